@@ -122,7 +122,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/array/check.c \
 	lib/array/quantize.c \
 	lib/array/arith.c \
-	lib/array/compare.c \
+	lib/array/compare.c lib/array/tables.c \
 	lib/array/functions.c \
 	lib/array/walk.c \
 	lib/array/blocks.c \
@@ -147,7 +147,7 @@ EXTRA_DIST += lib/libfpemu.map lib/README.md lib/gemm/README.md lib/array/README
 	lib/loops/README.md
 
 # Included by other files.
-EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/codebook.inc.c lib/loops/codebook_few.inc.c lib/loops/stochastic.inc.c lib/loops/binary16.inc.c lib/loops/narrow.inc.c lib/loops/dot.inc.c \
+EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/codebook.inc.c lib/loops/codebook_few.inc.c lib/loops/stochastic.inc.c lib/loops/binary16.inc.c lib/loops/narrow.inc.c lib/loops/operations.inc.c lib/loops/dot.inc.c \
 	lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/array/block_codes.inc.c lib/loops/blocks.inc.c lib/loops/blocks_pow2.inc.c lib/array/pack.inc.c \
 	lib/loops/loops.inc.h lib/loops/table.inc.c
 

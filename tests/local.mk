@@ -180,10 +180,12 @@ tests_surroundings_environment_LDADD = $(SURROUNDINGS_LDADD)
 JUDGE_TESTS = \
 	tests/against_judges/arith \
 	tests/against_judges/arith_scales \
+	tests/against_judges/arith_short \
 	tests/against_judges/blocks \
 	tests/against_judges/blocks_scales \
 	tests/against_judges/blocks_stats \
 	tests/against_judges/codes \
+	tests/against_judges/function_tables \
 	tests/against_judges/functions \
 	tests/against_judges/gemm \
 	tests/against_judges/judges \
@@ -196,6 +198,7 @@ JUDGE_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
 JUDGE_LDADD = tests/judges/libjudges.la $(MPFR_LIBS)
 tests_against_judges_arith_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_arith_LDADD = $(JUDGE_LDADD)
+tests_against_judges_arith_short_LDADD = $(JUDGE_LDADD)
 tests_against_judges_arith_scales_SOURCES = tests/against_judges/arith_scales.c tests/against_judges/variants.h
 tests_against_judges_arith_scales_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_arith_scales_LDADD = $(JUDGE_LDADD)
@@ -203,6 +206,7 @@ tests_against_judges_blocks_LDADD = $(JUDGE_LDADD)
 tests_against_judges_blocks_scales_LDADD = $(JUDGE_LDADD)
 tests_against_judges_blocks_stats_LDADD = $(JUDGE_LDADD)
 tests_against_judges_codes_LDADD = $(JUDGE_LDADD)
+tests_against_judges_function_tables_LDADD = $(JUDGE_LDADD)
 tests_against_judges_functions_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_functions_LDADD = $(JUDGE_LDADD)
 tests_against_judges_gemm_SOURCES = tests/against_judges/gemm.c tests/against_judges/variants.h

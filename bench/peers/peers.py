@@ -26,7 +26,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402: after the number of threads
 
-FORMATS = ("fp16", "bf16", "e5m2", "e4m3fn", "e2m1", "fixed(8,4)")
+FORMATS = ("fp16", "bf16", "e5m2", "e4m3fn", "e2m1", "fixed(8,4)", "int(8,scale=0.1)", "mxfp8", "mxfp4", "nvfp4")
 MODES = ("rne", "rtz", "sr")
 SLOW = 0.5  # seconds a call: such a case takes part in two rounds only
 LEAST = 1e8  # elements a second
@@ -106,6 +106,35 @@ def torch_cases(x):
             y.copy_(narrow)
 
         yield Case("torch", spec, "rne", call, y.numpy)
+    yield Case("torch", "int(8,scale=0.1)", "rne",
+               lambda: torch.fake_quantize_per_tensor_affine(source, 0.1, 0, -128, 127))
+
+
+def torch_channel_cases(x):
+    """The same with a scale for each of 64 channels, which are all alike here."""
+    import torch
+    torch.set_num_threads(1)
+    source = torch.from_numpy(x).reshape(64, -1)
+    scales, zeros = torch.full((64,), 0.1), torch.zeros(64, dtype=torch.int32)
+    yield Case("torch channels", "int(8,scale=0.1)", "rne",
+               lambda: torch.fake_quantize_per_channel_affine(source, scales, zeros, 0, -128, 127).reshape(-1))
+
+
+def torchao_cases(x):
+    import torch
+    from torchao.prototype.mx_formats.mx_tensor import MXTensor
+    from torchao.prototype.mx_formats.nvfp4_tensor import NVFP4Tensor, per_tensor_amax_to_scale
+    torch.set_num_threads(1)
+    source = torch.from_numpy(x).reshape(-1, 32)
+
+    def to_nvfp4():
+        scale = per_tensor_amax_to_scale(source.abs().max())
+        return NVFP4Tensor.to_nvfp4(source, 16, scale).dequantize(torch.float32).reshape(-1)
+
+    for spec, kind in (("mxfp8", "float8_e4m3fn"), ("mxfp4", "float4_e2m1fn_x2")):
+        yield Case("torchao", spec, "rne", lambda kind=getattr(torch, kind):
+                   MXTensor.to_mx(source, kind, 32).dequantize(torch.float32).reshape(-1))
+    yield Case("torchao", "nvfp4", "rne", to_nvfp4)
 
 
 def qtorch_cases(x):
@@ -149,8 +178,10 @@ def pychop_cases(x):
         yield Case("pychop", "fixed(8,4)", mode, lambda chop=chop: chop(x))
 
 
-PEERS = (("numpy", numpy_cases), ("ml_dtypes", ml_dtypes_cases), ("torch", torch_cases), ("qtorch", qtorch_cases),
-         ("gfloat", gfloat_cases), ("pychop", pychop_cases))
+# Column, package, cases.
+PEERS = (("numpy", "numpy", numpy_cases), ("ml_dtypes", "ml_dtypes", ml_dtypes_cases), ("torch", "torch", torch_cases),
+         ("torch channels", "torch", torch_channel_cases), ("torchao", "torchao", torchao_cases),
+         ("qtorch", "qtorch", qtorch_cases), ("gfloat", "gfloat", gfloat_cases), ("pychop", "pychop", pychop_cases))
 
 
 def version(package):
@@ -163,7 +194,7 @@ def version(package):
 def peer_cases(x, slow, missing):
     """The cases of those peers that are there and work, and are not known to be slow; why the others do not."""
     cases = []
-    for package, make in PEERS:
+    for name, package, make in PEERS:
         try:
             importlib.import_module(package)
             for case in make(x):
@@ -173,9 +204,9 @@ def peer_cases(x, slow, missing):
                     case.call()
                     cases.append(case)
                 except Exception as error:  # whatever a peer raises for one format must not stop the others
-                    missing[f"{package} {case.spec} {case.mode}"] = f"{type(error).__name__}: {error}".split("\n")[0]
+                    missing[f"{name} {case.spec} {case.mode}"] = f"{type(error).__name__}: {error}".split("\n")[0]
         except Exception as error:
-            missing[package] = f"{type(error).__name__}: {error}".split("\n")[0]
+            missing[name] = f"{type(error).__name__}: {error}".split("\n")[0]
     return cases
 
 
@@ -248,7 +279,7 @@ def processor():
 
 
 def print_table(results):
-    names = ["libfpemu"] + [p for p, _ in PEERS if any(r["by"] == p for s in results["sizes"] for r in s["rows"])]
+    names = ["libfpemu"] + [p for p, _, _ in PEERS if any(r["by"] == p for s in results["sizes"] for r in s["rows"])]
     for part in results["sizes"]:
         print(f"\n### {part['elements']} elements, copy {part['copy_elements_per_second'] / 1e9:.2f} G/s\n")
         print("| format | mode | " + " | ".join(names) + " |")
@@ -283,7 +314,8 @@ def main():
     sizes = [run_size(fpemu, int(size), options.rounds, slow, missing) for size in options.sizes.split(",")]
     results = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "processor": processor(),
                "loops": fpemu.library.fpemu_variant().decode(), "python": platform.python_version(),
-               "versions": {p: version(p) for p, _ in PEERS if p not in missing}, "missing": missing, "sizes": sizes}
+               "versions": {package: version(package) for name, package, _ in PEERS if name not in missing},
+               "missing": missing, "sizes": sizes}
     versions = ", ".join(f"{p} {v}" for p, v in results["versions"].items())
     print(f"{results['date']}, {results['processor']}, {results['loops']} loops, Python {results['python']}; {versions}")
     print_table(results)

@@ -156,6 +156,21 @@ float fpemu_apply_one_f32(const fpemu_format *format, const fpemu_rounding *roun
 double fpemu_apply_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
                            double x, uint64_t index);
 
+/* Functions of 16-bit words by tables, at the speed of a look-up. The library allocates nothing: the caller has the
+ * memory, of fpemu_function_table_size() bytes, one word for each of the 65536 operands, and may keep the table, share
+ * it between threads and write it to a file. It is filled by 65536 elements of fpemu_apply_f16 or _bf16 with the same
+ * format, rounding and function, and refuses what they refuse; and (FPEMU_ERROR_UNSUPPORTED) what no table can hold:
+ * FPEMU_MODE_SR and _SE, whose results depend on the element's place, and a NaN policy `error` of a format without NaN.
+ * Whatever is refused leaves the table as it was. */
+size_t fpemu_function_table_size(void);
+fpemu_status fpemu_function_table_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                      fpemu_function function, uint16_t *table);
+fpemu_status fpemu_function_table_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_function function, uint16_t *table);
+/* y[i] = table[x[i]]: what fpemu_apply of the table's kind would give. y is x itself or apart from it, and apart from
+ * the table. */
+fpemu_status fpemu_function_look_up(const uint16_t *table, size_t n, const uint16_t *x, uint16_t *y);
+
 /* -------------------------------------------------------------------------------------------- comparisons */
 
 typedef enum fpemu_relation {

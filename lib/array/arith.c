@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arith.c - operations and functions on arrays and on single numbers. All run in binary64, which holds
- * the binary32 carrier and every format that fits it:
+/* arith.c - operations and functions on arrays and on single numbers. Two ways run in binary64, which
+ * holds the binary32 carrier and every format that fits it:
  *
  *   short way  the exact result, rounded to odd in binary64 by vector loops, then the loops of fpemu_quantize; where
  *              binary64 has the bits for it (see core/exact.h)
+ *   shortest   the same in binary32, where that has the bits and nothing comes near its ends
  *   long way   the exact result in 128 bits and one rounding, an element at a time
  *
- * Both give the same bits. Functions go the long way. An operand with scales is multiplied by them as it is read: the
+ * All give the same bits. Functions go the long way. An operand with scales is multiplied by them as it is read: the
  * products are binary64 numbers too, those of binary32 numbers always. */
 #include <float.h>
 #include <math.h>
@@ -31,6 +32,7 @@ typedef struct job {
     const kernels *k;
     const fpemu_rounding *rounding;
     core_plan64 plan, unbounded; /* unbounded: the same grid without ends, where the loops take two steps */
+    core_plan32 plan32;          /* of the shortest way */
     int work;
     int carrier, elements;  /* of the rounding, and of operands and results: they may be narrow */
     const void *operand[3]; /* NULL: a single number, in `single` */
@@ -38,8 +40,24 @@ typedef struct job {
     scaling scales[3];
     void *y;
     uint32_t want;
-    uint8_t counted, stochastic, short_way, nan_is_error;
+    uint8_t counted, stochastic, short_way, shortest_way, nan_is_error;
 } job;
+
+/* Whether binary32, rounded to odd, has the bits for a result of the format, and a loop of one step then rounds it. */
+static int shortest_way_holds(job *j, const fpemu_format *f, const fpemu_rounding *r, int work)
+{
+    core_plan64 integers;
+    const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
+    const int is_float = f->kind == FPEMU_KIND_FLOAT, is_fixed = f->kind == FPEMU_KIND_FIXED;
+    if (work >= FUNCTIONS || j->carrier != 32 || !j->k->odd[work] || r->mode >= FPEMU_MODE_SR ||
+        r->mode == FPEMU_MODE_RTN || (!is_float && !is_fixed) || precision > 22 || f->quantum < -147)
+        return 0;
+    core_plan_make32(&j->plan32, &integers, f, r, 0);
+    core_choose_fast32(&j->plan32, f);
+    return j->plan32.rule <= CORE_RULE_AFFINE_FAST && j->plan32.rule != CORE_RULE_FULL_RANGE_GRID &&
+           j->plan32.rule != CORE_RULE_SHIFTER_GRID && j->k->loops32->round[j->plan32.rule][j->plan32.mode] &&
+           !j->plan32.wrap;
+}
 
 /* Whether format and rounding go with arithmetic; fills the plan and the way to go. */
 static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding *r, int work, int elements)
@@ -70,6 +88,7 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
     j->short_way = (work >= FPEMU_OPERATION_MINIMUM && work < FUNCTIONS) ||
                    (carrier == 32 && work < FUNCTIONS && plain_doubles &&
                     (work == FPEMU_OPERATION_MUL || precision + random_bits + 2 <= 53));
+    j->shortest_way = (uint8_t)(plain_doubles && FLT_EVAL_METHOD == 0 && shortest_way_holds(j, f, r, work));
     return FPEMU_OK;
 }
 
@@ -189,6 +208,45 @@ static void write_results(const job *j, size_t n, const double *y, char *out)
         carrier_narrow(j->k, j->elements, n, words, out);
 }
 
+/* A tile by the shortest way, or 0 where that does not serve; `beside` has single numbers, and words widened. */
+static int run_shortest(const job *j, size_t at, size_t n, float beside[3][TILE])
+{
+    const size_t size = carrier_size(j->elements);
+    const int narrow = carrier_is_narrow(j->elements);
+    const float *v[3] = {beside[0], beside[1], beside[2]};
+    char *const out = (char *)j->y + at * size;
+    float odd[TILE], rounded[TILE];
+    for (int o = 0; o < operands_of(j->work); o++) {
+        const char *const in = j->operand[o] ? (const char *)j->operand[o] + at * size : NULL;
+        if (in && narrow)
+            carrier_widen(j->k, j->elements, n, in, beside[o]);
+        else if (in)
+            v[o] = (const float *)(const void *)in;
+    }
+    if (!j->k->odd[j->work](n, v[0], v[1], v[2], odd))
+        return 0;
+    j->k->loops32->round[j->plan32.rule][j->plan32.mode](&j->plan32, n, odd, NULL,
+                                                         narrow ? rounded : (float *)(void *)out);
+    if (narrow)
+        carrier_narrow(j->k, j->elements, n, rounded, out);
+    return 1;
+}
+
+/* The same of many; returns how many elements were done. */
+static size_t run_shortest_tiles(const job *j, size_t first, size_t n)
+{
+    float beside[3][TILE];
+    for (int o = 0; o < operands_of(j->work); o++)
+        for (size_t e = 0; e < TILE && !j->operand[o]; e++)
+            beside[o][e] = (float)j->single[o];
+    for (size_t i = 0, m; i < n; i += m) {
+        m = n - i < TILE ? n - i : TILE;
+        if (!run_shortest(j, first + i, m, beside))
+            return i;
+    }
+    return n;
+}
+
 /* Elements [first, first + n). Returns whether an exact result was NaN, where that matters. */
 static int run(const job *j, size_t first, size_t n, gathering *gathered)
 {
@@ -201,8 +259,18 @@ static int run(const job *j, size_t first, size_t n, gathering *gathered)
         if (!j->operand[o])
             for (size_t e = 0; e < TILE; e++)
                 wide[o][e] = j->single[o];
-    for (size_t i = 0; i < n; i += TILE) {
-        const size_t m = n - i < TILE ? n - i : TILE;
+    const int shortest =
+        j->shortest_way && !gathered && !j->scales[0].values && !j->scales[1].values && !j->scales[2].values;
+    size_t m, again = 0; /* where a tile is not for the shortest way, the next ones likely are not */
+    for (size_t i = 0; i < n; i += m) {
+        const size_t quick = shortest && i >= again ? run_shortest_tiles(j, first + i, n - i) : 0;
+        if (quick) {
+            m = quick;
+            continue;
+        }
+        if (shortest && i >= again)
+            again = i + 8 * TILE;
+        m = n - i < TILE ? n - i : TILE;
         const uint64_t index = j->rounding->offset + first + i;
         char *out = (char *)j->y + (first + i) * size;
         for (int o = 0; o < 3; o++) {

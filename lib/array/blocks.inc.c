@@ -921,8 +921,8 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     j.codes = (uint8_t)block_can_code(&j);
     if (j.codes) {
         j.at_once = (uint8_t)core_direct_make(&j.direct, &j.element.plan, &j.coder);
-        j.many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
-                 j.walk.inner == 1 && j.walk.x[3] == 1 && j.walk.tile_length <= TILE;
+        j.many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && j.walk.inner == 1 &&
+                 j.walk.x[3] == 1 && j.walk.tile_length <= TILE;
     }
     if (core_needs_range(f)) {
         const int known = core_has_tensor(f) && call->tensor;

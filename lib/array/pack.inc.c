@@ -124,7 +124,8 @@ static uint64_t unpack_runs(const packing *p, const block_reader *r, uint64_t b,
     if (!r->scaled || w->inner != 1 || (w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->y[3] != 1 ||
         length > UNPACK_BYTES / r->size || length * l->element_bits % 8 || along >= full)
         return 0;
-    const size_t count = (size_t)core_smaller(core_smaller(full - along, end - b), core_smaller(UNPACK_BYTES / r->size / length, TILE));
+    const size_t count =
+        (size_t)core_smaller(core_smaller(full - along, end - b), core_smaller(UNPACK_BYTES / r->size / length, TILE));
     const size_t n = count * (size_t)length;
     if (!unpack_scales(r, count, bytes + l->scales_offset + b * l->scale_bytes, (size_t)l->scale_bytes, s, &second))
         return 0;

@@ -107,9 +107,21 @@ fails 1 'no format goes with' bench 'posit(8,2)' -r rtz
 fails 2 '--size' bench --size 0
 fails 2 "not 'divide'" bench --op divide
 fails 2 'decode has no counters' bench --op decode --counters
-for op in encode decode; do
+fails 2 'unpack has no counters' bench --op unpack --counters
+fails 2 "not 'convert'" bench --op convert
+for op in encode decode pack unpack add fma sqrt exp; do
     "$FPEMU" bench e4m3fn bf16 -r rne --size 64 --op $op --json >json || failed "bench --op $op"
     grep -q "\"operation\": \"$op\"" json || failed "bench --op $op: its name"
 done
+"$FPEMU" bench mxfp4 nvfp4 -r rne --size 64 --op pack --json >json || failed 'bench --op pack, with scales'
+python_checks json 'c = [k for k in j["cases"] if k["type"] == "float"]
+assert [k["pass"] for k in c] == ["pack", "pack", "measure"]
+assert abs(c[0]["bytes_per_second"] / c[0]["elements_per_second"] - (4 + 0.5 + 1 / 32)) < 1e-9'
+"$FPEMU" bench e4m3fn -r rne -r sr --size 64 --op tanh --carrier float --carrier f16 >table || failed 'bench --op tanh'
+holds "$(grep -c '^e4m3fn .* rne table .* f16 ' table)" -eq 1
+holds "$(grep -c '^e4m3fn ' table)" -eq 5 # no table holds sr
+"$FPEMU" bench e4m3fn -r rne --size 64 --op fma --carrier float --json >json || failed 'bench --op fma'
+python_checks json 'c, = j["cases"]
+assert c["bytes_per_second"] == 16 * c["elements_per_second"]'
 
 finish

@@ -24,6 +24,7 @@
 #include "commands/commands.h"
 #include "common/clock.h"
 #include "reports/jsonout.h"
+#include "testing/operation.h"
 
 static const char help[] =
     "Usage: fpemu bench [SPEC...] [OPTION...]\n"
@@ -34,7 +35,10 @@ static const char help[] =
     "not go with is left out. Where a scale belongs to the whole array, the rows of the modes have the\n"
     "array measured beforehand; a row \"measure\" has the pass that does it, which only reads.\n"
     "\n"
-    "      --op OP           quantize (default), encode to codes or decode from them\n"
+    "      --op OP           quantize (default), encode to codes or decode from them, pack to bytes or\n"
+    "                        unpack from them; add, sub, mul, div, sqrt, fma, minimum, maximum,\n"
+    "                        minimum-number, maximum-number; or a function (fpemu apply --help),\n"
+    "                        of f16 and bf16 by a table of all operands too\n"
     "      --carrier TYPE    of the arrays: float, double, f16 or bf16; may be repeated (default: float\n"
     "                        and double)\n"
     "  -r, --rounding MODE   a mode to measure; may be repeated (default: rne and sr)\n"
@@ -85,10 +89,11 @@ static const char *const default_specs[] = {"fp16",
 enum { DEFAULT_SPECS = sizeof default_specs / sizeof *default_specs, ROUNDS = 15, MOST_MODES = 16, MOST_RUNS = 16 };
 enum { WINDOW = 1 << 19, PATTERN = 1 << 16 }; /* elements of a round at least, and of the data before they repeat */
 enum { LOWEST_BINADE = -1074, BINADES = 1074 + 1024 };
+enum { ARRAYS = 4 };
 enum { ALIGNMENT = 2 << 20 }; /* of arrays: a large page, so that memcpy and the loops find the same */
 
-typedef enum bench_operation { QUANTIZE, ENCODE, DECODE } bench_operation;
-static const char *const operation_names[] = {"quantize", "encode", "decode"};
+typedef enum bench_kind { QUANTIZE, ENCODE, DECODE, PACK, UNPACK, ARITHMETIC, FUNCTION } bench_kind;
+static const char *const kind_names[] = {"quantize", "encode", "decode", "pack", "unpack"}; /* ARITHMETIC: by name */
 
 typedef enum bench_type { FLOAT, DOUBLE, F16, BF16, TYPES } bench_type;
 static const char *const type_names[TYPES] = {"float", "double", "f16", "bf16"};
@@ -108,6 +113,7 @@ typedef struct bench_case {
     const char *mode;
     bench_type type;
     bool measures;     /* times fpemu_measure instead */
+    bool looks_up;     /* a function by a table, which is made beforehand */
     fpemu_range range; /* of the array */
     double seconds[ROUNDS];
 } bench_case;
@@ -118,9 +124,14 @@ typedef struct bench {
     unsigned threads;
     bool counters;
     cli_rounding random_words; /* its bits and generator */
-    bench_operation operation;
-    void *x, *y, *codes;
-    void *memory[3]; /* of those, not aligned */
+    bench_kind kind;
+    const char *operation_name;
+    const operation *arithmetic;
+    fpemu_function function;
+    uint16_t *table;             /* of the function */
+    void *x, *y, *codes, *third; /* operands of arithmetic: x, codes, third */
+    void *memory[ARRAYS];        /* of those, not aligned */
+    size_t room;                 /* bytes of each */
     uint64_t *random;
     double power[BINADES];
     double memcpy_seconds[TYPES][ROUNDS];
@@ -140,6 +151,31 @@ static double median(const double seconds[ROUNDS])
     return sorted[ROUNDS / 2];
 }
 
+/* Whether scales come from the whole array. */
+static bool has_whole(const fpemu_format *f)
+{
+    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
+           f->scaling == FPEMU_SCALING_S2FP8 || (f->scaling != FPEMU_SCALING_NONE && f->block == FPEMU_BLOCK_TENSOR);
+}
+
+static bool takes_root(const bench *b)
+{
+    return b->kind == ARITHMETIC && b->arithmetic->code == FPEMU_OPERATION_SQRT;
+}
+
+/* The first `pattern` operands of arithmetic: numbers of the format, the others in another order. */
+static void fill_operands(const bench *b, const bench_case *k, size_t pattern)
+{
+    const fpemu_rounding nearest = {.overflow = FPEMU_OVERFLOW_SATURATE};
+    const size_t item_size = type_sizes[k->type], half = pattern / 2 * item_size, third = pattern / 3 * item_size;
+    const size_t all = pattern * item_size;
+    cli_check(BY_TYPE(quantize, k->type, &k->format, &nearest, pattern, b->x, b->x, NULL), k->mode);
+    memcpy(b->codes, (const char *)b->x + half, all - half);
+    memcpy((char *)b->codes + (all - half), b->x, half);
+    memcpy(b->third, (const char *)b->x + third, all - third);
+    memcpy((char *)b->third + (all - third), b->x, third);
+}
+
 /* Numbers of all binades of the format alike: below the smallest normal value for a tenth of the elements, from there
  * to the largest value for the others. */
 static void fill(const bench *b, const bench_case *k)
@@ -156,7 +192,8 @@ static void fill(const bench *b, const bench_case *k)
         const int e = low ? bottom + (int)(binade % (unsigned)(middle - bottom))
                           : middle + (int)(binade % (unsigned)(top - middle + 1));
         const double magnitude = fmin((1 + (double)(r >> 33) * 0x1p-31) * b->power[e - LOWEST_BINADE], max);
-        const double x = k->format.is_signed && (r >> 32 & 1) != 0 ? -magnitude : magnitude;
+        const bool below_zero = k->format.is_signed && (r >> 32 & 1) != 0 && !takes_root(b);
+        const double x = below_zero ? -magnitude : magnitude;
         if (k->type == DOUBLE) {
             ((double *)b->x)[i] = x;
         } else {
@@ -168,9 +205,16 @@ static void fill(const bench *b, const bench_case *k)
         const fpemu_rounding nearest = fpemu_rounding_nearest();
         cli_check(fpemu_encode_f32(&words, &nearest, pattern, singles, b->x, NULL), k->mode);
     }
+    if (b->kind >= ARITHMETIC) {
+        fill_operands(b, k, pattern);
+    }
     for (size_t i = pattern; i < b->size; i += pattern) {
         const size_t rest = b->size - i < pattern ? b->size - i : pattern;
         memcpy((char *)b->x + i * item_size, b->x, rest * item_size);
+        if (b->kind >= ARITHMETIC) {
+            memcpy((char *)b->codes + i * item_size, b->codes, rest * item_size);
+            memcpy((char *)b->third + i * item_size, b->third, rest * item_size);
+        }
     }
 }
 
@@ -178,8 +222,10 @@ static void fill(const bench *b, const bench_case *k)
  * powers of two of binary64. */
 static void prepare(bench *b, size_t most)
 {
-    void **const arrays[] = {&b->x, &b->y, &b->codes};
-    for (int i = 0; i < 3; i++) {
+    void **const arrays[ARRAYS] = {&b->x, &b->y, &b->codes, &b->third};
+    b->room = most * sizeof(double);
+    b->table = cli_allocate(fpemu_function_table_size(), 1);
+    for (int i = 0; i < ARRAYS; i++) {
         b->memory[i] = cli_allocate(most + ALIGNMENT / sizeof(double), sizeof(double));
         *arrays[i] = (char *)b->memory[i] + (0 - (uintptr_t)b->memory[i]) % ALIGNMENT;
 #ifdef MADV_HUGEPAGE
@@ -201,11 +247,57 @@ static fpemu_status encode(const bench *b, const bench_case *k, size_t count, fp
     return BY_TYPE(encode, k->type, &k->format, &k->rounding, count, b->x, b->codes, asked);
 }
 
-/* Whether scales come from the whole array. */
-static bool has_whole(const fpemu_format *f)
+/* Operations by type: their arrays of operands have types of their own. */
+#define ARITHMETIC_OF(suffix, number)                                                                                  \
+    const number *const operands[] = {b->x, b->codes, b->third};                                                       \
+    return fpemu_arith_##suffix(&k->format, &k->rounding, b->arithmetic->code, count, operands, NULL, b->y, asked)
+
+static fpemu_status arithmetic(const bench *b, const bench_case *k, size_t count, fpemu_stats *asked)
 {
-    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-           f->scaling == FPEMU_SCALING_S2FP8 || (f->scaling != FPEMU_SCALING_NONE && f->block == FPEMU_BLOCK_TENSOR);
+    switch (k->type) {
+    case FLOAT: {
+        ARITHMETIC_OF(f32, float);
+    }
+    case DOUBLE: {
+        ARITHMETIC_OF(f64, double);
+    }
+    case F16: {
+        ARITHMETIC_OF(f16, uint16_t);
+    }
+    default: {
+        ARITHMETIC_OF(bf16, uint16_t);
+    }
+    }
+}
+
+static fpemu_status make_table(const bench *b, const bench_case *k)
+{
+    return (k->type == F16 ? fpemu_function_table_f16 : fpemu_function_table_bf16)(&k->format, &k->rounding,
+                                                                                   b->function, b->table);
+}
+
+/* Bytes of the packed array; 0 where they have no room. */
+static uint64_t packed_size(const bench *b, const bench_case *k, size_t count)
+{
+    const fpemu_shape shape = fpemu_shape_vector(count);
+    const uint64_t size = fpemu_packed_size(&k->format, &shape);
+    return size <= b->room ? size : 0;
+}
+
+static fpemu_status pack(const bench *b, const bench_case *k, size_t count, fpemu_stats *asked)
+{
+    fpemu_shape shape = fpemu_shape_vector(count);
+    shape.whole = has_whole(&k->format) ? &k->range : NULL;
+    if (packed_size(b, k, count) == 0) {
+        return FPEMU_ERROR_UNSUPPORTED;
+    }
+    return BY_TYPE(pack, k->type, &k->format, &k->rounding, &shape, b->x, b->codes, asked);
+}
+
+static fpemu_status unpack(const bench *b, const bench_case *k, size_t count)
+{
+    const fpemu_shape shape = fpemu_shape_vector(count);
+    return BY_TYPE(unpack, k->type, &k->format, &shape, b->codes, b->y);
 }
 
 static fpemu_status measure_array(const bench *b, const bench_case *k, size_t count, fpemu_range *range)
@@ -219,14 +311,20 @@ static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
     fpemu_stats stats = {0};
     fpemu_stats *asked = b->counters ? &stats : NULL;
     fpemu_range range;
-    if (b->operation == ENCODE) {
-        return encode(b, k, count, asked);
-    }
-    if (b->operation == DECODE) {
-        return BY_TYPE(decode, k->type, &k->format, count, b->codes, b->y);
-    }
     if (k->measures) {
         return measure_array(b, k, count, &range);
+    }
+    if (k->looks_up) {
+        return fpemu_function_look_up(b->table, count, b->x, b->y);
+    }
+    switch (b->kind) {
+    case ENCODE: return encode(b, k, count, asked);
+    case DECODE: return BY_TYPE(decode, k->type, &k->format, count, b->codes, b->y);
+    case PACK: return pack(b, k, count, asked);
+    case UNPACK: return unpack(b, k, count);
+    case ARITHMETIC: return arithmetic(b, k, count, asked);
+    case FUNCTION: return BY_TYPE(apply, k->type, &k->format, &k->rounding, b->function, count, b->x, b->y, asked);
+    default: break;
     }
     if (has_whole(&k->format)) {
         fpemu_shape shape = fpemu_shape_vector(count);
@@ -237,13 +335,18 @@ static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
 }
 
 /* Bytes read and written for an element. */
-static double element_bytes(const bench *b, bench_type type, const fpemu_format *format)
+static double element_bytes(const bench *b, const bench_case *k)
 {
-    const double number = (double)type_sizes[type];
-    if (b->operation == QUANTIZE || format == NULL) {
-        return 2 * number;
+    const double number = (double)type_sizes[k->type];
+    const uint32_t bits = k->format.bits;
+    switch (b->kind) {
+    case ENCODE:
+    case DECODE: return number + (bits > 32 ? 8 : bits > 16 ? 4 : bits > 8 ? 2 : 1);
+    case PACK:
+    case UNPACK: return number + (double)packed_size(b, k, b->size) / (double)b->size;
+    case ARITHMETIC: return (1 + b->arithmetic->operands) * number;
+    default: return 2 * number;
     }
-    return number + (format->bits > 32 ? 8 : format->bits > 16 ? 4 : format->bits > 8 ? 2 : 1);
 }
 
 static double time_memcpy(const bench *b, size_t item_size)
@@ -284,11 +387,17 @@ static void measure(bench *b)
         for (size_t i = 0; i < b->count; i++) {
             bench_case *k = &b->cases[i];
             fill(b, k);
-            if (b->operation == DECODE) {
+            if (b->kind == DECODE) {
                 cli_check(encode(b, k, b->size, NULL), k->mode);
             }
             if (has_whole(&k->format)) {
                 cli_check(measure_array(b, k, b->size, &k->range), k->mode);
+            }
+            if (b->kind == UNPACK) {
+                cli_check(pack(b, k, b->size, NULL), k->mode);
+            }
+            if (k->looks_up) {
+                cli_check(make_table(b, k), k->mode);
             }
             time_memcpy(b, type_sizes[k->type]); /* pages and caches as in what follows */
             k->seconds[round] = time_case(b, k);
@@ -307,8 +416,7 @@ static double speed(const bench *b, const double seconds[ROUNDS])
 /* Bytes read and written an element. */
 static double item_traffic(const bench *b, const bench_case *k)
 {
-    const double all = element_bytes(b, k->type, &k->format);
-    return k->measures ? all / 2 : all;
+    return k->measures ? (double)type_sizes[k->type] : element_bytes(b, k);
 }
 
 static void print_row(const bench *b, const char *spec, const char *mode, bench_type type, double traffic,
@@ -328,8 +436,9 @@ static void print_rows(const bench *b)
     }
     for (size_t i = 0; i < b->count; i++) {
         const bench_case *k = &b->cases[i];
-        char spec[CLI_SPEC_SIZE];
-        print_row(b, cli_spec(&k->format, spec), k->mode, k->type, item_traffic(b, k), k->seconds);
+        char spec[CLI_SPEC_SIZE], mode[32];
+        snprintf(mode, sizeof mode, "%s%s", k->mode, k->looks_up ? " table" : "");
+        print_row(b, cli_spec(&k->format, spec), mode, k->type, item_traffic(b, k), k->seconds);
     }
 }
 
@@ -341,9 +450,12 @@ static void add_cases(const bench *b, json_t *list)
         char spec[CLI_SPEC_SIZE];
         json_t *entry = jsonout_object();
         jsonout_set(entry, "spec", jsonout_text(cli_spec(&k->format, spec)));
-        jsonout_set(entry, "pass", jsonout_text(k->measures ? "measure" : operation_names[b->operation]));
+        jsonout_set(entry, "pass", jsonout_text(k->measures ? "measure" : b->operation_name));
         if (!k->measures) {
             jsonout_set(entry, "rounding", jsonout_text(k->mode));
+        }
+        if (b->kind == FUNCTION) {
+            jsonout_set(entry, "table", jsonout_bool(k->looks_up));
         }
         jsonout_set(entry, "type", jsonout_text(type_names[k->type]));
         jsonout_set(entry, "size", jsonout_count(b->size));
@@ -364,14 +476,21 @@ static void add_case(bench *b, const char *spec, const char *mode, bench_type ty
     *k = (bench_case){.format = cli_format(spec), .rounding = cli_rounding_get(&asked), .mode = mode};
     k->type = type;
     k->measures = measures;
-    b->count += run_case(b, k, 1) == FPEMU_OK;
+    if (run_case(b, k, 1) != FPEMU_OK) {
+        return;
+    }
+    b->count++;
+    if (b->kind == FUNCTION && type >= F16 && !b->counters && make_table(b, k) == FPEMU_OK) {
+        b->cases[b->count] = *k;
+        b->cases[b->count++].looks_up = true;
+    }
 }
 
 /* Every format with every mode and type that goes with it, and what is measured beforehand. */
 static void list_cases(bench *b, const char *const *specs, int spec_count, const char *const *modes, int mode_count,
                        unsigned types)
 {
-    b->cases = cli_allocate((size_t)spec_count * (size_t)(mode_count + 1) * TYPES, sizeof *b->cases);
+    b->cases = cli_allocate((size_t)spec_count * (size_t)(2 * mode_count + 1) * TYPES, sizeof *b->cases);
     for (int s = 0; s < spec_count; s++) {
         const fpemu_format format = cli_format(specs[s]);
         const size_t before = b->count;
@@ -382,7 +501,7 @@ static void list_cases(bench *b, const char *const *specs, int spec_count, const
                 }
             }
         }
-        for (int type = 0; type < TYPES && has_whole(&format) && b->count > before; type++) {
+        for (int type = 0; type < TYPES && has_whole(&format) && b->kind != UNPACK && b->count > before; type++) {
             if (types >> type & 1) {
                 add_case(b, specs[s], "measure", (bench_type)type, true);
             }
@@ -423,14 +542,25 @@ static bench_type type_named(const char *name)
     cli_usage("bench: --carrier is float, double, f16 or bf16, not '%s'", name);
 }
 
-static bench_operation operation_named(const char *name)
+static void set_operation(bench *b, const char *name)
 {
-    for (int i = QUANTIZE; i <= DECODE; i++) {
-        if (strcmp(name, operation_names[i]) == 0) {
-            return (bench_operation)i;
+    b->operation_name = name;
+    for (int i = QUANTIZE; i < ARITHMETIC; i++) {
+        if (strcmp(name, kind_names[i]) == 0) {
+            b->kind = (bench_kind)i;
+            return;
         }
     }
-    cli_usage("bench: --op is quantize, encode or decode, not '%s'", name);
+    b->arithmetic = operation_search(name);
+    if (b->arithmetic != NULL && !b->arithmetic->converts) {
+        b->kind = ARITHMETIC;
+    } else if (fpemu_function_named(name, &b->function) == FPEMU_OK) {
+        b->kind = FUNCTION;
+    } else {
+        cli_usage("bench: --op is quantize, encode, decode, pack, unpack, an operation such as add or a function such "
+                  "as exp, not '%s'",
+                  name);
+    }
 }
 
 /* Sizes and threads as they were given; a count of 0 leaves what is in their places. */
@@ -441,9 +571,9 @@ typedef struct runs {
 
 static void print_heading(const bench *b)
 {
-    printf("%s loops, %s, %s\n%-20s  %-10s  %-6s  %10s  %7s  %10s  %8s  %9s\n", fpemu_variant(),
-           operation_names[b->operation], b->counters ? "with counters" : "no counters", "format", "rounding", "type",
-           "elements", "threads", "G-elem/s", "GB/s", "of-memcpy");
+    printf("%s loops, %s, %s\n%-20s  %-10s  %-6s  %10s  %7s  %10s  %8s  %9s\n", fpemu_variant(), b->operation_name,
+           b->counters ? "with counters" : "no counters", "format", "rounding", "type", "elements", "threads",
+           "G-elem/s", "GB/s", "of-memcpy");
 }
 
 /* Every case with every size and number of threads: rows of the table, or elements of `list`. */
@@ -470,7 +600,7 @@ static void print_json(const bench *b, json_t *list)
     const fpemu_rounding *words = &b->random_words.fields;
     json_t *object = jsonout_object();
     jsonout_set(object, "variant", jsonout_text(fpemu_variant()));
-    jsonout_set(object, "operation", jsonout_text(operation_names[b->operation]));
+    jsonout_set(object, "operation", jsonout_text(b->operation_name));
     jsonout_set(object, "counters", jsonout_bool(b->counters));
     jsonout_set(object, "bits", jsonout_integer(words->bits != 0 ? words->bits : 32));
     jsonout_set(object, "generator", jsonout_text(cli_generator_name(words->generator)));
@@ -486,7 +616,7 @@ int cmd_bench(int argc, char **argv)
     uint64_t most = 1 << 20;
     int mode_count = 0;
     unsigned types = 0;
-    bench b = {0};
+    bench b = {.operation_name = kind_names[QUANTIZE]};
     bool json = false;
     for (int option; (option = cli_next(&c, "r:", options)) != -1;) {
         if (option == 'r') {
@@ -504,15 +634,15 @@ int cmd_bench(int argc, char **argv)
         } else if (option == CLI_OPT_COUNTERS) {
             b.counters = true;
         } else if (option == CLI_OPT_OPERATION) {
-            b.operation = operation_named(optarg);
+            set_operation(&b, optarg);
         } else if (option == CLI_OPT_CARRIER) {
             types |= 1u << type_named(optarg);
         } else {
             json = true;
         }
     }
-    if (b.operation == DECODE && b.counters) {
-        cli_usage("bench: decode has no counters");
+    if ((b.kind == DECODE || b.kind == UNPACK) && b.counters) {
+        cli_usage("bench: %s has no counters", b.operation_name);
     }
     prepare(&b, (size_t)most);
     list_cases(&b, c.operands > 0 ? (const char *const *)c.operand : default_specs,
@@ -527,9 +657,10 @@ int cmd_bench(int argc, char **argv)
         run_all(&b, &r, NULL);
     }
     free(b.cases);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < ARRAYS; i++) {
         free(b.memory[i]);
     }
+    free(b.table);
     free(b.random);
     return CLI_OK;
 }

@@ -22,13 +22,24 @@ static const operation operations[] = {{"convert", 1, true, FPEMU_OPERATION_ADD}
                                        {"maximum-number", 2, false, FPEMU_OPERATION_MAXIMUM_NUMBER}};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
-const operation *operation_find(const char *name)
+const operation *operation_search(const char *name)
 {
-    char known[160] = "";
     for (int i = 0; i < OPERATIONS; i++) {
         if (strcmp(operations[i].name, name) == 0) {
             return &operations[i];
         }
+    }
+    return NULL;
+}
+
+const operation *operation_find(const char *name)
+{
+    const operation *found = operation_search(name);
+    char known[160] = "";
+    if (found != NULL) {
+        return found;
+    }
+    for (int i = 0; i < OPERATIONS; i++) {
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, " %s", operations[i].name);
     }

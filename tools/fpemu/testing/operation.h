@@ -17,6 +17,8 @@ typedef struct operation {
     fpemu_operation code;
 } operation;
 
+/* The operation of that name, or NULL. */
+const operation *operation_search(const char *name);
 /* By the argument of --op; a usage error that lists the names otherwise. */
 const operation *operation_find(const char *name);
 

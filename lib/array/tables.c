@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tables.c - functions of 16-bit words as tables that the caller keeps: filled by the plain call, read by a look-up. */
+#include "array.h"
+#include "threads.h"
+
+enum { WORDS = 65536 };
+
+size_t fpemu_function_table_size(void)
+{
+    return WORDS * sizeof(uint16_t);
+}
+
+static fpemu_status apply(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_function function,
+                          size_t n, const uint16_t *x, uint16_t *y)
+{
+    return carrier == FPEMU_CARRIER_F16 ? fpemu_apply_f16(f, r, function, n, x, y, NULL)
+                                        : fpemu_apply_bf16(f, r, function, n, x, y, NULL);
+}
+
+static fpemu_status make_table(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_function function,
+                               uint16_t *table)
+{
+    uint16_t word = 0;
+    if (!table)
+        return FPEMU_ERROR_NULL;
+    const fpemu_status status = apply(carrier, f, r, function, 1, &word, &word);
+    if (status && status != FPEMU_ERROR_NAN)
+        return status;
+    /* what depends on the place of an element, or is said of an array, is in no table */
+    if (r->mode >= FPEMU_MODE_SR || (core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan))
+        return FPEMU_ERROR_UNSUPPORTED;
+    for (size_t i = 0; i < WORDS; i++)
+        table[i] = (uint16_t)i;
+    return apply(carrier, f, r, function, WORDS, table, table);
+}
+
+fpemu_status fpemu_function_table_f16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                      fpemu_function function, uint16_t *table)
+{
+    return make_table(FPEMU_CARRIER_F16, format, rounding, function, table);
+}
+
+fpemu_status fpemu_function_table_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
+                                       fpemu_function function, uint16_t *table)
+{
+    return make_table(FPEMU_CARRIER_BF16, format, rounding, function, table);
+}
+
+fpemu_status fpemu_function_look_up(const uint16_t *table, size_t n, const uint16_t *x, uint16_t *y)
+{
+    if (n == 0)
+        return FPEMU_OK;
+    if (!table || !x || !y)
+        return FPEMU_ERROR_NULL;
+    const uintptr_t t = (uintptr_t)table, to = (uintptr_t)y;
+    const fpemu_status status = check_overlap(x, sizeof *x, y, sizeof *y, n);
+    if (status)
+        return status;
+    if (to < t + WORDS * sizeof *table && t < to + n * sizeof *y)
+        return FPEMU_ERROR_OVERLAP;
+    const int parts = thread_count(n);
+    if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
+        for (size_t i = 0; i < n; i++)
+            y[i] = table[x[i]];
+        return FPEMU_OK;
+    }
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(parts) schedule(static)
+#endif
+    for (size_t i = 0; i < n; i++)
+        y[i] = table[x[i]];
+    return FPEMU_OK;
+}
