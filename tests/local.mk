@@ -32,6 +32,13 @@ check-debian: dist
 	$(BASH) $(abs_top_srcdir)/packaging/debian/build.sh $(abs_top_builddir)/$(distdir).tar.xz $(abs_top_srcdir)/packaging
 .PHONY: check-debian
 
+# Two builds of what `make dist' makes, in different folders: minutes.
+EXTRA_DIST += tests/reproducible.sh
+check-reproducible: dist
+	$(BASH) $(top_srcdir)/tests/reproducible.sh $(distdir).tar.xz reproducible.txt
+CLEANFILES += reproducible.txt
+.PHONY: check-reproducible
+
 check_PROGRAMS += tests/readme_example
 nodist_tests_readme_example_SOURCES = tests/readme_example.c
 tests_readme_example_LDADD = lib/libfpemu.la
@@ -162,7 +169,10 @@ tests_against_judges_stochastic_LDADD = $(LONGHAND_LDADD)
 
 # ------------------------------------------------------------------------------------- whatever surrounds a call
 SURROUNDINGS_TESTS = \
-	tests/surroundings/environment
+	tests/surroundings/environment \
+	tests/surroundings/fork \
+	tests/surroundings/memory \
+	tests/surroundings/stack
 SURROUNDINGS_LDADD = tests/judges/liblonghand.la lib/libfpemu.la
 SURROUNDINGS_CALLS = tests/surroundings/calls.c tests/surroundings/calls.h tests/against_judges/variants.h
 check_PROGRAMS += $(SURROUNDINGS_TESTS)
@@ -170,6 +180,12 @@ TESTS += $(SURROUNDINGS_TESTS)
 EXTRA_DIST += tests/surroundings/README.md
 tests_surroundings_environment_SOURCES = tests/surroundings/environment.c $(SURROUNDINGS_CALLS)
 tests_surroundings_environment_LDADD = $(SURROUNDINGS_LDADD)
+tests_surroundings_fork_SOURCES = tests/surroundings/fork.c $(SURROUNDINGS_CALLS)
+tests_surroundings_fork_LDADD = $(SURROUNDINGS_LDADD)
+tests_surroundings_memory_SOURCES = tests/surroundings/memory.c $(SURROUNDINGS_CALLS)
+tests_surroundings_memory_LDADD = $(SURROUNDINGS_LDADD)
+tests_surroundings_stack_SOURCES = tests/surroundings/stack.c $(SURROUNDINGS_CALLS)
+tests_surroundings_stack_LDADD = $(SURROUNDINGS_LDADD) -lpthread
 
 # ------------------------------------------------------------------------------------- against numbers of any length
 JUDGE_TESTS = \
