@@ -118,6 +118,24 @@ void calls_fill(const call *c, void *const *at)
     }
 }
 
+void calls_place(call_room *room, const call *c, void **at)
+{
+    for (int i = 0; i < CALL_ARRAYS; i++) {
+        const size_t bytes = c->need[i].bytes;
+        if (bytes > room->capacity[i]) {
+            free(room->arrays[i]);
+            room->capacity[i] = 2 * bytes;
+            room->arrays[i] = malloc(room->capacity[i]);
+            if (room->arrays[i] == NULL)
+                exit(77);
+        }
+        at[i] = bytes > 0 ? room->arrays[i] : NULL;
+        if (bytes > 0)
+            memset(at[i], 0x5a, bytes);
+    }
+    calls_fill(c, at);
+}
+
 static uint64_t fold(uint64_t digest, const void *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)

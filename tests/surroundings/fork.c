@@ -17,26 +17,13 @@
 #include "../against_judges/variants.h"
 #include "calls.h"
 
-static void *arrays[CALL_ARRAYS];
-static size_t capacity[CALL_ARRAYS];
+static call_room room;
 
 static void visit(const call *c, void *context)
 {
     uint64_t *const digest = context;
     void *at[CALL_ARRAYS];
-    for (int i = 0; i < CALL_ARRAYS; i++) {
-        if (c->need[i].bytes > capacity[i]) {
-            free(arrays[i]);
-            capacity[i] = 2 * c->need[i].bytes;
-            arrays[i] = malloc(capacity[i]);
-            if (arrays[i] == NULL)
-                exit(77);
-        }
-        at[i] = c->need[i].bytes > 0 ? arrays[i] : NULL;
-        if (c->need[i].bytes > 0)
-            memset(arrays[i], 0x5a, c->need[i].bytes);
-    }
-    calls_fill(c, at);
+    calls_place(&room, c, at);
     const uint64_t one = calls_digest(c, at, c->run(c, at));
     *digest = variants_fold(*digest, &one, sizeof one);
 }

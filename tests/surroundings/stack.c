@@ -37,8 +37,7 @@ static struct {
 };
 enum { GROUPS = sizeof groups / sizeof *groups, SIZE = 1 << 20, MOST = 1 << 18, PAINT = 0xa5 };
 
-static void *arrays[CALL_ARRAYS];
-static size_t capacity[CALL_ARRAYS];
+static call_room room;
 static uint64_t digest;
 /* Room for the frames of what paints. */
 enum { APART = 1024 };
@@ -48,19 +47,7 @@ static void visit(const call *c, void *context)
 {
     void *at[CALL_ARRAYS];
     (void)context;
-    for (int i = 0; i < CALL_ARRAYS; i++) {
-        if (c->need[i].bytes > capacity[i]) {
-            free(arrays[i]);
-            capacity[i] = 2 * c->need[i].bytes;
-            arrays[i] = malloc(capacity[i]);
-            if (arrays[i] == NULL)
-                exit(77);
-        }
-        at[i] = c->need[i].bytes > 0 ? arrays[i] : NULL;
-        if (c->need[i].bytes > 0)
-            memset(arrays[i], 0x5a, c->need[i].bytes);
-    }
-    calls_fill(c, at);
+    calls_place(&room, c, at);
     unsigned char *const here = (unsigned char *)__builtin_frame_address(0), *p = here - APART - MOST;
     memset(p, PAINT, MOST);
     const fpemu_status status = c->run(c, at);
@@ -97,11 +84,12 @@ int main(int argc, char **argv)
         puts("the stack is measured of an optimised program without sanitizers");
         return 77;
     }
-    void *const room = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *const memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     pthread_attr_t attributes;
     pthread_t thread;
-    if (room == MAP_FAILED || pthread_attr_init(&attributes) != 0 ||
-        pthread_attr_setstack(&attributes, room, SIZE) != 0 || pthread_create(&thread, &attributes, painted, NULL) != 0) {
+    if (memory == MAP_FAILED || pthread_attr_init(&attributes) != 0 ||
+        pthread_attr_setstack(&attributes, memory, SIZE) != 0 ||
+        pthread_create(&thread, &attributes, painted, NULL) != 0) {
         puts("no thread on a stack of one's own");
         return 77;
     }
