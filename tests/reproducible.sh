@@ -17,6 +17,7 @@ build() { # FOLDER UMASK JOBS SOURCE: where configure lies, seen from the build
         cd "$1/out/of/tree"
         umask "$2"
         unset MAKEFLAGS MAKELEVEL MFLAGS
+        export CCACHE_DISABLE=1 # else the second build copies what the first made
         HOME=$1/home "${4/#TOP/$1}/configure" --prefix=/usr --enable-static --without-cuda ${options[@]+"${options[@]}"}
         make -j"$3"
         make install DESTDIR="$1/installed"
