@@ -93,6 +93,26 @@ AC_DEFUN([FPEMU_HARDENING], [
   AC_SUBST([RELRO_LDFLAGS])
 ])
 
+# FPEMU_REPRODUCIBLE
+# Two builds in different folders give equal files: PREFIX_MAP_CFLAGS keeps the folders out of what the compiler writes,
+# archives have no times, and `make dist' packs with the times, owners and order that am__tar is told here:
+# SOURCE_DATE_EPOCH, or the last commit, or, from an archive, the time that it gave its files. Called after LT_INIT.
+AC_DEFUN([FPEMU_REPRODUCIBLE], [
+  PREFIX_MAP_CFLAGS=
+  fpemu_build=`pwd`
+  fpemu_source=`cd "$srcdir" && pwd`
+  AS_CASE(["$fpemu_build$fpemu_source"], [*[[\ \	\'\"\\\$]]*], [],
+    [FPEMU_TRY_FLAGS([-ffile-prefix-map=$fpemu_build=.],
+       [PREFIX_MAP_CFLAGS="-ffile-prefix-map=$fpemu_source=. -ffile-prefix-map=$fpemu_build=."
+        AS_IF([test "x$srcdir" != x.], [AS_VAR_APPEND([PREFIX_MAP_CFLAGS], [" -ffile-prefix-map=$srcdir=."])])])])
+  AC_SUBST([PREFIX_MAP_CFLAGS])
+  AC_MSG_CHECKING([whether tar sorts and sets times])
+  AS_IF([${TAR-tar} --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=u+rw,go=rX -cf - "$srcdir/NEWS" >/dev/null 2>&1],
+        [AC_MSG_RESULT([yes])
+         [am__tar='$${TAR-tar} --sort=name --mtime="@$(DIST_EPOCH)" --owner=0 --group=0 --numeric-owner --mode=u+rw,go=rX -chof - "$$tardir"']],
+        [AC_MSG_RESULT([no])])
+])
+
 # FPEMU_OPENMP
 # AC_OPENMP with --disable-openmp, also written --without-openmp; --enable-openmp insists. Without OpenMP the loop hints
 # (omp simd) stay where the compiler knows them. Sets OPENMP_CFLAGS.

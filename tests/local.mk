@@ -9,7 +9,7 @@ AM_TESTS_ENVIRONMENT = \
 	export CC CXX NM AWK top_srcdir top_builddir FPEMU PATH;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
-	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/staged.sh tests/vectorised.sh
+	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/paths.sh tests/staged.sh tests/vectorised.sh
 dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
 	tests/random/README.md tests/vectors/README.md
 dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
@@ -22,7 +22,7 @@ abi-record: lib/libfpemu.la
 
 # ------------------------------------------------------------------------------------- the public face
 TESTS += tests/headers/headers.sh tests/headers/abi.sh tests/headers/exports.sh tests/headers/definitions.sh tests/headers/sizes \
-	tests/readme_example tests/packaging.sh tests/staged.sh \
+	tests/readme_example tests/packaging.sh tests/paths.sh tests/staged.sh \
 	tests/vectorised.sh
 
 # Recipes for distributions. check-debian builds, tests and, as root, installs Debian's: a quarter of an hour.
@@ -31,6 +31,13 @@ check-debian: dist
 	rm -rf debian-packages && $(MKDIR_P) debian-packages && cd debian-packages && \
 	$(BASH) $(abs_top_srcdir)/packaging/debian/build.sh $(abs_top_builddir)/$(distdir).tar.xz $(abs_top_srcdir)/packaging
 .PHONY: check-debian
+
+# Two builds of what `make dist' makes, in different folders: minutes.
+EXTRA_DIST += tests/reproducible.sh
+check-reproducible: dist
+	$(BASH) $(top_srcdir)/tests/reproducible.sh $(distdir).tar.xz reproducible.txt
+CLEANFILES += reproducible.txt
+.PHONY: check-reproducible
 
 check_PROGRAMS += tests/readme_example
 nodist_tests_readme_example_SOURCES = tests/readme_example.c
@@ -167,7 +174,10 @@ tests_against_judges_stochastic_LDADD = $(LONGHAND_LDADD)
 
 # ------------------------------------------------------------------------------------- whatever surrounds a call
 SURROUNDINGS_TESTS = \
-	tests/surroundings/environment
+	tests/surroundings/environment \
+	tests/surroundings/fork \
+	tests/surroundings/memory \
+	tests/surroundings/stack
 SURROUNDINGS_LDADD = tests/judges/liblonghand.la lib/libfpemu.la
 SURROUNDINGS_CALLS = tests/surroundings/calls.c tests/surroundings/calls.h tests/against_judges/variants.h
 check_PROGRAMS += $(SURROUNDINGS_TESTS)
@@ -175,6 +185,12 @@ TESTS += $(SURROUNDINGS_TESTS)
 EXTRA_DIST += tests/surroundings/README.md
 tests_surroundings_environment_SOURCES = tests/surroundings/environment.c $(SURROUNDINGS_CALLS)
 tests_surroundings_environment_LDADD = $(SURROUNDINGS_LDADD)
+tests_surroundings_fork_SOURCES = tests/surroundings/fork.c $(SURROUNDINGS_CALLS)
+tests_surroundings_fork_LDADD = $(SURROUNDINGS_LDADD)
+tests_surroundings_memory_SOURCES = tests/surroundings/memory.c $(SURROUNDINGS_CALLS)
+tests_surroundings_memory_LDADD = $(SURROUNDINGS_LDADD)
+tests_surroundings_stack_SOURCES = tests/surroundings/stack.c $(SURROUNDINGS_CALLS)
+tests_surroundings_stack_LDADD = $(SURROUNDINGS_LDADD) -lpthread
 
 # ------------------------------------------------------------------------------------- against numbers of any length
 JUDGE_TESTS = \

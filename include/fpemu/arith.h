@@ -13,6 +13,8 @@ extern "C" {
 
 /* --------------------------------------------------------------------------------------------- operations */
 
+/* The calls on arrays use up to 112 kB of stack. */
+
 /* y is the exact result of the operation, taken to `format` by every rule of fpemu_quantize (mode, random bits,
  * policies): one rounding. Operands are the carrier's numbers as they are, whatever format they came from. In `stats`,
  * x is the exact result, for extrema, sums and histogram as binary64 rounds it. FPEMU_ERROR_UNSUPPORTED for blocked

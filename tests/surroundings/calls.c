@@ -118,6 +118,24 @@ void calls_fill(const call *c, void *const *at)
     }
 }
 
+void calls_place(call_room *room, const call *c, void **at)
+{
+    for (int i = 0; i < CALL_ARRAYS; i++) {
+        const size_t bytes = c->need[i].bytes;
+        if (bytes > room->capacity[i]) {
+            free(room->arrays[i]);
+            room->capacity[i] = 2 * bytes;
+            room->arrays[i] = malloc(room->capacity[i]);
+            if (room->arrays[i] == NULL)
+                exit(77);
+        }
+        at[i] = bytes > 0 ? room->arrays[i] : NULL;
+        if (bytes > 0)
+            memset(at[i], 0x5a, bytes);
+    }
+    calls_fill(c, at);
+}
+
 static uint64_t fold(uint64_t digest, const void *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -525,7 +543,7 @@ static fpemu_status run_stats(const call *c, void *const *at)
 {
     uint64_t *to = at[CALL_Y];
     fpemu_stats *const s = at[CALL_STATS], other;
-    fpemu_status status = fpemu_quantize_f64(&c->format, &c->rounding, c->n, at[CALL_A], at[CALL_B], s);
+    fpemu_status status = fpemu_quantize_f64(&c->format, &c->rounding, c->n, at[CALL_A], at[CALL_BYTES], s);
     memset(&other, 0, sizeof other);
     other.request.want = FPEMU_STATS_SUMS;
     s->request.want = FPEMU_STATS_SUMS;
@@ -620,15 +638,15 @@ static void visit_operations(walk *w, const call *like, int turn)
         (void)snprintf(c.name + strlen(c.name), 20, " operation %d", operation);
         c.which = operation;
         need(&c, CALL_A, n * size, size);
-        need(&c, CALL_B, n * size, size);
-        need(&c, CALL_C, size, size);
+        need(&c, CALL_B, operation == FPEMU_OPERATION_SQRT ? 0 : n * size, size);
+        need(&c, CALL_C, operation == FPEMU_OPERATION_FMA ? size : 0, size);
         need(&c, CALL_Y, n * size, size);
         visit_counted(w, c, FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM);
         c.group = "arith_scaled";
         c.run = run_arith_scaled;
         memcpy(c.name, "scale", 5);
         need(&c, CALL_SCALES_A, (n + SCALE_LENGTH - 1) / SCALE_LENGTH * wide, wide);
-        need(&c, CALL_SCALES_B, wide, wide);
+        need(&c, CALL_SCALES_B, operation == FPEMU_OPERATION_SQRT ? 0 : wide, wide);
         visit_counted(w, c, FPEMU_STATS_SUMS);
     }
     if (!fpemu_format_fits_f32(&like->format))
@@ -658,7 +676,7 @@ static void visit_operations(walk *w, const call *like, int turn)
 static void visit_scalar(walk *w, const call *like)
 {
     const size_t n = like->n, size = size_of(like->carrier), code = fpemu_format_code_size(&like->format);
-    call c = begin("quantize", "quantize", run_quantize, like);
+    call c = begin(like->format.scaling ? "tensor" : "quantize", "quantize", run_quantize, like);
     need(&c, CALL_A, n * size, size);
     need(&c, CALL_Y, n * size, size);
     visit_counted(w, c, FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM);
@@ -973,10 +991,10 @@ static void visit_rest(walk *w)
     need(&c, CALL_B, 4 * sizeof(double), 8);
     need(&c, CALL_Y, WORDS * 8, 8);
     visit(w, &c);
-    c = begin("format", "stats", run_stats, &like);
+    c = begin("quantize", "stats", run_stats, &like);
     c.want = FPEMU_STATS_SUMS;
     need(&c, CALL_A, like.n * sizeof(double), 8);
-    need(&c, CALL_B, like.n * sizeof(double), 8);
+    need(&c, CALL_BYTES, like.n * sizeof(double), 8);
     need(&c, CALL_STATS, sizeof(fpemu_stats), 8);
     need(&c, CALL_Y, WORDS * 8, 8);
     visit(w, &c);

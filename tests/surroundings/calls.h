@@ -59,9 +59,19 @@ struct call {
  * that do. Returns how many there were. */
 size_t calls_each(size_t n, void (*visit)(const call *c, void *context), void *context);
 
+/* Memory for the arrays of one call after the other. */
+typedef struct call_room {
+    void *arrays[CALL_ARRAYS];
+    size_t capacity[CALL_ARRAYS];
+} call_room;
+
+/* The arrays that the call has, filled with a pattern and then as calls_fill does; NULL for the others. Ends the program
+ * with 77 where there is no memory. */
+void calls_place(call_room *room, const call *c, void **at);
+
 /* Inputs become numbers of all kinds, made of integers alone; outputs a pattern; stats a request. */
 void calls_fill(const call *c, void *const *at);
-/* Runs the call. A digest of all that it wrote, and its status. */
+/* A digest of all that the call wrote, and its status. */
 uint64_t calls_digest(const call *c, void *const *at, fpemu_status status);
 
 #endif

@@ -96,8 +96,7 @@ static void set(const surroundings *s)
 
 typedef struct context {
     uint64_t digest;
-    void *arrays[CALL_ARRAYS];
-    size_t capacity[CALL_ARRAYS];
+    call_room room;
     int threads; /* what threads share, with some surroundings */
     int child;   /* another instruction set, with some */
 } context;
@@ -108,28 +107,6 @@ static void trapped(int signal)
 {
     (void)signal;
     siglongjmp(after_trap, 1);
-}
-
-static void make_room(context *x, const call *c)
-{
-    for (int i = 0; i < CALL_ARRAYS; i++)
-        if (c->need[i].bytes > x->capacity[i]) {
-            free(x->arrays[i]);
-            x->capacity[i] = 2 * c->need[i].bytes;
-            x->arrays[i] = malloc(x->capacity[i]);
-            if (x->arrays[i] == NULL)
-                exit(77);
-        }
-    for (int i = 0; i < CALL_ARRAYS; i++)
-        if (c->need[i].bytes > 0)
-            memset(x->arrays[i], 0x5a, c->need[i].bytes);
-}
-
-/* The arrays that the call has. */
-static void arrays_of(const context *x, const call *c, void **at)
-{
-    for (int i = 0; i < CALL_ARRAYS; i++)
-        at[i] = c->need[i].bytes > 0 ? x->arrays[i] : NULL;
 }
 
 #ifdef _OPENMP
@@ -158,9 +135,7 @@ static void visit(const call *c, void *context_)
 {
     context *const x = context_;
     void *at[CALL_ARRAYS];
-    make_room(x, c);
-    arrays_of(x, c, at);
-    calls_fill(c, at);
+    calls_place(&x->room, c, at);
     const fpemu_status status = c->run(c, at);
     lh_check(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "%s: status %d", c->name, (int)status);
     const uint64_t expected = calls_digest(c, at, status);
@@ -170,8 +145,7 @@ static void visit(const call *c, void *context_)
         if (all[i].traps)
             continue;
 #endif
-        make_room(x, c);
-        calls_fill(c, at);
+        calls_place(&x->room, c, at);
         if (sigsetjmp(after_trap, 1)) {
             (void)fesetenv(FE_DFL_ENV);
             lh_check(0, "%s: an exception traps, with %s", c->name, all[i].name);
