@@ -55,10 +55,11 @@ programs=()
 for test in "${tests[@]}"; do
     programs+=("${test%.sh}")
 done
-configured "$clang" check_PROGRAMS="${programs[*]}" --enable-sanitizers=thread
+configured "$clang" --enable-sanitizers=thread
+built "${programs[@]}"
 fresh_reports
 export TSAN_OPTIONS+=:log_path=$reports/report:history_size=4
 export OMP_NUM_THREADS=4 OPENBLAS_NUM_THREADS=1 API_INPUTS=${API_INPUTS:-5000}
-run_tests threads "${tests[*]}" check_PROGRAMS="${programs[*]}"
+run_tests threads "${tests[*]}"
 verdict threads 'WARNING: ThreadSanitizer'
 exit $status

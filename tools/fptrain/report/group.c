@@ -341,8 +341,11 @@ void figure_add(figure *f, double x)
 figure figure_of_runs(const group *g, size_t place)
 {
     figure f = {0};
-    for (int i = 0; i < g->count; i++)
-        figure_add(&f, *(const double *)((const char *)g->member[i] + place));
+    for (int i = 0; i < g->count; i++) {
+        double value;
+        memcpy(&value, (const char *)g->member[i] + place, sizeof value);
+        figure_add(&f, value);
+    }
     return f;
 }
 
