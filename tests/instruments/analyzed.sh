@@ -59,7 +59,7 @@ examine() {
     flags=$(flags_of "$file")
     report=$directory/$tool/${file//\//-}.txt
     # shellcheck disable=SC2046,SC2086
-    key=$({ "$tool" --version; echo "$flags"; cat .clang-tidy "$here/analyzed.sh"
+    key=$({ "$tool" --version; echo "$flags"; [ "$tool" != clang-tidy ] || cat .clang-tidy
         cat $(gcc $flags -MM "$file" | sed 's/^[^:]*://; s/\\$//'); } 2>&1 | cksum)
     [ "$(head -n 1 "$report" 2>/dev/null)" != "$key" ] || return 0
     # shellcheck disable=SC2086

@@ -4,7 +4,7 @@ INSTRUMENTS = tests/instruments/analyzed.sh tests/instruments/sanitized.sh tests
 EXTRA_DIST += $(INSTRUMENTS) .clang-tidy tests/instruments/README.md tests/instruments/common.sh \
 	tests/instruments/cppcheck.cfg tests/instruments/cppcheck.supp tests/instruments/leaks.supp \
 	tests/instruments/left_out.txt tests/instruments/planted.c \
-	tests/instruments/valgrind.supp
+	tests/instruments/threads.supp tests/instruments/valgrind.supp
 
 # Of some compilers: make check-sanitized SANITIZED=clang-19
 SANITIZED =
