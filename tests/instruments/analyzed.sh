@@ -27,7 +27,7 @@ fi
 [ ${#tools[@]} -gt 0 ] || { echo "analyzed.sh: none of gcc, clang-tidy, cppcheck"; exit 77; }
 
 cd "$top"
-includes="-I$build -Iinclude -Ilib -Itools -Itools/fpemu -Itools/fptrain -Igpu"
+includes="-I$build -Iinclude -Ilib -Igpu -Itools"
 # shellcheck disable=SC2016
 includes+=" $(cd "$build" && printf 'include Makefile\nprint-flags:\n\t@echo %s\n' \
     '$(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(MPFR_CFLAGS)' | "$make" -s -f - print-flags)"
@@ -45,7 +45,9 @@ done < <(find lib tools gpu python/native -name '*.c' ! -name '*.inc.c' | LC_ALL
 flags_of() {
     local flags="-std=c11 -ffp-contract=off -Wno-unknown-pragmas -DHAVE_CONFIG_H $includes"
     case $1 in
-    python/*) flags+=" -I$python" ;;
+    tools/fpemu/*) flags+=" -Itools/fpemu" ;;
+    tools/fptrain/*) flags+=" -Itools/fptrain" ;;
+    python/*) flags+=" -isystem $python" ;;
     */x86_64_v3.c) flags+=" -march=x86-64-v3 -mprefer-vector-width=256" ;;
     */x86_64_v4.c) flags+=" -march=x86-64-v4 -mprefer-vector-width=512" ;;
     */vbmi.c) flags+=" -march=x86-64-v4 -mavx512vbmi -mprefer-vector-width=512" ;;
@@ -73,13 +75,15 @@ examine() {
 }
 
 # All of it at once, for cppcheck keeps its own records; no loops for instruction sets, which are those of portable.c.
-cppcheck_all() {
-    mkdir -p "$directory/cppcheck/kept"
+cppcheck_all() { # FOLDER [OPTION...] FILE...
+    local kept=$directory/cppcheck/$1
+    mkdir -p "$kept"
+    shift
     # shellcheck disable=SC2086
     cppcheck -j "$jobs" --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
-        --cppcheck-build-dir="$directory/cppcheck/kept" --library=gnu,python,"$here/cppcheck.cfg" \
+        --cppcheck-build-dir="$kept" --library=gnu,python,"$here/cppcheck.cfg" \
         --suppressions-list="$here/cppcheck.supp" --template='{file}:{line}: {severity}: {message} [{id}]' \
-        -DHAVE_CONFIG_H ${includes//-I\/usr*([^ ])/} "$@"
+        -DHAVE_CONFIG_H "$@" ${includes//-I\/usr*([^ ])/}
 }
 
 # The lines of a tool's reports.
@@ -89,11 +93,18 @@ examine_all() {
     mkdir -p "$directory/$tool"
     case $tool in
     cppcheck)
-        local file portable=()
+        local file fpemu=() fptrain=() others=()
         for file in "$@"; do
-            case $file in */x86_64_v[34].c | */vbmi.c) ;; *) portable+=("$file") ;; esac
+            case $file in
+            */x86_64_v[34].c | */vbmi.c) ;;
+            tools/fpemu/*) fpemu+=("$file") ;;
+            tools/fptrain/*) fptrain+=("$file") ;;
+            *) others+=("$file") ;;
+            esac
         done
-        cppcheck_all "${portable[@]}" 2>&1 || true
+        cppcheck_all others "${others[@]}" 2>&1 || true
+        [ ${#fpemu[@]} -eq 0 ] || cppcheck_all fpemu -Itools/fpemu "${fpemu[@]}" 2>&1 || true
+        [ ${#fptrain[@]} -eq 0 ] || cppcheck_all fptrain -Itools/fptrain "${fptrain[@]}" 2>&1 || true
         ;;
     gcc | clang-tidy)
         printf '%s\0' "$@" | xargs -0 -n 1 -P "$jobs" "$BASH" -c '. "$0"; examine "$1" "$2"' "$directory/functions" "$tool"
