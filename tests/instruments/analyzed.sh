@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# analyzed.sh - the source of the library, of the programs, of the GPU's host code and of Python's binding, read by
-# programs that look for defects.
+# analyzed.sh - programs that look for defects read the source: of the library, of the programs, of the GPU's host code
+# and of Python's binding.
 #
 #   analyzed.sh DIRECTORY [TOOL...]     gcc, clang-tidy and cppcheck, those of them that exist, unless tools are named
 #
@@ -29,8 +29,7 @@ fi
 cd "$top"
 includes="-I$build -Iinclude -Ilib -Igpu -Itools"
 # shellcheck disable=SC2016
-includes+=" $(cd "$build" && printf 'include Makefile\nprint-flags:\n\t@echo %s\n' \
-    '$(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(MPFR_CFLAGS)' | "$make" -s -f - print-flags)"
+includes+=" $(cd "$build" && variable '$(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(FPTRAIN_CFLAGS) $(CBLAS_CFLAGS) $(MPFR_CFLAGS)')"
 python=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null || true)
 files=()
 while IFS= read -r file; do
@@ -61,7 +60,7 @@ examine() {
     flags=$(flags_of "$file")
     report=$directory/$tool/${file//\//-}.txt
     # shellcheck disable=SC2046,SC2086
-    key=$({ "$tool" --version; echo "$flags"; [ "$tool" != clang-tidy ] || cat .clang-tidy
+    key=$({ echo "$version$flags"; [ "$tool" != clang-tidy ] || cat .clang-tidy "${file%/*}/.clang-tidy"
         cat $(gcc $flags -MM "$file" | sed 's/^[^:]*://; s/\\$//'); } 2>&1 | cksum)
     [ "$(head -n 1 "$report" 2>/dev/null)" != "$key" ] || return 0
     # shellcheck disable=SC2086
@@ -91,6 +90,8 @@ examine_all() {
     local tool=$1
     shift
     mkdir -p "$directory/$tool"
+    declare -p top here directory includes python version >"$directory/functions"
+    declare -f flags_of examine >>"$directory/functions"
     case $tool in
     cppcheck)
         local file fpemu=() fptrain=() others=()
@@ -119,11 +120,10 @@ examine_all() {
         ;;
     esac
 }
-declare -p top here directory includes python >"$directory/functions"
-declare -f flags_of examine >>"$directory/functions"
 shopt -s extglob
 
 for tool in "${tools[@]}"; do
+    version=$("$tool" --version)
     if [ -z "$(examine_all "$tool" tests/instruments/planted.c)" ]; then
         echo "analyzed.sh: $tool does not see what is planted in tests/instruments/planted.c" >&2
         status=1

@@ -42,9 +42,16 @@ built() {
     }
 }
 
+# variable TEXT: what make makes of TEXT in the working directory.
+variable() {
+    "$make" Makefile >/dev/null 2>&1 # which may have to be made anew, with many words
+    printf 'include Makefile\nprint-variable:\n\t@echo %s\n' "$1" | "$make" -s -f - print-variable
+}
+
 # tests_of: the names of the tests of the build in the working directory, one a line.
 tests_of() {
-    printf 'include Makefile\nprint-tests:\n\t@printf "%%s\\n" $(TESTS)\n' | "$make" -s -f - print-tests
+    # shellcheck disable=SC2016
+    variable '$(TESTS)' | tr ' ' '\n'
 }
 
 # without FILE WORD: the lines of standard input but those that a line of FILE names, `WORD TEST REASON`.

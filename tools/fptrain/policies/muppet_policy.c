@@ -64,7 +64,7 @@ static void assign(policy *p, rounder *r)
         m->size[i] = graph_param(r->g, i)->size;
         m->elements += m->size[i];
     }
-    m->view = need((size_t)(MUPPET_WINDOW * m->params), sizeof *m->view);
+    m->view = need((size_t)MUPPET_WINDOW * (size_t)m->params, sizeof *m->view);
     put_rules(m, r);
 }
 
