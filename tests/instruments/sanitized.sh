@@ -33,6 +33,6 @@ for cc in "${compilers[@]}"; do
     ASAN_OPTIONS+=:allocator_may_return_null=1
     export UBSAN_OPTIONS=$common:print_stacktrace=1
     run_tests "$cc" "$names"
-    verdict "$cc" 'ERROR: |runtime error: '
+    verdict "$cc" 'ERROR: [A-Za-z]*Sanitizer: |runtime error: '
 done
 exit $status

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#undef fail
 bool fail(trouble *why, const char *format, ...)
 {
     if (why != NULL) {
