@@ -29,11 +29,11 @@ void svg_end(FILE *out)
 
 void svg_text(FILE *out, const char *text)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): no character is longer than the text */
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
         const int length = utf8_length((const char *)c);
         if (length == 1 && strchr("&<>\"", *c) != NULL) {
             fprintf(out, "&#%d;", *c);
-            /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): of two bytes there is a second */
         } else if (length == 0 || *c < 0x20 || *c == 0x7f || (length == 2 && *c == 0xc2 && c[1] < 0xa0)) {
             fputc('?', out);
         } else {

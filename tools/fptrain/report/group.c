@@ -199,7 +199,7 @@ static void gather(run *to, const run *r, const char *tensors)
             const double *share = find(&t->underflow_share, steps->x[k]);
             const double *deviation = find(&t->deviation, steps->x[k]);
             const double weight = share ? (double)t->elements / (double)t->underflow_share.count : 0;
-            vanished += weight > 0 ? *share * weight : 0;
+            vanished += share && weight > 0 ? *share * weight : 0;
             elements += weight;
             widest = deviation ? fmax(widest, *deviation) : widest;
         }
