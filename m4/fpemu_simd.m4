@@ -1,4 +1,4 @@
-# FPEMU_SIMD_VARIANT(NAME, MACRO-SUFFIX, FLAGS, PREDEFINED-MACRO)
+# FPEMU_SIMD_VARIANT(NAME, MACRO-SUFFIX, FLAGS, CONDITION-ON-PREDEFINED-MACROS)
 # Decides whether the array loops are compiled for one more instruction set. The flags are tried before the user's
 # CFLAGS, as they will be used: a -march there has the last word, and then the variant is left out.
 AC_DEFUN([FPEMU_SIMD_VARIANT], [
@@ -8,7 +8,7 @@ AC_DEFUN([FPEMU_SIMD_VARIANT], [
     fpemu_saved_CFLAGS=$CFLAGS
     CFLAGS="$3 $CFLAGS -Werror"
     AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
-        #ifndef $4
+        #if !($4)
         #error "not this instruction set"
         #endif
         int main(void) { return 0; }]])],
@@ -26,8 +26,8 @@ AC_DEFUN([FPEMU_SIMD_VARIANT], [
 # The variants beside the portable one; lib/kernels_*.c are compiled with V3_CFLAGS, V4_CFLAGS, VBMI_CFLAGS.
 AC_DEFUN([FPEMU_SIMD], [
   simd_variants=
-  FPEMU_SIMD_VARIANT([x86-64-v3], [V3], [-march=x86-64-v3 -mprefer-vector-width=256], [__AVX2__])
-  FPEMU_SIMD_VARIANT([x86-64-v4], [V4], [-march=x86-64-v4 -mprefer-vector-width=512], [__AVX512VL__])
+  FPEMU_SIMD_VARIANT([x86-64-v3], [V3], [-march=x86-64-v3 -mprefer-vector-width=256], [defined __AVX2__])
+  FPEMU_SIMD_VARIANT([x86-64-v4], [V4], [-march=x86-64-v4 -mprefer-vector-width=512], [defined __AVX512VL__])
   FPEMU_SIMD_VARIANT([x86-64-v4-vbmi], [VBMI], [-march=x86-64-v4 -mavx512vbmi -mprefer-vector-width=512],
-    [__AVX512VBMI__])
+    [defined __AVX512VL__ && defined __AVX512VBMI__])
 ])

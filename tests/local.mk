@@ -6,7 +6,8 @@ AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; AWK='$(AWK)'; top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
 	FPEMU='$(abs_top_builddir)/tools/fpemu/fpemu$(EXEEXT)'; \
 	PATH='$(abs_top_builddir)/python-env/bin':$$PATH; \
-	export CC CXX NM AWK top_srcdir top_builddir FPEMU PATH;
+	LSAN_OPTIONS="suppressions=$(abs_top_srcdir)/tests/instruments/leaks.supp:print_suppressions=0:$$LSAN_OPTIONS"; \
+	export CC CXX NM AWK top_srcdir top_builddir FPEMU PATH LSAN_OPTIONS;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
 	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/paths.sh tests/staged.sh tests/vectorised.sh

@@ -45,6 +45,7 @@ static fpemu_status pack_tensor(int carrier, const fpemu_format *f, const fpemu_
                              .count = compact ? count : UINT64_MAX,
                              .compact = compact,
                              .lines = 1,
+                             /* cppcheck-suppress uninitvar ; set above where it is handed on */
                              .tensor = compact && l->tensor_bytes ? &tensor : NULL,
                              .sink = &sink,
                              .stats = stats,

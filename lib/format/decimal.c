@@ -176,7 +176,7 @@ static int exact_digits(double x, char *digits, int size, int *exponent)
         for (int i = 0; i < 9; i++, nine /= 10)
             digits[--at] = (char)('0' + nine % 10);
     }
-    while (digits[at] == '0')
+    while (digits[at] == '0') /* cppcheck-suppress uninitvar ; written above, from the end */
         at++;
     for (int i = at; i < size; i++)
         digits[i - at] = digits[i];

@@ -361,6 +361,7 @@ void fpemu_fast_integer(gemm_tile *w, size_t row, size_t rows, size_t nk)
             const int64_t factor = x != x ? 0 : core_dot_units(x, unit_x);
             for (size_t i = 0; i < w->lanes; i++) {
                 int over;
+                /* cppcheck-suppress uninitvar ; set above as far as it is read */
                 sums[i].nan |= x != x || nan[k * w->ld + i];
                 sums[i].whole = core_dot_integer_sum(sums[i].whole, sums[i].nan ? 0 : factor * units[k * w->ld + i],
                                                      d->width, d->wrap, &over);

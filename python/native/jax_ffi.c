@@ -27,6 +27,7 @@ static xla_error *fail(const xla_frame *frame, int code, const char *message)
 {
     xla_error_arguments arguments = {sizeof arguments, NULL, message, code};
 
+    /* cppcheck-suppress returnDanglingLifetime ; XLA copies what it is given */
     return frame->api->create_error(&arguments);
 }
 

@@ -191,6 +191,7 @@ NATIVE(scales)
     float tensor[2] = {1, 1};
     if (!status) {
         const int64_t blocks = (int64_t)layout.blocks;
+        /* cppcheck-suppress uninitStructMember ; set where the status is 0 */
         const carrier code = layout.scale_bytes == 1 ? CARRIER_U8 : layout.scale_bytes == 2 ? CARRIER_U16 : CARRIER_U32;
         values = array_like(&x, x.type == CARRIER_F64 ? CARRIER_F64 : CARRIER_F32, 1, &blocks, &s);
         codes = values ? array_like(&x, code, 1, &blocks, &q) : NULL;

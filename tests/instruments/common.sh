@@ -17,18 +17,13 @@ start() {
     unset MAKEFLAGS MFLAGS MAKELEVEL # of the make that started this, which counts its own jobs
 }
 
-# configured COMPILER [NAME=VALUE] OPTION...: a build in directory/COMPILER, which becomes the working directory, with
-# its tests; make gets NAME=VALUE, configure the options.
+# configured COMPILER OPTION...: a build in directory/COMPILER, which becomes the working directory.
 configured() {
-    local cc=$1 setting=NONE=
+    local cc=$1
     shift
     if [ -e "$top/config.status" ]; then
         echo "$name.sh: the source is configured itself; make distclean there, and configure in a folder" >&2
         exit 1
-    fi
-    if [[ ${1-} == [A-Za-z]*=* ]]; then
-        setting=$1
-        shift
     fi
     mkdir -p "$directory/${cc##*/}"
     cd "$directory/${cc##*/}"
@@ -36,14 +31,27 @@ configured() {
         CC=$cc CFLAGS=${CFLAGS--O1 -g1} "$top/configure" --enable-werror --without-python --without-cuda "$@" \
             >configure.out 2>&1 || { tail -n 3 configure.out >&2; exit 1; }
     fi
-    { "$make" -j"$jobs" all && "$make" -j"$jobs" check TESTS= "$setting"; } >make.out 2>&1 ||
-        { grep -m 5 error make.out >&2; exit 1; }
     reports=$PWD/reports
+}
+
+# built TARGET...: by make in the working directory.
+built() {
+    "$make" -j"$jobs" "$@" >make.out 2>&1 || {
+        grep -m 5 'rror' make.out >&2 || tail -n 3 make.out >&2
+        exit 1
+    }
+}
+
+# variable TEXT: what make makes of TEXT in the working directory.
+variable() {
+    "$make" Makefile >/dev/null 2>&1 # which may have to be made anew, with many words
+    printf 'include Makefile\nprint-variable:\n\t@echo %s\n' "$1" | "$make" -s -f - print-variable
 }
 
 # tests_of: the names of the tests of the build in the working directory, one a line.
 tests_of() {
-    printf 'include Makefile\nprint-tests:\n\t@printf "%%s\\n" $(TESTS)\n' | "$make" -s -f - print-tests
+    # shellcheck disable=SC2016
+    variable '$(TESTS)' | tr ' ' '\n'
 }
 
 # without FILE WORD: the lines of standard input but those that a line of FILE names, `WORD TEST REASON`.
@@ -56,13 +64,12 @@ fresh_reports() {
     mkdir -p "$reports"
 }
 
-# run_tests LABEL NAMES [ARGUMENT...]: make check of these tests. Python's parts are not asked: another process is not
-# what is watched.
+# run_tests LABEL NAMES [ARGUMENT...]: these tests, which are built.
 run_tests() {
     local label=$1 names=$2
     shift 2
     # shellcheck disable=SC2086
-    "$make" -j"$jobs" check TESTS="$(echo $names)" "$@" >check.out 2>&1 || {
+    "$make" -j"$jobs" check-TESTS check_PROGRAMS= check_SCRIPTS= TESTS="$(echo $names)" "$@" >check.out 2>&1 || {
         echo "$label: failed:" $(sed -n 's/^\(FAIL\|ERROR\): //p' check.out) >&2
         grep -q '^FAIL: \|^ERROR: ' check.out || tail -n 3 check.out >&2
         status=1

@@ -30,7 +30,9 @@ EOF
 chmod +x "$directory/fpemu"
 
 names=$*
-[ -n "$names" ] || names=$(tests_of | grep -E '^tests/(cli|unit|against_judges|fuzz)/' | without "$here/left_out.txt" valgrind)
+[ -n "$names" ] ||
+    names=$(tests_of | grep -E '^tests/(cli|unit)/|^tests/fuzz/replay$' | grep -v '/fptrain_' |
+        without "$here/left_out.txt" valgrind)
 run_tests valgrind "$names" LOG_COMPILER="$build/libtool --silent --mode=execute valgrind $options" \
     TESTS_ENVIRONMENT="FPEMU='$directory/fpemu' CK_FORK=no; export FPEMU CK_FORK;"
 mv check.out "$directory"

@@ -265,7 +265,7 @@ bool directory_make(const char *path, trouble *why)
     if (part == NULL) {
         return fail(why, "out of memory");
     }
-    memcpy(part, path, length);
+    memcpy(part, path, length); /* NOLINT(bugprone-not-null-terminated-result): the slash ends it */
     strcpy(part + length, "/");
     bool good = true;
     for (char *slash = part + 1; good && (slash = strchr(slash, '/')) != NULL; *slash++ = '/') {

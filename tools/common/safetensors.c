@@ -203,7 +203,7 @@ unsigned char *safetensors_frame(const json_t *header, size_t *size)
     unsigned char *bytes = malloc(8 + padded);
     if (bytes != NULL) {
         bytes_store(bytes, 8, padded);
-        memcpy(bytes + 8, text, length);
+        memcpy(bytes + 8, text, length); /* NOLINT(bugprone-not-null-terminated-result): spaces come behind it */
         memset(bytes + 8 + length, ' ', padded - length);
         *size = 8 + padded;
     }

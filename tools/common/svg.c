@@ -29,6 +29,7 @@ void svg_end(FILE *out)
 
 void svg_text(FILE *out, const char *text)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): no character is longer than the text */
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
         const int length = utf8_length((const char *)c);
         if (length == 1 && strchr("&<>\"", *c) != NULL) {

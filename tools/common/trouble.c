@@ -6,6 +6,7 @@
 
 #include "common/shown.h"
 
+#undef fail
 bool fail(trouble *why, const char *format, ...)
 {
     if (why != NULL) {

@@ -110,6 +110,7 @@ static void choose_types(job *j)
     j->stats = cli_allocate(m->count, sizeof *j->stats);
     for (size_t i = 0; i < m->count; i++) {
         double zero = 0;
+        float zero32 = 0;
         if (j->in.chosen[i]) {
             const tensor *t = &m->tensor[i];
             const assignment_format *f = assignment_of(&j->assigned, i);
@@ -118,7 +119,7 @@ static void choose_types(job *j)
             const bool binary64 = needs_binary64(t->type, j->type[i], &f->format);
             cli_check_call(binary64
                                ? fpemu_quantize_f64(&f->format, &j->rounding, 1, &zero, &zero, NULL)
-                               : fpemu_quantize_f32(&f->format, &j->rounding, 1, (float *)&zero, (float *)&zero, NULL),
+                               : fpemu_quantize_f32(&f->format, &j->rounding, 1, &zero32, &zero32, NULL),
                            &f->format, &j->rounding, binary64, f->spec);
         }
     }

@@ -40,6 +40,7 @@ model_kind model_kind_written(model_kind kind)
     return kind == MODEL_GGUF ? MODEL_SAFETENSORS : kind;
 }
 
+#undef model_refuse
 bool model_refuse(model *m, const char *format, ...)
 {
     va_list arguments;

@@ -97,6 +97,9 @@ model_kind model_kind_written(model_kind kind);
 __attribute__((format(printf, 2, 3)))
 #endif
 bool model_refuse(model *m, const char *format, ...);
+#if defined(FPEMU_ANALYZED) /* see fail() */
+#define model_refuse(...) (model_refuse(__VA_ARGS__), false)
+#endif
 /* Another tensor at the end of the list, all zero but its name; NULL, with the error set, when memory runs out. */
 tensor *model_add(model *m, const char *name);
 /* Moves the tensors of another model to the end of the list, as those of part `part`. */

@@ -155,7 +155,7 @@ static void weights_whole(const backend *b, const conv_shape *s, int n, const fl
     float *d = need_room((size_t)z.out * length, sizeof *d);
     for (int g = 0; g < s->groups; g++) {
         for (int i = 0; i < n; i++) {
-            const size_t at = (size_t)(i * s->groups + g);
+            const size_t at = (size_t)i * (size_t)s->groups + (size_t)g;
             windows(s, &z, x + at * z.x, length, columns + (size_t)i * line);
             for (int k = 0; k < z.out; k++)
                 memcpy(d + (size_t)k * length + (size_t)i * line, dy + at * z.y + (size_t)k * line, line * sizeof *d);

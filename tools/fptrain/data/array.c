@@ -289,6 +289,7 @@ uint16_t *array_tokens(array *a, size_t *count, int *classes, bool fixed, troubl
             tokens = NULL;
             break;
         }
+        /* cppcheck-suppress nullPointerRedundantCheck ; the loop ends where it becomes null */
         tokens[i] = (uint16_t)class;
         *classes = class >= *classes ? (int)class + 1 : *classes;
     }

@@ -22,7 +22,7 @@ static bool reserve(split *to, size_t *room)
     uint16_t *labels = realloc(to->labels, more * sizeof *labels);
     to->labels = labels ? labels : to->labels;
     *room = more;
-    return pixels && labels;
+    return pixels && labels; /* cppcheck-suppress memleak ; `to` has them */
 }
 
 bool cifar_read(split *to, source *s, int label_bytes, int classes, trouble *why)

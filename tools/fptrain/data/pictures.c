@@ -118,7 +118,7 @@ static bool reserve(gathering *g)
     if (!pixels || !labels)
         return false;
     g->room = more;
-    return true;
+    return true; /* cppcheck-suppress memleak ; g->to has them */
 }
 
 static bool add_raster(gathering *g, raster *r, int class, const char *path, trouble *why)

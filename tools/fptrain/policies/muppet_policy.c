@@ -48,10 +48,11 @@ static bool in_fp32(const muppet *m)
 
 static void put_rules(const muppet *m, rounder *r)
 {
+    const rule none = {0};
     for (int which = 0; which < ROLES; which++)
         for (int i = 0; i < rounder_count(r, (role)which); i++)
             if (rounder_rounds(r, (role)which, i))
-                r->rule[which][i] = in_fp32(m) ? (rule){0} : m->rule[m->now.level];
+                r->rule[which][i] = in_fp32(m) ? none : m->rule[m->now.level];
 }
 
 static void assign(policy *p, rounder *r)
@@ -63,7 +64,7 @@ static void assign(policy *p, rounder *r)
         m->size[i] = graph_param(r->g, i)->size;
         m->elements += m->size[i];
     }
-    m->view = need((size_t)(MUPPET_WINDOW * m->params), sizeof *m->view);
+    m->view = need((size_t)MUPPET_WINDOW * (size_t)m->params, sizeof *m->view);
     put_rules(m, r);
 }
 

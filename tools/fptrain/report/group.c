@@ -199,7 +199,7 @@ static void gather(run *to, const run *r, const char *tensors)
             const double *share = find(&t->underflow_share, steps->x[k]);
             const double *deviation = find(&t->deviation, steps->x[k]);
             const double weight = share ? (double)t->elements / (double)t->underflow_share.count : 0;
-            vanished += weight > 0 ? *share * weight : 0;
+            vanished += share && weight > 0 ? *share * weight : 0;
             elements += weight;
             widest = deviation ? fmax(widest, *deviation) : widest;
         }
@@ -341,8 +341,11 @@ void figure_add(figure *f, double x)
 figure figure_of_runs(const group *g, size_t place)
 {
     figure f = {0};
-    for (int i = 0; i < g->count; i++)
-        figure_add(&f, *(const double *)((const char *)g->member[i] + place));
+    for (int i = 0; i < g->count; i++) {
+        double value;
+        memcpy(&value, (const char *)g->member[i] + place, sizeof value);
+        figure_add(&f, value);
+    }
     return f;
 }
 

@@ -74,7 +74,7 @@ static void say_products(const backend *b, char text[MACHINE_TEXT])
     if (strcmp(b->name, "blas") == 0) {
 #ifdef OPENBLAS_VERSION
         char name[32] = "", version[32] = "";
-        sscanf(openblas_get_config(), "%31s %31s", name, version);
+        (void)sscanf(openblas_get_config(), "%31s %31s", name, version); /* without them, empty */
         snprintf(text, MACHINE_TEXT, "blas, %s %s, %s", name, version, openblas_get_corename());
 #endif
     }
