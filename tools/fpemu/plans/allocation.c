@@ -173,7 +173,7 @@ typedef struct node {
     uint32_t from, option;
 } node;
 
-enum { NO_NODE = UINT32_MAX };
+static const uint32_t NO_NODE = UINT32_MAX;
 
 static int by_bits(const void *a, const void *b)
 {
