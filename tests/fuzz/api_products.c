@@ -202,8 +202,9 @@ static fpemu_status gemm_scaled(int carrier, const fpemu_gemm_spec *spec, const 
                                 const void *a, const void *scales_a, const void *b, const void *scales_b, double beta,
                                 void *c, fpemu_stats *stats)
 {
-    return carrier == F32 ? fpemu_gemm_scaled_f32(spec, s, (float)alpha, a, scales_a, b, scales_b, (float)beta, c, stats)
-                          : fpemu_gemm_scaled_f64(spec, s, alpha, a, scales_a, b, scales_b, beta, c, stats);
+    return carrier == F32
+               ? fpemu_gemm_scaled_f32(spec, s, (float)alpha, a, scales_a, b, scales_b, (float)beta, c, stats)
+               : fpemu_gemm_scaled_f64(spec, s, alpha, a, scales_a, b, scales_b, beta, c, stats);
 }
 
 /* n scales, powers of two and others; `ones`: all 1. */
@@ -241,7 +242,8 @@ void api_gemm_scaled(draw *d)
     s.stride_a = shared_a ? 0 : s.m * s.k;
     s.stride_b = shared_b ? 0 : s.k * s.n;
     s.stride_c = s.m * s.n;
-    const double alpha = spec.start_from_c ? 1 : draw_below(d, 3) - 0.5, beta = spec.start_from_c ? 1 : draw_below(d, 2);
+    const double alpha = spec.start_from_c ? 1 : draw_below(d, 3) - 0.5,
+                 beta = spec.start_from_c ? 1 : draw_below(d, 2);
     const fpemu_format *like = spec.a.format.kind != FPEMU_KIND_INVALID ? &spec.a.format : NULL;
     array a = draw_array(d, carrier, like, of_a * (size_t)(s.m * s.k));
     array b = draw_array(d, carrier, like, of_b * (size_t)(s.k * s.n));
@@ -334,7 +336,8 @@ void api_gemv(draw *d)
     const size_t out = transpose ? n : m;
     static const int64_t steps[] = {1, 2, -1, -3};
     const int64_t incx = steps[flags >> 4 & 3], incy = steps[flags >> 6];
-    const double alpha = spec.start_from_c ? 1 : draw_below(d, 3) - 0.5, beta = spec.start_from_c ? 1 : draw_below(d, 2);
+    const double alpha = spec.start_from_c ? 1 : draw_below(d, 3) - 0.5,
+                 beta = spec.start_from_c ? 1 : draw_below(d, 2);
     const fpemu_format *like = spec.a.format.kind != FPEMU_KIND_INVALID ? &spec.a.format : NULL;
     array a = draw_array(d, carrier, like, m * n), x = draw_array(d, carrier, like, in);
     array y = draw_array(d, carrier, NULL, out), plain = array_copy(d, &y, size);
@@ -343,10 +346,16 @@ void api_gemv(draw *d)
     counted counts, again;
     CASE("gemv %s carrier %d m %zu n %zu transpose %d order %d gap %zu steps %d %d", text, carrier_bits[carrier], m, n,
          transpose, column_major, gap, (int)incx, (int)incy);
-    const fpemu_gemm_shape s = {.m = out, .n = 1, .k = in, .order = (uint8_t)order, .transpose_a = (uint8_t)transpose,
-                                .lda = length, .ldb = column_major ? in : 1, .ldc = column_major ? out : 1};
-    const fpemu_status expected = gemm_scaled(carrier, &spec, &s, alpha, a.data, NULL, x.data, NULL, beta, plain.data,
-                                              count_into(&counts, 0));
+    const fpemu_gemm_shape s = {.m = out,
+                                .n = 1,
+                                .k = in,
+                                .order = (uint8_t)order,
+                                .transpose_a = (uint8_t)transpose,
+                                .lda = length,
+                                .ldb = column_major ? in : 1,
+                                .ldc = column_major ? out : 1};
+    const fpemu_status expected =
+        gemm_scaled(carrier, &spec, &s, alpha, a.data, NULL, x.data, NULL, beta, plain.data, count_into(&counts, 0));
     fpemu_stats *const stats = count_into(&again, 0);
     const size_t lda = length + gap > 0 ? length + gap : 1;
     const fpemu_status status =
@@ -392,13 +401,13 @@ void api_dot(draw *d)
     array wide_x = with_steps(d, carrier, &x, n, incx), wide_y = with_steps(d, carrier, &y, n, incy);
     const fpemu_gemm_shape s = {.m = 1, .n = 1, .k = n};
     CASE("dot %s carrier %d n %zu steps %d %d", text, carrier_bits[carrier], n, (int)incx, (int)incy);
-    const fpemu_status expected = gemm_scaled(carrier, &spec, &s, 1, x.data, NULL, y.data, NULL, spec.start_from_c,
-                                              plain.data, NULL);
-    const fpemu_status status =
-        carrier == F32 ? fpemu_dot_f32(&spec, n, (const void *)wide_x.data, incx, (const void *)wide_y.data, incy,
-                                       (void *)result.data, NULL)
-                       : fpemu_dot_f64(&spec, n, (const void *)wide_x.data, incx, (const void *)wide_y.data, incy,
-                                       (void *)result.data, NULL);
+    const fpemu_status expected =
+        gemm_scaled(carrier, &spec, &s, 1, x.data, NULL, y.data, NULL, spec.start_from_c, plain.data, NULL);
+    const fpemu_status status = carrier == F32
+                                    ? fpemu_dot_f32(&spec, n, (const void *)wide_x.data, incx,
+                                                    (const void *)wide_y.data, incy, (void *)result.data, NULL)
+                                    : fpemu_dot_f64(&spec, n, (const void *)wide_x.data, incx,
+                                                    (const void *)wide_y.data, incy, (void *)result.data, NULL);
     api_digest(&status, sizeof status);
     INSIST(status == expected, "a dot product and a product of matrices have two statuses");
     INSIST(memcmp(result.data, plain.data, size) == 0, "a dot product and a product of matrices differ");

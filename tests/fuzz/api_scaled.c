@@ -83,10 +83,8 @@ static fpemu_status arith(int carrier, const fpemu_format *f, const fpemu_roundi
 {
     const void *const *o = t->operands;
     switch (carrier) {
-    case F32:
-        return fpemu_arith_scaled_f32(f, r, operation, n, (const float *const *)o, t->steps, t->narrow, y, stats);
-    case F64:
-        return fpemu_arith_scaled_f64(f, r, operation, n, (const double *const *)o, t->steps, t->wide, y, stats);
+    case F32: return fpemu_arith_scaled_f32(f, r, operation, n, (const float *const *)o, t->steps, t->narrow, y, stats);
+    case F64: return fpemu_arith_scaled_f64(f, r, operation, n, (const double *const *)o, t->steps, t->wide, y, stats);
     case F16:
         return fpemu_arith_scaled_f16(f, r, operation, n, (const uint16_t *const *)o, t->steps, t->narrow, y, stats);
     default:
@@ -170,12 +168,8 @@ void api_compare_scaled(draw *d)
     CASE("compare_scaled relation %d carrier %d n %zu", (int)relation, carrier_bits[carrier], n);
     fpemu_status status;
     switch (carrier) {
-    case F32:
-        status = fpemu_compare_scaled_f32(relation, n, (const float *const *)o, t.steps, t.narrow, y.data);
-        break;
-    case F64:
-        status = fpemu_compare_scaled_f64(relation, n, (const double *const *)o, t.steps, t.wide, y.data);
-        break;
+    case F32: status = fpemu_compare_scaled_f32(relation, n, (const float *const *)o, t.steps, t.narrow, y.data); break;
+    case F64: status = fpemu_compare_scaled_f64(relation, n, (const double *const *)o, t.steps, t.wide, y.data); break;
     case F16:
         status = fpemu_compare_scaled_f16(relation, n, (const uint16_t *const *)o, t.steps, t.narrow, y.data);
         break;
@@ -223,16 +217,16 @@ void api_one(draw *d)
     array x = draw_array(d, carrier, complete ? &f : NULL, n), codes = array_new(d, n * width, width ? width : 1);
     array y = array_new(d, x.bytes, size);
     api_describe("one", &f, &r, carrier, n);
-    const fpemu_status status =
-        carrier == F32 ? fpemu_encode_f32(&f, &r, n, (const void *)x.data, (void *)codes.data, NULL)
-                       : fpemu_encode_f64(&f, &r, n, (const void *)x.data, (void *)codes.data, NULL);
+    const fpemu_status status = carrier == F32
+                                    ? fpemu_encode_f32(&f, &r, n, (const void *)x.data, (void *)codes.data, NULL)
+                                    : fpemu_encode_f64(&f, &r, n, (const void *)x.data, (void *)codes.data, NULL);
     const fpemu_status decoded = carrier == F32 ? fpemu_decode_f32(&f, n, codes.data, (void *)y.data)
                                                 : fpemu_decode_f64(&f, n, codes.data, (void *)y.data);
     const int read = status == FPEMU_OK && decoded == FPEMU_OK;
     for (size_t i = 0; i < n; i++) {
         const double v = carrier_load(carrier, x.data, i);
-        const uint64_t code = carrier == F32 ? fpemu_encode_one_f32(&f, &r, (float)v, i)
-                                             : fpemu_encode_one_f64(&f, &r, v, i);
+        const uint64_t code =
+            carrier == F32 ? fpemu_encode_one_f32(&f, &r, (float)v, i) : fpemu_encode_one_f64(&f, &r, v, i);
         INSIST(status == FPEMU_OK ? code == code_at(&codes, width, i) : status == FPEMU_ERROR_NAN || code == 0,
                "one element and the array have two codes");
         const double back = carrier == F32 ? (double)fpemu_decode_one_f32(&f, code) : fpemu_decode_one_f64(&f, code);
