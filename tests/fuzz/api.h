@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* api.h - arguments of the public calls, drawn from bytes, and what every call has to hold.
  *
- * api.c draws; api_numbers.c, api_scaled.c, api_tensors.c and api_products.c call and insist. All outputs go into a digest, which has to be the same
- * with every instruction set and any number of threads. Bytes that are used up draw zeros.
+ * api.c draws; api_numbers.c, api_scaled.c, api_tensors.c and api_products.c call and insist. All outputs
+ * go into a digest, which has to be the same with every instruction set and any number of threads. Bytes that are used
+ * up draw zeros.
  */
 #ifndef FPEMU_FUZZ_API_H
 #define FPEMU_FUZZ_API_H
