@@ -43,7 +43,7 @@ static int train(const fpemu_format *format, const fpemu_shape *shape, void *sta
                 fpemu_unpack_blocks_f32(format, shape, b, 1, state, m))
                 return 0;
             for (size_t j = 0; j < extent.elements; j++) {
-                const size_t i = extent.first + j;
+                const size_t i = (size_t)extent.first + j;
                 m[j] = 0.9f * m[j] + (float)(curvature(i) * (w[i] - goal(i)));
                 w[i] -= 0.1f * m[j];
             }

@@ -19,6 +19,8 @@ AC_DEFUN([FPEMU_WARNINGS], [
   done
   # That clang cannot vectorise a loop marked `omp simd' is no defect, and depends on the level of optimisation.
   FPEMU_TRY_FLAGS([-Wpass-failed], [AS_VAR_APPEND([WARNING_CFLAGS], [" -Wno-pass-failed"])])
+  # Whole numbers with a name are enumerators here, in expressions of floating point too.
+  FPEMU_TRY_FLAGS([-Wenum-float-conversion], [AS_VAR_APPEND([WARNING_CFLAGS], [" -Wno-enum-float-conversion"])])
   AS_IF([test "x$enable_werror" != xno], [AS_VAR_APPEND([WARNING_CFLAGS], [" -Werror"])])
   AC_SUBST([WARNING_CFLAGS])
 ])

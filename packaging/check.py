@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reads the recipes for distributions and compares them with the project: every version is that of configure.ac, every
 option is one of `configure --help`, every node of symbol versions stands in Debian's list, every installed file belongs
-to a Debian package. usage: check.py TOP-OF-SOURCE CONFIGURE-HELP LIST-OF-INSTALLED-FILES"""
+to a Debian package, every kind of fuzz target has inputs.
+usage: check.py TOP-OF-SOURCE CONFIGURE-HELP LIST-OF-INSTALLED-FILES"""
 
 import ast
 import fnmatch
 import json
 import pathlib
 import re
+import subprocess
 import sys
 
 top, help_text, installed = (pathlib.Path(word) for word in sys.argv[1:])
@@ -47,6 +49,10 @@ nodes = re.findall(r"^(FPEMU_[0-9.]+) \{", (top / "lib/libfpemu.map").read_text(
 check(bool(nodes), "lib/libfpemu.map: no versions found")
 for node in nodes:
     check(f"(symver){node} " in read("debian/libfpemu0.symbols"), f"debian/libfpemu0.symbols: no line for {node}")
+
+fuzzed = subprocess.run([top / "tests/fuzz/build.sh", "--kinds"], capture_output=True, text=True, check=True)
+folders = {path.name for path in (top / "tests/fuzz/corpus").iterdir()}
+check(set(fuzzed.stdout.split()) == folders, f"oss-fuzz: kinds {fuzzed.stdout.strip()}, and inputs for {folders}")
 
 patterns = [line.split()[0] for path in sorted((recipes / "debian").glob("*.install"))
             for line in path.read_text().splitlines()]

@@ -27,7 +27,7 @@ TESTS += tests/headers/headers.sh tests/headers/abi.sh tests/headers/exports.sh 
 	tests/vectorised.sh
 
 # Recipes for distributions. check-debian builds, tests and, as root, installs Debian's: a quarter of an hour.
-EXTRA_DIST += packaging/README.md packaging/check.py packaging/conda-forge packaging/debian packaging/spack packaging/vcpkg
+EXTRA_DIST += packaging/README.md packaging/check.py packaging/conda-forge packaging/debian packaging/oss-fuzz packaging/spack packaging/vcpkg
 check-debian: dist
 	rm -rf debian-packages && $(MKDIR_P) debian-packages && cd debian-packages && \
 	$(BASH) $(abs_top_srcdir)/packaging/debian/build.sh $(abs_top_builddir)/$(distdir).tar.xz $(abs_top_srcdir)/packaging
@@ -355,7 +355,8 @@ endif
 
 # The calls of the library: api.sh says what has to hold.
 EXTRA_DIST += tests/fuzz/api.sh
-tests_fuzz_api_SOURCES = tests/fuzz/api.c tests/fuzz/api.h tests/fuzz/api_numbers.c tests/fuzz/api_tensors.c
+tests_fuzz_api_SOURCES = tests/fuzz/api.c tests/fuzz/api.h tests/fuzz/api_numbers.c tests/fuzz/api_products.c \
+	tests/fuzz/api_scaled.c tests/fuzz/api_tensors.c
 tests_fuzz_api_LDADD = lib/libfpemu.la
 check_PROGRAMS += tests/fuzz/api
 TESTS += tests/fuzz/api.sh

@@ -54,7 +54,7 @@ else
         defects=$defects$(examine "$object" "$vector")
     done
     if [ $found = 0 ]; then
-        grep -q '^V3_CFLAGS = .' Makefile && { echo "vectorised.sh: the objects of x86-64-v3 are not where they were"; exit 1; }
+        grep -q '^#define FPEMU_HAVE_V3 1' config.h && { echo "vectorised.sh: the objects of x86-64-v3 are not where they were"; exit 1; }
         echo "vectorised.sh: no loops for x86-64-v3 or v4 were built"
         exit 77
     fi

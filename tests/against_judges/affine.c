@@ -3,6 +3,7 @@
  * itself, which follows the rule of doc/numerics.md step by step: at every integer and every half between two, and
  * stochastically where the random bits just decide. tests/against_judges/quantize.c and, for all floats,
  * quantize_exhaustive.c judge these formats by other means. */
+#define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/longhand.h"
 #include "variants.h"
 #include <math.h>

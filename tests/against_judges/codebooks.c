@@ -6,6 +6,7 @@
  *   codebooks --all [K...] all 2^32 binary32 inputs of table K, to nearest: the same index at both ends of a run of
  *                          equal results, or each element by itself
  */
+#define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/longhand.h"
 #include "variants.h"
 #include <math.h>
@@ -70,8 +71,8 @@ static size_t count;
 
 static fpemu_status open_book(const book *b, fpemu_format *f)
 {
-    return (int)(b->built_in ? fpemu_format_codebook(f, (fpemu_codebook_name)b->built_in, b->bits)
-                             : fpemu_format_table(f, b->length, b->values));
+    return b->built_in ? fpemu_format_codebook(f, (fpemu_codebook_name)b->built_in, b->bits)
+                       : fpemu_format_table(f, b->length, b->values);
 }
 
 static void add_point(double x)

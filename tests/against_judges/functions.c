@@ -271,7 +271,7 @@ static void check_arguments(void)
     expect_status("function", fpemu_apply_f64(f, &rne, FPEMU_FUNCTION_COUNT, 1, x, y, NULL), FPEMU_ERROR_ARGUMENT);
     expect_status("function -1", fpemu_apply_f64(f, &rne, (fpemu_function)-1, 1, x, y, NULL), FPEMU_ERROR_ARGUMENT);
     expect_status("a function is no operation",
-                  fpemu_arith_f64(f, &rne, (fpemu_operation)(FPEMU_OPERATION_COUNT + FPEMU_FUNCTION_EXP), 1,
+                  fpemu_arith_f64(f, &rne, (fpemu_operation)((int)FPEMU_OPERATION_COUNT + (int)FPEMU_FUNCTION_EXP), 1,
                                   (const double *const[]){x, x, x}, NULL, y, NULL),
                   FPEMU_ERROR_ARGUMENT);
     expect_status("mode", fpemu_apply_f64(f, &odd, FPEMU_FUNCTION_EXP, 1, x, y, NULL), FPEMU_ERROR_ROUNDING);

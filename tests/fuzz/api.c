@@ -445,9 +445,11 @@ void api_describe(const char *verb, const fpemu_format *f, const fpemu_rounding 
 }
 
 /* ------------------------------------------------------------------------------------------------------- a run */
-static api_call *const calls[] = {api_format,  api_quantize, api_quantize, api_arith, api_apply, api_compare,
-                                  api_stats,   api_tensor,   api_tensor,   api_pack,  api_shape, api_swizzle,
-                                  api_measure, api_gemm,     api_quantize, api_gemm};
+static api_call *const calls[] = {api_format,  api_quantize,     api_quantize,       api_arith,       api_apply,
+                                  api_compare, api_stats,        api_tensor,         api_tensor,      api_pack,
+                                  api_shape,   api_swizzle,      api_measure,        api_gemm,        api_quantize,
+                                  api_gemm,    api_arith_scaled, api_compare_scaled, api_gemm_scaled, api_gemv,
+                                  api_dot,     api_one,          api_names,          api_gemm_scaled};
 enum { CALLS = sizeof calls / sizeof *calls };
 
 uint64_t api_run(const uint8_t *bytes, size_t size)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* api.h - arguments of the public calls, drawn from bytes, and what every call has to hold.
  *
- * api.c draws; api_numbers.c and api_tensors.c call and insist. All outputs go into a digest, which has to be the same
- * with every instruction set and any number of threads. Bytes that are used up draw zeros.
+ * api.c draws; api_numbers.c, api_scaled.c, api_tensors.c and api_products.c call and insist. All outputs
+ * go into a digest, which has to be the same with every instruction set and any number of threads. Bytes that are used
+ * up draw zeros.
  */
 #ifndef FPEMU_FUZZ_API_H
 #define FPEMU_FUZZ_API_H
@@ -76,7 +77,9 @@ void api_threads(int n);
 /* Their kinds of call: each draws one and insists. */
 typedef void api_call(draw *d);
 api_call api_format, api_quantize, api_arith, api_apply, api_compare, api_stats;
-api_call api_tensor, api_pack, api_shape, api_swizzle, api_measure, api_gemm;
+api_call api_tensor, api_pack, api_shape, api_swizzle, api_measure;
+api_call api_gemm, api_gemm_scaled, api_gemv, api_dot;
+api_call api_arith_scaled, api_compare_scaled, api_one, api_names;
 
 /* Takes the bytes through one call, and returns the digest of what it gave; aborts where something does not hold. */
 uint64_t api_run(const uint8_t *bytes, size_t size);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# api.sh - the inputs of corpus/api and random ones through the public calls: what api_numbers.c and api_tensors.c
-# insist on holds, and every instruction set, by one thread or by two, gives the same digests.
+# api.sh - the inputs of corpus/api and random ones through the public calls: what the other api_*.c insist
+# on holds, and every instruction set, by one thread or by two, gives the same digests.
 set -euo pipefail
 api=$top_builddir/tests/fuzz/api
 digests() { # VARIANT THREADS

@@ -137,11 +137,13 @@ coverage() {
     done
     "${LLVM_PROFDATA:-llvm-profdata}" merge -sparse -o coverage/all.profdata coverage/*.profraw
     "${LLVM_COV:-llvm-cov}" report "${objects[@]:1}" -instr-profile=coverage/all.profdata \
-        -ignore-filename-regex='tests/fuzz/' >coverage/files.txt
+        -ignore-filename-regex='tests/fuzz/|^/usr/' >coverage/files.txt
     awk '
-        /^[^ ]+\.[ch] / {
+        /^[^ ]+\.[ch] / && $8 > 0 {
             room = $1
             sub(/\/[^\/]*$/, "", room)
+            if (match(room "/", /(^|\/)(lib|tools)\//))
+                room = substr(room, RSTART + (substr(room, RSTART, 1) == "/"))
             lines[room] += $8; missed[room] += $9; branches[room] += $11; not_taken[room] += $12
         }
         END {

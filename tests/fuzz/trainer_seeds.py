@@ -104,6 +104,7 @@ put("array", "bad-short", pixels[:-1])
 put("array", "bad-long", pixels + b"x")
 put("array", "bad-huge", npy("<f8", (1 << 20, 1 << 20), bytes(100)))
 put("array", "bad-product", npy("<f8", (1 << 40, 1 << 40), bytes(100)))
+put("array", "bad-wraps", npy("|u1", ((1 << 32) + 3,), bytes(3)))  # 2^32 is 0 where sizes have 32 bits
 put("array", "bad-empty", npy("<f8", (0, 3), b""))
 put("array", "bad-type", npy("<c8", (1,), bytes(8)))
 put("array", "bad-string", npy("|S99999", (1, 2), bytes(2 * 99999)))

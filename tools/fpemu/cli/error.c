@@ -105,9 +105,9 @@ void cli_check_carrier(const fpemu_format *format, bool binary64, const char *sp
     }
 }
 
-void *cli_allocate(size_t count, size_t size)
+void *cli_allocate(uint64_t count, size_t size)
 {
-    void *memory = calloc(count > 0 ? count : 1, size);
+    void *memory = count > SIZE_MAX ? NULL : calloc(count > 0 ? (size_t)count : 1, size);
     if (memory == NULL) {
         cli_fail("out of memory");
     }

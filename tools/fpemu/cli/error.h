@@ -38,7 +38,7 @@ void cli_check_call(fpemu_status status, const fpemu_format *format, const fpemu
  * ask for that. */
 void cli_check_carrier(const fpemu_format *format, bool binary64, const char *spec, const char *remedy);
 
-void *cli_allocate(size_t count, size_t size);
+void *cli_allocate(uint64_t count, size_t size);
 
 /* Ends the program with an error if anything written to stdout so far was lost. */
 void cli_finish_stdout(void);

@@ -161,7 +161,7 @@ static void list_boundary(inputs *in, input_depth depth)
     }
     push_specials(in, depth.reach);
 
-    qsort(in->boundary, in->count[INPUTS_BOUNDARY], sizeof *in->boundary, compare_codes);
+    qsort(in->boundary, (size_t)in->count[INPUTS_BOUNDARY], sizeof *in->boundary, compare_codes);
     size_t kept = 0;
     for (size_t i = 0; i < in->count[INPUTS_BOUNDARY]; i++) {
         if (kept == 0 || in->boundary[i] != in->boundary[kept - 1]) {

@@ -25,20 +25,20 @@ _Noreturn void die(const char *format, ...)
     exit(2);
 }
 
-void *need_room(size_t count, size_t size)
+void *need_room(uint64_t count, size_t size)
 {
     if (size && count > (SIZE_MAX - 63) / size)
         die("out of memory");
-    const size_t bytes = (count * size + 63) / 64 * 64;
+    const size_t bytes = ((size_t)count * size + 63) / 64 * 64;
     void *p = aligned_alloc(64, bytes ? bytes : 64);
     if (!p)
         die("out of memory");
     return p;
 }
 
-void *need(size_t count, size_t size)
+void *need(uint64_t count, size_t size)
 {
-    return memset(need_room(count, size), 0, count * size);
+    return memset(need_room(count, size), 0, (size_t)count * size);
 }
 
 char *path_join(const char *directory, const char *name)

@@ -13,8 +13,8 @@
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Zeroed memory for count elements, aligned to 64 bytes; ends the program when there is none. Freed with free. */
-void *need(size_t count, size_t size);
-void *need_room(size_t count, size_t size); /* not zeroed: what is written before it is read */
+void *need(uint64_t count, size_t size);
+void *need_room(uint64_t count, size_t size); /* not zeroed: what is written before it is read */
 
 char *path_join(const char *directory, const char *name); /* DIRECTORY/NAME, for free() */
 

@@ -12,6 +12,9 @@
 
 typedef struct source source;
 
+/* 2^POWER bytes, or half of what this machine can address. */
+#define SOURCE_MOST(power) (SIZE_MAX / 2 < UINT64_C(1) << (power) ? SIZE_MAX / 2 : (size_t)(UINT64_C(1) << (power)))
+
 /* Takes the file over; name is for messages. NULL and a sentence on failure. */
 source *source_open(const char *path, trouble *why);
 source *source_from(FILE *file, const char *name, trouble *why);

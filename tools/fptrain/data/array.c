@@ -55,7 +55,9 @@ bool array_read(array *a, source *s, trouble *why)
             return fail(why, "%s: its header asks for more than 2^46 elements", a->name);
         count *= extent;
     }
-    a->count = count;
+    if (count > SIZE_MAX / 8)
+        return fail(why, "%s: more elements than this machine can address", a->name);
+    a->count = (size_t)count;
     a->bytes = source_take(s, a->count * a->size, why);
     if (!a->bytes || !source_end(s, why)) {
         array_free(a);

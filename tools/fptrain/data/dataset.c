@@ -131,7 +131,7 @@ static size_t *shuffled(uint64_t seed, uint64_t stream, size_t n, size_t count)
     for (size_t i = 0; i < n; i++)
         order[i] = i;
     for (size_t i = 0; i < count; i++) {
-        const size_t j = i + random_u64(seed, FOR_DATA, stream, i) % (n - i), taken = order[j];
+        const size_t j = i + (size_t)(random_u64(seed, FOR_DATA, stream, i) % (n - i)), taken = order[j];
         order[j] = order[i];
         order[i] = taken;
     }

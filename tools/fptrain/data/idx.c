@@ -12,7 +12,7 @@
 #include "base/listing.h"
 
 enum { LARGEST_SIDE = 4096, CLASSES = 10 };
-static const size_t largest = (size_t)1 << 32; /* bytes of one file; no image set of this kind comes near */
+static const size_t largest = SOURCE_MOST(32); /* bytes of one file; no image set of this kind comes near */
 
 static size_t big_endian(const uint8_t *b)
 {

@@ -34,7 +34,7 @@ static size_t text_start(const loader *l)
 {
     const bool train = l->from == &l->data->train;
     const uint64_t offset = l->shuffle ? random_u64(l->seed, FOR_ORDER, (uint64_t)l->epoch, ~UINT64_C(0)) : 0;
-    return (train ? 0 : l->data->text_length - l->data->test.count) + offset % (uint64_t)l->steps;
+    return (train ? 0 : l->data->text_length - l->data->test.count) + (size_t)(offset % (uint64_t)l->steps);
 }
 
 void loader_epoch(loader *l, int epoch)
@@ -47,7 +47,7 @@ void loader_epoch(loader *l, int epoch)
     for (size_t i = 0; i < n; i++)
         l->order[i] = (uint32_t)i;
     for (size_t i = n; l->shuffle && i > 1; i--) { /* Fisher and Yates, from the end */
-        const size_t j = (random_u64(l->seed, FOR_ORDER, (uint64_t)epoch, i) >> 32) * i >> 32;
+        const size_t j = (size_t)((random_u64(l->seed, FOR_ORDER, (uint64_t)epoch, i) >> 32) * i >> 32);
         const uint32_t other = l->order[j];
         l->order[j] = l->order[i - 1];
         l->order[i - 1] = other;

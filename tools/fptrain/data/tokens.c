@@ -10,7 +10,7 @@
 #include "data/array.h"
 #include "data/text.h"
 
-static const size_t largest = (size_t)1 << 36; /* bytes of a file */
+static const size_t largest = SOURCE_MOST(36); /* bytes of a file */
 
 static uint16_t *read_raw(source *s, size_t *count, int *classes, bool fixed, trouble *why)
 {

@@ -4,13 +4,18 @@
 
 #include <string.h>
 
+static size_t at_most(uint64_t n)
+{
+    return n < SIZE_MAX ? (size_t)n : SIZE_MAX;
+}
+
 bool data_settings_read(const settings *s, dataset_options *options, trouble *why)
 {
     *options = (dataset_options){.seed = s->data.seed,
-                                 .train_count = s->data.train_count,
-                                 .test_count = s->data.test_count,
-                                 .limit = s->data.limit,
-                                 .test_limit = s->data.test_limit,
+                                 .train_count = at_most(s->data.train_count),
+                                 .test_count = at_most(s->data.test_count),
+                                 .limit = at_most(s->data.limit),
+                                 .test_limit = at_most(s->data.test_limit),
                                  .width = s->data.pad,
                                  .height = s->data.pad,
                                  .test = s->data.test,

@@ -226,7 +226,7 @@ static void begin_epoch(trainer *t)
     if (t->begun)
         return;
     loader_epoch(&t->training, (int)t->at.epoch);
-    t->training.next = t->at.next;
+    t->training.next = (size_t)t->at.next;
     t->begun = true;
 }
 

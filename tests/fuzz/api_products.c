@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* api_products.c - products of matrices and vectors, with scales and without. */
+#include "../../tools/common/system.h"
+
+#include "api.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------ the models */
+static void draw_target(draw *d, fpemu_target *t)
+{
+    memset(t, 0, sizeof *t);
+    if (draw_below(d, 3)) {
+        draw_format(d, &t->format);
+        draw_rounding(d, &t->rounding);
+    }
+}
+
+static int draw_spec(draw *d, fpemu_gemm_spec *spec)
+{
+    char text[1100];
+    static const char *const texts[] = {"seq(fp(6,9,0)/sr)",
+                                        "chunk(7,fp(6,9,0)); ab=e5m2",
+                                        "pairwise(fp16)",
+                                        "fp32",
+                                        "kahan(bf16); product=bf16",
+                                        "tc(h100,fp16)",
+                                        "tc(h100,e4m3fn,promote=128)",
+                                        "int(32,saturate); ab=fixed(8,4)",
+                                        "tc(v100,fp16)",
+                                        "seq(e5m2); out=e4m3fn/rtz"};
+    const uint32_t which = draw_below(d, 16), fields = draw_below(d, 256);
+    memset(spec, 0, sizeof *spec);
+    if (which < 10) {
+        INSIST(fpemu_gemm_parse(texts[which], spec, NULL) == FPEMU_OK, texts[which]);
+    } else if (which < 13) {
+        draw_text(d, text, sizeof text);
+        CASE("gemm_parse %s", text);
+        if (fpemu_gemm_parse(text, spec, NULL) != FPEMU_OK) {
+            return 0;
+        }
+    } else {
+        spec->sum.model = draw_below(d, FPEMU_MODEL_COUNT + 1);
+        spec->sum.chunk = draw_below(d, 40);
+        spec->sum.block = draw_below(d, 66);
+        spec->sum.fraction_bits = draw_below(d, 42);
+        spec->sum.least_exponent = draw_below(d, 2) ? FPEMU_NO_FLOOR : (int16_t)draw_word(d, 2);
+        spec->sum.width = draw_below(d, 66);
+        spec->sum.wrap = (uint8_t)draw_below(d, 3);
+        draw_target(d, &spec->sum.inner);
+        draw_target(d, &spec->sum.outer);
+        spec->start_from_c = (uint8_t)draw_below(d, 3);
+    }
+    if (fields & 1) {
+        draw_target(d, &spec->a);
+    }
+    if (fields & 2) {
+        draw_target(d, &spec->b);
+    }
+    if (fields & 4) {
+        draw_target(d, &spec->product);
+    }
+    if (fields & 8) {
+        draw_target(d, &spec->out);
+    }
+    return 1;
+}
+
+/* A tensor core, by the call or by its text: the same. */
+static int draw_core(draw *d, fpemu_gemm_spec *spec)
+{
+    static const char *const gpus[] = {"v100", "a100", "ada", "h100", "b200"};
+    static const fpemu_name names[] = {FPEMU_NAME_BINARY16, FPEMU_NAME_BFLOAT16, FPEMU_NAME_TF32,
+                                       FPEMU_NAME_E4M3FN,   FPEMU_NAME_E5M2,     FPEMU_NAME_BINARY32};
+    const uint32_t gpu = draw_below(d, 7), operands = draw_below(d, 6), result = draw_below(d, 2);
+    const fpemu_status status = fpemu_gemm_tensor_core(spec, (fpemu_gpu)gpu, names[operands],
+                                                       result ? FPEMU_NAME_BINARY16 : FPEMU_NAME_BINARY32);
+    CASE("tensor core %u of %s", (unsigned)gpu, fpemu_format_name(names[operands], 0));
+    if (status != FPEMU_OK) {
+        INSIST(status == FPEMU_ERROR_UNSUPPORTED || status == FPEMU_ERROR_ARGUMENT, "another status");
+        return 0;
+    }
+    INSIST(gpu >= 1 && gpu <= 5, "a GPU that there is not");
+    if (!result) {
+        char text[64];
+        fpemu_gemm_spec read;
+        snprintf(text, sizeof text, "tc(%s,%s)", gpus[gpu - 1], fpemu_format_name(names[operands], 0));
+        INSIST(fpemu_gemm_parse(text, &read, NULL) == FPEMU_OK, text);
+        INSIST(memcmp(&read, spec, sizeof read) == 0, "the text of a tensor core reads as another");
+    }
+    return 1;
+}
+
+static int draw_model(draw *d, fpemu_gemm_spec *spec)
+{
+    return draw_below(d, 8) ? draw_spec(d, spec) : draw_core(d, spec);
+}
+
+/* The transpose of a product: C^T = B^T A^T by the same machine, if it treats both operands alike and draws nothing. */
+static void gemm_transposed(draw *d, int carrier, const fpemu_gemm_spec *spec, const fpemu_gemm_shape *s, double alpha,
+                            double beta, const array *a, const array *b, const array *c, const array *result)
+{
+    fpemu_gemm_shape t = *s;
+    t.order = s->order == FPEMU_ORDER_ROW_MAJOR ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
+    t.transpose_a = !s->transpose_a;
+    t.transpose_b = !s->transpose_b;
+    /* op(A) in the other order is the same array; C is not, and is turned around */
+    const size_t size = carrier_size[carrier], m = (size_t)s->m, n = (size_t)s->n;
+    const int row_major = s->order == FPEMU_ORDER_ROW_MAJOR;
+    array turned = array_new(d, c->bytes, size);
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = 0; j < n; j++) {
+            const size_t from = row_major ? i * n + j : j * m + i, to = row_major ? j * m + i : i * n + j;
+            memcpy(turned.data + to * size, c->data + from * size, size);
+        }
+    }
+    if (carrier == F32) {
+        fpemu_gemm_f32(spec, &t, (float)alpha, (const void *)a->data, (const void *)b->data, (float)beta,
+                       (void *)turned.data, NULL);
+    } else {
+        fpemu_gemm_f64(spec, &t, alpha, (const void *)a->data, (const void *)b->data, beta, (void *)turned.data, NULL);
+    }
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = 0; j < n; j++) {
+            const size_t from = row_major ? i * n + j : j * m + i, to = row_major ? j * m + i : i * n + j;
+            INSIST(memcmp(turned.data + to * size, result->data + from * size, size) == 0,
+                   "the order changes a result");
+        }
+    }
+    array_free(&turned);
+}
+
+void api_gemm(draw *d)
+{
+    fpemu_gemm_spec spec;
+    char text[1100] = "", again[1100];
+    if (!draw_spec(d, &spec)) {
+        return;
+    }
+    if (fpemu_gemm_print(&spec, text, sizeof text) == FPEMU_OK && fpemu_gemm_check(&spec, 64) == FPEMU_OK) {
+        fpemu_gemm_spec read;
+        CASE("gemm %s", text);
+        INSIST(fpemu_gemm_parse(text, &read, NULL) == FPEMU_OK, "a canonical text is refused");
+        INSIST(fpemu_gemm_print(&read, again, sizeof again) == FPEMU_OK && strcmp(text, again) == 0, "two texts");
+    }
+    const int carrier = (int)draw_below(d, 2);
+    const size_t size = carrier_size[carrier];
+    const uint32_t flags = draw_below(d, 256);
+    fpemu_gemm_shape s = {0};
+    s.m = draw_below(d, 12);
+    s.n = draw_below(d, 40);
+    s.k = draw_below(d, flags & 1 ? 150 : 12);
+    s.order = (uint8_t)(flags >> 1 & 1);
+    s.transpose_a = (uint8_t)(flags >> 2 & 1);
+    s.transpose_b = (uint8_t)(flags >> 3 & 1);
+    const double scalars[] = {1, 0, -0.5, draw_number(d, NULL)};
+    const double alpha = spec.start_from_c ? 1 : scalars[flags >> 4 & 3],
+                 beta = spec.start_from_c ? 1 : scalars[flags >> 6];
+    const fpemu_format *like = spec.a.format.kind != FPEMU_KIND_INVALID ? &spec.a.format : NULL;
+    array a = draw_array(d, carrier, like, (size_t)(s.m * s.k)), b = draw_array(d, carrier, like, (size_t)(s.k * s.n));
+    array c = draw_array(d, carrier, NULL, (size_t)(s.m * s.n)), result = array_copy(d, &c, size);
+    counted counts;
+    CASE("gemm %s carrier %d m %u n %u k %u order %u trans %u %u alpha %g beta %g", text, carrier_bits[carrier],
+         (unsigned)s.m, (unsigned)s.n, (unsigned)s.k, s.order, s.transpose_a, s.transpose_b, alpha, beta);
+    const fpemu_status expected = fpemu_gemm_check(&spec, carrier_bits[carrier]);
+    const fpemu_status status =
+        carrier == F32 ? fpemu_gemm_f32(&spec, &s, (float)alpha, (const void *)a.data, (const void *)b.data,
+                                        (float)beta, (void *)result.data, count_into(&counts, 0))
+                       : fpemu_gemm_f64(&spec, &s, alpha, (const void *)a.data, (const void *)b.data, beta,
+                                        (void *)result.data, count_into(&counts, 0));
+    api_digest(&status, sizeof status);
+    if (expected != FPEMU_OK) {
+        INSIST(status == expected, "fpemu_gemm_check and the call disagree");
+        INSIST(memcmp(result.data, c.data, c.bytes) == 0, "a refused product wrote");
+    } else if (status == FPEMU_OK || status == FPEMU_ERROR_NAN) {
+        api_digest(result.data, result.bytes);
+        counted_digest(&counts);
+        gemm_transposed(d, carrier, &spec, &s, alpha, beta, &a, &b, &c, &result);
+        array plain = array_copy(d, &c, size);
+        if (carrier == F32) {
+            fpemu_gemm_f32(&spec, &s, (float)alpha, (const void *)a.data, (const void *)b.data, (float)beta,
+                           (void *)plain.data, NULL);
+        } else {
+            fpemu_gemm_f64(&spec, &s, alpha, (const void *)a.data, (const void *)b.data, beta, (void *)plain.data,
+                           NULL);
+        }
+        INSIST(memcmp(plain.data, result.data, c.bytes) == 0, "counting changes results");
+        array_free(&plain);
+    } else {
+        INSIST(0, "a product that fpemu_gemm_check allows is refused");
+    }
+    array_free(&a);
+    array_free(&b);
+    array_free(&c);
+    array_free(&result);
+}
+
+/* ------------------------------------------------------------------------------------- with scales for the chunks */
+static fpemu_status gemm_scaled(int carrier, const fpemu_gemm_spec *spec, const fpemu_gemm_shape *s, double alpha,
+                                const void *a, const void *scales_a, const void *b, const void *scales_b, double beta,
+                                void *c, fpemu_stats *stats)
+{
+    return carrier == F32
+               ? fpemu_gemm_scaled_f32(spec, s, (float)alpha, a, scales_a, b, scales_b, (float)beta, c, stats)
+               : fpemu_gemm_scaled_f64(spec, s, alpha, a, scales_a, b, scales_b, beta, c, stats);
+}
+
+/* n scales, powers of two and others; `ones`: all 1. */
+static array draw_scales(draw *d, int carrier, size_t n, int ones)
+{
+    array s = array_new(d, n * carrier_size[carrier], carrier_size[carrier]);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t kind = ones ? 0 : draw_below(d, 4);
+        const double any = kind == 3 ? draw_number(d, NULL) : ldexp(1, (int)kind * (int)(i % 9) - 8 * (kind != 0));
+        carrier_store(carrier, s.data, i, any);
+    }
+    return s;
+}
+
+void api_gemm_scaled(draw *d)
+{
+    fpemu_gemm_spec spec;
+    char text[1100] = "";
+    if (!draw_model(d, &spec)) {
+        return;
+    }
+    fpemu_gemm_print(&spec, text, sizeof text);
+    const int carrier = (int)draw_below(d, 2);
+    const size_t size = carrier_size[carrier];
+    const uint32_t flags = draw_below(d, 256);
+    fpemu_gemm_shape s = {.m = draw_below(d, 8), .n = draw_below(d, 24), .k = draw_below(d, flags & 1 ? 150 : 12)};
+    s.batch = draw_below(d, 4);
+    s.order = (uint8_t)(flags >> 1 & 1);
+    s.transpose_a = (uint8_t)(flags >> 2 & 1);
+    s.transpose_b = (uint8_t)(flags >> 3 & 1);
+    const size_t products = s.batch > 0 ? (size_t)s.batch : 1, chunk = spec.sum.chunk ? spec.sum.chunk : 1;
+    const int shared_a = flags >> 4 & 1, shared_b = flags >> 5 & 1;
+    const size_t of_a = shared_a ? 1 : products, of_b = shared_b ? 1 : products;
+    const size_t blocks = s.k > 0 ? (size_t)(s.k - 1) / chunk + 1 : 0;
+    s.stride_a = shared_a ? 0 : s.m * s.k;
+    s.stride_b = shared_b ? 0 : s.k * s.n;
+    s.stride_c = s.m * s.n;
+    const double alpha = spec.start_from_c ? 1 : draw_below(d, 3) - 0.5,
+                 beta = spec.start_from_c ? 1 : draw_below(d, 2);
+    const fpemu_format *like = spec.a.format.kind != FPEMU_KIND_INVALID ? &spec.a.format : NULL;
+    array a = draw_array(d, carrier, like, of_a * (size_t)(s.m * s.k));
+    array b = draw_array(d, carrier, like, of_b * (size_t)(s.k * s.n));
+    array c = draw_array(d, carrier, NULL, products * (size_t)(s.m * s.n)), y = array_copy(d, &c, size);
+    const int ones = flags >> 6 == 0;
+    array scales_a = draw_scales(d, carrier, of_a * (size_t)s.m * blocks, ones);
+    array scales_b = draw_scales(d, carrier, of_b * (size_t)s.n * blocks, ones);
+    counted counts;
+    CASE("gemm_scaled %s carrier %d m %u n %u k %u batch %u shared %d %d", text, carrier_bits[carrier], (unsigned)s.m,
+         (unsigned)s.n, (unsigned)s.k, (unsigned)s.batch, shared_a, shared_b);
+    const fpemu_status expected = fpemu_gemm_check(&spec, carrier_bits[carrier]);
+    const fpemu_status status = gemm_scaled(carrier, &spec, &s, alpha, a.data, scales_a.data, b.data, scales_b.data,
+                                            beta, y.data, count_into(&counts, 0));
+    api_digest(&status, sizeof status);
+    if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
+        INSIST(expected == FPEMU_OK || status == expected || status == FPEMU_ERROR_UNSUPPORTED, "another status");
+        INSIST(expected != FPEMU_OK || !ones || spec.sum.chunk == 0, "a product with scales of 1 is refused");
+        INSIST(memcmp(y.data, c.data, c.bytes) == 0, "a refused product wrote");
+    } else {
+        INSIST(expected == FPEMU_OK || c.bytes == 0, "fpemu_gemm_check and the call disagree");
+        api_digest(y.data, y.bytes);
+        counted_digest(&counts);
+        array z = array_copy(d, &c, size);
+        gemm_scaled(carrier, &spec, &s, alpha, a.data, scales_a.data, b.data, scales_b.data, beta, z.data, NULL);
+        INSIST(memcmp(y.data, z.data, c.bytes) == 0, "counting changes results");
+        array_free(&z);
+        if (ones) {
+            z = array_copy(d, &c, size);
+            gemm_scaled(carrier, &spec, &s, alpha, a.data, NULL, b.data, NULL, beta, z.data, NULL);
+            INSIST(memcmp(y.data, z.data, c.bytes) == 0, "scales of 1 change a product");
+            array_free(&z);
+        }
+    }
+    array_free(&a);
+    array_free(&b);
+    array_free(&c);
+    array_free(&y);
+    array_free(&scales_a);
+    array_free(&scales_b);
+}
+
+/* ------------------------------------------------------------------------------------------------------- with gaps */
+/* n elements, one every `step` places; negative: from the end. */
+static array with_steps(draw *d, int carrier, const array *x, size_t n, int64_t step)
+{
+    const size_t size = carrier_size[carrier], wide = (size_t)llabs((long long)step);
+    array y = array_new(d, n > 0 ? ((n - 1) * wide + 1) * size : 0, size);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(y.data + (step < 0 ? n - 1 - i : i) * wide * size, x->data + i * size, size);
+    }
+    return y;
+}
+
+/* `lines` lines of `n` elements, `leading` elements apart. */
+static array with_gaps(draw *d, int carrier, const array *x, size_t lines, size_t n, size_t leading)
+{
+    const size_t size = carrier_size[carrier];
+    array y = array_new(d, lines > 0 && n > 0 ? ((lines - 1) * leading + n) * size : 0, size);
+    for (size_t i = 0; i < lines && n > 0; i++) {
+        memcpy(y.data + i * leading * size, x->data + i * n * size, n * size);
+    }
+    return y;
+}
+
+static void same_array(const array *got, const array *expected, const char *what)
+{
+    for (size_t i = 0; i < got->bytes; i++) { /* between the elements both have the pattern of their places */
+        const unsigned char gap = (unsigned char)((got->before + i) * 37 + 11);
+        const unsigned char wanted = (unsigned char)((expected->before + i) * 37 + 11);
+        INSIST(got->data[i] == expected->data[i] || (got->data[i] == gap && expected->data[i] == wanted), what);
+    }
+}
+
+/* A vector is a matrix of one column; steps and leading dimensions change nothing, and no gap is written. */
+void api_gemv(draw *d)
+{
+    fpemu_gemm_spec spec;
+    char text[1100] = "";
+    if (!draw_model(d, &spec)) {
+        return;
+    }
+    fpemu_gemm_print(&spec, text, sizeof text);
+    const int carrier = (int)draw_below(d, 2);
+    const size_t size = carrier_size[carrier];
+    const uint32_t flags = draw_below(d, 256);
+    const size_t m = draw_below(d, 30), n = draw_below(d, 30), gap = flags >> 2 & 3;
+    const int transpose = flags & 1, column_major = flags >> 1 & 1;
+    const fpemu_order order = column_major ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
+    const size_t lines = column_major ? n : m, length = column_major ? m : n, in = transpose ? m : n;
+    const size_t out = transpose ? n : m;
+    static const int64_t steps[] = {1, 2, -1, -3};
+    const int64_t incx = steps[flags >> 4 & 3], incy = steps[flags >> 6];
+    const double alpha = spec.start_from_c ? 1 : draw_below(d, 3) - 0.5,
+                 beta = spec.start_from_c ? 1 : draw_below(d, 2);
+    const fpemu_format *like = spec.a.format.kind != FPEMU_KIND_INVALID ? &spec.a.format : NULL;
+    array a = draw_array(d, carrier, like, m * n), x = draw_array(d, carrier, like, in);
+    array y = draw_array(d, carrier, NULL, out), plain = array_copy(d, &y, size);
+    array wide_a = with_gaps(d, carrier, &a, lines, length, length + gap);
+    array wide_x = with_steps(d, carrier, &x, in, incx), wide_y = with_steps(d, carrier, &y, out, incy);
+    counted counts, again;
+    CASE("gemv %s carrier %d m %zu n %zu transpose %d order %d gap %zu steps %d %d", text, carrier_bits[carrier], m, n,
+         transpose, column_major, gap, (int)incx, (int)incy);
+    const fpemu_gemm_shape s = {.m = out,
+                                .n = 1,
+                                .k = in,
+                                .order = (uint8_t)order,
+                                .transpose_a = (uint8_t)transpose,
+                                .lda = length,
+                                .ldb = column_major ? in : 1,
+                                .ldc = column_major ? out : 1};
+    const fpemu_status expected =
+        gemm_scaled(carrier, &spec, &s, alpha, a.data, NULL, x.data, NULL, beta, plain.data, count_into(&counts, 0));
+    fpemu_stats *const stats = count_into(&again, 0);
+    const size_t lda = length + gap > 0 ? length + gap : 1;
+    const fpemu_status status =
+        carrier == F32 ? fpemu_gemv_f32(&spec, order, transpose, m, n, (float)alpha, (const void *)wide_a.data, lda,
+                                        (const void *)wide_x.data, incx, (float)beta, (void *)wide_y.data, incy, stats)
+                       : fpemu_gemv_f64(&spec, order, transpose, m, n, alpha, (const void *)wide_a.data, lda,
+                                        (const void *)wide_x.data, incx, beta, (void *)wide_y.data, incy, stats);
+    api_digest(&status, sizeof status);
+    INSIST(status == expected || m == 0 || n == 0, "a vector and a matrix of one column have two statuses");
+    if (status == expected) {
+        array wanted = with_steps(d, carrier, &plain, out, incy);
+        same_array(&wide_y, &wanted, "a vector and a matrix of one column differ, or a gap was written");
+        INSIST(status != FPEMU_OK || counted_same(&counts, &again, 1), "they count otherwise");
+        array_free(&wanted);
+        api_digest(plain.data, plain.bytes);
+    }
+    array_free(&a);
+    array_free(&x);
+    array_free(&y);
+    array_free(&plain);
+    array_free(&wide_a);
+    array_free(&wide_x);
+    array_free(&wide_y);
+}
+
+/* A dot product is a product of one row and one column. */
+void api_dot(draw *d)
+{
+    fpemu_gemm_spec spec;
+    char text[1100] = "";
+    if (!draw_model(d, &spec)) {
+        return;
+    }
+    fpemu_gemm_print(&spec, text, sizeof text);
+    static const int64_t steps[] = {1, 3, -1, -2};
+    const int carrier = (int)draw_below(d, 2);
+    const uint32_t flags = draw_below(d, 16);
+    const size_t size = carrier_size[carrier], n = draw_below(d, 200);
+    const int64_t incx = steps[flags & 3], incy = steps[flags >> 2];
+    const fpemu_format *like = spec.a.format.kind != FPEMU_KIND_INVALID ? &spec.a.format : NULL;
+    array x = draw_array(d, carrier, like, n), y = draw_array(d, carrier, like, n);
+    array result = draw_array(d, carrier, NULL, 1), plain = array_copy(d, &result, size);
+    array wide_x = with_steps(d, carrier, &x, n, incx), wide_y = with_steps(d, carrier, &y, n, incy);
+    const fpemu_gemm_shape s = {.m = 1, .n = 1, .k = n};
+    CASE("dot %s carrier %d n %zu steps %d %d", text, carrier_bits[carrier], n, (int)incx, (int)incy);
+    const fpemu_status expected =
+        gemm_scaled(carrier, &spec, &s, 1, x.data, NULL, y.data, NULL, spec.start_from_c, plain.data, NULL);
+    const fpemu_status status = carrier == F32
+                                    ? fpemu_dot_f32(&spec, n, (const void *)wide_x.data, incx,
+                                                    (const void *)wide_y.data, incy, (void *)result.data, NULL)
+                                    : fpemu_dot_f64(&spec, n, (const void *)wide_x.data, incx,
+                                                    (const void *)wide_y.data, incy, (void *)result.data, NULL);
+    api_digest(&status, sizeof status);
+    INSIST(status == expected, "a dot product and a product of matrices have two statuses");
+    INSIST(memcmp(result.data, plain.data, size) == 0, "a dot product and a product of matrices differ");
+    api_digest(result.data, size);
+    array_free(&x);
+    array_free(&y);
+    array_free(&result);
+    array_free(&plain);
+    array_free(&wide_x);
+    array_free(&wide_y);
+}

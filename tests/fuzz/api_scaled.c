@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* api_scaled.c - arithmetic and comparisons of operands with scales; single elements, names and random words. */
+#include "../../tools/common/system.h"
+
+#include "api.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHORT = 48, LONG = 70000 }; /* of the long ones two threads take a part each */
+
+/* ------------------------------------------------------------------------------------------- operands with scales */
+typedef struct scaled {
+    array x, scales;
+    size_t step, n;
+    uint64_t length, count;
+    int given;
+} scaled;
+
+static size_t scale_of(const scaled *s, size_t i)
+{
+    const uint64_t block = s->length ? i / s->length : 0;
+    return (size_t)(s->count ? block % s->count : block);
+}
+
+static scaled draw_scaled(draw *d, int carrier, const fpemu_format *f, size_t n)
+{
+    scaled s = {.step = draw_below(d, 4) != 0, .given = draw_below(d, 4) != 0};
+    const int wide = carrier == F64 ? F64 : F32;
+    s.n = s.step ? n : 1;
+    s.length = draw_below(d, 3) ? draw_below(d, 40) : 0;
+    s.count = draw_below(d, 3) ? 0 : 1 + draw_below(d, 7);
+    s.x = draw_array(d, carrier, f, s.n);
+    size_t most = 0; /* a single number is used with every element's scale */
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = scale_of(&s, i);
+        most = at + 1 > most ? at + 1 : most;
+    }
+    s.scales = array_new(d, (most > 0 ? most : 1) * carrier_size[wide], carrier_size[wide]);
+    const int exact = draw_below(d, 4) != 0; /* binary64: most calls have products that it holds */
+    for (size_t i = 0; i < s.scales.bytes / carrier_size[wide]; i++) {
+        const int power = (int)(draw_word(d, 1) % 32) - 16;
+        carrier_store(wide, s.scales.data, i, exact ? ldexp(1, power) : draw_number(d, NULL));
+    }
+    return s;
+}
+
+static double product_of(const scaled *s, int carrier, size_t i)
+{
+    const double x = carrier_load(carrier, s->x.data, s->step ? i : 0);
+    return s->given ? x * carrier_load(carrier == F64 ? F64 : F32, s->scales.data, scale_of(s, i)) : x;
+}
+
+static void scaled_free(scaled *s)
+{
+    array_free(&s->x);
+    array_free(&s->scales);
+}
+
+/* The structs of the calls. */
+typedef struct taken {
+    const void *operands[3];
+    size_t steps[3];
+    fpemu_operand_scales_f32 narrow[3];
+    fpemu_operand_scales_f64 wide[3];
+} taken;
+
+static void take(taken *t, const scaled *s, int i)
+{
+    t->operands[i] = s->x.data;
+    t->steps[i] = s->step;
+    t->narrow[i] = (fpemu_operand_scales_f32){.length = s->length, .count = s->count};
+    t->wide[i] = (fpemu_operand_scales_f64){.length = s->length, .count = s->count};
+    if (s->given) {
+        t->narrow[i].values = (const void *)s->scales.data;
+        t->wide[i].values = (const void *)s->scales.data;
+    }
+}
+
+static fpemu_status arith(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
+                          size_t n, const taken *t, void *y, fpemu_stats *stats)
+{
+    const void *const *o = t->operands;
+    switch (carrier) {
+    case F32: return fpemu_arith_scaled_f32(f, r, operation, n, (const float *const *)o, t->steps, t->narrow, y, stats);
+    case F64: return fpemu_arith_scaled_f64(f, r, operation, n, (const double *const *)o, t->steps, t->wide, y, stats);
+    case F16:
+        return fpemu_arith_scaled_f16(f, r, operation, n, (const uint16_t *const *)o, t->steps, t->narrow, y, stats);
+    default:
+        return fpemu_arith_scaled_bf16(f, r, operation, n, (const uint16_t *const *)o, t->steps, t->narrow, y, stats);
+    }
+}
+
+/* The product of two binary32 numbers is one of binary64: the operation on those gives the same. */
+static void arith_wider(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
+                        size_t n, const scaled *s, const array *y)
+{
+    double wide[3][SHORT], result[SHORT];
+    const double *const at[3] = {wide[0], wide[1], wide[2]};
+    if (carrier == F64 || n > SHORT || !fpemu_format_fits_f64(f) || f->kind == FPEMU_KIND_INT) {
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        for (size_t i = 0; i < n; i++) {
+            wide[k][i] = product_of(&s[k], carrier, i);
+        }
+    }
+    fpemu_arith_f64(f, r, operation, n, at, NULL, result, NULL);
+    for (size_t i = 0; i < n; i++) {
+        INSIST(api_same(result[i], carrier_load(carrier, y->data, i)), "scaled operands and their products differ");
+    }
+}
+
+void api_arith_scaled(draw *d)
+{
+    fpemu_format f;
+    fpemu_rounding r;
+    counted c;
+    scaled s[3];
+    taken t;
+    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
+    draw_rounding(d, &r);
+    const fpemu_operation operation = (fpemu_operation)draw_below(d, FPEMU_OPERATION_COUNT + 1);
+    const uint32_t kind = draw_below(d, 64), some = draw_below(d, SHORT + 1), want = draw_below(d, 4);
+    const size_t n = kind == 63 ? LONG + some : kind > 56 ? 32 * some : some, size = carrier_size[carrier];
+    for (int i = 0; i < 3; i++) {
+        s[i] = draw_scaled(d, carrier, complete ? &f : NULL, n);
+        take(&t, &s[i], i);
+    }
+    array y = array_new(d, n * size, size);
+    api_describe("arith_scaled", &f, &r, carrier, n);
+    const fpemu_status status = arith(carrier, &f, &r, operation, n, &t, y.data, count_into(&c, want));
+    api_digest(&status, sizeof status);
+    if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
+        array_untouched(&y, "a refused operation wrote");
+    } else {
+        INSIST(complete || n == 0, "a format that was refused is used");
+        api_digest(y.data, y.bytes);
+        counted_digest(&c);
+        array z = array_new(d, y.bytes, size);
+        INSIST(arith(carrier, &f, &r, operation, n, &t, z.data, NULL) == status, "status without counters");
+        INSIST(memcmp(z.data, y.data, y.bytes) == 0, "counting changes results");
+        array_free(&z);
+        if (n > 0) {
+            arith_wider(carrier, &f, &r, operation, n, s, &y);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        scaled_free(&s[i]);
+    }
+    array_free(&y);
+}
+
+void api_compare_scaled(draw *d)
+{
+    scaled s[2];
+    taken t;
+    const int carrier = (int)draw_below(d, CARRIERS);
+    const fpemu_relation relation = (fpemu_relation)draw_below(d, FPEMU_RELATION_COUNT + 1);
+    const size_t n = draw_below(d, 200);
+    for (int i = 0; i < 2; i++) {
+        s[i] = draw_scaled(d, carrier, NULL, n);
+        take(&t, &s[i], i);
+    }
+    array y = array_new(d, n, 1);
+    const void *const *o = t.operands;
+    CASE("compare_scaled relation %d carrier %d n %zu", (int)relation, carrier_bits[carrier], n);
+    fpemu_status status;
+    switch (carrier) {
+    case F32: status = fpemu_compare_scaled_f32(relation, n, (const float *const *)o, t.steps, t.narrow, y.data); break;
+    case F64: status = fpemu_compare_scaled_f64(relation, n, (const double *const *)o, t.steps, t.wide, y.data); break;
+    case F16:
+        status = fpemu_compare_scaled_f16(relation, n, (const uint16_t *const *)o, t.steps, t.narrow, y.data);
+        break;
+    default: status = fpemu_compare_scaled_bf16(relation, n, (const uint16_t *const *)o, t.steps, t.narrow, y.data);
+    }
+    api_digest(&status, sizeof status);
+    if (status != FPEMU_OK) {
+        INSIST(relation >= FPEMU_RELATION_COUNT || carrier == F64, "a comparison is refused");
+        array_untouched(&y, "a refused comparison wrote");
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            const double a = product_of(&s[0], carrier, i), b = product_of(&s[1], carrier, i);
+            const int holds = relation == FPEMU_RELATION_EQ ? a == b : relation == FPEMU_RELATION_LT ? a < b : a <= b;
+            INSIST(y.data[i] == holds, "a comparison that C decides otherwise");
+        }
+    }
+    scaled_free(&s[0]);
+    scaled_free(&s[1]);
+    array_free(&y);
+}
+
+/* -------------------------------------------------------------------------------------------------- single elements */
+static uint64_t code_at(const array *codes, size_t width, size_t i)
+{
+    const unsigned char *at = codes->data + i * width;
+    uint16_t half;
+    uint32_t word;
+    uint64_t code;
+    memcpy(&half, at, width >= 2 ? 2 : 1);
+    switch (width) {
+    case 1: return *at;
+    case 2: return half;
+    case 4: memcpy(&word, at, 4); return word;
+    default: memcpy(&code, at, 8); return code;
+    }
+}
+
+void api_one(draw *d)
+{
+    fpemu_format f, scale;
+    fpemu_rounding r;
+    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, 2);
+    draw_rounding(d, &r);
+    const size_t n = draw_below(d, SHORT), size = carrier_size[carrier], width = fpemu_format_code_size(&f);
+    array x = draw_array(d, carrier, complete ? &f : NULL, n), codes = array_new(d, n * width, width ? width : 1);
+    array y = array_new(d, x.bytes, size);
+    api_describe("one", &f, &r, carrier, n);
+    const fpemu_status status = carrier == F32
+                                    ? fpemu_encode_f32(&f, &r, n, (const void *)x.data, (void *)codes.data, NULL)
+                                    : fpemu_encode_f64(&f, &r, n, (const void *)x.data, (void *)codes.data, NULL);
+    const fpemu_status decoded = carrier == F32 ? fpemu_decode_f32(&f, n, codes.data, (void *)y.data)
+                                                : fpemu_decode_f64(&f, n, codes.data, (void *)y.data);
+    const int read = status == FPEMU_OK && decoded == FPEMU_OK;
+    for (size_t i = 0; i < n; i++) {
+        const double v = carrier_load(carrier, x.data, i);
+        const uint64_t code =
+            carrier == F32 ? fpemu_encode_one_f32(&f, &r, (float)v, i) : fpemu_encode_one_f64(&f, &r, v, i);
+        INSIST(status == FPEMU_OK ? code == code_at(&codes, width, i) : status == FPEMU_ERROR_NAN || code == 0,
+               "one element and the array have two codes");
+        const double back = carrier == F32 ? (double)fpemu_decode_one_f32(&f, code) : fpemu_decode_one_f64(&f, code);
+        INSIST(!read || api_same(back, carrier_load(carrier, y.data, i)), "one code and the array differ");
+        api_digest(&code, sizeof code);
+    }
+    const fpemu_status scales = fpemu_format_scale(&f, &scale);
+    INSIST(scales != FPEMU_OK || fpemu_format_complete(&scale) == FPEMU_OK, "a format of scales that is none");
+    const uint32_t bits = fpemu_random_bits(&r, draw_word(d, 8));
+    INSIST(r.bits == 0 || r.bits >= 32 || bits >> r.bits == 0, "more random bits than were asked for");
+    api_digest(&bits, sizeof bits);
+    array_free(&x);
+    array_free(&y);
+    array_free(&codes);
+}
+
+/* Names read back as what they name, and nothing else has one. */
+void api_names(draw *d)
+{
+    const uint32_t i = (uint32_t)draw_word(d, draw_below(d, 5));
+    fpemu_format f, g;
+    fpemu_rounding r;
+    fpemu_function function;
+    CASE("names of number %u", (unsigned)i);
+    for (unsigned alias = 0; i > 0 && i < FPEMU_NAME_COUNT && alias < 40; alias++) {
+        const char *name = fpemu_format_name((fpemu_name)i, alias);
+        if (name == NULL) {
+            INSIST(alias > 0, "a format without a name");
+            break;
+        }
+        INSIST(fpemu_format_named((fpemu_name)i, &f) == FPEMU_OK && fpemu_format_parse(name, &g, NULL) == FPEMU_OK &&
+                   fpemu_format_equal(&f, &g),
+               "a name that reads as another format");
+    }
+    INSIST((i > 0 && i < FPEMU_NAME_COUNT) || fpemu_format_name((fpemu_name)i, 0) == NULL, "a name of no format");
+    const char *name = fpemu_function_name((fpemu_function)i);
+    INSIST((name != NULL) == (i < FPEMU_FUNCTION_COUNT), "functions and their names");
+    INSIST(name == NULL || (fpemu_function_named(name, &function) == FPEMU_OK && function == (fpemu_function)i),
+           "a name that reads as another function");
+    const char *const modes[] = {fpemu_mode_name((fpemu_mode)i), fpemu_mode_long_name((fpemu_mode)i)};
+    for (int k = 0; k < 2; k++) {
+        INSIST((modes[k] != NULL) == (i < FPEMU_MODE_COUNT), "modes and their names");
+        INSIST(modes[k] == NULL || (fpemu_rounding_parse(modes[k], &r, NULL) == FPEMU_OK && r.mode == i),
+               "a name that reads as another mode");
+    }
+    const char *compat = fpemu_compat_name(i);
+    INSIST(compat == NULL || fpemu_rounding_parse(compat, &r, NULL) == FPEMU_OK, "a setting that is not read");
+    INSIST(fpemu_status_text((fpemu_status)i)[0] != '\0', "a status without a text");
+    const uint64_t seed = draw_word(d, 8), stream = draw_word(d, 8), at = draw_word(d, 8);
+    const uint32_t word = fpemu_random_word((fpemu_generator)(i % 2), seed, stream, at);
+    const fpemu_rounding stochastic = fpemu_rounding_stochastic(seed, stream);
+    const uint32_t bits = fpemu_random_bits(&stochastic, at);
+    api_digest(&word, sizeof word);
+    api_digest(&bits, sizeof bits);
+}
