@@ -72,12 +72,19 @@ static void codebook_runs_vbmi(const core_search32 *s, size_t length, size_t cou
         few_codebook_runs(s, length, count, down, scales, x, y);
 }
 
+static void codebook_make_vbmi(core_search32 *s)
+{
+    core_planes_make(&s->planes, s);
+    if (!s->planes.usable)
+        loop_codebook_make32(s);
+}
+
 /* Larger tables as bytes, which take no search in memory; so buckets are made for indices alone. */
 static void codebook_begin_vbmi(core_search32 *s, const core_codebook *c, int only_values)
 {
-    if (only_values && c->mode == FPEMU_MODE_RNE && c->length > 16) {
+    if (only_values && c->length > 16) {
         core_search_begin32(s, c);
-        if (s->usable)
+        if (s->usable && s->steps)
             core_planes_make(&s->planes, s);
         if (s->planes.usable)
             return;
@@ -100,6 +107,11 @@ static void philox_vbmi(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #define TABLE loops_table_vbmi
 #define TABLE_DECODE decode_vbmi
 #define TABLE_CODEBOOK codebook_vbmi
+#define TABLE_CODEBOOK_CODES few_codebook_codes
+#define TABLE_CODEBOOK_MAKE codebook_make_vbmi
+#define TABLE_CODEBOOK_RANDOM few_codebook_random
+#define TABLE_CODEBOOK_RANDOM_RUNS few_codebook_random_runs
+#define TABLE_CODEBOOK_VALUES loop_codebook_values32
 #define TABLE_CODEBOOK_RUNS codebook_runs_vbmi
 #define TABLE_CODEBOOK_BEGIN codebook_begin_vbmi
 #include "core/carrier32.h"
