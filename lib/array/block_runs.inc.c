@@ -251,7 +251,9 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
     /* scales as they are found: no element lies farther out than the values times its scale */
     const int table = j->element.is_table && j->element.values && j->block.rule == FPEMU_SCALING_ABSMAX &&
                       j->block.same && !(j->stochastic && length > TILE) && (j->stochastic || j->element.search.steps);
-    const size_t full = !(j->fast[0] || (table && !j->stochastic)) || length == 1 ? few : fast < POW2_LANES ? fast : POW2_LANES;
+    const size_t full = !(j->fast[0] || (table && !j->stochastic)) || length == 1 ? few
+                        : fast < POW2_LANES                                       ? fast
+                                                                                  : POW2_LANES;
     realw t[TILE], rounded[TILE];
     uintw grid[TILE], amax[POW2_LANES];
     block_scales s;

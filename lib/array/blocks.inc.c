@@ -805,8 +805,7 @@ static int block_is_plain(const block_call *call, const core_walk *w)
 {
     return call->format->scaling == FPEMU_SCALING_NONE && !call->compact && w->block == CORE_WALK_INDEX &&
            (!call->sink || call->sink->codes == codes_to_array) && call->first == 0 && call->count == UINT64_MAX &&
-           w->n[3] == w->total &&
-           w->step[3] == 1 && w->x[3] == 1 && w->y[3] == 1;
+           w->n[3] == w->total && w->step[3] == 1 && w->x[3] == 1 && w->y[3] == 1;
 }
 
 /* Counts a tile of a table's elements. */
@@ -1027,7 +1026,8 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         }
     }
     j.squeezed = f->scaling == FPEMU_SCALING_S2FP8 && !call->stats && !call->sink && !call->compact &&
-                 !call->rounding->compat && !j.nan_seen && !j.stochastic && j.walk.total >= SQUEEZE_WORTH && block_squeeze_begin(&j, f);
+                 !call->rounding->compat && !j.nan_seen && !j.stochastic && j.walk.total >= SQUEEZE_WORTH &&
+                 block_squeeze_begin(&j, f);
     if (plain && j.element.searches && j.size == 1 && block_in_place(&j) && !j.nan_seen && !j.scales_only)
         block_run_table(&j);
     else

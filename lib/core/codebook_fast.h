@@ -117,7 +117,8 @@ FPEMU_FN void core_few_make(core_few *f, const core_search32 *s)
         if (a > 1 && a < core_bits32(0x1p-60f))
             return;
         /* quotients do lie half a step from zero: they become a zero, which is beyond the last number below it */
-        f->edges[k] = a == 1 ? -0x1.0000000000001p-150 : ((double)t + (double)core_value32(u >> 31 ? u - 1 : u + 1)) / 2;
+        f->edges[k] =
+            a == 1 ? -0x1.0000000000001p-150 : ((double)t + (double)core_value32(u >> 31 ? u - 1 : u + 1)) / 2;
         if (u == 1)
             return;
     }

@@ -22,14 +22,15 @@
 typedef struct core_squeezed {
     double values[CORE_SQUEEZE_STEPS + 1], steps[CORE_SQUEEZE_STEPS];
     double x[CORE_SQUEEZE_STEPS], y[CORE_SQUEEZE_STEPS + 1]; /* what becomes these t, closely; what these P become */
-    uint32_t count; /* of steps */
+    uint32_t count;                                          /* of steps */
     float alpha, beta;
     double slack;
 } core_squeezed;
 
 FPEMU_FN int core_squeeze_is_float(const fpemu_format *f)
 {
-    return f->kind == FPEMU_KIND_FLOAT && f->bits <= 8 && f->mantissa_bits <= 6 && f->specials != FPEMU_SPECIALS_DLFLOAT;
+    return f->kind == FPEMU_KIND_FLOAT && f->bits <= 8 && f->mantissa_bits <= 6 &&
+           f->specials != FPEMU_SPECIALS_DLFLOAT;
 }
 
 /* Of format f for a mode that treats both signs alike; past: what t far beyond the largest value goes to. 0 if they are
@@ -38,9 +39,9 @@ FPEMU_FN int core_squeeze_values(core_squeezed *q, const fpemu_format *f, int mo
 {
     const int nearest = mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_RNA || mode == FPEMU_MODE_RNZ;
     const uint32_t m = f->mantissa_bits, one = UINT32_C(1) << (m & 7);
-    if (!core_squeeze_is_float(f) || !f->is_signed || !f->has_negative_zero ||
-        f->max > -f->lowest || f->max < -f->lowest || f->subnormals != FPEMU_SUBNORMALS_KEEP ||
-        (!nearest && mode != FPEMU_MODE_RTZ) || !(past >= f->max))
+    if (!core_squeeze_is_float(f) || !f->is_signed || !f->has_negative_zero || f->max > -f->lowest ||
+        f->max < -f->lowest || f->subnormals != FPEMU_SUBNORMALS_KEEP || (!nearest && mode != FPEMU_MODE_RTZ) ||
+        !(past >= f->max))
         return 0;
     q->count = 0;
     for (uint32_t code = 0; code <= CORE_SQUEEZE_STEPS; code++) {

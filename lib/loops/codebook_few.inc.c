@@ -368,8 +368,8 @@ FPEMU_SLOW void few_decide(const core_search32 *s, uint32_t open, float scale, F
     memcpy(result, to, sizeof to);
 }
 
-FPEMU_FN void few_random_step(const core_search32 *s, int is_even, int alone, const few_block *b,
-                              const few_random *f, float scale, const void *x, const void *r, void *y)
+FPEMU_FN void few_random_step(const core_search32 *s, int is_even, int alone, const few_block *b, const few_random *f,
+                              float scale, const void *x, const void *r, void *y)
 {
     FEW_VECTOR v, words, result;
     memcpy(&v, x, sizeof v);
@@ -413,9 +413,14 @@ FPEMU_FN few_random few_random_begin(const core_search32 *s, float scale)
 {
     const core_few *c = &s->few;
     const double half = s->table.mode == FPEMU_MODE_SR ? 0 : 0.5 / (double)(UINT64_C(1) << s->table.n);
-    const few_random f = {few_load(c->values), few_load(c->values + 1), few_load(c->inverses),
-                          few_load_times(c->values, scale), few_load_times(c->values + 1, scale), 1 / scale,
-                          (float)half, c->band};
+    const few_random f = {few_load(c->values),
+                          few_load(c->values + 1),
+                          few_load(c->inverses),
+                          few_load_times(c->values, scale),
+                          few_load_times(c->values + 1, scale),
+                          1 / scale,
+                          (float)half,
+                          c->band};
     return f;
 }
 

@@ -19,7 +19,7 @@ typedef struct tensor {
     double mean, spread;
 } tensor;
 
-static const tensor tensors[] = {{-6, 3},   {0, 1},     {-3, 0},      {-14, 8},  {3, 0.3},
+static const tensor tensors[] = {{-6, 3},  {0, 1},    {-3, 0},     {-14, 8},  {3, 0.3},
                                  {40, 20}, {-60, 12}, {-20, 0.01}, {-100, 24}};
 enum { TENSORS = sizeof tensors / sizeof *tensors };
 
@@ -176,7 +176,8 @@ static void exhaustive(int t)
             end = low + 1;
             while (finite && end < 1 << 16 && lh_float_bits(y[end]) == lh_float_bits(y[low]))
                 end++;
-            for (uint32_t i = low; i < end; i += end - low > 1 && i == low ? end - low - 1 : 1, judged++)
+            const uint32_t step = end - low > 1 ? end - low - 1 : 1;
+            for (uint32_t i = low; i < end; i += step, judged++)
                 if (!lh_check(lh_float_bits(y[i]) == lh_float_bits(alone32(&f, &r, &whole, x[i])), "tensor %d: %a", t,
                               (double)x[i]))
                     return;
