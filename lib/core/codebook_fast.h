@@ -95,20 +95,20 @@ FPEMU_FN void core_few_fractions(core_few *f, uint32_t count)
         f->band = 0x1p-21f * (1 + widest);
 }
 
-/* From s, whose thresholds are made. */
-FPEMU_FN void core_few_make(core_few *f, const core_search32 *s)
+/* From `length` values and the thresholds between them. */
+FPEMU_FN void core_few_make(core_few *f, uint32_t length, const float *thresholds, const float *values)
 {
-    const uint32_t length = s->table.length, count = length - 1;
+    const uint32_t count = length - 1;
     f->usable = f->is_even = 0;
     if (length > 16)
         return;
-    const float low = s->values[0] < 0 ? -s->values[0] : s->values[0], high = s->values[count];
+    const float low = values[0] < 0 ? -values[0] : values[0], high = values[count];
     f->reach = high > low ? high : low;
     if (!(f->reach >= 0x1p-40f && f->reach <= 0x1p40f))
         return;
     for (uint32_t k = 0; k < 16; k++) {
-        const float t = s->thresholds[k];
-        f->values[k] = s->values[k];
+        const float t = thresholds[k];
+        f->values[k] = values[k];
         f->thresholds[k] = t;
         f->edges[k] = 0x1p100;
         if (k >= count)
@@ -141,7 +141,21 @@ FPEMU_FN void core_few_make(core_few *f, const core_search32 *s)
     f->is_even = 1;
 }
 
-/* From s, as core_few_make. */
+/* For numbers t of binary64: of [t] in binary32 these thresholds, rounded as t is, leave one of s->thresholds open. */
+FPEMU_FN void core_few_make_wide(core_few *f, const core_search64 *s)
+{
+    float thresholds[16], values[16];
+    f->usable = 0;
+    for (uint32_t k = 0; k < 16; k++) {
+        thresholds[k] = (float)s->thresholds[k];
+        values[k] = (float)s->values[k];
+        if (k > 0 && k + 1 < s->table.length && !(thresholds[k - 1] < thresholds[k]))
+            return;
+    }
+    core_few_make(f, s->table.length, thresholds, values);
+}
+
+/* From s, whose thresholds are made. */
 FPEMU_FN void core_planes_make(core_planes *p, core_search32 *s)
 {
     const uint32_t count = s->table.length - 1;

@@ -469,5 +469,5 @@ static void few_codebook_begin(core_search32 *s, const core_codebook *c, int onl
 {
     loop_codebook_begin32(s, c, only_values);
     if (s->usable)
-        core_few_make(&s->few, s);
+        core_few_make(&s->few, s->table.length, s->thresholds, s->values);
 }

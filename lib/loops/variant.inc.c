@@ -230,14 +230,21 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
 #include "codebook.inc.c"
+#ifdef __AVX2__
+#include "codebook_few_f64.inc.c"
+#define TABLE_CODEBOOK few_wide_codebook
+#define TABLE_CODEBOOK_RUNS few_wide_codebook_runs
+#define TABLE_CODEBOOK_BEGIN few_wide_codebook_begin
+#else
 #define TABLE_CODEBOOK loop_codebook
+#define TABLE_CODEBOOK_RUNS loop_codebook_runs
+#define TABLE_CODEBOOK_BEGIN loop_codebook_begin
+#endif
 #define TABLE_CODEBOOK_CODES loop_codebook_codes
 #define TABLE_CODEBOOK_MAKE loop_codebook_make
 #define TABLE_CODEBOOK_RANDOM loop_codebook_random
 #define TABLE_CODEBOOK_RANDOM_RUNS loop_codebook_random_runs
 #define TABLE_CODEBOOK_VALUES loop_codebook_values
-#define TABLE_CODEBOOK_RUNS loop_codebook_runs
-#define TABLE_CODEBOOK_BEGIN loop_codebook_begin
 #include "table.inc.c"
 #include "core/carrier_end.h"
 #undef TABLE
