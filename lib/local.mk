@@ -48,6 +48,7 @@ CORE = \
 	lib/core/functions.h \
 	lib/core/packed_layout.h \
 	lib/core/logarithm.h \
+	lib/core/squeeze_fast.h lib/core/squeeze_fast.inc.h \
 	lib/core/gemm_shape.h \
 	lib/core/pack.h \
 	lib/core/plan.h \
@@ -147,8 +148,8 @@ EXTRA_DIST += lib/libfpemu.map lib/README.md lib/gemm/README.md lib/array/README
 	lib/loops/README.md
 
 # Included by other files.
-EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/codebook.inc.c lib/loops/codebook_few.inc.c lib/loops/stochastic.inc.c lib/loops/binary16.inc.c lib/loops/narrow.inc.c lib/loops/operations.inc.c lib/loops/dot.inc.c \
-	lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/array/block_codes.inc.c lib/loops/blocks.inc.c lib/loops/blocks_pow2.inc.c lib/array/pack.inc.c \
+EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/codebook.inc.c lib/loops/codebook_few.inc.c lib/loops/codebook_few_f64.inc.c lib/loops/stochastic.inc.c lib/loops/binary16.inc.c lib/loops/narrow.inc.c lib/loops/operations.inc.c lib/loops/dot.inc.c \
+	lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/array/block_codes.inc.c lib/array/block_squeeze.inc.c lib/loops/blocks.inc.c lib/loops/blocks_pow2.inc.c lib/array/pack.inc.c \
 	lib/loops/loops.inc.h lib/loops/table.inc.c
 
 # The array loops, lib/loops/variant.inc.c, once per instruction set. The flags stay within these small libraries: no other

@@ -229,6 +229,19 @@ static void block_fused_elements(const block_job *j, const block_scales *s, size
                                                                         r, y);
 }
 
+/* The same of a table, with divisors; at most TILE elements where they take random bits. */
+static void block_table_runs(const block_job *j, const block_scales *s, uint64_t index, size_t length, size_t count,
+                             const realw *x, realw *y)
+{
+    uint32_t r[TILE];
+    if (!j->stochastic) {
+        j->k->loopsw->codebook_runs(&j->element.search, length, count, s->down, s->s, x, y);
+        return;
+    }
+    fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, length * count, r);
+    j->k->loopsw->codebook_random_runs(&j->element.search, length, count, s->down, s->s, x, r, y);
+}
+
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
 static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y)
 {
@@ -236,9 +249,11 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
     const size_t fit = length < TILE ? TILE / length : 1, few = fit < POW2_LANES ? fit : POW2_LANES;
     const size_t fast = length < 4 * TILE ? 4 * TILE / length : 1;
     /* scales as they are found: no element lies farther out than the values times its scale */
-    const int nearest = j->element.is_table && j->element.nearest && j->block.rule == FPEMU_SCALING_ABSMAX &&
-                        j->block.same;
-    const size_t full = !(j->fast[0] || nearest) || length == 1 ? few : fast < POW2_LANES ? fast : POW2_LANES;
+    const int table = j->element.is_table && j->element.values && j->block.rule == FPEMU_SCALING_ABSMAX &&
+                      j->block.same && !(j->stochastic && length > TILE) && (j->stochastic || j->element.search.steps);
+    const size_t full = !(j->fast[0] || (table && !j->stochastic)) || length == 1 ? few
+                        : fast < POW2_LANES                                       ? fast
+                                                                                  : POW2_LANES;
     realw t[TILE], rounded[TILE];
     uintw grid[TILE], amax[POW2_LANES];
     block_scales s;
@@ -248,14 +263,14 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->loopsw->runs_amax(length, wanted, x, amax);
         const size_t known = block_tile_scales(j, wanted, amax, &s);
-        const int at_once = s.fast || (nearest && s.divide && s.second == 1), count_all = at_once || known < few;
+        const int at_once = s.fast || (table && s.divide && s.second == 1), count_all = at_once || known < few;
         const size_t count = count_all ? known : few, n = count * length;
         if (count == 0)
             return done;
         if (s.fast)
             block_fused_elements(j, &s, length, count, x, NULL, y);
         else if (at_once)
-            j->k->loopsw->codebook_runs(&j->element.search, length, count, s.down, s.s, x, y);
+            block_table_runs(j, &s, index, length, count, x, y);
         for (size_t at = 0, m; at < n && !at_once; at += m) {
             m = n - at < TILE ? n - at : TILE;
             const size_t run = length < TILE ? length : m, runs = length < TILE ? count : 1;

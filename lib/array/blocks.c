@@ -12,6 +12,8 @@
 #define LARGE 131072
 /* Tensors below this are tried by the fast forms before anything else is prepared. */
 #define SMALL 65536
+/* Elements from which on the steps of S2FP8 are worth finding. */
+#define SQUEEZE_WORTH 256
 /* These take so many blocks, in a row or as columns, and elements at a time. */
 #define POW2_LANES FAST_BLOCKS
 #define POW2_TILE 2048

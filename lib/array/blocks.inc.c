@@ -11,7 +11,8 @@ typedef struct block_element {
     uint8_t is_table, one_by_one, stochastic;
     uint8_t two_steps; /* no loop of one step will do */
     uint8_t searches;  /* `search` is made */
-    uint8_t nearest;   /* of a table, by it: values alone, to nearest */
+    uint8_t indices;   /* they are asked for */
+    uint8_t values;    /* by it, and no counters or codes are asked for */
     core_search search;
 } block_element;
 
@@ -39,15 +40,25 @@ static void block_element_begin(block_element *e, const fpemu_format *f, const f
         e->grid = core_plan_unbounded(&e->plan);
 }
 
-/* Has a table searched by the loops, for many elements; only_values: no counters, no indices. */
-static void block_element_search(block_element *e, const kernels *k, uint64_t elements, int only_values)
+/* Has a table searched by the loops, for many elements; only_values: no indices. */
+static void block_element_search(block_element *e, const kernels *k, uint64_t elements, int only_values, int counted)
 {
     if (!e->is_table || elements < CORE_SEARCH_WORTH || e->table.length > CORE_SEARCH_VALUES)
         return;
-    only_values &= e->table.mode == FPEMU_MODE_RNE;
     k->loopsw->codebook_begin(&e->search, &e->table, only_values);
     e->searches = e->search.usable;
-    e->nearest = e->searches && only_values;
+    e->indices = !only_values;
+    e->values = e->searches && only_values && !counted;
+}
+
+/* Values of a table that is searched. */
+static void block_element_search_values(const block_element *e, const kernels *k, size_t n, const realw *t,
+                                        const uint32_t *r, realw *y)
+{
+    if (e->search.steps)
+        k->loopsw->codebook(&e->search, n, t, y);
+    else
+        k->loopsw->codebook_random(&e->search, n, t, e->stochastic ? r : NULL, y);
 }
 
 /* Whether the loops that scale and round at once have it. */
@@ -64,10 +75,17 @@ static void block_element_run(const block_element *e, const kernels *k, size_t n
 {
     const core_plan *p = &e->plan;
     if (e->is_table && e->searches) {
-        if (e->nearest)
-            k->loopsw->codebook(&e->search, n, t, rounded);
-        else
-            k->loopsw->codebook_index(&e->search, n, t, e->stochastic ? r : NULL, rounded, grid, q);
+        block_element_search_values(e, k, n, t, r, rounded);
+        if (e->values)
+            return;
+        (void)k->loopsw->codebook_outside(&e->search, n, t, grid);
+        for (size_t i = 0, m; i < n && e->indices; i += m) {
+            uint8_t codes[BLOCK_TILE];
+            m = n - i < BLOCK_TILE ? n - i : BLOCK_TILE;
+            k->loopsw->codebook_codes(&e->search, m, (e->search.steps ? t : rounded) + i, codes);
+            for (size_t l = 0; l < m; l++)
+                q[i + l] = codes[l];
+        }
     } else if (e->is_table || e->one_by_one) {
         for (size_t i = 0; i < n; i++) {
             const uint32_t random = e->stochastic ? r[i] : 0;
@@ -134,7 +152,9 @@ typedef struct block_job {
     uint8_t at_once;      /* by `direct`, straight from the quotients */
     core_direct direct;
     uint8_t scales_only;  /* no element is rounded */
+    uint8_t squeezed;     /* by the steps of S2FP8 */
     uint8_t gives;        /* values go to y */
+    core_search steps[CARRIER_BITS == 32 ? 1 : 2]; /* of magnitudes, if squeezed: of the ends of bands in binary64 */
 } block_job;
 
 /* A piece of a block within a tile. */
@@ -630,6 +650,7 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
 
 #include "block_runs.inc.c"
 #include "block_codes.inc.c"
+#include "block_squeeze.inc.c"
 
 /* Elements begin <= position < end of a block with a known scale: at once, or by the tile. */
 static void block_add_elements(const block_job *j, block_tile *w, const block_part *p, uint64_t begin, uint64_t end,
@@ -640,7 +661,9 @@ static void block_add_elements(const block_job *j, block_tile *w, const block_pa
         n = 0;
         if (j->codes)
             n = block_code_piece(j, p, at, end);
-        else if (j->fused_pieces && left >= BLOCK_TILE)
+        else if (left >= BLOCK_TILE && j->squeezed)
+            n = block_squeeze_piece(j, p, at, end);
+        else if (left >= BLOCK_TILE && j->fused_pieces)
             n = block_fused_piece(j, p, at, end);
         if (n)
             continue;
@@ -785,24 +808,84 @@ static uint64_t block_run_small(const block_job *j, uint64_t first, uint64_t end
 /* Whether all of a tensor without scales is asked for, and its elements follow one another as in an array. */
 static int block_is_plain(const block_call *call, const core_walk *w)
 {
-    return call->format->scaling == FPEMU_SCALING_NONE && !call->sink && w->block == CORE_WALK_INDEX &&
-           call->first == 0 && call->count == UINT64_MAX && w->n[3] == w->total &&
-           w->step[3] == 1 && w->x[3] == 1 && w->y[3] == 1;
+    return call->format->scaling == FPEMU_SCALING_NONE && !call->compact && w->block == CORE_WALK_INDEX &&
+           (!call->sink || call->sink->codes == codes_to_array) && call->first == 0 && call->count == UINT64_MAX &&
+           w->n[3] == w->total && w->step[3] == 1 && w->x[3] == 1 && w->y[3] == 1;
 }
 
-/* All elements of an array to the nearest values of a table. */
-static void block_run_nearest(const block_job *j)
+/* Counts a tile of a table's elements. */
+static void block_table_count(const block_job *j, uint64_t index, size_t n, const realw *x, const realw *y,
+                              gathering *g)
+{
+    static const core_plan open = {.max = {~(uintw)0, ~(uintw)0}};
+    const kernels *k = j->k;
+    tile_counts c = {0};
+    c.max_error = g->stats.max_error;
+    if (!k->loopsw->count_nonzero(&open, n, x, y, 0, &c) && !k->loopsw->count_inside(&open, n, x, y, 0, &c)) {
+        uintw grid[TILE];
+        memset(grid, 0, n * sizeof *grid);
+        k->loopsw->count(&open, n, x, y, grid, &c);
+    }
+    c.clipped = c.overflow = k->loopsw->codebook_outside(&j->element.search, n, x, NULL);
+    fpemu_gather_tile(g, CARRIER_BITS, index, n, x, y, &c);
+}
+
+/* Elements [begin, end) of an array by a table that is searched. */
+static void block_table_part(const block_job *j, size_t begin, size_t end, gathering *g)
+{
+    const block_element *e = &j->element;
+    const block_sink *sink = j->call->sink;
+    const uint64_t offset = j->call->rounding->offset;
+    realw held[TILE];
+    uint32_t r[TILE];
+    uint8_t codes[TILE];
+    if (!g && !sink && e->search.steps) {
+        j->k->loopsw->codebook(&e->search, end - begin, j->x + begin, j->y + begin);
+        return;
+    }
+    for (size_t at = begin, n; at < end; at += n) {
+        const realw *const x = j->x + at;
+        realw *const y = sink || x == j->y + at ? held : j->y + at;
+        n = end - at < TILE ? end - at : TILE;
+        if (e->stochastic)
+            fpemu_random_fill(j->k, j->call->rounding, offset + at, n, r);
+        if (!sink || g || !e->search.steps)
+            block_element_search_values(e, j->k, n, x, r, y);
+        if (g)
+            block_table_count(j, offset + at, n, x, y, g);
+        if (sink) {
+            j->k->loopsw->codebook_codes(&e->search, n, e->search.steps ? x : y, codes);
+            sink->codes(sink->context, 0, at, n, j->size, codes);
+        } else if (y == held) {
+            memcpy(j->y + at, y, n * sizeof *y);
+        }
+    }
+}
+
+/* All elements of an array by a table that is searched. */
+static void block_run_table(const block_job *j)
 {
     const size_t n = (size_t)j->walk.total;
+    const uint64_t offset = j->call->rounding->offset;
     const int parts = thread_count(n);
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
 #endif
     for (int k = 0; k < parts; k++) {
-        const size_t begin = part_begin(k, parts, n, 0), end = part_begin(k + 1, parts, n, 0);
+        const size_t begin = part_begin(k, parts, n, offset), end = part_begin(k + 1, parts, n, offset);
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        j->k->loopsw->codebook(&j->element.search, end - begin, j->x + begin, j->y + begin);
+        if (j->counted) {
+            gathering g;
+            fpemu_gather_begin(&g, j->want, CARRIER_BITS);
+            block_table_part(j, begin, end, &g);
+#ifdef _OPENMP
+#pragma omp critical(fpemu_gather)
+#endif
+            fpemu_gather_end(&g, CARRIER_BITS, j->call->stats);
+        } else {
+            block_table_part(j, begin, end, NULL);
+        }
         fpemu_environment_leave(&environment);
     }
 }
@@ -849,7 +932,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     if (status)
         return status;
     const int plain = block_is_plain(call, &j.walk), is_table = f->kind == FPEMU_KIND_CODEBOOK;
-    if (plain && !is_table)
+    if (plain && !is_table && !call->sink)
         return fpemu_convert(call->carrier, f, call->rounding, (size_t)j.walk.total, x, y, 0, call->stats);
 
     /* of the job only what is used is set: calls on few elements feel every one of its fields */
@@ -903,7 +986,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     if (first == last)
         return FPEMU_OK;
     block_element_begin(&j.element, &element, &rounding, j.counted);
-    block_element_search(&j.element, j.k, j.walk.total, !j.counted && !call->sink);
+    block_element_search(&j.element, j.k, j.walk.total, !call->sink, j.counted);
     j.fused = !j.block.sticky && block_is_fast(&j.element);
     j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->stats && !call->compact;
     j.fast[0] = j.fused && j.element.plan.mode == FPEMU_MODE_RNE && !call->sink;
@@ -954,8 +1037,11 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
             }
         }
     }
-    if (plain && j.element.nearest && block_in_place(&j) && !j.nan_seen)
-        block_run_nearest(&j);
+    j.squeezed = f->scaling == FPEMU_SCALING_S2FP8 && !call->stats && !call->sink && !call->compact &&
+                 !call->rounding->compat && !j.nan_seen && !j.stochastic && j.walk.total >= SQUEEZE_WORTH &&
+                 block_squeeze_begin(&j, f);
+    if (plain && j.element.searches && j.size == 1 && block_in_place(&j) && !j.nan_seen && !j.scales_only)
+        block_run_table(&j);
     else
         block_run_all(&j, first, last);
     return nan_seen ? FPEMU_ERROR_NAN : FPEMU_OK;
@@ -1042,20 +1128,11 @@ fpemu_status fpemu_reader_begin(block_reader *r, const fpemu_format *f, const co
 
 void fpemu_reader_elements(const block_reader *r, size_t n, const void *codes, realw *y)
 {
-    const realw nan = core_value(CARRIER_INF | CARRIER_INF >> 1);
-    if (!r->values) {
-        fpemu_kernels()->loopsw->decode(&r->coder, n, codes, r->size, 0, y);
-    } else if (r->size == 1) {
-        for (size_t i = 0; i < n; i++) {
-            const uint8_t index = ((const uint8_t *)codes)[i];
-            y[i] = index < r->length ? (realw)r->values[index] : nan;
-        }
-    } else {
-        for (size_t i = 0; i < n; i++) {
-            const uint64_t index = load_code(codes, r->size, i);
-            y[i] = index < r->length ? (realw)r->values[index] : nan;
-        }
-    }
+    const kernels *k = fpemu_kernels();
+    if (r->values)
+        k->loopsw->codebook_values(r->values, r->length, n, codes, r->size, y);
+    else
+        k->loopsw->decode(&r->coder, n, codes, r->size, 0, y);
 }
 
 void fpemu_reader_values(const block_reader *r, uint64_t code, size_t n, const void *codes, realw *y)

@@ -41,7 +41,10 @@ FPEMU_FN int core_search_apart(uint32_t a, uint32_t b)
  * same x. So a block has thresholds of its own, and needs no quotient of an element. */
 typedef struct core_few {
     double edges[16]; /* T and half a step more; the last is beyond every element */
-    float thresholds[16], values[16];
+    float thresholds[16], values[17], inverses[16]; /* of values[k + 1] - values[k]; 0 at the last value and beyond */
+    /* By these in binary32, with [x [1/s]] for the quotient, the fraction of core_search_up comes less than `band` from
+     * what it is in binary64, and so does what it is held against: nearer ones are for that. 0: not for random bits */
+    float band;
     float reach;       /* the largest magnitude of a value: an element lies within `reach` times the scale */
     uint32_t even[32]; /* thresholds that lie below x / s / reach * 15 + 16, to the nearest integer, for sure */
     uint8_t usable;
@@ -73,30 +76,55 @@ FPEMU_FN int core_few_holds(float scale)
     return scale >= 0x1p-56f && scale <= 0x1p56f;
 }
 
-/* From s, whose thresholds are made and whose mode is to nearest even. */
-FPEMU_FN void core_few_make(core_few *f, const core_search32 *s)
+/* The quotient by [1/s] is within 3 units of 2^-24 of [x/s], which is at most as large as the larger neighbour; the
+ * difference, its inverse and their product add 3 units of the fraction, what random bits become another. */
+FPEMU_FN void core_few_fractions(core_few *f, uint32_t count)
 {
-    const uint32_t length = s->table.length, count = length - 1;
+    float widest = 0;
+    f->band = 0;
+    for (uint32_t k = 0; k < 16; k++) {
+        const float a = f->values[k], b = f->values[k + 1], width = b - a;
+        const float low = a < 0 ? -a : a, high = b < 0 ? -b : b, reach = low > high ? low : high;
+        f->inverses[k] = k < count ? 1 / width : 0;
+        if (k < count && !(width >= 0x1p-60f))
+            return;
+        if (k < count && !(reach / width < widest))
+            widest = reach / width;
+    }
+    if (widest < 0x1p9f)
+        f->band = 0x1p-21f * (1 + widest);
+}
+
+/* From `length` values and the thresholds between them. */
+FPEMU_FN void core_few_make(core_few *f, uint32_t length, const float *thresholds, const float *values)
+{
+    const uint32_t count = length - 1;
     f->usable = f->is_even = 0;
     if (length > 16)
         return;
-    const float low = s->values[0] < 0 ? -s->values[0] : s->values[0], high = s->values[count];
+    const float low = values[0] < 0 ? -values[0] : values[0], high = values[count];
     f->reach = high > low ? high : low;
     if (!(f->reach >= 0x1p-40f && f->reach <= 0x1p40f))
         return;
     for (uint32_t k = 0; k < 16; k++) {
-        const float t = s->thresholds[k];
-        f->values[k] = s->values[k];
+        const float t = thresholds[k];
+        f->values[k] = values[k];
         f->thresholds[k] = t;
         f->edges[k] = 0x1p100;
         if (k >= count)
             continue;
         const uint32_t u = core_bits32(t), a = u & 0x7fffffffu;
-        if (a != 0 && a < core_bits32(0x1p-60f))
+        if (a > 1 && a < core_bits32(0x1p-60f))
             return;
-        f->edges[k] = ((double)t + (double)core_value32(u >> 31 ? u - 1 : u + 1)) / 2;
+        /* quotients do lie half a step from zero: they become a zero, which is beyond the last number below it */
+        f->edges[k] =
+            a == 1 ? -0x1.0000000000001p-150 : ((double)t + (double)core_value32(u >> 31 ? u - 1 : u + 1)) / 2;
+        if (u == 1)
+            return;
     }
+    f->values[16] = f->values[15];
     f->usable = 1;
+    core_few_fractions(f, count);
     int before = -1; /* the last bucket that the threshold before may have */
     uint32_t from = 0;
     for (uint32_t k = 0; k < count; k++) {
@@ -113,7 +141,21 @@ FPEMU_FN void core_few_make(core_few *f, const core_search32 *s)
     f->is_even = 1;
 }
 
-/* From s, as core_few_make. */
+/* For numbers t of binary64: of [t] in binary32 these thresholds, rounded as t is, leave one of s->thresholds open. */
+FPEMU_FN void core_few_make_wide(core_few *f, const core_search64 *s)
+{
+    float thresholds[16], values[16];
+    f->usable = 0;
+    for (uint32_t k = 0; k < 16; k++) {
+        thresholds[k] = (float)s->thresholds[k];
+        values[k] = (float)s->values[k];
+        if (k > 0 && k + 1 < s->table.length && !(thresholds[k - 1] < thresholds[k]))
+            return;
+    }
+    core_few_make(f, s->table.length, thresholds, values);
+}
+
+/* From s, whose thresholds are made. */
 FPEMU_FN void core_planes_make(core_planes *p, core_search32 *s)
 {
     const uint32_t count = s->table.length - 1;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* codebook_fast.inc.h - the search in a table, for one carrier; included by codebook_fast.h. */
 
-/* Index k of the values for t > thresholds[k - 1]: of the result to nearest even, and of the largest value at most t
- * for the other modes. */
+/* Index k of the values for t > thresholds[k - 1]: of the result where that follows from t alone (steps), and of the
+ * largest value at most t for the other modes. */
 typedef struct core_search {
     core_codebook table;
     uint32_t least, most;        /* magnitudes beyond count as these */
     uint32_t shift, first, half; /* bucket: magnitude >> shift, less first; of a negative number half more */
-    uint8_t usable;
-    uintw nan[2]; /* what a NaN becomes, by its sign */
+    uint8_t usable, steps;
+    uintw nan[2]; /* what a NaN becomes, by its sign, without random bits; and the indices of that */
+    uint32_t nan_index[2];
     core_few few; /* of the loops that have them; else not usable */
     core_planes planes;
     realw thresholds[CORE_SEARCH_VALUES]; /* ascending; infinite from the last on */
-    realw values[CORE_SEARCH_VALUES];
+    realw values[CORE_SEARCH_VALUES + 1]; /* the last one again at the end */
     uint8_t base[CORE_SEARCH_BUCKETS + CORE_SEARCH_STEP]; /* how many thresholds lie in buckets below */
 } core_search;
 
@@ -29,24 +30,44 @@ FPEMU_FN realw core_search_below(realw x)
     return core_value(u & CARRIER_SIGN ? u + 1 : u ? u - 1 : CARRIER_SIGN | 1);
 }
 
+/* The largest t that goes to a of the neighbours a < b, under a mode that does not ask for more; else the largest t
+ * below b. *nearest: `middle` in the carrier. */
+FPEMU_FN realw core_search_threshold(int mode, realw a, realw b, realw nearest)
+{
+    switch (mode) {
+    case FPEMU_MODE_RNE: return nearest;
+    case FPEMU_MODE_RTP: return a;
+    case FPEMU_MODE_RTZ: return b <= 0 ? a : core_search_below(b);
+    case FPEMU_MODE_RAZ: return a >= 0 ? a : b <= 0 ? core_search_below(b) : core_search_below(0);
+    default: return core_search_below(b);
+    }
+}
+
 /* Thresholds; 0 where rounding does not follow from them: middles that are one of their neighbours. */
 FPEMU_FN int core_search_thresholds(core_search *s)
 {
     const core_codebook *c = &s->table;
     const uint32_t last = c->length - 1;
-    uintw same = 0;
+    uintw same = 0, across = 0;
     for (uint32_t k = 0; k < last; k++) {
         const float a = c->values[k], b = c->values[k + 1];
         const double middle = ((double)a + (double)b) / 2;
         const realw nearest = c->narrow ? (realw)(float)middle : (realw)middle;
-        s->thresholds[k] = c->mode == FPEMU_MODE_RNE ? nearest : core_search_below((realw)b);
+        s->thresholds[k] = core_search_threshold(c->mode, (realw)a, (realw)b, nearest);
         same |= c->mode == FPEMU_MODE_RNE && !(nearest < (realw)b);
+        across |= a < 0 && b > 0;
         s->values[k] = (realw)a;
     }
     for (uint32_t k = last; k < CORE_SEARCH_VALUES; k++) {
         s->values[k] = (realw)c->values[last];
         s->thresholds[k] = core_value(CARRIER_INF);
     }
+    s->values[CORE_SEARCH_VALUES] = (realw)c->values[last];
+    /* toward zero, where zero lies between two values, numbers go away from it: down and up, not by one threshold */
+    s->steps = (uint8_t)(c->mode < FPEMU_MODE_SR && !(c->mode == FPEMU_MODE_RTZ && across));
+    if (c->mode == FPEMU_MODE_RTZ && across)
+        for (uint32_t k = 0; k < last; k++)
+            s->thresholds[k] = core_search_below(s->values[k + 1]);
     return !same;
 }
 
@@ -67,11 +88,12 @@ FPEMU_FN void core_search_ends(core_search *s)
 /* Begins *s: thresholds and values; s->usable says whether the table has such. */
 FPEMU_FN void core_search_begin(core_search *s, const core_codebook *c)
 {
-    s->usable = s->few.usable = s->planes.usable = 0;
+    s->usable = s->steps = s->few.usable = s->planes.usable = 0;
     s->table = *c;
     for (int k = 0; k < 2; k++) {
         const uintw nan = CARRIER_NAN | (k ? CARRIER_SIGN : 0);
-        s->nan[k] = core_codebook_value(c, nan, core_codebook_index(c, nan, 0));
+        s->nan_index[k] = core_codebook_index(c, nan, 0);
+        s->nan[k] = core_codebook_value(c, nan, s->nan_index[k]);
     }
     s->usable = (uint8_t)(c->length <= CORE_SEARCH_VALUES && core_search_thresholds(s));
 }
@@ -142,7 +164,23 @@ FPEMU_FN uint32_t core_search_index(const core_search *s, uintw u, uint32_t r)
     if (t != t)
         return core_codebook_index(c, u, r);
     const uint32_t k = core_search_count(s, t), last = c->length - 1;
-    if (c->mode == FPEMU_MODE_RNE)
+    if (s->steps)
         return k;
     return t <= s->values[0] ? 0 : k == last ? last : core_codebook_between(c, k, t, r);
+}
+
+/* Whether t, with thresholds for the largest value a <= t and b the next one, goes to b by random bits r: as
+ * core_codebook_between. A number beyond the last value comes as that value; below the first, a is the first. The
+ * fraction v goes up just if floor(2^n v) + bits >= 2^n, that is, if v >= 1 - bits / 2^n; half a unit of the bits less,
+ * and ties by their parity, in the other variants. Without branches. */
+FPEMU_FN int core_search_up(int mode, int n, realw t, realw a, realw b, uint32_t r)
+{
+    const double x = (double)t, low = (double)a, v = (x - low) / ((double)b - low);
+    /* 2^32 - r, of which n bits count */
+    const double left = (2147483648.0 - (double)(int32_t)(r ^ 0x80000000u)) * (1.0 / 4294967296.0);
+    const double half = mode == FPEMU_MODE_SR ? 0 : 0.5 / (double)(UINT64_C(1) << n), w = left - half;
+    const int odd = mode == CORE_SR_C && (r >> (32 - n) & 1);
+    if (mode == FPEMU_MODE_SE)
+        return (int)(x > low) & (int)(r >> 31);
+    return (int)(v > w) | ((int)(v == w) & !odd);
 }

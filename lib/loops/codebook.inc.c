@@ -23,6 +23,13 @@ FPEMU_FN int codebook_buckets(const core_search *s, size_t n, const char *t, uin
     return largest > CARRIER_INF;
 }
 
+/* How many thresholds lie below x, whose bucket is given. */
+FPEMU_FN uint32_t codebook_count(const core_search *s, uint32_t bucket, realw x)
+{
+    const uint32_t k = s->base[bucket];
+    return k + (uint32_t)(x > s->thresholds[k]);
+}
+
 static void loop_codebook(const core_search *s, size_t n, const void *t, void *y)
 {
     const char *in = (const char *)t;
@@ -34,29 +41,138 @@ static void loop_codebook(const core_search *s, size_t n, const void *t, void *y
         for (size_t i = 0; i < m; i++) {
             realw x;
             memcpy(&x, in + i * sizeof x, sizeof x);
-            uint32_t k = s->base[buckets[i]];
-            k += (uint32_t)(x > s->thresholds[k]);
+            const uint32_t k = codebook_count(s, buckets[i], x);
             const realw v = nan && x != x ? core_value(s->nan[core_bits(x) >> (CARRIER_BITS - 1)]) : s->values[k];
             memcpy(out + i * sizeof v, &v, sizeof v);
         }
     }
 }
 
-static void loop_codebook_index(const core_search *s, size_t n, const void *t, const uint32_t *r, void *y, uintw *grid,
-                                int64_t *q)
+/* Indices, of a NaN too. */
+static void loop_codebook_codes(const core_search *s, size_t n, const void *t, uint8_t *codes)
 {
     const char *in = (const char *)t;
-    char *out = (char *)y;
-    const realw low = s->values[0], high = s->values[s->table.length - 1];
+    for (size_t done = 0, m; done < n; done += m, in += m * sizeof(realw)) {
+        uint32_t buckets[CODEBOOK_TILE];
+        m = n - done < CODEBOOK_TILE ? n - done : CODEBOOK_TILE;
+        const int nan = codebook_buckets(s, m, in, buckets);
+        for (size_t i = 0; i < m; i++) {
+            realw x;
+            memcpy(&x, in + i * sizeof x, sizeof x);
+            const uint32_t k = codebook_count(s, buckets[i], x);
+            codes[done + i] = (uint8_t)(nan && x != x ? s->nan_index[core_bits(x) >> (CARRIER_BITS - 1)] : k);
+        }
+    }
+}
+
+/* y of those among n elements that are NaN, by the rule. */
+static void loop_codebook_patch(const core_search *s, size_t n, const char *in, const uint32_t *r, char *out)
+{
     for (size_t i = 0; i < n; i++) {
         uintw u, v;
         memcpy(&u, in + i * sizeof u, sizeof u);
-        const uint32_t k = core_search_index(s, u, r ? r[i] : 0);
-        const realw x = core_value(u);
-        v = core_codebook_value(&s->table, u, k);
+        if (u << 1 >> 1 <= CARRIER_INF)
+            continue;
+        v = core_codebook_value(&s->table, u, core_codebook_index(&s->table, u, r ? r[i] : 0));
         memcpy(out + i * sizeof v, &v, sizeof v);
-        grid[i] = x < low || x > high ? ~(uintw)0 >> 1 : 0;
-        q[i] = k;
+    }
+}
+
+#define RANDOM(mode)                                                                                                   \
+    SIMD for (size_t i = 0; i < m; i++)                                                                                \
+    {                                                                                                                  \
+        realw x;                                                                                                       \
+        memcpy(&x, in + i * sizeof x, sizeof x);                                                                       \
+        x = x > high ? high : x;                                                                                       \
+        const realw v = core_search_up(mode, n_bits, x, a[i], b[i], r[done + i]) ? b[i] : a[i];                        \
+        memcpy(out + i * sizeof v, &v, sizeof v);                                                                      \
+    }                                                                                                                  \
+    break
+
+/* y in the modes whose results do not follow from t alone; y apart from t. */
+static void loop_codebook_random(const core_search *s, size_t n, const void *t, const uint32_t *r, void *y)
+{
+    const char *in = (const char *)t;
+    char *out = (char *)y;
+    const realw high = s->values[CORE_SEARCH_VALUES];
+    const int n_bits = s->table.n;
+    for (size_t done = 0, m; done < n; done += m, in += m * sizeof(realw), out += m * sizeof(realw)) {
+        uint32_t buckets[CODEBOOK_TILE];
+        realw a[CODEBOOK_TILE], b[CODEBOOK_TILE];
+        m = n - done < CODEBOOK_TILE ? n - done : CODEBOOK_TILE;
+        const int nan = codebook_buckets(s, m, in, buckets);
+        for (size_t i = 0; i < m; i++) {
+            realw x;
+            memcpy(&x, in + i * sizeof x, sizeof x);
+            const uint32_t k = codebook_count(s, buckets[i], x);
+            a[i] = s->values[k];
+            b[i] = s->values[k + 1];
+        }
+        switch (s->table.mode) {
+        case FPEMU_MODE_SR: RANDOM(FPEMU_MODE_SR);
+        case CORE_SR_B: RANDOM(CORE_SR_B);
+        case CORE_SR_C: RANDOM(CORE_SR_C);
+        case FPEMU_MODE_SE: RANDOM(FPEMU_MODE_SE);
+        default: /* FPEMU_MODE_RTZ, across zero */
+            for (size_t i = 0; i < m; i++) {
+                realw x;
+                memcpy(&x, in + i * sizeof x, sizeof x);
+                const realw v = x < 0 && x > a[i] && x < b[i] ? b[i] : a[i];
+                memcpy(out + i * sizeof v, &v, sizeof v);
+            }
+        }
+        if (nan)
+            loop_codebook_patch(s, m, in, r ? r + done : NULL, out);
+    }
+}
+#undef RANDOM
+
+/* How many finite elements lie outside the table; grid: all ones of a magnitude for those outside, or 0. */
+static uint64_t loop_codebook_outside(const core_search *s, size_t n, const void *t, uintw *grid)
+{
+    const char *in = (const char *)t;
+    const realw low = s->values[0], high = s->values[CORE_SEARCH_VALUES];
+    uintw count = 0;
+    if (!grid) {
+#pragma omp simd reduction(+ : count)
+        for (size_t i = 0; i < n; i++) {
+            uintw u;
+            memcpy(&u, in + i * sizeof u, sizeof u);
+            const realw x = core_value(u);
+            count += (uintw)((int)(x < low) | (int)(x > high)) & (uintw)(u << 1 >> 1 < CARRIER_INF);
+        }
+        return count;
+    }
+    SIMD for (size_t i = 0; i < n; i++)
+    {
+        realw x;
+        memcpy(&x, in + i * sizeof x, sizeof x);
+        grid[i] = (int)(x < low) | (int)(x > high) ? ~(uintw)0 >> 1 : 0;
+    }
+    return 0;
+}
+
+/* Values of codes; NaN of codes that stand for none. */
+static void loop_codebook_values(const float *values, uint32_t length, size_t n, const void *codes, size_t size,
+                                 void *y)
+{
+    char *out = (char *)y;
+    realw all[CORE_SEARCH_VALUES];
+    if (size == 1 && length <= CORE_SEARCH_VALUES && n >= CORE_SEARCH_VALUES) {
+        const uint8_t *bytes = (const uint8_t *)codes;
+        for (uint32_t k = 0; k < CORE_SEARCH_VALUES; k++)
+            all[k] = k < length ? (realw)values[k] : core_value(CARRIER_NAN);
+        SIMD for (size_t i = 0; i < n; i++)
+        {
+            const realw v = all[bytes[i]];
+            memcpy(out + i * sizeof v, &v, sizeof v);
+        }
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t code = load_code(codes, size, i);
+        const realw v = code < length ? (realw)values[code] : core_value(CARRIER_NAN);
+        memcpy(out + i * sizeof v, &v, sizeof v);
     }
 }
 
@@ -75,6 +191,26 @@ static void loop_codebook_runs(const core_search *s, size_t length, size_t count
     }
 }
 
+static void loop_codebook_random_runs(const core_search *s, size_t length, size_t count, const realw *down,
+                                      const realw *scales, const void *x, const uint32_t *r, void *y)
+{
+    for (size_t b = 0; b < count; b++) {
+        for (size_t done = 0, m; done < length; done += m) {
+            _Alignas(LINE) realw tile[CODEBOOK_TILE], rounded[CODEBOOK_TILE];
+            const size_t first = b * length + done, at = first * sizeof(realw);
+            m = length - done < CODEBOOK_TILE ? length - done : CODEBOOK_TILE;
+            loop_runs_t(1, 0, m, 1, down + b, (const char *)x + at, tile);
+            loop_codebook_random(s, m, tile, r + first, rounded);
+            loop_runs_y(m, 1, scales + b, 1, rounded, (char *)y + at);
+        }
+    }
+}
+
+static void loop_codebook_make(core_search *s)
+{
+    core_search_make(s);
+}
+
 static void loop_codebook_begin(core_search *s, const core_codebook *c, int only_values)
 {
     (void)only_values;
@@ -82,3 +218,33 @@ static void loop_codebook_begin(core_search *s, const core_codebook *c, int only
     core_search_make(s);
 }
 #undef CODEBOOK_TILE
+
+static void loop_magnitudes(size_t n, const void *x, void *a, uintw *largest)
+{
+    const char *in = (const char *)x;
+    char *out = (char *)a;
+    uintw most = 0;
+#pragma omp simd reduction(max : most)
+    for (size_t i = 0; i < n; i++) {
+        uintw u;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        u = u << 1 >> 1;
+        memcpy(out + i * sizeof u, &u, sizeof u);
+        most = u > most ? u : most;
+    }
+    *largest = most;
+}
+
+static void loop_signs(size_t n, const void *x, const void *a, void *y)
+{
+    const char *in = (const char *)x, *of = (const char *)a;
+    char *out = (char *)y;
+    SIMD for (size_t i = 0; i < n; i++)
+    {
+        uintw u, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        memcpy(&v, of + i * sizeof v, sizeof v);
+        v |= u & CARRIER_SIGN;
+        memcpy(out + i * sizeof v, &v, sizeof v);
+    }
+}

@@ -29,14 +29,16 @@ FPEMU_FN __m512i few_more(__m512i k, __m512 x, __m512 threshold, int by)
     return _mm512_mask_add_epi32(k, _mm512_cmp_ps_mask(x, threshold, _CMP_GT_OQ), k, _mm512_set1_epi32(by));
 }
 
+typedef __m512i few_place;
+typedef __m512 few_table; /* 16 numbers, to be had by place */
+
 /* Where x stands among the thresholds: by its place, or by halves. */
-FPEMU_FN __m512 few_vector(int is_even, const few_block *b, __m512 x)
+FPEMU_FN few_place few_find(int is_even, const few_block *b, __m512 x)
 {
     if (is_even) {
         const __m512 sum = _mm512_fmadd_ps(x, b->per_place, _mm512_set1_ps(0x1.8p23f + 16)); /* 5 bits: the place */
-        __m512i k = _mm512_permutex2var_epi32(b->even[0], _mm512_castps_si512(sum), b->even[1]);
-        k = few_more(k, x, _mm512_permutexvar_ps(k, b->thresholds), 1);
-        return _mm512_permutexvar_ps(k, b->values);
+        const __m512i k = _mm512_permutex2var_epi32(b->even[0], _mm512_castps_si512(sum), b->even[1]);
+        return few_more(k, x, _mm512_permutexvar_ps(k, b->thresholds), 1);
     }
     const __m512i t = _mm512_castps_si512(b->thresholds);
     const __m512 t3 = _mm512_castsi512_ps(_mm512_alignr_epi32(t, t, 3));
@@ -44,8 +46,46 @@ FPEMU_FN __m512 few_vector(int is_even, const few_block *b, __m512 x)
     __m512i k = few_more(_mm512_setzero_si512(), x, _mm512_permutexvar_ps(_mm512_set1_epi32(7), b->thresholds), 8);
     k = few_more(k, x, _mm512_permutexvar_ps(k, t3), 4);
     k = few_more(k, x, _mm512_permutexvar_ps(k, t1), 2);
-    k = few_more(k, x, _mm512_permutexvar_ps(k, b->thresholds), 1);
-    return _mm512_permutexvar_ps(k, b->values);
+    return few_more(k, x, _mm512_permutexvar_ps(k, b->thresholds), 1);
+}
+
+FPEMU_FN few_table few_load(const float *values)
+{
+    return _mm512_loadu_ps(values);
+}
+
+FPEMU_FN few_table few_load_times(const float *values, float scale)
+{
+    return _mm512_mul_ps(_mm512_loadu_ps(values), _mm512_set1_ps(scale));
+}
+
+FPEMU_FN __m512 few_pick(few_table t, few_place k)
+{
+    return _mm512_permutexvar_ps(k, t);
+}
+
+FPEMU_FN __m512 few_value(const few_block *b, few_place k)
+{
+    return few_pick(b->values, k);
+}
+
+FPEMU_FN void few_store_codes(few_place k, void *codes)
+{
+    _mm_storeu_si128((__m128i *)codes, _mm512_cvtepi32_epi8(k));
+}
+
+#define FEW_SET _mm512_set1_ps
+#define few_times _mm512_mul_ps
+#define few_minus _mm512_sub_ps
+#define few_nans(x) _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q)
+#define few_above(x, y) _mm512_cmp_ps_mask(x, y, _CMP_GT_OQ)
+#define few_bits(mask) ((uint32_t)(mask))
+#define few_choose(mask, yes, no) _mm512_mask_mov_ps(no, mask, yes)
+#define few_magnitude(x) _mm512_abs_ps(x)
+/* 1 - r / 2^32 of integers, about. */
+FPEMU_FN __m512 few_left(__m512 r)
+{
+    return _mm512_fnmadd_ps(_mm512_cvtepu32_ps(_mm512_castps_si512(r)), _mm512_set1_ps(0x1p-32f), _mm512_set1_ps(1));
 }
 
 FPEMU_FN __m512 few_within(__m512 x, float reach)
@@ -114,7 +154,15 @@ FPEMU_FN few_block few_begin(const core_few *f, float scale, float per_place)
     return few_order(_mm256_set_m128(t[1], t[0]), _mm256_set_m128(t[3], t[2]), f->values, scale);
 }
 
-FPEMU_FN __m256 few_vector(int is_even, const few_block *b, __m256 x)
+typedef struct few_place {
+    __m256i index; /* 3 bits count */
+    __m256 upper;  /* whether it is 8 or more, as a mask */
+} few_place;
+typedef struct few_table {
+    __m256 low, high;
+} few_table;
+
+FPEMU_FN few_place few_find(int is_even, const few_block *b, __m256 x)
 {
     (void)is_even;
     const __m256 m1 = _mm256_cmp_ps(x, b->seventh, _CMP_GT_OQ);
@@ -125,8 +173,54 @@ FPEMU_FN __m256 few_vector(int is_even, const few_block *b, __m256 x)
     const __m256 m3 = _mm256_cmp_ps(x, _mm256_permutevar8x32_ps(b->fourths, i2), _CMP_GT_OQ);
     const __m256i i3 = _mm256_sub_epi32(_mm256_add_epi32(i2, i2), _mm256_castps_si256(m3));
     const __m256 m4 = _mm256_cmp_ps(x, _mm256_permutevar8x32_ps(b->halves, i3), _CMP_GT_OQ);
-    const __m256i i4 = _mm256_sub_epi32(_mm256_add_epi32(i3, i3), _mm256_castps_si256(m4));
-    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(b->low, i4), _mm256_permutevar8x32_ps(b->high, i4), m1);
+    const few_place k = {_mm256_sub_epi32(_mm256_add_epi32(i3, i3), _mm256_castps_si256(m4)), m1};
+    return k;
+}
+
+FPEMU_FN few_table few_load(const float *values)
+{
+    const few_table t = {_mm256_loadu_ps(values), _mm256_loadu_ps(values + 8)};
+    return t;
+}
+
+FPEMU_FN few_table few_load_times(const float *values, float scale)
+{
+    const __m256 s = _mm256_set1_ps(scale);
+    const few_table t = {_mm256_mul_ps(_mm256_loadu_ps(values), s), _mm256_mul_ps(_mm256_loadu_ps(values + 8), s)};
+    return t;
+}
+
+FPEMU_FN __m256 few_pick(few_table t, few_place k)
+{
+    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(t.low, k.index), _mm256_permutevar8x32_ps(t.high, k.index),
+                            k.upper);
+}
+
+FPEMU_FN __m256 few_value(const few_block *b, few_place k)
+{
+    const few_table t = {b->low, b->high};
+    return few_pick(t, k);
+}
+
+FPEMU_FN void few_store_codes(few_place k, void *codes)
+{
+    const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(k.index), _mm256_extracti128_si256(k.index, 1));
+    _mm_storel_epi64((__m128i *)codes, _mm_packus_epi16(words, words));
+}
+
+#define FEW_SET _mm256_set1_ps
+#define few_times _mm256_mul_ps
+#define few_minus _mm256_sub_ps
+#define few_nans(x) _mm256_cmp_ps(x, x, _CMP_UNORD_Q)
+#define few_above(x, y) _mm256_cmp_ps(x, y, _CMP_GT_OQ)
+#define few_bits(mask) ((uint32_t)_mm256_movemask_ps(mask))
+#define few_choose(mask, yes, no) _mm256_blendv_ps(no, yes, mask)
+#define few_magnitude(x) _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x)
+/* The same; r - 2^31 is a signed integer. */
+FPEMU_FN __m256 few_left(__m256 r)
+{
+    const __m256i less = _mm256_xor_si256(_mm256_castps_si256(r), _mm256_set1_epi32(INT32_MIN));
+    return _mm256_fnmadd_ps(_mm256_cvtepi32_ps(less), _mm256_set1_ps(0x1p-32f), _mm256_set1_ps(0.5f));
 }
 
 FPEMU_FN __m256 few_within(__m256 x, float reach)
@@ -150,7 +244,7 @@ FPEMU_FN void few_step(const core_search32 *s, int is_even, int alone, const few
 {
     FEW_VECTOR v, result;
     memcpy(&v, x, sizeof v);
-    result = few_vector(is_even, b, alone ? few_within(v, s->few.reach) : v);
+    result = few_value(b, few_find(is_even, b, alone ? few_within(v, s->few.reach) : v));
     result = alone ? few_nan(s, v, result) : result;
     memcpy(y, &result, sizeof result);
 }
@@ -207,9 +301,173 @@ static void few_codebook_runs(const core_search32 *s, size_t length, size_t coun
     }
 }
 
+FPEMU_FN void few_codes_step(const core_search32 *s, int is_even, const few_block *b, const void *x, uint8_t *codes)
+{
+    FEW_VECTOR v;
+    memcpy(&v, x, sizeof v);
+    const uint32_t nans = few_bits(few_nans(v));
+    few_store_codes(few_find(is_even, b, few_within(v, s->few.reach)), codes);
+    for (uint32_t l = 0; nans && l < FEW_LANES; l++) {
+        uint32_t u;
+        memcpy(&u, (const char *)x + l * sizeof u, sizeof u);
+        codes[l] = nans >> l & 1 ? (uint8_t)s->nan_index[u >> 31] : codes[l];
+    }
+}
+
+FPEMU_FN void few_codes(const core_search32 *s, int is_even, const few_block *block, size_t n, const char *x,
+                        uint8_t *codes)
+{
+    const few_block b = *block;
+    const size_t whole = n - n % FEW_LANES;
+    for (size_t i = 0; i < whole; i += FEW_LANES)
+        few_codes_step(s, is_even, &b, x + i * sizeof(float), codes + i);
+    if (whole < n) {
+        float rest[FEW_LANES] = {0};
+        uint8_t some[FEW_LANES];
+        memcpy(rest, x + whole * sizeof *rest, (n - whole) * sizeof *rest);
+        few_codes_step(s, is_even, &b, rest, some);
+        memcpy(codes + whole, some, n - whole);
+    }
+}
+
+static void few_codebook_codes(const core_search32 *s, size_t n, const void *t, uint8_t *codes)
+{
+    if (!s->few.usable) {
+        loop_codebook_codes32(s, n, t, codes);
+        return;
+    }
+    const few_block alone = FEW_ALONE(&s->few);
+    if (s->few.is_even)
+        few_codes(s, 1, &alone, n, (const char *)t, codes);
+    else
+        few_codes(s, 0, &alone, n, (const char *)t, codes);
+}
+
+/* What random bits need besides: values, the next ones, inverses of what lies between; results of both. */
+typedef struct few_random {
+    few_table values, next, inverses, low, high;
+    float inverse, half, band; /* of the scale; see core_search_up, core_few */
+} few_random;
+
+/* Elements of a vector whose bits in `open` are set, by binary64. */
+FPEMU_SLOW void few_decide(const core_search32 *s, uint32_t open, float scale, FEW_VECTOR x, FEW_VECTOR r,
+                           FEW_VECTOR *result)
+{
+    float from[FEW_LANES], to[FEW_LANES];
+    uint32_t words[FEW_LANES];
+    memcpy(from, &x, sizeof from);
+    memcpy(words, &r, sizeof words);
+    memcpy(to, result, sizeof to);
+    for (uint32_t l = 0; l < FEW_LANES; l++) {
+        if (!(open >> l & 1))
+            continue;
+        const uint32_t u = core_bits32(from[l] == from[l] ? from[l] / scale : from[l]);
+        to[l] = core_value32(core_codebook_value32(&s->table, u, core_codebook_index32(&s->table, u, words[l])));
+        to[l] = to[l] == to[l] ? to[l] * scale : to[l];
+    }
+    memcpy(result, to, sizeof to);
+}
+
+FPEMU_FN void few_random_step(const core_search32 *s, int is_even, int alone, const few_block *b, const few_random *f,
+                              float scale, const void *x, const void *r, void *y)
+{
+    FEW_VECTOR v, words, result;
+    memcpy(&v, x, sizeof v);
+    memcpy(&words, r, sizeof words);
+    const FEW_VECTOR within = alone ? few_within(v, s->few.reach) : v;
+    const few_place k = few_find(is_even, b, within);
+    const FEW_VECTOR t = alone ? within : few_times(within, FEW_SET(f->inverse));
+    const FEW_VECTOR more = few_minus(t, few_pick(f->values, k));
+    const FEW_VECTOR up = few_pick(f->high, k), down = few_pick(f->low, k);
+    const FEW_VECTOR fraction = few_times(more, few_pick(f->inverses, k));
+    const FEW_VECTOR left = few_minus(few_left(words), FEW_SET(f->half)), apart = few_minus(fraction, left);
+    result = few_choose(few_above(fraction, left), up, down);
+    uint32_t open = few_bits(few_above(few_magnitude(apart), FEW_SET(f->band))) ^ ((1u << FEW_LANES) - 1);
+    open |= alone ? few_bits(few_nans(v)) : 0;
+    if (open)
+        few_decide(s, open, scale, v, words, &result);
+    memcpy(y, &result, sizeof result);
+}
+
+FPEMU_FN void few_random_elements(const core_search32 *s, int is_even, int alone, const few_block *block,
+                                  const few_random *random, float scale, size_t n, const char *x, const uint32_t *r,
+                                  char *y)
+{
+    const few_block b = *block;
+    const few_random f = *random;
+    const size_t whole = n - n % FEW_LANES;
+    for (size_t i = 0; i < whole; i += FEW_LANES)
+        few_random_step(s, is_even, alone, &b, &f, scale, x + i * sizeof(float), r + i, y + i * sizeof(float));
+    if (whole < n) {
+        float rest[FEW_LANES] = {0};
+        uint32_t words[FEW_LANES] = {0};
+        memcpy(rest, x + whole * sizeof *rest, (n - whole) * sizeof *rest);
+        memcpy(words, r + whole, (n - whole) * sizeof *words);
+        few_random_step(s, is_even, alone, &b, &f, scale, rest, words, rest);
+        memcpy(y + whole * sizeof *rest, rest, (n - whole) * sizeof *rest);
+    }
+}
+
+/* For the scale 1 it is that of no scale too. */
+FPEMU_FN few_random few_random_begin(const core_search32 *s, float scale)
+{
+    const core_few *c = &s->few;
+    const double half = s->table.mode == FPEMU_MODE_SR ? 0 : 0.5 / (double)(UINT64_C(1) << s->table.n);
+    const few_random f = {few_load(c->values),
+                          few_load(c->values + 1),
+                          few_load(c->inverses),
+                          few_load_times(c->values, scale),
+                          few_load_times(c->values + 1, scale),
+                          1 / scale,
+                          (float)half,
+                          c->band};
+    return f;
+}
+
+#define FEW_RANDOM(alone, ...)                                                                                         \
+    if (s->few.is_even)                                                                                                \
+        few_random_elements(s, 1, alone, __VA_ARGS__);                                                                 \
+    else                                                                                                               \
+        few_random_elements(s, 0, alone, __VA_ARGS__)
+
+/* Whether the loops below do it. */
+FPEMU_FN int few_is_random(const core_search32 *s)
+{
+    return s->few.usable && s->few.band > 0 && s->table.mode >= FPEMU_MODE_SR && s->table.mode != FPEMU_MODE_SE;
+}
+
+static void few_codebook_random(const core_search32 *s, size_t n, const void *t, const uint32_t *r, void *y)
+{
+    if (!few_is_random(s)) {
+        loop_codebook_random32(s, n, t, r, y);
+        return;
+    }
+    const few_block alone = FEW_ALONE(&s->few);
+    const few_random f = few_random_begin(s, 1);
+    FEW_RANDOM(1, &alone, &f, 1, n, (const char *)t, r, (char *)y);
+}
+
+static void few_codebook_random_runs(const core_search32 *s, size_t length, size_t count, const float *down,
+                                     const float *scales, const void *x, const uint32_t *r, void *y)
+{
+    const float unit = s->few.usable ? 15 / s->few.reach : 0;
+    for (size_t b = 0; b < count; b++) {
+        const char *in = (const char *)x + b * length * sizeof(float);
+        char *out = (char *)y + b * length * sizeof(float);
+        if (!few_is_random(s) || !core_few_holds(scales[b])) {
+            loop_codebook_random_runs32(s, length, 1, down + b, scales + b, in, r + b * length, out);
+            continue;
+        }
+        const few_block block = few_begin(&s->few, scales[b], unit / scales[b]);
+        const few_random f = few_random_begin(s, scales[b]);
+        FEW_RANDOM(0, &block, &f, scales[b], length, in, r + b * length, out);
+    }
+}
+#undef FEW_RANDOM
+
 static void few_codebook_begin(core_search32 *s, const core_codebook *c, int only_values)
 {
     loop_codebook_begin32(s, c, only_values);
-    if (s->usable && c->mode == FPEMU_MODE_RNE)
-        core_few_make(&s->few, s);
+    if (s->usable)
+        core_few_make(&s->few, s->table.length, s->thresholds, s->values);
 }

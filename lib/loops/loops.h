@@ -14,6 +14,7 @@
 #include "core/posit_fast.h"
 #include "core/random.h"
 #include "core/scale.h"
+#include "core/squeeze_fast.h"
 #include "loops/names.h"
 
 /* Lanes of the loops of dot products at most, in binary64; in binary32 twice as many. */
@@ -118,6 +119,9 @@ typedef struct kernels {
     /* the same in binary32, to odd; 0 where not all of them are known to be right. operations.inc.c; may be NULL */
     int (*odd[FPEMU_OPERATION_COUNT])(size_t n, const float *a, const float *b, const float *c, float *odd);
     void (*widen)(size_t n, const float *x, double *y);
+    /* x = 2^((log2 p - beta) / alpha), as core_s2fp8_y has it, for finite p above 0; beyond 2^1100 any number as large,
+     * below 2^-1100 one as small */
+    void (*unsqueeze)(double alpha, double beta, size_t n, const double *p, double *x);
     void (*narrow)(size_t n, const double *x, float *y);
     /* binary16 (0) and bfloat16 (1) words to binary32, and back to nearest: core/narrow.h */
     void (*widen16[2])(size_t n, const uint16_t *x, float *y);

@@ -40,15 +40,24 @@ typedef struct carrier_loops {
                      const realw *s, realw second, realw *down);
     void (*scaled_fast[2][2][2])(const core_plan *p, size_t length, size_t count, const realw *down, const realw *s,
                                  realw second, const void *x, void *y);
-    /* Codebooks: what a call needs (s->usable says whether the others may be called; only_values: codebook_index is
-     * not); the nearest values of t, for FPEMU_MODE_RNE; in any mode values, whether t lies outside the table (grid as
-     * all ones of a magnitude, or 0), and indices; nearest values of the quotients by `down`, times scales */
+    /* Codebooks: what a call needs (s->usable says whether the others may be called; only_values: codebook_codes is
+     * not). Where s->steps: values of t and indices, and values of the quotients by `down`, times scales. In the other
+     * modes values, also under scales, and the indices of values. How many finite t lie outside the table, or, with grid, which: all ones
+     * of a magnitude, or 0. Values of codes of `size` bytes */
+    void (*codebook_make)(core_search *s); /* what the loops need, from thresholds and values that follow from t */
     void (*codebook_begin)(core_search *s, const core_codebook *c, int only_values);
     void (*codebook)(const core_search *s, size_t n, const void *t, void *y);
-    void (*codebook_index)(const core_search *s, size_t n, const void *t, const uint32_t *r, void *y, uintw *grid,
-                           int64_t *q);
+    void (*codebook_codes)(const core_search *s, size_t n, const void *t, uint8_t *codes);
+    void (*codebook_random)(const core_search *s, size_t n, const void *t, const uint32_t *r, void *y);
+    uint64_t (*codebook_outside)(const core_search *s, size_t n, const void *t, uintw *grid);
     void (*codebook_runs)(const core_search *s, size_t length, size_t count, const realw *down, const realw *scales,
                           const void *x, void *y);
+    void (*codebook_random_runs)(const core_search *s, size_t length, size_t count, const realw *down,
+                                 const realw *scales, const void *x, const uint32_t *r, void *y);
+    void (*codebook_values)(const float *values, uint32_t length, size_t n, const void *codes, size_t size, void *y);
+    /* S2FP8: magnitudes a of x, and the largest as bits; y = a with the signs of x */
+    void (*magnitudes)(size_t n, const void *x, void *a, uintw *largest);
+    void (*signs)(size_t n, const void *x, const void *a, void *y);
     void (*columns_amax)(size_t n, ptrdiff_t step, size_t lanes, const void *x, uintw *amax);
 
     /* Blocks whose scales are powers of two; blocks_pow2.inc.c. By kind (fixed point 1), and mode. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* table.inc.c - the loops of one carrier as TABLE; with TABLE_DECODE for its loop of codes, and
- * TABLE_CODEBOOK, TABLE_CODEBOOK_RUNS and TABLE_CODEBOOK_BEGIN for those of tables. */
+ * TABLE_CODEBOOK and what begins like it for those of tables. */
 
 #define ROUND(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
 #define AFFINE(rule, mode) [mode] = ROUND_AFFINE(mode),
@@ -46,10 +46,17 @@ static const carrier_loops TABLE = {
     .scaled_fast = {{{SCALED_FAST(stop_times), SCALED_FAST(stop_by)}, {SCALED_FAST(even_times), SCALED_FAST(even_by)}},
                     {{SCALED_FAST(stop_times_inside), SCALED_FAST(stop_by_inside)},
                      {SCALED_FAST(even_times_inside), SCALED_FAST(even_by_inside)}}},
+    .codebook_make = TABLE_CODEBOOK_MAKE,
     .codebook_begin = TABLE_CODEBOOK_BEGIN,
     .codebook = TABLE_CODEBOOK,
-    .codebook_index = loop_codebook_index,
+    .codebook_codes = TABLE_CODEBOOK_CODES,
+    .codebook_random = TABLE_CODEBOOK_RANDOM,
+    .codebook_random_runs = TABLE_CODEBOOK_RANDOM_RUNS,
+    .codebook_outside = loop_codebook_outside,
+    .codebook_values = TABLE_CODEBOOK_VALUES,
     .codebook_runs = TABLE_CODEBOOK_RUNS,
+    .magnitudes = loop_magnitudes,
+    .signs = loop_signs,
     .columns_amax = loop_columns_amax,
     .pow2_powers = loop_pow2_powers,
     .pow2_spread = loop_pow2_spread,
@@ -64,5 +71,10 @@ static const carrier_loops TABLE = {
 #undef SCALED
 #undef SCALED_FAST
 #undef TABLE_CODEBOOK
+#undef TABLE_CODEBOOK_CODES
+#undef TABLE_CODEBOOK_MAKE
+#undef TABLE_CODEBOOK_RANDOM
+#undef TABLE_CODEBOOK_RANDOM_RUNS
+#undef TABLE_CODEBOOK_VALUES
 #undef TABLE_CODEBOOK_RUNS
 #undef TABLE_CODEBOOK_BEGIN

@@ -196,10 +196,20 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #ifdef __AVX2__
 #include "codebook_few.inc.c"
 #define TABLE_CODEBOOK few_codebook
+#define TABLE_CODEBOOK_CODES few_codebook_codes
+#define TABLE_CODEBOOK_MAKE loop_codebook_make32
+#define TABLE_CODEBOOK_RANDOM few_codebook_random
+#define TABLE_CODEBOOK_RANDOM_RUNS few_codebook_random_runs
+#define TABLE_CODEBOOK_VALUES loop_codebook_values32
 #define TABLE_CODEBOOK_RUNS few_codebook_runs
 #define TABLE_CODEBOOK_BEGIN few_codebook_begin
 #else
 #define TABLE_CODEBOOK loop_codebook
+#define TABLE_CODEBOOK_CODES loop_codebook_codes
+#define TABLE_CODEBOOK_MAKE loop_codebook_make
+#define TABLE_CODEBOOK_RANDOM loop_codebook_random
+#define TABLE_CODEBOOK_RANDOM_RUNS loop_codebook_random_runs
+#define TABLE_CODEBOOK_VALUES loop_codebook_values
 #define TABLE_CODEBOOK_RUNS loop_codebook_runs
 #define TABLE_CODEBOOK_BEGIN loop_codebook_begin
 #endif
@@ -220,9 +230,21 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
 #include "codebook.inc.c"
+#ifdef __AVX2__
+#include "codebook_few_f64.inc.c"
+#define TABLE_CODEBOOK few_wide_codebook
+#define TABLE_CODEBOOK_RUNS few_wide_codebook_runs
+#define TABLE_CODEBOOK_BEGIN few_wide_codebook_begin
+#else
 #define TABLE_CODEBOOK loop_codebook
 #define TABLE_CODEBOOK_RUNS loop_codebook_runs
 #define TABLE_CODEBOOK_BEGIN loop_codebook_begin
+#endif
+#define TABLE_CODEBOOK_CODES loop_codebook_codes
+#define TABLE_CODEBOOK_MAKE loop_codebook_make
+#define TABLE_CODEBOOK_RANDOM loop_codebook_random
+#define TABLE_CODEBOOK_RANDOM_RUNS loop_codebook_random_runs
+#define TABLE_CODEBOOK_VALUES loop_codebook_values
 #include "table.inc.c"
 #include "core/carrier_end.h"
 #undef TABLE
@@ -262,6 +284,17 @@ EXACT_LOOP(maximum_number, EXTREMUM(1, 1), s)
 static void widen(size_t n, const float *x, double *y)
 {
     SIMD for (size_t i = 0; i < n; i++) y[i] = (double)x[i];
+}
+
+static void unsqueeze(double alpha, double beta, size_t n, const double *p, double *x)
+{
+    SIMD for (size_t i = 0; i < n; i++)
+    {
+        double l = (core_log2(p[i]) - beta) / alpha;
+        l = l < -1100 ? -1100 : l;
+        l = l > 1100 ? 1100 : l;
+        x[i] = core_exp2_near(l);
+    }
 }
 
 static void narrow(size_t n, const double *x, float *y)
@@ -313,7 +346,8 @@ static void narrow(size_t n, const double *x, float *y)
                   [FPEMU_OPERATION_MAXIMUM] = exact_maximum,                                                           \
                   [FPEMU_OPERATION_MINIMUM_NUMBER] = exact_minimum_number,                                             \
                   [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},                                            \
-        .odd = ODD_TABLE, .widen = widen, .narrow = narrow, .widen16 = {widen_f16, widen_bf16},                        \
+        .odd = ODD_TABLE, .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,                                    \
+        .widen16 = {widen_f16, widen_bf16},                                                                            \
         .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16},                                     \
         .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .fma_odd = fma_odd, .round_nearest = round_nearest,  \
         .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,                                              \

@@ -125,24 +125,15 @@ typedef struct codebook_vectors {
     __m512i base[8], thresholds[4][4], values[4][4], shift[2], offset[2];
 } codebook_vectors;
 
-enum codebook_quotient { CODEBOOK_ALONE, CODEBOOK_DIVIDED, CODEBOOK_QUICK };
-
-static inline void codebook_64(const core_planes *p, const codebook_vectors *t, const uint32_t nan[2],
-                               enum codebook_quotient form, __m512 down, __m512 inverse, __m512 scale,
-                               const __m512 x[4], __m512 y[4])
+/* The index of the value nearest to each of 64 numbers; of a NaN any. */
+static inline __m512i codebook_nearest(const core_planes *p, const codebook_vectors *t, const __m512 x[4])
 {
     const __m512i magnitude = _mm512_set1_epi32(0x7fffffff), lowest = _mm512_set1_epi32(p->lowest);
     const __m512i least = _mm512_set1_epi32((int)p->least), most = _mm512_set1_epi32((int)p->most);
-    __m512 quotients[4];
     __m512i buckets[4], words[4];
     __mmask16 upper[4];
     for (int v = 0; v < 4; v++) {
-        quotients[v] = form == CODEBOOK_DIVIDED ? _mm512_div_ps(x[v], down) : x[v];
-        if (form == CODEBOOK_QUICK) { /* core_fast_quotient */
-            const __m512 q = _mm512_mul_ps(x[v], inverse);
-            quotients[v] = _mm512_fmadd_ps(_mm512_fnmadd_ps(q, down, x[v]), inverse, q);
-        }
-        const __m512i u = _mm512_max_epi32(_mm512_castps_si512(quotients[v]), lowest);
+        const __m512i u = _mm512_max_epi32(_mm512_castps_si512(x[v]), lowest);
         __m512i a = _mm512_max_epi32(_mm512_and_si512(u, magnitude), least);
         a = _mm512_min_epi32(a, most);
         const __m512i e = _mm512_srli_epi32(a, 23); /* of which permutations take 5 bits */
@@ -154,12 +145,31 @@ static inline void codebook_64(const core_planes *p, const codebook_vectors *t, 
     }
     const __m512i c = low_bytes(buckets);
     const __mmask64 odd = _mm512_movepi8_mask(c);
-    __m512i k = _mm512_mask_blend_epi8(join_masks(upper), look_up(t->base, c, odd), look_up(t->base + 4, c, odd));
+    const __m512i k =
+        _mm512_mask_blend_epi8(join_masks(upper), look_up(t->base, c, odd), look_up(t->base + 4, c, odd));
     __mmask16 more[4];
     look_up_words(t->thresholds, k, words);
     for (int v = 0; v < 4; v++)
-        more[v] = _mm512_cmp_ps_mask(quotients[v], _mm512_castsi512_ps(words[v]), _CMP_GT_OQ);
-    k = _mm512_mask_add_epi8(k, join_masks(more), k, _mm512_set1_epi8(1));
+        more[v] = _mm512_cmp_ps_mask(x[v], _mm512_castsi512_ps(words[v]), _CMP_GT_OQ);
+    return _mm512_mask_add_epi8(k, join_masks(more), k, _mm512_set1_epi8(1));
+}
+
+enum codebook_quotient { CODEBOOK_ALONE, CODEBOOK_DIVIDED, CODEBOOK_QUICK };
+
+static inline void codebook_64(const core_planes *p, const codebook_vectors *t, const uint32_t nan[2],
+                               enum codebook_quotient form, __m512 down, __m512 inverse, __m512 scale,
+                               const __m512 x[4], __m512 y[4])
+{
+    __m512 quotients[4];
+    __m512i words[4];
+    for (int v = 0; v < 4; v++) {
+        quotients[v] = form == CODEBOOK_DIVIDED ? _mm512_div_ps(x[v], down) : x[v];
+        if (form == CODEBOOK_QUICK) { /* core_fast_quotient */
+            const __m512 q = _mm512_mul_ps(x[v], inverse);
+            quotients[v] = _mm512_fmadd_ps(_mm512_fnmadd_ps(q, down, x[v]), inverse, q);
+        }
+    }
+    const __m512i k = codebook_nearest(p, t, quotients);
     look_up_words(t->values, k, words);
     for (int v = 0; v < 4; v++) {
         const __m512 value = _mm512_castsi512_ps(words[v]);
@@ -235,5 +245,76 @@ void fpemu_vbmi_codebook_runs(const core_planes *p, size_t length, size_t count,
             codebook_elements(p, &t, NULL, CODEBOOK_QUICK, down[b], scales[b], length, in, (char *)y + at);
         else
             codebook_elements(p, &t, NULL, CODEBOOK_DIVIDED, down[b], scales[b], length, in, (char *)y + at);
+    }
+}
+
+/* What random bits need besides the tables: core_search_up has the rule. */
+typedef struct codebook_ends {
+    __m512 low, high, half;
+} codebook_ends;
+
+/* 64 numbers; bits of those that binary32 does not decide, and of NaN. The fraction is within 3 units of 2^-24 of that
+ * of core_search_up, and what it is held against within one. */
+static inline __mmask64 codebook_random_64(const core_planes *p, const codebook_vectors *t, const codebook_ends *e,
+                                           const __m512 x[4], const __m512i r[4], __m512 y[4])
+{
+    __m512 within[4];
+    __m512i nearest[4], others[4];
+    __mmask16 below[4], open[4];
+    for (int v = 0; v < 4; v++)
+        within[v] = _mm512_min_ps(_mm512_max_ps(x[v], e->low), e->high);
+    const __m512i k = codebook_nearest(p, t, within), one = _mm512_set1_epi8(1);
+    look_up_words(t->values, k, nearest);
+    for (int v = 0; v < 4; v++)
+        below[v] = _mm512_cmp_ps_mask(within[v], _mm512_castsi512_ps(nearest[v]), _CMP_LT_OQ);
+    const __m512i beside = _mm512_mask_sub_epi8(_mm512_add_epi8(k, one), join_masks(below), k, one);
+    look_up_words(t->values, beside, others);
+    for (int v = 0; v < 4; v++) {
+        const __m512 near = _mm512_castsi512_ps(nearest[v]), other = _mm512_castsi512_ps(others[v]);
+        const __m512 a = _mm512_mask_mov_ps(near, below[v], other), b = _mm512_mask_mov_ps(other, below[v], near);
+        const __m512 fraction = _mm512_div_ps(_mm512_sub_ps(within[v], a), _mm512_sub_ps(b, a));
+        const __m512 bits = _mm512_cvtepu32_ps(r[v]);
+        const __m512 left =
+            _mm512_sub_ps(_mm512_fnmadd_ps(bits, _mm512_set1_ps(0x1p-32f), _mm512_set1_ps(1)), e->half);
+        y[v] = _mm512_mask_mov_ps(a, _mm512_cmp_ps_mask(fraction, left, _CMP_GT_OQ), b);
+        /* at the last value and beyond nothing lies above: no fraction, and not open */
+        open[v] = _mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_sub_ps(fraction, left)), _mm512_set1_ps(0x1p-21f),
+                                     _CMP_LE_OQ) |
+                  _mm512_cmp_ps_mask(x[v], x[v], _CMP_UNORD_Q);
+    }
+    return join_masks(open);
+}
+
+void fpemu_vbmi_codebook_random(const core_planes *p, const core_codebook *table, size_t n, const void *x,
+                                const uint32_t *r, void *y)
+{
+    codebook_vectors t;
+    const double half = table->mode == FPEMU_MODE_SR ? 0 : 0.5 / (double)(UINT64_C(1) << table->n);
+    const codebook_ends e = {_mm512_set1_ps(table->values[0]), _mm512_set1_ps(table->values[table->length - 1]),
+                             _mm512_set1_ps((float)half)};
+    codebook_load(p, &t);
+    for (size_t i = 0; i < n; i += 64) {
+        const size_t left = n - i;
+        const __mmask64 some = left < 64 ? ~(~(__mmask64)0 << left) : ~(__mmask64)0;
+        const char *in = (const char *)x + 4 * i;
+        char *out = (char *)y + 4 * i;
+        __m512 from[4], to[4];
+        __m512i words[4];
+        for (int v = 0; v < 4; v++) {
+            const __mmask16 lanes = (__mmask16)(some >> 16 * v);
+            from[v] = _mm512_maskz_loadu_ps(lanes, in + 64 * v);
+            words[v] = _mm512_maskz_loadu_epi32(lanes, r + i + 16 * v);
+        }
+        __mmask64 open = codebook_random_64(p, &t, &e, from, words, to) & some;
+        for (int v = 0; v < 4; v++)
+            _mm512_mask_storeu_ps(out + 64 * v, (__mmask16)(some >> 16 * v), to[v]);
+        for (; open; open &= open - 1) {
+            const unsigned l = (unsigned)__builtin_ctzll(open);
+            float number[64];
+            memcpy(number, from, sizeof number);
+            const uint32_t u = core_bits32(number[l]);
+            const uint32_t v = core_codebook_value32(table, u, core_codebook_index32(table, u, r[i + l]));
+            memcpy(out + 4 * l, &v, sizeof v);
+        }
     }
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct core_planes;
+struct core_codebook;
 
 /* y[i] = (high[c] << 24 | low[c] << 16) as bits of a float, c = codes[i]: tables of values with 16 bits at most.
  * streaming: y, at a multiple of 64, by stores that pass the caches by. */
@@ -19,6 +20,9 @@ void fpemu_vbmi_philox(uint64_t seed, uint64_t stream, uint64_t counter, uint32_
 
 /* y = the values nearest to n numbers x of a table; of a NaN nan, by its sign. */
 void fpemu_vbmi_codebook(const struct core_planes *p, const uint32_t nan[2], size_t n, const void *x, void *y);
+/* y = the values that n numbers x go to by random bits r, p being made for the nearest values. */
+void fpemu_vbmi_codebook_random(const struct core_planes *p, const struct core_codebook *table, size_t n, const void *x,
+                                const uint32_t *r, void *y);
 /* y = scales[b] times the values nearest to [x / down[b]] of `count` blocks of `length` finite elements; an infinite
  * product becomes the largest number. */
 void fpemu_vbmi_codebook_runs(const struct core_planes *p, size_t length, size_t count, const float *down,

@@ -3,8 +3,10 @@
  * short for that, which search by the rule of doc/blocks.md, 5. tests/against_judges/blocks.c judges the rule.
  *
  *   codebooks              every table, mode, carrier and NaN policy: values, codes, counters, scales; every variant
- *   codebooks --all [K...] all 2^32 binary32 inputs of table K, to nearest: the same index at both ends of a run of
- *                          equal results, or each element by itself
+ *   codebooks --all [MODE] [K...]
+ *                          all 2^32 binary32 inputs of table K, to nearest or in MODE, which is another that does not
+ *                          ask for random bits: the same index at both ends of a run of equal results, or each element
+ *                          by itself
  */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/longhand.h"
@@ -275,11 +277,11 @@ static void scaled(void)
 }
 
 /* All inputs of a table. */
-static void exhaustive(const book *b)
+static void exhaustive(const book *b, int mode)
 {
     static float x[1 << 16], y[1 << 16];
     fpemu_format f;
-    const fpemu_rounding r = {0};
+    const fpemu_rounding r = {.mode = (uint8_t)mode};
     uint64_t judged = 0;
     lh_check(open_book(b, &f) == FPEMU_OK, "%s: no format", b->name);
     for (uint32_t high = 0; high < 1 << 16; high++) {
@@ -294,7 +296,7 @@ static void exhaustive(const book *b)
                           "%s: %a gives %a", b->name, (double)x[low], (double)y[low]))
                 return;
     }
-    printf("%s: all inputs, %llu judged by themselves\n", b->name, (unsigned long long)judged);
+    printf("%s: all inputs of mode %d, %llu judged by themselves\n", b->name, mode, (unsigned long long)judged);
     fflush(stdout);
 }
 
@@ -308,12 +310,19 @@ int main(int argc, char **argv)
     for (int i = 0; i < 300; i++)
         longer[i] = (float)i / 8;
     if (argc > 1 && strcmp(argv[1], "--all") == 0) {
+        static const char *const names[] = {"rtz", "raz", "rtp", "rtn"};
+        int first = 2, mode = FPEMU_MODE_RNE;
+        for (int m = 0; m < 4 && argc > 2; m++)
+            if (strcmp(argv[2], names[m]) == 0) {
+                mode = modes[m + 1];
+                first = 3;
+            }
         for (int b = 0; b < BOOKS; b++) {
-            int wanted = argc == 2;
-            for (int i = 2; i < argc; i++)
+            int wanted = argc == first;
+            for (int i = first; i < argc; i++)
                 wanted |= strcmp(argv[i], books[b].name) == 0;
             if (wanted)
-                exhaustive(&books[b]);
+                exhaustive(&books[b], mode);
         }
         return lh_report("codebooks");
     }
