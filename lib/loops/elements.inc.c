@@ -25,37 +25,50 @@ MODES(float, ROUND_LOOP)
 MODES(any, ROUND_LOOP)
 FAST_MODES(full_range, ROUND_LOOP)
 FAST_MODES(full_range_grid, ROUND_LOOP)
-PASS_MODES(pass, ROUND_LOOP)
+OTHER_MODES(pass, ROUND_LOOP)
 OTHER_MODES(stop, ROUND_LOOP)
-ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
-ROUND_LOOP(stop_inf, FPEMU_MODE_RTO)
 OTHER_MODES(shifter_grid, ROUND_LOOP)
+OTHER_MODES(even, ROUND_LOOP)
+ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
 
-/* Toward zero: the loop to nearest, while the processor cuts its sums. Magnitude and C are not below zero; all that
- * else is calculated is exact. The loop stands in a function of its own, so that none of it can leave the bracket. */
+/* Of other modes than to nearest even: a loop that is calculated while the processor rounds its sums to the mode's
+ * side. It stands in a function of its own, so that none of it can leave the bracket. */
 #ifdef __SSE2__
-#define CUT_LOOP(rule)                                                                                                 \
-    static __attribute__((noinline)) void CARRIER(loop_cut_##rule)(const core_plan *p, size_t n, const void *x,        \
-                                                                   const uint32_t *r, void *y)                         \
+#define SIDE_LOOP(rule, mode)                                                                                          \
+    static __attribute__((noinline)) void CARRIER(loop_side_##rule##_##mode)(const core_plan *plan, size_t n,          \
+                                                                             const void *x, void *y)                   \
     {                                                                                                                  \
-        CARRIER(loop_round_##rule##_FPEMU_MODE_RNE)(p, n, x, r, y);                                                    \
+        const core_plan p = *plan;                                                                                     \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        SIMD for (size_t i = 0; i < n; i++)                                                                            \
+        {                                                                                                              \
+            uintw u, v;                                                                                                \
+            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
+            v = core_element_##rule(&p, CORE_BY_SIDE(mode), u, 0);                                                     \
+            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
+        }                                                                                                              \
     }                                                                                                                  \
-    static void CARRIER(loop_round_##rule##_FPEMU_MODE_RTZ)(const core_plan *p, size_t n, const void *x,               \
-                                                            const uint32_t *r, void *y)                                \
+    static void CARRIER(loop_round_##rule##_##mode)(const core_plan *p, size_t n, const void *x, const uint32_t *r,    \
+                                                    void *y)                                                           \
     {                                                                                                                  \
         const unsigned before = _mm_getcsr();                                                                          \
-        _mm_setcsr(before | _MM_ROUND_TOWARD_ZERO);                                                                    \
-        CARRIER(loop_cut_##rule)(p, n, x, r, y);                                                                       \
+        (void)r;                                                                                                       \
+        _mm_setcsr(before | SIDE_OF(mode));                                                                            \
+        CARRIER(loop_side_##rule##_##mode)(p, n, x, y);                                                                \
         _mm_setcsr(before);                                                                                            \
     }
 #else
-#define CUT_LOOP(rule) ROUND_LOOP(rule, FPEMU_MODE_RTZ)
+#define SIDE_LOOP(rule, mode) ROUND_LOOP(rule, mode)
 #endif
-CUT_LOOP(stop)
-CUT_LOOP(stop_inf)
-CUT_LOOP(shifter_grid)
-#undef CUT_LOOP
-FAST_MODES(even, ROUND_LOOP)
+SIDE_MODES(stop, SIDE_LOOP)
+SIDE_MODES(shifter_grid, SIDE_LOOP)
+SIDE_MODES(even, SIDE_LOOP)
+SIDE_LOOP(pass, FPEMU_MODE_RNA)
+SIDE_LOOP(pass, FPEMU_MODE_RAZ)
+SIDE_LOOP(stop_inf, FPEMU_MODE_RTZ)
+SIDE_LOOP(stop_inf, FPEMU_MODE_RTO)
+#undef SIDE_LOOP
 MODES(affine_fast, ROUND_LOOP)
 #undef ROUND_LOOP
 

@@ -6,6 +6,9 @@ typedef struct carrier_loops {
     /* y = x rounded and finished by plan p: by rule and mode; r: random bits, left-aligned, for the stochastic modes */
     void (*round[CORE_RULE_AFFINE_FAST + 1][CORE_MODE_COUNT])(const core_plan *p, size_t n, const void *x,
                                                               const uint32_t *r, void *y);
+    /* the same in one step for plans that core_ends_make or core_compat_is_quick take */
+    void (*ends)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
+    void (*compat)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
     /* y from x and its value g on the grid without ends (sign ignored) */
     void (*finish)(const core_plan *p, size_t n, const void *x, const uintw *g, void *y);
     /* counts of a tile of at most TILE elements */

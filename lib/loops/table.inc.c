@@ -21,6 +21,8 @@ static const carrier_loops TABLE = {
               [CORE_RULE_POSIT] = {[FPEMU_MODE_RNE] = CARRIER(loop_posit)},
               [CORE_RULE_AFFINE_FAST] = {FAST_MODES(affine, AFFINE) ROUND(affine_fast, CORE_SR_B)
                                              ROUND(affine_fast, CORE_SR_C)}},
+    .ends = loop_ends,
+    .compat = loop_compat,
     .finish = loop_finish,
     .count = loop_count,
     .count_inside = loop_count_inside,
