@@ -29,7 +29,7 @@ static void quantize_prepare(quantize_job *j, const fpemu_format *f, const fpemu
     core_plan_make(&j->plan, &j->integers, f, r, to_code);
 #if CARRIER_BITS == 64
     if (j->plan.rule == CORE_RULE_AFFINE)
-        j->plan.compat = 0; /* PyTorch's settings are for binary32 data */
+        j->plan.compat = 0;              /* PyTorch's settings are for binary32 data */
     if (core_affine_is_fast64(&j->plan)) /* here, not with the plan: blocks and sums round by integers in binary64 */
         j->plan.rule = CORE_RULE_AFFINE_FAST;
 #endif
@@ -46,6 +46,8 @@ static void quantize_prepare(quantize_job *j, const fpemu_format *f, const fpemu
         j->round = j->k->loopsw->compat;
     else if (!j->slow && core_ends_make(&ends, &j->plan))
         j->round = j->k->loopsw->ends;
+    else if (core_wraps_quickly(&j->plan))
+        j->round = j->k->loopsw->wrapped[j->plan.mode];
     else
         j->quick = 0;
 #if CARRIER_BITS == 32
@@ -261,7 +263,9 @@ static void quantize_counted(const quantize_job *j, quantize_span s, gathering *
 /* Rounds the elements of a span, by the loop that the call wants; g: NULL, or what counts. */
 static void quantize_run_span(const quantize_job *j, quantize_span s, gathering *g)
 {
-    if (j->at_once)
+    if (j->at_once && j->plan.rule == CORE_RULE_POSIT)
+        j->k->loopsw->encode_posit(&j->plan, &j->coder, s.n, s.x, j->size, s.out);
+    else if (j->at_once)
         j->k->loopsw->encode_nearest(&j->direct, s.n, s.x, j->size, s.out);
     else if (g)
         quantize_counted(j, s, g);
@@ -395,7 +399,9 @@ static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpe
     j.want = stats ? stats->request.want : 0;
     if (to_code)
         core_coder_make(&j.coder, f, r);
-    j.at_once = to_code && !stats && core_direct_make(&j.direct, &j.plan, &j.coder);
+    j.at_once = to_code && !stats &&
+                (j.plan.rule == CORE_RULE_POSIT ? core_posit_is_quick(&j.plan) && core_posit_codes_quickly(&j.coder)
+                                                : core_direct_make(&j.direct, &j.plan, &j.coder));
     j.in_place = x == out && carrier == CARRIER_BITS;
     j.stream = !size && !j.in_place && n >= STREAM_BYTES / sizeof(realw) && carrier == CARRIER_BITS;
     j.two_steps = !j.quick && (j.slow || j.plan.wrap || j.plan.rule == CORE_RULE_FULL_RANGE_GRID ||
@@ -404,12 +410,14 @@ static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpe
         j.grid = core_plan_unbounded(&j.plan);
     j.own_words = 0;
 #if CARRIER_BITS == 32
-    j.own_words = !j.two_steps && !j.quick && j.plan.mode == FPEMU_MODE_SR && j.plan.n == 32 >> core_per_word(j.plan.n) &&
-                  r->generator == FPEMU_GENERATOR_HASH && j.k->stochastic32[j.plan.rule];
+    j.own_words = !j.two_steps && !j.quick && j.plan.mode == FPEMU_MODE_SR &&
+                  j.plan.n == 32 >> core_per_word(j.plan.n) && r->generator == FPEMU_GENERATOR_HASH &&
+                  j.k->stochastic32[j.plan.rule];
 #endif
     j.words = NULL;
 #if CARRIER_BITS == 32
-    if (carrier_is_narrow(carrier) && !size && !stats && !j.two_steps && !j.quick && j.plan.rule <= CORE_RULE_AFFINE_FAST)
+    if (carrier_is_narrow(carrier) && !size && !stats && !j.two_steps && !j.quick &&
+        j.plan.rule <= CORE_RULE_AFFINE_FAST)
         j.words = j.k->round16[carrier == FPEMU_CARRIER_BF16][j.plan.rule][j.plan.mode];
 #endif
     /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */

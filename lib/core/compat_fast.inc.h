@@ -16,7 +16,8 @@ FPEMU_FN void core_compat_choose(core_plan *p, const fpemu_format *f)
  * and of integers that reach far. */
 FPEMU_FN int core_compat_is_quick(const core_plan *p)
 {
-    if (p->wrap || !p->compat || (p->emin_bits == CARRIER_INF && (p->bits > 22 || p->quantum < -100 || p->quantum > 100)))
+    if (p->wrap || !p->compat ||
+        (p->emin_bits == CARRIER_INF && (p->bits > 20 || p->quantum < -100 || p->quantum > 100)))
         return 0;
     if (p->rule != CORE_RULE_AFFINE)
         return 1;
@@ -50,21 +51,25 @@ FPEMU_FN uintw core_compat_past(const core_plan *p, int mode, uintw u, uintw y, 
 }
 
 #if CARRIER_BITS == 32
-/* QPyTorch's fixed point of at most 22 bits, where core_qpytorch_fixed and finish stand in the rule; random bits r for
- * FPEMU_MODE_SR. With z = [x*2^fl + a], the integer nearest to z - 1/2 is z cut downward, or of z and z - 1 the even one
- * where z is an integer: no difference need be rounded. */
+/* QPyTorch's fixed point of at most 20 bits, where core_qpytorch_fixed and finish stand in the rule; random bits r for
+ * FPEMU_MODE_SR. With z = [x*2^fl + a], the integer nearest to z - 1/2 is z cut downward, or of z and z - 1 the even
+ * one where z is an integer: no difference need be rounded. With a = 1/2 rounding it changes nothing: z - 1/2 is x*2^fl
+ * itself, or in [-1/4, 1/2], or so large that the difference is rounded to an integer, ties to even. What is too large
+ * for the sums stays beyond the ends. */
 FPEMU_FN uint32_t core_compat_fixed(const core_plan32 *p, int mode, float scale, float step, uint32_t u, uint32_t r)
 {
-    const float shift = 12582912.0f, most = 4194304.0f; /* 1.5 * 2^23: adding it leaves the integer in the low bits */
-    const float high = core_value32(p->overflow[0]), low = core_value32(p->overflow[1]);
-    const float x = core_value32(u), add = mode == FPEMU_MODE_SR ? (float)(int32_t)(r >> 8) * 0x1p-24f : 0.5f;
-    const float z = x * scale + add, least = z < -most ? -most : z, w = least > most ? most : least;
-    const float sum = w + shift, near = sum - shift;
-    const float odd = (float)(int32_t)(core_bits32(sum) & 1);
-    const float n = near - (near > w ? 1.0f : near == w ? odd : 0.0f), y = n * step;
-    const float from = y < low ? low : y, value = from > high ? high : from;
-    const uint32_t sign = z < 0.5f ? 0x80000000u : 0;
-    return x != x ? (u >> 31 ? p->nan[1] : p->nan[0]) : n == 0 ? sign : core_bits32(value);
+    const float shift = mode == FPEMU_MODE_SR ? 12582912.0f : 8388608.0f; /* 1.5 * 2^23; without a sign 2^23 */
+    const float a = mode == FPEMU_MODE_SR ? (float)(int32_t)(r >> 8) * 0x1p-24f : 0.5f;
+    const float z = core_value32(u) * scale + a, t = z - 0.5f;
+    const uint32_t sign = core_bits32(t) & 0x80000000u;
+    const float from = mode == FPEMU_MODE_SR ? z : core_value32(core_bits32(t) ^ sign);
+    const float sum = from + shift, near = sum - shift, odd = (float)(int32_t)(core_bits32(sum) & 1);
+    const float down = near > z ? 1.0f : near == z ? odd : 0.0f, n = mode == FPEMU_MODE_SR ? near - down : near;
+    const uint32_t k = core_bits32(n * step) & 0x7fffffffu;
+    const uint32_t mask = 0 - (sign >> 31), end = p->max[0] ^ ((p->max[0] ^ p->max[1]) & mask);
+    const uint32_t past = p->overflow[0] ^ ((p->overflow[0] ^ p->overflow[1]) & mask);
+    const uint32_t nan = p->nan[0] ^ ((p->nan[0] ^ p->nan[1]) & (0 - (u >> 31)));
+    return core_beyond32(u & 0x7fffffffu, 0x7f800000u, nan, core_beyond32(k, end, past, k | sign));
 }
 
 /* PyTorch's affine order in binary32, for integers that core_affine_has_room takes. */

@@ -24,6 +24,7 @@
 #define loop_decode CARRIER(loop_decode)
 #define loop_encode CARRIER(loop_encode)
 #define loop_encode_nearest CARRIER(loop_encode_nearest)
+#define loop_encode_posit CARRIER(loop_encode_posit)
 #define loop_ends CARRIER(loop_ends)
 #define loop_extremes CARRIER(loop_extremes)
 #define loop_finish CARRIER(loop_finish)

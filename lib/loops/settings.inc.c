@@ -63,7 +63,9 @@ FAST_MODES(full, FULL_ENDS)
 #undef ENDS_LOOP
 
 #define SIDE_CASE(rule, mode)                                                                                          \
-    case mode: IN_SIDE(mode, done = CARRIER(loop_ends_##rule##_##mode)(p, e, n, x, r, y)); break;
+    case mode:                                                                                                         \
+        IN_SIDE(mode, done = CARRIER(loop_ends_##rule##_##mode)(p, e, n, x, r, y));                                    \
+        break;
 #define PLAIN_CASE(rule, mode)                                                                                         \
     case mode: done = CARRIER(loop_ends_##rule##_##mode)(p, e, n, x, r, y); break;
 

@@ -34,9 +34,12 @@
     LOOP(rule, FPEMU_MODE_RTO)
 
 #define OTHER_MODES(rule, LOOP)                                                                                        \
+    NEAR_MODES(rule, LOOP)                                                                                             \
+    LOOP(rule, FPEMU_MODE_SR)
+
+#define NEAR_MODES(rule, LOOP)                                                                                         \
     LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
     LOOP(rule, FPEMU_MODE_RNZ)                                                                                         \
-    LOOP(rule, FPEMU_MODE_SR)                                                                                          \
     LOOP(rule, FPEMU_MODE_SE)
 
 #define SIDE_OF(mode)                                                                                                  \

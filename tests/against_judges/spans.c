@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* spans.c - arrays of formats and settings whose loops have short forms of their own (tables, posits, affine integers,
- * floats and fixed point in every mode, compatibility settings), of any length and at any address, in place or not, with
- * and without counters, against each element by itself; nothing beside the array is written, and the control word of
+ * floats and fixed point in every mode, compatibility settings), of any length and at any address, in place or not,
+ * with and without counters, against each element by itself; nothing beside the array is written, and the control word of
  * the processor is what it was.
  *
  *   spans [--rounds N] [--seed S]    N: how many times the usual number of arrays; every variant
@@ -53,6 +53,10 @@ static const char *const specs[] = {
     "fixed(8,4):wrap",
     "fixed(16,-3):wrap",
     "uint(8):wrap",
+    "int(8):symmetric",
+    "uint(8,scale=0.5,zero=100)",
+    "fixed(20,7)",
+    "fixed(22,30):wrap",
     "int(8,scale=0.1):wrap",
     "e2m1",
     "ue4m3",
@@ -66,12 +70,23 @@ static const char *const settings[] = {
     "ml-dtypes", "ml-dtypes-sat", "qpytorch-fixed", "qpytorch-fixed-sr", "pytorch-multiply", "pytorch-divide",
 };
 static const char *const set_specs[] = {
-    "fp16",         "bf16",       "e4m3fn",
-    "e5m2",         "e2m1",       "ue4m3",
-    "e8m0",         "fp16:nosub", "p3109(8,3,se)",
-    "fixed(8,4)",   "ufixed(8,8)", "fixed(20,4)",
-    "fixed(8,4):wrap", "int(8,scale=0.1)",   "uint(8,scale=0.02,zero=128)",
-    "int(16,scale=0.5)", "int(24,scale=0.3)",
+    "fp16",
+    "bf16",
+    "e4m3fn",
+    "e5m2",
+    "e2m1",
+    "ue4m3",
+    "e8m0",
+    "fp16:nosub",
+    "p3109(8,3,se)",
+    "fixed(8,4)",
+    "ufixed(8,8)",
+    "fixed(20,4)",
+    "fixed(8,4):wrap",
+    "int(8,scale=0.1)",
+    "uint(8,scale=0.02,zero=128)",
+    "int(16,scale=0.5)",
+    "int(24,scale=0.3)",
 };
 enum { SETTINGS = sizeof settings / sizeof *settings, SET_SPECS = sizeof set_specs / sizeof *set_specs };
 
