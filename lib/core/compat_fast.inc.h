@@ -64,7 +64,8 @@ FPEMU_FN uint32_t core_compat_fixed(const core_plan32 *p, int mode, float scale,
     const uint32_t sign = core_bits32(t) & 0x80000000u;
     const float from = mode == FPEMU_MODE_SR ? z : core_value32(core_bits32(t) ^ sign);
     const float sum = from + shift, near = sum - shift, odd = (float)(int32_t)(core_bits32(sum) & 1);
-    const float down = near > z ? 1.0f : near == z ? odd : 0.0f, n = mode == FPEMU_MODE_SR ? near - down : near;
+    const float w = z + 0x1p-54f; /* the rule subtracts in binary64: so little is nothing beside 1/2 */
+    const float down = near > w ? 1.0f : near == w ? odd : 0.0f, n = mode == FPEMU_MODE_SR ? near - down : near;
     const uint32_t k = core_bits32(n * step) & 0x7fffffffu;
     const uint32_t mask = 0 - (sign >> 31), end = p->max[0] ^ ((p->max[0] ^ p->max[1]) & mask);
     const uint32_t past = p->overflow[0] ^ ((p->overflow[0] ^ p->overflow[1]) & mask);

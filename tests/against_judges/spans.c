@@ -255,6 +255,8 @@ int main(int argc, char **argv)
                 r.mode = (uint8_t)below(FPEMU_MODE_COUNT);
             if (i % 4 == 3)
                 r.overflow = (uint8_t)below(4);
+            if (i % 5 > 2) /* some random bits are all 0 or 1 then */
+                r.bits = i % 5 == 3 ? 8 : 2;
             const int carrier = i % 2 ? 64 : 32;
             if (fpemu_check(&f, &r, carrier))
                 continue;
