@@ -79,8 +79,8 @@ FPEMU_FN uintw core_posit_quick_code(const core_coder *c, uintw u, uintw y)
     return a > CARRIER_INF ? (uintw)c->nan[0] : a == 0 ? 0 : code;
 }
 
-/* Code of what core_element_quick_posit makes of u: the pattern has the bits that are kept at its end. `nan`: the code of
- * NaN. */
+/* Code of what core_element_quick_posit makes of u: the pattern has the bits that are kept at its end. `nan`: the code
+ * of NaN. */
 FPEMU_FN uintw core_posit_direct_code(const core_plan *p, uintw mask, uintw nan, uintw u)
 {
     const uintw a = u & ~CARRIER_SIGN;
