@@ -33,13 +33,13 @@ OTHER_MODES(wrapped, ROUND_LOOP)
 ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
 
 #if CARRIER_BITS == 32 || !defined(__AVX2__) /* in binary32 see stochastic.inc.c */
-#define USUAL_LOOP(rule, end, even) ROUND_LOOP(rule, FPEMU_MODE_SR)
+#define USUAL_LOOP(rule, end, stops, even) ROUND_LOOP(rule, FPEMU_MODE_SR)
 #else
 /* Elements that are looked at together: zeros and magnitudes from the smallest step to the end are usual, and take only
  * core_stochastic_large. Where others abound among so many groups, the rest of these is not looked at. */
 #define USUAL_GROUP 32
 #define USUAL_GROUPS 32
-#define USUAL_LOOP(rule, end, even)                                                                                    \
+#define USUAL_LOOP(rule, end, stops, even)                                                                             \
     static void CARRIER(loop_round_##rule##_FPEMU_MODE_SR)(const core_plan *plan, size_t n, const void *x,             \
                                                            const uint32_t *r, void *y)                                 \
     {                                                                                                                  \
@@ -57,7 +57,7 @@ ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
                     uintw u;                                                                                           \
                     memcpy(&u, in + i * sizeof u, sizeof u);                                                           \
                     const uintw a = u & ~CARRIER_SIGN, some = core_unless_zero(a), s = u ^ a;                          \
-                    const uintw b = last == (intw)CARRIER_INF ? core_at_most(a, p.max[0]) : a;                         \
+                    const uintw b = stops ? core_at_most(a, p.max[0]) : a;                                             \
                     const uintw g = core_stochastic_large(&p, b, (uintw)r[i] << (CARRIER_BITS - 32));                  \
                     to[i] = even ? (g | s) & some : (g & some) | s;                                                    \
                     others |= ((uintw)((intw)a - first) & some) | (uintw)(last - (intw)a);                             \
@@ -85,9 +85,9 @@ ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
         }                                                                                                              \
     }
 #endif
-USUAL_LOOP(pass, p.max[0], 0)
-USUAL_LOOP(stop, CARRIER_INF, 0)
-USUAL_LOOP(even, p.max[0] < p.max[1] ? p.max[0] : p.max[1], 1)
+USUAL_LOOP(pass, p.max[0], 0, 0)
+USUAL_LOOP(stop, CARRIER_INF, 1, 0)
+USUAL_LOOP(even, p.max[0] < p.max[1] ? p.max[0] : p.max[1], 0, 1)
 #undef USUAL_LOOP
 
 /* Of other modes than to nearest even: a loop that is calculated while the processor rounds its sums to the mode's
