@@ -15,13 +15,14 @@ grep -q '^SANITIZER_FLAGS = *-' Makefile 2>/dev/null && { echo "vectorised.sh: s
 # Prints what is wrong with object file $1, whose vectors are in registers $2.
 examine() {
     "$objdump" -d --no-show-raw-insn "$1" | awk -v object="$1" -v vector="$2" '
-        # wrapping goes element by element; toward zero some loops only call another; exact_f16 and
+        # wrapping goes element by element; loops of some modes only call another, loop_side_...; exact_f16 and
         # exact_bf16 move words in vectors and calculate nothing
         function meant(name) {
-            if (name ~ /^exact_b?f16$|^loop_round_(stop|stop_inf|shifter_grid)_FPEMU_MODE_RTZ/)
+            if (name ~ /^exact_b?f16$|^loop_round_(pass|stop|stop_inf|shifter_grid|even|wrapped)_FPEMU_MODE_(RTZ|RNA|RAZ|RTP|RTN|RTO)/)
                 return 0
-            return (name ~ /^loop_round_(full_range|full_range_grid|pass|stop|stop_inf|shifter_grid|even|float|any)_/ ||
+            return (name ~ /^loop_round_(full_range|full_range_grid|pass|stop|stop_inf|shifter_grid|even|wrapped|float|any)_/ ||
                    name ~ /^loop_(round_affine_|round_exact_|round_quick_posit_|count|finish|extremes|columns_amax|runs_|scale_[ty]|scaled_|fast_)/ ||
+                   name ~ /^loop_(side_|ends_(shifter|full)_|compat_(input|past|fixed|affine))/ ||
                    name ~ /^loop_(pow2_(powers|rows_|float_|fixed_)|encode|decode)/ ||
                    name ~ /^mac_(none|full_range|ends|inf|sat|inside)_/ ||
                    name ~ /^(fill_hash|stochastic_[a-z_]*_[012]|hash_source|philox_words|philox_source)/ ||

@@ -18,6 +18,7 @@ typedef struct quantize_job {
     uint32_t want;
     uint8_t counted, stochastic, slow, in_place, stream;
     uint8_t two_steps; /* whether no loop of one step will do */
+    uint8_t quick;     /* whether `round` is a loop for settings or for ends that differ by sign */
     uint8_t own_words; /* whether a loop makes its random words itself */
     uint8_t at_once;   /* whether `direct` makes codes out of values */
     uint8_t exact;     /* whether every x - y is a number of the carrier while nothing passes the ends */
@@ -27,6 +28,8 @@ static void quantize_prepare(quantize_job *j, const fpemu_format *f, const fpemu
 {
     core_plan_make(&j->plan, &j->integers, f, r, to_code);
 #if CARRIER_BITS == 64
+    if (j->plan.rule == CORE_RULE_AFFINE)
+        j->plan.compat = 0;              /* PyTorch's settings are for binary32 data */
     if (core_affine_is_fast64(&j->plan)) /* here, not with the plan: blocks and sums round by integers in binary64 */
         j->plan.rule = CORE_RULE_AFFINE_FAST;
 #endif
@@ -35,7 +38,18 @@ static void quantize_prepare(quantize_job *j, const fpemu_format *f, const fpemu
     j->stochastic = j->plan.mode >= FPEMU_MODE_SR;
     j->slow = j->plan.rule == CORE_RULE_AFFINE || j->plan.compat;
     core_choose_fast(&j->plan, f);
+    core_compat_choose(&j->plan, f);
+    core_ends ends;
     j->round = j->slow ? NULL : j->k->loopsw->round[j->plan.rule][j->plan.mode];
+    j->quick = 1;
+    if (core_compat_is_quick(&j->plan))
+        j->round = j->k->loopsw->compat;
+    else if (!j->slow && core_ends_make(&ends, &j->plan))
+        j->round = j->k->loopsw->ends;
+    else if (core_wraps_quickly(&j->plan))
+        j->round = j->k->loopsw->wrapped[j->plan.mode];
+    else
+        j->quick = 0;
 #if CARRIER_BITS == 32
     if (j->k->binary16 && core_is_binary16(&j->plan))
         j->round = j->k->binary16;
@@ -92,7 +106,7 @@ static void quantize_in_two_steps(const quantize_job *j, size_t n, const realw *
 static void quantize_deliver(const quantize_job *j, size_t n, const realw *x, const quantize_tile *t, const realw *y,
                              char *out)
 {
-    if (j->size && j->plan.rule == CORE_RULE_AFFINE) {
+    if (j->size && j->plan.rule == CORE_RULE_AFFINE && !j->quick) {
         for (size_t e = 0; e < n; e++) {
             uintw u, v;
             memcpy(&u, x + e, sizeof u);
@@ -249,7 +263,9 @@ static void quantize_counted(const quantize_job *j, quantize_span s, gathering *
 /* Rounds the elements of a span, by the loop that the call wants; g: NULL, or what counts. */
 static void quantize_run_span(const quantize_job *j, quantize_span s, gathering *g)
 {
-    if (j->at_once)
+    if (j->at_once && j->plan.rule == CORE_RULE_POSIT)
+        j->k->loopsw->encode_posit(&j->plan, &j->coder, s.n, s.x, j->size, s.out);
+    else if (j->at_once)
         j->k->loopsw->encode_nearest(&j->direct, s.n, s.x, j->size, s.out);
     else if (g)
         quantize_counted(j, s, g);
@@ -383,25 +399,29 @@ static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpe
     j.want = stats ? stats->request.want : 0;
     if (to_code)
         core_coder_make(&j.coder, f, r);
-    j.at_once = to_code && !stats && core_direct_make(&j.direct, &j.plan, &j.coder);
+    j.at_once = to_code && !stats &&
+                (j.plan.rule == CORE_RULE_POSIT ? core_posit_is_quick(&j.plan) && core_posit_codes_quickly(&j.coder)
+                                                : core_direct_make(&j.direct, &j.plan, &j.coder));
     j.in_place = x == out && carrier == CARRIER_BITS;
     j.stream = !size && !j.in_place && n >= STREAM_BYTES / sizeof(realw) && carrier == CARRIER_BITS;
-    j.two_steps =
-        j.slow || j.plan.wrap || j.plan.rule == CORE_RULE_FULL_RANGE_GRID || j.plan.rule == CORE_RULE_SHIFTER_GRID;
+    j.two_steps = !j.quick && (j.slow || j.plan.wrap || j.plan.rule == CORE_RULE_FULL_RANGE_GRID ||
+                               j.plan.rule == CORE_RULE_SHIFTER_GRID);
     if (j.counted || j.two_steps)
         j.grid = core_plan_unbounded(&j.plan);
     j.own_words = 0;
 #if CARRIER_BITS == 32
-    j.own_words = !j.two_steps && j.plan.mode == FPEMU_MODE_SR && j.plan.n == 32 >> core_per_word(j.plan.n) &&
-                  r->generator == FPEMU_GENERATOR_HASH && j.k->stochastic32[j.plan.rule];
+    j.own_words = !j.two_steps && !j.quick && j.plan.mode == FPEMU_MODE_SR &&
+                  j.plan.n == 32 >> core_per_word(j.plan.n) && r->generator == FPEMU_GENERATOR_HASH &&
+                  j.k->stochastic32[j.plan.rule];
 #endif
     j.words = NULL;
 #if CARRIER_BITS == 32
-    if (carrier_is_narrow(carrier) && !size && !stats && !j.two_steps && j.plan.rule <= CORE_RULE_AFFINE_FAST)
+    if (carrier_is_narrow(carrier) && !size && !stats && !j.two_steps && !j.quick &&
+        j.plan.rule <= CORE_RULE_AFFINE_FAST)
         j.words = j.k->round16[carrier == FPEMU_CARRIER_BF16][j.plan.rule][j.plan.mode];
 #endif
     /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
-    j.exact = j.plan.mode <= FPEMU_MODE_RTZ && j.plan.rule != CORE_RULE_POSIT;
+    j.exact = j.plan.mode <= FPEMU_MODE_RTZ && j.plan.rule != CORE_RULE_POSIT && !j.plan.compat;
     const int nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan && array_has_nan(carrier, x, n);
     quantize_run_parts(&j, n, stats);
     return nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;

@@ -7,7 +7,8 @@ typedef struct core_affine_quick {
     realw shift;                /* 1.5 * 2^MANT: adding it leaves the integer in the low bits */
     uintw nan[2];
     uintw near;      /* core_affine_quick_near is right where its distance is no more */
-    uint8_t is_near; /* and it mostly is */
+    uintw random;    /* core_affine_quick_random likewise */
+    uint8_t is_near; /* and they mostly are */
 } core_affine_quick;
 
 /* Whether integers up to so far from zero have room in the form. */
@@ -39,6 +40,7 @@ FPEMU_FN int core_affine_quick_make(core_affine_quick *q, const core_plan *p)
     const realw error = reach * q->inverse * core_value(core_power(1 - CARRIER_MANTISSA));
     q->near = core_bits((realw)0.5 - error);
     q->is_near = error < 0x1p-12f;
+    q->random = core_bits((realw)0.5 - 2 * error - 0x1p-23f);
     return core_affine_has_room(q->scale, reach);
 }
 
@@ -84,6 +86,25 @@ FPEMU_FN uintw core_affine_quick_near(const core_affine_quick *q, uintw u, uintw
 {
     const realw from = core_value(u), over = from < q->low ? q->low : from, x = over > q->high ? q->high : over;
     const realw estimate = x * q->inverse, sum = estimate + q->shift, n = sum - q->shift, rest = estimate - n;
+    *distance = core_bits(rest) & ~CARRIER_SIGN;
+    return core_bits(n * q->scale);
+}
+
+/* y for FPEMU_MODE_SR where *distance is no more than q->random: the quotient and the random bits make a sum that is
+ * cut toward zero, unless it lies so close to an integer that what was rounded on the way may tell. */
+FPEMU_FN uintw core_affine_quick_random(const core_affine_quick *q, uintw u, uintw r, uintw *distance)
+{
+#if CARRIER_BITS == 32
+    const realw unit = 0x1p-24f, random = (realw)(int32_t)(r >> 8);
+#else
+    const realw two = 4503599627370496.0; /* 2^52; conversions from 64 bits have no vector form everywhere */
+    const realw unit = 0x1p-32, random = core_value(core_bits(two) | r >> 32) - two;
+#endif
+    const realw from = core_value(u), over = from < q->low ? q->low : from, x = over > q->high ? q->high : over;
+    const uintw sign = core_bits(x) & CARRIER_SIGN;
+    const realw inward = core_value(core_bits((realw)-0.5) ^ sign), outward = core_value(core_bits(unit) | sign);
+    const realw less = CORE_FMA(x, q->inverse, inward), t = CORE_FMA(random, outward, less);
+    const realw sum = t + q->shift, n = sum - q->shift, rest = t - n;
     *distance = core_bits(rest) & ~CARRIER_SIGN;
     return core_bits(n * q->scale);
 }

@@ -57,9 +57,28 @@ FPEMU_FN uint64_t core_carry(double z, uint64_t r)
 }
 #endif
 
-/* Magnitude a rounded to the grid whose steps c = C counts; not for FPEMU_MODE_SR. */
+/* Magnitude a of a number with that sign, rounded as below while the processor rounds its sums by the mode's side:
+ * toward zero for RTZ, RNA and RTO, down for RTN, up for RAZ and RTP. */
+FPEMU_FN uintw core_shifter_by_side(int mode, uintw a, uintw c, uintw sign)
+{
+    const int by_sign = mode == FPEMU_MODE_RTP || mode == FPEMU_MODE_RTN;
+    const realw C = core_value(by_sign ? c | sign : c), x = core_value(by_sign ? a | sign : a);
+    if (mode == FPEMU_MODE_RNA) { /* the first sum has finer steps, and no step passes over a multiple of the coarser */
+        const realw half = core_value(c - ((uintw)(CARRIER_MANTISSA + 1) << CARRIER_MANTISSA));
+        const realw more = x + half, sum = more + C;
+        return core_bits(sum - C);
+    }
+    const realw sum = x + C, y = sum - C; /* the difference is exact */
+    if (mode == FPEMU_MODE_RTO)
+        return core_bits(core_value(core_bits(sum) | (uintw)(y != x)) - C);
+    return by_sign ? core_bits(y) & ~CARRIER_SIGN : core_bits(y);
+}
+
+/* Magnitude a rounded to the grid whose steps c = C counts; not for FPEMU_MODE_SR. CORE_BY_SIDE(mode): as above. */
 FPEMU_FN uintw core_shifter_round(int mode, uintw a, uintw c, uintw sign, uintw r)
 {
+    if (mode < 0)
+        return core_shifter_by_side(mode + FPEMU_MODE_COUNT, a, c, sign);
     /* kept apart: some compilers hold expressions in a wider type */
     const realw x = core_value(a), C = core_value(c), sum = x + C, nearest = sum - C;
     if (mode == FPEMU_MODE_RNE)
@@ -189,10 +208,59 @@ FPEMU_FN uintw core_element_even(const core_plan *p, int mode, uintw u, uintw r)
         const realw C = core_value(c | CARRIER_HIDDEN >> 1), sum = x + C, y = sum - C;
         return core_unless_nan(p, u, core_bits(y));
     }
+    if (mode < 0) {
+        const realw high = core_value(p->overflow[0]), low = core_value(p->overflow[1]);
+        realw x = core_value(u);
+        x = x < low ? low : x;
+        x = x > high ? high : x;
+        if (mode == CORE_BY_SIDE(FPEMU_MODE_RTP) ||
+            mode == CORE_BY_SIDE(FPEMU_MODE_RTN)) { /* as below; no zero is -0 */
+            const realw C = core_value(c | CARRIER_HIDDEN >> 1), sum = x + C, y = sum - C, back = C - sum;
+            const uintw v = core_bits(mode == CORE_BY_SIDE(FPEMU_MODE_RTP) ? y : back);
+            return core_unless_nan(p, u, mode == CORE_BY_SIDE(FPEMU_MODE_RTP) ? v : v ^ CARRIER_SIGN);
+        }
+        const uintw side = core_bits(x) & CARRIER_SIGN;
+        realw z;
+        if (mode == CORE_BY_SIDE(FPEMU_MODE_RAZ)) {
+            z = core_value(core_shifter_round(mode, core_bits(x) ^ side, c, side, r) | side) + 0; /* -0 becomes 0 */
+        } else { /* toward zero either sign is the other's mirror, and no difference is -0 */
+            const uintw half = c - ((uintw)(CARRIER_MANTISSA + 1) << CARRIER_MANTISSA);
+            const realw C = core_value(c | side), more = x + core_value(half | side);
+            const realw sum = (mode == CORE_BY_SIDE(FPEMU_MODE_RNA) ? more : x) + C;
+            z = sum - C;
+            if (mode == CORE_BY_SIDE(FPEMU_MODE_RTO))
+                z = core_value(core_bits(sum) | (uintw)(z != x)) - C;
+        }
+        return core_unless_nan(p, u, core_bits(z));
+    }
     const uintw x = core_at_most(a, CORE_BY_SIGN(u, p->max));
     const uintw g = mode == FPEMU_MODE_SR ? core_stochastic(p, x, r) : core_shifter_round(mode, x, c, sign, r);
     const realw y = core_value(g | sign) + 0; /* -0 becomes 0 */
     return core_beyond(a, CARRIER_INF, p->nan[0], core_bits(y));
+}
+
+/* Whether core_element_wrapped does what the plan asks, after core_choose_fast. */
+FPEMU_FN int core_wraps_quickly(const core_plan *p)
+{
+    return p->wrap && p->rule == CORE_RULE_FLOAT && p->fast_cap && !p->compat && p->mode <= FPEMU_MODE_SE &&
+           p->bits <= 30 && p->zero_point >= -65536 && p->zero_point <= 65536;
+}
+
+/* The finished result of an even grid that wraps; step: the grid's. */
+FPEMU_FN uintw core_element_wrapped(const core_plan *p, int mode, uintw u, uintw r)
+{
+    const uintw sign = u & CARRIER_SIGN, a = u ^ sign, c = p->fast_emin + p->fast_up;
+    const uintw x = core_at_most(a, c - 1), zero = (uintw)p->zero_point;
+    const uintw mask = p->ones >> (CARRIER_BITS - p->bits), top = p->is_signed ? (mask >> 1) + 1 : 0;
+    const uintw g = mode == FPEMU_MODE_SR ? core_stochastic(p, x, r) : core_shifter_round(mode, x, c, sign, r);
+    const uintw k = core_bits(core_value(g) + core_value(c)) - c; /* the steps of x; from c on, those of a itself: */
+    const intw left = (intw)(a >> CARRIER_MANTISSA) - (intw)(c >> CARRIER_MANTISSA);
+    const uintw shifted = ((a & (CARRIER_HIDDEN - 1)) | CARRIER_HIDDEN) << ((uintw)left & (CARRIER_BITS - 1));
+    const uintw many = left < CARRIER_BITS ? shifted : 0, steps = left < 0 ? k : many;
+    const uintw code = ((sign ? 0 - steps : steps) + zero) & mask, q = (code ^ top) - top - zero;
+    const uintw y = core_bits((realw)(int32_t)q * core_value(p->low_one));
+    const uintw z = a == CARRIER_INF ? CORE_BY_SIGN(u, p->infinite) : y;
+    return core_beyond(a, CARRIER_INF, CORE_BY_SIGN(u, p->nan), z);
 }
 
 /* As finish where the full-range form passes over into infinity by itself. */
@@ -200,6 +268,59 @@ FPEMU_FN uintw core_element_full_range(const core_plan *p, int mode, uintw u, ui
 {
     const uintw sign = u & CARRIER_SIGN;
     return core_unless_nan(p, u, core_full_range(p, mode, u, sign, r));
+}
+
+/* What the forms below need of a call. */
+typedef struct core_ends {
+    intw past[2]; /* magnitudes beyond overflow; of the input, but for the stochastic modes of the grid value */
+    uintw keeps;  /* the sign bit where zeros keep their sign */
+} core_ends;
+
+/* Makes *e; 0 where core_element_by_ends does not hold for the plan. */
+FPEMU_FN int core_ends_make(core_ends *e, const core_plan *p)
+{
+    if ((p->rule != CORE_RULE_SHIFTER_GRID && p->rule != CORE_RULE_FULL_RANGE_GRID) || p->mode > FPEMU_MODE_SE ||
+        p->wrap || p->zero[0] || (p->zero[1] & ~CARRIER_SIGN))
+        return 0;
+    for (int s = 0; s < 2; s++) {
+        const uintw max = p->max[s];
+        const intw d = max < p->emin_bits ? p->d_low - (intw)(max >> CARRIER_MANTISSA) : p->d_norm;
+        if (max < CARRIER_HIDDEN || max >= CARRIER_INF || d < 1 || d >= CARRIER_MANTISSA)
+            return 0;
+        const uintw step = (uintw)1 << d, odd = (max >> d) & 1, cut = max + step - 1;
+        switch (p->mode) {
+        case FPEMU_MODE_RNE: e->past[s] = (intw)(max + step / 2 - odd); break;
+        case FPEMU_MODE_RNA: e->past[s] = (intw)(max + step / 2 - 1); break;
+        case FPEMU_MODE_RNZ: e->past[s] = (intw)(max + step / 2); break;
+        case FPEMU_MODE_RTZ: e->past[s] = (intw)cut; break;
+        case FPEMU_MODE_RTP: e->past[s] = (intw)(s ? cut : max); break;
+        case FPEMU_MODE_RTN: e->past[s] = (intw)(s ? max : cut); break;
+        case FPEMU_MODE_RTO: e->past[s] = (intw)(odd ? cut : max); break;
+        default: e->past[s] = (intw)max; break;
+        }
+    }
+    e->keeps = p->zero[1];
+    return 1;
+}
+
+/* The finished result of finite x with ends for each sign; zeros keep their sign. */
+FPEMU_FN uintw core_element_by_ends(const core_plan *p, const core_ends *e, int full, int mode, uintw u, uintw r)
+{
+    const int stochastic = mode >= FPEMU_MODE_SR;
+    const uintw sign = u & CARRIER_SIGN, a = u ^ sign;
+    uintw y;
+    if (mode == CORE_BY_SIDE(FPEMU_MODE_RTP) || mode == CORE_BY_SIDE(FPEMU_MODE_RTN)) { /* as core_shifter_by_side */
+        const realw C = core_value(core_shifter_c(p, a) | sign), sum = core_value(u) + C, near = sum - C;
+        y = mode == CORE_BY_SIDE(FPEMU_MODE_RTP) ? core_bits(near) | sign /* +0 or, downward, -0 */
+                                                 : core_bits(near) & (sign | ~CARRIER_SIGN);
+    } else {
+        y = sign | (full         ? core_full_range(p, mode, a, sign, r)
+                    : stochastic ? core_shifter(p, mode, a, sign, r)
+                                 : core_shifter_round(mode, a, core_shifter_c(p, a), sign, r));
+    }
+    const uintw x = stochastic ? y : u;
+    const uintw v = (intw)x > e->past[0] ? p->overflow[0] : y;
+    return (intw)(x ^ CARRIER_SIGN) > e->past[1] ? p->overflow[1] : v;
 }
 
 /* Only the value on the grid. */
@@ -231,7 +352,7 @@ FPEMU_FN uintw core_last_inside(const core_plan *p)
 FPEMU_FN void core_choose_fast(core_plan *p, const fpemu_format *f)
 {
     const int mode = p->mode;
-    if (mode > FPEMU_MODE_SE || p->rule != CORE_RULE_FLOAT || p->wrap)
+    if (mode > FPEMU_MODE_SE || p->rule != CORE_RULE_FLOAT)
         return;
     const uintw max = p->max[0], past[2] = {p->overflow[0], p->overflow[1]};
     const uintw infinite[2] = {p->infinite[0], p->infinite[1]};
@@ -272,6 +393,8 @@ FPEMU_FN void core_choose_fast(core_plan *p, const fpemu_format *f)
     p->fast_low = CARRIER_BITS - (emin - m + CARRIER_BIAS + CARRIER_MANTISSA);
     p->fast_most = CARRIER_BITS - (CARRIER_MANTISSA - m);
     p->fast_count = core_power(32 - (emin - m));
+    if (p->wrap) /* its rule stays; core_wraps_quickly asks for what was made */
+        return;
     p->rule = CORE_RULE_SHIFTER_GRID;
     if (f->kind != FPEMU_KIND_FLOAT) {
         if (one_nan && !p->zero[1] && past[0] == max && past[1] == (p->max[1] ? p->max[1] | CARRIER_SIGN : 0) &&
@@ -297,8 +420,11 @@ FPEMU_FN int core_is_binary16(const core_plan32 *p)
 }
 #endif
 
-/* Codes of floats to nearest even, straight from the number whose last bits count steps. */
+/* Codes of floats and of an even grid to nearest even, straight from the number whose last bits count steps. */
 typedef struct core_direct {
+    uint8_t even;
+    uintw count, zero, mask; /* even: that number, what the code of 0 is, and the bits of a code */
+    realw low, high;         /* and the ends */
     uintw emin, up;      /* as fast_emin and fast_up */
     uintw drop;          /* discarded bits */
     uintw end, past;     /* what lies beyond this magnitude has this code, and a sign */
@@ -310,6 +436,16 @@ typedef struct core_direct {
 FPEMU_FN int core_direct_make(core_direct *d, const core_plan *p, const core_coder *c)
 {
     const int stops = p->rule == CORE_RULE_SHIFTER_STOP;
+    d->even = p->rule == CORE_RULE_EVEN && p->mode == FPEMU_MODE_RNE;
+    d->nan = (uintw)core_encode(c, CARRIER_NAN, p->nan[0]);
+    if (d->even) {
+        d->count = (p->fast_emin + p->fast_up) | CARRIER_HIDDEN >> 1; /* with half of it, negative numbers count too */
+        d->zero = (uintw)p->zero_point - d->count;
+        d->mask = (uintw)c->mask;
+        d->high = core_value(p->overflow[0]);
+        d->low = core_value(p->overflow[1]);
+        return c->nan[0] == c->nan[1];
+    }
     if ((!stops && p->rule != CORE_RULE_SHIFTER_PASS) || p->mode != FPEMU_MODE_RNE || !c->fast_encode)
         return 0;
     d->emin = p->fast_emin;
@@ -318,7 +454,6 @@ FPEMU_FN int core_direct_make(core_direct *d, const core_plan *p, const core_cod
     d->end = stops ? p->max[0] : p->fast_end;
     d->nan_end = stops ? CARRIER_INF : p->fast_nan;
     d->past = (uintw)core_encode(c, CARRIER_INF, p->overflow[0]);
-    d->nan = (uintw)core_encode(c, CARRIER_NAN, p->nan[0]);
     d->sign = (uintw)c->sign;
     d->to_sign = (uintw)CARRIER_BITS - c->bits;
     return 1;
@@ -331,4 +466,34 @@ FPEMU_FN uintw core_direct_code(const core_direct *d, uintw u)
     const realw sum = core_value(a) + core_value(c);
     const uintw code = core_bits(sum) - c + ((e - d->emin) >> d->drop);
     return core_beyond(a, d->nan_end, d->nan, core_beyond(a, d->end, d->past, code) | (u >> d->to_sign & d->sign));
+}
+
+FPEMU_FN uintw core_direct_even_code(const core_direct *d, uintw u)
+{
+    const realw from = core_value(u), over = from < d->low ? d->low : from, x = over > d->high ? d->high : over;
+    const uintw code = (core_bits(x + core_value(d->count)) + d->zero) & d->mask;
+    return from != from ? d->nan : code;
+}
+
+/* Whether core_fixed_quick_code and core_fixed_quick_value hold. */
+FPEMU_FN int core_fixed_codes_quickly(const core_coder *c)
+{
+    return (c->kind == FPEMU_KIND_FIXED || c->kind == FPEMU_KIND_INT) && !c->affine && c->bits <= 20 &&
+           c->quantum >= -100 && c->quantum <= 80 && c->zero_point >= -1048576 && c->zero_point <= 1048576;
+}
+
+/* Code of y, a value; `count`: 1.5 * 2^MANT steps. */
+FPEMU_FN uintw core_fixed_quick_code(const core_coder *c, realw count, uintw u, uintw y)
+{
+    const realw value = core_value(y), sum = value + count;
+    const uintw code = (core_bits(sum) - core_bits(count) + (uintw)c->zero_point) & (uintw)c->mask;
+    return value != value ? (uintw)(u >> (CARRIER_BITS - 1) ? c->nan[1] : c->nan[0]) : code;
+}
+
+/* Value of a code, its unused bits 0. */
+FPEMU_FN uintw core_fixed_quick_value(const core_coder *c, realw step, uint32_t code)
+{
+    const uint32_t top = c->is_signed ? (uint32_t)((c->mask >> 1) + 1) : 0;
+    const int32_t q = (int32_t)((code ^ top) - top) - (int32_t)c->zero_point;
+    return code == (uint32_t)c->unused ? CARRIER_NAN : core_bits((realw)q * step);
 }

@@ -25,37 +25,110 @@ MODES(float, ROUND_LOOP)
 MODES(any, ROUND_LOOP)
 FAST_MODES(full_range, ROUND_LOOP)
 FAST_MODES(full_range_grid, ROUND_LOOP)
-PASS_MODES(pass, ROUND_LOOP)
-OTHER_MODES(stop, ROUND_LOOP)
-ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
-ROUND_LOOP(stop_inf, FPEMU_MODE_RTO)
+NEAR_MODES(pass, ROUND_LOOP)
+NEAR_MODES(stop, ROUND_LOOP)
+NEAR_MODES(even, ROUND_LOOP)
 OTHER_MODES(shifter_grid, ROUND_LOOP)
+OTHER_MODES(wrapped, ROUND_LOOP)
+ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
 
-/* Toward zero: the loop to nearest, while the processor cuts its sums. Magnitude and C are not below zero; all that
- * else is calculated is exact. The loop stands in a function of its own, so that none of it can leave the bracket. */
-#ifdef __SSE2__
-#define CUT_LOOP(rule)                                                                                                 \
-    static __attribute__((noinline)) void CARRIER(loop_cut_##rule)(const core_plan *p, size_t n, const void *x,        \
-                                                                   const uint32_t *r, void *y)                         \
+#if CARRIER_BITS == 32 || !defined(__AVX2__) /* in binary32 see stochastic.inc.c */
+#define USUAL_LOOP(rule, end, stops, even) ROUND_LOOP(rule, FPEMU_MODE_SR)
+#else
+/* Elements that are looked at together: zeros and magnitudes from the smallest step to the end are usual, and take only
+ * core_stochastic_large. Where others abound among so many groups, the rest of these is not looked at. */
+#define USUAL_GROUP 32
+#define USUAL_GROUPS 32
+#define USUAL_LOOP(rule, end, stops, even)                                                                             \
+    static void CARRIER(loop_round_##rule##_FPEMU_MODE_SR)(const core_plan *plan, size_t n, const void *x,             \
+                                                           const uint32_t *r, void *y)                                 \
     {                                                                                                                  \
-        CARRIER(loop_round_##rule##_FPEMU_MODE_RNE)(p, n, x, r, y);                                                    \
+        const core_plan p = *plan;                                                                                     \
+        const intw first = (intw)p.low_one, last = (intw)(end);                                                        \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        for (size_t group = 0, unusual = 0; n >= USUAL_GROUP; n -= USUAL_GROUP, group++) {                             \
+            uintw to[USUAL_GROUP], others = ~(uintw)0;                                                                 \
+            unusual = group % USUAL_GROUPS ? unusual : last < first ? 3 : 0;                                           \
+            if (unusual < 3) {                                                                                         \
+                others = 0;                                                                                            \
+                _Pragma("omp simd reduction(| : others)") for (size_t i = 0; i < USUAL_GROUP; i++)                     \
+                {                                                                                                      \
+                    uintw u;                                                                                           \
+                    memcpy(&u, in + i * sizeof u, sizeof u);                                                           \
+                    const uintw a = u & ~CARRIER_SIGN, some = core_unless_zero(a), s = u ^ a;                          \
+                    const uintw b = stops ? core_at_most(a, p.max[0]) : a;                                             \
+                    const uintw g = core_stochastic_large(&p, b, (uintw)r[i] << (CARRIER_BITS - 32));                  \
+                    to[i] = even ? (g | s) & some : (g & some) | s;                                                    \
+                    others |= ((uintw)((intw)a - first) & some) | (uintw)(last - (intw)a);                             \
+                }                                                                                                      \
+            }                                                                                                          \
+            if ((intw)others < 0) {                                                                                    \
+                unusual++;                                                                                             \
+                SIMD for (size_t i = 0; i < USUAL_GROUP; i++)                                                          \
+                {                                                                                                      \
+                    uintw u;                                                                                           \
+                    memcpy(&u, in + i * sizeof u, sizeof u);                                                           \
+                    to[i] = core_element_##rule(&p, FPEMU_MODE_SR, u, (uintw)r[i] << (CARRIER_BITS - 32));             \
+                }                                                                                                      \
+            }                                                                                                          \
+            memcpy(out, to, sizeof to);                                                                                \
+            in += sizeof to;                                                                                           \
+            out += sizeof to;                                                                                          \
+            r += USUAL_GROUP;                                                                                          \
+        }                                                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            uintw u, v;                                                                                                \
+            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
+            v = core_element_##rule(&p, FPEMU_MODE_SR, u, (uintw)r[i] << (CARRIER_BITS - 32));                         \
+            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
+        }                                                                                                              \
+    }
+#endif
+USUAL_LOOP(pass, p.max[0], 0, 0)
+USUAL_LOOP(stop, CARRIER_INF, 1, 0)
+USUAL_LOOP(even, p.max[0] < p.max[1] ? p.max[0] : p.max[1], 0, 1)
+#undef USUAL_LOOP
+
+/* Of other modes than to nearest even: a loop that is calculated while the processor rounds its sums to the mode's
+ * side. It stands in a function of its own, so that none of it can leave the bracket. */
+#ifdef __SSE2__
+#define SIDE_LOOP(rule, mode)                                                                                          \
+    static __attribute__((noinline)) void CARRIER(loop_side_##rule##_##mode)(const core_plan *plan, size_t n,          \
+                                                                             const void *x, void *y)                   \
+    {                                                                                                                  \
+        const core_plan p = *plan;                                                                                     \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        SIMD for (size_t i = 0; i < n; i++)                                                                            \
+        {                                                                                                              \
+            uintw u, v;                                                                                                \
+            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
+            v = core_element_##rule(&p, CORE_BY_SIDE(mode), u, 0);                                                     \
+            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
+        }                                                                                                              \
     }                                                                                                                  \
-    static void CARRIER(loop_round_##rule##_FPEMU_MODE_RTZ)(const core_plan *p, size_t n, const void *x,               \
-                                                            const uint32_t *r, void *y)                                \
+    static void CARRIER(loop_round_##rule##_##mode)(const core_plan *p, size_t n, const void *x, const uint32_t *r,    \
+                                                    void *y)                                                           \
     {                                                                                                                  \
         const unsigned before = _mm_getcsr();                                                                          \
-        _mm_setcsr(before | _MM_ROUND_TOWARD_ZERO);                                                                    \
-        CARRIER(loop_cut_##rule)(p, n, x, r, y);                                                                       \
+        (void)r;                                                                                                       \
+        _mm_setcsr(before | SIDE_OF(mode));                                                                            \
+        CARRIER(loop_side_##rule##_##mode)(p, n, x, y);                                                                \
         _mm_setcsr(before);                                                                                            \
     }
 #else
-#define CUT_LOOP(rule) ROUND_LOOP(rule, FPEMU_MODE_RTZ)
+#define SIDE_LOOP(rule, mode) ROUND_LOOP(rule, mode)
 #endif
-CUT_LOOP(stop)
-CUT_LOOP(stop_inf)
-CUT_LOOP(shifter_grid)
-#undef CUT_LOOP
-FAST_MODES(even, ROUND_LOOP)
+SIDE_MODES(stop, SIDE_LOOP)
+SIDE_MODES(shifter_grid, SIDE_LOOP)
+SIDE_MODES(even, SIDE_LOOP)
+SIDE_MODES(wrapped, SIDE_LOOP)
+SIDE_LOOP(pass, FPEMU_MODE_RNA)
+SIDE_LOOP(pass, FPEMU_MODE_RAZ)
+SIDE_LOOP(stop_inf, FPEMU_MODE_RTZ)
+SIDE_LOOP(stop_inf, FPEMU_MODE_RTO)
+#undef SIDE_LOOP
 MODES(affine_fast, ROUND_LOOP)
 #undef ROUND_LOOP
 
@@ -143,9 +216,24 @@ static void CARRIER(loop_round_affine_FPEMU_MODE_SR)(const core_plan *plan, size
         return;
     }
     for (size_t done = 0, m; done < n; done += m, in += m * sizeof(uintw), out += m * sizeof(uintw), r += m) {
-        uintw beside[AFFINE_GROUP], some = 0;
+        uintw beside[AFFINE_GROUP], some = 0, far = 0;
         char *const to = in == out ? (char *)beside : out;
         m = n - done < AFFINE_GROUP ? n - done : AFFINE_GROUP;
+        if (q.is_near && plan->n >= 16) { /* with fewer bits 0 is too often as close as that */
+#pragma omp simd reduction(max : far)
+            for (size_t i = 0; i < m; i++) {
+                uintw u, v, distance;
+                memcpy(&u, in + i * sizeof u, sizeof u);
+                v = core_affine_quick_random(&q, u, (uintw)r[i] << (CARRIER_BITS - 32), &distance);
+                memcpy(to + i * sizeof v, &v, sizeof v);
+                far = distance > far ? distance : far;
+            }
+            if (far <= q.random) {
+                if (to != out)
+                    memcpy(out, to, m * sizeof(uintw));
+                continue;
+            }
+        }
 #pragma omp simd reduction(| : some)
         for (size_t i = 0; i < m; i++) {
             uintw u, v, open;
@@ -369,6 +457,7 @@ static int loop_count_nonzero(const core_plan *p, size_t n, const void *x, const
     return
 
 #define AFFINE_CODE(coder, u, v) core_affine_quick_code(coder, inverse, u, v)
+#define FIXED_CODE(coder, u, v) core_fixed_quick_code(coder, many, u, v)
 static void loop_encode(const core_coder *c, size_t n, const void *x, const void *y, size_t size, void *codes)
 {
     const core_coder k = *c;
@@ -407,6 +496,14 @@ static void loop_encode(const core_coder *c, size_t n, const void *x, const void
         case 2: ENCODE(core_encode_affine_fast, uint16_t);
         default: ENCODE(core_encode_affine_fast, uint32_t);
         }
+    if (core_fixed_codes_quickly(&k)) {
+        const realw many = core_value(core_power(k.quantum + CARRIER_MANTISSA) | CARRIER_HIDDEN >> 1);
+        switch (size) {
+        case 1: ENCODE(FIXED_CODE, uint8_t);
+        case 2: ENCODE(FIXED_CODE, uint16_t);
+        default: ENCODE(FIXED_CODE, uint32_t);
+        }
+    }
     if (k.kind != FPEMU_KIND_POSIT)
         switch (size) {
         case 1: ENCODE(core_encode_fixed, uint8_t);
@@ -423,13 +520,14 @@ static void loop_encode(const core_coder *c, size_t n, const void *x, const void
 }
 #undef ENCODE
 #undef AFFINE_CODE
+#undef FIXED_CODE
 
-#define ENCODE_NEAREST(TYPE)                                                                                           \
+#define ENCODE_NEAREST(TYPE, CODE)                                                                                     \
     SIMD for (size_t i = 0; i < n; i++)                                                                                \
     {                                                                                                                  \
         uintw u;                                                                                                       \
         memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
-        const TYPE code = (TYPE)core_direct_code(&d, u);                                                               \
+        const TYPE code = (TYPE)CODE;                                                                                  \
         memcpy(out + i * sizeof code, &code, sizeof code);                                                             \
     }                                                                                                                  \
     return
@@ -439,11 +537,33 @@ static void loop_encode_nearest(const core_direct *direct, size_t n, const void 
     const core_direct d = *direct;
     const char *in = (const char *)x;
     char *out = (char *)codes;
+    if (d.even)
+        switch (size) {
+        case 1: ENCODE_NEAREST(uint8_t, core_direct_even_code(&d, u));
+        case 2: ENCODE_NEAREST(uint16_t, core_direct_even_code(&d, u));
+        case 4: ENCODE_NEAREST(uint32_t, core_direct_even_code(&d, u));
+        default: ENCODE_NEAREST(uint64_t, core_direct_even_code(&d, u));
+        }
     switch (size) {
-    case 1: ENCODE_NEAREST(uint8_t);
-    case 2: ENCODE_NEAREST(uint16_t);
-    case 4: ENCODE_NEAREST(uint32_t);
-    default: ENCODE_NEAREST(uint64_t);
+    case 1: ENCODE_NEAREST(uint8_t, core_direct_code(&d, u));
+    case 2: ENCODE_NEAREST(uint16_t, core_direct_code(&d, u));
+    case 4: ENCODE_NEAREST(uint32_t, core_direct_code(&d, u));
+    default: ENCODE_NEAREST(uint64_t, core_direct_code(&d, u));
+    }
+}
+
+/* The same for posits, where core_posit_is_quick and core_posit_codes_quickly hold. */
+static void loop_encode_posit(const core_plan *plan, const core_coder *c, size_t n, const void *x, size_t size,
+                              void *codes)
+{
+    const core_plan p = *plan;
+    const uintw mask = (uintw)c->mask, nan = (uintw)core_encode(c, CARRIER_NAN, p.nan[0]);
+    const char *in = (const char *)x;
+    char *out = (char *)codes;
+    switch (size) {
+    case 1: ENCODE_NEAREST(uint8_t, core_posit_direct_code(&p, mask, nan, u));
+    case 2: ENCODE_NEAREST(uint16_t, core_posit_direct_code(&p, mask, nan, u));
+    default: ENCODE_NEAREST(uint32_t, core_posit_direct_code(&p, mask, nan, u));
     }
 }
 #undef ENCODE_NEAREST
@@ -479,6 +599,19 @@ static void loop_decode(const core_coder *c, size_t n, const void *codes, size_t
         case 4: DECODE(uint32_t, core_decode_fast(&k, code & mask));
         default: DECODE(uint64_t, core_decode_fast(&k, (uintw)code & mask));
         }
+    if (size <= 2 && core_affine_codes_quickly(&k))
+        switch (size) {
+        case 1: DECODE(uint8_t, core_affine_quick_value(&k, (uint32_t)(code & mask)));
+        default: DECODE(uint16_t, core_affine_quick_value(&k, (uint32_t)(code & mask)));
+        }
+    if (core_fixed_codes_quickly(&k)) {
+        const realw step = core_value(core_power(k.quantum));
+        switch (size) {
+        case 1: DECODE(uint8_t, core_fixed_quick_value(&k, step, (uint32_t)(code & mask)));
+        case 2: DECODE(uint16_t, core_fixed_quick_value(&k, step, (uint32_t)(code & mask)));
+        default: DECODE(uint32_t, core_fixed_quick_value(&k, step, (uint32_t)(code & mask)));
+        }
+    }
     if (size == 1 && n >= 1024) { /* worth a table, whatever the rule */
         uintw table[256];
         for (unsigned code = 0; code < 256; code++)
@@ -491,9 +624,6 @@ static void loop_decode(const core_coder *c, size_t n, const void *codes, size_t
         case 2: DECODE(uint16_t, core_posit_quick_value(&k, code & mask));
         default: DECODE(uint32_t, core_posit_quick_value(&k, (uintw)(code & mask)));
         }
-    if (size == 2 && core_affine_codes_quickly(&k)) {
-        DECODE(uint16_t, core_affine_quick_value(&k, (uint32_t)(code & mask)));
-    }
     if (k.kind == FPEMU_KIND_FLOAT)
         switch (size) {
         case 1: DECODE(uint8_t, core_decode_float(&k, code & mask));

@@ -6,6 +6,7 @@
 #include "core/affine_quick.h"
 #include "core/block_fast.h"
 #include "core/codebook_fast.h"
+#include "core/compat_fast.h"
 #include "core/dot.h"
 #include "core/element.h"
 #include "core/events.h"

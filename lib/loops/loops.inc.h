@@ -6,6 +6,11 @@ typedef struct carrier_loops {
     /* y = x rounded and finished by plan p: by rule and mode; r: random bits, left-aligned, for the stochastic modes */
     void (*round[CORE_RULE_AFFINE_FAST + 1][CORE_MODE_COUNT])(const core_plan *p, size_t n, const void *x,
                                                               const uint32_t *r, void *y);
+    /* the same in one step for plans that core_ends_make or core_compat_is_quick take */
+    void (*ends)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
+    void (*compat)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
+    /* the same where core_wraps_quickly holds */
+    void (*wrapped[FPEMU_MODE_SE + 1])(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
     /* y from x and its value g on the grid without ends (sign ignored) */
     void (*finish)(const core_plan *p, size_t n, const void *x, const uintw *g, void *y);
     /* counts of a tile of at most TILE elements */
@@ -17,6 +22,7 @@ typedef struct carrier_loops {
     void (*encode)(const core_coder *c, size_t n, const void *x, const void *y, size_t size, void *codes);
     /* rounding and coding at once */
     void (*encode_nearest)(const core_direct *d, size_t n, const void *x, size_t size, void *codes);
+    void (*encode_posit)(const core_plan *p, const core_coder *c, size_t n, const void *x, size_t size, void *codes);
     /* streaming: y, at a multiple of LINE, by stores of stream.h where the loop has vectors */
     void (*decode)(const core_coder *c, size_t n, const void *codes, size_t size, int streaming, void *y);
 

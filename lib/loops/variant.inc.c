@@ -20,21 +20,32 @@
 #define ADD_IF(n, condition) n += (condition)
 #endif
 
-/* Modes of the fast forms, and every mode of the grid step. */
+/* Modes of the fast forms: those that the processor may round by, and others; and every mode of the grid step. */
 #define FAST_MODES(rule, LOOP)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RTZ)                                                                                         \
+    SIDE_MODES(rule, LOOP)                                                                                             \
     OTHER_MODES(rule, LOOP)
 
-#define OTHER_MODES(rule, LOOP)                                                                                        \
-    LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
+#define SIDE_MODES(rule, LOOP)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_RNA)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RNZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_RAZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_RTP)                                                                                         \
     LOOP(rule, FPEMU_MODE_RTN)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RTO)                                                                                         \
-    LOOP(rule, FPEMU_MODE_SR)                                                                                          \
+    LOOP(rule, FPEMU_MODE_RTO)
+
+#define OTHER_MODES(rule, LOOP)                                                                                        \
+    NEAR_MODES(rule, LOOP)                                                                                             \
+    LOOP(rule, FPEMU_MODE_SR)
+
+#define NEAR_MODES(rule, LOOP)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_SE)
+
+#define SIDE_OF(mode)                                                                                                  \
+    ((mode) == FPEMU_MODE_RTP || (mode) == FPEMU_MODE_RAZ ? (unsigned)_MM_ROUND_UP                                     \
+     : (mode) == FPEMU_MODE_RTN                           ? (unsigned)_MM_ROUND_DOWN                                   \
+                                                          : (unsigned)_MM_ROUND_TOWARD_ZERO)
 
 /* Those that core_choose_fast… takes with CORE_RULE_SHIFTER_PASS and CORE_RULE_SHIFTER_STOP_INF. */
 #define PASS_MODES(rule, LOOP)                                                                                         \
@@ -190,6 +201,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #define TABLE_DECODE loop_decode
 #include "core/carrier32.h"
 #include "elements.inc.c"
+#include "settings.inc.c"
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
 #include "codebook.inc.c"
@@ -227,6 +239,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 
 #include "core/carrier64.h"
 #include "elements.inc.c"
+#include "settings.inc.c"
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
 #include "codebook.inc.c"

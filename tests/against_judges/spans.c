@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* spans.c - arrays of formats whose loops have short forms of their own (tables, posits, affine integers, plain floats
- * toward zero), of any length and at any address, in place or not, with and without counters, against each element by
- * itself; nothing beside the array is written, and the control word of the processor is what it was.
+/* spans.c - arrays of formats and settings whose loops have short forms of their own (tables, posits, affine integers,
+ * floats and fixed point in every mode, compatibility settings), of any length and at any address, in place or not,
+ * with and without counters, against each element by itself; nothing beside the array is written, and the control word
+ * of the processor is what it was.
  *
  *   spans [--rounds N] [--seed S]    N: how many times the usual number of arrays; every variant
  */
@@ -49,8 +50,45 @@ static const char *const specs[] = {
     "fp16:nosub",
     "tf32",
     "fixed(8,4)",
+    "fixed(8,4):wrap",
+    "fixed(16,-3):wrap",
+    "uint(8):wrap",
+    "int(8):symmetric",
+    "uint(8,scale=0.5,zero=100)",
+    "fixed(20,7)",
+    "fixed(22,30):wrap",
+    "int(8,scale=0.1):wrap",
+    "e2m1",
+    "ue4m3",
+    "p3109(8,3,se)",
 };
 enum { SPECS = sizeof specs / sizeof *specs };
+
+/* Compatibility settings, and formats for them; a setting also goes with other modes than its own. */
+static const char *const settings[] = {
+    "qpytorch",  "qpytorch-sr",   "lee-inf",        "cpfloat-sr",        "cpfloat-se",       "nvidia",
+    "ml-dtypes", "ml-dtypes-sat", "qpytorch-fixed", "qpytorch-fixed-sr", "pytorch-multiply", "pytorch-divide",
+};
+static const char *const set_specs[] = {
+    "fp16",
+    "bf16",
+    "e4m3fn",
+    "e5m2",
+    "e2m1",
+    "ue4m3",
+    "e8m0",
+    "fp16:nosub",
+    "p3109(8,3,se)",
+    "fixed(8,4)",
+    "ufixed(8,8)",
+    "fixed(20,4)",
+    "fixed(8,4):wrap",
+    "int(8,scale=0.1)",
+    "uint(8,scale=0.02,zero=128)",
+    "int(16,scale=0.5)",
+    "int(24,scale=0.3)",
+};
+enum { SETTINGS = sizeof settings / sizeof *settings, SET_SPECS = sizeof set_specs / sizeof *set_specs };
 
 static uint64_t state, digest = UINT64_C(0xcbf29ce484222325);
 
@@ -192,7 +230,7 @@ int main(int argc, char **argv)
                     fpemu_rounding r = {0};
                     r.mode = (uint8_t)mode;
                     r.nan = (uint8_t)(i % 4 == 3 ? FPEMU_NAN_KEEP : 0);
-                    r.overflow = (uint8_t)(i % 3);
+                    r.overflow = (uint8_t)(i / 2 % 4);
                     r.seed = 7 + i;
                     r.offset = i;
                     if (fpemu_check(&f, &r, carrier))
@@ -200,6 +238,32 @@ int main(int argc, char **argv)
                     one_array(specs[k], &f, &r, carrier);
                     arrays++;
                 }
+    }
+    for (int k = 0; k < SETTINGS * SET_SPECS; k++) {
+        const char *setting = settings[k % SETTINGS], *spec = set_specs[k / SETTINGS];
+        fpemu_format f;
+        if (!lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s: no format", spec))
+            continue;
+        for (unsigned long i = 0; i < ARRAYS * rounds; i++) {
+            fpemu_rounding r;
+            char name[100];
+            if (!lh_check(fpemu_rounding_parse(setting, &r, NULL) == FPEMU_OK, "no setting %s", setting))
+                break;
+            r.seed = 7 + i;
+            r.offset = i;
+            if (i % 3 == 2)
+                r.mode = (uint8_t)below(FPEMU_MODE_COUNT);
+            if (i % 4 == 3)
+                r.overflow = (uint8_t)below(4);
+            if (i % 5 > 2 && r.mode >= FPEMU_MODE_SR) /* some random bits are all 0 or 1 then */
+                r.bits = i % 5 == 3 ? 8 : 2;
+            const int carrier = i % 2 ? 64 : 32;
+            if (fpemu_check(&f, &r, carrier))
+                continue;
+            (void)snprintf(name, sizeof name, "%s %s", spec, setting);
+            one_array(name, &f, &r, carrier);
+            arrays++;
+        }
     }
     if (!variants_is_child(argc, argv) && argc == 1)
         variants_rerun(argv[0], "digest", digest);
