@@ -207,14 +207,15 @@ static uint64_t block_saturated(const block_job *j, size_t count, const uintw *a
 {
     const core_block *b = &j->block;
     const realw ao = b->rule == FPEMU_SCALING_NVFP4_AO ? b->scale_normal : 0, least = b->no_zero ? b->scale_min : 0;
-    const realw low = ao > least ? ao : least, high = b->scale_max;
+    const uintw half = ((uintw)1 << b->scale_plan.d_norm) >> 1; /* of the last step */
+    const realw low = ao > least ? ao : least, high = core_value(b->scale_plan.max[0] + half);
     uint64_t saturated = 0;
     uintw most;
     j->k->loopsw->runs_amax(count, 1, v, &most);
-    if (low == 0 && core_value(most) <= high)
+    if (low == 0 && core_value(most) < high)
         return 0;
     for (size_t i = 0; i < count; i++)
-        if ((v[i] > high || v[i] < low) && amax[i]) {
+        if ((v[i] >= high || v[i] < low) && amax[i]) {
             const core_extremes e = {amax[i], 0, 0, 0, 0};
             core_scale s;
             core_scale_find(b, &e, &s);
@@ -255,17 +256,18 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
     return count;
 }
 
-/* t, P and y at once, of `count` blocks of `length` elements. */
-static void block_fused_elements(const block_job *j, const block_scales *s, size_t length, size_t count, const realw *x,
-                                 const uint32_t *r, realw *y)
+/* t, P and y at once, of `count` blocks of `length` elements; the scales are those from `first` on. */
+static void block_fused_elements(const block_job *j, const block_scales *s, size_t first, size_t length, size_t count,
+                                 const realw *x, const uint32_t *r, realw *y)
 {
     const core_plan *p = &j->element.plan;
     const int even = p->rule == CORE_RULE_EVEN;
+    const realw *const down = s->down + first, *const scales = s->s + first;
     if (s->fast)
-        j->k->loopsw->scaled_fast[s->fast - 1][even][s->divide](p, length, count, s->down, s->s, s->second, x, y);
+        j->k->loopsw->scaled_fast[s->fast - 1][even][s->divide](p, length, count, down, scales, s->second, x, y);
     else
-        j->k->loopsw->scaled[even][s->divide][p->mode == FPEMU_MODE_SR](p, length, count, s->down, s->s, s->second, x,
-                                                                        r, y);
+        j->k->loopsw->scaled[even][s->divide][p->mode == FPEMU_MODE_SR](p, length, count, down, scales, s->second, x, r,
+                                                                        y);
 }
 
 /* Whether block_counted_elements does `count` blocks with these scales: to nearest it makes quotients as the fast form
@@ -282,9 +284,9 @@ static int block_try_counting(const block_job *j, size_t count, const uintw *ama
 
 /* The same of at most TILE elements from `index` on, and their counters; the first lies at `position` of its block, of
  * `whole` elements, as block_gather has it. */
-static void block_counted_elements(const block_job *j, const block_scales *s, uint64_t index, size_t length,
-                                   size_t count, uint64_t position, uint64_t whole, const realw *x, realw *y,
-                                   gathering *g)
+static void block_counted_elements(const block_job *j, const block_scales *s, size_t first, uint64_t index,
+                                   size_t length, size_t count, uint64_t position, uint64_t whole, const realw *x,
+                                   realw *y, gathering *g)
 {
     const core_plan *p = &j->element.plan;
     const int even = p->rule == CORE_RULE_EVEN;
@@ -295,14 +297,15 @@ static void block_counted_elements(const block_job *j, const block_scales *s, ui
     tile_counts c;
     c.max_error = g->stats.max_error;
     if (s->limits) {
-        block_fused_elements(j, s, length, count, x, NULL, to);
-        j->k->loopsw->count_limits[s->fast == 2 ? 1 + even : 0](length, count, x, to, s->high, s->over, s->low, &c);
+        block_fused_elements(j, s, first, length, count, x, NULL, to);
+        j->k->loopsw->count_limits[s->fast == 2 ? 1 + even : 0](length, count, x, to, s->high + first, s->over + first,
+                                                                s->low + first, &c);
         c.max_abs = s->most;
     } else {
         if (j->stochastic)
             fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
-        j->k->loopsw->count_scaled[even][s->divide][p->mode == FPEMU_MODE_SR](p, length, count, s->down, s->s,
-                                                                              s->second, x, r, to, &c);
+        j->k->loopsw->count_scaled[even][s->divide][p->mode == FPEMU_MODE_SR](p, length, count, s->down + first,
+                                                                              s->s + first, s->second, x, r, to, &c);
     }
     block_gather(j, position, whole, n, x, to, &c, g);
     if (to != y)
@@ -313,8 +316,8 @@ static void block_counted_elements(const block_job *j, const block_scales *s, ui
 static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
                                   gathering *g)
 {
-    const size_t length = (size_t)j->walk.tile_length, fit = length < TILE ? TILE / length : 1;
-    const size_t full = fit < POW2_LANES ? fit : POW2_LANES;
+    const size_t length = (size_t)j->walk.tile_length, fit = length < 4 * TILE ? 4 * TILE / length : 1;
+    const size_t full = fit < POW2_LANES ? fit : POW2_LANES, few = length < TILE ? TILE / length : 1;
     uintw amax[POW2_LANES];
     block_scales s;
     for (uint64_t done = 0; done < blocks;) {
@@ -323,11 +326,12 @@ static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t b
         const size_t count = block_tile_scales(j, wanted, amax, &s), n = count * length;
         if (count == 0 || !block_try_counting(j, count, amax, &s))
             return done;
-        for (size_t at = 0, m; at < n; at += m) {
-            m = n - at < TILE ? n - at : TILE;
-            block_counted_elements(j, &s, index + at, length < TILE ? length : m, length < TILE ? count : 1,
-                                   at % length, length, x + at, y + at, g);
-        }
+        for (size_t b = 0; b < count; b += few) /* some blocks, or piece by piece of one */
+            for (size_t at = 0, m; at < length; at += m) {
+                const size_t runs = count - b < few ? count - b : few, from = b * length + at;
+                m = length < TILE || length - at < TILE ? length - at : TILE;
+                block_counted_elements(j, &s, b, index + from, m, runs, at, length, x + from, y + from, g);
+            }
         block_count_scales(j, count, amax, s.saturated, g);
         x += n;
         y += n;
@@ -361,7 +365,7 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
         if (count == 0)
             return done;
         if (s.fast)
-            block_fused_elements(j, &s, length, count, x, NULL, y);
+            block_fused_elements(j, &s, 0, length, count, x, NULL, y);
         else if (at_once)
             j->k->loopsw->codebook_runs(&j->element.search, length, count, s.down, s.s, x, y);
         for (size_t at = 0, m; at < n && !at_once; at += m) {
@@ -370,7 +374,7 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
             if (j->stochastic)
                 fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + at, m, r);
             if (j->fused) {
-                block_fused_elements(j, &s, run, runs, x + at, r, y + at);
+                block_fused_elements(j, &s, 0, run, runs, x + at, r, y + at);
             } else {
                 j->k->loopsw->runs_t(s.divide, j->block.sticky, run, runs, s.down, x + at, t);
                 block_element_run(&j->element, j->k, m, t, r, 0, grid, rounded, q);
@@ -408,12 +412,12 @@ static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end
             const realw *const x = c.x + (int64_t)k * c.x_step;
             realw *const y = c.y + (int64_t)k * c.y_step;
             if (g) {
-                block_counted_elements(j, &s, index, 1, count, 0, UINT64_MAX, x, y, g);
+                block_counted_elements(j, &s, 0, index, 1, count, 0, UINT64_MAX, x, y, g);
                 continue;
             }
             if (j->stochastic)
                 fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, count, r);
-            block_fused_elements(j, &s, 1, count, x, r, y);
+            block_fused_elements(j, &s, 0, 1, count, x, r, y);
         }
         block_columns_end(j, &p, &c, count);
         if (g)
@@ -457,11 +461,11 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
         if (g && !block_try_counting(j, 1, &amax, &s))
             return at;
         if (g)
-            block_counted_elements(j, &s, span.first + at, (size_t)m, 1, position + at, whole, x, y, g);
+            block_counted_elements(j, &s, 0, span.first + at, (size_t)m, 1, position + at, whole, x, y, g);
         if (j->stochastic && !g)
             fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + span.first + at, (size_t)m, r);
         if (!g)
-            block_fused_elements(j, &s, (size_t)m, 1, x, r, y);
+            block_fused_elements(j, &s, 0, (size_t)m, 1, x, r, y);
         if (!in_place)
             block_store(j, span.y + (int64_t)at, 1, (size_t)m, tile);
     }
