@@ -440,7 +440,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     const core_span span = fpemu_walk_span(&j->walk, &p->place, position, end - position);
     if (span.step != 1 || span.x_step != 1 || span.y_step != 1)
         return 0;
-    const size_t most = j->stochastic || g ? TILE : 4 * TILE;
+    const size_t most = j->stochastic && !g ? TILE : 4 * TILE;
     const uint64_t whole = p->place.elements;
     const int in_place = block_in_place(j);
     realw tile[4 * TILE];
@@ -460,8 +460,11 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
         realw *const y = in_place ? j->y + span.y + (int64_t)at : tile;
         if (g && !block_try_counting(j, 1, &amax, &s))
             return at;
-        if (g)
-            block_counted_elements(j, &s, 0, span.first + at, (size_t)m, 1, position + at, whole, x, y, g);
+        for (uint64_t k = 0, few; k < m && g; k += few) {
+            few = m - k < TILE ? m - k : TILE;
+            block_counted_elements(j, &s, 0, span.first + at + k, (size_t)few, 1, position + at + k, whole, x + k,
+                                   y + k, g);
+        }
         if (j->stochastic && !g)
             fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + span.first + at, (size_t)m, r);
         if (!g)
