@@ -13,6 +13,24 @@ static uint64_t block_runs_from(const core_walk *w, uint64_t v, uint64_t end, co
 
 /* ---------------------------------------------------------------------------- scales that are powers of two */
 
+/* Adds n elements and their counts, c. They are of blocks of `length`, the first of them at `position` of its block; or,
+ * without sums of errors, of any. */
+static void block_gather(const block_job *j, uint64_t position, uint64_t length, size_t n, const realw *x,
+                         const realw *y, tile_counts *c, gathering *g)
+{
+    for (size_t at = 0, m; at < n; at += m) {
+        const uint64_t left = length - position;
+        m = !(j->want & FPEMU_STATS_SUMS) || left > n - at ? n - at : (size_t)left;
+        fpemu_gather_tile(g, CARRIER_BITS, position, m, x + at, y + at, c);
+        position += m;
+        if (position == length) {
+            fpemu_gather_close(g);
+            position = 0;
+        }
+        memset(c, 0, sizeof *c); /* they are all counted with the first */
+    }
+}
+
 /* n elements from `index` on, each with its own scale. They are of blocks of `length`, the first of them at `position`
  * of its block; or, without sums of errors, of any. */
 static void block_pow2_elements(const block_job *j, uint64_t index, size_t n, const uintw *powers, uint64_t position,
@@ -35,34 +53,25 @@ static void block_pow2_elements(const block_job *j, uint64_t index, size_t n, co
     open.max = open.lowest = q->past;
     j->k->loopsw->pow2[q->fixed][q->mode](&open, n, x, powers, r, grid);
     j->k->loopsw->pow2_count[q->fixed](q, n, x, grid, powers, to, &c);
-    for (size_t at = 0, m; at < n; at += m) {
-        const uint64_t left = length - position;
-        m = !(j->want & FPEMU_STATS_SUMS) || left > n - at ? n - at : (size_t)left;
-        fpemu_gather_tile(g, CARRIER_BITS, position, m, x + at, to + at, &c);
-        position += m;
-        if (position == length) {
-            fpemu_gather_close(g);
-            position = 0;
-        }
-        memset(&c, 0, sizeof c); /* they are all counted with the first */
-    }
+    block_gather(j, position, length, n, x, to, &c, g);
     if (to != y)
         memcpy(y, to, n * sizeof *y);
 }
 
-/* Counts blocks whose scales are powers of two. */
-static void block_pow2_scales(const block_job *j, size_t count, const uintw *amax, gathering *g)
+/* Counts blocks of finite elements. */
+static void block_count_scales(const block_job *j, size_t count, const uintw *amax, uint64_t saturated, gathering *g)
 {
-    uint64_t zeros = 0;
-    for (size_t b = 0; b < count; b++)
-        zeros += amax[b] == 0;
+    block_extremes all;
+    j->k->loopsw->extremes(count, amax, &all);
     g->stats.blocks += count;
-    g->stats.zero_blocks += zeros;
+    g->stats.zero_blocks += all.zeros;
+    g->stats.saturated_scales += saturated;
     for (size_t b = 0; b < count && (j->want & FPEMU_STATS_SCALES); b++) {
         const core_extremes e = {amax[b], 0, 0, 0, 0};
         core_scale s;
         core_scale_find(&j->block, &e, &s);
-        count_scale(&j->call->stats->request, s.exponent);
+        if (s.counted)
+            count_scale(&j->call->stats->request, s.exponent);
     }
 }
 
@@ -92,7 +101,7 @@ static uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blo
                 block_pow2_elements(j, index + at, m, spread, at % length, length, x + at, y + at, g);
             }
         if (g)
-            block_pow2_scales(j, count, amax, g);
+            block_count_scales(j, count, amax, 0, g);
         x += n;
         y += n;
         index += n;
@@ -164,7 +173,7 @@ static uint64_t block_pow2_columns(const block_job *j, uint64_t v, uint64_t end,
         }
         block_columns_end(j, &p, &c, count);
         if (g)
-            block_pow2_scales(j, count, amax, g);
+            block_count_scales(j, count, amax, 0, g);
         done += count;
         if (count < lanes)
             return done;
@@ -178,6 +187,10 @@ static uint64_t block_pow2_columns(const block_job *j, uint64_t v, uint64_t end,
 typedef struct block_scales {
     realw down[POW2_LANES], s[POW2_LANES], second; /* divisors or multipliers, and factors; fast: inverse divisors */
     int divide, fast;                              /* fast: what runs_fast gave */
+    uint64_t saturated;                            /* how many were cut to an end of the scale format, if counted */
+    uintw high[POW2_LANES], over[POW2_LANES], low[POW2_LANES]; /* what runs_limits gave */
+    uintw most;                                                /* the largest magnitude */
+    int limits;                                                /* whether they are there */
 } block_scales;
 
 static void block_try_fast(const block_job *j, size_t count, const uintw *amax, block_scales *s)
@@ -188,11 +201,37 @@ static void block_try_fast(const block_job *j, size_t count, const uintw *amax, 
             j->k->loopsw->runs_fast(&j->element.plan, &j->block, s->divide, count, amax, s->s, s->second, s->down);
 }
 
+/* How many of the scales v, not yet taken to their format, will be cut to one of its ends: the reference says so of
+ * those that may be. */
+static uint64_t block_saturated(const block_job *j, size_t count, const uintw *amax, const realw *v)
+{
+    const core_block *b = &j->block;
+    const realw ao = b->rule == FPEMU_SCALING_NVFP4_AO ? b->scale_normal : 0, least = b->no_zero ? b->scale_min : 0;
+    const uintw half = ((uintw)1 << b->scale_plan.d_norm) >> 1; /* of the last step */
+    const realw low = ao > least ? ao : least, high = core_value(b->scale_plan.max[0] + half);
+    uint64_t saturated = 0;
+    uintw most;
+    j->k->loopsw->runs_amax(count, 1, v, &most);
+    if (low == 0 && core_value(most) < high)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if ((v[i] >= high || v[i] < low) && amax[i]) {
+            const core_extremes e = {amax[i], 0, 0, 0, 0};
+            core_scale s;
+            core_scale_find(b, &e, &s);
+            saturated += s.saturated;
+        }
+    return saturated;
+}
+
 /* Scales of `wanted` blocks: how many, up to the first that is of another kind. */
 static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *amax, block_scales *s)
 {
     size_t count = 0;
+    s->saturated = 0;
     if (j->hold_many && j->k->loopsw->runs_scales(&j->block, wanted, amax, s->s)) {
+        if (j->counted)
+            s->saturated = block_saturated(j, wanted, amax, s->s);
         if (!j->block.same)
             j->k->loopsw->round[j->hold.rule][FPEMU_MODE_RNE](&j->hold, wanted, s->s, NULL, s->s);
         j->k->loopsw->runs_down(&j->block, wanted, s->s, s->down);
@@ -209,6 +248,7 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
             break;
         s->divide = divides;
         s->second = scale.d;
+        s->saturated += scale.saturated;
         s->down[count] = scale.down;
         s->s[count++] = scale.s;
     }
@@ -216,17 +256,89 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
     return count;
 }
 
-/* t, P and y at once, of `count` blocks of `length` elements. */
-static void block_fused_elements(const block_job *j, const block_scales *s, size_t length, size_t count, const realw *x,
-                                 const uint32_t *r, realw *y)
+/* t, P and y at once, of `count` blocks of `length` elements; the scales are those from `first` on. */
+static void block_fused_elements(const block_job *j, const block_scales *s, size_t first, size_t length, size_t count,
+                                 const realw *x, const uint32_t *r, realw *y)
 {
     const core_plan *p = &j->element.plan;
     const int even = p->rule == CORE_RULE_EVEN;
+    const realw *const down = s->down + first, *const scales = s->s + first;
     if (s->fast)
-        j->k->loopsw->scaled_fast[s->fast - 1][even][s->divide](p, length, count, s->down, s->s, s->second, x, y);
+        j->k->loopsw->scaled_fast[s->fast - 1][even][s->divide](p, length, count, down, scales, s->second, x, y);
     else
-        j->k->loopsw->scaled[even][s->divide][p->mode == FPEMU_MODE_SR](p, length, count, s->down, s->s, s->second, x,
-                                                                        r, y);
+        j->k->loopsw->scaled[even][s->divide][p->mode == FPEMU_MODE_SR](p, length, count, down, scales, s->second, x, r,
+                                                                        y);
+}
+
+/* Whether block_counted_elements does `count` blocks with these scales: to nearest it makes quotients as the fast form
+ * does. */
+static int block_try_counting(const block_job *j, size_t count, const uintw *amax, block_scales *s)
+{
+    block_extremes e;
+    j->k->loopsw->extremes(count, amax, &e);
+    s->most = (uintw)e.amax;
+    s->limits = s->fast && j->k->loopsw->runs_limits(&j->element.plan, s->fast == 2, s->divide, count, amax, s->s,
+                                                     s->second, s->down, s->high, s->over, s->low);
+    return !s->divide || j->stochastic || s->fast;
+}
+
+/* The same of at most TILE elements from `index` on, and their counters; the first lies at `position` of its block, of
+ * `whole` elements, as block_gather has it. */
+static void block_counted_elements(const block_job *j, const block_scales *s, size_t first, uint64_t index,
+                                   size_t length, size_t count, uint64_t position, uint64_t whole, const realw *x,
+                                   realw *y, gathering *g)
+{
+    const core_plan *p = &j->element.plan;
+    const int even = p->rule == CORE_RULE_EVEN;
+    const size_t n = length * count;
+    realw held[TILE];
+    uint32_t r[TILE];
+    realw *const to = x == y ? held : y; /* counting reads x once more when y is made */
+    tile_counts c;
+    c.max_error = g->stats.max_error;
+    if (s->limits) {
+        block_fused_elements(j, s, first, length, count, x, NULL, to);
+        j->k->loopsw->count_limits[s->fast == 2 ? 1 + even : 0](length, count, x, to, s->high + first, s->over + first,
+                                                                s->low + first, &c);
+        c.max_abs = s->most;
+    } else {
+        if (j->stochastic)
+            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
+        j->k->loopsw->count_scaled[even][s->divide][p->mode == FPEMU_MODE_SR](p, length, count, s->down + first,
+                                                                              s->s + first, s->second, x, r, to, &c);
+    }
+    block_gather(j, position, whole, n, x, to, &c, g);
+    if (to != y)
+        memcpy(y, to, n * sizeof *y);
+}
+
+/* Full runs in a row, counted. */
+static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
+                                  gathering *g)
+{
+    const size_t length = (size_t)j->walk.tile_length, fit = length < 4 * TILE ? 4 * TILE / length : 1;
+    const size_t full = fit < POW2_LANES ? fit : POW2_LANES, few = length < TILE ? TILE / length : 1;
+    uintw amax[POW2_LANES];
+    block_scales s;
+    for (uint64_t done = 0; done < blocks;) {
+        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
+        j->k->loopsw->runs_amax(length, wanted, x, amax);
+        const size_t count = block_tile_scales(j, wanted, amax, &s), n = count * length;
+        if (count == 0 || !block_try_counting(j, count, amax, &s))
+            return done;
+        for (size_t b = 0; b < count; b += few) /* some blocks, or piece by piece of one */
+            for (size_t at = 0, m; at < length; at += m) {
+                const size_t runs = count - b < few ? count - b : few, from = b * length + at;
+                m = length < TILE || length - at < TILE ? length - at : TILE;
+                block_counted_elements(j, &s, b, index + from, m, runs, at, length, x + from, y + from, g);
+            }
+        block_count_scales(j, count, amax, s.saturated, g);
+        x += n;
+        y += n;
+        index += n;
+        done += count;
+    }
+    return blocks;
 }
 
 /* The same of a table, with divisors; at most TILE elements where they take random bits. */
@@ -268,7 +380,7 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
         if (count == 0)
             return done;
         if (s.fast)
-            block_fused_elements(j, &s, length, count, x, NULL, y);
+            block_fused_elements(j, &s, 0, length, count, x, NULL, y);
         else if (at_once)
             block_table_runs(j, &s, index, length, count, x, y);
         for (size_t at = 0, m; at < n && !at_once; at += m) {
@@ -277,7 +389,7 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
             if (j->stochastic)
                 fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + at, m, r);
             if (j->fused) {
-                block_fused_elements(j, &s, run, runs, x + at, r, y + at);
+                block_fused_elements(j, &s, 0, run, runs, x + at, r, y + at);
             } else {
                 j->k->loopsw->runs_t(s.divide, j->block.sticky, run, runs, s.down, x + at, t);
                 block_element_run(&j->element, j->k, m, t, r, 0, grid, rounded, q);
@@ -293,7 +405,7 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
 }
 
 /* Columns, as block_pow2_columns. */
-static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end)
+static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end, gathering *g)
 {
     const core_walk *w = &j->walk;
     block_scales s;
@@ -308,15 +420,23 @@ static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end
         const block_columns c = block_columns_begin(j, &p, lanes, tile);
         j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)c.x_step, (size_t)lanes, c.x, amax);
         const size_t count = block_tile_scales(j, (size_t)lanes, amax, &s);
-        if (count == 0)
+        if (count == 0 || (g && !block_try_counting(j, count, amax, &s)))
             return done;
         for (uint64_t k = 0; k < p.elements; k++) {
-            const uint64_t index = j->call->rounding->offset + p.first + k * w->inner;
+            const uint64_t index = p.first + k * w->inner;
+            const realw *const x = c.x + (int64_t)k * c.x_step;
+            realw *const y = c.y + (int64_t)k * c.y_step;
+            if (g) {
+                block_counted_elements(j, &s, 0, index, 1, count, 0, UINT64_MAX, x, y, g);
+                continue;
+            }
             if (j->stochastic)
-                fpemu_random_fill(j->k, j->call->rounding, index, count, r);
-            block_fused_elements(j, &s, 1, count, c.x + (int64_t)k * c.x_step, r, c.y + (int64_t)k * c.y_step);
+                fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, count, r);
+            block_fused_elements(j, &s, 0, 1, count, x, r, y);
         }
         block_columns_end(j, &p, &c, count);
+        if (g)
+            block_count_scales(j, count, amax, s.saturated, g);
         done += count;
     }
     return end - v;
@@ -324,7 +444,8 @@ static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end
 
 /* Elements of a large block with a known scale, from `position` on, where they are neighbours: how many. They are
  * looked at once more, since the scale may be that of another tensor. */
-static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint64_t position, uint64_t end)
+static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint64_t position, uint64_t end,
+                                  gathering *g)
 {
     block_scales s;
     uint32_t r[TILE];
@@ -334,7 +455,8 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     const core_span span = fpemu_walk_span(&j->walk, &p->place, position, end - position);
     if (span.step != 1 || span.x_step != 1 || span.y_step != 1)
         return 0;
-    const size_t most = j->stochastic ? TILE : 4 * TILE;
+    const size_t most = j->stochastic && !g ? TILE : 4 * TILE;
+    const uint64_t whole = p->place.elements;
     const int in_place = block_in_place(j);
     realw tile[4 * TILE];
     for (uint64_t at = 0, m; at < span.n; at += m) {
@@ -350,9 +472,18 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
         s.s[0] = p->scale.s;
         s.second = p->scale.d;
         block_try_fast(j, 1, &amax, &s);
-        if (j->stochastic)
+        realw *const y = in_place ? j->y + span.y + (int64_t)at : tile;
+        if (g && !block_try_counting(j, 1, &amax, &s))
+            return at;
+        for (uint64_t k = 0, few; k < m && g; k += few) {
+            few = m - k < TILE ? m - k : TILE;
+            block_counted_elements(j, &s, 0, span.first + at + k, (size_t)few, 1, position + at + k, whole, x + k,
+                                   y + k, g);
+        }
+        if (j->stochastic && !g)
             fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + span.first + at, (size_t)m, r);
-        block_fused_elements(j, &s, (size_t)m, 1, x, r, in_place ? j->y + span.y + (int64_t)at : tile);
+        if (!g)
+            block_fused_elements(j, &s, 0, (size_t)m, 1, x, r, y);
         if (!in_place)
             block_store(j, span.y + (int64_t)at, 1, (size_t)m, tile);
     }
@@ -363,7 +494,9 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
 static uint64_t block_run_row(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
                               gathering *g)
 {
-    return j->pow2.usable ? block_pow2_runs(j, index, blocks, x, y, g) : block_run_tiles(j, index, blocks, x, y);
+    if (j->pow2.usable)
+        return block_pow2_runs(j, index, blocks, x, y, g);
+    return g ? block_count_tiles(j, index, blocks, x, y, g) : block_run_tiles(j, index, blocks, x, y);
 }
 
 /* The same of words, which lie in a tile meanwhile. */
@@ -390,7 +523,7 @@ static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gat
 {
     uint64_t done = 0;
     if (j->walk.inner > 1)
-        return j->pow2.usable ? block_pow2_columns(j, v, end, g) : block_fused_columns(j, v, end);
+        return j->pow2.usable ? block_pow2_columns(j, v, end, g) : block_fused_columns(j, v, end, g);
     while (v + done < end) {
         core_place p;
         const uint64_t n = block_runs_from(&j->walk, v + done, end, &p);

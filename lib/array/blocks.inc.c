@@ -659,12 +659,15 @@ static void block_add_elements(const block_job *j, block_tile *w, const block_pa
     for (uint64_t at = begin, n; at < end; at += n) {
         const uint64_t left = end - at;
         n = 0;
-        if (j->codes)
+        if (j->codes) {
             n = block_code_piece(j, p, at, end);
-        else if (left >= BLOCK_TILE && j->squeezed)
+        } else if (left >= BLOCK_TILE && j->squeezed) {
             n = block_squeeze_piece(j, p, at, end);
-        else if (left >= BLOCK_TILE && j->fused_pieces)
-            n = block_fused_piece(j, p, at, end);
+        } else if (left >= BLOCK_TILE && j->fused_pieces) {
+            if (g)
+                block_flush(j, w, g); /* sums of errors go by place */
+            n = block_fused_piece(j, p, at, end, g);
+        }
         if (n)
             continue;
         n = left < BLOCK_TILE ? left : BLOCK_TILE;
@@ -976,10 +979,10 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     const int runs = fits && f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
                      !call->rounding->compat && !call->sink;
     if (j.walk.inner == 1)
-        j.many = runs && j.walk.x[3] == 1 && j.walk.y[3] == 1 && (j.pow2.usable || !call->stats);
+        j.many = runs && j.walk.x[3] == 1 && j.walk.y[3] == 1;
     else
         j.many = runs && j.walk.x_axis[3] == 1 && j.walk.y_axis[3] == 1 && call->count == UINT64_MAX &&
-                 (j.pow2.usable ? !(j.want & FPEMU_STATS_SUMS) : !call->stats);
+                 !(j.want & FPEMU_STATS_SUMS);
     uint64_t first = call->first;
     if (j.many && j.pow2.usable && j.walk.total < SMALL)
         first += block_run_small(&j, first, last);
@@ -988,10 +991,10 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     block_element_begin(&j.element, &element, &rounding, j.counted);
     block_element_search(&j.element, j.k, j.walk.total, !call->sink, j.counted);
     j.fused = !j.block.sticky && block_is_fast(&j.element);
-    j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->stats && !call->compact;
+    j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->compact;
     j.fast[0] = j.fused && j.element.plan.mode == FPEMU_MODE_RNE && !call->sink;
     j.fast[1] = j.fast[0] && core_fast_quotients(f);
-    j.many &= j.walk.inner == 1 || j.pow2.usable || j.fused;
+    j.many &= (j.walk.inner == 1 && !call->stats) || j.pow2.usable || j.fused;
 #if CARRIER_BITS == 32
     if ((j.block.powers || f->scaling == FPEMU_SCALING_S2FP8) && element.fits_f64) /* also what binary32 holds */
         block_element_begin64(&j.wide, &element, &rounding, j.counted);

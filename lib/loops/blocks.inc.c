@@ -321,6 +321,104 @@ SCALED_LOOP(even_by_stochastic, 1, 1, FPEMU_MODE_SR)
 #undef SCALED_LENGTH
 #undef SCALED_ELEMENT
 
+/* What is known of every element from what is known of blocks. */
+#define SPREAD(name, type)                                                                                             \
+    FPEMU_FN void name(size_t length, size_t count, const type *of_blocks, type *spread)                               \
+    {                                                                                                                  \
+        if (length == 16) {                                                                                            \
+            for (size_t b = 0; b < count; b++)                                                                         \
+                SIMD for (size_t i = 0; i < 16; i++) spread[b * 16 + i] = of_blocks[b];                                \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (size_t b = 0; b < count; b++) {                                                                           \
+            const type one = of_blocks[b];                                                                             \
+            SIMD for (size_t i = 0; i < length; i++) spread[b * length + i] = one;                                     \
+        }                                                                                                              \
+    }
+SPREAD(loop_spread_scales, realw)
+SPREAD(loop_spread_bits, uintw)
+#undef SPREAD
+
+/* y of finite elements as loop_scaled makes it, and their counters: the fast form of loop_count and
+ * loop_count_element. To nearest, quotients are those of core_fast_quotient, with `down` as runs_fast gives it.
+ * tests/against_judges/blocks_stats.c holds it to their counts. */
+FPEMU_FN void loop_count_scaled(const core_plan *plan, int even, int divide, int mode, size_t length, size_t count,
+                                const realw *downs, const realw *scales, realw second, const void *x, const uint32_t *r,
+                                void *y, tile_counts *c)
+{
+    const core_plan p = *plan;
+    const uintw magnitude = ~(uintw)0 >> 1, high = p.max[0], low = p.max[1], normal = p.min_normal;
+    const uintw cap = p.fast_cap, step = p.fast_emin + p.fast_up;
+    const size_t n = length * count;
+    const char *in = (const char *)x;
+    char *out = (char *)y;
+    realw spread_down[TILE], spread_s[TILE];
+    const realw *const down = length == 1 ? downs : spread_down, *const s = length == 1 ? scales : spread_s;
+    uintw zero = 0, made_zero = 0, zero_p = 0, small = 0, inexact = 0, clipped = 0, overflow = 0;
+    uintw max_abs = 0, min_less_1 = ~(uintw)0, max_error = 0;
+    if (length > 1) {
+        loop_spread_scales(length, count, downs, spread_down);
+        loop_spread_scales(length, count, scales, spread_s);
+    }
+#pragma omp simd reduction(+ : zero, made_zero, zero_p, small, inexact, clipped, overflow) \
+    reduction(max : max_abs, max_error) reduction(min : min_less_1)
+    for (size_t i = 0; i < n; i++) {
+        uintw u;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        const uintw a = u & magnitude, sign = u ^ a, less_1 = a - 1;
+        const realw at = core_value(u);
+        realw t = at * down[i];
+        if (divide)
+            t = mode == FPEMU_MODE_RNE ? core_fast_quotient(at, s[i], down[i]) : at / down[i];
+        const uintw seen = core_bits(t) & magnitude, near = core_at_most(seen, cap);
+        const uintw g = mode == FPEMU_MODE_SR
+                            ? core_stochastic(&p, seen, (uintw)r[i] << (CARRIER_BITS - 32))
+                            : core_shifter_round(FPEMU_MODE_RNE, near, even ? step : core_shifter_c(&p, near), 0, 0);
+        const uintw max = even && u > magnitude ? low : high, kept = core_at_most(g, max);
+        const realw made = core_value(kept | sign), rounded = even ? made + 0 : made; /* -0 becomes 0 */
+        const uintw w = core_bits(divide ? rounded * s[i] : (rounded * s[i]) * second);
+        const uintw b = core_at_most(w & magnitude, CARRIER_INF - 1), v = b | (w & ~magnitude);
+        const uintw error = core_bits(at - core_value(v)) & magnitude;
+        memcpy(out + i * sizeof v, &v, sizeof v);
+        max_abs = a > max_abs ? a : max_abs;
+        min_less_1 = less_1 < min_less_1 ? less_1 : min_less_1;
+        max_error = error > max_error ? error : max_error;
+        ADD_IF(zero, a == 0);
+        ADD_IF(made_zero, b == 0);
+        ADD_IF(zero_p, !even && kept == 0);
+        ADD_IF(small, !even && (intw)kept < (intw)normal);
+        ADD_IF(inexact, error != 0);
+        ADD_IF(clipped, (intw)seen > (intw)max);
+        ADD_IF(overflow, (intw)g > (intw)max);
+    }
+    c->nan = c->infinite = c->invalid = 0;
+    c->clipped = clipped;
+    c->overflow = overflow;
+    c->underflow = made_zero - zero;
+    c->subnormal = normal ? small - zero_p : 0;
+    c->inexact = inexact;
+    c->min_abs = (uintw)(min_less_1 + 1);
+    c->max_abs = max_abs;
+    loop_add_error(n, in, out, max_error, 0, c);
+}
+
+#define COUNT_SCALED(name, even, divide, mode)                                                                         \
+    static void CARRIER(loop_count_scaled_##name)(const core_plan *plan, size_t length, size_t count,                  \
+                                                  const realw *down, const realw *s, realw second, const void *x,      \
+                                                  const uint32_t *r, void *y, tile_counts *c)                          \
+    {                                                                                                                  \
+        loop_count_scaled(plan, even, divide, mode, length, count, down, s, second, x, r, y, c);                       \
+    }
+COUNT_SCALED(stop_times_nearest, 0, 0, FPEMU_MODE_RNE)
+COUNT_SCALED(stop_times_stochastic, 0, 0, FPEMU_MODE_SR)
+COUNT_SCALED(stop_by_nearest, 0, 1, FPEMU_MODE_RNE)
+COUNT_SCALED(stop_by_stochastic, 0, 1, FPEMU_MODE_SR)
+COUNT_SCALED(even_times_nearest, 1, 0, FPEMU_MODE_RNE)
+COUNT_SCALED(even_times_stochastic, 1, 0, FPEMU_MODE_SR)
+COUNT_SCALED(even_by_nearest, 1, 1, FPEMU_MODE_RNE)
+COUNT_SCALED(even_by_stochastic, 1, 1, FPEMU_MODE_SR)
+#undef COUNT_SCALED
+
 /* How far core_fast_... serves `count` blocks of finite elements: 0 not all of them, 1 it does, 2 nothing comes to lie
  * beyond the ends. For divisors s, `down` is made what it wants, if it does. */
 static int loop_runs_fast(const core_plan *p, const core_block *b, int divided, size_t count, const uintw *amax,
@@ -412,6 +510,152 @@ FAST_LOOP(even_by_inside, even, 1, 1)
 #undef FAST_LOOP
 #undef FAST_LENGTH
 #undef FAST_ELEMENT
+
+/* The largest magnitude whose product with `down` is rounded to at most `end`; *bad: it is not had. The quotient of the
+ * two is at most two steps from it. */
+FPEMU_FN uintw loop_limit(realw end, realw down, uintw *bad)
+{
+    const realw quotient = end / down;
+    const uintw near = core_at_most(core_bits(quotient), CARRIER_INF - 4), first = near - 2;
+    uintw limit = first;
+    for (uintw k = 1; k <= 4; k++)
+        limit += core_value(first + k) * down <= end;
+    *bad |= (uintw)((intw)near < (intw)CARRIER_HIDDEN) | (uintw)(core_value(first) * down > end) |
+            (uintw)(limit == first + 4 && near != CARRIER_INF - 4);
+    return limit;
+}
+
+/* For `count` blocks that runs_fast serves: which magnitudes x their element format clips, those above high; which
+ * overflow, those above over; and which magnitudes y are of its subnormal values or zero, those below low. 0 where this
+ * cannot be said of them. inside: nothing overflows, and over is not made. */
+static int loop_runs_limits(const core_plan *p, int inside, int divided, size_t count, const uintw *amax,
+                            const realw *s, realw second, const realw *down, uintw *high, uintw *over, uintw *low)
+{
+    const realw max = core_value(p->max[0]), normal = core_value(p->min_normal), step = core_value(p->low_one);
+    uintw bad = 0;
+    if (p->max[1] < p->max[0] || (!inside && (divided || p->rule == CORE_RULE_EVEN)))
+        return 0;
+    if (!inside) {
+        const realw last = core_value(core_last_inside(p));
+        SIMD for (size_t b = 0; b < count; b++)
+        {
+            uintw one_bad = 0;
+            const uintw limit = loop_limit(last, down[b], &one_bad);
+            const uintw held = core_value(amax[b]) * down[b] <= last;
+            over[b] = held ? CARRIER_INF : limit;
+            low[b] = held ? 0 : one_bad;
+        }
+#pragma omp simd reduction(| : bad)
+        for (size_t b = 0; b < count; b++)
+            bad |= low[b];
+    }
+    if (divided) {
+        for (size_t b = 0; b < count; b++) {
+            high[b] = CARRIER_INF;
+            if (!(down[b] > 0) || core_value(amax[b]) / s[b] <= max)
+                continue;
+            high[b] = core_bits(max * s[b]);
+            while (core_value(high[b]) / s[b] > max)
+                high[b]--;
+            while (core_value(high[b] + 1) / s[b] <= max)
+                high[b]++;
+        }
+    } else {
+        SIMD for (size_t b = 0; b < count; b++)
+        {
+            uintw one_bad = 0;
+            const uintw limit = loop_limit(max, down[b], &one_bad);
+            const uintw held = core_value(amax[b]) * down[b] <= max;
+            high[b] = held ? CARRIER_INF : limit;
+            low[b] = held ? 0 : one_bad;
+        }
+#pragma omp simd reduction(| : bad)
+        for (size_t b = 0; b < count; b++)
+            bad |= low[b];
+    }
+    if (p->rule == CORE_RULE_EVEN) { /* what is inside lies nearer than a lower end that is farther */
+        SIMD for (size_t b = 0; b < count; b++) low[b] = p->max[1] > p->max[0] ? CARRIER_INF : high[b];
+        return !bad;
+    }
+#pragma omp simd reduction(| : bad)
+    for (size_t b = 0; b < count; b++) {
+        const realw first = (normal * s[b]) * second, before = ((normal - step) * s[b]) * second;
+        const realw least = (step * s[b]) * second;
+        const uintw some = s[b] > 0;
+        low[b] = some ? core_bits(first) : 1;
+        bad |= some & ((uintw)(before >= first) | (uintw)(least <= 0));
+    }
+    return !bad;
+}
+
+/* The counters of such blocks from x and y alone, at most TILE elements: the fast form of loop_count and
+ * loop_count_element to nearest even, held to their counts by the same test. Where the grid is even, low is that of
+ * negative x. max_abs is left out. */
+FPEMU_FN void loop_count_limits(int even, int inside, size_t length, size_t count, const void *x, const void *y,
+                                const uintw *highs, const uintw *overs, const uintw *lows, tile_counts *c)
+{
+    const uintw magnitude = ~(uintw)0 >> 1;
+    const size_t n = length * count;
+    const char *in = (const char *)x, *out = (const char *)y;
+    uintw high[TILE], over[TILE], low[TILE];
+    uintw made_zero = 0, small = 0, inexact = 0, clipped = 0, overflow = 0, max_error = 0;
+    intw nearest = (intw)magnitude;
+    loop_spread_bits(length, count, highs, high);
+    loop_spread_bits(length, count, lows, low);
+    if (!inside)
+        loop_spread_bits(length, count, overs, over);
+#pragma omp simd reduction(+ : made_zero, small, inexact, clipped, overflow) reduction(max : max_error) \
+    reduction(min : nearest)
+    for (size_t i = 0; i < n; i++) {
+        uintw u, v;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        memcpy(&v, out + i * sizeof v, sizeof v);
+        const uintw a = u & magnitude, b = v & magnitude, above = high[i], below = low[i];
+        const uintw limit = even && u > magnitude ? below : above;
+        const uintw error = core_bits(core_value(u) - core_value(v)) & magnitude;
+        nearest = (intw)a < nearest ? (intw)a : nearest;
+        max_error = error > max_error ? error : max_error;
+        ADD_IF(made_zero, b == 0);
+        ADD_IF(small, !even && (intw)b < (intw)below);
+        ADD_IF(inexact, error != 0);
+        ADD_IF(clipped, (intw)a > (intw)limit);
+        if (!inside)
+            ADD_IF(overflow, (intw)a > (intw)over[i]);
+    }
+    uintw zero = 0;
+    if (nearest == 0) {
+        uintw less_1 = ~(uintw)0;
+#pragma omp simd reduction(+ : zero) reduction(min : less_1)
+        for (size_t i = 0; i < n; i++) {
+            uintw u;
+            memcpy(&u, in + i * sizeof u, sizeof u);
+            const uintw a = (u & magnitude) - 1;
+            zero += a > magnitude;
+            less_1 = a < less_1 ? a : less_1;
+        }
+        nearest = (intw)(less_1 + 1);
+    }
+    c->nan = c->infinite = c->invalid = 0;
+    c->clipped = clipped;
+    c->overflow = overflow;
+    c->underflow = made_zero - zero;
+    c->subnormal = even ? 0 : small - made_zero;
+    c->inexact = inexact;
+    c->min_abs = (uintw)nearest;
+    loop_add_error(n, in, out, max_error, 0, c);
+}
+
+#define COUNT_LIMITS(name, even, inside)                                                                               \
+    static void CARRIER(loop_count_limits_##name)(size_t length, size_t count, const void *x, const void *y,           \
+                                                  const uintw *high, const uintw *over, const uintw *low,              \
+                                                  tile_counts *c)                                                      \
+    {                                                                                                                  \
+        loop_count_limits(even, inside, length, count, x, y, high, over, low, c);                                      \
+    }
+COUNT_LIMITS(stop, 0, 0)
+COUNT_LIMITS(stop_inside, 0, 1)
+COUNT_LIMITS(even_inside, 1, 1)
+#undef COUNT_LIMITS
 
 /* y of the kinds MULTIPLY and DIVIDE. */
 static void loop_scale_y(const core_scale *s, size_t n, const void *p, void *y)

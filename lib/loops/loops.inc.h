@@ -41,11 +41,21 @@ typedef struct carrier_loops {
     /* by form (even 1), kind (divide 1) and mode (sr 1) */
     void (*scaled[2][2][2])(const core_plan *p, size_t length, size_t count, const realw *down, const realw *s,
                             realw second, const void *x, const uint32_t *r, void *y);
+    /* the same of at most TILE elements, which are counted too */
+    void (*count_scaled[2][2][2])(const core_plan *p, size_t length, size_t count, const realw *down, const realw *s,
+                                  realw second, const void *x, const uint32_t *r, void *y, tile_counts *c);
     /* the fast form to nearest even: how far it goes (0 to 2), and by whether nothing passes the ends, form and kind */
     int (*runs_fast)(const core_plan *p, const core_block *b, int divided, size_t count, const uintw *amax,
                      const realw *s, realw second, realw *down);
     void (*scaled_fast[2][2][2])(const core_plan *p, size_t length, size_t count, const realw *down, const realw *s,
                                  realw second, const void *x, void *y);
+    /* above which magnitudes x is clipped and overflows, and from which on y is normal, block by block, 0 where this
+     * cannot be said; inside: runs_fast gave 2; and counters by these alone, but max_abs, of at most TILE elements:
+     * anywhere, inside, and on an even grid inside */
+    int (*runs_limits)(const core_plan *p, int inside, int divided, size_t count, const uintw *amax, const realw *s,
+                       realw second, const realw *down, uintw *high, uintw *over, uintw *low);
+    void (*count_limits[3])(size_t length, size_t count, const void *x, const void *y, const uintw *high,
+                            const uintw *over, const uintw *low, tile_counts *c);
     /* Codebooks: what a call needs (s->usable says whether the others may be called; only_values: codebook_codes is
      * not). Where s->steps: values of t and indices, and values of the quotients by `down`, times scales. In the other
      * modes values, also under scales, and the indices of values. How many finite t lie outside the table, or, with grid, which: all ones

@@ -6,6 +6,8 @@
 #define AFFINE(rule, mode) [mode] = ROUND_AFFINE(mode),
 #define POW2(kind, mode) [mode] = CARRIER(loop_pow2_##kind##_##mode),
 #define SCALED(form, mode) CARRIER(loop_scaled_##form##_##mode)
+#define COUNTED(form, mode) CARRIER(loop_count_scaled_##form##_##mode)
+#define LIMITS(form) CARRIER(loop_count_limits_##form)
 #define SCALED_FAST(form) CARRIER(loop_fast_##form)
 
 static const carrier_loops TABLE = {
@@ -46,7 +48,13 @@ static const carrier_loops TABLE = {
                 {SCALED(stop_by, nearest), SCALED(stop_by, stochastic)}},
                {{SCALED(even_times, nearest), SCALED(even_times, stochastic)},
                 {SCALED(even_by, nearest), SCALED(even_by, stochastic)}}},
+    .count_scaled = {{{COUNTED(stop_times, nearest), COUNTED(stop_times, stochastic)},
+                      {COUNTED(stop_by, nearest), COUNTED(stop_by, stochastic)}},
+                     {{COUNTED(even_times, nearest), COUNTED(even_times, stochastic)},
+                      {COUNTED(even_by, nearest), COUNTED(even_by, stochastic)}}},
     .runs_fast = loop_runs_fast,
+    .runs_limits = loop_runs_limits,
+    .count_limits = {LIMITS(stop), LIMITS(stop_inside), LIMITS(even_inside)},
     .scaled_fast = {{{SCALED_FAST(stop_times), SCALED_FAST(stop_by)}, {SCALED_FAST(even_times), SCALED_FAST(even_by)}},
                     {{SCALED_FAST(stop_times_inside), SCALED_FAST(stop_by_inside)},
                      {SCALED_FAST(even_times_inside), SCALED_FAST(even_by_inside)}}},
@@ -73,6 +81,8 @@ static const carrier_loops TABLE = {
 #undef AFFINE
 #undef POW2
 #undef SCALED
+#undef COUNTED
+#undef LIMITS
 #undef SCALED_FAST
 #undef TABLE_CODEBOOK
 #undef TABLE_CODEBOOK_CODES
