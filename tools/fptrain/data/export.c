@@ -26,9 +26,15 @@ static bool add(zip_t *zip, const char *name, const npy_header *header, const vo
     memcpy(bytes, start, length);
     memcpy(bytes + length, data, size);
     zip_source_t *source = zip_source_buffer(zip, bytes, length + size, 1);
-    const zip_int64_t place = source ? zip_file_add(zip, name, source, ZIP_FL_ENC_UTF_8) : -1;
-    if (place < 0)
+    if (!source) {
+        free(bytes);
         return false;
+    }
+    const zip_int64_t place = zip_file_add(zip, name, source, ZIP_FL_ENC_UTF_8);
+    if (place < 0) {
+        zip_source_free(source); /* and the bytes */
+        return false;
+    }
     return zip_set_file_compression(zip, (zip_uint64_t)place, ZIP_CM_STORE, 0) == 0 &&
            zip_file_set_dostime(zip, (zip_uint64_t)place, 0, FIRST_OF_JANUARY_1980, 0) == 0;
 }

@@ -158,7 +158,7 @@ bool scaler_update(scaler *s, const gradient_report *report)
 size_t scaler_save(const scaler *s, void *bytes, size_t capacity)
 {
     const size_t own = sizeof s->state, rest = s->layers ? adaptive_size(s->layers) : 0;
-    if (capacity >= own + rest) {
+    if (bytes && capacity >= own + rest) {
         memcpy(bytes, &s->state, own);
         if (s->layers)
             adaptive_save(s->layers, (unsigned char *)bytes + own);
