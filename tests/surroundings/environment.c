@@ -24,20 +24,21 @@
 /* The registers that a caller may set; 0 where there are none such. */
 typedef struct registers {
     uint32_t sse, control, status;
+    uint32_t tags; /* all ones: no x87 register holds anything; MMX fills them */
 } registers;
 
 static registers now(void)
 {
-    registers r = {0, 0, 0};
+    registers r = {0, 0, 0, 0xffff};
 #if defined(__SSE__)
     r.sse = _mm_getcsr();
 #endif
 #if defined(__x86_64__) || defined(__i386__)
-    uint16_t control, status;
-    __asm__ volatile("fnstcw %0" : "=m"(control));
-    __asm__ volatile("fnstsw %0" : "=m"(status));
-    r.control = control;
-    r.status = status & 0x3f;
+    uint16_t x87[14]; /* control, status and tags are every other one of the first six */
+    __asm__ volatile("fnstenv %0\n\tfldenv %0" : "+m"(x87));
+    r.control = x87[0];
+    r.status = x87[2] & 0x3f;
+    r.tags = x87[4];
 #else
     r.control = (uint32_t)fegetround();
     r.status = (uint32_t)fetestexcept(FE_ALL_EXCEPT);
@@ -175,6 +176,8 @@ static void visit(const call *c, void *context_)
         lh_check(before.sse == after.sse && before.control == after.control && before.status == after.status,
                  "%s: with %s the environment is not restored: MXCSR %x became %x, x87 %x %x became %x %x", c->name,
                  all[i].name, before.sse, after.sse, before.control, before.status, after.control, after.status);
+        lh_check(after.tags == 0xffff, "%s: with %s registers of the x87 unit are left full: %x", c->name, all[i].name,
+                 after.tags);
         lh_check(kept == 4242, "%s: with %s errno became %d", c->name, all[i].name, kept);
         lh_check(keep, "%s: with %s the environment of a thread is not restored", c->name, all[i].name);
     }
