@@ -184,6 +184,7 @@ static void one_array(const char *spec, const fpemu_format *f, const fpemu_round
     check_margins(spec, y, n * size);
     lh_check(!counted || stats.count == n, "%s: counted %llu of %zu", spec, (unsigned long long)stats.count, n);
     digest = variants_fold(digest, y, n * size);
+    uint64_t vanished = 0, changed = 0;
     for (size_t i = 0; i < n; i++) {
         float s;
         double d;
@@ -194,7 +195,14 @@ static void one_array(const char *spec, const fpemu_format *f, const fpemu_round
         if (!lh_check(same(carrier, y, i, one), "%s mode %u carrier %d: element %zu of %zu, %a: not %a", spec, r->mode,
                       carrier, i, n, carrier == 32 ? (double)s : d, one))
             return;
+        const double number = carrier == 32 ? (double)s : d;
+        vanished += isfinite(number) && number != 0 && one == 0;
+        changed += isfinite(number) && !(one == number);
     }
+    lh_check(!counted || (stats.underflow == vanished && stats.inexact == changed),
+             "%s mode %u carrier %d: %llu underflows and %llu inexact, not %llu and %llu", spec, r->mode, carrier,
+             (unsigned long long)stats.underflow, (unsigned long long)stats.inexact, (unsigned long long)vanished,
+             (unsigned long long)changed);
     /* codes, from any address, and back */
     memset(to, 0xa5, sizeof to);
     y = to + MARGIN + below(16) * code_size;
