@@ -2,6 +2,7 @@
 # These flags are part of the numerics: every file of the library, of the judges and of the tools is compiled with
 # them. No contraction of a*b+c, no reasoning from traps or errno (it only hinders vectorising). Flags that allow the
 # compiler to change results are refused, in CFLAGS as well as in CC; so is a target that computes in excess precision.
+# gcc 12 takes registers of MMX for a few moves, which leaves the caller's x87 registers unusable: it may not.
 AC_DEFUN([FPEMU_STRICT_ARITHMETIC], [
   for flag in $CC $CPPFLAGS $CFLAGS; do
     AS_CASE([$flag],
@@ -11,7 +12,7 @@ AC_DEFUN([FPEMU_STRICT_ARITHMETIC], [
   done
 
   STRICT_CFLAGS=
-  for flag in -std=c11 -ffp-contract=off -fno-trapping-math -fno-math-errno; do
+  for flag in -std=c11 -ffp-contract=off -fno-trapping-math -fno-math-errno -mno-mmx; do
     FPEMU_TRY_FLAGS([$flag], [AS_VAR_APPEND([STRICT_CFLAGS], [" $flag"])])
   done
   STRICT_CFLAGS=${STRICT_CFLAGS# }
