@@ -137,6 +137,27 @@ static void check_margins(const char *spec, const unsigned char *at, size_t byte
             return;
 }
 
+/* Codes of any bits, those that stand for no value and indices past a table's end too, are read as one by one. */
+static void any_codes(const char *spec, const fpemu_format *f, int carrier, size_t n, unsigned char *y, void *x)
+{
+    const size_t code_size = fpemu_format_code_size(f);
+    const uint64_t mask = f->kind == FPEMU_KIND_CODEBOOK ? ~UINT64_C(0) : ~UINT64_C(0) >> (64 - f->bits);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t code = lh_next(&state) & mask;
+        memcpy(y + i * code_size, &code, code_size);
+    }
+    const fpemu_status status = carrier == 32 ? fpemu_decode_f32(f, n, y, x) : fpemu_decode_f64(f, n, y, x);
+    lh_check(status == FPEMU_OK, "%s carrier %d: decode any", spec, carrier);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t code = 0;
+        memcpy(&code, y + i * code_size, code_size);
+        const double value = carrier == 32 ? (double)fpemu_decode_one_f32(f, code) : fpemu_decode_one_f64(f, code);
+        if (!lh_check(same(carrier, x, i, value), "%s carrier %d: any code %llx is read, not as %a", spec, carrier,
+                      (unsigned long long)code, value))
+            return;
+    }
+}
+
 static void one_array(const char *spec, const fpemu_format *f, const fpemu_rounding *r, int carrier)
 {
     static unsigned char from[MOST * 8 + 4 * MARGIN], to[MOST * 8 + 4 * MARGIN], held[MOST * 8];
@@ -163,6 +184,7 @@ static void one_array(const char *spec, const fpemu_format *f, const fpemu_round
     check_margins(spec, y, n * size);
     lh_check(!counted || stats.count == n, "%s: counted %llu of %zu", spec, (unsigned long long)stats.count, n);
     digest = variants_fold(digest, y, n * size);
+    uint64_t vanished = 0, changed = 0;
     for (size_t i = 0; i < n; i++) {
         float s;
         double d;
@@ -173,7 +195,14 @@ static void one_array(const char *spec, const fpemu_format *f, const fpemu_round
         if (!lh_check(same(carrier, y, i, one), "%s mode %u carrier %d: element %zu of %zu, %a: not %a", spec, r->mode,
                       carrier, i, n, carrier == 32 ? (double)s : d, one))
             return;
+        const double number = carrier == 32 ? (double)s : d;
+        vanished += isfinite(number) && number != 0 && one == 0;
+        changed += isfinite(number) && !(one == number);
     }
+    lh_check(!counted || (stats.underflow == vanished && stats.inexact == changed),
+             "%s mode %u carrier %d: %llu underflows and %llu inexact, not %llu and %llu", spec, r->mode, carrier,
+             (unsigned long long)stats.underflow, (unsigned long long)stats.inexact, (unsigned long long)vanished,
+             (unsigned long long)changed);
     /* codes, from any address, and back */
     memset(to, 0xa5, sizeof to);
     y = to + MARGIN + below(16) * code_size;
@@ -208,6 +237,7 @@ static void one_array(const char *spec, const fpemu_format *f, const fpemu_round
                       (unsigned long long)code, value))
             return;
     }
+    any_codes(spec, f, carrier, n, y, x);
 }
 
 int main(int argc, char **argv)
