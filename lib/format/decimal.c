@@ -171,12 +171,12 @@ static int exact_digits(double x, char *digits, int size, int *exponent)
     for (int i = 0; i > e; i--) /* k * 2^e = k * 5^-e * 10^e */
         big_multiply_add(&a, 5, 0);
     int at = size; /* written from the end */
-    while (a.count > 0) {
+    do {
         uint32_t nine = big_divide(&a, BILLION);
         for (int i = 0; i < 9; i++, nine /= 10)
             digits[--at] = (char)('0' + nine % 10);
-    }
-    while (digits[at] == '0') /* cppcheck-suppress uninitvar ; written above, from the end */
+    } while (a.count > 0);
+    while (digits[at] == '0')
         at++;
     for (int i = at; i < size; i++)
         digits[i - at] = digits[i];

@@ -124,6 +124,10 @@ header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1048576, 1048576),
 os.mkdir("promise")
 open("promise/x.npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + bytes(100))
 np.save("promise/y.npy", np.arange(3))
+header = b"{'descr': '|S-1', 'fortran_order': False, 'shape': (3, 1), }"
+os.mkdir("signed")
+open("signed/x.npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + bytes(100))
+np.save("signed/y.npy", np.arange(3))
 np.savez("lenet.npz", x_train=rng.integers(0, 256, (60, 40, 40, 3)).astype("u1"), y_train=np.arange(60) % 7)
 np.savez("lenet8.npz", x_train=np.load("lenet.npz")["x_train"], y_train=np.arange(60) % 8)
 END
@@ -149,6 +153,7 @@ refuses 'line.npz: x: 1 dimensions; samples are' data line.npz
 refuses 'cut.npz: zip archive' data cut.npz
 refuses 'flipped.npz: x_train: zip archive: CRC error' data flipped.npz
 refuses 'promise/x.npy: truncated' data promise
+refuses "signed/x.npy: elements of type '|S-1'" data signed
 refuses "whole.npz: no array 'a'" data whole.npz --set data.names=a,b
 refuses "'a,b,c': 3 names" data whole.npz --set data.names=a,b,c
 refuses 'element 3, 4, is not in 0..3' data whole.npz --set data.classes=4

@@ -2,7 +2,8 @@
 INSTRUMENTS = tests/instruments/analyzed.sh tests/instruments/sanitized.sh tests/instruments/threads.sh \
 	tests/instruments/valgrind.sh
 EXTRA_DIST += $(INSTRUMENTS) .clang-tidy tests/instruments/.clang-tidy tools/common/.clang-tidy \
-	tools/fpemu/files/.clang-tidy tests/instruments/README.md tests/instruments/common.sh \
+	tools/fpemu/files/.clang-tidy lib/format/.clang-tidy tools/fptrain/data/.clang-tidy \
+	tests/instruments/README.md tests/instruments/common.sh \
 	tests/instruments/cppcheck.cfg tests/instruments/cppcheck.supp tests/instruments/leaks.supp \
 	tests/instruments/left_out.txt tests/instruments/planted.c \
 	tests/instruments/threads.supp tests/instruments/valgrind.supp

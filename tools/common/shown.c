@@ -71,7 +71,7 @@ static size_t cut_middle(char *line, size_t from, size_t to, size_t width)
     }
     const size_t first = start_of_character(line, from + width * 2 / 3);
     const size_t second = start_of_character(line, to - (width - width * 2 / 3 - strlen(dots)));
-    memcpy(line + first, dots, strlen(dots));
+    memcpy(line + first, dots, strlen(dots)); /* NOLINT(bugprone-not-null-terminated-result): the rest follows */
     memmove(line + first + strlen(dots), line + second, strlen(line + second) + 1);
     return first + strlen(dots) + (to - second);
 }

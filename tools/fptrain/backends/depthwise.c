@@ -20,6 +20,12 @@ static int wide(const conv_shape *s)
     return s->w + 2 * s->padding;
 }
 
+/* Weights of a channel: those of all channels can be more than an int counts. */
+static size_t area(const conv_shape *s)
+{
+    return (size_t)s->r * (size_t)s->r;
+}
+
 size_t depthwise_room(const conv_shape *s)
 {
     return (size_t)high(s) * (size_t)wide(s);
@@ -72,7 +78,7 @@ void depthwise_forward(const conv_shape *s, int n, const float *x, const float *
     const size_t in = (size_t)s->h * (size_t)s->w, out = (size_t)s->oh * (size_t)s->ow;
     memset(room, 0, depthwise_room(s) * sizeof *room);
     for (int i = 0; i < n * s->c; i++) {
-        const float *weights = w + i % s->c * s->r * s->r;
+        const float *weights = w + (size_t)(i % s->c) * area(s);
         float *to = y + (size_t)i * out;
         pad(s, x + (size_t)i * in, room);
         memset(to, 0, out * sizeof *to);
@@ -87,7 +93,7 @@ void depthwise_backward_data(const conv_shape *s, int n, const float *dy, const 
 {
     const size_t in = (size_t)s->h * (size_t)s->w, out = (size_t)s->oh * (size_t)s->ow;
     for (int i = 0; i < n * s->c; i++) {
-        const float *weights = w + i % s->c * s->r * s->r, *from = dy + (size_t)i * out;
+        const float *weights = w + (size_t)(i % s->c) * area(s), *from = dy + (size_t)i * out;
         float *to = dx + (size_t)i * in;
         memset(room, 0, depthwise_room(s) * sizeof *room);
         for (int line = 0; line < s->oh; line++, from += s->ow)
@@ -103,9 +109,9 @@ void depthwise_backward_weights(const conv_shape *s, int n, const float *x, cons
 {
     const size_t in = (size_t)s->h * (size_t)s->w, out = (size_t)s->oh * (size_t)s->ow;
     memset(room, 0, depthwise_room(s) * sizeof *room);
-    memset(dw, 0, (size_t)s->c * (size_t)(s->r * s->r) * sizeof *dw);
+    memset(dw, 0, (size_t)s->c * area(s) * sizeof *dw);
     for (int i = 0; i < n * s->c; i++) {
-        float *to = dw + i % s->c * s->r * s->r;
+        float *to = dw + (size_t)(i % s->c) * area(s);
         pad(s, x + (size_t)i * in, room);
         for (int k = 0; k < s->r * s->r; k++) {
             float lane[8] = {0};

@@ -146,9 +146,11 @@ static int fixed_bits(const run *r)
 {
     const settings *s = &r->settings;
     bool named[ROLES] = {false};
-    int bits = 0, more, end;
+    int bits = 0, more;
     for (int i = 0; i < s->format_count; i++) {
-        const bool plain = sscanf(s->formats[i].spec, "muppet(%5d)%n", &more, &end) == 1 && !s->formats[i].spec[end];
+        int end = 0; /* stays where no bracket closes */
+        const char *spec = s->formats[i].spec;
+        const bool plain = sscanf(spec, "muppet(%5d)%n", &more, &end) == 1 && end && !spec[end];
         if (!plain || (i && more != bits))
             return -1;
         bits = more;

@@ -30,7 +30,8 @@ static unsigned element_size(const char *code)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(code, known[i]) == 0)
             return (unsigned)(code[1] - '0');
-    if (sscanf(code, "S%5" SCNu64 "%n", &length, &end) == 1 && end && !code[end] && length > 0)
+    if (code[0] == 'S' && code[1] >= '0' && code[1] <= '9' && /* sscanf() takes signs and blanks too */
+        sscanf(code + 1, "%5" SCNu64 "%n", &length, &end) == 1 && !code[1 + end] && length > 0)
         return (unsigned)length;
     return 0;
 }

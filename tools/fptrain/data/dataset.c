@@ -124,13 +124,14 @@ bool dataset_part_read(const char *text, dataset_options *options, trouble *why)
     return true;
 }
 
-/* The first `count` of a seeded shuffle of 0 .. n - 1; for free(). */
+/* The first `count` of a seeded shuffle of 0 .. n - 1, which are not fewer; for free(). */
 static size_t *shuffled(uint64_t seed, uint64_t stream, size_t n, size_t count)
 {
     size_t *order = need(n, sizeof *order);
     for (size_t i = 0; i < n; i++)
         order[i] = i;
     for (size_t i = 0; i < count; i++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero) ; i < count <= n */
         const size_t j = i + (size_t)(random_u64(seed, FOR_DATA, stream, i) % (n - i)), taken = order[j];
         order[j] = order[i];
         order[i] = taken;

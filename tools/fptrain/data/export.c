@@ -30,6 +30,7 @@ static bool add(zip_t *zip, const char *name, const npy_header *header, const vo
         free(bytes);
         return false;
     }
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the source frees the bytes */
     const zip_int64_t place = zip_file_add(zip, name, source, ZIP_FL_ENC_UTF_8);
     if (place < 0) {
         zip_source_free(source); /* and the bytes */

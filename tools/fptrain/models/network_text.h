@@ -28,7 +28,7 @@
  *
  * Limits: a text of 64 KiB and 16384 words; blocks within blocks 16 deep, 64 branches, 16 arguments; 65536 statements
  * executed; 4096 operators; 2^24 elements and 65536 channels in a row of a value (classes and what is read apart), 2^32
- * parameters. Every error says FILE:LINE. */
+ * parameters; fewer than 2^31 elements that the kernel of a convolution covers. Every error says FILE:LINE. */
 #ifndef FPTRAIN_MODELS_NETWORK_TEXT_H
 #define FPTRAIN_MODELS_NETWORK_TEXT_H
 

@@ -3,6 +3,7 @@
 #include "engine/op.h"
 #include "ops/ops.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -202,6 +203,10 @@ int graph_conv(graph *g, int x, const conv_spec *spec)
     const int y = op_output(g, o, spec->channels, oh, ow, v->rows_per_sample);
     const int dim[4] = {spec->channels, v->c / groups, spec->kernel, spec->kernel};
     const double area = (double)spec->kernel * spec->kernel;
+    const int widest = dim[1] > spec->channels / groups ? dim[1] : spec->channels / groups;
+    if (widest * area > INT_MAX) /* the rows of a matrix of windows, forward or backward */
+        op_refuse(g, "%s: a kernel of %d x %d over %d channels is too large", o->name, spec->kernel, spec->kernel,
+                  widest);
     op_param(g, o, PARAM_WEIGHT, "weight", 4, dim, 0, sqrt(2 / (spec->channels / groups * area)));
     if (spec->bias)
         op_param(g, o, PARAM_BIAS, "bias", 1, dim, 0, 0);

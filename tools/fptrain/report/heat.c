@@ -50,7 +50,7 @@ static unsigned char *levels_of(const heat *h)
         for (int i = 0; i < h->columns; i++)
             largest = share[i] > largest ? share[i] : largest;
         for (int i = 0; i < h->columns; i++)
-            levels[row * h->columns + i] =
+            levels[(size_t)row * (size_t)h->columns + (size_t)i] =
                 (unsigned char)(isnan(share[i]) ? 0 : level_of(darkness(h, share[i], largest)));
     }
     return levels;
@@ -75,7 +75,7 @@ static void put_level(FILE *out, const heat *h, const unsigned char *levels, int
     const double width = (double)(NAMES + CELLS - left) / h->columns;
     bool any = false;
     for (int row = 0; row < h->rows; row++) {
-        const unsigned char *of = levels + row * h->columns;
+        const unsigned char *of = levels + (size_t)row * (size_t)h->columns;
         for (int i = 0, next; i < h->columns; i = next) {
             next = i + 1;
             if (of[i] != level)
