@@ -47,7 +47,7 @@ FPEMU_FN uintw core_compat_past(const core_plan *p, int mode, uintw u, uintw y, 
     const uintw carry = (uintw)(d < 2) | (uintw)(rest >> shift != 0) | (uintw)(sum < v);
     const uintw over = mode == FPEMU_MODE_SE ? r >> (CARRIER_BITS - 1) : carry;
     const uintw end = over ? CORE_BY_SIGN(u, p->overflow) : max | sign;
-    return (max != 0) & (a > max) & (a < CARRIER_INF) ? end : y;
+    return ((max != 0) & (a > max) & (a < CARRIER_INF)) ? end : y;
 }
 
 #if CARRIER_BITS == 32

@@ -60,10 +60,10 @@ ODD_LOOP(sub, const float x = a[i], y = -b[i]; ODD_SUM(x, y))
 #ifdef __FMA__
 ODD_LOOP(mul, const float x = a[i], y = b[i], p = x * y; u = odd_bits(p, __builtin_fmaf(x, y, -p));
          most = odd_larger(most, odd_magnitude(p));
-         least = odd_smaller(least, (x == 0) | (y == 0) ? UINT32_MAX : odd_magnitude(p));)
+         least = odd_smaller(least, ((x == 0) | (y == 0)) ? UINT32_MAX : odd_magnitude(p));)
 ODD_LOOP(fma, const float v = a[i], w = b[i], p = v * w, y = c[i];
          ODD_SUM(p, y) most = odd_larger(most, odd_magnitude(p));
-         least = odd_smaller(least, (v == 0) | (w == 0) ? UINT32_MAX : odd_magnitude(p));
+         least = odd_smaller(least, ((v == 0) | (w == 0)) ? UINT32_MAX : odd_magnitude(p));
          lost |= core_bits32(__builtin_fmaf(v, w, -p)) << 1;)
 ODD_LOOP(div, const float x = a[i], y = b[i], q = x / y, r = __builtin_fmaf(-q, y, x);
          u = odd_bits(q, core_value32(core_bits32(r) ^ (core_bits32(y) & 0x80000000u)));

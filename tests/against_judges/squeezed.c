@@ -6,6 +6,7 @@
  *   squeezed --all [K...] all 2^32 binary32 inputs with the numbers of tensor K, to nearest: the same result at both ends
  *                         of a run of equal results, or each element by itself
  */
+#define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/longhand.h"
 #include "variants.h"
 #include <math.h>

@@ -122,10 +122,10 @@ static int threads_keep(const surroundings *s)
 {
     int kept = 1;
     (void)s;
-#pragma omp parallel num_threads(2) reduction(& : kept)
-    kept &= fegetround() == s->direction
+#pragma omp parallel num_threads(2) reduction(&& : kept)
+    kept = kept && fegetround() == s->direction
 #if defined(__SSE__)
-            && (_mm_getcsr() & 0x8040) == s->sse
+           && (_mm_getcsr() & 0x8040) == s->sse
 #endif
         ;
     return kept;
