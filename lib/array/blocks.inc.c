@@ -824,7 +824,9 @@ static void block_table_count(const block_job *j, uint64_t index, size_t n, cons
     const kernels *k = j->k;
     tile_counts c = {0};
     c.max_error = g->stats.max_error;
-    if (!k->loopsw->count_nonzero(&open, n, x, y, 0, &c) && !k->loopsw->count_inside(&open, n, x, y, 0, &c)) {
+    const int keeps_zero = j->call->format->has_zero; /* which the second takes for granted */
+    if (!k->loopsw->count_nonzero(&open, n, x, y, 0, &c) &&
+        !(keeps_zero && k->loopsw->count_inside(&open, n, x, y, 0, &c))) {
         uintw grid[TILE];
         memset(grid, 0, n * sizeof *grid);
         k->loopsw->count(&open, n, x, y, grid, &c);
