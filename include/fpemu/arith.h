@@ -169,8 +169,8 @@ fpemu_status fpemu_function_table_f16(const fpemu_format *format, const fpemu_ro
                                       fpemu_function function, uint16_t *table);
 fpemu_status fpemu_function_table_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
                                        fpemu_function function, uint16_t *table);
-/* y[i] = table[x[i]]: what fpemu_apply of the table's kind would give. y is x itself or apart from it, and apart from
- * the table. */
+/* y[i] = table[x[i]], for n words: what fpemu_apply of the table's kind would give. y is x itself or apart from it, and
+ * apart from the table (FPEMU_ERROR_OVERLAP). n = 0 succeeds and touches nothing, whatever the pointers are. */
 fpemu_status fpemu_function_look_up(const uint16_t *table, size_t n, const uint16_t *x, uint16_t *y);
 
 /* -------------------------------------------------------------------------------------------- comparisons */

@@ -28,8 +28,8 @@ typedef struct fpemu_range {
 FPEMU_STATIC_ASSERT(sizeof(fpemu_range) == 96, "fpemu_range has no unnamed padding");
 
 /* Adds n elements to *range; their logarithms too where `format` needs them. A tensor may be measured in any pieces and
- * in any order, the range is the same. n = 0 adds nothing, x may be NULL then; FPEMU_ERROR_ARGUMENT for an array past the
- * end of memory, or a range that cannot be. */
+ * in any order, the range is the same. n = 0 adds nothing, x may be NULL then; FPEMU_ERROR_ARGUMENT for an array past
+ * the end of memory, or a range that cannot be. */
 fpemu_status fpemu_measure_f32(const fpemu_format *format, size_t n, const float *x, fpemu_range *range);
 fpemu_status fpemu_measure_f64(const fpemu_format *format, size_t n, const double *x, fpemu_range *range);
 fpemu_status fpemu_measure_f16(const fpemu_format *format, size_t n, const uint16_t *x, fpemu_range *range);

@@ -13,8 +13,8 @@ static uint64_t block_runs_from(const core_walk *w, uint64_t v, uint64_t end, co
 
 /* ---------------------------------------------------------------------------- scales that are powers of two */
 
-/* Adds n elements and their counts, c. They are of blocks of `length`, the first of them at `position` of its block; or,
- * without sums of errors, of any. */
+/* Adds n elements and their counts, c. They are of blocks of `length`, the first of them at `position` of its block;
+ * or, without sums of errors, of any. */
 static void block_gather(const block_job *j, uint64_t position, uint64_t length, size_t n, const realw *x,
                          const realw *y, tile_counts *c, gathering *g)
 {

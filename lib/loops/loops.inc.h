@@ -58,8 +58,8 @@ typedef struct carrier_loops {
                             const uintw *over, const uintw *low, tile_counts *c);
     /* Codebooks: what a call needs (s->usable says whether the others may be called; only_values: codebook_codes is
      * not). Where s->steps: values of t and indices, and values of the quotients by `down`, times scales. In the other
-     * modes values, also under scales, and the indices of values. How many finite t lie outside the table, or, with grid, which: all ones
-     * of a magnitude, or 0. Values of codes of `size` bytes */
+     * modes values, also under scales, and the indices of values. How many finite t lie outside the table, or, with
+     * grid, which: all ones of a magnitude, or 0. Values of codes of `size` bytes */
     void (*codebook_make)(core_search *s); /* what the loops need, from thresholds and values that follow from t */
     void (*codebook_begin)(core_search *s, const core_codebook *c, int only_values);
     void (*codebook)(const core_search *s, size_t n, const void *t, void *y);

@@ -3,8 +3,8 @@
  * calls too short for that, which calculate two logarithms each. tests/against_judges/blocks.c judges the rule by MPFR.
  *
  *   squeezed              element formats, modes, tensors, both carriers: at the steps and anywhere; every variant
- *   squeezed --all [K...] all 2^32 binary32 inputs with the numbers of tensor K, to nearest: the same result at both ends
- *                         of a run of equal results, or each element by itself
+ *   squeezed --all [K...] all 2^32 binary32 inputs with the numbers of tensor K, to nearest: the same result at both
+ *                         ends of a run of equal results, or each element by itself
  */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/longhand.h"

@@ -269,6 +269,17 @@ static fpemu_status run_operations_one(const call *c, void *const *at)
     return FPEMU_OK;
 }
 
+/* The table is no array of the call: it is as large as all of them, and filled by the call itself. */
+static fpemu_status run_table(const call *c, void *const *at)
+{
+    static uint16_t table[65536];
+    const fpemu_function function = (fpemu_function)c->which;
+    const fpemu_status status = c->carrier == FPEMU_CARRIER_F16
+                                    ? fpemu_function_table_f16(&c->format, &c->rounding, function, table)
+                                    : fpemu_function_table_bf16(&c->format, &c->rounding, function, table);
+    return status ? status : fpemu_function_look_up(table, c->n, at[CALL_A], at[CALL_Y]);
+}
+
 static fpemu_status run_compare(const call *c, void *const *at)
 {
     const fpemu_relation relation = (fpemu_relation)c->which;
@@ -662,6 +673,13 @@ static void visit_operations(walk *w, const call *like, int turn)
         need(&c, CALL_Y, c.n * size, size);
         if (like->carrier != FPEMU_CARRIER_F16 || !c.specials)
             visit_counted(w, c, FPEMU_STATS_SUMS);
+    }
+    if (size < 4 && turn < 4 && like->rounding.mode < FPEMU_MODE_SR) {
+        call c = begin("apply", "table", run_table, like);
+        c.which = FPEMU_FUNCTION_RSQRT;
+        need(&c, CALL_A, n * size, size);
+        need(&c, CALL_Y, n * size, size);
+        visit(w, &c);
     }
     if (w->threads || size < 4)
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* environment.c - whatever the caller's floating-point environment is, every call gives the same bits, traps nowhere, and
- * leaves environment and errno as they were; so on threads of OpenMP. The locale changes no text.
+/* environment.c - whatever the caller's floating-point environment is, every call gives the same bits, traps nowhere,
+ * and leaves environment and errno as they were; so on threads of OpenMP. The locale changes no text.
  * `environment` runs all, then each instruction set; `environment calls variant` is such a child. */
 #define _GNU_SOURCE /* feenableexcept */
 #include <errno.h>

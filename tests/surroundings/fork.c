@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fork.c - calls in a child of a process that has called. Whatever the parent did, a child that lets one thread work
- * (omp_set_num_threads) gets its results; with more threads it does where the parent had none of its own at work. What a
- * child with two threads does after a parent with two is OpenMP's: libgomp waits for threads that are gone, for ever,
+ * (omp_set_num_threads) gets its results; with more threads it does where the parent had none of its own at work. What
+ * a child with two threads does after a parent with two is OpenMP's: libgomp waits for threads that are gone, for ever,
  * libomp starts new ones. It must not give other results. */
 #include "../../tools/common/system.h"
 

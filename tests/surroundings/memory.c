@@ -95,10 +95,12 @@ static void overlap(const call *c, void *const *plain_at, int in, int out, size_
     (void)snprintf(running, sizeof running, "%s, array %d at %d + %zu", c->name, out, in, shift);
     const fpemu_status status = c->run(c, at);
     if (same) {
-        lh_check(calls_digest(c, at, status) == expected, "%s: other results in place, array %d at %d", c->name, out, in);
+        lh_check(calls_digest(c, at, status) == expected, "%s: other results in place, array %d at %d", c->name, out,
+                 in);
         return;
     }
-    lh_check(status == FPEMU_ERROR_OVERLAP, "%s: array %d at %d + %zu: status %d", c->name, out, in, shift, (int)status);
+    lh_check(status == FPEMU_ERROR_OVERLAP, "%s: array %d at %d + %zu: status %d", c->name, out, in, shift,
+             (int)status);
     lh_check(memcmp(kept, shared, 2 * ROOM) == 0, "%s: array %d at %d + %zu: refused, and written", c->name, out, in,
              shift);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* stack.c - no call takes more stack than doc/limits.md says of its part of the interface, with any instruction set: on a
- * thread whose stack is painted, the paint that is left is measured after each call. `stack calls variant` is one
+/* stack.c - no call takes more stack than doc/limits.md says of its part of the interface, with any instruction set: on
+ * a thread whose stack is painted, the paint that is left is measured after each call. `stack calls variant` is one
  * instruction set; `stack --print` says what each part took. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <pthread.h>

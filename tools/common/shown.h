@@ -12,12 +12,13 @@ enum { SHOWN_WIDTH = 60, SHOWN_SIZE = SHOWN_WIDTH + 8 };
 const char *shown(const char *text, size_t place, char out[SHOWN_SIZE]);
 /* What is no printable ASCII becomes '?', in place: no argument or file can forge lines or drive a terminal. */
 void shown_clean(char *line);
-/* Control characters alone become '?', in place, also those of two bytes that some terminals obey, and bytes that are no
- * UTF-8: for names in reports, which stay as they are otherwise. */
+/* Control characters alone become '?', in place, also those of two bytes that some terminals obey, and bytes that are
+ * no UTF-8: for names in reports, which stay as they are otherwise. */
 void shown_controls(char *text);
 
-/* A message as printf makes it, of any length. Of what stands in quotes in it SHOWN_WIDTH characters stay, of a word such
- * as a path SHOWN_WORD, with "..." in the middle, and so is all of it to the size: what comes behind is seen. */
+/* A message as printf makes it, of any length. Of what stands in quotes in it SHOWN_WIDTH characters stay, of a word
+ * such as a path SHOWN_WORD, with "..." in the middle, and all of it is cut so to the size: what comes behind is seen.
+ */
 enum { SHOWN_WORD = 240 };
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 0)))

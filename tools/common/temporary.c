@@ -61,11 +61,18 @@ static bool lock(int descriptor)
     return flock(descriptor, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* False where who tidies has seen the name before the lock was there, and takes it away. */
-static bool keep(int descriptor)
+/* Asked by who holds the lock: names are taken away and changed under it alone. */
+static bool has_name(int descriptor, int directory, const char *name)
 {
-    struct stat status;
-    return (lock(descriptor) || errno != EWOULDBLOCK) && (fstat(descriptor, &status) != 0 || status.st_nlink > 0);
+    struct stat opened, named;
+    return fstat(descriptor, &opened) == 0 && fstatat(directory, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+/* False where who tidies has seen the name before the lock was there, and takes it away. */
+static bool keep(int descriptor, const char *name)
+{
+    return (lock(descriptor) || errno != EWOULDBLOCK) && has_name(descriptor, AT_FDCWD, name);
 }
 
 /* ------------------------------------------------------------------------------------------- without a name */
@@ -145,7 +152,7 @@ int temporary_file(const char *target, char **name)
     for (int tries = 0; tries < TRIES && (*name = pattern_of(target)) != NULL; tries++) {
         const int descriptor = mkstemp(*name);
         const int error = errno;
-        if (descriptor >= 0 && keep(descriptor)) {
+        if (descriptor >= 0 && keep(descriptor, *name)) {
             fcntl(descriptor, F_SETFD, FD_CLOEXEC);
             return descriptor;
         }
@@ -165,11 +172,13 @@ char *temporary_directory(const char *target, int *descriptor)
     char *name = NULL;
     for (int tries = 0; tries < TRIES && (name = pattern_of(target)) != NULL && mkdtemp(name) != NULL; tries++) {
         *descriptor = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (*descriptor < 0 || keep(*descriptor)) {
+        if (*descriptor < 0 ? access(name, F_OK) == 0 : keep(*descriptor, name)) {
             chmod(name, (mode_t)temporary_permissions(0777));
             return name;
         }
-        close(*descriptor);
+        if (*descriptor >= 0) {
+            close(*descriptor);
+        }
         free(name);
         name = NULL;
     }
@@ -216,11 +225,12 @@ static void empty(int descriptor)
     }
 }
 
-/* Only what can be locked: its writer is dead. */
+/* Only what is the user's own and can be locked: its writer is dead, or has just given it its name, and then it has
+ * this one no more. */
 static void remove_dead(int directory, const char *name)
 {
-    struct stat status, opened;
-    const bool found = fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    struct stat status;
+    const bool found = fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == geteuid();
     const bool file = found && S_ISREG(status.st_mode);
     if (!file && !(found && S_ISDIR(status.st_mode))) {
         return;
@@ -229,8 +239,7 @@ static void remove_dead(int directory, const char *name)
     if (descriptor < 0) {
         return;
     }
-    if (lock(descriptor) && fstat(descriptor, &opened) == 0 && opened.st_ino == status.st_ino &&
-        opened.st_dev == status.st_dev) {
+    if (lock(descriptor) && has_name(descriptor, directory, name)) {
         if (!file) {
             empty(descriptor);
         }

@@ -3,8 +3,8 @@
  *
  * Where the system has files without a name, a killed writer leaves nothing. Elsewhere, and for directories, the name
  * is .fpemu-NAME-XXXXXX beside NAME, of a long NAME the beginning. Who writes holds the system's lock on it, which ends
- * with the process: so the next who writes NAME can tell what the dead have left, and takes it away. A file system
- * without locks keeps it.
+ * with the process: so the user's next writer of NAME can tell what the dead have left, and takes it away. A file
+ * system without locks keeps it.
  */
 #ifndef COMMON_TEMPORARY_H
 #define COMMON_TEMPORARY_H
