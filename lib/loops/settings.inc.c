@@ -100,7 +100,7 @@ static void loop_ends(const core_plan *p, size_t n, const void *x, const uint32_
     char *out = (char *)y;
     if (!core_ends_make(&e, p))
         return;
-    for (size_t m; n > 0; n -= m, in += m * sizeof(uintw), out += m * sizeof(uintw), r += r ? m : 0) {
+    for (size_t m; n > 0; n -= m, in += m * sizeof(uintw), out += m * sizeof(uintw), r = r ? r + m : NULL) {
         uintw grid[SETTINGS_TILE];
         m = CARRIER(loop_ends_by_mode)(p, &e, e.keeps || n < SETTINGS_TILE ? n : SETTINGS_TILE, in, r, out);
         if (!e.keeps) {
@@ -114,7 +114,7 @@ static void loop_ends(const core_plan *p, size_t n, const void *x, const uint32_
         }
         if (m == n || (m && !e.keeps))
             continue;
-        in += m * sizeof(uintw), out += m * sizeof(uintw), r += r ? m : 0;
+        in += m * sizeof(uintw), out += m * sizeof(uintw), r = r ? r + m : NULL;
         n -= m;
         m = n < SETTINGS_TILE ? n : SETTINGS_TILE;
         TABLE.round[p->rule][p->mode](p, m, in, r, grid);
@@ -230,7 +230,7 @@ static void CARRIER(loop_compat_by)(const core_plan *p,
     const int past = p->compat == FPEMU_COMPAT_CPFLOAT, ends = core_ends_make(&e, p);
     const char *in = (const char *)x;
     char *out = (char *)y;
-    for (size_t m; n > 0; n -= m, in += m * sizeof(uintw), out += m * sizeof(uintw), r += r ? m : 0) {
+    for (size_t m; n > 0; n -= m, in += m * sizeof(uintw), out += m * sizeof(uintw), r = r ? r + m : NULL) {
         const void *now = in;
         m = n < SETTINGS_TILE ? n : SETTINGS_TILE;
         if (!past && !same) {
