@@ -127,6 +127,11 @@ static void make_points(const fpemu_format *f, double scale, size_t most)
             add_point(scale * ((a + b) / 2));
         }
     }
+    if (f->codebook_length == 2) /* middles between the steps of 7 random bits, which parity decides in one variant */
+        for (int i = 0; i < 12 * 128; i++) {
+            const double first = fpemu_decode_one_f64(f, 0), last = fpemu_decode_one_f64(f, 1);
+            add_point(scale * (first + (last - first) * (2 * (i % 128) + 1) / 256));
+        }
     while (count < most) {
         const uint64_t z = lh_next(&state);
         const double up = f->max > -f->lowest ? f->max : -f->lowest;
