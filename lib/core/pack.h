@@ -75,6 +75,10 @@ FPEMU_FN uint64_t core_load_codes(const unsigned char *codes, size_t size, size_
     return word;
 }
 
+#if defined(FPEMU_ANALYZED) && !defined(__clang__) /* gcc does not see that count * size is at most 8 */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wanalyzer-shift-count-overflow"
+#endif
 FPEMU_FN void core_store_codes(unsigned char *codes, size_t size, size_t count, uint64_t word)
 {
     if (CORE_LITTLE_ENDIAN && count * size == 8) {
@@ -84,6 +88,9 @@ FPEMU_FN void core_store_codes(unsigned char *codes, size_t size, size_t count, 
     for (size_t i = 0; i < count; i++)
         core_store_field(codes + i * size, size, word >> (8 * size * i));
 }
+#if defined(FPEMU_ANALYZED) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 /* 2^n - 1, n = 1..64 */
 FPEMU_FN uint64_t core_low_bits(int n)

@@ -76,16 +76,17 @@ static void gather_numbers(int carrier, char *to, const char *from, ptrdiff_t st
 /* n numbers of the carrier to out[at + i * step]. */
 static void put_numbers(const gemm_call *c, const void *from, size_t n, size_t at, size_t step, void *out)
 {
-    const float *f = c->targets.carrier == 32 ? (const float *)from : NULL;
-    const double *d = c->targets.carrier == 32 ? NULL : (const double *)from;
+    const int floats = c->targets.carrier == 32;
+    const float *f = from;
+    const double *d = from;
     if (is_narrow(c)) {
         float *to = (float *)out + at;
         for (size_t i = 0; i < n; i++)
-            to[i * step] = f ? f[i] : (float)d[i]; /* exactly */
+            to[i * step] = floats ? f[i] : (float)d[i]; /* exactly */
     } else {
         double *to = (double *)out + at;
         for (size_t i = 0; i < n; i++)
-            to[i * step] = f ? (double)f[i] : d[i];
+            to[i * step] = floats ? (double)f[i] : d[i];
     }
 }
 

@@ -397,7 +397,7 @@ START_TEST(parts_are_disjoint)
     int in[ALL] = {0}, of_class[PARTS][10] = {{0}};
     for (int k = 0; k < PARTS; k++) {
         dataset_options o = options;
-        char text[8];
+        char text[32];
         snprintf(text, sizeof text, "%d/%d", k + 1, PARTS);
         ck_assert(dataset_part_read(text, &o, &why));
         dataset d = generated("digits", &o), again = generated("digits", &o);

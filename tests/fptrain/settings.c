@@ -304,7 +304,7 @@ START_TEST(formats_are_not_without_end)
     settings s;
     settings_default(&s);
     for (int i = 0; i <= 1000; i++) {
-        char pattern[16];
+        char pattern[32];
         snprintf(pattern, sizeof pattern, "conv%d.*", i);
         ck_assert(settings_set(&s, "formats", pattern, "fp16", &why) == (i < 1000));
     }

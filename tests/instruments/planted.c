@@ -10,6 +10,8 @@ int planted(int n)
     if (!array)
         return 1;
     *array = n;
+    n += *array;
     free(array);
-    return *array; /* freed */
+    free(array); /* freed */
+    return n;
 }

@@ -646,7 +646,7 @@ static void visit_operations(walk *w, const call *like, int turn)
         if (operation % 3 != turn % 3 && turn >= 3)
             continue;
         call c = begin("arith", "arith", run_arith, like);
-        (void)snprintf(c.name + strlen(c.name), 20, " operation %d", operation);
+        (void)snprintf(c.name + strlen(c.name), 24, " operation %d", operation);
         c.which = operation;
         need(&c, CALL_A, n * size, size);
         need(&c, CALL_B, operation == FPEMU_OPERATION_SQRT ? 0 : n * size, size);
@@ -666,7 +666,7 @@ static void visit_operations(walk *w, const call *like, int turn)
         if (function % 9 != turn % 9 && turn > 0)
             continue;
         call c = begin("apply", "apply", run_apply, like);
-        (void)snprintf(c.name + strlen(c.name), 20, " function %d", function);
+        (void)snprintf(c.name + strlen(c.name), 24, " function %d", function);
         c.which = function;
         c.n = w->threads ? n : n / 4;
         need(&c, CALL_A, c.n * size, size);

@@ -45,13 +45,14 @@ void leftovers_note(const char *path)
     char *copy = strdup(path), **grown = realloc(noted, (count + 1) * sizeof *grown);
     noted = grown != NULL ? grown : noted;
     const bool good = copy != NULL && grown != NULL;
-    if (good) {
+    if (good)
         noted[count++] = copy;
-    }
+    else
+        free(copy);
     leftovers_let(&before);
     if (!good) {
         unlink(path);
-        cli_fail("out of memory");
+        cli_fail("out of memory"); /* cppcheck-suppress memleak ; `noted` has what grew */
     }
 }
 
