@@ -294,6 +294,29 @@ void api_arith(draw *d)
 }
 
 /* ----------------------------------------------------------------------------------------------------- functions */
+/* A table gives what the call gives; what the call refuses has none. */
+static void table_same(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_function function,
+                       const array *x, const array *y, fpemu_status status)
+{
+    const size_t n = x->bytes / 2;
+    array table = array_new(d, fpemu_function_table_size(), 2), z = array_new(d, x->bytes, 2);
+    uint16_t *const words = (void *)table.data;
+    const fpemu_status made = carrier == F16 ? fpemu_function_table_f16(f, r, function, words)
+                                             : fpemu_function_table_bf16(f, r, function, words);
+    api_digest(&made, sizeof made);
+    INSIST(n == 0 || made == status || made == FPEMU_ERROR_UNSUPPORTED, "a table with a status of its own");
+    if (made != FPEMU_OK) {
+        array_untouched(&table, "a refused table was written");
+    } else {
+        INSIST(fpemu_function_look_up(words, n, (const void *)x->data, (void *)z.data) == FPEMU_OK, "not looked up");
+        INSIST(memcmp(z.data, y->data, y->bytes) == 0, "a table and the call differ");
+        INSIST(n == 0 || fpemu_function_look_up(words, n, (const void *)x->data, words + 100) == FPEMU_ERROR_OVERLAP,
+               "a table overwritten");
+    }
+    array_free(&table);
+    array_free(&z);
+}
+
 void api_apply(draw *d)
 {
     fpemu_format f;
@@ -304,7 +327,8 @@ void api_apply(draw *d)
     const fpemu_function function = (fpemu_function)draw_below(d, FPEMU_FUNCTION_COUNT + 1);
     const size_t n = draw_below(d, SHORT), size = carrier_size[carrier];
     const uint32_t want = draw_below(d, 4);
-    const int narrow = draw_below(d, 8) != 0; /* most calls have operands that are allowed */
+    const uint32_t chance = draw_below(d, 256);
+    const int narrow = chance % 8 != 0; /* most calls have operands that are allowed */
     array x = draw_array(d, carrier, complete ? &f : NULL, n), y = array_new(d, x.bytes, size), z;
     for (size_t i = 0; i < n && narrow && carrier <= F64; i++) {
         const float v = (float)carrier_load(carrier, x.data, i);
@@ -335,6 +359,9 @@ void api_apply(draw *d)
                                               : fpemu_apply_one_f64(&f, &r, function, v, i);
             INSIST(api_same(one, carrier_load(carrier, y.data, i)), "one element and the array differ");
         }
+    }
+    if (carrier > F64 && chance >= 248) { /* seldom: it takes 65536 elements */
+        table_same(d, carrier, &f, &r, function, &x, &y, status);
     }
     array_free(&x);
     array_free(&y);
@@ -512,6 +539,9 @@ void api_stats(draw *d)
     const double seen[] = {fpemu_stats_sum_error(&stats), fpemu_stats_sum_error2(&stats),
                            fpemu_stats_sum_square(&stats)};
     api_digest(seen, sizeof seen);
+    const double ratio = fpemu_stats_sqnr(&stats), wanted = seen[2] > 0 ? 10 * log10(seen[2] / seen[1]) : NAN;
+    INSIST(seen[1] > 0 && isfinite(wanted) ? fabs(ratio - wanted) < 1e-9 * (1 + fabs(wanted)) : !isfinite(ratio),
+           "another ratio of signal to noise");
     array_free(&x);
     array_free(&y);
     array_free(&histogram);

@@ -165,7 +165,12 @@ static void pack_by_blocks(draw *d, int carrier, const fpemu_format *f, const fp
 {
     const size_t size = carrier_size[carrier];
     array again = array_new(d, bytes->bytes, 1);
-    memcpy(again.data, bytes->data, (size_t)layout->scales_offset); /* the tensor's numbers; all else is written */
+    fpemu_range range = {0};
+    fpemu_shape measured = *s;
+    measured.whole = &range;
+    INSIST(OF_CARRIER(carrier, measure, f, sizes_of(s), (const void *)x->data, &range) == FPEMU_OK, "not measured");
+    INSIST(fpemu_pack_tensor_scales(f, &measured, again.data) == FPEMU_OK, "no numbers of the tensor");
+    INSIST(memcmp(again.data, bytes->data, (size_t)layout->scales_offset) == 0, "other numbers of the tensor");
     const uint64_t step = 1 + draw_below(d, 5);
     for (uint64_t first = 0; first < layout->blocks; first += step) {
         const uint64_t count = first + step <= layout->blocks ? step : layout->blocks - first;
