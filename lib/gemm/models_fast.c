@@ -349,11 +349,12 @@ void fpemu_fast_integer(gemm_tile *w, size_t row, size_t rows, size_t nk)
     const core_dot_unit unit_x = core_dot_unit_of(d->quantum_a), unit_y = core_dot_unit_of(d->quantum_b);
     int64_t units[OPERANDS];
     uint8_t nan[OPERANDS];
-    for (size_t place = 0; place < nk * w->ld; place++) {
-        const double y = number_at(w, w->y.f, w->y.d, place);
-        nan[place] = y != y;
-        units[place] = nan[place] ? 0 : core_dot_units(y, unit_y);
-    }
+    for (size_t k = 0; k < nk; k++)
+        for (size_t place = k * w->ld; place < k * w->ld + w->lanes; place++) {
+            const double y = number_at(w, w->y.f, w->y.d, place);
+            nan[place] = y != y;
+            units[place] = nan[place] ? 0 : core_dot_units(y, unit_y);
+        }
     for (size_t r = 0; r < rows; r++) {
         core_dot_sum *const sums = w->state.sums + (row + r) * w->call->tile_lanes;
         for (size_t k = 0; k < nk; k++) {

@@ -387,6 +387,7 @@ int main(int argc, char **argv)
     const int rounds = argc > 1 ? atoi(argv[1]) : 40;
     unsigned state = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_DFL); /* a shell that runs us beside itself has it ignored */
     if (mkdtemp(directory) == NULL || chdir(directory) != 0 || mkdir("there", 0755) != 0) {
         perror(directory);
         return 1;
