@@ -375,10 +375,10 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->loopsw->runs_amax(length, wanted, x, amax);
         const size_t known = block_tile_scales(j, wanted, amax, &s);
+        if (known == 0)
+            return done;
         const int at_once = s.fast || (table && s.divide && s.second == 1), count_all = at_once || known < few;
         const size_t count = count_all ? known : few, n = count * length;
-        if (count == 0)
-            return done;
         if (s.fast)
             block_fused_elements(j, &s, 0, length, count, x, NULL, y);
         else if (at_once)

@@ -194,8 +194,9 @@ static void cpfloat(void)
                {"bf16", 0x1p120, INFINITY}, {"e4m3fn", 32, NAN},      {"e2m1", 2, 6.0}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         for (int equal = 0; equal < 2; equal++)
-            for (int set = 0; set < 3; set++) {
+            for (int set = 0; set < 4; set++) {
                 const lh_format *known = lh_find(all[i].spec);
+                const unsigned bits = set == 3 ? 2 : 32; /* of 2 all are 0 at one element in four */
                 fpemu_format f;
                 fpemu_rounding r;
                 if (!format_of(all[i].spec, &f) || !setting(equal ? "cpfloat-se" : "cpfloat-sr", &r))
@@ -203,29 +204,32 @@ static void cpfloat(void)
                 r.seed = 7;
                 r.stream = i;
                 r.overflow = FPEMU_OVERFLOW_IEEE;
+                r.bits = (uint8_t)(bits % 32);
                 uint64_t state = 99;
                 for (size_t j = 0; j < COUNT; j++) {
                     double t = ldexp((double)(lh_next(&state) >> 11), -53);
-                    double x = set == 0   ? f.max + all[i].last_place * t
-                               : set == 1 ? f.max * 1.5 * t
-                                          : ldexp(t, (int)(j % 250) - 125);
+                    double x = set % 3 == 0 ? f.max + all[i].last_place * t
+                               : set == 1   ? f.max * 1.5 * t
+                                            : ldexp(t, (int)(j % 250) - 125);
                     x32[j] = (float)(j & 1 ? -x : x);
                     x64[j] = (double)x32[j];
                 }
                 lh_check(fpemu_quantize_f32(&f, &r, COUNT, x32, y32, NULL) == FPEMU_OK, "%s refused", all[i].spec);
                 for (size_t j = 0; j < COUNT; j++) {
-                    lh_rounding how = {equal ? FPEMU_MODE_SE : FPEMU_MODE_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, 0, 32, 0};
-                    how.r = lh_bits(FPEMU_GENERATOR_HASH, 7, i, j, 32);
+                    lh_rounding how = {
+                        equal ? FPEMU_MODE_SE : FPEMU_MODE_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, 0, bits, 0};
+                    how.r = lh_bits(FPEMU_GENERATOR_HASH, 7, i, j, bits);
                     double past = fabs(x64[j]) - f.max, sign = x64[j] < 0 ? -1 : 1, expected;
+                    const double half = all[i].last_place / 2;
                     int overflows;
                     if (past <= 0 || isinf(past)) /* no number is past the largest here */
                         expected = lh_round(known, 32, how, x64[j]).y;
                     else {
                         if (equal)
-                            overflows = (int)(how.r >> 31);
+                            overflows = (int)(how.r >> (bits - 1));
                         else
-                            overflows = past >= all[i].last_place / 2 ||
-                                        floor(ldexp(past / (all[i].last_place / 2), 32)) + how.r >= 0x1p32;
+                            overflows = past >= half ||
+                                        floor(ldexp(past / half, (int)bits)) + (double)how.r >= ldexp(1, (int)bits);
                         expected = sign * (overflows ? all[i].beyond : f.max);
                     }
                     lh_check(lh_same_f32(y32[j], expected), "%s cpfloat-%s %a: got %a, expected %a", all[i].spec,
