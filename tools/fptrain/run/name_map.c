@@ -171,7 +171,8 @@ static bool put(char to[NAME_MAP_TEXT], size_t *length, const char *from, size_t
 {
     if (*length + more >= NAME_MAP_TEXT)
         return false;
-    memcpy(to + *length, from, more);
+    if (more > 0) /* a star may stand for nothing, which is nowhere */
+        memcpy(to + *length, from, more);
     *length += more;
     to[*length] = '\0';
     return true;
