@@ -4,6 +4,8 @@
 # address and undefined-behaviour sanitizers.
 #
 #   run.sh [--built] DIRECTORY SECONDS [KIND...]   every kind for so long; --built: with the programs of the last time
+#   run.sh --memory DIRECTORY SECONDS              the kind api under the memory sanitizer, by one thread: what is
+#                                                  read without having been set
 #   run.sh --sum DIRECTORY                         what DIRECTORY/ledger.txt has, summed by kind
 #   run.sh --minimise DIRECTORY [KIND...]          inputs that reach something new, small ones, go to tests/fuzz/corpus
 #   run.sh --coverage DIRECTORY [KIND...]          lines and branches that the inputs reach, by folder
@@ -17,18 +19,20 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 verb=--fuzz
 case ${1-} in --*) verb=$1; shift ;; esac
-usage() { sed -n '3,16s/^# \{0,1\}//p' "$0"; exit 2; }
+usage() { sed -n '3,18s/^# \{0,1\}//p' "$0"; exit 2; }
 [ $# -ge 1 ] || usage
 mkdir -p "$1"
 directory=$(cd "$1" && pwd)
 shift
 case $verb in
---fuzz | --built) [ $# -ge 1 ] || usage; seconds=$1; shift ;;
+--fuzz | --built | --memory) [ $# -ge 1 ] || usage; seconds=$1; shift ;;
 --sum | --minimise | --coverage) ;;
 *) usage ;;
 esac
 kinds=("$@")
-[ $# -gt 0 ] || read -ra kinds < <("$here/build.sh" --kinds)
+programs=programs label=
+[ $verb != --memory ] || { kinds=(api) programs=memory label=-memory; }
+[ ${#kinds[@]} -gt 0 ] || read -ra kinds < <("$here/build.sh" --kinds)
 cd "$directory"
 mkdir -p corpora findings logs
 
@@ -43,9 +47,15 @@ build_sanitized() {
     git -C "$here" describe --always --dirty 2>/dev/null >programs/commit || echo unknown >programs/commit
 }
 
+# Without OpenMP, whose runtime nobody has compiled for it.
+build_memory() {
+    STATIC=1 build memory "-fno-omit-frame-pointer -fsanitize=memory,fuzzer-no-link"
+    git -C "$here" describe --always --dirty 2>/dev/null >memory/commit || echo unknown >memory/commit
+}
+
 # What a run did, from its log: the last line that tells of coverage has all of it.
 log_value() { # KIND NAME
-    grep -ao "$2: [0-9]*" "logs/$1.log" | tail -n 1 | grep -o '[0-9]*$' || echo 0
+    grep -ao "$2: [0-9]*" "logs/$1$label.log" | tail -n 1 | grep -o '[0-9]*$' || echo 0
 }
 
 found() { # DIRECTORY
@@ -60,11 +70,11 @@ fuzz() { # KIND
     before=$(found "findings/$kind")
     options+=(-max_total_time="$seconds" -max_len=4096 -timeout="${TIMEOUT:-10}" -rss_limit_mb=2048
         -report_slow_units="${TIMEOUT:-10}" -print_final_stats=1 -artifact_prefix="findings/$kind/")
-    used=$( { time OMP_WAIT_POLICY=passive "programs/fuzz_$kind" "${options[@]}" "corpora/$kind" \
-        "$here/corpus/$kind" >"logs/$kind.log" 2>&1 || :; } 2>&1 )
+    used=$( { time OMP_WAIT_POLICY=passive "$programs/fuzz_$kind" "${options[@]}" "corpora/$kind" \
+        "$here/corpus/$kind" >"logs/$kind$label.log" 2>&1 || :; } 2>&1 )
     after=$(found "findings/$kind")
     # shellcheck disable=SC2086
-    printf '%-11s  %s  %-9s %8.0f %10d %7d %7d %6d %4d\n' "$kind" "$(date -u +%F)" "$(cat programs/commit)" \
+    printf '%-11s  %s  %-9s %8.0f %10d %7d %7d %6d %4d\n' "$kind$label" "$(date -u +%F)" "$(cat "$programs/commit")" \
         "$(awk '{ print $1 + $2 }' <<<"$used")" "$(log_value "$kind" stat::number_of_executed_units)" \
         "$(log_value "$kind" cov)" "$(log_value "$kind" ft)" "$(find "corpora/$kind" -type f | wc -l)" \
         $((after - before)) | tee -a ledger.txt
@@ -159,6 +169,7 @@ coverage() {
 case $verb in
 --fuzz) build_sanitized; fuzz_all ;;
 --built) fuzz_all ;;
+--memory) build_memory; fuzz_all ;;
 --sum) sum ;;
 --minimise)
     [ -e programs/commit ] || build_sanitized
