@@ -24,7 +24,7 @@ for host in "${hosts[@]}"; do
     sources=()
     while IFS= read -r file; do
         sources+=("$file")
-    done < <(find "$top/lib" -name '*.c' ! -name '*.inc.c' ! -name 'kernels_v*.c' | sort)
+    done < <(find "$top/lib" -name '*.c' ! -name '*.inc.c' | sort)
     for test in quantize counters stochastic; do
         # shellcheck disable=SC2086
         "$cc" $flags -I"$top/include" -I"$top/lib" "${sources[@]}" "$top/tests/against_judges/$test.c" \
