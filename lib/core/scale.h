@@ -179,7 +179,7 @@ FPEMU_FN double core_muppet(double z, uint32_t r)
 {
     /* z = k + fraction * 2^-32, what lies below the fraction being cut off */
     const double a = z < 0 ? -z : z, whole = a < 4503599627370496.0 ? (double)(int64_t)a : a;
-    const double scaled = (a - whole) * 4294967296.0;
+    const double scaled = a < 4503599627370496.0 ? (a - whole) * 4294967296.0 : 0;
     const uint64_t cut = (uint64_t)scaled;
     double k = whole;
     uint64_t fraction = cut;

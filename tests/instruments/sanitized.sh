@@ -31,9 +31,11 @@ for cc in "${compilers[@]}"; do
     built check TESTS=
     names=$(tests_of | without "$here/left_out.txt" sanitized)
     fresh_reports
-    # A status that no test expects; what is read of a string is all of it; a freed frame is not used again.
-    common=exitcode=99:log_path=$reports/report
-    export ASAN_OPTIONS=$common:detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+    # A status that no test expects; what is read of a string is all of it; a freed frame is not used again. Not with
+    # gcc: the frames that gcc 12 then puts elsewhere are not aligned as AVX-512 needs them (its report 110027).
+    common=exitcode=99:log_path=$reports/report after_return=1
+    "$cc" -dM -E -x c /dev/null | grep -q __clang__ || after_return=0
+    export ASAN_OPTIONS=$common:detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=$after_return
     ASAN_OPTIONS+=:allocator_may_return_null=1:handle_sigill=1
     export UBSAN_OPTIONS=$common:print_stacktrace=1
     run_tests "$cc" "$names"

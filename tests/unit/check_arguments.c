@@ -391,8 +391,11 @@ START_TEST(check_is_what_a_call_says)
         for (size_t byte = 0; byte < offsetof(fpemu_format, table); byte++) {
             unsigned char *const p = (unsigned char *)&damaged + byte;
             const unsigned char kept = *p;
-            /* the library trusts what it derived, and the table's length: damage there is undefined */
+            /* the library trusts what it derived (of the scale's bias too: the carriers that hold it), and the table's
+             * length: damage there is undefined */
             if (byte >= offsetof(fpemu_format, precision) && byte < offsetof(fpemu_format, scaling))
+                continue;
+            if (byte >= offsetof(fpemu_format, scale_bias) && byte < offsetof(fpemu_format, margin))
                 continue;
             if (byte >= offsetof(fpemu_format, codebook_length) && byte < offsetof(fpemu_format, reserved2))
                 continue;
