@@ -47,6 +47,7 @@ gives "$heading seq(fp64) 0 0 0 0 0 0 0" \
     gemm wide.npy wide.npy fp64 --double
 
 fails 1 'inner lengths' gemm row.npy row.npy fp32
+fails 2 'operands take no format with scales' gemm row.npy ones.npy 'seq(fp32); ab=mxfp4'
 fails 1 'not a matrix' gemm "$(npy "$(shape '5,')" "$one$one$one$one$one" >flat.npy && echo flat.npy)" row.npy fp32
 fails 2 "model 'seq(fp99)'" gemm row.npy ones.npy 'seq(fp99)'
 fails 2 'one MODEL' gemm row.npy ones.npy fp32 fp64 -o c.npy

@@ -31,6 +31,10 @@ accumulation accumulation_read(const char *text, bool binary64, uint64_t seed)
         cli_usage("model '%s', character %u: %s", shown(text, error.position, cut), (unsigned)error.position + 1,
                   error.message);
     }
+    if (m.spec.a.format.scaling != FPEMU_SCALING_NONE || m.spec.b.format.scaling != FPEMU_SCALING_NONE) {
+        cli_usage("model '%s': operands take no format with scales; round the files first, by fpemu quantize",
+                  shown(text, 0, cut));
+    }
     cli_check(fpemu_gemm_check(&m.spec, binary64 ? 64 : 32), text);
     if (m.spec.start_from_c) {
         cli_usage("model '%s': there is no matrix to start from", shown(text, 0, cut));
