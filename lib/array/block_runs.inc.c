@@ -150,7 +150,7 @@ static uint64_t block_pow2_columns(const block_job *j, uint64_t v, uint64_t end,
 {
     const core_walk *w = &j->walk;
     uintw amax[POW2_LANES], powers[POW2_LANES], spread[POW2_TILE];
-    realw tile[WORDS_TILE];
+    realw tile[ASIDE(WORDS_TILE)];
     for (uint64_t done = 0; done < end - v;) {
         const uint64_t left = end - v - done, lane = (v + done) % w->inner, beside = w->inner - lane;
         core_place p;
@@ -347,11 +347,11 @@ static void block_table_runs(const block_job *j, const block_scales *s, uint64_t
 {
     uint32_t r[TILE];
     if (!j->stochastic) {
-        j->k->loopsw->codebook_runs(&j->element.search, length, count, s->down, s->s, x, y);
+        j->k->loopsw->codebook_runs(j->element.search, length, count, s->down, s->s, x, y);
         return;
     }
     fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, length * count, r);
-    j->k->loopsw->codebook_random_runs(&j->element.search, length, count, s->down, s->s, x, r, y);
+    j->k->loopsw->codebook_random_runs(j->element.search, length, count, s->down, s->s, x, r, y);
 }
 
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
@@ -362,7 +362,7 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
     const size_t fast = length < 4 * TILE ? 4 * TILE / length : 1;
     /* scales as they are found: no element lies farther out than the values times its scale */
     const int table = j->element.is_table && j->element.values && j->block.rule == FPEMU_SCALING_ABSMAX &&
-                      j->block.same && !(j->stochastic && length > TILE) && (j->stochastic || j->element.search.steps);
+                      j->block.same && !(j->stochastic && length > TILE) && (j->stochastic || j->element.search->steps);
     const size_t full = !(j->fast[0] || (table && !j->stochastic)) || length == 1 ? few
                         : fast < POW2_LANES                                       ? fast
                                                                                   : POW2_LANES;
@@ -411,7 +411,7 @@ static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end
     block_scales s;
     uintw amax[POW2_LANES];
     uint32_t r[POW2_LANES];
-    realw tile[WORDS_TILE];
+    realw tile[ASIDE(WORDS_TILE)];
     for (uint64_t done = 0; done < end - v;) {
         const uint64_t left = end - v - done, beside = w->inner - (v + done) % w->inner;
         core_place p;
@@ -458,7 +458,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     const size_t most = j->stochastic && !g ? TILE : 4 * TILE;
     const uint64_t whole = p->place.elements;
     const int in_place = block_in_place(j);
-    realw tile[4 * TILE];
+    realw tile[ASIDE(4 * TILE)];
     for (uint64_t at = 0, m; at < span.n; at += m) {
         const realw *const x = in_place ? j->x + span.x + (int64_t)at : tile;
         uintw amax;
@@ -504,7 +504,7 @@ static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t
                                     gathering *g)
 {
     const uint64_t length = j->walk.tile_length, full = WORDS_TILE / length;
-    realw tile[WORDS_TILE];
+    realw tile[ASIDE(WORDS_TILE)];
     uint64_t done = 0;
     for (uint64_t wanted, got; done < blocks; done += got) {
         const int64_t at = (int64_t)(done * length);

@@ -19,6 +19,8 @@
 #define POW2_TILE 2048
 /* Elements that are copied at a time: words of a narrow carrier, strided ones. */
 #define WORDS_TILE 4096
+/* The size of a tile for words: of the other carrier there are none. */
+#define ASIDE(size) (CARRIER_BITS == 32 ? (size) : 1)
 
 /* Random bits of a span of elements that are `step` apart. */
 static void random_span(const kernels *k, const fpemu_rounding *r, const core_span *s, uint32_t *out)

@@ -13,7 +13,7 @@ typedef struct block_element {
     uint8_t searches;  /* `search` is made */
     uint8_t indices;   /* they are asked for */
     uint8_t values;    /* by it, and no counters or codes are asked for */
-    core_search search;
+    core_search *search;
 } block_element;
 
 /* counted: block_element_run will be asked to. What is not used is not set. */
@@ -21,7 +21,7 @@ static void block_element_begin(block_element *e, const fpemu_format *f, const f
 {
     e->is_table = f->kind == FPEMU_KIND_CODEBOOK;
     if (e->is_table) {
-        memset(e, 0, offsetof(block_element, search));
+        memset(e, 0, sizeof *e);
         e->is_table = 1;
         e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
         e->table.values = fpemu_table_values(f);
@@ -40,13 +40,15 @@ static void block_element_begin(block_element *e, const fpemu_format *f, const f
         e->grid = core_plan_unbounded(&e->plan);
 }
 
-/* Has a table searched by the loops, for many elements; only_values: no indices. */
-static void block_element_search(block_element *e, const kernels *k, uint64_t elements, int only_values, int counted)
+/* Has a table searched by the loops, for many elements, with *search; only_values: no indices. */
+static void block_element_search(block_element *e, const kernels *k, uint64_t elements, int only_values, int counted,
+                                 core_search *search)
 {
     if (!e->is_table || elements < CORE_SEARCH_WORTH || e->table.length > CORE_SEARCH_VALUES)
         return;
-    k->loopsw->codebook_begin(&e->search, &e->table, only_values);
-    e->searches = e->search.usable;
+    k->loopsw->codebook_begin(search, &e->table, only_values);
+    e->search = search;
+    e->searches = search->usable;
     e->indices = !only_values;
     e->values = e->searches && only_values && !counted;
 }
@@ -55,10 +57,10 @@ static void block_element_search(block_element *e, const kernels *k, uint64_t el
 static void block_element_search_values(const block_element *e, const kernels *k, size_t n, const realw *t,
                                         const uint32_t *r, realw *y)
 {
-    if (e->search.steps)
-        k->loopsw->codebook(&e->search, n, t, y);
+    if (e->search->steps)
+        k->loopsw->codebook(e->search, n, t, y);
     else
-        k->loopsw->codebook_random(&e->search, n, t, e->stochastic ? r : NULL, y);
+        k->loopsw->codebook_random(e->search, n, t, e->stochastic ? r : NULL, y);
 }
 
 /* Whether the loops that scale and round at once have it. */
@@ -78,11 +80,11 @@ static void block_element_run(const block_element *e, const kernels *k, size_t n
         block_element_search_values(e, k, n, t, r, rounded);
         if (e->values)
             return;
-        (void)k->loopsw->codebook_outside(&e->search, n, t, grid);
+        (void)k->loopsw->codebook_outside(e->search, n, t, grid);
         for (size_t i = 0, m; i < n && e->indices; i += m) {
             uint8_t codes[BLOCK_TILE];
             m = n - i < BLOCK_TILE ? n - i : BLOCK_TILE;
-            k->loopsw->codebook_codes(&e->search, m, (e->search.steps ? t : rounded) + i, codes);
+            k->loopsw->codebook_codes(e->search, m, (e->search->steps ? t : rounded) + i, codes);
             for (size_t l = 0; l < m; l++)
                 q[i + l] = codes[l];
         }
@@ -154,7 +156,8 @@ typedef struct block_job {
     uint8_t scales_only;  /* no element is rounded */
     uint8_t squeezed;     /* by the steps of S2FP8 */
     uint8_t gives;        /* values go to y */
-    core_search steps[CARRIER_BITS == 32 ? 1 : 2]; /* of magnitudes, if squeezed: of the ends of bands in binary64 */
+    /* of a table; or of magnitudes, if squeezed: of the ends of bands in binary64 */
+    core_search searches[CARRIER_BITS == 32 ? 1 : 2];
 } block_job;
 
 /* A piece of a block within a tile. */
@@ -676,18 +679,16 @@ static void block_add_elements(const block_job *j, block_tile *w, const block_pa
 }
 
 /* Blocks begin <= v < end in the order of visits, one after the other. */
-static void block_run_blocks(const block_job *j, uint64_t begin, uint64_t end, gathering *g)
+static void block_run_blocks(const block_job *j, block_tile *w, uint64_t begin, uint64_t end, gathering *g)
 {
-    block_tile w;
     uint64_t compact = 0; /* where the block's elements begin in a compact x */
     uint64_t again = 0;
-    w.n = w.count = 0;
     for (uint64_t v = begin; v < end; v++) {
         block_part p;
         core_extremes e = j->whole;
         if (j->many && v >= again) {
             if (g)
-                block_flush(j, &w, g); /* the open sums are of the blocks in it */
+                block_flush(j, w, g); /* the open sums are of the blocks in it */
             const uint64_t done = j->codes ? block_code_many(j, v, end) : block_run_many(j, v, end, g);
             again = done ? 0 : v + 16; /* where one block is left out, the next ones likely are */
             v += done;
@@ -704,18 +705,9 @@ static void block_run_blocks(const block_job *j, uint64_t begin, uint64_t end, g
             e = block_extremes_between(j, &p.place, 0, p.place.elements);
         block_find_scale(j, &p, &e, g ? &g->stats : NULL);
         if (!j->scales_only)
-            block_add_elements(j, &w, &p, 0, p.place.elements, g);
+            block_add_elements(j, w, &p, 0, p.place.elements, g);
     }
-    block_flush(j, &w, g);
-}
-
-/* Elements begin <= position < end of a block with a known scale. */
-static void block_run_piece(const block_job *j, const block_part *p, uint64_t begin, uint64_t end, gathering *g)
-{
-    block_tile w;
-    w.n = w.count = 0;
-    block_add_elements(j, &w, p, begin, end, g);
-    block_flush(j, &w, g);
+    block_flush(j, w, g);
 }
 
 /* What a call leaves to its threads: a large block, which p says, piece by piece (together), or blocks first <= v < end
@@ -730,17 +722,20 @@ typedef struct block_slice {
 static void block_run_slice(const block_slice *s, int k)
 {
     const block_job *j = s->j;
+    block_tile w;
     gathering g;
+    w.n = w.count = 0;
     if (j->counted)
         fpemu_gather_begin(&g, j->want, CARRIER_BITS);
     if (s->together) {
         const size_t n = (size_t)s->p->place.elements;
         const uint64_t offset = j->walk.block == CORE_WALK_INDEX ? j->call->rounding->offset : 0;
-        block_run_piece(j, s->p, part_begin(k, s->parts, n, offset), part_begin(k + 1, s->parts, n, offset),
-                        j->counted ? &g : NULL);
+        block_add_elements(j, &w, s->p, part_begin(k, s->parts, n, offset), part_begin(k + 1, s->parts, n, offset),
+                           j->counted ? &g : NULL);
+        block_flush(j, &w, j->counted ? &g : NULL);
     } else {
         const uint64_t step = (s->end - s->first) / (uint64_t)s->parts, begin = s->first + step * (uint64_t)k;
-        block_run_blocks(j, begin, k + 1 == s->parts ? s->end : begin + step, j->counted ? &g : NULL);
+        block_run_blocks(j, &w, begin, k + 1 == s->parts ? s->end : begin + step, j->counted ? &g : NULL);
     }
     if (j->counted) {
 #ifdef _OPENMP
@@ -797,7 +792,7 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
 /* ------------------------------------------------------------------------------------------------- calls */
 
 /* Blocks from `first` on that the fast forms do: how many. */
-static uint64_t block_run_small(const block_job *j, uint64_t first, uint64_t end)
+static APART uint64_t block_run_small(const block_job *j, uint64_t first, uint64_t end)
 {
     gathering g;
     if (!j->counted)
@@ -831,7 +826,7 @@ static void block_table_count(const block_job *j, uint64_t index, size_t n, cons
         memset(grid, 0, n * sizeof *grid);
         k->loopsw->count(&open, n, x, y, grid, &c);
     }
-    c.clipped = c.overflow = k->loopsw->codebook_outside(&j->element.search, n, x, NULL);
+    c.clipped = c.overflow = k->loopsw->codebook_outside(j->element.search, n, x, NULL);
     fpemu_gather_tile(g, CARRIER_BITS, index, n, x, y, &c);
 }
 
@@ -844,8 +839,8 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
     realw held[TILE];
     uint32_t r[TILE];
     uint8_t codes[TILE];
-    if (!g && !sink && e->search.steps) {
-        j->k->loopsw->codebook(&e->search, end - begin, j->x + begin, j->y + begin);
+    if (!g && !sink && e->search->steps) {
+        j->k->loopsw->codebook(e->search, end - begin, j->x + begin, j->y + begin);
         return;
     }
     for (size_t at = begin, n; at < end; at += n) {
@@ -854,12 +849,12 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
         n = end - at < TILE ? end - at : TILE;
         if (e->stochastic)
             fpemu_random_fill(j->k, j->call->rounding, offset + at, n, r);
-        if (!sink || g || !e->search.steps)
+        if (!sink || g || !e->search->steps)
             block_element_search_values(e, j->k, n, x, r, y);
         if (g)
             block_table_count(j, offset + at, n, x, y, g);
         if (sink) {
-            j->k->loopsw->codebook_codes(&e->search, n, e->search.steps ? x : y, codes);
+            j->k->loopsw->codebook_codes(e->search, n, e->search->steps ? x : y, codes);
             sink->codes(sink->context, 0, at, n, j->size, codes);
         } else if (y == held) {
             memcpy(j->y + at, y, n * sizeof *y);
@@ -991,7 +986,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     if (first == last)
         return FPEMU_OK;
     block_element_begin(&j.element, &element, &rounding, j.counted);
-    block_element_search(&j.element, j.k, j.walk.total, !call->sink, j.counted);
+    block_element_search(&j.element, j.k, j.walk.total, !call->sink, j.counted, j.searches);
     j.fused = !j.block.sticky && block_is_fast(&j.element);
     j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->compact;
     j.fast[0] = j.fused && j.element.plan.mode == FPEMU_MODE_RNE && !call->sink;
