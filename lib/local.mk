@@ -142,6 +142,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/array/stats.c \
 	lib/loops/dispatch.c
 lib_libfpemu_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
+lib_libfpemu_la_CFLAGS = $(AM_CFLAGS) $(COPY_CFLAGS)
 lib_libfpemu_la_LIBADD = $(KERNELS)
 lib_libfpemu_la_LDFLAGS = $(AM_LDFLAGS) $(RELRO_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
 	$(LIBFPEMU_EXPORTS)

@@ -196,7 +196,7 @@ typedef struct block_scales {
 static void block_try_fast(const block_job *j, size_t count, const uintw *amax, block_scales *s)
 {
     s->fast = 0;
-    if (count && j->fast[s->divide])
+    if (count && j->fast[s->divide] && (j->counted || j->walk.total > FEW_ELEMENTS))
         s->fast =
             j->k->loopsw->runs_fast(&j->element.plan, &j->block, s->divide, count, amax, s->s, s->second, s->down);
 }

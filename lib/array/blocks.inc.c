@@ -361,12 +361,10 @@ static void block_range_add(const kernels *k, int logarithms, int only_amax, siz
 
 /* Measures part k of a tensor, which is the one block at *place. */
 static void block_measure_part(const block_job *j, int logarithms, int only_amax, const core_walk *all,
-                               const core_place *place, int k, int parts, fpemu_range *range)
+                               const core_place *place, int k, int parts, fpemu_range *own)
 {
     const uint64_t end = part_begin(k + 1, parts, (size_t)all->total, 0);
     realw x[WORDS_TILE];
-    fpemu_range own;
-    memset(&own, 0, sizeof own);
     for (uint64_t at = part_begin(k, parts, (size_t)all->total, 0); at < end;) {
         const core_span s = fpemu_walk_span(all, place, at, end - at);
         for (uint64_t i = 0; i < s.n;) {
@@ -376,29 +374,30 @@ static void block_measure_part(const block_job *j, int logarithms, int only_amax
             if (copied)
                 block_load(j, first, s.x_step, (size_t)n, x);
             const realw *const from = copied ? x : j->x + first;
-            block_range_add(j->k, logarithms, only_amax, (size_t)n, from, &own);
+            block_range_add(j->k, logarithms, only_amax, (size_t)n, from, own);
             i += n;
         }
         at += s.n;
     }
-#ifdef _OPENMP
-#pragma omp critical(fpemu_measure)
-#endif
-    join_range(range, &own);
 }
 
-/* Measures all of a tensor. */
-static void block_measure(const block_job *j, const fpemu_format *f, const fpemu_shape *shape, int only_amax,
-                          fpemu_range *range)
+/* Measures all of a tensor; known: NULL, or its walk. */
+static void block_measure(const block_job *j, const fpemu_format *f, const fpemu_shape *shape, const core_walk *known,
+                          int only_amax, fpemu_range *range)
 {
     core_walk all;
     core_place place;
     static const fpemu_format scalar; /* all that a walk asks of it is that it has no scales */
+    const int logarithms = f->scaling == FPEMU_SCALING_S2FP8;
     memset(range, 0, sizeof *range);
+    if (known && known->array && block_in_place(j) && thread_count((size_t)known->total) == 1) {
+        block_range_add(j->k, logarithms, only_amax, (size_t)known->total, j->x, range);
+        return;
+    }
     if (fpemu_walk_begin(&all, &scalar, shape, carrier_size(j->carrier), 0) || all.blocks == 0)
         return;
     fpemu_walk_block(&all, 0, &place);
-    const int parts = thread_count((size_t)all.total), logarithms = f->scaling == FPEMU_SCALING_S2FP8;
+    const int parts = thread_count((size_t)all.total);
     if (parts == 1) {
         block_measure_part(j, logarithms, only_amax, &all, &place, 0, 1, range);
         return;
@@ -407,10 +406,16 @@ static void block_measure(const block_job *j, const fpemu_format *f, const fpemu
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
 #endif
     for (int k = 0; k < parts; k++) {
+        fpemu_range own;
         fp_environment environment;
+        memset(&own, 0, sizeof own);
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        block_measure_part(j, logarithms, only_amax, &all, &place, k, parts, range);
+        block_measure_part(j, logarithms, only_amax, &all, &place, k, parts, &own);
         fpemu_environment_leave(&environment);
+#ifdef _OPENMP
+#pragma omp critical(fpemu_measure)
+#endif
+        join_range(range, &own);
     }
 }
 
@@ -737,7 +742,9 @@ static void block_run_slice(const block_slice *s, int k)
         const uint64_t step = (s->end - s->first) / (uint64_t)s->parts, begin = s->first + step * (uint64_t)k;
         block_run_blocks(j, &w, begin, k + 1 == s->parts ? s->end : begin + step, j->counted ? &g : NULL);
     }
-    if (j->counted) {
+    if (j->counted && s->parts == 1) {
+        fpemu_gather_end(&g, CARRIER_BITS, j->call->stats);
+    } else if (j->counted) {
 #ifdef _OPENMP
 #pragma omp critical(fpemu_gather)
 #endif
@@ -908,15 +915,19 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
 {
     const fpemu_format *f = call->format;
     block_job j;
-    fpemu_format scale;
+    fpemu_format own;
+    const fpemu_format *const scale = call->scale ? call->scale : &own;
     const size_t size = carrier_size(call->carrier);
-    fpemu_status status = fpemu_check_scaled(f, call->rounding, y ? call->carrier : CARRIER_BITS, &scale);
+    fpemu_status status =
+        call->scale ? FPEMU_OK : fpemu_check_scaled(f, call->rounding, y ? call->carrier : CARRIER_BITS, &own);
     if (!status && call->stats)
         status = fpemu_stats_check(call->stats);
-    if (!status)
+    if (!status && !call->walk)
         status = fpemu_walk_begin(&j.walk, f, call->shape, size, call->lines);
     if (status)
         return status;
+    if (call->walk)
+        j.walk = *call->walk;
     const fpemu_range *whole = call->shape->whole;
     if (whole && !core_range_is_sane(whole))
         return FPEMU_ERROR_ARGUMENT;
@@ -936,10 +947,6 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         return fpemu_convert(call->carrier, f, call->rounding, (size_t)j.walk.total, x, y, 0, call->stats);
 
     /* of the job only what is used is set: calls on few elements feel every one of its fields */
-    const fpemu_format element = element_of(f);
-    const fpemu_rounding rounding = element_rounding(f, call->rounding);
-    fpemu_range range;
-    int nan_seen = 0;
     j.k = fpemu_kernels();
     j.call = call;
     block_set_arrays(&j, call->carrier, x, y);
@@ -948,7 +955,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     j.counted = call->stats != NULL;
     j.want = call->stats ? call->stats->request.want : 0;
     j.compat.setting = 0;
-    j.stochastic = core_mode(&rounding) >= FPEMU_MODE_SR;
+    j.stochastic = core_mode(call->rounding) >= FPEMU_MODE_SR;
     j.nan_seen = NULL;
     j.whole_known = 0;
     j.scales_only = call->sink && !call->sink->codes;
@@ -957,15 +964,19 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         memset(&j.block, 0, sizeof j.block);
         j.pow2.usable = j.hold_many = 0;
     } else {
-        core_block_make(&j.block, f, &scale, call->rounding);
+        core_block_make(&j.block, f, scale, call->rounding);
         if (call->sink)
-            core_block_codes(&j.block, &scale);
-        j.pow2 = core_pow2_block_make(&j.block, f, core_mode(call->rounding));
-        j.hold_many = f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
-                      f->scaling == FPEMU_SCALING_NVFP4_AO;
+            core_block_codes(&j.block, scale);
+        if (j.block.powers)
+            j.pow2 = core_pow2_block_make(&j.block, f, core_mode(call->rounding));
+        else
+            j.pow2.usable = 0;
+        j.hold_many = j.walk.blocks > FEW_BLOCKS &&
+                      (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
+                       f->scaling == FPEMU_SCALING_NVFP4_AO);
         if (j.hold_many && !j.block.same) {
             j.hold = j.block.scale_plan;
-            core_choose_fast(&j.hold, &scale);
+            core_choose_fast(&j.hold, scale);
             j.hold_many = j.hold.rule != CORE_RULE_SHIFTER_GRID && j.hold.rule != CORE_RULE_FULL_RANGE_GRID;
         }
         if (call->rounding->compat)
@@ -985,6 +996,12 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         first += block_run_small(&j, first, last);
     if (first == last)
         return FPEMU_OK;
+    fpemu_format element;
+    fpemu_rounding rounding;
+    fpemu_range range;
+    int nan_seen = 0;
+    element_of(f, &element);
+    element_rounding(f, call->rounding, &rounding);
     block_element_begin(&j.element, &element, &rounding, j.counted);
     block_element_search(&j.element, j.k, j.walk.total, !call->sink, j.counted, j.searches);
     j.fused = !j.block.sticky && block_is_fast(&j.element);
@@ -1014,14 +1031,14 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
             fpemu_shape shape = *call->shape;
             if (call->compact)
                 memset(shape.x_stride, 0, sizeof shape.x_stride); /* x lies without gaps, whatever the tensor does */
-            block_measure(&j, f, &shape, !both_ends, &range);
+            block_measure(&j, f, &shape, &j.walk, !both_ends, &range);
             whole = &range;
         }
         core_tensor tensor = {1, 1};
         if (known)
             tensor = *call->tensor;
         else if (core_has_tensor(f))
-            tensor = tensor_of(f, &scale, whole);
+            tensor = tensor_of(f, scale, whole);
         j.block.tensor = tensor;
         if (core_has_tensor(f) && call->sink && call->sink->tensor)
             call->sink->tensor(call->sink->context, tensor);
@@ -1090,7 +1107,7 @@ static fpemu_status measure_array(int carrier, const fpemu_format *format, size_
         const fpemu_shape shape = {.outer = 1, .rows = 1, .length = n, .inner = 1};
         j.k = fpemu_kernels();
         block_set_arrays(&j, carrier, x, NULL);
-        block_measure(&j, format, &shape, 0, &seen);
+        block_measure(&j, format, &shape, NULL, 0, &seen);
         join_range(range, &seen);
     }
     fpemu_environment_leave(&environment);
@@ -1099,31 +1116,25 @@ static fpemu_status measure_array(int carrier, const fpemu_format *format, size_
 
 /* ----------------------------------------------------------------------------------------------- reading */
 
-fpemu_status fpemu_reader_begin(block_reader *r, const fpemu_format *f, const core_tensor *tensor)
+void fpemu_reader_begin(block_reader *r, const fpemu_format *f, const fpemu_format *scale, const core_tensor *tensor)
 {
-    fpemu_format scale;
-    const fpemu_format element = element_of(f);
     const fpemu_rounding nearest = {0};
-    const fpemu_status status = fpemu_check_call(f, NULL, CARRIER_BITS);
-    memset(r, 0, sizeof *r);
-    memset(&scale, 0, sizeof scale);
-    if (status || (f->scaling && !f->scale_power && !fpemu_scale_of(f, &scale)))
-        return status ? status : FPEMU_ERROR_FORMAT;
     r->scaled = f->scaling != FPEMU_SCALING_NONE;
     if (r->scaled) {
-        core_block_make(&r->block, f, &scale, &nearest);
-        core_block_codes(&r->block, &scale);
+        core_block_make(&r->block, f, scale, &nearest);
+        core_block_codes(&r->block, scale);
+        if (tensor)
+            r->block.tensor = *tensor;
     }
-    if (tensor)
-        r->block.tensor = *tensor;
+    r->values = NULL;
+    r->length = 0;
     r->size = code_size(f->bits);
     if (f->kind == FPEMU_KIND_CODEBOOK) {
         r->values = fpemu_table_values(f);
         r->length = f->codebook_length;
     } else {
-        core_coder_make(&r->coder, &element, NULL);
+        core_coder_make(&r->coder, f, NULL); /* of the element: it does not look at scales */
     }
-    return FPEMU_OK;
 }
 
 void fpemu_reader_elements(const block_reader *r, size_t n, const void *codes, realw *y)
@@ -1171,21 +1182,22 @@ fpemu_status fpemu_block_convert(int carrier, const fpemu_format *f, const fpemu
     if (to_code && !status)
         status =
             f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(x, carrier_size(carrier), out, code_size(f->bits), n);
-    const block_call call = {f, r, &shape, 0, UINT64_MAX, 0, 0, NULL, to_code ? &sink : NULL, stats, carrier};
+    const block_call call = {f,    r,    &shape, 0, UINT64_MAX, 0, 0, NULL, to_code ? &sink : NULL, stats, carrier,
+                             NULL, NULL};
     return status ? status : fpemu_block_run(&call, x, to_code ? NULL : out);
 }
 
 fpemu_status fpemu_block_decode(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y)
 {
     block_reader reader;
+    fpemu_format scale;
     const size_t size = code_size(f->bits), element = carrier_size(carrier);
-    fpemu_status status = fpemu_check_call(f, NULL, carrier);
+    fpemu_status status = fpemu_check_scaled(f, NULL, carrier, &scale);
     if (!status)
         status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(codes, size, y, element, n);
-    if (!status)
-        status = fpemu_reader_begin(&reader, f, NULL);
     if (status)
         return status;
+    fpemu_reader_begin(&reader, f, &scale, NULL);
     if (carrier == CARRIER_BITS) {
         fpemu_reader_values(&reader, 0, n, codes, (realw *)y);
         return FPEMU_OK;
