@@ -6,6 +6,8 @@
 #include "format/blocking.h"
 #include "format/codebook.h"
 
+#include <assert.h>
+
 /* Parts of a tile: pieces of blocks. */
 #define PARTS 32
 /* A block of this many elements is split between threads, smaller ones are taken whole. */

@@ -230,6 +230,20 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #ifdef __AVX2__
 #include "stochastic.inc.c"
 #endif
+#ifdef __AVX512F__
+#include "blocks_drawn.inc.c"
+#else
+#define DRAWN_POW2_TABLE                                                                                               \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
+#define DRAWN_SCALED_TABLE                                                                                             \
+    {                                                                                                                  \
+        {                                                                                                              \
+            NULL                                                                                                       \
+        }                                                                                                              \
+    }
+#endif
 #if defined(__AVX512F__) || defined(__F16C__)
 #include "binary16.inc.c"
 #define BINARY16 half_nearest
@@ -348,7 +362,8 @@ static void narrow(size_t n, const double *x, float *y)
 #define KERNELS_TABLE(name_text, is_valid, table32, words)                                                             \
     {                                                                                                                  \
         .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &loops_table64, .hash = fill_hash,        \
-        .philox = words, .stochastic32 = STOCHASTIC, .binary16 = BINARY16, .stream = stream,                           \
+        .philox = words, .stochastic32 = STOCHASTIC, .pow2_drawn32 = DRAWN_POW2_TABLE,                                   \
+        .scaled_drawn32 = DRAWN_SCALED_TABLE, .binary16 = BINARY16, .stream = stream,                                  \
         .exact = {[FPEMU_OPERATION_ADD] = exact_add,                                                                   \
                   [FPEMU_OPERATION_SUB] = exact_sub,                                                                   \
                   [FPEMU_OPERATION_MUL] = exact_mul,                                                                   \
