@@ -137,7 +137,7 @@ static uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blo
         const size_t count = j->k->loopsw->pow2_powers(q, wanted, amax, powers), n = count * length;
         if (rows)
             j->k->loopsw->pow2_rows[q->fixed](q, length, count, x, powers, y);
-        else if (!g && block_draws(j, index, length, n, &draw))
+        else if (!g && j->stochastic && block_draws(j, index, length, n, &draw))
             block_pow2_round(j, q, &draw, length, count, x, powers, NULL, y);
         else
             for (size_t at = 0, m; at < n; at += m) {
@@ -420,25 +420,29 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
     /* scales as they are found: no element lies farther out than the values times its scale */
     const int table = j->element.is_table && j->element.values && j->block.rule == FPEMU_SCALING_ABSMAX &&
                       j->block.same && !(j->stochastic && length > TILE) && (j->stochastic || j->element.search->steps);
-    const size_t full = !(j->fast[0] || (table && !j->stochastic)) || length == 1 ? few
-                        : fast < POW2_LANES                                       ? fast
-                                                                                  : POW2_LANES;
+    core_draw draw;
+    const int draws = j->fused && j->stochastic && block_draws(j, index, length, length, &draw);
+    const size_t full = !(j->fast[0] || draws || (table && !j->stochastic)) || length == 1 ? few
+                        : fast < POW2_LANES                                                ? fast
+                                                                                           : POW2_LANES;
     realw t[TILE], rounded[TILE];
     uintw grid[TILE], amax[POW2_LANES];
     block_scales s;
     int64_t q[TILE];
     uint32_t r[TILE];
-    core_draw draw;
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->loopsw->runs_amax(length, wanted, x, amax);
         const size_t known = block_tile_scales(j, wanted, amax, &s);
-        const int at_once = s.fast || (table && s.divide && s.second == 1), count_all = at_once || known < few;
+        const int drawn = draws && known && block_draws(j, index, length, known * length, &draw);
+        const int at_once = s.fast || drawn || (table && s.divide && s.second == 1), count_all = at_once || known < few;
         const size_t count = count_all ? known : few, n = count * length;
         if (count == 0)
             return done;
         if (s.fast)
             block_fused_elements(j, &s, 0, length, count, x, NULL, NULL, y);
+        else if (drawn)
+            block_fused_elements(j, &s, 0, length, count, x, &draw, NULL, y);
         else if (at_once)
             block_table_runs(j, &s, index, length, count, x, y);
         for (size_t at = 0, m; at < n && !at_once; at += m) {

@@ -971,9 +971,9 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
             j.pow2 = core_pow2_block_make(&j.block, f, core_mode(call->rounding));
         else
             j.pow2.usable = 0;
-        j.hold_many = j.walk.blocks > FEW_BLOCKS &&
-                      (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
-                       f->scaling == FPEMU_SCALING_NVFP4_AO);
+        j.hold_many =
+            j.walk.blocks > FEW_BLOCKS && (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
+                                           f->scaling == FPEMU_SCALING_NVFP4_AO);
         if (j.hold_many && !j.block.same) {
             j.hold = j.block.scale_plan;
             core_choose_fast(&j.hold, scale);
@@ -1182,8 +1182,8 @@ fpemu_status fpemu_block_convert(int carrier, const fpemu_format *f, const fpemu
     if (to_code && !status)
         status =
             f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(x, carrier_size(carrier), out, code_size(f->bits), n);
-    const block_call call = {f,    r,    &shape, 0, UINT64_MAX, 0, 0, NULL, to_code ? &sink : NULL, stats, carrier,
-                             NULL, NULL};
+    const block_call call = {f,     r,       &shape, 0,   UINT64_MAX, 0, 0, NULL, to_code ? &sink : NULL,
+                             stats, carrier, NULL,   NULL};
     return status ? status : fpemu_block_run(&call, x, to_code ? NULL : out);
 }
 

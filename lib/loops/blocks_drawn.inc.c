@@ -25,7 +25,8 @@ FPEMU_FN __m512i drawn_bits(const core_draw *d, __m512i at)
 FPEMU_FN __m512 drawn_grid(__m512 a, __m512i power, __m512i m, __m512i inverted)
 {
     const __m512i down = _mm512_sub_epi32(_mm512_add_epi32(_mm512_set1_epi32(254 << 23), m), power);
-    const __m512 step = _mm512_castsi512_ps(_mm512_sub_epi32(power, m)), t = _mm512_mul_ps(a, _mm512_castsi512_ps(down));
+    const __m512 step = _mm512_castsi512_ps(_mm512_sub_epi32(power, m)),
+                 t = _mm512_mul_ps(a, _mm512_castsi512_ps(down));
     const __m512 k = _mm512_roundscale_ps(t, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
     const __m512 f = _mm512_mul_ps(_mm512_sub_ps(t, k), _mm512_set1_ps(4294967296.0f));
     const __mmask16 up = _mm512_cmpgt_epu32_mask(_mm512_cvttps_epu32(f), inverted);
@@ -168,5 +169,8 @@ DRAWN_SCALED(even_by, 1, 1)
     }
 #define DRAWN_SCALED_TABLE                                                                                             \
     {                                                                                                                  \
-        {drawn_stop_times, drawn_stop_by}, {drawn_even_times, drawn_even_by}                                           \
+        {drawn_stop_times, drawn_stop_by},                                                                             \
+        {                                                                                                              \
+            drawn_even_times, drawn_even_by                                                                            \
+        }                                                                                                              \
     }
