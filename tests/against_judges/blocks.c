@@ -9,6 +9,7 @@
 #include "../judges/longhand.h"
 #include <fenv.h>
 #include <inttypes.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -669,7 +670,7 @@ static void quotients(void)
     case_free(&c);
 }
 
-/* Elements on both sides of the number from which on their random bits round them up, in blocks with the scale 1. */
+/* Elements on both sides of the number from which on their random bits round them up, in blocks with the scale 1; and the largest. */
 static void draws(void)
 {
     static const struct {
@@ -684,13 +685,15 @@ static void draws(void)
                  {"group(e4m3fn,block=32)", 448},
                  {"group(int8,block=64)", 127},
                  {"group(int8,block=40)", 127},
-                 {"group(uint(8),block=16)", 255}};
+                 {"group(uint(8),block=16)", 255},
+                 {"group(e2m1,block=16,scale=bf16)", (double)FLT_MAX}}; /* six times its scale is past the end */
     static const uint8_t bits[] = {0, 17, 24, 31, 16, 8};
     enum { N = 1920 };
     block_case c;
     size_t i, b;
     unsigned turn = 0;
     memset(&c, 0, sizeof c);
+    c.plain = 1;
     c.x = malloc(sizeof *c.x * N);
     if (!c.x)
         abort();
@@ -710,7 +713,7 @@ static void draws(void)
             c.shape = fpemu_shape_vector(N);
             for (j = 0; j < N; j++) {
                 const int n = c.r.bits ? c.r.bits : 32;
-                const uint64_t pick = lh_next(&state), sign = c.f.is_signed ? pick >> 60 & 1 : 0;
+                const uint64_t pick = lh_next(&state), sign = pick >> 60 & 1;
                 const double up = 1 - ldexp((double)fpemu_random_bits(&c.r, j), -n);
                 double x = ((double)(pick % 3 % 2) + up) * c.f.min_positive;
                 if (j % c.f.block_length == 0)
