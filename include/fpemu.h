@@ -20,7 +20,7 @@
  * suffix _f64). Those on arrays, but for dot products, come also for words of binary16 (_f16) and bfloat16 (_bf16).
  * The library keeps no state, allocates nothing, never prints and never exits; every function is reentrant. Equal
  * arguments give equal bits on every thread, thread count, instruction set and machine, whatever the floating-point
- * environment of the caller, which is left as it was. A thread with 384 kB of stack suffices for every call, arrays
+ * environment of the caller, which is left as it was. A thread with 192 kB of stack suffices for every call, arrays
  * have the alignment of their elements, codes and packed bytes any; limits.md has this by call, and what holds after a
  * fork. Fields called reserved are 0.
  *

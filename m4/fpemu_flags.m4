@@ -147,6 +147,17 @@ AC_DEFUN([FPEMU_OPTIMISATION], [
   AC_SUBST([KERNEL_OPTIMISATION])
 ])
 
+# FPEMU_COPIES
+# Sets COPY_CFLAGS: structs of some hundred bytes are cleared and copied by vectors, as gcc for x86-64 can be told; its
+# own choice, string instructions, takes more time than the rest of many a call on few elements. Others do so unasked.
+AC_DEFUN([FPEMU_COPIES], [
+  COPY_CFLAGS=
+  fpemu_strategy=vector_loop:512:noalign,libcall:-1:noalign
+  FPEMU_TRY_FLAGS([-mmemset-strategy=$fpemu_strategy -mmemcpy-strategy=$fpemu_strategy],
+    [COPY_CFLAGS="-mmemset-strategy=$fpemu_strategy -mmemcpy-strategy=$fpemu_strategy"])
+  AC_SUBST([COPY_CFLAGS])
+])
+
 # FPEMU_VERSION_SCRIPT
 # Whether the linker takes a version script, as those of GNU, LLVM and Solaris do: the symbols of the libraries get
 # versions then.

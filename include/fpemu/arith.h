@@ -13,7 +13,7 @@ extern "C" {
 
 /* --------------------------------------------------------------------------------------------- operations */
 
-/* The calls on arrays use up to 128 kB of stack. */
+/* The calls on arrays use up to 112 kB of stack. */
 
 /* y is the exact result of the operation, taken to `format` by every rule of fpemu_quantize (mode, random bits,
  * policies): one rounding. Operands are the carrier's numbers as they are, whatever format they came from. In `stats`,

@@ -124,7 +124,7 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_shape) == 128, "fpemu_gemm_shape has no un
  * (q*k + l)*n + j, with q = 0 for an array that all products share. `stats` (may be NULL) counts every rounding of
  * products and sums and, where given, of out; its request.want must be 0. FPEMU_ERROR_ARGUMENT for a leading
  * dimension or stride that is too small, or an array past the end of memory. Tell the formats of a and b even if the
- * numbers are rounded to them already: it is faster. The calls use up to 144 kB of stack. */
+ * numbers are rounded to them already: it is faster. The calls use up to 120 kB of stack. */
 fpemu_status fpemu_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha, const float *a,
                             const float *b, float beta, float *c, fpemu_stats *stats);
 fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha, const double *a,

@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /* In all of these: n elements; `stats` may be NULL; n = 0 succeeds and touches nothing, whatever the pointers are. All
- * arguments are checked before anything is written. Codes may lie at any address. The calls use up to 176 kB of stack,
- * with blocked formats up to 272 kB. Blocked formats and codebooks are taken too, but for codes, which blocked formats
+ * arguments are checked before anything is written. Codes may lie at any address. The calls use up to 112 kB of stack,
+ * with blocked formats up to 160 kB. Blocked formats and codebooks are taken too, but for codes, which blocked formats
  * do not have apart from their scales (FPEMU_ERROR_UNSUPPORTED; fpemu_pack has both). */
 
 /* _f16 and _bf16, here and wherever a function has them: arrays of binary16 and of bfloat16 words. Their values are

@@ -63,7 +63,7 @@ fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, 
 
 /* --------------------------------------------------------------------------------------- values and scales */
 
-/* The calls on tensors, here and below, use up to 272 kB of stack. */
+/* The calls on tensors, here and below, use up to 160 kB of stack. */
 
 /* fpemu_quantize for a tensor, of any format: a scalar one has no scales. y == x with the same strides is allowed,
  * other overlap is not. FPEMU_ERROR_UNSUPPORTED for a rounding that the format has no meaning for: a mode that its

@@ -233,7 +233,7 @@ static int run_shortest(const job *j, size_t at, size_t n, float beside[3][TILE]
 }
 
 /* The same of many; returns how many elements were done. */
-static size_t run_shortest_tiles(const job *j, size_t first, size_t n)
+static APART size_t run_shortest_tiles(const job *j, size_t first, size_t n)
 {
     float beside[3][TILE];
     for (int o = 0; o < operands_of(j->work); o++)

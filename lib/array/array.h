@@ -8,6 +8,9 @@
 #include "loops/loops.h"
 #include "names.h"
 
+/* For functions of which one or the other is called: inlined, each would have its place on the stack all the time. */
+#define APART __attribute__((noinline))
+
 /* Random bits (left-aligned in 32) of elements i, i+1, ... */
 void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, size_t n, uint32_t *out);
 

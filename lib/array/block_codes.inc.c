@@ -93,7 +93,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
 }
 
 /* Blocks from the one visited as number v on: how many were done. */
-static uint64_t block_code_many(const block_job *j, uint64_t v, uint64_t end)
+static APART uint64_t block_code_many(const block_job *j, uint64_t v, uint64_t end)
 {
     uint64_t done = 0;
     while (v + done < end) {
@@ -108,7 +108,7 @@ static uint64_t block_code_many(const block_job *j, uint64_t v, uint64_t end)
 }
 
 /* Elements of a block with a known scale, or none, from `position` on where they are neighbours: how many. */
-static uint64_t block_code_piece(const block_job *j, const block_part *p, uint64_t position, uint64_t end)
+static APART uint64_t block_code_piece(const block_job *j, const block_part *p, uint64_t position, uint64_t end)
 {
     const block_sink *sink = j->call->sink;
     const int kind = p->scale.kind;

@@ -31,6 +31,51 @@ static void block_gather(const block_job *j, uint64_t position, uint64_t length,
     }
 }
 
+/* Whether loops draw the random bits of n elements from `index` on, in blocks of `length`, by *d. */
+static int block_draws(const block_job *j, uint64_t index, size_t length, size_t n, core_draw *d)
+{
+    const fpemu_rounding *r = j->call->rounding;
+    const uint64_t i = r->offset + index;
+    const uint32_t bits = r->bits ? r->bits : 32, low = (uint32_t)i & (CORE_LEAD_WORDS - 1);
+    if (CARRIER_BITS != 32 || !j->k->pow2_drawn32[0] || core_mode(r) != FPEMU_MODE_SR ||
+        r->generator != FPEMU_GENERATOR_HASH || core_per_word((int)bits) != 0 || n > CORE_LEAD_WORDS - low ||
+        (length == 1 && j->pow2.usable ? n : length) % 16)
+        return 0;
+    d->key = core_hash_keys(r->seed, r->stream, i >> 32);
+    d->low = (uint32_t)i;
+    d->lead = core_hash_lead(d->key, d->low);
+    d->mask = ~UINT32_C(0) << (32 - bits);
+    return 1;
+}
+
+/* The same: d, or NULL and they are in r, where any are asked for. */
+static const core_draw *block_draw(const block_job *j, uint64_t index, size_t length, size_t n, core_draw *d,
+                                   uint32_t *r)
+{
+    if (!j->stochastic)
+        return NULL;
+    if (block_draws(j, index, length, n, d))
+        return d;
+    fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
+    return NULL;
+}
+
+/* `count` blocks in a row, of `length` elements by such bits, of one element by those in r. */
+static void block_pow2_round(const block_job *j, const core_pow2_block *q, const core_draw *d, size_t length,
+                             size_t count, const realw *x, const uintw *powers, const uint32_t *r, void *y)
+{
+#if CARRIER_BITS == 32
+    if (d) {
+        j->k->pow2_drawn32[q->fixed](q, d, length, count, x, powers, y);
+        return;
+    }
+#else
+    (void)d;
+#endif
+    assert(length == 1);
+    j->k->loopsw->pow2[q->fixed][q->mode](q, count, x, powers, r, y);
+}
+
 /* n elements from `index` on, each with its own scale. They are of blocks of `length`, the first of them at `position`
  * of its block; or, without sums of errors, of any. */
 static void block_pow2_elements(const block_job *j, uint64_t index, size_t n, const uintw *powers, uint64_t position,
@@ -40,10 +85,10 @@ static void block_pow2_elements(const block_job *j, uint64_t index, size_t n, co
     realw held[POW2_TILE];
     uintw grid[POW2_TILE];
     uint32_t r[POW2_TILE];
-    if (j->stochastic)
-        fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
+    core_draw draw;
+    const core_draw *const d = block_draw(j, index, 1, n, &draw, r);
     if (!g) {
-        j->k->loopsw->pow2[q->fixed][q->mode](q, n, x, powers, r, y);
+        block_pow2_round(j, q, d, 1, n, x, powers, r, y);
         return;
     }
     core_pow2_block open = *q;           /* without ends, as core_plan_unbounded */
@@ -51,7 +96,7 @@ static void block_pow2_elements(const block_job *j, uint64_t index, size_t n, co
     tile_counts c;
     c.max_error = g->stats.max_error;
     open.max = open.lowest = q->past;
-    j->k->loopsw->pow2[q->fixed][q->mode](&open, n, x, powers, r, grid);
+    block_pow2_round(j, &open, d, 1, n, x, powers, r, grid);
     j->k->loopsw->pow2_count[q->fixed](q, n, x, grid, powers, to, &c);
     block_gather(j, position, length, n, x, to, &c, g);
     if (to != y)
@@ -85,12 +130,15 @@ static uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blo
     const size_t most = rows ? 2 * POW2_TILE : POW2_TILE, fit = length < most ? most / length : 1;
     const size_t full = fit < POW2_BLOCKS ? fit : POW2_BLOCKS;
     uintw amax[POW2_BLOCKS], powers[POW2_BLOCKS], spread[POW2_TILE];
+    core_draw draw;
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->loopsw->runs_amax(length, wanted, x, amax);
         const size_t count = j->k->loopsw->pow2_powers(q, wanted, amax, powers), n = count * length;
         if (rows)
             j->k->loopsw->pow2_rows[q->fixed](q, length, count, x, powers, y);
+        else if (!g && j->stochastic && block_draws(j, index, length, n, &draw))
+            block_pow2_round(j, q, &draw, length, count, x, powers, NULL, y);
         else
             for (size_t at = 0, m; at < n; at += m) {
                 m = n - at < POW2_TILE ? n - at : POW2_TILE;
@@ -150,7 +198,7 @@ static uint64_t block_pow2_columns(const block_job *j, uint64_t v, uint64_t end,
 {
     const core_walk *w = &j->walk;
     uintw amax[POW2_LANES], powers[POW2_LANES], spread[POW2_TILE];
-    realw tile[WORDS_TILE];
+    realw tile[ASIDE(WORDS_TILE)];
     for (uint64_t done = 0; done < end - v;) {
         const uint64_t left = end - v - done, lane = (v + done) % w->inner, beside = w->inner - lane;
         core_place p;
@@ -196,7 +244,7 @@ typedef struct block_scales {
 static void block_try_fast(const block_job *j, size_t count, const uintw *amax, block_scales *s)
 {
     s->fast = 0;
-    if (count && j->fast[s->divide])
+    if (count && j->fast[s->divide] && (j->counted || j->walk.total > FEW_ELEMENTS))
         s->fast =
             j->k->loopsw->runs_fast(&j->element.plan, &j->block, s->divide, count, amax, s->s, s->second, s->down);
 }
@@ -256,13 +304,22 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
     return count;
 }
 
-/* t, P and y at once, of `count` blocks of `length` elements; the scales are those from `first` on. */
+/* t, P and y at once, of `count` blocks of `length` elements; the scales are those from `first` on. By random bits as
+ * block_draw gave them. */
 static void block_fused_elements(const block_job *j, const block_scales *s, size_t first, size_t length, size_t count,
-                                 const realw *x, const uint32_t *r, realw *y)
+                                 const realw *x, const core_draw *d, const uint32_t *r, realw *y)
 {
     const core_plan *p = &j->element.plan;
     const int even = p->rule == CORE_RULE_EVEN;
     const realw *const down = s->down + first, *const scales = s->s + first;
+#if CARRIER_BITS == 32
+    if (d) {
+        j->k->scaled_drawn32[even][s->divide](p, d, length, count, down, scales, s->second, x, y);
+        return;
+    }
+#else
+    (void)d;
+#endif
     if (s->fast)
         j->k->loopsw->scaled_fast[s->fast - 1][even][s->divide](p, length, count, down, scales, s->second, x, y);
     else
@@ -297,7 +354,7 @@ static void block_counted_elements(const block_job *j, const block_scales *s, si
     tile_counts c;
     c.max_error = g->stats.max_error;
     if (s->limits) {
-        block_fused_elements(j, s, first, length, count, x, NULL, to);
+        block_fused_elements(j, s, first, length, count, x, NULL, NULL, to);
         j->k->loopsw->count_limits[s->fast == 2 ? 1 + even : 0](length, count, x, to, s->high + first, s->over + first,
                                                                 s->low + first, &c);
         c.max_abs = s->most;
@@ -347,11 +404,11 @@ static void block_table_runs(const block_job *j, const block_scales *s, uint64_t
 {
     uint32_t r[TILE];
     if (!j->stochastic) {
-        j->k->loopsw->codebook_runs(&j->element.search, length, count, s->down, s->s, x, y);
+        j->k->loopsw->codebook_runs(j->element.search, length, count, s->down, s->s, x, y);
         return;
     }
     fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, length * count, r);
-    j->k->loopsw->codebook_random_runs(&j->element.search, length, count, s->down, s->s, x, r, y);
+    j->k->loopsw->codebook_random_runs(j->element.search, length, count, s->down, s->s, x, r, y);
 }
 
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
@@ -362,10 +419,12 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
     const size_t fast = length < 4 * TILE ? 4 * TILE / length : 1;
     /* scales as they are found: no element lies farther out than the values times its scale */
     const int table = j->element.is_table && j->element.values && j->block.rule == FPEMU_SCALING_ABSMAX &&
-                      j->block.same && !(j->stochastic && length > TILE) && (j->stochastic || j->element.search.steps);
-    const size_t full = !(j->fast[0] || (table && !j->stochastic)) || length == 1 ? few
-                        : fast < POW2_LANES                                       ? fast
-                                                                                  : POW2_LANES;
+                      j->block.same && !(j->stochastic && length > TILE) && (j->stochastic || j->element.search->steps);
+    core_draw draw;
+    const int draws = j->fused && j->stochastic && block_draws(j, index, length, length, &draw);
+    const size_t full = !(j->fast[0] || draws || (table && !j->stochastic)) || length == 1 ? few
+                        : fast < POW2_LANES                                                ? fast
+                                                                                           : POW2_LANES;
     realw t[TILE], rounded[TILE];
     uintw grid[TILE], amax[POW2_LANES];
     block_scales s;
@@ -377,20 +436,24 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
         const size_t known = block_tile_scales(j, wanted, amax, &s);
         if (known == 0)
             return done;
-        const int at_once = s.fast || (table && s.divide && s.second == 1), count_all = at_once || known < few;
+        const int drawn = draws && block_draws(j, index, length, known * length, &draw);
+        const int at_once = s.fast || drawn || (table && s.divide && s.second == 1), count_all = at_once || known < few;
         const size_t count = count_all ? known : few, n = count * length;
         if (s.fast)
-            block_fused_elements(j, &s, 0, length, count, x, NULL, y);
+            block_fused_elements(j, &s, 0, length, count, x, NULL, NULL, y);
+        else if (drawn)
+            block_fused_elements(j, &s, 0, length, count, x, &draw, NULL, y);
         else if (at_once)
             block_table_runs(j, &s, index, length, count, x, y);
         for (size_t at = 0, m; at < n && !at_once; at += m) {
             m = n - at < TILE ? n - at : TILE;
             const size_t run = length < TILE ? length : m, runs = length < TILE ? count : 1;
-            if (j->stochastic)
-                fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + at, m, r);
             if (j->fused) {
-                block_fused_elements(j, &s, 0, run, runs, x + at, r, y + at);
+                const core_draw *const d = block_draw(j, index + at, run, m, &draw, r);
+                block_fused_elements(j, &s, 0, run, runs, x + at, d, r, y + at);
             } else {
+                if (j->stochastic)
+                    fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + at, m, r);
                 j->k->loopsw->runs_t(s.divide, j->block.sticky, run, runs, s.down, x + at, t);
                 block_element_run(&j->element, j->k, m, t, r, 0, grid, rounded, q);
                 j->k->loopsw->runs_y(run, runs, s.s, s.second, rounded, y + at);
@@ -411,7 +474,7 @@ static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end
     block_scales s;
     uintw amax[POW2_LANES];
     uint32_t r[POW2_LANES];
-    realw tile[WORDS_TILE];
+    realw tile[ASIDE(WORDS_TILE)];
     for (uint64_t done = 0; done < end - v;) {
         const uint64_t left = end - v - done, beside = w->inner - (v + done) % w->inner;
         core_place p;
@@ -430,9 +493,9 @@ static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end
                 block_counted_elements(j, &s, 0, index, 1, count, 0, UINT64_MAX, x, y, g);
                 continue;
             }
-            if (j->stochastic)
-                fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, count, r);
-            block_fused_elements(j, &s, 0, 1, count, x, r, y);
+            core_draw draw;
+            const core_draw *const d = block_draw(j, index, 1, count, &draw, r);
+            block_fused_elements(j, &s, 0, 1, count, x, d, r, y);
         }
         block_columns_end(j, &p, &c, count);
         if (g)
@@ -458,7 +521,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     const size_t most = j->stochastic && !g ? TILE : 4 * TILE;
     const uint64_t whole = p->place.elements;
     const int in_place = block_in_place(j);
-    realw tile[4 * TILE];
+    realw tile[ASIDE(4 * TILE)];
     for (uint64_t at = 0, m; at < span.n; at += m) {
         const realw *const x = in_place ? j->x + span.x + (int64_t)at : tile;
         uintw amax;
@@ -480,10 +543,11 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
             block_counted_elements(j, &s, 0, span.first + at + k, (size_t)few, 1, position + at + k, whole, x + k,
                                    y + k, g);
         }
-        if (j->stochastic && !g)
-            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + span.first + at, (size_t)m, r);
-        if (!g)
-            block_fused_elements(j, &s, 0, (size_t)m, 1, x, r, y);
+        if (!g) {
+            core_draw draw;
+            const core_draw *const d = block_draw(j, span.first + at, (size_t)m, (size_t)m, &draw, r);
+            block_fused_elements(j, &s, 0, (size_t)m, 1, x, d, r, y);
+        }
         if (!in_place)
             block_store(j, span.y + (int64_t)at, 1, (size_t)m, tile);
     }
@@ -504,7 +568,7 @@ static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t
                                     gathering *g)
 {
     const uint64_t length = j->walk.tile_length, full = WORDS_TILE / length;
-    realw tile[WORDS_TILE];
+    realw tile[ASIDE(WORDS_TILE)];
     uint64_t done = 0;
     for (uint64_t wanted, got; done < blocks; done += got) {
         const int64_t at = (int64_t)(done * length);

@@ -20,7 +20,7 @@ static int block_squeeze_holds(const block_job *j, const core_squeezed *q)
 }
 
 /* Finds the steps for the numbers of the tensor; returns whether there are such. */
-static int block_squeeze_begin(block_job *j, const fpemu_format *f)
+static APART int block_squeeze_begin(block_job *j, const fpemu_format *f)
 {
     const core_tensor tensor = j->block.tensor;
     const core_plan64 *p = &WIDE(j)->plan;
@@ -40,15 +40,15 @@ static int block_squeeze_begin(block_job *j, const fpemu_format *f)
     for (uint32_t k = 1; k <= q.count; k++)
         q.y[k] = k < finite ? core_finite64(q.y[k]) : core_s2fp8_y(tensor, q.values[k]);
 #if CARRIER_BITS == 32
-    if (!core_squeeze_search32(&q, p, j->steps))
+    if (!core_squeeze_search32(&q, p, j->searches))
         return 0;
-    j->k->loops32->codebook_make(j->steps);
-    return j->steps[0].usable || j->steps[0].planes.usable;
+    j->k->loops32->codebook_make(j->searches);
+    return j->searches[0].usable || j->searches[0].planes.usable;
 #else
     for (int end = 0; end < 2; end++) {
-        core_squeeze_search64(&q, end ? 1 : -1, j->steps + end);
-        j->k->loops64->codebook_make(j->steps + end);
-        if (!j->steps[end].usable)
+        core_squeeze_search64(&q, end ? 1 : -1, j->searches + end);
+        j->k->loops64->codebook_make(j->searches + end);
+        if (!j->searches[end].usable)
             return 0;
     }
     return 1;
@@ -74,10 +74,10 @@ static void block_squeeze_tile(const block_job *j, size_t n, const realw *x, rea
     realw a[TILE], found[TILE];
     uintw largest;
     j->k->loopsw->magnitudes(n, x, a, &largest);
-    j->k->loopsw->codebook(j->steps, n, a, found);
+    j->k->loopsw->codebook(j->searches, n, a, found);
 #if CARRIER_BITS == 64
     realw above[TILE]; /* of the other end of the bands: inside these the rule decides */
-    j->k->loopsw->codebook(j->steps + 1, n, a, above);
+    j->k->loopsw->codebook(j->searches + 1, n, a, above);
     if (memcmp(found, above, n * sizeof *found) != 0)
         for (size_t i = 0; i < n; i++)
             if (found[i] < above[i] || found[i] > above[i])
@@ -99,7 +99,7 @@ static void block_squeeze_tile(const block_job *j, size_t n, const realw *x, rea
 /* Elements of a tensor from `position` on, as block_fused_piece. */
 static uint64_t block_squeeze_piece(const block_job *j, const block_part *p, uint64_t position, uint64_t end)
 {
-    realw tile[TILE];
+    realw tile[ASIDE(TILE)];
     const core_span span = fpemu_walk_span(&j->walk, &p->place, position, end - position);
     if (p->scale.kind != CORE_SCALE_S2FP8 || span.step != 1 || span.x_step != 1 || span.y_step != 1)
         return 0;

@@ -6,12 +6,17 @@
 #include "format/blocking.h"
 #include "format/codebook.h"
 
+#include <assert.h>
+
 /* Parts of a tile: pieces of blocks. */
 #define PARTS 32
 /* A block of this many elements is split between threads, smaller ones are taken whole. */
 #define LARGE 131072
 /* Tensors below this are tried by the fast forms before anything else is prepared. */
 #define SMALL 65536
+/* Blocks, and elements, up to which the reference finds scales and divides as fast as loops for many do. */
+#define FEW_BLOCKS 2
+#define FEW_ELEMENTS 64
 /* Elements from which on the steps of S2FP8 are worth finding. */
 #define SQUEEZE_WORTH 256
 /* These take so many blocks, in a row or as columns, and elements at a time. */
@@ -19,6 +24,8 @@
 #define POW2_TILE 2048
 /* Elements that are copied at a time: words of a narrow carrier, strided ones. */
 #define WORDS_TILE 4096
+/* The size of a tile for words: of the other carrier there are none. */
+#define ASIDE(size) (CARRIER_BITS == 32 ? (size) : 1)
 
 /* Random bits of a span of elements that are `step` apart. */
 static void random_span(const kernels *k, const fpemu_rounding *r, const core_span *s, uint32_t *out)
@@ -46,22 +53,20 @@ static void random_span(const kernels *k, const fpemu_rounding *r, const core_sp
 }
 
 /* The element of a blocked format as a format of its own. */
-static fpemu_format element_of(const fpemu_format *f)
+static void element_of(const fpemu_format *f, fpemu_format *e)
 {
-    fpemu_format e = *f;
-    fpemu_clear_blocked(&e);
-    return e;
+    *e = *f;
+    fpemu_clear_blocked(e);
 }
 
 /* The element saturates and is rounded without compatibility settings: those of blocks are the engine's. */
-static fpemu_rounding element_rounding(const fpemu_format *f, const fpemu_rounding *r)
+static void element_rounding(const fpemu_format *f, const fpemu_rounding *r, fpemu_rounding *e)
 {
-    fpemu_rounding e = *r;
+    *e = *r;
     if (f->scaling) {
-        e.overflow = FPEMU_OVERFLOW_SATURATE;
-        e.compat = FPEMU_COMPAT_NONE;
+        e->overflow = FPEMU_OVERFLOW_SATURATE;
+        e->compat = FPEMU_COMPAT_NONE;
     }
-    return e;
 }
 
 /* The numbers of the whole tensor, for a format that has them; scale: its scale format, if it has one. */
@@ -87,6 +92,8 @@ static fpemu_status check_arrays(const core_walk *w, const void *x, const void *
 {
     const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
     int64_t x_first, x_last, y_first, y_last;
+    if (w->array)
+        return check_overlap(x, size, y, size, (size_t)w->total);
     if (x == y && memcmp(w->x_axis, w->y_axis, sizeof w->x_axis) == 0)
         return FPEMU_OK;
     core_walk_reach(w, w->x_axis, size, &x_first, &x_last);

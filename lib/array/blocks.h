@@ -49,6 +49,9 @@ typedef struct block_call {
     const block_sink *sink;
     fpemu_stats *stats;
     int carrier; /* of x and y */
+    /* where format and rounding are checked and the walk is begun already, the format of the scales and that walk */
+    const fpemu_format *scale;
+    const core_walk *walk;
 } block_call;
 
 fpemu_status fpemu_block_run32(const block_call *call, const void *x, void *y);
@@ -75,10 +78,12 @@ typedef struct block_reader64 {
     uint8_t scaled;
 } block_reader64;
 
-/* tensor may be NULL where the format has no numbers of the whole tensor. Call these in the default floating-point
- * environment. */
-fpemu_status fpemu_reader_begin32(block_reader32 *r, const fpemu_format *f, const core_tensor *tensor);
-fpemu_status fpemu_reader_begin64(block_reader64 *r, const fpemu_format *f, const core_tensor *tensor);
+/* f is checked, scale as that gave it; tensor may be NULL where the format has no numbers of the whole tensor. Call
+ * these in the default floating-point environment. */
+void fpemu_reader_begin32(block_reader32 *r, const fpemu_format *f, const fpemu_format *scale,
+                          const core_tensor *tensor);
+void fpemu_reader_begin64(block_reader64 *r, const fpemu_format *f, const fpemu_format *scale,
+                          const core_tensor *tensor);
 /* n values of the element format from codes of r->size bytes. */
 void fpemu_reader_elements32(const block_reader32 *r, size_t n, const void *codes, float *y);
 void fpemu_reader_elements64(const block_reader64 *r, size_t n, const void *codes, double *y);

@@ -13,7 +13,7 @@ typedef struct block_element {
     uint8_t searches;  /* `search` is made */
     uint8_t indices;   /* they are asked for */
     uint8_t values;    /* by it, and no counters or codes are asked for */
-    core_search search;
+    core_search *search;
 } block_element;
 
 /* counted: block_element_run will be asked to. What is not used is not set. */
@@ -21,7 +21,7 @@ static void block_element_begin(block_element *e, const fpemu_format *f, const f
 {
     e->is_table = f->kind == FPEMU_KIND_CODEBOOK;
     if (e->is_table) {
-        memset(e, 0, offsetof(block_element, search));
+        memset(e, 0, sizeof *e);
         e->is_table = 1;
         e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
         e->table.values = fpemu_table_values(f);
@@ -40,13 +40,15 @@ static void block_element_begin(block_element *e, const fpemu_format *f, const f
         e->grid = core_plan_unbounded(&e->plan);
 }
 
-/* Has a table searched by the loops, for many elements; only_values: no indices. */
-static void block_element_search(block_element *e, const kernels *k, uint64_t elements, int only_values, int counted)
+/* Has a table searched by the loops, for many elements, with *search; only_values: no indices. */
+static void block_element_search(block_element *e, const kernels *k, uint64_t elements, int only_values, int counted,
+                                 core_search *search)
 {
     if (!e->is_table || elements < CORE_SEARCH_WORTH || e->table.length > CORE_SEARCH_VALUES)
         return;
-    k->loopsw->codebook_begin(&e->search, &e->table, only_values);
-    e->searches = e->search.usable;
+    k->loopsw->codebook_begin(search, &e->table, only_values);
+    e->search = search;
+    e->searches = search->usable;
     e->indices = !only_values;
     e->values = e->searches && only_values && !counted;
 }
@@ -55,10 +57,10 @@ static void block_element_search(block_element *e, const kernels *k, uint64_t el
 static void block_element_search_values(const block_element *e, const kernels *k, size_t n, const realw *t,
                                         const uint32_t *r, realw *y)
 {
-    if (e->search.steps)
-        k->loopsw->codebook(&e->search, n, t, y);
+    if (e->search->steps)
+        k->loopsw->codebook(e->search, n, t, y);
     else
-        k->loopsw->codebook_random(&e->search, n, t, e->stochastic ? r : NULL, y);
+        k->loopsw->codebook_random(e->search, n, t, e->stochastic ? r : NULL, y);
 }
 
 /* Whether the loops that scale and round at once have it. */
@@ -78,11 +80,11 @@ static void block_element_run(const block_element *e, const kernels *k, size_t n
         block_element_search_values(e, k, n, t, r, rounded);
         if (e->values)
             return;
-        (void)k->loopsw->codebook_outside(&e->search, n, t, grid);
+        (void)k->loopsw->codebook_outside(e->search, n, t, grid);
         for (size_t i = 0, m; i < n && e->indices; i += m) {
             uint8_t codes[BLOCK_TILE];
             m = n - i < BLOCK_TILE ? n - i : BLOCK_TILE;
-            k->loopsw->codebook_codes(&e->search, m, (e->search.steps ? t : rounded) + i, codes);
+            k->loopsw->codebook_codes(e->search, m, (e->search->steps ? t : rounded) + i, codes);
             for (size_t l = 0; l < m; l++)
                 q[i + l] = codes[l];
         }
@@ -154,7 +156,8 @@ typedef struct block_job {
     uint8_t scales_only;  /* no element is rounded */
     uint8_t squeezed;     /* by the steps of S2FP8 */
     uint8_t gives;        /* values go to y */
-    core_search steps[CARRIER_BITS == 32 ? 1 : 2]; /* of magnitudes, if squeezed: of the ends of bands in binary64 */
+    /* of a table; or of magnitudes, if squeezed: of the ends of bands in binary64 */
+    core_search searches[CARRIER_BITS == 32 ? 1 : 2];
 } block_job;
 
 /* A piece of a block within a tile. */
@@ -358,12 +361,10 @@ static void block_range_add(const kernels *k, int logarithms, int only_amax, siz
 
 /* Measures part k of a tensor, which is the one block at *place. */
 static void block_measure_part(const block_job *j, int logarithms, int only_amax, const core_walk *all,
-                               const core_place *place, int k, int parts, fpemu_range *range)
+                               const core_place *place, int k, int parts, fpemu_range *own)
 {
     const uint64_t end = part_begin(k + 1, parts, (size_t)all->total, 0);
     realw x[WORDS_TILE];
-    fpemu_range own;
-    memset(&own, 0, sizeof own);
     for (uint64_t at = part_begin(k, parts, (size_t)all->total, 0); at < end;) {
         const core_span s = fpemu_walk_span(all, place, at, end - at);
         for (uint64_t i = 0; i < s.n;) {
@@ -373,29 +374,30 @@ static void block_measure_part(const block_job *j, int logarithms, int only_amax
             if (copied)
                 block_load(j, first, s.x_step, (size_t)n, x);
             const realw *const from = copied ? x : j->x + first;
-            block_range_add(j->k, logarithms, only_amax, (size_t)n, from, &own);
+            block_range_add(j->k, logarithms, only_amax, (size_t)n, from, own);
             i += n;
         }
         at += s.n;
     }
-#ifdef _OPENMP
-#pragma omp critical(fpemu_measure)
-#endif
-    join_range(range, &own);
 }
 
-/* Measures all of a tensor. */
-static void block_measure(const block_job *j, const fpemu_format *f, const fpemu_shape *shape, int only_amax,
-                          fpemu_range *range)
+/* Measures all of a tensor; known: NULL, or its walk. */
+static void block_measure(const block_job *j, const fpemu_format *f, const fpemu_shape *shape, const core_walk *known,
+                          int only_amax, fpemu_range *range)
 {
     core_walk all;
     core_place place;
     static const fpemu_format scalar; /* all that a walk asks of it is that it has no scales */
+    const int logarithms = f->scaling == FPEMU_SCALING_S2FP8;
     memset(range, 0, sizeof *range);
+    if (known && known->array && block_in_place(j) && thread_count((size_t)known->total) == 1) {
+        block_range_add(j->k, logarithms, only_amax, (size_t)known->total, j->x, range);
+        return;
+    }
     if (fpemu_walk_begin(&all, &scalar, shape, carrier_size(j->carrier), 0) || all.blocks == 0)
         return;
     fpemu_walk_block(&all, 0, &place);
-    const int parts = thread_count((size_t)all.total), logarithms = f->scaling == FPEMU_SCALING_S2FP8;
+    const int parts = thread_count((size_t)all.total);
     if (parts == 1) {
         block_measure_part(j, logarithms, only_amax, &all, &place, 0, 1, range);
         return;
@@ -404,10 +406,16 @@ static void block_measure(const block_job *j, const fpemu_format *f, const fpemu
 #pragma omp parallel for num_threads(parts) schedule(static, 1)
 #endif
     for (int k = 0; k < parts; k++) {
+        fpemu_range own;
         fp_environment environment;
+        memset(&own, 0, sizeof own);
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        block_measure_part(j, logarithms, only_amax, &all, &place, k, parts, range);
+        block_measure_part(j, logarithms, only_amax, &all, &place, k, parts, &own);
         fpemu_environment_leave(&environment);
+#ifdef _OPENMP
+#pragma omp critical(fpemu_measure)
+#endif
+        join_range(range, &own);
     }
 }
 
@@ -676,18 +684,16 @@ static void block_add_elements(const block_job *j, block_tile *w, const block_pa
 }
 
 /* Blocks begin <= v < end in the order of visits, one after the other. */
-static void block_run_blocks(const block_job *j, uint64_t begin, uint64_t end, gathering *g)
+static void block_run_blocks(const block_job *j, block_tile *w, uint64_t begin, uint64_t end, gathering *g)
 {
-    block_tile w;
     uint64_t compact = 0; /* where the block's elements begin in a compact x */
     uint64_t again = 0;
-    w.n = w.count = 0;
     for (uint64_t v = begin; v < end; v++) {
         block_part p;
         core_extremes e = j->whole;
         if (j->many && v >= again) {
             if (g)
-                block_flush(j, &w, g); /* the open sums are of the blocks in it */
+                block_flush(j, w, g); /* the open sums are of the blocks in it */
             const uint64_t done = j->codes ? block_code_many(j, v, end) : block_run_many(j, v, end, g);
             again = done ? 0 : v + 16; /* where one block is left out, the next ones likely are */
             v += done;
@@ -704,18 +710,9 @@ static void block_run_blocks(const block_job *j, uint64_t begin, uint64_t end, g
             e = block_extremes_between(j, &p.place, 0, p.place.elements);
         block_find_scale(j, &p, &e, g ? &g->stats : NULL);
         if (!j->scales_only)
-            block_add_elements(j, &w, &p, 0, p.place.elements, g);
+            block_add_elements(j, w, &p, 0, p.place.elements, g);
     }
-    block_flush(j, &w, g);
-}
-
-/* Elements begin <= position < end of a block with a known scale. */
-static void block_run_piece(const block_job *j, const block_part *p, uint64_t begin, uint64_t end, gathering *g)
-{
-    block_tile w;
-    w.n = w.count = 0;
-    block_add_elements(j, &w, p, begin, end, g);
-    block_flush(j, &w, g);
+    block_flush(j, w, g);
 }
 
 /* What a call leaves to its threads: a large block, which p says, piece by piece (together), or blocks first <= v < end
@@ -730,19 +727,24 @@ typedef struct block_slice {
 static void block_run_slice(const block_slice *s, int k)
 {
     const block_job *j = s->j;
+    block_tile w;
     gathering g;
+    w.n = w.count = 0;
     if (j->counted)
         fpemu_gather_begin(&g, j->want, CARRIER_BITS);
     if (s->together) {
         const size_t n = (size_t)s->p->place.elements;
         const uint64_t offset = j->walk.block == CORE_WALK_INDEX ? j->call->rounding->offset : 0;
-        block_run_piece(j, s->p, part_begin(k, s->parts, n, offset), part_begin(k + 1, s->parts, n, offset),
-                        j->counted ? &g : NULL);
+        block_add_elements(j, &w, s->p, part_begin(k, s->parts, n, offset), part_begin(k + 1, s->parts, n, offset),
+                           j->counted ? &g : NULL);
+        block_flush(j, &w, j->counted ? &g : NULL);
     } else {
         const uint64_t step = (s->end - s->first) / (uint64_t)s->parts, begin = s->first + step * (uint64_t)k;
-        block_run_blocks(j, begin, k + 1 == s->parts ? s->end : begin + step, j->counted ? &g : NULL);
+        block_run_blocks(j, &w, begin, k + 1 == s->parts ? s->end : begin + step, j->counted ? &g : NULL);
     }
-    if (j->counted) {
+    if (j->counted && s->parts == 1) {
+        fpemu_gather_end(&g, CARRIER_BITS, j->call->stats);
+    } else if (j->counted) {
 #ifdef _OPENMP
 #pragma omp critical(fpemu_gather)
 #endif
@@ -797,7 +799,7 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
 /* ------------------------------------------------------------------------------------------------- calls */
 
 /* Blocks from `first` on that the fast forms do: how many. */
-static uint64_t block_run_small(const block_job *j, uint64_t first, uint64_t end)
+static APART uint64_t block_run_small(const block_job *j, uint64_t first, uint64_t end)
 {
     gathering g;
     if (!j->counted)
@@ -831,7 +833,7 @@ static void block_table_count(const block_job *j, uint64_t index, size_t n, cons
         memset(grid, 0, n * sizeof *grid);
         k->loopsw->count(&open, n, x, y, grid, &c);
     }
-    c.clipped = c.overflow = k->loopsw->codebook_outside(&j->element.search, n, x, NULL);
+    c.clipped = c.overflow = k->loopsw->codebook_outside(j->element.search, n, x, NULL);
     fpemu_gather_tile(g, CARRIER_BITS, index, n, x, y, &c);
 }
 
@@ -844,8 +846,8 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
     realw held[TILE];
     uint32_t r[TILE];
     uint8_t codes[TILE];
-    if (!g && !sink && e->search.steps) {
-        j->k->loopsw->codebook(&e->search, end - begin, j->x + begin, j->y + begin);
+    if (!g && !sink && e->search->steps) {
+        j->k->loopsw->codebook(e->search, end - begin, j->x + begin, j->y + begin);
         return;
     }
     for (size_t at = begin, n; at < end; at += n) {
@@ -854,12 +856,12 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
         n = end - at < TILE ? end - at : TILE;
         if (e->stochastic)
             fpemu_random_fill(j->k, j->call->rounding, offset + at, n, r);
-        if (!sink || g || !e->search.steps)
+        if (!sink || g || !e->search->steps)
             block_element_search_values(e, j->k, n, x, r, y);
         if (g)
             block_table_count(j, offset + at, n, x, y, g);
         if (sink) {
-            j->k->loopsw->codebook_codes(&e->search, n, e->search.steps ? x : y, codes);
+            j->k->loopsw->codebook_codes(e->search, n, e->search->steps ? x : y, codes);
             sink->codes(sink->context, 0, at, n, j->size, codes);
         } else if (y == held) {
             memcpy(j->y + at, y, n * sizeof *y);
@@ -913,15 +915,19 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
 {
     const fpemu_format *f = call->format;
     block_job j;
-    fpemu_format scale;
+    fpemu_format own;
+    const fpemu_format *const scale = call->scale ? call->scale : &own;
     const size_t size = carrier_size(call->carrier);
-    fpemu_status status = fpemu_check_scaled(f, call->rounding, y ? call->carrier : CARRIER_BITS, &scale);
+    fpemu_status status =
+        call->scale ? FPEMU_OK : fpemu_check_scaled(f, call->rounding, y ? call->carrier : CARRIER_BITS, &own);
     if (!status && call->stats)
         status = fpemu_stats_check(call->stats);
-    if (!status)
+    if (!status && !call->walk)
         status = fpemu_walk_begin(&j.walk, f, call->shape, size, call->lines);
     if (status)
         return status;
+    if (call->walk)
+        j.walk = *call->walk;
     const fpemu_range *whole = call->shape->whole;
     if (whole && !core_range_is_sane(whole))
         return FPEMU_ERROR_ARGUMENT;
@@ -941,10 +947,6 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         return fpemu_convert(call->carrier, f, call->rounding, (size_t)j.walk.total, x, y, 0, call->stats);
 
     /* of the job only what is used is set: calls on few elements feel every one of its fields */
-    const fpemu_format element = element_of(f);
-    const fpemu_rounding rounding = element_rounding(f, call->rounding);
-    fpemu_range range;
-    int nan_seen = 0;
     j.k = fpemu_kernels();
     j.call = call;
     block_set_arrays(&j, call->carrier, x, y);
@@ -953,7 +955,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     j.counted = call->stats != NULL;
     j.want = call->stats ? call->stats->request.want : 0;
     j.compat.setting = 0;
-    j.stochastic = core_mode(&rounding) >= FPEMU_MODE_SR;
+    j.stochastic = core_mode(call->rounding) >= FPEMU_MODE_SR;
     j.nan_seen = NULL;
     j.whole_known = 0;
     j.scales_only = call->sink && !call->sink->codes;
@@ -962,15 +964,19 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         memset(&j.block, 0, sizeof j.block);
         j.pow2.usable = j.hold_many = 0;
     } else {
-        core_block_make(&j.block, f, &scale, call->rounding);
+        core_block_make(&j.block, f, scale, call->rounding);
         if (call->sink)
-            core_block_codes(&j.block, &scale);
-        j.pow2 = core_pow2_block_make(&j.block, f, core_mode(call->rounding));
-        j.hold_many = f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
-                      f->scaling == FPEMU_SCALING_NVFP4_AO;
+            core_block_codes(&j.block, scale);
+        if (j.block.powers)
+            j.pow2 = core_pow2_block_make(&j.block, f, core_mode(call->rounding));
+        else
+            j.pow2.usable = 0;
+        j.hold_many =
+            j.walk.blocks > FEW_BLOCKS && (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
+                                           f->scaling == FPEMU_SCALING_NVFP4_AO);
         if (j.hold_many && !j.block.same) {
             j.hold = j.block.scale_plan;
-            core_choose_fast(&j.hold, &scale);
+            core_choose_fast(&j.hold, scale);
             j.hold_many = j.hold.rule != CORE_RULE_SHIFTER_GRID && j.hold.rule != CORE_RULE_FULL_RANGE_GRID;
         }
         if (call->rounding->compat)
@@ -990,8 +996,14 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         first += block_run_small(&j, first, last);
     if (first == last)
         return FPEMU_OK;
+    fpemu_format element;
+    fpemu_rounding rounding;
+    fpemu_range range;
+    int nan_seen = 0;
+    element_of(f, &element);
+    element_rounding(f, call->rounding, &rounding);
     block_element_begin(&j.element, &element, &rounding, j.counted);
-    block_element_search(&j.element, j.k, j.walk.total, !call->sink, j.counted);
+    block_element_search(&j.element, j.k, j.walk.total, !call->sink, j.counted, j.searches);
     j.fused = !j.block.sticky && block_is_fast(&j.element);
     j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->compact;
     j.fast[0] = j.fused && j.element.plan.mode == FPEMU_MODE_RNE && !call->sink;
@@ -1019,14 +1031,14 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
             fpemu_shape shape = *call->shape;
             if (call->compact)
                 memset(shape.x_stride, 0, sizeof shape.x_stride); /* x lies without gaps, whatever the tensor does */
-            block_measure(&j, f, &shape, !both_ends, &range);
+            block_measure(&j, f, &shape, &j.walk, !both_ends, &range);
             whole = &range;
         }
         core_tensor tensor = {1, 1};
         if (known)
             tensor = *call->tensor;
         else if (core_has_tensor(f))
-            tensor = tensor_of(f, &scale, whole);
+            tensor = tensor_of(f, scale, whole);
         j.block.tensor = tensor;
         if (core_has_tensor(f) && call->sink && call->sink->tensor)
             call->sink->tensor(call->sink->context, tensor);
@@ -1095,7 +1107,7 @@ static fpemu_status measure_array(int carrier, const fpemu_format *format, size_
         const fpemu_shape shape = {.outer = 1, .rows = 1, .length = n, .inner = 1};
         j.k = fpemu_kernels();
         block_set_arrays(&j, carrier, x, NULL);
-        block_measure(&j, format, &shape, 0, &seen);
+        block_measure(&j, format, &shape, NULL, 0, &seen);
         join_range(range, &seen);
     }
     fpemu_environment_leave(&environment);
@@ -1104,31 +1116,25 @@ static fpemu_status measure_array(int carrier, const fpemu_format *format, size_
 
 /* ----------------------------------------------------------------------------------------------- reading */
 
-fpemu_status fpemu_reader_begin(block_reader *r, const fpemu_format *f, const core_tensor *tensor)
+void fpemu_reader_begin(block_reader *r, const fpemu_format *f, const fpemu_format *scale, const core_tensor *tensor)
 {
-    fpemu_format scale;
-    const fpemu_format element = element_of(f);
     const fpemu_rounding nearest = {0};
-    const fpemu_status status = fpemu_check_call(f, NULL, CARRIER_BITS);
-    memset(r, 0, sizeof *r);
-    memset(&scale, 0, sizeof scale);
-    if (status || (f->scaling && !f->scale_power && !fpemu_scale_of(f, &scale)))
-        return status ? status : FPEMU_ERROR_FORMAT;
     r->scaled = f->scaling != FPEMU_SCALING_NONE;
     if (r->scaled) {
-        core_block_make(&r->block, f, &scale, &nearest);
-        core_block_codes(&r->block, &scale);
+        core_block_make(&r->block, f, scale, &nearest);
+        core_block_codes(&r->block, scale);
+        if (tensor)
+            r->block.tensor = *tensor;
     }
-    if (tensor)
-        r->block.tensor = *tensor;
+    r->values = NULL;
+    r->length = 0;
     r->size = code_size(f->bits);
     if (f->kind == FPEMU_KIND_CODEBOOK) {
         r->values = fpemu_table_values(f);
         r->length = f->codebook_length;
     } else {
-        core_coder_make(&r->coder, &element, NULL);
+        core_coder_make(&r->coder, f, NULL); /* of the element: it does not look at scales */
     }
-    return FPEMU_OK;
 }
 
 void fpemu_reader_elements(const block_reader *r, size_t n, const void *codes, realw *y)
@@ -1176,21 +1182,22 @@ fpemu_status fpemu_block_convert(int carrier, const fpemu_format *f, const fpemu
     if (to_code && !status)
         status =
             f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(x, carrier_size(carrier), out, code_size(f->bits), n);
-    const block_call call = {f, r, &shape, 0, UINT64_MAX, 0, 0, NULL, to_code ? &sink : NULL, stats, carrier};
+    const block_call call = {f,     r,       &shape, 0,   UINT64_MAX, 0, 0, NULL, to_code ? &sink : NULL,
+                             stats, carrier, NULL,   NULL};
     return status ? status : fpemu_block_run(&call, x, to_code ? NULL : out);
 }
 
 fpemu_status fpemu_block_decode(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y)
 {
     block_reader reader;
+    fpemu_format scale;
     const size_t size = code_size(f->bits), element = carrier_size(carrier);
-    fpemu_status status = fpemu_check_call(f, NULL, carrier);
+    fpemu_status status = fpemu_check_scaled(f, NULL, carrier, &scale);
     if (!status)
         status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(codes, size, y, element, n);
-    if (!status)
-        status = fpemu_reader_begin(&reader, f, NULL);
     if (status)
         return status;
+    fpemu_reader_begin(&reader, f, &scale, NULL);
     if (carrier == CARRIER_BITS) {
         fpemu_reader_values(&reader, 0, n, codes, (realw *)y);
         return FPEMU_OK;

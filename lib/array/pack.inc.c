@@ -8,9 +8,10 @@ static fpemu_status pack_tensor(int carrier, const fpemu_format *f, const fpemu_
 {
     const size_t size = carrier_size(carrier);
     packing p;
+    fpemu_format scale;
     if (!f || !r || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check_call(f, r, CARRIER_BITS); /* codes need not fit a narrow carrier */
+    fpemu_status status = fpemu_check_scaled(f, r, CARRIER_BITS, &scale); /* codes need not fit a narrow carrier */
     if (!status)
         status = plan_packing(&p, f, shape, size);
     if (status)
@@ -49,7 +50,9 @@ static fpemu_status pack_tensor(int carrier, const fpemu_format *f, const fpemu_
                              .tensor = compact && l->tensor_bytes ? &tensor : NULL,
                              .sink = &sink,
                              .stats = stats,
-                             .carrier = carrier};
+                             .carrier = carrier,
+                             .scale = &scale,
+                             .walk = &p.walk};
     return fpemu_block_run(&call, x, NULL);
 }
 
@@ -212,9 +215,10 @@ static fpemu_status unpack_tensor(int carrier, const fpemu_format *f, const fpem
     const size_t size = carrier_size(carrier);
     packing p;
     block_reader reader;
+    fpemu_format scale;
     if (!f || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check_call(f, NULL, carrier);
+    fpemu_status status = fpemu_check_scaled(f, NULL, carrier, &scale);
     if (!status)
         status = plan_packing(&p, f, shape, size);
     if (status)
@@ -241,11 +245,7 @@ static fpemu_status unpack_tensor(int carrier, const fpemu_format *f, const fpem
         tensor = load_tensor(bytes);
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    status = fpemu_reader_begin(&reader, f, l->tensor_bytes ? &tensor : NULL);
-    if (status) {
-        fpemu_environment_leave(&environment);
-        return status;
-    }
+    fpemu_reader_begin(&reader, f, &scale, l->tensor_bytes ? &tensor : NULL);
     const size_t most = UNPACK_BYTES / reader.size;
     const uint64_t pieces = (l->block_elements - 1) / most + 1, total = pieces * count;
     const int parts = thread_count((size_t)elements);

@@ -19,6 +19,7 @@ typedef struct core_walk {
     int64_t x[4], y[4];              /* and of the arrays */
     int64_t x_axis[4], y_axis[4];    /* strides of outer, rows, length, inner */
     uint8_t block;                   /* fpemu_block, or CORE_WALK_INDEX */
+    uint8_t array;                   /* the elements are neighbours, in x and in y */
 } core_walk;
 
 /* The whole tensor as one block in the order of indices: scalar formats. */
@@ -104,6 +105,7 @@ FPEMU_FN int core_walk_is_array(const core_walk *w, const fpemu_shape *shape)
 FPEMU_FN void core_walk_array(core_walk *w)
 {
     const int runs = w->block == FPEMU_BLOCK_RUN || w->block == FPEMU_BLOCK_ROW;
+    w->array = 1;
     w->x_axis[0] = w->x_axis[1] = w->y_axis[0] = w->y_axis[1] = (int64_t)w->length;
     w->x_axis[2] = w->x_axis[3] = w->y_axis[2] = w->y_axis[3] = 1;
     w->n[0] = w->n[1] = w->n[2] = w->down = 1;

@@ -42,9 +42,118 @@ int fpemu_same_blocking(const fpemu_format *a, const fpemu_format *b)
 
 /* ------------------------------------------------------------------------------------------------ scales */
 
+/* What fpemu_scale_of derives of the usual ones, since calls on few elements feel how long that takes. */
+static const fpemu_format usual_scales[] = {
+    {.kind = FPEMU_KIND_FLOAT,
+     .bits = 8,
+     .exponent_bits = 8,
+     .bias = 127,
+     .specials = FPEMU_SPECIALS_E8M0,
+     .overflow = FPEMU_OVERFLOW_IEEE,
+     .nan = FPEMU_NAN_KEEP,
+     .precision = 1,
+     .emin = -127,
+     .emax = 127,
+     .quantum = -127,
+     .max = 0x1p127,
+     .lowest = 0x1p-127,
+     .min_normal = 0x1p-127,
+     .min_positive = 0x1p-127,
+     .max_code = 0xfe,
+     .nan_code = 0xff,
+     .has_nan = 1,
+     .fits_f32 = 1,
+     .fits_f64 = 1},
+    {.kind = FPEMU_KIND_FLOAT,
+     .bits = 8,
+     .exponent_bits = 4,
+     .mantissa_bits = 3,
+     .bias = 7,
+     .is_signed = 1,
+     .specials = FPEMU_SPECIALS_FN,
+     .overflow = FPEMU_OVERFLOW_IEEE,
+     .nan = FPEMU_NAN_KEEP,
+     .precision = 4,
+     .emin = -6,
+     .emax = 8,
+     .quantum = -9,
+     .max = 448,
+     .lowest = -448,
+     .min_normal = 0x1p-6,
+     .min_positive = 0x1p-9,
+     .max_code = 0x7e,
+     .lowest_code = 0xfe,
+     .nan_code = 0x7f,
+     .has_nan = 1,
+     .has_negative_zero = 1,
+     .has_zero = 1,
+     .fits_f32 = 1,
+     .fits_f64 = 1},
+    {.kind = FPEMU_KIND_FLOAT,
+     .bits = 32,
+     .exponent_bits = 8,
+     .mantissa_bits = 23,
+     .bias = 127,
+     .is_signed = 1,
+     .specials = FPEMU_SPECIALS_IEEE,
+     .overflow = FPEMU_OVERFLOW_IEEE,
+     .nan = FPEMU_NAN_KEEP,
+     .precision = 24,
+     .emin = -126,
+     .emax = 127,
+     .quantum = -149,
+     .max = (double)FLT_MAX,
+     .lowest = -(double)FLT_MAX,
+     .min_normal = 0x1p-126,
+     .min_positive = 0x1p-149,
+     .max_code = 0x7f7fffff,
+     .lowest_code = 0xff7fffff,
+     .nan_code = 0x7fc00000,
+     .has_nan = 1,
+     .has_infinity = 1,
+     .has_negative_zero = 1,
+     .has_zero = 1,
+     .fits_f32 = 1,
+     .fits_f64 = 1},
+    {.kind = FPEMU_KIND_FLOAT,
+     .bits = 16,
+     .exponent_bits = 5,
+     .mantissa_bits = 10,
+     .bias = 15,
+     .is_signed = 1,
+     .specials = FPEMU_SPECIALS_IEEE,
+     .overflow = FPEMU_OVERFLOW_IEEE,
+     .nan = FPEMU_NAN_KEEP,
+     .precision = 11,
+     .emin = -14,
+     .emax = 15,
+     .quantum = -24,
+     .max = 65504,
+     .lowest = -65504,
+     .min_normal = 0x1p-14,
+     .min_positive = 0x1p-24,
+     .max_code = 0x7bff,
+     .lowest_code = 0xfbff,
+     .nan_code = 0x7e00,
+     .has_nan = 1,
+     .has_infinity = 1,
+     .has_negative_zero = 1,
+     .has_zero = 1,
+     .fits_f32 = 1,
+     .fits_f64 = 1},
+};
+
 int fpemu_scale_of(const fpemu_format *f, fpemu_format *scale)
 {
     fpemu_problem problem;
+    for (size_t i = 0; i < sizeof usual_scales / sizeof *usual_scales; i++) {
+        const fpemu_format *u = usual_scales + i;
+        if (f->scale_mantissa_bits == u->mantissa_bits && f->scale_exponent_bits == u->exponent_bits &&
+            f->scale_bias == u->bias && f->scale_specials == u->specials && f->scale_signed == u->is_signed) {
+            *scale = *u;
+            return 1;
+        }
+    }
     fpemu_set_float(scale, f->scale_exponent_bits, f->scale_mantissa_bits, f->scale_bias, f->scale_specials,
                     f->scale_signed);
     if (f->scale_specials <= FPEMU_SPECIALS_DLFLOAT && fpemu_derive_float(scale, &problem))
@@ -112,6 +221,10 @@ static int is_binary32(const fpemu_format *scale)
 /* Whether the largest scale times the largest element is past binary32. */
 static int passes_binary32(const fpemu_format *f, const fpemu_format *scale)
 {
+    /* a look at the exponents, whose sum the product passes by two at most, spares the environment */
+    const uint64_t up = core_bits64(f->max) >> 52 & 2047, down = core_bits64(f->lowest) >> 52 & 2047;
+    if ((core_bits64(scale->max) >> 52 & 2047) + (up > down ? up : down) + 2 <= 2 * 1023 + 127)
+        return 0;
     fp_environment environment;
     fpemu_environment_enter(&environment);
     const int passes = scale->max * (f->max > -f->lowest ? f->max : -f->lowest) > (double)FLT_MAX;

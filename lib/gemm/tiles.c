@@ -276,7 +276,7 @@ static void share_rows(gemm_call *c, int threads)
 }
 
 /* Adds what a thread has counted. */
-static void add_tally(fpemu_stats *stats, const core_dot_tally *tally)
+static APART void add_tally(fpemu_stats *stats, const core_dot_tally *tally)
 {
     gathering g;
     fpemu_gather_begin(&g, 0, 64);

@@ -288,8 +288,9 @@ static void loop_finish(const core_plan *plan, size_t n, const void *x, const ui
 }
 
 #if CARRIER_BITS == 32
-/* The largest finite |x - y|, exact as a binary64 difference. */
-static double largest_error(size_t n, const char *x, const char *y)
+/* The largest finite |x - y| of at most so many elements, exact as a binary64 difference. */
+#define ERROR_PIECE 128
+FPEMU_FN uint64_t largest_error_of(size_t n, const char *x, const char *y)
 {
     uint64_t largest = 0;
 #pragma omp simd reduction(max : largest)
@@ -302,8 +303,29 @@ static double largest_error(size_t n, const char *x, const char *y)
         const uint64_t kept = finite ? error : 0; /* the order of magnitudes is that of their bits */
         largest = kept > largest ? kept : largest;
     }
+    return largest;
+}
+
+/* The same of any number, where the largest of them rounded to binary32 is `near`: it is one of those. */
+static double largest_error(size_t n, const char *x, const char *y, uint32_t near)
+{
+    uint64_t largest = 0;
+    for (size_t at = 0, m; at < n; at += m, x += m * sizeof(float), y += m * sizeof(float)) {
+        uint32_t some = 0;
+        m = n - at < ERROR_PIECE ? n - at : ERROR_PIECE;
+#pragma omp simd reduction(| : some)
+        for (size_t i = 0; i < m; i++) {
+            uint32_t u, v;
+            memcpy(&u, x + i * sizeof u, sizeof u);
+            memcpy(&v, y + i * sizeof v, sizeof v);
+            some |= (core_bits32(core_value32(u) - core_value32(v)) & 0x7fffffffu) == near ? 1 : 0;
+        }
+        const uint64_t error = some ? largest_error_of(m, x, y) : 0;
+        largest = error > largest ? error : largest;
+    }
     return core_value64(largest);
 }
+#undef ERROR_PIECE
 #endif
 
 /* Makes c->max_error the larger of itself and the tile's, of which `near` is the largest as the carrier rounds it:
@@ -313,7 +335,7 @@ static void loop_add_error(size_t n, const char *x, const char *y, uintw near, i
     double error = (double)core_value(near);
 #if CARRIER_BITS == 32
     if (!exact)
-        error = near < core_narrow(c->max_error) ? 0 : largest_error(n, x, y);
+        error = near < core_narrow(c->max_error) ? 0 : largest_error(n, x, y, near);
 #else
     (void)n;
     (void)x;

@@ -82,6 +82,13 @@ static inline uint64_t load_code(const void *codes, size_t size, size_t i)
 /* What a counting loop gathers over one tile. */
 typedef core_counts tile_counts;
 
+/* Random bits of elements 0, 1, ... of a loop: words low, low + 1, ... of the hash, of which none has another lead than
+ * the first; mask: of n bits, left-aligned. */
+typedef struct core_draw {
+    core_hash_key key;
+    uint32_t low, lead, mask;
+} core_draw;
+
 /* What a loop finds of the magnitudes of elements, as bits. */
 typedef struct block_extremes {
     uint64_t amax;      /* the largest, NaN and infinities included */
@@ -111,6 +118,12 @@ typedef struct kernels {
      * multiple of LINE, by stores of stream.h */
     void (*stochastic32[CORE_RULE_COUNT])(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n,
                                           int streaming, const void *x, void *y);
+    /* blocks of finite elements, of a multiple of 16 each, rounded by bits that the loop draws, a word an element: as
+     * pow2 by sr, also a multiple of 16 elements with a power each (length 1), and as scaled by sr; may be NULL */
+    void (*pow2_drawn32[2])(const core_pow2_block32 *q, const core_draw *d, size_t length, size_t count, const void *x,
+                            const uint32_t *powers, void *y);
+    void (*scaled_drawn32[2][2])(const core_plan32 *p, const core_draw *d, size_t length, size_t count,
+                                 const float *down, const float *s, float second, const void *x, void *y);
     /* as round for plans that core_is_binary16 knows; NULL where there is no instruction for it */
     void (*binary16)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*stream)(void *to, const void *from, size_t size); /* stream_tile of stream.h */

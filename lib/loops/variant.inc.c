@@ -230,6 +230,20 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #ifdef __AVX2__
 #include "stochastic.inc.c"
 #endif
+#ifdef __AVX512F__
+#include "blocks_drawn.inc.c"
+#else
+#define DRAWN_POW2_TABLE                                                                                               \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
+#define DRAWN_SCALED_TABLE                                                                                             \
+    {                                                                                                                  \
+        {                                                                                                              \
+            NULL                                                                                                       \
+        }                                                                                                              \
+    }
+#endif
 #if defined(__AVX512F__) || defined(__F16C__)
 #include "binary16.inc.c"
 #define BINARY16 half_nearest
@@ -348,7 +362,8 @@ static void narrow(size_t n, const double *x, float *y)
 #define KERNELS_TABLE(name_text, is_valid, table32, words)                                                             \
     {                                                                                                                  \
         .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &loops_table64, .hash = fill_hash,        \
-        .philox = words, .stochastic32 = STOCHASTIC, .binary16 = BINARY16, .stream = stream,                           \
+        .philox = words, .stochastic32 = STOCHASTIC, .pow2_drawn32 = DRAWN_POW2_TABLE,                                 \
+        .scaled_drawn32 = DRAWN_SCALED_TABLE, .binary16 = BINARY16, .stream = stream,                                  \
         .exact = {[FPEMU_OPERATION_ADD] = exact_add,                                                                   \
                   [FPEMU_OPERATION_SUB] = exact_sub,                                                                   \
                   [FPEMU_OPERATION_MUL] = exact_mul,                                                                   \
@@ -360,8 +375,7 @@ static void narrow(size_t n, const double *x, float *y)
                   [FPEMU_OPERATION_MINIMUM_NUMBER] = exact_minimum_number,                                             \
                   [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},                                            \
         .odd = ODD_TABLE, .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,                                    \
-        .widen16 = {widen_f16, widen_bf16},                                                                            \
-        .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16},                                     \
+        .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
         .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .fma_odd = fma_odd, .round_nearest = round_nearest,  \
         .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,                                              \
         .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \

@@ -9,6 +9,7 @@
 #include "../judges/longhand.h"
 #include <fenv.h>
 #include <inttypes.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -669,6 +670,66 @@ static void quotients(void)
     case_free(&c);
 }
 
+/* Elements on both sides of the number from which on their random bits round them up, in blocks with the scale 1; and the largest. */
+static void draws(void)
+{
+    static const struct {
+        const char *spec;
+        double amax;
+    } kinds[] = {{"mxfp4", 4},
+                 {"mxfp6_e3m2", 16},
+                 {"mx(e5m2,block=16)", 32768},
+                 {"mxint8", 1},
+                 {"mx(fixed(6,4),block=48)", 1},
+                 {"group(e2m1,block=16)", 6},
+                 {"group(e4m3fn,block=32)", 448},
+                 {"group(int8,block=64)", 127},
+                 {"group(int8,block=40)", 127},
+                 {"group(uint(8),block=16)", 255},
+                 {"group(e2m1,block=16,scale=bf16)", (double)FLT_MAX}}; /* six times its scale is past the end */
+    static const uint8_t bits[] = {0, 17, 24, 31, 16, 8};
+    enum { N = 1920 };
+    block_case c;
+    size_t i, b;
+    unsigned turn = 0;
+    memset(&c, 0, sizeof c);
+    c.plain = 1;
+    c.x = malloc(sizeof *c.x * N);
+    if (!c.x)
+        abort();
+    for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (b = 0; b < sizeof bits; b++) {
+            uint64_t state = (first_seed + turn) * UINT64_C(0x9fb21c651e98df25), j;
+            (void)snprintf(c.spec, sizeof c.spec, "%s", kinds[i].spec);
+            if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+                continue;
+            memset(&c.r, 0, sizeof c.r);
+            c.r.mode = FPEMU_MODE_SR;
+            c.r.bits = bits[b];
+            c.r.seed = c.seed = turn;
+            c.r.offset = turn % 3 ? lh_next(&state) & ~UINT64_C(31) : 131072 - 960; /* past the end of a lead too */
+            c.carrier = turn++ % 4 == 3 ? 64 : 32;
+            c.n = N;
+            c.shape = fpemu_shape_vector(N);
+            for (j = 0; j < N; j++) {
+                const int n = c.r.bits ? c.r.bits : 32;
+                const uint64_t pick = lh_next(&state), sign = pick >> 60 & 1;
+                const double up = 1 - ldexp((double)fpemu_random_bits(&c.r, j), -n);
+                double x = ((double)(pick % 3 % 2) + up) * c.f.min_positive;
+                if (j % c.f.block_length == 0)
+                    x = kinds[i].amax;
+                else if (c.carrier == 32 && (double)(float)x > x)
+                    x = (double)nextafterf((float)x, 0);
+                c.x[j] = carrier_bits(c.carrier, c.carrier == 32 ? (double)(float)x : x);
+                if (j % c.f.block_length && pick >> 40 & 1)
+                    c.x[j]--;
+                c.x[j] |= sign << (c.carrier - 1);
+            }
+            (void)case_values(&c);
+        }
+    case_free(&c);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- S2FP8 */
 
 static const char *const s2fp8_specs[] = {"s2fp8", "s2fp8(e4m3fn)", "s2fp8(e2m1)", "s2fp8(fp16)",
@@ -1218,6 +1279,7 @@ int main(int argc, char **argv)
     every_binade();
     edges();
     quotients();
+    draws();
     s2fp8();
     s2fp8_pairs();
     compat();

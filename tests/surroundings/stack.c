@@ -31,9 +31,9 @@ static struct {
     size_t bound, most;
     char by[256];
 } groups[] = {
-    {"format", 32, 0, ""}, {"compare", 32, 0, ""},       {"quantize", 176, 0, ""}, {"apply", 128, 0, ""},
-    {"arith", 128, 0, ""}, {"arith_scaled", 128, 0, ""}, {"gemm", 144, 0, ""},     {"pack", 208, 0, ""},
-    {"tensor", 272, 0, ""},
+    {"format", 32, 0, ""}, {"compare", 32, 0, ""},       {"quantize", 112, 0, ""}, {"apply", 112, 0, ""},
+    {"arith", 112, 0, ""}, {"arith_scaled", 112, 0, ""}, {"gemm", 120, 0, ""},     {"pack", 144, 0, ""},
+    {"tensor", 160, 0, ""},
 };
 enum { GROUPS = sizeof groups / sizeof *groups, SIZE = 1 << 20, MOST = 3 << 17, PAINT = 0xa5 };
 

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* blocks_drawn.inc.c - elements of blocks in binary32 scaled, and rounded by random words of the same loop, in vectors of
+ * AVX-512; included by variant.inc.c. The fast form of core_pow2_float, core_pow2_fixed and loop_scaled for sr, the same
+ * below the smallest step, where blocks have many elements, as above it. tests/against_judges/blocks.c compares the bits.
+ *
+ * With s the step of its binade, |x| / s is k + f, both had exactly. P is k steps, and one more just if floor(2^32 f) + r
+ * passes 2^32, r being the random bits, left-aligned. That is core_up() for sr: of f what lies below 2^-32 is cut off,
+ * and of r what lies below the last bit of f cannot carry. Where |x| / s is below 2^-126, k and floor(2^32 f) are zero
+ * even if a bit of it is lost. */
+
+/* The random bits of 16 elements, all of them inverted; `at` has the numbers of their words. */
+FPEMU_FN __m512i drawn_bits(const core_draw *d, __m512i at)
+{
+    __m512i x = _mm512_xor_si512(at, _mm512_set1_epi32((int)d->lead));
+    x = _mm512_mullo_epi32(x, _mm512_set1_epi32((int)0xed5ad4bbu));
+    x = _mm512_ternarylogic_epi32(x, _mm512_srli_epi32(x, 11), _mm512_set1_epi32((int)d->key.k1), 0x96);
+    x = _mm512_mullo_epi32(x, _mm512_set1_epi32((int)0xac4c1b51u));
+    x = _mm512_xor_si512(x, _mm512_srli_epi32(x, 15));
+    x = _mm512_mullo_epi32(x, _mm512_set1_epi32((int)0x31848babu));
+    return _mm512_ternarylogic_epi32(x, _mm512_srli_epi32(x, 14), _mm512_set1_epi32((int)~d->mask), 0xeb);
+}
+
+/* Magnitudes a on grids of steps 2^-m power, powers of two with these bits, and m in an exponent's place; steps and
+ * their inverses are normal numbers, and a is below 2^24 of them. */
+FPEMU_FN __m512 drawn_grid(__m512 a, __m512i power, __m512i m, __m512i inverted)
+{
+    const __m512i down = _mm512_sub_epi32(_mm512_add_epi32(_mm512_set1_epi32(254 << 23), m), power);
+    const __m512 step = _mm512_castsi512_ps(_mm512_sub_epi32(power, m)),
+                 t = _mm512_mul_ps(a, _mm512_castsi512_ps(down));
+    const __m512 k = _mm512_roundscale_ps(t, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    const __m512 f = _mm512_mul_ps(_mm512_sub_ps(t, k), _mm512_set1_ps(4294967296.0f));
+    const __mmask16 up = _mm512_cmpgt_epu32_mask(_mm512_cvttps_epu32(f), inverted);
+    return _mm512_mul_ps(_mm512_mask_add_ps(k, up, k, _mm512_set1_ps(1)), step);
+}
+
+FPEMU_FN __m512i drawn_magnitude(__m512i u)
+{
+    return _mm512_and_si512(u, _mm512_set1_epi32(0x7fffffff));
+}
+
+/* With the sign of u. */
+FPEMU_FN __m512i drawn_signed(__m512i a, __m512i u)
+{
+    return _mm512_ternarylogic_epi32(a, u, _mm512_set1_epi32((int)0x80000000u), 0xf8);
+}
+
+/* The power of two of the binade of magnitudes a, at least emin. */
+FPEMU_FN __m512i drawn_binade(__m512i a, __m512i emin)
+{
+    return _mm512_max_epi32(_mm512_and_si512(a, _mm512_set1_epi32(0x7f800000)), emin);
+}
+
+FPEMU_FN __m512i drawn_pow2(const core_pow2_block32 *q, int fixed, __m512i u, __m512i power, __m512i inverted)
+{
+    const __m512i m = _mm512_set1_epi32((23 << 23) - (int)q->up), a = drawn_magnitude(u);
+    const __m512i emin = _mm512_add_epi32(_mm512_set1_epi32((int)q->emin), power);
+    const __m512i max = _mm512_add_epi32(_mm512_set1_epi32((int)q->max), power);
+    const __m512 g = drawn_grid(_mm512_castsi512_ps(a), fixed ? emin : drawn_binade(a, emin), m, inverted);
+    if (!fixed)
+        return drawn_signed(_mm512_min_epi32(_mm512_castps_si512(g), max), u);
+    const __m512i lowest = _mm512_add_epi32(_mm512_set1_epi32((int)(q->lowest | 0x80000000u)), power);
+    const __m512 y = _mm512_add_ps(_mm512_castsi512_ps(drawn_signed(_mm512_castps_si512(g), u)), _mm512_setzero_ps());
+    return _mm512_castps_si512(
+        _mm512_max_ps(_mm512_min_ps(y, _mm512_castsi512_ps(max)), _mm512_castsi512_ps(lowest))); /* and no -0 */
+}
+
+/* y of finite x; the ends of an even grid may differ. inside: no y comes to be infinite. */
+FPEMU_FN __m512i drawn_scaled(const core_plan32 *p, int even, int divide, int inside, __m512 x, __m512 down,
+                              __m512 scale, __m512 second, __m512i inverted)
+{
+    const __m512i m = _mm512_set1_epi32((23 << 23) - (int)p->fast_up), emin = _mm512_set1_epi32((int)p->fast_emin);
+    const __m512 t = divide ? _mm512_div_ps(x, down) : _mm512_mul_ps(x, down);
+    const __m512 high = _mm512_castsi512_ps(_mm512_set1_epi32((int)p->max[0]));
+    const __m512 low = _mm512_castsi512_ps(_mm512_set1_epi32((int)(p->max[1] | 0x80000000u)));
+    const __m512i u = _mm512_castps_si512(even ? _mm512_max_ps(low, _mm512_min_ps(high, t)) : t);
+    const __m512i a = even ? drawn_magnitude(u) : _mm512_min_epi32(drawn_magnitude(u), _mm512_castps_si512(high));
+    const __m512 g = drawn_grid(_mm512_castsi512_ps(a), even ? emin : drawn_binade(a, emin), m, inverted);
+    __m512 y = _mm512_castsi512_ps(drawn_signed(_mm512_castps_si512(g), u));
+    if (even)
+        y = _mm512_add_ps(y, _mm512_setzero_ps()); /* -0 becomes 0 */
+    y = _mm512_mul_ps(y, scale);
+    const __m512i v = _mm512_castps_si512(divide ? y : _mm512_mul_ps(y, second)); /* of a divisor it is 1 */
+    return inside ? v : drawn_signed(_mm512_min_epi32(drawn_magnitude(v), _mm512_set1_epi32(0x7f7fffff)), v);
+}
+
+/* Sixteen elements at a time of blocks of `length` in a row: `v` of `u`, with the bits `inverted`, by what `settle` makes
+ * of block b. */
+#define DRAWN_BLOCKS(settle, make)                                                                                     \
+    const __m512i sixteen = _mm512_set1_epi32(16);                                                                     \
+    const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);                      \
+    __m512i at = _mm512_add_epi32(_mm512_set1_epi32((int)d.low), lanes);                                               \
+    const char *in = (const char *)x;                                                                                  \
+    char *out = (char *)y;                                                                                             \
+    for (size_t b = 0; b < count; b++) {                                                                               \
+        settle;                                                                                                        \
+        for (size_t i = 0; i < length; i += 16, in += 64, out += 64) {                                                 \
+            const __m512i u = _mm512_loadu_si512(in), inverted = drawn_bits(&d, at);                                   \
+            _mm512_storeu_si512(out, make);                                                                            \
+            at = _mm512_add_epi32(at, sixteen);                                                                        \
+        }                                                                                                              \
+    }
+
+#define DRAWN_POW2(kind, fixed)                                                                                        \
+    static void drawn_pow2_##kind(const core_pow2_block32 *how, const core_draw *draw, size_t length, size_t count,    \
+                                  const void *x, const uint32_t *powers, void *y)                                      \
+    {                                                                                                                  \
+        const core_pow2_block32 q = *how;                                                                              \
+        const core_draw d = *draw;                                                                                     \
+        if (length == 1) { /* a power each */                                                                          \
+            length = 16;                                                                                               \
+            count /= 16;                                                                                               \
+            DRAWN_BLOCKS(const __m512i power = _mm512_loadu_si512(powers + 16 * b),                                    \
+                         drawn_pow2(&q, fixed, u, power, inverted))                                                    \
+        } else if (length == 16) {                                                                                     \
+            length = 16;                                                                                               \
+            DRAWN_BLOCKS(const __m512i power = _mm512_set1_epi32((int)powers[b]),                                      \
+                         drawn_pow2(&q, fixed, u, power, inverted))                                                    \
+        } else {                                                                                                       \
+            DRAWN_BLOCKS(const __m512i power = _mm512_set1_epi32((int)powers[b]),                                      \
+                         drawn_pow2(&q, fixed, u, power, inverted))                                                    \
+        }                                                                                                              \
+    }
+DRAWN_POW2(float, 0)
+DRAWN_POW2(fixed, 1)
+#undef DRAWN_POW2
+
+/* Whether no element of the plan times one of these scales and `second` is far from the largest number. */
+FPEMU_FN int drawn_inside(const core_plan32 *p, size_t count, const float *s, float second)
+{
+    const float max = core_value32(p->max[0] > p->max[1] ? p->max[0] : p->max[1]);
+    float most = 0;
+#pragma omp simd reduction(max : most)
+    for (size_t b = 0; b < count; b++)
+        most = s[b] > most ? s[b] : most;
+    return 2 * (max * most) * second < 0x1p127f;
+}
+
+#define DRAWN_SCALES const __m512 one_down = _mm512_set1_ps(down[b]), scale = _mm512_set1_ps(s[b])
+#define DRAWN_Y(even, divide, inside)                                                                                  \
+    drawn_scaled(&p, even, divide, inside, _mm512_castsi512_ps(u), one_down, scale, second, inverted)
+#define DRAWN_SCALED(name, even, divide)                                                                               \
+    static void drawn_##name(const core_plan32 *plan, const core_draw *draw, size_t length, size_t count,              \
+                             const float *down, const float *s, float times, const void *x, void *y)                   \
+    {                                                                                                                  \
+        const core_plan32 p = *plan;                                                                                   \
+        const core_draw d = *draw;                                                                                     \
+        const __m512 second = _mm512_set1_ps(times);                                                                   \
+        if (!drawn_inside(&p, count, s, times)) {                                                                      \
+            DRAWN_BLOCKS(DRAWN_SCALES, DRAWN_Y(even, divide, 0))                                                       \
+        } else if (length == 16) {                                                                                     \
+            length = 16;                                                                                               \
+            DRAWN_BLOCKS(DRAWN_SCALES, DRAWN_Y(even, divide, 1))                                                       \
+        } else {                                                                                                       \
+            DRAWN_BLOCKS(DRAWN_SCALES, DRAWN_Y(even, divide, 1))                                                       \
+        }                                                                                                              \
+    }
+DRAWN_SCALED(stop_times, 0, 0)
+DRAWN_SCALED(stop_by, 0, 1)
+DRAWN_SCALED(even_times, 1, 0)
+DRAWN_SCALED(even_by, 1, 1)
+#undef DRAWN_SCALED
+#undef DRAWN_Y
+#undef DRAWN_SCALES
+#undef DRAWN_BLOCKS
+
+#define DRAWN_POW2_TABLE                                                                                               \
+    {                                                                                                                  \
+        drawn_pow2_float, drawn_pow2_fixed                                                                             \
+    }
+#define DRAWN_SCALED_TABLE                                                                                             \
+    {                                                                                                                  \
+        {drawn_stop_times, drawn_stop_by},                                                                             \
+        {                                                                                                              \
+            drawn_even_times, drawn_even_by                                                                            \
+        }                                                                                                              \
+    }
