@@ -20,7 +20,7 @@ enum core_words_form {
 
 /* What is done about ends. */
 enum core_words_ends {
-    CORE_WORDS_NONE, /* nothing: carries make what overflows. Zeros keep their sign, and the step is the same everywhere */
+    CORE_WORDS_NONE,  /* nothing: carries make what overflows; zeros keep their sign, CORE_WORDS_CONST */
     CORE_WORDS_ALIKE, /* they and what lies past them differ by a sign bit at most; zeros keep theirs */
     CORE_WORDS_LAST,  /* the same, and what lies past them becomes them */
     CORE_WORDS_STOP,  /* what lies past one becomes it; zeros have no sign */

@@ -167,8 +167,8 @@ static __attribute__((noinline)) words word_specials(const core_words *w, words 
 
 /* One vector of words. random: as many bits as there are at the top of each, for the
  * stochastic modes; by SR, numbers between 0 and the first step are left to the caller. */
-static inline words word_round(const core_words *w, const word_vectors *v, int mode, int form, int ends, words given,
-                               words random)
+FPEMU_FN words word_round(const core_words *w, const word_vectors *v, int mode, int form, int ends, words given,
+                          words random)
 {
     const words one = word_all(1), sign = word_all(0x8000), magnitude = word_all(0x7fff);
     const words x = ends == CORE_WORDS_STOP ? word_between(given, v->past[1], v->past[0]) : given;
@@ -286,7 +286,7 @@ static inline words word_joined(__m256 first, __m256 second, int bfloat)
 
 /* One vector where CORE_WORDS_EVEN, while the processor rounds its sums to the mode's side. Downward a difference of 0
  * is -0, so the opposite is calculated. */
-static inline words word_even(const core_words *w, const word_vectors *v, int mode, int bfloat, words x)
+FPEMU_FN words word_even(const core_words *w, const word_vectors *v, int mode, int bfloat, words x)
 {
     const word_reals c = word_real(core_value32(w->count));
     const words inside = word_between(x, v->past[1], v->past[0]);
@@ -399,8 +399,8 @@ static inline uint32_t word_sum(words counts)
 /* As loop_count_inside, of at most WORDS_COUNTED words. From the first number of the grid on, y lies within a factor of
  * two of x, and their difference is a number of binary32. Below it is at most that number, and a multiple of the unit
  * in the last place of the smallest x: a number of binary32 too where their quotient is at most 2^24. */
-static inline int words_count(const core_words *w, const core_plan32 *p, int bfloat, int exact, size_t n,
-                              const uint16_t *x, const uint16_t *y, tile_counts *c)
+FPEMU_FN int words_count(const core_words *w, const core_plan32 *p, int bfloat, int exact, size_t n, const uint16_t *x,
+                         const uint16_t *y, tile_counts *c)
 {
     const words one = word_all(1), magnitude = word_all(0x7fff);
     const words key = w->max[1] < w->max[0] ? word_all(0xffff) : magnitude;
@@ -529,9 +529,9 @@ static __attribute__((noinline)) void words_by_rule(const core_plan32 *plan, int
 }
 
 /* As stochastic_words, of stochastic.inc.c. */
-static inline void words_stochastic(const core_words *w, const core_plan32 *p, const word_vectors *v, int mode,
-                                    int form, int ends, int per_word, core_hash_key key, uint32_t low, size_t n,
-                                    const uint16_t *x, uint16_t *y)
+FPEMU_FN void words_stochastic(const core_words *w, const core_plan32 *p, const word_vectors *v, int mode, int form,
+                               int ends, int per_word, core_hash_key key, uint32_t low, size_t n, const uint16_t *x,
+                               uint16_t *y)
 {
     const core_hash_key k = key;
     const uint32_t lead = core_hash_lead(k, low), mask = ~UINT32_C(0) << (32 - (32 >> per_word));
