@@ -305,17 +305,30 @@ static size_t quantize_words(const quantize_job *j, word_key *key, uint64_t inde
     return j->by_words ? n : 0;
 }
 
-/* The same with counters, at most WORDS_COUNTED; none where count_words does not count them. */
-static size_t quantize_words_counted(const quantize_job *j, word_key *key, uint64_t index, size_t n, const uint16_t *x,
-                                     uint16_t *y, gathering *g)
+/* Whether a few of the words show that count_words will not count them. */
+static int quantize_words_outside(const quantize_job *j, size_t n, const uint16_t *x)
+{
+    const uint16_t key = j->words.max[1] < j->words.max[0] ? 0xffff : 0x7fff, max = j->words.max[0];
+    const size_t stride = n / 64 + 1;
+    int outside = 0;
+    for (size_t i = 0; i < n; i += stride)
+        outside |= (x[i] & key) > max;
+    return outside;
+}
+
+/* The same with counters, at most `most`; none where count_words does not count them. */
+static size_t quantize_words_counted(const quantize_job *j, word_key *key, uint64_t index, size_t n, size_t most,
+                                     const uint16_t *x, uint16_t *y, gathering *g)
 {
     uint16_t beside[WORDS_COUNTED];
     uint16_t *const to = j->x == j->out ? beside : y; /* x is read after y is made */
     const int looks = (j->want & (FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM)) != 0;
-    const size_t most = looks ? NARROW_TILE : WORDS_COUNTED;
-    const size_t m = quantize_words(j, key, index, n < most ? n : most, x, to);
+    const size_t tile = looks ? NARROW_TILE : most;
     tile_counts c = {0};
     c.max_error = g->stats.max_error;
+    if (quantize_words_outside(j, n < tile ? n : tile, x))
+        return 0;
+    const size_t m = quantize_words(j, key, index, n < tile ? n : tile, x, to);
     if (m == 0 || !j->count_words(&j->words, &j->plan, j->exact, m, x, to, &c))
         return 0;
     float values[2][NARROW_TILE];
@@ -359,17 +372,17 @@ static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, g
         uint16_t *const to = (uint16_t *)(void *)(out + at * size);
         const size_t line = j->by_words && at == 0 ? elements_to_line(to, sizeof *to, n) : 0;
         s.n = 0;
-        if (j->by_words || j->by_random) {
+        if (wait == 0 && (j->by_words || j->by_random)) {
             const size_t m = line ? line : n - at;
-            if (!g)
-                s.n = quantize_words(j, &key, s.index, m, from + at, to);
-            else if (wait == 0)
-                s.n = quantize_words_counted(j, &key, s.index, m, from + at, to, g);
-            waits = s.n ? 1 : wait ? waits : waits < 8 ? 2 * waits : waits;
-            wait = s.n ? 0 : wait ? wait - 1 : waits;
+            s.n = g ? quantize_words_counted(j, &key, s.index, m, waits > 1 ? NARROW_TILE : WORDS_COUNTED, from + at,
+                                             to, g)
+                    : quantize_words(j, &key, s.index, m, from + at, to);
+            wait = s.n ? 0 : waits;
+            waits = s.n ? 1 : waits < 8 ? 2 * waits : waits;
             if (s.n)
                 continue;
         }
+        wait -= wait > 0;
         s.n = quantize_next_narrow(j, s.index, n - at);
         carrier_widen(j->k, j->carrier, s.n, from + at, x);
         s.out = j->size ? out + at * size : (char *)(g ? y : x); /* counting reads x after y is made */

@@ -528,6 +528,20 @@ static __attribute__((noinline)) void words_by_rule(const core_plan32 *plan, int
     }
 }
 
+/* The same where only numbers between 0 and the first step are rounded: core_stochastic_small32. y has the others. */
+static __attribute__((noinline)) void words_below(const core_words *w, const core_plan32 *plan, int bfloat,
+                                                  const uint32_t *r, const uint16_t *x, uint16_t *y)
+{
+    const core_plan32 p = *plan;
+    const uint16_t least = w->least, keeps = w->keeps ? 0x8000 : 0;
+    SIMD for (uint32_t l = 0; l < WORD_LANES; l++)
+    {
+        const uint16_t a = x[l] & 0x7fff, sign = x[l] & 0x8000;
+        const uint32_t up = core_stochastic_small32(&p, core_from_narrow(bfloat, a), r[l]) != 0;
+        y[l] = a >= least ? y[l] : up ? least | sign : sign & keeps;
+    }
+}
+
 /* As stochastic_words, of stochastic.inc.c. */
 FPEMU_FN void words_stochastic(const core_words *w, const core_plan32 *p, const word_vectors *v, int mode, int form,
                                int ends, int per_word, core_hash_key key, uint32_t low, size_t n, const uint16_t *x,
@@ -551,7 +565,13 @@ FPEMU_FN void words_stochastic(const core_words *w, const core_plan32 *p, const 
                     SIMD for (uint32_t l = 0; l < WORD_LANES; l++) r[l] =
                         (random[l] << (32 - (field + 1) * (32 >> per_word))) & mask;
                     word_store(in, from);
-                    words_by_rule(p, w->digits == 7, r, in, out);
+                    word_store(out, word_unless_special(w, v, from, to));
+                    if (w->max[1] == 0 || p->rule < CORE_RULE_SHIFTER_PASS) /* not made for core_stochastic_below32 */
+                        words_by_rule(p, w->digits == 7, r, in, out);
+                    else if (w->digits == 7)
+                        words_below(w, p, 1, r, in, out);
+                    else
+                        words_below(w, p, 0, r, in, out);
                     memcpy(y + at, out, sizeof out);
                 } else {
                     word_store(y + at, word_unless_special(w, v, from, to));

@@ -152,17 +152,16 @@ static void arrays(const struct type *t, const char *spec, const fpemu_format *f
     lines++;
 }
 
-/* Words whose magnitudes lie from a smallest one to a largest, and zeros: what has fast forms of its own. */
-static size_t inside(const struct type *t, const fpemu_format *f, const fpemu_rounding *r, uint16_t *x)
+/* Words whose magnitudes lie from low to high, and zeros: what has fast forms of its own. */
+static size_t between(const struct type *t, float low, float high, int zeros, uint16_t *x)
 {
     static uint16_t all[WORDS];
-    const float low = (float)fpemu_format_min_positive(f), high = (float)fpemu_format_max(f);
     size_t n = 0, m = 0;
     for (unsigned i = 0; i < WORDS; i++)
-        if (fabsf(values[t - types][i]) >= low * (r->overflow == 1 ? 1 : 0.25f) && fabsf(values[t - types][i]) <= high)
+        if (fabsf(values[t - types][i]) >= low && fabsf(values[t - types][i]) <= high)
             all[n++] = (uint16_t)i;
     for (size_t i = 0; n && i < 12007; i++, m++)
-        x[i] = i % 97 == 5 && r->nan != 1 ? (uint16_t)(i % 2 << 15) : all[i * 7919 % n];
+        x[i] = i % 97 == 5 && zeros ? (uint16_t)(i % 2 << 15) : all[i * 7919 % n];
     return m;
 }
 
@@ -185,9 +184,13 @@ static void formats(const struct type *t)
                 if (fpemu_check(&f, &r, 32) != FPEMU_OK || (k >= 8 && (k + mode + overflow) % 3 == 0))
                     continue;
                 arrays(t, specs[k], &f, &r, WORDS, orders[t - types][(k + mode + overflow) % ORDERS], overflow == 3);
-                const size_t n = inside(t, &f, &r, some);
+                const float low = (float)fpemu_format_min_positive(&f), high = (float)fpemu_format_max(&f);
+                size_t n = between(t, overflow == 1 ? low : low / 4, high, r.nan != 1, some);
                 if (n)
                     arrays(t, specs[k], &f, &r, n, some, overflow == 2);
+                n = between(t, low * 0x1p-40f, low * 0x1p-26f, 0, some); /* errors that binary32 cannot hold */
+                if (n && overflow == 1)
+                    arrays(t, specs[k], &f, &r, 3001, some, 0);
             }
     }
 }
