@@ -167,7 +167,7 @@ static size_t between(const struct type *t, float low, float high, int zeros, ui
 
 static void formats(const struct type *t)
 {
-    static uint16_t some[WORDS];
+    static uint16_t some[WORDS], below[WORDS];
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f;
         if (!lh_check(fpemu_format_parse(specs[k], &f, NULL) == FPEMU_OK, "%s is not parsed", specs[k]) || !t->fits(&f))
@@ -185,7 +185,10 @@ static void formats(const struct type *t)
                     continue;
                 arrays(t, specs[k], &f, &r, WORDS, orders[t - types][(k + mode + overflow) % ORDERS], overflow == 3);
                 const float low = (float)fpemu_format_min_positive(&f), high = (float)fpemu_format_max(&f);
-                size_t n = between(t, overflow == 1 ? low : low / 4, high, r.nan != 1, some);
+                const size_t small = between(t, low / 8, low * 0.99f, 0, below);
+                size_t n = between(t, low, high, r.nan != 1, some);
+                for (size_t i = 3; small && overflow != 1 && i < n; i += 701) /* few, which keeps the fast form */
+                    some[i] = below[i % small];
                 if (n)
                     arrays(t, specs[k], &f, &r, n, some, overflow == 2);
                 n = between(t, low * 0x1p-40f, low * 0x1p-26f, 0, some); /* errors that binary32 cannot hold */
