@@ -155,7 +155,8 @@ LONGHAND_TESTS = \
 	tests/against_judges/properties \
 	tests/against_judges/quantize \
 	tests/against_judges/spans \
-	tests/against_judges/stochastic
+	tests/against_judges/stochastic \
+	tests/against_judges/words
 LONGHAND_LDADD = tests/judges/liblonghand.la lib/libfpemu.la
 check_PROGRAMS += $(LONGHAND_TESTS)
 TESTS += $(LONGHAND_TESTS)
@@ -175,6 +176,8 @@ tests_against_judges_quantize_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_spans_SOURCES = tests/against_judges/spans.c tests/against_judges/variants.h
 tests_against_judges_spans_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_stochastic_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_words_SOURCES = tests/against_judges/words.c tests/against_judges/variants.h
+tests_against_judges_words_LDADD = $(LONGHAND_LDADD)
 
 # ------------------------------------------------------------------------------------- whatever surrounds a call
 SURROUNDINGS_TESTS = \

@@ -18,7 +18,7 @@ examine() {
         # wrapping goes element by element; loops of some modes only call another, loop_side_...; exact_f16 and
         # exact_bf16 move words in vectors and calculate nothing
         function meant(name) {
-            if (name ~ /^exact_b?f16$|^loop_round_(pass|stop|stop_inf|shifter_grid|even|wrapped)_FPEMU_MODE_(RTZ|RNA|RAZ|RTP|RTN|RTO)/)
+            if (name ~ /^exact_b?f16$|^words_(rne|rtp|rtn)_EVEN$|^loop_round_(pass|stop|stop_inf|shifter_grid|even|wrapped)_FPEMU_MODE_(RTZ|RNA|RAZ|RTP|RTN|RTO)/)
                 return 0
             return (name ~ /^loop_round_(full_range|full_range_grid|pass|stop|stop_inf|shifter_grid|even|wrapped|float|any)_/ ||
                    name ~ /^loop_(round_affine_|round_exact_|round_quick_posit_|count|finish|extremes|columns_amax|runs_|scale_[ty]|scaled_|fast_)/ ||
@@ -26,6 +26,7 @@ examine() {
                    name ~ /^loop_(pow2_(powers|rows_|float_|fixed_)|encode|decode)/ ||
                    name ~ /^mac_(none|full_range|ends|inf|sat|inside)_/ ||
                    name ~ /^(fill_hash|stochastic_[a-z_]*_[012]|hash_source|philox_words|philox_source)/ ||
+                   name ~ /^words_([rs][a-z]*_|count_|largest_error_|by_rule|specials)/ ||
                    name ~ /^(largest$|largest_error|exact_|widen$|round_b?f16_|narrow_b?f16$)/)
         }
         function close_function() {

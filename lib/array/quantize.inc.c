@@ -5,7 +5,13 @@
 typedef struct quantize_job {
     const kernels *k;
     void (*round)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y); /* of plan */
-    void (*words)(const core_plan32 *p, size_t n, const uint16_t *x, uint16_t *y); /* the same of words, or NULL */
+    void (*narrow)(const core_plan32 *p, size_t n, const uint16_t *x, uint16_t *y); /* the same of words, or NULL */
+    core_words words; /* the fast forms of that, or NULL; where they are counted, what counts them */
+    void (*by_words)(const core_words *w, size_t n, const uint16_t *x, uint16_t *y);
+    size_t (*by_random)(const core_words *w, const core_plan32 *p, core_hash_key k, uint64_t index, size_t n,
+                        const uint16_t *x, uint16_t *y);
+    int (*count_words)(const core_words *w, const core_plan32 *p, int exact, size_t n, const uint16_t *x,
+                       const uint16_t *y, tile_counts *c);
     const fpemu_rounding *rounding;
     core_plan plan, grid; /* grid: the same without ends, where there may be two steps */
     core_plan64 integers;
@@ -65,17 +71,23 @@ typedef struct quantize_tile {
 } quantize_tile;
 
 #if CARRIER_BITS == 32
-/* Rounds elements by the loop that makes its random words itself, as far as one key goes: how many. */
-static size_t quantize_by_words(const quantize_job *j, word_key *words, uint64_t index, size_t n, int streaming,
-                                const float *x, float *y)
+/* Makes the key of element `index` and following: of how many, at most n. */
+static size_t quantize_by_one_key(const quantize_job *j, word_key *words, uint64_t index, size_t n)
 {
     const uint64_t left = (UINT64_C(1) << 32) - (index & UINT32_MAX);
     const uint64_t high = core_word_index(core_per_word(j->plan.n), index) >> 32;
-    const size_t m = n < left ? n : (size_t)left;
     if (high != words->high) {
         words->high = high;
         words->key = core_hash_keys(j->rounding->seed, j->rounding->stream, high);
     }
+    return n < left ? n : (size_t)left;
+}
+
+/* Rounds elements by the loop that makes its random words itself, as far as one key goes: how many. */
+static size_t quantize_by_words(const quantize_job *j, word_key *words, uint64_t index, size_t n, int streaming,
+                                const float *x, float *y)
+{
+    const size_t m = quantize_by_one_key(j, words, index, n);
     j->k->stochastic32[j->plan.rule](&j->plan, words->key, index, m, streaming, x, y);
     return m;
 }
@@ -280,28 +292,103 @@ static void quantize_run_span(const quantize_job *j, quantize_span s, gathering 
 }
 
 #if CARRIER_BITS == 32
+/* Words by their fast form, elements `index` and following: how many of at most n, perhaps none. */
+static size_t quantize_words(const quantize_job *j, word_key *key, uint64_t index, size_t n, const uint16_t *x,
+                             uint16_t *y)
+{
+    if (j->by_random) {
+        const size_t m = quantize_by_one_key(j, key, index, n);
+        return j->by_random(&j->words, &j->plan, key->key, index, m, x, y);
+    }
+    if (j->by_words)
+        j->by_words(&j->words, n, x, y);
+    return j->by_words ? n : 0;
+}
+
+/* Whether a few of the words show that count_words will not count them. */
+static int quantize_words_outside(const quantize_job *j, size_t n, const uint16_t *x)
+{
+    const uint16_t key = j->words.max[1] < j->words.max[0] ? 0xffff : 0x7fff, max = j->words.max[0];
+    const size_t stride = n / 64 + 1;
+    int outside = 0;
+    for (size_t i = 0; i < n; i += stride)
+        outside |= (x[i] & key) > max;
+    return outside;
+}
+
+/* The same with counters, at most `most`; none where count_words does not count them. */
+static size_t quantize_words_counted(const quantize_job *j, word_key *key, uint64_t index, size_t n, size_t most,
+                                     const uint16_t *x, uint16_t *y, gathering *g)
+{
+    uint16_t beside[WORDS_COUNTED];
+    uint16_t *const to = j->x == j->out ? beside : y; /* x is read after y is made */
+    const int looks = (j->want & (FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM)) != 0;
+    const size_t tile = looks ? NARROW_TILE : most;
+    tile_counts c = {0};
+    c.max_error = g->stats.max_error;
+    if (quantize_words_outside(j, n < tile ? n : tile, x))
+        return 0;
+    const size_t m = quantize_words(j, key, index, n < tile ? n : tile, x, to);
+    if (m == 0 || !j->count_words(&j->words, &j->plan, j->exact, m, x, to, &c))
+        return 0;
+    float values[2][NARROW_TILE];
+    if (looks) {
+        carrier_widen(j->k, j->carrier, m, x, values[0]);
+        carrier_widen(j->k, j->carrier, m, to, values[1]);
+    }
+    fpemu_gather_tile(g, CARRIER_BITS, index, m, values[0], values[1], &c);
+    if (to != y)
+        memcpy(y, to, m * sizeof *y);
+    return m;
+}
+
+/* How many elements the next tile has where no fast form was found: the one after it begins at a group of random
+ * words. */
+static size_t quantize_next_narrow(const quantize_job *j, uint64_t index, size_t n)
+{
+    const size_t group = (size_t)32 << core_per_word(j->plan.n), past = (size_t)(index & (group - 1));
+    const size_t m = j->by_random && group > 32 && past ? group - past : NARROW_TILE;
+    return n < m ? n : m;
+}
+
 /* The same of words, which go through binary32 a tile at a time where there is no loop for them. */
 static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, gathering *g)
 {
     _Alignas(LINE) float x[NARROW_TILE], y[NARROW_TILE];
-    const char *from = (const char *)j->x + first * sizeof(uint16_t);
+    const uint16_t *from = (const uint16_t *)j->x + first;
     const size_t size = j->size ? j->size : sizeof(uint16_t);
     char *out = (char *)j->out + first * size;
     quantize_span s = {x, NULL, j->rounding->offset + first, 0};
     const int bfloat = j->carrier == FPEMU_CARRIER_BF16; /* compatibility settings may make what is no word */
     void (*const narrow)(size_t, const float *, uint16_t *) =
         j->plan.compat ? j->k->narrow16[bfloat] : j->k->exact16[bfloat];
-    if (j->words) {
-        j->words(&j->plan, n, (const uint16_t *)(const void *)from, (uint16_t *)(void *)out);
+    word_key key = word_key_none();
+    size_t wait = 0, waits = 1; /* tiles before the fast form is tried again where it has failed: 1, 2, 4, 8 */
+    if (j->narrow) {
+        j->narrow(&j->plan, n, from, (uint16_t *)(void *)out);
         return;
     }
     for (size_t at = 0; at < n; at += s.n, s.index += s.n) {
-        s.n = n - at < NARROW_TILE ? n - at : NARROW_TILE;
-        carrier_widen(j->k, j->carrier, s.n, from + at * sizeof(uint16_t), x);
+        uint16_t *const to = (uint16_t *)(void *)(out + at * size);
+        const size_t line = j->by_words && at == 0 ? elements_to_line(to, sizeof *to, n) : 0;
+        s.n = 0;
+        if (wait == 0 && (j->by_words || j->by_random)) {
+            const size_t m = line ? line : n - at;
+            s.n = g ? quantize_words_counted(j, &key, s.index, m, waits > 1 ? NARROW_TILE : WORDS_COUNTED, from + at,
+                                             to, g)
+                    : quantize_words(j, &key, s.index, m, from + at, to);
+            wait = s.n ? 0 : waits;
+            waits = s.n ? 1 : waits < 8 ? 2 * waits : waits;
+            if (s.n)
+                continue;
+        }
+        wait -= wait > 0;
+        s.n = quantize_next_narrow(j, s.index, n - at);
+        carrier_widen(j->k, j->carrier, s.n, from + at, x);
         s.out = j->size ? out + at * size : (char *)(g ? y : x); /* counting reads x after y is made */
         quantize_run_span(j, s, g);
         if (!j->size)
-            narrow(s.n, g ? y : x, (uint16_t *)(void *)(out + at * size));
+            narrow(s.n, g ? y : x, to);
     }
 }
 #endif
@@ -357,6 +444,24 @@ static void quantize_run_parts(const quantize_job *j, size_t n, fpemu_stats *sta
         fpemu_environment_leave(&environment);
     }
 }
+
+#if CARRIER_BITS == 32
+/* The loops of words, where values are asked for. */
+static void quantize_choose_narrow(quantize_job *j, const fpemu_format *f)
+{
+    const int bfloat = j->carrier == FPEMU_CARRIER_BF16, mode = j->plan.mode, per_word = core_per_word(j->plan.n);
+    if (!j->two_steps && !j->quick && !j->counted && j->plan.rule <= CORE_RULE_AFFINE_FAST)
+        j->narrow = j->k->round16[bfloat][j->plan.rule][mode];
+    if (j->narrow || (j->counted && (!j->k->count_words[bfloat] || !f->has_zero)) || mode >= FPEMU_MODE_COUNT ||
+        !core_words_make(&j->words, &j->plan, bfloat))
+        return;
+    if (mode < FPEMU_MODE_SR)
+        j->by_words = j->k->round_words[mode][j->words.form][j->words.ends];
+    else if (j->plan.n == 32 >> per_word && j->rounding->generator == FPEMU_GENERATOR_HASH)
+        j->by_random = j->k->random_words[mode - FPEMU_MODE_SR][j->words.form][j->words.ends][per_word];
+    j->count_words = j->k->count_words[bfloat];
+}
+#endif
 
 static int array_has_nan(int carrier, const void *x, size_t n)
 {
@@ -415,11 +520,13 @@ static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpe
                   j.plan.n == 32 >> core_per_word(j.plan.n) && r->generator == FPEMU_GENERATOR_HASH &&
                   j.k->stochastic32[j.plan.rule];
 #endif
-    j.words = NULL;
+    j.narrow = NULL;
+    j.by_words = NULL;
+    j.by_random = NULL;
+    j.count_words = NULL;
 #if CARRIER_BITS == 32
-    if (carrier_is_narrow(carrier) && !size && !stats && !j.two_steps && !j.quick &&
-        j.plan.rule <= CORE_RULE_AFFINE_FAST)
-        j.words = j.k->round16[carrier == FPEMU_CARRIER_BF16][j.plan.rule][j.plan.mode];
+    if (carrier_is_narrow(carrier) && !size)
+        quantize_choose_narrow(&j, f);
 #endif
     /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
     j.exact = j.plan.mode <= FPEMU_MODE_RTZ && j.plan.rule != CORE_RULE_POSIT && !j.plan.compat;

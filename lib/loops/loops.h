@@ -16,6 +16,7 @@
 #include "core/random.h"
 #include "core/scale.h"
 #include "core/squeeze_fast.h"
+#include "core/words_fast.h"
 #include "loops/names.h"
 
 /* Lanes of the loops of dot products at most, in binary64; in binary32 twice as many. */
@@ -29,6 +30,8 @@ enum mac_form { MAC_NONE, MAC_FULL_RANGE, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS 
 #define TILE 1024
 /* Bytes counted at a time where no random words are needed: so much of input and output stays in L1. */
 #define COUNT_TILE 16384
+/* Words counted at a time. */
+#define WORDS_COUNTED (COUNT_TILE / 2)
 /* Blocks at most whose scales runs_fast looks at. */
 #define FAST_BLOCKS 256
 /* Blocks at most with scales that are powers of two at a time. */
@@ -141,10 +144,20 @@ typedef struct kernels {
     void (*widen16[2])(size_t n, const uint16_t *x, float *y);
     void (*narrow16[2])(size_t n, const float *x, uint16_t *y);
     void (*exact16[2])(size_t n, const float *x, uint16_t *y); /* the same where every x is a number of the type */
-    /* words rounded by a plan whose results are all of the type, as round does with the numbers; NULL where there is no
-     * such loop */
+    /* words rounded by a plan whose results are all of the type, as round does with the numbers, and by core_words; NULL
+     * where there is no such loop */
     void (*round16[2][CORE_RULE_AFFINE_FAST + 1][CORE_MODE_COUNT])(const core_plan32 *p, size_t n, const uint16_t *x,
                                                                    uint16_t *y);
+    void (*round_words[FPEMU_MODE_SR][CORE_WORDS_FORMS][CORE_WORDS_ENDS])(const core_words *w, size_t n,
+                                                                          const uint16_t *x, uint16_t *y);
+    /* as stochastic32, of words by core_words, in the modes from FPEMU_MODE_SR on; by how many elements a random word
+     * is for, as core_per_word has it. The first so many elements, that are returned; perhaps none */
+    size_t (*random_words[FPEMU_MODE_COUNT - FPEMU_MODE_SR][CORE_WORDS_FORMS][CORE_WORDS_ENDS][3])(
+        const core_words *w, const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, const uint16_t *x,
+        uint16_t *y);
+    /* as count_inside, of at most WORDS_COUNTED words of either type and what core_words made of them */
+    int (*count_words[2])(const core_words *w, const core_plan32 *p, int exact, size_t n, const uint16_t *x,
+                          const uint16_t *y, tile_counts *c);
 
     /* dot products: dot.inc.c */
     void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);

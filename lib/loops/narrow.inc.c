@@ -119,6 +119,37 @@ static void exact_bf16(size_t n, const float *x, uint16_t *y)
 }
 #undef NARROW_REST
 
+#ifdef NARROW_LANES
+#include "words.inc.c"
+#define NARROW_TABLE(LOOP)                                                                                             \
+    {                                                                                                                  \
+        {                                                                                                              \
+            NULL                                                                                                       \
+        }                                                                                                              \
+    }
+#else
+#define WORDS_TABLE                                                                                                    \
+    {                                                                                                                  \
+        {                                                                                                              \
+            {                                                                                                          \
+                NULL                                                                                                   \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+#define WORDS_RANDOM_TABLE                                                                                             \
+    {                                                                                                                  \
+        {                                                                                                              \
+            {                                                                                                          \
+                {                                                                                                      \
+                    NULL                                                                                               \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+#define WORDS_COUNTS                                                                                                   \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
 /* Words rounded to a format that fits the type, by rule and mode: so no result has bits that the type has not. Of
  * bfloat16 two at a time, in either half of 32 bits; an odd last one is its own neighbour. */
 #define ROUND_BF16(rule, mode)                                                                                         \
@@ -139,34 +170,6 @@ static void exact_bf16(size_t n, const float *x, uint16_t *y)
             y[n - 1] = (uint16_t)(core_element_##rule##32(&p, mode, (uint32_t)x[n - 1] << 16, 0) >> 16);               \
     }
 
-#ifdef NARROW_LANES
-#define ROUND_F16_LANES(rule, mode, from, to)                                                                          \
-    {                                                                                                                  \
-        NARROW_VECTOR v = widen_f16_vector(from), rounded;                                                             \
-        SIMD for (size_t l = 0; l < NARROW_LANES; l++)                                                                 \
-        {                                                                                                              \
-            uint32_t u;                                                                                                \
-            memcpy(&u, (const char *)&v + l * sizeof u, sizeof u);                                                     \
-            u = core_element_##rule##32(&p, mode, u, 0);                                                               \
-            memcpy((char *)&rounded + l * sizeof u, &u, sizeof u);                                                     \
-        }                                                                                                              \
-        narrow_f16_vector(rounded, to);                                                                                \
-    }
-#define ROUND_F16(rule, mode)                                                                                          \
-    static void round_f16_##rule##_##mode(const core_plan32 *plan, size_t n, const uint16_t *x, uint16_t *y)           \
-    {                                                                                                                  \
-        const core_plan32 p = *plan;                                                                                   \
-        const size_t whole = n - n % NARROW_LANES;                                                                     \
-        uint16_t rest[NARROW_LANES] = {0};                                                                             \
-        for (size_t i = 0; i < whole; i += NARROW_LANES)                                                               \
-            ROUND_F16_LANES(rule, mode, x + i, y + i)                                                                  \
-        if (whole == n)                                                                                                \
-            return;                                                                                                    \
-        memcpy(rest, x + whole, (n - whole) * sizeof *rest);                                                           \
-        ROUND_F16_LANES(rule, mode, rest, rest)                                                                        \
-        memcpy(y + whole, rest, (n - whole) * sizeof *rest);                                                           \
-    }
-#else
 #define ROUND_F16(rule, mode)                                                                                          \
     static void round_f16_##rule##_##mode(const core_plan32 *plan, size_t n, const uint16_t *x, uint16_t *y)           \
     {                                                                                                                  \
@@ -174,7 +177,6 @@ static void exact_bf16(size_t n, const float *x, uint16_t *y)
         SIMD for (size_t i = 0; i < n; i++) y[i] =                                                                     \
             (uint16_t)core_to_f16(core_element_##rule##32(&p, mode, core_from_f16(x[i]), 0));                          \
     }
-#endif
 
 /* To nearest even, toward zero, and the other modes without random bits. */
 #define NARROW_MODES(rule, LOOP)                                                                                       \
@@ -209,3 +211,4 @@ NARROW_LOOPS(ROUND_BF16)
         [CORE_RULE_SHIFTER_PASS] = {NARROW_PASS_MODES(pass, LOOP)},                                                    \
         [CORE_RULE_SHIFTER_STOP_INF] = {STOP_INF_MODES(stop_inf, LOOP)},                                               \
     }
+#endif

@@ -376,8 +376,9 @@ static void narrow(size_t n, const double *x, float *y)
                   [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},                                            \
         .odd = ODD_TABLE, .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,                                    \
         .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
-        .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .fma_odd = fma_odd, .round_nearest = round_nearest,  \
-        .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,                                              \
+        .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .round_words = WORDS_TABLE,                          \
+        .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .fma_odd = fma_odd,                           \
+        .round_nearest = round_nearest, .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,              \
         .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \
                   MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},                                                     \
         .mac_inside = {mac_none_inside, mac_inside_inside}, .largest = largest, .mac_binary32 = mac_binary32,          \

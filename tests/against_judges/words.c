@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* words.c - arrays of binary16 and bfloat16 words, every one of them, against binary32 numbers through the same format,
+ * mode and policies. The verbs of binary32 are judged over all their inputs (quantize_exhaustive.c), the words' own
+ * judges are slower (narrow.c); what words become of numbers, and these of words, stands here once more.
+ *
+ * Words come in their order, where the neighbours of a number are its likes, and mixed, where they are not; with
+ * counters and without, in place, and in parts that begin anywhere. Every variant runs all of it. */
+#include "variants.h"
+
+#include <fpemu.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { WORDS = 65536, ORDERS = 3 };
+
+typedef fpemu_status quantize_words(const fpemu_format *f, const fpemu_rounding *r, size_t n, const uint16_t *x,
+                                    uint16_t *y, fpemu_stats *s);
+static const struct type {
+    const char *name;
+    quantize_words *quantize;
+    int (*fits)(const fpemu_format *f);
+    int digits, bias;
+} types[] = {{"f16", fpemu_quantize_f16, fpemu_format_fits_f16, 10, 15},
+             {"bf16", fpemu_quantize_bf16, fpemu_format_fits_bf16, 7, 127}};
+
+static const char *const specs[] = {"fp16",
+                                    "bf16",
+                                    "fp16:saturate",
+                                    "bf16:saturate",
+                                    "e5m2",
+                                    "e5m2:saturate",
+                                    "e4m3fn",
+                                    "e4m3fn:saturate",
+                                    "e4m3",
+                                    "e3m4",
+                                    "e3m2",
+                                    "e2m3",
+                                    "e2m1",
+                                    "e4m3fnuz",
+                                    "e5m2fnuz",
+                                    "p3109(8,3,se)",
+                                    "p3109(8,4,sf)",
+                                    "p3109(8,3,ue)",
+                                    "fp(4,9,7)",
+                                    "fp(4,10,7)",
+                                    "fp(5,7,15)",
+                                    "fp(6,1,31)",
+                                    "fp(7,3,63)",
+                                    "fp(8,3,127)",
+                                    "fp(8,6,127)",
+                                    "fp(4,2,9)",
+                                    "fixed(8,7)",
+                                    "fixed(8,4)",
+                                    "fixed(4,9)",
+                                    "ufixed(8,3)",
+                                    "int8",
+                                    "int4",
+                                    "uint8",
+                                    "int(9)",
+                                    "int(12)",
+                                    "int(8,scale=1024)",
+                                    "uint(8,scale=0.25,zero=3)"};
+
+static float values[2][WORDS];
+static uint16_t orders[2][ORDERS][WORDS], want[WORDS], y[WORDS];
+static float x32[WORDS], y32[WORDS];
+static uint64_t digest = UINT64_C(0xcbf29ce484222325);
+static unsigned long lines;
+
+static float value_of(const struct type *t, unsigned word)
+{
+    const unsigned field = (word & 0x7fff) >> t->digits, fraction = word & ((1u << t->digits) - 1);
+    const float sign = word & 0x8000 ? -1.0f : 1.0f;
+    if (field == (1u << (15 - t->digits)) - 1)
+        return fraction ? copysignf(NAN, sign) : sign * INFINITY;
+    return sign * ldexpf((float)(field ? fraction | 1u << t->digits : fraction),
+                         (int)(field ? field : 1) - t->bias - t->digits);
+}
+
+/* The word that is v. */
+static uint16_t word_of(const struct type *t, float v)
+{
+    const unsigned infinity = ((1u << (15 - t->digits)) - 1) << t->digits;
+    const uint16_t sign = signbit(v) ? 0x8000 : 0;
+    unsigned low = 0, high = infinity;
+    if (isnan(v))
+        return (uint16_t)(infinity | 1u << (t->digits - 1));
+    while (low < high) {
+        const unsigned middle = (low + high) / 2;
+        if (values[t - types][middle] < fabsf(v))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    lh_check(values[t - types][low] == fabsf(v), "%s: %a is no number of the type", t->name, (double)v);
+    return (uint16_t)(sign | low);
+}
+
+static void compare(const struct type *t, const char *spec, const fpemu_rounding *r, const char *what, size_t n,
+                    const uint16_t *x, const uint16_t *right, const uint16_t *got)
+{
+    for (size_t i = 0; i < n; i++)
+        if (got[i] != right[i]) {
+            lh_check(0, "%s, %s, mode %d, overflow %d, nan %d, bits %d, %s: of %04x floats make %04x, words %04x",
+                     t->name, spec, r->mode, r->overflow, r->nan, r->bits, what, x[i], right[i], got[i]);
+            return;
+        }
+}
+
+static void same(const struct type *t, const char *spec, const fpemu_rounding *r, const char *what,
+                 const fpemu_stats *a, const fpemu_stats *b)
+{
+    lh_check(memcmp(a, b, sizeof *a) == 0, "%s, %s, mode %d, overflow %d, bits %d, %s: other counters", t->name, spec,
+             r->mode, r->overflow, r->bits, what);
+}
+
+/* One array of words in every way. */
+static void arrays(const struct type *t, const char *spec, const fpemu_format *f, const fpemu_rounding *r, size_t n,
+                   const uint16_t *x, int sums)
+{
+    fpemu_stats right = {0}, counted = {0};
+    uint64_t state = 11 + r->mode;
+    right.request.want = counted.request.want = sums ? FPEMU_STATS_SUMS : 0;
+    for (size_t i = 0; i < n; i++)
+        x32[i] = values[t - types][x[i]];
+    const fpemu_status status = fpemu_quantize_f32(f, r, n, x32, y32, &right);
+    for (size_t i = 0; i < n; i++)
+        want[i] = word_of(t, y32[i]);
+    lh_check(t->quantize(f, r, n, x, y, NULL) == status, "%s, %s: another status", t->name, spec);
+    compare(t, spec, r, "array", n, x, want, y);
+    digest = variants_fold(digest, y, n * sizeof *y);
+    memset(y, 0xa5, n * sizeof *y);
+    t->quantize(f, r, n, x, y, &counted);
+    compare(t, spec, r, "counted", n, x, want, y);
+    same(t, spec, r, "counted", &right, &counted);
+    memset(&counted, 0, sizeof counted);
+    counted.request.want = right.request.want;
+    memcpy(y, x, n * sizeof *y);
+    t->quantize(f, r, n, y, y, &counted);
+    compare(t, spec, r, "counted in place", n, x, want, y);
+    same(t, spec, r, "counted in place", &right, &counted);
+    for (int k = 0; k < 3; k++) {
+        const size_t begin = lh_next(&state) % (n / 2), m = lh_next(&state) % (n / (k ? 2 : 500)) + 1;
+        fpemu_rounding part = *r;
+        part.offset += begin;
+        memset(y, 0xa5, n * sizeof *y);
+        t->quantize(f, &part, m, x + begin, y + k + 1, NULL);
+        compare(t, spec, r, "a part", m, x + begin, want + begin, y + k + 1);
+        lh_check(y[k] == 0xa5a5 && (m + (size_t)k + 1 >= n || y[m + (size_t)k + 1] == 0xa5a5), "%s, %s: written beside",
+                 t->name, spec);
+    }
+    lines++;
+}
+
+/* Words whose magnitudes lie from low to high, and zeros: what has fast forms of its own. */
+static size_t between(const struct type *t, float low, float high, int zeros, uint16_t *x)
+{
+    static uint16_t all[WORDS];
+    size_t n = 0, m = 0;
+    for (unsigned i = 0; i < WORDS; i++)
+        if (fabsf(values[t - types][i]) >= low && fabsf(values[t - types][i]) <= high)
+            all[n++] = (uint16_t)i;
+    for (size_t i = 0; n && i < 12007; i++, m++)
+        x[i] = i % 97 == 5 && zeros ? (uint16_t)(i % 2 << 15) : all[i * 7919 % n];
+    return m;
+}
+
+static void formats(const struct type *t)
+{
+    static uint16_t some[WORDS], below[WORDS];
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        fpemu_format f;
+        if (!lh_check(fpemu_format_parse(specs[k], &f, NULL) == FPEMU_OK, "%s is not parsed", specs[k]) || !t->fits(&f))
+            continue;
+        for (unsigned mode = 0; mode < FPEMU_MODE_COUNT; mode++)
+            for (unsigned overflow = 0; overflow < 4; overflow++) {
+                static const uint8_t bits[] = {0, 16, 8, 13};
+                fpemu_rounding r = fpemu_rounding_stochastic(7, k);
+                r.mode = (uint8_t)mode;
+                r.overflow = (uint8_t)overflow;
+                r.nan = (uint8_t)(f.has_nan ? 0 : 1 + (overflow + mode) % 3);
+                r.bits = mode < FPEMU_MODE_SR ? 0 : bits[overflow];
+                r.offset = overflow == 3 ? 0 : UINT64_C(0xffffc000) + 64 * (k + overflow); /* past 2^32 words */
+                if (fpemu_check(&f, &r, 32) != FPEMU_OK || (k >= 8 && (k + mode + overflow) % 3 == 0))
+                    continue;
+                arrays(t, specs[k], &f, &r, WORDS, orders[t - types][(k + mode + overflow) % ORDERS], overflow == 3);
+                const float low = (float)fpemu_format_min_positive(&f), high = (float)fpemu_format_max(&f);
+                const size_t small = between(t, low / 8, low * 0.99f, 0, below);
+                size_t n = between(t, low, high, r.nan != 1, some);
+                for (size_t i = 3; small && overflow != 1 && i < n; i += 701) /* few, which keeps the fast form */
+                    some[i] = below[i % small];
+                if (n)
+                    arrays(t, specs[k], &f, &r, n, some, overflow == 2);
+                n = between(t, low * 0x1p-40f, low * 0x1p-26f, 0, some); /* errors that binary32 cannot hold */
+                if (n && overflow == 1)
+                    arrays(t, specs[k], &f, &r, 3001, some, 0);
+            }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const int child = variants_is_child(argc, argv);
+    uint64_t state = 3;
+    for (int t = 0; t < 2; t++) {
+        for (unsigned i = 0; i < WORDS; i++) {
+            values[t][i] = value_of(&types[t], i);
+            orders[t][0][i] = orders[t][1][i] = (uint16_t)i;
+            orders[t][2][i] = (uint16_t)(i * 3);
+        }
+        for (unsigned i = WORDS - 1; i > 0; i--) {
+            const size_t other = lh_next(&state) % (i + 1);
+            const uint16_t word = orders[t][1][i];
+            orders[t][1][i] = orders[t][1][other];
+            orders[t][1][other] = word;
+        }
+        formats(&types[t]);
+    }
+    if (!child)
+        variants_rerun(argv[0], "digest", digest);
+    printf("words: %lu arrays compared\n", lines);
+    const int status = lh_report("words");
+    if (child)
+        variants_print(digest);
+    return status;
+}
