@@ -59,11 +59,6 @@ without() {
     awk -v word="$2" 'NR == FNR { if ($1 == word) out[$2]; next } !($1 in out)' "$1" -
 }
 
-# only FILE WORD: the others.
-only() {
-    awk -v word="$2" 'NR == FNR { if ($1 == word) in_it[$2]; next } $1 in in_it' "$1" -
-}
-
 fresh_reports() {
     rm -rf "$reports"
     mkdir -p "$reports"

@@ -118,6 +118,12 @@ void calls_fill(const call *c, void *const *at)
     }
 }
 
+void calls_leave(call_room *room)
+{
+    for (int i = 0; i < CALL_ARRAYS; i++)
+        free(room->arrays[i]);
+}
+
 void calls_place(call_room *room, const call *c, void **at)
 {
     for (int i = 0; i < CALL_ARRAYS; i++) {

@@ -68,6 +68,7 @@ typedef struct call_room {
 /* The arrays that the call has, filled with a pattern and then as calls_fill does; NULL for the others. Ends the
  * program with 77 where there is no memory. */
 void calls_place(call_room *room, const call *c, void **at);
+void calls_leave(call_room *room);
 
 /* Inputs become numbers of all kinds, made of integers alone; outputs a pattern; stats a request. */
 void calls_fill(const call *c, void *const *at);

@@ -192,6 +192,7 @@ static int locales(uint64_t expected, size_t n)
             context x;
             memset(&x, 0, sizeof x);
             (void)calls_each(n, visit, &x);
+            calls_leave(&x.room);
             lh_check(x.digest == expected, "locale %s changes results", names[i]);
             (void)setlocale(LC_ALL, "C");
             return 1;
@@ -216,6 +217,7 @@ int main(int argc, char **argv)
     x.child = variants_is_child(argc, argv);
     const size_t calls = calls_each(COUNT, visit, &x);
     lh_check(calls > 3000, "only %zu calls", calls);
+    calls_leave(&x.room);
     if (x.child) {
         const int status = lh_report("environment");
         variants_print(x.digest);
@@ -225,6 +227,7 @@ int main(int argc, char **argv)
     memset(&t, 0, sizeof t);
     t.threads = 1;
     lh_check(calls_each(131072 + 77, visit, &t) > 60, "few calls with threads");
+    calls_leave(&t.room);
     (void)locales(x.digest, COUNT);
     variants_rerun(argv[0], "calls", x.digest);
     return lh_report("environment");
