@@ -317,8 +317,8 @@ static int quantize_words_outside(const quantize_job *j, size_t n, const uint16_
 }
 
 /* The same with counters, at most `most`; none where count_words does not count them. */
-static size_t quantize_words_counted(const quantize_job *j, word_key *key, uint64_t index, size_t n, size_t most,
-                                     const uint16_t *x, uint16_t *y, gathering *g)
+static APART size_t quantize_words_counted(const quantize_job *j, word_key *key, uint64_t index, size_t n, size_t most,
+                                           const uint16_t *x, uint16_t *y, gathering *g)
 {
     uint16_t beside[WORDS_COUNTED];
     uint16_t *const to = j->x == j->out ? beside : y; /* x is read after y is made */

@@ -35,7 +35,8 @@ names=$*
 # A test that fails here for its numbers says nothing: valgrind adds, multiplies and divides to nearest whatever
 # direction is set, as its manual says. The reports count.
 before=$status
-run_tests "valgrind, numbers of no weight" "$names" LOG_COMPILER="$build/libtool --silent --mode=execute valgrind $options" \
+run_tests "valgrind, numbers of no weight" "$names" \
+    LOG_COMPILER="$build/libtool --silent --mode=execute valgrind $options" \
     TESTS_ENVIRONMENT="FPEMU='$directory/fpemu' CK_FORK=no; export FPEMU CK_FORK;"
 status=$before
 mv check.out "$directory"
