@@ -249,11 +249,11 @@ static inline __m512 word_second(words x, int bfloat)
 }
 static inline words word_joined(__m512 first, __m512 second, int bfloat) /* of numbers of the type */
 {
-    const int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+    enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }; /* clang takes no variable */
     return bfloat ? _mm512_mask_mov_epi16(_mm512_srli_epi32(_mm512_castps_si512(first), 16), 0xaaaaaaaa,
                                           _mm512_castps_si512(second))
-                  : _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(first, nearest)),
-                                       _mm512_cvtps_ph(second, nearest), 1);
+                  : _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(first, NEAREST)),
+                                       _mm512_cvtps_ph(second, NEAREST), 1);
 }
 #else
 #define word_reals __m256
@@ -276,11 +276,11 @@ static inline __m256 word_second(words x, int bfloat)
 }
 static inline words word_joined(__m256 first, __m256 second, int bfloat)
 {
-    const int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+    enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }; /* clang takes no variable */
     return bfloat ? _mm256_blend_epi16(_mm256_srli_epi32(_mm256_castps_si256(first), 16), _mm256_castps_si256(second),
                                        0xaa)
-                  : _mm256_inserti128_si256(_mm256_castsi128_si256(_mm256_cvtps_ph(first, nearest)),
-                                            _mm256_cvtps_ph(second, nearest), 1);
+                  : _mm256_inserti128_si256(_mm256_castsi128_si256(_mm256_cvtps_ph(first, NEAREST)),
+                                            _mm256_cvtps_ph(second, NEAREST), 1);
 }
 #endif
 
