@@ -5,6 +5,7 @@
  *
  * Words come in their order, where the neighbours of a number are its likes, and mixed, where they are not; with
  * counters and without, in place, and in parts that begin anywhere. Every variant runs all of it. */
+#define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "variants.h"
 
 #include <fpemu.h>
