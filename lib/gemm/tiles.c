@@ -116,7 +116,7 @@ static void advance_rows(gemm_tile *w, size_t row, size_t rows, size_t k0, size_
         const size_t r = row + i;
         const float *x = w->x.f + i * SLAB_FEW;
         const double *wide = is_narrow(c) ? NULL : w->x.d + i * SLAB_FEW;
-        float *s = narrow_sums(w, r);
+        float *s = is_narrow(c) ? narrow_sums(w, r) : NULL;
         switch (c->path) {
         case PATH_NATIVE32: k->mac_binary32(nk, w->lanes, x, w->y.f, w->ld, s); continue;
         case PATH_NATIVE64: k->mac_binary64(nk, w->lanes, wide, w->y.d, w->ld, sums_of(w, r)); continue;
