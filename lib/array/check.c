@@ -52,6 +52,8 @@ static fpemu_status check_format(const fpemu_format *f, int carrier, fpemu_forma
         return FPEMU_ERROR_FORMAT;
     if (f->scaling && !fpemu_blocks_are_sane(f, scale))
         return FPEMU_ERROR_FORMAT;
+    if (f->scaling && !f->scale_power && !(carrier == 32 ? scale->fits_f32 : scale->fits_f64)) /* as the format itself would say */
+        return FPEMU_ERROR_FORMAT;
     return FPEMU_OK;
 }
 
