@@ -312,6 +312,21 @@ static int all_narrow(const void *x, int carrier, size_t n)
     return all;
 }
 
+/* Elements begin <= i < end, counted where that is asked for. */
+static int run_part(const job *j, size_t begin, size_t end, fpemu_stats *stats)
+{
+    if (!j->counted)
+        return run(j, begin, end - begin, NULL);
+    gathering g;
+    fpemu_gather_begin(&g, j->want, 64);
+    const int found_nan = run(j, begin, end - begin, &g);
+#ifdef _OPENMP
+#pragma omp critical(fpemu_gather)
+#endif
+    fpemu_gather_end(&g, 64, stats);
+    return found_nan;
+}
+
 /* In the default floating-point environment. */
 static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *r, int work, int carrier, size_t n,
                                    const void *const *operands, const size_t *steps, const scaling *scales, void *y,
@@ -355,25 +370,19 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
 
     int found_nan = 0;
     const int parts = thread_count(n);
+    if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
+        found_nan = run_part(&j, 0, n, stats);
+    } else {
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1) reduction(| : found_nan)
+#pragma omp parallel for num_threads(parts) schedule(static, 1) reduction(| : found_nan)
 #endif
-    for (int k = 0; k < parts; k++) {
-        const size_t begin = part_begin(k, parts, n, r->offset), end = part_begin(k + 1, parts, n, r->offset);
-        fp_environment environment;
-        fpemu_environment_enter(&environment); /* a worker thread has its own */
-        if (j.counted) {
-            gathering g;
-            fpemu_gather_begin(&g, j.want, 64);
-            found_nan |= run(&j, begin, end - begin, &g);
-#ifdef _OPENMP
-#pragma omp critical(fpemu_gather)
-#endif
-            fpemu_gather_end(&g, 64, stats);
-        } else {
-            found_nan |= run(&j, begin, end - begin, NULL);
+        for (int k = 0; k < parts; k++) {
+            const size_t begin = part_begin(k, parts, n, r->offset), end = part_begin(k + 1, parts, n, r->offset);
+            fp_environment environment;
+            fpemu_environment_enter(&environment); /* a worker thread has its own */
+            found_nan |= run_part(&j, begin, end, stats);
+            fpemu_environment_leave(&environment);
         }
-        fpemu_environment_leave(&environment);
     }
     return found_nan && j.nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
 }

@@ -313,12 +313,16 @@ static core_extremes block_extremes_between(const block_job *j, const core_place
 /* The same by several threads. */
 static void block_large_extremes(const block_job *j, const core_place *p, int parts, core_extremes *e)
 {
+    const size_t n = (size_t)p->elements;
+    if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
+        *e = block_extremes_between(j, p, 0, n);
+        return;
+    }
     memset(e, 0, sizeof *e);
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
 #endif
     for (int k = 0; k < parts; k++) {
-        const size_t n = (size_t)p->elements;
         const core_extremes own =
             block_extremes_between(j, p, part_begin(k, parts, n, 0), part_begin(k + 1, parts, n, 0));
 #ifdef _OPENMP
@@ -869,30 +873,39 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
     }
 }
 
+/* The same, counted where that is asked for. */
+static void block_table_counted(const block_job *j, size_t begin, size_t end)
+{
+    if (!j->counted) {
+        block_table_part(j, begin, end, NULL);
+        return;
+    }
+    gathering g;
+    fpemu_gather_begin(&g, j->want, CARRIER_BITS);
+    block_table_part(j, begin, end, &g);
+#ifdef _OPENMP
+#pragma omp critical(fpemu_gather)
+#endif
+    fpemu_gather_end(&g, CARRIER_BITS, j->call->stats);
+}
+
 /* All elements of an array by a table that is searched. */
 static void block_run_table(const block_job *j)
 {
     const size_t n = (size_t)j->walk.total;
     const uint64_t offset = j->call->rounding->offset;
     const int parts = thread_count(n);
+    if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
+        block_table_counted(j, 0, n);
+        return;
+    }
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static, 1) if (parts > 1)
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
 #endif
     for (int k = 0; k < parts; k++) {
-        const size_t begin = part_begin(k, parts, n, offset), end = part_begin(k + 1, parts, n, offset);
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        if (j->counted) {
-            gathering g;
-            fpemu_gather_begin(&g, j->want, CARRIER_BITS);
-            block_table_part(j, begin, end, &g);
-#ifdef _OPENMP
-#pragma omp critical(fpemu_gather)
-#endif
-            fpemu_gather_end(&g, CARRIER_BITS, j->call->stats);
-        } else {
-            block_table_part(j, begin, end, NULL);
-        }
+        block_table_counted(j, part_begin(k, parts, n, offset), part_begin(k + 1, parts, n, offset));
         fpemu_environment_leave(&environment);
     }
 }

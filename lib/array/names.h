@@ -80,6 +80,7 @@
 #define block_squeeze_piece CARRIER(block_squeeze_piece)
 #define block_squeeze_tile CARRIER(block_squeeze_tile)
 #define block_table_runs CARRIER(block_table_runs)
+#define block_table_counted CARRIER(block_table_counted)
 #define block_table_part CARRIER(block_table_part)
 #define block_take CARRIER(block_take)
 #define block_tile CARRIER(block_tile)

@@ -286,9 +286,27 @@ static APART void add_tally(fpemu_stats *stats, const core_dot_tally *tally)
     fpemu_gather_end(&g, 64, stats);
 }
 
+/* Tile number `tile` of tiles that lie `across` beside each other. */
+static void run_tile_at(gemm_tile *w, size_t tile, size_t down, size_t across)
+{
+    const gemm_call *const c = w->call;
+    w->batch = tile / (down * across);
+    w->row = tile / across % down * c->tile_rows;
+    w->lane = tile % across * c->tile_lanes;
+    w->rows = c->m - w->row < c->tile_rows ? c->m - w->row : c->tile_rows;
+    w->lanes = c->n - w->lane < c->tile_lanes ? c->n - w->lane : c->tile_lanes;
+    run_tile(w);
+}
+
+static void begin_tiles(gemm_tile *w, gemm_call *c)
+{
+    w->call = c;
+    memset(&w->tally, 0, sizeof w->tally);
+}
+
 int fpemu_gemm_run(gemm_call *c, fpemu_stats *stats)
 {
-    int found_nan = 0, threads = 1;
+    int threads = 1;
     choose_tile(c);
 #ifdef _OPENMP
     const double products = (double)c->batch * (double)c->m * (double)c->n * (double)(c->targets.dot.depth + 1);
@@ -298,35 +316,36 @@ int fpemu_gemm_run(gemm_call *c, fpemu_stats *stats)
     share_rows(c, threads);
     const size_t down = (c->m - 1) / c->tile_rows + 1, across = (c->n - 1) / c->tile_lanes + 1;
     const size_t tiles = c->batch * down * across; /* no overflow: each tile has an output of its own in memory */
-    threads = tiles > 1 ? threads : 1;
+    if (threads == 1 || tiles == 1) { /* apart: entering a parallel region costs more than many a call */
+        fp_environment environment;
+        fpemu_environment_enter(&environment);
+        gemm_tile w;
+        begin_tiles(&w, c);
+        for (size_t tile = 0; tile < tiles; tile++)
+            run_tile_at(&w, tile, down, across);
+        if (c->counted)
+            add_tally(stats, &w.tally);
+        fpemu_environment_leave(&environment);
+        return w.tally.found_nan;
+    }
+    int found_nan = 0;
 #ifdef _OPENMP
-#pragma omp parallel num_threads(threads) if (threads > 1) reduction(| : found_nan)
-#endif
+#pragma omp parallel num_threads(threads) reduction(| : found_nan)
     {
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
         gemm_tile w;
-        w.call = c;
-        memset(&w.tally, 0, sizeof w.tally);
-#ifdef _OPENMP
+        begin_tiles(&w, c);
 #pragma omp for schedule(dynamic, 1)
-#endif
-        for (size_t tile = 0; tile < tiles; tile++) {
-            w.batch = tile / (down * across);
-            w.row = tile / across % down * c->tile_rows;
-            w.lane = tile % across * c->tile_lanes;
-            w.rows = c->m - w.row < c->tile_rows ? c->m - w.row : c->tile_rows;
-            w.lanes = c->n - w.lane < c->tile_lanes ? c->n - w.lane : c->tile_lanes;
-            run_tile(&w);
-        }
+        for (size_t tile = 0; tile < tiles; tile++)
+            run_tile_at(&w, tile, down, across);
         if (c->counted) {
-#ifdef _OPENMP
 #pragma omp critical(fpemu_gather)
-#endif
             add_tally(stats, &w.tally);
         }
         found_nan |= w.tally.found_nan;
         fpemu_environment_leave(&environment);
     }
+#endif
     return found_nan;
 }
