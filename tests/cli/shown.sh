@@ -80,16 +80,17 @@ for text in "$control" "$control$long" "x' $long" "$long $long $long"; do
     says "$FPTRAIN" net.net run --model ./net.net
 done
 
-# A name in a report stays as it is but for control characters, also those that some terminals take in two bytes.
-header='{"caf\u00e9\u001b[2J\u009b1m\u007f":{"dtype":"F32","shape":[16],"data_offsets":[0,64]}}   '
-header=$(printf '%.88s' "$header")
+# A name in a report stays as it is but for control characters, also those that some terminals take in two bytes, and
+# those that turn the order of a line or end it.
+header='{"caf\u00e9\u001b[2J\u009b1m\u007f\u202ea\u2066\u2028":{"dtype":"F32","shape":[16],"data_offsets":[0,64]}}            '
+header=$(printf '%.112s' "$header")
 { printf "\\$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header"; } >name.safetensors
 head -c 64 /dev/zero >>name.safetensors
 for command in 'info name.safetensors' 'compare name.safetensors e4m3fn' \
     'quantize e4m3fn name.safetensors -o out.safetensors --report' 'pack mxfp4 name.safetensors -o out.fpk --report' \
     'info out.fpk'; do
     "$FPEMU" $command >out 2>err || failed "$command: $(cat err)"
-    grep -q "$(printf 'caf\303\251?\[2J??1m?')" out || failed "$command prints another name: $(cat -v out)"
+    grep -q "$(printf 'caf\303\251?\[2J??1m????a??????')" out || failed "$command prints another name: $(cat -v out)"
 done
 
 finish

@@ -18,12 +18,19 @@ void shown_clean(char *line)
     }
 }
 
+/* Ends a line as a newline does, or turns the order of what follows: Unicode's Bidi_Control and separators. */
+static bool is_format_control(uint32_t code)
+{
+    return code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
 void shown_controls(char *text)
 {
     uint32_t code;
     for (char *c = text; *c != '\0';) {
         int length = utf8_decode((const unsigned char *)c, strlen(c), &code);
-        const bool is_text = length > 0 && code >= 0x20 && (code < 0x7f || code > 0x9f);
+        const bool is_text = length > 0 && code >= 0x20 && (code < 0x7f || code > 0x9f) && !is_format_control(code);
         length += length == 0;
         if (!is_text) {
             memset(c, '?', (size_t)length);

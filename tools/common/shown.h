@@ -12,8 +12,8 @@ enum { SHOWN_WIDTH = 60, SHOWN_SIZE = SHOWN_WIDTH + 8 };
 const char *shown(const char *text, size_t place, char out[SHOWN_SIZE]);
 /* What is no printable ASCII becomes '?', in place: no argument or file can forge lines or drive a terminal. */
 void shown_clean(char *line);
-/* Control characters alone become '?', in place, also those of two bytes that some terminals obey, and bytes that are
- * no UTF-8: for names in reports, which stay as they are otherwise. */
+/* Control characters alone become '?', in place, also those of two bytes that some terminals obey, those that turn the
+ * order of a line (U+202E and its like), and bytes that are no UTF-8: for names in reports, else left as they are. */
 void shown_controls(char *text);
 
 /* A message as printf makes it, of any length. Of what stands in quotes in it SHOWN_WIDTH characters stay, of a word
