@@ -4,6 +4,7 @@
 # that nothing is written beside these. Objects are kept there for the next time. Where auditwheel and patchelf are
 # installed, the wheel is made to run on every Linux with a glibc as old as its symbols allow.
 # FPEMU_CUDA_LIBRARY names a libfpemu_cuda.so that the wheel shall hold; by default that of BUILD, if there is one.
+# Files in the wheel have the time of SOURCE_DATE_EPOCH; by default that of the last commit or of NEWS, as `make dist` has.
 set -euo pipefail
 python=$1
 source=$2
@@ -17,6 +18,12 @@ rm -rf "$copy/include" "$copy/lib" "$copy/m4" "$copy/python"
     --exclude='*.lo' pyproject.toml setup.py MANIFEST.in configure.ac COPYING include lib m4 python) |
     (cd "$copy" && tar xpf -)
 rm -f "$wheels"/fpemu-*.whl
+
+if [ -z "${SOURCE_DATE_EPOCH-}" ]; then
+    SOURCE_DATE_EPOCH=$( ([ -e "$source/.git" ] && git -C "$source" log -1 --format=%ct 2>/dev/null) ||
+        date -r "$source/NEWS" +%s)
+fi
+export SOURCE_DATE_EPOCH
 
 cuda=$build/gpu/.libs/libfpemu_cuda.so
 if [ -z "${FPEMU_CUDA_LIBRARY-}" ] && [ -f "$cuda" ]; then

@@ -36,7 +36,7 @@ check-debian: dist
 # Two builds of what `make dist' makes, in different folders: minutes.
 EXTRA_DIST += tests/reproducible.sh
 check-reproducible: dist
-	$(BASH) $(top_srcdir)/tests/reproducible.sh $(distdir).tar.xz reproducible.txt
+	PYTHON='$(PYTHON)' $(BASH) $(top_srcdir)/tests/reproducible.sh $(distdir).tar.xz reproducible.txt
 CLEANFILES += reproducible.txt
 .PHONY: check-reproducible
 

@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # reproducible.sh - two builds of one archive give equal files, though folders, times, time zones, locales, umasks, home
-# and the number of jobs differ: all that `make install` installs, static library too, and what `make dist` packs again.
+# and the number of jobs differ: all that `make install` installs, static library too, what `make dist` packs again, and
+# the wheel where PYTHON (python3) has NumPy and setuptools of 77 or later.
 # usage: reproducible.sh ARCHIVE RECORD, which gets the checksum of each file; CONFIGURE="..." are options for configure.
 set -euo pipefail
 archive=$(realpath "$1") record=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 read -ra options <<<"${CONFIGURE-}"
+python=$(command -v "${PYTHON:-python3}" || :)
+wheel='import numpy, setuptools, sys; sys.exit(int(setuptools.__version__.split(".")[0]) < 77)'
+if [ -n "$python" ] && ! "$python" -c "$wheel" 2>/dev/null; then
+    python=
+fi
 
 build() { # FOLDER UMASK JOBS SOURCE: where configure lies, seen from the build
     mkdir -p "$1/home" "$1/installed"
@@ -22,8 +28,10 @@ build() { # FOLDER UMASK JOBS SOURCE: where configure lies, seen from the build
         make -j"$3"
         make install DESTDIR="$1/installed"
         make dist
+        [ -z "$python" ] || make wheel PYTHON="$python"
     ) >"$1/log" 2>&1 || { tail -n 20 "$1/log"; echo "$1 does not build"; exit 1; }
     cp "$1"/out/of/tree/*.tar.xz "$1/installed/"
+    [ -z "$python" ] || cp "$1"/out/of/tree/dist/*.whl "$1/installed/"
 }
 
 TZ=UTC LC_ALL=C build "$work/a" 022 2 ../../..
@@ -42,5 +50,5 @@ while read -r file; do
         status=1
     fi
 done <"$work/names"
-[ "$status" -ne 0 ] || echo "$(wc -l <"$record") files are equal"
+[ "$status" -ne 0 ] || echo "$(wc -l <"$record") files are equal${python:+, a wheel among them}"
 exit "$status"

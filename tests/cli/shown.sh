@@ -82,8 +82,8 @@ done
 
 # A name in a report stays as it is but for control characters, also those that some terminals take in two bytes, and
 # those that turn the order of a line or end it.
-header='{"caf\u00e9\u001b[2J\u009b1m\u007f\u202ea\u2066\u2028":{"dtype":"F32","shape":[16],"data_offsets":[0,64]}}            '
-header=$(printf '%.112s' "$header")
+header='{"caf\u00e9\u001b[2J\u009b1m\u007f\u202ea\u2066\u2028":{"dtype":"F32","shape":[16],"data_offsets":[0,64]}}'
+header=$(printf '%-112s' "$header")
 { printf "\\$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header"; } >name.safetensors
 head -c 64 /dev/zero >>name.safetensors
 for command in 'info name.safetensors' 'compare name.safetensors e4m3fn' \
