@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # reproducible.sh - two builds of one archive give equal files, though folders, times, time zones, locales, umasks, home
 # and the number of jobs differ: all that `make install` installs, static library too, what `make dist` packs again, and
-# the wheel where PYTHON (python3) has NumPy and setuptools of 77 or later.
+# the wheel where PYTHON (python3) has setuptools of 77 or later.
 # usage: reproducible.sh ARCHIVE RECORD, which gets the checksum of each file; CONFIGURE="..." are options for configure.
 set -euo pipefail
 archive=$(realpath "$1") record=$2
@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 read -ra options <<<"${CONFIGURE-}"
 python=$(command -v "${PYTHON:-python3}" || :)
-wheel='import numpy, setuptools, sys; sys.exit(int(setuptools.__version__.split(".")[0]) < 77)'
+wheel='import setuptools, sys; sys.exit(int(setuptools.__version__.split(".")[0]) < 77)'
 if [ -n "$python" ] && ! "$python" -c "$wheel" 2>/dev/null; then
     python=
 fi
