@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # threads.sh - whether threads touch the same memory, under the thread sanitizer: plain threads that call the library at
-# once, and the parallel loops of the library.
+# once, and the parallel loops of the library and of the trainer.
 #
 #   threads.sh DIRECTORY
 #
@@ -47,8 +47,10 @@ fi
 # The portable loops alone (configure leaves others out where a -march is given): what threads touch is the same.
 CFLAGS="-O1 -g1"
 [ "$(uname -m)" != x86_64 ] || CFLAGS+=" -march=x86-64"
-configured "$clang" --enable-sanitizers=thread --disable-fptrain
-built tests/unit/threads tests/fuzz/api
+configured "$clang" --enable-sanitizers=thread
+# The trainer where what it needs is there: every operator forth and back, by two to four threads.
+mapfile -t trainer < <(tests_of | grep -x -e tests/fptrain/layers -e tests/fptrain/passes)
+built tests/unit/threads tests/fuzz/api ${trainer[@]+"${trainer[@]}"}
 run() { # LABEL COMMAND...
     local label=$1
     shift
@@ -63,5 +65,8 @@ run() { # LABEL COMMAND...
 # not start come to a critical section.
 run plain env OMP_NUM_THREADS=1 OMP_TOOL=disabled tests/unit/threads
 run parallel env OMP_NUM_THREADS=4 tests/unit/threads alone
+for test in ${trainer[@]+"${trainer[@]}"}; do
+    run "trainer-${test##*/}" env OMP_NUM_THREADS=4 "$test"
+done
 run calls env OMP_NUM_THREADS=4 tests/fuzz/api --random "${API_INPUTS:-2000}" 1
 exit $status
