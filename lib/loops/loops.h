@@ -133,8 +133,6 @@ typedef struct kernels {
     /* exact results of an operation on binary32 numbers (minimum and the like: any), to nearest and to odd */
     void (*exact[FPEMU_OPERATION_COUNT])(size_t n, const double *a, const double *b, const double *c,
                                          uint64_t zero_sign, double *nearest, double *odd);
-    /* the same in binary32, to odd; 0 where not all of them are known to be right. operations.inc.c; may be NULL */
-    int (*odd[FPEMU_OPERATION_COUNT])(size_t n, const float *a, const float *b, const float *c, float *odd);
     void (*widen)(size_t n, const float *x, double *y);
     /* x = 2^((log2 p - beta) / alpha), as core_s2fp8_y has it, for finite p above 0; beyond 2^1100 any number as large,
      * below 2^-1100 one as small */

@@ -6,6 +6,7 @@
  * elements are read and written by memcpy, since the caller's arrays are floats and the rules work on bits; `omp simd`
  * promises that iterations are independent, which holds for x == y too. */
 
+#include <fenv.h>
 #include <math.h>
 
 #include "loops.h"
@@ -205,6 +206,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
 #include "codebook.inc.c"
+#include "operations.inc.c"
 #ifdef __AVX2__
 #include "codebook_few.inc.c"
 #define TABLE_CODEBOOK few_codebook
@@ -257,6 +259,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
 #include "codebook.inc.c"
+#include "operations.inc.c"
 #ifdef __AVX2__
 #include "codebook_few_f64.inc.c"
 #define TABLE_CODEBOOK few_wide_codebook
@@ -331,8 +334,6 @@ static void narrow(size_t n, const double *x, float *y)
 
 #include "narrow.inc.c"
 
-#include "operations.inc.c"
-
 #include "dot.inc.c"
 
 #define MAC_SUMS(form, product)                                                                                        \
@@ -374,7 +375,7 @@ static void narrow(size_t n, const double *x, float *y)
                   [FPEMU_OPERATION_MAXIMUM] = exact_maximum,                                                           \
                   [FPEMU_OPERATION_MINIMUM_NUMBER] = exact_minimum_number,                                             \
                   [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},                                            \
-        .odd = ODD_TABLE, .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,                                    \
+        .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,                                    \
         .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
         .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .round_words = WORDS_TABLE,                          \
         .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .fma_odd = fma_odd,                           \
