@@ -100,6 +100,7 @@ FPEMU_FN uint32_t core_element_affine_wide32(const core_plan32 *p, int mode, uin
 {
     const uint32_t sign = u & 0x80000000u, a = u ^ sign, x = a < 0x7f800000u ? a : 0;
     const double scale = p->scale_value, zero = (double)p->zero_point;
+    const uint32_t nan = sign ? p->nan[1] : p->nan[0], infinite = sign ? p->infinite[1] : p->infinite[0];
     const double size = core_value64((uint64_t)(1023 + p->bits) << 52), unit = size * 4503599627370496.0; /* 2^52 */
     core_plan64 integers;
     memset(&integers, 0, sizeof integers);
@@ -111,19 +112,15 @@ FPEMU_FN uint32_t core_element_affine_wide32(const core_plan32 *p, int mode, uin
     const int stays = nearest < core_bits64(9007199254740992.0) &&
                       core_affine_product32(core_value64(nearest), scale) == x; /* a value: a fixed point */
     const double k = core_value64(stays ? nearest : rounded);
-    double kept; /* with its sign */
-    if (p->wrap) {
-        const double turns = (k + unit) - unit, rest = k < unit ? k - turns : 0, code = (sign ? -rest : rest) + zero;
-        const double half = size / 2, more = unit + unit / 2, left = code - ((code + more) - more);
-        const double least = p->is_signed ? -half : 0, high = left < least ? left + size : left;
-        kept = (high >= least + size ? high - size : high) - zero;
-    } else {
-        const double end = sign ? zero - (double)p->q_min : (double)p->q_max - zero, most = k > end ? end : k;
-        kept = sign ? -most : most;
-    }
+    const double turns = (k + unit) - unit, rest = k < unit ? k - turns : 0, code = (sign ? -rest : rest) + zero;
+    const double half = size / 2, more = unit + unit / 2, left = code - ((code + more) - more);
+    const double least = p->is_signed ? -half : 0, high = left < least ? left + size : left;
+    const double wrapped = (high >= least + size ? high - size : high) - zero;
+    const double end = sign ? zero - (double)p->q_min : (double)p->q_max - zero, most = k > end ? end : k;
+    const double kept = p->wrap ? wrapped : sign ? -most : most;
     const uint32_t y = core_affine_product32(kept < 0 ? -kept : kept + 0, scale);
     const uint32_t finite = y ? y | (kept < 0 ? 0x80000000u : 0) : 0;
-    return a < 0x7f800000u ? finite : a > 0x7f800000u ? p->nan[sign >> 31] : p->infinite[sign >> 31];
+    return a < 0x7f800000u ? finite : a > 0x7f800000u ? nan : infinite;
 }
 
 /* Code of y, which core_affine_fast_grid32 and finish made of u: y is scale * k within half an ulp and k has at most
