@@ -27,7 +27,8 @@ examine() {
                    name ~ /^mac_(none|full_range|ends|inf|sat|inside)_/ ||
                    name ~ /^(fill_hash|stochastic_[a-z_]*_[012]|hash_source|philox_words|philox_source)/ ||
                    name ~ /^words_([rs][a-z]*_|count_|largest_error_|by_rule|specials)/ ||
-                   name ~ /^(largest$|largest_error|exact_|widen$|round_b?f16_|narrow_b?f16$)/)
+                   name ~ /^(largest$|largest_error|exact_|odd_second_|widen$|round_b?f16_|narrow_b?f16$)/ ||
+                   (vector == "zmm" && name ~ /^odd_/))
         }
         function close_function() {
             if (name != "" && meant(name)) {
@@ -41,7 +42,7 @@ examine() {
         }
         /^[0-9a-f]+ <.*>:$/ { close_function(); name = $2; gsub(/[<>:]/, "", name); next }
         $0 ~ "%" vector && /\tvpmulld/ { products++ }
-        $0 ~ "%" vector && /\tv(p?(add|sub|and|or|xor|mul|ternlog|max|min|cmp)|cvt|sqrt|div|blend)/ { arithmetic++ }
+        $0 ~ "%" vector && /\tv(p?(add|sub|and|or|xor|mul|ternlog|max|min|cmp|fn?madd)|cvt|sqrt|div|blend)/ { arithmetic++ }
         END { close_function(); if (seen < 100) print object ": only " seen + 0 " loops found" }'
 }
 

@@ -4,7 +4,7 @@
  *
  *   short way  the exact result, rounded to odd in binary64 by vector loops, then the loops of fpemu_quantize; where
  *              binary64 has the bits for it (see core/exact.h)
- *   shortest   the same in binary32, where that has the bits and nothing comes near its ends
+ *   shortest   the same in the carrier, where that has the bits, and without counters
  *   long way   the exact result in 128 bits and one rounding, an element at a time
  *
  * All give the same bits. Functions go the long way. An operand with scales is multiplied by them as it is read: the
@@ -32,7 +32,10 @@ typedef struct job {
     const kernels *k;
     const fpemu_rounding *rounding;
     core_plan64 plan, unbounded; /* unbounded: the same grid without ends, where the loops take two steps */
-    core_plan32 plan32;          /* of the shortest way */
+    core_plan32 plan32;          /* of the shortest way in binary32 */
+    core_plan64 quick;           /* the plan with its fast rule, in binary64; `round32`, `round64`: the loops of both */
+    void (*round32)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
+    void (*round64)(const core_plan64 *p, size_t n, const void *x, const uint32_t *r, void *y);
     int work;
     int carrier, elements;  /* of the rounding, and of operands and results: they may be narrow */
     const void *operand[3]; /* NULL: a single number, in `single` */
@@ -43,20 +46,84 @@ typedef struct job {
     uint8_t counted, stochastic, short_way, shortest_way, nan_is_error;
 } job;
 
-/* Whether binary32, rounded to odd, has the bits for a result of the format, and a loop of one step then rounds it. */
-static int shortest_way_holds(job *j, const fpemu_format *f, const fpemu_rounding *r, int work)
+/* The loop of one step for a plan, or NULL. */
+#define ROUND_LOOP(loops, bits, p)                                                                                     \
+    (core_ends_make##bits(&ends, p) ? (loops)->ends                                                                    \
+     : (p)->rule <= CORE_RULE_AFFINE_FAST && (p)->rule != CORE_RULE_FULL_RANGE_GRID &&                                 \
+             (p)->rule != CORE_RULE_SHIFTER_GRID                                                                       \
+         ? (loops)->round[(p)->rule][(p)->mode]                                                                        \
+         : NULL)
+
+static void choose_rounding(job *j, const fpemu_format *f, const fpemu_rounding *r)
 {
     core_plan64 integers;
-    const int precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits;
-    const int is_float = f->kind == FPEMU_KIND_FLOAT, is_fixed = f->kind == FPEMU_KIND_FIXED;
-    if (work >= FUNCTIONS || j->carrier != 32 || !j->k->odd[work] || r->mode >= FPEMU_MODE_SR ||
-        r->mode == FPEMU_MODE_RTN || (!is_float && !is_fixed) || precision > 22 || f->quantum < -147)
-        return 0;
+    core_ends32 ends;
     core_plan_make32(&j->plan32, &integers, f, r, 0);
     core_choose_fast32(&j->plan32, f);
-    return j->plan32.rule <= CORE_RULE_AFFINE_FAST && j->plan32.rule != CORE_RULE_FULL_RANGE_GRID &&
-           j->plan32.rule != CORE_RULE_SHIFTER_GRID && j->k->loops32->round[j->plan32.rule][j->plan32.mode] &&
-           !j->plan32.wrap;
+    j->round32 = j->k->binary16 && core_is_binary16(&j->plan32) ? j->k->binary16
+                                                                 : ROUND_LOOP(j->k->loops32, 32, &j->plan32);
+}
+
+static void choose_wide_rounding(job *j, const fpemu_format *f)
+{
+    core_ends64 ends;
+    j->quick = j->plan;
+    core_choose_fast64(&j->quick, f);
+    j->round64 = ROUND_LOOP(j->k->loops64, 64, &j->quick);
+    if (!j->round64) {
+        j->quick = j->plan;
+        j->round64 = j->k->loops64->round[j->plan.rule][j->plan.mode];
+    }
+}
+#undef ROUND_LOOP
+
+/* Whether what lies beyond binary32 becomes what its largest number does, by which odd results stand for it. */
+static int ends_alike(const job *j)
+{
+    core_exact beyond = core_exact_special(CORE_FINITE, 0, 0);
+    beyond.high = CORE_SIGN64;
+    beyond.top = 128;
+    if (j->plan.max[0] < core_power64(126) && j->plan.max[1] < core_power64(126))
+        return 1;
+    for (unsigned s = 0; s < 2; s++) {
+        const float largest = s ? -FLT_MAX : FLT_MAX;
+        float y;
+        uint64_t g;
+        beyond.negative = (uint8_t)s;
+        j->round32(&j->plan32, 1, &largest, NULL, &y);
+        const double got = (double)y, want = core_value64(core_exact_round(&j->plan, &beyond, 0, &g));
+        if (core_bits64(got) != core_bits64(want) && (got == got || want == want))
+            return 0;
+    }
+    return 1;
+}
+
+/* Significant bits of the largest number of a grid whose steps are equal. */
+static int grid_precision(const core_plan64 *p)
+{
+    const uint64_t most = p->max[0] > p->max[1] ? p->max[0] : p->max[1];
+    return (int)(most >> 52) - 1023 - p->quantum + 1;
+}
+
+/* Whether the carrier, rounded to odd, has the bits for a result of the format, and a loop of one step then rounds it.
+ */
+static int shortest_way_holds(job *j, const fpemu_format *f, const fpemu_rounding *r, int work, int random_bits)
+{
+    const int is_float = f->kind == FPEMU_KIND_FLOAT, even = f->kind == FPEMU_KIND_FIXED || f->kind == FPEMU_KIND_INT;
+    const int down = j->plan.mode == FPEMU_MODE_RTN;
+    if (work >= FUNCTIONS || FLT_EVAL_METHOD != 0 || (!is_float && !even) || j->nan_is_error || j->plan.wrap ||
+        j->plan.nan[0] != j->plan.nan[1])
+        return 0;
+    const int precision = is_float ? (int)f->mantissa_bits + 1 : grid_precision(&j->plan);
+    const int quantum = is_float ? f->quantum : j->plan.quantum;
+    if (j->carrier == 32) {
+        if (!j->k->loops32->odd[down][work] || j->stochastic || precision > 22 || quantum < -147)
+            return 0;
+        choose_rounding(j, f, r);
+        return j->round32 && j->plan32.nan[0] == j->plan32.nan[1] && ends_alike(j);
+    }
+    return j->k->loops64->odd[down][work] && precision + random_bits <= 51 && quantum >= -1072 &&
+           j->plan.max[0] < core_power64(1022) && j->plan.max[1] < core_power64(1022);
 }
 
 /* Whether format and rounding go with arithmetic; fills the plan and the way to go. */
@@ -88,7 +155,8 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
     j->short_way = (work >= FPEMU_OPERATION_MINIMUM && work < FUNCTIONS) ||
                    (carrier == 32 && work < FUNCTIONS && plain_doubles &&
                     (work == FPEMU_OPERATION_MUL || precision + random_bits + 2 <= 53));
-    j->shortest_way = (uint8_t)(plain_doubles && FLT_EVAL_METHOD == 0 && shortest_way_holds(j, f, r, work));
+    choose_wide_rounding(j, f);
+    j->shortest_way = (uint8_t)shortest_way_holds(j, f, r, work, random_bits);
     return FPEMU_OK;
 }
 
@@ -148,12 +216,16 @@ static int short_tile(const job *j, size_t n, const double *const v[3], const ui
     double odd[TILE];
     uint64_t grid[TILE];
     int found_nan = 0;
-    j->k->exact[j->work](n, v[0], v[1], v[2], p->mode == FPEMU_MODE_RTN ? CORE_SIGN64 : 0, x, odd);
+    const int down = p->mode == FPEMU_MODE_RTN;
+    if (!j->counted && FLT_EVAL_METHOD == 0 && p->nan[0] == p->nan[1] && j->k->loops64->odd[down][j->work])
+        j->k->loops64->odd[down][j->work](n, v[0], v[1], v[2], odd);
+    else
+        j->k->exact[j->work](n, v[0], v[1], v[2], down ? CORE_SIGN64 : 0, x, odd);
     if (j->nan_is_error)
         for (size_t e = 0; e < n; e++)
             found_nan |= is_nan(odd[e]);
     if (!j->counted) {
-        j->k->loops64->round[p->rule][p->mode](p, n, odd, r, y);
+        j->round64(&j->quick, n, odd, r, y);
         return found_nan;
     }
     j->k->loops64->round[p->rule][p->mode](&j->unbounded, n, odd, r, grid);
@@ -208,8 +280,8 @@ static void write_results(const job *j, size_t n, const double *y, char *out)
         carrier_narrow(j->k, j->elements, n, words, out);
 }
 
-/* A tile by the shortest way, or 0 where that does not serve; `beside` has single numbers, and words widened. */
-static int run_shortest(const job *j, size_t at, size_t n, float beside[3][TILE])
+/* A tile by the shortest way in binary32; `beside` has single numbers, and words widened. */
+static void run_shortest32(const job *j, size_t at, size_t n, float beside[3][TILE])
 {
     const size_t size = carrier_size(j->elements);
     const int narrow = carrier_is_narrow(j->elements);
@@ -223,28 +295,44 @@ static int run_shortest(const job *j, size_t at, size_t n, float beside[3][TILE]
         else if (in)
             v[o] = (const float *)(const void *)in;
     }
-    if (!j->k->odd[j->work](n, v[0], v[1], v[2], odd))
-        return 0;
-    j->k->loops32->round[j->plan32.rule][j->plan32.mode](&j->plan32, n, odd, NULL,
-                                                         narrow ? rounded : (float *)(void *)out);
+    j->k->loops32->odd[j->plan.mode == FPEMU_MODE_RTN][j->work](n, v[0], v[1], v[2], odd);
+    j->round32(&j->plan32, n, odd, NULL, narrow ? rounded : (float *)(void *)out);
     if (narrow)
         carrier_narrow(j->k, j->elements, n, rounded, out);
-    return 1;
 }
 
-/* The same of many; returns how many elements were done. */
-static APART size_t run_shortest_tiles(const job *j, size_t first, size_t n)
+/* The same in binary64. */
+static void run_shortest64(const job *j, size_t at, size_t n, double beside[3][TILE])
 {
+    const double *v[3] = {beside[0], beside[1], beside[2]};
+    double odd[TILE];
+    uint32_t r[TILE];
+    for (int o = 0; o < operands_of(j->work); o++)
+        if (j->operand[o])
+            v[o] = (const double *)j->operand[o] + at;
+    if (j->stochastic)
+        fpemu_random_fill(j->k, j->rounding, j->rounding->offset + at, n, r);
+    j->k->loops64->odd[j->plan.mode == FPEMU_MODE_RTN][j->work](n, v[0], v[1], v[2], odd);
+    j->round64(&j->quick, n, odd, r, (double *)j->y + at);
+}
+
+/* The same of many. */
+static APART void run_shortest(const job *j, size_t first, size_t n)
+{
+    double wide[3][TILE];
     float beside[3][TILE];
     for (int o = 0; o < operands_of(j->work); o++)
-        for (size_t e = 0; e < TILE && !j->operand[o]; e++)
-            beside[o][e] = (float)j->single[o];
+        for (size_t e = 0; e < n && e < TILE && !j->operand[o]; e++) {
+            wide[o][e] = j->carrier == 64 ? j->single[o] : 0;
+            beside[o][e] = j->carrier == 32 ? (float)j->single[o] : 0;
+        }
     for (size_t i = 0, m; i < n; i += m) {
         m = n - i < TILE ? n - i : TILE;
-        if (!run_shortest(j, first + i, m, beside))
-            return i;
+        if (j->carrier == 32)
+            run_shortest32(j, first + i, m, beside);
+        else
+            run_shortest64(j, first + i, m, wide);
     }
-    return n;
 }
 
 /* Elements [first, first + n). Returns whether an exact result was NaN, where that matters. */
@@ -255,21 +343,15 @@ static int run(const job *j, size_t first, size_t n, gathering *gathered)
     const double *v[3] = {wide[0], wide[1], wide[2]};
     const size_t size = carrier_size(j->elements);
     int found_nan = 0;
+    if (j->shortest_way && !gathered && !j->scales[0].values && !j->scales[1].values && !j->scales[2].values) {
+        run_shortest(j, first, n);
+        return 0;
+    }
     for (int o = 0; o < 3; o++)
         if (!j->operand[o])
             for (size_t e = 0; e < TILE; e++)
                 wide[o][e] = j->single[o];
-    const int shortest =
-        j->shortest_way && !gathered && !j->scales[0].values && !j->scales[1].values && !j->scales[2].values;
-    size_t m, again = 0; /* where a tile is not for the shortest way, the next ones likely are not */
-    for (size_t i = 0; i < n; i += m) {
-        const size_t quick = shortest && i >= again ? run_shortest_tiles(j, first + i, n - i) : 0;
-        if (quick) {
-            m = quick;
-            continue;
-        }
-        if (shortest && i >= again)
-            again = i + 8 * TILE;
+    for (size_t i = 0, m; i < n; i += m) {
         m = n - i < TILE ? n - i : TILE;
         const uint64_t index = j->rounding->offset + first + i;
         char *out = (char *)j->y + (first + i) * size;
@@ -312,9 +394,11 @@ static int all_narrow(const void *x, int carrier, size_t n)
     return all;
 }
 
-/* Elements begin <= i < end, counted where that is asked for. */
-static int run_part(const job *j, size_t begin, size_t end, fpemu_stats *stats)
+/* Part k of so many. */
+static int run_part(const job *j, int k, int parts, size_t n, fpemu_stats *stats)
 {
+    const size_t begin = part_begin(k, parts, n, j->rounding->offset);
+    const size_t end = part_begin(k + 1, parts, n, j->rounding->offset);
     if (!j->counted)
         return run(j, begin, end - begin, NULL);
     gathering g;
@@ -371,18 +455,17 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
     int found_nan = 0;
     const int parts = thread_count(n);
     if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
-        found_nan = run_part(&j, 0, n, stats);
-    } else {
+        found_nan = run_part(&j, 0, 1, n, stats);
+        return found_nan && j.nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
+    }
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(parts) schedule(static, 1) reduction(| : found_nan)
 #endif
-        for (int k = 0; k < parts; k++) {
-            const size_t begin = part_begin(k, parts, n, r->offset), end = part_begin(k + 1, parts, n, r->offset);
-            fp_environment environment;
-            fpemu_environment_enter(&environment); /* a worker thread has its own */
-            found_nan |= run_part(&j, begin, end, stats);
-            fpemu_environment_leave(&environment);
-        }
+    for (int k = 0; k < parts; k++) {
+        fp_environment environment;
+        fpemu_environment_enter(&environment); /* a worker thread has its own */
+        found_nan |= run_part(&j, k, parts, n, stats);
+        fpemu_environment_leave(&environment);
     }
     return found_nan && j.nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
 }

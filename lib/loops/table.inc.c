@@ -26,6 +26,7 @@ static const carrier_loops TABLE = {
     .ends = loop_ends,
     .compat = loop_compat,
     .wrapped = {FAST_MODES(wrapped, ROUND)},
+    .odd = ODD_TABLE,
     .finish = loop_finish,
     .count = loop_count,
     .count_inside = loop_count_inside,

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arith_short.c - operations on arrays of binary32 without counters, which take binary32 itself where it has the bits,
- * against the call for one element, which takes 128 bits: ordinary operands, halves and neighbours of the format's
- * numbers, zeros, and operands beside the ends where binary32 no longer serves; arrays, single numbers, words. */
+/* arith_short.c - operations on arrays without counters, which take the carrier itself where it has the bits, against
+ * the call for one element, which takes 128 bits: ordinary operands, halves and neighbours of the format's numbers,
+ * zeros, operands beside the carrier's ends, infinity and NaN; arrays and single numbers of both carriers.
+ *
+ * usage: arith_short [--pairs SPEC...]     every pair of numbers of these formats, in every mode and both carriers; of
+ *                                          formats of more than 8 bits those beside the beginning, middle and end of
+ *                                          binades, and others */
 #include "../judges/longhand.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { N = 2600 }; /* more than two tiles */
+enum { N = 2600, WIDE = 1300 }; /* more than two tiles, and one */
 
 static const char *const formats[] = {
-    "fp16",        "bf16",        "e4m3fn",     "e5m2:saturate", "tf32",
-    "fp(7,21,63)", "fp(5,22,15)", "fixed(8,4)", "fixed(16,12)",  "fp(7,20,63):flushin"};
-enum { KINDS = 7 };
+    "fp16",        "bf16",       "e4m3fn",         "e5m2:saturate",       "tf32",
+    "fp(7,21,63)", "fp(5,22,15)", "fixed(8,4)",    "fixed(16,12)",        "fp(7,20,63):flushin",
+    "int8",        "uint8",      "e8m0",           "int(8,zero=3)",       "posit(16,1)",
+    "fp(8,21,126)", "bf16:saturate", "fixed(22,-104)", "fixed(24,-103)",  "float(e=8,m=20):flushout",
+    "fp(8,18,127)", "float(e=11,m=40)", "float(e=10,m=50)", "fixed(40,20)"};
+enum { KINDS = 7, POLICIES = FPEMU_OVERFLOW_SATURATE_KEEP_INF + 1 };
 
 static float pick(int kind, const fpemu_format *f, uint64_t *state)
 {
@@ -36,9 +44,18 @@ static float pick(int kind, const fpemu_format *f, uint64_t *state)
     }
 }
 
-static int same(float a, float b)
+/* With bits that binary32 has not, and of binary64's ends. */
+static double pick_wide(int kind, const fpemu_format *f, uint64_t *state)
 {
-    uint32_t u, v;
+    const uint64_t r = lh_next(state);
+    const double x = (double)pick(kind, f, state), more = r & 1 ? ldexp((double)(r >> 60) - 8, -52) : 0;
+    const int far = kind == 4 ? -440 : kind == 5 ? 896 : kind == 6 ? (int)(r >> 16) % 900 : 0;
+    return ldexp(x * (1 + more), r & 2 ? far : -far / 8);
+}
+
+static int same(double a, double b)
+{
+    uint64_t u, v;
     memcpy(&u, &a, sizeof u);
     memcpy(&v, &b, sizeof v);
     return u == v || (isnan(a) && isnan(b));
@@ -53,6 +70,7 @@ static void one_call(const char *spec, const fpemu_format *f, uint8_t mode, int 
     const size_t steps[] = {seed % 5 != 1, seed % 5 != 2, seed % 5 != 3};
     unsigned differ = 0, first = 0;
     r.mode = mode;
+    r.overflow = (uint8_t)(seed / KINDS % POLICIES);
     for (int o = 0; o < 3; o++)
         for (size_t i = 0; i < N; i++) {
             v[o][i] = pick(kind, f, &state);
@@ -65,7 +83,7 @@ static void one_call(const char *spec, const fpemu_format *f, uint8_t mode, int 
              "%s: operation %d refused", spec, operation);
     for (size_t i = 0; i < N; i++) {
         const float a = v[0][steps[0] ? i : 0], b = v[1][steps[1] ? i : 0], c = v[2][steps[2] ? i : 0];
-        if (!same(y[i], fpemu_arith_one_f32(f, &r, (fpemu_operation)operation, a, b, c, i))) {
+        if (!same((double)y[i], (double)fpemu_arith_one_f32(f, &r, (fpemu_operation)operation, a, b, c, i))) {
             first = differ ? first : (unsigned)i;
             differ++;
         }
@@ -78,23 +96,127 @@ static void one_call(const char *spec, const fpemu_format *f, uint8_t mode, int 
         const size_t all[] = {1, steps[1], steps[2]};
         (void)fpemu_arith_f32(f, &r, (fpemu_operation)operation, N, own, all, y, NULL);
         for (size_t i = differ = 0; i < N; i++)
-            differ += !same(y[i], fpemu_arith_one_f32(f, &r, (fpemu_operation)operation, v[0][i],
-                                                      v[1][steps[1] ? i : 0], v[2][steps[2] ? i : 0], i));
+            differ += !same((double)y[i], (double)fpemu_arith_one_f32(f, &r, (fpemu_operation)operation, v[0][i],
+                                                                      v[1][steps[1] ? i : 0], v[2][steps[2] ? i : 0], i));
         lh_check(differ == 0, "%s mode %u operation %d in place: %u differ", spec, mode, operation, differ);
     }
 }
 
-int main(void)
+/* The same of binary64. */
+static void one_wide_call(const char *spec, const fpemu_format *f, uint8_t mode, int operation, int kind, uint64_t seed)
+{
+    static double v[3][WIDE], y[WIDE];
+    fpemu_rounding r = fpemu_rounding_nearest();
+    const double *const operands[] = {v[0], v[1], v[2]};
+    uint64_t state = seed;
+    const size_t steps[] = {seed % 5 != 1, seed % 5 != 2, seed % 5 != 3};
+    unsigned differ = 0, first = 0;
+    r.mode = mode;
+    r.overflow = (uint8_t)(seed / KINDS % POLICIES);
+    r.offset = seed % 2 ? 0 : seed * 77;
+    for (int o = 0; o < 3; o++)
+        for (size_t i = 0; i < WIDE; i++) {
+            v[o][i] = pick_wide(kind, f, &state);
+            if (operation == FPEMU_OPERATION_SQRT && kind != 6)
+                v[o][i] = fabs(v[o][i]);
+        }
+    if (seed % 3 == 0)
+        v[0][WIDE / 2] = kind % 2 ? (double)NAN : (double)INFINITY;
+    lh_check(fpemu_arith_f64(f, &r, (fpemu_operation)operation, WIDE, operands, steps, y, NULL) == FPEMU_OK,
+             "%s: operation %d refused", spec, operation);
+    for (size_t i = 0; i < WIDE; i++) {
+        const double a = v[0][steps[0] ? i : 0], b = v[1][steps[1] ? i : 0], c = v[2][steps[2] ? i : 0];
+        if (!same(y[i], fpemu_arith_one_f64(f, &r, (fpemu_operation)operation, a, b, c, i))) {
+            first = differ ? first : (unsigned)i;
+            differ++;
+        }
+    }
+    lh_check(differ == 0, "%s mode %u operation %d, wide operands of kind %d: %u of %d differ, number %u first: %a %a %a",
+             spec, mode, operation, kind, differ, (int)WIDE, first, v[0][first], v[1][first], v[2][first]);
+}
+
+/* Every number of at most 8 bits; of more, in every binade or of some 32 of them those beside its beginning, middle and
+ * end, and some others. */
+static size_t choose_numbers(const fpemu_format *f, double *x, size_t most)
+{
+    size_t n = 0;
+    for (uint64_t code = 0; code >> f->bits == 0 && n < most; code++) {
+        const unsigned places = f->mantissa_bits ? f->mantissa_bits : f->bits - 4u;
+        const unsigned kept = f->bits <= 8 ? 0 : places;
+        const uint64_t low = code & ((UINT64_C(1) << kept) - 1), half = (UINT64_C(1) << kept) >> 1;
+        const uint64_t binade = code >> kept, binades = f->exponent_bits > 5 ? (uint64_t)1 << (f->exponent_bits - 5) : 1;
+        const int chosen = kept == 0 || (binade % binades < 2 && (low <= 1 || low + 1 == 2 * half || low - half <= 1)) ||
+                           code % 449 == 0;
+        if (chosen)
+            x[n++] = fpemu_decode_one_f64(f, code);
+    }
+    return n;
+}
+
+static void check_pairs(const char *spec)
+{
+    static double x[8192], a[8192], b[8192], c[8192], y[8192];
+    static float a32[8192], b32[8192], c32[8192], y32[8192];
+    fpemu_format f;
+    unsigned long pairs = 0;
+    if (!lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s", spec))
+        return;
+    const size_t n = choose_numbers(&f, x, sizeof x / sizeof *x);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            a[k] = x[i];
+            b[k] = x[k];
+            c[k] = x[(i * 7 + k * 13 + 5) % n];
+            a32[k] = (float)a[k];
+            b32[k] = (float)b[k];
+            c32[k] = (float)c[k];
+            if (k + 1 < n)
+                continue;
+            for (int operation = 0; operation < 6; operation++)
+                for (uint8_t mode = 0; mode <= FPEMU_MODE_SE; mode++) {
+                    const double *const wide[] = {operation == FPEMU_OPERATION_SQRT ? b : a, b, c};
+                    const float *const narrow[] = {operation == FPEMU_OPERATION_SQRT ? b32 : a32, b32, c32};
+                    fpemu_rounding r = fpemu_rounding_nearest();
+                    unsigned differ = 0;
+                    r.mode = mode;
+                    if (f.kind == FPEMU_KIND_POSIT && mode)
+                        continue;
+                    lh_check(fpemu_arith_f64(&f, &r, (fpemu_operation)operation, n, wide, NULL, y, NULL) == FPEMU_OK &&
+                                 fpemu_arith_f32(&f, &r, (fpemu_operation)operation, n, narrow, NULL, y32, NULL) ==
+                                     FPEMU_OK,
+                             "%s refused", spec);
+                    for (size_t e = 0; e < n; e++) {
+                        const double one =
+                            fpemu_arith_one_f64(&f, &r, (fpemu_operation)operation, wide[0][e], b[e], c[e], e);
+                        differ += (unsigned)(!same(y[e], one) + !same((double)y32[e], one));
+                    }
+                    lh_check(differ == 0, "%s operation %d mode %u, first operand %a: %u differ", spec, operation, mode,
+                             x[i], differ);
+                    pairs += n;
+                }
+        }
+    printf("%-16s %zu numbers, %lu results in each carrier\n", spec, n, pairs);
+}
+
+int main(int argc, char **argv)
 {
     uint64_t seed = 0;
+    if (argc > 1 && strcmp(argv[1], "--pairs") == 0) {
+        for (int i = 2; i < argc; i++)
+            check_pairs(argv[i]);
+        return lh_report("arith_short --pairs");
+    }
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         fpemu_format f;
         if (!lh_check(fpemu_format_parse(formats[i], &f, NULL) == FPEMU_OK, "%s", formats[i]))
             continue;
         for (int operation = 0; operation < 6; operation++)
-            for (uint8_t mode = 0; mode < FPEMU_MODE_SR; mode++)
-                for (int k = 0; k < 3; k++, seed++)
-                    one_call(formats[i], &f, mode, operation, (int)(seed * 5 % KINDS), seed + 1);
+            for (uint8_t mode = 0; mode <= FPEMU_MODE_SE; mode++)
+                for (int k = 0; k < 2 && (f.kind != FPEMU_KIND_POSIT || mode == FPEMU_MODE_RNE); k++, seed++) {
+                    if (f.fits_f32)
+                        one_call(formats[i], &f, mode, operation, (int)(seed * 5 % KINDS), seed + 1);
+                    one_wide_call(formats[i], &f, mode, operation, (int)(seed * 5 % KINDS), seed + 1);
+                }
     }
     return lh_report("arith_short");
 }
