@@ -309,7 +309,7 @@ void fpemu_vbmi_codebook_runs(const core_planes *p, size_t length, size_t count,
 {
     int quick = p->quick;
     for (size_t b = 0; b < count; b++)
-        quick &= core_few_holds(down[b]) & core_few_holds(scales[b]);
+        quick &= core_few_holds(down[b]); /* which are the scales, or infinite */
     if (!quick)
         codebook_blocks(p, NULL, CODEBOOK_DIVIDED, p->lowest != 0, length, count, down, scales, (const char *)x,
                         (char *)y);
