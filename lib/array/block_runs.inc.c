@@ -369,25 +369,112 @@ static void block_counted_elements(const block_job *j, const block_scales *s, si
         memcpy(y, to, n * sizeof *y);
 }
 
+/* Whether the loops of tables do blocks of it at once: their scales are as they are found, so that no element lies
+ * farther out than the values times its scale. */
+static int block_table_is_quick(const block_job *j)
+{
+    return j->element.is_table && j->element.searches && !j->call->sink && j->block.rule == FPEMU_SCALING_ABSMAX &&
+           j->block.same && (j->stochastic || j->element.search->steps);
+}
+
+/* Blocks of a table, with divisors; at most TILE elements where they take random bits. */
+static void block_table_runs(const block_job *j, const realw *down, const realw *s, uint64_t index, size_t length,
+                             size_t count, const realw *x, realw *y)
+{
+    uint32_t r[TILE];
+    if (!j->stochastic) {
+        j->k->loopsw->codebook_runs(j->element.search, length, count, down, s, x, y);
+        return;
+    }
+    fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, length * count, r);
+    j->k->loopsw->codebook_random_runs(j->element.search, length, count, down, s, x, r, y);
+}
+
+/* How many of n elements that share a scale lie outside the table: by the numbers where quotients pass its ends, which
+ * are near the products; or by the quotients. */
+static uint64_t block_table_outside(const block_job *j, realw down, realw s, uintw amax, size_t n, const realw *x)
+{
+    const core_search *search = j->element.search;
+    const realw low = search->values[0], high = search->values[CORE_SEARCH_VALUES], most = core_value(amax) / down;
+    if (-most >= low && most <= high)
+        return 0;
+    realw last = high * s, first = low * s;
+    if (core_bits(last) << 1 >> 1 < CARRIER_INF - 2 && core_bits(first) << 1 >> 1 < CARRIER_INF - 2 && last > 0) {
+        last = last / down > high ? core_value(core_bits(last) - 1) : last;
+        const realw more = core_value(core_bits(last) + 1);
+        first = first < 0 && first / down < low ? core_value(core_bits(first) - 1) : first;
+        const realw less = core_value(core_bits(first) + 1);
+        if (first < 0 && last / down <= high && more / down > high && first / down >= low && less / down < low)
+            return j->k->loopsw->count_outside(first, last, n, x);
+    }
+    uint64_t outside = 0;
+    realw t[BLOCK_TILE];
+    for (size_t at = 0, m; at < n; at += m) {
+        m = n - at < BLOCK_TILE ? n - at : BLOCK_TILE;
+        j->k->loopsw->runs_t(1, 0, m, 1, &down, x + at, t);
+        outside += j->k->loopsw->codebook_outside(search, m, t, NULL);
+    }
+    return outside;
+}
+
+/* The counters of n elements and what a table made of them, but for those outside. */
+static void block_table_seen(const block_job *j, size_t n, const realw *x, const realw *y, tile_counts *c)
+{
+    static const core_plan open = {.max = {~(uintw)0, ~(uintw)0}};
+    const kernels *k = j->k;
+    const int keeps_zero = j->call->format->has_zero; /* which the second takes for granted */
+    if (!k->loopsw->count_nonzero(&open, n, x, y, 0, c) &&
+        !(keeps_zero && k->loopsw->count_inside(&open, n, x, y, 0, c))) {
+        uintw grid[TILE];
+        memset(grid, 0, n * sizeof *grid);
+        k->loopsw->count(&open, n, x, y, grid, c);
+    }
+}
+
+/* As block_counted_elements, of a table. */
+static void block_counted_table(const block_job *j, const block_scales *s, const uintw *amax, size_t first,
+                                uint64_t index, size_t length, size_t count, uint64_t position, uint64_t whole,
+                                const realw *x, realw *y, gathering *g)
+{
+    const size_t n = length * count;
+    realw held[TILE];
+    realw *const to = x == y ? held : y;
+    tile_counts c = {0};
+    uint64_t outside = 0;
+    block_table_runs(j, s->down + first, s->s + first, index, length, count, x, to);
+    c.max_error = g->stats.max_error;
+    block_table_seen(j, n, x, to, &c);
+    for (size_t b = 0; b < count; b++)
+        outside += block_table_outside(j, s->down[first + b], s->s[first + b], amax[first + b], length, x + b * length);
+    c.clipped = c.overflow = outside;
+    block_gather(j, position, whole, n, x, to, &c, g);
+    if (to != y)
+        memcpy(y, to, n * sizeof *y);
+}
+
 /* Full runs in a row, counted. */
 static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
                                   gathering *g)
 {
     const size_t length = (size_t)j->walk.tile_length, fit = length < 4 * TILE ? 4 * TILE / length : 1;
     const size_t full = fit < POW2_LANES ? fit : POW2_LANES, few = length < TILE ? TILE / length : 1;
+    const int table = block_table_is_quick(j);
     uintw amax[POW2_LANES];
     block_scales s;
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->loopsw->runs_amax(length, wanted, x, amax);
         const size_t count = block_tile_scales(j, wanted, amax, &s), n = count * length;
-        if (count == 0 || !block_try_counting(j, count, amax, &s))
+        if (count == 0 || !(table ? s.divide && s.second == 1 : block_try_counting(j, count, amax, &s)))
             return done;
         for (size_t b = 0; b < count; b += few) /* some blocks, or piece by piece of one */
             for (size_t at = 0, m; at < length; at += m) {
                 const size_t runs = count - b < few ? count - b : few, from = b * length + at;
                 m = length < TILE || length - at < TILE ? length - at : TILE;
-                block_counted_elements(j, &s, b, index + from, m, runs, at, length, x + from, y + from, g);
+                if (table)
+                    block_counted_table(j, &s, amax, b, index + from, m, runs, at, length, x + from, y + from, g);
+                else
+                    block_counted_elements(j, &s, b, index + from, m, runs, at, length, x + from, y + from, g);
             }
         block_count_scales(j, count, amax, s.saturated, g);
         x += n;
@@ -398,28 +485,13 @@ static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t b
     return blocks;
 }
 
-/* The same of a table, with divisors; at most TILE elements where they take random bits. */
-static void block_table_runs(const block_job *j, const block_scales *s, uint64_t index, size_t length, size_t count,
-                             const realw *x, realw *y)
-{
-    uint32_t r[TILE];
-    if (!j->stochastic) {
-        j->k->loopsw->codebook_runs(j->element.search, length, count, s->down, s->s, x, y);
-        return;
-    }
-    fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, length * count, r);
-    j->k->loopsw->codebook_random_runs(j->element.search, length, count, s->down, s->s, x, r, y);
-}
-
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
 static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y)
 {
     const size_t length = (size_t)j->walk.tile_length;
     const size_t fit = length < TILE ? TILE / length : 1, few = fit < POW2_LANES ? fit : POW2_LANES;
     const size_t fast = length < 4 * TILE ? 4 * TILE / length : 1;
-    /* scales as they are found: no element lies farther out than the values times its scale */
-    const int table = j->element.is_table && j->element.values && j->block.rule == FPEMU_SCALING_ABSMAX &&
-                      j->block.same && !(j->stochastic && length > TILE) && (j->stochastic || j->element.search->steps);
+    const int table = block_table_is_quick(j) && !(j->stochastic && length > TILE);
     core_draw draw;
     const int draws = j->fused && j->stochastic && block_draws(j, index, length, length, &draw);
     const size_t full = !(j->fast[0] || draws || (table && !j->stochastic)) || length == 1 ? few
@@ -444,7 +516,7 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
         else if (drawn)
             block_fused_elements(j, &s, 0, length, count, x, &draw, NULL, y);
         else if (at_once)
-            block_table_runs(j, &s, index, length, count, x, y);
+            block_table_runs(j, s.down, s.s, index, length, count, x, y);
         for (size_t at = 0, m; at < n && !at_once; at += m) {
             m = n - at < TILE ? n - at : TILE;
             const size_t run = length < TILE ? length : m, runs = length < TILE ? count : 1;

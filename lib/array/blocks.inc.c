@@ -826,18 +826,10 @@ static int block_is_plain(const block_call *call, const core_walk *w)
 static void block_table_count(const block_job *j, uint64_t index, size_t n, const realw *x, const realw *y,
                               gathering *g)
 {
-    static const core_plan open = {.max = {~(uintw)0, ~(uintw)0}};
-    const kernels *k = j->k;
     tile_counts c = {0};
     c.max_error = g->stats.max_error;
-    const int keeps_zero = j->call->format->has_zero; /* which the second takes for granted */
-    if (!k->loopsw->count_nonzero(&open, n, x, y, 0, &c) &&
-        !(keeps_zero && k->loopsw->count_inside(&open, n, x, y, 0, &c))) {
-        uintw grid[TILE];
-        memset(grid, 0, n * sizeof *grid);
-        k->loopsw->count(&open, n, x, y, grid, &c);
-    }
-    c.clipped = c.overflow = k->loopsw->codebook_outside(j->element.search, n, x, NULL);
+    block_table_seen(j, n, x, y, &c);
+    c.clipped = c.overflow = j->k->loopsw->codebook_outside(j->element.search, n, x, NULL);
     fpemu_gather_tile(g, CARRIER_BITS, index, n, x, y, &c);
 }
 
@@ -1021,7 +1013,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->compact;
     j.fast[0] = j.fused && j.element.plan.mode == FPEMU_MODE_RNE && !call->sink;
     j.fast[1] = j.fast[0] && core_fast_quotients(f);
-    j.many &= (j.walk.inner == 1 && !call->stats) || j.pow2.usable || j.fused;
+    j.many &= (j.walk.inner == 1 && (!call->stats || block_table_is_quick(&j))) || j.pow2.usable || j.fused;
 #if CARRIER_BITS == 32
     if ((j.block.powers || f->scaling == FPEMU_SCALING_S2FP8) && element.fits_f64) /* also what binary32 holds */
         block_element_begin64(&j.wide, &element, &rounding, j.counted);

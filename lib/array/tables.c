@@ -46,6 +46,20 @@ fpemu_status fpemu_function_table_bf16(const fpemu_format *format, const fpemu_r
     return make_table(FPEMU_CARRIER_BF16, format, rounding, function, table);
 }
 
+/* Eight at a time: all are read before one is written, so that none waits for a store that might be to x. */
+static void look_up(const uint16_t *table, size_t n, const uint16_t *x, uint16_t *y)
+{
+    size_t i = 0;
+    for (; n - i >= 8; i += 8) {
+        uint16_t eight[8];
+        for (int k = 0; k < 8; k++)
+            eight[k] = table[x[i + (size_t)k]];
+        memcpy(y + i, eight, sizeof eight);
+    }
+    for (; i < n; i++)
+        y[i] = table[x[i]];
+}
+
 fpemu_status fpemu_function_look_up(const uint16_t *table, size_t n, const uint16_t *x, uint16_t *y)
 {
     if (n == 0)
@@ -60,14 +74,15 @@ fpemu_status fpemu_function_look_up(const uint16_t *table, size_t n, const uint1
         return FPEMU_ERROR_OVERLAP;
     const int parts = thread_count(n);
     if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
-        for (size_t i = 0; i < n; i++)
-            y[i] = table[x[i]];
+        look_up(table, n, x, y);
         return FPEMU_OK;
     }
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(parts) schedule(static)
+#pragma omp parallel for num_threads(parts) schedule(static, 1)
 #endif
-    for (size_t i = 0; i < n; i++)
-        y[i] = table[x[i]];
+    for (int part = 0; part < parts; part++) {
+        const size_t begin = part_begin(part, parts, n, 0), end = part_begin(part + 1, parts, n, 0);
+        look_up(table, end - begin, x + begin, y + begin);
+    }
     return FPEMU_OK;
 }

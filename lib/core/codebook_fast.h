@@ -41,6 +41,7 @@ FPEMU_FN int core_search_apart(uint32_t a, uint32_t b)
  * same x. So a block has thresholds of its own, and needs no quotient of an element. */
 typedef struct core_few {
     double edges[16]; /* T and half a step more; the last is beyond every element */
+    float halves[16]; /* that half step, where `fused` */
     float thresholds[16], values[17], inverses[16]; /* of values[k + 1] - values[k]; 0 at the last value and beyond */
     /* By these in binary32, with [x [1/s]] for the quotient, the fraction of core_search_up comes less than `band` from
      * what it is in binary64, and so does what it is held against: nearer ones are for that. 0: not for random bits */
@@ -49,6 +50,7 @@ typedef struct core_few {
     uint32_t even[32]; /* thresholds that lie below x / s / reach * 15 + 16, to the nearest integer, for sure */
     uint8_t usable;
     uint8_t is_even; /* each of `even` leaves one more at most */
+    uint8_t fused;   /* s * (T and half a step more) is a fused product of binary32: s times the half step is exact */
 } core_few;
 
 /* In binary32 and to nearest, for look-ups of bytes: the number of bits that tell buckets apart is that of the binade,
@@ -60,7 +62,8 @@ typedef struct core_planes {
     int32_t lowest;                 /* 0 where numbers below zero count as zero, else the lowest integer */
     uint8_t base[CORE_PLANES_BUCKETS + CORE_SEARCH_STEP];                     /* by bucket, and 256 more below zero */
     uint8_t thresholds[4][CORE_SEARCH_VALUES], values[4][CORE_SEARCH_VALUES]; /* byte by byte, lowest first */
-    uint8_t usable, quick; /* quick: no threshold is so near to zero that core_fast_quotient would not do */
+    uint8_t usable, quick; /* quick: no threshold is so near to zero that core_fast_quotient would not do,
+                              * and no value so large that a product by a scale that core_few_holds overflows */
 } core_planes;
 
 #include "carrier32.h"
@@ -99,18 +102,20 @@ FPEMU_FN void core_few_fractions(core_few *f, uint32_t count)
 FPEMU_FN void core_few_make(core_few *f, uint32_t length, const float *thresholds, const float *values)
 {
     const uint32_t count = length - 1;
-    f->usable = f->is_even = 0;
+    f->usable = f->is_even = f->fused = 0;
     if (length > 16)
         return;
     const float low = values[0] < 0 ? -values[0] : values[0], high = values[count];
     f->reach = high > low ? high : low;
     if (!(f->reach >= 0x1p-40f && f->reach <= 0x1p40f))
         return;
+    int fused = 1;
     for (uint32_t k = 0; k < 16; k++) {
         const float t = thresholds[k];
         f->values[k] = values[k];
         f->thresholds[k] = t;
         f->edges[k] = 0x1p100;
+        f->halves[k] = 0;
         if (k >= count)
             continue;
         const uint32_t u = core_bits32(t), a = u & 0x7fffffffu;
@@ -121,9 +126,12 @@ FPEMU_FN void core_few_make(core_few *f, uint32_t length, const float *threshold
             a == 1 ? -0x1.0000000000001p-150 : ((double)t + (double)core_value32(u >> 31 ? u - 1 : u + 1)) / 2;
         if (u == 1)
             return;
+        f->halves[k] = (float)(f->edges[k] - (double)t);
+        fused &= a >= core_bits32(0x1p-40f); /* so is the half step of it, times the least scale, a whole float */
     }
     f->values[16] = f->values[15];
     f->usable = 1;
+    f->fused = (uint8_t)fused;
     core_few_fractions(f, count);
     int before = -1; /* the last bucket that the threshold before may have */
     uint32_t from = 0;
@@ -155,66 +163,94 @@ FPEMU_FN void core_few_make_wide(core_few *f, const core_search64 *s)
     core_few_make(f, s->table.length, thresholds, values);
 }
 
+/* base[b] = how many thresholds lie in buckets below b, from whether each has one, which is one at most; `step`:
+ * 1 if buckets ascend, with `before` thresholds below them all, or -1. */
+FPEMU_FN void core_planes_count(uint8_t *base, const uint8_t *has, uint32_t buckets, uint32_t before, int step)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101); /* times eight bytes: their sums from the lowest on */
+    uint64_t k = before;
+    for (uint32_t b = 0; b < buckets; b += 8) {
+        uint64_t eight = 0;
+        for (int i = 0; i < 8; i++)
+            eight |= (uint64_t)has[b + (uint32_t)i] << 8 * i;
+        const uint64_t sums = eight * ones, below = step > 0 ? k * ones + sums - eight : k * ones - sums;
+        for (int i = 0; i < 8; i++)
+            base[b + (uint32_t)i] = (uint8_t)(below >> 8 * i);
+        k = step > 0 ? k + (sums >> 56) : k - (sums >> 56);
+    }
+}
+
+/* The most bits of each binade: binades ascend, so the largest yet, with the binade above it, is that of the last. */
+FPEMU_FN void core_planes_bits(const uint32_t *need, int count, int step, uint8_t bits[32])
+{
+    uint32_t most = 0;
+    uint8_t here[32] = {0};
+    for (int k = 0; k < count; k++) {
+        const uint32_t n = need[step * k];
+        most = n > most ? n : most;
+        here[most >> 5] = (uint8_t)(most & 31);
+    }
+    for (int e = 0; e < 32; e++)
+        bits[e] = here[e] > bits[e] ? here[e] : bits[e];
+}
+
 /* From s, whose thresholds are made. */
 FPEMU_FN void core_planes_make(core_planes *p, core_search32 *s)
 {
     const uint32_t count = s->table.length - 1;
-    uint8_t bits[32];
+    uint32_t u[CORE_SEARCH_VALUES], a[CORE_SEARCH_VALUES], least_of_all = ~UINT32_C(0);
+    uint32_t need[CORE_SEARCH_VALUES];
+    uint8_t bits[32] = {0};
     p->usable = 0;
     core_search_ends32(s);
     const uint32_t lowest = s->least >> 23, binades = (s->most >> 23) - lowest + 1;
     if (binades > 32)
         return;
-    memset(bits, 0, sizeof bits);
-    for (uint32_t k = 0; k + 1 < count; k++) {
-        const uint32_t u = core_bits32(s->thresholds[k]), next = core_bits32(s->thresholds[k + 1]);
-        const uint32_t a = core_search_magnitude(u, s->least, s->most);
-        const uint32_t b = core_search_magnitude(next, s->least, s->most);
-        if ((u ^ next) >> 31 || (a ^ b) >> 23)
-            continue;
-        const int apart = core_search_apart(a, b);
-        if (apart < 0)
-            return;
-        const uint8_t need = (uint8_t)(23 - apart);
-        bits[(a >> 23) & 31] = need > bits[(a >> 23) & 31] ? need : bits[(a >> 23) & 31];
+    for (uint32_t k = 0; k < count; k++) {
+        u[k] = core_bits32(s->thresholds[k]);
+        const uint32_t magnitude = u[k] & 0x7fffffffu;
+        least_of_all = magnitude < least_of_all ? magnitude : least_of_all;
+        a[k] = core_search_magnitude(u[k], s->least, s->most);
     }
-    p->quick = 1;
+    const float low = s->values[0], high = s->values[CORE_SEARCH_VALUES];
+    p->quick = least_of_all >= core_bits32(0x1p-40f) && low > -0x1p60f && high < 0x1p60f;
+    uint32_t negative = 0, same = 0;
+    for (uint32_t k = 0; k + 1 < count; k++) { /* the bits that tell it from the next one, below its binade */
+        const uint32_t apart = a[k] ^ a[k + 1], tells = !((u[k] ^ u[k + 1]) >> 31 | apart >> 23);
+        same |= tells & !apart;
+        need[k] = ((a[k] >> 23) - lowest) << 5 | (tells ? 23 - (uint32_t)core_log2_32(apart | 1) : 0);
+    }
+    need[count - 1] = ((a[count - 1] >> 23) - lowest) << 5;
     for (uint32_t k = 0; k < count; k++)
-        p->quick &= (core_bits32(s->thresholds[k]) & 0x7fffffffu) >= core_bits32(0x1p-40f);
-    const int below = s->thresholds[0] < 0 || core_bits32(s->thresholds[0]) >> 31;
+        negative += u[k] >> 31;
+    core_planes_bits(need + negative, (int)(count - negative), 1, bits);
+    core_planes_bits(need + negative - 1, (int)negative, -1, bits);
+    if (same)
+        return;
+    const int below = s->thresholds[0] < 0 || u[0] >> 31;
     uint32_t buckets = 0;
-    memset(p->shift, 0, sizeof p->shift);
-    memset(p->offset, 0, sizeof p->offset);
+    uint32_t shifts[32] = {0}, offsets[32] = {0};
     for (uint32_t e = lowest; e < lowest + binades; e++) {
-        const uint32_t shift = 23u - bits[e & 31];
-        p->shift[e & 31] = shift;
-        p->offset[e & 31] = buckets - (e << 23 >> shift);
-        buckets += UINT32_C(1) << bits[e & 31];
+        const uint32_t shift = 23u - bits[e - lowest];
+        shifts[e & 31] = shift;
+        offsets[e & 31] = buckets - (e << 23 >> shift);
+        buckets += UINT32_C(1) << bits[e - lowest];
     }
     if (buckets > (below ? 256u : 512u))
         return;
     p->least = s->least;
     p->most = s->most;
     p->lowest = below ? INT32_MIN : 0;
-    uint32_t from = 0, negative = 0;
-    while (negative < count && core_bits32(s->thresholds[negative]) >> 31)
-        negative++;
-    for (uint32_t k = negative; k < count; k++) {
-        const uint32_t a = core_search_magnitude(core_bits32(s->thresholds[k]), s->least, s->most);
-        const uint32_t b = (a >> p->shift[(a >> 23) & 31]) + p->offset[(a >> 23) & 31];
-        core_search_fill(p->base, from, b + 1, k);
-        from = b + 1;
+    memcpy(p->shift, shifts, sizeof shifts);
+    memcpy(p->offset, offsets, sizeof offsets);
+    uint8_t has[CORE_PLANES_BUCKETS] = {0};
+    for (uint32_t k = 0; k < count; k++) {
+        const uint32_t e = a[k] >> 23 & 31;
+        has[(a[k] >> shifts[e]) + offsets[e] + (u[k] >> 31 << 8)] = 1;
     }
-    core_search_fill(p->base, from, below ? 256 : 512, count);
-    from = 256;
-    for (uint32_t k = negative; k > 0; k--) {
-        const uint32_t a = core_search_magnitude(core_bits32(s->thresholds[k - 1]), s->least, s->most);
-        const uint32_t b = (a >> p->shift[(a >> 23) & 31]) + p->offset[(a >> 23) & 31] + 256;
-        core_search_fill(p->base, from, b, k);
-        from = b;
-    }
+    core_planes_count(p->base, has, below ? 256 : 512, negative, 1);
     if (below)
-        core_search_fill(p->base, from, 512, 0);
+        core_planes_count(p->base + 256, has + 256, 256, negative, -1);
     for (int byte = 0; byte < 4; byte++) {
         for (uint32_t k = 0; k < CORE_SEARCH_VALUES; k++)
             p->thresholds[byte][k] = (uint8_t)(core_bits32(s->thresholds[k]) >> 8 * byte);

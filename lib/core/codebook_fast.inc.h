@@ -47,17 +47,20 @@ FPEMU_FN realw core_search_threshold(int mode, realw a, realw b, realw nearest)
 FPEMU_FN int core_search_thresholds(core_search *s)
 {
     const core_codebook *c = &s->table;
-    const uint32_t last = c->length - 1;
+    const uint32_t last = c->length - 1, mode = c->mode, narrow = c->narrow;
+    const float *const from = c->values;
     uintw same = 0, across = 0;
-    for (uint32_t k = 0; k < last; k++) {
-        const float a = c->values[k], b = c->values[k + 1];
-        const double middle = ((double)a + (double)b) / 2;
-        const realw nearest = c->narrow ? (realw)(float)middle : (realw)middle;
-        s->thresholds[k] = core_search_threshold(c->mode, (realw)a, (realw)b, nearest);
-        same |= c->mode == FPEMU_MODE_RNE && !(nearest < (realw)b);
-        across |= a < 0 && b > 0;
-        s->values[k] = (realw)a;
+    for (uint32_t k = 0; k < last; k++) { /* of every mode, but in a form that vectors take */
+        const double middle = ((double)from[k] + (double)from[k + 1]) / 2;
+        const realw nearest = narrow ? (realw)(float)middle : (realw)middle;
+        s->thresholds[k] = nearest;
+        s->values[k] = (realw)from[k];
+        same |= (uintw) !(nearest < (realw)from[k + 1]);
+        across |= (uintw)((from[k] < 0) & (from[k + 1] > 0));
     }
+    same = mode == FPEMU_MODE_RNE && same;
+    for (uint32_t k = 0; k < last && mode != FPEMU_MODE_RNE; k++)
+        s->thresholds[k] = core_search_threshold((int)mode, s->values[k], (realw)from[k + 1], s->thresholds[k]);
     for (uint32_t k = last; k < CORE_SEARCH_VALUES; k++) {
         s->values[k] = (realw)c->values[last];
         s->thresholds[k] = core_value(CARRIER_INF);
@@ -78,9 +81,10 @@ FPEMU_FN void core_search_ends(core_search *s)
     uint32_t least = ~UINT32_C(0), most = 0;
     for (uint32_t k = 0; k + 1 < s->table.length; k++) {
         const uint32_t a = core_search_pattern(s->thresholds[k]) & 0x7fffffffu;
-        least = a >= normal && a < least ? a : least;
+        least = a - normal < least ? a - normal : least; /* of smaller ones it is a large number */
         most = a > most ? a : most;
     }
+    least = least > 0x7fffffffu ? ~UINT32_C(0) : least + normal;
     s->least = least > most || least < 2 * normal ? normal : least - normal;
     s->most = most < s->least ? s->least : most;
 }

@@ -127,22 +127,28 @@ static void loop_codebook_random(const core_search *s, size_t n, const void *t, 
 }
 #undef RANDOM
 
+/* How many finite numbers lie below `low` or above `high`. */
+static uint64_t loop_count_outside(realw low, realw high, size_t n, const void *x)
+{
+    const char *in = (const char *)x;
+    uintw count = 0;
+#pragma omp simd reduction(+ : count)
+    for (size_t i = 0; i < n; i++) {
+        uintw u;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        const realw v = core_value(u);
+        count += (uintw)((int)(v < low) | (int)(v > high)) & (uintw)(u << 1 >> 1 < CARRIER_INF);
+    }
+    return count;
+}
+
 /* How many finite elements lie outside the table; grid: all ones of a magnitude for those outside, or 0. */
 static uint64_t loop_codebook_outside(const core_search *s, size_t n, const void *t, uintw *grid)
 {
     const char *in = (const char *)t;
     const realw low = s->values[0], high = s->values[CORE_SEARCH_VALUES];
-    uintw count = 0;
-    if (!grid) {
-#pragma omp simd reduction(+ : count)
-        for (size_t i = 0; i < n; i++) {
-            uintw u;
-            memcpy(&u, in + i * sizeof u, sizeof u);
-            const realw x = core_value(u);
-            count += (uintw)((int)(x < low) | (int)(x > high)) & (uintw)(u << 1 >> 1 < CARRIER_INF);
-        }
-        return count;
-    }
+    if (!grid)
+        return loop_count_outside(low, high, n, t);
     SIMD for (size_t i = 0; i < n; i++)
     {
         realw x;

@@ -10,8 +10,47 @@ typedef struct few_block {
     __m512i even[2];
 } few_block;
 
+/* The same of a table whose thresholds are fused products, from what its blocks have in common. */
+typedef struct few_common {
+    __m512 thresholds, halves, values;
+    __m512i even[2];
+} few_common;
+
+FPEMU_FN few_common few_common_of(const core_few *f)
+{
+    const few_common c = {_mm512_loadu_ps(f->thresholds),
+                          _mm512_loadu_ps(f->halves),
+                          _mm512_loadu_ps(f->values),
+                          {_mm512_loadu_si512(f->even), _mm512_loadu_si512(f->even + 16)}};
+    return c;
+}
+
+FPEMU_FN few_block few_fused(const few_common *c, const float *cuts, float scale, float per_place)
+{
+    (void)cuts;
+    const __m512 s = _mm512_set1_ps(scale);
+    const few_block b = {
+        _mm512_fmadd_round_ps(c->thresholds, s, _mm512_mul_ps(c->halves, s), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC),
+        _mm512_mul_ps(c->values, s),
+        _mm512_set1_ps(per_place),
+        {c->even[0], c->even[1]}};
+    return b;
+}
+
+FPEMU_FN void few_cut(const core_few *f, size_t count, const float *scales, float *cuts)
+{
+    (void)f;
+    (void)count;
+    (void)scales;
+    (void)cuts;
+}
+
 FPEMU_FN few_block few_begin(const core_few *f, float scale, float per_place)
 {
+    if (f->fused) {
+        const few_common c = few_common_of(f);
+        return few_fused(&c, NULL, scale, per_place);
+    }
     const __m512d s = _mm512_set1_pd((double)scale);
     const __m256 low =
         _mm512_cvt_roundpd_ps(_mm512_mul_pd(_mm512_loadu_pd(f->edges), s), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
@@ -69,6 +108,12 @@ FPEMU_FN __m512 few_value(const few_block *b, few_place k)
     return few_pick(b->values, k);
 }
 
+/* The value nearest to x. */
+FPEMU_FN __m512 few_nearest(int is_even, const few_block *b, __m512 x)
+{
+    return few_value(b, few_find(is_even, b, x));
+}
+
 FPEMU_FN void few_store_codes(few_place k, void *codes)
 {
     _mm_storeu_si128((__m128i *)codes, _mm512_cvtepi32_epi8(k));
@@ -78,6 +123,7 @@ FPEMU_FN void few_store_codes(few_place k, void *codes)
 #define few_times _mm512_mul_ps
 #define few_minus _mm512_sub_ps
 #define few_nans(x) _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q)
+#define few_nan_of(x, y) _mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q)
 #define few_above(x, y) _mm512_cmp_ps_mask(x, y, _CMP_GT_OQ)
 #define few_bits(mask) ((uint32_t)(mask))
 #define few_choose(mask, yes, no) _mm512_mask_mov_ps(no, mask, yes)
@@ -88,9 +134,11 @@ FPEMU_FN __m512 few_left(__m512 r)
     return _mm512_fnmadd_ps(_mm512_cvtepu32_ps(_mm512_castps_si512(r)), _mm512_set1_ps(0x1p-32f), _mm512_set1_ps(1));
 }
 
+/* x, or what it has beyond the reach cut off; some number for a NaN. */
 FPEMU_FN __m512 few_within(__m512 x, float reach)
 {
-    return _mm512_min_ps(_mm512_max_ps(x, _mm512_set1_ps(-reach)), _mm512_set1_ps(reach));
+    const __m512i high = _mm512_castps_si512(_mm512_set1_ps(reach)), low = _mm512_castps_si512(_mm512_set1_ps(-reach));
+    return _mm512_castsi512_ps(_mm512_min_epu32(_mm512_min_epi32(_mm512_castps_si512(x), high), low));
 }
 
 FPEMU_FN __m512 few_nan(const core_search32 *s, __m512 x, __m512 y)
@@ -100,6 +148,8 @@ FPEMU_FN __m512 few_nan(const core_search32 *s, __m512 x, __m512 y)
     return _mm512_mask_mov_ps(y, nan & below, _mm512_castsi512_ps(_mm512_set1_epi32((int)s->nan[1])));
 }
 #define FEW_VECTOR __m512
+#define few_read(p) _mm512_loadu_ps(p)
+#define few_write(p, v) _mm512_storeu_ps(p, v)
 #define FEW_ALONE(f)                                                                                                   \
     {                                                                                                                  \
         _mm512_loadu_ps((f)->thresholds), _mm512_loadu_ps((f)->values), _mm512_set1_ps(15 / (f)->reach),               \
@@ -113,6 +163,7 @@ typedef struct few_block {
     __m256 seventh, third, eleventh; /* thresholds that halve them all, and the halves */
     __m256 fourths, halves;          /* those that halve the fourths, and what is left, in the order of indices */
     __m256 low, high;                /* values */
+    __m256 evens, odds;              /* the same by the lowest bit of their indices */
 } few_block;
 
 /* The largest binary32 numbers that are not above four of binary64. */
@@ -127,6 +178,13 @@ FPEMU_FN __m128 few_down(__m256d x)
         _mm_add_epi32(u, _mm_and_si128(is, _mm_or_si128(_mm_set1_epi32(1), _mm_cmpgt_epi32(u, _mm_set1_epi32(-1))))));
 }
 
+/* 0 2 4 ... 14 of 16 numbers, and 1 3 5 ... 15. */
+FPEMU_FN __m256 few_every_second(__m256 low, __m256 high, int odd)
+{
+    const __m256 mixed = odd ? _mm256_shuffle_ps(low, high, 0xdd) : _mm256_shuffle_ps(low, high, 0x88);
+    return _mm256_permutevar8x32_ps(mixed, _mm256_set_epi32(7, 6, 3, 2, 5, 4, 1, 0));
+}
+
 FPEMU_FN few_block few_order(__m256 low, __m256 high, const float *values, float scale)
 {
     const __m256i first = _mm256_set_epi32(7, 5, 3, 1, 6, 4, 2, 0);
@@ -134,13 +192,16 @@ FPEMU_FN few_block few_order(__m256 low, __m256 high, const float *values, float
     const __m256 b = _mm256_permutevar8x32_ps(high, first);
     const __m256 odd = _mm256_permute2f128_ps(a, b, 0x31); /* 1 3 5 7 9 11 13 15 */
     const __m256 s = _mm256_set1_ps(scale);
+    const __m256 v0 = _mm256_mul_ps(_mm256_loadu_ps(values), s), v1 = _mm256_mul_ps(_mm256_loadu_ps(values + 8), s);
     const few_block r = {_mm256_permutevar8x32_ps(low, _mm256_set1_epi32(7)),
                          _mm256_permutevar8x32_ps(low, _mm256_set1_epi32(3)),
                          _mm256_permutevar8x32_ps(high, _mm256_set1_epi32(3)),
                          _mm256_permutevar8x32_ps(odd, _mm256_set_epi32(6, 4, 2, 0, 6, 4, 2, 0)),
                          _mm256_permute2f128_ps(a, b, 0x20),
-                         _mm256_mul_ps(_mm256_loadu_ps(values), s),
-                         _mm256_mul_ps(_mm256_loadu_ps(values + 8), s)};
+                         v0,
+                         v1,
+                         few_every_second(v0, v1, 0),
+                         few_every_second(v0, v1, 1)};
     return r;
 }
 
@@ -154,6 +215,63 @@ FPEMU_FN few_block few_begin(const core_few *f, float scale, float per_place)
     return few_order(_mm256_set_m128(t[1], t[0]), _mm256_set_m128(t[3], t[2]), f->values, scale);
 }
 
+/* The thresholds of a table that are fused products, for `count` blocks: 24 numbers each, as in few_block. The
+ * processor rounds down meanwhile; in a function of its own, so that none of it can leave the bracket. */
+static __attribute__((noinline)) void few_cut_down(const core_few *f, size_t count, const float *scales, float *cuts)
+{
+    static const uint8_t order[24] = {1, 5,  9,  13, 1, 5, 9,  13, 0,  2,  4,  6,
+                                      8, 10, 12, 14, 7, 3, 11, 11, 11, 11, 11, 11};
+    float thresholds[24], halves[24];
+    for (int k = 0; k < 24; k++) {
+        thresholds[k] = f->thresholds[order[k]];
+        halves[k] = f->halves[order[k]];
+    }
+    __m256 t[3], h[3];
+    for (int k = 0; k < 3; k++) {
+        t[k] = _mm256_loadu_ps(thresholds + 8 * k);
+        h[k] = _mm256_loadu_ps(halves + 8 * k);
+    }
+    for (size_t b = 0; b < count; b++) {
+        const __m256 s = _mm256_set1_ps(scales[b]);
+        for (int k = 0; k < 3; k++)
+            _mm256_storeu_ps(cuts + 24 * b + 8 * k, _mm256_fmadd_ps(t[k], s, _mm256_mul_ps(h[k], s)));
+    }
+}
+
+FPEMU_FN void few_cut(const core_few *f, size_t count, const float *scales, float *cuts)
+{
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(before | (unsigned)_MM_ROUND_DOWN);
+    few_cut_down(f, count, scales, cuts);
+    _mm_setcsr(before);
+}
+
+typedef struct few_common {
+    __m256 evens, odds; /* values */
+} few_common;
+
+FPEMU_FN few_common few_common_of(const core_few *f)
+{
+    const __m256 low = _mm256_loadu_ps(f->values), high = _mm256_loadu_ps(f->values + 8);
+    const few_common c = {few_every_second(low, high, 0), few_every_second(low, high, 1)};
+    return c;
+}
+
+/* For few_nearest alone. */
+FPEMU_FN few_block few_fused(const few_common *c, const float *cuts, float scale, float per_place)
+{
+    (void)per_place;
+    const __m256 s = _mm256_set1_ps(scale);
+    const few_block b = {.seventh = _mm256_set1_ps(cuts[16]),
+                         .third = _mm256_set1_ps(cuts[17]),
+                         .eleventh = _mm256_set1_ps(cuts[18]),
+                         .fourths = _mm256_loadu_ps(cuts),
+                         .halves = _mm256_loadu_ps(cuts + 8),
+                         .evens = _mm256_mul_ps(c->evens, s),
+                         .odds = _mm256_mul_ps(c->odds, s)};
+    return b;
+}
+
 typedef struct few_place {
     __m256i index; /* 3 bits count */
     __m256 upper;  /* whether it is 8 or more, as a mask */
@@ -162,19 +280,41 @@ typedef struct few_table {
     __m256 low, high;
 } few_table;
 
-FPEMU_FN few_place few_find(int is_even, const few_block *b, __m256 x)
+/* The index of x but for its lowest bit, and whether it is 8 or more. */
+FPEMU_FN few_place few_find_half(const few_block *b, __m256 x)
 {
-    (void)is_even;
     const __m256 m1 = _mm256_cmp_ps(x, b->seventh, _CMP_GT_OQ);
     const __m256i k1 = _mm256_castps_si256(m1); /* -1 each */
     const __m256 m2 = _mm256_cmp_ps(x, _mm256_blendv_ps(b->third, b->eleventh, m1), _CMP_GT_OQ);
     const __m256i k2 = _mm256_add_epi32(_mm256_add_epi32(k1, k1), _mm256_castps_si256(m2)); /* -index */
     const __m256i i2 = _mm256_sub_epi32(_mm256_setzero_si256(), k2);
     const __m256 m3 = _mm256_cmp_ps(x, _mm256_permutevar8x32_ps(b->fourths, i2), _CMP_GT_OQ);
-    const __m256i i3 = _mm256_sub_epi32(_mm256_add_epi32(i2, i2), _mm256_castps_si256(m3));
-    const __m256 m4 = _mm256_cmp_ps(x, _mm256_permutevar8x32_ps(b->halves, i3), _CMP_GT_OQ);
-    const few_place k = {_mm256_sub_epi32(_mm256_add_epi32(i3, i3), _mm256_castps_si256(m4)), m1};
+    const few_place k = {_mm256_sub_epi32(_mm256_add_epi32(i2, i2), _mm256_castps_si256(m3)), m1};
     return k;
+}
+
+/* Whether the lowest bit is set, as a mask. */
+FPEMU_FN __m256 few_find_odd(const few_block *b, __m256i half, __m256 x)
+{
+    return _mm256_cmp_ps(x, _mm256_permutevar8x32_ps(b->halves, half), _CMP_GT_OQ);
+}
+
+FPEMU_FN few_place few_find(int is_even, const few_block *b, __m256 x)
+{
+    (void)is_even;
+    few_place k = few_find_half(b, x);
+    const __m256 odd = few_find_odd(b, k.index, x);
+    k.index = _mm256_sub_epi32(_mm256_add_epi32(k.index, k.index), _mm256_castps_si256(odd));
+    return k;
+}
+
+/* The value nearest to x. */
+FPEMU_FN __m256 few_nearest(int is_even, const few_block *b, __m256 x)
+{
+    (void)is_even;
+    const __m256i half = few_find_half(b, x).index;
+    return _mm256_blendv_ps(_mm256_permutevar8x32_ps(b->evens, half), _mm256_permutevar8x32_ps(b->odds, half),
+                            few_find_odd(b, half, x));
 }
 
 FPEMU_FN few_table few_load(const float *values)
@@ -212,6 +352,7 @@ FPEMU_FN void few_store_codes(few_place k, void *codes)
 #define few_times _mm256_mul_ps
 #define few_minus _mm256_sub_ps
 #define few_nans(x) _mm256_cmp_ps(x, x, _CMP_UNORD_Q)
+#define few_nan_of(x, y) _mm256_cmp_ps(x, y, _CMP_UNORD_Q)
 #define few_above(x, y) _mm256_cmp_ps(x, y, _CMP_GT_OQ)
 #define few_bits(mask) ((uint32_t)_mm256_movemask_ps(mask))
 #define few_choose(mask, yes, no) _mm256_blendv_ps(no, yes, mask)
@@ -236,25 +377,42 @@ FPEMU_FN __m256 few_nan(const core_search32 *s, __m256 x, __m256 y)
     return _mm256_blendv_ps(y, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
 }
 #define FEW_VECTOR __m256
+#define few_read(p) _mm256_loadu_ps((const float *)(const void *)(p))
+#define few_write(p, v) _mm256_storeu_ps((float *)(void *)(p), v)
 #define FEW_ALONE(f) few_order(_mm256_loadu_ps((f)->thresholds), _mm256_loadu_ps((f)->thresholds + 8), (f)->values, 1)
 #endif
 
 /* One vector of a block; alone: of none, where NaN and any number may come. */
 FPEMU_FN void few_step(const core_search32 *s, int is_even, int alone, const few_block *b, const void *x, void *y)
 {
-    FEW_VECTOR v, result;
-    memcpy(&v, x, sizeof v);
-    result = few_value(b, few_find(is_even, b, alone ? few_within(v, s->few.reach) : v));
-    result = alone ? few_nan(s, v, result) : result;
-    memcpy(y, &result, sizeof result);
+    const FEW_VECTOR v = few_read(x);
+    const FEW_VECTOR result = few_nearest(is_even, b, alone ? few_within(v, s->few.reach) : v);
+    few_write(y, alone ? few_nan(s, v, result) : result);
+}
+
+/* Four vectors: a NaN among them is looked for at once. */
+FPEMU_FN void few_steps(const core_search32 *s, int is_even, int alone, const few_block *b, const char *x, char *y)
+{
+    FEW_VECTOR v[4], result[4];
+    for (int k = 0; k < 4; k++)
+        v[k] = few_read(x + (size_t)k * sizeof v[k]);
+    for (int k = 0; k < 4; k++)
+        result[k] = few_nearest(is_even, b, alone ? few_within(v[k], s->few.reach) : v[k]);
+    if (alone && (few_bits(few_nan_of(v[0], v[1])) | few_bits(few_nan_of(v[2], v[3]))))
+        for (int k = 0; k < 4; k++)
+            result[k] = few_nan(s, v[k], result[k]);
+    for (int k = 0; k < 4; k++)
+        few_write(y + (size_t)k * sizeof v[k], result[k]);
 }
 
 FPEMU_FN void few_elements(const core_search32 *s, int is_even, int alone, const few_block *block, size_t n,
                            const char *x, char *y)
 {
     const few_block b = *block;
-    const size_t whole = n - n % FEW_LANES;
-    for (size_t i = 0; i < whole; i += FEW_LANES)
+    const size_t whole = n - n % FEW_LANES, fours = n - n % (4 * FEW_LANES);
+    for (size_t i = 0; i < fours; i += 4 * FEW_LANES)
+        few_steps(s, is_even, alone, &b, x + i * sizeof(float), y + i * sizeof(float));
+    for (size_t i = fours; i < whole; i += FEW_LANES)
         few_step(s, is_even, alone, &b, x + i * sizeof(float), y + i * sizeof(float));
     if (whole < n) {
         float rest[FEW_LANES] = {0};
@@ -277,34 +435,80 @@ static void few_codebook(const core_search32 *s, size_t n, const void *t, void *
         few_elements(s, 0, 1, &alone, n, (const char *)t, (char *)y);
 }
 
+/* Blocks by their quotients. */
+static void few_quotient_runs(const core_search32 *s, size_t length, size_t count, const float *down,
+                              const float *scales, const char *x, char *y)
+{
+    _Alignas(LINE) float tile[256];
+    for (size_t b = 0; b < count; b++)
+        for (size_t done = 0, m; done < length; done += m) {
+            const size_t at = (b * length + done) * sizeof *tile;
+            m = length - done < 256 ? length - done : 256;
+            loop_runs_t32(1, 0, m, 1, down + b, x + at, tile);
+            few_codebook(s, m, tile, tile);
+            loop_runs_y32(m, 1, scales + b, 1, tile, y + at);
+        }
+}
+
+/* Blocks whose thresholds are made together. */
+#define FEW_BLOCKS 64
+
+/* `length` as a constant leaves no loop. */
+FPEMU_FN void few_fused_runs(const core_search32 *s, int is_even, size_t length, size_t count, const float *down,
+                             const float *scales, const char *x, char *y)
+{
+    float per_place[FEW_BLOCKS], cuts[FEW_LANES == 8 ? 24 * FEW_BLOCKS : 1];
+    const float unit = 15 / s->few.reach;
+    const few_common common = few_common_of(&s->few);
+    for (size_t b = 0, n; b < count; b += n) {
+        n = count - b < FEW_BLOCKS ? count - b : FEW_BLOCKS;
+        SIMD for (size_t i = 0; i < n; i++) per_place[i] = unit / scales[b + i];
+        few_cut(&s->few, n, scales + b, cuts);
+        for (size_t i = 0; i < n; i++) {
+            const size_t at = (b + i) * length * sizeof(float);
+            if (!core_few_holds(scales[b + i])) {
+                few_quotient_runs(s, length, 1, down + b + i, scales + b + i, x + at, y + at);
+                continue;
+            }
+            const few_block block =
+                few_fused(&common, cuts + (FEW_LANES == 8 ? 24 * i : 0), scales[b + i], per_place[i]);
+            few_elements(s, is_even, 0, &block, length, x + at, y + at);
+        }
+    }
+}
+
 static void few_codebook_runs(const core_search32 *s, size_t length, size_t count, const float *down,
                               const float *scales, const void *x, void *y)
 {
-    float per_place[FAST_BLOCKS];
-    const float unit = s->few.usable ? 15 / s->few.reach : 0;
-    for (size_t b = 0; b < count; b++) {
-        if (b % FAST_BLOCKS == 0) { /* of as many as follow, by vectors */
-            const size_t next = count - b < FAST_BLOCKS ? count - b : FAST_BLOCKS;
-            SIMD for (size_t i = 0; i < next; i++) per_place[i] = unit / scales[b + i];
+    const char *in = (const char *)x;
+    char *out = (char *)y;
+    const size_t size = length * sizeof(float);
+    if (!s->few.usable) {
+        loop_codebook_runs32(s, length, count, down, scales, x, y);
+    } else if (s->few.fused && s->few.is_even && length == 64) {
+        few_fused_runs(s, 1, 64, count, down, scales, in, out);
+    } else if (s->few.fused && s->few.is_even) {
+        few_fused_runs(s, 1, length, count, down, scales, in, out);
+    } else if (s->few.fused) {
+        few_fused_runs(s, 0, length, count, down, scales, in, out);
+    } else {
+        for (size_t b = 0; b < count; b++, in += size, out += size) {
+            if (!core_few_holds(scales[b])) {
+                few_quotient_runs(s, length, 1, down + b, scales + b, in, out);
+                continue;
+            }
+            const few_block block = few_begin(&s->few, scales[b], 15 / s->few.reach / scales[b]);
+            if (s->few.is_even)
+                few_elements(s, 1, 0, &block, length, in, out);
+            else
+                few_elements(s, 0, 0, &block, length, in, out);
         }
-        const char *in = (const char *)x + b * length * sizeof(float);
-        char *out = (char *)y + b * length * sizeof(float);
-        if (!s->few.usable || !core_few_holds(scales[b])) {
-            loop_codebook_runs32(s, length, 1, down + b, scales + b, in, out);
-            continue;
-        }
-        const few_block block = few_begin(&s->few, scales[b], per_place[b % FAST_BLOCKS]);
-        if (s->few.is_even)
-            few_elements(s, 1, 0, &block, length, in, out);
-        else
-            few_elements(s, 0, 0, &block, length, in, out);
     }
 }
 
 FPEMU_FN void few_codes_step(const core_search32 *s, int is_even, const few_block *b, const void *x, uint8_t *codes)
 {
-    FEW_VECTOR v;
-    memcpy(&v, x, sizeof v);
+    const FEW_VECTOR v = few_read(x);
     const uint32_t nans = few_bits(few_nans(v));
     few_store_codes(few_find(is_even, b, few_within(v, s->few.reach)), codes);
     for (uint32_t l = 0; nans && l < FEW_LANES; l++) {
@@ -371,9 +575,7 @@ FPEMU_SLOW void few_decide(const core_search32 *s, uint32_t open, float scale, F
 FPEMU_FN void few_random_step(const core_search32 *s, int is_even, int alone, const few_block *b, const few_random *f,
                               float scale, const void *x, const void *r, void *y)
 {
-    FEW_VECTOR v, words, result;
-    memcpy(&v, x, sizeof v);
-    memcpy(&words, r, sizeof words);
+    const FEW_VECTOR v = few_read(x), words = few_read(r);
     const FEW_VECTOR within = alone ? few_within(v, s->few.reach) : v;
     const few_place k = few_find(is_even, b, within);
     const FEW_VECTOR t = alone ? within : few_times(within, FEW_SET(f->inverse));
@@ -381,12 +583,12 @@ FPEMU_FN void few_random_step(const core_search32 *s, int is_even, int alone, co
     const FEW_VECTOR up = few_pick(f->high, k), down = few_pick(f->low, k);
     const FEW_VECTOR fraction = few_times(more, few_pick(f->inverses, k));
     const FEW_VECTOR left = few_minus(few_left(words), FEW_SET(f->half)), apart = few_minus(fraction, left);
-    result = few_choose(few_above(fraction, left), up, down);
+    FEW_VECTOR result = few_choose(few_above(fraction, left), up, down);
     uint32_t open = few_bits(few_above(few_magnitude(apart), FEW_SET(f->band))) ^ ((1u << FEW_LANES) - 1);
     open |= alone ? few_bits(few_nans(v)) : 0;
     if (open)
         few_decide(s, open, scale, v, words, &result);
-    memcpy(y, &result, sizeof result);
+    few_write(y, result);
 }
 
 FPEMU_FN void few_random_elements(const core_search32 *s, int is_even, int alone, const few_block *block,
@@ -447,6 +649,19 @@ static void few_codebook_random(const core_search32 *s, size_t n, const void *t,
     FEW_RANDOM(1, &alone, &f, 1, n, (const char *)t, r, (char *)y);
 }
 
+/* A block by its quotients. */
+static void few_quotient_random(const core_search32 *s, size_t length, float down, float scale, const char *x,
+                                const uint32_t *r, char *y)
+{
+    _Alignas(LINE) float tile[256], rounded[256];
+    for (size_t done = 0, m; done < length; done += m) {
+        m = length - done < 256 ? length - done : 256;
+        loop_runs_t32(1, 0, m, 1, &down, x + done * sizeof *tile, tile);
+        few_codebook_random(s, m, tile, r + done, rounded);
+        loop_runs_y32(m, 1, &scale, 1, rounded, y + done * sizeof *tile);
+    }
+}
+
 static void few_codebook_random_runs(const core_search32 *s, size_t length, size_t count, const float *down,
                                      const float *scales, const void *x, const uint32_t *r, void *y)
 {
@@ -454,8 +669,12 @@ static void few_codebook_random_runs(const core_search32 *s, size_t length, size
     for (size_t b = 0; b < count; b++) {
         const char *in = (const char *)x + b * length * sizeof(float);
         char *out = (char *)y + b * length * sizeof(float);
-        if (!few_is_random(s) || !core_few_holds(scales[b])) {
+        if (!few_is_random(s)) {
             loop_codebook_random_runs32(s, length, 1, down + b, scales + b, in, r + b * length, out);
+            continue;
+        }
+        if (!core_few_holds(scales[b])) {
+            few_quotient_random(s, length, down[b], scales[b], in, r + b * length, out);
             continue;
         }
         const few_block block = few_begin(&s->few, scales[b], unit / scales[b]);
@@ -465,9 +684,16 @@ static void few_codebook_random_runs(const core_search32 *s, size_t length, size
 }
 #undef FEW_RANDOM
 
+/* Without the buckets where no loop above needs them. */
 static void few_codebook_begin(core_search32 *s, const core_codebook *c, int only_values)
 {
-    loop_codebook_begin32(s, c, only_values);
+    if (c->length > 16) {
+        loop_codebook_begin32(s, c, only_values);
+        return;
+    }
+    core_search_begin32(s, c);
     if (s->usable)
         core_few_make(&s->few, s->table.length, s->thresholds, s->values);
+    if (!(s->few.usable && s->steps) && !few_is_random(s))
+        loop_codebook_make32(s);
 }

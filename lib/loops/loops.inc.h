@@ -68,6 +68,7 @@ typedef struct carrier_loops {
     void (*codebook)(const core_search *s, size_t n, const void *t, void *y);
     void (*codebook_codes)(const core_search *s, size_t n, const void *t, uint8_t *codes);
     void (*codebook_random)(const core_search *s, size_t n, const void *t, const uint32_t *r, void *y);
+    uint64_t (*count_outside)(realw low, realw high, size_t n, const void *x);
     uint64_t (*codebook_outside)(const core_search *s, size_t n, const void *t, uintw *grid);
     void (*codebook_runs)(const core_search *s, size_t length, size_t count, const realw *down, const realw *scales,
                           const void *x, void *y);

@@ -11,6 +11,7 @@
 #define loop_codebook_begin CARRIER(loop_codebook_begin)
 #define loop_codebook_codes CARRIER(loop_codebook_codes)
 #define loop_codebook_make CARRIER(loop_codebook_make)
+#define loop_count_outside CARRIER(loop_count_outside)
 #define loop_codebook_outside CARRIER(loop_codebook_outside)
 #define loop_codebook_patch CARRIER(loop_codebook_patch)
 #define loop_codebook_random CARRIER(loop_codebook_random)

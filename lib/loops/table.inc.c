@@ -65,6 +65,7 @@ static const carrier_loops TABLE = {
     .codebook_codes = TABLE_CODEBOOK_CODES,
     .codebook_random = TABLE_CODEBOOK_RANDOM,
     .codebook_random_runs = TABLE_CODEBOOK_RANDOM_RUNS,
+    .count_outside = loop_count_outside,
     .codebook_outside = loop_codebook_outside,
     .codebook_values = TABLE_CODEBOOK_VALUES,
     .codebook_runs = TABLE_CODEBOOK_RUNS,

@@ -10,7 +10,7 @@
 #include "vbmi.h"
 
 /* The bytes of a table of 256 that `codes` name; `upper`: those codes from 128 on. */
-static inline __m512i look_up(const __m512i table[4], __m512i codes, __mmask64 upper)
+FPEMU_FN __m512i look_up(const __m512i table[4], __m512i codes, __mmask64 upper)
 {
     const __m512i below = _mm512_permutex2var_epi8(table[0], codes, table[1]);
     return _mm512_mask_blend_epi8(upper, below, _mm512_permutex2var_epi8(table[2], codes, table[3]));
@@ -89,11 +89,30 @@ void fpemu_vbmi_philox(uint64_t seed, uint64_t stream, uint64_t counter, uint32_
     }
 }
 
-/* The numbers whose bytes `planes` hold at 64 indices, 16 in each of four vectors. */
-static inline void look_up_words(const __m512i planes[4][4], __m512i indices, __m512i words[4])
+/* Bytes that stand for the integers of four vectors lie so that unpacking them twice gives the vectors back: in each
+ * lane of 128 bits four of the first, four of the second, ... */
+FPEMU_FN __m512i pack_bytes(const __m512i v[4])
 {
-    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0); /* as in decoding */
-    const __m512i c = _mm512_permutexvar_epi32(order, indices);
+    return _mm512_packus_epi16(_mm512_packus_epi32(v[0], v[1]), _mm512_packus_epi32(v[2], v[3]));
+}
+
+/* Bytes whose signs are those of the integers. */
+FPEMU_FN __m512i pack_signs(const __m512i v[4])
+{
+    return _mm512_packs_epi16(_mm512_packs_epi32(v[0], v[1]), _mm512_packs_epi32(v[2], v[3]));
+}
+
+/* Bytes -1 where a bit is set. */
+FPEMU_FN __m512i pack_masks(const __mmask16 m[4])
+{
+    const __m512i v[4] = {_mm512_movm_epi32(m[0]), _mm512_movm_epi32(m[1]), _mm512_movm_epi32(m[2]),
+                          _mm512_movm_epi32(m[3])};
+    return pack_signs(v);
+}
+
+/* The numbers whose bytes `planes` hold at 64 indices, 16 in each of four vectors. */
+FPEMU_FN void look_up_words(const __m512i planes[4][4], __m512i c, __m512i words[4])
+{
     const __mmask64 upper = _mm512_movepi8_mask(c);
     const __m512i b0 = look_up(planes[0], c, upper), b1 = look_up(planes[1], c, upper);
     const __m512i b2 = look_up(planes[2], c, upper), b3 = look_up(planes[3], c, upper);
@@ -105,17 +124,7 @@ static inline void look_up_words(const __m512i planes[4][4], __m512i indices, __
     words[3] = _mm512_unpackhi_epi16(low1, high1);
 }
 
-/* 16 bytes of each of four vectors of integers. */
-static inline __m512i low_bytes(const __m512i v[4])
-{
-    const __m256i a =
-        _mm256_inserti128_si256(_mm256_castsi128_si256(_mm512_cvtepi32_epi8(v[0])), _mm512_cvtepi32_epi8(v[1]), 1);
-    const __m256i b =
-        _mm256_inserti128_si256(_mm256_castsi128_si256(_mm512_cvtepi32_epi8(v[2])), _mm512_cvtepi32_epi8(v[3]), 1);
-    return _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
-}
-
-static inline __mmask64 join_masks(const __mmask16 m[4])
+FPEMU_FN __mmask64 join_masks(const __mmask16 m[4])
 {
     return (__mmask64)m[0] | (__mmask64)m[1] << 16 | (__mmask64)m[2] << 32 | (__mmask64)m[3] << 48;
 }
@@ -125,93 +134,131 @@ typedef struct codebook_vectors {
     __m512i base[8], thresholds[4][4], values[4][4], shift[2], offset[2];
 } codebook_vectors;
 
-/* The index of the value nearest to each of 64 numbers; of a NaN any. */
-static inline __m512i codebook_nearest(const core_planes *p, const codebook_vectors *t, const __m512 x[4])
+/* The bucket of each of 64 numbers: bytes, and bits of those in the upper half. below: of negative numbers; else these
+ * count as zero. */
+FPEMU_FN __m512i codebook_buckets(const core_planes *p, const codebook_vectors *t, int below, const __m512 x[4],
+                                  __mmask64 *upper)
 {
-    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff), lowest = _mm512_set1_epi32(p->lowest);
+    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
     const __m512i least = _mm512_set1_epi32((int)p->least), most = _mm512_set1_epi32((int)p->most);
-    __m512i buckets[4], words[4];
-    __mmask16 upper[4];
+    __m512i u[4], buckets[4];
     for (int v = 0; v < 4; v++) {
-        const __m512i u = _mm512_max_epi32(_mm512_castps_si512(x[v]), lowest);
-        __m512i a = _mm512_max_epi32(_mm512_and_si512(u, magnitude), least);
+        u[v] = _mm512_castps_si512(x[v]);
+        __m512i a = _mm512_max_epi32(below ? _mm512_and_si512(u[v], magnitude) : u[v], least);
         a = _mm512_min_epi32(a, most);
         const __m512i e = _mm512_srli_epi32(a, 23); /* of which permutations take 5 bits */
         const __m512i shift = _mm512_permutex2var_epi32(t->shift[0], e, t->shift[1]);
         const __m512i offset = _mm512_permutex2var_epi32(t->offset[0], e, t->offset[1]);
-        a = _mm512_add_epi32(_mm512_srlv_epi32(a, shift), offset);
-        buckets[v] = _mm512_mask_add_epi32(a, _mm512_movepi32_mask(u), a, _mm512_set1_epi32(256));
-        upper[v] = _mm512_test_epi32_mask(buckets[v], _mm512_set1_epi32(256));
+        buckets[v] = _mm512_add_epi32(_mm512_srlv_epi32(a, shift), offset);
     }
-    const __m512i c = low_bytes(buckets);
-    const __mmask64 odd = _mm512_movepi8_mask(c);
-    const __m512i k =
-        _mm512_mask_blend_epi8(join_masks(upper), look_up(t->base, c, odd), look_up(t->base + 4, c, odd));
+    if (below) {
+        *upper = _mm512_movepi8_mask(pack_signs(u));
+        return pack_bytes(buckets);
+    }
+    const __m512i a = _mm512_packus_epi32(buckets[0], buckets[1]), b = _mm512_packus_epi32(buckets[2], buckets[3]);
+    const __m512i high = _mm512_packus_epi16(_mm512_srli_epi16(a, 8), _mm512_srli_epi16(b, 8));
+    const __m512i low = _mm512_set1_epi16(255);
+    *upper = _mm512_test_epi8_mask(high, high);
+    return _mm512_packus_epi16(_mm512_and_si512(a, low), _mm512_and_si512(b, low));
+}
+
+/* The index of the value nearest to each of 64 numbers, as bytes, from their buckets; of a NaN any. */
+FPEMU_FN __m512i codebook_from_buckets(const codebook_vectors *t, __m512i c, __mmask64 upper, const __m512 x[4])
+{
+    __m512i words[4];
     __mmask16 more[4];
+    const __mmask64 odd = _mm512_movepi8_mask(c);
+    const __m512i k = _mm512_mask_blend_epi8(upper, look_up(t->base, c, odd), look_up(t->base + 4, c, odd));
     look_up_words(t->thresholds, k, words);
     for (int v = 0; v < 4; v++)
         more[v] = _mm512_cmp_ps_mask(x[v], _mm512_castsi512_ps(words[v]), _CMP_GT_OQ);
-    return _mm512_mask_add_epi8(k, join_masks(more), k, _mm512_set1_epi8(1));
+    return _mm512_sub_epi8(k, pack_masks(more));
+}
+
+FPEMU_FN __m512i codebook_nearest(const core_planes *p, const codebook_vectors *t, int below, const __m512 x[4])
+{
+    __mmask64 upper;
+    const __m512i c = codebook_buckets(p, t, below, x, &upper);
+    return codebook_from_buckets(t, c, upper, x);
 }
 
 enum codebook_quotient { CODEBOOK_ALONE, CODEBOOK_DIVIDED, CODEBOOK_QUICK };
 
-static inline void codebook_64(const core_planes *p, const codebook_vectors *t, const uint32_t nan[2],
-                               enum codebook_quotient form, __m512 down, __m512 inverse, __m512 scale,
-                               const __m512 x[4], __m512 y[4])
+/* Of 64 numbers at most that share a scale. */
+typedef struct codebook_group {
+    const char *in;
+    char *out;
+    size_t n;
+    float down, inverse, scale;
+} codebook_group;
+
+/* A tile goes through the steps one by one: those of one group wait for each other, those of many do not. */
+#define CODEBOOK_GROUPS 16
+typedef struct codebook_tile {
+    codebook_group groups[CODEBOOK_GROUPS];
+    __m512 t[CODEBOOK_GROUPS][4];
+    __m512i codes[CODEBOOK_GROUPS];
+    __mmask64 upper[CODEBOOK_GROUPS];
+} codebook_tile;
+
+FPEMU_FN void codebook_quotients(const codebook_group *g, enum codebook_quotient form, __m512 t[4])
 {
-    __m512 quotients[4];
-    __m512i words[4];
+    const __m512 down = _mm512_set1_ps(g->down), inverse = _mm512_set1_ps(g->inverse);
+    const __mmask64 some = g->n < 64 ? ~(~(__mmask64)0 << g->n) : ~(__mmask64)0;
     for (int v = 0; v < 4; v++) {
-        quotients[v] = form == CODEBOOK_DIVIDED ? _mm512_div_ps(x[v], down) : x[v];
+        const __m512 x = _mm512_maskz_loadu_ps((__mmask16)(some >> 16 * v), g->in + 64 * v);
+        t[v] = form == CODEBOOK_DIVIDED ? _mm512_div_ps(x, down) : x;
         if (form == CODEBOOK_QUICK) { /* core_fast_quotient */
-            const __m512 q = _mm512_mul_ps(x[v], inverse);
-            quotients[v] = _mm512_fmadd_ps(_mm512_fnmadd_ps(q, down, x[v]), inverse, q);
-        }
-    }
-    const __m512i k = codebook_nearest(p, t, quotients);
-    look_up_words(t->values, k, words);
-    for (int v = 0; v < 4; v++) {
-        const __m512 value = _mm512_castsi512_ps(words[v]);
-        if (form != CODEBOOK_ALONE) { /* values and scale are finite */
-            const __m512 most_of_all = _mm512_set1_ps(FLT_MAX);
-            y[v] = _mm512_mul_ps(value, scale);
-            y[v] = _mm512_max_ps(_mm512_min_ps(y[v], most_of_all), _mm512_sub_ps(_mm512_setzero_ps(), most_of_all));
-        } else {
-            const __mmask16 is_nan = _mm512_cmp_ps_mask(x[v], x[v], _CMP_UNORD_Q);
-            const __mmask16 below = _mm512_movepi32_mask(_mm512_castps_si512(x[v]));
-            y[v] = _mm512_castsi512_ps(_mm512_mask_set1_epi32(words[v], is_nan, (int)nan[0]));
-            y[v] = _mm512_castsi512_ps(_mm512_mask_set1_epi32(_mm512_castps_si512(y[v]), is_nan & below, (int)nan[1]));
+            const __m512 q = _mm512_mul_ps(x, inverse);
+            t[v] = _mm512_fmadd_ps(_mm512_fnmadd_ps(q, down, x), inverse, q);
         }
     }
 }
 
-FPEMU_FN void codebook_elements(const core_planes *p, const codebook_vectors *t, const uint32_t nan[2],
-                                enum codebook_quotient form, float down, float scale, size_t n, const char *in,
-                                char *out)
+/* Results of 64 numbers t from their values. */
+FPEMU_FN void codebook_results(const codebook_group *g, const uint32_t nan[2], enum codebook_quotient form,
+                               const __m512 t[4], const __m512i values[4])
 {
-    const __m512 by = _mm512_set1_ps(down), inverse = _mm512_set1_ps(1 / down), factor = _mm512_set1_ps(scale);
-    for (size_t i = 0; i < n; i += 64) {
-        const size_t left = n - i;
-        __m512 from[4], to[4];
-        if (left >= 64) {
-            for (int v = 0; v < 4; v++)
-                from[v] = _mm512_loadu_ps(in + 4 * i + 64 * (size_t)v);
-            codebook_64(p, t, nan, form, by, inverse, factor, from, to);
-            for (int v = 0; v < 4; v++)
-                _mm512_storeu_ps(out + 4 * i + 64 * (size_t)v, to[v]);
-        } else {
-            const __mmask64 some = ~(~(__mmask64)0 << left);
-            for (int v = 0; v < 4; v++)
-                from[v] = _mm512_maskz_loadu_ps((__mmask16)(some >> 16 * v), in + 4 * i + 64 * (size_t)v);
-            codebook_64(p, t, nan, form, by, inverse, factor, from, to);
-            for (int v = 0; v < 4; v++)
-                _mm512_mask_storeu_ps(out + 4 * i + 64 * (size_t)v, (__mmask16)(some >> 16 * v), to[v]);
+    const __m512 scale = _mm512_set1_ps(g->scale), most = _mm512_set1_ps(FLT_MAX);
+    const __mmask64 some = g->n < 64 ? ~(~(__mmask64)0 << g->n) : ~(__mmask64)0;
+    __m512 y[4];
+    for (int v = 0; v < 4; v++) {
+        y[v] = _mm512_castsi512_ps(values[v]);
+        if (form != CODEBOOK_ALONE)
+            y[v] = _mm512_mul_ps(y[v], scale);
+        if (form == CODEBOOK_DIVIDED) { /* values and scale are finite */
+            y[v] = _mm512_max_ps(_mm512_min_ps(y[v], most), _mm512_sub_ps(_mm512_setzero_ps(), most));
         }
+    }
+    if (form == CODEBOOK_ALONE &&
+        (_mm512_cmp_ps_mask(t[0], t[1], _CMP_UNORD_Q) | _mm512_cmp_ps_mask(t[2], t[3], _CMP_UNORD_Q)))
+        for (int v = 0; v < 4; v++) {
+            const __mmask16 is_nan = _mm512_cmp_ps_mask(t[v], t[v], _CMP_UNORD_Q);
+            const __mmask16 below = _mm512_movepi32_mask(_mm512_castps_si512(t[v]));
+            const __m512i of = _mm512_mask_set1_epi32(_mm512_set1_epi32((int)nan[0]), below, (int)nan[1]);
+            y[v] = _mm512_mask_mov_ps(y[v], is_nan, _mm512_castsi512_ps(of));
+        }
+    for (int v = 0; v < 4; v++)
+        _mm512_mask_storeu_ps(g->out + 64 * v, (__mmask16)(some >> 16 * v), y[v]);
+}
+
+FPEMU_FN void codebook_run(const core_planes *p, const codebook_vectors *t, const uint32_t nan[2],
+                           enum codebook_quotient form, int below, int count, codebook_tile *tile)
+{
+    for (int i = 0; i < count; i++) {
+        codebook_quotients(&tile->groups[i], form, tile->t[i]);
+        tile->codes[i] = codebook_buckets(p, t, below, tile->t[i], &tile->upper[i]);
+    }
+    for (int i = 0; i < count; i++)
+        tile->codes[i] = codebook_from_buckets(t, tile->codes[i], tile->upper[i], tile->t[i]);
+    for (int i = 0; i < count; i++) {
+        __m512i values[4];
+        look_up_words(t->values, tile->codes[i], values);
+        codebook_results(&tile->groups[i], nan, form, tile->t[i], values);
     }
 }
 
-static inline void codebook_load(const core_planes *p, codebook_vectors *t)
+FPEMU_FN void codebook_load(const core_planes *p, codebook_vectors *t)
 {
     for (int k = 0; k < 8; k++)
         t->base[k] = _mm512_loadu_si512(p->base + 64 * k);
@@ -226,26 +273,50 @@ static inline void codebook_load(const core_planes *p, codebook_vectors *t)
     }
 }
 
-void fpemu_vbmi_codebook(const core_planes *p, const uint32_t nan[2], size_t n, const void *x, void *y)
+/* `count` blocks of `length` numbers; alone: they have no scales. */
+FPEMU_FN void codebook_blocks(const core_planes *p, const uint32_t nan[2], enum codebook_quotient form, int below,
+                              size_t length, size_t count, const float *down, const float *scales, const char *x,
+                              char *y)
 {
     codebook_vectors t;
+    codebook_tile tile;
+    int filled = 0;
     codebook_load(p, &t);
-    codebook_elements(p, &t, nan, CODEBOOK_ALONE, 1, 1, n, (const char *)x, (char *)y);
+    for (size_t b = 0, at = 0; b < count; b++) {
+        const float by = down ? down[b] : 1, inverse = 1 / by, scale = scales ? scales[b] : 1;
+        for (size_t done = 0, m; done < length; done += m, at += m) {
+            m = length - done < 64 ? length - done : 64;
+            const codebook_group g = {x + 4 * at, y + 4 * at, m, by, inverse, scale};
+            tile.groups[filled++] = g;
+            if (filled == CODEBOOK_GROUPS || (b + 1 == count && done + m == length)) {
+                codebook_run(p, &t, nan, form, below, filled, &tile);
+                filled = 0;
+            }
+        }
+    }
+}
+
+void fpemu_vbmi_codebook(const core_planes *p, const uint32_t nan[2], size_t n, const void *x, void *y)
+{
+    if (p->lowest)
+        codebook_blocks(p, nan, CODEBOOK_ALONE, 1, n, 1, NULL, NULL, (const char *)x, (char *)y);
+    else
+        codebook_blocks(p, nan, CODEBOOK_ALONE, 0, n, 1, NULL, NULL, (const char *)x, (char *)y);
 }
 
 void fpemu_vbmi_codebook_runs(const core_planes *p, size_t length, size_t count, const float *down, const float *scales,
                               const void *x, void *y)
 {
-    codebook_vectors t;
-    codebook_load(p, &t);
-    for (size_t b = 0; b < count; b++) {
-        const size_t at = b * length * sizeof(float);
-        const char *in = (const char *)x + at;
-        if (p->quick && core_few_holds(down[b]))
-            codebook_elements(p, &t, NULL, CODEBOOK_QUICK, down[b], scales[b], length, in, (char *)y + at);
-        else
-            codebook_elements(p, &t, NULL, CODEBOOK_DIVIDED, down[b], scales[b], length, in, (char *)y + at);
-    }
+    int quick = p->quick;
+    for (size_t b = 0; b < count; b++)
+        quick &= core_few_holds(down[b]); /* which are the scales, or infinite */
+    if (!quick)
+        codebook_blocks(p, NULL, CODEBOOK_DIVIDED, p->lowest != 0, length, count, down, scales, (const char *)x,
+                        (char *)y);
+    else if (p->lowest)
+        codebook_blocks(p, NULL, CODEBOOK_QUICK, 1, length, count, down, scales, (const char *)x, (char *)y);
+    else
+        codebook_blocks(p, NULL, CODEBOOK_QUICK, 0, length, count, down, scales, (const char *)x, (char *)y);
 }
 
 /* What random bits need besides the tables: core_search_up has the rule. */
@@ -255,19 +326,20 @@ typedef struct codebook_ends {
 
 /* 64 numbers; bits of those that binary32 does not decide, and of NaN. The fraction is within 3 units of 2^-24 of that
  * of core_search_up, and what it is held against within one. */
-static inline __mmask64 codebook_random_64(const core_planes *p, const codebook_vectors *t, const codebook_ends *e,
-                                           const __m512 x[4], const __m512i r[4], __m512 y[4])
+FPEMU_FN __mmask64 codebook_random_64(const core_planes *p, const codebook_vectors *t, const codebook_ends *e,
+                                      const __m512 x[4], const __m512i r[4], __m512 y[4])
 {
     __m512 within[4];
     __m512i nearest[4], others[4];
     __mmask16 below[4], open[4];
     for (int v = 0; v < 4; v++)
         within[v] = _mm512_min_ps(_mm512_max_ps(x[v], e->low), e->high);
-    const __m512i k = codebook_nearest(p, t, within), one = _mm512_set1_epi8(1);
+    const __m512i k = codebook_nearest(p, t, p->lowest != 0, within), one = _mm512_set1_epi8(1);
     look_up_words(t->values, k, nearest);
     for (int v = 0; v < 4; v++)
         below[v] = _mm512_cmp_ps_mask(within[v], _mm512_castsi512_ps(nearest[v]), _CMP_LT_OQ);
-    const __m512i beside = _mm512_mask_sub_epi8(_mm512_add_epi8(k, one), join_masks(below), k, one);
+    const __mmask64 low = _mm512_movepi8_mask(pack_masks(below));
+    const __m512i beside = _mm512_mask_sub_epi8(_mm512_add_epi8(k, one), low, k, one);
     look_up_words(t->values, beside, others);
     for (int v = 0; v < 4; v++) {
         const __m512 near = _mm512_castsi512_ps(nearest[v]), other = _mm512_castsi512_ps(others[v]);

@@ -104,6 +104,12 @@ python_checks json 'c = [k for k in j["cases"] if k["type"] == "float"]
 assert [k["pass"] for k in c] == ["quantize", "measure"] and "rounding" not in c[1]
 assert c[1]["bytes_per_second"] == 4 * c[1]["elements_per_second"]'
 fails 1 'no format goes with' bench 'posit(8,2)' -r rtz
+for operation in decode unpack; do
+    "$FPEMU" bench e4m3fn 'posit(8,1)' -r rne -r rtz --size 64 --op $operation >table || failed "bench --op $operation"
+    [ "$(grep -c '^posit(8,1) .* rne ' table)" = 2 ] || fail "bench --op $operation: no posit"
+    grep -q '^e4m3fn .* rtz ' table || fail "bench --op $operation: no e4m3fn, toward zero"
+    grep -q '^posit(8,1) .* rtz ' table && fail "bench --op $operation: a mode that posits do not have"
+done
 fails 2 '--size' bench --size 0
 fails 2 "not 'divide'" bench --op divide
 fails 2 'decode has no counters' bench --op decode --counters

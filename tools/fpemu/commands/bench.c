@@ -306,6 +306,16 @@ static fpemu_status measure_array(const bench *b, const bench_case *k, size_t co
     return BY_TYPE(measure, k->type, &k->format, count, b->x, range);
 }
 
+/* The codes or bytes that a case reads, by its mode. */
+static fpemu_status made_before(const bench *b, const bench_case *k, size_t count)
+{
+    switch (b->kind) {
+    case DECODE: return encode(b, k, count, NULL);
+    case UNPACK: return pack(b, k, count, NULL);
+    default: return FPEMU_OK;
+    }
+}
+
 static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
 {
     fpemu_stats stats = {0};
@@ -387,15 +397,10 @@ static void measure(bench *b)
         for (size_t i = 0; i < b->count; i++) {
             bench_case *k = &b->cases[i];
             fill(b, k);
-            if (b->kind == DECODE) {
-                cli_check(encode(b, k, b->size, NULL), k->mode);
-            }
             if (has_whole(&k->format)) {
                 cli_check(measure_array(b, k, b->size, &k->range), k->mode);
             }
-            if (b->kind == UNPACK) {
-                cli_check(pack(b, k, b->size, NULL), k->mode);
-            }
+            cli_check(made_before(b, k, b->size), k->mode);
             if (k->looks_up) {
                 cli_check(make_table(b, k), k->mode);
             }
@@ -476,7 +481,7 @@ static void add_case(bench *b, const char *spec, const char *mode, bench_type ty
     *k = (bench_case){.format = cli_format(spec), .rounding = cli_rounding_get(&asked), .mode = mode};
     k->type = type;
     k->measures = measures;
-    if (run_case(b, k, 1) != FPEMU_OK) {
+    if (made_before(b, k, 1) != FPEMU_OK || run_case(b, k, 1) != FPEMU_OK) {
         return;
     }
     b->count++;
