@@ -25,6 +25,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -576,8 +577,9 @@ def main():
                "versions": dict(version(package) for name, package, _ in PEERS if name not in missing),
                "missing": missing, "sizes": sizes}
     versions = ", ".join(f"{p} {v}" for p, v in results["versions"].items())
-    print(f"{results['date']}, {results['processor']}, commit {results['commit']}, {results['loops']} loops, "
-          f"Python {results['python']}; {versions}")
+    head = f"{results['date']}, {results['processor']}, commit {results['commit']}, {results['loops']} loops, " \
+           f"Python {results['python']}; {versions}"
+    print(textwrap.fill(head, 120, break_on_hyphens=False))
     print_results(results)
     if options.json:
         with open(options.json + ".new", "w", encoding="ascii") as file:

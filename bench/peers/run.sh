@@ -8,9 +8,9 @@
 # used again), and installs these packages into it, from where pip is set to look: numpy, ml_dtypes, gfloat, pychop,
 # torch, torchao, bitsandbytes, and qtorch with ninja, which compiles itself when it is imported. With the CUDA
 # libraries that the wheels of torch may bring along they take some gigabytes; PEERS="numpy ml_dtypes" in the
-# environment installs fewer. Peers that are no packages are fetched by whoever wants them measured: MICROXCALING, SOFTPOSIT,
-# UNIVERSAL and CPFLOAT in the environment name a folder each with a copy of the repository. What is not there is left
-# out and named. Then peers.py measures LIBRARY, libfpemu.so, and them; its OPTIONs.
+# environment installs fewer. Peers that are no packages are fetched by whoever wants them measured: MICROXCALING,
+# SOFTPOSIT, UNIVERSAL and CPFLOAT in the environment name a folder each with a copy of the repository. What is not
+# there is left out and named. Then peers.py measures LIBRARY, libfpemu.so, and them; its OPTIONs.
 set -u
 
 [ $# -ge 1 ] || { echo "usage: run.sh LIBRARY [ENVIRONMENT [OPTION...]]" >&2; exit 2; }
