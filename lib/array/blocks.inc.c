@@ -866,7 +866,7 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
 }
 
 /* The same, counted where that is asked for. */
-static void block_table_counted(const block_job *j, size_t begin, size_t end)
+static void block_table_gathered(const block_job *j, size_t begin, size_t end)
 {
     if (!j->counted) {
         block_table_part(j, begin, end, NULL);
@@ -888,7 +888,7 @@ static void block_run_table(const block_job *j)
     const uint64_t offset = j->call->rounding->offset;
     const int parts = thread_count(n);
     if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
-        block_table_counted(j, 0, n);
+        block_table_gathered(j, 0, n);
         return;
     }
 #ifdef _OPENMP
@@ -897,7 +897,7 @@ static void block_run_table(const block_job *j)
     for (int k = 0; k < parts; k++) {
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        block_table_counted(j, part_begin(k, parts, n, offset), part_begin(k + 1, parts, n, offset));
+        block_table_gathered(j, part_begin(k, parts, n, offset), part_begin(k + 1, parts, n, offset));
         fpemu_environment_leave(&environment);
     }
 }

@@ -81,7 +81,7 @@
 #define block_squeeze_tile CARRIER(block_squeeze_tile)
 #define block_table_runs CARRIER(block_table_runs)
 #define block_counted_table CARRIER(block_counted_table)
-#define block_table_counted CARRIER(block_table_counted)
+#define block_table_gathered CARRIER(block_table_gathered)
 #define block_table_is_quick CARRIER(block_table_is_quick)
 #define block_table_outside CARRIER(block_table_outside)
 #define block_table_seen CARRIER(block_table_seen)
