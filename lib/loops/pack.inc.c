@@ -31,13 +31,13 @@ FPEMU_FN pack_form pack_begin(const core_direct32 *d)
     f.up = _mm512_set1_epi32((int)d->up);
     f.end = _mm512_castsi512_ps(_mm512_set1_epi32((int)d->end));
     f.drop = _mm_cvtsi32_si128((int)d->drop);
-    f.less = _mm512_set1_epi8((char)(d->up + (d->emin >> d->drop)));
+    f.less = _mm512_set1_epi8((char)(d->emin >> d->drop));
     f.sign = _mm512_set1_epi8((char)d->sign);
     return f;
 }
 
-/* The code of t in the lowest bits, `less` too large and without its sign; the ends, which an element past them takes,
- * come first. Not of a NaN. */
+/* The code of t in the lowest 8 bits, `less` too large and without its sign: what core_direct_code takes off besides
+ * has none of these. The ends, which an element past them takes, come first. Not of a NaN. */
 FPEMU_FN __m512i pack_codes_of(const pack_form *f, int even, __m512 t)
 {
     if (even)
@@ -45,7 +45,7 @@ FPEMU_FN __m512i pack_codes_of(const pack_form *f, int even, __m512 t)
     const __m512 a = _mm512_min_ps(_mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(t), f->magnitude)), f->end);
     const __m512i e = _mm512_max_epi32(_mm512_and_si512(_mm512_castps_si512(a), f->field), f->emin);
     const __m512 sum = _mm512_add_ps(a, _mm512_castsi512_ps(_mm512_add_epi32(e, f->up)));
-    return _mm512_add_epi32(_mm512_sub_epi32(_mm512_castps_si512(sum), e), _mm512_srl_epi32(e, f->drop));
+    return _mm512_add_epi32(_mm512_castps_si512(sum), _mm512_srl_epi32(e, f->drop));
 }
 
 /* The lowest bytes of four vectors. */
@@ -116,13 +116,18 @@ FPEMU_FN void pack_64(const pack_form *f, int width, int even, enum pack_scale h
     pack_store(width, codes, bytes);
 }
 
-/* n numbers whose scales go on by next[4] every 64. */
+/* n numbers whose scales go on by next[4] every 64. What lies `ahead` is fetched meanwhile: the caller looks for the
+ * largest there next, and that would wait for every line. */
 FPEMU_FN void pack_stretch(const pack_form *f, int width, int even, enum pack_scale how, int any, size_t n,
-                           const float *down, const size_t next[5], const float *x, unsigned char *bytes)
+                           const float *down, const size_t next[5], size_t ahead, const float *x, unsigned char *bytes)
 {
     size_t i = 0;
-    for (; i + 64 <= n; i += 64, bytes += width * 8, down += next[4])
+    for (; i + 64 <= n; i += 64, bytes += width * 8, down += next[4]) {
+        const uintptr_t later = (uintptr_t)(x + i) + ahead * sizeof *x;
+        for (unsigned k = 0; k < 256; k += LINE)
+            _mm_prefetch((const char *)(later + k), _MM_HINT_T0);
         pack_64(f, width, even, how, any, down, next, ~(__mmask64)0, x + i, bytes);
+    }
     if (i < n) {
         const size_t left = n - i;
         const size_t within[4] = {0, left > 16 ? next[1] : 0, left > 32 ? next[2] : 0, left > 48 ? next[3] : 0};
@@ -140,11 +145,12 @@ FPEMU_FN void pack_runs(const core_direct32 *d, int width, int even, enum pack_s
     static const size_t places[3][5] = {{0, 1, 2, 3, 4}, {0, 0, 1, 1, 2}, {0, 0, 0, 0, 0}};
     const pack_form f = pack_begin(d);
     if (count > 1 && length <= 32) {
-        pack_stretch(&f, width, even, how, any, length * count, down, places[length == 32], x, bytes);
+        pack_stretch(&f, width, even, how, any, length * count, down, places[length == 32], length * count, x,
+                     bytes);
         return;
     }
     for (size_t b = 0; b < count; b++)
-        pack_stretch(&f, width, even, how, any, length, down + b, places[2], x + b * length,
+        pack_stretch(&f, width, even, how, any, length, down + b, places[2], length * count, x + b * length,
                      bytes + b * (length * (size_t)width / 8));
 }
 
