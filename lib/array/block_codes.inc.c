@@ -86,15 +86,14 @@ static size_t block_coded_powers(const block_job *j, size_t wanted, const uintw 
 static void block_scale_codes(const block_job *j, size_t count, const uintw *amax, const block_scales *s, size_t size,
                               void *codes)
 {
-    uintw zeros = 0;
+    block_extremes all;
     if (j->block.bare)
         for (size_t b = 0; b < count; b++)
             store_code(codes, size, b, (uint32_t)core_exponent(core_bits(s->s[b])) & j->block.code_mask);
     else
         j->k->loopsw->encode(&j->block.scale_coder, count, s->s, s->s, size, codes);
-    for (size_t b = 0; b < count; b++)
-        zeros |= (uintw)(amax[b] == 0);
-    if (zeros)
+    j->k->loopsw->extremes(count, amax, &all);
+    if (all.zeros)
         block_zero_codes(j, count, amax, size, codes);
 }
 
