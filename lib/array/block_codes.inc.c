@@ -7,8 +7,21 @@ static int block_can_code(const block_job *j)
 {
     const block_call *call = j->call;
     return call->sink && call->sink->runs && !j->scales_only && !call->stats && !call->compact && !j->gives &&
-           block_in_place(j) && !j->nan_seen && !call->rounding->compat && !j->element.is_table &&
-           !j->element.one_by_one && !j->element.two_steps;
+           !j->nan_seen && !call->rounding->compat && !j->element.is_table && !j->element.one_by_one &&
+           !j->element.two_steps;
+}
+
+/* Whether they go to their bytes straight from the quotients. */
+static int block_can_pack(const block_job *j)
+{
+#if CARRIER_BITS == 32
+    const uint32_t bits = j->call->format->bits;
+    return j->at_once && j->call->sink->bytes && bits <= CORE_UNPACK_BITS && j->k->pack32[bits] && !j->block.sticky &&
+           core_direct_stops(&j->direct);
+#else
+    (void)j;
+    return 0;
+#endif
 }
 
 /* Codes of at most TILE elements x, of which t are the quotients; `index` is the first one's. */
@@ -27,66 +40,118 @@ static void block_codes_of(const block_job *j, uint64_t index, size_t n, const r
     j->k->loopsw->encode(&j->coder, n, x, rounded, j->size, codes);
 }
 
-/* Scales that are powers of two, as block_tile_scales has the others; of a block of zeros it is 1. */
-static size_t block_coded_powers(const block_job *j, size_t wanted, const uintw *amax, block_scales *s)
+/* The code of blocks of zeros, in place of that of the scale 1, which will do for their elements. */
+static void block_zero_codes(const block_job *j, size_t count, const uintw *amax, size_t size, void *codes)
 {
+    const core_extremes zeros = {0, 0, 0, 0, 0};
+    core_scale found;
+    core_scale_find(&j->block, &zeros, &found);
+    const uint64_t code = core_scale_code(&j->block, &found);
+    for (size_t b = 0; b < count; b++)
+        if (amax[b] == 0)
+            store_code(codes, size, b, code);
+}
+
+/* Scales that are powers of two, as block_tile_scales has the others, and their codes, of `size` bytes; of a block of
+ * zeros it is 1. */
+static size_t block_coded_powers(const block_job *j, size_t wanted, const uintw *amax, block_scales *s, size_t size,
+                                 void *codes)
+{
+    const core_block *block = &j->block;
     const uintw one = (uintw)CARRIER_BIAS << CARRIER_MANTISSA;
+    const int powers_code = !block->bare && core_codes_are_powers(&block->scale_coder);
     uintw powers[POW2_LANES];
     const size_t count = j->k->loopsw->pow2_powers(&j->pow2, wanted, amax, powers);
     s->divide = 0;
     s->second = 1;
+    if (size == 1 && (block->bare || powers_code)) {
+        const uint32_t bias = block->bare ? 0 : 127, mask = block->bare ? block->code_mask : 255;
+        if (j->k->loopsw->pow2_codes(bias, mask, count, amax, powers, s->down, codes))
+            block_zero_codes(j, count, amax, size, codes);
+        return count;
+    }
     for (size_t b = 0; b < count; b++) {
         s->down[b] = core_value(one - powers[b]);
         s->s[b] = core_value(one + powers[b]);
+        if (block->bare)
+            store_code(codes, size, b, (uint32_t)core_exponent(core_bits(s->s[b])) & block->code_mask);
     }
+    if (!block->bare)
+        j->k->loopsw->encode(&block->scale_coder, count, s->s, s->s, size, codes);
+    block_zero_codes(j, count, amax, size, codes);
     return count;
 }
 
-/* Their codes, of `size` bytes. */
+/* The codes of scales that block_tile_scales found. */
 static void block_scale_codes(const block_job *j, size_t count, const uintw *amax, const block_scales *s, size_t size,
                               void *codes)
 {
+    block_extremes all;
     if (j->block.bare)
         for (size_t b = 0; b < count; b++)
             store_code(codes, size, b, (uint32_t)core_exponent(core_bits(s->s[b])) & j->block.code_mask);
     else
         j->k->loopsw->encode(&j->block.scale_coder, count, s->s, s->s, size, codes);
-    for (size_t b = 0; b < count; b++)
-        if (amax[b] == 0) { /* 1 will do for its elements, but has not its code */
-            const core_extremes zeros = {0, 0, 0, 0, 0};
-            core_scale found;
-            core_scale_find(&j->block, &zeros, &found);
-            store_code(codes, size, b, core_scale_code(&j->block, &found));
-        }
+    j->k->loopsw->extremes(count, amax, &all);
+    if (all.zeros)
+        block_zero_codes(j, count, amax, size, codes);
 }
 
-/* `blocks` full runs in a row from number `block` on, with elements x, the first of them of this index: how many. */
-static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t index, uint64_t blocks, const realw *x)
+/* Packs `count` blocks of `length` elements, with these multipliers or divisors, straight to their bytes; any: NaN may
+ * be among them. 0 where the loop does not do that. */
+static int block_pack(const block_job *j, unsigned char *bytes, int divide, int any, size_t length, size_t count,
+                      const realw *down, const realw *x)
+{
+#if CARRIER_BITS == 32
+    const int together = (length == 16 || length >= 32) && length * j->call->format->bits % 8 == 0;
+    if (j->packs && (count == 1 || together)) {
+        j->k->pack32[j->call->format->bits](&j->direct, divide, any, length, count, down, x, bytes);
+        return 1;
+    }
+#else
+    (void)j, (void)bytes, (void)divide, (void)any, (void)length, (void)count, (void)down, (void)x;
+#endif
+    return 0;
+}
+
+/* `blocks` full runs in a row from number `block` on, with elements from place `at` of x on, the first of them of this
+ * index: how many. */
+static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t index, uint64_t blocks, int64_t at)
 {
     const block_sink *sink = j->call->sink;
-    const size_t length = (size_t)j->walk.tile_length, fit = TILE / length;
+    const int in_place = block_in_place(j);
+    const size_t length = (size_t)j->walk.tile_length, most = j->packs ? WORDS_TILE : TILE, fit = most / length;
     const size_t full = fit < POW2_BLOCKS ? fit : POW2_BLOCKS;
     const size_t scale_size = code_size(fpemu_scale_bits(j->call->format));
     uint64_t codes[TILE], scales[POW2_BLOCKS]; /* of any size */
-    realw t[TILE];
+    realw t[TILE], tile[ASIDE(WORDS_TILE)];
     uintw amax[POW2_LANES];
     block_scales s;
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
+        const realw *const x = in_place ? j->x + at : tile;
+        if (!in_place)
+            block_load(j, at, 1, wanted * length, tile);
         j->k->loopsw->runs_amax(length, wanted, x, amax);
-        const size_t count =
-            j->pow2.usable ? block_coded_powers(j, wanted, amax, &s) : block_tile_scales(j, wanted, amax, &s);
-        const size_t n = count * length;
-        if (count == 0)
+        const int powers = j->pow2.usable;
+        const size_t known = powers ? block_coded_powers(j, wanted, amax, &s, scale_size, scales)
+                                    : block_tile_scales(j, wanted, amax, &s);
+        if (known == 0)
             return done;
-        j->k->loopsw->runs_t(s.divide, j->block.sticky, length, count, s.down, x, t);
-        block_codes_of(j, index, n, x, t, codes);
-        block_scale_codes(j, count, amax, &s, scale_size, scales);
-        sink->runs(sink->context, block + done, count, length, scale_size, scales, j->size, codes);
-        x += n;
+        unsigned char *const bytes = j->packs ? sink->bytes(sink->context, block + done, 0) : NULL;
+        const int packed = block_pack(j, bytes, s.divide, 0, length, known, s.down, x);
+        const size_t count = packed || known <= TILE / length ? known : TILE / length, n = count * length;
+        if (!packed) {
+            j->k->loopsw->runs_t(s.divide, j->block.sticky, length, count, s.down, x, t);
+            block_codes_of(j, index, n, x, t, codes);
+        }
+        if (!powers)
+            block_scale_codes(j, count, amax, &s, scale_size, scales);
+        sink->runs(sink->context, block + done, count, length, scale_size, scales, j->size, packed ? NULL : codes);
+        at += (int64_t)n;
         index += n;
         done += count;
-        if (count < wanted)
+        if (known < wanted && count == known)
             return done;
     }
     return blocks;
@@ -99,7 +164,7 @@ static APART uint64_t block_code_many(const block_job *j, uint64_t v, uint64_t e
     while (v + done < end) {
         core_place p;
         const uint64_t n = block_runs_from(&j->walk, v + done, end, &p);
-        const uint64_t got = n ? block_code_runs(j, v + done, p.first, n, j->x + p.x) : 0;
+        const uint64_t got = n ? block_code_runs(j, v + done, p.first, n, p.x) : 0;
         done += got;
         if (n == 0 || got < n)
             break;
@@ -111,17 +176,27 @@ static APART uint64_t block_code_many(const block_job *j, uint64_t v, uint64_t e
 static APART uint64_t block_code_piece(const block_job *j, const block_part *p, uint64_t position, uint64_t end)
 {
     const block_sink *sink = j->call->sink;
-    const int kind = p->scale.kind;
+    const int kind = p->scale.kind, divide = kind == CORE_SCALE_DIVIDE, in_place = block_in_place(j);
+    const realw one = 1, *const down = kind == CORE_SCALE_NONE ? &one : &p->scale.down;
     uint64_t codes[TILE]; /* of any size */
-    realw t[TILE];
+    realw t[TILE], tile[ASIDE(WORDS_TILE)];
     if (kind != CORE_SCALE_NONE && kind != CORE_SCALE_MULTIPLY && kind != CORE_SCALE_DIVIDE)
         return 0;
     const core_span span = fpemu_walk_span(&j->walk, &p->place, position, end - position);
     if (span.step != 1 || span.x_step != 1 || (span.n < end - position && span.n % BLOCK_TILE))
         return 0;
+    const uint64_t most = !j->packs ? TILE : in_place ? span.n : WORDS_TILE;
     for (uint64_t at = 0, m; at < span.n; at += m) {
-        const realw *const x = j->x + span.x + (int64_t)at;
-        m = span.n - at < TILE ? span.n - at : TILE;
+        const int64_t place = span.x + (int64_t)at;
+        const realw *const x = in_place ? j->x + place : tile;
+        m = span.n - at < most ? span.n - at : most;
+        if (!in_place)
+            block_load(j, place, 1, (size_t)m, tile);
+        if (j->packs) {
+            unsigned char *const bytes = sink->bytes(sink->context, p->block, position + at);
+            (void)block_pack(j, bytes, divide, 1, (size_t)m, 1, down, x);
+            continue;
+        }
         if (kind != CORE_SCALE_NONE)
             j->k->loopsw->scale_t(&p->scale, j->block.sticky, (size_t)m, x, t);
         block_codes_of(j, span.first + at, (size_t)m, x, kind == CORE_SCALE_NONE ? x : t, codes);

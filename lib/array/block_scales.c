@@ -147,7 +147,7 @@ static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape,
     status = decoder_begin(&to->scales.decoder, f);
     if (status)
         return status;
-    const block_sink sink = {to, take_tensor, take_scale, NULL, NULL};
+    const block_sink sink = {to, take_tensor, take_scale, NULL, NULL, NULL};
     const block_call call = {
         .format = f, .rounding = &nearest, .shape = &input, .count = UINT64_MAX, .sink = &sink, .carrier = carrier};
     status = carrier == 64 ? fpemu_block_run64(&call, x, NULL) : fpemu_block_run32(&call, x, NULL);

@@ -33,6 +33,9 @@ typedef struct block_sink {
      * another in bytes too */
     void (*runs)(void *context, uint64_t block, size_t count, size_t length, size_t scale_size, const void *scales,
                  size_t size, const void *codes);
+    /* where the packed codes from place `position` of the block on go; `runs` with codes NULL, for their scales, and
+     * not `codes`, if they are put there */
+    unsigned char *(*bytes)(void *context, uint64_t block, uint64_t position);
 } block_sink;
 
 /* Everything that quantises or packs with scales: blocks [first, first + count) of the tensor; all of it, count =

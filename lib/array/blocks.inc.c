@@ -152,6 +152,7 @@ typedef struct block_job {
     uint8_t fast[2];      /* in the fast form, where the scales allow it: multiplied, divided */
     uint8_t codes;        /* codes of many elements at a time: block_codes.inc.c */
     uint8_t at_once;      /* by `direct`, straight from the quotients */
+    uint8_t packs;        /* and without gaps */
     core_direct direct;
     uint8_t scales_only;  /* no element is rounded */
     uint8_t squeezed;     /* by the steps of S2FP8 */
@@ -1026,6 +1027,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     j.codes = (uint8_t)block_can_code(&j);
     if (j.codes) {
         j.at_once = (uint8_t)core_direct_make(&j.direct, &j.element.plan, &j.coder);
+        j.packs = (uint8_t)block_can_pack(&j);
         j.many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && j.walk.inner == 1 &&
                  j.walk.x[3] == 1 && j.walk.tile_length <= TILE;
     }
@@ -1180,7 +1182,7 @@ fpemu_status fpemu_block_convert(int carrier, const fpemu_format *f, const fpemu
                                  void *out, int to_code, fpemu_stats *stats)
 {
     const fpemu_shape shape = {.outer = 1, .rows = 1, .length = n, .inner = 1};
-    const block_sink sink = {out, NULL, NULL, codes_to_array, NULL};
+    const block_sink sink = {out, NULL, NULL, codes_to_array, NULL, NULL};
     fpemu_status status = FPEMU_OK;
     if (to_code)
         status = fpemu_check_call(f, r, CARRIER_BITS);

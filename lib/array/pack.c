@@ -11,6 +11,10 @@
 
 /* Codes that are unpacked at a time. Many: some loops of codes first fill tables. */
 #define UNPACK_BYTES 8192
+/* Values that lie in a tile before they become words. */
+#define UNPACK_TILE 2048
+/* A table of values is worth it for this many times as many codes as there are. */
+#define UNPACK_WORTH 8
 
 /* ---------------------------------------------------------------------------------------------------- shapes */
 
@@ -256,6 +260,12 @@ static void store_elements(void *context, uint64_t block, uint64_t position, siz
     pack_codes(size, (int)bits, n, codes, p->bytes + offset_of(p->packing, block) + position / 8 * bits);
 }
 
+static unsigned char *element_bytes(void *context, uint64_t block, uint64_t position)
+{
+    const packer *p = context;
+    return p->bytes + offset_of(p->packing, block) + position / 8 * p->packing->layout.element_bits;
+}
+
 static void store_runs(void *context, uint64_t block, size_t count, size_t length, size_t scale_size,
                        const void *scales, size_t size, const void *codes)
 {
@@ -268,6 +278,8 @@ static void store_runs(void *context, uint64_t block, size_t count, size_t lengt
         memcpy(to, scales, count);
     for (size_t b = 0; b < count && scale_size > 1; b++)
         core_store_bytes(to + b * scale_size, scale_size, load_code(scales, scale_size, b));
+    if (!codes)
+        return;
     if (length * l->element_bits % 8 == 0) {
         pack_codes(size, bits, count * length, codes, bytes);
         return;
@@ -302,6 +314,13 @@ fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_sh
     fpemu_environment_leave(&environment);
     return FPEMU_OK;
 }
+
+/* Where blocks go: to their places in the tensor, or one after the other from block `first` on. */
+typedef struct unpack_to {
+    int carrier, compact;
+    uint64_t before; /* compact: elements before the first */
+    void *y;
+} unpack_to;
 
 #include "core/carrier32.h"
 #include "pack.inc.c"

@@ -35,7 +35,7 @@ static fpemu_status pack_tensor(int carrier, const fpemu_format *f, const fpemu_
         return FPEMU_ERROR_OVERLAP;
 
     packer to = {&p, bytes};
-    const block_sink sink = {&to, store_tensor, store_scale, store_elements, store_runs};
+    const block_sink sink = {&to, store_tensor, store_scale, store_elements, store_runs, element_bytes};
     core_tensor tensor;
     if (compact && l->tensor_bytes)
         tensor = load_tensor(bytes);
@@ -66,7 +66,32 @@ static void unpack_values_of(const block_reader *r, int bits, size_t n, const un
     fpemu_reader_elements(r, n, as_they_are ? (const void *)bytes : codes, y);
 }
 
-/* Values to places `at`, at + step, ... of y; n at most TILE. */
+/* The table of all values where there is a loop for it that is worth it; else NULL. */
+static const core_unpack *unpack_table(core_unpack *u, const block_reader *r, uint32_t bits, uint64_t elements)
+{
+#if CARRIER_BITS == 32
+    if (bits <= CORE_UNPACK_BITS && fpemu_kernels()->unpack32[bits] && elements >> bits >= UNPACK_WORTH &&
+        !(r->scaled && r->block.rule == FPEMU_SCALING_S2FP8)) {
+        uint8_t codes[1 << CORE_UNPACK_BITS];
+        uint32_t values[1 << CORE_UNPACK_BITS];
+        float y[1 << CORE_UNPACK_BITS];
+        for (uint32_t code = 0; code < UINT32_C(1) << bits; code++)
+            codes[code] = (uint8_t)code;
+        fpemu_reader_elements32(r, (size_t)1 << bits, codes, y);
+        memcpy(values, y, sizeof *values << bits);
+        if (fpemu_kernels()->unpack_make(u, bits, values))
+            return u;
+    }
+#else
+    (void)u;
+    (void)r;
+    (void)bits;
+    (void)elements;
+#endif
+    return NULL;
+}
+
+/* Values to places `at`, at + step, ... of y; n at most TILE where the step is not 1. */
 static void unpack_values(int carrier, int64_t at, int64_t step, size_t n, const realw *values, void *y)
 {
 #if CARRIER_BITS == 32
@@ -83,60 +108,116 @@ static void unpack_values(int carrier, int64_t at, int64_t step, size_t n, const
         ((realw *)y)[at + (int64_t)k * step] = values[k];
 }
 
-/* The scales of `count` blocks and what all of them are times, from their bytes; 0 where one of them is no ordinary
- * number, or would take a value past an end of the carrier. */
+/* The scales of `count` blocks and what all of them are times, from their bytes, and the bits of the largest; 0 where
+ * one of them would take a value past an end of the carrier, or they are not of this kind. */
 static int unpack_scales(const block_reader *r, size_t count, const unsigned char *bytes, size_t size, realw *s,
-                         realw *second)
+                         realw *second, uintw *most)
 {
     const core_block *b = &r->block;
     const int ends = CARRIER_BIAS - 1;
-    uintw most = 0;
     *second = 1;
+    if (!r->scaled) {
+        s[0] = 1;
+        *most = 0; /* values stay as they are */
+        return count == 1;
+    }
     if (b->rule == FPEMU_SCALING_S2FP8 || (size > 1 && !CORE_LITTLE_ENDIAN))
         return 0;
     if (b->bare) {
-        int fits = b->near;
-        for (size_t i = 0; i < count; i++) {
+        int32_t low = ends + 1, high = -ends - 1;
+        if (size == 1)
+            fpemu_kernels()->loopsw->runs_powers(b->code_mask, count, bytes, s, &low, &high);
+        for (size_t i = 0; i < count && size > 1; i++) {
             core_scale one;
             core_scale_read(b, core_load_bytes(bytes + i * size, size), &one);
-            const int c = one.exponent;
-            fits &= c >= -ends && c <= ends && c + b->emax < ends;
-            s[i] = fits ? core_value(core_power(c)) : 1;
+            low = one.exponent < low ? one.exponent : low;
+            high = one.exponent > high ? one.exponent : high;
+            s[i] = core_value((uintw)(one.exponent + CARRIER_BIAS) << CARRIER_MANTISSA);
         }
-        return fits;
+        if (low < -ends || high > ends)
+            return 0;
+        *most = core_power(high);
+        return b->near && high + b->emax < ends;
     }
     if (b->rule == FPEMU_SCALING_NVFP4 || b->rule == FPEMU_SCALING_NVFP4_AO)
         *second = (realw)b->tensor.b;
-    fpemu_kernels()->loopsw->decode(&b->scale_coder, count, bytes, size, 0, s);
-    for (size_t i = 0; i < count; i++) {
-        const uintw a = core_bits(s[i]) & ~CARRIER_SIGN;
-        most = a > most ? a : most;
+    const carrier_loops *const loops = fpemu_kernels()->loopsw;
+    loops->decode(&b->scale_coder, count, bytes, size, 0, s);
+    loops->runs_amax(count, 1, s, most);
+    return 1;
+}
+
+/* Values of `count` blocks of `length` codes in a row, with these scales, to y of the carrier; codes: room for those
+ * that are not looked up. 0 where they are left to unpack_pieces. */
+static int unpack_scaled(const block_reader *r, const core_unpack *u, uint32_t bits, size_t length, size_t count,
+                         const unsigned char *bytes, const realw *s, realw second, uintw most, void *codes, realw *y)
+{
+    const kernels *const k = fpemu_kernels();
+#if CARRIER_BITS == 32
+    if (u && (count == 1 || length == 16 || length >= 32)) {
+        const int tame = !r->scaled || core_unpack_is_tame(u, most, second);
+        k->unpack32[bits](u, length, count, bytes, s, second, tame, y);
+        return 1;
     }
-    return most < CARRIER_INF;
+#else
+    (void)u;
+#endif
+    if (!r->scaled || most >= CARRIER_INF)
+        return 0;
+    unpack_values_of(r, (int)bits, length * count, bytes, codes, y);
+    k->loopsw->runs_y(length, count, s, second, y, y);
+    return 1;
 }
 
 /* Full blocks from number b on, before `end`, that are neighbours in bytes and in y: how many, at most a tile. */
-static uint64_t unpack_runs(const packing *p, const block_reader *r, uint64_t b, uint64_t end,
-                            const unsigned char *bytes, realw *y)
+static uint64_t unpack_runs(const packing *p, const block_reader *r, const core_unpack *u, const unpack_to *to,
+                            uint64_t b, uint64_t end, const unsigned char *bytes)
 {
     const core_walk *w = &p->walk;
     const fpemu_layout *l = &p->layout;
     const uint64_t length = w->tile_length, full = w->length / length, along = b % w->across;
+    const int direct = to->carrier == CARRIER_BITS;
+    const uint64_t most_elements = direct ? UNPACK_BYTES / r->size : UNPACK_TILE;
     uint64_t codes[UNPACK_BYTES / sizeof(uint64_t)];
-    realw s[TILE], second;
+    realw s[TILE], second, tile[UNPACK_TILE];
+    uintw most;
     core_place place;
     if (!r->scaled || w->inner != 1 || (w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->y[3] != 1 ||
-        length > UNPACK_BYTES / r->size || length * l->element_bits % 8 || along >= full)
+        to->compact || length > most_elements || length * l->element_bits % 8 || along >= full)
         return 0;
     const size_t count =
-        (size_t)core_smaller(core_smaller(full - along, end - b), core_smaller(UNPACK_BYTES / r->size / length, TILE));
+        (size_t)core_smaller(core_smaller(full - along, end - b), core_smaller(most_elements / length, TILE));
     const size_t n = count * (size_t)length;
-    if (!unpack_scales(r, count, bytes + l->scales_offset + b * l->scale_bytes, (size_t)l->scale_bytes, s, &second))
+    if (!unpack_scales(r, count, bytes + l->scales_offset + b * l->scale_bytes, (size_t)l->scale_bytes, s, &second,
+                       &most))
         return 0;
     fpemu_walk_block(w, b, &place);
-    unpack_values_of(r, (int)l->element_bits, n, bytes + offset_of(p, b), codes, y + place.y);
-    fpemu_kernels()->loopsw->runs_y((size_t)length, count, s, second, y + place.y, y + place.y);
+    if (!unpack_scaled(r, u, (uint32_t)l->element_bits, (size_t)length, count, bytes + offset_of(p, b), s, second, most,
+                       codes, direct ? (realw *)to->y + place.y : tile))
+        return 0;
+    if (!direct)
+        unpack_values(to->carrier, place.y, 1, n, tile, to->y);
     return count;
+}
+
+/* n values of a block whose scale is in these bytes, to places of y from `at` on, one after the other; 0 as
+ * unpack_scaled. */
+static int unpack_row(const packing *p, const block_reader *r, const core_unpack *u, const unpack_to *to,
+                      const unsigned char *scale, size_t n, const unsigned char *bytes, int64_t at)
+{
+    const uint32_t bits = (uint32_t)p->layout.element_bits;
+    realw s[1], second, tile[UNPACK_TILE];
+    uintw most;
+    if (!u || !unpack_scales(r, 1, scale, (size_t)p->layout.scale_bytes, s, &second, &most))
+        return 0;
+    if (to->carrier == CARRIER_BITS)
+        return unpack_scaled(r, u, bits, n, 1, bytes, s, second, most, NULL, (realw *)to->y + at);
+    for (size_t done = 0, m; done < n; done += m) {
+        m = n - done < UNPACK_TILE ? n - done : UNPACK_TILE;
+        unpack_scaled(r, u, bits, m, 1, bytes + done / 8 * bits, s, second, most, NULL, tile);
+        unpack_values(to->carrier, at + (int64_t)done, 1, m, tile, to->y);
+    }
+    return 1;
 }
 
 /* n values of a block with this scale to places from `to` on, one after the other. */
@@ -167,20 +248,19 @@ static void unpack_apart(const packing *p, const block_reader *r, int carrier, c
     }
 }
 
-/* Pieces [begin, end) of blocks, `pieces` a block, each of at most `most` elements. compact: y holds the elements of
- * the blocks from the first on, one after the other. */
-static void unpack_pieces(const packing *p, const block_reader *r, int carrier, uint64_t first, uint64_t pieces,
-                          size_t most, uint64_t begin, uint64_t end, int compact, const unsigned char *bytes, void *y)
+/* Pieces [begin, end) of blocks, `pieces` a block, each of at most `most` elements. */
+static void unpack_pieces(const packing *p, const block_reader *r, const core_unpack *u, const unpack_to *to,
+                          uint64_t first, uint64_t pieces, size_t most, uint64_t begin, uint64_t end,
+                          const unsigned char *bytes)
 {
-    const int direct = carrier == CARRIER_BITS;
+    const int direct = to->carrier == CARRIER_BITS, compact = to->compact;
     uint64_t codes[UNPACK_BYTES / sizeof(uint64_t)], again = begin;
     const fpemu_layout *l = &p->layout;
-    const uint64_t before = compact ? bytes_before(p, first, 8) : 0;
     for (uint64_t i = begin; i < end; i++) {
         const uint64_t b = first + i / pieces, position = i % pieces * most;
         core_place place;
-        if (direct && !compact && pieces == 1 && i >= again) {
-            const uint64_t done = unpack_runs(p, r, b, first + end, bytes, (realw *)y);
+        if (pieces == 1 && i >= again) {
+            const uint64_t done = unpack_runs(p, r, u, to, b, first + end, bytes);
             again = done ? 0 : i + 16; /* where one block is left out, the next ones likely are */
             if (done) {
                 i += done - 1;
@@ -191,21 +271,24 @@ static void unpack_pieces(const packing *p, const block_reader *r, int carrier, 
         if (position >= place.elements)
             continue; /* a short block */
         const size_t n = (size_t)core_smaller(place.elements - position, most);
-        const uint64_t scale = core_load_bytes(bytes + l->scales_offset + b * l->scale_bytes, (size_t)l->scale_bytes);
+        const unsigned char *const scale_bytes = bytes + l->scales_offset + b * l->scale_bytes;
+        const uint64_t scale = core_load_bytes(scale_bytes, (size_t)l->scale_bytes);
         const int as_they_are = l->element_bits == 8 && r->size == 1;
         const unsigned char *const from = bytes + offset_of(p, b) + position / 8 * l->element_bits;
         const void *const read = as_they_are ? (const void *)from : codes;
-        if (!as_they_are)
-            unpack_codes(r->size, (int)l->element_bits, n, from, codes);
-        core_span s = {n, 0, 1, 0, 1, (int64_t)(bytes_before(p, b, 8) - before + position), 1};
+        core_span s = {n, 0, 1, 0, 1, (int64_t)(bytes_before(p, b, 8) - to->before + position), 1};
         if (!compact)
             s = fpemu_walk_span(&p->walk, &place, position, n);
+        if (s.n == n && s.y_step == 1 && unpack_row(p, r, u, to, scale_bytes, n, from, s.y))
+            continue;
+        if (!as_they_are)
+            unpack_codes(r->size, (int)l->element_bits, n, from, codes);
         if (direct && s.n == n && s.y_step == 1)
-            fpemu_reader_values(r, scale, n, read, (realw *)y + s.y);
+            fpemu_reader_values(r, scale, n, read, (realw *)to->y + s.y);
         else if (!compact)
-            unpack_apart(p, r, carrier, &place, position, scale, n, read, y);
+            unpack_apart(p, r, to->carrier, &place, position, scale, n, read, to->y);
         else
-            unpack_compact(r, carrier, scale, n, read, s.y, y);
+            unpack_compact(r, to->carrier, scale, n, read, s.y, to->y);
     }
 }
 
@@ -215,6 +298,7 @@ static fpemu_status unpack_tensor(int carrier, const fpemu_format *f, const fpem
     const size_t size = carrier_size(carrier);
     packing p;
     block_reader reader;
+    core_unpack table;
     fpemu_format scale;
     if (!f || !shape)
         return FPEMU_ERROR_NULL;
@@ -246,11 +330,13 @@ static fpemu_status unpack_tensor(int carrier, const fpemu_format *f, const fpem
     fp_environment environment;
     fpemu_environment_enter(&environment);
     fpemu_reader_begin(&reader, f, &scale, l->tensor_bytes ? &tensor : NULL);
+    const core_unpack *const u = unpack_table(&table, &reader, (uint32_t)l->element_bits, elements);
+    const unpack_to to = {carrier, compact, compact ? bytes_before(&p, first, 8) : 0, y};
     const size_t most = UNPACK_BYTES / reader.size;
     const uint64_t pieces = (l->block_elements - 1) / most + 1, total = pieces * count;
     const int parts = thread_count((size_t)elements);
     if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
-        unpack_pieces(&p, &reader, carrier, first, pieces, most, 0, total, compact, bytes, y);
+        unpack_pieces(&p, &reader, u, &to, first, pieces, most, 0, total, bytes);
         fpemu_environment_leave(&environment);
         return FPEMU_OK;
     }
@@ -261,8 +347,7 @@ static fpemu_status unpack_tensor(int carrier, const fpemu_format *f, const fpem
         const uint64_t part = total / (uint64_t)parts, begin = part * (uint64_t)k;
         fp_environment own; /* a worker thread has its own */
         fpemu_environment_enter(&own);
-        unpack_pieces(&p, &reader, carrier, first, pieces, most, begin, k == parts - 1 ? total : begin + part, compact,
-                      bytes, y);
+        unpack_pieces(&p, &reader, u, &to, first, pieces, most, begin, k == parts - 1 ? total : begin + part, bytes);
         fpemu_environment_leave(&own);
     }
     fpemu_environment_leave(&environment);

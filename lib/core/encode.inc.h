@@ -150,6 +150,20 @@ FPEMU_FN uintw core_decode_fast(const core_coder *c, uintw code)
     return (intw)magnitude > (intw)c->top || code == (uintw)c->decode_nan ? special : y;
 }
 
+/* Whether codes are those of e8m0, powers of two with a NaN as the last; and the value of such a code. */
+FPEMU_FN int core_codes_are_powers(const core_coder *c)
+{
+    return c->kind == FPEMU_KIND_FLOAT && c->bits == 8 && c->m == 0 && c->sign == 0 && c->first_field == 0 &&
+           c->least == 0 && c->top == 254 && c->has_nan && c->decode_nan == 255 && !c->has_infinity &&
+           c->bias == 127 - CARRIER_BIAS;
+}
+
+FPEMU_FN uintw core_decode_power(const core_coder *c, uintw code)
+{
+    const uintw power = (code - (uintw)c->bias) << CARRIER_MANTISSA;
+    return code == 255 ? CARRIER_NAN : power ? power : CARRIER_HIDDEN >> 1;
+}
+
 /* Value of a code, as bits of the carrier. */
 FPEMU_FN uintw core_decode(const core_coder *c, uint64_t code)
 {

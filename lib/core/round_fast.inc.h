@@ -468,6 +468,12 @@ FPEMU_FN uintw core_direct_code(const core_direct *d, uintw u)
     return core_beyond(a, d->nan_end, d->nan, core_beyond(a, d->end, d->past, code) | (u >> d->to_sign & d->sign));
 }
 
+/* Whether numbers past the end have the end's own code. */
+FPEMU_FN int core_direct_stops(const core_direct *d)
+{
+    return d->even || (d->nan_end == CARRIER_INF && core_direct_code(d, d->end) == d->past);
+}
+
 FPEMU_FN uintw core_direct_even_code(const core_direct *d, uintw u)
 {
     const realw from = core_value(u), over = from < d->low ? d->low : from, x = over > d->high ? d->high : over;

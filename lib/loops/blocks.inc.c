@@ -78,6 +78,42 @@ static void loop_scale_t(const core_scale *s, int sticky, size_t n, const void *
 
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
+#if defined(__AVX512F__) && CARRIER_BITS == 32
+/* The larger of numbers that are neighbours, of a in the even places and of b in the odd ones: by 32 bits, then by 64. */
+FPEMU_FN __m512i loop_larger_pairs(__m512i a, __m512i b)
+{
+    return _mm512_max_epu32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+}
+
+FPEMU_FN __m512i loop_larger_fours(__m512i a, __m512i b)
+{
+    return _mm512_max_epu32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+}
+
+/* The same by lanes of 128 bits: those of a in the lower half. */
+FPEMU_FN __m512i loop_larger_lanes(__m512i a, __m512i b)
+{
+    return _mm512_max_epu32(_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(a, b, 0xdd));
+}
+
+/* Largest magnitudes of 16 blocks of n elements, n a multiple of 16; by hand, since compilers go through memory. */
+FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
+{
+    __m512i four[4];
+    for (size_t f = 0; f < 4; f++) {
+        __m512i w[4];
+        for (size_t b = 0; b < 4; b++) {
+            const char *const from = in + (4 * f + b) * n * sizeof *amax;
+            w[b] = _mm512_slli_epi32(_mm512_loadu_si512(from), 1);
+            for (size_t k = 16; k < n; k += 16)
+                w[b] = _mm512_max_epu32(w[b], _mm512_slli_epi32(_mm512_loadu_si512(from + k * sizeof *amax), 1));
+        }
+        four[f] = loop_larger_fours(loop_larger_pairs(w[0], w[1]), loop_larger_pairs(w[2], w[3]));
+    }
+    const __m512i all = loop_larger_lanes(loop_larger_lanes(four[0], four[1]), loop_larger_lanes(four[2], four[3]));
+    _mm512_storeu_si512(amax, _mm512_srli_epi32(all, 1));
+}
+#else
 /* Largest magnitudes of 16 blocks of n elements, n a multiple of 16: columns first, then neighbours pair by pair, so
  * that every step is one of whole vectors. */
 FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
@@ -101,6 +137,7 @@ FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
     SIMD for (size_t i = 0; i < 32; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
     SIMD for (size_t i = 0; i < 16; i++) amax[i] = LARGER(w[2 * i], w[2 * i + 1]);
 }
+#endif
 
 #define SIXTEEN_AMAX(n)                                                                                                \
     case n:                                                                                                            \
@@ -184,6 +221,22 @@ static void loop_runs_y(size_t length, size_t count, const realw *scales, realw 
             memcpy(out + (b * length + i) * sizeof v, &v, sizeof v);
         }
     }
+}
+
+/* Powers of two of codes that are exponents, in two's complement up to `mask`; the least and the largest. */
+static void loop_runs_powers(uint32_t mask, size_t count, const uint8_t *codes, realw *s, int32_t *least, int32_t *most)
+{
+    const uint32_t top = (mask >> 1) + 1;
+    int32_t low = INT32_MAX, high = INT32_MIN;
+#pragma omp simd reduction(min : low) reduction(max : high)
+    for (size_t i = 0; i < count; i++) {
+        const int32_t c = (int32_t)(((codes[i] & mask) ^ top) - top);
+        low = c < low ? c : low;
+        high = c > high ? c : high;
+        s[i] = core_value((uintw)(c + CARRIER_BIAS) << CARRIER_MANTISSA);
+    }
+    *least = low;
+    *most = high;
 }
 
 /* v = [a/s], or [[a/s]/d], for magnitudes a by the inverses of s and d; 0 where these might not give it. */

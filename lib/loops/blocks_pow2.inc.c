@@ -26,6 +26,22 @@ static size_t loop_pow2_powers(const core_pow2_block *how, size_t count, const u
 }
 #undef POW2_POWERS
 
+/* Multipliers that undo such scales, and their exponents plus `bias` within `mask`; how many blocks are all zero. */
+static size_t loop_pow2_codes(uint32_t bias, uint32_t mask, size_t count, const uintw *amax, const uintw *powers,
+                              realw *down, uint8_t *codes)
+{
+    const uintw one = (uintw)CARRIER_BIAS << CARRIER_MANTISSA;
+    uintw zeros = 0;
+#pragma omp simd reduction(+ : zeros)
+    for (size_t b = 0; b < count; b++) {
+        const uintw power = powers[b];
+        down[b] = core_value(one - power);
+        codes[b] = (uint8_t)(((uint32_t)(power >> CARRIER_MANTISSA) + bias) & mask);
+        zeros += amax[b] == 0;
+    }
+    return (size_t)zeros;
+}
+
 /* The scale of every element from those of blocks. */
 static void loop_pow2_spread(size_t length, size_t count, const uintw *powers, uintw *spread)
 {

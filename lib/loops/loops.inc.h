@@ -39,6 +39,7 @@ typedef struct carrier_loops {
     void (*runs_amax)(size_t length, size_t count, const void *x, uintw *amax);
     void (*runs_t)(int divide, int sticky, size_t length, size_t count, const realw *down, const void *x, void *t);
     void (*runs_y)(size_t length, size_t count, const realw *scales, realw second, const void *p, void *y);
+    void (*runs_powers)(uint32_t mask, size_t count, const uint8_t *codes, realw *s, int32_t *least, int32_t *most);
     int (*runs_scales)(const core_block *b, size_t count, const uintw *amax, realw *v);
     void (*runs_down)(const core_block *b, size_t count, realw *s, realw *down);
     /* by form (even 1), kind (divide 1) and mode (sr 1) */
@@ -82,6 +83,8 @@ typedef struct carrier_loops {
 
     /* Blocks whose scales are powers of two; blocks_pow2.inc.c. By kind (fixed point 1), and mode. */
     size_t (*pow2_powers)(const core_pow2_block *q, size_t count, const uintw *amax, uintw *powers);
+    size_t (*pow2_codes)(uint32_t bias, uint32_t mask, size_t count, const uintw *amax, const uintw *powers,
+                         realw *down, uint8_t *codes);
     void (*pow2_spread)(size_t length, size_t count, const uintw *powers, uintw *spread);
     void (*pow2_rows[2])(const core_pow2_block *q, size_t length, size_t count, const void *x, const uintw *powers,
                          void *y);

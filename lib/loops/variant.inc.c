@@ -337,6 +337,43 @@ static void narrow(size_t n, const double *x, float *y)
 
 #include "narrow.inc.c"
 
+static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
+{
+    return core_unpack_make(u, bits, values);
+}
+
+#ifdef __AVX2__
+#include "unpack.inc.c"
+#endif
+#ifdef __AVX512F__
+#include "pack.inc.c"
+#define PACK_TABLE                                                                                                     \
+    {                                                                                                                  \
+        [4] = loop_pack_4, [6] = loop_pack_6, [8] = loop_pack_8                                                        \
+    }
+#else
+#define PACK_TABLE                                                                                                     \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
+#endif
+#ifdef __AVX512F__
+#define UNPACK_TABLE(of_8)                                                                                             \
+    {                                                                                                                  \
+        [4] = loop_unpack_4, [6] = loop_unpack_6, [8] = of_8                                                           \
+    }
+#elif defined(__AVX2__)
+#define UNPACK_TABLE(of_8)                                                                                             \
+    {                                                                                                                  \
+        [4] = loop_unpack_4                                                                                            \
+    }
+#else
+#define UNPACK_TABLE(of_8)                                                                                             \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
+#endif
+
 #include "dot.inc.c"
 
 #define AFFINE_WIDE(rule, mode) [mode] = loop_round_##rule##_##mode##32,
@@ -365,8 +402,9 @@ static void narrow(size_t n, const double *x, float *y)
     }
 #endif
 
-/* The table of an instruction set; `table32` and `words`, for Philox, may be better ones than those of this file. */
-#define KERNELS_TABLE(name_text, is_valid, table32, words)                                                             \
+/* The table of an instruction set; `table32`, `words`, for Philox, and `unpack_8` may be better ones than those of this
+ * file. */
+#define KERNELS_TABLE(name_text, is_valid, table32, words, unpack_8)                                                   \
     {                                                                                                                  \
         .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &loops_table64, .hash = fill_hash,        \
         .philox = words, .stochastic32 = STOCHASTIC, .pow2_drawn32 = DRAWN_POW2_TABLE,                                 \
@@ -384,7 +422,8 @@ static void narrow(size_t n, const double *x, float *y)
         .affine32 = {MODES(affine_wide, AFFINE_WIDE)}, .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,                                    \
         .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
         .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .round_words = WORDS_TABLE,                          \
-        .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .fma_odd = fma_odd,                           \
+        .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .pack32 = PACK_TABLE,                         \
+        .unpack32 = UNPACK_TABLE(unpack_8), .unpack_make = unpack_make, .fma_odd = fma_odd,                            \
         .round_nearest = round_nearest, .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,              \
         .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \
                   MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},                                                     \
@@ -392,4 +431,4 @@ static void narrow(size_t n, const double *x, float *y)
         .mac_binary64 = mac_binary64, .has_fma = DOT_FMA, .fused_sum = fused_sum,                                      \
     }
 
-const kernels KERNELS = KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &loops_table32, fill_philox);
+const kernels KERNELS = KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &loops_table32, fill_philox, loop_unpack_8);

@@ -7,6 +7,7 @@
 #include <immintrin.h>
 
 #include "core/codebook_fast.h"
+#include "core/unpack_fast.h"
 #include "vbmi.h"
 
 /* The bytes of a table of 256 that `codes` name; `upper`: those codes from 128 on. */
@@ -390,3 +391,5 @@ void fpemu_vbmi_codebook_random(const core_planes *p, const core_codebook *table
         }
     }
 }
+
+#include "unpack.inc.c"

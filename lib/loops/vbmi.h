@@ -9,6 +9,7 @@
 
 struct core_planes;
 struct core_codebook;
+struct core_unpack;
 
 /* y[i] = (high[c] << 24 | low[c] << 16) as bits of a float, c = codes[i]: tables of values with 16 bits at most.
  * streaming: y, at a multiple of 64, by stores that pass the caches by. */
@@ -27,5 +28,9 @@ void fpemu_vbmi_codebook_random(const struct core_planes *p, const struct core_c
  * product becomes the largest number. */
 void fpemu_vbmi_codebook_runs(const struct core_planes *p, size_t length, size_t count, const float *down,
                               const float *scales, const void *x, void *y);
+
+/* As unpack32 of struct kernels, of codes of 8 bits. */
+void fpemu_vbmi_unpack_8(const struct core_unpack *u, size_t length, size_t count, const unsigned char *bytes,
+                         const float *s, float second, int tame, float *y);
 
 #endif /* FPEMU_LOOPS_VBMI_H */

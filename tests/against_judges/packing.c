@@ -295,7 +295,14 @@ static void long_lines(void)
                                         "bfp(3,block=7)",
                                         "bfp(7,block=32)",
                                         "scaled(e4m3fn,block=row)",
-                                        "mx(e4m3fn,block=1500)"};
+                                        "mx(e4m3fn,block=1500)",
+                                        "mxfp8_e5m2",
+                                        "mxfp6_e3m2",
+                                        "msfp12",
+                                        "q8_0",
+                                        "mx(e2m1,scale=e4m3fn)",
+                                        "group(e5m2,48)",
+                                        "group(int6,64)"};
     static const uint64_t lengths[] = {9000, 1100, 4096};
     block_case c;
     memset(&c, 0, sizeof c);
@@ -322,6 +329,80 @@ static void long_lines(void)
             (void)case_packing(&c);
         }
     case_free(&c);
+}
+
+/* Any bytes there may be: every code under every scale, ordinary or not; words beside numbers of binary32. */
+static void any_bytes(void)
+{
+    static const char *const specs[] = {"mxfp8_e5m2",
+                                        "mxfp8_e4m3",
+                                        "mxfp6_e3m2",
+                                        "mxfp6_e2m3",
+                                        "mxfp4",
+                                        "mxint8",
+                                        "nvfp4",
+                                        "msfp12",
+                                        "q8_0",
+                                        "bm(4,3)",
+                                        "nf4",
+                                        "group(e5m2,32,scale=fp16)",
+                                        "group(e2m1,16,scale=e5m2)",
+                                        "group(int8,48,scale=bf16)",
+                                        "scaled(e5m2)",
+                                        "scaled(e4m3fn,block=row)",
+                                        "e2m1",
+                                        "e3m2",
+                                        "e5m2"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (uint64_t k = 0; k < 6; k++) {
+            const uint64_t n = k < 3 ? 8192 : 2100 + 4 * k;
+            const fpemu_shape shape = fpemu_shape_vector(n);
+            uint64_t state = 77 * i + k + 1, bad = 0;
+            fpemu_format f, half;
+            fpemu_layout l;
+            const fpemu_rounding nearest = {.overflow = FPEMU_OVERFLOW_SATURATE};
+            if (!lh_check(fpemu_format_parse(specs[i], &f, NULL) == FPEMU_OK &&
+                              fpemu_format_parse(k % 2 ? "bf16" : "fp16", &half, NULL) == FPEMU_OK &&
+                              fpemu_packed_layout(&f, &shape, &l) == FPEMU_OK,
+                          "%s", specs[i]))
+                continue;
+            ref_tensor *t = ref_lay_out(&f, 32, &shape);
+            unsigned char *bytes = malloc(l.bytes);
+            float *y = malloc(n * sizeof *y);
+            uint16_t *words = malloc(n * sizeof *words), *codes = malloc(n * sizeof *codes);
+            uint64_t *value = calloc(n, sizeof *value);
+            if (!t || !bytes || !y || !words || !codes || !value)
+                abort();
+            for (uint64_t b = 0; b < l.bytes; b++) /* scales near 1 half of the time, which hide nothing */
+                bytes[b] = (unsigned char)(b < l.elements_offset && k % 3 == 1 && l.scale_bytes == 1
+                                               ? 120 + lh_next(&state) % 16
+                                               : lh_next(&state));
+            if (l.tensor_bytes) {
+                const float numbers[2] = {1.5f, k % 3 == 2 ? 0x1.8p120f : 0.75f};
+                memcpy(bytes, numbers, sizeof numbers);
+            }
+            lh_check(fpemu_unpack_f32(&f, &shape, bytes, y) == FPEMU_OK, "%s: unpack", specs[i]);
+            lh_check((k % 2 ? fpemu_unpack_bf16 : fpemu_unpack_f16)(&f, &shape, bytes, words) == FPEMU_OK,
+                     "%s: unpack words", specs[i]);
+            ref_unpack(&f, 32, t, bytes, value);
+            (void)fpemu_encode_f32(&half, &nearest, n, y, codes, NULL);
+            for (uint64_t e = 0; e < n && bad < 3; e++) {
+                uint32_t u;
+                memcpy(&u, y + e, sizeof u);
+                bad += !lh_check(u == value[e],
+                                 "%s: any bytes, element %" PRIu64 ": judge %08" PRIx64 ", library %08" PRIx32,
+                                 specs[i], e, value[e], u);
+                if (y[e] - y[e] == 0)
+                    bad += !lh_check(words[e] == codes[e], "%s: any bytes, word %" PRIu64 ": %04x, coded %04x",
+                                     specs[i], e, words[e], codes[e]);
+            }
+            ref_free(t);
+            free(bytes);
+            free(y);
+            free(words);
+            free(codes);
+            free(value);
+        }
 }
 
 static void swizzle(void)
@@ -364,6 +445,7 @@ int main(int argc, char **argv)
     in_place();
     piecewise();
     long_lines();
+    any_bytes();
     swizzle();
     return lh_report("packing");
 }

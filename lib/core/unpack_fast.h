@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* unpack_fast.h - the values of all codes of a format of 4, 6 or 8 bits, as loops look them up in vectors: what
+ * core_decode and core_codebook give in binary32, made once a call. */
+#ifndef FPEMU_CORE_UNPACK_FAST_H
+#define FPEMU_CORE_UNPACK_FAST_H
+
+#include "narrow.h"
+
+#define CORE_UNPACK_BITS 8
+
+typedef struct core_unpack {
+    uint32_t values[16]; /* of codes of 4 bits */
+    uint16_t upper[256]; /* of longer codes: the upper halves, the lower ones being 0 */
+    uint32_t bits;       /* of a code; 0: no loop has them */
+    float most;          /* the largest finite magnitude */
+    uint8_t infinite;    /* one of them is infinite */
+} core_unpack;
+
+/* Whether codes with these values, 2^bits of them as bits of binary32, are looked up so: 4, 6 or 8 bits, every NaN the
+ * one that lib/core makes, and longer codes with values of 16 bits. */
+FPEMU_FN int core_unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
+{
+    const uint32_t count = UINT32_C(1) << bits;
+    uint32_t lower = 0, other_nan = 0, most = 0;
+    uint32_t infinite = 0;
+    uint16_t *const upper = u->upper;
+#ifdef _OPENMP
+#pragma omp simd reduction(| : lower, other_nan, infinite) reduction(max : most)
+#endif
+    for (uint32_t code = 0; code < count; code++) {
+        const uint32_t v = values[code], a = v & 0x7fffffffu, finite = a < CORE_INF32 ? a : 0;
+        lower |= v & 0xffffu;
+        other_nan |= a > CORE_INF32 ? v ^ (CORE_INF32 | CORE_INF32 >> 1) : 0;
+        infinite |= (uint32_t)(a == CORE_INF32);
+        most = finite > most ? finite : most;
+        upper[code] = (uint16_t)(v >> 16);
+    }
+    if (bits == 4)
+        memcpy(u->values, values, sizeof u->values);
+    u->infinite = (uint8_t)infinite;
+    u->bits = 0;
+    u->most = core_value32(most);
+    if (other_nan || (bits != 4 && ((bits != 6 && bits != 8) || lower)))
+        return 0;
+    u->bits = bits;
+    return 1;
+}
+
+/* Whether no value times a scale, of magnitude bits up to s, times `second` is infinite, or NaN where the value is not:
+ * then there is nothing to mend. */
+FPEMU_FN int core_unpack_is_tame(const core_unpack *u, uint32_t s, float second)
+{
+    const float end = (u->most * core_value32(s)) * (second < 0 ? -second : second);
+    return !u->infinite && end <= FLT_MAX;
+}
+
+#endif /* FPEMU_CORE_UNPACK_FAST_H */

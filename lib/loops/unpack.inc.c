@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* unpack.inc.c - packed codes to values under scales, 64 codes at a time: their values are looked up in vectors and
+ * multiplied; included by variant.inc.c for AVX2 and AVX-512, and by vbmi.c. By hand: compilers find no permutation in
+ * a look-up. */
+
+#if defined(__AVX512F__)
+#define UNPACK_LANES 16
+#define UNPACK_VECTORS 4
+typedef __m512 unpack_values;
+#define unpack_all _mm512_set1_ps
+#define unpack_times _mm512_mul_ps
+#define unpack_store _mm512_storeu_ps
+
+/* As core_block_y has it, of any product. */
+FPEMU_FN __m512 unpack_mend(__m512 y)
+{
+    const __m512 most = _mm512_set1_ps(FLT_MAX), least = _mm512_set1_ps(-FLT_MAX);
+    const __mmask16 number = _mm512_cmp_ps_mask(y, y, _CMP_ORD_Q);
+    const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32((int)(CORE_INF32 | CORE_INF32 >> 1)));
+    return _mm512_mask_max_ps(nan, number, _mm512_min_ps(y, most), least);
+}
+#else
+#define UNPACK_LANES 8
+#define UNPACK_VECTORS 8
+typedef __m256 unpack_values;
+#define unpack_all _mm256_set1_ps
+#define unpack_times _mm256_mul_ps
+#define unpack_store _mm256_storeu_ps
+
+FPEMU_FN __m256 unpack_mend(__m256 y)
+{
+    const __m256 most = _mm256_set1_ps(FLT_MAX), least = _mm256_set1_ps(-FLT_MAX);
+    const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int)(CORE_INF32 | CORE_INF32 >> 1)));
+    const __m256 kept = _mm256_max_ps(_mm256_min_ps(y, most), least);
+    return _mm256_blendv_ps(kept, nan, _mm256_cmp_ps(y, y, _CMP_UNORD_Q));
+}
+#endif
+
+#ifndef __AVX512VBMI__
+/* Of codes of 4 bits: every lane takes the 4 bytes with its code, moves the code to their lowest bits and looks it up.
+ * Both looks ask for these bits alone. */
+typedef struct unpack_table_4 {
+#ifdef __AVX512F__
+    __m512 values;
+#else
+    __m256 below, above;
+#endif
+} unpack_table_4;
+
+FPEMU_FN unpack_table_4 unpack_load_4(const core_unpack *u)
+{
+#ifdef __AVX512F__
+    const unpack_table_4 t = {_mm512_castsi512_ps(_mm512_loadu_si512(u->values))};
+#else
+    const unpack_table_4 t = {_mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(const void *)u->values)),
+                              _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(const void *)(u->values + 8)))};
+#endif
+    return t;
+}
+
+FPEMU_FN void unpack_64_of_4(const unpack_table_4 *t, const unsigned char *bytes, unpack_values v[UNPACK_VECTORS])
+{
+#ifdef __AVX512F__
+    const __m512i by = _mm512_set_epi32(28, 24, 20, 16, 12, 8, 4, 0, 28, 24, 20, 16, 12, 8, 4, 0);
+    const __m512i eight = _mm512_set_epi32(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0);
+    const __m512i all = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(const void *)bytes));
+    for (int k = 0; k < 4; k++) {
+        const __m512i words = _mm512_permutexvar_epi32(_mm512_add_epi32(eight, _mm512_set1_epi32(2 * k)), all);
+        v[k] = _mm512_permutexvar_ps(_mm512_srlv_epi32(words, by), t->values);
+    }
+#else
+    const __m256i by = _mm256_set_epi32(28, 24, 20, 16, 12, 8, 4, 0);
+    for (int k = 0; k < 8; k++) {
+        int32_t word;
+        memcpy(&word, bytes + 4 * k, sizeof word);
+        const __m256i code = _mm256_srlv_epi32(_mm256_set1_epi32(word), by);
+        const __m256 below = _mm256_permutevar8x32_ps(t->below, code), above = _mm256_permutevar8x32_ps(t->above, code);
+        v[k] = _mm256_blendv_ps(below, above, _mm256_castsi256_ps(_mm256_slli_epi32(code, 28)));
+    }
+#endif
+}
+
+#ifdef __AVX512F__
+/* Upper halves of 32 values, in the order that unpacking wants, as numbers. */
+FPEMU_FN void unpack_widen(__m512i halves, unpack_values v[2])
+{
+    const __m512i zero = _mm512_setzero_si512();
+    v[0] = _mm512_castsi512_ps(_mm512_unpacklo_epi16(zero, halves));
+    v[1] = _mm512_castsi512_ps(_mm512_unpackhi_epi16(zero, halves));
+}
+
+/* Of codes of 6 bits: a lane of 128 bits holds four neighbours, at an odd or an even byte, and the four that come 16
+ * places later. */
+typedef struct unpack_table_6 {
+    __m512i upper[2];
+} unpack_table_6;
+
+FPEMU_FN unpack_table_6 unpack_load_6(const core_unpack *u)
+{
+    const unpack_table_6 t = {{_mm512_loadu_si512(u->upper), _mm512_loadu_si512(u->upper + 32)}};
+    return t;
+}
+
+FPEMU_FN void unpack_64_of_6(const unpack_table_6 *t, const unsigned char *bytes, unpack_values v[4])
+{
+    const __m512i all = _mm512_maskz_loadu_epi16(0xffffff, bytes);
+    const __m512i words = _mm512_set_epi16(0, 0, 0, 0, 11, 10, 5, 4, 0, 0, 0, 0, 10, 9, 4, 3, 0, 0, 0, 0, 8, 7, 2, 1, 0,
+                                           0, 0, 0, 7, 6, 1, 0);
+    const __m128i even = _mm_set_epi8(7, 6, 6, 5, 5, 4, 5, 4, 3, 2, 2, 1, 1, 0, 1, 0);
+    const __m128i odd = _mm_set_epi8(7, 7, 7, 6, 6, 5, 6, 5, 3, 3, 3, 2, 2, 1, 2, 1);
+    const __m512i two = _mm512_inserti32x4(_mm512_castsi128_si512(even), odd, 1);
+    const __m512i pairs = _mm512_shuffle_i32x4(two, two, _MM_SHUFFLE(1, 0, 1, 0));
+    const __m512i by = _mm512_set4_epi32(0x00020004, 0x00060000, 0x00020004, 0x00060000);
+    for (int k = 0; k < 2; k++) {
+        const __m512i some = _mm512_permutexvar_epi16(_mm512_add_epi16(words, _mm512_set1_epi16((short)(12 * k))), all);
+        const __m512i code = _mm512_srlv_epi16(_mm512_shuffle_epi8(some, pairs), by);
+        unpack_widen(_mm512_permutex2var_epi16(t->upper[0], code, t->upper[1]), v + 2 * k);
+    }
+}
+
+/* Of codes of 8 bits. */
+typedef struct unpack_table_8 {
+    __m512i upper[8];
+} unpack_table_8;
+
+FPEMU_FN unpack_table_8 unpack_load_8(const core_unpack *u)
+{
+    unpack_table_8 t;
+    for (int k = 0; k < 8; k++)
+        t.upper[k] = _mm512_loadu_si512(u->upper + 32 * k);
+    return t;
+}
+
+FPEMU_FN void unpack_64_of_8(const unpack_table_8 *t, const unsigned char *bytes, unpack_values v[4])
+{
+    const __m256i order = _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0);
+    for (int k = 0; k < 2; k++) {
+        const __m256i from = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + 32 * k));
+        const __m512i code = _mm512_cvtepu8_epi16(_mm256_permutevar8x32_epi32(from, order));
+        const __mmask32 odd = _mm512_test_epi16_mask(code, _mm512_set1_epi16(64));
+        const __mmask32 upper = _mm512_test_epi16_mask(code, _mm512_set1_epi16(128));
+        __m512i q[4];
+        for (int i = 0; i < 4; i++)
+            q[i] = _mm512_permutex2var_epi16(t->upper[2 * i], code, t->upper[2 * i + 1]);
+        const __m512i below = _mm512_mask_mov_epi16(q[0], odd, q[1]), above = _mm512_mask_mov_epi16(q[2], odd, q[3]);
+        unpack_widen(_mm512_mask_mov_epi16(below, upper, above), v + 2 * k);
+    }
+}
+#endif
+#else
+/* Of codes of 8 bits, by bytes. */
+typedef struct unpack_table_8 {
+    __m512i low[4], high[4];
+} unpack_table_8;
+
+static inline unpack_table_8 unpack_load_8(const core_unpack *u)
+{
+    unpack_table_8 t;
+    for (int k = 0; k < 4; k++) {
+        const __m512i a = _mm512_loadu_si512(u->upper + 64 * k), b = _mm512_loadu_si512(u->upper + 64 * k + 32);
+        t.low[k] = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi16_epi8(a)), _mm512_cvtepi16_epi8(b), 1);
+        t.high[k] = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi16_epi8(_mm512_srli_epi16(a, 8))),
+                                       _mm512_cvtepi16_epi8(_mm512_srli_epi16(b, 8)), 1);
+    }
+    return t;
+}
+
+static inline void unpack_64_of_8(const unpack_table_8 *t, const unsigned char *bytes, unpack_values v[4])
+{
+    /* unpacking takes 4 neighbours from each of the 4 lanes, as in decoding */
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    const __m512i zero = _mm512_setzero_si512(), c = _mm512_permutexvar_epi32(order, _mm512_loadu_si512(bytes));
+    const __mmask64 upper = _mm512_movepi8_mask(c);
+    const __m512i l = look_up(t->low, c, upper), h = look_up(t->high, c, upper);
+    const __m512i first = _mm512_unpacklo_epi8(l, h), second = _mm512_unpackhi_epi8(l, h);
+    v[0] = _mm512_castsi512_ps(_mm512_unpacklo_epi16(zero, first));
+    v[1] = _mm512_castsi512_ps(_mm512_unpackhi_epi16(zero, first));
+    v[2] = _mm512_castsi512_ps(_mm512_unpacklo_epi16(zero, second));
+    v[3] = _mm512_castsi512_ps(_mm512_unpackhi_epi16(zero, second));
+}
+#endif
+
+enum unpack_form { UNPACK_ONCE, UNPACK_TWICE, UNPACK_MENDED };
+
+/* 64 values of codes, each 16 under a scale of their own: the numbers s, s + next[0], ... */
+FPEMU_FN void unpack_scale(enum unpack_form form, const float *s, const size_t next[4], float second,
+                           const unpack_values v[UNPACK_VECTORS], float *y)
+{
+    for (int k = 0; k < UNPACK_VECTORS; k++) {
+        unpack_values out = unpack_times(v[k], unpack_all(s[next[k * UNPACK_LANES / 16]]));
+        if (form != UNPACK_ONCE)
+            out = unpack_times(out, unpack_all(second));
+        unpack_store(y + k * UNPACK_LANES, form == UNPACK_MENDED ? unpack_mend(out) : out);
+    }
+}
+
+/* n values whose scales go on by next[4] every 64. */
+#define UNPACK_LOOP(width)                                                                                             \
+    FPEMU_FN void unpack_stretch_##width(const unpack_table_##width *t, enum unpack_form form, size_t n,               \
+                                         const unsigned char *bytes, const float *s, const size_t next[5],             \
+                                         float second, float *y)                                                       \
+    {                                                                                                                  \
+        unpack_values v[UNPACK_VECTORS];                                                                               \
+        size_t i = 0;                                                                                                  \
+        for (; i + 64 <= n; i += 64, bytes += (width)*8, s += next[4]) {                                               \
+            unpack_64_of_##width(t, bytes, v);                                                                         \
+            unpack_scale(form, s, next, second, v, y + i);                                                             \
+        }                                                                                                              \
+        if (i < n) {                                                                                                   \
+            unsigned char some[(width)*8] = {0};                                                                       \
+            const size_t left = n - i;                                                                                 \
+            const size_t within[4] = {0, left > 16 ? next[1] : 0, left > 32 ? next[2] : 0, left > 48 ? next[3] : 0};   \
+            float values[64];                                                                                          \
+            memcpy(some, bytes, (left * (width) + 7) / 8);                                                             \
+            unpack_64_of_##width(t, some, v);                                                                          \
+            unpack_scale(form, s, within, second, v, values);                                                          \
+            memcpy(y + i, values, left * sizeof *y);                                                                   \
+        }                                                                                                              \
+    }                                                                                                                  \
+                                                                                                                       \
+    static inline void unpack_runs_##width(const core_unpack *u, enum unpack_form form, size_t length, size_t count,   \
+                                           const unsigned char *bytes, const float *s, float second, float *y)         \
+    {                                                                                                                  \
+        static const size_t places[3][5] = {{0, 1, 2, 3, 4}, {0, 0, 1, 1, 2}, {0, 0, 0, 0, 0}};                        \
+        const unpack_table_##width t = unpack_load_##width(u);                                                         \
+        if (count > 1 && length <= 32) {                                                                               \
+            unpack_stretch_##width(&t, form, length *count, bytes, s, places[length == 32], second, y);                \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (size_t b = 0; b < count; b++)                                                                             \
+            unpack_stretch_##width(&t, form, length, bytes + b * (length * (width) / 8), s + b, places[2], second,     \
+                                   y + b * length);                                                                    \
+    }                                                                                                                  \
+                                                                                                                       \
+    UNPACK_STATIC void UNPACK_NAME(width)(const core_unpack *u, size_t length, size_t count,                           \
+                                          const unsigned char *bytes, const float *s, float second, int tame,          \
+                                          float *y)                                                                    \
+    {                                                                                                                  \
+        if (!tame)                                                                                                     \
+            unpack_runs_##width(u, UNPACK_MENDED, length, count, bytes, s, second, y);                                 \
+        else if (second < 1 || second > 1)                                                                             \
+            unpack_runs_##width(u, UNPACK_TWICE, length, count, bytes, s, second, y);                                  \
+        else                                                                                                           \
+            unpack_runs_##width(u, UNPACK_ONCE, length, count, bytes, s, second, y);                                   \
+    }
+
+#ifdef __AVX512VBMI__
+#define UNPACK_STATIC
+#define UNPACK_NAME(width) fpemu_vbmi_unpack_##width
+UNPACK_LOOP(8)
+#else
+#define UNPACK_STATIC static
+#define UNPACK_NAME(width) loop_unpack_##width
+UNPACK_LOOP(4)
+#ifdef __AVX512F__
+UNPACK_LOOP(6)
+UNPACK_LOOP(8)
+#endif
+#endif
