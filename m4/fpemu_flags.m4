@@ -103,8 +103,9 @@ AC_DEFUN([FPEMU_REPRODUCIBLE], [
   fpemu_source=`cd "$srcdir" && pwd`
   AS_CASE(["$fpemu_build$fpemu_source"], [*[[\ \	\'\"\\\$]]*], [],
     [FPEMU_TRY_FLAGS([-ffile-prefix-map=$fpemu_build=.],
-       [PREFIX_MAP_CFLAGS="-ffile-prefix-map=$fpemu_source=. -ffile-prefix-map=$fpemu_build=."
-        AS_IF([test "x$srcdir" != x.], [AS_VAR_APPEND([PREFIX_MAP_CFLAGS], [" -ffile-prefix-map=$srcdir=."])])])])
+       [# the last that fits counts: the build folder, which is named by debuggers, may lie within the source
+        AS_IF([test "x$srcdir" != x.], [PREFIX_MAP_CFLAGS="-ffile-prefix-map=$srcdir=. "])
+        AS_VAR_APPEND([PREFIX_MAP_CFLAGS], ["-ffile-prefix-map=$fpemu_source=. -ffile-prefix-map=$fpemu_build=."])])])
   AC_SUBST([PREFIX_MAP_CFLAGS])
   AC_MSG_CHECKING([whether tar sorts and sets times])
   AS_IF([${TAR-tar} --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=u+rw,go=rX -cf - "$srcdir/NEWS" >/dev/null 2>&1],
