@@ -113,7 +113,8 @@ printf '# 0 1\n7' >bad.txt
 fails 1 'at least 2 numbers' round 'table(file=bad.txt)' 1
 fails 1 'No such file' round 'table(file=missing.txt)' 1
 fails 2 'needs the name of a file' round 'table(file=)' 1
-fails 2 'character' round 'e4m3fn(file=three.txt)' 1
+fails 2 "'e4m3fn(file=three.txt)', character 7" round 'e4m3fn(file=three.txt)' 1
+fails 2 "'codebook(file=three.txt,bogus=1)', character 25" round 'codebook(file=three.txt,bogus=1)' 1
 fails 2 'no place for a table' pack 'codebook(file=nf4.txt)' few.npy -o no.fpk
 
 # No bits of their own; no tensor to take

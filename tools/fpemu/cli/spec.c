@@ -110,6 +110,13 @@ static table *take_table(const char *spec, char text[CLI_SPEC_SIZE])
     return t;
 }
 
+/* Where in the spec stands what is at `position` of its text with the stand-in for the file. */
+static size_t place_in_spec(const char *spec, const table *t, size_t position)
+{
+    const size_t begin = (size_t)(strstr(spec, file_mark) - spec), end = begin + strlen(stand_in);
+    return position < end ? (position < begin ? position : begin) : position - strlen(stand_in) + strlen(t->name);
+}
+
 /* Why a block type of ggml is no format here; NULL: it is none of those. */
 static const char *why_not(const char *spec)
 {
@@ -151,22 +158,24 @@ fpemu_format cli_format(const char *spec)
     fpemu_parse_error error;
     char text[CLI_SPEC_SIZE], cut[SHOWN_SIZE];
     table *t = take_table(spec, text);
+    if (t != NULL) { /* kept to the end, whatever comes */
+        t->next = tables;
+        tables = t;
+    }
     const fpemu_status status = fpemu_format_parse(t != NULL ? text : spec, &format, &error);
     if (status == FPEMU_ERROR_SPEC && why_not(spec) != NULL) {
         cli_usage("format '%s': ggml's, which is read from GGUF files, %s", spec, why_not(spec));
     }
     if (status == FPEMU_ERROR_SPEC) {
         refuse_file(spec);
-        cli_usage("format '%s', character %u: %s", shown(t != NULL ? text : spec, error.position, cut),
-                  (unsigned)error.position + 1, error.message);
+        const size_t at = t != NULL ? place_in_spec(spec, t, error.position) : error.position;
+        cli_usage("format '%s', character %zu: %s", shown(spec, at, cut), at + 1, error.message);
     }
     if (status != FPEMU_OK) {
         cli_usage("format '%s': %s", shown(spec, 0, cut), fpemu_status_text(status));
     }
     if (t != NULL) {
         set_table(&format, t, spec);
-        t->next = tables;
-        tables = t;
     }
     return format;
 }
