@@ -177,8 +177,8 @@ FPEMU_FN __m512 integers_even_drawn(const integers *g, __m512 x, __m512i r)
 FPEMU_FN __m512 integers_affine_drawn(const integers *g, __m512 x, __m512i r, __m512i *distance)
 {
     const __m512 t = integers_within(g, x), random = _mm512_cvtepi32_ps(_mm512_srli_epi32(r, 8));
-    const __m512 inward = _mm512_castsi512_ps(_mm512_ternarylogic_epi32(
-        _mm512_castps_si512(_mm512_set1_ps(-0.5f)), _mm512_castps_si512(t), INTEGERS_SIGN, 0x78));
+    const __m512 inward = _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(_mm512_set1_ps(-0.5f)),
+                                                                        _mm512_castps_si512(t), INTEGERS_SIGN, 0x78));
     const __m512 outward = integers_signed(_mm512_set1_ps(0x1p-24f), t);
     const __m512 z = _mm512_fmadd_ps(random, outward, _mm512_fmadd_ps(t, g->inverse, inward));
     const __m512 k = _mm512_roundscale_ps(z, INTEGERS_TO(NEAREST_INT));
