@@ -23,7 +23,7 @@ examine() {
             return (name ~ /^loop_round_(full_range|full_range_grid|pass|stop|stop_inf|shifter_grid|even|wrapped|float|any)_/ ||
                    name ~ /^loop_(round_affine_|round_exact_|round_quick_posit_|count|finish|extremes|columns_amax|runs_|scale_[ty]|scaled_|fast_)/ ||
                    name ~ /^loop_(side_|ends_(shifter|full)_|compat_(input|past|fixed|affine))/ ||
-                   name ~ /^loop_(pow2_(powers|rows_|float_|fixed_)|encode|decode)/ ||
+                   name ~ /^loop_(pow2_(powers|codes|rows_|float_|fixed_)|encode|decode)/ ||
                    name ~ /^mac_(none|full_range|ends|inf|sat|inside)_/ ||
                    name ~ /^(fill_hash|stochastic_[a-z_]*_[012]|hash_source|philox_words|philox_source)/ ||
                    name ~ /^words_([rs][a-z]*_|count_|largest_error_|by_rule|specials)/ ||

@@ -7,8 +7,8 @@ static int block_can_code(const block_job *j)
 {
     const block_call *call = j->call;
     return call->sink && call->sink->runs && !j->scales_only && !call->stats && !call->compact && !j->gives &&
-           !j->nan_seen && !call->rounding->compat && !j->element.is_table &&
-           !j->element.one_by_one && !j->element.two_steps;
+           !j->nan_seen && !call->rounding->compat && !j->element.is_table && !j->element.one_by_one &&
+           !j->element.two_steps;
 }
 
 /* Whether they go to their bytes straight from the quotients. */

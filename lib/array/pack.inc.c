@@ -185,14 +185,15 @@ static uint64_t unpack_runs(const packing *p, const block_reader *r, const core_
     if (!r->scaled || w->inner != 1 || (w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->y[3] != 1 ||
         to->compact || length > most_elements || length * l->element_bits % 8 || along >= full)
         return 0;
-    const size_t count = (size_t)core_smaller(core_smaller(full - along, end - b), core_smaller(most_elements / length, TILE));
+    const size_t count =
+        (size_t)core_smaller(core_smaller(full - along, end - b), core_smaller(most_elements / length, TILE));
     const size_t n = count * (size_t)length;
     if (!unpack_scales(r, count, bytes + l->scales_offset + b * l->scale_bytes, (size_t)l->scale_bytes, s, &second,
                        &most))
         return 0;
     fpemu_walk_block(w, b, &place);
-    if (!unpack_scaled(r, u, (uint32_t)l->element_bits, (size_t)length, count, bytes + offset_of(p, b), s, second, most, codes,
-                       direct ? (realw *)to->y + place.y : tile))
+    if (!unpack_scaled(r, u, (uint32_t)l->element_bits, (size_t)length, count, bytes + offset_of(p, b), s, second, most,
+                       codes, direct ? (realw *)to->y + place.y : tile))
         return 0;
     if (!direct)
         unpack_values(to->carrier, place.y, 1, n, tile, to->y);

@@ -5,11 +5,11 @@
 
 /* What the lanes need of the form. */
 typedef struct pack_form {
-    __m512 low, high, count;      /* an even grid: its ends, and what counts */
-    __m512i magnitude, field;     /* floats: masks */
-    __m512i emin, up;             /* as in core_direct */
-    __m512 end;                   /* the largest */
-    __m128i drop;                 /* discarded bits */
+    __m512 low, high, count;       /* an even grid: its ends, and what counts */
+    __m512i magnitude, field;      /* floats: masks */
+    __m512i emin, up;              /* as in core_direct */
+    __m512 end;                    /* the largest */
+    __m128i drop;                  /* discarded bits */
     __m512i less, mask, sign, nan; /* of bytes */
 } pack_form;
 
@@ -52,8 +52,8 @@ FPEMU_FN __m512i pack_codes_of(const pack_form *f, int even, __m512 t)
 FPEMU_FN __m512i pack_low_bytes(const __m512i v[4])
 {
     /* of two vectors: the words of the lanes in which packing below puts its bytes */
-    const __m512i words = _mm512_set_epi16(62, 60, 58, 56, 46, 44, 42, 40, 54, 52, 50, 48, 38, 36, 34, 32, 30, 28, 26, 24,
-                                           14, 12, 10, 8, 22, 20, 18, 16, 6, 4, 2, 0);
+    const __m512i words = _mm512_set_epi16(62, 60, 58, 56, 46, 44, 42, 40, 54, 52, 50, 48, 38, 36, 34, 32, 30, 28, 26,
+                                           24, 14, 12, 10, 8, 22, 20, 18, 16, 6, 4, 2, 0);
     const __m512i byte = _mm512_set1_epi16(255);
     const __m512i a = _mm512_permutex2var_epi16(v[0], words, v[1]), b = _mm512_permutex2var_epi16(v[2], words, v[3]);
     const __m512i bytes = _mm512_packus_epi16(_mm512_and_si512(a, byte), _mm512_and_si512(b, byte));
@@ -145,8 +145,7 @@ FPEMU_FN void pack_runs(const core_direct32 *d, int width, int even, enum pack_s
     static const size_t places[3][5] = {{0, 1, 2, 3, 4}, {0, 0, 1, 1, 2}, {0, 0, 0, 0, 0}};
     const pack_form f = pack_begin(d);
     if (count > 1 && length <= 32) {
-        pack_stretch(&f, width, even, how, any, length * count, down, places[length == 32], length * count, x,
-                     bytes);
+        pack_stretch(&f, width, even, how, any, length * count, down, places[length == 32], length * count, x, bytes);
         return;
     }
     for (size_t b = 0; b < count; b++)

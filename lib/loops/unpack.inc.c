@@ -108,9 +108,8 @@ FPEMU_FN void unpack_64_of_6(const unpack_table_6 *t, const unsigned char *bytes
                                            0, 0, 0, 7, 6, 1, 0);
     const __m128i even = _mm_set_epi8(7, 6, 6, 5, 5, 4, 5, 4, 3, 2, 2, 1, 1, 0, 1, 0);
     const __m128i odd = _mm_set_epi8(7, 7, 7, 6, 6, 5, 6, 5, 3, 3, 3, 2, 2, 1, 2, 1);
-    const __m512i pairs = _mm512_shuffle_i32x4(
-        _mm512_inserti32x4(_mm512_castsi128_si512(even), odd, 1),
-        _mm512_inserti32x4(_mm512_castsi128_si512(even), odd, 1), _MM_SHUFFLE(1, 0, 1, 0));
+    const __m512i two = _mm512_inserti32x4(_mm512_castsi128_si512(even), odd, 1);
+    const __m512i pairs = _mm512_shuffle_i32x4(two, two, _MM_SHUFFLE(1, 0, 1, 0));
     const __m512i by = _mm512_set4_epi32(0x00020004, 0x00060000, 0x00020004, 0x00060000);
     for (int k = 0; k < 2; k++) {
         const __m512i some = _mm512_permutexvar_epi16(_mm512_add_epi16(words, _mm512_set1_epi16((short)(12 * k))), all);
@@ -203,12 +202,12 @@ FPEMU_FN void unpack_scale(enum unpack_form form, const float *s, const size_t n
     {                                                                                                                  \
         unpack_values v[UNPACK_VECTORS];                                                                               \
         size_t i = 0;                                                                                                  \
-        for (; i + 64 <= n; i += 64, bytes += (width) * 8, s += next[4]) {                                             \
+        for (; i + 64 <= n; i += 64, bytes += (width)*8, s += next[4]) {                                               \
             unpack_64_of_##width(t, bytes, v);                                                                         \
             unpack_scale(form, s, next, second, v, y + i);                                                             \
         }                                                                                                              \
         if (i < n) {                                                                                                   \
-            unsigned char some[(width) * 8] = {0};                                                                     \
+            unsigned char some[(width)*8] = {0};                                                                       \
             const size_t left = n - i;                                                                                 \
             const size_t within[4] = {0, left > 16 ? next[1] : 0, left > 32 ? next[2] : 0, left > 48 ? next[3] : 0};   \
             float values[64];                                                                                          \
@@ -225,7 +224,7 @@ FPEMU_FN void unpack_scale(enum unpack_form form, const float *s, const size_t n
         static const size_t places[3][5] = {{0, 1, 2, 3, 4}, {0, 0, 1, 1, 2}, {0, 0, 0, 0, 0}};                        \
         const unpack_table_##width t = unpack_load_##width(u);                                                         \
         if (count > 1 && length <= 32) {                                                                               \
-            unpack_stretch_##width(&t, form, length * count, bytes, s, places[length == 32], second, y);               \
+            unpack_stretch_##width(&t, form, length *count, bytes, s, places[length == 32], second, y);                \
             return;                                                                                                    \
         }                                                                                                              \
         for (size_t b = 0; b < count; b++)                                                                             \

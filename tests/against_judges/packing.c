@@ -374,8 +374,9 @@ static void any_bytes(void)
             if (!t || !bytes || !y || !words || !codes || !value)
                 abort();
             for (uint64_t b = 0; b < l.bytes; b++) /* scales near 1 half of the time, which hide nothing */
-                bytes[b] = (unsigned char)(b < l.elements_offset && k % 3 == 1 && l.scale_bytes == 1 ? 120 + lh_next(&state) % 16
-                                                                                                   : lh_next(&state));
+                bytes[b] = (unsigned char)(b < l.elements_offset && k % 3 == 1 && l.scale_bytes == 1
+                                               ? 120 + lh_next(&state) % 16
+                                               : lh_next(&state));
             if (l.tensor_bytes) {
                 const float numbers[2] = {1.5f, k % 3 == 2 ? 0x1.8p120f : 0.75f};
                 memcpy(bytes, numbers, sizeof numbers);
@@ -388,11 +389,12 @@ static void any_bytes(void)
             for (uint64_t e = 0; e < n && bad < 3; e++) {
                 uint32_t u;
                 memcpy(&u, y + e, sizeof u);
-                bad += !lh_check(u == value[e], "%s: any bytes, element %" PRIu64 ": judge %08" PRIx64 ", library %08" PRIx32,
+                bad += !lh_check(u == value[e],
+                                 "%s: any bytes, element %" PRIu64 ": judge %08" PRIx64 ", library %08" PRIx32,
                                  specs[i], e, value[e], u);
                 if (y[e] - y[e] == 0)
-                    bad += !lh_check(words[e] == codes[e], "%s: any bytes, word %" PRIu64 ": %04x, coded %04x", specs[i],
-                                     e, words[e], codes[e]);
+                    bad += !lh_check(words[e] == codes[e], "%s: any bytes, word %" PRIu64 ": %04x, coded %04x",
+                                     specs[i], e, words[e], codes[e]);
             }
             ref_free(t);
             free(bytes);
