@@ -79,7 +79,7 @@ static void loop_scale_t(const core_scale *s, int sticky, size_t n, const void *
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 #if defined(__AVX512F__) && CARRIER_BITS == 32
-/* The larger of numbers that are neighbours, of a in the even places and of b in the odd ones: by 32 bits, then by 64. */
+/* The larger of neighbours, of a in the even places and of b in the odd ones: by 32 bits; by 64. */
 FPEMU_FN __m512i loop_larger_pairs(__m512i a, __m512i b)
 {
     return _mm512_max_epu32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));

@@ -159,14 +159,14 @@ typedef struct kernels {
     /* as count_inside, of at most WORDS_COUNTED words of either type and what core_words made of them */
     int (*count_words[2])(const core_words *w, const core_plan32 *p, int exact, size_t n, const uint16_t *x,
                           const uint16_t *y, tile_counts *c);
-    /* y = the values of packed codes of so many bits, times the scale of their block, times `second`, of `count` blocks
-     * of `length` in a row: 16, 32, or more that fill bytes; tame: core_unpack_is_tame of all scales. May be NULL */
+    /* y = the values of packed codes of so many bits, times the scale of their block, times `second`: of one block, or
+     * `count` of `length` = 16, 32 or more that fill bytes; tame: core_unpack_is_tame of all scales. May be NULL */
     void (*unpack32[CORE_UNPACK_BITS + 1])(const core_unpack *u, size_t length, size_t count,
                                            const unsigned char *bytes, const float *s, float second, int tame,
                                            float *y);
     int (*unpack_make)(core_unpack *u, uint32_t bits, const uint32_t *values); /* core_unpack_make */
-    /* the other way: packed codes of so many bits, by a form for which core_direct_stops, of x times `down` of their block, or by
-     * it; any: x may be NaN. May be NULL */
+    /* the other way: packed codes of so many bits, by a form for which core_direct_stops, of x times `down` of their
+     * block, or by it; any: x may be NaN. May be NULL */
     void (*pack32[CORE_UNPACK_BITS + 1])(const core_direct32 *d, int divide, int any, size_t length, size_t count,
                                          const float *down, const float *x, unsigned char *bytes);
 
