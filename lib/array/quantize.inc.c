@@ -54,6 +54,10 @@ static void quantize_prepare(quantize_job *j, const fpemu_format *f, const fpemu
         j->round = j->k->loopsw->ends;
     else if (core_wraps_quickly(&j->plan))
         j->round = j->k->loopsw->wrapped[j->plan.mode];
+#if CARRIER_BITS == 32
+    else if (!to_code && core_affine_is_wide(&j->plan))
+        j->round = j->k->affine32[j->plan.mode];
+#endif
     else
         j->quick = 0;
 #if CARRIER_BITS == 32

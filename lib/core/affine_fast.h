@@ -77,6 +77,52 @@ FPEMU_FN uint64_t core_affine_fast_grid64(const core_plan64 *p, int mode, uint64
     return back == a ? a : core_bits64(core_value64(k) * p->scale_value);
 }
 
+/* k * s rounded once to binary32, k >= 0 a binary64 number and s a binary32 one. */
+FPEMU_FN uint32_t core_affine_product32(double k, double s)
+{
+    double high;
+    const double product = k * s, low = core_split(k, &high);
+    const double error = (high * s - product) + low * s; /* exact, term by term; NaN beyond the end */
+    const uint64_t u = core_bits64(product), odd = (u - (uint64_t)(error < 0)) | 1;
+    return core_bits32((float)core_value64(error < 0 || error > 0 ? odd : u));
+}
+
+/* Whether core_element_affine_wide32 does what the plan's rule for affine integers asks. */
+FPEMU_FN int core_affine_is_wide(const core_plan32 *p)
+{
+    const int64_t far = INT64_C(1) << 40;
+    return p->rule == CORE_RULE_AFFINE && !p->compat && p->bits <= 32 && p->zero_point <= far && p->zero_point >= -far;
+}
+
+/* y for bits u of x: integers of up to 32 bits, which may wrap. A number of binary64 less its nearest multiple of 2^bits
+ * is exact, and adding 2^(52 + bits) finds that. */
+FPEMU_FN uint32_t core_element_affine_wide32(const core_plan32 *p, int mode, uint32_t u, uint32_t r)
+{
+    const uint32_t sign = u & 0x80000000u, a = u ^ sign, x = a < 0x7f800000u ? a : 0;
+    const double scale = p->scale_value, zero = (double)p->zero_point;
+    const uint32_t nan = sign ? p->nan[1] : p->nan[0], infinite = sign ? p->infinite[1] : p->infinite[0];
+    const double size = core_value64((uint64_t)(1023 + p->bits) << 52), unit = size * 4503599627370496.0; /* 2^52 */
+    core_plan64 integers;
+    memset(&integers, 0, sizeof integers);
+    core_plan_fixed_grid64(&integers, 0);
+    integers.one = p->one;
+    const uint64_t t = core_quotient_odd((double)core_value32(x), scale), s = (uint64_t)sign << 32;
+    const uint64_t nearest = core_grid64(&integers, FPEMU_MODE_RNE, 0, 32, t, s, 0);
+    const uint64_t rounded = core_grid64(&integers, mode, 0, p->n, t, s, (uint64_t)r << 32);
+    const int stays = nearest < core_bits64(9007199254740992.0) &&
+                      core_affine_product32(core_value64(nearest), scale) == x; /* a value: a fixed point */
+    const double k = core_value64(stays ? nearest : rounded);
+    const double turns = (k + unit) - unit, rest = k < unit ? k - turns : 0, code = (sign ? -rest : rest) + zero;
+    const double half = size / 2, more = unit + unit / 2, left = code - ((code + more) - more);
+    const double least = p->is_signed ? -half : 0, high = left < least ? left + size : left;
+    const double wrapped = (high >= least + size ? high - size : high) - zero;
+    const double end = sign ? zero - (double)p->q_min : (double)p->q_max - zero, most = k > end ? end : k;
+    const double kept = p->wrap ? wrapped : sign ? -most : most;
+    const uint32_t y = core_affine_product32(kept < 0 ? -kept : kept + 0, scale);
+    const uint32_t finite = y ? y | (kept < 0 ? 0x80000000u : 0) : 0;
+    return a < 0x7f800000u ? finite : a > 0x7f800000u ? nan : infinite;
+}
+
 /* Code of y, which core_affine_fast_grid32 and finish made of u: y is scale * k within half an ulp and k has at most
  * 23 bits, so the quotient is nearest to k. */
 FPEMU_FN uint32_t core_encode_affine_fast32(const core_coder32 *c, uint32_t u, uint32_t y)

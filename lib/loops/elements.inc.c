@@ -122,7 +122,13 @@ USUAL_LOOP(even, p.max[0] < p.max[1] ? p.max[0] : p.max[1], 0, 1)
 #endif
 SIDE_MODES(stop, SIDE_LOOP)
 SIDE_MODES(shifter_grid, SIDE_LOOP)
+#if CARRIER_BITS == 32 && defined(__AVX512F__) /* more in integers.inc.c */
+SIDE_LOOP(even, FPEMU_MODE_RNA)
+SIDE_LOOP(even, FPEMU_MODE_RTP)
+SIDE_LOOP(even, FPEMU_MODE_RTN)
+#else
 SIDE_MODES(even, SIDE_LOOP)
+#endif
 SIDE_MODES(wrapped, SIDE_LOOP)
 SIDE_LOOP(pass, FPEMU_MODE_RNA)
 SIDE_LOOP(pass, FPEMU_MODE_RAZ)
@@ -130,6 +136,11 @@ SIDE_LOOP(stop_inf, FPEMU_MODE_RTZ)
 SIDE_LOOP(stop_inf, FPEMU_MODE_RTO)
 #undef SIDE_LOOP
 MODES(affine_fast, ROUND_LOOP)
+#if CARRIER_BITS == 32
+#define core_element_affine_wide core_element_affine_wide32
+MODES(affine_wide, ROUND_LOOP)
+#undef core_element_affine_wide
+#endif
 #undef ROUND_LOOP
 
 static void CARRIER(loop_posit)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y)
@@ -165,12 +176,14 @@ static void CARRIER(loop_posit)(const core_plan *p, size_t n, const void *x, con
 AFFINE_LOOP(exact, FPEMU_MODE_RNE)
 AFFINE_LOOP(affine, FPEMU_MODE_RNA)
 AFFINE_LOOP(affine, FPEMU_MODE_RNZ)
+AFFINE_LOOP(affine, FPEMU_MODE_SE)
+#if CARRIER_BITS == 64 || !defined(__AVX512F__) /* else in integers.inc.c */
 AFFINE_LOOP(affine, FPEMU_MODE_RTZ)
 AFFINE_LOOP(affine, FPEMU_MODE_RAZ)
 AFFINE_LOOP(affine, FPEMU_MODE_RTP)
 AFFINE_LOOP(affine, FPEMU_MODE_RTN)
 AFFINE_LOOP(affine, FPEMU_MODE_RTO)
-AFFINE_LOOP(affine, FPEMU_MODE_SE)
+#endif
 #undef AFFINE_LOOP
 
 /* So many elements are rounded again where the shortest form does not tell one of them. */

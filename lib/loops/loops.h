@@ -130,6 +130,8 @@ typedef struct kernels {
     /* as round for plans that core_is_binary16 knows; NULL where there is no instruction for it */
     void (*binary16)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*stream)(void *to, const void *from, size_t size); /* stream_tile of stream.h */
+    /* y = x rounded and finished by a plan that core_affine_is_wide takes, by mode */
+    void (*affine32[CORE_MODE_COUNT])(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
     /* exact results of an operation on binary32 numbers (minimum and the like: any), to nearest and to odd */
     void (*exact[FPEMU_OPERATION_COUNT])(size_t n, const double *a, const double *b, const double *c,
                                          uint64_t zero_sign, double *nearest, double *odd);

@@ -196,7 +196,17 @@ FPEMU_FN void stochastic_some(const core_plan32 *p, int rule, int per_word, core
 
 #ifdef __AVX512F__ /* without a look, two loops are quicker where registers are few */
 STOCHASTIC_LOOPS(full_range, CORE_RULE_FULL_RANGE, (void)0)
-STOCHASTIC_LOOPS(even, CORE_RULE_EVEN, (void)0)
+STOCHASTIC_LOOP(even, CORE_RULE_EVEN, 1, (void)0)
+STOCHASTIC_LOOP(even, CORE_RULE_EVEN, 2, (void)0)
+static void stochastic_even(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, int streaming,
+                            const void *x, void *y)
+{
+    if (p->n == 32)
+        integers_drawn_even(p, k, index, n, streaming, x, y);
+    else
+        (core_per_word(p->n) == 1 ? stochastic_even_1 : stochastic_even_2)(p, k, index, n, streaming, (const char *)x,
+                                                                           (char *)y);
+}
 #endif
 STOCHASTIC_LOOPS(to_infinity, CORE_RULE_SHIFTER_PASS, p.fast_nan = 0x7f800000u)
 STOCHASTIC_LOOPS(to_nan, CORE_RULE_SHIFTER_PASS, p.fast_nan = 0)

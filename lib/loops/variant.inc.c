@@ -202,6 +202,9 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #define TABLE_DECODE loop_decode
 #include "core/carrier32.h"
 #include "elements.inc.c"
+#ifdef __AVX512F__
+#include "integers.inc.c"
+#endif
 #include "settings.inc.c"
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
@@ -336,6 +339,8 @@ static void narrow(size_t n, const double *x, float *y)
 
 #include "dot.inc.c"
 
+#define AFFINE_WIDE(rule, mode) [mode] = loop_round_##rule##_##mode##32,
+
 #define MAC_SUMS(form, product)                                                                                        \
     [form] = {[MAC_FULL_RANGE] = mac_##product##_full_range,                                                           \
               [MAC_ENDS] = mac_##product##_ends,                                                                       \
@@ -345,7 +350,8 @@ static void narrow(size_t n, const double *x, float *y)
 #define STOCHASTIC                                                                                                     \
     {                                                                                                                  \
         [CORE_RULE_FULL_RANGE] = stochastic_full_range, [CORE_RULE_SHIFTER_PASS] = stochastic_pass,                    \
-        [CORE_RULE_SHIFTER_STOP] = stochastic_stop, [CORE_RULE_EVEN] = stochastic_even                                 \
+        [CORE_RULE_SHIFTER_STOP] = stochastic_stop, [CORE_RULE_EVEN] = stochastic_even,                                \
+        [CORE_RULE_AFFINE_FAST] = integers_drawn_affine                                                                \
     }
 #elif defined(__AVX2__)
 #define STOCHASTIC                                                                                                     \
@@ -375,7 +381,7 @@ static void narrow(size_t n, const double *x, float *y)
                   [FPEMU_OPERATION_MAXIMUM] = exact_maximum,                                                           \
                   [FPEMU_OPERATION_MINIMUM_NUMBER] = exact_minimum_number,                                             \
                   [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},                                            \
-        .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,                                    \
+        .affine32 = {MODES(affine_wide, AFFINE_WIDE)}, .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,                                    \
         .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
         .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .round_words = WORDS_TABLE,                          \
         .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .fma_odd = fma_odd,                           \

@@ -59,8 +59,10 @@ static void make_points(const fpemu_format *f)
                              f->lowest};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         add_around(others[i]);
-    while (count + 5 <= MOST)
-        add_around((low + (high - low) * ((double)(lh_next(&state) >> 11) * 0x1p-53)) * s);
+    while (count + 5 <= MOST) {
+        const int far = f->wrap && lh_next(&state) % 2 ? (int)(lh_next(&state) % 90) : 0;
+        add_around(ldexp((low + (high - low) * ((double)(lh_next(&state) >> 11) * 0x1p-53)) * s, far));
+    }
 }
 
 /* x so that its fraction of a step and the random bits of its place make one, about. */
@@ -156,6 +158,14 @@ int main(int argc, char **argv)
         "int(8,scale=9e16)",
         "int(8,scale=1e-40)",
         "int(8,scale=0.1):wrap",
+        "int(24,scale=0.1)",
+        "int(32,scale=0.7)",
+        "uint(32,scale=1e-9,zero=100000)",
+        "int(29,scale=0.3,zero=-7)",
+        "uint(8,scale=0.02,zero=128):wrap",
+        "uint(27,scale=0.3,zero=5):wrap",
+        "int(32,scale=1e-12):wrap",
+        "int(16,scale=1e5,zero=9):wrap",
         "uint(3,scale=0.9)",
         "int(2,scale=1e30)",
     };

@@ -5,7 +5,7 @@
  *
  * usage: arith_short [--pairs SPEC...]     every pair of numbers of these formats, in every mode and both carriers; of
  *                                          formats of more than 8 bits those beside the beginning, middle and end of
- *                                          each binade, and others */
+ *                                          binades, and others */
 #include "../judges/longhand.h"
 #include <math.h>
 #include <stdio.h>
@@ -136,8 +136,8 @@ static void one_wide_call(const char *spec, const fpemu_format *f, uint8_t mode,
              spec, mode, operation, kind, differ, (int)WIDE, first, v[0][first], v[1][first], v[2][first]);
 }
 
-/* Codes of every number of at most 8 bits; of more, in every binade those beside its beginning, middle and end, and some
- * of each number of bits. */
+/* Every number of at most 8 bits; of more, in every binade or of some 32 of them those beside its beginning, middle and
+ * end, and some others. */
 static size_t choose_numbers(const fpemu_format *f, double *x, size_t most)
 {
     size_t n = 0;
@@ -145,7 +145,9 @@ static size_t choose_numbers(const fpemu_format *f, double *x, size_t most)
         const unsigned places = f->mantissa_bits ? f->mantissa_bits : f->bits - 4u;
         const unsigned kept = f->bits <= 8 ? 0 : places;
         const uint64_t low = code & ((UINT64_C(1) << kept) - 1), half = (UINT64_C(1) << kept) >> 1;
-        const int chosen = kept == 0 || low <= 2 || low + 2 >= 2 * half || low - half + 1 <= 2 || code % 149 == 0;
+        const uint64_t binade = code >> kept, binades = f->exponent_bits > 5 ? (uint64_t)1 << (f->exponent_bits - 5) : 1;
+        const int chosen = kept == 0 || (binade % binades < 2 && (low <= 1 || low + 1 == 2 * half || low - half <= 1)) ||
+                           code % 449 == 0;
         if (chosen)
             x[n++] = fpemu_decode_one_f64(f, code);
     }
