@@ -1,6 +1,8 @@
-# libfpemu beside its peers, which come from a package registry into a throw-away environment; bench/peers/run.sh says
-# what is installed. Measured once more, in an environment that stays: make bench-peers PEERS_ENVIRONMENT=DIRECTORY
-EXTRA_DIST += bench/peers/run.sh bench/peers/peers.py bench/peers/RESULTS.md
+# libfpemu beside its peers, which come from a package registry into a throw-away environment, or lie in folders that
+# variables name; bench/peers/run.sh says more. Once more, in an environment that stays: make bench-peers
+# PEERS_ENVIRONMENT=DIRECTORY
+EXTRA_DIST += bench/peers/run.sh bench/peers/peers.py bench/peers/RESULTS.md bench/peers/softposit.c \
+	bench/peers/universal.cpp bench/peers/cpfloat.c
 PEERS_ENVIRONMENT =
 bench-peers: lib/libfpemu.la
 	$(SHELL) $(top_srcdir)/bench/peers/run.sh lib/.libs/libfpemu.so $(PEERS_ENVIRONMENT)
