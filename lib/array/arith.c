@@ -60,8 +60,8 @@ static void choose_rounding(job *j, const fpemu_format *f, const fpemu_rounding 
     core_ends32 ends;
     core_plan_make32(&j->plan32, &integers, f, r, 0);
     core_choose_fast32(&j->plan32, f);
-    j->round32 = j->k->binary16 && core_is_binary16(&j->plan32) ? j->k->binary16
-                                                                 : ROUND_LOOP(j->k->loops32, 32, &j->plan32);
+    j->round32 =
+        j->k->binary16 && core_is_binary16(&j->plan32) ? j->k->binary16 : ROUND_LOOP(j->k->loops32, 32, &j->plan32);
 }
 
 static void choose_wide_rounding(job *j, const fpemu_format *f)
@@ -112,8 +112,8 @@ static int shortest_way_holds(job *j, const fpemu_format *f, const fpemu_roundin
     const int is_float = f->kind == FPEMU_KIND_FLOAT, is_posit = f->kind == FPEMU_KIND_POSIT;
     const int even = f->kind == FPEMU_KIND_FIXED || f->kind == FPEMU_KIND_INT;
     const int down = j->plan.mode == FPEMU_MODE_RTN;
-    if (work >= FUNCTIONS || FLT_EVAL_METHOD != 0 || (!is_float && !is_posit && !even) || j->nan_is_error || j->plan.wrap ||
-        j->plan.nan[0] != j->plan.nan[1])
+    if (work >= FUNCTIONS || FLT_EVAL_METHOD != 0 || (!is_float && !is_posit && !even) || j->nan_is_error ||
+        j->plan.wrap || j->plan.nan[0] != j->plan.nan[1])
         return 0;
     const int precision = is_float ? (int)f->mantissa_bits + 1 : is_posit ? (int)f->bits : grid_precision(&j->plan);
     const int quantum = is_float || is_posit ? f->quantum : j->plan.quantum;
@@ -318,36 +318,38 @@ static void run_shortest64(const job *j, size_t at, size_t n, double beside[3][T
 }
 
 /* The same of many. */
-static APART void run_shortest(const job *j, size_t first, size_t n)
+static APART void run_shortest_narrow(const job *j, size_t first, size_t n)
 {
-    double wide[3][TILE];
     float beside[3][TILE];
     for (int o = 0; o < operands_of(j->work); o++)
-        for (size_t e = 0; e < n && e < TILE && !j->operand[o]; e++) {
-            wide[o][e] = j->carrier == 64 ? j->single[o] : 0;
-            beside[o][e] = j->carrier == 32 ? (float)j->single[o] : 0;
-        }
+        for (size_t e = 0; e < n && e < TILE && !j->operand[o]; e++)
+            beside[o][e] = (float)j->single[o];
     for (size_t i = 0, m; i < n; i += m) {
         m = n - i < TILE ? n - i : TILE;
-        if (j->carrier == 32)
-            run_shortest32(j, first + i, m, beside);
-        else
-            run_shortest64(j, first + i, m, wide);
+        run_shortest32(j, first + i, m, beside);
     }
 }
 
-/* Elements [first, first + n). Returns whether an exact result was NaN, where that matters. */
-static int run(const job *j, size_t first, size_t n, gathering *gathered)
+static APART void run_shortest_wide(const job *j, size_t first, size_t n)
+{
+    double beside[3][TILE];
+    for (int o = 0; o < operands_of(j->work); o++)
+        for (size_t e = 0; e < n && e < TILE && !j->operand[o]; e++)
+            beside[o][e] = j->single[o];
+    for (size_t i = 0, m; i < n; i += m) {
+        m = n - i < TILE ? n - i : TILE;
+        run_shortest64(j, first + i, m, beside);
+    }
+}
+
+/* The other ways. Returns whether an exact result was NaN, where that matters. */
+static APART int run_tiles(const job *j, size_t first, size_t n, gathering *gathered)
 {
     double wide[3][TILE], x[TILE], y[TILE];
     uint32_t r[TILE];
     const double *v[3] = {wide[0], wide[1], wide[2]};
     const size_t size = carrier_size(j->elements);
     int found_nan = 0;
-    if (j->shortest_way && !gathered && !j->scales[0].values && !j->scales[1].values && !j->scales[2].values) {
-        run_shortest(j, first, n);
-        return 0;
-    }
     for (int o = 0; o < 3; o++)
         if (!j->operand[o])
             for (size_t e = 0; e < TILE; e++)
@@ -376,6 +378,16 @@ static int run(const job *j, size_t first, size_t n, gathering *gathered)
         write_results(j, m, y, out);
     }
     return found_nan;
+}
+
+/* Elements [first, first + n), as run_tiles. */
+static int run(const job *j, size_t first, size_t n, gathering *gathered)
+{
+    if (j->shortest_way && !gathered && !j->scales[0].values && !j->scales[1].values && !j->scales[2].values) {
+        (j->carrier == 32 ? run_shortest_narrow : run_shortest_wide)(j, first, n);
+        return 0;
+    }
+    return run_tiles(j, first, n, gathered);
 }
 
 /* Whether functions take x: a binary32 number of at most 16 significant bits, infinity or NaN. */

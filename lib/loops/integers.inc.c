@@ -148,84 +148,98 @@ INTEGERS_AFFINE(FPEMU_MODE_RTO)
 #undef INTEGERS_AFFINE
 #undef INTEGERS_ARRAYS
 
-/* The 32 random bits of 16 elements, of word `at` and following, all of them inverted. */
-FPEMU_FN __m512i integers_inverted(core_hash_key key, uint32_t lead, uint32_t at)
+/* The 32 random bits of 16 elements, whose words `at` says; `key`: that of core_hash_rest. */
+FPEMU_FN __m512i integers_random(uint32_t key, uint32_t lead, __m512i at)
 {
-    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    __m512i x = _mm512_xor_si512(_mm512_add_epi32(lanes, _mm512_set1_epi32((int)at)), _mm512_set1_epi32((int)lead));
+    __m512i x = _mm512_xor_si512(at, _mm512_set1_epi32((int)lead));
     x = _mm512_mullo_epi32(x, _mm512_set1_epi32((int)0xed5ad4bbu));
-    x = _mm512_ternarylogic_epi32(x, _mm512_srli_epi32(x, 11), _mm512_set1_epi32((int)key.k1), 0x96);
+    x = _mm512_ternarylogic_epi32(x, _mm512_srli_epi32(x, 11), _mm512_set1_epi32((int)key), 0x96);
     x = _mm512_mullo_epi32(x, _mm512_set1_epi32((int)0xac4c1b51u));
     x = _mm512_xor_si512(x, _mm512_srli_epi32(x, 15));
     x = _mm512_mullo_epi32(x, _mm512_set1_epi32((int)0x31848babu));
-    return _mm512_ternarylogic_epi32(x, _mm512_srli_epi32(x, 14), _mm512_set1_epi32(-1), 0x96);
+    return _mm512_xor_si512(x, _mm512_srli_epi32(x, 14));
 }
 
 /* With x = (k + f) steps, k one more if floor(2^32 f) + r passes 2^32; below 2^-126 steps floor(2^32 f) is 0 even if a
  * bit of f is lost. */
-FPEMU_FN __m512 integers_even_drawn(const integers *g, __m512 x, __m512i inverted)
+FPEMU_FN __m512 integers_even_drawn(const integers *g, __m512 x, __m512i r)
 {
     const __m512 t = _mm512_mul_ps(integers_within(g, x), g->inverse);
     const __m512 k = _mm512_roundscale_ps(t, INTEGERS_TO(ZERO)), two32 = _mm512_set1_ps(4294967296.0f);
     const __m512 f = _mm512_mul_ps(_mm512_sub_ps(t, k), integers_signed(two32, t));
+    const __m512i inverted = _mm512_xor_si512(r, _mm512_set1_epi32(-1));
     const __mmask16 up = _mm512_cmpgt_epu32_mask(_mm512_cvttps_epu32(f), inverted);
     const __m512 to = _mm512_mask_add_ps(k, up, k, integers_signed(_mm512_set1_ps(1), t));
     return integers_finished(g, _mm512_mul_ps(to, g->scale));
 }
 
-/* As core_affine_quick_random; *open: elements that it does not decide. */
-FPEMU_FN __m512 integers_affine_drawn(const integers *g, __m512i near, __m512 x, __m512i inverted, __mmask16 *open)
+/* As core_affine_quick_random; *distance, a magnitude's bits, as there. */
+FPEMU_FN __m512 integers_affine_drawn(const integers *g, __m512 x, __m512i r, __m512i *distance)
 {
-    const __m512i most = _mm512_set1_epi32(0xffffff);
-    const __m512 random = _mm512_cvtepi32_ps(_mm512_andnot_si512(_mm512_srli_epi32(inverted, 8), most));
-    const __m512 t = integers_within(g, x);
-    const __m512 inward = _mm512_castsi512_ps(_mm512_ternarylogic_epi32(
-        _mm512_castps_si512(_mm512_set1_ps(-0.5f)), _mm512_castps_si512(t), INTEGERS_SIGN, 0x78));
+    const __m512 t = integers_within(g, x), random = _mm512_cvtepi32_ps(_mm512_srli_epi32(r, 8));
+    const __m512 inward = _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(_mm512_set1_ps(-0.5f)),
+                                                                        _mm512_castps_si512(t), INTEGERS_SIGN, 0x78));
     const __m512 outward = integers_signed(_mm512_set1_ps(0x1p-24f), t);
     const __m512 z = _mm512_fmadd_ps(random, outward, _mm512_fmadd_ps(t, g->inverse, inward));
-    const __m512 k = _mm512_sub_ps(_mm512_add_ps(z, g->shift), g->shift), rest = _mm512_abs_ps(_mm512_sub_ps(z, k));
-    *open = _mm512_cmpgt_epi32_mask(_mm512_castps_si512(rest), near);
-    return _mm512_mul_ps(k, g->scale);
+    const __m512 k = _mm512_roundscale_ps(z, INTEGERS_TO(NEAREST_INT));
+    *distance = _mm512_castps_si512(_mm512_abs_ps(_mm512_sub_ps(z, k)));
+    return _mm512_fmadd_ps(k, g->scale, _mm512_setzero_ps()); /* no -0 */
 }
 
 /* Vectors that are made at once, so that they need not wait for one another. */
 #define INTEGERS_VECTORS 4
 #define INTEGERS_GROUP (INTEGERS_VECTORS * 16)
 
-/* The open ones of n elements by the rule. */
-static __attribute__((noinline)) void integers_affine_open(const core_plan32 *p, uint64_t open, size_t n,
-                                                           core_hash_key key, uint32_t low, const float *from,
-                                                           float *to)
+/* At most a group of affine integers, by word `low` and following, where the form above does not decide. */
+static __attribute__((noinline)) void integers_affine_some(const core_plan32 *p, core_hash_key key, uint32_t low,
+                                                           size_t n, const float *x, float *y)
 {
+    uint32_t r[INTEGERS_GROUP];
     for (size_t l = 0; l < n; l++)
-        if (open >> l & 1)
-            to[l] = core_value32(core_element_affine_fast32(p, FPEMU_MODE_SR, core_bits32(from[l]),
-                                                            core_hash_word(key, low + (uint32_t)l)));
+        r[l] = core_hash_word(key, low + (uint32_t)l);
+    loop_round_affine_FPEMU_MODE_SR32(p, n, x, r, y);
 }
 
-/* n elements of a group, by word `low` and following; quick: NULL where the grid is even. x and y may be the same. */
-FPEMU_FN void integers_drawn_group(const core_plan32 *plan, const integers *g, const core_affine_quick32 *quick,
-                                   core_hash_key key, uint32_t lead, uint32_t low, size_t n, const float *x,
-                                   __m512 to[INTEGERS_VECTORS])
+/* A group by word `low` and following; quick: NULL where the grid is even, else 0 where it does not decide. */
+FPEMU_FN int integers_drawn_group(const integers *g, const core_affine_quick32 *quick, core_hash_key key, uint32_t lead,
+                                  uint32_t low, const float *x, __m512 to[INTEGERS_VECTORS])
 {
-    const __m512i near = quick ? _mm512_set1_epi32((int)quick->random) : _mm512_setzero_si512();
-    uint64_t open = 0;
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512i at = _mm512_add_epi32(lanes, _mm512_set1_epi32((int)low)), far = _mm512_setzero_si512();
 #pragma GCC unroll 4
     for (unsigned v = 0; v < INTEGERS_VECTORS; v++) {
-        const __m512i inverted = integers_inverted(key, lead, low + 16 * v);
+        const __m512i r = integers_random(key.k1, lead, at);
         const __m512 from = _mm512_loadu_ps(x + 16 * v);
-        __mmask16 some = 0;
-        to[v] = quick ? integers_affine_drawn(g, near, from, inverted, &some) : integers_even_drawn(g, from, inverted);
-        open |= (uint64_t)some << 16 * v;
+        __m512i distance;
+        at = _mm512_add_epi32(at, _mm512_set1_epi32(16));
+        if (quick) {
+            to[v] = integers_affine_drawn(g, from, r, &distance);
+            far = _mm512_max_epi32(far, distance);
+        } else {
+            to[v] = integers_even_drawn(g, from, r);
+        }
     }
-    if (quick && open) {
-        float rounded[INTEGERS_GROUP];
+    return !quick || !_mm512_cmpgt_epi32_mask(far, _mm512_set1_epi32((int)quick->random));
+}
+
+/* Groups, up to one that is not decided: how many elements. `left`: these and what follows. */
+FPEMU_FN size_t integers_drawn_groups(const integers *g, const core_affine_quick32 *quick, core_hash_key key,
+                                      uint32_t lead, uint32_t low, size_t n, size_t left, int past, const float *x,
+                                      float *y)
+{
+    size_t i = 0;
+    for (__m512 to[INTEGERS_VECTORS]; i < n; i += INTEGERS_GROUP) {
+        if (past && left - i >= INTEGERS_GROUP + STREAM_AHEAD / sizeof *x)
+            stream_ask((const char *)(x + i) + STREAM_AHEAD, INTEGERS_GROUP * sizeof *x);
+        if (!integers_drawn_group(g, quick, key, lead, low + (uint32_t)i, x + i, to))
+            break;
         for (unsigned v = 0; v < INTEGERS_VECTORS; v++)
-            _mm512_storeu_ps(rounded + 16 * v, to[v]);
-        integers_affine_open(plan, open, n, key, low, x, rounded);
-        for (unsigned v = 0; v < INTEGERS_VECTORS; v++)
-            to[v] = _mm512_loadu_ps(rounded + 16 * v);
+            if (past)
+                _mm512_stream_ps(y + i + 16 * v, to[v]);
+            else
+                _mm512_storeu_ps(y + i + 16 * v, to[v]);
     }
+    return i;
 }
 
 /* Elements `index` and following, by 32 random bits each. */
@@ -237,22 +251,17 @@ FPEMU_FN void integers_drawn(const core_plan32 *plan, const integers *g, const c
         const size_t words = CORE_LEAD_WORDS - (low & (CORE_LEAD_WORDS - 1)), most = n < words ? n : words;
         const size_t whole = most / INTEGERS_GROUP * INTEGERS_GROUP;
         const int past = streaming && (uintptr_t)y % LINE == 0;
-        __m512 to[INTEGERS_VECTORS];
-        m = whole ? whole : most;
-        for (size_t i = 0; i < whole; i += INTEGERS_GROUP) {
-            if (past && n - i >= INTEGERS_GROUP + STREAM_AHEAD / sizeof *x)
-                stream_ask((const char *)(x + i) + STREAM_AHEAD, INTEGERS_GROUP * sizeof *x);
-            integers_drawn_group(plan, g, quick, key, lead, low + (uint32_t)i, INTEGERS_GROUP, x + i, to);
-            for (unsigned v = 0; v < INTEGERS_VECTORS; v++)
-                if (past)
-                    _mm512_stream_ps(y + i + 16 * v, to[v]);
-                else
-                    _mm512_storeu_ps(y + i + 16 * v, to[v]);
-        }
-        if (!whole) {
+        m = integers_drawn_groups(g, quick, key, lead, low, whole, n, past, x, y);
+        if (m > 0)
+            continue;
+        m = most < INTEGERS_GROUP ? most : INTEGERS_GROUP;
+        if (quick) {
+            integers_affine_some(plan, key, low, m, x, y);
+        } else {
             float from[INTEGERS_GROUP] = {0};
+            __m512 to[INTEGERS_VECTORS];
             memcpy(from, x, m * sizeof *x);
-            integers_drawn_group(plan, g, quick, key, lead, low, m, from, to);
+            (void)integers_drawn_group(g, NULL, key, lead, low, from, to);
             for (unsigned v = 0; v < INTEGERS_VECTORS; v++)
                 _mm512_storeu_ps(from + 16 * v, to[v]);
             memcpy(y, from, m * sizeof *y);

@@ -143,8 +143,8 @@ FPEMU_FN ODD_VECTOR CARRIER(odd_root)(ODD_VECTOR x)
         (void)c;                                                                                                       \
         SIMD for (size_t i = 0; i < n; i++) first[i] = operation;                                                      \
     }                                                                                                                  \
-    static __attribute__((noinline)) void CARRIER(odd_second_##name)(                                                  \
-        size_t n, const realw *a, const realw *b, const realw *c, const realw *first, realw *odd)                      \
+    static __attribute__((noinline)) void CARRIER(odd_second_##name)(size_t n, const realw *a, const realw *b,         \
+                                                                     const realw *c, const realw *first, realw *odd)   \
     {                                                                                                                  \
         (void)b;                                                                                                       \
         (void)c;                                                                                                       \

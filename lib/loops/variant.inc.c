@@ -381,7 +381,7 @@ static void narrow(size_t n, const double *x, float *y)
                   [FPEMU_OPERATION_MAXIMUM] = exact_maximum,                                                           \
                   [FPEMU_OPERATION_MINIMUM_NUMBER] = exact_minimum_number,                                             \
                   [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},                                            \
-        .affine32 = {MODES(affine_wide, AFFINE_WIDE)}, .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,                                    \
+        .affine32 = {MODES(affine_wide, AFFINE_WIDE)}, .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,       \
         .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
         .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .round_words = WORDS_TABLE,                          \
         .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .fma_odd = fma_odd,                           \

@@ -13,13 +13,38 @@
 
 enum { N = 2600, WIDE = 1300 }; /* more than two tiles, and one */
 
-static const char *const formats[] = {
-    "fp16",        "bf16",       "e4m3fn",         "e5m2:saturate",       "tf32",
-    "fp(7,21,63)", "fp(5,22,15)", "fixed(8,4)",    "fixed(16,12)",        "fp(7,20,63):flushin",
-    "int8",        "uint8",      "e8m0",           "int(8,zero=3)",       "posit(16,1)",
-    "fp(8,21,126)", "bf16:saturate", "fixed(22,-104)", "fixed(24,-103)",  "float(e=8,m=20):flushout",
-    "fp(8,18,127)", "float(e=11,m=40)", "float(e=10,m=50)", "fixed(40,20)",
-    "posit(8,0)",  "posit(16,2)", "posit(17,3)", "posit(22,2)", "posit(32,2)", "posit(32,4)", "posit(6,4)"};
+static const char *const formats[] = {"fp16",
+                                      "bf16",
+                                      "e4m3fn",
+                                      "e5m2:saturate",
+                                      "tf32",
+                                      "fp(7,21,63)",
+                                      "fp(5,22,15)",
+                                      "fixed(8,4)",
+                                      "fixed(16,12)",
+                                      "fp(7,20,63):flushin",
+                                      "int8",
+                                      "uint8",
+                                      "e8m0",
+                                      "int(8,zero=3)",
+                                      "posit(16,1)",
+                                      "fp(8,21,126)",
+                                      "bf16:saturate",
+                                      "fixed(22,-104)",
+                                      "fixed(24,-103)",
+                                      "float(e=8,m=20):flushout",
+                                      "fp(8,18,127)",
+                                      "float(e=11,m=40)",
+                                      "float(e=10,m=50)",
+                                      "float(e=10,m=51)",
+                                      "fixed(40,20)",
+                                      "posit(8,0)",
+                                      "posit(16,2)",
+                                      "posit(17,3)",
+                                      "posit(22,2)",
+                                      "posit(32,2)",
+                                      "posit(32,4)",
+                                      "posit(6,4)"};
 enum { KINDS = 7, POLICIES = FPEMU_OVERFLOW_SATURATE_KEEP_INF + 1 };
 
 static float pick(int kind, const fpemu_format *f, uint64_t *state)
@@ -97,8 +122,9 @@ static void one_call(const char *spec, const fpemu_format *f, uint8_t mode, int 
         const size_t all[] = {1, steps[1], steps[2]};
         (void)fpemu_arith_f32(f, &r, (fpemu_operation)operation, N, own, all, y, NULL);
         for (size_t i = differ = 0; i < N; i++)
-            differ += !same((double)y[i], (double)fpemu_arith_one_f32(f, &r, (fpemu_operation)operation, v[0][i],
-                                                                      v[1][steps[1] ? i : 0], v[2][steps[2] ? i : 0], i));
+            differ +=
+                !same((double)y[i], (double)fpemu_arith_one_f32(f, &r, (fpemu_operation)operation, v[0][i],
+                                                                v[1][steps[1] ? i : 0], v[2][steps[2] ? i : 0], i));
         lh_check(differ == 0, "%s mode %u operation %d in place: %u differ", spec, mode, operation, differ);
     }
 }
@@ -132,8 +158,9 @@ static void one_wide_call(const char *spec, const fpemu_format *f, uint8_t mode,
             differ++;
         }
     }
-    lh_check(differ == 0, "%s mode %u operation %d, wide operands of kind %d: %u of %d differ, number %u first: %a %a %a",
-             spec, mode, operation, kind, differ, (int)WIDE, first, v[0][first], v[1][first], v[2][first]);
+    lh_check(differ == 0,
+             "%s mode %u operation %d, wide operands of kind %d: %u of %d differ, number %u first: %a %a %a", spec,
+             mode, operation, kind, differ, (int)WIDE, first, v[0][first], v[1][first], v[2][first]);
 }
 
 /* Every number of at most 8 bits; of more, in every binade or of some 32 of them those beside its beginning, middle and
@@ -145,8 +172,10 @@ static size_t choose_numbers(const fpemu_format *f, double *x, size_t most)
         const unsigned places = f->mantissa_bits ? f->mantissa_bits : f->bits - 4u;
         const unsigned kept = f->bits <= 8 ? 0 : places;
         const uint64_t low = code & ((UINT64_C(1) << kept) - 1), half = (UINT64_C(1) << kept) >> 1;
-        const uint64_t binade = code >> kept, binades = f->exponent_bits > 5 ? (uint64_t)1 << (f->exponent_bits - 5) : 1;
-        const int chosen = kept == 0 || (binade % binades < 2 && (low <= 1 || low + 1 == 2 * half || low - half <= 1)) ||
+        const uint64_t binade = code >> kept,
+                       binades = f->exponent_bits > 5 ? (uint64_t)1 << (f->exponent_bits - 5) : 1;
+        const int chosen = kept == 0 ||
+                           (binade % binades < 2 && (low <= 1 || low + 1 == 2 * half || low - half <= 1)) ||
                            code % 449 == 0;
         if (chosen)
             x[n++] = fpemu_decode_one_f64(f, code);
