@@ -109,13 +109,14 @@ static int grid_precision(const core_plan64 *p)
  */
 static int shortest_way_holds(job *j, const fpemu_format *f, const fpemu_rounding *r, int work, int random_bits)
 {
-    const int is_float = f->kind == FPEMU_KIND_FLOAT, even = f->kind == FPEMU_KIND_FIXED || f->kind == FPEMU_KIND_INT;
+    const int is_float = f->kind == FPEMU_KIND_FLOAT, is_posit = f->kind == FPEMU_KIND_POSIT;
+    const int even = f->kind == FPEMU_KIND_FIXED || f->kind == FPEMU_KIND_INT;
     const int down = j->plan.mode == FPEMU_MODE_RTN;
-    if (work >= FUNCTIONS || FLT_EVAL_METHOD != 0 || (!is_float && !even) || j->nan_is_error || j->plan.wrap ||
-        j->plan.nan[0] != j->plan.nan[1])
+    if (work >= FUNCTIONS || FLT_EVAL_METHOD != 0 || (!is_float && !is_posit && !even) || j->nan_is_error ||
+        j->plan.wrap || j->plan.nan[0] != j->plan.nan[1])
         return 0;
-    const int precision = is_float ? (int)f->mantissa_bits + 1 : grid_precision(&j->plan);
-    const int quantum = is_float ? f->quantum : j->plan.quantum;
+    const int precision = is_float ? (int)f->mantissa_bits + 1 : is_posit ? (int)f->bits : grid_precision(&j->plan);
+    const int quantum = is_float || is_posit ? f->quantum : j->plan.quantum;
     if (j->carrier == 32) {
         if (!j->k->loops32->odd[down][work] || j->stochastic || precision > 22 || quantum < -147)
             return 0;

@@ -37,7 +37,14 @@ static const char *const formats[] = {"fp16",
                                       "float(e=11,m=40)",
                                       "float(e=10,m=50)",
                                       "float(e=10,m=51)",
-                                      "fixed(40,20)"};
+                                      "fixed(40,20)",
+                                      "posit(8,0)",
+                                      "posit(16,2)",
+                                      "posit(17,3)",
+                                      "posit(22,2)",
+                                      "posit(32,2)",
+                                      "posit(32,4)",
+                                      "posit(6,4)"};
 enum { KINDS = 7, POLICIES = FPEMU_OVERFLOW_SATURATE_KEEP_INF + 1 };
 
 static float pick(int kind, const fpemu_format *f, uint64_t *state)
@@ -235,7 +242,8 @@ int main(int argc, char **argv)
             continue;
         for (int operation = 0; operation < 6; operation++)
             for (uint8_t mode = 0; mode <= FPEMU_MODE_SE; mode++)
-                for (int k = 0; k < 2 && (f.kind != FPEMU_KIND_POSIT || mode == FPEMU_MODE_RNE); k++, seed++) {
+                for (int k = 0; k < (f.kind != FPEMU_KIND_POSIT ? 2 : mode == FPEMU_MODE_RNE ? 2 * KINDS : 0);
+                     k++, seed++) {
                     if (f.fits_f32)
                         one_call(formats[i], &f, mode, operation, (int)(seed * 5 % KINDS), seed + 1);
                     one_wide_call(formats[i], &f, mode, operation, (int)(seed * 5 % KINDS), seed + 1);
