@@ -17,7 +17,7 @@ static int block_can_pack(const block_job *j)
 #if CARRIER_BITS == 32
     const uint32_t bits = j->call->format->bits;
     return j->at_once && j->call->sink->bytes && bits <= CORE_UNPACK_BITS && j->k->pack32[bits] && !j->block.sticky &&
-           core_direct_stops(&j->direct);
+           j->walk.total > FEW_ELEMENTS && core_direct_stops(&j->direct);
 #else
     (void)j;
     return 0;
@@ -92,7 +92,11 @@ static void block_scale_codes(const block_job *j, size_t count, const uintw *ama
             store_code(codes, size, b, (uint32_t)core_exponent(core_bits(s->s[b])) & j->block.code_mask);
     else
         j->k->loopsw->encode(&j->block.scale_coder, count, s->s, s->s, size, codes);
-    j->k->loopsw->extremes(count, amax, &all);
+    all.zeros = 0;
+    if (count > FEW_BLOCKS)
+        j->k->loopsw->extremes(count, amax, &all);
+    for (size_t b = 0; b < count && count <= FEW_BLOCKS; b++)
+        all.zeros += amax[b] == 0;
     if (all.zeros)
         block_zero_codes(j, count, amax, size, codes);
 }

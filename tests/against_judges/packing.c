@@ -49,8 +49,10 @@ static void widths(void)
     for (bits = 2; bits <= 32; bits += bits < 16 ? 1 : 8)
         for (n = 1; n <= 70; n += n < 36 || rounds > 1 ? 1 : 5) {
             unsigned form;
-            for (form = 0; form < 2; form++) {
-                if (form)
+            for (form = 0; form < 3; form++) {
+                if (form == 2) /* 0 has another code than what follows the last */
+                    (void)snprintf(c.spec, sizeof c.spec, "uint(%u,zero=3)", bits);
+                else if (form)
                     (void)snprintf(c.spec, sizeof c.spec, "mx(fixed(%u,%u),block=%u)", bits, bits - 1, n % 40 + 1);
                 else
                     (void)snprintf(c.spec, sizeof c.spec, "int(%u)", bits);
