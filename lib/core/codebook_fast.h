@@ -220,14 +220,16 @@ FPEMU_FN void core_planes_make(core_planes *p, core_search32 *s)
         same |= tells & !apart;
         need[k] = ((a[k] >> 23) - lowest) << 5 | (tells ? 23 - (uint32_t)core_log2_32(apart | 1) : 0);
     }
-    need[count - 1] = ((a[count - 1] >> 23) - lowest) << 5;
+    if (count)
+        need[count - 1] = ((a[count - 1] >> 23) - lowest) << 5;
     for (uint32_t k = 0; k < count; k++)
         negative += u[k] >> 31;
     core_planes_bits(need + negative, (int)(count - negative), 1, bits);
-    core_planes_bits(need + negative - 1, (int)negative, -1, bits);
+    if (negative)
+        core_planes_bits(need + negative - 1, (int)negative, -1, bits);
     if (same)
         return;
-    const int below = s->thresholds[0] < 0 || u[0] >> 31;
+    const int below = s->thresholds[0] < 0 || core_bits32(s->thresholds[0]) >> 31;
     uint32_t buckets = 0;
     uint32_t shifts[32] = {0}, offsets[32] = {0};
     for (uint32_t e = lowest; e < lowest + binades; e++) {

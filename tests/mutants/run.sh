@@ -241,8 +241,9 @@ one() {
 
 # Test $1 on the library as it is, by the loops of set $2 if given.
 sound() {
-    program=$(basename "$1")
-    cd "$work/base" && link "$program" "$(place_of "$1")" "${2:-}" || exit 255
+    program=$(basename "$1") # in a directory of its own: other sets have a program of the same name
+    mkdir -p "$work/sound/${2:-plain}/$program" && cd "$work/sound/${2:-plain}/$program" &&
+        link "$program" "$(place_of "$1")" "${2:-}" || exit 255
     run_test "$program" "${2:-}" || { echo "$1 fails on the library as it is:"; cat "$program.out"; exit 255; }
 }
 
