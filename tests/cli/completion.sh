@@ -29,6 +29,8 @@ offers rtz fpemu round bf16 -r rt
 for command in $(_fpemu_commands fpemu); do
     source=$top_srcdir/tools/fpemu/commands/$command.c
     [ -e "$source" ] || continue
+    # whose headers the compiler has to have
+    case $command in validate) grep -q '^#define HAVE_MPFR 1' "$top_builddir/config.h" || continue ;; esac
     # the table with its macros, as the compiler sees it
     $CC -E -P -DHAVE_CONFIG_H -I"$top_builddir" -I"$top_srcdir/include" -I"$top_srcdir/tools" -I"$top_srcdir/tools/fpemu" \
         "$source" 2>/dev/null | tr -d '\n' | grep -oE 'struct option options\[\] = \{[^;]*;' |

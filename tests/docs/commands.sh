@@ -51,7 +51,7 @@ for page in README.md doc/tutorial.md; do
         case $command in
         "fptrain demo"*) command=: compared=no ;;
         "fptrain "* | "head "*) compared=no; [ -x "$fptrain" ] || command=: ;;
-        "fpemu validate "*) fpemu --version | grep -q MPFR || command=: compared=no ;;
+        "fpemu validate "*) fpemu --version | grep -q 'with GNU MPFR' || command=: compared=no ;;
         "python3 "*) command -v python3 >/dev/null || { echo "without python3 $page stops here"; break; } ;;
         esac
         sh -c "$command" >got 2>err
