@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* blocks_drawn.inc.c - elements of blocks in binary32 scaled, and rounded by random words of the same loop, in vectors of
- * AVX-512; included by variant.inc.c. The fast form of core_pow2_float, core_pow2_fixed and loop_scaled for sr, the same
- * below the smallest step, where blocks have many elements, as above it. tests/against_judges/blocks.c compares the bits.
+/* blocks_drawn.inc.c - elements of blocks in binary32 scaled, and rounded by random words of the same loop, in vectors
+ * of AVX-512; included by variant.inc.c. The fast form of core_pow2_float, core_pow2_fixed and loop_scaled for sr, the
+ * same below the smallest step, where blocks have many elements, as above it. tests/against_judges/blocks.c compares
+ * the bits.
  *
- * With s the step of its binade, |x| / s is k + f, both had exactly. P is k steps, and one more just if floor(2^32 f) + r
- * passes 2^32, r being the random bits, left-aligned. That is core_up() for sr: of f what lies below 2^-32 is cut off,
- * and of r what lies below the last bit of f cannot carry. Where |x| / s is below 2^-126, k and floor(2^32 f) are zero
- * even if a bit of it is lost. */
+ * With s the step of its binade, |x| / s is k + f, both had exactly. P is k steps, and one more just if
+ * floor(2^32 f) + r passes 2^32, r being the random bits, left-aligned. That is core_up() for sr: of f what lies below
+ * 2^-32 is cut off, and of r what lies below the last bit of f cannot carry. Where |x| / s is below 2^-126, k and
+ * floor(2^32 f) are zero even if a bit of it is lost. */
 
 /* The random bits of 16 elements, all of them inverted; `at` has the numbers of their words. */
 FPEMU_FN __m512i drawn_bits(const core_draw *d, __m512i at)
@@ -93,24 +94,26 @@ FPEMU_FN __m512i drawn_scaled(const core_plan32 *p, int even, int divide, int in
     const __m512 high = _mm512_castsi512_ps(_mm512_set1_epi32((int)p->max[0]));
     const __m512 low = _mm512_castsi512_ps(_mm512_set1_epi32((int)(p->max[1] | 0x80000000u)));
     const __m512i u = _mm512_castps_si512(even ? _mm512_max_ps(low, _mm512_min_ps(high, t)) : t);
-    const __m512i a = even ? drawn_magnitude(u) : _mm512_castps_si512(_mm512_range_ps(t, high, 2 | 2 << 2)); /* smaller */
-    const __m512 g = even && inside ? drawn_near(_mm512_castsi512_ps(a), emin, m, inverted)
-                                    : drawn_grid(_mm512_castsi512_ps(a), even ? emin : drawn_binade(a, emin), m, inverted);
+    const __m512i a =
+        even ? drawn_magnitude(u) : _mm512_castps_si512(_mm512_range_ps(t, high, 2 | 2 << 2)); /* smaller */
+    const __m512 g = even && inside
+                         ? drawn_near(_mm512_castsi512_ps(a), emin, m, inverted)
+                         : drawn_grid(_mm512_castsi512_ps(a), even ? emin : drawn_binade(a, emin), m, inverted);
     __m512 y = _mm512_castsi512_ps(drawn_signed(_mm512_castps_si512(g), u));
     y = even ? _mm512_fmadd_ps(y, scale, _mm512_setzero_ps()) /* -0 becomes 0 */ : _mm512_mul_ps(y, scale);
     const __m512i v = _mm512_castps_si512(divide ? y : _mm512_mul_ps(y, second)); /* of a divisor it is 1 */
     return inside ? v : drawn_signed(_mm512_min_epi32(drawn_magnitude(v), _mm512_set1_epi32(0x7f7fffff)), v);
 }
 
-/* Sixteen elements at a time of blocks of `length` in a row: `v` of `u`, with the bits `inverted`, by what `settle` makes
- * of block b. */
+/* Sixteen elements at a time of blocks of `length` in a row: `v` of `u`, with the bits `inverted`, by what `settle`
+ * makes of block b. What likely comes next is asked for, since the largest of it is looked for at once. */
 #define DRAWN_BLOCKS(settle, make)                                                                                     \
     const __m512i sixteen = _mm512_set1_epi32(16);                                                                     \
     const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);                      \
     __m512i at = _mm512_add_epi32(_mm512_set1_epi32((int)d.low), lanes);                                               \
     const char *in = (const char *)x;                                                                                  \
     char *out = (char *)y;                                                                                             \
-    const size_t ahead = length * count * sizeof(float); /* of what likely comes next */                               \
+    const size_t ahead = length * count * sizeof(float);                                                               \
     for (size_t b = 0; b < count; b++) {                                                                               \
         settle;                                                                                                        \
         for (size_t i = 0; i < length; i += 16, in += 64, out += 64) {                                                 \
@@ -154,8 +157,7 @@ FPEMU_FN int drawn_inside(const core_plan32 *p, int even, size_t count, const fl
 #pragma omp simd reduction(max : most)
     for (size_t b = 0; b < count; b++)
         most = s[b] > most ? s[b] : most;
-    return 2 * (max * most) * second < 0x1p127f &&
-           (!even || drawn_is_near(p->fast_emin, (23u << 23) - p->fast_up));
+    return 2 * (max * most) * second < 0x1p127f && (!even || drawn_is_near(p->fast_emin, (23u << 23) - p->fast_up));
 }
 
 #define DRAWN_SCALES const __m512 one_down = _mm512_set1_ps(down[b]), scale = _mm512_set1_ps(s[b])
