@@ -34,9 +34,9 @@ FPEMU_FN __m512 drawn_grid(__m512 a, __m512i power, __m512i m, __m512i inverted)
     return _mm512_mul_ps(_mm512_mask_add_ps(k, up, k, _mm512_set1_ps(1)), step);
 }
 
-/* The same where steps are at least 2^-95: the inverse of one is had times 2^32 at once, and steps are left out by
- * adding a power of two and cutting off. */
-FPEMU_FN __m512 drawn_near(__m512 a, __m512i power, __m512i m, __m512i inverted)
+/* The same of even grids, whose steps are at least 2^-95 (core_choose_fast, core_pow2_block_make): the inverse of one is
+ * had times 2^32 at once, and steps are left out by adding a power of two and cutting off. */
+FPEMU_FN __m512 drawn_even(__m512 a, __m512i power, __m512i m, __m512i inverted)
 {
     const __m512i times = _mm512_sub_epi32(_mm512_add_epi32(_mm512_set1_epi32((int)(286u << 23)), m), power);
     const __m512 step = _mm512_castsi512_ps(_mm512_sub_epi32(power, m));
@@ -45,12 +45,6 @@ FPEMU_FN __m512 drawn_near(__m512 a, __m512i power, __m512i m, __m512i inverted)
     const __m512 f = _mm512_mul_ps(_mm512_sub_ps(a, cut), _mm512_castsi512_ps(times));
     const __mmask16 more = _mm512_cmpgt_epu32_mask(_mm512_cvttps_epu32(f), inverted);
     return _mm512_mask_add_ps(cut, more, cut, step);
-}
-
-/* Whether it may be, for the power of two of the lowest binade. */
-FPEMU_FN int drawn_is_near(uint32_t power, uint32_t m)
-{
-    return (int32_t)power - (int32_t)m >= 32 << 23;
 }
 
 FPEMU_FN __m512i drawn_magnitude(__m512i u)
@@ -75,7 +69,7 @@ FPEMU_FN __m512i drawn_pow2(const core_pow2_block32 *q, int fixed, __m512i u, __
     const __m512i m = _mm512_set1_epi32((23 << 23) - (int)q->up), a = drawn_magnitude(u);
     const __m512i emin = _mm512_add_epi32(_mm512_set1_epi32((int)q->emin), power);
     const __m512i max = _mm512_add_epi32(_mm512_set1_epi32((int)q->max), power);
-    const __m512 g = fixed ? drawn_near(_mm512_castsi512_ps(a), emin, m, inverted) /* as core_pow2_block_make has it */
+    const __m512 g = fixed ? drawn_even(_mm512_castsi512_ps(a), emin, m, inverted)
                            : drawn_grid(_mm512_castsi512_ps(a), drawn_binade(a, emin), m, inverted);
     if (!fixed)
         return drawn_signed(_mm512_min_epi32(_mm512_castps_si512(g), max), u);
@@ -85,7 +79,7 @@ FPEMU_FN __m512i drawn_pow2(const core_pow2_block32 *q, int fixed, __m512i u, __
         _mm512_max_ps(_mm512_min_ps(y, _mm512_castsi512_ps(max)), _mm512_castsi512_ps(lowest))); /* and no -0 */
 }
 
-/* y of finite x; the ends of an even grid may differ. inside: no y comes to be infinite, and drawn_near may be. */
+/* y of finite x; the ends of an even grid may differ. inside: no y comes to be infinite. */
 FPEMU_FN __m512i drawn_scaled(const core_plan32 *p, int even, int divide, int inside, __m512 x, __m512 down,
                               __m512 scale, __m512 second, __m512i inverted)
 {
@@ -96,9 +90,8 @@ FPEMU_FN __m512i drawn_scaled(const core_plan32 *p, int even, int divide, int in
     const __m512i u = _mm512_castps_si512(even ? _mm512_max_ps(low, _mm512_min_ps(high, t)) : t);
     const __m512i a =
         even ? drawn_magnitude(u) : _mm512_castps_si512(_mm512_range_ps(t, high, 2 | 2 << 2)); /* smaller */
-    const __m512 g = even && inside
-                         ? drawn_near(_mm512_castsi512_ps(a), emin, m, inverted)
-                         : drawn_grid(_mm512_castsi512_ps(a), even ? emin : drawn_binade(a, emin), m, inverted);
+    const __m512 g = even ? drawn_even(_mm512_castsi512_ps(a), emin, m, inverted)
+                          : drawn_grid(_mm512_castsi512_ps(a), drawn_binade(a, emin), m, inverted);
     __m512 y = _mm512_castsi512_ps(drawn_signed(_mm512_castps_si512(g), u));
     y = even ? _mm512_fmadd_ps(y, scale, _mm512_setzero_ps()) /* -0 becomes 0 */ : _mm512_mul_ps(y, scale);
     const __m512i v = _mm512_castps_si512(divide ? y : _mm512_mul_ps(y, second)); /* of a divisor it is 1 */
@@ -148,16 +141,15 @@ DRAWN_POW2(float, 0)
 DRAWN_POW2(fixed, 1)
 #undef DRAWN_POW2
 
-/* Whether no element of the plan times one of these scales and `second` is far from the largest number, and steps of an
- * even grid are not too small for drawn_near. */
-FPEMU_FN int drawn_inside(const core_plan32 *p, int even, size_t count, const float *s, float second)
+/* Whether no element of the plan times one of these scales and `second` is far from the largest number. */
+FPEMU_FN int drawn_inside(const core_plan32 *p, size_t count, const float *s, float second)
 {
     const float max = core_value32(p->max[0] > p->max[1] ? p->max[0] : p->max[1]);
     float most = 0;
 #pragma omp simd reduction(max : most)
     for (size_t b = 0; b < count; b++)
         most = s[b] > most ? s[b] : most;
-    return 2 * (max * most) * second < 0x1p127f && (!even || drawn_is_near(p->fast_emin, (23u << 23) - p->fast_up));
+    return 2 * (max * most) * second < 0x1p127f;
 }
 
 #define DRAWN_SCALES const __m512 one_down = _mm512_set1_ps(down[b]), scale = _mm512_set1_ps(s[b])
@@ -170,7 +162,7 @@ FPEMU_FN int drawn_inside(const core_plan32 *p, int even, size_t count, const fl
         const core_plan32 p = *plan;                                                                                   \
         const core_draw d = *draw;                                                                                     \
         const __m512 second = _mm512_set1_ps(times);                                                                   \
-        if (!drawn_inside(&p, even, count, s, times)) {                                                                \
+        if (!drawn_inside(&p, count, s, times)) {                                                                      \
             DRAWN_BLOCKS(DRAWN_SCALES, DRAWN_Y(even, divide, 0))                                                       \
         } else if (length == 16) {                                                                                     \
             length = 16;                                                                                               \
