@@ -117,6 +117,7 @@
 #define quantize_advance CARRIER(quantize_advance)
 #define quantize_all_by_words CARRIER(quantize_all_by_words)
 #define quantize_by_words CARRIER(quantize_by_words)
+#define quantize_choose_integers CARRIER(quantize_choose_integers)
 #define quantize_counted CARRIER(quantize_counted)
 #define quantize_deliver CARRIER(quantize_deliver)
 #define quantize_in_one_step CARRIER(quantize_in_one_step)
