@@ -845,8 +845,8 @@ static APART uint64_t block_run_few(const block_job *j, uint64_t first, uint64_t
             return b - first;
         if (j->stochastic)
             fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + at, n, r);
-        j->k->loopsw->scaled[p->rule == CORE_RULE_EVEN][divide][p->mode == FPEMU_MODE_SR](
-            p, whole, 1, &s.down, &s.s, s.d, x, r, y);
+        j->k->loopsw->scaled[p->rule == CORE_RULE_EVEN][divide][p->mode == FPEMU_MODE_SR](p, whole, 1, &s.down, &s.s,
+                                                                                          s.d, x, r, y);
         if (n < FEW_LANES)
             memcpy(j->y + at, held, n * sizeof *held);
     }
@@ -955,10 +955,10 @@ static void block_set_arrays(block_job *j, int carrier, const void *x, void *y)
 #endif
 }
 
-/* All of a call that is checked: j->walk is begun, and there are blocks. Apart from the checks, whose ways out would have
- * the compiler think that it is seldom come to. */
-static APART fpemu_status block_run_checked(block_job *j, const block_call *call, const fpemu_format *scale, uint64_t last,
-                                      const void *x, void *y)
+/* All of a call that is checked: j->walk is begun, and there are blocks. Apart from the checks, whose ways out would
+ * have the compiler think that it is seldom come to. */
+static APART fpemu_status block_run_checked(block_job *j, const block_call *call, const fpemu_format *scale,
+                                            uint64_t last, const void *x, void *y)
 {
     const fpemu_format *f = call->format;
     const fpemu_range *whole = call->shape->whole;
@@ -991,7 +991,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
             j->pow2.usable = 0;
         j->hold_many =
             j->walk.blocks > FEW_BLOCKS && (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
-                                           f->scaling == FPEMU_SCALING_NVFP4_AO);
+                                            f->scaling == FPEMU_SCALING_NVFP4_AO);
         if (j->hold_many && !j->block.same) {
             j->hold = j->block.scale_plan;
             core_choose_fast(&j->hold, scale);
@@ -1008,7 +1008,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         j->many = runs && j->walk.x[3] == 1 && j->walk.y[3] == 1;
     else
         j->many = runs && j->walk.x_axis[3] == 1 && j->walk.y_axis[3] == 1 && call->count == UINT64_MAX &&
-                 !(j->want & FPEMU_STATS_SUMS);
+                  !(j->want & FPEMU_STATS_SUMS);
     uint64_t first = call->first;
     if (j->many && j->pow2.usable && j->walk.total < SMALL)
         first += block_run_small(j, first, last);
@@ -1033,8 +1033,8 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     if (j->codes) {
         j->at_once = (uint8_t)core_direct_make(&j->direct, &j->element.plan, &j->coder);
         j->packs = (uint8_t)block_can_pack(j);
-        j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && j->walk.inner == 1 &&
-                 j->walk.x[3] == 1 && j->walk.tile_length <= TILE;
+        j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
+                  j->walk.inner == 1 && j->walk.x[3] == 1 && j->walk.tile_length <= TILE;
     }
     if (core_needs_range(f)) {
         const int known = core_has_tensor(f) && call->tensor;
@@ -1079,8 +1079,8 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     j->wide.table.narrow = 1;
 #endif
     j->squeezed = f->scaling == FPEMU_SCALING_S2FP8 && !call->stats && !call->sink && !call->compact &&
-                 !call->rounding->compat && !j->nan_seen && !j->stochastic && j->walk.total >= SQUEEZE_WORTH &&
-                 block_squeeze_begin(j, f);
+                  !call->rounding->compat && !j->nan_seen && !j->stochastic && j->walk.total >= SQUEEZE_WORTH &&
+                  block_squeeze_begin(j, f);
     if (plain && j->element.searches && j->size == 1 && block_in_place(j) && !j->nan_seen && !j->scales_only)
         block_run_table(j);
     else

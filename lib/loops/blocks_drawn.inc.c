@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* blocks_drawn.inc.c - elements of blocks in binary32 scaled, and rounded by random words of the same loop, in vectors of
- * AVX-512; included by variant.inc.c. The fast form of core_pow2_float, core_pow2_fixed and loop_scaled for sr, the same
- * below the smallest step, where blocks have many elements, as above it. tests/against_judges/blocks.c compares the bits.
+/* blocks_drawn.inc.c - elements of blocks in binary32 scaled, and rounded by random words of the same loop, in vectors
+ * of AVX-512; included by variant.inc.c. The fast form of core_pow2_float, core_pow2_fixed and loop_scaled for sr, the
+ * same below the smallest step, where blocks have many elements, as above it. tests/against_judges/blocks.c compares
+ * the bits.
  *
- * With s the step of its binade, |x| / s is k + f, both had exactly. P is k steps, and one more just if floor(2^32 f) + r
- * passes 2^32, r being the random bits, left-aligned. That is core_up() for sr: of f what lies below 2^-32 is cut off,
- * and of r what lies below the last bit of f cannot carry. Where |x| / s is below 2^-126, k and floor(2^32 f) are zero
- * even if a bit of it is lost. */
+ * With s the step of its binade, |x| / s is k + f, both had exactly. P is k steps, and one more just if
+ * floor(2^32 f) + r passes 2^32, r being the random bits, left-aligned. That is core_up() for sr: of f what lies below
+ * 2^-32 is cut off, and of r what lies below the last bit of f cannot carry. Where |x| / s is below 2^-126, k and
+ * floor(2^32 f) are zero even if a bit of it is lost. */
 
 /* The random bits of 16 elements, all of them inverted; `at` has the numbers of their words. */
 FPEMU_FN __m512i drawn_bits(const core_draw *d, __m512i at)
@@ -33,6 +34,19 @@ FPEMU_FN __m512 drawn_grid(__m512 a, __m512i power, __m512i m, __m512i inverted)
     return _mm512_mul_ps(_mm512_mask_add_ps(k, up, k, _mm512_set1_ps(1)), step);
 }
 
+/* The same of even grids, whose steps are at least 2^-95 (core_choose_fast, core_pow2_block_make): the inverse of one is
+ * had times 2^32 at once, and steps are left out by adding a power of two and cutting off. */
+FPEMU_FN __m512 drawn_even(__m512 a, __m512i power, __m512i m, __m512i inverted)
+{
+    const __m512i times = _mm512_sub_epi32(_mm512_add_epi32(_mm512_set1_epi32((int)(286u << 23)), m), power);
+    const __m512 step = _mm512_castsi512_ps(_mm512_sub_epi32(power, m));
+    const __m512 c = _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_sub_epi32(_mm512_set1_epi32(23 << 23), m)));
+    const __m512 cut = _mm512_sub_ps(_mm512_add_round_ps(a, c, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC), c);
+    const __m512 f = _mm512_mul_ps(_mm512_sub_ps(a, cut), _mm512_castsi512_ps(times));
+    const __mmask16 more = _mm512_cmpgt_epu32_mask(_mm512_cvttps_epu32(f), inverted);
+    return _mm512_mask_add_ps(cut, more, cut, step);
+}
+
 FPEMU_FN __m512i drawn_magnitude(__m512i u)
 {
     return _mm512_and_si512(u, _mm512_set1_epi32(0x7fffffff));
@@ -55,7 +69,8 @@ FPEMU_FN __m512i drawn_pow2(const core_pow2_block32 *q, int fixed, __m512i u, __
     const __m512i m = _mm512_set1_epi32((23 << 23) - (int)q->up), a = drawn_magnitude(u);
     const __m512i emin = _mm512_add_epi32(_mm512_set1_epi32((int)q->emin), power);
     const __m512i max = _mm512_add_epi32(_mm512_set1_epi32((int)q->max), power);
-    const __m512 g = drawn_grid(_mm512_castsi512_ps(a), fixed ? emin : drawn_binade(a, emin), m, inverted);
+    const __m512 g = fixed ? drawn_even(_mm512_castsi512_ps(a), emin, m, inverted)
+                           : drawn_grid(_mm512_castsi512_ps(a), drawn_binade(a, emin), m, inverted);
     if (!fixed)
         return drawn_signed(_mm512_min_epi32(_mm512_castps_si512(g), max), u);
     const __m512i lowest = _mm512_add_epi32(_mm512_set1_epi32((int)(q->lowest | 0x80000000u)), power);
@@ -73,28 +88,30 @@ FPEMU_FN __m512i drawn_scaled(const core_plan32 *p, int even, int divide, int in
     const __m512 high = _mm512_castsi512_ps(_mm512_set1_epi32((int)p->max[0]));
     const __m512 low = _mm512_castsi512_ps(_mm512_set1_epi32((int)(p->max[1] | 0x80000000u)));
     const __m512i u = _mm512_castps_si512(even ? _mm512_max_ps(low, _mm512_min_ps(high, t)) : t);
-    const __m512i a = even ? drawn_magnitude(u) : _mm512_min_epi32(drawn_magnitude(u), _mm512_castps_si512(high));
-    const __m512 g = drawn_grid(_mm512_castsi512_ps(a), even ? emin : drawn_binade(a, emin), m, inverted);
+    const __m512i a =
+        even ? drawn_magnitude(u) : _mm512_castps_si512(_mm512_range_ps(t, high, 2 | 2 << 2)); /* smaller */
+    const __m512 g = even ? drawn_even(_mm512_castsi512_ps(a), emin, m, inverted)
+                          : drawn_grid(_mm512_castsi512_ps(a), drawn_binade(a, emin), m, inverted);
     __m512 y = _mm512_castsi512_ps(drawn_signed(_mm512_castps_si512(g), u));
-    if (even)
-        y = _mm512_add_ps(y, _mm512_setzero_ps()); /* -0 becomes 0 */
-    y = _mm512_mul_ps(y, scale);
+    y = even ? _mm512_fmadd_ps(y, scale, _mm512_setzero_ps()) /* -0 becomes 0 */ : _mm512_mul_ps(y, scale);
     const __m512i v = _mm512_castps_si512(divide ? y : _mm512_mul_ps(y, second)); /* of a divisor it is 1 */
     return inside ? v : drawn_signed(_mm512_min_epi32(drawn_magnitude(v), _mm512_set1_epi32(0x7f7fffff)), v);
 }
 
-/* Sixteen elements at a time of blocks of `length` in a row: `v` of `u`, with the bits `inverted`, by what `settle` makes
- * of block b. */
+/* Sixteen elements at a time of blocks of `length` in a row: `v` of `u`, with the bits `inverted`, by what `settle`
+ * makes of block b. What likely comes next is asked for, since the largest of it is looked for at once. */
 #define DRAWN_BLOCKS(settle, make)                                                                                     \
     const __m512i sixteen = _mm512_set1_epi32(16);                                                                     \
     const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);                      \
     __m512i at = _mm512_add_epi32(_mm512_set1_epi32((int)d.low), lanes);                                               \
     const char *in = (const char *)x;                                                                                  \
     char *out = (char *)y;                                                                                             \
+    const size_t ahead = length * count * sizeof(float);                                                               \
     for (size_t b = 0; b < count; b++) {                                                                               \
         settle;                                                                                                        \
         for (size_t i = 0; i < length; i += 16, in += 64, out += 64) {                                                 \
             const __m512i u = _mm512_loadu_si512(in), inverted = drawn_bits(&d, at);                                   \
+            _mm_prefetch((const char *)((uintptr_t)in + ahead), _MM_HINT_T0);                                          \
             _mm512_storeu_si512(out, make);                                                                            \
             at = _mm512_add_epi32(at, sixteen);                                                                        \
         }                                                                                                              \
