@@ -244,12 +244,12 @@ static void unscaled(void)
  * there is none, the largest value under FPEMU_NAN_SIGNMAX, the others stay. */
 static void lonely_nan(void)
 {
-    enum { LINE_LENGTH = 160 };
+    enum { LINE_LENGTH = 640, PLACES = 160 }; /* long enough for loops of vectors */
     for (int b = 0; b < BOOKS; b++) {
         fpemu_format f;
         if (!lh_check(open_book(&books[b], &f) == FPEMU_OK, "%s: no format", books[b].name))
             continue;
-        for (size_t place = 0; place < LINE_LENGTH; place++) {
+        for (size_t place = 0; place < PLACES; place++) {
             float x[LINE_LENGTH], y[LINE_LENGTH];
             const fpemu_rounding r = {.nan = FPEMU_NAN_SIGNMAX};
             const int negative = place % 2 != 0;
