@@ -61,6 +61,8 @@
 #define block_can_pack CARRIER(block_can_pack)
 #define block_pack CARRIER(block_pack)
 #define block_run_blocks CARRIER(block_run_blocks)
+#define block_run_checked CARRIER(block_run_checked)
+#define block_run_few CARRIER(block_run_few)
 #define block_run_inside CARRIER(block_run_inside)
 #define block_run_many CARRIER(block_run_many)
 #define block_run_piece CARRIER(block_run_piece)
