@@ -64,6 +64,7 @@ typedef struct core_planes {
     uint8_t thresholds[4][CORE_SEARCH_VALUES], values[4][CORE_SEARCH_VALUES]; /* byte by byte, lowest first */
     uint8_t usable, quick; /* quick: no threshold is so near to zero that core_fast_quotient would not do,
                               * and no value so large that a product by a scale that core_few_holds overflows */
+    uint8_t words;         /* the upper 16 bits of a number tell its bucket: no shift is below 16 */
 } core_planes;
 
 #include "carrier32.h"
@@ -243,6 +244,10 @@ FPEMU_FN void core_planes_make(core_planes *p, core_search32 *s)
     p->least = s->least;
     p->most = s->most;
     p->lowest = below ? INT32_MIN : 0;
+    uint8_t longest = 0;
+    for (int e = 0; e < 32; e++)
+        longest = bits[e] > longest ? bits[e] : longest;
+    p->words = longest <= 7;
     memcpy(p->shift, shifts, sizeof shifts);
     memcpy(p->offset, offsets, sizeof offsets);
     uint8_t has[CORE_PLANES_BUCKETS] = {0};

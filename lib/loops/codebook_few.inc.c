@@ -161,9 +161,9 @@ FPEMU_FN __m512 few_nan(const core_search32 *s, __m512 x, __m512 y)
 #define FEW_LANES 8
 typedef struct few_block {
     __m256 seventh, third, eleventh; /* thresholds that halve them all, and the halves */
-    __m256 fourths, halves;          /* those that halve the fourths, and what is left, in the order of indices */
+    __m256 fourths, halves;          /* those that halve the fourths, and what is left, by minus the index */
     __m256 low, high;                /* values */
-    __m256 evens, odds;              /* the same by the lowest bit of their indices */
+    __m256 evens, odds;              /* the same by the lowest bit of their indices, each by minus the rest */
 } few_block;
 
 /* The largest binary32 numbers that are not above four of binary64. */
@@ -178,30 +178,27 @@ FPEMU_FN __m128 few_down(__m256d x)
         _mm_add_epi32(u, _mm_and_si128(is, _mm_or_si128(_mm_set1_epi32(1), _mm_cmpgt_epi32(u, _mm_set1_epi32(-1))))));
 }
 
-/* 0 2 4 ... 14 of 16 numbers, and 1 3 5 ... 15. */
+/* 0 14 12 ... 2 of 16 numbers, and 1 15 13 ... 3. */
 FPEMU_FN __m256 few_every_second(__m256 low, __m256 high, int odd)
 {
     const __m256 mixed = odd ? _mm256_shuffle_ps(low, high, 0xdd) : _mm256_shuffle_ps(low, high, 0x88);
-    return _mm256_permutevar8x32_ps(mixed, _mm256_set_epi32(7, 6, 3, 2, 5, 4, 1, 0));
+    return _mm256_permutevar8x32_ps(mixed, _mm256_set_epi32(1, 4, 5, 2, 3, 6, 7, 0));
 }
 
 FPEMU_FN few_block few_order(__m256 low, __m256 high, const float *values, float scale)
 {
-    const __m256i first = _mm256_set_epi32(7, 5, 3, 1, 6, 4, 2, 0);
-    const __m256 a = _mm256_permutevar8x32_ps(low, first); /* 0 2 4 6 1 3 5 7 */
-    const __m256 b = _mm256_permutevar8x32_ps(high, first);
-    const __m256 odd = _mm256_permute2f128_ps(a, b, 0x31); /* 1 3 5 7 9 11 13 15 */
     const __m256 s = _mm256_set1_ps(scale);
     const __m256 v0 = _mm256_mul_ps(_mm256_loadu_ps(values), s), v1 = _mm256_mul_ps(_mm256_loadu_ps(values + 8), s);
-    const few_block r = {_mm256_permutevar8x32_ps(low, _mm256_set1_epi32(7)),
-                         _mm256_permutevar8x32_ps(low, _mm256_set1_epi32(3)),
-                         _mm256_permutevar8x32_ps(high, _mm256_set1_epi32(3)),
-                         _mm256_permutevar8x32_ps(odd, _mm256_set_epi32(6, 4, 2, 0, 6, 4, 2, 0)),
-                         _mm256_permute2f128_ps(a, b, 0x20),
-                         v0,
-                         v1,
-                         few_every_second(v0, v1, 0),
-                         few_every_second(v0, v1, 1)};
+    const few_block r = {
+        _mm256_permutevar8x32_ps(low, _mm256_set1_epi32(7)),
+        _mm256_permutevar8x32_ps(low, _mm256_set1_epi32(3)),
+        _mm256_permutevar8x32_ps(high, _mm256_set1_epi32(3)),
+        _mm256_permutevar8x32_ps(few_every_second(low, high, 1), _mm256_set_epi32(6, 4, 2, 0, 0, 0, 0, 0)),
+        few_every_second(low, high, 0),
+        v0,
+        v1,
+        few_every_second(v0, v1, 0),
+        few_every_second(v0, v1, 1)};
     return r;
 }
 
@@ -219,8 +216,7 @@ FPEMU_FN few_block few_begin(const core_few *f, float scale, float per_place)
  * processor rounds down meanwhile; in a function of its own, so that none of it can leave the bracket. */
 static __attribute__((noinline)) void few_cut_down(const core_few *f, size_t count, const float *scales, float *cuts)
 {
-    static const uint8_t order[24] = {1, 5,  9,  13, 1, 5, 9,  13, 0,  2,  4,  6,
-                                      8, 10, 12, 14, 7, 3, 11, 11, 11, 11, 11, 11};
+    static const uint8_t order[24] = {1, 1, 1, 1, 1, 13, 9, 5, 0, 14, 12, 10, 8, 6, 4, 2, 7, 3, 11, 11, 11, 11, 11, 11};
     float thresholds[24], halves[24];
     for (int k = 0; k < 24; k++) {
         thresholds[k] = f->thresholds[order[k]];
@@ -280,17 +276,16 @@ typedef struct few_table {
     __m256 low, high;
 } few_table;
 
-/* The index of x but for its lowest bit, and whether it is 8 or more. */
+/* Minus the index of x but for its lowest bit, and whether it is 8 or more. */
 FPEMU_FN few_place few_find_half(const few_block *b, __m256 x)
 {
     const __m256 m1 = _mm256_cmp_ps(x, b->seventh, _CMP_GT_OQ);
     const __m256i k1 = _mm256_castps_si256(m1); /* -1 each */
     const __m256 m2 = _mm256_cmp_ps(x, _mm256_blendv_ps(b->third, b->eleventh, m1), _CMP_GT_OQ);
-    const __m256i k2 = _mm256_add_epi32(_mm256_add_epi32(k1, k1), _mm256_castps_si256(m2)); /* -index */
-    const __m256i i2 = _mm256_sub_epi32(_mm256_setzero_si256(), k2);
-    const __m256 m3 = _mm256_cmp_ps(x, _mm256_permutevar8x32_ps(b->fourths, i2), _CMP_GT_OQ);
-    const few_place k = {_mm256_sub_epi32(_mm256_add_epi32(i2, i2), _mm256_castps_si256(m3)), m1};
-    return k;
+    const __m256i k = _mm256_add_epi32(_mm256_add_epi32(k1, k1), _mm256_castps_si256(m2));
+    const __m256 m3 = _mm256_cmp_ps(x, _mm256_permutevar8x32_ps(b->fourths, k), _CMP_GT_OQ);
+    const few_place place = {_mm256_add_epi32(_mm256_add_epi32(k, k), _mm256_castps_si256(m3)), m1};
+    return place;
 }
 
 /* Whether the lowest bit is set, as a mask. */
@@ -303,8 +298,8 @@ FPEMU_FN few_place few_find(int is_even, const few_block *b, __m256 x)
 {
     (void)is_even;
     few_place k = few_find_half(b, x);
-    const __m256 odd = few_find_odd(b, k.index, x);
-    k.index = _mm256_sub_epi32(_mm256_add_epi32(k.index, k.index), _mm256_castps_si256(odd));
+    const __m256i odd = _mm256_castps_si256(few_find_odd(b, k.index, x));
+    k.index = _mm256_sub_epi32(_mm256_setzero_si256(), _mm256_add_epi32(_mm256_add_epi32(k.index, k.index), odd));
     return k;
 }
 
@@ -315,6 +310,34 @@ FPEMU_FN __m256 few_nearest(int is_even, const few_block *b, __m256 x)
     const __m256i half = few_find_half(b, x).index;
     return _mm256_blendv_ps(_mm256_permutevar8x32_ps(b->evens, half), _mm256_permutevar8x32_ps(b->odds, half),
                             few_find_odd(b, half, x));
+}
+
+/* The same of four vectors, step by step: processors look ahead no farther than that. */
+FPEMU_FN void few_nearest_four(const few_block *b, const __m256 x[4], __m256 y[4])
+{
+    __m256 more[4], threshold[4];
+    __m256i k[4]; /* minus the index */
+    for (int v = 0; v < 4; v++)
+        more[v] = _mm256_cmp_ps(x[v], b->seventh, _CMP_GT_OQ);
+    for (int v = 0; v < 4; v++)
+        threshold[v] = _mm256_blendv_ps(b->third, b->eleventh, more[v]);
+    for (int v = 0; v < 4; v++)
+        k[v] = _mm256_add_epi32(_mm256_castps_si256(more[v]), _mm256_castps_si256(more[v]));
+    for (int step = 0; step < 2; step++) {
+        for (int v = 0; v < 4; v++)
+            more[v] = _mm256_cmp_ps(x[v], threshold[v], _CMP_GT_OQ);
+        for (int v = 0; v < 4; v++)
+            k[v] = _mm256_add_epi32(k[v], _mm256_castps_si256(more[v]));
+        for (int v = 0; v < 4; v++)
+            threshold[v] = _mm256_permutevar8x32_ps(step ? b->halves : b->fourths, k[v]);
+        for (int v = 0; v < 4 && !step; v++)
+            k[v] = _mm256_add_epi32(k[v], k[v]);
+    }
+    for (int v = 0; v < 4; v++)
+        more[v] = _mm256_cmp_ps(x[v], threshold[v], _CMP_GT_OQ);
+    for (int v = 0; v < 4; v++)
+        y[v] = _mm256_blendv_ps(_mm256_permutevar8x32_ps(b->evens, k[v]), _mm256_permutevar8x32_ps(b->odds, k[v]),
+                                more[v]);
 }
 
 FPEMU_FN few_table few_load(const float *values)
@@ -396,8 +419,13 @@ FPEMU_FN void few_steps(const core_search32 *s, int is_even, int alone, const fe
     FEW_VECTOR v[4], result[4];
     for (int k = 0; k < 4; k++)
         v[k] = few_read(x + (size_t)k * sizeof v[k]);
+#if FEW_LANES == 8
+    (void)is_even;
+    few_nearest_four(b, v, result); /* which any number has */
+#else
     for (int k = 0; k < 4; k++)
         result[k] = few_nearest(is_even, b, alone ? few_within(v[k], s->few.reach) : v[k]);
+#endif
     if (alone && (few_bits(few_nan_of(v[0], v[1])) | few_bits(few_nan_of(v[2], v[3]))))
         for (int k = 0; k < 4; k++)
             result[k] = few_nan(s, v[k], result[k]);
@@ -462,7 +490,9 @@ FPEMU_FN void few_fused_runs(const core_search32 *s, int is_even, size_t length,
     const few_common common = few_common_of(&s->few);
     for (size_t b = 0, n; b < count; b += n) {
         n = count - b < FEW_BLOCKS ? count - b : FEW_BLOCKS;
-        SIMD for (size_t i = 0; i < n; i++) per_place[i] = unit / scales[b + i];
+        if (FEW_LANES == 16) {
+            SIMD for (size_t i = 0; i < n; i++) per_place[i] = unit / scales[b + i];
+        }
         few_cut(&s->few, n, scales + b, cuts);
         for (size_t i = 0; i < n; i++) {
             const size_t at = (b + i) * length * sizeof(float);
@@ -470,8 +500,8 @@ FPEMU_FN void few_fused_runs(const core_search32 *s, int is_even, size_t length,
                 few_quotient_runs(s, length, 1, down + b + i, scales + b + i, x + at, y + at);
                 continue;
             }
-            const few_block block =
-                few_fused(&common, cuts + (FEW_LANES == 8 ? 24 * i : 0), scales[b + i], per_place[i]);
+            const few_block block = few_fused(&common, cuts + (FEW_LANES == 8 ? 24 * i : 0), scales[b + i],
+                                              FEW_LANES == 8 ? 0 : per_place[i]);
             few_elements(s, is_even, 0, &block, length, x + at, y + at);
         }
     }

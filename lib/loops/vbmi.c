@@ -133,7 +133,35 @@ FPEMU_FN __mmask64 join_masks(const __mmask16 m[4])
 /* The tables as vectors. */
 typedef struct codebook_vectors {
     __m512i base[8], thresholds[4][4], values[4][4], shift[2], offset[2];
+    __m512i word_shift, word_offset; /* of the upper 16 bits, where these tell buckets */
 } codebook_vectors;
+
+/* The same from the upper 16 bits of each number. */
+FPEMU_FN __m512i codebook_buckets_words(const core_planes *p, const codebook_vectors *t, int below, const __m512 x[4],
+                                        __mmask64 *upper)
+{
+    const __m512i order =
+        _mm512_set_epi16(63, 61, 59, 57, 31, 29, 27, 25, 55, 53, 51, 49, 23, 21, 19, 17, 47, 45, 43, 41, 15, 13, 11, 9,
+                         39, 37, 35, 33, 7, 5, 3, 1); /* as pack_bytes takes them */
+    const __m512i magnitude = _mm512_set1_epi16(0x7fff), low = _mm512_set1_epi16(255);
+    const __m512i least = _mm512_set1_epi16((short)(p->least >> 16)), most = _mm512_set1_epi16((short)(p->most >> 16));
+    __m512i u[2], buckets[2];
+    for (int v = 0; v < 2; v++) {
+        u[v] = _mm512_permutex2var_epi16(_mm512_castps_si512(x[2 * v]), order, _mm512_castps_si512(x[2 * v + 1]));
+        __m512i a = _mm512_max_epi16(below ? _mm512_and_si512(u[v], magnitude) : u[v], least);
+        a = _mm512_min_epi16(a, most);
+        const __m512i e = _mm512_srli_epi16(a, 7); /* of which permutations take 5 bits */
+        const __m512i shift = _mm512_permutexvar_epi16(e, t->word_shift);
+        buckets[v] = _mm512_add_epi16(_mm512_srlv_epi16(a, shift), _mm512_permutexvar_epi16(e, t->word_offset));
+    }
+    if (below) {
+        *upper = _mm512_movepi8_mask(_mm512_packs_epi16(u[0], u[1]));
+        return _mm512_packus_epi16(buckets[0], buckets[1]);
+    }
+    const __m512i high = _mm512_packus_epi16(_mm512_srli_epi16(buckets[0], 8), _mm512_srli_epi16(buckets[1], 8));
+    *upper = _mm512_test_epi8_mask(high, high);
+    return _mm512_packus_epi16(_mm512_and_si512(buckets[0], low), _mm512_and_si512(buckets[1], low));
+}
 
 /* The bucket of each of 64 numbers: bytes, and bits of those in the upper half. below: of negative numbers; else these
  * count as zero. */
@@ -163,16 +191,23 @@ FPEMU_FN __m512i codebook_buckets(const core_planes *p, const codebook_vectors *
     return _mm512_packus_epi16(_mm512_and_si512(a, low), _mm512_and_si512(b, low));
 }
 
-/* The index of the value nearest to each of 64 numbers, as bytes, from their buckets; of a NaN any. */
-FPEMU_FN __m512i codebook_from_buckets(const codebook_vectors *t, __m512i c, __mmask64 upper, const __m512 x[4])
+/* The index of the value nearest to each of 64 numbers, as bytes, from their buckets; of a NaN any. finite: x and what
+ * it is compared with differ by a number then, whose sign tells. */
+FPEMU_FN __m512i codebook_from_buckets(const codebook_vectors *t, int finite, __m512i c, __mmask64 upper,
+                                       const __m512 x[4])
 {
-    __m512i words[4];
+    __m512i words[4], less[4];
     __mmask16 more[4];
     const __mmask64 odd = _mm512_movepi8_mask(c);
     const __m512i k = _mm512_mask_blend_epi8(upper, look_up(t->base, c, odd), look_up(t->base + 4, c, odd));
     look_up_words(t->thresholds, k, words);
     for (int v = 0; v < 4; v++)
-        more[v] = _mm512_cmp_ps_mask(x[v], _mm512_castsi512_ps(words[v]), _CMP_GT_OQ);
+        if (finite)
+            less[v] = _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(words[v]), x[v]));
+        else
+            more[v] = _mm512_cmp_ps_mask(x[v], _mm512_castsi512_ps(words[v]), _CMP_GT_OQ);
+    if (finite)
+        return _mm512_mask_add_epi8(k, _mm512_movepi8_mask(pack_signs(less)), k, _mm512_set1_epi8(1));
     return _mm512_sub_epi8(k, pack_masks(more));
 }
 
@@ -180,7 +215,7 @@ FPEMU_FN __m512i codebook_nearest(const core_planes *p, const codebook_vectors *
 {
     __mmask64 upper;
     const __m512i c = codebook_buckets(p, t, below, x, &upper);
-    return codebook_from_buckets(t, c, upper, x);
+    return codebook_from_buckets(t, 0, c, upper, x);
 }
 
 enum codebook_quotient { CODEBOOK_ALONE, CODEBOOK_DIVIDED, CODEBOOK_QUICK };
@@ -202,12 +237,13 @@ typedef struct codebook_tile {
     __mmask64 upper[CODEBOOK_GROUPS];
 } codebook_tile;
 
-FPEMU_FN void codebook_quotients(const codebook_group *g, enum codebook_quotient form, __m512 t[4])
+FPEMU_FN void codebook_quotients(const codebook_group *g, enum codebook_quotient form, int whole, __m512 t[4])
 {
     const __m512 down = _mm512_set1_ps(g->down), inverse = _mm512_set1_ps(g->inverse);
     const __mmask64 some = g->n < 64 ? ~(~(__mmask64)0 << g->n) : ~(__mmask64)0;
     for (int v = 0; v < 4; v++) {
-        const __m512 x = _mm512_maskz_loadu_ps((__mmask16)(some >> 16 * v), g->in + 64 * v);
+        const __m512 x = whole ? _mm512_loadu_ps(g->in + 64 * v)
+                               : _mm512_maskz_loadu_ps((__mmask16)(some >> 16 * v), g->in + 64 * v);
         t[v] = form == CODEBOOK_DIVIDED ? _mm512_div_ps(x, down) : x;
         if (form == CODEBOOK_QUICK) { /* core_fast_quotient */
             const __m512 q = _mm512_mul_ps(x, inverse);
@@ -217,7 +253,7 @@ FPEMU_FN void codebook_quotients(const codebook_group *g, enum codebook_quotient
 }
 
 /* Results of 64 numbers t from their values. */
-FPEMU_FN void codebook_results(const codebook_group *g, const uint32_t nan[2], enum codebook_quotient form,
+FPEMU_FN void codebook_results(const codebook_group *g, const uint32_t nan[2], enum codebook_quotient form, int whole,
                                const __m512 t[4], const __m512i values[4])
 {
     const __m512 scale = _mm512_set1_ps(g->scale), most = _mm512_set1_ps(FLT_MAX);
@@ -240,23 +276,32 @@ FPEMU_FN void codebook_results(const codebook_group *g, const uint32_t nan[2], e
             y[v] = _mm512_mask_mov_ps(y[v], is_nan, _mm512_castsi512_ps(of));
         }
     for (int v = 0; v < 4; v++)
-        _mm512_mask_storeu_ps(g->out + 64 * v, (__mmask16)(some >> 16 * v), y[v]);
+        if (whole)
+            _mm512_storeu_ps(g->out + 64 * v, y[v]);
+        else
+            _mm512_mask_storeu_ps(g->out + 64 * v, (__mmask16)(some >> 16 * v), y[v]);
 }
 
+/* whole: every group has 64. */
 FPEMU_FN void codebook_run(const core_planes *p, const codebook_vectors *t, const uint32_t nan[2],
-                           enum codebook_quotient form, int below, int count, codebook_tile *tile)
+                           enum codebook_quotient form, int below, int words, int whole, int count, codebook_tile *tile)
 {
     for (int i = 0; i < count; i++) {
-        codebook_quotients(&tile->groups[i], form, tile->t[i]);
-        tile->codes[i] = codebook_buckets(p, t, below, tile->t[i], &tile->upper[i]);
+        codebook_quotients(&tile->groups[i], form, whole, tile->t[i]);
+        tile->codes[i] = (words ? codebook_buckets_words : codebook_buckets)(p, t, below, tile->t[i], &tile->upper[i]);
     }
     for (int i = 0; i < count; i++)
-        tile->codes[i] = codebook_from_buckets(t, tile->codes[i], tile->upper[i], tile->t[i]);
+        tile->codes[i] = codebook_from_buckets(t, form == CODEBOOK_QUICK, tile->codes[i], tile->upper[i], tile->t[i]);
     for (int i = 0; i < count; i++) {
         __m512i values[4];
         look_up_words(t->values, tile->codes[i], values);
-        codebook_results(&tile->groups[i], nan, form, tile->t[i], values);
+        codebook_results(&tile->groups[i], nan, form, whole, tile->t[i], values);
     }
+}
+
+FPEMU_FN __m512i low_words(__m512i a, __m512i b)
+{
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi32_epi16(a)), _mm512_cvtepi32_epi16(b), 1);
 }
 
 FPEMU_FN void codebook_load(const core_planes *p, codebook_vectors *t)
@@ -272,16 +317,19 @@ FPEMU_FN void codebook_load(const core_planes *p, codebook_vectors *t)
         t->shift[k] = _mm512_loadu_si512(p->shift + 16 * k);
         t->offset[k] = _mm512_loadu_si512(p->offset + 16 * k);
     }
+    const __m512i less = _mm512_set1_epi32(16);
+    t->word_shift = low_words(_mm512_sub_epi32(t->shift[0], less), _mm512_sub_epi32(t->shift[1], less));
+    t->word_offset = low_words(t->offset[0], t->offset[1]);
 }
 
 /* `count` blocks of `length` numbers; alone: they have no scales. */
 FPEMU_FN void codebook_blocks(const core_planes *p, const uint32_t nan[2], enum codebook_quotient form, int below,
-                              size_t length, size_t count, const float *down, const float *scales, const char *x,
-                              char *y)
+                              int words, size_t length, size_t count, const float *down, const float *scales,
+                              const char *x, char *y)
 {
     codebook_vectors t;
     codebook_tile tile;
-    int filled = 0;
+    int filled = 0, whole = 1;
     codebook_load(p, &t);
     for (size_t b = 0, at = 0; b < count; b++) {
         const float by = down ? down[b] : 1, inverse = 1 / by, scale = scales ? scales[b] : 1;
@@ -289,20 +337,34 @@ FPEMU_FN void codebook_blocks(const core_planes *p, const uint32_t nan[2], enum 
             m = length - done < 64 ? length - done : 64;
             const codebook_group g = {x + 4 * at, y + 4 * at, m, by, inverse, scale};
             tile.groups[filled++] = g;
+            whole &= m == 64;
             if (filled == CODEBOOK_GROUPS || (b + 1 == count && done + m == length)) {
-                codebook_run(p, &t, nan, form, below, filled, &tile);
+                if (whole)
+                    codebook_run(p, &t, nan, form, below, words, 1, filled, &tile);
+                else
+                    codebook_run(p, &t, nan, form, below, words, 0, filled, &tile);
                 filled = 0;
+                whole = 1;
             }
         }
     }
 }
 
+/* The usual cases as constants. */
+FPEMU_FN void codebook_forms(const core_planes *p, const uint32_t nan[2], enum codebook_quotient form, size_t length,
+                             size_t count, const float *down, const float *scales, const char *x, char *y)
+{
+    if (!p->words)
+        codebook_blocks(p, nan, form, p->lowest != 0, 0, length, count, down, scales, x, y);
+    else if (p->lowest)
+        codebook_blocks(p, nan, form, 1, 1, length, count, down, scales, x, y);
+    else
+        codebook_blocks(p, nan, form, 0, 1, length, count, down, scales, x, y);
+}
+
 void fpemu_vbmi_codebook(const core_planes *p, const uint32_t nan[2], size_t n, const void *x, void *y)
 {
-    if (p->lowest)
-        codebook_blocks(p, nan, CODEBOOK_ALONE, 1, n, 1, NULL, NULL, (const char *)x, (char *)y);
-    else
-        codebook_blocks(p, nan, CODEBOOK_ALONE, 0, n, 1, NULL, NULL, (const char *)x, (char *)y);
+    codebook_forms(p, nan, CODEBOOK_ALONE, n, 1, NULL, NULL, (const char *)x, (char *)y);
 }
 
 void fpemu_vbmi_codebook_runs(const core_planes *p, size_t length, size_t count, const float *down, const float *scales,
@@ -311,13 +373,11 @@ void fpemu_vbmi_codebook_runs(const core_planes *p, size_t length, size_t count,
     int quick = p->quick;
     for (size_t b = 0; b < count; b++)
         quick &= core_few_holds(down[b]); /* which are the scales, or infinite */
-    if (!quick)
-        codebook_blocks(p, NULL, CODEBOOK_DIVIDED, p->lowest != 0, length, count, down, scales, (const char *)x,
-                        (char *)y);
-    else if (p->lowest)
-        codebook_blocks(p, NULL, CODEBOOK_QUICK, 1, length, count, down, scales, (const char *)x, (char *)y);
+    if (quick)
+        codebook_forms(p, NULL, CODEBOOK_QUICK, length, count, down, scales, (const char *)x, (char *)y);
     else
-        codebook_blocks(p, NULL, CODEBOOK_QUICK, 0, length, count, down, scales, (const char *)x, (char *)y);
+        codebook_blocks(p, NULL, CODEBOOK_DIVIDED, p->lowest != 0, 0, length, count, down, scales, (const char *)x,
+                        (char *)y);
 }
 
 /* What random bits need besides the tables: core_search_up has the rule. */
