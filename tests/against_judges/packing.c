@@ -40,14 +40,14 @@ static void randomised(void)
 }
 
 /* Every width from 1 to 16 bits and 32, as elements of blocks of one to forty and as a scalar format, on lengths around
- * the ends of words. */
+ * the ends of words, and past 64, where loops of whole vectors begin. */
 static void widths(void)
 {
     block_case c;
     unsigned bits, n;
     memset(&c, 0, sizeof c);
     for (bits = 2; bits <= 32; bits += bits < 16 ? 1 : 8)
-        for (n = 1; n <= 70; n += n < 36 || rounds > 1 ? 1 : 5) {
+        for (n = 1; n <= 100; n += n < 36 || rounds > 1 ? 1 : 5) {
             unsigned form;
             for (form = 0; form < 3; form++) {
                 if (form == 2) /* 0 has another code than what follows the last */
@@ -58,7 +58,7 @@ static void widths(void)
                     (void)snprintf(c.spec, sizeof c.spec, "int(%u)", bits);
                 if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
                     continue;
-                c.carrier = bits > 24 || n % 2 ? 64 : 32;
+                c.carrier = bits > 24 || (n % 2 && n < 65) ? 64 : 32;
                 c.seed = bits * 1000 + n;
                 c.shape = fpemu_shape_vector(n);
                 if (n % 3 == 0) {
