@@ -978,8 +978,8 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         else
             j.pow2.usable = 0;
         j.hold_many =
-            j.walk.blocks > FEW_BLOCKS && (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
-                                           f->scaling == FPEMU_SCALING_NVFP4_AO);
+            j.walk.blocks > FEW_BLOCKS && (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_RECIPROCAL ||
+                                           f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO);
         if (j.hold_many && !j.block.same) {
             j.hold = j.block.scale_plan;
             core_choose_fast(&j.hold, scale);

@@ -287,7 +287,8 @@ static int loop_runs_scales(const core_block *b, size_t count, const uintw *amax
     return others == 0;
 }
 
-/* Scales s as they are used: multipliers, or divisors for absmax, which make zeros of everything where s is 0. */
+/* Scales s as they are used: multipliers, or divisors for absmax, which make zeros of everything where s is 0; for
+ * reciprocal, of scales not yet taken to their format, be they 0 or not. */
 static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *down)
 {
     const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, f = (realw)FLT_MAX, least = b->scale_normal;
@@ -306,6 +307,13 @@ static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *d
             const realw one = s[i] < least ? least : s[i], e = u / one, kept = e < infinity ? e : f;
             s[i] = one;
             down[i] = one > 0 ? kept : 0;
+        }
+        break;
+    case FPEMU_SCALING_RECIPROCAL:
+        SIMD for (size_t i = 0; i < count; i++)
+        {
+            const realw e = 1 / s[i];
+            down[i] = e < infinity ? e : f;
         }
         break;
     default: SIMD for (size_t i = 0; i < count; i++) down[i] = s[i] > 0 ? s[i] : infinity;
