@@ -287,7 +287,7 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
             j->k->loopsw->round[j->hold.rule][FPEMU_MODE_RNE](&j->hold, wanted, s->s, NULL, s->s);
         if (!before)
             j->k->loopsw->runs_down(&j->block, wanted, s->s, s->down);
-        for (size_t b = 0; b < wanted && before; b++) /* what they become may be 0 */
+        for (size_t b = 0; b < wanted && before; b++)
             s->down[b] = s->s[b] > 0 ? s->down[b] : 0;
         s->divide = j->block.rule == FPEMU_SCALING_ABSMAX;
         s->second = s->divide || before ? 1 : (realw)j->block.tensor.b;

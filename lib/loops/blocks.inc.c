@@ -288,7 +288,7 @@ static int loop_runs_scales(const core_block *b, size_t count, const uintw *amax
 }
 
 /* Scales s as they are used: multipliers, or divisors for absmax, which make zeros of everything where s is 0; for
- * reciprocal, of scales not yet taken to their format, be they 0 or not. */
+ * reciprocal, of scales not yet taken to their format. */
 static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *down)
 {
     const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, f = (realw)FLT_MAX, least = b->scale_normal;
@@ -312,8 +312,8 @@ static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *d
     case FPEMU_SCALING_RECIPROCAL:
         SIMD for (size_t i = 0; i < count; i++)
         {
-            const realw e = 1 / s[i];
-            down[i] = e < infinity ? e : f;
+            const realw e = 1 / s[i], most = e < infinity ? e : f;
+            down[i] = s[i] > 0 ? most : 0;
         }
         break;
     default: SIMD for (size_t i = 0; i < count; i++) down[i] = s[i] > 0 ? s[i] : infinity;
