@@ -7,8 +7,8 @@ static int block_can_code(const block_job *j)
 {
     const block_call *call = j->call;
     return call->sink && call->sink->runs && !j->scales_only && !call->stats && !call->compact && !j->gives &&
-           !j->nan_seen && !call->rounding->compat && !j->element.is_table && !j->element.one_by_one &&
-           !j->element.two_steps;
+           !j->nan_seen && !call->rounding->compat && !j->element.one_by_one && !j->element.two_steps &&
+           (!j->element.is_table || (j->element.searches && j->element.search->steps && j->size == 1));
 }
 
 /* Whether they go to their bytes straight from the quotients. */
@@ -24,12 +24,28 @@ static int block_can_pack(const block_job *j)
 #endif
 }
 
+/* Whether the loop for tables may do that; it looks at the scales itself. */
+static int block_can_pack_few(const block_job *j)
+{
+#if CARRIER_BITS == 32
+    return j->element.is_table && j->call->format->bits == 4 && j->call->sink->bytes && j->k->pack_few &&
+           j->call->format->scaling == FPEMU_SCALING_ABSMAX && j->block.same && !j->block.sticky;
+#else
+    (void)j;
+    return 0;
+#endif
+}
+
 /* Codes of at most TILE elements x, of which t are the quotients; `index` is the first one's. */
 static void block_codes_of(const block_job *j, uint64_t index, size_t n, const realw *x, const realw *t, void *codes)
 {
     const core_plan *p = &j->element.plan;
     realw rounded[TILE];
     uint32_t r[TILE];
+    if (j->element.is_table) {
+        j->k->loopsw->codebook_codes(j->element.search, n, t, codes);
+        return;
+    }
     if (j->at_once) {
         j->k->loopsw->encode_nearest(&j->direct, n, t, j->size, codes);
         return;
@@ -110,6 +126,8 @@ static int block_pack(const block_job *j, unsigned char *bytes, int divide, int 
                       const realw *down, const realw *inverse, const realw *x)
 {
 #if CARRIER_BITS == 32
+    if (j->packs_few)
+        return divide && j->k->pack_few(j->element.search, length, count, down, x, bytes);
     if (j->packs && (count == 1 || block_packs_together(j, length))) {
         j->k->pack32[j->call->format->bits](&j->direct, divide, any, length, count, down, inverse, x, bytes);
         return 1;
@@ -126,7 +144,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
 {
     const block_sink *sink = j->call->sink;
     const int in_place = block_in_place(j);
-    const size_t length = (size_t)j->walk.tile_length, most = j->packs ? WORDS_TILE : TILE, fit = most / length;
+    const size_t length = (size_t)j->walk.tile_length, most = j->packs || j->packs_few ? WORDS_TILE : TILE, fit = most / length;
     const size_t full = fit < POW2_BLOCKS ? fit : POW2_BLOCKS;
     const size_t scale_size = code_size(fpemu_scale_bits(j->call->format));
     uint64_t codes[TILE], scales[POW2_BLOCKS]; /* of any size */
@@ -144,7 +162,8 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
                                     : block_tile_scales(j, wanted, amax, &s);
         if (known == 0)
             return done;
-        unsigned char *const bytes = j->packs ? sink->bytes(sink->context, block + done, 0) : NULL;
+        unsigned char *const bytes =
+            j->packs || j->packs_few ? sink->bytes(sink->context, block + done, 0) : NULL;
         const int fast = s.divide && block_packs_together(j, length) && core_fast_quotients(j->call->format) &&
                          j->k->loopsw->runs_fast(&j->element.plan, &j->block, 1, known, amax, s.s, s.second, s.down);
         const int packed =

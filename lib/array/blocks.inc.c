@@ -153,6 +153,7 @@ typedef struct block_job {
     uint8_t codes;        /* codes of many elements at a time: block_codes.inc.c */
     uint8_t at_once;      /* by `direct`, straight from the quotients */
     uint8_t packs;        /* and without gaps */
+    uint8_t packs_few;    /* the same of a table */
     core_direct direct;
     uint8_t scales_only;  /* no element is rounded */
     uint8_t squeezed;     /* by the steps of S2FP8 */
@@ -1026,8 +1027,9 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         j.nan_seen = &nan_seen;
     j.codes = (uint8_t)block_can_code(&j);
     if (j.codes) {
-        j.at_once = (uint8_t)core_direct_make(&j.direct, &j.element.plan, &j.coder);
+        j.at_once = !j.element.is_table && core_direct_make(&j.direct, &j.element.plan, &j.coder);
         j.packs = (uint8_t)block_can_pack(&j);
+        j.packs_few = (uint8_t)block_can_pack_few(&j);
         j.many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && j.walk.inner == 1 &&
                  j.walk.x[3] == 1 && j.walk.tile_length <= TILE;
     }

@@ -170,6 +170,10 @@ typedef struct kernels {
     void (*pack32[CORE_UNPACK_BITS + 1])(const core_direct32 *d, int divide, int any, size_t length, size_t count,
                                          const float *down, const float *inverse, const float *x,
                                          unsigned char *bytes);
+    /* the same of finite numbers by a table of codes of 4 bits, in blocks with such divisors;
+     * 0 where the loop does not do that. May be NULL */
+    int (*pack_few)(const core_search32 *s, size_t length, size_t count, const float *scales, const float *x,
+                    unsigned char *bytes);
 
     /* dot products: dot.inc.c */
     void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);

@@ -401,6 +401,52 @@ FPEMU_FN void pack_runs(const core_direct32 *d, int width, enum pack_kind kind, 
         }                                                                                                              \
     }
 
+#ifndef __AVX512VBMI__
+/* Codes of 4 bits of blocks of a table of 16 values, as few_codebook_codes has them of the quotients, but by thresholds
+ * that are multiples of the scale: 0 where these do not hold. */
+FPEMU_FN void pack_few_runs(const core_search32 *s, int is_even, size_t length, size_t count, const float *scales,
+                            const float *x, unsigned char *bytes)
+{
+    float per_place[FEW_BLOCKS], cuts[FEW_LANES == 8 ? 24 * FEW_BLOCKS : 1];
+    const float unit = 15 / s->few.reach;
+    const few_common common = few_common_of(&s->few);
+    const size_t ahead = length * count < PACK_AHEAD ? length * count : PACK_AHEAD;
+    for (size_t b = 0, n; b < count; b += n) {
+        n = count - b < FEW_BLOCKS ? count - b : FEW_BLOCKS;
+        SIMD for (size_t i = 0; i < n; i++) per_place[i] = unit / scales[b + i];
+        few_cut(&s->few, n, scales + b, cuts);
+        for (size_t i = 0; i < n; i++) {
+            const few_block block =
+                few_fused(&common, cuts + (FEW_LANES == 8 ? 24 * i : 0), scales[b + i], per_place[i]);
+            for (size_t at = 0; at < length; at += 64, x += 64, bytes += 32) {
+                pack_lanes v[PACK_VECTORS];
+                for (unsigned k = 0; k < 256; k += 64)
+                    _mm_prefetch((const char *)((uintptr_t)(x + ahead) + k), _MM_HINT_T0);
+                for (int k = 0; k < PACK_VECTORS; k++)
+                    v[k] = few_index(few_find(is_even, &block, PACK_INT(loadu_ps)(x + PACK_LANES * k)));
+                const pack_codes codes = pack_low_bytes(v);
+                pack_store(4, &codes, bytes);
+            }
+        }
+    }
+}
+
+static int loop_pack_few(const core_search32 *s, size_t length, size_t count, const float *scales, const float *x,
+                         unsigned char *bytes)
+{
+    int holds = s->few.usable && s->few.fused && length % 64 == 0;
+    for (size_t b = 0; b < count && holds; b++)
+        holds = core_few_holds(scales[b]);
+    if (!holds)
+        return 0;
+    if (s->few.is_even)
+        pack_few_runs(s, 1, length, count, scales, x, bytes);
+    else
+        pack_few_runs(s, 0, length, count, scales, x, bytes);
+    return 1;
+}
+#endif
+
 #ifdef __AVX512VBMI__
 #define PACK_STATIC
 #define PACK_NAME(width) fpemu_vbmi_pack_##width
