@@ -66,17 +66,18 @@ FPEMU_FN int core_unpack_steps(core_unpack *u, uint32_t bits, const uint32_t *va
 {
     const uint32_t half = UINT32_C(1) << (bits - 1);
     const float one = core_value32(values[1]);
-    uint32_t m = 0, others = half, wrong = 0;
+    uint32_t m = 0, others = half, wrong = values[2 * half - 1] != core_bits32(-one);
     while (m + 2 < bits && core_bits32(one * (float)((2u << m) + 1)) == values[(2u << m) + 1])
         m++;
     const uint32_t least = core_bits32(one * (float)(1u << m));
     u->step = one;
     u->mantissa = m;
     u->least = least;
+    const uint32_t end = wrong ? 1 : half;
 #ifdef _OPENMP
 #pragma omp simd reduction(+ : wrong)
 #endif
-    for (uint32_t a = 1; a < half; a++)
+    for (uint32_t a = 1; a < end; a++)
         wrong += (uint32_t)(core_bits32((float)a * one) != values[a]) +
                  (uint32_t)(core_bits32(0 - (float)a * one) != values[2 * half - a]);
     u->integers = wrong == 0;

@@ -113,6 +113,31 @@ FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
     const __m512i all = loop_larger_lanes(loop_larger_lanes(four[0], four[1]), loop_larger_lanes(four[2], four[3]));
     _mm512_storeu_si512(amax, _mm512_srli_epi32(all, 1));
 }
+#elif defined(__AVX2__) && CARRIER_BITS == 32
+/* Largest magnitudes of 16 blocks of n elements, n a multiple of 16, as above. */
+FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
+{
+    for (size_t half = 0; half < 2; half++) {
+        __m256i w[8];
+        for (size_t b = 0; b < 8; b++) {
+            const char *const from = in + (8 * half + b) * n * sizeof *amax;
+            w[b] = _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)(const void *)from), 1);
+            for (size_t k = 8; k < n; k += 8)
+                w[b] = _mm256_max_epu32(
+                    w[b], _mm256_slli_epi32(
+                              _mm256_loadu_si256((const __m256i *)(const void *)(from + k * sizeof *amax)), 1));
+        }
+        for (size_t b = 0; b < 4; b++) /* neighbours, of two blocks in turn */
+            w[b] = _mm256_max_epu32(_mm256_unpacklo_epi32(w[2 * b], w[2 * b + 1]),
+                                    _mm256_unpackhi_epi32(w[2 * b], w[2 * b + 1]));
+        for (size_t b = 0; b < 2; b++)
+            w[b] = _mm256_max_epu32(_mm256_unpacklo_epi64(w[2 * b], w[2 * b + 1]),
+                                    _mm256_unpackhi_epi64(w[2 * b], w[2 * b + 1]));
+        const __m256i all = _mm256_max_epu32(_mm256_permute2x128_si256(w[0], w[1], 0x20),
+                                             _mm256_permute2x128_si256(w[0], w[1], 0x31));
+        _mm256_storeu_si256((__m256i *)(void *)(amax + 8 * half), _mm256_srli_epi32(all, 1));
+    }
+}
 #else
 /* Largest magnitudes of 16 blocks of n elements, n a multiple of 16: columns first, then neighbours pair by pair, so
  * that every step is one of whole vectors. */

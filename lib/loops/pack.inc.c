@@ -7,6 +7,7 @@
 #define PACK_LANES 16
 #define PACK_VECTORS 4
 #define PACK_PARTS 1
+#define PACK_MOST_BINADES 32
 typedef __m512 pack_floats;
 typedef __m512i pack_lanes;
 #define PACK_INT(name) _mm512_##name
@@ -19,6 +20,7 @@ typedef __m512i pack_lanes;
 #define PACK_LANES 8
 #define PACK_VECTORS 8
 #define PACK_PARTS 2
+#define PACK_MOST_BINADES 8
 typedef __m256 pack_floats;
 typedef __m256i pack_lanes;
 #define PACK_INT(name) _mm256_##name
@@ -29,7 +31,7 @@ typedef __m256i pack_lanes;
 #define PACK_LOAD(from) _mm256_loadu_si256((const __m256i *)(const void *)(from))
 #endif
 
-/* Which numbers the elements are: an even grid; floats; floats of at most 32 binades, whose sums are looked up. */
+/* Which numbers the elements are: an even grid; floats; floats of few binades, whose sums a vector or two hold. */
 enum pack_kind { PACK_EVEN, PACK_FLOATS, PACK_BINADES };
 
 /* What the lanes need of the form. */
@@ -38,7 +40,7 @@ typedef struct pack_form {
     pack_lanes magnitude, field;  /* floats: masks */
     pack_lanes emin, up;          /* as in core_direct; of binades the exponent alone */
     pack_floats end;              /* the largest */
-    pack_floats sums[2];          /* of binades, by the lowest 5 bits of the exponent: what to add to a magnitude */
+    pack_floats sums[2];          /* of binades, by the lowest bits of the exponent: what to add to a magnitude */
     __m128i drop;                 /* discarded bits */
     pack_lanes less, mask, nan;   /* of bytes; mask: of a code, or its sign */
 } pack_form;
@@ -52,10 +54,8 @@ FPEMU_FN enum pack_kind pack_kind_of(const core_direct32 *d)
 {
     if (d->even)
         return PACK_EVEN;
-#ifdef __AVX512F__
-    if (d->drop < 23 && (d->end >> 23) - (d->emin >> 23) < 32)
+    if (d->drop < 23 && (d->end >> 23) - (d->emin >> 23) < PACK_MOST_BINADES)
         return PACK_BINADES;
-#endif
     return PACK_FLOATS;
 }
 
@@ -74,22 +74,26 @@ FPEMU_FN pack_form pack_begin(const core_direct32 *d, enum pack_kind kind)
     f.end = PACK_UNCAST(PACK_INT(set1_epi32)((int)d->end));
     f.drop = _mm_cvtsi32_si128((int)d->drop);
     f.mask = PACK_INT(set1_epi8)((char)d->sign);
-#ifdef __AVX512F__
+    f.magnitude = PACK_INT(set1_epi32)(0x7fffffff);
     if (kind == PACK_BINADES) {
         /* the code is counted in the sums already: an even number of steps, and so ties stay where they are */
-        const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-        const __m512i up = _mm512_set1_epi32((int)(d->emin + d->up));
-        f.emin = _mm512_set1_epi32((int)(d->emin >> 23));
-        for (int k = 0; k < 2; k++) {
-            const __m512i from = _mm512_sub_epi32(_mm512_add_epi32(lane, _mm512_set1_epi32(16 * k)), f.emin);
-            const __m512i e = _mm512_slli_epi32(_mm512_and_si512(from, _mm512_set1_epi32(31)), 23);
+#ifdef __AVX512F__
+        const pack_lanes lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+#else
+        const pack_lanes lane = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+#endif
+        const pack_lanes up = PACK_INT(set1_epi32)((int)(d->emin + d->up));
+        f.emin = PACK_INT(set1_epi32)((int)(d->emin >> 23));
+        for (int k = 0; k < PACK_MOST_BINADES / PACK_LANES; k++) {
+            const pack_lanes from =
+                PACK_INT(sub_epi32)(PACK_INT(add_epi32)(lane, PACK_INT(set1_epi32)(PACK_LANES * k)), f.emin);
+            const pack_lanes few = PACK_AND(from, PACK_INT(set1_epi32)(PACK_MOST_BINADES - 1));
+            const pack_lanes e = PACK_INT(slli_epi32)(few, 23);
             f.sums[k] =
-                _mm512_castsi512_ps(_mm512_add_epi32(_mm512_add_epi32(e, up), _mm512_srl_epi32(e, f.drop)));
+                PACK_UNCAST(PACK_INT(add_epi32)(PACK_INT(add_epi32)(e, up), PACK_INT(srl_epi32)(e, f.drop)));
         }
         return f;
     }
-#endif
-    f.magnitude = PACK_INT(set1_epi32)(0x7fffffff);
     f.field = PACK_INT(set1_epi32)((int)CORE_INF32);
     f.emin = PACK_INT(set1_epi32)((int)d->emin);
     f.up = PACK_INT(set1_epi32)((int)d->up);
@@ -111,6 +115,12 @@ FPEMU_FN pack_lanes pack_codes_of(const pack_form *f, enum pack_kind kind, pack_
     }
 #endif
     const pack_floats a = PACK_INT(min_ps)(PACK_UNCAST(PACK_AND(PACK_CAST(t), f->magnitude)), f->end);
+#ifndef __AVX512F__
+    if (kind == PACK_BINADES) {
+        const __m256i e = _mm256_max_epi32(_mm256_srli_epi32(_mm256_castps_si256(a), 23), f->emin);
+        return _mm256_castps_si256(_mm256_add_ps(a, _mm256_permutevar8x32_ps(f->sums[0], e)));
+    }
+#endif
     const pack_lanes e = PACK_INT(max_epi32)(PACK_AND(PACK_CAST(a), f->field), f->emin);
     const pack_floats sum = PACK_INT(add_ps)(a, PACK_UNCAST(PACK_INT(add_epi32)(e, f->up)));
     return PACK_INT(add_epi32)(PACK_CAST(sum), PACK_INT(srl_epi32)(e, f->drop));
@@ -364,7 +374,6 @@ FPEMU_FN void pack_runs(const core_direct32 *d, int width, enum pack_kind kind, 
 }
 
 #ifdef __AVX512F__
-#define PACK_QUICK PACK_BINADES
 #define PACK_OTHERS(width)                                                                                             \
     case PACK_FLOATS:                                                                                                  \
         if (divide)                                                                                                    \
@@ -373,8 +382,8 @@ FPEMU_FN void pack_runs(const core_direct32 *d, int width, enum pack_kind kind, 
             PACK_RUNS(width, PACK_FLOATS, PACK_TIMES, 1);                                                              \
         break;
 #else
-#define PACK_QUICK PACK_FLOATS
-#define PACK_OTHERS(width)
+#define PACK_OTHERS(width)                                                                                             \
+    case PACK_FLOATS: PACK_KIND(width, PACK_FLOATS);
 #endif
 
 #define PACK_RUNS(width, kind, how, any) pack_runs(d, width, kind, how, any, length, count, &s, x, bytes)
@@ -397,7 +406,7 @@ FPEMU_FN void pack_runs(const core_direct32 *d, int width, enum pack_kind kind, 
         switch (pack_kind_of(d)) {                                                                                     \
         case PACK_EVEN: PACK_KIND(width, PACK_EVEN);                                                                   \
             PACK_OTHERS(width)                                                                                         \
-        default: PACK_KIND(width, PACK_QUICK);                                                                         \
+        default: PACK_KIND(width, PACK_BINADES);                                                                         \
         }                                                                                                              \
     }
 

@@ -237,9 +237,7 @@ FPEMU_FN void unpack_64_of_8(const unpack_steps *t, const unsigned char *bytes, 
         }
     }
     for (int k = 0; k < 8; k++) {
-        int64_t eight;
-        memcpy(&eight, bytes + 8 * k, 8);
-        const __m256i c = _mm256_cvtepi8_epi32(_mm_cvtsi64_si128(eight));
+        const __m256i c = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(bytes + 8 * k)));
         if (t->integers)
             v[k] = _mm256_mul_ps(_mm256_cvtepi32_ps(c), t->step);
         else
