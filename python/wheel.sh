@@ -5,7 +5,9 @@
 # installed, the wheel is made to run on every Linux with a glibc as old as its symbols allow.
 # FPEMU_CUDA_LIBRARY names a libfpemu_cuda.so that the wheel shall hold; by default that of BUILD, if there is one.
 # Files in the wheel have the time of SOURCE_DATE_EPOCH; by default that of the last commit or of NEWS, as `make dist` has.
+# Their permissions are the same under every umask.
 set -euo pipefail
+umask 022
 python=$1
 source=$2
 build=$3
@@ -16,7 +18,7 @@ mkdir -p "$copy" "$wheels"
 rm -rf "$copy/include" "$copy/lib" "$copy/m4" "$copy/python"
 (cd "$source" && tar cf - --exclude='*.so' --exclude=__pycache__ --exclude='*.egg-info' --exclude=.libs --exclude='*.o' \
     --exclude='*.lo' pyproject.toml setup.py MANIFEST.in configure.ac COPYING include lib m4 python) |
-    (cd "$copy" && tar xpf -)
+    (cd "$copy" && tar xpf - && chmod -R u+rwX,go+rX,go-w .)
 rm -f "$wheels"/fpemu-*.whl
 
 if [ -z "${SOURCE_DATE_EPOCH-}" ]; then

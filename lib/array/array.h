@@ -47,8 +47,10 @@ static inline void carrier_narrow(const kernels *k, int carrier, size_t n, const
 /* fpemu_check for a carrier, in the default floating-point environment. r = NULL: of the format alone. */
 fpemu_status fpemu_check_call(const fpemu_format *f, const fpemu_rounding *r, int carrier);
 
-/* The same, and the format of the scales of f, where it has scales and they are floats; else all zero. */
-fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, fpemu_format *scale);
+/* The same, and *scale becomes the format of the scales of f, where it has scales and they are floats: a constant, or
+ * *own; else it is all zero. */
+fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, const fpemu_format **scale,
+                                fpemu_format *own);
 
 /* Values, or codes if to_code, of n elements of any format. x, and values, are arrays of `carrier`. */
 fpemu_status fpemu_convert32(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,

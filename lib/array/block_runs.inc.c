@@ -255,8 +255,9 @@ static uint64_t block_saturated(const block_job *j, size_t count, const uintw *a
 {
     const core_block *b = &j->block;
     const realw ao = b->rule == FPEMU_SCALING_NVFP4_AO ? b->scale_normal : 0, least = b->no_zero ? b->scale_min : 0;
-    const uintw half = ((uintw)1 << b->scale_plan.d_norm) >> 1; /* of the last step */
-    const realw low = ao > least ? ao : least, high = core_value(b->scale_plan.max[0] + half);
+    const uintw half = b->same ? 0 : ((uintw)1 << b->scale_plan.d_norm) >> 1; /* of the last step */
+    const realw low = ao > least ? ao : least;
+    const realw high = core_value(b->same ? CARRIER_INF : b->scale_plan.max[0] + half);
     uint64_t saturated = 0;
     uintw most;
     j->k->loopsw->runs_amax(count, 1, v, &most);

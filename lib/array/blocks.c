@@ -17,6 +17,8 @@
 /* Blocks, and elements, up to which the reference finds scales and divides as fast as loops for many do. */
 #define FEW_BLOCKS 2
 #define FEW_ELEMENTS 64
+/* Fewer elements than these are taken as so many, the others being zero. */
+#define FEW_LANES 16
 /* Elements from which on the steps of S2FP8 are worth finding. */
 #define SQUEEZE_WORTH 256
 /* These take so many blocks, in a row or as columns, and elements at a time. */
@@ -50,13 +52,6 @@ static void random_span(const kernels *k, const fpemu_rounding *r, const core_sp
         }
         out[e] = core_field_top(per_word, bits, core_hash_word(key, (uint32_t)word), core_field_shift(per_word, i));
     }
-}
-
-/* The element of a blocked format as a format of its own. */
-static void element_of(const fpemu_format *f, fpemu_format *e)
-{
-    *e = *f;
-    fpemu_clear_blocked(e);
 }
 
 /* The element saturates and is rounded without compatibility settings: those of blocks are the engine's. */

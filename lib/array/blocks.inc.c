@@ -816,6 +816,44 @@ static APART uint64_t block_run_small(const block_job *j, uint64_t first, uint64
     return done;
 }
 
+/* Blocks of an array from `first` on, one by one, with nothing counted: how many up to the first that this does not do.
+ * For few and small ones, which feel what tiles ask for. */
+static APART uint64_t block_run_few(const block_job *j, uint64_t first, uint64_t end)
+{
+    const core_plan *p = &j->element.plan;
+    const uint64_t length = j->walk.n[3];
+    uint32_t r[BLOCK_TILE];
+    for (uint64_t b = first; b < end; b++) {
+        const uint64_t at = b * length;
+        const size_t n = (size_t)core_smaller(length, j->walk.total - at), whole = n < FEW_LANES ? FEW_LANES : n;
+        realw held[FEW_LANES], *const y = n < FEW_LANES ? held : j->y + at;
+        const realw *const x = n < FEW_LANES ? held : j->x + at;
+        core_extremes e = j->whole;
+        core_scale s;
+        uintw amax = e.nonfinite ? CARRIER_INF : 0;
+        if (n < FEW_LANES) { /* one vector costs less than element after element */
+            memset(held, 0, sizeof held);
+            memset(r, 0, sizeof held);
+            memcpy(held, j->x + at, n * sizeof *held);
+        }
+        if (!j->whole_known || e.other)
+            j->k->loopsw->runs_amax(whole, 1, x, &amax);
+        if (!j->whole_known)
+            e.amax = amax;
+        core_scale_find(&j->block, &e, &s);
+        const int divide = s.kind == CORE_SCALE_DIVIDE;
+        if (amax >= CARRIER_INF || (s.kind != CORE_SCALE_MULTIPLY && !divide))
+            return b - first;
+        if (j->stochastic)
+            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + at, n, r);
+        j->k->loopsw->scaled[p->rule == CORE_RULE_EVEN][divide][p->mode == FPEMU_MODE_SR](
+            p, whole, 1, &s.down, &s.s, s.d, x, r, y);
+        if (n < FEW_LANES)
+            memcpy(j->y + at, held, n * sizeof *held);
+    }
+    return end - first;
+}
+
 /* Whether all of a tensor without scales is asked for, and its elements follow one another as in an array. */
 static int block_is_plain(const block_call *call, const core_walk *w)
 {
@@ -918,15 +956,151 @@ static void block_set_arrays(block_job *j, int carrier, const void *x, void *y)
 #endif
 }
 
+/* All of a call that is checked: j->walk is begun, and there are blocks. Apart from the checks, whose ways out would have
+ * the compiler think that it is seldom come to. */
+static APART fpemu_status block_run_checked(block_job *j, const block_call *call, const fpemu_format *scale, uint64_t last,
+                                      const void *x, void *y)
+{
+    const fpemu_format *f = call->format;
+    const fpemu_range *whole = call->shape->whole;
+    const int plain = block_is_plain(call, &j->walk);
+
+    /* of the job only what is used is set: calls on few elements feel every one of its fields */
+    j->k = fpemu_kernels();
+    j->call = call;
+    block_set_arrays(j, call->carrier, x, y);
+    j->scalar = f->scaling == FPEMU_SCALING_NONE;
+    j->size = code_size(f->bits);
+    j->counted = call->stats != NULL;
+    j->want = call->stats ? call->stats->request.want : 0;
+    j->compat.setting = 0;
+    j->stochastic = core_mode(call->rounding) >= FPEMU_MODE_SR;
+    j->nan_seen = NULL;
+    j->whole_known = 0;
+    j->scales_only = call->sink && !call->sink->codes;
+    memset(&j->whole, 0, sizeof j->whole);
+    if (j->scalar) {
+        memset(&j->block, 0, sizeof j->block);
+        j->pow2.usable = j->hold_many = 0;
+    } else {
+        core_block_make(&j->block, f, scale, call->rounding);
+        if (call->sink)
+            core_block_codes(&j->block, scale);
+        if (j->block.powers)
+            j->pow2 = core_pow2_block_make(&j->block, f, core_mode(call->rounding));
+        else
+            j->pow2.usable = 0;
+        j->hold_many =
+            j->walk.blocks > FEW_BLOCKS &&
+            (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_RECIPROCAL ||
+             f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO);
+        if (j->hold_many && !j->block.same) {
+            j->hold = j->block.scale_plan;
+            core_choose_fast(&j->hold, scale);
+            j->hold_many = j->hold.rule != CORE_RULE_SHIFTER_GRID && j->hold.rule != CORE_RULE_FULL_RANGE_GRID;
+        }
+        if (call->rounding->compat)
+            j->compat = core_block_compat_make(f, call->rounding);
+    }
+    const uint64_t most = j->walk.inner == 1 ? WORDS_TILE : WORDS_TILE / 16; /* of words, so that tiles are not small */
+    const int fits = block_in_place(j) || j->walk.tile_length <= most;
+    const int runs = fits && f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
+                     !call->rounding->compat && !call->sink;
+    if (j->walk.inner == 1)
+        j->many = runs && j->walk.x[3] == 1 && j->walk.y[3] == 1;
+    else
+        j->many = runs && j->walk.x_axis[3] == 1 && j->walk.y_axis[3] == 1 && call->count == UINT64_MAX &&
+                 !(j->want & FPEMU_STATS_SUMS);
+    uint64_t first = call->first;
+    if (j->many && j->pow2.usable && j->walk.total < SMALL)
+        first += block_run_small(j, first, last);
+    if (first == last)
+        return FPEMU_OK;
+    fpemu_rounding rounding;
+    fpemu_range range;
+    int nan_seen = 0;
+    element_rounding(f, call->rounding, &rounding);
+    block_element_begin(&j->element, f, &rounding, j->counted);
+    block_element_search(&j->element, j->k, j->walk.total, !call->sink, j->counted, j->searches);
+    j->fused = !j->block.sticky && block_is_fast(&j->element);
+    j->fused_pieces = j->fused && !j->scalar && !call->rounding->compat && !call->sink && !call->compact;
+    j->fast[0] = j->fused && j->element.plan.mode == FPEMU_MODE_RNE && !call->sink;
+    j->fast[1] = j->fast[0] && core_fast_quotients(f);
+    j->many &= (j->walk.inner == 1 && (!call->stats || block_table_is_quick(j))) || j->pow2.usable || j->fused;
+    if (call->sink && !j->element.is_table)
+        core_coder_make(&j->coder, f, &rounding);
+    if (core_nan_policy(f, &rounding) == FPEMU_NAN_ERROR && !f->has_nan)
+        j->nan_seen = &nan_seen;
+    j->codes = (uint8_t)block_can_code(j);
+    if (j->codes) {
+        j->at_once = !j->element.is_table && core_direct_make(&j->direct, &j->element.plan, &j->coder);
+        j->packs = (uint8_t)block_can_pack(j);
+        j->packs_few = (uint8_t)block_can_pack_few(j);
+        j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && j->walk.inner == 1 &&
+                 j->walk.x[3] == 1 && j->walk.tile_length <= TILE;
+    }
+    if (core_needs_range(f)) {
+        const int known = core_has_tensor(f) && call->tensor;
+        if (!known && !whole) {
+            const int both_ends = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8;
+            fpemu_shape shape = *call->shape;
+            if (call->compact)
+                memset(shape.x_stride, 0, sizeof shape.x_stride); /* x lies without gaps, whatever the tensor does */
+            block_measure(j, f, &shape, &j->walk, !both_ends, &range);
+            whole = &range;
+        }
+        core_tensor tensor = {1, 1};
+        if (known)
+            tensor = *call->tensor;
+        else if (core_has_tensor(f))
+            tensor = tensor_of(f, scale, whole);
+        j->block.tensor = tensor;
+        if (core_has_tensor(f) && call->sink && call->sink->tensor)
+            call->sink->tensor(call->sink->context, tensor);
+        if (f->block == FPEMU_BLOCK_TENSOR || (whole == &range && j->walk.blocks == 1)) {
+            j->whole_known = 1;
+            if (whole) {
+                j->whole.amax = (uintw)core_saturated_bits(whole->amax);
+                j->whole.high = (uintw)core_saturated_bits(whole->max);
+                j->whole.low = (uintw)core_saturated_bits(-whole->min);
+                j->whole.low = j->whole.low << 1 >> 1;
+                j->whole.nonfinite = whole->nonfinite > 0;
+                j->whole.other = whole != &range;
+            }
+        }
+    }
+    if (j->fused_pieces && !j->counted && j->walk.array && block_in_place(j) && f->scaling != FPEMU_SCALING_MUPPET &&
+        last - first <= FEW_BLOCKS && j->walk.total <= BLOCK_TILE)
+        first += block_run_few(j, first, last);
+    if (j->codes && j->many && j->walk.total < SMALL)
+        first += block_code_many(j, first, last);
+    if (first == last)
+        return FPEMU_OK;
+#if CARRIER_BITS == 32
+    if ((j->block.powers || f->scaling == FPEMU_SCALING_S2FP8) && f->fits_f64) /* also what binary32 holds */
+        block_element_begin64(&j->wide, f, &rounding, j->counted);
+    j->wide.table.narrow = 1;
+#endif
+    j->squeezed = f->scaling == FPEMU_SCALING_S2FP8 && !call->stats && !call->sink && !call->compact &&
+                 !call->rounding->compat && !j->nan_seen && !j->stochastic && j->walk.total >= SQUEEZE_WORTH &&
+                 block_squeeze_begin(j, f);
+    if (plain && j->element.searches && j->size == 1 && block_in_place(j) && !j->nan_seen && !j->scales_only)
+        block_run_table(j);
+    else
+        block_run_all(j, first, last);
+    return nan_seen ? FPEMU_ERROR_NAN : FPEMU_OK;
+}
+
 static fpemu_status block_run_inside(const block_call *call, const void *x, void *y)
 {
     const fpemu_format *f = call->format;
     block_job j;
     fpemu_format own;
-    const fpemu_format *const scale = call->scale ? call->scale : &own;
+    const fpemu_format *scale = call->scale;
     const size_t size = carrier_size(call->carrier);
-    fpemu_status status =
-        call->scale ? FPEMU_OK : fpemu_check_scaled(f, call->rounding, y ? call->carrier : CARRIER_BITS, &own);
+    fpemu_status status = FPEMU_OK;
+    if (!scale)
+        status = fpemu_check_scaled(f, call->rounding, y ? call->carrier : CARRIER_BITS, &scale, &own);
     if (!status && call->stats)
         status = fpemu_stats_check(call->stats);
     if (!status && !call->walk)
@@ -949,128 +1123,9 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         status = check_arrays(&j.walk, x, y, size);
     if (status)
         return status;
-    const int plain = block_is_plain(call, &j.walk), is_table = f->kind == FPEMU_KIND_CODEBOOK;
-    if (plain && !is_table && !call->sink)
+    if (f->kind != FPEMU_KIND_CODEBOOK && !call->sink && block_is_plain(call, &j.walk))
         return fpemu_convert(call->carrier, f, call->rounding, (size_t)j.walk.total, x, y, 0, call->stats);
-
-    /* of the job only what is used is set: calls on few elements feel every one of its fields */
-    j.k = fpemu_kernels();
-    j.call = call;
-    block_set_arrays(&j, call->carrier, x, y);
-    j.scalar = f->scaling == FPEMU_SCALING_NONE;
-    j.size = code_size(f->bits);
-    j.counted = call->stats != NULL;
-    j.want = call->stats ? call->stats->request.want : 0;
-    j.compat.setting = 0;
-    j.stochastic = core_mode(call->rounding) >= FPEMU_MODE_SR;
-    j.nan_seen = NULL;
-    j.whole_known = 0;
-    j.scales_only = call->sink && !call->sink->codes;
-    memset(&j.whole, 0, sizeof j.whole);
-    if (j.scalar) {
-        memset(&j.block, 0, sizeof j.block);
-        j.pow2.usable = j.hold_many = 0;
-    } else {
-        core_block_make(&j.block, f, scale, call->rounding);
-        if (call->sink)
-            core_block_codes(&j.block, scale);
-        if (j.block.powers)
-            j.pow2 = core_pow2_block_make(&j.block, f, core_mode(call->rounding));
-        else
-            j.pow2.usable = 0;
-        j.hold_many =
-            j.walk.blocks > FEW_BLOCKS && (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_RECIPROCAL ||
-                                           f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO);
-        if (j.hold_many && !j.block.same) {
-            j.hold = j.block.scale_plan;
-            core_choose_fast(&j.hold, scale);
-            j.hold_many = j.hold.rule != CORE_RULE_SHIFTER_GRID && j.hold.rule != CORE_RULE_FULL_RANGE_GRID;
-        }
-        if (call->rounding->compat)
-            j.compat = core_block_compat_make(f, call->rounding);
-    }
-    const uint64_t most = j.walk.inner == 1 ? WORDS_TILE : WORDS_TILE / 16; /* of words, so that tiles are not small */
-    const int fits = block_in_place(&j) || j.walk.tile_length <= most;
-    const int runs = fits && f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
-                     !call->rounding->compat && !call->sink;
-    if (j.walk.inner == 1)
-        j.many = runs && j.walk.x[3] == 1 && j.walk.y[3] == 1;
-    else
-        j.many = runs && j.walk.x_axis[3] == 1 && j.walk.y_axis[3] == 1 && call->count == UINT64_MAX &&
-                 !(j.want & FPEMU_STATS_SUMS);
-    uint64_t first = call->first;
-    if (j.many && j.pow2.usable && j.walk.total < SMALL)
-        first += block_run_small(&j, first, last);
-    if (first == last)
-        return FPEMU_OK;
-    fpemu_format element;
-    fpemu_rounding rounding;
-    fpemu_range range;
-    int nan_seen = 0;
-    element_of(f, &element);
-    element_rounding(f, call->rounding, &rounding);
-    block_element_begin(&j.element, &element, &rounding, j.counted);
-    block_element_search(&j.element, j.k, j.walk.total, !call->sink, j.counted, j.searches);
-    j.fused = !j.block.sticky && block_is_fast(&j.element);
-    j.fused_pieces = j.fused && !j.scalar && !call->rounding->compat && !call->sink && !call->compact;
-    j.fast[0] = j.fused && j.element.plan.mode == FPEMU_MODE_RNE && !call->sink;
-    j.fast[1] = j.fast[0] && core_fast_quotients(f);
-    j.many &= (j.walk.inner == 1 && (!call->stats || block_table_is_quick(&j))) || j.pow2.usable || j.fused;
-#if CARRIER_BITS == 32
-    if ((j.block.powers || f->scaling == FPEMU_SCALING_S2FP8) && element.fits_f64) /* also what binary32 holds */
-        block_element_begin64(&j.wide, &element, &rounding, j.counted);
-    j.wide.table.narrow = 1;
-#endif
-    if (call->sink && !j.element.is_table)
-        core_coder_make(&j.coder, &element, &rounding);
-    if (core_nan_policy(f, &rounding) == FPEMU_NAN_ERROR && !f->has_nan)
-        j.nan_seen = &nan_seen;
-    j.codes = (uint8_t)block_can_code(&j);
-    if (j.codes) {
-        j.at_once = !j.element.is_table && core_direct_make(&j.direct, &j.element.plan, &j.coder);
-        j.packs = (uint8_t)block_can_pack(&j);
-        j.packs_few = (uint8_t)block_can_pack_few(&j);
-        j.many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && j.walk.inner == 1 &&
-                 j.walk.x[3] == 1 && j.walk.tile_length <= TILE;
-    }
-    if (core_needs_range(f)) {
-        const int known = core_has_tensor(f) && call->tensor;
-        if (!known && !whole) {
-            const int both_ends = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8;
-            fpemu_shape shape = *call->shape;
-            if (call->compact)
-                memset(shape.x_stride, 0, sizeof shape.x_stride); /* x lies without gaps, whatever the tensor does */
-            block_measure(&j, f, &shape, &j.walk, !both_ends, &range);
-            whole = &range;
-        }
-        core_tensor tensor = {1, 1};
-        if (known)
-            tensor = *call->tensor;
-        else if (core_has_tensor(f))
-            tensor = tensor_of(f, scale, whole);
-        j.block.tensor = tensor;
-        if (core_has_tensor(f) && call->sink && call->sink->tensor)
-            call->sink->tensor(call->sink->context, tensor);
-        if (f->block == FPEMU_BLOCK_TENSOR) {
-            j.whole_known = 1;
-            if (whole) {
-                j.whole.amax = (uintw)core_saturated_bits(whole->amax);
-                j.whole.high = (uintw)core_saturated_bits(whole->max);
-                j.whole.low = (uintw)core_saturated_bits(-whole->min);
-                j.whole.low = j.whole.low << 1 >> 1;
-                j.whole.nonfinite = whole->nonfinite > 0;
-                j.whole.other = whole != &range;
-            }
-        }
-    }
-    j.squeezed = f->scaling == FPEMU_SCALING_S2FP8 && !call->stats && !call->sink && !call->compact &&
-                 !call->rounding->compat && !j.nan_seen && !j.stochastic && j.walk.total >= SQUEEZE_WORTH &&
-                 block_squeeze_begin(&j, f);
-    if (plain && j.element.searches && j.size == 1 && block_in_place(&j) && !j.nan_seen && !j.scales_only)
-        block_run_table(&j);
-    else
-        block_run_all(&j, first, last);
-    return nan_seen ? FPEMU_ERROR_NAN : FPEMU_OK;
+    return block_run_checked(&j, call, scale, last, x, y);
 }
 
 fpemu_status fpemu_block_run(const block_call *call, const void *x, void *y)
@@ -1199,14 +1254,15 @@ fpemu_status fpemu_block_convert(int carrier, const fpemu_format *f, const fpemu
 fpemu_status fpemu_block_decode(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y)
 {
     block_reader reader;
-    fpemu_format scale;
+    fpemu_format own;
+    const fpemu_format *scale;
     const size_t size = code_size(f->bits), element = carrier_size(carrier);
-    fpemu_status status = fpemu_check_scaled(f, NULL, carrier, &scale);
+    fpemu_status status = fpemu_check_scaled(f, NULL, carrier, &scale, &own);
     if (!status)
         status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(codes, size, y, element, n);
     if (status)
         return status;
-    fpemu_reader_begin(&reader, f, &scale, NULL);
+    fpemu_reader_begin(&reader, f, scale, NULL);
     if (carrier == CARRIER_BITS) {
         fpemu_reader_values(&reader, 0, n, codes, (realw *)y);
         return FPEMU_OK;

@@ -11,10 +11,11 @@ static int out_of_range(int value, int low, int high)
     return value < low || value > high;
 }
 
-/* The format by itself; *scale as fpemu_check_scaled says. */
-static fpemu_status check_format(const fpemu_format *f, int carrier, fpemu_format *scale)
+/* The format by itself; *scale and own as fpemu_check_scaled says. */
+static fpemu_status check_format(const fpemu_format *f, int carrier, const fpemu_format **scale, fpemu_format *own)
 {
-    memset(scale, 0, sizeof *scale);
+    static const fpemu_format none;
+    *scale = &none;
     if (!f)
         return FPEMU_ERROR_NULL;
     uint64_t reserved = (uint64_t)f->reserved0 | f->reserved1[0] | f->reserved1[1];
@@ -50,9 +51,10 @@ static fpemu_status check_format(const fpemu_format *f, int carrier, fpemu_forma
                                              f->codebook > FPEMU_CODEBOOK_UDYNAMIC || !fpemu_table_values(f)
                                        : f->codebook || f->codebook_length || f->table_word)
         return FPEMU_ERROR_FORMAT;
-    if (f->scaling && !fpemu_blocks_are_sane(f, scale))
+    if (f->scaling && !fpemu_blocks_are_sane(f, scale, own))
         return FPEMU_ERROR_FORMAT;
-    if (f->scaling && !f->scale_power && !(carrier == 32 ? scale->fits_f32 : scale->fits_f64)) /* as the format itself would say */
+    /* as the format itself would say */
+    if (f->scaling && !f->scale_power && !(carrier == 32 ? (*scale)->fits_f32 : (*scale)->fits_f64))
         return FPEMU_ERROR_FORMAT;
     return FPEMU_OK;
 }
@@ -87,9 +89,10 @@ static fpemu_status check_pair(const fpemu_format *f, const fpemu_rounding *r, i
     return FPEMU_ERROR_UNSUPPORTED;
 }
 
-fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, fpemu_format *scale)
+fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, const fpemu_format **scale,
+                                fpemu_format *own)
 {
-    fpemu_status status = check_format(f, carrier_wide(carrier), scale);
+    fpemu_status status = check_format(f, carrier_wide(carrier), scale, own);
     if (!status && r)
         status = fields_are_in_range(r) ? check_pair(f, r, carrier_wide(carrier)) : FPEMU_ERROR_ROUNDING;
     if (!status && carrier_is_narrow(carrier) &&
@@ -100,8 +103,9 @@ fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, 
 
 fpemu_status fpemu_check_call(const fpemu_format *f, const fpemu_rounding *r, int carrier)
 {
-    fpemu_format scale;
-    return fpemu_check_scaled(f, r, carrier, &scale);
+    fpemu_format own;
+    const fpemu_format *scale;
+    return fpemu_check_scaled(f, r, carrier, &scale, &own);
 }
 
 fpemu_status fpemu_check(const fpemu_format *format, const fpemu_rounding *rounding, int carrier_bits)

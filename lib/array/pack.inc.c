@@ -8,10 +8,12 @@ static fpemu_status pack_tensor(int carrier, const fpemu_format *f, const fpemu_
 {
     const size_t size = carrier_size(carrier);
     packing p;
-    fpemu_format scale;
+    fpemu_format own;
+    const fpemu_format *scale;
     if (!f || !r || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check_scaled(f, r, CARRIER_BITS, &scale); /* codes need not fit a narrow carrier */
+    /* codes need not fit a narrow carrier */
+    fpemu_status status = fpemu_check_scaled(f, r, CARRIER_BITS, &scale, &own);
     if (!status)
         status = plan_packing(&p, f, shape, size);
     if (status)
@@ -51,7 +53,7 @@ static fpemu_status pack_tensor(int carrier, const fpemu_format *f, const fpemu_
                              .sink = &sink,
                              .stats = stats,
                              .carrier = carrier,
-                             .scale = &scale,
+                             .scale = scale,
                              .walk = &p.walk};
     return fpemu_block_run(&call, x, NULL);
 }
@@ -299,10 +301,11 @@ static fpemu_status unpack_tensor(int carrier, const fpemu_format *f, const fpem
     packing p;
     block_reader reader;
     core_unpack table;
-    fpemu_format scale;
+    fpemu_format own;
+    const fpemu_format *scale;
     if (!f || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check_scaled(f, NULL, carrier, &scale);
+    fpemu_status status = fpemu_check_scaled(f, NULL, carrier, &scale, &own);
     if (!status)
         status = plan_packing(&p, f, shape, size);
     if (status)
@@ -329,7 +332,7 @@ static fpemu_status unpack_tensor(int carrier, const fpemu_format *f, const fpem
         tensor = load_tensor(bytes);
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    fpemu_reader_begin(&reader, f, &scale, l->tensor_bytes ? &tensor : NULL);
+    fpemu_reader_begin(&reader, f, scale, l->tensor_bytes ? &tensor : NULL);
     const core_unpack *const u = unpack_table(&table, &reader, (uint32_t)l->element_bits, elements);
     const unpack_to to = {carrier, compact, compact ? bytes_before(&p, first, 8) : 0, y};
     const size_t most = UNPACK_BYTES / reader.size;

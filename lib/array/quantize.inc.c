@@ -17,6 +17,8 @@ typedef struct quantize_job {
     core_plan64 integers;
     core_coder coder;
     core_direct direct;
+    core_integer_codes integer_codes; /* with `to_integers` */
+    void (*to_integers)(const core_integer_codes *k, size_t n, const void *x, size_t size, void *codes); /* or NULL */
     const void *x;
     void *out;   /* values, or codes of `size` bytes */
     size_t size; /* 0 = values */
@@ -279,7 +281,9 @@ static void quantize_counted(const quantize_job *j, quantize_span s, gathering *
 /* Rounds the elements of a span, by the loop that the call wants; g: NULL, or what counts. */
 static void quantize_run_span(const quantize_job *j, quantize_span s, gathering *g)
 {
-    if (j->at_once && j->plan.rule == CORE_RULE_POSIT)
+    if (j->to_integers)
+        j->to_integers(&j->integer_codes, s.n, s.x, j->size, s.out);
+    else if (j->at_once && j->plan.rule == CORE_RULE_POSIT)
         j->k->loopsw->encode_posit(&j->plan, &j->coder, s.n, s.x, j->size, s.out);
     else if (j->at_once)
         j->k->loopsw->encode_nearest(&j->direct, s.n, s.x, j->size, s.out);
@@ -484,6 +488,13 @@ static int array_has_nan(int carrier, const void *x, size_t n)
     return found;
 }
 
+/* The loop that makes codes of integers out of values, if there is one. */
+static void quantize_choose_integers(quantize_job *j)
+{
+    if (j->plan.mode <= FPEMU_MODE_RTO && core_integer_codes_make(&j->integer_codes, &j->plan, &j->coder))
+        j->to_integers = j->k->loopsw->encode_integers[j->plan.rule == CORE_RULE_AFFINE_FAST][j->plan.mode];
+}
+
 /* Values, or codes if to_code; in the default floating-point environment. */
 static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
                                    void *out, int to_code, fpemu_stats *stats)
@@ -511,6 +522,9 @@ static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpe
     j.at_once = to_code && !stats &&
                 (j.plan.rule == CORE_RULE_POSIT ? core_posit_is_quick(&j.plan) && core_posit_codes_quickly(&j.coder)
                                                 : core_direct_make(&j.direct, &j.plan, &j.coder));
+    j.to_integers = NULL;
+    if (to_code && !stats && !j.at_once)
+        quantize_choose_integers(&j);
     j.in_place = x == out && carrier == CARRIER_BITS;
     j.stream = !size && !j.in_place && n >= STREAM_BYTES / sizeof(realw) && carrier == CARRIER_BITS;
     j.two_steps = !j.quick && (j.slow || j.plan.wrap || j.plan.rule == CORE_RULE_FULL_RANGE_GRID ||

@@ -14,7 +14,15 @@
 #ifndef FPEMU_CORE_CARRIER_H
 #define FPEMU_CORE_CARRIER_H
 
+#define core_affine_near_code CARRIER(core_affine_near_code)
+#define core_affine_nearest_code CARRIER(core_affine_nearest_code)
+#define core_affine_side_code CARRIER(core_affine_side_code)
 #define core_bits CARRIER(core_bits)
+#define core_even_side_code CARRIER(core_even_side_code)
+#define core_integer_code CARRIER(core_integer_code)
+#define core_integer_codes CARRIER(core_integer_codes)
+#define core_integer_codes_make CARRIER(core_integer_codes_make)
+#define core_integer_within CARRIER(core_integer_within)
 #define core_value CARRIER(core_value)
 #define core_affine CARRIER(core_affine)
 #define core_affine_fast_grid CARRIER(core_affine_fast_grid)

@@ -3,8 +3,6 @@
 
 /* What the rule needs of the format. */
 typedef struct core_block {
-    core_plan scale_plan;                     /* of a float scale, where core_scale_hold rounds */
-    core_coder scale_coder;                   /* where codes are made or read: core_block_codes */
     realw max, inverse;                       /* M of the element, [1/M] */
     realw scale_min, scale_max, scale_normal; /* float scales: smallest, largest, smallest normal value */
     double high, low;                         /* muppet: UB + h, -LB + h; 0 = asks nothing */
@@ -22,6 +20,9 @@ typedef struct core_block {
     uint8_t nan;      /* a block may become NaN */
     uint8_t near;     /* the element's numbers are far from the carrier's ends: kind MULTIPLY may do */
     uint8_t sticky;   /* what underflows in t must not become zero */
+    /* set only where they are used, since calls on few elements feel it */
+    core_plan scale_plan;   /* of a float scale, where core_scale_hold rounds */
+    core_coder scale_coder; /* where codes are made or read: core_block_codes */
 } core_block;
 
 /* Magnitudes, as bits, of the finite elements of a block. */
@@ -50,7 +51,7 @@ FPEMU_FN int core_exponent(uintw a)
 /* Fills *b; `scale` is the scale format where it is a float. The element is that of *f. */
 FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_format *scale, const fpemu_rounding *r)
 {
-    memset(b, 0, sizeof *b);
+    memset(b, 0, offsetof(core_block, scale_plan));
     const double largest = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
     uintw max = core_from_double(largest);
     max = max < CARRIER_INF ? max : CARRIER_INF - 1;

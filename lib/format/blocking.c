@@ -143,23 +143,31 @@ static const fpemu_format usual_scales[] = {
      .fits_f64 = 1},
 };
 
-int fpemu_scale_of(const fpemu_format *f, fpemu_format *scale)
+/* The same where it is: in that table, or *own; NULL if there is none. */
+static const fpemu_format *find_scale(const fpemu_format *f, fpemu_format *own)
 {
     fpemu_problem problem;
     for (size_t i = 0; i < sizeof usual_scales / sizeof *usual_scales; i++) {
         const fpemu_format *u = usual_scales + i;
         if (f->scale_mantissa_bits == u->mantissa_bits && f->scale_exponent_bits == u->exponent_bits &&
-            f->scale_bias == u->bias && f->scale_specials == u->specials && f->scale_signed == u->is_signed) {
-            *scale = *u;
-            return 1;
-        }
+            f->scale_bias == u->bias && f->scale_specials == u->specials && f->scale_signed == u->is_signed)
+            return u;
     }
-    fpemu_set_float(scale, f->scale_exponent_bits, f->scale_mantissa_bits, f->scale_bias, f->scale_specials,
+    fpemu_set_float(own, f->scale_exponent_bits, f->scale_mantissa_bits, f->scale_bias, f->scale_specials,
                     f->scale_signed);
-    if (f->scale_specials <= FPEMU_SPECIALS_DLFLOAT && fpemu_derive_float(scale, &problem))
-        return 1;
-    memset(scale, 0, sizeof *scale);
-    return 0;
+    if (f->scale_specials <= FPEMU_SPECIALS_DLFLOAT && fpemu_derive_float(own, &problem))
+        return own;
+    return NULL;
+}
+
+int fpemu_scale_of(const fpemu_format *f, fpemu_format *scale)
+{
+    const fpemu_format *const found = find_scale(f, scale);
+    if (!found)
+        memset(scale, 0, sizeof *scale);
+    else if (found != scale)
+        *scale = *found;
+    return found != NULL;
 }
 
 int fpemu_set_scale(fpemu_format *f, const fpemu_format *scale, fpemu_problem *problem)
@@ -287,21 +295,23 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
     return 1;
 }
 
-/* All of that, for complete elements; *scale is left all zero for a power of two. */
-static int check_blocks(const fpemu_format *f, fpemu_format *scale, fpemu_problem *problem)
+/* All of that, for complete elements; *scale and own as fpemu_blocks_are_sane has them. */
+static int check_blocks(const fpemu_format *f, const fpemu_format **scale, fpemu_format *own, fpemu_problem *problem)
 {
-    memset(scale, 0, sizeof *scale);
+    static const fpemu_format power;
     if (!check_fields(f, problem))
         return 0;
-    if (!f->scale_power && (f->scale_mantissa_bits > 23 || !fpemu_scale_of(f, scale) || scale->bits > 32))
+    const fpemu_format *const found = f->scale_power ? &power : f->scale_mantissa_bits > 23 ? NULL : find_scale(f, own);
+    if (!found || found->bits > 32)
         return refuse(problem, FPEMU_PARAMETER_BLOCK_SCALE, "a float of at most 32 bits as scale");
-    return check_rule(f, scale, problem);
+    *scale = found;
+    return check_rule(f, found, problem);
 }
 
-int fpemu_blocks_are_sane(const fpemu_format *f, fpemu_format *scale)
+int fpemu_blocks_are_sane(const fpemu_format *f, const fpemu_format **scale, fpemu_format *own)
 {
     fpemu_problem problem;
-    return check_blocks(f, scale, &problem) && !f->wrap;
+    return check_blocks(f, scale, own, &problem) && !f->wrap;
 }
 
 int fpemu_derive_blocked(fpemu_format *f, fpemu_problem *problem)
@@ -313,13 +323,14 @@ int fpemu_derive_blocked(fpemu_format *f, fpemu_problem *problem)
         return refuse(problem, FPEMU_PARAMETER_WRAP | FPEMU_PARAMETER_ELEMENT, "an element that does not wrap");
     if (core_bits64(f->max) == 0 || core_bits64(f->max) >> 63)
         return refuse(problem, FPEMU_PARAMETER_ELEMENT, "an element with a positive value");
-    fpemu_format scale;
-    if (!check_blocks(f, &scale, problem))
+    fpemu_format own;
+    const fpemu_format *scale;
+    if (!check_blocks(f, &scale, &own, problem))
         return 0;
     if (!f->scale_power) {
-        f->scale_bias = scale.bias; /* the default has become a number */
-        f->fits_f32 &= scale.fits_f32;
-        f->fits_f64 &= scale.fits_f64;
+        f->scale_bias = scale->bias; /* the default has become a number */
+        f->fits_f32 &= scale->fits_f32;
+        f->fits_f64 &= scale->fits_f64;
     }
     return 1;
 }

@@ -7,9 +7,9 @@
 
 /* Derives the rest of a blocked format whose element is derived; 1 for scalar formats too. */
 int fpemu_derive_blocked(fpemu_format *format, fpemu_problem *problem);
-/* Whether the fields of a blocked format beside its element's go together; fills *scale, the format of the scales, all
- * zero where they are bare powers of two. */
-int fpemu_blocks_are_sane(const fpemu_format *f, fpemu_format *scale);
+/* Whether the fields of a blocked format beside its element's go together; *scale becomes the format of the scales, all
+ * zero where they are bare powers of two: a constant, or *own. */
+int fpemu_blocks_are_sane(const fpemu_format *f, const fpemu_format **scale, fpemu_format *own);
 
 /* The parameters of blocks and their scales: copies them, sets them all to zero, 1 if they agree. */
 void fpemu_copy_blocked(fpemu_format *to, const fpemu_format *from);

@@ -25,6 +25,9 @@ typedef struct carrier_loops {
     void (*encode)(const core_coder *c, size_t n, const void *x, const void *y, size_t size, void *codes);
     /* rounding and coding at once */
     void (*encode_nearest)(const core_direct *d, size_t n, const void *x, size_t size, void *codes);
+    /* the same of integers, by whether they are affine and by mode; NULL where there is no such loop */
+    void (*encode_integers[2][FPEMU_MODE_RTO + 1])(const core_integer_codes *k, size_t n, const void *x, size_t size,
+                                                   void *codes);
     void (*encode_posit)(const core_plan *p, const core_coder *c, size_t n, const void *x, size_t size, void *codes);
     /* streaming: y, at a multiple of LINE, by stores of stream.h where the loop has vectors */
     void (*decode)(const core_coder *c, size_t n, const void *codes, size_t size, int streaming, void *y);

@@ -18,6 +18,8 @@
 #define loop_codebook_random_runs CARRIER(loop_codebook_random_runs)
 #define loop_codebook_runs CARRIER(loop_codebook_runs)
 #define loop_codebook_values CARRIER(loop_codebook_values)
+#define loop_codes_near CARRIER(loop_codes_near)
+#define loop_codes_store CARRIER(loop_codes_store)
 #define loop_columns_amax CARRIER(loop_columns_amax)
 #define loop_compat CARRIER(loop_compat)
 #define loop_compat_input CARRIER(loop_compat_input)

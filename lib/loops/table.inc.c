@@ -4,6 +4,13 @@
 
 #define ROUND(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
 #define AFFINE(rule, mode) [mode] = ROUND_AFFINE(mode),
+#define CODES(form, nearest)                                                                                           \
+    {                                                                                                                  \
+        [FPEMU_MODE_RNE] = nearest, [FPEMU_MODE_RNA] = form(FPEMU_MODE_RNA), [FPEMU_MODE_RNZ] = form(FPEMU_MODE_RNZ),  \
+        [FPEMU_MODE_RTZ] = form(FPEMU_MODE_RTZ), [FPEMU_MODE_RAZ] = form(FPEMU_MODE_RAZ),                              \
+        [FPEMU_MODE_RTP] = form(FPEMU_MODE_RTP), [FPEMU_MODE_RTN] = form(FPEMU_MODE_RTN),                              \
+        [FPEMU_MODE_RTO] = form(FPEMU_MODE_RTO)                                                                        \
+    }
 #define POW2(kind, mode) [mode] = CARRIER(loop_pow2_##kind##_##mode),
 #define SCALED(form, mode) CARRIER(loop_scaled_##form##_##mode)
 #define COUNTED(form, mode) CARRIER(loop_count_scaled_##form##_##mode)
@@ -33,6 +40,7 @@ static const carrier_loops TABLE = {
     .count_nonzero = loop_count_nonzero,
     .encode = loop_encode,
     .encode_nearest = loop_encode_nearest,
+    .encode_integers = {CODES(CODES_EVEN, NULL), CODES(CODES_AFFINE, CODES_AFFINE(FPEMU_MODE_RNE))},
     .encode_posit = loop_encode_posit,
     .decode = TABLE_DECODE,
     .extremes = loop_extremes,
@@ -83,6 +91,7 @@ static const carrier_loops TABLE = {
 
 #undef ROUND
 #undef AFFINE
+#undef CODES
 #undef POW2
 #undef SCALED
 #undef COUNTED

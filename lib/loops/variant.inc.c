@@ -205,6 +205,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #ifdef __AVX512F__
 #include "integers.inc.c"
 #endif
+#include "codes.inc.c"
 #include "settings.inc.c"
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
@@ -258,6 +259,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 
 #include "core/carrier64.h"
 #include "elements.inc.c"
+#include "codes.inc.c"
 #include "settings.inc.c"
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"

@@ -2,7 +2,9 @@
 /* affine.c - arrays of affine integers, which the loops round by a quick form where it holds, against each element by
  * itself, which follows the rule of doc/numerics.md step by step: at every integer and every half between two, and
  * stochastically where the random bits just decide. tests/against_judges/quantize.c and, for all floats,
- * quantize_exhaustive.c judge these formats by other means. */
+ * quantize_exhaustive.c judge these formats by other means. Integers with plain steps are here for their codes.
+ *
+ *   affine --all FORMAT...      the codes of all floats, whose values must be those that quantising gives */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/longhand.h"
 #include "variants.h"
@@ -28,10 +30,16 @@ static void add_around(double x)
     }
 }
 
+/* The step of a format. */
+static double step_of(const fpemu_format *f)
+{
+    return f->kind == FPEMU_KIND_INT ? (double)(float)f->scale : f->min_positive;
+}
+
 /* Integers and halves about the ends and zero and in between, and others. */
 static void make_points(const fpemu_format *f)
 {
-    const double s = (double)(float)f->scale;
+    const double s = step_of(f);
     const double low = f->lowest / s, high = f->max / s, step = high - low < 300 ? 1 : (high - low) / 290;
     uint64_t state = 3;
     count = 0;
@@ -43,7 +51,7 @@ static void make_points(const fpemu_format *f)
         const double whole = floor(k);
         add_around(whole * s);
         add_around((whole + 0.5) * s);
-        add_around(-(whole + 0.5) * f->scale);
+        add_around(-(whole + 0.5) * (f->kind == FPEMU_KIND_INT ? f->scale : s));
     }
     const double others[] = {INFINITY,
                              -INFINITY,
@@ -68,7 +76,7 @@ static void make_points(const fpemu_format *f)
 /* x so that its fraction of a step and the random bits of its place make one, about. */
 static void make_close(const fpemu_format *f, const fpemu_rounding *r)
 {
-    const double s = (double)(float)f->scale;
+    const double s = step_of(f);
     uint64_t state = 8;
     for (count = 0; count < MOST; count++) {
         const uint32_t bits = lh_bits(0, r->seed, r->stream, r->offset + count, 32);
@@ -85,8 +93,12 @@ static void make_close(const fpemu_format *f, const fpemu_rounding *r)
 
 static void compare(const char *spec, const fpemu_format *f, const fpemu_rounding *r, int carrier)
 {
-    static uint16_t codes[MOST];
-    const size_t n = count, size = f->bits > 8 ? 2 : 1;
+    static union {
+        uint8_t bytes[MOST];
+        uint16_t words[MOST];
+        uint32_t longs[MOST];
+    } codes;
+    const size_t n = count, size = fpemu_format_code_size(f);
     if (carrier == 32)
         (void)fpemu_quantize_f32(f, r, n, x32, y32, NULL);
     else
@@ -101,30 +113,30 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
             break;
     }
     digest = carrier == 32 ? variants_fold(digest, y32, n * sizeof *y32) : variants_fold(digest, y64, n * sizeof *y64);
-    if (f->bits > 16)
+    if (f->bits > 22)
         return;
     if (carrier == 32)
-        (void)fpemu_encode_f32(f, r, n, x32, codes, NULL);
+        (void)fpemu_encode_f32(f, r, n, x32, &codes, NULL);
     else
-        (void)fpemu_encode_f64(f, r, n, x64, codes, NULL);
+        (void)fpemu_encode_f64(f, r, n, x64, &codes, NULL);
     for (size_t i = 0; i < n; i++) {
-        const uint64_t code = size == 1 ? ((const uint8_t *)codes)[i] : codes[i];
+        const uint64_t code = size == 1 ? codes.bytes[i] : size == 2 ? codes.words[i] : codes.longs[i];
         const uint64_t one =
             carrier == 32 ? fpemu_encode_one_f32(f, r, x32[i], i) : fpemu_encode_one_f64(f, r, x64[i], i);
         if (!lh_check(code == one, "%s mode %u carrier %d: %a has code %d, by itself %d", spec, r->mode, carrier,
                       carrier == 32 ? (double)x32[i] : x64[i], (int)code, (int)one))
             break;
     }
-    for (size_t at = 0; at < 1 << 16; at += MOST) {
+    for (size_t at = 0; size <= 2 && at < 1 << 16; at += MOST) {
         for (size_t i = 0; i < MOST; i++)
             if (size == 1)
-                ((uint8_t *)codes)[i] = (uint8_t)i;
+                codes.bytes[i] = (uint8_t)i;
             else
-                codes[i] = (uint16_t)(at + i);
+                codes.words[i] = (uint16_t)(at + i);
         if (carrier == 32)
-            (void)fpemu_decode_f32(f, MOST, codes, y32);
+            (void)fpemu_decode_f32(f, MOST, &codes, y32);
         else
-            (void)fpemu_decode_f64(f, MOST, codes, y64);
+            (void)fpemu_decode_f64(f, MOST, &codes, y64);
         for (size_t i = 0; i < MOST; i++) {
             const uint64_t code = size == 1 ? i & 0xff : at + i;
             const int same = carrier == 32 ? lh_float_bits(y32[i]) == lh_float_bits(fpemu_decode_one_f32(f, code))
@@ -135,6 +147,38 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         if (size == 1)
             break;
     }
+}
+
+/* Codes of all floats: those of numbers by their values, of NaN by each element. */
+static void compare_all(const char *spec, int mode)
+{
+    enum { N = 1 << 16 };
+    static float x[N], y[N], back[N];
+    static uint32_t codes[N];
+    fpemu_format f;
+    fpemu_rounding r = {0};
+    r.mode = (uint8_t)mode;
+    if (!lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s: no format", spec))
+        return;
+    const size_t size = fpemu_format_code_size(&f);
+    for (uint32_t high = 0; high < 1 << 16; high++) {
+        for (uint32_t i = 0; i < N; i++)
+            x[i] = lh_float(high << 16 | i);
+        (void)fpemu_quantize_f32(&f, &r, N, x, y, NULL);
+        (void)fpemu_encode_f32(&f, &r, N, x, codes, NULL);
+        (void)fpemu_decode_f32(&f, N, codes, back);
+        if ((high & 0x7fff) < 0x7f80) {
+            lh_check(memcmp(y, back, sizeof y) == 0, "%s mode %d: codes of 0x%04x....", spec, mode, high);
+            continue;
+        }
+        for (uint32_t i = 0; i < N; i += i == 0 ? 1 : i) { /* infinity and NaN */
+            uint32_t code = 0;
+            memcpy(&code, (const char *)codes + i * size, size);
+            lh_check(code == fpemu_encode_one_f32(&f, &r, x[i], i), "%s mode %d: %a has code %d", spec, mode,
+                     (double)x[i], (int)code);
+        }
+    }
+    printf("%s mode %d: codes of all floats\n", spec, mode);
 }
 
 int main(int argc, char **argv)
@@ -168,9 +212,24 @@ int main(int argc, char **argv)
         "int(16,scale=1e5,zero=9):wrap",
         "uint(3,scale=0.9)",
         "int(2,scale=1e30)",
+        "int8",
+        "uint8",
+        "int(8,zero=7)",
+        "int4:symmetric",
+        "int16",
+        "int(20,scale=0.25,zero=-9)",
+        "fixed(8,4)",
+        "fixed(13,-2)",
+        "fixed(20,40)",
     };
     const int modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RNZ, FPEMU_MODE_RTZ, FPEMU_MODE_RAZ,
                          FPEMU_MODE_RTP, FPEMU_MODE_RTN, FPEMU_MODE_RTO, FPEMU_MODE_SR,  FPEMU_MODE_SE};
+    if (argc > 1 && strcmp(argv[1], "--all") == 0) {
+        for (int k = 2; k < argc; k++)
+            for (int mode = FPEMU_MODE_RNE; mode <= FPEMU_MODE_RTO; mode++)
+                compare_all(argv[k], mode);
+        return lh_report("affine");
+    }
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f;
         if (!lh_check(fpemu_format_parse(specs[k], &f, NULL) == FPEMU_OK, "%s: no format", specs[k]))

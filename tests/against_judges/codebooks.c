@@ -240,6 +240,33 @@ static void unscaled(void)
     }
 }
 
+/* A NaN at every place of a line of numbers that are values: it alone becomes what doc/numerics.md says of a NaN where
+ * there is none, the largest value under FPEMU_NAN_SIGNMAX, the others stay. */
+static void lonely_nan(void)
+{
+    enum { LINE_LENGTH = 160 };
+    for (int b = 0; b < BOOKS; b++) {
+        fpemu_format f;
+        if (!lh_check(open_book(&books[b], &f) == FPEMU_OK, "%s: no format", books[b].name))
+            continue;
+        for (size_t place = 0; place < LINE_LENGTH; place++) {
+            float x[LINE_LENGTH], y[LINE_LENGTH];
+            const fpemu_rounding r = {.nan = FPEMU_NAN_SIGNMAX};
+            const int negative = place % 2 != 0;
+            for (uint32_t i = 0; i < LINE_LENGTH; i++)
+                x[i] = (float)fpemu_decode_one_f64(&f, i * 7 % f.codebook_length);
+            x[place] = (float)lh_double(UINT64_C(0x7ff8000000000000) | (uint64_t)negative << 63);
+            (void)fpemu_quantize_f32(&f, &r, LINE_LENGTH, x, y, NULL);
+            for (size_t i = 0; i < LINE_LENGTH; i++) {
+                const float want = i != place ? x[i] : negative ? (float)f.lowest : (float)f.max;
+                if (!lh_check(y[i] == want, "%s: NaN at %zu, element %zu gives %a", books[b].name, place, i,
+                              (double)y[i]))
+                    break;
+            }
+        }
+    }
+}
+
 /* Under scales, of which some lie near the ends of the carrier. */
 static void scaled(void)
 {
@@ -333,6 +360,7 @@ int main(int argc, char **argv)
         }
         return lh_report("codebooks");
     }
+    lonely_nan();
     unscaled();
     scaled();
     if (!variants_is_child(argc, argv))

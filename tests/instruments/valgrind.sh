@@ -21,10 +21,15 @@ build=$PWD
 options="-q --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite"
 options+=" --num-callers=20 --suppressions=$here/valgrind.supp --log-file=$reports/%p"
 
-# The command as the tests call it.
+# The command as the tests call it, without libtool, which looks into every argument that names a file and waits without
+# end for what is in /dev/stdout.
+program=$build/tools/fpemu/.libs/fpemu
+[ -x "$program" ] || program=$build/tools/fpemu/fpemu
 cat >"$directory/fpemu" <<EOF
 #!/bin/sh
-exec "$build/libtool" --silent --mode=execute valgrind $options "$build/tools/fpemu/fpemu" "\$@"
+LD_LIBRARY_PATH="$build/lib/.libs\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"
+export LD_LIBRARY_PATH
+exec valgrind $options "$program" "\$@"
 EOF
 chmod +x "$directory/fpemu"
 

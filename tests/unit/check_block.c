@@ -98,6 +98,40 @@ START_TEST(short_ways)
 }
 END_TEST
 
+/* A few elements, none or some of them NaN or infinite, beside the range of another tensor: counted or not, and as the
+ * first of many. */
+START_TEST(few)
+{
+    fill(0);
+    for (int i = 0; i < SPECS; i++) {
+        const fpemu_format f = format(specs[i]);
+        fpemu_range range = {0};
+        ck_assert_int_eq(fpemu_measure_f32(&f, N, x, &range), FPEMU_OK);
+        for (int k = 0; k < 60; k++) {
+            const float special = k % 3 == 1 ? NAN : INFINITY, given = k % 3 ? special : -1;
+            const size_t n = 1 + next() % (k % 2 ? 12 : 256), from = next() % (N - 300), at = from + next() % n;
+            const float kept = x[at];
+            fpemu_shape shape = fpemu_shape_vector(n);
+            fpemu_rounding r = rounding(k / 4);
+            fpemu_stats stats = {0};
+            x[at] = given;
+            shape.whole = k % 5 ? &range : NULL;
+            r.offset = (uint64_t)k;
+            ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x + from, y, NULL), FPEMU_OK);
+            ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x + from, z, &stats), FPEMU_OK);
+            ck_assert_msg(same(y, z, n * sizeof *y), "%s", specs[i]);
+            const size_t whole = f.block_length ? n / f.block_length * f.block_length : n;
+            shape.length = N - from;
+            if (shape.whole && (f.block_length || f.block == FPEMU_BLOCK_TENSOR)) {
+                ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x + from, z, NULL), FPEMU_OK);
+                ck_assert_msg(same(y, z, whole * sizeof *y), "%s, among many", specs[i]);
+            }
+            x[at] = kept;
+        }
+    }
+}
+END_TEST
+
 START_TEST(in_place)
 {
     fill(2);
@@ -356,6 +390,7 @@ int main(void)
     TCase *t = tcase_create("block");
     tcase_set_timeout(t, 240);
     tcase_add_test(t, short_ways);
+    tcase_add_test(t, few);
     tcase_add_test(t, in_place);
     tcase_add_test(t, strides);
     tcase_add_test(t, slices);
