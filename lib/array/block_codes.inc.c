@@ -144,7 +144,8 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
 {
     const block_sink *sink = j->call->sink;
     const int in_place = block_in_place(j);
-    const size_t length = (size_t)j->walk.tile_length, most = j->packs || j->packs_few ? WORDS_TILE : TILE, fit = most / length;
+    const size_t length = (size_t)j->walk.tile_length, most = j->packs || j->packs_few ? WORDS_TILE : TILE,
+                 fit = most / length;
     const size_t full = fit < POW2_BLOCKS ? fit : POW2_BLOCKS;
     const size_t scale_size = code_size(fpemu_scale_bits(j->call->format));
     uint64_t codes[TILE], scales[POW2_BLOCKS]; /* of any size */
@@ -162,8 +163,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
                                     : block_tile_scales(j, wanted, amax, &s);
         if (known == 0)
             return done;
-        unsigned char *const bytes =
-            j->packs || j->packs_few ? sink->bytes(sink->context, block + done, 0) : NULL;
+        unsigned char *const bytes = j->packs || j->packs_few ? sink->bytes(sink->context, block + done, 0) : NULL;
         const int fast = s.divide && block_packs_together(j, length) && core_fast_quotients(j->call->format) &&
                          j->k->loopsw->runs_fast(&j->element.plan, &j->block, 1, known, amax, s.s, s.second, s.down);
         const int packed =

@@ -15,8 +15,8 @@ typedef struct core_unpack {
     float most;          /* the largest finite magnitude */
     uint8_t infinite;    /* one of them is infinite */
     /* Where vectors hold too few values to look them up, steps make them: */
-    uint8_t integers; /* codes are integers, of so many steps; else magnitudes of floats with a sign */
-    uint8_t odd;      /* the code that is a sign alone has another value */
+    uint8_t integers;  /* codes are integers, of so many steps; else magnitudes of floats with a sign */
+    uint8_t odd;       /* the code that is a sign alone has another value */
     uint32_t mantissa; /* bits of floats */
     uint32_t least;    /* bits of the least normal one */
     uint32_t others;   /* magnitudes from this one on have other values */

@@ -124,8 +124,8 @@ FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
             w[b] = _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)(const void *)from), 1);
             for (size_t k = 8; k < n; k += 8)
                 w[b] = _mm256_max_epu32(
-                    w[b], _mm256_slli_epi32(
-                              _mm256_loadu_si256((const __m256i *)(const void *)(from + k * sizeof *amax)), 1));
+                    w[b],
+                    _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(from + k * sizeof *amax)), 1));
         }
         for (size_t b = 0; b < 4; b++) /* neighbours, of two blocks in turn */
             w[b] = _mm256_max_epu32(_mm256_unpacklo_epi32(w[2 * b], w[2 * b + 1]),
@@ -133,8 +133,8 @@ FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
         for (size_t b = 0; b < 2; b++)
             w[b] = _mm256_max_epu32(_mm256_unpacklo_epi64(w[2 * b], w[2 * b + 1]),
                                     _mm256_unpackhi_epi64(w[2 * b], w[2 * b + 1]));
-        const __m256i all = _mm256_max_epu32(_mm256_permute2x128_si256(w[0], w[1], 0x20),
-                                             _mm256_permute2x128_si256(w[0], w[1], 0x31));
+        const __m256i all =
+            _mm256_max_epu32(_mm256_permute2x128_si256(w[0], w[1], 0x20), _mm256_permute2x128_si256(w[0], w[1], 0x31));
         _mm256_storeu_si256((__m256i *)(void *)(amax + 8 * half), _mm256_srli_epi32(all, 1));
     }
 }

@@ -89,8 +89,7 @@ FPEMU_FN pack_form pack_begin(const core_direct32 *d, enum pack_kind kind)
                 PACK_INT(sub_epi32)(PACK_INT(add_epi32)(lane, PACK_INT(set1_epi32)(PACK_LANES * k)), f.emin);
             const pack_lanes few = PACK_AND(from, PACK_INT(set1_epi32)(PACK_MOST_BINADES - 1));
             const pack_lanes e = PACK_INT(slli_epi32)(few, 23);
-            f.sums[k] =
-                PACK_UNCAST(PACK_INT(add_epi32)(PACK_INT(add_epi32)(e, up), PACK_INT(srl_epi32)(e, f.drop)));
+            f.sums[k] = PACK_UNCAST(PACK_INT(add_epi32)(PACK_INT(add_epi32)(e, up), PACK_INT(srl_epi32)(e, f.drop)));
         }
         return f;
     }
@@ -383,7 +382,8 @@ FPEMU_FN void pack_runs(const core_direct32 *d, int width, enum pack_kind kind, 
         break;
 #else
 #define PACK_OTHERS(width)                                                                                             \
-    case PACK_FLOATS: PACK_KIND(width, PACK_FLOATS);
+    case PACK_FLOATS:                                                                                                  \
+        PACK_KIND(width, PACK_FLOATS);
 #endif
 
 #define PACK_RUNS(width, kind, how, any) pack_runs(d, width, kind, how, any, length, count, &s, x, bytes)
@@ -404,9 +404,8 @@ FPEMU_FN void pack_runs(const core_direct32 *d, int width, enum pack_kind kind, 
     {                                                                                                                  \
         const pack_scales s = {down, inverse};                                                                         \
         switch (pack_kind_of(d)) {                                                                                     \
-        case PACK_EVEN: PACK_KIND(width, PACK_EVEN);                                                                   \
-            PACK_OTHERS(width)                                                                                         \
-        default: PACK_KIND(width, PACK_BINADES);                                                                         \
+        case PACK_EVEN: PACK_KIND(width, PACK_EVEN); PACK_OTHERS(width)                                                \
+        default: PACK_KIND(width, PACK_BINADES);                                                                       \
         }                                                                                                              \
     }
 

@@ -189,16 +189,15 @@ FPEMU_FN unpack_table_8 unpack_load_8(const core_unpack *u)
 /* Values of magnitudes, each where the mantissa of a number lies, and of signs at the top of a lane. */
 FPEMU_FN __m256 unpack_float(const unpack_steps *t, __m256i magnitude, __m256i sign)
 {
-    const __m256 hidden =
-        _mm256_castsi256_ps(_mm256_add_epi32(_mm256_and_si256(magnitude, t->magnitude), t->hidden));
+    const __m256 hidden = _mm256_castsi256_ps(_mm256_add_epi32(_mm256_and_si256(magnitude, t->magnitude), t->hidden));
     const __m256 a = _mm256_add_ps(hidden, _mm256_sub_ps(_mm256_min_ps(hidden, t->end), t->end));
     return _mm256_or_ps(a, _mm256_castsi256_ps(_mm256_and_si256(sign, t->sign)));
 }
 
 FPEMU_FN void unpack_64_of_6(const unpack_steps *t, const unsigned char *bytes, __m256 v[8])
 {
-    const __m256i pairs = _mm256_setr_epi8(0, -1, -1, -1, 0, 1, -1, -1, 1, 2, -1, -1, 2, -1, -1, -1, 3, -1, -1, -1, 3, 4,
-                                           -1, -1, 4, 5, -1, -1, 5, -1, -1, -1);
+    const __m256i pairs = _mm256_setr_epi8(0, -1, -1, -1, 0, 1, -1, -1, 1, 2, -1, -1, 2, -1, -1, -1, 3, -1, -1, -1, 3,
+                                           4, -1, -1, 4, 5, -1, -1, 5, -1, -1, -1);
     const __m256i by = _mm256_setr_epi32(26, 20, 22, 24, 26, 20, 22, 24);
     for (int k = 0; k < 8; k++) {
         int64_t six = 0;
