@@ -7,8 +7,8 @@ static int block_can_code(const block_job *j)
 {
     const block_call *call = j->call;
     return call->sink && call->sink->runs && !j->scales_only && !call->stats && !call->compact && !j->gives &&
-           !j->nan_seen && !call->rounding->compat && !j->element.is_table && !j->element.one_by_one &&
-           !j->element.two_steps;
+           !j->nan_seen && !call->rounding->compat && !j->element.one_by_one && !j->element.two_steps &&
+           (!j->element.is_table || (j->element.searches && j->element.search->steps && j->size == 1));
 }
 
 /* Whether they go to their bytes straight from the quotients. */
@@ -24,12 +24,28 @@ static int block_can_pack(const block_job *j)
 #endif
 }
 
+/* Whether the loop for tables may do that; it looks at the scales itself. */
+static int block_can_pack_few(const block_job *j)
+{
+#if CARRIER_BITS == 32
+    return j->element.is_table && j->call->format->bits == 4 && j->call->sink->bytes && j->k->pack_few &&
+           j->call->format->scaling == FPEMU_SCALING_ABSMAX && j->block.same && !j->block.sticky;
+#else
+    (void)j;
+    return 0;
+#endif
+}
+
 /* Codes of at most TILE elements x, of which t are the quotients; `index` is the first one's. */
 static void block_codes_of(const block_job *j, uint64_t index, size_t n, const realw *x, const realw *t, void *codes)
 {
     const core_plan *p = &j->element.plan;
     realw rounded[TILE];
     uint32_t r[TILE];
+    if (j->element.is_table) {
+        j->k->loopsw->codebook_codes(j->element.search, n, t, codes);
+        return;
+    }
     if (j->at_once) {
         j->k->loopsw->encode_nearest(&j->direct, n, t, j->size, codes);
         return;
@@ -86,34 +102,38 @@ static size_t block_coded_powers(const block_job *j, size_t wanted, const uintw 
 static void block_scale_codes(const block_job *j, size_t count, const uintw *amax, const block_scales *s, size_t size,
                               void *codes)
 {
-    block_extremes all;
+    int zeros = 0;
     if (j->block.bare)
         for (size_t b = 0; b < count; b++)
             store_code(codes, size, b, (uint32_t)core_exponent(core_bits(s->s[b])) & j->block.code_mask);
     else
         j->k->loopsw->encode(&j->block.scale_coder, count, s->s, s->s, size, codes);
-    all.zeros = 0;
-    if (count > FEW_BLOCKS)
-        j->k->loopsw->extremes(count, amax, &all);
-    for (size_t b = 0; b < count && count <= FEW_BLOCKS; b++)
-        all.zeros += amax[b] == 0;
-    if (all.zeros)
+    for (size_t b = 0; b < count && j->block.powers; b++) /* other scales of zeros are coded as what they are */
+        zeros |= amax[b] == 0;
+    if (zeros)
         block_zero_codes(j, count, amax, size, codes);
 }
 
-/* Packs `count` blocks of `length` elements, with these multipliers or divisors, straight to their bytes; any: NaN may
- * be among them. 0 where the loop does not do that. */
+/* Whether several blocks of so many elements are packed at a time. */
+static int block_packs_together(const block_job *j, size_t length)
+{
+    return j->packs && (length == 16 || length >= 32) && length * j->call->format->bits % 8 == 0;
+}
+
+/* Packs `count` blocks of `length` elements, with these multipliers or divisors, straight to their bytes; inverse: as
+ * runs_fast gives them, or NULL; any: NaN may be among them. 0 where the loop does not do that. */
 static int block_pack(const block_job *j, unsigned char *bytes, int divide, int any, size_t length, size_t count,
-                      const realw *down, const realw *x)
+                      const realw *down, const realw *inverse, const realw *x)
 {
 #if CARRIER_BITS == 32
-    const int together = (length == 16 || length >= 32) && length * j->call->format->bits % 8 == 0;
-    if (j->packs && (count == 1 || together)) {
-        j->k->pack32[j->call->format->bits](&j->direct, divide, any, length, count, down, x, bytes);
+    if (j->packs_few)
+        return divide && j->k->pack_few(j->element.search, length, count, down, x, bytes);
+    if (j->packs && (count == 1 || block_packs_together(j, length))) {
+        j->k->pack32[j->call->format->bits](&j->direct, divide, any, length, count, down, inverse, x, bytes);
         return 1;
     }
 #else
-    (void)j, (void)bytes, (void)divide, (void)any, (void)length, (void)count, (void)down, (void)x;
+    (void)j, (void)bytes, (void)divide, (void)any, (void)length, (void)count, (void)down, (void)inverse, (void)x;
 #endif
     return 0;
 }
@@ -124,7 +144,8 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
 {
     const block_sink *sink = j->call->sink;
     const int in_place = block_in_place(j);
-    const size_t length = (size_t)j->walk.tile_length, most = j->packs ? WORDS_TILE : TILE, fit = most / length;
+    const size_t length = (size_t)j->walk.tile_length, most = j->packs || j->packs_few ? WORDS_TILE : TILE,
+                 fit = most / length;
     const size_t full = fit < POW2_BLOCKS ? fit : POW2_BLOCKS;
     const size_t scale_size = code_size(fpemu_scale_bits(j->call->format));
     uint64_t codes[TILE], scales[POW2_BLOCKS]; /* of any size */
@@ -142,8 +163,11 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
                                     : block_tile_scales(j, wanted, amax, &s);
         if (known == 0)
             return done;
-        unsigned char *const bytes = j->packs ? sink->bytes(sink->context, block + done, 0) : NULL;
-        const int packed = block_pack(j, bytes, s.divide, 0, length, known, s.down, x);
+        unsigned char *const bytes = j->packs || j->packs_few ? sink->bytes(sink->context, block + done, 0) : NULL;
+        const int fast = s.divide && block_packs_together(j, length) && core_fast_quotients(j->call->format) &&
+                         j->k->loopsw->runs_fast(&j->element.plan, &j->block, 1, known, amax, s.s, s.second, s.down);
+        const int packed =
+            block_pack(j, bytes, s.divide, 0, length, known, fast ? s.s : s.down, fast ? s.down : NULL, x);
         const size_t count = packed || known <= TILE / length ? known : TILE / length, n = count * length;
         if (!packed) {
             j->k->loopsw->runs_t(s.divide, j->block.sticky, length, count, s.down, x, t);
@@ -198,7 +222,7 @@ static APART uint64_t block_code_piece(const block_job *j, const block_part *p, 
             block_load(j, place, 1, (size_t)m, tile);
         if (j->packs) {
             unsigned char *const bytes = sink->bytes(sink->context, p->block, position + at);
-            (void)block_pack(j, bytes, divide, 1, (size_t)m, 1, down, x);
+            (void)block_pack(j, bytes, divide, 1, (size_t)m, 1, down, NULL, x);
             continue;
         }
         if (kind != CORE_SCALE_NONE)

@@ -281,11 +281,17 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
     if (j->hold_many && j->k->loopsw->runs_scales(&j->block, wanted, amax, s->s)) {
         if (j->counted)
             s->saturated = block_saturated(j, wanted, amax, s->s);
+        const int before = j->block.rule == FPEMU_SCALING_RECIPROCAL; /* elements take what is not yet rounded */
+        if (before)
+            j->k->loopsw->runs_down(&j->block, wanted, s->s, s->down);
         if (!j->block.same)
             j->k->loopsw->round[j->hold.rule][FPEMU_MODE_RNE](&j->hold, wanted, s->s, NULL, s->s);
-        j->k->loopsw->runs_down(&j->block, wanted, s->s, s->down);
+        if (!before)
+            j->k->loopsw->runs_down(&j->block, wanted, s->s, s->down);
+        for (size_t b = 0; b < wanted && before; b++)
+            s->down[b] = s->s[b] > 0 ? s->down[b] : 0;
         s->divide = j->block.rule == FPEMU_SCALING_ABSMAX;
-        s->second = s->divide ? 1 : (realw)j->block.tensor.b;
+        s->second = s->divide || before ? 1 : (realw)j->block.tensor.b;
         count = wanted;
     }
     while (count < wanted && amax[count] < CARRIER_INF) {

@@ -153,6 +153,7 @@ typedef struct block_job {
     uint8_t codes;        /* codes of many elements at a time: block_codes.inc.c */
     uint8_t at_once;      /* by `direct`, straight from the quotients */
     uint8_t packs;        /* and without gaps */
+    uint8_t packs_few;    /* the same of a table */
     core_direct direct;
     uint8_t scales_only;  /* no element is rounded */
     uint8_t squeezed;     /* by the steps of S2FP8 */
@@ -990,8 +991,9 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         else
             j->pow2.usable = 0;
         j->hold_many =
-            j->walk.blocks > FEW_BLOCKS && (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_NVFP4 ||
-                                            f->scaling == FPEMU_SCALING_NVFP4_AO);
+            j->walk.blocks > FEW_BLOCKS &&
+            (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_RECIPROCAL ||
+             f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO);
         if (j->hold_many && !j->block.same) {
             j->hold = j->block.scale_plan;
             core_choose_fast(&j->hold, scale);
@@ -1031,10 +1033,11 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         j->nan_seen = &nan_seen;
     j->codes = (uint8_t)block_can_code(j);
     if (j->codes) {
-        j->at_once = (uint8_t)core_direct_make(&j->direct, &j->element.plan, &j->coder);
+        j->at_once = !j->element.is_table && core_direct_make(&j->direct, &j->element.plan, &j->coder);
         j->packs = (uint8_t)block_can_pack(j);
-        j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
-                  j->walk.inner == 1 && j->walk.x[3] == 1 && j->walk.tile_length <= TILE;
+        j->packs_few = (uint8_t)block_can_pack_few(j);
+        j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && j->walk.inner == 1 &&
+                 j->walk.x[3] == 1 && j->walk.tile_length <= TILE;
     }
     if (core_needs_range(f)) {
         const int known = core_has_tensor(f) && call->tensor;

@@ -274,9 +274,10 @@ static void store_runs(void *context, uint64_t block, size_t count, size_t lengt
     unsigned char *const bytes = p->bytes + offset_of(p->packing, block);
     unsigned char *const to = p->bytes + l->scales_offset + block * l->scale_bytes;
     const int bits = (int)l->element_bits;
-    if (scale_size == 1)
-        memcpy(to, scales, count);
-    for (size_t b = 0; b < count && scale_size > 1; b++)
+    const int as_they_are = scale_size == 1 || CORE_LITTLE_ENDIAN;
+    if (as_they_are)
+        memcpy(to, scales, count * scale_size);
+    for (size_t b = 0; b < count && !as_they_are; b++)
         core_store_bytes(to + b * scale_size, scale_size, load_code(scales, scale_size, b));
     if (!codes)
         return;

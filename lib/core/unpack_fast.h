@@ -14,6 +14,13 @@ typedef struct core_unpack {
     uint32_t bits;       /* of a code; 0: no loop has them */
     float most;          /* the largest finite magnitude */
     uint8_t infinite;    /* one of them is infinite */
+    /* Where vectors hold too few values to look them up, steps make them: */
+    uint8_t integers;  /* codes are integers, of so many steps; else magnitudes of floats with a sign */
+    uint8_t odd;       /* the code that is a sign alone has another value */
+    uint32_t mantissa; /* bits of floats */
+    uint32_t least;    /* bits of the least normal one */
+    uint32_t others;   /* magnitudes from this one on have other values */
+    float step;
 } core_unpack;
 
 /* Whether codes with these values, 2^bits of them as bits of binary32, are looked up so: 4, 6 or 8 bits, every NaN the
@@ -44,6 +51,54 @@ FPEMU_FN int core_unpack_make(core_unpack *u, uint32_t bits, const uint32_t *val
         return 0;
     u->bits = bits;
     return 1;
+}
+
+/* The value of a magnitude of floats with so many bits and the least normal number `least`: what lies below it would be
+ * one binade too high, at half its distance, with the hidden bit. */
+FPEMU_FN uint32_t core_unpack_float(uint32_t mantissa, uint32_t least, uint32_t magnitude)
+{
+    const float hidden = core_value32((magnitude << (23 - mantissa)) + (least - 0x800000u)), end = core_value32(least);
+    return core_bits32(hidden + ((hidden < end ? hidden : end) - end));
+}
+
+/* Whether the values of codes of 6 or 8 bits are those that steps make, but for some; of 6 bits all have to be. */
+FPEMU_FN int core_unpack_steps(core_unpack *u, uint32_t bits, const uint32_t *values)
+{
+    const uint32_t half = UINT32_C(1) << (bits - 1);
+    const float one = core_value32(values[1]);
+    uint32_t m = 0, others = half, wrong = values[2 * half - 1] != core_bits32(-one);
+    while (m + 2 < bits && core_bits32(one * (float)((2u << m) + 1)) == values[(2u << m) + 1])
+        m++;
+    const uint32_t least = core_bits32(one * (float)(1u << m));
+    u->step = one;
+    u->mantissa = m;
+    u->least = least;
+    const uint32_t end = wrong ? 1 : half;
+#ifdef _OPENMP
+#pragma omp simd reduction(+ : wrong)
+#endif
+    for (uint32_t a = 1; a < end; a++)
+        wrong += (uint32_t)(core_bits32((float)a * one) != values[a]) +
+                 (uint32_t)(core_bits32(0 - (float)a * one) != values[2 * half - a]);
+    u->integers = wrong == 0;
+    if (u->integers) {
+        u->others = half;
+        u->odd = values[half] != core_bits32(0 - (float)half * one);
+        return values[0] == 0 && (bits == 8 || !u->odd);
+    }
+    if (least & 0x7fffffu || least < 0x1000000u || least >= CORE_INF32)
+        return 0;
+#ifdef _OPENMP
+#pragma omp simd reduction(min : others)
+#endif
+    for (uint32_t a = 1; a < half; a++) {
+        const uint32_t v = core_unpack_float(m, least, a);
+        const uint32_t here = v != values[a] || (v | 0x80000000u) != values[half + a] ? a : half;
+        others = here < others ? here : others;
+    }
+    u->others = others;
+    u->odd = values[half] != 0x80000000u;
+    return values[0] == 0 && (bits == 8 ? others > half / 2 : others == half && !u->odd);
 }
 
 /* Whether no value times a scale, of magnitude bits up to s, times `second` is infinite, or NaN where the value is not:

@@ -113,6 +113,31 @@ FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
     const __m512i all = loop_larger_lanes(loop_larger_lanes(four[0], four[1]), loop_larger_lanes(four[2], four[3]));
     _mm512_storeu_si512(amax, _mm512_srli_epi32(all, 1));
 }
+#elif defined(__AVX2__) && CARRIER_BITS == 32
+/* Largest magnitudes of 16 blocks of n elements, n a multiple of 16, as above. */
+FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
+{
+    for (size_t half = 0; half < 2; half++) {
+        __m256i w[8];
+        for (size_t b = 0; b < 8; b++) {
+            const char *const from = in + (8 * half + b) * n * sizeof *amax;
+            w[b] = _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)(const void *)from), 1);
+            for (size_t k = 8; k < n; k += 8)
+                w[b] = _mm256_max_epu32(
+                    w[b],
+                    _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(from + k * sizeof *amax)), 1));
+        }
+        for (size_t b = 0; b < 4; b++) /* neighbours, of two blocks in turn */
+            w[b] = _mm256_max_epu32(_mm256_unpacklo_epi32(w[2 * b], w[2 * b + 1]),
+                                    _mm256_unpackhi_epi32(w[2 * b], w[2 * b + 1]));
+        for (size_t b = 0; b < 2; b++)
+            w[b] = _mm256_max_epu32(_mm256_unpacklo_epi64(w[2 * b], w[2 * b + 1]),
+                                    _mm256_unpackhi_epi64(w[2 * b], w[2 * b + 1]));
+        const __m256i all =
+            _mm256_max_epu32(_mm256_permute2x128_si256(w[0], w[1], 0x20), _mm256_permute2x128_si256(w[0], w[1], 0x31));
+        _mm256_storeu_si256((__m256i *)(void *)(amax + 8 * half), _mm256_srli_epi32(all, 1));
+    }
+}
 #else
 /* Largest magnitudes of 16 blocks of n elements, n a multiple of 16: columns first, then neighbours pair by pair, so
  * that every step is one of whole vectors. */
@@ -287,7 +312,8 @@ static int loop_runs_scales(const core_block *b, size_t count, const uintw *amax
     return others == 0;
 }
 
-/* Scales s as they are used: multipliers, or divisors for absmax, which make zeros of everything where s is 0. */
+/* Scales s as they are used: multipliers, or divisors for absmax, which make zeros of everything where s is 0; for
+ * reciprocal, of scales not yet taken to their format. */
 static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *down)
 {
     const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, f = (realw)FLT_MAX, least = b->scale_normal;
@@ -306,6 +332,13 @@ static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *d
             const realw one = s[i] < least ? least : s[i], e = u / one, kept = e < infinity ? e : f;
             s[i] = one;
             down[i] = one > 0 ? kept : 0;
+        }
+        break;
+    case FPEMU_SCALING_RECIPROCAL:
+        SIMD for (size_t i = 0; i < count; i++)
+        {
+            const realw e = 1 / s[i], most = e < infinity ? e : f;
+            down[i] = s[i] > 0 ? most : 0;
         }
         break;
     default: SIMD for (size_t i = 0; i < count; i++) down[i] = s[i] > 0 ? s[i] : infinity;

@@ -69,6 +69,7 @@ FPEMU_FN __m512i few_more(__m512i k, __m512 x, __m512 threshold, int by)
 }
 
 typedef __m512i few_place;
+#define few_index(place) (place)
 typedef __m512 few_table; /* 16 numbers, to be had by place */
 
 /* Where x stands among the thresholds: by its place, or by halves. */
@@ -272,6 +273,7 @@ typedef struct few_place {
     __m256i index; /* 3 bits count */
     __m256 upper;  /* whether it is 8 or more, as a mask */
 } few_place;
+#define few_index(place) (place).index
 typedef struct few_table {
     __m256 low, high;
 } few_table;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* unpack.inc.c - packed codes to values under scales, 64 codes at a time: their values are looked up in vectors and
- * multiplied; included by variant.inc.c for AVX2 and AVX-512, and by vbmi.c. By hand: compilers find no permutation in
- * a look-up. */
+/* unpack.inc.c - packed codes to values under scales, 64 codes at a time: their values are looked up in vectors, or of
+ * longer codes by AVX2 made in steps, and multiplied; included by variant.inc.c for AVX2 and AVX-512, and by vbmi.c. By
+ * hand: compilers find no permutation in a look-up. */
 
 #if defined(__AVX512F__)
 #define UNPACK_LANES 16
@@ -146,6 +146,103 @@ FPEMU_FN void unpack_64_of_8(const unpack_table_8 *t, const unsigned char *bytes
         unpack_widen(_mm512_mask_mov_epi16(below, upper, above), v + 2 * k);
     }
 }
+#else
+/* Of longer codes, as core_unpack_steps has them. */
+typedef struct unpack_steps {
+    __m256i magnitude, hidden, sign;
+    __m256 end, step;
+    __m128i down; /* of codes of 6 bits at the top of a lane: bits to where magnitudes lie; of 8 bits: up to there */
+    __m256i others, odd;
+    const uint16_t *upper; /* the values of these */
+    int integers, some;
+} unpack_steps;
+
+FPEMU_FN unpack_steps unpack_load_steps(const core_unpack *u, uint32_t bits)
+{
+    const int up = 23 - (int)u->mantissa;
+    unpack_steps t;
+    t.magnitude = _mm256_set1_epi32((int)((UINT32_C(1) << (bits - 1)) - 1) << up);
+    t.hidden = _mm256_set1_epi32((int)u->least - 0x800000);
+    t.sign = _mm256_set1_epi32(INT32_MIN);
+    t.end = _mm256_castsi256_ps(_mm256_set1_epi32((int)u->least));
+    t.step = _mm256_set1_ps(u->step);
+    t.down = _mm_cvtsi32_si128(bits == 8 ? up : 26 - up);
+    t.others = _mm256_set1_epi8((char)(u->others - 1));
+    t.odd = _mm256_set1_epi8(u->odd ? -128 : 0);
+    t.upper = u->upper;
+    t.integers = u->integers;
+    t.some = u->odd || u->others < 128;
+    return t;
+}
+typedef unpack_steps unpack_table_6, unpack_table_8;
+
+FPEMU_FN unpack_table_6 unpack_load_6(const core_unpack *u)
+{
+    return unpack_load_steps(u, 6);
+}
+
+FPEMU_FN unpack_table_8 unpack_load_8(const core_unpack *u)
+{
+    return unpack_load_steps(u, 8);
+}
+
+/* Values of magnitudes, each where the mantissa of a number lies, and of signs at the top of a lane. */
+FPEMU_FN __m256 unpack_float(const unpack_steps *t, __m256i magnitude, __m256i sign)
+{
+    const __m256 hidden = _mm256_castsi256_ps(_mm256_add_epi32(_mm256_and_si256(magnitude, t->magnitude), t->hidden));
+    const __m256 a = _mm256_add_ps(hidden, _mm256_sub_ps(_mm256_min_ps(hidden, t->end), t->end));
+    return _mm256_or_ps(a, _mm256_castsi256_ps(_mm256_and_si256(sign, t->sign)));
+}
+
+FPEMU_FN void unpack_64_of_6(const unpack_steps *t, const unsigned char *bytes, __m256 v[8])
+{
+    const __m256i pairs = _mm256_setr_epi8(0, -1, -1, -1, 0, 1, -1, -1, 1, 2, -1, -1, 2, -1, -1, -1, 3, -1, -1, -1, 3,
+                                           4, -1, -1, 4, 5, -1, -1, 5, -1, -1, -1);
+    const __m256i by = _mm256_setr_epi32(26, 20, 22, 24, 26, 20, 22, 24);
+    for (int k = 0; k < 8; k++) {
+        int64_t six = 0;
+        if (k < 7) {
+            memcpy(&six, bytes + 6 * k, 8);
+        } else {
+            memcpy(&six, bytes + 40, 8);
+            six = (int64_t)((uint64_t)six >> 16);
+        }
+        const __m256i top = _mm256_sllv_epi32(_mm256_shuffle_epi8(_mm256_set1_epi64x(six), pairs), by);
+        if (t->integers)
+            v[k] = _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_srai_epi32(top, 26)), t->step);
+        else
+            v[k] = unpack_float(t, _mm256_srl_epi32(top, t->down), top);
+    }
+}
+
+FPEMU_FN void unpack_64_of_8(const unpack_steps *t, const unsigned char *bytes, __m256 v[8])
+{
+    if (t->some) {
+        const __m256i seven = _mm256_set1_epi8(127), top = _mm256_set1_epi8(-128);
+        __m256i all = _mm256_setzero_si256();
+        for (int k = 0; k < 2; k++) {
+            const __m256i c = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + 32 * k));
+            const __m256i odd = _mm256_and_si256(_mm256_cmpeq_epi8(c, top), t->odd);
+            all = _mm256_or_si256(all, _mm256_or_si256(odd, _mm256_cmpgt_epi8(_mm256_and_si256(c, seven), t->others)));
+        }
+        if (!_mm256_testz_si256(all, all)) {
+            for (int k = 0; k < 8; k++) {
+                uint32_t values[8];
+                for (int i = 0; i < 8; i++)
+                    values[i] = (uint32_t)t->upper[bytes[8 * k + i]] << 16;
+                v[k] = _mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(const void *)values));
+            }
+            return;
+        }
+    }
+    for (int k = 0; k < 8; k++) {
+        const __m256i c = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(bytes + 8 * k)));
+        if (t->integers)
+            v[k] = _mm256_mul_ps(_mm256_cvtepi32_ps(c), t->step);
+        else
+            v[k] = unpack_float(t, _mm256_sll_epi32(c, t->down), c);
+    }
+}
 #endif
 #else
 /* Of codes of 8 bits, by bytes. */
@@ -252,8 +349,6 @@ UNPACK_LOOP(8)
 #define UNPACK_STATIC static
 #define UNPACK_NAME(width) loop_unpack_##width
 UNPACK_LOOP(4)
-#ifdef __AVX512F__
 UNPACK_LOOP(6)
 UNPACK_LOOP(8)
-#endif
 #endif

@@ -341,33 +341,35 @@ static void narrow(size_t n, const double *x, float *y)
 
 static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
 {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    if (core_unpack_make(u, bits, values) && (bits == 4 || core_unpack_steps(u, bits, values)))
+        return 1;
+    u->bits = 0;
+    return 0;
+#else
     return core_unpack_make(u, bits, values);
+#endif
 }
 
 #ifdef __AVX2__
 #include "unpack.inc.c"
-#endif
-#ifdef __AVX512F__
 #include "pack.inc.c"
 #define PACK_TABLE                                                                                                     \
     {                                                                                                                  \
         [4] = loop_pack_4, [6] = loop_pack_6, [8] = loop_pack_8                                                        \
     }
+#define PACK_FEW loop_pack_few
 #else
+#define PACK_FEW NULL
 #define PACK_TABLE                                                                                                     \
     {                                                                                                                  \
         NULL                                                                                                           \
     }
 #endif
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #define UNPACK_TABLE(of_8)                                                                                             \
     {                                                                                                                  \
         [4] = loop_unpack_4, [6] = loop_unpack_6, [8] = of_8                                                           \
-    }
-#elif defined(__AVX2__)
-#define UNPACK_TABLE(of_8)                                                                                             \
-    {                                                                                                                  \
-        [4] = loop_unpack_4                                                                                            \
     }
 #else
 #define UNPACK_TABLE(of_8)                                                                                             \
@@ -404,9 +406,9 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
     }
 #endif
 
-/* The table of an instruction set; `table32`, `words`, for Philox, and `unpack_8` may be better ones than those of this
- * file. */
-#define KERNELS_TABLE(name_text, is_valid, table32, words, unpack_8)                                                   \
+/* The table of an instruction set; `table32`, `words`, for Philox, `unpack_8` and `pack` may be better ones than those of
+ * this file. */
+#define KERNELS_TABLE(name_text, is_valid, table32, words, unpack_8, pack)                                             \
     {                                                                                                                  \
         .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &loops_table64, .hash = fill_hash,        \
         .philox = words, .stochastic32 = STOCHASTIC, .pow2_drawn32 = DRAWN_POW2_TABLE,                                 \
@@ -424,7 +426,7 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .affine32 = {MODES(affine_wide, AFFINE_WIDE)}, .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,       \
         .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
         .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .round_words = WORDS_TABLE,                          \
-        .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .pack32 = PACK_TABLE,                         \
+        .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .pack32 = pack, .pack_few = PACK_FEW,         \
         .unpack32 = UNPACK_TABLE(unpack_8), .unpack_make = unpack_make, .fma_odd = fma_odd,                            \
         .round_nearest = round_nearest, .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,              \
         .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \
@@ -433,4 +435,5 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .mac_binary64 = mac_binary64, .has_fma = DOT_FMA, .fused_sum = fused_sum,                                      \
     }
 
-const kernels KERNELS = KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &loops_table32, fill_philox, loop_unpack_8);
+const kernels KERNELS =
+    KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &loops_table32, fill_philox, loop_unpack_8, PACK_TABLE);

@@ -7,6 +7,7 @@
 #include <immintrin.h>
 
 #include "core/codebook_fast.h"
+#include "core/round_fast.h"
 #include "core/unpack_fast.h"
 #include "vbmi.h"
 
@@ -453,3 +454,4 @@ void fpemu_vbmi_codebook_random(const core_planes *p, const core_codebook *table
 }
 
 #include "unpack.inc.c"
+#include "pack.inc.c"

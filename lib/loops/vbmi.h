@@ -10,6 +10,7 @@
 struct core_planes;
 struct core_codebook;
 struct core_unpack;
+struct core_direct32;
 
 /* y[i] = (high[c] << 24 | low[c] << 16) as bits of a float, c = codes[i]: tables of values with 16 bits at most.
  * streaming: y, at a multiple of 64, by stores that pass the caches by. */
@@ -32,5 +33,13 @@ void fpemu_vbmi_codebook_runs(const struct core_planes *p, size_t length, size_t
 /* As unpack32 of struct kernels, of codes of 8 bits. */
 void fpemu_vbmi_unpack_8(const struct core_unpack *u, size_t length, size_t count, const unsigned char *bytes,
                          const float *s, float second, int tame, float *y);
+
+/* As pack32 of struct kernels. */
+void fpemu_vbmi_pack_4(const struct core_direct32 *d, int divide, int any, size_t length, size_t count,
+                       const float *down, const float *inverse, const float *x, unsigned char *bytes);
+void fpemu_vbmi_pack_6(const struct core_direct32 *d, int divide, int any, size_t length, size_t count,
+                       const float *down, const float *inverse, const float *x, unsigned char *bytes);
+void fpemu_vbmi_pack_8(const struct core_direct32 *d, int divide, int any, size_t length, size_t count,
+                       const float *down, const float *inverse, const float *x, unsigned char *bytes);
 
 #endif /* FPEMU_LOOPS_VBMI_H */

@@ -157,7 +157,12 @@ static void philox_vbmi(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "table.inc.c"
 #include "core/carrier_end.h"
 
+#define PACK_TABLE_VBMI                                                                                                \
+    {                                                                                                                  \
+        [4] = fpemu_vbmi_pack_4, [6] = fpemu_vbmi_pack_6, [8] = fpemu_vbmi_pack_8                                      \
+    }
+
 const kernels fpemu_vbmi =
-    KERNELS_TABLE("x86-64-v4-vbmi", valid_vbmi, &loops_table_vbmi, philox_vbmi, fpemu_vbmi_unpack_8);
+    KERNELS_TABLE("x86-64-v4-vbmi", valid_vbmi, &loops_table_vbmi, philox_vbmi, fpemu_vbmi_unpack_8, PACK_TABLE_VBMI);
 
 #endif

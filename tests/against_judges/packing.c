@@ -40,14 +40,14 @@ static void randomised(void)
 }
 
 /* Every width from 1 to 16 bits and 32, as elements of blocks of one to forty and as a scalar format, on lengths around
- * the ends of words. */
+ * the ends of words, and past 64, where loops of whole vectors begin. */
 static void widths(void)
 {
     block_case c;
     unsigned bits, n;
     memset(&c, 0, sizeof c);
     for (bits = 2; bits <= 32; bits += bits < 16 ? 1 : 8)
-        for (n = 1; n <= 70; n += n < 36 || rounds > 1 ? 1 : 5) {
+        for (n = 1; n <= 100; n += n < 36 || rounds > 1 ? 1 : 5) {
             unsigned form;
             for (form = 0; form < 3; form++) {
                 if (form == 2) /* 0 has another code than what follows the last */
@@ -58,7 +58,7 @@ static void widths(void)
                     (void)snprintf(c.spec, sizeof c.spec, "int(%u)", bits);
                 if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
                     continue;
-                c.carrier = bits > 24 || n % 2 ? 64 : 32;
+                c.carrier = bits > 24 || (n % 2 && n < 65) ? 64 : 32;
                 c.seed = bits * 1000 + n;
                 c.shape = fpemu_shape_vector(n);
                 if (n % 3 == 0) {
@@ -350,6 +350,14 @@ static void any_bytes(void)
                                         "group(e5m2,32,scale=fp16)",
                                         "group(e2m1,16,scale=e5m2)",
                                         "group(int8,48,scale=bf16)",
+                                        "group(int6,32,scale=fp16)",
+                                        "group(e4m3fnuz,32,scale=fp16)",
+                                        "group(uint8,32,scale=fp16)",
+                                        "group(fp(3,4,3),32,scale=bf16)",
+                                        "group(fp(4,1,7),32,scale=bf16)",
+                                        "group(posit(8,1),32,scale=bf16)",
+                                        "e4m3fnuz",
+                                        "int8",
                                         "scaled(e5m2)",
                                         "scaled(e4m3fn,block=row)",
                                         "e2m1",
