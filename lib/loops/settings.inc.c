@@ -12,6 +12,7 @@
     {                                                                                                                  \
         const core_plan p = *plan;                                                                                     \
         const core_ends e = *ends;                                                                                     \
+        const uintw not_kept = e.keeps ? ~(uintw)0 : CARRIER_SIGN; /* -0, or what no result is */                      \
         uintw beside[SETTINGS_TILE];                                                                                   \
         size_t done = 0;                                                                                               \
         (void)r;                                                                                                       \
@@ -28,6 +29,7 @@
                 memcpy(&u, in + i * sizeof u, sizeof u);                                                               \
                 v = core_element_by_ends(&p, &e, full, element_mode, u,                                                \
                                          mode >= FPEMU_MODE_SR ? (uintw)random[i] << (CARRIER_BITS - 32) : 0);         \
+                v = v == not_kept ? 0 : v;                                                                             \
                 memcpy(to + i * sizeof v, &v, sizeof v);                                                               \
                 const intw a = (intw)(u & ~CARRIER_SIGN);                                                              \
                 far = a > far ? a : far;                                                                               \
@@ -102,17 +104,8 @@ static void loop_ends(const core_plan *p, size_t n, const void *x, const uint32_
         return;
     for (size_t m; n > 0; n -= m, in += m * sizeof(uintw), out += m * sizeof(uintw), r = r ? r + m : NULL) {
         uintw grid[SETTINGS_TILE];
-        m = CARRIER(loop_ends_by_mode)(p, &e, e.keeps || n < SETTINGS_TILE ? n : SETTINGS_TILE, in, r, out);
-        if (!e.keeps) {
-            SIMD for (size_t i = 0; i < m; i++)
-            {
-                realw v;
-                memcpy(&v, out + i * sizeof v, sizeof v);
-                v += 0; /* -0 becomes 0 */
-                memcpy(out + i * sizeof v, &v, sizeof v);
-            }
-        }
-        if (m == n || (m && !e.keeps))
+        m = CARRIER(loop_ends_by_mode)(p, &e, n, in, r, out);
+        if (m == n)
             continue;
         in += m * sizeof(uintw), out += m * sizeof(uintw), r = r ? r + m : NULL;
         n -= m;
