@@ -20,7 +20,7 @@ examine() {
         function meant(name) {
             if (name ~ /^exact_b?f16$|^words_(rne|rtp|rtn)_EVEN$|^loop_round_(pass|stop|stop_inf|shifter_grid|even|wrapped)_FPEMU_MODE_(RTZ|RNA|RAZ|RTP|RTN|RTO)/)
                 return 0
-            return (name ~ /^loop_round_(full_range|full_range_grid|pass|stop|stop_inf|shifter_grid|even|wrapped|float|any)_/ ||
+            return (name ~ /^loop_round_(full_range|full_range_grid|pass|stop|stop_inf|shifter_grid|even|wrapped|power|float|any)_/ ||
                    name ~ /^loop_(round_affine_|round_exact_|round_quick_posit_|count|finish|extremes|columns_amax|runs_|scale_[ty]|scaled_|fast_)/ ||
                    name ~ /^loop_(side_|ends_(shifter|full)_|compat_(input|past|fixed|affine))/ ||
                    name ~ /^loop_(pow2_(powers|codes|rows_|float_|fixed_)|encode|decode)/ ||

@@ -26,7 +26,7 @@ typedef struct quantize_job {
     uint32_t want;
     uint8_t counted, stochastic, slow, in_place, stream;
     uint8_t two_steps; /* whether no loop of one step will do */
-    uint8_t quick;     /* whether `round` is a loop for settings or for ends that differ by sign */
+    uint8_t quick;     /* whether `round` is a loop for settings, for ends that differ by sign, for powers of two */
     uint8_t own_words; /* whether a loop makes its random words itself */
     uint8_t at_once;   /* whether `direct` makes codes out of values */
     uint8_t exact;     /* whether every x - y is a number of the carrier while nothing passes the ends */
@@ -56,6 +56,8 @@ static void quantize_prepare(quantize_job *j, const fpemu_format *f, const fpemu
         j->round = j->k->loopsw->ends;
     else if (core_wraps_quickly(&j->plan))
         j->round = j->k->loopsw->wrapped[j->plan.mode];
+    else if (core_rounds_to_powers(&j->plan))
+        j->round = j->k->loopsw->power[j->plan.mode];
 #if CARRIER_BITS == 32
     else if (!to_code && core_affine_is_wide(&j->plan))
         j->round = j->k->affine32[j->plan.mode];

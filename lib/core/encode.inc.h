@@ -158,6 +158,14 @@ FPEMU_FN int core_codes_are_powers(const core_coder *c)
            c->bias == 127 - CARRIER_BIAS;
 }
 
+/* As core_encode_float, where there is one code for NaN. */
+FPEMU_FN uintw core_encode_power(const core_coder *c, uintw u, uintw y)
+{
+    const uintw a = y & ~CARRIER_SIGN, code = (a >> CARRIER_MANTISSA) + (uintw)c->bias;
+    (void)u;
+    return (intw)a > (intw)CARRIER_INF ? (uintw)c->nan[0] : a == CARRIER_INF ? (uintw)c->infinite[0] : code;
+}
+
 FPEMU_FN uintw core_decode_power(const core_coder *c, uintw code)
 {
     const uintw power = (code - (uintw)c->bias) << CARRIER_MANTISSA;

@@ -9,6 +9,7 @@
  *             to nearest even; comparing x with what that stands for serves the other modes.
  * stochastic  Random bits, shifted to the place of the discarded ones, are added to the magnitude.
  * even        As shifter with one C for every x: fixed point, and integers on a plain grid.
+ * powers      As full range, with the binade at 2^-127 made one like the others: e8m0.
  *
  * Callers see to the default floating-point environment. */
 #ifndef FPEMU_CORE_ROUND_FAST_H

@@ -323,6 +323,27 @@ FPEMU_FN uintw core_element_by_ends(const core_plan *p, const core_ends *e, int 
     return (intw)(x ^ CARRIER_SIGN) > e->past[1] ? p->overflow[1] : v;
 }
 
+/* Whether core_element_power does what the plan asks: that of e8m0, powers of two from 2^-127 on and nothing else. */
+FPEMU_FN int core_rounds_to_powers(const core_plan *p)
+{
+    return p->rule == CORE_RULE_ANY && p->negative && !p->compat && p->mode <= FPEMU_MODE_SE &&
+           p->d_norm == CARRIER_MANTISSA && p->p1 == 1 && !p->odd && p->in_min == p->emin_bits && !p->out_min &&
+           p->zero[0] == p->emin_bits && p->zero[1] == p->emin_bits && p->emin_bits == core_power(-127) &&
+           p->nan[0] == p->negative && p->nan[1] == p->negative;
+}
+
+/* The finished result. What lies below 2^-127 is as good as 2^-127. Where that is half of the carrier's smallest normal,
+ * numbers below 2^-126 are doubled and lose that normal, which makes them a binade like the others, its code 0. */
+FPEMU_FN uintw core_element_power(const core_plan *p, int mode, uintw u, uintw r)
+{
+    const realw from = core_value(u) + 0; /* -0 becomes 0 */
+    const uintw a = core_bits(from), least = p->emin_bits, x = (intw)a < (intw)least ? least : a;
+    const intw normal = (intw)(x - CARRIER_HIDDEN), below = normal > 0 ? 0 : normal;
+    const uintw g = core_full_range(p, mode, x + (uintw)below, 0, r), y = (intw)g < (intw)least ? least : g;
+    const uintw end = core_beyond(a, CARRIER_INF - 1, p->infinite[0], core_beyond(g, p->max[0], p->overflow[0], y));
+    return a > CARRIER_INF ? p->negative : end; /* NaN too */
+}
+
 /* Only the value on the grid. */
 FPEMU_FN uintw core_element_full_range_grid(const core_plan *p, int mode, uintw u, uintw r)
 {

@@ -30,6 +30,7 @@ NEAR_MODES(stop, ROUND_LOOP)
 NEAR_MODES(even, ROUND_LOOP)
 OTHER_MODES(shifter_grid, ROUND_LOOP)
 OTHER_MODES(wrapped, ROUND_LOOP)
+FAST_MODES(power, ROUND_LOOP)
 ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
 
 #if CARRIER_BITS == 32 || !defined(__AVX2__) /* in binary32 see stochastic.inc.c */
@@ -505,6 +506,10 @@ static void loop_encode(const core_coder *c, size_t n, const void *x, const void
         case 4: ENCODE(core_encode_fast, uint32_t);
         default: ENCODE(core_encode_fast, uint64_t);
         }
+    if (size == 1 && core_codes_are_powers(&k) && k.nan[0] == k.nan[1] && k.made_nan[0] == k.nan[0] &&
+        k.made_nan[1] == k.nan[0]) {
+        ENCODE(core_encode_power, uint8_t);
+    }
     if (k.kind == FPEMU_KIND_FLOAT)
         switch (size) {
         case 1: ENCODE(core_encode_float, uint8_t);

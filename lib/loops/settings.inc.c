@@ -245,6 +245,20 @@ static void CARRIER(loop_compat_by)(const core_plan *p,
             loop_compat_past(p, m, now, r, out);
     }
 }
+
+/* Of a setting for e8m0, which acts on what the rule sees: `plain` is the plan without it. */
+static void CARRIER(loop_compat_powers)(const core_plan *p, const core_plan *plain, size_t n, const void *x,
+                                        const uint32_t *r, void *y)
+{
+    uintw from[SETTINGS_TILE];
+    const char *in = (const char *)x;
+    char *out = (char *)y;
+    for (size_t m; n > 0; n -= m, in += m * sizeof(uintw), out += m * sizeof(uintw), r = r ? r + m : NULL) {
+        m = n < SETTINGS_TILE ? n : SETTINGS_TILE;
+        loop_compat_input(p, m, in, from);
+        TABLE.power[p->mode](plain, m, from, r, out);
+    }
+}
 #undef SETTINGS_TILE
 
 /* The same; which loop is the plan's, this set's table says. */
@@ -260,5 +274,11 @@ static void loop_compat(const core_plan *p, size_t n, const void *x, const uint3
         return;
     }
 #endif
-    CARRIER(loop_compat_by)(p, TABLE.round[p->rule][p->mode], n, x, r, y);
+    core_plan plain = *p;
+    plain.compat = 0;
+    plain.negative = p->nan[0];
+    if (core_rounds_to_powers(&plain))
+        CARRIER(loop_compat_powers)(p, &plain, n, x, r, y);
+    else
+        CARRIER(loop_compat_by)(p, TABLE.round[p->rule][p->mode], n, x, r, y);
 }

@@ -33,6 +33,7 @@ static const carrier_loops TABLE = {
     .ends = loop_ends,
     .compat = loop_compat,
     .wrapped = {FAST_MODES(wrapped, ROUND)},
+    .power = {FAST_MODES(power, ROUND)},
     .odd = ODD_TABLE,
     .finish = loop_finish,
     .count = loop_count,

@@ -36,7 +36,7 @@ trainer_tests='assign estimate memory muppet packed readers scalers'
 check_libs=$(pkg-config --libs check 2>/dev/null)
 trainer_flags=$(pkg-config --cflags libpng 2>/dev/null)
 blas_libs=$(pkg-config --libs openblas 2>/dev/null)
-trainer_libs=${TRAINER_LIBS:-"-linih -llzma -lpng16 $blas_libs $check_libs -ljansson -lz"}
+trainer_libs=${TRAINER_LIBS:-"-linih -llzma -lpng16 -lzip $blas_libs $check_libs -ljansson -lz"}
 
 # The line of a defect that begins with mark $2, without the mark; of "@" its file, of "tests" what follows that.
 line_of() {

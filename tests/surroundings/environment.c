@@ -191,7 +191,8 @@ static void visit(const call *c, void *context_)
 #endif
         (void)fesetenv(FE_DFL_ENV);
         lh_check(calls_digest(c, at, again) == expected, "%s: other results with %s", c->name, all[i].name);
-        lh_check(before.sse == after.sse && before.control == after.control && (before.status | other) == (after.status | other),
+        lh_check(before.sse == after.sse && before.control == after.control &&
+                     (before.status | other) == (after.status | other),
                  "%s: with %s the environment is not restored: MXCSR %x became %x, x87 %x %x became %x %x", c->name,
                  all[i].name, before.sse, after.sse, before.control, before.status, after.control, after.status);
         lh_check(after.tags == 0xffff, "%s: with %s registers of the x87 unit are left full: %x", c->name, all[i].name,
