@@ -96,6 +96,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/format/environment.h \
 	lib/array/threads.h \
 	lib/array/operand_scales.h \
+	lib/loops/narrow_vectors.h \
 	lib/loops/stream.h \
 	lib/format/blocking.h \
 	lib/format/codebook.h \

@@ -214,8 +214,8 @@ static int short_tile(const job *j, size_t n, const double *const v[3], const ui
                       gathering *gathered, tile_counts *c)
 {
     const core_plan64 *p = &j->plan;
-    double odd[TILE];
-    uint64_t grid[TILE];
+    _Alignas(LINE) double odd[TILE];
+    _Alignas(LINE) uint64_t grid[TILE];
     int found_nan = 0;
     const int down = p->mode == FPEMU_MODE_RTN;
     if (!j->counted && FLT_EVAL_METHOD == 0 && p->nan[0] == p->nan[1] && j->k->loops64->odd[down][j->work])
@@ -260,7 +260,7 @@ static int is_short(const job *j, size_t n, const double *const v[3])
 /* n operands from memory, as binary64. */
 static void read_operands(const job *j, size_t n, const char *in, double *to)
 {
-    float words[TILE];
+    _Alignas(LINE) float words[TILE];
     if (carrier_is_narrow(j->elements))
         carrier_widen(j->k, j->elements, n, in, words);
     if (j->carrier == 32)
@@ -272,7 +272,7 @@ static void read_operands(const job *j, size_t n, const char *in, double *to)
 /* n results to memory. */
 static void write_results(const job *j, size_t n, const double *y, char *out)
 {
-    float words[TILE];
+    _Alignas(LINE) float words[TILE];
     if (j->carrier == 32)
         j->k->narrow(n, y, carrier_is_narrow(j->elements) ? words : (float *)(void *)out);
     else
@@ -288,7 +288,7 @@ static void run_shortest32(const job *j, size_t at, size_t n, float beside[3][TI
     const int narrow = carrier_is_narrow(j->elements);
     const float *v[3] = {beside[0], beside[1], beside[2]};
     char *const out = (char *)j->y + at * size;
-    float odd[TILE], rounded[TILE];
+    _Alignas(LINE) float odd[TILE], rounded[TILE];
     for (int o = 0; o < operands_of(j->work); o++) {
         const char *const in = j->operand[o] ? (const char *)j->operand[o] + at * size : NULL;
         if (in && narrow)
@@ -298,16 +298,16 @@ static void run_shortest32(const job *j, size_t at, size_t n, float beside[3][TI
     }
     j->k->loops32->odd[j->plan.mode == FPEMU_MODE_RTN][j->work](n, v[0], v[1], v[2], odd);
     j->round32(&j->plan32, n, odd, NULL, narrow ? rounded : (float *)(void *)out);
-    if (narrow)
-        carrier_narrow(j->k, j->elements, n, rounded, out);
+    if (narrow) /* every number of the format is one of the type */
+        j->k->exact16[j->elements == FPEMU_CARRIER_BF16](n, rounded, (uint16_t *)(void *)out);
 }
 
 /* The same in binary64. */
 static void run_shortest64(const job *j, size_t at, size_t n, double beside[3][TILE])
 {
     const double *v[3] = {beside[0], beside[1], beside[2]};
-    double odd[TILE];
-    uint32_t r[TILE];
+    _Alignas(LINE) double odd[TILE];
+    _Alignas(LINE) uint32_t r[TILE];
     for (int o = 0; o < operands_of(j->work); o++)
         if (j->operand[o])
             v[o] = (const double *)j->operand[o] + at;
@@ -320,7 +320,7 @@ static void run_shortest64(const job *j, size_t at, size_t n, double beside[3][T
 /* The same of many. */
 static APART void run_shortest_narrow(const job *j, size_t first, size_t n)
 {
-    float beside[3][TILE];
+    _Alignas(LINE) float beside[3][TILE];
     for (int o = 0; o < operands_of(j->work); o++)
         for (size_t e = 0; e < n && e < TILE && !j->operand[o]; e++)
             beside[o][e] = (float)j->single[o];
@@ -332,7 +332,7 @@ static APART void run_shortest_narrow(const job *j, size_t first, size_t n)
 
 static APART void run_shortest_wide(const job *j, size_t first, size_t n)
 {
-    double beside[3][TILE];
+    _Alignas(LINE) double beside[3][TILE];
     for (int o = 0; o < operands_of(j->work); o++)
         for (size_t e = 0; e < n && e < TILE && !j->operand[o]; e++)
             beside[o][e] = j->single[o];
@@ -345,8 +345,8 @@ static APART void run_shortest_wide(const job *j, size_t first, size_t n)
 /* The other ways. Returns whether an exact result was NaN, where that matters. */
 static APART int run_tiles(const job *j, size_t first, size_t n, gathering *gathered)
 {
-    double wide[3][TILE], x[TILE], y[TILE];
-    uint32_t r[TILE];
+    _Alignas(LINE) double wide[3][TILE], x[TILE], y[TILE];
+    _Alignas(LINE) uint32_t r[TILE];
     const double *v[3] = {wide[0], wide[1], wide[2]};
     const size_t size = carrier_size(j->elements);
     int found_nan = 0;

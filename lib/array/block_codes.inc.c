@@ -40,8 +40,8 @@ static int block_can_pack_few(const block_job *j)
 static void block_codes_of(const block_job *j, uint64_t index, size_t n, const realw *x, const realw *t, void *codes)
 {
     const core_plan *p = &j->element.plan;
-    realw rounded[TILE];
-    uint32_t r[TILE];
+    _Alignas(LINE) realw rounded[TILE];
+    _Alignas(LINE) uint32_t r[TILE];
     if (j->element.is_table) {
         j->k->loopsw->codebook_codes(j->element.search, n, t, codes);
         return;
@@ -149,7 +149,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
     const size_t full = fit < POW2_BLOCKS ? fit : POW2_BLOCKS;
     const size_t scale_size = code_size(fpemu_scale_bits(j->call->format));
     uint64_t codes[TILE], scales[POW2_BLOCKS]; /* of any size */
-    realw t[TILE], tile[ASIDE(WORDS_TILE)];
+    _Alignas(LINE) realw t[TILE], tile[ASIDE(WORDS_TILE)];
     uintw amax[POW2_LANES];
     block_scales s;
     for (uint64_t done = 0; done < blocks;) {
@@ -207,7 +207,7 @@ static APART uint64_t block_code_piece(const block_job *j, const block_part *p, 
     const int kind = p->scale.kind, divide = kind == CORE_SCALE_DIVIDE, in_place = block_in_place(j);
     const realw one = 1, *const down = kind == CORE_SCALE_NONE ? &one : &p->scale.down;
     uint64_t codes[TILE]; /* of any size */
-    realw t[TILE], tile[ASIDE(WORDS_TILE)];
+    _Alignas(LINE) realw t[TILE], tile[ASIDE(WORDS_TILE)];
     if (kind != CORE_SCALE_NONE && kind != CORE_SCALE_MULTIPLY && kind != CORE_SCALE_DIVIDE)
         return 0;
     const core_span span = fpemu_walk_span(&j->walk, &p->place, position, end - position);

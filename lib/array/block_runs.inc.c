@@ -82,9 +82,9 @@ static void block_pow2_elements(const block_job *j, uint64_t index, size_t n, co
                                 uint64_t length, const realw *x, realw *y, gathering *g)
 {
     const core_pow2_block *q = &j->pow2;
-    realw held[POW2_TILE];
-    uintw grid[POW2_TILE];
-    uint32_t r[POW2_TILE];
+    _Alignas(LINE) realw held[POW2_TILE];
+    _Alignas(LINE) uintw grid[POW2_TILE];
+    _Alignas(LINE) uint32_t r[POW2_TILE];
     core_draw draw;
     const core_draw *const d = block_draw(j, index, 1, n, &draw, r);
     if (!g) {
@@ -129,7 +129,7 @@ static uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blo
     const int rows = q->mode == FPEMU_MODE_RNE && !g;
     const size_t most = rows ? 2 * POW2_TILE : POW2_TILE, fit = length < most ? most / length : 1;
     const size_t full = fit < POW2_BLOCKS ? fit : POW2_BLOCKS;
-    uintw amax[POW2_BLOCKS], powers[POW2_BLOCKS], spread[POW2_TILE];
+    _Alignas(LINE) uintw amax[POW2_BLOCKS], powers[POW2_BLOCKS], spread[POW2_TILE];
     core_draw draw;
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
@@ -197,8 +197,8 @@ static void block_columns_end(const block_job *j, const core_place *p, const blo
 static uint64_t block_pow2_columns(const block_job *j, uint64_t v, uint64_t end, gathering *g)
 {
     const core_walk *w = &j->walk;
-    uintw amax[POW2_LANES], powers[POW2_LANES], spread[POW2_TILE];
-    realw tile[ASIDE(WORDS_TILE)];
+    _Alignas(LINE) uintw amax[POW2_LANES], powers[POW2_LANES], spread[POW2_TILE];
+    _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
     for (uint64_t done = 0; done < end - v;) {
         const uint64_t left = end - v - done, lane = (v + done) % w->inner, beside = w->inner - lane;
         core_place p;
@@ -355,8 +355,8 @@ static void block_counted_elements(const block_job *j, const block_scales *s, si
     const core_plan *p = &j->element.plan;
     const int even = p->rule == CORE_RULE_EVEN;
     const size_t n = length * count;
-    realw held[TILE];
-    uint32_t r[TILE];
+    _Alignas(LINE) realw held[TILE];
+    _Alignas(LINE) uint32_t r[TILE];
     realw *const to = x == y ? held : y; /* counting reads x once more when y is made */
     tile_counts c;
     c.max_error = g->stats.max_error;
@@ -388,7 +388,7 @@ static int block_table_is_quick(const block_job *j)
 static void block_table_runs(const block_job *j, const realw *down, const realw *s, uint64_t index, size_t length,
                              size_t count, const realw *x, realw *y)
 {
-    uint32_t r[TILE];
+    _Alignas(LINE) uint32_t r[TILE];
     if (!j->stochastic) {
         j->k->loopsw->codebook_runs(j->element.search, length, count, down, s, x, y);
         return;
@@ -415,7 +415,7 @@ static uint64_t block_table_outside(const block_job *j, realw down, realw s, uin
             return j->k->loopsw->count_outside(first, last, n, x);
     }
     uint64_t outside = 0;
-    realw t[BLOCK_TILE];
+    _Alignas(LINE) realw t[BLOCK_TILE];
     for (size_t at = 0, m; at < n; at += m) {
         m = n - at < BLOCK_TILE ? n - at : BLOCK_TILE;
         j->k->loopsw->runs_t(1, 0, m, 1, &down, x + at, t);
@@ -444,7 +444,7 @@ static void block_counted_table(const block_job *j, const block_scales *s, const
                                 const realw *x, realw *y, gathering *g)
 {
     const size_t n = length * count;
-    realw held[TILE];
+    _Alignas(LINE) realw held[TILE];
     realw *const to = x == y ? held : y;
     tile_counts c = {0};
     uint64_t outside = 0;
@@ -504,11 +504,11 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
     const size_t full = !(j->fast[0] || draws || (table && !j->stochastic)) || length == 1 ? few
                         : fast < POW2_LANES                                                ? fast
                                                                                            : POW2_LANES;
-    realw t[TILE], rounded[TILE];
-    uintw grid[TILE], amax[POW2_LANES];
+    _Alignas(LINE) realw t[TILE], rounded[TILE];
+    _Alignas(LINE) uintw grid[TILE], amax[POW2_LANES];
     block_scales s;
     int64_t q[TILE];
-    uint32_t r[TILE];
+    _Alignas(LINE) uint32_t r[TILE];
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->loopsw->runs_amax(length, wanted, x, amax);
@@ -553,7 +553,7 @@ static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end
     block_scales s;
     uintw amax[POW2_LANES];
     uint32_t r[POW2_LANES];
-    realw tile[ASIDE(WORDS_TILE)];
+    _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
     for (uint64_t done = 0; done < end - v;) {
         const uint64_t left = end - v - done, beside = w->inner - (v + done) % w->inner;
         core_place p;
@@ -590,7 +590,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
                                   gathering *g)
 {
     block_scales s;
-    uint32_t r[TILE];
+    _Alignas(LINE) uint32_t r[TILE];
     s.divide = p->scale.kind == CORE_SCALE_DIVIDE;
     if (p->scale.kind != CORE_SCALE_MULTIPLY && !s.divide)
         return 0;
@@ -600,7 +600,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     const size_t most = j->stochastic && !g ? TILE : 4 * TILE;
     const uint64_t whole = p->place.elements;
     const int in_place = block_in_place(j);
-    realw tile[ASIDE(4 * TILE)];
+    _Alignas(LINE) realw tile[ASIDE(4 * TILE)];
     for (uint64_t at = 0, m; at < span.n; at += m) {
         const realw *const x = in_place ? j->x + span.x + (int64_t)at : tile;
         uintw amax;
@@ -647,7 +647,7 @@ static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t
                                     gathering *g)
 {
     const uint64_t length = j->walk.tile_length, full = WORDS_TILE / length;
-    realw tile[ASIDE(WORDS_TILE)];
+    _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
     uint64_t done = 0;
     for (uint64_t wanted, got; done < blocks; done += got) {
         const int64_t at = (int64_t)(done * length);

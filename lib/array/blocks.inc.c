@@ -174,10 +174,10 @@ typedef struct block_part {
 
 typedef struct block_tile {
     block_part parts[PARTS];
-    realw x[BLOCK_TILE], t[BLOCK_TILE], rounded[BLOCK_TILE], y[BLOCK_TILE];
-    uintw grid[BLOCK_TILE];
-    int64_t q[BLOCK_TILE];
-    uint32_t r[BLOCK_TILE];
+    _Alignas(LINE) realw x[BLOCK_TILE], t[BLOCK_TILE], rounded[BLOCK_TILE], y[BLOCK_TILE];
+    _Alignas(LINE) uintw grid[BLOCK_TILE];
+    _Alignas(LINE) int64_t q[BLOCK_TILE];
+    _Alignas(LINE) uint32_t r[BLOCK_TILE];
     size_t n, count; /* elements, parts */
 } block_tile;
 
@@ -187,7 +187,7 @@ static void block_load(const block_job *j, int64_t at, int64_t step, size_t n, r
 #if CARRIER_BITS == 32
     if (j->words_x) {
         const uint16_t *words = j->words_x + at;
-        uint16_t beside[BLOCK_TILE];
+        _Alignas(LINE) uint16_t beside[BLOCK_TILE];
         if (step == 1)
             carrier_widen(j->k, j->carrier, n, words, out);
         for (size_t i = 0, m; i < n && step != 1; i += m) {
@@ -292,7 +292,7 @@ static void block_join_extremes(core_extremes *to, const core_extremes *from)
 /* Of elements begin <= position < end of a block. */
 static core_extremes block_extremes_between(const block_job *j, const core_place *p, uint64_t begin, uint64_t end)
 {
-    realw x[WORDS_TILE];
+    _Alignas(LINE) realw x[WORDS_TILE];
     core_extremes e = {0, 0, 0, 0, 0};
     for (uint64_t at = begin; at < end;) {
         uint64_t n = end - at < WORDS_TILE ? end - at : WORDS_TILE;
@@ -370,7 +370,7 @@ static void block_measure_part(const block_job *j, int logarithms, int only_amax
                                const core_place *place, int k, int parts, fpemu_range *own)
 {
     const uint64_t end = part_begin(k + 1, parts, (size_t)all->total, 0);
-    realw x[WORDS_TILE];
+    _Alignas(LINE) realw x[WORDS_TILE];
     for (uint64_t at = part_begin(k, parts, (size_t)all->total, 0); at < end;) {
         const core_span s = fpemu_walk_span(all, place, at, end - at);
         for (uint64_t i = 0; i < s.n;) {
@@ -879,17 +879,27 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
     const block_element *e = &j->element;
     const block_sink *sink = j->call->sink;
     const uint64_t offset = j->call->rounding->offset;
-    realw held[TILE];
-    uint32_t r[TILE];
+    _Alignas(LINE) realw held[TILE];
+    _Alignas(LINE) uint32_t r[TILE];
     uint8_t codes[TILE];
-    if (!g && !sink && e->search->steps) {
+    _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
+    const int in_place = block_in_place(j), at_once = !g && !sink && e->search->steps;
+    if (at_once && in_place) {
         j->k->loopsw->codebook(e->search, end - begin, j->x + begin, j->y + begin);
         return;
     }
-    for (size_t at = begin, n; at < end; at += n) {
-        const realw *const x = j->x + at;
-        realw *const y = sink || x == j->y + at ? held : j->y + at;
+    for (size_t at = begin, n; at < end && at_once; at += n) {
+        n = end - at < WORDS_TILE ? end - at : WORDS_TILE;
+        block_load(j, (int64_t)at, 1, n, tile);
+        j->k->loopsw->codebook(e->search, n, tile, tile);
+        block_store(j, (int64_t)at, 1, n, tile);
+    }
+    for (size_t at = at_once ? end : begin, n; at < end; at += n) {
+        const realw *const x = in_place ? j->x + at : tile;
+        realw *const y = sink || !in_place || x == j->y + at ? held : j->y + at;
         n = end - at < TILE ? end - at : TILE;
+        if (!in_place)
+            block_load(j, (int64_t)at, 1, n, tile);
         if (e->stochastic)
             fpemu_random_fill(j->k, j->call->rounding, offset + at, n, r);
         if (!sink || g || !e->search->steps)
@@ -900,7 +910,7 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
             j->k->loopsw->codebook_codes(e->search, n, e->search->steps ? x : y, codes);
             sink->codes(sink->context, 0, at, n, j->size, codes);
         } else if (y == held) {
-            memcpy(j->y + at, y, n * sizeof *y);
+            block_store(j, (int64_t)at, 1, n, y);
         }
     }
 }
@@ -1084,7 +1094,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     j->squeezed = f->scaling == FPEMU_SCALING_S2FP8 && !call->stats && !call->sink && !call->compact &&
                   !call->rounding->compat && !j->nan_seen && !j->stochastic && j->walk.total >= SQUEEZE_WORTH &&
                   block_squeeze_begin(j, f);
-    if (plain && j->element.searches && j->size == 1 && block_in_place(j) && !j->nan_seen && !j->scales_only)
+    if (plain && j->element.searches && j->size == 1 && !j->nan_seen && !j->scales_only)
         block_run_table(j);
     else
         block_run_all(j, first, last);
@@ -1269,7 +1279,7 @@ fpemu_status fpemu_block_decode(int carrier, const fpemu_format *f, size_t n, co
     }
 #if CARRIER_BITS == 32
     for (size_t at = 0, m; at < n; at += m) {
-        float tile[BLOCK_TILE];
+        _Alignas(LINE) float tile[BLOCK_TILE];
         m = n - at < BLOCK_TILE ? n - at : BLOCK_TILE;
         fpemu_reader_values(&reader, 0, m, (const char *)codes + at * size, tile);
         carrier_narrow(fpemu_kernels(), carrier, m, tile, (char *)y + at * element);

@@ -141,6 +141,7 @@
 #define quantize_words_fit CARRIER(quantize_words_fit)
 #define unpack_apart CARRIER(unpack_apart)
 #define unpack_compact CARRIER(unpack_compact)
+#define unpack_is_direct CARRIER(unpack_is_direct)
 #define unpack_pieces CARRIER(unpack_pieces)
 #define unpack_runs CARRIER(unpack_runs)
 #define unpack_tensor CARRIER(unpack_tensor)

@@ -110,10 +110,11 @@ static void unpack_values(int carrier, int64_t at, int64_t step, size_t n, const
         ((realw *)y)[at + (int64_t)k * step] = values[k];
 }
 
-/* The scales of `count` blocks and what all of them are times, from their bytes, and the bits of the largest; 0 where
- * one of them would take a value past an end of the carrier, or they are not of this kind. */
+/* The scales of `count` blocks and what all of them are times, from their bytes, and the bits of the largest; powers of
+ * two are at least 2^least, which NULL does not ask for and others leave. 0 where one of them would take a value past an end of the carrier, or they
+ * are not of this kind. */
 static int unpack_scales(const block_reader *r, size_t count, const unsigned char *bytes, size_t size, realw *s,
-                         realw *second, uintw *most)
+                         realw *second, uintw *most, int *least)
 {
     const core_block *b = &r->block;
     const int ends = CARRIER_BIAS - 1;
@@ -139,6 +140,8 @@ static int unpack_scales(const block_reader *r, size_t count, const unsigned cha
         if (low < -ends || high > ends)
             return 0;
         *most = core_power(high);
+        if (least)
+            *least = low;
         return b->near && high + b->emax < ends;
     }
     if (b->rule == FPEMU_SCALING_NVFP4 || b->rule == FPEMU_SCALING_NVFP4_AO)
@@ -146,27 +149,49 @@ static int unpack_scales(const block_reader *r, size_t count, const unsigned cha
     const carrier_loops *const loops = fpemu_kernels()->loopsw;
     loops->decode(&b->scale_coder, count, bytes, size, 0, s);
     loops->runs_amax(count, 1, s, most);
+    if (least && size == 1 && core_codes_are_powers(&b->scale_coder)) {
+        unsigned char low = 255;
+#ifdef _OPENMP
+#pragma omp simd reduction(min : low)
+#endif
+        for (size_t i = 0; i < count; i++)
+            low = bytes[i] < low ? bytes[i] : low;
+        *least = low - 127;
+    }
     return 1;
 }
 
-/* Values of `count` blocks of `length` codes in a row, with these scales, to y of the carrier; codes: room for those
- * that are not looked up. 0 where they are left to unpack_pieces. */
-static int unpack_scaled(const block_reader *r, const core_unpack *u, uint32_t bits, size_t length, size_t count,
-                         const unsigned char *bytes, const realw *s, realw second, uintw most, void *codes, realw *y)
+/* Whether blocks of `length` codes are looked up, and become values of this carrier at once. */
+static int unpack_is_direct(const core_unpack *u, int carrier, uint64_t length, uint64_t count)
+{
+    const int looked_up = u && (count == 1 || length == 16 || length >= 32);
+    return carrier == CARRIER_BITS || (looked_up && fpemu_kernels()->unpack_words);
+}
+
+/* Values of `count` blocks of `length` codes in a row, with these scales, to y of the carrier, which is this one or
+ * unpack_is_direct; codes: room for those that are not looked up. 0 where they are left to unpack_pieces. */
+static int unpack_scaled(const block_reader *r, const core_unpack *u, int carrier, uint32_t bits, size_t length,
+                         size_t count, const unsigned char *bytes, const realw *s, realw second, uintw most, int least,
+                         void *codes, void *y)
 {
     const kernels *const k = fpemu_kernels();
 #if CARRIER_BITS == 32
     if (u && (count == 1 || length == 16 || length >= 32)) {
-        const int tame = !r->scaled || core_unpack_is_tame(u, most, second);
-        k->unpack32[bits](u, length, count, bytes, s, second, tame, y);
+        const enum unpack_type type = carrier == CARRIER_BITS         ? UNPACK_FLOATS
+                                      : carrier == FPEMU_CARRIER_BF16 ? UNPACK_BF16
+                                                                      : UNPACK_F16;
+        int tame = !r->scaled ? (r->values ? 1 : 2) : core_unpack_is_tame(u, most, second);
+        if (tame == 1 && core_unpack_fits(u, type, least, most))
+            tame = 3;
+        k->unpack32[bits](u, type, length, count, bytes, s, second, tame, y);
         return 1;
     }
 #else
-    (void)u;
+    (void)u, (void)carrier, (void)least;
 #endif
     if (!r->scaled || most >= CARRIER_INF)
         return 0;
-    unpack_values_of(r, (int)bits, length * count, bytes, codes, y);
+    unpack_values_of(r, (int)bits, length * count, bytes, codes, (realw *)y);
     k->loopsw->runs_y(length, count, s, second, y, y);
     return 1;
 }
@@ -178,11 +203,12 @@ static uint64_t unpack_runs(const packing *p, const block_reader *r, const core_
     const core_walk *w = &p->walk;
     const fpemu_layout *l = &p->layout;
     const uint64_t length = w->tile_length, full = w->length / length, along = b % w->across;
-    const int direct = to->carrier == CARRIER_BITS;
+    const int direct = unpack_is_direct(u, to->carrier, length, 2);
     const uint64_t most_elements = direct ? UNPACK_BYTES / r->size : UNPACK_TILE;
     uint64_t codes[UNPACK_BYTES / sizeof(uint64_t)];
     realw s[TILE], second, tile[UNPACK_TILE];
     uintw most;
+    int least = INT32_MIN, *const low = to->carrier == CARRIER_BITS ? NULL : &least;
     core_place place;
     if (!r->scaled || w->inner != 1 || (w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->y[3] != 1 ||
         to->compact || length > most_elements || length * l->element_bits % 8 || along >= full)
@@ -191,11 +217,12 @@ static uint64_t unpack_runs(const packing *p, const block_reader *r, const core_
         (size_t)core_smaller(core_smaller(full - along, end - b), core_smaller(most_elements / length, TILE));
     const size_t n = count * (size_t)length;
     if (!unpack_scales(r, count, bytes + l->scales_offset + b * l->scale_bytes, (size_t)l->scale_bytes, s, &second,
-                       &most))
+                       &most, low))
         return 0;
     fpemu_walk_block(w, b, &place);
-    if (!unpack_scaled(r, u, (uint32_t)l->element_bits, (size_t)length, count, bytes + offset_of(p, b), s, second, most,
-                       codes, direct ? (realw *)to->y + place.y : tile))
+    if (!unpack_scaled(r, u, direct ? to->carrier : CARRIER_BITS, (uint32_t)l->element_bits, (size_t)length, count,
+                       bytes + offset_of(p, b), s, second, most, least, codes,
+                       direct ? (char *)to->y + place.y * (int64_t)carrier_size(to->carrier) : (void *)tile))
         return 0;
     if (!direct)
         unpack_values(to->carrier, place.y, 1, n, tile, to->y);
@@ -210,13 +237,22 @@ static int unpack_row(const packing *p, const block_reader *r, const core_unpack
     const uint32_t bits = (uint32_t)p->layout.element_bits;
     realw s[1], second, tile[UNPACK_TILE];
     uintw most;
-    if (!u || !unpack_scales(r, 1, scale, (size_t)p->layout.scale_bytes, s, &second, &most))
+    int least = INT32_MIN, *const low = to->carrier == CARRIER_BITS ? NULL : &least;
+#if CARRIER_BITS == 32
+    const kernels *const k = fpemu_kernels();
+    const int words = carrier_is_narrow(to->carrier) && k->decode_words && !r->scaled && !r->values;
+    if (words && bits == 8 && r->size == 1 &&
+        k->decode_words(&r->coder, to->carrier == FPEMU_CARRIER_BF16, n, bytes, (uint16_t *)to->y + at))
+        return 1;
+#endif
+    if (!u || !unpack_scales(r, 1, scale, (size_t)p->layout.scale_bytes, s, &second, &most, low))
         return 0;
-    if (to->carrier == CARRIER_BITS)
-        return unpack_scaled(r, u, bits, n, 1, bytes, s, second, most, NULL, (realw *)to->y + at);
+    if (unpack_is_direct(u, to->carrier, n, 1))
+        return unpack_scaled(r, u, to->carrier, bits, n, 1, bytes, s, second, most, least, NULL,
+                             (char *)to->y + at * (int64_t)carrier_size(to->carrier));
     for (size_t done = 0, m; done < n; done += m) {
         m = n - done < UNPACK_TILE ? n - done : UNPACK_TILE;
-        unpack_scaled(r, u, bits, m, 1, bytes + done / 8 * bits, s, second, most, NULL, tile);
+        unpack_scaled(r, u, CARRIER_BITS, bits, m, 1, bytes + done / 8 * bits, s, second, most, least, NULL, tile);
         unpack_values(to->carrier, at + (int64_t)done, 1, m, tile, to->y);
     }
     return 1;
@@ -334,6 +370,8 @@ static fpemu_status unpack_tensor(int carrier, const fpemu_format *f, const fpem
     fpemu_environment_enter(&environment);
     fpemu_reader_begin(&reader, f, scale, l->tensor_bytes ? &tensor : NULL);
     const core_unpack *const u = unpack_table(&table, &reader, (uint32_t)l->element_bits, elements);
+    if (u && (f->kind == FPEMU_KIND_FLOAT || f->kind == FPEMU_KIND_FIXED))
+        table.quantum = f->quantum;
     const unpack_to to = {carrier, compact, compact ? bytes_before(&p, first, 8) : 0, y};
     const size_t most = UNPACK_BYTES / reader.size;
     const uint64_t pieces = (l->block_elements - 1) / most + 1, total = pieces * count;

@@ -341,7 +341,7 @@ static APART size_t quantize_words_counted(const quantize_job *j, word_key *key,
     const size_t m = quantize_words(j, key, index, n < tile ? n : tile, x, to);
     if (m == 0 || !j->count_words(&j->words, &j->plan, j->exact, m, x, to, &c))
         return 0;
-    float values[2][NARROW_TILE];
+    _Alignas(LINE) float values[2][NARROW_TILE];
     if (looks) {
         carrier_widen(j->k, j->carrier, m, x, values[0]);
         carrier_widen(j->k, j->carrier, m, to, values[1]);
@@ -590,6 +590,9 @@ static void decode_narrow(const core_coder *c, int carrier, size_t n, const char
 {
     _Alignas(LINE) float tile[NARROW_TILE];
     const kernels *k = fpemu_kernels();
+    if (size == 1 && k->decode_words &&
+        k->decode_words(c, carrier == FPEMU_CARRIER_BF16, n, (const uint8_t *)codes, (uint16_t *)(void *)y))
+        return;
     for (size_t at = 0, m; at < n; at += m) {
         m = n - at < NARROW_TILE ? n - at : NARROW_TILE;
         k->loops32->decode(c, m, codes + at * size, size, 0, tile);

@@ -8,11 +8,15 @@
 
 #define CORE_UNPACK_BITS 8
 
+/* What values become: binary32, or words of core/narrow.h. */
+enum unpack_type { UNPACK_FLOATS, UNPACK_F16, UNPACK_BF16 };
+
 typedef struct core_unpack {
     uint32_t values[16]; /* of codes of 4 bits */
     uint16_t upper[256]; /* of longer codes: the upper halves, the lower ones being 0 */
     uint32_t bits;       /* of a code; 0: no loop has them */
     float most;          /* the largest finite magnitude */
+    int32_t quantum;     /* finite ones are multiples of 2^quantum; INT32_MIN: of nothing that is known */
     uint8_t infinite;    /* one of them is infinite */
     /* Where vectors hold too few values to look them up, steps make them: */
     uint8_t integers;  /* codes are integers, of so many steps; else magnitudes of floats with a sign */
@@ -44,6 +48,7 @@ FPEMU_FN int core_unpack_make(core_unpack *u, uint32_t bits, const uint32_t *val
     }
     if (bits == 4)
         memcpy(u->values, values, sizeof u->values);
+    u->quantum = INT32_MIN;
     u->infinite = (uint8_t)infinite;
     u->bits = 0;
     u->most = core_value32(most);
@@ -107,6 +112,15 @@ FPEMU_FN int core_unpack_is_tame(const core_unpack *u, uint32_t s, float second)
 {
     const float end = (u->most * core_value32(s)) * (second < 0 ? -second : second);
     return !u->infinite && end <= FLT_MAX;
+}
+
+/* Whether values of longer codes, or floats and integers of 4 bits, times powers of two from 2^least up to s, as bits,
+ * are all words of a type: they have no more than 8 significant bits. Of scales that are tame. */
+FPEMU_FN int core_unpack_fits(const core_unpack *u, enum unpack_type type, int least, uint32_t s)
+{
+    const int bottom = type == UNPACK_F16 ? -24 : -133;
+    return type != UNPACK_FLOATS && u->quantum != INT32_MIN && least >= bottom - u->quantum &&
+           (type == UNPACK_BF16 || u->most * core_value32(s) <= 65504.0f);
 }
 
 #endif /* FPEMU_CORE_UNPACK_FAST_H */

@@ -145,6 +145,9 @@ typedef struct kernels {
     void (*widen16[2])(size_t n, const uint16_t *x, float *y);
     void (*narrow16[2])(size_t n, const float *x, uint16_t *y);
     void (*exact16[2])(size_t n, const float *x, uint16_t *y); /* the same where every x is a number of the type */
+    /* words of either type from codes of a byte, all of which have values of the type; 0 where the loop does not do
+     * that. May be NULL */
+    int (*decode_words)(const core_coder32 *c, int bfloat, size_t n, const uint8_t *codes, uint16_t *y);
     /* words rounded by a plan whose results are all of the type, as round does with the numbers, and by core_words; NULL
      * where there is no such loop */
     void (*round16[2][CORE_RULE_AFFINE_FAST + 1][CORE_MODE_COUNT])(const core_plan32 *p, size_t n, const uint16_t *x,
@@ -160,10 +163,11 @@ typedef struct kernels {
     int (*count_words[2])(const core_words *w, const core_plan32 *p, int exact, size_t n, const uint16_t *x,
                           const uint16_t *y, tile_counts *c);
     /* y = the values of packed codes of so many bits, times the scale of their block, times `second`: of one block, or
-     * `count` of `length` = 16, 32 or more that fill bytes; tame: core_unpack_is_tame of all scales. May be NULL */
-    void (*unpack32[CORE_UNPACK_BITS + 1])(const core_unpack *u, size_t length, size_t count,
-                                           const unsigned char *bytes, const float *s, float second, int tame,
-                                           float *y);
+     * `count` of `length` = 16, 32 or more that fill bytes; tame: core_unpack_is_tame of all scales, or 2: they are
+     * 1, and the values of the type, or 3: core_unpack_fits too, and second is 1; words only with `unpack_words`. May be NULL */
+    void (*unpack32[CORE_UNPACK_BITS + 1])(const core_unpack *u, enum unpack_type type, size_t length, size_t count,
+                                           const unsigned char *bytes, const float *s, float second, int tame, void *y);
+    int unpack_words;
     int (*unpack_make)(core_unpack *u, uint32_t bits, const uint32_t *values); /* core_unpack_make */
     /* the other way: packed codes of so many bits, by a form for which core_direct_stops, of x times `down` of their
      * block, or by it; any: x may be NaN; inverse: NULL, or inverses of `down` where core_fast_holds. May be NULL */

@@ -4,26 +4,12 @@
  * (tests/against_judges/narrow.c). */
 
 #if defined(__AVX512F__)
+#include "narrow_vectors.h"
 #define NARROW_LANES 16
 #define NARROW_VECTOR __m512
 static inline __m512 widen_f16_vector(const uint16_t *x)
 {
     return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)x));
-}
-
-/* Of numbers of the type. */
-static inline void narrow_f16_vector(__m512 v, uint16_t *y)
-{
-    _mm256_storeu_si256((__m256i *)(void *)y, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
-}
-
-/* Finite numbers stop at the largest, infinities and NaN pass. */
-static inline __m512 stop_f16_vector(__m512 v)
-{
-    const __m512i a = _mm512_and_si512(_mm512_castps_si512(v), _mm512_set1_epi32(0x7fffffff));
-    const __mmask16 finite = _mm512_cmplt_epi32_mask(a, _mm512_set1_epi32((int)CORE_INF32));
-    const __m512 low = _mm512_mask_min_ps(v, finite, v, _mm512_set1_ps(65504.0f));
-    return _mm512_mask_max_ps(low, finite, low, _mm512_set1_ps(-65504.0f));
 }
 #elif defined(__F16C__) && defined(__AVX2__)
 #define NARROW_LANES 8
@@ -72,16 +58,18 @@ static void widen_f16(size_t n, const uint16_t *x, float *y)
 static void narrow_f16(size_t n, const float *x, uint16_t *y)
 {
     size_t i = 0;
-#ifdef NARROW_LANES
+#if defined(__AVX512F__)
+    for (; i + 32 <= n; i += 32)
+        _mm512_storeu_si512(y + i, narrow_f16_words(_mm512_loadu_ps(x + i), _mm512_loadu_ps(x + i + 16)));
+    if (i + 16 <= n) {
+        const __m512i words = narrow_f16_words(_mm512_loadu_ps(x + i), _mm512_setzero_ps());
+        _mm256_storeu_si256((__m256i *)(void *)(y + i), _mm512_castsi512_si256(words));
+        i += 16;
+    }
+#elif defined(NARROW_LANES)
     for (; i + NARROW_LANES <= n; i += NARROW_LANES) {
         NARROW_VECTOR v;
         memcpy(&v, x + i, sizeof v);
-#ifdef __AVX512F__ /* seldom does one lie farther out */
-        if (_mm512_cmp_ps_mask(_mm512_abs_ps(v), _mm512_set1_ps(65504.0f), _CMP_NLE_UQ) == 0) {
-            narrow_f16_vector(v, y + i);
-            continue;
-        }
-#endif
         narrow_f16_vector(stop_f16_vector(v), y + i);
     }
 #endif
@@ -94,34 +82,12 @@ static void widen_bf16(size_t n, const uint16_t *x, float *y)
     NARROW_REST(from_bf16, uint16_t, uint32_t)
 }
 
-#ifdef __AVX512F__
-/* Bits of a number whose upper half is the word, and whether the number is not finite, or its word would not be. */
-static inline __m512i narrow_bf16_vector(__m512i u, __mmask16 *past)
-{
-    const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
-    *past = _mm512_cmpge_epu32_mask(_mm512_slli_epi32(u, 1), _mm512_set1_epi32((int)0xfeff0000u));
-    return _mm512_add_epi32(_mm512_add_epi32(u, _mm512_set1_epi32(0x7fff)), odd);
-}
-#endif
-
 static void narrow_bf16(size_t n, const float *x, uint16_t *y)
 {
     size_t i = 0;
 #ifdef __AVX512F__
-    const __m512i upper = _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27,
-                                           25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
-    for (size_t all = n; i + 32 <= all; i += 32) {
-        __mmask16 past[2];
-        const __m512i a = narrow_bf16_vector(_mm512_loadu_si512(x + i), past);
-        const __m512i b = narrow_bf16_vector(_mm512_loadu_si512(x + i + 16), past + 1);
-        if ((past[0] | past[1]) == 0) {
-            _mm512_storeu_si512(y + i, _mm512_permutex2var_epi16(a, upper, b));
-        } else {
-            n = i + 32;
-            NARROW_REST(to_bf16, uint32_t, uint16_t)
-            n = all;
-        }
-    }
+    for (; i + 32 <= n; i += 32)
+        _mm512_storeu_si512(y + i, narrow_bf16_words(_mm512_loadu_si512(x + i), _mm512_loadu_si512(x + i + 16)));
 #endif
     NARROW_REST(to_bf16, uint32_t, uint16_t)
 }
@@ -130,7 +96,14 @@ static void narrow_bf16(size_t n, const float *x, uint16_t *y)
 static void exact_f16(size_t n, const float *x, uint16_t *y)
 {
     size_t i = 0;
-#ifdef NARROW_LANES
+#if defined(__AVX512F__)
+    for (; i + 32 <= n; i += 32)
+        _mm512_storeu_si512(
+            y + i, narrow_f16_pair(_mm512_loadu_ps(x + i), _mm512_loadu_ps(x + i + 16), _MM_FROUND_TO_NEAREST_INT));
+    for (; i + 16 <= n; i += 16)
+        _mm256_storeu_si256((__m256i *)(void *)(y + i),
+                            narrow_f16_side(_mm512_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
+#elif defined(NARROW_LANES)
     for (; i + NARROW_LANES <= n; i += NARROW_LANES) {
         NARROW_VECTOR v;
         memcpy(&v, x + i, sizeof v);
@@ -142,11 +115,16 @@ static void exact_f16(size_t n, const float *x, uint16_t *y)
 
 static void exact_bf16(size_t n, const float *x, uint16_t *y)
 {
-    SIMD for (size_t i = 0; i < n; i++)
+    size_t i = 0;
+#ifdef __AVX512F__
+    for (; i + 32 <= n; i += 32)
+        _mm512_storeu_si512(y + i, narrow_upper(_mm512_loadu_si512(x + i), _mm512_loadu_si512(x + i + 16)));
+#endif
+    SIMD for (size_t e = i; e < n; e++)
     {
         uint32_t u;
-        memcpy(&u, x + i, sizeof u);
-        y[i] = (uint16_t)(u >> 16);
+        memcpy(&u, x + e, sizeof u);
+        y[e] = (uint16_t)(u >> 16);
     }
 }
 #undef NARROW_REST

@@ -26,6 +26,7 @@
 #define ODD_FUSES 1
 #define ODD_TO(side) (_MM_FROUND_TO_##side | _MM_FROUND_NO_EXC)
 #define ODD_LANES (sizeof(ODD_VECTOR) / sizeof(realw))
+#define ODD_SAMPLES 2 /* vectors that are looked at */
 
 FPEMU_FN ODD_VECTOR CARRIER(odd_of)(ODD_VECTOR first, ODD_VECTOR second)
 {
@@ -53,12 +54,53 @@ FPEMU_FN ODD_VECTOR CARRIER(odd_root)(ODD_VECTOR x)
     return CARRIER(odd_from)(q, ODD_FLOATS(fnmadd_round)(q, q, x, ODD_TO(POS_INF)));
 }
 
+/* The same of any binades: the processor takes long where an operand, a quotient or a remainder is subnormal. So these
+ * are of the numbers from 1 to 2 that stand before the powers of two. A quotient that is cut at the carrier's smallest
+ * step, or stops at its largest number, is taken back for its remainder; of zeros and infinities that is a NaN. */
+FPEMU_FN ODD_VECTOR CARRIER(odd_quotient_far)(ODD_VECTOR x, ODD_VECTOR y)
+{
+    const ODD_VECTOR a = ODD_FLOATS(getmant)(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero);
+    const ODD_VECTOR b = ODD_FLOATS(getmant)(y, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero);
+    const ODD_VECTOR m = ODD_FLOATS(getexp)(x), n = ODD_FLOATS(getexp)(y);
+    const ODD_VECTOR q = ODD_FLOATS(div_round)(a, b, ODD_TO(ZERO));
+    const ODD_VECTOR kept = ODD_FLOATS(scalef_round)(q, ODD_FLOATS(sub)(m, n), ODD_TO(ZERO));
+    const ODD_VECTOR back = ODD_FLOATS(scalef)(kept, ODD_FLOATS(sub)(n, m));
+    const ODD_VECTOR sign = ODD_FLOATS(and)(ODD_FLOATS(xor)(x, y), ODD_FLOATS(set1)((realw)-0.0));
+    return ODD_FLOATS(or)(CARRIER(odd_from)(kept, ODD_FLOATS(fnmadd_round)(back, b, a, ODD_TO(POS_INF))), sign);
+}
+
+/* By numbers from 1/2 to 2 that stand before even powers of two. What is scaled goes by the integer below. */
+FPEMU_FN ODD_VECTOR CARRIER(odd_root_far)(ODD_VECTOR x)
+{
+    const ODD_VECTOR half = ODD_FLOATS(set1)((realw)0.5);
+    const ODD_VECTOR power = ODD_FLOATS(fmadd)(ODD_FLOATS(getexp)(x), half, half);
+    const ODD_VECTOR a = ODD_FLOATS(getmant)(x, _MM_MANT_NORM_p5_2, _MM_MANT_SIGN_zero);
+    const ODD_VECTOR root = ODD_FLOATS(scalef)(CARRIER(odd_root)(a), power), zero = ODD_FLOATS(setzero)();
+    const ODD_VECTOR sign = ODD_FLOATS(and)(x, ODD_FLOATS(set1)((realw)-0.0));
+    const ODD_VECTOR nan = ODD_FLOATS(set1)(core_value(CARRIER_INF | CARRIER_INF >> 1));
+    return ODD_FLOATS(mask_mov)(ODD_FLOATS(or)(root, sign), ODD_PAST(zero, x), nan);
+}
+
+/* Whether the first of n numbers are so far from the carrier's ends that quotients and remainders are too, or
+ * are 0, infinite or NaN; at_most: none is too large. */
+static int CARRIER(odd_is_near)(size_t n, const realw *a, int at_most)
+{
+    const uintw far = CARRIER_BIAS / 2 - 3, infinity = CARRIER_INF;
+    const ODD_VECTOR zero = ODD_FLOATS(setzero)(), end = ODD_FLOATS(set1)(core_value(infinity));
+    const ODD_VECTOR least = ODD_FLOATS(set1)(core_value((CARRIER_BIAS - far) << CARRIER_MANTISSA));
+    const ODD_VECTOR most = at_most ? ODD_FLOATS(set1)(core_value((CARRIER_BIAS + far) << CARRIER_MANTISSA)) : end;
+    int away = 0;
+    for (size_t k = 0; k < ODD_SAMPLES && n >= ODD_LANES * ODD_SAMPLES; k++) {
+        const ODD_VECTOR x = ODD_FLOATS(abs)(ODD_FLOATS(loadu)(a + k * ODD_LANES));
+        away |= (ODD_PAST(x, zero) & ODD_PAST(least, x)) | (ODD_PAST(x, most) & ODD_PAST(end, x));
+    }
+    return !away;
+}
+
 #define ODD_ADD(side) ODD_FLOATS(add_round)(x, y, side)
 #define ODD_SUB(side) ODD_FLOATS(sub_round)(x, y, side)
 #define ODD_MUL(side) ODD_FLOATS(mul_round)(x, y, side)
 #define ODD_FMA(side) ODD_FLOATS(fmadd_round)(x, y, z, side)
-#define ODD_DIV CARRIER(odd_quotient)(x, y)
-#define ODD_SQRT CARRIER(odd_root)(x)
 #define ODD_ARRAYS(name, result)                                                                                       \
     FPEMU_FN void CARRIER(odd_step_##name)(const realw *a, const realw *b, const realw *c, realw *odd)                 \
     {                                                                                                                  \
@@ -167,8 +209,26 @@ FPEMU_FN ODD_VECTOR CARRIER(odd_root)(ODD_VECTOR x)
 ODD_SUMS(add, ODD_ADD)
 ODD_SUMS(sub, ODD_SUB)
 ODD_LOOP(mul, ODD_PRODUCT)
+#ifdef __AVX512F__
+ODD_ARRAYS(div_near, CARRIER(odd_quotient)(x, y))
+ODD_ARRAYS(div_far, CARRIER(odd_quotient_far)(x, y))
+ODD_ARRAYS(sqrt_near, CARRIER(odd_root)(x))
+ODD_ARRAYS(sqrt_far, CARRIER(odd_root_far)(x))
+
+static void CARRIER(odd_div)(size_t n, const realw *a, const realw *b, const realw *c, realw *odd)
+{
+    const int near = CARRIER(odd_is_near)(n, a, 1) && CARRIER(odd_is_near)(n, b, 1);
+    (near ? CARRIER(odd_div_near) : CARRIER(odd_div_far))(n, a, b, c, odd);
+}
+
+static void CARRIER(odd_sqrt)(size_t n, const realw *a, const realw *b, const realw *c, realw *odd)
+{
+    (CARRIER(odd_is_near)(n, a, 0) ? CARRIER(odd_sqrt_near) : CARRIER(odd_sqrt_far))(n, a, b, c, odd);
+}
+#else
 ODD_LOOP(div, ODD_DIV)
 ODD_LOOP(sqrt, ODD_SQRT)
+#endif
 #if ODD_FUSES
 ODD_SUMS(fma, ODD_FMA)
 #endif
@@ -205,6 +265,7 @@ ODD_SUMS(fma, ODD_FMA)
 #undef ODD_LAST_BIT
 #undef ODD_TO
 #undef ODD_LANES
+#undef ODD_SAMPLES
 #undef ODD_HOLDS
 #undef ODD_FUSES
 #undef ODD_DOWN

@@ -277,68 +277,114 @@ static inline void unpack_64_of_8(const unpack_table_8 *t, const unsigned char *
 }
 #endif
 
-enum unpack_form { UNPACK_ONCE, UNPACK_TWICE, UNPACK_MENDED };
+enum unpack_form { UNPACK_AS_THEY_ARE, UNPACK_EXACT, UNPACK_ONCE, UNPACK_TWICE, UNPACK_MENDED };
+
+/* 16 or 8 values under their scale. */
+FPEMU_FN unpack_values unpack_under(enum unpack_form form, unpack_values v, float s, float second)
+{
+    if (form == UNPACK_AS_THEY_ARE)
+        return v;
+    unpack_values out = unpack_times(v, unpack_all(s));
+    if (form > UNPACK_ONCE)
+        out = unpack_times(out, unpack_all(second));
+    return form == UNPACK_MENDED ? unpack_mend(out) : out;
+}
 
 /* 64 values of codes, each 16 under a scale of their own: the numbers s, s + next[0], ... */
-FPEMU_FN void unpack_scale(enum unpack_form form, const float *s, const size_t next[4], float second,
-                           const unpack_values v[UNPACK_VECTORS], float *y)
+FPEMU_FN void unpack_scale(enum unpack_form form, enum unpack_type type, const float *s, const size_t next[4],
+                           float second, const unpack_values v[UNPACK_VECTORS], char *y)
 {
-    for (int k = 0; k < UNPACK_VECTORS; k++) {
-        unpack_values out = unpack_times(v[k], unpack_all(s[next[k * UNPACK_LANES / 16]]));
-        if (form != UNPACK_ONCE)
-            out = unpack_times(out, unpack_all(second));
-        unpack_store(y + k * UNPACK_LANES, form == UNPACK_MENDED ? unpack_mend(out) : out);
+#ifdef __AVX512F__
+    for (int k = 0; k < UNPACK_VECTORS && type != UNPACK_FLOATS; k += 2) {
+        const __m512 a = unpack_under(form, v[k], s[next[k]], second);
+        const __m512 b = unpack_under(form, v[k + 1], s[next[k + 1]], second);
+        const __m512i u = _mm512_castps_si512(a), w = _mm512_castps_si512(b);
+        __m512i words;
+        if (type == UNPACK_F16)
+            words = form <= UNPACK_EXACT ? narrow_f16_pair(a, b, _MM_FROUND_TO_NEAREST_INT) : narrow_f16_words(a, b);
+        else
+            words = form <= UNPACK_EXACT ? narrow_upper(u, w) : narrow_bf16_words(u, w);
+        _mm512_storeu_si512(y + k * UNPACK_LANES * 2, words);
     }
+#endif
+    for (int k = 0; k < UNPACK_VECTORS && type == UNPACK_FLOATS; k++)
+        unpack_store((float *)(void *)(y + k * UNPACK_LANES * 4),
+                     unpack_under(form, v[k], s[next[k * UNPACK_LANES / 16]], second));
 }
+
+#ifdef __AVX512F__
+#define UNPACK_WORDS(width)                                                                                            \
+    case UNPACK_F16: unpack_as_##width(u, UNPACK_F16, length, count, bytes, s, second, tame, (char *)y); break;        \
+    case UNPACK_BF16:                                                                                                  \
+        unpack_as_##width(u, UNPACK_BF16, length, count, bytes, s, second, tame, (char *)y);                           \
+        break;
+#else
+#define UNPACK_WORDS(width)
+#endif
 
 /* n values whose scales go on by next[4] every 64. */
 #define UNPACK_LOOP(width)                                                                                             \
-    FPEMU_FN void unpack_stretch_##width(const unpack_table_##width *t, enum unpack_form form, size_t n,               \
-                                         const unsigned char *bytes, const float *s, const size_t next[5],             \
-                                         float second, float *y)                                                       \
+    FPEMU_FN void unpack_stretch_##width(const unpack_table_##width *t, enum unpack_form form, enum unpack_type type,  \
+                                         size_t n, const unsigned char *bytes, const float *s, const size_t next[5],   \
+                                         float second, char *y)                                                        \
     {                                                                                                                  \
+        const size_t size = type == UNPACK_FLOATS ? sizeof(float) : sizeof(uint16_t);                                  \
         unpack_values v[UNPACK_VECTORS];                                                                               \
         size_t i = 0;                                                                                                  \
         for (; i + 64 <= n; i += 64, bytes += (width)*8, s += next[4]) {                                               \
             unpack_64_of_##width(t, bytes, v);                                                                         \
-            unpack_scale(form, s, next, second, v, y + i);                                                             \
+            unpack_scale(form, type, s, next, second, v, y + i * size);                                                \
         }                                                                                                              \
         if (i < n) {                                                                                                   \
             unsigned char some[(width)*8] = {0};                                                                       \
             const size_t left = n - i;                                                                                 \
             const size_t within[4] = {0, left > 16 ? next[1] : 0, left > 32 ? next[2] : 0, left > 48 ? next[3] : 0};   \
-            float values[64];                                                                                          \
+            char values[64 * sizeof(float)];                                                                           \
             memcpy(some, bytes, (left * (width) + 7) / 8);                                                             \
             unpack_64_of_##width(t, some, v);                                                                          \
-            unpack_scale(form, s, within, second, v, values);                                                          \
-            memcpy(y + i, values, left * sizeof *y);                                                                   \
+            unpack_scale(form, type, s, within, second, v, values);                                                    \
+            memcpy(y + i * size, values, left * size);                                                                 \
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
-    static inline void unpack_runs_##width(const core_unpack *u, enum unpack_form form, size_t length, size_t count,   \
-                                           const unsigned char *bytes, const float *s, float second, float *y)         \
+    FPEMU_FN void unpack_runs_##width(const core_unpack *u, enum unpack_form form, enum unpack_type type,              \
+                                      size_t length, size_t count, const unsigned char *bytes, const float *s,         \
+                                      float second, char *y)                                                           \
     {                                                                                                                  \
         static const size_t places[3][5] = {{0, 1, 2, 3, 4}, {0, 0, 1, 1, 2}, {0, 0, 0, 0, 0}};                        \
+        const size_t size = type == UNPACK_FLOATS ? sizeof(float) : sizeof(uint16_t);                                  \
         const unpack_table_##width t = unpack_load_##width(u);                                                         \
         if (count > 1 && length <= 32) {                                                                               \
-            unpack_stretch_##width(&t, form, length *count, bytes, s, places[length == 32], second, y);                \
+            unpack_stretch_##width(&t, form, type, length *count, bytes, s, places[length == 32], second, y);          \
             return;                                                                                                    \
         }                                                                                                              \
         for (size_t b = 0; b < count; b++)                                                                             \
-            unpack_stretch_##width(&t, form, length, bytes + b * (length * (width) / 8), s + b, places[2], second,     \
-                                   y + b * length);                                                                    \
+            unpack_stretch_##width(&t, form, type, length, bytes + b * (length * (width) / 8), s + b, places[2],       \
+                                   second, y + b * length * size);                                                     \
     }                                                                                                                  \
                                                                                                                        \
-    UNPACK_STATIC void UNPACK_NAME(width)(const core_unpack *u, size_t length, size_t count,                           \
-                                          const unsigned char *bytes, const float *s, float second, int tame,          \
-                                          float *y)                                                                    \
+    FPEMU_FN void unpack_as_##width(const core_unpack *u, enum unpack_type type, size_t length, size_t count,          \
+                                    const unsigned char *bytes, const float *s, float second, int tame, char *y)       \
     {                                                                                                                  \
         if (!tame)                                                                                                     \
-            unpack_runs_##width(u, UNPACK_MENDED, length, count, bytes, s, second, y);                                 \
+            unpack_runs_##width(u, UNPACK_MENDED, type, length, count, bytes, s, second, y);                           \
+        else if (tame == 2 && type != UNPACK_FLOATS)                                                                   \
+            unpack_runs_##width(u, UNPACK_AS_THEY_ARE, type, length, count, bytes, s, second, y);                      \
+        else if (tame == 3 && type != UNPACK_FLOATS)                                                                   \
+            unpack_runs_##width(u, UNPACK_EXACT, type, length, count, bytes, s, second, y);                            \
         else if (second < 1 || second > 1)                                                                             \
-            unpack_runs_##width(u, UNPACK_TWICE, length, count, bytes, s, second, y);                                  \
+            unpack_runs_##width(u, UNPACK_TWICE, type, length, count, bytes, s, second, y);                            \
         else                                                                                                           \
-            unpack_runs_##width(u, UNPACK_ONCE, length, count, bytes, s, second, y);                                   \
+            unpack_runs_##width(u, UNPACK_ONCE, type, length, count, bytes, s, second, y);                             \
+    }                                                                                                                  \
+                                                                                                                       \
+    UNPACK_STATIC void UNPACK_NAME(width)(const core_unpack *u, enum unpack_type type, size_t length, size_t count,    \
+                                          const unsigned char *bytes, const float *s, float second, int tame, void *y) \
+    {                                                                                                                  \
+        switch (type) {                                                                                                \
+            UNPACK_WORDS(width)                                                                                        \
+        default: unpack_as_##width(u, UNPACK_FLOATS, length, count, bytes, s, second, tame, (char *)y);                \
+        }                                                                                                              \
     }
 
 #ifdef __AVX512VBMI__

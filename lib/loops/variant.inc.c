@@ -339,6 +339,12 @@ static void narrow(size_t n, const double *x, float *y)
 
 #include "narrow.inc.c"
 
+#ifdef __AVX512F__
+#define UNPACK_GIVES_WORDS 1
+#else
+#define UNPACK_GIVES_WORDS 0
+#endif
+
 static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
 {
 #if defined(__AVX2__) && !defined(__AVX512F__)
@@ -406,9 +412,9 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
     }
 #endif
 
-/* The table of an instruction set; `table32`, `words`, for Philox, `unpack_8` and `pack` may be better ones than those of
- * this file. */
-#define KERNELS_TABLE(name_text, is_valid, table32, words, unpack_8, pack)                                             \
+/* The table of an instruction set; `table32`, `words`, for Philox, `words_of` codes, `unpack_8` and `pack` may be better
+ * ones than those of this file. */
+#define KERNELS_TABLE(name_text, is_valid, table32, words, words_of, unpack_8, pack)                                   \
     {                                                                                                                  \
         .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &loops_table64, .hash = fill_hash,        \
         .philox = words, .stochastic32 = STOCHASTIC, .pow2_drawn32 = DRAWN_POW2_TABLE,                                 \
@@ -427,8 +433,9 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
         .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .round_words = WORDS_TABLE,                          \
         .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .pack32 = pack, .pack_few = PACK_FEW,         \
-        .unpack32 = UNPACK_TABLE(unpack_8), .unpack_make = unpack_make, .fma_odd = fma_odd,                            \
-        .round_nearest = round_nearest, .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,              \
+        .unpack32 = UNPACK_TABLE(unpack_8), .unpack_words = UNPACK_GIVES_WORDS, .decode_words = words_of,              \
+        .unpack_make = unpack_make, .fma_odd = fma_odd, .round_nearest = round_nearest,                                \
+        .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,                                              \
         .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \
                   MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},                                                     \
         .mac_inside = {mac_none_inside, mac_inside_inside}, .largest = largest, .mac_binary32 = mac_binary32,          \
@@ -436,4 +443,4 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
     }
 
 const kernels KERNELS =
-    KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &loops_table32, fill_philox, loop_unpack_8, PACK_TABLE);
+    KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &loops_table32, fill_philox, NULL, loop_unpack_8, PACK_TABLE);

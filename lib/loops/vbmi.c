@@ -9,6 +9,7 @@
 #include "core/codebook_fast.h"
 #include "core/round_fast.h"
 #include "core/unpack_fast.h"
+#include "narrow_vectors.h"
 #include "vbmi.h"
 
 /* The bytes of a table of 256 that `codes` name; `upper`: those codes from 128 on. */
@@ -49,6 +50,27 @@ void fpemu_vbmi_decode(const uint8_t low[256], const uint8_t high[256], size_t n
             for (int k = 0; k < 4; k++)
                 _mm512_mask_storeu_epi32(out + 4 * i + 64 * (size_t)k, (__mmask16)(some >> 16 * k), floats[k]);
         }
+    }
+}
+
+void fpemu_vbmi_decode_words(const uint8_t low[256], const uint8_t high[256], size_t n, const uint8_t *codes,
+                             uint16_t *y)
+{
+    /* unpacking takes 8 neighbours from each of the 4 lanes */
+    const __m512i order = _mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0);
+    __m512i lows[4], highs[4];
+    for (int k = 0; k < 4; k++) {
+        lows[k] = _mm512_loadu_si512(low + 64 * k);
+        highs[k] = _mm512_loadu_si512(high + 64 * k);
+    }
+    for (size_t i = 0; i < n; i += 64) {
+        const size_t left = n - i;
+        const __mmask64 some = left < 64 ? ~(~(__mmask64)0 << left) : ~(__mmask64)0;
+        const __m512i c = _mm512_permutexvar_epi64(order, _mm512_maskz_loadu_epi8(some, codes + i));
+        const __mmask64 upper = _mm512_movepi8_mask(c);
+        const __m512i l = look_up(lows, c, upper), h = look_up(highs, c, upper);
+        _mm512_mask_storeu_epi16(y + i, (__mmask32)some, _mm512_unpacklo_epi8(l, h));
+        _mm512_mask_storeu_epi16(y + i + 32, (__mmask32)(some >> 32), _mm512_unpackhi_epi8(l, h));
     }
 }
 

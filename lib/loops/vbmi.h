@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/unpack_fast.h"
+
 struct core_planes;
 struct core_codebook;
-struct core_unpack;
 struct core_direct32;
 
 /* y[i] = (high[c] << 24 | low[c] << 16) as bits of a float, c = codes[i]: tables of values with 16 bits at most.
@@ -31,8 +32,11 @@ void fpemu_vbmi_codebook_runs(const struct core_planes *p, size_t length, size_t
                               const float *scales, const void *x, void *y);
 
 /* As unpack32 of struct kernels, of codes of 8 bits. */
-void fpemu_vbmi_unpack_8(const struct core_unpack *u, size_t length, size_t count, const unsigned char *bytes,
-                         const float *s, float second, int tame, float *y);
+void fpemu_vbmi_unpack_8(const core_unpack *u, enum unpack_type type, size_t length, size_t count,
+                         const unsigned char *bytes, const float *s, float second, int tame, void *y);
+/* y[i] = words high[c] << 8 | low[c], c = codes[i]. */
+void fpemu_vbmi_decode_words(const uint8_t low[256], const uint8_t high[256], size_t n, const uint8_t *codes,
+                             uint16_t *y);
 
 /* As pack32 of struct kernels. */
 void fpemu_vbmi_pack_4(const struct core_direct32 *d, int divide, int any, size_t length, size_t count,

@@ -85,7 +85,8 @@ static inline words word_parity(words b, words flip, words step)
 /* core_words, in vectors. */
 typedef struct word_vectors {
     words least, flip, from, fewest, most, deeper, steps;
-    words zero, past[2], overflow[2], keeps, largest;
+    words zero, past[2], overflow[2], keeps, largest, nan;
+    int one_nan; /* only NaN need more, all of them the same */
 } word_vectors;
 
 /* 2^d, word by word. */
@@ -136,6 +137,8 @@ static inline word_vectors word_vectors_of(const core_words *w, int mode, int fo
     v.overflow[1] = word_all(ends == CORE_WORDS_ALIKE ? w->overflow[0] ^ w->overflow[1] : w->overflow[1]);
     v.keeps = word_all(w->keeps ? 0x8000 : 0);
     v.largest = word_all(w->largest);
+    v.nan = word_all(w->nan[0]);
+    v.one_nan = w->largest == (0x7fff & ~0u << w->digits) && w->nan[0] == w->nan[1];
     return v;
 }
 
@@ -227,8 +230,10 @@ FPEMU_FN words word_round(const core_words *w, const word_vectors *v, int mode, 
 /* y, made of x, or what it should be where x has infinities or NaN. */
 static inline words word_unless_special(const core_words *w, const word_vectors *v, words x, words y)
 {
-    return __builtin_expect(word_any(word_above(word_and(x, word_all(0x7fff)), v->largest)), 0) ? word_specials(w, x, y)
-                                                                                                : y;
+    const word_mask above = word_above(word_and(x, word_all(0x7fff)), v->largest);
+    if (v->one_nan) /* no branch, which NaN strewn among numbers would have the processor mispredict */
+        return word_where(above, v->nan, y);
+    return __builtin_expect(word_any(above), 0) ? word_specials(w, x, y) : y;
 }
 
 /* Two halves of a vector, each in binary32. */
@@ -298,6 +303,16 @@ FPEMU_FN words word_even(const core_words *w, const word_vectors *v, int mode, i
     return word_unless_special(w, v, x, y);
 }
 
+/* Whether there are such numbers among the first. */
+static int words_have_special(const word_vectors *v, size_t n, const uint16_t *x)
+{
+    enum { SAMPLES = 8 };
+    words most = word_all(0);
+    for (size_t s = 0; s < SAMPLES && n >= WORD_LANES * SAMPLES; s++)
+        most = word_larger(most, word_and(word_load(x + s * WORD_LANES), word_all(0x7fff)));
+    return word_any(word_above(most, v->largest));
+}
+
 /* A loop over whole vectors, and what is left in one more. */
 #define WORDS_RUN(vector)                                                                                              \
     {                                                                                                                  \
@@ -320,7 +335,8 @@ FPEMU_FN words word_even(const core_words *w, const word_vectors *v, int mode, i
     static void words_##name##_##form##_##ends(const core_words *given, size_t n, const uint16_t *x, uint16_t *y)      \
     {                                                                                                                  \
         const core_words w = *given;                                                                                   \
-        const word_vectors v = word_vectors_of(&w, mode, CORE_WORDS_##form, CORE_WORDS_##ends);                        \
+        word_vectors v = word_vectors_of(&w, mode, CORE_WORDS_##form, CORE_WORDS_##ends);                              \
+        v.one_nan &= words_have_special(&v, n, x);                                                                     \
         WORDS_RUN(word_unless_special(&w, &v, from,                                                                    \
                                       word_round(&w, &v, mode, CORE_WORDS_##form, CORE_WORDS_##ends, from, from)))     \
     }
@@ -331,7 +347,8 @@ FPEMU_FN words word_even(const core_words *w, const word_vectors *v, int mode, i
                                                                        const uint16_t *x, uint16_t *y)                 \
     {                                                                                                                  \
         const core_words w = *given;                                                                                   \
-        const word_vectors v = word_vectors_of(&w, mode, CORE_WORDS_EVEN, CORE_WORDS_STOP);                            \
+        word_vectors v = word_vectors_of(&w, mode, CORE_WORDS_EVEN, CORE_WORDS_STOP);                                  \
+        v.one_nan &= words_have_special(&v, n, x);                                                                     \
         WORDS_RUN(word_even(&w, &v, mode, bfloat, from))                                                               \
     }
 #define WORDS_EVEN(name, mode, side)                                                                                   \

@@ -55,6 +55,26 @@ static void decode_vbmi(const core_coder32 *c, size_t n, const void *codes, size
         fpemu_vbmi_decode(low, high, n, (const uint8_t *)codes, streaming, y);
 }
 
+/* The same of words. */
+static int decode_words_vbmi(const core_coder32 *c, int bfloat, size_t n, const uint8_t *codes, uint16_t *y)
+{
+    uint8_t all[256], low[256], high[256];
+    float values[256];
+    uint16_t words[256];
+    if (n < 512)
+        return 0;
+    for (unsigned code = 0; code < 256; code++)
+        all[code] = (uint8_t)code;
+    loop_decode32(c, 256, all, 1, 0, values);
+    (bfloat ? exact_bf16 : exact_f16)(256, values, words);
+    for (unsigned code = 0; code < 256; code++) {
+        low[code] = (uint8_t)words[code];
+        high[code] = (uint8_t)(words[code] >> 8);
+    }
+    fpemu_vbmi_decode_words(low, high, n, codes, y);
+    return 1;
+}
+
 static void codebook_vbmi(const core_search32 *s, size_t n, const void *t, void *y)
 {
     if (s->planes.usable)
@@ -162,7 +182,7 @@ static void philox_vbmi(uint64_t seed, uint64_t stream, int per_word, int n_bits
         [4] = fpemu_vbmi_pack_4, [6] = fpemu_vbmi_pack_6, [8] = fpemu_vbmi_pack_8                                      \
     }
 
-const kernels fpemu_vbmi =
-    KERNELS_TABLE("x86-64-v4-vbmi", valid_vbmi, &loops_table_vbmi, philox_vbmi, fpemu_vbmi_unpack_8, PACK_TABLE_VBMI);
+const kernels fpemu_vbmi = KERNELS_TABLE("x86-64-v4-vbmi", valid_vbmi, &loops_table_vbmi, philox_vbmi,
+                                         decode_words_vbmi, fpemu_vbmi_unpack_8, PACK_TABLE_VBMI);
 
 #endif
