@@ -175,7 +175,8 @@ FPEMU_FN int core_integer_codes_make(core_integer_codes *k, const core_plan *p, 
     const int affine = p->rule == CORE_RULE_AFFINE_FAST;
     k->zero = (uintw)c->zero_point;
     k->mask = (uintw)c->mask;
-    if ((p->mode > FPEMU_MODE_RTO && p->mode != FPEMU_MODE_SR) || p->compat || c->nan[0] != c->nan[1] || p->nan[0] != p->nan[1])
+    if ((p->mode > FPEMU_MODE_RTO && p->mode != FPEMU_MODE_SR) || p->compat || c->nan[0] != c->nan[1] ||
+        p->nan[0] != p->nan[1])
         return 0;
     if (affine) {
         k->nan = core_affine_quick_code(c, 1 / (realw)c->scale_value, CARRIER_NAN, p->nan[0]);

@@ -7,8 +7,8 @@
 
 FPEMU_FN __m512 to_odd(__m512 down, __m512 up)
 {
-    return _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(down), _mm512_castps_si512(up),
-                                                         _mm512_set1_epi32(1), 0xf8));
+    return _mm512_castsi512_ps(
+        _mm512_ternarylogic_epi32(_mm512_castps_si512(down), _mm512_castps_si512(up), _mm512_set1_epi32(1), 0xf8));
 }
 
 /* The finished result; infinity becomes the largest value, or what the plan says if `infinite`: itself or the NaN. */

@@ -43,8 +43,7 @@ FPEMU_FN __m512 integers_odd(__m512 sum, __m512 n, __m512 t, __m512 value)
 {
     const __mmask16 even = _mm512_testn_epi32_mask(_mm512_castps_si512(sum), _mm512_set1_epi32(1));
     const __m512 rest = _mm512_sub_ps(t, value); /* 0 becomes 0, a negative number -1, a positive one 1 */
-    return _mm512_mask_add_ps(n, even, n,
-                              _mm512_fixupimm_ps(rest, rest, _mm512_set1_epi32((int)0xa9a9a811u), 0));
+    return _mm512_mask_add_ps(n, even, n, _mm512_fixupimm_ps(rest, rest, _mm512_set1_epi32((int)0xa9a9a811u), 0));
 }
 
 FPEMU_FN __m512 integers_even(const integers *g, int mode, __m512 x)
@@ -84,8 +83,8 @@ FPEMU_FN __m512 integers_affine_steps(const integers *g, int mode, __m512 within
 FPEMU_FN __m512 integers_affine(const integers *g, int mode, __m512 x)
 {
     const __m512 t = integers_within(g, x), k = integers_affine_steps(g, mode, t);
-    return integers_finished(g, _mm512_mul_ps(k, integers_by_magnitude(mode) ? integers_signed(g->scale, t)
-                                                                             : g->scale));
+    return integers_finished(g,
+                             _mm512_mul_ps(k, integers_by_magnitude(mode) ? integers_signed(g->scale, t) : g->scale));
 }
 
 FPEMU_FN void integers_begin_even(integers *g, const core_plan32 *p)
@@ -449,14 +448,14 @@ FPEMU_FN int integers_drawn_codes(const integers *g, const integers_codes *c, co
     for (unsigned v = 0; v < INTEGERS_VECTORS; v++) {
         const __m512i r = integers_random(key.k1, lead, at);
         from[v] = _mm512_loadu_ps(x + 16 * v);
-        const __m512 z = quick ? integers_affine_sum(g, from[v], r)
-                               : integers_even_steps(g, integers_number(g, from[v]), r);
+        const __m512 z =
+            quick ? integers_affine_sum(g, from[v], r) : integers_even_steps(g, integers_number(g, from[v]), r);
         const __m512 sum = _mm512_add_ps(z, c->steps);
         to[v] = _mm512_castps_si512(sum);
         at = _mm512_add_epi32(at, _mm512_set1_epi32(16));
         if (quick) /* of a NaN it is one */
             far = _mm512_max_epi32(
-                far, _mm512_castps_si512(_mm512_abs_ps(_mm512_sub_ps(z, _mm512_sub_ps(sum, c->steps)))));
+                far, _mm512_castps_si512(_mm512_abs_ps(_mm512_reduce_ps(z, INTEGERS_TO(NEAREST_INT)))));
     }
     if (quick)
         return !_mm512_cmpgt_epi32_mask(far, _mm512_set1_epi32((int)quick->random));
