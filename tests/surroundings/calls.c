@@ -635,6 +635,8 @@ static call begin(const char *group, const char *verb, fpemu_status (*run)(const
     call c = *like;
     c.group = group;
     c.run = run;
+    c.by_value = run == run_ones || run == run_operations_one || run == run_format || run == run_texts ||
+                 run == run_stats;
     (void)snprintf(c.name, sizeof c.name, "%s %.200s", verb, like->name);
     return c;
 }

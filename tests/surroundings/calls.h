@@ -43,6 +43,7 @@ struct call {
     int carrier;  /* fpemu_carrier */
     int which;    /* operation, function, relation; what else the call needs */
     int specials; /* NaN (signalling too) and infinities are among the numbers */
+    int by_value; /* functions that return a number, or make a format: on 32-bit x86 in registers of the x87 unit */
     uint32_t want;
     size_t n;
     fpemu_shape shape;

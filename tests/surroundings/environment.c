@@ -95,6 +95,21 @@ static void set(const surroundings *s)
     }
 }
 
+/* 32-bit x86 gives numbers back in a register of the x87 unit: a subnormal one, loaded there, raises its flag of
+ * subnormal operands, or traps. */
+#if defined(__i386__)
+static int through_x87(const call *c)
+{
+    return c->by_value;
+}
+#else
+static int through_x87(const call *c)
+{
+    (void)c;
+    return 0;
+}
+#endif
+
 typedef struct context {
     uint64_t digest;
     call_room room;
@@ -146,6 +161,9 @@ static void visit(const call *c, void *context_)
         if (all[i].traps)
             continue;
 #endif
+        if (all[i].traps && through_x87(c))
+            continue;
+        const uint32_t other = through_x87(c) ? 2 : 0; /* what may have been raised */
         calls_place(&x->room, c, at);
         if (sigsetjmp(after_trap, 1)) {
             (void)fesetenv(FE_DFL_ENV);
@@ -173,7 +191,7 @@ static void visit(const call *c, void *context_)
 #endif
         (void)fesetenv(FE_DFL_ENV);
         lh_check(calls_digest(c, at, again) == expected, "%s: other results with %s", c->name, all[i].name);
-        lh_check(before.sse == after.sse && before.control == after.control && before.status == after.status,
+        lh_check(before.sse == after.sse && before.control == after.control && (before.status | other) == (after.status | other),
                  "%s: with %s the environment is not restored: MXCSR %x became %x, x87 %x %x became %x %x", c->name,
                  all[i].name, before.sse, after.sse, before.control, before.status, after.control, after.status);
         lh_check(after.tags == 0xffff, "%s: with %s registers of the x87 unit are left full: %x", c->name, all[i].name,

@@ -113,16 +113,18 @@ op *op_same(graph *g, const op_type *type, int x, size_t state)
 void op_param(graph *g, op *o, param_kind kind, const char *name, int dims, const int *dim, double start,
               double deviation)
 {
+    size_t size = 1;
+    for (int i = 0; i < dims; size *= (size_t)dim[i++])
+        if ((double)size * dim[i] > (double)(SIZE_MAX / sizeof(float)))
+            op_refuse(g, "%s: %s has more numbers than this machine can address", o->name, name);
     param *p = need(1, sizeof *p);
     snprintf(p->name, sizeof p->name, "%s.%s", o->name, name);
     p->kind = kind;
     p->op = g->ops - 1;
     p->dims = dims;
-    p->size = 1;
-    for (int i = 0; i < dims; i++) {
+    p->size = size;
+    for (int i = 0; i < dims; i++)
         p->dim[i] = dim[i];
-        p->size *= (size_t)dim[i];
-    }
     p->alpha = 1;
     g->param = longer(g->param, g->params, sizeof *g->param);
     g->start = longer(g->start, g->params, sizeof *g->start);

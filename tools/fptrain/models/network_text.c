@@ -22,10 +22,10 @@ enum {
     MOST_DEFINITIONS = 64,
     MOST_ARGUMENTS = 16,
     MOST_CHANNELS = 65536,
+    MOST_PARAMETERS = sizeof(size_t) > 4 ? 32 : 30, /* powers of two; their sum may not pass size_t */
     LONGEST_WORD = 120,
     LARGEST_ROW = 1 << 24
 };
-#define MOST_PARAMETERS 0x1p32
 #define LARGEST_NUMBER ((int64_t)1 << 31)
 
 typedef enum token_kind { WORD, OPEN, CLOSE, STOP } token_kind;
@@ -421,8 +421,8 @@ static int check_size(const maker *m, int line, int x)
         buffers += graph_buffer(g, i)->size;
     if (v->row > LARGEST_ROW || v->c > MOST_CHANNELS || buffers > LARGEST_ROW)
         return refuse(m, line, "%d x %d x %d are too many", v->c, v->h, v->w);
-    if ((double)graph_param_count(g) > MOST_PARAMETERS)
-        return refuse(m, line, "more than 2^32 parameters");
+    if ((double)graph_param_count(g) > ldexp(1, MOST_PARAMETERS))
+        return refuse(m, line, "more than 2^%d parameters", MOST_PARAMETERS);
     if (graph_ops(g) > MOST_OPERATORS)
         return refuse(m, line, "more than %d operators", MOST_OPERATORS);
     return x;
