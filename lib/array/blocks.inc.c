@@ -855,11 +855,16 @@ static APART uint64_t block_run_few(const block_job *j, uint64_t first, uint64_t
 }
 
 #if CARRIER_BITS == 32
-/* The same by a table of few values, to nearest. */
+/* The same by a table of few values, to nearest, where that is what the call asks for. */
 static APART uint64_t block_run_few_table(const block_job *j, uint64_t first, uint64_t end)
 {
-    const fpemu_format *f = j->call->format;
+    const block_call *call = j->call;
+    const fpemu_format *f = call->format;
     const core_codebook table = {fpemu_table_values(f), f->codebook_length, FPEMU_MODE_RNE, 32, 0, 0};
+    if (!j->k->block_few || f->codebook_length > 16 || j->scalar || core_needs_range(f) || end - first > FEW_BLOCKS ||
+        j->walk.total > BLOCK_TILE || !j->walk.array || call->rounding->mode != FPEMU_MODE_RNE ||
+        call->rounding->compat || j->counted || call->sink || call->compact || !block_in_place(j))
+        return 0;
     for (uint64_t b = first; b < end; b++) {
         const uint64_t at = b * j->walk.n[3];
         const size_t n = (size_t)core_smaller(j->walk.n[3], j->walk.total - at);
@@ -874,17 +879,6 @@ static APART uint64_t block_run_few_table(const block_job *j, uint64_t first, ui
             return b - first;
     }
     return end - first;
-}
-
-/* Whether it does. */
-static int block_is_few_table(const block_job *j, uint64_t blocks)
-{
-    const block_call *call = j->call;
-    const fpemu_format *f = call->format;
-    return f->kind == FPEMU_KIND_CODEBOOK && !j->scalar && j->walk.total <= BLOCK_TILE && blocks <= FEW_BLOCKS &&
-           f->codebook_length <= 16 && call->rounding->mode == FPEMU_MODE_RNE && !j->counted && !call->sink &&
-           !call->compact && j->walk.array && block_in_place(j) && !core_needs_range(f) && !call->rounding->compat &&
-           j->k->block_few;
 }
 #endif
 
@@ -1049,7 +1043,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     if (j->many && j->pow2.usable && j->walk.total < SMALL)
         first += block_run_small(j, first, last);
 #if CARRIER_BITS == 32
-    else if (block_is_few_table(j, last - first))
+    else if (f->kind == FPEMU_KIND_CODEBOOK)
         first += block_run_few_table(j, first, last);
 #endif
     if (first == last)
