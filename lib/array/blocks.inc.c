@@ -33,7 +33,7 @@ static void block_element_begin(block_element *e, const fpemu_format *f, const f
     }
     e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
     core_plan_make(&e->plan, &e->integers, f, r, 0);
-    e->one_by_one = e->plan.rule == CORE_RULE_AFFINE || e->plan.compat || e->plan.wrap;
+    e->one_by_one = e->plan.rule == CORE_RULE_AFFINE || (e->plan.compat | e->plan.wrap); /* | as there */
     core_choose_fast(&e->plan, f);
     e->two_steps = e->plan.rule == CORE_RULE_FULL_RANGE_GRID || e->plan.rule == CORE_RULE_SHIFTER_GRID;
     if (counted || e->two_steps)
@@ -854,6 +854,34 @@ static APART uint64_t block_run_few(const block_job *j, uint64_t first, uint64_t
     return end - first;
 }
 
+#if CARRIER_BITS == 32
+/* The same by a table of few values, to nearest, where that is what the call asks for. */
+static APART uint64_t block_run_few_table(const block_job *j, uint64_t first, uint64_t end)
+{
+    const block_call *call = j->call;
+    const fpemu_format *f = call->format;
+    const core_codebook table = {fpemu_table_values(f), f->codebook_length, FPEMU_MODE_RNE, 32, 0, 0};
+    if (!j->k->block_few || f->codebook_length > 16 || j->scalar || core_needs_range(f) || end - first > FEW_BLOCKS ||
+        j->walk.total > BLOCK_TILE || !j->walk.array || call->rounding->mode != FPEMU_MODE_RNE ||
+        call->rounding->compat || j->counted || call->sink || call->compact || !block_in_place(j))
+        return 0;
+    for (uint64_t b = first; b < end; b++) {
+        const uint64_t at = b * j->walk.n[3];
+        const size_t n = (size_t)core_smaller(j->walk.n[3], j->walk.total - at);
+        core_extremes e = {0, 0, 0, 0, 0};
+        core_scale s;
+        j->k->loopsw->runs_amax(n, 1, j->x + at, &e.amax);
+        if (e.amax >= CARRIER_INF)
+            return b - first;
+        core_scale_find(&j->block, &e, &s);
+        if ((s.kind != CORE_SCALE_MULTIPLY && s.kind != CORE_SCALE_DIVIDE) ||
+            !j->k->block_few(&table, &s, n, j->x + at, j->y + at))
+            return b - first;
+    }
+    return end - first;
+}
+#endif
+
 /* Whether all of a tensor without scales is asked for, and its elements follow one another as in an array. */
 static int block_is_plain(const block_call *call, const core_walk *w)
 {
@@ -1024,6 +1052,10 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     uint64_t first = call->first;
     if (j->many && j->pow2.usable && j->walk.total < SMALL)
         first += block_run_small(j, first, last);
+#if CARRIER_BITS == 32
+    else if (f->kind == FPEMU_KIND_CODEBOOK)
+        first += block_run_few_table(j, first, last);
+#endif
     if (first == last)
         return FPEMU_OK;
     fpemu_rounding rounding;

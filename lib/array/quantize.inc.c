@@ -19,6 +19,8 @@ typedef struct quantize_job {
     core_direct direct;
     core_integer_codes integer_codes; /* with `to_integers` */
     void (*to_integers)(const core_integer_codes *k, size_t n, const void *x, size_t size, void *codes); /* or NULL */
+    void (*draw_integers)(const core_plan32 *p, const core_integer_codes32 *c, core_hash_key k, uint64_t index,
+                          size_t n, const void *x, size_t size, void *codes); /* the same by random bits, or NULL */
     const void *x;
     void *out;   /* values, or codes of `size` bytes */
     size_t size; /* 0 = values */
@@ -191,6 +193,16 @@ static void quantize_all_by_words(const quantize_job *j, quantize_span s)
     if (j->stream)
         stream_end();
 }
+
+/* Codes of integers by the loop's own random words. */
+static void quantize_draw_integers(const quantize_job *j, quantize_span s)
+{
+    word_key words = word_key_none();
+    for (size_t m; s.n > 0; quantize_advance(&s, m, j->size)) {
+        m = quantize_by_one_key(j, &words, s.index, s.n);
+        j->draw_integers(&j->plan, &j->integer_codes, words.key, s.index, m, s.x, j->size, s.out);
+    }
+}
 #endif
 
 /* A tile in one step: how many elements of at most n. The random bits, if it takes any from there, are left in t->r. */
@@ -285,6 +297,10 @@ static void quantize_run_span(const quantize_job *j, quantize_span s, gathering 
 {
     if (j->to_integers)
         j->to_integers(&j->integer_codes, s.n, s.x, j->size, s.out);
+#if CARRIER_BITS == 32
+    else if (j->draw_integers)
+        quantize_draw_integers(j, s);
+#endif
     else if (j->at_once && j->plan.rule == CORE_RULE_POSIT)
         j->k->loopsw->encode_posit(&j->plan, &j->coder, s.n, s.x, j->size, s.out);
     else if (j->at_once)
@@ -493,8 +509,16 @@ static int array_has_nan(int carrier, const void *x, size_t n)
 /* The loop that makes codes of integers out of values, if there is one. */
 static void quantize_choose_integers(quantize_job *j)
 {
-    if (j->plan.mode <= FPEMU_MODE_RTO && core_integer_codes_make(&j->integer_codes, &j->plan, &j->coder))
-        j->to_integers = j->k->loopsw->encode_integers[j->plan.rule == CORE_RULE_AFFINE_FAST][j->plan.mode];
+    const core_plan *p = &j->plan;
+    const int affine = p->rule == CORE_RULE_AFFINE_FAST;
+    if (!core_integer_codes_make(&j->integer_codes, p, &j->coder))
+        return;
+    if (p->mode <= FPEMU_MODE_RTO)
+        j->to_integers = j->k->loopsw->encode_integers[affine][p->mode];
+#if CARRIER_BITS == 32
+    else if (p->n == 32 && j->rounding->generator == FPEMU_GENERATOR_HASH && (!affine || j->integer_codes.q.is_near))
+        j->draw_integers = j->k->encode_drawn32[affine];
+#endif
 }
 
 /* Values, or codes if to_code; in the default floating-point environment. */
@@ -525,6 +549,7 @@ static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpe
                 (j.plan.rule == CORE_RULE_POSIT ? core_posit_is_quick(&j.plan) && core_posit_codes_quickly(&j.coder)
                                                 : core_direct_make(&j.direct, &j.plan, &j.coder));
     j.to_integers = NULL;
+    j.draw_integers = NULL;
     if (to_code && !stats && !j.at_once)
         quantize_choose_integers(&j);
     j.in_place = x == out && carrier == CARRIER_BITS;

@@ -159,8 +159,8 @@ FPEMU_FN uintw core_affine_quick_value(const core_coder *c, uint32_t code)
     return code == (uint32_t)c->unused ? CARRIER_NAN : core_bits(y);
 }
 
-/* Codes of integers straight from numbers, in a mode without random bits. What counts steps in a number's last bits has
- * no others among those of a code. */
+/* Codes of integers straight from numbers, in a mode without random bits or FPEMU_MODE_SR. What counts steps in a
+ * number's last bits has no others among those of a code. */
 typedef struct core_integer_codes {
     core_affine_quick q; /* of affine integers; of an even grid the ends alone */
     realw count;         /* 1.5 * 2^MANT steps of an even grid, */
@@ -175,7 +175,8 @@ FPEMU_FN int core_integer_codes_make(core_integer_codes *k, const core_plan *p, 
     const int affine = p->rule == CORE_RULE_AFFINE_FAST;
     k->zero = (uintw)c->zero_point;
     k->mask = (uintw)c->mask;
-    if (p->mode > FPEMU_MODE_RTO || p->compat || c->nan[0] != c->nan[1] || p->nan[0] != p->nan[1])
+    if ((p->mode > FPEMU_MODE_RTO && p->mode != FPEMU_MODE_SR) || p->compat || c->nan[0] != c->nan[1] ||
+        p->nan[0] != p->nan[1])
         return 0;
     if (affine) {
         k->nan = core_affine_quick_code(c, 1 / (realw)c->scale_value, CARRIER_NAN, p->nan[0]);

@@ -196,9 +196,10 @@ FPEMU_FN void core_plan_make(core_plan *p, core_plan64 *integers, const fpemu_fo
         break;
     default: break;
     }
-    if (p->rule == CORE_RULE_AFFINE && CARRIER_BITS == 32 && f->bits <= 22 && !p->compat && !p->wrap)
+    /* by |: with ||, compilers read neighbours at once that were written one by one, which takes as long as the rest */
+    if (p->rule == CORE_RULE_AFFINE && CARRIER_BITS == 32 && f->bits <= 22 && !(p->compat | p->wrap))
         p->rule = CORE_RULE_AFFINE_FAST;
-    if (p->rule == CORE_RULE_FLOAT && (p->any || p->compat))
+    if (p->rule == CORE_RULE_FLOAT && (p->any | p->compat))
         p->rule = CORE_RULE_ANY;
     p->any = p->rule == CORE_RULE_ANY;
 }

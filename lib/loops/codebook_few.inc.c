@@ -123,6 +123,9 @@ FPEMU_FN void few_store_codes(few_place k, void *codes)
 #define FEW_SET _mm512_set1_ps
 #define few_times _mm512_mul_ps
 #define few_minus _mm512_sub_ps
+#define few_by _mm512_div_ps
+#define few_at_most _mm512_min_ps
+#define few_at_least _mm512_max_ps
 #define few_nans(x) _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q)
 #define few_nan_of(x, y) _mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q)
 #define few_above(x, y) _mm512_cmp_ps_mask(x, y, _CMP_GT_OQ)
@@ -376,6 +379,9 @@ FPEMU_FN void few_store_codes(few_place k, void *codes)
 #define FEW_SET _mm256_set1_ps
 #define few_times _mm256_mul_ps
 #define few_minus _mm256_sub_ps
+#define few_by _mm256_div_ps
+#define few_at_most _mm256_min_ps
+#define few_at_least _mm256_max_ps
 #define few_nans(x) _mm256_cmp_ps(x, x, _CMP_UNORD_Q)
 #define few_nan_of(x, y) _mm256_cmp_ps(x, y, _CMP_UNORD_Q)
 #define few_above(x, y) _mm256_cmp_ps(x, y, _CMP_GT_OQ)
@@ -715,6 +721,53 @@ static void few_codebook_random_runs(const core_search32 *s, size_t length, size
     }
 }
 #undef FEW_RANDOM
+
+/* Values and thresholds to nearest, as core_search_thresholds has them; 0 where these do not tell. */
+FPEMU_FN int few_middles(const core_codebook *c, float thresholds[16], float values[17])
+{
+    const int last = (int)c->length - 1;
+    int same = 0;
+    if (last == 15)
+        memcpy(values, c->values, 16 * sizeof *values);
+    for (int k = 0; k < 16 && last < 15; k++)
+        values[k] = c->values[k < last ? k : last];
+    values[16] = values[15];
+#pragma omp simd reduction(| : same)
+    for (int k = 0; k < 16; k++) {
+        const float middle = (float)(((double)values[k] + (double)values[k + 1]) / 2);
+        same |= (k < last) & !(middle < values[k + 1]);
+        thresholds[k] = k < last ? middle : (float)INFINITY;
+    }
+    return !same;
+}
+
+/* A block of finite elements by their quotients: where they are few, they take less time than what few_begin makes. */
+static int few_block_nearest(const core_codebook *c, const core_scale32 *scale, size_t n, const float *x, float *y)
+{
+    float thresholds[16], values[17];
+    if (c->length > 16 || !few_middles(c, thresholds, values))
+        return 0;
+#ifdef __AVX512F__
+    const few_block b = {few_read(thresholds), few_read(values), FEW_SET(1), {_mm512_setzero_si512()}};
+#else
+    const few_block b = few_order(few_read(thresholds), few_read(thresholds + 8), values, 1);
+#endif
+    const FEW_VECTOR down = FEW_SET(scale->down), s = FEW_SET(scale->s), d = FEW_SET(scale->d), end = FEW_SET(FLT_MAX);
+    for (size_t i = 0; i < n; i += FEW_LANES) {
+        float rest[FEW_LANES] = {0};
+        const size_t m = n - i < FEW_LANES ? n - i : FEW_LANES;
+        if (m < FEW_LANES)
+            memcpy(rest, x + i, m * sizeof *x);
+        const FEW_VECTOR v = few_read(m < FEW_LANES ? rest : x + i);
+        const FEW_VECTOR t = scale->kind == CORE_SCALE_DIVIDE ? few_by(v, down) : few_times(v, down);
+        const FEW_VECTOR wide = few_times(few_times(few_nearest(0, &b, t), s), d);
+        const FEW_VECTOR to = few_at_most(few_at_least(wide, few_minus(FEW_SET(0), end)), end);
+        few_write(m < FEW_LANES ? rest : y + i, to);
+        if (m < FEW_LANES)
+            memcpy(y + i, rest, m * sizeof *y);
+    }
+    return 1;
+}
 
 /* Without the buckets where no loop above needs them. */
 static void few_codebook_begin(core_search32 *s, const core_codebook *c, int only_values)

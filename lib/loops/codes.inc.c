@@ -61,7 +61,9 @@ CODES_SIDE(FPEMU_MODE_RTZ, _MM_ROUND_DOWN)
 CODES_SIDE(FPEMU_MODE_RAZ, _MM_ROUND_UP)
 CODES_SIDE(FPEMU_MODE_RTP, _MM_ROUND_UP)
 CODES_SIDE(FPEMU_MODE_RTN, _MM_ROUND_DOWN)
+#if CARRIER_BITS == 64 || !defined(__AVX512F__) /* else in integers.inc.c */
 CODES_SIDE(FPEMU_MODE_RTO, _MM_ROUND_DOWN)
+#endif
 #undef CODES_SIDE
 #define CODES_EVEN(mode) CARRIER(loop_codes_even_##mode)
 #else
@@ -72,11 +74,13 @@ CODES_SIDE(FPEMU_MODE_RTO, _MM_ROUND_DOWN)
 CODES_LOOP(static, exact, FPEMU_MODE_RNE, core_affine_nearest_code)
 CODES_LOOP(static, exact, FPEMU_MODE_RNA, core_affine_nearest_code)
 CODES_LOOP(static, exact, FPEMU_MODE_RNZ, core_affine_nearest_code)
+#if CARRIER_BITS == 64 || !defined(__AVX512F__) /* else in integers.inc.c */
 CODES_LOOP(static, affine, FPEMU_MODE_RTZ, core_affine_side_code)
 CODES_LOOP(static, affine, FPEMU_MODE_RAZ, core_affine_side_code)
 CODES_LOOP(static, affine, FPEMU_MODE_RTP, core_affine_side_code)
 CODES_LOOP(static, affine, FPEMU_MODE_RTN, core_affine_side_code)
 CODES_LOOP(static, affine, FPEMU_MODE_RTO, core_affine_side_code)
+#endif
 
 /* Codes of at most a tile; returns whether they are right in every mode to nearest. */
 FPEMU_FN int loop_codes_near(const core_integer_codes *of, size_t n, const char *in, uintw *wide)

@@ -121,20 +121,21 @@ USUAL_LOOP(even, p.max[0] < p.max[1] ? p.max[0] : p.max[1], 0, 1)
 #else
 #define SIDE_LOOP(rule, mode) ROUND_LOOP(rule, mode)
 #endif
-SIDE_MODES(stop, SIDE_LOOP)
 SIDE_MODES(shifter_grid, SIDE_LOOP)
-#if CARRIER_BITS == 32 && defined(__AVX512F__) /* more in integers.inc.c */
+SIDE_MODES_BUT_ODD(stop, SIDE_LOOP)
+SIDE_LOOP(stop_inf, FPEMU_MODE_RTZ)
+#if CARRIER_BITS == 32 && defined(__AVX512F__) /* more in floats.inc.c and integers.inc.c */
 SIDE_LOOP(even, FPEMU_MODE_RNA)
 SIDE_LOOP(even, FPEMU_MODE_RTP)
 SIDE_LOOP(even, FPEMU_MODE_RTN)
 #else
+SIDE_LOOP(stop, FPEMU_MODE_RTO)
+SIDE_LOOP(stop_inf, FPEMU_MODE_RTO)
 SIDE_MODES(even, SIDE_LOOP)
 #endif
 SIDE_MODES(wrapped, SIDE_LOOP)
 SIDE_LOOP(pass, FPEMU_MODE_RNA)
 SIDE_LOOP(pass, FPEMU_MODE_RAZ)
-SIDE_LOOP(stop_inf, FPEMU_MODE_RTZ)
-SIDE_LOOP(stop_inf, FPEMU_MODE_RTO)
 #undef SIDE_LOOP
 MODES(affine_fast, ROUND_LOOP)
 #if CARRIER_BITS == 32

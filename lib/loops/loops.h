@@ -122,6 +122,10 @@ typedef struct kernels {
      * multiple of LINE, by stores of stream.h */
     void (*stochastic32[CORE_RULE_COUNT])(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n,
                                           int streaming, const void *x, void *y);
+    /* the same of codes of integers, 32 bits an element, where core_integer_codes holds; by whether they are affine,
+     * and then near; may be NULL */
+    void (*encode_drawn32[2])(const core_plan32 *p, const core_integer_codes32 *c, core_hash_key k, uint64_t index,
+                              size_t n, const void *x, size_t size, void *codes);
     /* blocks of finite elements, of a multiple of 16 each, rounded by bits that the loop draws, a word an element: as
      * pow2 by sr, also a multiple of 16 elements with a power each (length 1), and as scaled by sr; may be NULL */
     void (*pow2_drawn32[2])(const core_pow2_block32 *q, const core_draw *d, size_t length, size_t count, const void *x,
@@ -178,6 +182,9 @@ typedef struct kernels {
      * 0 where the loop does not do that. May be NULL */
     int (*pack_few)(const core_search32 *s, size_t length, size_t count, const float *scales, const float *x,
                     unsigned char *bytes);
+    /* y of one block of finite elements whose scale multiplies or divides, by a table of at most 16 values and to
+     * nearest; 0 where the loop does not do that. May be NULL */
+    int (*block_few)(const core_codebook *c, const core_scale32 *s, size_t n, const float *x, float *y);
 
     /* dot products: dot.inc.c */
     void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);

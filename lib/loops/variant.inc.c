@@ -27,12 +27,15 @@
     OTHER_MODES(rule, LOOP)
 
 #define SIDE_MODES(rule, LOOP)                                                                                         \
+    SIDE_MODES_BUT_ODD(rule, LOOP)                                                                                     \
+    LOOP(rule, FPEMU_MODE_RTO)
+
+#define SIDE_MODES_BUT_ODD(rule, LOOP)                                                                                 \
     LOOP(rule, FPEMU_MODE_RTZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_RNA)                                                                                         \
     LOOP(rule, FPEMU_MODE_RAZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_RTP)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RTN)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RTO)
+    LOOP(rule, FPEMU_MODE_RTN)
 
 #define OTHER_MODES(rule, LOOP)                                                                                        \
     NEAR_MODES(rule, LOOP)                                                                                             \
@@ -203,6 +206,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "core/carrier32.h"
 #include "elements.inc.c"
 #ifdef __AVX512F__
+#include "floats.inc.c"
 #include "integers.inc.c"
 #endif
 #include "codes.inc.c"
@@ -238,7 +242,15 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #endif
 #ifdef __AVX512F__
 #include "blocks_drawn.inc.c"
+#define ENCODE_DRAWN                                                                                                   \
+    {                                                                                                                  \
+        integers_encode_even, integers_encode_affine                                                                   \
+    }
 #else
+#define ENCODE_DRAWN                                                                                                   \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
 #define DRAWN_POW2_TABLE                                                                                               \
     {                                                                                                                  \
         NULL                                                                                                           \
@@ -365,8 +377,10 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         [4] = loop_pack_4, [6] = loop_pack_6, [8] = loop_pack_8                                                        \
     }
 #define PACK_FEW loop_pack_few
+#define BLOCK_FEW few_block_nearest
 #else
 #define PACK_FEW NULL
+#define BLOCK_FEW NULL
 #define PACK_TABLE                                                                                                     \
     {                                                                                                                  \
         NULL                                                                                                           \
@@ -417,7 +431,7 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
 #define KERNELS_TABLE(name_text, is_valid, table32, words, words_of, unpack_8, pack)                                   \
     {                                                                                                                  \
         .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &loops_table64, .hash = fill_hash,        \
-        .philox = words, .stochastic32 = STOCHASTIC, .pow2_drawn32 = DRAWN_POW2_TABLE,                                 \
+        .philox = words, .stochastic32 = STOCHASTIC, .encode_drawn32 = ENCODE_DRAWN, .pow2_drawn32 = DRAWN_POW2_TABLE, \
         .scaled_drawn32 = DRAWN_SCALED_TABLE, .binary16 = BINARY16, .stream = stream,                                  \
         .exact = {[FPEMU_OPERATION_ADD] = exact_add,                                                                   \
                   [FPEMU_OPERATION_SUB] = exact_sub,                                                                   \
@@ -433,8 +447,8 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
         .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .round_words = WORDS_TABLE,                          \
         .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .pack32 = pack, .pack_few = PACK_FEW,         \
-        .unpack32 = UNPACK_TABLE(unpack_8), .unpack_words = UNPACK_GIVES_WORDS, .decode_words = words_of,              \
-        .unpack_make = unpack_make, .fma_odd = fma_odd, .round_nearest = round_nearest,                                \
+        .block_few = BLOCK_FEW, .unpack32 = UNPACK_TABLE(unpack_8), .unpack_words = UNPACK_GIVES_WORDS,                \
+        .decode_words = words_of, .unpack_make = unpack_make, .fma_odd = fma_odd, .round_nearest = round_nearest,      \
         .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,                                              \
         .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \
                   MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},                                                     \

@@ -154,7 +154,7 @@ static int same_counters(const fpemu_stats *a, const fpemu_stats *b)
 /* One array call of `count` points, with values, counters or codes, against short ones of `run` elements. */
 static void compare(const char *name, const fpemu_format *f, fpemu_rounding r, int carrier, size_t run)
 {
-    static float short32[MOST];
+    static float short32[MOST], uncounted[MOST];
     static double short64[MOST];
     static uint16_t codes[MOST], short_codes[MOST];
     fpemu_stats all = {0}, parts = {0};
@@ -172,11 +172,15 @@ static void compare(const char *name, const fpemu_format *f, fpemu_rounding r, i
         const fpemu_status one = carrier == 32 ? fpemu_quantize_f32(f, &r, m, points + i, short32 + i, &parts)
                                                : fpemu_quantize_f64(f, &r, m, points64 + i, short64 + i, &parts);
         status[1] = one ? one : status[1];
+        if (!coded && carrier == 32)
+            (void)fpemu_quantize_f32(f, &r, m, points + i, uncounted + i, NULL);
         if (coded && carrier == 32)
             (void)fpemu_encode_f32(f, &r, m, points + i, (char *)short_codes + i * size, NULL);
         else if (coded)
             (void)fpemu_encode_f64(f, &r, m, points64 + i, (char *)short_codes + i * size, NULL);
     }
+    lh_check(coded || carrier == 64 || memcmp(short32, uncounted, n * sizeof *short32) == 0,
+             "%s mode %u: short calls without counters", name, whole.mode);
     lh_check(status[0] == status[1], "%s mode %u carrier %d: status %d, in parts %d", name, whole.mode, carrier,
              status[0], status[1]);
     for (size_t i = 0; i < n; i++) {
