@@ -246,7 +246,7 @@ static void CARRIER(loop_compat_by)(const core_plan *p,
     }
 }
 
-/* Of a setting for e8m0, which acts on what the rule sees: `plain` is the plan without it. */
+/* Of a setting for e8m0 that acts on what the rule sees: `plain` is the plan without it. */
 static void CARRIER(loop_compat_powers)(const core_plan *p, const core_plan *plain, size_t n, const void *x,
                                         const uint32_t *r, void *y)
 {
@@ -277,7 +277,7 @@ static void loop_compat(const core_plan *p, size_t n, const void *x, const uint3
     core_plan plain = *p;
     plain.compat = 0;
     plain.negative = p->nan[0];
-    if (core_rounds_to_powers(&plain))
+    if (p->compat != FPEMU_COMPAT_CPFLOAT && core_rounds_to_powers(&plain))
         CARRIER(loop_compat_powers)(p, &plain, n, x, r, y);
     else
         CARRIER(loop_compat_by)(p, TABLE.round[p->rule][p->mode], n, x, r, y);
