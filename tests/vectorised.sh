@@ -16,9 +16,9 @@ grep -q '^SANITIZER_FLAGS = *-' Makefile 2>/dev/null && { echo "vectorised.sh: s
 examine() {
     "$objdump" -d --no-show-raw-insn "$1" | awk -v object="$1" -v vector="$2" '
         # wrapping goes element by element; loops of some modes only call another, loop_side_...; exact_f16 and
-        # exact_bf16 move words in vectors and calculate nothing
+        # exact_bf16 move words in vectors and calculate nothing; powers up and down are those away from and to zero
         function meant(name) {
-            if (name ~ /^exact_b?f16$|^words_(rne|rtp|rtn)_EVEN$|^loop_round_(pass|stop|stop_inf|shifter_grid|even|wrapped)_FPEMU_MODE_(RTZ|RNA|RAZ|RTP|RTN|RTO)/)
+            if (name ~ /^exact_b?f16$|^words_(rne|rtp|rtn)_EVEN$|^loop_round_(pass|stop|stop_inf|shifter_grid|even|wrapped)_FPEMU_MODE_(RTZ|RNA|RAZ|RTP|RTN|RTO)|^loop_round_power_FPEMU_MODE_RT[PN]/)
                 return 0
             return (name ~ /^loop_round_(full_range|full_range_grid|pass|stop|stop_inf|shifter_grid|even|wrapped|power|float|any)_/ ||
                    name ~ /^loop_(round_affine_|round_exact_|round_quick_posit_|count|finish|extremes|columns_amax|runs_|scale_[ty]|scaled_|fast_)/ ||
