@@ -5,6 +5,9 @@
 /* Elements of which what is made between two loops stays in the first cache. */
 #define SETTINGS_TILE 1024
 
+/* Modes whose loops are short enough to leave the sign of zeros, where it is dropped, to another. */
+#define ENDS_APART(mode) ((mode) == FPEMU_MODE_RTP || (mode) == FPEMU_MODE_RTN)
+
 /* Elements are finished at once, tile by tile, up to a tile with an infinity or a NaN: how many lie before it. */
 #define ENDS_LOOP(rule, mode, full, element_mode)                                                                      \
     static __attribute__((noinline)) size_t CARRIER(loop_ends_##rule##_##mode)(                                        \
@@ -13,6 +16,7 @@
         const core_plan p = *plan;                                                                                     \
         const core_ends e = *ends;                                                                                     \
         const uintw not_kept = e.keeps ? ~(uintw)0 : CARRIER_SIGN; /* -0, or what no result is */                      \
+        (void)not_kept;                                                                                                \
         uintw beside[SETTINGS_TILE];                                                                                   \
         size_t done = 0;                                                                                               \
         (void)r;                                                                                                       \
@@ -29,7 +33,8 @@
                 memcpy(&u, in + i * sizeof u, sizeof u);                                                               \
                 v = core_element_by_ends(&p, &e, full, element_mode, u,                                                \
                                          mode >= FPEMU_MODE_SR ? (uintw)random[i] << (CARRIER_BITS - 32) : 0);         \
-                v = v == not_kept ? 0 : v;                                                                             \
+                if (!ENDS_APART(mode))                                                                                 \
+                    v = v == not_kept ? 0 : v;                                                                         \
                 memcpy(to + i * sizeof v, &v, sizeof v);                                                               \
                 const intw a = (intw)(u & ~CARRIER_SIGN);                                                              \
                 far = a > far ? a : far;                                                                               \
@@ -104,8 +109,18 @@ static void loop_ends(const core_plan *p, size_t n, const void *x, const uint32_
         return;
     for (size_t m; n > 0; n -= m, in += m * sizeof(uintw), out += m * sizeof(uintw), r = r ? r + m : NULL) {
         uintw grid[SETTINGS_TILE];
-        m = CARRIER(loop_ends_by_mode)(p, &e, n, in, r, out);
-        if (m == n)
+        const int apart = !e.keeps && ENDS_APART(p->mode);
+        m = CARRIER(loop_ends_by_mode)(p, &e, !apart || n < SETTINGS_TILE ? n : SETTINGS_TILE, in, r, out);
+        if (apart) {
+            SIMD for (size_t i = 0; i < m; i++)
+            {
+                realw v;
+                memcpy(&v, out + i * sizeof v, sizeof v);
+                v += 0; /* -0 becomes 0 */
+                memcpy(out + i * sizeof v, &v, sizeof v);
+            }
+        }
+        if (m == n || (m && apart))
             continue;
         in += m * sizeof(uintw), out += m * sizeof(uintw), r = r ? r + m : NULL;
         n -= m;
@@ -260,6 +275,7 @@ static void CARRIER(loop_compat_powers)(const core_plan *p, const core_plan *pla
     }
 }
 #undef SETTINGS_TILE
+#undef ENDS_APART
 
 /* The same; which loop is the plan's, this set's table says. */
 static void loop_compat(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y)
