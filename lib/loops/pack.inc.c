@@ -306,7 +306,7 @@ FPEMU_FN void pack_64(const pack_form *f, int width, enum pack_kind kind, enum p
         for (int k = 0; k < PACK_PARTS; k++) {
             if (kind == PACK_FLOATS)
                 codes.v[k] = PACK_INT(sub_epi8)(codes.v[k], f->less);
-            const pack_lanes sign = width == 8 ? signs.v[k] : PACK_INT(srli_epi16)(signs.v[k], 8 - width);
+            const pack_lanes sign = width == 8 ? signs.v[k] : PACK_INT(srli_epi16)(signs.v[k], (8 - width) & 7);
             codes.v[k] = PACK_OR(codes.v[k], PACK_AND(sign, f->mask));
         }
     } else {
