@@ -110,9 +110,9 @@ static void unpack_values(int carrier, int64_t at, int64_t step, size_t n, const
         ((realw *)y)[at + (int64_t)k * step] = values[k];
 }
 
-/* The scales of `count` blocks and what all of them are times, from their bytes, and the bits of the largest; powers of
- * two are at least 2^least, which NULL does not ask for and others leave. 0 where one of them would take a value past an end of the carrier, or they
- * are not of this kind. */
+/* The scales of `count` blocks and what all of them are times, from their bytes, and the bits of the largest. If they
+ * are powers of two, none is below 2^*least; else *least stays, and NULL does not ask. 0 where one of them would take a
+ * value past an end of the carrier, or they are not of this kind. */
 static int unpack_scales(const block_reader *r, size_t count, const unsigned char *bytes, size_t size, realw *s,
                          realw *second, uintw *most, int *least)
 {

@@ -332,7 +332,7 @@ FPEMU_FN int core_rounds_to_powers(const core_plan *p)
            p->nan[0] == p->negative && p->nan[1] == p->negative;
 }
 
-/* The finished result. What lies below 2^-127 is as good as 2^-127. Where that is half of the carrier's smallest normal,
+/* The finished result. What lies below 2^-127 is as good as 2^-127. If that is half of the carrier's smallest normal,
  * numbers below 2^-126 are doubled and lose that normal, which makes them a binade like the others, its code 0. */
 FPEMU_FN uintw core_element_power(const core_plan *p, int mode, uintw u, uintw r)
 {

@@ -167,8 +167,9 @@ typedef struct kernels {
     int (*count_words[2])(const core_words *w, const core_plan32 *p, int exact, size_t n, const uint16_t *x,
                           const uint16_t *y, tile_counts *c);
     /* y = the values of packed codes of so many bits, times the scale of their block, times `second`: of one block, or
-     * `count` of `length` = 16, 32 or more that fill bytes; tame: core_unpack_is_tame of all scales, or 2: they are
-     * 1, and the values of the type, or 3: core_unpack_fits too, and second is 1; words only with `unpack_words`. May be NULL */
+     * `count` of `length` = 16, 32 or more that fill bytes. tame: core_unpack_is_tame of all scales; 2 if they are
+     * 1 and the values are of the type; 3 if core_unpack_fits too and second is 1. Words only with `unpack_words`. May
+     * be NULL */
     void (*unpack32[CORE_UNPACK_BITS + 1])(const core_unpack *u, enum unpack_type type, size_t length, size_t count,
                                            const unsigned char *bytes, const float *s, float second, int tame, void *y);
     int unpack_words;
