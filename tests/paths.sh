@@ -6,11 +6,12 @@ set -uo pipefail
 cd "$top_builddir" || exit 1
 grep -q '^PREFIX_MAP_CFLAGS = .*-ffile-prefix-map' Makefile || { echo "the compiler has no -ffile-prefix-map"; exit 77; }
 build=$(pwd -P) source=$(cd "$top_srcdir" && pwd -P)
+prefix=$(sed -n 's/^prefix = //p' Makefile) # which may be said, and lie in one of these
 status=0
 for file in lib/.libs/libfpemu.so lib/.libs/libfpemu.a lib/fpemu.pc lib/fpemu-config.cmake; do
     [ -e "$file" ] || continue
     for folder in "$build" "$source"; do
-        if grep -qaF "$folder" "$file"; then
+        if [ "$(LC_ALL=C sed "s|$prefix||g" "$file" | grep -caF "$folder")" != 0 ]; then
             echo "$file names $folder"
             status=1
             break

@@ -1,5 +1,7 @@
 # What both programs and the tests share.
 EXTRA_LTLIBRARIES += tools/libcommon.la
+# Automake cleans away no library of this list.
+CLEANFILES += tools/libcommon.la
 tools_libcommon_la_SOURCES = \
 	tools/common/atomic_file.c \
 	tools/common/atomic_file.h \
