@@ -661,6 +661,27 @@ static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t
     return done;
 }
 
+/* The same past the caches, from a tile: blocks of at most STREAM_BLOCKS elements. */
+static uint64_t block_run_row_streamed(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
+                                       gathering *g)
+{
+    const uint64_t length = j->walk.tile_length, full = STREAM_BLOCKS / length;
+    _Alignas(LINE) realw tile[STREAM_BLOCKS];
+    uint64_t done = 0;
+    for (uint64_t wanted, got; done < blocks; done += got) {
+        const uint64_t left = blocks - done, at = done * length;
+        wanted = left < full ? left : full;
+        const size_t n = (size_t)(wanted * length);
+        if (left * length >= n + 2 * STREAM_BLOCKS)
+            stream_ask(x + at + 2 * STREAM_BLOCKS, n * sizeof *x);
+        got = block_run_row(j, index + at, wanted, x + at, tile, g);
+        j->k->stream(y + at, tile, (size_t)(got * length) * sizeof *y);
+        if (got < wanted)
+            return done + got;
+    }
+    return done;
+}
+
 /* Blocks from the one visited as number v on, however they lie: how many were done. */
 static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gathering *g)
 {
@@ -673,7 +694,9 @@ static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gat
         uint64_t got = 0;
         if (n == 0)
             break;
-        if (block_in_place(j))
+        if (j->stream)
+            got = block_run_row_streamed(j, p.first, n, j->x + p.x, j->y + p.y, g);
+        else if (block_in_place(j))
             got = block_run_row(j, p.first, n, j->x + p.x, j->y + p.y, g);
         else
             got = block_run_row_words(j, p.first, n, p.x, p.y, g);
@@ -681,5 +704,7 @@ static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gat
         if (got < n)
             break;
     }
+    if (j->stream)
+        stream_end();
     return done;
 }

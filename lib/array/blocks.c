@@ -5,6 +5,7 @@
 #include "threads.h"
 #include "format/blocking.h"
 #include "format/codebook.h"
+#include "loops/stream.h"
 
 #include <assert.h>
 
@@ -26,6 +27,9 @@
 #define POW2_TILE 2048
 /* Elements that are copied at a time: words of a narrow carrier, strided ones. */
 #define WORDS_TILE 4096
+/* Elements of blocks that are made at a time where they pass the caches; those two tiles on are asked for meanwhile.
+ * Larger tiles, and those farther on, are slower. */
+#define STREAM_BLOCKS 512
 /* The size of a tile for words: of the other carrier there are none. */
 #define ASIDE(size) (CARRIER_BITS == 32 ? (size) : 1)
 

@@ -146,6 +146,7 @@ typedef struct block_job {
     int *nan_seen; /* set where policy `error` is broken; else NULL */
     uint8_t counted, stochastic, scalar, whole_known;
     uint8_t many;         /* many blocks at a time: block_runs.inc.c */
+    uint8_t stream;       /* whose results pass the caches */
     uint8_t hold_many;    /* their scales too */
     uint8_t fused;        /* t, P and y in one loop */
     uint8_t fused_pieces; /* those of large blocks too */
@@ -1049,6 +1050,8 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     else
         j->many = runs && j->walk.x_axis[3] == 1 && j->walk.y_axis[3] == 1 && call->count == UINT64_MAX &&
                   !(j->want & FPEMU_STATS_SUMS);
+    j->stream = runs && j->walk.inner == 1 && block_in_place(j) && j->x != j->y && !j->stochastic &&
+                j->walk.tile_length <= STREAM_BLOCKS && j->walk.total >= STREAM_BYTES / sizeof(realw);
     uint64_t first = call->first;
     if (j->many && j->pow2.usable && j->walk.total < SMALL)
         first += block_run_small(j, first, last);

@@ -69,6 +69,7 @@
 #define block_run_many CARRIER(block_run_many)
 #define block_run_piece CARRIER(block_run_piece)
 #define block_run_row CARRIER(block_run_row)
+#define block_run_row_streamed CARRIER(block_run_row_streamed)
 #define block_run_row_words CARRIER(block_run_row_words)
 #define block_run_slice CARRIER(block_run_slice)
 #define block_run_slices CARRIER(block_run_slices)

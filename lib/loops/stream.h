@@ -19,7 +19,7 @@
 #define STREAM_COUNTED 2048
 /* Asked of memory so far ahead, which waits for the stores otherwise. */
 #define STREAM_AHEAD 4096
-/* What the address and the size of a tile must be multiples of to pass: one store. */
+/* Bytes of one such store, and what its address must be a multiple of. */
 #if defined(__AVX512F__)
 #define STREAM_STORE 64
 #elif defined(__AVX__)
@@ -28,28 +28,31 @@
 #define STREAM_STORE 16
 #endif
 
-/* As memcpy, with the widest stores there are; after the last, stream_end. */
+/* As memcpy, with the widest stores there are, but for what lies before the first such address and after the last;
+ * after the last tile, stream_end. */
 static inline void stream_tile(void *to, const void *from, size_t size)
 {
+    const char *in = (const char *)from;
+    char *out = (char *)to;
 #if defined(__AVX512F__) || defined(__AVX__) || defined(__SSE2__)
-    if ((((uintptr_t)to | size) & (STREAM_STORE - 1)) == 0) {
-        const char *in = (const char *)from;
-        char *out = (char *)to;
+    const size_t ahead = (0 - (uintptr_t)out) % STREAM_STORE, before = ahead < size ? ahead : size;
+    memcpy(out, in, before);
+    out += before;
+    in += before;
+    size -= before;
+    for (; size >= STREAM_STORE; size -= STREAM_STORE) {
 #if defined(__AVX512F__)
-        for (size_t i = 0; i < size; i += 64)
-            _mm512_stream_si512((__m512i *)(void *)(out + i), _mm512_loadu_si512(in + i));
+        _mm512_stream_si512((__m512i *)(void *)out, _mm512_loadu_si512(in));
 #elif defined(__AVX__)
-        for (size_t i = 0; i < size; i += 32)
-            _mm256_stream_si256((__m256i *)(void *)(out + i),
-                                _mm256_loadu_si256((const __m256i *)(const void *)(in + i)));
+        _mm256_stream_si256((__m256i *)(void *)out, _mm256_loadu_si256((const __m256i *)(const void *)in));
 #else
-        for (size_t i = 0; i < size; i += 16)
-            _mm_stream_si128((__m128i *)(void *)(out + i), _mm_loadu_si128((const __m128i *)(const void *)(in + i)));
+        _mm_stream_si128((__m128i *)(void *)out, _mm_loadu_si128((const __m128i *)(const void *)in));
 #endif
-        return;
+        out += STREAM_STORE;
+        in += STREAM_STORE;
     }
 #endif
-    memcpy(to, from, size);
+    memcpy(out, in, size);
 }
 
 /* Asks for `size` bytes that will be read soon. */

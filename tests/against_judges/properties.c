@@ -296,45 +296,80 @@ static int parsed(const char *spec, fpemu_format *f, size_t *differing)
     return lh_check(known, "cannot parse %s", spec);
 }
 
-/* Results too large for a cache against those of small calls: how many differ. The output begins anywhere. */
+enum { STREAMED = (9 << 20) + 5 };
+
+/* Results too large for a cache against those of calls on `piece` elements, whole blocks: how many differ. out: they
+ * begin anywhere. Counted where that is asked for. */
+static size_t streamed_as(const char *spec, fpemu_rounding r, int carrier, size_t piece, int counted, const float *x,
+                          const double *wide, void *out)
+{
+    static double part[1 << 16];
+    const size_t many = carrier == 32 ? STREAMED : STREAMED / 2;
+    fpemu_format f;
+    fpemu_stats one = {0}, all = {0};
+    size_t differing = 0;
+    if (!parsed(spec, &f, &differing))
+        return differing;
+    fpemu_status status = carrier == 32 ? fpemu_quantize_f32(&f, &r, many, x, out, counted ? &one : NULL)
+                                        : fpemu_quantize_f64(&f, &r, many, wide, out, counted ? &one : NULL);
+    for (size_t first = 0; first < many && status == FPEMU_OK; first += piece, r.offset += piece) {
+        const size_t n = many - first < piece ? many - first : piece;
+        fpemu_stats *const seen = counted ? &all : NULL;
+        if (carrier == 32) {
+            const float *const now = (const float *)(const void *)part, *const before = (const float *)out + first;
+            status = fpemu_quantize_f32(&f, &r, n, x + first, (float *)(void *)part, seen);
+            for (size_t i = 0; i < n; i++)
+                differing += lh_float_bits(now[i]) != lh_float_bits(before[i]);
+        } else {
+            const double *const before = (const double *)out + first;
+            status = fpemu_quantize_f64(&f, &r, n, wide + first, part, seen);
+            for (size_t i = 0; i < n; i++)
+                differing += lh_double_bits(part[i]) != lh_double_bits(before[i]);
+        }
+    }
+    lh_check(status == FPEMU_OK && differing == 0, "%s of binary%d: %zu large results differ", spec, carrier,
+             differing);
+    return differing + (status != FPEMU_OK) + (one.count != all.count) + (one.inexact != all.inexact) +
+           (one.underflow != all.underflow) + (one.clipped != all.clipped) + (one.blocks != all.blocks);
+}
+
+/* The same of formats with and without scales: how many differ. */
 static size_t streamed(void)
 {
-    enum { MANY = (9 << 20) + 5, PIECE = 50021 };
     static const char *const specs[] = {"e4m3fn:saturate", "fp16", "fixed(8,4)", "bf16", "e4m3fn", "fp16"};
-    float *x = malloc(MANY * sizeof *x), *whole = malloc((MANY + 16) * sizeof *whole), part[PIECE];
+    static const char *const scaled[] = {"mxfp8",  "msfp12",          "q8_0",
+                                         "nf4",    "group(int8,128)", "group(e3m2,24)",
+                                         "mxint8", "mxfp4",           "codebook(dynamic8,block=512)"};
+    float *x = malloc(STREAMED * sizeof *x);
+    double *wide = malloc(STREAMED / 2 * sizeof *wide), *out = malloc((STREAMED / 2 + 20) * sizeof *out);
     size_t differing = 0;
-    if (!lh_check(x && whole, "no memory")) {
-        free(x);
-        free(whole);
-        return 1;
-    }
+    if (!lh_check(x && wide && out, "no memory"))
+        differing = 1;
     uint64_t state = 77;
-    for (size_t i = 0; i < MANY; i++)
+    for (size_t i = 0; i < STREAMED && !differing; i++) {
         x[i] = i % 1001 == 0 ? lh_float((uint32_t)lh_next(&state))
                              : (float)(int64_t)(i * 2654435761u % 4001 - 2000) * 0x1p-13f;
-    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
-        fpemu_format f;
+        if (i < STREAMED / 2)
+            wide[i] = i % 1001 == 0 ? lh_double(lh_next(&state)) : (double)x[i];
+    }
+    for (size_t k = 0; k < sizeof specs / sizeof *specs && !differing; k++) {
         fpemu_rounding r = fpemu_rounding_stochastic(5, k);
-        fpemu_stats one = {0}, many = {0};
-        const int counted = k == 2 || k == 3;
         const size_t shift = k == 0 ? 0 : k == 4 ? 4 : 2 * k + 1;
         r.mode = k % 2 && k < 4 ? FPEMU_MODE_RNE : FPEMU_MODE_SR;
         r.bits = k < 4 ? 32 : k == 4 ? 16 : 8;
         r.offset = UINT64_C(0xfff00000); /* beyond 2^32 halfway */
-        if (!parsed(specs[k], &f, &differing))
-            continue;
-        lh_check(fpemu_quantize_f32(&f, &r, MANY, x, whole + shift, counted ? &one : NULL) == FPEMU_OK, "%s", specs[k]);
-        for (size_t first = 0; first < MANY; first += PIECE, r.offset += PIECE) {
-            const size_t n = MANY - first < PIECE ? MANY - first : PIECE;
-            lh_check(fpemu_quantize_f32(&f, &r, n, x + first, part, counted ? &many : NULL) == FPEMU_OK, "%s",
-                     specs[k]);
-            for (size_t i = 0; i < n; i++)
-                differing += lh_float_bits(whole[shift + first + i]) != lh_float_bits(part[i]);
-        }
-        differing += one.count != many.count || one.inexact != many.inexact || one.underflow != many.underflow;
+        differing += streamed_as(specs[k], r, 32, 50021, k == 2 || k == 3, x, NULL, (float *)out + shift);
+    }
+    for (size_t k = 0; k < sizeof scaled / sizeof *scaled * 4 && !differing; k++) {
+        const size_t piece = 512 * 24 * 4;
+        const int carrier = k % 4 < 2 ? 32 : 64, counted = k % 2;
+        void *const begin = carrier == 32 ? (void *)((float *)out + k % 17) : (void *)(out + k % 17);
+        differing += streamed_as(scaled[k / 4], with_mode(k % 3 ? FPEMU_MODE_RNE : FPEMU_MODE_RTZ, 0, 0), carrier,
+                                 piece, counted, x, wide, begin);
     }
     free(x);
-    free(whole);
+    free(wide);
+    free(out);
     return differing;
 }
 
@@ -503,8 +538,8 @@ static size_t scaled_in_bulk(void)
 /* A digest of values, codes and stats over formats and modes. Inputs must be filled before the environment changes. */
 enum { SETS = 14 };
 static const char *const digest_specs[SETS] = {
-    "fp16",          "bf16",       "e4m3fn",           "e8m0",        "fp16:nosub", "dlfloat16",
-    "p3109(8,3,se)", "fixed(8,4)", "int(8,scale=0.1)", "posit(16,1)", "fp32",       "float(e=8,m=0)",
+    "fp16",          "bf16",           "e4m3fn",           "e8m0",        "fp16:nosub", "dlfloat16",
+    "p3109(8,3,se)", "fixed(8,4)",     "int(8,scale=0.1)", "posit(16,1)", "fp32",       "float(e=8,m=0)",
     "table(nf4)",    "table(dynamic8)"};
 static fpemu_format digest_format[SETS];
 static float digest_x32[SETS][COUNT];
