@@ -285,6 +285,7 @@ static void long_lines(void)
                                         "posit(8,1)",
                                         "fixed(12,4)",
                                         "nf4",
+                                        "codebook(nf4,128)",
                                         "mxfp8",
                                         "mxfp6_e2m3",
                                         "mxfp4",
