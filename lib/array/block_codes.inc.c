@@ -146,9 +146,10 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
     const int in_place = block_in_place(j);
     const size_t length = (size_t)j->walk.tile_length, most = j->packs || j->packs_few ? WORDS_TILE : TILE,
                  fit = most / length;
-    const size_t full = fit < POW2_BLOCKS ? fit : POW2_BLOCKS;
+    const int powers = j->pow2.usable;
+    const size_t blocks_most = powers ? POW2_BLOCKS : POW2_LANES, full = fit < blocks_most ? fit : blocks_most;
     const size_t scale_size = code_size(fpemu_scale_bits(j->call->format));
-    uint64_t codes[TILE], scales[POW2_BLOCKS]; /* of any size */
+    uint64_t codes[TILE], scales[POW2_LANES]; /* of any size */
     _Alignas(LINE) realw t[TILE], tile[ASIDE(WORDS_TILE)];
     uintw amax[POW2_LANES];
     block_scales s;
@@ -158,7 +159,6 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
         if (!in_place)
             block_load(j, at, 1, wanted * length, tile);
         j->k->loopsw->runs_amax(length, wanted, x, amax);
-        const int powers = j->pow2.usable;
         const size_t known = powers ? block_coded_powers(j, wanted, amax, &s, scale_size, scales)
                                     : block_tile_scales(j, wanted, amax, &s);
         if (known == 0)

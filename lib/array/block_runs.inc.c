@@ -278,7 +278,13 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
 {
     size_t count = 0;
     s->saturated = 0;
-    if (j->hold_many && j->k->loopsw->runs_scales(&j->block, wanted, amax, s->s)) {
+    const int at_once =
+        j->hold_many && j->block.rule == FPEMU_SCALING_NVFP4 && !j->counted && j->hold.rule == CORE_RULE_SHIFTER_STOP;
+    if (at_once && j->k->loopsw->runs_nvfp4(&j->hold, &j->block, wanted, amax, s->s, s->down)) {
+        s->divide = 0;
+        s->second = (realw)j->block.tensor.b;
+        count = wanted;
+    } else if (j->hold_many && j->k->loopsw->runs_scales(&j->block, wanted, amax, s->s)) {
         if (j->counted)
             s->saturated = block_saturated(j, wanted, amax, s->s);
         const int before = j->block.rule == FPEMU_SCALING_RECIPROCAL; /* elements take what is not yet rounded */
@@ -288,8 +294,13 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
             j->k->loopsw->round[j->hold.rule][FPEMU_MODE_RNE](&j->hold, wanted, s->s, NULL, s->s);
         if (!before)
             j->k->loopsw->runs_down(&j->block, wanted, s->s, s->down);
-        for (size_t b = 0; b < wanted && before; b++)
-            s->down[b] = s->s[b] > 0 ? s->down[b] : 0;
+        if (before) {
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+            for (size_t b = 0; b < wanted; b++)
+                s->down[b] = s->s[b] > 0 ? s->down[b] : 0;
+        }
         s->divide = j->block.rule == FPEMU_SCALING_ABSMAX;
         s->second = s->divide || before ? 1 : (realw)j->block.tensor.b;
         count = wanted;

@@ -106,6 +106,14 @@ FPEMU_FN int core_unpack_steps(core_unpack *u, uint32_t bits, const uint32_t *va
     return values[0] == 0 && (bits == 8 ? others > half / 2 : others == half && !u->odd);
 }
 
+/* Whether the magnitudes that core_unpack_steps makes, as floats with a sign, have the exponents and steps of binary16
+ * below its infinity, but for a power of two that all are times. */
+FPEMU_FN int core_unpack_is_half(const core_unpack *u, uint32_t bits)
+{
+    const uint32_t half = UINT32_C(1) << (bits - 1), last = (u->others < half ? u->others : half) - 1;
+    return !u->integers && u->mantissa >= 2 && last >> u->mantissa < 31 && u->step >= 0x1p-60f && u->step <= 0x1p60f;
+}
+
 /* Whether no value times a scale, of magnitude bits up to s, times `second` is infinite, or NaN where the value is not:
  * then there is nothing to mend. */
 FPEMU_FN int core_unpack_is_tame(const core_unpack *u, uint32_t s, float second)

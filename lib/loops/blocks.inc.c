@@ -345,6 +345,26 @@ static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *d
     }
 }
 
+/* loop_runs_scales and loop_runs_down at once for nvfp4, and what lies between: scales to nearest by the plan of
+ * core_element_stop. */
+static int loop_runs_nvfp4(const core_plan *hold, const core_block *b, size_t count, const uintw *amax, realw *s,
+                           realw *down)
+{
+    const core_plan p = *hold;
+    const realw u = (realw)b->tensor.a * b->inverse, d = (realw)b->tensor.b, f = (realw)FLT_MAX;
+    uintw most = 0;
+#pragma omp simd reduction(max : most)
+    for (size_t i = 0; i < count; i++) {
+        const uintw v = core_bits(core_value(amax[i]) * u);
+        const realw held = core_value(core_element_stop(&p, FPEMU_MODE_RNE, v, 0));
+        const realw e = 1 / (held * d), kept = e < f ? e : f;
+        most = v > most ? v : most;
+        s[i] = held;
+        down[i] = held > 0 ? kept : 0;
+    }
+    return most < CARRIER_INF;
+}
+
 /* All of t, P and y of a finite element, where P is had by core_element_stop or core_element_even. */
 FPEMU_FN uintw loop_scaled(const core_plan *p, int even, int divide, int mode, realw down, realw scale, realw second,
                            uintw u, uintw r)

@@ -182,6 +182,65 @@ static void loop_codebook_values(const float *values, uint32_t length, size_t n,
     }
 }
 
+#if defined(__AVX2__) && CARRIER_BITS == 32
+/* What the count of thresholds in buckets below says: the next one, and the values on its sides. By hand: the compiler
+ * finds no other way to load it than number by number. */
+typedef struct codebook_entry {
+    float threshold, below, above, unused;
+} codebook_entry;
+
+/* The values nearest to eight numbers in these buckets. */
+FPEMU_FN __m256 codebook_eight(const uint8_t *base, const codebook_entry *entries, const uint32_t *buckets, __m256 t)
+{
+    __m256 e[4];
+    for (int i = 0; i < 4; i++)
+        e[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(&entries[base[buckets[i]]].threshold)),
+                                    _mm_loadu_ps(&entries[base[buckets[i + 4]]].threshold), 1);
+    const __m256d low0 = _mm256_castps_pd(_mm256_unpacklo_ps(e[0], e[1]));
+    const __m256d low1 = _mm256_castps_pd(_mm256_unpacklo_ps(e[2], e[3]));
+    const __m256d high0 = _mm256_castps_pd(_mm256_unpackhi_ps(e[0], e[1]));
+    const __m256d high1 = _mm256_castps_pd(_mm256_unpackhi_ps(e[2], e[3]));
+    const __m256 threshold = _mm256_castpd_ps(_mm256_unpacklo_pd(low0, low1));
+    return _mm256_blendv_ps(_mm256_castpd_ps(_mm256_unpackhi_pd(low0, low1)),
+                            _mm256_castpd_ps(_mm256_unpacklo_pd(high0, high1)),
+                            _mm256_cmp_ps(t, threshold, _CMP_GT_OQ));
+}
+
+/* In a function of its own: callers with other loops would share its place on the stack. */
+static __attribute__((noinline)) void loop_codebook_runs(const core_search *s, size_t length, size_t count,
+                                                         const realw *down, const realw *scales, const void *x, void *y)
+{
+    const char *in = (const char *)x;
+    char *out = (char *)y;
+    const __m256 most = _mm256_set1_ps(FLT_MAX), least = _mm256_set1_ps(-FLT_MAX);
+    codebook_entry entries[CORE_SEARCH_VALUES];
+    for (int k = 0; k < CORE_SEARCH_VALUES; k++)
+        entries[k] = (codebook_entry){s->thresholds[k], s->values[k], s->values[k + 1], 0};
+    for (size_t b = 0; b < count; b++) {
+        const __m256 scale = _mm256_set1_ps(scales[b]);
+        for (size_t done = 0, m; done < length; done += m, in += m * sizeof(float), out += m * sizeof(float)) {
+            _Alignas(LINE) float tile[CODEBOOK_TILE];
+            uint32_t buckets[CODEBOOK_TILE];
+            m = length - done < CODEBOOK_TILE ? length - done : CODEBOOK_TILE;
+            loop_runs_t32(1, 0, m, 1, down + b, in, tile);
+            (void)codebook_buckets32(s, m, (const char *)tile, buckets);
+            memset(buckets + m, 0, (0 - m) % 8 * sizeof *buckets);
+            memset(tile + m, 0, (0 - m) % 8 * sizeof *tile);
+            for (size_t i = 0; i < m; i += 8) {
+                const __m256 t = _mm256_load_ps(tile + i);
+                const __m256 wide = _mm256_mul_ps(codebook_eight(s->base, entries, buckets + i, t), scale);
+                const __m256 finite = _mm256_max_ps(_mm256_min_ps(wide, most), least);
+                if (i + 8 <= m) {
+                    _mm256_storeu_ps((float *)(void *)(out + i * sizeof(float)), finite);
+                } else {
+                    _mm256_store_ps(tile, finite);
+                    memcpy(out + i * sizeof(float), tile, (m - i) * sizeof(float));
+                }
+            }
+        }
+    }
+}
+#else
 static void loop_codebook_runs(const core_search *s, size_t length, size_t count, const realw *down,
                                const realw *scales, const void *x, void *y)
 {
@@ -196,6 +255,7 @@ static void loop_codebook_runs(const core_search *s, size_t length, size_t count
         }
     }
 }
+#endif
 
 static void loop_codebook_random_runs(const core_search *s, size_t length, size_t count, const realw *down,
                                       const realw *scales, const void *x, const uint32_t *r, void *y)

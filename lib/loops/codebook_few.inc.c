@@ -317,8 +317,8 @@ FPEMU_FN __m256 few_nearest(int is_even, const few_block *b, __m256 x)
                             few_find_odd(b, half, x));
 }
 
-/* The same of four vectors, step by step: processors look ahead no farther than that. */
-FPEMU_FN void few_nearest_four(const few_block *b, const __m256 x[4], __m256 y[4])
+/* few_find_half and few_find_odd of four vectors, step by step: processors look ahead no farther than that. */
+FPEMU_FN void few_find_four(const few_block *b, const __m256 x[4], __m256i half[4], __m256 odd[4])
 {
     __m256 more[4], threshold[4];
     __m256i k[4]; /* minus the index */
@@ -339,10 +339,20 @@ FPEMU_FN void few_nearest_four(const few_block *b, const __m256 x[4], __m256 y[4
             k[v] = _mm256_add_epi32(k[v], k[v]);
     }
     for (int v = 0; v < 4; v++)
-        more[v] = _mm256_cmp_ps(x[v], threshold[v], _CMP_GT_OQ);
+        odd[v] = _mm256_cmp_ps(x[v], threshold[v], _CMP_GT_OQ);
     for (int v = 0; v < 4; v++)
-        y[v] = _mm256_blendv_ps(_mm256_permutevar8x32_ps(b->evens, k[v]), _mm256_permutevar8x32_ps(b->odds, k[v]),
-                                more[v]);
+        half[v] = k[v];
+}
+
+/* The values nearest to four vectors. */
+FPEMU_FN void few_nearest_four(const few_block *b, const __m256 x[4], __m256 y[4])
+{
+    __m256i half[4];
+    __m256 odd[4];
+    few_find_four(b, x, half, odd);
+    for (int v = 0; v < 4; v++)
+        y[v] = _mm256_blendv_ps(_mm256_permutevar8x32_ps(b->evens, half[v]), _mm256_permutevar8x32_ps(b->odds, half[v]),
+                                odd[v]);
 }
 
 FPEMU_FN few_table few_load(const float *values)

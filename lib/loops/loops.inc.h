@@ -47,6 +47,8 @@ typedef struct carrier_loops {
     void (*runs_powers)(uint32_t mask, size_t count, const uint8_t *codes, realw *s, int32_t *least, int32_t *most);
     int (*runs_scales)(const core_block *b, size_t count, const uintw *amax, realw *v);
     void (*runs_down)(const core_block *b, size_t count, realw *s, realw *down);
+    int (*runs_nvfp4)(const core_plan *hold, const core_block *b, size_t count, const uintw *amax, realw *s,
+                      realw *down);
     /* by form (even 1), kind (divide 1) and mode (sr 1) */
     void (*scaled[2][2][2])(const core_plan *p, size_t length, size_t count, const realw *down, const realw *s,
                             realw second, const void *x, const uint32_t *r, void *y);

@@ -54,6 +54,7 @@
 #define loop_count_scaled CARRIER(loop_count_scaled)
 #define loop_runs_down CARRIER(loop_runs_down)
 #define loop_runs_fast CARRIER(loop_runs_fast)
+#define loop_runs_nvfp4 CARRIER(loop_runs_nvfp4)
 #define loop_runs_powers CARRIER(loop_runs_powers)
 #define loop_runs_scales CARRIER(loop_runs_scales)
 #define loop_runs_t CARRIER(loop_runs_t)

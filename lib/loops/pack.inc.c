@@ -197,7 +197,7 @@ FPEMU_FN pack_codes pack_low_bytes(const __m256i v[8])
     return c;
 }
 
-/* Bytes with the signs of all lanes. */
+/* Bytes with the signs of all lanes, or their integers where bytes hold them. */
 FPEMU_FN pack_codes pack_sign_bytes(const __m256i v[8])
 {
     pack_codes c;
@@ -363,8 +363,12 @@ FPEMU_FN void pack_runs(const core_direct32 *d, int width, enum pack_kind kind, 
     static const size_t places[3][5] = {{0, 1, 2, 3, 4}, {0, 0, 1, 1, 2}, {0, 0, 0, 0, 0}};
     const pack_form f = pack_begin(d, kind);
     const size_t ahead = length * count < PACK_AHEAD ? length * count : PACK_AHEAD;
-    if (count > 1 && length <= 32) {
-        pack_stretch(&f, width, kind, how, any, length * count, s, 0, places[length == 32], ahead, x, bytes);
+    if (!any && count > 1 && length == 16) { /* places as constants */
+        pack_stretch(&f, width, kind, how, any, length * count, s, 0, places[0], ahead, x, bytes);
+        return;
+    }
+    if (!any && count > 1 && length == 32) {
+        pack_stretch(&f, width, kind, how, any, length * count, s, 0, places[1], ahead, x, bytes);
         return;
     }
     for (size_t b = 0; b < count; b++)
@@ -410,6 +414,32 @@ FPEMU_FN void pack_runs(const core_direct32 *d, int width, enum pack_kind kind, 
     }
 
 #ifndef __AVX512VBMI__
+/* Of 64 numbers of a block. */
+FPEMU_FN pack_codes pack_few_codes(const few_block *block, int is_even, const float *x)
+{
+    pack_lanes v[PACK_VECTORS];
+#ifdef __AVX512F__
+    for (int k = 0; k < PACK_VECTORS; k++)
+        v[k] = few_index(few_find(is_even, block, _mm512_loadu_ps(x + PACK_LANES * k)));
+    return pack_low_bytes(v);
+#else
+    (void)is_even;
+    for (int k = 0; k < PACK_VECTORS; k += 4) { /* minus the indices, which signed bytes hold */
+        __m256 four[4], odd[4];
+        __m256i half[4];
+        for (int i = 0; i < 4; i++)
+            four[i] = _mm256_loadu_ps(x + PACK_LANES * (k + i));
+        few_find_four(block, four, half, odd);
+        for (int i = 0; i < 4; i++)
+            v[k + i] = _mm256_add_epi32(_mm256_add_epi32(half[i], half[i]), _mm256_castps_si256(odd[i]));
+    }
+    pack_codes codes = pack_sign_bytes(v);
+    for (int k = 0; k < PACK_PARTS; k++)
+        codes.v[k] = _mm256_sub_epi8(_mm256_setzero_si256(), codes.v[k]);
+    return codes;
+#endif
+}
+
 /* Codes of 4 bits of blocks of a table of 16 values, as few_codebook_codes has them of the quotients, but by thresholds
  * that are multiples of the scale: 0 where these do not hold. */
 FPEMU_FN void pack_few_runs(const core_search32 *s, int is_even, size_t length, size_t count, const float *scales,
@@ -427,31 +457,91 @@ FPEMU_FN void pack_few_runs(const core_search32 *s, int is_even, size_t length, 
             const few_block block =
                 few_fused(&common, cuts + (FEW_LANES == 8 ? 24 * i : 0), scales[b + i], per_place[i]);
             for (size_t at = 0; at < length; at += 64, x += 64, bytes += 32) {
-                pack_lanes v[PACK_VECTORS];
                 for (unsigned k = 0; k < 256; k += 64)
                     _mm_prefetch((const char *)((uintptr_t)(x + ahead) + k), _MM_HINT_T0);
-                for (int k = 0; k < PACK_VECTORS; k++)
-                    v[k] = few_index(few_find(is_even, &block, PACK_INT(loadu_ps)(x + PACK_LANES * k)));
-                const pack_codes codes = pack_low_bytes(v);
+                const pack_codes codes = pack_few_codes(&block, is_even, x);
                 pack_store(4, &codes, bytes);
             }
         }
     }
 }
 
+/* Whether that form holds. */
+FPEMU_FN int pack_few_holds(const core_search32 *s, size_t length, size_t count, const float *scales)
+{
+    uint32_t beyond = 0;
+#pragma omp simd reduction(+ : beyond)
+    for (size_t b = 0; b < count; b++)
+        beyond += !core_few_holds(scales[b]);
+    return s->few.usable && s->few.fused && length % 64 == 0 && beyond == 0;
+}
+
 static int loop_pack_few(const core_search32 *s, size_t length, size_t count, const float *scales, const float *x,
                          unsigned char *bytes)
 {
-    int holds = s->few.usable && s->few.fused && length % 64 == 0;
-    for (size_t b = 0; b < count && holds; b++)
-        holds = core_few_holds(scales[b]);
-    if (!holds)
+    if (!pack_few_holds(s, length, count, scales))
         return 0;
     if (s->few.is_even)
         pack_few_runs(s, 1, length, count, scales, x, bytes);
     else
         pack_few_runs(s, 0, length, count, scales, x, bytes);
     return 1;
+}
+#else
+/* The same where each of f->even leaves one more at most, and blocks have a multiple of 64 numbers: the threshold is
+ * looked up by the place at once, and the code of all numbers by their places and whether they lie above it. */
+FPEMU_FN void pack_few_blocks(const core_few *f, size_t length, size_t count, const float *scales, const float *x,
+                              unsigned char *bytes)
+{
+    enum { BLOCKS = 64 }; /* whose scales are divided at once */
+    const size_t ahead = length * count < PACK_AHEAD ? length * count : PACK_AHEAD;
+    const __m512i even[2] = {_mm512_loadu_si512(f->even), _mm512_loadu_si512(f->even + 16)};
+    const __m256i below = _mm256_set_m128i(_mm512_cvtepi32_epi8(even[1]), _mm512_cvtepi32_epi8(even[0]));
+    const __m512i table =
+        _mm512_inserti64x4(_mm512_castsi256_si512(below), _mm256_add_epi8(below, _mm256_set1_epi8(1)), 1);
+    const __m512 shift = _mm512_set1_ps(0x1.8p23f + 16), unit = _mm512_set1_ps(15 / f->reach); /* 5 bits: the place */
+    const __m512i above = _mm512_set1_epi32(32);
+    __m512 thresholds[2], halves[2], cuts[2];
+    float per_place[BLOCKS];
+    for (int k = 0; k < 2; k++) {
+        thresholds[k] = _mm512_permutexvar_ps(even[k], _mm512_loadu_ps(f->thresholds));
+        halves[k] = _mm512_permutexvar_ps(even[k], _mm512_loadu_ps(f->halves));
+    }
+    for (size_t n; count; count -= n, scales += n) {
+        n = count < BLOCKS ? count : BLOCKS;
+        for (size_t i = 0; i < n; i += 16) {
+            const __mmask16 some = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : 0xffff;
+            _mm512_storeu_ps(per_place + i, _mm512_div_ps(unit, _mm512_maskz_loadu_ps(some, scales + i)));
+        }
+        for (size_t b = 0; b < n; b++) {
+            const __m512 s = _mm512_set1_ps(scales[b]), by = _mm512_set1_ps(per_place[b]);
+            for (int k = 0; k < 2; k++)
+                cuts[k] = _mm512_fmadd_round_ps(thresholds[k], s, _mm512_mul_ps(halves[k], s),
+                                                _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+            for (size_t at = 0; at < length; at += 64, x += 64, bytes += 32) {
+                __m512i v[4];
+                for (unsigned k = 0; k < 256; k += 64)
+                    _mm_prefetch((const char *)((uintptr_t)(x + ahead) + k), _MM_HINT_T0);
+                for (int k = 0; k < 4; k++) {
+                    const __m512 one = _mm512_loadu_ps(x + 16 * k);
+                    const __m512i place = _mm512_castps_si512(_mm512_fmadd_ps(one, by, shift));
+                    const __m512 cut = _mm512_permutex2var_ps(cuts[0], place, cuts[1]);
+                    v[k] = _mm512_mask_add_epi32(place, _mm512_cmp_ps_mask(one, cut, _CMP_GT_OQ), place, above);
+                }
+                const pack_codes codes = {{_mm512_permutexvar_epi8(pack_lane_bytes(v, 0), table)}};
+                pack_store(4, &codes, bytes);
+            }
+        }
+    }
+}
+
+void fpemu_vbmi_pack_few(const core_few *f, size_t length, size_t count, const float *scales, const float *x,
+                         unsigned char *bytes)
+{
+    if (length == 64) /* a constant leaves no loop */
+        pack_few_blocks(f, 64, count, scales, x, bytes);
+    else
+        pack_few_blocks(f, length, count, scales, x, bytes);
 }
 #endif
 

@@ -55,6 +55,7 @@ static const carrier_loops TABLE = {
     .runs_powers = loop_runs_powers,
     .runs_scales = loop_runs_scales,
     .runs_down = loop_runs_down,
+    .runs_nvfp4 = loop_runs_nvfp4,
     .scaled = {{{SCALED(stop_times, nearest), SCALED(stop_times, stochastic)},
                 {SCALED(stop_by, nearest), SCALED(stop_by, stochastic)}},
                {{SCALED(even_times, nearest), SCALED(even_times, stochastic)},

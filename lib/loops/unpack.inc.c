@@ -155,6 +155,10 @@ typedef struct unpack_steps {
     __m256i others, odd;
     const uint16_t *upper; /* the values of these */
     int integers, some;
+    int by_halves; /* floats that binary16 has in the same steps: then these */
+    __m256i kept;  /* sign and magnitude of a word */
+    __m256 times;
+    __m128i along; /* bits to there: of codes of 8 bits up, of 6 at the top of a word down */
 } unpack_steps;
 
 FPEMU_FN unpack_steps unpack_load_steps(const core_unpack *u, uint32_t bits)
@@ -172,6 +176,13 @@ FPEMU_FN unpack_steps unpack_load_steps(const core_unpack *u, uint32_t bits)
     t.upper = u->upper;
     t.integers = u->integers;
     t.some = u->odd || u->others < 128;
+    const int place = 10 - (int)u->mantissa, magnitudes = (int)(UINT32_C(1) << (bits - 1)) - 1;
+    t.by_halves = core_unpack_is_half(u, bits);
+    if (t.by_halves) {
+        t.kept = _mm256_set1_epi16((short)(magnitudes << place | INT16_MIN));
+        t.times = _mm256_set1_ps(u->step * core_value32(core_power32(14 + (int)u->mantissa)));
+        t.along = _mm_cvtsi32_si128(bits == 8 ? place : 10 - place);
+    }
     return t;
 }
 typedef unpack_steps unpack_table_6, unpack_table_8;
@@ -194,8 +205,30 @@ FPEMU_FN __m256 unpack_float(const unpack_steps *t, __m256i magnitude, __m256i s
     return _mm256_or_ps(a, _mm256_castsi256_ps(_mm256_and_si256(sign, t->sign)));
 }
 
+/* Values of 16 floats in binary16, whose subnormal numbers it widens exactly. */
+FPEMU_FN void unpack_halves(const unpack_steps *t, __m256i words, __m256 v[2])
+{
+    const __m256i kept = _mm256_and_si256(words, t->kept);
+    v[0] = _mm256_mul_ps(_mm256_cvtph_ps(_mm256_castsi256_si128(kept)), t->times);
+    v[1] = _mm256_mul_ps(_mm256_cvtph_ps(_mm256_extracti128_si256(kept, 1)), t->times);
+}
+
 FPEMU_FN void unpack_64_of_6(const unpack_steps *t, const unsigned char *bytes, __m256 v[8])
 {
+    if (t->by_halves) {
+        const __m256i two = _mm256_setr_epi8(0, 1, 0, 1, 1, 2, 2, 3, 3, 4, 3, 4, 4, 5, 5, 6, 6, 7, 6, 7, 7, 8, 8, 9, 9,
+                                             10, 9, 10, 10, 11, 11, 11);
+        const __m256i up =
+            _mm256_setr_epi16(1024, 16, 64, 256, 1024, 16, 64, 256, 1024, 16, 64, 256, 1024, 16, 64, 256);
+        for (int k = 0; k < 4; k++) {
+            const unsigned char *const from = bytes + (k < 3 ? 12 * k : 32); /* no byte beyond the last */
+            const __m256i places = k < 3 ? two : _mm256_add_epi8(two, _mm256_set1_epi8(4));
+            const __m256i all = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)from));
+            const __m256i top = _mm256_mullo_epi16(_mm256_shuffle_epi8(all, places), up);
+            unpack_halves(t, _mm256_sra_epi16(top, t->along), v + 2 * k);
+        }
+        return;
+    }
     const __m256i pairs = _mm256_setr_epi8(0, -1, -1, -1, 0, 1, -1, -1, 1, 2, -1, -1, 2, -1, -1, -1, 3, -1, -1, -1, 3,
                                            4, -1, -1, 4, 5, -1, -1, 5, -1, -1, -1);
     const __m256i by = _mm256_setr_epi32(26, 20, 22, 24, 26, 20, 22, 24);
@@ -235,7 +268,11 @@ FPEMU_FN void unpack_64_of_8(const unpack_steps *t, const unsigned char *bytes, 
             return;
         }
     }
-    for (int k = 0; k < 8; k++) {
+    for (int k = 0; k < 4 && t->by_halves; k++) {
+        const __m256i c = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(bytes + 16 * k)));
+        unpack_halves(t, _mm256_sll_epi16(c, t->along), v + 2 * k);
+    }
+    for (int k = 0; k < 8 && !t->by_halves; k++) {
         const __m256i c = _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(bytes + 8 * k)));
         if (t->integers)
             v[k] = _mm256_mul_ps(_mm256_cvtepi32_ps(c), t->step);

@@ -12,6 +12,7 @@
 struct core_planes;
 struct core_codebook;
 struct core_direct32;
+struct core_few;
 
 /* y[i] = (high[c] << 24 | low[c] << 16) as bits of a float, c = codes[i]: tables of values with 16 bits at most.
  * streaming: y, at a multiple of 64, by stores that pass the caches by. */
@@ -45,5 +46,9 @@ void fpemu_vbmi_pack_6(const struct core_direct32 *d, int divide, int any, size_
                        const float *down, const float *inverse, const float *x, unsigned char *bytes);
 void fpemu_vbmi_pack_8(const struct core_direct32 *d, int divide, int any, size_t length, size_t count,
                        const float *down, const float *inverse, const float *x, unsigned char *bytes);
+/* As pack_few of struct kernels, in blocks of a multiple of 64 numbers under scales that core_few_holds, by a table that
+ * is_even and fused. */
+void fpemu_vbmi_pack_few(const struct core_few *f, size_t length, size_t count, const float *scales, const float *x,
+                         unsigned char *bytes);
 
 #endif /* FPEMU_LOOPS_VBMI_H */

@@ -177,6 +177,17 @@ static void philox_vbmi(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "table.inc.c"
 #include "core/carrier_end.h"
 
+static int pack_few_vbmi(const core_search32 *s, size_t length, size_t count, const float *scales, const float *x,
+                         unsigned char *bytes)
+{
+    if (!s->few.is_even || !pack_few_holds(s, length, count, scales))
+        return loop_pack_few(s, length, count, scales, x, bytes);
+    fpemu_vbmi_pack_few(&s->few, length, count, scales, x, bytes);
+    return 1;
+}
+#undef PACK_FEW
+#define PACK_FEW pack_few_vbmi
+
 #define PACK_TABLE_VBMI                                                                                                \
     {                                                                                                                  \
         [4] = fpemu_vbmi_pack_4, [6] = fpemu_vbmi_pack_6, [8] = fpemu_vbmi_pack_8                                      \

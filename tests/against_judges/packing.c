@@ -285,6 +285,7 @@ static void long_lines(void)
                                         "posit(8,1)",
                                         "fixed(12,4)",
                                         "nf4",
+                                        "codebook(nf4,128)",
                                         "mxfp8",
                                         "mxfp6_e2m3",
                                         "mxfp4",
@@ -362,7 +363,9 @@ static void any_bytes(void)
                                         "scaled(e4m3fn,block=row)",
                                         "e2m1",
                                         "e3m2",
-                                        "e5m2"};
+                                        "e5m2",
+                                        "e5m2fnuz",
+                                        "group(fp(6,1,31),32,scale=bf16)"};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         for (uint64_t k = 0; k < 6; k++) {
             const uint64_t n = k < 3 ? 8192 : 2100 + 4 * k;
