@@ -157,6 +157,10 @@ typedef struct kernels {
     void (*runs_amax16[2])(size_t length, size_t count, const uint16_t *x, uint32_t *amax);
     int (*pow2_rows16[2])(const core_pow2_block32 *q, size_t length, size_t count, const uint16_t *x,
                           const uint32_t *powers, uint16_t *y);
+    /* sums, differences, products and quotients of words of either type in the type itself: to nearest even, infinite
+     * past its ends, with one NaN, whose bits in binary32 these are; may be NULL */
+    void (*operate16[2][FPEMU_OPERATION_DIV + 1])(uint32_t nan, size_t n, const uint16_t *a, const uint16_t *b,
+                                                  uint16_t *y);
     /* words of either type from codes of a byte, all of which have values of the type; 0 where the loop does not do
      * that. May be NULL */
     int (*decode_words)(const core_coder32 *c, int bfloat, size_t n, const uint8_t *codes, uint16_t *y);

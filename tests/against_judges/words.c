@@ -3,8 +3,8 @@
  * mode and policies. The verbs of binary32 are judged over all their inputs (quantize_exhaustive.c), the words' own
  * judges are slower (narrow.c); what words become of numbers, and these of words, stands here once more.
  *
- * Blocks of words, and what is packed of them, are compared with those of the numbers to nearest even, where words have
- * forms of their own.
+ * Blocks of words, what is packed of them, and operations on them are compared with those of the numbers to nearest
+ * even, where words have forms of their own.
  *
  * Words come in their order, where the neighbours of a number are its likes, and mixed, where they are not; with
  * counters and without, in place, and in parts that begin anywhere. Every variant runs all of it. */
@@ -19,16 +19,19 @@ enum { WORDS = 65536, ORDERS = 3 };
 
 typedef fpemu_status pack_words(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
                                 const uint16_t *x, void *packed, fpemu_stats *s);
+typedef fpemu_status arith_words(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, size_t n,
+                                 const uint16_t *const *operands, const size_t *steps, uint16_t *y, fpemu_stats *s);
 typedef fpemu_status quantize_words(const fpemu_format *f, const fpemu_rounding *r, size_t n, const uint16_t *x,
                                     uint16_t *y, fpemu_stats *s);
 static const struct type {
     const char *name;
     quantize_words *quantize;
     pack_words *pack;
+    arith_words *arith;
     int (*fits)(const fpemu_format *f);
     int digits, bias;
-} types[] = {{"f16", fpemu_quantize_f16, fpemu_pack_f16, fpemu_format_fits_f16, 10, 15},
-             {"bf16", fpemu_quantize_bf16, fpemu_pack_bf16, fpemu_format_fits_bf16, 7, 127}};
+} types[] = {{"f16", fpemu_quantize_f16, fpemu_pack_f16, fpemu_arith_f16, fpemu_format_fits_f16, 10, 15},
+             {"bf16", fpemu_quantize_bf16, fpemu_pack_bf16, fpemu_arith_bf16, fpemu_format_fits_bf16, 7, 127}};
 
 static const char *const specs[] = {"fp16",
                                     "bf16",
@@ -289,6 +292,42 @@ static void blocks(const struct type *t)
     }
 }
 
+/* Operations in the type itself, and in formats near it, of all words and those in another order. */
+static void operations(const struct type *t)
+{
+    static const char *const near[2][4] = {{"fp16", "fp16:saturate", "e4m3fn", "e5m2"},
+                                           {"bf16", "bf16:saturate", "e4m3fn", "e5m2"}};
+    static uint16_t x[WORDS];
+    static float other[WORDS];
+    const fpemu_rounding r = {0};
+    for (unsigned k = 0; k < 48; k++) {
+        const char *const spec = near[t - types][k % 8 < 5 ? 0 : k % 8 - 4];
+        const size_t n = k % 3 ? WORDS : WORDS - 7;
+        fpemu_format f;
+        if (!lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s is not parsed", spec))
+            continue;
+        for (size_t i = 0; i < n; i++) {
+            x[i] = orders[t - types][1][i];
+            y[i] = (uint16_t)(k % 2 ? i * (2 * k + 1) + 977 * k : x[i] + (k / 8 << (k % 11)) + 1); /* far, near */
+            x32[i] = values[t - types][x[i]];
+            other[i] = values[t - types][y[i]];
+        }
+        for (int operation = FPEMU_OPERATION_ADD; operation <= FPEMU_OPERATION_DIV; operation++) {
+            static uint16_t got[WORDS];
+            const float *const numbers[] = {x32, other};
+            const uint16_t *const words[] = {x, y};
+            fpemu_arith_f32(&f, &r, (fpemu_operation)operation, n, numbers, NULL, y32, NULL);
+            for (size_t i = 0; i < n; i++)
+                want[i] = word_of(t, y32[i]);
+            lh_check(t->arith(&f, &r, (fpemu_operation)operation, n, words, NULL, got, NULL) == FPEMU_OK,
+                     "%s, %s: operation %d refused", t->name, spec, operation);
+            compare(t, spec, &r, "operation", n, x, want, got);
+            digest = variants_fold(digest, got, n * sizeof *got);
+            lines++;
+        }
+    }
+}
+
 static void formats(const struct type *t)
 {
     static uint16_t some[WORDS], below[WORDS];
@@ -340,6 +379,7 @@ int main(int argc, char **argv)
         }
         formats(&types[t]);
         blocks(&types[t]);
+        operations(&types[t]);
     }
     if (!child)
         variants_rerun(argv[0], "digest", digest);
