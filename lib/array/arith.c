@@ -4,7 +4,8 @@
  *
  *   short way  the exact result, rounded to odd in binary64 by vector loops, then the loops of fpemu_quantize; where
  *              binary64 has the bits for it (see core/exact.h)
- *   shortest   the same in the carrier, where that has the bits, and without counters
+ *   shortest   the same in the carrier, where that has the bits, and without counters; of words that become words of
+ *              their type, in the type
  *   long way   the exact result in 128 bits and one rounding, an element at a time
  *
  * All give the same bits. Functions go the long way. An operand with scales is multiplied by them as it is read: the
@@ -36,6 +37,7 @@ typedef struct job {
     core_plan64 quick;           /* the plan with its fast rule, in binary64; `round32`, `round64`: the loops of both */
     void (*round32)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*round64)(const core_plan64 *p, size_t n, const void *x, const uint32_t *r, void *y);
+    void (*in_type)(uint32_t nan, size_t n, const uint16_t *a, const uint16_t *b, uint16_t *y); /* or NULL */
     int work;
     int carrier, elements;  /* of the rounding, and of operands and results: they may be narrow */
     const void *operand[3]; /* NULL: a single number, in `single` */
@@ -158,6 +160,10 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
                     (work == FPEMU_OPERATION_MUL || precision + random_bits + 2 <= 53));
     choose_wide_rounding(j, f);
     j->shortest_way = (uint8_t)shortest_way_holds(j, f, r, work, random_bits);
+    const int bfloat = elements == FPEMU_CARRIER_BF16;
+    if (j->shortest_way && carrier_is_narrow(elements) && work <= FPEMU_OPERATION_DIV &&
+        core_words_are_all(&j->plan32, bfloat))
+        j->in_type = j->k->operate16[bfloat][work];
     return FPEMU_OK;
 }
 
@@ -321,6 +327,11 @@ static void run_shortest64(const job *j, size_t at, size_t n, double beside[3][T
 static APART void run_shortest_narrow(const job *j, size_t first, size_t n)
 {
     _Alignas(LINE) float beside[3][TILE];
+    if (j->in_type && j->operand[0] && j->operand[1]) {
+        j->in_type(j->plan32.nan[0], n, (const uint16_t *)j->operand[0] + first,
+                   (const uint16_t *)j->operand[1] + first, (uint16_t *)j->y + first);
+        return;
+    }
     for (int o = 0; o < operands_of(j->work); o++)
         for (size_t e = 0; e < n && e < TILE && !j->operand[o]; e++)
             beside[o][e] = (float)j->single[o];

@@ -158,7 +158,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
         const realw *const x = in_place ? j->x + at : tile;
         if (!in_place)
             block_load(j, at, 1, wanted * length, tile);
-        j->k->loopsw->runs_amax(length, wanted, x, amax);
+        block_runs_amax(j, at, length, wanted, x, amax);
         const size_t known = powers ? block_coded_powers(j, wanted, amax, &s, scale_size, scales)
                                     : block_tile_scales(j, wanted, amax, &s);
         if (known == 0)
@@ -200,6 +200,19 @@ static APART uint64_t block_code_many(const block_job *j, uint64_t v, uint64_t e
     return done;
 }
 
+/* Codes of n words without a scale, from place `at` on; or, without gaps, their bytes. 0 where no loop makes them. */
+static int block_code_words(const block_job *j, int kind, int64_t at, size_t n, void *codes)
+{
+#if CARRIER_BITS == 32
+    const size_t bits = j->packs ? j->call->format->bits : 8 * j->size;
+    return j->words_x && kind == CORE_SCALE_NONE && j->at_once && j->k->encode16 && (bits != 4 || n % 2 == 0) &&
+           j->k->encode16(&j->direct, j->carrier == FPEMU_CARRIER_BF16, bits, n, j->words_x + at, codes);
+#else
+    (void)j, (void)kind, (void)at, (void)n, (void)codes;
+    return 0;
+#endif
+}
+
 /* Elements of a block with a known scale, or none, from `position` on where they are neighbours: how many. */
 static APART uint64_t block_code_piece(const block_job *j, const block_part *p, uint64_t position, uint64_t end)
 {
@@ -217,11 +230,16 @@ static APART uint64_t block_code_piece(const block_job *j, const block_part *p, 
     for (uint64_t at = 0, m; at < span.n; at += m) {
         const int64_t place = span.x + (int64_t)at;
         const realw *const x = in_place ? j->x + place : tile;
+        unsigned char *const bytes = j->packs ? sink->bytes(sink->context, p->block, position + at) : NULL;
         m = span.n - at < most ? span.n - at : most;
+        if (block_code_words(j, kind, place, (size_t)m, bytes ? (void *)bytes : codes)) {
+            if (!bytes)
+                sink->codes(sink->context, p->block, position + at, (size_t)m, j->size, codes);
+            continue;
+        }
         if (!in_place)
             block_load(j, place, 1, (size_t)m, tile);
         if (j->packs) {
-            unsigned char *const bytes = sink->bytes(sink->context, p->block, position + at);
             (void)block_pack(j, bytes, divide, 1, (size_t)m, 1, down, NULL, x);
             continue;
         }

@@ -120,9 +120,9 @@ static void block_count_scales(const block_job *j, size_t count, const uintw *am
     }
 }
 
-/* Full runs in a row. */
-static uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
-                                gathering *g)
+/* Full runs in a row; of words, those at `place` lie at x. */
+static uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blocks, int64_t place, const realw *x,
+                                realw *y, gathering *g)
 {
     const core_pow2_block *q = &j->pow2;
     const size_t length = (size_t)j->walk.tile_length;
@@ -133,7 +133,7 @@ static uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blo
     core_draw draw;
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        j->k->loopsw->runs_amax(length, wanted, x, amax);
+        block_runs_amax(j, place, length, wanted, x, amax);
         const size_t count = j->k->loopsw->pow2_powers(q, wanted, amax, powers), n = count * length;
         if (rows)
             j->k->loopsw->pow2_rows[q->fixed](q, length, count, x, powers, y);
@@ -150,6 +150,7 @@ static uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blo
             }
         if (g)
             block_count_scales(j, count, amax, 0, g);
+        place += (int64_t)n;
         x += n;
         y += n;
         index += n;
@@ -471,8 +472,8 @@ static void block_counted_table(const block_job *j, const block_scales *s, const
 }
 
 /* Full runs in a row, counted. */
-static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
-                                  gathering *g)
+static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t blocks, int64_t place, const realw *x,
+                                  realw *y, gathering *g)
 {
     const size_t length = (size_t)j->walk.tile_length, fit = length < 4 * TILE ? 4 * TILE / length : 1;
     const size_t full = fit < POW2_LANES ? fit : POW2_LANES, few = length < TILE ? TILE / length : 1;
@@ -481,7 +482,7 @@ static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t b
     block_scales s;
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        j->k->loopsw->runs_amax(length, wanted, x, amax);
+        block_runs_amax(j, place, length, wanted, x, amax);
         const size_t count = block_tile_scales(j, wanted, amax, &s), n = count * length;
         if (count == 0 || !(table ? s.divide && s.second == 1 : block_try_counting(j, count, amax, &s)))
             return done;
@@ -495,6 +496,7 @@ static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t b
                     block_counted_elements(j, &s, b, index + from, m, runs, at, length, x + from, y + from, g);
             }
         block_count_scales(j, count, amax, s.saturated, g);
+        place += (int64_t)n;
         x += n;
         y += n;
         index += n;
@@ -504,7 +506,8 @@ static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t b
 }
 
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
-static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y)
+static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blocks, int64_t place, const realw *x,
+                                realw *y)
 {
     const size_t length = (size_t)j->walk.tile_length;
     const size_t fit = length < TILE ? TILE / length : 1, few = fit < POW2_LANES ? fit : POW2_LANES;
@@ -522,7 +525,7 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
     _Alignas(LINE) uint32_t r[TILE];
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        j->k->loopsw->runs_amax(length, wanted, x, amax);
+        block_runs_amax(j, place, length, wanted, x, amax);
         const size_t known = block_tile_scales(j, wanted, amax, &s);
         if (known == 0)
             return done;
@@ -549,6 +552,7 @@ static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blo
                 j->k->loopsw->runs_y(run, runs, s.s, s.second, rounded, y + at);
             }
         }
+        place += (int64_t)n;
         x += n;
         y += n;
         index += n;
@@ -618,7 +622,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
         m = span.n - at < most ? span.n - at : most;
         if (!in_place)
             block_load(j, span.x + (int64_t)at, 1, (size_t)m, tile);
-        j->k->loopsw->runs_amax((size_t)m, 1, x, &amax);
+        block_runs_amax(j, span.x + (int64_t)at, (size_t)m, 1, x, &amax);
         if (amax >= CARRIER_INF)
             return at;
         s.down[0] = p->scale.down;
@@ -644,27 +648,71 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     return span.n;
 }
 
-/* Full runs in a row. */
-static uint64_t block_run_row(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
-                              gathering *g)
+/* Full runs in a row; of words, those at `place` lie at x. */
+static uint64_t block_run_row(const block_job *j, uint64_t index, uint64_t blocks, int64_t place, const realw *x,
+                              realw *y, gathering *g)
 {
     if (j->pow2.usable)
-        return block_pow2_runs(j, index, blocks, x, y, g);
-    return g ? block_count_tiles(j, index, blocks, x, y, g) : block_run_tiles(j, index, blocks, x, y);
+        return block_pow2_runs(j, index, blocks, place, x, y, g);
+    return g ? block_count_tiles(j, index, blocks, place, x, y, g) : block_run_tiles(j, index, blocks, place, x, y);
 }
 
-/* The same of words, which lie in a tile meanwhile. */
+/* Those of words that are rounded as they are: how many up to the first that is not. */
+static uint64_t block_pow2_words(const block_job *j, uint64_t blocks, int64_t x, int64_t y)
+{
+#if CARRIER_BITS == 32
+    const size_t length = (size_t)j->walk.tile_length;
+    const int bfloat = j->carrier == FPEMU_CARRIER_BF16;
+    uintw amax[POW2_BLOCKS], powers[POW2_BLOCKS];
+    for (uint64_t done = 0; done < blocks; done += POW2_BLOCKS) {
+        const size_t wanted = blocks - done < POW2_BLOCKS ? (size_t)(blocks - done) : POW2_BLOCKS;
+        const int64_t at = (int64_t)(done * length);
+        block_runs_amax(j, x + at, length, wanted, NULL, amax);
+        const size_t count = j->k->loops32->pow2_powers(&j->pow2, wanted, amax, powers);
+        if (!j->k->pow2_rows16[bfloat](&j->pow2, length, count, j->words_x + x + at, powers, j->words_y + y + at))
+            return done;
+        if (count < wanted)
+            return done + count;
+    }
+    return blocks;
+#else
+    (void)j, (void)blocks, (void)x, (void)y;
+    return 0;
+#endif
+}
+
+/* Whether that may be tried. */
+static int block_rounds_words(const block_job *j, const gathering *g)
+{
+#if CARRIER_BITS == 32
+    const uint64_t length = j->walk.tile_length;
+    return !g && j->pow2.usable && j->pow2.mode == FPEMU_MODE_RNE && j->k->pow2_rows16[0] &&
+           (length == 16 || length % 32 == 0);
+#else
+    (void)j, (void)g;
+    return 0;
+#endif
+}
+
+/* As block_run_row, of words, which lie in a tile meanwhile where they are not rounded as they are. */
 static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y,
                                     gathering *g)
 {
     const uint64_t length = j->walk.tile_length, full = WORDS_TILE / length;
     _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
+    int tries = block_rounds_words(j, g);
     uint64_t done = 0;
     for (uint64_t wanted, got; done < blocks; done += got) {
+        if (tries) {
+            got = block_pow2_words(j, blocks - done, x + (int64_t)(done * length), y + (int64_t)(done * length));
+            tries = got > 0;
+            if (got > 0)
+                continue;
+        }
         const int64_t at = (int64_t)(done * length);
         wanted = blocks - done < full ? blocks - done : full;
         block_load(j, x + at, 1, (size_t)(wanted * length), tile);
-        got = block_run_row(j, index + done * length, wanted, tile, tile, g);
+        got = block_run_row(j, index + done * length, wanted, x + at, tile, tile, g);
         block_store(j, y + at, 1, (size_t)(got * length), tile);
         if (got < wanted)
             return done + got;
@@ -673,8 +721,8 @@ static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t
 }
 
 /* The same past the caches, from a tile: blocks of at most STREAM_BLOCKS elements. */
-static uint64_t block_run_row_streamed(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
-                                       gathering *g)
+static uint64_t block_run_row_streamed(const block_job *j, uint64_t index, uint64_t blocks, int64_t place,
+                                       const realw *x, realw *y, gathering *g)
 {
     const uint64_t length = j->walk.tile_length, full = STREAM_BLOCKS / length;
     _Alignas(LINE) realw tile[STREAM_BLOCKS];
@@ -685,7 +733,7 @@ static uint64_t block_run_row_streamed(const block_job *j, uint64_t index, uint6
         const size_t n = (size_t)(wanted * length);
         if (left * length >= n + 2 * STREAM_BLOCKS)
             stream_ask(x + at + 2 * STREAM_BLOCKS, n * sizeof *x);
-        got = block_run_row(j, index + at, wanted, x + at, tile, g);
+        got = block_run_row(j, index + at, wanted, place + (int64_t)at, x + at, tile, g);
         j->k->stream(y + at, tile, (size_t)(got * length) * sizeof *y);
         if (got < wanted)
             return done + got;
@@ -706,9 +754,9 @@ static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gat
         if (n == 0)
             break;
         if (j->stream)
-            got = block_run_row_streamed(j, p.first, n, j->x + p.x, j->y + p.y, g);
+            got = block_run_row_streamed(j, p.first, n, p.x, j->x + p.x, j->y + p.y, g);
         else if (block_in_place(j))
-            got = block_run_row(j, p.first, n, j->x + p.x, j->y + p.y, g);
+            got = block_run_row(j, p.first, n, p.x, j->x + p.x, j->y + p.y, g);
         else
             got = block_run_row_words(j, p.first, n, p.x, p.y, g);
         done += got;

@@ -234,6 +234,32 @@ static int block_in_place(const block_job *j)
     return j->carrier == CARRIER_BITS;
 }
 
+/* Whether loops look for the largest magnitudes of blocks of `length` among words. */
+static int block_measures_words(const block_job *j, size_t length)
+{
+#if CARRIER_BITS == 32
+    return j->words_x && j->k->runs_amax16[0] && length >= 16;
+#else
+    (void)j, (void)length;
+    return 0;
+#endif
+}
+
+/* Largest magnitudes of `count` blocks of `length` elements in a row, at x; or, where words are measured, from place
+ * `at` of them on. */
+static void block_runs_amax(const block_job *j, int64_t at, size_t length, size_t count, const realw *x, uintw *amax)
+{
+#if CARRIER_BITS == 32
+    if (block_measures_words(j, length)) {
+        j->k->runs_amax16[j->carrier == FPEMU_CARRIER_BF16](length, count, j->words_x + at, amax);
+        return;
+    }
+#else
+    (void)at;
+#endif
+    j->k->loopsw->runs_amax(length, count, x, amax);
+}
+
 /* n elements of a block from place `position` on, one after the other. */
 static void block_take(const block_job *j, const core_place *p, uint64_t position, size_t n, realw *out)
 {
@@ -378,6 +404,15 @@ static void block_measure_part(const block_job *j, int logarithms, int only_amax
             const int64_t first = s.x + (int64_t)i * s.x_step;
             const int copied = s.x_step != 1 || !block_in_place(j);
             const uint64_t left = s.n - i, n = copied && left > WORDS_TILE ? WORDS_TILE : left;
+            uintw amax = CARRIER_INF;
+            if (only_amax && s.x_step == 1 && block_measures_words(j, (size_t)n))
+                block_runs_amax(j, first, (size_t)n, 1, NULL, &amax);
+            if (amax < CARRIER_INF) {
+                const double a = (double)core_value(amax);
+                own->amax = a > own->amax ? a : own->amax;
+                i += n;
+                continue;
+            }
             if (copied)
                 block_load(j, first, s.x_step, (size_t)n, x);
             const realw *const from = copied ? x : j->x + first;

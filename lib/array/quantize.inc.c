@@ -394,6 +394,9 @@ static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, g
         j->narrow(&j->plan, n, from, (uint16_t *)(void *)out);
         return;
     }
+    if (j->at_once && j->plan.rule != CORE_RULE_POSIT && j->k->encode16 &&
+        j->k->encode16(&j->direct, bfloat, 8 * size, n, from, out))
+        return;
     for (size_t at = 0; at < n; at += s.n, s.index += s.n) {
         uint16_t *const to = (uint16_t *)(void *)(out + at * size);
         const size_t line = j->by_words && at == 0 ? elements_to_line(to, sizeof *to, n) : 0;

@@ -2,10 +2,12 @@
 /* words_fast.h - binary16 and bfloat16 words rounded as they are, by integers of 16 bits: a fast form of core_grid and
  * core_finish for formats whose numbers are all of the type. Magnitudes count the type's numbers in order, so the step
  * of the grid at a magnitude is a power of two of that count, and a carry out of the fraction is one into the exponent.
- * The loops are in lib/loops/words.inc.c; here is what they need. tests/against_judges/words.c compares all words. */
+ * The loops are in lib/loops/words.inc.c, words_blocks.inc.c and words_codes.inc.c; here is what they need.
+ * tests/against_judges/words.c compares all words. */
 #ifndef FPEMU_CORE_WORDS_FAST_H
 #define FPEMU_CORE_WORDS_FAST_H
 
+#include "block_fast.h"
 #include "narrow.h"
 #include "round.h"
 
@@ -53,6 +55,18 @@ FPEMU_FN int core_words_hold(int bfloat, uint32_t u, uint16_t *word)
 {
     *word = (uint16_t)core_to_narrow(bfloat, u);
     return core_from_narrow(bfloat, *word) == u;
+}
+
+/* Whether the format is the type itself, to nearest even, with infinities. */
+FPEMU_FN int core_words_are_all(const core_plan32 *p, int bfloat)
+{
+    int all = p->mode == FPEMU_MODE_RNE && p->rule < CORE_RULE_POSIT && !p->compat && !p->wrap && !p->p1 &&
+              !p->negative && p->zero[0] == 0 && p->zero[1] == 0x80000000u &&
+              p->low_one == core_power32(bfloat ? -133 : -24) && p->d_norm == (bfloat ? 16 : 13);
+    for (unsigned s = 0; s < 2; s++)
+        all &= p->max[s] == (bfloat ? 0x7f7f0000u : 0x477fe000u) && p->overflow[s] == (CORE_INF32 | s << 31) &&
+               p->infinite[s] == p->overflow[s];
+    return all;
 }
 
 /* The step at b, at least w->least. */
@@ -157,6 +171,77 @@ FPEMU_FN int core_words_make(core_words *w, const core_plan32 *p, int bfloat)
         (mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_RTP || mode == FPEMU_MODE_RTN))
         w->form = CORE_WORDS_EVEN; /* core_choose_fast32 has seen to the room for it */
     return 1;
+}
+
+/* Words of a block whose scale is a power of two, to nearest even by the grid of core_pow2_float or core_pow2_fixed. A
+ * magnitude a counts as b, at least `least`, and the step there is low + 1 at exponent fields up to `first` and half as
+ * much with every one above, as far as `top` has it. With `flip` reversed in b, the step's bit says whether b is odd.
+ * What is at most `zero` becomes 0, and what is rounded past `max` becomes that. */
+typedef struct core_words_block {
+    uint32_t least, first, top, low, flip, zero, max;
+} core_words_block;
+
+/* Whether the form holds for a block of the scale 2^c, power = c << 23: its binade of the smallest normal number is one
+ * of the type's, and its ends are alike and of the type. */
+FPEMU_FN uint32_t core_words_block_make(core_words_block *w, const core_pow2_block32 *q, int bfloat, int fixed,
+                                        uint32_t power)
+{
+    const int digits = bfloat ? 7 : 10, rebias = bfloat ? 0 : 112, fields = bfloat ? 255 : 31;
+    const int normal = (int)((q->emin + power) >> 23) - rebias, step = normal - 23 + (int)(q->up >> 23);
+    const int first = step > 1 ? step : 1, less = first - step, top = fixed ? fields : normal;
+    const uint32_t hidden = 1u << digits, max = q->max + power - ((uint32_t)rebias << 23);
+    const uint32_t least = ((uint32_t)first << digits) >> (less & 31);
+    const int last = (int)max >> 23;
+    w->least = least;
+    w->first = (uint32_t)first;
+    w->top = (uint32_t)top << digits;
+    w->low = (hidden >> (less & 31)) - 1;
+    w->flip = ~least & hidden;
+    w->zero = least > hidden ? least - hidden : least >> 1;
+    w->max = max >> (23 - digits);
+    return (uint32_t)(less <= digits) & (uint32_t)(top > 0) & (uint32_t)(last > 0) & (uint32_t)(last < fields) &
+           (uint32_t)(q->max == q->lowest) & (uint32_t)((w->max << (23 - digits)) == max);
+}
+
+/* Codes of words by the form of core_direct_code. From the format's first normal binade on they count steps of the word,
+ * below it steps of its fraction with the hidden bit. Their size is 2^(digits + 2 - g) units, where g is the field less
+ * one, at most `normal`, less `less` or more `more`; at g = 0, whatever it is, every number is below half of it. */
+typedef struct core_words_codes {
+    uint16_t normal; /* fields before the first normal binade of the format, as they stand in a word */
+    uint16_t less, more;
+    uint16_t end, past, nan_end, nan; /* as of core_direct32 */
+    uint16_t sign;
+    uint8_t to_sign, digits;
+} core_words_codes;
+
+/* The largest word whose number has bits of at most u; those of finite numbers are from the least normal one on. */
+FPEMU_FN uint16_t core_words_below(int bfloat, uint32_t u)
+{
+    const uint32_t least = 113u << 23, most = 0x477fe000u, infinite = 0x7c00 + ((u - CORE_INF32) >> 13);
+    if (bfloat)
+        return (uint16_t)(u >> 16);
+    return (uint16_t)(u >= CORE_INF32 ? infinite : u >= most ? 0x7bff : u >= least ? (u - (112u << 23)) >> 13 : 0);
+}
+
+/* Whether the form holds. */
+FPEMU_FN int core_words_codes_make(core_words_codes *c, const core_direct32 *d, int bfloat)
+{
+    const int digits = bfloat ? 7 : 10, rebias = bfloat ? 0 : 112, drop = digits - 23 + (int)(d->up >> 23);
+    const int first = (int)(d->emin >> 23) - rebias, deep = drop + first - 1 - (digits + 2);
+    const uint32_t end = core_words_below(bfloat, d->end), nan_end = core_words_below(bfloat, d->nan_end);
+    if (d->even || drop < 1 || first < 1 || end == 0 || (d->end >> 31) || (d->nan_end >> 31))
+        return 0;
+    c->normal = (uint16_t)((first - 1) << digits);
+    c->less = (uint16_t)(deep > 0 ? deep : 0);
+    c->more = (uint16_t)(deep < 0 ? -deep : 0);
+    c->end = (uint16_t)end;
+    c->past = (uint16_t)d->past;
+    c->nan_end = (uint16_t)nan_end;
+    c->nan = (uint16_t)d->nan;
+    c->sign = (uint16_t)d->sign;
+    c->to_sign = (uint8_t)(d->to_sign - 16);
+    c->digits = (uint8_t)digits;
+    return d->to_sign >= 16;
 }
 
 #endif /* FPEMU_CORE_WORDS_FAST_H */

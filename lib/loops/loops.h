@@ -149,6 +149,18 @@ typedef struct kernels {
     void (*widen16[2])(size_t n, const uint16_t *x, float *y);
     void (*narrow16[2])(size_t n, const float *x, uint16_t *y);
     void (*exact16[2])(size_t n, const float *x, uint16_t *y); /* the same where every x is a number of the type */
+    /* as encode_nearest, codes of words of either type, in 4, 8 or 16 bits each, of 4 an even number; 0 where the loop
+     * does not do that. May be NULL */
+    int (*encode16)(const core_direct32 *d, int bfloat, size_t bits, size_t n, const uint16_t *x, void *codes);
+    /* as runs_amax and pow2_rows, of blocks of words; the second, of at most POW2_BLOCKS blocks of 16 words or a
+     * multiple of 32, gives 0 where it does not do them. Both may be NULL */
+    void (*runs_amax16[2])(size_t length, size_t count, const uint16_t *x, uint32_t *amax);
+    int (*pow2_rows16[2])(const core_pow2_block32 *q, size_t length, size_t count, const uint16_t *x,
+                          const uint32_t *powers, uint16_t *y);
+    /* sums, differences, products and quotients of words of either type in the type itself: to nearest even, infinite
+     * past its ends, with one NaN, whose bits in binary32 these are; may be NULL */
+    void (*operate16[2][FPEMU_OPERATION_DIV + 1])(uint32_t nan, size_t n, const uint16_t *a, const uint16_t *b,
+                                                  uint16_t *y);
     /* words of either type from codes of a byte, all of which have values of the type; 0 where the loop does not do
      * that. May be NULL */
     int (*decode_words)(const core_coder32 *c, int bfloat, size_t n, const uint8_t *codes, uint16_t *y);

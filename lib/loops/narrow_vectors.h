@@ -62,4 +62,10 @@ static inline __m512i narrow_bf16_words(__m512i u, __m512i v)
     return narrow_upper(a, b);
 }
 
+/* 16 words to bits of binary32. */
+static inline __m512i widen_sixteen(int bfloat, __m256i words)
+{
+    return bfloat ? _mm512_slli_epi32(_mm512_cvtepu16_epi32(words), 16) : _mm512_castps_si512(_mm512_cvtph_ps(words));
+}
+
 #endif /* FPEMU_LOOPS_NARROW_VECTORS_H */

@@ -352,6 +352,29 @@ static void narrow(size_t n, const double *x, float *y)
 #include "narrow.inc.c"
 
 #ifdef __AVX512F__
+#include "words_codes.inc.c"
+#include "words_operations.inc.c"
+#include "words_blocks.inc.c"
+#define ENCODE_WORDS encode_words
+#else
+#define ENCODE_WORDS NULL
+#define WORDS_OPERATE                                                                                                  \
+    {                                                                                                                  \
+        {                                                                                                              \
+            NULL                                                                                                       \
+        }                                                                                                              \
+    }
+#define WORDS_AMAX                                                                                                     \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
+#define WORDS_POW2                                                                                                     \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
+#endif
+
+#ifdef __AVX512F__
 #define UNPACK_GIVES_WORDS 1
 #else
 #define UNPACK_GIVES_WORDS 0
@@ -446,10 +469,11 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .affine32 = {MODES(affine_wide, AFFINE_WIDE)}, .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,       \
         .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
         .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .round_words = WORDS_TABLE,                          \
-        .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .pack32 = pack, .pack_few = PACK_FEW,         \
-        .block_few = BLOCK_FEW, .unpack32 = UNPACK_TABLE(unpack_8), .unpack_words = UNPACK_GIVES_WORDS,                \
-        .decode_words = words_of, .unpack_make = unpack_make, .fma_odd = fma_odd, .round_nearest = round_nearest,      \
-        .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,                                              \
+        .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .encode16 = ENCODE_WORDS,                     \
+        .runs_amax16 = WORDS_AMAX, .pow2_rows16 = WORDS_POW2, .operate16 = WORDS_OPERATE, .pack32 = pack,              \
+        .pack_few = PACK_FEW, .block_few = BLOCK_FEW, .unpack32 = UNPACK_TABLE(unpack_8),                              \
+        .unpack_words = UNPACK_GIVES_WORDS, .decode_words = words_of, .unpack_make = unpack_make, .fma_odd = fma_odd,  \
+        .round_nearest = round_nearest, .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,              \
         .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \
                   MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},                                                     \
         .mac_inside = {mac_none_inside, mac_inside_inside}, .largest = largest, .mac_binary32 = mac_binary32,          \

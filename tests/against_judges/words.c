@@ -3,6 +3,9 @@
  * mode and policies. The verbs of binary32 are judged over all their inputs (quantize_exhaustive.c), the words' own
  * judges are slower (narrow.c); what words become of numbers, and these of words, stands here once more.
  *
+ * Blocks of words, what is packed of them, and operations on them are compared with those of the numbers to nearest
+ * even, where words have forms of their own.
+ *
  * Words come in their order, where the neighbours of a number are its likes, and mixed, where they are not; with
  * counters and without, in place, and in parts that begin anywhere. Every variant runs all of it. */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
@@ -14,15 +17,21 @@
 
 enum { WORDS = 65536, ORDERS = 3 };
 
+typedef fpemu_status pack_words(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
+                                const uint16_t *x, void *packed, fpemu_stats *s);
+typedef fpemu_status arith_words(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, size_t n,
+                                 const uint16_t *const *operands, const size_t *steps, uint16_t *y, fpemu_stats *s);
 typedef fpemu_status quantize_words(const fpemu_format *f, const fpemu_rounding *r, size_t n, const uint16_t *x,
                                     uint16_t *y, fpemu_stats *s);
 static const struct type {
     const char *name;
     quantize_words *quantize;
+    pack_words *pack;
+    arith_words *arith;
     int (*fits)(const fpemu_format *f);
     int digits, bias;
-} types[] = {{"f16", fpemu_quantize_f16, fpemu_format_fits_f16, 10, 15},
-             {"bf16", fpemu_quantize_bf16, fpemu_format_fits_bf16, 7, 127}};
+} types[] = {{"f16", fpemu_quantize_f16, fpemu_pack_f16, fpemu_arith_f16, fpemu_format_fits_f16, 10, 15},
+             {"bf16", fpemu_quantize_bf16, fpemu_pack_bf16, fpemu_arith_bf16, fpemu_format_fits_bf16, 7, 127}};
 
 static const char *const specs[] = {"fp16",
                                     "bf16",
@@ -61,6 +70,39 @@ static const char *const specs[] = {"fp16",
                                     "int(12)",
                                     "int(8,scale=1024)",
                                     "uint(8,scale=0.25,zero=3)"};
+
+/* Scales that are powers of two under every rule, of blocks of each length that has a form of its own, and of others;
+ * other scales; and codes of a byte or half of one, without scales. */
+static const char *const packed[] = {"mxfp8",
+                                     "mxfp8_e5m2",
+                                     "mxfp6_e2m3",
+                                     "mxfp6_e3m2",
+                                     "mxfp4",
+                                     "mxint8",
+                                     "mx(e4m3fn,block=16,rule=ceil)",
+                                     "mx(e3m2,block=64,rule=even)",
+                                     "mx(e2m1,block=48,rule=rceil)",
+                                     "mx(int4,block=256)",
+                                     "mx(fixed(12,10),block=32)",
+                                     "mx(e2m3,block=1024,rule=ceil)",
+                                     "msfp12",
+                                     "msfp16",
+                                     "bfp(7,block=32,rule=rceil)",
+                                     "bfp(10,block=16,rule=hbfp)",
+                                     "group(int8,16)",
+                                     "group(e2m1,32)",
+                                     "group(int4,96)",
+                                     "nvfp4",
+                                     "q8_0",
+                                     "nf4",
+                                     "scaled(e4m3fn)",
+                                     "e4m3fn",
+                                     "e5m2",
+                                     "e3m4",
+                                     "e2m1",
+                                     "int8",
+                                     "int4",
+                                     "uint8"};
 
 static float values[2][WORDS];
 static uint16_t orders[2][ORDERS][WORDS], want[WORDS], y[WORDS];
@@ -166,6 +208,126 @@ static size_t between(const struct type *t, float low, float high, int zeros, ui
     return m;
 }
 
+/* The word next to v, of two the even one; of a finite number a finite one. */
+static uint16_t near_word(const struct type *t, float v)
+{
+    const float *const all = values[t - types];
+    const double a = fabs((double)v);
+    const unsigned infinity = ((1u << (15 - t->digits)) - 1) << t->digits;
+    const uint16_t sign = signbit(v) ? 0x8000 : 0;
+    unsigned low = 0, high = infinity - 1;
+    if (isnan(v) || isinf(v))
+        return word_of(t, v);
+    while (low < high) { /* the largest word that is not past a */
+        const unsigned middle = (low + high + 1) / 2;
+        if ((double)all[middle] <= a)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    if (low + 1 < infinity) {
+        const double below = a - (double)all[low], above = (double)all[low + 1] - a;
+        low += above < below || (above == below && low % 2);
+    }
+    return (uint16_t)(sign | low);
+}
+
+/* Runs of words, each with a largest magnitude of its own, others near it and far below; many of them end in zeros,
+ * which makes ties, and some are zero. */
+static void fill_runs(const struct type *t, size_t run, uint64_t *state, uint16_t *x)
+{
+    const unsigned infinity = ((1u << (15 - t->digits)) - 1) << t->digits;
+    unsigned top = 0, reach = 0;
+    for (size_t i = 0; i < WORDS; i++) {
+        const uint64_t r = lh_next(state);
+        if (i % run == 0) {
+            top = (unsigned)(r >> 40) % (infinity - 1) + 1;
+            reach = (1u + (unsigned)(r >> 20) % 14) << t->digits;
+        }
+        const unsigned less = (unsigned)(r >> 8) % reach, word = less > top ? 0 : top - less;
+        x[i] = (uint16_t)((word & ~0u << r % (unsigned)t->digits) | (r >> 7) % 2 << 15);
+    }
+}
+
+/* Blocks, and packed bytes. */
+static void blocks(const struct type *t)
+{
+    static uint16_t x[WORDS];
+    static unsigned char right[2 * WORDS], bytes[2 * WORDS];
+    const fpemu_rounding r = {0};
+    uint64_t state = 29;
+    for (size_t k = 0; k < sizeof packed / sizeof *packed; k++) {
+        fpemu_format f;
+        if (!lh_check(fpemu_format_parse(packed[k], &f, NULL) == FPEMU_OK, "%s is not parsed", packed[k]))
+            continue;
+        for (size_t run = 16; run <= 1024; run *= 2) {
+            const size_t n = run == 64 ? WORDS - 37 : run == 256 ? 801 : WORDS;
+            const fpemu_shape shape = fpemu_shape_vector(n);
+            const uint64_t size = fpemu_packed_size(&f, &shape);
+            fill_runs(t, run, &state, x);
+            for (size_t i = 0; run == 512 && i < n; i += 5003)
+                x[i] = (uint16_t)(i % 2 ? 0x7fff : 0xff80); /* blocks that have no such form, among others */
+            for (size_t i = 0; i < n; i++)
+                x32[i] = values[t - types][x[i]];
+            if (f.scaling || t->fits(&f)) {
+                fpemu_quantize_f32(&f, &r, n, x32, y32, NULL);
+                for (size_t i = 0; i < n; i++)
+                    want[i] = near_word(t, y32[i]);
+                lh_check(t->quantize(&f, &r, n, x, y, NULL) == FPEMU_OK, "%s, %s: refused", t->name, packed[k]);
+                compare(t, packed[k], &r, "blocks", n, x, want, y);
+                memcpy(y, x, n * sizeof *y);
+                t->quantize(&f, &r, n, y, y, NULL);
+                compare(t, packed[k], &r, "blocks in place", n, x, want, y);
+                digest = variants_fold(digest, y, n * sizeof *y);
+            }
+            if (!lh_check(size <= sizeof bytes, "%s: no room", packed[k]))
+                continue;
+            memset(right, 0x5a, sizeof right);
+            memset(bytes, 0x5a, sizeof bytes);
+            fpemu_pack_f32(&f, &r, &shape, x32, right, NULL);
+            lh_check(t->pack(&f, &r, &shape, x, bytes, NULL) == FPEMU_OK && memcmp(bytes, right, sizeof right) == 0,
+                     "%s, %s: other packed bytes", t->name, packed[k]);
+            lines++;
+        }
+    }
+}
+
+/* Operations in the type itself, and in formats near it, of all words and those in another order. */
+static void operations(const struct type *t)
+{
+    static const char *const near[2][4] = {{"fp16", "fp16:saturate", "e4m3fn", "e5m2"},
+                                           {"bf16", "bf16:saturate", "e4m3fn", "e5m2"}};
+    static uint16_t x[WORDS];
+    static float other[WORDS];
+    const fpemu_rounding r = {0};
+    for (unsigned k = 0; k < 48; k++) {
+        const char *const spec = near[t - types][k % 8 < 5 ? 0 : k % 8 - 4];
+        const size_t n = k % 3 ? WORDS : WORDS - 7;
+        fpemu_format f;
+        if (!lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s is not parsed", spec))
+            continue;
+        for (size_t i = 0; i < n; i++) {
+            x[i] = orders[t - types][1][i];
+            y[i] = (uint16_t)(k % 2 ? i * (2 * k + 1) + 977 * k : x[i] + (k / 8 << (k % 11)) + 1); /* far, near */
+            x32[i] = values[t - types][x[i]];
+            other[i] = values[t - types][y[i]];
+        }
+        for (int operation = FPEMU_OPERATION_ADD; operation <= FPEMU_OPERATION_DIV; operation++) {
+            static uint16_t got[WORDS];
+            const float *const numbers[] = {x32, other};
+            const uint16_t *const words[] = {x, y};
+            fpemu_arith_f32(&f, &r, (fpemu_operation)operation, n, numbers, NULL, y32, NULL);
+            for (size_t i = 0; i < n; i++)
+                want[i] = word_of(t, y32[i]);
+            lh_check(t->arith(&f, &r, (fpemu_operation)operation, n, words, NULL, got, NULL) == FPEMU_OK,
+                     "%s, %s: operation %d refused", t->name, spec, operation);
+            compare(t, spec, &r, "operation", n, x, want, got);
+            digest = variants_fold(digest, got, n * sizeof *got);
+            lines++;
+        }
+    }
+}
+
 static void formats(const struct type *t)
 {
     static uint16_t some[WORDS], below[WORDS];
@@ -216,6 +378,8 @@ int main(int argc, char **argv)
             orders[t][1][other] = word;
         }
         formats(&types[t]);
+        blocks(&types[t]);
+        operations(&types[t]);
     }
     if (!child)
         variants_rerun(argv[0], "digest", digest);

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* words_blocks.inc.c - blocks of binary16 and bfloat16 words, in vectors of 16-bit integers of AVX-512; included by
+ * variant.inc.c. Words keep the order of their magnitudes, so that the largest of a block is found among them; and where
+ * scales are powers of two they are rounded as words, by core_words_block of core/words_fast.h. */
+
+#define WORDS_LARGER _mm512_max_epu16
+
+/* Words without their sign, which are twice as large. */
+static inline __m512i words_doubled(const uint16_t *x)
+{
+    return _mm512_slli_epi16(_mm512_loadu_si512(x), 1);
+}
+
+/* The larger of neighbours: of words of a in the even places and of b in the odd ones; by 32 bits and by 64, of a first;
+ * and by 128 bits, those of a in the lower half. */
+static inline __m512i words_larger(__m512i a, __m512i b)
+{
+    const __mmask32 odd = 0xaaaaaaaa;
+    return WORDS_LARGER(_mm512_mask_blend_epi16(odd, a, _mm512_slli_epi32(b, 16)),
+                        _mm512_mask_blend_epi16(odd, _mm512_srli_epi32(a, 16), b));
+}
+
+static inline __m512i words_larger_pairs(__m512i a, __m512i b)
+{
+    return WORDS_LARGER(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+}
+
+static inline __m512i words_larger_fours(__m512i a, __m512i b)
+{
+    return WORDS_LARGER(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+}
+
+static inline __m512i words_larger_lanes(__m512i a, __m512i b)
+{
+    return WORDS_LARGER(_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(a, b, 0xdd));
+}
+
+/* The largest of columns of a block of n words, n a multiple of 32. */
+static inline __m512i words_column(size_t n, const uint16_t *x)
+{
+    __m512i largest = words_doubled(x);
+    for (size_t k = 32; k < n; k += 32)
+        largest = WORDS_LARGER(largest, words_doubled(x + k));
+    return largest;
+}
+
+/* Eight vectors of columns become one, whose lanes of 128 bits have eight words in a row: of vector 0, 1, ... */
+static inline __m512i words_of_eight(size_t n, const uint16_t *x)
+{
+    __m512i pair[4];
+    for (size_t p = 0; p < 4; p++)
+        pair[p] = words_larger(words_column(n, x + 2 * p * n), words_column(n, x + (2 * p + 1) * n));
+    return words_larger_fours(words_larger_pairs(pair[0], pair[1]), words_larger_pairs(pair[2], pair[3]));
+}
+
+/* Largest magnitudes of 16 blocks of n words, n = 16 or a multiple of 32, as bits of binary32. */
+FPEMU_FN void words_sixteen_amax(int bfloat, size_t n, const uint16_t *x, uint32_t *amax)
+{
+    const __m512i first = words_of_eight(n == 16 ? 32 : n, x);
+    __m256i largest;
+    if (n == 16) { /* two blocks to a vector: the even ones in the lower half */
+        const __m512i both = WORDS_LARGER(first, _mm512_shuffle_i32x4(first, first, 0xb1));
+        const __m128i even = _mm512_castsi512_si128(both), odd = _mm512_extracti32x4_epi32(both, 2);
+        largest = _mm256_set_m128i(_mm_unpackhi_epi16(even, odd), _mm_unpacklo_epi16(even, odd));
+    } else {
+        const __m512i both = words_larger_lanes(first, words_of_eight(n, x + 8 * n));
+        const __m512i lanes = WORDS_LARGER(both, _mm512_shuffle_i32x4(both, both, 0xb1));
+        largest = _mm512_castsi512_si256(_mm512_shuffle_i32x4(lanes, lanes, 0x08));
+    }
+    _mm512_storeu_si512(amax, widen_sixteen(bfloat, _mm256_srli_epi16(largest, 1)));
+}
+
+/* As runs_amax. */
+FPEMU_FN void words_runs_amax(int bfloat, size_t length, size_t count, const uint16_t *x, uint32_t *amax)
+{
+    size_t b = 0;
+    if (length == 16)
+        for (; b + 16 <= count; b += 16)
+            words_sixteen_amax(bfloat, 16, x + b * 16, amax + b);
+    if (length == 32)
+        for (; b + 16 <= count; b += 16)
+            words_sixteen_amax(bfloat, 32, x + b * 32, amax + b);
+    if (length % 32 == 0 && length < 1024)
+        for (; b + 16 <= count; b += 16)
+            words_sixteen_amax(bfloat, length, x + b * length, amax + b);
+    for (; b < count; b++) {
+        uint16_t largest = 0;
+#pragma omp simd reduction(max : largest)
+        for (size_t i = 0; i < length; i++) {
+            const uint16_t a = x[b * length + i] & 0x7fff;
+            largest = a > largest ? a : largest;
+        }
+        amax[b] = core_from_narrow(bfloat, largest);
+    }
+}
+
+static void words_runs_amax_f16(size_t length, size_t count, const uint16_t *x, uint32_t *amax)
+{
+    words_runs_amax(0, length, count, x, amax);
+}
+
+static void words_runs_amax_bf16(size_t length, size_t count, const uint16_t *x, uint32_t *amax)
+{
+    words_runs_amax(1, length, count, x, amax);
+}
+
+/* core_words_block of many blocks, every number of it twice in 32 bits. */
+typedef struct words_blocks {
+    uint32_t least[POW2_BLOCKS], first[POW2_BLOCKS], top[POW2_BLOCKS], low[POW2_BLOCKS], flip[POW2_BLOCKS],
+        zero[POW2_BLOCKS], max[POW2_BLOCKS];
+} words_blocks;
+
+/* A vector of blocks `even`, below, and `odd`, above: perhaps the same. */
+static inline __m512i words_of_blocks(const uint32_t *number, size_t even, size_t odd)
+{
+    const __m512i lower = _mm512_set1_epi32((int)number[even]);
+    return even == odd ? lower : _mm512_mask_set1_epi32(lower, 0xff00, (int)number[odd]);
+}
+
+/* 32 words rounded as core_words_block has it. */
+FPEMU_FN __m512i words_block_round(const words_blocks *w, int bfloat, int fixed, size_t even, size_t odd, __m512i x)
+{
+    const __m512i magnitude = _mm512_set1_epi16(0x7fff), one = _mm512_set1_epi16(1);
+    const __m512i a = _mm512_and_si512(x, magnitude), b = word_larger(a, words_of_blocks(w->least, even, odd));
+    const __m512i cut = word_smaller(b, words_of_blocks(w->top, even, odd)),
+                  field = _mm512_srli_epi16(cut, bfloat ? 7 : 10);
+    const __m512i above = word_less(field, words_of_blocks(w->first, even, odd));
+    const __m512i low = _mm512_srlv_epi16(words_of_blocks(w->low, even, odd), above), step = word_add(low, one);
+    const __m512i parity = word_parity(b, words_of_blocks(w->flip, even, odd), step);
+    const __m512i t = word_add(b, word_less(word_half(step), word_less(one, parity)));
+    const __m512i y = word_smaller(word_and_not(t, low), words_of_blocks(w->max, even, odd));
+    const __mmask32 some = word_above(a, words_of_blocks(w->zero, even, odd));
+    return fixed ? word_only(some, word_with_sign(y, x, word_all(0x8000)))
+                 : word_with_sign(word_only(some, y), x, word_all(0x8000));
+}
+
+FPEMU_FN void words_block_rows(const words_blocks *w, int bfloat, int fixed, size_t length, size_t count,
+                               const uint16_t *x, uint16_t *y)
+{
+    if (length == 16) {
+        size_t b = 0;
+        for (; b + 2 <= count; b += 2)
+            word_store(y + b * 16, words_block_round(w, bfloat, fixed, b, b + 1, word_load(x + b * 16)));
+        if (b < count)
+            _mm256_storeu_si256(
+                (__m256i *)(void *)(y + b * 16),
+                _mm512_castsi512_si256(words_block_round(
+                    w, bfloat, fixed, b, b,
+                    _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(const void *)(x + b * 16))))));
+        return;
+    }
+    for (size_t b = 0; b < count; b++)
+        for (size_t i = b * length; i < (b + 1) * length; i += 32)
+            word_store(y + i, words_block_round(w, bfloat, fixed, b, b, word_load(x + i)));
+}
+
+FPEMU_FN int words_pow2_by(int bfloat, int fixed, const core_pow2_block32 *how, size_t length, size_t count,
+                           const uint16_t *x, const uint32_t *powers, uint16_t *y)
+{
+    const core_pow2_block32 q = *how;
+    words_blocks w;
+    uint32_t others = 0;
+#pragma omp simd reduction(+ : others)
+    for (size_t b = 0; b < count; b++) {
+        core_words_block one;
+        others += core_words_block_make(&one, &q, bfloat, fixed, powers[b]) ^ 1;
+        w.least[b] = one.least * 0x10001u;
+        w.first[b] = one.first * 0x10001u;
+        w.top[b] = one.top * 0x10001u;
+        w.low[b] = one.low * 0x10001u;
+        w.flip[b] = one.flip * 0x10001u;
+        w.zero[b] = one.zero * 0x10001u;
+        w.max[b] = one.max * 0x10001u;
+    }
+    if (others == 0)
+        words_block_rows(&w, bfloat, fixed, length, count, x, y);
+    return others == 0;
+}
+
+FPEMU_FN int words_pow2_rows(int bfloat, const core_pow2_block32 *q, size_t length, size_t count, const uint16_t *x,
+                             const uint32_t *powers, uint16_t *y)
+{
+    return q->fixed ? words_pow2_by(bfloat, 1, q, length, count, x, powers, y)
+                    : words_pow2_by(bfloat, 0, q, length, count, x, powers, y);
+}
+
+static int words_pow2_rows_f16(const core_pow2_block32 *q, size_t length, size_t count, const uint16_t *x,
+                               const uint32_t *powers, uint16_t *y)
+{
+    return words_pow2_rows(0, q, length, count, x, powers, y);
+}
+
+static int words_pow2_rows_bf16(const core_pow2_block32 *q, size_t length, size_t count, const uint16_t *x,
+                                const uint32_t *powers, uint16_t *y)
+{
+    return words_pow2_rows(1, q, length, count, x, powers, y);
+}
+#undef WORDS_LARGER
+
+#define WORDS_AMAX                                                                                                     \
+    {                                                                                                                  \
+        words_runs_amax_f16, words_runs_amax_bf16                                                                      \
+    }
+#define WORDS_POW2                                                                                                     \
+    {                                                                                                                  \
+        words_pow2_rows_f16, words_pow2_rows_bf16                                                                      \
+    }
