@@ -232,8 +232,8 @@ static uint16_t near_word(const struct type *t, float v)
     return (uint16_t)(sign | low);
 }
 
-/* Runs of words, each with a largest magnitude of its own, others near it and far below; many of them end in zeros,
- * which makes ties, and some are zero. */
+/* Runs of words, each with a largest magnitude of its own, some that of the type, others near it and far below; many of
+ * them end in zeros, which makes ties, and some are zero. */
 static void fill_runs(const struct type *t, size_t run, uint64_t *state, uint16_t *x)
 {
     const unsigned infinity = ((1u << (15 - t->digits)) - 1) << t->digits;
@@ -241,10 +241,10 @@ static void fill_runs(const struct type *t, size_t run, uint64_t *state, uint16_
     for (size_t i = 0; i < WORDS; i++) {
         const uint64_t r = lh_next(state);
         if (i % run == 0) {
-            top = (unsigned)(r >> 40) % (infinity - 1) + 1;
+            top = (r >> 36) % 16 ? (unsigned)(r >> 40) % (infinity - 1) + 1 : infinity - 1;
             reach = (1u + (unsigned)(r >> 20) % 14) << t->digits;
         }
-        const unsigned less = (unsigned)(r >> 8) % reach, word = less > top ? 0 : top - less;
+        const unsigned less = i % run ? (unsigned)(r >> 8) % reach : 0, word = less > top ? 0 : top - less;
         x[i] = (uint16_t)((word & ~0u << r % (unsigned)t->digits) | (r >> 7) % 2 << 15);
     }
 }
