@@ -720,7 +720,7 @@ static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t
     return done;
 }
 
-/* The same past the caches, from a tile: blocks of at most STREAM_BLOCKS elements. */
+/* As block_run_row, past the caches, by way of a tile: blocks of at most STREAM_BLOCKS elements. */
 static uint64_t block_run_row_streamed(const block_job *j, uint64_t index, uint64_t blocks, int64_t place,
                                        const realw *x, realw *y, gathering *g)
 {
