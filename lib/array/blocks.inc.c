@@ -852,40 +852,61 @@ static APART uint64_t block_run_small(const block_job *j, uint64_t first, uint64
     return done;
 }
 
-/* Blocks of an array from `first` on, one by one, with nothing counted: how many up to the first that this does not do.
- * For few and small ones, which feel what tiles ask for. */
+/* `count` blocks of n elements in a row from x, of which the first has index `at`: how many have scales of one kind, by
+ * which alone this divides or multiplies. */
+static uint64_t block_run_short(const block_job *j, size_t n, uint64_t count, uint64_t at, const realw *x, realw *y)
+{
+    const core_plan *const p = &j->element.plan;
+    const int measured = j->whole_known && !j->whole.other;
+    realw down[FEW_BLOCKS], scales[FEW_BLOCKS];
+    uintw amax[FEW_BLOCKS];
+    uint32_t r[BLOCK_TILE];
+    core_extremes e = j->whole;
+    core_scale s;
+    int kind = CORE_SCALE_NONE;
+    uint64_t done = 0;
+    if (measured)
+        amax[0] = e.nonfinite ? CARRIER_INF : e.amax; /* it is the one block */
+    else
+        j->k->loopsw->runs_amax(n, (size_t)count, x, amax);
+    for (; done < count && amax[done] < CARRIER_INF; done++) {
+        if (!j->whole_known)
+            e.amax = amax[done];
+        core_scale_find(&j->block, &e, &s);
+        kind = done ? kind : s.kind;
+        if (s.kind != kind || (kind != CORE_SCALE_MULTIPLY && kind != CORE_SCALE_DIVIDE))
+            break;
+        down[done] = s.down;
+        scales[done] = s.s;
+    }
+    if (done == 0)
+        return 0;
+    if (j->stochastic)
+        fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + at, n * (size_t)done, r);
+    j->k->loopsw->scaled[p->rule == CORE_RULE_EVEN][kind == CORE_SCALE_DIVIDE][p->mode == FPEMU_MODE_SR](
+        p, n, (size_t)done, down, scales, s.d, x, r, y);
+    return done;
+}
+
+/* Blocks of an array from `first` on, with nothing counted: how many up to the first that this does not do. For few and
+ * small ones, which feel what tiles ask for. */
 static APART uint64_t block_run_few(const block_job *j, uint64_t first, uint64_t end)
 {
-    const core_plan *p = &j->element.plan;
     const uint64_t length = j->walk.n[3];
-    uint32_t r[BLOCK_TILE];
-    for (uint64_t b = first; b < end; b++) {
-        const uint64_t at = b * length;
-        const size_t n = (size_t)core_smaller(length, j->walk.total - at), whole = n < FEW_LANES ? FEW_LANES : n;
-        realw held[FEW_LANES], *const y = n < FEW_LANES ? held : j->y + at;
-        const realw *const x = n < FEW_LANES ? held : j->x + at;
-        core_extremes e = j->whole;
-        core_scale s;
-        uintw amax = e.nonfinite ? CARRIER_INF : 0;
-        if (n < FEW_LANES) { /* one vector costs less than element after element */
-            memset(held, 0, sizeof held);
-            memset(r, 0, sizeof held);
-            memcpy(held, j->x + at, n * sizeof *held);
+    for (uint64_t b = first, done; b < end; b += done) {
+        const uint64_t at = b * length, left = j->walk.total - at, n = core_smaller(length, left);
+        if (n >= FEW_LANES) {
+            const uint64_t whole = (end - b) * n <= left ? end - b : end - b - 1; /* the last may be shorter */
+            done = block_run_short(j, (size_t)n, n < length ? 1 : whole, at, j->x + at, j->y + at);
+        } else { /* one vector costs less than element after element */
+            realw held[FEW_LANES] = {0};
+            memcpy(held, j->x + at, (size_t)n * sizeof *held);
+            done = block_run_short(j, FEW_LANES, 1, at, held, held);
+            if (done)
+                memcpy(j->y + at, held, (size_t)n * sizeof *held);
         }
-        if (!j->whole_known || e.other)
-            j->k->loopsw->runs_amax(whole, 1, x, &amax);
-        if (!j->whole_known)
-            e.amax = amax;
-        core_scale_find(&j->block, &e, &s);
-        const int divide = s.kind == CORE_SCALE_DIVIDE;
-        if (amax >= CARRIER_INF || (s.kind != CORE_SCALE_MULTIPLY && !divide))
+        if (done == 0)
             return b - first;
-        if (j->stochastic)
-            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + at, n, r);
-        j->k->loopsw->scaled[p->rule == CORE_RULE_EVEN][divide][p->mode == FPEMU_MODE_SR](p, whole, 1, &s.down, &s.s,
-                                                                                          s.d, x, r, y);
-        if (n < FEW_LANES)
-            memcpy(j->y + at, held, n * sizeof *held);
     }
     return end - first;
 }
@@ -897,7 +918,7 @@ static APART uint64_t block_run_few_table(const block_job *j, uint64_t first, ui
     const block_call *call = j->call;
     const fpemu_format *f = call->format;
     const core_codebook table = {fpemu_table_values(f), f->codebook_length, FPEMU_MODE_RNE, 32, 0, 0};
-    if (!j->k->block_few || f->codebook_length > 16 || j->scalar || core_needs_range(f) || end - first > FEW_BLOCKS ||
+    if (!j->k->block_few || f->codebook_length > 16 || core_needs_range(f) || end - first > FEW_BLOCKS ||
         j->walk.total > BLOCK_TILE || !j->walk.array || call->rounding->mode != FPEMU_MODE_RNE ||
         call->rounding->compat || j->counted || call->sink || call->compact || !block_in_place(j))
         return 0;
@@ -905,11 +926,12 @@ static APART uint64_t block_run_few_table(const block_job *j, uint64_t first, ui
         const uint64_t at = b * j->walk.n[3];
         const size_t n = (size_t)core_smaller(j->walk.n[3], j->walk.total - at);
         core_extremes e = {0, 0, 0, 0, 0};
-        core_scale s;
+        core_scale s = {.down = 1, .s = 1, .d = 1, .kind = CORE_SCALE_MULTIPLY}; /* of a table without scales */
         j->k->loopsw->runs_amax(n, 1, j->x + at, &e.amax);
         if (e.amax >= CARRIER_INF)
             return b - first;
-        core_scale_find(&j->block, &e, &s);
+        if (!j->scalar)
+            core_scale_find(&j->block, &e, &s);
         if ((s.kind != CORE_SCALE_MULTIPLY && s.kind != CORE_SCALE_DIVIDE) ||
             !j->k->block_few(&table, &s, n, j->x + at, j->y + at))
             return b - first;
@@ -1099,34 +1121,18 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     fpemu_rounding rounding;
     fpemu_range range;
     int nan_seen = 0;
-    element_rounding(f, call->rounding, &rounding);
-    block_element_begin(&j->element, f, &rounding, j->counted);
-    block_element_search(&j->element, j->k, j->walk.total, !call->sink, j->counted, j->searches);
-    j->fused = !j->block.sticky && block_is_fast(&j->element);
-    j->fused_pieces = j->fused && !j->scalar && !call->rounding->compat && !call->sink && !call->compact;
-    j->fast[0] = j->fused && j->element.plan.mode == FPEMU_MODE_RNE && !call->sink;
-    j->fast[1] = j->fast[0] && core_fast_quotients(f);
-    j->many &= (j->walk.inner == 1 && (!call->stats || block_table_is_quick(j))) || j->pow2.usable || j->fused;
-    if (call->sink && !j->element.is_table)
-        core_coder_make(&j->coder, f, &rounding);
-    if (core_nan_policy(f, &rounding) == FPEMU_NAN_ERROR && !f->has_nan)
-        j->nan_seen = &nan_seen;
-    j->codes = (uint8_t)block_can_code(j);
-    if (j->codes) {
-        j->at_once = !j->element.is_table && core_direct_make(&j->direct, &j->element.plan, &j->coder);
-        j->packs = (uint8_t)block_can_pack(j);
-        j->packs_few = (uint8_t)block_can_pack_few(j);
-        j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && j->walk.inner == 1 &&
-                 j->walk.x[3] == 1 && j->walk.tile_length <= TILE;
-    }
-    if (core_needs_range(f)) {
+    if (core_needs_range(f)) { /* before the element: meanwhile it divides */
         const int known = core_has_tensor(f) && call->tensor;
         if (!known && !whole) {
             const int both_ends = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8;
-            fpemu_shape shape = *call->shape;
-            if (call->compact)
-                memset(shape.x_stride, 0, sizeof shape.x_stride); /* x lies without gaps, whatever the tensor does */
-            block_measure(j, f, &shape, &j->walk, !both_ends, &range);
+            const fpemu_shape *shape = call->shape;
+            fpemu_shape dense;
+            if (call->compact) { /* x lies without gaps, whatever the tensor does */
+                dense = *shape;
+                memset(dense.x_stride, 0, sizeof dense.x_stride);
+                shape = &dense;
+            }
+            block_measure(j, f, shape, &j->walk, !both_ends, &range);
             whole = &range;
         }
         core_tensor tensor = {1, 1};
@@ -1149,8 +1155,30 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
             }
         }
     }
-    if (j->fused_pieces && !j->counted && j->walk.array && block_in_place(j) && f->scaling != FPEMU_SCALING_MUPPET &&
-        last - first <= FEW_BLOCKS && j->walk.total <= BLOCK_TILE)
+    element_rounding(f, call->rounding, &rounding);
+    block_element_begin(&j->element, f, &rounding, j->counted);
+    block_element_search(&j->element, j->k, j->walk.total, !call->sink, j->counted, j->searches);
+    j->fused = !j->block.sticky && block_is_fast(&j->element);
+    j->fused_pieces = j->fused && !j->scalar && !call->rounding->compat && !call->sink && !call->compact;
+    j->fast[0] = j->fused && j->element.plan.mode == FPEMU_MODE_RNE && !call->sink;
+    j->fast[1] = j->fast[0] && core_fast_quotients(f);
+    j->many &= (j->walk.inner == 1 && (!call->stats || block_table_is_quick(j))) || j->pow2.usable || j->fused;
+    if (call->sink && !j->element.is_table)
+        core_coder_make(&j->coder, f, &rounding);
+    if (core_nan_policy(f, &rounding) == FPEMU_NAN_ERROR && !f->has_nan)
+        j->nan_seen = &nan_seen;
+    j->codes = (uint8_t)block_can_code(j);
+    if (j->codes) {
+        j->at_once = !j->element.is_table && core_direct_make(&j->direct, &j->element.plan, &j->coder);
+        j->packs = (uint8_t)block_can_pack(j);
+        j->packs_few = (uint8_t)block_can_pack_few(j);
+        j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
+                  j->walk.inner == 1 && j->walk.x[3] == 1 && j->walk.tile_length <= TILE;
+    }
+    /* muppet's scale asks for both ends of a block, which are known of a whole tensor alone */
+    const int by_amax = f->scaling != FPEMU_SCALING_MUPPET || j->whole_known;
+    if (j->fused_pieces && !j->counted && j->walk.array && block_in_place(j) && by_amax && last - first <= FEW_BLOCKS &&
+        j->walk.total <= BLOCK_TILE)
         first += block_run_few(j, first, last);
     if (j->codes && j->many && j->walk.total < SMALL)
         first += block_code_many(j, first, last);

@@ -20,6 +20,7 @@ static fpemu_status check_format(const fpemu_format *f, int carrier, const fpemu
         return FPEMU_ERROR_NULL;
     uint64_t reserved = (uint64_t)f->reserved0 | f->reserved1[0] | f->reserved1[1];
     reserved |= f->reserved2;
+#pragma omp simd reduction(| : reserved)
     for (size_t i = 0; i < sizeof f->reserved3 / sizeof f->reserved3[0]; i++)
         reserved |= f->reserved3[i];
     if (f->is_signed > 1 || f->symmetric > 1 || f->wrap > 1 || f->kind < FPEMU_KIND_FLOAT ||

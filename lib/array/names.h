@@ -76,6 +76,7 @@
 #define block_run_row CARRIER(block_run_row)
 #define block_run_row_streamed CARRIER(block_run_row_streamed)
 #define block_run_row_words CARRIER(block_run_row_words)
+#define block_run_short CARRIER(block_run_short)
 #define block_run_slice CARRIER(block_run_slice)
 #define block_run_slices CARRIER(block_run_slices)
 #define block_run_small CARRIER(block_run_small)

@@ -55,13 +55,14 @@ FPEMU_FN int core_is_power(double x, int *e)
 /* x as binary32 bits, rounded to nearest even by integers; x finite. Exact for values of formats that fit. */
 FPEMU_FN uint32_t core_narrow(double x)
 {
+    const float same = (float)x;
+    if ((double)same == x) /* like most of a format: calls on few elements feel the rest */
+        return core_bits32(same);
     const uint64_t u = core_bits64(x), a = u & ~(UINT64_C(1) << 63);
     const uint32_t sign = (uint32_t)(u >> 63) << 31;
     const int field = (int)(a >> 52) - 1023 + 127;
     if (a == 0)
         return sign;
-    if (field >= 1 && field <= 254 && (a & ((UINT64_C(1) << 29) - 1)) == 0) /* as it is, like most of a format */
-        return sign | ((uint32_t)(a >> 29) - (UINT32_C(896) << 23));
     uint64_t sig = (a & ((UINT64_C(1) << 52) - 1)) | (a >> 52 ? UINT64_C(1) << 52 : 0);
     int drop = field < 1 ? 29 + 1 - field : 29;
     drop = drop > 60 ? 60 : drop;

@@ -132,10 +132,11 @@ FPEMU_FN fpemu_status core_walk_begin(core_walk *w, const fpemu_format *f, const
     w->block = !scalar ? f->block : lines ? FPEMU_BLOCK_ROW : CORE_WALK_INDEX;
     if (extent[0] == 0 || extent[1] == 0 || extent[2] == 0 || extent[3] == 0)
         return FPEMU_OK; /* no blocks */
-    w->total = 1;
-    for (int a = 0; a < 4; a++)
-        if (!core_walk_multiply(&w->total, extent[a]))
-            return FPEMU_ERROR_ARGUMENT;
+    w->total = extent[2];
+    if ((extent[0] | extent[1] | extent[3]) != 1) /* of an array it is had */
+        for (int a = 0; a < 4; a++)
+            if (a != 2 && !core_walk_multiply(&w->total, extent[a]))
+                return FPEMU_ERROR_ARGUMENT;
     if (w->total > PTRDIFF_MAX / size)
         return FPEMU_ERROR_ARGUMENT;
     w->tile_rows = f->block == FPEMU_BLOCK_TILE && f->block_rows < w->rows ? f->block_rows : w->rows;

@@ -164,11 +164,30 @@ FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
 }
 #endif
 
+/* Of n elements in a row. */
+FPEMU_FN uintw loop_row_amax(size_t n, const char *in)
+{
+    uintw largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (size_t i = 0; i < n; i++) {
+        uintw u;
+        memcpy(&u, in + i * sizeof u, sizeof u);
+        u = u << 1 >> 1;
+        largest = LARGER(u, largest);
+    }
+    return largest;
+}
+
+#define ROWS_AMAX(n)                                                                                                   \
+    for (; b < count; b++)                                                                                             \
+    amax[b] = loop_row_amax(n, in + b * (n) * sizeof *amax)
+
 #define SIXTEEN_AMAX(n)                                                                                                \
     case n:                                                                                                            \
         for (; b + 16 <= count; b += 16)                                                                               \
             loop_sixteen_amax(n, in + b * (n) * sizeof *amax, amax + b);                                               \
-        break
+        ROWS_AMAX(n);                                                                                                  \
+        return
 
 /* Largest magnitudes of `count` blocks of `length` elements in a row. */
 static void loop_runs_amax(size_t length, size_t count, const void *x, uintw *amax)
@@ -180,21 +199,11 @@ static void loop_runs_amax(size_t length, size_t count, const void *x, uintw *am
         SIXTEEN_AMAX(32);
         SIXTEEN_AMAX(64);
         SIXTEEN_AMAX(128);
-    default: break;
-    }
-    for (; b < count; b++) {
-        uintw largest = 0;
-#pragma omp simd reduction(max : largest)
-        for (size_t i = 0; i < length; i++) {
-            uintw u;
-            memcpy(&u, in + (b * length + i) * sizeof u, sizeof u);
-            u = u << 1 >> 1;
-            largest = LARGER(u, largest);
-        }
-        amax[b] = largest;
+    default: ROWS_AMAX(length);
     }
 }
 #undef SIXTEEN_AMAX
+#undef ROWS_AMAX
 #undef LARGER
 
 /* t of such blocks, each with its own divisor or multiplier; and y. */

@@ -35,14 +35,14 @@ static const kernels *const variants[] = {
 
 #define VARIANTS (sizeof variants / sizeof variants[0])
 
-const kernels *fpemu_kernels(void)
+/* the one state of the library: every thread would choose the same, so a race is harmless */
+static _Atomic(const kernels *) chosen;
+
+/* Apart: with it, every call would save what registers this uses. */
+static __attribute__((noinline)) const kernels *choose(void)
 {
-    /* the one state of the library: every thread would choose the same, so a race is harmless */
-    static _Atomic(const kernels *) chosen;
-    const kernels *k = atomic_load_explicit(&chosen, memory_order_relaxed);
-    if (k)
-        return k;
     const char *forced = getenv("FPEMU_VARIANT");
+    const kernels *k = NULL;
     for (size_t i = 0; i < VARIANTS && !k; i++)
         if (forced && strcmp(forced, variants[i]->name) == 0 && variants[i]->valid())
             k = variants[i];
@@ -51,6 +51,12 @@ const kernels *fpemu_kernels(void)
             k = variants[i];
     atomic_store_explicit(&chosen, k, memory_order_relaxed);
     return k;
+}
+
+const kernels *fpemu_kernels(void)
+{
+    const kernels *k = atomic_load_explicit(&chosen, memory_order_relaxed);
+    return k ? k : choose();
 }
 
 const char *fpemu_variant(void)

@@ -45,6 +45,7 @@
 #define loop_pow2_codes CARRIER(loop_pow2_codes)
 #define loop_pow2_spread CARRIER(loop_pow2_spread)
 #define loop_quotients CARRIER(loop_quotients)
+#define loop_row_amax CARRIER(loop_row_amax)
 #define loop_runs_amax CARRIER(loop_runs_amax)
 #define loop_spread_scales CARRIER(loop_spread_scales)
 #define loop_spread_bits CARRIER(loop_spread_bits)
