@@ -612,14 +612,17 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     const core_span span = fpemu_walk_span(&j->walk, &p->place, position, end - position);
     if (span.step != 1 || span.x_step != 1 || span.y_step != 1)
         return 0;
-    const size_t most = j->stochastic && !g ? TILE : 4 * TILE;
     const uint64_t whole = p->place.elements;
     const int in_place = block_in_place(j);
     _Alignas(LINE) realw tile[ASIDE(4 * TILE)];
     for (uint64_t at = 0, m; at < span.n; at += m) {
         const realw *const x = in_place ? j->x + span.x + (int64_t)at : tile;
+        const uint64_t index = span.first + at;
+        core_draw draw;
         uintw amax;
-        m = span.n - at < most ? span.n - at : most;
+        m = span.n - at < 4 * TILE ? span.n - at : 4 * TILE;
+        if (m > TILE && j->stochastic && !g && !block_draws(j, index, (size_t)m, (size_t)m, &draw))
+            m = TILE; /* for which r has room */
         if (!in_place)
             block_load(j, span.x + (int64_t)at, 1, (size_t)m, tile);
         block_runs_amax(j, span.x + (int64_t)at, (size_t)m, 1, x, &amax);
@@ -634,12 +637,10 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
             return at;
         for (uint64_t k = 0, few; k < m && g; k += few) {
             few = m - k < TILE ? m - k : TILE;
-            block_counted_elements(j, &s, 0, span.first + at + k, (size_t)few, 1, position + at + k, whole, x + k,
-                                   y + k, g);
+            block_counted_elements(j, &s, 0, index + k, (size_t)few, 1, position + at + k, whole, x + k, y + k, g);
         }
         if (!g) {
-            core_draw draw;
-            const core_draw *const d = block_draw(j, span.first + at, (size_t)m, (size_t)m, &draw, r);
+            const core_draw *const d = block_draw(j, index, (size_t)m, (size_t)m, &draw, r);
             block_fused_elements(j, &s, 0, (size_t)m, 1, x, d, r, y);
         }
         if (!in_place)

@@ -22,11 +22,12 @@ FPEMU_FN __m512i drawn_bits(const core_draw *d, __m512i at)
 }
 
 /* Magnitudes a on grids of steps 2^-m power, powers of two with these bits, and m in an exponent's place; steps and
- * their inverses are normal numbers, and a is below 2^24 of them. */
-FPEMU_FN __m512 drawn_grid(__m512 a, __m512i power, __m512i m, __m512i inverted)
+ * their inverses are normal numbers, and a is below 2^24 of them. A step is made of its power by adding `unit`, -m or
+ * what drawn_units has: then the result is that multiple of it. */
+FPEMU_FN __m512 drawn_grid(__m512 a, __m512i power, __m512i m, __m512i unit, __m512i inverted)
 {
     const __m512i down = _mm512_sub_epi32(_mm512_add_epi32(_mm512_set1_epi32(254 << 23), m), power);
-    const __m512 step = _mm512_castsi512_ps(_mm512_sub_epi32(power, m)),
+    const __m512 step = _mm512_castsi512_ps(_mm512_add_epi32(power, unit)),
                  t = _mm512_mul_ps(a, _mm512_castsi512_ps(down));
     const __m512 k = _mm512_roundscale_ps(t, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
     const __m512 f = _mm512_mul_ps(_mm512_sub_ps(t, k), _mm512_set1_ps(4294967296.0f));
@@ -70,7 +71,8 @@ FPEMU_FN __m512i drawn_pow2(const core_pow2_block32 *q, int fixed, __m512i u, __
     const __m512i emin = _mm512_add_epi32(_mm512_set1_epi32((int)q->emin), power);
     const __m512i max = _mm512_add_epi32(_mm512_set1_epi32((int)q->max), power);
     const __m512 g = fixed ? drawn_even(_mm512_castsi512_ps(a), emin, m, inverted)
-                           : drawn_grid(_mm512_castsi512_ps(a), drawn_binade(a, emin), m, inverted);
+                           : drawn_grid(_mm512_castsi512_ps(a), drawn_binade(a, emin), m,
+                                        _mm512_set1_epi32((int)q->up - (23 << 23)), inverted);
     if (!fixed)
         return drawn_signed(_mm512_min_epi32(_mm512_castps_si512(g), max), u);
     const __m512i lowest = _mm512_add_epi32(_mm512_set1_epi32((int)(q->lowest | 0x80000000u)), power);
@@ -79,8 +81,9 @@ FPEMU_FN __m512i drawn_pow2(const core_pow2_block32 *q, int fixed, __m512i u, __
         _mm512_max_ps(_mm512_min_ps(y, _mm512_castsi512_ps(max)), _mm512_castsi512_ps(lowest))); /* and no -0 */
 }
 
-/* y of finite x; the ends of an even grid may differ. inside: no y comes to be infinite. */
-FPEMU_FN __m512i drawn_scaled(const core_plan32 *p, int even, int divide, int inside, __m512 x, __m512 down,
+/* y of finite x; the ends of an even grid may differ. inside: no y comes to be infinite, and unless the grid is even,
+ * `scale` has the bits that drawn_units made. one: `second` is 1. */
+FPEMU_FN __m512i drawn_scaled(const core_plan32 *p, int even, int divide, int inside, int one, __m512 x, __m512 down,
                               __m512 scale, __m512 second, __m512i inverted)
 {
     const __m512i m = _mm512_set1_epi32((23 << 23) - (int)p->fast_up), emin = _mm512_set1_epi32((int)p->fast_emin);
@@ -90,11 +93,16 @@ FPEMU_FN __m512i drawn_scaled(const core_plan32 *p, int even, int divide, int in
     const __m512i u = _mm512_castps_si512(even ? _mm512_max_ps(low, _mm512_min_ps(high, t)) : t);
     const __m512i a =
         even ? drawn_magnitude(u) : _mm512_castps_si512(_mm512_range_ps(t, high, 2 | 2 << 2)); /* smaller */
+    const int folded = inside && !even;
+    const __m512i unit = folded ? _mm512_castps_si512(scale) : _mm512_set1_epi32((int)p->fast_up - (23 << 23));
     const __m512 g = even ? drawn_even(_mm512_castsi512_ps(a), emin, m, inverted)
-                          : drawn_grid(_mm512_castsi512_ps(a), drawn_binade(a, emin), m, inverted);
+                          : drawn_grid(_mm512_castsi512_ps(a), drawn_binade(a, emin), m, unit, inverted);
     __m512 y = _mm512_castsi512_ps(drawn_signed(_mm512_castps_si512(g), u));
-    y = even ? _mm512_fmadd_ps(y, scale, _mm512_setzero_ps()) /* -0 becomes 0 */ : _mm512_mul_ps(y, scale);
-    const __m512i v = _mm512_castps_si512(divide ? y : _mm512_mul_ps(y, second)); /* of a divisor it is 1 */
+    if (even)
+        y = _mm512_fmadd_ps(y, scale, _mm512_setzero_ps()); /* -0 becomes 0 */
+    else if (!folded)
+        y = _mm512_mul_ps(y, scale);
+    const __m512i v = _mm512_castps_si512(divide || one ? y : _mm512_mul_ps(y, second)); /* of a divisor it is 1 */
     return inside ? v : drawn_signed(_mm512_min_epi32(drawn_magnitude(v), _mm512_set1_epi32(0x7f7fffff)), v);
 }
 
@@ -141,20 +149,36 @@ DRAWN_POW2(float, 0)
 DRAWN_POW2(fixed, 1)
 #undef DRAWN_POW2
 
-/* Whether no element of the plan times one of these scales and `second` is far from the largest number. */
-FPEMU_FN int drawn_inside(const core_plan32 *p, size_t count, const float *s, float second)
+/* Whether no element of the plan times one of these scales and `second` is far from the largest number; *least: the
+ * least scale. */
+FPEMU_FN int drawn_inside(const core_plan32 *p, size_t count, const float *s, float second, float *least)
 {
     const float max = core_value32(p->max[0] > p->max[1] ? p->max[0] : p->max[1]);
-    float most = 0;
-#pragma omp simd reduction(max : most)
-    for (size_t b = 0; b < count; b++)
+    float most = 0, low = FLT_MAX;
+#pragma omp simd reduction(max : most) reduction(min : low)
+    for (size_t b = 0; b < count; b++) {
         most = s[b] > most ? s[b] : most;
+        low = s[b] < low ? s[b] : low;
+    }
+    *least = low;
     return 2 * (max * most) * second < 0x1p127f;
 }
 
-#define DRAWN_SCALES const __m512 one_down = _mm512_set1_ps(down[b]), scale = _mm512_set1_ps(s[b])
-#define DRAWN_Y(even, divide, inside)                                                                                  \
-    drawn_scaled(&p, even, divide, inside, _mm512_castsi512_ps(u), one_down, scale, second, inverted)
+/* What makes of the power of a binade, by addition of bits, its step times a scale: k such products are k steps times
+ * the scale, rounded as often, since steps are powers of two and all of these products are normal numbers. 0 if one is
+ * none, the smallest step and the least scale being the worst. */
+FPEMU_FN int drawn_units(const core_plan32 *p, size_t count, const float *s, float least, float *units)
+{
+    const uint32_t by = (127u << 23) + (23u << 23) - p->fast_up, lowest = core_bits32(least);
+    if (lowest < 1u << 23 || lowest + p->fast_emin < by + (1u << 23))
+        return 0;
+    SIMD for (size_t b = 0; b < count; b++) units[b] = core_value32(core_bits32(s[b]) - by);
+    return 1;
+}
+
+#define DRAWN_SCALES(by) const __m512 one_down = _mm512_set1_ps(down[b]), scale = _mm512_set1_ps((by)[b])
+#define DRAWN_Y(even, divide, inside, one)                                                                             \
+    drawn_scaled(&p, even, divide, inside, one, _mm512_castsi512_ps(u), one_down, scale, second, inverted)
 #define DRAWN_SCALED(name, even, divide)                                                                               \
     static void drawn_##name(const core_plan32 *plan, const core_draw *draw, size_t length, size_t count,              \
                              const float *down, const float *s, float times, const void *x, void *y)                   \
@@ -162,13 +186,17 @@ FPEMU_FN int drawn_inside(const core_plan32 *p, size_t count, const float *s, fl
         const core_plan32 p = *plan;                                                                                   \
         const core_draw d = *draw;                                                                                     \
         const __m512 second = _mm512_set1_ps(times);                                                                   \
-        if (!drawn_inside(&p, count, s, times)) {                                                                      \
-            DRAWN_BLOCKS(DRAWN_SCALES, DRAWN_Y(even, divide, 0))                                                       \
+        float units[FAST_BLOCKS], least;                                                                               \
+        const float *const by = (even) ? s : units;                                                                    \
+        if (!drawn_inside(&p, count, s, times, &least) || !((even) || drawn_units(&p, count, s, least, units))) {      \
+            DRAWN_BLOCKS(DRAWN_SCALES(s), DRAWN_Y(even, divide, 0, 0))                                                 \
         } else if (length == 16) {                                                                                     \
             length = 16;                                                                                               \
-            DRAWN_BLOCKS(DRAWN_SCALES, DRAWN_Y(even, divide, 1))                                                       \
+            DRAWN_BLOCKS(DRAWN_SCALES(by), DRAWN_Y(even, divide, 1, 0))                                                \
+        } else if (times == 1) {                                                                                       \
+            DRAWN_BLOCKS(DRAWN_SCALES(by), DRAWN_Y(even, divide, 1, 1))                                                \
         } else {                                                                                                       \
-            DRAWN_BLOCKS(DRAWN_SCALES, DRAWN_Y(even, divide, 1))                                                       \
+            DRAWN_BLOCKS(DRAWN_SCALES(by), DRAWN_Y(even, divide, 1, 0))                                                \
         }                                                                                                              \
     }
 DRAWN_SCALED(stop_times, 0, 0)
