@@ -670,23 +670,31 @@ static void quotients(void)
     case_free(&c);
 }
 
-/* Elements on both sides of the number from which on their random bits round them up, in blocks with the scale 1; and the largest. */
+/* Elements on both sides of the number from which on their random bits round them up, in blocks with the scale 2^e; and
+ * the largest. Where e is odd, some blocks are all zero; where it is far below 0, products of steps and scales are
+ * subnormal. */
 static void draws(void)
 {
     static const struct {
         const char *spec;
         double amax;
-    } kinds[] = {{"mxfp4", 4},
-                 {"mxfp6_e3m2", 16},
-                 {"mx(e5m2,block=16)", 32768},
-                 {"mxint8", 1},
-                 {"mx(fixed(6,4),block=48)", 1},
-                 {"group(e2m1,block=16)", 6},
-                 {"group(e4m3fn,block=32)", 448},
-                 {"group(int8,block=64)", 127},
-                 {"group(int8,block=40)", 127},
-                 {"group(uint(8),block=16)", 255},
-                 {"group(e2m1,block=16,scale=bf16)", (double)FLT_MAX}}; /* six times its scale is past the end */
+        int e;
+    } kinds[] = {{"mxfp4", 4, 0},
+                 {"mxfp6_e3m2", 16, 0},
+                 {"mx(e5m2,block=16)", 32768, 0},
+                 {"mxint8", 1, 0},
+                 {"mx(fixed(6,4),block=48)", 1, 0},
+                 {"group(e2m1,block=16)", 6, 0},
+                 {"group(e4m3fn,block=32)", 448, 0},
+                 {"group(int8,block=64)", 127, 0},
+                 {"group(int8,block=40)", 127, 0},
+                 {"group(uint(8),block=16)", 255, 0},
+                 {"group(e2m1,block=16,scale=bf16)", (double)FLT_MAX, 0}, /* six times its scale is past the end */
+                 {"group(e2m1,block=16)", 6, -61},
+                 {"group(e2m1,block=16)", 6, -124},
+                 {"group(e4m3fn,block=32)", 448, -120},
+                 {"group(e4m3fn,block=32)", 448, -130},
+                 {"group(int8,block=64)", 127, -126}};
     static const uint8_t bits[] = {0, 17, 24, 31, 16, 8};
     enum { N = 1920 };
     block_case c;
@@ -715,14 +723,16 @@ static void draws(void)
                 const int n = c.r.bits ? c.r.bits : 32;
                 const uint64_t pick = lh_next(&state), sign = pick >> 60 & 1;
                 const double up = 1 - ldexp((double)fpemu_random_bits(&c.r, j), -n);
-                double x = ((double)(pick % 3 % 2) + up) * c.f.min_positive;
+                double x = ldexp(((double)(pick % 3 % 2) + up) * c.f.min_positive, kinds[i].e);
                 if (j % c.f.block_length == 0)
-                    x = kinds[i].amax;
+                    x = ldexp(kinds[i].amax, kinds[i].e);
                 else if (c.carrier == 32 && (double)(float)x > x)
                     x = (double)nextafterf((float)x, 0);
                 c.x[j] = carrier_bits(c.carrier, c.carrier == 32 ? (double)(float)x : x);
-                if (j % c.f.block_length && pick >> 40 & 1)
+                if (j % c.f.block_length && c.x[j] && pick >> 40 & 1)
                     c.x[j]--;
+                if (kinds[i].e % 2 && j / c.f.block_length % 7 == 3)
+                    c.x[j] = 0;
                 c.x[j] |= sign << (c.carrier - 1);
             }
             (void)case_values(&c);
