@@ -7,7 +7,7 @@ FPEMU=$FPTRAIN
 python3 -c 'import numpy, PIL.Image' >/dev/null 2>&1 || { echo 'skipped: no Python 3 with NumPy and Pillow'; exit 77; }
 
 cat >judge.py <<'END'
-import os, shutil, struct, subprocess, warnings, zlib
+import os, resource, shutil, struct, subprocess, sys, warnings, zlib
 from fractions import Fraction
 import numpy as np
 from PIL import Image
@@ -166,6 +166,13 @@ def huge(width, height):
     return good[:16] + header + struct.pack(">I", zlib.crc32(b"IHDR" + header)) + good[33:]
 bad("huge", huge(16384, 16384))
 bad("huger", huge(1 << 30, 4))
+for kind in b"sPLT", b"tEXt", b"iCCP", b"eXIf", b"sCAL", b"hIST", b"noNe":  # of which hardly a byte is there
+    bad("said-" + kind.decode(), good[:33] + b"\x7f\xff\xff\xf0" + kind + b"some")
+for path in sorted(os.listdir(".")):  # what they say is not reserved, and then cleared
+    if path.startswith("bad-said"):
+        subprocess.run([os.environ["FPTRAIN"], "data", path], capture_output=True)
+most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+assert most < 1 << 30, "%d bytes in memory" % most
 bad("nested", good, "deep/1.png")
 put("bad-above/1.png", good)
 put("bad-above/a/1.png", good)
@@ -187,6 +194,9 @@ fails_data 'bad-nothing/a: no pictures' bad-nothing
 fails_data 'bad-name/a/1.png: neither PNG nor JPEG' bad-name
 fails_data '16384 x 16384 pixels do not come out of' bad-huge
 fails_data '1073741824 x 4 pixels; at most 16384 x 16384 can be' bad-huger
+for d in bad-said-*; do
+    fails_data "$d/a/1.png: damaged PNG data (truncated)" "$d"
+done
 fails_data 'bad-nested/a/deep: a folder in the folder of a class' bad-nested
 fails_data 'bad-above/1.png: a picture outside of the folders of classes' bad-above
 fails_data 'bad-class/test/c: a class that those for training do not have' bad-class

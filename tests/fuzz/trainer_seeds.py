@@ -146,6 +146,7 @@ put("picture", "bad-cut", png(4, 2, 0, 8, b"\0abcd\1efgh")[:-20])
 put("picture", "bad-data", png(4, 2, 0, 8, b"\0abcd"))
 put("picture", "bad-filter", png(4, 1, 0, 8, b"\5abcd"))
 put("picture", "bad-huge", png(16384, 16384, 2, 8, b"\0"))
+put("picture", "bad-said", png(4, 2, 0, 8, b"\0abcd\1efgh")[:33] + b"\x73\x73\x73\x73sPLTsome")
 put("picture", "bad-zero", png(0, 1, 0, 8, b"\0"))
 put("picture", "bad-kind", b"GIF89a")
 

@@ -70,6 +70,8 @@ static void png_start(png_state *s)
 {
     png_set_read_fn(s->png, s, png_bytes);
     png_set_user_limits(s->png, 1 << 30, 1 << 30); /* prepare says what is too large */
+    /* Chunks that do not change pixels are passed over: libpng reserves what they say that they have. */
+    png_set_keep_unknown_chunks(s->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_read_info(s->png, s->info);
     const int colour = png_get_color_type(s->png, s->info);
     if (colour == PNG_COLOR_TYPE_PALETTE)
