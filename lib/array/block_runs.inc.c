@@ -31,6 +31,12 @@ static void block_gather(const block_job *j, uint64_t position, uint64_t length,
     }
 }
 
+/* How many elements from `index` on have random words of one lead, as block_draws wants them. */
+static uint64_t block_alike(const block_job *j, uint64_t index)
+{
+    return CORE_LEAD_WORDS - ((j->call->rounding->offset + index) & (CORE_LEAD_WORDS - 1));
+}
+
 /* Whether loops draw the random bits of n elements from `index` on, in blocks of `length`, by *d. */
 static int block_draws(const block_job *j, uint64_t index, size_t length, size_t n, core_draw *d)
 {
@@ -658,26 +664,61 @@ static uint64_t block_run_row(const block_job *j, uint64_t index, uint64_t block
     return g ? block_count_tiles(j, index, blocks, place, x, y, g) : block_run_tiles(j, index, blocks, place, x, y);
 }
 
+/* Those of words by a small table: how many up to the first that has no such form. */
+static uint64_t block_table_words(const block_job *j, uint64_t blocks, int64_t x, int64_t y)
+{
+#if CARRIER_BITS == 32
+    const size_t length = (size_t)j->walk.tile_length;
+    uintw amax[POW2_LANES];
+    block_scales s;
+    for (uint64_t done = 0; done < blocks;) {
+        const size_t wanted = blocks - done < POW2_LANES ? (size_t)(blocks - done) : POW2_LANES;
+        const int64_t at = (int64_t)(done * length);
+        block_runs_amax(j, x + at, length, wanted, NULL, amax);
+        const size_t known = block_tile_scales(j, wanted, amax, &s);
+        if (known == 0 || !s.divide || s.second != 1)
+            return done;
+        const size_t count = j->k->codebook_runs16(j->element.search, j->carrier == FPEMU_CARRIER_BF16, length, known,
+                                                   s.s, j->words_x + x + at, j->words_y + y + at);
+        done += count;
+        if (count < wanted)
+            return done;
+    }
+    return blocks;
+#else
+    (void)j, (void)blocks, (void)x, (void)y;
+    return 0;
+#endif
+}
+
 /* Those of words that are rounded as they are: how many up to the first that is not. */
-static uint64_t block_pow2_words(const block_job *j, uint64_t blocks, int64_t x, int64_t y)
+static uint64_t block_pow2_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y)
 {
 #if CARRIER_BITS == 32
     const size_t length = (size_t)j->walk.tile_length;
     const int bfloat = j->carrier == FPEMU_CARRIER_BF16;
     uintw amax[POW2_BLOCKS], powers[POW2_BLOCKS];
-    for (uint64_t done = 0; done < blocks; done += POW2_BLOCKS) {
-        const size_t wanted = blocks - done < POW2_BLOCKS ? (size_t)(blocks - done) : POW2_BLOCKS;
+    for (uint64_t done = 0; done < blocks;) {
+        const uint64_t alike = j->stochastic ? block_alike(j, index + done * length) / length : blocks;
+        const uint64_t left = alike < blocks - done ? alike : blocks - done;
+        const size_t wanted = left < POW2_BLOCKS ? (size_t)left : POW2_BLOCKS;
         const int64_t at = (int64_t)(done * length);
+        const uint16_t *const from = j->words_x + x + at;
+        uint16_t *const to = j->words_y + y + at;
+        core_draw draw;
         block_runs_amax(j, x + at, length, wanted, NULL, amax);
         const size_t count = j->k->loops32->pow2_powers(&j->pow2, wanted, amax, powers);
-        if (!j->k->pow2_rows16[bfloat](&j->pow2, length, count, j->words_x + x + at, powers, j->words_y + y + at))
+        if (wanted == 0 || (j->stochastic && !block_draws(j, index + (uint64_t)at, length, count * length, &draw)) ||
+            !(j->stochastic ? j->k->pow2_drawn16[bfloat](&j->pow2, &draw, length, count, from, powers, to)
+                            : j->k->pow2_rows16[bfloat](&j->pow2, length, count, from, powers, to)))
             return done;
+        done += count;
         if (count < wanted)
-            return done + count;
+            return done;
     }
     return blocks;
 #else
-    (void)j, (void)blocks, (void)x, (void)y;
+    (void)j, (void)index, (void)blocks, (void)x, (void)y;
     return 0;
 #endif
 }
@@ -687,33 +728,41 @@ static int block_rounds_words(const block_job *j, const gathering *g)
 {
 #if CARRIER_BITS == 32
     const uint64_t length = j->walk.tile_length;
-    return !g && j->pow2.usable && j->pow2.mode == FPEMU_MODE_RNE && j->k->pow2_rows16[0] &&
-           (length == 16 || length % 32 == 0);
+    core_draw draw;
+    const int rounds = j->stochastic ? j->k->pow2_drawn16[0] && block_draws(j, 0, (size_t)length, 0, &draw)
+                                     : j->pow2.mode == FPEMU_MODE_RNE && j->k->pow2_rows16[0];
+    if (!j->pow2.usable)
+        return !g && j->k->codebook_runs16 && block_table_is_quick(j) && !j->stochastic && length % 32 == 0;
+    return !g && rounds && (length == 16 || length % 32 == 0);
 #else
     (void)j, (void)g;
     return 0;
 #endif
 }
 
-/* As block_run_row, of words, which lie in a tile meanwhile where they are not rounded as they are. */
+/* As block_run_row, of words, which lie in a tile meanwhile where they are not rounded as they are: blocks that have no
+ * such form, after which none is tried, or one whose random words have two leads. */
 static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y,
                                     gathering *g)
 {
     const uint64_t length = j->walk.tile_length, full = WORDS_TILE / length;
     _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
+    const int table = !j->pow2.usable;
     int tries = block_rounds_words(j, g);
     uint64_t done = 0;
     for (uint64_t wanted, got; done < blocks; done += got) {
+        const uint64_t i = index + done * length;
+        const int64_t at = (int64_t)(done * length);
         if (tries) {
-            got = block_pow2_words(j, blocks - done, x + (int64_t)(done * length), y + (int64_t)(done * length));
-            tries = got > 0;
+            got = table ? block_table_words(j, blocks - done, x + at, y + at)
+                        : block_pow2_words(j, i, blocks - done, x + at, y + at);
             if (got > 0)
                 continue;
+            tries = table || (j->stochastic && block_alike(j, i) < length);
         }
-        const int64_t at = (int64_t)(done * length);
         wanted = blocks - done < full ? blocks - done : full;
         block_load(j, x + at, 1, (size_t)(wanted * length), tile);
-        got = block_run_row(j, index + done * length, wanted, x + at, tile, tile, g);
+        got = block_run_row(j, i, wanted, x + at, tile, tile, g);
         block_store(j, y + at, 1, (size_t)(got * length), tile);
         if (got < wanted)
             return done + got;

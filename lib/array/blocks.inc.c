@@ -974,6 +974,12 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
         j->k->loopsw->codebook(e->search, end - begin, j->x + begin, j->y + begin);
         return;
     }
+#if CARRIER_BITS == 32
+    if (at_once && j->k->codebook16 &&
+        j->k->codebook16(e->search, j->carrier == FPEMU_CARRIER_BF16, end - begin, j->words_x + begin,
+                         j->words_y + begin))
+        return;
+#endif
     for (size_t at = begin, n; at < end && at_once; at += n) {
         n = end - at < WORDS_TILE ? end - at : WORDS_TILE;
         block_load(j, (int64_t)at, 1, n, tile);

@@ -6,6 +6,7 @@
 #define loopsw CARRIER(loops) /* the member of struct kernels */
 #define block_add_elements CARRIER(block_add_elements)
 #define block_add_part CARRIER(block_add_part)
+#define block_alike CARRIER(block_alike)
 #define block_can_code CARRIER(block_can_code)
 #define block_code_many CARRIER(block_code_many)
 #define block_code_piece CARRIER(block_code_piece)
@@ -99,6 +100,7 @@
 #define block_table_is_quick CARRIER(block_table_is_quick)
 #define block_table_outside CARRIER(block_table_outside)
 #define block_table_seen CARRIER(block_table_seen)
+#define block_table_words CARRIER(block_table_words)
 #define block_table_part CARRIER(block_table_part)
 #define block_take CARRIER(block_take)
 #define block_tile CARRIER(block_tile)

@@ -176,13 +176,15 @@ FPEMU_FN int core_words_make(core_words *w, const core_plan32 *p, int bfloat)
 /* Words of a block whose scale is a power of two, to nearest even by the grid of core_pow2_float or core_pow2_fixed. A
  * magnitude a counts as b, at least `least`, and the step there is low + 1 at exponent fields up to `first` and half as
  * much with every one above, as far as `top` has it. With `flip` reversed in b, the step's bit says whether b is odd.
- * What is at most `zero` becomes 0, and what is rounded past `max` becomes that. */
+ * What is at most `zero` becomes 0, and what is rounded past `max` becomes that. Below `least` a magnitude is a fraction
+ * of it, in units of 2^-16 its own fraction with the hidden bit, taken up by `up` places and down by `down`, less those
+ * that its field is above 1. */
 typedef struct core_words_block {
-    uint32_t least, first, top, low, flip, zero, max;
+    uint32_t least, first, top, low, flip, zero, max, up, down;
 } core_words_block;
 
 /* Whether the form holds for a block of the scale 2^c, power = c << 23: its binade of the smallest normal number is one
- * of the type's, and its ends are alike and of the type. */
+ * of the type's, and its ends are alike and of the type. Of FPEMU_MODE_SR too, which has neither `flip` nor `zero`. */
 FPEMU_FN uint32_t core_words_block_make(core_words_block *w, const core_pow2_block32 *q, int bfloat, int fixed,
                                         uint32_t power)
 {
@@ -199,6 +201,8 @@ FPEMU_FN uint32_t core_words_block_make(core_words_block *w, const core_pow2_blo
     w->flip = ~least & hidden;
     w->zero = least > hidden ? least - hidden : least >> 1;
     w->max = max >> (23 - digits);
+    w->up = (uint32_t)(first == 1 ? 16 - digits + less : 15 - digits);
+    w->down = (uint32_t)(first == 1 ? 0 : first - 2);
     return (uint32_t)(less <= digits) & (uint32_t)(top > 0) & (uint32_t)(last > 0) & (uint32_t)(last < fields) &
            (uint32_t)(q->max == q->lowest) & (uint32_t)((w->max << (23 - digits)) == max);
 }

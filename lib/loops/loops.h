@@ -152,11 +152,18 @@ typedef struct kernels {
     /* as encode_nearest, codes of words of either type, in 4, 8 or 16 bits each, of 4 an even number; 0 where the loop
      * does not do that. May be NULL */
     int (*encode16)(const core_direct32 *d, int bfloat, size_t bits, size_t n, const uint16_t *x, void *codes);
-    /* as runs_amax and pow2_rows, of blocks of words; the second, of at most POW2_BLOCKS blocks of 16 words or a
-     * multiple of 32, gives 0 where it does not do them. Both may be NULL */
+    /* as runs_amax, pow2_rows and pow2_drawn32, of blocks of words; the last two, of at most POW2_BLOCKS blocks of 16
+     * words or a multiple of 32, give 0 where they do not do them. All may be NULL */
     void (*runs_amax16[2])(size_t length, size_t count, const uint16_t *x, uint32_t *amax);
     int (*pow2_rows16[2])(const core_pow2_block32 *q, size_t length, size_t count, const uint16_t *x,
                           const uint32_t *powers, uint16_t *y);
+    int (*pow2_drawn16[2])(const core_pow2_block32 *q, const core_draw *d, size_t length, size_t count,
+                           const uint16_t *x, const uint32_t *powers, uint16_t *y);
+    /* as codebook and codebook_runs, of words of either type: the first gives 0 where it does not do them, the second how
+     * many blocks it did, up to the first whose scale leaves them to codebook_runs. Both may be NULL */
+    int (*codebook16)(const core_search32 *s, int bfloat, size_t n, const uint16_t *x, uint16_t *y);
+    size_t (*codebook_runs16)(const core_search32 *s, int bfloat, size_t length, size_t count, const float *scales,
+                              const uint16_t *x, uint16_t *y);
     /* sums, differences, products and quotients of words of either type in the type itself: to nearest even, infinite
      * past its ends, with one NaN, whose bits in binary32 these are; may be NULL */
     void (*operate16[2][FPEMU_OPERATION_DIV + 1])(uint32_t nan, size_t n, const uint16_t *a, const uint16_t *b,

@@ -355,9 +355,14 @@ static void narrow(size_t n, const double *x, float *y)
 #include "words_codes.inc.c"
 #include "words_operations.inc.c"
 #include "words_blocks.inc.c"
+#include "words_tables.inc.c"
 #define ENCODE_WORDS encode_words
+#define CODEBOOK_WORDS codebook_words
+#define CODEBOOK_WORDS_RUNS codebook_words_runs
 #else
 #define ENCODE_WORDS NULL
+#define CODEBOOK_WORDS NULL
+#define CODEBOOK_WORDS_RUNS NULL
 #define WORDS_OPERATE                                                                                                  \
     {                                                                                                                  \
         {                                                                                                              \
@@ -369,6 +374,10 @@ static void narrow(size_t n, const double *x, float *y)
         NULL                                                                                                           \
     }
 #define WORDS_POW2                                                                                                     \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
+#define WORDS_POW2_DRAWN                                                                                               \
     {                                                                                                                  \
         NULL                                                                                                           \
     }
@@ -470,8 +479,9 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
         .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .round_words = WORDS_TABLE,                          \
         .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .encode16 = ENCODE_WORDS,                     \
-        .runs_amax16 = WORDS_AMAX, .pow2_rows16 = WORDS_POW2, .operate16 = WORDS_OPERATE, .pack32 = pack,              \
-        .pack_few = PACK_FEW, .block_few = BLOCK_FEW, .unpack32 = UNPACK_TABLE(unpack_8),                              \
+        .runs_amax16 = WORDS_AMAX, .pow2_rows16 = WORDS_POW2, .pow2_drawn16 = WORDS_POW2_DRAWN,                        \
+        .codebook16 = CODEBOOK_WORDS, .codebook_runs16 = CODEBOOK_WORDS_RUNS, .operate16 = WORDS_OPERATE,              \
+        .pack32 = pack, .pack_few = PACK_FEW, .block_few = BLOCK_FEW, .unpack32 = UNPACK_TABLE(unpack_8),              \
         .unpack_words = UNPACK_GIVES_WORDS, .decode_words = words_of, .unpack_make = unpack_make, .fma_odd = fma_odd,  \
         .round_nearest = round_nearest, .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,              \
         .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \

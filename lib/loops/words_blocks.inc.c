@@ -106,8 +106,8 @@ static void words_runs_amax_bf16(size_t length, size_t count, const uint16_t *x,
 
 /* core_words_block of many blocks, every number of it twice in 32 bits. */
 typedef struct words_blocks {
-    uint32_t least[POW2_BLOCKS], first[POW2_BLOCKS], top[POW2_BLOCKS], low[POW2_BLOCKS], flip[POW2_BLOCKS],
-        zero[POW2_BLOCKS], max[POW2_BLOCKS];
+    uint32_t least[POW2_BLOCKS], first[POW2_BLOCKS], top[POW2_BLOCKS], low[POW2_BLOCKS], max[POW2_BLOCKS],
+        flip_or_up[POW2_BLOCKS], zero_or_down[POW2_BLOCKS]; /* to nearest, or by random bits */
 } words_blocks;
 
 /* A vector of blocks `even`, below, and `odd`, above: perhaps the same. */
@@ -117,21 +117,83 @@ static inline __m512i words_of_blocks(const uint32_t *number, size_t even, size_
     return even == odd ? lower : _mm512_mask_set1_epi32(lower, 0xff00, (int)number[odd]);
 }
 
+/* The step less 1 at numbers b. */
+FPEMU_FN __m512i words_block_low(const words_blocks *w, int bfloat, size_t even, size_t odd, __m512i b)
+{
+    const __m512i cut = word_smaller(b, words_of_blocks(w->top, even, odd)),
+                  field = _mm512_srli_epi16(cut, bfloat ? 7 : 10);
+    const __m512i above = word_less(field, words_of_blocks(w->first, even, odd));
+    return _mm512_srlv_epi16(words_of_blocks(w->low, even, odd), above);
+}
+
 /* 32 words rounded as core_words_block has it. */
 FPEMU_FN __m512i words_block_round(const words_blocks *w, int bfloat, int fixed, size_t even, size_t odd, __m512i x)
 {
     const __m512i magnitude = _mm512_set1_epi16(0x7fff), one = _mm512_set1_epi16(1);
     const __m512i a = _mm512_and_si512(x, magnitude), b = word_larger(a, words_of_blocks(w->least, even, odd));
-    const __m512i cut = word_smaller(b, words_of_blocks(w->top, even, odd)),
-                  field = _mm512_srli_epi16(cut, bfloat ? 7 : 10);
-    const __m512i above = word_less(field, words_of_blocks(w->first, even, odd));
-    const __m512i low = _mm512_srlv_epi16(words_of_blocks(w->low, even, odd), above), step = word_add(low, one);
-    const __m512i parity = word_parity(b, words_of_blocks(w->flip, even, odd), step);
+    const __m512i low = words_block_low(w, bfloat, even, odd, b), step = word_add(low, one);
+    const __m512i parity = word_parity(b, words_of_blocks(w->flip_or_up, even, odd), step);
     const __m512i t = word_add(b, word_less(word_half(step), word_less(one, parity)));
     const __m512i y = word_smaller(word_and_not(t, low), words_of_blocks(w->max, even, odd));
-    const __mmask32 some = word_above(a, words_of_blocks(w->zero, even, odd));
+    const __mmask32 some = word_above(a, words_of_blocks(w->zero_or_down, even, odd));
     return fixed ? word_only(some, word_with_sign(y, x, word_all(0x8000)))
                  : word_with_sign(word_only(some, y), x, word_all(0x8000));
+}
+
+/* The upper halves of the random bits of 32 elements from number `at` of the draw on, as drawn_bits has them but not
+ * inverted: there are more than 16, so that the mask leaves all of these. The last step of the hash has to do with none
+ * of the lower halves. */
+FPEMU_FN __m512i words_drawn(const core_draw *d, __m512i at)
+{
+    __m512i half[2];
+    for (int k = 0; k < 2; k++) {
+        __m512i h = _mm512_xor_si512(_mm512_add_epi32(at, _mm512_set1_epi32(16 * k)), _mm512_set1_epi32((int)d->lead));
+        h = _mm512_mullo_epi32(h, _mm512_set1_epi32((int)0xed5ad4bbu));
+        h = _mm512_ternarylogic_epi32(h, _mm512_srli_epi32(h, 11), _mm512_set1_epi32((int)d->key.k1), 0x96);
+        h = _mm512_mullo_epi32(h, _mm512_set1_epi32((int)0xac4c1b51u));
+        h = _mm512_xor_si512(h, _mm512_srli_epi32(h, 15));
+        half[k] = _mm512_mullo_epi32(h, _mm512_set1_epi32((int)0x31848babu));
+    }
+    const __m512i upper = narrow_upper(half[0], half[1]);
+    return _mm512_xor_si512(upper, _mm512_srli_epi16(upper, 14));
+}
+
+/* 32 words by drawn_pow2. */
+static __attribute__((noinline)) __m512i words_block_by_numbers(const core_pow2_block32 *q, const core_draw *d,
+                                                                int bfloat, uint32_t even, uint32_t odd, __m512i at,
+                                                                __m512i x)
+{
+    const __m256i lower = _mm512_castsi512_si256(x), upper = _mm512_extracti64x4_epi64(x, 1);
+    const __m512i powers[2] = {_mm512_set1_epi32((int)even), _mm512_set1_epi32((int)odd)};
+    const __m512i inverted[2] = {drawn_bits(d, at), drawn_bits(d, _mm512_add_epi32(at, _mm512_set1_epi32(16)))};
+    const __m512i u[2] = {widen_sixteen(bfloat, lower), widen_sixteen(bfloat, upper)};
+    __m512i y[2];
+    for (int k = 0; k < 2; k++)
+        y[k] =
+            q->fixed ? drawn_pow2(q, 1, u[k], powers[k], inverted[k]) : drawn_pow2(q, 0, u[k], powers[k], inverted[k]);
+    return bfloat ? narrow_bf16_words(y[0], y[1])
+                  : narrow_f16_words(_mm512_castsi512_ps(y[0]), _mm512_castsi512_ps(y[1]));
+}
+
+/* 32 words rounded as core_words_block has it by random bits; 0 where that does not tell. From `least` on a word has no
+ * bit below 2^-16 of a step; below it the upper halves of its fraction and of the bits may be equal. */
+FPEMU_FN int words_block_draw(const words_blocks *w, const core_draw *d, int bfloat, int fixed, size_t even, size_t odd,
+                              __m512i at, __m512i x, __m512i *y)
+{
+    const __m512i all = _mm512_set1_epi16(-1), random = words_drawn(d, at), inverted = _mm512_xor_si512(random, all);
+    const __m512i a = _mm512_and_si512(x, word_all(0x7fff)), least = words_of_blocks(w->least, even, odd);
+    const __m512i b = word_larger(a, least), low = words_block_low(w, bfloat, even, odd, b);
+    const __m512i t = word_add(b, word_times_high(random, word_sub(low, all)));
+    const __m512i field = _mm512_srli_epi16(a, bfloat ? 7 : 10), more = word_less(field, word_all(1));
+    const __m512i own = word_sub(a, _mm512_slli_epi16(more, bfloat ? 7 : 10));
+    const __m512i up = _mm512_sllv_epi16(own, words_of_blocks(w->flip_or_up, even, odd));
+    const __m512i fraction = _mm512_srlv_epi16(up, word_sub(words_of_blocks(w->zero_or_down, even, odd), more));
+    const __mmask32 small = _mm512_cmplt_epi16_mask(a, least);
+    const __mmask32 none = _mm512_mask_cmple_epu16_mask(small, fraction, inverted);
+    const __m512i rounded = word_smaller(word_and_not(t, low), words_of_blocks(w->max, even, odd));
+    *y = fixed ? word_only(~none, word_with_sign(rounded, x, word_all(0x8000)))
+               : word_with_sign(word_only(~none, rounded), x, word_all(0x8000));
+    return _mm512_mask_cmpeq_epi16_mask(small, fraction, inverted) == 0;
 }
 
 FPEMU_FN void words_block_rows(const words_blocks *w, int bfloat, int fixed, size_t length, size_t count,
@@ -154,8 +216,54 @@ FPEMU_FN void words_block_rows(const words_blocks *w, int bfloat, int fixed, siz
             word_store(y + i, words_block_round(w, bfloat, fixed, b, b, word_load(x + i)));
 }
 
-FPEMU_FN int words_pow2_by(int bfloat, int fixed, const core_pow2_block32 *how, size_t length, size_t count,
-                           const uint16_t *x, const uint32_t *powers, uint16_t *y)
+/* Vectors of words from number i on up to the first that is left to words_block_by_numbers, which is returned, or n;
+ * pairs: of two blocks of 16 words each. */
+FPEMU_FN size_t words_block_drawn(const words_blocks *w, const core_draw *d, int bfloat, int fixed, int pairs,
+                                  size_t length, size_t i, size_t n, const uint16_t *x, uint16_t *y)
+{
+    const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    __m512i at = _mm512_add_epi32(_mm512_set1_epi32((int)(d->low + i)), lanes);
+    size_t b = i / length, end = (b + 1) * length;
+    for (; i < n; i += 32) {
+        __m512i made;
+        if (__builtin_expect(!words_block_draw(w, d, bfloat, fixed, b, pairs ? b + 1 : b, at, word_load(x + i), &made),
+                             0))
+            return i;
+        word_store(y + i, made);
+        at = _mm512_add_epi32(at, _mm512_set1_epi32(32));
+        b += pairs ? 2 : i + 32 == end;
+        end += !pairs && i + 32 == end ? length : 0;
+    }
+    return n;
+}
+
+FPEMU_FN void words_block_draws(const words_blocks *w, const core_pow2_block32 *q, const core_draw *draw,
+                                const uint32_t *powers, int bfloat, int fixed, size_t length, size_t count,
+                                const uint16_t *x, uint16_t *y)
+{
+    const core_draw d = *draw;
+    const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const size_t all = length * count, n = all - all % 32;
+    for (size_t i = 0; i < all; i += 32) {
+        if (length == 16)
+            i = words_block_drawn(w, &d, bfloat, fixed, 1, 16, i, n, x, y);
+        else if (length == 32)
+            i = words_block_drawn(w, &d, bfloat, fixed, 0, 32, i, n, x, y);
+        else
+            i = words_block_drawn(w, &d, bfloat, fixed, 0, length, i, n, x, y);
+        if (i < all) {
+            const __mmask32 here = i < n ? 0xffffffff : 0xffff;
+            const uint32_t even = powers[i / length], odd = powers[(i < n ? i + 16 : i) / length];
+            const __m512i at = _mm512_add_epi32(_mm512_set1_epi32((int)(d.low + i)), lanes);
+            const __m512i from = _mm512_maskz_loadu_epi16(here, x + i);
+            _mm512_mask_storeu_epi16(y + i, here, words_block_by_numbers(q, &d, bfloat, even, odd, at, from));
+        }
+    }
+}
+
+/* By the random bits of d, or to nearest where it is NULL. */
+FPEMU_FN int words_pow2_by(int bfloat, int fixed, const core_pow2_block32 *how, const core_draw *d, size_t length,
+                           size_t count, const uint16_t *x, const uint32_t *powers, uint16_t *y)
 {
     const core_pow2_block32 q = *how;
     words_blocks w;
@@ -168,33 +276,35 @@ FPEMU_FN int words_pow2_by(int bfloat, int fixed, const core_pow2_block32 *how, 
         w.first[b] = one.first * 0x10001u;
         w.top[b] = one.top * 0x10001u;
         w.low[b] = one.low * 0x10001u;
-        w.flip[b] = one.flip * 0x10001u;
-        w.zero[b] = one.zero * 0x10001u;
         w.max[b] = one.max * 0x10001u;
+        w.flip_or_up[b] = (d ? one.up : one.flip) * 0x10001u;
+        w.zero_or_down[b] = (d ? one.down : one.zero) * 0x10001u;
     }
-    if (others == 0)
+    if (others)
+        return 0;
+    if (d)
+        words_block_draws(&w, &q, d, powers, bfloat, fixed, length, count, x, y);
+    else
         words_block_rows(&w, bfloat, fixed, length, count, x, y);
-    return others == 0;
+    return 1;
 }
 
-FPEMU_FN int words_pow2_rows(int bfloat, const core_pow2_block32 *q, size_t length, size_t count, const uint16_t *x,
-                             const uint32_t *powers, uint16_t *y)
-{
-    return q->fixed ? words_pow2_by(bfloat, 1, q, length, count, x, powers, y)
-                    : words_pow2_by(bfloat, 0, q, length, count, x, powers, y);
-}
-
-static int words_pow2_rows_f16(const core_pow2_block32 *q, size_t length, size_t count, const uint16_t *x,
-                               const uint32_t *powers, uint16_t *y)
-{
-    return words_pow2_rows(0, q, length, count, x, powers, y);
-}
-
-static int words_pow2_rows_bf16(const core_pow2_block32 *q, size_t length, size_t count, const uint16_t *x,
-                                const uint32_t *powers, uint16_t *y)
-{
-    return words_pow2_rows(1, q, length, count, x, powers, y);
-}
+#define WORDS_POW2_ROWS(type, bfloat)                                                                                  \
+    static int words_pow2_rows_##type(const core_pow2_block32 *q, size_t length, size_t count, const uint16_t *x,      \
+                                      const uint32_t *powers, uint16_t *y)                                             \
+    {                                                                                                                  \
+        return q->fixed ? words_pow2_by(bfloat, 1, q, NULL, length, count, x, powers, y)                               \
+                        : words_pow2_by(bfloat, 0, q, NULL, length, count, x, powers, y);                              \
+    }                                                                                                                  \
+    static int words_pow2_drawn_##type(const core_pow2_block32 *q, const core_draw *d, size_t length, size_t count,    \
+                                       const uint16_t *x, const uint32_t *powers, uint16_t *y)                         \
+    {                                                                                                                  \
+        return q->fixed ? words_pow2_by(bfloat, 1, q, d, length, count, x, powers, y)                                  \
+                        : words_pow2_by(bfloat, 0, q, d, length, count, x, powers, y);                                 \
+    }
+WORDS_POW2_ROWS(f16, 0)
+WORDS_POW2_ROWS(bf16, 1)
+#undef WORDS_POW2_ROWS
 #undef WORDS_LARGER
 
 #define WORDS_AMAX                                                                                                     \
@@ -204,4 +314,8 @@ static int words_pow2_rows_bf16(const core_pow2_block32 *q, size_t length, size_
 #define WORDS_POW2                                                                                                     \
     {                                                                                                                  \
         words_pow2_rows_f16, words_pow2_rows_bf16                                                                      \
+    }
+#define WORDS_POW2_DRAWN                                                                                               \
+    {                                                                                                                  \
+        words_pow2_drawn_f16, words_pow2_drawn_bf16                                                                    \
     }

@@ -4,7 +4,7 @@
  * judges are slower (narrow.c); what words become of numbers, and these of words, stands here once more.
  *
  * Blocks of words, what is packed of them, and operations on them are compared with those of the numbers to nearest
- * even, where words have forms of their own.
+ * even, where words have forms of their own, and blocks by random bits too.
  *
  * Words come in their order, where the neighbours of a number are its likes, and mixed, where they are not; with
  * counters and without, in place, and in parts that begin anywhere. Every variant runs all of it. */
@@ -95,6 +95,7 @@ static const char *const packed[] = {"mxfp8",
                                      "nvfp4",
                                      "q8_0",
                                      "nf4",
+                                     "table(nf4)",
                                      "scaled(e4m3fn)",
                                      "e4m3fn",
                                      "e5m2",
@@ -249,6 +250,122 @@ static void fill_runs(const struct type *t, size_t run, uint64_t *state, uint16_
     }
 }
 
+/* Blocks of words, the numbers of which are in x32. */
+static void rounded_blocks(const struct type *t, const char *spec, const fpemu_format *f, const fpemu_rounding *r,
+                           size_t n, const uint16_t *x)
+{
+    fpemu_quantize_f32(f, r, n, x32, y32, NULL);
+    for (size_t i = 0; i < n; i++)
+        want[i] = near_word(t, y32[i]);
+    lh_check(t->quantize(f, r, n, x, y, NULL) == FPEMU_OK, "%s, %s: refused", t->name, spec);
+    compare(t, spec, r, "blocks", n, x, want, y);
+    memcpy(y, x, n * sizeof *y);
+    t->quantize(f, r, n, y, y, NULL);
+    compare(t, spec, r, "blocks in place", n, x, want, y);
+    digest = variants_fold(digest, y, n * sizeof *y);
+    lines++;
+}
+
+/* By random bits of which words have forms, and of which they have none, from places where they are of two leads or pass
+ * 2^32 words; a tile at least on one side. */
+static fpemu_rounding drawn(unsigned k)
+{
+    static const uint8_t bits[] = {0, 17, 0, 24, 16};
+    static const uint64_t offsets[] = {0, 131072 - 4096, UINT64_C(0x100000000) - 32768, 131072 - 8200, 5};
+    fpemu_rounding r = fpemu_rounding_stochastic(19, k);
+    r.bits = bits[k % 5];
+    r.offset = offsets[k % 5];
+    return r;
+}
+
+/* All words that are not larger than the first of every block, under scales that differ by a few steps from one call to
+ * the next. */
+static void every_word(const struct type *t)
+{
+    static uint16_t x[WORDS];
+    const unsigned infinity = ((1u << (15 - t->digits)) - 1) << t->digits;
+    const fpemu_rounding nearest = {0};
+    for (size_t k = 0; k < sizeof packed / sizeof *packed; k++) {
+        fpemu_format f;
+        if (fpemu_format_parse(packed[k], &f, NULL) != FPEMU_OK || f.scaling < FPEMU_SCALING_FLOOR ||
+            (f.scaling > FPEMU_SCALING_HBFP && f.kind != FPEMU_KIND_CODEBOOK))
+            continue;
+        const unsigned fields = infinity >> t->digits, stride = t->digits == 10 ? 4 : 37;
+        for (unsigned field = 1 + (unsigned)k % stride, call = 0; field < fields; field += stride, call++) {
+            const unsigned most = (field << t->digits) + (field * 7919 + 77 * call) % (1u << t->digits);
+            for (unsigned i = 0; i < 2 * (most + 1);) {
+                size_t n = 0;
+                for (; n < WORDS && i < 2 * (most + 1); n++) {
+                    x[n] = (uint16_t)(n % f.block_length ? i / 2 | i % 2 << 15 : most);
+                    i += n % f.block_length > 0;
+                }
+                for (size_t e = 0; e < n; e++)
+                    x32[e] = values[t - types][x[e]];
+                const fpemu_rounding r = drawn(call + (unsigned)k);
+                rounded_blocks(t, packed[k], &f, &nearest, n, x);
+                rounded_blocks(t, packed[k], &f, &r, n, x);
+            }
+        }
+    }
+}
+
+/* Words below the first step of their blocks whose fraction of it has the upper 16 bits that the random ones leave, and
+ * more below them. */
+static void near_draws(const struct type *t)
+{
+    static const char *const some[] = {"mxfp8", "mxfp4", "mxint8", "mx(int8,block=16)"};
+    static uint16_t x[WORDS];
+    for (unsigned k = 0; k < 8; k++) {
+        fpemu_format f;
+        fpemu_rounding r = fpemu_rounding_stochastic(3, k);
+        if (!lh_check(fpemu_format_parse(some[k % 4], &f, NULL) == FPEMU_OK, "%s is not parsed", some[k % 4]))
+            continue;
+        r.bits = k < 4 ? 0 : 27;
+        const unsigned fields = 1u << (15 - t->digits), most = (fields - 3) << t->digits;
+        const int c = ilogb((double)values[t - types][most]) - ilogb(fpemu_format_max(&f));
+        const float first = ldexpf((float)fpemu_format_min_positive(&f), c);
+        for (uint32_t i = 0; i < WORDS; i++) {
+            const uint32_t left = ~(fpemu_random_bits(&r, i) << (32 - r.bits) % 32) >> 16;
+            const float fraction = ((float)left + 0x0.ffp0f) * 0x1p-16f * first;
+            const unsigned word = near_word(t, fraction);
+            x[i] = (uint16_t)(i % f.block_length ? word - (values[t - types][word] > fraction) : most);
+            x32[i] = values[t - types][x[i]];
+        }
+        rounded_blocks(t, some[k % 4], &f, &r, WORDS, x);
+    }
+}
+
+/* All words by tables of few values: thresholds that are zero, that are words and lie between them, beyond the type and
+ * nearer to zero than it goes. */
+static void tables(const struct type *t)
+{
+    static const float own[][16] = {{-3, -0.3f, 0.1f, 0.15f, 7},
+                                    {-1e6f, -70000, -1, 0, 2, 65504, 65519, 65521, 1e6f, 0x1p39f},
+                                    {-2, 0, 2, 2.0009765625f, 2.0029296875f, 2.015625f, 2.03125f},
+                                    {0, 0x1p-39f, 0x1p-26f, 0x1p-24f, 0x1p-14f, 1},
+                                    {-5, -4},
+                                    {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7}};
+    static const uint32_t lengths[] = {5, 10, 7, 6, 2, 16};
+    for (unsigned k = 0; k < 8; k++)
+        for (unsigned mode = 0; mode < FPEMU_MODE_SR; mode++) {
+            fpemu_format f;
+            fpemu_rounding r = {0};
+            const fpemu_status status = k < 6 ? fpemu_format_table(&f, lengths[k], own[k])
+                                              : fpemu_format_parse(k % 2 ? "table(dynamic4)" : "table(nf4)", &f, NULL);
+            if (!lh_check(status == FPEMU_OK, "table %u is refused", k))
+                continue;
+            r.mode = (uint8_t)mode;
+            if (fpemu_check(&f, &r, 32) != FPEMU_OK)
+                continue;
+            for (int order = 0; order < ORDERS; order++) {
+                const uint16_t *const x = orders[t - types][order];
+                for (size_t i = 0; i < WORDS; i++)
+                    x32[i] = values[t - types][x[i]];
+                rounded_blocks(t, "table", &f, &r, order ? WORDS : WORDS - 5, x);
+            }
+        }
+}
+
 /* Blocks, and packed bytes. */
 static void blocks(const struct type *t)
 {
@@ -269,16 +386,10 @@ static void blocks(const struct type *t)
                 x[i] = (uint16_t)(i % 2 ? 0x7fff : 0xff80); /* blocks that have no such form, among others */
             for (size_t i = 0; i < n; i++)
                 x32[i] = values[t - types][x[i]];
-            if (f.scaling || t->fits(&f)) {
-                fpemu_quantize_f32(&f, &r, n, x32, y32, NULL);
-                for (size_t i = 0; i < n; i++)
-                    want[i] = near_word(t, y32[i]);
-                lh_check(t->quantize(&f, &r, n, x, y, NULL) == FPEMU_OK, "%s, %s: refused", t->name, packed[k]);
-                compare(t, packed[k], &r, "blocks", n, x, want, y);
-                memcpy(y, x, n * sizeof *y);
-                t->quantize(&f, &r, n, y, y, NULL);
-                compare(t, packed[k], &r, "blocks in place", n, x, want, y);
-                digest = variants_fold(digest, y, n * sizeof *y);
+            if (f.scaling || f.kind == FPEMU_KIND_CODEBOOK || t->fits(&f)) {
+                const fpemu_rounding random = drawn((unsigned)(k + n + run / 16));
+                rounded_blocks(t, packed[k], &f, &r, n, x);
+                rounded_blocks(t, packed[k], &f, &random, n, x);
             }
             if (!lh_check(size <= sizeof bytes, "%s: no room", packed[k]))
                 continue;
@@ -379,6 +490,9 @@ int main(int argc, char **argv)
         }
         formats(&types[t]);
         blocks(&types[t]);
+        every_word(&types[t]);
+        near_draws(&types[t]);
+        tables(&types[t]);
         operations(&types[t]);
     }
     if (!child)
