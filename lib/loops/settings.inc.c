@@ -105,6 +105,10 @@ static void loop_ends(const core_plan *p, size_t n, const void *x, const uint32_
     core_ends e;
     const char *in = (const char *)x;
     char *out = (char *)y;
+#if CARRIER_BITS == 32 && defined(__AVX512F__)
+    if (floats_ends(p, 0, n, x, y))
+        return;
+#endif
     if (!core_ends_make(&e, p))
         return;
     for (size_t m; n > 0; n -= m, in += m * sizeof(uintw), out += m * sizeof(uintw), r = r ? r + m : NULL) {
@@ -236,6 +240,10 @@ static void CARRIER(loop_compat_by)(const core_plan *p,
     /* no number of the carrier is smaller than what QPyTorch rounds to first */
     const int same = p->rule == CORE_RULE_FULL_RANGE_GRID && CARRIER_BITS == 32;
     const int past = p->compat == FPEMU_COMPAT_CPFLOAT, ends = core_ends_make(&e, p);
+#if CARRIER_BITS == 32 && defined(__AVX512F__)
+    if (!past && floats_ends(p, 1, n, x, y))
+        return;
+#endif
     const char *in = (const char *)x;
     char *out = (char *)y;
     for (size_t m; n > 0; n -= m, in += m * sizeof(uintw), out += m * sizeof(uintw), r = r ? r + m : NULL) {
