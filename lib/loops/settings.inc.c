@@ -139,15 +139,20 @@ static void loop_compat_input(const core_plan *p, size_t n, const void *x, void 
 {
     const char *in = (const char *)x;
     char *out = (char *)y;
-    const int cuda = p->compat == FPEMU_COMPAT_CUDA, ml = p->compat == FPEMU_COMPAT_ML_DTYPES;
-    if (cuda || ml) {
-        const uintw drop = cuda ? CARRIER_SIGN : 0, least = ml ? 1 : 0;
+    if (p->compat == FPEMU_COMPAT_CUDA) { /* every NaN becomes the same */
+        SIMD for (size_t i = 0; i < n; i++)
+        {
+            uintw u;
+            memcpy(&u, in + i * sizeof u, sizeof u);
+            u &= ~CARRIER_SIGN;
+            memcpy(out + i * sizeof u, &u, sizeof u);
+        }
+    } else if (p->compat == FPEMU_COMPAT_ML_DTYPES) {
         SIMD for (size_t i = 0; i < n; i++)
         {
             uintw u, v;
             memcpy(&u, in + i * sizeof u, sizeof u);
-            v = (u & ~CARRIER_SIGN) > CARRIER_INF ? u : u & ~drop;
-            v = (u & ~CARRIER_SIGN) < least ? CARRIER_NAN : v;
+            v = (u & ~CARRIER_SIGN) == 0 ? CARRIER_NAN : u;
             memcpy(out + i * sizeof v, &v, sizeof v);
         }
     } else {
