@@ -213,8 +213,11 @@ static void loop_compat_fixed(const core_plan32 *plan, size_t n, const void *x, 
     const float scale = core_value32(core_power32(p.fraction_bits)), step = core_value32(core_power32(p.quantum));
     const char *in = (const char *)x;
     char *out = (char *)y;
+    const float low = -core_value32(p.max[1]) / step, high = core_value32(p.max[0]) / step;
     if (p.mode == FPEMU_MODE_SR)
         SETTINGS_LOOP(core_compat_fixed(&p, FPEMU_MODE_SR, scale, step, u, r[i]))
+    else if (p.max[1] && p.nan[0] == p.nan[1])
+        SETTINGS_LOOP(core_compat_nearest(&p, scale, step, low, high, u))
     else
         SETTINGS_LOOP(core_compat_fixed(&p, FPEMU_MODE_RNE, scale, step, u, 0))
 }
