@@ -73,6 +73,16 @@ FPEMU_FN uint32_t core_compat_fixed(const core_plan32 *p, int mode, float scale,
     return core_beyond32(u & 0x7fffffffu, 0x7f800000u, nan, core_beyond32(k, end, past, k | sign));
 }
 
+/* The same to nearest, with a sign and one NaN. */
+FPEMU_FN uint32_t core_compat_nearest(const core_plan32 *p, float scale, float step, float low, float high, uint32_t u)
+{
+    const float shift = 12582912.0f, x = core_value32(u), z = x * scale + 0.5f, t = z - 0.5f;
+    const float least = t < low ? low : t, k = least > high ? high : least;
+    const float sum = k + shift, n = sum - shift;
+    const uint32_t y = core_bits32(n * step) | (core_bits32(t) & 0x80000000u); /* zeros keep their sign */
+    return x != x ? p->nan[0] : y;
+}
+
 /* PyTorch's affine order in binary32, for integers that core_affine_has_room takes. */
 FPEMU_FN uint32_t core_compat_affine(const core_plan32 *p, int divide, float inverse, float low, float high, uint32_t u)
 {

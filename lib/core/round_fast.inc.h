@@ -323,6 +323,18 @@ FPEMU_FN uintw core_element_by_ends(const core_plan *p, const core_ends *e, int 
     return (intw)(x ^ CARRIER_SIGN) > e->past[1] ? p->overflow[1] : v;
 }
 
+/* Largest magnitude that does not overflow in a mode that treats both signs alike. */
+FPEMU_FN uintw core_last_inside(const core_plan *p)
+{
+    const uintw max = p->max[0], half = ((uintw)1 << p->d_norm) >> 1;
+    switch (p->mode) {
+    case FPEMU_MODE_RNE: return max + half - ((max >> p->d_norm) & 1);
+    case FPEMU_MODE_RNA: return max + half - 1;
+    case FPEMU_MODE_RNZ: return max + half;
+    default: return max; /* FPEMU_MODE_RAZ; not used for SR and SE */
+    }
+}
+
 /* Whether core_element_power does what the plan asks: that of e8m0, powers of two from 2^-127 on and nothing else. */
 FPEMU_FN int core_rounds_to_powers(const core_plan *p)
 {
@@ -332,16 +344,25 @@ FPEMU_FN int core_rounds_to_powers(const core_plan *p)
            p->nan[0] == p->negative && p->nan[1] == p->negative;
 }
 
-/* The finished result. What lies below 2^-127 is as good as 2^-127. If that is half of the carrier's smallest normal,
- * numbers below 2^-126 are doubled and lose that normal, which makes them a binade like the others, its code 0. */
-FPEMU_FN uintw core_element_power(const core_plan *p, int mode, uintw u, uintw r)
+/* The last number that does not become the NaN; of the stochastic modes the last before infinity may. */
+FPEMU_FN uintw core_last_power(const core_plan *p)
+{
+    if (p->infinite[0] == p->max[0])
+        return CARRIER_INF;
+    return p->overflow[0] == p->max[0] || p->mode >= FPEMU_MODE_SR ? CARRIER_INF - 1 : core_last_inside(p);
+}
+
+/* The finished result; last: as above. What lies below 2^-127 is as good as 2^-127. If that is half of the carrier's
+ * smallest normal, numbers below 2^-126 are doubled and lose that normal, which makes them a binade like the others,
+ * its code 0. */
+FPEMU_FN uintw core_element_power(const core_plan *p, uintw last, int mode, uintw u, uintw r)
 {
     const realw from = core_value(u) + 0; /* -0 becomes 0 */
-    const uintw a = core_bits(from), least = p->emin_bits, x = (intw)a < (intw)least ? least : a;
-    const intw normal = (intw)(x - CARRIER_HIDDEN), below = normal > 0 ? 0 : normal;
-    const uintw g = core_full_range(p, mode, x + (uintw)below, 0, r), y = (intw)g < (intw)least ? least : g;
-    const uintw end = core_beyond(a, CARRIER_INF - 1, p->infinite[0], core_beyond(g, p->max[0], p->overflow[0], y));
-    return a > CARRIER_INF ? p->negative : end; /* NaN too */
+    const uintw a = core_bits(from), least = p->emin_bits;
+    const intw normal = (intw)(a - CARRIER_HIDDEN), below = normal > 0 ? 0 : normal;
+    const uintw g = core_full_range(p, mode, a + (uintw)below, 0, r), y = (intw)g < (intw)least ? least : g;
+    const uintw end = mode >= FPEMU_MODE_SR ? core_beyond(g, p->max[0], p->overflow[0], y) : core_at_most(y, p->max[0]);
+    return a > last ? p->negative : end; /* NaN and negative numbers too */
 }
 
 /* Only the value on the grid. */
@@ -355,18 +376,6 @@ FPEMU_FN uintw core_element_shifter_grid(const core_plan *p, int mode, uintw u, 
 {
     const uintw sign = u & CARRIER_SIGN;
     return core_shifter(p, mode, u ^ sign, sign, r);
-}
-
-/* Largest magnitude that does not overflow in a mode that treats both signs alike. */
-FPEMU_FN uintw core_last_inside(const core_plan *p)
-{
-    const uintw max = p->max[0], half = ((uintw)1 << p->d_norm) >> 1;
-    switch (p->mode) {
-    case FPEMU_MODE_RNE: return max + half - ((max >> p->d_norm) & 1);
-    case FPEMU_MODE_RNA: return max + half - 1;
-    case FPEMU_MODE_RNZ: return max + half;
-    default: return max; /* FPEMU_MODE_RAZ; not used for SR and SE */
-    }
 }
 
 /* Chooses a fast form for a plan whose rule is CORE_RULE_FLOAT, if there is one. */

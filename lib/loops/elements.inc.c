@@ -30,7 +30,6 @@ NEAR_MODES(stop, ROUND_LOOP)
 NEAR_MODES(even, ROUND_LOOP)
 OTHER_MODES(shifter_grid, ROUND_LOOP)
 OTHER_MODES(wrapped, ROUND_LOOP)
-FAST_MODES(power, ROUND_LOOP)
 ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
 
 #if CARRIER_BITS == 32 || !defined(__AVX2__) /* in binary32 see stochastic.inc.c */
@@ -137,6 +136,28 @@ SIDE_MODES(wrapped, SIDE_LOOP)
 SIDE_LOOP(pass, FPEMU_MODE_RNA)
 SIDE_LOOP(pass, FPEMU_MODE_RAZ)
 #undef SIDE_LOOP
+#define POWER_LOOP(rule, mode)                                                                                         \
+    static void CARRIER(loop_round_##rule##_##mode)(const core_plan *plan, size_t n, const void *x, const uint32_t *r, \
+                                                    void *y)                                                           \
+    {                                                                                                                  \
+        core_plan p = *plan;                                                                                           \
+        const uintw last = core_last_power(plan);                                                                      \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        (void)r;                                                                                                       \
+        p.one = 1; /* constants, which core_rounds_to_powers asks for */                                               \
+        p.d_norm = CARRIER_MANTISSA;                                                                                   \
+        SIMD for (size_t i = 0; i < n; i++)                                                                            \
+        {                                                                                                              \
+            uintw u, v;                                                                                                \
+            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
+            v = core_element_power(&p, last, mode, u, mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0); \
+            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
+        }                                                                                                              \
+    }
+FAST_MODES(power, POWER_LOOP)
+#undef POWER_LOOP
+
 MODES(affine_fast, ROUND_LOOP)
 #if CARRIER_BITS == 32
 #define core_element_affine_wide core_element_affine_wide32

@@ -105,6 +105,10 @@ static void loop_ends(const core_plan *p, size_t n, const void *x, const uint32_
     core_ends e;
     const char *in = (const char *)x;
     char *out = (char *)y;
+#if CARRIER_BITS == 32 && defined(__AVX512F__)
+    if (floats_ends(p, 0, n, x, y))
+        return;
+#endif
     if (!core_ends_make(&e, p))
         return;
     for (size_t m; n > 0; n -= m, in += m * sizeof(uintw), out += m * sizeof(uintw), r = r ? r + m : NULL) {
@@ -135,15 +139,20 @@ static void loop_compat_input(const core_plan *p, size_t n, const void *x, void 
 {
     const char *in = (const char *)x;
     char *out = (char *)y;
-    const int cuda = p->compat == FPEMU_COMPAT_CUDA, ml = p->compat == FPEMU_COMPAT_ML_DTYPES;
-    if (cuda || ml) {
-        const uintw drop = cuda ? CARRIER_SIGN : 0, least = ml ? 1 : 0;
+    if (p->compat == FPEMU_COMPAT_CUDA) { /* every NaN becomes the same */
+        SIMD for (size_t i = 0; i < n; i++)
+        {
+            uintw u;
+            memcpy(&u, in + i * sizeof u, sizeof u);
+            u &= ~CARRIER_SIGN;
+            memcpy(out + i * sizeof u, &u, sizeof u);
+        }
+    } else if (p->compat == FPEMU_COMPAT_ML_DTYPES) {
         SIMD for (size_t i = 0; i < n; i++)
         {
             uintw u, v;
             memcpy(&u, in + i * sizeof u, sizeof u);
-            v = (u & ~CARRIER_SIGN) > CARRIER_INF ? u : u & ~drop;
-            v = (u & ~CARRIER_SIGN) < least ? CARRIER_NAN : v;
+            v = (u & ~CARRIER_SIGN) == 0 ? CARRIER_NAN : u;
             memcpy(out + i * sizeof v, &v, sizeof v);
         }
     } else {
@@ -204,8 +213,11 @@ static void loop_compat_fixed(const core_plan32 *plan, size_t n, const void *x, 
     const float scale = core_value32(core_power32(p.fraction_bits)), step = core_value32(core_power32(p.quantum));
     const char *in = (const char *)x;
     char *out = (char *)y;
+    const float low = -core_value32(p.max[1]) / step, high = core_value32(p.max[0]) / step;
     if (p.mode == FPEMU_MODE_SR)
         SETTINGS_LOOP(core_compat_fixed(&p, FPEMU_MODE_SR, scale, step, u, r[i]))
+    else if (p.max[1] && p.nan[0] == p.nan[1])
+        SETTINGS_LOOP(core_compat_nearest(&p, scale, step, low, high, u))
     else
         SETTINGS_LOOP(core_compat_fixed(&p, FPEMU_MODE_RNE, scale, step, u, 0))
 }
@@ -236,6 +248,10 @@ static void CARRIER(loop_compat_by)(const core_plan *p,
     /* no number of the carrier is smaller than what QPyTorch rounds to first */
     const int same = p->rule == CORE_RULE_FULL_RANGE_GRID && CARRIER_BITS == 32;
     const int past = p->compat == FPEMU_COMPAT_CPFLOAT, ends = core_ends_make(&e, p);
+#if CARRIER_BITS == 32 && defined(__AVX512F__)
+    if (!past && floats_ends(p, 1, n, x, y))
+        return;
+#endif
     const char *in = (const char *)x;
     char *out = (char *)y;
     for (size_t m; n > 0; n -= m, in += m * sizeof(uintw), out += m * sizeof(uintw), r = r ? r + m : NULL) {

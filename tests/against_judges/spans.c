@@ -61,6 +61,10 @@ static const char *const specs[] = {
     "e2m1",
     "ue4m3",
     "p3109(8,3,se)",
+    "e4m3fnuz",
+    "e5m2fnuz",
+    "p3109(8,4,sf)",
+    "e8m0",
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 
@@ -79,6 +83,7 @@ static const char *const set_specs[] = {
     "e8m0",
     "fp16:nosub",
     "p3109(8,3,se)",
+    "e4m3fnuz",
     "fixed(8,4)",
     "ufixed(8,8)",
     "fixed(20,4)",
@@ -285,6 +290,8 @@ int main(int argc, char **argv)
                 r.mode = (uint8_t)below(FPEMU_MODE_COUNT);
             if (i % 4 == 3)
                 r.overflow = (uint8_t)below(4);
+            if (i % 4 == 2)
+                r.nan = FPEMU_NAN_MAX;
             if (i % 5 > 2 && r.mode >= FPEMU_MODE_SR) /* some random bits are all 0 or 1 then */
                 r.bits = i % 5 == 3 ? 8 : 2;
             const int carrier = i % 2 ? 64 : 32;
