@@ -133,7 +133,7 @@ FPEMU_FN fpemu_status core_walk_begin(core_walk *w, const fpemu_format *f, const
     if (extent[0] == 0 || extent[1] == 0 || extent[2] == 0 || extent[3] == 0)
         return FPEMU_OK; /* no blocks */
     w->total = extent[2];
-    if ((extent[0] | extent[1] | extent[3]) != 1) /* of an array it is had */
+    if ((extent[0] | extent[1] | extent[3]) != 1) /* else it is the length: short arrays feel products */
         for (int a = 0; a < 4; a++)
             if (a != 2 && !core_walk_multiply(&w->total, extent[a]))
                 return FPEMU_ERROR_ARGUMENT;
