@@ -144,6 +144,17 @@ static zip_source_t *new_member(zip_t *zip, const file *in, const writer_source 
     return zip_source_function(zip, member_source, m);
 }
 
+/* As it stands there, compressed or not: libzip 1.10 has a function that wants to be told so, older ones know it from the
+ * last three arguments. */
+static zip_source_t *copied_member(zip_t *zip, zip_t *from, zip_uint64_t number)
+{
+#if HAVE_ZIP_SOURCE_ZIP_FILE
+    return zip_source_zip_file(zip, from, number, ZIP_FL_COMPRESSED, 0, -1, NULL);
+#else
+    return zip_source_zip(zip, from, number, 0, 0, -1);
+#endif
+}
+
 static void save_npz(output *out, file *in, const writer_source *source)
 {
     trouble why;
@@ -158,7 +169,7 @@ static void save_npz(output *out, file *in, const writer_source *source)
         bool good = zip_stat_index(from, number, 0, &old) == 0;
         zip_source_t *data = !good                     ? NULL
                              : source->type[i] != NULL ? new_member(zip, in, source, i, &old)
-                                                       : zip_source_zip(zip, from, number, 0, 0, -1);
+                                                       : copied_member(zip, from, number);
         const zip_int64_t place = data != NULL ? zip_file_add(zip, old.name, data, ZIP_FL_ENC_GUESS) : -1;
         good = place >= 0 && zip_set_file_compression(zip, (zip_uint64_t)place, old.comp_method, 0) == 0;
         if (!good) {
