@@ -164,7 +164,7 @@ EXTRA_DIST += \
 	tools/fpemu/reports/README.md \
 	tools/fpemu/testing/README.md
 tools_fpemu_fpemu_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fpemu
-tools_fpemu_fpemu_LDFLAGS = $(TOOL_LDFLAGS)
+tools_fpemu_fpemu_LDFLAGS = $(TOOL_LINK_FLAGS)
 tools_fpemu_fpemu_CFLAGS = $(TOOL_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(CBLAS_CFLAGS)
 tools_fpemu_fpemu_LDADD = tools/libmodel.la tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS) $(CBLAS_LIBS) $(DL_LIBS)
 

@@ -265,7 +265,7 @@ tools_fptrain_fptrain_SOURCES = \
 	tools/fptrain/commands/run.c \
 	tools/fptrain/commands/tradeoff.c
 tools_fptrain_fptrain_CPPFLAGS = $(tools_libfptrain_la_CPPFLAGS)
-tools_fptrain_fptrain_LDFLAGS = $(TOOL_LDFLAGS)
+tools_fptrain_fptrain_LDFLAGS = $(TOOL_LINK_FLAGS)
 tools_fptrain_fptrain_CFLAGS = $(tools_libfptrain_la_CFLAGS)
 tools_fptrain_fptrain_LDADD = tools/libfptrain.la
 
