@@ -132,6 +132,10 @@ $fptrain $sweep --set model.width=0.125 --schemes fp32,ratio --promote off --exh
 [ "$(ls "$work"/all/*/summary.json | wc -l)" -eq 17 ] || complain "not 17 runs"
 [ "$(sed '1,/distance$/d' "$work/all/table.txt" | grep -c '^ratio-.* no .* [0-9]*\.[0-9]*$')" -eq 3 ] ||
     complain "distances: $(cat "$work/all/table.txt")"
+# Of ratios that give one assignment, as many names as have room.
+$fptrain $sweep --schemes ratio --ratios 0:1:0.01 --seeds 1 --out "$work/names" >"$work/said" || complain "many ratios"
+grep -qx 'ratio-0\.01\(, ratio-0\.0[2-7]\)*, \.\.\.' "$work/names/table.txt" ||
+    complain "names: $(cat "$work/names/table.txt")"
 # Of two thresholds each has a directory; without promotion there is nothing to tell apart.
 $fptrain $sweep --schemes ratio --thresholds 0.1,0.001 --out "$work/two" --seeds 1 >"$work/said" ||
     complain "thresholds"

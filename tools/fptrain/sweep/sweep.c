@@ -39,12 +39,25 @@ static trial *find_equal(const sweep *s, const trial *t)
     return NULL;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), of_end = strlen(end);
+    return length >= of_end && !strcmp(text + length - of_end, end);
+}
+
+/* Dots stand for those that have no room. */
 static void add_label(trial *t, const char *label)
 {
+    static const char dots[] = ", ...";
     const size_t used = strlen(t->label), length = strlen(label);
-    if (used >= length && !strcmp(t->label + used - length, label))
-        return; /* with promotion and without, where that is the same */
-    snprintf(t->label + used, sizeof t->label - used, ", %s", label);
+    if (ends_with(t->label, dots) || ends_with(t->label, label))
+        return; /* the latter with promotion and without, where that is the same */
+    if (used + strlen(", ") + length + sizeof dots <= sizeof t->label) {
+        strcat(t->label, ", ");
+        strcat(t->label, label);
+    } else if (used + sizeof dots <= sizeof t->label) {
+        strcat(t->label, dots);
+    }
 }
 
 /* `what`: the settings of a policy that say which tensors are low. */
