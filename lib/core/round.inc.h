@@ -87,7 +87,8 @@ FPEMU_FN uintw core_up(int mode, int n, uintw one, uintw sig, intw d, uintw odd_
     const uintw near_bits = (sig << 1) << ((uintw)(CARRIER_BITS - 1 - d) & (CARRIER_BITS - 1));
     const uintw far_bits = sig >> (far & (CARRIER_BITS - 1));
     const uintw v = d < CARRIER_BITS ? near_bits : far_bits;
-    const uintw lost = d <= CARRIER_BITS ? 0 : sig << ((CARRIER_BITS - far) & (CARRIER_BITS - 1));
+    /* by a mask, since gcc 16 makes no vectors of a condition that is tested again below */
+    const uintw lost = (sig << ((CARRIER_BITS - far) & (CARRIER_BITS - 1))) & ((uintw)0 - (uintw)(d > CARRIER_BITS));
     if (mode == FPEMU_MODE_SR) /* v + R*2^-N >= 1: the carry; R has no bit below 2^-N, so v needs no cutting */
         return (uintw)(v + r) < v;
     if (mode == FPEMU_MODE_SE)
