@@ -111,7 +111,7 @@ done
 "$FPEMU" info 'table(dynamic8)' --json >json || failed 'info --json'
 key kind '"codebook"'
 key values 256
-key lowest -0.99296873807907104
+key lowest '-0\.99296873807907(1|104)' # newer versions of jansson write no digit more than tell a number
 key max 1.0
 fails 2 'character 4' info 'mx(mxfp4)'
 

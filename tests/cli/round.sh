@@ -68,7 +68,7 @@ gives '100 1000000 0.001953125 1e+16 1000000000000000 5.684341886080802e-14 1e+3
 # JSON: an array, also of nothing; numbers that are none are strings
 gives '[ 448.0, "nan", 0.3125, -0.0 ]' round e4m3fn --json 464 465 0.3 -0
 gives '[ "inf", "-inf", 0.10000000149011612 ]' round fp32 --json inf -inf 0.1
-gives '[ 0.10000000000000001, 4.9406564584124654e-324 ]' round fp64 --double --json 0.1 5e-324
+gives '[ 0.30000000000000004, 2.2250738585072014e-308 ]' round fp64 --double --json 0.30000000000000004 2.2250738585072014e-308
 gives '[]' round e4m3fn --json
 printf '1 2 four' >numbers
 "$FPEMU" round e4m3fn --json <numbers >out 2>err
