@@ -920,8 +920,9 @@ static APART uint64_t block_run_few_table(const block_job *j, uint64_t first, ui
     const block_call *call = j->call;
     const fpemu_format *f = call->format;
     const core_codebook table = {fpemu_table_values(f), f->codebook_length, FPEMU_MODE_RNE, 32, 0, 0};
-    if (!j->k->block_few || f->codebook_length > 16 || core_needs_range(f) || end - first > FEW_BLOCKS ||
-        j->walk.total > BLOCK_TILE || !j->walk.array || call->rounding->mode != FPEMU_MODE_RNE ||
+    const uint64_t most = f->codebook_length > 16 ? BLOCK_FEW_ELEMENTS : BLOCK_TILE;
+    if (f->codebook_length > j->k->block_few_most || core_needs_range(f) || end - first > FEW_BLOCKS ||
+        j->walk.total > most || !j->walk.array || call->rounding->mode != FPEMU_MODE_RNE ||
         call->rounding->compat || j->counted || call->sink || call->compact || !block_in_place(j))
         return 0;
     for (uint64_t b = first; b < end; b++) {
