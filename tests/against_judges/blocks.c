@@ -671,9 +671,9 @@ static void quotients(void)
     case_free(&c);
 }
 
-/* Elements on both sides of the number from which on their random bits round them up, in blocks with the scale 2^e; and
- * the largest. Where e is odd, some blocks are all zero; where it is far below 0, products of steps and scales are
- * subnormal. */
+/* Elements on both sides of the number from which on their random bits round them up, in blocks with the scale 2^e; the
+ * largest; and some zeros. Where e is odd, some blocks are all zero; where it is far below 0, products of steps and
+ * scales are subnormal. */
 static void draws(void)
 {
     static const struct {
@@ -736,7 +736,7 @@ static void draws(void)
                 c.x[j] = carrier_bits(c.carrier, c.carrier == 32 ? (double)(float)x : x);
                 if (j % c.f.block_length && c.x[j] && pick >> 40 & 1)
                     c.x[j]--;
-                if (kinds[i].e % 2 && j / c.f.block_length % 7 == 3)
+                if ((kinds[i].e % 2 && j / c.f.block_length % 7 == 3) || j % 37 == 5)
                     c.x[j] = 0;
                 c.x[j] |= sign << (c.carrier - 1);
             }

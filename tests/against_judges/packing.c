@@ -418,8 +418,8 @@ static void any_bytes(void)
         }
 }
 
-/* Values of a block whose scale is a power of two, middles between them and their neighbours, of both signs; zeros of
- * both signs too, or none below zero. Blocks of tables of the caller's, some of whose values lie close together. */
+/* Values of a block whose scale is a power of two, or any number; middles between them and their neighbours, of both
+ * signs; zeros of both signs too, or none below zero. Tables of the caller's, some of whose values lie close together. */
 static void middles(void)
 {
     static const char *const specs[] = {"nvfp4",
@@ -463,21 +463,21 @@ static void middles(void)
             memset(&c.r, 0, sizeof c.r);
             const uint64_t length = c.f.block_length, codes = UINT64_C(1) << c.f.bits;
             const float most = (float)fpemu_format_max(&element), end = (float)-fpemu_format_lowest(&element);
-            for (uint64_t e = 0, exponent = 0; e < c.n; e++) {
+            float times = 1;
+            for (uint64_t e = 0; e < c.n; e++) {
                 const float a = (float)fpemu_decode_one_f64(&element, lh_next(&state) % codes),
                             b = (float)fpemu_decode_one_f64(&element, lh_next(&state) % codes);
                 float x = (float)(((double)a + (double)b) / 2);
-                if (e % length == 0)
-                    exponent = lh_next(&state) % 8;
-                if (lh_next(&state) % 3 == 0)
+                if (e % length == 0) /* the scale */
+                    times = ldexpf(k % 3 == 1 ? 1 + (float)(lh_next(&state) % 4096) * 0x1p-12f : 1,
+                                   (int)(lh_next(&state) % 8) - 4);
+                if (x != 0 && lh_next(&state) % 3 == 0)
                     x = nextafterf(x, lh_next(&state) % 2 ? 1e9f : -1e9f);
                 if (e % length == 0) /* the largest, which is the scale's */
                     x = end > most ? -end : most;
                 if (x == 0)
                     x = k % 2 && lh_next(&state) % 2 ? -0.0f : 0.0f;
-                x = ldexpf(x, (int)exponent - 4);
-                if (k % 3 == 1)
-                    x *= 1.1f;
+                x *= times;
                 if (e == 0 && c.f.scaling == FPEMU_SCALING_NVFP4)
                     x = 6 * 448; /* the scale of the tensor is 1 */
                 c.x[e] = lh_float_bits(x);
