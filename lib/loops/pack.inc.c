@@ -440,15 +440,15 @@ FPEMU_FN int pack_runs(const core_direct32 *d, int width, enum pack_kind kind, e
 /* Whether no quotient of blocks with these largest magnitudes lies past all cells. */
 FPEMU_FN int pack_cells_hold(const core_direct32 *d, size_t count, const uint32_t *amax, const float *down)
 {
-    const __m512 end = _mm512_set1_ps(8 * core_value32(d->emin));
-    __mmask16 past = 0;
-    for (size_t b = 0; b < count; b += 16) {
-        const __mmask16 some = count - b < 16 ? (__mmask16)((1u << (count - b)) - 1) : 0xffff;
-        const __m512 most = _mm512_mul_ps(_mm512_castsi512_ps(_mm512_maskz_loadu_epi32(some, amax + b)),
-                                          _mm512_maskz_loadu_ps(some, down + b));
-        past |= _mm512_cmp_ps_mask(most, end, _CMP_NLT_UQ);
-    }
-    return past == 0;
+    const __m512i end = _mm512_castps_si512(_mm512_set1_ps(8 * core_value32(d->emin)));
+    __m512i most = _mm512_setzero_si512(); /* as integers: a NaN is larger */
+    size_t b = 0;
+    for (; b + 16 <= count; b += 16)
+        most = _mm512_max_epu32(
+            most, _mm512_castps_si512(_mm512_mul_ps(_mm512_loadu_ps(amax + b), _mm512_loadu_ps(down + b))));
+    const __mmask16 some = (__mmask16)((1u << (count - b)) - 1);
+    const __m512 rest = _mm512_mul_ps(_mm512_maskz_loadu_ps(some, amax + b), _mm512_maskz_loadu_ps(some, down + b));
+    return _mm512_cmpge_epu32_mask(_mm512_max_epu32(most, _mm512_castps_si512(rest)), end) == 0;
 }
 #endif
 
