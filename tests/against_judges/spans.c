@@ -110,6 +110,8 @@ static double draw(const fpemu_format *f, int carrier)
 {
     static const double specials[] = {0,        -0.0,     INFINITY,  -INFINITY, 0x1p-149,  -0x1p-149,
                                       0x1p-126, 0x1p-150, 0x1p-1074, 0x1p127,   -0x1p1000, 0x1.fffffep127};
+    if (calm && below(64) == 0)
+        return below(2) ? -0.0 : 0;
     const uint64_t kind = calm && below(256) ? 5 + below(11) : below(16),
                    codes = f->bits > 32 ? UINT64_C(1) << 32 : UINT64_C(1) << f->bits;
     if (kind == 0)
