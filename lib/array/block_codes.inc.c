@@ -11,6 +11,12 @@ static int block_can_code(const block_job *j)
            (!j->element.is_table || (j->element.searches && j->element.search->steps && j->size == 1));
 }
 
+/* Whether codes of scales that are found many at a time come straight from these. */
+static APART int block_scales_direct(block_job *j)
+{
+    return core_direct_make(&j->scale_direct, &j->hold, &j->block.scale_coder);
+}
+
 /* Whether they go to their bytes straight from the quotients. */
 static int block_can_pack(const block_job *j)
 {
@@ -106,6 +112,8 @@ static void block_scale_codes(const block_job *j, size_t count, const uintw *ama
     if (j->block.bare)
         for (size_t b = 0; b < count; b++)
             store_code(codes, size, b, (uint32_t)core_exponent(core_bits(s->s[b])) & j->block.code_mask);
+    else if (j->scales_at_once)
+        j->k->loopsw->encode_nearest(&j->scale_direct, count, s->s, size, codes);
     else
         j->k->loopsw->encode(&j->block.scale_coder, count, s->s, s->s, size, codes);
     for (size_t b = 0; b < count && j->block.powers; b++) /* other scales of zeros are coded as what they are */
@@ -121,19 +129,20 @@ static int block_packs_together(const block_job *j, size_t length)
 }
 
 /* Packs `count` blocks of `length` elements, with these multipliers or divisors, straight to their bytes; inverse: as
- * runs_fast gives them, or NULL; any: NaN may be among them. 0 where the loop does not do that. */
-static int block_pack(const block_job *j, unsigned char *bytes, int divide, int any, size_t length, size_t count,
-                      const realw *down, const realw *inverse, const realw *x)
+ * runs_fast gives them, or NULL; amax: of each block, or NULL where NaN may be among them. 0 where the loop does not do
+ * that. */
+static int block_pack(const block_job *j, unsigned char *bytes, int divide, const uintw *amax, size_t length,
+                      size_t count, const realw *down, const realw *inverse, const realw *x)
 {
 #if CARRIER_BITS == 32
     if (j->packs_few)
         return divide && j->k->pack_few(j->element.search, length, count, down, x, bytes);
     if (j->packs && (count == 1 || block_packs_together(j, length))) {
-        j->k->pack32[j->call->format->bits](&j->direct, divide, any, length, count, down, inverse, x, bytes);
+        j->k->pack32[j->call->format->bits](&j->direct, divide, amax, length, count, down, inverse, x, bytes);
         return 1;
     }
 #else
-    (void)j, (void)bytes, (void)divide, (void)any, (void)length, (void)count, (void)down, (void)inverse, (void)x;
+    (void)j, (void)bytes, (void)divide, (void)amax, (void)length, (void)count, (void)down, (void)inverse, (void)x;
 #endif
     return 0;
 }
@@ -167,7 +176,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
         const int fast = s.divide && block_packs_together(j, length) && core_fast_quotients(j->call->format) &&
                          j->k->loopsw->runs_fast(&j->element.plan, &j->block, 1, known, amax, s.s, s.second, s.down);
         const int packed =
-            block_pack(j, bytes, s.divide, 0, length, known, fast ? s.s : s.down, fast ? s.down : NULL, x);
+            block_pack(j, bytes, s.divide, amax, length, known, fast ? s.s : s.down, fast ? s.down : NULL, x);
         const size_t count = packed || known <= TILE / length ? known : TILE / length, n = count * length;
         if (!packed) {
             j->k->loopsw->runs_t(s.divide, j->block.sticky, length, count, s.down, x, t);
@@ -240,7 +249,7 @@ static APART uint64_t block_code_piece(const block_job *j, const block_part *p, 
         if (!in_place)
             block_load(j, place, 1, (size_t)m, tile);
         if (j->packs) {
-            (void)block_pack(j, bytes, divide, 1, (size_t)m, 1, down, NULL, x);
+            (void)block_pack(j, bytes, divide, NULL, (size_t)m, 1, down, NULL, x);
             continue;
         }
         if (kind != CORE_SCALE_NONE)

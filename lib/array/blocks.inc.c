@@ -156,6 +156,8 @@ typedef struct block_job {
     uint8_t packs;        /* and without gaps */
     uint8_t packs_few;    /* the same of a table */
     core_direct direct;
+    uint8_t scales_at_once; /* codes of scales by `scale_direct` */
+    core_direct scale_direct;
     uint8_t scales_only;  /* no element is rounded */
     uint8_t squeezed;     /* by the steps of S2FP8 */
     uint8_t gives;        /* values go to y */
@@ -918,8 +920,9 @@ static APART uint64_t block_run_few_table(const block_job *j, uint64_t first, ui
     const block_call *call = j->call;
     const fpemu_format *f = call->format;
     const core_codebook table = {fpemu_table_values(f), f->codebook_length, FPEMU_MODE_RNE, 32, 0, 0};
-    if (!j->k->block_few || f->codebook_length > 16 || core_needs_range(f) || end - first > FEW_BLOCKS ||
-        j->walk.total > BLOCK_TILE || !j->walk.array || call->rounding->mode != FPEMU_MODE_RNE ||
+    const uint64_t most = f->codebook_length > 16 ? BLOCK_FEW_ELEMENTS : BLOCK_TILE;
+    if (f->codebook_length > j->k->block_few_most || core_needs_range(f) || end - first > FEW_BLOCKS ||
+        j->walk.total > most || !j->walk.array || call->rounding->mode != FPEMU_MODE_RNE ||
         call->rounding->compat || j->counted || call->sink || call->compact || !block_in_place(j))
         return 0;
     for (uint64_t b = first; b < end; b++) {
@@ -1079,6 +1082,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     j->stochastic = core_mode(call->rounding) >= FPEMU_MODE_SR;
     j->nan_seen = NULL;
     j->whole_known = 0;
+    j->scales_at_once = 0;
     j->scales_only = call->sink && !call->sink->codes;
     memset(&j->whole, 0, sizeof j->whole);
     if (j->scalar) {
@@ -1100,6 +1104,8 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
             j->hold = j->block.scale_plan;
             core_choose_fast(&j->hold, scale);
             j->hold_many = j->hold.rule != CORE_RULE_SHIFTER_GRID && j->hold.rule != CORE_RULE_FULL_RANGE_GRID;
+            if (call->sink && j->hold_many)
+                j->scales_at_once = (uint8_t)block_scales_direct(j);
         }
         if (call->rounding->compat)
             j->compat = core_block_compat_make(f, call->rounding);

@@ -84,6 +84,7 @@
 #define block_run_tiles CARRIER(block_run_tiles)
 #define block_runs_from CARRIER(block_runs_from)
 #define block_scale_codes CARRIER(block_scale_codes)
+#define block_scales_direct CARRIER(block_scales_direct)
 #define block_scales CARRIER(block_scales)
 #define block_set_arrays CARRIER(block_set_arrays)
 #define block_slice CARRIER(block_slice)

@@ -564,7 +564,7 @@ static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpe
         j.grid = core_plan_unbounded(&j.plan);
     j.own_words = 0;
 #if CARRIER_BITS == 32
-    j.own_words = !j.two_steps && !j.quick && j.plan.mode == FPEMU_MODE_SR &&
+    j.own_words = !j.two_steps && (!j.quick || core_draws_grid(&j.plan)) && j.plan.mode == FPEMU_MODE_SR &&
                   j.plan.n == 32 >> core_per_word(j.plan.n) && r->generator == FPEMU_GENERATOR_HASH &&
                   j.k->stochastic32[j.plan.rule];
 #endif

@@ -86,6 +86,7 @@
 #define core_direct_even_code CARRIER(core_direct_even_code)
 #define core_direct_make CARRIER(core_direct_make)
 #define core_direct_stops CARRIER(core_direct_stops)
+#define core_draws_grid CARRIER(core_draws_grid)
 #define core_element CARRIER(core_element)
 #define core_element_affine_fast CARRIER(core_element_affine_fast)
 #define core_element_any CARRIER(core_element_any)

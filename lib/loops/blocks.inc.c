@@ -99,33 +99,35 @@ FPEMU_FN __m512i loop_larger_lanes(__m512i a, __m512i b)
 /* Largest magnitudes of 16 blocks of n elements, n a multiple of 16; by hand, since compilers go through memory. */
 FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
 {
+    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
     __m512i four[4];
     for (size_t f = 0; f < 4; f++) {
         __m512i w[4];
         for (size_t b = 0; b < 4; b++) {
             const char *const from = in + (4 * f + b) * n * sizeof *amax;
-            w[b] = _mm512_slli_epi32(_mm512_loadu_si512(from), 1);
+            w[b] = _mm512_and_si512(_mm512_loadu_si512(from), magnitude);
             for (size_t k = 16; k < n; k += 16)
-                w[b] = _mm512_max_epu32(w[b], _mm512_slli_epi32(_mm512_loadu_si512(from + k * sizeof *amax), 1));
+                w[b] = _mm512_max_epu32(w[b], _mm512_and_si512(_mm512_loadu_si512(from + k * sizeof *amax), magnitude));
         }
         four[f] = loop_larger_fours(loop_larger_pairs(w[0], w[1]), loop_larger_pairs(w[2], w[3]));
     }
     const __m512i all = loop_larger_lanes(loop_larger_lanes(four[0], four[1]), loop_larger_lanes(four[2], four[3]));
-    _mm512_storeu_si512(amax, _mm512_srli_epi32(all, 1));
+    _mm512_storeu_si512(amax, all);
 }
 #elif defined(__AVX2__) && CARRIER_BITS == 32
 /* Largest magnitudes of 16 blocks of n elements, n a multiple of 16, as above. */
 FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
 {
+    const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
     for (size_t half = 0; half < 2; half++) {
         __m256i w[8];
         for (size_t b = 0; b < 8; b++) {
             const char *const from = in + (8 * half + b) * n * sizeof *amax;
-            w[b] = _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)(const void *)from), 1);
+            w[b] = _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(const void *)from), magnitude);
             for (size_t k = 8; k < n; k += 8)
                 w[b] = _mm256_max_epu32(
-                    w[b],
-                    _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(from + k * sizeof *amax)), 1));
+                    w[b], _mm256_and_si256(_mm256_loadu_si256((const __m256i *)(const void *)(from + k * sizeof *amax)),
+                                           magnitude));
         }
         for (size_t b = 0; b < 4; b++) /* neighbours, of two blocks in turn */
             w[b] = _mm256_max_epu32(_mm256_unpacklo_epi32(w[2 * b], w[2 * b + 1]),
@@ -135,7 +137,7 @@ FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
                                     _mm256_unpackhi_epi64(w[2 * b], w[2 * b + 1]));
         const __m256i all =
             _mm256_max_epu32(_mm256_permute2x128_si256(w[0], w[1], 0x20), _mm256_permute2x128_si256(w[0], w[1], 0x31));
-        _mm256_storeu_si256((__m256i *)(void *)(amax + 8 * half), _mm256_srli_epi32(all, 1));
+        _mm256_storeu_si256((__m256i *)(void *)(amax + 8 * half), all);
     }
 }
 #else

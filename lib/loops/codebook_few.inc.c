@@ -751,11 +751,105 @@ FPEMU_FN int few_middles(const core_codebook *c, float thresholds[16], float val
     return !same;
 }
 
+#ifdef __AVX512F__
+/* Up to 256 values, 0 beyond them: processors are slow to gather them from memory. */
+typedef struct few_many {
+    __m512 values[16];
+    uint32_t last;
+} few_many;
+
+FPEMU_FN few_many few_many_of(const core_codebook *c)
+{
+    few_many m;
+    m.last = c->length - 1;
+    for (uint32_t k = 0; k < 16; k++) {
+        const uint32_t left = c->length > 16 * k ? c->length - 16 * k : 0;
+        const __mmask16 some = left < 16 ? (__mmask16)((1u << left) - 1) : 0xffff;
+        m.values[k] = _mm512_maskz_loadu_ps(some, c->values + (left ? 16 * k : 0));
+    }
+    return m;
+}
+
+FPEMU_FN __m512 few_many_pick(const few_many *m, __m512i k)
+{
+    __m512 v[8];
+    for (int i = 0; i < 8; i++)
+        v[i] = _mm512_permutex2var_ps(m->values[2 * i], k, m->values[2 * i + 1]);
+    for (int half = 4; half; half /= 2) {
+        const __mmask16 upper = _mm512_test_epi32_mask(k, _mm512_set1_epi32(32 * half));
+        for (int i = 0; i < half; i++)
+            v[i] = _mm512_mask_mov_ps(v[i], upper, v[i + half]);
+    }
+    return v[0];
+}
+
+/* The place of the last value that is not above t, or of the first; pivots: every sixteenth, and infinities. */
+FPEMU_FN __m512i few_descend(const few_many *m, __m512 pivots, __m512 t)
+{
+    const __m512i last = _mm512_set1_epi32((int)m->last);
+    __m512i k = _mm512_setzero_si512();
+    for (int by = 8; by; by /= 2) {
+        const __m512i at = _mm512_add_epi32(k, _mm512_set1_epi32(by));
+        k = _mm512_mask_mov_epi32(k, _mm512_cmp_ps_mask(t, _mm512_permutexvar_ps(at, pivots), _CMP_GE_OQ), at);
+    }
+    k = _mm512_slli_epi32(k, 4);
+    for (int by = 8; by; by /= 2) {
+        const __m512i at = _mm512_add_epi32(k, _mm512_set1_epi32(by));
+        const __mmask16 some = _mm512_cmple_epi32_mask(at, last);
+        k = _mm512_mask_mov_epi32(k, _mm512_mask_cmp_ps_mask(some, t, few_many_pick(m, at), _CMP_GE_OQ), at);
+    }
+    return k;
+}
+
+/* The middles that core_search_thresholds has between two values. */
+FPEMU_FN __m256 few_middle(__m256 a, __m256 b)
+{
+    return _mm512_cvtpd_ps(_mm512_mul_pd(_mm512_add_pd(_mm512_cvtps_pd(a), _mm512_cvtps_pd(b)), _mm512_set1_pd(0.5)));
+}
+
+/* few_block_nearest by up to 256 values: the last that is not above an element is looked for by halves. */
+static int few_block_many(const core_codebook *c, const core_scale32 *scale, size_t n, const float *x, float *y)
+{
+    const few_many m = few_many_of(c);
+    const __m512i last = _mm512_set1_epi32((int)m.last);
+    const __m512i sixteenths =
+        _mm512_slli_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), 4);
+    const __m512 end = _mm512_set1_ps(FLT_MAX), start = _mm512_set1_ps(-FLT_MAX);
+    const __m512 pivots = _mm512_mask_mov_ps(_mm512_set1_ps(INFINITY), _mm512_cmple_epi32_mask(sixteenths, last),
+                                             few_many_pick(&m, sixteenths));
+    const __m512 down = _mm512_set1_ps(scale->down), s = _mm512_set1_ps(scale->s), d = _mm512_set1_ps(scale->d);
+    __m512 to[BLOCK_FEW_ELEMENTS / 16];
+    __mmask16 same = 0;
+    for (size_t i = 0; i < n; i += 16) {
+        const __mmask16 some = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : 0xffff;
+        const __m512 v = _mm512_maskz_loadu_ps(some, x + i);
+        const __m512 t =
+            _mm512_min_ps(scale->kind == CORE_SCALE_DIVIDE ? _mm512_div_ps(v, down) : _mm512_mul_ps(v, down), end);
+        const __m512i k = few_descend(&m, pivots, t);
+        const __m512i next = _mm512_min_epi32(_mm512_add_epi32(k, _mm512_set1_epi32(1)), last);
+        const __m512 a = few_many_pick(&m, k), b = few_many_pick(&m, next);
+        const __m512 middle =
+            _mm512_insertf32x8(_mm512_castps256_ps512(few_middle(_mm512_castps512_ps256(a), _mm512_castps512_ps256(b))),
+                               few_middle(_mm512_extractf32x8_ps(a, 1), _mm512_extractf32x8_ps(b, 1)), 1);
+        same |= _mm512_cmp_ps_mask(middle, b, _CMP_NLT_UQ) & _mm512_cmplt_epi32_mask(k, last);
+        const __m512 nearest = _mm512_mask_mov_ps(a, _mm512_cmp_ps_mask(t, middle, _CMP_GT_OQ), b);
+        to[i / 16] = _mm512_max_ps(_mm512_min_ps(_mm512_mul_ps(_mm512_mul_ps(nearest, s), d), end), start);
+    }
+    for (size_t i = 0; i < n && !same; i += 16)
+        _mm512_mask_storeu_ps(y + i, n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : 0xffff, to[i / 16]);
+    return !same;
+}
+#endif
+
 /* A block of finite elements by their quotients: where they are few, they take less time than what few_begin makes. */
 static int few_block_nearest(const core_codebook *c, const core_scale32 *scale, size_t n, const float *x, float *y)
 {
     float thresholds[16], values[17];
-    if (c->length > 16 || !few_middles(c, thresholds, values))
+#ifdef __AVX512F__
+    if (c->length > 16)
+        return few_block_many(c, scale, n, x, y);
+#endif
+    if (!few_middles(c, thresholds, values))
         return 0;
 #ifdef __AVX512F__
     const few_block b = {few_read(thresholds), few_read(values), FEW_SET(1), {_mm512_setzero_si512()}};

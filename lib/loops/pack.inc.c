@@ -31,8 +31,9 @@ typedef __m256i pack_lanes;
 #define PACK_LOAD(from) _mm256_loadu_si256((const __m256i *)(const void *)(from))
 #endif
 
-/* Which numbers the elements are: an even grid; floats; floats of few binades, whose sums a vector or two hold. */
-enum pack_kind { PACK_EVEN, PACK_FLOATS, PACK_BINADES };
+/* Which numbers the elements are: an even grid; floats; floats of few binades, whose sums a vector or two hold; floats
+ * of so few that these go by cells of one width, of either sign. */
+enum pack_kind { PACK_EVEN, PACK_FLOATS, PACK_BINADES, PACK_CELLS };
 
 /* What the lanes need of the form. */
 typedef struct pack_form {
@@ -41,6 +42,7 @@ typedef struct pack_form {
     pack_lanes emin, up;          /* as in core_direct; of binades the exponent alone */
     pack_floats end;              /* the largest */
     pack_floats sums[2];          /* of binades, by the lowest bits of the exponent: what to add to a magnitude */
+    pack_floats per_cell;         /* of cells, whose sums are added to numbers: how many 1 has */
     __m128i drop;                 /* discarded bits */
     pack_lanes less, mask, nan;   /* of bytes; mask: of a code, or its sign */
 } pack_form;
@@ -59,9 +61,52 @@ FPEMU_FN enum pack_kind pack_kind_of(const core_direct32 *d)
     return PACK_FLOATS;
 }
 
+#ifdef __AVX512F__
+/* Whether half the smallest binade is the width of such cells: every binade is some of them, and so is what lies past
+ * the end. They are 32. */
+FPEMU_FN int pack_has_cells(const core_direct32 *d)
+{
+    const uint32_t emin = d->emin >> 23, most = d->end >> 23;
+    if (d->even || d->drop >= 23 || most < emin || most - emin > 2 || emin < 64 || emin > 192)
+        return 0;
+    const float cells = core_value32(d->end) / core_value32(d->emin) * 2;
+    return cells == (float)(int)cells;
+}
+
+/* The sums of cells: as those of binades, with the sign, and in a negative one's code too; past the end so large a
+ * number that it stays, with the end's code. */
+FPEMU_FN void pack_cells_begin(const core_direct32 *d, pack_form *f)
+{
+    const __m512i lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i one = _mm512_set1_epi32(1), up = _mm512_set1_epi32((int)(d->emin + d->up));
+    const __m512 width = _mm512_set1_ps(core_value32(d->emin) / 2);
+    f->per_cell = _mm512_set1_ps(2 / core_value32(d->emin));
+    for (int k = 0; k < 2; k++) {
+        const __m512i from = k ? _mm512_sub_epi32(_mm512_set1_epi32(15), lane) : lane; /* its lower magnitude */
+        const __mmask16 second = _mm512_cmpgt_epi32_mask(from, _mm512_set1_epi32(3)),
+                        third = _mm512_cmpgt_epi32_mask(from, _mm512_set1_epi32(7));
+        const __mmask16 past = _mm512_cmp_ps_mask(_mm512_mul_ps(_mm512_cvtepi32_ps(from), width),
+                                                  _mm512_castsi512_ps(_mm512_set1_epi32((int)d->end)), _CMP_GE_OQ);
+        const __m512i binade = _mm512_mask_add_epi32(_mm512_maskz_mov_epi32(second, one), third, one, one);
+        const __m512i e = _mm512_slli_epi32(binade, 23);
+        __m512i sum = _mm512_add_epi32(_mm512_add_epi32(e, up), _mm512_srl_epi32(e, _mm_cvtsi32_si128((int)d->drop)));
+        sum = _mm512_mask_mov_epi32(sum, past, _mm512_set1_epi32((int)((d->emin + (33u << 23)) | (uint32_t)d->past)));
+        if (k)
+            sum = _mm512_add_epi32(sum, _mm512_set1_epi32((int)(0x80000000u | d->sign)));
+        f->sums[k] = _mm512_castsi512_ps(sum);
+    }
+}
+#endif
+
 FPEMU_FN pack_form pack_begin(const core_direct32 *d, enum pack_kind kind)
 {
     pack_form f;
+#ifdef __AVX512F__
+    if (kind == PACK_CELLS) {
+        pack_cells_begin(d, &f);
+        return f;
+    }
+#endif
     f.nan = PACK_INT(set1_epi8)((char)d->nan);
     if (kind == PACK_EVEN) {
         f.low = PACK_INT(set1_ps)(d->low);
@@ -107,6 +152,12 @@ FPEMU_FN pack_lanes pack_codes_of(const pack_form *f, enum pack_kind kind, pack_
     if (kind == PACK_EVEN)
         return PACK_CAST(PACK_INT(add_ps)(PACK_INT(min_ps)(PACK_INT(max_ps)(t, f->low), f->high), f->count));
 #ifdef __AVX512F__
+    if (kind == PACK_CELLS) { /* 5 bits: the cell below, so that it is another on either side of 0 */
+        const __m512 sum =
+            _mm512_fmadd_round_ps(t, f->per_cell, _mm512_set1_ps(0x1.8p23f), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+        return _mm512_castps_si512(
+            _mm512_add_ps(t, _mm512_permutex2var_ps(f->sums[0], _mm512_castps_si512(sum), f->sums[1])));
+    }
     if (kind == PACK_BINADES) {
         const __m512 a = _mm512_range_ps(t, f->end, 10); /* the smaller magnitude */
         const __m512i e = _mm512_max_epi32(_mm512_srli_epi32(_mm512_castps_si512(a), 23), f->emin);
@@ -267,12 +318,12 @@ typedef struct pack_scales {
 } pack_scales;
 
 /* 64 numbers, each 16 under a scale of their own: the numbers at, at + next[0], ...; left: the codes of those that
- * follow are 0; any: with NaN among them. */
+ * follow are 0; any: with NaN among them; *least: of cells the least quotients so far, as integers. */
 FPEMU_FN void pack_64(const pack_form *f, int width, enum pack_kind kind, enum pack_scale how, int any,
                       const pack_scales *s, size_t at, const size_t next[4], size_t left, const float *x,
-                      unsigned char *bytes)
+                      unsigned char *bytes, pack_lanes *least)
 {
-    pack_lanes v[PACK_VECTORS], from[PACK_VECTORS];
+    pack_lanes v[PACK_VECTORS], from[PACK_VECTORS], to[PACK_VECTORS];
 #ifdef __AVX512F__
     __mmask16 nan[PACK_VECTORS];
 #else
@@ -292,6 +343,7 @@ FPEMU_FN void pack_64(const pack_form *f, int width, enum pack_kind kind, enum p
         }
         v[k] = pack_codes_of(f, kind, t);
         from[k] = PACK_CAST(one);
+        to[k] = PACK_CAST(t);
 #ifdef __AVX512F__
         if (any)
             nan[k] = _mm512_cmp_ps_mask(t, t, _CMP_UNORD_Q);
@@ -300,8 +352,11 @@ FPEMU_FN void pack_64(const pack_form *f, int width, enum pack_kind kind, enum p
             nan[k] = PACK_CAST(_mm256_cmp_ps(t, t, _CMP_UNORD_Q));
 #endif
     }
+    if (kind == PACK_CELLS) /* by twos, so that one of four waits for what came before */
+        *least = PACK_INT(min_epi32)(
+            *least, PACK_INT(min_epi32)(PACK_INT(min_epi32)(to[0], to[1]), PACK_INT(min_epi32)(to[2], to[3])));
     pack_codes codes = pack_low_bytes(v);
-    if (kind != PACK_EVEN) { /* no scale turns a sign */
+    if (kind == PACK_BINADES || kind == PACK_FLOATS) { /* no scale turns a sign */
         const pack_codes signs = pack_sign_bytes(from);
         for (int k = 0; k < PACK_PARTS; k++) {
             if (kind == PACK_FLOATS)
@@ -309,7 +364,7 @@ FPEMU_FN void pack_64(const pack_form *f, int width, enum pack_kind kind, enum p
             const pack_lanes sign = width == 8 ? signs.v[k] : PACK_INT(srli_epi16)(signs.v[k], (8 - width) & 7);
             codes.v[k] = PACK_OR(codes.v[k], PACK_AND(sign, f->mask));
         }
-    } else {
+    } else if (kind == PACK_EVEN) {
         for (int k = 0; k < PACK_PARTS; k++)
             codes.v[k] = PACK_AND(PACK_INT(sub_epi8)(codes.v[k], f->less), f->mask);
     }
@@ -337,14 +392,14 @@ FPEMU_FN void pack_64(const pack_form *f, int width, enum pack_kind kind, enum p
  * largest there next, and that would wait for every line. */
 FPEMU_FN void pack_stretch(const pack_form *f, int width, enum pack_kind kind, enum pack_scale how, int any, size_t n,
                            const pack_scales *s, size_t at, const size_t next[5], size_t ahead, const float *x,
-                           unsigned char *bytes)
+                           unsigned char *bytes, pack_lanes *least)
 {
     size_t i = 0;
     for (; i + 64 <= n; i += 64, bytes += width * 8, at += next[4]) {
         const uintptr_t later = (uintptr_t)(x + i) + ahead * sizeof *x;
         for (unsigned k = 0; k < 256; k += 64)
             _mm_prefetch((const char *)(later + k), _MM_HINT_T0);
-        pack_64(f, width, kind, how, any, s, at, next, 64, x + i, bytes);
+        pack_64(f, width, kind, how, any, s, at, next, 64, x + i, bytes, least);
     }
     if (i < n) {
         const size_t left = n - i;
@@ -352,29 +407,50 @@ FPEMU_FN void pack_stretch(const pack_form *f, int width, enum pack_kind kind, e
         unsigned char some[64];
         float values[64] = {0};
         memcpy(values, x + i, left * sizeof *x);
-        pack_64(f, width, kind, how, any, s, at, within, left, values, some);
+        pack_64(f, width, kind, how, any, s, at, within, left, values, some, least);
         memcpy(bytes, some, (left * (size_t)width + 7) / 8);
     }
 }
 
-FPEMU_FN void pack_runs(const core_direct32 *d, int width, enum pack_kind kind, enum pack_scale how, int any,
-                        size_t length, size_t count, const pack_scales *s, const float *x, unsigned char *bytes)
+/* 0 if there is a -0 among cells: its code may be that of 0. */
+FPEMU_FN int pack_runs(const core_direct32 *d, int width, enum pack_kind kind, enum pack_scale how, int any,
+                       size_t length, size_t count, const pack_scales *s, const float *x, unsigned char *bytes)
 {
     static const size_t places[3][5] = {{0, 1, 2, 3, 4}, {0, 0, 1, 1, 2}, {0, 0, 0, 0, 0}};
     const pack_form f = pack_begin(d, kind);
     const size_t ahead = length * count < PACK_AHEAD ? length * count : PACK_AHEAD;
+    pack_lanes least = PACK_INT(set1_epi32)(0);
     if (!any && count > 1 && length == 16) { /* places as constants */
-        pack_stretch(&f, width, kind, how, any, length * count, s, 0, places[0], ahead, x, bytes);
-        return;
+        pack_stretch(&f, width, kind, how, any, length * count, s, 0, places[0], ahead, x, bytes, &least);
+    } else if (!any && count > 1 && length == 32) {
+        pack_stretch(&f, width, kind, how, any, length * count, s, 0, places[1], ahead, x, bytes, &least);
+    } else {
+        for (size_t b = 0; b < count; b++)
+            pack_stretch(&f, width, kind, how, any, length, s, b, places[2], ahead, x + b * length,
+                         bytes + b * (length * (size_t)width / 8), &least);
     }
-    if (!any && count > 1 && length == 32) {
-        pack_stretch(&f, width, kind, how, any, length * count, s, 0, places[1], ahead, x, bytes);
-        return;
-    }
-    for (size_t b = 0; b < count; b++)
-        pack_stretch(&f, width, kind, how, any, length, s, b, places[2], ahead, x + b * length,
-                     bytes + b * (length * (size_t)width / 8));
+#ifdef __AVX512F__
+    if (kind == PACK_CELLS)
+        return _mm512_cmpeq_epi32_mask(least, _mm512_set1_epi32(INT32_MIN)) == 0;
+#endif
+    return 1;
 }
+
+#ifdef __AVX512F__
+/* Whether no quotient of blocks with these largest magnitudes lies past all cells. */
+FPEMU_FN int pack_cells_hold(const core_direct32 *d, size_t count, const uint32_t *amax, const float *down)
+{
+    const __m512i end = _mm512_castps_si512(_mm512_set1_ps(8 * core_value32(d->emin)));
+    __m512i most = _mm512_setzero_si512(); /* as integers: a NaN is larger */
+    size_t b = 0;
+    for (; b + 16 <= count; b += 16)
+        most = _mm512_max_epu32(
+            most, _mm512_castps_si512(_mm512_mul_ps(_mm512_loadu_ps(amax + b), _mm512_loadu_ps(down + b))));
+    const __mmask16 some = (__mmask16)((1u << (count - b)) - 1);
+    const __m512 rest = _mm512_mul_ps(_mm512_maskz_loadu_ps(some, amax + b), _mm512_maskz_loadu_ps(some, down + b));
+    return _mm512_cmpge_epu32_mask(_mm512_max_epu32(most, _mm512_castps_si512(rest)), end) == 0;
+}
+#endif
 
 #ifdef __AVX512F__
 #define PACK_OTHERS(width)                                                                                             \
@@ -402,11 +478,23 @@ FPEMU_FN void pack_runs(const core_direct32 *d, int width, enum pack_kind kind, 
         PACK_RUNS(width, kind, PACK_TIMES, 0);                                                                         \
     break
 
+#ifdef __AVX512F__
+#define PACK_BY_CELLS(width)                                                                                           \
+    if ((width) != 8 && !divide && amax && pack_has_cells(d) && pack_cells_hold(d, count, amax, down) &&               \
+        PACK_RUNS(width, PACK_CELLS, PACK_TIMES, 0))                                                                   \
+    return
+#else
+#define PACK_BY_CELLS(width) (void)0
+#endif
+
 #define PACK_LOOP(width)                                                                                               \
-    PACK_STATIC void PACK_NAME(width)(const core_direct32 *d, int divide, int any, size_t length, size_t count,        \
-                                      const float *down, const float *inverse, const float *x, unsigned char *bytes)   \
+    PACK_STATIC void PACK_NAME(width)(const core_direct32 *d, int divide, const uint32_t *amax, size_t length,         \
+                                      size_t count, const float *down, const float *inverse, const float *x,           \
+                                      unsigned char *bytes)                                                            \
     {                                                                                                                  \
         const pack_scales s = {down, inverse};                                                                         \
+        const int any = amax == NULL;                                                                                  \
+        PACK_BY_CELLS(width);                                                                                          \
         switch (pack_kind_of(d)) {                                                                                     \
         case PACK_EVEN: PACK_KIND(width, PACK_EVEN); PACK_OTHERS(width)                                                \
         default: PACK_KIND(width, PACK_BINADES);                                                                       \
@@ -476,11 +564,124 @@ FPEMU_FN int pack_few_holds(const core_search32 *s, size_t length, size_t count,
     return s->few.usable && s->few.fused && length % 64 == 0 && beyond == 0;
 }
 
+#ifndef __AVX512F__
+/* The same by bytes, where thresholds lie in cells of their own, 32 of the width 2/31 of the reach: of 256 x / s to a
+ * cell, to the nearest integer, the upper byte is the cell and the lower one is held against the threshold's. That is
+ * [x [c/s]] for some c, and so it ascends with x. Of the last x below a threshold it comes less than 2^-10 from c times
+ * the threshold before it is rounded, whatever the scale: where c times the threshold is no nearer to a half, one
+ * integer serves for all scales, and decides all x but those that have it themselves. */
+typedef struct pack_bytes {
+    __m256i low[2], codes[2]; /* by cell, those from 16 on apart: the threshold's lower byte as a signed one, or the
+                               * largest; the code below it */
+    float unit;
+} pack_bytes;
+
+FPEMU_FN __m256i pack_cells_pick(const __m256i table[2], __m256i cell, __m256i upper)
+{
+    return _mm256_blendv_epi8(_mm256_shuffle_epi8(table[0], cell), _mm256_shuffle_epi8(table[1], cell), upper);
+}
+
+FPEMU_FN int pack_bytes_make(pack_bytes *b, const core_few *f)
+{
+    _Alignas(32) static const uint8_t numbers[32] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    const __m256i cells = _mm256_load_si256((const __m256i *)(const void *)numbers);
+    __m256i low = _mm256_set1_epi8(127), codes = _mm256_setzero_si256();
+    int last = -1;
+    b->unit = 31 * 128 / f->reach;
+    for (int k = 0; k < 16 && f->thresholds[k] < f->reach; k++) {
+        const float place = f->thresholds[k] * b->unit + 4096, down = floorf(place), apart = place - down - 0.5f;
+        const int whole = (int)down + (apart > 0);
+        if (fabsf(apart) < 0x1p-8f || whole >> 8 <= last)
+            return 0;
+        last = whole >> 8;
+        const __m256i cell = _mm256_set1_epi8((char)last);
+        codes = _mm256_sub_epi8(codes, _mm256_cmpgt_epi8(cells, cell));
+        low = _mm256_blendv_epi8(low, _mm256_set1_epi8((char)(whole ^ 128)), _mm256_cmpeq_epi8(cells, cell));
+    }
+    b->low[0] = _mm256_permute4x64_epi64(low, 0x44);
+    b->low[1] = _mm256_permute4x64_epi64(low, 0xee);
+    b->codes[0] = _mm256_permute4x64_epi64(codes, 0x44);
+    b->codes[1] = _mm256_permute4x64_epi64(codes, 0xee);
+    return 1;
+}
+
+/* Of 32 codes below a threshold those whose bits are set, by the threshold itself. */
+static __attribute__((noinline)) __m256i pack_bytes_decide(const core_few *f, uint32_t open, double scale,
+                                                           const float *x, __m256i codes)
+{
+    static const uint8_t vectors[4] = {0, 16, 8, 24};
+    uint8_t code[32];
+    memcpy(code, &codes, sizeof code);
+    for (; open; open &= open - 1) {
+        const uint32_t i = _tzcnt_u32(open);
+        code[i] = (uint8_t)(code[i] + ((double)x[vectors[i % 4] + i / 4] > f->edges[code[i]] * scale));
+    }
+    memcpy(&codes, code, sizeof code);
+    return codes;
+}
+
+/* Codes of 32 numbers: of the first 8 one in four, from the first on, of the next from the third, of those that follow
+ * from the second and the fourth. */
+FPEMU_FN __m256i pack_bytes_codes(const pack_bytes *b, const core_few *f, float scale, __m256 per, const float *x)
+{
+    const __m256 shift = _mm256_set1_ps(0x1.8p23f + 4096); /* 13 bits: the integer */
+    const __m256i odd = _mm256_set1_epi16((short)0xff00);
+    __m256i v[4];
+    for (int k = 0; k < 4; k++)
+        v[k] = _mm256_castps_si256(_mm256_fmadd_ps(_mm256_loadu_ps(x + 8 * k), per, shift));
+    const __m256i first = _mm256_blend_epi16(v[0], _mm256_slli_epi32(v[1], 16), 0xaa);
+    const __m256i second = _mm256_blend_epi16(v[2], _mm256_slli_epi32(v[3], 16), 0xaa);
+    const __m256i cell = _mm256_blendv_epi8(_mm256_srli_epi16(first, 8), second, odd);
+    const __m256i low =
+        _mm256_xor_si256(_mm256_blendv_epi8(first, _mm256_slli_epi16(second, 8), odd), _mm256_set1_epi8(INT8_MIN));
+    const __m256i upper = _mm256_slli_epi16(cell, 3), limit = pack_cells_pick(b->low, cell, upper);
+    const __m256i codes = _mm256_sub_epi8(pack_cells_pick(b->codes, cell, upper), _mm256_cmpgt_epi8(low, limit));
+    const uint32_t open = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, limit));
+    return open ? pack_bytes_decide(f, open, (double)scale, x, codes) : codes;
+}
+
+FPEMU_FN void pack_few_bytes(const pack_bytes *bytes_of, const core_few *f, size_t length, size_t count,
+                             const float *scales, const float *x, unsigned char *bytes)
+{
+    const size_t ahead = length * count < PACK_AHEAD ? length * count : PACK_AHEAD;
+    const __m256i order =
+        _mm256_broadcastsi128_si256(_mm_set_epi8(15, 11, 7, 3, 13, 9, 5, 1, 14, 10, 6, 2, 12, 8, 4, 0));
+    const pack_bytes b = *bytes_of;
+    for (size_t i = 0; i < count; i++) {
+        const __m256 per = _mm256_set1_ps(b.unit / scales[i]);
+        for (size_t at = 0; at < length; at += 64, x += 64, bytes += 32) {
+            __m256i two[2];
+            for (unsigned k = 0; k < 256; k += 64)
+                _mm_prefetch((const char *)((uintptr_t)(x + ahead) + k), _MM_HINT_T0);
+            for (int k = 0; k < 2; k++)
+                two[k] = _mm256_maddubs_epi16(
+                    _mm256_shuffle_epi8(pack_bytes_codes(&b, f, scales[i], per, x + 32 * k), order),
+                    _mm256_set1_epi16(0x1001));
+            const __m256i all = _mm256_packus_epi16(two[0], two[1]);
+            const __m128i low = _mm256_castsi256_si128(all), high = _mm256_extracti128_si256(all, 1);
+            _mm_storeu_si128((__m128i *)(void *)bytes, _mm_unpacklo_epi16(low, high));
+            _mm_storeu_si128((__m128i *)(void *)(bytes + 16), _mm_unpackhi_epi16(low, high));
+        }
+    }
+}
+#endif
+
 static int loop_pack_few(const core_search32 *s, size_t length, size_t count, const float *scales, const float *x,
                          unsigned char *bytes)
 {
     if (!pack_few_holds(s, length, count, scales))
         return 0;
+#ifndef __AVX512F__
+    pack_bytes b;
+    if (pack_bytes_make(&b, &s->few)) {
+        if (length == 64) /* a constant leaves no loop */
+            pack_few_bytes(&b, &s->few, 64, count, scales, x, bytes);
+        else
+            pack_few_bytes(&b, &s->few, length, count, scales, x, bytes);
+        return 1;
+    }
+#endif
     if (s->few.is_even)
         pack_few_runs(s, 1, length, count, scales, x, bytes);
     else
@@ -556,5 +757,6 @@ PACK_LOOP(4)
 PACK_LOOP(6)
 PACK_LOOP(8)
 #undef PACK_LOOP
+#undef PACK_BY_CELLS
 #undef PACK_KIND
 #undef PACK_RUNS

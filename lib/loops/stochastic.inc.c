@@ -17,12 +17,24 @@
 #define STOCHASTIC_SAMPLES 8
 #define STOCHASTIC_UNUSUAL 2
 
+/* CORE_RULE_SHIFTER_GRID, where core_draws_grid, finished, after QPyTorch's first rounding. */
+#define STOCHASTIC_TWICE CORE_RULE_COUNT
+
+/* What the rule sees instead of u. */
+FPEMU_FN uint32_t stochastic_input(const core_plan32 *p, int rule, uint32_t u)
+{
+    return rule == STOCHASTIC_TWICE ? core_compat_first32(p->emin_bits, core_power32((int)p->pre_d - 127), u) : u;
+}
+
 FPEMU_FN uint32_t stochastic_element(const core_plan32 *p, int rule, uint32_t u, uint32_t r)
 {
+    const uint32_t v = stochastic_input(p, rule, u);
     switch (rule) {
     case CORE_RULE_FULL_RANGE: return core_element_full_range32(p, FPEMU_MODE_SR, u, r);
     case CORE_RULE_SHIFTER_PASS: return core_element_pass32(p, FPEMU_MODE_SR, u, r);
     case CORE_RULE_SHIFTER_STOP: return core_element_stop32(p, FPEMU_MODE_SR, u, r);
+    case CORE_RULE_SHIFTER_GRID:
+    case STOCHASTIC_TWICE: return core_finish32(p, v, core_element_shifter_grid32(p, FPEMU_MODE_SR, v, r));
     default: return core_element_even32(p, FPEMU_MODE_SR, u, r);
     }
 }
@@ -30,7 +42,7 @@ FPEMU_FN uint32_t stochastic_element(const core_plan32 *p, int rule, uint32_t u,
 /* The same for a usual element; any number for another. */
 FPEMU_FN uint32_t stochastic_usual(const core_plan32 *p, int rule, uint32_t u, uint32_t r)
 {
-    const uint32_t sign = u & 0x80000000u, a = u ^ sign;
+    const uint32_t sign = u & 0x80000000u, a = stochastic_input(p, rule, u) ^ sign;
     return core_stochastic_large32(p, rule == CORE_RULE_SHIFTER_STOP ? core_at_most32(a, p->max[0]) : a, r) | sign;
 }
 
@@ -89,6 +101,7 @@ FPEMU_FN void stochastic_group(const core_plan32 *p, int rule, int usual, int st
         memcpy(&u, x + l * sizeof u, sizeof u);
         to[l] = usual ? stochastic_usual(p, rule, u, r[l]) : stochastic_element(p, rule, u, r[l]);
     }
+    const uint32_t zeros = rule == CORE_RULE_SHIFTER_GRID || rule == STOCHASTIC_TWICE ? p->zero[1] : 0x80000000u;
     uint32_t others;
     if (usual && stochastic_look(p, rule, x, &others)) {
         if (others) {
@@ -103,7 +116,7 @@ FPEMU_FN void stochastic_group(const core_plan32 *p, int rule, int usual, int st
             {
                 uint32_t u;
                 memcpy(&u, x + l * sizeof u, sizeof u);
-                to[l] = u << 1 ? to[l] : u;
+                to[l] = u << 1 ? to[l] : u & zeros;
             }
         }
     }
@@ -156,7 +169,7 @@ FPEMU_FN void stochastic_some(const core_plan32 *p, int rule, int per_word, core
     static void stochastic_##name##_##per_word(const core_plan32 *plan, core_hash_key k, uint64_t index, size_t n,     \
                                                int streaming, const char *x, char *y)                                  \
     {                                                                                                                  \
-        const int looks = (rule) == CORE_RULE_SHIFTER_STOP || (rule) == CORE_RULE_SHIFTER_PASS;                        \
+        const int looks = (rule) != CORE_RULE_FULL_RANGE && (rule) != CORE_RULE_EVEN;                                  \
         const size_t step = (size_t)32 << (per_word);                                                                  \
         core_plan32 p = *plan;                                                                                         \
         settle;                                                                                                        \
@@ -196,6 +209,13 @@ FPEMU_FN void stochastic_some(const core_plan32 *p, int rule, int per_word, core
 
 #ifdef __AVX512F__ /* without a look, two loops are quicker where registers are few */
 STOCHASTIC_LOOPS(full_range, CORE_RULE_FULL_RANGE, (void)0)
+STOCHASTIC_LOOP(grid, CORE_RULE_SHIFTER_GRID, 0, (void)0)
+STOCHASTIC_LOOP(twice, STOCHASTIC_TWICE, 0, (void)0)
+static void stochastic_grid(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, int streaming,
+                            const void *x, void *y)
+{
+    (p->compat ? stochastic_twice_0 : stochastic_grid_0)(p, k, index, n, streaming, (const char *)x, (char *)y);
+}
 STOCHASTIC_LOOP(even, CORE_RULE_EVEN, 1, (void)0)
 STOCHASTIC_LOOP(even, CORE_RULE_EVEN, 2, (void)0)
 static void stochastic_even(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, int streaming,
@@ -213,6 +233,7 @@ STOCHASTIC_LOOPS(to_nan, CORE_RULE_SHIFTER_PASS, p.fast_nan = 0)
 STOCHASTIC_LOOPS(stop, CORE_RULE_SHIFTER_STOP, (void)0)
 #undef STOCHASTIC_LOOPS
 #undef STOCHASTIC_LOOP
+#undef STOCHASTIC_TWICE
 
 static void stochastic_pass(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, int streaming,
                             const void *x, void *y)

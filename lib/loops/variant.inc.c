@@ -410,9 +410,15 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
     }
 #define PACK_FEW loop_pack_few
 #define BLOCK_FEW few_block_nearest
+#ifdef __AVX512F__
+#define BLOCK_FEW_MOST 256
+#else
+#define BLOCK_FEW_MOST 16
+#endif
 #else
 #define PACK_FEW NULL
 #define BLOCK_FEW NULL
+#define BLOCK_FEW_MOST 0
 #define PACK_TABLE                                                                                                     \
     {                                                                                                                  \
         NULL                                                                                                           \
@@ -443,8 +449,8 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
 #define STOCHASTIC                                                                                                     \
     {                                                                                                                  \
         [CORE_RULE_FULL_RANGE] = stochastic_full_range, [CORE_RULE_SHIFTER_PASS] = stochastic_pass,                    \
-        [CORE_RULE_SHIFTER_STOP] = stochastic_stop, [CORE_RULE_EVEN] = stochastic_even,                                \
-        [CORE_RULE_AFFINE_FAST] = integers_drawn_affine                                                                \
+        [CORE_RULE_SHIFTER_STOP] = stochastic_stop, [CORE_RULE_SHIFTER_GRID] = stochastic_grid,                        \
+        [CORE_RULE_EVEN] = stochastic_even, [CORE_RULE_AFFINE_FAST] = integers_drawn_affine                            \
     }
 #elif defined(__AVX2__)
 #define STOCHASTIC                                                                                                     \
@@ -481,9 +487,10 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .encode16 = ENCODE_WORDS,                     \
         .runs_amax16 = WORDS_AMAX, .pow2_rows16 = WORDS_POW2, .pow2_drawn16 = WORDS_POW2_DRAWN,                        \
         .codebook16 = CODEBOOK_WORDS, .codebook_runs16 = CODEBOOK_WORDS_RUNS, .operate16 = WORDS_OPERATE,              \
-        .pack32 = pack, .pack_few = PACK_FEW, .block_few = BLOCK_FEW, .unpack32 = UNPACK_TABLE(unpack_8),              \
-        .unpack_words = UNPACK_GIVES_WORDS, .decode_words = words_of, .unpack_make = unpack_make, .fma_odd = fma_odd,  \
-        .round_nearest = round_nearest, .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,              \
+        .pack32 = pack, .pack_few = PACK_FEW, .block_few = BLOCK_FEW, .block_few_most = BLOCK_FEW_MOST,                \
+        .unpack32 = UNPACK_TABLE(unpack_8), .unpack_words = UNPACK_GIVES_WORDS, .decode_words = words_of,              \
+        .unpack_make = unpack_make, .fma_odd = fma_odd, .round_nearest = round_nearest,                                \
+        .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,                                              \
         .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \
                   MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},                                                     \
         .mac_inside = {mac_none_inside, mac_inside_inside}, .largest = largest, .mac_binary32 = mac_binary32,          \

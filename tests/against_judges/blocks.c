@@ -473,8 +473,9 @@ static void every_content(void)
  * vanish: where short ways end and long ones begin. Blocks one after the other, or side by side; counted, or not. */
 static void every_binade(void)
 {
-    static const char *const elements[] = {"e4m3fn", "e5m2",       "e2m1", "e3m2", "fp16", "fixed(8,6):symmetric",
-                                           "int4",   "fixed(18,9)", "fp(4,4,133)", "fp(4,4,60)", "fp(4,4,-40)"};
+    static const char *const elements[] = {
+        "e4m3fn", "e5m2",        "e2m1",        "e3m2",       "fp16",       "fixed(8,6):symmetric",
+        "int4",   "fixed(18,9)", "fp(4,4,133)", "fp(4,4,60)", "fp(4,4,-40)"};
     static const size_t far = 8; /* from here on: values far from 1, under bare powers of two beyond the carrier's */
     static const char *const rules[] = {"floor", "ceil", "even", "rceil"};
     enum { LENGTH = 4, EACH = 5 };
@@ -670,9 +671,9 @@ static void quotients(void)
     case_free(&c);
 }
 
-/* Elements on both sides of the number from which on their random bits round them up, in blocks with the scale 2^e; and
- * the largest. Where e is odd, some blocks are all zero; where it is far below 0, products of steps and scales are
- * subnormal. */
+/* Elements on both sides of the number from which on their random bits round them up, in blocks with the scale 2^e; the
+ * largest; and some zeros. Where e is odd, some blocks are all zero; where it is far below 0, products of steps and
+ * scales are subnormal. */
 static void draws(void)
 {
     static const struct {
@@ -686,6 +687,9 @@ static void draws(void)
                  {"mx(fixed(6,4),block=48)", 1, 0},
                  {"group(e2m1,block=16)", 6, 0},
                  {"group(e4m3fn,block=32)", 448, 0},
+                 {"group(e4m3fn,block=80)", 448, 0},
+                 {"group(float(e=3,m=2,bias=-9),block=32)", 57344, 0}, /* no step is 1 or less */
+                 {"group(int8,block=32)", 127, 0},
                  {"group(int8,block=64)", 127, 0},
                  {"group(int8,block=40)", 127, 0},
                  {"group(uint(8),block=16)", 255, 0},
@@ -716,6 +720,7 @@ static void draws(void)
             c.r.bits = bits[b];
             c.r.seed = c.seed = turn;
             c.r.offset = turn % 3 ? lh_next(&state) & ~UINT64_C(31) : 131072 - 960; /* past the end of a lead too */
+            c.r.offset += turn % 5 == 2 ? 7 : 0;
             c.carrier = turn++ % 4 == 3 ? 64 : 32;
             c.n = N;
             c.shape = fpemu_shape_vector(N);
@@ -731,7 +736,7 @@ static void draws(void)
                 c.x[j] = carrier_bits(c.carrier, c.carrier == 32 ? (double)(float)x : x);
                 if (j % c.f.block_length && c.x[j] && pick >> 40 & 1)
                     c.x[j]--;
-                if (kinds[i].e % 2 && j / c.f.block_length % 7 == 3)
+                if ((kinds[i].e % 2 && j / c.f.block_length % 7 == 3) || j % 37 == 5)
                     c.x[j] = 0;
                 c.x[j] |= sign << (c.carrier - 1);
             }

@@ -418,6 +418,81 @@ static void any_bytes(void)
         }
 }
 
+/* Values of a block whose scale is a power of two, or any number; middles between them and their neighbours, of both
+ * signs; zeros of both signs too, or none below zero. Tables of the caller's, some of whose values lie close together. */
+static void middles(void)
+{
+    static const char *const specs[] = {"nvfp4",
+                                        "mxfp4",
+                                        "mxfp6_e2m3",
+                                        "mx(e2m2,block=48)",
+                                        "group(e2m1,16,scale=e4m3fn,rule=reciprocal)",
+                                        "nf4",
+                                        "codebook(nf4,128)",
+                                        "codebook(dynamic4,block=64)",
+                                        "table 0",
+                                        "table 1",
+                                        "table 2",
+                                        "table 3"};
+    static const float tables[4][16] = {
+        {-1, -0.75f, -0.5f, -0.3f, -0.2f, -0.1f, -0.05f, 0, 0.01f, 0.02f, 0.03f, 0.2f, 0.4f, 0.6f, 0.8f, 0.9f},
+        {-0.5f, -0.4f, -0.3f, -0.2f, -0.1f, 0, 0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 1},
+        {-1, -0.5f, -0.4f, -0.3f, -0.2f, -0.1f, 0, 0x1p-7f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f,
+         0.9f}, /* a threshold of 1/256 */
+        {-2, -1.75f, -1.5f, -1.25f, -1, -0.75f, -0.5f, -0.25f, 0, 0.25f, 0.5f, 0.75f, 1, 1.25f, 1.5f, 1.75f}};
+    block_case c;
+    memset(&c, 0, sizeof c);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (uint64_t k = 0; k < 8; k++) {
+            fpemu_format element, scale;
+            uint64_t state = 1000 * i + k + 1;
+            const int own = specs[i][0] == 't';
+            (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
+            if (own ? fpemu_format_table(&element, 16, tables[specs[i][6] - '0']) ||
+                          fpemu_format_parse("fp32", &scale, NULL) ||
+                          fpemu_format_blocked(&c.f, &element, FPEMU_SCALING_ABSMAX, &scale, 0, FPEMU_BLOCK_RUN, 0, 64)
+                    : fpemu_format_parse(c.spec, &c.f, NULL) || fpemu_format_element(&c.f, &element)) {
+                lh_check(0, "%s", c.spec);
+                continue;
+            }
+            c.carrier = 32;
+            c.seed = state;
+            c.plain = 1;
+            c.shape = fpemu_shape_vector(k < 6 ? 8192 : 1000 + 8 * k);
+            case_fill(&c);
+            memset(&c.r, 0, sizeof c.r);
+            const uint64_t length = c.f.block_length, codes = UINT64_C(1) << c.f.bits;
+            const float most = (float)fpemu_format_max(&element), end = (float)-fpemu_format_lowest(&element);
+            float times = 1;
+            for (uint64_t e = 0; e < c.n; e++) {
+                const float a = (float)fpemu_decode_one_f64(&element, lh_next(&state) % codes),
+                            b = (float)fpemu_decode_one_f64(&element, lh_next(&state) % codes);
+                float x = (float)(((double)a + (double)b) / 2);
+                if (e % length == 0) /* the scale */
+                    times = ldexpf(k % 3 == 1 ? 1 + (float)(lh_next(&state) % 4096) * 0x1p-12f : 1,
+                                   (int)(lh_next(&state) % 8) - 4);
+                if (x != 0 && lh_next(&state) % 3 == 0)
+                    x = nextafterf(x, lh_next(&state) % 2 ? 1e9f : -1e9f);
+                if (e % length == 0) /* the largest, which is the scale's */
+                    x = end > most ? -end : most;
+                if (x == 0)
+                    x = k % 2 && lh_next(&state) % 2 ? -0.0f : 0.0f;
+                x *= times;
+                if (e == 0 && c.f.scaling == FPEMU_SCALING_NVFP4)
+                    x = 6 * 448; /* the scale of the tensor is 1 */
+                c.x[e] = lh_float_bits(x);
+            }
+            fpemu_range whole;
+            memset(&whole, 0, sizeof whole);
+            whole.count = whole.nonzero = 1;
+            whole.amax = whole.max = 16;
+            if (k == 4 && c.f.scaling == FPEMU_SCALING_NVFP4) /* of another tensor: quotients lie past all values */
+                c.shape.whole = &whole;
+            (void)case_packing(&c);
+        }
+    case_free(&c);
+}
+
 static void swizzle(void)
 {
     static const uint64_t sizes[][2] = {{1, 1},    {128, 4}, {128, 5},  {129, 4}, {31, 3},
@@ -459,6 +534,7 @@ int main(int argc, char **argv)
     piecewise();
     long_lines();
     any_bytes();
+    middles();
     swizzle();
     return lh_report("packing");
 }
