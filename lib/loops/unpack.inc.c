@@ -314,7 +314,8 @@ static inline void unpack_64_of_8(const unpack_table_8 *t, const unsigned char *
 }
 #endif
 
-enum unpack_form { UNPACK_AS_THEY_ARE, UNPACK_EXACT, UNPACK_ONCE, UNPACK_TWICE, UNPACK_MENDED };
+/* UNPACK_INSIDE: once, and no word is beyond the largest. */
+enum unpack_form { UNPACK_AS_THEY_ARE, UNPACK_EXACT, UNPACK_INSIDE, UNPACK_ONCE, UNPACK_TWICE, UNPACK_MENDED };
 
 /* 16 or 8 values under their scale. */
 FPEMU_FN unpack_values unpack_under(enum unpack_form form, unpack_values v, float s, float second)
@@ -335,13 +336,17 @@ FPEMU_FN void unpack_scale(enum unpack_form form, enum unpack_type type, const f
     for (int k = 0; k < UNPACK_VECTORS && type != UNPACK_FLOATS; k += 2) {
         const __m512 a = unpack_under(form, v[k], s[next[k]], second);
         const __m512 b = unpack_under(form, v[k + 1], s[next[k + 1]], second);
-        const __m512i u = _mm512_castps_si512(a), w = _mm512_castps_si512(b);
-        __m512i words;
-        if (type == UNPACK_F16)
-            words = form <= UNPACK_EXACT ? narrow_f16_pair(a, b, _MM_FROUND_TO_NEAREST_INT) : narrow_f16_words(a, b);
-        else
-            words = form <= UNPACK_EXACT ? narrow_upper(u, w) : narrow_bf16_words(u, w);
-        _mm512_storeu_si512(y + k * UNPACK_LANES * 2, words);
+        char *const out = y + k * UNPACK_LANES * 2;
+        if (type == UNPACK_F16 && form <= UNPACK_INSIDE) { /* by halves, which costs less than to join them */
+            _mm256_storeu_si256((__m256i *)(void *)out, narrow_f16_side(a, _MM_FROUND_TO_NEAREST_INT));
+            _mm256_storeu_si256((__m256i *)(void *)(out + 32), narrow_f16_side(b, _MM_FROUND_TO_NEAREST_INT));
+        } else if (type == UNPACK_F16) {
+            _mm512_storeu_si512(out, narrow_f16_words(a, b));
+        } else {
+            _mm512_storeu_si512(out, form <= UNPACK_INSIDE
+                                         ? narrow_inside(1, form <= UNPACK_EXACT, a, b)
+                                         : narrow_bf16_words(_mm512_castps_si512(a), _mm512_castps_si512(b)));
+        }
     }
 #endif
     for (int k = 0; k < UNPACK_VECTORS && type == UNPACK_FLOATS; k++)
@@ -349,12 +354,8 @@ FPEMU_FN void unpack_scale(enum unpack_form form, enum unpack_type type, const f
                      unpack_under(form, v[k], s[next[k * UNPACK_LANES / 16]], second));
 }
 
-#if defined(__AVX512F__) && !defined(__AVX512VBMI__)
-/* What is known of values under their scales: all are words, or none passes the largest one. */
-enum unpack_known { UNPACK_ANY, UNPACK_INSIDE, UNPACK_WORDS };
-
-FPEMU_FN enum unpack_known unpack_knows(const core_unpack *u, enum unpack_type type, size_t count, const float *s,
-                                        float second)
+/* Whether no value under its scale, times `second`, passes the largest word. */
+FPEMU_FN int unpack_is_inside(const core_unpack *u, enum unpack_type type, size_t count, const float *s, float second)
 {
     const float infinite = type == UNPACK_F16 ? 65520 : core_value32(0x7f7f8000u); /* the first that becomes so */
     float most = 0;
@@ -363,8 +364,12 @@ FPEMU_FN enum unpack_known unpack_knows(const core_unpack *u, enum unpack_type t
         const float a = s[b] < 0 ? -s[b] : s[b];
         most = a > most ? a : most;
     }
-    return (u->most * most) * (second < 0 ? -second : second) < infinite ? UNPACK_INSIDE : UNPACK_ANY;
+    return (u->most * most) * (second < 0 ? -second : second) < infinite;
 }
+
+#if defined(__AVX512F__) && !defined(__AVX512VBMI__)
+/* What is known of the words of a table: all values are words, or none passes the largest one. */
+enum unpack_known { UNPACK_ANY, UNPACK_WITHIN, UNPACK_WORDS };
 
 /* Words of all codes of 4 bits under two scales, one after the other; nothing is to be mended. */
 FPEMU_FN __m512i unpack_words_of_4(const core_unpack *u, enum unpack_type type, enum unpack_known known, int twice,
@@ -420,16 +425,18 @@ FPEMU_FN void unpack_runs_words_4(const core_unpack *u, enum unpack_type type, e
 FPEMU_FN void unpack_as_words_4(const core_unpack *u, enum unpack_type type, size_t length, size_t count,
                                 const unsigned char *bytes, const float *s, float second, int tame, uint16_t *y)
 {
-    const enum unpack_known known = tame > 1 ? UNPACK_WORDS : unpack_knows(u, type, count, s, second);
+    const enum unpack_known known = tame > 1                                      ? UNPACK_WORDS
+                                    : unpack_is_inside(u, type, count, s, second) ? UNPACK_WITHIN
+                                                                                  : UNPACK_ANY;
     const int twice = second < 1 || second > 1;
     if (known && length == 16)
-        unpack_runs_words_4(u, type, UNPACK_INSIDE, 1, 16, count, bytes, s, second, y);
+        unpack_runs_words_4(u, type, UNPACK_WITHIN, 1, 16, count, bytes, s, second, y);
     else if (known == UNPACK_WORDS && length == 32)
         unpack_runs_words_4(u, type, UNPACK_WORDS, 0, 32, count, bytes, s, second, y);
     else if (known && length == 32 && !twice)
-        unpack_runs_words_4(u, type, UNPACK_INSIDE, 0, 32, count, bytes, s, second, y);
+        unpack_runs_words_4(u, type, UNPACK_WITHIN, 0, 32, count, bytes, s, second, y);
     else if (known)
-        unpack_runs_words_4(u, type, UNPACK_INSIDE, twice, length, count, bytes, s, second, y);
+        unpack_runs_words_4(u, type, UNPACK_WITHIN, twice, length, count, bytes, s, second, y);
     else
         unpack_runs_words_4(u, type, UNPACK_ANY, twice, length, count, bytes, s, second, y);
 }
@@ -506,6 +513,8 @@ FPEMU_FN void unpack_as_words_4(const core_unpack *u, enum unpack_type type, siz
             unpack_runs_##width(u, UNPACK_EXACT, type, length, count, bytes, s, second, y);                            \
         else if (second < 1 || second > 1)                                                                             \
             unpack_runs_##width(u, UNPACK_TWICE, type, length, count, bytes, s, second, y);                            \
+        else if (type != UNPACK_FLOATS && unpack_is_inside(u, type, count, s, 1))                                      \
+            unpack_runs_##width(u, UNPACK_INSIDE, type, length, count, bytes, s, second, y);                           \
         else                                                                                                           \
             unpack_runs_##width(u, UNPACK_ONCE, type, length, count, bytes, s, second, y);                             \
     }                                                                                                                  \
