@@ -630,6 +630,31 @@ static int block_fused_words(const block_job *j, const block_scales *s, size_t l
 #endif
 }
 
+/* Words of a large block that are neighbours: how many, up to the first piece that block_fused_words does not do. */
+static uint64_t block_fused_words_piece(const block_job *j, const core_scale *scale, const core_span *span)
+{
+    block_scales s;
+    uint64_t at = 0;
+    s.divide = scale->kind == CORE_SCALE_DIVIDE;
+    s.second = scale->d;
+    for (uint64_t m; at < span->n; at += m) {
+        const int64_t x = span->x + (int64_t)at, y = span->y + (int64_t)at;
+        uintw amax;
+        m = span->n - at < 4 * TILE ? span->n - at : 4 * TILE;
+        if (!block_scales_words(j, (size_t)m, NULL))
+            break;
+        block_runs_amax(j, x, (size_t)m, 1, NULL, &amax);
+        s.down[0] = scale->down;
+        s.s[0] = scale->s;
+        if (amax >= CARRIER_INF)
+            break;
+        block_try_fast(j, 1, &amax, &s);
+        if (!block_fused_words(j, &s, (size_t)m, 1, x, y))
+            break;
+    }
+    return at;
+}
+
 /* Elements of a large block with a known scale, from `position` on, where they are neighbours: how many. They are
  * looked at once more, since the scale may be that of another tensor. */
 static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint64_t position, uint64_t end,
@@ -646,7 +671,8 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     const uint64_t whole = p->place.elements;
     const int in_place = block_in_place(j);
     _Alignas(LINE) realw tile[ASIDE(4 * TILE)];
-    for (uint64_t at = 0, m; at < span.n; at += m) {
+    const uint64_t words = g || in_place ? 0 : block_fused_words_piece(j, &p->scale, &span);
+    for (uint64_t at = words, m; at < span.n; at += m) {
         const realw *const x = in_place ? j->x + span.x + (int64_t)at : tile;
         const uint64_t index = span.first + at;
         core_draw draw;
@@ -654,8 +680,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
         m = span.n - at < 4 * TILE ? span.n - at : 4 * TILE;
         if (m > TILE && j->stochastic && !g && !block_draws(j, index, (size_t)m, (size_t)m, &draw))
             m = TILE; /* for which r has room */
-        const int words = block_scales_words(j, (size_t)m, g);
-        if (!in_place && !words)
+        if (!in_place)
             block_load(j, span.x + (int64_t)at, 1, (size_t)m, tile);
         block_runs_amax(j, span.x + (int64_t)at, (size_t)m, 1, x, &amax);
         if (amax >= CARRIER_INF)
@@ -664,10 +689,6 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
         s.s[0] = p->scale.s;
         s.second = p->scale.d;
         block_try_fast(j, 1, &amax, &s);
-        if (words && block_fused_words(j, &s, (size_t)m, 1, span.x + (int64_t)at, span.y + (int64_t)at))
-            continue;
-        if (words)
-            block_load(j, span.x + (int64_t)at, 1, (size_t)m, tile);
         realw *const y = in_place ? j->y + span.y + (int64_t)at : tile;
         if (g && !block_try_counting(j, 1, &amax, &s))
             return at;

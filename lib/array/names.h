@@ -32,6 +32,7 @@
 #define block_fused_elements CARRIER(block_fused_elements)
 #define block_fused_piece CARRIER(block_fused_piece)
 #define block_fused_words CARRIER(block_fused_words)
+#define block_fused_words_piece CARRIER(block_fused_words_piece)
 #define block_give CARRIER(block_give)
 #define block_is_fast CARRIER(block_is_fast)
 #define block_is_plain CARRIER(block_is_plain)
