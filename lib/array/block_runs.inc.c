@@ -605,6 +605,56 @@ static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end
     return end - v;
 }
 
+/* Whether words of blocks of `length` may be rounded in the fast form without a tile. */
+static int block_scales_words(const block_job *j, size_t length, const gathering *g)
+{
+#if CARRIER_BITS == 32
+    return !g && j->fast[0] && block_measures_words(j, length) && j->words_y && j->k->scaled16[0];
+#else
+    (void)j, (void)length, (void)g;
+    return 0;
+#endif
+}
+
+/* block_fused_elements so; 0: they are not done. */
+static int block_fused_words(const block_job *j, const block_scales *s, size_t length, size_t count, int64_t x,
+                             int64_t y)
+{
+#if CARRIER_BITS == 32
+    return s->fast &&
+           j->k->scaled16[j->carrier == FPEMU_CARRIER_BF16](&j->element.plan, s->fast == 2, s->divide, length, count,
+                                                            s->down, s->s, s->second, j->words_x + x, j->words_y + y);
+#else
+    (void)j, (void)s, (void)length, (void)count, (void)x, (void)y;
+    return 0;
+#endif
+}
+
+/* Words of a large block that are neighbours: how many, up to the first piece that block_fused_words does not do. */
+static uint64_t block_fused_words_piece(const block_job *j, const core_scale *scale, const core_span *span)
+{
+    block_scales s;
+    uint64_t at = 0;
+    s.divide = scale->kind == CORE_SCALE_DIVIDE;
+    s.second = scale->d;
+    for (uint64_t m; at < span->n; at += m) {
+        const int64_t x = span->x + (int64_t)at, y = span->y + (int64_t)at;
+        uintw amax;
+        m = span->n - at < 4 * TILE ? span->n - at : 4 * TILE;
+        if (!block_scales_words(j, (size_t)m, NULL))
+            break;
+        block_runs_amax(j, x, (size_t)m, 1, NULL, &amax);
+        s.down[0] = scale->down;
+        s.s[0] = scale->s;
+        if (amax >= CARRIER_INF)
+            break;
+        block_try_fast(j, 1, &amax, &s);
+        if (!block_fused_words(j, &s, (size_t)m, 1, x, y))
+            break;
+    }
+    return at;
+}
+
 /* Elements of a large block with a known scale, from `position` on, where they are neighbours: how many. They are
  * looked at once more, since the scale may be that of another tensor. */
 static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint64_t position, uint64_t end,
@@ -621,7 +671,8 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     const uint64_t whole = p->place.elements;
     const int in_place = block_in_place(j);
     _Alignas(LINE) realw tile[ASIDE(4 * TILE)];
-    for (uint64_t at = 0, m; at < span.n; at += m) {
+    const uint64_t words = g || in_place ? 0 : block_fused_words_piece(j, &p->scale, &span);
+    for (uint64_t at = words, m; at < span.n; at += m) {
         const realw *const x = in_place ? j->x + span.x + (int64_t)at : tile;
         const uint64_t index = span.first + at;
         core_draw draw;
@@ -691,6 +742,24 @@ static uint64_t block_table_words(const block_job *j, uint64_t blocks, int64_t x
 #endif
 }
 
+/* Those of words by block_fused_words: how many up to the first that is not done so. */
+static uint64_t block_scaled_words(const block_job *j, uint64_t blocks, int64_t x, int64_t y)
+{
+    const size_t length = (size_t)j->walk.tile_length, fit = length < 2 * WORDS_TILE ? 2 * WORDS_TILE / length : 1;
+    const size_t full = fit < POW2_LANES ? fit : POW2_LANES;
+    _Alignas(LINE) uintw amax[POW2_LANES];
+    block_scales s;
+    for (uint64_t done = 0, known; done < blocks; done += known) {
+        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
+        const int64_t at = (int64_t)(done * length);
+        block_runs_amax(j, x + at, length, wanted, NULL, amax);
+        known = block_tile_scales(j, wanted, amax, &s);
+        if (known == 0 || !block_fused_words(j, &s, length, (size_t)known, x + at, y + at))
+            return done;
+    }
+    return blocks;
+}
+
 /* Those of words that are rounded as they are: how many up to the first that is not. */
 static uint64_t block_pow2_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y)
 {
@@ -731,8 +800,10 @@ static int block_rounds_words(const block_job *j, const gathering *g)
     core_draw draw;
     const int rounds = j->stochastic ? j->k->pow2_drawn16[0] && block_draws(j, 0, (size_t)length, 0, &draw)
                                      : j->pow2.mode == FPEMU_MODE_RNE && j->k->pow2_rows16[0];
+    if (block_table_is_quick(j))
+        return !g && j->k->codebook_runs16 && !j->stochastic && length % 32 == 0;
     if (!j->pow2.usable)
-        return !g && j->k->codebook_runs16 && block_table_is_quick(j) && !j->stochastic && length % 32 == 0;
+        return block_scales_words(j, (size_t)length, g);
     return !g && rounds && (length == 16 || length % 32 == 0);
 #else
     (void)j, (void)g;
@@ -747,15 +818,16 @@ static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t
 {
     const uint64_t length = j->walk.tile_length, full = WORDS_TILE / length;
     _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
-    const int table = !j->pow2.usable;
+    const int table = block_table_is_quick(j);
     int tries = block_rounds_words(j, g);
     uint64_t done = 0;
     for (uint64_t wanted, got; done < blocks; done += got) {
         const uint64_t i = index + done * length;
         const int64_t at = (int64_t)(done * length);
         if (tries) {
-            got = table ? block_table_words(j, blocks - done, x + at, y + at)
-                        : block_pow2_words(j, i, blocks - done, x + at, y + at);
+            got = table            ? block_table_words(j, blocks - done, x + at, y + at)
+                  : j->pow2.usable ? block_pow2_words(j, i, blocks - done, x + at, y + at)
+                                   : block_scaled_words(j, blocks - done, x + at, y + at);
             if (got > 0)
                 continue;
             tries = table || (j->stochastic && block_alike(j, i) < length);

@@ -162,6 +162,10 @@ typedef struct kernels {
                           const uint32_t *powers, uint16_t *y);
     int (*pow2_drawn16[2])(const core_pow2_block32 *q, const core_draw *d, size_t length, size_t count,
                            const uint16_t *x, const uint32_t *powers, uint16_t *y);
+    /* as scaled_fast, of words, by whether nothing passes the ends and by kind (divided 1); 0 where the loop does not do
+     * that. May be NULL */
+    int (*scaled16[2])(const core_plan32 *p, int inside, int divided, size_t length, size_t count, const float *down,
+                       const float *s, float second, const uint16_t *x, uint16_t *y);
     /* as codebook and codebook_runs, of words of either type: the first gives 0 where it does not do them, the second how
      * many blocks it did, up to the first whose scale leaves them to codebook_runs. Both may be NULL */
     int (*codebook16)(const core_search32 *s, int bfloat, size_t n, const uint16_t *x, uint16_t *y);

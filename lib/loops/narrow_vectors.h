@@ -51,15 +51,39 @@ static inline __m512i narrow_bf16_past(__m512i u, __m512i y, __mmask16 past)
     return _mm512_mask_mov_epi32(y, _mm512_cmpgt_epi32_mask(a, infinity), nan);
 }
 
+/* Words that are these upper halves, or one more where the lower ones are more than half, or half and the word odd. */
+static inline __m512i narrow_bf16_halves(__m512i high, __m512i low)
+{
+    const __m512i even = _mm512_set1_epi16(0x7ffe), one = _mm512_set1_epi16(1);
+    const __m512i rest = _mm512_ternarylogic_epi32(even, high, one, 0xf8); /* one of it carries in the average */
+    return _mm512_add_epi16(high, _mm512_srli_epi16(_mm512_avg_epu16(low, rest), 15));
+}
+
+static inline __m512i narrow_lower(__m512i a, __m512i b)
+{
+    const __m512i lower = _mm512_set_epi16(62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32, 30, 28, 26,
+                                           24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    return _mm512_permutex2var_epi16(a, lower, b);
+}
+
 static inline __m512i narrow_bf16_words(__m512i u, __m512i v)
 {
-    __mmask16 past[2];
-    __m512i a = narrow_bf16_vector(u, past), b = narrow_bf16_vector(v, past + 1);
-    if (__builtin_expect((past[0] | past[1]) != 0, 0)) {
-        a = narrow_bf16_past(u, a, past[0]);
-        b = narrow_bf16_past(v, b, past[1]);
+    const __m512i high = narrow_upper(u, v), last = _mm512_set1_epi16((short)0xfefe); /* twice the largest word */
+    if (__builtin_expect(_mm512_cmpge_epu16_mask(_mm512_slli_epi16(high, 1), last) != 0, 0)) {
+        __mmask16 past[2];
+        const __m512i a = narrow_bf16_vector(u, past), b = narrow_bf16_vector(v, past + 1);
+        return narrow_upper(narrow_bf16_past(u, a, past[0]), narrow_bf16_past(v, b, past[1]));
     }
-    return narrow_upper(a, b);
+    return narrow_bf16_halves(high, narrow_lower(u, v));
+}
+
+/* The same of either type where no number passes the largest word, or all are words. */
+static inline __m512i narrow_inside(int bfloat, int exact, __m512 a, __m512 b)
+{
+    const __m512i u = _mm512_castps_si512(a), v = _mm512_castps_si512(b);
+    return !bfloat ? narrow_f16_pair(a, b, _MM_FROUND_TO_NEAREST_INT)
+           : exact ? narrow_upper(u, v)
+                   : narrow_bf16_halves(narrow_upper(u, v), narrow_lower(u, v));
 }
 
 /* 16 words to bits of binary32. */

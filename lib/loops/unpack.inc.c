@@ -314,7 +314,8 @@ static inline void unpack_64_of_8(const unpack_table_8 *t, const unsigned char *
 }
 #endif
 
-enum unpack_form { UNPACK_AS_THEY_ARE, UNPACK_EXACT, UNPACK_ONCE, UNPACK_TWICE, UNPACK_MENDED };
+/* UNPACK_INSIDE: once, and no word is beyond the largest. */
+enum unpack_form { UNPACK_AS_THEY_ARE, UNPACK_EXACT, UNPACK_INSIDE, UNPACK_ONCE, UNPACK_TWICE, UNPACK_MENDED };
 
 /* 16 or 8 values under their scale. */
 FPEMU_FN unpack_values unpack_under(enum unpack_form form, unpack_values v, float s, float second)
@@ -335,13 +336,17 @@ FPEMU_FN void unpack_scale(enum unpack_form form, enum unpack_type type, const f
     for (int k = 0; k < UNPACK_VECTORS && type != UNPACK_FLOATS; k += 2) {
         const __m512 a = unpack_under(form, v[k], s[next[k]], second);
         const __m512 b = unpack_under(form, v[k + 1], s[next[k + 1]], second);
-        const __m512i u = _mm512_castps_si512(a), w = _mm512_castps_si512(b);
-        __m512i words;
-        if (type == UNPACK_F16)
-            words = form <= UNPACK_EXACT ? narrow_f16_pair(a, b, _MM_FROUND_TO_NEAREST_INT) : narrow_f16_words(a, b);
-        else
-            words = form <= UNPACK_EXACT ? narrow_upper(u, w) : narrow_bf16_words(u, w);
-        _mm512_storeu_si512(y + k * UNPACK_LANES * 2, words);
+        char *const out = y + k * UNPACK_LANES * 2;
+        if (type == UNPACK_F16 && form <= UNPACK_INSIDE) { /* by halves, which costs less than to join them */
+            _mm256_storeu_si256((__m256i *)(void *)out, narrow_f16_side(a, _MM_FROUND_TO_NEAREST_INT));
+            _mm256_storeu_si256((__m256i *)(void *)(out + 32), narrow_f16_side(b, _MM_FROUND_TO_NEAREST_INT));
+        } else if (type == UNPACK_F16) {
+            _mm512_storeu_si512(out, narrow_f16_words(a, b));
+        } else {
+            _mm512_storeu_si512(out, form <= UNPACK_INSIDE
+                                         ? narrow_inside(1, form <= UNPACK_EXACT, a, b)
+                                         : narrow_bf16_words(_mm512_castps_si512(a), _mm512_castps_si512(b)));
+        }
     }
 #endif
     for (int k = 0; k < UNPACK_VECTORS && type == UNPACK_FLOATS; k++)
@@ -349,12 +354,109 @@ FPEMU_FN void unpack_scale(enum unpack_form form, enum unpack_type type, const f
                      unpack_under(form, v[k], s[next[k * UNPACK_LANES / 16]], second));
 }
 
+/* Whether no value under its scale, times `second`, passes the largest word. */
+FPEMU_FN int unpack_is_inside(const core_unpack *u, enum unpack_type type, size_t count, const float *s, float second)
+{
+    const float infinite = type == UNPACK_F16 ? 65520 : core_value32(0x7f7f8000u); /* the first that becomes so */
+    float most = 0;
+#pragma omp simd reduction(max : most)
+    for (size_t b = 0; b < count; b++) {
+        const float a = s[b] < 0 ? -s[b] : s[b];
+        most = a > most ? a : most;
+    }
+    return (u->most * most) * (second < 0 ? -second : second) < infinite;
+}
+
+#if defined(__AVX512F__) && !defined(__AVX512VBMI__)
+/* What is known of the words of a table: all values are words, or none passes the largest one. */
+enum unpack_known { UNPACK_ANY, UNPACK_WITHIN, UNPACK_WORDS };
+
+/* Words of all codes of 4 bits under two scales, one after the other; nothing is to be mended. */
+FPEMU_FN __m512i unpack_words_of_4(const core_unpack *u, enum unpack_type type, enum unpack_known known, int twice,
+                                   const float *s, size_t next, float second)
+{
+    const enum unpack_form form = twice ? UNPACK_TWICE : UNPACK_ONCE;
+    const __m512 v = _mm512_castsi512_ps(_mm512_loadu_si512(u->values));
+    const __m512 a = unpack_under(form, v, s[0], second), b = next ? unpack_under(form, v, s[next], second) : a;
+    if (known)
+        return narrow_inside(type == UNPACK_BF16, known == UNPACK_WORDS, a, b);
+    return type == UNPACK_F16 ? narrow_f16_words(a, b)
+                              : narrow_bf16_words(_mm512_castps_si512(a), _mm512_castps_si512(b));
+}
+
+/* Words of at most 32 codes; of the upper 16 the codes are `above` less than their places in the table, 16 or 0. The two
+ * codes of a byte come into either half of 32 bits. */
+FPEMU_FN void unpack_32_of_4(__m512i table, __m512i above, size_t n, const unsigned char *bytes, uint16_t *y)
+{
+    const __m512i low = _mm512_set1_epi32(0x000f000f);
+    const __mmask16 in = n < 32 ? (__mmask16)(0xffffu >> (16 - (n + 1) / 2)) : 0xffff;
+    const __m512i byte = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(in, bytes));
+    const __m512i code = _mm512_ternarylogic_epi32(byte, _mm512_slli_epi32(byte, 12), low, 0xa8);
+    const __m512i made = _mm512_permutexvar_epi16(_mm512_or_si512(code, above), table);
+    if (n < 32)
+        _mm512_mask_storeu_epi16(y, 0xffffffffu >> (32 - n), made);
+    else
+        _mm512_storeu_si512(y, made);
+}
+
+/* Words are looked up under their scales; of blocks of 16 two at a time. */
+FPEMU_FN void unpack_runs_words_4(const core_unpack *u, enum unpack_type type, enum unpack_known known, int twice,
+                                  size_t length, size_t count, const unsigned char *bytes, const float *s, float second,
+                                  uint16_t *y)
+{
+    const __m512i none = _mm512_setzero_si512(), sixteen = _mm512_set1_epi16(16);
+    const __m512i above = _mm512_inserti64x4(none, _mm512_castsi512_si256(sixteen), 1);
+    size_t b = 0;
+    for (; length == 16 && b + 2 <= count; b += 2)
+        unpack_32_of_4(unpack_words_of_4(u, type, known, twice, s + b, 1, second), above, 32, bytes + b * 8,
+                       y + b * 16);
+    for (; b < count; b++) {
+        const __m512i table = unpack_words_of_4(u, type, known, twice, s + b, 0, second);
+        const unsigned char *const from = bytes + b * (length / 2);
+        uint16_t *const to = y + b * length;
+        const size_t whole = length - length % 32;
+        for (size_t i = 0; i < whole; i += 32)
+            unpack_32_of_4(table, none, 32, from + i / 2, to + i);
+        if (whole < length)
+            unpack_32_of_4(table, none, length - whole, from + whole / 2, to + whole);
+    }
+}
+
+FPEMU_FN void unpack_as_words_4(const core_unpack *u, enum unpack_type type, size_t length, size_t count,
+                                const unsigned char *bytes, const float *s, float second, int tame, uint16_t *y)
+{
+    const enum unpack_known known = tame > 1                                      ? UNPACK_WORDS
+                                    : unpack_is_inside(u, type, count, s, second) ? UNPACK_WITHIN
+                                                                                  : UNPACK_ANY;
+    const int twice = second < 1 || second > 1;
+    if (known && length == 16)
+        unpack_runs_words_4(u, type, UNPACK_WITHIN, 1, 16, count, bytes, s, second, y);
+    else if (known == UNPACK_WORDS && length == 32)
+        unpack_runs_words_4(u, type, UNPACK_WORDS, 0, 32, count, bytes, s, second, y);
+    else if (known && length == 32 && !twice)
+        unpack_runs_words_4(u, type, UNPACK_WITHIN, 0, 32, count, bytes, s, second, y);
+    else if (known)
+        unpack_runs_words_4(u, type, UNPACK_WITHIN, twice, length, count, bytes, s, second, y);
+    else
+        unpack_runs_words_4(u, type, UNPACK_ANY, twice, length, count, bytes, s, second, y);
+}
+#define UNPACK_WORDS_LOOKED_UP(width, type)                                                                            \
+    if ((width) == 4 && tame)                                                                                          \
+        unpack_as_words_4(u, type, length, count, bytes, s, second, tame, (uint16_t *)y);                              \
+    else
+#else
+#define UNPACK_WORDS_LOOKED_UP(width, type)
+#endif
+
 #ifdef __AVX512F__
+#define UNPACK_WORDS_AS(width, type)                                                                                   \
+    UNPACK_WORDS_LOOKED_UP(width, type)                                                                                \
+    unpack_as_##width(u, type, length, count, bytes, s, second, tame, (char *)y);                                      \
+    break;
 #define UNPACK_WORDS(width)                                                                                            \
-    case UNPACK_F16: unpack_as_##width(u, UNPACK_F16, length, count, bytes, s, second, tame, (char *)y); break;        \
+    case UNPACK_F16: UNPACK_WORDS_AS(width, UNPACK_F16)                                                                \
     case UNPACK_BF16:                                                                                                  \
-        unpack_as_##width(u, UNPACK_BF16, length, count, bytes, s, second, tame, (char *)y);                           \
-        break;
+        UNPACK_WORDS_AS(width, UNPACK_BF16)
 #else
 #define UNPACK_WORDS(width)
 #endif
@@ -411,6 +513,8 @@ FPEMU_FN void unpack_scale(enum unpack_form form, enum unpack_type type, const f
             unpack_runs_##width(u, UNPACK_EXACT, type, length, count, bytes, s, second, y);                            \
         else if (second < 1 || second > 1)                                                                             \
             unpack_runs_##width(u, UNPACK_TWICE, type, length, count, bytes, s, second, y);                            \
+        else if (type != UNPACK_FLOATS && unpack_is_inside(u, type, count, s, 1))                                      \
+            unpack_runs_##width(u, UNPACK_INSIDE, type, length, count, bytes, s, second, y);                           \
         else                                                                                                           \
             unpack_runs_##width(u, UNPACK_ONCE, type, length, count, bytes, s, second, y);                             \
     }                                                                                                                  \

@@ -381,6 +381,10 @@ static void narrow(size_t n, const double *x, float *y)
     {                                                                                                                  \
         NULL                                                                                                           \
     }
+#define WORDS_SCALED                                                                                                   \
+    {                                                                                                                  \
+        NULL                                                                                                           \
+    }
 #endif
 
 #ifdef __AVX512F__
@@ -486,8 +490,9 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .round_words = WORDS_TABLE,                          \
         .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .encode16 = ENCODE_WORDS,                     \
         .runs_amax16 = WORDS_AMAX, .pow2_rows16 = WORDS_POW2, .pow2_drawn16 = WORDS_POW2_DRAWN,                        \
-        .codebook16 = CODEBOOK_WORDS, .codebook_runs16 = CODEBOOK_WORDS_RUNS, .operate16 = WORDS_OPERATE,              \
-        .pack32 = pack, .pack_few = PACK_FEW, .block_few = BLOCK_FEW, .block_few_most = BLOCK_FEW_MOST,                \
+        .scaled16 = WORDS_SCALED, .codebook16 = CODEBOOK_WORDS, .codebook_runs16 = CODEBOOK_WORDS_RUNS,                \
+        .operate16 = WORDS_OPERATE, .pack32 = pack, .pack_few = PACK_FEW, .block_few = BLOCK_FEW,                      \
+        .block_few_most = BLOCK_FEW_MOST,                                                                              \
         .unpack32 = UNPACK_TABLE(unpack_8), .unpack_words = UNPACK_GIVES_WORDS, .decode_words = words_of,              \
         .unpack_make = unpack_make, .fma_odd = fma_odd, .round_nearest = round_nearest,                                \
         .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,                                              \

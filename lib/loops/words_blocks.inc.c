@@ -11,23 +11,25 @@ static inline __m512i words_doubled(const uint16_t *x)
     return _mm512_slli_epi16(_mm512_loadu_si512(x), 1);
 }
 
-/* The larger of neighbours: of words of a in the even places and of b in the odd ones; by 32 bits and by 64, of a first;
- * and by 128 bits, those of a in the lower half. */
+/* The larger of neighbours: by 64 bits, of a first; by 32 bits, of all in a before all in b; of words of a in the even
+ * places and of b in the odd ones; and by 128 bits, those of a in the lower half. */
+static inline __m512i words_larger_fours(__m512i a, __m512i b)
+{
+    return WORDS_LARGER(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+}
+
+static inline __m512i words_larger_pairs(__m512i a, __m512i b)
+{
+    const __m512 left = _mm512_castsi512_ps(a), right = _mm512_castsi512_ps(b);
+    return WORDS_LARGER(_mm512_castps_si512(_mm512_shuffle_ps(left, right, 0x88)),
+                        _mm512_castps_si512(_mm512_shuffle_ps(left, right, 0xdd)));
+}
+
 static inline __m512i words_larger(__m512i a, __m512i b)
 {
     const __mmask32 odd = 0xaaaaaaaa;
     return WORDS_LARGER(_mm512_mask_blend_epi16(odd, a, _mm512_slli_epi32(b, 16)),
                         _mm512_mask_blend_epi16(odd, _mm512_srli_epi32(a, 16), b));
-}
-
-static inline __m512i words_larger_pairs(__m512i a, __m512i b)
-{
-    return WORDS_LARGER(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-}
-
-static inline __m512i words_larger_fours(__m512i a, __m512i b)
-{
-    return WORDS_LARGER(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
 }
 
 static inline __m512i words_larger_lanes(__m512i a, __m512i b)
@@ -44,13 +46,17 @@ static inline __m512i words_column(size_t n, const uint16_t *x)
     return largest;
 }
 
-/* Eight vectors of columns become one, whose lanes of 128 bits have eight words in a row: of vector 0, 1, ... */
+/* Eight vectors of columns become one, whose lanes of 128 bits have eight words in a row: of vector 0, 1, ... What
+ * costs most comes last, when there are fewest. */
 static inline __m512i words_of_eight(size_t n, const uint16_t *x)
 {
-    __m512i pair[4];
-    for (size_t p = 0; p < 4; p++)
-        pair[p] = words_larger(words_column(n, x + 2 * p * n), words_column(n, x + (2 * p + 1) * n));
-    return words_larger_fours(words_larger_pairs(pair[0], pair[1]), words_larger_pairs(pair[2], pair[3]));
+    __m512i two[2];
+    for (size_t k = 0; k < 2; k++) {
+        const uint16_t *const from = x + k * n;
+        two[k] = words_larger_pairs(words_larger_fours(words_column(n, from), words_column(n, from + 2 * n)),
+                                    words_larger_fours(words_column(n, from + 4 * n), words_column(n, from + 6 * n)));
+    }
+    return words_larger(two[0], two[1]);
 }
 
 /* Largest magnitudes of 16 blocks of n words, n = 16 or a multiple of 32, as bits of binary32. */
@@ -261,6 +267,92 @@ FPEMU_FN void words_block_draws(const words_blocks *w, const core_pow2_block32 *
     }
 }
 
+/* 32 words as numbers, and back where none of these passes the largest word: in the lower and the upper half those of
+ * binary16, in even and odd places those of bfloat16. */
+FPEMU_FN void words_widen(int bfloat, const uint16_t *x, __m512 *u)
+{
+    if (bfloat) {
+        const __m512i both = word_load(x);
+        u[0] = _mm512_castsi512_ps(_mm512_slli_epi32(both, 16));
+        u[1] = _mm512_castsi512_ps(_mm512_and_si512(both, _mm512_set1_epi32((int)0xffff0000u)));
+    } else { /* by loads, since to halve a vector costs more */
+        u[0] = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)x));
+        u[1] = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(x + 16)));
+    }
+}
+
+FPEMU_FN __m512i words_narrow(int bfloat, const __m512 *y)
+{
+    if (!bfloat)
+        return narrow_inside(0, 0, y[0], y[1]);
+    const __m512i even = _mm512_castps_si512(y[0]), odd = _mm512_castps_si512(y[1]);
+    const __m512i upper = _mm512_set1_epi32((int)0xffff0000u);
+    const __m512i high = _mm512_ternarylogic_epi32(_mm512_srli_epi32(even, 16), odd, upper, 0xf8);
+    const __m512i low = _mm512_ternarylogic_epi32(_mm512_slli_epi32(odd, 16), even, upper, 0xf4);
+    return narrow_bf16_halves(high, low);
+}
+
+/* y of 16 elements as core_pow2_float has it, but for the sign of a zero, and core_pow2_fixed: C and half of it let
+ * negative numbers count too. */
+FPEMU_FN __m512 words_pow2_y(const core_pow2_block32 *q, int fixed, __m512i power, __m512 x)
+{
+    const __m512 max = _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_set1_epi32((int)q->max)));
+    if (fixed) {
+        const __m512i lowest = _mm512_add_epi32(power, _mm512_set1_epi32((int)(q->lowest | 0x80000000u)));
+        const __m512 shift = _mm512_castsi512_ps(_mm512_add_epi32(power, _mm512_set1_epi32((int)q->shift)));
+        const __m512 nearest = _mm512_sub_ps(_mm512_add_ps(x, shift), shift);
+        return _mm512_max_ps(_mm512_min_ps(nearest, max), _mm512_castsi512_ps(lowest));
+    }
+    const __m512i e = _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32((int)CORE_INF32));
+    const __m512i emin = _mm512_add_epi32(power, _mm512_set1_epi32((int)q->emin));
+    const __m512 by = _mm512_castsi512_ps(_mm512_max_epi32(e, emin));
+    const __m512 times = _mm512_castsi512_ps(_mm512_set1_epi32((int)(q->up + 0x3fc00000u))); /* 1.5 */
+    const __m512 nearest = _mm512_fnmadd_ps(by, times, _mm512_fmadd_ps(by, times, x));
+    return _mm512_range_ps(nearest, max, 2); /* the smaller magnitude, with the sign of the first */
+}
+
+/* 32 words of a block, or of two, by way of binary32. */
+FPEMU_FN __m512i words_pow2_wide(const core_pow2_block32 *q, int bfloat, int fixed, const uint32_t *powers, size_t even,
+                                 size_t odd, const uint16_t *x)
+{
+    __m512 u[2], y[2];
+    words_widen(bfloat, x, u);
+    for (size_t k = 0; k < 2; k++) {
+        const size_t last = k ? odd : even;
+        y[k] = words_pow2_y(q, fixed, words_of_blocks(powers, bfloat ? even : last, bfloat ? odd : last), u[k]);
+    }
+    const __m512i made = words_narrow(bfloat, y);
+    return fixed ? made : word_with_sign(made, word_load(x), word_all(0x8000));
+}
+
+/* Blocks to nearest where one of them is not rounded as a word: its smallest normal number may be none of the type. 0
+ * where an element may pass the largest word. */
+FPEMU_FN int words_pow2_wide_rows(const core_pow2_block32 *q, int bfloat, int fixed, size_t length, size_t count,
+                                  const uint16_t *x, const uint32_t *powers, uint16_t *y)
+{
+    const uint32_t most = q->max > q->lowest ? q->max : q->lowest;
+    const uint32_t infinite = bfloat ? 0x7f7f8000u : core_bits32(65520); /* the first that is rounded to infinity */
+    uint32_t past = !fixed && q->up < 2u << 23;                          /* which leaves no room for half of C */
+#pragma omp simd reduction(+ : past)
+    for (size_t b = 0; b < count; b++)
+        past += most + powers[b] >= infinite;
+    if (past)
+        return 0;
+    size_t b = 0;
+    for (; length == 16 && b + 2 <= count; b += 2)
+        word_store(y + b * 16, words_pow2_wide(q, bfloat, fixed, powers, b, b + 1, x + b * 16));
+    for (; length > 16 && b < count; b++)
+        for (size_t i = b * length; i < (b + 1) * length; i += 32)
+            word_store(y + i, words_pow2_wide(q, bfloat, fixed, powers, b, b, x + i));
+    if (b < count) {
+        uint16_t few[32] = {0};
+        memcpy(few, x + b * 16, 16 * sizeof *few);
+        word_store(few, words_pow2_wide(q, bfloat, fixed, powers, b, b, few));
+        memcpy(y + b * 16, few, 16 * sizeof *few);
+    }
+    return 1;
+}
+
 /* By the random bits of d, or to nearest where it is NULL. */
 FPEMU_FN int words_pow2_by(int bfloat, int fixed, const core_pow2_block32 *how, const core_draw *d, size_t length,
                            size_t count, const uint16_t *x, const uint32_t *powers, uint16_t *y)
@@ -281,7 +373,7 @@ FPEMU_FN int words_pow2_by(int bfloat, int fixed, const core_pow2_block32 *how, 
         w.zero_or_down[b] = (d ? one.down : one.zero) * 0x10001u;
     }
     if (others)
-        return 0;
+        return !d && words_pow2_wide_rows(&q, bfloat, fixed, length, count, x, powers, y);
     if (d)
         words_block_draws(&w, &q, d, powers, bfloat, fixed, length, count, x, y);
     else
@@ -307,6 +399,138 @@ WORDS_POW2_ROWS(bf16, 1)
 #undef WORDS_POW2_ROWS
 #undef WORDS_LARGER
 
+/* A number of their block each; `next` 1: the upper 16 words are of the next one. */
+FPEMU_FN void words_numbers(int bfloat, const float *number, size_t next, __m512 *out)
+{
+    out[0] = _mm512_set1_ps(number[0]);
+    out[1] = _mm512_set1_ps(number[next]);
+    if (bfloat && next)
+        out[0] = out[1] = _mm512_mask_mov_ps(out[0], 0xff00, out[1]);
+}
+
+/* Whether no element of the plan times one of these scales and `second` passes the largest word. */
+FPEMU_FN int words_inside(const core_plan32 *p, int bfloat, size_t count, const float *s, float second)
+{
+    const float max = core_value32(p->max[0] > p->max[1] ? p->max[0] : p->max[1]);
+    const float infinite = bfloat ? core_value32(0x7f7f8000u) : 65520; /* the first that is rounded to infinity */
+    float most = 0;
+#pragma omp simd reduction(max : most)
+    for (size_t b = 0; b < count; b++)
+        most = s[b] > most ? s[b] : most;
+    return (max * most) * second < infinite;
+}
+
+/* y of 16 finite elements as core_fast_stop and core_fast_even have it: of the former without the sign and, unless
+ * `inside`, of magnitudes; of the latter where the step is 1. */
+FPEMU_FN __m512 words_fast_y(const core_plan32 *p, int even, int inside, int divided, __m512 down, __m512 s,
+                             __m512 second, __m512 x)
+{
+    __m512 t = _mm512_mul_ps(x, down), y;
+    if (divided)
+        t = _mm512_fmadd_ps(_mm512_fnmadd_ps(t, s, x), down, t);
+    if (even) {
+        const __m512 high = _mm512_castsi512_ps(_mm512_set1_epi32((int)p->max[0]));
+        const __m512 low = _mm512_castsi512_ps(_mm512_set1_epi32((int)(p->max[1] | 0x80000000u)));
+        if (!inside)
+            t = _mm512_min_ps(_mm512_max_ps(t, low), high);
+        t = _mm512_roundscale_ps(t, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        y = _mm512_fmadd_ps(t, s, _mm512_setzero_ps()); /* -0 becomes 0 */
+    } else {
+        const __m512i u = _mm512_castps_si512(t), infinity = _mm512_set1_epi32((int)CORE_INF32);
+        const __m512i cut = inside ? u : _mm512_min_epu32(u, _mm512_set1_epi32((int)p->max[0]));
+        const __m512i emin = _mm512_set1_epi32((int)p->fast_emin), up = _mm512_set1_epi32((int)p->fast_up);
+        const __m512i power = _mm512_max_epi32(_mm512_and_si512(cut, infinity), emin);
+        const __m512 by = _mm512_castsi512_ps(power), a = _mm512_castsi512_ps(cut);
+        const __m512 times = _mm512_castsi512_ps(_mm512_add_epi32(up, _mm512_set1_epi32(0x3fc00000))); /* 1.5 */
+        const __m512 c = _mm512_castsi512_ps(_mm512_add_epi32(power, up));
+        t = inside ? _mm512_fnmadd_ps(by, times, _mm512_fmadd_ps(by, times, a)) : _mm512_sub_ps(_mm512_add_ps(a, c), c);
+        y = _mm512_mul_ps(t, s);
+    }
+    return divided ? y : _mm512_mul_ps(y, second);
+}
+
+FPEMU_FN __m512i words_fast(const core_plan32 *p, int bfloat, int even, int inside, int divided, const float *downs,
+                            const float *scales, size_t next, __m512 second, const uint16_t *x)
+{
+    const __m512 magnitude = _mm512_castsi512_ps(_mm512_set1_epi32(0x7fffffff));
+    __m512 u[2], down[2], s[2], y[2];
+    words_widen(bfloat, x, u);
+    words_numbers(bfloat, downs, next, down);
+    words_numbers(bfloat, scales, next, s);
+    for (size_t k = 0; k < 2; k++) {
+        const __m512 from = even || inside ? u[k] : _mm512_and_ps(u[k], magnitude);
+        y[k] = words_fast_y(p, even, inside, divided, down[k], s[k], second, from);
+    }
+    const __m512i made = words_narrow(bfloat, y);
+    return even ? made : word_with_sign(made, word_load(x), word_all(0x8000));
+}
+
+/* All elements of the blocks, 32 at a time; of 16 two blocks, and the last few of a block by way of a vector. */
+FPEMU_FN void words_fast_rows(const core_plan32 *plan, int bfloat, int even, int inside, int divided, size_t length,
+                              size_t count, const float *down, const float *s, float times, const uint16_t *x,
+                              uint16_t *y)
+{
+    const core_plan32 p = *plan;
+    const __m512 second = _mm512_set1_ps(times);
+    const size_t whole = length - length % 32;
+    size_t b = 0;
+    for (; length == 16 && b + 2 <= count; b += 2)
+        word_store(y + b * 16, words_fast(&p, bfloat, even, inside, divided, down + b, s + b, 1, second, x + b * 16));
+    for (; b < count; b++) {
+        const uint16_t *const from = x + b * length;
+        uint16_t *const to = y + b * length;
+        for (size_t i = 0; i < whole; i += 32)
+            word_store(to + i, words_fast(&p, bfloat, even, inside, divided, down + b, s + b, 0, second, from + i));
+        if (whole < length) {
+            uint16_t few[32] = {0};
+            memcpy(few, from + whole, (length - whole) * sizeof *few);
+            word_store(few, words_fast(&p, bfloat, even, inside, divided, down + b, s + b, 0, second, few));
+            memcpy(to + whole, few, (length - whole) * sizeof *few);
+        }
+    }
+}
+
+/* The usual lengths as constants. */
+#define WORDS_FAST(even, inside, divided)                                                                              \
+    if (length == 16)                                                                                                  \
+        words_fast_rows(p, bfloat, even, inside, divided, 16, count, down, s, second, x, y);                           \
+    else if (length == 32)                                                                                             \
+        words_fast_rows(p, bfloat, even, inside, divided, 32, count, down, s, second, x, y);                           \
+    else                                                                                                               \
+        words_fast_rows(p, bfloat, even, inside, divided, length, count, down, s, second, x, y);                       \
+    break
+
+FPEMU_FN int words_fast_by(const core_plan32 *p, int bfloat, int inside, int divided, size_t length, size_t count,
+                           const float *down, const float *s, float second, const uint16_t *x, uint16_t *y)
+{
+    const int even = p->rule == CORE_RULE_EVEN;
+    if (!words_inside(p, bfloat, count, s, second) || (even && p->fast_emin + p->fast_up != 150u << 23))
+        return 0;
+    switch (4 * even + 2 * (inside != 0) + (divided != 0)) {
+    case 0: WORDS_FAST(0, 0, 0);
+    case 1: WORDS_FAST(0, 0, 1);
+    case 2: WORDS_FAST(0, 1, 0);
+    case 3: WORDS_FAST(0, 1, 1);
+    case 4: WORDS_FAST(1, 0, 0);
+    case 5: WORDS_FAST(1, 0, 1);
+    case 6: WORDS_FAST(1, 1, 0);
+    default: WORDS_FAST(1, 1, 1);
+    }
+    return 1;
+}
+#undef WORDS_FAST
+
+static int words_scaled_f16(const core_plan32 *p, int inside, int divided, size_t length, size_t count,
+                            const float *down, const float *s, float second, const uint16_t *x, uint16_t *y)
+{
+    return words_fast_by(p, 0, inside, divided, length, count, down, s, second, x, y);
+}
+
+static int words_scaled_bf16(const core_plan32 *p, int inside, int divided, size_t length, size_t count,
+                             const float *down, const float *s, float second, const uint16_t *x, uint16_t *y)
+{
+    return words_fast_by(p, 1, inside, divided, length, count, down, s, second, x, y);
+}
 #define WORDS_AMAX                                                                                                     \
     {                                                                                                                  \
         words_runs_amax_f16, words_runs_amax_bf16                                                                      \
@@ -318,4 +542,8 @@ WORDS_POW2_ROWS(bf16, 1)
 #define WORDS_POW2_DRAWN                                                                                               \
     {                                                                                                                  \
         words_pow2_drawn_f16, words_pow2_drawn_bf16                                                                    \
+    }
+#define WORDS_SCALED                                                                                                   \
+    {                                                                                                                  \
+        words_scaled_f16, words_scaled_bf16                                                                            \
     }

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* words_operations.inc.c - sums and products of binary16 and bfloat16 words, and quotients of binary16, in the type
- * itself, to nearest even, for AVX-512; included by variant.inc.c. Quotients of bfloat16 go through subnormal numbers of
- * binary32, by which processors divide slowly. The result in binary32 is rounded once more: twice the type's digits and
+/* words_operations.inc.c - sums, products and quotients of binary16 and bfloat16 words in the type itself, to nearest
+ * even, for AVX-512; included by variant.inc.c. The result in binary32 is rounded once more: twice the type's digits and
  * two more are 24 or fewer, so that the second rounding sees on which side of a middle the exact one lies [Figueroa
  * 1995]. The same of results below the least normal number: a product is exact there or less than half of the least
  * one, sums are exact, and a quotient differs from a middle by more than the last bits of binary32.
  * tests/against_judges/words.c compares them. */
 
-FPEMU_FN __m512 words_reals(int work, __m512 a, __m512 b)
+/* Processors divide slowly by subnormal numbers, which many of bfloat16 are in binary32: so numbers from 1 to 2 are
+ * divided, and the quotient is moved to its binade. Infinities, zeros and NaN come of the exponents. */
+FPEMU_FN __m512 words_quotient(__m512 a, __m512 b)
+{
+    const __m512 over = _mm512_getmant_ps(a, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src);
+    const __m512 under = _mm512_getmant_ps(b, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_src);
+    return _mm512_scalef_ps(_mm512_div_ps(over, under), _mm512_sub_ps(_mm512_getexp_ps(a), _mm512_getexp_ps(b)));
+}
+
+FPEMU_FN __m512 words_reals(int bfloat, int work, __m512 a, __m512 b)
 {
     return work == FPEMU_OPERATION_ADD   ? _mm512_add_ps(a, b)
            : work == FPEMU_OPERATION_SUB ? _mm512_sub_ps(a, b)
            : work == FPEMU_OPERATION_MUL ? _mm512_mul_ps(a, b)
+           : bfloat                      ? words_quotient(a, b)
                                          : _mm512_div_ps(a, b);
 }
 
@@ -27,8 +36,8 @@ FPEMU_FN __m512 words_rounded(int bfloat, uint32_t nan, __m512 v)
 
 FPEMU_FN words words_result(int bfloat, int work, uint32_t nan, words a, words b)
 {
-    const __m512 first = words_reals(work, word_first(a, bfloat), word_first(b, bfloat));
-    const __m512 second = words_reals(work, word_second(a, bfloat), word_second(b, bfloat));
+    const __m512 first = words_reals(bfloat, work, word_first(a, bfloat), word_first(b, bfloat));
+    const __m512 second = words_reals(bfloat, work, word_second(a, bfloat), word_second(b, bfloat));
     return word_joined(words_rounded(bfloat, nan, first), words_rounded(bfloat, nan, second), bfloat);
 }
 
@@ -59,12 +68,13 @@ WORDS_OPERATION(f16, 0, div, FPEMU_OPERATION_DIV)
 WORDS_OPERATION(bf16, 1, add, FPEMU_OPERATION_ADD)
 WORDS_OPERATION(bf16, 1, sub, FPEMU_OPERATION_SUB)
 WORDS_OPERATION(bf16, 1, mul, FPEMU_OPERATION_MUL)
+WORDS_OPERATION(bf16, 1, div, FPEMU_OPERATION_DIV)
 #undef WORDS_OPERATION
 
 #define WORDS_OPERATE                                                                                                  \
     {                                                                                                                  \
         {words_add_f16, words_sub_f16, words_mul_f16, words_div_f16},                                                  \
         {                                                                                                              \
-            words_add_bf16, words_sub_bf16, words_mul_bf16, NULL                                                       \
+            words_add_bf16, words_sub_bf16, words_mul_bf16, words_div_bf16                                             \
         }                                                                                                              \
     }

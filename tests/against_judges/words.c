@@ -19,6 +19,7 @@ enum { WORDS = 65536, ORDERS = 3 };
 
 typedef fpemu_status pack_words(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
                                 const uint16_t *x, void *packed, fpemu_stats *s);
+typedef fpemu_status unpack_words(const fpemu_format *f, const fpemu_shape *shape, const void *packed, uint16_t *y);
 typedef fpemu_status arith_words(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, size_t n,
                                  const uint16_t *const *operands, const size_t *steps, uint16_t *y, fpemu_stats *s);
 typedef fpemu_status quantize_words(const fpemu_format *f, const fpemu_rounding *r, size_t n, const uint16_t *x,
@@ -27,11 +28,14 @@ static const struct type {
     const char *name;
     quantize_words *quantize;
     pack_words *pack;
+    unpack_words *unpack;
     arith_words *arith;
     int (*fits)(const fpemu_format *f);
     int digits, bias;
-} types[] = {{"f16", fpemu_quantize_f16, fpemu_pack_f16, fpemu_arith_f16, fpemu_format_fits_f16, 10, 15},
-             {"bf16", fpemu_quantize_bf16, fpemu_pack_bf16, fpemu_arith_bf16, fpemu_format_fits_bf16, 7, 127}};
+} types[] = {
+    {"f16", fpemu_quantize_f16, fpemu_pack_f16, fpemu_unpack_f16, fpemu_arith_f16, fpemu_format_fits_f16, 10, 15},
+    {"bf16", fpemu_quantize_bf16, fpemu_pack_bf16, fpemu_unpack_bf16, fpemu_arith_bf16, fpemu_format_fits_bf16, 7,
+     127}};
 
 static const char *const specs[] = {"fp16",
                                     "bf16",
@@ -92,11 +96,16 @@ static const char *const packed[] = {"mxfp8",
                                      "group(int8,16)",
                                      "group(e2m1,32)",
                                      "group(int4,96)",
+                                     "group(int8,48)",
+                                     "group(e3m2,40)",
+                                     "group(fixed(8,4),32)",
+                                     "block(e4m3fn,block=32,scale=fp16,rule=reciprocal)",
                                      "nvfp4",
                                      "q8_0",
                                      "nf4",
                                      "table(nf4)",
                                      "scaled(e4m3fn)",
+                                     "scaled(int8)",
                                      "e4m3fn",
                                      "e5m2",
                                      "e3m4",
@@ -366,7 +375,21 @@ static void tables(const struct type *t)
         }
 }
 
-/* Blocks, and packed bytes. */
+/* What packed bytes stand for. */
+static void unpacked(const struct type *t, const char *spec, const fpemu_format *f, size_t n, const void *bytes)
+{
+    const fpemu_rounding none = {0};
+    const fpemu_shape shape = fpemu_shape_vector(n);
+    fpemu_unpack_f32(f, &shape, bytes, y32);
+    for (size_t i = 0; i < n; i++)
+        want[i] = near_word(t, y32[i]);
+    lh_check(t->unpack(f, &shape, bytes, y) == FPEMU_OK, "%s, %s: not unpacked", t->name, spec);
+    compare(t, spec, &none, "unpacked", n, want, want, y);
+    digest = variants_fold(digest, y, n * sizeof *y);
+    lines++;
+}
+
+/* Blocks, and packed bytes; bytes of any kind too. */
 static void blocks(const struct type *t)
 {
     static uint16_t x[WORDS];
@@ -399,6 +422,12 @@ static void blocks(const struct type *t)
             lh_check(t->pack(&f, &r, &shape, x, bytes, NULL) == FPEMU_OK && memcmp(bytes, right, sizeof right) == 0,
                      "%s, %s: other packed bytes", t->name, packed[k]);
             lines++;
+            if (!f.scaling && f.kind != FPEMU_KIND_CODEBOOK && !t->fits(&f))
+                continue;
+            unpacked(t, packed[k], &f, n, bytes);
+            for (size_t i = 0; i < size; i++)
+                bytes[i] = (unsigned char)(lh_next(&state) >> 40);
+            unpacked(t, packed[k], &f, n, bytes);
         }
     }
 }
