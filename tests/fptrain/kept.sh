@@ -105,6 +105,7 @@ same a b "resumed at the end"
 for blocks in 0 1 4 20 60; do
     said=$(ulimit -f $blocks && train full-$blocks $small 2>&1)
     ended=$?
+    said=$(grep -v '^OMP: Warning' <<<"$said") # LLVM's OpenMP cannot make a file of its own either
     [ $ended -eq 1 ] || [ $ended -eq 2 ] || complain "$blocks blocks: exit status $ended"
     case $said in
     *"$new_line"*) complain "$blocks blocks: says $said" ;;
