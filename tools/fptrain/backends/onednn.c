@@ -24,6 +24,56 @@ static void sure(dnnl_status_t status, const char *what)
         die("oneDNN: %s: error %d", what, (int)status);
 }
 
+/* How an array lies in memory. Up to version 2 of oneDNN a plain value, since then something that it allocates; and a
+ * primitive's description was made in two steps, which are one since. */
+typedef dnnl_memory_desc_t layout;
+
+#if DNNL_VERSION_MAJOR >= 3
+typedef const_dnnl_memory_desc_t layout_in;
+
+static layout_in in(const layout *l)
+{
+    return *l;
+}
+
+static void layout_make(layout *l, int ndims, const dnnl_dims_t dims, dnnl_format_tag_t tag)
+{
+    sure(dnnl_memory_desc_create_with_tag(l, ndims, dims, dnnl_f32, tag), "layout");
+}
+
+static void layout_copy(layout *l, layout_in from)
+{
+    sure(dnnl_memory_desc_clone(l, from), "layout");
+}
+
+static void layout_free(layout *l)
+{
+    dnnl_memory_desc_destroy(*l);
+}
+#else
+typedef const dnnl_memory_desc_t *layout_in;
+
+static layout_in in(const layout *l)
+{
+    return l;
+}
+
+static void layout_make(layout *l, int ndims, const dnnl_dims_t dims, dnnl_format_tag_t tag)
+{
+    sure(dnnl_memory_desc_init_by_tag(l, ndims, dims, dnnl_f32, tag), "layout");
+}
+
+static void layout_copy(layout *l, layout_in from)
+{
+    *l = *from;
+}
+
+static void layout_free(layout *l)
+{
+    (void)l;
+}
+#endif
+
 /* oneDNN cuts its work by the number of threads that it may use. */
 static int alone(void)
 {
@@ -70,7 +120,7 @@ typedef struct prepared {
     direction which;
     dnnl_engine_t engine;
     dnnl_primitive_t primitive, reorder[TENSORS]; /* NULL: oneDNN takes the array as it is */
-    dnnl_memory_desc_t plain[TENSORS], own[TENSORS], scratch;
+    layout plain[TENSORS], own[TENSORS], scratch;
     size_t at[TENSORS + 1], bytes; /* where own and scratch lie in the memory that is borrowed, and its size */
     pool slots;
 } prepared;
@@ -92,53 +142,86 @@ typedef struct dnn_state {
 } dnn_state;
 
 /* The layouts outside, and `any` for oneDNN to choose. */
-static void describe(const conv_shape *s, int n, dnnl_memory_desc_t *plain, dnnl_memory_desc_t *any)
+static void describe(const conv_shape *s, int n, layout *plain, layout *any)
 {
     const dnnl_dims_t x = {n, s->c, s->h, s->w}, y = {n, s->k, s->oh, s->ow};
     const dnnl_dims_t w = {s->k, s->c, s->r, s->r};
     const dnnl_dims_t grouped = {s->groups, s->k / s->groups, s->c / s->groups, s->r, s->r};
     for (int i = 0; i < 2; i++) {
-        dnnl_memory_desc_t *d = i ? any : plain;
+        layout *l = i ? any : plain;
         const dnnl_format_tag_t image = i ? dnnl_format_tag_any : dnnl_nchw;
-        sure(dnnl_memory_desc_init_by_tag(&d[X], 4, x, dnnl_f32, image), "input");
-        sure(dnnl_memory_desc_init_by_tag(&d[Y], 4, y, dnnl_f32, image), "output");
-        sure(s->groups > 1 ? dnnl_memory_desc_init_by_tag(&d[W], 5, grouped, dnnl_f32, i ? image : dnnl_goihw)
-                           : dnnl_memory_desc_init_by_tag(&d[W], 4, w, dnnl_f32, i ? image : dnnl_oihw),
-             "weights");
+        layout_make(&l[X], 4, x, image);
+        layout_make(&l[Y], 4, y, image);
+        if (s->groups > 1)
+            layout_make(&l[W], 5, grouped, i ? image : dnnl_goihw);
+        else
+            layout_make(&l[W], 4, w, i ? image : dnnl_oihw);
     }
 }
 
-static dnnl_primitive_desc_t describe_primitive(const conv_shape *s, direction which, dnnl_memory_desc_t *any,
-                                                dnnl_engine_t engine, dnnl_primitive_attr_t attributes)
+#if DNNL_VERSION_MAJOR >= 3
+static dnnl_status_t describe_direction(dnnl_primitive_desc_t *d, const conv_shape *s, direction which,
+                                        const layout *any, dnnl_engine_t engine, dnnl_primitive_attr_t attributes,
+                                        dnnl_primitive_desc_t forward)
+{
+    const dnnl_dims_t stride = {s->stride, s->stride}, padding = {s->padding, s->padding}, dense = {0, 0};
+    const dnnl_alg_kind_t how = dnnl_convolution_direct;
+    switch (which) {
+    case FORWARD:
+        return dnnl_convolution_forward_primitive_desc_create(d, engine, dnnl_forward_training, how, any[X], any[W],
+                                                              NULL, any[Y], stride, dense, padding, padding,
+                                                              attributes);
+    case BACKWARD_DATA:
+        return dnnl_convolution_backward_data_primitive_desc_create(d, engine, how, any[X], any[W], any[Y], stride,
+                                                                    dense, padding, padding, forward, attributes);
+    default:
+        return dnnl_convolution_backward_weights_primitive_desc_create(
+            d, engine, how, any[X], any[W], NULL, any[Y], stride, dense, padding, padding, forward, attributes);
+    }
+}
+#else
+static dnnl_status_t describe_direction(dnnl_primitive_desc_t *d, const conv_shape *s, direction which,
+                                        const layout *any, dnnl_engine_t engine, dnnl_primitive_attr_t attributes,
+                                        dnnl_primitive_desc_t forward)
 {
     const dnnl_dims_t stride = {s->stride, s->stride}, padding = {s->padding, s->padding};
-    dnnl_convolution_desc_t d;
+    const dnnl_alg_kind_t how = dnnl_convolution_direct;
+    dnnl_convolution_desc_t c;
+    dnnl_status_t status;
+    switch (which) {
+    case FORWARD:
+        status = dnnl_convolution_forward_desc_init(&c, dnnl_forward_training, how, &any[X], &any[W], NULL, &any[Y],
+                                                    stride, padding, padding);
+        break;
+    case BACKWARD_DATA:
+        status = dnnl_convolution_backward_data_desc_init(&c, how, &any[X], &any[W], &any[Y], stride, padding, padding);
+        break;
+    default:
+        status = dnnl_convolution_backward_weights_desc_init(&c, how, &any[X], &any[W], NULL, &any[Y], stride, padding,
+                                                             padding);
+    }
+    return status == dnnl_success ? dnnl_primitive_desc_create(d, &c, attributes, engine, forward) : status;
+}
+#endif
+
+/* A backward pass is described beside its forward pass. */
+static dnnl_primitive_desc_t describe_primitive(const conv_shape *s, direction which, const layout *any,
+                                                dnnl_engine_t engine, dnnl_primitive_attr_t attributes)
+{
     dnnl_primitive_desc_t forward, backward;
-    sure(dnnl_convolution_forward_desc_init(&d, dnnl_forward_training, dnnl_convolution_direct, &any[X], &any[W], NULL,
-                                            &any[Y], stride, padding, padding),
-         "convolution");
-    sure(dnnl_primitive_desc_create(&forward, &d, attributes, engine, NULL), "convolution");
+    sure(describe_direction(&forward, s, FORWARD, any, engine, attributes, NULL), "convolution");
     if (which == FORWARD)
         return forward;
-    if (which == BACKWARD_DATA)
-        sure(dnnl_convolution_backward_data_desc_init(&d, dnnl_convolution_direct, &any[X], &any[W], &any[Y], stride,
-                                                      padding, padding),
-             "gradient of a convolution");
-    else
-        sure(dnnl_convolution_backward_weights_desc_init(&d, dnnl_convolution_direct, &any[X], &any[W], NULL, &any[Y],
-                                                         stride, padding, padding),
-             "gradient of a convolution");
-    sure(dnnl_primitive_desc_create(&backward, &d, attributes, engine, forward), "gradient of a convolution");
+    sure(describe_direction(&backward, s, which, any, engine, attributes, forward), "gradient of a convolution");
     dnnl_primitive_desc_destroy(forward);
     return backward;
 }
 
-static dnnl_primitive_t new_reorder(const dnnl_memory_desc_t *from, const dnnl_memory_desc_t *to, dnnl_engine_t engine,
-                                    dnnl_primitive_attr_t attributes)
+static dnnl_primitive_t new_reorder(const layout *from, const layout *to, dnnl_engine_t engine)
 {
     dnnl_primitive_desc_t d;
     dnnl_primitive_t p;
-    sure(dnnl_reorder_primitive_desc_create(&d, from, engine, to, engine, attributes), "reorder");
+    sure(dnnl_reorder_primitive_desc_create(&d, in(from), engine, in(to), engine, NULL), "reorder");
     sure(dnnl_primitive_create(&p, d), "reorder");
     dnnl_primitive_desc_destroy(d);
     return p;
@@ -148,7 +231,7 @@ static prepared *prepare(dnnl_engine_t engine, const conv_shape *s, int n, direc
 {
     prepared *p = need(1, sizeof *p);
     dnnl_primitive_attr_t attributes;
-    dnnl_memory_desc_t any[TENSORS];
+    layout any[TENSORS];
     p->n = n;
     p->which = which;
     p->engine = engine;
@@ -157,16 +240,17 @@ static prepared *prepare(dnnl_engine_t engine, const conv_shape *s, int n, direc
     describe(s, n, p->plain, any);
     dnnl_primitive_desc_t d = describe_primitive(s, which, any, engine, attributes);
     for (int i = 0; i < TENSORS; i++) {
-        p->own[i] = *dnnl_primitive_desc_query_md(d, dnnl_query_exec_arg_md, role_of[which].argument[i]);
+        layout_copy(&p->own[i], dnnl_primitive_desc_query_md(d, dnnl_query_exec_arg_md, role_of[which].argument[i]));
         const bool out = i == role_of[which].output;
-        if (!dnnl_memory_desc_equal(&p->plain[i], &p->own[i]))
-            p->reorder[i] = new_reorder(out ? &p->own[i] : &p->plain[i], out ? &p->plain[i] : &p->own[i], engine, NULL);
+        if (!dnnl_memory_desc_equal(in(&p->plain[i]), in(&p->own[i])))
+            p->reorder[i] = new_reorder(out ? &p->own[i] : &p->plain[i], out ? &p->plain[i] : &p->own[i], engine);
+        layout_free(&any[i]);
     }
-    p->scratch = *dnnl_primitive_desc_query_md(d, dnnl_query_scratchpad_md, 0);
+    layout_copy(&p->scratch, dnnl_primitive_desc_query_md(d, dnnl_query_scratchpad_md, 0));
     for (int i = 0; i <= TENSORS; i++) {
         p->at[i] = p->bytes;
         if (i == TENSORS || p->reorder[i])
-            p->bytes += (dnnl_memory_desc_get_size(i < TENSORS ? &p->own[i] : &p->scratch) + 63) / 64 * 64;
+            p->bytes += (dnnl_memory_desc_get_size(in(i < TENSORS ? &p->own[i] : &p->scratch)) + 63) / 64 * 64;
     }
     sure(dnnl_primitive_create(&p->primitive, d), "convolution");
     dnnl_primitive_desc_destroy(d);
@@ -198,11 +282,11 @@ static slot *new_slot(const prepared *p)
     slot *s = need(1, sizeof *s);
     sure(dnnl_stream_create(&s->stream, p->engine, dnnl_stream_default_flags), "stream");
     for (int i = 0; i < TENSORS; i++) {
-        sure(dnnl_memory_create(&s->plain[i], &p->plain[i], p->engine, DNNL_MEMORY_NONE), "memory");
+        sure(dnnl_memory_create(&s->plain[i], in(&p->plain[i]), p->engine, DNNL_MEMORY_NONE), "memory");
         if (p->reorder[i])
-            sure(dnnl_memory_create(&s->own[i], &p->own[i], p->engine, DNNL_MEMORY_NONE), "memory");
+            sure(dnnl_memory_create(&s->own[i], in(&p->own[i]), p->engine, DNNL_MEMORY_NONE), "memory");
     }
-    sure(dnnl_memory_create(&s->scratch, &p->scratch, p->engine, DNNL_MEMORY_NONE), "memory");
+    sure(dnnl_memory_create(&s->scratch, in(&p->scratch), p->engine, DNNL_MEMORY_NONE), "memory");
     return s;
 }
 
@@ -296,9 +380,13 @@ static void dnn_conv_free(const backend *b, conv *c)
     for (prepared *p = c->first, *next; p; p = next) {
         next = p->next;
         pool_clear(&p->slots, free_slot);
-        for (int i = 0; i < TENSORS; i++)
+        for (int i = 0; i < TENSORS; i++) {
+            layout_free(&p->plain[i]);
+            layout_free(&p->own[i]);
             if (p->reorder[i])
                 dnnl_primitive_destroy(p->reorder[i]);
+        }
+        layout_free(&p->scratch);
         dnnl_primitive_destroy(p->primitive);
         free(p);
     }
