@@ -42,7 +42,7 @@ examine() {
         }
         /^[0-9a-f]+ <.*>:$/ { close_function(); name = $2; gsub(/[<>:]/, "", name); next }
         $0 ~ "%" vector && /\tvpmulld/ { products++ }
-        $0 ~ "%" vector && /\tv(p?(add|sub|and|or|xor|mul|ternlog|max|min|cmp|fn?madd)|cvt|sqrt|div|blend)/ { arithmetic++ }
+        $0 ~ "%" vector && /\tv(p?(add|sub|and|or|xor|mul|ternlog|max|min|cmp|sll|fn?madd)|cvt|sqrt|div|blend)/ { arithmetic++ }
         END { close_function(); if (seen < 100) print object ": only " seen + 0 " loops found" }'
 }
 

@@ -127,8 +127,8 @@ static void block_count_scales(const block_job *j, size_t count, const uintw *am
 }
 
 /* Full runs in a row; of words, those at `place` lie at x. */
-static uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blocks, int64_t place, const realw *x,
-                                realw *y, gathering *g)
+static APART uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blocks, int64_t place,
+                                      const realw *x, realw *y, gathering *g)
 {
     const core_pow2_block *q = &j->pow2;
     const size_t length = (size_t)j->walk.tile_length;
@@ -478,8 +478,8 @@ static void block_counted_table(const block_job *j, const block_scales *s, const
 }
 
 /* Full runs in a row, counted. */
-static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t blocks, int64_t place, const realw *x,
-                                  realw *y, gathering *g)
+static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t blocks, int64_t place,
+                                        const realw *x, realw *y, gathering *g)
 {
     const size_t length = (size_t)j->walk.tile_length, fit = length < 4 * TILE ? 4 * TILE / length : 1;
     const size_t full = fit < POW2_LANES ? fit : POW2_LANES, few = length < TILE ? TILE / length : 1;
@@ -512,8 +512,8 @@ static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t b
 }
 
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
-static uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blocks, int64_t place, const realw *x,
-                                realw *y)
+static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blocks, int64_t place,
+                                      const realw *x, realw *y)
 {
     const size_t length = (size_t)j->walk.tile_length;
     const size_t fit = length < TILE ? TILE / length : 1, few = fit < POW2_LANES ? fit : POW2_LANES;

@@ -319,7 +319,7 @@ static void block_join_extremes(core_extremes *to, const core_extremes *from)
 }
 
 /* Of elements begin <= position < end of a block. */
-static core_extremes block_extremes_between(const block_job *j, const core_place *p, uint64_t begin, uint64_t end)
+static APART core_extremes block_extremes_between(const block_job *j, const core_place *p, uint64_t begin, uint64_t end)
 {
     _Alignas(LINE) realw x[WORDS_TILE];
     core_extremes e = {0, 0, 0, 0, 0};
