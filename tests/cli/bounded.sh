@@ -138,21 +138,19 @@ tensor() { # SHAPE: zeros, which take no place on the disk
     header="{\"a\":{\"shape\":$1,$megabytes}}"
     printf "\\$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header"
 }
-limit=80000
-if (ulimit -v $limit && "$FPEMU" quantize mxfp4 sample.npy -o out.npy) 2>/dev/null; then
+if bounded info sample.npy; then
     for case in 'mxfp4 [8,1048576] 0' 'mxfp4 [32,512,512] 0' 'mxfp4 [2048,4096] 1' \
         'mx(e2m1,block=16x16) [8,1048576] 1' \
         'group(int5,block=channel) [16384,512] 1' 'bfp(m=4,block=tensor) [2048,4096] 1'; do
         set -- $case
         tensor "$2" >in.safetensors
         truncate -s $((33554432 + $(wc -c <in.safetensors))) in.safetensors
-        (ulimit -v $limit && exec "$FPEMU" compare in.safetensors "$1" --axis $3 >/dev/null) || failed "compare $case"
+        within compare in.safetensors "$1" --axis $3 >/dev/null || failed "compare $case"
     done
-    (ulimit -v $limit && exec "$FPEMU" quantize mxfp4 in.safetensors -o out.safetensors --dtype BF16 --axis 0) \
-        || failed quantize
-    (ulimit -v $limit && exec "$FPEMU" pack mxfp4 in.safetensors -o out.fpk) || failed pack
+    within quantize mxfp4 in.safetensors -o out.safetensors --dtype BF16 --axis 0 || failed quantize
+    within pack mxfp4 in.safetensors -o out.fpk || failed pack
     # the check checks: the whole tensor does not fit
-    (ulimit -v $limit && "$FPEMU" pack mxfp4 in.safetensors -o out.fpk --axis 0 2>err) && failed 'all of it fits'
+    within pack mxfp4 in.safetensors -o out.fpk --axis 0 2>err && failed 'all of it fits'
     grep -q 'out of memory' err || failed "message: $(cat err)"
 fi
 

@@ -49,6 +49,21 @@ fails() {
     fi
 }
 
+# within ARGUMENT...: the command, by one thread, in `limit` kB of address space.
+within() {
+    (ulimit -v "$limit" && OMP_NUM_THREADS=1 exec "$FPEMU" "$@")
+}
+
+# bounded ARGUMENT...: finds the `limit` in which this call runs with some 20 MB to spare, and would not with 32 MB more
+# of its own; fails where there is none, as under a sanitizer. Newer versions of OpenBLAS take 135 MB when they are
+# loaded, and try for ever where they get less.
+bounded() {
+    for limit in 80000 215000; do
+        (ulimit -v "$limit" && OMP_NUM_THREADS=1 exec timeout 20 "$FPEMU" "$@") >/dev/null 2>&1 && return 0
+    done
+    return 1
+}
+
 # refuses TEXT COMMAND ARGUMENT...: fptrain refuses with status 2, in one line that holds TEXT.
 refuses() {
     wanted=$1

@@ -223,13 +223,12 @@ done
 holds $ended -eq 143
 nothing
 
-# Memory: a model of 128 MB, as an address space of 80 MB takes it (bounded.sh)
-if (ulimit -v 80000 && "$FPEMU" quantize mxfp4 small -o new) 2>/dev/null; then
-    rm -r new
-    (ulimit -v 80000 && exec "$FPEMU" compare long mxfp4 e4m3fn >/dev/null) || failed 'compare in bounded memory'
-    (ulimit -v 80000 && exec "$FPEMU" quantize mxfp4 long -o new --dtype BF16) || failed 'quantize in bounded memory'
-    (ulimit -v 80000 && exec "$FPEMU" pack mxfp4 long -o out.fpk) || failed 'pack in bounded memory'
-    (ulimit -v 80000 && exec "$FPEMU" pack mxfp4 long -o packed) || failed 'pack to a directory in bounded memory'
+# Memory: a model of 128 MB, as an address space that has some 20 MB to spare takes it
+if bounded info small; then
+    within compare long mxfp4 e4m3fn >/dev/null || failed 'compare in bounded memory'
+    within quantize mxfp4 long -o new --dtype BF16 || failed 'quantize in bounded memory'
+    within pack mxfp4 long -o out.fpk || failed 'pack in bounded memory'
+    within pack mxfp4 long -o packed || failed 'pack to a directory in bounded memory'
 fi
 rm -rf long new packed
 
