@@ -33,26 +33,24 @@ typedef struct core_tensor {
     float a, b;
 } core_tensor;
 
-/* x rounded to binary32, saturating; not for a NaN. */
-FPEMU_FN float core_saturated32(double x)
-{
-    if (x > DBL_MAX || x < -DBL_MAX) /* core_narrow wants finite numbers */
-        return x > 0 ? FLT_MAX : -FLT_MAX;
-    const uint32_t u = core_narrow(x);
-    return core_value32((u << 1) == (0x7f800000u << 1) ? u - 1 : u);
-}
-
-/* x, or the largest finite number in place of an infinity; a NaN stays. */
+/* x, or the largest finite number in place of an infinity; a NaN stays. An infinity is known here and below by its
+ * bits: gcc 14 takes 1 / s to be infinite where s is 0 alone, and then makes s that 0, or drops what s > 0 asks. */
 FPEMU_FN float core_finite32(float x)
 {
-    x = x > FLT_MAX ? FLT_MAX : x;
-    return x < -FLT_MAX ? -FLT_MAX : x;
+    const uint32_t u = core_bits32(x);
+    return core_value32(u - (u << 1 == 0x7f800000u << 1));
 }
 
 FPEMU_FN double core_finite64(double x)
 {
-    x = x > DBL_MAX ? DBL_MAX : x;
-    return x < -DBL_MAX ? -DBL_MAX : x;
+    const uint64_t u = core_bits64(x);
+    return core_value64(u - (u << 1 == CORE_INF64 << 1));
+}
+
+/* x rounded to binary32, saturating; not for a NaN. */
+FPEMU_FN float core_saturated32(double x)
+{
+    return core_finite32(core_value32(core_narrow(core_finite64(x))));
 }
 
 /* The 128-bit integer (high, low), rounded once to binary64. */
@@ -136,8 +134,8 @@ FPEMU_FN uint64_t core_block_t_odd(int c, uint64_t u)
 FPEMU_FN uint32_t core_t_odd32(double t)
 {
     const uint32_t sign = (uint32_t)(core_bits64(t) >> 63) << 31;
-    const uint32_t u =
-        t < DBL_MAX && t > -DBL_MAX && (t > FLT_MAX || t < -FLT_MAX) ? sign | 0x7f7fffffu : core_bits32((float)t);
+    const int infinite = core_bits64(t) << 1 == CORE_INF64 << 1;
+    const uint32_t u = !infinite && (t > FLT_MAX || t < -FLT_MAX) ? sign | 0x7f7fffffu : core_bits32((float)t);
     return u << 1 == 0 && (t > 0 || t < 0) ? sign | 1 : u;
 }
 

@@ -185,6 +185,12 @@ FPEMU_FN int core_block_room(double x, double bound)
     return core_exponent64(v) - e - (((u << shift) & fraction) > (v & fraction));
 }
 
+/* x, which is not negative; the largest number of binary32 in place of an infinity. By its bits, as core_finite32. */
+FPEMU_FN realw core_scale_inverse(realw x)
+{
+    return core_bits(x) < CARRIER_INF ? x : (realw)FLT_MAX;
+}
+
 /* The scale of a block. */
 FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_scale *s)
 {
@@ -205,8 +211,7 @@ FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_
         const realw d = amax / b->max;
         s->kind = CORE_SCALE_MULTIPLY;
         s->s = core_scale_hold(b, d, s);
-        s->down = d > 0 ? 1 / d : 0;
-        s->down = s->down < core_value(CARRIER_INF) ? s->down : (realw)FLT_MAX;
+        s->down = d > 0 ? core_scale_inverse(1 / d) : 0;
         break;
     }
     case FPEMU_SCALING_NVFP4: {
@@ -226,8 +231,7 @@ FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_
         s->saturated |= s->s < low;
         s->s = s->s < low ? low : s->s;
         s->d = d;
-        s->down = u / s->s;
-        s->down = s->down < core_value(CARRIER_INF) ? s->down : (realw)FLT_MAX;
+        s->down = core_scale_inverse(u / s->s);
         break;
     }
     case FPEMU_SCALING_RECIPE:

@@ -340,7 +340,7 @@ static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *d
     case FPEMU_SCALING_NVFP4_AO:
         SIMD for (size_t i = 0; i < count; i++)
         {
-            const realw one = s[i] < least ? least : s[i], e = u / one, kept = e < infinity ? e : f;
+            const realw one = s[i] < least ? least : s[i], kept = core_scale_inverse(u / one);
             s[i] = one;
             down[i] = one > 0 ? kept : 0;
         }
@@ -348,8 +348,8 @@ static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *d
     case FPEMU_SCALING_RECIPROCAL:
         SIMD for (size_t i = 0; i < count; i++)
         {
-            const realw e = 1 / s[i], most = e < infinity ? e : f;
-            down[i] = s[i] > 0 ? most : 0;
+            const realw kept = core_scale_inverse(1 / s[i]);
+            down[i] = s[i] > 0 ? kept : 0;
         }
         break;
     default: SIMD for (size_t i = 0; i < count; i++) down[i] = s[i] > 0 ? s[i] : infinity;
