@@ -70,6 +70,7 @@
 #define block_pack CARRIER(block_pack)
 #define block_can_pack_few CARRIER(block_can_pack_few)
 #define block_packs_together CARRIER(block_packs_together)
+#define block_packs_words CARRIER(block_packs_words)
 #define block_run_blocks CARRIER(block_run_blocks)
 #define block_run_checked CARRIER(block_run_checked)
 #define block_run_few CARRIER(block_run_few)

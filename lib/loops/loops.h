@@ -202,10 +202,10 @@ typedef struct kernels {
     int (*unpack_make)(core_unpack *u, uint32_t bits, const uint32_t *values); /* core_unpack_make */
     /* the other way: packed codes of so many bits, by a form for which core_direct_stops, of x times `down` of their
      * block, or by it; amax: the largest magnitudes of the blocks, or NULL where x may be NaN; inverse: NULL, or
-     * inverses of `down` where core_fast_holds. May be NULL */
+     * inverses of `down` where core_fast_holds; x: numbers, or words. May be NULL */
     void (*pack32[CORE_UNPACK_BITS + 1])(const core_direct32 *d, int divide, const uint32_t *amax, size_t length,
-                                         size_t count, const float *down, const float *inverse, const float *x,
-                                         unsigned char *bytes);
+                                         size_t count, const float *down, const float *inverse, enum unpack_type type,
+                                         const void *x, unsigned char *bytes);
     /* the same of finite numbers by a table of codes of 4 bits, in blocks with such divisors;
      * 0 where the loop does not do that. May be NULL */
     int (*pack_few)(const core_search32 *s, size_t length, size_t count, const float *scales, const float *x,
