@@ -7,6 +7,7 @@
 #define block_add_elements CARRIER(block_add_elements)
 #define block_add_part CARRIER(block_add_part)
 #define block_alike CARRIER(block_alike)
+#define block_alike_runs CARRIER(block_alike_runs)
 #define block_can_code CARRIER(block_can_code)
 #define block_code_many CARRIER(block_code_many)
 #define block_code_piece CARRIER(block_code_piece)

@@ -130,10 +130,11 @@ typedef struct kernels {
     void (*encode_drawn32[2])(const core_plan32 *p, const core_integer_codes32 *c, core_hash_key k, uint64_t index,
                               size_t n, const void *x, size_t size, void *codes);
     /* blocks of finite elements, of a multiple of 16 each, rounded by bits that the loop draws, a word an element: as
-     * pow2 by sr, also a multiple of 16 elements with a power each (length 1), and as scaled by sr; may be NULL */
+     * pow2 by sr, also a multiple of 16 elements with a power each (length 1), and as scaled by sr: the latter of floats
+     * (0), and of binary16 (1) and bfloat16 (2) words, where 0 is given if one may pass the largest. May be NULL */
     void (*pow2_drawn32[2])(const core_pow2_block32 *q, const core_draw *d, size_t length, size_t count, const void *x,
                             const uint32_t *powers, void *y);
-    void (*scaled_drawn32[2][2])(const core_plan32 *p, const core_draw *d, size_t length, size_t count,
+    int (*scaled_drawn[3][2][2])(const core_plan32 *p, const core_draw *d, size_t length, size_t count,
                                  const float *down, const float *s, float second, const void *x, void *y);
     /* as round for plans that core_is_binary16 knows; NULL where there is no instruction for it */
     void (*binary16)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);

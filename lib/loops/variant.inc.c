@@ -258,7 +258,9 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #define DRAWN_SCALED_TABLE                                                                                             \
     {                                                                                                                  \
         {                                                                                                              \
-            NULL                                                                                                       \
+            {                                                                                                          \
+                NULL                                                                                                   \
+            }                                                                                                          \
         }                                                                                                              \
     }
 #endif
@@ -474,7 +476,7 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
     {                                                                                                                  \
         .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &loops_table64, .hash = fill_hash,        \
         .philox = words, .stochastic32 = STOCHASTIC, .encode_drawn32 = ENCODE_DRAWN, .pow2_drawn32 = DRAWN_POW2_TABLE, \
-        .scaled_drawn32 = DRAWN_SCALED_TABLE, .binary16 = BINARY16, .stream = stream,                                  \
+        .scaled_drawn = DRAWN_SCALED_TABLE, .binary16 = BINARY16, .stream = stream,                                    \
         .exact = {[FPEMU_OPERATION_ADD] = exact_add,                                                                   \
                   [FPEMU_OPERATION_SUB] = exact_sub,                                                                   \
                   [FPEMU_OPERATION_MUL] = exact_mul,                                                                   \
