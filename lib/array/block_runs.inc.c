@@ -735,28 +735,37 @@ static uint64_t block_run_row(const block_job *j, uint64_t index, uint64_t block
 }
 
 /* Those of words by a small table: how many up to the first that has no such form. */
-static uint64_t block_table_words(const block_job *j, uint64_t blocks, int64_t x, int64_t y)
+static uint64_t block_table_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y)
 {
 #if CARRIER_BITS == 32
+    const int bfloat = j->carrier == FPEMU_CARRIER_BF16;
     const size_t length = (size_t)j->walk.tile_length;
+    const size_t full = j->stochastic && TILE / length < POW2_LANES ? TILE / length : POW2_LANES;
+    _Alignas(LINE) uint32_t r[TILE];
     uintw amax[POW2_LANES];
     block_scales s;
-    for (uint64_t done = 0; done < blocks;) {
-        const size_t wanted = blocks - done < POW2_LANES ? (size_t)(blocks - done) : POW2_LANES;
+    for (uint64_t done = 0, count; done < blocks; done += count) {
+        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         const int64_t at = (int64_t)(done * length);
+        const uint16_t *const from = j->words_x + x + at;
+        uint16_t *const to = j->words_y + y + at;
         block_runs_amax(j, x + at, length, wanted, NULL, amax);
         const size_t known = block_tile_scales(j, wanted, amax, &s);
         if (known == 0 || !s.divide || s.second != 1)
             return done;
-        const size_t count = j->k->codebook_runs16(j->element.search, j->carrier == FPEMU_CARRIER_BF16, length, known,
-                                                   s.s, j->words_x + x + at, j->words_y + y + at);
-        done += count;
+        if (j->stochastic) {
+            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + (uint64_t)at, known * length,
+                              r);
+            count = j->k->codebook_random_runs16(j->element.search, bfloat, length, known, s.s, from, r, to);
+        } else {
+            count = j->k->codebook_runs16(j->element.search, bfloat, length, known, s.s, from, to);
+        }
         if (count < wanted)
-            return done;
+            return done + count;
     }
     return blocks;
 #else
-    (void)j, (void)blocks, (void)x, (void)y;
+    (void)j, (void)index, (void)blocks, (void)x, (void)y;
     return 0;
 #endif
 }
@@ -820,7 +829,8 @@ static int block_rounds_words(const block_job *j, const gathering *g)
     const int rounds = j->stochastic ? j->k->pow2_drawn16[0] && block_draws(j, 0, (size_t)length, 0, &draw)
                                      : j->pow2.mode == FPEMU_MODE_RNE && j->k->pow2_rows16[0];
     if (block_table_is_quick(j))
-        return !g && j->k->codebook_runs16 && !j->stochastic && length % 32 == 0;
+        return !g && j->k->codebook_runs16 && length % 32 == 0 &&
+               (!j->stochastic || (length <= TILE && core_few_draws(j->element.search)));
     if (!j->pow2.usable)
         return block_scales_words(j, (size_t)length, g);
     return !g && rounds && (length == 16 || length % 32 == 0);
@@ -844,7 +854,7 @@ static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t
         const uint64_t i = index + done * length;
         const int64_t at = (int64_t)(done * length);
         if (tries) {
-            got = table            ? block_table_words(j, blocks - done, x + at, y + at)
+            got = table            ? block_table_words(j, i, blocks - done, x + at, y + at)
                   : j->pow2.usable ? block_pow2_words(j, i, blocks - done, x + at, y + at)
                                    : block_scaled_words(j, i, blocks - done, x + at, y + at);
             if (got > 0)

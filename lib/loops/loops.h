@@ -168,10 +168,15 @@ typedef struct kernels {
     int (*scaled16[2])(const core_plan32 *p, int inside, int divided, size_t length, size_t count, const float *down,
                        const float *s, float second, const uint16_t *x, uint16_t *y);
     /* as codebook and codebook_runs, of words of either type: the first gives 0 where it does not do them, the second how
-     * many blocks it did, up to the first whose scale leaves them to codebook_runs. Both may be NULL */
+     * many blocks it did, up to the first whose scale leaves them to codebook_runs. May be NULL */
     int (*codebook16)(const core_search32 *s, int bfloat, size_t n, const uint16_t *x, uint16_t *y);
     size_t (*codebook_runs16)(const core_search32 *s, int bfloat, size_t length, size_t count, const float *scales,
                               const uint16_t *x, uint16_t *y);
+    /* the same by random bits */
+    int (*codebook_random16)(const core_search32 *s, int bfloat, size_t n, const uint16_t *x, const uint32_t *r,
+                             uint16_t *y);
+    size_t (*codebook_random_runs16)(const core_search32 *s, int bfloat, size_t length, size_t count,
+                                     const float *scales, const uint16_t *x, const uint32_t *r, uint16_t *y);
     /* sums, differences, products and quotients of words of either type in the type itself: to nearest even, infinite
      * past its ends, with one NaN, whose bits in binary32 these are; may be NULL */
     void (*operate16[2][FPEMU_OPERATION_DIV + 1])(uint32_t nan, size_t n, const uint16_t *a, const uint16_t *b,
