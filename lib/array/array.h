@@ -33,6 +33,12 @@ static inline size_t carrier_size(int carrier)
     return carrier == FPEMU_CARRIER_F64 ? sizeof(double) : carrier == FPEMU_CARRIER_F32 ? sizeof(float) : 2;
 }
 
+/* What arrays of binary32 or of a narrow carrier hold. */
+static inline enum unpack_type carrier_type(int carrier)
+{
+    return carrier == FPEMU_CARRIER_BF16 ? UNPACK_BF16 : carrier == FPEMU_CARRIER_F16 ? UNPACK_F16 : UNPACK_FLOATS;
+}
+
 /* Words of a narrow carrier to binary32 and back. */
 static inline void carrier_widen(const kernels *k, int carrier, size_t n, const void *x, float *y)
 {

@@ -128,21 +128,30 @@ static int block_packs_together(const block_job *j, size_t length)
     return j->packs && (length == 16 || length >= 32) && length * j->call->format->bits % 8 == 0;
 }
 
+/* Whether the loops that pack take words of such blocks as they lie. */
+static int block_packs_words(const block_job *j, size_t length)
+{
+    return block_packs_together(j, length) && block_measures_words(j, length);
+}
+
 /* Packs `count` blocks of `length` elements, with these multipliers or divisors, straight to their bytes; inverse: as
- * runs_fast gives them, or NULL; amax: of each block, or NULL where NaN may be among them. 0 where the loop does not do
- * that. */
+ * runs_fast gives them, or NULL; amax: of each block, or NULL where NaN may be among them. They are at x, or are the
+ * words from place `at` on where x is NULL. 0 where the loop does not do that. */
 static int block_pack(const block_job *j, unsigned char *bytes, int divide, const uintw *amax, size_t length,
-                      size_t count, const realw *down, const realw *inverse, const realw *x)
+                      size_t count, const realw *down, const realw *inverse, const realw *x, int64_t at)
 {
 #if CARRIER_BITS == 32
     if (j->packs_few)
         return divide && j->k->pack_few(j->element.search, length, count, down, x, bytes);
     if (j->packs && (count == 1 || block_packs_together(j, length))) {
-        j->k->pack32[j->call->format->bits](&j->direct, divide, amax, length, count, down, inverse, x, bytes);
+        const enum unpack_type type = x ? UNPACK_FLOATS : carrier_type(j->carrier);
+        const void *const from = x ? (const void *)x : j->words_x + at;
+        j->k->pack32[j->call->format->bits](&j->direct, divide, amax, length, count, down, inverse, type, from, bytes);
         return 1;
     }
 #else
     (void)j, (void)bytes, (void)divide, (void)amax, (void)length, (void)count, (void)down, (void)inverse, (void)x;
+    (void)at;
 #endif
     return 0;
 }
@@ -152,9 +161,9 @@ static int block_pack(const block_job *j, unsigned char *bytes, int divide, cons
 static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t index, uint64_t blocks, int64_t at)
 {
     const block_sink *sink = j->call->sink;
-    const int in_place = block_in_place(j);
-    const size_t length = (size_t)j->walk.tile_length, most = j->packs || j->packs_few ? WORDS_TILE : TILE,
-                 fit = most / length;
+    const size_t length = (size_t)j->walk.tile_length;
+    const int in_place = block_in_place(j), words = block_packs_words(j, length);
+    const size_t most = j->packs || j->packs_few ? WORDS_TILE : TILE, fit = most / length;
     const int powers = j->pow2.usable;
     const size_t blocks_most = powers ? POW2_BLOCKS : POW2_LANES, full = fit < blocks_most ? fit : blocks_most;
     const size_t scale_size = code_size(fpemu_scale_bits(j->call->format));
@@ -164,8 +173,8 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
     block_scales s;
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        const realw *const x = in_place ? j->x + at : tile;
-        if (!in_place)
+        const realw *const x = words ? NULL : in_place ? j->x + at : tile;
+        if (!in_place && !words)
             block_load(j, at, 1, wanted * length, tile);
         block_runs_amax(j, at, length, wanted, x, amax);
         const size_t known = powers ? block_coded_powers(j, wanted, amax, &s, scale_size, scales)
@@ -176,7 +185,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
         const int fast = s.divide && block_packs_together(j, length) && core_fast_quotients(j->call->format) &&
                          j->k->loopsw->runs_fast(&j->element.plan, &j->block, 1, known, amax, s.s, s.second, s.down);
         const int packed =
-            block_pack(j, bytes, s.divide, amax, length, known, fast ? s.s : s.down, fast ? s.down : NULL, x);
+            block_pack(j, bytes, s.divide, amax, length, known, fast ? s.s : s.down, fast ? s.down : NULL, x, at);
         const size_t count = packed || known <= TILE / length ? known : TILE / length, n = count * length;
         if (!packed) {
             j->k->loopsw->runs_t(s.divide, j->block.sticky, length, count, s.down, x, t);
@@ -238,7 +247,7 @@ static APART uint64_t block_code_piece(const block_job *j, const block_part *p, 
     const uint64_t most = !j->packs ? TILE : in_place ? span.n : WORDS_TILE;
     for (uint64_t at = 0, m; at < span.n; at += m) {
         const int64_t place = span.x + (int64_t)at;
-        const realw *const x = in_place ? j->x + place : tile;
+        const realw *const x = in_place ? j->x + place : j->packs ? NULL : tile;
         unsigned char *const bytes = j->packs ? sink->bytes(sink->context, p->block, position + at) : NULL;
         m = span.n - at < most ? span.n - at : most;
         if (block_code_words(j, kind, place, (size_t)m, bytes ? (void *)bytes : codes)) {
@@ -246,12 +255,12 @@ static APART uint64_t block_code_piece(const block_job *j, const block_part *p, 
                 sink->codes(sink->context, p->block, position + at, (size_t)m, j->size, codes);
             continue;
         }
-        if (!in_place)
-            block_load(j, place, 1, (size_t)m, tile);
         if (j->packs) {
-            (void)block_pack(j, bytes, divide, NULL, (size_t)m, 1, down, NULL, x);
+            (void)block_pack(j, bytes, divide, NULL, (size_t)m, 1, down, NULL, x, place);
             continue;
         }
+        if (!in_place)
+            block_load(j, place, 1, (size_t)m, tile);
         if (kind != CORE_SCALE_NONE)
             j->k->loopsw->scale_t(&p->scale, j->block.sticky, (size_t)m, x, t);
         block_codes_of(j, span.first + at, (size_t)m, x, kind == CORE_SCALE_NONE ? x : t, codes);

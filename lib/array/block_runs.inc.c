@@ -37,6 +37,14 @@ static uint64_t block_alike(const block_job *j, uint64_t index)
     return CORE_LEAD_WORDS - ((j->call->rounding->offset + index) & (CORE_LEAD_WORDS - 1));
 }
 
+/* How many of `blocks` blocks of `length` elements from `index` on have such bits, if they take any; at most `full`. */
+static size_t block_alike_runs(const block_job *j, uint64_t index, size_t length, uint64_t blocks, size_t full)
+{
+    const uint64_t alike = j->stochastic ? block_alike(j, index) / length : blocks;
+    const uint64_t left = alike < blocks ? alike : blocks;
+    return left < full ? (size_t)left : full;
+}
+
 /* Whether loops draw the random bits of n elements from `index` on, in blocks of `length`, by *d. */
 static int block_draws(const block_job *j, uint64_t index, size_t length, size_t n, core_draw *d)
 {
@@ -339,7 +347,7 @@ static void block_fused_elements(const block_job *j, const block_scales *s, size
     const realw *const down = s->down + first, *const scales = s->s + first;
 #if CARRIER_BITS == 32
     if (d) {
-        j->k->scaled_drawn32[even][s->divide](p, d, length, count, down, scales, s->second, x, y);
+        (void)j->k->scaled_drawn[0][even][s->divide](p, d, length, count, down, scales, s->second, x, y);
         return;
     }
 #else
@@ -605,27 +613,38 @@ static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end
     return end - v;
 }
 
-/* Whether words of blocks of `length` may be rounded in the fast form without a tile. */
+/* Whether words of blocks of `length` may be scaled and rounded without a tile. */
 static int block_scales_words(const block_job *j, size_t length, const gathering *g)
 {
 #if CARRIER_BITS == 32
-    return !g && j->fast[0] && block_measures_words(j, length) && j->words_y && j->k->scaled16[0];
+    core_draw draw;
+    const int scales = j->stochastic ? j->fused && j->k->scaled_drawn[1][0][0] && block_draws(j, 0, length, 0, &draw)
+                                     : j->fast[0] && j->k->scaled16[0];
+    return !g && scales && block_measures_words(j, length) && j->words_y;
 #else
     (void)j, (void)length, (void)g;
     return 0;
 #endif
 }
 
-/* block_fused_elements so; 0: they are not done. */
-static int block_fused_words(const block_job *j, const block_scales *s, size_t length, size_t count, int64_t x,
-                             int64_t y)
+/* block_fused_elements so, from `index` on; 0: they are not done. */
+static int block_fused_words(const block_job *j, const block_scales *s, uint64_t index, size_t length, size_t count,
+                             int64_t x, int64_t y)
 {
 #if CARRIER_BITS == 32
+    const core_plan32 *const p = &j->element.plan;
+    const int bfloat = j->carrier == FPEMU_CARRIER_BF16;
+    const uint16_t *const from = j->words_x + x;
+    uint16_t *const to = j->words_y + y;
+    core_draw d;
+    if (j->stochastic)
+        return block_draws(j, index, length, length * count, &d) &&
+               j->k->scaled_drawn[1 + bfloat][p->rule == CORE_RULE_EVEN][s->divide](p, &d, length, count, s->down, s->s,
+                                                                                    s->second, from, to);
     return s->fast &&
-           j->k->scaled16[j->carrier == FPEMU_CARRIER_BF16](&j->element.plan, s->fast == 2, s->divide, length, count,
-                                                            s->down, s->s, s->second, j->words_x + x, j->words_y + y);
+           j->k->scaled16[bfloat](p, s->fast == 2, s->divide, length, count, s->down, s->s, s->second, from, to);
 #else
-    (void)j, (void)s, (void)length, (void)count, (void)x, (void)y;
+    (void)j, (void)s, (void)index, (void)length, (void)count, (void)x, (void)y;
     return 0;
 #endif
 }
@@ -649,7 +668,7 @@ static uint64_t block_fused_words_piece(const block_job *j, const core_scale *sc
         if (amax >= CARRIER_INF)
             break;
         block_try_fast(j, 1, &amax, &s);
-        if (!block_fused_words(j, &s, (size_t)m, 1, x, y))
+        if (!block_fused_words(j, &s, span->first + at, (size_t)m, 1, x, y))
             break;
     }
     return at;
@@ -716,45 +735,56 @@ static uint64_t block_run_row(const block_job *j, uint64_t index, uint64_t block
 }
 
 /* Those of words by a small table: how many up to the first that has no such form. */
-static uint64_t block_table_words(const block_job *j, uint64_t blocks, int64_t x, int64_t y)
+static uint64_t block_table_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y)
 {
 #if CARRIER_BITS == 32
+    const int bfloat = j->carrier == FPEMU_CARRIER_BF16;
     const size_t length = (size_t)j->walk.tile_length;
+    const size_t full = j->stochastic && TILE / length < POW2_LANES ? TILE / length : POW2_LANES;
+    _Alignas(LINE) uint32_t r[TILE];
     uintw amax[POW2_LANES];
     block_scales s;
-    for (uint64_t done = 0; done < blocks;) {
-        const size_t wanted = blocks - done < POW2_LANES ? (size_t)(blocks - done) : POW2_LANES;
+    for (uint64_t done = 0, count; done < blocks; done += count) {
+        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         const int64_t at = (int64_t)(done * length);
+        const uint16_t *const from = j->words_x + x + at;
+        uint16_t *const to = j->words_y + y + at;
         block_runs_amax(j, x + at, length, wanted, NULL, amax);
         const size_t known = block_tile_scales(j, wanted, amax, &s);
         if (known == 0 || !s.divide || s.second != 1)
             return done;
-        const size_t count = j->k->codebook_runs16(j->element.search, j->carrier == FPEMU_CARRIER_BF16, length, known,
-                                                   s.s, j->words_x + x + at, j->words_y + y + at);
-        done += count;
+        if (j->stochastic) {
+            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + (uint64_t)at, known * length,
+                              r);
+            count = j->k->codebook_random_runs16(j->element.search, bfloat, length, known, s.s, from, r, to);
+        } else {
+            count = j->k->codebook_runs16(j->element.search, bfloat, length, known, s.s, from, to);
+        }
         if (count < wanted)
-            return done;
+            return done + count;
     }
     return blocks;
 #else
-    (void)j, (void)blocks, (void)x, (void)y;
+    (void)j, (void)index, (void)blocks, (void)x, (void)y;
     return 0;
 #endif
 }
 
 /* Those of words by block_fused_words: how many up to the first that is not done so. */
-static uint64_t block_scaled_words(const block_job *j, uint64_t blocks, int64_t x, int64_t y)
+static uint64_t block_scaled_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y)
 {
     const size_t length = (size_t)j->walk.tile_length, fit = length < 2 * WORDS_TILE ? 2 * WORDS_TILE / length : 1;
     const size_t full = fit < POW2_LANES ? fit : POW2_LANES;
     _Alignas(LINE) uintw amax[POW2_LANES];
     block_scales s;
     for (uint64_t done = 0, known; done < blocks; done += known) {
-        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
+        const size_t wanted = block_alike_runs(j, index + done * length, length, blocks - done, full);
         const int64_t at = (int64_t)(done * length);
+        if (wanted == 0)
+            return done;
         block_runs_amax(j, x + at, length, wanted, NULL, amax);
         known = block_tile_scales(j, wanted, amax, &s);
-        if (known == 0 || !block_fused_words(j, &s, length, (size_t)known, x + at, y + at))
+        if (known == 0 || !block_fused_words(j, &s, index + (uint64_t)at, length, (size_t)known, x + at, y + at))
             return done;
     }
     return blocks;
@@ -768,9 +798,7 @@ static uint64_t block_pow2_words(const block_job *j, uint64_t index, uint64_t bl
     const int bfloat = j->carrier == FPEMU_CARRIER_BF16;
     uintw amax[POW2_BLOCKS], powers[POW2_BLOCKS];
     for (uint64_t done = 0; done < blocks;) {
-        const uint64_t alike = j->stochastic ? block_alike(j, index + done * length) / length : blocks;
-        const uint64_t left = alike < blocks - done ? alike : blocks - done;
-        const size_t wanted = left < POW2_BLOCKS ? (size_t)left : POW2_BLOCKS;
+        const size_t wanted = block_alike_runs(j, index + done * length, length, blocks - done, POW2_BLOCKS);
         const int64_t at = (int64_t)(done * length);
         const uint16_t *const from = j->words_x + x + at;
         uint16_t *const to = j->words_y + y + at;
@@ -801,7 +829,8 @@ static int block_rounds_words(const block_job *j, const gathering *g)
     const int rounds = j->stochastic ? j->k->pow2_drawn16[0] && block_draws(j, 0, (size_t)length, 0, &draw)
                                      : j->pow2.mode == FPEMU_MODE_RNE && j->k->pow2_rows16[0];
     if (block_table_is_quick(j))
-        return !g && j->k->codebook_runs16 && !j->stochastic && length % 32 == 0;
+        return !g && j->k->codebook_runs16 && length % 32 == 0 &&
+               (!j->stochastic || (length <= TILE && core_few_draws(j->element.search)));
     if (!j->pow2.usable)
         return block_scales_words(j, (size_t)length, g);
     return !g && rounds && (length == 16 || length % 32 == 0);
@@ -825,9 +854,9 @@ static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t
         const uint64_t i = index + done * length;
         const int64_t at = (int64_t)(done * length);
         if (tries) {
-            got = table            ? block_table_words(j, blocks - done, x + at, y + at)
+            got = table            ? block_table_words(j, i, blocks - done, x + at, y + at)
                   : j->pow2.usable ? block_pow2_words(j, i, blocks - done, x + at, y + at)
-                                   : block_scaled_words(j, blocks - done, x + at, y + at);
+                                   : block_scaled_words(j, i, blocks - done, x + at, y + at);
             if (got > 0)
                 continue;
             tries = table || (j->stochastic && block_alike(j, i) < length);

@@ -978,6 +978,7 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
         return;
     }
 #if CARRIER_BITS == 32
+    const int words = !in_place && !g && !sink && j->k->codebook_random16 && core_few_draws(e->search);
     if (at_once && j->k->codebook16 &&
         j->k->codebook16(e->search, j->carrier == FPEMU_CARRIER_BF16, end - begin, j->words_x + begin,
                          j->words_y + begin))
@@ -993,10 +994,15 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
         const realw *const x = in_place ? j->x + at : tile;
         realw *const y = sink || !in_place || x == j->y + at ? held : j->y + at;
         n = end - at < TILE ? end - at : TILE;
-        if (!in_place)
-            block_load(j, (int64_t)at, 1, n, tile);
         if (e->stochastic)
             fpemu_random_fill(j->k, j->call->rounding, offset + at, n, r);
+#if CARRIER_BITS == 32
+        if (words && j->k->codebook_random16(e->search, j->carrier == FPEMU_CARRIER_BF16, n, j->words_x + at, r,
+                                             j->words_y + at))
+            continue;
+#endif
+        if (!in_place)
+            block_load(j, (int64_t)at, 1, n, tile);
         if (!sink || g || !e->search->steps)
             block_element_search_values(e, j->k, n, x, r, y);
         if (g)
@@ -1096,10 +1102,9 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
             j->pow2 = core_pow2_block_make(&j->block, f, core_mode(call->rounding));
         else
             j->pow2.usable = 0;
-        j->hold_many =
-            j->walk.blocks > FEW_BLOCKS &&
-            (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_RECIPROCAL ||
-             f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO);
+        j->hold_many = j->walk.blocks > FEW_BLOCKS &&
+                       (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_RECIPROCAL ||
+                        f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO);
         if (j->hold_many && !j->block.same) {
             j->hold = j->block.scale_plan;
             core_choose_fast(&j->hold, scale);

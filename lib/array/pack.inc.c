@@ -177,9 +177,7 @@ static int unpack_scaled(const block_reader *r, const core_unpack *u, int carrie
     const kernels *const k = fpemu_kernels();
 #if CARRIER_BITS == 32
     if (u && (count == 1 || length == 16 || length >= 32)) {
-        const enum unpack_type type = carrier == CARRIER_BITS         ? UNPACK_FLOATS
-                                      : carrier == FPEMU_CARRIER_BF16 ? UNPACK_BF16
-                                                                      : UNPACK_F16;
+        const enum unpack_type type = carrier_type(carrier);
         int tame = !r->scaled ? (r->values ? 1 : 2) : core_unpack_is_tame(u, most, second);
         if (tame == 1 && core_unpack_fits(u, type, least, most))
             tame = 3;

@@ -40,8 +40,8 @@ FPEMU_FN int core_search_apart(uint32_t a, uint32_t b)
  * that binary64 holds; no quotient lies there, since s would need fewer bits. Rounded down to binary32 it decides the
  * same x. So a block has thresholds of its own, and needs no quotient of an element. */
 typedef struct core_few {
-    double edges[16]; /* T and half a step more; the last is beyond every element */
-    float halves[16]; /* that half step, where `fused` */
+    double edges[16];                               /* T and half a step more; the last is beyond every element */
+    float halves[16];                               /* that half step, where `fused` */
     float thresholds[16], values[17], inverses[16]; /* of values[k + 1] - values[k]; 0 at the last value and beyond */
     /* By these in binary32, with [x [1/s]] for the quotient, the fraction of core_search_up comes less than `band` from
      * what it is in binary64, and so does what it is held against: nearer ones are for that. 0: not for random bits */
@@ -73,6 +73,12 @@ typedef struct core_planes {
 #include "carrier64.h"
 #include "codebook_fast.inc.h"
 #include "carrier_end.h"
+
+/* Whether loops decide by random bits in binary32, as core_few_fractions allows. */
+FPEMU_FN int core_few_draws(const core_search32 *s)
+{
+    return s->few.usable && s->few.band > 0 && s->table.mode >= FPEMU_MODE_SR && s->table.mode != FPEMU_MODE_SE;
+}
 
 /* Whether a scale leaves thresholds and values of core_few normal numbers. */
 FPEMU_FN int core_few_holds(float scale)

@@ -69,6 +69,7 @@ FPEMU_FN __m512i few_more(__m512i k, __m512 x, __m512 threshold, int by)
 }
 
 typedef __m512i few_place;
+typedef __mmask16 few_mask;
 #define few_index(place) (place)
 typedef __m512 few_table; /* 16 numbers, to be had by place */
 
@@ -272,6 +273,7 @@ FPEMU_FN few_block few_fused(const few_common *c, const float *cuts, float scale
     return b;
 }
 
+typedef __m256 few_mask;
 typedef struct few_place {
     __m256i index; /* 3 bits count */
     __m256 upper;  /* whether it is 8 or more, as a mask */
@@ -620,23 +622,41 @@ FPEMU_SLOW void few_decide(const core_search32 *s, uint32_t open, float scale, F
     memcpy(result, to, sizeof to);
 }
 
-FPEMU_FN void few_random_step(const core_search32 *s, int is_even, int alone, const few_block *b, const few_random *f,
-                              float scale, const void *x, const void *r, void *y)
+/* Where an element stands, whether random bits take it up, and bits of those that binary32 leaves open. */
+typedef struct few_drawn {
+    few_place place;
+    few_mask up;
+    uint32_t open;
+} few_drawn;
+
+FPEMU_FN few_drawn few_draw(const core_search32 *s, int is_even, int alone, const few_block *b, const few_random *f,
+                            FEW_VECTOR v, FEW_VECTOR words)
 {
-    const FEW_VECTOR v = few_read(x), words = few_read(r);
     const FEW_VECTOR within = alone ? few_within(v, s->few.reach) : v;
     const few_place k = few_find(is_even, b, within);
     const FEW_VECTOR t = alone ? within : few_times(within, FEW_SET(f->inverse));
     const FEW_VECTOR more = few_minus(t, few_pick(f->values, k));
-    const FEW_VECTOR up = few_pick(f->high, k), down = few_pick(f->low, k);
     const FEW_VECTOR fraction = few_times(more, few_pick(f->inverses, k));
     const FEW_VECTOR left = few_minus(few_left(words), FEW_SET(f->half)), apart = few_minus(fraction, left);
-    FEW_VECTOR result = few_choose(few_above(fraction, left), up, down);
-    uint32_t open = few_bits(few_above(few_magnitude(apart), FEW_SET(f->band))) ^ ((1u << FEW_LANES) - 1);
-    open |= alone ? few_bits(few_nans(v)) : 0;
-    if (open)
-        few_decide(s, open, scale, v, words, &result);
-    few_write(y, result);
+    const uint32_t open = few_bits(few_above(few_magnitude(apart), FEW_SET(f->band))) ^ ((1u << FEW_LANES) - 1);
+    const few_drawn d = {k, few_above(fraction, left), open | (alone ? few_bits(few_nans(v)) : 0)};
+    return d;
+}
+
+FPEMU_FN FEW_VECTOR few_random_value(const core_search32 *s, int is_even, int alone, const few_block *b,
+                                     const few_random *f, float scale, FEW_VECTOR v, FEW_VECTOR words)
+{
+    const few_drawn d = few_draw(s, is_even, alone, b, f, v, words);
+    FEW_VECTOR result = few_choose(d.up, few_pick(f->high, d.place), few_pick(f->low, d.place));
+    if (d.open)
+        few_decide(s, d.open, scale, v, words, &result);
+    return result;
+}
+
+FPEMU_FN void few_random_step(const core_search32 *s, int is_even, int alone, const few_block *b, const few_random *f,
+                              float scale, const void *x, const void *r, void *y)
+{
+    few_write(y, few_random_value(s, is_even, alone, b, f, scale, few_read(x), few_read(r)));
 }
 
 FPEMU_FN void few_random_elements(const core_search32 *s, int is_even, int alone, const few_block *block,
@@ -680,15 +700,9 @@ FPEMU_FN few_random few_random_begin(const core_search32 *s, float scale)
     else                                                                                                               \
         few_random_elements(s, 0, alone, __VA_ARGS__)
 
-/* Whether the loops below do it. */
-FPEMU_FN int few_is_random(const core_search32 *s)
-{
-    return s->few.usable && s->few.band > 0 && s->table.mode >= FPEMU_MODE_SR && s->table.mode != FPEMU_MODE_SE;
-}
-
 static void few_codebook_random(const core_search32 *s, size_t n, const void *t, const uint32_t *r, void *y)
 {
-    if (!few_is_random(s)) {
+    if (!core_few_draws(s)) {
         loop_codebook_random32(s, n, t, r, y);
         return;
     }
@@ -717,7 +731,7 @@ static void few_codebook_random_runs(const core_search32 *s, size_t length, size
     for (size_t b = 0; b < count; b++) {
         const char *in = (const char *)x + b * length * sizeof(float);
         char *out = (char *)y + b * length * sizeof(float);
-        if (!few_is_random(s)) {
+        if (!core_few_draws(s)) {
             loop_codebook_random_runs32(s, length, 1, down + b, scales + b, in, r + b * length, out);
             continue;
         }
@@ -883,6 +897,6 @@ static void few_codebook_begin(core_search32 *s, const core_codebook *c, int onl
     core_search_begin32(s, c);
     if (s->usable)
         core_few_make(&s->few, s->table.length, s->thresholds, s->values);
-    if (!(s->few.usable && s->steps) && !few_is_random(s))
+    if (!(s->few.usable && s->steps) && !core_few_draws(s))
         loop_codebook_make32(s);
 }

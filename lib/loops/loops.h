@@ -130,10 +130,11 @@ typedef struct kernels {
     void (*encode_drawn32[2])(const core_plan32 *p, const core_integer_codes32 *c, core_hash_key k, uint64_t index,
                               size_t n, const void *x, size_t size, void *codes);
     /* blocks of finite elements, of a multiple of 16 each, rounded by bits that the loop draws, a word an element: as
-     * pow2 by sr, also a multiple of 16 elements with a power each (length 1), and as scaled by sr; may be NULL */
+     * pow2 by sr, also a multiple of 16 elements with a power each (length 1), and as scaled by sr: the latter of floats
+     * (0), and of binary16 (1) and bfloat16 (2) words, where 0 is given if one may pass the largest. May be NULL */
     void (*pow2_drawn32[2])(const core_pow2_block32 *q, const core_draw *d, size_t length, size_t count, const void *x,
                             const uint32_t *powers, void *y);
-    void (*scaled_drawn32[2][2])(const core_plan32 *p, const core_draw *d, size_t length, size_t count,
+    int (*scaled_drawn[3][2][2])(const core_plan32 *p, const core_draw *d, size_t length, size_t count,
                                  const float *down, const float *s, float second, const void *x, void *y);
     /* as round for plans that core_is_binary16 knows; NULL where there is no instruction for it */
     void (*binary16)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
@@ -167,10 +168,15 @@ typedef struct kernels {
     int (*scaled16[2])(const core_plan32 *p, int inside, int divided, size_t length, size_t count, const float *down,
                        const float *s, float second, const uint16_t *x, uint16_t *y);
     /* as codebook and codebook_runs, of words of either type: the first gives 0 where it does not do them, the second how
-     * many blocks it did, up to the first whose scale leaves them to codebook_runs. Both may be NULL */
+     * many blocks it did, up to the first whose scale leaves them to codebook_runs. May be NULL */
     int (*codebook16)(const core_search32 *s, int bfloat, size_t n, const uint16_t *x, uint16_t *y);
     size_t (*codebook_runs16)(const core_search32 *s, int bfloat, size_t length, size_t count, const float *scales,
                               const uint16_t *x, uint16_t *y);
+    /* the same by random bits */
+    int (*codebook_random16)(const core_search32 *s, int bfloat, size_t n, const uint16_t *x, const uint32_t *r,
+                             uint16_t *y);
+    size_t (*codebook_random_runs16)(const core_search32 *s, int bfloat, size_t length, size_t count,
+                                     const float *scales, const uint16_t *x, const uint32_t *r, uint16_t *y);
     /* sums, differences, products and quotients of words of either type in the type itself: to nearest even, infinite
      * past its ends, with one NaN, whose bits in binary32 these are; may be NULL */
     void (*operate16[2][FPEMU_OPERATION_DIV + 1])(uint32_t nan, size_t n, const uint16_t *a, const uint16_t *b,
@@ -202,10 +208,10 @@ typedef struct kernels {
     int (*unpack_make)(core_unpack *u, uint32_t bits, const uint32_t *values); /* core_unpack_make */
     /* the other way: packed codes of so many bits, by a form for which core_direct_stops, of x times `down` of their
      * block, or by it; amax: the largest magnitudes of the blocks, or NULL where x may be NaN; inverse: NULL, or
-     * inverses of `down` where core_fast_holds. May be NULL */
+     * inverses of `down` where core_fast_holds; x: numbers, or words. May be NULL */
     void (*pack32[CORE_UNPACK_BITS + 1])(const core_direct32 *d, int divide, const uint32_t *amax, size_t length,
-                                         size_t count, const float *down, const float *inverse, const float *x,
-                                         unsigned char *bytes);
+                                         size_t count, const float *down, const float *inverse, enum unpack_type type,
+                                         const void *x, unsigned char *bytes);
     /* the same of finite numbers by a table of codes of 4 bits, in blocks with such divisors;
      * 0 where the loop does not do that. May be NULL */
     int (*pack_few)(const core_search32 *s, size_t length, size_t count, const float *scales, const float *x,

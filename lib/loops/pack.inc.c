@@ -16,6 +16,10 @@ typedef __m512i pack_lanes;
 #define PACK_AND _mm512_and_si512
 #define PACK_OR _mm512_or_si512
 #define PACK_LOAD(from) _mm512_loadu_si512(from)
+FPEMU_FN __m512i pack_widen(int bfloat, const char *words)
+{
+    return widen_sixteen(bfloat, _mm256_loadu_si256((const __m256i *)(const void *)words));
+}
 #else
 #define PACK_LANES 8
 #define PACK_VECTORS 8
@@ -29,6 +33,11 @@ typedef __m256i pack_lanes;
 #define PACK_AND _mm256_and_si256
 #define PACK_OR _mm256_or_si256
 #define PACK_LOAD(from) _mm256_loadu_si256((const __m256i *)(const void *)(from))
+FPEMU_FN __m256i pack_widen(int bfloat, const char *words)
+{
+    const __m128i w = _mm_loadu_si128((const __m128i *)(const void *)words);
+    return bfloat ? _mm256_slli_epi32(_mm256_cvtepu16_epi32(w), 16) : _mm256_castps_si256(_mm256_cvtph_ps(w));
+}
 #endif
 
 /* Which numbers the elements are: an even grid; floats; floats of few binades, whose sums a vector or two hold; floats
@@ -317,21 +326,34 @@ typedef struct pack_scales {
     const float *down, *inverse;
 } pack_scales;
 
+/* 64 numbers, or words as numbers. */
+FPEMU_FN void pack_load(enum unpack_type type, const char *x, pack_floats v[PACK_VECTORS])
+{
+    if (type == UNPACK_FLOATS)
+        for (int k = 0; k < PACK_VECTORS; k++)
+            v[k] = PACK_INT(loadu_ps)((const float *)(const void *)(x + 4 * PACK_LANES * k));
+    else
+        for (int k = 0; k < PACK_VECTORS; k++)
+            v[k] = PACK_UNCAST(pack_widen(type == UNPACK_BF16, x + 2 * PACK_LANES * k));
+}
+
 /* 64 numbers, each 16 under a scale of their own: the numbers at, at + next[0], ...; left: the codes of those that
  * follow are 0; any: with NaN among them; *least: of cells the least quotients so far, as integers. */
 FPEMU_FN void pack_64(const pack_form *f, int width, enum pack_kind kind, enum pack_scale how, int any,
-                      const pack_scales *s, size_t at, const size_t next[4], size_t left, const float *x,
-                      unsigned char *bytes, pack_lanes *least)
+                      const pack_scales *s, size_t at, const size_t next[4], size_t left, enum unpack_type type,
+                      const char *x, unsigned char *bytes, pack_lanes *least)
 {
-    pack_lanes v[PACK_VECTORS], from[PACK_VECTORS], to[PACK_VECTORS];
+    pack_lanes v[PACK_VECTORS], to[PACK_VECTORS], from[PACK_VECTORS];
+    pack_floats numbers[PACK_VECTORS];
 #ifdef __AVX512F__
     __mmask16 nan[PACK_VECTORS];
 #else
     __m256i nan[PACK_VECTORS];
 #endif
+    pack_load(type, x, numbers);
     for (int k = 0; k < PACK_VECTORS; k++) {
         const size_t b = at + next[k * PACK_LANES / 16];
-        const pack_floats one = PACK_INT(loadu_ps)(x + PACK_LANES * k), scale = PACK_INT(set1_ps)(s->down[b]);
+        const pack_floats one = numbers[k], scale = PACK_INT(set1_ps)(s->down[b]);
         pack_floats t;
         if (how == PACK_BY) {
             t = PACK_INT(div_ps)(one, scale);
@@ -391,42 +413,47 @@ FPEMU_FN void pack_64(const pack_form *f, int width, enum pack_kind kind, enum p
 /* n numbers whose scales go on by next[4] every 64. What lies `ahead` is fetched meanwhile: the caller looks for the
  * largest there next, and that would wait for every line. */
 FPEMU_FN void pack_stretch(const pack_form *f, int width, enum pack_kind kind, enum pack_scale how, int any, size_t n,
-                           const pack_scales *s, size_t at, const size_t next[5], size_t ahead, const float *x,
-                           unsigned char *bytes, pack_lanes *least)
+                           const pack_scales *s, size_t at, const size_t next[5], size_t ahead, enum unpack_type type,
+                           const char *x, unsigned char *bytes, pack_lanes *least)
 {
+    const size_t size = type == UNPACK_FLOATS ? sizeof(float) : sizeof(uint16_t);
     size_t i = 0;
-    for (; i + 64 <= n; i += 64, bytes += width * 8, at += next[4]) {
-        const uintptr_t later = (uintptr_t)(x + i) + ahead * sizeof *x;
-        for (unsigned k = 0; k < 256; k += 64)
+    for (; i + 64 <= n; i += 64, bytes += width * 8, at += next[4], x += 64 * size) {
+        const uintptr_t later = (uintptr_t)x + ahead * size;
+        for (size_t k = 0; k < 64 * size; k += 128) {
             _mm_prefetch((const char *)(later + k), _MM_HINT_T0);
-        pack_64(f, width, kind, how, any, s, at, next, 64, x + i, bytes, least);
+            _mm_prefetch((const char *)(later + k + 64), _MM_HINT_T0);
+        }
+        pack_64(f, width, kind, how, any, s, at, next, 64, type, x, bytes, least);
     }
     if (i < n) {
         const size_t left = n - i;
         const size_t within[4] = {0, left > 16 ? next[1] : 0, left > 32 ? next[2] : 0, left > 48 ? next[3] : 0};
         unsigned char some[64];
-        float values[64] = {0};
-        memcpy(values, x + i, left * sizeof *x);
-        pack_64(f, width, kind, how, any, s, at, within, left, values, some, least);
+        char values[64 * sizeof(float)] = {0};
+        memcpy(values, x, left * size);
+        pack_64(f, width, kind, how, any, s, at, within, left, type, values, some, least);
         memcpy(bytes, some, (left * (size_t)width + 7) / 8);
     }
 }
 
 /* 0 if there is a -0 among cells: its code may be that of 0. */
 FPEMU_FN int pack_runs(const core_direct32 *d, int width, enum pack_kind kind, enum pack_scale how, int any,
-                       size_t length, size_t count, const pack_scales *s, const float *x, unsigned char *bytes)
+                       size_t length, size_t count, const pack_scales *s, enum unpack_type type, const char *x,
+                       unsigned char *bytes)
 {
     static const size_t places[3][5] = {{0, 1, 2, 3, 4}, {0, 0, 1, 1, 2}, {0, 0, 0, 0, 0}};
     const pack_form f = pack_begin(d, kind);
+    const size_t size = type == UNPACK_FLOATS ? sizeof(float) : sizeof(uint16_t);
     const size_t ahead = length * count < PACK_AHEAD ? length * count : PACK_AHEAD;
     pack_lanes least = PACK_INT(set1_epi32)(0);
     if (!any && count > 1 && length == 16) { /* places as constants */
-        pack_stretch(&f, width, kind, how, any, length * count, s, 0, places[0], ahead, x, bytes, &least);
+        pack_stretch(&f, width, kind, how, any, length * count, s, 0, places[0], ahead, type, x, bytes, &least);
     } else if (!any && count > 1 && length == 32) {
-        pack_stretch(&f, width, kind, how, any, length * count, s, 0, places[1], ahead, x, bytes, &least);
+        pack_stretch(&f, width, kind, how, any, length * count, s, 0, places[1], ahead, type, x, bytes, &least);
     } else {
         for (size_t b = 0; b < count; b++)
-            pack_stretch(&f, width, kind, how, any, length, s, b, places[2], ahead, x + b * length,
+            pack_stretch(&f, width, kind, how, any, length, s, b, places[2], ahead, type, x + b * length * size,
                          bytes + b * (length * (size_t)width / 8), &least);
     }
 #ifdef __AVX512F__
@@ -466,9 +493,10 @@ FPEMU_FN int pack_cells_hold(const core_direct32 *d, size_t count, const uint32_
         PACK_KIND(width, PACK_FLOATS);
 #endif
 
-#define PACK_RUNS(width, kind, how, any) pack_runs(d, width, kind, how, any, length, count, &s, x, bytes)
+#define PACK_RUNS(width, kind, how, any)                                                                               \
+    pack_runs(d, width, kind, how, any, length, count, &s, type, (const char *)x, bytes)
 #define PACK_KIND(width, kind)                                                                                         \
-    if (divide && (any || !inverse))                                                                                   \
+    if (divide && (any || !s.inverse))                                                                                 \
         PACK_RUNS(width, kind, PACK_BY, 1);                                                                            \
     else if (divide)                                                                                                   \
         PACK_RUNS(width, kind, PACK_INVERSE, 0);                                                                       \
@@ -480,25 +508,35 @@ FPEMU_FN int pack_cells_hold(const core_direct32 *d, size_t count, const uint32_
 
 #ifdef __AVX512F__
 #define PACK_BY_CELLS(width)                                                                                           \
-    if ((width) != 8 && !divide && amax && pack_has_cells(d) && pack_cells_hold(d, count, amax, down) &&               \
+    if ((width) != 8 && !divide && amax && pack_has_cells(d) && pack_cells_hold(d, count, amax, s.down) &&             \
         PACK_RUNS(width, PACK_CELLS, PACK_TIMES, 0))                                                                   \
     return
 #else
 #define PACK_BY_CELLS(width) (void)0
 #endif
 
+/* Floats apart: their loops would lose by asking what they are. */
 #define PACK_LOOP(width)                                                                                               \
-    PACK_STATIC void PACK_NAME(width)(const core_direct32 *d, int divide, const uint32_t *amax, size_t length,         \
-                                      size_t count, const float *down, const float *inverse, const float *x,           \
-                                      unsigned char *bytes)                                                            \
+    FPEMU_FN void pack_as_##width(const core_direct32 *d, int divide, const uint32_t *amax, size_t length,             \
+                                  size_t count, const pack_scales s, enum unpack_type type, const void *x,             \
+                                  unsigned char *bytes)                                                                \
     {                                                                                                                  \
-        const pack_scales s = {down, inverse};                                                                         \
         const int any = amax == NULL;                                                                                  \
         PACK_BY_CELLS(width);                                                                                          \
         switch (pack_kind_of(d)) {                                                                                     \
         case PACK_EVEN: PACK_KIND(width, PACK_EVEN); PACK_OTHERS(width)                                                \
         default: PACK_KIND(width, PACK_BINADES);                                                                       \
         }                                                                                                              \
+    }                                                                                                                  \
+    PACK_STATIC void PACK_NAME(width)(const core_direct32 *d, int divide, const uint32_t *amax, size_t length,         \
+                                      size_t count, const float *down, const float *inverse, enum unpack_type type,    \
+                                      const void *x, unsigned char *bytes)                                             \
+    {                                                                                                                  \
+        const pack_scales s = {down, inverse};                                                                         \
+        if (type == UNPACK_FLOATS)                                                                                     \
+            pack_as_##width(d, divide, amax, length, count, s, UNPACK_FLOATS, x, bytes);                               \
+        else                                                                                                           \
+            pack_as_##width(d, divide, amax, length, count, s, type, x, bytes);                                        \
     }
 
 #ifndef __AVX512VBMI__

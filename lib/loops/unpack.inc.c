@@ -399,7 +399,44 @@ FPEMU_FN void unpack_32_of_4(__m512i table, __m512i above, size_t n, const unsig
         _mm512_storeu_si512(y, made);
 }
 
-/* Words are looked up under their scales; of blocks of 16 two at a time. */
+/* Whether such codes are a sign and a magnitude. */
+FPEMU_FN int unpack_is_mirrored(const core_unpack *u)
+{
+    uint32_t others = 0;
+    for (int k = 0; k < 8; k++)
+        others |= u->values[k] ^ u->values[k + 8] ^ 0x80000000u;
+    return others == 0;
+}
+
+/* Words of the magnitudes under four scales, one after the other, as unpack_words_of_4 has them of all codes. */
+FPEMU_FN __m512i unpack_magnitudes_of_4(const core_unpack *u, enum unpack_type type, enum unpack_known known, int twice,
+                                        const float *s, float second)
+{
+    const __m512i first = _mm512_set_epi32(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0);
+    const __m256i few = _mm256_loadu_si256((const __m256i *)(const void *)u->values);
+    const __m512 v = _mm512_castsi512_ps(_mm512_inserti64x4(_mm512_castsi256_si512(few), few, 1));
+    const __m512 scales = _mm512_castps128_ps512(_mm_loadu_ps(s));
+    __m512 y[2];
+    for (int k = 0; k < 2; k++) {
+        y[k] = _mm512_mul_ps(v, _mm512_permutexvar_ps(_mm512_add_epi32(first, _mm512_set1_epi32(2 * k)), scales));
+        if (twice)
+            y[k] = _mm512_mul_ps(y[k], _mm512_set1_ps(second));
+    }
+    return narrow_inside(type == UNPACK_BF16, known == UNPACK_WORDS, y[0], y[1]);
+}
+
+/* Words of 32 codes by them, the first of which are `above` places from those of the first block. */
+FPEMU_FN void unpack_32_by_sign(__m512i table, __m512i above, const unsigned char *bytes, uint16_t *y)
+{
+    const __m512i low = _mm512_set1_epi32(0x000f000f), magnitude = _mm512_set1_epi16(7);
+    const __m512i sign = _mm512_set1_epi16((short)0x8000);
+    const __m512i byte = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)bytes));
+    const __m512i code = _mm512_ternarylogic_epi32(byte, _mm512_slli_epi32(byte, 12), low, 0xa8);
+    const __m512i made = _mm512_permutexvar_epi16(_mm512_ternarylogic_epi32(code, magnitude, above, 0xea), table);
+    _mm512_storeu_si512(y, _mm512_ternarylogic_epi32(made, _mm512_slli_epi16(code, 12), sign, 0x78));
+}
+
+/* Words are looked up under their scales; of blocks of 16 two at a time, or four where a magnitude will do. */
 FPEMU_FN void unpack_runs_words_4(const core_unpack *u, enum unpack_type type, enum unpack_known known, int twice,
                                   size_t length, size_t count, const unsigned char *bytes, const float *s, float second,
                                   uint16_t *y)
@@ -407,6 +444,14 @@ FPEMU_FN void unpack_runs_words_4(const core_unpack *u, enum unpack_type type, e
     const __m512i none = _mm512_setzero_si512(), sixteen = _mm512_set1_epi16(16);
     const __m512i above = _mm512_inserti64x4(none, _mm512_castsi512_si256(sixteen), 1);
     size_t b = 0;
+    if (length == 16 && known && unpack_is_mirrored(u)) {
+        const __m512i eight = _mm512_srli_epi16(above, 1);
+        for (; b + 4 <= count; b += 4) {
+            const __m512i table = unpack_magnitudes_of_4(u, type, known, twice, s + b, second);
+            unpack_32_by_sign(table, eight, bytes + b * 8, y + b * 16);
+            unpack_32_by_sign(table, _mm512_or_si512(eight, sixteen), bytes + b * 8 + 16, y + b * 16 + 32);
+        }
+    }
     for (; length == 16 && b + 2 <= count; b += 2)
         unpack_32_of_4(unpack_words_of_4(u, type, known, twice, s + b, 1, second), above, 32, bytes + b * 8,
                        y + b * 16);

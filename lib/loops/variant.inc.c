@@ -258,7 +258,9 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #define DRAWN_SCALED_TABLE                                                                                             \
     {                                                                                                                  \
         {                                                                                                              \
-            NULL                                                                                                       \
+            {                                                                                                          \
+                NULL                                                                                                   \
+            }                                                                                                          \
         }                                                                                                              \
     }
 #endif
@@ -359,10 +361,14 @@ static void narrow(size_t n, const double *x, float *y)
 #define ENCODE_WORDS encode_words
 #define CODEBOOK_WORDS codebook_words
 #define CODEBOOK_WORDS_RUNS codebook_words_runs
+#define CODEBOOK_RANDOM_WORDS codebook_random_words
+#define CODEBOOK_RANDOM_WORDS_RUNS codebook_random_words_runs
 #else
 #define ENCODE_WORDS NULL
 #define CODEBOOK_WORDS NULL
 #define CODEBOOK_WORDS_RUNS NULL
+#define CODEBOOK_RANDOM_WORDS NULL
+#define CODEBOOK_RANDOM_WORDS_RUNS NULL
 #define WORDS_OPERATE                                                                                                  \
     {                                                                                                                  \
         {                                                                                                              \
@@ -474,7 +480,7 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
     {                                                                                                                  \
         .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &loops_table64, .hash = fill_hash,        \
         .philox = words, .stochastic32 = STOCHASTIC, .encode_drawn32 = ENCODE_DRAWN, .pow2_drawn32 = DRAWN_POW2_TABLE, \
-        .scaled_drawn32 = DRAWN_SCALED_TABLE, .binary16 = BINARY16, .stream = stream,                                  \
+        .scaled_drawn = DRAWN_SCALED_TABLE, .binary16 = BINARY16, .stream = stream,                                    \
         .exact = {[FPEMU_OPERATION_ADD] = exact_add,                                                                   \
                   [FPEMU_OPERATION_SUB] = exact_sub,                                                                   \
                   [FPEMU_OPERATION_MUL] = exact_mul,                                                                   \
@@ -491,10 +497,10 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .encode16 = ENCODE_WORDS,                     \
         .runs_amax16 = WORDS_AMAX, .pow2_rows16 = WORDS_POW2, .pow2_drawn16 = WORDS_POW2_DRAWN,                        \
         .scaled16 = WORDS_SCALED, .codebook16 = CODEBOOK_WORDS, .codebook_runs16 = CODEBOOK_WORDS_RUNS,                \
+        .codebook_random16 = CODEBOOK_RANDOM_WORDS, .codebook_random_runs16 = CODEBOOK_RANDOM_WORDS_RUNS,              \
         .operate16 = WORDS_OPERATE, .pack32 = pack, .pack_few = PACK_FEW, .block_few = BLOCK_FEW,                      \
-        .block_few_most = BLOCK_FEW_MOST,                                                                              \
-        .unpack32 = UNPACK_TABLE(unpack_8), .unpack_words = UNPACK_GIVES_WORDS, .decode_words = words_of,              \
-        .unpack_make = unpack_make, .fma_odd = fma_odd, .round_nearest = round_nearest,                                \
+        .block_few_most = BLOCK_FEW_MOST, .unpack32 = UNPACK_TABLE(unpack_8), .unpack_words = UNPACK_GIVES_WORDS,      \
+        .decode_words = words_of, .unpack_make = unpack_make, .fma_odd = fma_odd, .round_nearest = round_nearest,      \
         .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,                                              \
         .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \
                   MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},                                                     \

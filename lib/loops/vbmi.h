@@ -41,11 +41,14 @@ void fpemu_vbmi_decode_words(const uint8_t low[256], const uint8_t high[256], si
 
 /* As pack32 of struct kernels. */
 void fpemu_vbmi_pack_4(const struct core_direct32 *d, int divide, const uint32_t *amax, size_t length, size_t count,
-                       const float *down, const float *inverse, const float *x, unsigned char *bytes);
+                       const float *down, const float *inverse, enum unpack_type type, const void *x,
+                       unsigned char *bytes);
 void fpemu_vbmi_pack_6(const struct core_direct32 *d, int divide, const uint32_t *amax, size_t length, size_t count,
-                       const float *down, const float *inverse, const float *x, unsigned char *bytes);
+                       const float *down, const float *inverse, enum unpack_type type, const void *x,
+                       unsigned char *bytes);
 void fpemu_vbmi_pack_8(const struct core_direct32 *d, int divide, const uint32_t *amax, size_t length, size_t count,
-                       const float *down, const float *inverse, const float *x, unsigned char *bytes);
+                       const float *down, const float *inverse, enum unpack_type type, const void *x,
+                       unsigned char *bytes);
 /* As pack_few of struct kernels, in blocks of a multiple of 64 numbers under scales that core_few_holds, by a table that
  * is_even and fused. */
 void fpemu_vbmi_pack_few(const struct core_few *f, size_t length, size_t count, const float *scales, const float *x,

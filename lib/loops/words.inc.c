@@ -356,10 +356,12 @@ static int words_have_special(const word_vectors *v, size_t n, const uint16_t *x
     WORDS_EVEN_SIDE(name, mode, 1)                                                                                     \
     static void words_##name##_EVEN(const core_words *w, size_t n, const uint16_t *x, uint16_t *y)                     \
     {                                                                                                                  \
-        const unsigned before = _mm_getcsr();                                                                          \
-        _mm_setcsr(before | (side));                                                                                   \
+        const unsigned before = (side) ? _mm_getcsr() : 0;                                                             \
+        if (side) /* else it rounds so already, and to say it again takes as long as hundreds of words */              \
+            _mm_setcsr(before | (side));                                                                               \
         (w->digits == 7 ? words_##name##_side_1 : words_##name##_side_0)(w, n, x, y);                                  \
-        _mm_setcsr(before);                                                                                            \
+        if (side)                                                                                                      \
+            _mm_setcsr(before);                                                                                        \
     }
 WORDS_EVEN(rne, FPEMU_MODE_RNE, 0)
 WORDS_EVEN(rtp, FPEMU_MODE_RTP, SIDE_OF(FPEMU_MODE_RTP))

@@ -76,6 +76,29 @@ FPEMU_FN void words_sixteen_amax(int bfloat, size_t n, const uint16_t *x, uint32
     _mm512_storeu_si512(amax, widen_sixteen(bfloat, _mm256_srli_epi16(largest, 1)));
 }
 
+/* The largest magnitude of n words; of many four vectors at a time. */
+FPEMU_FN uint16_t words_largest(size_t n, const uint16_t *x)
+{
+    uint16_t largest = 0;
+    size_t from = 0;
+    if (n >= 128) {
+        __m512i four[4] = {words_doubled(x), words_doubled(x + 32), words_doubled(x + 64), words_doubled(x + 96)};
+        uint16_t doubled[32];
+        for (from = 128; from + 128 <= n; from += 128)
+            for (size_t k = 0; k < 4; k++)
+                four[k] = WORDS_LARGER(four[k], words_doubled(x + from + 32 * k));
+        _mm512_storeu_si512(doubled, WORDS_LARGER(WORDS_LARGER(four[0], four[1]), WORDS_LARGER(four[2], four[3])));
+        for (size_t k = 0; k < 32; k++)
+            largest = doubled[k] / 2 > largest ? doubled[k] / 2 : largest;
+    }
+#pragma omp simd reduction(max : largest)
+    for (size_t i = from; i < n; i++) {
+        const uint16_t a = x[i] & 0x7fff;
+        largest = a > largest ? a : largest;
+    }
+    return largest;
+}
+
 /* As runs_amax. */
 FPEMU_FN void words_runs_amax(int bfloat, size_t length, size_t count, const uint16_t *x, uint32_t *amax)
 {
@@ -89,15 +112,8 @@ FPEMU_FN void words_runs_amax(int bfloat, size_t length, size_t count, const uin
     if (length % 32 == 0 && length < 1024)
         for (; b + 16 <= count; b += 16)
             words_sixteen_amax(bfloat, length, x + b * length, amax + b);
-    for (; b < count; b++) {
-        uint16_t largest = 0;
-#pragma omp simd reduction(max : largest)
-        for (size_t i = 0; i < length; i++) {
-            const uint16_t a = x[b * length + i] & 0x7fff;
-            largest = a > largest ? a : largest;
-        }
-        amax[b] = core_from_narrow(bfloat, largest);
-    }
+    for (; b < count; b++)
+        amax[b] = core_from_narrow(bfloat, words_largest(length, x + b * length));
 }
 
 static void words_runs_amax_f16(size_t length, size_t count, const uint16_t *x, uint32_t *amax)
@@ -399,6 +415,15 @@ WORDS_POW2_ROWS(bf16, 1)
 #undef WORDS_POW2_ROWS
 #undef WORDS_LARGER
 
+/* Vectors of binary32 that are made at once. */
+#define WORDS_FAST_VECTORS 4
+
+/* Magnitudes y with the signs of x. */
+FPEMU_FN words words_signed(words y, words x)
+{
+    return _mm512_ternarylogic_epi32(y, x, word_all(0x8000), 0xd8);
+}
+
 /* A number of their block each; `next` 1: the upper 16 words are of the next one. */
 FPEMU_FN void words_numbers(int bfloat, const float *number, size_t next, __m512 *out)
 {
@@ -420,74 +445,98 @@ FPEMU_FN int words_inside(const core_plan32 *p, int bfloat, size_t count, const 
     return (max * most) * second < infinite;
 }
 
-/* y of 16 finite elements as core_fast_stop and core_fast_even have it: of the former without the sign and, unless
- * `inside`, of magnitudes; of the latter where the step is 1. */
-FPEMU_FN __m512 words_fast_y(const core_plan32 *p, int even, int inside, int divided, __m512 down, __m512 s,
-                             __m512 second, __m512 x)
+/* y of n vectors of finite elements as core_fast_stop and core_fast_even have it, step by step, since processors look
+ * ahead no farther than a few of them take: of the former without the sign, cut to the largest only when rounded; of the
+ * latter where the step is 1. */
+FPEMU_FN void words_fast_y(const core_plan32 *p, int even, int inside, int divided, int n, const __m512 *down,
+                           const __m512 *s, __m512 second, const __m512 *x, __m512 *y)
 {
-    __m512 t = _mm512_mul_ps(x, down), y;
-    if (divided)
-        t = _mm512_fmadd_ps(_mm512_fnmadd_ps(t, s, x), down, t);
+    const __m512 high = _mm512_castsi512_ps(_mm512_set1_epi32((int)p->max[0]));
+    const __m512 low = _mm512_castsi512_ps(_mm512_set1_epi32((int)(p->max[1] | 0x80000000u)));
+    const __m512 times = _mm512_castsi512_ps(_mm512_set1_epi32((int)(p->fast_up + 0x3fc00000u))); /* 1.5 */
+    const __m512i emin = _mm512_set1_epi32((int)p->fast_emin), infinity = _mm512_set1_epi32((int)CORE_INF32);
+    __m512 t[WORDS_FAST_VECTORS], by[WORDS_FAST_VECTORS];
+    for (int v = 0; v < n; v++)
+        t[v] = _mm512_mul_ps(x[v], down[v]);
+    for (int v = 0; v < n && divided; v++)
+        t[v] = _mm512_fmadd_ps(_mm512_fnmadd_ps(t[v], s[v], x[v]), down[v], t[v]);
     if (even) {
-        const __m512 high = _mm512_castsi512_ps(_mm512_set1_epi32((int)p->max[0]));
-        const __m512 low = _mm512_castsi512_ps(_mm512_set1_epi32((int)(p->max[1] | 0x80000000u)));
-        if (!inside)
-            t = _mm512_min_ps(_mm512_max_ps(t, low), high);
-        t = _mm512_roundscale_ps(t, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-        y = _mm512_fmadd_ps(t, s, _mm512_setzero_ps()); /* -0 becomes 0 */
+        for (int v = 0; v < n && !inside; v++)
+            t[v] = _mm512_min_ps(_mm512_max_ps(t[v], low), high);
+        for (int v = 0; v < n; v++)
+            t[v] = _mm512_roundscale_ps(t[v], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        for (int v = 0; v < n; v++)
+            y[v] = _mm512_fmadd_ps(t[v], s[v], _mm512_setzero_ps()); /* -0 becomes 0 */
     } else {
-        const __m512i u = _mm512_castps_si512(t), infinity = _mm512_set1_epi32((int)CORE_INF32);
-        const __m512i cut = inside ? u : _mm512_min_epu32(u, _mm512_set1_epi32((int)p->max[0]));
-        const __m512i emin = _mm512_set1_epi32((int)p->fast_emin), up = _mm512_set1_epi32((int)p->fast_up);
-        const __m512i power = _mm512_max_epi32(_mm512_and_si512(cut, infinity), emin);
-        const __m512 by = _mm512_castsi512_ps(power), a = _mm512_castsi512_ps(cut);
-        const __m512 times = _mm512_castsi512_ps(_mm512_add_epi32(up, _mm512_set1_epi32(0x3fc00000))); /* 1.5 */
-        const __m512 c = _mm512_castsi512_ps(_mm512_add_epi32(power, up));
-        t = inside ? _mm512_fnmadd_ps(by, times, _mm512_fmadd_ps(by, times, a)) : _mm512_sub_ps(_mm512_add_ps(a, c), c);
-        y = _mm512_mul_ps(t, s);
+        for (int v = 0; v < n; v++) {
+            const __m512i e = _mm512_and_si512(_mm512_castps_si512(t[v]), infinity);
+            by[v] = _mm512_castsi512_ps(_mm512_max_epi32(e, emin));
+        }
+        for (int v = 0; v < n; v++)
+            t[v] = _mm512_fmadd_ps(by[v], times, t[v]);
+        for (int v = 0; v < n; v++)
+            t[v] = _mm512_fnmadd_ps(by[v], times, t[v]);
+        for (int v = 0; v < n && !inside; v++)
+            t[v] = _mm512_range_ps(t[v], high, 2); /* the smaller magnitude; of a NaN, where t was infinite, `high` */
+        for (int v = 0; v < n; v++)
+            y[v] = _mm512_mul_ps(t[v], s[v]);
     }
-    return divided ? y : _mm512_mul_ps(y, second);
+    for (int v = 0; v < n && !divided; v++)
+        y[v] = _mm512_mul_ps(y[v], second);
 }
 
-FPEMU_FN __m512i words_fast(const core_plan32 *p, int bfloat, int even, int inside, int divided, const float *downs,
-                            const float *scales, size_t next, __m512 second, const uint16_t *x)
+/* Vectors of 32 words, `apart` blocks from each other, whose upper halves are `next` blocks farther. */
+FPEMU_FN void words_fast(const core_plan32 *p, int bfloat, int even, int inside, int divided, int vectors, size_t apart,
+                         size_t next, const float *downs, const float *scales, __m512 second, const uint16_t *x,
+                         uint16_t *y)
 {
-    const __m512 magnitude = _mm512_castsi512_ps(_mm512_set1_epi32(0x7fffffff));
-    __m512 u[2], down[2], s[2], y[2];
-    words_widen(bfloat, x, u);
-    words_numbers(bfloat, downs, next, down);
-    words_numbers(bfloat, scales, next, s);
-    for (size_t k = 0; k < 2; k++) {
-        const __m512 from = even || inside ? u[k] : _mm512_and_ps(u[k], magnitude);
-        y[k] = words_fast_y(p, even, inside, divided, down[k], s[k], second, from);
+    __m512 u[WORDS_FAST_VECTORS], down[WORDS_FAST_VECTORS], s[WORDS_FAST_VECTORS], to[WORDS_FAST_VECTORS];
+    for (int v = 0; v < vectors; v++) {
+        words_widen(bfloat, x + 32 * v, u + 2 * v);
+        words_numbers(bfloat, downs + (size_t)v * apart, next, down + 2 * v);
+        words_numbers(bfloat, scales + (size_t)v * apart, next, s + 2 * v);
     }
-    const __m512i made = words_narrow(bfloat, y);
-    return even ? made : word_with_sign(made, word_load(x), word_all(0x8000));
+    words_fast_y(p, even, inside, divided, 2 * vectors, down, s, second, u, to);
+    for (int v = 0; v < vectors; v++) {
+        const __m512i made = words_narrow(bfloat, to + 2 * v);
+        word_store(y + 32 * v, even ? made : words_signed(made, word_load(x + 32 * v)));
+    }
 }
 
-/* All elements of the blocks, 32 at a time; of 16 two blocks, and the last few of a block by way of a vector. */
+/* All elements of the blocks, 64 at a time; of 16 four blocks, of 32 two, and the last few of a block by way of a
+ * vector. */
 FPEMU_FN void words_fast_rows(const core_plan32 *plan, int bfloat, int even, int inside, int divided, size_t length,
                               size_t count, const float *down, const float *s, float times, const uint16_t *x,
                               uint16_t *y)
 {
+#define WORDS_FAST_SOME(vectors, apart, next, x, y)                                                                    \
+    words_fast(&p, bfloat, even, inside, divided, vectors, apart, next, down + b, s + b, second, x, y)
     const core_plan32 p = *plan;
     const __m512 second = _mm512_set1_ps(times);
     const size_t whole = length - length % 32;
     size_t b = 0;
+    for (; length == 16 && b + 4 <= count; b += 4)
+        WORDS_FAST_SOME(2, 2, 1, x + b * 16, y + b * 16);
     for (; length == 16 && b + 2 <= count; b += 2)
-        word_store(y + b * 16, words_fast(&p, bfloat, even, inside, divided, down + b, s + b, 1, second, x + b * 16));
+        WORDS_FAST_SOME(1, 0, 1, x + b * 16, y + b * 16);
+    for (; length == 32 && b + 2 <= count; b += 2)
+        WORDS_FAST_SOME(2, 1, 0, x + b * 32, y + b * 32);
     for (; b < count; b++) {
         const uint16_t *const from = x + b * length;
         uint16_t *const to = y + b * length;
-        for (size_t i = 0; i < whole; i += 32)
-            word_store(to + i, words_fast(&p, bfloat, even, inside, divided, down + b, s + b, 0, second, from + i));
+        size_t i = 0;
+        for (; i + 64 <= whole; i += 64)
+            WORDS_FAST_SOME(2, 0, 0, from + i, to + i);
+        if (i < whole)
+            WORDS_FAST_SOME(1, 0, 0, from + i, to + i);
         if (whole < length) {
             uint16_t few[32] = {0};
             memcpy(few, from + whole, (length - whole) * sizeof *few);
-            word_store(few, words_fast(&p, bfloat, even, inside, divided, down + b, s + b, 0, second, few));
+            WORDS_FAST_SOME(1, 0, 0, few, few);
             memcpy(to + whole, few, (length - whole) * sizeof *few);
         }
     }
+#undef WORDS_FAST_SOME
 }
 
 /* The usual lengths as constants. */
@@ -504,7 +553,8 @@ FPEMU_FN int words_fast_by(const core_plan32 *p, int bfloat, int inside, int div
                            const float *down, const float *s, float second, const uint16_t *x, uint16_t *y)
 {
     const int even = p->rule == CORE_RULE_EVEN;
-    if (!words_inside(p, bfloat, count, s, second) || (even && p->fast_emin + p->fast_up != 150u << 23))
+    const int room = even ? p->fast_emin + p->fast_up == 150u << 23 : p->fast_up > 1u << 23; /* for C and half of it */
+    if (!words_inside(p, bfloat, count, s, second) || !room)
         return 0;
     switch (4 * even + 2 * (inside != 0) + (divided != 0)) {
     case 0: WORDS_FAST(0, 0, 0);

@@ -22,20 +22,23 @@ typedef fpemu_status pack_words(const fpemu_format *f, const fpemu_rounding *r, 
 typedef fpemu_status unpack_words(const fpemu_format *f, const fpemu_shape *shape, const void *packed, uint16_t *y);
 typedef fpemu_status arith_words(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, size_t n,
                                  const uint16_t *const *operands, const size_t *steps, uint16_t *y, fpemu_stats *s);
+typedef fpemu_status tensor_words(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
+                                  const uint16_t *x, uint16_t *y, fpemu_stats *s);
 typedef fpemu_status quantize_words(const fpemu_format *f, const fpemu_rounding *r, size_t n, const uint16_t *x,
                                     uint16_t *y, fpemu_stats *s);
 static const struct type {
     const char *name;
     quantize_words *quantize;
+    tensor_words *tensor;
     pack_words *pack;
     unpack_words *unpack;
     arith_words *arith;
     int (*fits)(const fpemu_format *f);
     int digits, bias;
-} types[] = {
-    {"f16", fpemu_quantize_f16, fpemu_pack_f16, fpemu_unpack_f16, fpemu_arith_f16, fpemu_format_fits_f16, 10, 15},
-    {"bf16", fpemu_quantize_bf16, fpemu_pack_bf16, fpemu_unpack_bf16, fpemu_arith_bf16, fpemu_format_fits_bf16, 7,
-     127}};
+} types[] = {{"f16", fpemu_quantize_f16, fpemu_quantize_tensor_f16, fpemu_pack_f16, fpemu_unpack_f16, fpemu_arith_f16,
+              fpemu_format_fits_f16, 10, 15},
+             {"bf16", fpemu_quantize_bf16, fpemu_quantize_tensor_bf16, fpemu_pack_bf16, fpemu_unpack_bf16,
+              fpemu_arith_bf16, fpemu_format_fits_bf16, 7, 127}};
 
 static const char *const specs[] = {"fp16",
                                     "bf16",
@@ -95,6 +98,7 @@ static const char *const packed[] = {"mxfp8",
                                      "bfp(10,block=16,rule=hbfp)",
                                      "group(int8,16)",
                                      "group(e2m1,32)",
+                                     "group(int4,16)",
                                      "group(int4,96)",
                                      "group(int8,48)",
                                      "group(e3m2,40)",
@@ -432,6 +436,35 @@ static void blocks(const struct type *t)
     }
 }
 
+/* Blocks in the range of another tensor, so that quotients are far beyond the ends, infinite, or nearly zero. */
+static void other_ranges(const struct type *t)
+{
+    static const char *const some[] = {"nvfp4", "scaled(e4m3fn)", "scaled(e5m2,block=row)", "scaled(int8)"};
+    static uint16_t x[WORDS];
+    uint64_t state = 31;
+    for (unsigned k = 0; k < 64; k++) {
+        fpemu_format f;
+        fpemu_range whole = {0};
+        const size_t n = k % 3 ? WORDS : 801;
+        fpemu_shape shape = fpemu_shape_vector(n);
+        const fpemu_rounding r = k % 8 < 4 ? (fpemu_rounding){0} : drawn(k);
+        if (!lh_check(fpemu_format_parse(some[k % 4], &f, NULL) == FPEMU_OK, "%s is not parsed", some[k % 4]))
+            continue;
+        whole.amax = whole.max = ldexp(1.25, (int)(k / 4) * 17 - 126);
+        shape.whole = &whole;
+        fill_runs(t, 16u << k % 5, &state, x);
+        for (size_t i = 0; i < n; i++)
+            x32[i] = values[t - types][x[i]];
+        const fpemu_status status = fpemu_quantize_tensor_f32(&f, &r, &shape, x32, y32, NULL);
+        for (size_t i = 0; i < n; i++)
+            want[i] = near_word(t, y32[i]);
+        lh_check(t->tensor(&f, &r, &shape, x, y, NULL) == status, "%s, %s: another status", t->name, some[k % 4]);
+        compare(t, some[k % 4], &r, "another range", n, x, want, y);
+        digest = variants_fold(digest, y, n * sizeof *y);
+        lines++;
+    }
+}
+
 /* Operations in the type itself, and in formats near it, of all words and those in another order. */
 static void operations(const struct type *t)
 {
@@ -522,6 +555,7 @@ int main(int argc, char **argv)
         every_word(&types[t]);
         near_draws(&types[t]);
         tables(&types[t]);
+        other_ranges(&types[t]);
         operations(&types[t]);
     }
     if (!child)
