@@ -591,6 +591,40 @@ static void edges(void)
     case_free(&c);
 }
 
+/* Scales of tensors and of blocks that are subnormal, so that their inverses are infinite. */
+static void infinite_inverses(void)
+{
+    static const char *const specs[] = {"nvfp4(fp(2,1,16),block=2)", "nvfp4(fp(2,1,16),block=2,rule=nvfp4-ao)",
+                                        "block(fp(2,1,-9),block=2,scale=e8m0,rule=reciprocal)",
+                                        "block(e3m2,block=2,scale=e5m2,rule=reciprocal)"};
+    static const int exponents[] = {-1074, -1060, -1030, -1022, -149, -140, -130, -126, 0, 100, 125, 127, 128, 1023};
+    enum { PAIRS = 33 };
+    block_case c;
+    uint64_t x[2 * PAIRS];
+    memset(&c, 0, sizeof c);
+    c.x = x;
+    c.n = 2 * PAIRS;
+    c.shape = fpemu_shape_vector(c.n);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
+        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
+            continue;
+        for (c.carrier = 32; c.carrier <= 64; c.carrier += 32)
+            for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
+                const double amax = ldexp(1.5, exponents[e]);
+                if (c.carrier == 32 && (double)(float)amax != amax)
+                    continue;
+                for (int k = 0; k < PAIRS; k++) {
+                    x[2 * k] = carrier_bits(c.carrier, k % 4 == 3 ? -amax : amax);
+                    x[2 * k + 1] = carrier_bits(c.carrier, ldexp(amax * (k - 16) / 16, k % 3 * -2));
+                }
+                memset(&c.r, 0, sizeof c.r);
+                c.seed = e;
+                (void)case_values(&c);
+            }
+    }
+}
+
 /* The middle above a value of the element format, chosen by `pick`. */
 static double middle(const fpemu_format *f, uint64_t pick)
 {
@@ -1293,6 +1327,7 @@ int main(int argc, char **argv)
     every_content();
     every_binade();
     edges();
+    infinite_inverses();
     quotients();
     draws();
     s2fp8();
