@@ -450,7 +450,7 @@ static void block_table_seen(const block_job *j, size_t n, const realw *x, const
     const int keeps_zero = j->call->format->has_zero; /* which the second takes for granted */
     if (!k->loopsw->count_nonzero(&open, n, x, y, 0, c) &&
         !(keeps_zero && k->loopsw->count_inside(&open, n, x, y, 0, c))) {
-        uintw grid[TILE];
+        uintw grid[TABLE_TILE];
         memset(grid, 0, n * sizeof *grid);
         k->loopsw->count(&open, n, x, y, grid, c);
     }
@@ -482,8 +482,9 @@ static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t b
                                   realw *y, gathering *g)
 {
     const size_t length = (size_t)j->walk.tile_length, fit = length < 4 * TILE ? 4 * TILE / length : 1;
-    const size_t full = fit < POW2_LANES ? fit : POW2_LANES, few = length < TILE ? TILE / length : 1;
     const int table = block_table_is_quick(j);
+    const size_t most = table && !j->stochastic && x != y ? TABLE_TILE : TILE; /* else bits or results wait in a tile */
+    const size_t full = fit < POW2_LANES ? fit : POW2_LANES, few = length < most ? most / length : 1;
     uintw amax[POW2_LANES];
     block_scales s;
     for (uint64_t done = 0; done < blocks;) {
@@ -495,7 +496,7 @@ static uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t b
         for (size_t b = 0; b < count; b += few) /* some blocks, or piece by piece of one */
             for (size_t at = 0, m; at < length; at += m) {
                 const size_t runs = count - b < few ? count - b : few, from = b * length + at;
-                m = length < TILE || length - at < TILE ? length - at : TILE;
+                m = length < most || length - at < most ? length - at : most;
                 if (table)
                     block_counted_table(j, &s, amax, b, index + from, m, runs, at, length, x + from, y + from, g);
                 else

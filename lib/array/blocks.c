@@ -25,6 +25,8 @@
 /* These take so many blocks, in a row or as columns, and elements at a time. */
 #define POW2_LANES FAST_BLOCKS
 #define POW2_TILE 2048
+/* Elements of tables that are made and counted at a time, at least TILE. */
+#define TABLE_TILE 2048
 /* Elements that are copied at a time: words of a narrow carrier, strided ones. */
 #define WORDS_TILE 4096
 /* Elements of blocks that are made at a time where they pass the caches; those two tiles on are asked for meanwhile.
