@@ -458,7 +458,7 @@ static void block_table_seen(const block_job *j, size_t n, const realw *x, const
     const int keeps_zero = j->call->format->has_zero; /* which the second takes for granted */
     if (!k->loopsw->count_nonzero(&open, n, x, y, 0, c) &&
         !(keeps_zero && k->loopsw->count_inside(&open, n, x, y, 0, c))) {
-        uintw grid[TILE];
+        uintw grid[TABLE_TILE];
         memset(grid, 0, n * sizeof *grid);
         k->loopsw->count(&open, n, x, y, grid, c);
     }
@@ -490,8 +490,9 @@ static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint
                                         const realw *x, realw *y, gathering *g)
 {
     const size_t length = (size_t)j->walk.tile_length, fit = length < 4 * TILE ? 4 * TILE / length : 1;
-    const size_t full = fit < POW2_LANES ? fit : POW2_LANES, few = length < TILE ? TILE / length : 1;
     const int table = block_table_is_quick(j);
+    const size_t most = table && !j->stochastic && x != y ? TABLE_TILE : TILE; /* else bits or results wait in a tile */
+    const size_t full = fit < POW2_LANES ? fit : POW2_LANES, few = length < most ? most / length : 1;
     uintw amax[POW2_LANES];
     block_scales s;
     for (uint64_t done = 0; done < blocks;) {
@@ -503,7 +504,7 @@ static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint
         for (size_t b = 0; b < count; b += few) /* some blocks, or piece by piece of one */
             for (size_t at = 0, m; at < length; at += m) {
                 const size_t runs = count - b < few ? count - b : few, from = b * length + at;
-                m = length < TILE || length - at < TILE ? length - at : TILE;
+                m = length < most || length - at < most ? length - at : most;
                 if (table)
                     block_counted_table(j, &s, amax, b, index + from, m, runs, at, length, x + from, y + from, g);
                 else
@@ -517,6 +518,34 @@ static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint
         done += count;
     }
     return blocks;
+}
+
+/* Whether block_run_tiles passes the caches by itself: where most scales let it make elements at once. */
+static int block_streams_pieces(const block_job *j, const gathering *g)
+{
+    return j->stream && !g && !j->pow2.usable && (block_table_is_quick(j) || j->fast[0]);
+}
+
+/* `count` blocks that are made at once, past the caches by way of a tile: some of them, or a piece of one, while as many
+ * elements of the blocks after them are asked for, of which there are `left`. Apart: callers would share its place on
+ * the stack. */
+static APART void block_stream_pieces(const block_job *j, const block_scales *s, size_t length, size_t count,
+                                      uint64_t left, const realw *x, realw *y)
+{
+    const size_t n = length * count, few = length < STREAM_BLOCKS ? STREAM_BLOCKS / length : 1;
+    _Alignas(LINE) realw tile[STREAM_BLOCKS];
+    for (size_t b = 0; b < count; b += few)
+        for (size_t at = 0, m; at < length; at += m) {
+            const size_t runs = count - b < few ? count - b : few, from = b * length + at;
+            m = length - at < STREAM_BLOCKS ? length - at : STREAM_BLOCKS;
+            if (left >= from + m * runs)
+                stream_ask(x + n + from, m * runs * sizeof *x);
+            if (s->fast)
+                block_fused_elements(j, s, b, m, runs, x + from, NULL, NULL, tile);
+            else
+                block_table_runs(j, s->down + b, s->s + b, 0, m, runs, x + from, tile);
+            j->k->stream(y + from, tile, m * runs * sizeof *y);
+        }
 }
 
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
@@ -546,7 +575,9 @@ static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64
         const int drawn = draws && block_draws(j, index, length, known * length, &draw);
         const int at_once = s.fast || drawn || (table && s.divide && s.second == 1), count_all = at_once || known < few;
         const size_t count = count_all ? known : few, n = count * length;
-        if (s.fast)
+        if (at_once && j->stream)
+            block_stream_pieces(j, &s, length, count, (blocks - done - count) * length, x, y);
+        else if (s.fast)
             block_fused_elements(j, &s, 0, length, count, x, NULL, NULL, y);
         else if (drawn)
             block_fused_elements(j, &s, 0, length, count, x, &draw, NULL, y);
@@ -904,7 +935,7 @@ static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gat
         uint64_t got = 0;
         if (n == 0)
             break;
-        if (j->stream)
+        if (j->stream && j->walk.tile_length <= STREAM_BLOCKS && !block_streams_pieces(j, g))
             got = block_run_row_streamed(j, p.first, n, p.x, j->x + p.x, j->y + p.y, g);
         else if (block_in_place(j))
             got = block_run_row(j, p.first, n, p.x, j->x + p.x, j->y + p.y, g);

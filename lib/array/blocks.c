@@ -25,11 +25,15 @@
 /* These take so many blocks, in a row or as columns, and elements at a time. */
 #define POW2_LANES FAST_BLOCKS
 #define POW2_TILE 2048
+/* Elements of tables that are made and counted at a time, at least TILE. */
+#define TABLE_TILE 2048
 /* Elements that are copied at a time: words of a narrow carrier, strided ones. */
 #define WORDS_TILE 4096
-/* Elements of blocks that are made at a time where they pass the caches; those two tiles on are asked for meanwhile.
- * Larger tiles, and those farther on, are slower. */
+/* Elements of blocks that are made at a time where they pass the caches, those two tiles on being asked for meanwhile;
+ * larger tiles are slower. Where scales of more blocks are found at once, what is asked for lies as far on as these
+ * reach, and larger blocks, up to a size, are made in such pieces. */
 #define STREAM_BLOCKS 512
+#define STREAM_LARGEST 8192
 /* The size of a tile for words: of the other carrier there are none. */
 #define ASIDE(size) (CARRIER_BITS == 32 ? (size) : 1)
 

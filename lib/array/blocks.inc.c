@@ -1125,7 +1125,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         j->many = runs && j->walk.x_axis[3] == 1 && j->walk.y_axis[3] == 1 && call->count == UINT64_MAX &&
                   !(j->want & FPEMU_STATS_SUMS);
     j->stream = runs && j->walk.inner == 1 && block_in_place(j) && j->x != j->y && !j->stochastic &&
-                j->walk.tile_length <= STREAM_BLOCKS && j->walk.total >= STREAM_BYTES / sizeof(realw);
+                j->walk.tile_length <= STREAM_LARGEST && j->walk.total >= STREAM_BYTES / sizeof(realw);
     uint64_t first = call->first;
     if (j->many && j->pow2.usable && j->walk.total < SMALL)
         first += block_run_small(j, first, last);

@@ -101,6 +101,8 @@
 #define block_squeeze_holds CARRIER(block_squeeze_holds)
 #define block_squeeze_piece CARRIER(block_squeeze_piece)
 #define block_squeeze_tile CARRIER(block_squeeze_tile)
+#define block_stream_pieces CARRIER(block_stream_pieces)
+#define block_streams_pieces CARRIER(block_streams_pieces)
 #define block_table_runs CARRIER(block_table_runs)
 #define block_counted_table CARRIER(block_counted_table)
 #define block_table_gathered CARRIER(block_table_gathered)

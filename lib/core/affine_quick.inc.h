@@ -100,7 +100,7 @@ FPEMU_FN uintw core_affine_quick_random(const core_affine_quick *q, uintw u, uin
     const realw unit = 0x1p-32, random = core_value(core_bits(two) | r >> 32) - two;
 #endif
     const realw from = core_value(u), over = from < q->low ? q->low : from, x = over > q->high ? q->high : over;
-    const uintw sign = core_bits(x) & CARRIER_SIGN;
+    const uintw sign = u & CARRIER_SIGN; /* that of x, or x is an end: a value, to which either sign leads */
     const realw inward = core_value(core_bits((realw)-0.5) ^ sign), outward = core_value(core_bits(unit) | sign);
     const realw less = CORE_FMA(x, q->inverse, inward), t = CORE_FMA(random, outward, less);
     const realw sum = t + q->shift, n = sum - q->shift, rest = t - n;

@@ -95,6 +95,7 @@
 #define core_element_even CARRIER(core_element_even)
 #define core_element_fast CARRIER(core_element_fast)
 #define core_element_float CARRIER(core_element_float)
+#define core_element_finished CARRIER(core_element_finished)
 #define core_element_full_range CARRIER(core_element_full_range)
 #define core_element_full_range_grid CARRIER(core_element_full_range_grid)
 #define core_element_pass CARRIER(core_element_pass)

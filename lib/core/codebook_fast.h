@@ -176,13 +176,13 @@ FPEMU_FN void core_planes_count(uint8_t *base, const uint8_t *has, uint32_t buck
 {
     const uint64_t ones = UINT64_C(0x0101010101010101); /* times eight bytes: their sums from the lowest on */
     uint64_t k = before;
-    for (uint32_t b = 0; b < buckets; b += 8) {
+    for (const uint8_t *const end = has + buckets; has < end; has += 8, base += 8) {
         uint64_t eight = 0;
         for (int i = 0; i < 8; i++)
-            eight |= (uint64_t)has[b + (uint32_t)i] << 8 * i;
+            eight |= (uint64_t)has[i] << 8 * i;
         const uint64_t sums = eight * ones, below = step > 0 ? k * ones + sums - eight : k * ones - sums;
         for (int i = 0; i < 8; i++)
-            base[b + (uint32_t)i] = (uint8_t)(below >> 8 * i);
+            base[i] = (uint8_t)(below >> 8 * i);
         k = step > 0 ? k + (sums >> 56) : k - (sums >> 56);
     }
 }

@@ -378,6 +378,12 @@ FPEMU_FN uintw core_element_shifter_grid(const core_plan *p, int mode, uintw u, 
     return core_shifter(p, mode, u ^ sign, sign, r);
 }
 
+/* The same, finished; core_ends_make holds. */
+FPEMU_FN uintw core_element_finished(const core_plan *p, int mode, uintw u, uintw r)
+{
+    return core_finish(p, u, core_element_shifter_grid(p, mode, u, r));
+}
+
 /* Chooses a fast form for a plan whose rule is CORE_RULE_FLOAT, if there is one. */
 FPEMU_FN void core_choose_fast(core_plan *p, const fpemu_format *f)
 {

@@ -136,8 +136,8 @@ static uint64_t loop_count_outside(realw low, realw high, size_t n, const void *
     for (size_t i = 0; i < n; i++) {
         uintw u;
         memcpy(&u, in + i * sizeof u, sizeof u);
-        const realw v = core_value(u);
-        count += (uintw)((int)(v < low) | (int)(v > high)) & (uintw)(u << 1 >> 1 < CARRIER_INF);
+        const realw v = core_value(u), over = v < low ? low : v, kept = over > high ? high : over;
+        ADD_IF(count, (uintw)(kept != v) & (uintw)(u << 1 >> 1 < CARRIER_INF));
     }
     return count;
 }

@@ -766,53 +766,43 @@ FPEMU_FN int few_middles(const core_codebook *c, float thresholds[16], float val
 }
 
 #ifdef __AVX512F__
-/* Up to 256 values, 0 beyond them: processors are slow to gather them from memory. */
+/* Up to 256 values, between infinities: sixteen by sixteen they need no look-up. */
 typedef struct few_many {
-    __m512 values[16];
-    uint32_t last;
+    __m512 pivots; /* the first of each sixteen, the lowest being below every number */
+    _Alignas(LINE) float around[16 + 256 + 16];
 } few_many;
 
-FPEMU_FN few_many few_many_of(const core_codebook *c)
+FPEMU_FN void few_many_begin(few_many *m, const core_codebook *c)
 {
-    few_many m;
-    m.last = c->length - 1;
-    for (uint32_t k = 0; k < 16; k++) {
-        const uint32_t left = c->length > 16 * k ? c->length - 16 * k : 0;
+    const __m512i lanes = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    const __m512i sixteenths = _mm512_slli_epi32(lanes, 4), length = _mm512_set1_epi32((int)c->length);
+    const __m512 end = _mm512_set1_ps(INFINITY), start = _mm512_set1_ps(-INFINITY);
+    m->pivots = _mm512_mask_i32gather_ps(_mm512_mask_mov_ps(end, 1, start),
+                                         _mm512_mask_cmplt_epi32_mask(0xfffe, sixteenths, length), sixteenths,
+                                         c->values, sizeof *c->values);
+    _mm512_store_ps(m->around, start);
+    for (uint32_t k = 0; k < 256 + 16; k += 16) {
+        const uint32_t left = c->length > k ? c->length - k : 0;
         const __mmask16 some = left < 16 ? (__mmask16)((1u << left) - 1) : 0xffff;
-        m.values[k] = _mm512_maskz_loadu_ps(some, c->values + (left ? 16 * k : 0));
+        _mm512_store_ps(m->around + 16 + k, _mm512_mask_loadu_ps(end, some, c->values + (left ? k : 0)));
     }
-    return m;
 }
 
-FPEMU_FN __m512 few_many_pick(const few_many *m, __m512i k)
+FPEMU_FN uint32_t few_count_up_to(__m512 ascending, __m512 t)
 {
-    __m512 v[8];
-    for (int i = 0; i < 8; i++)
-        v[i] = _mm512_permutex2var_ps(m->values[2 * i], k, m->values[2 * i + 1]);
-    for (int half = 4; half; half /= 2) {
-        const __mmask16 upper = _mm512_test_epi32_mask(k, _mm512_set1_epi32(32 * half));
-        for (int i = 0; i < half; i++)
-            v[i] = _mm512_mask_mov_ps(v[i], upper, v[i + half]);
-    }
-    return v[0];
+    return (uint32_t)__builtin_popcount(_mm512_cmp_ps_mask(ascending, t, _CMP_LE_OQ));
 }
 
-/* The place of the last value that is not above t, or of the first; pivots: every sixteenth, and infinities. */
-FPEMU_FN __m512i few_descend(const few_many *m, __m512 pivots, __m512 t)
+/* The values, or infinities, between which n numbers lie: below is not above its number. */
+FPEMU_FN void few_many_between(const few_many *m, size_t n, const float *t, float *below, float *above)
 {
-    const __m512i last = _mm512_set1_epi32((int)m->last);
-    __m512i k = _mm512_setzero_si512();
-    for (int by = 8; by; by /= 2) {
-        const __m512i at = _mm512_add_epi32(k, _mm512_set1_epi32(by));
-        k = _mm512_mask_mov_epi32(k, _mm512_cmp_ps_mask(t, _mm512_permutexvar_ps(at, pivots), _CMP_GE_OQ), at);
+    for (size_t i = 0; i < n; i++) {
+        const __m512 x = _mm512_set1_ps(t[i]);
+        const float *const sixteen = m->around + 16 * few_count_up_to(m->pivots, x);
+        const float *const next = sixteen + few_count_up_to(_mm512_load_ps(sixteen), x);
+        below[i] = next[-1];
+        above[i] = *next;
     }
-    k = _mm512_slli_epi32(k, 4);
-    for (int by = 8; by; by /= 2) {
-        const __m512i at = _mm512_add_epi32(k, _mm512_set1_epi32(by));
-        const __mmask16 some = _mm512_cmple_epi32_mask(at, last);
-        k = _mm512_mask_mov_epi32(k, _mm512_mask_cmp_ps_mask(some, t, few_many_pick(m, at), _CMP_GE_OQ), at);
-    }
-    return k;
 }
 
 /* The middles that core_search_thresholds has between two values. */
@@ -821,36 +811,34 @@ FPEMU_FN __m256 few_middle(__m256 a, __m256 b)
     return _mm512_cvtpd_ps(_mm512_mul_pd(_mm512_add_pd(_mm512_cvtps_pd(a), _mm512_cvtps_pd(b)), _mm512_set1_pd(0.5)));
 }
 
-/* few_block_nearest by up to 256 values: the last that is not above an element is looked for by halves. */
+/* few_block_nearest by up to 256 values. */
 static int few_block_many(const core_codebook *c, const core_scale32 *scale, size_t n, const float *x, float *y)
 {
-    const few_many m = few_many_of(c);
-    const __m512i last = _mm512_set1_epi32((int)m.last);
-    const __m512i sixteenths =
-        _mm512_slli_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), 4);
-    const __m512 end = _mm512_set1_ps(FLT_MAX), start = _mm512_set1_ps(-FLT_MAX);
-    const __m512 pivots = _mm512_mask_mov_ps(_mm512_set1_ps(INFINITY), _mm512_cmple_epi32_mask(sixteenths, last),
-                                             few_many_pick(&m, sixteenths));
+    const __m512 end = _mm512_set1_ps(FLT_MAX), start = _mm512_set1_ps(-FLT_MAX), infinity = _mm512_set1_ps(INFINITY);
     const __m512 down = _mm512_set1_ps(scale->down), s = _mm512_set1_ps(scale->s), d = _mm512_set1_ps(scale->d);
-    __m512 to[BLOCK_FEW_ELEMENTS / 16];
+    _Alignas(LINE) float t[BLOCK_FEW_ELEMENTS], below[BLOCK_FEW_ELEMENTS], above[BLOCK_FEW_ELEMENTS];
+    const size_t whole = (n + 15) / 16 * 16;
+    few_many m;
     __mmask16 same = 0;
+    few_many_begin(&m, c);
     for (size_t i = 0; i < n; i += 16) {
-        const __mmask16 some = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : 0xffff;
-        const __m512 v = _mm512_maskz_loadu_ps(some, x + i);
-        const __m512 t =
-            _mm512_min_ps(scale->kind == CORE_SCALE_DIVIDE ? _mm512_div_ps(v, down) : _mm512_mul_ps(v, down), end);
-        const __m512i k = few_descend(&m, pivots, t);
-        const __m512i next = _mm512_min_epi32(_mm512_add_epi32(k, _mm512_set1_epi32(1)), last);
-        const __m512 a = few_many_pick(&m, k), b = few_many_pick(&m, next);
+        const __m512 v = _mm512_maskz_loadu_ps(n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : 0xffff, x + i);
+        const __m512 wide = scale->kind == CORE_SCALE_DIVIDE ? _mm512_div_ps(v, down) : _mm512_mul_ps(v, down);
+        _mm512_store_ps(t + i, _mm512_max_ps(_mm512_min_ps(wide, end), start));
+    }
+    few_many_between(&m, whole, t, below, above);
+    for (size_t i = 0; i < n; i += 16) {
+        const __m512 a = _mm512_load_ps(below + i), b = _mm512_load_ps(above + i);
         const __m512 middle =
             _mm512_insertf32x8(_mm512_castps256_ps512(few_middle(_mm512_castps512_ps256(a), _mm512_castps512_ps256(b))),
                                few_middle(_mm512_extractf32x8_ps(a, 1), _mm512_extractf32x8_ps(b, 1)), 1);
-        same |= _mm512_cmp_ps_mask(middle, b, _CMP_NLT_UQ) & _mm512_cmplt_epi32_mask(k, last);
-        const __m512 nearest = _mm512_mask_mov_ps(a, _mm512_cmp_ps_mask(t, middle, _CMP_GT_OQ), b);
-        to[i / 16] = _mm512_max_ps(_mm512_min_ps(_mm512_mul_ps(_mm512_mul_ps(nearest, s), d), end), start);
+        same |= _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(b, infinity, _CMP_LT_OQ), middle, b, _CMP_NLT_UQ);
+        const __m512 nearest = _mm512_mask_mov_ps(a, _mm512_cmp_ps_mask(_mm512_load_ps(t + i), middle, _CMP_GT_OQ), b);
+        const __m512 to = _mm512_mul_ps(_mm512_mul_ps(nearest, s), d);
+        _mm512_store_ps(below + i, _mm512_max_ps(_mm512_min_ps(to, end), start));
     }
-    for (size_t i = 0; i < n && !same; i += 16)
-        _mm512_mask_storeu_ps(y + i, n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : 0xffff, to[i / 16]);
+    if (!same)
+        memcpy(y, below, n * sizeof *y);
     return !same;
 }
 #endif

@@ -33,20 +33,23 @@ OTHER_MODES(wrapped, ROUND_LOOP)
 ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
 
 #if CARRIER_BITS == 32 || !defined(__AVX2__) /* in binary32 see stochastic.inc.c */
-#define USUAL_LOOP(rule, end, stops, even) ROUND_LOOP(rule, FPEMU_MODE_SR)
+#define USUAL_LOOP(rule, end, stops, zeros)
+#define USUAL_ROUND(rule) ROUND_LOOP(rule, FPEMU_MODE_SR)
 #else
 /* Elements that are looked at together: zeros and magnitudes from the smallest step to the end are usual, and take only
- * core_stochastic_large. Where others abound among so many groups, the rest of these is not looked at. */
+ * core_stochastic_large. Where others abound among so many groups, the rest of these is not looked at. zeros: the sign
+ * bit where they keep it. How many groups have an unusual element, as far as they are looked at. */
 #define USUAL_GROUP 32
 #define USUAL_GROUPS 32
-#define USUAL_LOOP(rule, end, stops, even)                                                                             \
-    static void CARRIER(loop_round_##rule##_FPEMU_MODE_SR)(const core_plan *plan, size_t n, const void *x,             \
-                                                           const uint32_t *r, void *y)                                 \
+#define USUAL_LOOP(rule, end, stops, zeros)                                                                            \
+    FPEMU_FN size_t CARRIER(loop_usual_##rule)(const core_plan *plan, size_t n, const void *x, const uint32_t *r,      \
+                                               void *y)                                                                \
     {                                                                                                                  \
         const core_plan p = *plan;                                                                                     \
         const intw first = (intw)p.low_one, last = (intw)(end);                                                        \
         const char *in = (const char *)x;                                                                              \
         char *out = (char *)y;                                                                                         \
+        size_t seen = 0;                                                                                               \
         for (size_t group = 0, unusual = 0; n >= USUAL_GROUP; n -= USUAL_GROUP, group++) {                             \
             uintw to[USUAL_GROUP], others = ~(uintw)0;                                                                 \
             unusual = group % USUAL_GROUPS ? unusual : last < first ? 3 : 0;                                           \
@@ -59,12 +62,13 @@ ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
                     const uintw a = u & ~CARRIER_SIGN, some = core_unless_zero(a), s = u ^ a;                          \
                     const uintw b = stops ? core_at_most(a, p.max[0]) : a;                                             \
                     const uintw g = core_stochastic_large(&p, b, (uintw)r[i] << (CARRIER_BITS - 32));                  \
-                    to[i] = even ? (g | s) & some : (g & some) | s;                                                    \
+                    to[i] = (g & some) | (s & (some | zeros));                                                         \
                     others |= ((uintw)((intw)a - first) & some) | (uintw)(last - (intw)a);                             \
                 }                                                                                                      \
             }                                                                                                          \
             if ((intw)others < 0) {                                                                                    \
                 unusual++;                                                                                             \
+                seen++;                                                                                                \
                 SIMD for (size_t i = 0; i < USUAL_GROUP; i++)                                                          \
                 {                                                                                                      \
                     uintw u;                                                                                           \
@@ -83,12 +87,26 @@ ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
             v = core_element_##rule(&p, FPEMU_MODE_SR, u, (uintw)r[i] << (CARRIER_BITS - 32));                         \
             memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
         }                                                                                                              \
+        return seen;                                                                                                   \
+    }
+#define USUAL_ROUND(rule)                                                                                              \
+    static void CARRIER(loop_round_##rule##_FPEMU_MODE_SR)(const core_plan *p, size_t n, const void *x,                \
+                                                           const uint32_t *r, void *y)                                 \
+    {                                                                                                                  \
+        (void)CARRIER(loop_usual_##rule)(p, n, x, r, y);                                                               \
     }
 #endif
-USUAL_LOOP(pass, p.max[0], 0, 0)
-USUAL_LOOP(stop, CARRIER_INF, 1, 0)
-USUAL_LOOP(even, p.max[0] < p.max[1] ? p.max[0] : p.max[1], 0, 1)
+USUAL_LOOP(pass, p.max[0], 0, CARRIER_SIGN)
+USUAL_LOOP(stop, CARRIER_INF, 1, CARRIER_SIGN)
+USUAL_LOOP(even, p.max[0] < p.max[1] ? p.max[0] : p.max[1], 0, 0)
+#if CARRIER_BITS == 64 && defined(__AVX2__)
+USUAL_LOOP(finished, p.max[0] < p.max[1] ? p.max[0] : p.max[1], 0, p.zero[1])
+#endif
+USUAL_ROUND(pass)
+USUAL_ROUND(stop)
+USUAL_ROUND(even)
 #undef USUAL_LOOP
+#undef USUAL_ROUND
 
 /* Of other modes than to nearest even: a loop that is calculated while the processor rounds its sums to the mode's
  * side. It stands in a function of its own, so that none of it can leave the bracket. */
@@ -123,13 +141,15 @@ USUAL_LOOP(even, p.max[0] < p.max[1] ? p.max[0] : p.max[1], 0, 1)
 SIDE_MODES(shifter_grid, SIDE_LOOP)
 SIDE_MODES_BUT_ODD(stop, SIDE_LOOP)
 SIDE_LOOP(stop_inf, FPEMU_MODE_RTZ)
-#if CARRIER_BITS == 32 && defined(__AVX512F__) /* more in floats.inc.c and integers.inc.c */
+#ifndef __AVX512F__ /* else in floats.inc.c */
+SIDE_LOOP(stop, FPEMU_MODE_RTO)
+SIDE_LOOP(stop_inf, FPEMU_MODE_RTO)
+#endif
+#if CARRIER_BITS == 32 && defined(__AVX512F__) /* more in integers.inc.c */
 SIDE_LOOP(even, FPEMU_MODE_RNA)
 SIDE_LOOP(even, FPEMU_MODE_RTP)
 SIDE_LOOP(even, FPEMU_MODE_RTN)
 #else
-SIDE_LOOP(stop, FPEMU_MODE_RTO)
-SIDE_LOOP(stop_inf, FPEMU_MODE_RTO)
 SIDE_MODES(even, SIDE_LOOP)
 #endif
 SIDE_MODES(wrapped, SIDE_LOOP)
@@ -325,7 +345,7 @@ static void loop_finish(const core_plan *plan, size_t n, const void *x, const ui
 
 #if CARRIER_BITS == 32
 /* The largest finite |x - y| of at most so many elements, exact as a binary64 difference. */
-#define ERROR_PIECE 128
+#define ERROR_PIECE 512
 FPEMU_FN uint64_t largest_error_of(size_t n, const char *x, const char *y)
 {
     uint64_t largest = 0;
@@ -342,21 +362,26 @@ FPEMU_FN uint64_t largest_error_of(size_t n, const char *x, const char *y)
     return largest;
 }
 
-/* The same of any number, where the largest of them rounded to binary32 is `near`: it is one of those. */
+/* The same of any number, where the largest of them rounded to binary32 is `near`: it is one of those. The difference of
+ * numbers within a factor of two is not rounded, which are all of those mostly: 2^23 is such a factor in their bits. */
 static double largest_error(size_t n, const char *x, const char *y, uint32_t near)
 {
+    const double whole = (double)core_value32(near);
     uint64_t largest = 0;
     for (size_t at = 0, m; at < n; at += m, x += m * sizeof(float), y += m * sizeof(float)) {
-        uint32_t some = 0;
+        uint32_t some = 0, apart = 0;
         m = n - at < ERROR_PIECE ? n - at : ERROR_PIECE;
-#pragma omp simd reduction(| : some)
+#pragma omp simd reduction(| : some, apart)
         for (size_t i = 0; i < m; i++) {
             uint32_t u, v;
             memcpy(&u, x + i * sizeof u, sizeof u);
             memcpy(&v, y + i * sizeof v, sizeof v);
-            some |= (core_bits32(core_value32(u) - core_value32(v)) & 0x7fffffffu) == near ? 1 : 0;
+            const uint32_t error = core_bits32(core_value32(u) - core_value32(v)) & 0x7fffffffu;
+            const uint32_t is_near = error == near ? 1 : 0, from_below = u - v + 0x00800000u;
+            some |= is_near;
+            apart |= from_below > 0x01000000u ? is_near : 0;
         }
-        const uint64_t error = some ? largest_error_of(m, x, y) : 0;
+        const uint64_t error = apart ? largest_error_of(m, x, y) : some ? core_bits64(whole) : 0;
         largest = error > largest ? error : largest;
     }
     return core_value64(largest);

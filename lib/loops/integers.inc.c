@@ -60,7 +60,7 @@ FPEMU_FN __m512 integers_even(const integers *g, int mode, __m512 x)
         return integers_finished(g, _mm512_sub_ps(sum, g->shift));
     }
     const __m512 down = _mm512_add_round_ps(t, g->shift, INTEGERS_TO(NEG_INF)); /* FPEMU_MODE_RTO */
-    return integers_finished(g, _mm512_sub_ps(to_odd(down, up), g->shift));
+    return integers_finished(g, _mm512_sub_ps(floats_to_odd(down, up), g->shift));
 }
 
 /* Whether integers_affine_steps are those of a magnitude. */
@@ -196,7 +196,7 @@ FPEMU_FN __m512i integers_code(const integers *g, const integers_codes *c, int a
     if (!affine) {
         const __m512 down = _mm512_add_round_ps(t, g->shift, INTEGERS_TO(NEG_INF));
         const __m512 up = _mm512_add_round_ps(t, g->shift, INTEGERS_TO(POS_INF));
-        return _mm512_add_epi32(_mm512_castps_si512(to_odd(down, up)), c->zero);
+        return _mm512_add_epi32(_mm512_castps_si512(floats_to_odd(down, up)), c->zero);
     }
     if (integers_by_magnitude(mode))
         return _mm512_castps_si512(_mm512_add_ps(integers_signed(integers_affine_steps(g, mode, t), t), c->steps));

@@ -4,6 +4,15 @@
 #define FPEMU_LOOPS_NAMES_H
 
 #define carrier_loops CARRIER(carrier_loops)
+#define floats_begin CARRIER(floats_begin)
+#define floats_by_ends CARRIER(floats_by_ends)
+#define floats_constants CARRIER(floats_constants)
+#define floats_end_of CARRIER(floats_end_of)
+#define floats_ends CARRIER(floats_ends)
+#define floats_have_no_infinity CARRIER(floats_have_no_infinity)
+#define floats_odd CARRIER(floats_odd)
+#define floats_sum CARRIER(floats_sum)
+#define floats_to_odd CARRIER(floats_to_odd)
 #define loop_add_error CARRIER(loop_add_error)
 #define codebook_buckets CARRIER(codebook_buckets)
 #define codebook_count CARRIER(codebook_count)

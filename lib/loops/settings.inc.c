@@ -99,16 +99,11 @@ static size_t CARRIER(loop_ends_by_mode)(const core_plan *p, const core_ends *e,
 
 static const carrier_loops TABLE;
 
-/* For plans that core_ends_make takes. */
-static void loop_ends(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y)
+static void CARRIER(loop_ends_by_tiles)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y)
 {
     core_ends e;
     const char *in = (const char *)x;
     char *out = (char *)y;
-#if CARRIER_BITS == 32 && defined(__AVX512F__)
-    if (floats_ends(p, 0, n, x, y))
-        return;
-#endif
     if (!core_ends_make(&e, p))
         return;
     for (size_t m; n > 0; n -= m, in += m * sizeof(uintw), out += m * sizeof(uintw), r = r ? r + m : NULL) {
@@ -132,6 +127,42 @@ static void loop_ends(const core_plan *p, size_t n, const void *x, const uint32_
         TABLE.round[p->rule][p->mode](p, m, in, r, grid);
         loop_finish(p, m, in, grid, out);
     }
+}
+
+#if CARRIER_BITS == 64 && defined(__AVX2__)
+/* Elements, and how many of them show whether unusual ones are few. */
+#define ENDS_TILE 1024
+#define ENDS_LOOKED (4 * USUAL_GROUP)
+
+static void loop_ends_stochastic(const core_plan64 *p, size_t n, const char *x, const uint32_t *r, char *y)
+{
+    for (size_t m; n > 0; n -= m, x += m * sizeof(double), y += m * sizeof(double), r += m) {
+        m = n < ENDS_TILE ? n : ENDS_TILE;
+        const size_t looked = m < ENDS_LOOKED ? m : ENDS_LOOKED, at = looked * sizeof(double);
+        if (loop_usual_finished64(p, looked, x, r, y))
+            loop_ends_by_tiles64(p, m - looked, x + at, r + looked, y + at);
+        else
+            loop_usual_finished64(p, m - looked, x + at, r + looked, y + at);
+    }
+}
+#undef ENDS_TILE
+#undef ENDS_LOOKED
+#endif
+
+/* For plans that core_ends_make takes. */
+static void loop_ends(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y)
+{
+#ifdef __AVX512F__
+    if (floats_ends(p, 0, n, x, y))
+        return;
+#endif
+#if CARRIER_BITS == 64 && defined(__AVX2__)
+    if (p->rule == CORE_RULE_SHIFTER_GRID && p->mode == FPEMU_MODE_SR) {
+        loop_ends_stochastic(p, n, (const char *)x, r, (char *)y);
+        return;
+    }
+#endif
+    CARRIER(loop_ends_by_tiles)(p, n, x, r, y);
 }
 
 /* What the rule sees instead of x. */

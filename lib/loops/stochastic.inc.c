@@ -34,7 +34,7 @@ FPEMU_FN uint32_t stochastic_element(const core_plan32 *p, int rule, uint32_t u,
     case CORE_RULE_SHIFTER_PASS: return core_element_pass32(p, FPEMU_MODE_SR, u, r);
     case CORE_RULE_SHIFTER_STOP: return core_element_stop32(p, FPEMU_MODE_SR, u, r);
     case CORE_RULE_SHIFTER_GRID:
-    case STOCHASTIC_TWICE: return core_finish32(p, v, core_element_shifter_grid32(p, FPEMU_MODE_SR, v, r));
+    case STOCHASTIC_TWICE: return core_element_finished32(p, FPEMU_MODE_SR, v, r);
     default: return core_element_even32(p, FPEMU_MODE_SR, u, r);
     }
 }

@@ -273,6 +273,9 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 
 #include "core/carrier64.h"
 #include "elements.inc.c"
+#ifdef __AVX512F__
+#include "floats.inc.c"
+#endif
 #include "codes.inc.c"
 #include "settings.inc.c"
 #include "blocks.inc.c"

@@ -460,10 +460,30 @@ static void reading(void)
     lh_check(fpemu_stats_merge(&to, NULL) == FPEMU_ERROR_NULL, "merge from NULL");
 }
 
+/* Largest errors that binary32 does not hold: of numbers below the smallest value, rounded up to it. */
+static void errors_between_floats(void)
+{
+    enum { COUNT = 600 };
+    static const float below[] = {0.4f, 0.24f, 0.2f, 0.1f, 0.06f, 0.03f, 0.01f, 0.003f};
+    fpemu_format format;
+    const fpemu_rounding r = {.mode = FPEMU_MODE_RAZ};
+    lh_check(fpemu_format_parse("e2m1", &format, NULL) == FPEMU_OK, "e2m1");
+    for (size_t k = 0; k < sizeof below / sizeof *below; k++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            float x[COUNT], y[COUNT];
+            fpemu_stats stats = empty(0, NULL);
+            for (size_t i = 0; i < COUNT; i++)
+                x[i] = (float)sign * (i == 77 ? below[k] : 0.5f);
+            lh_check(fpemu_quantize_f32(&format, &r, COUNT, x, y, &stats) == FPEMU_OK, "e2m1");
+            lh_check(stats.max_error == 0.5 - (double)below[k], "error of %a: %a", (double)x[77], stats.max_error);
+        }
+}
+
 int main(void)
 {
     formats_and_modes();
     threads();
     reading();
+    errors_between_floats();
     return lh_report("counters");
 }

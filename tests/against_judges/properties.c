@@ -337,9 +337,17 @@ static size_t streamed_as(const char *spec, fpemu_rounding r, int carrier, size_
 static size_t streamed(void)
 {
     static const char *const specs[] = {"e4m3fn:saturate", "fp16", "fixed(8,4)", "bf16", "e4m3fn", "fp16"};
-    static const char *const scaled[] = {"mxfp8",  "msfp12",          "q8_0",
-                                         "nf4",    "group(int8,128)", "group(e3m2,24)",
-                                         "mxint8", "mxfp4",           "codebook(dynamic8,block=512)"};
+    static const char *const scaled[] = {"mxfp8",
+                                         "msfp12",
+                                         "q8_0",
+                                         "nf4",
+                                         "group(int8,128)",
+                                         "group(e3m2,24)",
+                                         "mxint8",
+                                         "mxfp4",
+                                         "codebook(dynamic8,block=512)",
+                                         "group(int8,1536)",
+                                         "codebook(dynamic8,block=2048)"};
     float *x = malloc(STREAMED * sizeof *x);
     double *wide = malloc(STREAMED / 2 * sizeof *wide), *out = malloc((STREAMED / 2 + 20) * sizeof *out);
     size_t differing = 0;
