@@ -98,6 +98,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/array/operand_scales.h \
 	lib/loops/narrow_vectors.h \
 	lib/loops/stream.h \
+	lib/loops/unfortified.h \
 	lib/format/blocking.h \
 	lib/format/codebook.h \
 	lib/format/decimal.h \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vbmi.c - see vbmi.h. Compilers find no permutation of bytes in a look-up, and gcc multiplies 32 by 32
  * bits in lanes of 64 with the instruction for 64 by 64. */
+#include "unfortified.h"
+
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512VBMI__)
 #error "vbmi.c is compiled with -march=x86-64-v4 -mavx512vbmi"
 #endif

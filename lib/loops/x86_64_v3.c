@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* x86_64_v3.c - the loops for x86-64-v3 (AVX2). */
+#include "unfortified.h"
+
 #if !defined(__AVX2__) || !defined(__BMI2__) || !defined(__FMA__) || !defined(__F16C__)
 #error "x86_64_v3.c is compiled with -march=x86-64-v3"
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* x86_64_v4.c - the loops for x86-64-v4 (AVX-512). */
+#include "unfortified.h"
+
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512VL__) || !defined(__AVX512CD__)
 #error "x86_64_v4.c is compiled with -march=x86-64-v4"
 #endif
