@@ -28,8 +28,9 @@ double random_unit(uint64_t seed, purpose why, uint64_t stream, uint64_t index);
 double random_normal(uint64_t seed, purpose why, uint64_t stream, uint64_t index); /* mean 0, deviation 1 */
 
 /* Small loops over floats (`omp simd') that are compiled for several instruction sets. No operation is fused and sums
- * have fixed lanes, so all give the same bits. */
-#if defined __x86_64__ && defined __GNUC__ && !defined __clang__ && defined __GLIBC__ && !defined __SANITIZE_ADDRESS__
+ * have fixed lanes, so all give the same bits. gcc 11 does not know these names of them. */
+#if defined __x86_64__ && defined __GNUC__ && __GNUC__ >= 12 && !defined __clang__ && defined __GLIBC__ && \
+    !defined __SANITIZE_ADDRESS__
 #define WIDE __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define WIDE
