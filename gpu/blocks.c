@@ -182,7 +182,7 @@ static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const f
     j32.call = job;
     if (reading)
         return fpemu_gpu_unpack32(&j32, stream);
-    int left;
+    int left = 0;
     status = job.extremes ? fpemu_gpu_extremes32(&j32, stream) : launch_runs(c, w, &element, &j32, &left, stream);
     return status || !(job.extremes || left) ? status : fpemu_gpu_blocks32(&j32, elements, stream);
 }

@@ -209,7 +209,7 @@ static void block_columns_end(const block_job *j, const core_place *p, const blo
 }
 
 /* Columns: runs that are neighbours along the innermost axis, from the one visited as number v on. */
-static uint64_t block_pow2_columns(const block_job *j, uint64_t v, uint64_t end, gathering *g)
+static APART uint64_t block_pow2_columns(const block_job *j, uint64_t v, uint64_t end, gathering *g)
 {
     const core_walk *w = &j->walk;
     _Alignas(LINE) uintw amax[POW2_LANES], powers[POW2_LANES], spread[POW2_TILE];
@@ -607,7 +607,7 @@ static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64
 }
 
 /* Columns, as block_pow2_columns. */
-static uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end, gathering *g)
+static APART uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end, gathering *g)
 {
     const core_walk *w = &j->walk;
     block_scales s;
