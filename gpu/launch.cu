@@ -17,7 +17,7 @@ static __global__ void zero(uint64_t *words, uint64_t n)
 
 static __global__ void add(uint64_t *to, uint64_t n)
 {
-    *to += n;
+    atomicAdd((unsigned long long *)to, (unsigned long long)n); /* other streams may add at the same time */
 }
 
 fpemu_cuda_status fpemu_gpu_status(cudaError_t error)
@@ -36,6 +36,8 @@ fpemu_cuda_status fpemu_gpu_status(cudaError_t error)
     case cudaErrorInvalidValue:
     case cudaErrorInvalidConfiguration:
     case cudaErrorInvalidResourceHandle:
+    case cudaErrorStreamCaptureUnsupported: /* what waits, while the stream is captured */
+    case cudaErrorStreamCaptureInvalidated:
     case cudaErrorLaunchOutOfResources: return FPEMU_CUDA_ERROR_LAUNCH;
     default: return FPEMU_CUDA_ERROR_DEVICE;
     }
