@@ -131,6 +131,8 @@ tests_gpu_gemm_device_LDADD = $(DEVICE_LDADD)
 tests_gpu_vectors_device_SOURCES = tests/gpu/vectors.c tests/gpu/memory_device.c
 tests_gpu_vectors_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_gpu_vectors_device_LDADD = $(DEVICE_LDADD)
+tests_gpu_streams_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_gpu_streams_LDADD = $(DEVICE_LDADD)
 tests_gpu_large_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_gpu_large_LDADD = $(DEVICE_LDADD)
 examples_cuda_tensor_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
@@ -138,9 +140,9 @@ examples_cuda_tensor_LDADD = $(DEVICE_LDADD)
 EXTRA_DIST += tests/gpu/conversions.cc
 if HAVE_CUDA
 dist_man_MANS += doc/man/fpemu_cuda.3
-check_PROGRAMS += $(DEVICE_TESTS) tests/gpu/absent examples/cuda_tensor
-TESTS += $(DEVICE_TESTS) tests/gpu/absent examples/cuda_tensor
-# more than 2^32 elements take too long for `make check'
+check_PROGRAMS += $(DEVICE_TESTS) tests/gpu/absent tests/gpu/streams examples/cuda_tensor
+TESTS += $(DEVICE_TESTS) tests/gpu/absent tests/gpu/streams examples/cuda_tensor
+# 2^33 elements take too long for `make check'
 EXTRA_PROGRAMS += tests/gpu/large
 
 # The host code of CUDA's headers is a judge that needs no device.
@@ -158,27 +160,32 @@ endif
 
 # ------------------------------------------------------------------------------- on a device, when asked for
 # Programs with kernels of their own.
-EXTRA_DIST += tests/gpu/sweep.cu tests/gpu/mma.cu tests/gpu/check.sh bench/cuda.cu
+EXTRA_DIST += tests/gpu/sweep.cu tests/gpu/mma.cu tests/gpu/wgmma.cu tests/gpu/tensor_cores.h \
+	tests/gpu/tensor_operands.h tests/gpu/check.sh bench/cuda.cu
 DEVICE_LINK = $(LIBTOOL) --tag=CC --mode=link $(CC) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS)
 if HAVE_CUDA
 tests/gpu/sweep_device$(EXEEXT): tests/gpu/sweep.cu gpu/libfpemu_cuda.la
 	@$(MKDIR_P) tests/gpu
 	$(AM_V_GEN)$(NVCC_COMPILE) -c $(srcdir)/tests/gpu/sweep.cu -o tests/gpu/sweep.o
 	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ tests/gpu/sweep.o $(DEVICE_LDADD)
-tests/gpu/mma$(EXEEXT): tests/gpu/mma.cu lib/libfpemu.la
+# wgmma is an instruction of sm_90a alone, whatever devices else there is code for.
+tests/gpu/mma$(EXEEXT): tests/gpu/mma.cu tests/gpu/wgmma.cu tests/gpu/tensor_cores.h tests/gpu/tensor_operands.h \
+		lib/libfpemu.la
 	@$(MKDIR_P) tests/gpu
 	$(AM_V_GEN)$(NVCC_COMPILE) -c $(srcdir)/tests/gpu/mma.cu -o tests/gpu/mma.o
-	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ tests/gpu/mma.o lib/libfpemu.la $(CUDA_LIBS) -lm
+	$(AM_V_GEN)$(NVCC) -ccbin '$(CXX)' -gencode arch=compute_90a,code=sm_90a $(NVCC_HOST) $(NVCCFLAGS) \
+		$(NVCC_STRICT) -c $(srcdir)/tests/gpu/wgmma.cu -o tests/gpu/wgmma.o
+	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ tests/gpu/mma.o tests/gpu/wgmma.o lib/libfpemu.la $(CUDA_LIBS) -lm
 bench/cuda$(EXEEXT): bench/cuda.cu gpu/libfpemu_cuda.la
 	@$(MKDIR_P) bench
 	$(AM_V_GEN)$(NVCC_COMPILE) -c $(srcdir)/bench/cuda.cu -o bench/cuda.o
-	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ bench/cuda.o $(DEVICE_LDADD)
-# Steps that passed are not run again; of some: make check-cuda CUDA_STEPS="digests hardware". 17 minutes of a device.
+	$(AM_V_CCLD)$(DEVICE_LINK) -o $@ bench/cuda.o $(DEVICE_LDADD) -lm
+# Steps that passed are not run again; of some: make check-cuda CUDA_STEPS="digests hardware".
 CUDA_STEPS =
 CUDA_CHECK = commit=$(PACKAGE_VERSION); \
 	if test -e $(srcdir)/.git; then commit=`git -C $(srcdir) describe --always --dirty`; fi; \
 	$(BASH) $(top_srcdir)/tests/gpu/check.sh $(abs_top_builddir) $(abs_top_srcdir) "$$commit"
-check-cuda: $(DEVICE_TESTS) tests/gpu/absent$(EXEEXT) tests/gpu/large$(EXEEXT) tests/gpu/sweep_device$(EXEEXT) \
+check-cuda: $(DEVICE_TESTS) tests/gpu/absent$(EXEEXT) tests/gpu/streams$(EXEEXT) tests/gpu/large$(EXEEXT) tests/gpu/sweep_device$(EXEEXT) \
 		tests/gpu/mma$(EXEEXT)
 	@$(CUDA_CHECK) $(CUDA_STEPS)
 bench-cuda: bench/cuda$(EXEEXT)
