@@ -156,12 +156,15 @@ LONGHAND_TESTS = \
 	tests/against_judges/quantize \
 	tests/against_judges/spans \
 	tests/against_judges/stochastic \
+	tests/against_judges/tensor_cores \
 	tests/against_judges/words
 LONGHAND_LDADD = tests/judges/liblonghand.la lib/libfpemu.la
 check_PROGRAMS += $(LONGHAND_TESTS)
 TESTS += $(LONGHAND_TESTS)
 dist_noinst_DATA += tests/vectors/blocks.py tests/vectors/blocks.txt
 tests_against_judges_blocks_vectors_LDADD = $(LONGHAND_LDADD)
+dist_noinst_DATA += tests/vectors/tensor_cores.txt
+tests_against_judges_tensor_cores_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_affine_SOURCES = tests/against_judges/affine.c tests/against_judges/variants.h
 tests_against_judges_affine_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_codebooks_SOURCES = tests/against_judges/codebooks.c tests/against_judges/variants.h

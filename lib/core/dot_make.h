@@ -58,6 +58,7 @@ static inline void core_dot_make(core_dot *d, const fpemu_gemm_spec *spec, int c
         const int least = sum->least_exponent < -300 ? -300 : sum->least_exponent; /* no exponent is below */
         d->least_a = core_value64(core_power64(spec->a.format.emin));
         d->least_b = core_value64(core_power64(spec->b.format.emin));
+        d->least_d = core_value64(core_power64(sum->inner.format.emin));
         d->scale = core_value64((uint64_t)(1023 + sum->fraction_bits) << 52);
         d->floor = core_value64((uint64_t)(1023 + least) << 52);
         for (int sign = 0; sign < 2; sign++) /* past the end lies infinity, in rtz too */

@@ -49,7 +49,8 @@ typedef struct core_dot {
     core_plan64 start;     /* what c is rounded to where the sum starts from it */
     uint64_t depth, total; /* K, T */
     double alpha, beta;
-    double least_a, least_b, scale, floor; /* fused: 2^emin of the operands, 2^f, 2^least exponent */
+    double least_a, least_b, least_d; /* fused: 2^emin of the operands and of d */
+    double scale, floor;              /* fused: 2^f, 2^least exponent */
     uint64_t chunk;
     uint32_t block;
     int32_t quantum_a, quantum_b, width;
@@ -329,7 +330,7 @@ FPEMU_FN double core_dot_fused_step(const core_dot *p, core_dot_line a, core_dot
                                     double d, core_dot_tally *tally)
 {
     const core_target *g = &p->inner;
-    double top = core_dot_power(d, 1.1754943508222875e-38), plain = d, sum = 0;
+    double top = core_dot_power(d, p->least_d), plain = d, sum = 0;
     int nan_came = d != d, lost = 0;
     uint64_t grid;
     top = top < p->floor ? p->floor : top;
@@ -358,7 +359,7 @@ FPEMU_FN double core_dot_fused_step(const core_dot *p, core_dot_line a, core_dot
         core_dot_count(g, t, t, y, grid, nan_came, tally);
         tally->c.inexact += lost && core_bits64(t) << 1 == core_bits64(y) << 1 && t - t == 0;
     }
-    return y;
+    return 0 + y; /* a zero is +0 */
 }
 
 /* `from` is a multiple of the products that a step takes; so is `to`, or it is the last. */

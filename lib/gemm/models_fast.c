@@ -328,8 +328,11 @@ void fpemu_fast_fused(gemm_tile *w, size_t r, size_t k0, size_t nk, const double
     double *s = sums_of(w, r), *d = dot->chunk ? second_of(w, r) : s, t[LANES_FEW];
     for (size_t l = 0; l < nk; l += dot->block) {
         const size_t m = nk - l < dot->block ? nk - l : dot->block;
-        k->fused_sum(m, w->lanes, w->ld, x + l, px + l, y + l * w->ld, py + l * w->ld, dot->scale, dot->floor, d, t);
+        k->fused_sum(m, w->lanes, w->ld, x + l, px + l, y + l * w->ld, py + l * w->ld, dot->least_d, dot->scale,
+                     dot->floor, d, t);
         k->loops64->round[p->rule][p->mode](p, w->lanes, t, NULL, d);
+        for (size_t i = 0; i < w->lanes; i++)
+            d[i] = 0 + d[i]; /* a zero is +0 */
         if (core_dot_chunk_ends(dot, k0 + l + m - 1))
             fpemu_fast_chunk(w, r, k0 + l, (k0 + l) / dot->chunk, d, s);
     }

@@ -20,14 +20,14 @@ static const struct gpu_name {
 /* One row a kind of operand; 16-bit operands but on V100 are fp16 and bf16. */
 static const struct core_figures {
     uint8_t gpu, tf32, fp8, block, fraction_bits, cut; /* cut: fraction bits of the result where fewer than 23 */
-    int16_t least, least_fp16;
+    int16_t least, least_fp16;                         /* the latter 0: no binary16 result */
 } core_figures[] = {
-    {FPEMU_GPU_V100, 0, 0, 4, 23, 0, 0, -19},     {FPEMU_GPU_A100, 0, 0, 8, 24, 0, -132, -20},
-    {FPEMU_GPU_A100, 1, 0, 4, 24, 0, -132, 0},    {FPEMU_GPU_ADA, 0, 0, 8, 24, 0, -132, -20},
-    {FPEMU_GPU_ADA, 1, 0, 4, 24, 0, -132, 0},     {FPEMU_GPU_ADA, 0, 1, 16, 13, 13, -132, 0},
-    {FPEMU_GPU_H100, 0, 0, 16, 25, 0, -133, -21}, {FPEMU_GPU_H100, 1, 0, 8, 25, 0, -133, 0},
-    {FPEMU_GPU_H100, 0, 1, 32, 13, 13, -133, 0},  {FPEMU_GPU_B200, 0, 0, 16, 25, 0, -133, -21},
-    {FPEMU_GPU_B200, 1, 0, 8, 25, 0, -133, 0},    {FPEMU_GPU_B200, 0, 1, 32, 25, 0, -133, 0},
+    {FPEMU_GPU_V100, 0, 0, 4, 23, 0, 0, -19},      {FPEMU_GPU_A100, 0, 0, 8, 24, 0, -132, -20},
+    {FPEMU_GPU_A100, 1, 0, 4, 24, 0, -132, 0},     {FPEMU_GPU_ADA, 0, 0, 8, 24, 0, -132, -20},
+    {FPEMU_GPU_ADA, 1, 0, 4, 24, 0, -132, 0},      {FPEMU_GPU_ADA, 0, 1, 16, 13, 13, -132, -20},
+    {FPEMU_GPU_H100, 0, 0, 16, 25, 0, -133, -21},  {FPEMU_GPU_H100, 1, 0, 8, 25, 0, -133, 0},
+    {FPEMU_GPU_H100, 0, 1, 32, 13, 13, -133, -21}, {FPEMU_GPU_B200, 0, 0, 16, 25, 0, -133, -21},
+    {FPEMU_GPU_B200, 1, 0, 8, 25, 0, -133, 0},     {FPEMU_GPU_B200, 0, 1, 32, 25, 0, -133, 0},
 };
 
 #define CORE_FIGURES (sizeof core_figures / sizeof core_figures[0])
@@ -40,13 +40,15 @@ fpemu_status fpemu_gemm_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_
     const int fp8 = operands == FPEMU_NAME_E4M3FN || operands == FPEMU_NAME_E5M2, tf32 = operands == FPEMU_NAME_TF32;
     if (!fp8 && !tf32 && operands != FPEMU_NAME_BINARY16 && (operands != FPEMU_NAME_BFLOAT16 || gpu == FPEMU_GPU_V100))
         return FPEMU_ERROR_UNSUPPORTED;
-    if (result != FPEMU_NAME_BINARY32 && (result != FPEMU_NAME_BINARY16 || operands != FPEMU_NAME_BINARY16))
+    const int half = result == FPEMU_NAME_BINARY16;
+    if (half ? operands != FPEMU_NAME_BINARY16 && !fp8 : result != FPEMU_NAME_BINARY32)
         return FPEMU_ERROR_UNSUPPORTED;
     for (size_t i = 0; i < CORE_FIGURES; i++) {
         const struct core_figures *f = &core_figures[i];
         if (f->gpu != (uint32_t)gpu || f->tf32 != tf32 || f->fp8 != fp8)
             continue;
-        const int half = result == FPEMU_NAME_BINARY16;
+        if (half && !f->least_fp16)
+            return FPEMU_ERROR_UNSUPPORTED;
         fpemu_accumulator *s = &spec->sum;
         s->model = FPEMU_MODEL_FUSED;
         s->block = f->block;
@@ -55,8 +57,9 @@ fpemu_status fpemu_gemm_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_
         s->inner.rounding.mode = half ? FPEMU_MODE_RNE : FPEMU_MODE_RTZ;
         fpemu_format_named(operands, &spec->a.format);
         spec->b = spec->a;
-        return f->cut ? fpemu_format_float(&s->inner.format, 8, f->cut, FPEMU_BIAS_DEFAULT, FPEMU_SPECIALS_IEEE, 1)
-                      : fpemu_format_named(result, &s->inner.format);
+        return f->cut && !half
+                   ? fpemu_format_float(&s->inner.format, 8, f->cut, FPEMU_BIAS_DEFAULT, FPEMU_SPECIALS_IEEE, 1)
+                   : fpemu_format_named(result, &s->inner.format);
     }
     return FPEMU_ERROR_UNSUPPORTED;
 }

@@ -228,12 +228,12 @@ static void mac_binary64(size_t nk, size_t n, const double *x, const double *y, 
 }
 
 /* The sum of one step of a tensor core, before its rounding; n <= DOT_LANES lanes, nk products each. px, py: the powers
- * of two that core_dot_power gives for x and y; scale: 2^f; floor: 2^least exponent. What is not finite passes. */
+ * of two that core_dot_power gives for x and y; least: 2^emin of d; scale: 2^f; floor: 2^least exponent. What is not
+ * finite passes. */
 static void fused_sum(size_t nk, size_t n, size_t ld, const double *x, const double *px, const double *y,
-                      const double *py, double scale, double floor, const double *d, double *t)
+                      const double *py, double least, double scale, double floor, const double *d, double *t)
 {
     double top[DOT_LANES], sum[DOT_LANES], plain[DOT_LANES];
-    const double least = 1.1754943508222875e-38; /* 2^-126 */
     SIMD for (size_t i = 0; i < n; i++)
     {
         const double power = core_dot_power(d[i], least);

@@ -238,7 +238,7 @@ typedef struct kernels {
     void (*mac_binary64)(size_t nk, size_t n, const double *x, const double *y, size_t ld, double *s);
     int has_fma; /* mac_binary64 rounds x * y + s once, whatever the operands */
     void (*fused_sum)(size_t nk, size_t n, size_t ld, const double *x, const double *px, const double *y,
-                      const double *py, double scale, double floor, const double *d, double *t);
+                      const double *py, double least, double scale, double floor, const double *d, double *t);
 } kernels;
 
 extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4, fpemu_vbmi;

@@ -427,7 +427,7 @@ static void fused_step(const product_spec *g, const double *x, const double *y, 
             terms++;
         }
     if (!is_zero(&s)) {
-        e = exponent_of(nearest_double(&s), -126);
+        e = exponent_of(nearest_double(&s), emin_of(&sum->inner.format));
         E = e > E ? e : E;
         terms++;
     }
@@ -463,7 +463,7 @@ static void fused_step(const product_spec *g, const double *x, const double *y, 
     if (result.events & JUDGE_OVERFLOW)
         d = s.negative ? -INFINITY : INFINITY;
     count(&s, d, result.events | (cut ? JUDGE_INEXACT : 0));
-    number_double(&s, d);
+    number_double(&s, d == 0 ? 0 : d);
 }
 
 static uint64_t add_fused(const product_spec *g, const double *x, const double *y, uint64_t K, uint64_t i)
@@ -1388,6 +1388,7 @@ static const char *const specs[] = {
     "tc(a100,tf32)",
     "tc(ada,e4m3fn)",
     "tc(ada,fp16,fp16)",
+    "tc(ada,e4m3fn,fp16)",
     "tc(h100,fp16)",
     "tc(h100,bf16); start=c",
     "tc(h100,tf32)",
@@ -1395,6 +1396,7 @@ static const char *const specs[] = {
     "tc(h100,e4m3fn,promote=128)",
     "tc(h100,e5m2,promote=64,outer=fp16/sr)",
     "tc(h100,fp16,fp16); start=c",
+    "tc(h100,e5m2,fp16); start=c",
     "tc(v100,fp16,fp16)",
     "tc(b200,e5m2)",
     "tc(b200,fp16); out=bf16",

@@ -252,6 +252,7 @@ int main(int argc, char **argv)
         "tc(v100,fp16)",
         "tc(a100,bf16)",
         "tc(h100,fp16,fp16)",
+        "tc(h100,e5m2,fp16)",
         "tc(h100,e4m3fn,promote=64)",
         "tc(b200,e5m2)",
         "tc(a100,tf32)",

@@ -4,8 +4,9 @@
  * tensor_operands.h; corners on which published models disagree. For each difference the example with fewest terms.
  *
  *   mma             exit status 1 where a model differs
- *   mma FILE        the results of the first tiles as well: for each kind, way, c (any, zero), result (binary32,
- *                   binary16 as far as the instruction has it) and instruction, the words of DUMPED tiles */
+ *   mma FILE        writes known answers as well, in the form of tests/vectors/tensor_cores.txt: of each instruction and
+ *                   way some results that would differ if the model were another */
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <fpemu.h>
 #include <stdio.h>
@@ -14,9 +15,8 @@
 #include "tensor_cores.h"
 #include "tensor_operands.h"
 
-enum { TILES = 256, DUMPED = 12, OUTPUTS = TILES * M * N };
+enum { TILES = 256, OUTPUTS = TILES * M * N, VARIED = 12 }; /* VARIED: tiles for which models are varied */
 enum instruction { MMA, WGMMA };
-
 
 static void must(cudaError_t error, const char *what)
 {
@@ -36,8 +36,8 @@ static void must(cudaError_t error, const char *what)
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 
 /* A warp has 16 rows of a tile. Its registers lie alike for all types, counted in bytes along k. */
-static __global__ void __launch_bounds__(128) multiply(int kind, int half, const unsigned char *as,
-                                                       const unsigned char *bs, void *cs)
+static __global__ void __launch_bounds__(128)
+    multiply(int kind, int half, const unsigned char *as, const unsigned char *bs, void *cs)
 {
     const unsigned g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, row = threadIdx.x / 32 * 16 + g;
     const size_t tile = blockIdx.x, at = tile * M * N + row * N + 2 * t;
@@ -76,54 +76,49 @@ static __global__ void __launch_bounds__(128) multiply(int kind, int half, const
 }
 
 /* What an instruction is held to. crossed: it takes the words' lower halves, k = 0 1 4 5 8 9 ..., and then the upper
- * ones. held: a difference is an error; else it is printed alone. */
+ * ones. */
 typedef struct model {
     const char *text;
     int version;
     enum instruction by;
     enum kind kind;
-    int half, crossed, only_zero, held;
+    int half, crossed;
 } model;
 
 static const model models[] = {
-    {"tc(a100,fp16)", 80, MMA, FP16, 0, 0, 0, 1},
-    {"tc(a100,fp16,fp16)", 80, MMA, FP16, 1, 0, 0, 1},
-    {"tc(a100,bf16)", 80, MMA, BF16, 0, 0, 0, 1},
-    {"tc(a100,tf32)", 80, MMA, TF32, 0, 0, 0, 1},
-    {"tc(ada,fp16)", 89, MMA, FP16, 0, 0, 0, 1},
-    {"tc(ada,fp16,fp16)", 89, MMA, FP16, 1, 0, 0, 1},
-    {"tc(ada,bf16)", 89, MMA, BF16, 0, 0, 0, 1},
-    {"tc(ada,tf32)", 89, MMA, TF32, 0, 0, 0, 1},
-    {"tc(ada,e4m3fn)", 89, MMA, E4M3, 0, 0, 0, 1},
-    {"tc(ada,e5m2)", 89, MMA, E5M2, 0, 0, 0, 1},
-    {"tc(h100,fp16)", 90, MMA, FP16, 0, 0, 0, 1},
-    {"tc(h100,fp16,fp16)", 90, MMA, FP16, 1, 0, 0, 1},
-    {"tc(h100,bf16)", 90, MMA, BF16, 0, 0, 0, 1},
-    {"tc(h100,tf32)", 90, MMA, TF32, 0, 0, 0, 1},
-    {"fused(16,25,fp32/rtz,least=-133,promote=32); ab=e4m3fn", 90, MMA, E4M3, 0, 1, 0, 1},
-    {"fused(16,25,fp32/rtz,least=-133,promote=32); ab=e5m2", 90, MMA, E5M2, 0, 1, 0, 1},
-    {"fused(16,25,fp16,least=-21,promote=32,outer=fp16); ab=e4m3fn", 90, MMA, E4M3, 1, 1, 0, 1},
-    {"fused(16,25,fp16,least=-21,promote=32,outer=fp16); ab=e5m2", 90, MMA, E5M2, 1, 1, 0, 1},
-    {"tc(h100,fp16)", 90, WGMMA, FP16, 0, 0, 0, 1},
-    {"tc(h100,fp16,fp16)", 90, WGMMA, FP16, 1, 0, 0, 1},
-    {"tc(h100,bf16)", 90, WGMMA, BF16, 0, 0, 0, 1},
-    {"tc(h100,tf32)", 90, WGMMA, TF32, 0, 0, 0, 1},
-    {"tc(h100,e4m3fn)", 90, WGMMA, E4M3, 0, 0, 1, 1},
-    {"tc(h100,e5m2)", 90, WGMMA, E5M2, 0, 0, 1, 1},
-    {"tc(h100,e4m3fn)", 90, WGMMA, E4M3, 0, 0, 0, 0},
-    {"tc(h100,e5m2)", 90, WGMMA, E5M2, 0, 0, 0, 0},
-    {"fused(32,13,fp16,least=-21); ab=e4m3fn", 90, WGMMA, E4M3, 1, 0, 0, 0},
-    {"fused(32,13,fp16/rtz,least=-21); ab=e4m3fn", 90, WGMMA, E4M3, 1, 0, 0, 0},
-    {"fused(32,13,fp16/rtz,least=-133); ab=e4m3fn", 90, WGMMA, E4M3, 1, 0, 0, 0},
-    {"fused(32,13,fp16,least=-21); ab=e5m2", 90, WGMMA, E5M2, 1, 0, 0, 0},
-    {"fused(32,13,fp16/rtz,least=-21); ab=e5m2", 90, WGMMA, E5M2, 1, 0, 0, 0},
-    {"fused(32,13,fp16/rtz,least=-133); ab=e5m2", 90, WGMMA, E5M2, 1, 0, 0, 0},
-    {"tc(b200,fp16)", 100, MMA, FP16, 0, 0, 0, 1},
-    {"tc(b200,fp16,fp16)", 100, MMA, FP16, 1, 0, 0, 1},
-    {"tc(b200,bf16)", 100, MMA, BF16, 0, 0, 0, 1},
-    {"tc(b200,tf32)", 100, MMA, TF32, 0, 0, 0, 1},
-    {"tc(b200,e4m3fn,promote=32)", 100, MMA, E4M3, 0, 0, 0, 1},
-    {"tc(b200,e5m2,promote=32)", 100, MMA, E5M2, 0, 0, 0, 1},
+    {"tc(a100,fp16)", 80, MMA, FP16, 0, 0},
+    {"tc(a100,fp16,fp16)", 80, MMA, FP16, 1, 0},
+    {"tc(a100,bf16)", 80, MMA, BF16, 0, 0},
+    {"tc(a100,tf32)", 80, MMA, TF32, 0, 0},
+    {"tc(ada,fp16)", 89, MMA, FP16, 0, 0},
+    {"tc(ada,fp16,fp16)", 89, MMA, FP16, 1, 0},
+    {"tc(ada,bf16)", 89, MMA, BF16, 0, 0},
+    {"tc(ada,tf32)", 89, MMA, TF32, 0, 0},
+    {"tc(ada,e4m3fn)", 89, MMA, E4M3, 0, 0},
+    {"tc(ada,e5m2)", 89, MMA, E5M2, 0, 0},
+    {"tc(h100,fp16)", 90, MMA, FP16, 0, 0},
+    {"tc(h100,fp16,fp16)", 90, MMA, FP16, 1, 0},
+    {"tc(h100,bf16)", 90, MMA, BF16, 0, 0},
+    {"tc(h100,tf32)", 90, MMA, TF32, 0, 0},
+    /* ptxas makes two HMMA of binary16 numbers from zero, and then adds c */
+    {"fused(16,25,fp32/rtz,least=-133,promote=32); ab=e4m3fn", 90, MMA, E4M3, 0, 1},
+    {"fused(16,25,fp32/rtz,least=-133,promote=32); ab=e5m2", 90, MMA, E5M2, 0, 1},
+    {"fused(16,25,fp16,least=-21,promote=32,outer=fp16); ab=e4m3fn", 90, MMA, E4M3, 1, 1},
+    {"fused(16,25,fp16,least=-21,promote=32,outer=fp16); ab=e5m2", 90, MMA, E5M2, 1, 1},
+    {"tc(h100,fp16)", 90, WGMMA, FP16, 0, 0},
+    {"tc(h100,fp16,fp16)", 90, WGMMA, FP16, 1, 0},
+    {"tc(h100,bf16)", 90, WGMMA, BF16, 0, 0},
+    {"tc(h100,tf32)", 90, WGMMA, TF32, 0, 0},
+    {"tc(h100,e4m3fn)", 90, WGMMA, E4M3, 0, 0},
+    {"tc(h100,e5m2)", 90, WGMMA, E5M2, 0, 0},
+    {"tc(h100,e4m3fn,fp16)", 90, WGMMA, E4M3, 1, 0},
+    {"tc(h100,e5m2,fp16)", 90, WGMMA, E5M2, 1, 0},
+    {"tc(b200,fp16)", 100, MMA, FP16, 0, 0},
+    {"tc(b200,fp16,fp16)", 100, MMA, FP16, 1, 0},
+    {"tc(b200,bf16)", 100, MMA, BF16, 0, 0},
+    {"tc(b200,tf32)", 100, MMA, TF32, 0, 0},
+    {"tc(b200,e4m3fn,promote=32)", 100, MMA, E4M3, 0, 0},
+    {"tc(b200,e5m2,promote=32)", 100, MMA, E5M2, 0, 0},
 };
 enum { MODELS = sizeof models / sizeof *models };
 
@@ -134,7 +129,7 @@ static float c[OUTPUTS], got[OUTPUTS], want[OUTPUTS];
 static uint16_t half_c[OUTPUTS];
 static unsigned char *d_a, *d_b;
 static void *d_c;
-static FILE *dump;
+static FILE *record;
 
 /* What product k of the model is on the device. */
 static unsigned taken(int crossed, unsigned depth, unsigned k)
@@ -181,8 +176,6 @@ static void run(enum instruction by, enum kind kind, int half)
         multiply<<<TILES, 128>>>(kind, half, d_a, d_b, d_c);
     must(cudaGetLastError(), "launch");
     must(cudaMemcpy(got, d_c, bytes, cudaMemcpyDeviceToHost), by == WGMMA ? "wgmma" : "mma");
-    if (dump)
-        fwrite(got, bytes / TILES, DUMPED, dump);
     if (half) {
         static uint16_t words[OUTPUTS];
         memcpy(words, got, bytes);
@@ -191,7 +184,23 @@ static void run(enum instruction by, enum kind kind, int half)
     }
 }
 
-static void compute(const model *m)
+/* The model, or another one that is near to it: a fraction bit less or more, the other rounding, steps half as long, a
+ * higher least exponent. */
+enum { AS_IT_IS, LESS, MORE, OTHER_ROUNDING, SHORT, HIGH, VARIANTS };
+
+static void vary(fpemu_accumulator *s, int variant)
+{
+    fpemu_rounding *const r = &s->inner.rounding;
+    switch (variant) {
+    case LESS: s->fraction_bits--; break;
+    case MORE: s->fraction_bits++; break;
+    case OTHER_ROUNDING: r->mode = r->mode == FPEMU_MODE_RNE ? FPEMU_MODE_RTZ : FPEMU_MODE_RNE; break;
+    case SHORT: s->block /= 2; break;
+    case HIGH: s->least_exponent += 8; break;
+    }
+}
+
+static void compute(const model *m, int variant, int tile_count)
 {
     const unsigned k = depth_of(m->kind);
     fpemu_gemm_spec spec;
@@ -201,16 +210,17 @@ static void compute(const model *m)
         fprintf(stderr, "%s: no such model\n", m->text);
         exit(1);
     }
+    vary(&spec.sum, variant);
     spec.start_from_c = 1;
     s.m = M;
     s.n = N;
     s.k = k;
     s.transpose_b = 1;
-    s.batch = TILES;
+    s.batch = (uint64_t)tile_count;
     s.stride_a = M * k;
     s.stride_b = N * k;
     s.stride_c = M * N;
-    for (int tile = 0; tile < TILES; tile++)
+    for (int tile = 0; tile < tile_count; tile++)
         for (unsigned l = 0; l < k; l++) {
             const unsigned from = taken(m->crossed, k, l);
             for (int i = 0; i < M; i++)
@@ -218,10 +228,49 @@ static void compute(const model *m)
             for (int j = 0; j < N; j++)
                 wide_b[(tile * N + j) * k + l] = (float)value_of(m->kind, tiles[tile].b[j][from]);
         }
-    memcpy(want, c, sizeof c);
+    memcpy(want, c, sizeof *c * M * N * (size_t)tile_count);
     if (fpemu_gemm_f32(&spec, &s, 1, wide_a, wide_b, 1, want, NULL)) {
         fprintf(stderr, "%s: refused\n", m->text);
         exit(1);
+    }
+}
+
+/* A known answer: instruction, operands, result, the bytes of a and b along k, the words of c and of what came out. */
+static void write_answer(const model *m, int at)
+{
+    const char *const gpu = m->version == 80 ? "a100" : m->version == 89 ? "ada" : m->version == 90 ? "h100" : "b200";
+    fprintf(record, "%s %s %s %s ", gpu, m->by == WGMMA ? "wgmma" : "mma", operand_formats[m->kind].name,
+            m->half ? "fp16" : "fp32");
+    for (int i = 0; i < ROW; i++)
+        fprintf(record, "%02x", a[at / N * ROW + i]);
+    fputc(' ', record);
+    for (int i = 0; i < ROW; i++)
+        fprintf(record, "%02x", b[(at / (M * N) * N + at % N) * ROW + i]);
+    const float of[2] = {c[at], got[at]};
+    for (int i = 0; i < 2; i++) {
+        uint32_t word;
+        if (m->half) {
+            const __half_raw h = __float2half_rn(of[i]);
+            fprintf(record, " %04x", h.x);
+        } else {
+            memcpy(&word, &of[i], 4);
+            fprintf(record, " %08x", word);
+        }
+    }
+    fputc('\n', record);
+}
+
+/* Three variants a way, so that all come in turn. */
+static void write_answers(const model *m, int way)
+{
+    write_answer(m, way * 37);
+    for (int v = 0; v < 3; v++) {
+        int at = 0;
+        compute(m, 1 + (way + v) % (VARIANTS - 1), VARIED);
+        while (at < VARIED * M * N && (memcmp(got + at, want + at, 4) == 0 || got[at] - got[at] != 0))
+            at++;
+        if (at < VARIED * M * N)
+            write_answer(m, at);
     }
 }
 
@@ -274,7 +323,13 @@ static const struct corner {
     {"subnormal binary16 c", FP16, 1, {0x1p-12, 0x1p-20}, {0x1p-13, 0x1p-20}, 2, 0x1p-23},
     {"a zero product with a large exponent", BF16, 0, {0, 1}, {0x1p127, 0x1p-60}, 2, 0},
     {"the same beside c", BF16, 0, {0, 1}, {0x1p127, 0x1p-60}, 2, 0x1p-30},
-    {"four products of 2^-151", BF16, 0, {0x1p-75, 0x1p-75, 0x1p-75, 0x1p-75}, {0x1p-76, 0x1p-76, 0x1p-76, 0x1p-76}, 4, 0},
+    {"four products of 2^-151",
+     BF16,
+     0,
+     {0x1p-75, 0x1p-75, 0x1p-75, 0x1p-75},
+     {0x1p-76, 0x1p-76, 0x1p-76, 0x1p-76},
+     4,
+     0},
     {"2^-25 + 2^-46", FP16, 0, {0x1p-12, 0x1p-23}, {0x1p-13, 0x1p-23}, 2, 0},
     {"2^-25 + 2^-46", FP16, 1, {0x1p-12, 0x1p-23}, {0x1p-13, 0x1p-23}, 2, 0},
     {"2^-25 + 2^-47", FP16, 1, {0x1p-12, 0x1p-23}, {0x1p-13, 0x1p-24}, 2, 0},
@@ -322,13 +377,15 @@ static int check_corners(int version)
             if (models[m].version != version || models[m].kind != q->kind || models[m].half != q->half)
                 continue;
             run(models[m].by, q->kind, q->half);
-            compute(&models[m]);
+            compute(&models[m], AS_IT_IS, 1);
             int differ = 0;
             for (int at = 0; at < M * N; at++)
                 differ += memcmp(got + at, want + at, 4) != 0;
             printf("%s by %s, %s: device %a, model %a; %d of %d differ\n", models[m].text,
                    models[m].by == WGMMA ? "wgmma" : "mma", q->what, (double)got[0], (double)want[0], differ, M * N);
-            wrong |= differ && models[m].held && !(models[m].only_zero && q->c != 0);
+            wrong |= differ != 0;
+            if (record)
+                write_answer(&models[m], 0);
         }
     }
     return wrong;
@@ -350,14 +407,14 @@ int main(int argc, char **argv)
         printf("no model is named after %s (sm_%d)\n", device.name, version);
         return 0;
     }
+    if (argc > 1 && !(record = fopen(argv[1], "w"))) {
+        fprintf(stderr, "%s cannot be written\n", argv[1]);
+        return 1;
+    }
     must(cudaMalloc(&d_a, sizeof a), "memory");
     must(cudaMalloc(&d_b, sizeof b), "memory");
     must(cudaMalloc(&d_c, sizeof c), "memory");
     wrong |= check_corners(version);
-    if (argc > 1 && !(dump = fopen(argv[1], "wb"))) {
-        fprintf(stderr, "%s cannot be written\n", argv[1]);
-        return 1;
-    }
     for (int kind = 0; kind < KINDS; kind++)
         for (int way = 0; way < WAYS; way++) {
             if (way == NO_TF32 && kind != TF32)
@@ -367,28 +424,20 @@ int main(int argc, char **argv)
             lay_out((enum kind)kind);
             must(cudaMemcpy(d_a, a, sizeof a, cudaMemcpyHostToDevice), "copy");
             must(cudaMemcpy(d_b, b, sizeof b, cudaMemcpyHostToDevice), "copy");
-            for (int how = 0; how < 8; how++) {
-                const int zero = how & 1, half = how >> 1 & 1;
-                const enum instruction by = how & 4 ? WGMMA : MMA;
-                int any = 0;
-                for (int m = 0; m < MODELS; m++)
-                    any |= models[m].version == version && models[m].by == by && models[m].kind == kind &&
-                           models[m].half == half;
-                if (!any)
+            for (int m = 0; m < 2 * MODELS; m++) {
+                const model *const p = &models[m / 2];
+                const int zero = m % 2;
+                if (p->version != version || p->kind != kind)
                     continue;
-                lay_out_c(half, zero);
-                run(by, (enum kind)kind, half);
-                for (int m = 0; m < MODELS; m++) {
-                    const model *const p = &models[m];
-                    if (p->version != version || p->by != by || p->kind != kind || p->half != half ||
-                        (p->only_zero && !zero))
-                        continue;
-                    compute(p);
-                    wrong |= differences(p, way_names[way], zero) && p->held;
-                }
+                lay_out_c(p->half, zero);
+                run(p->by, p->kind, p->half);
+                compute(p, AS_IT_IS, TILES);
+                wrong |= differences(p, way_names[way], zero);
+                if (record && !zero)
+                    write_answers(p, way);
             }
         }
-    if (dump && fclose(dump)) {
+    if (record && fclose(record)) {
         fprintf(stderr, "%s cannot be written\n", argv[1]);
         return 1;
     }

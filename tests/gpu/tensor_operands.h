@@ -36,13 +36,14 @@ enum way {
     FULL,
     C_FAR,
     C_CANCELS,
+    C_SUBNORMAL,
     NO_TF32,
     WAYS
 };
 static const char *const way_names[WAYS] = {
-    "one size",      "many sizes",      "far apart",    "any bits",         "subnormal",           "one to three terms",
-    "cancelling",    "infinities, NaN", "near the end", "fractions full",   "c far from the sum",  "c cancels the sum",
-    "no TF32 number"};
+    "one size",           "many sizes",        "far apart",       "any bits",      "subnormal",
+    "one to three terms", "cancelling",        "infinities, NaN", "near the end",  "fractions full",
+    "c far from the sum", "c cancels the sum", "c subnormal",     "no TF32 number"};
 
 typedef struct tile {
     uint32_t a[M][MOST_K], b[N][MOST_K];
@@ -125,6 +126,7 @@ static void draw_row(enum kind kind, enum way way, int which, uint32_t *row)
             row[i] = which == 0 ? draw(kind, wide ? -127 : -20, wide ? -124 : -5) : draw(kind, wide ? -40 : -20, 2);
             break;
         case SPARSE: row[i] = which ? draw(kind, -far, far) : zero_of(kind); break;
+        case C_SUBNORMAL: row[i] = which ? draw(kind, wide ? -85 : -16, wide ? -60 : -5) : zero_of(kind); break;
         case CANCELLING:
             row[i] = draw(kind, -6, 5);
             if (i % 2) {
@@ -143,9 +145,9 @@ static void draw_row(enum kind kind, enum way way, int which, uint32_t *row)
         }
         default: row[i] = draw(kind, -6, 5); break;
         }
-    if (way == SPARSE && which == 0)
+    if ((way == SPARSE || way == C_SUBNORMAL) && which == 0)
         for (uint64_t i = 1 + below(3); i > 0; i--)
-            row[below(k)] = draw(kind, -far, far);
+            row[below(k)] = way == SPARSE ? draw(kind, -far, far) : draw(kind, wide ? -70 : -16, wide ? -60 : -8);
     for (unsigned i = 0; i < k; i++) {
         const struct operand_format *const f = &operand_formats[kind];
         if (way == ANY_BITS)
@@ -155,7 +157,8 @@ static void draw_row(enum kind kind, enum way way, int which, uint32_t *row)
         if (way == SPECIAL && below(8) == 0)
             row[i] = zero_of(kind);
         if (way == SPECIAL && below(100) == 0)
-            row[i] = word_of(kind, (uint32_t)below(2), (1u << f->exponent) - 1, kind == E4M3 || below(4) == 0 ? last : 0);
+            row[i] =
+                word_of(kind, (uint32_t)below(2), (1u << f->exponent) - 1, kind == E4M3 || below(4) == 0 ? last : 0);
     }
 }
 
@@ -187,6 +190,7 @@ static void draw_tile(enum kind kind, enum way way, uint64_t number, tile *t)
             case FAR_APART:
             case SPARSE: c = draw_c(-far, far); break;
             case ANY_BITS: c = any_c(); break;
+            case C_SUBNORMAL: c = wide ? draw_c(-149, -127) : draw_c(-24, -15); break;
             case SUBNORMAL: c = wide ? draw_c(-160, -110) : draw_c(-50, -5); break;
             case LARGE: c = wide ? draw_c(120, 127) : draw_c(8, 16); break;
             case C_FAR: c = (float)(sum * (double)draw_c(-30, 30)); break;

@@ -12,8 +12,8 @@ enum { M = 64, N = 8, ROW = 32 };
 /* d += a * b; types: of d, a and b; after: what follows the scale of d in the syntax of these types. */
 #define TO_FLOAT(shape, types, after)                                                                                  \
     asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0;\n"                                                               \
-                 "wgmma.mma_async.sync.aligned." shape ".f32." types                                                   \
-                 " {%0,%1,%2,%3}, {%4,%5,%6,%7}, %8, p, " after ";}"                                                   \
+                 "wgmma.mma_async.sync.aligned." shape ".f32." types " {%0,%1,%2,%3}, {%4,%5,%6,%7}, %8, p, " after    \
+                 ";}"                                                                                                  \
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                                      \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(place))
 #define TO_HALF(shape, types, after)                                                                                   \
@@ -79,8 +79,10 @@ static __global__ void __launch_bounds__(128) multiply(const unsigned char *as, 
 void wgmma(int kind, int half, unsigned tiles, const unsigned char *d_a, const unsigned char *d_b, void *d_c)
 {
     static void (*const all[5][2])(const unsigned char *, const unsigned char *, void *) = {
-        {multiply<FP16, 0>, multiply<FP16, 1>}, {multiply<BF16, 0>, NULL},
-        {multiply<TF32, 0>, NULL},              {multiply<E4M3, 0>, multiply<E4M3, 1>},
+        {multiply<FP16, 0>, multiply<FP16, 1>},
+        {multiply<BF16, 0>, NULL},
+        {multiply<TF32, 0>, NULL},
+        {multiply<E4M3, 0>, multiply<E4M3, 1>},
         {multiply<E5M2, 0>, multiply<E5M2, 1>},
     };
     all[kind][half]<<<tiles, 128>>>(d_a, d_b, d_c);

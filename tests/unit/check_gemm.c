@@ -358,6 +358,8 @@ static const char *const models[] = {
     "tc(v100,fp16,fp16)",
     "tc(a100,bf16); start=c",
     "tc(ada,e4m3fn)",
+    "tc(ada,e5m2,fp16)",
+    "tc(h100,e4m3fn,fp16)",
     "tc(h100,e5m2,promote=64)",
     "tc(h100,tf32,promote=8); start=c",
     "tc(b200,fp16)",
@@ -775,6 +777,8 @@ START_TEST(specs_refused)
     ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_V100, FPEMU_NAME_BFLOAT16, FPEMU_NAME_BINARY32), FPEMU_ERROR_UNSUPPORTED);
     ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_A100, FPEMU_NAME_E5M2, FPEMU_NAME_BINARY32), FPEMU_ERROR_UNSUPPORTED);
     ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_A100, FPEMU_NAME_TF32, FPEMU_NAME_BINARY16), FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_B200, FPEMU_NAME_E5M2, FPEMU_NAME_BINARY16), FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_H100, FPEMU_NAME_BFLOAT16, FPEMU_NAME_BINARY16), FPEMU_ERROR_UNSUPPORTED);
     ck_assert_int_eq(fpemu_gemm_tensor_core(&s, (fpemu_gpu)9, FPEMU_NAME_BINARY16, FPEMU_NAME_BINARY32), FPEMU_ERROR_UNSUPPORTED);
     ck_assert_int_eq(fpemu_gemm_tensor_core(NULL, FPEMU_GPU_A100, FPEMU_NAME_TF32, FPEMU_NAME_BINARY32), FPEMU_ERROR_NULL);
 }
