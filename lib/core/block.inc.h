@@ -102,6 +102,7 @@ FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *v
     const unsigned negative = (unsigned)(u >> (CARRIER_BITS - 1));
     uint64_t p64, g = 0;
     int over = 0, past;
+    h->q = 0;
     if (b->is_table) {
         core_codebook table = *values;
         table.narrow = CARRIER_BITS == 32;
