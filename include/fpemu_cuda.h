@@ -6,6 +6,10 @@
  * nothing is allocated, copied or waited for, unless its description says so. Arguments are checked before anything is
  * enqueued. Arrays are aligned to their element, counters and ranges to 8 bytes (else FPEMU_CUDA_ERROR_ARGUMENT),
  * packed bytes to nothing; four elements are moved at once where all arrays of a call allow it. n = 0 does nothing.
+ * Calls may come from several host threads, and work may run on several streams at once: outputs and scratch are then
+ * apart, counters and ranges may be shared. What only enqueues can be captured in a CUDA graph: every launch of the
+ * graph reads device memory anew, which must live as long; host values are those of the call. What waits is refused
+ * there (FPEMU_CUDA_ERROR_LAUNCH). The caller's own errors, as cudaGetLastError tells them, are left alone.
  * Link with `pkg-config --cflags --libs fpemu_cuda`.
  *
  * A stream is a cudaStream_t (NULL: the default stream), declared here so that this header needs no other of CUDA's. */

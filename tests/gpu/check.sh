@@ -47,6 +47,8 @@ END
 }
 
 export top_srcdir=$source
+# Of many steps at a time each keeps to one processor.
+[ "${CUDA_JOBS:-1}" -eq 1 ] || export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 # One step, its output to its log; its status stays there until the output is shown.
 step() {
     local name=$1 limit=$2 start=$SECONDS status
