@@ -55,6 +55,22 @@ FPEMU_FN void gpu_lane_extrema32(gpu_lane *l, float x, float y, int infinite)
     l->max_error = e > l->max_error ? e : l->max_error;
 }
 
+/* As gpu_lane_extrema32 for four finite numbers and finite results. */
+FPEMU_FN void gpu_lane_extrema_of_four(gpu_lane *l, const uint32_t u[4], const uint32_t v[4])
+{
+    uint32_t most = 0;
+    UNROLLED for (unsigned k = 0; k < 4; k++)
+    {
+        const uint32_t a = u[k] & 0x7fffffffu, near = core_bits32(core_value32(u[k]) - core_value32(v[k])) & 0x7fffffffu;
+        l->largest = a > l->largest ? a : l->largest;
+        l->least = 0 - a > l->least ? 0 - a : l->least;
+        most = near > most ? near : most;
+    }
+    if (most < l->near || most == 0)
+        return;
+    UNROLLED for (unsigned k = 0; k < 4; k++) gpu_lane_extrema32(l, core_value32(u[k]), core_value32(v[k]), 0);
+}
+
 /* What was kept of binary32 inputs, among the rest. */
 FPEMU_FN void gpu_lane_widen(gpu_lane *l)
 {
@@ -117,15 +133,34 @@ typedef struct gpu_random {
 /* What the elements of one piece share: a piece never passes a multiple of 2^32. */
 typedef struct gpu_words {
     core_hash_key key;
+    uint64_t high; /* of the words that the key is for */
+    uint32_t lead; /* of pieces that pass no multiple of CORE_LEAD_WORDS either */
 } gpu_words;
 
 FPEMU_FN gpu_words gpu_words_begin(const gpu_random *r, uint64_t index)
 {
     gpu_words w;
-    w.key.k0 = w.key.k1 = 0;
+    w.key.k0 = w.key.k1 = w.lead = 0;
+    w.high = core_word_index(r->per_word, index) >> 32;
     if (r->used && r->generator != FPEMU_GENERATOR_PHILOX)
-        w.key = core_hash_keys(r->seed, r->stream, core_word_index(r->per_word, index) >> 32);
+        w.key = core_hash_keys(r->seed, r->stream, w.high);
     return w;
+}
+
+/* Before the first piece. */
+FPEMU_FN gpu_words gpu_words_none(void)
+{
+    const gpu_words w = {{0, 0}, ~UINT64_C(0), 0};
+    return w;
+}
+
+/* For the piece that begins at index. */
+FPEMU_FN void gpu_words_next(gpu_words *w, const gpu_random *r, uint64_t index)
+{
+    const uint64_t j = core_word_index(r->per_word, index);
+    if (w->high != j >> 32)
+        *w = gpu_words_begin(r, index);
+    w->lead = core_hash_lead(w->key, (uint32_t)j);
 }
 
 /* Random bits of an element, left-aligned in 32. */
@@ -158,6 +193,47 @@ FPEMU_FN void gpu_bits_of_four(const gpu_random *r, const gpu_words *w, gpu_lane
         return;
     }
     UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] = gpu_bits(r, w, lane, index + k * step);
+}
+
+/* How elements come by their bits. */
+enum { GPU_RANDOM_WORDS, /* each from a word of its own, by the hash */ GPU_RANDOM_ANY };
+
+FPEMU_FN int gpu_random_of(const gpu_random *r)
+{
+    return r->generator == FPEMU_GENERATOR_PHILOX || r->per_word ? GPU_RANDOM_ANY : GPU_RANDOM_WORDS;
+}
+
+/* The same within a piece of gpu_words_next; random: gpu_random_of(r), which a caller may know. */
+FPEMU_FN uint32_t gpu_bits_of_piece(const gpu_random *r, int random, const gpu_words *w, gpu_lane *lane, uint64_t index)
+{
+    if (random == GPU_RANDOM_ANY)
+        return gpu_bits(r, w, lane, index);
+    return core_field_top(0, r->bits, core_hash_rest(w->key, (uint32_t)index ^ w->lead), 0);
+}
+
+/* Of four elements; 32 apart, they are those of four rows of 32 by index, of which rows share words. */
+FPEMU_FN void gpu_bits_of_strip(const gpu_random *r, int random, const gpu_words *w, gpu_lane *lane, uint64_t index,
+                                uint32_t step, uint32_t bits[4])
+{
+    if (random == GPU_RANDOM_WORDS || step != 32) {
+        UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] = gpu_bits_of_piece(r, random, w, lane, index + k * step);
+        return;
+    }
+    const uint32_t j = (uint32_t)core_word_index(r->per_word, index);
+    const int philox = r->generator == FPEMU_GENERATOR_PHILOX;
+    uint32_t word[4];
+    if (philox && r->per_word == 0) {
+        core_philox(r->seed, r->stream, (index >> 7) * 32 + (index & 31), word);
+    } else if (philox) {
+        UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] = gpu_bits(r, w, lane, index + k * step);
+        return;
+    } else {
+        word[0] = word[1] = word[2] = word[3] = core_hash_rest(w->key, j ^ w->lead);
+        if (r->per_word == 1)
+            word[2] = word[3] = core_hash_rest(w->key, (j + 32) ^ w->lead);
+    }
+    UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] =
+        core_field_top(r->per_word, r->bits, word[k], core_field_shift(r->per_word, index + k * step));
 }
 
 #endif /* FPEMU_GPU_LANE_H */

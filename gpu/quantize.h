@@ -3,7 +3,10 @@
 #ifndef FPEMU_GPU_QUANTIZE_H
 #define FPEMU_GPU_QUANTIZE_H
 
+#include "core/affine_quick.h"
 #include "core/element.h"
+#include "core/posit_fast.h"
+#include "core/round_fast.h"
 #include "elements.h"
 #include "lane.h"
 #include "names.h"
@@ -13,11 +16,13 @@ typedef struct gpu_quantize_call {
     core_plan64 integers; /* affine integers: the grid of their quotients */
     gpu_random random;
     uint64_t n, offset; /* elements, and the index of the first in its stream */
-    uint64_t piece;     /* consecutive elements, by absolute index, that one warp takes at a time: 4096 or 512 */
+    uint64_t piece;     /* consecutive elements, by absolute index, that one warp takes at a time: a power of two up to
+                           CORE_LEAD_WORDS */
     const void *x;
     void *y;
     uint32_t x_size, y_size; /* bytes of an element */
     uint8_t x_type, y_type;
+    uint8_t form, encode; /* as below, by gpu_prepare; where it is codes that come, how they are decoded */
     uint8_t phase;      /* of elements that lie aligned in both arrays, four at a time; or GPU_NO_QUADS */
     gpu_counts *counts; /* NULL: none */
 } gpu_quantize_call;
@@ -26,12 +31,16 @@ typedef struct gpu_quantize_job32 {
     gpu_quantize_call call;
     core_plan32 plan;
     core_coder32 coder;
+    core_direct32 direct; /* GPU_ENCODE_DIRECT */
+    float count;          /* GPU_ENCODE_QUICK; the step of GPU_DECODE_FIXED */
 } gpu_quantize_job32;
 
 typedef struct gpu_quantize_job64 {
     gpu_quantize_call call;
     core_plan64 plan;
     core_coder64 coder;
+    core_direct64 direct;
+    double count;
 } gpu_quantize_job64;
 
 /* The loop forms: how much of the general rule a plan needs. */
@@ -42,11 +51,62 @@ enum {
     GPU_FORM_FAST     /* the forms of core/round_fast.h */
 };
 
+/* How results become elements of the output. */
+enum {
+    GPU_ENCODE_NOT,    /* values */
+    GPU_ENCODE_ANY,    /* codes, by whatever rule the format has */
+    GPU_ENCODE_FAST,   /* core_encode_fast */
+    GPU_ENCODE_FIXED,  /* core_encode_fixed, or */
+    GPU_ENCODE_QUICK,  /* core_fixed_quick_code */
+    GPU_ENCODE_DIRECT, /* straight from the input: core_direct */
+    GPU_ENCODE_COUNT
+};
+
+/* How codes become values. */
+enum {
+    GPU_DECODE_ANY,    /* core_decode */
+    GPU_DECODE_FAST,   /* core_decode_fast */
+    GPU_DECODE_FIXED,  /* core_fixed_quick_value */
+    GPU_DECODE_AFFINE, /* core_affine_quick_value */
+    GPU_DECODE_POWER,  /* core_decode_power */
+    GPU_DECODE_POSIT   /* core_posit_quick_value */
+};
+
+/* What is counted. */
+enum { GPU_COUNT_NOTHING, GPU_COUNT_EVENTS /* and extrema */, GPU_COUNT_ALL /* that is wanted */ };
+
+FPEMU_FN int gpu_counts_of(const gpu_quantize_call *j)
+{
+    if (!j->counts)
+        return GPU_COUNT_NOTHING;
+    return j->counts->want & (FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM) ? GPU_COUNT_ALL : GPU_COUNT_EVENTS;
+}
+
+/* What tells calls apart. A kernel made for some of them knows it at compile time. */
+typedef struct gpu_case {
+    int form, rule, mode; /* the rule of the plan */
+    int encode, counts, random;
+    int x_type, y_type;
+    uint32_t x_size, y_size;
+    int known; /* a fast rule, and whoever compiles knows the rest: few instructions an element, four are written out */
+    int quads; /* a lane has four neighbours, which lie aligned; known cases only */
+} gpu_case;
+
 /* How a warp takes elements [from, to) where a lane can have four at a time: in strips of 128 from `first` on, and
  * beside those in rows of 32, by index. In a strip a lane has four neighbours, which lie aligned, or every 32nd. */
 typedef struct gpu_strips {
     uint64_t first, count;
 } gpu_strips;
+
+#define gpu_case_of CARRIER(gpu_case_of)
+#define gpu_case_of_decode CARRIER(gpu_case_of_decode)
+#define gpu_count_four CARRIER(gpu_count_four)
+#define gpu_count_past CARRIER(gpu_count_past)
+#define gpu_encode CARRIER(gpu_encode)
+#define gpu_give_four CARRIER(gpu_give_four)
+#define gpu_is_over CARRIER(gpu_is_over)
+#define gpu_prepare CARRIER(gpu_prepare)
+#define gpu_prepare_decode CARRIER(gpu_prepare_decode)
 
 /* Groups of four neighbours (quads) begin at places that are `phase` modulo 4; GPU_NO_QUADS: nowhere. */
 FPEMU_FN gpu_strips gpu_strips_of(uint64_t from, uint64_t to, uint64_t phase)

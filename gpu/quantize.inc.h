@@ -11,51 +11,102 @@ FPEMU_FN int gpu_form(const core_plan *p)
     return p->rule == CORE_RULE_FLOAT ? GPU_FORM_FLOAT : GPU_FORM_ANY;
 }
 
+/* How results of a job become its output; makes what that takes. */
+FPEMU_FN int gpu_encode(gpu_quantize_job *j, int form)
+{
+    if (j->call.y_type != GPU_CODES)
+        return GPU_ENCODE_NOT;
+    if (form != GPU_FORM_FAST)
+        return GPU_ENCODE_ANY;
+    if (!j->call.counts && core_direct_make(&j->direct, &j->plan, &j->coder))
+        return GPU_ENCODE_DIRECT;
+    if (j->coder.fast_encode)
+        return GPU_ENCODE_FAST;
+    if (!core_fixed_codes_quickly(&j->coder))
+        return GPU_ENCODE_FIXED;
+    j->count = core_value(core_power(j->coder.quantum + CARRIER_MANTISSA) | CARRIER_HIDDEN >> 1);
+    return GPU_ENCODE_QUICK;
+}
+
+/* What the call of a job decides once, after the rest is there. */
+FPEMU_FN void gpu_prepare(gpu_quantize_job *j)
+{
+    j->call.form = (uint8_t)gpu_form(&j->plan);
+    j->call.encode = (uint8_t)gpu_encode(j, j->call.form);
+}
+
+/* The case of a job. */
+FPEMU_FN gpu_case gpu_case_of(const gpu_quantize_job *j, int counts)
+{
+    gpu_case c;
+    c.form = j->call.form;
+    c.rule = j->plan.rule;
+    c.mode = j->plan.mode;
+    c.encode = j->call.encode;
+    c.counts = counts;
+    c.random = gpu_random_of(&j->call.random);
+    c.x_type = j->call.x_type;
+    c.y_type = j->call.y_type;
+    c.x_size = j->call.x_size;
+    c.y_size = j->call.y_size;
+    c.known = c.form == GPU_FORM_FAST && counts != GPU_COUNT_ALL;
+    c.quads = c.known && j->call.phase != GPU_NO_QUADS;
+    return c;
+}
+
 /* An element of the input as carrier bits. */
-FPEMU_FN uintw gpu_value(const gpu_quantize_job *j, uint64_t element)
+FPEMU_FN uintw gpu_value(gpu_case c, uint64_t element)
 {
 #if CARRIER_BITS == 32
-    if (j->call.x_type != GPU_F32)
-        return gpu_widen(j->call.x_type, element);
+    const int one_nan = c.form == GPU_FORM_FAST && c.rule != CORE_RULE_FULL_RANGE_GRID && c.rule != CORE_RULE_SHIFTER_GRID;
+    if (c.x_type != GPU_F32)
+        return one_nan ? gpu_widen_fast(c.x_type, element) : gpu_widen(c.x_type, element);
 #endif
-    (void)j;
+    (void)c;
     return (uintw)element;
 }
 
-/* Result v for input u as element of the output; q: the integer behind v, affine formats only. fast: its form. */
-GPU_PART uint64_t gpu_result(const gpu_quantize_job *j, int fast, uintw u, uintw v, int64_t q)
+/* Result v for input u as element of the output; q: the integer behind v, affine formats only. */
+GPU_PART uint64_t gpu_result(const gpu_quantize_job *j, gpu_case c, uintw u, uintw v, int64_t q)
 {
-    if (j->call.y_type == GPU_CODES) {
-        if (fast)
-            return j->coder.fast_encode ? core_encode_fast(&j->coder, u, v) : core_encode_fixed(&j->coder, u, v);
+    switch (c.encode) {
+    case GPU_ENCODE_DIRECT:
+        return c.rule == CORE_RULE_EVEN ? core_direct_even_code(&j->direct, u) : core_direct_code(&j->direct, u);
+    case GPU_ENCODE_FAST: return core_encode_fast(&j->coder, u, v);
+    case GPU_ENCODE_QUICK: return core_fixed_quick_code(&j->coder, j->count, u, v);
+    case GPU_ENCODE_FIXED: return core_encode_fixed(&j->coder, u, v);
+    case GPU_ENCODE_ANY:
         return j->plan.rule >= CORE_RULE_AFFINE_FAST ? core_encode_affine(&j->coder, u, v, q)
                                                      : core_encode(&j->coder, u, v);
+    default: break; /* GPU_ENCODE_NOT */
     }
 #if CARRIER_BITS == 32
-    if (j->call.y_type != GPU_F32)
-        return gpu_narrow(j->call.y_type, v);
+    if (c.y_type != GPU_F32)
+        return gpu_narrow(c.y_type, v);
 #endif
     return v;
 }
 
-/* One element: result for input u with random bits r; *over, if it is asked for: the grid value of a finite u lies
+/* The value of finite or other u on the grid of the fast rules, without ends. */
+FPEMU_FN int gpu_is_over(const gpu_quantize_job *j, gpu_case c, uintw u, uintw random)
+{
+    const uintw g = c.rule == CORE_RULE_FULL_RANGE || c.rule == CORE_RULE_FULL_RANGE_GRID
+                        ? core_element_full_range_grid(&j->plan, c.mode, u, random)
+                        : core_element_shifter_grid(&j->plan, c.mode, u, random);
+    return (u & ~CARRIER_SIGN) < CARRIER_INF && g > CORE_BY_SIGN(u, j->plan.max);
+}
+
+/* One element: result for input u with random bits r; *over, where it is counted: the grid value of a finite u lies
  * outside the ends. */
-GPU_PART uintw gpu_round_element(const gpu_quantize_job *j, int form, int rule, int mode, int counted, uintw u,
-                                 uint32_t r, int *over, int64_t *q)
+GPU_PART uintw gpu_round_element(const gpu_quantize_job *j, gpu_case c, uintw u, uint32_t r, int *over, int64_t *q)
 {
     const uintw random = (uintw)r << (CARRIER_BITS - 32);
     *over = 0;
-    if (form == GPU_FORM_GENERAL)
+    if (c.form == GPU_FORM_GENERAL)
         return core_element(&j->plan, &j->call.integers, u, r, over, q);
-    if (form == GPU_FORM_FAST && !counted)
-        return core_element_fast(&j->plan, rule, mode, u, random);
-    if (form != GPU_FORM_FAST)
-        return core_element_with_overflow(&j->plan, form == GPU_FORM_ANY, mode, u, random, over);
-    const uintw g = rule == CORE_RULE_FULL_RANGE || rule == CORE_RULE_FULL_RANGE_GRID
-                        ? core_element_full_range_grid(&j->plan, mode, u, random)
-                        : core_element_shifter_grid(&j->plan, mode, u, random);
-    *over = (u & ~CARRIER_SIGN) < CARRIER_INF && g > CORE_BY_SIGN(u, j->plan.max);
-    return core_finish(&j->plan, u, g);
+    if (c.form != GPU_FORM_FAST)
+        return core_element_with_overflow(&j->plan, c.form == GPU_FORM_ANY, c.mode, u, random, over);
+    return core_element_fast(&j->plan, c.rule, c.mode, u, random);
 }
 
 /* Adds the events of one element to its lane's. */
@@ -99,135 +150,201 @@ GPU_PART void gpu_count(const gpu_quantize_job *j, int sums, int histogram, gpu_
         shared_add(&j->call.counts->bins[gpu_bin(core_bits64(x) & ~(UINT64_C(1) << 63))], 1);
 }
 
+/* Counts four elements of a fast rule. */
+GPU_PART void gpu_count_past(const gpu_quantize_job *j, gpu_case c, gpu_lane *lane, const uintw from[4],
+                             const uintw to[4], const uint32_t random[4])
+{
+    double none[3] = {0, 0, 0};
+    uintw u[4] = {from[0], from[1], from[2], from[3]}, v[4] = {to[0], to[1], to[2], to[3]};
+    uint32_t r[4] = {random[0], random[1], random[2], random[3]};
+    NOT_UNROLLED for (unsigned k = 0; k < 4; k++)
+    {
+        gpu_count(j, 0, 0, lane, none, u[0], v[0], gpu_is_over(j, c, u[0], (uintw)r[0] << (CARRIER_BITS - 32)));
+        u[0] = u[1], u[1] = u[2], u[2] = u[3];
+        v[0] = v[1], v[1] = v[2], v[2] = v[3];
+        r[0] = r[1], r[1] = r[2], r[2] = r[3];
+    }
+}
+
+/* The same in a short form where none of the four lies past the ends: there is no NaN among them, nor anything infinite,
+ * nor does a result lie past the ends. */
+FPEMU_FN void gpu_count_four(const gpu_quantize_job *j, gpu_case c, gpu_lane *lane, const uintw u[4], const uintw v[4],
+                             const uint32_t r[4])
+{
+    const realw high = core_value(j->plan.max[0]), low = core_value(j->plan.max[1] | CARRIER_SIGN);
+    const uintw subnormals = j->plan.min_normal - (j->plan.min_normal != 0);
+    int inside = 1; /* no NaN is, nor anything where there is no end */
+    UNROLLED for (unsigned k = 0; k < 4; k++) inside &= core_value(u[k]) >= low && core_value(u[k]) <= high;
+    if (!inside) {
+        gpu_count_past(j, c, lane, u, v, r);
+        return;
+    }
+    UNROLLED for (unsigned k = 0; k < 4; k++)
+    {
+        const uintw a = u[k] & ~CARRIER_SIGN, b = v[k] & ~CARRIER_SIGN;
+        lane->counter[GPU_UNDERFLOW] += a != 0 && b == 0;
+        lane->counter[GPU_SUBNORMAL] += b - 1 < subnormals;
+        lane->counter[GPU_INEXACT] += core_value(u[k]) != core_value(v[k]);
+    }
+#if CARRIER_BITS == 32
+    gpu_lane_extrema_of_four(lane, u, v);
+#else
+    UNROLLED for (unsigned k = 0; k < 4; k++)
+        gpu_lane_extrema(lane, core_value(u[k]), core_value(u[k]) - core_value(v[k]));
+#endif
+}
+
 /* Four elements of the input: neighbours from i on, aligned, or every 32nd. */
-FPEMU_FN void gpu_load_four(const gpu_quantize_job *j, int quads, uint64_t i, uintw u[4])
+FPEMU_FN void gpu_load_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, uint64_t element[4])
+{
+    if (c.quads)
+        gpu_load_quad(j->call.x, c.x_size, i, element);
+    else
+        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_load_code(j->call.x, c.x_size, i + 32 * k);
+}
+
+/* The likes of the output. */
+FPEMU_FN void gpu_store_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, const uint64_t element[4])
+{
+    if (c.quads)
+        gpu_store_quad(j->call.y, c.y_size, i, element);
+    else
+        UNROLLED for (unsigned k = 0; k < 4; k++) gpu_store_code(j->call.y, c.y_size, i + 32 * k, element[k]);
+}
+
+/* Results of fast rules for inputs u; codes, or values v. */
+FPEMU_FN void gpu_give_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, const uintw u[4], const uintw v[4])
 {
     uint64_t element[4];
 #if CARRIER_BITS == 32
-    const uint32_t size = j->call.x_type == GPU_F32 ? 4 : 2;
-#else
-    const uint32_t size = 8;
-#endif
-    if (quads)
-        gpu_load_quad(j->call.x, size, i, element);
-    else
-        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_load_code(j->call.x, size, i + 32 * k);
-    UNROLLED for (unsigned k = 0; k < 4; k++) u[k] = gpu_value(j, element[k]);
-}
-
-/* Results v for inputs u, to the output. */
-FPEMU_FN void gpu_store_four(const gpu_quantize_job *j, int quads, uint64_t i, const uintw u[4], const uintw v[4])
-{
-    uint64_t element[4];
-    UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_result(j, 1, u[k], v[k], 0);
-    if (quads)
-        gpu_store_quad(j->call.y, j->call.y_size, i, element);
-    else
-        UNROLLED for (unsigned k = 0; k < 4; k++) gpu_store_code(j->call.y, j->call.y_size, i + 32 * k, element[k]);
-}
-
-/* A lane's part of a strip, from place i of the arrays on: u becomes the results. */
-FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, int form, int rule, int mode, int counted, int quads, int sums,
-                             int histogram, const gpu_words *words, gpu_lane *lane, double sum[3], uint64_t index,
-                             uint64_t i, const uintw u[4])
-{
-    uint32_t r[4] = {0, 0, 0, 0};
-    uintw v[4];
-    if (mode >= FPEMU_MODE_SR)
-        gpu_bits_of_four(&j->call.random, words, lane, index, quads ? 1 : 32, r);
-    UNROLLED for (unsigned k = 0; k < 4; k++)
-    {
-        int over;
-        int64_t q;
-        v[k] = gpu_round_element(j, form, rule, mode, counted, u[k], r[k], &over, &q);
-        if (counted)
-            gpu_count(j, sums, histogram, lane, sum, u[k], v[k], over);
+    if (c.y_type == GPU_BF16 || c.y_type == GPU_F16) {
+        const uint32_t pair[2] = {gpu_narrow_two(c.y_type, v[0], v[1]), gpu_narrow_two(c.y_type, v[2], v[3])};
+        if (c.quads) {
+            gpu_store_pairs(j->call.y, i, pair);
+            return;
+        }
+        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = pair[k / 2] >> k % 2 * 16;
+        gpu_store_four(j, c, i, element);
+        return;
     }
-    gpu_store_four(j, quads, i, u, v);
+#endif
+    UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_result(j, c, u[k], v[k], 0);
+    gpu_store_four(j, c, i, element);
 }
 
-/* Strips of a piece, two at a time, so that more is under way. */
-FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, int form, int rule, int mode, int counted, int quads,
-                                  int sums, int histogram, const gpu_words *words, gpu_lane *lane, double sum[LANES][3],
-                                  const gpu_strips *strips)
+/* A lane's part of a strip, from place i of the arrays on. */
+FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, int histogram, const gpu_words *words,
+                             gpu_lane *lane, double sum[3], uint64_t index, uint64_t i, const uintw x[4])
 {
-    for (uint64_t s = 0; s < strips->count; s += 2)
+    uintw u[4] = {gpu_value(c, x[0]), gpu_value(c, x[1]), gpu_value(c, x[2]), gpu_value(c, x[3])};
+    uint32_t r[4] = {0, 0, 0, 0};
+    int64_t q = 0;
+    int over;
+    if (c.mode >= FPEMU_MODE_SR)
+        gpu_bits_of_strip(&j->call.random, c.random, words, lane, index, c.quads ? 1 : 32, r);
+    if (c.known) {
+        uintw v[4] = {0, 0, 0, 0};
+        if (c.encode != GPU_ENCODE_DIRECT)
+            UNROLLED for (unsigned k = 0; k < 4; k++) v[k] = gpu_round_element(j, c, u[k], r[k], &over, &q);
+        gpu_give_four(j, c, i, u, v);
+        if (c.counts)
+            gpu_count_four(j, c, lane, u, v, r);
+        return;
+    }
+    uint64_t element[4] = {0, 0, 0, 0};
+    NOT_UNROLLED for (unsigned k = 0; k < 4; k++)
+    {
+        const uintw v = gpu_round_element(j, c, u[0], r[0], &over, &q);
+        if (c.counts && c.form == GPU_FORM_FAST)
+            over = gpu_is_over(j, c, u[0], (uintw)r[0] << (CARRIER_BITS - 32));
+        if (c.counts)
+            gpu_count(j, sums, histogram, lane, sum, u[0], v, over);
+        element[0] = element[1], element[1] = element[2], element[2] = element[3];
+        element[3] = gpu_result(j, c, u[0], v, q);
+        u[0] = u[1], u[1] = u[2], u[2] = u[3];
+        r[0] = r[1], r[1] = r[2], r[2] = r[3];
+    }
+    gpu_store_four(j, c, i, element);
+}
+
+/* Strips of a piece, two at a time, so that more is under way: four of narrow elements. */
+FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, gpu_case c, int sums, int histogram,
+                                  const gpu_words *words, gpu_lane *lane, double sum[LANES][3], const gpu_strips *strips)
+{
+    const unsigned many = c.known && c.x_size < 4 ? 4 : 2;
+    for (uint64_t s = 0; s < strips->count; s += many)
         FOR_LANES(l)
         {
-            const uint64_t index = strips->first + s * 128 + (quads ? 4 * l : l), i = index - j->call.offset;
-            const int two = s + 1 < strips->count;
-            uintw u[2][4];
-            UNROLLED for (unsigned h = 0; h < 2; h++)
+            const uint64_t index = strips->first + s * 128 + (c.quads ? 4 * l : l), i = index - j->call.offset;
+            uintw x[4][4];
+            UNROLLED for (unsigned h = 0; h < 4; h++)
             {
-                if (h == 0 || two)
-                    gpu_load_four(j, quads, i + 128 * h, u[h]);
+                uint64_t element[4] = {0, 0, 0, 0};
+                if (h < many && s + h < strips->count)
+                    gpu_load_four(j, c, i + 128 * h, element);
+                UNROLLED for (unsigned k = 0; k < 4; k++) x[h][k] = (uintw)element[k];
             }
-            UNROLLED for (unsigned h = 0; h < 2; h++)
+            UNROLLED for (unsigned h = 0; h < 4; h++)
             {
-                if (h == 0 || two)
-                    gpu_round_four(j, form, rule, mode, counted, quads, sums, histogram, words, &OF(lane, l),
-                                   OF(sum, l), index + 128 * h, i + 128 * h, u[h]);
+                if (h < many && s + h < strips->count)
+                    gpu_round_four(j, c, sums, histogram, words, &OF(lane, l), OF(sum, l), index + 128 * h,
+                                   i + 128 * h, x[h]);
             }
         }
 }
 
 /* Elements [from, to), a lane having every 32nd by index. */
-FPEMU_FN void gpu_quantize_rows(const gpu_quantize_job *j, int form, int rule, int mode, int counted, int sums,
-                                int histogram, const gpu_words *words, gpu_lane *lane, double sum[LANES][3],
-                                uint64_t from, uint64_t to)
+FPEMU_FN void gpu_quantize_rows(const gpu_quantize_job *j, gpu_case c, int sums, int histogram, const gpu_words *words,
+                                gpu_lane *lane, double sum[LANES][3], uint64_t from, uint64_t to)
 {
-    for (uint64_t row = from & ~(uint64_t)31; row < to; row += 32)
+    NOT_UNROLLED for (uint64_t row = from & ~(uint64_t)31; row < to; row += 32)
         FOR_LANES(l)
         {
             const uint64_t index = row + l, i = index - j->call.offset;
             if (index < from || index >= to)
                 continue;
-            const uint32_t r = j->call.random.used ? gpu_bits(&j->call.random, words, &OF(lane, l), index) : 0;
-            const uintw u = gpu_value(j, gpu_load_code(j->call.x, j->call.x_size, i));
+            const uint32_t r =
+                c.mode >= FPEMU_MODE_SR ? gpu_bits_of_piece(&j->call.random, c.random, words, &OF(lane, l), index) : 0;
+            const uintw u = gpu_value(c, gpu_load_code(j->call.x, c.x_size, i));
             int over;
             int64_t q = 0;
-            const uintw v = gpu_round_element(j, form, rule, mode, counted, u, r, &over, &q);
-            gpu_store_code(j->call.y, j->call.y_size, i, gpu_result(j, form == GPU_FORM_FAST, u, v, q));
-            if (counted)
+            const uintw v = gpu_round_element(j, c, u, r, &over, &q);
+            gpu_store_code(j->call.y, c.y_size, i, gpu_result(j, c, u, v, q));
+            if (c.counts && c.form == GPU_FORM_FAST)
+                over = gpu_is_over(j, c, u, (uintw)r << (CARRIER_BITS - 32));
+            if (c.counts)
                 gpu_count(j, sums, histogram, &OF(lane, l), OF(sum, l), u, v, over);
         }
 }
 
 /* Rounds (or codes) elements, counting them if asked to. Where sums are made a lane has every 32nd element, and random
- * numbers by Philox come four at a time for such. rule: of the plan. */
-FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, int form, int rule, int mode, int counted, uint64_t warp,
-                           uint64_t warps)
+ * numbers by Philox come four at a time for such. */
+FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, gpu_case c, uint64_t warp, uint64_t warps)
 {
     const uint64_t begin = j->call.offset, end = begin + j->call.n, piece = j->call.piece;
-    const int sums = counted && (j->call.counts->want & FPEMU_STATS_SUMS);
-    const int histogram = counted && (j->call.counts->want & FPEMU_STATS_HISTOGRAM);
-    const int quads = !sums && j->call.phase != GPU_NO_QUADS;
-    const uint64_t phase = quads ? (begin + j->call.phase) & 3 : GPU_NO_QUADS;
+    const int sums = c.counts == GPU_COUNT_ALL && (j->call.counts->want & FPEMU_STATS_SUMS);
+    const int histogram = c.counts == GPU_COUNT_ALL && (j->call.counts->want & FPEMU_STATS_HISTOGRAM);
+    const uint64_t phase = c.quads ? (begin + j->call.phase) & 3 : GPU_NO_QUADS;
+    gpu_words words = gpu_words_none();
     uint32_t pieces = 0;
     gpu_lane lane[LANES];
     double sum[LANES][3];
     FOR_LANES(l) gpu_lane_begin(&OF(lane, l));
     for (uint64_t b = begin / piece + warp; b * piece < end; b += warps) {
         const uint64_t from = b * piece < begin ? begin : b * piece, to = (b + 1) * piece < end ? (b + 1) * piece : end;
-        const gpu_words words = gpu_words_begin(&j->call.random, from);
-        gpu_strips strips = gpu_strips_of(from, to, phase);
-        if (form != GPU_FORM_FAST)
-            strips.count = 0;
+        const gpu_strips strips = gpu_strips_of(from, to, phase);
+        if (c.mode >= FPEMU_MODE_SR)
+            gpu_words_next(&words, &j->call.random, from);
         FOR_LANES(l)
         for (int k = 0; k < 3; k++)
             OF(sum, l)[k] = 0;
         NOT_UNROLLED for (int part = 0; part < 3; part++)
         {
             const uint64_t last = strips.first + strips.count * 128;
-            if (part == 1 && form == GPU_FORM_FAST) {
-                if (quads)
-                    gpu_quantize_strips(j, form, rule, mode, counted, 1, 0, histogram, &words, lane, sum, &strips);
-                else
-                    gpu_quantize_strips(j, form, rule, mode, counted, 0, sums, histogram, &words, lane, sum, &strips);
-            } else if (part != 1) {
-                gpu_quantize_rows(j, form, rule, mode, counted, sums, histogram, &words, lane, sum, part ? last : from,
-                                  part ? to : strips.first);
-            }
+            if (part != 1)
+                gpu_quantize_rows(j, c, sums, histogram, &words, lane, sum, part ? last : from, part ? to : strips.first);
+            else
+                gpu_quantize_strips(j, c, sums, histogram, &words, lane, sum, &strips);
         }
         if (sums)
             for (int k = 0; k < 3; k++) {
@@ -237,52 +354,86 @@ FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, int form, int rule, int mo
                 if (lanes_writer())
                     gpu_add_exact(j->call.counts, k, total);
             }
-        if (counted && (++pieces & 0xfff) == 0)
+        if (c.counts && (++pieces & 0xfff) == 0)
             gpu_lane_flush(lane, j->call.counts);
     }
-    if (counted)
+    if (c.counts)
         gpu_lane_flush(lane, j->call.counts);
 }
 
-/* The value of a code, as element of the output. */
-GPU_PART uint64_t gpu_decoded(const gpu_quantize_job *j, int fast, uint64_t code)
+/* What a call that decodes decides once. */
+FPEMU_FN void gpu_prepare_decode(gpu_quantize_job *j)
 {
-    const uintw v = fast ? core_decode_fast(&j->coder, (uintw)(code & j->coder.mask)) : core_decode(&j->coder, code);
-    return gpu_result(j, 1, 0, v, 0);
+    const core_coder *const c = &j->coder;
+    j->call.form = c->fast_decode                                         ? GPU_DECODE_FAST
+                   : c->bits > 32                                         ? GPU_DECODE_ANY
+                   : core_fixed_codes_quickly(c)                          ? GPU_DECODE_FIXED
+                   : core_affine_codes_quickly(c)                         ? GPU_DECODE_AFFINE
+                   : core_codes_are_powers(c)                             ? GPU_DECODE_POWER
+                   : c->kind == FPEMU_KIND_POSIT && core_posit_codes_quickly(c) ? GPU_DECODE_POSIT
+                                                                          : GPU_DECODE_ANY;
+    if (j->call.form == GPU_DECODE_FIXED)
+        j->count = core_value(core_power(c->quantum));
 }
 
-/* Those of elements [from, to), a lane having every 32nd. */
-FPEMU_FN void gpu_decode_rows(const gpu_quantize_job *j, int fast, uint64_t from, uint64_t to, uint64_t warp,
+/* The case of such a job; its form is how codes become values. */
+FPEMU_FN gpu_case gpu_case_of_decode(const gpu_quantize_job *j)
+{
+    gpu_case c = gpu_case_of(j, GPU_COUNT_NOTHING);
+    c.quads = j->call.phase != GPU_NO_QUADS;
+    return c;
+}
+
+/* The value of a code. */
+GPU_PART uintw gpu_decoded(const gpu_quantize_job *j, int form, uint64_t code)
+{
+    const core_coder *const c = &j->coder;
+    code &= c->mask;
+    switch (form) {
+    case GPU_DECODE_FAST: return core_decode_fast(c, (uintw)code);
+    case GPU_DECODE_FIXED: return core_fixed_quick_value(c, j->count, (uint32_t)code);
+    case GPU_DECODE_AFFINE: return core_affine_quick_value(c, (uint32_t)code);
+    case GPU_DECODE_POWER: return core_decode_power(c, (uintw)code);
+    case GPU_DECODE_POSIT: return core_posit_quick_value(c, (uintw)code);
+    default: return core_decode(c, code);
+    }
+}
+
+/* Elements [from, to), a lane having every 32nd. */
+FPEMU_FN void gpu_decode_rows(const gpu_quantize_job *j, gpu_case c, uint64_t from, uint64_t to, uint64_t warp,
                               uint64_t warps)
 {
     for (uint64_t row = from + warp * 32; row < to; row += warps * 32)
         FOR_LANES(l)
-    if (row + l < to)
-        gpu_store_code(j->call.y, j->call.y_size, row + l,
-                       gpu_decoded(j, fast, gpu_load_code(j->call.x, j->call.x_size, row + l)));
+    if (row + l < to) {
+        const uintw v = gpu_decoded(j, c.form, gpu_load_code(j->call.x, c.x_size, row + l));
+        gpu_store_code(j->call.y, c.y_size, row + l, gpu_result(j, c, 0, v, 0));
+    }
 }
 
-/* Codes to values. */
-FPEMU_FN void gpu_decode(const gpu_quantize_job *j, uint64_t warp, uint64_t warps)
+/* Codes to values, four strips at a time. */
+FPEMU_FN void gpu_decode(const gpu_quantize_job *j, gpu_case c, uint64_t warp, uint64_t warps)
 {
-    const gpu_strips strips = gpu_strips_of(0, j->call.n, j->call.phase);
-    if (!j->coder.fast_decode) {
-        gpu_decode_rows(j, 0, 0, j->call.n, warp, warps);
-        return;
-    }
-    if (j->call.phase == GPU_NO_QUADS) {
-        gpu_decode_rows(j, 1, 0, j->call.n, warp, warps);
-        return;
-    }
-    for (uint64_t strip = warp; strip < strips.count; strip += warps)
+    const gpu_strips strips = gpu_strips_of(0, j->call.n, c.quads ? j->call.phase : GPU_NO_QUADS);
+    for (uint64_t strip = 4 * warp; strip < strips.count; strip += 4 * warps)
         FOR_LANES(l)
         {
-            const uint64_t i = strips.first + strip * 128 + 4 * l;
-            uint64_t element[4];
-            gpu_load_quad(j->call.x, j->call.x_size, i, element);
-            UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_decoded(j, 1, element[k]);
-            gpu_store_quad(j->call.y, j->call.y_size, i, element);
+            const uint64_t i = strips.first + strip * 128 + (c.quads ? 4 * l : l);
+            uint64_t code[4][4];
+            const uintw none[4] = {0, 0, 0, 0};
+            UNROLLED for (unsigned h = 0; h < 4; h++)
+            {
+                if (strip + h < strips.count)
+                    gpu_load_four(j, c, i + 128 * h, code[h]);
+            }
+            UNROLLED for (unsigned h = 0; h < 4; h++)
+            {
+                uintw v[4];
+                UNROLLED for (unsigned k = 0; k < 4; k++) v[k] = gpu_decoded(j, c.form, code[h][k]);
+                if (strip + h < strips.count)
+                    gpu_give_four(j, c, i + 128 * h, none, v);
+            }
         }
-    gpu_decode_rows(j, 1, 0, strips.first, warp, warps);
-    gpu_decode_rows(j, 1, strips.first + strips.count * 128, j->call.n, warp, warps);
+    gpu_decode_rows(j, c, 0, strips.first, warp, warps);
+    gpu_decode_rows(j, c, strips.first + strips.count * 128, j->call.n, warp, warps);
 }

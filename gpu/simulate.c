@@ -11,7 +11,7 @@ fpemu_cuda_status fpemu_gpu_quantize32(const gpu_quantize_job32 *job, fpemu_cuda
     const int counted = job->call.counts != NULL;
     (void)stream;
     EACH_WARP(warp)
-    gpu_quantize32(job, gpu_form32(&job->plan), job->plan.rule, job->plan.mode, counted, warp, WARPS);
+    gpu_quantize32(job, gpu_case_of32(job, gpu_counts_of(&job->call)), warp, WARPS);
     if (counted)
         job->call.counts->count += job->call.n;
     return FPEMU_CUDA_OK;
@@ -20,7 +20,7 @@ fpemu_cuda_status fpemu_gpu_quantize32(const gpu_quantize_job32 *job, fpemu_cuda
 fpemu_cuda_status fpemu_gpu_decode32(const gpu_quantize_job32 *job, fpemu_cuda_stream stream)
 {
     (void)stream;
-    EACH_WARP(warp) gpu_decode32(job, warp, WARPS);
+    EACH_WARP(warp) gpu_decode32(job, gpu_case_of_decode32(job), warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 
@@ -62,7 +62,7 @@ fpemu_cuda_status fpemu_gpu_quantize64(const gpu_quantize_job64 *job, fpemu_cuda
     const int counted = job->call.counts != NULL;
     (void)stream;
     EACH_WARP(warp)
-    gpu_quantize64(job, gpu_form64(&job->plan), job->plan.rule, job->plan.mode, counted, warp, WARPS);
+    gpu_quantize64(job, gpu_case_of64(job, gpu_counts_of(&job->call)), warp, WARPS);
     if (counted)
         job->call.counts->count += job->call.n;
     return FPEMU_CUDA_OK;
@@ -71,7 +71,7 @@ fpemu_cuda_status fpemu_gpu_quantize64(const gpu_quantize_job64 *job, fpemu_cuda
 fpemu_cuda_status fpemu_gpu_decode64(const gpu_quantize_job64 *job, fpemu_cuda_stream stream)
 {
     (void)stream;
-    EACH_WARP(warp) gpu_decode64(job, warp, WARPS);
+    EACH_WARP(warp) gpu_decode64(job, gpu_case_of_decode64(job), warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 
