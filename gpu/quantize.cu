@@ -10,9 +10,15 @@
 enum arrays { FLOATS, FLOATS_APART, BF16S, F16S, DOUBLES, FLOATS_TO_BYTES, FLOATS_TO_WORDS, BF16S_TO_BYTES, F16S_TO_BYTES };
 #define ARRAYS(x_type, y_size) ((x_type) << 4 | (y_size)) /* y_size 0: no codes */
 
-/* How a fast rule in a mode becomes codes: what gpu_encode chooses for most. */
-static constexpr __host__ __device__ int encode_of(int rule, int mode, int counts)
+/* What results of a form in a mode become as codes: what gpu_encode chooses for most. */
+static constexpr __host__ __device__ int encode_of(int form, int rule, int mode, int counts)
 {
+    if (form != GPU_FORM_FAST)
+        return form == GPU_FORM_POWER     ? GPU_ENCODE_POWER
+               : form == GPU_FORM_WRAPPED ? GPU_ENCODE_QUICK
+               : form == GPU_FORM_POSIT   ? GPU_ENCODE_POSIT
+               : form == GPU_FORM_AFFINE  ? GPU_ENCODE_AFFINE
+                                          : GPU_ENCODE_FLOAT;
     if (mode == FPEMU_MODE_RNE && !counts &&
         (rule == CORE_RULE_SHIFTER_PASS || rule == CORE_RULE_SHIFTER_STOP || rule == CORE_RULE_EVEN))
         return GPU_ENCODE_DIRECT;
@@ -64,18 +70,18 @@ static __device__ __forceinline__ bool not_for(const gpu_quantize_call *call, in
     return counts && gpu_counts_of(call) != counts;
 }
 
-/* The fast forms, with rule, mode and arrays known at compile time. */
-template <class Job, int rule, int mode, int arrays, int counts>
-static __global__ void __launch_bounds__(THREADS, counts ? 3 : BLOCKS) fast(const __grid_constant__ Job job)
+/* Form, mode and arrays known at compile time, and the rule of fast ones. */
+template <class Job, int form, int rule, int mode, int arrays, int counts>
+static __global__ void __launch_bounds__(THREADS, counts ? 3 : BLOCKS) known(const __grid_constant__ Job job)
 {
     if (not_for(&job.call, counts))
         return;
     constexpr int type = x_type_of(arrays), code_size = code_size_of(arrays);
     const gpu_case c = {
-        .form = GPU_FORM_FAST,
+        .form = form,
         .rule = rule,
         .mode = mode,
-        .encode = code_size ? encode_of(rule, mode, counts) : GPU_ENCODE_NOT,
+        .encode = code_size ? encode_of(form, rule, mode, counts) : GPU_ENCODE_NOT,
         .counts = counts,
         .random = arrays == FLOATS_APART ? GPU_RANDOM_ANY : GPU_RANDOM_WORDS,
         .x_type = type,
@@ -88,7 +94,7 @@ static __global__ void __launch_bounds__(THREADS, counts ? 3 : BLOCKS) fast(cons
     run(&job, c);
 }
 
-/* The same and the others with less that is known: their form. */
+/* The form alone. */
 template <class Job, int form, int counts>
 static __global__ void __launch_bounds__(THREADS, counts ? 2 : 3) general(const __grid_constant__ Job job)
 {
@@ -100,59 +106,87 @@ static __global__ void __launch_bounds__(THREADS, counts ? 2 : 3) general(const 
     run(&job, c);
 }
 
-static __global__ void __launch_bounds__(THREADS) decode32(const __grid_constant__ gpu_quantize_job32 job)
+static __device__ __forceinline__ void run_decode(const gpu_quantize_job32 *job, gpu_case c)
 {
-    gpu_decode32(&job, gpu_case_of_decode32(&job), this_warp(), all_warps());
+    gpu_decode32(job, c, this_warp(), all_warps());
 }
 
-static __global__ void __launch_bounds__(THREADS) decode64(const __grid_constant__ gpu_quantize_job64 job)
+static __device__ __forceinline__ void run_decode(const gpu_quantize_job64 *job, gpu_case c)
 {
-    gpu_decode64(&job, gpu_case_of_decode64(&job), this_warp(), all_warps());
+    gpu_decode64(job, c, this_warp(), all_warps());
+}
+
+static __device__ __forceinline__ gpu_case case_of_decode(const gpu_quantize_job32 *job)
+{
+    return gpu_case_of_decode32(job);
+}
+
+static __device__ __forceinline__ gpu_case case_of_decode(const gpu_quantize_job64 *job)
+{
+    return gpu_case_of_decode64(job);
+}
+
+/* Codes of so many bytes to values; size 0: what is not known. */
+template <class Job, int form, int size, int type>
+static __global__ void __launch_bounds__(THREADS, BLOCKS) decode(const __grid_constant__ Job job)
+{
+    gpu_case c = case_of_decode(&job);
+    c.known = c.quads = 0;
+    if (size) {
+        c.known = c.quads = 1;
+        c.form = form;
+        c.x_size = size;
+        c.y_type = type;
+        c.y_size = size_of(type);
+        c.encode = GPU_ENCODE_NOT;
+    }
+    run_decode(&job, c);
 }
 
 template <class Job> using kernel = void (*)(Job);
 
 /* The kernel of a known case; NULL: there is none. Modes other than the commonest have few. */
-template <int rule, int mode, int counts> static kernel<gpu_quantize_job32> of_rule(const gpu_quantize_job32 *job)
+template <int form, int rule, int mode, int counts> static kernel<gpu_quantize_job32> of_form(const gpu_quantize_job32 *job)
 {
     typedef gpu_quantize_job32 Job;
-    constexpr bool common = mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR;
+    constexpr bool common = (mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR) && !counts;
+    constexpr bool narrow = form == GPU_FORM_FAST || form == GPU_FORM_POSIT;
     const gpu_quantize_call *const j = &job->call;
     const int codes = j->y_type == GPU_CODES;
     const int apart = j->phase == GPU_NO_QUADS || (mode >= FPEMU_MODE_SR && gpu_random_of(&j->random) != GPU_RANDOM_WORDS);
-    if (codes && j->encode != encode_of(rule, mode, counts))
+    if (codes && j->encode != encode_of(form, rule, mode, counts))
         return NULL;
     switch (ARRAYS(j->x_type, codes ? j->y_size : 0)) {
     case ARRAYS(GPU_F32, 0):
-        if constexpr (common && !counts)
+        if constexpr (common && form == GPU_FORM_FAST)
             if (apart)
-                return fast<Job, rule, mode, FLOATS_APART, counts>;
-        return apart ? NULL : fast<Job, rule, mode, FLOATS, counts>;
+                return known<Job, form, rule, mode, FLOATS_APART, counts>;
+        return apart ? NULL : known<Job, form, rule, mode, FLOATS, counts>;
     case ARRAYS(GPU_F32, 1):
-        if constexpr (common || !counts)
-            return apart ? NULL : fast<Job, rule, mode, FLOATS_TO_BYTES, counts>;
+        if constexpr (!counts || mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR)
+            return apart ? NULL : known<Job, form, rule, mode, FLOATS_TO_BYTES, counts>;
         return NULL;
     default: break;
     }
-    if constexpr (common && !counts)
+    if constexpr (common && narrow)
         switch (apart ? 0 : ARRAYS(j->x_type, codes ? j->y_size : 0)) {
-        case ARRAYS(GPU_F32, 2): return fast<Job, rule, mode, FLOATS_TO_WORDS, counts>;
-        case ARRAYS(GPU_BF16, 0): return fast<Job, rule, mode, BF16S, counts>;
-        case ARRAYS(GPU_F16, 0): return fast<Job, rule, mode, F16S, counts>;
-        case ARRAYS(GPU_BF16, 1): return fast<Job, rule, mode, BF16S_TO_BYTES, counts>;
-        case ARRAYS(GPU_F16, 1): return fast<Job, rule, mode, F16S_TO_BYTES, counts>;
+        case ARRAYS(GPU_F32, 2): return known<Job, form, rule, mode, FLOATS_TO_WORDS, counts>;
+        case ARRAYS(GPU_BF16, 0): return known<Job, form, rule, mode, BF16S, counts>;
+        case ARRAYS(GPU_F16, 0): return known<Job, form, rule, mode, F16S, counts>;
+        case ARRAYS(GPU_BF16, 1): return known<Job, form, rule, mode, BF16S_TO_BYTES, counts>;
+        case ARRAYS(GPU_F16, 1): return known<Job, form, rule, mode, F16S_TO_BYTES, counts>;
         default: break;
         }
     return NULL;
 }
 
-template <int rule, int mode, int counts> static kernel<gpu_quantize_job64> of_rule(const gpu_quantize_job64 *job)
+template <int form, int rule, int mode, int counts> static kernel<gpu_quantize_job64> of_form(const gpu_quantize_job64 *job)
 {
     constexpr bool common = mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR;
     if constexpr (common && !counts)
         if (job->call.y_type == GPU_F64 && job->call.phase != GPU_NO_QUADS &&
             (mode < FPEMU_MODE_SR || gpu_random_of(&job->call.random) == GPU_RANDOM_WORDS))
-            return fast<gpu_quantize_job64, rule, mode, DOUBLES, counts>;
+            return known<gpu_quantize_job64, form, rule, mode, DOUBLES, counts>;
     (void)job;
     return NULL;
 }
@@ -162,26 +196,26 @@ template <int mode, int counts, class Job> static kernel<Job> of_mode(const Job 
 {
     constexpr bool stops = mode == FPEMU_MODE_RTZ || mode == FPEMU_MODE_RTO;
     switch (job->plan.rule) {
-    case CORE_RULE_FULL_RANGE: return of_rule<CORE_RULE_FULL_RANGE, mode, counts>(job);
-    case CORE_RULE_SHIFTER_STOP: return of_rule<CORE_RULE_SHIFTER_STOP, mode, counts>(job);
-    case CORE_RULE_EVEN: return of_rule<CORE_RULE_EVEN, mode, counts>(job);
+    case CORE_RULE_FULL_RANGE: return of_form<GPU_FORM_FAST, CORE_RULE_FULL_RANGE, mode, counts>(job);
+    case CORE_RULE_SHIFTER_STOP: return of_form<GPU_FORM_FAST, CORE_RULE_SHIFTER_STOP, mode, counts>(job);
+    case CORE_RULE_EVEN: return of_form<GPU_FORM_FAST, CORE_RULE_EVEN, mode, counts>(job);
     case CORE_RULE_SHIFTER_GRID:
         if constexpr (!stops)
-            return of_rule<CORE_RULE_SHIFTER_GRID, mode, counts>(job);
+            return of_form<GPU_FORM_FAST, CORE_RULE_SHIFTER_GRID, mode, counts>(job);
         return NULL;
     case CORE_RULE_SHIFTER_PASS:
         if constexpr (!stops && mode != FPEMU_MODE_RTP && mode != FPEMU_MODE_RTN)
-            return of_rule<CORE_RULE_SHIFTER_PASS, mode, counts>(job);
+            return of_form<GPU_FORM_FAST, CORE_RULE_SHIFTER_PASS, mode, counts>(job);
         return NULL;
     case CORE_RULE_SHIFTER_STOP_INF:
         if constexpr (stops)
-            return of_rule<CORE_RULE_SHIFTER_STOP_INF, mode, counts>(job);
+            return of_form<GPU_FORM_FAST, CORE_RULE_SHIFTER_STOP_INF, mode, counts>(job);
         return NULL;
     default: return NULL;
     }
 }
 
-template <int counts, class Job> static kernel<Job> known_of(const Job *job)
+template <int counts, class Job> static kernel<Job> fast_of(const Job *job)
 {
     switch (job->plan.mode) {
     case FPEMU_MODE_RNE: return of_mode<FPEMU_MODE_RNE, counts>(job);
@@ -197,18 +231,49 @@ template <int counts, class Job> static kernel<Job> known_of(const Job *job)
     }
 }
 
+/* Forms that are less common, in the commonest modes. */
+template <int form, int counts, class Job> static kernel<Job> other_of(const Job *job)
+{
+    if (job->plan.mode == FPEMU_MODE_RNE)
+        return of_form<form, 0, FPEMU_MODE_RNE, counts>(job);
+    if constexpr (form != GPU_FORM_POSIT)
+        if (job->plan.mode == FPEMU_MODE_SR)
+            return of_form<form, 0, FPEMU_MODE_SR, counts>(job);
+    return NULL;
+}
+
+/* The kernel of a known case; NULL: there is none. */
+template <int counts, class Job> static kernel<Job> known_of(const Job *job)
+{
+    switch (job->call.form) {
+    case GPU_FORM_FAST: return fast_of<counts>(job);
+    case GPU_FORM_FLOAT: return other_of<GPU_FORM_FLOAT, counts>(job);
+    case GPU_FORM_ANY: return other_of<GPU_FORM_ANY, counts>(job);
+    case GPU_FORM_WRAPPED: return other_of<GPU_FORM_WRAPPED, counts>(job);
+    case GPU_FORM_POSIT: return other_of<GPU_FORM_POSIT, counts>(job);
+    default: break;
+    }
+    if constexpr (!counts && sizeof(job->count) == 4)
+        switch (job->call.form) {
+        case GPU_FORM_POWER: return other_of<GPU_FORM_POWER, 0>(job);
+        case GPU_FORM_AFFINE: return other_of<GPU_FORM_AFFINE, 0>(job);
+        default: break;
+        }
+    return NULL;
+}
+
 template <int counts, class Job> static kernel<Job> kernel_of(const Job *job)
 {
     if constexpr (counts != GPU_COUNT_ALL) {
-        const kernel<Job> known = job->call.form == GPU_FORM_FAST ? known_of<counts>(job) : NULL;
-        if (known)
-            return known;
+        const kernel<Job> k = known_of<counts>(job);
+        if (k)
+            return k;
     }
     switch (job->call.form) {
+    case GPU_FORM_FAST: return general<Job, GPU_FORM_FAST, counts>;
     case GPU_FORM_FLOAT: return general<Job, GPU_FORM_FLOAT, counts>;
     case GPU_FORM_ANY: return general<Job, GPU_FORM_ANY, counts>;
-    case GPU_FORM_GENERAL: return general<Job, GPU_FORM_GENERAL, counts>;
-    default: return general<Job, GPU_FORM_FAST, counts>;
+    default: return general<Job, GPU_FORM_GENERAL, counts>;
     }
 }
 
@@ -227,6 +292,52 @@ template <class Job> static fpemu_cuda_status launch(const Job *job, fpemu_cuda_
     return error == cudaSuccess ? fpemu_gpu_add(&job->call.counts->count, job->call.n, stream) : fpemu_gpu_status(error);
 }
 
+template <class Job, int form, int type> static kernel<Job> decode_of(const Job *job)
+{
+    if (job->call.phase != GPU_NO_QUADS)
+        switch (job->call.x_size) {
+        case 1: return decode<Job, form, 1, type>;
+        case 2: return decode<Job, form, 2, type>;
+        case 4: return decode<Job, form, 4, type>;
+        }
+    return decode<Job, 0, 0, 0>;
+}
+
+static kernel<gpu_quantize_job32> decode_of(const gpu_quantize_job32 *job)
+{
+    typedef gpu_quantize_job32 Job;
+    if (job->call.y_type == GPU_BF16)
+        return job->call.form == GPU_DECODE_FAST ? decode_of<Job, GPU_DECODE_FAST, GPU_BF16>(job) : decode<Job, 0, 0, 0>;
+    if (job->call.y_type == GPU_F16)
+        return job->call.form == GPU_DECODE_FAST ? decode_of<Job, GPU_DECODE_FAST, GPU_F16>(job) : decode<Job, 0, 0, 0>;
+    switch (job->call.form) {
+    case GPU_DECODE_FAST: return decode_of<Job, GPU_DECODE_FAST, GPU_F32>(job);
+    case GPU_DECODE_FIXED: return decode_of<Job, GPU_DECODE_FIXED, GPU_F32>(job);
+    case GPU_DECODE_AFFINE: return decode_of<Job, GPU_DECODE_AFFINE, GPU_F32>(job);
+    case GPU_DECODE_POWER: return decode_of<Job, GPU_DECODE_POWER, GPU_F32>(job);
+    case GPU_DECODE_POSIT: return decode_of<Job, GPU_DECODE_POSIT, GPU_F32>(job);
+    default: return decode<Job, 0, 0, 0>;
+    }
+}
+
+static kernel<gpu_quantize_job64> decode_of(const gpu_quantize_job64 *job)
+{
+    typedef gpu_quantize_job64 Job;
+    switch (job->call.form) {
+    case GPU_DECODE_FAST: return decode_of<Job, GPU_DECODE_FAST, GPU_F64>(job);
+    case GPU_DECODE_FIXED: return decode_of<Job, GPU_DECODE_FIXED, GPU_F64>(job);
+    case GPU_DECODE_POSIT: return decode_of<Job, GPU_DECODE_POSIT, GPU_F64>(job);
+    default: return decode<Job, 0, 0, 0>;
+    }
+}
+
+template <class Job> static fpemu_cuda_status launch_decode(const Job *job, fpemu_cuda_stream stream)
+{
+    unsigned blocks;
+    const fpemu_cuda_status status = fpemu_gpu_grid(job->call.n / 128 + 2, &blocks);
+    return status ? status : fpemu_gpu_status(enqueue(decode_of(job), blocks, THREADS, stream, *job));
+}
+
 extern "C" {
 
 fpemu_cuda_status fpemu_gpu_quantize32(const gpu_quantize_job32 *job, fpemu_cuda_stream stream)
@@ -241,15 +352,11 @@ fpemu_cuda_status fpemu_gpu_quantize64(const gpu_quantize_job64 *job, fpemu_cuda
 
 fpemu_cuda_status fpemu_gpu_decode32(const gpu_quantize_job32 *job, fpemu_cuda_stream stream)
 {
-    unsigned blocks;
-    const fpemu_cuda_status status = fpemu_gpu_grid(job->call.n / 128 + 2, &blocks);
-    return status ? status : fpemu_gpu_status(enqueue(decode32, blocks, THREADS, stream, *job));
+    return launch_decode(job, stream);
 }
 
 fpemu_cuda_status fpemu_gpu_decode64(const gpu_quantize_job64 *job, fpemu_cuda_stream stream)
 {
-    unsigned blocks;
-    const fpemu_cuda_status status = fpemu_gpu_grid(job->call.n / 128 + 2, &blocks);
-    return status ? status : fpemu_gpu_status(enqueue(decode64, blocks, THREADS, stream, *job));
+    return launch_decode(job, stream);
 }
 }

@@ -3,6 +3,10 @@
 #ifndef FPEMU_GPU_QUANTIZE_H
 #define FPEMU_GPU_QUANTIZE_H
 
+#include "core/block_fast.h"
+/* What compiles this has fused products: a device itself, else the C library. */
+#undef CORE_HAS_FMA
+#define CORE_HAS_FMA 1
 #include "core/affine_quick.h"
 #include "core/element.h"
 #include "core/posit_fast.h"
@@ -31,8 +35,10 @@ typedef struct gpu_quantize_job32 {
     gpu_quantize_call call;
     core_plan32 plan;
     core_coder32 coder;
-    core_direct32 direct; /* GPU_ENCODE_DIRECT */
-    float count;          /* GPU_ENCODE_QUICK; the step of GPU_DECODE_FIXED */
+    core_direct32 direct;      /* GPU_ENCODE_DIRECT */
+    core_affine_quick32 quick; /* GPU_FORM_AFFINE */
+    uint32_t last;             /* GPU_FORM_POWER */
+    float count;               /* GPU_ENCODE_QUICK; the step of GPU_DECODE_FIXED */
 } gpu_quantize_job32;
 
 typedef struct gpu_quantize_job64 {
@@ -40,6 +46,8 @@ typedef struct gpu_quantize_job64 {
     core_plan64 plan;
     core_coder64 coder;
     core_direct64 direct;
+    core_affine_quick64 quick;
+    uint64_t last;
     double count;
 } gpu_quantize_job64;
 
@@ -48,7 +56,11 @@ enum {
     GPU_FORM_FLOAT,   /* grid and finish in their shortest forms */
     GPU_FORM_ANY,     /* the same with flushing, narrow exponents, e8m0 */
     GPU_FORM_GENERAL, /* posits, affine integers, wrapping, compatibility settings: core_element */
-    GPU_FORM_FAST     /* the forms of core/round_fast.h */
+    GPU_FORM_FAST,    /* the forms of core/round_fast.h by their rules, and apart from those: */
+    GPU_FORM_POWER,   /* core_element_power */
+    GPU_FORM_WRAPPED, /* core_element_wrapped */
+    GPU_FORM_POSIT,   /* core_element_quick_posit */
+    GPU_FORM_AFFINE   /* core_affine_quick_element, or for FPEMU_MODE_SR core_affine_quick_stochastic */
 };
 
 /* How results become elements of the output. */
@@ -58,6 +70,10 @@ enum {
     GPU_ENCODE_FAST,   /* core_encode_fast */
     GPU_ENCODE_FIXED,  /* core_encode_fixed, or */
     GPU_ENCODE_QUICK,  /* core_fixed_quick_code */
+    GPU_ENCODE_FLOAT,  /* core_encode_float */
+    GPU_ENCODE_POWER,  /* core_encode_power */
+    GPU_ENCODE_POSIT,  /* core_posit_quick_code */
+    GPU_ENCODE_AFFINE, /* core_affine_quick_code */
     GPU_ENCODE_DIRECT, /* straight from the input: core_direct */
     GPU_ENCODE_COUNT
 };
@@ -88,7 +104,7 @@ typedef struct gpu_case {
     int encode, counts, random;
     int x_type, y_type;
     uint32_t x_size, y_size;
-    int known; /* a fast rule, and whoever compiles knows the rest: few instructions an element, four are written out */
+    int known; /* whoever compiles knows the rest: few instructions an element, four are written out */
     int quads; /* a lane has four neighbours, which lie aligned; known cases only */
 } gpu_case;
 
@@ -106,6 +122,8 @@ typedef struct gpu_strips {
 #define gpu_give_four CARRIER(gpu_give_four)
 #define gpu_is_over CARRIER(gpu_is_over)
 #define gpu_prepare CARRIER(gpu_prepare)
+#define gpu_round_again CARRIER(gpu_round_again)
+#define gpu_short_form CARRIER(gpu_short_form)
 #define gpu_prepare_decode CARRIER(gpu_prepare_decode)
 
 /* Groups of four neighbours (quads) begin at places that are `phase` modulo 4; GPU_NO_QUADS: nowhere. */

@@ -11,28 +11,57 @@ FPEMU_FN int gpu_form(const core_plan *p)
     return p->rule == CORE_RULE_FLOAT ? GPU_FORM_FLOAT : GPU_FORM_ANY;
 }
 
+/* The form of a job, which may be shorter; makes what it takes. */
+FPEMU_FN int gpu_short_form(gpu_quantize_job *j)
+{
+    const core_plan *const p = &j->plan;
+    if (core_wraps_quickly(p))
+        return GPU_FORM_WRAPPED;
+    if (core_rounds_to_powers(p)) {
+        j->last = core_last_power(p);
+        return GPU_FORM_POWER;
+    }
+    if (p->rule == CORE_RULE_POSIT && !p->compat && core_posit_is_quick(p))
+        return GPU_FORM_POSIT;
+    if (p->rule == CORE_RULE_AFFINE_FAST && p->mode <= FPEMU_MODE_SE && core_affine_quick_make(&j->quick, p))
+        return GPU_FORM_AFFINE;
+    return gpu_form(p);
+}
+
 /* How results of a job become its output; makes what that takes. */
 FPEMU_FN int gpu_encode(gpu_quantize_job *j, int form)
 {
+    const core_coder *const c = &j->coder;
+    const int one_nan = c->nan[0] == c->nan[1] && c->made_nan[0] == c->nan[0] && c->made_nan[1] == c->nan[0];
     if (j->call.y_type != GPU_CODES)
         return GPU_ENCODE_NOT;
-    if (form != GPU_FORM_FAST)
-        return GPU_ENCODE_ANY;
-    if (!j->call.counts && core_direct_make(&j->direct, &j->plan, &j->coder))
+    if (form == GPU_FORM_FAST && !j->call.counts && core_direct_make(&j->direct, &j->plan, c))
         return GPU_ENCODE_DIRECT;
-    if (j->coder.fast_encode)
+    if (c->fast_encode)
         return GPU_ENCODE_FAST;
-    if (!core_fixed_codes_quickly(&j->coder))
-        return GPU_ENCODE_FIXED;
-    j->count = core_value(core_power(j->coder.quantum + CARRIER_MANTISSA) | CARRIER_HIDDEN >> 1);
-    return GPU_ENCODE_QUICK;
+    if (c->kind == FPEMU_KIND_FLOAT && c->bits <= CARRIER_BITS)
+        return core_codes_are_powers(c) && one_nan ? GPU_ENCODE_POWER : GPU_ENCODE_FLOAT;
+    if (c->kind == FPEMU_KIND_POSIT && core_posit_codes_quickly(c))
+        return GPU_ENCODE_POSIT;
+    if (form == GPU_FORM_AFFINE && core_affine_codes_quickly(c)) {
+        j->count = 1 / (realw)c->scale_value;
+        return GPU_ENCODE_AFFINE;
+    }
+    if (core_fixed_codes_quickly(c) && (form == GPU_FORM_FAST || form == GPU_FORM_WRAPPED)) {
+        j->count = core_value(core_power(c->quantum + CARRIER_MANTISSA) | CARRIER_HIDDEN >> 1);
+        return GPU_ENCODE_QUICK;
+    }
+    return form == GPU_FORM_FAST ? GPU_ENCODE_FIXED : GPU_ENCODE_ANY;
 }
 
 /* What the call of a job decides once, after the rest is there. */
 FPEMU_FN void gpu_prepare(gpu_quantize_job *j)
 {
-    j->call.form = (uint8_t)gpu_form(&j->plan);
-    j->call.encode = (uint8_t)gpu_encode(j, j->call.form);
+    int form = gpu_short_form(j);
+    j->call.encode = (uint8_t)gpu_encode(j, form);
+    if (form == GPU_FORM_AFFINE && j->call.encode == GPU_ENCODE_ANY) /* which asks for the integer */
+        form = GPU_FORM_GENERAL;
+    j->call.form = (uint8_t)form;
 }
 
 /* The case of a job. */
@@ -49,7 +78,7 @@ FPEMU_FN gpu_case gpu_case_of(const gpu_quantize_job *j, int counts)
     c.y_type = j->call.y_type;
     c.x_size = j->call.x_size;
     c.y_size = j->call.y_size;
-    c.known = c.form == GPU_FORM_FAST && counts != GPU_COUNT_ALL;
+    c.known = c.form != GPU_FORM_GENERAL && counts != GPU_COUNT_ALL;
     c.quads = c.known && j->call.phase != GPU_NO_QUADS;
     return c;
 }
@@ -75,6 +104,10 @@ GPU_PART uint64_t gpu_result(const gpu_quantize_job *j, gpu_case c, uintw u, uin
     case GPU_ENCODE_FAST: return core_encode_fast(&j->coder, u, v);
     case GPU_ENCODE_QUICK: return core_fixed_quick_code(&j->coder, j->count, u, v);
     case GPU_ENCODE_FIXED: return core_encode_fixed(&j->coder, u, v);
+    case GPU_ENCODE_FLOAT: return core_encode_float(&j->coder, u, v);
+    case GPU_ENCODE_POWER: return core_encode_power(&j->coder, u, v);
+    case GPU_ENCODE_POSIT: return core_posit_quick_code(&j->coder, u, v);
+    case GPU_ENCODE_AFFINE: return core_affine_quick_code(&j->coder, j->count, u, v);
     case GPU_ENCODE_ANY:
         return j->plan.rule >= CORE_RULE_AFFINE_FAST ? core_encode_affine(&j->coder, u, v, q)
                                                      : core_encode(&j->coder, u, v);
@@ -87,26 +120,67 @@ GPU_PART uint64_t gpu_result(const gpu_quantize_job *j, gpu_case c, uintw u, uin
     return v;
 }
 
-/* The value of finite or other u on the grid of the fast rules, without ends. */
-FPEMU_FN int gpu_is_over(const gpu_quantize_job *j, gpu_case c, uintw u, uintw random)
+/* Whether finite u with random bits r overflows: its value on the grid lies past the ends. */
+FPEMU_FN int gpu_is_over(const gpu_quantize_job *j, gpu_case c, uintw u, uint32_t r)
 {
-    const uintw g = c.rule == CORE_RULE_FULL_RANGE || c.rule == CORE_RULE_FULL_RANGE_GRID
-                        ? core_element_full_range_grid(&j->plan, c.mode, u, random)
-                        : core_element_shifter_grid(&j->plan, c.mode, u, random);
-    return (u & ~CARRIER_SIGN) < CARRIER_INF && g > CORE_BY_SIGN(u, j->plan.max);
+    const uintw random = (uintw)r << (CARRIER_BITS - 32), sign = u & CARRIER_SIGN, a = u ^ sign;
+    uintw g;
+    int over;
+    int64_t q;
+    if (a >= CARRIER_INF)
+        return 0;
+    switch (c.form) {
+    case GPU_FORM_FAST:
+        g = c.rule == CORE_RULE_FULL_RANGE || c.rule == CORE_RULE_FULL_RANGE_GRID
+                ? core_element_full_range_grid(&j->plan, c.mode, u, random)
+                : core_element_shifter_grid(&j->plan, c.mode, u, random);
+        break;
+    case GPU_FORM_FLOAT:
+    case GPU_FORM_WRAPPED: g = core_grid(&j->plan, c.mode, 0, j->plan.n, a, sign, random); break;
+    case GPU_FORM_ANY:
+    case GPU_FORM_POWER: g = core_grid(&j->plan, c.mode, 1, j->plan.n, a, sign, random); break;
+    case GPU_FORM_POSIT: g = a; break; /* whose rule leaves what lies past the ends */
+    default: core_element(&j->plan, &j->call.integers, u, r, &over, &q); return over;
+    }
+    return g > CORE_BY_SIGN(u, j->plan.max);
 }
 
-/* One element: result for input u with random bits r; *over, where it is counted: the grid value of a finite u lies
- * outside the ends. */
+/* One element: result for input u with random bits r; in the general form *over and *q are given too. */
 GPU_PART uintw gpu_round_element(const gpu_quantize_job *j, gpu_case c, uintw u, uint32_t r, int *over, int64_t *q)
 {
     const uintw random = (uintw)r << (CARRIER_BITS - 32);
-    *over = 0;
-    if (c.form == GPU_FORM_GENERAL)
-        return core_element(&j->plan, &j->call.integers, u, r, over, q);
-    if (c.form != GPU_FORM_FAST)
-        return core_element_with_overflow(&j->plan, c.form == GPU_FORM_ANY, c.mode, u, random, over);
-    return core_element_fast(&j->plan, c.rule, c.mode, u, random);
+    uintw open, v;
+    int past;
+    switch (c.form) {
+    case GPU_FORM_GENERAL: return core_element(&j->plan, &j->call.integers, u, r, over, q);
+    case GPU_FORM_FLOAT: return core_element_float(&j->plan, c.mode, u, random);
+    case GPU_FORM_ANY: return core_element_any(&j->plan, c.mode, u, random);
+    case GPU_FORM_POWER: return core_element_power(&j->plan, j->last, c.mode, u, random);
+    case GPU_FORM_WRAPPED: return core_element_wrapped(&j->plan, c.mode, u, random);
+    case GPU_FORM_POSIT: return core_element_quick_posit(&j->plan, c.mode, u, random);
+    case GPU_FORM_AFFINE:
+        if (c.mode != FPEMU_MODE_SR)
+            return core_affine_quick_element(&j->quick, c.mode, u, random);
+        v = core_affine_quick_stochastic(&j->quick, u, random, &open);
+        return open ? core_element(&j->plan, &j->call.integers, u, r, &past, q) : v;
+    default: return core_element_fast(&j->plan, c.rule, c.mode, u, random); /* GPU_FORM_FAST */
+    }
+}
+
+/* Four elements that core_affine_quick_stochastic left open. */
+GPU_PART void gpu_round_again(const gpu_quantize_job *j, const uintw from[4], const uint32_t random[4], uintw v[4])
+{
+    uintw u[4] = {from[0], from[1], from[2], from[3]};
+    uint32_t r[4] = {random[0], random[1], random[2], random[3]};
+    NOT_UNROLLED for (unsigned k = 0; k < 4; k++)
+    {
+        int over;
+        int64_t q;
+        v[0] = v[1], v[1] = v[2], v[2] = v[3];
+        v[3] = core_element(&j->plan, &j->call.integers, u[0], r[0], &over, &q);
+        u[0] = u[1], u[1] = u[2], u[2] = u[3];
+        r[0] = r[1], r[1] = r[2], r[2] = r[3];
+    }
 }
 
 /* Adds the events of one element to its lane's. */
@@ -150,7 +224,7 @@ GPU_PART void gpu_count(const gpu_quantize_job *j, int sums, int histogram, gpu_
         shared_add(&j->call.counts->bins[gpu_bin(core_bits64(x) & ~(UINT64_C(1) << 63))], 1);
 }
 
-/* Counts four elements of a fast rule. */
+/* Counts four elements of a known case. */
 GPU_PART void gpu_count_past(const gpu_quantize_job *j, gpu_case c, gpu_lane *lane, const uintw from[4],
                              const uintw to[4], const uint32_t random[4])
 {
@@ -159,7 +233,7 @@ GPU_PART void gpu_count_past(const gpu_quantize_job *j, gpu_case c, gpu_lane *la
     uint32_t r[4] = {random[0], random[1], random[2], random[3]};
     NOT_UNROLLED for (unsigned k = 0; k < 4; k++)
     {
-        gpu_count(j, 0, 0, lane, none, u[0], v[0], gpu_is_over(j, c, u[0], (uintw)r[0] << (CARRIER_BITS - 32)));
+        gpu_count(j, 0, 0, lane, none, u[0], v[0], gpu_is_over(j, c, u[0], r[0]));
         u[0] = u[1], u[1] = u[2], u[2] = u[3];
         v[0] = v[1], v[1] = v[2], v[2] = v[3];
         r[0] = r[1], r[1] = r[2], r[2] = r[3];
@@ -212,7 +286,7 @@ FPEMU_FN void gpu_store_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, 
         UNROLLED for (unsigned k = 0; k < 4; k++) gpu_store_code(j->call.y, c.y_size, i + 32 * k, element[k]);
 }
 
-/* Results of fast rules for inputs u; codes, or values v. */
+/* Results for inputs u: codes, or values v that rules gave without compatibility settings. */
 FPEMU_FN void gpu_give_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, const uintw u[4], const uintw v[4])
 {
     uint64_t element[4];
@@ -244,7 +318,16 @@ FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, in
         gpu_bits_of_strip(&j->call.random, c.random, words, lane, index, c.quads ? 1 : 32, r);
     if (c.known) {
         uintw v[4] = {0, 0, 0, 0};
-        if (c.encode != GPU_ENCODE_DIRECT)
+        uintw open, some = 0;
+        if (c.form == GPU_FORM_AFFINE && c.mode == FPEMU_MODE_SR) {
+            UNROLLED for (unsigned k = 0; k < 4; k++)
+            {
+                v[k] = core_affine_quick_stochastic(&j->quick, u[k], (uintw)r[k] << (CARRIER_BITS - 32), &open);
+                some |= open;
+            }
+            if (some)
+                gpu_round_again(j, u, r, v);
+        } else if (c.encode != GPU_ENCODE_DIRECT)
             UNROLLED for (unsigned k = 0; k < 4; k++) v[k] = gpu_round_element(j, c, u[k], r[k], &over, &q);
         gpu_give_four(j, c, i, u, v);
         if (c.counts)
@@ -255,8 +338,8 @@ FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, in
     NOT_UNROLLED for (unsigned k = 0; k < 4; k++)
     {
         const uintw v = gpu_round_element(j, c, u[0], r[0], &over, &q);
-        if (c.counts && c.form == GPU_FORM_FAST)
-            over = gpu_is_over(j, c, u[0], (uintw)r[0] << (CARRIER_BITS - 32));
+        if (c.counts && c.form != GPU_FORM_GENERAL)
+            over = gpu_is_over(j, c, u[0], r[0]);
         if (c.counts)
             gpu_count(j, sums, histogram, lane, sum, u[0], v, over);
         element[0] = element[1], element[1] = element[2], element[2] = element[3];
@@ -310,8 +393,8 @@ FPEMU_FN void gpu_quantize_rows(const gpu_quantize_job *j, gpu_case c, int sums,
             int64_t q = 0;
             const uintw v = gpu_round_element(j, c, u, r, &over, &q);
             gpu_store_code(j->call.y, c.y_size, i, gpu_result(j, c, u, v, q));
-            if (c.counts && c.form == GPU_FORM_FAST)
-                over = gpu_is_over(j, c, u, (uintw)r << (CARRIER_BITS - 32));
+            if (c.counts && c.form != GPU_FORM_GENERAL)
+                over = gpu_is_over(j, c, u, r);
             if (c.counts)
                 gpu_count(j, sums, histogram, &OF(lane, l), OF(sum, l), u, v, over);
         }
@@ -380,7 +463,8 @@ FPEMU_FN void gpu_prepare_decode(gpu_quantize_job *j)
 FPEMU_FN gpu_case gpu_case_of_decode(const gpu_quantize_job *j)
 {
     gpu_case c = gpu_case_of(j, GPU_COUNT_NOTHING);
-    c.quads = j->call.phase != GPU_NO_QUADS;
+    c.known = c.form != GPU_DECODE_ANY;
+    c.quads = c.known && j->call.phase != GPU_NO_QUADS;
     return c;
 }
 
@@ -411,24 +495,36 @@ FPEMU_FN void gpu_decode_rows(const gpu_quantize_job *j, gpu_case c, uint64_t fr
     }
 }
 
-/* Codes to values, four strips at a time. */
+/* Codes to values, four strips at a time. What is not known is long. */
 FPEMU_FN void gpu_decode(const gpu_quantize_job *j, gpu_case c, uint64_t warp, uint64_t warps)
 {
     const gpu_strips strips = gpu_strips_of(0, j->call.n, c.quads ? j->call.phase : GPU_NO_QUADS);
-    for (uint64_t strip = 4 * warp; strip < strips.count; strip += 4 * warps)
+    const unsigned many = c.known ? 4 : 1;
+    for (uint64_t strip = many * warp; strip < strips.count; strip += many * warps)
         FOR_LANES(l)
         {
             const uint64_t i = strips.first + strip * 128 + (c.quads ? 4 * l : l);
-            uint64_t code[4][4];
             const uintw none[4] = {0, 0, 0, 0};
+            uint64_t code[4][4];
+            uintw v[4] = {0, 0, 0, 0};
             UNROLLED for (unsigned h = 0; h < 4; h++)
             {
-                if (strip + h < strips.count)
+                UNROLLED for (unsigned k = 0; k < 4; k++) code[h][k] = 0;
+                if (h < many && strip + h < strips.count)
                     gpu_load_four(j, c, i + 128 * h, code[h]);
+            }
+            if (!c.known) {
+                NOT_UNROLLED for (unsigned k = 0; k < 4; k++)
+                {
+                    v[0] = v[1], v[1] = v[2], v[2] = v[3];
+                    v[3] = gpu_decoded(j, c.form, code[0][0]);
+                    code[0][0] = code[0][1], code[0][1] = code[0][2], code[0][2] = code[0][3];
+                }
+                gpu_give_four(j, c, i, none, v);
+                continue;
             }
             UNROLLED for (unsigned h = 0; h < 4; h++)
             {
-                uintw v[4];
                 UNROLLED for (unsigned k = 0; k < 4; k++) v[k] = gpu_decoded(j, c.form, code[h][k]);
                 if (strip + h < strips.count)
                     gpu_give_four(j, c, i + 128 * h, none, v);
