@@ -5,9 +5,7 @@
 #include "core/plan.h"
 #include "core/round_fast.h"
 
-/* Error sums are made of blocks of this many elements by absolute index; one warp adds up a block. */
-#define SUM_PIECE 4096
-/* Without sums, so that arrays of a million elements keep every warp busy; and of so many that it need not care. */
+/* So that arrays of a million elements keep every warp busy; and those of so many that they do so anyway. */
 #define PIECE 512
 #define LARGE_PIECE 2048
 #define LARGE ((size_t)1 << 24)
@@ -43,7 +41,7 @@ static void fill_job(gpu_quantize_call *j, const fpemu_rounding *r, size_t n, co
                    ? GPU_NO_QUADS
                    : phase_of(x, j->x_size, y, j->y_size);
     j->counts = (gpu_counts *)(void *)stats;
-    j->piece = stats ? SUM_PIECE : n < LARGE ? PIECE : LARGE_PIECE;
+    j->piece = n < LARGE ? PIECE : LARGE_PIECE;
     j->offset = r ? r->offset : 0;
     j->random = fpemu_gpu_random(r);
 }
@@ -64,7 +62,7 @@ static fpemu_cuda_status convert_inside(const fpemu_format *f, const fpemu_round
     const uint32_t size = (uint32_t)fpemu_format_code_size(f);
     if (!to_code && !fpemu_gpu_fits(f, x_type))
         return FPEMU_CUDA_ERROR_CARRIER;
-    if (r->offset > UINT64_MAX - n - SUM_PIECE)
+    if (r->offset > UINT64_MAX - n - GPU_SUM_PIECE)
         return FPEMU_CUDA_ERROR_ARGUMENT;
     status = fpemu_gpu_check_pointers(x, fpemu_gpu_size(x_type, 0), y, fpemu_gpu_size(y_type, size), n);
     if (!status)

@@ -4,6 +4,7 @@
 
 /* Blocks that a multiprocessor is to hold: their loads are under way while others round. */
 #define BLOCKS 4
+#define COUNTING_BLOCKS 3
 
 /* What kernels are made for: arrays of a type whose results are of the same type, or codes of one byte or two; aligned
  * four by four, or _APART. */
@@ -44,14 +45,14 @@ static constexpr __host__ __device__ int size_of(int type)
     return type == GPU_F64 ? 8 : type == GPU_F32 ? 4 : 2;
 }
 
-static __device__ __forceinline__ void run(const gpu_quantize_job32 *job, gpu_case c)
+static __device__ __forceinline__ void run(const gpu_quantize_job32 *job, gpu_case c, uint32_t *bins)
 {
-    gpu_quantize32(job, c, this_warp(), all_warps());
+    gpu_quantize32(job, c, bins, this_warp(), all_warps());
 }
 
-static __device__ __forceinline__ void run(const gpu_quantize_job64 *job, gpu_case c)
+static __device__ __forceinline__ void run(const gpu_quantize_job64 *job, gpu_case c, uint32_t *bins)
 {
-    gpu_quantize64(job, c, this_warp(), all_warps());
+    gpu_quantize64(job, c, bins, this_warp(), all_warps());
 }
 
 static __device__ __forceinline__ gpu_case case_of(const gpu_quantize_job32 *job, int counts)
@@ -64,17 +65,24 @@ static __device__ __forceinline__ gpu_case case_of(const gpu_quantize_job64 *job
     return gpu_case_of64(job, counts);
 }
 
-/* Whether a kernel that counts so much is not the one for a call: the counters are on the device, so two are launched. */
-static __device__ __forceinline__ bool not_for(const gpu_quantize_call *call, int counts)
+/* Whether a kernel that counts so much is the one for a call: the counters are on the device, so two are launched. The
+ * one that is counts the elements. */
+static __device__ __forceinline__ bool is_for(const gpu_quantize_call *call, int counts)
 {
-    return counts && gpu_counts_of(call) != counts;
+    if (!counts)
+        return true;
+    if (gpu_counts_of(call) != counts)
+        return false;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        shared_add(&call->counts->count, call->n);
+    return true;
 }
 
 /* Form, mode and arrays known at compile time, and the rule of fast ones. */
 template <class Job, int form, int rule, int mode, int arrays, int counts>
-static __global__ void __launch_bounds__(THREADS, counts ? 3 : BLOCKS) known(const __grid_constant__ Job job)
+static __global__ void __launch_bounds__(THREADS, counts ? COUNTING_BLOCKS : BLOCKS) known(const __grid_constant__ Job job)
 {
-    if (not_for(&job.call, counts))
+    if (!is_for(&job.call, counts))
         return;
     constexpr int type = x_type_of(arrays), code_size = code_size_of(arrays);
     const gpu_case c = {
@@ -91,19 +99,29 @@ static __global__ void __launch_bounds__(THREADS, counts ? 3 : BLOCKS) known(con
         .known = 1,
         .quads = arrays != FLOATS_APART,
     };
-    run(&job, c);
+    run(&job, c, NULL);
 }
 
 /* The form alone. */
 template <class Job, int form, int counts>
 static __global__ void __launch_bounds__(THREADS, counts ? 2 : 3) general(const __grid_constant__ Job job)
 {
-    if (not_for(&job.call, counts))
+    if (!is_for(&job.call, counts))
         return;
     gpu_case c = case_of(&job, counts);
     c.form = form;
     c.known = c.quads = 0;
-    run(&job, c);
+    if constexpr (counts == GPU_COUNT_ALL) {
+        __shared__ uint32_t bins[GPU_BINS];
+        for (unsigned i = threadIdx.x; i < GPU_BINS; i += THREADS)
+            bins[i] = 0;
+        __syncthreads();
+        run(&job, c, job.call.counts->want & FPEMU_STATS_HISTOGRAM ? bins : NULL);
+        __syncthreads();
+        gpu_bins_flush(bins, job.call.counts, threadIdx.x, THREADS);
+    } else {
+        run(&job, c, NULL);
+    }
 }
 
 static __device__ __forceinline__ void run_decode(const gpu_quantize_job32 *job, gpu_case c)
@@ -285,11 +303,12 @@ template <class Job> static fpemu_cuda_status launch(const Job *job, fpemu_cuda_
         return status;
     if (!job->call.counts)
         return fpemu_gpu_status(enqueue(kernel_of<GPU_COUNT_NOTHING>(job), blocks, THREADS, stream, *job));
-    blocks = blocks / 4 + 1; /* counters are added up once a warp */
-    cudaError_t error = enqueue(kernel_of<GPU_COUNT_EVENTS>(job), blocks, THREADS, stream, *job);
-    if (error == cudaSuccess)
-        error = enqueue(kernel_of<GPU_COUNT_ALL>(job), blocks, THREADS, stream, *job);
-    return error == cudaSuccess ? fpemu_gpu_add(&job->call.counts->count, job->call.n, stream) : fpemu_gpu_status(error);
+    /* counters are added up once a warp: fewer blocks, four times what the device holds at once */
+    const cudaError_t error =
+        enqueue(kernel_of<GPU_COUNT_EVENTS>(job), (blocks * COUNTING_BLOCKS + 7) / 8, THREADS, stream, *job);
+    if (error != cudaSuccess)
+        return fpemu_gpu_status(error);
+    return fpemu_gpu_status(enqueue(kernel_of<GPU_COUNT_ALL>(job), (blocks + 3) / 4, THREADS, stream, *job));
 }
 
 template <class Job, int form, int type> static kernel<Job> decode_of(const Job *job)

@@ -15,13 +15,16 @@
 #include "lane.h"
 #include "names.h"
 
+/* Error sums are made of blocks of this many elements by absolute index; one warp adds up a block. */
+#define GPU_SUM_PIECE 4096
+
 /* What a kernel is given by value, whatever the carrier; gpu_quantize_job32 and 64 add what depends on it. */
 typedef struct gpu_quantize_call {
     core_plan64 integers; /* affine integers: the grid of their quotients */
     gpu_random random;
     uint64_t n, offset; /* elements, and the index of the first in its stream */
-    uint64_t piece;     /* consecutive elements, by absolute index, that one warp takes at a time: a power of two up to
-                           CORE_LEAD_WORDS */
+    uint64_t piece;     /* consecutive elements, by absolute index, that one warp takes at a time where it makes no sums:
+                           a power of two up to CORE_LEAD_WORDS */
     const void *x;
     void *y;
     uint32_t x_size, y_size; /* bytes of an element */

@@ -198,7 +198,7 @@ FPEMU_FN void gpu_lane_events(gpu_lane *lane, core_events e)
 }
 
 /* Counts one element and adds it to its lane's sums. */
-GPU_PART void gpu_count(const gpu_quantize_job *j, int sums, int histogram, gpu_lane *lane, double sum[3], uintw u,
+GPU_PART void gpu_count(const gpu_quantize_job *j, int sums, uint32_t *bins, gpu_lane *lane, double sum[3], uintw u,
                         uintw v, int over)
 {
     const uintw a = u & ~CARRIER_SIGN, c = v & ~CARRIER_SIGN;
@@ -208,7 +208,9 @@ GPU_PART void gpu_count(const gpu_quantize_job *j, int sums, int histogram, gpu_
         return;
 #if CARRIER_BITS == 32
     gpu_lane_extrema32(lane, core_value(u), core_value(v), c >= CARRIER_INF);
-    if (!sums && !histogram)
+    if (bins && a != 0)
+        shared_count(bins + gpu_bin32(a));
+    if (!sums)
         return;
 #endif
     const double x = core_to_double(u), y = core_to_double(v), d = x - y;
@@ -220,8 +222,10 @@ GPU_PART void gpu_count(const gpu_quantize_job *j, int sums, int histogram, gpu_
         sum[1] += d * d;
         sum[2] += x * x;
     }
-    if (histogram && a != 0)
-        shared_add(&j->call.counts->bins[gpu_bin(core_bits64(x) & ~(UINT64_C(1) << 63))], 1);
+#if CARRIER_BITS != 32
+    if (bins && a != 0)
+        shared_count(bins + gpu_bin(a));
+#endif
 }
 
 /* Counts four elements of a known case. */
@@ -233,7 +237,7 @@ GPU_PART void gpu_count_past(const gpu_quantize_job *j, gpu_case c, gpu_lane *la
     uint32_t r[4] = {random[0], random[1], random[2], random[3]};
     NOT_UNROLLED for (unsigned k = 0; k < 4; k++)
     {
-        gpu_count(j, 0, 0, lane, none, u[0], v[0], gpu_is_over(j, c, u[0], r[0]));
+        gpu_count(j, 0, NULL, lane, none, u[0], v[0], gpu_is_over(j, c, u[0], r[0]));
         u[0] = u[1], u[1] = u[2], u[2] = u[3];
         v[0] = v[1], v[1] = v[2], v[2] = v[3];
         r[0] = r[1], r[1] = r[2], r[2] = r[3];
@@ -307,7 +311,7 @@ FPEMU_FN void gpu_give_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, c
 }
 
 /* A lane's part of a strip, from place i of the arrays on. */
-FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, int histogram, const gpu_words *words,
+FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, uint32_t *bins, const gpu_words *words,
                              gpu_lane *lane, double sum[3], uint64_t index, uint64_t i, const uintw x[4])
 {
     uintw u[4] = {gpu_value(c, x[0]), gpu_value(c, x[1]), gpu_value(c, x[2]), gpu_value(c, x[3])};
@@ -341,7 +345,7 @@ FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, in
         if (c.counts && c.form != GPU_FORM_GENERAL)
             over = gpu_is_over(j, c, u[0], r[0]);
         if (c.counts)
-            gpu_count(j, sums, histogram, lane, sum, u[0], v, over);
+            gpu_count(j, sums, bins, lane, sum, u[0], v, over);
         element[0] = element[1], element[1] = element[2], element[2] = element[3];
         element[3] = gpu_result(j, c, u[0], v, q);
         u[0] = u[1], u[1] = u[2], u[2] = u[3];
@@ -351,7 +355,7 @@ FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, in
 }
 
 /* Strips of a piece, two at a time, so that more is under way: four of narrow elements. */
-FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, gpu_case c, int sums, int histogram,
+FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, gpu_case c, int sums, uint32_t *bins,
                                   const gpu_words *words, gpu_lane *lane, double sum[LANES][3], const gpu_strips *strips)
 {
     const unsigned many = c.known && c.x_size < 4 ? 4 : 2;
@@ -370,14 +374,14 @@ FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, gpu_case c, int sum
             UNROLLED for (unsigned h = 0; h < 4; h++)
             {
                 if (h < many && s + h < strips->count)
-                    gpu_round_four(j, c, sums, histogram, words, &OF(lane, l), OF(sum, l), index + 128 * h,
+                    gpu_round_four(j, c, sums, bins, words, &OF(lane, l), OF(sum, l), index + 128 * h,
                                    i + 128 * h, x[h]);
             }
         }
 }
 
 /* Elements [from, to), a lane having every 32nd by index. */
-FPEMU_FN void gpu_quantize_rows(const gpu_quantize_job *j, gpu_case c, int sums, int histogram, const gpu_words *words,
+FPEMU_FN void gpu_quantize_rows(const gpu_quantize_job *j, gpu_case c, int sums, uint32_t *bins, const gpu_words *words,
                                 gpu_lane *lane, double sum[LANES][3], uint64_t from, uint64_t to)
 {
     NOT_UNROLLED for (uint64_t row = from & ~(uint64_t)31; row < to; row += 32)
@@ -396,17 +400,18 @@ FPEMU_FN void gpu_quantize_rows(const gpu_quantize_job *j, gpu_case c, int sums,
             if (c.counts && c.form != GPU_FORM_GENERAL)
                 over = gpu_is_over(j, c, u, r);
             if (c.counts)
-                gpu_count(j, sums, histogram, &OF(lane, l), OF(sum, l), u, v, over);
+                gpu_count(j, sums, bins, &OF(lane, l), OF(sum, l), u, v, over);
         }
 }
 
-/* Rounds (or codes) elements, counting them if asked to. Where sums are made a lane has every 32nd element, and random
- * numbers by Philox come four at a time for such. */
-FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, gpu_case c, uint64_t warp, uint64_t warps)
+/* Rounds (or codes) elements, counting them if asked to; bins: GPU_BINS for a histogram, which several warps may share,
+ * or NULL. Where sums are made a lane has every 32nd element, and random numbers by Philox come four at a time for
+ * such. */
+FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, gpu_case c, uint32_t *bins, uint64_t warp, uint64_t warps)
 {
-    const uint64_t begin = j->call.offset, end = begin + j->call.n, piece = j->call.piece;
+    const uint64_t begin = j->call.offset, end = begin + j->call.n;
+    const uint64_t piece = c.counts == GPU_COUNT_ALL ? GPU_SUM_PIECE : j->call.piece;
     const int sums = c.counts == GPU_COUNT_ALL && (j->call.counts->want & FPEMU_STATS_SUMS);
-    const int histogram = c.counts == GPU_COUNT_ALL && (j->call.counts->want & FPEMU_STATS_HISTOGRAM);
     const uint64_t phase = c.quads ? (begin + j->call.phase) & 3 : GPU_NO_QUADS;
     gpu_words words = gpu_words_none();
     uint32_t pieces = 0;
@@ -425,9 +430,9 @@ FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, gpu_case c, uint64_t warp,
         {
             const uint64_t last = strips.first + strips.count * 128;
             if (part != 1)
-                gpu_quantize_rows(j, c, sums, histogram, &words, lane, sum, part ? last : from, part ? to : strips.first);
+                gpu_quantize_rows(j, c, sums, bins, &words, lane, sum, part ? last : from, part ? to : strips.first);
             else
-                gpu_quantize_strips(j, c, sums, histogram, &words, lane, sum, &strips);
+                gpu_quantize_strips(j, c, sums, bins, &words, lane, sum, &strips);
         }
         if (sums)
             for (int k = 0; k < 3; k++) {

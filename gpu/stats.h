@@ -73,4 +73,30 @@ FPEMU_FN unsigned gpu_bin(uint64_t a)
     return a >> 52 ? (unsigned)(a >> 52) + 51 : (unsigned)core_log2_64(a);
 }
 
+/* The same of a binary32 number. */
+FPEMU_FN unsigned gpu_bin32(uint32_t a)
+{
+    return a >> 23 ? (a >> 23) + 947 : (unsigned)core_log2_32(a) + 925;
+}
+
+/* One more in a bin that warps share until it is added to the call's. */
+FPEMU_FN void shared_count(uint32_t *bin)
+{
+#ifdef __CUDA_ARCH__
+    atomicAdd(bin, 1);
+#else
+    ++*bin;
+#endif
+}
+
+/* Adds bins of a histogram to the call's, from `first` on every `step`th, and clears them. */
+FPEMU_FN void gpu_bins_flush(uint32_t *bins, gpu_counts *to, unsigned first, unsigned step)
+{
+    for (unsigned i = first; i < GPU_BINS; i += step) {
+        if (bins[i])
+            shared_add(&to->bins[i], bins[i]);
+        bins[i] = 0;
+    }
+}
+
 #endif /* FPEMU_GPU_STATS_H */
