@@ -222,7 +222,9 @@ static void try_format(const char *spec)
                 r.generator = (uint8_t)(next() % 2);
                 r.seed = next();
                 r.stream = next();
-                r.offset = k % 3 == 0 ? 0 : k % 3 == 1 ? next() % 10000 : UINT64_C(0xffffffff) - next() % 9000;
+                /* with and without counters, which decide how long the pieces of a warp are */
+                const int place = (k + k / 3) % 3;
+                r.offset = place == 0 ? 0 : place == 1 ? next() % 10000 : UINT64_C(0xffffffff) - next() % 9000;
                 if (type == F64 ? !f.fits_f64 : !f.fits_f32)
                     continue;
                 for (size_t i = 0; i < n; i++) {
