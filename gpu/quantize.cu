@@ -6,11 +6,6 @@
 #define BLOCKS 4
 #define COUNTING_BLOCKS 3
 
-/* What kernels are made for: arrays of a type whose results are of the same type, or codes of one byte or two; aligned
- * four by four, or _APART. */
-enum arrays { FLOATS, FLOATS_APART, BF16S, F16S, DOUBLES, FLOATS_TO_BYTES, FLOATS_TO_WORDS, BF16S_TO_BYTES, F16S_TO_BYTES };
-#define ARRAYS(x_type, y_size) ((x_type) << 4 | (y_size)) /* y_size 0: no codes */
-
 /* What results of a form in a mode become as codes: what gpu_encode chooses for most. */
 static constexpr __host__ __device__ int encode_of(int form, int rule, int mode, int counts)
 {
@@ -24,20 +19,6 @@ static constexpr __host__ __device__ int encode_of(int form, int rule, int mode,
         (rule == CORE_RULE_SHIFTER_PASS || rule == CORE_RULE_SHIFTER_STOP || rule == CORE_RULE_EVEN))
         return GPU_ENCODE_DIRECT;
     return rule == CORE_RULE_EVEN ? GPU_ENCODE_QUICK : GPU_ENCODE_FAST;
-}
-
-static constexpr __host__ __device__ int x_type_of(int arrays)
-{
-    return arrays == BF16S || arrays == BF16S_TO_BYTES ? GPU_BF16
-           : arrays == F16S || arrays == F16S_TO_BYTES ? GPU_F16
-           : arrays == DOUBLES                         ? GPU_F64
-                                                       : GPU_F32;
-}
-
-/* Bytes of a code; 0: no codes. */
-static constexpr __host__ __device__ int code_size_of(int arrays)
-{
-    return arrays < FLOATS_TO_BYTES ? 0 : arrays == FLOATS_TO_WORDS ? 2 : 1;
 }
 
 static constexpr __host__ __device__ int size_of(int type)
@@ -78,50 +59,55 @@ static __device__ __forceinline__ bool is_for(const gpu_quantize_call *call, int
     return true;
 }
 
-/* Form, mode and arrays known at compile time, and the rule of fast ones. */
-template <class Job, int form, int rule, int mode, int arrays, int counts>
-static __global__ void __launch_bounds__(THREADS, counts ? COUNTING_BLOCKS : BLOCKS) known(const __grid_constant__ Job job)
+/* Runs a case with a block's own histogram, where it may be asked for. */
+template <int counts, class Job> static __device__ __forceinline__ void with_bins(const Job *job, gpu_case c)
 {
-    if (!is_for(&job.call, counts))
-        return;
-    constexpr int type = x_type_of(arrays), code_size = code_size_of(arrays);
+    if constexpr (counts == GPU_COUNT_ALL) {
+        __shared__ uint32_t bins[GPU_BINS];
+        for (unsigned i = threadIdx.x; i < GPU_BINS; i += THREADS)
+            bins[i] = 0;
+        __syncthreads();
+        run(job, c, job->call.counts->want & FPEMU_STATS_HISTOGRAM ? bins : NULL);
+        __syncthreads();
+        gpu_bins_flush(bins, job->call.counts, threadIdx.x, THREADS);
+    } else {
+        run(job, c, NULL);
+    }
+}
+
+/* What a kernel may know at compile time: form and mode, the rule of fast forms, the type of the input and the bytes of a
+ * code (0: values of the same type). apart: a lane has every 32nd element. */
+template <class Job, int form, int rule, int mode, int type, int code, bool apart, int counts>
+static __global__ void __launch_bounds__(THREADS, counts ? COUNTING_BLOCKS : BLOCKS)
+    known(const __grid_constant__ Job job)
+{
     const gpu_case c = {
         .form = form,
         .rule = rule,
         .mode = mode,
-        .encode = code_size ? encode_of(form, rule, mode, counts) : GPU_ENCODE_NOT,
+        .encode = code ? encode_of(form, rule, mode, counts) : GPU_ENCODE_NOT,
         .counts = counts,
-        .random = arrays == FLOATS_APART ? GPU_RANDOM_ANY : GPU_RANDOM_WORDS,
+        .random = apart ? GPU_RANDOM_ANY : GPU_RANDOM_WORDS,
         .x_type = type,
-        .y_type = code_size ? GPU_CODES : type,
+        .y_type = code ? GPU_CODES : type,
         .x_size = size_of(type),
-        .y_size = code_size ? code_size : size_of(type),
+        .y_size = code ? code : size_of(type),
         .known = 1,
-        .quads = arrays != FLOATS_APART,
+        .quads = !apart,
     };
-    run(&job, c, NULL);
+    if (is_for(&job.call, counts))
+        with_bins<counts>(&job, c);
 }
 
 /* The form alone. */
 template <class Job, int form, int counts>
 static __global__ void __launch_bounds__(THREADS, counts ? 2 : 3) general(const __grid_constant__ Job job)
 {
-    if (!is_for(&job.call, counts))
-        return;
     gpu_case c = case_of(&job, counts);
     c.form = form;
     c.known = c.quads = 0;
-    if constexpr (counts == GPU_COUNT_ALL) {
-        __shared__ uint32_t bins[GPU_BINS];
-        for (unsigned i = threadIdx.x; i < GPU_BINS; i += THREADS)
-            bins[i] = 0;
-        __syncthreads();
-        run(&job, c, job.call.counts->want & FPEMU_STATS_HISTOGRAM ? bins : NULL);
-        __syncthreads();
-        gpu_bins_flush(bins, job.call.counts, threadIdx.x, THREADS);
-    } else {
-        run(&job, c, NULL);
-    }
+    if (is_for(&job.call, counts))
+        with_bins<counts>(&job, c);
 }
 
 static __device__ __forceinline__ void run_decode(const gpu_quantize_job32 *job, gpu_case c)
@@ -163,49 +149,74 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) decode(const __grid_co
 
 template <class Job> using kernel = void (*)(Job);
 
-/* The kernel of a known case; NULL: there is none. Modes other than the commonest have few. */
-template <int form, int rule, int mode, int counts> static kernel<gpu_quantize_job32> of_form(const gpu_quantize_job32 *job)
+/* Whether there is a kernel for that: the common for most, the uncommon for few. */
+static constexpr bool is_known(int form, int rule, int mode, int type, int code, int counts)
 {
-    typedef gpu_quantize_job32 Job;
-    constexpr bool common = (mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR) && !counts;
-    constexpr bool narrow = form == GPU_FORM_FAST || form == GPU_FORM_POSIT;
-    const gpu_quantize_call *const j = &job->call;
-    const int codes = j->y_type == GPU_CODES;
-    const int apart = j->phase == GPU_NO_QUADS || (mode >= FPEMU_MODE_SR && gpu_random_of(&j->random) != GPU_RANDOM_WORDS);
-    if (codes && j->encode != encode_of(form, rule, mode, counts))
-        return NULL;
-    switch (ARRAYS(j->x_type, codes ? j->y_size : 0)) {
-    case ARRAYS(GPU_F32, 0):
-        if constexpr (common && form == GPU_FORM_FAST)
-            if (apart)
-                return known<Job, form, rule, mode, FLOATS_APART, counts>;
-        return apart ? NULL : known<Job, form, rule, mode, FLOATS, counts>;
-    case ARRAYS(GPU_F32, 1):
-        if constexpr (!counts || mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR)
-            return apart ? NULL : known<Job, form, rule, mode, FLOATS_TO_BYTES, counts>;
-        return NULL;
-    default: break;
+    const bool common = mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR, narrow = type == GPU_BF16 || type == GPU_F16;
+    if (code == 8 && type != GPU_F64)
+        return false;
+    if (form == GPU_FORM_POWER || form == GPU_FORM_AFFINE)
+        return type == GPU_F32 && code < 2 && !counts;
+    if (form == GPU_FORM_POSIT && !counts)
+        return code < 8;
+    if (form != GPU_FORM_FAST)
+        return type == GPU_F64 ? !code && !counts : type == GPU_F32 && code < 2 - (counts != 0);
+    if (counts)
+        return common ? code < (type == GPU_F32 ? 2 : 1) : type == GPU_F32 && !code;
+    if (mode == FPEMU_MODE_RTZ)
+        return code <= (type == GPU_F32 ? 2 : 0);
+    return common ? code < 2 || !narrow : type == GPU_F32 && code < 2;
+}
+
+template <int form, int rule, int mode, int counts, int type, int code, class Job>
+static kernel<Job> of_arrays(const Job *job)
+{
+    if constexpr (counts == GPU_COUNT_ALL) {
+        if constexpr (form == GPU_FORM_FAST && type == GPU_F32 && !code && (mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR))
+            return known<Job, form, rule, mode, type, code, true, counts>;
+    } else if constexpr (is_known(form, rule, mode, type, code, counts)) {
+        const gpu_quantize_call *const j = &job->call;
+        if (j->phase != GPU_NO_QUADS && (mode < FPEMU_MODE_SR || gpu_random_of(&j->random) == GPU_RANDOM_WORDS))
+            return known<Job, form, rule, mode, type, code, false, counts>;
+        if constexpr (form == GPU_FORM_FAST && type == GPU_F32 && !code && !counts &&
+                      (mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR))
+            return known<Job, form, rule, mode, type, code, true, counts>;
     }
-    if constexpr (common && narrow)
-        switch (apart ? 0 : ARRAYS(j->x_type, codes ? j->y_size : 0)) {
-        case ARRAYS(GPU_F32, 2): return known<Job, form, rule, mode, FLOATS_TO_WORDS, counts>;
-        case ARRAYS(GPU_BF16, 0): return known<Job, form, rule, mode, BF16S, counts>;
-        case ARRAYS(GPU_F16, 0): return known<Job, form, rule, mode, F16S, counts>;
-        case ARRAYS(GPU_BF16, 1): return known<Job, form, rule, mode, BF16S_TO_BYTES, counts>;
-        case ARRAYS(GPU_F16, 1): return known<Job, form, rule, mode, F16S_TO_BYTES, counts>;
-        default: break;
-        }
     return NULL;
 }
 
-template <int form, int rule, int mode, int counts> static kernel<gpu_quantize_job64> of_form(const gpu_quantize_job64 *job)
+/* The kernel of a known case; NULL: there is none. */
+template <int form, int rule, int mode, int counts>
+static kernel<gpu_quantize_job32> of_form(const gpu_quantize_job32 *job)
 {
-    constexpr bool common = mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR;
-    if constexpr (common && !counts)
-        if (job->call.y_type == GPU_F64 && job->call.phase != GPU_NO_QUADS &&
-            (mode < FPEMU_MODE_SR || gpu_random_of(&job->call.random) == GPU_RANDOM_WORDS))
-            return known<gpu_quantize_job64, form, rule, mode, DOUBLES, counts>;
-    (void)job;
+    const gpu_quantize_call *const j = &job->call;
+    const int codes = j->y_type == GPU_CODES;
+    if (codes && j->encode != encode_of(form, rule, mode, counts))
+        return NULL;
+#define ARRAYS(type, code)                                                                                                 if (j->x_type == type && (codes ? j->y_size : 0) == code)                                                              return of_arrays<form, rule, mode, counts, type, code>(job)
+    ARRAYS(GPU_F32, 0);
+    ARRAYS(GPU_F32, 1);
+    ARRAYS(GPU_F32, 2);
+    ARRAYS(GPU_F32, 4);
+    ARRAYS(GPU_BF16, 0);
+    ARRAYS(GPU_BF16, 1);
+    ARRAYS(GPU_F16, 0);
+    ARRAYS(GPU_F16, 1);
+    return NULL;
+}
+
+template <int form, int rule, int mode, int counts>
+static kernel<gpu_quantize_job64> of_form(const gpu_quantize_job64 *job)
+{
+    const gpu_quantize_call *const j = &job->call;
+    const int codes = j->y_type == GPU_CODES;
+    if (codes && j->encode != encode_of(form, rule, mode, counts))
+        return NULL;
+    ARRAYS(GPU_F64, 0);
+    ARRAYS(GPU_F64, 1);
+    ARRAYS(GPU_F64, 4);
+    ARRAYS(GPU_F64, 8);
+#undef ARRAYS
     return NULL;
 }
 
@@ -260,33 +271,25 @@ template <int form, int counts, class Job> static kernel<Job> other_of(const Job
     return NULL;
 }
 
-/* The kernel of a known case; NULL: there is none. */
 template <int counts, class Job> static kernel<Job> known_of(const Job *job)
 {
     switch (job->call.form) {
     case GPU_FORM_FAST: return fast_of<counts>(job);
     case GPU_FORM_FLOAT: return other_of<GPU_FORM_FLOAT, counts>(job);
     case GPU_FORM_ANY: return other_of<GPU_FORM_ANY, counts>(job);
+    case GPU_FORM_POWER: return other_of<GPU_FORM_POWER, counts>(job);
     case GPU_FORM_WRAPPED: return other_of<GPU_FORM_WRAPPED, counts>(job);
     case GPU_FORM_POSIT: return other_of<GPU_FORM_POSIT, counts>(job);
-    default: break;
+    case GPU_FORM_AFFINE: return other_of<GPU_FORM_AFFINE, counts>(job);
+    default: return NULL;
     }
-    if constexpr (!counts && sizeof(job->count) == 4)
-        switch (job->call.form) {
-        case GPU_FORM_POWER: return other_of<GPU_FORM_POWER, 0>(job);
-        case GPU_FORM_AFFINE: return other_of<GPU_FORM_AFFINE, 0>(job);
-        default: break;
-        }
-    return NULL;
 }
 
 template <int counts, class Job> static kernel<Job> kernel_of(const Job *job)
 {
-    if constexpr (counts != GPU_COUNT_ALL) {
-        const kernel<Job> k = known_of<counts>(job);
-        if (k)
-            return k;
-    }
+    const kernel<Job> k = known_of<counts>(job);
+    if (k)
+        return k;
     switch (job->call.form) {
     case GPU_FORM_FAST: return general<Job, GPU_FORM_FAST, counts>;
     case GPU_FORM_FLOAT: return general<Job, GPU_FORM_FLOAT, counts>;

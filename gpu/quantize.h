@@ -117,6 +117,7 @@ typedef struct gpu_strips {
     uint64_t first, count;
 } gpu_strips;
 
+#define gpu_add_up CARRIER(gpu_add_up)
 #define gpu_case_of CARRIER(gpu_case_of)
 #define gpu_case_of_decode CARRIER(gpu_case_of_decode)
 #define gpu_count_four CARRIER(gpu_count_four)

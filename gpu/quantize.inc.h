@@ -78,8 +78,8 @@ FPEMU_FN gpu_case gpu_case_of(const gpu_quantize_job *j, int counts)
     c.y_type = j->call.y_type;
     c.x_size = j->call.x_size;
     c.y_size = j->call.y_size;
-    c.known = c.form != GPU_FORM_GENERAL && counts != GPU_COUNT_ALL;
-    c.quads = c.known && j->call.phase != GPU_NO_QUADS;
+    c.known = c.form != GPU_FORM_GENERAL;
+    c.quads = c.known && counts != GPU_COUNT_ALL && j->call.phase != GPU_NO_QUADS;
     return c;
 }
 
@@ -197,6 +197,25 @@ FPEMU_FN void gpu_lane_events(gpu_lane *lane, core_events e)
     n[GPU_INEXACT] += (uint32_t)e.inexact;
 }
 
+/* Adds finite u, whose result is v, to its lane's sums and a histogram. */
+GPU_PART void gpu_add_up(int sums, uint32_t *bins, double sum[3], uintw u, uintw v)
+{
+    const uintw a = u & ~CARRIER_SIGN;
+#if CARRIER_BITS == 32
+    if (bins && a != 0)
+        shared_count(bins + gpu_bin32(a));
+#else
+    if (bins && a != 0)
+        shared_count(bins + gpu_bin(a));
+#endif
+    if (sums && (v & ~CARRIER_SIGN) < CARRIER_INF) {
+        const double x = core_to_double(u), d = x - core_to_double(v);
+        sum[0] += d < 0 ? -d : d;
+        sum[1] += d * d;
+        sum[2] += x * x;
+    }
+}
+
 /* Counts one element and adds it to its lane's sums. */
 GPU_PART void gpu_count(const gpu_quantize_job *j, int sums, uint32_t *bins, gpu_lane *lane, double sum[3], uintw u,
                         uintw v, int over)
@@ -208,36 +227,21 @@ GPU_PART void gpu_count(const gpu_quantize_job *j, int sums, uint32_t *bins, gpu
         return;
 #if CARRIER_BITS == 32
     gpu_lane_extrema32(lane, core_value(u), core_value(v), c >= CARRIER_INF);
-    if (bins && a != 0)
-        shared_count(bins + gpu_bin32(a));
-    if (!sums)
-        return;
+#else
+    gpu_lane_extrema(lane, core_value(u), c < CARRIER_INF ? core_value(u) - core_value(v) : 0);
 #endif
-    const double x = core_to_double(u), y = core_to_double(v), d = x - y;
-#if CARRIER_BITS != 32
-    gpu_lane_extrema(lane, x, c < CARRIER_INF ? d : 0);
-#endif
-    if (sums && c < CARRIER_INF) {
-        sum[0] += d < 0 ? -d : d;
-        sum[1] += d * d;
-        sum[2] += x * x;
-    }
-#if CARRIER_BITS != 32
-    if (bins && a != 0)
-        shared_count(bins + gpu_bin(a));
-#endif
+    gpu_add_up(sums, bins, sum, u, v);
 }
 
 /* Counts four elements of a known case. */
-GPU_PART void gpu_count_past(const gpu_quantize_job *j, gpu_case c, gpu_lane *lane, const uintw from[4],
-                             const uintw to[4], const uint32_t random[4])
+GPU_PART void gpu_count_past(const gpu_quantize_job *j, gpu_case c, int sums, uint32_t *bins, gpu_lane *lane,
+                             double sum[3], const uintw from[4], const uintw to[4], const uint32_t random[4])
 {
-    double none[3] = {0, 0, 0};
     uintw u[4] = {from[0], from[1], from[2], from[3]}, v[4] = {to[0], to[1], to[2], to[3]};
     uint32_t r[4] = {random[0], random[1], random[2], random[3]};
     NOT_UNROLLED for (unsigned k = 0; k < 4; k++)
     {
-        gpu_count(j, 0, NULL, lane, none, u[0], v[0], gpu_is_over(j, c, u[0], r[0]));
+        gpu_count(j, sums, bins, lane, sum, u[0], v[0], gpu_is_over(j, c, u[0], r[0]));
         u[0] = u[1], u[1] = u[2], u[2] = u[3];
         v[0] = v[1], v[1] = v[2], v[2] = v[3];
         r[0] = r[1], r[1] = r[2], r[2] = r[3];
@@ -246,15 +250,15 @@ GPU_PART void gpu_count_past(const gpu_quantize_job *j, gpu_case c, gpu_lane *la
 
 /* The same in a short form where none of the four lies past the ends: there is no NaN among them, nor anything infinite,
  * nor does a result lie past the ends. */
-FPEMU_FN void gpu_count_four(const gpu_quantize_job *j, gpu_case c, gpu_lane *lane, const uintw u[4], const uintw v[4],
-                             const uint32_t r[4])
+FPEMU_FN void gpu_count_four(const gpu_quantize_job *j, gpu_case c, int sums, uint32_t *bins, gpu_lane *lane,
+                             double sum[3], const uintw u[4], const uintw v[4], const uint32_t r[4])
 {
     const realw high = core_value(j->plan.max[0]), low = core_value(j->plan.max[1] | CARRIER_SIGN);
     const uintw subnormals = j->plan.min_normal - (j->plan.min_normal != 0);
     int inside = 1; /* no NaN is, nor anything where there is no end */
     UNROLLED for (unsigned k = 0; k < 4; k++) inside &= core_value(u[k]) >= low && core_value(u[k]) <= high;
     if (!inside) {
-        gpu_count_past(j, c, lane, u, v, r);
+        gpu_count_past(j, c, sums, bins, lane, sum, u, v, r);
         return;
     }
     UNROLLED for (unsigned k = 0; k < 4; k++)
@@ -263,6 +267,7 @@ FPEMU_FN void gpu_count_four(const gpu_quantize_job *j, gpu_case c, gpu_lane *la
         lane->counter[GPU_UNDERFLOW] += a != 0 && b == 0;
         lane->counter[GPU_SUBNORMAL] += b - 1 < subnormals;
         lane->counter[GPU_INEXACT] += core_value(u[k]) != core_value(v[k]);
+        gpu_add_up(sums, bins, sum, u[k], v[k]);
     }
 #if CARRIER_BITS == 32
     gpu_lane_extrema_of_four(lane, u, v);
@@ -335,7 +340,7 @@ FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, ui
             UNROLLED for (unsigned k = 0; k < 4; k++) v[k] = gpu_round_element(j, c, u[k], r[k], &over, &q);
         gpu_give_four(j, c, i, u, v);
         if (c.counts)
-            gpu_count_four(j, c, lane, u, v, r);
+            gpu_count_four(j, c, sums, bins, lane, sum, u, v, r);
         return;
     }
     uint64_t element[4] = {0, 0, 0, 0};

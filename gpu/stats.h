@@ -67,13 +67,12 @@ FPEMU_FN void gpu_add_exact(gpu_counts *c, int k, double v)
             shared_add(to + i, piece[i]);
 }
 
-/* Bin of floor(log2 |x|), a = |x| as binary64 bits, finite and not zero. */
+/* Bin of floor(log2 |x|), a = |x| as binary64 bits or as those of binary32, finite and not zero. */
 FPEMU_FN unsigned gpu_bin(uint64_t a)
 {
     return a >> 52 ? (unsigned)(a >> 52) + 51 : (unsigned)core_log2_64(a);
 }
 
-/* The same of a binary32 number. */
 FPEMU_FN unsigned gpu_bin32(uint32_t a)
 {
     return a >> 23 ? (a >> 23) + 947 : (unsigned)core_log2_32(a) + 925;
