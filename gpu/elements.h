@@ -121,10 +121,15 @@ FPEMU_FN void gpu_load_quad(const void *from, uint32_t size, uint64_t i, uint64_
     }
 }
 
-/* Four words of 16 bits, two by two. */
+/* Four words of 16 bits, two by two; and four of 8 bits. */
 FPEMU_FN void gpu_store_pairs(void *to, uint64_t i, const uint32_t pair[2])
 {
     *(uint2 *)((uint16_t *)to + i) = make_uint2(pair[0], pair[1]);
+}
+
+FPEMU_FN void gpu_store_bytes(void *to, uint64_t i, uint32_t bytes)
+{
+    *(uint32_t *)((uint8_t *)to + i) = bytes;
 }
 #else
 FPEMU_FN void gpu_check_quad(const void *p, uint32_t size, uint64_t i)
@@ -151,6 +156,13 @@ FPEMU_FN void gpu_store_pairs(void *to, uint64_t i, const uint32_t pair[2])
     gpu_check_quad(to, 2, i);
     for (unsigned k = 0; k < 4; k++)
         gpu_store_code(to, 2, i + k, pair[k / 2] >> k % 2 * 16);
+}
+
+FPEMU_FN void gpu_store_bytes(void *to, uint64_t i, uint32_t bytes)
+{
+    gpu_check_quad(to, 1, i);
+    for (unsigned k = 0; k < 4; k++)
+        gpu_store_code(to, 1, i + k, bytes >> 8 * k);
 }
 #endif
 

@@ -6,17 +6,28 @@
 #define BLOCKS 4
 #define COUNTING_BLOCKS 3
 
-/* What results of a form in a mode become as codes: what gpu_encode chooses for most. */
-static constexpr __host__ __device__ int encode_of(int form, int rule, int mode, int counts)
+/* Codes by which kernels differ: their bytes, and how a device converts to them. 0: no codes. */
+#define CODE(bytes, encode) ((encode) << 4 | (bytes))
+#define BF16_CODE CODE(2, GPU_ENCODE_BF16)
+#define F16_CODE CODE(2, GPU_ENCODE_F16)
+#define E5M2_CODE CODE(1, GPU_ENCODE_E5M2)
+#define E4M3_CODE CODE(1, GPU_ENCODE_E4M3)
+
+/* How results of a form in a mode become such codes: what gpu_encode chooses for most. */
+static constexpr __host__ __device__ int encode_of(int form, int rule, int mode, int counts, int code)
 {
-    if (form != GPU_FORM_FAST)
-        return form == GPU_FORM_POWER     ? GPU_ENCODE_POWER
-               : form == GPU_FORM_WRAPPED ? GPU_ENCODE_QUICK
-               : form == GPU_FORM_POSIT   ? GPU_ENCODE_POSIT
-               : form == GPU_FORM_AFFINE  ? GPU_ENCODE_AFFINE
-                                          : GPU_ENCODE_FLOAT;
-    if (mode == FPEMU_MODE_RNE && !counts &&
-        (rule == CORE_RULE_SHIFTER_PASS || rule == CORE_RULE_SHIFTER_STOP || rule == CORE_RULE_EVEN))
+    const bool direct = mode == FPEMU_MODE_RNE && !counts;
+    if (code >> 4)
+        return code >> 4;
+    switch (form) {
+    case GPU_FORM_FAST: break;
+    case GPU_FORM_POWER: return GPU_ENCODE_POWER;
+    case GPU_FORM_WRAPPED: return GPU_ENCODE_QUICK;
+    case GPU_FORM_POSIT: return direct ? GPU_ENCODE_DIRECT : GPU_ENCODE_POSIT;
+    case GPU_FORM_AFFINE: return GPU_ENCODE_AFFINE;
+    default: return GPU_ENCODE_FLOAT;
+    }
+    if (direct && (rule == CORE_RULE_SHIFTER_PASS || rule == CORE_RULE_SHIFTER_STOP || rule == CORE_RULE_EVEN))
         return GPU_ENCODE_DIRECT;
     return rule == CORE_RULE_EVEN ? GPU_ENCODE_QUICK : GPU_ENCODE_FAST;
 }
@@ -75,8 +86,8 @@ template <int counts, class Job> static __device__ __forceinline__ void with_bin
     }
 }
 
-/* What a kernel may know at compile time: form and mode, the rule of fast forms, the type of the input and the bytes of a
- * code (0: values of the same type). apart: a lane has every 32nd element. */
+/* What a kernel may know at compile time: form and mode, the rule of fast forms, the type of the input and what codes
+ * come of it (none: values of the same type). apart: a lane has every 32nd element. */
 template <class Job, int form, int rule, int mode, int type, int code, bool apart, int counts>
 static __global__ void __launch_bounds__(THREADS, counts ? COUNTING_BLOCKS : BLOCKS)
     known(const __grid_constant__ Job job)
@@ -85,13 +96,13 @@ static __global__ void __launch_bounds__(THREADS, counts ? COUNTING_BLOCKS : BLO
         .form = form,
         .rule = rule,
         .mode = mode,
-        .encode = code ? encode_of(form, rule, mode, counts) : GPU_ENCODE_NOT,
+        .encode = code ? encode_of(form, rule, mode, counts, code) : GPU_ENCODE_NOT,
         .counts = counts,
         .random = apart ? GPU_RANDOM_ANY : GPU_RANDOM_WORDS,
         .x_type = type,
         .y_type = code ? GPU_CODES : type,
         .x_size = size_of(type),
-        .y_size = code ? code : size_of(type),
+        .y_size = code ? code & 15 : size_of(type),
         .known = 1,
         .quads = !apart,
     };
@@ -149,23 +160,27 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) decode(const __grid_co
 
 template <class Job> using kernel = void (*)(Job);
 
-/* Whether there is a kernel for that: the common for most, the uncommon for few. */
+/* Whether there is a kernel for that: for most that is common, and some that is not. */
 static constexpr bool is_known(int form, int rule, int mode, int type, int code, int counts)
 {
     const bool common = mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR, narrow = type == GPU_BF16 || type == GPU_F16;
-    if (code == 8 && type != GPU_F64)
-        return false;
-    if (form == GPU_FORM_POWER || form == GPU_FORM_AFFINE)
-        return type == GPU_F32 && code < 2 && !counts;
-    if (form == GPU_FORM_POSIT && !counts)
-        return code < 8;
-    if (form != GPU_FORM_FAST)
-        return type == GPU_F64 ? !code && !counts : type == GPU_F32 && code < 2 - (counts != 0);
-    if (counts)
-        return common ? code < (type == GPU_F32 ? 2 : 1) : type == GPU_F32 && !code;
-    if (mode == FPEMU_MODE_RTZ)
-        return code <= (type == GPU_F32 ? 2 : 0);
-    return common ? code < 2 || !narrow : type == GPU_F32 && code < 2;
+    const bool full = rule == CORE_RULE_FULL_RANGE, even = rule == CORE_RULE_EVEN;
+    if (form != GPU_FORM_FAST) {
+        if (form == GPU_FORM_POSIT && !counts)
+            return code < 8;
+        if (form == GPU_FORM_POWER || form == GPU_FORM_AFFINE)
+            return type == GPU_F32 && code < 2 && !counts;
+        return type == GPU_F64 ? !code && !counts : type == GPU_F32 && code < (counts ? 1 : 2);
+    }
+    switch (code) {
+    case 0: return type == GPU_F32 || common || (mode == FPEMU_MODE_RTZ && !counts);
+    case 1: return !full && (common ? !counts || type == GPU_F32 : even && type == GPU_F32 && !counts);
+    case BF16_CODE: return full && type == GPU_F32 && !counts;
+    case F16_CODE: return !full && !even && type == GPU_F32 && !counts;
+    case E5M2_CODE:
+    case E4M3_CODE: return !full && !even && type != GPU_F64 && (type == GPU_F32 ? common || !counts : common && !counts);
+    default: return common && !narrow && !counts; /* 2, 4 and 8 */
+    }
 }
 
 template <int form, int rule, int mode, int counts, int type, int code, class Job>
@@ -190,18 +205,29 @@ template <int form, int rule, int mode, int counts>
 static kernel<gpu_quantize_job32> of_form(const gpu_quantize_job32 *job)
 {
     const gpu_quantize_call *const j = &job->call;
-    const int codes = j->y_type == GPU_CODES;
-    if (codes && j->encode != encode_of(form, rule, mode, counts))
+    const int made = j->encode >= GPU_ENCODE_BF16 && j->encode <= GPU_ENCODE_E4M3 ? j->encode : 0;
+    const int code = j->y_type == GPU_CODES ? CODE((int)j->y_size, made) : 0;
+    if (code && j->encode != encode_of(form, rule, mode, counts, code))
         return NULL;
-#define ARRAYS(type, code)                                                                                                 if (j->x_type == type && (codes ? j->y_size : 0) == code)                                                              return of_arrays<form, rule, mode, counts, type, code>(job)
+#define ARRAYS(type, of)                                                                                               \
+    if (j->x_type == type && code == of)                                                                               \
+    return of_arrays<form, rule, mode, counts, type, of>(job)
     ARRAYS(GPU_F32, 0);
     ARRAYS(GPU_F32, 1);
     ARRAYS(GPU_F32, 2);
     ARRAYS(GPU_F32, 4);
+    ARRAYS(GPU_F32, BF16_CODE);
+    ARRAYS(GPU_F32, F16_CODE);
+    ARRAYS(GPU_F32, E5M2_CODE);
+    ARRAYS(GPU_F32, E4M3_CODE);
     ARRAYS(GPU_BF16, 0);
     ARRAYS(GPU_BF16, 1);
+    ARRAYS(GPU_BF16, E5M2_CODE);
+    ARRAYS(GPU_BF16, E4M3_CODE);
     ARRAYS(GPU_F16, 0);
     ARRAYS(GPU_F16, 1);
+    ARRAYS(GPU_F16, E5M2_CODE);
+    ARRAYS(GPU_F16, E4M3_CODE);
     return NULL;
 }
 
@@ -209,8 +235,8 @@ template <int form, int rule, int mode, int counts>
 static kernel<gpu_quantize_job64> of_form(const gpu_quantize_job64 *job)
 {
     const gpu_quantize_call *const j = &job->call;
-    const int codes = j->y_type == GPU_CODES;
-    if (codes && j->encode != encode_of(form, rule, mode, counts))
+    const int code = j->y_type == GPU_CODES ? (int)j->y_size : 0;
+    if (code && j->encode != encode_of(form, rule, mode, counts, code))
         return NULL;
     ARRAYS(GPU_F64, 0);
     ARRAYS(GPU_F64, 1);

@@ -70,7 +70,11 @@ enum {
 enum {
     GPU_ENCODE_NOT,    /* values */
     GPU_ENCODE_ANY,    /* codes, by whatever rule the format has */
-    GPU_ENCODE_FAST,   /* core_encode_fast */
+    GPU_ENCODE_FAST,   /* core_encode_fast, or of a format that devices convert to, which is right for its values: */
+    GPU_ENCODE_BF16,
+    GPU_ENCODE_F16,
+    GPU_ENCODE_E5M2,
+    GPU_ENCODE_E4M3,
     GPU_ENCODE_FIXED,  /* core_encode_fixed, or */
     GPU_ENCODE_QUICK,  /* core_fixed_quick_code */
     GPU_ENCODE_FLOAT,  /* core_encode_float */
@@ -118,10 +122,12 @@ typedef struct gpu_strips {
 } gpu_strips;
 
 #define gpu_add_up CARRIER(gpu_add_up)
+#define gpu_byte_codes CARRIER(gpu_byte_codes)
 #define gpu_case_of CARRIER(gpu_case_of)
 #define gpu_case_of_decode CARRIER(gpu_case_of_decode)
 #define gpu_count_four CARRIER(gpu_count_four)
 #define gpu_count_past CARRIER(gpu_count_past)
+#define gpu_converts CARRIER(gpu_converts)
 #define gpu_encode CARRIER(gpu_encode)
 #define gpu_give_four CARRIER(gpu_give_four)
 #define gpu_is_over CARRIER(gpu_is_over)

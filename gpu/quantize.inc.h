@@ -28,6 +28,23 @@ FPEMU_FN int gpu_short_form(gpu_quantize_job *j)
     return gpu_form(p);
 }
 
+/* The format whose codes these are, of those that devices convert to, as above; GPU_ENCODE_FAST: none. */
+FPEMU_FN int gpu_converts(const core_coder *c)
+{
+    const int least = (int)(c->emin_bits >> CARRIER_MANTISSA) - CARRIER_BIAS, sign = c->sign == (c->mask >> 1) + 1;
+    if (CARRIER_BITS != 32 || !c->has_nan || !sign || !c->has_negative_zero)
+        return GPU_ENCODE_FAST;
+    if (c->bits == 16 && c->m == 7 && least == -126 && c->nan[0] == 0x7fc0 && c->infinite[0] == 0x7f80)
+        return GPU_ENCODE_BF16;
+    if (c->bits == 16 && c->m == 10 && least == -14 && c->nan[0] == 0x7e00 && c->infinite[0] == 0x7c00)
+        return GPU_ENCODE_F16;
+    if (c->bits == 8 && c->m == 2 && least == -14 && c->nan[0] == 0x7f && c->infinite[0] == 0x7c)
+        return GPU_ENCODE_E5M2;
+    if (c->bits == 8 && c->m == 3 && least == -6 && c->nan[0] == 0x7f && !c->has_infinity)
+        return GPU_ENCODE_E4M3;
+    return GPU_ENCODE_FAST;
+}
+
 /* How results of a job become its output; makes what that takes. */
 FPEMU_FN int gpu_encode(gpu_quantize_job *j, int form)
 {
@@ -35,8 +52,14 @@ FPEMU_FN int gpu_encode(gpu_quantize_job *j, int form)
     const int one_nan = c->nan[0] == c->nan[1] && c->made_nan[0] == c->nan[0] && c->made_nan[1] == c->nan[0];
     if (j->call.y_type != GPU_CODES)
         return GPU_ENCODE_NOT;
+    if (form == GPU_FORM_FAST && c->fast_encode && gpu_converts(c) != GPU_ENCODE_FAST)
+        return gpu_converts(c);
     if (form == GPU_FORM_FAST && !j->call.counts && core_direct_make(&j->direct, &j->plan, c))
         return GPU_ENCODE_DIRECT;
+    if (form == GPU_FORM_POSIT && !j->call.counts && core_posit_codes_quickly(c)) {
+        j->direct.nan = (uintw)core_encode(c, CARRIER_NAN, j->plan.nan[0]);
+        return GPU_ENCODE_DIRECT;
+    }
     if (c->fast_encode)
         return GPU_ENCODE_FAST;
     if (c->kind == FPEMU_KIND_FLOAT && c->bits <= CARRIER_BITS)
@@ -100,7 +123,13 @@ GPU_PART uint64_t gpu_result(const gpu_quantize_job *j, gpu_case c, uintw u, uin
 {
     switch (c.encode) {
     case GPU_ENCODE_DIRECT:
+        if (c.form == GPU_FORM_POSIT)
+            return core_posit_direct_code(&j->plan, (uintw)j->coder.mask, j->direct.nan, u);
         return c.rule == CORE_RULE_EVEN ? core_direct_even_code(&j->direct, u) : core_direct_code(&j->direct, u);
+    case GPU_ENCODE_BF16:
+    case GPU_ENCODE_F16:
+    case GPU_ENCODE_E5M2:
+    case GPU_ENCODE_E4M3:
     case GPU_ENCODE_FAST: return core_encode_fast(&j->coder, u, v);
     case GPU_ENCODE_QUICK: return core_fixed_quick_code(&j->coder, j->count, u, v);
     case GPU_ENCODE_FIXED: return core_encode_fixed(&j->coder, u, v);
@@ -295,13 +324,47 @@ FPEMU_FN void gpu_store_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, 
         UNROLLED for (unsigned k = 0; k < 4; k++) gpu_store_code(j->call.y, c.y_size, i + 32 * k, element[k]);
 }
 
+/* Codes of four values of a format that devices convert to, the first one lowest. */
+FPEMU_FN uint32_t gpu_byte_codes(const gpu_quantize_job *j, int encode, const uintw v[4])
+{
+#if CARRIER_BITS == 32 && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+    if (encode == GPU_ENCODE_E4M3) {
+        uint16_t low, high;
+        asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(low) : "f"(core_value(v[1])), "f"(core_value(v[0])));
+        asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(high) : "f"(core_value(v[3])), "f"(core_value(v[2])));
+        return low | (uint32_t)high << 16;
+    }
+    /* e5m2: the upper bytes of binary16, which has infinity; its NaN is 7fff here */
+    uint32_t low, high;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(low) : "f"(core_value(v[1])), "f"(core_value(v[0])));
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(high) : "f"(core_value(v[3])), "f"(core_value(v[2])));
+    return __byte_perm(low, high, 0x7531);
+#else
+    uint32_t codes = 0;
+    (void)encode;
+    UNROLLED for (unsigned k = 0; k < 4; k++) codes |= (uint32_t)core_encode_fast(&j->coder, 0, v[k]) << 8 * k;
+    return codes;
+#endif
+}
+
 /* Results for inputs u: codes, or values v that rules gave without compatibility settings. */
 FPEMU_FN void gpu_give_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, const uintw u[4], const uintw v[4])
 {
     uint64_t element[4];
 #if CARRIER_BITS == 32
-    if (c.y_type == GPU_BF16 || c.y_type == GPU_F16) {
-        const uint32_t pair[2] = {gpu_narrow_two(c.y_type, v[0], v[1]), gpu_narrow_two(c.y_type, v[2], v[3])};
+    const int type = c.encode == GPU_ENCODE_BF16 ? GPU_BF16 : c.encode == GPU_ENCODE_F16 ? GPU_F16 : c.y_type;
+    if (c.encode == GPU_ENCODE_E5M2 || c.encode == GPU_ENCODE_E4M3) {
+        const uint32_t codes = gpu_byte_codes(j, c.encode, v);
+        if (c.quads) {
+            gpu_store_bytes(j->call.y, i, codes);
+            return;
+        }
+        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = codes >> 8 * k & 0xff;
+        gpu_store_four(j, c, i, element);
+        return;
+    }
+    if (type == GPU_BF16 || type == GPU_F16) {
+        const uint32_t pair[2] = {gpu_narrow_two(type, v[0], v[1]), gpu_narrow_two(type, v[2], v[3])};
         if (c.quads) {
             gpu_store_pairs(j->call.y, i, pair);
             return;
