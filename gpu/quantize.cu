@@ -12,6 +12,7 @@
 #define F16_CODE CODE(2, GPU_ENCODE_F16)
 #define E5M2_CODE CODE(1, GPU_ENCODE_E5M2)
 #define E4M3_CODE CODE(1, GPU_ENCODE_E4M3)
+#define FEW_CODES CODE(0, GPU_ENCODE_FEW) /* of any size */
 
 /* How results of a form in a mode become such codes: what gpu_encode chooses for most. */
 static constexpr __host__ __device__ int encode_of(int form, int rule, int mode, int counts, int code)
@@ -98,11 +99,11 @@ static __global__ void __launch_bounds__(THREADS, counts ? COUNTING_BLOCKS : BLO
         .mode = mode,
         .encode = code ? encode_of(form, rule, mode, counts, code) : GPU_ENCODE_NOT,
         .counts = counts,
-        .random = apart ? GPU_RANDOM_ANY : GPU_RANDOM_WORDS,
+        .random = apart && type != GPU_F64 ? GPU_RANDOM_ANY : GPU_RANDOM_WORDS,
         .x_type = type,
         .y_type = code ? GPU_CODES : type,
-        .x_size = size_of(type),
-        .y_size = code ? code & 15 : size_of(type),
+        .x_size = (uint32_t)size_of(type),
+        .y_size = code == FEW_CODES ? job.call.y_size : code ? code & 15 : (uint32_t)size_of(type),
         .known = 1,
         .quads = !apart,
     };
@@ -148,7 +149,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS) decode(const __grid_co
     gpu_case c = case_of_decode(&job);
     c.known = c.quads = 0;
     if (size) {
-        c.known = c.quads = 1;
+        c.known = 1;
+        c.quads = type != GPU_F64;
         c.form = form;
         c.x_size = size;
         c.y_type = type;
@@ -172,29 +174,41 @@ static constexpr bool is_known(int form, int rule, int mode, int type, int code,
             return type == GPU_F32 && code < 2 && !counts;
         return type == GPU_F64 ? !code && !counts : type == GPU_F32 && code < (counts ? 1 : 2);
     }
+    if (counts)
+        return code == 0 ? common || type == GPU_F32 : code == FEW_CODES && type == GPU_F32;
     switch (code) {
-    case 0: return type == GPU_F32 || common || (mode == FPEMU_MODE_RTZ && !counts);
-    case 1: return !full && (common ? !counts || type == GPU_F32 : even && type == GPU_F32 && !counts);
-    case BF16_CODE: return full && type == GPU_F32 && !counts;
-    case F16_CODE: return !full && !even && type == GPU_F32 && !counts;
+    case 0: return type == GPU_F32 || common || mode == FPEMU_MODE_RTZ;
+    case 1: return !full && common && (!narrow || mode == FPEMU_MODE_RNE);
+    case BF16_CODE: return full && common && type == GPU_F32;
+    case F16_CODE:
     case E5M2_CODE:
-    case E4M3_CODE: return !full && !even && type != GPU_F64 && (type == GPU_F32 ? common || !counts : common && !counts);
-    default: return common && !narrow && !counts; /* 2, 4 and 8 */
+    case E4M3_CODE: return !full && !even && common && type == GPU_F32;
+    case FEW_CODES: return type == GPU_F32 ? mode != FPEMU_MODE_RNE : narrow && common;
+    default: return common && !narrow; /* 2, 4 and 8 */
     }
+}
+
+/* Whether there is also one for elements apart: where arrays are not aligned or random words not an element's own. */
+static constexpr bool is_known_apart(int form, int mode, int type, int code, int counts)
+{
+    return form == GPU_FORM_FAST && type == GPU_F32 &&
+           (mode == FPEMU_MODE_SR ? code == 0 || code == FEW_CODES : mode == FPEMU_MODE_RNE && code == 0 && !counts);
 }
 
 template <int form, int rule, int mode, int counts, int type, int code, class Job>
 static kernel<Job> of_arrays(const Job *job)
 {
+    constexpr bool common = mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR;
     if constexpr (counts == GPU_COUNT_ALL) {
-        if constexpr (form == GPU_FORM_FAST && type == GPU_F32 && !code && (mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR))
+        if constexpr (form == GPU_FORM_FAST && type == GPU_F32 && !code && common)
             return known<Job, form, rule, mode, type, code, true, counts>;
-    } else if constexpr (is_known(form, rule, mode, type, code, counts)) {
+    } else {
         const gpu_quantize_call *const j = &job->call;
-        if (j->phase != GPU_NO_QUADS && (mode < FPEMU_MODE_SR || gpu_random_of(&j->random) == GPU_RANDOM_WORDS))
-            return known<Job, form, rule, mode, type, code, false, counts>;
-        if constexpr (form == GPU_FORM_FAST && type == GPU_F32 && !code && !counts &&
-                      (mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR))
+        const bool words = mode < FPEMU_MODE_SR || gpu_random_of(&j->random) == GPU_RANDOM_WORDS;
+        if constexpr (is_known(form, rule, mode, type, code, counts))
+            if (words && (type == GPU_F64 || j->phase != GPU_NO_QUADS)) /* two vectors of doubles lie no better */
+                return known<Job, form, rule, mode, type, code, type == GPU_F64, counts>;
+        if constexpr (is_known_apart(form, mode, type, code, counts))
             return known<Job, form, rule, mode, type, code, true, counts>;
     }
     return NULL;
@@ -207,28 +221,32 @@ static kernel<gpu_quantize_job32> of_form(const gpu_quantize_job32 *job)
     const gpu_quantize_call *const j = &job->call;
     const int made = j->encode >= GPU_ENCODE_BF16 && j->encode <= GPU_ENCODE_E4M3 ? j->encode : 0;
     const int code = j->y_type == GPU_CODES ? CODE((int)j->y_size, made) : 0;
-    if (code && j->encode != encode_of(form, rule, mode, counts, code))
-        return NULL;
-#define ARRAYS(type, of)                                                                                               \
-    if (j->x_type == type && code == of)                                                                               \
-    return of_arrays<form, rule, mode, counts, type, of>(job)
-    ARRAYS(GPU_F32, 0);
-    ARRAYS(GPU_F32, 1);
-    ARRAYS(GPU_F32, 2);
-    ARRAYS(GPU_F32, 4);
-    ARRAYS(GPU_F32, BF16_CODE);
-    ARRAYS(GPU_F32, F16_CODE);
-    ARRAYS(GPU_F32, E5M2_CODE);
-    ARRAYS(GPU_F32, E4M3_CODE);
-    ARRAYS(GPU_BF16, 0);
-    ARRAYS(GPU_BF16, 1);
-    ARRAYS(GPU_BF16, E5M2_CODE);
-    ARRAYS(GPU_BF16, E4M3_CODE);
-    ARRAYS(GPU_F16, 0);
-    ARRAYS(GPU_F16, 1);
-    ARRAYS(GPU_F16, E5M2_CODE);
-    ARRAYS(GPU_F16, E4M3_CODE);
-    return NULL;
+    const bool few = made || j->encode == GPU_ENCODE_FAST || j->encode == GPU_ENCODE_QUICK;
+    kernel<gpu_quantize_job32> k = NULL;
+#define ARRAYS(from, to)                                                                                               \
+    if (j->x_type == from && code == to)                                                                               \
+        k = of_arrays<form, rule, mode, counts, from, to>(job)
+    if (!code || j->encode == encode_of(form, rule, mode, counts, code)) {
+        ARRAYS(GPU_F32, 0);
+        ARRAYS(GPU_F32, 1);
+        ARRAYS(GPU_F32, 2);
+        ARRAYS(GPU_F32, 4);
+        ARRAYS(GPU_F32, BF16_CODE);
+        ARRAYS(GPU_F32, F16_CODE);
+        ARRAYS(GPU_F32, E5M2_CODE);
+        ARRAYS(GPU_F32, E4M3_CODE);
+        ARRAYS(GPU_BF16, 0);
+        ARRAYS(GPU_BF16, 1);
+        ARRAYS(GPU_F16, 0);
+        ARRAYS(GPU_F16, 1);
+    }
+    if (k || !code || !few || form != GPU_FORM_FAST)
+        return k;
+    switch (j->x_type) {
+    case GPU_F32: return of_arrays<form, rule, mode, counts, GPU_F32, FEW_CODES>(job);
+    case GPU_BF16: return of_arrays<form, rule, mode, counts, GPU_BF16, FEW_CODES>(job);
+    default: return of_arrays<form, rule, mode, counts, GPU_F16, FEW_CODES>(job);
+    }
 }
 
 template <int form, int rule, int mode, int counts>
@@ -236,6 +254,7 @@ static kernel<gpu_quantize_job64> of_form(const gpu_quantize_job64 *job)
 {
     const gpu_quantize_call *const j = &job->call;
     const int code = j->y_type == GPU_CODES ? (int)j->y_size : 0;
+    kernel<gpu_quantize_job64> k = NULL;
     if (code && j->encode != encode_of(form, rule, mode, counts, code))
         return NULL;
     ARRAYS(GPU_F64, 0);
@@ -243,7 +262,7 @@ static kernel<gpu_quantize_job64> of_form(const gpu_quantize_job64 *job)
     ARRAYS(GPU_F64, 4);
     ARRAYS(GPU_F64, 8);
 #undef ARRAYS
-    return NULL;
+    return k;
 }
 
 /* Of the rules that a mode has: what overflows passes over in some, and stops before infinity in others. */
@@ -342,7 +361,7 @@ template <class Job> static fpemu_cuda_status launch(const Job *job, fpemu_cuda_
 
 template <class Job, int form, int type> static kernel<Job> decode_of(const Job *job)
 {
-    if (job->call.phase != GPU_NO_QUADS)
+    if (type == GPU_F64 || job->call.phase != GPU_NO_QUADS)
         switch (job->call.x_size) {
         case 1: return decode<Job, form, 1, type>;
         case 2: return decode<Job, form, 2, type>;

@@ -75,6 +75,7 @@ enum {
     GPU_ENCODE_F16,
     GPU_ENCODE_E5M2,
     GPU_ENCODE_E4M3,
+    GPU_ENCODE_FEW,    /* of a case: core_encode_fast, such a format or core_fixed_quick_code, as the job says */
     GPU_ENCODE_FIXED,  /* core_encode_fixed, or */
     GPU_ENCODE_QUICK,  /* core_fixed_quick_code */
     GPU_ENCODE_FLOAT,  /* core_encode_float */

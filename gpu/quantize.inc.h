@@ -94,7 +94,10 @@ FPEMU_FN gpu_case gpu_case_of(const gpu_quantize_job *j, int counts)
     c.form = j->call.form;
     c.rule = j->plan.rule;
     c.mode = j->plan.mode;
-    c.encode = j->call.encode;
+    c.encode = counts && (j->call.encode == GPU_ENCODE_QUICK ||
+                          (j->call.encode >= GPU_ENCODE_FAST && j->call.encode <= GPU_ENCODE_E4M3))
+                   ? GPU_ENCODE_FEW
+                   : j->call.encode;
     c.counts = counts;
     c.random = gpu_random_of(&j->call.random);
     c.x_type = j->call.x_type;
@@ -126,6 +129,9 @@ GPU_PART uint64_t gpu_result(const gpu_quantize_job *j, gpu_case c, uintw u, uin
         if (c.form == GPU_FORM_POSIT)
             return core_posit_direct_code(&j->plan, (uintw)j->coder.mask, j->direct.nan, u);
         return c.rule == CORE_RULE_EVEN ? core_direct_even_code(&j->direct, u) : core_direct_code(&j->direct, u);
+    case GPU_ENCODE_FEW:
+        return j->call.encode == GPU_ENCODE_QUICK ? core_fixed_quick_code(&j->coder, j->count, u, v)
+                                                  : core_encode_fast(&j->coder, u, v);
     case GPU_ENCODE_BF16:
     case GPU_ENCODE_F16:
     case GPU_ENCODE_E5M2:
@@ -350,11 +356,12 @@ FPEMU_FN uint32_t gpu_byte_codes(const gpu_quantize_job *j, int encode, const ui
 /* Results for inputs u: codes, or values v that rules gave without compatibility settings. */
 FPEMU_FN void gpu_give_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, const uintw u[4], const uintw v[4])
 {
+    const int encode = c.encode == GPU_ENCODE_FEW ? j->call.encode : c.encode;
     uint64_t element[4];
 #if CARRIER_BITS == 32
-    const int type = c.encode == GPU_ENCODE_BF16 ? GPU_BF16 : c.encode == GPU_ENCODE_F16 ? GPU_F16 : c.y_type;
-    if (c.encode == GPU_ENCODE_E5M2 || c.encode == GPU_ENCODE_E4M3) {
-        const uint32_t codes = gpu_byte_codes(j, c.encode, v);
+    const int type = encode == GPU_ENCODE_BF16 ? GPU_BF16 : encode == GPU_ENCODE_F16 ? GPU_F16 : c.y_type;
+    if (encode == GPU_ENCODE_E5M2 || encode == GPU_ENCODE_E4M3) {
+        const uint32_t codes = gpu_byte_codes(j, encode, v);
         if (c.quads) {
             gpu_store_bytes(j->call.y, i, codes);
             return;
@@ -374,7 +381,12 @@ FPEMU_FN void gpu_give_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, c
         return;
     }
 #endif
-    UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_result(j, c, u[k], v[k], 0);
+    if (c.encode == GPU_ENCODE_FEW && encode != GPU_ENCODE_QUICK) /* asked once for four */
+        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = core_encode_fast(&j->coder, u[k], v[k]);
+    else if (c.encode == GPU_ENCODE_FEW)
+        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = core_fixed_quick_code(&j->coder, j->count, u[k], v[k]);
+    else
+        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_result(j, c, u[k], v[k], 0);
     gpu_store_four(j, c, i, element);
 }
 
@@ -407,19 +419,22 @@ FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, ui
         return;
     }
     uint64_t element[4] = {0, 0, 0, 0};
+    uintw v[4] = {0, 0, 0, 0};
     NOT_UNROLLED for (unsigned k = 0; k < 4; k++)
     {
-        const uintw v = gpu_round_element(j, c, u[0], r[0], &over, &q);
-        if (c.counts && c.form != GPU_FORM_GENERAL)
-            over = gpu_is_over(j, c, u[0], r[0]);
-        if (c.counts)
-            gpu_count(j, sums, bins, lane, sum, u[0], v, over);
+        const uintw from = u[0], y = gpu_round_element(j, c, from, r[0], &over, &q);
+        if (c.counts && c.form == GPU_FORM_GENERAL)
+            gpu_count(j, sums, bins, lane, sum, from, y, over);
         element[0] = element[1], element[1] = element[2], element[2] = element[3];
-        element[3] = gpu_result(j, c, u[0], v, q);
-        u[0] = u[1], u[1] = u[2], u[2] = u[3];
-        r[0] = r[1], r[1] = r[2], r[2] = r[3];
+        element[3] = gpu_result(j, c, from, y, q);
+        u[0] = u[1], u[1] = u[2], u[2] = u[3], u[3] = from;
+        v[0] = v[1], v[1] = v[2], v[2] = v[3], v[3] = y;
+        const uint32_t bits = r[0];
+        r[0] = r[1], r[1] = r[2], r[2] = r[3], r[3] = bits;
     }
     gpu_store_four(j, c, i, element);
+    if (c.counts && c.form != GPU_FORM_GENERAL)
+        gpu_count_four(j, c, sums, bins, lane, sum, u, v, r);
 }
 
 /* Strips of a piece, two at a time, so that more is under way: four of narrow elements. */
@@ -480,13 +495,13 @@ FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, gpu_case c, uint32_t *bins
     const uint64_t begin = j->call.offset, end = begin + j->call.n;
     const uint64_t piece = c.counts == GPU_COUNT_ALL ? GPU_SUM_PIECE : j->call.piece;
     const int sums = c.counts == GPU_COUNT_ALL && (j->call.counts->want & FPEMU_STATS_SUMS);
-    const uint64_t phase = c.quads ? (begin + j->call.phase) & 3 : GPU_NO_QUADS;
+    const uint64_t phase = c.quads ? (begin + j->call.phase) & 3 : GPU_NO_QUADS, last_piece = (end - 1) / piece;
     gpu_words words = gpu_words_none();
     uint32_t pieces = 0;
     gpu_lane lane[LANES];
     double sum[LANES][3];
     FOR_LANES(l) gpu_lane_begin(&OF(lane, l));
-    for (uint64_t b = begin / piece + warp; b * piece < end; b += warps) {
+    for (uint64_t b = begin / piece + warp; b <= last_piece; b += warps) {
         const uint64_t from = b * piece < begin ? begin : b * piece, to = (b + 1) * piece < end ? (b + 1) * piece : end;
         const gpu_strips strips = gpu_strips_of(from, to, phase);
         if (c.mode >= FPEMU_MODE_SR)
@@ -510,11 +525,9 @@ FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, gpu_case c, uint32_t *bins
                 if (lanes_writer())
                     gpu_add_exact(j->call.counts, k, total);
             }
-        if (c.counts && (++pieces & 0xfff) == 0)
+        if (c.counts && ((++pieces & 0xfff) == 0 || last_piece - b < warps))
             gpu_lane_flush(lane, j->call.counts);
     }
-    if (c.counts)
-        gpu_lane_flush(lane, j->call.counts);
 }
 
 /* What a call that decodes decides once. */
