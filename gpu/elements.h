@@ -75,6 +75,19 @@ FPEMU_FN uint64_t gpu_load_code(const void *from, uint32_t size, uint64_t i)
 /* Four neighbours at once, from element i on: as many bytes, 16 at most, are what their address is a multiple of. Here
  * that is checked, since a device stops at it. */
 #ifdef __CUDA_ARCH__
+/* Written so that no compiler makes several stores of one, which it does with make_uint4. */
+FPEMU_FN void gpu_store_two(void *to, uint32_t a, uint32_t b)
+{
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" : : "l"(__cvta_generic_to_global(to)), "r"(a), "r"(b));
+}
+
+FPEMU_FN void gpu_store_vector(void *to, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "r"(a), "r"(b), "r"(c), "r"(d));
+}
+
 FPEMU_FN void gpu_store_quad(void *to, uint32_t size, uint64_t i, const uint64_t c[4])
 {
     switch (size) {
@@ -83,15 +96,17 @@ FPEMU_FN void gpu_store_quad(void *to, uint32_t size, uint64_t i, const uint64_t
             (uint32_t)c[0] | (uint32_t)c[1] << 8 | (uint32_t)c[2] << 16 | (uint32_t)c[3] << 24;
         break;
     case 2:
-        *(uint2 *)((uint16_t *)to + i) =
-            make_uint2((uint32_t)c[0] | (uint32_t)c[1] << 16, (uint32_t)c[2] | (uint32_t)c[3] << 16);
+        gpu_store_two((uint16_t *)to + i, (uint32_t)c[0] | (uint32_t)c[1] << 16,
+                      (uint32_t)c[2] | (uint32_t)c[3] << 16);
         break;
     case 4:
-        *(uint4 *)((uint32_t *)to + i) = make_uint4((uint32_t)c[0], (uint32_t)c[1], (uint32_t)c[2], (uint32_t)c[3]);
+        gpu_store_vector((uint32_t *)to + i, (uint32_t)c[0], (uint32_t)c[1], (uint32_t)c[2], (uint32_t)c[3]);
         break;
     default:
-        ((ulonglong2 *)((uint64_t *)to + i))[0] = make_ulonglong2(c[0], c[1]);
-        ((ulonglong2 *)((uint64_t *)to + i))[1] = make_ulonglong2(c[2], c[3]);
+        gpu_store_vector((uint64_t *)to + i, (uint32_t)c[0], (uint32_t)(c[0] >> 32), (uint32_t)c[1],
+                         (uint32_t)(c[1] >> 32));
+        gpu_store_vector((uint64_t *)to + i + 2, (uint32_t)c[2], (uint32_t)(c[2] >> 32), (uint32_t)c[3],
+                         (uint32_t)(c[3] >> 32));
     }
 }
 
@@ -124,7 +139,7 @@ FPEMU_FN void gpu_load_quad(const void *from, uint32_t size, uint64_t i, uint64_
 /* Four words of 16 bits, two by two; and four of 8 bits. */
 FPEMU_FN void gpu_store_pairs(void *to, uint64_t i, const uint32_t pair[2])
 {
-    *(uint2 *)((uint16_t *)to + i) = make_uint2(pair[0], pair[1]);
+    gpu_store_two((uint16_t *)to + i, pair[0], pair[1]);
 }
 
 FPEMU_FN void gpu_store_bytes(void *to, uint64_t i, uint32_t bytes)

@@ -12,8 +12,10 @@
 typedef struct gpu_lane {
     uint32_t counter[GPU_COUNTERS];
     uint64_t max_abs, not_min_abs, max_error;
-    uint32_t largest, least, near; /* of binary32 inputs: bits of the largest, 0 less those of the smallest, and the
-                                      largest error as binary32 rounds it: no smaller one can become max_error */
+    uint32_t largest, least; /* of binary32 inputs: bits of the largest, and 0 less those of the smallest */
+    uint32_t error;          /* of errors that binary32 has without error, the largest */
+    uint32_t near;           /* the last binary32 number up to max_error, or to another lane's: no error that binary32
+                                rounds to a smaller one is larger, nor one that it has and that is no larger */
     uint64_t philox_counter;
     uint32_t philox[4], philox_valid;
 } gpu_lane;
@@ -23,7 +25,7 @@ FPEMU_FN void gpu_lane_clear(gpu_lane *l)
     for (int k = 0; k < GPU_COUNTERS; k++)
         l->counter[k] = 0;
     l->max_abs = l->not_min_abs = l->max_error = 0;
-    l->largest = l->least = l->near = 0;
+    l->largest = l->least = l->error = l->near = 0;
 }
 
 FPEMU_FN void gpu_lane_begin(gpu_lane *l)
@@ -41,24 +43,33 @@ FPEMU_FN void gpu_lane_extrema(gpu_lane *l, double x, double d)
     l->max_error = e > l->max_error ? e : l->max_error;
 }
 
+/* The error of one binary32 number, if it is larger than others. */
+FPEMU_FN void gpu_lane_error32(gpu_lane *l, float x, float y)
+{
+    const double d = (double)x - (double)y;
+    const uint64_t e = core_bits64(d) & (~UINT64_C(0) >> 1);
+    if (e <= l->max_error)
+        return;
+    const float nearest = (float)core_value64(e);
+    l->max_error = e;
+    l->near = core_bits32(nearest) - ((double)nearest > core_value64(e));
+}
+
 /* The same in binary32; infinite: y is no finite number. */
 FPEMU_FN void gpu_lane_extrema32(gpu_lane *l, float x, float y, int infinite)
 {
     const uint32_t a = core_bits32(x) & 0x7fffffffu, near = core_bits32(x - y) & 0x7fffffffu;
     l->largest = a > l->largest ? a : l->largest;
     l->least = 0 - a > l->least ? 0 - a : l->least;
-    if (near < l->near || near == 0 || infinite)
-        return;
-    const double d = (double)x - (double)y;
-    const uint64_t e = core_bits64(d) & (~UINT64_C(0) >> 1);
-    l->near = near;
-    l->max_error = e > l->max_error ? e : l->max_error;
+    if (near >= l->near && near != 0 && !infinite)
+        gpu_lane_error32(l, x, y);
 }
 
-/* As gpu_lane_extrema32 for four finite numbers and finite results. */
-FPEMU_FN void gpu_lane_extrema_of_four(gpu_lane *l, const uint32_t u[4], const uint32_t v[4])
+/* As gpu_lane_extrema32 for four finite numbers and finite results; exact: binary32 has all their differences. */
+FPEMU_FN void gpu_lane_extrema_of_four(gpu_lane *l, int exact, const uint32_t u[4], const uint32_t v[4])
 {
     uint32_t most = 0;
+    int wide = 0; /* |y| > 2 |x|: other differences are exact, since y is 0 or at least |x| / 2 */
     UNROLLED for (unsigned k = 0; k < 4; k++)
     {
         const uint32_t a = u[k] & 0x7fffffffu, near = core_bits32(core_value32(u[k]) - core_value32(v[k])) & 0x7fffffffu;
@@ -66,9 +77,26 @@ FPEMU_FN void gpu_lane_extrema_of_four(gpu_lane *l, const uint32_t u[4], const u
         l->least = 0 - a > l->least ? 0 - a : l->least;
         most = near > most ? near : most;
     }
-    if (most < l->near || most == 0)
+    if (exact)
+        l->error = most > l->error ? most : l->error;
+    if (exact || most < l->near || most == 0)
         return;
-    UNROLLED for (unsigned k = 0; k < 4; k++) gpu_lane_extrema32(l, core_value32(u[k]), core_value32(v[k]), 0);
+    UNROLLED for (unsigned k = 0; k < 4; k++) wide |=
+        core_value32(v[k] & 0x7fffffffu) > 2 * core_value32(u[k] & 0x7fffffffu);
+    if (most > l->near || wide)
+        UNROLLED for (unsigned k = 0; k < 4; k++) gpu_lane_error32(l, core_value32(u[k]), core_value32(v[k]));
+}
+
+/* Lets lanes know of each other's largest error. */
+FPEMU_FN void gpu_lanes_share_near(gpu_lane *lane)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    lane[0].near = __reduce_max_sync(0xffffffffu, lane[0].near);
+#elif !defined(__CUDA_ARCH__)
+    uint32_t near = 0;
+    FOR_LANES(l) near = OF(lane, l).near > near ? OF(lane, l).near : near;
+    FOR_LANES(l) OF(lane, l).near = near;
+#endif
 }
 
 /* What was kept of binary32 inputs, among the rest. */
@@ -78,6 +106,8 @@ FPEMU_FN void gpu_lane_widen(gpu_lane *l)
     const uint64_t b = core_bits64((double)core_value32(0 - l->least));
     l->max_abs = a > l->max_abs ? a : l->max_abs;
     l->not_min_abs = l->least && ~b > l->not_min_abs ? ~b : l->not_min_abs;
+    const uint64_t e = core_bits64((double)core_value32(l->error));
+    l->max_error = e > l->max_error ? e : l->max_error;
 }
 
 /* What the rules of core/ counted of one element or more, in binary64. */

@@ -3,8 +3,10 @@
 #include "launch.cuh"
 
 /* Blocks that a multiprocessor is to hold: their loads are under way while others round. */
-#define BLOCKS 4
-#define COUNTING_BLOCKS 3
+static constexpr __host__ __device__ int blocks_of(int mode, int counts)
+{
+    return counts == GPU_COUNT_ALL ? 2 : counts && mode >= FPEMU_MODE_SR ? 3 : 4;
+}
 
 /* Codes by which kernels differ: their bytes, and how a device converts to them. 0: no codes. */
 #define CODE(bytes, encode) ((encode) << 4 | (bytes))
@@ -90,7 +92,7 @@ template <int counts, class Job> static __device__ __forceinline__ void with_bin
 /* What a kernel may know at compile time: form and mode, the rule of fast forms, the type of the input and what codes
  * come of it (none: values of the same type). apart: a lane has every 32nd element. */
 template <class Job, int form, int rule, int mode, int type, int code, bool apart, int counts>
-static __global__ void __launch_bounds__(THREADS, counts ? COUNTING_BLOCKS : BLOCKS)
+static __global__ void __launch_bounds__(THREADS, blocks_of(mode, counts))
     known(const __grid_constant__ Job job)
 {
     const gpu_case c = {
@@ -144,7 +146,7 @@ static __device__ __forceinline__ gpu_case case_of_decode(const gpu_quantize_job
 
 /* Codes of so many bytes to values; size 0: what is not known. */
 template <class Job, int form, int size, int type>
-static __global__ void __launch_bounds__(THREADS, BLOCKS) decode(const __grid_constant__ Job job)
+static __global__ void __launch_bounds__(THREADS, 4) decode(const __grid_constant__ Job job)
 {
     gpu_case c = case_of_decode(&job);
     c.known = c.quads = 0;
@@ -351,9 +353,10 @@ template <class Job> static fpemu_cuda_status launch(const Job *job, fpemu_cuda_
         return status;
     if (!job->call.counts)
         return fpemu_gpu_status(enqueue(kernel_of<GPU_COUNT_NOTHING>(job), blocks, THREADS, stream, *job));
-    /* counters are added up once a warp: fewer blocks, four times what the device holds at once */
+    /* counters are added up once a warp: four times the blocks that the device holds at once, where there is work */
+    const unsigned held = (unsigned)blocks_of(job->plan.mode, GPU_COUNT_EVENTS);
     const cudaError_t error =
-        enqueue(kernel_of<GPU_COUNT_EVENTS>(job), (blocks * COUNTING_BLOCKS + 7) / 8, THREADS, stream, *job);
+        enqueue(kernel_of<GPU_COUNT_EVENTS>(job), (blocks * held + 7) / 8, THREADS, stream, *job);
     if (error != cudaSuccess)
         return fpemu_gpu_status(error);
     return fpemu_gpu_status(enqueue(kernel_of<GPU_COUNT_ALL>(job), (blocks + 3) / 4, THREADS, stream, *job));

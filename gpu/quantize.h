@@ -116,6 +116,14 @@ typedef struct gpu_case {
     int quads; /* a lane has four neighbours, which lie aligned; known cases only */
 } gpu_case;
 
+/* Whether every difference of an input and its result is a number of the carrier where no end is near: results are 0, or
+ * half to twice the input. */
+FPEMU_FN int gpu_is_exact(gpu_case c)
+{
+    return c.mode <= FPEMU_MODE_RTZ && (c.form == GPU_FORM_FAST || c.form == GPU_FORM_FLOAT || c.form == GPU_FORM_ANY ||
+                                        c.form == GPU_FORM_WRAPPED);
+}
+
 /* How a warp takes elements [from, to) where a lane can have four at a time: in strips of 128 from `first` on, and
  * beside those in rows of 32, by index. In a strip a lane has four neighbours, which lie aligned, or every 32nd. */
 typedef struct gpu_strips {

@@ -298,14 +298,15 @@ FPEMU_FN void gpu_count_four(const gpu_quantize_job *j, gpu_case c, int sums, ui
     }
     UNROLLED for (unsigned k = 0; k < 4; k++)
     {
-        const uintw a = u[k] & ~CARRIER_SIGN, b = v[k] & ~CARRIER_SIGN;
-        lane->counter[GPU_UNDERFLOW] += a != 0 && b == 0;
+        const uintw b = v[k] & ~CARRIER_SIGN;
+        const int inexact = core_value(u[k]) != core_value(v[k]);
+        lane->counter[GPU_UNDERFLOW] += inexact && b == 0;
         lane->counter[GPU_SUBNORMAL] += b - 1 < subnormals;
-        lane->counter[GPU_INEXACT] += core_value(u[k]) != core_value(v[k]);
+        lane->counter[GPU_INEXACT] += inexact;
         gpu_add_up(sums, bins, sum, u[k], v[k]);
     }
 #if CARRIER_BITS == 32
-    gpu_lane_extrema_of_four(lane, u, v);
+    gpu_lane_extrema_of_four(lane, gpu_is_exact(c), u, v);
 #else
     UNROLLED for (unsigned k = 0; k < 4; k++)
         gpu_lane_extrema(lane, core_value(u[k]), core_value(u[k]) - core_value(v[k]));
@@ -442,7 +443,7 @@ FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, gpu_case c, int sum
                                   const gpu_words *words, gpu_lane *lane, double sum[LANES][3], const gpu_strips *strips)
 {
     const unsigned many = c.known && c.x_size < 4 ? 4 : 2;
-    for (uint64_t s = 0; s < strips->count; s += many)
+    for (uint64_t s = 0; s < strips->count; s += many) {
         FOR_LANES(l)
         {
             const uint64_t index = strips->first + s * 128 + (c.quads ? 4 * l : l), i = index - j->call.offset;
@@ -461,6 +462,9 @@ FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, gpu_case c, int sum
                                    i + 128 * h, x[h]);
             }
         }
+        if (c.counts && CARRIER_BITS == 32 && !gpu_is_exact(c))
+            gpu_lanes_share_near(lane);
+    }
 }
 
 /* Elements [from, to), a lane having every 32nd by index. */
