@@ -16,6 +16,9 @@ static constexpr __host__ __device__ int blocks_of(int mode, int counts)
 #define E4M3_CODE CODE(1, GPU_ENCODE_E4M3)
 #define FEW_CODES CODE(0, GPU_ENCODE_FEW) /* of any size */
 
+/* CORE_RULE_SHIFTER_PASS in the stochastic modes, by what comes of what overflows. */
+#define PASS_TO(past) (CORE_RULE_COUNT + (past))
+
 /* How results of a form in a mode become such codes: what gpu_encode chooses for most. */
 static constexpr __host__ __device__ int encode_of(int form, int rule, int mode, int counts, int code)
 {
@@ -50,12 +53,12 @@ static __device__ __forceinline__ void run(const gpu_quantize_job64 *job, gpu_ca
     gpu_quantize64(job, c, bins, this_warp(), all_warps());
 }
 
-static __device__ __forceinline__ gpu_case case_of(const gpu_quantize_job32 *job, int counts)
+static __host__ __device__ __forceinline__ gpu_case case_of(const gpu_quantize_job32 *job, int counts)
 {
     return gpu_case_of32(job, counts);
 }
 
-static __device__ __forceinline__ gpu_case case_of(const gpu_quantize_job64 *job, int counts)
+static __host__ __device__ __forceinline__ gpu_case case_of(const gpu_quantize_job64 *job, int counts)
 {
     return gpu_case_of64(job, counts);
 }
@@ -97,8 +100,9 @@ static __global__ void __launch_bounds__(THREADS, blocks_of(mode, counts))
 {
     const gpu_case c = {
         .form = form,
-        .rule = rule,
+        .rule = rule < CORE_RULE_COUNT ? rule : CORE_RULE_SHIFTER_PASS,
         .mode = mode,
+        .past = rule < CORE_RULE_COUNT ? GPU_PAST_UNKNOWN : rule - CORE_RULE_COUNT,
         .encode = code ? encode_of(form, rule, mode, counts, code) : GPU_ENCODE_NOT,
         .counts = counts,
         .random = apart && type != GPU_F64 ? GPU_RANDOM_ANY : GPU_RANDOM_WORDS,
@@ -280,6 +284,10 @@ template <int mode, int counts, class Job> static kernel<Job> of_mode(const Job 
             return of_form<GPU_FORM_FAST, CORE_RULE_SHIFTER_GRID, mode, counts>(job);
         return NULL;
     case CORE_RULE_SHIFTER_PASS:
+        if constexpr (mode >= FPEMU_MODE_SR)
+            return case_of(job, counts).past == GPU_PAST_NAN
+                       ? of_form<GPU_FORM_FAST, PASS_TO(GPU_PAST_NAN), mode, counts>(job)
+                       : of_form<GPU_FORM_FAST, PASS_TO(GPU_PAST_INFINITE), mode, counts>(job);
         if constexpr (!stops && mode != FPEMU_MODE_RTP && mode != FPEMU_MODE_RTN)
             return of_form<GPU_FORM_FAST, CORE_RULE_SHIFTER_PASS, mode, counts>(job);
         return NULL;

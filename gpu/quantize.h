@@ -106,9 +106,12 @@ FPEMU_FN int gpu_counts_of(const gpu_quantize_call *j)
     return j->counts->want & (FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM) ? GPU_COUNT_ALL : GPU_COUNT_EVENTS;
 }
 
+/* What CORE_RULE_SHIFTER_PASS makes of what overflows in the stochastic modes: the plan's fast_nan says it. */
+enum { GPU_PAST_UNKNOWN, GPU_PAST_INFINITE, GPU_PAST_NAN };
+
 /* What tells calls apart. A kernel made for some of them knows it at compile time. */
 typedef struct gpu_case {
-    int form, rule, mode; /* the rule of the plan */
+    int form, rule, mode, past; /* the rule of the plan */
     int encode, counts, random;
     int x_type, y_type;
     uint32_t x_size, y_size;

@@ -94,6 +94,9 @@ FPEMU_FN gpu_case gpu_case_of(const gpu_quantize_job *j, int counts)
     c.form = j->call.form;
     c.rule = j->plan.rule;
     c.mode = j->plan.mode;
+    c.past = c.rule != CORE_RULE_SHIFTER_PASS || c.mode < FPEMU_MODE_SR ? GPU_PAST_UNKNOWN
+             : j->plan.fast_nan == CARRIER_INF                          ? GPU_PAST_INFINITE
+                                                                        : GPU_PAST_NAN;
     c.encode = counts && (j->call.encode == GPU_ENCODE_QUICK ||
                           (j->call.encode >= GPU_ENCODE_FAST && j->call.encode <= GPU_ENCODE_E4M3))
                    ? GPU_ENCODE_FEW
@@ -198,8 +201,13 @@ GPU_PART uintw gpu_round_element(const gpu_quantize_job *j, gpu_case c, uintw u,
             return core_affine_quick_element(&j->quick, c.mode, u, random);
         v = core_affine_quick_stochastic(&j->quick, u, random, &open);
         return open ? core_element(&j->plan, &j->call.integers, u, r, &past, q) : v;
-    default: return core_element_fast(&j->plan, c.rule, c.mode, u, random); /* GPU_FORM_FAST */
+    default: break; /* GPU_FORM_FAST */
     }
+    if (c.past == GPU_PAST_UNKNOWN)
+        return core_element_fast(&j->plan, c.rule, c.mode, u, random);
+    core_plan p = j->plan; /* the compiler keeps nothing of it but what it now knows */
+    p.fast_nan = c.past == GPU_PAST_INFINITE ? CARRIER_INF : 0;
+    return core_element_pass(&p, c.mode, u, random);
 }
 
 /* Four elements that core_affine_quick_stochastic left open. */
