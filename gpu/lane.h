@@ -266,7 +266,11 @@ FPEMU_FN void gpu_bits_of_strip(const gpu_random *r, int random, const gpu_words
     if (philox && r->per_word == 0) {
         core_philox(r->seed, r->stream, (index >> 7) * 32 + (index & 31), word);
     } else if (philox) {
-        UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] = gpu_bits(r, w, lane, index + k * step);
+        NOT_UNROLLED for (uint32_t k = 0; k < 4; k++)
+        {
+            const uint32_t next = gpu_bits(r, w, lane, index + k * step);
+            bits[0] = bits[1], bits[1] = bits[2], bits[2] = bits[3], bits[3] = next;
+        }
         return;
     } else {
         word[0] = word[1] = word[2] = word[3] = core_hash_rest(w->key, j ^ w->lead);

@@ -173,12 +173,13 @@ static constexpr bool is_known(int form, int rule, int mode, int type, int code,
 {
     const bool common = mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR, narrow = type == GPU_BF16 || type == GPU_F16;
     const bool full = rule == CORE_RULE_FULL_RANGE, even = rule == CORE_RULE_EVEN;
+    if (form == GPU_FORM_POSIT)
+        return code < 8 && (!counts || type == GPU_F32);
     if (form != GPU_FORM_FAST) {
-        if (form == GPU_FORM_POSIT && !counts)
-            return code < 8;
-        if (form == GPU_FORM_POWER || form == GPU_FORM_AFFINE)
-            return type == GPU_F32 && code < 2 && !counts;
-        return type == GPU_F64 ? !code && !counts : type == GPU_F32 && code < (counts ? 1 : 2);
+        const bool floats = form == GPU_FORM_FLOAT || form == GPU_FORM_ANY;
+        if (type == GPU_F64)
+            return floats && !code && !counts;
+        return type == GPU_F32 && (counts ? !code || (form == GPU_FORM_AFFINE && code == 1) : code < (floats ? 8 : 2));
     }
     if (counts)
         return code == 0 ? common || type == GPU_F32 : code == FEW_CODES && type == GPU_F32;

@@ -7,6 +7,7 @@
 /* What compiles this has fused products: a device itself, else the C library. */
 #undef CORE_HAS_FMA
 #define CORE_HAS_FMA 1
+#include "core/affine_fast.h"
 #include "core/affine_quick.h"
 #include "core/element.h"
 #include "core/posit_fast.h"
@@ -133,6 +134,7 @@ typedef struct gpu_strips {
     uint64_t first, count;
 } gpu_strips;
 
+#define gpu_affine_grid CARRIER(gpu_affine_grid)
 #define gpu_add_up CARRIER(gpu_add_up)
 #define gpu_byte_codes CARRIER(gpu_byte_codes)
 #define gpu_case_of CARRIER(gpu_case_of)

@@ -158,13 +158,22 @@ GPU_PART uint64_t gpu_result(const gpu_quantize_job *j, gpu_case c, uintw u, uin
     return v;
 }
 
+/* Magnitude of the affine integer that finite u goes to, without ends; GPU_FORM_AFFINE, which doubles never have. */
+FPEMU_FN uintw gpu_affine_grid(const gpu_quantize_job *j, int mode, uintw u, uintw random)
+{
+#if CARRIER_BITS == 32
+    return core_affine_fast_grid32(&j->plan, mode, u & ~CARRIER_SIGN, u & CARRIER_SIGN, random);
+#else
+    (void)j, (void)mode, (void)random;
+    return u & ~CARRIER_SIGN;
+#endif
+}
+
 /* Whether finite u with random bits r overflows: its value on the grid lies past the ends. */
 FPEMU_FN int gpu_is_over(const gpu_quantize_job *j, gpu_case c, uintw u, uint32_t r)
 {
     const uintw random = (uintw)r << (CARRIER_BITS - 32), sign = u & CARRIER_SIGN, a = u ^ sign;
     uintw g;
-    int over;
-    int64_t q;
     if (a >= CARRIER_INF)
         return 0;
     switch (c.form) {
@@ -178,7 +187,7 @@ FPEMU_FN int gpu_is_over(const gpu_quantize_job *j, gpu_case c, uintw u, uint32_
     case GPU_FORM_ANY:
     case GPU_FORM_POWER: g = core_grid(&j->plan, c.mode, 1, j->plan.n, a, sign, random); break;
     case GPU_FORM_POSIT: g = a; break; /* whose rule leaves what lies past the ends */
-    default: core_element(&j->plan, &j->call.integers, u, r, &over, &q); return over;
+    default: g = gpu_affine_grid(j, c.mode, u, random); break; /* GPU_FORM_AFFINE */
     }
     return g > CORE_BY_SIGN(u, j->plan.max);
 }
@@ -188,7 +197,6 @@ GPU_PART uintw gpu_round_element(const gpu_quantize_job *j, gpu_case c, uintw u,
 {
     const uintw random = (uintw)r << (CARRIER_BITS - 32);
     uintw open, v;
-    int past;
     switch (c.form) {
     case GPU_FORM_GENERAL: return core_element(&j->plan, &j->call.integers, u, r, over, q);
     case GPU_FORM_FLOAT: return core_element_float(&j->plan, c.mode, u, random);
@@ -200,7 +208,9 @@ GPU_PART uintw gpu_round_element(const gpu_quantize_job *j, gpu_case c, uintw u,
         if (c.mode != FPEMU_MODE_SR)
             return core_affine_quick_element(&j->quick, c.mode, u, random);
         v = core_affine_quick_stochastic(&j->quick, u, random, &open);
-        return open ? core_element(&j->plan, &j->call.integers, u, r, &past, q) : v;
+        if (open)
+            v = core_finish(&j->plan, u, (u & ~CARRIER_SIGN) < CARRIER_INF ? gpu_affine_grid(j, c.mode, u, random) : 0);
+        return v;
     default: break; /* GPU_FORM_FAST */
     }
     if (c.past == GPU_PAST_UNKNOWN)
@@ -210,8 +220,9 @@ GPU_PART uintw gpu_round_element(const gpu_quantize_job *j, gpu_case c, uintw u,
     return core_element_pass(&p, c.mode, u, random);
 }
 
-/* Four elements that core_affine_quick_stochastic left open. */
-GPU_PART void gpu_round_again(const gpu_quantize_job *j, const uintw from[4], const uint32_t random[4], uintw v[4])
+/* Four elements of which core_affine_quick_stochastic left some open. */
+GPU_PART void gpu_round_again(const gpu_quantize_job *j, gpu_case c, const uintw from[4], const uint32_t random[4],
+                              uintw v[4])
 {
     uintw u[4] = {from[0], from[1], from[2], from[3]};
     uint32_t r[4] = {random[0], random[1], random[2], random[3]};
@@ -220,7 +231,7 @@ GPU_PART void gpu_round_again(const gpu_quantize_job *j, const uintw from[4], co
         int over;
         int64_t q;
         v[0] = v[1], v[1] = v[2], v[2] = v[3];
-        v[3] = core_element(&j->plan, &j->call.integers, u[0], r[0], &over, &q);
+        v[3] = gpu_round_element(j, c, u[0], r[0], &over, &q);
         u[0] = u[1], u[1] = u[2], u[2] = u[3];
         r[0] = r[1], r[1] = r[2], r[2] = r[3];
     }
@@ -296,7 +307,8 @@ GPU_PART void gpu_count_past(const gpu_quantize_job *j, gpu_case c, int sums, ui
 FPEMU_FN void gpu_count_four(const gpu_quantize_job *j, gpu_case c, int sums, uint32_t *bins, gpu_lane *lane,
                              double sum[3], const uintw u[4], const uintw v[4], const uint32_t r[4])
 {
-    const realw high = core_value(j->plan.max[0]), low = core_value(j->plan.max[1] | CARRIER_SIGN);
+    const realw high = core_value(j->plan.max[0]);
+    const realw low = c.form == GPU_FORM_POWER ? 0 : core_value(j->plan.max[1] | CARRIER_SIGN); /* no power is negative */
     const uintw subnormals = j->plan.min_normal - (j->plan.min_normal != 0);
     int inside = 1; /* no NaN is, nor anything where there is no end */
     UNROLLED for (unsigned k = 0; k < 4; k++) inside &= core_value(u[k]) >= low && core_value(u[k]) <= high;
@@ -307,8 +319,8 @@ FPEMU_FN void gpu_count_four(const gpu_quantize_job *j, gpu_case c, int sums, ui
     UNROLLED for (unsigned k = 0; k < 4; k++)
     {
         const uintw b = v[k] & ~CARRIER_SIGN;
-        const int inexact = core_value(u[k]) != core_value(v[k]);
-        lane->counter[GPU_UNDERFLOW] += inexact && b == 0;
+        const uint32_t inexact = core_value(u[k]) != core_value(v[k]);
+        lane->counter[GPU_UNDERFLOW] += inexact & (uint32_t)(b == 0);
         lane->counter[GPU_SUBNORMAL] += b - 1 < subnormals;
         lane->counter[GPU_INEXACT] += inexact;
         gpu_add_up(sums, bins, sum, u[k], v[k]);
@@ -419,7 +431,7 @@ FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, ui
                 some |= open;
             }
             if (some)
-                gpu_round_again(j, u, r, v);
+                gpu_round_again(j, c, u, r, v);
         } else if (c.encode != GPU_ENCODE_DIRECT)
             UNROLLED for (unsigned k = 0; k < 4; k++) v[k] = gpu_round_element(j, c, u[k], r[k], &over, &q);
         gpu_give_four(j, c, i, u, v);
