@@ -5,10 +5,10 @@
 #include "core/plan.h"
 #include "core/round_fast.h"
 
-/* Error sums are made of blocks of this many elements by absolute index; one warp adds up a block. */
-#define SUM_PIECE 4096
-/* Without sums, so that arrays of a million elements keep every warp busy. */
+/* So that arrays of a million elements keep every warp busy; and those of so many that they do so anyway. */
 #define PIECE 512
+#define LARGE_PIECE 2048
+#define LARGE ((size_t)1 << 24)
 
 /* The first element from which on four at a time lie aligned, modulo *step. */
 static uintptr_t aligned_from(const void *p, size_t size, uintptr_t *step)
@@ -41,7 +41,7 @@ static void fill_job(gpu_quantize_call *j, const fpemu_rounding *r, size_t n, co
                    ? GPU_NO_QUADS
                    : phase_of(x, j->x_size, y, j->y_size);
     j->counts = (gpu_counts *)(void *)stats;
-    j->piece = stats ? SUM_PIECE : PIECE;
+    j->piece = n < LARGE ? PIECE : LARGE_PIECE;
     j->offset = r ? r->offset : 0;
     j->random = fpemu_gpu_random(r);
 }
@@ -62,7 +62,7 @@ static fpemu_cuda_status convert_inside(const fpemu_format *f, const fpemu_round
     const uint32_t size = (uint32_t)fpemu_format_code_size(f);
     if (!to_code && !fpemu_gpu_fits(f, x_type))
         return FPEMU_CUDA_ERROR_CARRIER;
-    if (r->offset > UINT64_MAX - n - SUM_PIECE)
+    if (r->offset > UINT64_MAX - n - GPU_SUM_PIECE)
         return FPEMU_CUDA_ERROR_ARGUMENT;
     status = fpemu_gpu_check_pointers(x, fpemu_gpu_size(x_type, 0), y, fpemu_gpu_size(y_type, size), n);
     if (!status)
@@ -77,6 +77,7 @@ static fpemu_cuda_status convert_inside(const fpemu_format *f, const fpemu_round
         if (!to_code || j.coder.fast_encode || f->kind != FPEMU_KIND_FLOAT)
             core_choose_fast64(&j.plan, f);
         fill_job(&j.call, r, n, x, x_type, y, y_type, size, stats);
+        gpu_prepare64(&j);
         return fpemu_gpu_quantize64(&j, stream);
     }
     gpu_quantize_job32 j;
@@ -86,6 +87,7 @@ static fpemu_cuda_status convert_inside(const fpemu_format *f, const fpemu_round
     if (!to_code || j.coder.fast_encode || f->kind != FPEMU_KIND_FLOAT)
         core_choose_fast32(&j.plan, f);
     fill_job(&j.call, r, n, x, x_type, y, y_type, size, stats);
+    gpu_prepare32(&j);
     return fpemu_gpu_quantize32(&j, stream);
 }
 
@@ -123,12 +125,14 @@ static fpemu_cuda_status decode_inside(const fpemu_format *f, size_t n, const vo
         memset(&j, 0, sizeof j);
         core_coder_make64(&j.coder, f, NULL);
         fill_job(&j.call, NULL, n, codes, GPU_CODES, y, y_type, size, NULL);
+        gpu_prepare_decode64(&j);
         return fpemu_gpu_decode64(&j, stream);
     }
     gpu_quantize_job32 j;
     memset(&j, 0, sizeof j);
     core_coder_make32(&j.coder, f, NULL);
     fill_job(&j.call, NULL, n, codes, GPU_CODES, y, y_type, size, NULL);
+    gpu_prepare_decode32(&j);
     return fpemu_gpu_decode32(&j, stream);
 }
 

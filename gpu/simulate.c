@@ -9,9 +9,13 @@
 fpemu_cuda_status fpemu_gpu_quantize32(const gpu_quantize_job32 *job, fpemu_cuda_stream stream)
 {
     const int counted = job->call.counts != NULL;
+    const int histogram = counted && job->call.counts->want & FPEMU_STATS_HISTOGRAM;
+    static uint32_t bins[GPU_BINS];
     (void)stream;
     EACH_WARP(warp)
-    gpu_quantize32(job, gpu_form32(&job->plan), job->plan.rule, job->plan.mode, counted, warp, WARPS);
+    gpu_quantize32(job, gpu_case_of32(job, gpu_counts_of(&job->call)), histogram ? bins : NULL, warp, WARPS);
+    if (histogram)
+        gpu_bins_flush(bins, job->call.counts, 0, 1);
     if (counted)
         job->call.counts->count += job->call.n;
     return FPEMU_CUDA_OK;
@@ -20,7 +24,7 @@ fpemu_cuda_status fpemu_gpu_quantize32(const gpu_quantize_job32 *job, fpemu_cuda
 fpemu_cuda_status fpemu_gpu_decode32(const gpu_quantize_job32 *job, fpemu_cuda_stream stream)
 {
     (void)stream;
-    EACH_WARP(warp) gpu_decode32(job, warp, WARPS);
+    EACH_WARP(warp) gpu_decode32(job, gpu_case_of_decode32(job), warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 
@@ -60,9 +64,13 @@ fpemu_cuda_status fpemu_gpu_measure32(const gpu_blocks_job32 *job, uint64_t elem
 fpemu_cuda_status fpemu_gpu_quantize64(const gpu_quantize_job64 *job, fpemu_cuda_stream stream)
 {
     const int counted = job->call.counts != NULL;
+    const int histogram = counted && job->call.counts->want & FPEMU_STATS_HISTOGRAM;
+    static uint32_t bins[GPU_BINS];
     (void)stream;
     EACH_WARP(warp)
-    gpu_quantize64(job, gpu_form64(&job->plan), job->plan.rule, job->plan.mode, counted, warp, WARPS);
+    gpu_quantize64(job, gpu_case_of64(job, gpu_counts_of(&job->call)), histogram ? bins : NULL, warp, WARPS);
+    if (histogram)
+        gpu_bins_flush(bins, job->call.counts, 0, 1);
     if (counted)
         job->call.counts->count += job->call.n;
     return FPEMU_CUDA_OK;
@@ -71,7 +79,7 @@ fpemu_cuda_status fpemu_gpu_quantize64(const gpu_quantize_job64 *job, fpemu_cuda
 fpemu_cuda_status fpemu_gpu_decode64(const gpu_quantize_job64 *job, fpemu_cuda_stream stream)
 {
     (void)stream;
-    EACH_WARP(warp) gpu_decode64(job, warp, WARPS);
+    EACH_WARP(warp) gpu_decode64(job, gpu_case_of_decode64(job), warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 

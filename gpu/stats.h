@@ -67,10 +67,35 @@ FPEMU_FN void gpu_add_exact(gpu_counts *c, int k, double v)
             shared_add(to + i, piece[i]);
 }
 
-/* Bin of floor(log2 |x|), a = |x| as binary64 bits, finite and not zero. */
+/* Bin of floor(log2 |x|), a = |x| as binary64 bits or as those of binary32, finite and not zero. */
 FPEMU_FN unsigned gpu_bin(uint64_t a)
 {
     return a >> 52 ? (unsigned)(a >> 52) + 51 : (unsigned)core_log2_64(a);
+}
+
+FPEMU_FN unsigned gpu_bin32(uint32_t a)
+{
+    return a >> 23 ? (a >> 23) + 947 : (unsigned)core_log2_32(a) + 925;
+}
+
+/* One more in a bin that warps share until it is added to the call's. */
+FPEMU_FN void shared_count(uint32_t *bin)
+{
+#ifdef __CUDA_ARCH__
+    atomicAdd(bin, 1);
+#else
+    ++*bin;
+#endif
+}
+
+/* Adds bins of a histogram to the call's, from `first` on every `step`th, and clears them. */
+FPEMU_FN void gpu_bins_flush(uint32_t *bins, gpu_counts *to, unsigned first, unsigned step)
+{
+    for (unsigned i = first; i < GPU_BINS; i += step) {
+        if (bins[i])
+            shared_add(&to->bins[i], bins[i]);
+        bins[i] = 0;
+    }
 }
 
 #endif /* FPEMU_GPU_STATS_H */

@@ -7,7 +7,8 @@
  *   lengths around every boundary (warp, piece, block of sums), offsets in the middle of them, in place
  *   arrays at any multiple of their elements' size, so that vectors lie aligned in both, in one or in none; what lies
  *   beside the result stays
- *   float, double, bfloat16 and binary16 arrays; codes of 1, 2, 4 and 8 bytes, both ways */
+ *   float, double, bfloat16 and binary16 arrays; codes of 1, 2, 4 and 8 bytes, both ways
+ *   largest errors to the last bit */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,7 +223,9 @@ static void try_format(const char *spec)
                 r.generator = (uint8_t)(next() % 2);
                 r.seed = next();
                 r.stream = next();
-                r.offset = k % 3 == 0 ? 0 : k % 3 == 1 ? next() % 10000 : UINT64_C(0xffffffff) - next() % 9000;
+                /* with and without counters, which decide how long the pieces of a warp are */
+                const int place = (k + k / 3) % 3;
+                r.offset = place == 0 ? 0 : place == 1 ? next() % 10000 : UINT64_C(0xffffffff) - next() % 9000;
                 if (type == F64 ? !f.fits_f64 : !f.fits_f32)
                     continue;
                 for (size_t i = 0; i < n; i++) {
@@ -231,6 +234,30 @@ static void try_format(const char *spec)
                 }
                 compare(spec, &f, &r, type, n, k % 3);
             }
+}
+
+/* Largest errors that differ where binary32 ends: numbers far below the smallest step, and nothing past the ends. */
+static void check_errors(void)
+{
+    static const char *const specs[] = {"fixed(8,4)", "fixed(8,4):wrap",  "int8", "e4m3fn",     "e5m2", "bf16",
+                                        "fp16:nosub", "e4m3fn:flushout", "e8m0", "posit(8,1)", "int(8,scale=0.1)"};
+    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++)
+        for (int k = 0; k < 2 * FPEMU_MODE_COUNT; k++) {
+            fpemu_format f;
+            fpemu_rounding r = fpemu_rounding_nearest();
+            const size_t n = lengths[6 + next() % 7];
+            fpemu_format_parse(specs[s], &f, NULL);
+            r.mode = (uint8_t)(k % FPEMU_MODE_COUNT);
+            r.seed = next();
+            if (f.kind == FPEMU_KIND_POSIT && r.mode != FPEMU_MODE_RNE)
+                continue;
+            for (size_t i = 0; i < n; i++) {
+                const double tiny = f.min_positive / (double)((uint64_t)1 << (k % 3 == 0 ? 24 : 18 + next() % 16));
+                const float x = (float)(tiny * (1 + (double)(next() % 8388608) / 8388608));
+                memcpy(in + i * sizeof x, &x, sizeof x);
+            }
+            compare(specs[s], &f, &r, F32, n, 1);
+        }
 }
 
 static void check_refusals(void)
@@ -295,6 +322,7 @@ int main(void)
         try_format(fpemu_format_name((fpemu_name)name, 0));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         try_format(others[i]);
+    check_errors();
     check_refusals();
     printf("quantize: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;
