@@ -10,6 +10,7 @@
 #define FPEMU_GPU_BLOCKS_H
 
 #include "core/block.h"
+#include "core/block_fast.h"
 #include "core/packed_layout.h"
 #include "core/pack.h"
 #include "core/walk.h"
@@ -53,6 +54,7 @@ typedef struct gpu_blocks_call {
 typedef struct gpu_blocks_job32 {
     gpu_blocks_call call;
     core_blocked32 rule;
+    core_pow2_block32 pow2; /* of gpu_block_runs */
     float table[GPU_TABLE];
 } gpu_blocks_job32;
 
@@ -100,6 +102,18 @@ FPEMU_FN void gpu_unit_find(const gpu_blocks_call *j, uint64_t v, gpu_unit *u)
     u->begin = piece * GPU_PIECE;
     u->end = core_smaller(u->begin + GPU_PIECE, u->place.elements + least);
     u->begin = u->begin < u->end ? u->begin : u->end;
+}
+
+/* Whether sums are wanted or a histogram, which gpu_block_runs leaves to gpu_blocks. */
+FPEMU_FN int gpu_wants_more(const gpu_counts *counts)
+{
+    return (counts->want & (FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM)) != 0;
+}
+
+/* Whether gpu_block_runs has counted a job's elements. */
+FPEMU_FN int gpu_is_counted(const gpu_blocks_call *j)
+{
+    return j->run && j->counts && !gpu_wants_more(j->counts);
 }
 
 /* How a lane takes elements: one at a time, or four. */
