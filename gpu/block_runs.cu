@@ -1,62 +1,68 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* block_runs.cu - tensors without gaps: gpu_block_runs of block_runs.h as kernels, which know way, rule, type and,
- * where it is one of the commonest, mode at compile time. */
+/* block_runs.cu - tensors without gaps: gpu_block_runs of block_runs.h as kernels, one for each way, as what is rare is
+ * part of every kernel. */
 #include "launch.cuh"
 
 typedef void run_kernel(gpu_blocks_job32);
 
-/* Stands for a mode known at run time. */
-#define OF_PLAN (-1)
+/* Blocks of threads that a multiprocessor has room for: counters take registers. */
+#define ROOM(counted) (counted ? 2 : 3)
 
 static __device__ __forceinline__ void by_codes(const gpu_blocks_job32 *job, const float *values, int way, int rule,
-                                                int mode, int counted)
+                                                int mode, int philox, int counted)
 {
     const uint32_t warp = (uint32_t)this_warp(), warps = (uint32_t)all_warps();
     if (way != GPU_RUN_POWERS && job->call.bytes)
-        gpu_block_runs(job, values, way, rule, mode, 1, counted, warp, warps);
+        gpu_block_runs(job, values, way, rule, mode, philox, 1, counted, warp, warps);
     else
-        gpu_block_runs(job, values, way, rule, mode, 0, counted, warp, warps);
+        gpu_block_runs(job, values, way, rule, mode, philox, 0, counted, warp, warps);
 }
 
-template <int way, int mode, int counted>
-static __global__ void __launch_bounds__(THREADS, 3) runs(const __grid_constant__ gpu_blocks_job32 job)
+/* The commonest modes are known at compile time. */
+static __device__ __forceinline__ void by_mode(const gpu_blocks_job32 *job, int way, int rule, int counted)
 {
-    const int m = mode == OF_PLAN ? job.rule.plan.mode : mode;
-    if (job.rule.plan.rule == CORE_RULE_EVEN)
-        by_codes(&job, NULL, way, CORE_RULE_EVEN, m, counted);
+    const int mode = job->rule.plan.mode;
+    if (mode == FPEMU_MODE_RNE)
+        by_codes(job, NULL, way, rule, FPEMU_MODE_RNE, 0, counted);
+    else if (mode == FPEMU_MODE_SR && job->call.random.generator != FPEMU_GENERATOR_PHILOX)
+        by_codes(job, NULL, way, rule, FPEMU_MODE_SR, 0, counted);
     else
-        by_codes(&job, NULL, way, CORE_RULE_SHIFTER_STOP, m, counted);
+        by_codes(job, NULL, way, rule, mode, 1, counted);
+}
+
+template <int way, int counted>
+static __global__ void __launch_bounds__(THREADS, ROOM(counted)) runs(const __grid_constant__ gpu_blocks_job32 job)
+{
+    if (job.rule.plan.rule == CORE_RULE_EVEN)
+        by_mode(&job, way, CORE_RULE_EVEN, counted);
+    else
+        by_mode(&job, way, CORE_RULE_SHIFTER_STOP, counted);
 }
 
 /* Tables that come with the job are looked up in shared memory. */
 template <int way, int counted>
-static __global__ void __launch_bounds__(THREADS, 3) runs_of_table(const __grid_constant__ gpu_blocks_job32 job)
+static __global__ void __launch_bounds__(THREADS, ROOM(counted))
+    runs_of_table(const __grid_constant__ gpu_blocks_job32 job)
 {
     __shared__ float values[GPU_TABLE];
     for (unsigned i = threadIdx.x; i < GPU_TABLE; i += THREADS)
         values[i] = job.table[i];
     threads_meet();
-    by_codes(&job, job.call.table ? job.call.table : values, way, CORE_RULE_FLOAT, job.rule.table.mode, counted);
+    by_codes(&job, job.call.table ? job.call.table : values, way, CORE_RULE_FLOAT, job.rule.table.mode, 1, counted);
 }
 
-template <int way, int counted> static run_kernel *by_mode(const gpu_blocks_job32 *job)
+static run_kernel *choose(const gpu_blocks_job32 *job)
 {
-    switch (job->rule.plan.mode) {
-    case FPEMU_MODE_RNE: return runs<way, FPEMU_MODE_RNE, counted>;
-    case FPEMU_MODE_SR: return runs<way, FPEMU_MODE_SR, counted>;
-    default: return runs<way, OF_PLAN, counted>;
+    const int counted = job->call.counts != NULL, table = job->rule.is_table;
+    switch (gpu_run_way(job)) {
+    case GPU_RUN_POWERS: return runs<GPU_RUN_POWERS, 0>;
+    case GPU_RUN_QUOTIENTS:
+        return table ? counted ? runs_of_table<GPU_RUN_QUOTIENTS, 1> : runs_of_table<GPU_RUN_QUOTIENTS, 0>
+                     : counted ? runs<GPU_RUN_QUOTIENTS, 1> : runs<GPU_RUN_QUOTIENTS, 0>;
+    default:
+        return table ? counted ? runs_of_table<GPU_RUN_PRODUCTS, 1> : runs_of_table<GPU_RUN_PRODUCTS, 0>
+                     : counted ? runs<GPU_RUN_PRODUCTS, 1> : runs<GPU_RUN_PRODUCTS, 0>;
     }
-}
-
-template <int counted> static run_kernel *by_way(const gpu_blocks_job32 *job)
-{
-    const int way = gpu_run_way(job);
-    if (job->rule.is_table)
-        return way == GPU_RUN_QUOTIENTS ? runs_of_table<GPU_RUN_QUOTIENTS, counted>
-                                        : runs_of_table<GPU_RUN_PRODUCTS, counted>;
-    return way == GPU_RUN_QUOTIENTS          ? by_mode<GPU_RUN_QUOTIENTS, counted>(job)
-           : way == GPU_RUN_POWERS && !counted ? by_mode<GPU_RUN_POWERS, 0>(job)
-                                             : by_mode<GPU_RUN_PRODUCTS, counted>(job);
 }
 
 extern "C" fpemu_cuda_status fpemu_gpu_block_runs32(const gpu_blocks_job32 *job, fpemu_cuda_stream stream)
@@ -68,7 +74,7 @@ extern "C" fpemu_cuda_status fpemu_gpu_block_runs32(const gpu_blocks_job32 *job,
         return status;
     if (call->counts) /* counters are added up once a warp */
         blocks = blocks / 4 + 1;
-    const cudaError_t error = enqueue(call->counts ? by_way<1>(job) : by_way<0>(job), blocks, THREADS, stream, *job);
+    const cudaError_t error = enqueue(choose(job), blocks, THREADS, stream, *job);
     if (error == cudaSuccess && call->counts)
         return fpemu_gpu_add(&call->counts->count, gpu_run_elements(call), stream);
     return fpemu_gpu_status(error);

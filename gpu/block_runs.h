@@ -356,14 +356,25 @@ FPEMU_FN void gpu_run_store(const gpu_blocks_call *j, uint64_t i, const uint32_t
     }
 }
 
-/* Random bits of four neighbours, the high half of whose words has the key; Philox has none. */
-FPEMU_FN void gpu_run_bits(const gpu_random *g, const gpu_words *words, gpu_lane *lane, uint64_t index, uint32_t r[4])
+FPEMU_SLOW uint32_t gpu_run_philox(const gpu_random *g, uint64_t index)
 {
-    if (g->generator != FPEMU_GENERATOR_PHILOX && g->per_word == 0)
+    return core_random_bits(1, g->seed, g->stream, g->bits, index);
+}
+
+/* Random bits of four neighbours, the high half of whose words has the key. philox: they may be by that, which has no
+ * key. */
+FPEMU_FN void gpu_run_bits(const gpu_random *g, int philox, const gpu_words *words, uint64_t index, uint32_t r[4])
+{
+    if (philox && g->generator == FPEMU_GENERATOR_PHILOX)
+        UNROLLED for (unsigned k = 0; k < 4; k++) r[k] = gpu_run_philox(g, index + k);
+    else if (g->per_word == 0)
         UNROLLED for (unsigned k = 0; k < 4; k++) r[k] =
             core_field_top(0, g->bits, core_hash_word(words->key, (uint32_t)index + k), 0);
     else
-        UNROLLED for (unsigned k = 0; k < 4; k++) r[k] = gpu_bits(g, words, lane, index + k);
+        UNROLLED for (unsigned k = 0; k < 4; k++) r[k] =
+            core_field_top(g->per_word, g->bits,
+                           core_hash_word(words->key, (uint32_t)core_word_index(g->per_word, index + k)),
+                           core_field_shift(g->per_word, index + k));
 }
 
 /* An element of a block under a scale that serves: y, or the code of P. Rules SHIFTER_STOP and EVEN of
@@ -418,9 +429,10 @@ FPEMU_FN int gpu_run_key(const gpu_random *g, uint64_t index, uint64_t n, gpu_wo
 }
 
 /* Values (codes 0) or codes of a tensor without gaps: of blocks of 16, 32, 64 or 128, of blocks whose extremes are
- * known, or all under one scale, which takes in what lies behind the last strip. values: of a table. */
-FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const float *values, int way, int rule, int mode, int codes,
-                             int counted, uint32_t warp, uint32_t warps)
+ * known, or all under one scale, which takes in what lies behind the last strip. values: of a table. philox: the generator may
+ * be that. */
+FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const float *values, int way, int rule, int mode, int philox,
+                             int codes, int counted, uint32_t warp, uint32_t warps)
 {
     const gpu_blocks_call *const job = &j->call;
     const unsigned group = job->run / 4;
@@ -479,7 +491,7 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const float *values, int
             OF(zero, l) = e.amax == 0 && !e.nonfinite;
         }
         if (!lanes_all(serves)) {
-            for (uint32_t h = 0; h < GPU_RUN_STRIPS; h++)
+            NOT_UNROLLED for (uint32_t h = 0; h < GPU_RUN_STRIPS; h++)
                 gpu_block_runs_any(j, rule, counted, first / 128 + h);
             continue;
         }
@@ -501,7 +513,7 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const float *values, int
                 const uint32_t b = job->element_bits;
                 uint32_t r[4] = {0, 0, 0, 0}, y[4];
                 if (mode >= FPEMU_MODE_SR)
-                    gpu_run_bits(&job->random, &words, &OF(lane, l), job->offset + i, r);
+                    gpu_run_bits(&job->random, philox, &words, job->offset + i, r);
                 UNROLLED for (unsigned k = 0; k < 4; k++) y[k] =
                     gpu_run_element(j, &table, way, rule, mode, codes, counted, &OF(lane, l), by, s, second,
                                     OF(u, l)[h][k], r[k]);
@@ -624,7 +636,7 @@ FPEMU_FN void gpu_unpack_runs(const gpu_blocks_job32 *j, const float *values, in
             OF(second, l) = s.d;
         }
         if (!lanes_all(serves)) {
-            for (uint32_t h = 0; h < GPU_RUN_STRIPS; h++)
+            NOT_UNROLLED for (uint32_t h = 0; h < GPU_RUN_STRIPS; h++)
                 gpu_unpack_strip(j, strip + h);
             continue;
         }

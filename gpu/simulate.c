@@ -125,7 +125,7 @@ fpemu_cuda_status fpemu_gpu_block_runs32(const gpu_blocks_job32 *job, fpemu_cuda
     (void)stream;
     EACH_WARP(warp)
     gpu_block_runs(job, call->table ? call->table : job->table, gpu_run_way(job), b->plan.rule,
-                   b->is_table ? b->table.mode : b->plan.mode, call->bytes != NULL, call->counts != NULL,
+                   b->is_table ? b->table.mode : b->plan.mode, 1, call->bytes != NULL, call->counts != NULL,
                    (uint32_t)warp, WARPS);
     if (call->counts)
         call->counts->count += gpu_run_elements(call);
