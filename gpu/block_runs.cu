@@ -8,14 +8,14 @@ typedef void run_kernel(gpu_blocks_job32);
 /* Blocks of threads that a multiprocessor has room for: counters take registers. */
 #define ROOM(counted) (counted ? 2 : 3)
 
-static __device__ __forceinline__ void by_codes(const gpu_blocks_job32 *job, const float *values, int way, int rule,
+static __device__ __forceinline__ void by_codes(const gpu_blocks_job32 *job, const gpu_run_table *fast, int way, int rule,
                                                 int mode, int philox, int counted)
 {
     const uint32_t warp = (uint32_t)this_warp(), warps = (uint32_t)all_warps();
     if (way != GPU_RUN_POWERS && job->call.bytes)
-        gpu_block_runs(job, values, way, rule, mode, philox, 1, counted, warp, warps);
+        gpu_block_runs(job, fast, way, rule, mode, philox, 1, counted, warp, warps);
     else
-        gpu_block_runs(job, values, way, rule, mode, philox, 0, counted, warp, warps);
+        gpu_block_runs(job, fast, way, rule, mode, philox, 0, counted, warp, warps);
 }
 
 /* The commonest modes are known at compile time. */
@@ -44,11 +44,14 @@ template <int way, int counted>
 static __global__ void __launch_bounds__(THREADS, ROOM(counted))
     runs_of_table(const __grid_constant__ gpu_blocks_job32 job)
 {
-    __shared__ float values[GPU_TABLE];
-    for (unsigned i = threadIdx.x; i < GPU_TABLE; i += THREADS)
+    __shared__ float values[GPU_TABLE], thresholds[GPU_TABLE];
+    for (unsigned i = threadIdx.x; i < GPU_TABLE; i += THREADS) {
         values[i] = job.table[i];
+        thresholds[i] = job.thresholds[i];
+    }
     threads_meet();
-    by_codes(&job, job.call.table ? job.call.table : values, way, CORE_RULE_FLOAT, job.rule.table.mode, 1, counted);
+    const gpu_run_table fast = {job.call.table ? job.call.table : values, thresholds};
+    by_codes(&job, &fast, way, CORE_RULE_FLOAT, job.rule.table.mode, 1, counted);
 }
 
 static run_kernel *choose(const gpu_blocks_job32 *job)

@@ -7,6 +7,7 @@
 #define FPEMU_GPU_BLOCK_RUNS_H
 
 #include "blocks.h"
+#include "core/codebook_fast.h"
 
 /* Strips of a step: so many loads are under way at a time, and so many lanes share the work of finding scales. */
 #define GPU_RUN_STRIPS 4
@@ -377,9 +378,34 @@ FPEMU_FN void gpu_run_bits(const gpu_random *g, int philox, const gpu_words *wor
                            core_field_shift(g->per_word, index + k));
 }
 
+/* A table where it is looked up often. */
+typedef struct gpu_run_table {
+    const float *values, *thresholds;
+} gpu_run_table;
+
+/* As core_codebook_index32, but for NaN: by the thresholds of core/codebook_fast.h where there are some. */
+FPEMU_FN uint32_t gpu_run_index(const gpu_blocks_job32 *j, const core_codebook *table, const gpu_run_table *fast,
+                                uint32_t u, uint32_t r)
+{
+    const uint32_t last = table->length - 1;
+    const float t = core_value32(u);
+    uint32_t k = 0;
+    if (!j->search)
+        return core_codebook_index32(table, u, r);
+    for (uint32_t half = j->search / 2; half > 0; half /= 2)
+        k += fast->thresholds[k + half - 1] < t ? half : 0;
+    if (j->steps)
+        return k;
+    if (t <= fast->values[0] || k == last)
+        return k;
+    return table->mode < FPEMU_MODE_SR
+               ? core_codebook_between32(table, k, t, r)
+               : k + (uint32_t)core_search_up32(table->mode, table->n, t, fast->values[k], fast->values[k + 1], r);
+}
+
 /* An element of a block under a scale that serves: y, or the code of P. Rules SHIFTER_STOP and EVEN of
  * core/round_fast.h; any other: by a codebook. */
-FPEMU_FN uint32_t gpu_run_element(const gpu_blocks_job32 *j, const core_codebook *table, int way, int rule, int mode,
+FPEMU_FN uint32_t gpu_run_element(const gpu_blocks_job32 *j, const core_codebook *table, const gpu_run_table *fast, int way, int rule, int mode,
                                   int codes, int counted, gpu_lane *lane, uint32_t down, uint32_t s, float second,
                                   uint32_t u, uint32_t r)
 {
@@ -395,8 +421,9 @@ FPEMU_FN uint32_t gpu_run_element(const gpu_blocks_job32 *j, const core_codebook
     if (sticky && (t & ~CARRIER_SIGN) == 0)
         t = (u & CARRIER_SIGN) | (uint32_t)((u & ~CARRIER_SIGN) != 0);
     if (rule != CORE_RULE_SHIFTER_STOP && rule != CORE_RULE_EVEN) {
-        v = core_codebook_element32(table, t, r, &over, &q);
-        past = over;
+        q = gpu_run_index(j, table, fast, t, r);
+        v = core_bits32(table->values[q]);
+        past = over = core_value32(t) < table->values[0] || core_value32(t) > table->values[table->length - 1];
     } else if (counted) {
         const uint32_t g = core_element_shifter_grid32(p, mode, t, r), end = CORE_BY_SIGN(t, p->max);
         v = core_finish32(p, t, g);
@@ -429,9 +456,9 @@ FPEMU_FN int gpu_run_key(const gpu_random *g, uint64_t index, uint64_t n, gpu_wo
 }
 
 /* Values (codes 0) or codes of a tensor without gaps: of blocks of 16, 32, 64 or 128, of blocks whose extremes are
- * known, or all under one scale, which takes in what lies behind the last strip. values: of a table. philox: the generator may
- * be that. */
-FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const float *values, int way, int rule, int mode, int philox,
+ * known, or all under one scale, which takes in what lies behind the last strip. fast: of a table. philox: the generator may be
+ * that. */
+FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fast, int way, int rule, int mode, int philox,
                              int codes, int counted, uint32_t warp, uint32_t warps)
 {
     const gpu_blocks_call *const job = &j->call;
@@ -443,7 +470,8 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const float *values, int
     gpu_lane lane[LANES];
     gpu_words words = {{0, 0}};
     uint64_t word_high = ~UINT64_C(0);
-    table.values = values;
+    if (rule == CORE_RULE_FLOAT)
+        table.values = fast->values;
     block.tensor = job->range ? job->range->tensor : job->tensor;
     const int two = block.rule == FPEMU_SCALING_NVFP4 || block.rule == FPEMU_SCALING_NVFP4_AO;
     const float second = way == GPU_RUN_PRODUCTS && two ? block.tensor.b : 1;
@@ -515,7 +543,7 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const float *values, int
                 if (mode >= FPEMU_MODE_SR)
                     gpu_run_bits(&job->random, philox, &words, job->offset + i, r);
                 UNROLLED for (unsigned k = 0; k < 4; k++) y[k] =
-                    gpu_run_element(j, &table, way, rule, mode, codes, counted, &OF(lane, l), by, s, second,
+                    gpu_run_element(j, &table, fast, way, rule, mode, codes, counted, &OF(lane, l), by, s, second,
                                     OF(u, l)[h][k], r[k]);
                 if (codes)
                     OF(field, l) = y[0] | y[1] << b | y[2] << 2 * b | y[3] << 3 * b;

@@ -102,12 +102,29 @@ static void take_runs(const core_walk *w, gpu_blocks_job32 *j, gpu_blocks_job32 
     *left -= gpu_run_elements(&runs->call);
 }
 
+/* The thresholds of a table that goes with the job. */
+static void make_thresholds(gpu_blocks_job32 *j)
+{
+    core_search32 s;
+    core_codebook table = j->rule.table;
+    table.values = j->table;
+    if (table.length > GPU_TABLE)
+        return;
+    core_search_begin32(&s, &table);
+    memcpy(j->thresholds, s.thresholds, sizeof j->thresholds);
+    j->steps = s.steps;
+    for (j->search = s.usable; j->search && j->search < table.length;)
+        j->search *= 2;
+}
+
 /* Elements of a tensor without gaps, by the fast forms of their rule; *j then is what is left, of *left elements. */
 static fpemu_cuda_status launch_runs(const gpu_tensor *c, const core_walk *w, const fpemu_format *element,
                                      gpu_blocks_job32 *j, uint64_t *left, fpemu_cuda_stream stream)
 {
     gpu_blocks_job32 runs = *j;
-    if (!runs.rule.is_table) {
+    if (runs.rule.is_table) {
+        make_thresholds(&runs);
+    } else {
         core_choose_fast32(&runs.rule.plan, element);
         runs.pow2 = core_pow2_block_make32(&runs.rule.block, c->format, runs.rule.plan.mode);
     }

@@ -54,7 +54,10 @@ typedef struct gpu_blocks_call {
 typedef struct gpu_blocks_job32 {
     gpu_blocks_call call;
     core_blocked32 rule;
-    core_pow2_block32 pow2; /* of gpu_block_runs */
+    core_pow2_block32 pow2; /* of gpu_block_runs, as what follows of its tables */
+    uint32_t search;        /* 0: no thresholds; else how many there are at least, a power of two */
+    uint8_t steps;          /* they alone decide */
+    float thresholds[GPU_TABLE];
     float table[GPU_TABLE];
 } gpu_blocks_job32;
 
