@@ -12,7 +12,7 @@ static __device__ __forceinline__ void by_codes(const gpu_blocks_job32 *job, con
                                                 int mode, int philox, int counted)
 {
     const uint32_t warp = (uint32_t)this_warp(), warps = (uint32_t)all_warps();
-    if (way != GPU_RUN_POWERS && job->call.bytes)
+    if (job->call.bytes)
         gpu_block_runs(job, fast, way, rule, mode, philox, 1, counted, warp, warps);
     else
         gpu_block_runs(job, fast, way, rule, mode, philox, 0, counted, warp, warps);
@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(THREADS, ROOM(counted))
     __shared__ float values[GPU_TABLE], thresholds[GPU_TABLE];
     for (unsigned i = threadIdx.x; i < GPU_TABLE; i += THREADS) {
         values[i] = job.table[i];
-        thresholds[i] = job.thresholds[i];
+        thresholds[i] = job.fast.thresholds[i];
     }
     threads_meet();
     const gpu_run_table fast = {job.call.table ? job.call.table : values, thresholds};

@@ -169,8 +169,10 @@ FPEMU_FN void gpu_run_take_scale(const gpu_blocks_job32 *j, const core_block32 *
                                  uint64_t strip, uint32_t l, int is_zero, const core_scale32 *s)
 {
     const gpu_blocks_call *const job = &j->call;
-    const uint64_t i = strip * 128 + 4 * l, b = job->whole ? 0 : core_walk_quotient(i, job->walk.tile_length);
-    if (i != (job->whole ? 0 : b * job->walk.tile_length))
+    const uint64_t i = strip * 128 + 4 * l, length = job->walk.tile_length;
+    const uint64_t b = job->whole ? 0 : job->run == length ? strip * (128 / job->run) + 4 * l / job->run
+                                                           : core_walk_quotient(i, length);
+    if (i != (job->whole ? 0 : b * length))
         return;
     if (job->bytes && job->scale_bytes)
         core_store_bytes(job->bytes + job->scales_offset + b * job->scale_bytes, job->scale_bytes,
@@ -290,14 +292,14 @@ FPEMU_FN void gpu_block_runs_any(const gpu_blocks_job32 *j, int rule, int counte
 enum gpu_run_way {
     GPU_RUN_PRODUCTS,  /* t = x * down, P, y = (P * s) * second */
     GPU_RUN_QUOTIENTS, /* t = x / down */
-    GPU_RUN_POWERS     /* at once, s being a power of two: core_pow2_block of core/block_fast.h */
+    GPU_RUN_POWERS     /* s is a power of two, core_pow2_block of core/block_fast.h: y at once */
 };
 
 FPEMU_FN int gpu_run_way(const gpu_blocks_job32 *j)
 {
-    const int own = !j->call.whole && !j->call.extremes && !j->call.bytes && !j->call.counts && !j->rule.is_table;
+    const int own = !j->call.whole && !j->call.extremes && !j->call.counts && !j->rule.is_table;
     return j->rule.block.rule == FPEMU_SCALING_ABSMAX ? GPU_RUN_QUOTIENTS
-           : own && j->pow2.usable                    ? GPU_RUN_POWERS
+           : own && j->fast.by.pow2.usable            ? GPU_RUN_POWERS
                                                       : GPU_RUN_PRODUCTS;
 }
 
@@ -308,8 +310,9 @@ FPEMU_FN int gpu_run_scale(const gpu_blocks_job32 *j, const core_block32 *block,
 {
     *s = 0;
     if (way == GPU_RUN_POWERS) {
-        *down = core_pow2_power32(&j->pow2, j->pow2.rule, e->amax);
-        return (int)core_pow2_holds32(&j->pow2, e->amax);
+        const uint32_t far = (uint32_t)(CARRIER_BIAS - 1) << CARRIER_MANTISSA; /* where 2^-c is a normal number too */
+        *down = core_pow2_power32(&j->fast.by.pow2, j->fast.by.pow2.rule, e->amax);
+        return (int)core_pow2_holds32(&j->fast.by.pow2, e->amax) & (int)(*down + far <= 2 * far);
     }
     core_scale_find32(block, e, scale);
     const int zero = scale->kind == CORE_SCALE_ZERO, divided = way == GPU_RUN_QUOTIENTS;
@@ -317,6 +320,19 @@ FPEMU_FN int gpu_run_scale(const gpu_blocks_job32 *j, const core_block32 *block,
     *down = zero ? (divided ? CARRIER_INF : 0) : core_bits32(scale->down);
     return (zero || scale->kind == (divided ? CORE_SCALE_DIVIDE : CORE_SCALE_MULTIPLY)) &&
            core_bits32((block->max * scale->s) * scale->d) < CARRIER_INF;
+}
+
+/* A number of a 16-bit type as gpu_widen has it, by the device's own conversion; a NaN stays one. */
+FPEMU_FN uint32_t gpu_run_widen(int type, uint64_t word)
+{
+#ifdef __CUDA_ARCH__
+    float x;
+    if (type == GPU_F16) {
+        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((uint16_t)word));
+        return core_bits32(x);
+    }
+#endif
+    return gpu_widen(type, word);
 }
 
 /* Four values of each strip of a step, from place i on. type: that of the arrays. */
@@ -327,7 +343,7 @@ FPEMU_FN void gpu_run_load_as(const void *x, int type, uint64_t i, uint32_t u[GP
         uint64_t element[4];
         gpu_load_quad(x, type == GPU_F32 ? 4 : 2, i + 128 * h, element);
         UNROLLED for (unsigned k = 0; k < 4; k++) u[h][k] =
-            type == GPU_F32 ? (uint32_t)element[k] : gpu_widen(type, element[k]);
+            type == GPU_F32 ? (uint32_t)element[k] : gpu_run_widen(type, element[k]);
     }
 }
 
@@ -340,20 +356,36 @@ FPEMU_FN void gpu_run_load(const gpu_blocks_call *j, uint64_t i, uint32_t u[GPU_
     }
 }
 
-/* Four values back. */
-FPEMU_FN void gpu_run_store_as(void *y, int type, uint64_t i, const uint32_t v[4])
+/* Four values back; finite: all of them are, and the device's own conversions make of them what gpu_narrow does. */
+FPEMU_FN void gpu_run_store_as(void *y, int type, int finite, uint64_t i, const uint32_t v[4])
 {
     uint64_t element[4];
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (type != GPU_F32 && finite) {
+        uint32_t two[2];
+        UNROLLED for (unsigned k = 0; k < 2; k++)
+        {
+            const float low = core_value32(v[2 * k]), high = core_value32(v[2 * k + 1]);
+            if (type == GPU_F16)
+                asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(two[k]) : "f"(high), "f"(low));
+            else
+                asm("cvt.rn.satfinite.bf16x2.f32 %0, %1, %2;" : "=r"(two[k]) : "f"(high), "f"(low));
+        }
+        *(uint2 *)((uint16_t *)y + i) = make_uint2(two[0], two[1]);
+        return;
+    }
+#endif
+    (void)finite;
     UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = type == GPU_F32 ? v[k] : gpu_narrow(type, v[k]);
     gpu_store_quad(y, type == GPU_F32 ? 4 : 2, i, element);
 }
 
-FPEMU_FN void gpu_run_store(const gpu_blocks_call *j, uint64_t i, const uint32_t v[4])
+FPEMU_FN void gpu_run_store(const gpu_blocks_call *j, int finite, uint64_t i, const uint32_t v[4])
 {
     switch (j->y_type) {
-    case GPU_F32: gpu_run_store_as(j->y, GPU_F32, i, v); break;
-    case GPU_BF16: gpu_run_store_as(j->y, GPU_BF16, i, v); break;
-    default: gpu_run_store_as(j->y, GPU_F16, i, v); break;
+    case GPU_F32: gpu_run_store_as(j->y, GPU_F32, finite, i, v); break;
+    case GPU_BF16: gpu_run_store_as(j->y, GPU_BF16, finite, i, v); break;
+    default: gpu_run_store_as(j->y, GPU_F16, finite, i, v); break;
     }
 }
 
@@ -406,17 +438,18 @@ FPEMU_FN uint32_t gpu_run_index(const gpu_blocks_job32 *j, const core_codebook *
 /* An element of a block under a scale that serves: y, or the code of P. Rules SHIFTER_STOP and EVEN of
  * core/round_fast.h; any other: by a codebook. */
 FPEMU_FN uint32_t gpu_run_element(const gpu_blocks_job32 *j, const core_codebook *table, const gpu_run_table *fast, int way, int rule, int mode,
-                                  int codes, int counted, gpu_lane *lane, uint32_t down, uint32_t s, float second,
-                                  uint32_t u, uint32_t r)
+                                  int codes, int counted, float many, gpu_lane *lane, uint32_t down, uint32_t s,
+                                  float second, uint32_t u, uint32_t r)
 {
     const core_plan32 *const p = &j->rule.plan;
-    if (way == GPU_RUN_POWERS)
-        return rule == CORE_RULE_EVEN ? core_pow2_fixed32(&j->pow2, mode, u, down, r)
-                                      : core_pow2_float32(&j->pow2, mode, u, down, r);
-    const float x = core_value32(u), by = core_value32(down), quotient = way == GPU_RUN_QUOTIENTS ? x / by : x * by;
+    if (way == GPU_RUN_POWERS && !codes)
+        return rule == CORE_RULE_EVEN ? core_pow2_fixed32(&j->fast.by.pow2, mode, u, down, r)
+                                      : core_pow2_float32(&j->fast.by.pow2, mode, u, down, r);
+    const uint32_t one = (uint32_t)CARRIER_BIAS << CARRIER_MANTISSA;
+    const float x = core_value32(u), by = core_value32(way == GPU_RUN_POWERS ? one - down : down);
+    const float quotient = way == GPU_RUN_QUOTIENTS ? x / by : x * by;
     const int sticky = mode != FPEMU_MODE_RNE && mode != FPEMU_MODE_SR && j->rule.block.sticky;
-    uint32_t t = core_bits32(quotient), v;
-    int64_t q = 0;
+    uint32_t t = core_bits32(quotient), v, q = 0;
     int over = 0, past = 0;
     if (sticky && (t & ~CARRIER_SIGN) == 0)
         t = (u & CARRIER_SIGN) | (uint32_t)((u & ~CARRIER_SIGN) != 0);
@@ -424,24 +457,33 @@ FPEMU_FN uint32_t gpu_run_element(const gpu_blocks_job32 *j, const core_codebook
         q = gpu_run_index(j, table, fast, t, r);
         v = core_bits32(table->values[q]);
         past = over = core_value32(t) < table->values[0] || core_value32(t) > table->values[table->length - 1];
-    } else if (counted) {
-        const uint32_t g = core_element_shifter_grid32(p, mode, t, r), end = CORE_BY_SIGN(t, p->max);
-        v = core_finish32(p, t, g);
-        past = (t & ~CARRIER_SIGN) > end;
+    } else if (counted) { /* the ends after the grid, to know what lies beyond */
+        const uint32_t sign = t & CARRIER_SIGN, end = rule == CORE_RULE_EVEN ? CORE_BY_SIGN(t, p->max) : p->max[0];
+        const uint32_t g = core_element_shifter_grid32(p, mode, t, r), kept = g > end ? end : g;
+        v = rule == CORE_RULE_EVEN ? core_bits32(core_value32(kept | sign) + 0) : kept | sign; /* -0 becomes 0 */
+        past = (t ^ sign) > end;
         over = g > end;
+    } else if (codes && mode == FPEMU_MODE_RNE) {
+        return rule == CORE_RULE_EVEN ? core_direct_even_code32(&j->fast.by.direct, t)
+                                      : core_direct_code32(&j->fast.by.direct, t);
     } else {
         v = core_element_fast32(p, rule, mode, t, r);
     }
+    const uint32_t y = core_bits32((core_value32(v) * core_value32(s)) * second);
     if (counted) {
-        const uint32_t y = core_bits32((core_value32(v) * core_value32(s)) * second);
-        gpu_lane_events32(lane, core_events_of32(p->min_normal, u, 0, y, v, (uint32_t)past, (uint32_t)over));
+        const core_seen32 seen = {p->min_normal, u, 0, y, v, (uint32_t)past, (uint32_t)over};
+        lane->counter[GPU_CLIPPED] += core_event32(CORE_EVENT_CLIPPED, seen);
+        lane->counter[GPU_OVERFLOW] += core_event32(CORE_EVENT_OVERFLOW, seen);
+        lane->counter[GPU_UNDERFLOW] += core_event32(CORE_EVENT_UNDERFLOW, seen);
+        lane->counter[GPU_SUBNORMAL] += core_event32(CORE_EVENT_SUBNORMAL, seen);
+        lane->counter[GPU_INEXACT] += core_event32(CORE_EVENT_INEXACT, seen);
         gpu_lane_extrema32(lane, x, core_value32(y), 0);
     }
     if (!codes)
-        return core_bits32((core_value32(v) * core_value32(s)) * second);
+        return y;
     return rule == CORE_RULE_SHIFTER_STOP ? core_encode_fast32(&j->rule.coder, t, v)
-           : rule == CORE_RULE_EVEN       ? core_encode_fixed32(&j->rule.coder, t, v)
-                                          : (uint32_t)q;
+           : rule == CORE_RULE_EVEN       ? core_fixed_quick_code32(&j->rule.coder, many, t, v)
+                                          : q;
 }
 
 /* Makes the key of the random words of elements [index, index + n); 0: they have more than one. */
@@ -475,6 +517,9 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
     block.tensor = job->range ? job->range->tensor : job->tensor;
     const int two = block.rule == FPEMU_SCALING_NVFP4 || block.rule == FPEMU_SCALING_NVFP4_AO;
     const float second = way == GPU_RUN_PRODUCTS && two ? block.tensor.b : 1;
+    const float many = rule == CORE_RULE_EVEN && codes /* of whose steps an integer is made */
+                           ? core_value32(core_power32(j->rule.coder.quantum + CARRIER_MANTISSA) | CARRIER_HIDDEN >> 1)
+                           : 0;
     if (counted && gpu_wants_more(job->counts))
         return;
     FOR_LANES(l) gpu_lane_begin(&OF(lane, l));
@@ -527,9 +572,17 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
             FOR_LANES(l)
             {
                 const unsigned sub = l & (group - 1);
-                if (sub < GPU_RUN_STRIPS)
-                    gpu_run_take_scale(j, &block, counted, &OF(lane, l), first / 128 + sub, l - sub, (int)OF(zero, l),
+                const uint64_t strip = first / 128 + sub;
+                if (sub >= GPU_RUN_STRIPS)
+                    continue;
+                if (way == GPU_RUN_POWERS) {
+                    const uint32_t exponent = (uint32_t)((int32_t)OF(down, l) >> CARRIER_MANTISSA) + j->fast.by.one;
+                    job->bytes[job->scales_offset + strip * (32 / group) + l / group] =
+                        (unsigned char)(OF(zero, l) ? j->fast.by.zero : exponent & j->fast.by.mask);
+                } else {
+                    gpu_run_take_scale(j, &block, counted, &OF(lane, l), strip, l - sub, (int)OF(zero, l),
                                        &OF(scale, l));
+                }
             }
         UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++)
         {
@@ -543,12 +596,12 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
                 if (mode >= FPEMU_MODE_SR)
                     gpu_run_bits(&job->random, philox, &words, job->offset + i, r);
                 UNROLLED for (unsigned k = 0; k < 4; k++) y[k] =
-                    gpu_run_element(j, &table, fast, way, rule, mode, codes, counted, &OF(lane, l), by, s, second,
-                                    OF(u, l)[h][k], r[k]);
+                    gpu_run_element(j, &table, fast, way, rule, mode, codes, counted, many, &OF(lane, l), by, s,
+                                    second, OF(u, l)[h][k], r[k]);
                 if (codes)
                     OF(field, l) = y[0] | y[1] << b | y[2] << 2 * b | y[3] << 3 * b;
                 else
-                    gpu_run_store(job, i, y);
+                    gpu_run_store(job, 1, i, y);
             }
             if (codes)
                 gpu_run_store_codes(job, first / 128 + h, 128, field);
@@ -675,7 +728,7 @@ FPEMU_FN void gpu_unpack_runs(const gpu_blocks_job32 *j, const float *values, in
             uint32_t y[4];
             UNROLLED for (unsigned k = 0; k < 4; k++) y[k] = core_block_y32(
                 &product, gpu_run_decoded(j, values, codes, step_value, (field >> k * b) & mask));
-            gpu_run_store(job, (strip + h) * 128 + 4 * l, y);
+            gpu_run_store(job, 0, (strip + h) * 128 + 4 * l, y);
         }
     }
     for (uint64_t strip = (uint64_t)steps * GPU_RUN_STRIPS + warp; strip * 128 < gpu_run_elements(job); strip += warps)

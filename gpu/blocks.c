@@ -111,10 +111,32 @@ static void make_thresholds(gpu_blocks_job32 *j)
     if (table.length > GPU_TABLE)
         return;
     core_search_begin32(&s, &table);
-    memcpy(j->thresholds, s.thresholds, sizeof j->thresholds);
+    memcpy(j->fast.thresholds, s.thresholds, sizeof j->fast.thresholds);
     j->steps = s.steps;
     for (j->search = s.usable; j->search && j->search < table.length;)
         j->search *= 2;
+}
+
+/* The fast forms of other elements. */
+static void make_fast(const fpemu_format *f, const fpemu_format *element, gpu_blocks_job32 *j)
+{
+    const core_block32 *const b = &j->rule.block;
+    const core_coder32 *const c = &b->scale_coder;
+    gpu_run_fast *const by = &j->fast.by;
+    const core_extremes32 zero = {0, 0, 0, 0, 0};
+    core_scale32 s;
+    core_choose_fast32(&j->rule.plan, element);
+    by->pow2 = core_pow2_block_make32(b, f, j->rule.plan.mode);
+    if (j->call.bytes && by->pow2.usable) { /* codes of powers by themselves */
+        by->pow2.usable = b->bare || core_codes_are_powers32(c);
+        by->one = b->bare ? 0 : (uint32_t)(127 + c->bias);
+        by->mask = b->bare ? b->code_mask : (uint32_t)c->mask;
+        core_scale_find32(b, &zero, &s);
+        by->zero = (uint32_t)core_scale_code32(b, &s);
+    }
+    if (!core_direct_make32(&by->direct, &j->rule.plan, &j->rule.coder) && j->rule.plan.mode == FPEMU_MODE_RNE &&
+        j->call.bytes)
+        j->rule.plan.rule = CORE_RULE_FLOAT; /* no run */
 }
 
 /* Elements of a tensor without gaps, by the fast forms of their rule; *j then is what is left, of *left elements. */
@@ -125,8 +147,7 @@ static fpemu_cuda_status launch_runs(const gpu_tensor *c, const core_walk *w, co
     if (runs.rule.is_table) {
         make_thresholds(&runs);
     } else {
-        core_choose_fast32(&runs.rule.plan, element);
-        runs.pow2 = core_pow2_block_make32(&runs.rule.block, c->format, runs.rule.plan.mode);
+        make_fast(c->format, element, &runs);
     }
     runs.call.run = fpemu_gpu_run_length(c, w, &runs);
     if (!runs.call.run)

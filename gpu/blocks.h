@@ -51,13 +51,22 @@ typedef struct gpu_blocks_call {
     uint8_t x_type, y_type, logarithms;
 } gpu_blocks_call;
 
+/* Fast forms of gpu_block_runs: y at once under a power of two, the code of P at once, and of such powers. */
+typedef struct gpu_run_fast {
+    core_pow2_block32 pow2;
+    core_direct32 direct;
+    uint32_t one, mask, zero; /* codes of 1, of the exponent's bits, of blocks that are zero */
+} gpu_run_fast;
+
 typedef struct gpu_blocks_job32 {
     gpu_blocks_call call;
     core_blocked32 rule;
-    core_pow2_block32 pow2; /* of gpu_block_runs, as what follows of its tables */
-    uint32_t search;        /* 0: no thresholds; else how many there are at least, a power of two */
-    uint8_t steps;          /* they alone decide */
-    float thresholds[GPU_TABLE];
+    uint32_t search;      /* 0: the table has no thresholds; else more than it has, a power of two */
+    uint8_t steps;        /* they alone decide */
+    union {               /* what gpu_block_runs has of a table, and of other formats */
+        float thresholds[GPU_TABLE];
+        gpu_run_fast by;
+    } fast;
     float table[GPU_TABLE];
 } gpu_blocks_job32;
 

@@ -122,7 +122,7 @@ fpemu_cuda_status fpemu_gpu_block_runs32(const gpu_blocks_job32 *job, fpemu_cuda
 {
     const core_blocked32 *const b = &job->rule;
     const gpu_blocks_call *const call = &job->call;
-    const gpu_run_table fast = {call->table ? call->table : job->table, job->thresholds};
+    const gpu_run_table fast = {call->table ? call->table : job->table, job->fast.thresholds};
     (void)stream;
     EACH_WARP(warp)
     gpu_block_runs(job, &fast, gpu_run_way(job), b->plan.rule,
