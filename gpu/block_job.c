@@ -96,11 +96,17 @@ static int is_dense(const core_walk *w, const int64_t axis[4])
     return 1;
 }
 
-/* Whether elements follow one another from an aligned place on; NULL: there are none. */
-int fpemu_gpu_is_run(const gpu_tensor *c, const core_walk *w, const void *p, const int64_t axis[4])
+/* Whether the array lies aligned for four elements at a time. */
+static int is_aligned(const gpu_tensor *c, const void *p)
 {
     const size_t size = fpemu_gpu_size(c->type, 0);
-    return !p || (is_dense(w, axis) && (uintptr_t)p % (size < 4 ? 4 * size : 16) == 0);
+    return (uintptr_t)p % (size < 4 ? 4 * size : 16) == 0;
+}
+
+/* Whether elements follow one another from an aligned place on. */
+int fpemu_gpu_is_run(const gpu_tensor *c, const core_walk *w, const void *p, const int64_t axis[4])
+{
+    return is_dense(w, axis) && is_aligned(c, p);
 }
 
 /* The length of blocks that follow one another in memory and are cut into whole strips, 128 for longer ones; 0: there
@@ -108,8 +114,8 @@ int fpemu_gpu_is_run(const gpu_tensor *c, const core_walk *w, const void *p, con
 static uint32_t run_length(const gpu_tensor *c, const core_walk *w, int whole)
 {
     const uint64_t length = w->tile_length;
-    if (c->count != ALL_BLOCKS || w->total >> 40 || !fpemu_gpu_is_run(c, w, c->x, w->x_axis) ||
-        !fpemu_gpu_is_run(c, w, c->y, w->y_axis))
+    if (c->count != ALL_BLOCKS || w->total >> 40 || (c->x && !is_dense(w, w->x_axis)) ||
+        (c->y && !is_dense(w, w->y_axis)))
         return 0;
     if (whole)
         return c->bytes && w->inner != 1 ? 0 : 128; /* its elements are packed line by line */
@@ -168,6 +174,8 @@ void fpemu_gpu_fill_blocks(gpu_blocks_call *j, const gpu_tensor *c, const core_w
     j->counts = (gpu_counts *)(void *)c->stats;
     j->tensor.a = j->tensor.b = 1;
     j->x_type = j->y_type = (uint8_t)c->type;
+    j->x_quads = (uint8_t)is_aligned(c, c->x);
+    j->y_quads = (uint8_t)is_aligned(c, c->y);
     j->by_block = (uint8_t)is_across(c, w);
     j->group = j->by_block ? 1 : j->pieces > 1 ? 32 : group_of(full);
     if (w->block == CORE_WALK_INDEX) /* lanes of sums go by index */

@@ -335,13 +335,17 @@ FPEMU_FN uint32_t gpu_run_widen(int type, uint64_t word)
     return gpu_widen(type, word);
 }
 
-/* Four values of each strip of a step, from place i on. type: that of the arrays. */
-FPEMU_FN void gpu_run_load_as(const void *x, int type, uint64_t i, uint32_t u[GPU_RUN_STRIPS][4])
+/* Four values of each strip of a step, from place i on. type: that of the array; quads: it is aligned. */
+FPEMU_FN void gpu_run_load_as(const void *x, int type, int quads, uint64_t i, uint32_t u[GPU_RUN_STRIPS][4])
 {
+    const uint32_t size = type == GPU_F32 ? 4 : 2;
     UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++)
     {
         uint64_t element[4];
-        gpu_load_quad(x, type == GPU_F32 ? 4 : 2, i + 128 * h, element);
+        if (quads)
+            gpu_load_quad(x, size, i + 128 * h, element);
+        else
+            UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_load_code(x, size, i + 128 * h + k);
         UNROLLED for (unsigned k = 0; k < 4; k++) u[h][k] =
             type == GPU_F32 ? (uint32_t)element[k] : gpu_run_widen(type, element[k]);
     }
@@ -349,11 +353,17 @@ FPEMU_FN void gpu_run_load_as(const void *x, int type, uint64_t i, uint32_t u[GP
 
 FPEMU_FN void gpu_run_load(const gpu_blocks_call *j, uint64_t i, uint32_t u[GPU_RUN_STRIPS][4])
 {
-    switch (j->x_type) { /* once for all, so that no load waits for another */
-    case GPU_F32: gpu_run_load_as(j->x, GPU_F32, i, u); break;
-    case GPU_BF16: gpu_run_load_as(j->x, GPU_BF16, i, u); break;
-    default: gpu_run_load_as(j->x, GPU_F16, i, u); break;
-    }
+    const int quads = j->x_quads, type = j->x_type; /* told apart once, so that no load waits for another */
+    if (type == GPU_F32 && quads)
+        gpu_run_load_as(j->x, GPU_F32, 1, i, u);
+    else if (type == GPU_F32)
+        gpu_run_load_as(j->x, GPU_F32, 0, i, u);
+    else if (type == GPU_BF16 && quads)
+        gpu_run_load_as(j->x, GPU_BF16, 1, i, u);
+    else if (quads)
+        gpu_run_load_as(j->x, GPU_F16, 1, i, u);
+    else
+        gpu_run_load_as(j->x, type, 0, i, u);
 }
 
 /* Four values back; finite: all of them are, and the device's own conversions make of them what gpu_narrow does. */
@@ -382,6 +392,11 @@ FPEMU_FN void gpu_run_store_as(void *y, int type, int finite, uint64_t i, const 
 
 FPEMU_FN void gpu_run_store(const gpu_blocks_call *j, int finite, uint64_t i, const uint32_t v[4])
 {
+    if (!j->y_quads) {
+        UNROLLED for (unsigned k = 0; k < 4; k++) gpu_store_code(
+            j->y, j->y_type == GPU_F32 ? 4 : 2, i + k, j->y_type == GPU_F32 ? v[k] : gpu_narrow(j->y_type, v[k]));
+        return;
+    }
     switch (j->y_type) {
     case GPU_F32: gpu_run_store_as(j->y, GPU_F32, finite, i, v); break;
     case GPU_BF16: gpu_run_store_as(j->y, GPU_BF16, finite, i, v); break;

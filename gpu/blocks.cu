@@ -114,7 +114,7 @@ static __global__ void put(float *to, const __grid_constant__ table_part part, u
 
 static __global__ void swizzle(uint64_t rows, uint64_t columns, const uint8_t *from, uint8_t *to, int back)
 {
-    const uint64_t n = gpu_swizzle_steps(rows, columns, back);
+    const uint64_t n = gpu_swizzle_steps(rows, columns);
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < n; i += (uint64_t)gridDim.x * blockDim.x)
         gpu_swizzle(rows, columns, from, to, back, i);
 }
@@ -245,7 +245,7 @@ fpemu_cuda_status fpemu_gpu_swizzle(uint64_t rows, uint64_t columns, const uint8
                                     fpemu_cuda_stream stream)
 {
     unsigned blocks;
-    const fpemu_cuda_status status = fpemu_gpu_grid(gpu_swizzle_steps(rows, columns, back) / 32 + 1, &blocks);
+    const fpemu_cuda_status status = fpemu_gpu_grid(gpu_swizzle_steps(rows, columns) / 32 + 1, &blocks);
     if (status)
         return status;
     return fpemu_gpu_status(enqueue(swizzle, blocks, THREADS, stream, rows, columns, from, to, back));

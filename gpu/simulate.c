@@ -162,7 +162,7 @@ fpemu_cuda_status fpemu_gpu_swizzle(uint64_t rows, uint64_t columns, const uint8
                                     fpemu_cuda_stream stream)
 {
     (void)stream;
-    for (uint64_t i = 0; i < gpu_swizzle_steps(rows, columns, back); i++)
+    for (uint64_t i = 0; i < gpu_swizzle_steps(rows, columns); i++)
         gpu_swizzle(rows, columns, from, to, back, i);
     return FPEMU_CUDA_OK;
 }
