@@ -119,10 +119,11 @@ static uint32_t run_length(const gpu_tensor *c, const core_walk *w, int whole)
         return 0;
     if (whole)
         return c->bytes && w->inner != 1 ? 0 : 128; /* its elements are packed line by line */
-    if ((w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->inner != 1 || w->total < 128 ||
+    if ((w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->inner != 1 || w->total < length ||
+        w->total < 128 ||
         (w->length % length != 0 && w->outer * w->rows != 1))
         return 0;
-    if (length == 16 || length == 32 || length == 64 || length == 128)
+    if (length >= 16 && length <= 512 && (length & (length - 1)) == 0)
         return (uint32_t)length;
     return length % 128 == 0 && w->total % length == 0 ? 128 : 0;
 }
@@ -133,7 +134,7 @@ uint32_t fpemu_gpu_run_length(const gpu_tensor *c, const core_walk *w, const gpu
     const core_blocked32 *b = &j->rule;
     const int rule = b->plan.rule, known = j->call.whole || j->call.extremes;
     const uint32_t length = run_length(c, w, j->call.whole);
-    if (!b->scaled || b->compat.setting || b->block.rule == FPEMU_SCALING_S2FP8 ||
+    if ((!b->scaled && (!b->is_table || !j->call.whole)) || b->compat.setting || b->block.rule == FPEMU_SCALING_S2FP8 ||
         (!b->is_table && rule != CORE_RULE_SHIFTER_STOP && rule != CORE_RULE_EVEN) ||
         (c->bytes && (j->call.element_bits > 8 || (rule == CORE_RULE_SHIFTER_STOP && !b->coder.fast_encode) ||
                       (rule == CORE_RULE_EVEN && !core_fixed_codes_quickly32(&b->coder)))))

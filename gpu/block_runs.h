@@ -15,7 +15,8 @@
 /* Elements that go in strips. */
 FPEMU_FN uint64_t gpu_run_elements(const gpu_blocks_call *j)
 {
-    return j->whole ? j->walk.total : j->walk.total / 128 * 128;
+    const uint64_t unit = j->run > 128 ? j->run : 128;
+    return j->whole ? j->walk.total : j->walk.total / unit * unit;
 }
 
 /* Word l of the bits that fields of 4 b <= 32 bits make, one a lane, those of lane 0 lowest. */
@@ -146,21 +147,17 @@ FPEMU_FN void gpu_measure_runs(const gpu_blocks_job32 *j, int type, uint64_t war
     shared_add(&to->nonfinite, others);
 }
 
-/* What is known of the block that strip `strip` lies in, where a job has that; else amax is its largest magnitude. */
-FPEMU_FN core_extremes32 gpu_run_extremes(const gpu_blocks_call *j, uint64_t strip, uint32_t amax)
+/* What is known of the block that a strip lies in. */
+FPEMU_FN core_extremes32 gpu_run_extremes(const gpu_blocks_call *j, uint64_t strip)
 {
+    const gpu_extremes *const known =
+        j->whole ? &j->range->extremes : &j->extremes[core_walk_quotient(strip * 128, j->walk.tile_length)];
     core_extremes32 e;
-    memset(&e, 0, sizeof e);
-    e.amax = amax;
-    if (j->whole || j->extremes) {
-        const gpu_extremes *const known =
-            j->whole ? &j->range->extremes : &j->extremes[core_walk_quotient(strip * 128, j->walk.tile_length)];
-        e.amax = (uint32_t)known->amax;
-        e.high = (uint32_t)known->high;
-        e.low = (uint32_t)known->low;
-        e.nonfinite = known->nonfinite != 0;
-        e.other = j->other;
-    }
+    e.amax = (uint32_t)known->amax;
+    e.high = (uint32_t)known->high;
+    e.low = (uint32_t)known->low;
+    e.nonfinite = known->nonfinite != 0;
+    e.other = j->other;
     return e;
 }
 
@@ -170,7 +167,7 @@ FPEMU_FN void gpu_run_take_scale(const gpu_blocks_job32 *j, const core_block32 *
 {
     const gpu_blocks_call *const job = &j->call;
     const uint64_t i = strip * 128 + 4 * l, length = job->walk.tile_length;
-    const uint64_t b = job->whole ? 0 : job->run == length ? strip * (128 / job->run) + 4 * l / job->run
+    const uint64_t b = job->whole ? 0 : job->run == length && length <= 128 ? strip * (128 / job->run) + 4 * l / job->run
                                                            : core_walk_quotient(i, length);
     if (i != (job->whole ? 0 : b * length))
         return;
@@ -181,98 +178,108 @@ FPEMU_FN void gpu_run_take_scale(const gpu_blocks_job32 *j, const core_block32 *
         gpu_count_block(lane, job->counts, s->kind == CORE_SCALE_NAN, is_zero, s->saturated, s->counted, s->exponent);
 }
 
-/* A strip by the rules for whatever scale there is. */
-FPEMU_FN void gpu_run_strip(const gpu_blocks_job32 *j, int table_too, int counted, uint64_t strip)
+/* Strips of one block, or a strip of smaller ones, by the rules for whatever scale there is. */
+FPEMU_FN void gpu_run_strips(const gpu_blocks_job32 *j, int table_too, int counted, uint64_t first)
 {
     const gpu_blocks_call *const job = &j->call;
-    const uint64_t left = job->walk.total - strip * 128;
-    const uint32_t in_strip = left < 128 ? (uint32_t)left : 128, size = gpu_blocks_size32(j);
+    const int own = !job->whole && !job->extremes && j->rule.scaled;
+    const uint64_t count = job->run > 128 ? job->run / 128 : 1;
+    const uint32_t size = gpu_blocks_size32(j), b = job->element_bits, group = job->run < 128 ? job->run / 4 : 32;
     core_codebook table = j->rule.table;
     core_block32 block = j->rule.block;
-    uint32_t u[LANES][4], amax[LANES], nonfinite[LANES], field[LANES];
+    core_scale32 scale[LANES];
+    uint32_t amax[LANES], nonfinite[LANES];
     gpu_lane lane[LANES];
     table.values = job->table ? job->table : j->table;
     block.tensor = job->range ? job->range->tensor : job->tensor;
     FOR_LANES(l)
     {
-        core_extremes32 own;
+        core_extremes32 seen;
         gpu_lane_begin(&OF(lane, l));
-        memset(&own, 0, sizeof own);
-        NOT_UNROLLED for (uint32_t k = 0; k < 4; k++)
-        {
-            if (4 * l + k >= in_strip)
-                continue;
-            OF(u, l)[k] = gpu_blocks_value32(j, gpu_load_code(job->x, size, strip * 128 + 4 * l + k));
-            core_extremes_add32(&own, OF(u, l)[k]);
-        }
-        OF(amax, l) = own.amax;
-        OF(nonfinite, l) = own.nonfinite;
+        memset(&seen, 0, sizeof seen);
+        if (own)
+            NOT_UNROLLED for (uint64_t k = 0; k < 4 * count; k++)
+            {
+                const uint64_t i = (first + k / 4) * 128 + 4 * l + k % 4;
+                core_extremes_add32(&seen, gpu_blocks_value32(j, gpu_load_code(job->x, size, i)));
+            }
+        OF(amax, l) = seen.amax;
+        OF(nonfinite, l) = seen.nonfinite;
     }
-    if (!job->whole && !job->extremes) {
-        lanes_group_max32(amax, job->run / 4);
-        lanes_group_max32(nonfinite, job->run / 4);
-    }
+    lanes_group_max32(amax, group);
+    lanes_group_max32(nonfinite, group);
     FOR_LANES(l)
     {
-        core_extremes32 e = gpu_run_extremes(job, strip, OF(amax, l));
-        core_scale32 s;
-        gpu_words words = {{0, 0}};
-        uint64_t word_high = ~UINT64_C(0);
-        double sum[3] = {0, 0, 0};
-        if (!job->whole && !job->extremes)
-            e.nonfinite = OF(nonfinite, l) != 0;
-        memset(&s, 0, sizeof s);
+        core_extremes32 e = {OF(amax, l), 0, 0, OF(nonfinite, l) != 0, 0};
+        core_scale32 *const s = &OF(scale, l);
+        memset(s, 0, sizeof *s);
         if (j->rule.scaled) {
-            core_scale_find32(&block, &e, &s);
-            gpu_run_take_scale(j, &block, counted, &OF(lane, l), strip, l, e.amax == 0 && !e.nonfinite, &s);
+            if (!own)
+                e = gpu_run_extremes(job, first);
+            core_scale_find32(&block, &e, s);
+            gpu_run_take_scale(j, &block, counted, &OF(lane, l), first, l, e.amax == 0 && !e.nonfinite, s);
         }
-        OF(field, l) = 0;
-        NOT_UNROLLED for (uint32_t k = 0; k < 4; k++)
-        {
-            if (4 * l + k >= in_strip)
-                continue;
-            const uint64_t i = strip * 128 + 4 * l + k;
-            const uint32_t x = OF(u, l)[k];
-            const uint32_t r = job->random.used ? gpu_bits_anywhere(&job->random, &words, &word_high, &OF(lane, l),
-                                                                    job->offset + i)
-                                                : 0;
-            core_happened h;
-            uint32_t p;
-            const uint32_t y =
-                core_blocked_element32(&j->rule, &table, table_too ? 2 : 0, j->rule.plan.mode, &s, block.tensor,
-                                       e.amax, x, r, &p, &h);
-            if (job->y)
-                gpu_store_code(job->y, size, i, gpu_blocks_result32(j, y));
-            if (job->bytes)
-                OF(field, l) |= (uint32_t)core_blocked_code32(&j->rule, &s, x, p, h.q) << (k * job->element_bits);
-            if (counted)
-                gpu_blocks_count32(&OF(lane, l), job->counts, core_blocked_events32(&j->rule, x, y, p, &h), x, y, sum);
-        }
+        OF(amax, l) = e.amax;
     }
-    if (job->bytes)
-        gpu_run_store_codes(job, strip, in_strip, field);
+    NOT_UNROLLED for (uint64_t strip = first; strip < first + count; strip++)
+    {
+        const uint64_t left = job->walk.total - strip * 128;
+        const uint32_t in_strip = left < 128 ? (uint32_t)left : 128;
+        uint32_t field[LANES];
+        FOR_LANES(l)
+        {
+            gpu_words words = {{0, 0}};
+            uint64_t word_high = ~UINT64_C(0);
+            double sum[3] = {0, 0, 0};
+            OF(field, l) = 0;
+            NOT_UNROLLED for (uint32_t k = 0; k < 4; k++)
+            {
+                const uint64_t i = strip * 128 + 4 * l + k;
+                core_happened h;
+                uint32_t p;
+                if (4 * l + k >= in_strip)
+                    continue;
+                const uint32_t x = gpu_blocks_value32(j, gpu_load_code(job->x, size, i));
+                const uint32_t r = job->random.used ? gpu_bits_anywhere(&job->random, &words, &word_high, &OF(lane, l),
+                                                                        job->offset + i)
+                                                    : 0;
+                const uint32_t y =
+                    core_blocked_element32(&j->rule, &table, table_too ? 2 : 0, j->rule.plan.mode, &OF(scale, l),
+                                           block.tensor, OF(amax, l), x, r, &p, &h);
+                if (job->y)
+                    gpu_store_code(job->y, size, i, gpu_blocks_result32(j, y));
+                if (job->bytes)
+                    OF(field, l) |= (uint32_t)core_blocked_code32(&j->rule, &OF(scale, l), x, p, h.q) << (k * b);
+                if (counted)
+                    gpu_blocks_count32(&OF(lane, l), job->counts, core_blocked_events32(&j->rule, x, y, p, &h), x, y,
+                                       sum);
+            }
+        }
+        if (job->bytes)
+            gpu_run_store_codes(job, strip, in_strip, field);
+    }
     if (counted)
         gpu_lane_flush(lane, job->counts);
 }
 
 FPEMU_SLOW void gpu_run_rare(const gpu_blocks_job32 *j, uint64_t strip)
 {
-    gpu_run_strip(j, 0, 0, strip);
+    gpu_run_strips(j, 0, 0, strip);
 }
 
 FPEMU_SLOW void gpu_run_rare_counted(const gpu_blocks_job32 *j, uint64_t strip)
 {
-    gpu_run_strip(j, 0, 1, strip);
+    gpu_run_strips(j, 0, 1, strip);
 }
 
 FPEMU_SLOW void gpu_run_rare_table(const gpu_blocks_job32 *j, uint64_t strip)
 {
-    gpu_run_strip(j, 1, 0, strip);
+    gpu_run_strips(j, 1, 0, strip);
 }
 
 FPEMU_SLOW void gpu_run_rare_table_counted(const gpu_blocks_job32 *j, uint64_t strip)
 {
-    gpu_run_strip(j, 1, 1, strip);
+    gpu_run_strips(j, 1, 1, strip);
 }
 
 FPEMU_FN void gpu_block_runs_any(const gpu_blocks_job32 *j, int rule, int counted, uint64_t strip)
@@ -512,15 +519,21 @@ FPEMU_FN int gpu_run_key(const gpu_random *g, uint64_t index, uint64_t n, gpu_wo
     return own == core_word_index(g->per_word, index + n - 1) >> 32;
 }
 
-/* Values (codes 0) or codes of a tensor without gaps: of blocks of 16, 32, 64 or 128, of blocks whose extremes are
+FPEMU_FN uint32_t gpu_run_larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Values (codes 0) or codes of a tensor without gaps: of blocks of 16 to 512, a power of two, of blocks whose extremes are
  * known, or all under one scale, which takes in what lies behind the last strip. fast: of a table. philox: the generator may be
  * that. */
 FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fast, int way, int rule, int mode, int philox,
                              int codes, int counted, uint32_t warp, uint32_t warps)
 {
     const gpu_blocks_call *const job = &j->call;
-    const unsigned group = job->run / 4;
+    const unsigned group = job->run < 128 ? job->run / 4 : 32;
     const int known = way != GPU_RUN_POWERS && (job->whole || job->extremes);
+    const int scaled = rule != CORE_RULE_FLOAT || j->rule.scaled;
     const uint32_t steps = (uint32_t)(job->walk.total / (128 * GPU_RUN_STRIPS));
     core_codebook table = j->rule.table;
     core_block32 block = j->rule.block;
@@ -559,8 +572,18 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
         }
         if (mode >= FPEMU_MODE_SR)
             one_key = gpu_run_key(&job->random, job->offset + first, 128 * GPU_RUN_STRIPS, &words, &word_high);
-        if (!known)
+        if (!known && scaled) {
             lanes_group_max_of_four(amax, group);
+            if (job->run > 128) /* blocks of two strips or of four */
+                FOR_LANES(l)
+                {
+                    const uint32_t low = gpu_run_larger(OF(amax[0], l), OF(amax[1], l));
+                    const uint32_t high = gpu_run_larger(OF(amax[2], l), OF(amax[3], l));
+                    const int all = job->run > 256;
+                    OF(amax[0], l) = OF(amax[1], l) = all ? gpu_run_larger(low, high) : low;
+                    OF(amax[2], l) = OF(amax[3], l) = all ? gpu_run_larger(low, high) : high;
+                }
+        }
         /* each lane finds the scale of one of its blocks; NaN and infinities are larger than all else */
         FOR_LANES(l)
         {
@@ -572,18 +595,21 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
                 a = own == h ? OF(amax[h], l) : a;
             }
             core_extremes32 e = {a, 0, 0, 0, 0};
-            if (known)
-                e = gpu_run_extremes(job, first / 128 + own, a);
-            const int found = gpu_run_scale(j, &block, way, &e, &OF(scale, l), &OF(down, l), &OF(to, l));
+            int found = 1;
+            if (known && scaled)
+                e = gpu_run_extremes(job, first / 128 + own);
+            OF(down, l) = OF(to, l) = core_power32(0);
+            if (scaled)
+                found = gpu_run_scale(j, &block, way, &e, &OF(scale, l), &OF(down, l), &OF(to, l));
             OF(serves, l) = (uint32_t)(found & one_key) & (uint32_t)(all < CARRIER_INF);
             OF(zero, l) = e.amax == 0 && !e.nonfinite;
         }
         if (!lanes_all(serves)) {
-            NOT_UNROLLED for (uint32_t h = 0; h < GPU_RUN_STRIPS; h++)
+            NOT_UNROLLED for (uint32_t h = 0; h < GPU_RUN_STRIPS; h += job->run > 128 ? job->run / 128 : 1)
                 gpu_block_runs_any(j, rule, counted, first / 128 + h);
             continue;
         }
-        if (codes || counted)
+        if ((codes || counted) && scaled)
             FOR_LANES(l)
             {
                 const unsigned sub = l & (group - 1);
@@ -592,8 +618,10 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
                     continue;
                 if (way == GPU_RUN_POWERS) {
                     const uint32_t exponent = (uint32_t)((int32_t)OF(down, l) >> CARRIER_MANTISSA) + j->fast.by.one;
-                    job->bytes[job->scales_offset + strip * (32 / group) + l / group] =
-                        (unsigned char)(OF(zero, l) ? j->fast.by.zero : exponent & j->fast.by.mask);
+                    const uint64_t place = strip * 128 + 4 * (l - sub);
+                    if ((place & (job->run - 1)) == 0)
+                        job->bytes[job->scales_offset + (place >> core_log2_32(job->run))] =
+                            (unsigned char)(OF(zero, l) ? j->fast.by.zero : exponent & j->fast.by.mask);
                 } else {
                     gpu_run_take_scale(j, &block, counted, &OF(lane, l), strip, l - sub, (int)OF(zero, l),
                                        &OF(scale, l));
@@ -622,7 +650,9 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
                 gpu_run_store_codes(job, first / 128 + h, 128, field);
         }
     }
-    for (uint64_t strip = (uint64_t)steps * GPU_RUN_STRIPS + warp; strip * 128 < gpu_run_elements(job); strip += warps)
+    const uint64_t unit = job->run > 128 ? job->run / 128 : 1;
+    for (uint64_t strip = (uint64_t)steps * GPU_RUN_STRIPS + warp * unit; strip * 128 < gpu_run_elements(job);
+         strip += warps * unit)
         gpu_block_runs_any(j, rule, counted, strip);
     if (counted)
         gpu_lane_flush(lane, job->counts);
@@ -706,7 +736,7 @@ FPEMU_FN void gpu_unpack_runs(const gpu_blocks_job32 *j, const float *values, in
 {
     const gpu_blocks_call *const job = &j->call;
     const uint32_t steps = (uint32_t)(job->walk.total / (128 * GPU_RUN_STRIPS)), b = job->element_bits;
-    const uint32_t group = job->run / 4, mask = (1u << b) - 1;
+    const uint32_t group = job->run < 128 ? job->run / 4 : 32, mask = (1u << b) - 1;
     const float step_value = codes == GPU_RUN_FIXED ? core_value32(core_power32(j->rule.coder.quantum)) : 0;
     const unsigned char *const elements = job->bytes + job->elements_offset;
     const int aligned = (uintptr_t)elements % 4 == 0;

@@ -96,7 +96,7 @@ static fpemu_cuda_status check_arrays(const gpu_tensor *c, const core_walk *w, c
 static void take_runs(const core_walk *w, gpu_blocks_job32 *j, gpu_blocks_job32 *runs, uint64_t *left)
 {
     if (runs->call.run == w->tile_length && !runs->call.whole)
-        runs->call.count = w->total / 128 * (128 / runs->call.run);
+        runs->call.count = gpu_run_elements(&runs->call) / runs->call.run;
     j->call.first += runs->call.count;
     j->call.count -= runs->call.count;
     *left -= gpu_run_elements(&runs->call);
@@ -149,6 +149,8 @@ static fpemu_cuda_status launch_runs(const gpu_tensor *c, const core_walk *w, co
     } else {
         make_fast(c->format, element, &runs);
     }
+    if (w->block == CORE_WALK_INDEX && !c->bytes)
+        runs.call.whole = 1;
     runs.call.run = fpemu_gpu_run_length(c, w, &runs);
     if (!runs.call.run)
         return FPEMU_CUDA_OK;
