@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* block_job.c - how the lanes of a device take a tensor: walk, groups, vectors of four, runs. */
 #include "block_job.h"
+#include "block_runs.h"
 #include "core/round_fast.h"
 
 uint64_t fpemu_gpu_full_block(const core_walk *w)
@@ -95,24 +96,59 @@ static int is_dense(const core_walk *w, const int64_t axis[4])
     return 1;
 }
 
-/* The length of blocks of which whole strips go by gpu_block_runs; 0: they do not. */
+/* Whether the array lies aligned for four elements at a time. */
+static int is_aligned(const gpu_tensor *c, const void *p)
+{
+    const size_t size = fpemu_gpu_size(c->type, 0);
+    return (uintptr_t)p % (size < 4 ? 4 * size : 16) == 0;
+}
+
+/* Whether elements follow one another from an aligned place on. */
+int fpemu_gpu_is_run(const gpu_tensor *c, const core_walk *w, const void *p, const int64_t axis[4])
+{
+    return is_dense(w, axis) && is_aligned(c, p);
+}
+
+/* The length of blocks that follow one another in memory and are cut into whole strips, 128 for longer ones; 0: there
+ * are none. */
+static uint32_t run_length(const gpu_tensor *c, const core_walk *w, int whole)
+{
+    const uint64_t length = w->tile_length;
+    if (c->count != ALL_BLOCKS || w->total >> 40 || (c->x && !is_dense(w, w->x_axis)) ||
+        (c->y && !is_dense(w, w->y_axis)))
+        return 0;
+    if (whole)
+        return c->bytes && w->inner != 1 ? 0 : 128; /* its elements are packed line by line */
+    if ((w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->inner != 1 || w->total < length ||
+        w->total < 128 ||
+        (w->length % length != 0 && w->outer * w->rows != 1))
+        return 0;
+    if (length >= 16 && length <= 512 && (length & (length - 1)) == 0)
+        return (uint32_t)length;
+    return length % 128 == 0 && w->total % length == 0 ? 128 : 0;
+}
+
+/* The run of a job for gpu_block_runs; 0: it does not go by that. */
 uint32_t fpemu_gpu_run_length(const gpu_tensor *c, const core_walk *w, const gpu_blocks_job32 *j)
 {
     const core_blocked32 *b = &j->rule;
-    const uint64_t length = w->tile_length;
-    const int mode = b->plan.mode, rule = b->plan.rule;
-    if (!b->scaled || b->compat.setting || c->stats || c->bytes || !j->call.quad_group || !is_dense(w, w->x_axis) ||
-        !is_dense(w, w->y_axis) ||
-        (!b->is_table && ((mode != FPEMU_MODE_RNE && mode != FPEMU_MODE_SR) ||
-                          (rule != CORE_RULE_SHIFTER_STOP && rule != CORE_RULE_EVEN))))
+    const int rule = b->plan.rule, known = j->call.whole || j->call.extremes;
+    const uint32_t length = run_length(c, w, j->call.whole);
+    if ((!b->scaled && (!b->is_table || !j->call.whole)) || b->compat.setting || b->block.rule == FPEMU_SCALING_S2FP8 ||
+        (!b->is_table && rule != CORE_RULE_SHIFTER_STOP && rule != CORE_RULE_EVEN) ||
+        (c->bytes && (j->call.element_bits > 8 || (rule == CORE_RULE_SHIFTER_STOP && !b->coder.fast_encode) ||
+                      (rule == CORE_RULE_EVEN && !core_fixed_codes_quickly32(&b->coder)))))
         return 0;
-    if (j->call.whole)
-        return b->block.rule == FPEMU_SCALING_S2FP8 ? 0 : 128;
-    if (j->call.extremes || b->block.rule == FPEMU_SCALING_S2FP8 || b->block.rule == FPEMU_SCALING_MUPPET ||
-        (w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->total < 128 ||
-        (w->length % length != 0 && w->outer * w->rows != 1))
+    return known || (length == w->tile_length && b->block.rule != FPEMU_SCALING_MUPPET) ? length : 0;
+}
+
+/* The run of a job for gpu_unpack_runs; 0: it does not go by that. */
+uint32_t fpemu_gpu_unpack_length(const gpu_tensor *c, const core_walk *w, const gpu_blocks_job32 *j)
+{
+    if (!j->rule.scaled || j->rule.block.rule == FPEMU_SCALING_S2FP8 || j->call.element_bits > 8 ||
+        gpu_run_codes(j) == GPU_RUN_NO_CODES || j->rule.coder.has_infinity)
         return 0;
-    return length == 16 || length == 32 || length == 64 || length == 128 ? (uint32_t)length : 0;
+    return run_length(c, w, j->call.whole);
 }
 
 void fpemu_gpu_fill_blocks(gpu_blocks_call *j, const gpu_tensor *c, const core_walk *w, const fpemu_layout *l)
@@ -139,6 +175,8 @@ void fpemu_gpu_fill_blocks(gpu_blocks_call *j, const gpu_tensor *c, const core_w
     j->counts = (gpu_counts *)(void *)c->stats;
     j->tensor.a = j->tensor.b = 1;
     j->x_type = j->y_type = (uint8_t)c->type;
+    j->x_quads = (uint8_t)is_aligned(c, c->x);
+    j->y_quads = (uint8_t)is_aligned(c, c->y);
     j->by_block = (uint8_t)is_across(c, w);
     j->group = j->by_block ? 1 : j->pieces > 1 ? 32 : group_of(full);
     if (w->block == CORE_WALK_INDEX) /* lanes of sums go by index */

@@ -32,8 +32,12 @@ int fpemu_gpu_meet(const void *x, int64_t x_first, int64_t x_last, const void *y
 void fpemu_gpu_formats(const fpemu_format *f, fpemu_format *element, fpemu_format *scale);
 /* What a job has beside its rule: arrays, walk, and how lanes take elements. */
 void fpemu_gpu_fill_blocks(gpu_blocks_call *j, const gpu_tensor *c, const core_walk *w, const fpemu_layout *l);
-/* The length of blocks of which whole strips go by gpu_block_runs; 0: they do not. */
+/* Whether elements follow one another in memory from an aligned place on. */
+int fpemu_gpu_is_run(const gpu_tensor *c, const core_walk *w, const void *p, const int64_t axis[4]);
+/* The run of a job for gpu_block_runs or gpu_unpack_runs: the length of its blocks, 128 for longer ones; 0: it does not
+ * go by that. */
 uint32_t fpemu_gpu_run_length(const gpu_tensor *c, const core_walk *w, const gpu_blocks_job32 *j);
+uint32_t fpemu_gpu_unpack_length(const gpu_tensor *c, const core_walk *w, const gpu_blocks_job32 *j);
 
 /* Clears *range in device memory, and fills it for the job's rule: measured (range.c), or from the caller's. bytes:
  * NULL, or where the two numbers of the tensor go. */

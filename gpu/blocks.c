@@ -92,22 +92,87 @@ static fpemu_cuda_status check_arrays(const gpu_tensor *c, const core_walk *w, c
 
 /* --------------------------------------------------------------------------------------------------- jobs */
 
-/* Elements of a tensor without gaps, by the fast forms of their rule; *j then is what is left, if *left. */
+/* Takes from *j what goes in runs, its blocks and, of *left, its elements: *runs then is that. */
+static void take_runs(const core_walk *w, gpu_blocks_job32 *j, gpu_blocks_job32 *runs, uint64_t *left)
+{
+    if (runs->call.run == w->tile_length && !runs->call.whole)
+        runs->call.count = gpu_run_elements(&runs->call) / runs->call.run;
+    j->call.first += runs->call.count;
+    j->call.count -= runs->call.count;
+    *left -= gpu_run_elements(&runs->call);
+}
+
+/* The thresholds of a table that goes with the job. */
+static void make_thresholds(gpu_blocks_job32 *j)
+{
+    core_search32 s;
+    core_codebook table = j->rule.table;
+    table.values = j->table;
+    if (table.length > GPU_TABLE)
+        return;
+    core_search_begin32(&s, &table);
+    memcpy(j->fast.thresholds, s.thresholds, sizeof j->fast.thresholds);
+    j->steps = s.steps;
+    for (j->search = s.usable; j->search && j->search < table.length;)
+        j->search *= 2;
+}
+
+/* The fast forms of other elements. */
+static void make_fast(const fpemu_format *f, const fpemu_format *element, gpu_blocks_job32 *j)
+{
+    const core_block32 *const b = &j->rule.block;
+    const core_coder32 *const c = &b->scale_coder;
+    gpu_run_fast *const by = &j->fast.by;
+    const core_extremes32 zero = {0, 0, 0, 0, 0};
+    core_scale32 s;
+    core_choose_fast32(&j->rule.plan, element);
+    by->pow2 = core_pow2_block_make32(b, f, j->rule.plan.mode);
+    if (j->call.bytes && by->pow2.usable) { /* codes of powers by themselves */
+        by->pow2.usable = b->bare || core_codes_are_powers32(c);
+        by->one = b->bare ? 0 : (uint32_t)(127 + c->bias);
+        by->mask = b->bare ? b->code_mask : (uint32_t)c->mask;
+        core_scale_find32(b, &zero, &s);
+        by->zero = (uint32_t)core_scale_code32(b, &s);
+    }
+    if (!core_direct_make32(&by->direct, &j->rule.plan, &j->rule.coder) && j->rule.plan.mode == FPEMU_MODE_RNE &&
+        j->call.bytes)
+        j->rule.plan.rule = CORE_RULE_FLOAT; /* no run */
+}
+
+/* Elements of a tensor without gaps, by the fast forms of their rule; *j then is what is left, of *left elements. */
 static fpemu_cuda_status launch_runs(const gpu_tensor *c, const core_walk *w, const fpemu_format *element,
-                                     gpu_blocks_job32 *j, int *left, fpemu_cuda_stream stream)
+                                     gpu_blocks_job32 *j, uint64_t *left, fpemu_cuda_stream stream)
 {
     gpu_blocks_job32 runs = *j;
-    if (!runs.rule.is_table)
-        core_choose_fast32(&runs.rule.plan, element);
-    *left = 1;
+    if (runs.rule.is_table) {
+        make_thresholds(&runs);
+    } else {
+        make_fast(c->format, element, &runs);
+    }
+    if (w->block == CORE_WALK_INDEX && !c->bytes)
+        runs.call.whole = 1;
     runs.call.run = fpemu_gpu_run_length(c, w, &runs);
     if (!runs.call.run)
         return FPEMU_CUDA_OK;
-    const uint64_t done = j->call.whole ? j->call.count : w->total / 128 * (128 / runs.call.run);
-    j->call.first += done;
-    j->call.count -= done;
-    *left = j->call.count != 0;
-    return fpemu_gpu_block_runs32(&runs, stream);
+    take_runs(w, j, &runs, left);
+    const fpemu_cuda_status status = fpemu_gpu_block_runs32(&runs, stream);
+    return status || !c->stats ? status : fpemu_gpu_blocks32(&runs, 0, stream); /* where sums are wanted */
+}
+
+/* Packed bytes likewise, and what is left of them. */
+static fpemu_cuda_status launch_unpack(const gpu_tensor *c, const core_walk *w, gpu_blocks_job32 *j,
+                                       fpemu_cuda_stream stream)
+{
+    gpu_blocks_job32 runs = *j;
+    uint64_t left = w->total;
+    fpemu_cuda_status status = FPEMU_CUDA_OK;
+    runs.call.whole = c->format->block == FPEMU_BLOCK_TENSOR;
+    runs.call.run = fpemu_gpu_unpack_length(c, w, &runs);
+    if (runs.call.run) {
+        take_runs(w, j, &runs, &left);
+        status = fpemu_gpu_unpack32(&runs, stream);
+    }
+    return status || !left ? status : fpemu_gpu_unpack32(j, stream);
 }
 
 /* Codebook values, where they fit. */
@@ -181,10 +246,12 @@ static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const f
     take_table(f, j32.table);
     j32.call = job;
     if (reading)
-        return fpemu_gpu_unpack32(&j32, stream);
-    int left = 0;
-    status = job.extremes ? fpemu_gpu_extremes32(&j32, stream) : launch_runs(c, w, &element, &j32, &left, stream);
-    return status || !(job.extremes || left) ? status : fpemu_gpu_blocks32(&j32, elements, stream);
+        return launch_unpack(c, w, &j32, stream);
+    uint64_t left = elements;
+    status = job.extremes ? fpemu_gpu_extremes32(&j32, stream) : FPEMU_CUDA_OK;
+    if (!status)
+        status = launch_runs(c, w, &element, &j32, &left, stream);
+    return status || !left ? status : fpemu_gpu_blocks32(&j32, left, stream);
 }
 
 /* In the default floating-point environment: plans are made of arithmetic. */

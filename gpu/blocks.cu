@@ -41,7 +41,7 @@ template <class Job>
 static __global__ void __launch_bounds__(THREADS) counted(const __grid_constant__ Job job, int rest)
 {
     const unsigned width = gpu_width(&job.call);
-    if (!(rest && width == 4))
+    if (!(rest && width == 4) && !gpu_is_counted(&job.call))
         blocks(&job, 1, width);
 }
 
@@ -60,6 +60,31 @@ WIDTHS(extremes32, gpu_blocks_job32, gpu_blocks_extremes32)
 WIDTHS(extremes64, gpu_blocks_job64, gpu_blocks_extremes64)
 WIDTHS(measure32, gpu_blocks_job32, gpu_measure32)
 WIDTHS(measure64, gpu_blocks_job64, gpu_measure64)
+
+/* Of tensors without gaps. */
+static __global__ void __launch_bounds__(THREADS, 3) unpack_runs(const __grid_constant__ gpu_blocks_job32 job)
+{
+    __shared__ float values[GPU_TABLE];
+    const uint32_t warp = (uint32_t)this_warp(), warps = (uint32_t)all_warps();
+    switch (gpu_run_codes(&job)) {
+    case GPU_RUN_FLOATS: gpu_unpack_runs(&job, NULL, GPU_RUN_FLOATS, warp, warps); break;
+    case GPU_RUN_FIXED: gpu_unpack_runs(&job, NULL, GPU_RUN_FIXED, warp, warps); break;
+    default:
+        for (unsigned i = threadIdx.x; i < GPU_TABLE; i += THREADS)
+            values[i] = job.table[i];
+        threads_meet();
+        gpu_unpack_runs(&job, job.call.table ? job.call.table : values, GPU_RUN_TABLE, warp, warps);
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS) measure_runs(const __grid_constant__ gpu_blocks_job32 job)
+{
+    switch (job.call.x_type) {
+    case GPU_F32: gpu_measure_runs(&job, GPU_F32, this_warp(), all_warps()); break;
+    case GPU_BF16: gpu_measure_runs(&job, GPU_BF16, this_warp(), all_warps()); break;
+    default: gpu_measure_runs(&job, GPU_F16, this_warp(), all_warps()); break;
+    }
+}
 
 static __global__ void finish(gpu_range *range, const gpu_range_rule rule, const fpemu_range given, int is_given,
                               unsigned char *bytes)
@@ -89,7 +114,7 @@ static __global__ void put(float *to, const __grid_constant__ table_part part, u
 
 static __global__ void swizzle(uint64_t rows, uint64_t columns, const uint8_t *from, uint8_t *to, int back)
 {
-    const uint64_t n = gpu_swizzle_steps(rows, columns, back);
+    const uint64_t n = gpu_swizzle_steps(rows, columns);
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < n; i += (uint64_t)gridDim.x * blockDim.x)
         gpu_swizzle(rows, columns, from, to, back, i);
 }
@@ -117,7 +142,8 @@ static fpemu_cuda_status launch_counted(const Job *job, int rest, uint64_t eleme
     if (status)
         return status;
     const cudaError_t error = enqueue(counted<Job>, grid, THREADS, stream, *job, rest);
-    return error == cudaSuccess ? fpemu_gpu_add(&job->call.counts->count, elements, stream) : fpemu_gpu_status(error);
+    return error == cudaSuccess && elements ? fpemu_gpu_add(&job->call.counts->count, elements, stream)
+                                            : fpemu_gpu_status(error);
 }
 
 extern "C" {
@@ -143,7 +169,11 @@ fpemu_cuda_status fpemu_gpu_blocks64(const gpu_blocks_job64 *job, uint64_t eleme
 
 fpemu_cuda_status fpemu_gpu_unpack32(const gpu_blocks_job32 *job, fpemu_cuda_stream stream)
 {
-    return launch(unpack32, job, stream);
+    unsigned grid;
+    if (!job->call.run)
+        return launch(unpack32, job, stream);
+    const fpemu_cuda_status status = fpemu_gpu_grid(job->call.walk.total / (128 * GPU_RUN_STRIPS) + 1, &grid);
+    return status ? status : fpemu_gpu_status(enqueue(unpack_runs, grid, THREADS, stream, *job));
 }
 
 fpemu_cuda_status fpemu_gpu_unpack64(const gpu_blocks_job64 *job, fpemu_cuda_stream stream)
@@ -163,7 +193,15 @@ fpemu_cuda_status fpemu_gpu_extremes64(const gpu_blocks_job64 *job, fpemu_cuda_s
 
 fpemu_cuda_status fpemu_gpu_measure32(const gpu_blocks_job32 *job, uint64_t elements, fpemu_cuda_stream stream)
 {
-    const fpemu_cuda_status status = launch(measure32, job, stream);
+    fpemu_cuda_status status;
+    if (job->call.run) {
+        unsigned grid;
+        status = fpemu_gpu_grid(job->call.walk.total / (128 * GPU_RUN_STRIPS) + 1, &grid);
+        if (!status) /* each warp adds to the range */
+            status = fpemu_gpu_status(enqueue(measure_runs, grid / 4 + 1, THREADS, stream, *job));
+    } else {
+        status = launch(measure32, job, stream);
+    }
     return status ? status : fpemu_gpu_add(&job->call.range->count, elements, stream);
 }
 
@@ -207,7 +245,7 @@ fpemu_cuda_status fpemu_gpu_swizzle(uint64_t rows, uint64_t columns, const uint8
                                     fpemu_cuda_stream stream)
 {
     unsigned blocks;
-    const fpemu_cuda_status status = fpemu_gpu_grid(gpu_swizzle_steps(rows, columns, back) / 32 + 1, &blocks);
+    const fpemu_cuda_status status = fpemu_gpu_grid(gpu_swizzle_steps(rows, columns) / 32 + 1, &blocks);
     if (status)
         return status;
     return fpemu_gpu_status(enqueue(swizzle, blocks, THREADS, stream, rows, columns, from, to, back));

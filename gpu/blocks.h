@@ -10,6 +10,7 @@
 #define FPEMU_GPU_BLOCKS_H
 
 #include "core/block.h"
+#include "core/block_fast.h"
 #include "core/packed_layout.h"
 #include "core/pack.h"
 #include "core/walk.h"
@@ -48,11 +49,25 @@ typedef struct gpu_blocks_call {
     uint8_t consecutive;       /* blocks follow each other in the arrays, whatever the shape */
     uint8_t by_block;          /* neighbouring lanes take neighbouring blocks */
     uint8_t x_type, y_type, logarithms;
+    uint8_t x_quads, y_quads; /* the array lies aligned for four elements at a time */
 } gpu_blocks_call;
+
+/* Fast forms of gpu_block_runs: y at once under a power of two, the code of P at once, and of such powers. */
+typedef struct gpu_run_fast {
+    core_pow2_block32 pow2;
+    core_direct32 direct;
+    uint32_t one, mask, zero; /* codes of 1, of the exponent's bits, of blocks that are zero */
+} gpu_run_fast;
 
 typedef struct gpu_blocks_job32 {
     gpu_blocks_call call;
     core_blocked32 rule;
+    uint32_t search;      /* 0: the table has no thresholds; else more than it has, a power of two */
+    uint8_t steps;        /* they alone decide */
+    union {               /* what gpu_block_runs has of a table, and of other formats */
+        float thresholds[GPU_TABLE];
+        gpu_run_fast by;
+    } fast;
     float table[GPU_TABLE];
 } gpu_blocks_job32;
 
@@ -100,6 +115,18 @@ FPEMU_FN void gpu_unit_find(const gpu_blocks_call *j, uint64_t v, gpu_unit *u)
     u->begin = piece * GPU_PIECE;
     u->end = core_smaller(u->begin + GPU_PIECE, u->place.elements + least);
     u->begin = u->begin < u->end ? u->begin : u->end;
+}
+
+/* Whether sums are wanted or a histogram, which gpu_block_runs leaves to gpu_blocks. */
+FPEMU_FN int gpu_wants_more(const gpu_counts *counts)
+{
+    return (counts->want & (FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM)) != 0;
+}
+
+/* Whether gpu_block_runs has counted a job's elements. */
+FPEMU_FN int gpu_is_counted(const gpu_blocks_call *j)
+{
+    return j->run && j->counts && !gpu_wants_more(j->counts);
 }
 
 /* How a lane takes elements: one at a time, or four. */
@@ -201,20 +228,35 @@ FPEMU_FN void gpu_count_block(gpu_lane *lane, gpu_counts *counts, int is_nan, in
     }
 }
 
-/* Byte i of the swizzled scales (those beyond the ends are 0), or of the plain ones. */
-FPEMU_FN uint64_t gpu_swizzle_steps(uint64_t rows, uint64_t columns, int back)
+/* Scales of one byte in the order that tensor cores read, or back: a step is four neighbours of a row, which stay
+ * neighbours. Steps that follow one another are eight such fours of a row, 32 rows further on, and so on. */
+FPEMU_FN uint64_t gpu_swizzle_steps(uint64_t rows, uint64_t columns)
 {
-    return back ? rows * columns : (rows + 127) / 128 * 128 * ((columns + 3) / 4 * 4);
+    return (rows + 127) / 128 * ((columns + 31) / 32) * 1024;
 }
 
+/* Step i; those beyond the ends become 0. */
 FPEMU_FN void gpu_swizzle(uint64_t rows, uint64_t columns, const uint8_t *from, uint8_t *to, int back, uint64_t i)
 {
-    const uint64_t wide = back ? columns : (columns + 3) / 4 * 4, r = core_walk_quotient(i, wide), c = i - r * wide;
-    const uint64_t place = core_swizzled(r, c, columns);
-    if (back)
-        to[i] = from[place];
+    const uint64_t wide = (columns + 31) / 32, tile = core_walk_quotient(i / 1024, wide);
+    const uint64_t r = tile * 128 + i / 8 % 4 * 32 + i / 32 % 32, c = (i / 1024 - tile * wide) * 32 + i % 8 * 4;
+    const uint64_t place = core_swizzled(r, c, columns), plain = r * columns + c;
+    const uint8_t *const x = from + (back ? place : plain);
+    uint8_t *const y = to + (back ? plain : place);
+    const uint64_t have = r < rows && c < columns ? core_smaller(columns - c, 4) : 0;
+    uint32_t word = 0;
+    if (c >= (columns + 3) / 4 * 4)
+        return;
+    if (have == 4 && (uintptr_t)x % 4 == 0)
+        word = (uint32_t)gpu_load_code(x, 4, 0);
     else
-        to[place] = r < rows && c < columns ? from[r * columns + c] : 0;
+        for (uint32_t k = 0; k < have; k++)
+            word |= (uint32_t)x[k] << 8 * k;
+    if ((uintptr_t)y % 4 == 0 && (!back || have == 4))
+        gpu_store_code(y, 4, 0, word);
+    else
+        for (uint32_t k = 0; k < (back ? have : 4); k++)
+            y[k] = (uint8_t)(word >> 8 * k);
 }
 
 #include "core/carrier32.h"

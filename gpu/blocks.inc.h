@@ -100,6 +100,7 @@ FPEMU_FN void gpu_blocks_extremes(const gpu_blocks_job *j, unsigned width, uint6
 {
     const unsigned group = gpu_group(&j->call, width);
     const uint64_t each = 32 / group, rows = gpu_rows(&j->call, width), units = gpu_units(&j->call);
+    const uint32_t size = gpu_blocks_size(j);
     for (uint64_t base = warp * each; base < units; base += warps * each) {
         gpu_unit unit[LANES];
         core_extremes e[LANES];
@@ -109,7 +110,25 @@ FPEMU_FN void gpu_blocks_extremes(const gpu_blocks_job *j, unsigned width, uint6
             gpu_unit *const u = &OF(unit, l);
             gpu_unit_find(&j->call, base + l / group, u);
             memset(&OF(e, l), 0, sizeof OF(e, l));
-            for (uint64_t row = 0; row < rows; row++) {
+            uint64_t row = 0;
+            if (width == 4 && u->begin < u->end) { /* whose elements are neighbours in memory */
+                const uint64_t full = (u->end - u->begin) / (4 * group);
+                const int64_t first = gpu_element(&j->call, u, u->begin).x + 4 * (int64_t)sub;
+                for (; row + 4 <= full; row += 4) {
+                    const unsigned char *const from =
+                        (const unsigned char *)j->call.x + (first + (int64_t)(row * group * 4)) * (int64_t)size;
+                    uint64_t element[4][4];
+                    if (size == 2)
+                        UNROLLED for (unsigned h = 0; h < 4; h++)
+                            gpu_load_quad(from, 2, h * group * 4, element[h]);
+                    else
+                        UNROLLED for (unsigned h = 0; h < 4; h++)
+                            gpu_load_quad(from, CARRIER_BITS / 8, h * group * 4, element[h]);
+                    UNROLLED for (unsigned h = 0; h < 4; h++) UNROLLED for (unsigned k = 0; k < 4; k++)
+                        core_extremes_add(&OF(e, l), gpu_blocks_value(j, element[h][k]));
+                }
+            }
+            for (; row < rows; row++) {
                 const uint64_t at = u->begin + (row * group + sub) * width;
                 const unsigned n = gpu_blocks_have(width, at, u->end);
                 uintw x[4];

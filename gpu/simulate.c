@@ -32,6 +32,8 @@ fpemu_cuda_status fpemu_gpu_blocks32(const gpu_blocks_job32 *job, uint64_t eleme
 {
     const int counted = job->call.counts != NULL;
     (void)stream;
+    if (gpu_is_counted(&job->call))
+        return FPEMU_CUDA_OK;
     EACH_WARP(warp)
     gpu_blocks32(job, gpu_blocks_form32(job), job->rule.plan.mode, counted, gpu_width(&job->call), warp, WARPS);
     if (counted)
@@ -42,7 +44,11 @@ fpemu_cuda_status fpemu_gpu_blocks32(const gpu_blocks_job32 *job, uint64_t eleme
 fpemu_cuda_status fpemu_gpu_unpack32(const gpu_blocks_job32 *job, fpemu_cuda_stream stream)
 {
     (void)stream;
-    EACH_WARP(warp) gpu_unpack32(job, gpu_width(&job->call), warp, WARPS);
+    EACH_WARP(warp)
+    if (job->call.run)
+        gpu_unpack_runs(job, job->call.table ? job->call.table : job->table, gpu_run_codes(job), (uint32_t)warp, WARPS);
+    else
+        gpu_unpack32(job, gpu_width(&job->call), warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 
@@ -56,7 +62,11 @@ fpemu_cuda_status fpemu_gpu_extremes32(const gpu_blocks_job32 *job, fpemu_cuda_s
 fpemu_cuda_status fpemu_gpu_measure32(const gpu_blocks_job32 *job, uint64_t elements, fpemu_cuda_stream stream)
 {
     (void)stream;
-    EACH_WARP(warp) gpu_measure32(job, gpu_width(&job->call), warp, WARPS);
+    EACH_WARP(warp)
+    if (job->call.run)
+        gpu_measure_runs(job, job->call.x_type, warp, WARPS);
+    else
+        gpu_measure32(job, gpu_width(&job->call), warp, WARPS);
     job->call.range->count += elements;
     return FPEMU_CUDA_OK;
 }
@@ -118,10 +128,16 @@ fpemu_cuda_status fpemu_gpu_measure64(const gpu_blocks_job64 *job, uint64_t elem
 
 fpemu_cuda_status fpemu_gpu_block_runs32(const gpu_blocks_job32 *job, fpemu_cuda_stream stream)
 {
+    const core_blocked32 *const b = &job->rule;
+    const gpu_blocks_call *const call = &job->call;
+    const gpu_run_table fast = {call->table ? call->table : job->table, job->fast.thresholds};
     (void)stream;
     EACH_WARP(warp)
-    gpu_block_runs(job, job->rule.plan.rule, job->rule.is_table ? job->rule.table.mode : job->rule.plan.mode, warp,
-                   WARPS);
+    gpu_block_runs(job, &fast, gpu_run_way(job), b->plan.rule,
+                   b->is_table ? b->table.mode : b->plan.mode, 1, call->bytes != NULL, call->counts != NULL,
+                   (uint32_t)warp, WARPS);
+    if (call->counts)
+        call->counts->count += gpu_run_elements(call);
     return FPEMU_CUDA_OK;
 }
 
@@ -154,7 +170,7 @@ fpemu_cuda_status fpemu_gpu_swizzle(uint64_t rows, uint64_t columns, const uint8
                                     fpemu_cuda_stream stream)
 {
     (void)stream;
-    for (uint64_t i = 0; i < gpu_swizzle_steps(rows, columns, back); i++)
+    for (uint64_t i = 0; i < gpu_swizzle_steps(rows, columns); i++)
         gpu_swizzle(rows, columns, from, to, back, i);
     return FPEMU_CUDA_OK;
 }

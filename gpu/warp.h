@@ -122,6 +122,44 @@ FPEMU_FN void lanes_group_max32(uint32_t *a, unsigned group)
 #endif
 }
 
+/* The same of four numbers a lane, at the same time. */
+FPEMU_FN void lanes_group_max_of_four(uint32_t a[4][LANES], unsigned group)
+{
+#ifdef __CUDA_ARCH__
+    for (unsigned step = group / 2; step > 0; step /= 2)
+        UNROLLED for (int k = 0; k < 4; k++)
+        {
+            const uint32_t other = __shfl_xor_sync(0xffffffffu, a[k][0], (int)step);
+            a[k][0] = other > a[k][0] ? other : a[k][0];
+        }
+#else
+    for (int k = 0; k < 4; k++)
+        lanes_group_max32(a[k], group);
+#endif
+}
+
+/* What lane `from` holds; every lane of the device asks. */
+FPEMU_FN uint32_t lanes_from(const uint32_t *a, unsigned from)
+{
+#ifdef __CUDA_ARCH__
+    return __shfl_sync(0xffffffffu, a[0], (int)from);
+#else
+    return a[from];
+#endif
+}
+
+/* Whether every lane holds something else than 0. */
+FPEMU_FN int lanes_all(const uint32_t *a)
+{
+#ifdef __CUDA_ARCH__
+    return __all_sync(0xffffffffu, a[0] != 0);
+#else
+    int all = 1;
+    FOR_LANES(l) all &= OF(a, l) != 0;
+    return all;
+#endif
+}
+
 /* What the eight lanes of lane l's octet hold. */
 FPEMU_FN void lanes_octet(const uint64_t *a, unsigned l, uint64_t out[8])
 {

@@ -338,6 +338,7 @@ static void fill(const test_case *c)
 {
     const size_t size = element[c->type];
     const int far = next() % 4 == 0, odd = next() % 3 == 0;
+    const size_t hole = c->dense ? next() % (2 * c->reach_x) : c->reach_x; /* blocks of zeros */
     int shift = 0;
     for (size_t i = 0; i < c->reach_x; i++) {
         if (i % 23 == 0)
@@ -348,7 +349,7 @@ static void fill(const test_case *c)
             x = (double)((int64_t)(r >> 40) % 33 - 16) / 4; /* ties */
         for (int k = 0; k < (shift < 0 ? -shift : shift); k++)
             x = shift < 0 ? x / 2 : x * 2;
-        if (r % 11 == 0)
+        if (r % 11 == 0 || (i >= hole && i < hole + 300))
             x = r % 2 ? 0.0 : -0.0;
         uint64_t u;
         uint32_t v;
@@ -519,6 +520,7 @@ static void try_format(const char *spec, const fpemu_format *format, int rounds)
         one_case(&c, FPEMU_MODE_RNE, rounds % 2 ? F32 : rounds % 4 ? BF16 : F16);
         one_case(&c, FPEMU_MODE_SR, F32);
         one_case(&c, FPEMU_MODE_RNE, F32);
+        one_case(&c, rounds % FPEMU_MODE_COUNT, F32);
     }
 }
 
@@ -647,6 +649,7 @@ int main(int argc, char **argv)
         "nvfp4(e2m1,block=4x4)",
         "nvfp4(int4,block=20,scale=fp16)",
         "group(int4,block=128)",
+        "group(int8,block=512)",
         "group(int8,block=row)",
         "group(e4m3fn,block=channel,scale=bf16)",
         "group(fixed(8,3),block=2x33)",
