@@ -3,6 +3,7 @@
 #ifndef FPEMU_GPU_ARITH_H
 #define FPEMU_GPU_ARITH_H
 
+#include "core/dot_fast.h"
 #include "core/events.h"
 #include "core/fits.h"
 #include "core/functions.h"
@@ -29,6 +30,12 @@ typedef struct gpu_arith_job {
     uint8_t work, type;  /* fpemu_operation or fpemu_function; gpu_type */
     uint8_t by_binary64; /* by binary64 arithmetic, where nothing is counted */
     uint8_t scaled;      /* some operand has scales */
+    uint8_t carrier;     /* 32 or 64: by the forms of core/dot_fast.h in this carrier, four at a time; 0: not */
+    uint8_t phase;       /* of elements that lie aligned in all arrays, four at a time; or GPU_NO_QUADS */
+    union {
+        core_dot_fast32 in32;
+        core_dot_fast64 in64;
+    } fast;
 } gpu_arith_job;
 
 /* Element i of an operand, times its scale: NaN where that is no binary64 number. */
@@ -175,21 +182,105 @@ FPEMU_FN void gpu_arith(const gpu_arith_job *j, int function, int counted, uint6
     }
 }
 
-/* y[i] = 1 where the relation holds. */
-FPEMU_FN void gpu_compare(const gpu_arith_job *j, uint64_t warp, uint64_t warps)
+/* Elements that are taken in strips: how many come before the first whole one, and strips, those as one. */
+FPEMU_FN uint64_t gpu_arith_head(const gpu_arith_job *j)
+{
+    return core_smaller(j->n, j->phase == GPU_NO_QUADS ? (0 - j->offset) & 127 : j->phase);
+}
+
+FPEMU_FN uint64_t gpu_arith_strips(const gpu_arith_job *j)
+{
+    return 1 + (j->n - gpu_arith_head(j) + 127) / 128;
+}
+
+/* Elements i and on of an operand, step apart, as far as they are below `end`; of quads four, which lie aligned. */
+FPEMU_FN void gpu_arith_load(const gpu_arith_job *j, unsigned o, int quads, uint32_t size, uint64_t i, uint64_t end,
+                             uint64_t element[4])
+{
+    if (quads && j->step[o])
+        gpu_load_quad(j->operand[o], size, i, element);
+    else
+        UNROLLED for (unsigned k = 0; k < 4; k++)
+        {
+            const uint64_t at = i + k * (quads ? 1u : 32u);
+            element[k] = at < end ? gpu_load_code(j->operand[o], size, j->step[o] ? at : 0) : 0;
+        }
+}
+
+#include "core/carrier32.h"
+#include "arith.inc.h"
+#include "core/carrier_end.h"
+#include "core/carrier64.h"
+#include "arith.inc.h"
+#include "core/carrier_end.h"
+
+FPEMU_FN int gpu_holds(int relation, double a, double b)
+{
+    return relation == FPEMU_RELATION_EQ ? a == b : relation == FPEMU_RELATION_LT ? a < b : a <= b;
+}
+
+FPEMU_FN int gpu_holds32(int relation, float a, float b)
+{
+    return relation == FPEMU_RELATION_EQ ? a == b : relation == FPEMU_RELATION_LT ? a < b : a <= b;
+}
+
+/* y[i] = 1 where the relation holds, of scaled numbers. */
+FPEMU_FN void gpu_compare_scaled(const gpu_arith_job *j, uint64_t warp, uint64_t warps)
 {
     for (uint64_t row = warp * 32; row < j->n; row += warps * 32)
         FOR_LANES(l)
         {
             const uint64_t i = row + l;
-            if (i >= j->n)
-                continue;
-            const double a = gpu_number(j, 0, i), b = gpu_number(j, 1, i);
-            const int holds = j->work == FPEMU_RELATION_EQ   ? a <= b && a >= b
-                              : j->work == FPEMU_RELATION_LT ? a < b
-                                                             : a <= b;
-            ((uint8_t *)j->y)[i] = (uint8_t)holds;
+            if (i < j->n)
+                ((uint8_t *)j->y)[i] = (uint8_t)gpu_holds(j->work, gpu_number(j, 0, i), gpu_number(j, 1, i));
         }
+}
+
+/* The same of elements as they are, in strips. */
+FPEMU_FN void gpu_compare(const gpu_arith_job *j, uint64_t warp, uint64_t warps)
+{
+    const uint64_t head = gpu_arith_head(j), strips = gpu_arith_strips(j);
+    const uint32_t size = j->type == GPU_F64 ? 8 : j->type == GPU_F32 ? 4 : 2;
+    for (uint64_t s = warp; s < strips; s += warps) {
+        const uint64_t from = s ? head + (s - 1) * 128 : 0, to = s ? core_smaller(j->n, from + 128) : head;
+        const int quads = j->phase != GPU_NO_QUADS && s && to - from == 128;
+        FOR_LANES(l)
+        {
+            const uint64_t i = from + (quads ? 4 * l : l);
+            const uint32_t step = quads ? 1 : 32;
+            uint64_t element[2][4], holds[4];
+            UNROLLED for (unsigned o = 0; o < 2; o++) gpu_arith_load(j, o, quads, size, i, to, element[o]);
+            UNROLLED for (unsigned k = 0; k < 4; k++)
+            {
+                if (j->type == GPU_F64)
+                    holds[k] = (uint64_t)gpu_holds(j->work, core_value64(element[0][k]), core_value64(element[1][k]));
+                else
+                    holds[k] = (uint64_t)gpu_holds32(j->work, gpu_arith_element32(j->type, element[0][k]),
+                                                     gpu_arith_element32(j->type, element[1][k]));
+            }
+            if (quads)
+                gpu_store_quad(j->y, 1, i, holds);
+            else
+                UNROLLED for (unsigned k = 0; k < 4; k++) if (i + k * step < to)
+                    gpu_store_code(j->y, 1, i + k * step, holds[k]);
+        }
+    }
+}
+
+/* Whether the form of a job's target is one of many, which have one loop. */
+FPEMU_FN int gpu_arith_is_any(const gpu_arith_job *j)
+{
+    const int form = j->carrier == 32 ? j->fast.in32.form : j->fast.in64.form;
+    return form != CORE_DOT_NATIVE && form != CORE_DOT_NEAREST &&
+           form != (j->carrier == 32 ? CORE_DOT_FULL_RANGE : CORE_DOT_STOCHASTIC);
+}
+
+/* The operation in whose kernel job's is. */
+FPEMU_FN int gpu_arith_kernel(const gpu_arith_job *j)
+{
+    return j->work == FPEMU_OPERATION_SUB       ? FPEMU_OPERATION_ADD
+           : j->work >= FPEMU_OPERATION_MINIMUM ? FPEMU_OPERATION_MINIMUM
+                                                : j->work;
 }
 
 #endif /* FPEMU_GPU_ARITH_H */

@@ -91,6 +91,32 @@ static uint32_t slab_of(const gpu_gemm_job *j)
     return GPU_SLAB / step * step;
 }
 
+/* The carrier in whose forms the sums can be made, or 0; fills the job's targets. */
+static uint8_t carrier_of(gpu_gemm_job *j, const fpemu_gemm_spec *s)
+{
+    const core_dot *p = &j->rule;
+    const int chunked = p->model == FPEMU_MODEL_CHUNKED;
+    const uint64_t last = p->inner.offset + j->batch * j->m * j->n - 1;
+    if (j->counts || (p->model != FPEMU_MODEL_SEQUENTIAL && !chunked) || p->product.given || j->a.scales ||
+        j->b.scales || p->alpha == 0 || p->depth < 8 || j->m < GPU_TILE || j->n < GPU_TILE)
+        return 0;
+    gpu_macs_targets *const f = &j->fast;
+    if (!p->wide) {
+        core_dot_fast_make32(&f->in32.inner, &s->sum.inner, &p->inner.plan);
+        if (chunked)
+            core_dot_fast_make32(&f->in32.outer, &s->sum.outer, &p->outer.plan);
+        if (f->in32.inner.form && (!chunked || f->in32.outer.form))
+            return 32;
+    }
+    core_dot_fast_make64(&f->in64.inner, &s->sum.inner, &p->inner.plan);
+    if (f->in64.inner.form == CORE_DOT_STOCHASTIC &&
+        (p->inner.philox || core_per_word(p->inner.plan.n) || last >> 32 != p->inner.offset >> 32))
+        f->in64.inner.form = CORE_DOT_ANY; /* the keys of its words are one another's */
+    if (chunked)
+        core_dot_fast_make64(&f->in64.outer, &s->sum.outer, &p->outer.plan);
+    return f->in64.inner.form && (!chunked || f->in64.outer.form) ? 64 : 0;
+}
+
 /* What the CPU does not refuse, and devices do: NaN policy `error`, formats with scales. */
 static int is_refused(const fpemu_gemm_spec *s)
 {
@@ -205,6 +231,7 @@ static fpemu_cuda_status multiply_inside(gemm_call *c, fpemu_cuda_stream stream)
     j.counts = (gpu_counts *)(void *)c->stats;
     j.reads_c = c->beta != 0 || s->start_from_c;
     j.slab = slab_of(&j);
+    j.carrier = carrier_of(&j, s);
     return fpemu_gpu_gemm(&j, stream);
 }
 

@@ -7,7 +7,7 @@
 #ifndef FPEMU_GPU_GEMM_H
 #define FPEMU_GPU_GEMM_H
 
-#include "core/dot_models.h"
+#include "core/dot_fast.h"
 #include "core/walk.h"
 #include "lane.h"
 
@@ -20,8 +20,19 @@ typedef struct gpu_operand {
     uint64_t scales_stride; /* from one product to the next */
 } gpu_operand;
 
+/* Targets of the sums in forms of one carrier. */
+typedef union gpu_macs_targets {
+    struct {
+        core_dot_fast32 inner, outer;
+    } in32;
+    struct {
+        core_dot_fast64 inner, outer;
+    } in64;
+} gpu_macs_targets;
+
 typedef struct gpu_gemm_job {
     core_dot rule;
+    gpu_macs_targets fast;
     gpu_operand a, b; /* rows of op(A), columns of op(B) */
     void *c;
     int64_t step_row, step_column, stride;
@@ -29,6 +40,7 @@ typedef struct gpu_gemm_job {
     gpu_counts *counts;
     uint32_t slab; /* products that a tile takes at a time; 0: no tiles */
     uint8_t reads_c;
+    uint8_t carrier; /* 32 or 64: by the forms of core/dot_fast.h in this carrier; 0: not */
 } gpu_gemm_job;
 
 /* Outputs of a tile in each direction, and most products of a slab. Rows are one number longer, for the banks' sake. */
@@ -173,5 +185,75 @@ FPEMU_FN void gpu_gemm_tiles(const gpu_gemm_job *j, gpu_tile *tile, uint64_t blo
         }
     }
 }
+
+/* ---------------------------------------------------------------------- by the forms of core/dot_fast.h */
+
+/* Outputs of a block of threads in each direction, in squares of GPU_EACH, each a thread's. */
+#define GPU_EACH 4
+#define GPU_SQUARE (GPU_EACH * GPU_EACH)
+#define GPU_SIDE 16
+#define GPU_WIDE (GPU_SIDE * GPU_EACH)
+
+/* So that four neighbours are read at once. */
+#ifdef __CUDACC__
+#define GPU_ALIGNED __align__(16)
+#else
+#define GPU_ALIGNED
+#endif
+
+/* Where a thread's square begins. */
+typedef struct gpu_outputs {
+    uint64_t batch, row, column;
+} gpu_outputs;
+
+FPEMU_FN uint64_t gpu_output_index(const gpu_gemm_job *j, const gpu_outputs *o, unsigned i)
+{
+    return (o->batch * j->m + o->row + i / GPU_EACH) * j->n + o->column + i % GPU_EACH;
+}
+
+FPEMU_FN int gpu_output_is_inside(const gpu_gemm_job *j, const gpu_outputs *o, unsigned i)
+{
+    return o->row + i / GPU_EACH < j->m && o->column + i % GPU_EACH < j->n;
+}
+
+FPEMU_FN int64_t gpu_output_place(const gpu_gemm_job *j, const gpu_outputs *o, unsigned i)
+{
+    return (int64_t)o->batch * j->stride + (int64_t)(o->row + i / GPU_EACH) * j->step_row +
+           (int64_t)(o->column + i % GPU_EACH) * j->step_column;
+}
+
+/* The sum before the first product, from the old c. */
+FPEMU_SLOW double gpu_outputs_begin(const gpu_gemm_job *j, double c)
+{
+    core_dot_sum w;
+    core_dot_begin(&j->rule, c, &w);
+    return w.s;
+}
+
+/* What the sum becomes where it is not the result itself. */
+FPEMU_SLOW double gpu_outputs_result(const gpu_gemm_job *j, uint64_t index, double c, double s)
+{
+    core_dot_sum w;
+    memset(&w, 0, sizeof w);
+    w.s = s;
+    return core_dot_end(&j->rule, index, c, &w, NULL);
+}
+
+FPEMU_FN void gpu_outputs_end(const gpu_gemm_job *j, const gpu_outputs *o, unsigned i, double s)
+{
+    if (!gpu_output_is_inside(j, o, i))
+        return;
+    const int64_t at = gpu_output_place(j, o, i);
+    if (!j->rule.plain)
+        s = gpu_outputs_result(j, gpu_output_index(j, o, i), gpu_gemm_old(j, at), s);
+    gpu_gemm_store(j, at, s == s ? s : core_value64(CORE_INF64 | CORE_INF64 >> 1));
+}
+
+#include "core/carrier32.h"
+#include "gemm.inc.h"
+#include "core/carrier_end.h"
+#include "core/carrier64.h"
+#include "gemm.inc.h"
+#include "core/carrier_end.h"
 
 #endif /* FPEMU_GPU_GEMM_H */

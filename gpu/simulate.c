@@ -162,7 +162,12 @@ fpemu_cuda_status fpemu_gpu_arith(const gpu_arith_job *job, fpemu_cuda_stream st
 {
     (void)stream;
     EACH_WARP(warp)
-    gpu_arith(job, 0, job->counts != NULL, warp, WARPS);
+    if (job->carrier == 32)
+        gpu_arith_fast32(job, &job->fast.in32, gpu_arith_kernel(job), gpu_arith_is_any(job), warp, WARPS);
+    else if (job->carrier)
+        gpu_arith_fast64(job, &job->fast.in64, gpu_arith_kernel(job), gpu_arith_is_any(job), warp, WARPS);
+    else
+        gpu_arith(job, 0, job->counts != NULL, warp, WARPS);
     if (job->counts)
         job->counts->count += job->n;
     return FPEMU_CUDA_OK;
@@ -182,13 +187,30 @@ fpemu_cuda_status fpemu_gpu_compare(const gpu_arith_job *job, fpemu_cuda_stream 
 {
     (void)stream;
     EACH_WARP(warp)
-    gpu_compare(job, warp, WARPS);
+    if (job->scaled)
+        gpu_compare_scaled(job, warp, WARPS);
+    else
+        gpu_compare(job, warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 
 fpemu_cuda_status fpemu_gpu_gemm(const gpu_gemm_job *job, fpemu_cuda_stream stream)
 {
     (void)stream;
+    if (job->carrier == 32) {
+        gpu_mac_tile32 tile;
+        EACH_WARP(block)
+        gpu_macs_of32(job, job->fast.in32.inner.form, job->rule.chunk != 0, &job->fast.in32.inner,
+                      &job->fast.in32.outer, &tile, block, WARPS);
+        return FPEMU_CUDA_OK;
+    }
+    if (job->carrier) {
+        gpu_mac_tile64 tile;
+        EACH_WARP(block)
+        gpu_macs_of64(job, job->fast.in64.inner.form, job->rule.chunk != 0, &job->fast.in64.inner,
+                      &job->fast.in64.outer, &tile, block, WARPS);
+        return FPEMU_CUDA_OK;
+    }
     if (job->slab) {
         gpu_tile tile;
         EACH_WARP(block)

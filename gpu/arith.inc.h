@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* arith.inc.h - operations by arithmetic of a carrier and the forms of core/dot_fast.h, four elements a lane; read twice
+ * by arith.h. */
+#define gpu_arith_element CARRIER(gpu_arith_element)
+#define gpu_arith_fast CARRIER(gpu_arith_fast)
+#define gpu_arith_fast_of CARRIER(gpu_arith_fast_of)
+#define gpu_arith_four CARRIER(gpu_arith_four)
+#define gpu_arith_rounded CARRIER(gpu_arith_rounded)
+
+FPEMU_FN realw gpu_arith_element(int type, uint64_t element)
+{
+#if CARRIER_BITS == 64
+    if (type == GPU_F64)
+        return core_value64(element);
+#endif
+    return (realw)core_value32(type == GPU_F32 ? (uint32_t)element : gpu_widen(type, element));
+}
+
+/* The result rounded; r: random bits. */
+FPEMU_FN realw gpu_arith_rounded(const gpu_arith_job *j, const core_dot_fast *g, int operation, int form, realw a,
+                                 realw b, realw c, uint32_t r)
+{
+    if (operation == FPEMU_OPERATION_MINIMUM) {
+        const int larger = j->work == FPEMU_OPERATION_MAXIMUM || j->work == FPEMU_OPERATION_MAXIMUM_NUMBER;
+        const int number = j->work == FPEMU_OPERATION_MINIMUM_NUMBER || j->work == FPEMU_OPERATION_MAXIMUM_NUMBER;
+        const realw x = (realw)core_value64(
+            core_extremum(core_bits64((double)a), core_bits64((double)b), larger, number));
+        return form == CORE_DOT_NATIVE ? x : core_dot_taken(g, form, x, (uintw)r << (CARRIER_BITS - 32));
+    }
+    return core_dot_operation(g, form, operation, a, b, c, r);
+}
+
+/* Elements i and on, step apart, as far as they are below `end`; of quads four, which lie aligned. */
+FPEMU_FN void gpu_arith_four(const gpu_arith_job *j, const core_dot_fast *g, int operation, int form, int quads,
+                             const gpu_words *words, gpu_lane *lane, uint64_t i, uint64_t end)
+{
+    const uint32_t step = quads ? 1 : 32, size = j->type == GPU_F64 ? 8 : j->type == GPU_F32 ? 4 : 2;
+    const unsigned count = operation == FPEMU_OPERATION_SQRT ? 1 : operation == FPEMU_OPERATION_FMA ? 3 : 2;
+    uint64_t element[3][4], out[4];
+    uint32_t r[4] = {0, 0, 0, 0};
+    UNROLLED for (unsigned o = 0; o < count; o++) gpu_arith_load(j, o, quads, size, i, end, element[o]);
+    if (j->random.used)
+        gpu_bits_of_four(&j->random, words, lane, j->offset + i, step, r);
+    UNROLLED for (unsigned k = 0; k < 4; k++)
+    {
+        realw x[3] = {0, 0, 0};
+        UNROLLED for (unsigned o = 0; o < count; o++) x[o] = gpu_arith_element(j->type, element[o][k]);
+        if (operation == FPEMU_OPERATION_ADD && j->work == FPEMU_OPERATION_SUB)
+            x[1] = -x[1];
+        realw y = gpu_arith_rounded(j, g, operation, form, x[0], x[1], x[2], r[k]);
+        if (form != CORE_DOT_ANY)
+            y = y == y ? y : core_value(CARRIER_NAN);
+#if CARRIER_BITS == 64
+        out[k] = j->type == GPU_F64 ? core_bits64(y) : core_bits32((float)y);
+#else
+        out[k] = core_bits32(y);
+#endif
+        if (size == 2)
+            out[k] = gpu_narrow(j->type, (uint32_t)out[k]);
+    }
+    if (quads)
+        gpu_store_quad(j->y, size, i, out);
+    else
+        UNROLLED for (unsigned k = 0; k < 4; k++) if (i + k * step < end)
+            gpu_store_code(j->y, size, i + k * step, out[k]);
+}
+
+/* Strips of 128 elements, the first shorter, so that the others lie aligned. */
+FPEMU_FN void gpu_arith_fast_of(const gpu_arith_job *j, const core_dot_fast *g, int operation, int form, uint64_t warp,
+                                uint64_t warps)
+{
+    const uint64_t head = gpu_arith_head(j), strips = gpu_arith_strips(j);
+    uint64_t high = j->offset >> 32;
+    gpu_words words = gpu_words_begin(&j->random, j->offset);
+    gpu_lane lane[LANES];
+    FOR_LANES(l) OF(lane, l).philox_valid = 0;
+    for (uint64_t s = warp; s < strips; s += warps) {
+        const uint64_t from = s ? head + (s - 1) * 128 : 0, to = s ? core_smaller(j->n, from + 128) : head;
+        for (uint64_t at = from, end; at < to; at = end) {
+            end = core_smaller(to, at + (UINT64_C(1) << 32) - (uint32_t)(j->offset + at)); /* words of one key */
+            if ((j->offset + at) >> 32 != high) {
+                high = (j->offset + at) >> 32;
+                words = gpu_words_begin(&j->random, j->offset + at);
+            }
+            const int quads = j->phase != GPU_NO_QUADS && s && end - at == 128;
+            FOR_LANES(l)
+            gpu_arith_four(j, g, operation, form, quads, &words, &OF(lane, l), at + (quads ? 4 * l : l), end);
+        }
+    }
+}
+
+/* operation: a constant, ADD for differences and MINIMUM for all its like too; any: whether the form is CORE_DOT_ANY or
+ * another that has no loop here. */
+FPEMU_FN void gpu_arith_fast(const gpu_arith_job *j, const core_dot_fast *g, int operation, int any, uint64_t warp,
+                             uint64_t warps)
+{
+    if (any)
+        gpu_arith_fast_of(j, g, operation, CORE_DOT_ANY, warp, warps);
+    else if (g->form == CORE_DOT_NATIVE)
+        gpu_arith_fast_of(j, g, operation, CORE_DOT_NATIVE, warp, warps);
+    else if (g->form == CORE_DOT_NEAREST)
+        gpu_arith_fast_of(j, g, operation, CORE_DOT_NEAREST, warp, warps);
+    else
+        gpu_arith_fast_of(j, g, operation, CARRIER_BITS == 64 ? CORE_DOT_STOCHASTIC : CORE_DOT_FULL_RANGE, warp, warps);
+}
