@@ -193,20 +193,6 @@ FPEMU_FN uint64_t gpu_arith_strips(const gpu_arith_job *j)
     return 1 + (j->n - gpu_arith_head(j) + 127) / 128;
 }
 
-/* Elements i and on of an operand, step apart, as far as they are below `end`; of quads four, which lie aligned. */
-FPEMU_FN void gpu_arith_load(const gpu_arith_job *j, unsigned o, int quads, uint32_t size, uint64_t i, uint64_t end,
-                             uint64_t element[4])
-{
-    if (quads && j->step[o])
-        gpu_load_quad(j->operand[o], size, i, element);
-    else
-        UNROLLED for (unsigned k = 0; k < 4; k++)
-        {
-            const uint64_t at = i + k * (quads ? 1u : 32u);
-            element[k] = at < end ? gpu_load_code(j->operand[o], size, j->step[o] ? at : 0) : 0;
-        }
-}
-
 #include "core/carrier32.h"
 #include "arith.inc.h"
 #include "core/carrier_end.h"
@@ -236,7 +222,30 @@ FPEMU_FN void gpu_compare_scaled(const gpu_arith_job *j, uint64_t warp, uint64_t
         }
 }
 
-/* The same of elements as they are, in strips. */
+FPEMU_FN int gpu_holds_of(const gpu_arith_job *j, int type, uint64_t a, uint64_t b)
+{
+    if (type == GPU_F64)
+        return gpu_holds(j->work, core_value64(a), core_value64(b));
+    return gpu_holds32(j->work, gpu_arith_element32(type, a), gpu_arith_element32(type, b));
+}
+
+/* Four neighbours, aligned, their type a constant. */
+FPEMU_FN void gpu_compare_four(const gpu_arith_job *j, int type, uint64_t i)
+{
+    const uint32_t size = type == GPU_F64 ? 8 : type == GPU_F32 ? 4 : 2;
+    uint64_t element[2][4], holds[4];
+    UNROLLED for (unsigned o = 0; o < 2; o++)
+    {
+        if (j->step[o])
+            gpu_load_quad(j->operand[o], size, i, element[o]);
+        else
+            element[o][0] = element[o][1] = element[o][2] = element[o][3] = gpu_load_code(j->operand[o], size, 0);
+    }
+    UNROLLED for (unsigned k = 0; k < 4; k++) holds[k] = (uint64_t)gpu_holds_of(j, type, element[0][k], element[1][k]);
+    gpu_store_quad(j->y, 1, i, holds);
+}
+
+/* The same of numbers as they are, in strips. */
 FPEMU_FN void gpu_compare(const gpu_arith_job *j, uint64_t warp, uint64_t warps)
 {
     const uint64_t head = gpu_arith_head(j), strips = gpu_arith_strips(j);
@@ -246,23 +255,23 @@ FPEMU_FN void gpu_compare(const gpu_arith_job *j, uint64_t warp, uint64_t warps)
         const int quads = j->phase != GPU_NO_QUADS && s && to - from == 128;
         FOR_LANES(l)
         {
-            const uint64_t i = from + (quads ? 4 * l : l);
-            const uint32_t step = quads ? 1 : 32;
-            uint64_t element[2][4], holds[4];
-            UNROLLED for (unsigned o = 0; o < 2; o++) gpu_arith_load(j, o, quads, size, i, to, element[o]);
-            UNROLLED for (unsigned k = 0; k < 4; k++)
-            {
-                if (j->type == GPU_F64)
-                    holds[k] = (uint64_t)gpu_holds(j->work, core_value64(element[0][k]), core_value64(element[1][k]));
-                else
-                    holds[k] = (uint64_t)gpu_holds32(j->work, gpu_arith_element32(j->type, element[0][k]),
-                                                     gpu_arith_element32(j->type, element[1][k]));
+            const uint64_t i = from + 4 * l;
+            if (!quads) {
+                NOT_UNROLLED for (uint64_t at = from + l; at < to; at += 32)
+                {
+                    const uint64_t a = gpu_load_code(j->operand[0], size, j->step[0] ? at : 0);
+                    const uint64_t b = gpu_load_code(j->operand[1], size, j->step[1] ? at : 0);
+                    gpu_store_code(j->y, 1, at, (uint64_t)gpu_holds_of(j, j->type, a, b));
+                }
+            } else if (j->type == GPU_F64) {
+                gpu_compare_four(j, GPU_F64, i);
+            } else if (j->type == GPU_F32) {
+                gpu_compare_four(j, GPU_F32, i);
+            } else if (j->type == GPU_BF16) {
+                gpu_compare_four(j, GPU_BF16, i);
+            } else {
+                gpu_compare_four(j, GPU_F16, i);
             }
-            if (quads)
-                gpu_store_quad(j->y, 1, i, holds);
-            else
-                UNROLLED for (unsigned k = 0; k < 4; k++) if (i + k * step < to)
-                    gpu_store_code(j->y, 1, i + k * step, holds[k]);
         }
     }
 }

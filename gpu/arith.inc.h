@@ -5,8 +5,12 @@
 #define gpu_arith_fast CARRIER(gpu_arith_fast)
 #define gpu_arith_fast_of CARRIER(gpu_arith_fast_of)
 #define gpu_arith_four CARRIER(gpu_arith_four)
+#define gpu_arith_number CARRIER(gpu_arith_number)
+#define gpu_arith_result CARRIER(gpu_arith_result)
 #define gpu_arith_rounded CARRIER(gpu_arith_rounded)
+#define gpu_arith_some CARRIER(gpu_arith_some)
 
+/* An element of an operand as number, and back. */
 FPEMU_FN realw gpu_arith_element(int type, uint64_t element)
 {
 #if CARRIER_BITS == 64
@@ -14,6 +18,16 @@ FPEMU_FN realw gpu_arith_element(int type, uint64_t element)
         return core_value64(element);
 #endif
     return (realw)core_value32(type == GPU_F32 ? (uint32_t)element : gpu_widen(type, element));
+}
+
+FPEMU_FN uint64_t gpu_arith_result(int type, realw y)
+{
+#if CARRIER_BITS == 64
+    if (type == GPU_F64)
+        return core_bits64(y);
+#endif
+    const uint32_t u = core_bits32((float)y);
+    return type == GPU_F32 ? u : gpu_narrow(type, u);
 }
 
 /* The result rounded; r: random bits. */
@@ -30,39 +44,55 @@ FPEMU_FN realw gpu_arith_rounded(const gpu_arith_job *j, const core_dot_fast *g,
     return core_dot_operation(g, form, operation, a, b, c, r);
 }
 
-/* Elements i and on, step apart, as far as they are below `end`; of quads four, which lie aligned. */
-FPEMU_FN void gpu_arith_four(const gpu_arith_job *j, const core_dot_fast *g, int operation, int form, int quads,
-                             const gpu_words *words, gpu_lane *lane, uint64_t i, uint64_t end)
+FPEMU_FN realw gpu_arith_number(const gpu_arith_job *j, const core_dot_fast *g, int operation, int form,
+                                const realw x[3], uint32_t r)
 {
-    const uint32_t step = quads ? 1 : 32, size = j->type == GPU_F64 ? 8 : j->type == GPU_F32 ? 4 : 2;
+    const int minus = operation == FPEMU_OPERATION_ADD && j->work == FPEMU_OPERATION_SUB;
+    const realw y = gpu_arith_rounded(j, g, operation, form, x[0], minus ? -x[1] : x[1], x[2], r);
+    return form == CORE_DOT_ANY || y == y ? y : core_value(CARRIER_NAN);
+}
+
+/* Four neighbours, aligned, their type a constant. */
+FPEMU_FN void gpu_arith_four(const gpu_arith_job *j, const core_dot_fast *g, int operation, int form, int type,
+                             const gpu_words *words, gpu_lane *lane, uint64_t i)
+{
     const unsigned count = operation == FPEMU_OPERATION_SQRT ? 1 : operation == FPEMU_OPERATION_FMA ? 3 : 2;
+    const uint32_t size = type == GPU_F64 ? 8 : type == GPU_F32 ? 4 : 2;
     uint64_t element[3][4], out[4];
     uint32_t r[4] = {0, 0, 0, 0};
-    UNROLLED for (unsigned o = 0; o < count; o++) gpu_arith_load(j, o, quads, size, i, end, element[o]);
+    UNROLLED for (unsigned o = 0; o < count; o++)
+    {
+        if (j->step[o])
+            gpu_load_quad(j->operand[o], size, i, element[o]);
+        else
+            element[o][0] = element[o][1] = element[o][2] = element[o][3] = gpu_load_code(j->operand[o], size, 0);
+    }
     if (j->random.used)
-        gpu_bits_of_four(&j->random, words, lane, j->offset + i, step, r);
+        gpu_bits_of_four(&j->random, words, lane, j->offset + i, 1, r);
     UNROLLED for (unsigned k = 0; k < 4; k++)
     {
         realw x[3] = {0, 0, 0};
-        UNROLLED for (unsigned o = 0; o < count; o++) x[o] = gpu_arith_element(j->type, element[o][k]);
-        if (operation == FPEMU_OPERATION_ADD && j->work == FPEMU_OPERATION_SUB)
-            x[1] = -x[1];
-        realw y = gpu_arith_rounded(j, g, operation, form, x[0], x[1], x[2], r[k]);
-        if (form != CORE_DOT_ANY)
-            y = y == y ? y : core_value(CARRIER_NAN);
-#if CARRIER_BITS == 64
-        out[k] = j->type == GPU_F64 ? core_bits64(y) : core_bits32((float)y);
-#else
-        out[k] = core_bits32(y);
-#endif
-        if (size == 2)
-            out[k] = gpu_narrow(j->type, (uint32_t)out[k]);
+        UNROLLED for (unsigned o = 0; o < count; o++) x[o] = gpu_arith_element(type, element[o][k]);
+        out[k] = gpu_arith_result(type, gpu_arith_number(j, g, operation, form, x, r[k]));
     }
-    if (quads)
-        gpu_store_quad(j->y, size, i, out);
-    else
-        UNROLLED for (unsigned k = 0; k < 4; k++) if (i + k * step < end)
-            gpu_store_code(j->y, size, i + k * step, out[k]);
+    gpu_store_quad(j->y, size, i, out);
+}
+
+/* Up to four elements 32 apart, below `end`. */
+FPEMU_FN void gpu_arith_some(const gpu_arith_job *j, const core_dot_fast *g, int operation, int form,
+                             const gpu_words *words, gpu_lane *lane, uint64_t i, uint64_t end)
+{
+    const unsigned count = operation == FPEMU_OPERATION_SQRT ? 1 : operation == FPEMU_OPERATION_FMA ? 3 : 2;
+    const uint32_t size = j->type == GPU_F64 ? 8 : j->type == GPU_F32 ? 4 : 2;
+    NOT_UNROLLED for (; i < end; i += 32)
+    {
+        realw x[3] = {0, 0, 0};
+        UNROLLED for (unsigned o = 0; o < count; o++) x[o] =
+            gpu_arith_element(j->type, gpu_load_code(j->operand[o], size, j->step[o] ? i : 0));
+        const uint32_t r = j->random.used ? gpu_bits(&j->random, words, lane, j->offset + i) : 0;
+        gpu_store_code(j->y, size, i,
+                       gpu_arith_result(j->type, gpu_arith_number(j, g, operation, form, x, r)));
+    }
 }
 
 /* Strips of 128 elements, the first shorter, so that the others lie aligned. */
@@ -84,7 +114,19 @@ FPEMU_FN void gpu_arith_fast_of(const gpu_arith_job *j, const core_dot_fast *g, 
             }
             const int quads = j->phase != GPU_NO_QUADS && s && end - at == 128;
             FOR_LANES(l)
-            gpu_arith_four(j, g, operation, form, quads, &words, &OF(lane, l), at + (quads ? 4 * l : l), end);
+            {
+                const uint64_t i = at + 4 * l;
+                if (!quads)
+                    gpu_arith_some(j, g, operation, form, &words, &OF(lane, l), at + l, end);
+                else if (CARRIER_BITS == 64 && j->type == GPU_F64)
+                    gpu_arith_four(j, g, operation, form, GPU_F64, &words, &OF(lane, l), i);
+                else if (j->type == GPU_F32)
+                    gpu_arith_four(j, g, operation, form, GPU_F32, &words, &OF(lane, l), i);
+                else if (j->type == GPU_BF16)
+                    gpu_arith_four(j, g, operation, form, GPU_BF16, &words, &OF(lane, l), i);
+                else
+                    gpu_arith_four(j, g, operation, form, GPU_F16, &words, &OF(lane, l), i);
+            }
         }
     }
 }
