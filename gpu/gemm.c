@@ -95,12 +95,18 @@ static uint32_t slab_of(const gpu_gemm_job *j)
 static uint8_t carrier_of(gpu_gemm_job *j, const fpemu_gemm_spec *s)
 {
     const core_dot *p = &j->rule;
-    const int chunked = p->model == FPEMU_MODEL_CHUNKED;
+    const int chunked = p->chunk != 0, fused = p->model == FPEMU_MODEL_FUSED;
     const uint64_t last = p->inner.offset + j->batch * j->m * j->n - 1;
-    if (j->counts || (p->model != FPEMU_MODEL_SEQUENTIAL && !chunked) || p->product.given || j->a.scales ||
+    if (j->counts || p->model == FPEMU_MODEL_PAIRWISE || p->model == FPEMU_MODEL_KAHAN ||
+        p->model == FPEMU_MODEL_INTEGER || p->product.given || j->a.scales ||
         j->b.scales || p->alpha == 0 || p->depth < 8 || j->m < GPU_TILE || j->n < GPU_TILE)
         return 0;
     gpu_macs_targets *const f = &j->fast;
+    if (fused) {
+        if (chunked)
+            core_dot_fast_make32(&f->in32.outer, &s->sum.outer, &p->outer.plan);
+        return core_fused_make(&f->in32.fused, s, &p->inner.plan) && (!chunked || f->in32.outer.form) ? 32 : 0;
+    }
     if (!p->wide) {
         core_dot_fast_make32(&f->in32.inner, &s->sum.inner, &p->inner.plan);
         if (chunked)

@@ -33,10 +33,19 @@ static __global__ void __launch_bounds__(THREADS, 2) macs64(const __grid_constan
     gpu_macs_of64(&job, form, chunked, &job.fast.in64.inner, &job.fast.in64.outer, &tile, blockIdx.x, gridDim.x);
 }
 
+template <int long_sum, int chunked>
+static __global__ void __launch_bounds__(THREADS, 2) fused(const __grid_constant__ gpu_gemm_job job)
+{
+    __shared__ gpu_fused_tile tile;
+    gpu_fused(&job, long_sum, chunked, &tile, blockIdx.x, gridDim.x);
+}
+
 typedef void (*gemm_kernel)(gpu_gemm_job);
 
 template <int chunked> static gemm_kernel macs_of(const gpu_gemm_job *job)
 {
+    if (job->rule.model == FPEMU_MODEL_FUSED)
+        return gpu_fused_is_long(job) ? fused<1, chunked> : fused<0, chunked>;
     if (job->carrier == 32)
         switch (job->fast.in32.inner.form) {
         case CORE_DOT_NATIVE: return macs32<CORE_DOT_NATIVE, chunked>;

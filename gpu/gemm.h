@@ -24,6 +24,7 @@ typedef struct gpu_operand {
 typedef union gpu_macs_targets {
     struct {
         core_dot_fast32 inner, outer;
+        core_fused fused; /* in place of inner */
     } in32;
     struct {
         core_dot_fast64 inner, outer;
@@ -255,5 +256,167 @@ FPEMU_FN void gpu_outputs_end(const gpu_gemm_job *j, const gpu_outputs *o, unsig
 #include "core/carrier64.h"
 #include "gemm.inc.h"
 #include "core/carrier_end.h"
+
+/* ------------------------------------------------------------------------------------------------ tensor cores
+ * By core_fused, in tiles as above, its states in binary32. */
+
+/* Products of a slab at most: whole steps. */
+#define GPU_FUSED_DEEP 32
+
+typedef struct GPU_ALIGNED gpu_fused_tile {
+    uint32_t a[GPU_FUSED_DEEP][GPU_WIDE + 4], b[GPU_FUSED_DEEP][GPU_WIDE + 4];
+    int32_t word_a[GPU_FUSED_DEEP][GPU_WIDE + 4], word_b[GPU_FUSED_DEEP][GPU_WIDE + 4];
+    uint64_t special; /* the slab after which an operand was no number */
+} gpu_fused_tile;
+
+FPEMU_FN float gpu_operand_at(const gpu_gemm_job *j, const gpu_operand *s, int64_t at)
+{
+    return j->rule.wide ? (float)((const double *)s->p)[at] : ((const float *)s->p)[at];
+}
+
+FPEMU_FN void gpu_fused_fill(const gpu_gemm_job *j, const gpu_operand *s, uint64_t batch, uint64_t first,
+                             uint64_t rows, uint64_t from, uint32_t n, int bits, int least, int lift,
+                             uint32_t (*to)[GPU_WIDE + 4], int32_t (*word)[GPU_WIDE + 4], uint64_t *special)
+{
+    const int along = s->step_k == 1 || s->step_k == -1;
+    const int64_t begin = (int64_t)batch * s->stride + (int64_t)first * s->step + (int64_t)from * s->step_k;
+    FOR_THREADS(t)
+    UNROLLED for (uint32_t i = 0; i < GPU_WIDE * GPU_FUSED_DEEP / THREADS; i++)
+    {
+        const uint32_t place = i * THREADS + t;
+        const uint32_t row = along ? place / GPU_FUSED_DEEP : place % GPU_WIDE;
+        const uint32_t k = along ? place % GPU_FUSED_DEEP : place / GPU_WIDE;
+        float x = 0;
+        if (first + row < rows && k < n)
+            x = gpu_operand_at(j, s, begin + (int64_t)row * s->step + (int64_t)k * s->step_k);
+        if (core_is_special(x))
+            *special = from + 1;
+        word[k][row] = core_fused_word(x, bits, least, lift, &to[k][row]);
+    }
+}
+
+/* A step of a thread's outputs: its products [k, k + n) of the tile. long_sum: 32 bits do not hold their sum. */
+FPEMU_FN void gpu_fused_step(const core_fused *g, int long_sum, const gpu_fused_tile *tile, unsigned t, uint32_t k,
+                             uint32_t n, float d[GPU_SQUARE])
+{
+    const unsigned row = t / GPU_SIDE * GPU_EACH, column = t % GPU_SIDE * GPU_EACH;
+    int32_t top[GPU_SQUARE], sum[GPU_SQUARE];
+    int64_t all[GPU_SQUARE];
+    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+    {
+        uint32_t m;
+        const int32_t power = core_fused_state(g, d[i], &m);
+        top[i] = (power < g->floor ? g->floor : power) * 65536;
+        sum[i] = 0;
+        all[i] = 0;
+    }
+    for (uint32_t l = k; l < k + n; l++) {
+        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+        {
+            const int32_t power = tile->word_a[l][row + i / GPU_EACH] + tile->word_b[l][column + i % GPU_EACH];
+            top[i] = power > top[i] ? power : top[i];
+        }
+    }
+    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) top[i] >>= 16;
+    for (uint32_t l = k; l < k + n; l++) {
+        uint32_t x[GPU_EACH], y[GPU_EACH];
+        int32_t power_x[GPU_EACH], power_y[GPU_EACH], sign_x[GPU_EACH], sign_y[GPU_EACH];
+        UNROLLED for (unsigned i = 0; i < GPU_EACH; i++)
+        {
+            x[i] = tile->a[l][row + i];
+            y[i] = tile->b[l][column + i];
+            power_x[i] = (tile->word_a[l][row + i] >> 16) - g->drop;
+            power_y[i] = tile->word_b[l][column + i] >> 16;
+            sign_x[i] = 1 - 2 * (tile->word_a[l][row + i] & 1);
+            sign_y[i] = 1 - 2 * (tile->word_b[l][column + i] & 1);
+        }
+        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+        {
+            const unsigned r = i / GPU_EACH, c = i % GPU_EACH;
+            const uint32_t kept = core_shift_down(x[r] * y[c], (uint32_t)(top[i] - power_x[r] - power_y[c]));
+            sum[i] += (int32_t)kept * (sign_x[r] * sign_y[c]);
+        }
+        if (long_sum && (l - k) % 16 == 15)
+            UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+            {
+                all[i] += sum[i];
+                sum[i] = 0;
+            }
+    }
+    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) d[i] =
+        core_fused_result(g, long_sum ? all[i] + sum[i] : sum[i], top[i], d[i]);
+}
+
+/* The same of one output, where operands are infinite or NaN. */
+FPEMU_SLOW float gpu_fused_special(const gpu_gemm_job *j, uint64_t batch, uint64_t row, uint64_t column, uint64_t k,
+                                   uint64_t n, float d)
+{
+    core_dot_line a = gpu_line(j, &j->a, batch, row), b = gpu_line(j, &j->b, batch, column);
+    return (float)core_dot_fused_step(&j->rule, a, b, k, n, (double)d, NULL);
+}
+
+/* Products [from, from + n) of a thread's outputs. */
+FPEMU_FN void gpu_fused_slab(const gpu_gemm_job *j, int long_sum, int chunked, const gpu_fused_tile *tile,
+                             const gpu_outputs *o, unsigned t, uint64_t from, uint32_t n, gpu_mac_sums32 *w)
+{
+    const core_dot *const p = &j->rule;
+    for (uint32_t k = 0; k < n; k += p->block) {
+        const uint32_t step = n - k < p->block ? n - k : p->block;
+        if (tile->special == from + 1) {
+            UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) if (gpu_output_is_inside(j, o, i)) w->s[i] =
+                gpu_fused_special(j, o->batch, o->row + i / GPU_EACH, o->column + i % GPU_EACH, from + k, step,
+                                  w->s[i]);
+        } else {
+            gpu_fused_step(&j->fast.in32.fused, long_sum, tile, t, k, step, w->s);
+        }
+        if (!chunked)
+            continue;
+        w->left -= step;
+        if (w->left == 0 || from + k + step == p->depth) {
+            gpu_mac_join32(j, &j->fast.in32.outer, o, (from + k) / p->chunk, w);
+            w->left = p->chunk;
+        }
+    }
+}
+
+/* Whether sums of a step's products are longer than 32 bits. */
+FPEMU_FN int gpu_fused_is_long(const gpu_gemm_job *j)
+{
+    return (uint64_t)j->rule.block << (j->fast.in32.fused.fraction + 2) > UINT64_C(1) << 31;
+}
+
+FPEMU_FN void gpu_fused(const gpu_gemm_job *j, int long_sum, int chunked, gpu_fused_tile *tile, uint64_t block,
+                        uint64_t blocks)
+{
+    const uint64_t across = (j->n + GPU_WIDE - 1) / GPU_WIDE, down = (j->m + GPU_WIDE - 1) / GPU_WIDE;
+    const core_dot *const p = &j->rule;
+    const core_fused *const g = &j->fast.in32.fused;
+    const uint32_t slab = GPU_FUSED_DEEP / p->block * p->block;
+    for (uint64_t b = block; b < across * down * j->batch; b += blocks) {
+        gpu_mac_sums32 sums[HELD];
+        gpu_outputs outputs[HELD];
+        const uint64_t left = b % across * GPU_WIDE, top = b / across % down * GPU_WIDE, batch = b / across / down;
+        FOR_THREADS(t)
+        {
+            gpu_mac_begin32(j, chunked, batch, top, left, t, &OF(outputs, t), &OF(sums, t));
+            if (t == 0)
+                tile->special = 0;
+        }
+        threads_meet();
+        for (uint64_t k = 0; k < p->depth; k += slab) {
+            const uint32_t n = (uint32_t)core_smaller(slab, p->depth - k);
+            gpu_fused_fill(j, &j->a, batch, top, j->m, k, n, g->bits_a, g->least_a, g->lift, tile->a, tile->word_a,
+                           &tile->special);
+            gpu_fused_fill(j, &j->b, batch, left, j->n, k, n, g->bits_b, g->least_b, 0, tile->b, tile->word_b,
+                           &tile->special);
+            threads_meet();
+            FOR_THREADS(t)
+            gpu_fused_slab(j, long_sum, chunked, tile, &OF(outputs, t), t, k, n, &OF(sums, t));
+            threads_meet();
+        }
+        FOR_THREADS(t)
+        gpu_mac_end32(j, chunked, &OF(outputs, t), &OF(sums, t));
+    }
+}
 
 #endif /* FPEMU_GPU_GEMM_H */

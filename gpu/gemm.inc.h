@@ -3,6 +3,8 @@
  * four by four outputs, so that a number it reads serves four of them. */
 #define gpu_mac_tile CARRIER(gpu_mac_tile)
 #define gpu_mac_sums CARRIER(gpu_mac_sums)
+#define gpu_mac_begin CARRIER(gpu_mac_begin)
+#define gpu_mac_end CARRIER(gpu_mac_end)
 #define gpu_mac_fill CARRIER(gpu_mac_fill)
 #define gpu_mac_join CARRIER(gpu_mac_join)
 #define gpu_mac_step CARRIER(gpu_mac_step)
@@ -60,7 +62,8 @@ FPEMU_FN void gpu_mac_join(const gpu_gemm_job *j, const core_dot_fast *outer, co
                            gpu_mac_sums *w)
 {
     const core_target *const g = &j->rule.outer;
-    const uint64_t number = core_smaller((chunk + 1) * j->rule.chunk, j->rule.depth) + chunk;
+    const uint64_t inside = j->rule.model == FPEMU_MODEL_FUSED ? 0 : core_smaller((chunk + 1) * j->rule.chunk, j->rule.depth);
+    const uint64_t number = inside + chunk;
     if (outer->form == CORE_DOT_NATIVE) {
         UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) w->outer[i] =
             core_dot_operation(outer, CORE_DOT_NATIVE, FPEMU_OPERATION_ADD, w->s[i], w->outer[i], 0, 0);
@@ -123,6 +126,30 @@ FPEMU_FN void gpu_mac_slab(const gpu_gemm_job *j, int form, int chunked, const c
     }
 }
 
+/* A thread's outputs before the first product. */
+FPEMU_FN void gpu_mac_begin(const gpu_gemm_job *j, int chunked, uint64_t batch, uint64_t top, uint64_t left, unsigned t,
+                            gpu_outputs *o, gpu_mac_sums *w)
+{
+    o->batch = batch;
+    o->row = top + t / GPU_SIDE * GPU_EACH;
+    o->column = left + t % GPU_SIDE * GPU_EACH;
+    w->left = j->rule.chunk;
+    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+    {
+        realw s = 0;
+        if (j->rule.start_from_c && gpu_output_is_inside(j, o, i))
+            s = (realw)gpu_outputs_begin(j, gpu_gemm_old(j, gpu_output_place(j, o, i)));
+        w->s[i] = chunked ? 0 : s;
+        w->outer[i] = s;
+    }
+}
+
+FPEMU_FN void gpu_mac_end(const gpu_gemm_job *j, int chunked, const gpu_outputs *o, const gpu_mac_sums *w)
+{
+    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+        gpu_outputs_end(j, o, i, (double)(chunked ? w->outer[i] : w->s[i]));
+}
+
 /* form: of the sums' rounding; chunked: whether they have chunks. */
 FPEMU_FN void gpu_macs_of(const gpu_gemm_job *j, int form, int chunked, const core_dot_fast *inner,
                           const core_dot_fast *outer, gpu_mac_tile *tile, uint64_t block, uint64_t blocks)
@@ -135,24 +162,13 @@ FPEMU_FN void gpu_macs_of(const gpu_gemm_job *j, int form, int chunked, const co
         const uint64_t left = b % across * GPU_WIDE, top = b / across % down * GPU_WIDE, batch = b / across / down;
         FOR_THREADS(t)
         {
-            gpu_mac_sums *const w = &OF(sums, t);
-            gpu_outputs *const o = &OF(outputs, t);
-            o->batch = batch;
-            o->row = top + t / GPU_SIDE * GPU_EACH;
-            o->column = left + t % GPU_SIDE * GPU_EACH;
-            w->left = p->chunk;
-            UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-            {
-                realw s = 0;
-                if (p->start_from_c && gpu_output_is_inside(j, o, i))
-                    s = (realw)gpu_outputs_begin(j, gpu_gemm_old(j, gpu_output_place(j, o, i)));
-                w->s[i] = chunked ? 0 : s;
-                w->outer[i] = s;
-                if (form == CORE_DOT_STOCHASTIC) {
-                    const uint32_t low = (uint32_t)(p->inner.offset + gpu_output_index(j, o, i));
-                    w->place[i] = low ^ low >> 17;
+            gpu_mac_begin(j, chunked, batch, top, left, t, &OF(outputs, t), &OF(sums, t));
+            if (form == CORE_DOT_STOCHASTIC)
+                UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+                {
+                    const uint32_t low = (uint32_t)(p->inner.offset + gpu_output_index(j, &OF(outputs, t), i));
+                    OF(sums, t).place[i] = low ^ low >> 17;
                 }
-            }
         }
         for (uint64_t k = 0; k < p->depth; k += GPU_DEEP) {
             const uint32_t n = (uint32_t)core_smaller(GPU_DEEP, p->depth - k);
@@ -171,8 +187,7 @@ FPEMU_FN void gpu_macs_of(const gpu_gemm_job *j, int form, int chunked, const co
             threads_meet();
         }
         FOR_THREADS(t)
-        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-            gpu_outputs_end(j, &OF(outputs, t), i, (double)(chunked ? OF(sums, t).outer[i] : OF(sums, t).s[i]));
+        gpu_mac_end(j, chunked, &OF(outputs, t), &OF(sums, t));
     }
 }
 #undef GPU_DEEP

@@ -30,25 +30,8 @@ FPEMU_FN realw core_dot_taken_any(const core_plan *p, realw odd, uintw r)
     return core_value(core_finish_any(p, u, a >= CARRIER_INF ? 0 : core_grid(p, p->mode, 1, p->n, a, sign, r)));
 }
 
-/* The same, by its form, a constant. NaN stays some NaN. */
-FPEMU_FN realw core_dot_taken(const core_dot_fast *g, int form, realw odd, uintw r)
-{
-    const core_plan *const p = &g->plan;
-    const uintw u = core_bits(odd), sign = u & CARRIER_SIGN, e = u & CARRIER_INF;
-    switch (form) {
-    case CORE_DOT_FULL_RANGE: return core_value(core_element_full_range(p, FPEMU_MODE_RNE, u, 0));
-    case CORE_DOT_FULL_MODE: return core_value(core_element_full_range(p, p->mode, u, 0));
-    case CORE_DOT_POSIT: return core_value(core_element_posit(p, FPEMU_MODE_RNE, u, 0));
-    case CORE_DOT_NEAREST: break;
-    default: return core_dot_taken_any(p, odd, r);
-    }
-    const realw C = core_value(((intw)e < (intw)p->fast_emin ? p->fast_emin : e) + g->up), sum = odd + C;
-    const realw y = core_value(u ^ sign) > core_value(g->end) ? core_value(g->past) : sum - C;
-    return core_value((core_bits(y) & ~CARRIER_SIGN) | sign);
-}
-
 #if CARRIER_BITS == 64
-/* A number cut toward zero, taken to the grid by random bits: added where the discarded bits are, whose number is the
+/* A number cut toward zero, or to odd, taken to the grid by random bits: added where the discarded bits are, whose number is the
  * same from the smallest normal on, and below it after that is added. */
 FPEMU_FN double core_dot_stochastic(const core_dot_fast64 *g, double cut, uint32_t r)
 {
@@ -65,6 +48,26 @@ FPEMU_FN double core_dot_stochastic(const core_dot_fast64 *g, double cut, uint32
     return core_value64((uint64_t)(y | sign) << 32);
 }
 #endif
+
+/* A number rounded to odd, taken to a target by its form, a constant. NaN stays some NaN. */
+FPEMU_FN realw core_dot_taken(const core_dot_fast *g, int form, realw odd, uintw r)
+{
+    const core_plan *const p = &g->plan;
+    const uintw u = core_bits(odd), sign = u & CARRIER_SIGN, e = u & CARRIER_INF;
+    switch (form) {
+    case CORE_DOT_FULL_RANGE: return core_value(core_element_full_range(p, FPEMU_MODE_RNE, u, 0));
+    case CORE_DOT_FULL_MODE: return core_value(core_element_full_range(p, p->mode, u, 0));
+    case CORE_DOT_POSIT: return core_value(core_element_posit(p, FPEMU_MODE_RNE, u, 0));
+#if CARRIER_BITS == 64
+    case CORE_DOT_STOCHASTIC: return core_dot_stochastic(g, odd, (uint32_t)(r >> 32));
+#endif
+    case CORE_DOT_NEAREST: break;
+    default: return core_dot_taken_any(p, odd, r);
+    }
+    const realw C = core_value(((intw)e < (intw)p->fast_emin ? p->fast_emin : e) + g->up), sum = odd + C;
+    const realw y = core_value(u ^ sign) > core_value(g->end) ? core_value(g->past) : sum - C;
+    return core_value((core_bits(y) & ~CARRIER_SIGN) | sign);
+}
 
 /* The result of an operation, a constant, rounded once. r: random bits. */
 FPEMU_FN realw core_dot_operation(const core_dot_fast *g, int form, int operation, realw a, realw b, realw c,

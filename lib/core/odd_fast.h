@@ -18,6 +18,28 @@ FPEMU_FN float core_narrow_odd(double x)
     return error < 0 || error > 0 ? core_value32((u - past) | 1) : near;
 }
 
+/* The same, toward zero; finite. */
+FPEMU_FN float core_narrow_cut(double x)
+{
+#if defined(__CUDA_ARCH__)
+    return __double2float_rz(x);
+#else
+    const float near = (float)x;
+    const double a = (double)near;
+    return core_value32(core_bits32(near) - (uint32_t)(x < 0 ? a < x : a > x));
+#endif
+}
+
+/* x * 2^-n, n >= 0. */
+FPEMU_FN uint32_t core_shift_down(uint32_t x, uint32_t n)
+{
+#if defined(__CUDA_ARCH__)
+    return __funnelshift_rc(x, 0, n);
+#else
+    return n > 31 ? 0 : x >> n;
+#endif
+}
+
 #if defined(__CUDA_ARCH__)
 /* Of zeros that cancel both are even, and the second has the sign. */
 FPEMU_FN float core_the_odd32(float first, float second)
