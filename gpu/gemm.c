@@ -95,32 +95,42 @@ static uint32_t slab_of(const gpu_gemm_job *j)
 static uint8_t carrier_of(gpu_gemm_job *j, const fpemu_gemm_spec *s)
 {
     const core_dot *p = &j->rule;
-    const int chunked = p->chunk != 0, fused = p->model == FPEMU_MODEL_FUSED;
+    const int chunked = p->chunk != 0, product = p->product.given;
     const uint64_t last = p->inner.offset + j->batch * j->m * j->n - 1;
-    if (j->counts || p->model == FPEMU_MODEL_PAIRWISE || p->model == FPEMU_MODEL_KAHAN ||
-        p->model == FPEMU_MODEL_INTEGER || p->product.given || j->a.scales ||
+    gpu_macs_of32 *const f = &j->fast.in32;
+    gpu_macs_of64 *const g = &j->fast.in64;
+    if (j->counts || p->model == FPEMU_MODEL_PAIRWISE || p->model == FPEMU_MODEL_INTEGER || j->a.scales ||
         j->b.scales || p->alpha == 0 || p->depth < 8 || j->m < GPU_TILE || j->n < GPU_TILE)
         return 0;
-    gpu_macs_targets *const f = &j->fast;
-    if (fused) {
+    if (p->model == FPEMU_MODEL_FUSED) {
+        core_dot_fast32 *const outer = &j->fast.fused.outer;
+        if (!core_fused_make(&j->fast.fused.step, s, &p->inner.plan))
+            return 0;
         if (chunked)
-            core_dot_fast_make32(&f->in32.outer, &s->sum.outer, &p->outer.plan);
-        return core_fused_make(&f->in32.fused, s, &p->inner.plan) && (!chunked || f->in32.outer.form) ? 32 : 0;
+            core_dot_fast_make32(outer, &s->sum.outer, &p->outer.plan);
+        return !chunked || outer->form ? 32 : 0;
     }
     if (!p->wide) {
-        core_dot_fast_make32(&f->in32.inner, &s->sum.inner, &p->inner.plan);
+        memset(f, 0, sizeof *f);
+        core_dot_fast_make32(&f->inner, &s->sum.inner, &p->inner.plan);
         if (chunked)
-            core_dot_fast_make32(&f->in32.outer, &s->sum.outer, &p->outer.plan);
-        if (f->in32.inner.form && (!chunked || f->in32.outer.form))
+            core_dot_fast_make32(&f->outer, &s->sum.outer, &p->outer.plan);
+        if (product)
+            core_dot_fast_make32(&f->product, &s->product, &p->product.plan);
+        if (f->inner.form && (!chunked || f->outer.form) && (!product || f->product.form))
             return 32;
     }
-    core_dot_fast_make64(&f->in64.inner, &s->sum.inner, &p->inner.plan);
-    if (f->in64.inner.form == CORE_DOT_STOCHASTIC &&
-        (p->inner.philox || core_per_word(p->inner.plan.n) || last >> 32 != p->inner.offset >> 32))
-        f->in64.inner.form = CORE_DOT_ANY; /* the keys of its words are one another's */
+    memset(g, 0, sizeof *g);
+    core_dot_fast_make64(&g->inner, &s->sum.inner, &p->inner.plan);
+    if (g->inner.form == CORE_DOT_STOCHASTIC &&
+        (p->inner.philox || core_per_word(p->inner.plan.n) || last >> 32 != p->inner.offset >> 32 ||
+         p->model == FPEMU_MODEL_KAHAN))
+        g->inner.form = CORE_DOT_ANY; /* a product has not one key for its words */
     if (chunked)
-        core_dot_fast_make64(&f->in64.outer, &s->sum.outer, &p->outer.plan);
-    return f->in64.inner.form && (!chunked || f->in64.outer.form) ? 64 : 0;
+        core_dot_fast_make64(&g->outer, &s->sum.outer, &p->outer.plan);
+    if (product)
+        core_dot_fast_make64(&g->product, &s->product, &p->product.plan);
+    return g->inner.form && (!chunked || g->outer.form) && (!product || g->product.form) ? 64 : 0;
 }
 
 /* What the CPU does not refuse, and devices do: NaN policy `error`, formats with scales. */

@@ -20,20 +20,28 @@ typedef struct gpu_operand {
     uint64_t scales_stride; /* from one product to the next */
 } gpu_operand;
 
-/* Targets of the sums in forms of one carrier. */
-typedef union gpu_macs_targets {
+/* Targets of the roundings in forms of one carrier. */
+typedef struct gpu_macs_of32 {
+    core_dot_fast32 inner, outer, product;
+} gpu_macs_of32;
+
+typedef struct gpu_macs_of64 {
+    core_dot_fast64 inner, outer, product;
+} gpu_macs_of64;
+
+/* What is prepared for the models in fast forms. */
+typedef union gpu_gemm_fast {
+    gpu_macs_of32 in32;
+    gpu_macs_of64 in64;
     struct {
-        core_dot_fast32 inner, outer;
-        core_fused fused; /* in place of inner */
-    } in32;
-    struct {
-        core_dot_fast64 inner, outer;
-    } in64;
-} gpu_macs_targets;
+        core_fused step;
+        core_dot_fast32 outer;
+    } fused;
+} gpu_gemm_fast;
 
 typedef struct gpu_gemm_job {
     core_dot rule;
-    gpu_macs_targets fast;
+    gpu_gemm_fast fast;
     gpu_operand a, b; /* rows of op(A), columns of op(B) */
     void *c;
     int64_t step_row, step_column, stride;
@@ -257,6 +265,14 @@ FPEMU_FN void gpu_outputs_end(const gpu_gemm_job *j, const gpu_outputs *o, unsig
 #include "gemm.inc.h"
 #include "core/carrier_end.h"
 
+/* The form whose kernel a job takes. */
+FPEMU_FN int gpu_macs_form(const gpu_gemm_job *j)
+{
+    const int form = j->carrier == 32 ? j->fast.in32.inner.form : j->fast.in64.inner.form;
+    const int common = form == CORE_DOT_NATIVE || form == CORE_DOT_NEAREST || form == CORE_DOT_FULL_RANGE;
+    return j->rule.product.given || (j->rule.model == FPEMU_MODEL_KAHAN && !common) ? CORE_DOT_ANY : form;
+}
+
 /* ------------------------------------------------------------------------------------------------ tensor cores
  * By core_fused, in tiles as above, its states in binary32. */
 
@@ -367,13 +383,13 @@ FPEMU_FN void gpu_fused_slab(const gpu_gemm_job *j, int long_sum, int chunked, c
                 gpu_fused_special(j, o->batch, o->row + i / GPU_EACH, o->column + i % GPU_EACH, from + k, step,
                                   w->s[i]);
         } else {
-            gpu_fused_step(&j->fast.in32.fused, long_sum, tile, t, k, step, w->s);
+            gpu_fused_step(&j->fast.fused.step, long_sum, tile, t, k, step, w->s);
         }
         if (!chunked)
             continue;
         w->left -= step;
         if (w->left == 0 || from + k + step == p->depth) {
-            gpu_mac_join32(j, &j->fast.in32.outer, o, (from + k) / p->chunk, w);
+            gpu_mac_join32(j, &j->fast.fused.outer, o, (from + k) / p->chunk, w);
             w->left = p->chunk;
         }
     }
@@ -382,7 +398,7 @@ FPEMU_FN void gpu_fused_slab(const gpu_gemm_job *j, int long_sum, int chunked, c
 /* Whether sums of a step's products are longer than 32 bits. */
 FPEMU_FN int gpu_fused_is_long(const gpu_gemm_job *j)
 {
-    return (uint64_t)j->rule.block << (j->fast.in32.fused.fraction + 2) > UINT64_C(1) << 31;
+    return (uint64_t)j->rule.block << (j->fast.fused.step.fraction + 2) > UINT64_C(1) << 31;
 }
 
 FPEMU_FN void gpu_fused(const gpu_gemm_job *j, int long_sum, int chunked, gpu_fused_tile *tile, uint64_t block,
@@ -390,7 +406,7 @@ FPEMU_FN void gpu_fused(const gpu_gemm_job *j, int long_sum, int chunked, gpu_fu
 {
     const uint64_t across = (j->n + GPU_WIDE - 1) / GPU_WIDE, down = (j->m + GPU_WIDE - 1) / GPU_WIDE;
     const core_dot *const p = &j->rule;
-    const core_fused *const g = &j->fast.in32.fused;
+    const core_fused *const g = &j->fast.fused.step;
     const uint32_t slab = GPU_FUSED_DEEP / p->block * p->block;
     for (uint64_t b = block; b < across * down * j->batch; b += blocks) {
         gpu_mac_sums32 sums[HELD];

@@ -9,6 +9,9 @@
 #define gpu_mac_join CARRIER(gpu_mac_join)
 #define gpu_mac_step CARRIER(gpu_mac_step)
 #define gpu_mac_slab CARRIER(gpu_mac_slab)
+#define gpu_mac_long CARRIER(gpu_mac_long)
+#define gpu_mac_one CARRIER(gpu_mac_one)
+#define gpu_macs CARRIER(gpu_macs)
 #define gpu_macs_of CARRIER(gpu_macs_of)
 
 /* Products of a slab. */
@@ -20,7 +23,8 @@ typedef struct GPU_ALIGNED gpu_mac_tile {
     core_hash_key key[GPU_DEEP]; /* of the roundings of the sums, where they are stochastic */
 } gpu_mac_tile;
 
-/* Outputs of a thread: where the sum has chunks, `s` of them and of the one at hand, which ends after `left` products. */
+/* Outputs of a thread. outer: where sums have chunks, of them, and `s` is of the one at hand, which ends after `left`
+ * products; Kahan's e. */
 typedef struct gpu_mac_sums {
     realw s[GPU_SQUARE], outer[GPU_SQUARE];
     uint32_t place[GPU_SQUARE]; /* of its random words, for core_hash_rest */
@@ -62,8 +66,8 @@ FPEMU_FN void gpu_mac_join(const gpu_gemm_job *j, const core_dot_fast *outer, co
                            gpu_mac_sums *w)
 {
     const core_target *const g = &j->rule.outer;
-    const uint64_t inside = j->rule.model == FPEMU_MODEL_FUSED ? 0 : core_smaller((chunk + 1) * j->rule.chunk, j->rule.depth);
-    const uint64_t number = inside + chunk;
+    const uint64_t products = core_smaller((chunk + 1) * j->rule.chunk, j->rule.depth);
+    const uint64_t number = chunk + (j->rule.model == FPEMU_MODEL_FUSED ? 0 : products * (1u + j->rule.product.given));
     if (outer->form == CORE_DOT_NATIVE) {
         UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) w->outer[i] =
             core_dot_operation(outer, CORE_DOT_NATIVE, FPEMU_OPERATION_ADD, w->s[i], w->outer[i], 0, 0);
@@ -83,44 +87,77 @@ FPEMU_FN void gpu_mac_join(const gpu_gemm_job *j, const core_dot_fast *outer, co
     UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) w->s[i] = 0;
 }
 
+/* One product in the model's roundings, the form a constant; r: random bits of each rounding. */
+FPEMU_FN void gpu_mac_one(const core_dot_fast *inner, int form, int model, realw x, realw y, const uint32_t r[4],
+                          realw *s, realw *outer)
+{
+    if (model != FPEMU_MODEL_KAHAN) {
+        *s = core_dot_operation(inner, form, FPEMU_OPERATION_FMA, x, y, *s, r[0]);
+        return;
+    }
+    const realw d = core_dot_operation(inner, form, FPEMU_OPERATION_FMA, x, y, -*outer, r[0]);
+    const realw sum = core_dot_operation(inner, form, FPEMU_OPERATION_ADD, *s, d, 0, r[1]);
+    const realw e = core_dot_operation(inner, form, FPEMU_OPERATION_ADD, sum, -*s, 0, r[2]);
+    *outer = core_dot_operation(inner, form, FPEMU_OPERATION_ADD, e, -d, 0, r[3]);
+    *s = sum;
+}
+
+/* The same by long forms, one output after the other: products may be rounded first. */
+FPEMU_FN void gpu_mac_long(const gpu_gemm_job *j, int model, const core_dot_fast *inner, const core_dot_fast *product,
+                           const realw *a, const realw *b, const gpu_outputs *o, uint64_t k, gpu_mac_sums *w)
+{
+    const unsigned given = j->rule.product.given, roundings = model == FPEMU_MODEL_KAHAN ? 4 : 1;
+    const uint64_t number = k * (given + roundings) + (j->rule.chunk ? k / j->rule.chunk : 0);
+    NOT_UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+    {
+        const uint64_t index = gpu_output_index(j, o, i);
+        uint32_t r[4] = {0, 0, 0, 0};
+        realw x = a[i / GPU_EACH], y = b[i % GPU_EACH];
+        if (given) {
+            x = core_dot_operation(product, CORE_DOT_ANY, FPEMU_OPERATION_MUL, x, y, 0,
+                                   core_target_bits(&j->rule.product, number, index));
+            y = 1;
+        }
+        if (j->rule.inner.stochastic)
+            UNROLLED for (unsigned q = 0; q < 4; q++) if (q < roundings)
+                r[q] = core_target_bits(&j->rule.inner, number + given + q, index);
+        gpu_mac_one(inner, CORE_DOT_ANY, model, x, y, r, &w->s[i], &w->outer[i]);
+    }
+}
+
 /* Product k of the tile, product `number` of the sum. */
-FPEMU_FN void gpu_mac_step(const gpu_gemm_job *j, int form, const core_dot_fast *inner, const gpu_mac_tile *tile,
+FPEMU_FN void gpu_mac_step(const gpu_gemm_job *j, int form, int model, const gpu_macs_of *f, const gpu_mac_tile *tile,
                            const gpu_outputs *o, unsigned t, uint32_t k, uint64_t number, gpu_mac_sums *w)
 {
     const realw *const a = &tile->a[k][t / GPU_SIDE * GPU_EACH], *const b = &tile->b[k][t % GPU_SIDE * GPU_EACH];
     if (form == CORE_DOT_ANY) {
-        const uint64_t chunk = j->rule.chunk ? number / j->rule.chunk : 0;
-        NOT_UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-        {
-            const uint32_t r = core_target_bits(&j->rule.inner, number + chunk, gpu_output_index(j, o, i));
-            w->s[i] = core_dot_operation(inner, form, FPEMU_OPERATION_FMA, a[i / GPU_EACH], b[i % GPU_EACH], w->s[i], r);
-        }
+        gpu_mac_long(j, model, &f->inner, &f->product, a, b, o, number, w);
         return;
     }
     realw x[GPU_EACH], y[GPU_EACH];
     UNROLLED for (unsigned i = 0; i < GPU_EACH; i++) x[i] = a[i], y[i] = b[i];
     UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
     {
-        uint32_t r = 0;
+        uint32_t r[4] = {0, 0, 0, 0};
         if (form == CORE_DOT_STOCHASTIC)
-            r = core_hash_rest(tile->key[k], w->place[i] ^ core_hash_lead(tile->key[k], 0));
-        w->s[i] = core_dot_operation(inner, form, FPEMU_OPERATION_FMA, x[i / GPU_EACH], y[i % GPU_EACH], w->s[i], r);
+            r[0] = core_hash_rest(tile->key[k], w->place[i] ^ core_hash_lead(tile->key[k], 0));
+        gpu_mac_one(&f->inner, form, model, x[i / GPU_EACH], y[i % GPU_EACH], r, &w->s[i], &w->outer[i]);
     }
 }
 
 /* Products [from, from + n) of a thread's outputs. */
-FPEMU_FN void gpu_mac_slab(const gpu_gemm_job *j, int form, int chunked, const core_dot_fast *inner,
-                           const core_dot_fast *outer, const gpu_mac_tile *tile, const gpu_outputs *o, unsigned t,
-                           uint64_t from, uint32_t n, gpu_mac_sums *w)
+FPEMU_FN void gpu_mac_slab(const gpu_gemm_job *j, int form, int model, const gpu_macs_of *f, const gpu_mac_tile *tile,
+                           const gpu_outputs *o, unsigned t, uint64_t from, uint32_t n, gpu_mac_sums *w)
 {
+    const int chunked = model == FPEMU_MODEL_CHUNKED;
     for (uint32_t k = 0; k < n;) {
         const uint32_t end = chunked ? k + (uint32_t)core_smaller(n - k, w->left) : n;
         if (chunked)
             w->left -= end - k;
         for (; k < end; k++)
-            gpu_mac_step(j, form, inner, tile, o, t, k, from + k, w);
+            gpu_mac_step(j, form, model, f, tile, o, t, k, from + k, w);
         if (chunked && (w->left == 0 || from + k == j->rule.depth)) {
-            gpu_mac_join(j, outer, o, (from + k - 1) / j->rule.chunk, w);
+            gpu_mac_join(j, &f->outer, o, (from + k - 1) / j->rule.chunk, w);
             w->left = j->rule.chunk;
         }
     }
@@ -140,7 +177,7 @@ FPEMU_FN void gpu_mac_begin(const gpu_gemm_job *j, int chunked, uint64_t batch, 
         if (j->rule.start_from_c && gpu_output_is_inside(j, o, i))
             s = (realw)gpu_outputs_begin(j, gpu_gemm_old(j, gpu_output_place(j, o, i)));
         w->s[i] = chunked ? 0 : s;
-        w->outer[i] = s;
+        w->outer[i] = chunked ? s : 0;
     }
 }
 
@@ -150,10 +187,11 @@ FPEMU_FN void gpu_mac_end(const gpu_gemm_job *j, int chunked, const gpu_outputs 
         gpu_outputs_end(j, o, i, (double)(chunked ? w->outer[i] : w->s[i]));
 }
 
-/* form: of the sums' rounding; chunked: whether they have chunks. */
-FPEMU_FN void gpu_macs_of(const gpu_gemm_job *j, int form, int chunked, const core_dot_fast *inner,
-                          const core_dot_fast *outer, gpu_mac_tile *tile, uint64_t block, uint64_t blocks)
+/* form: of the sums' rounding; model: sequential, chunked or Kahan's. Both are constants. */
+FPEMU_FN void gpu_macs(const gpu_gemm_job *j, int form, int model, const gpu_macs_of *f, gpu_mac_tile *tile,
+                       uint64_t block, uint64_t blocks)
 {
+    const int chunked = model == FPEMU_MODEL_CHUNKED;
     const uint64_t across = (j->n + GPU_WIDE - 1) / GPU_WIDE, down = (j->m + GPU_WIDE - 1) / GPU_WIDE;
     const core_dot *const p = &j->rule;
     for (uint64_t b = block; b < across * down * j->batch; b += blocks) {
@@ -183,7 +221,7 @@ FPEMU_FN void gpu_macs_of(const gpu_gemm_job *j, int form, int chunked, const co
                         p->inner.offset >> 32);
             threads_meet();
             FOR_THREADS(t)
-            gpu_mac_slab(j, form, chunked, inner, outer, tile, &OF(outputs, t), t, k, n, &OF(sums, t));
+            gpu_mac_slab(j, form, model, f, tile, &OF(outputs, t), t, k, n, &OF(sums, t));
             threads_meet();
         }
         FOR_THREADS(t)

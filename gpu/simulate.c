@@ -206,15 +206,13 @@ fpemu_cuda_status fpemu_gpu_gemm(const gpu_gemm_job *job, fpemu_cuda_stream stre
     if (job->carrier == 32) {
         gpu_mac_tile32 tile;
         EACH_WARP(block)
-        gpu_macs_of32(job, job->fast.in32.inner.form, job->rule.chunk != 0, &job->fast.in32.inner,
-                      &job->fast.in32.outer, &tile, block, WARPS);
+        gpu_macs32(job, gpu_macs_form(job), job->rule.model, &job->fast.in32, &tile, block, WARPS);
         return FPEMU_CUDA_OK;
     }
     if (job->carrier) {
         gpu_mac_tile64 tile;
         EACH_WARP(block)
-        gpu_macs_of64(job, job->fast.in64.inner.form, job->rule.chunk != 0, &job->fast.in64.inner,
-                      &job->fast.in64.outer, &tile, block, WARPS);
+        gpu_macs64(job, gpu_macs_form(job), job->rule.model, &job->fast.in64, &tile, block, WARPS);
         return FPEMU_CUDA_OK;
     }
     if (job->slab) {

@@ -73,7 +73,7 @@ FPEMU_FN realw core_dot_taken(const core_dot_fast *g, int form, realw odd, uintw
 FPEMU_FN realw core_dot_operation(const core_dot_fast *g, int form, int operation, realw a, realw b, realw c,
                                   uint32_t r)
 {
-    if (form == CORE_DOT_NATIVE)
+    if (form == CORE_DOT_NATIVE || (form == CORE_DOT_ANY && g->form == CORE_DOT_NATIVE))
         return core_near(operation, a, b, c);
 #if CARRIER_BITS == 64
     if (form == CORE_DOT_STOCHASTIC)
