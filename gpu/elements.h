@@ -23,6 +23,34 @@ FPEMU_FN uint32_t gpu_narrow(int type, uint32_t y)
     return core_to_narrow(type == GPU_BF16, y);
 }
 
+/* The same by the device's own conversion, which keeps all of a number but forgets the sign of a NaN. */
+FPEMU_FN uint32_t gpu_widen_fast(int type, uint64_t word)
+{
+#ifdef __CUDA_ARCH__
+    if (type == GPU_F16) {
+        float x;
+        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((uint16_t)word));
+        return core_bits32(x);
+    }
+#endif
+    return gpu_widen(type, word);
+}
+
+/* Two values of the type, or NaN as the rules make it, as words, the first one lowest. */
+FPEMU_FN uint32_t gpu_narrow_two(int type, uint32_t a, uint32_t b)
+{
+    if (type == GPU_BF16)
+        return a >> 16 | (b & 0xffff0000u);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    uint32_t both, nan; /* all ones where it is, as 7fff */
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(core_value32(b)), "f"(core_value32(a)));
+    asm("set.nan.u32.f16x2 %0, %1, %1;" : "=r"(nan) : "r"(both));
+    return both & ~(nan & 0x01ff01ffu);
+#else
+    return gpu_narrow(type, a) | gpu_narrow(type, b) << 16;
+#endif
+}
+
 /* Elements of 1, 2, 4 or 8 bytes in an array. */
 FPEMU_FN void gpu_store_code(void *to, uint32_t size, uint64_t i, uint64_t code)
 {
@@ -92,6 +120,17 @@ FPEMU_FN void gpu_load_quad(const void *from, uint32_t size, uint64_t i, uint64_
     }
     }
 }
+
+/* Four words of 16 bits, two by two; and four of 8 bits. */
+FPEMU_FN void gpu_store_pairs(void *to, uint64_t i, const uint32_t pair[2])
+{
+    *(uint2 *)((uint16_t *)to + i) = make_uint2(pair[0], pair[1]);
+}
+
+FPEMU_FN void gpu_store_bytes(void *to, uint64_t i, uint32_t bytes)
+{
+    *(uint32_t *)((uint8_t *)to + i) = bytes;
+}
 #else
 FPEMU_FN void gpu_check_quad(const void *p, uint32_t size, uint64_t i)
 {
@@ -110,6 +149,20 @@ FPEMU_FN void gpu_load_quad(const void *from, uint32_t size, uint64_t i, uint64_
     gpu_check_quad(from, size, i);
     for (unsigned k = 0; k < 4; k++)
         c[k] = gpu_load_code(from, size, i + k);
+}
+
+FPEMU_FN void gpu_store_pairs(void *to, uint64_t i, const uint32_t pair[2])
+{
+    gpu_check_quad(to, 2, i);
+    for (unsigned k = 0; k < 4; k++)
+        gpu_store_code(to, 2, i + k, pair[k / 2] >> k % 2 * 16);
+}
+
+FPEMU_FN void gpu_store_bytes(void *to, uint64_t i, uint32_t bytes)
+{
+    gpu_check_quad(to, 1, i);
+    for (unsigned k = 0; k < 4; k++)
+        gpu_store_code(to, 1, i + k, bytes >> 8 * k);
 }
 #endif
 

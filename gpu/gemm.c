@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.c - the calls of matrix, matrix-vector and dot products. Operands that are rounded on their way in are rounded
  * once, densely, into the caller's scratch; then every output is a lane's. */
+#include <math.h>
+
 #include "call.h"
 #include "core/dot_make.h"
 #include "core/gemm_shape.h"
@@ -91,6 +93,27 @@ static uint32_t slab_of(const gpu_gemm_job *j)
     return GPU_SLAB / step * step;
 }
 
+/* How many units an integer operand's numbers have at most. */
+static double most_units(const fpemu_format *f)
+{
+    const double zero = f->kind == FPEMU_KIND_INT ? (double)(f->zero_point < 0 ? -f->zero_point : f->zero_point) : 0;
+    return (double)(UINT64_C(1) << (f->bits - f->is_signed)) + zero;
+}
+
+/* Whether integers are summed in 32 bits, where a sum and the next product fit; whether it may come to the ends. */
+static uint8_t whole_fits(gpu_gemm_job *j, const fpemu_gemm_spec *s)
+{
+    const core_dot *p = &j->rule;
+    const double product = most_units(&s->a.format) * most_units(&s->b.format), end = ldexp(1, p->width - 1);
+    const int quantum = p->quantum_a + p->quantum_b;
+    if (quantum < -900 || quantum > 900)
+        return 0;
+    if (p->wrap)
+        return p->width <= 32;
+    j->ends = product * (double)p->depth >= end;
+    return (j->ends ? end : product * (double)p->depth) + product < 0x1p31;
+}
+
 /* The carrier in whose forms the sums can be made, or 0; fills the job's targets. */
 static uint8_t carrier_of(gpu_gemm_job *j, const fpemu_gemm_spec *s)
 {
@@ -99,9 +122,11 @@ static uint8_t carrier_of(gpu_gemm_job *j, const fpemu_gemm_spec *s)
     const uint64_t last = p->inner.offset + j->batch * j->m * j->n - 1;
     gpu_macs_of32 *const f = &j->fast.in32;
     gpu_macs_of64 *const g = &j->fast.in64;
-    if (j->counts || p->model == FPEMU_MODEL_PAIRWISE || p->model == FPEMU_MODEL_INTEGER || j->a.scales ||
-        j->b.scales || p->alpha == 0 || p->depth < 8 || j->m < GPU_TILE || j->n < GPU_TILE)
+    if (j->counts || p->model == FPEMU_MODEL_PAIRWISE || j->a.scales || j->b.scales || p->alpha == 0 || p->depth < 8 ||
+        j->m < GPU_TILE || j->n < GPU_TILE)
         return 0;
+    if (p->model == FPEMU_MODEL_INTEGER)
+        return whole_fits(j, s) ? 32 : 0;
     if (p->model == FPEMU_MODEL_FUSED) {
         core_dot_fast32 *const outer = &j->fast.fused.outer;
         if (!core_fused_make(&j->fast.fused.step, s, &p->inner.plan))

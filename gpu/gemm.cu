@@ -40,6 +40,12 @@ static __global__ void __launch_bounds__(THREADS, 2) fused(const __grid_constant
     gpu_fused(&job, long_sum, chunked, &tile, blockIdx.x, gridDim.x);
 }
 
+template <int ends> static __global__ void __launch_bounds__(THREADS, 3) whole(const __grid_constant__ gpu_gemm_job job)
+{
+    __shared__ gpu_whole_tile tile;
+    gpu_whole(&job, ends, &tile, blockIdx.x, gridDim.x);
+}
+
 typedef void (*gemm_kernel)(gpu_gemm_job);
 
 template <int model> static gemm_kernel macs_of(const gpu_gemm_job *job)
@@ -72,6 +78,7 @@ template <int model> static gemm_kernel macs_of(const gpu_gemm_job *job)
 static gemm_kernel kernel_of(const gpu_gemm_job *job)
 {
     switch (job->rule.model) {
+    case FPEMU_MODEL_INTEGER: return job->ends ? whole<1> : whole<0>;
     case FPEMU_MODEL_FUSED:
         if (gpu_fused_is_long(job))
             return job->rule.chunk ? fused<1, 1> : fused<1, 0>;

@@ -49,6 +49,7 @@ typedef struct gpu_gemm_job {
     gpu_counts *counts;
     uint32_t slab; /* products that a tile takes at a time; 0: no tiles */
     uint8_t reads_c;
+    uint8_t ends;    /* of integers in 32 bits: a sum may come to those of its width */
     uint8_t carrier; /* 32 or 64: by the forms of core/dot_fast.h in this carrier; 0: not */
 } gpu_gemm_job;
 
@@ -432,6 +433,121 @@ FPEMU_FN void gpu_fused(const gpu_gemm_job *j, int long_sum, int chunked, gpu_fu
         }
         FOR_THREADS(t)
         gpu_mac_end32(j, chunked, &OF(outputs, t), &OF(sums, t));
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------- integers
+ * Sums of core_dot_integer in 32 bits, where they hold a sum and the next product. */
+
+#define GPU_WHOLE_DEEP 32
+
+typedef struct GPU_ALIGNED gpu_whole_tile {
+    int32_t a[GPU_WHOLE_DEEP][GPU_WIDE + 4], b[GPU_WHOLE_DEEP][GPU_WIDE + 4];
+    uint8_t nan_a[GPU_WIDE], nan_b[GPU_WIDE]; /* rows and columns with a NaN */
+} gpu_whole_tile;
+
+FPEMU_FN void gpu_whole_fill(const gpu_gemm_job *j, const gpu_operand *s, uint64_t batch, uint64_t first,
+                             uint64_t rows, uint64_t from, uint32_t n, int quantum, int32_t (*to)[GPU_WIDE + 4],
+                             uint8_t *nan)
+{
+    const int along = s->step_k == 1 || s->step_k == -1;
+    const int64_t begin = (int64_t)batch * s->stride + (int64_t)first * s->step + (int64_t)from * s->step_k;
+    const core_dot_unit unit = core_dot_unit_of(quantum);
+    FOR_THREADS(t)
+    UNROLLED for (uint32_t i = 0; i < GPU_WIDE * GPU_WHOLE_DEEP / THREADS; i++)
+    {
+        const uint32_t place = i * THREADS + t;
+        const uint32_t row = along ? place / GPU_WHOLE_DEEP : place % GPU_WIDE;
+        const uint32_t k = along ? place % GPU_WHOLE_DEEP : place / GPU_WIDE;
+        double x = 0;
+        if (first + row < rows && k < n) {
+            const int64_t at = begin + (int64_t)row * s->step + (int64_t)k * s->step_k;
+            x = j->rule.wide ? ((const double *)s->p)[at] : (double)((const float *)s->p)[at];
+        }
+        if (x != x)
+            nan[row] = 1;
+        /* its integer in the last bits of a number that counts ones */
+        to[k][row] = x == x ? (int32_t)(uint32_t)core_bits64(x * unit.low * unit.high + 6755399441055744.0) : 0;
+    }
+}
+
+/* The sum as number of the result. */
+FPEMU_SLOW double gpu_whole_result(const gpu_gemm_job *j, uint64_t index, double c, int64_t whole, int nan)
+{
+    core_dot_sum w;
+    memset(&w, 0, sizeof w);
+    w.whole = whole;
+    w.nan = nan;
+    return core_dot_end(&j->rule, index, c, &w, NULL);
+}
+
+FPEMU_FN void gpu_whole_end(const gpu_gemm_job *j, const gpu_outputs *o, unsigned i, int32_t sum, int nan)
+{
+    const core_dot *const p = &j->rule;
+    if (!gpu_output_is_inside(j, o, i))
+        return;
+    const int64_t at = gpu_output_place(j, o, i);
+    if (p->wrap) { /* bits above the width are the highest of it */
+        const uint32_t above = 32 - (uint32_t)p->width;
+        sum = (int32_t)((uint32_t)sum << above) >> above;
+    }
+    double y;
+    if (!p->plain) {
+        y = gpu_whole_result(j, gpu_output_index(j, o, i), gpu_gemm_old(j, at), sum, nan);
+    } else {
+        const core_dot_unit unit = core_dot_unit_of(-p->quantum_a - p->quantum_b);
+        y = nan ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : (double)sum * unit.low * unit.high;
+    }
+    gpu_gemm_store(j, at, y);
+}
+
+/* ends: whether a sum may come to those of its width. */
+FPEMU_FN void gpu_whole(const gpu_gemm_job *j, int ends, gpu_whole_tile *tile, uint64_t block, uint64_t blocks)
+{
+    const uint64_t across = (j->n + GPU_WIDE - 1) / GPU_WIDE, down = (j->m + GPU_WIDE - 1) / GPU_WIDE;
+    const core_dot *const p = &j->rule;
+    const int32_t most = (int32_t)((UINT64_C(1) << (ends ? p->width - 1 : 31)) - 1), least = -most - 1;
+    for (uint64_t b = block; b < across * down * j->batch; b += blocks) {
+        typedef struct squares {
+            int32_t sum[GPU_SQUARE];
+        } squares;
+        squares sums[HELD];
+        const uint64_t left = b % across * GPU_WIDE, top = b / across % down * GPU_WIDE, batch = b / across / down;
+        FOR_THREADS(t)
+        {
+            UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) OF(sums, t).sum[i] = 0;
+            if (t < GPU_WIDE)
+                tile->nan_a[t] = tile->nan_b[t] = 0;
+        }
+        threads_meet();
+        for (uint64_t from = 0; from < p->depth; from += GPU_WHOLE_DEEP) {
+            const uint32_t n = (uint32_t)core_smaller(GPU_WHOLE_DEEP, p->depth - from);
+            gpu_whole_fill(j, &j->a, batch, top, j->m, from, n, p->quantum_a, tile->a, tile->nan_a);
+            gpu_whole_fill(j, &j->b, batch, left, j->n, from, n, p->quantum_b, tile->b, tile->nan_b);
+            threads_meet();
+            FOR_THREADS(t)
+            for (uint32_t k = 0; k < GPU_WHOLE_DEEP; k++) { /* zeros behind the last product */
+                const int32_t *const x = &tile->a[k][t / GPU_SIDE * GPU_EACH];
+                const int32_t *const y = &tile->b[k][t % GPU_SIDE * GPU_EACH];
+                int32_t *const sum = OF(sums, t).sum;
+                UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+                {
+                    const int32_t z = (int32_t)((uint32_t)x[i / GPU_EACH] * (uint32_t)y[i % GPU_EACH] + (uint32_t)sum[i]);
+                    const int32_t above = z < least ? least : z;
+                    sum[i] = !ends ? z : above > most ? most : above;
+                }
+            }
+            threads_meet();
+        }
+        FOR_THREADS(t)
+        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+        {
+            const unsigned row = t / GPU_SIDE * GPU_EACH, column = t % GPU_SIDE * GPU_EACH;
+            const gpu_outputs o = {batch, top + row, left + column};
+            gpu_whole_end(j, &o, i, OF(sums, t).sum[i],
+                          tile->nan_a[row + i / GPU_EACH] | tile->nan_b[column + i % GPU_EACH]);
+        }
+        threads_meet();
     }
 }
 

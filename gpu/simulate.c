@@ -197,6 +197,12 @@ fpemu_cuda_status fpemu_gpu_compare(const gpu_arith_job *job, fpemu_cuda_stream 
 fpemu_cuda_status fpemu_gpu_gemm(const gpu_gemm_job *job, fpemu_cuda_stream stream)
 {
     (void)stream;
+    if (job->carrier && job->rule.model == FPEMU_MODEL_INTEGER) {
+        gpu_whole_tile tile;
+        EACH_WARP(block)
+        gpu_whole(job, job->ends, &tile, block, WARPS);
+        return FPEMU_CUDA_OK;
+    }
     if (job->carrier && job->rule.model == FPEMU_MODEL_FUSED) {
         gpu_fused_tile tile;
         EACH_WARP(block)
