@@ -67,17 +67,19 @@ static uint8_t phase_of(const gpu_arith_job *j, int count, size_t y_size)
     return GPU_NO_QUADS;
 }
 
-/* The carrier in whose forms a job without counters and scales can be done, or 0; fills its target. */
+/* The carrier in whose forms a job can be done, or 0; fills its target. */
 static uint8_t carrier_of(gpu_arith_job *j, const fpemu_format *f, const fpemu_rounding *r)
 {
     const fpemu_target t = {.format = *f, .rounding = *r};
-    if (j->type != GPU_F64) {
+    if (j->scaled && !j->counts)
+        return 0;
+    if (j->type != GPU_F64 && !j->counts) {
         core_dot_fast_make32(&j->fast.in32, &t, &j->plan);
         if (j->fast.in32.form)
             return 32;
     }
     core_dot_fast_make64(&j->fast.in64, &t, &j->plan);
-    return j->fast.in64.form ? 64 : 0;
+    return j->fast.in64.form && !(j->counts && j->fast.in64.form == CORE_DOT_NATIVE) ? 64 : 0;
 }
 
 static fpemu_cuda_status operate_inside(const fpemu_format *f, const fpemu_rounding *r, int function, unsigned work,
@@ -115,8 +117,7 @@ static fpemu_cuda_status operate_inside(const fpemu_format *f, const fpemu_round
                     core_dot_short(&seen, &j.plan);
     if (function)
         return fpemu_gpu_apply(&j, stream);
-    if (!stats && !j.scaled)
-        j.carrier = carrier_of(&j, &seen, r);
+    j.carrier = carrier_of(&j, &seen, r);
     j.phase = j.random.used && j.random.generator == FPEMU_GENERATOR_PHILOX
                   ? GPU_NO_QUADS /* a lane's words come from one call of it */
                   : phase_of(&j, operand_count[work], fpemu_gpu_size(type, 0));

@@ -4,18 +4,19 @@
 
 static __global__ void __launch_bounds__(THREADS) arith(const __grid_constant__ gpu_arith_job job)
 {
-    gpu_arith(&job, 0, 0, this_warp(), all_warps());
+    gpu_arith(&job, 0, 0, 0, this_warp(), all_warps());
 }
 
+template <int fast>
 static __global__ void __launch_bounds__(THREADS) arith_counted(const __grid_constant__ gpu_arith_job job)
 {
-    gpu_arith(&job, 0, 1, this_warp(), all_warps());
+    gpu_arith(&job, 0, 1, fast, this_warp(), all_warps());
 }
 
 /* counted at run time: a function takes much longer than that */
 static __global__ void __launch_bounds__(THREADS) apply(const __grid_constant__ gpu_arith_job job)
 {
-    gpu_arith(&job, 1, job.counts != NULL, this_warp(), all_warps());
+    gpu_arith(&job, 1, job.counts != NULL, 0, this_warp(), all_warps());
 }
 
 static __global__ void __launch_bounds__(THREADS) compare(const __grid_constant__ gpu_arith_job job)
@@ -52,8 +53,10 @@ template <int operation> static arith_kernel fast(const gpu_arith_job *job)
 
 static arith_kernel kernel_of(const gpu_arith_job *job)
 {
+    if (job->counts)
+        return job->carrier ? arith_counted<1> : arith_counted<0>;
     if (!job->carrier)
-        return job->counts ? arith_counted : arith;
+        return arith;
     switch (gpu_arith_kernel(job)) {
     case FPEMU_OPERATION_ADD: return fast<FPEMU_OPERATION_ADD>(job);
     case FPEMU_OPERATION_MUL: return fast<FPEMU_OPERATION_MUL>(job);
@@ -70,7 +73,7 @@ fpemu_cuda_status fpemu_gpu_arith(const gpu_arith_job *job, fpemu_cuda_stream st
 {
     unsigned blocks;
     const fpemu_cuda_status status =
-        fpemu_gpu_grid(job->carrier ? gpu_arith_strips(job) : job->n / 4096 + 2, &blocks);
+        fpemu_gpu_grid(job->carrier && !job->counts ? gpu_arith_strips(job) : job->n / 4096 + 2, &blocks);
     if (status)
         return status;
     const cudaError_t error = enqueue(kernel_of(job), blocks, THREADS, stream, *job);

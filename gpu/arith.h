@@ -103,6 +103,77 @@ FPEMU_FN double gpu_round_odd(const core_plan64 *p, double x, uint32_t r)
         core_finish_any64(p, u, a >= CORE_INF64 ? 0 : core_grid64(p, p->mode, 1, p->n, a, sign, (uint64_t)r << 32)));
 }
 
+/* The operand that minimum and its like choose. */
+FPEMU_FN double gpu_extremum(int work, double a, double b)
+{
+    const int larger = work == FPEMU_OPERATION_MAXIMUM || work == FPEMU_OPERATION_MAXIMUM_NUMBER;
+    const int number = work == FPEMU_OPERATION_MINIMUM_NUMBER || work == FPEMU_OPERATION_MAXIMUM_NUMBER;
+    return core_value64(core_extremum(core_bits64(a), core_bits64(b), larger, number));
+}
+
+/* An exact result in binary64: rounded to odd, and to nearest. */
+typedef struct gpu_exact {
+    double odd, nearest;
+} gpu_exact;
+
+FPEMU_FN gpu_exact gpu_exact_of(int operation, int down, double a, double b, double c)
+{
+    const gpu_exact x = {core_odd64(operation, down, a, b, c), core_near64(operation, a, b, c)};
+    return x;
+}
+
+FPEMU_FN gpu_exact gpu_arith_exact(const gpu_arith_job *j, double a, double b, double c)
+{
+    const int down = j->plan.mode == FPEMU_MODE_RTN;
+    switch (j->work) {
+    case FPEMU_OPERATION_ADD: return gpu_exact_of(FPEMU_OPERATION_ADD, down, a, b, c);
+    case FPEMU_OPERATION_SUB: return gpu_exact_of(FPEMU_OPERATION_SUB, down, a, b, c);
+    case FPEMU_OPERATION_MUL: return gpu_exact_of(FPEMU_OPERATION_MUL, down, a, b, c);
+    case FPEMU_OPERATION_DIV: return gpu_exact_of(FPEMU_OPERATION_DIV, down, a, b, c);
+    case FPEMU_OPERATION_SQRT: return gpu_exact_of(FPEMU_OPERATION_SQRT, down, a, b, c);
+    case FPEMU_OPERATION_FMA: return gpu_exact_of(FPEMU_OPERATION_FMA, down, a, b, c);
+    default: {
+        const double y = gpu_extremum(j->work, a, b);
+        const gpu_exact x = {y, y};
+        return x;
+    }
+    }
+}
+
+/* An exact result taken to the plan of j->fast.in64, and counted as core_count_exact does; what it becomes. */
+FPEMU_FN double gpu_arith_count(const gpu_arith_job *j, gpu_exact x, uint32_t r, int nan_came, gpu_lane *lane)
+{
+    const core_plan64 *const p = &j->fast.in64.plan;
+    const uint64_t nan = CORE_INF64 | CORE_INF64 >> 1, u = x.odd == x.odd ? core_bits64(x.odd) : nan;
+    const uint64_t sign = u & CORE_SIGN64, a = u ^ sign, random = (uint64_t)r << 32, max = p->max[u >> 63];
+    uint64_t grid = 0;
+    if (a < CORE_INF64) {
+        if (p->rule == CORE_RULE_FULL_RANGE || p->rule == CORE_RULE_FULL_RANGE_GRID)
+            grid = core_element_full_range_grid64(p, p->mode, u, random);
+        else if (p->rule >= CORE_RULE_FULL_RANGE && p->rule <= CORE_RULE_EVEN)
+            grid = core_element_shifter_grid64(p, p->mode, u, random);
+        else if (p->rule == CORE_RULE_POSIT)
+            grid = a ? core_posit64(p, a) : 0;
+        else
+            grid = core_grid64(p, p->mode, 1, p->n, a, sign, random);
+    }
+    const uint64_t y = core_finish_any64(p, u, grid);
+    const core_events64 e = core_events_of64(p->min_normal, u, 0, y, y, a > max, grid > max);
+    uint32_t *const n = lane->counter;
+    n[GPU_NAN] += (uint32_t)e.nan;
+    n[GPU_INFINITE] += (uint32_t)e.infinite;
+    n[GPU_CLIPPED] += (uint32_t)e.clipped;
+    n[GPU_OVERFLOW] += (uint32_t)e.overflow;
+    n[GPU_INVALID] += (uint32_t)(e.invalid + (e.nan & (uint64_t)!nan_came));
+    n[GPU_UNDERFLOW] += (uint32_t)e.underflow;
+    n[GPU_SUBNORMAL] += (uint32_t)e.subnormal;
+    n[GPU_INEXACT] += (uint32_t)e.inexact;
+    const double result = core_value64(y);
+    if (x.nearest - x.nearest == 0)
+        gpu_lane_extrema(lane, x.nearest, result - result == 0 ? x.nearest - result : 0);
+    return result;
+}
+
 /* What functions take: a binary32 number of at most 16 significant bits, infinity or NaN. */
 FPEMU_FN int gpu_is_narrow(double x)
 {
@@ -115,8 +186,40 @@ FPEMU_FN int gpu_is_narrow(double x)
     return core_bits64(back) == core_bits64(x) && (a & ((UINT64_C(1) << 37) - 1)) == 0;
 }
 
-/* function: `work` is one. */
-FPEMU_FN void gpu_arith(const gpu_arith_job *j, int function, int counted, uint64_t warp, uint64_t warps)
+/* One element of those that gpu_arith takes: *nearest is its exact result as binary64 has it, where it is counted. */
+FPEMU_FN double gpu_arith_by_exact(const gpu_arith_job *j, int function, int counted, double v, double w, double u,
+                                   uint32_t r, gpu_lane *lane, double *nearest)
+{
+    const core_exact x = function ? core_function_result((fpemu_function)j->work, core_bits64(v))
+                                  : core_exact_result((fpemu_operation)j->work, j->plan.mode, core_bits64(v),
+                                                      core_bits64(w), core_bits64(u));
+    uint64_t grid;
+    const double y = core_value64(core_exact_round(&j->plan, &x, r, &grid));
+    if (!counted)
+        return y;
+    core_counts c;
+    memset(&c, 0, sizeof c);
+    core_count_exact(&j->plan, &x, y, grid, &c);
+    c.invalid += x.exception == CORE_INVALID;
+    lane->counter[GPU_DIV_BY_ZERO] += x.exception == CORE_DIV_BY_ZERO;
+    gpu_lane_take(lane, &c);
+    *nearest = core_value64(core_exact_binary64(&x, FPEMU_MODE_RNE));
+    return y;
+}
+
+/* The same of operations by binary64's own arithmetic; j->carrier is 64. */
+FPEMU_FN double gpu_arith_by_binary64(const gpu_arith_job *j, double v, double w, double u, uint32_t r, gpu_lane *lane,
+                                      double *nearest)
+{
+    const gpu_exact x = gpu_arith_exact(j, v, w, u);
+    lane->counter[GPU_DIV_BY_ZERO] +=
+        (uint32_t)(j->work == FPEMU_OPERATION_DIV && w == 0 && v - v == 0 && v != 0);
+    *nearest = x.nearest;
+    return gpu_arith_count(j, x, r, v != v || w != w || u != u, lane);
+}
+
+/* function: `work` is one. fast: of those that are counted, by binary64's arithmetic. */
+FPEMU_FN void gpu_arith(const gpu_arith_job *j, int function, int counted, int fast, uint64_t warp, uint64_t warps)
 {
     const uint64_t begin = j->offset, end = begin + j->n, piece = 4096;
     const int sums = counted && (j->counts->want & FPEMU_STATS_SUMS),
@@ -146,23 +249,12 @@ FPEMU_FN void gpu_arith(const gpu_arith_job *j, int function, int counted, uint6
                     gpu_number_store(j, i, core_value64(CORE_INF64 | CORE_INF64 >> 1));
                     continue;
                 }
-                const core_exact x = function ? core_function_result((fpemu_function)j->work, core_bits64(v))
-                                              : core_exact_result((fpemu_operation)j->work, j->plan.mode,
-                                                                  core_bits64(v), core_bits64(w), core_bits64(u));
-                uint64_t grid;
-                const double y = core_value64(core_exact_round(&j->plan, &x, r, &grid));
+                double nearest = 0;
+                const double y = fast ? gpu_arith_by_binary64(j, v, w, u, r, &OF(lane, l), &nearest)
+                                      : gpu_arith_by_exact(j, function, counted, v, w, u, r, &OF(lane, l), &nearest);
                 gpu_number_store(j, i, y);
-                if (!counted)
-                    continue;
-                core_counts c;
-                memset(&c, 0, sizeof c);
-                core_count_exact(&j->plan, &x, y, grid, &c);
-                c.invalid += x.exception == CORE_INVALID;
-                OF(lane, l).counter[GPU_DIV_BY_ZERO] += x.exception == CORE_DIV_BY_ZERO;
-                gpu_lane_take(&OF(lane, l), &c);
-                const double nearest = core_value64(core_exact_binary64(&x, FPEMU_MODE_RNE));
                 const uint64_t a = core_bits64(nearest) & ~CORE_SIGN64;
-                if (a < CORE_INF64 && y - y == 0) {
+                if (sums && a < CORE_INF64 && y - y == 0) {
                     const double d = nearest - y;
                     OF(sum[0], l) += d < 0 ? -d : d;
                     OF(sum[1], l) += d * d;

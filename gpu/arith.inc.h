@@ -7,7 +7,6 @@
 #define gpu_arith_four CARRIER(gpu_arith_four)
 #define gpu_arith_number CARRIER(gpu_arith_number)
 #define gpu_arith_result CARRIER(gpu_arith_result)
-#define gpu_arith_rounded CARRIER(gpu_arith_rounded)
 #define gpu_arith_some CARRIER(gpu_arith_some)
 
 /* An element of an operand as number, and back. */
@@ -17,7 +16,7 @@ FPEMU_FN realw gpu_arith_element(int type, uint64_t element)
     if (type == GPU_F64)
         return core_value64(element);
 #endif
-    return (realw)core_value32(type == GPU_F32 ? (uint32_t)element : gpu_widen(type, element));
+    return (realw)core_value32(type == GPU_F32 ? (uint32_t)element : gpu_widen_fast(type, element));
 }
 
 FPEMU_FN uint64_t gpu_arith_result(int type, realw y)
@@ -30,25 +29,18 @@ FPEMU_FN uint64_t gpu_arith_result(int type, realw y)
     return type == GPU_F32 ? u : gpu_narrow(type, u);
 }
 
-/* The result rounded; r: random bits. */
-FPEMU_FN realw gpu_arith_rounded(const gpu_arith_job *j, const core_dot_fast *g, int operation, int form, realw a,
-                                 realw b, realw c, uint32_t r)
-{
-    if (operation == FPEMU_OPERATION_MINIMUM) {
-        const int larger = j->work == FPEMU_OPERATION_MAXIMUM || j->work == FPEMU_OPERATION_MAXIMUM_NUMBER;
-        const int number = j->work == FPEMU_OPERATION_MINIMUM_NUMBER || j->work == FPEMU_OPERATION_MAXIMUM_NUMBER;
-        const realw x = (realw)core_value64(
-            core_extremum(core_bits64((double)a), core_bits64((double)b), larger, number));
-        return form == CORE_DOT_NATIVE ? x : core_dot_taken(g, form, x, (uintw)r << (CARRIER_BITS - 32));
-    }
-    return core_dot_operation(g, form, operation, a, b, c, r);
-}
-
+/* The result for operands x, rounded; r: random bits. */
 FPEMU_FN realw gpu_arith_number(const gpu_arith_job *j, const core_dot_fast *g, int operation, int form,
                                 const realw x[3], uint32_t r)
 {
-    const int minus = operation == FPEMU_OPERATION_ADD && j->work == FPEMU_OPERATION_SUB;
-    const realw y = gpu_arith_rounded(j, g, operation, form, x[0], minus ? -x[1] : x[1], x[2], r);
+    realw y;
+    if (operation == FPEMU_OPERATION_MINIMUM) {
+        y = (realw)gpu_extremum(j->work, (double)x[0], (double)x[1]);
+        y = form == CORE_DOT_NATIVE ? y : core_dot_taken(g, form, y, (uintw)r << (CARRIER_BITS - 32));
+    } else {
+        const int minus = operation == FPEMU_OPERATION_ADD && j->work == FPEMU_OPERATION_SUB;
+        y = core_dot_operation(g, form, operation, x[0], minus ? -x[1] : x[1], x[2], r);
+    }
     return form == CORE_DOT_ANY || y == y ? y : core_value(CARRIER_NAN);
 }
 
@@ -73,9 +65,16 @@ FPEMU_FN void gpu_arith_four(const gpu_arith_job *j, const core_dot_fast *g, int
     {
         realw x[3] = {0, 0, 0};
         UNROLLED for (unsigned o = 0; o < count; o++) x[o] = gpu_arith_element(type, element[o][k]);
-        out[k] = gpu_arith_result(type, gpu_arith_number(j, g, operation, form, x, r[k]));
+        const realw y = gpu_arith_number(j, g, operation, form, x, r[k]);
+        out[k] = type == GPU_F64 ? gpu_arith_result(type, y) : core_bits32((float)y);
     }
-    gpu_store_quad(j->y, size, i, out);
+    if (size == 2) { /* every number of the format is one of the type */
+        const uint32_t pair[2] = {gpu_narrow_two(type, (uint32_t)out[0], (uint32_t)out[1]),
+                                  gpu_narrow_two(type, (uint32_t)out[2], (uint32_t)out[3])};
+        gpu_store_pairs(j->y, i, pair);
+    } else {
+        gpu_store_quad(j->y, size, i, out);
+    }
 }
 
 /* Up to four elements 32 apart, below `end`. */
@@ -145,3 +144,4 @@ FPEMU_FN void gpu_arith_fast(const gpu_arith_job *j, const core_dot_fast *g, int
     else
         gpu_arith_fast_of(j, g, operation, CARRIER_BITS == 64 ? CORE_DOT_STOCHASTIC : CORE_DOT_FULL_RANGE, warp, warps);
 }
+

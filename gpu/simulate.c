@@ -162,12 +162,12 @@ fpemu_cuda_status fpemu_gpu_arith(const gpu_arith_job *job, fpemu_cuda_stream st
 {
     (void)stream;
     EACH_WARP(warp)
-    if (job->carrier == 32)
+    if (!job->counts && job->carrier == 32)
         gpu_arith_fast32(job, &job->fast.in32, gpu_arith_kernel(job), gpu_arith_is_any(job), warp, WARPS);
-    else if (job->carrier)
+    else if (!job->counts && job->carrier)
         gpu_arith_fast64(job, &job->fast.in64, gpu_arith_kernel(job), gpu_arith_is_any(job), warp, WARPS);
     else
-        gpu_arith(job, 0, job->counts != NULL, warp, WARPS);
+        gpu_arith(job, 0, job->counts != NULL, job->carrier != 0, warp, WARPS);
     if (job->counts)
         job->counts->count += job->n;
     return FPEMU_CUDA_OK;
@@ -177,7 +177,7 @@ fpemu_cuda_status fpemu_gpu_apply(const gpu_arith_job *job, fpemu_cuda_stream st
 {
     (void)stream;
     EACH_WARP(warp)
-    gpu_arith(job, 1, job->counts != NULL, warp, WARPS);
+    gpu_arith(job, 1, job->counts != NULL, 0, warp, WARPS);
     if (job->counts)
         job->counts->count += job->n;
     return FPEMU_CUDA_OK;
