@@ -53,6 +53,35 @@ static fpemu_cuda_status take_operands(gpu_arith_job *j, int count, size_t n, co
     return FPEMU_CUDA_OK;
 }
 
+/* The first element from which on four lie aligned in all arrays, y of elements of so many bytes; GPU_NO_QUADS: none. */
+static uint8_t phase_of(const gpu_arith_job *j, int count, size_t y_size)
+{
+    const size_t size = fpemu_gpu_size(j->type, 0), aligned = size < 4 ? 4 * size : 16;
+    for (uint8_t phase = 0; phase < 4; phase++) {
+        int all = ((uintptr_t)j->y + phase * y_size) % (y_size < 4 ? 4 * y_size : 16) == 0;
+        for (int o = 0; o < count; o++)
+            all &= !j->step[o] || ((uintptr_t)j->operand[o] + phase * size) % aligned == 0;
+        if (all)
+            return phase;
+    }
+    return GPU_NO_QUADS;
+}
+
+/* The carrier in whose forms a job can be done, or 0; fills its target. */
+static uint8_t carrier_of(gpu_arith_job *j, const fpemu_format *f, const fpemu_rounding *r)
+{
+    const fpemu_target t = {.format = *f, .rounding = *r};
+    if (j->scaled && !j->counts)
+        return 0;
+    if (j->type != GPU_F64 && !j->counts) {
+        core_dot_fast_make32(&j->fast.in32, &t, &j->plan);
+        if (j->fast.in32.form)
+            return 32;
+    }
+    core_dot_fast_make64(&j->fast.in64, &t, &j->plan);
+    return j->fast.in64.form && !(j->counts && j->fast.in64.form == CORE_DOT_NATIVE) ? 64 : 0;
+}
+
 static fpemu_cuda_status operate_inside(const fpemu_format *f, const fpemu_rounding *r, int function, unsigned work,
                                         size_t n, const void *const *operands, const size_t *steps,
                                         const gpu_scales *scales, void *y, int type, fpemu_cuda_stats *stats,
@@ -86,7 +115,13 @@ static fpemu_cuda_status operate_inside(const fpemu_format *f, const fpemu_round
     j.counts = (gpu_counts *)(void *)stats;
     j.by_binary64 = type != GPU_F64 && !function && (work <= FPEMU_OPERATION_DIV || work == FPEMU_OPERATION_FMA) &&
                     core_dot_short(&seen, &j.plan);
-    return function ? fpemu_gpu_apply(&j, stream) : fpemu_gpu_arith(&j, stream);
+    if (function)
+        return fpemu_gpu_apply(&j, stream);
+    j.carrier = carrier_of(&j, &seen, r);
+    j.phase = j.random.used && j.random.generator == FPEMU_GENERATOR_PHILOX
+                  ? GPU_NO_QUADS /* a lane's words come from one call of it */
+                  : phase_of(&j, operand_count[work], fpemu_gpu_size(type, 0));
+    return fpemu_gpu_arith(&j, stream);
 }
 
 static fpemu_cuda_status operate(const fpemu_format *f, const fpemu_rounding *r, int function, unsigned work, size_t n,
@@ -116,6 +151,7 @@ static fpemu_cuda_status compare(fpemu_relation relation, size_t n, const void *
     memset(&j, 0, sizeof j);
     const fpemu_cuda_status status = take_operands(&j, 2, n, operands, steps, scales, y, type, 1);
     j.work = (uint8_t)relation;
+    j.phase = phase_of(&j, 2, 1);
     return status ? status : fpemu_gpu_compare(&j, stream);
 }
 

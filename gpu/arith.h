@@ -3,6 +3,7 @@
 #ifndef FPEMU_GPU_ARITH_H
 #define FPEMU_GPU_ARITH_H
 
+#include "core/dot_fast.h"
 #include "core/events.h"
 #include "core/fits.h"
 #include "core/functions.h"
@@ -29,6 +30,12 @@ typedef struct gpu_arith_job {
     uint8_t work, type;  /* fpemu_operation or fpemu_function; gpu_type */
     uint8_t by_binary64; /* by binary64 arithmetic, where nothing is counted */
     uint8_t scaled;      /* some operand has scales */
+    uint8_t carrier;     /* 32 or 64: by the forms of core/dot_fast.h in this carrier, four at a time; 0: not */
+    uint8_t phase;       /* of elements that lie aligned in all arrays, four at a time; or GPU_NO_QUADS */
+    union {
+        core_dot_fast32 in32;
+        core_dot_fast64 in64;
+    } fast;
 } gpu_arith_job;
 
 /* Element i of an operand, times its scale: NaN where that is no binary64 number. */
@@ -96,6 +103,77 @@ FPEMU_FN double gpu_round_odd(const core_plan64 *p, double x, uint32_t r)
         core_finish_any64(p, u, a >= CORE_INF64 ? 0 : core_grid64(p, p->mode, 1, p->n, a, sign, (uint64_t)r << 32)));
 }
 
+/* The operand that minimum and its like choose. */
+FPEMU_FN double gpu_extremum(int work, double a, double b)
+{
+    const int larger = work == FPEMU_OPERATION_MAXIMUM || work == FPEMU_OPERATION_MAXIMUM_NUMBER;
+    const int number = work == FPEMU_OPERATION_MINIMUM_NUMBER || work == FPEMU_OPERATION_MAXIMUM_NUMBER;
+    return core_value64(core_extremum(core_bits64(a), core_bits64(b), larger, number));
+}
+
+/* An exact result in binary64: rounded to odd, and to nearest. */
+typedef struct gpu_exact {
+    double odd, nearest;
+} gpu_exact;
+
+FPEMU_FN gpu_exact gpu_exact_of(int operation, int down, double a, double b, double c)
+{
+    const gpu_exact x = {core_odd64(operation, down, a, b, c), core_near64(operation, a, b, c)};
+    return x;
+}
+
+FPEMU_FN gpu_exact gpu_arith_exact(const gpu_arith_job *j, double a, double b, double c)
+{
+    const int down = j->plan.mode == FPEMU_MODE_RTN;
+    switch (j->work) {
+    case FPEMU_OPERATION_ADD: return gpu_exact_of(FPEMU_OPERATION_ADD, down, a, b, c);
+    case FPEMU_OPERATION_SUB: return gpu_exact_of(FPEMU_OPERATION_SUB, down, a, b, c);
+    case FPEMU_OPERATION_MUL: return gpu_exact_of(FPEMU_OPERATION_MUL, down, a, b, c);
+    case FPEMU_OPERATION_DIV: return gpu_exact_of(FPEMU_OPERATION_DIV, down, a, b, c);
+    case FPEMU_OPERATION_SQRT: return gpu_exact_of(FPEMU_OPERATION_SQRT, down, a, b, c);
+    case FPEMU_OPERATION_FMA: return gpu_exact_of(FPEMU_OPERATION_FMA, down, a, b, c);
+    default: {
+        const double y = gpu_extremum(j->work, a, b);
+        const gpu_exact x = {y, y};
+        return x;
+    }
+    }
+}
+
+/* An exact result taken to the plan of j->fast.in64, and counted as core_count_exact does; what it becomes. */
+FPEMU_FN double gpu_arith_count(const gpu_arith_job *j, gpu_exact x, uint32_t r, int nan_came, gpu_lane *lane)
+{
+    const core_plan64 *const p = &j->fast.in64.plan;
+    const uint64_t nan = CORE_INF64 | CORE_INF64 >> 1, u = x.odd == x.odd ? core_bits64(x.odd) : nan;
+    const uint64_t sign = u & CORE_SIGN64, a = u ^ sign, random = (uint64_t)r << 32, max = p->max[u >> 63];
+    uint64_t grid = 0;
+    if (a < CORE_INF64) {
+        if (p->rule == CORE_RULE_FULL_RANGE || p->rule == CORE_RULE_FULL_RANGE_GRID)
+            grid = core_element_full_range_grid64(p, p->mode, u, random);
+        else if (p->rule >= CORE_RULE_FULL_RANGE && p->rule <= CORE_RULE_EVEN)
+            grid = core_element_shifter_grid64(p, p->mode, u, random);
+        else if (p->rule == CORE_RULE_POSIT)
+            grid = a ? core_posit64(p, a) : 0;
+        else
+            grid = core_grid64(p, p->mode, 1, p->n, a, sign, random);
+    }
+    const uint64_t y = core_finish_any64(p, u, grid);
+    const core_events64 e = core_events_of64(p->min_normal, u, 0, y, y, a > max, grid > max);
+    uint32_t *const n = lane->counter;
+    n[GPU_NAN] += (uint32_t)e.nan;
+    n[GPU_INFINITE] += (uint32_t)e.infinite;
+    n[GPU_CLIPPED] += (uint32_t)e.clipped;
+    n[GPU_OVERFLOW] += (uint32_t)e.overflow;
+    n[GPU_INVALID] += (uint32_t)(e.invalid + (e.nan & (uint64_t)!nan_came));
+    n[GPU_UNDERFLOW] += (uint32_t)e.underflow;
+    n[GPU_SUBNORMAL] += (uint32_t)e.subnormal;
+    n[GPU_INEXACT] += (uint32_t)e.inexact;
+    const double result = core_value64(y);
+    if (x.nearest - x.nearest == 0)
+        gpu_lane_extrema(lane, x.nearest, result - result == 0 ? x.nearest - result : 0);
+    return result;
+}
+
 /* What functions take: a binary32 number of at most 16 significant bits, infinity or NaN. */
 FPEMU_FN int gpu_is_narrow(double x)
 {
@@ -108,8 +186,40 @@ FPEMU_FN int gpu_is_narrow(double x)
     return core_bits64(back) == core_bits64(x) && (a & ((UINT64_C(1) << 37) - 1)) == 0;
 }
 
-/* function: `work` is one. */
-FPEMU_FN void gpu_arith(const gpu_arith_job *j, int function, int counted, uint64_t warp, uint64_t warps)
+/* One element of those that gpu_arith takes: *nearest is its exact result as binary64 has it, where it is counted. */
+FPEMU_FN double gpu_arith_by_exact(const gpu_arith_job *j, int function, int counted, double v, double w, double u,
+                                   uint32_t r, gpu_lane *lane, double *nearest)
+{
+    const core_exact x = function ? core_function_result((fpemu_function)j->work, core_bits64(v))
+                                  : core_exact_result((fpemu_operation)j->work, j->plan.mode, core_bits64(v),
+                                                      core_bits64(w), core_bits64(u));
+    uint64_t grid;
+    const double y = core_value64(core_exact_round(&j->plan, &x, r, &grid));
+    if (!counted)
+        return y;
+    core_counts c;
+    memset(&c, 0, sizeof c);
+    core_count_exact(&j->plan, &x, y, grid, &c);
+    c.invalid += x.exception == CORE_INVALID;
+    lane->counter[GPU_DIV_BY_ZERO] += x.exception == CORE_DIV_BY_ZERO;
+    gpu_lane_take(lane, &c);
+    *nearest = core_value64(core_exact_binary64(&x, FPEMU_MODE_RNE));
+    return y;
+}
+
+/* The same of operations by binary64's own arithmetic; j->carrier is 64. */
+FPEMU_FN double gpu_arith_by_binary64(const gpu_arith_job *j, double v, double w, double u, uint32_t r, gpu_lane *lane,
+                                      double *nearest)
+{
+    const gpu_exact x = gpu_arith_exact(j, v, w, u);
+    lane->counter[GPU_DIV_BY_ZERO] +=
+        (uint32_t)(j->work == FPEMU_OPERATION_DIV && w == 0 && v - v == 0 && v != 0);
+    *nearest = x.nearest;
+    return gpu_arith_count(j, x, r, v != v || w != w || u != u, lane);
+}
+
+/* function: `work` is one. fast: of those that are counted, by binary64's arithmetic. */
+FPEMU_FN void gpu_arith(const gpu_arith_job *j, int function, int counted, int fast, uint64_t warp, uint64_t warps)
 {
     const uint64_t begin = j->offset, end = begin + j->n, piece = 4096;
     const int sums = counted && (j->counts->want & FPEMU_STATS_SUMS),
@@ -139,23 +249,12 @@ FPEMU_FN void gpu_arith(const gpu_arith_job *j, int function, int counted, uint6
                     gpu_number_store(j, i, core_value64(CORE_INF64 | CORE_INF64 >> 1));
                     continue;
                 }
-                const core_exact x = function ? core_function_result((fpemu_function)j->work, core_bits64(v))
-                                              : core_exact_result((fpemu_operation)j->work, j->plan.mode,
-                                                                  core_bits64(v), core_bits64(w), core_bits64(u));
-                uint64_t grid;
-                const double y = core_value64(core_exact_round(&j->plan, &x, r, &grid));
+                double nearest = 0;
+                const double y = fast ? gpu_arith_by_binary64(j, v, w, u, r, &OF(lane, l), &nearest)
+                                      : gpu_arith_by_exact(j, function, counted, v, w, u, r, &OF(lane, l), &nearest);
                 gpu_number_store(j, i, y);
-                if (!counted)
-                    continue;
-                core_counts c;
-                memset(&c, 0, sizeof c);
-                core_count_exact(&j->plan, &x, y, grid, &c);
-                c.invalid += x.exception == CORE_INVALID;
-                OF(lane, l).counter[GPU_DIV_BY_ZERO] += x.exception == CORE_DIV_BY_ZERO;
-                gpu_lane_take(&OF(lane, l), &c);
-                const double nearest = core_value64(core_exact_binary64(&x, FPEMU_MODE_RNE));
                 const uint64_t a = core_bits64(nearest) & ~CORE_SIGN64;
-                if (a < CORE_INF64 && y - y == 0) {
+                if (sums && a < CORE_INF64 && y - y == 0) {
                     const double d = nearest - y;
                     OF(sum[0], l) += d < 0 ? -d : d;
                     OF(sum[1], l) += d * d;
@@ -175,21 +274,114 @@ FPEMU_FN void gpu_arith(const gpu_arith_job *j, int function, int counted, uint6
     }
 }
 
-/* y[i] = 1 where the relation holds. */
-FPEMU_FN void gpu_compare(const gpu_arith_job *j, uint64_t warp, uint64_t warps)
+/* Elements that are taken in strips: how many come before the first whole one, and strips, those as one. */
+FPEMU_FN uint64_t gpu_arith_head(const gpu_arith_job *j)
+{
+    return core_smaller(j->n, j->phase == GPU_NO_QUADS ? (0 - j->offset) & 127 : j->phase);
+}
+
+FPEMU_FN uint64_t gpu_arith_strips(const gpu_arith_job *j)
+{
+    return 1 + (j->n - gpu_arith_head(j) + 127) / 128;
+}
+
+#include "core/carrier32.h"
+#include "arith.inc.h"
+#include "core/carrier_end.h"
+#include "core/carrier64.h"
+#include "arith.inc.h"
+#include "core/carrier_end.h"
+
+FPEMU_FN int gpu_holds(int relation, double a, double b)
+{
+    return relation == FPEMU_RELATION_EQ ? a == b : relation == FPEMU_RELATION_LT ? a < b : a <= b;
+}
+
+FPEMU_FN int gpu_holds32(int relation, float a, float b)
+{
+    return relation == FPEMU_RELATION_EQ ? a == b : relation == FPEMU_RELATION_LT ? a < b : a <= b;
+}
+
+/* y[i] = 1 where the relation holds, of scaled numbers. */
+FPEMU_FN void gpu_compare_scaled(const gpu_arith_job *j, uint64_t warp, uint64_t warps)
 {
     for (uint64_t row = warp * 32; row < j->n; row += warps * 32)
         FOR_LANES(l)
         {
             const uint64_t i = row + l;
-            if (i >= j->n)
-                continue;
-            const double a = gpu_number(j, 0, i), b = gpu_number(j, 1, i);
-            const int holds = j->work == FPEMU_RELATION_EQ   ? a <= b && a >= b
-                              : j->work == FPEMU_RELATION_LT ? a < b
-                                                             : a <= b;
-            ((uint8_t *)j->y)[i] = (uint8_t)holds;
+            if (i < j->n)
+                ((uint8_t *)j->y)[i] = (uint8_t)gpu_holds(j->work, gpu_number(j, 0, i), gpu_number(j, 1, i));
         }
+}
+
+FPEMU_FN int gpu_holds_of(const gpu_arith_job *j, int type, uint64_t a, uint64_t b)
+{
+    if (type == GPU_F64)
+        return gpu_holds(j->work, core_value64(a), core_value64(b));
+    return gpu_holds32(j->work, gpu_arith_element32(type, a), gpu_arith_element32(type, b));
+}
+
+/* Four neighbours, aligned, their type a constant. */
+FPEMU_FN void gpu_compare_four(const gpu_arith_job *j, int type, uint64_t i)
+{
+    const uint32_t size = type == GPU_F64 ? 8 : type == GPU_F32 ? 4 : 2;
+    uint64_t element[2][4], holds[4];
+    UNROLLED for (unsigned o = 0; o < 2; o++)
+    {
+        if (j->step[o])
+            gpu_load_quad(j->operand[o], size, i, element[o]);
+        else
+            element[o][0] = element[o][1] = element[o][2] = element[o][3] = gpu_load_code(j->operand[o], size, 0);
+    }
+    UNROLLED for (unsigned k = 0; k < 4; k++) holds[k] = (uint64_t)gpu_holds_of(j, type, element[0][k], element[1][k]);
+    gpu_store_quad(j->y, 1, i, holds);
+}
+
+/* The same of numbers as they are, in strips. */
+FPEMU_FN void gpu_compare(const gpu_arith_job *j, uint64_t warp, uint64_t warps)
+{
+    const uint64_t head = gpu_arith_head(j), strips = gpu_arith_strips(j);
+    const uint32_t size = j->type == GPU_F64 ? 8 : j->type == GPU_F32 ? 4 : 2;
+    for (uint64_t s = warp; s < strips; s += warps) {
+        const uint64_t from = s ? head + (s - 1) * 128 : 0, to = s ? core_smaller(j->n, from + 128) : head;
+        const int quads = j->phase != GPU_NO_QUADS && s && to - from == 128;
+        FOR_LANES(l)
+        {
+            const uint64_t i = from + 4 * l;
+            if (!quads) {
+                NOT_UNROLLED for (uint64_t at = from + l; at < to; at += 32)
+                {
+                    const uint64_t a = gpu_load_code(j->operand[0], size, j->step[0] ? at : 0);
+                    const uint64_t b = gpu_load_code(j->operand[1], size, j->step[1] ? at : 0);
+                    gpu_store_code(j->y, 1, at, (uint64_t)gpu_holds_of(j, j->type, a, b));
+                }
+            } else if (j->type == GPU_F64) {
+                gpu_compare_four(j, GPU_F64, i);
+            } else if (j->type == GPU_F32) {
+                gpu_compare_four(j, GPU_F32, i);
+            } else if (j->type == GPU_BF16) {
+                gpu_compare_four(j, GPU_BF16, i);
+            } else {
+                gpu_compare_four(j, GPU_F16, i);
+            }
+        }
+    }
+}
+
+/* Whether the form of a job's target is one of many, which have one loop. */
+FPEMU_FN int gpu_arith_is_any(const gpu_arith_job *j)
+{
+    const int form = j->carrier == 32 ? j->fast.in32.form : j->fast.in64.form;
+    return form != CORE_DOT_NATIVE && form != CORE_DOT_NEAREST &&
+           form != (j->carrier == 32 ? CORE_DOT_FULL_RANGE : CORE_DOT_STOCHASTIC);
+}
+
+/* The operation in whose kernel job's is. */
+FPEMU_FN int gpu_arith_kernel(const gpu_arith_job *j)
+{
+    return j->work == FPEMU_OPERATION_SUB       ? FPEMU_OPERATION_ADD
+           : j->work >= FPEMU_OPERATION_MINIMUM ? FPEMU_OPERATION_MINIMUM
+                                                : j->work;
 }
 
 #endif /* FPEMU_GPU_ARITH_H */

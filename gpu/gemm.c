@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.c - the calls of matrix, matrix-vector and dot products. Operands that are rounded on their way in are rounded
  * once, densely, into the caller's scratch; then every output is a lane's. */
+#include <math.h>
+
 #include "call.h"
 #include "core/dot_make.h"
 #include "core/gemm_shape.h"
@@ -89,6 +91,71 @@ static uint32_t slab_of(const gpu_gemm_job *j)
         j->n < GPU_TILE / 2 || step > GPU_SLAB)
         return 0;
     return GPU_SLAB / step * step;
+}
+
+/* How many units an integer operand's numbers have at most. */
+static double most_units(const fpemu_format *f)
+{
+    const double zero = f->kind == FPEMU_KIND_INT ? (double)(f->zero_point < 0 ? -f->zero_point : f->zero_point) : 0;
+    return (double)(UINT64_C(1) << (f->bits - f->is_signed)) + zero;
+}
+
+/* Whether integers are summed in 32 bits, where a sum and the next product fit; whether it may come to the ends. */
+static uint8_t whole_fits(gpu_gemm_job *j, const fpemu_gemm_spec *s)
+{
+    const core_dot *p = &j->rule;
+    const double product = most_units(&s->a.format) * most_units(&s->b.format), end = ldexp(1, p->width - 1);
+    const int quantum = p->quantum_a + p->quantum_b;
+    if (quantum < -900 || quantum > 900)
+        return 0;
+    if (p->wrap)
+        return p->width <= 32;
+    j->ends = product * (double)p->depth >= end;
+    return (j->ends ? end : product * (double)p->depth) + product < 0x1p31;
+}
+
+/* The carrier in whose forms the sums can be made, or 0; fills the job's targets. */
+static uint8_t carrier_of(gpu_gemm_job *j, const fpemu_gemm_spec *s)
+{
+    const core_dot *p = &j->rule;
+    const int chunked = p->chunk != 0, product = p->product.given;
+    const uint64_t last = p->inner.offset + j->batch * j->m * j->n - 1;
+    gpu_macs_of32 *const f = &j->fast.in32;
+    gpu_macs_of64 *const g = &j->fast.in64;
+    if (j->counts || p->model == FPEMU_MODEL_PAIRWISE || j->a.scales || j->b.scales || p->alpha == 0 || p->depth < 8 ||
+        j->m < GPU_TILE || j->n < GPU_TILE)
+        return 0;
+    if (p->model == FPEMU_MODEL_INTEGER)
+        return whole_fits(j, s) ? 32 : 0;
+    if (p->model == FPEMU_MODEL_FUSED) {
+        core_dot_fast32 *const outer = &j->fast.fused.outer;
+        if (!core_fused_make(&j->fast.fused.step, s, &p->inner.plan))
+            return 0;
+        if (chunked)
+            core_dot_fast_make32(outer, &s->sum.outer, &p->outer.plan);
+        return !chunked || outer->form ? 32 : 0;
+    }
+    if (!p->wide) {
+        memset(f, 0, sizeof *f);
+        core_dot_fast_make32(&f->inner, &s->sum.inner, &p->inner.plan);
+        if (chunked)
+            core_dot_fast_make32(&f->outer, &s->sum.outer, &p->outer.plan);
+        if (product)
+            core_dot_fast_make32(&f->product, &s->product, &p->product.plan);
+        if (f->inner.form && (!chunked || f->outer.form) && (!product || f->product.form))
+            return 32;
+    }
+    memset(g, 0, sizeof *g);
+    core_dot_fast_make64(&g->inner, &s->sum.inner, &p->inner.plan);
+    if (g->inner.form == CORE_DOT_STOCHASTIC &&
+        (p->inner.philox || core_per_word(p->inner.plan.n) || last >> 32 != p->inner.offset >> 32 ||
+         p->model == FPEMU_MODEL_KAHAN))
+        g->inner.form = CORE_DOT_ANY; /* a product has not one key for its words */
+    if (chunked)
+        core_dot_fast_make64(&g->outer, &s->sum.outer, &p->outer.plan);
+    if (product)
+        core_dot_fast_make64(&g->product, &s->product, &p->product.plan);
+    return g->inner.form && (!chunked || g->outer.form) && (!product || g->product.form) ? 64 : 0;
 }
 
 /* What the CPU does not refuse, and devices do: NaN policy `error`, formats with scales. */
@@ -205,6 +272,7 @@ static fpemu_cuda_status multiply_inside(gemm_call *c, fpemu_cuda_stream stream)
     j.counts = (gpu_counts *)(void *)c->stats;
     j.reads_c = c->beta != 0 || s->start_from_c;
     j.slab = slab_of(&j);
+    j.carrier = carrier_of(&j, s);
     return fpemu_gpu_gemm(&j, stream);
 }
 

@@ -186,7 +186,12 @@ fpemu_cuda_status fpemu_gpu_arith(const gpu_arith_job *job, fpemu_cuda_stream st
 {
     (void)stream;
     EACH_WARP(warp)
-    gpu_arith(job, 0, job->counts != NULL, warp, WARPS);
+    if (!job->counts && job->carrier == 32)
+        gpu_arith_fast32(job, &job->fast.in32, gpu_arith_kernel(job), gpu_arith_is_any(job), warp, WARPS);
+    else if (!job->counts && job->carrier)
+        gpu_arith_fast64(job, &job->fast.in64, gpu_arith_kernel(job), gpu_arith_is_any(job), warp, WARPS);
+    else
+        gpu_arith(job, 0, job->counts != NULL, job->carrier != 0, warp, WARPS);
     if (job->counts)
         job->counts->count += job->n;
     return FPEMU_CUDA_OK;
@@ -196,7 +201,7 @@ fpemu_cuda_status fpemu_gpu_apply(const gpu_arith_job *job, fpemu_cuda_stream st
 {
     (void)stream;
     EACH_WARP(warp)
-    gpu_arith(job, 1, job->counts != NULL, warp, WARPS);
+    gpu_arith(job, 1, job->counts != NULL, 0, warp, WARPS);
     if (job->counts)
         job->counts->count += job->n;
     return FPEMU_CUDA_OK;
@@ -206,13 +211,40 @@ fpemu_cuda_status fpemu_gpu_compare(const gpu_arith_job *job, fpemu_cuda_stream 
 {
     (void)stream;
     EACH_WARP(warp)
-    gpu_compare(job, warp, WARPS);
+    if (job->scaled)
+        gpu_compare_scaled(job, warp, WARPS);
+    else
+        gpu_compare(job, warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 
 fpemu_cuda_status fpemu_gpu_gemm(const gpu_gemm_job *job, fpemu_cuda_stream stream)
 {
     (void)stream;
+    if (job->carrier && job->rule.model == FPEMU_MODEL_INTEGER) {
+        gpu_whole_tile tile;
+        EACH_WARP(block)
+        gpu_whole(job, job->ends, &tile, block, WARPS);
+        return FPEMU_CUDA_OK;
+    }
+    if (job->carrier && job->rule.model == FPEMU_MODEL_FUSED) {
+        gpu_fused_tile tile;
+        EACH_WARP(block)
+        gpu_fused(job, gpu_fused_is_long(job), job->rule.chunk != 0, &tile, block, WARPS);
+        return FPEMU_CUDA_OK;
+    }
+    if (job->carrier == 32) {
+        gpu_mac_tile32 tile;
+        EACH_WARP(block)
+        gpu_macs32(job, gpu_macs_form(job), job->rule.model, &job->fast.in32, &tile, block, WARPS);
+        return FPEMU_CUDA_OK;
+    }
+    if (job->carrier) {
+        gpu_mac_tile64 tile;
+        EACH_WARP(block)
+        gpu_macs64(job, gpu_macs_form(job), job->rule.model, &job->fast.in64, &tile, block, WARPS);
+        return FPEMU_CUDA_OK;
+    }
     if (job->slab) {
         gpu_tile tile;
         EACH_WARP(block)

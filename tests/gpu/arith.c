@@ -3,9 +3,12 @@
  * sums included; simulated on this processor or run on a device, as quantize.c.
  *
  *   every operation, every mode, both generators; float, double, bfloat16 and binary16 arrays; single numbers
+ *   numbers around the ends of a format
  *   operands with scales of one block, of many, repeated; scales that are no powers of two
  *   every function on numbers of 16 bits; wider ones become NaN
  *   every relation; lengths around warps and blocks of sums, offsets within them */
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +46,26 @@ static void fill(int type, int any)
                 memcpy(in[o] + i * 8, &x, 8);
             else
                 memcpy(in[o] + i * element[type], &bits, element[type]);
+        }
+}
+
+/* Numbers around the ends of a format and of the type, and specials. */
+static void fill_edges(int type, const fpemu_format *f)
+{
+    static const double factors[] = {1, 1, 0.5, 1.5, 2, 1 + 0x1p-11, 1 - 0x1p-9, 1 + 0x1p-23, 0x1p-40};
+    static const uint16_t halves[] = {0, 1, 0x3ff, 0x400, 0x401, 0x3c00, 0x3c01, 0x7bff, 0x7c00, 0x7e00, 0x5bff, 0x1400};
+    const double ends[] = {0, 1, f->max, f->min_normal, f->min_positive, FLT_MAX, (double)INFINITY, (double)NAN};
+    for (int o = 0; o < 3; o++)
+        for (size_t i = 0; i < MOST; i++) {
+            const uint64_t r = next();
+            const double x = ends[(r >> 8) % 8] * factors[(r >> 16) % 9] * (r & 1 ? 1 : -1);
+            const float narrow = (float)x;
+            uint32_t v;
+            memcpy(&v, &narrow, 4);
+            const uint64_t word = type == F32    ? v
+                                  : type == BF16 ? v >> 16
+                                                 : halves[(r >> 8) % 12] | (uint64_t)(r & 1) << 15;
+            memcpy(in[o] + i * element[type], type == F64 ? (const void *)&x : (const void *)&word, element[type]);
         }
 }
 
@@ -155,7 +178,10 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
     scale_set set;
     const scale_set *const scales = !function && next() % 3 == 0 ? &set : NULL;
     const int counted = (int)(next() % 3), single = !function && next() % 4 == 0;
-    fill(type, !function && next() % 2);
+    if (!function && next() % 3 == 0)
+        fill_edges(type, f);
+    else
+        fill(type, !function && next() % 2);
     if (function && type <= F64) /* what functions take */
         for (size_t i = 0; i < MOST; i++) {
             uint64_t u = 0;
@@ -355,8 +381,10 @@ int main(void)
             for (int type = F32; type <= F16; type++) {
                 if (type == F64 ? !f.fits_f64 : !f.fits_f32)
                     continue;
-                for (int work = 0; work < FPEMU_OPERATION_COUNT; work++)
-                    one(specs[i], &f, 0, work, mode, type, lengths[next() % 3 + (next() % 16 == 0 ? 3 : 0)]);
+                const int rounds = mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_SR ? 4 : 1; /* in forms of their own */
+                for (int work = 0; work < rounds * FPEMU_OPERATION_COUNT; work++)
+                    one(specs[i], &f, 0, work % FPEMU_OPERATION_COUNT, mode, type,
+                        lengths[next() % 3 + (next() % 16 == 0 ? 3 : 0)]);
                 if (f.fits_f32)
                     one(specs[i], &f, 1, (int)(next() % FPEMU_FUNCTION_COUNT), mode, type, 50);
             }

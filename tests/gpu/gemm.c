@@ -21,7 +21,7 @@ static unsigned long failures, comparisons;
 static double a[MOST], b[MOST], c[MOST], want[MOST], got[MOST], scales[2][MOST];
 static unsigned char stats_room[1 << 20];
 
-/* Numbers of ordinary size, exact in binary32, some zero or special. */
+/* Numbers of ordinary size, exact in binary32, some zero; if odd, some large, small or special. */
 static void fill(double *x, int wide, int odd)
 {
     float *const narrow = (float *)(void *)x;
@@ -34,6 +34,8 @@ static void fill(double *x, int wide, int odd)
             v = r & 512 ? 0.0 : -0.0;
         if (wide && r % 4 == 0)
             v += (double)(r >> 40) / 1e16;
+        if (odd && r % 17 == 0)
+            v *= (double)(UINT64_C(1) << (r >> 10) % 56) / (double)(UINT64_C(1) << 40);
         if (odd && r % 301 == 0)
             v = (r & 1024 ? 1e300 : -1e300) * 1e300 * (r & 2048 ? 0.0 : 1.0);
         if (wide)
@@ -73,7 +75,9 @@ static void seed(fpemu_target *t)
 {
     t->rounding.seed = next();
     t->rounding.stream = next();
-    t->rounding.offset = next() % 100;
+    t->rounding.offset = next() % 8 ? next() % 100 : UINT64_C(0xfffffff0);
+    if (next() % 2)
+        return;
     t->rounding.generator = (uint8_t)(next() % 2);
     t->rounding.bits = (uint8_t)(next() % 33);
     t->rounding.variant = (uint8_t)(next() % 3);
@@ -102,7 +106,7 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
     s.n = what == 1 ? 1 : sizes[next() % 8];
     s.k = depths[next() % 11];
     if (what == 0 && next() % 2) { /* tiles, whole ones and parts */
-        static const uint64_t sides[] = {8, 9, 15, 16, 17, 31, 33, 40}, deep[] = {8, 16, 33, 63, 64, 65, 70};
+        static const uint64_t sides[] = {8, 9, 15, 16, 17, 33, 65, 70}, deep[] = {8, 16, 33, 63, 64, 65, 70};
         s.m = sides[next() % 8];
         s.n = sides[next() % 8];
         s.k = deep[next() % 7];
@@ -236,11 +240,22 @@ int main(int argc, char **argv)
         "fp64",
         "seq(fp16)",
         "seq(fp(6,9,0)/sr)",
+        "seq(bf16)",
+        "seq(bf16/rtz)",
+        "seq(bf16:saturate/rtn)",
+        "seq(fp16/rtn)",
+        "seq(e5m2:saturate)",
+        "seq(fp16/sr)",
+        "seq(bf16/sr)",
         "seq(bf16/rtn); product=fp16",
         "seq(fp16); out=e5m2/sr",
         "seq(fixed(16,4)); product=fixed(20,8)/sr",
         "seq(posit(16,2))",
+        "seq(e4m3fn)",
         "chunk(4,fp(6,9,0))",
+        "chunk(4,bf16/rtp,fp64)",
+        "chunk(9,fp(6,9,0)/sr,fp32)",
+        "chunk(5,fp16,posit(16,2))",
         "chunk(16,fp16,fp32); ab=e5m2",
         "chunk(7,bf16/sr,fp(6,9,0)/sr); product=bf16/sr",
         "pairwise(fp16)",
