@@ -228,7 +228,7 @@ FPEMU_FN void gpu_run_strips(const gpu_blocks_job32 *j, int table_too, int count
         uint32_t field[LANES];
         FOR_LANES(l)
         {
-            gpu_words words = {{0, 0}};
+            gpu_words words = gpu_words_none();
             uint64_t word_high = ~UINT64_C(0);
             double sum[3] = {0, 0, 0};
             OF(field, l) = 0;
@@ -538,7 +538,7 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
     core_codebook table = j->rule.table;
     core_block32 block = j->rule.block;
     gpu_lane lane[LANES];
-    gpu_words words = {{0, 0}};
+    gpu_words words = gpu_words_none();
     uint64_t word_high = ~UINT64_C(0);
     if (rule == CORE_RULE_FLOAT)
         table.values = fast->values;
