@@ -96,12 +96,9 @@ FPEMU_FN void gpu_store_quad(void *to, uint32_t size, uint64_t i, const uint64_t
             (uint32_t)c[0] | (uint32_t)c[1] << 8 | (uint32_t)c[2] << 16 | (uint32_t)c[3] << 24;
         break;
     case 2:
-        gpu_store_two((uint16_t *)to + i, (uint32_t)c[0] | (uint32_t)c[1] << 16,
-                      (uint32_t)c[2] | (uint32_t)c[3] << 16);
+        gpu_store_two((uint16_t *)to + i, (uint32_t)c[0] | (uint32_t)c[1] << 16, (uint32_t)c[2] | (uint32_t)c[3] << 16);
         break;
-    case 4:
-        gpu_store_vector((uint32_t *)to + i, (uint32_t)c[0], (uint32_t)c[1], (uint32_t)c[2], (uint32_t)c[3]);
-        break;
+    case 4: gpu_store_vector((uint32_t *)to + i, (uint32_t)c[0], (uint32_t)c[1], (uint32_t)c[2], (uint32_t)c[3]); break;
     default:
         gpu_store_vector((uint64_t *)to + i, (uint32_t)c[0], (uint32_t)(c[0] >> 32), (uint32_t)c[1],
                          (uint32_t)(c[1] >> 32));

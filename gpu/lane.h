@@ -72,7 +72,8 @@ FPEMU_FN void gpu_lane_extrema_of_four(gpu_lane *l, int exact, const uint32_t u[
     int wide = 0; /* |y| > 2 |x|: other differences are exact, since y is 0 or at least |x| / 2 */
     UNROLLED for (unsigned k = 0; k < 4; k++)
     {
-        const uint32_t a = u[k] & 0x7fffffffu, near = core_bits32(core_value32(u[k]) - core_value32(v[k])) & 0x7fffffffu;
+        const uint32_t a = u[k] & 0x7fffffffu,
+                       near = core_bits32(core_value32(u[k]) - core_value32(v[k])) & 0x7fffffffu;
         l->largest = a > l->largest ? a : l->largest;
         l->least = 0 - a > l->least ? 0 - a : l->least;
         most = near > most ? near : most;

@@ -95,8 +95,7 @@ template <int counts, class Job> static __device__ __forceinline__ void with_bin
 /* What a kernel may know at compile time: form and mode, the rule of fast forms, the type of the input and what codes
  * come of it (none: values of the same type). apart: a lane has every 32nd element. */
 template <class Job, int form, int rule, int mode, int type, int code, bool apart, int counts>
-static __global__ void __launch_bounds__(THREADS, blocks_of(mode, counts))
-    known(const __grid_constant__ Job job)
+static __global__ void __launch_bounds__(THREADS, blocks_of(mode, counts)) known(const __grid_constant__ Job job)
 {
     const gpu_case c = {
         .form = form,
@@ -109,7 +108,9 @@ static __global__ void __launch_bounds__(THREADS, blocks_of(mode, counts))
         .x_type = type,
         .y_type = code ? GPU_CODES : type,
         .x_size = (uint32_t)size_of(type),
-        .y_size = code == FEW_CODES ? job.call.y_size : code ? code & 15 : (uint32_t)size_of(type),
+        .y_size = code == FEW_CODES ? job.call.y_size
+                  : code            ? code & 15
+                                    : (uint32_t)size_of(type),
         .known = 1,
         .quads = !apart,
     };
@@ -232,7 +233,7 @@ static kernel<gpu_quantize_job32> of_form(const gpu_quantize_job32 *job)
     kernel<gpu_quantize_job32> k = NULL;
 #define ARRAYS(from, to)                                                                                               \
     if (j->x_type == from && code == to)                                                                               \
-        k = of_arrays<form, rule, mode, counts, from, to>(job)
+    k = of_arrays<form, rule, mode, counts, from, to>(job)
     if (!code || j->encode == encode_of(form, rule, mode, counts, code)) {
         ARRAYS(GPU_F32, 0);
         ARRAYS(GPU_F32, 1);
@@ -364,8 +365,7 @@ template <class Job> static fpemu_cuda_status launch(const Job *job, fpemu_cuda_
         return fpemu_gpu_status(enqueue(kernel_of<GPU_COUNT_NOTHING>(job), blocks, THREADS, stream, *job));
     /* counters are added up once a warp: four times the blocks that the device holds at once, where there is work */
     const unsigned held = (unsigned)blocks_of(job->plan.mode, GPU_COUNT_EVENTS);
-    const cudaError_t error =
-        enqueue(kernel_of<GPU_COUNT_EVENTS>(job), (blocks * held + 7) / 8, THREADS, stream, *job);
+    const cudaError_t error = enqueue(kernel_of<GPU_COUNT_EVENTS>(job), (blocks * held + 7) / 8, THREADS, stream, *job);
     if (error != cudaSuccess)
         return fpemu_gpu_status(error);
     return fpemu_gpu_status(enqueue(kernel_of<GPU_COUNT_ALL>(job), (blocks + 3) / 4, THREADS, stream, *job));
@@ -386,7 +386,8 @@ static kernel<gpu_quantize_job32> decode_of(const gpu_quantize_job32 *job)
 {
     typedef gpu_quantize_job32 Job;
     if (job->call.y_type == GPU_BF16)
-        return job->call.form == GPU_DECODE_FAST ? decode_of<Job, GPU_DECODE_FAST, GPU_BF16>(job) : decode<Job, 0, 0, 0>;
+        return job->call.form == GPU_DECODE_FAST ? decode_of<Job, GPU_DECODE_FAST, GPU_BF16>(job)
+                                                 : decode<Job, 0, 0, 0>;
     if (job->call.y_type == GPU_F16)
         return job->call.form == GPU_DECODE_FAST ? decode_of<Job, GPU_DECODE_FAST, GPU_F16>(job) : decode<Job, 0, 0, 0>;
     switch (job->call.form) {

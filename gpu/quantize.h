@@ -24,15 +24,15 @@ typedef struct gpu_quantize_call {
     core_plan64 integers; /* affine integers: the grid of their quotients */
     gpu_random random;
     uint64_t n, offset; /* elements, and the index of the first in its stream */
-    uint64_t piece;     /* consecutive elements, by absolute index, that one warp takes at a time where it makes no sums:
+    uint64_t piece; /* consecutive elements, by absolute index, that one warp takes at a time where it makes no sums:
                            a power of two up to CORE_LEAD_WORDS */
     const void *x;
     void *y;
     uint32_t x_size, y_size; /* bytes of an element */
     uint8_t x_type, y_type;
     uint8_t form, encode; /* as below, by gpu_prepare; where it is codes that come, how they are decoded */
-    uint8_t phase;      /* of elements that lie aligned in both arrays, four at a time; or GPU_NO_QUADS */
-    gpu_counts *counts; /* NULL: none */
+    uint8_t phase;        /* of elements that lie aligned in both arrays, four at a time; or GPU_NO_QUADS */
+    gpu_counts *counts;   /* NULL: none */
 } gpu_quantize_call;
 
 typedef struct gpu_quantize_job32 {
@@ -69,9 +69,9 @@ enum {
 
 /* How results become elements of the output. */
 enum {
-    GPU_ENCODE_NOT,    /* values */
-    GPU_ENCODE_ANY,    /* codes, by whatever rule the format has */
-    GPU_ENCODE_FAST,   /* core_encode_fast, or of a format that devices convert to, which is right for its values: */
+    GPU_ENCODE_NOT,  /* values */
+    GPU_ENCODE_ANY,  /* codes, by whatever rule the format has */
+    GPU_ENCODE_FAST, /* core_encode_fast, or of a format that devices convert to, which is right for its values: */
     GPU_ENCODE_BF16,
     GPU_ENCODE_F16,
     GPU_ENCODE_E5M2,
@@ -83,8 +83,7 @@ enum {
     GPU_ENCODE_POWER,  /* core_encode_power */
     GPU_ENCODE_POSIT,  /* core_posit_quick_code */
     GPU_ENCODE_AFFINE, /* core_affine_quick_code */
-    GPU_ENCODE_DIRECT, /* straight from the input: core_direct */
-    GPU_ENCODE_COUNT
+    GPU_ENCODE_DIRECT  /* straight from the input: core_direct, core_posit_direct_code */
 };
 
 /* How codes become values. */
@@ -120,7 +119,7 @@ typedef struct gpu_case {
     int quads; /* a lane has four neighbours, which lie aligned; known cases only */
 } gpu_case;
 
-/* Whether every difference of an input and its result is a number of the carrier where no end is near: results are 0, or
+/* Whether each difference of an input and its result is a number of the carrier where no end is near: results are 0, or
  * half to twice the input. */
 FPEMU_FN int gpu_is_exact(gpu_case c)
 {

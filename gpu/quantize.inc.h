@@ -116,7 +116,8 @@ FPEMU_FN gpu_case gpu_case_of(const gpu_quantize_job *j, int counts)
 FPEMU_FN uintw gpu_value(gpu_case c, uint64_t element)
 {
 #if CARRIER_BITS == 32
-    const int one_nan = c.form == GPU_FORM_FAST && c.rule != CORE_RULE_FULL_RANGE_GRID && c.rule != CORE_RULE_SHIFTER_GRID;
+    const int one_nan =
+        c.form == GPU_FORM_FAST && c.rule != CORE_RULE_FULL_RANGE_GRID && c.rule != CORE_RULE_SHIFTER_GRID;
     if (c.x_type != GPU_F32)
         return one_nan ? gpu_widen_fast(c.x_type, element) : gpu_widen(c.x_type, element);
 #endif
@@ -186,7 +187,7 @@ FPEMU_FN int gpu_is_over(const gpu_quantize_job *j, gpu_case c, uintw u, uint32_
     case GPU_FORM_WRAPPED: g = core_grid(&j->plan, c.mode, 0, j->plan.n, a, sign, random); break;
     case GPU_FORM_ANY:
     case GPU_FORM_POWER: g = core_grid(&j->plan, c.mode, 1, j->plan.n, a, sign, random); break;
-    case GPU_FORM_POSIT: g = a; break; /* whose rule leaves what lies past the ends */
+    case GPU_FORM_POSIT: g = a; break;                         /* whose rule leaves what lies past the ends */
     default: g = gpu_affine_grid(j, c.mode, u, random); break; /* GPU_FORM_AFFINE */
     }
     return g > CORE_BY_SIGN(u, j->plan.max);
@@ -302,13 +303,14 @@ GPU_PART void gpu_count_past(const gpu_quantize_job *j, gpu_case c, int sums, ui
     }
 }
 
-/* The same in a short form where none of the four lies past the ends: there is no NaN among them, nor anything infinite,
+/* The same in a short form where none of the four lies past the ends: no NaN is among them, nor anything infinite,
  * nor does a result lie past the ends. */
 FPEMU_FN void gpu_count_four(const gpu_quantize_job *j, gpu_case c, int sums, uint32_t *bins, gpu_lane *lane,
                              double sum[3], const uintw u[4], const uintw v[4], const uint32_t r[4])
 {
     const realw high = core_value(j->plan.max[0]);
-    const realw low = c.form == GPU_FORM_POWER ? 0 : core_value(j->plan.max[1] | CARRIER_SIGN); /* no power is negative */
+    const realw low =
+        c.form == GPU_FORM_POWER ? 0 : core_value(j->plan.max[1] | CARRIER_SIGN); /* no power is negative */
     const uintw subnormals = j->plan.min_normal - (j->plan.min_normal != 0);
     int inside = 1; /* no NaN is, nor anything where there is no end */
     UNROLLED for (unsigned k = 0; k < 4; k++) inside &= core_value(u[k]) >= low && core_value(u[k]) <= high;
@@ -460,7 +462,8 @@ FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, ui
 
 /* Strips of a piece, two at a time, so that more is under way: four of narrow elements. */
 FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, gpu_case c, int sums, uint32_t *bins,
-                                  const gpu_words *words, gpu_lane *lane, double sum[LANES][3], const gpu_strips *strips)
+                                  const gpu_words *words, gpu_lane *lane, double sum[LANES][3],
+                                  const gpu_strips *strips)
 {
     const unsigned many = c.known && c.x_size < 4 ? 4 : 2;
     for (uint64_t s = 0; s < strips->count; s += many) {
@@ -478,8 +481,8 @@ FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, gpu_case c, int sum
             UNROLLED for (unsigned h = 0; h < 4; h++)
             {
                 if (h < many && s + h < strips->count)
-                    gpu_round_four(j, c, sums, bins, words, &OF(lane, l), OF(sum, l), index + 128 * h,
-                                   i + 128 * h, x[h]);
+                    gpu_round_four(j, c, sums, bins, words, &OF(lane, l), OF(sum, l), index + 128 * h, i + 128 * h,
+                                   x[h]);
             }
         }
         if (c.counts && CARRIER_BITS == 32 && !gpu_is_exact(c))
@@ -491,24 +494,23 @@ FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, gpu_case c, int sum
 FPEMU_FN void gpu_quantize_rows(const gpu_quantize_job *j, gpu_case c, int sums, uint32_t *bins, const gpu_words *words,
                                 gpu_lane *lane, double sum[LANES][3], uint64_t from, uint64_t to)
 {
-    NOT_UNROLLED for (uint64_t row = from & ~(uint64_t)31; row < to; row += 32)
-        FOR_LANES(l)
-        {
-            const uint64_t index = row + l, i = index - j->call.offset;
-            if (index < from || index >= to)
-                continue;
-            const uint32_t r =
-                c.mode >= FPEMU_MODE_SR ? gpu_bits_of_piece(&j->call.random, c.random, words, &OF(lane, l), index) : 0;
-            const uintw u = gpu_value(c, gpu_load_code(j->call.x, c.x_size, i));
-            int over;
-            int64_t q = 0;
-            const uintw v = gpu_round_element(j, c, u, r, &over, &q);
-            gpu_store_code(j->call.y, c.y_size, i, gpu_result(j, c, u, v, q));
-            if (c.counts && c.form != GPU_FORM_GENERAL)
-                over = gpu_is_over(j, c, u, r);
-            if (c.counts)
-                gpu_count(j, sums, bins, &OF(lane, l), OF(sum, l), u, v, over);
-        }
+    NOT_UNROLLED for (uint64_t row = from & ~(uint64_t)31; row < to; row += 32) FOR_LANES(l)
+    {
+        const uint64_t index = row + l, i = index - j->call.offset;
+        if (index < from || index >= to)
+            continue;
+        const uint32_t r =
+            c.mode >= FPEMU_MODE_SR ? gpu_bits_of_piece(&j->call.random, c.random, words, &OF(lane, l), index) : 0;
+        const uintw u = gpu_value(c, gpu_load_code(j->call.x, c.x_size, i));
+        int over;
+        int64_t q = 0;
+        const uintw v = gpu_round_element(j, c, u, r, &over, &q);
+        gpu_store_code(j->call.y, c.y_size, i, gpu_result(j, c, u, v, q));
+        if (c.counts && c.form != GPU_FORM_GENERAL)
+            over = gpu_is_over(j, c, u, r);
+        if (c.counts)
+            gpu_count(j, sums, bins, &OF(lane, l), OF(sum, l), u, v, over);
+    }
 }
 
 /* Rounds (or codes) elements, counting them if asked to; bins: GPU_BINS for a histogram, which several warps may share,
@@ -558,13 +560,13 @@ FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, gpu_case c, uint32_t *bins
 FPEMU_FN void gpu_prepare_decode(gpu_quantize_job *j)
 {
     const core_coder *const c = &j->coder;
-    j->call.form = c->fast_decode                                         ? GPU_DECODE_FAST
-                   : c->bits > 32                                         ? GPU_DECODE_ANY
-                   : core_fixed_codes_quickly(c)                          ? GPU_DECODE_FIXED
-                   : core_affine_codes_quickly(c)                         ? GPU_DECODE_AFFINE
-                   : core_codes_are_powers(c)                             ? GPU_DECODE_POWER
+    j->call.form = c->fast_decode                                               ? GPU_DECODE_FAST
+                   : c->bits > 32                                               ? GPU_DECODE_ANY
+                   : core_fixed_codes_quickly(c)                                ? GPU_DECODE_FIXED
+                   : core_affine_codes_quickly(c)                               ? GPU_DECODE_AFFINE
+                   : core_codes_are_powers(c)                                   ? GPU_DECODE_POWER
                    : c->kind == FPEMU_KIND_POSIT && core_posit_codes_quickly(c) ? GPU_DECODE_POSIT
-                                                                          : GPU_DECODE_ANY;
+                                                                                : GPU_DECODE_ANY;
     if (j->call.form == GPU_DECODE_FIXED)
         j->count = core_value(core_power(c->quantum));
 }

@@ -239,8 +239,9 @@ static void try_format(const char *spec)
 /* Largest errors that differ where binary32 ends: numbers far below the smallest step, and nothing past the ends. */
 static void check_errors(void)
 {
-    static const char *const specs[] = {"fixed(8,4)", "fixed(8,4):wrap",  "int8", "e4m3fn",     "e5m2", "bf16",
-                                        "fp16:nosub", "e4m3fn:flushout", "e8m0", "posit(8,1)", "int(8,scale=0.1)"};
+    static const char *const specs[] = {
+        "fixed(8,4)", "fixed(8,4):wrap", "int8", "e4m3fn", "e5m2", "bf16", "fp16:nosub", "e4m3fn:flushout", "e8m0",
+        "posit(8,1)", "int(8,scale=0.1)"};
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++)
         for (int k = 0; k < 2 * FPEMU_MODE_COUNT; k++) {
             fpemu_format f;
