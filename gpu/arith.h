@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arith.h - operations, elementary functions and comparisons, one element a lane: the job and its kernels' bodies. */
+/* arith.h - operations, elementary functions and comparisons: the job and its kernels' bodies. Operations without
+ * counters and scales go four elements a lane by the forms of core/dot_fast.h (arith.inc.h), where the format has such
+ * forms; counted ones by binary64's own arithmetic; the rest, and functions, by exact results, an element a lane. */
 #ifndef FPEMU_GPU_ARITH_H
 #define FPEMU_GPU_ARITH_H
 
@@ -212,8 +214,7 @@ FPEMU_FN double gpu_arith_by_binary64(const gpu_arith_job *j, double v, double w
                                       double *nearest)
 {
     const gpu_exact x = gpu_arith_exact(j, v, w, u);
-    lane->counter[GPU_DIV_BY_ZERO] +=
-        (uint32_t)(j->work == FPEMU_OPERATION_DIV && w == 0 && v - v == 0 && v != 0);
+    lane->counter[GPU_DIV_BY_ZERO] += (uint32_t)(j->work == FPEMU_OPERATION_DIV && w == 0 && v - v == 0 && v != 0);
     *nearest = x.nearest;
     return gpu_arith_count(j, x, r, v != v || w != w || u != u, lane);
 }

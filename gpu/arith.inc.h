@@ -89,8 +89,7 @@ FPEMU_FN void gpu_arith_some(const gpu_arith_job *j, const core_dot_fast *g, int
         UNROLLED for (unsigned o = 0; o < count; o++) x[o] =
             gpu_arith_element(j->type, gpu_load_code(j->operand[o], size, j->step[o] ? i : 0));
         const uint32_t r = j->random.used ? gpu_bits(&j->random, words, lane, j->offset + i) : 0;
-        gpu_store_code(j->y, size, i,
-                       gpu_arith_result(j->type, gpu_arith_number(j, g, operation, form, x, r)));
+        gpu_store_code(j->y, size, i, gpu_arith_result(j->type, gpu_arith_number(j, g, operation, form, x, r)));
     }
 }
 
@@ -144,4 +143,3 @@ FPEMU_FN void gpu_arith_fast(const gpu_arith_job *j, const core_dot_fast *g, int
     else
         gpu_arith_fast_of(j, g, operation, CARRIER_BITS == 64 ? CORE_DOT_STOCHASTIC : CORE_DOT_FULL_RANGE, warp, warps);
 }
-

@@ -147,9 +147,8 @@ static uint8_t carrier_of(gpu_gemm_job *j, const fpemu_gemm_spec *s)
     }
     memset(g, 0, sizeof *g);
     core_dot_fast_make64(&g->inner, &s->sum.inner, &p->inner.plan);
-    if (g->inner.form == CORE_DOT_STOCHASTIC &&
-        (p->inner.philox || core_per_word(p->inner.plan.n) || last >> 32 != p->inner.offset >> 32 ||
-         p->model == FPEMU_MODEL_KAHAN))
+    if (g->inner.form == CORE_DOT_STOCHASTIC && (p->inner.philox || core_per_word(p->inner.plan.n) ||
+                                                 last >> 32 != p->inner.offset >> 32 || p->model == FPEMU_MODEL_KAHAN))
         g->inner.form = CORE_DOT_ANY; /* a product has not one key for its words */
     if (chunked)
         core_dot_fast_make64(&g->outer, &s->sum.outer, &p->outer.plan);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gemm.h - dot products, one output a lane or thread: the job and its kernels' bodies. Operands come rounded. In
- * matrices a block of threads has a tile of outputs, and reads slabs of its rows of a and columns of b into shared
- * memory; each thread takes the products of its output in the model's order, as everywhere. What is narrow, pairwise or
- * counted goes without: neighbouring lanes have neighbouring outputs, so that they read one number of a and neighbours
- * of b. */
+/* gemm.h - dot products: the job and its kernels' bodies. Operands come rounded. In matrices a block of threads has a
+ * tile of outputs, and reads slabs of its rows of a and columns of b into shared memory; each thread takes the products
+ * of its outputs in the model's order, as everywhere. Three ways give the same bits:
+ *
+ *   fast forms  four by four outputs a thread, by the forms of core/dot_fast.h, steps of tensor cores and integers in
+ *               32 bits: where the targets have such forms (carrier_of in gemm.c)
+ *   tiles       an output a thread, by core/dot_models.h
+ *   rows        the same without shared memory, for what is narrow, pairwise or counted: neighbouring lanes have
+ *               neighbouring outputs, so that they read one number of a and neighbours of b */
 #ifndef FPEMU_GPU_GEMM_H
 #define FPEMU_GPU_GEMM_H
 
@@ -444,6 +448,10 @@ typedef struct GPU_ALIGNED gpu_whole_tile {
     uint8_t nan_a[GPU_WIDE], nan_b[GPU_WIDE]; /* rows and columns with a NaN */
 } gpu_whole_tile;
 
+typedef struct gpu_whole_sums {
+    int32_t sum[GPU_SQUARE];
+} gpu_whole_sums;
+
 FPEMU_FN void gpu_whole_fill(const gpu_gemm_job *j, const gpu_operand *s, uint64_t batch, uint64_t first, uint64_t rows,
                              uint64_t from, uint32_t n, int quantum, int32_t (*to)[GPU_WIDE + 4], uint8_t *nan)
 {
@@ -505,10 +513,7 @@ FPEMU_FN void gpu_whole(const gpu_gemm_job *j, int ends, gpu_whole_tile *tile, u
     const core_dot *const p = &j->rule;
     const int32_t most = (int32_t)((UINT64_C(1) << (ends ? p->width - 1 : 31)) - 1), least = -most - 1;
     for (uint64_t b = block; b < across * down * j->batch; b += blocks) {
-        typedef struct squares {
-            int32_t sum[GPU_SQUARE];
-        } squares;
-        squares sums[HELD];
+        gpu_whole_sums sums[HELD];
         const uint64_t left = b % across * GPU_WIDE, top = b / across % down * GPU_WIDE, batch = b / across / down;
         FOR_THREADS(t)
         {

@@ -119,8 +119,8 @@ FPEMU_FN void gpu_mac_long(const gpu_gemm_job *j, int model, const core_dot_fast
             y = 1;
         }
         if (j->rule.inner.stochastic)
-            UNROLLED for (unsigned q = 0; q < 4; q++) if (q < roundings)
-                r[q] = core_target_bits(&j->rule.inner, number + given + q, index);
+            UNROLLED for (unsigned q = 0; q < 4; q++) if (q < roundings) r[q] =
+                core_target_bits(&j->rule.inner, number + given + q, index);
         gpu_mac_one(inner, CORE_DOT_ANY, model, x, y, r, &w->s[i], &w->outer[i]);
     }
 }
@@ -214,11 +214,10 @@ FPEMU_FN void gpu_macs(const gpu_gemm_job *j, int form, int model, const gpu_mac
             gpu_mac_fill(j, &j->b, batch, left, j->n, k, n, tile->b);
             if (form == CORE_DOT_STOCHASTIC)
                 FOR_THREADS(t)
-                if (t < n)
-                    tile->key[t] = core_hash_keys(
-                        p->inner.seed,
-                        core_dot_stream(p->inner.stream, k + t + (chunked ? (k + t) / p->chunk : 0)),
-                        p->inner.offset >> 32);
+            if (t < n)
+                tile->key[t] = core_hash_keys(
+                    p->inner.seed, core_dot_stream(p->inner.stream, k + t + (chunked ? (k + t) / p->chunk : 0)),
+                    p->inner.offset >> 32);
             threads_meet();
             FOR_THREADS(t)
             gpu_mac_slab(j, form, model, f, tile, &OF(outputs, t), t, k, n, &OF(sums, t));

@@ -114,8 +114,8 @@ FPEMU_FN void core_dot_fast_make(core_dot_fast *g, const fpemu_target *t, const 
     memset(g, 0, sizeof *g);
     g->down = mode == FPEMU_MODE_RTN;
     if (f->kind == FPEMU_KIND_FLOAT && (int)f->mantissa_bits == CARRIER_MANTISSA && f->emin == 1 - CARRIER_BIAS &&
-        f->emax == CARRIER_BIAS && f->has_infinity && f->subnormals == FPEMU_SUBNORMALS_KEEP &&
-        f->has_negative_zero && f->is_signed && mode == FPEMU_MODE_RNE && exact->infinite[0] == CORE_INF64 &&
+        f->emax == CARRIER_BIAS && f->has_infinity && f->subnormals == FPEMU_SUBNORMALS_KEEP && f->has_negative_zero &&
+        f->is_signed && mode == FPEMU_MODE_RNE && exact->infinite[0] == CORE_INF64 &&
         exact->overflow[0] == CORE_INF64) {
         g->form = CORE_DOT_NATIVE;
         return;

@@ -107,9 +107,8 @@ FPEMU_FN float core_odd32(int operation, int down, float a, float b, float c)
     const float below = core_rounded_down32(operation, a, b, c), above = core_rounded_up32(operation, a, b, c);
     return down ? core_the_odd32(above, below) : core_the_odd32(below, above);
 #else
-    const core_exact x =
-        core_exact_result((fpemu_operation)operation, down ? FPEMU_MODE_RTN : FPEMU_MODE_RTO, core_bits64((double)a),
-                          core_bits64((double)b), core_bits64((double)c));
+    const core_exact x = core_exact_result((fpemu_operation)operation, down ? FPEMU_MODE_RTN : FPEMU_MODE_RTO,
+                                           core_bits64((double)a), core_bits64((double)b), core_bits64((double)c));
     return core_narrow_odd(core_value64(core_exact_binary64(&x, FPEMU_MODE_RTO)));
 #endif
 }
@@ -161,8 +160,8 @@ FPEMU_FN double core_near64(int operation, double a, double b, double c)
     default: return __fma_rn(a, b, c);
     }
 #else
-    const core_exact x = core_exact_result((fpemu_operation)operation, FPEMU_MODE_RNE, core_bits64(a), core_bits64(b),
-                                           core_bits64(c));
+    const core_exact x =
+        core_exact_result((fpemu_operation)operation, FPEMU_MODE_RNE, core_bits64(a), core_bits64(b), core_bits64(c));
     return core_value64(core_exact_binary64(&x, FPEMU_MODE_RNE));
 #endif
 }
@@ -180,8 +179,8 @@ FPEMU_FN double core_cut64(int operation, double a, double b, double c)
     default: return __fma_rz(a, b, c);
     }
 #else
-    const core_exact x = core_exact_result((fpemu_operation)operation, FPEMU_MODE_RTZ, core_bits64(a), core_bits64(b),
-                                           core_bits64(c));
+    const core_exact x =
+        core_exact_result((fpemu_operation)operation, FPEMU_MODE_RTZ, core_bits64(a), core_bits64(b), core_bits64(c));
     return core_value64(core_exact_binary64(&x, FPEMU_MODE_RTZ));
 #endif
 }

@@ -53,7 +53,8 @@ static void fill(int type, int any)
 static void fill_edges(int type, const fpemu_format *f)
 {
     static const double factors[] = {1, 1, 0.5, 1.5, 2, 1 + 0x1p-11, 1 - 0x1p-9, 1 + 0x1p-23, 0x1p-40};
-    static const uint16_t halves[] = {0, 1, 0x3ff, 0x400, 0x401, 0x3c00, 0x3c01, 0x7bff, 0x7c00, 0x7e00, 0x5bff, 0x1400};
+    static const uint16_t halves[] = {0,      1,      0x3ff,  0x400,  0x401,  0x3c00,
+                                      0x3c01, 0x7bff, 0x7c00, 0x7e00, 0x5bff, 0x1400};
     const double ends[] = {0, 1, f->max, f->min_normal, f->min_positive, FLT_MAX, (double)INFINITY, (double)NAN};
     for (int o = 0; o < 3; o++)
         for (size_t i = 0; i < MOST; i++) {
