@@ -2,6 +2,7 @@
 # same names and the rules in lib/core, so everything but the launching is tested without a device (tests/gpu).
 GPU_BODIES = \
 	gpu/arith.h \
+	gpu/arith.inc.h \
 	gpu/block_job.h \
 	gpu/block_runs.h \
 	gpu/blocks.h \
@@ -9,6 +10,7 @@ GPU_BODIES = \
 	gpu/call.h \
 	gpu/elements.h \
 	gpu/gemm.h \
+	gpu/gemm.inc.h \
 	gpu/lane.h \
 	gpu/launch.cuh \
 	gpu/launch.h \

@@ -52,12 +52,15 @@ CORE = \
 	lib/core/logarithm.h \
 	lib/core/squeeze_fast.h lib/core/squeeze_fast.inc.h lib/core/unpack_fast.h \
 	lib/core/gemm_shape.h \
+	lib/core/odd_fast.h \
 	lib/core/pack.h \
 	lib/core/plan.h \
 	lib/core/plan.inc.h \
 	lib/core/port.h \
 	lib/core/posit_fast.h \
 	lib/core/posit_fast.inc.h \
+	lib/core/dot_fast.h \
+	lib/core/dot_fast.inc.h \
 	lib/core/dot_make.h \
 	lib/core/dot_models.h \
 	lib/core/round_fast.h \
