@@ -257,8 +257,9 @@ FPEMU_FN uint32_t gpu_bits_of_piece(const gpu_random *r, int random, const gpu_w
 FPEMU_FN void gpu_bits_of_strip(const gpu_random *r, int random, const gpu_words *w, gpu_lane *lane, uint64_t index,
                                 uint32_t step, uint32_t bits[4])
 {
-    if (random == GPU_RANDOM_WORDS || step != 32) {
-        UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] = gpu_bits_of_piece(r, random, w, lane, index + k * step);
+    const int own = gpu_random_of(r) == GPU_RANDOM_WORDS ? GPU_RANDOM_WORDS : random;
+    if (own == GPU_RANDOM_WORDS || step != 32) {
+        UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] = gpu_bits_of_piece(r, own, w, lane, index + k * step);
         return;
     }
     const uint32_t j = (uint32_t)core_word_index(r->per_word, index);

@@ -130,7 +130,7 @@ GPU_PART uint64_t gpu_result(const gpu_quantize_job *j, gpu_case c, uintw u, uin
 {
     switch (c.encode) {
     case GPU_ENCODE_DIRECT:
-        if (c.form == GPU_FORM_POSIT)
+        if (c.form == GPU_FORM_POSIT || c.form == GPU_FORM_GENERAL) /* kernels of the latter take posits too */
             return core_posit_direct_code(&j->plan, (uintw)j->coder.mask, j->direct.nan, u);
         return c.rule == CORE_RULE_EVEN ? core_direct_even_code(&j->direct, u) : core_direct_code(&j->direct, u);
     case GPU_ENCODE_FEW:

@@ -6,14 +6,32 @@
 #define WARPS 5
 #define EACH_WARP(warp) for (uint64_t warp = 0; warp < WARPS; warp++)
 
+/* A case as a kernel has it that was made for it, for elements apart, or for its form alone: quantize.cu has all three,
+ * and takes what there is; here they take turns. */
+static gpu_case of_kernel(gpu_case c, uint64_t n, int words)
+{
+    switch (n % 3) {
+    case 1:
+        c.quads = 0;
+        c.random = words ? c.random : GPU_RANDOM_ANY;
+        break;
+    case 2:
+        c.known = c.quads = 0;
+        c.form = c.form == GPU_FORM_FAST || c.form == GPU_FORM_FLOAT || c.form == GPU_FORM_ANY ? c.form
+                                                                                               : GPU_FORM_GENERAL;
+        break;
+    }
+    return c;
+}
+
 fpemu_cuda_status fpemu_gpu_quantize32(const gpu_quantize_job32 *job, fpemu_cuda_stream stream)
 {
     const int counted = job->call.counts != NULL;
     const int histogram = counted && job->call.counts->want & FPEMU_STATS_HISTOGRAM;
     static uint32_t bins[GPU_BINS];
     (void)stream;
-    EACH_WARP(warp)
-    gpu_quantize32(job, gpu_case_of32(job, gpu_counts_of(&job->call)), histogram ? bins : NULL, warp, WARPS);
+    const gpu_case c = of_kernel(gpu_case_of32(job, gpu_counts_of(&job->call)), job->call.n, 0);
+    EACH_WARP(warp) gpu_quantize32(job, c, histogram ? bins : NULL, warp, WARPS);
     if (histogram)
         gpu_bins_flush(bins, job->call.counts, 0, 1);
     if (counted)
@@ -77,8 +95,8 @@ fpemu_cuda_status fpemu_gpu_quantize64(const gpu_quantize_job64 *job, fpemu_cuda
     const int histogram = counted && job->call.counts->want & FPEMU_STATS_HISTOGRAM;
     static uint32_t bins[GPU_BINS];
     (void)stream;
-    EACH_WARP(warp)
-    gpu_quantize64(job, gpu_case_of64(job, gpu_counts_of(&job->call)), histogram ? bins : NULL, warp, WARPS);
+    const gpu_case c = of_kernel(gpu_case_of64(job, gpu_counts_of(&job->call)), job->call.n, 1);
+    EACH_WARP(warp) gpu_quantize64(job, c, histogram ? bins : NULL, warp, WARPS);
     if (histogram)
         gpu_bins_flush(bins, job->call.counts, 0, 1);
     if (counted)
