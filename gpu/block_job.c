@@ -120,8 +120,7 @@ static uint32_t run_length(const gpu_tensor *c, const core_walk *w, int whole)
     if (whole)
         return c->bytes && w->inner != 1 ? 0 : 128; /* its elements are packed line by line */
     if ((w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->inner != 1 || w->total < length ||
-        w->total < 128 ||
-        (w->length % length != 0 && w->outer * w->rows != 1))
+        w->total < 128 || (w->length % length != 0 && w->outer * w->rows != 1))
         return 0;
     if (length >= 16 && length <= 512 && (length & (length - 1)) == 0)
         return (uint32_t)length;

@@ -8,8 +8,8 @@ typedef void run_kernel(gpu_blocks_job32);
 /* Blocks of threads that a multiprocessor has room for: counters take registers. */
 #define ROOM(counted) (counted ? 2 : 3)
 
-static __device__ __forceinline__ void by_codes(const gpu_blocks_job32 *job, const gpu_run_table *fast, int way, int rule,
-                                                int mode, int philox, int counted)
+static __device__ __forceinline__ void by_codes(const gpu_blocks_job32 *job, const gpu_run_table *fast, int way,
+                                                int rule, int mode, int philox, int counted)
 {
     const uint32_t warp = (uint32_t)this_warp(), warps = (uint32_t)all_warps();
     if (job->call.bytes)
@@ -60,11 +60,13 @@ static run_kernel *choose(const gpu_blocks_job32 *job)
     switch (gpu_run_way(job)) {
     case GPU_RUN_POWERS: return runs<GPU_RUN_POWERS, 0>;
     case GPU_RUN_QUOTIENTS:
-        return table ? counted ? runs_of_table<GPU_RUN_QUOTIENTS, 1> : runs_of_table<GPU_RUN_QUOTIENTS, 0>
-                     : counted ? runs<GPU_RUN_QUOTIENTS, 1> : runs<GPU_RUN_QUOTIENTS, 0>;
+        return table     ? counted ? runs_of_table<GPU_RUN_QUOTIENTS, 1> : runs_of_table<GPU_RUN_QUOTIENTS, 0>
+                   : counted ? runs<GPU_RUN_QUOTIENTS, 1>
+                         : runs<GPU_RUN_QUOTIENTS, 0>;
     default:
-        return table ? counted ? runs_of_table<GPU_RUN_PRODUCTS, 1> : runs_of_table<GPU_RUN_PRODUCTS, 0>
-                     : counted ? runs<GPU_RUN_PRODUCTS, 1> : runs<GPU_RUN_PRODUCTS, 0>;
+        return table     ? counted ? runs_of_table<GPU_RUN_PRODUCTS, 1> : runs_of_table<GPU_RUN_PRODUCTS, 0>
+                   : counted ? runs<GPU_RUN_PRODUCTS, 1>
+                         : runs<GPU_RUN_PRODUCTS, 0>;
     }
 }
 

@@ -122,12 +122,12 @@ FPEMU_FN void gpu_measure_runs(const gpu_blocks_job32 *j, int type, uint64_t war
         }
     for (uint64_t row = done + 32 * warp; row < j->call.walk.total; row += 32 * warps)
         FOR_LANES(l)
-        if (row + l < j->call.walk.total) {
-            const uint32_t u = (uint32_t)gpu_load_code(j->call.x, size, row + l) << shift;
-            const int other = (u & ~CARRIER_SIGN) >= infinity;
-            OF(seen, l).nonfinite += (uint32_t)other;
-            gpu_see(&OF(seen, l), other ? 0 : u);
-        }
+    if (row + l < j->call.walk.total) {
+        const uint32_t u = (uint32_t)gpu_load_code(j->call.x, size, row + l) << shift;
+        const int other = (u & ~CARRIER_SIGN) >= infinity;
+        OF(seen, l).nonfinite += (uint32_t)other;
+        gpu_see(&OF(seen, l), other ? 0 : u);
+    }
     FOR_LANES(l)
     {
         const gpu_seen *const s = &OF(seen, l);
@@ -167,8 +167,9 @@ FPEMU_FN void gpu_run_take_scale(const gpu_blocks_job32 *j, const core_block32 *
 {
     const gpu_blocks_call *const job = &j->call;
     const uint64_t i = strip * 128 + 4 * l, length = job->walk.tile_length;
-    const uint64_t b = job->whole ? 0 : job->run == length && length <= 128 ? strip * (128 / job->run) + 4 * l / job->run
-                                                           : core_walk_quotient(i, length);
+    const uint64_t b = job->whole                            ? 0
+                       : job->run == length && length <= 128 ? strip * (128 / job->run) + 4 * l / job->run
+                                                             : core_walk_quotient(i, length);
     if (i != (job->whole ? 0 : b * length))
         return;
     if (job->bytes && job->scale_bytes)
@@ -243,9 +244,8 @@ FPEMU_FN void gpu_run_strips(const gpu_blocks_job32 *j, int table_too, int count
                 const uint32_t r = job->random.used ? gpu_bits_anywhere(&job->random, &words, &word_high, &OF(lane, l),
                                                                         job->offset + i)
                                                     : 0;
-                const uint32_t y =
-                    core_blocked_element32(&j->rule, &table, table_too ? 2 : 0, j->rule.plan.mode, &OF(scale, l),
-                                           block.tensor, OF(amax, l), x, r, &p, &h);
+                const uint32_t y = core_blocked_element32(&j->rule, &table, table_too ? 2 : 0, j->rule.plan.mode,
+                                                          &OF(scale, l), block.tensor, OF(amax, l), x, r, &p, &h);
                 if (job->y)
                     gpu_store_code(job->y, size, i, gpu_blocks_result32(j, y));
                 if (job->bytes)
@@ -426,10 +426,9 @@ FPEMU_FN void gpu_run_bits(const gpu_random *g, int philox, const gpu_words *wor
         UNROLLED for (unsigned k = 0; k < 4; k++) r[k] =
             core_field_top(0, g->bits, core_hash_word(words->key, (uint32_t)index + k), 0);
     else
-        UNROLLED for (unsigned k = 0; k < 4; k++) r[k] =
-            core_field_top(g->per_word, g->bits,
-                           core_hash_word(words->key, (uint32_t)core_word_index(g->per_word, index + k)),
-                           core_field_shift(g->per_word, index + k));
+        UNROLLED for (unsigned k = 0; k < 4; k++) r[k] = core_field_top(
+            g->per_word, g->bits, core_hash_word(words->key, (uint32_t)core_word_index(g->per_word, index + k)),
+            core_field_shift(g->per_word, index + k));
 }
 
 /* A table where it is looked up often. */
@@ -459,9 +458,9 @@ FPEMU_FN uint32_t gpu_run_index(const gpu_blocks_job32 *j, const core_codebook *
 
 /* An element of a block under a scale that serves: y, or the code of P. Rules SHIFTER_STOP and EVEN of
  * core/round_fast.h; any other: by a codebook. */
-FPEMU_FN uint32_t gpu_run_element(const gpu_blocks_job32 *j, const core_codebook *table, const gpu_run_table *fast, int way, int rule, int mode,
-                                  int codes, int counted, float many, gpu_lane *lane, uint32_t down, uint32_t s,
-                                  float second, uint32_t u, uint32_t r)
+FPEMU_FN uint32_t gpu_run_element(const gpu_blocks_job32 *j, const core_codebook *table, const gpu_run_table *fast,
+                                  int way, int rule, int mode, int codes, int counted, float many, gpu_lane *lane,
+                                  uint32_t down, uint32_t s, float second, uint32_t u, uint32_t r)
 {
     const core_plan32 *const p = &j->rule.plan;
     if (way == GPU_RUN_POWERS && !codes)
@@ -527,8 +526,8 @@ FPEMU_FN uint32_t gpu_run_larger(uint32_t a, uint32_t b)
 /* Values (codes 0) or codes of a tensor without gaps: of blocks of 16 to 512, a power of two, of blocks whose extremes are
  * known, or all under one scale, which takes in what lies behind the last strip. fast: of a table. philox: the generator may be
  * that. */
-FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fast, int way, int rule, int mode, int philox,
-                             int codes, int counted, uint32_t warp, uint32_t warps)
+FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fast, int way, int rule, int mode,
+                             int philox, int codes, int counted, uint32_t warp, uint32_t warps)
 {
     const gpu_blocks_call *const job = &j->call;
     const unsigned group = job->run < 128 ? job->run / 4 : 32;
@@ -605,7 +604,7 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
             OF(zero, l) = e.amax == 0 && !e.nonfinite;
         }
         if (!lanes_all(serves)) {
-            NOT_UNROLLED for (uint32_t h = 0; h < GPU_RUN_STRIPS; h += job->run > 128 ? job->run / 128 : 1)
+            NOT_UNROLLED for (uint32_t h = 0; h<GPU_RUN_STRIPS; h += job->run> 128 ? job->run / 128 : 1)
                 gpu_block_runs_any(j, rule, counted, first / 128 + h);
             continue;
         }
@@ -639,8 +638,8 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
                 if (mode >= FPEMU_MODE_SR)
                     gpu_run_bits(&job->random, philox, &words, job->offset + i, r);
                 UNROLLED for (unsigned k = 0; k < 4; k++) y[k] =
-                    gpu_run_element(j, &table, fast, way, rule, mode, codes, counted, many, &OF(lane, l), by, s,
-                                    second, OF(u, l)[h][k], r[k]);
+                    gpu_run_element(j, &table, fast, way, rule, mode, codes, counted, many, &OF(lane, l), by, s, second,
+                                    OF(u, l)[h][k], r[k]);
                 if (codes)
                     OF(field, l) = y[0] | y[1] << b | y[2] << 2 * b | y[3] << 3 * b;
                 else
@@ -689,10 +688,10 @@ enum gpu_run_codes {
 FPEMU_FN int gpu_run_codes(const gpu_blocks_job32 *j)
 {
     const core_coder32 *const c = &j->rule.coder;
-    return j->rule.is_table                 ? GPU_RUN_TABLE
-           : c->fast_decode                 ? GPU_RUN_FLOATS
+    return j->rule.is_table                ? GPU_RUN_TABLE
+           : c->fast_decode                ? GPU_RUN_FLOATS
            : core_fixed_codes_quickly32(c) ? GPU_RUN_FIXED
-                                            : GPU_RUN_NO_CODES;
+                                           : GPU_RUN_NO_CODES;
 }
 
 FPEMU_FN uint32_t gpu_run_decoded(const gpu_blocks_job32 *j, const float *values, int codes, float step, uint32_t code)
@@ -756,14 +755,14 @@ FPEMU_FN void gpu_unpack_runs(const gpu_blocks_job32 *j, const float *values, in
             UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++) OF(word[h], l) =
                 gpu_run_packed(elements + (strip + h) * 16 * b, aligned, b, 128, l);
             core_scale_read32(&block, code, &s);
-            const int power = s.kind == CORE_SCALE_POWER && s.exponent >= 1 - CARRIER_BIAS && s.exponent <= CARRIER_BIAS;
+            const int power =
+                s.kind == CORE_SCALE_POWER && s.exponent >= 1 - CARRIER_BIAS && s.exponent <= CARRIER_BIAS;
             OF(serves, l) = s.kind == CORE_SCALE_MULTIPLY || s.kind == CORE_SCALE_NAN || power;
             OF(scale, l) = s.kind == CORE_SCALE_NAN ? CARRIER_NAN : power ? core_power32(s.exponent) : core_bits32(s.s);
             OF(second, l) = s.d;
         }
         if (!lanes_all(serves)) {
-            NOT_UNROLLED for (uint32_t h = 0; h < GPU_RUN_STRIPS; h++)
-                gpu_unpack_strip(j, strip + h);
+            NOT_UNROLLED for (uint32_t h = 0; h < GPU_RUN_STRIPS; h++) gpu_unpack_strip(j, strip + h);
             continue;
         }
         UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++) FOR_LANES(l)
@@ -771,8 +770,8 @@ FPEMU_FN void gpu_unpack_runs(const gpu_blocks_job32 *j, const float *values, in
             const uint32_t field = gpu_run_field(word[h], b, l), s = lanes_from(scale, (l & ~(group - 1)) + h);
             const core_scale32 product = {0, core_value32(s), OF(second, l), 0, CORE_SCALE_MULTIPLY, 0, 0};
             uint32_t y[4];
-            UNROLLED for (unsigned k = 0; k < 4; k++) y[k] = core_block_y32(
-                &product, gpu_run_decoded(j, values, codes, step_value, (field >> k * b) & mask));
+            UNROLLED for (unsigned k = 0; k < 4; k++) y[k] =
+                core_block_y32(&product, gpu_run_decoded(j, values, codes, step_value, (field >> k * b) & mask));
             gpu_run_store(job, 0, (strip + h) * 128 + 4 * l, y);
         }
     }

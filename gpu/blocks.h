@@ -42,7 +42,7 @@ typedef struct gpu_blocks_call {
     uint32_t scale_bytes, element_bits;
     uint32_t group, quad_group; /* lanes of a group; 0: no four neighbours lie aligned */
     uint32_t run; /* not 0: whole strips of 128 neighbours in memory, in blocks of so many, go by gpu_block_runs */
-    uint32_t code_size; /* not 0: `bytes` is an array of codes of that size */
+    uint32_t code_size;        /* not 0: `bytes` is an array of codes of that size */
     uint8_t tensor_from_bytes; /* its two numbers are packed already */
     uint8_t whole;             /* one scale for all of it */
     uint8_t other;             /* the range is not of this tensor alone */
@@ -62,9 +62,9 @@ typedef struct gpu_run_fast {
 typedef struct gpu_blocks_job32 {
     gpu_blocks_call call;
     core_blocked32 rule;
-    uint32_t search;      /* 0: the table has no thresholds; else more than it has, a power of two */
-    uint8_t steps;        /* they alone decide */
-    union {               /* what gpu_block_runs has of a table, and of other formats */
+    uint32_t search; /* 0: the table has no thresholds; else more than it has, a power of two */
+    uint8_t steps;   /* they alone decide */
+    union {          /* what gpu_block_runs has of a table, and of other formats */
         float thresholds[GPU_TABLE];
         gpu_run_fast by;
     } fast;

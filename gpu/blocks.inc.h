@@ -119,8 +119,7 @@ FPEMU_FN void gpu_blocks_extremes(const gpu_blocks_job *j, unsigned width, uint6
                         (const unsigned char *)j->call.x + (first + (int64_t)(row * group * 4)) * (int64_t)size;
                     uint64_t element[4][4];
                     if (size == 2)
-                        UNROLLED for (unsigned h = 0; h < 4; h++)
-                            gpu_load_quad(from, 2, h * group * 4, element[h]);
+                        UNROLLED for (unsigned h = 0; h < 4; h++) gpu_load_quad(from, 2, h * group * 4, element[h]);
                     else
                         UNROLLED for (unsigned h = 0; h < 4; h++)
                             gpu_load_quad(from, CARRIER_BITS / 8, h * group * 4, element[h]);

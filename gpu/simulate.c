@@ -17,8 +17,8 @@ static gpu_case of_kernel(gpu_case c, uint64_t n, int words)
         break;
     case 2:
         c.known = c.quads = 0;
-        c.form = c.form == GPU_FORM_FAST || c.form == GPU_FORM_FLOAT || c.form == GPU_FORM_ANY ? c.form
-                                                                                               : GPU_FORM_GENERAL;
+        c.form =
+            c.form == GPU_FORM_FAST || c.form == GPU_FORM_FLOAT || c.form == GPU_FORM_ANY ? c.form : GPU_FORM_GENERAL;
         break;
     }
     return c;
@@ -151,9 +151,8 @@ fpemu_cuda_status fpemu_gpu_block_runs32(const gpu_blocks_job32 *job, fpemu_cuda
     const gpu_run_table fast = {call->table ? call->table : job->table, job->fast.thresholds};
     (void)stream;
     EACH_WARP(warp)
-    gpu_block_runs(job, &fast, gpu_run_way(job), b->plan.rule,
-                   b->is_table ? b->table.mode : b->plan.mode, 1, call->bytes != NULL, call->counts != NULL,
-                   (uint32_t)warp, WARPS);
+    gpu_block_runs(job, &fast, gpu_run_way(job), b->plan.rule, b->is_table ? b->table.mode : b->plan.mode, 1,
+                   call->bytes != NULL, call->counts != NULL, (uint32_t)warp, WARPS);
     if (call->counts)
         call->counts->count += gpu_run_elements(call);
     return FPEMU_CUDA_OK;

@@ -1106,7 +1106,10 @@ static void check_memory(arena *a, const answer *w, cudaStream_t stream)
     must(cudaMemGetInfo(&room, &all), "memory");
     for (int k = 0; k < TASKS; k++) {
         const fpemu_cuda_status status = enqueue(k, a, stream);
+        const cudaError_t error = cudaPeekAtLastError();
         const fpemu_cuda_status finished = fpemu_cuda_finish(stream, NULL);
+        if (status != FPEMU_CUDA_OK && status != FPEMU_CUDA_ERROR_DEVICE_MEMORY)
+            printf("%s: CUDA says %s\n", tasks[k].name, cudaGetErrorName(error));
         expect(status == FPEMU_CUDA_OK || status == FPEMU_CUDA_ERROR_DEVICE_MEMORY, "no memory", tasks[k].name,
                (int)status);
         expect(finished == FPEMU_CUDA_OK || finished == FPEMU_CUDA_ERROR_DEVICE_MEMORY, "no memory, waited",
