@@ -348,8 +348,8 @@ static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *d
     case FPEMU_SCALING_RECIPROCAL:
         SIMD for (size_t i = 0; i < count; i++)
         {
-            const realw kept = core_scale_inverse(1 / s[i]);
-            down[i] = s[i] > 0 ? kept : 0;
+            const realw inverse = core_scale_inverse(1 / s[i]);
+            down[i] = s[i] > 0 ? inverse : 0;
         }
         break;
     default: SIMD for (size_t i = 0; i < count; i++) down[i] = s[i] > 0 ? s[i] : infinity;
