@@ -175,6 +175,19 @@ static void names_and_scopes(void)
     graph_free(g);
 }
 
+/* The 61st relu and the first relu6 would have one name by their types and numbers. */
+static void numbers_of_names(void)
+{
+    trouble why = {""};
+    graph *g = described("repeat 61 { relu } relu6, relu, relu6, linear classes", false, &why);
+    EXPECT(g, "%s", why.text);
+    for (int i = 0; g && i < graph_ops(g); i++)
+        for (int k = 0; k < i; k++)
+            EXPECT(strcmp(graph_op(g, i).name, graph_op(g, k).name), "operators %d and %d are named %s", k, i,
+                   graph_op(g, i).name);
+    graph_free(g);
+}
+
 /* ------------------------------------------------------------------------------------------------ errors */
 
 static void refused_on(bool is_text, const char *text, const char *sentence)
@@ -324,6 +337,7 @@ int main(void)
     the_models();
     all_layers();
     names_and_scopes();
+    numbers_of_names();
     errors();
     limits();
     settings_that_do_nothing();

@@ -42,34 +42,48 @@ static void *longer(void *list, int count, size_t size)
     return p;
 }
 
-static void name_op(graph *g, op *o)
+static int is_named(const graph *g, const char *name)
+{
+    for (int i = 0; i < g->ops; i++)
+        if (strcmp(g->op[i]->name, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* The name that was asked for, or the type's with a number that is free: relu6 may be the 6th relu or the first relu6. */
+static void name_op(graph *g, const op_type *type, char *name, size_t size)
 {
     int number = 1;
-    for (int i = 0; i < g->ops; i++)
-        number += g->op[i]->type == o->type;
-    if (g->next_name[0])
-        snprintf(o->name, sizeof o->name, "%s", g->next_name);
-    else
-        snprintf(o->name, sizeof o->name, "%s%d", o->type->type, number);
+    snprintf(name, size, "%s", g->next_name);
     g->next_name[0] = 0;
+    if (name[0]) {
+        if (is_named(g, name))
+            op_refuse(g, "two operators are named %s", name);
+        return;
+    }
     for (int i = 0; i < g->ops; i++)
-        if (strcmp(g->op[i]->name, o->name) == 0)
-            op_refuse(g, "two operators are named %s", o->name);
+        number += g->op[i]->type == type;
+    do
+        snprintf(name, size, "%s%d", type->type, number++);
+    while (is_named(g, name));
 }
 
 op *op_new(graph *g, const op_type *type, int inputs, const int *input, size_t state)
 {
-    op *o = need(1, sizeof *o);
-    o->type = type;
-    name_op(g, o);
+    char name[sizeof((op *)NULL)->name];
+    name_op(g, type, name, sizeof name);
     if (g->batch || g->logits >= 0)
-        op_refuse(g, "%s: the network is complete", o->name);
+        op_refuse(g, "%s: the network is complete", name);
+    for (int i = 0; i < inputs; i++)
+        if (input[i] < 0 || input[i] >= g->values)
+            op_refuse(g, "%s: there is no value %d", name, input[i]);
+    op *o = need(1, sizeof *o); /* nothing is refused from here on */
+    o->type = type;
+    snprintf(o->name, sizeof o->name, "%s", name);
     o->inputs = inputs;
     o->input = need((size_t)inputs, sizeof *o->input);
     o->dx = need((size_t)inputs, sizeof *o->dx);
     for (int i = 0; i < inputs; i++) {
-        if (input[i] < 0 || input[i] >= g->values)
-            op_refuse(g, "%s: there is no value %d", o->name, input[i]);
         o->input[i] = input[i];
         g->value[input[i]]->consumers++;
     }
