@@ -179,29 +179,6 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
     return s->kind == CORE_SCALE_NONE ? p : core_block_y(s, p);
 }
 
-/* The fast form of core_blocked_element, where only y is asked for: the element by rule SHIFTER_STOP or EVEN of
- * round_fast.h; any other rule: by a codebook. tests/gpu compares the two. */
-FPEMU_FN uintw core_blocked_fast(const core_blocked *b, const core_codebook *table, int rule, int mode,
-                                 const core_scale *s, core_tensor tensor, uintw amax, uintw u, uint32_t r)
-{
-    const uintw random = (uintw)r << (CARRIER_BITS - 32);
-    uintw p;
-    if (s->kind == CORE_SCALE_NAN)
-        return CARRIER_NAN;
-    if (s->kind == CORE_SCALE_POWER || s->kind == CORE_SCALE_S2FP8) {
-        const core_scale scale = *s;
-        core_happened happened;
-        return core_blocked_wide(b, table, &scale, tensor, amax, u, r, &p, &happened);
-    }
-    const uintw t = core_block_t(s, b->block.sticky, u);
-    switch (rule) {
-    case CORE_RULE_SHIFTER_STOP: p = core_element_stop(&b->plan, mode, t, random); break;
-    case CORE_RULE_EVEN: p = core_element_even(&b->plan, mode, t, random); break;
-    default: p = core_codebook_value(table, t, core_codebook_index(table, t, r));
-    }
-    return core_block_y(s, p);
-}
-
 /* The code of P. */
 FPEMU_FN uint64_t core_blocked_code(const core_blocked *b, const core_scale *s, uintw u, uintw rounded, int64_t q)
 {

@@ -55,7 +55,6 @@
 #define core_blocked_element CARRIER(core_blocked_element)
 #define core_blocked_events CARRIER(core_blocked_events)
 #define core_blocked_make CARRIER(core_blocked_make)
-#define core_blocked_fast CARRIER(core_blocked_fast)
 #define core_blocked_read CARRIER(core_blocked_read)
 #define core_blocked_round CARRIER(core_blocked_round)
 #define core_blocked_wide CARRIER(core_blocked_wide)
