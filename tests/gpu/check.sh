@@ -34,7 +34,7 @@ synccheck  590 compute-sanitizer --tool synccheck --error-exitcode 1 $tests/gemm
 synccheck2 590 compute-sanitizer --tool synccheck --error-exitcode 1 $tests/vectors_device
 digests    590 $tests/sweep_device --digests $source/tests/digests.txt
 quantize   300 $tests/quantize_device
-blocks     590 $tests/blocks_device 2
+blocks     590 $tests/blocks_device 6
 arith      300 $tests/arith_device
 gemm       300 $tests/gemm_device 30
 hardware   300 $tests/sweep_device --hardware
