@@ -170,20 +170,6 @@ FPEMU_FN uint32_t gpu_bits_anywhere(const gpu_random *r, gpu_words *w, uint64_t 
     return gpu_bits(r, w, lane, index);
 }
 
-/* The same of four neighbours. */
-FPEMU_FN void gpu_bits_of_neighbours(const gpu_random *r, gpu_words *w, uint64_t *high, gpu_lane *lane, uint64_t index,
-                                     uint32_t bits[4])
-{
-    const uint64_t h = core_word_index(r->per_word, index) >> 32;
-    bits[0] = gpu_bits_anywhere(r, w, high, lane, index);
-    if (r->generator != FPEMU_GENERATOR_PHILOX && r->per_word == 0 &&
-        h == core_word_index(r->per_word, index + 3) >> 32) {
-        gpu_bits_of_four(r, w, lane, index, 1, bits);
-        return;
-    }
-    UNROLLED for (unsigned k = 1; k < 4; k++) bits[k] = gpu_bits_anywhere(r, w, high, lane, index + k);
-}
-
 /* Eight codes of b bits as bytes: lane k of the octet writes bytes k, k + 8, ...; of `bytes` in all. */
 FPEMU_FN void gpu_store_octet(unsigned char *to, const uint64_t codes[8], uint32_t b, uint32_t bytes, uint32_t k)
 {
