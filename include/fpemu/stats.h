@@ -71,7 +71,7 @@ typedef struct fpemu_stats {
     uint64_t reserved1[3];      /* 0 */
     /* Blocked formats only */
     uint64_t blocks;           /* blocks seen */
-    uint64_t zero_blocks;      /* blocks whose elements are all zero */
+    uint64_t zero_blocks;      /* blocks whose elements are all zero; by fpemu_shape.whole, where it gives the scale */
     uint64_t nan_blocks;       /* blocks that became NaN, since an element was NaN or infinite */
     uint64_t saturated_scales; /* scales that their format could not hold: cut to its largest, raised to its smallest */
 } fpemu_stats;

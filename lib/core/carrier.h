@@ -49,6 +49,7 @@
 #define core_block_power CARRIER(core_block_power)
 #define core_block_room CARRIER(core_block_room)
 #define core_block_t CARRIER(core_block_t)
+#define core_block_t_over CARRIER(core_block_t_over)
 #define core_block_y CARRIER(core_block_y)
 #define core_blocked CARRIER(core_blocked)
 #define core_blocked_code CARRIER(core_blocked_code)

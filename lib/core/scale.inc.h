@@ -338,6 +338,13 @@ FPEMU_FN uintw core_block_t(const core_scale *s, int sticky, uintw u)
     return a > CARRIER_INF ? u : t;
 }
 
+/* Whether t, made of a finite x, lies past the carrier's end: then past the element's too, whatever rounding finds on a
+ * grid, which has no such number. */
+FPEMU_FN uintw core_block_t_over(uintw t)
+{
+    return (t & ~CARRIER_SIGN) == CARRIER_INF;
+}
+
 /* y for P, of every kind but NAN, ZERO (P as it is) and S2FP8. */
 FPEMU_FN uintw core_block_y(const core_scale *s, uintw u)
 {

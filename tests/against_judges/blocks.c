@@ -163,6 +163,7 @@ static int fitting(block_case *c)
 static void randomised(void)
 {
     block_case c;
+    fpemu_range whole;
     size_t i;
     unsigned long k, each = 18 * rounds;
     memset(&c, 0, sizeof c);
@@ -177,6 +178,8 @@ static void randomised(void)
             c.shape = case_shape(&state);
             if (k % 4 == 3)
                 c.shape = fpemu_shape_vector(1 + state % 150);
+            if (k % 2 && case_range(&c, &whole))
+                c.shape.whole = &whole;
             case_fill(&c);
             case_rounding(&c);
             (void)case_values(&c);

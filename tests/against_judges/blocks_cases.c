@@ -206,6 +206,29 @@ static uint64_t below(uint64_t *state, uint64_t n)
     return lh_next(state) % n;
 }
 
+/* ------------------------------------------------------------------------------------------------------- ranges */
+
+int case_range(const block_case *c, fpemu_range *whole)
+{
+    const int of_tensor = c->f.scaling == FPEMU_SCALING_NVFP4 || c->f.scaling == FPEMU_SCALING_NVFP4_AO;
+    const int most = c->carrier == 32 ? 127 : 1023;
+    uint64_t state = c->seed + 17;
+    const uint64_t kind = (lh_next(&state), below(&state, 4));
+    double least;
+    memset(whole, 0, sizeof *whole);
+    if (!c->f.scaling || c->f.scaling == FPEMU_SCALING_S2FP8 || (c->f.block != FPEMU_BLOCK_TENSOR && !of_tensor))
+        return 0;
+    if (kind == 0)
+        return 1;
+    whole->count = whole->nonzero = 2;
+    whole->amax = ldexp(1 + (double)below(&state, 64) / 64,
+                        kind == 1 ? (below(&state, 2) ? most : -most) : (int)below(&state, 255) - 127);
+    least = whole->amax / (double)(1 + below(&state, 5));
+    whole->max = below(&state, 2) ? whole->amax : least;
+    whole->min = whole->max < whole->amax ? -whole->amax : -least;
+    return 1;
+}
+
 /* ------------------------------------------------------------------------------------------------------- shapes */
 
 fpemu_shape case_shape(uint64_t *state)

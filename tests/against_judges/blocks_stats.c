@@ -18,6 +18,7 @@ static uint64_t first_seed = 1;
 static void randomised(void)
 {
     block_case c;
+    fpemu_range whole;
     size_t i;
     unsigned long k;
     memset(&c, 0, sizeof c);
@@ -28,6 +29,8 @@ static void randomised(void)
             (void)lh_next(&state);
             c.carrier = k % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
             c.shape = k % 4 == 3 ? fpemu_shape_vector(state % 200) : case_shape(&state);
+            if (k % 2 && case_range(&c, &whole))
+                c.shape.whole = &whole;
             case_fill(&c);
             case_rounding(&c);
             (void)case_counters(&c);

@@ -1000,13 +1000,14 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
     for (b = 0; b < t->blocks; b++) {
         ref_block *block = &t->block[b];
         extent e = extent_of(carrier, t, block, x);
-        block->zero = e.zero;
         if (shape->whole && f->block == FPEMU_BLOCK_TENSOR) {
             e.amax = shape->whole->amax;
             e.max = shape->whole->max;
             e.min = shape->whole->min;
             e.nonfinite = shape->whole->nonfinite > 0;
+            e.zero = e.amax == 0 && !e.nonfinite;
         }
+        block->zero = e.zero;
         scale_of_block(&c, &e, t, block);
         for (j = 0; j < block->elements; j++) {
             uint64_t index = t->order[block->first + j];
