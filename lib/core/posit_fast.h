@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* posit_fast.h - posits in forms that become short vector loops: array loops only. How many bits are left for exponent
+/* posit_fast.h - posits in forms that become short loops, for arrays and kernels. How many bits are left for exponent
  * and fraction follows from a number m that is had without a look at the kind of regime; and a code is "10" or "01",
  * exponent and fraction, shifted by m to the right with their sign. posit_fast.inc.h is read twice, as round.inc.h is.
  * tests/against_judges/quantize_exhaustive.c and codes.c compare all floats and all codes. */

@@ -24,7 +24,7 @@ enum core_rule {
     CORE_RULE_SHIFTER_GRID,
     CORE_RULE_EVEN, /* fixed point and integers on a plain grid */
     CORE_RULE_POSIT,
-    CORE_RULE_AFFINE_FAST, /* AFFINE for at most 22 bits, by binary64 arithmetic: array loops only */
+    CORE_RULE_AFFINE_FAST, /* AFFINE for at most 22 bits, by binary64 arithmetic */
     CORE_RULE_AFFINE,      /* integers with a scale that is no power of two, or too wide for the carrier */
     CORE_RULE_COUNT
 };
