@@ -12,6 +12,7 @@
 #include "core/walk.h"
 #include "elements.h"
 #include "lane.h"
+#include "names.h"
 
 /* Scales of an operand, as fpemu_operand_scales_f32, or as _f64 where the carrier is binary64. */
 typedef struct gpu_scales {

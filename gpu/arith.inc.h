@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arith.inc.h - operations by arithmetic of a carrier and the forms of core/dot_fast.h, four elements a lane; read twice
  * by arith.h. */
-#define gpu_arith_element CARRIER(gpu_arith_element)
-#define gpu_arith_fast CARRIER(gpu_arith_fast)
-#define gpu_arith_fast_of CARRIER(gpu_arith_fast_of)
-#define gpu_arith_four CARRIER(gpu_arith_four)
-#define gpu_arith_number CARRIER(gpu_arith_number)
-#define gpu_arith_result CARRIER(gpu_arith_result)
-#define gpu_arith_some CARRIER(gpu_arith_some)
 
 /* An element of an operand as number, and back. */
 FPEMU_FN realw gpu_arith_element(int type, uint64_t element)

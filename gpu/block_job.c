@@ -3,6 +3,7 @@
 #include "block_job.h"
 #include "block_runs.h"
 #include "core/round_fast.h"
+#include "unpack_runs.h"
 
 uint64_t fpemu_gpu_full_block(const core_walk *w)
 {

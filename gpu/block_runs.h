@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* block_runs.h - the fast form of blocks.h for tensors without gaps, binary32 alone: values or packed codes, in steps
- * of four strips of 128 neighbours, a lane having four neighbours of each. What it leaves over goes by gpu_blocks, and
- * what is rare, as NaN or scales at the carrier's ends, by gpu_block_runs_any, a strip at a time; the results are the
- * same (tests/gpu/blocks.c holds all to the CPU's). */
+/* block_runs.h - the fast form of gpu_blocks for tensors without gaps (runs.h): values or packed codes. What it leaves
+ * over goes by gpu_blocks. What is rare, as NaN or scales at the carrier's ends, goes by gpu_block_runs_any, a strip at
+ * a time. */
 #ifndef FPEMU_GPU_BLOCK_RUNS_H
 #define FPEMU_GPU_BLOCK_RUNS_H
 
-#include "blocks.h"
 #include "core/codebook_fast.h"
-
-/* Strips of a step: so many loads are under way at a time, and so many lanes share the work of finding scales. */
-#define GPU_RUN_STRIPS 4
-
-/* Elements that go in strips. */
-FPEMU_FN uint64_t gpu_run_elements(const gpu_blocks_call *j)
-{
-    const uint64_t unit = j->run > 128 ? j->run : 128;
-    return j->whole ? j->walk.total : j->walk.total / unit * unit;
-}
+#include "runs.h"
 
 /* Word l of the bits that fields of 4 b <= 32 bits make, one a lane, those of lane 0 lowest. */
 FPEMU_FN uint32_t gpu_run_word(const uint32_t *field, uint32_t b, uint32_t l)
@@ -64,88 +53,6 @@ FPEMU_FN void gpu_run_store_codes(const gpu_blocks_call *j, uint64_t strip, uint
 }
 
 #include "core/carrier32.h"
-/* What a lane has seen of a tensor: binary32, or 16-bit types in the upper half of as many bits. */
-typedef struct gpu_seen {
-    int32_t high; /* the largest, 0 at least */
-    uint32_t low; /* with its sign bit, the one furthest below zero */
-    uint32_t nonzero, nonfinite;
-} gpu_seen;
-
-FPEMU_FN void gpu_see(gpu_seen *s, uint32_t u)
-{
-    s->high = (int32_t)u > s->high ? (int32_t)u : s->high;
-    s->low = u > s->low ? u : s->low;
-    s->nonzero += (u & ~CARRIER_SIGN) != 0;
-}
-
-FPEMU_FN uint64_t gpu_seen_bits(int type, uint32_t magnitude)
-{
-    return core_bits64(core_to_double(type == GPU_F32 ? magnitude : gpu_widen(type, magnitude >> 16)));
-}
-
-/* As gpu_measure32, of a tensor without gaps and no logarithms. type: of the array. */
-FPEMU_FN void gpu_measure_runs(const gpu_blocks_job32 *j, int type, uint64_t warp, uint64_t warps)
-{
-    const uint64_t steps = j->call.walk.total / (128 * GPU_RUN_STRIPS), done = steps * (128 * GPU_RUN_STRIPS);
-    const uint32_t size = type == GPU_F32 ? 4 : 2, shift = type == GPU_F32 ? 0 : 16;
-    const uint32_t infinity = type == GPU_F16 ? 0x7c000000u : CARRIER_INF;
-    gpu_range *const to = j->call.range;
-    gpu_seen seen[LANES];
-    uint64_t high[LANES], low[LANES];
-    uint32_t nonzero[LANES], nonfinite[LANES];
-    FOR_LANES(l) memset(&OF(seen, l), 0, sizeof OF(seen, l));
-    for (uint64_t step = warp; step < steps; step += warps)
-        FOR_LANES(l)
-        {
-            uint32_t u[GPU_RUN_STRIPS][4];
-            UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++)
-            {
-                uint64_t element[4];
-                gpu_load_quad(j->call.x, size, (step * GPU_RUN_STRIPS + h) * 128 + 4 * l, element);
-                UNROLLED for (unsigned k = 0; k < 4; k++) u[h][k] = (uint32_t)element[k] << shift;
-            }
-            UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++)
-            {
-                uint32_t largest = 0;
-                UNROLLED for (unsigned k = 0; k < 4; k++)
-                {
-                    const uint32_t a = u[h][k] & ~CARRIER_SIGN;
-                    largest = a > largest ? a : largest;
-                }
-                UNROLLED for (unsigned k = 0; k < 4; k++)
-                {
-                    const int other = largest >= infinity && (u[h][k] & ~CARRIER_SIGN) >= infinity;
-                    OF(seen, l).nonfinite += (uint32_t)other;
-                    gpu_see(&OF(seen, l), other ? 0 : u[h][k]);
-                }
-            }
-        }
-    for (uint64_t row = done + 32 * warp; row < j->call.walk.total; row += 32 * warps)
-        FOR_LANES(l)
-    if (row + l < j->call.walk.total) {
-        const uint32_t u = (uint32_t)gpu_load_code(j->call.x, size, row + l) << shift;
-        const int other = (u & ~CARRIER_SIGN) >= infinity;
-        OF(seen, l).nonfinite += (uint32_t)other;
-        gpu_see(&OF(seen, l), other ? 0 : u);
-    }
-    FOR_LANES(l)
-    {
-        const gpu_seen *const s = &OF(seen, l);
-        OF(high, l) = gpu_seen_bits(type, (uint32_t)s->high);
-        OF(low, l) = gpu_seen_bits(type, s->low & CARRIER_SIGN ? s->low ^ CARRIER_SIGN : 0);
-        OF(nonzero, l) = s->nonzero;
-        OF(nonfinite, l) = s->nonfinite;
-    }
-    lanes_group_max(high, 32);
-    lanes_group_max(low, 32);
-    const uint64_t some = lanes_sum(nonzero), others = lanes_sum(nonfinite);
-    if (!lanes_writer())
-        return;
-    shared_max(&to->high, high[0]);
-    shared_max(&to->low, low[0]);
-    shared_add(&to->nonzero, some);
-    shared_add(&to->nonfinite, others);
-}
 
 /* What is known of the block that a strip lies in. */
 FPEMU_FN core_extremes32 gpu_run_extremes(const gpu_blocks_call *j, uint64_t strip)
@@ -327,88 +234,6 @@ FPEMU_FN int gpu_run_scale(const gpu_blocks_job32 *j, const core_block32 *block,
     *down = zero ? (divided ? CARRIER_INF : 0) : core_bits32(scale->down);
     return (zero || scale->kind == (divided ? CORE_SCALE_DIVIDE : CORE_SCALE_MULTIPLY)) &&
            core_bits32((block->max * scale->s) * scale->d) < CARRIER_INF;
-}
-
-/* A number of a 16-bit type as gpu_widen has it, by the device's own conversion; a NaN stays one. */
-FPEMU_FN uint32_t gpu_run_widen(int type, uint64_t word)
-{
-#ifdef __CUDA_ARCH__
-    float x;
-    if (type == GPU_F16) {
-        asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((uint16_t)word));
-        return core_bits32(x);
-    }
-#endif
-    return gpu_widen(type, word);
-}
-
-/* Four values of each strip of a step, from place i on. type: that of the array; quads: it is aligned. */
-FPEMU_FN void gpu_run_load_as(const void *x, int type, int quads, uint64_t i, uint32_t u[GPU_RUN_STRIPS][4])
-{
-    const uint32_t size = type == GPU_F32 ? 4 : 2;
-    UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++)
-    {
-        uint64_t element[4];
-        if (quads)
-            gpu_load_quad(x, size, i + 128 * h, element);
-        else
-            UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_load_code(x, size, i + 128 * h + k);
-        UNROLLED for (unsigned k = 0; k < 4; k++) u[h][k] =
-            type == GPU_F32 ? (uint32_t)element[k] : gpu_run_widen(type, element[k]);
-    }
-}
-
-FPEMU_FN void gpu_run_load(const gpu_blocks_call *j, uint64_t i, uint32_t u[GPU_RUN_STRIPS][4])
-{
-    const int quads = j->x_quads, type = j->x_type; /* told apart once, so that no load waits for another */
-    if (type == GPU_F32 && quads)
-        gpu_run_load_as(j->x, GPU_F32, 1, i, u);
-    else if (type == GPU_F32)
-        gpu_run_load_as(j->x, GPU_F32, 0, i, u);
-    else if (type == GPU_BF16 && quads)
-        gpu_run_load_as(j->x, GPU_BF16, 1, i, u);
-    else if (quads)
-        gpu_run_load_as(j->x, GPU_F16, 1, i, u);
-    else
-        gpu_run_load_as(j->x, type, 0, i, u);
-}
-
-/* Four values back; finite: all of them are, and the device's own conversions make of them what gpu_narrow does. */
-FPEMU_FN void gpu_run_store_as(void *y, int type, int finite, uint64_t i, const uint32_t v[4])
-{
-    uint64_t element[4];
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if (type != GPU_F32 && finite) {
-        uint32_t two[2];
-        UNROLLED for (unsigned k = 0; k < 2; k++)
-        {
-            const float low = core_value32(v[2 * k]), high = core_value32(v[2 * k + 1]);
-            if (type == GPU_F16)
-                asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(two[k]) : "f"(high), "f"(low));
-            else
-                asm("cvt.rn.satfinite.bf16x2.f32 %0, %1, %2;" : "=r"(two[k]) : "f"(high), "f"(low));
-        }
-        *(uint2 *)((uint16_t *)y + i) = make_uint2(two[0], two[1]);
-        return;
-    }
-#endif
-    (void)finite;
-    UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = type == GPU_F32 ? v[k] : gpu_narrow(type, v[k]);
-    gpu_store_quad(y, type == GPU_F32 ? 4 : 2, i, element);
-}
-
-FPEMU_FN void gpu_run_store(const gpu_blocks_call *j, int finite, uint64_t i, const uint32_t v[4])
-{
-    if (!j->y_quads) {
-        UNROLLED for (unsigned k = 0; k < 4; k++) gpu_store_code(
-            j->y, j->y_type == GPU_F32 ? 4 : 2, i + k, j->y_type == GPU_F32 ? v[k] : gpu_narrow(j->y_type, v[k]));
-        return;
-    }
-    switch (j->y_type) {
-    case GPU_F32: gpu_run_store_as(j->y, GPU_F32, finite, i, v); break;
-    case GPU_BF16: gpu_run_store_as(j->y, GPU_BF16, finite, i, v); break;
-    default: gpu_run_store_as(j->y, GPU_F16, finite, i, v); break;
-    }
 }
 
 FPEMU_SLOW uint32_t gpu_run_philox(const gpu_random *g, uint64_t index)
@@ -656,128 +481,7 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
     if (counted)
         gpu_lane_flush(lane, job->counts);
 }
-/* Word l of a strip's packed codes, which take 4 b words, as far as they lie in the first n elements. */
-FPEMU_FN uint32_t gpu_run_packed(const unsigned char *from, int aligned, uint32_t b, uint32_t n, uint32_t l)
-{
-    const uint32_t bytes = (n * b + 7) / 8;
-    uint32_t word = 0;
-    if (l >= 4 * b)
-        return 0;
-    if (aligned && n == 128)
-        return (uint32_t)gpu_load_code(from, 4, l);
-    UNROLLED for (uint32_t k = 0; k < 4; k++) if (4 * l + k < bytes) word |= (uint32_t)from[4 * l + k] << (8 * k);
-    return word;
-}
 
-/* A lane's four codes, with any bits above them. word: of every lane. */
-FPEMU_FN uint32_t gpu_run_field(const uint32_t *word, uint32_t b, uint32_t l)
-{
-    const uint32_t bit = 4 * b * l, shift = bit % 32;
-    const uint32_t low = lanes_from(word, bit / 32), high = lanes_from(word, (bit / 32 + 1) & 31u);
-    return low >> shift | (shift ? high << (32 - shift) : 0);
-}
-
-/* How codes become values. */
-enum gpu_run_codes {
-    GPU_RUN_FLOATS, /* core_decode_fast */
-    GPU_RUN_FIXED,  /* core_fixed_quick_value */
-    GPU_RUN_TABLE,
-    GPU_RUN_NO_CODES
-};
-
-FPEMU_FN int gpu_run_codes(const gpu_blocks_job32 *j)
-{
-    const core_coder32 *const c = &j->rule.coder;
-    return j->rule.is_table                ? GPU_RUN_TABLE
-           : c->fast_decode                ? GPU_RUN_FLOATS
-           : core_fixed_codes_quickly32(c) ? GPU_RUN_FIXED
-                                           : GPU_RUN_NO_CODES;
-}
-
-FPEMU_FN uint32_t gpu_run_decoded(const gpu_blocks_job32 *j, const float *values, int codes, float step, uint32_t code)
-{
-    if (codes == GPU_RUN_TABLE)
-        return code < j->rule.table.length ? core_bits32(values[code]) : CARRIER_NAN;
-    return codes == GPU_RUN_FIXED ? core_fixed_quick_value32(&j->rule.coder, step, code)
-                                  : core_decode_fast32(&j->rule.coder, code);
-}
-
-/* A strip of packed bytes by the rules for whatever scale there is. */
-FPEMU_SLOW void gpu_unpack_strip(const gpu_blocks_job32 *j, uint64_t strip)
-{
-    const gpu_blocks_call *const job = &j->call;
-    const uint64_t left = job->walk.total - strip * 128;
-    const uint32_t in_strip = left < 128 ? (uint32_t)left : 128, b = job->element_bits;
-    core_codebook table = j->rule.table;
-    core_block32 block = j->rule.block;
-    table.values = job->table ? job->table : j->table;
-    block.tensor = job->tensor_from_bytes ? gpu_load_tensor_scales(job->bytes) : job->tensor;
-    FOR_LANES(l)
-    NOT_UNROLLED for (uint32_t k = 0; k < 4; k++)
-    {
-        const uint64_t i = strip * 128 + 4 * l + k;
-        core_scale32 s;
-        if (4 * l + k >= in_strip)
-            continue;
-        memset(&s, 0, sizeof s);
-        const uint64_t at = job->whole ? 0 : core_walk_quotient(i, job->walk.tile_length);
-        if (j->rule.scaled)
-            core_scale_read32(
-                &block, core_load_bytes(job->bytes + job->scales_offset + at * job->scale_bytes, job->scale_bytes), &s);
-        const uint64_t code = core_load_code(job->bytes + job->elements_offset, b, i) & ((1u << b) - 1);
-        gpu_store_code(job->y, gpu_blocks_size32(j), i,
-                       gpu_blocks_result32(j, core_blocked_read32(&j->rule, &table, &s, block.tensor, code)));
-    }
-}
-
-/* Values of packed bytes, where both are without gaps; codes of at most 8 bits. values: of a table. */
-FPEMU_FN void gpu_unpack_runs(const gpu_blocks_job32 *j, const float *values, int codes, uint32_t warp, uint32_t warps)
-{
-    const gpu_blocks_call *const job = &j->call;
-    const uint32_t steps = (uint32_t)(job->walk.total / (128 * GPU_RUN_STRIPS)), b = job->element_bits;
-    const uint32_t group = job->run < 128 ? job->run / 4 : 32, mask = (1u << b) - 1;
-    const float step_value = codes == GPU_RUN_FIXED ? core_value32(core_power32(j->rule.coder.quantum)) : 0;
-    const unsigned char *const elements = job->bytes + job->elements_offset;
-    const int aligned = (uintptr_t)elements % 4 == 0;
-    core_block32 block = j->rule.block;
-    block.tensor = job->tensor_from_bytes ? gpu_load_tensor_scales(job->bytes) : job->tensor;
-    for (uint32_t step = warp; step < steps; step += warps) {
-        const uint64_t strip = (uint64_t)step * GPU_RUN_STRIPS;
-        uint32_t word[GPU_RUN_STRIPS][LANES], scale[LANES], serves[LANES];
-        float second[LANES];
-        FOR_LANES(l)
-        {
-            core_scale32 s;
-            const uint64_t i = (strip + l % GPU_RUN_STRIPS) * 128 + 4 * (l & ~(group - 1));
-            const uint64_t at = job->whole ? 0 : core_walk_quotient(i, job->walk.tile_length);
-            const unsigned char *const from = job->bytes + job->scales_offset + at * job->scale_bytes;
-            const uint64_t code = job->scale_bytes == 1 ? *from : core_load_bytes(from, job->scale_bytes);
-            UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++) OF(word[h], l) =
-                gpu_run_packed(elements + (strip + h) * 16 * b, aligned, b, 128, l);
-            core_scale_read32(&block, code, &s);
-            const int power =
-                s.kind == CORE_SCALE_POWER && s.exponent >= 1 - CARRIER_BIAS && s.exponent <= CARRIER_BIAS;
-            OF(serves, l) = s.kind == CORE_SCALE_MULTIPLY || s.kind == CORE_SCALE_NAN || power;
-            OF(scale, l) = s.kind == CORE_SCALE_NAN ? CARRIER_NAN : power ? core_power32(s.exponent) : core_bits32(s.s);
-            OF(second, l) = s.d;
-        }
-        if (!lanes_all(serves)) {
-            NOT_UNROLLED for (uint32_t h = 0; h < GPU_RUN_STRIPS; h++) gpu_unpack_strip(j, strip + h);
-            continue;
-        }
-        UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++) FOR_LANES(l)
-        {
-            const uint32_t field = gpu_run_field(word[h], b, l), s = lanes_from(scale, (l & ~(group - 1)) + h);
-            const core_scale32 product = {0, core_value32(s), OF(second, l), 0, CORE_SCALE_MULTIPLY, 0, 0};
-            uint32_t y[4];
-            UNROLLED for (unsigned k = 0; k < 4; k++) y[k] =
-                core_block_y32(&product, gpu_run_decoded(j, values, codes, step_value, (field >> k * b) & mask));
-            gpu_run_store(job, 0, (strip + h) * 128 + 4 * l, y);
-        }
-    }
-    for (uint64_t strip = (uint64_t)steps * GPU_RUN_STRIPS + warp; strip * 128 < gpu_run_elements(job); strip += warps)
-        gpu_unpack_strip(j, strip);
-}
 #include "core/carrier_end.h"
 
 #endif /* FPEMU_GPU_BLOCK_RUNS_H */

@@ -14,6 +14,7 @@
 #include "core/dot_fast.h"
 #include "core/walk.h"
 #include "lane.h"
+#include "names.h"
 
 /* Where an operand's numbers lie: steps from one output to the next, along k, from one product to the next; elements.
  */

@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gemm.inc.h - tiles of products by the forms of core/dot_fast.h, for one carrier; read twice by gemm.h. A thread has
  * four by four outputs, so that a number it reads serves four of them. */
-#define gpu_mac_tile CARRIER(gpu_mac_tile)
-#define gpu_mac_sums CARRIER(gpu_mac_sums)
-#define gpu_mac_begin CARRIER(gpu_mac_begin)
-#define gpu_mac_end CARRIER(gpu_mac_end)
-#define gpu_mac_fill CARRIER(gpu_mac_fill)
-#define gpu_mac_join CARRIER(gpu_mac_join)
-#define gpu_mac_step CARRIER(gpu_mac_step)
-#define gpu_mac_slab CARRIER(gpu_mac_slab)
-#define gpu_mac_long CARRIER(gpu_mac_long)
-#define gpu_mac_one CARRIER(gpu_mac_one)
-#define gpu_macs CARRIER(gpu_macs)
-#define gpu_macs_of CARRIER(gpu_macs_of)
 
 /* Products of a slab. */
 #define GPU_DEEP (1024 / CARRIER_BITS)

@@ -6,8 +6,10 @@
 
 #include "fpemu_cuda.h"
 #include "arith.h"
-#include "gemm.h"
 #include "block_runs.h"
+#include "gemm.h"
+#include "measure_runs.h"
+#include "unpack_runs.h"
 
 #ifdef __cplusplus
 extern "C" {

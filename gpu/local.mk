@@ -14,11 +14,14 @@ GPU_BODIES = \
 	gpu/lane.h \
 	gpu/launch.cuh \
 	gpu/launch.h \
+	gpu/measure_runs.h \
 	gpu/names.h \
 	gpu/quantize.h \
 	gpu/quantize.inc.h \
 	gpu/range.h \
+	gpu/runs.h \
 	gpu/stats.h \
+	gpu/unpack_runs.h \
 	gpu/warp.h
 GPU_CALLS = \
 	gpu/arith.c \

@@ -133,22 +133,6 @@ typedef struct gpu_strips {
     uint64_t first, count;
 } gpu_strips;
 
-#define gpu_affine_grid CARRIER(gpu_affine_grid)
-#define gpu_add_up CARRIER(gpu_add_up)
-#define gpu_byte_codes CARRIER(gpu_byte_codes)
-#define gpu_case_of CARRIER(gpu_case_of)
-#define gpu_case_of_decode CARRIER(gpu_case_of_decode)
-#define gpu_count_four CARRIER(gpu_count_four)
-#define gpu_count_past CARRIER(gpu_count_past)
-#define gpu_converts CARRIER(gpu_converts)
-#define gpu_encode CARRIER(gpu_encode)
-#define gpu_give_four CARRIER(gpu_give_four)
-#define gpu_is_over CARRIER(gpu_is_over)
-#define gpu_prepare CARRIER(gpu_prepare)
-#define gpu_round_again CARRIER(gpu_round_again)
-#define gpu_short_form CARRIER(gpu_short_form)
-#define gpu_prepare_decode CARRIER(gpu_prepare_decode)
-
 /* Groups of four neighbours (quads) begin at places that are `phase` modulo 4; GPU_NO_QUADS: nowhere. */
 FPEMU_FN gpu_strips gpu_strips_of(uint64_t from, uint64_t to, uint64_t phase)
 {

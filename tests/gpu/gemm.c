@@ -21,19 +21,19 @@ static unsigned long failures, comparisons;
 static double a[MOST], b[MOST], c[MOST], want[MOST], got[MOST], scales[2][MOST];
 static unsigned char stats_room[1 << 20];
 
-/* Numbers of ordinary size, exact in binary32, some zero; if odd, some large, small or special. */
-static void fill(double *x, int wide, int odd)
+/* Numbers of up to some `size`, a power of two, exact in binary32, some zero; if odd, some large, small or special. */
+static void fill(double *x, double size, int wide, int odd)
 {
     float *const narrow = (float *)(void *)x;
     for (size_t i = 0; i < MOST; i++) {
         const uint64_t r = next();
-        double v = (double)((int64_t)(r >> 20) % 4096 - 2048) / 256;
+        double v = (double)((int64_t)(r >> 20) % 4096 - 2048) / 2048 * size;
         if (r % 5 == 0)
             v *= (double)(1 << (r >> 8) % 12) / 64;
         if (r % 9 == 0)
             v = r & 512 ? 0.0 : -0.0;
         if (wide && r % 4 == 0)
-            v += (double)(r >> 40) / 1e16;
+            v += (double)(r >> 40) / 1e17 * size;
         if (odd && r % 17 == 0)
             v *= (double)(UINT64_C(1) << (r >> 10) % 56) / (double)(UINT64_C(1) << 40);
         if (odd && r % 301 == 0)
@@ -122,9 +122,10 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
         s.stride_b = next() % 2 ? 70 * 70 : 0;
         s.stride_c = 70 * 70;
     }
-    fill(a, wide, next() % 4 == 0);
-    fill(b, wide, next() % 4 == 0);
-    fill(c, wide, 0);
+    const int small = next() % 4 == 0; /* products and c are at the small end of binary16 */
+    fill(a, small ? 0x1p-7 : 8, wide, next() % 4 == 0);
+    fill(b, small ? 0x1p-7 : 8, wide, next() % 4 == 0);
+    fill(c, small ? 0x1p-13 : 8, wide, 0);
     memcpy(want, c, sizeof c);
     void *const d_a = device_memory(0, sizeof a), *const d_b = device_memory(1, sizeof b);
     void *const d_c = device_memory(3, sizeof c);
@@ -153,8 +154,8 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
     const int scaled = what == 0 && spec.sum.chunk && next() % 2;
     void *const d_scales[2] = {device_memory(5, sizeof a), device_memory(6, sizeof b)};
     if (scaled) {
-        fill(scales[0], wide, next() % 4 == 0);
-        fill(scales[1], wide, next() % 4 == 0);
+        fill(scales[0], 8, wide, next() % 4 == 0);
+        fill(scales[1], 8, wide, next() % 4 == 0);
         for (int i = 0; wide && i < MOST; i++) /* binary32 numbers */
             scales[0][i] = (double)(float)scales[0][i], scales[1][i] = (double)(float)scales[1][i];
         to_device(d_scales[0], scales[0], sizeof a);

@@ -3,12 +3,14 @@
  * on this processor or run on a device, as quantize.c.
  *
  *   blocks.txt       what every blocked format makes of a tensor, and its bytes
- *   hash_words.txt   random words, by two numbers between which a word lets stochastic rounding go up */
+ *   hash_words.txt   random words, by two numbers between which a word lets stochastic rounding go up
+ *   tensor_cores.txt what matrix instructions gave */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../vectors/tensor_answers.h"
 #include "memory.h"
 
 enum { MOST = 1024 };
@@ -138,11 +140,59 @@ static void check_words(void)
     expect(count == 6, "words", "hash_words.txt", count);
 }
 
+/* Of as many outputs as take a tile and more. */
+static void check_tensor_cores(void)
+{
+    enum { SIDE = 17 };
+    static float a[SIDE * TENSOR_BYTES], b[SIDE * TENSOR_BYTES], c[SIDE * SIDE], got[SIDE * SIDE];
+    FILE *const file = open_vectors("tensor_cores.txt");
+    tensor_answer t = {0};
+    unsigned long count = 0;
+    int found;
+    while (file && (found = tensor_next(file, &t)) != 0) {
+        const char *const model = tensor_instructions[t.instruction % TENSOR_INSTRUCTIONS].model;
+        fpemu_gemm_spec spec;
+        fpemu_gemm_shape s;
+        memset(&s, 0, sizeof s);
+        s.m = s.n = SIDE;
+        s.k = t.n;
+        s.transpose_b = 1;
+        if (found < 0 || fpemu_gemm_parse(model, &spec, NULL)) {
+            expect(0, "line", "tensor_cores.txt", t.line);
+            continue;
+        }
+        spec.start_from_c = 1;
+        for (unsigned i = 0; i < SIDE; i++) {
+            memcpy(a + i * t.n, t.a, t.n * sizeof *a);
+            memcpy(b + i * t.n, t.b, t.n * sizeof *b);
+        }
+        for (unsigned i = 0; i < SIDE * SIDE; i++)
+            c[i] = t.c;
+        const uint64_t room = fpemu_cuda_gemm_scratch_size(&spec, &s, 32);
+        float *const d_a = device_memory(0, 4 * MOST), *const d_b = device_memory(1, 4 * MOST);
+        float *const d_c = device_memory(2, 4 * MOST);
+        to_device(d_a, a, sizeof a);
+        to_device(d_b, b, sizeof b);
+        to_device(d_c, c, sizeof c);
+        expect(fpemu_cuda_gemm_f32(&spec, &s, 1, d_a, d_b, 1, d_c, room ? device_memory(3, (size_t)room) : NULL, NULL,
+                                   NULL) == FPEMU_CUDA_OK,
+               "gemm", model, t.line);
+        from_device(got, d_c, sizeof got);
+        for (unsigned i = 0; i < SIDE * SIDE; i++)
+            expect(tensor_same((double)got[i], (double)t.d), "a line of tensor_cores.txt by", model, t.line);
+        count++;
+    }
+    if (file)
+        (void)fclose(file);
+    expect(count > 600, "answers", "tensor_cores.txt", count);
+}
+
 int main(void)
 {
     device_begin();
     check_blocks();
     check_words();
+    check_tensor_cores();
     printf("known answers: %lu compared, %lu differ\n", comparisons, failures);
     return failures != 0;
 }
