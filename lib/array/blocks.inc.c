@@ -363,6 +363,19 @@ static void block_large_extremes(const block_job *j, const core_place *p, int pa
     }
 }
 
+/* Adds n elements whose extremes, of the finite ones, are *e. */
+static void block_range_join(size_t n, const block_extremes *e, fpemu_range *r)
+{
+    const double amax = (double)core_value((uintw)e->amax), max = (double)core_value((uintw)e->high);
+    const double min = 0 - (double)core_value((uintw)e->low);
+    r->count += n;
+    r->nonzero += n - e->zeros - e->nonfinite;
+    r->nonfinite += e->nonfinite;
+    r->amax = amax > r->amax ? amax : r->amax;
+    r->max = max > r->max ? max : r->max;
+    r->min = min < r->min ? min : r->min;
+}
+
 /* Adds n elements in a row to a range; only_amax: the largest magnitude and what is not finite will do. */
 static void block_range_add(const kernels *k, int logarithms, int only_amax, size_t n, const realw *x, fpemu_range *r)
 {
@@ -377,21 +390,38 @@ static void block_range_add(const kernels *k, int logarithms, int only_amax, siz
             continue;
         }
         const block_extremes e = block_extremes_of(k, m, x + i);
-        const uint64_t nonzero = m - e.zeros - e.nonfinite;
-        if (logarithms && nonzero) {
+        if (logarithms && m > e.zeros + e.nonfinite) {
             int64_t sum, largest;
             k->loopsw->logarithms(m, x + i, &sum, &largest);
             add_logarithms(r, sum, largest);
         }
-        const double amax = (double)core_value((uintw)e.amax), max = (double)core_value((uintw)e.high);
-        const double min = 0 - (double)core_value((uintw)e.low);
-        r->count += m;
-        r->nonzero += nonzero;
-        r->nonfinite += e.nonfinite;
-        r->amax = amax > r->amax ? amax : r->amax;
-        r->max = max > r->max ? max : r->max;
-        r->min = min < r->min ? min : r->min;
+        block_range_join(m, &e, r);
     }
+}
+
+/* The same of n words from place `at` on, without logarithms; 0, and nothing is added: some are not finite. */
+static int block_range_add_words(const block_job *j, int only_amax, int64_t at, size_t n, fpemu_range *r)
+{
+#if CARRIER_BITS == 32
+    if (only_amax && block_measures_words(j, n)) {
+        uintw amax;
+        block_runs_amax(j, at, n, 1, NULL, &amax);
+        const double a = (double)core_value(amax);
+        if (amax < CARRIER_INF)
+            r->amax = a > r->amax ? a : r->amax;
+        return amax < CARRIER_INF;
+    }
+    if (j->words_x) {
+        block_extremes e;
+        j->k->extremes16[j->carrier == FPEMU_CARRIER_BF16](n, j->words_x + at, &e);
+        if (e.nonfinite == 0)
+            block_range_join(n, &e, r);
+        return e.nonfinite == 0;
+    }
+#else
+    (void)j, (void)only_amax, (void)at, (void)n, (void)r;
+#endif
+    return 0;
 }
 
 /* Measures part k of a tensor, which is the one block at *place. */
@@ -406,12 +436,7 @@ static void block_measure_part(const block_job *j, int logarithms, int only_amax
             const int64_t first = s.x + (int64_t)i * s.x_step;
             const int copied = s.x_step != 1 || !block_in_place(j);
             const uint64_t left = s.n - i, n = copied && left > WORDS_TILE ? WORDS_TILE : left;
-            uintw amax = CARRIER_INF;
-            if (only_amax && s.x_step == 1 && block_measures_words(j, (size_t)n))
-                block_runs_amax(j, first, (size_t)n, 1, NULL, &amax);
-            if (amax < CARRIER_INF) {
-                const double a = (double)core_value(amax);
-                own->amax = a > own->amax ? a : own->amax;
+            if (s.x_step == 1 && !logarithms && block_range_add_words(j, only_amax, first, (size_t)n, own)) {
                 i += n;
                 continue;
             }

@@ -63,6 +63,8 @@
 #define block_pow2_round CARRIER(block_pow2_round)
 #define block_saturated CARRIER(block_saturated)
 #define block_range_add CARRIER(block_range_add)
+#define block_range_add_words CARRIER(block_range_add_words)
+#define block_range_join CARRIER(block_range_join)
 #define block_reader CARRIER(block_reader)
 #define block_run_all CARRIER(block_run_all)
 #define block_run_table CARRIER(block_run_table)

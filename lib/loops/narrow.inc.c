@@ -43,6 +43,42 @@ static inline __m256 stop_f16_vector(__m256 v)
         memcpy(y + e, &v, sizeof v);                                                                                   \
     }
 
+/* As loop_extremes, of at most 65535 words of a type whose infinity is this; magnitudes are the type's bits. */
+FPEMU_FN void narrow_extremes(uint16_t infinity, size_t n, const uint16_t *x, block_extremes *e)
+{
+    uint16_t amax = 0, high = 0, low = 0, zeros = 0, nonfinite = 0;
+#pragma omp simd reduction(max : amax, high, low) reduction(+ : zeros, nonfinite)
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t u = x[i], a = (uint16_t)(u & 0x7fff), up = u == a ? a : 0, down = u == a ? 0 : a;
+        amax = a > amax ? a : amax;
+        high = up > high ? up : high;
+        low = down > low ? down : low;
+        zeros = (uint16_t)(zeros + (a == 0));
+        nonfinite = (uint16_t)(nonfinite + (a >= infinity));
+    }
+    e->amax = amax;
+    e->high = high;
+    e->low = low;
+    e->zeros = zeros;
+    e->nonfinite = nonfinite;
+}
+
+static void extremes_f16(size_t n, const uint16_t *x, block_extremes *e)
+{
+    narrow_extremes(0x7c00, n, x, e);
+    e->amax = core_from_f16((uint16_t)e->amax);
+    e->high = core_from_f16((uint16_t)e->high);
+    e->low = core_from_f16((uint16_t)e->low);
+}
+
+static void extremes_bf16(size_t n, const uint16_t *x, block_extremes *e)
+{
+    narrow_extremes(0x7f80, n, x, e);
+    e->amax = core_from_bf16((uint16_t)e->amax);
+    e->high = core_from_bf16((uint16_t)e->high);
+    e->low = core_from_bf16((uint16_t)e->low);
+}
+
 static void widen_f16(size_t n, const uint16_t *x, float *y)
 {
     size_t i = 0;

@@ -496,6 +496,7 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
                   [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},                                            \
         .affine32 = {MODES(affine_wide, AFFINE_WIDE)}, .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,       \
         .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
+        .extremes16 = {extremes_f16, extremes_bf16},                                                                   \
         .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .round_words = WORDS_TABLE,                          \
         .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .encode16 = ENCODE_WORDS,                     \
         .runs_amax16 = WORDS_AMAX, .pow2_rows16 = WORDS_POW2, .pow2_drawn16 = WORDS_POW2_DRAWN,                        \

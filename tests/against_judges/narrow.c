@@ -532,6 +532,32 @@ static void measured(const struct type *t)
     lh_check(t->measure(&f, WORDS - 1000, x + 1000, &r) == FPEMU_OK && r.count == WORDS && r.nonzero == finite - 2 &&
                  r.nonfinite == WORDS - finite && r.amax == value_of(t, t->most) && r.max == r.amax && r.min == -r.amax,
              "%s: all measured", t->name);
+    uint64_t state = 7;
+    for (unsigned k = 0; k < 2000; k++) { /* a few words, most of them finite */
+        const size_t n = lh_next(&state) % 300, special = lh_next(&state) % 8 ? n : lh_next(&state) % 300;
+        const uint64_t one_sign = lh_next(&state) % 3, zeros = lh_next(&state) % 4;
+        fpemu_range want = {0};
+        for (size_t i = 0; i < n; i++) {
+            uint16_t w = (uint16_t)(lh_next(&state) % t->infinity);
+            w = lh_next(&state) % 4 < zeros ? 0 : w;
+            w = (uint16_t)(w | (one_sign == 0 ? 0 : one_sign == 1 ? 0x8000 : lh_next(&state) & 0x8000));
+            x[i] = i == special ? (uint16_t)(t->infinity + lh_next(&state) % 3) : w;
+            const double v = value_of(t, x[i]);
+            want.count++;
+            want.nonfinite += isfinite(v) ? 0 : 1;
+            if (!isfinite(v))
+                continue;
+            want.nonzero += v != 0;
+            want.amax = fmax(want.amax, fabs(v));
+            want.max = fmax(want.max, v);
+            want.min = fmin(want.min, v);
+        }
+        memset(&r, 0, sizeof r);
+        lh_check(t->measure(&f, n, x, &r) == FPEMU_OK && r.count == want.count && r.nonzero == want.nonzero &&
+                     r.nonfinite == want.nonfinite && r.amax == want.amax && r.max == want.max && r.min == want.min,
+                 "%s: %zu words measured: %a to %a, %" PRIu64 " not zero, not %a to %a, %" PRIu64, t->name, n, r.min,
+                 r.max, r.nonzero, want.min, want.max, want.nonzero);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------ operations */
