@@ -94,7 +94,7 @@ check_PROGRAMS += $(SIMULATED_TESTS)
 TESTS += $(SIMULATED_TESTS)
 noinst_LTLIBRARIES += gpu/libsimulated.la
 gpu_libsimulated_la_SOURCES = $(GPU_CALLS) gpu/simulate.c lib/format/environment.c tests/gpu/memory_host.c
-gpu_libsimulated_la_CPPFLAGS = $(GPU_CPPFLAGS) -DFPEMU_FEW_INLINED
+gpu_libsimulated_la_CPPFLAGS = $(GPU_CPPFLAGS) -DFPEMU_FEW_INLINED=1
 tests_gpu_quantize_simulated_SOURCES = tests/gpu/quantize.c
 tests_gpu_quantize_simulated_CPPFLAGS = $(GPU_CPPFLAGS)
 tests_gpu_quantize_simulated_LDADD = gpu/libsimulated.la lib/libfpemu.la

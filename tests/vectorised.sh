@@ -27,7 +27,7 @@ examine() {
                    name ~ /^mac_(none|full_range|ends|inf|sat|inside)_/ ||
                    name ~ /^(fill_hash|stochastic_[a-z_]*_[012]|hash_source|philox_words|philox_source)/ ||
                    name ~ /^words_([rs][a-z]*_|count_|largest_error_|by_rule|specials)/ ||
-                   name ~ /^(largest$|largest_error|exact_|odd_second_|widen$|round_b?f16_|narrow_b?f16$)/ ||
+                   name ~ /^(largest$|largest_error|extremes_b?f16$|exact_|odd_second_|widen$|round_b?f16_|narrow_b?f16$)/ ||
                    (vector == "zmm" && name ~ /^odd_/))
         }
         function close_function() {
@@ -54,8 +54,9 @@ else
         [ -e "$object" ] || continue
         found=1
         case $object in *_v3.o) vector=ymm ;; *) vector=zmm ;; esac
-        defects=$defects${defects:+
-}$(examine "$object" "$vector")
+        seen=$(examine "$object" "$vector")
+        defects=$defects${defects:+${seen:+
+}}$seen
     done
     if [ $found = 0 ]; then
         grep -q '^#define FPEMU_HAVE_V3 1' config.h && { echo "vectorised.sh: the objects of x86-64-v3 are not where they were"; exit 1; }
@@ -63,10 +64,12 @@ else
         exit 77
     fi
 fi
-# gcc 11 leaves some loops without, most of them for AVX2: slower, with the same results.
+# gcc 11 leaves some twenty loops without, most of them for AVX2: slower, with the same results.
 version=$(${CC:-cc} -dumpfullversion 2>/dev/null)
-if [ -n "$defects" ] && [ "${version%%.*}" -lt 12 ] 2>/dev/null && ! ${CC:-cc} --version | grep -q clang; then
-    echo "vectorised.sh: gcc $version leaves $(printf '%s\n' "$defects" | wc -l) loops without vectors"
+count=$(printf '%s\n' "$defects" | grep -c .)
+if [ "$count" -gt 0 ] && [ "$count" -le 30 ] && [ "${version%%.*}" -lt 12 ] 2>/dev/null &&
+    ! ${CC:-cc} --version | grep -q clang && ! printf '%s\n' "$defects" | grep -q ' only '; then
+    echo "vectorised.sh: gcc $version leaves $count loops without vectors"
     exit 77
 fi
 [ -z "$defects" ] || { printf '%s\n' "$defects"; exit 1; }

@@ -399,7 +399,8 @@ static void block_range_add(const kernels *k, int logarithms, int only_amax, siz
     }
 }
 
-/* The same of n words from place `at` on, without logarithms; 0, and nothing is added: some are not finite. */
+/* The same of at most 65535 words from place `at` on, without logarithms. 0, and nothing is added: there are no words,
+ * or some are not finite. */
 static int block_range_add_words(const block_job *j, int only_amax, int64_t at, size_t n, fpemu_range *r)
 {
 #if CARRIER_BITS == 32

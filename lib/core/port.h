@@ -15,11 +15,14 @@
 #error "the error sums of libfpemu are binary64: on 32-bit x86 compile with -msse2 -mfpmath=sse"
 #endif
 
-/* Element rules are inlined into every loop, so that a constant mode costs nothing inside it. With FPEMU_FEW_INLINED the
- * compiler chooses: that takes it a twentieth of the time where speed does not matter. */
+/* Element rules are inlined into every loop, so that a constant mode costs nothing inside it. With FPEMU_FEW_INLINED 1
+ * the compiler chooses: it needs far less time then, and makes slower code. */
+#ifndef FPEMU_FEW_INLINED
+#define FPEMU_FEW_INLINED 0
+#endif
 #if defined(__CUDACC__)
 #define FPEMU_FN static __host__ __device__ __forceinline__
-#elif defined(__GNUC__) && !defined(FPEMU_FEW_INLINED)
+#elif defined(__GNUC__) && !FPEMU_FEW_INLINED
 #define FPEMU_FN static inline __attribute__((always_inline, unused))
 #else
 #define FPEMU_FN static inline

@@ -152,9 +152,9 @@ typedef struct kernels {
     /* binary16 (0) and bfloat16 (1) words to binary32, and back to nearest: core/narrow.h */
     void (*widen16[2])(size_t n, const uint16_t *x, float *y);
     void (*narrow16[2])(size_t n, const float *x, uint16_t *y);
+    void (*exact16[2])(size_t n, const float *x, uint16_t *y); /* the same where every x is a number of the type */
     /* as extremes of loops32, of at most 65535 words */
     void (*extremes16[2])(size_t n, const uint16_t *x, block_extremes *e);
-    void (*exact16[2])(size_t n, const float *x, uint16_t *y); /* the same where every x is a number of the type */
     /* as encode_nearest, codes of words of either type, in 4, 8 or 16 bits each, of 4 an even number; 0 where the loop
      * does not do that. May be NULL */
     int (*encode16)(const core_direct32 *d, int bfloat, size_t bits, size_t n, const uint16_t *x, void *codes);

@@ -136,6 +136,8 @@ static const struct made {
     {"int(6,scale=3)", "fp32", FPEMU_SCALING_RECIPROCAL, 0, FPEMU_BLOCK_ROW, 0, 0},
     {"table(nf4)", "e8m0", FPEMU_SCALING_FLOOR, 0, FPEMU_BLOCK_RUN, 0, 4},
     {"table(dynamic8)", NULL, FPEMU_SCALING_CEIL, 12, FPEMU_BLOCK_RUN, 0, 4},
+    {"fp32", "e8m0", FPEMU_SCALING_ABSMAX, 0, FPEMU_BLOCK_RUN, 0, 4}, /* quotients pass the carrier's end */
+    {"bf16", "e8m0", FPEMU_SCALING_ABSMAX, 0, FPEMU_BLOCK_RUN, 0, 4},
 };
 
 /* A caller's table: without zero, gaps of every size, ends far apart. */
@@ -221,8 +223,8 @@ int case_range(const block_case *c, fpemu_range *whole)
     if (kind == 0)
         return 1;
     whole->count = whole->nonzero = 2;
-    whole->amax = ldexp(1 + (double)below(&state, 64) / 64,
-                        kind == 1 ? (below(&state, 2) ? most : -most) : (int)below(&state, 255) - 127);
+    const int exponent = kind == 1 ? (below(&state, 2) ? most : -most) : (int)below(&state, 255) - 127;
+    whole->amax = ldexp(1 + (double)below(&state, 64) / 64, exponent);
     least = whole->amax / (double)(1 + below(&state, 5));
     whole->max = below(&state, 2) ? whole->amax : least;
     whole->min = whole->max < whole->amax ? -whole->amax : -least;

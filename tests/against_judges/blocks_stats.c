@@ -38,6 +38,34 @@ static void randomised(void)
     case_free(&c);
 }
 
+/* S2FP8, of which the judge knows no logarithms: with the range of another tensor, of 2^-1000 alone, alpha is 1, and
+ * 2^1000 comes to be 2^2015, past binary64 and past every element. */
+static void squeezed_past_the_end(void)
+{
+    enum { N = 3000 };
+    static double x[N], y[N];
+    const double small = 0x1p-1000;
+    for (int i = 0; i < N; i++)
+        x[i] = i % 2 ? 0x1p1000 : -0x1p1000;
+    for (int k = 0; k < 2 * FPEMU_MODE_COUNT; k++) {
+        fpemu_format f;
+        fpemu_range whole;
+        fpemu_stats stats;
+        fpemu_rounding r = fpemu_rounding_nearest();
+        fpemu_shape s = fpemu_shape_vector(k % 3 ? N : 5);
+        memset(&whole, 0, sizeof whole);
+        memset(&stats, 0, sizeof stats);
+        r.mode = (uint8_t)(k / 2);
+        s.whole = &whole;
+        lh_check(fpemu_format_parse(k % 2 ? "s2fp8" : "s2fp8(e4m3fn)", &f, NULL) == FPEMU_OK &&
+                     fpemu_measure_f64(&f, 1, &small, &whole) == FPEMU_OK &&
+                     fpemu_quantize_tensor_f64(&f, &r, &s, x, y, &stats) == FPEMU_OK &&
+                     stats.clipped == s.length && stats.overflow == s.length && stats.invalid == 0,
+                 "s2fp8 of mode %d: %" PRIu64 " clipped, %" PRIu64 " overflow, %" PRIu64 " invalid of %" PRIu64, k / 2,
+                 stats.clipped, stats.overflow, stats.invalid, s.length);
+    }
+}
+
 /* Blocks longer than a piece of a sum, and sums that overflow. */
 static void long_blocks(void)
 {
@@ -113,6 +141,7 @@ int main(int argc, char **argv)
 {
     case_options(argc, argv, &rounds, &first_seed);
     randomised();
+    squeezed_past_the_end();
     long_blocks();
     merging();
     return lh_report("blocks_stats");

@@ -21,7 +21,8 @@ static unsigned long failures, comparisons;
 static double a[MOST], b[MOST], c[MOST], want[MOST], got[MOST], scales[2][MOST];
 static unsigned char stats_room[1 << 20];
 
-/* Numbers of up to some `size`, a power of two, exact in binary32, some zero; if odd, some large, small or special. */
+/* Numbers below `size`, a power of two, some up to 32 times as large, exact in binary32, some zero; if odd, some large,
+ * small or special. */
 static void fill(double *x, double size, int wide, int odd)
 {
     float *const narrow = (float *)(void *)x;

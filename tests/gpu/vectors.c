@@ -150,7 +150,7 @@ static void check_tensor_cores(void)
     unsigned long count = 0;
     int found;
     while (file && (found = tensor_next(file, &t)) != 0) {
-        const char *const model = tensor_instructions[t.instruction % TENSOR_INSTRUCTIONS].model;
+        const char *const model = found > 0 ? tensor_instructions[t.instruction].model : "";
         fpemu_gemm_spec spec;
         fpemu_gemm_shape s;
         memset(&s, 0, sizeof s);
