@@ -59,8 +59,8 @@ static void squeezed_past_the_end(void)
         s.whole = &whole;
         lh_check(fpemu_format_parse(k % 2 ? "s2fp8" : "s2fp8(e4m3fn)", &f, NULL) == FPEMU_OK &&
                      fpemu_measure_f64(&f, 1, &small, &whole) == FPEMU_OK &&
-                     fpemu_quantize_tensor_f64(&f, &r, &s, x, y, &stats) == FPEMU_OK &&
-                     stats.clipped == s.length && stats.overflow == s.length && stats.invalid == 0,
+                     fpemu_quantize_tensor_f64(&f, &r, &s, x, y, &stats) == FPEMU_OK && stats.clipped == s.length &&
+                     stats.overflow == s.length && stats.invalid == 0,
                  "s2fp8 of mode %d: %" PRIu64 " clipped, %" PRIu64 " overflow, %" PRIu64 " invalid of %" PRIu64, k / 2,
                  stats.clipped, stats.overflow, stats.invalid, s.length);
     }
