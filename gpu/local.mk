@@ -136,6 +136,7 @@ tests_gpu_gemm_device_LDADD = $(DEVICE_LDADD)
 tests_gpu_vectors_device_SOURCES = tests/gpu/vectors.c tests/gpu/memory_device.c
 tests_gpu_vectors_device_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_gpu_vectors_device_LDADD = $(DEVICE_LDADD)
+tests_gpu_streams_SOURCES = tests/gpu/streams.c tests/gpu/stream_tasks.c tests/gpu/stream_tasks.h
 tests_gpu_streams_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_gpu_streams_LDADD = $(DEVICE_LDADD)
 tests_gpu_large_CPPFLAGS = $(GPU_CPPFLAGS) $(CUDA_CPPFLAGS)
