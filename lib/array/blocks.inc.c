@@ -1191,8 +1191,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
             if (whole) {
                 j->whole.amax = (uintw)core_saturated_bits(whole->amax);
                 j->whole.high = (uintw)core_saturated_bits(whole->max);
-                j->whole.low = (uintw)core_saturated_bits(-whole->min);
-                j->whole.low = j->whole.low << 1 >> 1;
+                j->whole.low = (uintw)core_saturated_bits(0 - whole->min); /* never -0 */
                 j->whole.nonfinite = whole->nonfinite > 0;
                 j->whole.other = whole != &range;
             }

@@ -19,7 +19,8 @@ static const char *const specs[] = {
     "nvfp4",
     "msfp12",
     "msfp16",
-    "nf4", "q8_0",
+    "nf4",
+    "q8_0",
     "mx(e2m1,block=4)",
     "mx(e2m1,block=4,rule=ceil)",
     "mx(e2m1,block=4,rule=even)",
@@ -215,19 +216,22 @@ int case_range(const block_case *c, fpemu_range *whole)
     const int of_tensor = c->f.scaling == FPEMU_SCALING_NVFP4 || c->f.scaling == FPEMU_SCALING_NVFP4_AO;
     const int most = c->carrier == 32 ? 127 : 1023;
     uint64_t state = c->seed + 17;
-    const uint64_t kind = (lh_next(&state), below(&state, 4));
+    const uint64_t kind = (lh_next(&state), below(&state, 5)), sign = below(&state, 4);
     double least;
     memset(whole, 0, sizeof *whole);
     if (!c->f.scaling || c->f.scaling == FPEMU_SCALING_S2FP8 || (c->f.block != FPEMU_BLOCK_TENSOR && !of_tensor))
         return 0;
+    whole->nonfinite = below(&state, 4) == 0;
+    whole->count = whole->nonfinite;
     if (kind == 0)
         return 1;
-    whole->count = whole->nonzero = 2;
+    whole->nonzero = 1 + (sign > 1);
+    whole->count += whole->nonzero;
     const int exponent = kind == 1 ? (below(&state, 2) ? most : -most) : (int)below(&state, 255) - 127;
     whole->amax = ldexp(1 + (double)below(&state, 64) / 64, exponent);
-    least = whole->amax / (double)(1 + below(&state, 5));
-    whole->max = below(&state, 2) ? whole->amax : least;
-    whole->min = whole->max < whole->amax ? -whole->amax : -least;
+    least = sign > 1 ? whole->amax / (double)(1 + below(&state, 5)) : 0;
+    whole->max = sign % 2 ? whole->amax : least;
+    whole->min = whole->max < whole->amax ? -whole->amax : 0 - least;
     return 1;
 }
 

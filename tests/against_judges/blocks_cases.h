@@ -27,8 +27,8 @@ typedef struct block_case {
  * with what it should be. */
 fpemu_shape case_shape(uint64_t *state);
 /* A range for shape.whole by `seed`, as delayed scaling tells that of earlier tensors: of nothing, or of numbers so much
- * smaller or larger that what is rounded lies past the carrier's end, or below its least. 0: no scale of the format, or
- * none that the judge knows, is made of it. */
+ * smaller or larger that what is rounded lies past the carrier's end, or below its least; some of one sign only, some
+ * with a NaN. 0: no scale of the format, or none that the judge knows, is made of it. */
 int case_range(const block_case *c, fpemu_range *whole);
 /* Fills c->x (allocated; c->n set) with values for the format, the shape and the carrier, by `seed`. */
 void case_fill(block_case *c);
