@@ -140,7 +140,7 @@ typedef struct block_job {
     uint16_t *words_y;
 #endif
     int carrier;
-    size_t size;  /* of a code */
+    size_t size; /* of a code */
     core_block_compat compat;
     uint32_t want;
     int *nan_seen; /* set where policy `error` is broken; else NULL */
@@ -158,9 +158,9 @@ typedef struct block_job {
     core_direct direct;
     uint8_t scales_at_once; /* codes of scales by `scale_direct` */
     core_direct scale_direct;
-    uint8_t scales_only;  /* no element is rounded */
-    uint8_t squeezed;     /* by the steps of S2FP8 */
-    uint8_t gives;        /* values go to y */
+    uint8_t scales_only; /* no element is rounded */
+    uint8_t squeezed;    /* by the steps of S2FP8 */
+    uint8_t gives;       /* values go to y */
     /* of a table; or of magnitudes, if squeezed: of the ends of bands in binary64 */
     core_search searches[CARRIER_BITS == 32 ? 1 : 2];
 } block_job;
@@ -948,8 +948,8 @@ static APART uint64_t block_run_few_table(const block_job *j, uint64_t first, ui
     const core_codebook table = {fpemu_table_values(f), f->codebook_length, FPEMU_MODE_RNE, 32, 0, 0};
     const uint64_t most = f->codebook_length > 16 ? BLOCK_FEW_ELEMENTS : BLOCK_TILE;
     if (f->codebook_length > j->k->block_few_most || core_needs_range(f) || end - first > FEW_BLOCKS ||
-        j->walk.total > most || !j->walk.array || call->rounding->mode != FPEMU_MODE_RNE ||
-        call->rounding->compat || j->counted || call->sink || call->compact || !block_in_place(j))
+        j->walk.total > most || !j->walk.array || call->rounding->mode != FPEMU_MODE_RNE || call->rounding->compat ||
+        j->counted || call->sink || call->compact || !block_in_place(j))
         return 0;
     for (uint64_t b = first; b < end; b++) {
         const uint64_t at = b * j->walk.n[3];
@@ -1208,7 +1208,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     if (call->sink && !j->element.is_table)
         core_coder_make(&j->coder, f, &rounding);
     if (core_nan_policy(f, &rounding) == FPEMU_NAN_ERROR && !f->has_nan)
-        j->nan_seen = &nan_seen;
+        j->nan_seen = &nan_seen; /* cppcheck-suppress autoVariables ; nobody looks at *j after this call */
     j->codes = (uint8_t)block_can_code(j);
     if (j->codes) {
         j->at_once = !j->element.is_table && core_direct_make(&j->direct, &j->element.plan, &j->coder);

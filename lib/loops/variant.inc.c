@@ -451,7 +451,8 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
 
 #include "dot.inc.c"
 
-#define AFFINE_WIDE(rule, mode) [mode] = loop_round_##rule##_##mode##32,
+#define AFFINE_WIDE(rule, mode) [mode] = AFFINE_WIDE_32(loop_round_##rule##_##mode),
+#define AFFINE_WIDE_32(name) name##32
 
 #define MAC_SUMS(form, product)                                                                                        \
     [form] = {[MAC_FULL_RANGE] = mac_##product##_full_range,                                                           \
@@ -496,15 +497,15 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
                   [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},                                            \
         .affine32 = {MODES(affine_wide, AFFINE_WIDE)}, .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,       \
         .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
-        .extremes16 = {extremes_f16, extremes_bf16},                                                                   \
-        .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)}, .round_words = WORDS_TABLE,                          \
-        .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS, .encode16 = ENCODE_WORDS,                     \
-        .runs_amax16 = WORDS_AMAX, .pow2_rows16 = WORDS_POW2, .pow2_drawn16 = WORDS_POW2_DRAWN,                        \
-        .scaled16 = WORDS_SCALED, .codebook16 = CODEBOOK_WORDS, .codebook_runs16 = CODEBOOK_WORDS_RUNS,                \
-        .codebook_random16 = CODEBOOK_RANDOM_WORDS, .codebook_random_runs16 = CODEBOOK_RANDOM_WORDS_RUNS,              \
-        .operate16 = WORDS_OPERATE, .pack32 = pack, .pack_few = PACK_FEW, .block_few = BLOCK_FEW,                      \
-        .block_few_most = BLOCK_FEW_MOST, .unpack32 = UNPACK_TABLE(unpack_8), .unpack_words = UNPACK_GIVES_WORDS,      \
-        .decode_words = words_of, .unpack_make = unpack_make, .fma_odd = fma_odd, .round_nearest = round_nearest,      \
+        .extremes16 = {extremes_f16, extremes_bf16}, .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)},         \
+        .round_words = WORDS_TABLE, .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS,                   \
+        .encode16 = ENCODE_WORDS, .runs_amax16 = WORDS_AMAX, .pow2_rows16 = WORDS_POW2,                                \
+        .pow2_drawn16 = WORDS_POW2_DRAWN, .scaled16 = WORDS_SCALED, .codebook16 = CODEBOOK_WORDS,                      \
+        .codebook_runs16 = CODEBOOK_WORDS_RUNS, .codebook_random16 = CODEBOOK_RANDOM_WORDS,                            \
+        .codebook_random_runs16 = CODEBOOK_RANDOM_WORDS_RUNS, .operate16 = WORDS_OPERATE, .pack32 = pack,              \
+        .pack_few = PACK_FEW, .block_few = BLOCK_FEW, .block_few_most = BLOCK_FEW_MOST,                                \
+        .unpack32 = UNPACK_TABLE(unpack_8), .unpack_words = UNPACK_GIVES_WORDS, .decode_words = words_of,              \
+        .unpack_make = unpack_make, .fma_odd = fma_odd, .round_nearest = round_nearest,                                \
         .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,                                              \
         .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \
                   MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},                                                     \

@@ -52,9 +52,9 @@ void leftovers_note(const char *path)
     leftovers_let(&before);
     if (!good) {
         unlink(path);
-        cli_fail("out of memory"); /* cppcheck-suppress memleak ; `noted` has what grew */
+        cli_fail("out of memory");
     }
-}
+} /* cppcheck-suppress memleak ; `noted` has what grew */
 
 void leftovers_forget(const char *path)
 {
