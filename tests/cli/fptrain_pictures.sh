@@ -149,6 +149,21 @@ except AssertionError as error:
     if "made without libjpeg" not in str(error):
         raise
 
+# JPEG in many scans of a few bytes, and one whose coefficients would not have room
+def segment(marker, body):
+    return bytes([255, marker]) + struct.pack(">H", len(body) + 2) + body
+def scans(side, components, count, more=b""):
+    """The first coefficient of all components, then bits of the others: each code is 0 and says that none is there."""
+    file = b"\xff\xd8" + segment(0xdb, b"\0" + bytes(range(8, 72))) + more
+    file += segment(0xc2, struct.pack(">BHHB", 8, side, side, components) +
+                    b"".join(bytes([i + 1, 0x11, 0]) for i in range(components)))
+    file += b"".join(segment(0xc4, bytes([table, 1] + 15 * [0] + [0])) for table in (0, 16))
+    first = segment(0xda, bytes([components]) + b"".join(bytes([i + 1, 0]) for i in range(components)) + bytes(3))
+    bits = [segment(0xda, bytes([1, c + 1, 0, k, k, (bit + 1) % 14 << 4 | bit])) + b"\x7f"
+            for c in range(components) for k in range(1, 64) for bit in range(13, -1, -1)]
+    return file + first + b"\x1f" + b"".join(bits[:count - 1]) + b"\xff\xd9"
+padding = 5 * segment(0xfe, bytes(65533))
+
 # Defects
 good = png(8, 8, 2, 8)
 def bad(name, data, file="1.png"):
@@ -166,10 +181,16 @@ def huge(width, height):
     return good[:16] + header + struct.pack(">I", zlib.crc32(b"IHDR" + header)) + good[33:]
 bad("huge", huge(16384, 16384))
 bad("huger", huge(1 << 30, 4))
+bad("scans", scans(8, 1, 101), "1.jpg")
+bad("most-scans", scans(8, 3, 1 + 3 * 63 * 14), "1.jpg")
+bad("coefficients", scans(16384, 3, 2, padding), "1.jpg")
+bad("pixels", scans(16384, 1, 2, padding[:131074]), "1.jpg")
+for file in "a/1.jpg", "a/2.jpg", "b/1.jpg", "b/2.jpg":
+    put("scans/" + file, scans(8, 3, 100))
 for kind in b"sPLT", b"tEXt", b"iCCP", b"eXIf", b"sCAL", b"hIST", b"noNe":  # of which hardly a byte is there
     bad("said-" + kind.decode(), good[:33] + b"\x7f\xff\xff\xf0" + kind + b"some")
 for path in sorted(os.listdir(".")):  # what they say is not reserved, and then cleared
-    if path.startswith("bad-said"):
+    if path.startswith("bad-said") or path == "bad-coefficients":
         subprocess.run([os.environ["FPTRAIN"], "data", path], capture_output=True)
 most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 assert most < 1 << 30, "%d bytes in memory" % most
@@ -202,6 +223,11 @@ fails_data 'bad-above/1.png: a picture outside of the folders of classes' bad-ab
 fails_data 'bad-class/test/c: a class that those for training do not have' bad-class
 if [ -e jpeg-is-read ]; then
     fails_data 'bad-jpeg/a/1.jpg: damaged JPEG data' bad-jpeg
+    fails_data 'bad-scans/a/1.jpg: a JPEG picture in more than 100 scans' bad-scans
+    fails_data 'bad-most-scans/a/1.jpg: a JPEG picture in more than 100 scans' bad-most-scans
+    fails_data '16384 x 16384 pixels of a JPEG picture in several scans take 2415919104 bytes' bad-coefficients
+    fails_data '16384 x 16384 pixels do not come out of 131' bad-pixels
+    "$FPTRAIN" data scans --set data.test_share=0.5 >out 2>&1 || failed "100 scans: $(cat out)"
 else
     fails_data 'which this build does not read' bad-jpeg
 fi

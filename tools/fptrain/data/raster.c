@@ -14,14 +14,23 @@
 #include <jpeglib.h>
 #endif
 
-enum { LARGEST_SIDE = 16384 };
+enum {
+    LARGEST_SIDE = 16384,
+    /* Pixels out of a byte: deflate makes 1032 bytes of it, with a bit a pixel; in JPEG every block of 8 x 8 takes a
+     * bit, which is 512, and 910 where the components have samples of different shapes. */
+    PNG_PIXELS = 8 * 1032,
+    JPEG_PIXELS = 1024,
+    /* A scan of a JPEG file goes through the whole picture, of however few bytes it is. Files as they are written have
+     * some ten; more than this browsers do not read either. */
+    JPEG_SCANS = 100
+};
 
-/* No more than `ratio` bytes come out of one: of deflate 1032, of JPEG with an empty code for every block some 1024. */
-static bool prepare(raster *r, size_t width, size_t height, int channels, size_t length, size_t ratio, trouble *why)
+/* No more than `most` pixels come out of a byte. */
+static bool prepare(raster *r, size_t width, size_t height, int channels, size_t length, size_t most, trouble *why)
 {
     if (width == 0 || height == 0 || width > LARGEST_SIDE || height > LARGEST_SIDE)
         return fail(why, "%zu x %zu pixels; at most %d x %d can be", width, height, LARGEST_SIDE, LARGEST_SIDE);
-    if (width * height / 8 > length * ratio)
+    if (width * height / most > length)
         return fail(why, "%zu x %zu pixels do not come out of %zu bytes", width, height, length);
     r->width = (int)width;
     r->height = (int)height;
@@ -92,7 +101,7 @@ static bool png_picture(png_state *s)
     png_start(s);
     const size_t width = png_get_image_width(s->png, s->info), height = png_get_image_height(s->png, s->info);
     const size_t channels = png_get_channels(s->png, s->info);
-    if (!prepare(s->r, width, height, (int)channels, s->length, 1032, s->why))
+    if (!prepare(s->r, width, height, (int)channels, s->length, PNG_PIXELS, s->why))
         return false;
     s->rows = need(height, sizeof *s->rows);
     for (size_t y = 0; y < height; y++)
@@ -118,6 +127,7 @@ static bool read_png(raster *r, const uint8_t *bytes, size_t length, trouble *wh
 #if HAVE_JPEG
 typedef struct jpeg_state {
     struct jpeg_error_mgr errors;
+    struct jpeg_progress_mgr progress;
     struct jpeg_decompress_struct jpeg;
     raster *r;
     const uint8_t *bytes;
@@ -142,12 +152,39 @@ static void jpeg_tells(j_common_ptr jpeg, int level)
         jpeg_fails(jpeg);
 }
 
+/* Called for every row of blocks that is read: of all scans before the first row of pixels. */
+static void jpeg_goes_on(j_common_ptr jpeg)
+{
+    jpeg_state *s = jpeg->client_data;
+    if (s->jpeg.input_scan_number <= JPEG_SCANS)
+        return;
+    fail(s->why, "a JPEG picture in more than %d scans", JPEG_SCANS);
+    longjmp(s->out, 1);
+}
+
+/* A picture in several scans is in memory as coefficients, beside the pixels: both have the room of the largest picture
+ * in one scan. */
+static bool check_coefficients(jpeg_state *s)
+{
+    const struct jpeg_decompress_struct *j = &s->jpeg;
+    const uint64_t most = (uint64_t)3 * LARGEST_SIDE * LARGEST_SIDE;
+    uint64_t size = (uint64_t)j->image_width * j->image_height * (j->num_components == 1 ? 1 : 3);
+    for (int i = 0; i < j->num_components; i++) {
+        const jpeg_component_info *c = &j->comp_info[i];
+        size += (uint64_t)c->width_in_blocks * c->height_in_blocks * sizeof(JBLOCK);
+    }
+    return !jpeg_has_multiple_scans(&s->jpeg) || size <= most ||
+           fail(s->why, "%u x %u pixels of a JPEG picture in several scans take %llu bytes, at most %llu can be",
+                j->image_width, j->image_height, (unsigned long long)size, (unsigned long long)most);
+}
+
 static bool jpeg_picture(jpeg_state *s)
 {
     struct jpeg_decompress_struct *j = &s->jpeg;
     if (setjmp(s->out))
         return false;
     jpeg_create_decompress(j);
+    j->progress = &s->progress;
     jpeg_mem_src(j, s->bytes, (unsigned long)s->length);
     jpeg_read_header(j, TRUE);
     if (j->jpeg_color_space != JCS_GRAYSCALE && j->jpeg_color_space != JCS_YCbCr && j->jpeg_color_space != JCS_RGB)
@@ -155,7 +192,9 @@ static bool jpeg_picture(jpeg_state *s)
     const int channels = j->jpeg_color_space == JCS_GRAYSCALE ? 1 : 3;
     j->out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     j->dct_method = JDCT_ISLOW; /* whole numbers: the same everywhere */
-    if (!prepare(s->r, j->image_width, j->image_height, channels, s->length, 1024, s->why))
+    if (!prepare(s->r, j->image_width, j->image_height, channels, s->length, JPEG_PIXELS, s->why))
+        return false;
+    if (!check_coefficients(s))
         return false;
     jpeg_start_decompress(j);
     while (j->output_scanline < j->output_height) {
@@ -173,6 +212,7 @@ static bool read_jpeg(raster *r, const uint8_t *bytes, size_t length, trouble *w
     s.jpeg.err = jpeg_std_error(&s.errors);
     s.errors.error_exit = jpeg_fails;
     s.errors.emit_message = jpeg_tells;
+    s.progress.progress_monitor = jpeg_goes_on;
     s.jpeg.client_data = &s;
     const bool good = jpeg_picture(&s);
     jpeg_destroy_decompress(&s.jpeg);
@@ -271,8 +311,8 @@ void raster_resize(raster *r, int to_side)
 
 raster_kind raster_kind_of(const char *name)
 {
-    static const char *const others[] = {".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm", ".jp2", ".avif",
-                                         ".heic"};
+    static const char *const others[] = {".gif", ".bmp", ".webp", ".tif",  ".tiff",
+                                         ".ppm", ".pgm", ".jp2",  ".avif", ".heic"};
     const char *end = strrchr(name, '.');
     if (!end)
         return RASTER_NONE;
