@@ -7,8 +7,8 @@
 # From the environment, as OSS-Fuzz sets it: CC, CFLAGS with sanitizers and coverage; CXX, CXXFLAGS and
 # LIB_FUZZING_ENGINE, which link; OUT, and WORK for objects. Besides: JOBS compilers at a time; STATIC=1 links the
 # libraries of the packages into the programs; PORTABLE=1 leaves the other instruction sets out, for records of
-# coverage. Needs the libraries of the programs with their headers; the fuzzer finds more where these are built with
-# CFLAGS too (PKG_CONFIG_PATH says where those are).
+# coverage. Needs the libraries of the programs with their headers, libjpeg where JPEG is to be read; the fuzzer finds
+# more where these are built with CFLAGS too (PKG_CONFIG_PATH says where those are).
 # shellcheck disable=SC2086,SC2046 # flags are words
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -140,6 +140,10 @@ for program in model trainer; do
     if [ $program = trainer ]; then
         packages="inih jansson liblzma libpng libzip zlib" kinds=("${trainer[@]}") files=("${trainer_files[@]}")
         entries="trainer log"
+        if pkg-config --exists libjpeg; then # as configure decides it
+            packages+=" libjpeg"
+            flags+=(-DHAVE_JPEG=1)
+        fi
     fi
     wanted=$(printf '%s\n' "$@" | grep -Fx "$(printf '%s\n' "${kinds[@]}")" || :)
     [ -n "$wanted" ] || continue

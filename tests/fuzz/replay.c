@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* replay.c - takes the files of tests/fuzz/corpus through the readers, as libFuzzer would, with any compiler.
  *
- *   replay                   every file of the corpus: good-... has to be read, bad-... to be refused
+ *   replay                   every file of the corpus: good-... has to be read, bad-... to be refused; without libjpeg
+ *                            pictures that it would read are passed over
  *   replay KIND FILE...      these files
  */
 #include "../../tools/common/system.h"
@@ -43,6 +44,9 @@ static int replay_directory(const char *kind, const char *directory)
         }
         snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
         const int good = replay(kind, path);
+        if (!good && strstr(reader_reason, "made without libjpeg") != NULL) {
+            continue;
+        }
         if (strncmp(entry->d_name, good ? "bad-" : "good-", good ? 4 : 5) == 0) {
             printf("%s: %s%s\n", path, good ? "read, but it is bad" : "refused, but it is good: ", reader_reason);
             defects++;

@@ -150,6 +150,56 @@ put("picture", "bad-said", png(4, 2, 0, 8, b"\0abcd\1efgh")[:33] + b"\x73\x73\x7
 put("picture", "bad-zero", png(0, 1, 0, 8, b"\0"))
 put("picture", "bad-kind", b"GIF89a")
 
+
+def segment(marker, body):
+    return bytes([255, marker]) + struct.pack(">H", len(body) + 2) + body
+
+
+def coded(bits):
+    bits += "1" * (-len(bits) % 8)
+    return int(bits, 2).to_bytes(len(bits) // 8, "big").replace(b"\xff", b"\xff\0")
+
+
+def jpeg(kind, width, height, sampling, scans, extra=b""):
+    """Scans are (components, first and last coefficient, high and low bit, bits). Codes of the first coefficient: 0 no
+    change, 10 and 4 bits of one; of the others: 0 the end of the block, 10 and a bit: +-1, 110 and a bit: after 2."""
+    frame = b"".join(bytes([i + 1, s, 0]) for i, s in enumerate(sampling))
+    file = b"\xff\xd8" + segment(0xDB, b"\0" + bytes(range(8, 72)))
+    file += segment(kind, struct.pack(">BHHB", 8, height, width, len(sampling)) + frame)
+    file += segment(0xC4, b"\0" + bytes([1, 1] + 14 * [0]) + b"\0\4")
+    file += segment(0xC4, b"\x10" + bytes([1, 1, 1] + 13 * [0]) + b"\0\1\x21") + extra
+    for components, first, last, bit, bits in scans:
+        selected = b"".join(bytes([c, 0]) for c in components)
+        file += segment(0xDA, bytes([len(components)]) + selected + bytes([first, last, bit]))
+        file += b"".join(bytes([255, 0xD0 + (k - 1) % 8]) * (k > 0) + coded(b) for k, b in enumerate(bits.split("R")))
+    return file + b"\xff\xd9"
+
+
+def many(count):
+    """Scans of a picture of one block: the first coefficient, then every bit of each of the others."""
+    rest = [([1], k, k, (bit + 1) % 10 << 4 | bit, "0") for k in range(1, 64) for bit in range(9, -1, -1)]
+    return jpeg(0xC2, 8, 8, [0x11], [([1], 0, 0, 0, "101000")] + rest[:count - 1])
+
+
+block, flat = "101100" + "101" + "1100" + "0", "00"
+whole = ([1], 0, 63, 0, block + flat + block + flat)
+put("picture", "good-jpeg-grey", jpeg(0xC0, 11, 9, [0x11], [whole]))
+put("picture", "good-jpeg-colours", jpeg(0xC0, 17, 5, [0x22, 0x11, 0x11],
+                                         [([1, 2, 3], 0, 63, 0, (4 * block + block + flat) + 6 * flat)]))
+put("picture", "good-jpeg-restarts", jpeg(0xC1, 11, 9, [0x11], [([1], 0, 63, 0, block + "R" + flat + "R00R" + block)],
+                                          segment(0xDD, b"\0\1")))
+put("picture", "good-jpeg-scans", jpeg(0xC0, 8, 8, [0x11, 0x11, 0x11], [([c], 0, 63, 0, block) for c in (1, 2, 3)]))
+put("picture", "good-jpeg-progressive", jpeg(0xC2, 9, 8, [0x21, 0x11, 0x11], [
+    ([1, 2, 3], 0, 0, 1, "101100" + "0" + "101001" + "0"), ([1], 1, 5, 2, "1010" + "0"), ([2], 1, 63, 1, "11000"),
+    ([3], 1, 63, 1, "0"), ([1], 6, 63, 2, "00"), ([1], 1, 63, 0x21, "0" + "1" + "0"), ([1, 2, 3], 0, 0, 0x10, "1010"),
+    ([2], 1, 63, 0x10, "01"), ([3], 1, 63, 0x10, "0"), ([1], 1, 63, 0x10, "0" + "1" + "0")]))
+put("picture", "good-jpeg-many", many(100))
+put("picture", "bad-jpeg-many", many(101))
+put("picture", "bad-jpeg-cut", jpeg(0xC0, 11, 9, [0x11], [whole])[:-4])
+put("picture", "bad-jpeg-four", jpeg(0xC0, 8, 8, 4 * [0x11], [([1, 2, 3, 4], 0, 63, 0, 4 * block)]))
+put("picture", "bad-jpeg-huge", jpeg(0xC2, 16384, 16384, [0x11], [([1], 0, 0, 0, "0")]))
+put("picture", "jpeg-arithmetic", jpeg(0xC9, 11, 9, [0x11], [whole]))  # not every libjpeg has it
+
 put("settings", "good-none", b"")
 put("settings", "good-all", b"""[model]
 name = resnet20
