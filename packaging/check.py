@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reads the recipes for distributions and compares them with the project: every version is that of configure.ac, every
 option is one of `configure --help`, every node of symbol versions stands in Debian's list, every installed file belongs
-to a Debian package, every kind of fuzz target has inputs.
+to a Debian package, every kind of fuzz target has inputs, every dictionary a kind, and the files for OSS-Fuzz have the
+licence that it asks for.
 usage: check.py TOP-OF-SOURCE CONFIGURE-HELP LIST-OF-INSTALLED-FILES"""
 
 import ast
@@ -53,6 +54,10 @@ for node in nodes:
 fuzzed = subprocess.run([top / "tests/fuzz/build.sh", "--kinds"], capture_output=True, text=True, check=True)
 folders = {path.name for path in (top / "tests/fuzz/corpus").iterdir()}
 check(set(fuzzed.stdout.split()) == folders, f"oss-fuzz: kinds {fuzzed.stdout.strip()}, and inputs for {folders}")
+for dictionary in (top / "tests/fuzz").glob("*.dict"):
+    check(dictionary.stem in folders, f"tests/fuzz/{dictionary.name}: no such kind")
+for name in ["Dockerfile", "build.sh"]:
+    check("http://www.apache.org/licenses/LICENSE-2.0" in read(f"oss-fuzz/{name}"), f"oss-fuzz/{name}: no licence")
 
 patterns = [line.split()[0] for path in sorted((recipes / "debian").glob("*.install"))
             for line in path.read_text().splitlines()]
