@@ -115,7 +115,6 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/plans/assignment.c \
 	tools/fpemu/plans/assignment.h \
 	tools/fpemu/plans/plan.c \
-	tools/fpemu/plans/plan.h \
 	tools/fpemu/reports/choice.c \
 	tools/fpemu/reports/choice.h \
 	tools/fpemu/reports/comparison.c \
@@ -168,7 +167,7 @@ tools_fpemu_fpemu_LDFLAGS = $(TOOL_LINK_FLAGS)
 tools_fpemu_fpemu_CFLAGS = $(TOOL_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS) $(CBLAS_CFLAGS)
 tools_fpemu_fpemu_LDADD = tools/libmodel.la tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS) $(CBLAS_LIBS) $(DL_LIBS)
 
-# The readers of files of tensors, which do not end the program: the tests link them too.
+# The readers of files of tensors and of plans, which do not end the program: the tests link them too.
 if TOOLS
 noinst_LTLIBRARIES += tools/libmodel.la
 endif
@@ -198,7 +197,9 @@ tools_libmodel_la_SOURCES = \
 	tools/fpemu/files/shards.c \
 	tools/fpemu/files/shards.h \
 	tools/fpemu/files/stored.c \
-	tools/fpemu/files/stored.h
+	tools/fpemu/files/stored.h \
+	tools/fpemu/plans/plan.h \
+	tools/fpemu/plans/plan_reader.c
 tools_libmodel_la_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
 tools_libmodel_la_CFLAGS = $(TOOL_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 

@@ -130,6 +130,8 @@ plan '{"name":"layers.0.weight","format":"e5m2","shape":8}' && refused 'not a li
 plan '{"name":"layers.0.weight","format":"keep"}' && refused 'every tensor would stay'
 plan "$good" ',"more":1' && refused "unknown key 'more'"
 plan "$good" ',"axis":1.5' && refused 'the axis is no whole number'
+plan "$good" ',"axis":65' && refused 'the axis is no whole number'
+plan "$good" ',"axis":-9223372036854775808' && refused 'the axis is no whole number'
 plan '' && refused 'no list of tensors'
 echo '{"fpemu_plan":2,"tensors":['"$good"']}' >plan.json && refused 'version 2; this program reads version 1'
 echo '{"tensors":['"$good"']}' >plan.json && refused 'no plan: it has no whole number fpemu_plan'

@@ -10,9 +10,12 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
+#include "common/trouble.h"
 #include "files/model.h"
 
+enum { PLAN_VERSION = 1 };
 #define PLAN_KEEP "keep" /* in place of a spec: the tensor stays as it is */
 
 typedef struct plan {
@@ -22,13 +25,16 @@ typedef struct plan {
     int axis;
 } plan;
 
-/* Reads and checks it. Ends the program with an error that names the file. */
+/* Reads and checks it. plan_read ends the program with an error that names the file. */
+bool plan_parse(plan *p, FILE *file, const char *path, trouble *why);
 plan plan_read(const char *path);
 void plan_free(plan *p);
 size_t plan_count(const plan *p);
 const char *plan_name(const plan *p, size_t i);
 /* The spec, or PLAN_KEEP. */
 const char *plan_format(const plan *p, size_t i);
+/* Whether the plan has no other shape for tensor i than the model. */
+bool plan_has_shape(const plan *p, size_t i, const tensor *t);
 /* Ends the program where the plan has another shape for tensor i than the model. */
 void plan_check_shape(const plan *p, size_t i, const tensor *t);
 
