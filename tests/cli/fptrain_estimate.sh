@@ -121,6 +121,10 @@ refused() {
 }
 refused '--hardware FILE is needed' --model mlp
 refused 'none.json' --hardware none.json
+# A name drives no terminal
+sed 's/slow/\\u001b[31mslow\\u009b/' machine.json >red.json
+"$FPTRAIN" estimate $tiny --hardware red.json >out 2>&1 || failed 'red.json'
+holds "$(head -n 1 out | cut -d, -f1)" = 'mlp on ?[31mslow??'
 printf '{"name": "x"}\n' >bad.json
 refused 'bad.json: hardware has a name, a bandwidth' --hardware bad.json
 printf '[formats]\nv = e5m2\n' >plain/settings.ini

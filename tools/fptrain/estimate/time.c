@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/shown.h"
+
 static const char *const unit_names[UNITS] = {"fp32", "fp16", "int8"};
 
 int estimate_unit(int bits)
@@ -46,6 +48,7 @@ static bool read_hardware(hardware *h, const json_t *root, const char *path, tro
     if (!name || !read_number(root, "bandwidth", -1, &h->bandwidth) || !json_array_size(rows))
         return fail(why, "%s: hardware has a name, a bandwidth in GB/s and rows of throughputs", path);
     snprintf(h->name, sizeof h->name, "%s", name);
+    shown_controls(h->name);
     h->rows = need(json_array_size(rows), sizeof *h->rows);
     for (size_t i = 0; i < json_array_size(rows); i++, h->count++)
         if (!read_row(json_array_get(rows, i), &h->rows[i]))
@@ -53,18 +56,31 @@ static bool read_hardware(hardware *h, const json_t *root, const char *path, tro
     return true;
 }
 
-bool hardware_read(hardware *h, const char *path, trouble *why)
+/* Takes the root over; NULL where there was an error. */
+static bool take_root(hardware *h, json_t *root, const json_error_t *error, const char *path, trouble *why)
 {
-    json_error_t error;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     memset(h, 0, sizeof *h);
     if (!root)
-        return fail(why, "%s, line %d: %s", path, error.line, error.text);
+        return fail(why, "%s, line %d: %s", path, error->line, error->text);
     const bool good = read_hardware(h, root, path, why);
     json_decref(root);
     if (!good)
         hardware_free(h);
     return good;
+}
+
+bool hardware_read(hardware *h, const char *path, trouble *why)
+{
+    json_error_t error;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    return take_root(h, root, &error, path, why);
+}
+
+bool hardware_parse(hardware *h, const void *bytes, size_t length, const char *path, trouble *why)
+{
+    json_error_t error;
+    json_t *root = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error);
+    return take_root(h, root, &error, path, why);
 }
 
 void hardware_free(hardware *h)

@@ -29,6 +29,8 @@ typedef struct hardware {
 } hardware;
 
 bool hardware_read(hardware *h, const char *path, trouble *why);
+/* What such a file has; its path is for messages. */
+bool hardware_parse(hardware *h, const void *bytes, size_t length, const char *path, trouble *why);
 void hardware_free(hardware *h);
 
 typedef struct step_time {
