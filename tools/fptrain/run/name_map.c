@@ -79,11 +79,13 @@ static bool add_rule(name_map *m, const char *from, const char *end, trouble *wh
         return fail(why, "'%.*s' is not as in PATTERN = REPLACEMENT", (int)(end - from > 100 ? 100 : end - from), from);
     if (m->count == MOST_RULES)
         return fail(why, "more than %d rules", MOST_RULES);
-    name_rule *larger = need((size_t)m->count + 1, sizeof *larger);
-    if (m->count > 0)
-        memcpy(larger, m->rule, (size_t)m->count * sizeof *larger);
-    free(m->rule);
-    m->rule = larger;
+    if ((m->count & (m->count - 1)) == 0) { /* room for twice as many */
+        name_rule *larger = need(2 * (size_t)m->count + 1, sizeof *larger);
+        if (m->count > 0)
+            memcpy(larger, m->rule, (size_t)m->count * sizeof *larger);
+        free(m->rule);
+        m->rule = larger;
+    }
     name_rule *r = &m->rule[m->count++];
     r->pattern = trimmed(from, equals);
     r->replacement = trimmed(equals + 1, end);
@@ -121,24 +123,31 @@ static bool read_lines(name_map *m, const char *text, size_t length, const char 
     return true;
 }
 
-name_map *name_map_read(const char *text, trouble *why)
+name_map *name_map_parse(const void *bytes, size_t length, const char *path, trouble *why)
 {
     name_map *m = need(1, sizeof *m);
-    bool good = true;
-    if (strchr(text, '=')) {
-        good = read_list(m, text, why);
-    } else if (*text) {
-        size_t length = 0;
-        source *s = source_open(text, why);
-        uint8_t *bytes = s ? source_rest(s, LARGEST, &length, why) : NULL;
-        source_close(s);
-        good = bytes && read_lines(m, (const char *)bytes, length, text, why);
-        free(bytes);
-    }
-    if (good)
+    if (read_lines(m, bytes, length, path, why))
         return m;
     name_map_free(m);
     return NULL;
+}
+
+name_map *name_map_read(const char *text, trouble *why)
+{
+    if (!*text || strchr(text, '=')) {
+        name_map *m = need(1, sizeof *m);
+        if (!*text || read_list(m, text, why))
+            return m;
+        name_map_free(m);
+        return NULL;
+    }
+    size_t length = 0;
+    source *s = source_open(text, why);
+    uint8_t *bytes = s ? source_rest(s, LARGEST, &length, why) : NULL;
+    source_close(s);
+    name_map *m = bytes ? name_map_parse(bytes, length, text, why) : NULL;
+    free(bytes);
+    return m;
 }
 
 /* What the stars stand for, as little as will do. The last star is tried at every place, so that a failure after it

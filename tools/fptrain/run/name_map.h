@@ -20,6 +20,8 @@ enum { NAME_MAP_TEXT = 256 }; /* room for a name, with its zero */
 /* Rules with commas between where there is a '=' in the text, else the file of that name: a rule a line; blank lines
  * and what begins with # do not count. Of an empty text a map without rules. NULL and a sentence on failure. */
 name_map *name_map_read(const char *text, trouble *why);
+/* What such a file has; its path is for messages. */
+name_map *name_map_parse(const void *bytes, size_t length, const char *path, trouble *why);
 void name_map_free(name_map *m);
 /* The new name, "" where the tensor is left out; false and a sentence where it has no room. */
 bool name_map_apply(const name_map *m, const char *name, char to[NAME_MAP_TEXT], trouble *why);
