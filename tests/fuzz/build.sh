@@ -12,8 +12,8 @@
 # shellcheck disable=SC2086,SC2046 # flags are words
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-tensors=(npy npz safetensors gguf container index)
-trainer=(idx cifar text utf8 array archive tokens picture settings checkpoint weights network log)
+tensors=(npy npz safetensors gguf container index plan)
+trainer=(idx cifar text utf8 array archive tokens picture settings checkpoint weights network log names hardware)
 [ "${1-}" != --kinds ] || { echo api "${tensors[@]}" "${trainer[@]}"; exit 0; }
 [ $# -gt 0 ] || { sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2; }
 : "${CC:=clang}" "${CFLAGS:=}" "${CXX:=$CC}" "${LIB_FUZZING_ENGINE:?}" "${OUT:?}" "${WORK:?}"
@@ -25,10 +25,11 @@ model_files=("${common[@]/#/common/}")
 for name in container dtype foreign ggml gguf json_header layout members model reader safetensors shards stored; do
     model_files+=("fpemu/files/$name")
 done
+model_files+=(fpemu/plans/plan_reader)
 trainer_files=("${common[@]/#/common/}" common/{atomic_file,followed,near,temporary}
     fptrain/base/{base,checkpoint,csv_field,listing,number,source}
     fptrain/data/{array,arrays,cifar,dataset,digits,idx,pictures,raster,shapes,text,tokens}
-    fptrain/run/{settings,settings_file,shelf} fptrain/engine/{graph,op}
+    fptrain/run/{name_map,settings,settings_file,shelf} fptrain/estimate/time fptrain/engine/{graph,op}
     fptrain/report/{csv,events,log_lines,log_values,run_data,tensorboard})
 for file in "$top"/tools/fptrain/models/*.c "$top"/tools/fptrain/ops/*.c; do
     file=${file#"$top"/tools/}

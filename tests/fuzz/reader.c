@@ -13,6 +13,7 @@
 #include "files/reader.h"
 #include "files/safetensors.h"
 #include "files/shards.h"
+#include "plans/plan.h"
 
 static const struct {
     const char *name;
@@ -22,7 +23,8 @@ static const struct {
              {"safetensors", MODEL_SAFETENSORS},
              {"gguf", MODEL_GGUF},
              {"container", MODEL_CONTAINER},
-             {"index", MODEL_DETECT}};
+             {"index", MODEL_DETECT},
+             {"plan", MODEL_DETECT}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 char reader_reason[256];
@@ -194,8 +196,8 @@ static FILE *as_container(FILE *file, const uint8_t *bytes, size_t length, size_
     return again(file);
 }
 
-/* One file for all runs: the archive library wants a real one. */
-static FILE *as_file(model_kind kind, const uint8_t *bytes, size_t size)
+/* One file for all runs, empty: the archive library wants a real one. */
+static FILE *empty_file(void)
 {
     static FILE *kept;
     if (kept == NULL) {
@@ -204,6 +206,12 @@ static FILE *as_file(model_kind kind, const uint8_t *bytes, size_t size)
     }
     rewind(kept);
     insist(ftruncate(fileno(kept), 0) == 0, "tmpfile");
+    return kept;
+}
+
+static FILE *as_file(model_kind kind, const uint8_t *bytes, size_t size)
+{
+    FILE *kept = empty_file();
     /* A mutated header would hardly ever have the right length or checksum: one that comes alone gets them. */
     if (size >= 2 && bytes[0] == '{' && (bytes[1] == '"' || bytes[1] == '}')) {
         size_t length = size;
@@ -281,6 +289,47 @@ static bool open_index(model *m, const uint8_t *bytes, size_t size)
     return true;
 }
 
+static bool parse(plan *p, const void *bytes, size_t size, trouble *why)
+{
+    FILE *written = empty_file();
+    insist(fwrite(bytes, 1, size, written) == size, "tmpfile");
+    FILE *file = again(written);
+    const bool good = plan_parse(p, file, "file", why);
+    fclose(file);
+    return good;
+}
+
+/* What a plan says of every tensor; printed, it is read again and is the same. */
+static int run_plan(const uint8_t *bytes, size_t size)
+{
+    plan p, printed;
+    trouble why = {""};
+    const bool good = parse(&p, bytes, size, &why);
+    insist(good || why.text[0] != '\0', "refused without a reason");
+    snprintf(reader_reason, sizeof reader_reason, "%.255s", good ? "" : why.text);
+    if (!good) {
+        return 0;
+    }
+    insist(plan_count(&p) > 0 && p.axis >= -64 && p.axis <= 64 && (p.has_axis || p.axis == 0),
+           "no tensors, or an axis");
+    uint64_t extents[] = {2, 3};
+    const tensor none = {.name = "none"}, two = {.name = "two", .dimensions = 2, .extent = extents};
+    char *text = json_dumps(p.root, JSON_INDENT(1));
+    insist(text != NULL, "not printed");
+    insist(parse(&printed, text, strlen(text), &why) && plan_count(&printed) == plan_count(&p), why.text);
+    for (size_t i = 0; i < plan_count(&p); i++) {
+        insist(strlen(plan_format(&p, i)) < 256, "a format too long");
+        insist(strcmp(plan_name(&p, i), plan_name(&printed, i)) == 0, "another name");
+        insist(strcmp(plan_format(&p, i), plan_format(&printed, i)) == 0, "another format");
+        insist(plan_has_shape(&p, i, &two) == plan_has_shape(&printed, i, &two), "another shape");
+        insist(plan_has_shape(&p, i, &none) == plan_has_shape(&printed, i, &none), "another shape");
+    }
+    free(text);
+    plan_free(&printed);
+    plan_free(&p);
+    return 1;
+}
+
 int reader_run(const char *kind, const uint8_t *bytes, size_t size)
 {
     unsigned i = 0;
@@ -288,6 +337,9 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
         i++;
     }
     insist(i < KINDS, "no such kind");
+    if (strcmp(kind, "plan") == 0) {
+        return run_plan(bytes, size);
+    }
     model m;
     bool good = kinds[i].kind == MODEL_DETECT
                     ? open_index(&m, bytes, size)

@@ -234,3 +234,23 @@ put("index", "bad-number", index({"z": 1}))
 put("index", "bad-empty", index({}))
 put("index", "bad-metadata", index(here, metadata=[]))
 put("index", "bad-cut", index(here)[:-1])
+
+
+def plan(tensors, **more):
+    return json.dumps({"fpemu_plan": 1, **more, "tensors": tensors}).encode()
+
+
+entry = {"name": "a", "shape": [2, 3], "format": "mxfp4", "bits": 4.25, "sqnr_db": 18.7}
+put("plan", "good-one", plan([entry], model="in", axis=-1, bits_per_element=4.25, sqnr_db=18.7))
+put("plan", "good-few", plan([entry, {"name": "b", "format": "keep"}, {**entry, "name": "c", "sqnr_db": "inf"}]))
+put("plan", "good-least", plan([{"name": "", "format": ""}], axis=64))
+put("plan", "bad-twice", plan([entry, entry]))
+put("plan", "bad-axis", plan([entry], axis=65))
+put("plan", "bad-least-axis", plan([entry], axis=-2**63))  # has no absolute value
+put("plan", "bad-key", plan([entry], more=1))
+put("plan", "bad-shape", plan([{**entry, "shape": [2, -1]}]))
+put("plan", "bad-format", plan([{**entry, "format": 8}]))
+put("plan", "bad-real", plan([{**entry, "bits": "8"}]))
+put("plan", "bad-none", plan([]))
+put("plan", "bad-version", plan([entry]).replace(b"1", b"2", 1))
+put("plan", "bad-cut", plan([entry])[:-1])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "utf8", "array", "archive", "tokens",
- * "picture", "settings", "checkpoint", "weights", "network", "log". With FUZZ_KIND it is the entry point of libFuzzer
- * for that kind. */
+ * "picture", "settings", "checkpoint", "weights", "network", "log", "names", "hardware". With FUZZ_KIND it is the entry
+ * point of libFuzzer for that kind. */
 #define _POSIX_C_SOURCE 200809L
 #include "log.h"
 #include "reader.h"
@@ -21,8 +21,10 @@
 #include "data/raster.h"
 #include "data/text.h"
 #include "data/tokens.h"
+#include "estimate/time.h"
 #include "models/model.h"
 #include "models/network_text.h"
+#include "run/name_map.h"
 #include "run/settings.h"
 
 char reader_reason[256];
@@ -324,22 +326,76 @@ static bool run_log(const uint8_t *bytes, size_t size)
     return log_run(bytes, size, &why);
 }
 
+static void rename_by(const name_map *m, const char *name)
+{
+    char to[NAME_MAP_TEXT], again[NAME_MAP_TEXT];
+    const bool good = name_map_apply(m, name, to, &why);
+    insist(name_map_apply(m, name, again, NULL) == good && (!good || strcmp(to, again) == 0), "another name next time");
+    insist(!good || strlen(to) < NAME_MAP_TEXT, "a name that has no room");
+}
+
+/* Rules, as a file and, up to a zero, as a list; each is tried with every line as a name, and with some others. */
+static bool run_names(const uint8_t *bytes, size_t size)
+{
+    enum { MOST = 64 };
+    static const char *const names[] = {"", "features.0.weight", "layer1.0.conv1.running_mean", "*",
+                                        "aaaaaaaaaaaaaaab"};
+    trouble list_why;
+    char *text = need(size + 1, 1);
+    memcpy(text, bytes, size);
+    name_map *m = name_map_parse(bytes, size, "file", &why);
+    name_map *list = memchr(text, '=', strlen(text)) ? name_map_read(text, &list_why) : NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (m)
+            rename_by(m, names[i]);
+        if (list)
+            rename_by(list, names[i]);
+    }
+    int lines = 0;
+    for (char *line = text, *next; m && line && lines < MOST; line = next, lines++) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        rename_by(m, line);
+    }
+    const char *idle = m ? name_map_idle(m) : NULL;
+    insist(!idle || *idle, "a rule without a pattern");
+    free(text);
+    name_map_free(list);
+    name_map_free(m);
+    return m != NULL;
+}
+
+/* A table of throughputs, and how long a step of a small network takes by it. */
+static bool run_hardware(const uint8_t *bytes, size_t size)
+{
+    static graph *g;
+    hardware h;
+    if (!g) {
+        g = model_new(&(model_settings){.name = "mlp", .c = 1, .h = 8, .w = 8, .classes = 10, .width = 1}, 1, &why);
+        insist(g != NULL, why.text);
+    }
+    if (!hardware_parse(&h, bytes, size, "file", &why))
+        return false;
+    insist(h.count > 0 && h.bandwidth > 0 && strlen(h.name) < sizeof h.name, "no rows, or no bandwidth");
+    for (const char *c = h.name; *c; c++)
+        insist((unsigned char)*c >= ' ' && *c != 0x7f, "a name that drives a terminal");
+    const step_time t = estimate_step(g, &h, 4);
+    insist(t.macs > 0 && t.elements > 0 && t.rounding >= 0, "a step without work");
+    for (int unit = 0; unit < UNITS; unit++)
+        insist(t.products[unit] >= 0, "a time that is none");
+    hardware_free(&h);
+    return true;
+}
+
 static const struct {
     const char *name;
     bool (*run)(const uint8_t *bytes, size_t size);
-} kinds[] = {{"idx", run_idx},
-             {"cifar", run_cifar},
-             {"text", run_text},
-             {"utf8", run_utf8},
-             {"array", run_array},
-             {"archive", run_archive},
-             {"tokens", run_tokens},
-             {"picture", run_picture},
-             {"settings", run_settings},
-             {"checkpoint", run_checkpoint},
-             {"weights", run_weights},
-             {"network", run_network},
-             {"log", run_log}};
+} kinds[] = {
+    {"idx", run_idx},           {"cifar", run_cifar},           {"text", run_text},        {"utf8", run_utf8},
+    {"array", run_array},       {"archive", run_archive},       {"tokens", run_tokens},    {"picture", run_picture},
+    {"settings", run_settings}, {"checkpoint", run_checkpoint}, {"weights", run_weights},  {"network", run_network},
+    {"log", run_log},           {"names", run_names},           {"hardware", run_hardware}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 const char *reader_kind(unsigned i)

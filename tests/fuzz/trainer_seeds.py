@@ -383,3 +383,35 @@ put("weights", "bad-checkpoint", checkpoint(few)[:-3])
 put("weights", "bad-size", checkpoint([("x", "F16", [2], bytes(2))], checked=False))
 put("weights", "bad-length", struct.pack("<Q", 1 << 63) + b"{}")
 put("weights", "bad-start", b"{}")
+
+put("names", "good-few", b"# names\n\nfeatures.0.* = conv1.*\n*.num_batches =\n")
+put("names", "good-order", b"*.a.*.b = \\2.\\1.x.\\2\n* = *\n")
+put("names", "good-list", b"a.* = b.*\n# , c = d, * = *")
+put("names", "good-stars", b"*a*a*a*a*a*a*a*a*b = \\9*\\1\n# aaaaaaaaaaaaaaaa\n")
+put("names", "good-none", b"")
+put("names", "bad-rule", b"features.0\n")
+put("names", "bad-pattern", b" = b\n")
+put("names", "bad-stars", b"********** = b\n")
+put("names", "bad-more", b"a* = **\n")
+put("names", "bad-which", b"a* = \\2\n")
+put("names", "bad-zero", b"a\0* = b*\n")
+
+speeds = {"fp32": 6700, "fp16": 26900, "int8": 107600}
+shaped = {"m": 64, "n": 4096, "k": 576, **speeds}
+
+
+def hardware(rows, **more):
+    return json.dumps({"name": "one", "bandwidth": 616, "rows": rows, **more}).encode()
+
+
+put("hardware", "good-one", hardware([speeds]))
+put("hardware", "good-rows", hardware([shaped, {**shaped, "m": 1e-300, "n": 1e300}, speeds]))
+put("hardware", "good-small", hardware([{**speeds, "int8": 1e-320}], bandwidth=1e-320))
+put("hardware", "good-name", hardware([speeds], name="\x1b[31m" + 40 * "\u20ac"))
+put("hardware", "bad-none", hardware([]))
+put("hardware", "bad-shape", hardware([{"m": 1, **speeds}]))
+put("hardware", "bad-zero", hardware([{**speeds, "fp16": 0}]))
+put("hardware", "bad-bandwidth", hardware([speeds], bandwidth=-1))
+put("hardware", "bad-name", hardware([speeds], name=1))
+put("hardware", "bad-twice", hardware([speeds])[:-1] + b', "name": "two"}')
+put("hardware", "bad-cut", hardware([speeds])[:-1])
