@@ -20,8 +20,14 @@ says() {
 "$FPEMU" sample weights --size 64 -o in.npy || failed sample
 long=$(printf '%3000s' '' | tr ' ' x)
 control=$(printf '\033]0;title\007\rforged\nline\302\233\377')
+# Bytes within characters that never began, and characters where the middle is taken out
+inside=2$(printf '%3000s' '' | tr ' ' '\231')
+wide=$(printf '%17s' '' | sed 's/ /\xf0\x9f\x98\x80/g')
 most=620
-for text in "$control" "$control$long" "x' $long" "$long $long $long"; do
+for text in "$wide" "x$wide" "xx$wide" "xxx$wide"; do
+    says "$FPEMU" '' info "$text"
+done
+for text in "$control" "$control$long" "$inside" "x' $long" "$long $long $long"; do
     [ "${text#*x x}" = "$text" ] || most=1040 # it is three words
     says "$FPEMU" "see 'fpemu --help'" "$text"
     says "$FPEMU" "see 'fpemu round --help'" round --"$text" e4m3fn 1

@@ -394,6 +394,7 @@ put("names", "bad-pattern", b" = b\n")
 put("names", "bad-stars", b"********** = b\n")
 put("names", "bad-more", b"a* = **\n")
 put("names", "bad-which", b"a* = \\2\n")
+put("names", "bad-inside", b"2" + 15 * b"\x99" + b"2" + 49 * b"\x99" + b" ")  # once wrote past the end of a message
 put("names", "bad-zero", b"a\0* = b*\n")
 
 speeds = {"fp32": 6700, "fp16": 26900, "int8": 107600}

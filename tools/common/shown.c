@@ -60,13 +60,20 @@ static size_t end_of_quoted(const char *line, size_t at)
     return at;
 }
 
-/* No character of several bytes is cut in its middle. */
-static size_t start_of_character(const char *line, size_t at)
+static bool is_inside_character(char c)
 {
-    while (at > 0 && ((unsigned char)line[at] & 0xc0) == 0x80) {
-        at--;
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* No character of several bytes is cut in its middle: its start, or what follows it, is up to three bytes away. Where
+ * neither is there it is no text, which may be cut anywhere. */
+static size_t edge_of_character(const char *line, size_t at, int step)
+{
+    size_t edge = at;
+    for (int i = 0; i < 3 && is_inside_character(line[edge]); i++) {
+        edge = step > 0 ? edge + 1 : edge - 1;
     }
-    return at;
+    return is_inside_character(line[edge]) ? at : edge;
 }
 
 /* Takes the middle out of line[from] to line[to - 1] where that is longer than the width; gives its new end. */
@@ -76,8 +83,8 @@ static size_t cut_middle(char *line, size_t from, size_t to, size_t width)
     if (to - from <= width) {
         return to;
     }
-    const size_t first = start_of_character(line, from + width * 2 / 3);
-    const size_t second = start_of_character(line, to - (width - width * 2 / 3 - strlen(dots)));
+    const size_t first = edge_of_character(line, from + width * 2 / 3, -1);
+    const size_t second = edge_of_character(line, to - (width - width * 2 / 3 - strlen(dots)), 1); /* it never grows */
     memcpy(line + first, dots, strlen(dots)); /* NOLINT(bugprone-not-null-terminated-result): the rest follows */
     memmove(line + first + strlen(dots), line + second, strlen(line + second) + 1);
     return first + strlen(dots) + (to - second);
