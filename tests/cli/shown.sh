@@ -17,6 +17,11 @@ says() {
     fi
 }
 
+# printable FILE WHAT: nothing in it drives a terminal.
+printable() {
+    [ "$(tr -d '\n' <"$1" | tr -d ' -~' | wc -c)" -eq 0 ] || failed "$2 drives the terminal: $(cat -v "$1")"
+}
+
 "$FPEMU" sample weights --size 64 -o in.npy || failed sample
 long=$(printf '%3000s' '' | tr ' ' x)
 control=$(printf '\033]0;title\007\rforged\nline\302\233\377')
@@ -98,5 +103,39 @@ for command in 'info name.safetensors' 'compare name.safetensors e4m3fn' \
     "$FPEMU" $command >out 2>err || failed "$command: $(cat err)"
     grep -q "$(printf 'caf\303\251?\[2J??1m????a??????')" out || failed "$command prints another name: $(cat -v out)"
 done
+
+# JSON says the same name, by escapes alone.
+for command in 'info name.safetensors' 'compare name.safetensors e4m3fn' \
+    'quantize e4m3fn name.safetensors -o out.safetensors' 'pack mxfp4 name.safetensors -o out.fpk' \
+    'info out.fpk' 'unpack out.fpk --list'; do
+    "$FPEMU" $command --json >json 2>err || failed "$command --json: $(cat err)"
+    printable json "$command --json"
+    grep -qF '"caf\u00E9\u001B[2J\u009B1m\u007F\u202Ea\u2066\u2028"' json || failed "$command --json: $(cat -v json)"
+done
+grep -qF "$(printf '\302\233')1m" out.safetensors || failed 'a file has another name than its source'
+
+# What an argument or a file says of itself, in reports.
+"$FPEMU" fuzz e4m3fn --against-program ": $control; cat" --inputs 1 >out 2>err
+printable out fuzz
+if [ -x "${FPTRAIN:-}" ]; then
+    name='a\u001b[31m\u009b\u202eb'
+    printf '{"name":"%s","bandwidth":1,"rows":[{"fp32":1,"fp16":1,"int8":1}]}\n' "$name" >hardware.json
+    "$FPTRAIN" estimate --hardware hardware.json --model mlp --shape 1x3x2 --classes 3 >out 2>err ||
+        failed "estimate: $(cat err)"
+    printable out estimate
+    grep -qF 'mlp on a?[31m?????b, batch' out || failed "estimate: $(cat -v out)"
+    mkdir log
+    printf '{"step":1,"tensors":[{"name":"%s","role":"dv","count":1,"underflow":1}]}\n' "$name" >log/log.jsonl
+    "$FPTRAIN" report log --csv out.csv || failed 'report --csv'
+    grep -qF "$(printf '\302\233')" out.csv || failed 'a name in CSV is not as it was'
+    : >log/settings.ini
+    "$FPTRAIN" report log --tables tables.md || failed 'report --tables'
+    printable tables.md 'report --tables'
+    if script -qec true /dev/null </dev/null >/dev/null 2>&1; then # gives it a terminal
+        script -qec "'$FPTRAIN' report log --csv /dev/stdout" /dev/null </dev/null | tr -d '\r' >out
+        printable out 'report --csv on a terminal'
+        grep -qF 'a?[31m?????b' out || failed "report --csv on a terminal: $(cat -v out)"
+    fi
+fi
 
 finish

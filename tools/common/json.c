@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 json_t *json_of_double(double value)
@@ -68,4 +69,29 @@ char *json_to_text(const json_t *value, size_t flags)
         bare_large_numbers(text);
     }
     return text;
+}
+
+/* jansson leaves one control character. */
+char *json_to_shown(const json_t *value, size_t flags)
+{
+    static const char escape[] = "\\u007F";
+    char *text = json_to_text(value, flags | JSON_ENSURE_ASCII);
+    size_t deletes = 0;
+    for (const char *c = text; c != NULL && *c != '\0'; c++) {
+        deletes += *c == 0x7f;
+    }
+    if (deletes == 0) {
+        return text;
+    }
+    char *shown = malloc(strlen(text) + deletes * (sizeof escape - 2) + 1), *to = shown;
+    for (const char *from = text; shown != NULL && *from != '\0'; from++) {
+        const size_t length = *from == 0x7f ? strlen(escape) : 1;
+        memcpy(to, length == 1 ? from : escape, length);
+        to += length;
+    }
+    if (shown != NULL) {
+        *to = '\0';
+    }
+    free(text);
+    return shown;
 }

@@ -2,7 +2,7 @@
 /* json.h - numbers that JSON, or jansson, has no way to write.
  *
  * An infinity or a NaN is a string: "inf", "-inf", "nan". Whole numbers have all their digits, also above 2^63 - 1, if
- * the text is made by json_to_text.
+ * the text is made by json_to_text or json_to_shown.
  */
 #ifndef COMMON_JSON_H
 #define COMMON_JSON_H
@@ -23,5 +23,7 @@ bool json_to_counts(const json_t *array, uint64_t *counts);
 
 /* json_dumps, for free; NULL when memory runs out. */
 char *json_to_text(const json_t *value, size_t flags);
+/* The same in printable ASCII, the rest as \uXXXX, which reads back to the same: for a terminal. */
+char *json_to_shown(const json_t *value, size_t flags);
 
 #endif

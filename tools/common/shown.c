@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* shown.c - see shown.h */
+#include "common/system.h"
+
 #include "common/shown.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,16 +26,32 @@ static bool is_format_control(uint32_t code)
            (code >= 0x2066 && code <= 0x2069);
 }
 
-void shown_controls(char *text)
+size_t shown_character(const char *text, bool *is_text)
 {
     uint32_t code;
+    const int length = utf8_decode((const unsigned char *)text, strnlen(text, 4), &code);
+    *is_text = length > 0 && code >= 0x20 && (code < 0x7f || code > 0x9f) && !is_format_control(code);
+    return length > 0 ? (size_t)length : 1;
+}
+
+void shown_controls(char *text)
+{
+    bool is_text;
     for (char *c = text; *c != '\0';) {
-        int length = utf8_decode((const unsigned char *)c, strlen(c), &code);
-        const bool is_text = length > 0 && code >= 0x20 && (code < 0x7f || code > 0x9f) && !is_format_control(code);
-        length += length == 0;
+        const size_t length = shown_character(c, &is_text);
         if (!is_text) {
-            memset(c, '?', (size_t)length);
+            memset(c, '?', length);
         }
+        c += length;
+    }
+}
+
+void shown_put(FILE *out, const char *text)
+{
+    bool is_text;
+    for (const char *c = text; *c != '\0';) {
+        const size_t length = shown_character(c, &is_text);
+        fwrite(is_text ? c : "????", 1, length, out);
         c += length;
     }
 }

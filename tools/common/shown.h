@@ -4,7 +4,9 @@
 #define COMMON_SHOWN_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 enum { SHOWN_WIDTH = 60, SHOWN_SIZE = SHOWN_WIDTH + 8 };
 
@@ -15,6 +17,10 @@ void shown_clean(char *line);
 /* Control characters alone become '?', in place, also those of two bytes that some terminals obey, those that turn the
  * order of a line (U+202E and its like), and bytes that are no UTF-8: for names in reports, else left as they are. */
 void shown_controls(char *text);
+/* The same while it is written, of any length. */
+void shown_put(FILE *out, const char *text);
+/* How many bytes the character has that begins here, before the text's end, and whether it stays as it is. */
+size_t shown_character(const char *text, bool *is_text);
 
 /* A message as printf makes it, of any length. Of what stands in quotes in it SHOWN_WIDTH characters stay, of a word
  * such as a path SHOWN_WORD, with "..." in the middle, and all of it is cut so to the size: what comes behind is seen.

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "common/utf8.h"
+#include "common/shown.h"
 
 void svg_begin(FILE *out, const svg_page *page)
 {
@@ -31,15 +31,16 @@ void svg_text(FILE *out, const char *text)
 {
     /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): no character is longer than the text */
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
-        const int length = utf8_length((const char *)c);
+        bool is_text;
+        const size_t length = shown_character((const char *)c, &is_text);
         if (length == 1 && strchr("&<>\"", *c) != NULL) {
             fprintf(out, "&#%d;", *c);
-        } else if (length == 0 || *c < 0x20 || *c == 0x7f || (length == 2 && *c == 0xc2 && c[1] < 0xa0)) {
+        } else if (!is_text) {
             fputc('?', out);
         } else {
-            fwrite(c, 1, (size_t)length, out);
+            fwrite(c, 1, length, out);
         }
-        c += length > 0 ? length : 1;
+        c += length;
     }
 }
 

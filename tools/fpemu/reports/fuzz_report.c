@@ -11,6 +11,7 @@
 #include "cli/error.h"
 #include "cli/number.h"
 #include "cli/spec.h"
+#include "common/shown.h"
 #include "reports/jsonout.h"
 #include "testing/difference.h"
 #include "testing/failure.h"
@@ -116,9 +117,10 @@ void fuzz_report_table(const search *s)
     if (!s->what->converts) {
         printf("%s of %s to ", s->what->name, cli_spec(&s->from, spec));
     }
-    printf("%s, %s, %s: %s\n", cli_spec(&s->format, spec), s->decodes ? "decoding" : s->mode,
-           signature_print(signature, t), s->other.name);
-    printf("inputs:");
+    printf("%s, %s, %s: ", cli_spec(&s->format, spec), s->decodes ? "decoding" : s->mode,
+           signature_print(signature, t));
+    shown_put(stdout, s->other.name);
+    printf("\ninputs:");
     for (int i = 0; i < INPUT_STAGES; i++) {
         if (s->done[i] > 0) {
             printf(" %" PRIu64 " %s", s->done[i], inputs_stage_name((input_stage)i));

@@ -47,7 +47,7 @@ json_t *jsonout_count(uint64_t value)
 /* A failed write is remembered by stdout, which is checked in the end. */
 static void print_and_free(json_t *value, size_t flags)
 {
-    char *text = json_to_text(value, flags);
+    char *text = json_to_shown(value, flags);
     if (text == NULL) {
         cli_fail("out of memory");
     }

@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-/* In quotes where RFC 4180 wants them. What is no UTF-8 would stop a reader: it becomes '?'. */
+/* In quotes where RFC 4180 wants them. What is no UTF-8 would stop a reader: it becomes '?', and on a
+ * terminal so does what drives one. */
 void csv_put_field(FILE *out, const char *text);
 
 #endif

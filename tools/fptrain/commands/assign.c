@@ -12,6 +12,8 @@
 #include "report/assignment_plot.h"
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "common/json.h"
+#include "common/shown.h"
 #include "run/network.h"
 
 static const char help[] =
@@ -160,8 +162,9 @@ static double bits_of(const assignment *a, const assign_settings *s, scheme as)
 static void print_text(const wish *w, const assignment *a)
 {
     const assign_settings *s = &w->assign;
-    printf("%s, width %g, batch %d: %d operators, %d groups, %d tensors, %" PRIu64 " elements\n", w->run.model.name,
-           w->run.model.width, a->batch, graph_ops(a->g), a->groups, a->tensors, a->elements);
+    shown_put(stdout, w->run.model.name);
+    printf(", width %g, batch %d: %d operators, %d groups, %d tensors, %" PRIu64 " elements\n", w->run.model.width,
+           a->batch, graph_ops(a->g), a->groups, a->tensors, a->elements);
     printf("\n%5s  %-24s %14s %9s %9s %8s\n", "group", "from", "elements", "share", "low", "demoted");
     for (int i = 0; i < a->groups; i++) {
         const double size = (double)a->group_elements[i], low = (double)low_elements(a, i);
@@ -215,8 +218,11 @@ static void print_json(const wish *w, const assignment *a)
                                  w->run.model.width, "batch", a->batch, "scheme", scheme_name(s->choice.scheme),
                                  "elements", (json_int_t)a->elements, "low_precision_ratio", assignment_ratio(a),
                                  "bits", assignment_bits(a, s), "groups", groups, "tensors", tensors));
-    json_dumpf(all, stdout, JSON_INDENT(1));
-    putchar('\n');
+    char *text = json_to_shown(all, JSON_INDENT(1));
+    if (!text)
+        die("out of memory");
+    puts(text);
+    free(text);
     json_decref(all);
 }
 

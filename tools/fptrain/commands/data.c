@@ -75,7 +75,8 @@ static wish read_options(int argc, char **argv)
 
 static void print_shape(const dataset *d)
 {
-    printf("%s: ", d->name);
+    shown_put(stdout, d->name);
+    fputs(": ", stdout);
     if (d->text)
         printf("%zu %s for training, %zu for testing, %d classes\n", d->train.count,
                d->symbol ? "characters" : "tokens", d->test.count, d->classes);

@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "common/shown.h"
 #include "estimate/time.h"
 #include "report/estimate_plot.h"
 #include "estimate/memory.h"
@@ -192,7 +193,9 @@ static void print_run(const wish *w, const char *name, const schedule *s, double
                       double steps, estimated_run *to)
 {
     double current = 0, ideal = 0;
-    printf("\n%s\n  epochs:", name);
+    putchar('\n');
+    shown_put(stdout, name);
+    fputs("\n  epochs:", stdout);
     for (int i = 0; i < s->levels; i++) {
         const double products = t->products[estimate_unit(s->bits[i])] * steps * s->epochs[i];
         ideal += products;
@@ -250,8 +253,8 @@ static void print_widths(wish *w)
     if (!network_shape(&w->run, &w->shape, &why) ||
         !memory_largest_widths(&w->run, &w->shape, w->memory, CHOICES, choices, fit, &why))
         die("estimate: %s", why.text);
-    printf("%s in %" PRIu64 " bytes for parameters, gradients, optimiser and their workspace\n", w->run.model.name,
-           w->memory);
+    shown_put(stdout, w->run.model.name);
+    printf(" in %" PRIu64 " bytes for parameters, gradients, optimiser and their workspace\n", w->memory);
     printf("%-9s %-7s %6s %12s %14s %10s %14s\n", "optimiser", "kept", "width", "parameters", "stored, bytes",
            "bits each", "workspace");
     for (int i = 0; i < CHOICES; i++) {
@@ -292,8 +295,10 @@ int command_estimate(int argc, char **argv)
     const int batch = w.run.train.batch;
     const step_time t = estimate_step(g, &w.hardware, batch);
     const double steps = (double)((w.samples + batch - 1) / batch);
-    printf("%s on %s, batch %d: %.4g multiply-adds and %.4g rounded elements a step\n", w.run.model.name,
-           w.hardware.name, batch, t.macs, t.elements);
+    shown_put(stdout, w.run.model.name);
+    fputs(" on ", stdout);
+    shown_put(stdout, w.hardware.name);
+    printf(", batch %d: %.4g multiply-adds and %.4g rounded elements a step\n", batch, t.macs, t.elements);
     printf("%-6s %14s %14s %14s\n", "unit", "products, ms", "rounding, ms", "epoch, s");
     for (int unit = 0; unit < UNITS; unit++) {
         const double rounding = unit == UNIT_FP32 ? 0 : t.rounding;

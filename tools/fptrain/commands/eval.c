@@ -191,7 +191,7 @@ int command_eval(int argc, char **argv)
                           .row = row};
     if (w.json) {
         json_t *json = eval_table_json(&t);
-        char *text = json_to_text(json, JSON_INDENT(2));
+        char *text = json_to_shown(json, JSON_INDENT(2));
         puts(text);
         free(text);
         json_decref(json);

@@ -9,6 +9,7 @@
 
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "common/shown.h"
 #include "models/layers.h"
 #include "numerics/rounder.h"
 #include "run/network.h"
@@ -118,7 +119,8 @@ static void print_network(const settings *s, graph *g)
     for (int i = 0; i < graph_ops(g); i++)
         macs += graph_op(g, i).macs;
     print_value(g, 0, shape);
-    printf("%s: %d operators, %zu parameters, %.4g multiply-adds forward a sample\n\n", s->model.name, graph_ops(g),
+    shown_put(stdout, s->model.name);
+    printf(": %d operators, %zu parameters, %.4g multiply-adds forward a sample\n\n", graph_ops(g),
            graph_param_count(g), macs);
     printf("%-16s %-30s %-16s %11s %13s  %s\n", "operator", "reads", "output", "parameters", "multiply-adds",
            "tensors");

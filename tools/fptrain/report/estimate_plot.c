@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/axis.h"
+#include "common/shown.h"
 #include "common/svg.h"
 #include "common/atomic_file.h"
 
@@ -86,8 +87,11 @@ void estimate_table(FILE *out, const estimated_run *runs, int count)
             "ideal", "current");
     for (int i = 0; i < found; i++) {
         const kin *g = &groups[i];
-        fprintf(out, "%-20.*s %5d %8.2f %9.2f %8.2f %8.2f %8.3f %8.3f\n", g->length, g->name, g->runs, 100 * g->best,
-                100 * g->low, 100 * g->high, 100 * g->last, g->ideal, g->current);
+        char name[256]; /* no part of a path is longer */
+        snprintf(name, sizeof name, "%.*s", g->length, g->name);
+        shown_controls(name);
+        fprintf(out, "%-20s %5d %8.2f %9.2f %8.2f %8.2f %8.3f %8.3f\n", name, g->runs, 100 * g->best, 100 * g->low,
+                100 * g->high, 100 * g->last, g->ideal, g->current);
     }
     free(groups);
 }

@@ -7,16 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/shown.h"
 #include "report/shared.h"
 #include "report/tables.h"
 
 /* Text of others: nothing that ends the cell or begins something else. */
 static void put_word(FILE *out, const char *text)
 {
-    for (; *text; text++) {
+    while (*text) {
+        bool is_text;
+        const size_t length = shown_character(text, &is_text);
         if (strchr("|\\`*_<>[]", *text))
             fputc('\\', out);
-        fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
+        fwrite(is_text ? text : "????", 1, length, out);
+        text += length;
     }
 }
 
