@@ -212,10 +212,10 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_parse_error) == 128, "fpemu_parse_error has no 
 fpemu_status fpemu_format_parse(const char *spec, fpemu_format *format, fpemu_parse_error *error);
 
 /* Writes the canonical text, zero-terminated; fpemu_format_parse makes an equal format of it. FPEMU_ERROR_BUFFER where
- * `capacity` bytes do not suffice; 256 always do. */
+ * `capacity` bytes do not suffice; 256 always do. On failure the text is empty, where there is room for that. */
 fpemu_status fpemu_format_print(const fpemu_format *format, char *text, size_t capacity);
 
-/* The format of a name; FPEMU_ERROR_ARGUMENT if there is none. */
+/* The format of a name; FPEMU_ERROR_ARGUMENT, and *format all zero, if there is none. */
 fpemu_status fpemu_format_named(fpemu_name name, fpemu_format *format);
 /* How a name is written: alias 0 is the canonical form, 1, 2, ... are others; NULL past the end. */
 const char *fpemu_format_name(fpemu_name name, unsigned alias);
@@ -256,13 +256,13 @@ fpemu_status fpemu_format_table(fpemu_format *format, uint32_t length, const flo
 fpemu_status fpemu_format_blocked(fpemu_format *format, const fpemu_format *element, fpemu_scaling scaling,
                                   const fpemu_format *scale, uint32_t exponent_bits, fpemu_block block, uint32_t rows,
                                   uint32_t length);
-/* The element format of a blocked one; of a scalar format a copy. */
+/* The element format of a blocked one; of a scalar format a copy. On failure *element is all zero. */
 fpemu_status fpemu_format_element(const fpemu_format *format, fpemu_format *element);
 /* The format of the scales of a blocked one; FPEMU_ERROR_UNSUPPORTED where they are bare powers of two, or there are
- * none. */
+ * none. On failure *scale is all zero. */
 fpemu_status fpemu_format_scale(const fpemu_format *format, fpemu_format *scale);
 /* Checks the parameters of *format and derives the rest: also after a change of subnormals, overflow, nan, symmetric or
- * wrap. */
+ * wrap. FPEMU_ERROR_FORMAT, and *format all zero, for parameters out of range. */
 fpemu_status fpemu_format_complete(fpemu_format *format);
 
 /* ----------------------------------------------------------------------------------------- what a format is */

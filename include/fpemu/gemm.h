@@ -78,11 +78,12 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_spec) == 2048, "fpemu_gemm_spec has no unn
  * "pairwise(fp16)", "kahan(bf16); product=bf16", "tc(h100,fp16)", "tc(h100,e4m3fn,promote=128)",
  * "int(32,saturate); ab=fixed(8,4)", "fp32", "fp64" (grammar: doc/accumulation.md). Seeds and streams are 0 then.
  * `error` may be NULL. FPEMU_ERROR_SPEC, or FPEMU_ERROR_UNSUPPORTED where sums, products or the result shall be rounded
- * to a blocked format or a codebook; *error says where in both cases. */
+ * to a blocked format or a codebook; *error says where in both cases, and *spec is all zero. */
 fpemu_status fpemu_gemm_parse(const char *text, fpemu_gemm_spec *spec, fpemu_parse_error *error);
 /* Writes the canonical text, zero-terminated; of a rounding only the mode is told. FPEMU_ERROR_BUFFER where `capacity`
  * bytes do not suffice, 1024 always do; FPEMU_ERROR_ARGUMENT for a model that does not exist, or a width, chunk, step
- * or count of fraction bits that none has; FPEMU_ERROR_UNSUPPORTED for what fpemu_gemm_parse would not read. */
+ * or count of fraction bits that none has; FPEMU_ERROR_UNSUPPORTED for what fpemu_gemm_parse would not read. On failure
+ * the text is empty, where there is room for that. */
 fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t capacity);
 /* FPEMU_OK if the spec can be used with a carrier of 32 or 64 bits, or why it cannot. */
 fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier_bits);
@@ -97,7 +98,8 @@ typedef enum fpemu_gpu {
 /* The tensor core of a GPU: a model made from measurements that others published, not from the vendor's documents; that
  * of H100 has been compared with one. Operands FPEMU_NAME_BINARY16; all but V100 also BFLOAT16 and TF32; Ada, H100, B200
  * also E4M3FN and E5M2. Result FPEMU_NAME_BINARY32, or BINARY16 for operands of that, on Ada and H100 (wgmma) also for
- * E4M3FN and E5M2. FPEMU_ERROR_UNSUPPORTED where there is no such instruction, or none that is known. */
+ * E4M3FN and E5M2. FPEMU_ERROR_UNSUPPORTED, and *spec all zero, where there is no such instruction, or none that is
+ * known. */
 fpemu_status fpemu_gemm_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_name operands, fpemu_name result);
 
 /* --------------------------------------------------------------------------------------------- the products */

@@ -58,7 +58,8 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_shape) == 128, "fpemu_shape has no unnamed padd
 /* 1 x 1 x n x 1: an array. */
 fpemu_shape fpemu_shape_vector(uint64_t n);
 /* A contiguous tensor of `dimensions` sizes with blocks along axis `axis` (-1 is the last), tiles along that one and
- * the one before it. FPEMU_ERROR_ARGUMENT where there is no such axis, or more than 2^64 elements. */
+ * the one before it. FPEMU_ERROR_ARGUMENT, and *shape all zero, where there is no such axis, or more than
+ * 2^64 elements. */
 fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, fpemu_shape *shape);
 
 /* --------------------------------------------------------------------------------------- values and scales */
@@ -129,10 +130,11 @@ typedef struct fpemu_extent {
 } fpemu_extent;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_extent) == 64, "fpemu_extent has no unnamed padding");
 
+/* On failure *layout is all zero. */
 fpemu_status fpemu_packed_layout(const fpemu_format *format, const fpemu_shape *shape, fpemu_layout *layout);
 /* Its `bytes`; 0 for what fpemu_packed_layout refuses. */
 uint64_t fpemu_packed_size(const fpemu_format *format, const fpemu_shape *shape);
-/* Of block 0, 1, ...; FPEMU_ERROR_ARGUMENT past the last. */
+/* Of block 0, 1, ...; FPEMU_ERROR_ARGUMENT past the last. On failure *extent is all zero. */
 fpemu_status fpemu_packed_extent(const fpemu_format *format, const fpemu_shape *shape, uint64_t block,
                                  fpemu_extent *extent);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_arguments.c - what is refused, with which status, and that a refused call writes nothing. */
+/* check_arguments.c - what is refused, with which status, and what a refused call leaves: arrays and counters as they
+ * were, structs all zero, texts empty. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -410,6 +411,98 @@ START_TEST(check_is_what_a_call_says)
 }
 END_TEST
 
+static void all_zero(const void *object, size_t size, const char *what)
+{
+    for (size_t i = 0; i < size; i++)
+        ck_assert_msg(((const unsigned char *)object)[i] == 0, "%s: byte %zu is not 0", what, i);
+}
+
+/* The call fails with this status and leaves `object`, full before, all zero. */
+#define LEAVES_ZERO(status, object, call)                                                                              \
+    do {                                                                                                               \
+        memset(&(object), 0x5a, sizeof(object));                                                                       \
+        ck_assert_int_eq(call, status);                                                                                \
+        all_zero(&(object), sizeof(object), #call);                                                                    \
+    } while (0)
+
+START_TEST(structs_after_a_refusal)
+{
+    fpemu_format f, good = format("e4m3fn");
+    fpemu_rounding r;
+    fpemu_gemm_spec s;
+    fpemu_shape shape;
+    fpemu_layout layout;
+    fpemu_extent extent;
+    static const float falling[] = {1, 0, -1};
+    static const uint64_t sizes[] = {UINT64_C(1) << 40, UINT64_C(1) << 40};
+    LEAVES_ZERO(FPEMU_ERROR_SPEC, f, fpemu_format_parse("fp(4,3", &f, NULL));
+    LEAVES_ZERO(FPEMU_ERROR_NULL, f, fpemu_format_parse(NULL, &f, NULL));
+    LEAVES_ZERO(FPEMU_ERROR_ARGUMENT, f, fpemu_format_named(FPEMU_NAME_NONE, &f));
+    LEAVES_ZERO(FPEMU_ERROR_ARGUMENT, f, fpemu_format_named(FPEMU_NAME_COUNT, &f));
+    LEAVES_ZERO(FPEMU_ERROR_FORMAT, f, fpemu_format_float(&f, 12, 3, 0, FPEMU_SPECIALS_IEEE, 1));
+    LEAVES_ZERO(FPEMU_ERROR_FORMAT, f, fpemu_format_lee(&f, 9, 3, 0));
+    LEAVES_ZERO(FPEMU_ERROR_FORMAT, f, fpemu_format_p3109(&f, 99, 9, 1, 1));
+    LEAVES_ZERO(FPEMU_ERROR_FORMAT, f, fpemu_format_fixed(&f, 65, 0, 1));
+    LEAVES_ZERO(FPEMU_ERROR_FORMAT, f, fpemu_format_int(&f, 8, 1, NAN, 0));
+    LEAVES_ZERO(FPEMU_ERROR_FORMAT, f, fpemu_format_posit(&f, 33, 2));
+    LEAVES_ZERO(FPEMU_ERROR_FORMAT, f, fpemu_format_codebook(&f, FPEMU_CODEBOOK_NF4, 5));
+    LEAVES_ZERO(FPEMU_ERROR_FORMAT, f, fpemu_format_table(&f, 3, falling));
+    LEAVES_ZERO(FPEMU_ERROR_FORMAT, f,
+                fpemu_format_blocked(&f, &good, FPEMU_SCALING_COUNT, NULL, 8, FPEMU_BLOCK_RUN, 0, 32));
+    LEAVES_ZERO(FPEMU_ERROR_NULL, f, fpemu_format_element(NULL, &f));
+    LEAVES_ZERO(FPEMU_ERROR_FORMAT, f, fpemu_format_element(&f, &f));
+    LEAVES_ZERO(FPEMU_ERROR_UNSUPPORTED, f, fpemu_format_scale(&good, &f));
+    LEAVES_ZERO(FPEMU_ERROR_FORMAT, f, fpemu_format_complete(&f));
+    LEAVES_ZERO(FPEMU_ERROR_SPEC, r, fpemu_rounding_parse("up and down", &r, NULL));
+    LEAVES_ZERO(FPEMU_ERROR_NULL, r, fpemu_rounding_parse(NULL, &r, NULL));
+    LEAVES_ZERO(FPEMU_ERROR_SPEC, s, fpemu_gemm_parse("chunk(64,fp16", &s, NULL));
+    LEAVES_ZERO(FPEMU_ERROR_UNSUPPORTED, s, fpemu_gemm_parse("seq(nf4)", &s, NULL));
+    LEAVES_ZERO(FPEMU_ERROR_UNSUPPORTED, s,
+                fpemu_gemm_tensor_core(&s, FPEMU_GPU_V100, FPEMU_NAME_BFLOAT16, FPEMU_NAME_BINARY32));
+    LEAVES_ZERO(FPEMU_ERROR_UNSUPPORTED, s,
+                fpemu_gemm_tensor_core(&s, (fpemu_gpu)99, FPEMU_NAME_BINARY16, FPEMU_NAME_BINARY32));
+    LEAVES_ZERO(FPEMU_ERROR_ARGUMENT, shape, fpemu_shape_of(2, sizes, -1, &shape));
+    LEAVES_ZERO(FPEMU_ERROR_ARGUMENT, shape, fpemu_shape_of(2, sizes, 2, &shape));
+    LEAVES_ZERO(FPEMU_ERROR_NULL, shape, fpemu_shape_of(2, NULL, 0, &shape));
+    const fpemu_shape large = fpemu_shape_vector(UINT64_C(1) << 60), small = fpemu_shape_vector(8);
+    LEAVES_ZERO(FPEMU_ERROR_ARGUMENT, layout, fpemu_packed_layout(&good, &large, &layout));
+    LEAVES_ZERO(FPEMU_ERROR_NULL, layout, fpemu_packed_layout(NULL, &small, &layout));
+    LEAVES_ZERO(FPEMU_ERROR_ARGUMENT, extent, fpemu_packed_extent(&good, &small, 99, &extent));
+    LEAVES_ZERO(FPEMU_ERROR_ARGUMENT, extent, fpemu_packed_extent(&good, &large, 0, &extent));
+}
+END_TEST
+
+/* One zero byte, where there is room for it. */
+static void is_emptied(const char text[8], size_t capacity)
+{
+    for (size_t i = 0; i < 8; i++)
+        ck_assert_int_eq(text[i], i == 0 && capacity > 0 ? '\0' : 'x');
+}
+
+START_TEST(texts_after_a_refusal)
+{
+    const fpemu_format good = format("e4m3fn:saturate"), none = {0};
+    const fpemu_gemm_spec empty = {0};
+    fpemu_gemm_spec s;
+    ck_assert_int_eq(fpemu_gemm_parse("seq(fp16)", &s, NULL), FPEMU_OK);
+    for (size_t capacity = 0; capacity < 8; capacity++) {
+        char text[8];
+        memset(text, 'x', sizeof text);
+        ck_assert_int_eq(fpemu_format_print(&good, text, capacity), FPEMU_ERROR_BUFFER);
+        is_emptied(text, capacity);
+        memset(text, 'x', sizeof text);
+        ck_assert_int_eq(fpemu_format_print(&none, text, capacity), FPEMU_ERROR_FORMAT);
+        is_emptied(text, capacity);
+        memset(text, 'x', sizeof text);
+        ck_assert_int_eq(fpemu_gemm_print(&s, text, capacity), FPEMU_ERROR_BUFFER);
+        is_emptied(text, capacity);
+        memset(text, 'x', sizeof text);
+        ck_assert_int_eq(fpemu_gemm_print(&empty, text, capacity), FPEMU_ERROR_ARGUMENT);
+        is_emptied(text, capacity);
+    }
+}
+END_TEST
+
 START_TEST(nouns_and_texts)
 {
     ck_assert_uint_eq(fpemu_sizeof("format"), sizeof(fpemu_format));
@@ -446,6 +539,8 @@ int main(void)
     tcase_add_test(tests, nan_is_an_error);
     tcase_add_test(tests, stats_out_of_range);
     tcase_add_test(tests, check_is_what_a_call_says);
+    tcase_add_test(tests, structs_after_a_refusal);
+    tcase_add_test(tests, texts_after_a_refusal);
     tcase_add_test(tests, nouns_and_texts);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
