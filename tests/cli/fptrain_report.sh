@@ -43,6 +43,10 @@ done
 cp one/log.jsonl kept
 fails_report 'one/log.jsonl belongs to a run' one -o one/log.jsonl
 fails_report 'one/settings.ini belongs to a run' one --tables one/settings.ini
+for option in -o --tables --csv; do
+    fails_report "'-' is not taken for standard output" one $option -
+done
+holds ! -e -
 cmp one/log.jsonl kept || failed 'a log was replaced'
 # Every key that is the same in both has no column, and is said once; weights, in which nothing vanished, have no row.
 holds "$(grep -c 'train.seed = 1<' page.html)" -eq 1

@@ -63,6 +63,7 @@ for text in "$control" "$control$long" "$inside" "x' $long" "$long $long $long";
     says "$FPTRAIN" '' run --set "data.$text=1"
     says "$FPTRAIN" '' run --set "$text.source=1"
     says "$FPTRAIN" '' run --set "data.limit=$text"
+    [ "$(wc -c <err)" -lt 250 ] || failed "--set: $(cat err)"
     says "$FPTRAIN" '' run --set "train.lr=$text"
     says "$FPTRAIN" '' run --set "formats.v=$text"
     says "$FPTRAIN" '' run --set "formats.v=e4m3fn $text"

@@ -39,6 +39,8 @@ _Noreturn void options_refuse(const char *command, const char *argument, const s
 const char *options_output(const char *command, const char *path)
 {
     trouble why;
+    if (strcmp(path, "-") == 0)
+        die("%s: '-' is not taken for standard output; './-' names a file", command);
     if (!occupied_spares(path, &why))
         die("%s: %s", command, why.text);
     return path;

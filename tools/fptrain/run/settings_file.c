@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/shown.h"
 #include "common/utf8.h"
 #include "models/network_text.h"
 #include "run/settings.h"
@@ -255,14 +256,15 @@ bool settings_network(settings *s, trouble *why)
 /* SECTION.KEY=VALUE; a key of [formats] may have dots. */
 static bool set_by_name(settings *s, const char *text, trouble *why)
 {
-    char section[LONGEST_NAME + 1], key[LONGEST_NAME + 1];
+    char section[LONGEST_NAME + 1], key[LONGEST_NAME + 1], cut[SHOWN_SIZE];
     trouble inner;
     const char *equals = strchr(text, '='), *dot = strchr(text, '.');
     if (!equals || !dot || dot > equals || dot - text > LONGEST_NAME || equals - dot - 1 > LONGEST_NAME)
-        return fail(why, "--set %.200s: SECTION.KEY=VALUE expected", text);
+        return fail(why, "--set %s: SECTION.KEY=VALUE expected", shown(text, 0, cut));
     snprintf(section, sizeof section, "%.*s", (int)(dot - text), text);
     snprintf(key, sizeof key, "%.*s", (int)(equals - dot - 1), dot + 1);
-    return settings_set(s, section, key, equals + 1, &inner) || fail(why, "--set %.200s: %.300s", text, inner.text);
+    return settings_set(s, section, key, equals + 1, &inner) ||
+           fail(why, "--set %s: %.300s", shown(text, 0, cut), inner.text);
 }
 
 /* How much of the argument is the option: --name or --name=...; 0: another one. */
