@@ -6,6 +6,7 @@
  *   chunks with scales; matrices that are no multiple of a tile
  *   both carriers; orders, transposes, leading dimensions, batches; alpha and beta; gemv and dot with steps
  *   lengths around chunks, steps of tensor cores, levels of the tree and warps */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,31 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
     compare(text, what == 0 ? "gemm" : what == 1 ? "gemv" : "dot", wide, counted, status, expected, d_s, &right);
 }
 
+/* No sum, product or result is rounded to blocks or to a codebook, and no operand to blocks. */
+static void check_targets(float *x)
+{
+    static const char *const formats[] = {"mx(e2m1,block=16)", "group(int4,32)", "nvfp4", "nf4", "table(nf4)"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        fpemu_format format;
+        const bool read = fpemu_format_parse(formats[i], &format, NULL) == FPEMU_OK;
+        for (int where = 0; where < 6; where++, comparisons++) {
+            fpemu_gemm_spec spec;
+            fpemu_gemm_parse("chunk(2,fp16,fp32); ab=e4m3fn", &spec, NULL);
+            fpemu_target *const target[] = {&spec.a,   &spec.b,         &spec.product,
+                                            &spec.out, &spec.sum.inner, &spec.sum.outer};
+            const fpemu_gemm_shape s = {.m = 4, .n = 4, .k = 4};
+            target[where]->format = format;
+            const bool operand = where < 2, taken = operand && format.scaling == FPEMU_SCALING_NONE;
+            const fpemu_cuda_status status =
+                fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, device_memory(4, 512), NULL, NULL);
+            if (!read || status != (taken ? FPEMU_CUDA_OK : FPEMU_CUDA_ERROR_UNSUPPORTED)) {
+                printf("FAIL %s as target %d: status %d\n", formats[i], where, status);
+                failures++;
+            }
+        }
+    }
+}
+
 static void check_refusals(void)
 {
     fpemu_gemm_spec spec;
@@ -233,6 +259,7 @@ static void check_refusals(void)
             printf("FAIL refusal %zu: status %d, not %d\n", i / 2, status[i], status[i + 1]);
             failures++;
         }
+    check_targets(x);
 }
 
 int main(int argc, char **argv)
