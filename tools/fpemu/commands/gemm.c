@@ -146,6 +146,7 @@ static void write_product(const char *path, uint64_t rows, uint64_t columns, boo
 /* The products of all models: operands and shape, one with binary64 sums to compare with, and room for one more. */
 typedef struct products {
     bool binary64;
+    accumulation *model;
     matrix a, b;
     fpemu_gemm_shape shape;
     size_t count; /* elements of a product */
@@ -230,6 +231,7 @@ static void print_json(products *p, int models, const accumulation *spec)
 
 static void free_products(products *p)
 {
+    free(p->model);
     free(p->a.x32);
     free(p->a.x64);
     free(p->b.x32);
@@ -264,7 +266,7 @@ int cmd_gemm(int argc, char **argv)
     if (path != NULL && models > 1) {
         cli_usage("gemm: -o writes the product of one MODEL, not of %d", models);
     }
-    accumulation *spec = cli_allocate((size_t)models, sizeof *spec);
+    accumulation *spec = p.model = cli_allocate((size_t)models, sizeof *spec);
     for (int i = 0; i < models; i++) {
         spec[i] = accumulation_read(c.operand[2 + i], p.binary64, seed);
     }
@@ -278,7 +280,6 @@ int cmd_gemm(int argc, char **argv)
     if (path != NULL) {
         write_product(path, p.shape.m, p.shape.n, p.binary64, p.binary64 ? (void *)p.c64 : (void *)p.c32);
     }
-    free(spec);
     free_products(&p);
     return CLI_OK;
 }
