@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/shown.h"
-
 static const char *const unit_names[UNITS] = {"fp32", "fp16", "int8"};
 
 int estimate_unit(int bits)
@@ -48,7 +46,6 @@ static bool read_hardware(hardware *h, const json_t *root, const char *path, tro
     if (!name || !read_number(root, "bandwidth", -1, &h->bandwidth) || !json_array_size(rows))
         return fail(why, "%s: hardware has a name, a bandwidth in GB/s and rows of throughputs", path);
     snprintf(h->name, sizeof h->name, "%s", name);
-    shown_controls(h->name);
     h->rows = need(json_array_size(rows), sizeof *h->rows);
     for (size_t i = 0; i < json_array_size(rows); i++, h->count++)
         if (!read_row(json_array_get(rows, i), &h->rows[i]))
