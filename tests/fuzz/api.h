@@ -62,6 +62,7 @@ typedef struct counted {
 
 fpemu_stats *count_into(counted *c, uint32_t want);
 int counted_same(const counted *a, const counted *b, int sums); /* says which words differ */
+void counted_untouched(const counted *c, uint32_t want);        /* after a refused call */
 void counted_digest(const counted *c);
 
 /* --------------------------------------------------------------------------------------------------- insisting */

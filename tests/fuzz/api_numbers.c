@@ -108,6 +108,7 @@ static void quantize_codes(draw *d, int carrier, const fpemu_format *f, const fp
     }
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         array_untouched(&codes, "a refused call wrote codes");
+        counted_untouched(&c, want);
     } else if (n > 0) {
         api_digest(codes.data, codes.bytes);
         INSIST(decode(carrier, f, n, codes.data, back.data) == FPEMU_OK, "codes are not decoded");
@@ -176,6 +177,7 @@ void api_quantize(draw *d)
     if (expected != FPEMU_OK) {
         INSIST(status == expected || n == 0, "fpemu_check and the call disagree");
         array_untouched(&y, "a refused call wrote");
+        counted_untouched(&c, want);
     } else if (status == FPEMU_OK || status == FPEMU_ERROR_NAN) {
         INSIST(complete, "a format that was refused is used");
         INSIST(c.stats.count == n, "not every element is counted");
@@ -246,6 +248,7 @@ void api_arith(draw *d)
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         array_untouched(&y, "a refused operation wrote");
+        counted_untouched(&c, want);
     } else {
         INSIST(complete || n == 0, "a format that was refused is used");
         api_digest(y.data, y.bytes);
@@ -345,6 +348,7 @@ void api_apply(draw *d)
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         array_untouched(&y, "a refused function wrote");
+        counted_untouched(&c, want);
     } else {
         api_digest(y.data, y.bytes);
         counted_digest(&c);
@@ -490,6 +494,16 @@ void api_format(draw *d)
 }
 
 /* ------------------------------------------------------------------------------------------------------ the stats */
+static int all_zero(const array *a)
+{
+    for (size_t i = 0; i < a->bytes; i++) {
+        if (a->data[i] != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* Requests as hostile programs make them: refused, or nothing past the histograms is written. */
 void api_stats(draw *d)
 {
@@ -517,6 +531,13 @@ void api_stats(draw *d)
         stats.request.scale_histogram = (uint64_t *)(void *)spread.data;
     }
     stats.request.reserved0 = given == 7;
+    stats.count = 900; /* of calls before this one */
+    stats.nan = 9;
+    stats.min_abs = 0.25;
+    stats.max_abs = 2;
+    stats.sum_square.word[17] = 1;
+    stats.zero_blocks = stats.blocks = 1;
+    const fpemu_stats before = stats;
     api_describe("stats", &f, &r, carrier, n);
     const fpemu_status status = quantize(carrier, &f, &r, n, x.data, y.data, &stats);
     api_digest(&status, sizeof status);
@@ -533,6 +554,8 @@ void api_stats(draw *d)
         INSIST(!(stats.request.want & FPEMU_STATS_HISTOGRAM) || sum == finite, "a histogram that lacks elements");
     } else if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         array_untouched(&y, "a refused call wrote");
+        INSIST(memcmp(&before, &stats, sizeof stats) == 0, "a refused call counted");
+        INSIST(all_zero(&histogram) && all_zero(&spread), "a refused call counted in a histogram");
     }
     other.request = stats.request;
     fpemu_stats_merge(&other, &stats);

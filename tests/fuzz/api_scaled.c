@@ -134,6 +134,7 @@ void api_arith_scaled(draw *d)
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         array_untouched(&y, "a refused operation wrote");
+        counted_untouched(&c, want);
     } else {
         INSIST(complete || n == 0, "a format that was refused is used");
         api_digest(y.data, y.bytes);

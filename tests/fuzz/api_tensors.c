@@ -130,6 +130,7 @@ void api_tensor(draw *d)
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         INSIST(expected == status, "fpemu_check and the call disagree");
         array_untouched(&y, "a refused call wrote");
+        counted_untouched(&c, want);
     } else {
         INSIST(expected == FPEMU_OK || n == 0, "fpemu_check and the call disagree");
         api_digest(y.data, y.bytes);
@@ -314,6 +315,7 @@ void api_pack(draw *d)
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         array_untouched(&bytes, "a refused call wrote");
+        counted_untouched(&c, want);
     } else if (n > 0) {
         api_digest(bytes.data, bytes.bytes);
         counted_digest(&c);
