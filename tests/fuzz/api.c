@@ -63,6 +63,13 @@ uint32_t draw_below(draw *d, uint32_t n)
     return (uint32_t)(draw_word(d, n > 256 ? 4 : 1) % n);
 }
 
+uint32_t draw_seldom(draw *d, uint32_t n, int *seldom)
+{
+    const uint32_t byte = draw_below(d, 256);
+    *seldom = byte >= 252;
+    return byte % n;
+}
+
 static double double_of(uint64_t bits)
 {
     double x;
@@ -367,18 +374,52 @@ void array_untouched(const array *a, const char *what)
     }
 }
 
+enum { FEW = 48 };
+
+/* Of a long array one number alone has the largest magnitude, and becomes the first of the few; in most all are finite,
+ * since others would settle what a whole tensor becomes. */
+static void single_out(draw *d, int carrier, double few[FEW])
+{
+    const uint32_t tame = draw_below(d, 4);
+    size_t largest = 0;
+    double most = -1;
+    for (size_t i = 0; i < FEW; i++) {
+        uint64_t place;
+        carrier_store(carrier, &place, 0, few[i]);
+        few[i] = carrier_load(carrier, &place, 0);
+        if (tame && !isfinite(few[i])) {
+            few[i] = (double)i / 8;
+        }
+        if (fabs(few[i]) > most) {
+            most = fabs(few[i]);
+            largest = i;
+        }
+    }
+    const double first = few[0];
+    few[0] = few[largest];
+    few[largest] = first;
+}
+
 array draw_array(draw *d, int carrier, const fpemu_format *f, size_t n)
 {
     array x = array_new(d, n * carrier_size[carrier], carrier_size[carrier]);
-    enum { FEW = 48 };
     double few[FEW];
-    const size_t own = n < FEW ? n : FEW;
+    const size_t own = n < FEW ? n : FEW, once = n >= LONG ? 1 : 0;
     for (size_t i = 0; i < own; i++) {
         few[i] = draw_number(d, f);
     }
+    size_t place = 0;
+    if (once) {
+        place = (size_t)draw_word(d, 4) % n;
+        single_out(d, carrier, few);
+    }
     for (size_t i = 0; i < n; i++) {
         d->state = d->state * 0x5851f42d4c957f2d + 1442695040888963407u;
-        carrier_store(carrier, x.data, i, few[i < own ? i : (d->state >> 33) % own]);
+        const size_t other = once + (d->state >> 33) % (own - once);
+        carrier_store(carrier, x.data, i, few[i < own && i >= once ? i : other]);
+    }
+    if (once) {
+        carrier_store(carrier, x.data, place, few[0]);
     }
     return x;
 }

@@ -20,8 +20,10 @@ typedef struct draw {
     uint64_t state; /* of numbers that need no bytes of their own: long arrays */
 } draw;
 
-uint64_t draw_word(draw *d, unsigned bytes);        /* 1 to 8 of them, little-endian */
-uint32_t draw_below(draw *d, uint32_t n);           /* 0..n-1 */
+uint64_t draw_word(draw *d, unsigned bytes); /* 1 to 8 of them, little-endian */
+uint32_t draw_below(draw *d, uint32_t n);    /* 0..n-1 */
+/* 0..n-1, n at most 256; *seldom: one time in 64, for what takes long. */
+uint32_t draw_seldom(draw *d, uint32_t n, int *seldom);
 double draw_number(draw *d, const fpemu_format *f); /* any double: specials, powers of two, near values of f */
 /* A complete format in most cases; false: the drawn parameters were refused, and *f is what that left. */
 int draw_format(draw *d, fpemu_format *f);
@@ -39,6 +41,10 @@ double carrier_load(int carrier, const void *x, size_t i);
 void carrier_store(int carrier, void *x, size_t i, double value); /* cut to the carrier, not rounded */
 
 /* ------------------------------------------------------------------------------------------------ the arrays */
+/* Calls share their work between two threads from 2 * ELEMENTS_PER_THREAD (lib/array/threads.h) elements on, and from 2
+ * * PRODUCTS_PER_THREAD (lib/gemm/tiles.c) products: of what is called long here each takes a part. */
+enum { LONG = 140000, LONG_PRODUCTS = 270000 };
+
 /* An array whose bytes before and, but for the address sanitizer, after it are watched. It starts at any multiple of
  * its elements' size. */
 typedef struct array {

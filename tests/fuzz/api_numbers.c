@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT = 48, LONG = 140000 }; /* of the long ones two threads take a part each */
+enum { SHORT = 48 };
 
 /* ------------------------------------------------------------------- the calls of all carriers, by their number */
 #define OF_CARRIER(carrier, name, ...)                                                                                 \
@@ -35,10 +35,10 @@ static fpemu_status decode(int carrier, const fpemu_format *f, size_t n, const v
 }
 
 /* --------------------------------------------------------------------------------------------------- what is drawn */
-static size_t how_many(draw *d)
+static size_t how_many(draw *d, int often)
 {
     const uint32_t kind = draw_below(d, 64), n = draw_below(d, SHORT + 1);
-    return kind == 63 ? LONG + n : kind > 48 ? 32 * n : n;
+    return kind == 63 || (kind >= 32 && often) ? LONG + n : kind > 48 ? 32 * n : n;
 }
 
 /* ---------------------------------------------------------------------------------------------------- quantise */
@@ -165,7 +165,8 @@ void api_quantize(draw *d)
     counted c, again;
     const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
     draw_rounding(d, &r);
-    const size_t n = how_many(d), size = carrier_size[carrier];
+    const int searched = complete && f.kind == FPEMU_KIND_CODEBOOK; /* seldom drawn, and shared in a way of its own */
+    const size_t n = how_many(d, searched), size = carrier_size[carrier];
     const uint32_t want =
         draw_below(d, 8) & (f.scaling != FPEMU_SCALING_NONE && f.scaling != FPEMU_SCALING_S2FP8 ? 7 : 3);
     api_describe("quantize", &f, &r, carrier, n);
@@ -233,7 +234,7 @@ void api_arith(draw *d)
     const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
     draw_rounding(d, &r);
     const fpemu_operation operation = (fpemu_operation)draw_below(d, FPEMU_OPERATION_COUNT + 1);
-    const size_t n = how_many(d), size = carrier_size[carrier];
+    const size_t n = how_many(d, 0), size = carrier_size[carrier];
     const uint32_t want = draw_below(d, 4), same = draw_below(d, 4);
     size_t steps[3];
     array x[3], y = array_new(d, n * size, size);
@@ -297,6 +298,19 @@ void api_arith(draw *d)
 }
 
 /* ----------------------------------------------------------------------------------------------------- functions */
+/* Of many words each is looked up. */
+static void table_long(draw *d, const uint16_t *words)
+{
+    array x = array_new(d, LONG * sizeof *words, 2), y = array_new(d, x.bytes, 2);
+    const uint16_t *const from = (const void *)x.data, *const to = (const void *)y.data;
+    INSIST(fpemu_function_look_up(words, LONG, from, (void *)y.data) == FPEMU_OK, "not looked up");
+    for (size_t i = 0; i < LONG; i++) {
+        INSIST(to[i] == words[from[i]], "another word than the table's");
+    }
+    array_free(&x);
+    array_free(&y);
+}
+
 /* A table gives what the call gives; what the call refuses has none. */
 static void table_same(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_function function,
                        const array *x, const array *y, fpemu_status status)
@@ -315,6 +329,7 @@ static void table_same(draw *d, int carrier, const fpemu_format *f, const fpemu_
         INSIST(memcmp(z.data, y->data, y->bytes) == 0, "a table and the call differ");
         INSIST(n == 0 || fpemu_function_look_up(words, n, (const void *)x->data, words + 100) == FPEMU_ERROR_OVERLAP,
                "a table overwritten");
+        table_long(d, words);
     }
     array_free(&table);
     array_free(&z);
@@ -328,7 +343,10 @@ void api_apply(draw *d)
     const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
     draw_rounding(d, &r);
     const fpemu_function function = (fpemu_function)draw_below(d, FPEMU_FUNCTION_COUNT + 1);
-    const size_t n = draw_below(d, SHORT), size = carrier_size[carrier];
+    /* most calls are refused, and many of the others long */
+    const uint32_t any = draw_below(d, 256), some = any % SHORT;
+    const int used = function < FPEMU_FUNCTION_COUNT && fpemu_check(&f, &r, carrier_bits[carrier]) == FPEMU_OK;
+    const size_t n = used && any >= 224 ? LONG + some : some, size = carrier_size[carrier];
     const uint32_t want = draw_below(d, 4);
     const uint32_t chance = draw_below(d, 256);
     const int narrow = chance % 8 != 0; /* most calls have operands that are allowed */
@@ -357,14 +375,14 @@ void api_apply(draw *d)
                "other status in place");
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
         array_free(&z);
-        for (size_t i = 0; i < n && carrier <= F64; i++) {
+        for (size_t i = 0; i < n && carrier <= F64; i += 1 + n / SHORT) {
             const double v = carrier_load(carrier, x.data, i);
             const double one = carrier == F32 ? (double)fpemu_apply_one_f32(&f, &r, function, (float)v, i)
                                               : fpemu_apply_one_f64(&f, &r, function, v, i);
             INSIST(api_same(one, carrier_load(carrier, y.data, i)), "one element and the array differ");
         }
     }
-    if (carrier > F64 && chance >= 248) { /* seldom: it takes 65536 elements */
+    if (carrier > F64 && chance >= 240) { /* seldom: it takes 65536 elements */
         table_same(d, carrier, &f, &r, function, &x, &y, status);
     }
     array_free(&x);
@@ -376,7 +394,7 @@ void api_compare(draw *d)
 {
     const int carrier = (int)draw_below(d, CARRIERS);
     const fpemu_relation relation = (fpemu_relation)draw_below(d, FPEMU_RELATION_COUNT + 1);
-    const size_t n = how_many(d);
+    const size_t n = how_many(d, 0);
     size_t steps[2];
     array x[2], y = array_new(d, n, 1);
     for (int i = 0; i < 2; i++) {

@@ -98,6 +98,17 @@ static int draw_model(draw *d, fpemu_gemm_spec *spec)
     return draw_below(d, 8) ? draw_spec(d, spec) : draw_core(d, spec);
 }
 
+/* One size grows until there are products for two threads; several outputs, since one is never shared. */
+static void long_product(fpemu_gemm_shape *s)
+{
+    uint64_t *const sizes[] = {&s->m, &s->n, &s->k}, batch = s->batch > 0 ? s->batch : 1;
+    const uint64_t longest = (s->m + s->n + s->k) % 3;
+    s->m += 4;
+    s->n += 8;
+    s->k += 3;
+    *sizes[longest] *= LONG_PRODUCTS / (batch * s->m * s->n * s->k) + 1;
+}
+
 /* The transpose of a product: C^T = B^T A^T by the same machine, if it treats both operands alike and draws nothing. */
 static void gemm_transposed(draw *d, int carrier, const fpemu_gemm_spec *spec, const fpemu_gemm_shape *s, double alpha,
                             double beta, const array *a, const array *b, const array *c, const array *result)
@@ -149,9 +160,13 @@ void api_gemm(draw *d)
     const size_t size = carrier_size[carrier];
     const uint32_t flags = draw_below(d, 256);
     fpemu_gemm_shape s = {0};
-    s.m = draw_below(d, 12);
+    int many;
+    s.m = draw_seldom(d, 12, &many);
     s.n = draw_below(d, 40);
     s.k = draw_below(d, flags & 1 ? 150 : 12);
+    if (many && fpemu_gemm_check(&spec, carrier_bits[carrier]) == FPEMU_OK) {
+        long_product(&s);
+    }
     s.order = (uint8_t)(flags >> 1 & 1);
     s.transpose_a = (uint8_t)(flags >> 2 & 1);
     s.transpose_b = (uint8_t)(flags >> 3 & 1);
@@ -231,8 +246,15 @@ void api_gemm_scaled(draw *d)
     const int carrier = (int)draw_below(d, 2);
     const size_t size = carrier_size[carrier];
     const uint32_t flags = draw_below(d, 256);
-    fpemu_gemm_shape s = {.m = draw_below(d, 8), .n = draw_below(d, 24), .k = draw_below(d, flags & 1 ? 150 : 12)};
+    int many;
+    fpemu_gemm_shape s = {0};
+    s.m = draw_seldom(d, 8, &many);
+    s.n = draw_below(d, 24);
+    s.k = draw_below(d, flags & 1 ? 150 : 12);
     s.batch = draw_below(d, 4);
+    if (many && fpemu_gemm_check(&spec, carrier_bits[carrier]) == FPEMU_OK) {
+        long_product(&s);
+    }
     s.order = (uint8_t)(flags >> 1 & 1);
     s.transpose_a = (uint8_t)(flags >> 2 & 1);
     s.transpose_b = (uint8_t)(flags >> 3 & 1);
@@ -331,7 +353,10 @@ void api_gemv(draw *d)
     const int carrier = (int)draw_below(d, 2);
     const size_t size = carrier_size[carrier];
     const uint32_t flags = draw_below(d, 256);
-    const size_t m = draw_below(d, 30), n = draw_below(d, 30), gap = flags >> 2 & 3;
+    int many;
+    const uint32_t rows = draw_seldom(d, 30, &many), columns = draw_below(d, 30);
+    many = many && fpemu_gemm_check(&spec, carrier_bits[carrier]) == FPEMU_OK;
+    const size_t m = many ? 520 + rows : rows, n = many ? 520 + columns : columns, gap = flags >> 2 & 3;
     const int transpose = flags & 1, column_major = flags >> 1 & 1;
     const fpemu_order order = column_major ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
     const size_t lines = column_major ? n : m, length = column_major ? m : n, in = transpose ? m : n;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT = 48, LONG = 70000 }; /* of the long ones two threads take a part each */
+enum { SHORT = 48 };
 
 /* ------------------------------------------------------------------------------------------- operands with scales */
 typedef struct scaled {
@@ -123,7 +123,9 @@ void api_arith_scaled(draw *d)
     draw_rounding(d, &r);
     const fpemu_operation operation = (fpemu_operation)draw_below(d, FPEMU_OPERATION_COUNT + 1);
     const uint32_t kind = draw_below(d, 64), some = draw_below(d, SHORT + 1), want = draw_below(d, 4);
-    const size_t n = kind == 63 ? LONG + some : kind > 56 ? 32 * some : some, size = carrier_size[carrier];
+    /* most calls are refused, and more of the others long */
+    const int used = fpemu_check(&f, &r, carrier_bits[carrier]) == FPEMU_OK;
+    const size_t n = kind > (used ? 58 : 62) ? LONG + some : kind > 56 ? 32 * some : some, size = carrier_size[carrier];
     for (int i = 0; i < 3; i++) {
         s[i] = draw_scaled(d, carrier, complete ? &f : NULL, n);
         take(&t, &s[i], i);
@@ -159,7 +161,9 @@ void api_compare_scaled(draw *d)
     taken t;
     const int carrier = (int)draw_below(d, CARRIERS);
     const fpemu_relation relation = (fpemu_relation)draw_below(d, FPEMU_RELATION_COUNT + 1);
-    const size_t n = draw_below(d, 200);
+    int many;
+    const uint32_t some = draw_seldom(d, 200, &many);
+    const size_t n = many ? LONG + some : some;
     for (int i = 0; i < 2; i++) {
         s[i] = draw_scaled(d, carrier, NULL, n);
         take(&t, &s[i], i);

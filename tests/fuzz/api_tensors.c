@@ -26,15 +26,37 @@ static size_t sizes_of(const fpemu_shape *s)
     return (size_t)(s->outer * s->rows * s->length * s->inner);
 }
 
-/* Up to some thousand elements; 0 now and then. */
-static fpemu_shape draw_shape(draw *d)
+/* Two threads share the tensor: one of its sizes grows. Blocks that are as long as an axis, or all others, are shared
+ * themselves. */
+static void grow(fpemu_shape *s, const fpemu_format *f, uint32_t axis)
+{
+    const int blocked = f->scaling != FPEMU_SCALING_NONE;
+    uint64_t *const sizes[] = {&s->outer, &s->rows, &s->length, &s->inner};
+    if (blocked && f->block == FPEMU_BLOCK_ROW) {
+        axis = 2;
+        s->outer = s->rows = s->inner = 1;
+    } else if (blocked && f->block == FPEMU_BLOCK_CHANNEL) {
+        axis = axis == 2 ? 3 : axis;
+        s->length = 1;
+    }
+    *sizes[axis] *= LONG / sizes_of(s) + 1;
+}
+
+/* Up to some thousand elements; 0 now and then. `used`: the call is none that will be refused, and one in 16 has many
+ * elements, of lines and channels three in four. */
+static fpemu_shape draw_shape(draw *d, const fpemu_format *f, int used)
 {
     fpemu_shape s = fpemu_shape_vector(0);
-    const uint32_t kind = draw_below(d, 4);
+    const uint32_t any = draw_below(d, 256), kind = any % 4;
     s.outer = draw_below(d, 4) + 1;
     s.rows = draw_below(d, kind == 1 ? 12 : 3) + 1;
     s.length = draw_below(d, kind == 2 ? 200 : 40);
     s.inner = draw_below(d, kind == 3 ? 20 : 2) + 1;
+    const int lines = f->scaling != FPEMU_SCALING_NONE &&
+                      (f->block == FPEMU_BLOCK_ROW || f->block == FPEMU_BLOCK_CHANNEL); /* seldom drawn */
+    if (used && any >= (lines ? 64 : 240) && s.length > 0) {
+        grow(&s, f, kind);
+    }
     return s;
 }
 
@@ -119,12 +141,12 @@ void api_tensor(draw *d)
     counted c;
     const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
     draw_rounding(d, &r);
-    const fpemu_shape shape = draw_shape(d);
+    const fpemu_status expected = fpemu_check(&f, &r, carrier_bits[carrier]);
+    const fpemu_shape shape = draw_shape(d, &f, expected == FPEMU_OK);
     const size_t n = sizes_of(&shape), size = carrier_size[carrier];
     const uint32_t want = wanted(d, &f);
     array x = draw_array(d, carrier, complete ? &f : NULL, n), y = array_new(d, x.bytes, size);
     api_describe("tensor", &f, &r, carrier, n);
-    const fpemu_status expected = fpemu_check(&f, &r, carrier_bits[carrier]);
     const fpemu_status status = quantize(carrier, &f, &r, &shape, x.data, y.data, count_into(&c, want));
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
@@ -172,7 +194,8 @@ static void pack_by_blocks(draw *d, int carrier, const fpemu_format *f, const fp
     INSIST(OF_CARRIER(carrier, measure, f, sizes_of(s), (const void *)x->data, &range) == FPEMU_OK, "not measured");
     INSIST(fpemu_pack_tensor_scales(f, &measured, again.data) == FPEMU_OK, "no numbers of the tensor");
     INSIST(memcmp(again.data, bytes->data, (size_t)layout->scales_offset) == 0, "other numbers of the tensor");
-    const uint64_t step = 1 + draw_below(d, 5);
+    const uint64_t drawn = 1 + draw_below(d, 5);
+    const uint64_t step = layout->blocks > 4096 ? layout->blocks / drawn + 1 : drawn;
     for (uint64_t first = 0; first < layout->blocks; first += step) {
         const uint64_t count = first + step <= layout->blocks ? step : layout->blocks - first;
         size_t most = 0;
@@ -299,7 +322,7 @@ void api_pack(draw *d)
     counted c;
     const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
     draw_rounding(d, &r);
-    const fpemu_shape shape = draw_shape(d);
+    const fpemu_shape shape = draw_shape(d, &f, fpemu_check(&f, &r, carrier_bits[carrier]) == FPEMU_OK);
     const size_t n = sizes_of(&shape), size = carrier_size[carrier];
     const uint32_t want = wanted(d, &f);
     fpemu_layout layout;
@@ -330,7 +353,8 @@ void api_pack(draw *d)
         }
         /* strangers' bytes are numbers too */
         for (size_t i = 0; i < bytes.bytes; i++) {
-            bytes.data[i] = (unsigned char)draw_word(d, 1);
+            d->state = d->state * 0x5851f42d4c957f2d + 1442695040888963407u;
+            bytes.data[i] = (unsigned char)(d->at < d->end ? draw_word(d, 1) : d->state >> 56);
         }
         OF_CARRIER(carrier, unpack, &f, &shape, (const void *)bytes.data, (void *)z.data);
         api_digest(z.data, z.bytes);
@@ -418,7 +442,10 @@ void api_measure(draw *d)
 {
     fpemu_format f;
     const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
-    const size_t n = draw_below(d, 200), cut = n > 0 ? draw_below(d, (uint32_t)n + 1) : 0, size = carrier_size[carrier];
+    int many;
+    const uint32_t some = draw_seldom(d, 200, &many);
+    const size_t n = many ? LONG + some : some, size = carrier_size[carrier];
+    const size_t cut = n > 0 ? draw_below(d, (uint32_t)n + 1) : 0;
     fpemu_range whole = {0}, pieces = {0};
     fpemu_rounding r = fpemu_rounding_nearest();
     api_describe("measure", &f, &r, carrier, n);
