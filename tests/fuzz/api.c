@@ -270,6 +270,13 @@ int carrier_fits(const fpemu_format *f, int carrier)
     }
 }
 
+int exact_steps(const fpemu_format *f)
+{
+    int exponent;
+    return f->kind != FPEMU_KIND_INT ||
+           (frexp(f->scale, &exponent) == 0.5 && f->bits <= 20 && llabs((long long)f->zero_point) < 1 << 20);
+}
+
 /* Written out here, not asked of the library. */
 static double half_value(uint16_t h)
 {
@@ -353,6 +360,16 @@ array array_copy(draw *d, const array *from, size_t alignment)
     array a = array_new(d, from->bytes, alignment);
     memcpy(a.data, from->data, from->bytes);
     return a;
+}
+
+array array_widened(draw *d, int carrier, int wider, const array *x)
+{
+    const size_t n = x->bytes / carrier_size[carrier];
+    array y = array_new(d, n * carrier_size[wider], carrier_size[wider]);
+    for (size_t i = 0; i < n; i++) {
+        carrier_store(wider, y.data, i, carrier_load(carrier, x->data, i));
+    }
+    return y;
 }
 
 void array_free(array *a)

@@ -40,6 +40,9 @@ int carrier_fits(const fpemu_format *f, int carrier);
 double carrier_load(int carrier, const void *x, size_t i);
 void carrier_store(int carrier, void *x, size_t i, double value); /* cut to the carrier, not rounded */
 
+/* 1 but for affine integers whose values a carrier rounds. */
+int exact_steps(const fpemu_format *f);
+
 /* ------------------------------------------------------------------------------------------------ the arrays */
 /* Calls share their work between two threads from 2 * ELEMENTS_PER_THREAD (lib/array/threads.h) elements on, and from 2
  * * PRODUCTS_PER_THREAD (lib/gemm/tiles.c) products: of what is called long here each takes a part. */
@@ -53,7 +56,8 @@ typedef struct array {
 } array;
 array array_new(draw *d, size_t bytes, size_t alignment); /* filled with a pattern */
 array array_copy(draw *d, const array *from, size_t alignment);
-void array_free(array *a); /* insists that nothing was written beside it */
+array array_widened(draw *d, int carrier, int wider, const array *x); /* the same numbers */
+void array_free(array *a);                                            /* insists that nothing was written beside it */
 void array_untouched(const array *a, const char *what);
 
 /* n numbers; those after the first few are these again. */

@@ -75,14 +75,6 @@ static void quantize_pieces(draw *d, int carrier, const fpemu_format *f, const f
     array_free(&z);
 }
 
-/* 1 but for affine integers whose values a carrier rounds. */
-static int exact_steps(const fpemu_format *f)
-{
-    int exponent;
-    return f->kind != FPEMU_KIND_INT ||
-           (frexp(f->scale, &exponent) == 0.5 && f->bits <= 20 && llabs((long long)f->zero_point) < 1 << 20);
-}
-
 static void quantize_again(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
                            const array *y)
 {

@@ -143,6 +143,82 @@ static void gemm_transposed(draw *d, int carrier, const fpemu_gemm_spec *spec, c
     array_free(&turned);
 }
 
+static fpemu_status gemm_scaled(int carrier, const fpemu_gemm_spec *spec, const fpemu_gemm_shape *s, double alpha,
+                                const void *a, const void *scales_a, const void *b, const void *scales_b, double beta,
+                                void *c, fpemu_stats *stats)
+{
+    return carrier == F32
+               ? fpemu_gemm_scaled_f32(spec, s, (float)alpha, a, scales_a, b, scales_b, (float)beta, c, stats)
+               : fpemu_gemm_scaled_f64(spec, s, alpha, a, scales_a, b, scales_b, beta, c, stats);
+}
+
+/* Targets that do not depend on the carrier: operands may be rounded to codebooks, whose midpoints are rounded to it,
+ * and to integers of such steps. */
+static int same_targets(const fpemu_gemm_spec *spec)
+{
+    const fpemu_format *const all[] = {&spec->a.format,   &spec->b.format,         &spec->product.format,
+                                       &spec->out.format, &spec->sum.inner.format, &spec->sum.outer.format};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i]->kind == FPEMU_KIND_CODEBOOK || !exact_steps(all[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* w is a binary32 number nearest to x; ties either way. */
+static int nearest_float(float w, double x)
+{
+    if (isnan(w) || isnan(x)) {
+        return isnan(w) && isnan(x);
+    }
+    if (!signbit(w) != !signbit(x) || isinf(w) || fabs(x) > 0x1.ffffffp127) {
+        return !signbit(w) == !signbit(x) && (isinf(w) ? fabs(x) >= 0x1.ffffffp127 : fabs(x) <= 0x1.ffffffp127);
+    }
+    const double away = fabs(w - x);
+    return away <= fabs(nextafterf(w, INFINITY) - x) && away <= fabs(nextafterf(w, -INFINITY) - x);
+}
+
+/* The product of the same numbers as doubles: all is exact until it is rounded to a target, so that results differ by
+ * the last rounding at most, to the carrier where there is no target `out`. A sum that binary64 holds is then rounded
+ * once by either; any other number first to binary64, and to either side where it so becomes the middle of two. */
+static void gemm_wider(draw *d, const fpemu_gemm_spec *spec, const fpemu_gemm_shape *s, double alpha, double beta,
+                       const array *a, const array *scales_a, const array *b, const array *scales_b, const array *c,
+                       const array *result, fpemu_status status, const counted *counts)
+{
+    if (!same_targets(spec)) {
+        return;
+    }
+    const int rounded = spec->out.format.kind != FPEMU_KIND_INVALID;
+    const int held = (spec->start_from_c || (alpha == 1 && beta == 0)) &&
+                     (spec->sum.model != FPEMU_MODEL_INTEGER || spec->sum.width <= 53);
+    counted again;
+    array u = array_widened(d, F32, F64, a), v = array_widened(d, F32, F64, b), w = array_widened(d, F32, F64, c);
+    array p = {0}, q = {0};
+    if (scales_a != NULL) {
+        p = array_widened(d, F32, F64, scales_a);
+        q = array_widened(d, F32, F64, scales_b);
+    }
+    INSIST(gemm_scaled(F64, spec, s, (float)alpha, u.data, p.data, v.data, q.data, (float)beta, w.data,
+                       count_into(&again, 0)) == status,
+           "other status by the wider carrier");
+    for (size_t i = 0; i < c->bytes / sizeof(float); i++) {
+        const double x = carrier_load(F64, w.data, i), y = carrier_load(F32, result->data, i);
+        INSIST(rounded ? api_same(x, y)
+               : held  ? api_same((float)x, y)
+                       : nearest_float((float)y, x),
+               "two carriers give different products");
+    }
+    INSIST(counted_same(counts, &again, 1), "the wider carrier counts otherwise");
+    array_free(&u);
+    array_free(&v);
+    array_free(&w);
+    if (scales_a != NULL) {
+        array_free(&p);
+        array_free(&q);
+    }
+}
+
 void api_gemm(draw *d)
 {
     fpemu_gemm_spec spec;
@@ -204,6 +280,9 @@ void api_gemm(draw *d)
         }
         INSIST(memcmp(plain.data, result.data, c.bytes) == 0, "counting changes results");
         array_free(&plain);
+        if (carrier == F32) {
+            gemm_wider(d, &spec, &s, alpha, beta, &a, NULL, &b, NULL, &c, &result, status, &counts);
+        }
     } else {
         INSIST(0, "a product that fpemu_gemm_check allows is refused");
     }
@@ -214,15 +293,6 @@ void api_gemm(draw *d)
 }
 
 /* ------------------------------------------------------------------------------------- with scales for the chunks */
-static fpemu_status gemm_scaled(int carrier, const fpemu_gemm_spec *spec, const fpemu_gemm_shape *s, double alpha,
-                                const void *a, const void *scales_a, const void *b, const void *scales_b, double beta,
-                                void *c, fpemu_stats *stats)
-{
-    return carrier == F32
-               ? fpemu_gemm_scaled_f32(spec, s, (float)alpha, a, scales_a, b, scales_b, (float)beta, c, stats)
-               : fpemu_gemm_scaled_f64(spec, s, alpha, a, scales_a, b, scales_b, beta, c, stats);
-}
-
 /* n scales, powers of two and others; `ones`: all 1. */
 static array draw_scales(draw *d, int carrier, size_t n, int ones)
 {
@@ -294,6 +364,9 @@ void api_gemm_scaled(draw *d)
         gemm_scaled(carrier, &spec, &s, alpha, a.data, scales_a.data, b.data, scales_b.data, beta, z.data, NULL);
         INSIST(memcmp(y.data, z.data, c.bytes) == 0, "counting changes results");
         array_free(&z);
+        if (carrier == F32) {
+            gemm_wider(d, &spec, &s, alpha, beta, &a, &scales_a, &b, &scales_b, &c, &y, status, &counts);
+        }
         if (ones) {
             z = array_copy(d, &c, size);
             gemm_scaled(carrier, &spec, &s, alpha, a.data, NULL, b.data, NULL, beta, z.data, NULL);

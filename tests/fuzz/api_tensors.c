@@ -134,6 +134,90 @@ static void tensor_strided(draw *d, int carrier, const fpemu_format *f, const fp
     array_free(&expected);
 }
 
+/* 1: the carriers binary32 and binary64 hold the same steps on the way to a block's codes (doc/blocks.md, 1.1, 2.4):
+ * powers of two scale exactly, and s2fp8 works in binary64 for both. The other rules divide, and absmax, reciprocal,
+ * rceil and the nvfp4 rules so find their scales, by the carrier's arithmetic. Left out too: codebooks, whose midpoints
+ * a carrier rounds, settings of other software, which are of binary32, and integers whose steps a carrier rounds. */
+static int same_codes(const fpemu_format *f, const fpemu_rounding *r)
+{
+    if (r->compat != FPEMU_COMPAT_NONE || f->kind == FPEMU_KIND_CODEBOOK || !exact_steps(f)) {
+        return 0;
+    }
+    switch (f->scaling) {
+    case FPEMU_SCALING_NONE:
+    case FPEMU_SCALING_S2FP8: return 1;
+    case FPEMU_SCALING_FLOOR:
+    case FPEMU_SCALING_CEIL:
+    case FPEMU_SCALING_EVEN:
+    case FPEMU_SCALING_HBFP:
+    case FPEMU_SCALING_MUPPET: return f->scale_power || f->scale_mantissa_bits == 0;
+    default: return 0;
+    }
+}
+
+/* w is the word of 16 bits nearest to y, ties to even; finite if y is. */
+static int nearest_word(int carrier, uint16_t w, double y)
+{
+    const uint16_t above = (uint16_t)(w + 1), below = (uint16_t)(w - 1);
+    const double v = carrier_load(carrier, &w, 0);
+    if (!isfinite(y) || v == y) {
+        return api_same(v, y);
+    }
+    const double up = carrier_load(carrier, &above, 0), away = fabs(v - y);
+    const double down = w & 0x7fff ? carrier_load(carrier, &below, 0) : up; /* of zero: away from it only */
+    if (!isfinite(v) || !signbit(v) != !signbit(y)) {
+        return 0;
+    }
+    if (!isfinite(up) && fabs(y) > fabs(v)) {
+        return 1;
+    }
+    return (away < fabs(up - y) || (away == fabs(up - y) && !(w & 1))) &&
+           (away < fabs(down - y) || (away == fabs(down - y) && !(w & 1)));
+}
+
+/* The results y of a carrier against v of the next wider one: rounded once to the narrower; what is blocked stays
+ * finite (doc/numerics.md, 1.3; doc/blocks.md, 1.1). 1: none was rounded, so that both count the same. */
+static int wider_values(int carrier, int wider, const fpemu_format *f, size_t n, const array *y, const array *v)
+{
+    int same = 1;
+    for (size_t i = 0; i < n; i++) {
+        const double a = carrier_load(carrier, y->data, i), b = carrier_load(wider, v->data, i);
+        if (api_same(a, b)) {
+            continue;
+        }
+        same = 0;
+        if (carrier == F32) {
+            const float narrow = (float)b;
+            const int cut = isinf(narrow) && isfinite(b) && f->scaling != FPEMU_SCALING_NONE;
+            INSIST(f->scaling != FPEMU_SCALING_NONE, "two carriers give different numbers");
+            INSIST(api_same(a, cut ? copysign(0x1.fffffep127, b) : (double)narrow), "a result is not the wider one's");
+        } else {
+            uint16_t word;
+            memcpy(&word, y->data + 2 * i, 2);
+            INSIST(nearest_word(carrier, word, b), "a word is not the nearest");
+        }
+    }
+    return same;
+}
+
+/* The same numbers by the next wider carrier; of words of 16 bits by binary32, of which they are defined. */
+static void tensor_wider(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *s,
+                         const array *x, const array *y, fpemu_status status, const counted *c)
+{
+    const int wider = carrier == F32 ? F64 : F32;
+    if (carrier == F64 || x->bytes == 0 || (carrier == F32 && !same_codes(f, r))) {
+        return;
+    }
+    counted again;
+    array u = array_widened(d, carrier, wider, x), v = array_new(d, u.bytes, carrier_size[wider]);
+    INSIST(quantize(wider, f, r, s, u.data, v.data, count_into(&again, c->stats.request.want)) == status,
+           "other status by the wider carrier");
+    const int same = wider_values(carrier, wider, f, sizes_of(s), y, &v);
+    INSIST(!(same || carrier != F32) || counted_same(c, &again, 1), "the wider carrier counts otherwise");
+    array_free(&u);
+    array_free(&v);
+}
+
 void api_tensor(draw *d)
 {
     fpemu_format f;
@@ -164,6 +248,7 @@ void api_tensor(draw *d)
         quantize(carrier, &f, &r, &shape, z.data, z.data, NULL);
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
         array_free(&z);
+        tensor_wider(d, carrier, &f, &r, &shape, &x, &y, status, &c);
         if (shape.outer == 1 && shape.rows == 1 && shape.inner == 1) {
             z = array_new(d, x.bytes, size);
             OF_CARRIER(carrier, quantize, &f, &r, n, (const void *)x.data, (void *)z.data, NULL);
@@ -315,6 +400,36 @@ static void pack_same(draw *d, int carrier, const fpemu_format *f, const fpemu_r
     array_free(&z);
 }
 
+/* The same bytes by the next wider carrier, or those of the numbers that doc/blocks.md, 2.1 says are the same. */
+static void pack_wider(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *s,
+                       const fpemu_layout *layout, const array *x, const array *bytes, fpemu_status status,
+                       const counted *c)
+{
+    const int wider = carrier == F32 ? F64 : F32, codes = carrier != F32 || same_codes(f, r);
+    if (carrier == F64 || (!codes && (r->compat != FPEMU_COMPAT_NONE || layout->tensor_bytes == 0))) {
+        return;
+    }
+    counted again;
+    array u = array_widened(d, carrier, wider, x), other = array_new(d, bytes->bytes, 1);
+    INSIST(pack(wider, f, r, s, u.data, other.data, count_into(&again, c->stats.request.want)) == status,
+           "other status by the wider carrier");
+    INSIST(memcmp(other.data, bytes->data, codes ? bytes->bytes : (size_t)layout->scales_offset) == 0,
+           "the wider carrier gives other bytes");
+    if (carrier != F32) {
+        INSIST(counted_same(c, &again, 1), "the wider carrier counts otherwise");
+    } else if (codes && carrier_fits(f, F32)) {
+        array y = array_new(d, x->bytes, 4), v = array_new(d, u.bytes, 8);
+        INSIST(fpemu_unpack_f32(f, s, bytes->data, (void *)y.data) == FPEMU_OK, "packed bytes are not unpacked");
+        INSIST(fpemu_unpack_f64(f, s, bytes->data, (void *)v.data) == FPEMU_OK, "packed bytes are not unpacked");
+        INSIST(!wider_values(carrier, wider, f, sizes_of(s), &y, &v) || counted_same(c, &again, 1),
+               "the wider carrier counts otherwise");
+        array_free(&y);
+        array_free(&v);
+    }
+    array_free(&u);
+    array_free(&other);
+}
+
 void api_pack(draw *d)
 {
     fpemu_format f;
@@ -351,6 +466,7 @@ void api_pack(draw *d)
                    "values that the carrier does not hold");
             array_untouched(&z, "a refused call wrote");
         }
+        pack_wider(d, carrier, &f, &r, &shape, &layout, &x, &bytes, status, &c);
         /* strangers' bytes are numbers too */
         for (size_t i = 0; i < bytes.bytes; i++) {
             d->state = d->state * 0x5851f42d4c957f2d + 1442695040888963407u;
