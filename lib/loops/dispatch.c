@@ -46,8 +46,8 @@ static __attribute__((noinline)) const kernels *choose(void)
     for (size_t i = 0; i < VARIANTS && !k; i++)
         if (forced && strcmp(forced, variants[i]->name) == 0 && variants[i]->valid())
             k = variants[i];
-    for (size_t i = 0; i < VARIANTS && !k; i++)
-        if (variants[i]->valid())
+    for (size_t i = 0; !k; i++)
+        if (i + 1 == VARIANTS || variants[i]->valid())
             k = variants[i];
     atomic_store_explicit(&chosen, k, memory_order_relaxed);
     return k;

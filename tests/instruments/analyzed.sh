@@ -48,6 +48,7 @@ gcc_silent="-Wno-analyzer-malloc-leak -Wno-analyzer-use-of-uninitialized-value"
 flags_of() {
     local flags="-std=c11 -ffp-contract=off -Wno-unknown-pragmas -DHAVE_CONFIG_H -DFPEMU_ANALYZED $includes"
     case $1 in
+    gpu/simulate.c) flags+=" -DFPEMU_FEW_INLINED=1" ;;
     tools/fpemu/*) flags+=" -Itools/fpemu" ;;
     tools/fptrain/*) flags+=" -Itools/fptrain" ;;
     python/*) flags+=" -isystem $python" ;;
