@@ -130,8 +130,12 @@ if [ -x "${FPTRAIN:-}" ]; then
     "$FPTRAIN" report log --csv out.csv || failed 'report --csv'
     grep -qF "$(printf '\302\233')" out.csv || failed 'a name in CSV is not as it was'
     : >log/settings.ini
-    "$FPTRAIN" report log --tables tables.md || failed 'report --tables'
+    run=$(printf 'a\033[31m\302\233\342\200\256b') # tables and the page have the names of runs
+    cp -r log "$run"
+    "$FPTRAIN" report "$run" --tables tables.md -o page.html || failed 'report --tables'
     printable tables.md 'report --tables'
+    grep -qF 'a?\[31m?????b' tables.md || failed "report --tables: $(cat -v tables.md)"
+    grep -qF 'a?[31m??b' page.html || failed 'report -o prints another name'
     if script -qec true /dev/null </dev/null >/dev/null 2>&1; then # gives it a terminal
         script -qec "'$FPTRAIN' report log --csv /dev/stdout" /dev/null </dev/null | tr -d '\r' >out
         printable out 'report --csv on a terminal'

@@ -21,7 +21,7 @@ enum {
     PNG_PIXELS = 8 * 1032,
     JPEG_PIXELS = 1024,
     /* A scan of a JPEG file goes through the whole picture, of however few bytes it is. Files as they are written have
-     * some ten; more than this browsers do not read either. */
+     * some ten; Chromium's decoder and libtiff stop at 100 too. */
     JPEG_SCANS = 100
 };
 
