@@ -783,7 +783,7 @@ FPEMU_FN void few_many_begin(few_many *m, const core_codebook *c)
     _mm512_store_ps(m->around, start);
     for (uint32_t k = 0; k < 256 + 16; k += 16) {
         const uint32_t left = c->length > k ? c->length - k : 0;
-        const __mmask16 some = left < 16 ? (__mmask16)((1u << left) - 1) : 0xffff;
+        const __mmask16 some = (__mmask16)(left < 16 ? (1u << left) - 1 : 0xffff);
         _mm512_store_ps(m->around + 16 + k, _mm512_mask_loadu_ps(end, some, c->values + (left ? k : 0)));
     }
 }
@@ -822,7 +822,7 @@ static int few_block_many(const core_codebook *c, const core_scale32 *scale, siz
     __mmask16 same = 0;
     few_many_begin(&m, c);
     for (size_t i = 0; i < n; i += 16) {
-        const __m512 v = _mm512_maskz_loadu_ps(n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : 0xffff, x + i);
+        const __m512 v = _mm512_maskz_loadu_ps((__mmask16)(n - i < 16 ? (1u << (n - i)) - 1 : 0xffff), x + i);
         const __m512 wide = scale->kind == CORE_SCALE_DIVIDE ? _mm512_div_ps(v, down) : _mm512_mul_ps(v, down);
         _mm512_store_ps(t + i, _mm512_max_ps(_mm512_min_ps(wide, end), start));
     }

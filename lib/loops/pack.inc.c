@@ -749,7 +749,7 @@ FPEMU_FN void pack_few_blocks(const core_few *f, size_t length, size_t count, co
     for (size_t n; count; count -= n, scales += n) {
         n = count < BLOCKS ? count : BLOCKS;
         for (size_t i = 0; i < n; i += 16) {
-            const __mmask16 some = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : 0xffff;
+            const __mmask16 some = (__mmask16)(n - i < 16 ? (1u << (n - i)) - 1 : 0xffff);
             _mm512_storeu_ps(per_place + i, _mm512_div_ps(unit, _mm512_maskz_loadu_ps(some, scales + i)));
         }
         for (size_t b = 0; b < n; b++) {

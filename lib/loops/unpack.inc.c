@@ -389,7 +389,7 @@ FPEMU_FN __m512i unpack_words_of_4(const core_unpack *u, enum unpack_type type, 
 FPEMU_FN void unpack_32_of_4(__m512i table, __m512i above, size_t n, const unsigned char *bytes, uint16_t *y)
 {
     const __m512i low = _mm512_set1_epi32(0x000f000f);
-    const __mmask16 in = n < 32 ? (__mmask16)(0xffffu >> (16 - (n + 1) / 2)) : 0xffff;
+    const __mmask16 in = (__mmask16)(n < 32 ? 0xffffu >> (16 - (n + 1) / 2) : 0xffff);
     const __m512i byte = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(in, bytes));
     const __m512i code = _mm512_ternarylogic_epi32(byte, _mm512_slli_epi32(byte, 12), low, 0xa8);
     const __m512i made = _mm512_permutexvar_epi16(_mm512_or_si512(code, above), table);

@@ -75,7 +75,7 @@ FPEMU_FN int words_encode(const core_direct32 *direct, int bfloat, size_t bits, 
 {
     const core_direct32 d = *direct;
     core_words_codes c;
-    uint16_t end[2];
+    uint16_t end[2] = {0, 0};
     if (d.even) {
         const int held = core_words_hold(bfloat, core_bits32(d.high), end) &&
                          core_words_hold(bfloat, core_bits32(d.low), end + 1) && d.low <= 0;

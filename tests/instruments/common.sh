@@ -37,7 +37,7 @@ configured() {
 # built TARGET...: by make in the working directory.
 built() {
     "$make" -j"$jobs" "$@" >make.out 2>&1 || {
-        grep -m 5 'rror' make.out >&2 || tail -n 3 make.out >&2
+        grep -m 5 'rror[: ]' make.out >&2 || tail -n 3 make.out >&2
         exit 1
     }
 }
