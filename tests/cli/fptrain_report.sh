@@ -43,7 +43,7 @@ done
 cp one/log.jsonl kept
 fails_report 'one/log.jsonl belongs to a run' one -o one/log.jsonl
 fails_report 'one/settings.ini belongs to a run' one --tables one/settings.ini
-for option in -o --tables --csv; do
+for option in -o --tables --csv --plots --tensorboard; do
     fails_report "'-' is not taken for standard output" one $option -
 done
 holds ! -e -

@@ -172,9 +172,9 @@ int command_report(int argc, char **argv)
         switch (option) {
         case 'o': to.page = options_output("report", optarg); break;
         case TABLES: to.tables = options_output("report", optarg); break;
-        case PLOTS: to.plots = optarg; break;
+        case PLOTS: to.plots = options_output("report", optarg); break;
         case CSV: to.csv = options_output("report", optarg); break;
-        case TENSORBOARD: to.board = optarg; break;
+        case TENSORBOARD: to.board = options_output("report", optarg); break;
         case TENSORS: tensors = optarg; break;
         case SMOOTH: choice.smooth = read_weight(optarg); break;
         case ORACLE: choose_oracles(&choice, optarg); break;
