@@ -295,14 +295,29 @@ void api_gemm(draw *d)
 }
 
 /* ------------------------------------------------------------------------------------- with scales for the chunks */
-/* n scales, powers of two and others; `ones`: all 1. */
+/* Chunks, which have the scales, for a model that has them if it is asked to. */
+static void draw_chunks(draw *d, fpemu_accumulator *sum)
+{
+    if (sum->model == FPEMU_MODEL_SEQUENTIAL) {
+        sum->model = FPEMU_MODEL_CHUNKED;
+        sum->chunk = 1 + draw_below(d, 40);
+        sum->outer = sum->inner;
+    } else if (sum->model == FPEMU_MODEL_FUSED) {
+        sum->chunk = sum->block * (1 + draw_below(d, 8));
+        INSIST(fpemu_format_named(FPEMU_NAME_BINARY32, &sum->outer.format) == FPEMU_OK, "binary32");
+    }
+}
+
+/* n scales of four that are drawn, powers of two and others; `ones`: all 1. */
 static array draw_scales(draw *d, int carrier, size_t n, int ones)
 {
     array s = array_new(d, n * carrier_size[carrier], carrier_size[carrier]);
+    double four[4] = {1, 1, 1, 1};
+    for (int i = 0; i < 4 && !ones; i++) {
+        four[i] = draw_below(d, 4) == 3 ? draw_number(d, NULL) : ldexp(1, (int)draw_below(d, 17) - 8);
+    }
     for (size_t i = 0; i < n; i++) {
-        const uint32_t kind = ones ? 0 : draw_below(d, 4);
-        const double any = kind == 3 ? draw_number(d, NULL) : ldexp(1, (int)kind * (int)(i % 9) - 8 * (kind != 0));
-        carrier_store(carrier, s.data, i, any);
+        carrier_store(carrier, s.data, i, four[(i ^ i >> 2 ^ i >> 4) % 4]);
     }
     return s;
 }
@@ -313,6 +328,9 @@ void api_gemm_scaled(draw *d)
     char text[1100] = "";
     if (!draw_model(d, &spec)) {
         return;
+    }
+    if (spec.sum.chunk == 0 && draw_below(d, 4) > 0) {
+        draw_chunks(d, &spec.sum);
     }
     fpemu_gemm_print(&spec, text, sizeof text);
     const int carrier = (int)draw_below(d, 2);
@@ -340,12 +358,12 @@ void api_gemm_scaled(draw *d)
     const double alpha = spec.start_from_c ? 1 : draw_below(d, 3) - 0.5,
                  beta = spec.start_from_c ? 1 : draw_below(d, 2);
     const fpemu_format *like = spec.a.format.kind != FPEMU_KIND_INVALID ? &spec.a.format : NULL;
-    array a = draw_array(d, carrier, like, of_a * (size_t)(s.m * s.k));
-    array b = draw_array(d, carrier, like, of_b * (size_t)(s.k * s.n));
-    array c = draw_array(d, carrier, NULL, products * (size_t)(s.m * s.n)), y = array_copy(d, &c, size);
     const int ones = flags >> 6 == 0;
     array scales_a = draw_scales(d, carrier, of_a * (size_t)s.m * blocks, ones);
     array scales_b = draw_scales(d, carrier, of_b * (size_t)s.n * blocks, ones);
+    array a = draw_array(d, carrier, like, of_a * (size_t)(s.m * s.k));
+    array b = draw_array(d, carrier, like, of_b * (size_t)(s.k * s.n));
+    array c = draw_array(d, carrier, NULL, products * (size_t)(s.m * s.n)), y = array_copy(d, &c, size);
     counted counts;
     CASE("gemm_scaled %s carrier %d m %u n %u k %u batch %u shared %d %d", text, carrier_bits[carrier], (unsigned)s.m,
          (unsigned)s.n, (unsigned)s.k, (unsigned)s.batch, shared_a, shared_b);
