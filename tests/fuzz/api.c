@@ -49,11 +49,18 @@ void api_threads(int n)
 }
 
 /* ------------------------------------------------------------------------------------------------- drawing */
+static uint64_t congruent(uint64_t *state)
+{
+    *state = *state * 0x5851f42d4c957f2d + 1442695040888963407u;
+    return *state;
+}
+
 uint64_t draw_word(draw *d, unsigned bytes)
 {
     uint64_t word = 0;
-    for (unsigned i = 0; i < bytes && d->at < d->end; i++) {
-        word |= (uint64_t)*d->at++ << 8 * i;
+    for (unsigned i = 0; i < bytes; i++) {
+        const uint64_t byte = d->at < d->end ? *d->at++ : congruent(&d->rest) >> 56;
+        word |= byte << 8 * i;
     }
     return word;
 }
@@ -431,8 +438,7 @@ array draw_array(draw *d, int carrier, const fpemu_format *f, size_t n)
         single_out(d, carrier, few);
     }
     for (size_t i = 0; i < n; i++) {
-        d->state = d->state * 0x5851f42d4c957f2d + 1442695040888963407u;
-        const size_t other = once + (d->state >> 33) % (own - once);
+        const size_t other = once + (congruent(&d->state) >> 33) % (own - once);
         carrier_store(carrier, x.data, i, few[i < own && i >= once ? i : other]);
     }
     if (once) {
@@ -521,8 +527,9 @@ enum { CALLS = sizeof calls / sizeof *calls };
 
 uint64_t api_run(const uint8_t *bytes, size_t size)
 {
-    draw d = {.at = bytes, .end = bytes + size, .state = 0x9e3779b97f4a7c15};
     digest = 0xcbf29ce484222325;
+    api_digest(bytes, size);
+    draw d = {.at = bytes, .end = bytes + size, .rest = digest, .state = 0x9e3779b97f4a7c15};
     CASE("nothing yet");
     calls[draw_below(&d, CALLS)](&d);
     return digest;

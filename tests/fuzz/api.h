@@ -17,6 +17,7 @@
 /* ------------------------------------------------------------------------------------------------- drawing */
 typedef struct draw {
     const uint8_t *at, *end;
+    uint64_t rest;  /* of what is drawn after the last byte; a digest of all to begin with */
     uint64_t state; /* of numbers that need no bytes of their own: long arrays */
 } draw;
 

@@ -469,8 +469,7 @@ void api_pack(draw *d)
         pack_wider(d, carrier, &f, &r, &shape, &layout, &x, &bytes, status, &c);
         /* strangers' bytes are numbers too */
         for (size_t i = 0; i < bytes.bytes; i++) {
-            d->state = d->state * 0x5851f42d4c957f2d + 1442695040888963407u;
-            bytes.data[i] = (unsigned char)(d->at < d->end ? draw_word(d, 1) : d->state >> 56);
+            bytes.data[i] = (unsigned char)draw_word(d, 1);
         }
         OF_CARRIER(carrier, unpack, &f, &shape, (const void *)bytes.data, (void *)z.data);
         api_digest(z.data, z.bytes);
