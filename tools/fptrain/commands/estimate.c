@@ -95,7 +95,10 @@ static void read_options(wish *w, int argc, char **argv)
     while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         bool good = true;
         switch (option) {
-        case HARDWARE: good = hardware_read(&w->hardware, optarg, &why); break;
+        case HARDWARE: /* the last one counts */
+            hardware_free(&w->hardware);
+            good = hardware_read(&w->hardware, optarg, &why);
+            break;
         case SHAPE: good = model_shape_read(&w->shape, "shape", optarg, &why); break;
         case CLASSES: good = model_shape_read(&w->shape, "classes", optarg, &why); break;
         case SAMPLES: w->samples = whole("samples", optarg); break;
