@@ -123,6 +123,7 @@ tests_judges_libjudges_la_SOURCES = \
 	tests/against_judges/compare.c \
 	tests/against_judges/compare.h \
 	tests/against_judges/expected.h \
+	tests/against_judges/leftovers.h \
 	tests/against_judges/points.c \
 	tests/against_judges/points.h \
 	tests/against_judges/sweep.c \

@@ -293,8 +293,8 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
 {
     size_t count = 0;
     s->saturated = 0;
-    const int at_once =
-        j->hold_many && j->block.rule == FPEMU_SCALING_NVFP4 && !j->counted && j->hold.rule == CORE_RULE_SHIFTER_STOP;
+    const int at_once = j->hold_many && !j->block.same && j->block.rule == FPEMU_SCALING_NVFP4 && !j->counted &&
+                        j->hold.rule == CORE_RULE_SHIFTER_STOP;
     if (at_once && j->k->loopsw->runs_nvfp4(&j->hold, &j->block, wanted, amax, s->s, s->down)) {
         s->divide = 0;
         s->second = (realw)j->block.tensor.b;
@@ -406,8 +406,8 @@ static void block_counted_elements(const block_job *j, const block_scales *s, si
  * farther out than the values times its scale. */
 static int block_table_is_quick(const block_job *j)
 {
-    return j->element.is_table && j->element.searches && !j->call->sink && j->block.rule == FPEMU_SCALING_ABSMAX &&
-           j->block.same && (j->stochastic || j->element.search->steps);
+    return j->block.rule == FPEMU_SCALING_ABSMAX && j->block.same && j->element.is_table && j->element.searches &&
+           !j->call->sink && (j->stochastic || j->element.search->steps);
 }
 
 /* Blocks of a table, with divisors; at most TILE elements where they take random bits. */
@@ -857,13 +857,13 @@ static int block_rounds_words(const block_job *j, const gathering *g)
 #if CARRIER_BITS == 32
     const uint64_t length = j->walk.tile_length;
     core_draw draw;
-    const int rounds = j->stochastic ? j->k->pow2_drawn16[0] && block_draws(j, 0, (size_t)length, 0, &draw)
-                                     : j->pow2.mode == FPEMU_MODE_RNE && j->k->pow2_rows16[0];
     if (block_table_is_quick(j))
         return !g && j->k->codebook_runs16 && length % 32 == 0 &&
                (!j->stochastic || (length <= TILE && core_few_draws(j->element.search)));
     if (!j->pow2.usable)
         return block_scales_words(j, (size_t)length, g);
+    const int rounds = j->stochastic ? j->k->pow2_drawn16[0] && block_draws(j, 0, (size_t)length, 0, &draw)
+                                     : j->pow2.mode == FPEMU_MODE_RNE && j->k->pow2_rows16[0];
     return !g && rounds && (length == 16 || length % 32 == 0);
 #else
     (void)j, (void)g;

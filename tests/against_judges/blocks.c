@@ -187,6 +187,25 @@ static void randomised(void)
     case_free(&c);
 }
 
+/* Each format after calls that have left each byte on the stack. */
+static void leftovers(void)
+{
+    block_case c;
+    memset(&c, 0, sizeof c);
+    c.plain = 1;
+    for (size_t i = 0; case_format(i, &c.f, c.spec); i++) {
+        c.carrier = 32;
+        if (!fitting(&c))
+            c.carrier = 64;
+        c.seed = i + 1;
+        c.shape = fpemu_shape_vector(100);
+        case_fill(&c);
+        for (c.seed = 0; c.seed < 16; c.seed++)
+            (void)case_values(&c);
+    }
+    case_free(&c);
+}
+
 /* What most callers ask for, and what has short cuts: binary32, to nearest, one array after the other. */
 static void plain_arrays(void)
 {
@@ -1324,6 +1343,7 @@ int main(int argc, char **argv)
     names();
     tables();
     randomised();
+    leftovers();
     plain_arrays();
     long_lines();
     exhaustive();

@@ -3,6 +3,7 @@
 #include "blocks_cases.h"
 #include "../judges/longhand.h"
 #include "compare.h"
+#include "leftovers.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -522,6 +523,7 @@ static uint64_t load(unsigned carrier, const void *array, uint64_t at)
 
 static fpemu_status quantize(const block_case *c, const fpemu_shape *s, const void *x, void *y, fpemu_stats *stats)
 {
+    leave_on_stack(c->seed);
     return c->carrier == 32 ? fpemu_quantize_tensor_f32(&c->f, &c->r, s, x, y, stats)
                             : fpemu_quantize_tensor_f64(&c->f, &c->r, s, x, y, stats);
 }
@@ -650,18 +652,21 @@ int case_values(const block_case *c)
 
 static fpemu_status pack(const block_case *c, const fpemu_shape *s, const void *x, void *bytes)
 {
+    leave_on_stack(c->seed);
     return c->carrier == 32 ? fpemu_pack_f32(&c->f, &c->r, s, x, bytes, NULL)
                             : fpemu_pack_f64(&c->f, &c->r, s, x, bytes, NULL);
 }
 
 static fpemu_status unpack(const block_case *c, const fpemu_shape *s, const void *bytes, void *y)
 {
+    leave_on_stack(c->seed);
     return c->carrier == 32 ? fpemu_unpack_f32(&c->f, s, bytes, y) : fpemu_unpack_f64(&c->f, s, bytes, y);
 }
 
 static fpemu_status unpack_blocks(const block_case *c, const fpemu_shape *s, uint64_t first, uint64_t count,
                                   const void *bytes, void *y)
 {
+    leave_on_stack(c->seed);
     return c->carrier == 32 ? fpemu_unpack_blocks_f32(&c->f, s, first, count, bytes, y)
                             : fpemu_unpack_blocks_f64(&c->f, s, first, count, bytes, y);
 }
@@ -669,6 +674,7 @@ static fpemu_status unpack_blocks(const block_case *c, const fpemu_shape *s, uin
 static fpemu_status pack_blocks(const block_case *c, const fpemu_shape *s, uint64_t first, uint64_t count,
                                 const void *x, void *bytes)
 {
+    leave_on_stack(c->seed);
     return c->carrier == 32 ? fpemu_pack_blocks_f32(&c->f, &c->r, s, first, count, x, bytes, NULL)
                             : fpemu_pack_blocks_f64(&c->f, &c->r, s, first, count, x, bytes, NULL);
 }
@@ -924,6 +930,7 @@ int case_counters(const block_case *c)
     if (lh_check(status == wanted_status(t), "%s: status %d without sums", name_of(c), (int)status))
         check_stats(c, "quantize without sums", &want, none, &got);
     got = blank_stats(bins[1], scale_bins[1], first);
+    leave_on_stack(c->seed);
     status = c->carrier == 32 ? fpemu_pack_f32(&c->f, &c->r, &c->shape, (const float *)(const void *)x, bytes, &got)
                               : fpemu_pack_f64(&c->f, &c->r, &c->shape, (const double *)(const void *)x, bytes, &got);
     /* A NaN that became a number's code is the one thing in which y differs. */

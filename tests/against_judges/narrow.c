@@ -7,6 +7,7 @@
 #define _POSIX_C_SOURCE 200809L /* popen */
 #include "../judges/formats.h"
 #include "blocks_cases.h"
+#include "leftovers.h"
 #include "variants.h"
 #include <math.h>
 #include <stdlib.h>
@@ -400,6 +401,7 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
     fpemu_shape shape = c->shape;
     memcpy(shape.x_stride, gap ? stride : none.x_stride, sizeof stride);
     memcpy(shape.y_stride, gap ? stride : none.y_stride, sizeof stride);
+    leave_on_stack(c->seed);
     const fpemu_status status = t->tensor(&c->f, &c->r, &shape, x, y, NULL);
     if (right && status != FPEMU_ERROR_NAN && lh_check(status == FPEMU_OK, "%s, %s: %d", t->name, c->spec, status)) {
         fpemu_stats s = {0}, expected = {0};
@@ -432,6 +434,7 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
             unsigned char *codes = calloc(l.blocks + 1, 8);
             float *scales = calloc(l.blocks + 1, sizeof *scales);
             ref_pack(&c->f, right, packed);
+            leave_on_stack(c->seed);
             lh_check(t->pack(&c->f, &c->r, &shape, x, bytes, NULL) == FPEMU_OK && memcmp(bytes, packed, l.bytes) == 0,
                      "%s, %s: packed bytes", t->name, c->spec);
             if (c->f.scaling) {
@@ -450,6 +453,7 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
                     y[i] = want[i] = 0x1234;
                 for (i = 0; i < n; i++)
                     want[place[i]] = word_of(t, (double)lh_float((uint32_t)read[i]));
+                leave_on_stack(c->seed);
                 lh_check(t->unpack(&c->f, &shape, packed, y) == FPEMU_OK, "%s, %s: unpack", t->name, c->spec);
                 compare_words(t, c->spec, c->r.mode, "unpack", room, x, want, y);
                 /* one block by itself, its elements dense */
