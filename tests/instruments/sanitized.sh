@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# sanitized.sh - the tests of `make check` under the address, leak and undefined-behaviour sanitizers.
+# sanitized.sh - the tests of `make check` under the address, leak and undefined-behaviour sanitizers; by clang also the
+# calls of the library under the memory sanitizer: what is read without having been set.
 #
 #   sanitized.sh DIRECTORY [COMPILER...]     gcc and clang, those of them that exist, unless compilers are named
 #
@@ -10,7 +11,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/common.sh"
-[ $# -ge 1 ] || { sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2; }
 start "$1" sanitized
 shift
 compilers=("$@")
@@ -24,8 +25,9 @@ fi
 for cc in "${compilers[@]}"; do
     # gcc's runtime for undefined behaviour writes to standard error whatever log_path says when the one for addresses is
     # there too, and a test may keep that to itself: a trap instead, of which the other writes a report.
-    flags=${CFLAGS--O1 -g1}
-    "$cc" -dM -E -x c /dev/null | grep -q __clang__ || flags+=" -fsanitize-undefined-trap-on-error"
+    flags=${CFLAGS--O1 -g1} is_clang=1
+    "$cc" -dM -E -x c /dev/null | grep -q __clang__ || is_clang=0
+    [ $is_clang -eq 1 ] || flags+=" -fsanitize-undefined-trap-on-error"
     CFLAGS=$flags configured "$cc" --enable-sanitizers
     built all
     built check TESTS=
@@ -33,12 +35,19 @@ for cc in "${compilers[@]}"; do
     fresh_reports
     # A status that no test expects; what is read of a string is all of it; a freed frame is not used again. Not with
     # gcc: the frames that gcc 12 then puts elsewhere are not aligned as AVX-512 needs them (its report 110027).
-    common=exitcode=99:log_path=$reports/report after_return=1
-    "$cc" -dM -E -x c /dev/null | grep -q __clang__ || after_return=0
-    export ASAN_OPTIONS=$common:detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=$after_return
+    common=exitcode=99:log_path=$reports/report
+    export ASAN_OPTIONS=$common:detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=$is_clang
     ASAN_OPTIONS+=:allocator_may_return_null=1:handle_sigill=1
     export UBSAN_OPTIONS=$common:print_stacktrace=1
     run_tests "$cc" "$names"
     verdict "$cc" 'ERROR: [A-Za-z]*Sanitizer: |runtime error: '
+    [ $is_clang -eq 1 ] || continue # gcc has no memory sanitizer
+    memory=$directory/memory
+    if CLANG=$cc JOBS=$jobs "$here/../fuzz/run.sh" --memory "$memory" 60 >"$directory/memory.out" 2>&1; then
+        echo "$cc: calls under the memory sanitizer: 0 reports"
+    else
+        echo "$cc: calls under the memory sanitizer: see $memory/logs/api-memory.log" >&2
+        status=1
+    fi
 done
 exit $status
