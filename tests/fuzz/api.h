@@ -93,4 +93,7 @@ api_call api_tensor, api_pack, api_shape, api_swizzle, api_measure;
 api_call api_gemm, api_gemm_scaled, api_gemv, api_dot;
 api_call api_arith_scaled, api_compare_scaled, api_one, api_names;
 
+/* Takes the bytes through one call, and returns the digest of what it gave; aborts where something does not hold. */
+uint64_t api_run(const uint8_t *bytes, size_t size);
+
 #endif
