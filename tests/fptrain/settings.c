@@ -69,6 +69,7 @@ START_TEST(errors_say_where)
             "file:2: '18446744073709551616' is not a whole number of 64 bits");
     refused("[data]\nflip = maybe\n", "file:2: 'maybe' is neither yes nor no");
     refused("[data]\nflip = yes no\n", "file:2: 'yes no' is neither yes nor no");
+    refused("[output]\ndirectory = -\n", "file:2: '-' is not taken for standard output; './-' names a directory");
     refused("[scaler]\nname = magic\n", "file:2: 'magic' is none of: none fixed backoff logmax adaptive");
     refused("[train]\nlr = 1\n\nepochs = 1\nlr = 1\n",
             "file:5: 'lr' of [train] for the second time (first on line 2)");

@@ -277,7 +277,10 @@ static bool read_value(settings *s, const row *r, const char *value, trouble *wh
         if (!is_choice(value, r->choices))
             return fail(why, "'%s' is none of: %s", shown(value, 0, cut), r->choices);
         break;
-    case TEXT: break;
+    case TEXT:
+        if (to == s->output.directory && strcmp(value, "-") == 0)
+            return fail(why, "'-' is not taken for standard output; './-' names a directory");
+        break;
     }
     if (strlen(value) >= r->size)
         return fail(why, "a value of %zu bytes, at most %zu can be", strlen(value), r->size - 1);
