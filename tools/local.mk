@@ -22,6 +22,8 @@ tools_libcommon_la_SOURCES = \
 	tools/common/npy.h \
 	tools/common/npz.c \
 	tools/common/npz.h \
+	tools/common/outputs.c \
+	tools/common/outputs.h \
 	tools/common/safetensors.c \
 	tools/common/safetensors.h \
 	tools/common/shape.c \
@@ -67,8 +69,6 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/cli/ending.h \
 	tools/fpemu/cli/error.c \
 	tools/fpemu/cli/error.h \
-	tools/fpemu/cli/number.c \
-	tools/fpemu/cli/number.h \
 	tools/fpemu/cli/options.c \
 	tools/fpemu/cli/options.h \
 	tools/fpemu/cli/progress.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* atomic_file.c - output files: links, permissions, descriptors, what killed writers leave; with files without a name
- * and without, as the system has them or as if it had not. */
+ * and without, as the system has them or as if it had not; whether two outputs are one. */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700
 #endif
@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/outputs.h"
 #include "common/temporary.h"
 
 static int failures;
@@ -199,6 +200,50 @@ static void descriptors(void)
     insist(waitpid(child, &status, 0) == child && status == 0, "the pipe gave something else");
     unlink("pipe");
     nothing_left(__LINE__);
+}
+
+static void twice(const char *a, const char *b, bool same)
+{
+    insist(same_target(a, b) == same && same_target(b, a) == same, "%s and %s", a, b);
+}
+
+/* Whether two names are of one output. */
+static void targets(void)
+{
+    char path[32];
+    twice("new", "new", true);
+    twice("new", ".//new", true);
+    twice("new", "there/../new", true);
+    twice("new", "other", false);
+    twice("new", "there/new", false);
+    twice("none/new", "./none/new", true);
+    twice("none/new", "none/./new/", true);
+    twice("none/new", "none/other", false);
+    twice("there", "there/", true);
+    twice("there", "there/there", false);
+    symlink("there", "folder");
+    symlink("folder/new", "link");
+    twice("folder/new", "there/new", true);
+    twice("link", "there/new", true);
+    twice("link", "new", false);
+    twice("folder/none/new", "there/none/new", true);
+    make("there/new", "old", 0640);
+    twice("link", "there/new", true);
+    link("there/new", "hard");
+    twice("hard", "there/new", false);
+    twice("/dev/null", "/dev/null", false);
+    twice("/dev/stdout", "/dev/fd/1", false);
+    const int file = open("hard", O_RDONLY);
+    snprintf(path, sizeof path, "/dev/fd/%d", file);
+    twice(path, "hard", true);
+    twice(path, "other", false);
+    close(file);
+    symlink("round", "round");
+    twice("round", "round", false);
+    const char *const made[] = {"there/new", "hard", "link", "folder", "round"};
+    for (unsigned i = 0; i < sizeof made / sizeof *made; i++) {
+        unlink(made[i]);
+    }
 }
 
 /* For somebody who is not root: what he may not write is not replaced. */
@@ -392,6 +437,7 @@ int main(int argc, char **argv)
         perror(directory);
         return 1;
     }
+    targets();
     for (unsigned lacks = TEMPORARY_ALL; lacks <= TEMPORARY_NO_LINKS; lacks++) {
         temporary_lacks = lacks;
         plain_files();
