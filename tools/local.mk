@@ -172,6 +172,10 @@ if TOOLS
 noinst_LTLIBRARIES += tools/libmodel.la
 endif
 tools_libmodel_la_SOURCES = \
+	tools/fpemu/cli/number.c \
+	tools/fpemu/cli/number.h \
+	tools/fpemu/cli/words.c \
+	tools/fpemu/cli/words.h \
 	tools/fpemu/files/container.c \
 	tools/fpemu/files/container.h \
 	tools/fpemu/files/dtype.c \
@@ -190,6 +194,8 @@ tools_libmodel_la_SOURCES = \
 	tools/fpemu/files/members.h \
 	tools/fpemu/files/model.c \
 	tools/fpemu/files/model.h \
+	tools/fpemu/files/number_table.c \
+	tools/fpemu/files/number_table.h \
 	tools/fpemu/files/reader.c \
 	tools/fpemu/files/reader.h \
 	tools/fpemu/files/safetensors.c \

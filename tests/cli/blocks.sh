@@ -111,6 +111,14 @@ printf '0 1\n\n1e99' >bad.txt
 fails 1 "bad.txt, line 3: '1e99'" round 'table(file=bad.txt)' 1
 printf '# 0 1\n7' >bad.txt
 fails 1 'at least 2 numbers' round 'table(file=bad.txt)' 1
+printf '0 1e%061d5 # a long way to write it' 0 >long.txt
+gives '0 100000' round 'table(file=long.txt)' 0 1e6
+printf '0 0.5%061dgarbage' 0 >bad.txt
+fails 1 'bad.txt, line 1: ' round 'table(file=bad.txt)' 1
+printf '0 1\0junk 2' >bad.txt
+fails 1 "bad.txt, line 1: '1?junk'" round 'table(file=bad.txt)' 1
+fails 1 '/dev/zero, line 1: a word of more than 1000 characters' round 'table(file=/dev/zero)' 1
+fails 1 'Is a directory' round 'table(file=.)' 1
 fails 1 'No such file' round 'table(file=missing.txt)' 1
 fails 2 'needs the name of a file' round 'table(file=)' 1
 fails 2 "'e4m3fn(file=three.txt)', character 7" round 'e4m3fn(file=three.txt)' 1

@@ -115,6 +115,8 @@ crashes 'exit status 1, after more than 1 of 1 results' e4m3fn --against-program
 crashes 'gave more than 1 result for 1 input' e4m3fn --against-program "$directory/casts; echo 0" $quick
 crashes 'gave more than 1 result for 1 input' e4m3fn --against-program "$directory/casts endless" $quick
 crashes "gave 'nonsense'" e4m3fn --against-program 'echo nonsense' $quick
+crashes "gave '0?junk'" e4m3fn --against-program 'printf "0\\0junk\\n"' $quick
+crashes "gave '0000000000000000000000000000000000000000...'" e4m3fn --against-program 'printf "%02000d\\n" 0' $quick
 crashes 'gave no result before the time limit' e4m3fn --against-program "$directory/casts hang" --time-limit 1
 "$FPEMU" fuzz e4m3fn --against ./casts.so:crashes --json $quick >json 2>err
 holds $? -eq 3

@@ -12,7 +12,7 @@
 # shellcheck disable=SC2086,SC2046 # flags are words
 set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-tensors=(npy npz safetensors gguf container index plan)
+tensors=(npy npz safetensors gguf container index plan table)
 trainer=(idx cifar text utf8 array archive tokens picture settings checkpoint weights network log names hardware)
 [ "${1-}" != --kinds ] || { echo api "${tensors[@]}" "${trainer[@]}"; exit 0; }
 [ $# -gt 0 ] || { sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2; }
@@ -25,7 +25,7 @@ model_files=("${common[@]/#/common/}")
 for name in container dtype foreign ggml gguf json_header layout members model reader safetensors shards stored; do
     model_files+=("fpemu/files/$name")
 done
-model_files+=(fpemu/plans/plan_reader)
+model_files+=(fpemu/files/number_table fpemu/cli/{number,words} fpemu/plans/plan_reader)
 trainer_files=("${common[@]/#/common/}" common/{atomic_file,followed,near,temporary}
     fptrain/base/{base,checkpoint,csv_field,listing,number,source}
     fptrain/data/{array,arrays,cifar,dataset,digits,idx,pictures,raster,shapes,text,tokens}

@@ -4,12 +4,14 @@
 
 #include "reader.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "files/container.h"
+#include "files/number_table.h"
 #include "files/reader.h"
 #include "files/safetensors.h"
 #include "files/shards.h"
@@ -24,7 +26,8 @@ static const struct {
              {"gguf", MODEL_GGUF},
              {"container", MODEL_CONTAINER},
              {"index", MODEL_DETECT},
-             {"plan", MODEL_DETECT}};
+             {"plan", MODEL_DETECT},
+             {"table", MODEL_DETECT}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 char reader_reason[256];
@@ -289,11 +292,17 @@ static bool open_index(model *m, const uint8_t *bytes, size_t size)
     return true;
 }
 
-static bool parse(plan *p, const void *bytes, size_t size, trouble *why)
+/* The bytes as a file that stands at its beginning. */
+static FILE *file_of(const void *bytes, size_t size)
 {
     FILE *written = empty_file();
     insist(fwrite(bytes, 1, size, written) == size, "tmpfile");
-    FILE *file = again(written);
+    return again(written);
+}
+
+static bool parse(plan *p, const void *bytes, size_t size, trouble *why)
+{
+    FILE *file = file_of(bytes, size);
     const bool good = plan_parse(p, file, "file", why);
     fclose(file);
     return good;
@@ -330,6 +339,50 @@ static int run_plan(const uint8_t *bytes, size_t size)
     return 1;
 }
 
+/* How many words there are outside of comments. */
+static uint32_t words_of(const uint8_t *bytes, size_t size)
+{
+    uint32_t count = 0;
+    bool comment = false, word = false;
+    for (size_t i = 0; i < size; i++) {
+        comment = bytes[i] != '\n' && (comment || bytes[i] == '#');
+        const bool in_word = !comment && memchr(" \t\n\v\f\r", bytes[i], 6) == NULL;
+        count += in_word && !word;
+        word = in_word;
+    }
+    return count;
+}
+
+/* What came of the numbers of a table ascends, and printed it is read again and is the same; the text has as many words.
+ */
+static int run_table(const uint8_t *bytes, size_t size)
+{
+    enum { MOST = 1000 };
+    static float values[MOST], same[MOST];
+    static char text[MOST * 32];
+    uint32_t n = 0, m = 0;
+    trouble why = {""};
+    FILE *file = file_of(bytes, size);
+    const bool good = number_table_read(file, "file", MOST, values, &n, &why);
+    fclose(file);
+    insist(good || why.text[0] != '\0', "refused without a reason");
+    snprintf(reader_reason, sizeof reader_reason, "%.255s", good ? "" : why.text);
+    if (!good) {
+        return 0;
+    }
+    insist(n >= 2 && n <= MOST && n == words_of(bytes, size), "another number of values");
+    size_t length = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        insist(isfinite(values[i]) && (i == 0 || values[i - 1] < values[i]), "not ascending");
+        length += (size_t)snprintf(text + length, sizeof text - length, "%.9g\n", (double)values[i]);
+    }
+    file = file_of(text, length);
+    insist(number_table_read(file, "file", MOST, same, &m, &why) && m == n &&
+           memcmp(values, same, n * sizeof *values) == 0, "another table when printed");
+    fclose(file);
+    return 1;
+}
+
 int reader_run(const char *kind, const uint8_t *bytes, size_t size)
 {
     unsigned i = 0;
@@ -339,6 +392,9 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
     insist(i < KINDS, "no such kind");
     if (strcmp(kind, "plan") == 0) {
         return run_plan(bytes, size);
+    }
+    if (strcmp(kind, "table") == 0) {
+        return run_table(bytes, size);
     }
     model m;
     bool good = kinds[i].kind == MODEL_DETECT

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "npy", "npz", "safetensors", "gguf", "container", "index", "plan"; NULL past the end. */
+/* "npy", "npz", "safetensors", "gguf", "container", "index", "plan", "table"; NULL past the end. */
 const char *reader_kind(unsigned i);
 /* Reads the bytes as a file of that kind, as far as it can be read. Returns 1 if all of it was, 0 if it was refused
  * with a reason; aborts on anything else. */

@@ -254,3 +254,18 @@ put("plan", "bad-real", plan([{**entry, "bits": "8"}]))
 put("plan", "bad-none", plan([]))
 put("plan", "bad-version", plan([entry]).replace(b"1", b"2", 1))
 put("plan", "bad-cut", plan([entry])[:-1])
+
+put("table", "good-few", b"-1 -0.5 0 0x1p-3 2e1\n")
+put("table", "good-comments", b"# values\n-1 # least\n\t-0\n#\n1#2 3\r\n4")
+put("table", "good-long", b"0 1e" + 61 * b"0" + b"5\n" + b"2e5")  # once read as 1
+put("table", "good-digits", b"0 0." + 998 * b"1")
+put("table", "bad-tail", b"0 0." + 61 * b"1" + b"garbage")  # once read without its end
+put("table", "bad-zero", b"0 1\0junk 2")  # once read as 0 1 2
+put("table", "bad-endless", 2000 * b"\0")
+put("table", "bad-one", b"1")
+put("table", "bad-none", b"# 1 2")
+put("table", "bad-order", b"1 2 2")
+put("table", "bad-close", b"1 1.00000001")  # the same as binary32
+put("table", "bad-infinite", b"0 inf")
+put("table", "bad-over", b"0 1e39")
+put("table", "bad-not", b"-nan 1")

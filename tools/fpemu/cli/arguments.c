@@ -16,7 +16,7 @@ enum { LONGEST_WORD = 1 << 16 }; /* binary64 needs at most 1077 characters */
 
 arguments arguments_start(char **operand, int operands, int first)
 {
-    arguments a = {.line = 1};
+    arguments a = {.input = {.file = stdin, .line = 1}};
     if (operands > first) {
         a.operand = operand;
         a.operands = operands;
@@ -25,32 +25,18 @@ arguments arguments_start(char **operand, int operands, int first)
     return a;
 }
 
-static bool is_space(int c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static const char *next_from_stdin(arguments *a)
 {
     static char text[LONGEST_WORD + 1];
-    int c;
-    while (is_space(c = getc(stdin))) {
-        a->line += c == '\n';
+    switch (words_next(&a->input, text, sizeof text)) {
+    case WORDS_WORD: return text;
+    case WORDS_END: return NULL;
+    case WORDS_LONG:
+        cli_fail("standard input, line %" PRIu64 ": a word of more than %d characters", a->input.word_line,
+                 LONGEST_WORD);
+    case WORDS_FAILED: break;
     }
-    a->word_line = a->line;
-    size_t length = 0;
-    for (; c != EOF && !is_space(c); c = getc(stdin)) {
-        if (length == LONGEST_WORD) {
-            cli_fail("standard input, line %" PRIu64 ": a word of more than %d characters", a->word_line, LONGEST_WORD);
-        }
-        text[length++] = c != '\0' ? (char)c : '?'; /* so that the word does not seem to end here */
-    }
-    a->line += c == '\n';
-    if (ferror(stdin)) {
-        cli_fail("standard input: %s", strerror(errno));
-    }
-    text[length] = '\0';
-    return length > 0 ? text : NULL;
+    cli_fail("standard input: %s", strerror(errno));
 }
 
 const char *arguments_next(arguments *a)
@@ -66,7 +52,7 @@ void arguments_refuse(const arguments *a, const char *word, const char *kind)
     if (a->operand != NULL) {
         cli_usage("'%s' is no %s", word, kind);
     }
-    cli_fail("standard input, line %" PRIu64 ": '%.100s' is no %s", a->word_line, word, kind);
+    cli_fail("standard input, line %" PRIu64 ": '%.100s' is no %s", a->input.word_line, word, kind);
 }
 
 bool arguments_next_number(arguments *a, bool binary64, double *x)

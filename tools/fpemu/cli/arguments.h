@@ -4,12 +4,13 @@
 #define FPEMU_TOOL_ARGUMENTS_H
 
 #include <stdbool.h>
-#include <stdint.h>
+
+#include "cli/words.h"
 
 typedef struct arguments {
     char **operand; /* NULL: standard input */
     int operands, next;
-    uint64_t line, word_line; /* lines begun so far; the line of the last word */
+    words input; /* else */
 } arguments;
 
 /* The operands from number `first` on. */

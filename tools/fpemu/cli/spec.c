@@ -5,15 +5,14 @@
 #include "cli/spec.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "cli/error.h"
-#include "cli/number.h"
 #include "common/shown.h"
+#include "files/number_table.h"
 
 /* A table of a file, "file=PATH" in a spec, takes the place of a built-in one while the library reads or prints it. */
 static const char file_mark[] = "file=", stand_in[] = "dynamic8";
@@ -25,40 +24,16 @@ typedef struct table {
 } table;
 static table *tables; /* those that were read; they stay, for formats borrow their values */
 
-/* Numbers with white space between them; from a # on a line is a comment. */
 static uint32_t read_values(const char *path, float *values, uint32_t most)
 {
     FILE *file = fopen(path, "r");
-    char word[64];
-    uint32_t count = 0;
-    unsigned line = 1;
-    size_t used = 0;
-    bool comment = false;
+    uint32_t count;
+    trouble why;
     if (file == NULL) {
         cli_fail("%s: %s", path, strerror(errno));
     }
-    for (int c = '\n'; c != EOF;) {
-        c = getc(file);
-        const bool ends = c == EOF || c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '#';
-        comment = (comment || c == '#') && c != '\n' && c != EOF;
-        if (!ends && !comment && used + 1 < sizeof word) {
-            word[used++] = (char)c;
-        }
-        word[used] = '\0';
-        if (ends && used > 0) {
-            if (count == most || !number_read_f32(word, &values[count]) || !isfinite(values[count]) ||
-                (count > 0 && !(values[count - 1] < values[count]))) {
-                cli_fail("%s, line %u: '%s': expected at most %u finite numbers, ascending as binary32", path, line,
-                         word, (unsigned)most);
-            }
-            values[count] += 0.0f; /* no -0 */
-            count++;
-            used = 0;
-        }
-        line += c == '\n';
-    }
-    if (ferror(file) || count < 2) {
-        cli_fail("%s: %s", path, ferror(file) ? strerror(errno) : "a table has at least 2 numbers");
+    if (!number_table_read(file, path, most, values, &count, &why)) {
+        cli_fail("%s", why.text);
     }
     fclose(file);
     return count;

@@ -28,6 +28,7 @@
 #include "cli/error.h"
 #include "cli/number.h"
 #include "cli/options.h"
+#include "cli/words.h"
 #include "common/clock.h"
 #include "common/shown.h"
 #include "testing/child.h"
@@ -385,26 +386,34 @@ static bool read_result(external *f, size_t i, const char *word)
     return true;
 }
 
+/* binary64 needs at most 1077 characters. */
+enum { LONGEST_RESULT = 1100 };
+
 /* How many results there are; stops at the first that cannot be read. */
 static size_t read_results(external *f, size_t n, FILE *file)
 {
-    char word[200];
+    words results = {.file = file, .line = 1};
+    char word[LONGEST_RESULT + 1];
+    words_found found;
     size_t count = 0;
     rewind(file);
-    while (fscanf(file, "%199s", word) == 1) {
+    while ((found = words_next(&results, word, sizeof word)) == WORDS_WORD || found == WORDS_LONG) {
         if (count == n) {
             f->failing = EXTERNAL_TOO_MANY;
             describe(f, "%.120s gave more than %zu result%s for %zu input%s", f->name, n, n > 1 ? "s" : "", n,
                      n > 1 ? "s" : "");
             return n;
         }
-        if (!read_result(f, count, word)) {
+        if (found == WORDS_LONG || !read_result(f, count, word)) {
             f->failing = EXTERNAL_UNREADABLE;
             describe(f, "%.120s gave '%.40s%s', which is no %s", f->name, word, strlen(word) > 40 ? "..." : "",
                      signature_type_name(f->signature.out));
             return count;
         }
         count++;
+    }
+    if (found == WORDS_FAILED) {
+        cli_fail("cannot read a temporary file: %s", strerror(errno));
     }
     return count;
 }
