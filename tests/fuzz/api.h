@@ -2,8 +2,8 @@
 /* api.h - arguments of the public calls, drawn from bytes, and what every call has to hold.
  *
  * api.c draws; api_numbers.c, api_scaled.c, api_tensors.c and api_products.c call and insist. All outputs
- * go into a digest, which has to be the same with every instruction set and any number of threads. Bytes that are used
- * up draw zeros.
+ * go into a digest, which has to be the same with every instruction set and any number of threads. When the bytes are
+ * used up, what is drawn is random: a function of all of them.
  */
 #ifndef FPEMU_FUZZ_API_H
 #define FPEMU_FUZZ_API_H
@@ -75,6 +75,23 @@ fpemu_stats *count_into(counted *c, uint32_t want);
 int counted_same(const counted *a, const counted *b, int sums); /* says which words differ */
 void counted_untouched(const counted *c, uint32_t want);        /* after a refused call */
 void counted_digest(const counted *c);
+/* Adds the second piece of an array to the first, and insists on what the whole counts; `sums`: the sums too. */
+void counted_pieces(counted *first, const counted *second, const counted *whole, int sums);
+
+/* -------------------------------------------------------------------------------------------------- the overlaps */
+/* An input, and a place for an output that has bytes in common with it; or one right beside it, which is no overlap. */
+typedef struct overlapped {
+    array memory, kept;
+    unsigned char *in, *out;
+    size_t bytes; /* of the output */
+    int beside;
+} overlapped;
+
+/* The places are multiples of `step`, which divides 8. in_place: the output may begin where the input does, and so does
+ * not. */
+overlapped overlap_new(draw *d, const array *in, size_t bytes, size_t step, int in_place);
+/* What the call said: it refused an overlap, and wrote and counted nothing; c may be NULL. */
+void overlap_end(overlapped *o, fpemu_status status, const counted *c, uint32_t want);
 
 /* --------------------------------------------------------------------------------------------------- insisting */
 extern char api_case[2048]; /* what is being called, for messages */

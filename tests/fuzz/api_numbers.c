@@ -41,6 +41,19 @@ static size_t how_many(draw *d, int often)
     return kind == 63 || (kind >= 32 && often) ? LONG + n : kind > 48 ? 32 * n : n;
 }
 
+/* Where an array is cut in two; one in four at a multiple of 4096, where sums are cut too (doc/numerics.md, 6). */
+static size_t draw_cut(draw *d, size_t n, uint64_t offset)
+{
+    const uint64_t word = draw_word(d, 4);
+    const size_t cut = n > 0 ? (size_t)(word % (n + 1)) : 0, past = (size_t)((offset + cut) % 4096);
+    return word >> 30 == 0 && past <= cut ? cut - past : cut;
+}
+
+static int sums_cut(size_t cut, size_t n, const fpemu_rounding *later)
+{
+    return cut == 0 || cut == n || later->offset % 4096 == 0;
+}
+
 /* ---------------------------------------------------------------------------------------------------- quantise */
 /* One value of a scalar format is another value's next neighbour at most; the exact rule is the judges' business. */
 static void values_belong(const fpemu_format *f, int carrier, const void *y, size_t n)
@@ -54,7 +67,7 @@ static void values_belong(const fpemu_format *f, int carrier, const void *y, siz
 static void quantize_pieces(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
                             const array *x, const array *y, uint32_t want, const counted *whole)
 {
-    size_t cut = n > 0 ? draw_word(d, 4) % (n + 1) : 0;
+    size_t cut = draw_cut(d, n, r->offset);
     if (f->scaling != FPEMU_SCALING_NONE) {
         if (f->block != FPEMU_BLOCK_RUN || f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO) {
             return; /* pieces have other scales than the whole */
@@ -69,9 +82,7 @@ static void quantize_pieces(draw *d, int carrier, const fpemu_format *f, const f
     quantize(carrier, f, r, cut, x->data, z.data, count_into(&first, want));
     quantize(carrier, f, &later, n - cut, x->data + cut * size, z.data + cut * size, count_into(&second, want));
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
-    INSIST(fpemu_stats_merge(&first.stats, &second.stats) == FPEMU_OK, "two pieces do not merge");
-    INSIST(counted_same(&first, whole, cut == 0 || cut == n || later.offset % 4096 == 0),
-           "the counters of two pieces and of the whole differ");
+    counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
     array_free(&z);
 }
 
@@ -85,6 +96,67 @@ static void quantize_again(draw *d, int carrier, const fpemu_format *f, const fp
     array z = array_new(d, y->bytes, carrier_size[carrier]);
     quantize(carrier, f, r, n, y->data, z.data, NULL);
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "quantised twice differs from quantised once");
+    array_free(&z);
+}
+
+/* In two pieces, in place, and by the wider carrier: the same codes. */
+static void codes_same(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const array *x,
+                       const array *codes, fpemu_status status, uint32_t want, const counted *whole)
+{
+    const size_t width = fpemu_format_code_size(f), size = carrier_size[carrier], cut = draw_cut(d, n, r->offset);
+    counted first, second;
+    fpemu_rounding later = *r;
+    later.offset += cut;
+    array z = array_new(d, codes->bytes, width);
+    encode(carrier, f, r, cut, x->data, z.data, count_into(&first, want));
+    encode(carrier, f, &later, n - cut, x->data + cut * size, z.data + cut * width, count_into(&second, want));
+    INSIST(memcmp(z.data, codes->data, codes->bytes) == 0, "two pieces and the whole have other codes");
+    counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
+    if (width == size) {
+        memcpy(z.data, x->data, x->bytes);
+        INSIST(encode(carrier, f, r, n, z.data, z.data, count_into(&first, want)) == status,
+               "other status of codes in place");
+        INSIST(memcmp(z.data, codes->data, codes->bytes) == 0, "codes in place differ");
+        INSIST(counted_same(&first, whole, 1), "codes in place count otherwise");
+    }
+    const int alike =
+        carrier != F32 || (r->compat == FPEMU_COMPAT_NONE && f->kind != FPEMU_KIND_CODEBOOK && exact_steps(f));
+    if (carrier != F64 && alike) {
+        const int wider = carrier == F32 ? F64 : F32;
+        array u = array_widened(d, carrier, wider, x);
+        INSIST(encode(wider, f, r, n, u.data, z.data, count_into(&first, want)) == status,
+               "other status of codes by the wider carrier");
+        INSIST(memcmp(z.data, codes->data, codes->bytes) == 0, "two carriers give different codes");
+        INSIST(counted_same(&first, whole, 1), "codes of the wider carrier are counted otherwise");
+        array_free(&u);
+    }
+    array_free(&z);
+}
+
+static void codes_overlap(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
+                          const array *x, const array *codes, uint32_t want)
+{
+    const int same = codes->bytes == x->bytes;
+    counted c;
+    overlapped o = overlap_new(d, x, codes->bytes, 1, same);
+    overlap_end(&o, encode(carrier, f, r, n, o.in, o.out, count_into(&c, want)), &c, want);
+    o = overlap_new(d, codes, x->bytes, carrier_size[carrier], same);
+    overlap_end(&o, decode(carrier, f, n, o.in, o.out), NULL, 0);
+}
+
+/* Codes in two pieces, and in their own place. */
+static void decode_same(draw *d, int carrier, const fpemu_format *f, size_t n, const array *codes, const array *y)
+{
+    const size_t width = fpemu_format_code_size(f), size = carrier_size[carrier], cut = draw_cut(d, n, 0);
+    array z = array_new(d, y->bytes, size);
+    decode(carrier, f, cut, codes->data, z.data);
+    decode(carrier, f, n - cut, codes->data + cut * width, z.data + cut * size);
+    INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole are decoded otherwise");
+    if (width == size) {
+        memcpy(z.data, codes->data, codes->bytes);
+        INSIST(decode(carrier, f, n, z.data, z.data) == FPEMU_OK, "codes are not decoded in place");
+        INSIST(memcmp(z.data, y->data, y->bytes) == 0, "codes decoded in place differ");
+    }
     array_free(&z);
 }
 
@@ -110,6 +182,11 @@ static void quantize_codes(draw *d, int carrier, const fpemu_format *f, const fp
         }
         INSIST(r->compat != FPEMU_COMPAT_NONE || c.stats.nan != 0 || c.stats.invalid != 0 || counted_same(&c, whole, 1),
                "encode counts otherwise than quantise");
+        codes_same(d, carrier, f, r, n, x, &codes, status, want, &c);
+        decode_same(d, carrier, f, n, &codes, &back);
+        if (n <= SHORT) {
+            codes_overlap(d, carrier, f, r, n, x, &codes, want);
+        }
     }
     array_free(&codes);
     array_free(&back);
@@ -137,6 +214,14 @@ static void quantize_wider(draw *d, int carrier, int wider, const fpemu_format *
     }
     array_free(&u);
     array_free(&v);
+}
+
+static void quantize_overlap(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
+                             const array *x, uint32_t want)
+{
+    counted c;
+    overlapped o = overlap_new(d, x, x->bytes, carrier_size[carrier], 1);
+    overlap_end(&o, quantize(carrier, f, r, n, o.in, o.out, count_into(&c, want)), &c, want);
 }
 
 static void quantize_one(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const array *x,
@@ -196,6 +281,9 @@ void api_quantize(draw *d)
             quantize_wider(d, carrier, carrier == F32 ? F64 : F32, &f, &r, n, &x, &y);
         }
         quantize_one(carrier, &f, &r, n, &x, &y);
+        if (n > 0 && n <= SHORT) {
+            quantize_overlap(d, carrier, &f, &r, n, &x, want);
+        }
     } else {
         INSIST(0, "a call that fpemu_check allows is refused");
     }
@@ -216,6 +304,55 @@ static fpemu_status arith(int carrier, const fpemu_format *f, const fpemu_roundi
     case F16: return fpemu_arith_f16(f, r, operation, n, (const uint16_t *const *)operands, steps, y, stats);
     default: return fpemu_arith_bf16(f, r, operation, n, (const uint16_t *const *)operands, steps, y, stats);
     }
+}
+
+static int operands_of(fpemu_operation operation)
+{
+    return operation == FPEMU_OPERATION_SQRT ? 1 : operation == FPEMU_OPERATION_FMA ? 3 : 2;
+}
+
+static void arith_pieces(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r,
+                         fpemu_operation operation, size_t n, const void *const *operands, const size_t *steps,
+                         const array *y, uint32_t want, const counted *whole)
+{
+    const size_t size = carrier_size[carrier], cut = draw_cut(d, n, r->offset);
+    counted first, second;
+    fpemu_rounding later = *r;
+    later.offset += cut;
+    const void *rest[3];
+    for (int k = 0; k < 3; k++) {
+        rest[k] = (const unsigned char *)operands[k] + (steps[k] ? cut * size : 0);
+    }
+    array z = array_new(d, y->bytes, size);
+    arith(carrier, f, r, operation, cut, operands, steps, z.data, count_into(&first, want));
+    arith(carrier, f, &later, operation, n - cut, rest, steps, z.data + cut * size, count_into(&second, want));
+    INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
+    counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
+    array_free(&z);
+}
+
+/* An operand k that the result overlaps; a single number may lie in it. */
+static void arith_overlap(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r,
+                          fpemu_operation operation, size_t n, const void **operands, const size_t *steps, int k,
+                          const array *x, const array *y, uint32_t want)
+{
+    const size_t size = carrier_size[carrier];
+    const void *const operand = operands[k];
+    counted c;
+    if (steps[k]) {
+        overlapped o = overlap_new(d, x, y->bytes, size, 1);
+        operands[k] = o.in;
+        overlap_end(&o, arith(carrier, f, r, operation, n, operands, steps, o.out, count_into(&c, want)), &c, want);
+    } else {
+        array z = array_new(d, y->bytes, size);
+        unsigned char *const within = z.data + draw_below(d, (uint32_t)n) * size;
+        memcpy(within, operand, size);
+        operands[k] = within;
+        arith(carrier, f, r, operation, n, operands, steps, z.data, NULL);
+        INSIST(memcmp(z.data, y->data, y->bytes) == 0, "a single number in the result's place is another");
+        array_free(&z);
+    }
+    operands[k] = operand;
 }
 
 void api_arith(draw *d)
@@ -269,6 +406,11 @@ void api_arith(draw *d)
             operands[same] = x[same].data;
         }
         array_free(&z);
+        arith_pieces(d, carrier, &f, &r, operation, n, operands, steps, &y, want, &c);
+        if (n > 0 && n <= SHORT) {
+            const int k = (int)(same % (uint32_t)operands_of(operation));
+            arith_overlap(d, carrier, &f, &r, operation, n, operands, steps, k, &x[k], &y, want);
+        }
         if (carrier != F64 && carrier_fits(&f, F64) && f.kind != FPEMU_KIND_INT && n <= SHORT) {
             double wide[3][SHORT + 1], result[SHORT + 1];
             const double *const at[3] = {wide[0], wide[1], wide[2]};
@@ -327,6 +469,44 @@ static void table_same(draw *d, int carrier, const fpemu_format *f, const fpemu_
     array_free(&z);
 }
 
+static fpemu_status apply(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_function function,
+                          size_t n, const void *x, void *y, fpemu_stats *stats)
+{
+    return OF_CARRIER(carrier, apply, f, r, function, n, x, y, stats);
+}
+
+/* In two pieces, by the wider carrier, and with overlaps. */
+static void apply_same(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_function function,
+                       const array *x, const array *y, fpemu_status status, uint32_t want, const counted *whole)
+{
+    const size_t size = carrier_size[carrier], n = x->bytes / size, cut = draw_cut(d, n, r->offset);
+    counted first, second;
+    fpemu_rounding later = *r;
+    later.offset += cut;
+    array z = array_new(d, y->bytes, size);
+    apply(carrier, f, r, function, cut, x->data, z.data, count_into(&first, want));
+    apply(carrier, f, &later, function, n - cut, x->data + cut * size, z.data + cut * size, count_into(&second, want));
+    INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
+    counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
+    array_free(&z);
+    if (carrier != F64 && exact_steps(f)) {
+        const int wider = carrier == F32 ? F64 : F32;
+        array u = array_widened(d, carrier, wider, x);
+        z = array_new(d, u.bytes, carrier_size[wider]);
+        INSIST(apply(wider, f, r, function, n, u.data, z.data, count_into(&first, want)) == status,
+               "other status by the wider carrier");
+        for (size_t i = 0; i < n; i++) {
+            INSIST(api_same(carrier_load(carrier, y->data, i), carrier_load(wider, z.data, i)),
+                   "two carriers give different numbers");
+        }
+        INSIST(counted_same(&first, whole, 1), "the wider carrier counts otherwise");
+        array_free(&u);
+        array_free(&z);
+    }
+    overlapped o = overlap_new(d, x, x->bytes, size, 1);
+    overlap_end(&o, apply(carrier, f, r, function, n, o.in, o.out, count_into(&first, want)), &first, want);
+}
+
 void api_apply(draw *d)
 {
     fpemu_format f;
@@ -353,8 +533,7 @@ void api_apply(draw *d)
         carrier_store(carrier, x.data, i, isnan(v) ? v : cut);
     }
     api_describe(function < FPEMU_FUNCTION_COUNT ? fpemu_function_name(function) : "no function", &f, &r, carrier, n);
-    const fpemu_status status =
-        OF_CARRIER(carrier, apply, &f, &r, function, n, (const void *)x.data, (void *)y.data, count_into(&c, want));
+    const fpemu_status status = apply(carrier, &f, &r, function, n, x.data, y.data, count_into(&c, want));
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         array_untouched(&y, "a refused function wrote");
@@ -363,8 +542,7 @@ void api_apply(draw *d)
         api_digest(y.data, y.bytes);
         counted_digest(&c);
         z = array_copy(d, &x, size);
-        INSIST(OF_CARRIER(carrier, apply, &f, &r, function, n, (const void *)z.data, (void *)z.data, NULL) == status,
-               "other status in place");
+        INSIST(apply(carrier, &f, &r, function, n, z.data, z.data, NULL) == status, "other status in place");
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
         array_free(&z);
         for (size_t i = 0; i < n && carrier <= F64; i += 1 + n / SHORT) {
@@ -372,6 +550,9 @@ void api_apply(draw *d)
             const double one = carrier == F32 ? (double)fpemu_apply_one_f32(&f, &r, function, (float)v, i)
                                               : fpemu_apply_one_f64(&f, &r, function, v, i);
             INSIST(api_same(one, carrier_load(carrier, y.data, i)), "one element and the array differ");
+        }
+        if (n > 0 && n <= SHORT) { /* functions of many elements take long */
+            apply_same(d, carrier, &f, &r, function, &x, &y, status, want, &c);
         }
     }
     if (carrier > F64 && chance >= 240) { /* seldom: it takes 65536 elements */
@@ -382,6 +563,17 @@ void api_apply(draw *d)
 }
 
 /* --------------------------------------------------------------------------------------------------- comparisons */
+static fpemu_status compare(int carrier, fpemu_relation relation, size_t n, const void *const *operands,
+                            const size_t *steps, uint8_t *y)
+{
+    switch (carrier) {
+    case F32: return fpemu_compare_f32(relation, n, (const float *const *)operands, steps, y);
+    case F64: return fpemu_compare_f64(relation, n, (const double *const *)operands, steps, y);
+    case F16: return fpemu_compare_f16(relation, n, (const uint16_t *const *)operands, steps, y);
+    default: return fpemu_compare_bf16(relation, n, (const uint16_t *const *)operands, steps, y);
+    }
+}
+
 void api_compare(draw *d)
 {
     const int carrier = (int)draw_below(d, CARRIERS);
@@ -393,15 +585,9 @@ void api_compare(draw *d)
         steps[i] = draw_below(d, 4) != 0;
         x[i] = draw_array(d, carrier, NULL, steps[i] ? n : 1);
     }
-    const void *const operands[2] = {x[0].data, x[1].data};
+    const void *operands[2] = {x[0].data, x[1].data};
     CASE("compare relation %d carrier %d n %zu", (int)relation, carrier_bits[carrier], n);
-    fpemu_status status;
-    switch (carrier) {
-    case F32: status = fpemu_compare_f32(relation, n, (const float *const *)operands, steps, y.data); break;
-    case F64: status = fpemu_compare_f64(relation, n, (const double *const *)operands, steps, y.data); break;
-    case F16: status = fpemu_compare_f16(relation, n, (const uint16_t *const *)operands, steps, y.data); break;
-    default: status = fpemu_compare_bf16(relation, n, (const uint16_t *const *)operands, steps, y.data);
-    }
+    const fpemu_status status = compare(carrier, relation, n, operands, steps, y.data);
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK) {
         INSIST(relation >= FPEMU_RELATION_COUNT, "a comparison is refused");
@@ -412,6 +598,12 @@ void api_compare(draw *d)
             const double b = carrier_load(carrier, operands[1], steps[1] ? i : 0);
             const int holds = relation == FPEMU_RELATION_EQ ? a == b : relation == FPEMU_RELATION_LT ? a < b : a <= b;
             INSIST(y.data[i] == holds, "a comparison that C decides otherwise");
+        }
+        const int k = steps[0] ? 0 : 1;
+        if (steps[k] && n > 0 && n <= SHORT) {
+            overlapped o = overlap_new(d, &x[k], n, 1, 0);
+            operands[k] = o.in;
+            overlap_end(&o, compare(carrier, relation, n, operands, steps, o.out), NULL, 0);
         }
     }
     array_free(&x[0]);

@@ -219,6 +219,24 @@ static void gemm_wider(draw *d, const fpemu_gemm_spec *spec, const fpemu_gemm_sh
     }
 }
 
+/* C over an operand, or over its scales. */
+static void gemm_overlap(draw *d, int carrier, const fpemu_gemm_spec *spec, const fpemu_gemm_shape *s, double beta,
+                         const array *a, const array *scales_a, const array *b, const array *scales_b, const array *c)
+{
+    const array *const inputs[4] = {a, b, scales_a, scales_b};
+    const uint32_t which = draw_below(d, scales_a != NULL ? 4 : 2);
+    const void *at[4] = {a->data, b->data, scales_a != NULL ? scales_a->data : NULL,
+                         scales_b != NULL ? scales_b->data : NULL};
+    if (c->bytes == 0 || inputs[which]->bytes == 0) {
+        return;
+    }
+    counted counts;
+    overlapped o = overlap_new(d, inputs[which], c->bytes, carrier_size[carrier], 0);
+    at[which] = o.in;
+    overlap_end(&o, gemm_scaled(carrier, spec, s, 1, at[0], at[2], at[1], at[3], beta, o.out, count_into(&counts, 0)),
+                &counts, 0);
+}
+
 void api_gemm(draw *d)
 {
     fpemu_gemm_spec spec;
@@ -281,6 +299,7 @@ void api_gemm(draw *d)
             }
             INSIST(memcmp(plain.data, result.data, c.bytes) == 0, "counting changes results");
             array_free(&plain);
+            gemm_overlap(d, carrier, &spec, &s, beta, &a, NULL, &b, NULL, &c);
         }
         if (!many && carrier == F32) {
             gemm_wider(d, &spec, &s, alpha, beta, &a, NULL, &b, NULL, &c, &result, status, &counts);
@@ -384,6 +403,9 @@ void api_gemm_scaled(draw *d)
         gemm_scaled(carrier, &spec, &s, alpha, a.data, scales_a.data, b.data, scales_b.data, beta, z.data, NULL);
         INSIST(memcmp(y.data, z.data, c.bytes) == 0, "counting changes results");
         array_free(&z);
+        if (!many) {
+            gemm_overlap(d, carrier, &spec, &s, beta, &a, &scales_a, &b, &scales_b, &c);
+        }
         if (!many && carrier == F32) {
             gemm_wider(d, &spec, &s, alpha, beta, &a, &scales_a, &b, &scales_b, &c, &y, status, &counts);
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* api_scaled.c - arithmetic and comparisons of operands with scales; single elements, names and random words. */
+/* api_scaled.c - arithmetic and comparisons of operands with scales; layouts of packed bytes and the order of scales;
+ * single elements, names and random words. */
 #include "../../tools/common/system.h"
 
 #include "api.h"
@@ -112,6 +113,32 @@ static void arith_wider(int carrier, const fpemu_format *f, const fpemu_rounding
     }
 }
 
+/* Operand i with its numbers, or its scales, elsewhere. */
+static void move(taken *t, const scaled *s, int i, int scales, const void *to)
+{
+    take(t, s, i);
+    if (!scales) {
+        t->operands[i] = to;
+    } else {
+        t->narrow[i].values = to;
+        t->wide[i].values = to;
+    }
+}
+
+static void arith_overlap(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r,
+                          fpemu_operation operation, size_t n, const scaled *s, taken *t, uint32_t want)
+{
+    const int scales = s->given && (!s->step || draw_below(d, 2)); /* of operand 0, which every operation has */
+    const size_t size = carrier_size[carrier];
+    if (scales || s->step) {
+        counted c;
+        overlapped o = overlap_new(d, scales ? &s->scales : &s->x, n * size, size, !scales);
+        move(t, s, 0, scales, o.in);
+        overlap_end(&o, arith(carrier, f, r, operation, n, t, o.out, count_into(&c, want)), &c, want);
+        take(t, s, 0);
+    }
+}
+
 void api_arith_scaled(draw *d)
 {
     fpemu_format f;
@@ -148,11 +175,25 @@ void api_arith_scaled(draw *d)
         if (n > 0) {
             arith_wider(carrier, &f, &r, operation, n, s, &y);
         }
+        if (n > 0 && n <= SHORT) {
+            arith_overlap(d, carrier, &f, &r, operation, n, s, &t, want);
+        }
     }
     for (int i = 0; i < 3; i++) {
         scaled_free(&s[i]);
     }
     array_free(&y);
+}
+
+static fpemu_status compare(int carrier, fpemu_relation relation, size_t n, const taken *t, uint8_t *y)
+{
+    const void *const *o = t->operands;
+    switch (carrier) {
+    case F32: return fpemu_compare_scaled_f32(relation, n, (const float *const *)o, t->steps, t->narrow, y);
+    case F64: return fpemu_compare_scaled_f64(relation, n, (const double *const *)o, t->steps, t->wide, y);
+    case F16: return fpemu_compare_scaled_f16(relation, n, (const uint16_t *const *)o, t->steps, t->narrow, y);
+    default: return fpemu_compare_scaled_bf16(relation, n, (const uint16_t *const *)o, t->steps, t->narrow, y);
+    }
 }
 
 void api_compare_scaled(draw *d)
@@ -169,17 +210,8 @@ void api_compare_scaled(draw *d)
         take(&t, &s[i], i);
     }
     array y = array_new(d, n, 1);
-    const void *const *o = t.operands;
     CASE("compare_scaled relation %d carrier %d n %zu", (int)relation, carrier_bits[carrier], n);
-    fpemu_status status;
-    switch (carrier) {
-    case F32: status = fpemu_compare_scaled_f32(relation, n, (const float *const *)o, t.steps, t.narrow, y.data); break;
-    case F64: status = fpemu_compare_scaled_f64(relation, n, (const double *const *)o, t.steps, t.wide, y.data); break;
-    case F16:
-        status = fpemu_compare_scaled_f16(relation, n, (const uint16_t *const *)o, t.steps, t.narrow, y.data);
-        break;
-    default: status = fpemu_compare_scaled_bf16(relation, n, (const uint16_t *const *)o, t.steps, t.narrow, y.data);
-    }
+    const fpemu_status status = compare(carrier, relation, n, &t, y.data);
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK) {
         INSIST(relation >= FPEMU_RELATION_COUNT || carrier == F64, "a comparison is refused");
@@ -190,10 +222,214 @@ void api_compare_scaled(draw *d)
             const int holds = relation == FPEMU_RELATION_EQ ? a == b : relation == FPEMU_RELATION_LT ? a < b : a <= b;
             INSIST(y.data[i] == holds, "a comparison that C decides otherwise");
         }
+        const int scales = s[0].given && (!s[0].step || draw_below(d, 2));
+        if (n > 0 && !many && (scales || s[0].step)) {
+            overlapped o = overlap_new(d, scales ? &s[0].scales : &s[0].x, n, 1, 0);
+            move(&t, s, 0, scales, o.in);
+            overlap_end(&o, compare(carrier, relation, n, &t, o.out), NULL, 0);
+        }
     }
     scaled_free(&s[0]);
     scaled_free(&s[1]);
     array_free(&y);
+}
+
+/* ----------------------------------------------------------------------------------- shapes without elements */
+/* a * b, or the most that there is. */
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    return a > 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b;
+}
+
+/* The bytes of n codes. */
+static uint64_t bytes_of(uint64_t n, uint64_t bits)
+{
+    return n / 8 * bits + (n % 8 * bits + 7) / 8;
+}
+
+/* The bytes of so many lines of n elements in blocks of `most`. */
+static uint64_t bytes_of_lines(uint64_t lines, uint64_t n, uint64_t most, uint64_t bits)
+{
+    return lines * (n / most * bytes_of(most, bits) + bytes_of(n % most, bits));
+}
+
+/* The bytes of a tensor of at most 2^59 elements, and some, and how many blocks it has (doc/blocks.md, 3 and 4). */
+static uint64_t packed_bytes(const fpemu_format *f, const fpemu_shape *s, uint64_t *blocks)
+{
+    const uint64_t all = s->outer * s->rows * s->length * s->inner, bits = f->bits, lines = all / s->length;
+    const int scaled = f->scaling != FPEMU_SCALING_NONE && f->scaling != FPEMU_SCALING_S2FP8;
+    const int numbers =
+        f->scaling == FPEMU_SCALING_S2FP8 || f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO;
+    const uint64_t k = f->block_length, tiled = f->block_rows;
+    fpemu_format scale;
+    uint64_t code = 0, bytes = 0;
+    if (scaled) {
+        const uint32_t wide = fpemu_format_scale(f, &scale) == FPEMU_OK ? scale.bits : f->scale_exponent_bits;
+        code = wide <= 8 ? 1 : wide <= 16 ? 2 : 4;
+    }
+    switch (f->scaling == FPEMU_SCALING_NONE ? FPEMU_BLOCK_ROW : f->block) {
+    case FPEMU_BLOCK_RUN:
+        *blocks = lines * ((s->length - 1) / k + 1);
+        bytes = bytes_of_lines(lines, s->length, k, bits);
+        break;
+    case FPEMU_BLOCK_TILE: { /* a column of tiles of so many rows is lines of them */
+        const uint64_t columns = s->outer * s->inner, left = s->rows % tiled;
+        const uint64_t wide = s->length / k, rest = s->length % k;
+        *blocks = columns * ((s->rows - 1) / tiled + 1) * ((s->length - 1) / k + 1);
+        for (int last = 0; last < 2; last++) {
+            const uint64_t rows = last ? left : tiled, times_so = last ? columns : columns * (s->rows / tiled);
+            bytes += times_so * (wide > 0 ? wide * bytes_of(rows * k, bits) : 0);
+            bytes += times_so * bytes_of(rows * rest, bits);
+        }
+        break;
+    }
+    case FPEMU_BLOCK_CHANNEL:
+        *blocks = s->length;
+        bytes = s->length * bytes_of(lines, bits);
+        break;
+    case FPEMU_BLOCK_TENSOR:
+        *blocks = 1;
+        bytes = bytes_of(all, bits);
+        break;
+    default:
+        *blocks = lines;
+        bytes = lines * bytes_of(s->length, bits);
+        break;
+    }
+    return bytes + *blocks * code + (numbers ? 8 : 0);
+}
+
+/* What is refused, and how many bytes and blocks there are: worked out once more. */
+static fpemu_status layout_expected(const fpemu_format *f, const fpemu_shape *s, uint64_t *bytes, uint64_t *blocks)
+{
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    const fpemu_status status = fpemu_check(f, &nearest, 64);
+    *bytes = *blocks = 0;
+    if (status != FPEMU_OK || s->outer == 0 || s->rows == 0 || s->length == 0 || s->inner == 0) {
+        return status;
+    }
+    if (times(times(s->outer, s->rows), times(s->length, s->inner)) > UINT64_C(1) << 59) {
+        return FPEMU_ERROR_ARGUMENT;
+    }
+    *bytes = packed_bytes(f, s, blocks);
+    return *bytes < UINT64_C(1) << 61 ? FPEMU_OK : FPEMU_ERROR_ARGUMENT;
+}
+
+/* A shape of sizes is refused where there is no such axis, or where 2^64 elements are reached; sizes of which one is 0
+ * and others pass that may be. */
+static void shape_expected(uint32_t dimensions, const uint64_t *sizes, int axis, fpemu_status status,
+                           const fpemu_shape *shape)
+{
+    static const fpemu_shape none;
+    const int along = axis < 0 ? axis + (int)dimensions : axis;
+    int empty = 0, many = 0;
+    uint64_t all = 1;
+    for (uint32_t i = 0; i < dimensions; i++) {
+        empty |= sizes[i] == 0;
+        many |= sizes[i] > 0 && all > UINT64_MAX / sizes[i];
+        all *= sizes[i] > 0 ? sizes[i] : 1;
+    }
+    if (along < 0 || along >= (int)dimensions || (many && !empty)) {
+        INSIST(status == FPEMU_ERROR_ARGUMENT, "sizes that make no shape");
+    } else {
+        INSIST(status == FPEMU_OK || many, "a shape is refused");
+    }
+    if (status != FPEMU_OK) {
+        INSIST(memcmp(shape, &none, sizeof none) == 0, "a refused shape leaves something");
+        return;
+    }
+    INSIST(shape->length == sizes[along] && shape->rows == (along > 0 ? sizes[along - 1] : 1), "another axis");
+    INSIST(shape->outer * shape->rows * shape->length * shape->inner == (empty ? 0 : all),
+           "another number of elements");
+}
+
+/* Sizes of any magnitude: the layout is consistent or refused. */
+void api_shape(draw *d)
+{
+    fpemu_format f;
+    fpemu_layout layout;
+    fpemu_extent extent;
+    uint64_t sizes[6];
+    fpemu_shape shape;
+    const int complete = draw_format(d, &f);
+    const uint32_t dimensions = draw_below(d, 7), axis = draw_below(d, 10);
+    for (int i = 0; i < 6; i++) {
+        sizes[i] = draw_word(d, draw_below(d, 9));
+    }
+    CASE("shape_of %u sizes, axis %d", dimensions, (int)axis - 3);
+    memset(&shape, 0xa5, sizeof shape);
+    const fpemu_status shaped = fpemu_shape_of(dimensions, sizes, (int)axis - 3, &shape);
+    shape_expected(dimensions, sizes, (int)axis - 3, shaped, &shape);
+    if (shaped != FPEMU_OK) {
+        shape.outer = sizes[0];
+        shape.rows = sizes[1];
+        shape.length = sizes[2];
+        shape.inner = sizes[3];
+    }
+    char text[300] = "";
+    fpemu_format_print(&f, text, sizeof text);
+    CASE("layout of %s: %llu x %llu x %llu x %llu", text, (unsigned long long)shape.outer,
+         (unsigned long long)shape.rows, (unsigned long long)shape.length, (unsigned long long)shape.inner);
+    memset(&layout, 0xa5, sizeof layout);
+    memset(&extent, 0xa5, sizeof extent);
+    const fpemu_status status = fpemu_packed_layout(&f, &shape, &layout);
+    uint64_t bytes, blocks;
+    api_digest(&status, sizeof status);
+    INSIST(status == layout_expected(&f, &shape, &bytes, &blocks), "a layout that is refused, or should be");
+    if (status != FPEMU_OK) {
+        static const fpemu_layout none;
+        static const fpemu_extent nowhere;
+        INSIST(memcmp(&layout, &none, sizeof none) == 0, "a refused layout leaves something");
+        INSIST(fpemu_packed_size(&f, &shape) == 0, "a size of what is refused");
+        INSIST(fpemu_packed_extent(&f, &shape, 0, &extent) == status, "an extent in what is refused");
+        INSIST(memcmp(&extent, &nowhere, sizeof nowhere) == 0, "a refused extent leaves something");
+        return;
+    }
+    INSIST(complete, "a layout for a refused format");
+    INSIST(layout.bytes == bytes && layout.blocks == blocks, "another number of bytes or blocks");
+    api_digest(&layout, sizeof layout);
+    if (layout.blocks == 0) {
+        INSIST(layout.bytes == 0, "bytes without blocks");
+        return;
+    }
+    INSIST(fpemu_packed_extent(&f, &shape, layout.blocks, &extent) == FPEMU_ERROR_ARGUMENT, "a block past the last");
+    uint64_t end = layout.elements_offset;
+    const uint64_t some[] = {0, layout.blocks / 2, layout.blocks - 1};
+    for (int i = 0; i < 3; i++) {
+        INSIST(fpemu_packed_extent(&f, &shape, some[i], &extent) == FPEMU_OK, "a block without an extent");
+        INSIST(i == 0 || some[i] == some[i - 1] || extent.offset >= end, "blocks that overlap");
+        const uint64_t bits = extent.elements * layout.element_bits;
+        INSIST(extent.elements <= UINT64_MAX / layout.element_bits, "a block of 2^64 bits");
+        end = extent.offset + bits / 8 + (bits % 8 != 0);
+        INSIST(end <= layout.bytes && end >= extent.offset, "a block past the bytes");
+    }
+    INSIST(end == layout.bytes, "bytes after the last block");
+}
+
+/* --------------------------------------------------------------------------------------------- order of scales */
+void api_swizzle(draw *d)
+{
+    const uint64_t rows = draw_below(d, 300), columns = draw_below(d, 20);
+    CASE("swizzle %llu x %llu", (unsigned long long)rows, (unsigned long long)columns);
+    const uint64_t huge[2] = {draw_word(d, 8), draw_word(d, 8)};
+    const uint64_t any = fpemu_swizzled_size(huge[0], huge[1]), size = fpemu_swizzled_size(rows, columns);
+    INSIST(any == 0 || (any >= huge[0] && any >= huge[1] && any % 512 == 0), "a size that wraps");
+    array from = array_new(d, (size_t)(rows * columns), 1), to = array_new(d, (size_t)size, 1);
+    array back = array_new(d, from.bytes, 1);
+    if (rows > 0 && columns > 0) {
+        INSIST(size >= rows * columns, "fewer places than scales");
+        INSIST(fpemu_swizzle_scales(rows, columns, from.data, to.data) == FPEMU_OK, "not swizzled");
+        INSIST(fpemu_unswizzle_scales(rows, columns, to.data, back.data) == FPEMU_OK, "not unswizzled");
+        INSIST(memcmp(from.data, back.data, from.bytes) == 0, "there and back differs");
+        api_digest(to.data, to.bytes);
+        overlapped o = overlap_new(d, &from, to.bytes, 1, 0);
+        overlap_end(&o, fpemu_swizzle_scales(rows, columns, o.in, o.out), NULL, 0);
+        o = overlap_new(d, &to, from.bytes, 1, 0);
+        overlap_end(&o, fpemu_unswizzle_scales(rows, columns, o.in, o.out), NULL, 0);
+    }
+    array_free(&from);
+    array_free(&to);
+    array_free(&back);
 }
 
 /* -------------------------------------------------------------------------------------------------- single elements */

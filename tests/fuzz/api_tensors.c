@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* api_tensors.c - calls on tensors: quantise with strides, packed bytes, scales, ranges. */
+/* api_tensors.c - calls on tensors: quantise with strides and in slices, packed bytes, scales, ranges. */
 #include "../../tools/common/system.h"
 
 #include "api.h"
@@ -218,6 +218,134 @@ static void tensor_wider(draw *d, int carrier, const fpemu_format *f, const fpem
     array_free(&v);
 }
 
+/* Whether the format has something of the whole tensor, which shape.whole tells (doc/blocks.md, 1.2). */
+static int reads_whole(const fpemu_format *f)
+{
+    return f->scaling != FPEMU_SCALING_NONE &&
+           (f->block == FPEMU_BLOCK_TENSOR || f->scaling == FPEMU_SCALING_S2FP8 || f->scaling == FPEMU_SCALING_NVFP4 ||
+            f->scaling == FPEMU_SCALING_NVFP4_AO);
+}
+
+/* The range of another tensor; 0: one that no tensor has. */
+static int draw_range(draw *d, const fpemu_format *f, fpemu_range *range)
+{
+    memset(range, 0, sizeof *range);
+    const uint32_t kind = draw_below(d, 16), broken = draw_below(d, 8);
+    if (kind == 0) {
+        return 1; /* delayed scaling begins with it */
+    }
+    const double x = fabs(draw_number(d, f));
+    range->amax = range->max = isfinite(x) ? x : 1;
+    range->min = -range->max;
+    range->count = draw_word(d, 2);
+    range->nonzero = draw_word(d, 2);
+    range->nonfinite = draw_below(d, 4) == 0;
+    range->log2_max = (int16_t)draw_word(d, 2) % 1075;
+    range->log2_low = draw_word(d, 8);
+    range->log2_high = (int64_t)draw_word(d, draw_below(d, 9));
+    if (kind < 12) {
+        return 1;
+    }
+    switch (broken) {
+    case 0: range->amax = NAN; break;
+    case 1: range->amax = -1; break;
+    case 2: range->amax = INFINITY; break;
+    case 3: range->max = -0x1p-1074; break;
+    case 4: range->min = 0x1p-1074; break;
+    case 5: range->max = INFINITY; break;
+    case 6: range->log2_max = NAN; break;
+    default: range->reserved0[draw_below(d, 3)] = 1;
+    }
+    return 0;
+}
+
+/* Slices along `outer` that are told the range of the whole. Channels lie across them. */
+static void tensor_slices(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *s,
+                          const fpemu_range *range, const array *x, const array *y, uint32_t want, const counted *c)
+{
+    const int blocked = f->scaling != FPEMU_SCALING_NONE;
+    if (blocked && f->block == FPEMU_BLOCK_CHANNEL) {
+        return;
+    }
+    const uint64_t cut = draw_below(d, (uint32_t)s->outer + 1);
+    const size_t size = carrier_size[carrier], at = (size_t)(cut * (s->rows * s->length * s->inner));
+    counted first, second;
+    fpemu_shape slice = *s;
+    fpemu_rounding later = *r;
+    array z = array_new(d, y->bytes, size);
+    slice.whole = range;
+    slice.outer = cut;
+    quantize(carrier, f, r, &slice, x->data, z.data, count_into(&first, want));
+    slice.outer = s->outer - cut;
+    later.offset += at;
+    quantize(carrier, f, &later, &slice, x->data + at * size, z.data + at * size, count_into(&second, want));
+    INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two slices and the whole differ");
+    if (!blocked || f->block != FPEMU_BLOCK_TENSOR) { /* each slice is a block of its own there */
+        counted_pieces(&first, &second, c, blocked || cut == 0 || cut == s->outer || later.offset % 4096 == 0);
+    }
+    array_free(&z);
+}
+
+/* The tensor's own range when it is told, and any other. */
+static void tensor_told(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *s,
+                        const array *x, const array *y, fpemu_status status, uint32_t want, const counted *c)
+{
+    counted again;
+    fpemu_range range = {0};
+    fpemu_shape told = *s;
+    told.whole = &range;
+    array z = array_new(d, y->bytes, carrier_size[carrier]);
+    INSIST(OF_CARRIER(carrier, measure, f, sizes_of(s), (const void *)x->data, &range) == FPEMU_OK, "not measured");
+    INSIST(quantize(carrier, f, r, &told, x->data, z.data, count_into(&again, want)) == status,
+           "other status with the range told");
+    INSIST(memcmp(z.data, y->data, y->bytes) == 0, "the range told differs from the range measured");
+    INSIST(counted_same(c, &again, 1), "the range told counts otherwise");
+    tensor_slices(d, carrier, f, r, s, &range, x, y, want, c);
+    array_free(&z);
+
+    z = array_new(d, y->bytes, carrier_size[carrier]);
+    const int can_be = draw_range(d, f, &range);
+    const fpemu_status other = quantize(carrier, f, r, &told, x->data, z.data, count_into(&again, want));
+    if (!can_be) {
+        INSIST(other == FPEMU_ERROR_ARGUMENT, "a range that cannot be is taken");
+        array_untouched(&z, "a refused call wrote");
+        counted_untouched(&again, want);
+    } else {
+        INSIST(other == FPEMU_OK || other == FPEMU_ERROR_NAN, "a range is refused");
+        INSIST(reads_whole(f) || memcmp(z.data, y->data, y->bytes) == 0, "a range that nothing needs changes results");
+        api_digest(z.data, z.bytes);
+        counted_digest(&again);
+    }
+    array_free(&z);
+}
+
+/* Output and input that overlap, by their places or by strides. */
+static void tensor_overlap(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *s,
+                           const array *x, uint32_t want)
+{
+    const size_t size = carrier_size[carrier];
+    counted c;
+    overlapped o = overlap_new(d, x, x->bytes, size, 1);
+    overlap_end(&o, quantize(carrier, f, r, s, o.in, o.out, count_into(&c, want)), &c, want);
+
+    fpemu_shape strided = *s;
+    size_t first;
+    const size_t places = draw_strides(d, s, strided.x_stride, &first);
+    const int64_t dense[4] = {(int64_t)(s->rows * s->length * s->inner), (int64_t)(s->length * s->inner),
+                              (int64_t)s->inner, 1};
+    if (memcmp(strided.x_stride, dense, sizeof dense) != 0) {
+        array z = array_new(d, places * size + x->bytes, size);
+        INSIST(quantize(carrier, f, r, &strided, z.data + first * size, z.data + first * size, count_into(&c, want)) ==
+                   FPEMU_ERROR_OVERLAP,
+               "an array in place with other strides is taken");
+        array_untouched(&z, "a refused call wrote");
+        counted_untouched(&c, want);
+        array_free(&z);
+    }
+}
+
+enum { FEW_BYTES = 1024 }; /* of what is tried for overlaps: copies of more take as long as the calls */
+
 void api_tensor(draw *d)
 {
     fpemu_format f;
@@ -243,6 +371,10 @@ void api_tensor(draw *d)
         counted_digest(&c);
         if (n > 0) {
             tensor_strided(d, carrier, &f, &r, &shape, &x, &y, want, &c);
+            tensor_told(d, carrier, &f, &r, &shape, &x, &y, status, want, &c);
+        }
+        if (n > 0 && x.bytes <= FEW_BYTES) {
+            tensor_overlap(d, carrier, &f, &r, &shape, &x, want);
         }
         array z = array_copy(d, &x, size);
         quantize(carrier, &f, &r, &shape, z.data, z.data, NULL);
@@ -332,45 +464,176 @@ static void pack_by_blocks(draw *d, int carrier, const fpemu_format *f, const fp
     array_free(&again);
 }
 
+static fpemu_status find_scales(int carrier, const fpemu_format *f, const fpemu_shape *s, const void *x, void *scales,
+                                void *codes, float *tensor)
+{
+    return OF_CARRIER(carrier, scales, f, s, x, scales, codes, tensor);
+}
+
+static void same_codes_of_scales(const fpemu_layout *layout, const array *codes, const array *bytes)
+{
+    const size_t width = (size_t)layout->scale_bytes;
+    for (size_t b = 0; b < layout->blocks && width > 0; b++) { /* the file is little-endian */
+        uint32_t code = 0;
+        for (size_t i = 0; i < width; i++) {
+            code |= (uint32_t)bytes->data[layout->scales_offset + b * width + i] << 8 * i;
+        }
+        const unsigned char *c = codes->data + b * width;
+        uint16_t half = 0;
+        uint32_t word = 0;
+        memcpy(&half, c, width >= 2 ? 2 : 0);
+        memcpy(&word, c, width == 4 ? 4 : 0);
+        INSIST(code == (width == 1 ? *c : width == 2 ? half : word), "scales have other codes than packed bytes");
+    }
+}
+
+/* The two numbers of the whole tensor are those that its packed bytes begin with, or 1 and 1. */
+static void same_tensor_numbers(const fpemu_layout *layout, const array *tensor, const array *bytes)
+{
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t packed = 0x3f800000, found;
+        memcpy(&found, tensor->data + 4 * i, 4);
+        if (layout->tensor_bytes > 0) {
+            packed = 0;
+            for (size_t k = 0; k < 4; k++) {
+                packed |= (uint32_t)bytes->data[layout->tensor_offset + 4 * i + k] << 8 * k;
+            }
+        }
+        INSIST(found == packed, "other numbers of the whole tensor than in packed bytes");
+    }
+}
+
+/* Some of the three outputs alone, and outputs that overlap x, the packed bytes, or one another. */
+static void scales_apart(draw *d, int carrier, const fpemu_format *f, const fpemu_shape *s, const fpemu_layout *layout,
+                         const array *x, const array *bytes, array outputs[3])
+{
+    const size_t wide = carrier == F64 ? 8 : 4;
+    const uint32_t asked = f->scaling == FPEMU_SCALING_S2FP8 ? 4 : 1 + draw_below(d, 6), which = draw_below(d, 3);
+    array again[3];
+    void *at[3];
+    for (int i = 0; i < 3; i++) {
+        again[i] = array_new(d, outputs[i].bytes, 8);
+        at[i] = asked >> i & 1 ? again[i].data : NULL;
+    }
+    INSIST(find_scales(carrier, f, s, x->data, at[0], at[1], at[2]) == FPEMU_OK, "one output alone is refused");
+    for (int i = 0; i < 3; i++) {
+        INSIST(at[i] == NULL || memcmp(again[i].data, outputs[i].data, again[i].bytes) == 0,
+               "one output alone differs");
+        array_free(&again[i]);
+    }
+    if (x->bytes > FEW_BYTES) {
+        return;
+    }
+    const size_t steps[3] = {wide, layout->scale_bytes > 0 ? (size_t)layout->scale_bytes : 1, 4};
+    if (f->scaling != FPEMU_SCALING_S2FP8) {
+        overlapped o = overlap_new(d, x, outputs[which].bytes, steps[which], 0);
+        memset(at, 0, sizeof at);
+        at[which] = o.out;
+        overlap_end(&o, find_scales(carrier, f, s, o.in, at[0], at[1], at[2]), NULL, 0);
+        again[0] = array_new(d, outputs[0].bytes + 8, 8);
+        INSIST(find_scales(carrier, f, s, x->data, again[0].data, NULL, (void *)again[0].data) == FPEMU_ERROR_OVERLAP,
+               "two outputs in one place");
+        array_untouched(&again[0], "a refused call wrote");
+        array_free(&again[0]);
+        o = overlap_new(d, bytes, outputs[0].bytes, wide, 0);
+        overlap_end(&o,
+                    carrier == F64 ? fpemu_unpack_scales_f64(f, s, 0, layout->blocks, o.in, (void *)o.out)
+                                   : fpemu_unpack_scales_f32(f, s, 0, layout->blocks, o.in, (void *)o.out),
+                    NULL, 0);
+    }
+}
+
+/* What is asked for scales where the format has none, or where the carrier does not hold it, is refused. */
+static void scales_status(draw *d, int carrier, const fpemu_format *f, const fpemu_shape *s, const array *x)
+{
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    const int none = f->scaling == FPEMU_SCALING_NONE || f->scaling == FPEMU_SCALING_S2FP8;
+    fpemu_status expected = fpemu_check(f, &nearest, carrier == F64 ? 64 : 32);
+    if (expected == FPEMU_OK && none) {
+        expected = FPEMU_ERROR_UNSUPPORTED;
+    }
+    const size_t n = sizes_of(s), size = carrier == F64 ? 8 : 4;
+    array scales = array_new(d, n * size, size), codes = array_new(d, 4 * n, 4), tensor = array_new(d, 8, 4);
+    fpemu_range range;
+    fpemu_shape told = *s;
+    const int told_wrong = expected == FPEMU_OK && n > 0 && !draw_range(d, f, &range);
+    if (told_wrong) {
+        told.whole = &range;
+        expected = FPEMU_ERROR_ARGUMENT;
+    }
+    INSIST(find_scales(carrier, f, &told, x->data, scales.data, codes.data, (void *)tensor.data) == expected,
+           "scales where there are none, or none where there are");
+    if (expected != FPEMU_OK || n == 0) {
+        array_untouched(&scales, "refused scales were written");
+        array_untouched(&codes, "refused scales were written");
+        array_untouched(&tensor, "refused numbers of the tensor were written");
+    }
+    array_free(&scales);
+    array_free(&codes);
+    array_free(&tensor);
+}
+
 static void pack_scales(draw *d, int carrier, const fpemu_format *f, const fpemu_shape *s, const fpemu_layout *layout,
                         const array *x, const array *bytes)
 {
     const size_t wide = carrier == F64 ? 8 : 4, blocks = (size_t)layout->blocks;
-    array scales = array_new(d, blocks * wide, wide), again = array_new(d, blocks * wide, wide);
-    array codes = array_new(d, blocks * (size_t)layout->scale_bytes, 4);
-    float tensor[2] = {0, 0};
-    const int none = f->scaling == FPEMU_SCALING_NONE || f->scaling == FPEMU_SCALING_S2FP8;
-    fpemu_status status;
-    switch (carrier) {
-    case F32: status = fpemu_scales_f32(f, s, (const void *)x->data, (void *)scales.data, codes.data, tensor); break;
-    case F64: status = fpemu_scales_f64(f, s, (const void *)x->data, (void *)scales.data, codes.data, tensor); break;
-    case F16: status = fpemu_scales_f16(f, s, (const void *)x->data, (void *)scales.data, codes.data, tensor); break;
-    default: status = fpemu_scales_bf16(f, s, (const void *)x->data, (void *)scales.data, codes.data, tensor);
+    const int alone = f->scaling == FPEMU_SCALING_S2FP8; /* numbers of the whole tensor without scales */
+    if (f->scaling == FPEMU_SCALING_NONE) {
+        return;
     }
-    INSIST((status == FPEMU_OK) == !none, "scales where there are none, or none where there are");
-    if (status == FPEMU_OK) {
-        const size_t width = (size_t)layout->scale_bytes;
-        api_digest(scales.data, scales.bytes);
-        for (size_t b = 0; b < blocks; b++) { /* the file is little-endian */
-            uint32_t code = 0;
-            for (size_t i = 0; i < width; i++) {
-                code |= (uint32_t)bytes->data[layout->scales_offset + b * width + i] << 8 * i;
-            }
-            const unsigned char *c = codes.data + b * width;
-            uint16_t half = 0;
-            uint32_t word = 0;
-            memcpy(&half, c, width >= 2 ? 2 : 0);
-            memcpy(&word, c, width == 4 ? 4 : 0);
-            INSIST(code == (width == 1 ? *c : width == 2 ? half : word), "scales have other codes than packed bytes");
-        }
-        status = carrier == F64 ? fpemu_unpack_scales_f64(f, s, 0, blocks, bytes->data, (void *)again.data)
-                                : fpemu_unpack_scales_f32(f, s, 0, blocks, bytes->data, (void *)again.data);
-        INSIST(status == FPEMU_OK, "scales are not unpacked");
-        INSIST(memcmp(scales.data, again.data, again.bytes) == 0, "packed scales are others");
+    array outputs[3] = {array_new(d, alone ? 0 : blocks * wide, wide), {0}, {0}};
+    outputs[1] = array_new(d, blocks * (size_t)layout->scale_bytes, 4);
+    outputs[2] = array_new(d, 8, 4);
+    INSIST(find_scales(carrier, f, s, x->data, alone ? NULL : outputs[0].data, alone ? NULL : outputs[1].data,
+                       (void *)outputs[2].data) == FPEMU_OK,
+           "no scales");
+    api_digest(outputs[0].data, outputs[0].bytes);
+    same_codes_of_scales(layout, &outputs[1], bytes);
+    same_tensor_numbers(layout, &outputs[2], bytes);
+    scales_apart(d, carrier, f, s, layout, x, bytes, outputs);
+    if (!alone) {
+        array again = array_new(d, blocks * wide, wide);
+        INSIST((carrier == F64 ? fpemu_unpack_scales_f64(f, s, 0, blocks, bytes->data, (void *)again.data)
+                               : fpemu_unpack_scales_f32(f, s, 0, blocks, bytes->data, (void *)again.data)) == FPEMU_OK,
+               "scales are not unpacked");
+        INSIST(memcmp(outputs[0].data, again.data, again.bytes) == 0, "packed scales are others");
+        array_free(&again);
     }
-    array_free(&scales);
+    for (int i = 0; i < 3; i++) {
+        array_free(&outputs[i]);
+    }
+}
+
+/* Packed with the tensor's own range told, with one that cannot be, and with overlaps. */
+static void pack_told(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *s,
+                      const array *x, const array *bytes, fpemu_status status, uint32_t want)
+{
+    const size_t size = carrier_size[carrier];
+    counted c;
+    fpemu_range range = {0};
+    fpemu_shape told = *s;
+    told.whole = &range;
+    array again = array_new(d, bytes->bytes, 1);
+    OF_CARRIER(carrier, measure, f, sizes_of(s), (const void *)x->data, &range);
+    INSIST(pack(carrier, f, r, &told, x->data, again.data, NULL) == status, "other status with the range told");
+    INSIST(memcmp(again.data, bytes->data, bytes->bytes) == 0, "the range told differs from the range measured");
     array_free(&again);
-    array_free(&codes);
+    if (!draw_range(d, f, &range)) {
+        again = array_new(d, bytes->bytes, 1);
+        INSIST(pack(carrier, f, r, &told, x->data, again.data, count_into(&c, want)) == FPEMU_ERROR_ARGUMENT,
+               "a range that cannot be is taken");
+        array_untouched(&again, "a refused call wrote");
+        counted_untouched(&c, want);
+        array_free(&again);
+    }
+    if (x->bytes <= FEW_BYTES) {
+        overlapped o = overlap_new(d, x, bytes->bytes, 1, 0);
+        overlap_end(&o, pack(carrier, f, r, s, o.in, o.out, count_into(&c, want)), &c, want);
+        if (carrier_fits(f, carrier)) {
+            o = overlap_new(d, bytes, x->bytes, size, 0);
+            overlap_end(&o, OF_CARRIER(carrier, unpack, f, s, (const void *)o.in, (void *)o.out), NULL, 0);
+        }
+    }
 }
 
 /* What was packed is what quantising gives, with the same counters. */
@@ -467,6 +730,7 @@ void api_pack(draw *d)
             array_untouched(&z, "a refused call wrote");
         }
         pack_wider(d, carrier, &f, &r, &shape, &layout, &x, &bytes, status, &c);
+        pack_told(d, carrier, &f, &r, &shape, &x, &bytes, status, want);
         /* strangers' bytes are numbers too */
         for (size_t i = 0; i < bytes.bytes; i++) {
             bytes.data[i] = (unsigned char)draw_word(d, 1);
@@ -474,85 +738,13 @@ void api_pack(draw *d)
         OF_CARRIER(carrier, unpack, &f, &shape, (const void *)bytes.data, (void *)z.data);
         api_digest(z.data, z.bytes);
     }
+    scales_status(d, carrier, &f, &shape, &x);
     array_free(&x);
     array_free(&z);
     array_free(&bytes);
 }
 
-/* ----------------------------------------------------------------------------------- shapes without elements */
-/* Sizes of any magnitude: the layout is consistent or refused. */
-void api_shape(draw *d)
-{
-    fpemu_format f;
-    fpemu_layout layout;
-    fpemu_extent extent;
-    uint64_t sizes[6];
-    fpemu_shape shape;
-    const int complete = draw_format(d, &f);
-    const uint32_t dimensions = draw_below(d, 7), axis = draw_below(d, 10);
-    for (int i = 0; i < 6; i++) {
-        sizes[i] = draw_word(d, draw_below(d, 9));
-    }
-    CASE("shape_of %u sizes, axis %d", dimensions, (int)axis - 3);
-    if (fpemu_shape_of(dimensions, sizes, (int)axis - 3, &shape) != FPEMU_OK) {
-        memcpy(&shape, &(fpemu_shape){0}, sizeof shape);
-        shape.outer = sizes[0];
-        shape.rows = sizes[1];
-        shape.length = sizes[2];
-        shape.inner = sizes[3];
-    }
-    char text[300] = "";
-    fpemu_format_print(&f, text, sizeof text);
-    CASE("layout of %s: %llu x %llu x %llu x %llu", text, (unsigned long long)shape.outer,
-         (unsigned long long)shape.rows, (unsigned long long)shape.length, (unsigned long long)shape.inner);
-    const fpemu_status status = fpemu_packed_layout(&f, &shape, &layout);
-    api_digest(&status, sizeof status);
-    if (status != FPEMU_OK) {
-        INSIST(fpemu_packed_size(&f, &shape) == 0, "a size of what is refused");
-        return;
-    }
-    INSIST(complete, "a layout for a refused format");
-    api_digest(&layout, sizeof layout);
-    if (layout.blocks == 0) {
-        INSIST(layout.bytes == 0, "bytes without blocks");
-        return;
-    }
-    INSIST(fpemu_packed_extent(&f, &shape, layout.blocks, &extent) == FPEMU_ERROR_ARGUMENT, "a block past the last");
-    uint64_t end = layout.elements_offset;
-    const uint64_t some[] = {0, layout.blocks / 2, layout.blocks - 1};
-    for (int i = 0; i < 3; i++) {
-        INSIST(fpemu_packed_extent(&f, &shape, some[i], &extent) == FPEMU_OK, "a block without an extent");
-        INSIST(i == 0 || some[i] == some[i - 1] || extent.offset >= end, "blocks that overlap");
-        const uint64_t bits = extent.elements * layout.element_bits;
-        INSIST(extent.elements <= UINT64_MAX / layout.element_bits, "a block of 2^64 bits");
-        end = extent.offset + bits / 8 + (bits % 8 != 0);
-        INSIST(end <= layout.bytes && end >= extent.offset, "a block past the bytes");
-    }
-    INSIST(end == layout.bytes, "bytes after the last block");
-}
-
-/* -------------------------------------------------------------------------------------- order of scales, and ranges */
-void api_swizzle(draw *d)
-{
-    const uint64_t rows = draw_below(d, 300), columns = draw_below(d, 20);
-    CASE("swizzle %llu x %llu", (unsigned long long)rows, (unsigned long long)columns);
-    const uint64_t huge[2] = {draw_word(d, 8), draw_word(d, 8)};
-    const uint64_t any = fpemu_swizzled_size(huge[0], huge[1]), size = fpemu_swizzled_size(rows, columns);
-    INSIST(any == 0 || (any >= huge[0] && any >= huge[1] && any % 512 == 0), "a size that wraps");
-    array from = array_new(d, (size_t)(rows * columns), 1), to = array_new(d, (size_t)size, 1);
-    array back = array_new(d, from.bytes, 1);
-    if (rows > 0 && columns > 0) {
-        INSIST(size >= rows * columns, "fewer places than scales");
-        INSIST(fpemu_swizzle_scales(rows, columns, from.data, to.data) == FPEMU_OK, "not swizzled");
-        INSIST(fpemu_unswizzle_scales(rows, columns, to.data, back.data) == FPEMU_OK, "not unswizzled");
-        INSIST(memcmp(from.data, back.data, from.bytes) == 0, "there and back differs");
-        api_digest(to.data, to.bytes);
-    }
-    array_free(&from);
-    array_free(&to);
-    array_free(&back);
-}
-
+/* ------------------------------------------------------------------------------------------------------- ranges */
 void api_measure(draw *d)
 {
     fpemu_format f;
@@ -561,21 +753,34 @@ void api_measure(draw *d)
     const uint32_t some = draw_seldom(d, 200, &many);
     const size_t n = many ? LONG + some : some, size = carrier_size[carrier];
     const size_t cut = n > 0 ? draw_below(d, (uint32_t)n + 1) : 0;
-    fpemu_range whole = {0}, pieces = {0};
+    fpemu_range whole = {0}, pieces = {0}, other;
     fpemu_rounding r = fpemu_rounding_nearest();
     api_describe("measure", &f, &r, carrier, n);
     array x = draw_array(d, carrier, complete ? &f : NULL, n);
     const fpemu_status status = OF_CARRIER(carrier, measure, &f, n, (const void *)x.data, &whole);
-    if (status == FPEMU_OK) {
+    INSIST(status == fpemu_check(&f, &r, carrier == F64 ? 64 : 32), "fpemu_check and measuring disagree");
+    const int can_be = draw_range(d, &f, &other);
+    const fpemu_range before = other;
+    const fpemu_status added = OF_CARRIER(carrier, measure, &f, n, (const void *)x.data, &other);
+    INSIST(added == (status == FPEMU_OK && !can_be ? FPEMU_ERROR_ARGUMENT : status), "a range that cannot be");
+    INSIST(added == FPEMU_OK || memcmp(&other, &before, sizeof before) == 0, "a refused call changed the range");
+    if (status != FPEMU_OK) {
+        INSIST(memcmp(&whole, &pieces, sizeof whole) == 0, "a refused call changed the range");
+    } else {
         OF_CARRIER(carrier, measure, &f, n - cut, (const void *)(x.data + cut * size), &pieces);
         OF_CARRIER(carrier, measure, &f, cut, (const void *)x.data, &pieces);
         INSIST(memcmp(&whole, &pieces, sizeof whole) == 0, "pieces measure otherwise");
-        double amax = 0;
+        double max = 0, min = 0;
+        uint64_t nonzero = 0, nonfinite = 0;
         for (size_t i = 0; i < n; i++) {
-            const double v = fabs(carrier_load(carrier, x.data, i));
-            amax = isfinite(v) && v > amax ? v : amax;
+            const double v = carrier_load(carrier, x.data, i);
+            max = isfinite(v) && v > max ? v : max;
+            min = isfinite(v) && v < min ? v : min;
+            nonzero += isfinite(v) && v != 0;
+            nonfinite += isfinite(v) ? 0 : 1;
         }
-        INSIST(whole.count == n && whole.amax == amax, "another amax than C's");
+        INSIST(whole.max == max && whole.min == min && whole.amax == fmax(max, -min), "other ends than C's");
+        INSIST(whole.count == n && whole.nonzero == nonzero && whole.nonfinite == nonfinite, "other counts than C's");
         double history[4] = {0};
         fpemu_delayed delayed = {.length = draw_below(d, 5), .latest = draw_below(d, 3)};
         delayed.history = draw_below(d, 8) ? history : NULL;
