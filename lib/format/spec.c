@@ -598,10 +598,10 @@ static void write_format(writer *w, const fpemu_format *format)
 
 fpemu_status fpemu_format_print(const fpemu_format *format, char *text, size_t capacity)
 {
+    if (text && capacity > 0)
+        text[0] = '\0';
     if (!format || !text)
         return FPEMU_ERROR_NULL;
-    if (capacity > 0)
-        text[0] = '\0';
     fpemu_problem problem;
     fpemu_format f = *format;
     if (!fpemu_derive(&f, &problem))

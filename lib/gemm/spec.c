@@ -506,10 +506,10 @@ static void write_fused(writer *w, const fpemu_gemm_spec *spec, fpemu_gemm_spec 
 fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t capacity)
 {
     static const char *const models[FPEMU_MODEL_COUNT] = {"", "seq(", "chunk(", "pairwise(", "kahan(", "", "int("};
+    if (text && capacity > 0)
+        text[0] = '\0';
     if (!spec || !text)
         return FPEMU_ERROR_NULL;
-    if (capacity > 0)
-        text[0] = '\0';
     const fpemu_accumulator *s = &spec->sum;
     if (s->model == FPEMU_MODEL_INVALID || s->model >= FPEMU_MODEL_COUNT ||
         (s->model == FPEMU_MODEL_INTEGER && (s->width < 2 || s->width > 64)) ||

@@ -494,10 +494,16 @@ START_TEST(texts_after_a_refusal)
         ck_assert_int_eq(fpemu_format_print(&none, text, capacity), FPEMU_ERROR_FORMAT);
         is_emptied(text, capacity);
         memset(text, 'x', sizeof text);
+        ck_assert_int_eq(fpemu_format_print(NULL, text, capacity), FPEMU_ERROR_NULL);
+        is_emptied(text, capacity);
+        memset(text, 'x', sizeof text);
         ck_assert_int_eq(fpemu_gemm_print(&s, text, capacity), FPEMU_ERROR_BUFFER);
         is_emptied(text, capacity);
         memset(text, 'x', sizeof text);
         ck_assert_int_eq(fpemu_gemm_print(&empty, text, capacity), FPEMU_ERROR_ARGUMENT);
+        is_emptied(text, capacity);
+        memset(text, 'x', sizeof text);
+        ck_assert_int_eq(fpemu_gemm_print(NULL, text, capacity), FPEMU_ERROR_NULL);
         is_emptied(text, capacity);
     }
 }
