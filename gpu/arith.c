@@ -6,14 +6,14 @@
 
 static const uint8_t operand_count[FPEMU_OPERATION_COUNT] = {2, 2, 2, 2, 1, 3, 2, 2, 2, 2};
 
-/* Scales of an operand of n elements; `from` to `to`: the output. */
-static fpemu_cuda_status check_scales(const gpu_scales *s, size_t n, size_t size, uintptr_t from, uintptr_t to)
+/* Scales of an operand of n elements. */
+static fpemu_cuda_status check_scales(const gpu_scales *s, size_t n, size_t size, const core_reach *result)
 {
     if (!s->values)
         return FPEMU_CUDA_OK;
     const uint64_t blocks = s->length ? (n - 1) / s->length + 1 : 1;
     const uint64_t count = s->count && s->count < blocks ? s->count : blocks;
-    return fpemu_gpu_check_scales(s->values, count, size, from, to);
+    return fpemu_gpu_check_scales(s->values, count, size, result);
 }
 
 /* Operands and y; y_size: bytes of an element of y. scales: NULL, or of each operand. */
@@ -21,8 +21,11 @@ static fpemu_cuda_status take_operands(gpu_arith_job *j, int count, size_t n, co
                                        const size_t *steps, const gpu_scales *scales, void *y, int type, size_t y_size)
 {
     const size_t size = fpemu_gpu_size(type, 0);
+    core_reach result, one;
     if (!operands || !y)
         return FPEMU_CUDA_ERROR_NULL;
+    if (!core_reach_array(&result, y, n, y_size))
+        return FPEMU_CUDA_ERROR_ARGUMENT;
     for (int o = 0; o < count; o++) {
         const size_t step = steps ? steps[o] : 1;
         if (!operands[o])
@@ -34,14 +37,14 @@ static fpemu_cuda_status take_operands(gpu_arith_job *j, int count, size_t n, co
                                               : fpemu_gpu_check_pointers(operands[o], size, operands[o], size, 1);
         if (status)
             return status;
-        if (!step && (uintptr_t)operands[o] + size > (uintptr_t)y && (uintptr_t)operands[o] < (uintptr_t)y + n * y_size)
+        if (!step && core_reach_array(&one, operands[o], 1, size) && core_reaches_meet(&one, &result))
             return FPEMU_CUDA_ERROR_OVERLAP;
         j->operand[o] = operands[o];
         j->step[o] = (uint8_t)step;
         if (!scales)
             continue;
-        const fpemu_cuda_status fit = check_scales(&scales[o], n, type == GPU_F64 ? sizeof(double) : sizeof(float),
-                                                   (uintptr_t)y, (uintptr_t)y + n * y_size);
+        const fpemu_cuda_status fit =
+            check_scales(&scales[o], n, type == GPU_F64 ? sizeof(double) : sizeof(float), &result);
         if (fit)
             return fit;
         j->scales[o] = scales[o];

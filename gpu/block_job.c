@@ -20,12 +20,6 @@ fpemu_shape fpemu_gpu_contiguous(const fpemu_shape *shape)
 }
 
 /* Bytes [first, last) of arrays that are apart. */
-int fpemu_gpu_meet(const void *x, int64_t x_first, int64_t x_last, const void *y, int64_t y_first, int64_t y_last)
-{
-    const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
-    return p + (uintptr_t)x_first < q + (uintptr_t)y_last && q + (uintptr_t)y_first < p + (uintptr_t)x_last;
-}
-
 /* The scale format, all zero where there is none. */
 void fpemu_gpu_formats(const fpemu_format *f, fpemu_format *element, fpemu_format *scale)
 {

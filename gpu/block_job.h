@@ -26,8 +26,6 @@ typedef struct gpu_tensor {
 fpemu_shape fpemu_gpu_contiguous(const fpemu_shape *shape);
 /* Elements of a whole block. */
 uint64_t fpemu_gpu_full_block(const core_walk *w);
-/* Whether bytes [first, last) of both arrays meet. */
-int fpemu_gpu_meet(const void *x, int64_t x_first, int64_t x_last, const void *y, int64_t y_first, int64_t y_last);
 /* The format of the elements, and that of the scales, all zero where there is none. */
 void fpemu_gpu_formats(const fpemu_format *f, fpemu_format *element, fpemu_format *scale);
 /* What a job has beside its rule: arrays, walk, and how lanes take elements. */

@@ -59,25 +59,25 @@ static fpemu_cuda_status check_tensor(const gpu_tensor *c)
 static fpemu_cuda_status check_arrays(const gpu_tensor *c, const core_walk *w, const core_layout *l, uint64_t packed)
 {
     const size_t size = fpemu_gpu_size(c->type, 0);
-    const int64_t elements =
-        c->count == ALL_BLOCKS
-            ? 0
-            : (int64_t)(core_layout_before(l, c->first + c->count, 8) - core_layout_before(l, c->first, 8)) *
-                  (int64_t)size;
+    const uint64_t elements = c->count == ALL_BLOCKS
+                                  ? w->total
+                                  : core_layout_before(l, c->first + c->count, 8) - core_layout_before(l, c->first, 8);
     const void *const array[2] = {c->x, c->y};
-    int64_t first[2] = {0, 0}, last[2] = {elements, elements};
+    core_reach reach[2] = {{0, 0}, {0, 0}}, bytes = {0, 0}; /* of an array that there is not */
+    if (c->bytes && !core_reach_array(&bytes, c->bytes, packed, 1))
+        return FPEMU_CUDA_ERROR_ARGUMENT;
     for (int k = 0; k < 2; k++) {
         if (!array[k])
             continue;
-        if (c->count == ALL_BLOCKS)
-            core_walk_reach(w, k ? w->y_axis : w->x_axis, size, &first[k], &last[k]);
-        if ((uintptr_t)array[k] % size)
+        if (!(c->count == ALL_BLOCKS ? core_walk_reach(w, array[k], k ? w->y_axis : w->x_axis, size, &reach[k])
+                                     : core_reach_array(&reach[k], array[k], elements, size)) ||
+            (uintptr_t)array[k] % size)
             return FPEMU_CUDA_ERROR_ARGUMENT;
-        if (c->bytes && fpemu_gpu_meet(array[k], first[k], last[k], c->bytes, 0, (int64_t)packed))
+        if (core_reaches_meet(&reach[k], &bytes))
             return FPEMU_CUDA_ERROR_OVERLAP;
     }
-    if (c->x && c->y && (c->x != c->y || memcmp(w->x_axis, w->y_axis, sizeof w->x_axis) != 0) &&
-        fpemu_gpu_meet(c->x, first[0], last[0], c->y, first[1], last[1]))
+    if ((c->x != c->y || memcmp(w->x_axis, w->y_axis, sizeof w->x_axis) != 0) &&
+        core_reaches_meet(&reach[0], &reach[1]))
         return FPEMU_CUDA_ERROR_OVERLAP;
     if (c->code_size && (uintptr_t)c->bytes % c->code_size)
         return FPEMU_CUDA_ERROR_ARGUMENT;
@@ -556,12 +556,14 @@ static fpemu_cuda_status swizzle(uint64_t rows, uint64_t columns, const uint8_t 
     const uint64_t size = fpemu_swizzled_size(rows, columns);
     if (size == 0)
         return rows == 0 || columns == 0 ? FPEMU_CUDA_OK : FPEMU_CUDA_ERROR_ARGUMENT;
-    if (size > PTRDIFF_MAX)
-        return FPEMU_CUDA_ERROR_ARGUMENT;
     if (!from || !to)
         return FPEMU_CUDA_ERROR_NULL;
-    const int64_t plain = (int64_t)(rows * columns), tiled = (int64_t)size;
-    if (fpemu_gpu_meet(from, 0, back ? tiled : plain, to, 0, back ? plain : tiled))
+    const uint64_t plain = rows * columns;
+    core_reach read, written;
+    if (!core_reach_array(&read, from, back ? size : plain, 1) ||
+        !core_reach_array(&written, to, back ? plain : size, 1))
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    if (core_reaches_meet(&read, &written))
         return FPEMU_CUDA_ERROR_OVERLAP;
     fpemu_cuda_status status = fpemu_gpu_reachable(from);
     if (!status)

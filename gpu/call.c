@@ -34,12 +34,12 @@ int fpemu_gpu_fits(const fpemu_format *f, int type)
 
 fpemu_cuda_status fpemu_gpu_check_pointers(const void *x, size_t x_size, const void *y, size_t y_size, size_t n)
 {
-    const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
-    if (n > (SIZE_MAX - p) / x_size || n > (SIZE_MAX - q) / y_size)
+    core_reach from, to;
+    if (!core_reach_array(&from, x, n, x_size) || !core_reach_array(&to, y, n, y_size))
         return FPEMU_CUDA_ERROR_ARGUMENT;
-    if (!(p == q && x_size == y_size) && p < q + n * y_size && q < p + n * x_size)
+    if ((x != y || x_size != y_size) && core_reaches_meet(&from, &to))
         return FPEMU_CUDA_ERROR_OVERLAP;
-    if (p % x_size || q % y_size)
+    if ((uintptr_t)x % x_size || (uintptr_t)y % y_size)
         return FPEMU_CUDA_ERROR_ARGUMENT; /* the device reads whole elements only */
     const fpemu_cuda_status status = fpemu_gpu_reachable(x);
     return status ? status : fpemu_gpu_reachable(y);
@@ -52,12 +52,12 @@ fpemu_cuda_status fpemu_gpu_check_words(const void *p)
     return (uintptr_t)p % sizeof(uint64_t) ? FPEMU_CUDA_ERROR_ARGUMENT : fpemu_gpu_reachable(p);
 }
 
-fpemu_cuda_status fpemu_gpu_check_scales(const void *scales, uint64_t count, size_t size, uintptr_t from, uintptr_t to)
+fpemu_cuda_status fpemu_gpu_check_scales(const void *scales, uint64_t count, size_t size, const core_reach *result)
 {
-    const uintptr_t p = (uintptr_t)scales;
-    if (count > (UINTPTR_MAX - p) / size || p % size)
+    core_reach read;
+    if (!core_reach_array(&read, scales, count, size) || (uintptr_t)scales % size)
         return FPEMU_CUDA_ERROR_ARGUMENT;
-    if (p < to && from < p + count * size)
+    if (core_reaches_meet(&read, result))
         return FPEMU_CUDA_ERROR_OVERLAP;
     return fpemu_gpu_reachable(scales);
 }

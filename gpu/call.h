@@ -4,6 +4,7 @@
 #ifndef FPEMU_GPU_CALL_H
 #define FPEMU_GPU_CALL_H
 
+#include "core/reach.h"
 #include "format/environment.h"
 #include "launch.h"
 
@@ -27,8 +28,8 @@ int fpemu_gpu_fits(const fpemu_format *f, int type);
 fpemu_cuda_status fpemu_gpu_check_pointers(const void *x, size_t x_size, const void *y, size_t y_size, size_t n);
 /* Memory of 8-byte words that the library counts or keeps things in: aligned, reachable. NULL is fine. */
 fpemu_cuda_status fpemu_gpu_check_words(const void *p);
-/* Scales of an operand, `count` numbers of `size` bytes: aligned, apart from [from, to), reachable. */
-fpemu_cuda_status fpemu_gpu_check_scales(const void *scales, uint64_t count, size_t size, uintptr_t from, uintptr_t to);
+/* Scales of an operand, `count` numbers of `size` bytes: aligned, apart from the result, reachable. */
+fpemu_cuda_status fpemu_gpu_check_scales(const void *scales, uint64_t count, size_t size, const core_reach *result);
 /* Random bits of a rounding; NULL: none. */
 gpu_random fpemu_gpu_random(const fpemu_rounding *r);
 /* NaN policy `error` in force, and it matters: what devices refuse. */

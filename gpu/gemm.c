@@ -175,34 +175,34 @@ static uint64_t scales_of(const gemm_call *c, uint64_t count)
     return c->spec->sum.chunk && depth ? count * ((depth - 1) / c->spec->sum.chunk + 1) : 0;
 }
 
-/* Scales of `count` rows or columns of an operand; `from` to `to`: the result. */
-static fpemu_cuda_status check_scales(const gemm_call *c, const core_operand *o, uint64_t count, uintptr_t from,
-                                      uintptr_t to)
+/* Scales of `count` rows or columns of an operand. */
+static fpemu_cuda_status check_scales(const gemm_call *c, const core_operand *o, uint64_t count,
+                                      const core_reach *result)
 {
     const uint64_t one = scales_of(c, count), products = o->stride ? c->batch : 1;
     if (!o->scales || !one)
         return FPEMU_CUDA_OK;
     if (products > UINTPTR_MAX / one)
         return FPEMU_CUDA_ERROR_ARGUMENT;
-    return fpemu_gpu_check_scales(o->scales, one * products, fpemu_gpu_size(c->type, 0), from, to);
+    return fpemu_gpu_check_scales(o->scales, one * products, fpemu_gpu_size(c->type, 0), result);
 }
 
 /* Arrays apart from each other, whole elements, reachable. */
 static fpemu_cuda_status check_arrays(const gemm_call *c, int reads)
 {
     const size_t size = fpemu_gpu_size(c->type, 0);
-    uintptr_t from, to, first, last;
-    if (!core_operand_extent(&c->c, c->batch, size, &from, &to))
+    core_reach result, read;
+    if (!core_operand_reach(&c->c, c->batch, size, &result))
         return FPEMU_CUDA_ERROR_ARGUMENT;
     for (int i = 0; i < 2 && reads; i++) {
-        if (!core_operand_extent(i ? &c->b : &c->a, c->batch, size, &first, &last))
+        if (!core_operand_reach(i ? &c->b : &c->a, c->batch, size, &read))
             return FPEMU_CUDA_ERROR_ARGUMENT;
-        if (first < to && from < last)
+        if (core_reaches_meet(&read, &result))
             return FPEMU_CUDA_ERROR_OVERLAP;
     }
-    fpemu_cuda_status fit = reads ? check_scales(c, &c->a, c->a.rows, from, to) : FPEMU_CUDA_OK;
+    fpemu_cuda_status fit = reads ? check_scales(c, &c->a, c->a.rows, &result) : FPEMU_CUDA_OK;
     if (!fit && reads)
-        fit = check_scales(c, &c->b, c->b.columns, from, to);
+        fit = check_scales(c, &c->b, c->b.columns, &result);
     if (fit)
         return fit;
     const void *const all[] = {c->c.p, reads ? c->a.p : NULL, reads ? c->b.p : NULL, c->scratch, c->stats};
@@ -288,7 +288,7 @@ static fpemu_cuda_status multiply(gemm_call *c, fpemu_cuda_stream stream)
 static int take_shape(gemm_call *c, const fpemu_gemm_shape *s, const void *a, const void *b, const void *out)
 {
     const uint64_t most = PTRDIFF_MAX;
-    uintptr_t from, to;
+    core_reach one;
     uint64_t reserved = 0;
     for (size_t k = 0; k < sizeof s->reserved0; k++)
         reserved |= s->reserved0[k];
@@ -301,7 +301,7 @@ static int take_shape(gemm_call *c, const fpemu_gemm_shape *s, const void *a, co
         !core_operand_matrix(&c->c, out, s->m, s->n, s->ldc, s->stride_c, s->order, 0))
         return 0;
     return !(c->batch > 1 && s->m && s->n &&
-             (!core_operand_extent(&c->c, 1, 1, &from, &to) || s->stride_c < to - from));
+             (!core_operand_reach(&c->c, 1, 1, &one) || s->stride_c < one.to - one.from));
 }
 
 uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, int carrier)

@@ -97,12 +97,14 @@ static fpemu_cuda_status measure_vector(const fpemu_format *f, size_t n, const v
                                         fpemu_cuda_range *range, fpemu_cuda_stream stream)
 {
     const fpemu_shape shape = fpemu_shape_vector(n);
+    const size_t size = fpemu_gpu_size(type, 0);
     fp_environment environment;
+    core_reach reach;
     if (!f || !range || (n && !x))
         return FPEMU_CUDA_ERROR_NULL;
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     fpemu_cuda_status status = gpu_status(fpemu_check(f, &nearest, gpu_carrier(type)));
-    if (!status && n && (uintptr_t)x % fpemu_gpu_size(type, 0))
+    if (!status && n && ((uintptr_t)x % size || !core_reach_array(&reach, x, n, size)))
         status = FPEMU_CUDA_ERROR_ARGUMENT;
     if (!status && n)
         status = fpemu_gpu_reachable(x);
@@ -152,7 +154,11 @@ fpemu_cuda_status fpemu_cuda_pack_tensor_scales(const fpemu_format *format, cons
         return status;
     if (!d_bytes || (!shape->whole && !range))
         return FPEMU_CUDA_ERROR_NULL;
-    if (!shape->whole && fpemu_gpu_meet(range, 0, sizeof *range, d_bytes, 0, (int64_t)l.tensor_bytes))
+    core_reach read, packed, written;
+    if (!core_reach_array(&packed, d_bytes, l.bytes, 1) || !core_reach_array(&written, d_bytes, l.tensor_bytes, 1) ||
+        (!shape->whole && !core_reach_array(&read, range, 1, sizeof *range)))
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    if (!shape->whole && core_reaches_meet(&read, &written))
         return FPEMU_CUDA_ERROR_OVERLAP;
     status = shape->whole ? FPEMU_CUDA_OK : fpemu_gpu_check_words(range);
     if (!status)

@@ -66,6 +66,7 @@ CORE = \
 	lib/core/round_fast.h \
 	lib/core/round_fast.inc.h \
 	lib/core/random.h \
+	lib/core/reach.h \
 	lib/core/round.h \
 	lib/core/round.inc.h \
 	lib/core/affine_fast.h \

@@ -448,14 +448,10 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
         return FPEMU_ERROR_NULL;
     const size_t size = carrier_size(carrier);
     for (int o = 0; o < operands_of(work) && !status; o++) {
-        if (!operands[o])
-            status = FPEMU_ERROR_NULL;
-        else if (steps && steps[o] > 1)
-            status = FPEMU_ERROR_ARGUMENT;
-        else if (!steps || steps[o])
-            status = check_overlap(operands[o], size, y, size, n);
+        const size_t step = steps ? steps[o] : 1;
+        status = operands[o] ? check_operand(operands[o], step, size, y, size, n) : FPEMU_ERROR_NULL;
         if (!status && scales)
-            status = check_scales(&scales[o], carrier, n, operands[o], steps ? steps[o] : 1, y, n * size);
+            status = check_scales(&scales[o], carrier, n, operands[o], step, y, size);
     }
     if (!status && stats)
         status = fpemu_stats_check(stats);

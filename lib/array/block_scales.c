@@ -50,28 +50,18 @@ static void store_value(const scale_array *a, uint64_t i, uint64_t code)
         a->f64[i] = scale_value(&a->decoder, code);
 }
 
-/* The bytes of an array, from `first` on and before `last`. */
-typedef struct extent {
-    uintptr_t first, last;
-} extent;
-
-static extent extent_of(const void *p, uint64_t size)
+/* core_reach_array of an array that may be NULL, and then has no bytes. */
+static int reach_of(core_reach *e, const void *p, uint64_t count, size_t size)
 {
-    const extent e = {(uintptr_t)p, (uintptr_t)p + (p ? (uintptr_t)size : 0)};
-    return e;
+    e->from = e->to = 0;
+    return !p || core_reach_array(e, p, count, size);
 }
 
-/* Whether `count` things of `size` bytes at p end before memory does. */
-static int fits_memory(const void *p, uint64_t count, size_t size)
-{
-    return !p || size == 0 || count <= (UINTPTR_MAX - (uintptr_t)p) / size;
-}
-
-static int some_overlap(const extent *e, int count)
+static int some_overlap(const core_reach *e, int count)
 {
     for (int i = 0; i < count; i++)
         for (int k = 0; k < i; k++)
-            if (e[i].first < e[k].last && e[k].first < e[i].last)
+            if (core_reaches_meet(&e[i], &e[k]))
                 return 1;
     return 0;
 }
@@ -129,19 +119,13 @@ static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape,
     if (!x || (!has_scales && !to->tensor))
         return FPEMU_ERROR_NULL;
     to->code_size = size_of_code(f);
-    if (!fits_memory(to->scales.f32, walk.blocks, sizeof(float)) ||
-        !fits_memory(to->scales.f64, walk.blocks, sizeof(double)) ||
-        !fits_memory(to->codes, walk.blocks, to->code_size))
+    core_reach arrays[5];
+    if (!core_walk_reach(&walk, x, walk.x_axis, size, &arrays[0]) ||
+        !reach_of(&arrays[1], to->scales.f32, walk.blocks, sizeof(float)) ||
+        !reach_of(&arrays[2], to->scales.f64, walk.blocks, sizeof(double)) ||
+        !reach_of(&arrays[3], to->codes, walk.blocks, to->code_size) ||
+        !reach_of(&arrays[4], to->tensor, 2, sizeof(float)))
         return FPEMU_ERROR_ARGUMENT;
-    int64_t first, last;
-    core_walk_reach(&walk, walk.x_axis, size, &first, &last);
-    if ((uintptr_t)last > UINTPTR_MAX - (uintptr_t)x)
-        return FPEMU_ERROR_ARGUMENT;
-    const extent arrays[] = {{(uintptr_t)x + (uintptr_t)first, (uintptr_t)x + (uintptr_t)last},
-                             extent_of(to->scales.f32, walk.blocks * sizeof(float)),
-                             extent_of(to->scales.f64, walk.blocks * sizeof(double)),
-                             extent_of(to->codes, walk.blocks * to->code_size),
-                             extent_of(to->tensor, 2 * sizeof(float))};
     if (some_overlap(arrays, sizeof arrays / sizeof arrays[0]))
         return FPEMU_ERROR_OVERLAP;
     status = decoder_begin(&to->scales.decoder, f);
@@ -209,17 +193,16 @@ static fpemu_status read_scales(const fpemu_format *f, const fpemu_shape *shape,
         return status;
     if (f->scaling == FPEMU_SCALING_NONE || f->scaling == FPEMU_SCALING_S2FP8)
         return FPEMU_ERROR_UNSUPPORTED;
-    if (first > l.blocks || count > l.blocks - first || l.bytes > SIZE_MAX)
+    if (first > l.blocks || count > l.blocks - first)
         return FPEMU_ERROR_ARGUMENT;
     if (count == 0)
         return FPEMU_OK;
     if (!bytes || (!to->f32 && !to->f64))
         return FPEMU_ERROR_NULL;
-    if (!fits_memory(bytes, l.bytes, 1) || !fits_memory(to->f32, count, sizeof(float)) ||
-        !fits_memory(to->f64, count, sizeof(double)))
+    core_reach arrays[3];
+    if (!core_reach_array(&arrays[0], bytes, l.bytes, 1) || !reach_of(&arrays[1], to->f32, count, sizeof(float)) ||
+        !reach_of(&arrays[2], to->f64, count, sizeof(double)))
         return FPEMU_ERROR_ARGUMENT;
-    const extent arrays[] = {extent_of(bytes, l.bytes), extent_of(to->f32, count * sizeof(float)),
-                             extent_of(to->f64, count * sizeof(double))};
     if (some_overlap(arrays, sizeof arrays / sizeof arrays[0]))
         return FPEMU_ERROR_OVERLAP;
     status = decoder_begin(&to->decoder, f);

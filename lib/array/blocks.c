@@ -93,17 +93,13 @@ int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_ten
 
 static fpemu_status check_arrays(const core_walk *w, const void *x, const void *y, size_t size)
 {
-    const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
-    int64_t x_first, x_last, y_first, y_last;
+    core_reach from, to;
     if (w->array)
         return check_overlap(x, size, y, size, (size_t)w->total);
-    if (x == y && memcmp(w->x_axis, w->y_axis, sizeof w->x_axis) == 0)
-        return FPEMU_OK;
-    core_walk_reach(w, w->x_axis, size, &x_first, &x_last);
-    core_walk_reach(w, w->y_axis, size, &y_first, &y_last);
-    return p + (uintptr_t)x_first < q + (uintptr_t)y_last && q + (uintptr_t)y_first < p + (uintptr_t)x_last
-               ? FPEMU_ERROR_OVERLAP
-               : FPEMU_OK;
+    if (!core_walk_reach(w, x, w->x_axis, size, &from) || !core_walk_reach(w, y, w->y_axis, size, &to))
+        return FPEMU_ERROR_ARGUMENT;
+    const int same = x == y && memcmp(w->x_axis, w->y_axis, sizeof w->x_axis) == 0;
+    return !same && core_reaches_meet(&from, &to) ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
 }
 
 /* Adds a scale to the caller's histogram. */

@@ -1308,8 +1308,9 @@ static fpemu_status measure_array(int carrier, const fpemu_format *format, size_
 {
     if (!format || !range || (n && !x))
         return FPEMU_ERROR_NULL;
-    if (n > (SIZE_MAX - (uintptr_t)x) / carrier_size(carrier))
-        return FPEMU_ERROR_ARGUMENT; /* past the end of memory */
+    core_reach e;
+    if (!core_reach_array(&e, x, n, carrier_size(carrier)))
+        return FPEMU_ERROR_ARGUMENT;
     fp_environment environment;
     fpemu_environment_enter(&environment);
     fpemu_status status = fpemu_check_call(format, NULL, CARRIER_BITS);

@@ -45,11 +45,9 @@ static fpemu_status relate(fpemu_relation relation, int carrier, size_t n, const
     const size_t size = carrier_size(carrier);
     const size_t step[2] = {steps ? steps[0] : 1, steps ? steps[1] : 1};
     for (int o = 0; o < 2; o++) {
-        if (step[o] > 1)
-            return FPEMU_ERROR_ARGUMENT;
-        fpemu_status status = step[o] ? check_overlap(operands[o], size, y, 1, n) : FPEMU_OK;
+        fpemu_status status = check_operand(operands[o], step[o], size, y, 1, n);
         if (!status && scales)
-            status = check_scales(&scales[o], carrier, n, operands[o], step[o], y, n);
+            status = check_scales(&scales[o], carrier, n, operands[o], step[o], y, 1);
         if (status)
             return status;
     }

@@ -6,6 +6,7 @@
 
 #include "core/fits.h"
 #include "array.h"
+#include "threads.h"
 
 /* Scales of an operand, as fpemu_operand_scales_f32 and _f64. */
 typedef struct scaling {
@@ -47,19 +48,30 @@ static inline void scale_tile(const scaling *s, int carrier, size_t first, size_
     }
 }
 
-/* Whether scales go with an operand of n elements (step 0: one), and lie apart from y, `bytes` long. */
+/* check_overlap of an operand of n elements; step 0: one number, which may lie anywhere. */
+static inline fpemu_status check_operand(const void *x, size_t step, size_t a, const void *y, size_t b, size_t n)
+{
+    core_reach one, all;
+    if (step > 1)
+        return FPEMU_ERROR_ARGUMENT;
+    if (step)
+        return check_overlap(x, a, y, b, n);
+    return core_reach_array(&one, x, 1, a) && core_reach_array(&all, y, n, b) ? FPEMU_OK : FPEMU_ERROR_ARGUMENT;
+}
+
+/* Whether scales go with an operand of n elements (step 0: one), and lie apart from y, of n elements of `y_size`. */
 static inline fpemu_status check_scales(const scaling *s, int carrier, size_t n, const void *x, size_t step,
-                                        const void *y, size_t bytes)
+                                        const void *y, size_t y_size)
 {
     if (!s->values)
         return FPEMU_OK;
     const size_t blocks = s->length ? (n - 1) / s->length + 1 : 1;
     const size_t count = s->count && s->count < blocks ? s->count : blocks;
     const size_t size = carrier_size(carrier_wide(carrier));
-    const uintptr_t p = (uintptr_t)s->values, q = (uintptr_t)y;
-    if (count > (UINTPTR_MAX - p) / size)
-        return FPEMU_ERROR_ARGUMENT; /* past the end of memory */
-    if (p < q + bytes && q < p + count * size)
+    core_reach from, to;
+    if (!core_reach_array(&from, s->values, count, size) || !core_reach_array(&to, y, n, y_size))
+        return FPEMU_ERROR_ARGUMENT;
+    if (core_reaches_meet(&from, &to))
         return FPEMU_ERROR_OVERLAP;
     int fit = 1;
     if (carrier == 64)

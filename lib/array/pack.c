@@ -36,7 +36,9 @@ fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, 
     memset(shape, 0, sizeof *shape);
     if (!sizes)
         return FPEMU_ERROR_NULL;
-    if (dimensions > INT_MAX || axis >= (int)dimensions || axis < -(int)dimensions)
+    core_reach e;
+    if (dimensions > INT_MAX || axis >= (int)dimensions || axis < -(int)dimensions ||
+        !core_reach_array(&e, sizes, dimensions, sizeof *sizes))
         return FPEMU_ERROR_ARGUMENT;
     const size_t along = (size_t)(axis < 0 ? axis + (int)dimensions : axis);
     fpemu_shape s = {.outer = 1, .rows = 1, .length = 1, .inner = 1};
@@ -291,22 +293,30 @@ static void store_runs(void *context, uint64_t block, size_t count, size_t lengt
 
 /* ------------------------------------------------------------------------------------------------- calls */
 
-/* Whether n bytes at `bytes` and those from `first` to `last` of x have one in common. */
-static int overlaps(const void *bytes, uint64_t n, const void *x, int64_t first, int64_t last)
+/* A tensor's packed bytes and the other array, x or y of these strides: apart. compact: that is `elements` in a row. */
+static fpemu_status check_packed(const packing *p, const void *bytes, const void *array, const int64_t axis[4],
+                                 size_t size, int compact, uint64_t elements)
 {
-    const uintptr_t p = (uintptr_t)bytes, q = (uintptr_t)x;
-    return p < q + (uintptr_t)last && q + (uintptr_t)first < p + (uintptr_t)n;
+    core_reach packed, other;
+    if (!core_reach_array(&packed, bytes, p->layout.bytes, 1) ||
+        !(compact ? core_reach_array(&other, array, elements, size)
+                  : core_walk_reach(&p->walk, array, axis, size, &other)))
+        return FPEMU_ERROR_ARGUMENT;
+    return core_reaches_meet(&packed, &other) ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
 }
 
 fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape, void *bytes)
 {
     packing p;
+    core_reach packed;
     core_tensor t;
     const fpemu_status status = plan_checked(&p, format, shape);
     if (status || p.layout.tensor_bytes == 0)
         return status;
     if (!shape->whole || !bytes)
         return FPEMU_ERROR_NULL;
+    if (!core_reach_array(&packed, bytes, p.layout.bytes, 1))
+        return FPEMU_ERROR_ARGUMENT;
     const packer to = {&p, bytes};
     fp_environment environment;
     fpemu_environment_enter(&environment);
@@ -347,11 +357,12 @@ static fpemu_status check_swizzle(uint64_t rows, uint64_t columns, const uint8_t
     const uint64_t size = fpemu_swizzled_size(rows, columns);
     if (size == 0)
         return rows == 0 || columns == 0 ? FPEMU_OK : FPEMU_ERROR_ARGUMENT;
-    if (size > PTRDIFF_MAX)
-        return FPEMU_ERROR_ARGUMENT;
     if (!plain || !tiled)
         return FPEMU_ERROR_NULL;
-    return overlaps(tiled, size, plain, 0, (int64_t)(rows * columns)) ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
+    core_reach from, to;
+    if (!core_reach_array(&from, plain, rows * columns, 1) || !core_reach_array(&to, tiled, size, 1))
+        return FPEMU_ERROR_ARGUMENT;
+    return core_reaches_meet(&from, &to) ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
 }
 
 fpemu_status fpemu_swizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *from, uint8_t *to)
@@ -383,7 +394,9 @@ fpemu_status fpemu_delayed_update(fpemu_delayed *state, const fpemu_range *seen)
 {
     if (!state || !seen || !state->history)
         return FPEMU_ERROR_NULL;
-    if (state->length == 0 || state->filled > state->length || state->next >= state->length || state->latest > 1)
+    core_reach e;
+    if (state->length == 0 || state->filled > state->length || state->next >= state->length || state->latest > 1 ||
+        !core_reach_array(&e, state->history, state->length, sizeof *state->history))
         return FPEMU_ERROR_ARGUMENT;
     /* bits order positive numbers, whatever the environment flushes */
     uint64_t most = core_bits64(seen->amax);

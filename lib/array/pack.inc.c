@@ -26,15 +26,10 @@ static fpemu_status pack_tensor(int carrier, const fpemu_format *f, const fpemu_
         return FPEMU_OK;
     if (!bytes || !x)
         return FPEMU_ERROR_NULL;
-    if (l->bytes > SIZE_MAX)
-        return FPEMU_ERROR_ARGUMENT;
-    int64_t begin = 0, end = 0;
-    if (compact)
-        end = (int64_t)((bytes_before(&p, first + count, 8) - bytes_before(&p, first, 8)) * size);
-    else
-        core_walk_reach(&p.walk, p.walk.x_axis, size, &begin, &end);
-    if (overlaps(bytes, l->bytes, x, begin, end))
-        return FPEMU_ERROR_OVERLAP;
+    const uint64_t elements = compact ? bytes_before(&p, first + count, 8) - bytes_before(&p, first, 8) : p.walk.total;
+    status = check_packed(&p, bytes, x, p.walk.x_axis, size, compact, elements);
+    if (status)
+        return status;
 
     packer to = {&p, bytes};
     const block_sink sink = {&to, store_tensor, store_scale, store_elements, store_runs, element_bytes};
@@ -353,13 +348,9 @@ static fpemu_status unpack_tensor(int carrier, const fpemu_format *f, const fpem
     if (!bytes || !y)
         return FPEMU_ERROR_NULL;
     const uint64_t elements = bytes_before(&p, first + count, 8) - bytes_before(&p, first, 8);
-    if (l->bytes > SIZE_MAX || elements > PTRDIFF_MAX / size)
-        return FPEMU_ERROR_ARGUMENT;
-    int64_t low = 0, high = (int64_t)(elements * size);
-    if (!compact)
-        core_walk_reach(&p.walk, p.walk.y_axis, size, &low, &high);
-    if (overlaps(bytes, l->bytes, y, low, high))
-        return FPEMU_ERROR_OVERLAP;
+    status = check_packed(&p, bytes, y, p.walk.y_axis, size, compact, elements);
+    if (status)
+        return status;
 
     core_tensor tensor = {1, 1};
     if (l->tensor_bytes)

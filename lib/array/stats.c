@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "array.h"
+#include "core/reach.h"
 
 /* ------------------------------------------------------------------------------------------- exact sums */
 
@@ -256,6 +257,12 @@ void fpemu_gather_end(gathering *g, int carrier, fpemu_stats *to)
     }
 }
 
+static int is_histogram(const uint64_t *counts, uint32_t length)
+{
+    core_reach e;
+    return counts && length >= 3 && core_reach_array(&e, counts, length, sizeof *counts);
+}
+
 fpemu_status fpemu_stats_check(const fpemu_stats *s)
 {
     const fpemu_stats_request *const r = &s->request;
@@ -264,9 +271,9 @@ fpemu_status fpemu_stats_check(const fpemu_stats *s)
         reserved |= s->reserved1[i];
     if (reserved || (r->want & ~(FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES)))
         return FPEMU_ERROR_STATS;
-    if ((r->want & FPEMU_STATS_HISTOGRAM) && (!r->histogram || r->histogram_length < 3))
+    if ((r->want & FPEMU_STATS_HISTOGRAM) && !is_histogram(r->histogram, r->histogram_length))
         return FPEMU_ERROR_STATS;
-    if ((r->want & FPEMU_STATS_SCALES) && (!r->scale_histogram || r->scale_length < 3))
+    if ((r->want & FPEMU_STATS_SCALES) && !is_histogram(r->scale_histogram, r->scale_length))
         return FPEMU_ERROR_STATS;
     return FPEMU_OK;
 }

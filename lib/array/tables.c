@@ -21,8 +21,11 @@ static fpemu_status make_table(int carrier, const fpemu_format *f, const fpemu_r
                                uint16_t *table)
 {
     uint16_t word = 0;
+    core_reach e;
     if (!table)
         return FPEMU_ERROR_NULL;
+    if (!core_reach_array(&e, table, WORDS, sizeof *table))
+        return FPEMU_ERROR_ARGUMENT;
     const fpemu_status status = apply(carrier, f, r, function, 1, &word, &word);
     if (status && status != FPEMU_ERROR_NAN)
         return status;
@@ -66,11 +69,13 @@ fpemu_status fpemu_function_look_up(const uint16_t *table, size_t n, const uint1
         return FPEMU_OK;
     if (!table || !x || !y)
         return FPEMU_ERROR_NULL;
-    const uintptr_t t = (uintptr_t)table, to = (uintptr_t)y;
+    core_reach from, to;
     const fpemu_status status = check_overlap(x, sizeof *x, y, sizeof *y, n);
     if (status)
         return status;
-    if (to < t + WORDS * sizeof *table && t < to + n * sizeof *y)
+    if (!core_reach_array(&from, table, WORDS, sizeof *table) || !core_reach_array(&to, y, n, sizeof *y))
+        return FPEMU_ERROR_ARGUMENT;
+    if (core_reaches_meet(&from, &to))
         return FPEMU_ERROR_OVERLAP;
     const int parts = thread_count(n);
     if (parts == 1) { /* apart: entering a parallel region costs more than many a call */

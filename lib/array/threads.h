@@ -8,6 +8,7 @@
 #endif
 
 #include "array.h"
+#include "core/reach.h"
 
 /* Arrays are split between threads from this many elements a thread on: starting one costs some microseconds, in which
  * one thread does about as many. */
@@ -16,12 +17,10 @@
 /* n elements of size a at x against n of size b at y: apart, or the very same. */
 static inline fpemu_status check_overlap(const void *x, size_t a, const void *y, size_t b, size_t n)
 {
-    const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
-    if (n > (SIZE_MAX - p) / a || n > (SIZE_MAX - q) / b)
-        return FPEMU_ERROR_ARGUMENT; /* past the end of memory */
-    if (p == q && a == b)
-        return FPEMU_OK;
-    return p < q + n * b && q < p + n * a ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
+    core_reach from, to;
+    if (!core_reach_array(&from, x, n, a) || !core_reach_array(&to, y, n, b))
+        return FPEMU_ERROR_ARGUMENT;
+    return (x != y || a != b) && core_reaches_meet(&from, &to) ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
 }
 
 /* How many parts to split n elements into. */

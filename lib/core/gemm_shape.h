@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "reach.h"
 #include "fpemu.h"
 #include "port.h"
 
@@ -18,9 +19,8 @@ typedef struct core_operand {
     const void *scales; /* of blocks along k; NULL: none */
 } core_operand;
 
-/* Lowest and highest element of a matrix in all products of the batch, as addresses [*from, *to). 0 if out of memory's
- * range. */
-FPEMU_FN int core_operand_extent(const core_operand *o, uint64_t batch, size_t size, uintptr_t *from, uintptr_t *to)
+/* A matrix in all products of the batch, from its lowest element to its highest; 0 where memory does not have it. */
+FPEMU_FN int core_operand_reach(const core_operand *o, uint64_t batch, size_t size, core_reach *r)
 {
     const uint64_t counts[] = {o->rows - 1, o->columns - 1, batch - 1};
     const ptrdiff_t steps[] = {o->step_row, o->step_column, (ptrdiff_t)o->stride};
@@ -33,12 +33,7 @@ FPEMU_FN int core_operand_extent(const core_operand *o, uint64_t batch, size_t s
             return 0;
         *reach += counts[i] * step;
     }
-    const uintptr_t p = (uintptr_t)o->p;
-    if (up >= most || down >= most || down * size > p || (up + 1) * size > UINTPTR_MAX - p)
-        return 0;
-    *from = p - (uintptr_t)(down * size);
-    *to = p + (uintptr_t)((up + 1) * size);
-    return 1;
+    return up < most && down < most && core_reach_around(r, o->p, -(int64_t)(down * size), (int64_t)((up + 1) * size));
 }
 
 /* op(array) of rows x columns; 0 where the leading dimension is too small. */

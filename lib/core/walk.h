@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "reach.h"
 #include "fpemu.h"
 #include "port.h"
 
@@ -63,7 +64,7 @@ FPEMU_FN int core_walk_strides(const uint64_t extent[4], const uint64_t index[4]
     for (int a = 3; a >= 0; a--) {
         stride[a] = dense ? (int64_t)index[a] : given[a];
         uint64_t far = stride[a] < 0 ? 0 - (uint64_t)stride[a] : (uint64_t)stride[a];
-        if (!dense && (!core_walk_multiply(&far, extent[a] - 1) || far > most || (reach += far) > most))
+        if (!dense && (!core_walk_multiply(&far, extent[a] - 1) || far > most || (reach += far) >= most))
             return 0;
     }
     return 1;
@@ -281,16 +282,14 @@ FPEMU_FN uint64_t core_walk_visited(const core_walk *w, uint64_t v)
     return (v * w->inner + i) * w->across + j;
 }
 
-/* Bytes [first, last) relative to an array that strides reach. */
-FPEMU_FN void core_walk_reach(const core_walk *w, const int64_t stride[4], size_t size, int64_t *first, int64_t *last)
+/* The array at p that strides reach; 0 where memory does not have it. */
+FPEMU_FN int core_walk_reach(const core_walk *w, const void *p, const int64_t stride[4], size_t size, core_reach *r)
 {
     const uint64_t extent[4] = {w->outer, w->rows, w->length, w->inner};
-    *first = 0;
-    *last = 1;
+    int64_t first = 0, last = 1;
     for (int a = 0; a < 4; a++)
-        *(stride[a] < 0 ? first : last) += stride[a] * (int64_t)(extent[a] - 1);
-    *first *= (int64_t)size;
-    *last *= (int64_t)size;
+        *(stride[a] < 0 ? &first : &last) += stride[a] * (int64_t)(extent[a] - 1);
+    return core_reach_around(r, p, first * (int64_t)size, last * (int64_t)size);
 }
 
 #endif /* FPEMU_CORE_WALK_H */

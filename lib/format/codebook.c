@@ -7,7 +7,7 @@
  * 2^(i+1); for nf4 the published decimals. tests/unit/check_blockspec.c works them out again. */
 #include "codebook.h"
 
-#include "core/port.h"
+#include "core/reach.h"
 #include "decimal.h"
 
 #include <string.h>
@@ -241,6 +241,9 @@ double fpemu_table_value(const fpemu_format *format, uint64_t i)
 /* Finite, ascending, without -0. */
 static int is_sorted(const float *values, uint32_t length)
 {
+    core_reach e;
+    if (!core_reach_array(&e, values, length, sizeof *values))
+        return 0;
     for (uint32_t i = 0; i < length; i++)
         if ((core_bits32(values[i]) & 0x7fffffff) >= 0x7f800000 || core_bits32(values[i]) == 0x80000000 ||
             (i > 0 && order(values[i]) <= order(values[i - 1])))

@@ -8,7 +8,7 @@
 #include "format.h"
 #include "scalar.h"
 
-#include "core/port.h"
+#include "core/reach.h"
 
 static double not_a_number(void)
 {
@@ -233,6 +233,9 @@ fpemu_status fpemu_format_enumerate(const fpemu_format *format, size_t capacity,
         return FPEMU_ERROR_BUFFER;
     if (!values)
         return FPEMU_ERROR_NULL;
+    core_reach e;
+    if (!core_reach_array(&e, values, n, sizeof *values) || (codes && !core_reach_array(&e, codes, n, sizeof *codes)))
+        return FPEMU_ERROR_ARGUMENT;
     const fpemu_format f = element_of(format);
     for (size_t i = 0; i < n; i++) {
         values[i] = value_at(&f, i);

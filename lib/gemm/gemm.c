@@ -126,7 +126,7 @@ static gemm_operand operand_of(const gemm_call *c, const core_operand *o, const 
 
 /* Whether scales can be read, lie apart from [from, to), and are binary32 numbers: so products of two are exact. */
 static fpemu_status check_scales(const gemm_call *c, const core_operand *o, uint64_t depth, uint64_t count,
-                                 uint64_t batch, uintptr_t from, uintptr_t to)
+                                 uint64_t batch, const core_reach *result)
 {
     const int carrier = c->targets.carrier;
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
@@ -134,10 +134,10 @@ static fpemu_status check_scales(const gemm_call *c, const core_operand *o, uint
         return FPEMU_OK;
     const uint64_t one = scales_of(depth, c->targets.dot.chunk, count), products = o->stride ? batch : 1;
     const uint64_t all = one * products;
-    const uintptr_t p = (uintptr_t)o->scales;
-    if (products > (UINTPTR_MAX - p) / size / one)
+    core_reach e;
+    if (products > UINT64_MAX / one || !core_reach_array(&e, o->scales, all, size))
         return FPEMU_ERROR_ARGUMENT;
-    if (p < to && from < p + (uintptr_t)all * size)
+    if (core_reaches_meet(&e, result))
         return FPEMU_ERROR_OVERLAP;
     for (uint64_t i = 0; i < all && carrier == 64; i++) {
         const double x = load(carrier, (const char *)o->scales + i * size);
@@ -159,21 +159,21 @@ static fpemu_status check_matrices(const gemm_call *call, const matrices *m, int
 {
     const size_t size = call->targets.carrier == 32 ? sizeof(float) : sizeof(double);
     const core_operand *const operands[] = {&m->a, &m->b};
-    uintptr_t from, to, first, last;
+    core_reach result, read;
     if (!m->c.p || (reads && (!m->a.p || !m->b.p)))
         return FPEMU_ERROR_NULL;
-    if (!core_operand_extent(&m->c, m->batch, size, &from, &to))
+    if (!core_operand_reach(&m->c, m->batch, size, &result))
         return FPEMU_ERROR_ARGUMENT;
     for (int i = 0; i < 2 && reads; i++) {
-        if (!core_operand_extent(operands[i], m->batch, size, &first, &last))
+        if (!core_operand_reach(operands[i], m->batch, size, &read))
             return FPEMU_ERROR_ARGUMENT;
-        if (first < to && from < last)
+        if (core_reaches_meet(&read, &result))
             return FPEMU_ERROR_OVERLAP;
     }
     if (!reads)
         return FPEMU_OK;
-    const fpemu_status status = check_scales(call, &m->a, m->a.columns, m->a.rows, m->batch, from, to);
-    return status ? status : check_scales(call, &m->b, m->a.columns, m->b.columns, m->batch, from, to);
+    const fpemu_status status = check_scales(call, &m->a, m->a.columns, m->a.rows, m->batch, &result);
+    return status ? status : check_scales(call, &m->b, m->a.columns, m->b.columns, m->batch, &result);
 }
 
 /* In the default floating-point environment; the spec is prepared. */
@@ -252,9 +252,9 @@ static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_g
         !core_operand_matrix(&m.b, b, s->k, s->n, s->ldb, s->stride_b, s->order, s->transpose_b) ||
         !core_operand_matrix(&m.c, c, s->m, s->n, s->ldc, s->stride_c, s->order, 0))
         return FPEMU_ERROR_ARGUMENT;
-    uintptr_t from, to;
+    core_reach one;
     if (m.batch > 1 && s->m && s->n &&
-        (!core_operand_extent(&m.c, 1, 1, &from, &to) || s->stride_c < to - from)) /* products lie apart */
+        (!core_operand_reach(&m.c, 1, 1, &one) || s->stride_c < one.to - one.from)) /* products lie apart */
         return FPEMU_ERROR_ARGUMENT;
     m.a.scales = scales_a;
     m.b.scales = scales_b;

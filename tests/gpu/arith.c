@@ -357,7 +357,19 @@ static void check_refusals(void)
         printf("FAIL crooked stats: %d %d\n", odd_arith, odd_apply);
         failures++;
     }
-    comparisons += 6;
+    /* a single number, and what all single numbers give, past the end of memory */
+    float *const high = (float *)(UINTPTR_MAX - 3);
+    const size_t single[2] = {0, 0};
+    const float *const numbers[2] = {d_x, d_x}, *const past[2] = {d_x, high};
+    const fpemu_cuda_status past_operand =
+        fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_ADD, 2, past, single, d_y, NULL, NULL);
+    const fpemu_cuda_status past_y =
+        fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_ADD, 2, numbers, single, high, NULL, NULL);
+    if (past_operand != FPEMU_CUDA_ERROR_ARGUMENT || past_y != FPEMU_CUDA_ERROR_ARGUMENT) {
+        printf("FAIL past memory: %d %d\n", past_operand, past_y);
+        failures++;
+    }
+    comparisons += 8;
     if (status || y[0] == y[0] || y[1] != 2 || within != FPEMU_CUDA_ERROR_OVERLAP) {
         printf("FAIL refusals: %d %g %g %d\n", status, (double)y[0], (double)y[1], within);
         failures++;

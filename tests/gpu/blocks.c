@@ -579,6 +579,9 @@ static void check_refusals(void)
     fpemu_cuda_range *const range = (fpemu_cuda_range *)(void *)d_r, *const crooked_range =
                                                                          (fpemu_cuda_range *)(void *)(d_r + 4);
     const fpemu_shape empty = {.outer = 1, .rows = 1, .inner = 1};
+    fpemu_shape far = shape; /* with strides */
+    far.x_stride[2] = far.y_stride[2] = 1;
+    void *const high = (void *)(UINTPTR_MAX - 15); /* 15 bytes before the end of memory */
     fpemu_range seen;
     fpemu_format scalar;
     fpemu_format_parse("nvfp4", &f, NULL);
@@ -619,6 +622,30 @@ static void check_refusals(void)
          FPEMU_CUDA_ERROR_OVERLAP},
         {"no numbers of the tensor", fpemu_cuda_pack_tensor_scales(&scalar, &shape, NULL, NULL, NULL), FPEMU_CUDA_OK},
         {"no tensor", fpemu_cuda_pack_tensor_scales(&f, &empty, NULL, NULL, NULL), FPEMU_CUDA_OK},
+        {"x past memory", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, high, y, scratch, NULL, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"y past memory", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, high, scratch, NULL, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"strided x past memory", fpemu_cuda_quantize_tensor_f32(&f, &r, &far, high, y, scratch, NULL, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"strided y past memory", fpemu_cuda_quantize_tensor_f32(&f, &r, &far, x, high, scratch, NULL, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"x of pack past memory", fpemu_cuda_pack_f32(&f, &r, &shape, high, bytes, scratch, NULL, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"bytes past memory", fpemu_cuda_pack_f32(&f, &r, &shape, x, high, scratch, NULL, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"x of blocks past memory", fpemu_cuda_pack_blocks_f32(&f, &r, &shape, 0, 1, high, bytes, scratch, NULL, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"bytes of unpack past memory", fpemu_cuda_unpack_f32(&f, &shape, high, y, NULL, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"y of unpack past memory", fpemu_cuda_unpack_f32(&f, &shape, bytes, high, NULL, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"measured x past memory", fpemu_cuda_measure_f32(&f, 64, high, range, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"bytes of pack_tensor past memory", fpemu_cuda_pack_tensor_scales(&f, &shape, range, high, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"swizzle from past memory", fpemu_cuda_swizzle_scales(128, 4, high, bytes, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"swizzle to past memory", fpemu_cuda_swizzle_scales(128, 4, bytes, high, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        {"unswizzle to past memory", fpemu_cuda_unswizzle_scales(128, 4, bytes, high, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         comparisons++;
