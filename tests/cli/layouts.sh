@@ -169,6 +169,10 @@ fails 2 'has no layout for mx(e2m1,block=16)' pack 'mx(e2m1,block=16)' in.safete
 fails 2 'has no layout for nvfp4(rule=nvfp4-ao)' pack 'nvfp4(rule=nvfp4-ao)' in.safetensors -o no.safetensors \
     --layout compressed-tensors
 fails 2 '--config is for --layout' pack mxfp4 in.safetensors -o no.safetensors --config c.json
+fails 2 "--config: './no.safetensors' is the file of -o" pack mxfp4 in.safetensors -o no.safetensors \
+    --layout compressed-tensors --config ./no.safetensors
+fails 2 "--config: 'in.safetensors' is the input" pack mxfp4 in.safetensors -o no.safetensors \
+    --layout compressed-tensors --config in.safetensors
 fails 2 'says it all' pack mxfp4 in.safetensors -o no.safetensors --config c.json --layout torchao
 fails 2 'another kind' pack mxfp4 in.safetensors -o no.fpk --layout torchao
 fails 1 'its blocks run along the last axis' pack mxfp4 in.safetensors -o no.safetensors --layout torchao --axis 0 \

@@ -147,6 +147,16 @@ fails 2 'no number of bits' compare in.safetensors mxfp4 --max-bits -1
 fails 2 'name a file for --write-plan' compare in.safetensors mxfp4 --max-bits 5 --write-plan -
 fails 2 'plots are SVG' compare in.safetensors mxfp4 --plot plot.PNG
 fails 2 "'-' is not taken" compare in.safetensors mxfp4 --plot -
+cp in.safetensors kept.safetensors
+ln -s in.safetensors link
+fails 2 "--plot: 'in.safetensors' is the input" compare in.safetensors mxfp4 --plot in.safetensors
+fails 2 "--plot: 'link' is the input" compare in.safetensors mxfp4 --plot link
+fails 2 "--write-plan: './in.safetensors' is the input" compare in.safetensors mxfp4 --max-bits 5 \
+    --write-plan ./in.safetensors
+fails 2 "--write-plan: './one.svg' is the file of --plot" compare in.safetensors mxfp4 --max-bits 5 --plot one.svg \
+    --write-plan ./one.svg
+holds ! -e one.svg
+same in.safetensors kept.safetensors
 holds ! -e no.safetensors
 holds ! -e no.fpk
 

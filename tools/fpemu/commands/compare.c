@@ -373,6 +373,9 @@ int cmd_compare(int argc, char **argv)
     cli_expect_operands(&c, 2, -1, "IN SPEC...");
     file_check(&files);
     check_choice(&j, plan);
+    output_refuse_same("--plot", plot, "the input", c.operand[0]);
+    output_refuse_same("--write-plan", plan, "the input", c.operand[0]);
+    output_refuse_same("--write-plan", plan, "the file of --plot", plot);
     if (!read_formats(&j, c.operand + 1, (size_t)c.operands - 1) && has_axis) {
         cli_usage("--axis is for formats with blocks, and none of these has any");
     }

@@ -595,6 +595,8 @@ int cmd_pack(int argc, char **argv)
     if (j.report) {
         output_refuse_standard(j.output, "the report goes there; name a file for the tensors");
     }
+    output_refuse_same("--config", j.config, "the file of -o", j.output);
+    output_refuse_same("--config", j.config, "the input", c.operand[c.operands - 1]);
     file_check(&files);
     check_software(&j);
     j.rounding = cli_rounding_get(&asked);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/error.h"
+#include "common/outputs.h"
 #include "files/leftovers.h"
 
 static bool is_standard(const char *path)
@@ -41,6 +42,13 @@ const char *output_plot_path(const char *argument)
         }
     }
     return argument;
+}
+
+void output_refuse_same(const char *option, const char *path, const char *what, const char *other)
+{
+    if (path != NULL && other != NULL && same_target(path, other)) {
+        cli_usage("%s: '%s' is %s: one of them would be lost", option, path, what);
+    }
 }
 
 void output_refuse_standard(const char *path, const char *what)

@@ -16,6 +16,8 @@ typedef atomic_file output;
 const char *output_path(const char *argument);
 /* The argument of --plot; a usage error for "-", and for names of other kinds than SVG. */
 const char *output_plot_path(const char *argument);
+/* A usage error where writing the path would leave nothing of the other file, `what`; each may be NULL. */
+void output_refuse_same(const char *option, const char *path, const char *what, const char *other);
 /* A usage error where the path is "-"; `what` says why not. */
 void output_refuse_standard(const char *path, const char *what);
 /* All of these end the program with an error when they fail. */
