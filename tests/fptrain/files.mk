@@ -36,6 +36,7 @@ AM_TESTS_ENVIRONMENT += SAME_CHECKPOINT='$(abs_top_builddir)/tests/fptrain/same_
 
 TRAINER_CLI_TESTS = \
 	tests/cli/fptrain_arrays.sh \
+	tests/cli/fptrain_bounded.sh \
 	tests/cli/fptrain_curves.sh \
 	tests/cli/fptrain_data.sh \
 	tests/cli/fptrain_estimate.sh \

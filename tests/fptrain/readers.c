@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* readers.c - data files of the trainer, made here byte by byte: what they hold is read, a cut or excess is told. */
 #define _POSIX_C_SOURCE 200809L
+#include "common/json.h"
 #include "data/cifar.h"
 #include "data/dataset.h"
 #include "data/idx.h"
@@ -150,6 +151,31 @@ START_TEST(packed)
         ck_assert_mem_eq(x.bytes, images + 16, 12);
         free(x.bytes);
     }
+}
+END_TEST
+
+/* What lies behind a text counts too, and a byte too many is found wherever it lies. */
+START_TEST(json_files)
+{
+    char text[] = "{\"a\": [1, 2]}  ";
+    for (size_t most = 0; most <= sizeof text; most++) {
+        FILE *file = fmemopen(text, sizeof text - 1, "rb");
+        why.text[0] = '\0';
+        json_t *root = json_read(file, most, &why);
+        fclose(file);
+        ck_assert_msg((root != NULL) == (most >= sizeof text - 1), "at most %zu: %s", most, why.text);
+        ck_assert(root || strncmp(why.text, "larger than ", 12) == 0);
+        json_decref(root);
+    }
+    FILE *file = fmemopen(text, sizeof text - 4, "rb");
+    ck_assert_ptr_null(json_read(file, 100, &why));
+    ck_assert_ptr_nonnull(strstr(why.text, "no JSON: "));
+    ck_assert_ptr_nonnull(strstr(why.text, ", in line 1"));
+    fclose(file);
+    ck_assert_ptr_null(json_read_path("none/x.json", 100, &why));
+    ck_assert_str_eq(why.text, "none/x.json: No such file or directory");
+    ck_assert_ptr_null(json_read_path(".", 100, &why));
+    ck_assert_str_eq(why.text, ".: Is a directory");
 }
 END_TEST
 
@@ -466,6 +492,7 @@ int main(void)
     tcase_add_test(tests, idx_header);
     tcase_add_test(tests, idx_promises);
     tcase_add_test(tests, packed);
+    tcase_add_test(tests, json_files);
     tcase_add_test(tests, cifar_records);
     tcase_add_test(tests, cifar_cut_anywhere);
     tcase_add_test(tests, text_classes);

@@ -271,12 +271,42 @@ static void run_repaired(const uint8_t *bytes, size_t size)
     free(copy);
 }
 
+typedef struct span {
+    const uint8_t *bytes;
+    size_t left;
+} span;
+
+static bool read_span(void *from, void *bytes, size_t size, size_t *got, trouble *reason)
+{
+    span *s = from;
+    (void)reason;
+    *got = s->left < size ? s->left : size;
+    if (*got == 0)
+        return true;
+    memcpy(bytes, s->bytes, *got);
+    s->bytes += *got;
+    s->left -= *got;
+    return true;
+}
+
+/* The bytes as they come from a file that is not packed. */
+static checkpoint *read_checkpoint(const uint8_t *bytes, size_t size, bool *whole)
+{
+    span all = {bytes, size};
+    source *s = source_of(read_span, &all, "file");
+    checkpoint *c = checkpoint_import_from(s, whole, &why);
+    source_close(s);
+    return c;
+}
+
 static bool run_checkpoint(const uint8_t *bytes, size_t size)
 {
-    checkpoint *c = checkpoint_parse(bytes, size, "file", &why);
+    checkpoint *c = read_checkpoint(bytes, size, NULL), *parsed = checkpoint_parse(bytes, size, "file", NULL);
+    insist(!c == !parsed, "read as it comes it is another one");
     look_at(c, size);
     run_repaired(bytes, size);
     checkpoint_free(c);
+    checkpoint_free(parsed);
     return c != NULL;
 }
 
@@ -284,7 +314,7 @@ static bool run_checkpoint(const uint8_t *bytes, size_t size)
 static bool run_weights(const uint8_t *bytes, size_t size)
 {
     bool whole;
-    checkpoint *c = checkpoint_import_bytes(bytes, size, "file", &whole, &why);
+    checkpoint *c = read_checkpoint(bytes, size, &whole);
     look_at(c, size);
     checkpoint_free(c);
     return c != NULL;

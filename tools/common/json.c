@@ -1,12 +1,70 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* json.c - see json.h */
+#include "common/system.h"
+
 #include "common/json.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A file of which so many bytes may still be taken. */
+typedef struct limited {
+    FILE *file;
+    size_t left;
+    int error;   /* errno of a failure */
+    bool larger;
+} limited;
+
+static size_t take(void *bytes, size_t size, void *from)
+{
+    limited *l = from;
+    const size_t got = fread(bytes, 1, size < l->left ? size : l->left, l->file);
+    l->left -= got;
+    if (ferror(l->file)) {
+        l->error = errno;
+    } else if (l->left == 0) {
+        l->larger = getc(l->file) != EOF;
+    }
+    return l->error != 0 || l->larger ? 0 : got;
+}
+
+json_t *json_read(FILE *file, size_t most, trouble *why)
+{
+    limited from = {.file = file, .left = most};
+    json_error_t error;
+    json_t *root = json_load_callback(take, &from, JSON_REJECT_DUPLICATES, &error);
+    if (from.error != 0) {
+        fail(why, "%s", strerror(from.error));
+    } else if (from.larger) {
+        fail(why, "larger than %zu bytes", most);
+    } else if (root == NULL) {
+        fail(why, "no JSON: %s, in line %d", error.text, error.line);
+    } else {
+        return root;
+    }
+    json_decref(root);
+    return NULL;
+}
+
+json_t *json_read_path(const char *path, size_t most, trouble *why)
+{
+    trouble inner;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        fail(why, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    json_t *root = json_read(file, most, &inner);
+    fclose(file);
+    if (root == NULL) {
+        fail(why, "%s: %.200s", path, inner.text);
+    }
+    return root;
+}
 
 json_t *json_of_double(double value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* json.h - numbers that JSON, or jansson, has no way to write.
+/* json.h - files of JSON, none longer than the reader wants; numbers that JSON, or jansson, has no way to write.
  *
  * An infinity or a NaN is a string: "inf", "-inf", "nan". Whole numbers have all their digits, also above 2^63 - 1, if
  * the text is made by json_to_text or json_to_shown.
@@ -11,6 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+
+#include "common/trouble.h"
+
+/* What a file has up to its end: one text of at most `most` bytes, with no name twice in an object. NULL and what is
+ * wrong; the path, where it is opened here, stands before that. */
+json_t *json_read(FILE *file, size_t most, trouble *why);
+json_t *json_read_path(const char *path, size_t most, trouble *why);
 
 /* NULL when memory runs out, which jansson's setters take for an error of theirs. */
 json_t *json_of_double(double value);

@@ -99,7 +99,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Data end where the next begin, the first at 0, the last at the end. */
-static bool check_places(const safetensors *s, uint64_t data_size, trouble *why)
+static bool check_places(safetensors *s, uint64_t data_size, trouble *why)
 {
     uint64_t end = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -110,7 +110,8 @@ static bool check_places(const safetensors *s, uint64_t data_size, trouble *why)
         }
         end += e->bytes;
     }
-    return end == data_size ||
+    s->data = end;
+    return end == data_size || data_size == SAFETENSORS_NOT_KNOWN ||
            fail(why, "the tensors take %" PRIu64 " bytes of the %" PRIu64 " bytes of data", end, data_size);
 }
 

@@ -35,8 +35,12 @@ typedef struct safetensors_entry {
 typedef struct safetensors {
     size_t count;
     safetensors_entry *entry; /* in the order of the data */
+    uint64_t data;            /* bytes of the data of all */
     json_t *metadata;         /* an object of strings, or NULL */
 } safetensors;
+
+/* For data_size of what is still to be read: the data end with those of the last tensor. */
+#define SAFETENSORS_NOT_KNOWN UINT64_MAX
 
 /* The length of the header out of the first 8 bytes of a file of `size` bytes; false and a sentence if none fits. */
 bool safetensors_length(const unsigned char start[8], uint64_t size, uint64_t *length, trouble *why);

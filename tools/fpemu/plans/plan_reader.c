@@ -4,10 +4,11 @@
 
 #include "plans/plan.h"
 
-#include <errno.h>
 #include <string.h>
 
-enum { MOST_AXES = 64 };
+#include "common/json.h"
+
+enum { MOST_AXES = 64, LONGEST = 100000000 /* as the index of a model */ };
 
 /* Every key is one of these. */
 static bool check_keys(trouble *why, const char *path, const char *where, const json_t *object,
@@ -119,16 +120,10 @@ static bool check_plan(plan *p, trouble *why)
 
 bool plan_parse(plan *p, FILE *file, const char *path, trouble *why)
 {
-    json_error_t error;
-    *p = (plan){.path = path, .root = json_loadf(file, JSON_REJECT_DUPLICATES, &error)};
+    trouble inner;
+    *p = (plan){.path = path, .root = json_read(file, LONGEST, &inner)};
     p->tensors = json_object_get(p->root, "tensors");
-    bool good = true;
-    if (ferror(file)) {
-        good = fail(why, "%s: %s", path, strerror(errno));
-    } else if (p->root == NULL) {
-        good = fail(why, "%s: no plan: no JSON: %s, in line %d", path, error.text, error.line);
-    }
-    if (good && check_plan(p, why)) {
+    if (p->root != NULL ? check_plan(p, why) : fail(why, "%s: no plan: %.200s", path, inner.text)) {
         return true;
     }
     plan_free(p);

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/source.h"
 #include "common/atomic_file.h"
 #include "common/byte_order.h"
+#include "common/bytes.h"
 #include "common/safetensors.h"
 
 enum { LONGEST_NAME = 255, CRC_DIGITS = 8, SIZE_DIGITS = 20 };
@@ -391,12 +391,12 @@ static bool read_digits(const uint8_t *from, int count, int base, uint64_t *numb
     return strspn(text, base == 16 ? "0123456789abcdef" : "0123456789") == (size_t)count && errno == 0;
 }
 
-/* The beginning and the checksum over all bytes: after this they are what was written. */
-static bool check_start(const uint8_t *bytes, size_t length, const char *name, trouble *why)
+/* The beginning of a checkpoint, and the size and the checksum that it says. */
+static bool read_start(const uint8_t *bytes, size_t length, const char *name, uint64_t *size, uint64_t *crc,
+                       trouble *why)
 {
     static const char old[] = "\x89"
                               "FPTRN\r\n";
-    uint64_t size, crc;
     if (length >= 8 && memcmp(bytes, old, 8) == 0)
         return fail(why,
                     "%s: a checkpoint in the layout before that of safetensors, which is no longer read: begin the "
@@ -408,11 +408,21 @@ static bool check_start(const uint8_t *bytes, size_t length, const char *name, t
         return fail(why, "%s: not a checkpoint", name);
     if (memcmp(bytes + CRC_AT + CRC_DIGITS, between, sizeof between - 1) != 0 ||
         memcmp(bytes + SIZE_AT + SIZE_DIGITS, after_size, sizeof after_size - 1) != 0 ||
-        !read_digits(bytes + CRC_AT, CRC_DIGITS, 16, &crc) || !read_digits(bytes + SIZE_AT, SIZE_DIGITS, 10, &size))
+        !read_digits(bytes + CRC_AT, CRC_DIGITS, 16, crc) || !read_digits(bytes + SIZE_AT, SIZE_DIGITS, 10, size))
         return fail(why, "%s: the header is damaged: no checksum and size at its beginning", name);
+    return true;
+}
+
+/* After this all bytes are what was written. */
+static bool check_whole(const uint8_t *bytes, size_t length, const char *name, trouble *why)
+{
+    uint64_t size, crc;
+    if (!read_start(bytes, length, name, &size, &crc, why))
+        return false;
     if (size != length)
-        return fail(why, "%s: %s: it should have %" PRIu64 " bytes, it has %zu", name,
-                    size > length ? "truncated" : "too long", size, length);
+        return size > length
+                   ? fail(why, "%s: truncated: it should have %" PRIu64 " bytes, it has %zu", name, size, length)
+                   : fail(why, "%s: too long: it should have %" PRIu64 " bytes", name, size);
     uint8_t zeros[CRC_DIGITS];
     memset(zeros, '0', sizeof zeros);
     uint32_t found = crc_of(crc_of(0, bytes, CRC_AT), zeros, sizeof zeros);
@@ -455,43 +465,76 @@ static checkpoint *parse_any(const uint8_t *bytes, size_t length, const char *na
 
 checkpoint *checkpoint_parse(const uint8_t *bytes, size_t length, const char *name, trouble *why)
 {
-    return check_start(bytes, length, name, why) ? parse_any(bytes, length, name, why) : NULL;
+    return check_whole(bytes, length, name, why) ? parse_any(bytes, length, name, why) : NULL;
 }
 
-checkpoint *checkpoint_import_bytes(const uint8_t *bytes, size_t length, const char *name, bool *whole, trouble *why)
+/* No more is read than a file says of itself, and one byte, which shows that there is more. */
+static bool read_up_to(source *s, uint8_t **bytes, size_t *length, uint64_t end, trouble *why)
 {
-    *whole = begins_like_one(bytes, length);
-    return *whole ? checkpoint_parse(bytes, length, name, why) : parse_any(bytes, length, name, why);
+    return source_more(s, bytes, length, end < SIZE_MAX / 4 ? (size_t)end + 1 : SIZE_MAX / 4, why);
 }
 
-static uint8_t *read_all(const char *path, size_t *length, trouble *why)
+/* A checkpoint says its size at its beginning. */
+static bool read_checkpoint(source *s, uint8_t **bytes, size_t *length, trouble *why)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        fail(why, "%s: %s", path, strerror(errno));
-        return NULL;
-    }
-    /* A plain stream: what gzip would unpack is no checkpoint, and says so by its first bytes. */
-    source *s = source_from(file, path, why);
-    uint8_t *bytes = s ? source_rest(s, SIZE_MAX / 4, length, why) : NULL;
+    uint64_t size, crc;
+    return read_start(*bytes, *length, source_name(s), &size, &crc, why) && read_up_to(s, bytes, length, size, why);
+}
+
+/* Another file of safetensors has a header that tells where its data end. What ends before that is for parse_any. */
+static bool read_tensors(source *s, uint8_t **bytes, size_t *length, trouble *why)
+{
+    trouble inner = {""};
+    const uint64_t header = *length >= 8 ? bytes_load(*bytes, 8) : 0;
+    if (header > SAFETENSORS_LONGEST_HEADER)
+        return fail(why, "%s: no safetensors: a header of %" PRIu64 " bytes, and the longest has %d", source_name(s),
+                    header, SAFETENSORS_LONGEST_HEADER);
+    if (!read_up_to(s, bytes, length, 8 + header, why))
+        return false;
+    if (*length < 8 + header)
+        return true;
+    safetensors found;
+    const bool good =
+        safetensors_parse(&found, (const char *)*bytes + 8, (size_t)header, SAFETENSORS_NOT_KNOWN, &inner);
+    const uint64_t end = found.data < SIZE_MAX / 4 ? 8 + header + found.data : SIZE_MAX / 4;
+    safetensors_free(&found);
+    if (!good)
+        return fail(why, "%s: %s", source_name(s), inner.text);
+    return read_up_to(s, bytes, length, end, why) &&
+           (*length <= end || fail(why, "%s: has bytes after its data", source_name(s)));
+}
+
+checkpoint *checkpoint_import_from(source *s, bool *whole, trouble *why)
+{
+    uint8_t *bytes = NULL;
+    size_t length = 0;
+    checkpoint *c = NULL;
+    const bool read = source_more(s, &bytes, &length, START, why);
+    const bool must = !whole || (read && begins_like_one(bytes, length));
+    if (read && must && read_checkpoint(s, &bytes, &length, why))
+        c = checkpoint_parse(bytes, length, source_name(s), why);
+    else if (read && !must && read_tensors(s, &bytes, &length, why))
+        c = parse_any(bytes, length, source_name(s), why);
+    if (whole)
+        *whole = must;
+    free(bytes);
+    return c;
+}
+
+static checkpoint *read_path(const char *path, bool *whole, trouble *why)
+{
+    source *s = source_open(path, why);
+    checkpoint *c = s ? checkpoint_import_from(s, whole, why) : NULL;
     source_close(s);
-    return bytes;
+    return c;
 }
 
 checkpoint *checkpoint_read(const char *path, trouble *why)
 {
-    size_t length = 0;
-    uint8_t *bytes = read_all(path, &length, why);
-    checkpoint *c = bytes ? checkpoint_parse(bytes, length, path, why) : NULL;
-    free(bytes);
-    return c;
+    return read_path(path, NULL, why);
 }
 
 checkpoint *checkpoint_import(const char *path, bool *whole, trouble *why)
 {
-    size_t length = 0;
-    uint8_t *bytes = read_all(path, &length, why);
-    checkpoint *c = bytes ? checkpoint_import_bytes(bytes, length, path, whole, why) : NULL;
-    free(bytes);
-    return c;
+    return read_path(path, whole, why);
 }

@@ -8,12 +8,13 @@
  *     {"__metadata__":{"checksum":"crc32 89abcdef of 00000000000000012345 bytes",
  *
  * the CRC-32 (of zlib) of the whole file with eight zeros in the place of its digits, and the size of the file. Reading
- * checks every number against the size of the file before it is used, and lets nothing lie where nothing belongs.
+ * takes no more bytes than the file says that it has, checks every number against what has come before it is used, and
+ * lets nothing lie where nothing belongs.
  */
 #ifndef FPTRAIN_BASE_CHECKPOINT_H
 #define FPTRAIN_BASE_CHECKPOINT_H
 
-#include "base/base.h"
+#include "base/source.h"
 
 typedef struct checkpoint checkpoint;
 
@@ -53,7 +54,8 @@ checkpoint *checkpoint_read(const char *path, trouble *why); /* NULL and a sente
 checkpoint *checkpoint_parse(const uint8_t *bytes, size_t length, const char *name, trouble *why); /* of a whole file */
 /* The same of any .safetensors file; one that begins like a checkpoint is checked as such, and *whole says so. */
 checkpoint *checkpoint_import(const char *path, bool *whole, trouble *why);
-checkpoint *checkpoint_import_bytes(const uint8_t *bytes, size_t length, const char *name, bool *whole, trouble *why);
+/* The same of a source; whole: NULL, it has to be a checkpoint. */
+checkpoint *checkpoint_import_from(source *s, bool *whole, trouble *why);
 
 /* The arrays in the order in which they were put, or lie in the file; NULL, or false, past the end. */
 const char *checkpoint_name(const checkpoint *c, size_t i);

@@ -5,6 +5,7 @@
 #include "base/source.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,9 @@ static bool step_xz(source *s, uint8_t *to, size_t size, size_t *got, trouble *w
         return true;
     if (result == LZMA_BUF_ERROR)
         return fail(why, "%s: truncated: the xz data end early", s->name);
+    if (result == LZMA_MEMLIMIT_ERROR)
+        return fail(why, "%s: the xz data need %" PRIu64 " MB of memory to unpack, more than the limit of %d MB", s->name,
+                    (lzma_memusage(z) >> 20) + 1, LZMA_MEMORY >> 20);
     return fail(why, "%s: damaged xz data (error %d of liblzma)", s->name, (int)result);
 }
 
@@ -192,27 +196,33 @@ bool source_read(source *s, void *bytes, size_t size, size_t *got, trouble *why)
     return true;
 }
 
-/* Reads up to `most` bytes into memory that doubles; *length says how many came. */
+bool source_more(source *s, uint8_t **bytes, size_t *length, size_t most, trouble *why)
+{
+    size_t room = *length, got;
+    if (*bytes && *length >= most)
+        return true;
+    do {
+        const size_t step = room < PIECE ? PIECE : room;
+        room = most - room < step ? most : room + step;
+        uint8_t *larger = realloc(*bytes, room + 1);
+        if (!larger)
+            return fail(why, "%s: out of memory", s->name);
+        *bytes = larger;
+        if (!source_read(s, *bytes + *length, room - *length, &got, why))
+            return false;
+        *length += got;
+    } while (*length == room && room < most);
+    return true;
+}
+
+/* Up to `most` bytes in memory of their own. */
 static uint8_t *gather(source *s, size_t most, size_t *length, trouble *why)
 {
-    size_t room = most < PIECE ? most : PIECE, got;
-    uint8_t *bytes = malloc(room + 1);
+    uint8_t *bytes = NULL;
     *length = 0;
-    while (bytes) {
-        if (!source_read(s, bytes + *length, room - *length, &got, why)) {
-            free(bytes);
-            return NULL;
-        }
-        *length += got;
-        if (*length < room || room == most)
-            return bytes;
-        room = room < most / 2 ? 2 * room : most;
-        uint8_t *larger = realloc(bytes, room + 1);
-        if (!larger)
-            free(bytes);
-        bytes = larger;
-    }
-    fail(why, "%s: out of memory", s->name);
+    if (source_more(s, &bytes, length, most, why))
+        return bytes;
+    free(bytes);
     return NULL;
 }
 

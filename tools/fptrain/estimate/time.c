@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
+
 static const char *const unit_names[UNITS] = {"fp32", "fp16", "int8"};
 
 int estimate_unit(int bits)
@@ -53,12 +55,9 @@ static bool read_hardware(hardware *h, const json_t *root, const char *path, tro
     return true;
 }
 
-/* Takes the root over; NULL where there was an error. */
-static bool take_root(hardware *h, json_t *root, const json_error_t *error, const char *path, trouble *why)
+/* Takes the root over. */
+static bool take_root(hardware *h, json_t *root, const char *path, trouble *why)
 {
-    memset(h, 0, sizeof *h);
-    if (!root)
-        return fail(why, "%s, line %d: %s", path, error->line, error->text);
     const bool good = read_hardware(h, root, path, why);
     json_decref(root);
     if (!good)
@@ -68,16 +67,18 @@ static bool take_root(hardware *h, json_t *root, const json_error_t *error, cons
 
 bool hardware_read(hardware *h, const char *path, trouble *why)
 {
-    json_error_t error;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    return take_root(h, root, &error, path, why);
+    enum { LARGEST = 1 << 20 };
+    memset(h, 0, sizeof *h);
+    json_t *root = json_read_path(path, LARGEST, why);
+    return root && take_root(h, root, path, why);
 }
 
 bool hardware_parse(hardware *h, const void *bytes, size_t length, const char *path, trouble *why)
 {
     json_error_t error;
+    memset(h, 0, sizeof *h);
     json_t *root = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error);
-    return take_root(h, root, &error, path, why);
+    return root ? take_root(h, root, path, why) : fail(why, "%s: no JSON: %s, in line %d", path, error.text, error.line);
 }
 
 void hardware_free(hardware *h)

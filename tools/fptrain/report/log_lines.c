@@ -85,12 +85,11 @@ bool log_read(const char *directory, log_line *tell, void *to, trouble *why)
 {
     char *path = path_join(directory, "log.jsonl"), *text = NULL;
     FILE *file = fopen(path, "rb");
-    size_t room = 0, n = 0;
-    ssize_t got;
+    size_t room = 0, n = 0, length;
     json_t *first = NULL;
     bool good = file || fail(why, "%s: %s", path, strerror(errno));
-    while (good && (got = getline(&text, &room, file)) > 0 && text[got - 1] == '\n')
-        good = read_line(text, (size_t)got, path, ++n, &first, tell, to, why);
+    while (good && (good = record_read_line(file, path, &text, &room, &length, why)) && length > 0)
+        good = read_line(text, length, path, ++n, &first, tell, to, why);
     free(text);
     free(path);
     json_decref(first);

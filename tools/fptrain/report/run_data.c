@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "report/log_lines.h"
 #include "report/run_data.h"
+#include "run/record.h"
 
 void series_add(series *s, double x, double y)
 {
@@ -192,7 +194,7 @@ static void add_line(void *to, json_t *line)
 /* A run that has not ended has none. */
 static void read_summary(run *r, const char *path)
 {
-    json_t *summary = json_load_file(path, 0, NULL);
+    json_t *summary = json_read_path(path, RECORD_LARGEST, NULL);
     r->finished = json_is_true(json_object_get(summary, "finished"));
     r->notes = json_incref(json_object_get(summary, "notes"));
     if (json_is_integer(json_object_get(summary, "skipped"))) /* those after the last step of the log too */

@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/json.h"
 #include "common/temporary.h"
+#include "run/record.h"
 
 /* In the order in which they go away: nothing to go on from first, and last what says that there was a run. */
 static const char *const files[] = {RUN_CHECKPOINT, RUN_BEST, "summary.json", "log.jsonl", "settings.ini"};
@@ -62,7 +64,7 @@ bool occupied_continues(const settings *now, const settings *then, const char *w
 static bool finished(const char *directory)
 {
     char *path = path_join(directory, "summary.json");
-    json_t *summary = json_load_file(path, 0, NULL);
+    json_t *summary = json_read_path(path, RECORD_LARGEST, NULL);
     const bool over = json_is_true(json_object_get(summary, "finished"));
     json_decref(summary);
     free(path);

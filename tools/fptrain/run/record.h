@@ -23,7 +23,11 @@
 #include "run/machine.h"
 #include "run/settings.h"
 
-enum { LOG_VERSION = 2 };
+enum {
+    LOG_VERSION = 2,
+    RECORD_LARGEST = 1 << 26 /* bytes of a summary, and of a line of a log: one with the histograms of four thousand
+                              * tensors has some four million */
+};
 
 typedef struct record record;
 
@@ -79,6 +83,10 @@ bool record_epoch_end(record *r, const record_epoch *epoch, trouble *why);
 bool record_policy_end(record *r, uint64_t step, const policy_epoch *end, trouble *why);
 /* The run ends here, for this reason; record_summary says it again. */
 bool record_stop(record *r, uint64_t step, const char *reason, trouble *why);
+
+/* The next line of a log with its end, in `text`, which grows (NULL and 0 at first) and is the caller's. *length: 0 after
+ * the last one; a line without an end is one that is being written, and left out. */
+bool record_read_line(FILE *log, const char *path, char **text, size_t *room, size_t *length, trouble *why);
 
 /* One more number for summary.json, by which runs can be compared; a key again replaces the value. */
 void record_note(record *r, const char *key, double value);

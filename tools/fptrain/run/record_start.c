@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "common/atomic_file.h"
+#include "common/json.h"
 #include "run/occupied.h"
 
 static bool make_id(char id[RUN_ID + 1], trouble *why)
@@ -181,23 +182,23 @@ static bool take_entry(record *r, const checkpoint *from, machine *then, uint64_
 /* The first line of the log is of this run, and names the same tensors. */
 static bool check_first_line(const record *r, const record_names *names, trouble *why)
 {
-    char *text = NULL;
-    size_t room = 0;
-    const ssize_t got = getline(&text, &room, r->log);
-    json_t *line = got > 0 ? json_loadb(text, (size_t)got, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    char *text = NULL, *path = path_join(r->directory, "log.jsonl");
+    size_t room = 0, length;
+    bool good = record_read_line(r->log, path, &text, &room, &length, why);
+    json_t *line = good && length > 0 ? json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL) : NULL;
     json_t *now = names_as_json(names);
     const char *id = json_string_value(json_object_get(line, "run"));
     const json_int_t version = json_integer_value(json_object_get(line, "log"));
-    bool good = true;
-    if (!id || version != LOG_VERSION)
+    if (good && (!id || version != LOG_VERSION))
         good = fail(why, "%.200s/log.jsonl: not the log of a run that this fptrain can go on with", r->directory);
-    else if (strcmp(id, r->id) != 0)
+    else if (good && strcmp(id, r->id) != 0)
         good = fail(why, "%.200s/log.jsonl is of run %.40s, the checkpoint of %s: one of them does not belong there",
                     r->directory, id, r->id);
-    else if (!json_equal(now, json_object_get(line, "names")))
+    else if (good && !json_equal(now, json_object_get(line, "names")))
         good = fail(why, "%.200s/log.jsonl is of a network with other tensors", r->directory);
     json_decref(now);
     json_decref(line);
+    free(path);
     free(text);
     return good;
 }
@@ -242,7 +243,7 @@ static bool is_of_run(const record *r, const json_t *object, const char *path, t
 static bool check_summary(const record *r, trouble *why)
 {
     char *path = path_join(r->directory, "summary.json");
-    json_t *summary = json_load_file(path, 0, NULL);
+    json_t *summary = json_read_path(path, RECORD_LARGEST, NULL);
     const bool good = access(path, F_OK) != 0 || is_of_run(r, summary, path, why);
     json_decref(summary);
     free(path);

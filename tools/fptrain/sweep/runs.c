@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "common/atomic_file.h"
+#include "common/json.h"
 #include "run/occupied.h"
+#include "run/record.h"
 #include "sweep/sweep.h"
 
 static char *joined(const char *a, const char *b)
@@ -46,7 +48,7 @@ static bool same_file(const char *path, const char *text)
 static json_t *own_summary(const sweep *s, const trial *t, int seed)
 {
     char *directory = sweep_directory(s, t, seed), *path = joined(directory, "/summary.json");
-    json_t *summary = json_load_file(path, 0, NULL);
+    json_t *summary = json_read_path(path, RECORD_LARGEST, NULL);
     if (summary && !json_is_true(json_object_get(summary, "finished"))) {
         json_decref(summary);
         summary = NULL;

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# fptrain takes no more of a file than that says of itself: packed zeros and files without an end are refused in the
+# memory that a good one of that kind takes.
+FPEMU=$FPTRAIN
+. "$(dirname "$0")/common.sh"
+OMP_NUM_THREADS=1
+OPENBLAS_NUM_THREADS=1
+export OMP_NUM_THREADS OPENBLAS_NUM_THREADS
+
+# refused TEXT ARGUMENT...: in a line that holds TEXT, within the limit
+refused() {
+    wanted=$1
+    shift
+    within "$@" >out 2>err
+    status=$?
+    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "$wanted" err; then
+        failed "$* in $limit kB: status $status, wanted '$wanted', got: $(cat out err)"
+    fi
+}
+zeros() { # MB
+    head -c $(($1 * 1000000)) /dev/zero
+}
+
+short='--model mlp --set model.width=0.05 --set data.train_count=8 --set data.test_count=8 --batch 8 --epochs 1 --quiet'
+"$FPTRAIN" run $short --out run || failed 'a training'
+"$FPTRAIN" export run -o weights.safetensors || failed 'export'
+if ! bounded export weights.safetensors -o out.safetensors; then
+    echo 'no limits of memory here'
+    finish
+fi
+zeros 300 | gzip -1 >bomb.safetensors
+ln -s /dev/zero endless.safetensors
+{ cat weights.safetensors && zeros 300; } | gzip -1 >longer.safetensors
+{ cat run/checkpoint.safetensors && zeros 300; } | gzip -1 >more.safetensors
+header='{"a":{"dtype":"U8","shape":[576460752303423488],"data_offsets":[0,576460752303423488]}}'
+printf "\\$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0%s..." "$header" >promise.safetensors
+sed '1s/ of [0-9]* bytes/ of 04611686018427387904 bytes/' run/checkpoint.safetensors >large.safetensors
+while read -r file text; do
+    refused "$file.safetensors: $text" eval $file.safetensors
+    refused "$file.safetensors: $text" export $file.safetensors -o out.safetensors
+    refused "$file.safetensors: $text" run $short --init-from $file.safetensors
+done <<'END'
+bomb the header is no JSON
+endless the header is no JSON
+longer has bytes after its data
+more too long: it should have
+promise tensor 'a': the data_offsets 0 and 576460752303423488 do not lie in order in the 3 bytes
+large truncated: it should have 4611686018427387904 bytes
+END
+
+# A line of a log has 64 MiB at most.
+limit=$((limit + 131072))
+mkdir log
+cp run/settings.ini log
+ln -s /dev/zero log/log.jsonl
+for output in '-o page.html' '--csv log.csv' '--tensorboard board'; do
+    refused 'log/log.jsonl: a line of more than 67108864 bytes' report log $output
+done
+cp -R run resumed
+rm resumed/log.jsonl
+ln -s /dev/zero resumed/log.jsonl
+refused 'resumed/log.jsonl: a line of more than 67108864 bytes' run $short --out resumed --resume --epochs 2
+finish
