@@ -19,7 +19,6 @@ fpemu_shape fpemu_gpu_contiguous(const fpemu_shape *shape)
     return s;
 }
 
-/* Bytes [first, last) of arrays that are apart. */
 /* The scale format, all zero where there is none. */
 void fpemu_gpu_formats(const fpemu_format *f, fpemu_format *element, fpemu_format *scale)
 {
