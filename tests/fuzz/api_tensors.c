@@ -344,22 +344,38 @@ static void tensor_overlap(draw *d, int carrier, const fpemu_format *f, const fp
     }
 }
 
+/* A format that reads shape.whole: draw_format seldom gives one. */
+static int draw_whole(draw *d, fpemu_format *f)
+{
+    static const char *const texts[] = {"nvfp4", "nvfp4(e2m1,block=16,scale=e4m3fn,rule=nvfp4-ao)", "s2fp8"};
+    static const fpemu_name names[] = {FPEMU_NAME_E4M3FN, FPEMU_NAME_E2M1, FPEMU_NAME_E5M2};
+    fpemu_format element, scale;
+    const uint32_t which = draw_below(d, 6), rule = draw_below(d, FPEMU_SCALING_COUNT), power = draw_below(d, 2);
+    if (which < 3) {
+        INSIST(fpemu_format_parse(texts[which], f, NULL) == FPEMU_OK, texts[which]);
+        return 1;
+    }
+    fpemu_format_named(names[which - 3], &element);
+    fpemu_format_named(FPEMU_NAME_BINARY32, &scale);
+    return fpemu_format_blocked(f, &element, (fpemu_scaling)rule, power ? NULL : &scale, power ? 8 : 0,
+                                FPEMU_BLOCK_TENSOR, 0, 0) == FPEMU_OK;
+}
+
 enum { FEW_BYTES = 1024 }; /* of what is tried for overlaps: copies of more take as long as the calls */
 
-void api_tensor(draw *d)
+static void tensor_of(draw *d, const fpemu_format *f, int complete)
 {
-    fpemu_format f;
     fpemu_rounding r;
     counted c;
-    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
+    const int carrier = (int)draw_below(d, CARRIERS);
     draw_rounding(d, &r);
-    const fpemu_status expected = fpemu_check(&f, &r, carrier_bits[carrier]);
-    const fpemu_shape shape = draw_shape(d, &f, expected == FPEMU_OK);
+    const fpemu_status expected = fpemu_check(f, &r, carrier_bits[carrier]);
+    const fpemu_shape shape = draw_shape(d, f, expected == FPEMU_OK);
     const size_t n = sizes_of(&shape), size = carrier_size[carrier];
-    const uint32_t want = wanted(d, &f);
-    array x = draw_array(d, carrier, complete ? &f : NULL, n), y = array_new(d, x.bytes, size);
-    api_describe("tensor", &f, &r, carrier, n);
-    const fpemu_status status = quantize(carrier, &f, &r, &shape, x.data, y.data, count_into(&c, want));
+    const uint32_t want = wanted(d, f);
+    array x = draw_array(d, carrier, complete ? f : NULL, n), y = array_new(d, x.bytes, size);
+    api_describe("tensor", f, &r, carrier, n);
+    const fpemu_status status = quantize(carrier, f, &r, &shape, x.data, y.data, count_into(&c, want));
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         INSIST(expected == status, "fpemu_check and the call disagree");
@@ -370,26 +386,37 @@ void api_tensor(draw *d)
         api_digest(y.data, y.bytes);
         counted_digest(&c);
         if (n > 0) {
-            tensor_strided(d, carrier, &f, &r, &shape, &x, &y, want, &c);
-            tensor_told(d, carrier, &f, &r, &shape, &x, &y, status, want, &c);
+            tensor_strided(d, carrier, f, &r, &shape, &x, &y, want, &c);
+            tensor_told(d, carrier, f, &r, &shape, &x, &y, status, want, &c);
         }
         if (n > 0 && x.bytes <= FEW_BYTES) {
-            tensor_overlap(d, carrier, &f, &r, &shape, &x, want);
+            tensor_overlap(d, carrier, f, &r, &shape, &x, want);
         }
         array z = array_copy(d, &x, size);
-        quantize(carrier, &f, &r, &shape, z.data, z.data, NULL);
+        quantize(carrier, f, &r, &shape, z.data, z.data, NULL);
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
         array_free(&z);
-        tensor_wider(d, carrier, &f, &r, &shape, &x, &y, status, &c);
+        tensor_wider(d, carrier, f, &r, &shape, &x, &y, status, &c);
         if (shape.outer == 1 && shape.rows == 1 && shape.inner == 1) {
             z = array_new(d, x.bytes, size);
-            OF_CARRIER(carrier, quantize, &f, &r, n, (const void *)x.data, (void *)z.data, NULL);
+            OF_CARRIER(carrier, quantize, f, &r, n, (const void *)x.data, (void *)z.data, NULL);
             INSIST(memcmp(z.data, y.data, y.bytes) == 0, "the call on arrays differs");
             array_free(&z);
         }
     }
     array_free(&x);
     array_free(&y);
+}
+
+void api_tensor(draw *d)
+{
+    fpemu_format f;
+    const int complete = draw_format(d, &f);
+    tensor_of(d, &f, complete);
+    if (draw_below(d, 8) == 0) {
+        const int whole = draw_whole(d, &f);
+        tensor_of(d, &f, whole);
+    }
 }
 
 /* ----------------------------------------------------------------------------------------------------------- packed */
@@ -693,26 +720,25 @@ static void pack_wider(draw *d, int carrier, const fpemu_format *f, const fpemu_
     array_free(&other);
 }
 
-void api_pack(draw *d)
+static void packed_of(draw *d, const fpemu_format *f, int complete)
 {
-    fpemu_format f;
     fpemu_rounding r;
     counted c;
-    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
+    const int carrier = (int)draw_below(d, CARRIERS);
     draw_rounding(d, &r);
-    const fpemu_shape shape = draw_shape(d, &f, fpemu_check(&f, &r, carrier_bits[carrier]) == FPEMU_OK);
+    const fpemu_shape shape = draw_shape(d, f, fpemu_check(f, &r, carrier_bits[carrier]) == FPEMU_OK);
     const size_t n = sizes_of(&shape), size = carrier_size[carrier];
-    const uint32_t want = wanted(d, &f);
+    const uint32_t want = wanted(d, f);
     fpemu_layout layout;
-    api_describe("pack", &f, &r, carrier, n);
-    if (fpemu_packed_layout(&f, &shape, &layout) != FPEMU_OK) {
+    api_describe("pack", f, &r, carrier, n);
+    if (fpemu_packed_layout(f, &shape, &layout) != FPEMU_OK) {
         INSIST(!complete, "a complete format without a layout");
         return;
     }
-    INSIST(layout.bytes == fpemu_packed_size(&f, &shape), "two sizes");
-    array x = draw_array(d, carrier, &f, n), z = array_new(d, x.bytes, size);
+    INSIST(layout.bytes == fpemu_packed_size(f, &shape), "two sizes");
+    array x = draw_array(d, carrier, f, n), z = array_new(d, x.bytes, size);
     array bytes = array_new(d, (size_t)layout.bytes, 1);
-    const fpemu_status status = pack(carrier, &f, &r, &shape, x.data, bytes.data, count_into(&c, want));
+    const fpemu_status status = pack(carrier, f, &r, &shape, x.data, bytes.data, count_into(&c, want));
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         array_untouched(&bytes, "a refused call wrote");
@@ -720,28 +746,39 @@ void api_pack(draw *d)
     } else if (n > 0) {
         api_digest(bytes.data, bytes.bytes);
         counted_digest(&c);
-        if (carrier_fits(&f, carrier)) {
-            pack_same(d, carrier, &f, &r, &shape, &layout, &x, &bytes, status, &c);
+        if (carrier_fits(f, carrier)) {
+            pack_same(d, carrier, f, &r, &shape, &layout, &x, &bytes, status, &c);
         } else {
             array_untouched(&z, "nothing was unpacked yet");
-            INSIST(OF_CARRIER(carrier, unpack, &f, &shape, (const void *)bytes.data, (void *)z.data) ==
+            INSIST(OF_CARRIER(carrier, unpack, f, &shape, (const void *)bytes.data, (void *)z.data) ==
                        FPEMU_ERROR_CARRIER,
                    "values that the carrier does not hold");
             array_untouched(&z, "a refused call wrote");
         }
-        pack_wider(d, carrier, &f, &r, &shape, &layout, &x, &bytes, status, &c);
-        pack_told(d, carrier, &f, &r, &shape, &x, &bytes, status, want);
+        pack_wider(d, carrier, f, &r, &shape, &layout, &x, &bytes, status, &c);
+        pack_told(d, carrier, f, &r, &shape, &x, &bytes, status, want);
         /* strangers' bytes are numbers too */
         for (size_t i = 0; i < bytes.bytes; i++) {
             bytes.data[i] = (unsigned char)draw_word(d, 1);
         }
-        OF_CARRIER(carrier, unpack, &f, &shape, (const void *)bytes.data, (void *)z.data);
+        OF_CARRIER(carrier, unpack, f, &shape, (const void *)bytes.data, (void *)z.data);
         api_digest(z.data, z.bytes);
     }
-    scales_status(d, carrier, &f, &shape, &x);
+    scales_status(d, carrier, f, &shape, &x);
     array_free(&x);
     array_free(&z);
     array_free(&bytes);
+}
+
+void api_pack(draw *d)
+{
+    fpemu_format f;
+    const int complete = draw_format(d, &f);
+    packed_of(d, &f, complete);
+    if (draw_below(d, 8) == 0) {
+        const int whole = draw_whole(d, &f);
+        packed_of(d, &f, whole);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------- ranges */
