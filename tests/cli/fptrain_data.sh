@@ -3,12 +3,12 @@
 # fptrain data: files made by Python's own gzip and lzma are told as they are, every defect is named.
 FPEMU=$FPTRAIN
 . "$(dirname "$0")/common.sh"
-python3 -c 'import gzip, lzma, struct' >/dev/null 2>&1 || { echo 'skipped: no Python 3 to make files with'; exit 77; }
+python3 -c 'import gzip, lzma, struct, zlib' >/dev/null 2>&1 || { echo 'skipped: no Python 3 to make files with'; exit 77; }
 
 # python PROGRAM
 python() {
     python3 - <<END || failed 'python'
-import gzip, lzma, os, struct, sys
+import gzip, lzma, os, struct, sys, zlib
 def idx(shape, data):
     return bytes([0, 0, 8, len(shape)]) + struct.pack(">%dI" % len(shape), *shape) + bytes(data)
 def put(name, data):
@@ -142,6 +142,13 @@ mnist("none", "", images=idx([0, 4, 3], []))
 mnist("bad.gz", "")
 put("packed/train-images-idx3-ubyte.gz", images)
 open("packed/train-images-idx3-ubyte.gz", "r+b").truncate(40)
+# A text whose header asks for a dictionary of 512 MiB: 2 << (34 / 2 + 11)
+wide = bytearray(lzma.compress(b"a text"))
+size = 4 * (wide[12] + 1)
+assert wide[14:16] == b"\x21\x01"
+wide[16] = 34
+wide[8 + size:12 + size] = struct.pack("<I", zlib.crc32(wide[12:8 + size]))
+open("wide.xz", "wb").write(wide)
 put("batch/test_batch.bin", records(0, 1)[:-1])
 put("batch/data_batch_1.bin", records(0, 1))
 put("fine/train.bin", b"\0d" + bytes(3072))
@@ -155,6 +162,7 @@ fails_data 'swapped/train-images-idx3-ubyte: 1 dimensions, 3 expected' swapped
 fails_data 'size: training images have 4x3 pixels, test images 3x4' size
 fails_data 'none/train-images-idx3-ubyte: an extent of 0' none
 fails_data 'packed/train-images-idx3-ubyte.gz: truncated: the gzip data end early' packed
+fails_data 'wide.xz: the xz data need 513 MB of memory to unpack, more than the limit of 128 MB' wide.xz
 fails_data 'batch/test_batch.bin: truncated: 3072 of the 3073 bytes of record 0' batch
 fails_data 'fine/train.bin: label 100 of record 0 is not in 0..99' fine
 fails_data 'empty: neither IDX files' empty
@@ -162,6 +170,17 @@ fails_data 'nowhere: no file train-images-idx3-ubyte' mnist:nowhere
 fails_data 'nowhere: No such file' nowhere
 fails_data 'empty: has no files' text:empty
 fails_data 'one data set at a time' digits shapes
+few='--set data.train_count=8 --set data.test_count=8'
+fails_data "--png and --npz are the same: 'one'" digits $few --png one --npz ./one
+holds ! -e one
+"$FPTRAIN" data digits $few --npz read.npz >/dev/null || failed 'arrays'
+cp read.npz kept.npz
+for where in npz:read.npz ./read.npz; do
+    fails_data "--npz would replace what is read: 'read.npz'" $where --npz read.npz
+done
+same read.npz kept.npz
+printf '[data]\nsource = digits\ntrain_count = 8\n' >few.ini
+fails_data "--png would replace what is read: './few.ini'" --config few.ini --png ./few.ini
 fails_data "unknown option '--colour'" --colour
 fails_data "--rows: '0' is not in 1..1000" --rows 0
 

@@ -120,7 +120,12 @@ refused() {
     fi
 }
 refused '--hardware FILE is needed' --model mlp
-refused 'none.json' --hardware none.json
+refused 'none.json: No such file or directory' --hardware none.json
+refused '.: Is a directory' --hardware .
+printf '{\n"name"}' >bad.json
+refused "bad.json: no JSON: ':' expected near '}', in line 2" --hardware bad.json
+{ printf '{"name": "' && head -c 1048576 /dev/zero | tr '\0' x && printf '"}'; } >bad.json
+refused 'bad.json: larger than 1048576 bytes' --hardware bad.json
 # A name drives no terminal
 sed 's/slow/\\u001b[31mslow\\u009b/' machine.json >red.json
 "$FPTRAIN" estimate $tiny --hardware red.json >out 2>&1 || failed 'red.json'
@@ -133,6 +138,7 @@ printf '[formats]\nv = muppet(8)\n' >plain/settings.ini
 refused 'plain has neither policy epochs' $tiny plain
 refused '--plot takes directories' $tiny --plot runs.svg --policy-epochs 3
 refused '--plot takes directories' $tiny --plot runs.svg run
+refused '--plot would replace what is read' $tiny --plot machine.json --policy-epochs 3 run
 refused '--memory is a number of bytes' --model mlp --memory 0
 refused '--memory is a number of bytes' --model mlp --memory 3T
 refused '--memory is a number of bytes' --model mlp --memory 1Mi

@@ -178,6 +178,13 @@ mkdir bad
 cp one/settings.ini bad
 printf '{"step":1,"loss":1}\n[1]\n' >bad/log.jsonl
 fails_report 'bad/log.jsonl:2: no JSON object with a step' bad -o no.html
+# A log that cannot be read is no log without lines.
+rm bad/log.jsonl
+mkdir bad/log.jsonl
+for output in '-o no.html' '--tables no.html' '--csv no.html' '--tensorboard no.board'; do
+    fails_report 'bad/log.jsonl: Is a directory' bad $output
+done
+rmdir bad/log.jsonl
 printf '[train]\nlr = 0.1\nspeed = 4\n' >bad/settings.ini
 fails_report 'bad/settings.ini:3: section [train] has no key' bad -o no.html
 holds ! -e no.html
@@ -320,6 +327,15 @@ done
 fails_report "format 'fp99'" one --tables t.md --oracle fp99
 fails_report "format 'mxfp4' has scales of its own" one --tables t.md --oracle mxfp4
 fails_report '--oracle and --notes are for --tables' one -o page.html --notes x
+# Two outputs of one name: nothing is written.
+ln -s pages/one.html linked.html
+mkdir pages
+for two in '-o pages/one.html --tables pages/../pages/one.html' '--tables linked.html --csv pages/one.html' \
+    '-o linked.html --csv linked.html' '-o pages --plots pages/' '--csv pages --tensorboard ./pages'; do
+    set -- $two
+    fails_report "$1 and $3 are the same: " one $two
+    holds -z "$(ls pages)"
+done
 fails_report '--tensors is for --tables, --plots, --csv and --tensorboard' one -o page.html --tensors '*.v'
 fails_report 'no/plots: No such file' one --plots no/plots
 fails_report 'no/t.md: No such file' one --tables no/t.md

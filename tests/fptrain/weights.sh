@@ -95,6 +95,15 @@ refuses "damaged (checksum)" "$fptrain" export bad.safetensors -o x.safetensors
 refuses "belongs to a run" "$fptrain" export a -o a/checkpoint.safetensors
 ln -s a/checkpoint.safetensors link.safetensors
 refuses "belongs to a run" "$fptrain" export a -o link.safetensors
+for command in 'export twin.safetensors -o' 'eval twin.safetensors --plot'; do
+    cp twin/checkpoint.safetensors twin.safetensors
+    refuses "would replace what is read: './twin.safetensors'" "$fptrain" $command ./twin.safetensors
+    cmp -s twin/checkpoint.safetensors twin.safetensors || complain "$command: the checkpoint is another"
+done
+echo 'linear classes' >own.net
+refuses "would replace what is read: 'own.net'" "$fptrain" assign --model own.net --plot own.net
+echo '*=x.*' >rules
+refuses "would replace what is read: 'rules'" "$fptrain" export twin --map rules -o rules
 
 # ------------------------------------------------------------------------------------------------ eval
 field() { # KEY: of the last line of an epoch on standard input

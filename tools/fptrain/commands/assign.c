@@ -108,6 +108,7 @@ static wish read_options(int argc, char **argv)
     if (w.run.format_count)
         die("assign: the exceptions of [formats] are for runs alone");
     read_own_options(&w, argc, argv);
+    options_apart("assign", &w.run, 1, (const option_file[]){{"--plot", w.plot, OPTION_WRITES}});
     if (!assign_complete(&w.assign, &why))
         die("assign: %s", why.text);
     return w;

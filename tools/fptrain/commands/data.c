@@ -155,9 +155,12 @@ int command_data(int argc, char **argv)
     const wish w = read_options(argc, argv);
     if (argc - optind > 1)
         die("data: one data set at a time, '%s' is one too many", argv[optind + 1]);
+    const char *where = optind < argc ? argv[optind] : s.data.source;
+    options_apart("data", &s, 3, (const option_file[]){{"--png", w.png, OPTION_WRITES},
+                                                       {"--npz", w.npz, OPTION_WRITES},
+                                                       {"the data set", dataset_path(where), OPTION_READS}});
     dataset_options options;
-    if (!data_settings_read(&s, &options, &why) ||
-        !dataset_open(&d, optind < argc ? argv[optind] : s.data.source, &options, &why))
+    if (!data_settings_read(&s, &options, &why) || !dataset_open(&d, where, &options, &why))
         die("data: %s", why.text);
     const split *from = w.test ? &d.test : &d.train;
     if ((w.png || w.show) && d.text)

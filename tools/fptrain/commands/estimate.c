@@ -51,7 +51,7 @@ typedef struct wish {
     muppet_settings muppet;
     int samples, epochs;
     uint64_t memory;
-    const char *plot;
+    const char *plot, *table; /* NULL: none; of the hardware */
 } wish;
 
 static int whole(const char *name, const char *text)
@@ -97,6 +97,7 @@ static void read_options(wish *w, int argc, char **argv)
         switch (option) {
         case HARDWARE: /* the last one counts */
             hardware_free(&w->hardware);
+            w->table = optarg;
             good = hardware_read(&w->hardware, optarg, &why);
             break;
         case SHAPE: good = model_shape_read(&w->shape, "shape", optarg, &why); break;
@@ -123,6 +124,8 @@ static void read_options(wish *w, int argc, char **argv)
         die("estimate: --memory goes with a network and its formats alone");
     if (w->plot && (optind == argc || !w->epochs))
         die("estimate: --plot takes directories of runs, and --policy-epochs N of the FP32 run");
+    options_apart("estimate", &w->run, 2, (const option_file[]){{"--plot", w->plot, OPTION_WRITES},
+                                                                {"--hardware", w->table, OPTION_READS}});
 }
 
 /* ---------------------------------------------------------------------------------------------- runs */

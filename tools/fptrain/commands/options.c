@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/near.h"
-#include "run/settings.h"
+#include "common/outputs.h"
 
 _Noreturn void options_refuse(const char *command, const char *argument, const struct option *own, bool settings)
 {
@@ -44,4 +44,28 @@ const char *options_output(const char *command, const char *path)
     if (!occupied_spares(path, &why))
         die("%s: %s", command, why.text);
     return path;
+}
+
+static void refuse_pair(const char *command, const option_file *a, const option_file *b)
+{
+    if (!a->path || !b->path || !same_target(a->path, b->path))
+        return;
+    if (b->how == OPTION_READS)
+        die("%s: %s would replace what is read: '%.200s'", command, a->option, a->path);
+    die("%s: %s and %s are the same: '%.200s'", command, a->option, b->option, a->path);
+}
+
+void options_apart(const char *command, const settings *s, int count, const option_file *files)
+{
+    for (const option_file *a = files; a < files + count; a++) {
+        if (a->how != OPTION_WRITES)
+            continue;
+        for (const option_file *b = files; b < files + count; b++)
+            if (b->how != OPTION_WRITES || a < b)
+                refuse_pair(command, a, b);
+        if (s) {
+            refuse_pair(command, a, &(option_file){"--config", s->config, OPTION_READS});
+            refuse_pair(command, a, &(option_file){"--model", s->network.from, OPTION_READS});
+        }
+    }
 }

@@ -6,10 +6,21 @@
 #include <getopt.h>
 #include <stdbool.h>
 
+#include "run/settings.h"
+
 /* Ends the program, with what may have been meant: an option of the command or, where the command takes settings, of
  * those. `argument` as it was written. */
 _Noreturn void options_refuse(const char *command, const char *argument, const struct option *own, bool settings);
 /* The name of an output as it was given, "-" refused; no file of a run is replaced by one (run/occupied.h). */
 const char *options_output(const char *command, const char *path);
+
+/* What a command writes or reads; path NULL: nothing. */
+typedef struct option_file {
+    const char *option, *path;
+    enum { OPTION_WRITES, OPTION_FILLS, OPTION_READS } how; /* a file, a directory with files, a file */
+} option_file;
+/* Ends the program before anything is written where an output would take the place of another one, or of what is read,
+ * also by the settings (NULL: there are none). */
+void options_apart(const char *command, const settings *s, int count, const option_file *files);
 
 #endif

@@ -194,6 +194,11 @@ int command_report(int argc, char **argv)
         die("report: --tensors is for --tables, --plots, --csv and --tensorboard");
     if (!to.page && !to.plots && choice.smooth > 0)
         die("report: --smooth is for -o and --plots");
+    options_apart("report", NULL, 5, (const option_file[]){{"-o", to.page, OPTION_WRITES},
+                                                           {"--tables", to.tables, OPTION_WRITES},
+                                                           {"--csv", to.csv, OPTION_WRITES},
+                                                           {"--plots", to.plots, OPTION_FILLS},
+                                                           {"--tensorboard", to.board, OPTION_FILLS}});
     choice.tensors = tensors ? tensors : "*.dv";
     if (compares)
         compare(count, argv + optind, &choice, &to);

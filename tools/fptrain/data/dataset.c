@@ -109,6 +109,14 @@ static bool open_named(dataset *d, const char *where, const dataset_options *opt
     return open_unnamed(d, where, options, why);
 }
 
+const char *dataset_path(const char *where)
+{
+    for (int i = 0; i < READERS; i++)
+        if (strncmp(where, readers[i].word, strlen(readers[i].word)) == 0)
+            return where + strlen(readers[i].word);
+    return where;
+}
+
 bool dataset_part_read(const char *text, dataset_options *options, trouble *why)
 {
     char again[32] = "";

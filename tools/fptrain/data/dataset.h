@@ -12,6 +12,8 @@ bool dataset_part_read(const char *text, dataset_options *options, trouble *why)
  * plain, .gz or .xz, any record count), "npz:FILE" or "npy:..." (arrays.h), "images:DIR" (pictures.h), "text:FILE,..."
  * (text.h), "tokens:FILE" (tokens.h), or a bare path whose content decides. */
 bool dataset_open(dataset *d, const char *where, const dataset_options *options, trouble *why);
+/* The path in such a text, behind its word. */
+const char *dataset_path(const char *where);
 void dataset_free(dataset *d);
 /* The numbers of a sample, 0 of a text; whether they are features without a place in an image. */
 size_t dataset_numbers(const dataset *d);

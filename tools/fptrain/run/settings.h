@@ -83,6 +83,7 @@ typedef struct settings {
         char from[SETTINGS_TEXT];
         int line; /* of `from`, on which the text begins */
     } network;
+    char config[1024]; /* the last file that settings_options read */
 } settings;
 
 void settings_default(settings *s); /* the first call; settings_free is the last */

@@ -295,6 +295,7 @@ static bool take_option(settings *s, const char *option, const settings_key *key
     if (is_file) {
         char *path = shelf_find(value, why);
         const bool good = path && settings_read(s, path, why);
+        snprintf(s->config, sizeof s->config, "%s", good ? path : "");
         free(path);
         return good;
     }
