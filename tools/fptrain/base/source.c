@@ -151,8 +151,8 @@ static bool step_xz(source *s, uint8_t *to, size_t size, size_t *got, trouble *w
     if (result == LZMA_BUF_ERROR)
         return fail(why, "%s: truncated: the xz data end early", s->name);
     if (result == LZMA_MEMLIMIT_ERROR)
-        return fail(why, "%s: the xz data need %" PRIu64 " MB of memory to unpack, more than the limit of %d MB", s->name,
-                    (lzma_memusage(z) >> 20) + 1, LZMA_MEMORY >> 20);
+        return fail(why, "%s: the xz data need %" PRIu64 " MB of memory to unpack, more than the limit of %d MB",
+                    s->name, (lzma_memusage(z) >> 20) + 1, LZMA_MEMORY >> 20);
     return fail(why, "%s: damaged xz data (error %d of liblzma)", s->name, (int)result);
 }
 

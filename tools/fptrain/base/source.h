@@ -26,8 +26,8 @@ void source_close(source *s);
 bool source_read(source *s, void *bytes, size_t size, size_t *got, trouble *why);
 /* Exactly `length` bytes in memory for free(), also where that is 0; or NULL: damaged, or shorter ("truncated"). */
 uint8_t *source_take(source *s, size_t length, trouble *why);
-/* Goes on with bytes for free(), of which there are *length (NULL and 0: none yet), until there are `most`; fewer only at
- * the end. False: damaged, or no memory; they stay the caller's. */
+/* Goes on with bytes for free(), of which there are *length (NULL and 0: none yet), until there are `most`; fewer only
+ * at the end. False: damaged, or no memory; they stay the caller's. */
 bool source_more(source *s, uint8_t **bytes, size_t *length, size_t most, trouble *why);
 /* All that is left, at most `most` bytes. */
 uint8_t *source_rest(source *s, size_t most, size_t *length, trouble *why);

@@ -78,7 +78,8 @@ bool hardware_parse(hardware *h, const void *bytes, size_t length, const char *p
     json_error_t error;
     memset(h, 0, sizeof *h);
     json_t *root = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &error);
-    return root ? take_root(h, root, path, why) : fail(why, "%s: no JSON: %s, in line %d", path, error.text, error.line);
+    return root ? take_root(h, root, path, why)
+                : fail(why, "%s: no JSON: %s, in line %d", path, error.text, error.line);
 }
 
 void hardware_free(hardware *h)
