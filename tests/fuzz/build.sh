@@ -29,7 +29,7 @@ model_files+=(fpemu/files/number_table fpemu/cli/{number,words} fpemu/plans/plan
 trainer_files=("${common[@]/#/common/}" common/{atomic_file,followed,near,temporary}
     fptrain/base/{base,checkpoint,csv_field,listing,number,source}
     fptrain/data/{array,arrays,cifar,dataset,digits,idx,pictures,raster,shapes,text,tokens}
-    fptrain/run/{name_map,settings,settings_file,shelf} fptrain/estimate/time fptrain/engine/{graph,op}
+    fptrain/run/{name_map,record_lines,settings,settings_file,shelf} fptrain/estimate/time fptrain/engine/{graph,op}
     fptrain/report/{csv,events,log_lines,log_values,run_data,tensorboard})
 for file in "$top"/tools/fptrain/models/*.c "$top"/tools/fptrain/ops/*.c; do
     file=${file#"$top"/tools/}

@@ -163,6 +163,7 @@ trainer_run = \
 	tools/fptrain/run/record.c \
 	tools/fptrain/run/record.h \
 	tools/fptrain/run/record_file.h \
+	tools/fptrain/run/record_lines.c \
 	tools/fptrain/run/record_start.c \
 	tools/fptrain/run/schedule.c \
 	tools/fptrain/run/schedule.h \

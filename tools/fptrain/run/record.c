@@ -85,29 +85,6 @@ bool record_line(record *r, json_t *line, const char *tensors, trouble *why)
     return good || fail(why, "%s/log.jsonl: %s", r->directory, strerror(errno));
 }
 
-bool record_read_line(FILE *log, const char *path, char **text, size_t *room, size_t *length, trouble *why)
-{
-    int c = 0;
-    *length = 0;
-    while (c != '\n' && (c = getc_unlocked(log)) != EOF) {
-        if (*length == *room) {
-            if (*room >= RECORD_LARGEST)
-                return fail(why, "%s: a line of more than %d bytes", path, RECORD_LARGEST);
-            *room = *room ? 2 * *room : 1 << 12;
-            char *larger = realloc(*text, *room);
-            if (!larger)
-                die("out of memory");
-            *text = larger;
-        }
-        (*text)[(*length)++] = (char)c;
-    }
-    if (ferror(log))
-        return fail(why, "%s: %s", path, strerror(errno));
-    if (c != '\n')
-        *length = 0;
-    return true;
-}
-
 bool record_sync(record *r, trouble *why)
 {
     if (fflush(r->log) == 0 && fsync(fileno(r->log)) == 0)
