@@ -20,7 +20,7 @@ bool record_read_line(FILE *log, const char *path, char **text, size_t *room, si
             *room = *room ? 2 * *room : 1 << 12;
             char *larger = realloc(*text, *room);
             if (!larger)
-                die("out of memory");
+                return fail(why, "%s: out of memory", path);
             *text = larger;
         }
         (*text)[(*length)++] = (char)c;
