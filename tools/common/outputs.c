@@ -4,6 +4,7 @@
 
 #include "common/outputs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,12 +14,10 @@
 /* FOLDER/NAME for free(), of a folder that realpath gave. */
 static char *below(const char *folder, const char *name)
 {
-    const size_t length = strcmp(folder, "/") != 0 ? strlen(folder) : 0;
-    char *path = malloc(length + strlen(name) + 2);
+    const size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
     if (path != NULL) {
-        memcpy(path, folder, length);
-        path[length] = '/';
-        strcpy(path + length + 1, name);
+        snprintf(path, size, "%s/%s", strcmp(folder, "/") != 0 ? folder : "", name);
     }
     return path;
 }
