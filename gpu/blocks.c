@@ -50,7 +50,7 @@ static fpemu_cuda_status check_tensor(const gpu_tensor *c)
 {
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     const fpemu_status status = fpemu_check(c->format, c->rounding ? c->rounding : &nearest, gpu_carrier(c->type));
-    if (!status && c->rounding && c->shape->whole && !core_range_is_sane(c->shape->whole))
+    if (!status && c->rounding && !core_told_range_is_sane(c->shape))
         return FPEMU_CUDA_ERROR_ARGUMENT;
     return gpu_status(status);
 }

@@ -58,8 +58,8 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_shape) == 128, "fpemu_shape has no unnamed padd
 /* 1 x 1 x n x 1: an array. */
 fpemu_shape fpemu_shape_vector(uint64_t n);
 /* A contiguous tensor of `dimensions` sizes with blocks along axis `axis` (-1 is the last), tiles along that one and
- * the one before it. FPEMU_ERROR_ARGUMENT, and *shape all zero, where there is no such axis, or more than
- * 2^64 elements. */
+ * the one before it. FPEMU_ERROR_ARGUMENT, and *shape all zero, where there is no such axis, or the
+ * sizes, but those that are 0, make more than 2^64 elements. */
 fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, fpemu_shape *shape);
 
 /* --------------------------------------------------------------------------------------- values and scales */
@@ -186,7 +186,8 @@ fpemu_status fpemu_unpack_scales_f64(const fpemu_format *format, const fpemu_sha
                                      uint64_t count, const void *bytes, double *scales);
 
 /* Writes the numbers of the whole tensor that follow from shape->whole into its packed bytes, nothing where the format
- * has none. Then fpemu_pack_blocks can pack the tensor piece by piece. */
+ * has none. Then fpemu_pack_blocks can pack the tensor piece by piece. FPEMU_ERROR_ARGUMENT for a range that no tensor
+ * has. */
 fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape, void *bytes);
 
 /* Scale codes of one byte each, rows x columns, from row-major order to the order in which tensor cores read them, and

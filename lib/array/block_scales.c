@@ -114,6 +114,8 @@ static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape,
     fpemu_shape input = *shape;
     memset(input.y_stride, 0, sizeof input.y_stride);
     status = fpemu_walk_begin(&walk, f, &input, size, 0);
+    if (!status && !core_told_range_is_sane(shape))
+        return FPEMU_ERROR_ARGUMENT;
     if (status || walk.blocks == 0)
         return status;
     if (!x || (!has_scales && !to->tensor))

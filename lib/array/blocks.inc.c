@@ -1259,8 +1259,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         return status;
     if (call->walk)
         j.walk = *call->walk;
-    const fpemu_range *whole = call->shape->whole;
-    if (whole && !core_range_is_sane(whole))
+    if (!core_told_range_is_sane(call->shape))
         return FPEMU_ERROR_ARGUMENT;
     const uint64_t blocks = j.walk.blocks, last = call->count == UINT64_MAX ? blocks : call->first + call->count;
     if (call->first > blocks || last < call->first || last > blocks)

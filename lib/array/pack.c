@@ -42,14 +42,13 @@ fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, 
         return FPEMU_ERROR_ARGUMENT;
     const size_t along = (size_t)(axis < 0 ? axis + (int)dimensions : axis);
     fpemu_shape s = {.outer = 1, .rows = 1, .length = 1, .inner = 1};
-    uint64_t total = 1;
+    uint64_t total = 1; /* of the sizes that are not 0: else the order of sizes would decide */
     for (size_t i = 0; i < dimensions; i++) {
-        uint64_t *part = i > along ? &s.inner : i == along ? &s.length : i + 1 == along ? &s.rows : &s.outer;
-        const core_wide product = core_multiply(*part, sizes[i]), all = core_multiply(total, sizes[i]);
-        if (product.high || all.high)
+        const core_wide all = core_multiply(total, sizes[i] ? sizes[i] : 1);
+        if (all.high)
             return FPEMU_ERROR_ARGUMENT;
-        *part = product.low;
         total = all.low;
+        *(i > along ? &s.inner : i == along ? &s.length : i + 1 == along ? &s.rows : &s.outer) *= sizes[i];
     }
     *shape = s;
     return FPEMU_OK;
@@ -315,7 +314,7 @@ fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_sh
         return status;
     if (!shape->whole || !bytes)
         return FPEMU_ERROR_NULL;
-    if (!core_reach_array(&packed, bytes, p.layout.bytes, 1))
+    if (!core_told_range_is_sane(shape) || !core_reach_array(&packed, bytes, p.layout.bytes, 1))
         return FPEMU_ERROR_ARGUMENT;
     const packer to = {&p, bytes};
     fp_environment environment;

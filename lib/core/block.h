@@ -30,6 +30,12 @@ FPEMU_FN int core_range_is_sane(const fpemu_range *r)
            r->log2_max <= 1100;
 }
 
+/* Whether the range of the whole tensor that a call is told, if it is, is one. */
+FPEMU_FN int core_told_range_is_sane(const fpemu_shape *shape)
+{
+    return !shape->whole || core_range_is_sane(shape->whole);
+}
+
 /* The compatibility settings of blocks: MuPPET's rounding as printed, and QPyTorch's. */
 typedef struct core_block_compat {
     double step, max, lowest; /* of the element format */

@@ -583,7 +583,7 @@ static void scales_status(draw *d, int carrier, const fpemu_format *f, const fpe
     array scales = array_new(d, n * size, size), codes = array_new(d, 4 * n, 4), tensor = array_new(d, 8, 4);
     fpemu_range range;
     fpemu_shape told = *s;
-    const int told_wrong = expected == FPEMU_OK && n > 0 && !draw_range(d, f, &range);
+    const int told_wrong = expected == FPEMU_OK && !draw_range(d, f, &range);
     if (told_wrong) {
         told.whole = &range;
         expected = FPEMU_ERROR_ARGUMENT;
@@ -651,6 +651,12 @@ static void pack_told(draw *d, int carrier, const fpemu_format *f, const fpemu_r
                "a range that cannot be is taken");
         array_untouched(&again, "a refused call wrote");
         counted_untouched(&c, want);
+        fpemu_layout l;
+        INSIST(fpemu_packed_layout(f, s, &l) == FPEMU_OK &&
+                   fpemu_pack_tensor_scales(f, &told, again.data) ==
+                       (l.tensor_bytes > 0 ? FPEMU_ERROR_ARGUMENT : FPEMU_OK),
+               "a range that cannot be is taken");
+        array_untouched(&again, "a refused call wrote");
         array_free(&again);
     }
     if (x->bytes <= FEW_BYTES) {

@@ -583,6 +583,9 @@ static void check_refusals(void)
     far.x_stride[2] = far.y_stride[2] = 1;
     void *const high = (void *)(UINTPTR_MAX - 15); /* 15 bytes before the end of memory */
     fpemu_range seen;
+    const fpemu_range none_has = {.amax = -1};
+    fpemu_shape told = shape;
+    told.whole = &none_has;
     fpemu_format scalar;
     fpemu_format_parse("nvfp4", &f, NULL);
     fpemu_format_parse("e4m3fn", &scalar, NULL);
@@ -614,6 +617,8 @@ static void check_refusals(void)
         {"crooked range of clear", fpemu_cuda_range_clear(crooked_range, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
         {"crooked range of read", fpemu_cuda_range_read(crooked_range, &seen, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
         {"crooked range of pack_tensor", fpemu_cuda_pack_tensor_scales(&f, &shape, crooked_range, bytes, NULL),
+         FPEMU_CUDA_ERROR_ARGUMENT},
+        {"a range that no tensor has", fpemu_cuda_pack_tensor_scales(&f, &told, NULL, bytes, NULL),
          FPEMU_CUDA_ERROR_ARGUMENT},
         {"no range", fpemu_cuda_pack_tensor_scales(&f, &shape, NULL, bytes, NULL), FPEMU_CUDA_ERROR_NULL},
         {"no bytes", fpemu_cuda_pack_tensor_scales(&f, &shape, range, NULL, NULL), FPEMU_CUDA_ERROR_NULL},

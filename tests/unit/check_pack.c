@@ -537,6 +537,15 @@ START_TEST(refusals)
     ck_assert_int_eq(fpemu_unpack_blocks_f32(&f, &shape, 0, 2, bytes, NULL), FPEMU_ERROR_NULL);
     ck_assert_int_eq(fpemu_pack_tensor_scales(&nvfp4, &shape, bytes), FPEMU_ERROR_NULL);
     ck_assert_int_eq(fpemu_pack_tensor_scales(&f, &shape, NULL), FPEMU_OK);
+    const fpemu_range none_has = {.amax = NAN}; /* said of a tensor of no elements too */
+    fpemu_shape told[] = {shape, empty};
+    for (size_t i = 0; i < 2; i++) {
+        told[i].whole = &none_has;
+        ck_assert_int_eq(fpemu_pack_f32(&nvfp4, &r, &told[i], x, bytes, NULL), FPEMU_ERROR_ARGUMENT);
+        ck_assert_int_eq(fpemu_pack_blocks_f32(&nvfp4, &r, &told[i], 0, 0, x, bytes, NULL), FPEMU_ERROR_ARGUMENT);
+        ck_assert_int_eq(fpemu_quantize_tensor_f32(&nvfp4, &r, &told[i], x, y, NULL), FPEMU_ERROR_ARGUMENT);
+    }
+    ck_assert_int_eq(fpemu_pack_tensor_scales(&nvfp4, &told[0], bytes), FPEMU_ERROR_ARGUMENT);
     for (size_t i = 0; i < sizeof bytes; i++)
         ck_assert_uint_eq(bytes[i], 0);
 
@@ -596,6 +605,13 @@ START_TEST(shape_of)
     const uint64_t many[4] = {UINT64_C(1) << 32, 2, UINT64_C(1) << 31, 3};
     ck_assert_int_eq(fpemu_shape_of(3, many, 1, &s), FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_shape_of(2, many, 1, &s), FPEMU_OK);
+    const uint64_t empty[2][4] = {{0, UINT64_C(1) << 40, UINT64_C(1) << 24, 1},
+                                  {UINT64_C(1) << 40, UINT64_C(1) << 23, 0, 1}};
+    for (int axis = 0; axis < 4; axis++) {
+        ck_assert_int_eq(fpemu_shape_of(4, empty[0], axis, &s), FPEMU_ERROR_ARGUMENT);
+        ck_assert_int_eq(fpemu_shape_of(4, empty[1], axis, &s), FPEMU_OK);
+        ck_assert_uint_eq(s.outer * s.rows * s.length * s.inner, 0);
+    }
     s = fpemu_shape_vector(9);
     ck_assert(s.outer == 1 && s.rows == 1 && s.length == 9 && s.inner == 1 && !s.whole);
 }
