@@ -244,7 +244,7 @@ static void ends(const call *c, void *const *plain_at)
 static void strides(const call *c, void *const *plain_at)
 {
     for (int k = 0; k < 2; k++) {
-        const call_array array = k ? CALL_Y : CALL_A;
+        const int array = k ? CALL_Y : CALL_A;
         const size_t size = c->need[array].alignment;
         call other = *c;
         int64_t *const stride = k ? other.shape.y_stride : other.shape.x_stride;
