@@ -65,7 +65,8 @@ FPEMU_FN int core_operand_vector(core_operand *o, const void *p, uint64_t n, int
     const uint64_t step = inc < 0 ? 0 - (uint64_t)inc : (uint64_t)inc;
     if (n > 1 && (n - 1) > PTRDIFF_MAX / size / step)
         return 0;
-    o->p = p && inc < 0 && n ? (const char *)p + (n - 1) * step * size : p;
+    /* as a number: past the end of memory, which core_operand_reach refuses, there are no pointers */
+    o->p = p && inc < 0 && n ? (const void *)((uintptr_t)p + (uintptr_t)((n - 1) * step * size)) : p;
     o->rows = n;
     o->columns = 1;
     o->step_row = (ptrdiff_t)inc;
