@@ -19,8 +19,7 @@ static fpemu_status pack_tensor(int carrier, const fpemu_format *f, const fpemu_
     if (status)
         return status;
     const fpemu_layout *l = &p.layout;
-    if ((compact && (first > l->blocks || count > l->blocks - first)) ||
-        !core_told_range_is_sane(shape))
+    if ((compact && (first > l->blocks || count > l->blocks - first)) || !core_told_range_is_sane(shape))
         return FPEMU_ERROR_ARGUMENT;
     count = compact ? count : l->blocks;
     if (count == 0)
