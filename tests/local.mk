@@ -366,8 +366,8 @@ endif
 
 # The calls of the library: api.sh says what has to hold.
 EXTRA_DIST += tests/fuzz/api.sh
-tests_fuzz_api_SOURCES = tests/fuzz/api.c tests/fuzz/api.h tests/fuzz/api_numbers.c tests/fuzz/api_products.c \
-	tests/fuzz/api_scaled.c tests/fuzz/api_tensors.c
+tests_fuzz_api_SOURCES = tests/fuzz/api.c tests/fuzz/api.h tests/fuzz/api_numbers.c tests/fuzz/api_packing.c \
+	tests/fuzz/api_products.c tests/fuzz/api_scaled.c tests/fuzz/api_tensors.c
 tests_fuzz_api_LDADD = lib/libfpemu.la
 check_PROGRAMS += tests/fuzz/api
 TESTS += tests/fuzz/api.sh

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* api.h - arguments of the public calls, drawn from bytes, and what every call has to hold.
  *
- * api.c draws; api_numbers.c, api_scaled.c, api_tensors.c and api_products.c call and insist. All outputs
- * go into a digest, which has to be the same with every instruction set and any number of threads. When the bytes are
- * used up, what is drawn is random: a function of all of them.
+ * api.c draws; api_numbers.c, api_scaled.c, api_tensors.c, api_packing.c and api_products.c call and
+ * insist. All outputs go into a digest, which has to be the same with every instruction set and any number of threads.
+ * When the bytes are used up, what is drawn is random: a function of all of them.
  */
 #ifndef FPEMU_FUZZ_API_H
 #define FPEMU_FUZZ_API_H
@@ -37,6 +37,12 @@ void draw_text(draw *d, char *text, size_t capacity);
 enum { F32, F64, F16, BF16, CARRIERS };
 extern const int carrier_bits[CARRIERS];
 extern const size_t carrier_size[CARRIERS];
+/* The call on arrays of a carrier: fpemu_name_f32 and its kin. */
+#define OF_CARRIER(carrier, name, ...)                                                                                 \
+    ((carrier) == F32   ? fpemu_##name##_f32(__VA_ARGS__)                                                              \
+     : (carrier) == F64 ? fpemu_##name##_f64(__VA_ARGS__)                                                              \
+     : (carrier) == F16 ? fpemu_##name##_f16(__VA_ARGS__)                                                              \
+                        : fpemu_##name##_bf16(__VA_ARGS__))
 int carrier_fits(const fpemu_format *f, int carrier);
 double carrier_load(int carrier, const void *x, size_t i);
 void carrier_store(int carrier, void *x, size_t i, double value); /* cut to the carrier, not rounded */
@@ -92,6 +98,26 @@ typedef struct overlapped {
 overlapped overlap_new(draw *d, const array *in, size_t bytes, size_t step, int in_place);
 /* What the call said: it refused an overlap, and wrote and counted nothing; c may be NULL. */
 void overlap_end(overlapped *o, fpemu_status status, const counted *c, uint32_t want);
+
+/* --------------------------------------------------------------------------------------------------- tensors */
+enum { FEW_BYTES = 1024 }; /* of what is tried for overlaps: copies of more take as long as the calls */
+
+size_t shape_elements(const fpemu_shape *s);
+/* Up to some thousand elements; 0 now and then. `used`: the call is none that will be refused, and one in 16 has many
+ * elements, of lines and channels three in four. */
+fpemu_shape draw_shape(draw *d, const fpemu_format *f, int used);
+int draw_range(draw *d, const fpemu_format *f, fpemu_range *range); /* of another tensor; 0: one that no tensor has */
+int draw_whole(draw *d, fpemu_format *f);           /* a format that reads shape.whole: draw_format seldom gives one */
+uint32_t draw_want(draw *d, const fpemu_format *f); /* FPEMU_STATS_... that the format has */
+
+/* 1: the carriers binary32 and binary64 hold the same steps on the way to a block's codes (doc/blocks.md, 1.1, 2.4):
+ * powers of two scale exactly, and s2fp8 works in binary64 for both. The other rules divide, and absmax, reciprocal,
+ * rceil and the nvfp4 rules so find their scales, by the carrier's arithmetic. Left out too: codebooks, whose midpoints
+ * a carrier rounds, settings of other software, which are of binary32, and integers whose steps a carrier rounds. */
+int same_codes(const fpemu_format *f, const fpemu_rounding *r);
+/* Insists that the results y of a carrier are v of the next wider one, rounded once to the narrower; what is blocked
+ * stays finite (doc/numerics.md, 1.3; doc/blocks.md, 1.1). 1: none was rounded, so that both count the same. */
+int wider_values(int carrier, int wider, const fpemu_format *f, size_t n, const array *y, const array *v);
 
 /* --------------------------------------------------------------------------------------------------- insisting */
 extern char api_case[2048]; /* what is being called, for messages */

@@ -11,12 +11,6 @@
 enum { SHORT = 48 };
 
 /* ------------------------------------------------------------------- the calls of all carriers, by their number */
-#define OF_CARRIER(carrier, name, ...)                                                                                 \
-    ((carrier) == F32   ? fpemu_##name##_f32(__VA_ARGS__)                                                              \
-     : (carrier) == F64 ? fpemu_##name##_f64(__VA_ARGS__)                                                              \
-     : (carrier) == F16 ? fpemu_##name##_f16(__VA_ARGS__)                                                              \
-                        : fpemu_##name##_bf16(__VA_ARGS__))
-
 static fpemu_status quantize(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
                              void *y, fpemu_stats *stats)
 {

@@ -330,7 +330,8 @@ static void shape_expected(uint32_t dimensions, const uint64_t *sizes, int axis,
         all *= sizes[i] > 0 ? sizes[i] : 1;
     }
     const int is_shape = along >= 0 && along < (int)dimensions && !many;
-    INSIST(status == (is_shape ? FPEMU_OK : FPEMU_ERROR_ARGUMENT), "sizes that make no shape, or a shape that is refused");
+    INSIST(status == (is_shape ? FPEMU_OK : FPEMU_ERROR_ARGUMENT),
+           "sizes that make no shape, or a shape that is refused");
     if (status != FPEMU_OK) {
         INSIST(memcmp(shape, &none, sizeof none) == 0, "a refused shape leaves something");
         return;

@@ -117,10 +117,10 @@ build_api() {
     local file
     rm -rf "$WORK/api"
     mkdir -p "$WORK/api"
-    for file in api api_numbers api_products api_scaled api_tensors; do
+    for file in api api_numbers api_packing api_products api_scaled api_tensors; do
         compile "$WORK/api/$file.o" "$top/tests/fuzz/$file.c" -DFUZZ_API "${variants[@]}"
     done
-    finished "$WORK/api" 5
+    finished "$WORK/api" 6
     # api.c chooses the instruction set
     link api "" "$WORK"/api/*.o $(find "$WORK/library" -name '*.o' ! -name loops-dispatch.c.o)
 }
