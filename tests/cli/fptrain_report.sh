@@ -336,6 +336,15 @@ for two in '-o pages/one.html --tables pages/../pages/one.html' '--tables linked
     fails_report "$1 and $3 are the same: " one $two
     holds -z "$(ls pages)"
 done
+for option in -o --tables --csv; do
+    fails_report "$option has a name of the plots of --plots: 'pages/../pages/loss.svg'" one $option \
+        pages/../pages/loss.svg --plots pages
+    holds -z "$(ls pages)"
+done
+"$FPTRAIN" report one -o pages/one.html --plots pages || failed 'a page beside its plots'
+holds -s pages/one.html -a -s pages/loss.svg
+rm -r pages
+mkdir pages
 fails_report '--tensors is for --tables, --plots, --csv and --tensorboard' one -o page.html --tensors '*.v'
 fails_report 'no/plots: No such file' one --plots no/plots
 fails_report 'no/t.md: No such file' one --tables no/t.md

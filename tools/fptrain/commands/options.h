@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* options.h - an option that a command does not know. */
+/* options.h - what the commands refuse of their options: unknown ones, and outputs that would take a place. */
 #ifndef FPTRAIN_COMMANDS_OPTIONS_H
 #define FPTRAIN_COMMANDS_OPTIONS_H
 

@@ -12,6 +12,7 @@
 #include "commands/options.h"
 #include "base/number.h"
 #include "base/output.h"
+#include "common/outputs.h"
 #include "common/shown.h"
 #include "report/csv.h"
 #include "report/group.h"
@@ -149,6 +150,20 @@ static void hand_over(int count, char **directories, const char *tensors, const 
     labels_free(count, labels);
 }
 
+/* A name that ends as those of plots do, in their directory, is one of theirs or may become so. */
+static void refuse_plot(const char *option, const char *path, const char *plots)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path, *end = ".svg";
+    if (!path || !plots || strlen(name) < strlen(end) || strcmp(name + strlen(name) - strlen(end), end) != 0)
+        return;
+    const size_t size = strlen(plots) + strlen(name) + 2;
+    char *plot = need(size, 1);
+    snprintf(plot, size, "%s/%s", plots, name);
+    if (same_target(path, plot))
+        die("report: %s has a name of the plots of --plots: '%.200s'", option, path);
+    free(plot);
+}
+
 int command_report(int argc, char **argv)
 {
     enum { TABLES = 256, PLOTS, CSV, TENSORBOARD, TENSORS, SMOOTH, ORACLE, NOTES };
@@ -199,6 +214,9 @@ int command_report(int argc, char **argv)
                                                            {"--csv", to.csv, OPTION_WRITES},
                                                            {"--plots", to.plots, OPTION_FILLS},
                                                            {"--tensorboard", to.board, OPTION_FILLS}});
+    refuse_plot("-o", to.page, to.plots);
+    refuse_plot("--tables", to.tables, to.plots);
+    refuse_plot("--csv", to.csv, to.plots);
     choice.tensors = tensors ? tensors : "*.dv";
     if (compares)
         compare(count, argv + optind, &choice, &to);
