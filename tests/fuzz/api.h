@@ -81,6 +81,9 @@ fpemu_stats *count_into(counted *c, uint32_t want);
 int counted_same(const counted *a, const counted *b, int sums); /* says which words differ */
 void counted_untouched(const counted *c, uint32_t want);        /* after a refused call */
 void counted_digest(const counted *c);
+/* Where an array is cut in two; one in four at a multiple of 4096, where sums are cut too (doc/numerics.md, 6). */
+size_t draw_cut(draw *d, size_t n, uint64_t offset);
+int sums_cut(size_t cut, size_t n, const fpemu_rounding *later); /* 1: the sums of two pieces are those of the whole */
 /* Adds the second piece of an array to the first, and insists on what the whole counts; `sums`: the sums too. */
 void counted_pieces(counted *first, const counted *second, const counted *whole, int sums);
 

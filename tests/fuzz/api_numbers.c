@@ -35,15 +35,14 @@ static size_t how_many(draw *d, int often)
     return kind == 63 || (kind >= 32 && often) ? LONG + n : kind > 48 ? 32 * n : n;
 }
 
-/* Where an array is cut in two; one in four at a multiple of 4096, where sums are cut too (doc/numerics.md, 6). */
-static size_t draw_cut(draw *d, size_t n, uint64_t offset)
+size_t draw_cut(draw *d, size_t n, uint64_t offset)
 {
     const uint64_t word = draw_word(d, 4);
     const size_t cut = n > 0 ? (size_t)(word % (n + 1)) : 0, past = (size_t)((offset + cut) % 4096);
     return word >> 30 == 0 && past <= cut ? cut - past : cut;
 }
 
-static int sums_cut(size_t cut, size_t n, const fpemu_rounding *later)
+int sums_cut(size_t cut, size_t n, const fpemu_rounding *later)
 {
     return cut == 0 || cut == n || later->offset % 4096 == 0;
 }

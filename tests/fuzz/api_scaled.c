@@ -139,6 +139,41 @@ static void arith_overlap(draw *d, int carrier, const fpemu_format *f, const fpe
     }
 }
 
+/* In two pieces, the second with a scale for each element. */
+static void arith_pieces(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r,
+                         fpemu_operation operation, size_t n, const scaled *s, taken *t, const array *y, uint32_t want,
+                         const counted *whole)
+{
+    const size_t size = carrier_size[carrier], cut = draw_cut(d, n, r->offset);
+    const int wide = carrier == F64 ? F64 : F32;
+    counted first, second;
+    fpemu_rounding later = *r;
+    later.offset += cut;
+    array z = array_new(d, y->bytes, size), scales[3];
+    arith(carrier, f, r, operation, cut, t, z.data, count_into(&first, want));
+    for (int k = 0; k < 3; k++) {
+        scales[k] = array_new(d, (n - cut) * carrier_size[wide], carrier_size[wide]);
+        for (size_t i = cut; i < n; i++) {
+            carrier_store(wide, scales[k].data, i - cut, carrier_load(wide, s[k].scales.data, scale_of(&s[k], i)));
+        }
+        t->operands[k] = s[k].x.data + (s[k].step ? cut * size : 0);
+        t->narrow[k] = (fpemu_operand_scales_f32){.length = 1};
+        t->wide[k] = (fpemu_operand_scales_f64){.length = 1};
+        if (s[k].given) {
+            t->narrow[k].values = (const void *)scales[k].data;
+            t->wide[k].values = (const void *)scales[k].data;
+        }
+    }
+    arith(carrier, f, &later, operation, n - cut, t, z.data + cut * size, count_into(&second, want));
+    INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
+    counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
+    for (int k = 0; k < 3; k++) {
+        take(t, &s[k], k);
+        array_free(&scales[k]);
+    }
+    array_free(&z);
+}
+
 void api_arith_scaled(draw *d)
 {
     fpemu_format f;
@@ -174,6 +209,7 @@ void api_arith_scaled(draw *d)
         array_free(&z);
         if (n > 0) {
             arith_wider(carrier, &f, &r, operation, n, s, &y);
+            arith_pieces(d, carrier, &f, &r, operation, n, s, &t, &y, want, &c);
         }
         if (n > 0 && n <= SHORT) {
             arith_overlap(d, carrier, &f, &r, operation, n, s, &t, want);
