@@ -26,6 +26,8 @@ static int fast_plan(core_plan32 *p, enum mac_form *form, const fpemu_target *t,
         core_nan_policy(&t->format, &t->rounding) == FPEMU_NAN_ERROR)
         return 0;
     core_plan_make32(p, &integers, &t->format, &t->rounding, 0);
+    if (p->nan[0] != p->nan[1])
+        return 0; /* the processor's NaN of an invalid operation has any sign */
     core_choose_fast32(p, &t->format);
     const uint32_t past = p->overflow[0];
     if (p->rule == CORE_RULE_FULL_RANGE) {

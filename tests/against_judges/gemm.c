@@ -902,7 +902,7 @@ static void draw_lying(lying *l)
 
 static const uint64_t lengths[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 129, 255};
 
-/* One spec text; seeds, policies and modes are varied by `vary`. */
+/* One spec text, with seeds, random bits, sizes and numbers of many kinds. */
 static void try_spec(const char *text, unsigned rounds)
 {
     fpemu_gemm_spec spec;
@@ -1363,6 +1363,12 @@ static const char *const specs[] = {
     "seq(fp(4,6,0)); ab=e2m1; product=fp(4,6,0)",
     "seq(fp(4,5,0):saturate); ab=e2m1",
     "seq(fp(5,6,0)); ab=e5m2; product=e5m2:saturate; start=c",
+    "seq(fp(5,7,0):nan=signmax); ab=e5m2",
+    "seq(fp(5,7,0):nan=max); ab=e5m2",
+    "seq(fp(5,7,0):nan=zero); ab=e5m2; product=fp(4,3,0):nan=signmax",
+    "seq(fp16); ab=e5m2; product=fp(4,3,0):nan=signmax",
+    "chunk(4,fp(5,9,0):nan=signmax,fp32); ab=e5m2",
+    "pairwise(fp(5,7,0):nan=signmax); ab=e5m2",
     "chunk(64,fp(6,9,0)); ab=e5m2",
     "chunk(8,fp(4,6,0)); ab=e2m1",
     "chunk(1,fp16)",
