@@ -253,7 +253,7 @@ int fpemu_derive_float(fpemu_format *f, fpemu_problem *problem)
     f->emin = zero_exponent_is_normal(f) ? -f->bias : 1 - f->bias;
     f->emax = exponent + core_log2_64(k);
     f->quantum = f->emin - (int32_t)m;
-    if (f->quantum < -1074 || f->emax > 1023)
+    if (f->quantum < -1074 || f->emax > 1023 || f->emin > 1023) /* emin is above emax where no number is normal */
         return refuse(problem, fields | FPEMU_PARAMETER_BIAS, bias_text);
     f->max_code = (uint64_t)largest;
     f->max = code_value(f, f->max_code);
@@ -272,7 +272,7 @@ int fpemu_derive_float(fpemu_format *f, fpemu_problem *problem)
     f->has_infinity = f->specials == FPEMU_SPECIALS_IEEE || f->specials == FPEMU_SPECIALS_P3109E;
     f->has_negative_zero = f->is_signed && f->specials != FPEMU_SPECIALS_FNUZ && f->specials != FPEMU_SPECIALS_P3109E &&
                            f->specials != FPEMU_SPECIALS_P3109F;
-    f->fits_f32 = (uint8_t)fpemu_scalar_fits(f, 24, -149, 127);
+    f->fits_f32 = fpemu_scalar_fits(f, 24, -149, 127) && f->emin <= 127;
     f->fits_f64 = 1;
     return 1;
 }

@@ -661,6 +661,11 @@ void api_format(draw *d)
     g = f;
     INSIST(fpemu_format_complete(&g) == FPEMU_OK && memcmp(&f, &g, sizeof f) == 0,
            "complete changes a complete format");
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    for (int k = 0; k < CARRIERS; k++) {
+        INSIST(fpemu_check(&f, &nearest, carrier_bits[k]) == (carrier_fits(&f, k) ? FPEMU_OK : FPEMU_ERROR_CARRIER),
+               "what fits is refused, or what does not is taken");
+    }
     api_format_neighbours(d, &f);
     const uint64_t count = fpemu_format_value_count(&f);
     fpemu_format element;

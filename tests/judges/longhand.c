@@ -41,7 +41,7 @@ static lh_format float_of(const fpemu_format *f, double max)
     l.has_negative_zero =
         l.is_signed && l.family != LH_P3109E && l.family != LH_P3109F && f->specials != FPEMU_SPECIALS_FNUZ;
     l.subnormals = f->subnormals;
-    l.f64_only = l.p > 24 || l.emin - l.p + 1 < -149 || max > 0x1.fffffep127;
+    l.f64_only = l.p > 24 || l.emin - l.p + 1 < -149 || l.emin > 127 || max > 0x1.fffffep127;
     return l;
 }
 

@@ -233,6 +233,8 @@ START_TEST(constructors)
     ck_assert_int_eq(fpemu_format_p3109(&f, 63, 53, 1, 1), FPEMU_OK);
     ck_assert_uint_eq(f.bits, 63);
     ck_assert_int_eq(fpemu_format_p3109(&f, 64, 53, 1, 1), FPEMU_ERROR_FORMAT); /* smallest value 2^-1075 */
+    ck_assert_int_eq(fpemu_format_float(&f, 0, 8, -1022, FPEMU_SPECIALS_FINITE, 1), FPEMU_OK);
+    ck_assert_int_eq(fpemu_format_float(&f, 0, 8, -1023, FPEMU_SPECIALS_FINITE, 1), FPEMU_ERROR_FORMAT);
     ck_assert_int_eq(fpemu_format_p3109(&f, 8, 8, 0, 0), FPEMU_OK);
     ck_assert_uint_eq(f.exponent_bits, 1);
     ck_assert_int_eq(fpemu_format_fixed(&f, 8, 4, 1), FPEMU_OK);
@@ -275,6 +277,9 @@ START_TEST(carriers)
         /* m bits of significand where there are no normal numbers */
         {"float(e=0,m=24,bias=1,specials=finite)", 1},
         {"float(e=0,m=25,bias=1,specials=finite)", 0},
+        {"float(e=1,m=3,bias=-126)", 1},
+        {"float(e=1,m=3,bias=-127)", 0}, /* 1.75 * 2^127, but emin = 128 */
+        {"float(e=0,m=8,bias=-127,specials=finite)", 0},
         {"fixed(25,0)", 1},
         {"fixed(26,0)", 0},
         {"ufixed(24,0)", 1},
@@ -297,6 +302,9 @@ START_TEST(carriers)
         const fpemu_format f = parse(rows[i].spec);
         REQUIRE(fpemu_format_fits_f32(&f) == rows[i].f32, "%s", rows[i].spec);
         REQUIRE(fpemu_format_fits_f64(&f) == 1, "%s", rows[i].spec);
+        const fpemu_rounding nearest = fpemu_rounding_nearest();
+        REQUIRE(fpemu_check(&f, &nearest, 32) == (rows[i].f32 ? FPEMU_OK : FPEMU_ERROR_CARRIER), "%s", rows[i].spec);
+        REQUIRE(fpemu_check(&f, &nearest, 64) == FPEMU_OK, "%s", rows[i].spec);
     }
 }
 END_TEST
