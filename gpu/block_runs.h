@@ -294,7 +294,7 @@ FPEMU_FN uint32_t gpu_run_element(const gpu_blocks_job32 *j, const core_codebook
     const uint32_t one = (uint32_t)CARRIER_BIAS << CARRIER_MANTISSA;
     const float x = core_value32(u), by = core_value32(way == GPU_RUN_POWERS ? one - down : down);
     const float quotient = way == GPU_RUN_QUOTIENTS ? x / by : x * by;
-    const int sticky = mode != FPEMU_MODE_RNE && mode != FPEMU_MODE_SR && j->rule.block.sticky;
+    const int sticky = (counted || (mode != FPEMU_MODE_RNE && mode != FPEMU_MODE_SR)) && j->rule.block.sticky;
     uint32_t t = core_bits32(quotient), v, q = 0;
     int over = 0, past = 0;
     if (sticky && (t & ~CARRIER_SIGN) == 0)

@@ -1122,6 +1122,8 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         j->pow2.usable = j->hold_many = 0;
     } else {
         core_block_make(&j->block, f, scale, call->rounding);
+        if (!j->counted)
+            j->block.sticky &= CORE_STICKY_VALUES;
         if (call->sink)
             core_block_codes(&j->block, scale);
         if (j->block.powers)

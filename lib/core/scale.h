@@ -28,6 +28,12 @@ enum core_scale_kind {
     CORE_SCALE_S2FP8
 };
 
+/* Where an exact t below the carrier's smallest number has to be one, not zero. */
+enum {
+    CORE_STICKY_VALUES = 1,  /* P may be another */
+    CORE_STICKY_COUNTERS = 2 /* zero is an end of the element, which the slightest t is beyond: clipped */
+};
+
 /* Two numbers of the whole tensor, as packed: nvfp4 u, d; s2fp8 alpha, beta. */
 typedef struct core_tensor {
     float a, b;

@@ -19,7 +19,7 @@ typedef struct core_block {
     uint8_t same;     /* the scale format holds every number of the carrier */
     uint8_t nan;      /* a block may become NaN */
     uint8_t near;     /* the element's numbers are far from the carrier's ends: kind MULTIPLY may do */
-    uint8_t sticky;   /* what underflows in t must not become zero */
+    uint8_t sticky;   /* what underflows in an exact t must not become zero: CORE_STICKY_... */
     /* set only where they are used, since calls on few elements feel it */
     core_plan scale_plan;   /* of a float scale, where core_scale_hold rounds */
     core_coder scale_coder; /* where codes are made or read: core_block_codes */
@@ -96,8 +96,11 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     }
     /* 34 random bits below the smallest step, and what multiplications round, stay above the carrier's subnormals */
     b->near = b->emax < CARRIER_BIAS / 2 && f->min_positive >= core_value64(core_power64(40 - CARRIER_BIAS));
-    b->sticky = b->powers && ((r->mode >= FPEMU_MODE_RAZ && r->mode <= FPEMU_MODE_RTO) || r->mode == FPEMU_MODE_SE ||
-                              f->kind == FPEMU_KIND_CODEBOOK || f->kind == FPEMU_KIND_POSIT || r->compat);
+    if (b->powers && ((r->mode >= FPEMU_MODE_RAZ && r->mode <= FPEMU_MODE_RTO) || r->mode == FPEMU_MODE_SE ||
+                      f->kind == FPEMU_KIND_CODEBOOK || f->kind == FPEMU_KIND_POSIT || r->compat))
+        b->sticky = CORE_STICKY_VALUES;
+    if (b->powers && (f->lowest >= 0 || f->max <= 0))
+        b->sticky |= CORE_STICKY_COUNTERS;
 }
 
 /* Completes *b for core_scale_code and core_scale_read. */
@@ -333,7 +336,7 @@ FPEMU_FN uintw core_block_t(const core_scale *s, int sticky, uintw u)
     const realw x = core_value(u);
     uintw t = s->kind == CORE_SCALE_DIVIDE ? core_bits(x / s->down) : core_bits(x * s->down);
     t = s->kind == CORE_SCALE_ZERO ? (a < CARRIER_INF ? sign : u) : t;
-    if (sticky && (t & ~CARRIER_SIGN) == 0)
+    if (sticky && s->kind == CORE_SCALE_MULTIPLY && (t & ~CARRIER_SIGN) == 0)
         t = sign | (uintw)(a != 0);
     return a > CARRIER_INF ? u : t;
 }

@@ -49,6 +49,7 @@ static const char *const specs[] = {
     "mx(bf16,block=8,rule=even)",
     "mx(e2m1:nan=zero,block=8,scale=e2m1)",
     "mx(ufixed(5,3),block=4,rule=rceil)",
+    "mx(ue4m3,block=4)",
     "mx(e4m3fn,block=tensor,scale=ue4m3)",
     "bfp(8)",
     "bfp(m=3,block=4,exponent=5,rule=ceil)",
@@ -424,6 +425,12 @@ static void fill_block(block_case *c, const ref_tensor *t, const ref_block *b, j
             bits = carrier_bits(c->carrier, finite_of(c->carrier, INFINITY)) - below(state, 3);
         bits = step_bits(c->carrier, bits, (int)below(state, 3) - 1);
         c->x[order[k]] = bits | (c->f.is_signed || table ? below(state, 2) * sign : 0);
+    }
+    if (below(state, 4) == 0) { /* far below the others, where t may be no number of the carrier */
+        const uint64_t bits = lh_next(state) & (c->carrier == 32 ? 0x7fffffff : INT64_MAX);
+        const double v = carrier_value(c->carrier, bits), largest = carrier_value(c->carrier, c->x[order[k]]);
+        if (v < fabs(largest))
+            c->x[order[below(state, b->elements)]] = bits | below(state, 2) * sign;
     }
     if (specials && below(state, 9) == 0)
         for (kind = 0; kind <= below(state, 2); kind++)

@@ -342,7 +342,7 @@ static void fill(const test_case *c)
     int shift = 0;
     for (size_t i = 0; i < c->reach_x; i++) {
         if (i % 23 == 0)
-            shift = far ? (int)(next() % 240) - 120 : (int)(next() % 24) - 12;
+            shift = far ? (int)(next() % 269) - 148 : (int)(next() % 24) - 12;
         const uint64_t r = next();
         double x = (double)(int64_t)next() / 9223372036854775808.0;
         if (r % 7 == 0)
@@ -668,6 +668,8 @@ int main(int argc, char **argv)
         "mx(e2m1,block=16,rule=rceil)",
         "mx(e3m2,block=7,rule=even)",
         "mx(e2m1,block=32,scale=e4m3fn)",
+        "mx(ue4m3,block=32)",
+        "mx(ufixed(6,3),block=8)",
         "mx(int8,block=row)",
         "mx(e4m3fn,block=channel)",
         "mx(e5m2,block=tensor)",
