@@ -47,7 +47,8 @@ typedef struct fpemu_accumulator {
                                outer, a multiple of block; 0 = never */
     uint32_t block;         /* fused: products of a step, 1..64 */
     uint32_t fraction_bits; /* fused: bits kept below the largest exponent, 0..40 */
-    int32_t least_exponent; /* fused: the exponent to align to is at least this; FPEMU_NO_FLOOR = no such floor */
+    int32_t least_exponent; /* fused: the exponent to align to is at least this, -700..700; FPEMU_NO_FLOOR = no such
+                               floor */
     uint32_t width;         /* integer: bits with the sign, 2..64 */
     uint8_t wrap;           /* integer: 0 saturates, 1 wraps */
     uint8_t reserved0[7];

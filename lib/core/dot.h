@@ -7,6 +7,10 @@
 #include "exact.h"
 #include "random.h"
 
+/* Of fused models the largest least exponent, and the smallest, negative: the smallest product of operands that are
+ * numbers of binary32, 2^-298, in its units is a number of binary64, so that what is lost of it is seen. */
+enum { CORE_DOT_LEAST_EXPONENT = 700 };
+
 /* The stream of rounding number t. */
 FPEMU_FN uint64_t core_dot_stream(uint64_t stream, uint64_t t)
 {

@@ -307,6 +307,7 @@ FPEMU_FN uint64_t core_exact_grid(const core_plan64 *p, int mode, const core_exa
     fraction = fraction >> 2 | (uint64_t)((fraction & 3) != 0 || below != 0);
     const uint64_t odd = ((uint64_t)field * p->p1 + p->odd) & 1;
     k += core_up64(mode, p->n, 1, (k & 1) << 62 | fraction, 62, odd, x->negative ? CORE_SIGN64 : 0, r);
+    k += k >> 53 & k & 1; /* no number of binary64; an end of 54 bits, 2^53, is passed by 1 */
     const uint64_t g = core_compose64(k, quantum);
     return g < p->out_min ? 0 : g;
 }

@@ -202,7 +202,7 @@ static int take_options(reader *r, fpemu_accumulator *s, int generic)
         int64_t v;
         if (generic && !(seen & 1) && take_key(r, "least", 1)) {
             seen |= 1;
-            if (!take_number(r, -1000, 1000, "an exponent", &v))
+            if (!take_number(r, -CORE_DOT_LEAST_EXPONENT, CORE_DOT_LEAST_EXPONENT, "an exponent", &v))
                 return 0;
             s->least_exponent = (int32_t)v;
         } else if (!(seen & 2) && take_key(r, "promote", 1)) {

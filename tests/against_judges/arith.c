@@ -695,9 +695,23 @@ static void check_wide(const subject *s, unsigned carrier, size_t n)
 static void check_specials(const subject *s)
 {
     const double signalling = lh_double(UINT64_C(0x7ff4000000000000));
-    const double v32[] = {
-        0.0,       -0.0,           INFINITY,        -INFINITY, NAN,           -NAN,          1, -1, 0x1p-149,
-        -0x1p-149, 0x1.fffffep127, -0x1.fffffep127, 3,         s->parsed.max, -s->parsed.max};
+    const double v32[] = {0.0,
+                          -0.0,
+                          INFINITY,
+                          -INFINITY,
+                          NAN,
+                          -NAN,
+                          1,
+                          -1,
+                          0x1p-149,
+                          -0x1p-149,
+                          0x1.fffffep127,
+                          -0x1.fffffep127,
+                          3,
+                          s->parsed.max,
+                          -s->parsed.max,
+                          s->parsed.lowest,
+                          -0.75};
     const double v64[] = {0.0,
                           -0.0,
                           INFINITY,
@@ -712,7 +726,9 @@ static void check_specials(const subject *s)
                           -0x1.fffffffffffffp1023,
                           3,
                           s->parsed.max,
-                          -s->parsed.max};
+                          -s->parsed.max,
+                          s->parsed.lowest,
+                          -0.75};
     const size_t n = sizeof v32 / sizeof *v32;
     fpemu_rounding r;
     for (unsigned carrier = 32; carrier <= 64; carrier += 32)
@@ -974,7 +990,7 @@ static void check_all_wide(void)
     static const struct {
         const char *spec;
         uint8_t bits, fraction, carriers;
-    } fixed[] = {{"fixed(24,12)", 24, 12, 3}, {"fixed(48,20)", 48, 20, 2}, {"fixed(53,52)", 53, 52, 2}};
+    } fixed[] = {{"fixed(24,12)", 24, 12, 3}, {"fixed(48,20)", 48, 20, 2}, {"fixed(53,52)", 53, 52, 2}, {"fixed(54,0)", 54, 0, 2}};
     static const char *const named[] = {"binary16",    "bfloat16",    "tf32",      "binary32",
                                         "binary64",    "dlfloat16",   "fp(6,9,0)", "posit(16,1)",
                                         "posit(16,2)", "posit(32,2)", "int16"};
@@ -1002,6 +1018,7 @@ static void check_all_wide(void)
         for (unsigned c = 0; c < 2; c++)
             if (fixed[i].carriers >> c & 1)
                 check_wide(&s, c ? 64 : 32, 500);
+        check_specials(&s);
     }
     {
         /* the format's normal numbers are the carrier's subnormals; subnormals lost in each way */

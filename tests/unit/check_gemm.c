@@ -762,6 +762,12 @@ START_TEST(specs_refused)
     refuses(&s, FPEMU_ERROR_UNSUPPORTED);
     s = spec_of("fused(4,23,e4m3fn); ab=fp16");
     refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    s = spec_of("fused(4,23,fp32,least=-700); ab=fp16");
+    s.sum.least_exponent = -701;
+    refuses(&s, FPEMU_ERROR_ARGUMENT);
+    s.sum.least_exponent = 701;
+    refuses(&s, FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_gemm_parse("fused(4,23,fp32,least=701); ab=fp16", &s, NULL), FPEMU_ERROR_SPEC);
     s = spec_of("int(32,wrap); a=fixed(8,4); b=fp16");
     refuses(&s, FPEMU_ERROR_UNSUPPORTED);
     s = spec_of("int(32,wrap); ab=int(8,scale=0.1)");
@@ -781,6 +787,20 @@ START_TEST(specs_refused)
     ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_H100, FPEMU_NAME_BFLOAT16, FPEMU_NAME_BINARY16), FPEMU_ERROR_UNSUPPORTED);
     ck_assert_int_eq(fpemu_gemm_tensor_core(&s, (fpemu_gpu)9, FPEMU_NAME_BINARY16, FPEMU_NAME_BINARY32), FPEMU_ERROR_UNSUPPORTED);
     ck_assert_int_eq(fpemu_gemm_tensor_core(NULL, FPEMU_GPU_A100, FPEMU_NAME_TF32, FPEMU_NAME_BINARY32), FPEMU_ERROR_NULL);
+}
+END_TEST
+
+/* Aligned far below all of its bits, a product is lost, and that is seen. */
+START_TEST(lost_products_are_counted)
+{
+    const float x = 0x1p-133f; /* bfloat16's smallest */
+    const fpemu_gemm_spec s = spec_of("fused(4,0,fp32/rtz,least=700); ab=bf16");
+    fpemu_stats stats = {0};
+    float y = 1;
+    ck_assert_int_eq(fpemu_dot_f32(&s, 1, &x, 1, &x, 1, &y, &stats), FPEMU_OK);
+    ck_assert(y == 0);
+    ck_assert_uint_eq(stats.inexact, 1);
+    ck_assert_uint_eq(stats.swamped, 1);
 }
 END_TEST
 
@@ -1019,6 +1039,7 @@ int main(void)
     tcase_add_test(tests, text);
     tcase_add_test(tests, blocks_are_no_targets);
     tcase_add_test(tests, specs_refused);
+    tcase_add_test(tests, lost_products_are_counted);
     tcase_add_test(tests, shapes_refused);
     tcase_add_test(tests, nan_is_an_error_where_asked);
     tcase_add_test(tests, vectors_refused);
