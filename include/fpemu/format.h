@@ -235,7 +235,8 @@ fpemu_status fpemu_format_lee(fpemu_format *format, uint32_t exponent_bits, uint
 fpemu_status fpemu_format_p3109(fpemu_format *format, uint32_t k, uint32_t p, int is_signed, int has_infinity);
 /* Fixed point: word_length bits in all, sign included; steps of 2^-fraction_bits. */
 fpemu_status fpemu_format_fixed(fpemu_format *format, uint32_t word_length, int32_t fraction_bits, int is_signed);
-/* An affine integer of 1..32 bits; scale finite and above 0 (where it is used it is rounded to the carrier). */
+/* An affine integer of 1..32 bits; scale above 0, and no value beyond binary64 (where the scale is used it is rounded to
+ * the carrier). */
 fpemu_status fpemu_format_int(fpemu_format *format, uint32_t bits, int is_signed, double scale, int64_t zero_point);
 /* posit<n,es>: n 2..32, es 0..4. */
 fpemu_status fpemu_format_posit(fpemu_format *format, uint32_t n, uint32_t es);
@@ -276,7 +277,8 @@ double fpemu_format_max(const fpemu_format *format);
 double fpemu_format_lowest(const fpemu_format *format);
 double fpemu_format_min_normal(const fpemu_format *format);
 double fpemu_format_min_positive(const fpemu_format *format);
-/* Distance from 1 to the next value: floats 2^-m, posits likewise; 0 for other kinds. */
+/* Floats: 2^-m, which is the distance from 1 to the next value where 1 and that are normal numbers; posits: that
+ * distance; 0 for other kinds. */
 double fpemu_format_epsilon(const fpemu_format *format);
 /* How many finite values there are, +-0 counted once; 2^64-1 if more. */
 uint64_t fpemu_format_value_count(const fpemu_format *format);

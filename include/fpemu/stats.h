@@ -78,7 +78,7 @@ typedef struct fpemu_stats {
 FPEMU_STATIC_ASSERT(sizeof(fpemu_stats) == 1048, "fpemu_stats has no unnamed padding");
 
 /* Adds what `from` found to `to`. Both must ask for the same, histograms of the same shape in arrays of their own;
- * FPEMU_ERROR_STATS otherwise. */
+ * FPEMU_ERROR_STATS otherwise, also where an array of `to` has bytes in common with one of `from`. */
 fpemu_status fpemu_stats_merge(fpemu_stats *to, const fpemu_stats *from);
 
 /* The sums, each rounded once (RNE) to binary64; infinity if a term was infinite; 0 for NULL. */

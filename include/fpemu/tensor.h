@@ -13,7 +13,9 @@ extern "C" {
 
 /* -------------------------------------------------------------------------------------------- range, shape */
 
-/* What is known of a whole tensor: what a scale of all of it needs. All zero = nothing seen yet. */
+/* What is known of a whole tensor: what a scale of all of it needs. All zero = nothing seen yet. One that a caller made
+ * is refused (FPEMU_ERROR_ARGUMENT) where it cannot be one by a look at each number: amax, max and -min are finite and at
+ * least 0, log2_max is within -1100..1100, what is reserved is 0. That they belong together is the caller's business. */
 typedef struct fpemu_range {
     uint64_t count;     /* elements */
     uint64_t nonzero;   /* finite elements other than zero */

@@ -125,13 +125,19 @@ static void count_block(fpemu_stats *s, const fpemu_stats *caller, int kind, int
         count_scale(&caller->request, exponent);
 }
 
+/* Adds to the sum of logarithms, modulo 2^128: a caller's may be anything. */
+static void add_to_sum(fpemu_range *r, uint64_t low, int64_t high)
+{
+    r->log2_low += low;
+    r->log2_high = (int64_t)((uint64_t)r->log2_high + (uint64_t)high + (r->log2_low < low));
+}
+
 /* Adds a sum of logarithms in steps of 2^-32. */
 static void add_logarithms(fpemu_range *r, int64_t sum, int64_t largest)
 {
     const double most = (double)largest / 4294967296.0;
     r->log2_max = r->nonzero == 0 || most > r->log2_max ? most : r->log2_max;
-    r->log2_low += (uint64_t)sum;
-    r->log2_high += (sum < 0 ? -1 : 0) + (int64_t)(r->log2_low < (uint64_t)sum);
+    add_to_sum(r, (uint64_t)sum, sum < 0 ? -1 : 0);
 }
 
 /* Joins what two pieces of a tensor measured. */
@@ -139,8 +145,7 @@ static void join_range(fpemu_range *to, const fpemu_range *from)
 {
     if (from->nonzero) {
         to->log2_max = to->nonzero == 0 || from->log2_max > to->log2_max ? from->log2_max : to->log2_max;
-        to->log2_low += from->log2_low;
-        to->log2_high += from->log2_high + (int64_t)(to->log2_low < from->log2_low);
+        add_to_sum(to, from->log2_low, from->log2_high);
     }
     to->count += from->count;
     to->nonzero += from->nonzero;

@@ -278,6 +278,14 @@ fpemu_status fpemu_stats_check(const fpemu_stats *s)
     return FPEMU_OK;
 }
 
+/* Whether two histograms of a length, each within memory, have a count in common. */
+static int is_shared(const uint64_t *a, const uint64_t *b, uint32_t length)
+{
+    core_reach x, y;
+    return core_reach_array(&x, a, length, sizeof *a) && core_reach_array(&y, b, length, sizeof *b) &&
+           core_reaches_meet(&x, &y);
+}
+
 fpemu_status fpemu_stats_merge(fpemu_stats *to, const fpemu_stats *from)
 {
     if (!to || !from)
@@ -289,6 +297,10 @@ fpemu_status fpemu_stats_merge(fpemu_stats *to, const fpemu_stats *from)
         (p->histogram_first != q->histogram_first || p->histogram_length != q->histogram_length))
         return FPEMU_ERROR_STATS;
     if ((p->want & FPEMU_STATS_SCALES) && (p->scale_first != q->scale_first || p->scale_length != q->scale_length))
+        return FPEMU_ERROR_STATS;
+    if ((p->want & FPEMU_STATS_HISTOGRAM) && is_shared(p->histogram, q->histogram, p->histogram_length))
+        return FPEMU_ERROR_STATS;
+    if ((p->want & FPEMU_STATS_SCALES) && is_shared(p->scale_histogram, q->scale_histogram, p->scale_length))
         return FPEMU_ERROR_STATS;
     fp_environment environment;
     fpemu_environment_enter(&environment);

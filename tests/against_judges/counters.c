@@ -456,6 +456,20 @@ static void reading(void)
     lh_check(fpemu_stats_merge(&to, &from) == FPEMU_ERROR_STATS && to.count == 0, "first exponents differ");
     none.count = 5;
     lh_check(fpemu_stats_merge(&to, &none) == FPEMU_ERROR_STATS && to.count == 0, "one without histogram");
+    from = to;
+    from.count = 5;
+    lh_check(fpemu_stats_merge(&to, &from) == FPEMU_ERROR_STATS && to.count == 0, "one histogram for two");
+    lh_check(fpemu_stats_merge(&to, &to) == FPEMU_ERROR_STATS && to.count == 0, "into itself");
+    uint64_t both[BINS + 1];
+    to = empty(FPEMU_STATS_HISTOGRAM, both);
+    from = empty(FPEMU_STATS_HISTOGRAM, both + 1);
+    from.count = 5;
+    lh_check(fpemu_stats_merge(&to, &from) == FPEMU_ERROR_STATS && to.count == 0, "histograms that overlap");
+    fpemu_stats scales = empty(0, NULL);
+    scales.request.want = FPEMU_STATS_SCALES;
+    scales.request.scale_histogram = both;
+    scales.request.scale_length = BINS;
+    lh_check(fpemu_stats_merge(&scales, &scales) == FPEMU_ERROR_STATS, "one histogram of scales for two");
     lh_check(fpemu_stats_merge(NULL, &none) == FPEMU_ERROR_NULL, "merge into NULL");
     lh_check(fpemu_stats_merge(&to, NULL) == FPEMU_ERROR_NULL, "merge from NULL");
 }
