@@ -76,8 +76,8 @@ def matmul(a: Any, b: Any, spec: str | Gemm, *, alpha: float = 1.0, beta: float 
         operand of one dimension is a row, or a column, whose axis the result lacks. Any strides.
     spec: a text or a `Gemm`. alpha, beta: numbers of the dtype; c: an array (..., m, n); beta is 1 if there is a c.
     scales_a, scales_b: a scale for every chunk of k of each row of a, (..., m, ceil(k / chunk)), and of each column of
-        b, (..., n, ceil(k / chunk)), as MX and NVFP4 hardware has it; for models with chunks. float32 (float64 for
-        float64 operands).
+        b, (..., n, ceil(k / chunk)), as MX and NVFP4 hardware has it; for models with chunks. Dimensions in front are
+        broadcast to the batch. float32 (float64 for float64 operands).
     dtype: of the result: that of the operands, or "float32" for 16-bit ones. Results in a 16-bit dtype are rounded once
         to it, or to the model's `out`, which it must hold.
     seed, stream: of the stochastic roundings in a text.

@@ -128,7 +128,18 @@ static void *copy_dense(const view *v)
     return memory;
 }
 
-static int take_matrices(const view *v, const batch *all, matrices *m)
+/* Whether all products share the one matrix. That is told by the sizes: a view that repeats a matrix for each product
+ * is to give what its copy does, and the library has other random bits for a matrix that is shared. */
+static int is_shared(const view *v)
+{
+    for (int d = 0; d < v->dimensions - 2; d++)
+        if (v->size[d] != 1)
+            return 0;
+    return 1;
+}
+
+/* `apart`: each product has a matrix of its own, though they lie in one place. */
+static int take_matrices(const view *v, const batch *all, int apart, matrices *m)
 {
     view to;
     stretch_batch(v, all, &to);
@@ -138,7 +149,8 @@ static int take_matrices(const view *v, const batch *all, matrices *m)
     m->memory = NULL;
     m->transposed = 0;
     m->step = (uint64_t)step;
-    int plain = v->item != 2 && step >= 0 && to.count;
+    const int shared = step == 0 && !(apart && all->count > 1);
+    int plain = v->item != 2 && step >= 0 && to.count && (step || shared);
     if (plain && (right == 1 || columns == 1) && (rows == 1 || down >= columns))
         m->leading = rows == 1 ? (uint64_t)columns : (uint64_t)down;
     else if (plain && (down == 1 || rows == 1) && (columns == 1 || right >= rows)) {
@@ -151,7 +163,7 @@ static int take_matrices(const view *v, const batch *all, matrices *m)
         m->data = to.data;
         return 0;
     }
-    if (step == 0) { /* one for all: copied once */
+    if (shared) { /* one for all: copied once */
         view one = *v;
         batch none = {.dimensions = 0, .count = 1};
         stretch_batch(v, &none, &one);
@@ -167,43 +179,71 @@ static int take_matrices(const view *v, const batch *all, matrices *m)
     return m->memory ? 0 : -1;
 }
 
-/* Scales of operand rows: rows x blocks numbers, for each product or for all. NULL and *memory NULL for None. */
-static int take_scales(PyObject *argument, const char *name, carrier type, int64_t rows, int64_t blocks, int shared,
-                       const batch *all, void **memory)
+/* Scales of operand rows: rows x blocks numbers, for all products or, if `batched`, for each. */
+typedef struct operand_scales {
+    view seen;
+    int given, batched;
+    void *memory;
+} operand_scales;
+
+/* None: none are given. Dimensions before the last two are broadcast to the batch, as those of operands are. As
+ * view_of. */
+static int see_scales(PyObject *argument, const char *name, carrier type, int64_t rows, int64_t blocks,
+                      const batch *all, operand_scales *s)
 {
-    view v, to;
-    *memory = NULL;
-    if (argument == Py_None)
-        return 0;
-    const int found = view_of(argument, name, &v);
-    if (found <= 0 || v.type != type || v.device >= 0) {
-        if (!found || !PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "%s is an array of %s", name, carrier_name(type));
+    view *const v = &s->seen;
+    s->given = argument != Py_None;
+    s->batched = 0;
+    s->memory = NULL;
+    if (!s->given)
+        return 1;
+    const int found = view_of(argument, name, v);
+    if (found <= 0)
+        return found;
+    if (v->type != type || v->device >= 0) {
+        PyErr_Format(PyExc_TypeError, "%s is an array of %s", name, carrier_name(type));
         return -1;
     }
-    if (v.dimensions < 2 || v.size[v.dimensions - 2] != rows || v.size[v.dimensions - 1] != blocks) {
+    if (v->dimensions < 2 || v->size[v->dimensions - 2] != rows || v->size[v->dimensions - 1] != blocks) {
         PyErr_Format(PyExc_ValueError, "%s has the shape (..., %lld, %lld): a row for each row of the operand, a scale for "
                                        "each chunk", name, (long long)rows, (long long)blocks);
         return -1;
     }
-    batch one = {.dimensions = 0, .count = 1};
-    if (shared)
-        for (int d = 0; d < v.dimensions - 2; d++)
-            if (v.size[d] != 1) {
-                PyErr_Format(PyExc_ValueError, "%s has a batch, and its operand none", name);
-                return -1;
-            }
-    stretch_batch(&v, shared ? &one : all, &to);
-    if (!(*memory = copy_dense(&to))) {
-        PyErr_NoMemory();
-        return -1;
+    for (int d = 0; d < v->dimensions - 2; d++) {
+        const int of_batch = d - (v->dimensions - 2 - all->dimensions);
+        const int64_t products = of_batch < 0 ? 1 : all->size[of_batch];
+        if (v->size[d] != 1 && v->size[d] != products) {
+            PyErr_Format(PyExc_ValueError, "%s has a batch of %lld, and the product there one of %lld", name,
+                         (long long)v->size[d], (long long)products);
+            return -1;
+        }
+        s->batched |= v->size[d] != 1;
     }
-    return 0;
+    return 1;
+}
+
+/* Copies them as the library takes them; `shared`: the operand is one for all products. */
+static int copy_scales(operand_scales *s, int shared, const batch *all)
+{
+    const batch one = {.dimensions = 0, .count = 1};
+    view to;
+    if (!s->given)
+        return 0;
+    stretch_batch(&s->seen, shared ? &one : all, &to);
+    s->memory = copy_dense(&to);
+    return s->memory ? 0 : -1;
 }
 
 static int target_given(const fpemu_target *t)
 {
     return t->format.kind != FPEMU_KIND_INVALID;
+}
+
+/* Whether each product needs a matrix of its own: for scales of its own, or for random bits of its own. */
+static int is_apart(const view *v, const fpemu_target *t, const operand_scales *s)
+{
+    const int random = target_given(t) && (t->rounding.mode == FPEMU_MODE_SR || t->rounding.mode == FPEMU_MODE_SE);
+    return s->batched || (random && !is_shared(v));
 }
 
 /* matmul(a, b, spec bytes, alpha, beta, c, scales_a, scales_b, out, type, stats): a and b of two dimensions and more;
@@ -279,8 +319,16 @@ NATIVE(matmul)
         }
     }
     batch all;
+    operand_scales scales_a, scales_b;
+    const uint32_t chunk = spec.sum.chunk;
+    const int64_t blocks = chunk ? (k + chunk - 1) / chunk : 0;
     if (common_batch(&a, &b, &all))
         return NULL;
+    found = see_scales(args[6], "scales_a", inside, m, blocks, &all, &scales_a);
+    if (found > 0)
+        found = see_scales(args[7], "scales_b", inside, n, blocks, &all, &scales_b);
+    if (found <= 0)
+        return found ? NULL : call_adopter("matmul", args, nargs, names);
     int64_t size[MOST_DIMENSIONS];
     if (all.dimensions + 2 > MOST_DIMENSIONS) {
         PyErr_SetString(PyExc_ValueError, "more than 64 dimensions");
@@ -294,11 +342,9 @@ NATIVE(matmul)
     if (!made)
         return NULL;
     matrices ma = {.memory = NULL}, mb = {.memory = NULL};
-    void *scales_a = NULL, *scales_b = NULL, *result = NULL;
+    void *result = NULL;
     counting counter = {.apart = 0, .object = NULL};
     int counted = 0;
-    const uint32_t chunk = spec.sum.chunk;
-    const int64_t blocks = chunk ? (k + chunk - 1) / chunk : 0;
     if (args[8] != Py_None) {
         uintptr_t first, end, other, other_end;
         view_reach(&y, &first, &end);
@@ -310,13 +356,12 @@ NATIVE(matmul)
             }
         }
     }
-    if (take_matrices(&a, &all, &ma) || take_matrices(&b, &all, &mb)) {
+    if (take_matrices(&a, &all, is_apart(&a, &spec.a, &scales_a), &ma) ||
+        take_matrices(&b, &all, is_apart(&b, &spec.b, &scales_b), &mb) || copy_scales(&scales_a, ma.step == 0, &all) ||
+        copy_scales(&scales_b, mb.step == 0, &all)) {
         PyErr_NoMemory();
         goto fail;
     }
-    if (take_scales(args[6], "scales_a", inside, m, blocks, ma.step == 0, &all, &scales_a) ||
-        take_scales(args[7], "scales_b", inside, n, blocks, mb.step == 0, &all, &scales_b))
-        goto fail;
     const size_t wide = inside == CARRIER_F64 ? 8 : 4;
     const int direct = y.contiguous && !narrow && args[5] == Py_None;
     void *to = y.data;
@@ -366,17 +411,16 @@ NATIVE(matmul)
         goto fail;
     counted = 1;
     fpemu_status status = FPEMU_OK;
-    Py_BEGIN_ALLOW_THREADS
-    if (y.count && inside == CARRIER_F64)
-        status = scales_a || scales_b
-                     ? fpemu_gemm_scaled_f64(&spec, &shape, alpha, ma.data, scales_a, mb.data, scales_b, beta, to,
-                                             counter.stats)
-                     : fpemu_gemm_f64(&spec, &shape, alpha, ma.data, mb.data, beta, to, counter.stats);
-    else if (y.count)
-        status = scales_a || scales_b
-                     ? fpemu_gemm_scaled_f32(&spec, &shape, (float)alpha, ma.data, scales_a, mb.data, scales_b,
-                                             (float)beta, to, counter.stats)
-                     : fpemu_gemm_f32(&spec, &shape, (float)alpha, ma.data, mb.data, (float)beta, to, counter.stats);
+    Py_BEGIN_ALLOW_THREADS if (y.count && inside == CARRIER_F64) status =
+        scales_a.given || scales_b.given
+            ? fpemu_gemm_scaled_f64(&spec, &shape, alpha, ma.data, scales_a.memory, mb.data, scales_b.memory, beta, to,
+                                    counter.stats)
+            : fpemu_gemm_f64(&spec, &shape, alpha, ma.data, mb.data, beta, to, counter.stats);
+    else if (y.count) status =
+        scales_a.given || scales_b.given
+            ? fpemu_gemm_scaled_f32(&spec, &shape, (float)alpha, ma.data, scales_a.memory, mb.data, scales_b.memory,
+                                    (float)beta, to, counter.stats)
+            : fpemu_gemm_f32(&spec, &shape, (float)alpha, ma.data, mb.data, (float)beta, to, counter.stats);
     if (!direct && (!status || status == FPEMU_ERROR_NAN)) {
         if (narrow) { /* each is a number of the type: nothing is rounded here */
             const fpemu_rounding nearest = fpemu_rounding_nearest();
@@ -394,8 +438,8 @@ NATIVE(matmul)
     Py_END_ALLOW_THREADS
     free(ma.memory);
     free(mb.memory);
-    free(scales_a);
-    free(scales_b);
+    free(scales_a.memory);
+    free(scales_b.memory);
     free(result);
     return finish_call(made, args[8], &y, &counter, status, "matmul", NULL, a.type);
 fail:
@@ -403,8 +447,8 @@ fail:
         counting_end(&counter);
     free(ma.memory);
     free(mb.memory);
-    free(scales_a);
-    free(scales_b);
+    free(scales_a.memory);
+    free(scales_b.memory);
     free(result);
     Py_DECREF(made);
     return NULL;

@@ -207,6 +207,49 @@ def test_scaled_operands_are_those_of_mx(rng):
         fpemu.matmul(element, column, "seq(fp32)", scales_a=np.ones((4, 0), np.float32))
 
 
+@pytest.mark.parametrize("scales", [(2, 3), (3,), (1, 3), (2, 1), (1, 1), (), (1, 2, 3), (1, 1, 1)])
+@pytest.mark.parametrize("batch", [(2, 3), (1, 3), (2, 1), ()])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_scales_of_batches(rng, scales, batch, repeated):
+    """Small integers, of which every sum is exact: against NumPy's. `repeated`: operands that lie in one place."""
+    def numbers(*shape):
+        return rng.integers(-3, 4, shape).astype(np.float32)
+    a, b = numbers(*batch, 4, 10), numbers(2, 3, 10, 5)
+    if repeated:
+        a, b = np.broadcast_to(a[(0,) * len(batch)], a.shape), np.broadcast_to(b[0, 0], b.shape)
+    sa, sb = np.exp2(numbers(*scales, 4, 3)), np.exp2(numbers(*scales, 5, 3))
+    wide_a, wide_b = (np.repeat(s, 4, axis=-1)[..., :10] for s in (sa, sb))
+    exact = (a * wide_a) @ (b * wide_b.swapaxes(-1, -2))
+    got = fpemu.matmul(a, b, "chunk(4,fp32)", scales_a=sa, scales_b=sb)
+    assert np.array_equal(got, exact.reshape(got.shape)) and got.shape == (2, 3, 4, 5)
+    assert_same(fpemu.matmul(a, b, "chunk(4,fp32)", scales_a=sa), ((a * wide_a) @ b).reshape(got.shape))
+
+
+@pytest.mark.parametrize("shape", [(5, 2, 2), (3, 2, 2, 2), (2, 1, 2, 2), (0, 2, 2), (2, 3, 2), (2,)])
+@pytest.mark.parametrize("repeated", [False, True])
+def test_scales_of_other_batches_are_refused(rng, shape, repeated):
+    a, b = rng.integers(-3, 4, (2, 2, 8)).astype(np.float32), np.ones((2, 8, 2), np.float32)
+    if repeated:
+        a = np.broadcast_to(a[0], a.shape)
+    for name in "scales_a", "scales_b":
+        with pytest.raises(ValueError, match=name):
+            fpemu.matmul(a, b, "chunk(4,fp32)", **{name: np.ones(shape, np.float32)})
+    with pytest.raises(ValueError, match="scales_a"):
+        fpemu.matmul(a[0], b[0], "chunk(4,fp32)", scales_a=np.ones((2, 2, 2), np.float32))
+
+
+def test_a_repeated_operand_gives_what_its_copy_gives(rng):
+    a, b = rng.standard_normal((4, 8)).astype(np.float32), rng.standard_normal((3, 8, 5)).astype(np.float32)
+    repeated = np.broadcast_to(a, (3, 4, 8))
+    model = fpemu.gemm("fp32; ab=e4m3fn/sr", seed=3)
+    got = fpemu.matmul(repeated, b, model)
+    assert_same(got, fpemu.matmul(repeated.copy(), b, model))
+    assert_same(got[0], fpemu.matmul(a, b[0], model))
+    shared = fpemu.matmul(a, b, model)  # one array for all products, rounded once
+    assert_same(shared[0], got[0])
+    assert not np.array_equal(shared[1], got[1])
+
+
 def test_16_bit_operands(rng, ml_dtypes):
     a, b = (rng.standard_normal(s).astype(ml_dtypes.bfloat16) for s in ((4, 32), (32, 4)))
     wide = fpemu.matmul(a, b, "tc(h100,bf16)", dtype="float32")
