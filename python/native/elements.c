@@ -62,7 +62,27 @@ static fpemu_status run_compare(const element_call *c, const fpemu_rounding *r, 
     return FOR_CARRIER(c->type, compare, (fpemu_relation)c->what, n, operands, steps, out);
 }
 
-/* In pieces, each through memory of its own. */
+/* Functions refuse an array for what its numbers are, so that it goes to the library whole: what is not contiguous by a
+ * copy. */
+static fpemu_status run_whole(const element_call *c, fpemu_stats *stats)
+{
+    const view *const x = &c->x[0], *const y = &c->y;
+    char *const memory = malloc(y->count * y->item);
+    if (!memory)
+        return FPEMU_ERROR_BUFFER;
+    const void *const in = x->contiguous ? x->data : memory;
+    void *const out = y->contiguous ? y->data : memory;
+    const size_t step = 1;
+    if (in == memory)
+        gather(x, 0, x->count, memory);
+    const fpemu_status status = c->run(c, &c->rounding, y->count, &in, &step, out, stats);
+    if (out == memory && (!status || status == FPEMU_ERROR_NAN))
+        scatter(y, 0, y->count, memory);
+    free(memory);
+    return status;
+}
+
+/* In pieces, each through memory of its own: calls that refuse no array for its numbers. */
 static fpemu_status run_pieces(const element_call *c, fpemu_stats *stats)
 {
     char *const memory = malloc(PIECE * 8 * (MOST_OPERANDS + 1));
@@ -114,7 +134,9 @@ static fpemu_status run_all(const element_call *c, fpemu_stats *stats)
     }
     if (c->y.count == 0)
         return FPEMU_OK;
-    return direct ? c->run(c, &c->rounding, c->y.count, in, steps, c->y.data, stats) : run_pieces(c, stats);
+    if (direct)
+        return c->run(c, &c->rounding, c->y.count, in, steps, c->y.data, stats);
+    return c->run == run_apply ? run_whole(c, stats) : run_pieces(c, stats);
 }
 
 /* Stretches x to sizes: dimensions of 1 and missing ones repeat. */

@@ -155,7 +155,8 @@ NATIVE(unpack)
     Py_BEGIN_ALLOW_THREADS
     status = FOR_CARRIER(type, unpack, &format->value, &t.shape, x.data, to);
     if (to != y.data) {
-        scatter(&y, 0, y.count, to);
+        if (!status || status == FPEMU_ERROR_NAN)
+            scatter(&y, 0, y.count, to);
         free(to);
     }
     Py_END_ALLOW_THREADS

@@ -128,6 +128,36 @@ def test_functions_refuse_wide_operands():
     assert len(fpemu.functions()) == 27
 
 
+@pytest.mark.parametrize("size,offset", [(10000, 0), (1000, 4000)])
+@pytest.mark.parametrize("x_step,out_step", [(1, 1), (2, 1), (1, 2), (2, 2)])
+def test_a_refused_array_of_a_function_is_left_alone(size, offset, x_step, out_step):
+    """The number that is refused lies behind the first 4096 elements, and behind a multiple of that in the stream."""
+    x = np.full(2 * size, 0.5, np.float32)[:x_step * size:x_step]
+    x[9 * size // 10] = 0.1
+    kept, stats = x.copy(), fpemu.Stats(sums=True)
+    for out in (x, np.full(2 * size, 7, np.float32)[:out_step * size:out_step]):
+        before = out.copy()
+        with pytest.raises(fpemu.Error, match="16 significant bits"):
+            fpemu.apply("exp", x, "bf16", offset=offset, out=out, stats=stats)
+        assert_same(out, before)
+        assert_same(x, kept)
+        assert stats == stats.empty()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_functions_of_any_strides(rng, dtype):
+    x = rng.integers(-2000, 2000, (90, 60)).astype(dtype) / 256
+    rounding, spec = fpemu.rounding("sr", seed=2, offset=77), "e5m2" if dtype == np.float16 else "bf16"
+    s, t = fpemu.Stats(sums=True), fpemu.Stats(sums=True)
+    expected = fpemu.apply("tanh", np.ascontiguousarray(x.T), spec, rounding, stats=s)
+    out = np.zeros((120, 90), dtype)[::2]
+    for y in (out, np.zeros((60, 90), dtype), x.T):
+        t.clear()
+        assert fpemu.apply("tanh", x.T, spec, rounding, out=y, stats=t) is y
+        assert_same(np.ascontiguousarray(y), expected)
+        assert s == t
+
+
 # ------------------------------------------------------------------------------------------------- matrices
 
 

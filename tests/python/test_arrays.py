@@ -117,6 +117,13 @@ def test_other_types_are_refused_with_a_reason(bad, word):
         assert caught.type is TypeError and word in str(caught.value), caught.value
 
 
+def test_a_refused_unpack_writes_nothing():
+    room = np.full((8, 8), 7, np.float32)
+    with pytest.raises(fpemu.Error, match="cannot hold"):
+        fpemu.pack(np.ones((4, 4)), "posit(32,2)").unpack("float32", out=room[::2, ::2])
+    assert (room == 7).all()
+
+
 def test_tensors_that_are_not_dense_numbers(torch):
     for bad in (torch.eye(3).to_sparse(), torch.zeros(3, dtype=torch.int64), torch.zeros(3, dtype=torch.complex64)):
         with pytest.raises(TypeError):
