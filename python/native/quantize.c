@@ -105,7 +105,8 @@ static fpemu_status call_tensor(const fpemu_format *f, const fpemu_rounding *r, 
     return FOR_CARRIER(type, quantize_tensor, f, r, shape, x, y, stats);
 }
 
-/* A scalar format, dimensions that four strides cannot tell: the first is taken apart. */
+/* A scalar format, dimensions that four strides cannot tell: the first is taken apart. Without sums, whose order does
+ * not survive cuts at other places than multiples of 4096. */
 static fpemu_status slice_by_slice(const fpemu_format *f, const fpemu_rounding *r, const view *x, const view *y,
                                    fpemu_stats *stats)
 {
@@ -146,7 +147,8 @@ static void make_contiguous(view *v, char *data)
     v->contiguous = 1;
 }
 
-/* Through contiguous memory: formats with blocks whose dimensions four strides cannot tell. */
+/* Through contiguous memory: dimensions that four strides cannot tell, of formats with blocks or where sums are wanted.
+ */
 static fpemu_status through_memory(const fpemu_format *f, const fpemu_rounding *r, const view *x, const view *y, int axis,
                                    const fpemu_range *whole, fpemu_stats *stats)
 {
@@ -175,7 +177,9 @@ fpemu_status quantize_views(const fpemu_format *f, const fpemu_rounding *r, cons
         shape.whole = whole;
         return call_tensor(f, r, x->type, &shape, x->data, y->data, stats);
     }
-    return f->scaling ? through_memory(f, r, x, y, axis, whole, stats) : slice_by_slice(f, r, x, y, stats);
+    return f->scaling || (stats && stats->request.want & FPEMU_STATS_SUMS)
+               ? through_memory(f, r, x, y, axis, whole, stats)
+               : slice_by_slice(f, r, x, y, stats);
 }
 
 /* ----------------------------------------------------------------------------------------------- from Python */
