@@ -81,6 +81,29 @@ int axis_argument(PyObject *argument, int dimensions, int *axis)
     return 0;
 }
 
+const char *text_argument(const char *noun, PyObject *text)
+{
+    Py_ssize_t length;
+    const char *const utf8 = PyUnicode_AsUTF8AndSize(text, &length);
+    if (utf8 && strlen(utf8) == (size_t)length)
+        return utf8;
+    if (!utf8 && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+        return NULL;
+    PyErr_Clear();
+    fpemu_parse_error error;
+    memset(&error, 0, sizeof error);
+    for (Py_ssize_t i = 0; i < PyUnicode_GetLength(text); i++) {
+        const Py_UCS4 c = PyUnicode_ReadChar(text, i);
+        if (c == 0 || (c >= 0xd800 && c < 0xe000)) {
+            strcpy(error.message, c ? "found a lone surrogate" : "found a zero character");
+            break;
+        }
+        error.position += c < 0x80 ? 1u : c < 0x800 ? 2u : c < 0x10000 ? 3u : 4u;
+    }
+    raise_spec(noun, text, &error);
+    return NULL;
+}
+
 PyObject *raise_spec(const char *noun, PyObject *text, const fpemu_parse_error *error)
 {
     PyObject *message = PyUnicode_FromFormat("%s %R: %s (at position %u)", noun, text, error->message, error->position);

@@ -432,7 +432,7 @@ NATIVE(apply)
         return NULL;
     element_call c;
     fpemu_function function;
-    const char *const name = PyUnicode_Check(args[0]) ? PyUnicode_AsUTF8AndSize(args[0], NULL) : NULL;
+    const char *const name = PyUnicode_Check(args[0]) ? text_argument("function", args[0]) : NULL;
     if (!name || fpemu_function_named(name, &function)) {
         if (!PyErr_Occurred())
             PyErr_Format(PyExc_ValueError, "there is no function %R; fpemu.functions lists them", args[0]);

@@ -17,7 +17,7 @@ PyObject *native_gemm(PyObject *module, PyObject *args)
     char canonical[1024];
     if (!PyArg_ParseTuple(args, "UKK", &text, &seed, &stream))
         return NULL;
-    const char *const utf8 = PyUnicode_AsUTF8AndSize(text, NULL);
+    const char *const utf8 = text_argument("model", text);
     if (!utf8)
         return NULL;
     if (fpemu_gemm_parse(utf8, &spec, &error))

@@ -69,11 +69,12 @@ static const int64_t *integers(const xla_frame *frame, const char *name, size_t 
     return array && array->type == XLA_S64 && array->length == length ? array->data : NULL;
 }
 
-/* Copies a text, zero-terminated; the empty text where there is none, or one too long to be read. */
+/* Copies a text, zero-terminated; the empty text where there is none, or one too long to be read, or a zero inside. */
 static void text(const xla_frame *frame, const char *name, char to[TEXT_SIZE])
 {
     const xla_bytes *bytes = attribute(frame, name, XLA_ATTRIBUTE_STRING);
-    const size_t length = bytes && bytes->length < TEXT_SIZE ? bytes->length : 0;
+    const size_t fitting = bytes && bytes->length < TEXT_SIZE ? bytes->length : 0;
+    const size_t length = fitting && !memchr(bytes->data, 0, fitting) ? fitting : 0;
 
     if (length)
         memcpy(to, bytes->data, length);

@@ -138,6 +138,8 @@ typedef struct parameters {
 int parse_arguments(const parameters *p, PyObject *const *args, Py_ssize_t positional, PyObject *names,
                     PyObject **value);
 int u64_argument(PyObject *object, const char *name, uint64_t *value);
+/* The UTF-8 of a text for the library, which has neither zero characters nor lone surrogates. NULL with an exception. */
+const char *text_argument(const char *noun, PyObject *text);
 
 /* The dimension that `argument` (None: -1) names. -1 with an exception. */
 int axis_argument(PyObject *argument, int dimensions, int *axis);

@@ -86,18 +86,13 @@ static PyObject *format_new(PyTypeObject *type, PyObject *args, PyObject *keywor
         }
         return format_from_value(type, &value, spec);
     }
-    Py_ssize_t length;
-    const char *text = PyUnicode_Check(spec) ? PyUnicode_AsUTF8AndSize(spec, &length) : NULL;
+    const char *const text = PyUnicode_Check(spec) ? text_argument("format", spec) : NULL;
     if (!text) {
         if (!PyErr_Occurred())
             PyErr_Format(PyExc_TypeError, "a format is told by a text such as 'e4m3fn', not by %R", spec);
         return NULL;
     }
     fpemu_parse_error error;
-    if ((size_t)length != strlen(text)) {
-        PyErr_SetString(PyExc_ValueError, "the spec holds a zero character");
-        return NULL;
-    }
     if (fpemu_format_parse(text, &value, &error))
         return raise_spec("format", spec, &error);
     return format_from_value(type, &value, NULL);
@@ -313,7 +308,7 @@ static PyObject *rounding_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|iiiiiiKKK", names, &text, &overflow, &nan, &variant, &bits,
                                      &generator, &compat, &seed, &stream, &offset))
         return NULL;
-    const char *const mode = PyUnicode_AsUTF8AndSize(text, NULL);
+    const char *const mode = text_argument("rounding", text);
     fpemu_parse_error error;
     fpemu_rounding value;
     if (!mode)

@@ -54,6 +54,30 @@ def test_spec_errors_say_where(text, position):
     assert 0 <= error.position <= len(text) and (position is None or error.position == position)
 
 
+@pytest.mark.parametrize("end,place", [("\0", 0), ("\0x", 0), ("\udc80", 0), ("x\0", 1)])
+def test_no_text_is_read_in_part(end, place):
+    x = np.ones((2, 2), np.float32)
+    for start, call in (("bf16", fpemu.format), ("bf16", lambda text: fpemu.quantize(x, text)),
+                        ("rne", fpemu.rounding), ("rne", lambda text: fpemu.quantize(x, "bf16", text)),
+                        ("rne", fpemu.Rounding), ("fp32", fpemu.gemm), ("fp32", lambda text: fpemu.matmul(x, x, text)),
+                        ("exp", lambda text: fpemu.apply(text, x, "bf16"))):
+        call(start)
+        with pytest.raises(fpemu.SpecError) as caught:
+            call(start + end)
+        assert caught.value.text == start + end and caught.value.position == len(start) + place
+    with pytest.raises(fpemu.SpecError) as caught:
+        fpemu.format("\u00e9\u20ac\U0001f600\0")
+    assert caught.value.position == len("\u00e9\u20ac\U0001f600".encode())
+
+
+def test_no_model_is_read_in_part_by_jax(jax):
+    import fpemu.jax
+    x = jax.numpy.ones((2, 2))
+    fpemu.jax.matmul(x, x, "fp32")
+    with pytest.raises(Exception, match="spec string"):
+        fpemu.jax.matmul(x, x, "fp32\0junk").block_until_ready()
+
+
 def test_roundings(vectors):
     r = fpemu.rounding("sr", seed=1, stream=7, bits=16)
     assert (r.mode, r.seed, r.stream, r.bits, r.is_stochastic) == ("sr", 1, 7, 16, True)
