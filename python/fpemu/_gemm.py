@@ -9,6 +9,7 @@ from typing import Any
 from . import _native
 from ._arrays import carrier_of, shape_of
 from ._errors import Error
+from ._rounding import _word
 from ._stats import Stats
 
 _STATS = 10  # FPEMU_ERROR_STATS of fpemu/status.h
@@ -30,6 +31,7 @@ class Gemm:
     chunk: int
 
     def __init__(self, text: str, seed: int = 0, stream: int = 0) -> None:
+        seed, stream = _word(seed, "seed"), _word(stream, "stream")
         content, spec, chunk = _native.gemm(text, seed, stream)
         for name, value in (("_struct", content), ("_text", text), ("spec", spec), ("seed", seed), ("stream", stream),
                             ("chunk", chunk)):
@@ -62,9 +64,14 @@ def gemm(text: str | Gemm, *, seed: int = 0, stream: int = 0) -> Gemm:
 
     Such as "fp32" (a sum in binary32, in sequence), "seq(bf16)", "chunk(64,fp(6,9,0)); ab=e5m2", "pairwise(fp16)",
     "kahan(bf16); product=bf16", "tc(h100,e4m3fn,promote=128)" (a tensor core), "int(32,saturate); ab=fixed(8,4)".
-    Raises fpemu.SpecError for another text.
+    seed, stream: integers of 64 bits, of the stochastic roundings. Raises fpemu.SpecError for another text, ValueError
+    for numbers out of range, TypeError for a seed or a stream beside a Gemm, which has its own.
     """
-    return text if isinstance(text, Gemm) else _known(text, seed, stream)
+    if isinstance(text, Gemm):
+        if (seed, stream) != (0, 0):
+            raise TypeError("a Gemm is there already: fpemu.gemm(model.spec, seed=...) makes one with another seed")
+        return text
+    return _known(text, _word(seed, "seed"), _word(stream, "stream"))
 
 
 def matmul(a: Any, b: Any, spec: str | Gemm, *, alpha: float = 1.0, beta: float | None = None, c: Any = None,
@@ -80,11 +87,11 @@ def matmul(a: Any, b: Any, spec: str | Gemm, *, alpha: float = 1.0, beta: float 
         broadcast to the batch. float32 (float64 for float64 operands).
     dtype: of the result: that of the operands, or "float32" for 16-bit ones. Results in a 16-bit dtype are rounded once
         to it, or to the model's `out`, which it must hold.
-    seed, stream: of the stochastic roundings in a text.
+    seed, stream: of the stochastic roundings in a text; a Gemm has its own.
     stats: counts every rounding of products and sums, and of the result where `out` is given; without sums and
         histograms (else fpemu.Error), since a rounding inside a product is of no element of a tensor.
     """
-    model = gemm(spec, seed=seed, stream=stream)
+    model = spec if isinstance(spec, Gemm) else gemm(spec, seed=seed, stream=stream)
     carrier = None if dtype is None else carrier_of(dtype)
     beta = (0.0 if c is None else 1.0) if beta is None else beta
     if stats is not None and stats._want:

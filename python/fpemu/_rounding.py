@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 from . import _native
 
@@ -22,10 +23,14 @@ def _index(names: tuple[str | None, ...], name: str | None, what: str) -> int:
     return names.index(name)
 
 
-def _word(value: int, what: str) -> int:
-    if not 0 <= value < 1 << 64:
+def _word(value: SupportsIndex, what: str) -> int:
+    try:
+        word = index(value)
+    except TypeError:
+        raise TypeError(f"{what} is an integer from 0 to 2**64 - 1, not {value!r}") from None
+    if not 0 <= word < 1 << 64:
         raise ValueError(f"{what} is an integer from 0 to 2**64 - 1, not {value!r}")
-    return int(value)
+    return word
 
 
 class Rounding(_native.Rounding):

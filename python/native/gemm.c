@@ -10,12 +10,13 @@
 PyObject *native_gemm(PyObject *module, PyObject *args)
 {
     (void)module;
-    PyObject *text;
-    unsigned long long seed, stream;
+    PyObject *text, *words[2];
+    uint64_t seed = 0, stream = 0;
     fpemu_gemm_spec spec;
     fpemu_parse_error error;
     char canonical[1024];
-    if (!PyArg_ParseTuple(args, "UKK", &text, &seed, &stream))
+    if (!PyArg_ParseTuple(args, "UOO", &text, &words[0], &words[1]) || u64_argument(words[0], "seed", &seed) ||
+        u64_argument(words[1], "stream", &stream))
         return NULL;
     const char *const utf8 = text_argument("model", text);
     if (!utf8)

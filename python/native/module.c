@@ -106,9 +106,12 @@ static PyObject *native_names(PyObject *module, PyObject *unused)
 static PyObject *native_random_word(PyObject *module, PyObject *args)
 {
     int generator;
-    unsigned long long seed, stream, j;
+    PyObject *words[3];
+    uint64_t seed = 0, stream = 0, j = 0;
     (void)module;
-    if (!PyArg_ParseTuple(args, "iKKK", &generator, &seed, &stream, &j))
+    if (!PyArg_ParseTuple(args, "iOOO", &generator, &words[0], &words[1], &words[2]) ||
+        u64_argument(words[0], "seed", &seed) || u64_argument(words[1], "stream", &stream) ||
+        u64_argument(words[2], "j", &j))
         return NULL;
     return PyLong_FromUnsignedLong(fpemu_random_word((fpemu_generator)generator, seed, stream, j));
 }

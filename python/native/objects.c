@@ -300,13 +300,15 @@ format_object *format_of(PyObject *argument)
  * says. Python's side turns names into them. */
 static PyObject *rounding_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    PyObject *text;
+    PyObject *text, *words[3] = {NULL, NULL, NULL};
     int overflow = -1, nan = -1, variant = 0, bits = 0, generator = 0, compat = -1;
-    unsigned long long seed = 0, stream = 0, offset = 0;
+    uint64_t seed = 0, stream = 0, offset = 0;
     static char *names[] = {"text", "overflow", "nan", "variant", "bits", "generator",
                             "compat", "seed", "stream", "offset", NULL};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|iiiiiiKKK", names, &text, &overflow, &nan, &variant, &bits,
-                                     &generator, &compat, &seed, &stream, &offset))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|iiiiiiOOO", names, &text, &overflow, &nan, &variant, &bits,
+                                     &generator, &compat, &words[0], &words[1], &words[2]) ||
+        u64_argument(words[0], "seed", &seed) || u64_argument(words[1], "stream", &stream) ||
+        u64_argument(words[2], "offset", &offset))
         return NULL;
     const char *const mode = text_argument("rounding", text);
     fpemu_parse_error error;

@@ -78,6 +78,43 @@ def test_no_model_is_read_in_part_by_jax(jax):
         fpemu.jax.matmul(x, x, "fp32\0junk").block_until_ready()
 
 
+@pytest.mark.parametrize("make", [
+    lambda **words: fpemu.rounding("sr", **words), lambda **words: fpemu.rounding("sr").replace(**words),
+    lambda **words: fpemu.Rounding("sr", **words), lambda **words: fpemu.gemm("seq(bf16/sr)", **words),
+    lambda **words: fpemu.Gemm("seq(bf16/sr)", **words)])
+def test_seeds_are_integers_of_64_bits(make):
+    for name in "seed", "stream":
+        for word in (0, 5, (1 << 64) - 1, np.uint64((1 << 64) - 1), np.int8(7)):
+            made = make(**{name: word})
+            assert getattr(made, name) == int(word) and type(getattr(made, name)) is int
+        for word in (-1, 1 << 64, (1 << 64) + 5, np.int64(-1)):
+            with pytest.raises(ValueError, match=f"{name} is an integer from 0"):
+                make(**{name: word})
+        for word in (1.5, 1.0, np.float32(1), "1", 1j):
+            with pytest.raises(TypeError):
+                make(**{name: word})
+
+
+def test_words_of_other_calls():
+    x = np.ones((2, 2), np.float32)
+    for words in ((-1, 0, 0), (0, 1 << 64, 0), (0, 0, -1)):
+        with pytest.raises(ValueError):
+            fpemu.random_word(*words)
+        with pytest.raises(ValueError):
+            fpemu._native.random_word(0, *words)
+    for words in ((1.5, 0, 0), (0, 1.5, 0), (0, 0, 1.5)):
+        with pytest.raises(TypeError):
+            fpemu.random_word(*words)
+    for seed in (-1, 1 << 64):
+        with pytest.raises(ValueError, match="seed"):
+            fpemu.matmul(x, x, "seq(bf16/sr)", seed=seed)
+    model = fpemu.gemm("seq(bf16/sr)", seed=1)
+    assert fpemu.gemm(model) is model
+    for words in ({"seed": 7}, {"stream": 7}):
+        with pytest.raises(TypeError, match="already"):
+            fpemu.gemm(model, **words)
+
+
 def test_roundings(vectors):
     r = fpemu.rounding("sr", seed=1, stream=7, bits=16)
     assert (r.mode, r.seed, r.stream, r.bits, r.is_stochastic) == ("sr", 1, 7, 16, True)
