@@ -49,6 +49,7 @@ from ._array import Array, array
 from ._arrays import adopt as _adopt
 from ._arrays import bump as _bump
 from ._arrays import grad_enabled as _grad_enabled
+from ._arrays import memory_of as _memory_of
 from ._compare import Comparison, compare
 from ._errors import Error, SpecError
 from ._format import Format, format, format_names
@@ -78,8 +79,8 @@ from ._values import (
     sub,
 )
 
-_native.register(Format=Format, Rounding=Rounding, Error=Error, SpecError=SpecError, adopt=_adopt, bump=_bump,
-                 grad=_grad_enabled)
+_native.register(Format=Format, Rounding=Rounding, Error=Error, SpecError=SpecError, adopt=_adopt,
+                 memory=_memory_of, bump=_bump, grad=_grad_enabled)
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(after_in_child=_native.after_fork)
 quantize = _native.quantize

@@ -72,7 +72,7 @@ class _Adopted:
         if isinstance(value, np.generic):
             self._remember(lambda result: result[()])
             return np.asarray(value)
-        if type(value).__module__.partition(".")[0] in ("jax", "jaxlib"):
+        if _is_jax(value):
             return self._jax(value)
         return self._other(value)
 
@@ -85,10 +85,8 @@ class _Adopted:
             raise TypeError("a masked array has elements that are none: pass x.filled(...) or x.data")
         self._remember(lambda result: result)
         if type(value) is not np.ndarray:
-            value = value.view(np.ndarray)
-        if not value.flags.aligned or any(stride % value.itemsize for stride in value.strides):
-            return value.copy()
-        return value
+            value = np.ndarray.view(value, np.ndarray)
+        return value if _is_aligned(value) else value.copy()
 
     def _jax(self, value: Any) -> Any:
         jax = importlib.import_module("jax")
@@ -122,6 +120,42 @@ _ARRAYS = {  # places of arrays among the arguments of a verb; names where it ha
 }
 
 
+# Where the result of a verb is told: the place of `out` among its arguments, or its name.
+_OUT: dict[str, int | str] = {"quantize": "out", "encode": 4, "decode": 3, "arith": 5, "apply": 5, "compare": 3,
+                              "unpack": 5, "matmul": 8}
+
+
+def _out_of(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    place = _OUT.get(verb)
+    if isinstance(place, int):
+        return args[place] if place < len(args) else None
+    return kwargs.get(place) if place is not None else None
+
+
+def memory_of(out: Any) -> Any:
+    """The memory of an `out` that the binding does not know by itself, as a NumPy array."""
+    if isinstance(out, np.ma.MaskedArray):
+        raise TypeError("out is a masked array, which has elements that are none: pass out.data")
+    if isinstance(out, np.ndarray):
+        memory = np.ndarray.view(out, np.ndarray)
+        if not _is_aligned(memory):
+            raise TypeError("out is not in aligned memory, or has strides that are no whole elements: fpemu writes to "
+                            "no such array, but out[...] = does")
+        return memory
+    if _is_jax(out):
+        raise TypeError("jax arrays do not change: out= is not for them")
+    raise TypeError(f"out is an array of NumPy or a tensor in plain memory, as the input is, not {type(out).__name__}")
+
+
+def _is_jax(array: Any) -> bool:
+    return type(array).__module__.partition(".")[0] in ("jax", "jaxlib")
+
+
+def _is_aligned(array: Any) -> bool:
+    return bool(array.flags.aligned) and not any(stride % array.itemsize for stride, size in
+                                                 zip(array.strides, array.shape, strict=True) if size > 1)
+
+
 def _arrays_of(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     found: list[Any] = []
     for place in _ARRAYS[verb]:
@@ -138,11 +172,13 @@ def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _adopt_torch(torch, verb, args, kwargs, arrays)
     if arrays[0] is None:
         raise TypeError("None is no array")
+    out = _out_of(verb, args, kwargs)
     if all(type(array) in (int, float) for array in arrays):
+        if out is not None:
+            raise TypeError("out= is for arrays")
         return _on_numbers(verb, args, kwargs)
-    for name in ("out",):
-        if kwargs.get(name) is not None and any(type(a).__module__.startswith("jax") for a in arrays):
-            raise TypeError("jax arrays do not change: out= is not for them")
+    if out is not None and any(map(_is_jax, arrays)):
+        raise TypeError("jax arrays do not change: out= is not for them")
     adopted = _Adopted()
     places = {place for place in _ARRAYS[verb] if isinstance(place, int)}
     new_args = tuple(adopted(value) if i in places else value for i, value in enumerate(args))
@@ -158,9 +194,6 @@ def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _on_numbers(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Python's numbers are binary64 numbers, and so are results."""
-    if kwargs.get("out") is not None:
-        raise TypeError("out= is for arrays")
-
     def array(value: Any) -> Any:
         return tuple(map(array, value)) if isinstance(value, tuple) else \
             np.asarray(float(value)) if type(value) in (int, float) else value
@@ -247,13 +280,13 @@ def _through_numpy(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[st
             return torch.from_numpy(result.view(np.int16)).view(torch.bfloat16)
         return torch.from_numpy(result)
 
-    tensors = [value for value in kwargs.values() if isinstance(value, torch.Tensor)]
+    out = _out_of(verb, args, kwargs)
     result = getattr(_native, verb)(*_map_tensors(torch, args, view),
                                     **dict(zip(kwargs, _map_tensors(torch, tuple(kwargs.values()), view),
                                                strict=True)))
-    if kwargs.get("out") is not None and tensors:
-        bump(kwargs["out"])
-        return kwargs["out"]
+    if isinstance(out, torch.Tensor):
+        bump(out)
+        return out
     return tuple(map(back, result)) if isinstance(result, tuple) else back(result)
 
 

@@ -65,14 +65,27 @@ int operand_view(PyObject *object, const char *name, view *v)
     return gradient < 0 ? -1 : !gradient && v->device < 0;
 }
 
+/* As view_of; also the memory of subclasses of NumPy's arrays, which Python's side lends. */
+static int out_view(PyObject *out, view *y)
+{
+    int found = view_of(out, "out", y);
+    if (found)
+        return found;
+    PyObject *memory = PyObject_CallFunctionObjArgs(python.memory, out, NULL);
+    found = memory ? view_of(memory, "out", y) : -1;
+    Py_XDECREF(memory); /* `out` keeps what it shows alive */
+    y->object = out;
+    return found;
+}
+
 PyObject *result_view(PyObject *out, const view *inputs, int count, carrier type, int dimensions, const int64_t *size,
                       view *y)
 {
     if (!out || out == Py_None)
         return array_like(inputs, type, dimensions, size, y);
-    const int found = view_of(out, "out", y);
+    const int found = out_view(out, y);
     if (found == 0)
-        PyErr_SetString(PyExc_TypeError, "out is an array of the same kind as the input, in aligned memory");
+        PyErr_SetString(PyExc_TypeError, "out is no array that fpemu writes to");
     if (found <= 0)
         return NULL;
     if (y->kind != inputs->kind) {

@@ -12,9 +12,10 @@ static PyObject *native_register(PyObject *module, PyObject *args, PyObject *key
     static const struct {
         const char *name;
         PyObject **place;
-    } table[] = {{"Format", &python.format}, {"Rounding", &python.rounding}, {"Error", &python.error},
-                 {"SpecError", &python.spec_error}, {"adopt", &python.adopt}, {"bump", &python.bump},
-                 {"grad", &python.grad}};
+    } table[] = {{"Format", &python.format}, {"Rounding", &python.rounding},
+                 {"Error", &python.error},   {"SpecError", &python.spec_error},
+                 {"adopt", &python.adopt},   {"memory", &python.memory},
+                 {"bump", &python.bump},     {"grad", &python.grad}};
     (void)module;
     (void)args;
     for (size_t i = 0; keywords && i < sizeof table / sizeof table[0]; i++) {
@@ -134,7 +135,8 @@ static PyMethodDef methods[] = {
                    "axis: blocks of formats with scales run along it; tiles along it and the one before.\n"
                    "offset: index of x's first element in the random stream. Elements count in C order, whatever the strides are, so that a\n"
                    "    tensor quantised slice by slice, each with the offset of its first element, gets the bits of one call.\n"
-                   "out: an array of x's kind, dtype and shape to write to, of any strides; x itself is allowed, overlap in part is not.\n"
+                   "out: an array of x's kind, dtype and shape to write to, of any strides, in aligned memory; x itself is allowed,\n"
+                   "    overlap in part is not.\n"
                    "stats: a Stats, to which the call adds what happened.\n"
                    "range: a Range: what is known of the whole tensor of which x is a slice, or of earlier ones (delayed scaling).\n"
                    "\n"

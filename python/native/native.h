@@ -119,7 +119,7 @@ int counting_end(counting *c);
 
 /* What Python's side registers. */
 typedef struct registered {
-    PyObject *format, *rounding, *error, *spec_error, *adopt, *bump, *grad;
+    PyObject *format, *rounding, *error, *spec_error, *adopt, *memory, *bump, *grad;
 } registered;
 extern registered python;
 

@@ -142,9 +142,56 @@ def test_misaligned_memory(rng):
     field = np.zeros(9, [("a", "i2"), ("b", "f4")])
     field["b"] = numbers
     assert_same(fpemu.quantize(field["b"], F), fpemu.quantize(numbers, F))
-    with pytest.raises(TypeError, match="aligned"):
-        fpemu.quantize(numbers, F, out=odd)
-    assert (odd == numbers).all()
+    for x, out in ((numbers, odd), (odd, odd), (numbers, field["b"]), (field["b"], field["b"])):
+        with pytest.raises(TypeError, match="aligned"):
+            fpemu.quantize(x, F, out=out)
+    assert (odd == numbers).all() and (field["b"] == numbers).all()
+
+
+def test_results_go_into_subclasses_of_numpys_arrays(x, tmp_path):
+    expected = fpemu.quantize(x, F)
+    file = np.memmap(tmp_path / "numbers", np.float32, "w+", shape=x.shape)
+    other = x.view(type("Sub", (np.ndarray,), {}))
+    for source, out in ((x.copy(), file), (file, file), (other.copy(), np.zeros_like(x)), (other, other)):
+        source[:] = x
+        assert fpemu.quantize(source, F, out=out) is out
+        assert_same(np.asarray(out), expected)
+    file.flush()
+    assert_same(np.fromfile(tmp_path / "numbers", np.float32).reshape(x.shape), expected)
+    codes = np.zeros(x.shape, np.uint8).view(type(other))
+    assert fpemu.encode(x, F, out=codes) is codes
+    assert_same(np.asarray(codes), fpemu.encode(x, F))
+    assert fpemu.decode(codes, F, out=file) is file
+    assert fpemu.add(x, 1.0, F, out=file) is file and fpemu.less(x, 1.0, out=codes.view(bool)).base is not None
+    assert fpemu.pack(x, F).unpack(out=file) is file
+    assert_same(np.asarray(file), expected)
+    product = np.zeros((6, 6), np.float32).view(type(other))
+    ones = np.ones((6, 1), np.float32).view(type(other))
+    assert fpemu.matmul(x, x.T, "chunk(8,fp32)", scales_a=ones, out=product) is product
+    assert_same(np.asarray(product), fpemu.matmul(x, x.T, "chunk(8,fp32)"))
+    with pytest.raises(fpemu.Error, match="overlap"):
+        fpemu.quantize(file[:3], F, out=file[1:4])
+    read_only = np.memmap(tmp_path / "numbers", np.float32, "r", shape=x.shape)
+    with pytest.raises(ValueError, match="read-only"):
+        fpemu.quantize(x, F, out=read_only)
+    with pytest.raises(TypeError, match="masked"):
+        fpemu.quantize(x, F, out=np.ma.zeros(x.shape, np.float32))
+
+
+def test_arrays_that_do_not_change(x, jax):
+    j = jax.numpy.asarray(x)
+    codes = jax.numpy.asarray(fpemu.encode(x, F))
+    numbers, words = np.zeros_like(x), np.zeros(x.shape, np.uint8)
+    for call in (lambda: fpemu.quantize(j, F, out=numbers), lambda: fpemu.encode(j, F, out=words),
+                 lambda: fpemu.decode(codes, F, out=numbers), lambda: fpemu.add(j, 1.0, F, out=numbers),
+                 lambda: fpemu.apply("exp", j, F, out=numbers), lambda: fpemu.less(j, j, out=words.view(bool)),
+                 lambda: fpemu.matmul(j, j.T, "fp32", out=np.zeros((6, 6), np.float32)),
+                 lambda: fpemu.pack(j, F).unpack(out=numbers), lambda: fpemu.quantize(x, F, out=j)):
+        with pytest.raises(TypeError, match="jax arrays do not change"):
+            call()
+    with pytest.raises(TypeError, match="arrays"):
+        fpemu.encode(0.3, F, out=np.zeros((), np.uint8))
+    assert not numbers.any() and not words.any()
 
 
 def test_results_go_nowhere_else(x):
