@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _native
 
@@ -51,6 +52,28 @@ def to_numpy(array: Any) -> Any:
         array = array.detach()
         return (array.cpu() if array.device.type != "cpu" else array).numpy()
     return np.asarray(array)
+
+
+def float64_of(numbers: Any) -> npt.NDArray[np.float64]:
+    """Python's numbers, one or some in lists, as an array of float64. ValueError for an integer that float64 does not
+    hold: it would be rounded before the rounding that was asked for."""
+    try:
+        held = np.asarray(numbers, dtype=np.float64)
+        large = bool((np.abs(held) >= 2.0 ** 53).any())
+    except OverflowError:
+        large, held = True, np.zeros(0)
+    if large:
+        for number in np.asarray(numbers, dtype=object).flat:
+            if isinstance(number, (int, np.integer)) and not _is_float64(int(number)):
+                raise ValueError("an integer that float64 does not hold would be rounded twice: pass a float")
+    return held
+
+
+def _is_float64(number: int) -> bool:
+    try:
+        return float(number) == number
+    except OverflowError:
+        return False
 
 
 # ------------------------------------------------------------------------------------------------- adoption
@@ -196,7 +219,7 @@ def _on_numbers(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     """Python's numbers are binary64 numbers, and so are results."""
     def array(value: Any) -> Any:
         return tuple(map(array, value)) if isinstance(value, tuple) else \
-            np.asarray(float(value)) if type(value) in (int, float) else value
+            float64_of(value) if type(value) in (int, float) else value
 
     if verb in ("decode", "unpack", "swizzle", "unpack_scales", "matmul"):
         raise TypeError(f"{verb} takes arrays, not numbers")

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
+from ._arrays import carrier_of, float64_of
 
 KINDS = ("invalid", "float", "fixed", "int", "posit", "codebook")
 SCALINGS = ("none", "floor", "ceil", "even", "rceil", "hbfp", "absmax", "nvfp4", "nvfp4_ao", "recipe", "recipe_pow2",
@@ -117,7 +118,6 @@ class Format(_native.Format):
 
         A dtype must hold every value exactly; a rounding may have no meaning for a format.
         """
-        from ._arrays import carrier_of
         return self._check(rounding, carrier_of(dtype)) is None
 
     def __repr__(self) -> str:
@@ -149,7 +149,7 @@ def format(spec: str | Format | Sequence[float] | npt.NDArray[Any]) -> Format:
     """
     if isinstance(spec, (str, Format)):
         return _native.format(spec)
-    table = np.asarray(spec, dtype=np.float64)
+    table = float64_of(spec)
     narrow = table.astype(np.float32)
     if table.ndim != 1 or not np.array_equal(narrow, table):
         raise ValueError("a table is a sequence of numbers that float32 holds exactly")

@@ -61,6 +61,27 @@ int u64_argument(PyObject *object, const char *name, uint64_t *value)
     return 0;
 }
 
+int number_argument(PyObject *object, const char *name, double *value)
+{
+    *value = PyFloat_AsDouble(object);
+    const int failed = *value == -1 && PyErr_Occurred();
+    if (!PyLong_Check(object))
+        return failed ? -1 : 0;
+    if (failed && !PyErr_ExceptionMatches(PyExc_OverflowError))
+        return -1;
+    PyErr_Clear();
+    PyObject *held = failed ? NULL : PyFloat_FromDouble(*value);
+    if (!failed && !held)
+        return -1;
+    const int same = held && PyObject_RichCompareBool(held, object, Py_EQ) == 1; /* of exact values */
+    Py_XDECREF(held);
+    if (same)
+        return 0;
+    PyErr_Format(PyExc_ValueError,
+                 "%s is an integer that float64 does not hold, and would be rounded twice: pass a float", name);
+    return -1;
+}
+
 int axis_argument(PyObject *argument, int dimensions, int *axis)
 {
     long value = -1;

@@ -185,8 +185,8 @@ static int common_sizes(const element_call *c, int64_t *size)
 /* A Python number as a number of the carrier; it is refused where it is none. */
 static int hold_number(PyObject *object, carrier type, const char *name, uint64_t *held)
 {
-    const double x = PyFloat_AsDouble(object);
-    if (x == -1 && PyErr_Occurred())
+    double x;
+    if (number_argument(object, name, &x))
         return -1;
     const float narrow = (float)x;
     int exact = 1;

@@ -286,10 +286,11 @@ NATIVE(matmul)
         return NULL;
     }
     memcpy(&spec, PyBytes_AsString(args[2]), sizeof spec);
-    const double alpha = PyFloat_AsDouble(args[3]), beta = PyFloat_AsDouble(args[4]);
+    double alpha, beta;
     uint64_t type = a.type;
     stats_object *stats;
-    if (PyErr_Occurred() || u64_argument(args[9], "dtype", &type) || stats_of(args[10], &stats))
+    if (number_argument(args[3], "alpha", &alpha) || number_argument(args[4], "beta", &beta) ||
+        u64_argument(args[9], "dtype", &type) || stats_of(args[10], &stats))
         return NULL;
     const carrier inside = a.type == CARRIER_F64 ? CARRIER_F64 : CARRIER_F32;
     const int narrow = type == CARRIER_F16 || type == CARRIER_BF16;

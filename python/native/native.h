@@ -138,6 +138,8 @@ typedef struct parameters {
 int parse_arguments(const parameters *p, PyObject *const *args, Py_ssize_t positional, PyObject *names,
                     PyObject **value);
 int u64_argument(PyObject *object, const char *name, uint64_t *value);
+/* A Python number as the binary64 number that it is; integers that are none are refused, never rounded. */
+int number_argument(PyObject *object, const char *name, double *value);
 /* The UTF-8 of a text for the library, which has neither zero characters nor lone surrogates. NULL with an exception. */
 const char *text_argument(const char *noun, PyObject *text);
 

@@ -148,24 +148,24 @@ static PyObject *format_facts(PyObject *self, PyObject *unused)
 
 static PyObject *format_represents(PyObject *self, PyObject *x)
 {
-    const double value = PyFloat_AsDouble(x);
-    if (value == -1 && PyErr_Occurred())
+    double value;
+    if (number_argument(x, "x", &value))
         return NULL;
     return PyBool_FromLong(fpemu_format_represents(&((format_object *)self)->value, value));
 }
 
 static PyObject *format_next_up(PyObject *self, PyObject *x)
 {
-    const double value = PyFloat_AsDouble(x);
-    if (value == -1 && PyErr_Occurred())
+    double value;
+    if (number_argument(x, "x", &value))
         return NULL;
     return PyFloat_FromDouble(fpemu_format_next_up(&((format_object *)self)->value, value));
 }
 
 static PyObject *format_next_down(PyObject *self, PyObject *x)
 {
-    const double value = PyFloat_AsDouble(x);
-    if (value == -1 && PyErr_Occurred())
+    double value;
+    if (number_argument(x, "x", &value))
         return NULL;
     return PyFloat_FromDouble(fpemu_format_next_down(&((format_object *)self)->value, value));
 }

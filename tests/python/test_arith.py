@@ -158,6 +158,24 @@ def test_functions_of_any_strides(rng, dtype):
         assert s == t
 
 
+def test_python_integers_are_rounded_once():
+    """2**60 + 2**52 + 1 lies just above the middle of two numbers of bf16, and float64 holds that middle alone."""
+    one, f = np.ones(2, np.float32), fpemu.format("bf16")
+    for number in (2 ** 60 + 2 ** 52 + 1, 2 ** 53 + 1, -2 ** 64 - 1, 2 ** 5000):
+        for call in (lambda n: fpemu.quantize(n, "bf16"), lambda n: fpemu.encode(n, "bf16"),
+                     lambda n: fpemu.add(n, 1, "bf16"), lambda n: fpemu.add(one, n, "bf16"),
+                     lambda n: fpemu.less(n, one), lambda n: fpemu.matmul(one[None], one[:, None], "fp32", alpha=n),
+                     lambda n: fpemu.format(sorted([0, n])), f.represents, f.next_up, f.next_down):
+            with pytest.raises(ValueError, match="rounded twice"):
+                call(number)
+    with pytest.raises(ValueError, match="rounded twice"):
+        fpemu.format(np.array([0, 2 ** 60 + 1]))
+    for number in (2 ** 60 + 2 ** 53 + 2 ** 9, -3, 2 ** 1000):
+        assert fpemu.quantize(number, "fp64") == number == fpemu.add(number, 0, "fp64")
+    assert fpemu.quantize(2 ** 60 + 2 ** 52 + 2 ** 8, "bf16") == 2 ** 60 + 2 ** 53
+    assert f.represents(2 ** 60) and fpemu.format([0, 2 ** 60]).max == 2 ** 60
+
+
 # ------------------------------------------------------------------------------------------------- matrices
 
 
