@@ -234,6 +234,8 @@ def _adopt_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str,
     """Tensors that are more than memory: with gradients, traced, batched, on another device; or of an old torch."""
     tensors = [array for array in arrays if isinstance(array, torch.Tensor)]
     for tensor in tensors:
+        if tensor.is_nested:
+            raise TypeError("the tensor is nested: fpemu takes dense tensors; unbind() gives those that it has")
         if tensor.layout != torch.strided:
             raise TypeError(f"the tensor is {str(tensor.layout).removeprefix('torch.')}: fpemu takes dense tensors; "
                             "to_dense() makes one")
@@ -260,8 +262,8 @@ def _adopt_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str,
         if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
             return _through_numpy(torch, verb, args, kwargs)
         mixed = [type(a).__name__ for a in arrays if not isinstance(a, (torch.Tensor, int, float))]
-        raise TypeError("operands are arrays of different kinds: Tensor and "
-                        f"{mixed[0] if mixed else type(arrays[0]).__name__}")
+        raise TypeError(f"operands are arrays of different kinds: Tensor and {mixed[0]}" if mixed else
+                        "the tensor's memory cannot be seen: fpemu takes dense tensors; clone() makes one")
     front = importlib.import_module("fpemu.torch")
     return front.adopt(verb, args, kwargs)
 

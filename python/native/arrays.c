@@ -120,14 +120,22 @@ static void finish_view(view *v)
 
 /* ---------------------------------------------------------------------------------------------------- NumPy */
 
+static const char WHY_REAL[] = "fpemu takes float64, float32, float16 and bfloat16, and rounds none of them first; "
+                               "convert the array where that loses nothing";
+
+/* Which types the argument of that name may have. */
+static const char *wanted_types(const char *name)
+{
+    if (strcmp(name, "codes") == 0 || strcmp(name, "bytes") == 0)
+        return "codes are unsigned integers, or a type of ml_dtypes or torch of as many bits";
+    return strcmp(name, "out") == 0 ? "results have that of the input, and codes are unsigned integers" : WHY_REAL;
+}
+
 static int refuse_type(PyObject *type, const char *name, const char *why)
 {
     PyErr_Format(PyExc_TypeError, "%s has the dtype %S: %s", name, type, why);
     return -1;
 }
-
-static const char WHY_REAL[] = "fpemu takes float64, float32, float16 and bfloat16, and rounds none of them first; "
-                               "convert the array where that loses nothing";
 
 static int numpy_is_bfloat16(const numpy_type *type)
 {
@@ -194,7 +202,7 @@ static int view_numpy(PyObject *object, const char *name, view *v)
     const size_t item = plain ? 0 : numpy_item((PyObject *)a->type);
     v->type = numpy_carrier(a->type, item, &v->is_code);
     if (v->type == CARRIER_OTHER)
-        return refuse_type((PyObject *)a->type, name, WHY_REAL);
+        return refuse_type((PyObject *)a->type, name, wanted_types(name));
     v->item = carrier_size(v->type);
     v->object = object;
     v->kind = KIND_NUMPY;
@@ -344,7 +352,7 @@ static int view_torch(PyObject *object, const char *name, view *v)
     if (v->type == CARRIER_OTHER) {
         PyObject *type = PyObject_GetAttrString(object, "dtype");
         if (type)
-            refuse_type(type, name, WHY_REAL);
+            refuse_type(type, name, wanted_types(name));
         Py_XDECREF(type);
         return -1;
     }

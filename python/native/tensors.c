@@ -410,13 +410,26 @@ PyObject *native_delayed_start(PyObject *module, PyObject *args)
     return bytes;
 }
 
+/* The struct of a state. -1 with an exception where the bytes are none. */
+static int delayed_of(PyObject *bytes, fpemu_delayed *state)
+{
+    const size_t size = PyBytes_Check(bytes) ? (size_t)PyBytes_Size(bytes) : 0;
+    if (size >= sizeof *state)
+        memcpy(state, PyBytes_AsString(bytes), sizeof *state);
+    if (size >= sizeof *state && size - sizeof *state == state->length * sizeof(double))
+        return 0;
+    PyErr_SetString(PyExc_TypeError, "a state is the bytes that delayed_start or delayed_update gave");
+    return -1;
+}
+
 PyObject *native_delayed_update(PyObject *module, PyObject *args)
 {
     PyObject *before, *seen;
+    fpemu_delayed state;
     fpemu_range range;
     const fpemu_range *whole;
     (void)module;
-    if (!PyArg_ParseTuple(args, "SO", &before, &seen) || range_of(seen, &range, &whole))
+    if (!PyArg_ParseTuple(args, "OO", &before, &seen) || delayed_of(before, &state) || range_of(seen, &range, &whole))
         return NULL;
     if (!whole) {
         PyErr_SetString(PyExc_TypeError, "a range is made by fpemu.measure");
@@ -427,8 +440,6 @@ PyObject *native_delayed_update(PyObject *module, PyObject *args)
     if (!bytes)
         return NULL;
     char *to = PyBytes_AsString(bytes);
-    fpemu_delayed state;
-    memcpy(&state, to, sizeof state);
     double *const history = malloc((size_t)size);
     if (!history) {
         Py_DECREF(bytes);
@@ -451,6 +462,7 @@ PyObject *native_delayed_range(PyObject *module, PyObject *state)
 {
     fpemu_delayed value;
     (void)module;
-    memcpy(&value, PyBytes_AsString(state), sizeof value);
+    if (delayed_of(state, &value))
+        return NULL;
     return PyBytes_FromStringAndSize((const char *)&value.range, sizeof value.range);
 }

@@ -4,8 +4,10 @@
 import copy
 import gc
 import pickle
+import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -117,6 +119,14 @@ def test_other_types_are_refused_with_a_reason(bad, word):
         assert caught.type is TypeError and word in str(caught.value), caught.value
 
 
+def test_what_is_no_code(torch, jax):
+    for bad in (np.zeros(3, np.int8), torch.zeros(3, dtype=torch.int8), jax.numpy.zeros(3, "int8"), np.zeros(3, "c8")):
+        with pytest.raises(TypeError, match="codes are unsigned integers"):
+            fpemu.decode(bad, F)
+        with pytest.raises(TypeError, match="codes are unsigned integers"):
+            fpemu.unswizzle(bad, 1, 3)
+
+
 def test_a_refused_unpack_writes_nothing():
     room = np.full((8, 8), 7, np.float32)
     with pytest.raises(fpemu.Error, match="cannot hold"):
@@ -124,9 +134,26 @@ def test_a_refused_unpack_writes_nothing():
     assert (room == 7).all()
 
 
+def test_no_bytes_bring_the_interpreter_down():
+    for call in ("delayed_range(3)", "delayed_range(b'12')", "delayed_range(bytes(200))",
+                 "delayed_update(b'', fpemu.measure(1.0, 'bf16'))", "delayed_update(None, fpemu.Range())",
+                 "delayed_update(fpemu._native.delayed_start(3, False)[:-1], fpemu.Range())",
+                 "delayed_update(fpemu._native.delayed_start(3, False), b'')"):
+        done = subprocess.run([sys.executable, "-c", f"import fpemu; fpemu._native.{call}"], capture_output=True,
+                              text=True)
+        assert done.returncode == 1 and "TypeError" in done.stderr, (call, done)
+
+
 def test_tensors_that_are_not_dense_numbers(torch):
     for bad in (torch.eye(3).to_sparse(), torch.zeros(3, dtype=torch.int64), torch.zeros(3, dtype=torch.complex64)):
         with pytest.raises(TypeError):
+            fpemu.quantize(bad, F)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        nested = [torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=layout)
+                  for layout in (torch.strided, torch.jagged)]
+    for bad in nested:
+        with pytest.raises(TypeError, match="nested"):
             fpemu.quantize(bad, F)
     negative = torch.tensor([1 + 2j]).conj().imag
     assert negative.is_neg() and fpemu.quantize(negative, F).item() == -2
