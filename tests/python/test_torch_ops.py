@@ -401,6 +401,55 @@ def test_counters_as_tensors():
     assert overflows.overflow == 4  # 8 * 10^4 passes 65504 with the seventh product: once then, infinities thereafter
 
 
+def together(work, threads=4):
+    """The same work in several threads at once."""
+    running = [threading.Thread(target=work) for _ in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+
+
+COUNTING = {
+    "encode": lambda x, w, s: ft.encode(x, "bf16", stats=s),
+    "pack": lambda x, w, s: ft.pack(x, "mxfp4", stats=s),
+    "arith": lambda x, w, s: ft.arith("add", (x, x), "bf16", stats=s),
+    "apply": lambda x, w, s: ft.apply("exp", x, "bf16", stats=s),
+    "add of a gradient": lambda x, w, s: fpemu.add(w, w, "bf16", stats=s),
+    "quantize of a part": lambda x, w, s: ft.quantize(x, "bf16", whole=x.shape, start=(0,), stats=s),
+}
+
+
+@pytest.mark.parametrize("call", COUNTING.values(), ids=COUNTING)
+def test_threads_count_in_one_stats(call):
+    x = torch.randn(20000).bfloat16().float()
+    w = x.clone().requires_grad_()
+    one = fpemu.Stats(histogram=(-5, 5), sums=True, scale_histogram=(-3, 3))
+    call(x, w, one)
+    want, stats = one.empty(), one.empty()
+    for _ in range(4 * 25):
+        want += one
+    together(lambda: [call(x, w, stats) for _ in range(25)])
+    assert stats == want and stats.count == 100 * one.count > 0
+
+
+def test_threads_count_products_in_one_stats():
+    a, stats = torch.randn(32, 32), fpemu.Stats()
+    together(lambda: [ft.matmul(a, a, "seq(bf16)", stats=stats) for _ in range(25)])
+    assert stats.count == 100 * 32**3
+
+
+def test_counts_stay_where_a_nan_is_refused():
+    x = torch.tensor([1.0, float("nan"), 100.0])
+    plain, stats = fpemu.Stats(), fpemu.Stats()
+    rounding = fpemu.rounding(nan="error")
+    with pytest.raises(fpemu.Error, match="NaN"):
+        fpemu.quantize(x, "e2m1", rounding, stats=plain)
+    with pytest.raises(fpemu.Error, match="NaN"):
+        ft.quantize(x, "e2m1", rounding, whole=(3,), start=(0,), stats=stats)
+    assert stats == plain and stats.count == 3
+
+
 def saved(value):
     file = io.BytesIO()
     torch.save(value, file)

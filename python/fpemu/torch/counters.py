@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Counters as tensors: the bytes of `fpemu.Stats` in an int64 tensor, to which operators add without a
-synchronisation, and which buffers, compiled graphs and collectives can hold."""
+synchronisation, and which buffers, compiled graphs and collectives can hold. One thread at a time adds to a tensor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ WORDS = 131  # of the library's struct
 def new_stats(*, sums: bool = False, histogram: tuple[int, int] | None = None,
               scale_histogram: tuple[int, int] | None = None, device: torch.device | str = "cpu") -> Tensor:
     """A tensor of counters that have counted nothing: int64, 131 words and one for each bin. The arguments are those of
-    `fpemu.Stats`. On a CUDA device the words are its library's own, and there are no histograms (ValueError)."""
+    `fpemu.Stats`. On a CUDA device the words are its library's own, and there are no histograms (ValueError).
+
+    Calls that run at the same time in several threads lose counts of one tensor: each thread has a tensor of its own,
+    or all have one `fpemu.Stats`."""
     if torch.device(device).type == "cpu":
         return stats_tensor(Stats(sums=sums, histogram=histogram, scale_histogram=scale_histogram))
     if histogram or scale_histogram:

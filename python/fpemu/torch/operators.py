@@ -181,11 +181,15 @@ def quantize_(
 
 
 def _with_stats(name: str, stats: Tensor | Stats | None, *args: Any) -> Any:
-    holder = stats_tensor(stats) if isinstance(stats, Stats) else stats
-    result = call(name, holder, *args)
-    if isinstance(stats, Stats) and holder is not None:
-        stats._load(holder.numpy().tobytes())
-    return result
+    if not isinstance(stats, Stats):
+        return call(name, stats, *args)
+    counts = stats.empty()  # of this call alone: other threads may add to `stats` meanwhile
+    holder = stats_tensor(counts)
+    try:
+        return call(name, holder, *args)
+    finally:  # counts stay though the call fail for a NaN
+        counts._load(holder.numpy().tobytes())
+        stats._merge(counts)
 
 
 def encode(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, state: Tensor | None = None,
