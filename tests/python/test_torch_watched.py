@@ -110,6 +110,84 @@ def test_plain_arithmetic_follows_gradients(x: Any) -> None:
         fpemu.add(a, np.ones(7), "bf16")
 
 
+INTO = {  # what writes into `out`, and the dtype of its results
+    "quantize": (lambda t, out: fpemu.quantize(t, "e4m3fn", out=out), torch.float32),
+    "encode": (lambda t, out: fpemu.encode(t, "bf16", out=out), torch.uint16),
+    "add": (lambda t, out: fpemu.add(t, 1, "bf16", out=out), torch.float32),
+    "apply": (lambda t, out: fpemu.apply("exp", t, "bf16", out=out), torch.float32),
+}
+
+
+@pytest.mark.parametrize("call, dtype", INTO.values(), ids=INTO)
+def test_out_is_refused_alike_with_a_gradient_and_without(x: Any, call: Any, dtype: Any) -> None:
+    w = x.clone().requires_grad_()
+    bad = [torch.zeros(2, 5, 7, dtype=dtype), torch.zeros(7, 5, dtype=dtype), torch.zeros((), dtype=dtype),
+           torch.zeros(5, 7, dtype=torch.float64), torch.zeros(5, 7, dtype=torch.int32),
+           torch.zeros(7, dtype=dtype).expand(5, 7), torch.zeros(40, dtype=dtype).as_strided((5, 7), (6, 1)),
+           x.numpy().copy(), [0.0], torch.zeros(5, 7, dtype=dtype, device="meta")]
+    if dtype.is_floating_point:
+        bad.append(torch.zeros(5, 7, requires_grad=True))
+    for out in bad:
+        before = out.copy() if isinstance(out, (np.ndarray, list)) else out.detach().clone()
+        for t in x, w:
+            with pytest.raises((TypeError, ValueError)) as refused:
+                call(t, out)
+            assert "out" in str(refused.value)
+        if isinstance(out, torch.Tensor) and out.device.type == "cpu":
+            assert torch.equal(out.detach(), before)
+    for t in x, w:  # gaps, and an order of its own
+        out = torch.zeros(7, 10, dtype=dtype)[:, ::2].T
+        assert call(t, out) is out
+        assert torch.equal(out.detach(), call(x, None))
+
+
+def test_out_over_a_part_of_the_input(x: Any) -> None:
+    for with_gradient in False, True:
+        memory = torch.arange(20.0)
+        t = memory[:16].reshape(4, 4).requires_grad_(with_gradient) * 1 if with_gradient else memory[:16].reshape(4, 4)
+        own = t.detach()
+        beside = own.reshape(-1)
+        for a, out in ((t[:3], own[1:]), (t[0], own[:, 0]), (t, own.T), (t[0:2], beside[4:12].reshape(2, 4))):
+            with pytest.raises(fpemu.Error, match="overlap") as refused:
+                fpemu.quantize(a, "e2m1", out=out)
+            assert refused.value.status == 6
+        with pytest.raises(fpemu.Error, match="overlap"):
+            fpemu.add(t[:2], t[2:], "e2m1", out=own[1:3])
+        with pytest.raises(fpemu.Error, match="overlap"):
+            fpemu.add(t, t[0], "e2m1", out=own)
+        assert torch.equal(own.reshape(-1), torch.arange(16.0))
+        fpemu.sub(t[:2], t[2, 3], "bf16", out=own[2:])  # one element is read before
+        assert torch.equal(own[2:].reshape(-1), torch.arange(8.0) - 11)
+        fpemu.quantize(t[:2], "e2m1", out=own[2:])
+        fpemu.quantize(t[:2], "e2m1", out=own[:2])  # in place
+        want = fpemu.quantize(torch.arange(8.0), "e2m1")
+        assert torch.equal(own.reshape(-1), torch.cat([want, want]))
+
+
+def test_out_that_is_refused_counts_nothing(x: Any) -> None:
+    stats = fpemu.Stats()
+    with pytest.raises(ValueError, match="shape"):
+        fpemu.mul(x.clone().requires_grad_(), 2, "bf16", out=torch.zeros(7, 5), stats=stats)
+    assert stats.count == 0
+
+
+def test_out_is_used_again_with_gradients(x: Any) -> None:
+    w, out = x.clone().requires_grad_(), torch.zeros(5, 7)
+    for _ in range(3):
+        fpemu.quantize(w, "e4m3fn", out=out)
+    out.sum().backward()
+    assert w.grad is not None and bool((w.grad == 1).all())
+
+
+def test_out_is_compiled(x: Any) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda t, out: fpemu.quantize(t, "e4m3fn", out=out) + 1, fullgraph=True,
+                             backend="aot_eager")
+    out = torch.zeros(5, 7)
+    assert torch.equal(compiled(x, out), fpemu.quantize(x, "e4m3fn") + 1)
+    assert torch.equal(out, fpemu.quantize(x, "e4m3fn"))
+
+
 def test_plain_arithmetic_is_mapped(x: Any) -> None:
     rows = torch.vmap(lambda row: fpemu.add(row, x[0], "e4m3fn"))(x)
     assert torch.equal(rows, fpemu.add(x, x[0], "e4m3fn"))

@@ -316,17 +316,70 @@ def _moved(rounding: str | Rounding, offset: int) -> str | Rounding:
     return rounding.replace(offset=(rounding.offset + offset) % 2**64)
 
 
+def _check_out(out: Any, inputs: Sequence[Tensor], dtype: torch.dtype, shape: Sequence[int]) -> None:
+    """Refuses what plain calls refuse as `out`, before anything is counted: `copy_` would convert and repeat."""
+    if out is None:
+        return
+    if not isinstance(out, Tensor):
+        raise TypeError("out is of another kind of array than the input")
+    if out.dtype != dtype:
+        raise TypeError(f"out has the dtype {out.dtype}, and the result {dtype}")
+    if out.device != inputs[0].device:
+        raise ValueError("out lies on another device than the input")
+    if out.shape != torch.Size(shape):
+        raise ValueError("out has another shape than the result")
+    if _is_compiling() or not all(map(_is_memory, (out, *inputs))):
+        return
+    if out.requires_grad and out.is_leaf and _is_grad_enabled():
+        raise ValueError("out requires a gradient: detach() it, or write under torch.no_grad()")
+    if _overlaps_itself(out):
+        raise ValueError("elements of out share memory with one another")
+    if any(_overlap_in_part(x, out) for x in inputs):
+        raise fpemu.Error("out: input and output overlap without being the same array", 6)
+
+
+def _is_memory(x: Tensor) -> bool:
+    return type(x) in (Tensor, Parameter) and not x.is_meta and not torch._is_functional_tensor(x) \
+        and not torch._C._functorch.is_functorch_wrapped_tensor(x)
+
+
+def _overlaps_itself(x: Tensor) -> bool:
+    reach = 0
+    for step, size in sorted((step, size) for step, size in zip(x.stride(), x.shape) if size > 1):
+        if step <= reach:
+            return x.numel() > 1
+        reach += step * (size - 1)
+    return False
+
+
+def _overlap_in_part(x: Tensor, y: Tensor) -> bool:
+    def reach(t: Tensor) -> tuple[int, int]:
+        last = sum((size - 1) * step for size, step in zip(t.shape, t.stride()))
+        return t.data_ptr(), t.data_ptr() + (last + 1) * t.element_size()
+
+    if not (x.numel() and y.numel()) or x.device != y.device:
+        return False
+    if x.data_ptr() == y.data_ptr() and x.dtype == y.dtype and x.shape == y.shape and all(
+            size == 1 or a == b for size, a, b in zip(x.shape, x.stride(), y.stride())):
+        return False
+    (x_first, x_end), (y_first, y_end) = reach(x), reach(y)
+    return x_first < y_end and y_first < x_end
+
+
 def _adopt_quantize(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", axis: int = -1,
                     offset: int = 0, out: Tensor | None = None, stats: Stats | None = None,
                     range: Any = None) -> Tensor:
     if range is not None:
         raise TypeError("range goes with plain tensors only")
+    _check_out(out, [x], x.dtype, x.shape)
     y = quantize(x, format, _moved(rounding, offset), axis=axis, stats=stats)
     return y if out is None else out.copy_(y)
 
 
 def _adopt_encode(x: Tensor, format: str | Format, rounding: str | Rounding, offset: int, out: Tensor | None,
                   stats: Stats | None) -> Tensor:
+    if out is not None:
+        _check_out(out, [x], _ops.code_dtype(format_text(format)), x.shape)
     codes = encode(x, format, _moved(rounding, offset), stats=stats)
     return codes if out is None else out.copy_(codes)
 
@@ -335,6 +388,9 @@ def _adopt_arith(operation: int, operands: tuple[Any, ...], format: str | Format
                  offset: int, out: Tensor | None, stats: Stats | None) -> Tensor:
     like = next(x for x in operands if isinstance(x, Tensor))
     tensors = [x if isinstance(x, Tensor) else _number(x, like) for x in operands]
+    if out is not None:  # which may hold a single element: that is read before anything is written
+        wide = [t for t in tensors if t.numel() != 1] or tensors
+        _check_out(out, wide, like.dtype, _ops._broadcast_shapes(*(t.shape for t in tensors)))
     y = arith(_OPERATIONS[operation], tensors, format, _moved(rounding, offset), stats=stats)
     return y if out is None else out.copy_(y)
 
@@ -357,6 +413,7 @@ def _number(number: Any, like: Tensor) -> Tensor:
 
 def _adopt_apply(function: str, x: Tensor, format: str | Format, rounding: str | Rounding, offset: int,
                  out: Tensor | None, stats: Stats | None) -> Tensor:
+    _check_out(out, [x], x.dtype, x.shape)
     y = apply(function, x, format, _moved(rounding, offset), stats=stats)
     return y if out is None else out.copy_(y)
 
