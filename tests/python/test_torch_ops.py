@@ -588,6 +588,10 @@ def test_errors_say_what_is_wrong():
     with pytest.raises(ValueError, match="ste"):
         ft.quantize(x.requires_grad_(), "e4m3fn", ste="no")
     x = x.detach()
+    for word in ({"seed": 2**64}, {"seed": -1}, {"stream": -1}, {"offset": 2**64}):
+        with pytest.raises(ValueError, match=f"{next(iter(word))} is an integer from 0"):
+            ft.new_state(**word)
+    assert ft.new_state(2**64 - 1, 2**63).tolist() == [-1, -(2**63), 0]
     with pytest.raises(TypeError, match="state"):
         OPS.quantize(x, "e4m3fn", "sr", torch.zeros(3))
     with pytest.raises(TypeError, match="stats"):

@@ -11,7 +11,7 @@ from torch import Tensor
 import fpemu
 from fpemu import Format, Rounding
 from fpemu._format import BLOCKS, SCALINGS
-from fpemu._rounding import COMPATS, _make
+from fpemu._rounding import COMPATS, _make, _word
 
 STOCHASTIC = ("sr", "se")
 WORD = 2**64
@@ -96,7 +96,9 @@ def _fields_of(text: str) -> tuple[str, int, int, int, int, int, int]:
 
 def new_state(seed: int = 0, stream: int = 0, offset: int = 0) -> Tensor:
     """Random state of stochastic rounding: an int64 tensor [seed, stream, offset] on the processor, each an unsigned
-    word of 64 bits. Equal states give equal bits."""
+    word of 64 bits. Equal states give equal bits. ValueError for other numbers."""
+    for word, what in ((seed, "seed"), (stream, "stream"), (offset, "offset")):
+        _word(word, what)
     return torch.tensor([signed(seed), signed(stream), signed(offset)], dtype=torch.int64)
 
 
