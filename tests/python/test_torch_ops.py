@@ -619,6 +619,38 @@ def test_errors_say_what_is_wrong():
     assert fpemu.quantize(x, "e4m3fn").requires_grad
 
 
+WAYS = {  # of one call: a plain tensor, one with a gradient, one without for a while, the operator, a map
+    "plain": lambda x, **how: ft.quantize(x, "mxfp4", **how),
+    "gradient": lambda x, **how: ft.quantize(x.clone().requires_grad_(), "mxfp4", **how),
+    "no_grad": lambda x, **how: torch.no_grad()(ft.quantize)(x.clone().requires_grad_(), "mxfp4", **how),
+    "part": lambda x, **how: ft.quantize(x, "mxfp4", whole=x.shape, start=(0, 0), **how),
+    "operator": lambda x, **how: OPS.quantize(x, "mxfp4", **how),
+    "vmap": lambda x, **how: torch.vmap(lambda row: ft.quantize(row, "mxfp4", **how))(x),
+    "fake": lambda x, **how: OPS.quantize(x.to("meta"), "mxfp4", **how),
+}
+
+
+@pytest.mark.parametrize("call", WAYS.values(), ids=WAYS)
+def test_what_says_the_gradient_is_checked_without_one(call):
+    x = torch.randn(2, 32)
+    call(x, backward="e5m2", backward_rounding="sr,bits=8")
+    with pytest.raises(ValueError, match="ste is one of"):
+        call(x, ste="zork")
+    with pytest.raises(ValueError, match="clipped"):
+        call(x, ste="clipped")
+    for how in ({"backward": "zork"}, {"backward_rounding": "zork"}, {"backward": "e5m2", "backward_rounding": "zork"}):
+        with pytest.raises(fpemu.SpecError, match="zork"):
+            call(x, **how)
+
+
+def test_a_table_has_a_gradient():
+    table = fpemu.format([-1, 0, 1])
+    for x in (torch.tensor([0.7, 3.0]), torch.tensor([0.7, 3.0], requires_grad=True)):
+        assert ft.quantize(x, table, backward="bf16").tolist() == [1, 1]
+        with pytest.raises(ValueError, match="no text"):
+            ft.quantize(x, table, ste="clipped")
+
+
 def test_parts_of_a_whole():
     x = torch.randn(6, 64, 5)
     for spec, axis in (("e4m3fn", -1), ("mxfp4", 1), ("group(int4,16)", 1)):

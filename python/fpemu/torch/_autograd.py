@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch._functorch import autograd_function
 
-from ._spec import block_of, format_of, is_stochastic
+from ._spec import block_of, format_of, is_stochastic, rounding_of
 
 STE = ("identity", "clipped")
 # Gradients take the random bits of streams whose numbers differ from the state's in the two top bits: 2 those of a
@@ -65,13 +65,29 @@ def check_ste(ste: str) -> None:
         raise ValueError(f"ste is one of {STE}, not {ste!r}")
 
 
-def inside_range(x: Tensor, format: str) -> Tensor:
-    """Where the clipped estimator lets the gradient pass: lowest <= x <= max. NaN lies nowhere."""
+def _range_of(format: str) -> tuple[float, float]:
     f = format_of(format)
     if block_of(f) is not None:
         raise ValueError(f"clipped straight-through needs a range, and that of {format} follows its blocks: use "
                          "ste='identity'")
-    return (x >= f.lowest) & (x <= f.max)
+    return f.lowest, f.max
+
+
+def inside_range(x: Tensor, format: str) -> Tensor:
+    """Where the clipped estimator lets the gradient pass: lowest <= x <= max. NaN lies nowhere."""
+    lowest, largest = _range_of(format)
+    return (x >= lowest) & (x <= largest)
+
+
+@functools.lru_cache(maxsize=4096)
+def check_gradient(format: str, ste: str, backward: str | None, backward_rounding: str) -> None:
+    """What says how a gradient of `quantize` is made; it is refused alike where none is recorded."""
+    check_ste(ste)
+    if ste == "clipped":
+        _range_of(format)
+    if backward is not None:
+        format_of(backward)
+    rounding_of(backward_rounding)
 
 
 def below(name: str, stats: Tensor | None, *args: Any) -> Tensor:

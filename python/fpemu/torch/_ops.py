@@ -128,7 +128,7 @@ def _quantize(counts: Counters, x: Tensor, format: str, rounding: str = "rne", s
               backward_stats: Tensor | None = None, whole: Sequence[int] | None = None,
               start: Sequence[int] | None = None, range: Tensor | None = None) -> Tensor:
     _check(x, format, rounding, state, axis)
-    _autograd.check_ste(ste)
+    _autograd.check_gradient(format, ste, backward, backward_rounding)
     x = x.detach()
     y = torch.empty_like(x)
     _quantize_into(counts, x, y, format, rounding, state, axis, whole, start, range)
@@ -136,9 +136,10 @@ def _quantize(counts: Counters, x: Tensor, format: str, rounding: str = "rne", s
 
 
 def _quantize_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None, axis: int = -1,
-                   ste: str = "identity", *rest: Any, **keywords: Any) -> Tensor:
+                   ste: str = "identity", backward: str | None = None, backward_rounding: str = "rne", *rest: Any,
+                   **keywords: Any) -> Tensor:
     _check(x, format, rounding, state, axis)
-    _autograd.check_ste(ste)
+    _autograd.check_gradient(format, ste, backward, backward_rounding)
     return torch.empty_like(x)
 
 

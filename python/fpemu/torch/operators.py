@@ -16,8 +16,8 @@ from fpemu import Format, Rounding, Stats, _native
 from fpemu._values import _OPERATIONS
 
 from . import _ops
-from ._autograd import GRADIENT, call, check_ste, inside_range
-from ._spec import format_of, format_text, is_stochastic, rounding_text, state_of, with_state
+from ._autograd import GRADIENT, call, check_gradient, check_ste, inside_range
+from ._spec import format_text, is_stochastic, rounding_of, rounding_text, state_of, with_state
 from .counters import stats_tensor
 
 _quantize_native: Callable[..., Tensor] = fpemu.quantize
@@ -92,6 +92,8 @@ def quantize(
             if x.requires_grad and _is_grad_enabled():
                 return _plain_gradient(x, format, rounding, axis, state, stats, ste, backward, backward_rounding,
                                        backward_stats)
+            if ste != "identity" or backward is not None or backward_rounding != "rne":
+                _check_gradient(format, ste, backward, backward_rounding)
             if state is not None:
                 rounding = with_state(rounding_text(rounding), state)
             if stats is None:  # the usual call: arguments by name and a look at stats cost a tenth of it
@@ -142,15 +144,20 @@ class _Plain(torch.autograd.Function):
         return (gradient, *[None] * 9)
 
 
+def _check_gradient(format: str | Format, ste: str, backward: str | Format | None,
+                    backward_rounding: str | Rounding) -> None:
+    """A format without a text, a table, is refused only where its range is asked for."""
+    check_gradient(format_text(format) if ste == "clipped" else "", ste,
+                   None if backward is None else format_text(backward), rounding_text(backward_rounding))
+
+
 def _plain_gradient(x: Tensor, format: str | Format, rounding: str | Rounding, axis: int, state: Tensor | None,
                     stats: Tensor | Stats | None, ste: str, backward: str | Format | None,
                     backward_rounding: str | Rounding, backward_stats: Tensor | None) -> Tensor:
-    check_ste(ste)
-    if backward is not None:
-        format_of(format_text(backward))
-        if state is None:
-            state = state_of(rounding)
-            state = state_of(backward_rounding) if state is None else state
+    _check_gradient(format, ste, backward, backward_rounding)
+    if backward is not None and state is None:
+        state = state_of(rounding)
+        state = state_of(backward_rounding) if state is None else state
     y: Tensor = _Plain.apply(
         x, format, rounding, axis, state, stats, ste, backward, rounding_text(backward_rounding), backward_stats)
     return y
