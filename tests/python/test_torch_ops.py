@@ -651,6 +651,18 @@ def test_a_table_has_a_gradient():
             ft.quantize(x, table, ste="clipped")
 
 
+def test_texts_of_roundings_go_on():
+    x = torch.randn(500)
+    for text, rounding in (("sr,bits=4,variant=b", fpemu.rounding("sr", bits=4, variant="b")),
+                           ("rne,overflow=saturate", fpemu.rounding(overflow="saturate"))):
+        want = fpemu.quantize(100 * x, "e4m3fn", rounding)
+        for y in (100 * x, (100 * x).requires_grad_()):
+            assert same(ft.quantize(y, "e4m3fn", text).detach(), want)
+            stats = fpemu.Stats()
+            ft.quantize(y, "e4m3fn", text, axis=0, stats=stats)
+            assert stats.count == 500
+
+
 def test_parts_of_a_whole():
     x = torch.randn(6, 64, 5)
     for spec, axis in (("e4m3fn", -1), ("mxfp4", 1), ("group(int4,16)", 1)):

@@ -96,6 +96,8 @@ def quantize(
                 _check_gradient(format, ste, backward, backward_rounding)
             if state is not None:
                 rounding = with_state(rounding_text(rounding), state)
+            elif type(rounding) is str and "," in rounding:  # more than the library reads in a text
+                rounding = rounding_of(rounding)
             if stats is None:  # the usual call: arguments by name and a look at stats cost a tenth of it
                 return (_quantize_native(x, format, rounding) if axis == -1 else
                         _quantize_native(x, format, rounding, axis=axis))
