@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,10 +13,14 @@ from . import _values
 from ._arrays import default_carrier, dtype_name, shape_of, to_numpy
 from ._format import Format
 from ._format import format as make_format
-from ._gemm import Gemm, matmul
+from ._gemm import Gemm, gemm, matmul
 from ._rounding import Rounding
 from ._rounding import rounding as make_rounding
 from ._stats import Stats
+
+# Where targets lie in a model of dot products, struct fpemu_gemm_spec: each a format and the rounding to it.
+_OUT, _INNER, _FORMAT, _TARGET = 960, 1344, 256, 320
+_ROUNDING = struct.Struct("=8B3Q32x")
 
 
 class Array:
@@ -143,9 +148,9 @@ class Array:
 
     # -------------------------------------------------------------------------------------------- operations
 
-    def _next(self) -> Rounding:
-        """The rounding of the next operation."""
-        if not self.rounding.is_stochastic:
+    def _next(self, random: bool = False) -> Rounding:
+        """The rounding of the next operation. random: that uses random bits whatever the rounding."""
+        if not (random or self.rounding.is_stochastic):
             return self.rounding
         step = self._step[0]
         self._step[0] += 1
@@ -218,13 +223,22 @@ class Array:
     def matmul(self, other: Any, spec: str | Gemm | None = None) -> Array:
         """self @ other by a model of `fpemu.matmul`, its result rounded to the format where the model says nothing of it.
 
-        None: "seq(FORMAT)": products are added in sequence, each exact product and sum rounded once together.
+        None: "seq(FORMAT)": products are added in sequence, each exact product and sum rounded once together, by the
+        Array's rounding. Stats count every rounding of products, sums and the result.
         """
         b = self._operand(other)
-        model = spec if spec is not None else f"seq({self.format.spec}{_mode(self.rounding)})"
-        rounding = self._next()
-        data = matmul(self.data, b, model, seed=rounding.seed, stream=rounding.stream)
-        return self._same(_quantize(data, self.format, rounding, None))
+        rounding = self._next(isinstance(spec, str) and gemm(spec) != gemm(spec, seed=1))
+        own = False
+        if spec is None:
+            model = _with_target(gemm("seq(fp32)"), _INNER, self.format, rounding)
+        else:
+            model = gemm(spec, seed=rounding.seed, stream=rounding.stream)
+            own = any(model._struct[_OUT:_OUT + _TARGET])
+            if not own:
+                model = _with_target(model, _OUT, self.format, rounding)
+        data = matmul(self.data, b, model, stats=self.stats)
+        # The model's own `out` may be another format, and a sum of no products is a zero, which not all formats have.
+        return self._same(_quantize(data, self.format, rounding, self.stats if own else None))
 
     def __matmul__(self, other: Any) -> Array:
         return self.matmul(other)
@@ -303,8 +317,16 @@ class Array:
         return self.sum(axis, order=order) / count
 
 
-def _mode(rounding: Rounding) -> str:
-    return "" if rounding.mode == "rne" else f"/{rounding.mode}"
+def _with_target(model: Gemm, place: int, format: Format, rounding: Rounding) -> Gemm:
+    """The model with another target at a place, and all of its rounding: texts of models tell the mode alone."""
+    target = gemm(f"seq(fp32); out={format.spec}")._struct[_OUT:_OUT + _FORMAT] + _ROUNDING.pack(
+        rounding._mode, rounding._overflow, rounding._nan, rounding._variant, rounding._bits, rounding._generator,
+        rounding._compat, 0, rounding.seed, rounding.stream, rounding.offset)
+    changed = object.__new__(Gemm)
+    for name in Gemm.__slots__:
+        object.__setattr__(changed, name, getattr(model, name))
+    object.__setattr__(changed, "_struct", model._struct[:place] + target + model._struct[place + _TARGET:])
+    return changed
 
 
 def _quantize(x: Any, format: Format, rounding: Rounding, stats: Stats | None) -> Any:

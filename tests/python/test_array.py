@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Arrays whose every operation is rounded once: by all of their rounding, to their format, counted in their stats."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from same import assert_same
+
+import fpemu
+
+M, G = 2**64 - 1, 0x9E3779B97F4A7C15
+
+
+def mix(z):
+    """doc/numerics.md, 5.1."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        z = (z ^ z >> shift) * factor & M
+    return z ^ z >> 31
+
+
+def in_sequence(a, b, f, rounding):
+    """Sums of exact products, an fma each; sum k has the stream and element of doc/accumulation.md, 1.1."""
+    s = np.zeros((a.shape[0], b.shape[1]), a.dtype)
+    for k in range(a.shape[1]):
+        step = rounding.replace(stream=mix(rounding.stream + (k + 1) * G & M))
+        s = fpemu.fma(np.ascontiguousarray(np.broadcast_to(a[:, k, None], s.shape)),
+                      np.ascontiguousarray(np.broadcast_to(b[k], s.shape)), s, f, step)
+    return s
+
+
+# ---------------------------------------------------------------------------------------- products of matrices
+
+
+@pytest.mark.parametrize("overflow, limit", [("saturate", 448.0), ("keepinf", 448.0), ("ieee", np.nan), (None, np.nan)])
+def test_products_overflow_as_the_rounding_says(overflow, limit):
+    ten = fpemu.array(np.full((1, 6), 10, np.float32), "e4m3fn", fpemu.rounding(overflow=overflow))
+    assert np.array_equal((ten @ ten.T).data, [[limit]], equal_nan=True)  # 10 * 10 six times
+    assert np.array_equal((ten * 10).sum().data, limit, equal_nan=True)
+    assert np.array_equal(ten.matmul(ten.T, "fp32").data, [[limit]], equal_nan=True)
+
+
+def test_products_of_nan_as_the_rounding_says():
+    f = fpemu.format("e2m1")  # which has none
+    a, b = np.array([[np.nan, 1]], np.float32), np.array([[1], [-6]], np.float32)
+    assert (fpemu.Array(a, f, fpemu.rounding(nan="max")) @ b).tolist() == [[0.0]]  # 6, then 6 - 6
+    assert (fpemu.Array(a, f, fpemu.rounding(nan="zero")) @ b).tolist() == [[-6.0]]
+    assert np.isnan((fpemu.Array(a, f, fpemu.rounding(nan="keep")) @ b).data).all()
+    with pytest.raises(fpemu.Error, match="NaN"):
+        fpemu.Array(a, f, fpemu.rounding(nan="error")) @ b
+
+
+@pytest.mark.parametrize("rounding", [
+    fpemu.rounding("sr", seed=3), fpemu.rounding("sr", seed=3, stream=2**64 - 1, offset=77),
+    fpemu.rounding("sr", seed=3, bits=3, variant="c"), fpemu.rounding("se", seed=2**63, generator="philox"),
+    fpemu.rounding("rtz"), fpemu.rounding("rtp", overflow="saturate")], ids=repr)
+def test_products_by_long_hand(rng, rounding):
+    f = fpemu.format("e4m3fn")
+    x, y = (rng.choice(f.values()[60:-60], shape).astype(np.float32) for shape in ((5, 9), (9, 4)))
+    a, b = fpemu.array(x, f, rounding), fpemu.array(y, f)
+    for step in 1, 2:  # of a stochastic rounding, whose stream 0 has rounded x
+        own = rounding.replace(stream=(rounding.stream + step) % 2**64) if rounding.is_stochastic else rounding
+        assert_same((a @ b).data, in_sequence(x, y, f, own))
+
+
+def test_products_follow_nobodys_departures():
+    a = fpemu.array(np.ones((2, 2), np.float32), "e5m2", "ml-dtypes")
+    for operation in (lambda: a + a, lambda: a @ a, lambda: a.matmul(a, "fp32")):
+        with pytest.raises(fpemu.Error, match="do not go together"):
+            operation()
+
+
+def test_a_product_of_another_model_is_rounded_once():
+    a = fpemu.array(np.float32([1, 0.5, 2**-16]), "e5m2")
+    b = fpemu.array(np.float32([1, 0.25, 2**-16]), "e5m2")
+    assert sum(Fraction(x) * Fraction(y) for x, y in zip(a.tolist(), b.tolist())) == Fraction(9, 8) + Fraction(1, 2**32)
+    assert a.matmul(b, "fp64").item() == 1.25  # in binary32 it is 1.125, a tie
+    assert a.matmul(b, "fp64; out=fp16").item() == 1.0  # which the model asks for
+    assert a.matmul(b, fpemu.gemm("fp64; out=e5m2/rtz")).item() == 1.0
+
+
+def test_products_of_stochastic_models_do_not_reuse_bits():
+    def run():
+        a = fpemu.array(np.full((20, 20), 1.125, np.float32), "e4m3fn")
+        return a.matmul(a, "seq(e4m3fn/sr)"), a.matmul(a, "seq(e4m3fn/sr)")
+    (a, b), (c, d) = run(), run()
+    assert a.tolist() == c.tolist() and b.tolist() == d.tolist()
+    assert a.tolist() != b.tolist()
+
+
+def test_products_are_counted():
+    stats = fpemu.Stats()
+    a = fpemu.array(np.full((2, 3), 20, np.float32), "e4m3fn", fpemu.rounding(overflow="saturate"), stats=stats)
+    assert stats.count == 6
+    assert (a @ a.T).tolist() == [[448.0] * 2] * 2
+    assert stats.count == 6 + 4 * 3 and stats.overflow == 4 * 2  # 400 is 384; 384 + 400, and 448 + 400
+    a.matmul(a.T, "seq(fp32)")
+    assert stats.count == 18 + 4 * 4 and stats.overflow == 8 + 4  # the results, too
+    a.matmul(a.T, "seq(fp32); out=fp16")
+    assert stats.count == 34 + 4 * 5 and stats.overflow == 12 + 4
+    a @ np.ones(3, np.float32)
+    assert stats.count == 54 + 3 + 2 * 3
+    for stats in (fpemu.Stats(sums=True), fpemu.Stats(histogram=(-3, 3))):
+        a = fpemu.array(np.ones((2, 2), np.float32), "e4m3fn", stats=stats)
+        with pytest.raises(fpemu.Error, match="without sums and histograms"):
+            a @ a
