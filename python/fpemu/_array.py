@@ -144,7 +144,7 @@ class Array:
         return self
 
     def __abs__(self) -> Array:
-        return self._same(abs(self.data))
+        return self._same(_quantize(abs(self.data), self.format, self._next(), self.stats))
 
     # -------------------------------------------------------------------------------------------- operations
 

@@ -104,3 +104,23 @@ def test_products_are_counted():
         a = fpemu.array(np.ones((2, 2), np.float32), "e4m3fn", stats=stats)
         with pytest.raises(fpemu.Error, match="without sums and histograms"):
             a @ a
+
+
+# ------------------------------------------------------------------------------------------------- the others
+
+
+@pytest.mark.parametrize("spec", ["int8", "fixed(8,4)", "e4m3fn", "e2m1"])
+def test_no_sign_leaves_the_format(spec):
+    f = fpemu.format(spec)
+    a = fpemu.array(f.values().astype(np.float32), f)
+    assert f.lowest in a.data
+    for got, exact in ((abs(a), np.abs(a.data)), (-a, -a.data)):
+        assert all(map(f.represents, got.tolist()))
+        assert np.array_equal(got.data, np.minimum(exact, np.float32(f.max)))
+
+
+def test_abs_is_counted():
+    stats = fpemu.Stats()
+    a = fpemu.array([-128.0, 127.0], "int8", stats=stats)
+    abs(a)
+    assert (stats.count, stats.overflow) == (4, 1)
