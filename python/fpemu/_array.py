@@ -32,8 +32,9 @@ class Array:
     product rounded (a fused multiply-add); `a.matmul(b, spec)` takes another model.
 
     data: the values, an array of NumPy or a tensor. format, rounding. stats: a Stats that all operations count in, or
-    None. Stochastic roundings take new random bits with every operation: each has a stream of its own, counted from
-    `rounding.stream` on, so that a computation done again gives the same bits.
+    None; products of matrices want one without sums and histograms (else fpemu.Error). Stochastic roundings take new
+    random bits with every operation: each has a stream of its own, counted from `rounding.stream` on, so that a
+    computation done again gives the same bits.
     """
 
     __slots__ = ("_step", "data", "format", "rounding", "stats")
@@ -345,11 +346,22 @@ def _concatenate(a: Any, b: Any) -> Any:
     return sys.modules["torch"].cat([a, b], dim=-1)
 
 
+def _numbers(x: Any) -> Any:
+    """Lists of numbers as binary64 numbers. NumPy by itself would read texts too, and make a NaN of None."""
+    found = np.asarray(x)
+    others = {type(v) for v in found.flat if not hasattr(v, "__float__")} if found.dtype.kind == "O" else \
+        {found.dtype.type} if found.dtype.kind not in "biuf" else None
+    if others:
+        raise TypeError(f"an Array is made of numbers, not of {others.pop().__name__}")
+    return found.astype(np.float64)
+
+
 def array(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, stats: Stats | None = None) -> Array:
     """x rounded once to `format`, as an `Array` whose operations are each rounded once by `rounding`.
 
     x: an array of NumPy or a tensor, or numbers in lists (as float32 where that holds every value of the format, else
         float64). format: without scales. stats: a Stats in which the rounding of x and all operations count.
+    TypeError for lists of anything but numbers.
     """
     to, by = make_format(format), make_rounding(rounding)
     if to.is_blocked:
@@ -357,8 +369,7 @@ def array(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, sta
     if isinstance(x, Array):
         return x.astype(to, by)
     if isinstance(x, (int, float, list, tuple)):
-        wide = np.asarray(x, dtype=np.float64)
-        rounded = _quantize(wide, to, by, stats)
+        rounded = _quantize(_numbers(x), to, by, stats)
         start = rounded.astype(dtype_name(default_carrier(to)))
     else:
         start = _quantize(x, to, by, stats)

@@ -124,3 +124,11 @@ def test_abs_is_counted():
     a = fpemu.array([-128.0, 127.0], "int8", stats=stats)
     abs(a)
     assert (stats.count, stats.overflow) == (4, 1)
+
+
+def test_an_array_is_made_of_numbers():
+    for bad in (["1"], [b"1"], [["1.5", 2]], [None, 1.0], [1.0, "nan", 2**70], [np.datetime64(1, "s")]):
+        with pytest.raises(TypeError, match="numbers"):
+            fpemu.array(bad, "bf16")
+    assert fpemu.array([Fraction(1, 2), 2**70, True, np.float16(3)], "bf16").tolist() == [0.5, 2.0**70, 1.0, 3.0]
+    assert fpemu.array([], "bf16").shape == (0,)
