@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import struct
 from typing import Any
 
@@ -153,10 +154,11 @@ class Packed:
     def __init__(self, data: Any, format: Format | str, shape: tuple[int, ...], axis: int = -1,
                  dtype: Any = None) -> None:
         self.format = make_format(format)
-        self.shape = tuple(int(size) for size in shape)
-        self.axis = axis % max(len(self.shape), 1) if -max(len(self.shape), 1) <= axis else axis
+        self.shape = tuple(operator.index(size) for size in shape)
+        self.axis = operator.index(axis)
+        self._layout = _native.layout(self.format, self.shape, self.axis)  # which refuses an axis that there is not
+        self.axis %= max(len(self.shape), 1)
         self.dtype = dtype_name(default_carrier(self.format) if dtype is None else carrier_of(dtype))
-        self._layout = _native.layout(self.format, self.shape, self.axis)
         self.bytes = data
         if shape_of(data) != (self.nbytes,):
             raise ValueError(f"a tensor of shape {self.shape} in {self.format!r} has {self.nbytes} bytes, not "

@@ -170,6 +170,27 @@ def test_packed_bytes_of_another_number_are_refused():
         fpemu.Packed.frombytes(b"123", "mxfp4", (32,))
 
 
+def test_packed_has_the_axis_that_it_is_given():
+    content = fpemu.pack(np.ones((2, 32), np.float32), "mxfp4").tobytes()
+    for axis, stored in ((-1, 1), (1, 1), (np.int64(1), 1)):
+        assert fpemu.Packed.frombytes(content, "mxfp4", (2, 32), axis).axis == stored
+    assert fpemu.Packed.frombytes(bytes(2), "bf16", ()).axis == 0
+    for axis in (7, 2, -3, -5):
+        with pytest.raises(ValueError, match=f"no axis {axis}"):
+            fpemu.Packed.frombytes(content, "mxfp4", (2, 32), axis)
+    with pytest.raises(TypeError, match="integer"):
+        fpemu.Packed.frombytes(content, "mxfp4", (2, 32), 1.0)
+
+
+def test_packed_has_whole_sizes():
+    content = fpemu.pack(np.ones((2, 32), np.float32), "mxfp4").tobytes()
+    for shape in ((2.9, 32.2), (2.0, 32), ("2", 32)):
+        with pytest.raises(TypeError, match="integer"):
+            fpemu.Packed.frombytes(content, "mxfp4", shape)
+    packed = fpemu.Packed.frombytes(content, "mxfp4", np.array([2, 32], np.int32))
+    assert packed.shape == (2, 32) and all(type(size) is int for size in packed.shape)
+
+
 def test_a_tensor_in_slices_is_the_tensor(rng):
     x = rng.standard_normal((6, 64)).astype(np.float32)
     rounding = fpemu.rounding("sr", seed=5)
