@@ -14,6 +14,7 @@ from . import _native
 from ._arrays import carrier_of, dtype_name
 from ._format import Format
 from ._format import format as make_format
+from ._packed import _told
 from ._rounding import Rounding
 from ._stats import Stats
 
@@ -109,12 +110,13 @@ def compare(x: Any, specs: Sequence[Format | str], rounding: Rounding | str = "r
     Returns a Comparison: a row each with bits per element, signal to quantisation noise ratio in dB (more is better),
     the largest error and all counters; print it, or draw it by .plot("errors.svg").
     """
+    x = _told(x)
     rows = []
     for spec in specs:
         to = make_format(spec)
         stats = Stats(sums=True)
         _native.quantize(x, to, rounding, axis=axis, stats=stats)
         rows.append(Row(to, to.bits_per_element, stats.sqnr, stats.max_error, stats))
-    kind = dtype_name(carrier_of(x.dtype)) if hasattr(x, "dtype") else "float64"
-    shape = " x ".join(str(size) for size in getattr(x, "shape", ())) or "1"
+    kind = dtype_name(carrier_of(x.dtype))
+    shape = " x ".join(str(size) for size in x.shape) or "1"
     return Comparison(rows, f"Signal to quantisation noise, {shape} {kind} numbers")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._arrays import carrier_of, default_carrier, dtype_name, shape_of, to_numpy
+from ._arrays import _Adopted, carrier_of, default_carrier, dtype_name, shape_of, to_numpy
 from ._format import Format
 from ._format import format as make_format
 from ._rounding import Rounding
@@ -118,6 +118,21 @@ class Delayed:
         return Range(_native.delayed_range(self._state))
 
 
+def _told(x: Any) -> Any:
+    """x, which tells its shape and dtype; what has the protocols of arrays alone, and numbers, as NumPy's arrays."""
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        return x
+    return np.asarray(float(x)) if type(x) in (int, float) else _Adopted()(x)
+
+
+def _flat(codes: Any) -> Any:
+    """The elements in C order, without gaps."""
+    flat = codes.reshape(-1)
+    if isinstance(flat, np.ndarray):
+        return np.ascontiguousarray(flat)
+    return flat.contiguous() if hasattr(flat, "contiguous") else flat
+
+
 def _scales_shape(format: Format, shape: tuple[int, ...], axis: int) -> tuple[int, ...] | None:
     """The shape in which the scales' order is C order; None where there is none but a list."""
     if not shape:
@@ -159,7 +174,7 @@ class Packed:
         self._layout = _native.layout(self.format, self.shape, self.axis)  # which refuses an axis that there is not
         self.axis %= max(len(self.shape), 1)
         self.dtype = dtype_name(default_carrier(self.format) if dtype is None else carrier_of(dtype))
-        self.bytes = data
+        self.bytes = data = _told(data)
         if shape_of(data) != (self.nbytes,):
             raise ValueError(f"a tensor of shape {self.shape} in {self.format!r} has {self.nbytes} bytes, not "
                              f"{shape_of(data)}")
@@ -256,7 +271,7 @@ class Packed:
             raise ValueError("only scales of one byte, of blocks along the last axis, have that order")
         columns = codes.shape[-1]
         rows = int(np.prod(codes.shape[:-1], dtype=np.int64))
-        return _native.swizzle(codes.reshape(-1), rows, columns, False)
+        return _native.swizzle(_flat(codes), rows, columns, False)
 
     def unpack(self, dtype: Any = None, *, out: Any = None) -> Any:
         """The values, in the tensor's shape: those that `quantize` gives for the same input; but a NaN that has no code
@@ -299,6 +314,7 @@ def pack(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, axis
 
     Any format; of a scalar one each line along `axis` is a block without a scale. Arguments are as for `quantize`.
     """
+    x = _told(x)
     data = _native.pack(x, format, rounding, axis, offset, range, stats)
     return Packed(data, format, shape_of(x), axis, dtype_name(carrier_of(x.dtype)))
 
@@ -311,8 +327,9 @@ def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None 
     format and s the block's scale; nvfp4: P * s * d, with d the tensor's scale. Other rules have u = d = 1.
     fpemu.Error for formats without scales.
     """
-    numbers, codes, tensor = _native.scales(x, format, axis, range)
-    shape = _scales_shape(make_format(format), shape_of(x), axis)
+    x, to = _told(x), make_format(format)
+    numbers, codes, tensor = _native.scales(x, to, axis, range)
+    shape = _scales_shape(to, shape_of(x), axis)
     if shape is not None:
         numbers, codes = numbers.reshape(shape), codes.reshape(shape)
     return numbers, codes, tensor
@@ -320,13 +337,17 @@ def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None 
 
 def swizzle(codes: Any) -> Any:
     """Scale codes of one byte, rows x columns, in the order in which tensor cores read them: flat, padded with 0."""
-    rows, columns = shape_of(codes)
-    return _native.swizzle(codes.reshape(-1), rows, columns, False)
+    codes = _told(codes)
+    shape = shape_of(codes)
+    if len(shape) != 2:
+        raise ValueError(f"codes are rows x columns, not of the shape {shape}")
+    rows, columns = shape
+    return _native.swizzle(_flat(codes), rows, columns, False)
 
 
 def unswizzle(codes: Any, rows: int, columns: int) -> Any:
     """The inverse of `swizzle`: rows x columns codes of one byte."""
-    return _native.swizzle(codes, rows, columns, True).reshape(rows, columns)
+    return _native.swizzle(_flat(_told(codes)), rows, columns, True).reshape(rows, columns)
 
 
 __all__ = ["Delayed", "Packed", "Range", "measure", "pack", "scales", "swizzle", "unswizzle"]

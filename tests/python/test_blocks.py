@@ -191,6 +191,73 @@ def test_packed_has_whole_sizes():
     assert packed.shape == (2, 32) and all(type(size) is int for size in packed.shape)
 
 
+class Interface:
+    """The same memory, told by the array interface alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    @property
+    def __array_interface__(self):
+        return self.array.__array_interface__
+
+
+class Capsule:
+    """The same memory, told by DLPack alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **keywords):
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.parametrize("kind", [Interface, Capsule])
+def test_arrays_that_have_a_protocol_alone(rng, kind):
+    x = rng.standard_normal((3, 40)).astype(np.float32)
+    assert fpemu.pack(kind(x), "mxfp4") == fpemu.pack(x, "mxfp4")
+    assert fpemu.pack(kind(x), "mxfp4").dtype == "float32"
+    for got, expected in zip(fpemu.scales(kind(x), "mxfp4", axis=0), fpemu.scales(x, "mxfp4", axis=0), strict=True):
+        assert np.array_equal(got, expected)
+    assert fpemu.compare(kind(x), ["bf16"]).title == fpemu.compare(x, ["bf16"]).title
+    assert "3 x 40 float32" in fpemu.compare(kind(x), ["bf16"]).title
+    codes = rng.integers(0, 256, (5, 6)).astype(np.uint8)
+    assert_same(fpemu.swizzle(kind(codes)), fpemu.swizzle(codes))
+    assert_same(fpemu.unswizzle(kind(fpemu.swizzle(codes)), 5, 6), codes)
+    content = fpemu.pack(x, "mxfp4").bytes
+    assert fpemu.Packed(kind(content), "mxfp4", x.shape) == fpemu.pack(x, "mxfp4")
+
+
+def test_numbers_are_packed():
+    packed = fpemu.pack(0.3, "bf16")
+    assert packed.shape == () and packed.dtype == "float64"
+    assert packed.tobytes() == np.uint16(0x3E9A).tobytes()
+    assert packed.unpack() == fpemu.quantize(0.3, "bf16") and fpemu.pack(2, "bf16").unpack() == 2
+    assert fpemu.compare(0.3, ["bf16"]).title.endswith("1 float64 numbers")
+    for call in (fpemu.pack, fpemu.scales, fpemu.quantize, lambda x, f: fpemu.compare(x, [f])):
+        for bad in ([0.3], "0.3", None, True):
+            with pytest.raises(TypeError):
+                call(bad, "mxfp4")
+
+
+def test_codes_with_gaps_are_swizzled(rng):
+    codes = rng.integers(0, 256, (130, 12)).astype(np.uint8)
+    for part in (codes[:, ::2], codes[::-1], codes.T, codes[::2, 1::3], codes[:, 2:3]):
+        expected = np.zeros((-(-part.shape[0] // 128) * 128, -(-part.shape[1] // 4) * 4), np.uint8)
+        expected[:part.shape[0], :part.shape[1]] = part
+        r, c = np.indices(expected.shape)  # doc/blocks.md, 4: tiles row by row, then places in a tile
+        place = (r // 128 * (expected.shape[1] // 4) + c // 4) * 512 + r % 32 * 16 + r % 128 // 32 * 4 + c % 4
+        got = fpemu.swizzle(part)
+        assert np.array_equal(got[place], expected)
+        assert_same(fpemu.unswizzle(np.repeat(got, 2)[::2], *part.shape), np.ascontiguousarray(part))
+    for bad in (codes[0], codes[None]):
+        with pytest.raises(ValueError, match="rows x columns"):
+            fpemu.swizzle(bad)
+
+
 def test_a_tensor_in_slices_is_the_tensor(rng):
     x = rng.standard_normal((6, 64)).astype(np.float32)
     rounding = fpemu.rounding("sr", seed=5)
