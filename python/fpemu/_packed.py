@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import struct
+import sys
 from typing import Any
 
 import numpy as np
@@ -133,18 +134,25 @@ def _flat(codes: Any) -> Any:
     return flat.contiguous() if hasattr(flat, "contiguous") else flat
 
 
+def _scale_dtype(format: Format) -> np.dtype[Any] | None:
+    """The dtype of scales' codes, for a tensor without elements too; None where blocks have none."""
+    size = _native.layout(format, (1,), 0)["scale_bytes"]
+    return np.dtype(f"u{size}") if size else None
+
+
 def _scales_shape(format: Format, shape: tuple[int, ...], axis: int) -> tuple[int, ...] | None:
-    """The shape in which the scales' order is C order; None where there is none but a list."""
+    """The shape in which the scales' order is C order; None where there is none but a list, as of a tensor without
+    elements, which has no blocks."""
     if not shape:
         shape, axis = (1,), 0
     axis %= len(shape)
     block = format.block_shape
+    if block is None or 0 in shape:
+        return None
     if block == "tensor":
         return ()
     if block == "channel":
         return (shape[axis],)
-    if block is None or 0 in shape:
-        return None
     leading, inner = shape[:axis], shape[axis + 1:]
     if block == "row":
         return leading + inner
@@ -230,7 +238,7 @@ class Packed:
     def scales(self) -> Any:
         """The numbers that stand for the blocks' scales, float32 (float64 for a float64 tensor), by blocks: runs have
         the tensor's shape less the axis, then as many as a line has blocks; rows the shape less the axis; channels one
-        each; a tensor one. None for scalar formats and s2fp8."""
+        each; a tensor one. A tensor without elements has none, a flat array. None for scalar formats and s2fp8."""
         if not self.format.is_blocked or self.format.scaling_rule == "s2fp8":
             return None
         flat = _native.unpack_scales(self.bytes, self.format, self.shape, self.axis, 1 if self.dtype == "float64" else 0)
@@ -240,14 +248,14 @@ class Packed:
     @property
     def scale_codes(self) -> Any:
         """The codes of the blocks' scales, unsigned integers, shaped as `scales`; of a bare power of two its exponent in
-        two's complement. None where there are none."""
-        size = int(self._layout["scale_bytes"])
-        if not size:
+        two's complement. None for scalar formats and s2fp8."""
+        dtype = _scale_dtype(self.format)
+        if dtype is None:
             return None
         at = int(self._layout["scales_offset"])
-        raw = self.bytes[at:at + size * int(self._layout["blocks"])]
-        if size > 1:
-            raw = np.ascontiguousarray(to_numpy(raw)).view(f"<u{size}")
+        raw = self.bytes[at:at + dtype.itemsize * int(self._layout["blocks"])]
+        if dtype.itemsize > 1:
+            raw = np.ascontiguousarray(to_numpy(raw)).view(f"<u{dtype.itemsize}")
         shape = _scales_shape(self.format, self.shape, self.axis)
         return raw if shape is None else raw.reshape(shape)
 
@@ -266,7 +274,7 @@ class Packed:
         Of blocks along the last axis with scales of one byte; else ValueError. Leading axes are rows.
         """
         codes = self.scale_codes
-        if codes is None or self._layout["scale_bytes"] != 1 or codes.ndim == 0 or \
+        if codes is None or _scale_dtype(self.format) != np.uint8 or codes.ndim == 0 or \
                 not isinstance(self.format.block_shape, tuple) or self.axis != len(self.shape) - 1:
             raise ValueError("only scales of one byte, of blocks along the last axis, have that order")
         columns = codes.shape[-1]
@@ -329,10 +337,16 @@ def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None 
     """
     x, to = _told(x), make_format(format)
     numbers, codes, tensor = _native.scales(x, to, axis, range)
+    if 0 in shape_of(x):
+        codes = _as_type(codes, _scale_dtype(to))
     shape = _scales_shape(to, shape_of(x), axis)
     if shape is not None:
         numbers, codes = numbers.reshape(shape), codes.reshape(shape)
     return numbers, codes, tensor
+
+
+def _as_type(array: Any, dtype: Any) -> Any:
+    return array.astype(dtype) if hasattr(array, "astype") else array.to(getattr(sys.modules["torch"], dtype.name))
 
 
 def swizzle(codes: Any) -> Any:

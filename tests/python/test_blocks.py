@@ -191,6 +191,28 @@ def test_packed_has_whole_sizes():
     assert packed.shape == (2, 32) and all(type(size) is int for size in packed.shape)
 
 
+BLOCKED = ["mxfp4", "nvfp4", "group(int4,2)", "group(int4,2,scale=bf16)", "group(int4,row)", "group(int4,channel)",
+           "group(int4,2x2)", "scaled(e4m3fn)"]
+
+
+@pytest.mark.parametrize("spec", BLOCKED)
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0,), (2, 0, 4)])
+def test_a_tensor_without_elements_has_no_scales(spec, shape):
+    some = fpemu.pack(np.ones(4, np.float32), spec)
+    for dtype in (np.float32, np.float64):
+        x = np.zeros(shape, dtype)
+        for axis in range(len(shape)):
+            numbers, codes, tensor = fpemu.scales(x, spec, axis=axis)
+            packed = fpemu.pack(x, spec, axis=axis)
+            assert packed.nbytes == 0 and tensor == (1.0, 1.0)
+            assert_same(numbers, np.zeros(0, dtype))
+            assert_same(codes, np.zeros(0, some.scale_codes.dtype))
+            assert_same(packed.scales, numbers)
+            assert_same(packed.scale_codes, codes)
+            if spec in ("mxfp4", "nvfp4") and axis == len(shape) - 1:
+                assert_same(packed.swizzled(), codes)
+
+
 class Interface:
     """The same memory, told by the array interface alone."""
 
@@ -256,6 +278,13 @@ def test_codes_with_gaps_are_swizzled(rng):
     for bad in (codes[0], codes[None]):
         with pytest.raises(ValueError, match="rows x columns"):
             fpemu.swizzle(bad)
+
+
+def test_tensors_of_codes_with_gaps_are_swizzled(torch):
+    codes = torch.arange(24, dtype=torch.uint8).reshape(4, 6)[:, ::2]
+    assert torch.equal(fpemu.swizzle(codes), fpemu.swizzle(codes.contiguous()))
+    numbers, found, _ = fpemu.scales(torch.zeros(0, 3), "mxfp4")
+    assert found.dtype == torch.uint8 and numbers.shape == found.shape == (0,)
 
 
 def test_a_tensor_in_slices_is_the_tensor(rng):

@@ -18,7 +18,7 @@ from torch import Tensor
 import fpemu
 from fpemu import Range, Rounding, Stats, _native
 from fpemu._arrays import carrier_of, has_tangent
-from fpemu._packed import _scales_shape
+from fpemu._packed import _scale_dtype, _scales_shape
 from fpemu._values import _OPERATIONS
 
 from . import _autograd, _device
@@ -244,12 +244,12 @@ def _scales(counts: None, x: Tensor, format: str, axis: int = -1,
 def _scales_fake(x: Tensor, format: str, axis: int = -1, range: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
     check_float(x)
     shape = tuple(int(size) for size in x.shape)
-    layout = _layout(format, shape, axis)
     of_scales = _scales_shape(format_of(format), shape, axis)
     if of_scales is None:
-        of_scales = (layout["blocks"],)
+        of_scales = (_layout(format, shape, axis)["blocks"],)
     carrier = torch.float64 if x.dtype == torch.float64 else torch.float32
-    codes = {1: torch.uint8, 2: torch.uint16, 4: torch.uint32}[layout["scale_bytes"] or 1]
+    code = _scale_dtype(format_of(format))
+    codes = CODES[code.itemsize if code else 1]
     return (x.new_empty(of_scales, dtype=carrier), x.new_empty(of_scales, dtype=codes), x.new_empty(2, dtype=carrier))
 
 
