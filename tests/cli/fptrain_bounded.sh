@@ -57,6 +57,21 @@ ln -s /dev/zero log/log.jsonl
 for output in '-o page.html' '--csv log.csv' '--tensorboard board'; do
     refused 'log/log.jsonl: a line of more than 67108864 bytes' report log $output
 done
+# So has a summary; and no log takes what its lists would make together.
+rm log/log.jsonl
+cp run/log.jsonl log
+head -c 67108865 /dev/zero | tr '\0' ' ' >log/summary.json
+refused 'log/summary.json: larger than 67108864 bytes' report log -o page.html
+rm log/summary.json
+awk 'BEGIN {
+    printf "{\"log\":2,\"counters\":["
+    for (i = 0; i < 20000; i++) printf "%s\"%d\"", i ? "," : "", i
+    printf "],\"names\":{\"v\":["
+    for (i = 0; i < 400; i++) printf "%s\"%d\"", i ? "," : "", i
+    printf "]}}\n{\"step\":1,\"tensors\":["
+    for (i = 0; i < 400; i++) printf "%s[]", i ? "," : ""
+    print "]}" }' >log/log.jsonl
+refused 'log/log.jsonl: more than 32 counters' report log -o page.html
 cp -R run resumed
 rm resumed/log.jsonl
 ln -s /dev/zero resumed/log.jsonl

@@ -349,6 +349,63 @@ fails_report '--tensors is for --tables, --plots, --csv and --tensorboard' one -
 fails_report 'no/plots: No such file' one --plots no/plots
 fails_report 'no/t.md: No such file' one --tables no/t.md
 
+mkdir copied
+cp one/settings.ini one/log.jsonl copied
+# A summary that is there is read, or said not to be.
+mkdir copied/summary.json
+fails_report 'copied/summary.json: Is a directory' copied -o twin.html
+rmdir copied/summary.json
+printf '{"finished": tr' >copied/summary.json
+fails_report 'copied/summary.json: no JSON' copied -o twin.html
+
+# What clipping did is among the numbers of the log.
+mkdir clipped
+cp one/settings.ini clipped
+printf '{"step":1,"loss":1,"clipping":{"largest":0.5,"parts":2,"clipped":1,"steps_clipped_so_far":3}}\n' >clipped/log.jsonl
+"$FPTRAIN" report clipped --csv clipped.csv --tensorboard clipped.board || failed 'the numbers of clipping'
+{
+    echo run,step,name,value
+    for line in loss,1 clipping/largest,0.5 clipping/parts,2 clipping/clipped,1 clipping/steps_clipped_so_far,3; do
+        echo "clipped,1,$line"
+    done
+} >expected.csv
+same expected.csv clipped.csv
+for name in largest parts clipped steps_clipped_so_far; do
+    grep -qF "clipping/$name" clipped.board/clipped/events.out.tfevents.fptrain || failed "clipping/$name as an event"
+done
+
+# What each tensor has would make a small log a large table: few counters, short names.
+for run in many long longold; do
+    mkdir $run
+    cp one/settings.ini $run
+done
+counters() { # COUNT
+    awk -v count="$1" 'BEGIN { for (i = 0; i < count; i++) printf "%s\"c%d\"", i ? "," : "", i }'
+}
+printf '{"log":2,"counters":[%s],"names":{"v":["a.v"]}}\n{"step":1,"tensors":[[]]}\n' "$(counters 33)" >many/log.jsonl
+letters=$(printf '%0256d' 0)
+printf '{"log":2,"counters":["count"],"names":{"v":["%s"]}}\n' "$letters" >long/log.jsonl
+printf '{"step":1,"tensors":[]}\n{"step":2,"tensors":[{"name":"%s","role":"v","count":1}]}\n' "$letters" >longold/log.jsonl
+for output in '-o no.html' '--csv no.csv'; do
+    fails_report 'many/log.jsonl: more than 32 counters of a tensor' many $output
+    fails_report 'long/log.jsonl:1: a name of more than 255 bytes' long $output
+    fails_report 'longold/log.jsonl:2: a name of more than 255 bytes' longold $output
+done
+sed -i 's/"c32"/"c31"/; s/,"c31","c31"/,"c31"/' many/log.jsonl
+sed -i 's/0"/"/' long/log.jsonl longold/log.jsonl
+"$FPTRAIN" report many long longold --csv t.csv || failed 'as many counters and letters as may be'
+holds "$(wc -l <t.csv)" -eq 34 # and the count of longold
+# Many tensors take the time that each of them takes.
+mkdir wide
+cp one/settings.ini wide
+awk 'BEGIN {
+    printf "{\"log\":2,\"counters\":[\"count\",\"underflow\"],\"names\":{\"dv\":["
+    for (i = 0; i < 100000; i++) printf "%s\"%d\"", i ? "," : "", i
+    printf "]}}\n{\"step\":1,\"scale\":1,\"tensors\":["
+    for (i = 0; i < 100000; i++) printf "%s[9]", i ? "," : ""
+    print "]}" }' >wide/log.jsonl
+timeout 20 "$FPTRAIN" report wide -o wide.html --tables wide.md --tensors '*' || failed 'many tensors'
+
 # What the program says of itself
 "$FPTRAIN" --version | grep -qx 'fptrain [0-9.]*' || failed '--version'
 "$FPTRAIN" help config >keys || failed 'help config'

@@ -181,33 +181,59 @@ static void average_track(track *mean, const group *g, const track *first)
     free(from);
 }
 
+/* Sums over the chosen gradients of one step. */
+typedef struct step_sums {
+    double vanished, elements, widest;
+} step_sums;
+
+/* The steps are looked up for the points of a track, so that many short tracks take no more time than they have points.
+ * Of several points at one step the first counts. */
+static void gather_track(const track *t, const series *steps, step_sums *sums)
+{
+    const series *const share = &t->underflow_share, *const deviation = &t->deviation;
+    const double weight = share->count ? (double)t->elements / (double)share->count : 0;
+    for (size_t i = 0; i < share->count; i++) {
+        const double *step = find(steps, share->x[i]);
+        if (!step || (i && share->x[i] == share->x[i - 1]))
+            continue;
+        sums[step - steps->y].vanished += weight > 0 ? share->y[i] * weight : 0;
+        sums[step - steps->y].elements += weight;
+    }
+    for (size_t i = 0; i < deviation->count; i++) {
+        const double *step = find(steps, deviation->x[i]);
+        if (step && !(i && deviation->x[i] == deviation->x[i - 1]))
+            sums[step - steps->y].widest = fmax(sums[step - steps->y].widest, deviation->y[i]);
+    }
+}
+
 /* Over the chosen gradients of a step: the share that vanished, and the largest deviation. */
 static void gather(run *to, const run *r, const char *tensors)
 {
-    const series *steps = NULL;
+    const series *longest = NULL;
+    bool *chosen = need(r->track_count + 1, sizeof *chosen);
     for (size_t i = 0; i < r->track_count; i++) {
         const track *t = &r->tracks[i];
-        if (fnmatch(tensors, t->name, 0) == 0 && (!steps || t->alpha.count > steps->count))
-            steps = &t->alpha;
+        chosen[i] = fnmatch(tensors, t->name, 0) == 0;
+        if (chosen[i] && (!longest || t->alpha.count > longest->count))
+            longest = &t->alpha;
     }
-    for (size_t k = 0; steps && k < steps->count; k++) {
-        double vanished = 0, elements = 0, widest = NAN;
-        for (size_t i = 0; i < r->track_count; i++) {
-            const track *t = &r->tracks[i];
-            if (fnmatch(tensors, t->name, 0) != 0)
-                continue;
-            const double *share = find(&t->underflow_share, steps->x[k]);
-            const double *deviation = find(&t->deviation, steps->x[k]);
-            const double weight = share ? (double)t->elements / (double)t->underflow_share.count : 0;
-            vanished += share && weight > 0 ? *share * weight : 0;
-            elements += weight;
-            widest = deviation ? fmax(widest, *deviation) : widest;
-        }
-        if (elements > 0)
-            series_add(&to->vanished, steps->x[k], vanished / elements);
-        if (!isnan(widest))
-            series_add(&to->widest, steps->x[k], widest);
+    series steps = {.count = 0};
+    steps.x = steps.y = longest ? all_places(1, &longest, &steps.count) : NULL;
+    step_sums *sums = need(steps.count + 1, sizeof *sums);
+    for (size_t k = 0; k < steps.count; k++)
+        sums[k].widest = NAN;
+    for (size_t i = 0; i < r->track_count; i++)
+        if (chosen[i])
+            gather_track(&r->tracks[i], &steps, sums);
+    for (size_t k = 0; k < steps.count; k++) {
+        if (sums[k].elements > 0)
+            series_add(&to->vanished, steps.x[k], sums[k].vanished / sums[k].elements);
+        if (!isnan(sums[k].widest))
+            series_add(&to->widest, steps.x[k], sums[k].widest);
     }
+    free(chosen);
+    free(steps.x);
+    free(sums);
 }
 
 static void average_curves(groups *all, int k, const char *tensors)
@@ -242,6 +268,7 @@ static void make_mean(run *mean, const group *g)
                   .last = NAN,
                   .last_fp32 = NAN,
                   .track_count = first->track_count,
+                  .places = first->places,
                   .tracks = need(first->track_count + 1, sizeof *mean->tracks)};
     for (int k = 0; k < g->count; k++) {
         for (int i = 0; i < UPDATE_BINS; i++)
@@ -291,7 +318,7 @@ groups groups_make(const run *runs, int count, const char *tensors)
     return all;
 }
 
-/* Names of tracks and settings belong to the runs. */
+/* Names and places of tracks, and settings, belong to the runs. */
 static void free_mean(run *mean)
 {
     for (size_t i = 0; i < mean->track_count; i++) {

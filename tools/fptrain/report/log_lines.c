@@ -31,68 +31,115 @@ static json_t *expand(const json_t *entry, const json_t *counters, json_t *name,
         json_object_set(tensor, "alpha", scale);
     if (json_is_object(more))
         json_object_update(tensor, more);
+    if (!tensor)
+        die("out of memory");
     return tensor;
 }
 
-/* The arrays of a line, in the order of the names in the first one, become objects. */
-static void expand_tensors(const json_t *first, json_t *line)
+static const char *const roles[] = {"v", "w", "dv", "dw"};
+enum { LOG_ROLES = sizeof roles / sizeof *roles };
+
+void log_tensors(const log_line *line, void (*tell)(void *to, json_t *tensor), void *to)
 {
-    static const char *const roles[] = {"v", "w", "dv", "dw"};
-    json_t *tensors = json_object_get(line, "tensors"), *name;
-    json_t *expanded = json_array();
+    const json_t *tensors = json_object_get(line->line, "tensors");
+    const json_t *names = json_object_get(line->names, "names"), *counters = json_object_get(line->names, "counters");
+    json_t *entry, *name, *scale = json_object_get(line->line, "scale");
+    const size_t count = json_array_size(tensors);
     size_t place = 0, i;
-    for (size_t which = 0; which < sizeof roles / sizeof *roles; which++)
-        json_array_foreach(json_object_get(json_object_get(first, "names"), roles[which]), i, name)
+    if (!line->names)
+        json_array_foreach(tensors, i, entry) tell(to, entry);
+    for (size_t which = 0; line->names && which < LOG_ROLES && place < count; which++)
+        json_array_foreach(json_object_get(names, roles[which]), i, name)
         {
-            const json_t *entry = json_array_get(tensors, place++);
+            entry = json_array_get(tensors, place++);
+            if (!entry)
+                break;
             if (!json_is_array(entry))
                 continue;
-            if (json_array_append_new(expanded, expand(entry, json_object_get(first, "counters"), name, roles[which],
-                                                       json_object_get(line, "scale"))) != 0)
-                die("out of memory");
+            json_t *tensor = expand(entry, counters, name, roles[which], scale);
+            tell(to, tensor);
+            json_decref(tensor);
         }
-    if (tensors)
-        json_object_set(line, "tensors", expanded);
-    json_decref(expanded);
 }
 
-/* Line `n`; the first may be one of names, which becomes *first. */
-static bool read_line(const char *text, size_t length, const char *path, size_t n, json_t **first, log_line *tell,
-                      void *to, trouble *why)
+static bool is_short(const json_t *text)
 {
-    json_t *line = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-    const json_t *version = n == 1 ? json_object_get(line, "log") : NULL, *step = json_object_get(line, "step");
+    return json_string_length(text) <= LOG_NAME; /* 0 of what is no text */
+}
+
+/* What comes with every number of a tensor is short. */
+static bool names_are_short(const json_t *line)
+{
+    const json_t *counters = json_object_get(line, "counters"), *names = json_object_get(line, "names"), *one;
     bool good = true;
-    if (version && json_integer_value(version) != LOG_VERSION)
-        good = fail(why,
+    size_t i;
+    json_array_foreach(counters, i, one) good = good && is_short(one);
+    for (size_t which = 0; which < LOG_ROLES; which++)
+        json_array_foreach(json_object_get(names, roles[which]), i, one) good = good && is_short(one);
+    json_array_foreach(json_object_get(line, "tensors"), i, one) good =
+        good && is_short(json_object_get(one, "name")) && is_short(json_object_get(one, "role"));
+    return good;
+}
+
+/* The lines of a log, from the first on. */
+typedef struct reading {
+    const char *path;
+    size_t n;      /* of the line */
+    char *run;     /* id in the first one */
+    json_t *names; /* the first one, where it has names */
+    void (*tell)(void *to, const log_line *line);
+    void *to;
+} reading;
+
+static bool take_first(reading *r, json_t *line, trouble *why)
+{
+    const char *run = json_string_value(json_object_get(line, "run"));
+    if (json_integer_value(json_object_get(line, "log")) != LOG_VERSION)
+        return fail(why,
                     "%s: a log of another version of fptrain than this, which reads logs of version %d and those "
                     "without",
-                    path, LOG_VERSION);
-    else if (version)
-        *first = json_incref(line);
+                    r->path, LOG_VERSION);
+    if (json_array_size(json_object_get(line, "counters")) > LOG_COUNTERS)
+        return fail(why, "%s: more than %d counters of a tensor", r->path, LOG_COUNTERS);
+    r->names = json_incref(line);
+    r->run = run ? strdup(run) : NULL;
+    return true;
+}
+
+static bool read_line(reading *r, const char *text, size_t length, trouble *why)
+{
+    json_t *line = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *step = json_object_get(line, "step");
+    bool good = true;
+    r->n++;
+    if (!names_are_short(line))
+        good = fail(why, "%s:%zu: a name of more than %d bytes", r->path, r->n, LOG_NAME);
+    else if (r->n == 1 && json_object_get(line, "log"))
+        good = take_first(r, line, why);
     else if (!json_is_integer(step) || json_integer_value(step) < 0)
-        good = fail(why, "%s:%zu: no JSON object with a step", path, n);
-    else {
-        if (*first)
-            expand_tensors(*first, line);
-        tell(to, line);
-    }
+        good = fail(why, "%s:%zu: no JSON object with a step", r->path, r->n);
+    else
+        r->tell(r->to, &(log_line){line, r->names});
     json_decref(line);
     return good;
 }
 
-bool log_read(const char *directory, log_line *tell, void *to, trouble *why)
+bool log_read(const char *directory, void (*tell)(void *to, const log_line *line), void *to, char **run, trouble *why)
 {
     char *path = path_join(directory, "log.jsonl"), *text = NULL;
     FILE *file = fopen(path, "rb");
-    size_t room = 0, n = 0, length;
-    json_t *first = NULL;
+    size_t room = 0, length;
+    reading r = {.path = path, .tell = tell, .to = to};
     bool good = file || fail(why, "%s: %s", path, strerror(errno));
     while (good && (good = record_read_line(file, path, &text, &room, &length, why)) && length > 0)
-        good = read_line(text, length, path, ++n, &first, tell, to, why);
+        good = read_line(&r, text, length, why);
+    if (run)
+        *run = good ? r.run : NULL;
+    if (!run || !good)
+        free(r.run);
     free(text);
     free(path);
-    json_decref(first);
+    json_decref(r.names);
     if (file)
         fclose(file);
     return good;

@@ -72,8 +72,9 @@ static void tell_counts(const walk *w, const char *name, const json_t *holder)
     free(count);
 }
 
-static void tell_tensor(walk *w, json_t *tensor)
+static void tell_tensor(void *to, json_t *tensor)
 {
+    walk *w = to;
     const json_t *histogram = json_object_get(tensor, "histogram");
     const char *key;
     json_t *value;
@@ -89,20 +90,20 @@ static void tell_tensor(walk *w, json_t *tensor)
     w->tensor = w->role = NULL;
 }
 
-static void tell_line(void *to, json_t *line)
+static void tell_line(void *to, const log_line *in)
 {
     walk *w = to;
+    json_t *line = in->line;
     const json_t *seconds = json_object_get(line, "seconds");
     json_t *value, *own;
     const char *key, *inner;
-    size_t i;
     w->seconds = json_is_number(seconds) ? json_number_value(seconds) : w->seconds;
     w->visitor->line(w->visitor->to, (uint64_t)json_integer_value(json_object_get(line, "step")), w->seconds);
     json_object_foreach(line, key, value)
     {
         if (strcmp(key, "tensors") == 0) {
-            json_array_foreach(value, i, own) tell_tensor(w, own);
-        } else if (strcmp(key, "updates") == 0 || strcmp(key, "sums") == 0) {
+            log_tensors(in, tell_tensor, w);
+        } else if (strcmp(key, "updates") == 0 || strcmp(key, "clipping") == 0 || strcmp(key, "sums") == 0) {
             json_object_foreach(value, inner, own) if (strcmp(inner, "first") != 0)
                 tell(w, name_of(w, key, inner), own);
             tell_counts(w, name_of(w, key, "ratio"), value);
@@ -114,7 +115,7 @@ static void tell_line(void *to, json_t *line)
 bool log_visit(const char *directory, const log_visitor *visitor, trouble *why)
 {
     walk w = {.visitor = visitor};
-    const bool good = log_read(directory, tell_line, &w, why);
+    const bool good = log_read(directory, tell_line, &w, NULL, why);
     free(w.name);
     return good;
 }

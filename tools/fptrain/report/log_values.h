@@ -2,8 +2,8 @@
 /* log_values.h - the log of a run number by number, as it goes into files for other programs.
  *
  * Names are those of log.jsonl. What a line has for itself is called as there (loss, scale, test_accuracy); what stands
- * in `updates` and `sums` has that before it (updates/vanished); the counters of a tensor have its name behind them
- * (underflow/conv1.dv), `zeros` of its histogram too.
+ * in `updates`, `clipping` and `sums` has that before it (updates/vanished); the counters of a tensor have its name
+ * behind them (underflow/conv1.dv), `zeros` of its histogram too.
  */
 #ifndef FPTRAIN_REPORT_LOG_VALUES_H
 #define FPTRAIN_REPORT_LOG_VALUES_H

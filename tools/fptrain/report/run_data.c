@@ -2,9 +2,11 @@
 /* run_data.c - a run from settings.ini, log.jsonl and summary.json of its directory. */
 #include "common/system.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/json.h"
 #include "report/log_lines.h"
@@ -54,16 +56,24 @@ static uint64_t whole(const json_t *line, const char *key)
     return n > 0 ? (uint64_t)n : 0;
 }
 
+/* One name may have several roles; the length keeps `a` of role `bc` apart from `ab` of role `c`. */
+enum { TRACK_KEY = 2 * LOG_NAME + 32 };
+static const char *key_of(const char *name, const char *role, char key[TRACK_KEY])
+{
+    snprintf(key, TRACK_KEY, "%zu %s%s", strlen(role), role, name);
+    return key;
+}
+
 const track *run_track(const run *r, const char *name, const char *role)
 {
-    for (size_t i = 0; i < r->track_count; i++)
-        if (strcmp(r->tracks[i].name, name) == 0 && strcmp(r->tracks[i].role, role) == 0)
-            return &r->tracks[i];
-    return NULL;
+    char key[TRACK_KEY];
+    const json_t *place = json_object_get(r->places, key_of(name, role, key));
+    return place ? &r->tracks[json_integer_value(place)] : NULL;
 }
 
 static track *find_track(run *r, const char *name, const char *role)
 {
+    char key[TRACK_KEY];
     const track *known = run_track(r, name, role);
     if (known)
         return &r->tracks[known - r->tracks];
@@ -73,6 +83,9 @@ static track *find_track(run *r, const char *name, const char *role)
             die("out of memory");
         r->tracks = larger;
     }
+    r->places = r->places ? r->places : json_object();
+    if (json_object_set_new(r->places, key_of(name, role, key), json_integer((json_int_t)r->track_count)) != 0)
+        die("out of memory");
     r->tracks[r->track_count] = (track){.name = copy(name), .role = copy(role)};
     return &r->tracks[r->track_count++];
 }
@@ -104,8 +117,10 @@ static void add_number(series *s, double step, const json_t *tensor, const char 
         series_add(s, step, number(tensor, key));
 }
 
-static void add_tensor(run *r, const json_t *tensor, double step)
+static void add_tensor(void *to, json_t *tensor)
 {
+    run *r = to;
+    const double step = (double)r->steps;
     const char *name = json_string_value(json_object_get(tensor, "name"));
     const char *role = json_string_value(json_object_get(tensor, "role"));
     if (!name || !role)
@@ -174,15 +189,14 @@ static void add_epoch(run *r, const json_t *line, double step)
     series_add(&r->accuracy_fp32, step, r->last_fp32);
 }
 
-static void add_line(void *to, json_t *line)
+static void add_line(void *to, const log_line *in)
 {
     run *r = to;
+    const json_t *line = in->line;
     const double step = (double)whole(line, "step");
-    const json_t *tensor;
-    size_t i;
     r->steps = whole(line, "step");
     r->seconds = isnan(number(line, "seconds")) ? r->seconds : number(line, "seconds");
-    json_array_foreach(json_object_get(line, "tensors"), i, tensor) add_tensor(r, tensor, step);
+    log_tensors(in, add_tensor, r);
     if (json_object_get(line, "test_accuracy"))
         add_epoch(r, line, step);
     else if (json_object_get(line, "policy_epoch"))
@@ -192,38 +206,38 @@ static void add_line(void *to, json_t *line)
 }
 
 /* A run that has not ended has none. */
-static void read_summary(run *r, const char *path)
+static bool read_summary(run *r, const char *directory, trouble *why)
 {
-    json_t *summary = json_read_path(path, RECORD_LARGEST, NULL);
+    char *path = path_join(directory, "summary.json");
+    const bool there = access(path, F_OK) == 0 || errno != ENOENT;
+    json_t *summary = there ? json_read_path(path, RECORD_LARGEST, why) : NULL;
+    free(path);
+    r->ended = there;
     r->finished = json_is_true(json_object_get(summary, "finished"));
     r->notes = json_incref(json_object_get(summary, "notes"));
     if (json_is_integer(json_object_get(summary, "skipped"))) /* those after the last step of the log too */
         r->skipped = whole(summary, "skipped");
+    const bool good = !there || summary;
     json_decref(summary);
     if (isfinite(r->test_loss)) { /* a number like the notes, but not known to them alone */
         r->notes = r->notes ? r->notes : json_object();
         json_object_set_new(r->notes, "test_loss", json_real(r->test_loss));
     }
+    return good;
 }
 
 bool run_load(run *r, const char *directory, trouble *why)
 {
-    char path[4096];
+    char *path = path_join(directory, "settings.ini");
     *r = (run){.name = copy(directory), .last_loss = NAN, .best = NAN, .last = NAN, .last_fp32 = NAN,
                .test_loss = NAN};
     settings_default(&r->settings);
-    snprintf(path, sizeof path, "%s/settings.ini", directory);
-    if (!settings_read(&r->settings, path, why)) {
+    const bool good = settings_read(&r->settings, path, why) && log_read(directory, add_line, r, &r->id, why) &&
+                      read_summary(r, directory, why);
+    free(path);
+    if (!good)
         run_free(r);
-        return false;
-    }
-    if (!log_read(directory, add_line, r, why)) {
-        run_free(r);
-        return false;
-    }
-    snprintf(path, sizeof path, "%s/summary.json", directory);
-    read_summary(r, path);
-    return true;
+    return good;
 }
 
 void run_free(run *r)
@@ -239,7 +253,9 @@ void run_free(run *r)
         series_free(&r->tracks[i].quantile);
     }
     free(r->tracks);
+    json_decref(r->places);
     free(r->name);
+    free(r->id);
     series_free(&r->loss);
     series_free(&r->scale);
     series_free(&r->accuracy);

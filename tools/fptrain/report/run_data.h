@@ -31,8 +31,9 @@ typedef struct track {
 
 typedef struct run {
     char *name; /* the directory */
+    char *id;   /* of the first line of its log; NULL: the log has none */
     settings settings;
-    bool finished;
+    bool ended, finished; /* ended: has a summary */
     uint64_t steps, skipped;
     double seconds, last_loss, best, last, last_fp32; /* accuracies; NaN: none in the log */
     double test_loss;                                 /* the last; it is among the notes too */
@@ -46,6 +47,7 @@ typedef struct run {
     uint64_t updates[UPDATE_BINS], updated; /* as in update_counts, of all lines; elements */
     track *tracks;
     size_t track_count;
+    json_t *places; /* numbers of the tracks, for run_track; NULL: no tracks */
     json_t *notes; /* of summary.json, and test_loss; NULL: none */
 } run;
 
