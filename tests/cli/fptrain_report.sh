@@ -349,8 +349,32 @@ fails_report '--tensors is for --tables, --plots, --csv and --tensorboard' one -
 fails_report 'no/plots: No such file' one --plots no/plots
 fails_report 'no/t.md: No such file' one --tables no/t.md
 
-mkdir copied
-cp one/settings.ini one/log.jsonl copied
+# A run counts once, by its id, which a copy has too, or where there is none by its directory; gone on with other
+# settings it is another line.
+mkdir same
+cp one/settings.ini same
+printf '{"log":2,"run":"0123","counters":["count"],"names":{"v":["a.v"]}}\n{"step":1,"loss":1,"tensors":[[9]]}\n' \
+    >same/log.jsonl
+cp -R same copied
+cp -R same longer
+sed -i 's/epochs = 2/epochs = 3/' longer/settings.ini
+for output in '-o twin.html' '--tables twin.md' '--plots twin.plots'; do
+    fails_report "'same' and 'copied' are one run" longer same copied $output
+    fails_report "'runs/fp32' and './runs/fp32/' are one run" one runs/fp32 ./runs/fp32/ $output
+done
+holds ! -e twin.html -a ! -e twin.md -a ! -e twin.plots
+"$FPTRAIN" report same longer --tables t.md || failed 'a run and how it went on'
+sed -i '1s/0123/4567/' copied/log.jsonl
+"$FPTRAIN" report same copied --tables t.md || failed 'two runs of one seed'
+grep -q '^| \(same\|copied\) |.* 2 |' t.md || failed "two runs of one seed: $(cat t.md)"
+# Patterns and notes that nothing has are slips of the pen; a run that is still going on may come to a note.
+for output in '--tables twin.md' '--csv twin.csv' '--tensorboard twin.board'; do
+    fails_report "--tensors: no tensor in the logs fits 'zzz*'" one same --tensors 'zzz*' $output
+done
+"$FPTRAIN" report one same --tensors 'a.v' --csv t.csv || failed 'a tensor of one of two runs'
+fails_report "--notes: no run has a note 'zz'" one --tables twin.md --notes 'ratio <r>,zz'
+holds ! -e twin.md -a ! -e twin.csv -a ! -e twin.board
+"$FPTRAIN" report one same --tables t.md --notes zz || failed 'a note that may come'
 # A summary that is there is read, or said not to be.
 mkdir copied/summary.json
 fails_report 'copied/summary.json: Is a directory' copied -o twin.html

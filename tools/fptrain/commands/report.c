@@ -2,6 +2,7 @@
 /* report.c - fptrain report: runs beside each other, as a page, as tables and as plots. */
 #include "common/system.h"
 
+#include <fnmatch.h>
 #include <fpemu.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "report/csv.h"
 #include "report/group.h"
 #include "report/labels.h"
+#include "report/log_values.h"
 #include "report/page.h"
 #include "report/plots.h"
 #include "report/tables.h"
@@ -100,10 +102,32 @@ typedef struct outputs {
     const char *page, *tables, *plots, *csv, *board;
 } outputs;
 
+/* Two copies of one run would count as two seeds. */
+static void refuse_twice(const groups *g)
+{
+    const char *one, *other;
+    if (groups_twice(g, &one, &other))
+        die("report: '%s' and '%s' are one run", one, other);
+}
+
+/* A run that has not ended may still come to it. */
+static void refuse_unknown_notes(const run *runs, int count, const report_choice *choice)
+{
+    for (int k = 0; k < choice->notes; k++) {
+        bool may_be = false;
+        for (int i = 0; i < count && !may_be; i++)
+            may_be = !runs[i].ended || json_object_get(runs[i].notes, choice->note[k]);
+        if (!may_be)
+            die("report: --notes: no run has a note '%s'", choice->note[k]);
+    }
+}
+
 static void write_groups(const run *runs, int count, const report_choice *choice, const outputs *to)
 {
     trouble why;
+    refuse_unknown_notes(runs, count, choice);
     groups g = groups_make(runs, count, choice->tensors);
+    refuse_twice(&g);
     if (to->page) {
         atomic_file out = output_open("report", to->page);
         page_write(out.file, &g, runs, count, choice->smooth);
@@ -130,6 +154,34 @@ static void compare(int count, char **directories, const report_choice *choice, 
     for (int i = 0; i < count; i++)
         run_free(&runs[i]);
     free(runs);
+}
+
+typedef struct search {
+    const char *pattern;
+    bool found;
+} search;
+
+static void skip_line(void *to, uint64_t step, double seconds)
+{
+    (void)to, (void)step, (void)seconds;
+}
+
+static void look_at(void *to, const log_value *value)
+{
+    search *s = to;
+    s->found = s->found || (value->tensor && fnmatch(s->pattern, value->tensor, 0) == 0);
+}
+
+/* A pattern that fits nothing is most likely a slip of the pen. */
+static void refuse_idle_pattern(int count, char **directories, const char *pattern)
+{
+    trouble why;
+    search s = {.pattern = pattern};
+    for (int i = 0; i < count && !s.found; i++)
+        if (!log_visit(directories[i], &(log_visitor){&s, skip_line, look_at, NULL}, &why))
+            die("report: %s", why.text);
+    if (!s.found)
+        die("report: --tensors: no tensor in the logs fits '%s'", pattern);
 }
 
 /* The logs as they are, without a look at the settings. */
@@ -218,6 +270,8 @@ int command_report(int argc, char **argv)
     refuse_plot("--tables", to.tables, to.plots);
     refuse_plot("--csv", to.csv, to.plots);
     choice.tensors = tensors ? tensors : "*.dv";
+    if (tensors)
+        refuse_idle_pattern(count, argv + optind, tensors);
     if (compares)
         compare(count, argv + optind, &choice, &to);
     if (hands_over)

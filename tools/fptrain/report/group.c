@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/outputs.h"
 #include "report/group.h"
 #include "report/labels.h"
 
@@ -316,6 +317,28 @@ groups groups_make(const run *runs, int count, const char *tensors)
     }
     name_groups(&all);
     return all;
+}
+
+/* Of two runs of one group. Logs of before have no id. */
+static bool same_run(const run *a, const run *b)
+{
+    return a->settings.train.seed == b->settings.train.seed &&
+           (a->id && b->id ? strcmp(a->id, b->id) == 0 : same_target(a->name, b->name));
+}
+
+bool groups_twice(const groups *all, const char **one, const char **other)
+{
+    for (int k = 0; k < all->count; k++) {
+        const group *g = &all->group[k];
+        for (int i = 0; i < g->count; i++)
+            for (int j = 0; j < i; j++)
+                if (same_run(g->member[i], g->member[j])) {
+                    *one = g->member[j]->name;
+                    *other = g->member[i]->name;
+                    return true;
+                }
+    }
+    return false;
 }
 
 /* Names and places of tracks, and settings, belong to the runs. */
