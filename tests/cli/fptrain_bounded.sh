@@ -49,8 +49,25 @@ promise tensor 'a': the data_offsets 0 and 576460752303423488 do not lie in orde
 large truncated: it should have 4611686018427387904 bytes
 END
 
-# A line of a log has 64 MiB at most.
 limit=$((limit + 131072))
+# The network of a checkpoint gets no memory before its tensors are known to be those of the file. forge TEXT: such a
+# file, whole by its checksum, with the network of TEXT in the place of its own.
+layers='linear 8                                         '
+printf '%s\nlinear classes\n' "$layers" >own.net
+own=${short#--model mlp --set model.width=0.05}
+"$FPTRAIN" run $own --model own.net --out own || failed 'a training of an own network'
+forge() {
+    text=$(printf "%-${#layers}s" "$1")
+    sed "1s/$layers/$text/; 1s/crc32 ......../crc32 00000000/" own/checkpoint.safetensors >zero.safetensors
+    crc=$(gzip -c zero.safetensors | tail -c 8 | od -An -tx1 -N4 | awk '{ print $4 $3 $2 $1 }')
+    sed "1s/crc32 00000000/crc32 $crc/" zero.safetensors >forged.safetensors
+}
+forge 'linear 8 bias=yes'
+within eval forged.safetensors >out 2>err || failed "a network of the same layers: $(cat err)"
+forge 'linear 20000, linear 20000, relu'
+refused "tensor 'linear1.weight' is 8x784, but linear1.weight of the network is 20000x784" eval forged.safetensors
+
+# A line of a log has 64 MiB at most.
 mkdir log
 cp run/settings.ini log
 ln -s /dev/zero log/log.jsonl

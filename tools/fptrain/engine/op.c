@@ -155,9 +155,7 @@ void op_buffer(graph *g, op *o, const char *name, size_t size, float start)
     buffer *b = need(1, sizeof *b);
     snprintf(b->name, sizeof b->name, "%s.%s", o->name, name);
     b->size = size;
-    b->data = need(size, sizeof *b->data);
-    for (size_t i = 0; i < size; i++)
-        b->data[i] = start;
+    b->start = start;
     g->buffer = longer(g->buffer, g->buffers, sizeof *g->buffer);
     g->buffer[g->buffers++] = b;
 }

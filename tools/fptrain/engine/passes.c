@@ -26,6 +26,16 @@ static void reserve_memory(graph *g)
     memory_plan_free(&p);
 }
 
+static void fill_buffers(graph *g)
+{
+    for (int i = 0; i < g->buffers; i++) {
+        buffer *b = g->buffer[i];
+        b->data = need(b->size, sizeof *b->data);
+        for (size_t k = 0; k < b->size; k++)
+            b->data[k] = b->start;
+    }
+}
+
 void graph_finish(graph *g, int batch, const backend *b, int threads)
 {
     if (g->loss < 0 || batch < 1 || g->batch)
@@ -43,6 +53,7 @@ void graph_finish(graph *g, int batch, const backend *b, int threads)
             (gathered){0, false, need(n, sizeof(float *)), need(n, sizeof(double)), need(n, sizeof(double))};
     }
     reserve_memory(g);
+    fill_buffers(g);
     for (int i = 0; i < g->ops; i++)
         if (g->op[i]->type->finish)
             g->op[i]->type->finish(g, g->op[i]);

@@ -41,7 +41,8 @@ typedef struct param {
 typedef struct buffer {
     char name[64];
     size_t size;
-    float *data;
+    float start; /* of each element */
+    float *data; /* NULL before graph_finish */
 } buffer;
 
 /* ------------------------------------------------------------------------------------------------ what passes ask */

@@ -58,25 +58,40 @@ static bool normalised_anew(const evaluator *e, const checkpoint *c)
 
 /* The network gets what it was trained with: the same classes in the same order, inputs normalised by the same numbers.
  * Checkpoints made before this was kept say nothing of it. */
-static bool take_data(evaluator *e, const checkpoint *c, trouble *why)
+static bool take_data(const evaluator *e, dataset *d, const checkpoint *c, trouble *why)
 {
     size_t length;
     const char *text = checkpoint_get(c, "data", &length);
     if (!text)
         return true;
     if (!normalised_anew(e, c))
-        fingerprint_normalise(&e->t->data, text, length);
-    return fingerprint_check(&e->t->data, text, length, true, why);
+        fingerprint_normalise(d, text, length);
+    return fingerprint_check(d, text, length, true, why);
+}
+
+/* What a trainer is made for. */
+typedef struct loading {
+    const evaluator *e;
+    const checkpoint *c, *weights;
+    const name_map *names;
+    bool whole;
+} loading;
+
+/* Before the network that the settings describe has any memory, it is one of these weights. */
+static bool fits(void *who, trainer *t, trouble *why)
+{
+    const loading *l = who;
+    return (!l->whole || take_data(l->e, &t->data, l->c, why)) && weights_fit(t->g, l->weights, l->names, NULL, why);
 }
 
 static bool load(evaluator *e, const checkpoint *c, bool whole, trouble *why)
 {
     const settings *s = &e->settings;
-    if (whole && !take_data(e, c, why))
-        return false;
     name_map *names = name_map_read(s->init.map, why);
     checkpoint *weights = names ? weights_of(c, whole, why) : NULL;
-    bool good = weights && weights_load(e->t, weights, names, NULL, why);
+    loading l = {e, c, weights, names, whole};
+    e->t = weights ? trainer_new_if(s, fits, &l, why) : NULL;
+    bool good = e->t && weights_load(e->t, weights, names, NULL, why);
     if (good && whole) {
         good = load_policy(e, c, why);
         set_epoch(e, c);
@@ -105,8 +120,7 @@ evaluator *evaluator_new(const settings *s, const checkpoint *c, bool whole, tro
     strcpy(e->settings.optimizer.name, "sgd");
     strcpy(e->settings.scaler.name, "none");
     e->settings.train.micro_batches = 1;
-    e->t = trainer_new(&e->settings, why);
-    if (e->t && load(e, c, whole, why)) {
+    if (load(e, c, whole, why)) {
         keep_own_rules(e);
         return e;
     }

@@ -51,7 +51,7 @@ static int threads_of(const settings *s)
 #endif
 }
 
-static bool build(trainer *t, trouble *why)
+static bool build(trainer *t, trainer_accepts *accepts, void *who, trouble *why)
 {
     const settings *s = t->settings;
     const bool text = t->data.text != NULL;
@@ -59,7 +59,7 @@ static bool build(trainer *t, trouble *why)
         .c = t->data.c, .h = t->data.h, .w = t->data.w, .classes = t->data.classes, .steps = text ? s->data.steps : 0};
     t->backend = backend_named(s->train.backend, why);
     t->g = t->backend ? network_build(s, &shape, why) : NULL;
-    if (!t->g)
+    if (!t->g || (accepts && !accepts(who, t, why)))
         return false;
     graph_smooth_labels(t->g, s->train.label_smoothing);
     graph_finish(t->g, s->train.batch, t->backend, threads_of(s));
@@ -159,15 +159,20 @@ static bool equip(trainer *t, trouble *why)
     return t->optimizer && schedule_check(&rates, why);
 }
 
-trainer *trainer_new(const settings *s, trouble *why)
+trainer *trainer_new_if(const settings *s, trainer_accepts *accepts, void *who, trouble *why)
 {
     trainer *t = need(1, sizeof *t);
     t->settings = s;
     t->at.best = NAN;
-    if (open_data(t, why) && build(t, why) && equip(t, why))
+    if (open_data(t, why) && build(t, accepts, who, why) && equip(t, why))
         return t;
     trainer_free(t);
     return NULL;
+}
+
+trainer *trainer_new(const settings *s, trouble *why)
+{
+    return trainer_new_if(s, NULL, NULL, why);
 }
 
 void trainer_free(trainer *t)

@@ -76,6 +76,10 @@ optimizer_settings optimizer_settings_of(const settings *s);
 
 /* Opens the data and builds the network. The settings must outlive it. NULL and a sentence on failure. */
 trainer *trainer_new(const settings *s, trouble *why);
+/* The same, if `accepts` takes its data and its network, which has no memory yet: more than a file that brought these
+ * settings can have is not taken on its word. NULL: all are taken. */
+typedef bool trainer_accepts(void *who, trainer *t, trouble *why);
+trainer *trainer_new_if(const settings *s, trainer_accepts *accepts, void *who, trouble *why);
 void trainer_free(trainer *t);
 
 /* The next step of the epoch; false: it is over, and nothing was done. Counters are in t->r->seen, with what `want` (of

@@ -420,6 +420,14 @@ static bool take_all(const targets *all, const checkpoint *weights, const name_m
     return all_met(names, why) && (taken > 0 || fail(why, "not one tensor of it is of this network"));
 }
 
+bool weights_fit(graph *g, const checkpoint *weights, const name_map *names, const char *partial, trouble *why)
+{
+    targets all = targets_of(g);
+    const bool good = all_fit(&all, partial, why) && take_all(&all, weights, names, partial, why);
+    targets_free(&all);
+    return good;
+}
+
 bool weights_load(trainer *t, const checkpoint *weights, const name_map *names, const char *partial, trouble *why)
 {
     targets all = targets_of(t->g);

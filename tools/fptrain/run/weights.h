@@ -26,7 +26,9 @@ bool weights_export(const checkpoint *weights, const char *path, bool torch, con
  * and types. partial: patterns of names of the network, with commas between, of which what is missing or has another
  * shape keeps its start; NULL: there have to be all of them. */
 bool weights_load(trainer *t, const checkpoint *weights, const name_map *names, const char *partial, trouble *why);
-/* The same as the settings [init] say; without them nothing. */
+/* Whether weights_load would take them, in no more memory than they have; the network need not be finished. */
+bool weights_fit(graph *g, const checkpoint *weights, const name_map *names, const char *partial, trouble *why);
+/* The weights that the settings [init] say; without them nothing. */
 bool weights_start(trainer *t, trouble *why);
 
 #endif
