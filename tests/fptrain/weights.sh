@@ -193,4 +193,26 @@ refuses "train.epochs = 6, not 5" sh -c "cd long && $fptrain run $long --epochs 
 mkdir cosine
 (cd cosine && "$fptrain" run $long --epochs 2 --schedule cosine)
 refuses "other learning rates" sh -c "cd cosine && $fptrain run $long --epochs 4 --schedule cosine --resume"
+
+# A finished run has the weights of its end, whichever epochs have checkpoints, and goes on from them.
+export_of() { # DIR
+    "$fptrain" export "$1" -o "$1.safetensors" || complain "export of $1: $?"
+}
+"$fptrain" run $small --epochs 5 --out each || complain "5 epochs: $?"
+"$fptrain" run $small --epochs 5 --out two --set output.checkpoint_every=2 || complain "5 epochs, a checkpoint in 2: $?"
+"$fptrain" run $small --epochs 5 --out seven --set output.checkpoint_every=7 || complain "5 epochs, one in 7: $?"
+"$fptrain" run $small --epochs 5 --out none --set output.checkpoint_every=0 || complain "5 epochs, none: $?"
+[ ! -e none/checkpoint.safetensors ] || complain "a checkpoint with output.checkpoint_every = 0"
+cp two/checkpoint.safetensors kept
+"$fptrain" run $small --epochs 5 --out two --set output.checkpoint_every=2 --resume || complain "nothing to do: $?"
+cmp kept two/checkpoint.safetensors || complain "a finished run that does nothing has another checkpoint"
+for run in each two seven; do export_of $run; done
+cmp each.safetensors two.safetensors || complain "5 epochs, a checkpoint in 2: the weights are not of the end"
+cmp each.safetensors seven.safetensors || complain "5 epochs, a checkpoint in 7: the weights are not of the end"
+"$fptrain" run $small --epochs 8 --out all || complain "8 epochs: $?"
+for run in two seven; do
+    "$fptrain" run $small --epochs 8 --out $run --resume || complain "$run: 5 epochs, then 8: $?"
+    "$SAME_CHECKPOINT" all/checkpoint.safetensors $run/checkpoint.safetensors >differs ||
+        grep -q settings differs || complain "$run: 5 epochs, then 8: other weights: $(cat differs)"
+done
 exit $status

@@ -26,6 +26,7 @@ typedef struct session {
     int lock;       /* of the directory */
     bool quiet, terminal;
     bool weights;   /* those of the settings have been taken */
+    bool saved;     /* the checkpoint of the run is of this moment */
     double started;
     uint64_t first;   /* step at which this session began, for the time that is left */
     uint64_t images;  /* of this session */
@@ -54,7 +55,7 @@ static const char *path_of(const session *s, const char *name, char path[LONGEST
     return path;
 }
 
-static void write_checkpoint(const session *s, const char *name)
+static void write_checkpoint(session *s, const char *name)
 {
     trouble why;
     char path[LONGEST_PATH];
@@ -63,6 +64,7 @@ static void write_checkpoint(const session *s, const char *name)
     if (!record_save(s->record, c, &why) || !checkpoint_write(c, path_of(s, name, path), &why))
         stop(&why);
     checkpoint_free(c);
+    s->saved = s->saved || !strcmp(name, RUN_CHECKPOINT);
 }
 
 static int64_t policy_epochs(const policy *p)
@@ -133,6 +135,7 @@ static void resume(session *s, const machine *here, bool another, const record_n
     if (!s->record)
         die("run: %s", why.text);
     checkpoint_free(c);
+    s->saved = true;
     s->first = s->t->at.step;
     s->told = policy_epochs(s->t->policy);
     withdraw_summary(s);
@@ -395,6 +398,7 @@ static bool run_steps(session *s)
         step_result step;
         if (!trainer_step(s->t, want, logged && s->settings->output.counters, &step))
             return true;
+        s->saved = false;
         s->training += seconds_now() - before;
         s->images += (uint64_t)step.samples;
         if (logged)
@@ -417,6 +421,7 @@ static bool run_epoch(session *s)
     if (!run_steps(s))
         return false;
     const evaluation e = trainer_evaluate(s->t);
+    s->saved = false;
     show_epoch(s, &e);
     const position at = s->t->at;
     trainer_end_epoch(s->t);
@@ -443,6 +448,9 @@ static bool run_all(session *s)
     s->started = seconds_now();
     while (going && !trainer_over(s->t))
         going = run_epoch(s);
+    /* What a finished run has learnt is there, to be tested and to go on from. */
+    if (going && s->record && s->settings->output.checkpoint_every && !s->saved)
+        write_checkpoint(s, RUN_CHECKPOINT);
     const bool diverged = !going || s->t->at.adrift > 0 || s->t->at.test_adrift;
     if (s->record) {
         note(s);
