@@ -32,11 +32,27 @@ END
 "$FPTRAIN" estimate $tiny --switch 0/1/2/3 --policy-epochs 6 >out 2>err || failed "estimate: $(cat err)"
 diff wanted out >differences || failed "estimate: $(cat differences)"
 
+# A run that ends before its last switches has no more epochs than it has: two at 8 bits, one at 12.
+#     ideal  2 * (2 * 222 + 444) = 1776,  current  + 2 * 3 * 744 = 6240;  FP32  2 * 3 * 1776 = 10656
+cat >wanted <<END
+  epochs: 2 at 8 bits, 1 at 12 bits
+  FP32, 3 epochs          0.01066 s
+  mixed precision        0.007128 s current (1.49 x), 0.002664 s ideal (4.00 x)
+  MuPPET                  0.00624 s current (1.71 x), 0.001776 s ideal (6.00 x)
+END
+"$FPTRAIN" estimate $tiny --switch 1/3/5/7 --policy-epochs 3 >out 2>err || failed "a short run: $(cat err)"
+sed '1,/^--switch$/d' out | diff wanted - >differences || failed "a short run: $(cat differences)"
+for epochs in 1 2; do
+    "$FPTRAIN" estimate $tiny --switch 1/3/5/7 --policy-epochs $epochs >out 2>err || failed "a short run: $(cat err)"
+    grep -qx "  epochs: $epochs at 8 bits" out || failed "a run of $epochs epochs: $(cat out)"
+done
+
 # A log written by hand: three policy epochs at 8 bits, one at 16, four in FP32; another comparison.
 #     ideal  2 * (3 * 222 + 444 + 4 * 1776) = 16428,  current  + 2 * 4 * 744 = 22380;  FP32  2 * 10 * 1776 = 35520
 mkdir run plain
-: >run/settings.ini
-: >plain/settings.ini
+own='[model]\nname = mlp\nwidth = 0.05\n[train]\nbatch = 4\n'
+printf "$own" >run/settings.ini
+printf "$own" >plain/settings.ini
 printf '{"step":1,"loss":1}\n' >plain/log.jsonl
 cp plain/log.jsonl run
 for bits in 8 8 8 16 32 32 32 32; do
@@ -61,8 +77,8 @@ cp run/* run-2
 echo '{"step":8,"epoch":1,"test_loss":1,"test_accuracy":0.5,"test_accuracy_fp32":0.5}' >>run-1/log.jsonl
 echo '{"step":8,"epoch":1,"test_loss":1,"test_accuracy":0.75,"test_accuracy_fp32":0.5}' >>run-2/log.jsonl
 echo '{"step":9,"epoch":2,"test_loss":1,"test_accuracy":0.7,"test_accuracy_fp32":0.5}' >>run-2/log.jsonl
-: >fp32/settings.ini
-printf '[formats]\nv = muppet(8) sr\nw = muppet(8) sr\ndv = muppet(8)\ndw = muppet(8)\n' >eight/settings.ini
+printf "$own" >fp32/settings.ini
+printf "$own"'[formats]\nv = muppet(8) sr\nw = muppet(8) sr\ndv = muppet(8)\ndw = muppet(8)\n' >eight/settings.ini
 for run in fp32 eight; do
     echo '{"step":6,"epoch":0,"loss":1}' >$run/log.jsonl
     echo '{"step":6,"epoch":0,"test_loss":1,"test_accuracy":0.6,"test_accuracy_fp32":0.5}' >>$run/log.jsonl
@@ -132,12 +148,26 @@ sed 's/slow/\\u001b[31mslow\\u009b/' machine.json >red.json
 holds "$(head -n 1 out | cut -d, -f1)" = 'mlp on ?[31mslow??'
 printf '{"name": "x"}\n' >bad.json
 refused 'bad.json: hardware has a name, a bandwidth' --hardware bad.json
-printf '[formats]\nv = e5m2\n' >plain/settings.ini
+printf "$own"'[formats]\nv = e5m2\n' >plain/settings.ini
 refused 'plain has neither policy epochs' $tiny plain
-printf '[formats]\nv = muppet(8)\n' >plain/settings.ini
+printf "$own"'[formats]\nv = muppet(8)\n' >plain/settings.ini
 refused 'plain has neither policy epochs' $tiny plain
+# Of a run of another network or batch the time of a step is not that of the options.
+refused 'run has model.name = mlp, not lenet' --hardware machine.json --shape 1x28x28 run
+refused 'run has model.width = 0.05, not 0.06' $tiny --set model.width=0.06 run
+refused "run has train.batch = 4, not 8; '--config DIR/settings.ini' takes what a run had" $tiny --batch 8 run
+"$FPTRAIN" estimate --hardware machine.json --config run/settings.ini --shape 1x3x2 --classes 3 run >out ||
+    failed 'the settings of a run'
+for width in 4 5; do
+    mkdir net$width
+    cp run/log.jsonl net$width
+    printf '[model]\nname = own.net\n[network]\nlinear %d, linear classes\n' $width >net$width/settings.ini
+done
+refused 'net5 is of another text of the network own.net' --hardware machine.json --config net4/settings.ini \
+    --shape 1x3x2 net4 net5
 refused '--plot takes directories' $tiny --plot runs.svg --policy-epochs 3
 refused '--plot takes directories' $tiny --plot runs.svg run
+refused '--policy-epochs is for --switch or directories' $tiny --policy-epochs 3
 refused '--plot would replace what is read' $tiny --plot machine.json --policy-epochs 3 run
 refused '--memory is a number of bytes' --model mlp --memory 0
 refused '--memory is a number of bytes' --model mlp --memory 3T
@@ -145,6 +175,7 @@ refused '--memory is a number of bytes' --model mlp --memory 1Mi
 refused '--memory is a number of bytes' --model mlp --memory 1048577G
 refused '--memory goes with a network' $tiny --memory 1G
 refused '--memory goes with a network' $small --memory 1G run
+refused '--memory goes with a network' $small --memory 1G --samples 3
 refused 'none/settings.ini' $tiny none
 refused 'muppet: 4 levels need as many switches, not 2' $tiny --switch 1/2
 refused '--samples is a whole number' $tiny --samples 0

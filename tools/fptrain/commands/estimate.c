@@ -40,16 +40,17 @@ static const char help[] =
     "                       gradients, optimiser and their workspace fit: momentum and adam, FP32 and packed\n"
     "  -h, --help\n"
     "\n"
-    "DIR is the directory of a run with --policy muppet, in FP32, or with muppet(N) for every tensor. `ideal`\n"
-    "leaves out the time that rounding to and from FP32 takes, `current` has it: each tensor read and\n"
-    "written once. Runs whose directories differ in a last number (random-1, random-2) belong together.\n";
+    "DIR is the directory of a run with --policy muppet, in FP32, or with muppet(N) for every tensor, of the model\n"
+    "and the batch of the options, which --config DIR/settings.ini takes from it. `ideal` leaves out the time\n"
+    "that rounding to and from FP32 takes, `current` has it: each tensor read and written once. Runs whose\n"
+    "directories differ in a last number (random-1, random-2) belong together.\n";
 
 typedef struct wish {
     settings run;
     model_shape shape;
     hardware hardware;
     muppet_settings muppet;
-    int samples, epochs;
+    int samples, epochs; /* 0: not said */
     uint64_t memory;
     const char *plot, *table; /* NULL: none; of the hardware */
 } wish;
@@ -120,10 +121,12 @@ static void read_options(wish *w, int argc, char **argv)
     }
     if (!w->hardware.count && !w->memory)
         die("estimate: --hardware FILE is needed; see 'fptrain estimate --help'");
-    if (w->memory && (w->hardware.count || w->plot || w->muppet.switches || w->epochs || optind < argc))
+    if (w->memory && (w->hardware.count || w->plot || w->muppet.switches || w->samples || w->epochs || optind < argc))
         die("estimate: --memory goes with a network and its formats alone");
     if (w->plot && (optind == argc || !w->epochs))
         die("estimate: --plot takes directories of runs, and --policy-epochs N of the FP32 run");
+    if (w->epochs && !w->muppet.switches && optind == argc)
+        die("estimate: --policy-epochs is for --switch or directories of runs");
     options_apart("estimate", &w->run, 2, (const option_file[]){{"--plot", w->plot, OPTION_WRITES},
                                                                 {"--hardware", w->table, OPTION_READS}});
 }
@@ -135,12 +138,14 @@ typedef struct schedule {
     double epochs[MUPPET_LEVELS + 1];
 } schedule;
 
+/* Of a run that ends after so many policy epochs, maybe before its last switches. */
 static schedule schedule_of(const muppet_settings *m, int switches, const int *at, int epochs)
 {
-    schedule s = {.levels = switches < m->levels ? switches + 1 : m->levels + 1};
+    const int levels = switches < m->levels ? switches + 1 : m->levels + 1;
+    schedule s = {.levels = 0};
     int from = 0;
-    for (int i = 0; i < s.levels; i++) {
-        const int end = i < switches ? at[i] + 1 : epochs;
+    while (s.levels < levels && from < epochs) {
+        const int i = s.levels++, end = i < switches && at[i] < epochs ? at[i] + 1 : epochs;
         s.bits[i] = i < m->levels ? m->bits[i] : 0;
         s.epochs[i] = end > from ? end - from : 0;
         from = end > from ? end : from;
@@ -194,6 +199,25 @@ static schedule schedule_of_run(const run *r, double steps, double *epochs)
     return s;
 }
 
+static bool makes_the_time(const settings_key *key)
+{
+    return (!strcmp(key->section, "model") && strcmp(key->key, "last") != 0) ||
+           (!strcmp(key->section, "train") && !strcmp(key->key, "batch"));
+}
+
+/* The time of a step is that of the options: of another network or batch it says nothing. */
+static void refuse_other(const wish *w, const run *r)
+{
+    char its[SETTINGS_TEXT], wanted[SETTINGS_TEXT];
+    settings_key key;
+    const int i = settings_difference(&r->settings, &w->run, makes_the_time);
+    if (i >= 0 && settings_table(i, &key))
+        die("estimate: %s has %s.%s = %s, not %s; '--config DIR/settings.ini' takes what a run had", r->name,
+            key.section, key.key, settings_value(&r->settings, i, its), settings_value(&w->run, i, wanted));
+    if (!settings_same_network(&r->settings, &w->run))
+        die("estimate: %s is of another text of the network %s", r->name, w->run.model.name);
+}
+
 /* Its times over those of FP32 go to `to`. */
 static void print_run(const wish *w, const char *name, const schedule *s, double epochs, const step_time *t,
                       double steps, estimated_run *to)
@@ -232,6 +256,7 @@ static void print_runs(const wish *w, int count, char **directory, const step_ti
         double epochs;
         if (!run_load(&r, directory[i], &why))
             die("estimate: %s", why.text);
+        refuse_other(w, &r);
         const schedule s = schedule_of_run(&r, steps, &epochs);
         done[i] = (estimated_run){.name = directory[i], .best = r.best, .last = r.last};
         print_run(w, directory[i], &s, epochs, t, steps, &done[i]);
@@ -284,7 +309,7 @@ static void print_widths(wish *w)
 
 int command_estimate(int argc, char **argv)
 {
-    wish w = {.samples = 50000, .muppet = muppet_defaults()};
+    wish w = {.muppet = muppet_defaults()};
     trouble why;
     settings_default(&w.run);
     if (!settings_options(&w.run, &argc, argv, &why))
@@ -300,7 +325,8 @@ int command_estimate(int argc, char **argv)
         die("estimate: %s", why.text);
     const int batch = w.run.train.batch;
     const step_time t = estimate_step(g, &w.hardware, batch);
-    const double steps = (double)((w.samples + batch - 1) / batch);
+    const int samples = w.samples ? w.samples : 50000;
+    const double steps = (double)((samples + batch - 1) / batch);
     shown_put(stdout, w.run.model.name);
     fputs(" on ", stdout);
     shown_put(stdout, w.hardware.name);
