@@ -137,6 +137,40 @@ gives '' quantize e4m3fn same -o same --force
 holds "$(cat same/config.json)" = '{}'
 nothing
 
+# No output takes the place of a file of the model that is read, nor of one of the model that is written
+mkdir kept
+shard kept/a.safetensors 256 m.x m.y
+shard kept/b.safetensors 512 m.z
+index m.z=b.safetensors m.x=a.safetensors m.y=a.safetensors >kept/model.safetensors.index.json
+cp -r kept before
+is_part="'kept/a.safetensors' is a file of the input"
+is_index="'kept/model.safetensors.index.json' is the index of the input"
+layout='mxfp4 kept -o new --layout compressed-tensors'
+for input_name in kept kept/model.safetensors.index.json; do
+    fails 2 "--plot: $is_part" compare $input_name bf16 --plot kept/a.safetensors
+    fails 2 "--write-plan: $is_part" compare $input_name bf16 mxfp4 --min-sqnr 3 --write-plan kept/a.safetensors
+done
+fails 2 "--write-plan: $is_index" compare kept bf16 mxfp4 --min-sqnr 3 --write-plan kept/model.safetensors.index.json
+fails 2 "--config: $is_part" pack $layout --config kept/a.safetensors
+fails 2 "--config: $is_index" pack $layout --config kept/model.safetensors.index.json
+fails 2 "-o: $is_part" pack mxfp4 kept -o kept/a.safetensors --layout compressed-tensors
+for name in b.safetensors model.safetensors.index.json; do
+    fails 2 "--config: './new/$name' is a file of -o" pack $layout --config ./new/$name
+done
+"$FPEMU" compare kept bf16 mxfp4 --min-sqnr 3 --write-plan plan.json >table || failed 'compare --write-plan'
+mkdir plans
+cp plan.json plans/b.safetensors
+cp plan.json plans/b.fpk
+fails 2 "--plan: 'plans/b.safetensors' is a file of -o" quantize kept --plan plans/b.safetensors -o plans --force
+fails 2 "--plan: 'plans/b.fpk' is a file of -o" pack kept --plan plans/b.fpk -o plans --force
+same plan.json plans/b.safetensors
+same plan.json plans/b.fpk
+diff -r kept before || failed 'a model that was read'
+gives '' pack $layout --config new/config.json
+holds -s new/config.json
+rm -r new kept before plans
+nothing
+
 # Indices that do not agree with the files
 mkdir bad
 cp small/*.safetensors bad

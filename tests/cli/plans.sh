@@ -156,6 +156,24 @@ fails 2 "--write-plan: './in.safetensors' is the input" compare in.safetensors m
 fails 2 "--write-plan: './one.svg' is the file of --plot" compare in.safetensors mxfp4 --max-bits 5 --plot one.svg \
     --write-plan ./one.svg
 holds ! -e one.svg
+plan '{"name":"layers.0.weight","format":"mxfp4"}'
+cp plan.json kept.json
+fails 2 "--plan: 'plan.json' is the file of -o" quantize in.safetensors --plan plan.json -o plan.json
+fails 2 "--plan: './plan.json' is the file of -o" pack in.safetensors --plan ./plan.json -o plan.json
+fails 2 "--config: 'plan.json' is the plan" pack in.safetensors --plan plan.json -o no.safetensors \
+    --layout compressed-tensors --config plan.json
+same plan.json kept.json
+printf '0 1 2 3\n' >table.txt
+cp table.txt kept.txt
+for spec in 'table(file=table.txt)' 'codebook(file=table.txt,64)'; do
+    fails 2 "-o: 'table.txt' is a table" quantize "$spec" in.safetensors -o table.txt
+    fails 2 "--plot: 'table.txt' is a table" compare in.safetensors "$spec" --plot table.txt
+    fails 2 "--write-plan: './table.txt' is a table" compare in.safetensors "$spec" --max-bits 9 \
+        --write-plan ./table.txt
+done
+fails 2 "-o: 'table.txt' is a table" apply exp 'table(file=table.txt)' in.safetensors -o table.txt
+fails 2 "-o: 'table.txt' is a table" vectors 'table(file=table.txt)' -o table.txt
+same table.txt kept.txt
 same in.safetensors kept.safetensors
 holds ! -e no.safetensors
 holds ! -e no.fpk

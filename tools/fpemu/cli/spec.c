@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/error.h"
+#include "common/outputs.h"
 #include "common/shown.h"
 #include "files/number_table.h"
 
@@ -167,6 +168,15 @@ static const table *table_of(const fpemu_format *format)
 bool cli_from_file(const fpemu_format *format)
 {
     return table_of(format) != NULL;
+}
+
+void cli_refuse_tables(const char *option, const char *path)
+{
+    for (const table *t = tables; t != NULL; t = t->next) {
+        if (path != NULL && same_target(path, t->name + strlen(file_mark))) {
+            cli_usage("%s: '%s' is a table that is read: one of them would be lost", option, path);
+        }
+    }
 }
 
 const char *cli_spec(const fpemu_format *format, char text[CLI_SPEC_SIZE])

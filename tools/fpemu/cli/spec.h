@@ -14,5 +14,7 @@ fpemu_format cli_format(const char *spec);
 const char *cli_spec(const fpemu_format *format, char text[CLI_SPEC_SIZE]);
 /* Whether its table is one of a file: table(file=PATH), codebook(file=PATH,...). */
 bool cli_from_file(const fpemu_format *format);
+/* A usage error where writing the path would replace a file of a table that was read; path may be NULL. */
+void cli_refuse_tables(const char *option, const char *path);
 
 #endif

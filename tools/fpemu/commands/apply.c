@@ -203,6 +203,7 @@ int cmd_apply(int argc, char **argv)
         cli_fail("%s: binary32 cannot hold every value of the format, and no function is known so exactly", j.spec);
     }
     if (j.output != NULL) {
+        cli_refuse_tables("-o", j.output);
         apply_to_file(&j, c.operand[2]);
     } else {
         apply_to_numbers(&j, c.operand, c.operands);

@@ -373,8 +373,6 @@ int cmd_compare(int argc, char **argv)
     cli_expect_operands(&c, 2, -1, "IN SPEC...");
     file_check(&files);
     check_choice(&j, plan);
-    output_refuse_same("--plot", plot, "the input", c.operand[0]);
-    output_refuse_same("--write-plan", plan, "the input", c.operand[0]);
     output_refuse_same("--write-plan", plan, "the file of --plot", plot);
     if (!read_formats(&j, c.operand + 1, (size_t)c.operands - 1) && has_axis) {
         cli_usage("--axis is for formats with blocks, and none of these has any");
@@ -383,6 +381,10 @@ int cmd_compare(int argc, char **argv)
 
     j.in = file_open(c.operand[0], &files);
     file_expect_tensors(&j.in);
+    file_refuse_output(&j.in, "--plot", plot);
+    file_refuse_output(&j.in, "--write-plan", plan);
+    cli_refuse_tables("--plot", plot);
+    cli_refuse_tables("--write-plan", plan);
     compare_file(&j);
     choice chosen = {0};
     if (j.has_threshold || j.has_limit) {

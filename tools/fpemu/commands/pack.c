@@ -558,6 +558,19 @@ static void check_software(const job *j)
     }
 }
 
+/* OUT may be IN, but no single file of a directory that is read. */
+static void refuse_outputs(const job *j, const char *plan)
+{
+    const model *m = &j->in.model;
+    writer_refuse_same("--config", j->config, j->output, m, kind_of(j));
+    writer_refuse_same("--plan", plan, j->output, m, kind_of(j));
+    file_refuse_output(&j->in, "--config", j->config);
+    output_refuse_same("--config", j->config, "the plan", plan);
+    if (m->parts > 0 && file_names_one(j->output)) {
+        file_refuse_output(&j->in, "-o", j->output);
+    }
+}
+
 int cmd_pack(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
@@ -595,8 +608,6 @@ int cmd_pack(int argc, char **argv)
     if (j.report) {
         output_refuse_standard(j.output, "the report goes there; name a file for the tensors");
     }
-    output_refuse_same("--config", j.config, "the file of -o", j.output);
-    output_refuse_same("--config", j.config, "the input", c.operand[c.operands - 1]);
     file_check(&files);
     check_software(&j);
     j.rounding = cli_rounding_get(&asked);
@@ -611,6 +622,7 @@ int cmd_pack(int argc, char **argv)
         cli_usage("-o: '%s' is named as another kind than a %s", j.output,
                   j.software != NULL ? "safetensors file" : "file of packed tensors");
     }
+    refuse_outputs(&j, formats.plan);
     plan_entries(&j);
     pack_file(&j);
     if (j.config != NULL) {

@@ -413,6 +413,8 @@ int cmd_quantize(int argc, char **argv)
     if (j.asked != NULL && j.asked->code == NULL && model_kind_written(j.in.model.kind) != MODEL_SAFETENSORS) {
         cli_usage("--dtype: %s files have no type %s", model_kind_name(j.in.model.kind), j.asked->name);
     }
+    writer_refuse_same("--plan", formats.plan, j.output, &j.in.model, model_kind_written(j.in.model.kind));
+    cli_refuse_tables("-o", j.output);
     choose_types(&j);
     quantize_file(&j);
     if (j.json) {

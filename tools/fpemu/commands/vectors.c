@@ -353,6 +353,7 @@ int cmd_vectors(int argc, char **argv)
     const input_depth depth = depths[q.level - 1];
     operands in = operands_start(b.what, &b.from, &b.to, depth, random_operands[q.level - 1], q.seed);
     if (q.output != NULL) {
+        cli_refuse_tables("-o", q.output);
         b.out = output_open(q.output);
     } else {
         b.out = (output){.file = stdout, .path = "standard output"};

@@ -13,6 +13,7 @@
 #include "cli/error.h"
 #include "cli/options.h"
 #include "common/shown.h"
+#include "files/output.h"
 #include "files/scratch.h"
 #include "files/shards.h"
 
@@ -255,6 +256,16 @@ void file_check_output(const file *f, const char *output)
         cli_usage("-o: '%s' is named as another kind than the input, which is %s", output,
                   model_kind_name(f->model.kind));
     }
+}
+
+void file_refuse_output(const file *f, const char *option, const char *path)
+{
+    const model *m = &f->model;
+    output_refuse_same(option, path, "the input", m->file == stdin ? "/dev/stdin" : f->path);
+    for (size_t k = 0; k < m->parts; k++) {
+        output_refuse_same(option, path, "a file of the input", m->part[k].path);
+    }
+    output_refuse_same(option, path, "the index of the input", m->index_path);
 }
 
 /* ------------------------------------------------------------------------------------------------- reading */

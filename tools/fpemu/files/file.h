@@ -73,6 +73,9 @@ void file_check_directory(const file *f, const char *output);
 /* The same, and refuses an output of another kind, as its name has it. */
 void file_check_output(const file *f, const char *output);
 
+/* A usage error where writing the path would replace what is read, or one of its files; path may be NULL. */
+void file_refuse_output(const file *f, const char *option, const char *path);
+
 /* The bytes of a tensor as they are: begin, then read until 0. */
 void file_begin(file *f, size_t i);
 size_t file_read(file *f, size_t i, void *bytes, size_t size);

@@ -176,6 +176,7 @@ void model_free(model *m)
     }
     free(m->part);
     free(m->index_name);
+    free(m->index_path);
     json_decref(m->index);
     json_decref(m->metadata);
     memset(m, 0, sizeof *m);

@@ -75,7 +75,7 @@ typedef struct model {
         *part; /* the files of a model that is a directory, in the order of their names; NULL: there is but one */
     size_t parts, turned; /* turned: the one that `file` is */
     json_t *index;        /* what the index of such files says; NULL: there is none */
-    char *index_name;
+    char *index_name, *index_path;
     FILE *file;
     struct npz *npz;
     bool walkable; /* no pipe */

@@ -275,8 +275,9 @@ static bool read_index(model *m, const char *directory, const char *path)
         return model_refuse(m, "'%.80s' is no index of safetensors files: it has no weight_map", name);
     }
     m->index_name = strdup(name);
+    m->index_path = strdup(path);
     names files = {0};
-    const bool good = (m->index_name != NULL || model_refuse(m, "out of memory")) &&
+    const bool good = ((m->index_name != NULL && m->index_path != NULL) || model_refuse(m, "out of memory")) &&
                       list_files(m, weight_map, &files) && add_parts(m, directory, &files, weight_map) &&
                       check_all_there(m, weight_map);
     names_free(&files);

@@ -195,17 +195,50 @@ static void check_names(const char *path, const char *const *name, size_t names)
     }
 }
 
-void writer_write_parts(const char *path, bool force, const model *m, model_kind kind, char *index, writer_part write,
-                        void *state)
+/* What the files of the directory are called, and at the end its index where there is one; free_names frees them. */
+static char **names_of(const model *m, model_kind kind, size_t *names)
 {
-    const size_t names = m->parts + (index != NULL);
     char **name = cli_allocate(m->parts + 1, sizeof *name);
-    for (size_t k = 0; k < names; k++) {
+    *names = m->parts + (m->index != NULL);
+    for (size_t k = 0; k < *names; k++) {
         name[k] = shards_name_as(k < m->parts ? m->part[k].name : m->index_name, kind);
         if (name[k] == NULL) {
             cli_fail("out of memory");
         }
     }
+    return name;
+}
+
+static void free_names(char **name, size_t names)
+{
+    for (size_t k = 0; k < names; k++) {
+        free(name[k]);
+    }
+    free(name);
+}
+
+void writer_refuse_same(const char *option, const char *path, const char *output, const model *m, model_kind kind)
+{
+    output_refuse_same(option, path, "the file of -o", output);
+    if (path == NULL || m->parts == 0 || file_names_one(output)) {
+        return;
+    }
+    size_t names;
+    char **name = names_of(m, kind, &names);
+    for (size_t k = 0; k < names; k++) {
+        char *other = cli_allocate(strlen(output) + strlen(name[k]) + 2, 1);
+        strcat(strcat(strcpy(other, output), "/"), name[k]);
+        output_refuse_same(option, path, "a file of -o", other);
+        free(other);
+    }
+    free_names(name, names);
+}
+
+void writer_write_parts(const char *path, bool force, const model *m, model_kind kind, char *index, writer_part write,
+                        void *state)
+{
+    size_t names;
+    char **name = names_of(m, kind, &names);
     check_names(path, (const char *const *)name, names);
     output_directory to = output_directory_open(path, force, (const char *const *)name, names);
     for (size_t k = 0; k < names; k++) {
@@ -220,10 +253,7 @@ void writer_write_parts(const char *path, bool force, const model *m, model_kind
         output_commit(&out);
     }
     output_directory_commit(&to);
-    for (size_t k = 0; k < names; k++) {
-        free(name[k]);
-    }
-    free(name);
+    free_names(name, names);
     free(index);
 }
 

@@ -26,6 +26,9 @@ typedef void (*writer_part)(void *state, output *out, size_t first, size_t count
  * none); the index is the last to appear. */
 void writer_write_parts(const char *path, bool force, const model *m, model_kind kind, char *index, writer_part write,
                         void *state);
+/* A usage error where another file of the command, of an option, is one of those that writing the model to `output`
+ * makes; path may be NULL. */
+void writer_refuse_same(const char *option, const char *path, const char *output, const model *m, model_kind kind);
 /* The header of a .npy file, for an array of little- or big-endian elements. */
 void writer_npy_header(output *out, const tensor *like, const dtype *type);
 
