@@ -180,7 +180,79 @@ for where in npz:read.npz ./read.npz; do
 done
 same read.npz kept.npz
 printf '[data]\nsource = digits\ntrain_count = 8\n' >few.ini
+printf '[data]\ntest_count = 8\n' >more.ini
+cp few.ini kept.ini
 fails_data "--png would replace what is read: './few.ini'" --config few.ini --png ./few.ini
+fails_data "--png would replace what is read: 'few.ini'" --config few.ini --config more.ini --png few.ini
+fails_data "--png would replace what is read: 'more.ini'" --config few.ini --config more.ini --png more.ini
+same few.ini kept.ini
+
+# Nor does an output take the place of a file in a directory of data, of one of a list, or of those for testing
+python '
+mnist("md", "")
+mnist("gd", ".gz")
+put("gd/more-train-images-idx3-ubyte", idx([n, 4, 3], pixels))
+put("gd/more-train-labels-idx1-ubyte", idx([n], labels))
+put("gd/more-test-images-idx3-ubyte", idx([m, 4, 3], pixels[:12 * m]))
+put("gd/more-test-labels-idx1-ubyte", idx([m], labels[:m]))
+put("td/a.txt", b"abcdefgh\n" * 30)
+put("td/b.txt", b"hgfedcba\n" * 30)
+put("rows/data_batch_1.bin", records(0, 2))
+put("rows/test_batch.bin", records(0, 2))'
+"$FPTRAIN" data digits $few --npz test.npz >/dev/null || failed 'arrays'
+if python3 -c 'import zipfile; zipfile.ZipFile("read.npz").extractall("npyd")' 2>/dev/null; then
+    would="would replace what is read: 'npyd/y_test.npy'"
+    fails_data "--npz $would" npy:npyd --npz npyd/y_test.npy
+    fails_data "--npz $would" npyd --npz npyd/y_test.npy
+    fails_data "--npz $would" npy:npyd/x_test.npy,npyd/y_test.npy --npz npyd/y_test.npy
+    "$FPTRAIN" data npy:npyd --npz npyd/new.npz >/dev/null || failed 'a new file beside arrays'
+    "$FPTRAIN" data npy:npyd --npz npyd/new.npz >/dev/null || failed 'the same again'
+fi
+mkdir -p pictures/a pictures/b
+for class in a b; do
+    for picture in 1 2; do
+        "$FPTRAIN" data digits $few --columns 1 --rows 1 --png pictures/$class/$picture.png >/dev/null || failed 'pictures'
+    done
+done
+ln -s b.txt td/c.txt
+ln -s td elsewhere
+cp -r md md.kept
+cp -r td td.kept
+cp test.npz test.kept
+replaces() { # OUTPUT ARGUMENT...: as an archive, the output would replace what is read
+    output=$1
+    shift
+    fails_data "--npz would replace what is read: '$output'" "$@" --npz "$output"
+}
+replaces md/train-images-idx3-ubyte mnist:md
+replaces md/../md/train-images-idx3-ubyte md
+replaces gd/t10k-labels-idx1-ubyte.gz gd
+replaces gd/more-train-labels-idx1-ubyte idx:gd/more
+replaces rows/test_batch.bin cifar10:rows
+for where in pictures images:pictures; do
+    replaces pictures/a/1.png $where --set data.test_share=0.5
+done
+replaces td/a.txt text:td
+replaces elsewhere/a.txt text:td
+replaces td/c.txt text:td
+replaces td/b.txt text:td/a.txt,td/b.txt
+replaces td/b.txt text:td/a.txt --set data.test=td/b.txt
+replaces td/a.txt text:td/b.txt --set data.test=td
+replaces td/a.txt --set data.source=text:td
+replaces test.npz npz:read.npz --set data.test=test.npz
+fails_data "--png would replace what is read: 'md/t10k-labels-idx1-ubyte'" md --png md/t10k-labels-idx1-ubyte
+"$FPTRAIN" data md --png md/few.png >/dev/null || failed 'a new file beside data'
+"$FPTRAIN" data md --png md/few.png >/dev/null || failed 'the same again'
+rm md/few.png
+diff -r md md.kept || failed 'data that were read'
+diff -r td td.kept || failed 'texts that were read'
+same test.npz test.kept
+
+# A command that has its data from the settings of a run
+"$FPTRAIN" run --quiet --model charlstm --data text:td --epochs 1 --set data.steps=8 --set model.hidden=4 --out of-texts \
+    || failed 'a run of texts'
+refuses "eval: --plot would replace what is read: 'td/a.txt'" eval of-texts --plot td/a.txt
+diff -r td td.kept || failed 'texts that were read'
 fails_data "unknown option '--colour'" --colour
 fails_data "--rows: '0' is not in 1..1000" --rows 0
 

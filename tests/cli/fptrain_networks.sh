@@ -71,6 +71,9 @@ sed -i 's/^relu$/relu # as before/' own.net
     failed "resumed with another comment: $(cat said)"
 sed -i 's/^linear 20/linear 21/' own.net
 refused 'is of a run with another network own.net' run --config elsewhere/run.ini --model own.net --resume --quiet
+printf '[data]\nsource = digits\ntrain_count = 200\ntest_count = 50\n[train]\nepochs = 1\n' >few.ini
+"$FPTRAIN" tradeoff --model own.net --config few.ini --schemes ratio --ratios 1:1:1 --parts 2 --drop 100 --seeds 1 \
+    --out halves >said 2>&1 || failed "tradeoff over parts: $(cat said)"
 refused 'second.weight' run --quiet --model own.net --data digits --set data.train_count=8 --set formats.second.weight=fp16
 
 # a file of settings may have it, and then no other is asked for

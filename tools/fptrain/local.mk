@@ -95,6 +95,8 @@ trainer_data = \
 	tools/fptrain/data/idx.h \
 	tools/fptrain/data/loader.c \
 	tools/fptrain/data/loader.h \
+	tools/fptrain/data/origin.c \
+	tools/fptrain/data/origin.h \
 	tools/fptrain/data/pictures.c \
 	tools/fptrain/data/pictures.h \
 	tools/fptrain/data/raster.c \

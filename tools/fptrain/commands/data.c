@@ -158,7 +158,7 @@ int command_data(int argc, char **argv)
     const char *where = optind < argc ? argv[optind] : s.data.source;
     options_apart("data", &s, 3, (const option_file[]){{"--png", w.png, OPTION_WRITES},
                                                        {"--npz", w.npz, OPTION_WRITES},
-                                                       {"the data set", dataset_path(where), OPTION_READS}});
+                                                       {"the data set", where, OPTION_DATA}});
     dataset_options options;
     if (!data_settings_read(&s, &options, &why) || !dataset_open(&d, where, &options, &why))
         die("data: %s", why.text);

@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include "commands/options.h"
+#include "data/origin.h"
 #include "run/occupied.h"
 
 #include <stdio.h>
@@ -46,26 +47,41 @@ const char *options_output(const char *command, const char *path)
     return path;
 }
 
-static void refuse_pair(const char *command, const option_file *a, const option_file *b)
+static void refuse_pair(const char *command, const settings *s, const option_file *a, const option_file *b)
 {
-    if (!a->path || !b->path || !same_target(a->path, b->path))
+    if (!a->path || !b->path)
         return;
-    if (b->how == OPTION_READS)
+    const bool same = b->how == OPTION_DATA ? origin_has(b->path, s ? s->data.test : "", a->path)
+                                            : same_target(a->path, b->path);
+    if (!same)
+        return;
+    if (b->how == OPTION_READS || b->how == OPTION_DATA)
         die("%s: %s would replace what is read: '%.200s'", command, a->option, a->path);
     die("%s: %s and %s are the same: '%.200s'", command, a->option, b->option, a->path);
 }
 
+/* What is read because the settings say so. */
+static void refuse_settings(const char *command, const settings *s, const option_file *a, bool data)
+{
+    for (int i = 0; i < s->config_count; i++)
+        refuse_pair(command, s, a, &(option_file){"--config", s->config[i], OPTION_READS});
+    refuse_pair(command, s, a, &(option_file){"--model", s->network.from, OPTION_READS});
+    if (data)
+        refuse_pair(command, s, a, &(option_file){"--data", s->data.source, OPTION_DATA});
+}
+
 void options_apart(const char *command, const settings *s, int count, const option_file *files)
 {
+    bool data = true;
+    for (const option_file *b = files; b < files + count; b++)
+        data = data && b->how != OPTION_DATA;
     for (const option_file *a = files; a < files + count; a++) {
         if (a->how != OPTION_WRITES)
             continue;
         for (const option_file *b = files; b < files + count; b++)
             if (b->how != OPTION_WRITES || a < b)
-                refuse_pair(command, a, b);
-        if (s) {
-            refuse_pair(command, a, &(option_file){"--config", s->config, OPTION_READS});
-            refuse_pair(command, a, &(option_file){"--model", s->network.from, OPTION_READS});
-        }
+                refuse_pair(command, s, a, b);
+        if (s)
+            refuse_settings(command, s, a, data);
     }
 }

@@ -17,7 +17,8 @@ const char *options_output(const char *command, const char *path);
 /* What a command writes or reads; path NULL: nothing. */
 typedef struct option_file {
     const char *option, *path;
-    enum { OPTION_WRITES, OPTION_FILLS, OPTION_READS } how; /* a file, a directory with files, a file */
+    /* A file, a directory with files, a file, a data set as data.source names it (in place of that of the settings). */
+    enum { OPTION_WRITES, OPTION_FILLS, OPTION_READS, OPTION_DATA } how;
 } option_file;
 /* Ends the program before anything is written where an output would take the place of another one, or of what is read,
  * also by the settings (NULL: there are none). */

@@ -240,6 +240,7 @@ static int run_sweep(sweep *s, const wishes *w, bool plan)
 static sweep part_sweep(const order *o, int k)
 {
     sweep s = o->sweep;
+    s.base = settings_copy(&o->sweep.base);
     char part[32], directory[SETTINGS_TEXT + 32];
     trouble why;
     snprintf(part, sizeof part, "%d/%d", k, o->parts);
@@ -299,8 +300,11 @@ static int run_parts(const order *o)
 int command_tradeoff(int argc, char **argv)
 {
     order o = read_options(argc, argv);
-    if (o.parts)
-        return run_parts(&o);
+    if (o.parts) {
+        const int stopped = run_parts(&o);
+        settings_free(&o.sweep.base);
+        return stopped;
+    }
     char out[SETTINGS_TEXT];
     memcpy(out, o.sweep.base.output.directory, sizeof out);
     o.sweep.out = out;

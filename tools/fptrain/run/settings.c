@@ -409,7 +409,30 @@ void settings_free(settings *s)
     free(s->formats);
     s->formats = NULL;
     s->format_count = 0;
+    for (int i = 0; i < s->config_count; i++)
+        free(s->config[i]);
+    free(s->config);
+    s->config = NULL;
+    s->config_count = 0;
     settings_take_network(s, NULL, "", 1);
+}
+
+static const char *copy_of(const char *text)
+{
+    return text ? copy(text, strlen(text)) : NULL;
+}
+
+settings settings_copy(const settings *s)
+{
+    settings to = *s;
+    to.formats = need((size_t)s->format_count + 1, sizeof *to.formats);
+    for (int i = 0; i < s->format_count; i++)
+        to.formats[i] = (format_line){copy_of(s->formats[i].pattern), copy_of(s->formats[i].spec),
+                                      copy_of(s->formats[i].mode)};
+    to.network.text = (char *)(uintptr_t)copy_of(s->network.text);
+    to.config = NULL; /* nothing was read for these */
+    to.config_count = 0;
+    return to;
 }
 
 void settings_take_network(settings *s, char *text, const char *from, int line)

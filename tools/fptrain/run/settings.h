@@ -83,11 +83,13 @@ typedef struct settings {
         char from[SETTINGS_TEXT];
         int line; /* of `from`, on which the text begins */
     } network;
-    char config[1024]; /* the last file that settings_options read */
+    int config_count;
+    char **config; /* the files that settings_options read; belong to the settings */
 } settings;
 
 void settings_default(settings *s); /* the first call; settings_free is the last */
 void settings_free(settings *s);
+settings settings_copy(const settings *s); /* also of its formats and network; for settings_free */
 
 /* These say what is wrong where (FILE:LINE, or the option), and then leave the settings half changed. */
 bool settings_read(settings *s, const char *path, trouble *why);

@@ -285,6 +285,17 @@ static size_t find_option(const char *argument, settings_key *key)
     return length;
 }
 
+/* Takes the path over. */
+static void keep_config(settings *s, char *path)
+{
+    char **more = need((size_t)s->config_count + 1, sizeof *more);
+    if (s->config_count)
+        memcpy(more, s->config, (size_t)s->config_count * sizeof *more);
+    free(s->config);
+    s->config = more;
+    s->config[s->config_count++] = path;
+}
+
 static bool take_option(settings *s, const char *option, const settings_key *key, const char *value, bool files,
                         trouble *why)
 {
@@ -295,8 +306,10 @@ static bool take_option(settings *s, const char *option, const settings_key *key
     if (is_file) {
         char *path = shelf_find(value, why);
         const bool good = path && settings_read(s, path, why);
-        snprintf(s->config, sizeof s->config, "%s", good ? path : "");
-        free(path);
+        if (good)
+            keep_config(s, path);
+        else
+            free(path);
         return good;
     }
     if (!key->section)

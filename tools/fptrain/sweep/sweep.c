@@ -225,15 +225,8 @@ static void set(settings *s, const char *section, const char *key, const char *v
 /* Lee et al.: FP32 without loss scaling, the others with backoff, which grows after one epoch of clean steps. */
 settings sweep_settings(const sweep *s, const trial *t, int seed)
 {
-    settings one = s->base;
+    settings one = settings_copy(&s->base);
     char text[32], *directory = sweep_directory(s, t, seed);
-    one.format_count = 0;
-    one.formats = NULL;
-    one.network.text = NULL;
-    if (s->base.network.text) {
-        char *copy = need(strlen(s->base.network.text) + 1, 1);
-        settings_take_network(&one, strcpy(copy, s->base.network.text), s->base.network.from, s->base.network.line);
-    }
     set(&one, "policy", "name", t->policy);
     set(&one, "output", "directory", directory);
     set(&one, "train", "diverged", "continue"); /* a point of the table like others */

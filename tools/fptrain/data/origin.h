@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* origin.h - which files a data set is read from, so that no output takes the place of one. */
+#ifndef FPTRAIN_DATA_ORIGIN_H
+#define FPTRAIN_DATA_ORIGIN_H
+
+#include <stdbool.h>
+
+/* Whether writing the path would replace one of the files. `where` as for dataset_open, `test` as its option ("": none):
+ * a file, each of a list with commas between, or of a directory what is there and has the name of such data. */
+bool origin_has(const char *where, const char *test, const char *path);
+
+#endif
