@@ -170,6 +170,11 @@ fails_data 'nowhere: no file train-images-idx3-ubyte' mnist:nowhere
 fails_data 'nowhere: No such file' nowhere
 fails_data 'empty: has no files' text:empty
 fails_data 'one data set at a time' digits shapes
+mkdir arrays
+printf 'no array' >arrays/x_train.npy
+printf 'no array' >arrays/y_train.npy
+fails_data 'arrays/x_train.npy: not a .npy file' npy:arrays
+grep -q 'not a .npy file$' err || failed "advice that is of no use: $(cat err)"
 few='--set data.train_count=8 --set data.test_count=8'
 fails_data "--png and --npz are the same: 'one'" digits $few --png one --npz ./one
 holds ! -e one

@@ -120,6 +120,16 @@ fails 2 'expected SPEC' info
 fails 2 "unexpected argument 'e5m2'" info e4m3fn e5m2
 fails 2 'character' info 'float(e=4,m=)'
 fails 2 'format' info ''
+# Standard input is a file of tensors, as for other commands
+"$FPEMU" sample weights --size 8 -o in.npy || failed sample
+"$FPEMU" info in.npy | sed 's/in\.npy/standard input/' >listed
+"$FPEMU" info - <in.npy >text || failed 'info -'
+same listed text
+cat in.npy | "$FPEMU" info - >text || failed 'info of a pipe'
+same listed text
+fails 2 "and '-' is a file" info - --values
+printf '\001\002\003\004\005\006\007\010' >in.raw
+fails 1 'in.raw: not a .npy file (data without a header: --raw of quantize, compare, apply and pack)' info in.raw
 
 "$FPEMU" formats >table || failed formats
 holds "$(sed -n 's/  */ /g; s/^e4m3fn 8 \(.*-0\) OCP.*/\1/p' table)" = '448 0.015625 0.001953125 0.125 nan:2 -0'

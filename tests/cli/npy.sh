@@ -102,7 +102,7 @@ refused 'ends inside its header'
 printf '\223NUM' >in.npy
 refused 'ends inside its header'
 printf 'not an array file' >in.npy
-refused 'not a .npy file'
+refused 'not a .npy file (data without a header: --raw of quantize, compare, apply and pack)'
 printf '\223NUMPY\004\000\073\000\000\000' >in.npy
 refused 'version 4.0'
 printf '\223NUMPY\001\001\073\000\000\000' >in.npy

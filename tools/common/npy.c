@@ -236,7 +236,7 @@ bool npy_read_header(npy_read *read, void *from, npy_header *header, uint64_t *s
         return refuse(&p, "%s", short_file);
     }
     if (memcmp(start, magic, sizeof magic) != 0) {
-        return refuse(&p, "not a .npy file (for data without a header: --raw)");
+        return refuse(&p, "%s", NPY_IS_OTHER);
     }
     if (start[6] < 1 || start[6] > 3 || start[7] != 0) {
         return refuse(&p, "version %u.%u of the .npy format is unknown", start[6], start[7]);

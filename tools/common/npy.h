@@ -25,6 +25,7 @@ typedef struct npy_header {
     uint64_t extent[NPY_MOST_DIMENSIONS];
 } npy_header;
 
+#define NPY_IS_OTHER "not a .npy file" /* the error where the magic is not there */
 /* Reads magic, version and header by `read`, which gives up to `size` bytes; the data come next, at `*skipped` bytes.
  * On failure `error` says why. */
 #define NPY_ERROR_SIZE 160

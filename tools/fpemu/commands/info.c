@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/error.h"
@@ -25,7 +26,7 @@ static const char help[] =
     "Prints the properties of the format SPEC; with --values instead every code and its value, one\n"
     "a line, as '0x7e 448', for formats of up to 16 bits. Of a format with scales, the values are\n"
     "those of its elements. Of a file of tensors, or a directory of them, lists what it holds; a\n"
-    "name that is also a SPEC is the format, and ./NAME the file.\n"
+    "name that is also a SPEC is the format, and ./NAME the file. '-' is standard input.\n"
     "\n"
     "      --values          every code and its value\n"
     "      --json            as JSON; with --values, 'value_list' is added. A key without meaning\n"
@@ -170,12 +171,13 @@ static void print_properties(const fpemu_format *format)
                                                    : "neither binary32 nor binary64");
 }
 
-/* A file that is there, and no spec. */
+/* Standard input, or a file that is there, and no spec. */
 static bool names_a_file(const char *operand)
 {
     fpemu_format format;
     struct stat status;
-    return fpemu_format_parse(operand, &format, NULL) != FPEMU_OK && stat(operand, &status) == 0;
+    return fpemu_format_parse(operand, &format, NULL) != FPEMU_OK &&
+           (strcmp(operand, "-") == 0 || stat(operand, &status) == 0);
 }
 
 static void list_file(const char *path, bool json)

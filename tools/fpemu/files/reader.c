@@ -62,7 +62,9 @@ static bool npy_open(model *m)
     char error[NPY_ERROR_SIZE];
     uint64_t skipped, bytes;
     if (!npy_read_header(read_file, m->file, &header, &skipped, error)) {
-        return model_refuse(m, "%s", ferror(m->file) ? file_error() : error);
+        const bool other = !ferror(m->file) && strcmp(error, NPY_IS_OTHER) == 0;
+        return model_refuse(m, "%s%s", ferror(m->file) ? file_error() : error,
+                            other ? " (data without a header: --raw of quantize, compare, apply and pack)" : "");
     }
     const dtype *type = dtype_coded(header.code);
     if (type == NULL) {
