@@ -74,7 +74,15 @@ refused 'is of a run with another network own.net' run --config elsewhere/run.in
 printf '[data]\nsource = digits\ntrain_count = 200\ntest_count = 50\n[train]\nepochs = 1\n' >few.ini
 "$FPTRAIN" tradeoff --model own.net --config few.ini --schemes ratio --ratios 1:1:1 --parts 2 --drop 100 --seeds 1 \
     --out halves >said 2>&1 || failed "tradeoff over parts: $(cat said)"
-refused 'second.weight' run --quiet --model own.net --data digits --set data.train_count=8 --set formats.second.weight=fp16
+refused "fptrain: run: no tensor of this network is called 'second.weight'" run --quiet --model own.net --data digits \
+    --set data.train_count=8 --set formats.second.weight=fp16
+refused "fptrain: eval: no tensor of this network is called 'second.*'" eval own --formats 'second.*=fp16'
+for name in e.npz e.NPY own.net.gguf e.fpk; do
+    refused "export: -o: '$name' is named as another kind" export own -o $name
+    holds ! -e $name
+done
+refused "--version: unexpected argument 'x'" --version x
+refused "--help: unexpected argument 'run'" --help run
 
 # a file of settings may have it, and then no other is asked for
 printf '[model]\nname = inside.net\n[network]\nlinear 12, relu\nlinear classes\n[train]\nbatch = 4\n' >inside.ini

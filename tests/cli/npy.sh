@@ -79,6 +79,9 @@ gives '' quantize e4m3fn empty.raw -o out.raw --raw f64
 same out.raw empty.raw
 printf "$le\\001" >odd.raw
 rm -f out.*
+printf "$le" >in.raw
+fails 1 'there is an array (F32)' quantize mxfp4 in.raw -o out.raw --raw f32 --min-dims 2
+printf "$be" >in.raw
 fails 1 'ends inside an element' quantize e4m3fn odd.raw -o out.raw --raw f32
 fails 2 '--raw' quantize e4m3fn in.raw -o out.raw --raw f16
 fails 2 '--byte-order' quantize e4m3fn in.raw -o out.raw --raw f32 --byte-order middle

@@ -101,6 +101,15 @@ train a $small --resume || complain "resumed at the end: $?"
     complain "leftovers: $(ls -A a/run)"
 same a b "resumed at the end"
 
+# A summary that cannot be read is not called that of another run.
+cp -R a unread
+echo '{' >unread/run/summary.json
+ends 2 "summary.json: no JSON" train unread $small --resume
+if [ "$(id -u)" -ne 0 ]; then
+    chmod a-r unread/run/summary.json
+    ends 2 "summary.json: Permission denied" train unread $small --resume
+fi
+
 # A full disk, as a limit on the size of files is one: at the first line, in a line, in a checkpoint. Nothing is lost.
 for blocks in 0 1 4 20 60; do
     said=$(ulimit -f $blocks && train full-$blocks $small 2>&1)

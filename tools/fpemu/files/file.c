@@ -209,9 +209,10 @@ void file_expect_tensors(const file *f)
     }
     for (; i < f->model.count && used < sizeof text / 2; i++) {
         const tensor *t = &f->model.tensor[i];
-        char name[FILE_NAME_SIZE];
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.80s (%s)", i > 0 ? ", " : "",
-                                 file_name_text(name, t), t->type != NULL ? t->type->name : t->type_text);
+        char text_of_name[FILE_NAME_SIZE];
+        const char *name = t->name[0] != '\0' ? file_name_text(text_of_name, t) : "an array";
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.80s (%s)", i > 0 ? ", " : "", name,
+                                 t->type != NULL ? t->type->name : t->type_text);
     }
     if (f->model.count == 0) {
         cli_fail("%s: the file holds no tensors", f->path);

@@ -13,6 +13,19 @@
 
 #include "common/shown.h"
 
+static const char *command = "";
+
+void die_in(const char *name)
+{
+    command = name;
+}
+
+static bool has_name(const char *line)
+{
+    const size_t length = strlen(command);
+    return length == 0 || (strncmp(line, command, length) == 0 && line[length] == ':');
+}
+
 _Noreturn void die(const char *format, ...)
 {
     char line[1024];
@@ -21,7 +34,7 @@ _Noreturn void die(const char *format, ...)
     shown_message(line, sizeof line, format, arguments);
     va_end(arguments);
     shown_clean(line);
-    fprintf(stderr, "fptrain: %s\n", line);
+    fprintf(stderr, "fptrain: %s%s%s\n", has_name(line) ? "" : command, has_name(line) ? "" : ": ", line);
     exit(2);
 }
 

@@ -12,6 +12,9 @@
 /* One line of printable ASCII on standard error, exit status 2. Not for what a library function of ours can report. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The command that runs: lines that do not begin with its name get it. */
+void die_in(const char *command);
+
 /* Zeroed memory for count elements, aligned to 64 bytes; ends the program when there is none. Freed with free. */
 void *need(uint64_t count, size_t size);
 void *need_room(uint64_t count, size_t size); /* not zeroed: what is written before it is read */

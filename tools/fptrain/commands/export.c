@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "commands/commands.h"
 #include "commands/options.h"
@@ -22,6 +23,16 @@ static const char help[] =
     "  -h, --help\n"
     "\n"
     "Packed weights are unpacked. WEIGHTS in fptrain(1) has the layout of each parameter.\n";
+
+/* As fpemu: a name that says of another kind of file that this is one. */
+static void check_kind(const char *output)
+{
+    static const char *const others[] = {".npy", ".npz", ".gguf", ".fpk"};
+    const char *dot = strrchr(output, '.');
+    for (size_t i = 0; dot && i < sizeof others / sizeof *others; i++)
+        if (strcasecmp(dot, others[i]) == 0)
+            die("export: -o: '%.200s' is named as another kind than what is written, safetensors", output);
+}
 
 int command_export(int argc, char **argv)
 {
@@ -46,6 +57,7 @@ int command_export(int argc, char **argv)
     }
     if (optind + 1 != argc || !output)
         die("export: CHECKPOINT and -o FILE expected; see 'fptrain export --help'");
+    check_kind(output);
     const bool torch = strcmp(whose, "torch") == 0;
     if (!torch && strcmp(whose, "own") != 0)
         die("export: --names is torch or own, not '%.50s'", whose);

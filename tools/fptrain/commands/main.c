@@ -102,6 +102,12 @@ int command_help(int argc, char **argv)
     return 0;
 }
 
+static int run(const command *c, int argc, char **argv)
+{
+    die_in(c->name);
+    return c->run(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
     int status = 0;
@@ -111,12 +117,16 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a file beyond its limit: the write fails instead, and says so */
     if (argc < 2)
         die("no command; see 'fptrain --help'");
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+    const bool help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
+    const bool version = strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0;
+    if ((help || version) && argc > 2)
+        die("%s: unexpected argument '%.100s'; see 'fptrain --help'", argv[1], argv[2]);
+    if (help)
         print_help();
-    else if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+    else if (version)
         printf("fptrain %d.%d.%d\n", FPEMU_VERSION_MAJOR, FPEMU_VERSION_MINOR, FPEMU_VERSION_PATCH);
     else
-        status = find(argv[1])->run(argc - 1, argv + 1);
+        status = run(find(argv[1]), argc - 1, argv + 1);
     if (!streams_finish_output(&why)) {
         fprintf(stderr, "fptrain: %s\n", why.text);
         status = 1;

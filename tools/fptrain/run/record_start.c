@@ -243,8 +243,9 @@ static bool is_of_run(const record *r, const json_t *object, const char *path, t
 static bool check_summary(const record *r, trouble *why)
 {
     char *path = path_join(r->directory, "summary.json");
-    json_t *summary = json_read_path(path, RECORD_LARGEST, NULL);
-    const bool good = access(path, F_OK) != 0 || is_of_run(r, summary, path, why);
+    const bool there = access(path, F_OK) == 0;
+    json_t *summary = there ? json_read_path(path, RECORD_LARGEST, why) : NULL;
+    const bool good = !there || (summary && is_of_run(r, summary, path, why));
     json_decref(summary);
     free(path);
     return good;
