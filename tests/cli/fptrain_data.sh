@@ -260,5 +260,17 @@ refuses "eval: --plot would replace what is read: 'td/a.txt'" eval of-texts --pl
 diff -r td td.kept || failed 'texts that were read'
 fails_data "unknown option '--colour'" --colour
 fails_data "--rows: '0' is not in 1..1000" --rows 0
+# What would have no effect
+fails_data '--columns is for the pictures of --png and --show' digits --columns 5
+fails_data '--rows is for the pictures' digits --rows 5 --npz none.npz
+fails_data '--test is for the pictures' digits --test
+fails_data "data.test_share is nothing that data of the kind 'digits' use" digits $few --set data.test_share=0.2
+fails_data "data.test_share is nothing that data of the kind 'mnist' use" md --set data.test_share=0.2
+fails_data "data.steps is nothing that data of the kind 'digits' use" digits $few --set data.steps=32
+refuses "data.steps is nothing that data of the kind 'digits' use" run $few --model mlp --set data.steps=32
+refuses 'tradeoff: --drop is for --parts' tradeoff --model mlp --drop 2 --plan --out sweep
+refuses 'tradeoff: --orders is for the scheme ratio-random' tradeoff --model mlp --orders 2 --plan --out sweep
+holds ! -e sweep
+holds ! -e none.npz
 
 finish

@@ -86,6 +86,11 @@ fails 2 'expected SPEC' round
 fails 2 "rounding 'up'" round e4m3fn -r up 1
 fails 2 '--overflow' round e4m3fn --overflow never 1
 fails 2 '--nan' round e4m3fn --nan never 1
+for option in '--seed 1' '--bits 8' '--variant b' '--generator philox' '--stream 1'; do
+    fails 2 "${option% *}: the rounding rne draws no random bits" round e4m3fn $option 1
+    fails 2 "${option% *}: the rounding rtz draws no random bits" round e4m3fn $option -r rtz 1
+done
+fails 2 '--variant: the rounding se has none' round e4m3fn -r se --variant b 1
 fails 2 '--bits' round e4m3fn -r sr --bits 33 1
 fails 2 '--bits' round e4m3fn -r sr --bits 0 1
 fails 2 '--variant' round e4m3fn -r sr --variant d 1

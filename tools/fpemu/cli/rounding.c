@@ -89,6 +89,36 @@ const char *cli_compat_name(unsigned compat)
     return word_of(compat_words, compat);
 }
 
+/* The options about random bits. */
+static bool take_random(cli_rounding *rounding, int option, const char *argument)
+{
+    fpemu_rounding *to = &rounding->fields;
+    switch (option) {
+    case CLI_OPT_BITS:
+        rounding->random = "--bits";
+        to->bits = (uint8_t)cli_option_u64(rounding->random, argument, 1, 32);
+        return true;
+    case CLI_OPT_VARIANT:
+        rounding->random = "--variant";
+        rounding->has_variant = true;
+        to->variant = read_word(rounding->random, variant_words, argument);
+        return true;
+    case CLI_OPT_GENERATOR:
+        rounding->random = "--generator";
+        to->generator = read_word(rounding->random, generator_words, argument);
+        return true;
+    case CLI_OPT_SEED:
+        rounding->random = "--seed";
+        to->seed = cli_option_u64(rounding->random, argument, 0, UINT64_MAX);
+        return true;
+    case CLI_OPT_STREAM:
+        rounding->random = "--stream";
+        to->stream = cli_option_u64(rounding->random, argument, 0, UINT64_MAX);
+        return true;
+    default: return false;
+    }
+}
+
 bool cli_rounding_take(cli_rounding *rounding, int option, const char *argument)
 {
     switch (option) {
@@ -101,14 +131,7 @@ bool cli_rounding_take(cli_rounding *rounding, int option, const char *argument)
         rounding->fields.nan = read_word("--nan", nan_words, argument);
         rounding->has_nan = true;
         return true;
-    case CLI_OPT_BITS: rounding->fields.bits = (uint8_t)cli_option_u64("--bits", argument, 1, 32); return true;
-    case CLI_OPT_VARIANT: rounding->fields.variant = read_word("--variant", variant_words, argument); return true;
-    case CLI_OPT_GENERATOR:
-        rounding->fields.generator = read_word("--generator", generator_words, argument);
-        return true;
-    case CLI_OPT_SEED: rounding->fields.seed = cli_option_u64("--seed", argument, 0, UINT64_MAX); return true;
-    case CLI_OPT_STREAM: rounding->fields.stream = cli_option_u64("--stream", argument, 0, UINT64_MAX); return true;
-    default: return false;
+    default: return take_random(rounding, option, argument);
     }
 }
 
@@ -128,4 +151,17 @@ fpemu_rounding cli_rounding_get(const cli_rounding *rounding)
         result.nan = rounding->has_nan ? result.nan : named.nan;
     }
     return result;
+}
+
+void cli_rounding_refuse_idle(const cli_rounding *rounding)
+{
+    const fpemu_rounding result = cli_rounding_get(rounding);
+    const bool draws = result.mode == FPEMU_MODE_SR || result.mode == FPEMU_MODE_SE;
+    if (rounding->random != NULL && !draws) {
+        cli_usage("%s: the rounding %s draws no random bits; sr and se do", rounding->random,
+                  rounding->mode != NULL ? rounding->mode : "rne");
+    }
+    if (rounding->has_variant && result.mode != FPEMU_MODE_SR) {
+        cli_usage("--variant: the rounding %s has none; sr has", rounding->mode);
+    }
 }

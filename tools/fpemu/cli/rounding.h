@@ -32,11 +32,15 @@ typedef struct cli_rounding {
     const char *mode;
     fpemu_rounding fields;
     bool has_overflow, has_nan;
+    const char *random; /* the last option about random bits; NULL: none */
+    bool has_variant;
 } cli_rounding;
 
 /* Takes one option of CLI_ROUNDING_LONG; false if `option` is another. */
 bool cli_rounding_take(cli_rounding *rounding, int option, const char *argument);
 fpemu_rounding cli_rounding_get(const cli_rounding *rounding);
+/* A usage error where options are about random bits, and the mode draws none or takes no variant. */
+void cli_rounding_refuse_idle(const cli_rounding *rounding);
 
 /* The fields of a rounding as words. */
 const char *cli_overflow_name(unsigned overflow);

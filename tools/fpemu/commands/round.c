@@ -70,6 +70,7 @@ int cmd_round(int argc, char **argv)
     const char *spec = c.operand[0];
     const fpemu_format format = cli_format(spec);
     fpemu_rounding rounding = cli_rounding_get(&asked);
+    cli_rounding_refuse_idle(&asked);
 
     cli_check_carrier(&format, binary64, spec, "use --double");
     arguments_check_numbers(c.operand, c.operands, 1, binary64);

@@ -70,6 +70,8 @@ static wish read_options(int argc, char **argv)
         default: options_refuse("data", argv[optind - 1], longs, true);
         }
     }
+    if ((w.columns || w.rows || w.test) && !w.png && !w.show)
+        die("data: --%s is for the pictures of --png and --show", w.test ? "test" : w.rows ? "rows" : "columns");
     return w;
 }
 

@@ -45,7 +45,7 @@ typedef struct order { /* what the command line says */
     sweep sweep;
     wishes wishes;
     int parts;   /* 0: all data at once */
-    double drop;
+    double drop; /* below 0: not said */
     bool plan;
 } order;
 
@@ -162,8 +162,8 @@ static void read_own_options(order *o, int argc, char **argv)
 
 static order read_options(int argc, char **argv)
 {
-    order o = {.sweep = {.seeds = 4, .jobs = 1}, .drop = 1,
-               .wishes = {.last = 1, .step = 0.1, .thresholds = 1, .threshold = {0.01}, .orders = 3}};
+    order o = {.sweep = {.seeds = 4, .jobs = 1}, .drop = -1,
+               .wishes = {.last = 1, .step = 0.1, .thresholds = 1, .threshold = {0.01}}};
     trouble why;
     read_schemes(&o.wishes, "fp32,uniform,op,op+out,ratio");
     settings_default(&o.sweep.base);
@@ -179,6 +179,12 @@ static order read_options(int argc, char **argv)
         die("tradeoff: --out DIR is missing");
     if (o.parts && (o.parts < 2 || o.sweep.base.data.part[0]))
         die("tradeoff: --parts takes at least 2, and sets data.part itself");
+    if (o.drop >= 0 && !o.parts)
+        die("tradeoff: --drop is for --parts");
+    if (o.wishes.orders && !o.wishes.schemes[SCHEME_RATIO_RANDOM])
+        die("tradeoff: --orders is for the scheme ratio-random");
+    o.drop = o.drop >= 0 ? o.drop : 1;
+    o.wishes.orders = o.wishes.orders ? o.wishes.orders : 3;
     if (!strcmp(policy, "fixed"))
         memcpy(o.sweep.base.policy.name, "assign:", sizeof "assign:");
     return o;

@@ -23,6 +23,8 @@
 #include "data/text.h"
 #include "data/tokens.h"
 
+static const double usual_share = 0.1; /* of samples, for testing */
+
 static bool mnist_with(dataset *d, const char *where, const dataset_options *o, trouble *why)
 {
     (void)o;
@@ -194,7 +196,7 @@ static void keep(const dataset *d, split *s, const size_t *which, size_t count)
 static bool divide(dataset *d, const dataset_options *o, trouble *why)
 {
     const size_t n = d->train.count;
-    const double share = o->test_share > 0 ? o->test_share : 0.1;
+    const double share = o->test_share > 0 ? o->test_share : usual_share;
     size_t *order = shuffled(o->seed, 0x646976696465, n, n), *left = need((size_t)d->classes, sizeof *left);
     bool *test = need(n, sizeof *test);
     for (size_t i = 0; i < n; i++)
@@ -423,6 +425,8 @@ static bool all_used(const dataset *d, const dataset_options *o, trouble *why)
         const char *key, *kinds;
         bool said;
     } keys[] = {{"test", " npz npy images text tokens ", said(o->test)},
+                {"test_share", " npz npy images text tokens ", o->test_share > 0 && o->test_share != usual_share},
+                {"steps", " text tokens ", o->steps > 0},
                 {"names", " npz npy ", said(o->names)},
                 {"layout", " npz npy ", said(o->layout)},
                 {"classes", " npz npy idx tokens ", o->classes > 0},

@@ -42,6 +42,7 @@ typedef struct dataset_options {
     int width, height; /* text: unused; images: 0, or what to pad to (e.g. 32 for MNIST in CIFAR models) */
     const char *test;  /* where the test samples lie, if apart */
     double test_share; /* else so many of all are for testing: of a text the last ones; 0: a tenth */
+    int steps;         /* text: said of its samples, which loaders make; others refuse it */
     const char *names; /* of arrays: "INPUTS,LABELS" or "INPUTS,LABELS,TEST INPUTS,TEST LABELS" */
     const char *layout;   /* of arrays of images: "nchw", "nhwc"; else by the extents */
     int classes;          /* of the labels, or of token ids; 0: as many as there are */

@@ -11,6 +11,7 @@ static size_t at_most(uint64_t n)
 
 bool data_settings_read(const settings *s, dataset_options *options, trouble *why)
 {
+    enum { USUAL_STEPS = 64 }; /* as the table of settings has it: nothing was said */
     *options = (dataset_options){.seed = s->data.seed,
                                  .train_count = at_most(s->data.train_count),
                                  .test_count = at_most(s->data.test_count),
@@ -20,6 +21,7 @@ bool data_settings_read(const settings *s, dataset_options *options, trouble *wh
                                  .height = s->data.pad,
                                  .test = s->data.test,
                                  .test_share = s->data.test_share,
+                                 .steps = s->data.steps == USUAL_STEPS ? 0 : s->data.steps,
                                  .names = s->data.names,
                                  .layout = s->data.layout,
                                  .classes = s->data.classes,
