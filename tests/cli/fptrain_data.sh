@@ -216,7 +216,8 @@ fi
 mkdir -p pictures/a pictures/b
 for class in a b; do
     for picture in 1 2; do
-        "$FPTRAIN" data digits $few --columns 1 --rows 1 --png pictures/$class/$picture.png >/dev/null || failed 'pictures'
+        "$FPTRAIN" data digits $few --columns 1 --rows 1 --png pictures/$class/$picture.png >/dev/null ||
+            failed 'pictures'
     done
 done
 ln -s b.txt td/c.txt
@@ -254,8 +255,8 @@ diff -r td td.kept || failed 'texts that were read'
 same test.npz test.kept
 
 # A command that has its data from the settings of a run
-"$FPTRAIN" run --quiet --model charlstm --data text:td --epochs 1 --set data.steps=8 --set model.hidden=4 --out of-texts \
-    || failed 'a run of texts'
+"$FPTRAIN" run --quiet --model charlstm --data text:td --epochs 1 --set data.steps=8 --set model.hidden=4 \
+    --out of-texts || failed 'a run of texts'
 refuses "eval: --plot would replace what is read: 'td/a.txt'" eval of-texts --plot td/a.txt
 diff -r td td.kept || failed 'texts that were read'
 fails_data "unknown option '--colour'" --colour
