@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _values
-from ._arrays import default_carrier, dtype_name, shape_of, to_numpy
+from ._arrays import default_carrier, dtype_name, float64_of, shape_of, to_numpy
 from ._format import Format
 from ._format import format as make_format
 from ._gemm import Gemm, gemm, matmul
@@ -164,7 +164,7 @@ class Array:
                                  "them to the other")
             return value.data
         if isinstance(value, (int, float)):
-            scalar: float = _quantize(float(value), self.format, self._next(), self.stats)
+            scalar: float = _quantize(float64_of(value).item(), self.format, self._next(), self.stats)
             return scalar
         return _quantize(value, self.format, self._next(), self.stats)
 
@@ -233,7 +233,7 @@ class Array:
         if spec is None:
             model = _with_target(gemm("seq(fp32)"), _INNER, self.format, rounding)
         else:
-            model = gemm(spec, seed=rounding.seed, stream=rounding.stream)
+            model = spec if isinstance(spec, Gemm) else gemm(spec, seed=rounding.seed, stream=rounding.stream)
             own = any(model._struct[_OUT:_OUT + _TARGET])
             if not own:
                 model = _with_target(model, _OUT, self.format, rounding)
@@ -353,7 +353,7 @@ def _numbers(x: Any) -> Any:
         {found.dtype.type} if found.dtype.kind not in "biuf" else None
     if others:
         raise TypeError(f"an Array is made of numbers, not of {others.pop().__name__}")
-    return found.astype(np.float64)
+    return float64_of(x)
 
 
 def array(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, stats: Stats | None = None) -> Array:

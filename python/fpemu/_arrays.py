@@ -137,6 +137,13 @@ class _Adopted:
                         "and what has __dlpack__ or __array_interface__; numpy.asarray makes one of a list")
 
 
+def told(x: Any) -> Any:
+    """x, which tells its shape and dtype; what has the protocols of arrays alone, and numbers, as NumPy's arrays."""
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        return x
+    return float64_of(x) if type(x) in (int, float) else _Adopted()(x)
+
+
 _ARRAYS = {  # places of arrays among the arguments of a verb; names where it has some
     "quantize": (0, "x"), "encode": (0,), "decode": (0,), "arith": (1,), "apply": (1,), "compare": (1, 2), "pack": (0,),
     "unpack": (0,), "scales": (0,), "measure": (0,), "swizzle": (0,), "matmul": (0, 1, 5, 6, 7), "unpack_scales": (0,),

@@ -11,10 +11,9 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from . import _native
-from ._arrays import carrier_of, dtype_name
+from ._arrays import carrier_of, dtype_name, told
 from ._format import Format
 from ._format import format as make_format
-from ._packed import _told
 from ._rounding import Rounding
 from ._stats import Stats
 
@@ -110,7 +109,7 @@ def compare(x: Any, specs: Sequence[Format | str], rounding: Rounding | str = "r
     Returns a Comparison: a row each with bits per element, signal to quantisation noise ratio in dB (more is better),
     the largest error and all counters; print it, or draw it by .plot("errors.svg").
     """
-    x = _told(x)
+    x = told(x)
     rows = []
     for spec in specs:
         to = make_format(spec)

@@ -86,7 +86,7 @@ class Format(_native.Format):
 
     @property
     def epsilon(self) -> float:
-        """Distance from 1 to the next value, of floats and posits; else 0."""
+        """Floats: 2^-m, the distance from 1 to the next value where both are normal; posits: that distance; else 0."""
         return float(self._facts()["epsilon"])
 
     @property

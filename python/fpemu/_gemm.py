@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from . import _native
-from ._arrays import carrier_of, shape_of
+from ._arrays import carrier_of, shape_of, told
 from ._errors import Error
 from ._rounding import _word
 from ._stats import Stats
@@ -98,6 +98,7 @@ def matmul(a: Any, b: Any, spec: str | Gemm, *, alpha: float = 1.0, beta: float 
         raise Error("matmul counts what happened, and takes a Stats() without sums and histograms", _STATS)
     if c is None and beta:
         raise ValueError("beta needs a c")
+    a, b = told(a), told(b)
     rows, columns = len(shape_of(a)) == 1, len(shape_of(b)) == 1
     if not (rows or columns):
         return _native.matmul(a, b, model._struct, alpha, beta, c, scales_a, scales_b, out, carrier, stats)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._arrays import _Adopted, carrier_of, default_carrier, dtype_name, shape_of, to_numpy
+from ._arrays import carrier_of, default_carrier, dtype_name, shape_of, to_numpy, told
 from ._format import Format
 from ._format import format as make_format
 from ._rounding import Rounding
@@ -119,13 +119,6 @@ class Delayed:
         return Range(_native.delayed_range(self._state))
 
 
-def _told(x: Any) -> Any:
-    """x, which tells its shape and dtype; what has the protocols of arrays alone, and numbers, as NumPy's arrays."""
-    if hasattr(x, "shape") and hasattr(x, "dtype"):
-        return x
-    return np.asarray(float(x)) if type(x) in (int, float) else _Adopted()(x)
-
-
 def _flat(codes: Any) -> Any:
     """The elements in C order, without gaps."""
     flat = codes.reshape(-1)
@@ -182,7 +175,7 @@ class Packed:
         self._layout = _native.layout(self.format, self.shape, self.axis)  # which refuses an axis that there is not
         self.axis %= max(len(self.shape), 1)
         self.dtype = dtype_name(default_carrier(self.format) if dtype is None else carrier_of(dtype))
-        self.bytes = data = _told(data)
+        self.bytes = data = told(data)
         if shape_of(data) != (self.nbytes,):
             raise ValueError(f"a tensor of shape {self.shape} in {self.format!r} has {self.nbytes} bytes, not "
                              f"{shape_of(data)}")
@@ -322,7 +315,7 @@ def pack(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, axis
 
     Any format; of a scalar one each line along `axis` is a block without a scale. Arguments are as for `quantize`.
     """
-    x = _told(x)
+    x = told(x)
     data = _native.pack(x, format, rounding, axis, offset, range, stats)
     return Packed(data, format, shape_of(x), axis, dtype_name(carrier_of(x.dtype)))
 
@@ -335,7 +328,7 @@ def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None 
     format and s the block's scale; nvfp4: P * s * d, with d the tensor's scale. Other rules have u = d = 1.
     fpemu.Error for formats without scales.
     """
-    x, to = _told(x), make_format(format)
+    x, to = told(x), make_format(format)
     numbers, codes, tensor = _native.scales(x, to, axis, range)
     if 0 in shape_of(x):
         codes = _as_type(codes, _scale_dtype(to))
@@ -351,7 +344,7 @@ def _as_type(array: Any, dtype: Any) -> Any:
 
 def swizzle(codes: Any) -> Any:
     """Scale codes of one byte, rows x columns, in the order in which tensor cores read them: flat, padded with 0."""
-    codes = _told(codes)
+    codes = told(codes)
     shape = shape_of(codes)
     if len(shape) != 2:
         raise ValueError(f"codes are rows x columns, not of the shape {shape}")
@@ -361,7 +354,7 @@ def swizzle(codes: Any) -> Any:
 
 def unswizzle(codes: Any, rows: int, columns: int) -> Any:
     """The inverse of `swizzle`: rows x columns codes of one byte."""
-    return _native.swizzle(_flat(_told(codes)), rows, columns, True).reshape(rows, columns)
+    return _native.swizzle(_flat(told(codes)), rows, columns, True).reshape(rows, columns)
 
 
 __all__ = ["Delayed", "Packed", "Range", "measure", "pack", "scales", "swizzle", "unswizzle"]

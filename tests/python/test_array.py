@@ -132,3 +132,20 @@ def test_an_array_is_made_of_numbers():
             fpemu.array(bad, "bf16")
     assert fpemu.array([Fraction(1, 2), 2**70, True, np.float16(3)], "bf16").tolist() == [0.5, 2.0**70, 1.0, 3.0]
     assert fpemu.array([], "bf16").shape == (0,)
+
+
+def test_integers_that_float64_does_not_hold():
+    """2**60 + 2**52 + 1 lies just above the middle of two numbers of bf16, and float64 holds that middle alone."""
+    a = fpemu.array([1.0], "bf16")
+    for number in (2 ** 60 + 2 ** 52 + 1, -2 ** 53 - 1, 2 ** 5000):
+        for call in (lambda n: fpemu.array(n, "bf16"), lambda n: fpemu.array([n, 0.5], "bf16"), lambda n: a * n,
+                     lambda n: n - a, lambda n: a < n, lambda n: fpemu.pack(n, "bf16")):
+            with pytest.raises(ValueError, match="rounded twice"):
+                call(number)
+    assert fpemu.array([2 ** 60 + 2 ** 52 + 2 ** 8, True, -3], "bf16").tolist() == [2.0 ** 60 + 2 ** 53, 1.0, -3.0]
+
+
+def test_a_model_has_its_own_seed():
+    a = fpemu.array(np.full((2, 8), 1.05, np.float32), "bf16", fpemu.rounding("sr", seed=3))
+    model = fpemu.gemm("seq(fp(6,9,0)/sr); out=bf16", seed=1)
+    assert a.matmul(a.T, model).tolist() == fpemu.matmul(a.data, a.data.T, model).tolist()

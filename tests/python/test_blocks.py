@@ -249,6 +249,8 @@ def test_arrays_that_have_a_protocol_alone(rng, kind):
     codes = rng.integers(0, 256, (5, 6)).astype(np.uint8)
     assert_same(fpemu.swizzle(kind(codes)), fpemu.swizzle(codes))
     assert_same(fpemu.unswizzle(kind(fpemu.swizzle(codes)), 5, 6), codes)
+    for a, b in ((x[0], x[1]), (x[0], x.T), (x, x[0])):
+        assert_same(fpemu.matmul(kind(a), kind(b), "seq(fp32)"), fpemu.matmul(a, b, "seq(fp32)"))
     content = fpemu.pack(x, "mxfp4").bytes
     assert fpemu.Packed(kind(content), "mxfp4", x.shape) == fpemu.pack(x, "mxfp4")
 

@@ -176,7 +176,7 @@ static const row rows[] = {
      "where log.jsonl, summary.json, settings.ini and checkpoints go; empty: nowhere"},
     {"output", "log_every", WHOLE, AT(output, log_every), "10", 1, 1e9, NULL, NULL, "steps from one line to the next"},
     {"output", "checkpoint_every", WHOLE, AT(output, checkpoint_every), "1", 0, 1e6, NULL, NULL,
-     "epochs from one checkpoint to the next; 0: none"},
+     "epochs from one checkpoint to the next, and one at the end; 0: none"},
     {"output", "checkpoint_steps", WHOLE, AT(output, checkpoint_steps), "0", 0, 1e9, NULL, NULL,
      "steps from one checkpoint to the next within an epoch; 0: none"},
     {"output", "counters", YESNO, AT(output, counters), "yes", 0, 0, NULL, NULL, "counters of every tensor in the log"},
