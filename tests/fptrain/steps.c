@@ -16,15 +16,16 @@ static void configure(settings *s, const char *model, const char *source)
 {
     trouble why = {""};
     const char *const lines[][3] = {
-        {"model", "name", model},         {"model", "width", "0.1"},        {"data", "source", source},
-        {"data", "train_count", "6"},     {"data", "test_count", "3"},      {"data", "pad", "32"},
-        {"data", "steps", "16"},          {"train", "batch", "3"},          {"train", "lr", "0.25"},
-        {"formats", "v", "e5m2"},         {"formats", "w", "e5m2"},         {"formats", "dv", "e5m2"},
-        {"formats", "dw", "e5m2"},        {"scaler", "name", "adaptive"},   {"scaler", "interval", "1"},
-        {"optimizer", "name", "sgd"}};
+        {"model", "name", model},       {"model", "width", "0.1"},   {"data", "source", source},
+        {"data", "train_count", "6"},   {"data", "test_count", "3"}, {"data", "pad", "32"},
+        {"train", "batch", "3"},        {"train", "lr", "0.25"},     {"formats", "v", "e5m2"},
+        {"formats", "w", "e5m2"},       {"formats", "dv", "e5m2"},   {"formats", "dw", "e5m2"},
+        {"scaler", "name", "adaptive"}, {"scaler", "interval", "1"}, {"optimizer", "name", "sgd"}};
     settings_default(s);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         EXPECT(settings_set(s, lines[i][0], lines[i][1], lines[i][2], &why), "%s", why.text);
+    if (strncmp(source, "text:", 5) == 0)
+        EXPECT(settings_set(s, "data", "steps", "16", &why), "%s", why.text);
 }
 
 static int power_of_two(double x)
