@@ -288,7 +288,7 @@ static bool read_value(settings *s, const row *r, const char *value, trouble *wh
     return true;
 }
 
-static const char *copy(const char *text, size_t length)
+static char *copy(const char *text, size_t length)
 {
     char *to = need(length + 1, 1);
     memcpy(to, text, length);
@@ -417,7 +417,7 @@ void settings_free(settings *s)
     settings_take_network(s, NULL, "", 1);
 }
 
-static const char *copy_of(const char *text)
+static char *copy_of(const char *text)
 {
     return text ? copy(text, strlen(text)) : NULL;
 }
@@ -429,7 +429,7 @@ settings settings_copy(const settings *s)
     for (int i = 0; i < s->format_count; i++)
         to.formats[i] = (format_line){copy_of(s->formats[i].pattern), copy_of(s->formats[i].spec),
                                       copy_of(s->formats[i].mode)};
-    to.network.text = (char *)(uintptr_t)copy_of(s->network.text);
+    to.network.text = copy_of(s->network.text);
     to.config = NULL; /* nothing was read for these */
     to.config_count = 0;
     return to;
