@@ -229,7 +229,8 @@ FPEMU_FN void gpu_arith(const gpu_arith_job *j, int function, int counted, int f
     gpu_lane lane[LANES];
     double sum[3][LANES];
     FOR_LANES(l) gpu_lane_begin(&OF(lane, l));
-    for (uint64_t b = begin / piece + warp; b * piece < end; b += warps) {
+    const uint64_t last = j->n ? (end - 1) / piece : 0; /* b * piece can pass 2^64 */
+    for (uint64_t b = begin / piece + warp; j->n && b <= last; b += warps) {
         const gpu_words words = gpu_words_begin(&j->random, b * piece);
         FOR_LANES(l)
         for (int k = 0; k < 3; k++)

@@ -8,13 +8,16 @@
 #include "core/codebook_fast.h"
 #include "runs.h"
 
-/* Word l of the bits that fields of 4 b <= 32 bits make, one a lane, those of lane 0 lowest. */
+/* Word l of the bits that fields of 4 b <= 32 bits make, one a lane, those of lane 0 lowest. Four fields reach all of
+ * it, eight where b is 1. */
 FPEMU_FN uint32_t gpu_run_word(const uint32_t *field, uint32_t b, uint32_t l)
 {
     const uint32_t first = 8 * l / b;
     uint32_t word = 0;
-    UNROLLED for (uint32_t k = 0; k < 4; k++)
+    UNROLLED for (uint32_t k = 0; k < 8; k++)
     {
+        if (k >= 4 && b > 1)
+            break;
         const uint32_t v = lanes_from(field, (first + k) & 31u);
         const int32_t shift = (int32_t)((first + k) * 4 * b) - (int32_t)(32 * l);
         word |= shift >= 32 ? 0 : shift >= 0 ? v << shift : v >> -shift;

@@ -15,7 +15,8 @@ extern "C" {
 
 /* What is known of a whole tensor: what a scale of all of it needs. All zero = nothing seen yet. One that a caller made
  * is refused (FPEMU_ERROR_ARGUMENT) where it cannot be one by a look at each number: amax, max and -min are finite and at
- * least 0, log2_max is within -1100..1100, what is reserved is 0. That they belong together is the caller's business. */
+ * least 0, log2_max is within -1100..1100, what is reserved is 0. That they belong together is the caller's business;
+ * fpemu_delayed_update leaves out what it cannot use. */
 typedef struct fpemu_range {
     uint64_t count;     /* elements */
     uint64_t nonzero;   /* finite elements other than zero */
@@ -46,7 +47,8 @@ typedef struct fpemu_shape {
     uint64_t outer, rows, length, inner;
     int64_t x_stride[4]; /* of x: elements from one index to the next along outer, rows, length, inner; all zero =
                             contiguous */
-    int64_t y_stride[4]; /* of y, likewise; no two elements of y may share a place */
+    int64_t y_stride[4]; /* of y, likewise; no two elements of y may share a place: each stride passes what the smaller
+                            ones reach together, else FPEMU_ERROR_ARGUMENT */
     union {
         const fpemu_range *whole; /* the range of the tensor of which this is a slice, where the format has a scale of
                                      the whole tensor; delayed scaling: of earlier tensors. NULL = this is all of it,
@@ -216,8 +218,8 @@ typedef struct fpemu_delayed {
 } fpemu_delayed;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_delayed) == 120, "fpemu_delayed has no unnamed padding");
 
-/* Takes in the range of the tensor just seen. One with a NaN, an infinity or amax = 0 is left out, and the range
- * stays. */
+/* Takes in the range of the tensor just seen, of which only nonfinite, count, nonzero and amax are looked at. One with a
+ * NaN, an infinity, or an amax that is no number above 0 is left out, and the range stays. */
 fpemu_status fpemu_delayed_update(fpemu_delayed *state, const fpemu_range *seen);
 
 #ifdef __cplusplus

@@ -144,7 +144,7 @@ static int unpack_scales(const block_reader *r, size_t count, const unsigned cha
     const carrier_loops *const loops = fpemu_kernels()->loopsw;
     loops->decode(&b->scale_coder, count, bytes, size, 0, s);
     loops->runs_amax(count, 1, s, most);
-    if (least && size == 1 && core_codes_are_powers(&b->scale_coder)) {
+    if (least && size == 1 && *second == 1 && core_codes_are_powers(&b->scale_coder)) {
         unsigned char low = 255;
 #ifdef _OPENMP
 #pragma omp simd reduction(min : low)

@@ -315,14 +315,14 @@ FPEMU_FN void core_scale_read(const core_block *b, uint64_t code, core_scale *s)
     }
 }
 
-/* Magnitude bits of P * 2^c for a finite magnitude P, rounded once, never infinite. */
+/* Magnitude bits of P * 2^c for a magnitude P, infinite only of a stranger's code, rounded once, never infinite. */
 FPEMU_FN uintw core_times_power(uintw a, int c)
 {
     if (a == 0)
         return 0;
     const int field = (int)(a >> CARRIER_MANTISSA);
     const int64_t k = (int64_t)(field ? (a & (CARRIER_HIDDEN - 1)) | CARRIER_HIDDEN : a);
-    if (core_exponent(a) + c > CARRIER_BIAS)
+    if (a >= CARRIER_INF || core_exponent(a) + c > CARRIER_BIAS)
         return CARRIER_INF - 1;
     const uintw y =
         core_affine_value(UINT64_C(1) << 52, (field ? field : 1) - CARRIER_BIAS - CARRIER_MANTISSA + c - 52, k);

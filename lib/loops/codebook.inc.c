@@ -158,16 +158,19 @@ static uint64_t loop_codebook_outside(const core_search *s, size_t n, const void
     return 0;
 }
 
-/* Values of codes; NaN of codes that stand for none. */
+/* Values of codes, of as many bits as `length` values need, the others ignored; NaN of codes that stand for none. */
 static void loop_codebook_values(const float *values, uint32_t length, size_t n, const void *codes, size_t size,
                                  void *y)
 {
     char *out = (char *)y;
     realw all[CORE_SEARCH_VALUES];
+    uint32_t mask = length - 1;
+    for (int by = 1; by < 16; by *= 2)
+        mask |= mask >> by;
     if (size == 1 && length <= CORE_SEARCH_VALUES && n >= CORE_SEARCH_VALUES) {
         const uint8_t *bytes = (const uint8_t *)codes;
         for (uint32_t k = 0; k < CORE_SEARCH_VALUES; k++)
-            all[k] = k < length ? (realw)values[k] : core_value(CARRIER_NAN);
+            all[k] = (k & mask) < length ? (realw)values[k & mask] : core_value(CARRIER_NAN);
         SIMD for (size_t i = 0; i < n; i++)
         {
             const realw v = all[bytes[i]];
@@ -176,7 +179,7 @@ static void loop_codebook_values(const float *values, uint32_t length, size_t n,
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        const uint64_t code = load_code(codes, size, i);
+        const uint64_t code = load_code(codes, size, i) & mask;
         const realw v = code < length ? (realw)values[code] : core_value(CARRIER_NAN);
         memcpy(out + i * sizeof v, &v, sizeof v);
     }

@@ -219,12 +219,37 @@ static void compare(const char *name, const fpemu_format *f, fpemu_rounding r, i
     }
 }
 
+/* Bits above the code's are ignored, in few codes and in many. */
+static void unused_bits(const fpemu_format *f, const char *name)
+{
+    enum { MANY = 700 };
+    static float y[MANY], z[MANY];
+    uint8_t bytes[2][MANY];
+    uint16_t words[2][MANY];
+    const uint32_t mask = (UINT32_C(1) << f->bits) - 1;
+    for (size_t i = 0; i < MANY; i++) {
+        words[0][i] = (uint16_t)(i * 40503 >> 3);
+        words[1][i] = (uint16_t)(words[0][i] & mask);
+        bytes[0][i] = (uint8_t)words[0][i];
+        bytes[1][i] = (uint8_t)(bytes[0][i] & mask);
+    }
+    const int wide = f->bits > 8;
+    for (size_t n = 7; n <= MANY; n += MANY - 7) {
+        (void)fpemu_decode_f32(f, n, wide ? (const void *)words[0] : bytes[0], y);
+        (void)fpemu_decode_f32(f, n, wide ? (const void *)words[1] : bytes[1], z);
+        lh_check(memcmp(y, z, n * sizeof *y) == 0, "%s: bits above the code's, %zu codes", name, n);
+        const uint64_t code = wide ? words[0][3] : bytes[0][3];
+        lh_check(lh_float_bits(fpemu_decode_one_f32(f, code)) == lh_float_bits(z[3]), "%s: bits above one code", name);
+    }
+}
+
 static void unscaled(void)
 {
     for (int b = 0; b < BOOKS; b++) {
         fpemu_format f;
         if (!lh_check(open_book(&books[b], &f) == FPEMU_OK, "%s: no format", books[b].name))
             continue;
+        unused_bits(&f, books[b].name);
         make_points(&f, 1, 6000);
         for (int m = 0; m < MODES; m++)
             for (int variant = 0; variant < (modes[m] == FPEMU_MODE_SR ? 3 : 1); variant++)
