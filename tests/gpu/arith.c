@@ -82,6 +82,8 @@ static fpemu_rounding random_rounding(int mode)
     r.seed = next();
     r.stream = next();
     r.offset = next() % 3 ? next() % 9000 : 0;
+    if (next() % 16 == 0) /* the farthest that kernels take, and before */
+        r.offset = UINT64_MAX - MOST - 4096 - next() % 30000;
     return r;
 }
 

@@ -617,6 +617,37 @@ START_TEST(shape_of)
 }
 END_TEST
 
+/* pack writes no such code, but bytes may come from elsewhere: y beyond the carrier is its largest number, whatever the
+ * scale (doc/blocks.md, 1.1), on every path. */
+START_TEST(codes_of_infinity)
+{
+    enum { N = 64 };
+    fpemu_format f;
+    ck_assert_int_eq(fpemu_format_parse("block(e5m2,block=32,exponent=5,rule=ceil)", &f, NULL), FPEMU_OK);
+    fpemu_shape s = fpemu_shape_vector(N), apart = s;
+    fpemu_layout l;
+    unsigned char bytes[256];
+    float y[N];
+    double z[N];
+    apart.x_stride[2] = 1;
+    apart.y_stride[2] = 2;
+    ck_assert_int_eq(fpemu_packed_layout(&f, &s, &l), FPEMU_OK);
+    ck_assert_uint_le(l.bytes, sizeof bytes);
+    for (int c = -16; c < 16; c++) {
+        float far[2 * N];
+        memset(bytes, 0x7c, sizeof bytes);
+        bytes[l.scales_offset] = bytes[l.scales_offset + 1] = (unsigned char)(c & 31);
+        ck_assert_int_eq(fpemu_unpack_f32(&f, &s, bytes, y), FPEMU_OK);
+        ck_assert_int_eq(fpemu_unpack_f64(&f, &s, bytes, z), FPEMU_OK);
+        ck_assert_int_eq(fpemu_unpack_f32(&f, &apart, bytes, far), FPEMU_OK);
+        for (int i = 0; i < N; i++)
+            ck_assert(y[i] == 0x1.fffffep127f && z[i] == 0x1.fffffffffffffp1023 && far[2 * i] == 0x1.fffffep127f);
+        ck_assert_int_eq(fpemu_unpack_blocks_f32(&f, &s, 1, 1, bytes, y), FPEMU_OK);
+        ck_assert(y[0] == 0x1.fffffep127f && y[31] == 0x1.fffffep127f);
+    }
+}
+END_TEST
+
 START_TEST(swizzle)
 {
     static uint8_t plain[300 * 20], tiled[512 * 20], back[300 * 20];
@@ -752,6 +783,7 @@ int main(void)
     tcase_add_test(tests, counters);
     tcase_add_test(tests, refusals);
     tcase_add_test(tests, shape_of);
+    tcase_add_test(tests, codes_of_infinity);
     tcase_add_test(tests, swizzle);
     tcase_add_test(tests, delayed);
     tcase_add_test(tests, sums_by_line);
