@@ -95,8 +95,9 @@ FPEMU_FN uintw core_finish_affine(const core_plan *p, uintw u, uint64_t g, int *
     }
     const uint64_t end = s ? (uint64_t)(p->zero_point - p->q_min) : (uint64_t)(p->q_max - p->zero_point);
     const uint64_t k = core_grid_steps64(g, 0);
-    *overflow = g >= core_bits64(9223372036854775808.0) || k > end;
-    const uint64_t kept = *overflow && !p->wrap ? end : k;
+    const int past = g >= core_bits64(9223372036854775808.0) || k > end;
+    *overflow = past && a != p->max[s]; /* several integers may have the value of an end */
+    const uint64_t kept = past && !(*overflow && p->wrap) ? end : k;
     *q = (int64_t)((s ? 0 - kept : kept) + (uint64_t)p->zero_point);
     if (p->wrap) {
         const uint64_t mask = ~UINT64_C(0) >> (64 - p->bits), top = UINT64_C(1) << (p->bits - 1);

@@ -117,7 +117,8 @@ FPEMU_FN uint32_t core_element_affine_wide32(const core_plan32 *p, int mode, uin
     const double least = p->is_signed ? -half : 0, high = left < least ? left + size : left;
     const double wrapped = (high >= least + size ? high - size : high) - zero;
     const double end = sign ? zero - (double)p->q_min : (double)p->q_max - zero, most = k > end ? end : k;
-    const double kept = p->wrap ? wrapped : sign ? -most : most;
+    const int at_end = a == (sign ? p->max[1] : p->max[0]);
+    const double kept = p->wrap && !(at_end && k > end) ? wrapped : sign ? -most : most;
     const uint32_t y = core_affine_product32(kept < 0 ? -kept : kept + 0, scale);
     const uint32_t finite = y ? y | (kept < 0 ? 0x80000000u : 0) : 0;
     return a < 0x7f800000u ? finite : a > 0x7f800000u ? nan : infinite;

@@ -149,6 +149,56 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
     }
 }
 
+/* scale * k in binary32: 24 bits by at most 33 are an integer of 57, and converting it rounds to nearest even. */
+static float wide_value(float scale, int64_t k)
+{
+    int exponent;
+    const int64_t significand = (int64_t)ldexp(frexp((double)scale, &exponent), 24);
+    return (float)ldexp((double)(float)(significand * k), exponent - 24);
+}
+
+/* Integers of more bits than binary32 has: many have one value. The ends stay where they are in every mode, those of
+ * formats that wrap too, and count no overflow; the numbers past them do. */
+static void compare_ends(const char *spec, const fpemu_format *f, int mode)
+{
+    enum { N = 64 };
+    float x[N], y[N], back[N];
+    uint32_t codes[N];
+    fpemu_rounding r = {0};
+    r.mode = (uint8_t)mode;
+    const int64_t high = f->is_signed ? (INT64_C(1) << (f->bits - 1)) - 1 : (INT64_C(1) << f->bits) - 1;
+    const int64_t low = f->is_signed ? -high - 1 : 0;
+    for (int side = 0; side < 2; side++)
+        for (int past = 0; past < 2; past++) {
+            const int64_t k = (side ? low : high) - f->zero_point;
+            const float end = wide_value((float)f->scale, k), next = nextafterf(end, side ? -INFINITY : INFINITY);
+            for (int i = 0; i < N; i++)
+                x[i] = past ? next : end;
+            if (past && imaxabs(k) < INT64_C(1) << 25)
+                continue; /* may round back */
+            const uint64_t expected = past ? N : 0;
+            fpemu_stats quantized = {0}, encoded = {0};
+            lh_check(fpemu_quantize_f32(f, &r, N, x, y, &quantized) == FPEMU_OK, "%s: quantize", spec);
+            lh_check(quantized.overflow == expected && quantized.clipped == expected,
+                     "%s mode %d: %a counts %d overflow, %d clipped", spec, mode, (double)x[0], (int)quantized.overflow,
+                     (int)quantized.clipped);
+            lh_check(fpemu_encode_f32(f, &r, N, x, codes, &encoded) == FPEMU_OK, "%s: encode", spec);
+            lh_check(encoded.overflow == expected && encoded.clipped == expected,
+                     "%s mode %d: the code of %a counts %d overflow, %d clipped", spec, mode, (double)x[0],
+                     (int)encoded.overflow, (int)encoded.clipped);
+            if (past && f->wrap)
+                continue;
+            (void)fpemu_decode_f32(f, N, codes, back);
+            for (int i = 0; i < N; i++)
+                lh_check(y[i] == end && back[i] == end && fpemu_quantize_one_f32(f, &r, x[i], (uint64_t)i) == end,
+                         "%s mode %d: %a gives %a, its code %a", spec, mode, (double)x[i], (double)y[i],
+                         (double)back[i]);
+            (void)fpemu_quantize_f32(f, &r, N, x, y, NULL);
+            for (int i = 0; i < N; i++)
+                lh_check(y[i] == end, "%s mode %d: %a gives %a", spec, mode, (double)x[i], (double)y[i]);
+        }
+}
+
 /* Codes of all floats: those of numbers by their values, of NaN by each element. */
 static void compare_all(const char *spec, int mode)
 {
@@ -206,6 +256,8 @@ int main(int argc, char **argv)
         "int(32,scale=0.7)",
         "uint(32,scale=1e-9,zero=100000)",
         "int(29,scale=0.3,zero=-7)",
+        "uint(31,scale=0.3,zero=2147483647)",
+        "int(32,scale=0.1):wrap",
         "uint(8,scale=0.02,zero=128):wrap",
         "uint(27,scale=0.3,zero=5):wrap",
         "int(32,scale=1e-12):wrap",
@@ -243,6 +295,8 @@ int main(int argc, char **argv)
                     r.seed = 21;
                     if (fpemu_check(&f, &r, carrier))
                         continue;
+                    if (f.bits > 24 && carrier == 32 && nan == 0)
+                        compare_ends(specs[k], &f, modes[m]);
                     make_points(&f);
                     compare(specs[k], &f, &r, carrier);
                     if (modes[m] != FPEMU_MODE_SR)

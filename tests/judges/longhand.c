@@ -407,13 +407,13 @@ static lh_result steps_round(const lh_format *f, int carrier, lh_rounding how, d
     }
     double steps = ldexp(whole, -step) * (negative ? -1.0 : 1.0) + (double)f->zero;
     lh_result result = {0.0, steps < (double)f->low || steps > (double)f->high, 0};
-    int64_t q;
-    if (!result.overflow)
+    int64_t q = steps > 0 ? f->high : f->low;
+    if (is_int && result.overflow && int_value(f, carrier, (double)(q - f->zero)) == x)
+        result.overflow = 0; /* an end in value, though not in number */
+    else if (!result.overflow)
         q = (int64_t)steps;
     else if (f->wrap && how.overflow == FPEMU_OVERFLOW_IEEE)
         q = wrapped(f, (negative ? ~k + 1 : k) + (uint64_t)f->zero);
-    else
-        q = steps > 0 ? f->high : f->low;
     result.q = q;
     result.y = is_int ? int_value(f, carrier, (double)(q - f->zero)) : ldexp((double)q, step);
     if (result.y == 0.0)

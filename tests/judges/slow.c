@@ -405,8 +405,8 @@ static outcome take_end(slow *s, int *negative)
 /* A finite float that rounded past the end. */
 static outcome overflow_float(slow *s, int *negative)
 {
-    int toward_zero =
-        s->mode == FPEMU_MODE_RTZ || (s->mode == FPEMU_MODE_RTP && *negative) || (s->mode == FPEMU_MODE_RTN && !*negative);
+    int toward_zero = s->mode == FPEMU_MODE_RTZ || (s->mode == FPEMU_MODE_RTP && *negative) ||
+                      (s->mode == FPEMU_MODE_RTN && !*negative);
     int up = s->mode == FPEMU_MODE_RTZ || s->mode == FPEMU_MODE_RTP;
 
     /* e8m0 has nothing that keepinf could keep: there it reads as ieee. */
@@ -523,6 +523,11 @@ static void round_affine(slow *s, uint64_t xbits, int negative, uint32_t random)
         mpz_add_ui(s->k, s->k, (unsigned long)s->f.zero_point);
     else
         mpz_sub_ui(s->k, s->k, 0 - (unsigned long)s->f.zero_point);
+    /* Several integers may have one value: x that is an end in value is that end. */
+    if (!negative && mpz_cmp(s->x, s->max) == 0 && mpz_cmp_si(s->k, s->qmax) > 0)
+        mpz_set_si(s->k, s->qmax);
+    if (negative && mpz_cmpabs(s->x, s->lowest) == 0 && mpz_cmp_si(s->k, s->qmin) < 0)
+        mpz_set_si(s->k, s->qmin);
 }
 
 /* s->y and the code of the x in s->x (not zero). */
