@@ -102,8 +102,8 @@ static fpemu_cuda_status operate_inside(const fpemu_format *f, const fpemu_round
         status = FPEMU_CUDA_ERROR_UNSUPPORTED;
     if (!status && !fpemu_gpu_fits(f, type))
         status = FPEMU_CUDA_ERROR_CARRIER;
-    if (!status && r->offset > UINT64_MAX - n - 4096)
-        status = FPEMU_CUDA_ERROR_ARGUMENT;
+    if (!status)
+        status = fpemu_gpu_check_offset(r, n);
     if (status)
         return status;
     status = take_operands(&j, function ? 1 : operand_count[work], n, operands, steps, scales, y, type,

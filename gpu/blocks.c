@@ -267,17 +267,17 @@ static fpemu_cuda_status run_inside(const gpu_tensor *c, fpemu_cuda_stream strea
         status = gpu_status(fpemu_packed_layout(f, c->shape, &l));
     if (status)
         return status;
+    const int values_in = c->rounding != NULL, packing = c->lines || c->code_size;
+    if (!(values_in && packing) && !f->scaling && f->kind != FPEMU_KIND_CODEBOOK && !fpemu_gpu_fits(f, c->type))
+        return FPEMU_CUDA_ERROR_CARRIER;
     if (c->count != ALL_BLOCKS && (c->first > l.blocks || c->count > l.blocks - c->first))
         return FPEMU_CUDA_ERROR_ARGUMENT;
     if (w.blocks == 0 || c->count == 0)
         return FPEMU_CUDA_OK;
-    const int values_in = c->rounding != NULL, packing = c->lines || c->code_size;
     if ((values_in ? !c->x : !c->y) || (packing ? !c->bytes : !c->y))
         return FPEMU_CUDA_ERROR_NULL;
     if (c->rounding && fpemu_gpu_nan_is_error(f, c->rounding))
         return FPEMU_CUDA_ERROR_UNSUPPORTED;
-    if (c->y && !f->scaling && f->kind != FPEMU_KIND_CODEBOOK && !fpemu_gpu_fits(f, c->type))
-        return FPEMU_CUDA_ERROR_CARRIER;
     const core_layout blocks = core_layout_make(&w);
     status = check_arrays(c, &w, &blocks, c->code_size ? w.total * c->code_size : l.bytes);
     if (!status && plan_scratch(f, &w).bytes && (c->rounding || plan_scratch(f, &w).table != UINT64_MAX) && !c->scratch)
@@ -335,10 +335,16 @@ fpemu_cuda_status fpemu_gpu_decode_codebook(const fpemu_format *f, size_t n, con
 }
 
 fpemu_cuda_status fpemu_gpu_quantize_shape(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
-                                           const void *x, void *y, int type, fpemu_cuda_stream stream)
+                                           const void *x, void *y, void *scratch, int type, fpemu_cuda_stream stream)
 {
-    const gpu_tensor c = {
-        .format = f, .rounding = r, .shape = shape, .count = ALL_BLOCKS, .x = x, .y = y, .type = type};
+    const gpu_tensor c = {.format = f,
+                          .rounding = r,
+                          .shape = shape,
+                          .count = ALL_BLOCKS,
+                          .x = x,
+                          .y = y,
+                          .scratch = scratch,
+                          .type = type};
     return run(&c, stream);
 }
 

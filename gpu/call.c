@@ -52,6 +52,12 @@ fpemu_cuda_status fpemu_gpu_check_words(const void *p)
     return (uintptr_t)p % sizeof(uint64_t) ? FPEMU_CUDA_ERROR_ARGUMENT : fpemu_gpu_reachable(p);
 }
 
+fpemu_cuda_status fpemu_gpu_check_offset(const fpemu_rounding *r, size_t n)
+{
+    const uint64_t most = UINT64_MAX - GPU_BEHIND, elements = n;
+    return elements <= most && r->offset <= most - elements ? FPEMU_CUDA_OK : FPEMU_CUDA_ERROR_ARGUMENT;
+}
+
 fpemu_cuda_status fpemu_gpu_check_scales(const void *scales, uint64_t count, size_t size, const core_reach *result)
 {
     core_reach read;

@@ -28,6 +28,9 @@ int fpemu_gpu_fits(const fpemu_format *f, int type);
 fpemu_cuda_status fpemu_gpu_check_pointers(const void *x, size_t x_size, const void *y, size_t y_size, size_t n);
 /* Memory of 8-byte words that the library counts or keeps things in: aligned, reachable. NULL is fine. */
 fpemu_cuda_status fpemu_gpu_check_words(const void *p);
+/* Whether the numbers of n elements, by which kernels find their pieces, end GPU_BEHIND before 2^64. */
+fpemu_cuda_status fpemu_gpu_check_offset(const fpemu_rounding *r, size_t n);
+#define GPU_BEHIND 4096
 /* Scales of an operand, `count` numbers of `size` bytes: aligned, apart from the result, reachable. */
 fpemu_cuda_status fpemu_gpu_check_scales(const void *scales, uint64_t count, size_t size, const core_reach *result);
 /* Random bits of a rounding; NULL: none. */
@@ -42,8 +45,8 @@ fpemu_cuda_status fpemu_gpu_quantize_blocks(const fpemu_format *f, const fpemu_r
 /* Decodes an array of codes of a codebook. */
 fpemu_cuda_status fpemu_gpu_decode_codebook(const fpemu_format *f, size_t n, const void *codes, void *y, int type,
                                             fpemu_cuda_stream stream);
-/* Quantises along a shape, scratch and counters aside. */
+/* Quantises along a shape, counters aside. */
 fpemu_cuda_status fpemu_gpu_quantize_shape(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
-                                           const void *x, void *y, int type, fpemu_cuda_stream stream);
+                                           const void *x, void *y, void *scratch, int type, fpemu_cuda_stream stream);
 
 #endif /* FPEMU_GPU_CALL_H */

@@ -26,19 +26,26 @@ static uint64_t elements_of(const core_operand *o, uint64_t batch)
     return o->rows * o->columns * (o->stride ? batch : 1);
 }
 
-/* Bytes of scratch, and where those of b begin. */
-static uint64_t plan_scratch(const gemm_call *c, uint64_t *second)
+static uint64_t to_whole_lines(uint64_t bytes)
 {
-    const uint64_t size = fpemu_gpu_size(c->type, 0);
-    const uint64_t a = core_target_is_none(&c->spec->a) ? 0 : elements_of(&c->a, c->batch) * size;
-    *second = (a + 15) / 16 * 16;
-    return *second + (core_target_is_none(&c->spec->b) ? 0 : elements_of(&c->b, c->batch) * size);
+    return (bytes + 15) / 16 * 16;
+}
+
+/* Bytes of scratch for an operand: its elements rounded, and behind them what its format needs, a long table. */
+static uint64_t scratch_of(const gemm_call *c, const core_operand *o, const fpemu_target *t)
+{
+    const uint64_t n = elements_of(o, c->batch);
+    const fpemu_shape shape = fpemu_shape_vector((size_t)n);
+    if (core_target_is_none(t))
+        return 0;
+    return to_whole_lines(n * fpemu_gpu_size(c->type, 0)) + to_whole_lines(fpemu_cuda_scratch_size(&t->format, &shape));
 }
 
 /* Rounds an operand into `to`; where its numbers then lie. across: columns one after the other. */
-static fpemu_cuda_status round_operand(const gemm_call *c, core_operand *o, const fpemu_target *t, void *to, int across,
+static fpemu_cuda_status round_operand(const gemm_call *c, core_operand *o, const fpemu_target *t, char *to, int across,
                                        fpemu_cuda_stream stream)
 {
+    char *const behind = to + to_whole_lines(elements_of(o, c->batch) * fpemu_gpu_size(c->type, 0));
     fpemu_shape s;
     memset(&s, 0, sizeof s);
     s.outer = o->stride ? c->batch : 1;
@@ -55,7 +62,8 @@ static fpemu_cuda_status round_operand(const gemm_call *c, core_operand *o, cons
         if (extent[k] == 1)
             s.x_stride[k] = s.y_stride[k] = 1;
     }
-    const fpemu_cuda_status status = fpemu_gpu_quantize_shape(&t->format, &t->rounding, &s, o->p, to, c->type, stream);
+    const fpemu_cuda_status status =
+        fpemu_gpu_quantize_shape(&t->format, &t->rounding, &s, o->p, to, behind, c->type, stream);
     o->p = to;
     o->step_row = (ptrdiff_t)dense[1];
     o->step_column = (ptrdiff_t)dense[2];
@@ -221,7 +229,6 @@ static fpemu_cuda_status multiply_inside(gemm_call *c, fpemu_cuda_stream stream)
 {
     const fpemu_gemm_spec *s = c->spec;
     gpu_gemm_job j;
-    uint64_t second;
     if (s->start_from_c && !(c->alpha == 1 && c->beta == 1))
         return FPEMU_CUDA_ERROR_ARGUMENT;
     if (c->c.rows == 0 || c->c.columns == 0)
@@ -231,8 +238,9 @@ static fpemu_cuda_status multiply_inside(gemm_call *c, fpemu_cuda_stream stream)
         return FPEMU_CUDA_ERROR_NULL;
     if (is_refused(s) || (c->stats && c->a.columns > MOST_COUNTED))
         return FPEMU_CUDA_ERROR_UNSUPPORTED;
+    const uint64_t scratch_a = scratch_of(c, &c->a, &s->a), scratch_b = scratch_of(c, &c->b, &s->b);
     fpemu_cuda_status status = check_arrays(c, reads);
-    if (!status && reads && plan_scratch(c, &second) && !c->scratch)
+    if (!status && reads && (scratch_a || scratch_b) && !c->scratch)
         status = FPEMU_CUDA_ERROR_NULL;
     if (status)
         return status;
@@ -242,9 +250,9 @@ static fpemu_cuda_status multiply_inside(gemm_call *c, fpemu_cuda_stream stream)
         j.rule.depth = 0;
     const int across = c->c.columns == 1; /* neighbouring lanes are rows of op(A) */
     if (reads && !core_target_is_none(&s->a))
-        status = round_operand(c, &c->a, &s->a, c->scratch, across, stream);
+        status = round_operand(c, &c->a, &s->a, (char *)c->scratch, across, stream);
     if (!status && reads && !core_target_is_none(&s->b))
-        status = round_operand(c, &c->b, &s->b, (char *)c->scratch + second, 0, stream);
+        status = round_operand(c, &c->b, &s->b, (char *)c->scratch + scratch_a, 0, stream);
     if (status)
         return status;
     const gpu_operand a = {c->a.p,
@@ -307,13 +315,12 @@ static int take_shape(gemm_call *c, const fpemu_gemm_shape *s, const void *a, co
 uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, int carrier)
 {
     gemm_call c;
-    uint64_t second;
     memset(&c, 0, sizeof c);
     if (!shape || fpemu_gemm_check(spec, carrier) || !take_shape(&c, shape, NULL, NULL, NULL))
         return 0;
     c.spec = spec;
     c.type = carrier == 32 ? GPU_F32 : GPU_F64;
-    return plan_scratch(&c, &second);
+    return scratch_of(&c, &c.a, &spec->a) + scratch_of(&c, &c.b, &spec->b);
 }
 
 static fpemu_cuda_status gemm(const fpemu_gemm_spec *spec, int type, const fpemu_gemm_shape *shape, double alpha,

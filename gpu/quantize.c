@@ -62,9 +62,9 @@ static fpemu_cuda_status convert_inside(const fpemu_format *f, const fpemu_round
     const uint32_t size = (uint32_t)fpemu_format_code_size(f);
     if (!to_code && !fpemu_gpu_fits(f, x_type))
         return FPEMU_CUDA_ERROR_CARRIER;
-    if (r->offset > UINT64_MAX - n - GPU_SUM_PIECE)
-        return FPEMU_CUDA_ERROR_ARGUMENT;
-    status = fpemu_gpu_check_pointers(x, fpemu_gpu_size(x_type, 0), y, fpemu_gpu_size(y_type, size), n);
+    status = fpemu_gpu_check_offset(r, n);
+    if (!status)
+        status = fpemu_gpu_check_pointers(x, fpemu_gpu_size(x_type, 0), y, fpemu_gpu_size(y_type, size), n);
     if (!status)
         status = fpemu_gpu_check_words(stats);
     if (status)

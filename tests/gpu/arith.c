@@ -359,6 +359,16 @@ static void check_refusals(void)
         printf("FAIL crooked stats: %d %d\n", odd_arith, odd_apply);
         failures++;
     }
+    fpemu_rounding far = r;
+    far.offset = UINT64_MAX - 4096 - 2;
+    const fpemu_cuda_status farthest = fpemu_cuda_apply_f32(&f, &far, FPEMU_FUNCTION_EXP2, 2, d_x, d_y, NULL, NULL);
+    far.offset++;
+    const fpemu_cuda_status beyond =
+        fpemu_cuda_arith_f32(&f, &far, FPEMU_OPERATION_SQRT, 2, all + 1, NULL, d_y, NULL, NULL);
+    if (farthest != FPEMU_CUDA_OK || beyond != FPEMU_CUDA_ERROR_ARGUMENT) {
+        printf("FAIL offsets: %d %d\n", farthest, beyond);
+        failures++;
+    }
     /* a single number, and what all single numbers give, past the end of memory */
     float *const high = (float *)(UINTPTR_MAX - 3);
     const size_t single[2] = {0, 0};

@@ -481,7 +481,7 @@ static void one_case(test_case *c, int mode, int type)
     if (c->reach_x > MOST / 2 || c->reach_y > MOST / 2)
         return;
     fill(c);
-    if (next() % 4 == 0) { /* a slice: the range of something larger */
+    if (next() % 4 == 0) {              /* a slice: the range of something larger */
         const double small = 0x1p-1000; /* beside which all others lie past the carrier's end */
         memset(&whole, 0, sizeof whole);
         if (type == F64 && next() % 4 == 0)
@@ -586,7 +586,8 @@ static void check_refusals(void)
     const fpemu_range none_has = {.amax = -1};
     fpemu_shape told = shape;
     told.whole = &none_has;
-    fpemu_format scalar;
+    fpemu_format scalar, wide;
+    fpemu_format_parse("fp32", &wide, NULL);
     fpemu_format_parse("nvfp4", &f, NULL);
     fpemu_format_parse("e4m3fn", &scalar, NULL);
     const struct {
@@ -605,6 +606,12 @@ static void check_refusals(void)
         {"blocks past the end", fpemu_cuda_unpack_blocks_f32(&f, &shape, 3, 2, y, x, NULL, NULL),
          FPEMU_CUDA_ERROR_ARGUMENT},
         {"no elements", fpemu_cuda_pack_f32(&f, &r, &empty, NULL, NULL, NULL, NULL, NULL), FPEMU_CUDA_OK},
+        {"no elements, in 16 bits that lack the format",
+         fpemu_cuda_quantize_tensor_f16(&wide, &r, &empty, NULL, NULL, NULL, NULL, NULL), FPEMU_CUDA_ERROR_CARRIER},
+        {"no elements to unpack to 16 bits", fpemu_cuda_unpack_f16(&wide, &empty, NULL, NULL, NULL, NULL),
+         FPEMU_CUDA_ERROR_CARRIER},
+        {"no elements to pack from 16 bits", fpemu_cuda_pack_f16(&wide, &r, &empty, NULL, NULL, NULL, NULL, NULL),
+         FPEMU_CUDA_OK},
         {"crooked stats of quantize_tensor",
          fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, scratch, crooked, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
         {"crooked stats of a scalar format",

@@ -207,6 +207,32 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
     compare(text, what == 0 ? "gemm" : what == 1 ? "gemv" : "dot", wide, counted, status, expected, d_s, &right);
 }
 
+/* Operands of more values than a kernel takes along: 1,000, whose table goes into the scratch. */
+static void check_long_table(int rounds)
+{
+    static float table[1000];
+    fpemu_gemm_spec spec;
+    for (int i = 0; i < 1000; i++)
+        table[i] = (float)(i - 500) / 64 + (float)(i % 7) / 1024;
+    fpemu_gemm_parse("seq(fp32); ab=table(nf4)", &spec, NULL);
+    fpemu_format *const f = &spec.a.format;
+    f->codebook = FPEMU_CODEBOOK_CUSTOM;
+    f->bits = 10;
+    f->codebook_length = 1000;
+    f->table = table;
+    if (fpemu_format_complete(f)) {
+        printf("FAIL a table of 1000 values is not taken\n");
+        failures++;
+        return;
+    }
+    for (int k = 0; k < rounds; k++)
+        for (int wide = 0; wide < 2; wide++) {
+            if (k % 2)
+                spec.b.format = *f;
+            one("a table of 1000 values", &spec, wide, k % 3);
+        }
+}
+
 /* No sum, product or result is rounded to blocks or to a codebook, and no operand to blocks. */
 static void check_targets(float *x)
 {
@@ -321,6 +347,7 @@ int main(int argc, char **argv)
             for (int wide = 0; wide < 2; wide++)
                 one(specs[i], &spec, wide, k % 3);
     }
+    check_long_table(rounds);
     check_refusals();
     printf("gemm: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;

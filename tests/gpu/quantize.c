@@ -294,6 +294,15 @@ static void check_refusals(void)
             failures++;
         }
     }
+    r.offset = UINT64_MAX - 4096 - 4;
+    const fpemu_cuda_status farthest = fpemu_cuda_quantize_f32(&f, &r, 4, x, y, NULL, NULL);
+    r.offset++;
+    const fpemu_cuda_status beyond = fpemu_cuda_encode_f32(&f, &r, 4, x, y, NULL, NULL);
+    if (farthest != FPEMU_CUDA_OK || beyond != FPEMU_CUDA_ERROR_ARGUMENT) {
+        printf("FAIL offsets: %d %d\n", farthest, beyond);
+        failures++;
+    }
+    r = fpemu_rounding_nearest();
     r.nan = FPEMU_NAN_ERROR;
     fpemu_format_parse("e2m1", &f, NULL);
     if (fpemu_cuda_quantize_f32(&f, &r, 4, x, y, NULL, NULL) != FPEMU_CUDA_ERROR_UNSUPPORTED) {
