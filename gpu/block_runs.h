@@ -297,12 +297,14 @@ FPEMU_FN uint32_t gpu_run_element(const gpu_blocks_job32 *j, const core_codebook
     const uint32_t one = (uint32_t)CARRIER_BIAS << CARRIER_MANTISSA;
     const float x = core_value32(u), by = core_value32(way == GPU_RUN_POWERS ? one - down : down);
     const float quotient = way == GPU_RUN_QUOTIENTS ? x / by : x * by;
-    const int sticky = (counted || (mode != FPEMU_MODE_RNE && mode != FPEMU_MODE_SR)) && j->rule.block.sticky;
+    const int table_search = rule != CORE_RULE_SHIFTER_STOP && rule != CORE_RULE_EVEN;
+    const int sticky =
+        (counted || table_search || (mode != FPEMU_MODE_RNE && mode != FPEMU_MODE_SR)) && j->rule.block.sticky;
     uint32_t t = core_bits32(quotient), v, q = 0;
     int over = 0, past = 0;
     if (sticky && (t & ~CARRIER_SIGN) == 0)
         t = (u & CARRIER_SIGN) | (uint32_t)((u & ~CARRIER_SIGN) != 0);
-    if (rule != CORE_RULE_SHIFTER_STOP && rule != CORE_RULE_EVEN) {
+    if (table_search) {
         q = gpu_run_index(j, table, fast, t, r);
         v = core_bits32(table->values[q]);
         past = over = core_value32(t) < table->values[0] || core_value32(t) > table->values[table->length - 1];

@@ -72,9 +72,9 @@ fpemu_cuda_status fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *s
  * as fpemu_quantize_bf16 and _f16 take them; a scalar format must fit them (fpemu_format_fits_f16, _bf16; else
  * FPEMU_CUDA_ERROR_CARRIER). NaN policy `error` is refused
  * (FPEMU_CUDA_ERROR_UNSUPPORTED; look at the counter instead), and so are formats that need scratch memory
- * (fpemu_cuda_quantize_tensor takes it). Numbers of elements do not pass 2^64: an offset of a rounding that is above
- * 2^64 - 4097 - n is FPEMU_CUDA_ERROR_ARGUMENT, here, where values are encoded, and in arithmetic. d_stats may be
- * NULL. */
+ * (fpemu_cuda_quantize_tensor takes it). Of scalar formats the numbers of elements do not pass 2^64: an offset of a
+ * rounding that is above 2^64 - 4097 - n is FPEMU_CUDA_ERROR_ARGUMENT, here, where values are encoded, and in
+ * arithmetic; tables and formats with scales take any. d_stats may be NULL. */
 fpemu_cuda_status fpemu_cuda_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
                                           const float *d_x, float *d_y, fpemu_cuda_stats *d_stats,
                                           fpemu_cuda_stream stream);

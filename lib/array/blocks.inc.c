@@ -949,8 +949,8 @@ static APART uint64_t block_run_few_table(const block_job *j, uint64_t first, ui
     const uint64_t most = f->codebook_length > 16 ? BLOCK_FEW_ELEMENTS : BLOCK_TILE;
     if (f->codebook_length > j->k->block_few_most || core_needs_range(f) || end - first > FEW_BLOCKS ||
         j->walk.total > most || !j->walk.array || call->rounding->mode != FPEMU_MODE_RNE || call->rounding->compat ||
-        j->counted || call->sink || call->compact || !block_in_place(j))
-        return 0;
+        j->counted || call->sink || call->compact || !block_in_place(j) || (j->block.sticky && !f->has_zero))
+        return 0; /* without a zero the sign of the slightest t may decide, which products do not keep */
     for (uint64_t b = first; b < end; b++) {
         const uint64_t at = b * j->walk.n[3];
         const size_t n = (size_t)core_smaller(j->walk.n[3], j->walk.total - at);
@@ -1252,7 +1252,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     const size_t size = carrier_size(call->carrier);
     fpemu_status status = FPEMU_OK;
     if (!scale)
-        status = fpemu_check_scaled(f, call->rounding, y ? call->carrier : CARRIER_BITS, &scale, &own);
+        status = fpemu_check_scaled(f, call->rounding, call->sink ? CARRIER_BITS : call->carrier, &scale, &own);
     if (!status && call->stats)
         status = fpemu_stats_check(call->stats);
     if (!status && !call->walk)

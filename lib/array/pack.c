@@ -408,11 +408,13 @@ fpemu_status fpemu_delayed_update(fpemu_delayed *state, const fpemu_range *seen)
         const uint64_t u = core_bits64(state->history[i]);
         most = u > most ? u : most;
     }
-    memset(&state->range, 0, sizeof state->range);
-    state->range.count = seen->count;
-    state->range.nonzero = seen->nonzero;
-    state->range.amax = state->range.max = core_value64(most);
-    state->range.min = core_value64(most | UINT64_C(1) << 63);
+    fpemu_range told; /* *seen may be state->range */
+    memset(&told, 0, sizeof told);
+    told.count = seen->count;
+    told.nonzero = seen->nonzero;
+    told.amax = told.max = core_value64(most);
+    told.min = core_value64(most | UINT64_C(1) << 63);
+    state->range = told;
     return FPEMU_OK;
 }
 

@@ -278,12 +278,16 @@ fpemu_status fpemu_stats_check(const fpemu_stats *s)
     return FPEMU_OK;
 }
 
-/* Whether two histograms of a length, each within memory, have a count in common. */
-static int is_shared(const uint64_t *a, const uint64_t *b, uint32_t length)
+/* Whether histograms that are asked for, each within memory, have a count in common: `a` one of r's. */
+static int is_shared(const fpemu_stats_request *r, const uint64_t *a, uint32_t length)
 {
     core_reach x, y;
-    return core_reach_array(&x, a, length, sizeof *a) && core_reach_array(&y, b, length, sizeof *b) &&
-           core_reaches_meet(&x, &y);
+    const int at_all = core_reach_array(&x, a, length, sizeof *a);
+    return at_all &&
+           (((r->want & FPEMU_STATS_HISTOGRAM) && core_reach_array(&y, r->histogram, r->histogram_length, sizeof *a) &&
+             core_reaches_meet(&x, &y)) ||
+            ((r->want & FPEMU_STATS_SCALES) && core_reach_array(&y, r->scale_histogram, r->scale_length, sizeof *a) &&
+             core_reaches_meet(&x, &y)));
 }
 
 fpemu_status fpemu_stats_merge(fpemu_stats *to, const fpemu_stats *from)
@@ -298,9 +302,9 @@ fpemu_status fpemu_stats_merge(fpemu_stats *to, const fpemu_stats *from)
         return FPEMU_ERROR_STATS;
     if ((p->want & FPEMU_STATS_SCALES) && (p->scale_first != q->scale_first || p->scale_length != q->scale_length))
         return FPEMU_ERROR_STATS;
-    if ((p->want & FPEMU_STATS_HISTOGRAM) && is_shared(p->histogram, q->histogram, p->histogram_length))
+    if ((p->want & FPEMU_STATS_HISTOGRAM) && is_shared(q, p->histogram, p->histogram_length))
         return FPEMU_ERROR_STATS;
-    if ((p->want & FPEMU_STATS_SCALES) && is_shared(p->scale_histogram, q->scale_histogram, p->scale_length))
+    if ((p->want & FPEMU_STATS_SCALES) && is_shared(q, p->scale_histogram, p->scale_length))
         return FPEMU_ERROR_STATS;
     fp_environment environment;
     fpemu_environment_enter(&environment);

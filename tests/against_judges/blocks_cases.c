@@ -141,11 +141,16 @@ static const struct made {
     {"table(dynamic8)", NULL, FPEMU_SCALING_CEIL, 12, FPEMU_BLOCK_RUN, 0, 4},
     {"fp32", "e8m0", FPEMU_SCALING_ABSMAX, 0, FPEMU_BLOCK_RUN, 0, 4}, /* quotients pass the carrier's end */
     {"bf16", "e8m0", FPEMU_SCALING_ABSMAX, 0, FPEMU_BLOCK_RUN, 0, 4},
+    {"e8m0", "e8m0", FPEMU_SCALING_FLOOR, 0, FPEMU_BLOCK_RUN, 0, 4}, /* no zero: the slightest negative is NaN */
+    {"e8m0", NULL, FPEMU_SCALING_CEIL, 12, FPEMU_BLOCK_RUN, 0, 16},
 };
 
 /* A caller's table: without zero, gaps of every size, ends far apart. */
 static const float own_table[] = {-0x1.fffffep127f, -7.5f, -0x1p-149f, 0x1p-149f, 0x1.8p-149f, 1.0f,
                                   0x1.000002p0f,    3.0f,  0x1.4p100f};
+
+/* One whose middle is zero, so that the sign of the slightest number decides. */
+static const float odd_table[] = {-3, -1, 1, 3};
 
 /* Every rule but s2fp8, of which the judge knows no logarithms, with every kind of scale and of element: number k of
  * the combinations that the library takes. */
@@ -194,7 +199,16 @@ int case_format(size_t i, fpemu_format *f, char *text)
                  "%s cannot be made", text);
         return 1;
     }
-    if (i == all) {
+    if (i == all || i == all + 1) {
+        fpemu_format table;
+        const unsigned length = i == all ? 16 : 4;
+        (void)snprintf(text, 200, "(a table without zero, 2^c, floor, run %u)", length);
+        lh_check(!fpemu_format_table(&table, sizeof odd_table / sizeof *odd_table, odd_table) &&
+                     !fpemu_format_blocked(f, &table, FPEMU_SCALING_FLOOR, NULL, 8, FPEMU_BLOCK_RUN, 0, length),
+                 "%s cannot be made", text);
+        return 1;
+    }
+    if (i == all + 2) {
         fpemu_format table, scale;
         (void)snprintf(text, 200, "(a table of its own, fp32, absmax, run 4)");
         lh_check(!fpemu_format_table(&table, sizeof own_table / sizeof *own_table, own_table) &&
@@ -203,7 +217,7 @@ int case_format(size_t i, fpemu_format *f, char *text)
                  "%s cannot be made", text);
         return 1;
     }
-    return combination(i - all - 1, f, text);
+    return combination(i - all - 3, f, text);
 }
 
 static uint64_t below(uint64_t *state, uint64_t n)

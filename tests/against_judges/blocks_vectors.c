@@ -392,8 +392,56 @@ static void readings(void)
     }
 }
 
+/* What lies far below the largest of its block is no zero where the element has none: of a table whose middle is zero,
+ * and of powers of two, to which a negative number is a NaN. In arrays of every length, counted or not. */
+static void without_zero(void)
+{
+    enum { N = 5000 };
+    static const float ends[] = {-1, 1};
+    static const size_t lengths[] = {2, 3, 16, 40, 100, 300, 2048, N};
+    static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RAZ, FPEMU_MODE_RTP, FPEMU_MODE_RTN};
+    static float x[N], y[N];
+    fpemu_format table, f;
+    fpemu_format_table(&table, 2, ends);
+    for (unsigned run = 8; run <= 256; run *= 2)
+        for (size_t k = 0; k < sizeof modes * sizeof lengths / sizeof *lengths * 2; k++) {
+            const size_t n = lengths[k / 2 / sizeof modes];
+            const fpemu_rounding r = {.mode = modes[k / 2 % sizeof modes]};
+            const fpemu_shape s = fpemu_shape_vector(n);
+            fpemu_stats stats = {0};
+            lh_check(!fpemu_format_blocked(&f, &table, FPEMU_SCALING_FLOOR, NULL, 8, FPEMU_BLOCK_RUN, 0, run), "run %u",
+                     run);
+            for (size_t i = 0; i < n; i++)
+                x[i] = i % run == 0 ? 0x1p15f : i % 3 ? 0x1p-140f : -0x1p-140f;
+            lh_check(!fpemu_quantize_tensor_f32(&f, &r, &s, x, y, k % 2 ? &stats : NULL), "-1 and 1: status");
+            for (size_t i = 0; i < n; i++) {
+                const int small = i % run != 0;
+                const int down = r.mode == FPEMU_MODE_RTN ? small : r.mode == FPEMU_MODE_RTP ? 0 : x[i] < 0;
+                lh_check(y[i] == (down ? -0x1p15f : 0x1p15f), "-1 and 1, run %u, mode %d, %zu of %zu, counted %zu: %a",
+                         run, r.mode, i, n, k % 2, (double)y[i]);
+            }
+        }
+    lh_check(!fpemu_format_parse("mx(e8m0,block=2)", &f, NULL), "mx(e8m0) is not read");
+    const double wide[2] = {0x1p300, -0x1p-1000};
+    const fpemu_shape two = fpemu_shape_vector(2);
+    for (int mode = FPEMU_MODE_RNE; mode <= FPEMU_MODE_SE; mode++)
+        for (int counted = 0; counted < 2; counted++) {
+            const fpemu_rounding r = {.mode = (uint8_t)mode};
+            fpemu_stats stats = {0};
+            unsigned char bytes[3];
+            double p[2];
+            lh_check(!fpemu_quantize_tensor_f64(&f, &r, &two, wide, p, counted ? &stats : NULL) && p[0] == 0x1p254 &&
+                         isnan(p[1]),
+                     "mx(e8m0), mode %d, counted %d: %a %a", mode, counted, p[0], p[1]);
+            lh_check(!fpemu_pack_f64(&f, &r, &two, wide, bytes, counted ? &stats : NULL) && bytes[0] == 0xfe &&
+                         bytes[1] == 0xfe && bytes[2] == 0xff,
+                     "mx(e8m0), mode %d, counted %d: bytes %02x %02x %02x", mode, counted, bytes[0], bytes[1], bytes[2]);
+        }
+}
+
 int main(void)
 {
+    without_zero();
     known_answers();
     mistakes();
     scales();

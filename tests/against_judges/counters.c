@@ -470,6 +470,16 @@ static void reading(void)
     scales.request.scale_histogram = both;
     scales.request.scale_length = BINS;
     lh_check(fpemu_stats_merge(&scales, &scales) == FPEMU_ERROR_STATS, "one histogram of scales for two");
+    uint64_t three[24] = {0}; /* the scales of one lie in the histogram of the other */
+    fpemu_stats crossed = {.request = {.want = FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES, .histogram_length = 8,
+                                       .scale_length = 8, .histogram = three, .scale_histogram = three + 8}};
+    fpemu_stats other = crossed;
+    other.request.histogram = three + 8;
+    other.request.scale_histogram = three + 16;
+    lh_check(fpemu_stats_merge(&crossed, &other) == FPEMU_ERROR_STATS, "scales in a histogram");
+    other.request.scale_histogram = three;
+    other.request.histogram = three + 16;
+    lh_check(fpemu_stats_merge(&crossed, &other) == FPEMU_ERROR_STATS, "a histogram in scales");
     lh_check(fpemu_stats_merge(NULL, &none) == FPEMU_ERROR_NULL, "merge into NULL");
     lh_check(fpemu_stats_merge(&to, NULL) == FPEMU_ERROR_NULL, "merge from NULL");
 }

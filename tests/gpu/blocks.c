@@ -724,6 +724,7 @@ int main(int argc, char **argv)
         "fixed(21,4)",
         "mx(float(e=8,m=20),block=32,rule=floor)",
         "mx(e4m3fn,block=4097)",
+        "mx(e8m0,block=32)",
     };
     static float table[700];
     fpemu_format f;
@@ -751,6 +752,16 @@ int main(int argc, char **argv)
             failures++;
         }
         try_format("blocks of a table", &blocked, rounds);
+    }
+    static const float odd[] = {-3, -1, 1, 3}; /* no zero: the sign of the slightest number decides */
+    fpemu_format_table(&f, 4, odd);
+    for (unsigned length = 16; length <= 128; length *= 2) {
+        fpemu_format blocked;
+        if (fpemu_format_blocked(&blocked, &f, FPEMU_SCALING_FLOOR, NULL, 8, FPEMU_BLOCK_RUN, 0, length)) {
+            printf("FAIL blocks of a table without zero\n");
+            failures++;
+        }
+        try_format("blocks of a table without zero", &blocked, 4 * rounds);
     }
     check_swizzle();
     check_refusals();

@@ -453,7 +453,7 @@ static void round_element(context *c, number t, uint64_t index, ref_element *e)
 }
 
 /* A NaN, and an infinity in a block that did not become NaN. */
-static void special_element(context *c, uint64_t x, ref_element *e)
+static void special_element(context *c, uint64_t x, uint64_t index, ref_element *e)
 {
     double v = carrier_value(c->carrier, x);
     unsigned nan = c->r->nan ? c->r->nan : c->f->nan ? c->f->nan : FPEMU_NAN_KEEP;
@@ -476,8 +476,8 @@ static void special_element(context *c, uint64_t x, ref_element *e)
         if (nan == FPEMU_NAN_MAX || nan == FPEMU_NAN_SIGNMAX)
             e->p = (double)c->table[e->code];
         if (nan == FPEMU_NAN_ZERO) {
-            e->code = lookup(c, plain(0), 0);
-            e->p = 0;
+            e->code = lookup(c, plain(0), random_of(c, index));
+            e->p = (double)c->table[e->code] + 0.0;
         }
         return;
     }
@@ -824,7 +824,7 @@ static void one_element(context *c, const ref_tensor *tensor, const ref_block *b
         return;
     }
     if (!isfinite(x)) {
-        special_element(c, bits, e);
+        special_element(c, bits, index, e);
     } else if (b->scale == 0) {
         round_element(c, plain(copysign(0, x)), index, e);
         e->events = 0;
@@ -973,7 +973,7 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
                 if (isfinite(v))
                     round_element(&c, plain(v), j, e);
                 else
-                    special_element(&c, x[j], e);
+                    special_element(&c, x[j], j, e);
                 e->y = carrier_bits(carrier, e->p);
                 if (isfinite(v) && !(v == e->p))
                     e->events |= JUDGE_INEXACT | (v != 0 && e->p == 0 ? JUDGE_UNDERFLOW : 0);
@@ -1326,7 +1326,7 @@ int ref_s2fp8_element(const fpemu_format *f, const fpemu_rounding *r, unsigned c
     p = carrier_value(carrier, judge_decode(c.element, code));
     if (!isfinite(x)) {
         ref_element e = {0};
-        special_element(&c, bits, &e);
+        special_element(&c, bits, index, &e);
         ok = e.code == code;
         p = isnan(x) ? e.p : p;
     } else if (x == 0) {
