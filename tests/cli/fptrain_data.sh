@@ -222,6 +222,15 @@ for class in a b; do
 done
 ln -s b.txt td/c.txt
 ln -s td elsewhere
+cp td/b.txt outside.txt
+ln -s ../outside.txt td/outside
+mkdir -p linked folder
+cp pictures/a/1.png outside.png
+cp -r pictures/b folder/b
+ln -s ../pictures/a linked/a
+ln -s ../folder/b linked/b
+ln -s ../../outside.png folder/b/9.png
+cp outside.png outside.kept
 cp -r md md.kept
 cp -r td td.kept
 cp test.npz test.kept
@@ -241,6 +250,9 @@ done
 replaces td/a.txt text:td
 replaces elsewhere/a.txt text:td
 replaces td/c.txt text:td
+replaces outside.txt text:td
+replaces pictures/a/1.png images:linked --set data.test_share=0.5
+replaces outside.png images:folder --set data.test_share=0.5
 replaces td/b.txt text:td/a.txt,td/b.txt
 replaces td/b.txt text:td/a.txt --set data.test=td/b.txt
 replaces td/a.txt text:td/b.txt --set data.test=td
@@ -253,6 +265,14 @@ rm md/few.png
 diff -r md md.kept || failed 'data that were read'
 diff -r td td.kept || failed 'texts that were read'
 same test.npz test.kept
+same outside.png outside.kept
+mkdir texts
+cp td/a.txt texts/summary.json
+cp td/b.txt texts/b.txt
+cp -r texts texts.kept
+refuses "run: --out would replace what is read: 'texts/summary.json'" run --quiet --model charlstm --data text:texts \
+    --epochs 1 --set data.steps=8 --set model.hidden=4 --out texts --force
+diff -r texts texts.kept || failed 'texts that were read'
 
 # A command that has its data from the settings of a run
 "$FPTRAIN" run --quiet --model charlstm --data text:td --epochs 1 --set data.steps=8 --set model.hidden=4 \

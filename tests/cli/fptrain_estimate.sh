@@ -158,6 +158,9 @@ refused 'run has model.width = 0.05, not 0.06' $tiny --set model.width=0.06 run
 refused "run has train.batch = 4, not 8; '--config DIR/settings.ini' takes what a run had" $tiny --batch 8 run
 "$FPTRAIN" estimate --hardware machine.json --config run/settings.ini --shape 1x3x2 --classes 3 run >out ||
     failed 'the settings of a run'
+refused "'run' and 'run' are one run" $tiny run run
+refused 'run is of data of another shape: 1x28x28 in 10 classes, not 3x32x32 in 10' --hardware machine.json \
+    --config run/settings.ini --data shapes run
 for width in 4 5; do
     mkdir net$width
     cp run/log.jsonl net$width

@@ -372,6 +372,10 @@ for output in '--tables twin.md' '--csv twin.csv' '--tensorboard twin.board'; do
     fails_report "--tensors: no tensor in the logs fits 'zzz*'" one same --tensors 'zzz*' $output
 done
 "$FPTRAIN" report one same --tensors 'a.v' --csv t.csv || failed 'a tensor of one of two runs'
+mkdir begun
+printf '{"log":2,"run":"0","machine":{"number":5},"counters":["count"],"names":{"v":["a.v"]}}\n' >begun/log.jsonl
+cp one/settings.ini begun
+"$FPTRAIN" report begun --tensors 'zzz*' --csv begun.csv || failed 'a tensor that may come'
 fails_report "--notes: no run has a note 'zz'" one --tables twin.md --notes 'ratio <r>,zz'
 holds ! -e twin.md -a ! -e twin.csv -a ! -e twin.board
 "$FPTRAIN" report one same --tables t.md --notes zz || failed 'a note that may come'

@@ -57,6 +57,8 @@ refuses "'net.weight.1'" "$fptrain" run $still --init-from other.safetensors
     "$fptrain" export b -o b.safetensors || complain "init.map: $?"
 cmp -s a.safetensors b.safetensors || complain "init.map: other weights"
 printf '# back\n\nnet.weight.* = linear*.weight\n  net.*.* = linear\\2.\\1\n' >names.txt
+refuses "eval: --plot would replace what is read: 'names.txt'" "$fptrain" eval other.safetensors \
+    --config a/settings.ini --set init.map=names.txt --plot names.txt
 "$fptrain" run $still --init-from other.safetensors --set init.map=names.txt --force --out b &&
     "$fptrain" export b -o b.safetensors || complain "a file of names: $?"
 cmp -s a.safetensors b.safetensors || complain "a file of names: other weights"

@@ -16,6 +16,7 @@
 #include "common/shown.h"
 #include "estimate/time.h"
 #include "report/estimate_plot.h"
+#include "report/group.h"
 #include "estimate/memory.h"
 #include "policies/muppet.h"
 #include "run/network.h"
@@ -48,6 +49,7 @@ static const char help[] =
 typedef struct wish {
     settings run;
     model_shape shape;
+    bool shape_given;
     hardware hardware;
     muppet_settings muppet;
     int samples, epochs; /* 0: not said */
@@ -111,9 +113,7 @@ static void read_options(wish *w, int argc, char **argv)
             snprintf(text, sizeof text, "switch=%s", optarg);
             good = muppet_read(&w->muppet, text, &why);
             break;
-        case 'h':
-            fputs(help, stdout);
-            exit(0);
+        case 'h': fputs(help, stdout); exit(0);
         default: options_refuse("estimate", argv[optind - 1], longs, true);
         }
         if (!good)
@@ -127,8 +127,8 @@ static void read_options(wish *w, int argc, char **argv)
         die("estimate: --plot takes directories of runs, and --policy-epochs N of the FP32 run");
     if (w->epochs && !w->muppet.switches && optind == argc)
         die("estimate: --policy-epochs is for --switch or directories of runs");
-    options_apart("estimate", &w->run, 2, (const option_file[]){{"--plot", w->plot, OPTION_WRITES},
-                                                                {"--hardware", w->table, OPTION_READS}});
+    options_apart("estimate", &w->run, 2,
+                  (const option_file[]){{"--plot", w->plot, OPTION_WRITES}, {"--hardware", w->table, OPTION_READS}});
 }
 
 /* ---------------------------------------------------------------------------------------------- runs */
@@ -182,7 +182,8 @@ static schedule schedule_of_run(const run *r, double steps, double *epochs)
         const int bits = fixed_bits(r);
         if (bits < 0)
             die("estimate: %s has neither policy epochs, as a run with the policy muppet has, nor one word length for "
-                "all tensors", r->name);
+                "all tensors",
+                r->name);
         *epochs = (double)r->steps / steps;
         return (schedule){.levels = 1, .bits = {bits}, .epochs = {*epochs}};
     }
@@ -205,6 +206,20 @@ static bool makes_the_time(const settings_key *key)
            (!strcmp(key->section, "train") && !strcmp(key->key, "batch"));
 }
 
+/* Data that are not here tell nothing, and a shape that is given is believed. */
+static void refuse_other_shape(const wish *w, const run *r)
+{
+    model_shape own = {0};
+    const model_shape *wanted = &w->shape;
+    trouble why;
+    if (w->shape_given || !network_shape(&r->settings, &own, &why))
+        return;
+    if (own.c != wanted->c || own.h != wanted->h || own.w != wanted->w || own.classes != wanted->classes ||
+        own.steps != wanted->steps)
+        die("estimate: %s is of data of another shape: %dx%dx%d in %d classes, not %dx%dx%d in %d", r->name, own.c,
+            own.h, own.w, own.classes, wanted->c, wanted->h, wanted->w, wanted->classes);
+}
+
 /* The time of a step is that of the options: of another network or batch it says nothing. */
 static void refuse_other(const wish *w, const run *r)
 {
@@ -216,6 +231,22 @@ static void refuse_other(const wish *w, const run *r)
             key.section, key.key, settings_value(&r->settings, i, its), settings_value(&w->run, i, wanted));
     if (!settings_same_network(&r->settings, &w->run))
         die("estimate: %s is of another text of the network %s", r->name, w->run.model.name);
+    refuse_other_shape(w, r);
+}
+
+static run *load_runs(const wish *w, int count, char **directory)
+{
+    trouble why;
+    run *runs = need((size_t)count + 1, sizeof *runs);
+    for (int i = 0; i < count; i++) {
+        if (!run_load(&runs[i], directory[i], &why))
+            die("estimate: %s", why.text);
+        refuse_other(w, &runs[i]);
+        for (int j = 0; j < i; j++)
+            if (group_same_run(&runs[i], &runs[j]))
+                die("estimate: '%s' and '%s' are one run", runs[j].name, runs[i].name);
+    }
+    return runs;
 }
 
 /* Its times over those of FP32 go to `to`. */
@@ -247,20 +278,15 @@ static void print_run(const wish *w, const char *name, const schedule *s, double
     to->current = current / fp32;
 }
 
-static void print_runs(const wish *w, int count, char **directory, const step_time *t, double steps)
+static void print_runs(const wish *w, int count, run *runs, const step_time *t, double steps)
 {
     trouble why;
-    estimated_run *done = need((size_t)count, sizeof *done);
+    estimated_run *done = need((size_t)count + 1, sizeof *done);
     for (int i = 0; i < count; i++) {
-        run r;
         double epochs;
-        if (!run_load(&r, directory[i], &why))
-            die("estimate: %s", why.text);
-        refuse_other(w, &r);
-        const schedule s = schedule_of_run(&r, steps, &epochs);
-        done[i] = (estimated_run){.name = directory[i], .best = r.best, .last = r.last};
-        print_run(w, directory[i], &s, epochs, t, steps, &done[i]);
-        run_free(&r);
+        const schedule s = schedule_of_run(&runs[i], steps, &epochs);
+        done[i] = (estimated_run){.name = runs[i].name, .best = runs[i].best, .last = runs[i].last};
+        print_run(w, runs[i].name, &s, epochs, t, steps, &done[i]);
     }
     if (count > 1 && w->epochs) {
         puts("");
@@ -271,6 +297,8 @@ static void print_runs(const wish *w, int count, char **directory, const step_ti
     if (w->plot && !estimate_plot(w->plot, title, done, count, &why))
         die("estimate: %s", why.text);
     free(done);
+    for (int i = 0; i < count; i++)
+        run_free(&runs[i]);
 }
 
 /* -------------------------------------------------------------------------------------------- memory */
@@ -320,10 +348,12 @@ int command_estimate(int argc, char **argv)
         settings_free(&w.run);
         return 0;
     }
-    graph *g = network_of(&w.run, &w.shape, &why);
+    w.shape_given = w.shape.c != 0;
+    graph *g = network_shape(&w.run, &w.shape, &why) ? network_build(&w.run, &w.shape, &why) : NULL;
     if (!g)
         die("estimate: %s", why.text);
-    const int batch = w.run.train.batch;
+    const int batch = w.run.train.batch, count = argc - optind;
+    run *const runs = load_runs(&w, count, argv + optind);
     const step_time t = estimate_step(g, &w.hardware, batch);
     const int samples = w.samples ? w.samples : 50000;
     const double steps = (double)((samples + batch - 1) / batch);
@@ -342,8 +372,9 @@ int command_estimate(int argc, char **argv)
         const schedule s = schedule_of(&w.muppet, w.muppet.switches, w.muppet.switch_at, epochs);
         print_run(&w, "--switch", &s, epochs, &t, steps, &(estimated_run){0});
     }
-    if (optind < argc)
-        print_runs(&w, argc - optind, argv + optind, &t, steps);
+    if (count)
+        print_runs(&w, count, runs, &t, steps);
+    free(runs);
     graph_free(g);
     hardware_free(&w.hardware);
     settings_free(&w.run);

@@ -158,12 +158,14 @@ static void compare(int count, char **directories, const report_choice *choice, 
 
 typedef struct search {
     const char *pattern;
-    bool found;
+    bool found, begun;
 } search;
 
-static void skip_line(void *to, uint64_t step, double seconds)
+static void note_line(void *to, uint64_t step, double seconds)
 {
-    (void)to, (void)step, (void)seconds;
+    search *s = to;
+    (void)step, (void)seconds;
+    s->begun = true;
 }
 
 static void look_at(void *to, const log_value *value)
@@ -172,14 +174,17 @@ static void look_at(void *to, const log_value *value)
     s->found = s->found || (value->tensor && fnmatch(s->pattern, value->tensor, 0) == 0);
 }
 
-/* A pattern that fits nothing is most likely a slip of the pen. */
+/* A pattern that fits nothing is most likely a slip of the pen; a log without a step may still come to it. */
 static void refuse_idle_pattern(int count, char **directories, const char *pattern)
 {
     trouble why;
     search s = {.pattern = pattern};
-    for (int i = 0; i < count && !s.found; i++)
-        if (!log_visit(directories[i], &(log_visitor){&s, skip_line, look_at, NULL}, &why))
+    for (int i = 0; i < count && !s.found; i++) {
+        s.begun = false;
+        if (!log_visit(directories[i], &(log_visitor){&s, note_line, look_at, NULL}, &why))
             die("report: %s", why.text);
+        s.found = s.found || !s.begun;
+    }
     if (!s.found)
         die("report: --tensors: no tensor in the logs fits '%s'", pattern);
 }

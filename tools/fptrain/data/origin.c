@@ -4,8 +4,10 @@
 
 #include "data/origin.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/listing.h"
 #include "common/outputs.h"
@@ -51,6 +53,30 @@ static char *real_path(const char *path, bool itself)
     return joined;
 }
 
+/* Whether a link in the directory, or in a folder of it, leads to the file or to a folder around it. */
+static bool links_to(const char *directory, bool texts, int depth, const char *file)
+{
+    bool has = false;
+    const struct dirent *entry;
+    DIR *d = opendir(directory);
+    while (d && !has && (entry = readdir(d)) != NULL) {
+        struct stat status;
+        const char *name = entry->d_name;
+        const bool fits = texts || is_data_name(name) || raster_kind_of(name) != RASTER_NONE;
+        char *path = path_join(directory, name);
+        if (name[0] != '.' && lstat(path, &status) == 0) {
+            char *real = S_ISLNK(status.st_mode) ? realpath(path, NULL) : NULL;
+            has = real ? (fits && strcmp(real, file) == 0) || (depth > 0 && below(real, file))
+                       : depth > 0 && S_ISDIR(status.st_mode) && links_to(path, texts, depth - 1, file);
+            free(real);
+        }
+        free(path);
+    }
+    if (d)
+        closedir(d);
+    return has;
+}
+
 /* Texts lie in the directory itself, whatever their names, pictures in folders below it. */
 static bool directory_has(const char *directory, bool texts, const char *path)
 {
@@ -62,6 +88,9 @@ static bool directory_has(const char *directory, bool texts, const char *path)
         has = name && (slash ? raster_kind_of(slash + 1) != RASTER_NONE : texts ? name[0] != '.' : is_data_name(name));
         free(file);
     }
+    char *file = has ? NULL : real_path(path, false); /* what is not there, no link leads to */
+    has = has || (file && real && links_to(real, texts, texts ? 0 : 1, file));
+    free(file);
     free(real);
     return has;
 }

@@ -319,8 +319,8 @@ groups groups_make(const run *runs, int count, const char *tensors)
     return all;
 }
 
-/* Of two runs of one group. Logs of before have no id. */
-static bool same_run(const run *a, const run *b)
+/* Logs of before have no id. */
+bool group_same_run(const run *a, const run *b)
 {
     return a->settings.train.seed == b->settings.train.seed &&
            (a->id && b->id ? strcmp(a->id, b->id) == 0 : same_target(a->name, b->name));
@@ -332,7 +332,7 @@ bool groups_twice(const groups *all, const char **one, const char **other)
         const group *g = &all->group[k];
         for (int i = 0; i < g->count; i++)
             for (int j = 0; j < i; j++)
-                if (same_run(g->member[i], g->member[j])) {
+                if (group_same_run(g->member[i], g->member[j])) {
                     *one = g->member[j]->name;
                     *other = g->member[i]->name;
                     return true;

@@ -20,6 +20,8 @@ typedef struct groups {
 /* tensors: the pattern (of fnmatch) of those whose gradients are looked at. */
 groups groups_make(const run *runs, int count, const char *tensors);
 void groups_free(groups *g);
+/* Whether two runs of equal settings are one, or a copy of it. */
+bool group_same_run(const run *a, const run *b);
 /* Whether a run comes twice, as it is or as a copy; *one and *other are then its names. */
 bool groups_twice(const groups *g, const char **one, const char **other);
 bool group_tells(const settings_key *key); /* whether runs of other values here are of other groups */

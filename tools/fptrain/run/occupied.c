@@ -13,6 +13,7 @@
 
 #include "common/json.h"
 #include "common/temporary.h"
+#include "data/origin.h"
 #include "run/record.h"
 
 /* In the order in which they go away: nothing to go on from first, and last what says that there was a run. */
@@ -95,9 +96,24 @@ static bool may_go_on(const settings *s, trouble *why)
     return is_same(s, !stands, why);
 }
 
+/* Texts may have any name. */
+static bool spares_data(const settings *s, trouble *why)
+{
+    bool spares = true;
+    for (int i = 0; i < FILES && spares; i++) {
+        char *path = path_join(s->output.directory, files[i]);
+        spares = !origin_has(s->data.source, s->data.test, path) ||
+                 fail(why, "--out would replace what is read: '%.200s'", path);
+        free(path);
+    }
+    return spares;
+}
+
 bool occupied_check(const settings *s, run_start how, trouble *why)
 {
     const char *directory = s->output.directory;
+    if (directory[0] && !spares_data(s, why))
+        return false;
     if (!directory[0] || how == RUN_FORCE || !occupied(directory))
         return true;
     if (how == RUN_FRESH)
