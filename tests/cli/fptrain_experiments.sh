@@ -5,6 +5,7 @@ FPEMU=$FPTRAIN
 experiments=$(cd "$(dirname "$0")/../../share/fptrain/experiments" && pwd) || exit 1
 . "$(dirname "$0")/common.sh"
 
+refuses 'run: --list stands alone' run --list extra
 yes 'The quick brown fox jumps over the lazy dog.' | head -n 100 >text
 for file in "$experiments"/*.ini; do
     name=$(basename "$file" .ini)

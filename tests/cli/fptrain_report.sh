@@ -414,13 +414,23 @@ printf '{"log":2,"counters":[%s],"names":{"v":["a.v"]}}\n{"step":1,"tensors":[[]
 letters=$(printf '%0256d' 0)
 printf '{"log":2,"counters":["count"],"names":{"v":["%s"]}}\n' "$letters" >long/log.jsonl
 printf '{"step":1,"tensors":[]}\n{"step":2,"tensors":[{"name":"%s","role":"v","count":1}]}\n' "$letters" >longold/log.jsonl
+for run in manyold longkey; do
+    mkdir $run
+    cp one/settings.ini $run
+done
+printf '{"step":1,"tensors":[{"name":"a","role":"v",%s}]}\n' "$(counters 63 | sed 's/,/:1,/g; s/$/:1/')" >manyold/log.jsonl
+printf '{"step":1,"tensors":[[1,{"%s":1}]]}\n' "$letters" >longkey/log.jsonl
 for output in '-o no.html' '--csv no.csv'; do
     fails_report 'many/log.jsonl: more than 32 counters of a tensor' many $output
     fails_report 'long/log.jsonl:1: a name of more than 255 bytes' long $output
     fails_report 'longold/log.jsonl:2: a name of more than 255 bytes' longold $output
+    fails_report 'manyold/log.jsonl:1: a name of more than 255 bytes, or a tensor of more than 64 members' manyold $output
+    fails_report 'longkey/log.jsonl:1: a name of more than 255 bytes' longkey $output
 done
 sed -i 's/"c32"/"c31"/; s/,"c31","c31"/,"c31"/' many/log.jsonl
-sed -i 's/0"/"/' long/log.jsonl longold/log.jsonl
+sed -i 's/0"/"/' long/log.jsonl longold/log.jsonl longkey/log.jsonl
+sed -i 's/,"c62":1//' manyold/log.jsonl
+"$FPTRAIN" report longkey manyold --csv t2.csv || failed 'as many members, and letters, as may be'
 "$FPTRAIN" report many long longold --csv t.csv || failed 'as many counters and letters as may be'
 holds "$(wc -l <t.csv)" -eq 34 # and the count of longold
 # Many tensors take the time that each of them takes.

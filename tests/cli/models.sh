@@ -163,6 +163,13 @@ cp plan.json plans/b.safetensors
 cp plan.json plans/b.fpk
 fails 2 "--plan: 'plans/b.safetensors' is a file of -o" quantize kept --plan plans/b.safetensors -o plans --force
 fails 2 "--plan: 'plans/b.fpk' is a file of -o" pack kept --plan plans/b.fpk -o plans --force
+mkdir tables
+for name in b.safetensors model.safetensors.index.json; do
+    printf '0 1 2 3\n' >tables/$name
+    fails 2 "-o: 'tables/$name' is a table" quantize "table(file=tables/$name)" kept -o tables --force
+    [ "$(cat tables/$name)" = '0 1 2 3' ] || failed "a table: $name"
+    rm tables/$name
+done
 same plan.json plans/b.safetensors
 same plan.json plans/b.fpk
 diff -r kept before || failed 'a model that was read'

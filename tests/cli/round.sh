@@ -86,7 +86,9 @@ fails 2 'expected SPEC' round
 fails 2 "rounding 'up'" round e4m3fn -r up 1
 fails 2 '--overflow' round e4m3fn --overflow never 1
 fails 2 '--nan' round e4m3fn --nan never 1
-for option in '--seed 1' '--bits 8' '--variant b' '--generator philox' '--stream 1'; do
+for option in '--seed 1' '--bits 8' '--variant b' '--generator philox' '--stream 1' '--index 1'; do
+    fails 2 "${option% *}: the rounding rne draws no random bits" encode e4m3fn $option 1
+    fails 2 "${option% *}: the rounding rtn draws no random bits" apply exp e4m3fn $option -r rtn 1
     fails 2 "${option% *}: the rounding rne draws no random bits" round e4m3fn $option 1
     fails 2 "${option% *}: the rounding rtz draws no random bits" round e4m3fn $option -r rtz 1
 done

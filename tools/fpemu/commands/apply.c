@@ -158,6 +158,7 @@ int cmd_apply(int argc, char **argv)
             j.output = output_path(optarg);
         } else if (option == CLI_OPT_INDEX) {
             index = cli_option_u64("--index", optarg, 0, UINT64_MAX);
+            asked.random = "--index";
         } else if (option == CLI_OPT_FROM) {
             j.from_spec = optarg;
         } else if (option == CLI_OPT_HEX) {
@@ -198,6 +199,7 @@ int cmd_apply(int argc, char **argv)
         cli_usage("--from: '%s' is no float of at most 16 significant bits", j.from_spec);
     }
     j.rounding = cli_rounding_get(&asked);
+    cli_rounding_refuse_idle(&asked);
     j.rounding.offset = index;
     if (!fpemu_format_fits_f32(&j.format)) {
         cli_fail("%s: binary32 cannot hold every value of the format, and no function is known so exactly", j.spec);

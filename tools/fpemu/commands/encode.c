@@ -37,6 +37,7 @@ int cmd_encode(int argc, char **argv)
     for (int option; (option = cli_next(&c, CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == CLI_OPT_INDEX) {
             index = cli_option_u64("--index", optarg, 0, UINT64_MAX);
+            asked.random = "--index";
         } else if (option == CLI_OPT_DOUBLE) {
             binary64 = true;
         } else if (option == CLI_OPT_JSON) {
@@ -55,6 +56,7 @@ int cmd_encode(int argc, char **argv)
             spec);
     }
     fpemu_rounding rounding = cli_rounding_get(&asked);
+    cli_rounding_refuse_idle(&asked);
 
     cli_check_carrier(&format, binary64, spec, "use --double");
     arguments_check_numbers(c.operand, c.operands, 1, binary64);

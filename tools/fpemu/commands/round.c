@@ -53,6 +53,7 @@ int cmd_round(int argc, char **argv)
     for (int option; (option = cli_next(&c, CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == CLI_OPT_INDEX) {
             index = cli_option_u64("--index", optarg, 0, UINT64_MAX);
+            asked.random = "--index";
         } else if (option == CLI_OPT_DOUBLE) {
             binary64 = true;
         } else if (option == CLI_OPT_HEX) {

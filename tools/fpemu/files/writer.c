@@ -10,6 +10,7 @@
 #include <zip.h>
 
 #include "cli/error.h"
+#include "cli/spec.h"
 #include "common/npy.h"
 #include "common/npz.h"
 #include "files/output_directory.h"
@@ -234,12 +235,24 @@ void writer_refuse_same(const char *option, const char *path, const char *output
     free_names(name, names);
 }
 
+/* A table that is read may lie where a file of the directory will. */
+static void refuse_tables(const char *path, char *const *name, size_t names)
+{
+    for (size_t k = 0; k < names; k++) {
+        char *file = cli_allocate(strlen(path) + strlen(name[k]) + 2, 1);
+        strcat(strcat(strcpy(file, path), "/"), name[k]);
+        cli_refuse_tables("-o", file);
+        free(file);
+    }
+}
+
 void writer_write_parts(const char *path, bool force, const model *m, model_kind kind, char *index, writer_part write,
                         void *state)
 {
     size_t names;
     char **name = names_of(m, kind, &names);
     check_names(path, (const char *const *)name, names);
+    refuse_tables(path, name, names);
     output_directory to = output_directory_open(path, force, (const char *const *)name, names);
     for (size_t k = 0; k < names; k++) {
         output out = output_directory_file(&to, k);

@@ -61,6 +61,8 @@ int command_run(int argc, char **argv)
             resumed = true;
         else if (!strcmp(argv[i], "--force"))
             forced = true;
+        else if (!strcmp(argv[i], "--list") && argc > 2)
+            die("run: --list stands alone");
         else if (!strcmp(argv[i], "--list"))
             return list();
         else if (!strcmp(argv[i], "--quiet"))

@@ -67,17 +67,33 @@ static bool is_short(const json_t *text)
     return json_string_length(text) <= LOG_NAME; /* 0 of what is no text */
 }
 
+/* Of a tensor: an object, or an array that one may end. */
+static const json_t *members_of(const json_t *tensor)
+{
+    return json_is_array(tensor) ? json_array_get(tensor, json_array_size(tensor) - 1) : tensor;
+}
+
+static bool is_modest(json_t *tensor)
+{
+    const json_t *members = members_of(tensor);
+    const char *key;
+    json_t *value;
+    bool good = json_object_size(members) <= LOG_MEMBERS;
+    json_object_foreach((json_t *)members, key, value) good = good && strlen(key) <= LOG_NAME;
+    return good && is_short(json_object_get(members, "name")) && is_short(json_object_get(members, "role"));
+}
+
 /* What comes with every number of a tensor is short. */
 static bool names_are_short(const json_t *line)
 {
-    const json_t *counters = json_object_get(line, "counters"), *names = json_object_get(line, "names"), *one;
+    const json_t *counters = json_object_get(line, "counters"), *names = json_object_get(line, "names");
+    json_t *one;
     bool good = true;
     size_t i;
     json_array_foreach(counters, i, one) good = good && is_short(one);
     for (size_t which = 0; which < LOG_ROLES; which++)
         json_array_foreach(json_object_get(names, roles[which]), i, one) good = good && is_short(one);
-    json_array_foreach(json_object_get(line, "tensors"), i, one) good =
-        good && is_short(json_object_get(one, "name")) && is_short(json_object_get(one, "role"));
+    json_array_foreach(json_object_get(line, "tensors"), i, one) good = good && is_modest(one);
     return good;
 }
 
@@ -113,7 +129,8 @@ static bool read_line(reading *r, const char *text, size_t length, trouble *why)
     bool good = true;
     r->n++;
     if (!names_are_short(line))
-        good = fail(why, "%s:%zu: a name of more than %d bytes", r->path, r->n, LOG_NAME);
+        good = fail(why, "%s:%zu: a name of more than %d bytes, or a tensor of more than %d members", r->path, r->n,
+                    LOG_NAME, LOG_MEMBERS);
     else if (r->n == 1 && json_object_get(line, "log"))
         good = take_first(r, line, why);
     else if (!json_is_integer(step) || json_integer_value(step) < 0)

@@ -8,7 +8,11 @@
 #include "common/trouble.h"
 
 /* A program takes a name as often as a line has numbers of it: longer ones would make a small log a large table. */
-enum { LOG_COUNTERS = 32, LOG_NAME = 255 /* bytes of the name of a tensor, a role, a counter */ };
+enum {
+    LOG_COUNTERS = 32,
+    LOG_MEMBERS = 64, /* of a tensor that is an object */
+    LOG_NAME = 255    /* bytes of the name of a tensor, a role, a counter */
+};
 
 /* A line of a log: an object with a `step` that is no less than 0; names: the first line where that names the tensors,
  * else NULL. Both live as long as the call. */
