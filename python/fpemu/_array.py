@@ -225,7 +225,9 @@ class Array:
         """self @ other by a model of `fpemu.matmul`, its result rounded to the format where the model says nothing of it.
 
         None: "seq(FORMAT)": products are added in sequence, each exact product and sum rounded once together, by the
-        Array's rounding. Stats count every rounding of products, sums and the result.
+        Array's rounding; a ValueError for a table, to which no sum is rounded. fpemu.Error for a rounding with a
+        compatibility setting, which arithmetic does not follow. Stats count every rounding of products, sums and the
+        result.
         """
         b = self._operand(other)
         rounding = self._next(isinstance(spec, str) and gemm(spec) != gemm(spec, seed=1))
@@ -234,7 +236,8 @@ class Array:
             model = _with_target(gemm("seq(fp32)"), _INNER, self.format, rounding)
         else:
             model = spec if isinstance(spec, Gemm) else gemm(spec, seed=rounding.seed, stream=rounding.stream)
-            own = any(model._struct[_OUT:_OUT + _TARGET])
+            # no model rounds to a table: the result is, by itself
+            own = any(model._struct[_OUT:_OUT + _TARGET]) or self.format.kind_name == "codebook"
             if not own:
                 model = _with_target(model, _OUT, self.format, rounding)
         data = matmul(self.data, b, model, stats=self.stats)

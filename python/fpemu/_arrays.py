@@ -141,6 +141,8 @@ def told(x: Any) -> Any:
     """x, which tells its shape and dtype; what has the protocols of arrays alone, and numbers, as NumPy's arrays."""
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         return x
+    if x is None:
+        raise TypeError("None is no array")
     return float64_of(x) if type(x) in (int, float) else _Adopted()(x)
 
 
@@ -186,6 +188,10 @@ def _is_aligned(array: Any) -> bool:
                                                  zip(array.strides, array.shape, strict=True) if size > 1)
 
 
+def _is_same(a: Any, b: Any) -> bool:
+    return all(map(_is_same, a, b)) if isinstance(a, tuple) and isinstance(b, tuple) else a is b
+
+
 def _arrays_of(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     found: list[Any] = []
     for place in _ARRAYS[verb]:
@@ -197,6 +203,9 @@ def _arrays_of(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list
 def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Carries out _native.<verb> on arrays that it did not take."""
     arrays = _arrays_of(verb, args, kwargs)
+    number = next((array for array in arrays if type(array) in (int, float)), None) if verb == "matmul" else None
+    if number is not None:
+        raise TypeError(f"matmul takes arrays, not the number {number!r:.40}")
     torch = sys.modules.get("torch")
     if torch is not None and any(isinstance(array, torch.Tensor) for array in arrays):
         return _adopt_torch(torch, verb, args, kwargs, arrays)
@@ -213,6 +222,8 @@ def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     places = {place for place in _ARRAYS[verb] if isinstance(place, int)}
     new_args = tuple(adopted(value) if i in places else value for i, value in enumerate(args))
     new_kwargs = {name: adopted(value) if name in _ARRAYS[verb] else value for name, value in kwargs.items()}
+    if all(map(_is_same, args, new_args)) and all(_is_same(value, new_kwargs[name]) for name, value in kwargs.items()):
+        raise TypeError(f"{verb} takes arrays: None stands where one is needed")  # the binding would refuse them again
     result = getattr(_native, verb)(*new_args, **new_kwargs)
     back = adopted.back or (lambda value: value)
     if isinstance(result, np.ndarray):
@@ -228,12 +239,13 @@ def _on_numbers(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         return tuple(map(array, value)) if isinstance(value, tuple) else \
             float64_of(value) if type(value) in (int, float) else value
 
-    if verb in ("decode", "unpack", "swizzle", "unpack_scales", "matmul"):
+    if verb in ("decode", "unpack", "swizzle", "unpack_scales"):
         raise TypeError(f"{verb} takes arrays, not numbers")
     places = _ARRAYS[verb]
-    result = getattr(_native, verb)(*(array(value) if i in places else value for i, value in enumerate(args)),
-                                    **{name: array(value) if name in places else value
-                                       for name, value in kwargs.items()})
+    # a tuple: CPython 3.11 loses an object where a generator of arguments raises
+    new_args = tuple(array(value) if i in places else value for i, value in enumerate(args))
+    new_kwargs = {name: array(value) if name in places else value for name, value in kwargs.items()}
+    result = getattr(_native, verb)(*new_args, **new_kwargs)
     return result.item() if isinstance(result, np.ndarray) and result.ndim == 0 else result
 
 

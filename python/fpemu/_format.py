@@ -149,6 +149,9 @@ def format(spec: str | Format | Sequence[float] | npt.NDArray[Any]) -> Format:
     """
     if isinstance(spec, (str, Format)):
         return _native.format(spec)
+    kind = np.asarray(spec).dtype.kind
+    if kind in "USMmc" or (kind == "O" and not all(hasattr(v, "__float__") for v in np.asarray(spec).flat)):
+        raise ValueError("a table is a sequence of numbers, and has things that are none")
     table = float64_of(spec)
     narrow = table.astype(np.float32)
     if table.ndim != 1 or not np.array_equal(narrow, table):

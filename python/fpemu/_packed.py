@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _native
 from ._arrays import carrier_of, default_carrier, dtype_name, shape_of, to_numpy, told
+from ._errors import Error
 from ._format import Format
 from ._format import format as make_format
 from ._rounding import Rounding
@@ -171,6 +172,8 @@ class Packed:
                  dtype: Any = None) -> None:
         self.format = make_format(format)
         self.shape = tuple(operator.index(size) for size in shape)
+        if any(size >= 1 << 63 for size in self.shape):
+            raise ValueError(f"the shape {self.shape} has more elements than memory")
         self.axis = operator.index(axis)
         self._layout = _native.layout(self.format, self.shape, self.axis)  # which refuses an axis that there is not
         self.axis %= max(len(self.shape), 1)
@@ -331,7 +334,10 @@ def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None 
     x, to = told(x), make_format(format)
     numbers, codes, tensor = _native.scales(x, to, axis, range)
     if 0 in shape_of(x):
-        codes = _as_type(codes, _scale_dtype(to))
+        dtype = _scale_dtype(to)
+        if dtype is None:
+            raise Error(f"scales: format and rounding do not go together (format {to})")
+        codes = _as_type(codes, dtype)
     shape = _scales_shape(to, shape_of(x), axis)
     if shape is not None:
         numbers, codes = numbers.reshape(shape), codes.reshape(shape)

@@ -65,16 +65,26 @@ int number_argument(PyObject *object, const char *name, double *value)
 {
     *value = PyFloat_AsDouble(object);
     const int failed = *value == -1 && PyErr_Occurred();
-    if (!PyLong_Check(object))
+    if (failed && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Format(PyExc_TypeError, "%s is a number, not of %R", name, (PyObject *)Py_TYPE(object));
+        return -1;
+    }
+    if (!PyIndex_Check(object)) /* no integer, of Python or NumPy */
         return failed ? -1 : 0;
     if (failed && !PyErr_ExceptionMatches(PyExc_OverflowError))
         return -1;
     PyErr_Clear();
-    PyObject *held = failed ? NULL : PyFloat_FromDouble(*value);
-    if (!failed && !held)
-        return -1;
-    const int same = held && PyObject_RichCompareBool(held, object, Py_EQ) == 1; /* of exact values */
+    PyObject *held = failed ? NULL : PyFloat_FromDouble(*value), *whole = held ? PyNumber_Index(object) : NULL;
+    if (!failed && !whole) {
+        const int none = held && PyErr_ExceptionMatches(PyExc_TypeError); /* an array of one real number */
+        Py_XDECREF(held);
+        if (none)
+            PyErr_Clear();
+        return none ? 0 : -1;
+    }
+    const int same = held && PyObject_RichCompareBool(held, whole, Py_EQ) == 1; /* of exact values */
     Py_XDECREF(held);
+    Py_XDECREF(whole);
     if (same)
         return 0;
     PyErr_Format(PyExc_ValueError,

@@ -149,3 +149,10 @@ def test_a_model_has_its_own_seed():
     a = fpemu.array(np.full((2, 8), 1.05, np.float32), "bf16", fpemu.rounding("sr", seed=3))
     model = fpemu.gemm("seq(fp(6,9,0)/sr); out=bf16", seed=1)
     assert a.matmul(a.T, model).tolist() == fpemu.matmul(a.data, a.data.T, model).tolist()
+
+
+def test_results_of_tables_are_rounded_by_themselves():
+    table = fpemu.array([[0.5, 1], [0, -1]], fpemu.format([-1, 0, 0.5, 1]), stats=fpemu.Stats())
+    assert_same(table.matmul(table, "fp32").data, np.float32([[0, -1], [0, 1]]))  # of .25, -.5; 0, 1: ties go down
+    with pytest.raises(ValueError, match="no text"):
+        table @ table

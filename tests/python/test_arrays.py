@@ -441,3 +441,45 @@ def test_values_travel(x):
     error = pytest.raises(fpemu.SpecError, fpemu.format, "e4m3fx").value
     twin = pickle.loads(pickle.dumps(error))
     assert (twin.position, twin.reason, twin.status, str(twin)) == (error.position, error.reason, 7, str(error))
+
+
+def test_what_is_no_array(x):
+    for call in (lambda: fpemu.add(x, None, F), lambda: fpemu.fma(x, x, None, F), lambda: fpemu.less(x, None),
+                 lambda: fpemu.matmul(x, None, "fp32"), lambda: fpemu.unswizzle(None, 3, 5),
+                 lambda: fpemu.add(x.view(type("Own", (np.ndarray,), {})), None, F)):
+        with pytest.raises(TypeError, match="None"):
+            call()
+    for name in ("scales_a", "scales_b", "c"):
+        with pytest.raises(TypeError, match="not the number 3"):
+            fpemu.matmul(x, x.T, "chunk(4,fp32)", **{name: 3.0})
+    for table in ([1, "2"], [1, None], ["1", "2"], [1, 2j]):
+        with pytest.raises(ValueError, match="table is a sequence of numbers"):
+            fpemu.format(table)
+    with pytest.raises(TypeError, match="alpha is a number"):
+        fpemu.matmul(x, x.T, "fp32", alpha="1")
+    with pytest.raises(ValueError, match="memory"):
+        fpemu.Packed(np.zeros(4, np.uint8), "mxfp4", (2**70, 1))
+
+
+def test_large_integers_of_numpy(x):
+    wide = fpemu.format("fp64")
+    assert wide.represents(np.int64(2**53)) and wide.represents(np.float32(2.5)) and wide.represents(np.array(2.5))
+    with pytest.raises(ValueError, match="float64 does not hold"):
+        wide.represents(np.int64(2**53 + 1))
+    with pytest.raises(ValueError, match="float64 does not hold"):
+        fpemu.matmul(x, x.T, "fp64", alpha=np.int64(2**53 + 1))
+
+
+def test_refused_numbers_leave_nothing():
+    def refused():
+        for number in (2**53 + 1, 10**400):
+            with pytest.raises(ValueError):
+                fpemu.quantize(number, F)
+
+    refused()
+    gc.collect()
+    blocks = sys.getallocatedblocks()
+    for _ in range(500):
+        refused()
+    gc.collect()
+    assert sys.getallocatedblocks() - blocks < 500

@@ -702,3 +702,15 @@ def test_device():
         got = ft.quantize(x.cuda(), spec, rounding, state=STATE, stats=stats)
         assert torch.equal(got.cpu(), ft.quantize(x, spec, rounding, state=STATE))
     assert ft.read_stats(stats).count == 3000
+
+
+def test_words_and_numbers_at_the_ends():
+    for word in (np.int64(3), np.uint64(3), torch.tensor(3), 3):
+        assert ft.new_state(word, word, word).tolist() == [3, 3, 3]
+    assert ft.new_state(2**64 - 1).tolist() == [-1, 0, 0]
+    for number in (10**400, -10**400):
+        with pytest.raises(ValueError, match="none of the tensors' dtype"):
+            fpemu.add(torch.ones(3, requires_grad=True), number, "e4m3fn")
+    for scales in (fpemu.scales, ft.scales):
+        with pytest.raises(fpemu.Error, match="do not go together"):
+            scales(torch.zeros(0, 64), "s2fp8")

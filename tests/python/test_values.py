@@ -74,7 +74,7 @@ def test_no_model_is_read_in_part_by_jax(jax):
     import fpemu.jax
     x = jax.numpy.ones((2, 2))
     fpemu.jax.matmul(x, x, "fp32")
-    with pytest.raises(Exception, match="spec string"):
+    with pytest.raises(fpemu.SpecError, match="^model "):
         fpemu.jax.matmul(x, x, "fp32\0junk").block_until_ready()
 
 

@@ -375,6 +375,9 @@ def dot_general(a: Any, b: Any, dimension_numbers: Any, spec: str, *, backward: 
 
 def _products(a: jax.Array, b: jax.Array, spec: str, backward: str | None, offset: Word, seed: Word | None,
               stream: Word | None, stats: Counters | None) -> Any:
+    fpemu.gemm(spec)  # what is no model is told here, by name
+    if backward is not None:
+        fpemu.gemm(backward)
     request = None if stats is None else stats.request
     words = np.zeros(0, np.uint32) if stats is None else stats.words
     run = _matmul if isinstance(a, jax.core.Tracer) or isinstance(b, jax.core.Tracer) else _matmul_compiled

@@ -97,9 +97,8 @@ def _fields_of(text: str) -> tuple[str, int, int, int, int, int, int]:
 def new_state(seed: int = 0, stream: int = 0, offset: int = 0) -> Tensor:
     """Random state of stochastic rounding: an int64 tensor [seed, stream, offset] on the processor, each an unsigned
     word of 64 bits. Equal states give equal bits. ValueError for other numbers."""
-    for word, what in ((seed, "seed"), (stream, "stream"), (offset, "offset")):
-        _word(word, what)
-    return torch.tensor([signed(seed), signed(stream), signed(offset)], dtype=torch.int64)
+    words = [_word(seed, "seed"), _word(stream, "stream"), _word(offset, "offset")]
+    return torch.tensor([signed(word) for word in words], dtype=torch.int64)
 
 
 def state_of(rounding: str | Rounding) -> Tensor | None:

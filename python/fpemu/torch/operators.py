@@ -407,7 +407,10 @@ def _adopt_arith(operation: int, operands: tuple[Any, ...], format: str | Format
 def _number(number: Any, like: Tensor) -> Tensor:
     if not isinstance(number, (int, float)):
         raise TypeError(f"operands are arrays of different kinds: Tensor and {type(number).__name__}")
-    tensor = torch.tensor(number, dtype=like.dtype, device=like.device)
+    try:
+        tensor = torch.tensor(number, dtype=like.dtype, device=like.device)
+    except OverflowError:
+        raise ValueError(f"the number {number!r:.40} is none of the tensors' dtype {like.dtype}") from None
     if _is_compiling():  # no number can be looked at: those are taken of which arithmetic on Python's tells enough
         digits = {torch.bfloat16: 8, torch.float16: 11, torch.float32: 24, torch.float64: 53}.get(like.dtype, 0)
         scaled = number * 2.0 ** (digits // 2)
