@@ -274,13 +274,20 @@ static char *copy(const char *text)
     return piece(text, strlen(text));
 }
 
+/* A loss that is no number has no sign, which C would print. */
+static void test(const evaluator *e, bool rounds, eval_row *row)
+{
+    trainer_test(e->t, rounds, &row->loss, &row->accuracy);
+    row->loss = isnan(row->loss) ? (double)NAN : row->loss;
+}
+
 bool evaluator_test(evaluator *e, const char *formats, eval_row *row, trouble *why)
 {
     *row = (eval_row){.formats = NULL};
     if (!assign(e, formats, why))
         return false;
     *row = (eval_row){.formats = copy(formats), .bits_w = mean_bits(e, ROLE_W), .bits_v = mean_bits(e, ROLE_V)};
-    trainer_test(e->t, rounds_anything(e), &row->loss, &row->accuracy);
+    test(e, rounds_anything(e), row);
     return true;
 }
 
@@ -314,7 +321,7 @@ bool evaluator_test_calibrated(evaluator *e, const char *range, const eval_row *
         return fail(why, "%s: no format of it has a scale of the whole tensor", like->formats);
     *row = (eval_row){
         .formats = copy(like->formats), .range = copy(range), .bits_w = like->bits_w, .bits_v = like->bits_v};
-    trainer_test(e->t, true, &row->loss, &row->accuracy);
+    test(e, true, row);
     calibration_lift(e->calibration);
     return true;
 }
