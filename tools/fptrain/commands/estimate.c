@@ -113,7 +113,9 @@ static void read_options(wish *w, int argc, char **argv)
             snprintf(text, sizeof text, "switch=%s", optarg);
             good = muppet_read(&w->muppet, text, &why);
             break;
-        case 'h': fputs(help, stdout); exit(0);
+        case 'h':
+            fputs(help, stdout);
+            exit(0);
         default: options_refuse("estimate", argv[optind - 1], longs, true);
         }
         if (!good)
@@ -127,8 +129,8 @@ static void read_options(wish *w, int argc, char **argv)
         die("estimate: --plot takes directories of runs, and --policy-epochs N of the FP32 run");
     if (w->epochs && !w->muppet.switches && optind == argc)
         die("estimate: --policy-epochs is for --switch or directories of runs");
-    options_apart("estimate", &w->run, 2,
-                  (const option_file[]){{"--plot", w->plot, OPTION_WRITES}, {"--hardware", w->table, OPTION_READS}});
+    options_apart("estimate", &w->run, 2, (const option_file[]){{"--plot", w->plot, OPTION_WRITES},
+                                                                {"--hardware", w->table, OPTION_READS}});
 }
 
 /* ---------------------------------------------------------------------------------------------- runs */
@@ -182,8 +184,7 @@ static schedule schedule_of_run(const run *r, double steps, double *epochs)
         const int bits = fixed_bits(r);
         if (bits < 0)
             die("estimate: %s has neither policy epochs, as a run with the policy muppet has, nor one word length for "
-                "all tensors",
-                r->name);
+                "all tensors", r->name);
         *epochs = (double)r->steps / steps;
         return (schedule){.levels = 1, .bits = {bits}, .epochs = {*epochs}};
     }

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 
 /* Whether writing the path would replace one of the files. `where` as for dataset_open, `test` as its option ("":
- * none): a file, each of a list with commas between, or of a directory what is there and has the name of such data. */
+ * none): a file, each of a list with commas between, or of a directory what is there, or is what a link there leads to,
+ * and has the name of such data. */
 bool origin_has(const char *where, const char *test, const char *path);
 
 #endif
