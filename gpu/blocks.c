@@ -334,20 +334,6 @@ fpemu_cuda_status fpemu_gpu_decode_codebook(const fpemu_format *f, size_t n, con
     return run(&c, stream);
 }
 
-fpemu_cuda_status fpemu_gpu_quantize_shape(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
-                                           const void *x, void *y, void *scratch, int type, fpemu_cuda_stream stream)
-{
-    const gpu_tensor c = {.format = f,
-                          .rounding = r,
-                          .shape = shape,
-                          .count = ALL_BLOCKS,
-                          .x = x,
-                          .y = y,
-                          .scratch = scratch,
-                          .type = type};
-    return run(&c, stream);
-}
-
 /* ------------------------------------------------------------------------------------- public functions */
 
 static fpemu_cuda_status quantize(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
@@ -364,6 +350,12 @@ static fpemu_cuda_status quantize(const fpemu_format *f, const fpemu_rounding *r
                           .stats = stats,
                           .type = type};
     return r ? run(&c, stream) : FPEMU_CUDA_ERROR_NULL;
+}
+
+fpemu_cuda_status fpemu_gpu_quantize_shape(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
+                                           const void *x, void *y, void *scratch, int type, fpemu_cuda_stream stream)
+{
+    return quantize(f, r, shape, x, type, y, scratch, NULL, stream);
 }
 
 static fpemu_cuda_status pack(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape, uint64_t first,
