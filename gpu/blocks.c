@@ -128,7 +128,7 @@ static void make_fast(const fpemu_format *f, const fpemu_format *element, gpu_bl
     core_choose_fast32(&j->rule.plan, element);
     by->pow2 = core_pow2_block_make32(b, f, j->rule.plan.mode);
     if (j->call.bytes && by->pow2.usable) { /* codes of powers by themselves */
-        by->pow2.usable = b->bare ? b->code_mask <= 255 : core_codes_are_powers32(c); /* of a byte */
+        by->pow2.usable = (uint8_t)(b->bare ? b->code_mask <= 255 : core_codes_are_powers32(c)); /* of a byte */
         by->one = b->bare ? 0 : (uint32_t)(127 + c->bias);
         by->mask = b->bare ? b->code_mask : (uint32_t)c->mask;
         core_scale_find32(b, &zero, &s);
