@@ -55,6 +55,7 @@ typedef struct wish {
     int samples, epochs; /* 0: not said */
     uint64_t memory;
     const char *plot, *table; /* NULL: none; of the hardware */
+    run *runs;                /* those of the directories */
 } wish;
 
 static int whole(const char *name, const char *text)
@@ -235,19 +236,19 @@ static void refuse_other(const wish *w, const run *r)
     refuse_other_shape(w, r);
 }
 
-static run *load_runs(const wish *w, int count, char **directory)
+static void load_runs(wish *w, int count, char **directory)
 {
     trouble why;
-    run *runs = need((size_t)count + 1, sizeof *runs);
+    w->runs = need((size_t)count + 1, sizeof *w->runs);
     for (int i = 0; i < count; i++) {
-        if (!run_load(&runs[i], directory[i], &why))
+        run *const r = &w->runs[i];
+        if (!run_load(r, directory[i], &why))
             die("estimate: %s", why.text);
-        refuse_other(w, &runs[i]);
+        refuse_other(w, r);
         for (int j = 0; j < i; j++)
-            if (group_same_run(&runs[i], &runs[j]))
-                die("estimate: '%s' and '%s' are one run", runs[j].name, runs[i].name);
+            if (group_same_run(r, &w->runs[j]))
+                die("estimate: '%s' and '%s' are one run", w->runs[j].name, r->name);
     }
-    return runs;
 }
 
 /* Its times over those of FP32 go to `to`. */
@@ -279,8 +280,9 @@ static void print_run(const wish *w, const char *name, const schedule *s, double
     to->current = current / fp32;
 }
 
-static void print_runs(const wish *w, int count, run *runs, const step_time *t, double steps)
+static void print_runs(const wish *w, int count, const step_time *t, double steps)
 {
+    run *const runs = w->runs;
     trouble why;
     estimated_run *done = need((size_t)count + 1, sizeof *done);
     for (int i = 0; i < count; i++) {
@@ -354,7 +356,7 @@ int command_estimate(int argc, char **argv)
     if (!g)
         die("estimate: %s", why.text);
     const int batch = w.run.train.batch, count = argc - optind;
-    run *const runs = load_runs(&w, count, argv + optind);
+    load_runs(&w, count, argv + optind);
     const step_time t = estimate_step(g, &w.hardware, batch);
     const int samples = w.samples ? w.samples : 50000;
     const double steps = (double)((samples + batch - 1) / batch);
@@ -374,8 +376,8 @@ int command_estimate(int argc, char **argv)
         print_run(&w, "--switch", &s, epochs, &t, steps, &(estimated_run){0});
     }
     if (count)
-        print_runs(&w, count, runs, &t, steps);
-    free(runs);
+        print_runs(&w, count, &t, steps);
+    free(w.runs);
     graph_free(g);
     hardware_free(&w.hardware);
     settings_free(&w.run);
