@@ -125,7 +125,7 @@ static int shortest_way_holds(job *j, const fpemu_format *f, const fpemu_roundin
         choose_rounding(j, f, r);
         return j->round32 && j->plan32.nan[0] == j->plan32.nan[1] && ends_alike(j);
     }
-    return j->k->loops64->odd[down][work] && precision + random_bits <= 51 && quantum >= -1072 &&
+    return j->k->loops64->odd[down][work] && precision + random_bits <= 51 && quantum - random_bits >= -1072 &&
            j->plan.max[0] < core_power64(1022) && j->plan.max[1] < core_power64(1022);
 }
 

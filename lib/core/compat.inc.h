@@ -33,7 +33,8 @@ FPEMU_FN uintw core_cpfloat_past_max(const core_plan *p, uintw a, uintw sign, ui
     const uintw max = p->max[sign ? 1 : 0], field = max >> CARRIER_MANTISSA;
     if (p->mode == FPEMU_MODE_SE)
         return r >> (CARRIER_BITS - 1) ? a : max;
-    const intw d = max < p->emin_bits ? p->d_low - (intw)(field ? field : 1) : p->d_norm;
+    const intw deeper = field ? 0 : CARRIER_MANTISSA - (intw)core_log2(max); /* max is a subnormal of the carrier */
+    const intw d = max < p->emin_bits ? p->d_low - (intw)(field ? field : 1) : p->d_norm - deeper;
     const uintw rest = a - max;
     if (d < 2 || rest >= (uintw)1 << (d - 1)) /* ulp/2 and beyond; with d = 1, past max is at least ulp/2 */
         return a;
@@ -65,7 +66,7 @@ FPEMU_FN uint64_t core_pytorch_affine(const core_plan *p, uintw u)
     const float scale = (float)((double)p->scale_sig * core_value64(core_power64(p->scale_exp)));
     const float x = (float)core_to_double(u);
     const float inverse = 1.0f / scale;
-    const float t = p->compat == FPEMU_COMPAT_PYTORCH_MULTIPLY ? x * inverse : x / scale;
+    const float t = x == 0 ? x : p->compat == FPEMU_COMPAT_PYTORCH_MULTIPLY ? x * inverse : x / scale;
     const uint64_t z = core_bits64((double)t), sign = z >> 63 << 63;
     core_plan64 integers;
     memset(&integers, 0, sizeof integers);

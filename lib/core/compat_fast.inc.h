@@ -12,12 +12,21 @@ FPEMU_FN void core_compat_choose(core_plan *p, const fpemu_format *f)
     core_choose_fast(p, f);
 }
 
+/* Whether the sum of core_compat_first stays in the carrier. */
+FPEMU_FN int core_compat_first_holds(const core_plan *p)
+{
+    return (p->compat != FPEMU_COMPAT_QPYTORCH && p->compat != FPEMU_COMPAT_LEE_INF) || p->emin_bits == CARRIER_INF ||
+           p->pre_d < 2 * CARRIER_BIAS;
+}
+
 /* Whether the forms below do what the plan asks: all of its settings but those of fixed point and integers that wrap,
  * and of integers that reach far. */
 FPEMU_FN int core_compat_is_quick(const core_plan *p)
 {
     if (p->wrap || !p->compat ||
-        (p->emin_bits == CARRIER_INF && (p->bits > 20 || p->quantum < -100 || p->quantum > 100)))
+        (p->emin_bits == CARRIER_INF && (p->bits > 20 || p->quantum < -100 || p->quantum > 100)) ||
+        !core_compat_first_holds(p) ||
+        (p->compat == FPEMU_COMPAT_CPFLOAT && p->max[0] < CARRIER_HIDDEN)) /* whose steps core_compat_past knows not */
         return 0;
     if (p->rule != CORE_RULE_AFFINE)
         return 1;
@@ -43,7 +52,8 @@ FPEMU_FN int core_draws_grid(const core_plan *p)
 {
     return p->rule == CORE_RULE_SHIFTER_GRID && p->n == 32 && !p->wrap && p->max[0] == p->max[1] &&
            p->max[0] >= p->low_one && !p->zero[0] && !(p->zero[1] & ~CARRIER_SIGN) &&
-           (!p->compat || (p->compat == FPEMU_COMPAT_QPYTORCH && p->emin_bits < CARRIER_INF));
+           (!p->compat || (p->compat == FPEMU_COMPAT_QPYTORCH && p->emin_bits < CARRIER_INF)) &&
+           core_compat_first_holds(p);
 }
 
 /* y of the plain rule for CPFloat's stochastic modes, or what replaces it past the largest value. */
@@ -56,7 +66,7 @@ FPEMU_FN uintw core_compat_past(const core_plan *p, int mode, uintw u, uintw y, 
     const uintw carry = (uintw)(d < 2) | (uintw)(rest >> shift != 0) | (uintw)(sum < v);
     const uintw over = mode == FPEMU_MODE_SE ? r >> (CARRIER_BITS - 1) : carry;
     const uintw end = over ? CORE_BY_SIGN(u, p->overflow) : max | sign;
-    return ((max != 0) & (a > max) & (a < CARRIER_INF)) ? end : y;
+    return ((a > max) & (a < CARRIER_INF)) ? end : y;
 }
 
 #if CARRIER_BITS == 32

@@ -126,7 +126,7 @@ FPEMU_FN void core_dot_fast_make(core_dot_fast *g, const fpemu_target *t, const 
     if (random_bits || precision > 22 || quantum < -147 || !f->fits_f32)
         return;
 #else
-    if (precision + random_bits > 51 || quantum < -1072 || exact->max[0] >= core_power64(1022) ||
+    if (precision + random_bits > 51 || quantum - random_bits < -1072 || exact->max[0] >= core_power64(1022) ||
         exact->max[1] >= core_power64(1022))
         return;
 #endif

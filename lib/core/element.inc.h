@@ -31,8 +31,7 @@ FPEMU_FN uintw core_element(const core_plan *p, const core_plan64 *integers, uin
         g = u & ~CARRIER_SIGN;
         if (g == 0)
             return u; /* the sign of zero is kept */
-    } else if (p->compat == FPEMU_COMPAT_CPFLOAT && a > p->max[sign ? 1 : 0] &&
-               p->max[sign ? 1 : 0] != 0) { /* no end there: a negative in an unsigned format */
+    } else if (p->compat == FPEMU_COMPAT_CPFLOAT && a > p->max[sign ? 1 : 0]) {
         g = core_cpfloat_past_max(p, a, sign, random);
     } else {
         g = core_grid(p, p->mode, 1, p->n, a, sign, random);

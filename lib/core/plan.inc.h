@@ -172,7 +172,7 @@ FPEMU_FN void core_plan_make(core_plan *p, core_plan64 *integers, const fpemu_fo
         }
         break;
     case FPEMU_COMPAT_CPFLOAT:
-        if (is_float && (mode == FPEMU_MODE_SR || mode == FPEMU_MODE_SE))
+        if (is_float && f->is_signed && (mode == FPEMU_MODE_SR || mode == FPEMU_MODE_SE))
             p->compat = r->compat;
         break;
     case FPEMU_COMPAT_ML_DTYPES:

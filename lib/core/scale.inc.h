@@ -48,11 +48,30 @@ FPEMU_FN int core_exponent(uintw a)
     return field ? field - CARRIER_BIAS : (int)core_log2(a) - CARRIER_BIAS + 1 - CARRIER_MANTISSA;
 }
 
+/* The ends of the element in this carrier, to which the values of affine integers are rounded. */
+FPEMU_FN void core_block_ends(const fpemu_format *f, double *lowest, double *max)
+{
+    const int64_t span = (int64_t)1 << (f->bits - 1);
+    uint64_t significand;
+    int32_t exponent;
+    *lowest = f->lowest;
+    *max = f->max;
+    if (f->kind != FPEMU_KIND_INT)
+        return;
+    core_plan_scale(f, &significand, &exponent);
+    *lowest = core_to_double(
+        core_affine_value(significand, exponent, (f->is_signed ? -span + f->symmetric : 0) - f->zero_point));
+    *max = core_to_double(
+        core_affine_value(significand, exponent, (f->is_signed ? span - 1 : 2 * span - 1) - f->zero_point));
+}
+
 /* Fills *b; `scale` is the scale format where it is a float. The element is that of *f. */
 FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_format *scale, const fpemu_rounding *r)
 {
     memset(b, 0, offsetof(core_block, scale_plan));
-    const double largest = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
+    double lowest, most;
+    core_block_ends(f, &lowest, &most);
+    const double largest = f->kind == FPEMU_KIND_CODEBOOK && -lowest > most ? -lowest : most;
     uintw max = core_from_double(largest);
     max = max < CARRIER_INF ? max : CARRIER_INF - 1;
     b->rule = f->scaling;
@@ -91,8 +110,8 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     }
     if (b->rule == FPEMU_SCALING_MUPPET) {
         const double half = f->kind == FPEMU_KIND_INT ? f->scale / 2 : core_value64(core_power64(f->quantum - 1));
-        b->high = f->max + half;
-        b->low = f->lowest < 0 ? half - f->lowest : 0;
+        b->high = most + half;
+        b->low = lowest < 0 ? half - lowest : 0;
     }
     /* 34 random bits below the smallest step, and what multiplications round, stay above the carrier's subnormals */
     b->near = b->emax < CARRIER_BIAS / 2 && f->min_positive >= core_value64(core_power64(40 - CARRIER_BIAS));
@@ -279,7 +298,7 @@ FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_
     s->saturated = s->saturated && !all_zero;
     s->counted = s->s > 0;
     s->exponent = s->counted ? core_exponent(core_bits(s->s)) : 0;
-    if (!s->counted)
+    if (!s->counted || s->down == 0) /* down: of a multiplier that underflowed, which an infinity would make a NaN of */
         s->kind = CORE_SCALE_ZERO;
 }
 
@@ -342,10 +361,10 @@ FPEMU_FN uintw core_block_t(const core_scale *s, int sticky, uintw u)
 }
 
 /* Whether t, made of a finite x, lies past the carrier's end: then past the element's too, whatever rounding finds on a
- * grid, which has no such number. */
-FPEMU_FN uintw core_block_t_over(uintw t)
+ * grid, which has no such number; but what is negative is nothing of e8m0. */
+FPEMU_FN uintw core_block_t_over(const core_plan *p, uintw t)
 {
-    return (t & ~CARRIER_SIGN) == CARRIER_INF;
+    return ((t & ~CARRIER_SIGN) == CARRIER_INF) & !(p->negative && (t & CARRIER_SIGN));
 }
 
 /* y for P, of every kind but NAN, ZERO (P as it is) and S2FP8. */

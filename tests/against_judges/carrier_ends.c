@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* carrier_ends.c - formats whose values, scales or settings reach the ends of their carrier, or its last place: figures
+ * worked out by hand from doc/numerics.md and doc/blocks.md. In arrays of some lengths, which go different ways, counted
+ * and not. */
+#include <math.h>
+#include <string.h>
+
+#include "../judges/longhand.h"
+
+enum { MOST = 6000 };
+
+static const size_t lengths[] = {1, 7, 40, 4096};
+static const fpemu_rounding nearest;
+
+static fpemu_format format(const char *spec)
+{
+    fpemu_format f;
+    lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s is not read", spec);
+    return f;
+}
+
+static fpemu_format blocked(const char *element, fpemu_scaling rule, const char *scale, unsigned length)
+{
+    const fpemu_format e = format(element), s = format(scale);
+    fpemu_format f;
+    lh_check(fpemu_format_blocked(&f, &e, rule, &s, 0, FPEMU_BLOCK_RUN, 0, length) == FPEMU_OK, "%s, %s is not made",
+             element, scale);
+    return f;
+}
+
+/* Every length of `given`, over and over, gives `wanted` by binary32 data. */
+static void blocks_give(const char *what, const fpemu_format *f, const fpemu_rounding *r, size_t n, const float *given,
+                        const float *wanted)
+{
+    static float x[MOST], y[MOST];
+    for (size_t k = 0; k < 2 * sizeof lengths / sizeof *lengths; k++) {
+        const size_t all = lengths[k / 2] * n < MOST ? lengths[k / 2] * n : MOST / n * n;
+        const fpemu_shape s = fpemu_shape_vector(all);
+        fpemu_stats stats = {0};
+        for (size_t i = 0; i < all; i++)
+            x[i] = given[i % n];
+        lh_check(!fpemu_quantize_tensor_f32(f, r, &s, x, y, k % 2 ? &stats : NULL), "%s: status", what);
+        for (size_t i = 0; i < all; i++)
+            if (!lh_check(lh_same_f32(y[i], (double)wanted[i % n]), "%s, element %zu of %zu: %a gives %a, not %a", what,
+                          i, all, (double)x[i], (double)y[i], (double)wanted[i % n]))
+                break;
+    }
+}
+
+/* The largest value of an affine integer is one of the carrier: s is 1, and nothing moves. 2^25 - 1 is none either. */
+static void largest_values(void)
+{
+    fpemu_format f = format("group(int(8,scale=0.143),block=1)");
+    const float a = 127 * 0.143f, b = 6370.30029296875f, c[2] = {33554432, 1};
+    blocks_give("int(8,scale=0.143)", &f, &nearest, 1, &a, &a);
+    f = format("group(uint(16,scale=0.1,zero=1832),block=1)");
+    blocks_give("uint(16,scale=0.1,zero=1832)", &f, &nearest, 1, &b, &b);
+    f = format("muppet(26,block=2)");
+    blocks_give("muppet(26)", &f, &nearest, 2, c, c);
+}
+
+/* An infinity is M or the lowest value, also where the multiplier is 0. Reciprocal: M = 127/128, s = 131008. Nvfp4:
+ * M = 1.5 * 2^-37, s = 2^7, and d is the carrier's largest number: 1.5 * 2^98 * (1 - 2^-24), rounded. */
+static void multipliers_of_zero(void)
+{
+    const float x[4] = {INFINITY, 3.4e38f, -INFINITY, 1}, y[4] = {129984.5f, 0, -129984.5f, 0};
+    const float v[4] = {INFINITY, 2e34f, -INFINITY, 0}, w[4] = {0x1.7ffffep98f, 0, -0x1.7ffffep98f, 0};
+    const uint8_t policies[] = {FPEMU_NAN_KEEP, FPEMU_NAN_MAX, FPEMU_NAN_SIGNMAX, FPEMU_NAN_ZERO};
+    const fpemu_format f = blocked("fixed(8,7):symmetric", FPEMU_SCALING_RECIPROCAL, "float(5,10,15,finite)", 4);
+    const fpemu_format g = blocked("float(2,1,40,finite)", FPEMU_SCALING_NVFP4, "float(3,0,0,finite)", 4);
+    for (size_t i = 0; i < sizeof policies; i++) {
+        const fpemu_rounding r = {.nan = policies[i]};
+        blocks_give("infinities by reciprocal", &f, &r, 4, x, y);
+        blocks_give("infinities by nvfp4", &g, &r, 4, v, w);
+    }
+}
+
+/* A negative number into e8m0 is invalid, and no overflow, also where x/s is infinite. */
+static void negative_into_powers(void)
+{
+    const fpemu_format f = blocked("e8m0", FPEMU_SCALING_ABSMAX, "float(4,18,120,finite)", 1);
+    const fpemu_shape s = fpemu_shape_vector(40);
+    float x[40], y[40];
+    fpemu_stats stats = {0};
+    for (size_t i = 0; i < 40; i++)
+        x[i] = -0x1p64f;
+    lh_check(!fpemu_quantize_tensor_f32(&f, &nearest, &s, x, y, &stats), "e8m0: status");
+    lh_check(isnan(y[0]) && stats.overflow == 0 && stats.invalid == 40, "e8m0: %d overflow, %d invalid",
+             (int)stats.overflow, (int)stats.invalid);
+}
+
+/* 2^-1084 is 2^-12 of the smallest value: one number in some four thousand goes up, never one in four. */
+static void products_below(void)
+{
+    const fpemu_format f = format("float(2,12,1061,fn,1)");
+    const double a = 0x1p-1064, b = 0x1p-20, zero = 0, more = 0x1p20;
+    const double *const operands[] = {&a, &b, &zero}, *const divided[] = {&a, &more};
+    const size_t steps[] = {0, 0, 0};
+    const fpemu_operation operations[] = {FPEMU_OPERATION_MUL, FPEMU_OPERATION_DIV, FPEMU_OPERATION_FMA};
+    static double y[MOST];
+    for (int k = 0; k < 6; k++)
+        for (unsigned variant = FPEMU_SR_VARIANT_A; variant <= FPEMU_SR_VARIANT_C; variant++) {
+            fpemu_rounding r = fpemu_rounding_stochastic(1, variant);
+            fpemu_stats stats = {0};
+            int up = 0;
+            r.bits = 20;
+            r.variant = (uint8_t)variant;
+            lh_check(!fpemu_arith_f64(&f, &r, operations[k / 2], 4096, k / 2 == 1 ? divided : operands, steps, y,
+                                      k % 2 ? &stats : NULL),
+                     "operation %d: status", k / 2);
+            for (size_t i = 0; i < 4096; i++) {
+                const uint32_t word = lh_bits(0, r.seed, r.stream, i, 20);
+                const int wanted = word >= (1 << 20) - (1 << 8); /* 2^-12 of 2^20 words */
+                up += y[i] != 0;
+                lh_check((y[i] != 0) == wanted, "operation %d, variant %u: element %zu, %a", k / 2, variant, i, y[i]);
+            }
+            lh_check(up < 16, "operation %d: %d of 4096 go up", k / 2, up);
+        }
+}
+
+static void all_give32(const char *spec, fpemu_rounding r, uint32_t bits, uint32_t wanted)
+{
+    const fpemu_format f = format(spec);
+    static float x[MOST], y[MOST];
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+        for (size_t i = 0; i < lengths[k]; i++)
+            x[i] = lh_float(bits);
+        lh_check(!fpemu_quantize_f32(&f, &r, lengths[k], x, y, NULL), "%s: status", spec);
+        for (size_t i = 0; i < lengths[k]; i++)
+            lh_check(lh_float_bits(y[i]) == wanted && lh_float_bits(fpemu_quantize_one_f32(&f, &r, x[i], i)) == wanted,
+                     "%s, setting %d: 0x%08x gives 0x%08x, not 0x%08x", spec, r.compat, bits, lh_float_bits(y[i]),
+                     wanted);
+    }
+}
+
+static void all_give64(const char *spec, fpemu_rounding r, uint64_t bits, uint64_t wanted)
+{
+    const fpemu_format f = format(spec);
+    static double x[MOST], y[MOST];
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+        for (size_t i = 0; i < lengths[k]; i++)
+            x[i] = lh_double(bits);
+        lh_check(!fpemu_quantize_f64(&f, &r, lengths[k], x, y, NULL), "%s: status", spec);
+        for (size_t i = 0; i < lengths[k]; i++)
+            lh_check(lh_double_bits(y[i]) == wanted, "%s, setting %d: %a gives %a", spec, r.compat, x[i], y[i]);
+    }
+}
+
+/* Settings: QPyTorch's first rounding up to 2^emin at the top; CPFloat's past a largest value that is a subnormal number
+ * of the carrier, and not of unsigned floats; a zero by a scale whose inverse is no number. */
+static void settings(void)
+{
+    fpemu_rounding first = {.compat = FPEMU_COMPAT_QPYTORCH}, down = first, past = fpemu_rounding_stochastic(1, 0);
+    all_give32("float(1,10,-126,p3109e,1)", first, 0x7effffff, 0x7f000000);
+    first.compat = FPEMU_COMPAT_LEE_INF;
+    all_give32("float(1,10,-126,p3109e,1)", first, 0x7effffff, 0x7f000000);
+    down.mode = FPEMU_MODE_RTN;
+    all_give64("float(2,4,-1000,ieee,1):flushin", (fpemu_rounding){.compat = FPEMU_COMPAT_QPYTORCH},
+               UINT64_C(0x7e7fffffffffffff), UINT64_C(0x7e80000000000000));
+    all_give64("float(3,4,-1015,ieee,1)", down, UINT64_C(0x7f6fffffffffffff), UINT64_C(0x7f70000000000000));
+    past.compat = FPEMU_COMPAT_CPFLOAT;
+    all_give32("float(2,4,140,fn,1)", past, 0x3c00, 0x7fc00000);
+    all_give64("float(2,12,1060,fn,1)", past, UINT64_C(0x40059), UINT64_C(0x7ff8000000000000));
+    past.mode = FPEMU_MODE_SE;
+    all_give32("ue4m3", past, lh_float_bits(1e9f), 0x7fc00000);
+    all_give32("uint(13,scale=2.2958874039497803e-41)", (fpemu_rounding){.compat = FPEMU_COMPAT_PYTORCH_MULTIPLY}, 0,
+               0);
+}
+
+int main(void)
+{
+    largest_values();
+    multipliers_of_zero();
+    negative_into_powers();
+    products_below();
+    settings();
+    return lh_report("carrier_ends");
+}
