@@ -112,7 +112,7 @@ FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *v
         over = (g & ~CORE_SIGN64) > b->wide.max[negative];
     } else {
         p64 = core_element64(&b->wide, &integers, t, r, &over, &h->q);
-        over |= (int)core_block_t_over64(&b->wide, t);
+        over |= (int)core_block_t_over64(b->wide.negative != 0, t);
     }
     uintw p = core_bits((realw)core_value64(p64)); /* exact */
     past = b->is_table ? over : (t & ~CORE_SIGN64) > b->wide.max[negative];
@@ -173,7 +173,7 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
     const int finite = (u & ~CARRIER_SIGN) < CARRIER_INF;
     if (form == 2 && b->compat.setting && finite && core_block_compat_acts(&b->compat, s, amax))
         p = core_block_compat_round(&b->compat, amax, u, core_to_double(t), r, &over);
-    over |= (int)core_block_t_over(&b->plan, t);
+    over |= (int)core_block_t_over(b->plan.negative != 0, t);
     h->past = (uint8_t)(b->is_table ? over : (t & ~CARRIER_SIGN) > b->plan.max[u >> (CARRIER_BITS - 1)]);
     h->over = (uint8_t)over;
     *rounded = p;

@@ -361,10 +361,11 @@ FPEMU_FN uintw core_block_t(const core_scale *s, int sticky, uintw u)
 }
 
 /* Whether t, made of a finite x, lies past the carrier's end: then past the element's too, whatever rounding finds on a
- * grid, which has no such number; but what is negative is nothing of e8m0. */
-FPEMU_FN uintw core_block_t_over(const core_plan *p, uintw t)
+ * grid, which has no such number; but what is negative is nothing of e8m0. positive: the element has no negative numbers
+ * at all, as e8m0. */
+FPEMU_FN uintw core_block_t_over(uintw positive, uintw t)
 {
-    return ((t & ~CARRIER_SIGN) == CARRIER_INF) & !(p->negative && (t & CARRIER_SIGN));
+    return (uintw)((t & ~CARRIER_SIGN) == CARRIER_INF) & ~((t >> (CARRIER_BITS - 1)) & positive);
 }
 
 /* y for P, of every kind but NAN, ZERO (P as it is) and S2FP8. */

@@ -800,6 +800,7 @@ static void loop_count_element(const core_plan *p, size_t n, const void *x, cons
 {
     const uintw max0 = p->max[0], max1 = p->max[1], normal = p->min_normal, magnitude = ~(uintw)0 >> 1;
     const char *in = (const char *)x, *seen = (const char *)t, *out = (const char *)rounded;
+    const uintw positive = p->negative != 0;
     uintw clipped = 0, overflow = 0, subnormal = 0;
 #pragma omp simd reduction(+ : clipped, overflow, subnormal)
     for (size_t i = 0; i < n; i++) {
@@ -808,7 +809,7 @@ static void loop_count_element(const core_plan *p, size_t n, const void *x, cons
         memcpy(&w, seen + i * sizeof w, sizeof w);
         memcpy(&v, out + i * sizeof v, sizeof v);
         const uintw max = u > magnitude ? max1 : max0;
-        const uintw over = (uintw)((g[i] & magnitude) > max) | core_block_t_over(p, w);
+        const uintw over = (uintw)((g[i] & magnitude) > max) | core_block_t_over(positive, w);
         const core_seen judged = {normal, u, 0, v, v, (w & magnitude) > max, over};
         clipped += core_event(CORE_EVENT_CLIPPED, judged);
         overflow += core_event(CORE_EVENT_OVERFLOW, judged);
