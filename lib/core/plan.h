@@ -6,6 +6,14 @@
 
 #include "encode.h"
 
+/* The ends of an integer format's codes. */
+FPEMU_FN void core_int_ends(const fpemu_format *f, int64_t *q_min, int64_t *q_max)
+{
+    const int64_t span = (int64_t)1 << (f->bits - 1);
+    *q_min = f->is_signed ? -span + f->symmetric : 0;
+    *q_max = f->is_signed ? span - 1 : 2 * span - 1;
+}
+
 /* The overflow policy in force: the rounding's, else the format's. */
 FPEMU_FN int core_overflow_policy(const fpemu_format *f, const fpemu_rounding *r)
 {

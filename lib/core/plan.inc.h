@@ -85,9 +85,7 @@ FPEMU_FN void core_plan_make(core_plan *p, core_plan64 *integers, const fpemu_fo
         p->fraction_bits = f->fraction_bits;
     } else if (f->kind == FPEMU_KIND_INT) {
         int quantum;
-        const int64_t span = (int64_t)1 << (f->bits - 1);
-        p->q_min = f->is_signed ? -span + f->symmetric : 0;
-        p->q_max = f->is_signed ? span - 1 : 2 * span - 1;
+        core_int_ends(f, &p->q_min, &p->q_max);
         p->wrap = f->wrap && !saturate;
         core_plan_scale(f, &p->scale_sig, &p->scale_exp);
         p->scale_value = core_value64(core_compose64(p->scale_sig, p->scale_exp));

@@ -51,7 +51,7 @@ FPEMU_FN int core_exponent(uintw a)
 /* The ends of the element in this carrier, to which the values of affine integers are rounded. */
 FPEMU_FN void core_block_ends(const fpemu_format *f, double *lowest, double *max)
 {
-    const int64_t span = (int64_t)1 << (f->bits - 1);
+    int64_t q_min, q_max;
     uint64_t significand;
     int32_t exponent;
     *lowest = f->lowest;
@@ -59,10 +59,9 @@ FPEMU_FN void core_block_ends(const fpemu_format *f, double *lowest, double *max
     if (f->kind != FPEMU_KIND_INT)
         return;
     core_plan_scale(f, &significand, &exponent);
-    *lowest = core_to_double(
-        core_affine_value(significand, exponent, (f->is_signed ? -span + f->symmetric : 0) - f->zero_point));
-    *max = core_to_double(
-        core_affine_value(significand, exponent, (f->is_signed ? span - 1 : 2 * span - 1) - f->zero_point));
+    core_int_ends(f, &q_min, &q_max);
+    *lowest = core_to_double(core_affine_value(significand, exponent, q_min - f->zero_point));
+    *max = core_to_double(core_affine_value(significand, exponent, q_max - f->zero_point));
 }
 
 /* Fills *b; `scale` is the scale format where it is a float. The element is that of *f. */

@@ -270,8 +270,11 @@ mkdir texts
 cp td/a.txt texts/summary.json
 cp td/b.txt texts/b.txt
 cp -r texts texts.kept
-refuses "run: --out would replace what is read: 'texts/summary.json'" run --quiet --model charlstm --data text:texts \
-    --epochs 1 --set data.steps=8 --set model.hidden=4 --out texts --force
+small='--quiet --model charlstm --epochs 1 --set data.steps=8 --set model.hidden=4'
+refuses "run: --out would replace what is read: 'texts/summary.json'" run $small \
+    --data text:texts/b.txt,texts/summary.json --out texts --force
+refuses "run: --out: what lies in 'texts' is read as texts" run $small --data text:texts --out texts --force
+refuses "run: --out: what lies in 'td' is read as texts" run $small --data text:td --out td
 diff -r texts texts.kept || failed 'texts that were read'
 
 # A command that has its data from the settings of a run

@@ -139,3 +139,10 @@ bool origin_has(const char *where, const char *test, const char *path)
     return places_have(from, texts, path) || (test[0] && places_have(test, texts, path)) ||
            (prefix && !listing_is_directory(from, NULL) && prefix_has(from, path));
 }
+
+bool origin_reads_all_of(const char *where, const char *test, const char *directory)
+{
+    const char *from = dataset_path(where);
+    return strncmp(where, "text:", 5) == 0 && listing_is_directory(directory, NULL) &&
+           (same_target(from, directory) || (test[0] && same_target(test, directory)));
+}

@@ -9,5 +9,7 @@
  * none): a file, each of a list with commas between, or of a directory what is there, or is what a link there leads to,
  * and has the name of such data. */
 bool origin_has(const char *where, const char *test, const char *path);
+/* Whether whatever lies in the directory is data, or will be: the directory is one of texts. */
+bool origin_reads_all_of(const char *where, const char *test, const char *directory);
 
 #endif

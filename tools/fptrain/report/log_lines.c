@@ -73,7 +73,7 @@ static const json_t *members_of(const json_t *tensor)
     return json_is_array(tensor) ? json_array_get(tensor, json_array_size(tensor) - 1) : tensor;
 }
 
-static bool is_modest(json_t *tensor)
+static bool tensor_is_within_limits(json_t *tensor)
 {
     const json_t *members = members_of(tensor);
     const char *key;
@@ -83,8 +83,8 @@ static bool is_modest(json_t *tensor)
     return good && is_short(json_object_get(members, "name")) && is_short(json_object_get(members, "role"));
 }
 
-/* What comes with every number of a tensor is short. */
-static bool names_are_short(const json_t *line)
+/* What comes with every number of a tensor is short, and a tensor has not many. */
+static bool line_is_within_limits(const json_t *line)
 {
     const json_t *counters = json_object_get(line, "counters"), *names = json_object_get(line, "names");
     json_t *one;
@@ -93,7 +93,7 @@ static bool names_are_short(const json_t *line)
     json_array_foreach(counters, i, one) good = good && is_short(one);
     for (size_t which = 0; which < LOG_ROLES; which++)
         json_array_foreach(json_object_get(names, roles[which]), i, one) good = good && is_short(one);
-    json_array_foreach(json_object_get(line, "tensors"), i, one) good = good && is_modest(one);
+    json_array_foreach(json_object_get(line, "tensors"), i, one) good = good && tensor_is_within_limits(one);
     return good;
 }
 
@@ -128,7 +128,7 @@ static bool read_line(reading *r, const char *text, size_t length, trouble *why)
     const json_t *step = json_object_get(line, "step");
     bool good = true;
     r->n++;
-    if (!names_are_short(line))
+    if (!line_is_within_limits(line))
         good = fail(why, "%s:%zu: a name of more than %d bytes, or a tensor of more than %d members", r->path, r->n,
                     LOG_NAME, LOG_MEMBERS);
     else if (r->n == 1 && json_object_get(line, "log"))

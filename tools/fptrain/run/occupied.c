@@ -96,10 +96,11 @@ static bool may_go_on(const settings *s, trouble *why)
     return is_same(s, !stands, why);
 }
 
-/* Texts may have any name. */
+/* Texts may have any name: the files of a run beside them would be read as such. */
 static bool spares_data(const settings *s, trouble *why)
 {
-    bool spares = true;
+    bool spares = !origin_reads_all_of(s->data.source, s->data.test, s->output.directory) ||
+                  fail(why, "--out: what lies in '%.200s' is read as texts", s->output.directory);
     for (int i = 0; i < FILES && spares; i++) {
         char *path = path_join(s->output.directory, files[i]);
         spares = !origin_has(s->data.source, s->data.test, path) ||
