@@ -127,6 +127,30 @@ double draw_number(draw *d, const fpemu_format *f)
     }
 }
 
+/* A byte to an exponent near those where a carrier ends, or to a small one. */
+static int32_t short_exponent(uint32_t byte)
+{
+    static const int32_t ends[] = {127, 128, -126, -149, 1023, 1024, -1022, -1074, 15, 16, -14, -24};
+    enum { ENDS = sizeof ends / sizeof *ends, BESIDE = 7 };
+    return byte < ENDS * BESIDE ? ends[byte % ENDS] + (int32_t)(byte / ENDS) - BESIDE / 2
+                                : (int32_t)byte - ENDS * BESIDE;
+}
+
+/* Ascending numbers: a whole run, or one and the same with the other sign below it, so that often none is zero. */
+static void draw_table(draw *d, uint32_t length, int mirrored, float *table)
+{
+    const uint32_t below = mirrored ? length / 2 : 0;
+    float x = (float)draw_number(d, NULL);
+    x = mirrored ? fabsf(x) : x;
+    for (uint32_t i = below; i < length; i++) {
+        table[i] = x == 0 ? 0 : x;
+        x = nextafterf(x + fabsf(x) * (float)draw_below(d, 64) / 64, INFINITY);
+    }
+    for (uint32_t i = 0; i < below; i++) {
+        table[i] = -table[length - 1 - i];
+    }
+}
+
 /* Arguments are drawn one by one beforehand, since C does not say in which order those of a call are made. */
 int draw_scalar(draw *d, fpemu_format *f)
 {
@@ -134,18 +158,21 @@ int draw_scalar(draw *d, fpemu_format *f)
     memset(f, 0, sizeof *f);
     fpemu_status status = FPEMU_ERROR_FORMAT;
     const uint32_t which = draw_below(d, 9), flags = draw_below(d, 256), p = draw_below(d, 66), q = draw_below(d, 66);
-    const int32_t s = (int16_t)draw_word(d, flags & 1 ? 1 : 2);
+    const int32_t s = flags & 1 ? short_exponent(draw_below(d, 256)) : (int16_t)draw_word(d, 2);
     const int yes = (flags & 6) != 0;
     switch (which) {
     case 0: status = fpemu_format_named((fpemu_name)(p % (FPEMU_NAME_COUNT + 1)), f); break;
     case 1:
-    case 2:
-        status = fpemu_format_float(f, p % 13, q % (which == 1 ? 26 : 54), flags & 8 ? FPEMU_BIAS_DEFAULT : s,
-                                    (fpemu_specials)((flags >> 4) % 9), yes);
+    case 2: {
+        const int32_t end = s > 0 ? (1 << p % 13) - 1 - s : 1 - s; /* 2^s is the last power of two, or the first */
+        const int32_t bias = flags & 8 ? FPEMU_BIAS_DEFAULT : flags & 1 ? end : s;
+        status =
+            fpemu_format_float(f, p % 13, q % (which == 1 ? 26 : 54), bias, (fpemu_specials)((flags >> 4) % 9), yes);
         break;
-    case 3: status = fpemu_format_fixed(f, p, s, yes); break;
+    }
+    case 3: status = fpemu_format_fixed(f, p, (flags & 9) == 1 ? (s > 0 ? (int32_t)p - s : -s) : s, yes); break;
     case 4: {
-        const double scale = flags & 8 ? ldexp(1, s % 160) : fabs(draw_number(d, NULL));
+        const double scale = flags & 8 ? ldexp(1, flags & 1 ? s : s % 160) : fabs(draw_number(d, NULL));
         status = fpemu_format_int(f, p % 34, yes, scale, flags & 16 ? 0 : s);
         break;
     }
@@ -157,11 +184,7 @@ int draw_scalar(draw *d, fpemu_format *f)
             status = fpemu_format_codebook(f, (fpemu_codebook_name)(p % 5), q % 10);
         } else {
             const uint32_t length = p + 1 + (flags & 16 ? 190 : 0);
-            float x = (float)draw_number(d, NULL);
-            for (uint32_t i = 0; i < length; i++) {
-                table[i] = x == 0 ? 0 : x;
-                x = nextafterf(x + fabsf(x) * (float)draw_below(d, 64) / 64, INFINITY);
-            }
+            draw_table(d, length, flags & 32, table);
             status = fpemu_format_table(f, length, table);
         }
     }
@@ -200,10 +223,33 @@ void draw_text(draw *d, char *text, size_t capacity)
     text[length] = 0;
 }
 
+static int draw_blocked(draw *d, fpemu_format *f)
+{
+    static const fpemu_name scales[] = {FPEMU_NAME_E8M0, FPEMU_NAME_E4M3FN, FPEMU_NAME_BINARY32, FPEMU_NAME_BFLOAT16};
+    fpemu_format element, scale;
+    draw_scalar(d, &element);
+    const uint32_t flags = draw_below(d, 256), rule = draw_below(d, FPEMU_SCALING_COUNT + 1), bits = draw_below(d, 14);
+    const uint32_t rows = draw_below(d, 9), length = draw_below(d, 40), margin = draw_below(d, 66);
+    const int power = flags & 1;
+    if (!power && flags & 128) {
+        fpemu_format_named(scales[flags & 64 ? 2 : margin % 4], &scale);
+    } else if (!power) {
+        draw_scalar(d, &scale);
+    }
+    const fpemu_block block = (fpemu_block)((flags >> 1 & 7) % 6);
+    const int tile = block == FPEMU_BLOCK_TILE, run = tile || block == FPEMU_BLOCK_RUN;
+    fpemu_status status = fpemu_format_blocked(f, &element, (fpemu_scaling)rule, power ? NULL : &scale, bits, block,
+                                               tile ? rows : 0, run ? length : 0);
+    if (status == FPEMU_OK && (flags >> 4 & 3) == 0) {
+        f->margin = (int32_t)margin;
+        status = fpemu_format_complete(f);
+    }
+    return status == FPEMU_OK;
+}
+
 int draw_format(draw *d, fpemu_format *f)
 {
     char text[300];
-    fpemu_format element, scale;
     switch (draw_below(d, 6)) {
     case 0:
     case 1: return draw_scalar(d, f);
@@ -221,32 +267,20 @@ int draw_format(draw *d, fpemu_format *f)
         return fpemu_format_complete(f) == FPEMU_OK;
     default: break;
     }
-    draw_scalar(d, &element);
-    const uint32_t flags = draw_below(d, 256), rule = draw_below(d, FPEMU_SCALING_COUNT + 1), bits = draw_below(d, 14);
-    const uint32_t rows = draw_below(d, 9), length = draw_below(d, 40), margin = draw_below(d, 66);
-    const int power = flags & 1;
-    if (!power) {
-        draw_scalar(d, &scale);
-        if (flags & 128) {
-            fpemu_format_named(flags & 64 ? FPEMU_NAME_BINARY32 : FPEMU_NAME_E4M3FN, &scale);
-        }
+    /* few elements, rules and scales go together: most would be refused */
+    int made = draw_blocked(d, f);
+    for (int tries = 0; !made && tries < 8; tries++) {
+        made = draw_blocked(d, f);
     }
-    const fpemu_block block = (fpemu_block)((flags >> 1 & 7) % 6);
-    const int tile = block == FPEMU_BLOCK_TILE, run = tile || block == FPEMU_BLOCK_RUN;
-    fpemu_status status = fpemu_format_blocked(f, &element, (fpemu_scaling)rule, power ? NULL : &scale, bits, block,
-                                               tile ? rows : 0, run ? length : 0);
-    if (status == FPEMU_OK && (flags >> 4 & 3) == 0) {
-        f->margin = (int32_t)margin;
-        status = fpemu_format_complete(f);
-    }
-    return status == FPEMU_OK;
+    return made;
 }
 
 void draw_rounding(draw *d, fpemu_rounding *r)
 {
     memset(r, 0, sizeof *r);
     const int wrong = draw_below(d, 8) == 7;
-    r->mode = (uint8_t)draw_below(d, FPEMU_MODE_COUNT + (wrong ? 1 : 0));
+    const uint32_t mode = draw_below(d, FPEMU_MODE_COUNT + 6); /* posits and tables take few modes but the first */
+    r->mode = (uint8_t)(mode < FPEMU_MODE_COUNT ? mode : wrong ? FPEMU_MODE_COUNT : 0);
     r->overflow = (uint8_t)(draw_below(d, 2) ? 0 : draw_below(d, wrong ? 5 : 4));
     r->nan = (uint8_t)(draw_below(d, 2) ? 0 : draw_below(d, wrong ? 7 : 6));
     if (r->mode >= FPEMU_MODE_SR || wrong) {
@@ -400,6 +434,25 @@ void array_untouched(const array *a, const char *what)
 
 enum { FEW = 48 };
 
+/* One time in four what follows the first number lies below it, by as many powers of two as a carrier has or by few:
+ * underflow by a block's scale, or in sums. */
+static void draw_far_below(draw *d, double *few, size_t n)
+{
+    const uint32_t kind = draw_below(d, 32);
+    if (kind >= 8 || n == 0) {
+        return;
+    }
+    if (!isfinite(few[0]) || few[0] == 0) {
+        few[0] = 1;
+    }
+    int above, exponent;
+    frexp(few[0], &above);
+    for (size_t i = 1; i < n; i++) {
+        const double m = frexp(few[i], &exponent);
+        few[i] = ldexp(m, above - (int)draw_below(d, 16u << kind));
+    }
+}
+
 /* Of a long array one number alone has the largest magnitude, and becomes the first of the few; in most all are finite,
  * since others would settle what a whole tensor becomes. */
 static void single_out(draw *d, int carrier, double few[FEW])
@@ -432,6 +485,7 @@ array draw_array(draw *d, int carrier, const fpemu_format *f, size_t n)
     for (size_t i = 0; i < own; i++) {
         few[i] = draw_number(d, f);
     }
+    draw_far_below(d, few, own);
     size_t place = 0;
     if (once) {
         place = (size_t)draw_word(d, 4) % n;
