@@ -150,12 +150,14 @@ fpemu_cuda_status fpemu_cuda_pack_tensor_scales(const fpemu_format *format, cons
     fpemu_layout l;
     fp_environment environment;
     fpemu_cuda_status status = gpu_status(fpemu_packed_layout(format, shape, &l));
+    if (!status && !core_told_range_is_sane(shape))
+        return FPEMU_CUDA_ERROR_ARGUMENT;
     if (status || l.tensor_bytes == 0)
         return status;
     if (!d_bytes || (!shape->whole && !range))
         return FPEMU_CUDA_ERROR_NULL;
     core_reach read, packed, written;
-    if (!core_told_range_is_sane(shape) || !core_reach_array(&packed, d_bytes, l.bytes, 1) ||
+    if (!core_reach_array(&packed, d_bytes, l.bytes, 1) ||
         !core_reach_array(&written, d_bytes, l.tensor_bytes, 1) ||
         (!shape->whole && !core_reach_array(&read, range, 1, sizeof *range)))
         return FPEMU_CUDA_ERROR_ARGUMENT;

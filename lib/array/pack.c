@@ -310,11 +310,13 @@ fpemu_status fpemu_pack_tensor_scales(const fpemu_format *format, const fpemu_sh
     core_reach packed;
     core_tensor t;
     const fpemu_status status = plan_checked(&p, format, shape);
+    if (!status && !core_told_range_is_sane(shape))
+        return FPEMU_ERROR_ARGUMENT;
     if (status || p.layout.tensor_bytes == 0)
         return status;
     if (!shape->whole || !bytes)
         return FPEMU_ERROR_NULL;
-    if (!core_told_range_is_sane(shape) || !core_reach_array(&packed, bytes, p.layout.bytes, 1))
+    if (!core_reach_array(&packed, bytes, p.layout.bytes, 1))
         return FPEMU_ERROR_ARGUMENT;
     const packer to = {&p, bytes};
     fp_environment environment;

@@ -627,6 +627,8 @@ static void check_refusals(void)
          FPEMU_CUDA_ERROR_ARGUMENT},
         {"a range that no tensor has", fpemu_cuda_pack_tensor_scales(&f, &told, NULL, bytes, NULL),
          FPEMU_CUDA_ERROR_ARGUMENT},
+        {"a range that no tensor has, of a format without numbers of the tensor",
+         fpemu_cuda_pack_tensor_scales(&scalar, &told, NULL, NULL, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
         {"no range", fpemu_cuda_pack_tensor_scales(&f, &shape, NULL, bytes, NULL), FPEMU_CUDA_ERROR_NULL},
         {"no bytes", fpemu_cuda_pack_tensor_scales(&f, &shape, range, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
         {"no shape of pack_tensor", fpemu_cuda_pack_tensor_scales(&f, NULL, range, bytes, NULL), FPEMU_CUDA_ERROR_NULL},

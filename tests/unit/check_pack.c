@@ -546,6 +546,7 @@ START_TEST(refusals)
         ck_assert_int_eq(fpemu_quantize_tensor_f32(&nvfp4, &r, &told[i], x, y, NULL), FPEMU_ERROR_ARGUMENT);
     }
     ck_assert_int_eq(fpemu_pack_tensor_scales(&nvfp4, &told[0], bytes), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_pack_tensor_scales(&f, &told[0], bytes), FPEMU_ERROR_ARGUMENT);
     for (size_t i = 0; i < sizeof bytes; i++)
         ck_assert_uint_eq(bytes[i], 0);
 
