@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "commands/commands.h"
 #include "commands/options.h"
-#include "common/atomic_file.h"
+#include "data/origin.h"
 #include "sweep/sweep.h"
 
 static const char help[] =
@@ -160,6 +160,21 @@ static void read_own_options(order *o, int argc, char **argv)
         die("tradeoff: nothing but options expected, not '%s'", argv[optind]);
 }
 
+/* What a sweep writes beside its runs is none of what they read. */
+static void spare_what_is_read(const order *o)
+{
+    static const char *const names[] = {"table.txt", "tradeoff.svg", "parts.txt"};
+    const settings *s = &o->sweep.base;
+    const char *directory = s->output.directory;
+    if (origin_reads_all_of(s->data.source, s->data.test, directory))
+        die("tradeoff: --out: what lies in '%.200s' is read as texts", directory);
+    for (int i = 0; i < 3; i++) {
+        char *path = path_join(directory, names[i]);
+        options_apart("tradeoff", s, 1, &(option_file){"--out", path, OPTION_WRITES});
+        free(path);
+    }
+}
+
 static order read_options(int argc, char **argv)
 {
     order o = {.sweep = {.seeds = 4, .jobs = 1}, .drop = -1,
@@ -177,6 +192,7 @@ static order read_options(int argc, char **argv)
         die("tradeoff: [formats] says nothing here; formats are settings of --policy assign:...");
     if (!o.sweep.base.output.directory[0])
         die("tradeoff: --out DIR is missing");
+    spare_what_is_read(&o);
     if (o.parts && (o.parts < 2 || o.sweep.base.data.part[0]))
         die("tradeoff: --parts takes at least 2, and sets data.part itself");
     if (o.drop >= 0 && !o.parts)
@@ -278,9 +294,6 @@ static int run_parts(const order *o)
     const trial *chosen = NULL;
     int failed = 0, done = 0;
     first.schemes[SCHEME_FP32] = first.schemes[SCHEME_RATIO] = true;
-    trouble why;
-    if (!o->plan && !directory_make(o->sweep.base.output.directory, &why))
-        die("tradeoff: %s", why.text);
     for (int k = 0; k < o->parts && !failed && (k == 0 || chosen); k++, done++) {
         const wishes later = chosen ? only(&o->wishes, chosen) : first;
         parts[k] = part_sweep(o, k + 1);
