@@ -48,7 +48,7 @@ typedef enum fpemu_compat {
      * fixed-point elements, on binary32 data, rne and sr: its block_quantize (doc/blocks.md, 6). */
     FPEMU_COMPAT_QPYTORCH = 1,
     /* Lee's allow_inf: floats as under QPYTORCH, and value to value a finite x that overflows becomes infinity; an
-     * infinite x becomes the largest value all the same. */
+     * infinite x becomes the largest value all the same where the format has no infinity. */
     FPEMU_COMPAT_LEE_INF = 2,
     /* CPFloat: under sr, x between max and max + ulp/2 overflows with probability (|x| - max) / (ulp/2), and beyond
      * that always; under se every x past max is a fair coin. */

@@ -85,7 +85,8 @@ fpemu_status fpemu_stats_merge(fpemu_stats *to, const fpemu_stats *from);
 double fpemu_stats_sum_error(const fpemu_stats *stats);
 double fpemu_stats_sum_error2(const fpemu_stats *stats);
 double fpemu_stats_sum_square(const fpemu_stats *stats);
-/* Signal to quantisation noise in dB, 10 log10(sum x^2 / sum (x-y)^2); +infinity without error, NaN without signal. */
+/* Signal to quantisation noise in dB, 10 log10(sum x^2 / sum (x-y)^2); +infinity without error, NaN without signal, or
+ * where there is an error and a sum is infinite. */
 double fpemu_stats_sqnr(const fpemu_stats *stats);
 
 #ifdef __cplusplus

@@ -51,8 +51,8 @@ typedef struct fpemu_shape {
                             ones reach together, else FPEMU_ERROR_ARGUMENT */
     union {
         const fpemu_range *whole; /* the range of the tensor of which this is a slice, where the format has a scale of
-                                     the whole tensor; delayed scaling: of earlier tensors. NULL = this is all of it,
-                                     and it is measured */
+                                     the whole tensor; delayed scaling: of earlier tensors. Numbers that the carrier
+                                     does not have are rounded to it. NULL = this is all of it, and it is measured */
         uint64_t whole_word;
     };
     uint64_t reserved0[3];
@@ -183,7 +183,7 @@ fpemu_status fpemu_unpack_blocks_bf16(const fpemu_format *format, const fpemu_sh
                                       uint64_t count, const void *bytes, uint16_t *y);
 
 /* The scales of blocks first .. first+count-1 from a tensor's packed bytes, as fpemu_scales has them; a code that
- * stands for no number gives NaN. FPEMU_ERROR_UNSUPPORTED for scalar formats and s2fp8. */
+ * stands for no number gives NaN, one of an infinity an infinity. FPEMU_ERROR_UNSUPPORTED for scalar formats and s2fp8. */
 fpemu_status fpemu_unpack_scales_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
                                      uint64_t count, const void *bytes, float *scales);
 fpemu_status fpemu_unpack_scales_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
@@ -218,8 +218,7 @@ typedef struct fpemu_delayed {
 } fpemu_delayed;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_delayed) == 120, "fpemu_delayed has no unnamed padding");
 
-/* Takes in the range of the tensor just seen, of which only nonfinite, count, nonzero and amax are looked at. One with a
- * NaN, an infinity, or an amax that is no number above 0 is left out, and the range stays. */
+/* Takes in the range of the tensor just seen: its amax goes to the history, its count and nonzero to state->range. One with a NaN, an infinity, or an amax that is no number above 0 is left out, and the range stays. */
 fpemu_status fpemu_delayed_update(fpemu_delayed *state, const fpemu_range *seen);
 
 #ifdef __cplusplus

@@ -90,8 +90,12 @@ double fpemu_stats_sqnr(const fpemu_stats *stats)
     fpemu_environment_enter(&environment);
     const double signal = fpemu_stats_sum_square(stats), noise = fpemu_stats_sum_error2(stats);
     double decibels = NAN;
-    if (signal > 0 && signal <= 1.7976931348623157e308)
-        decibels = noise > 0 ? 10 * log10(signal / noise) : (double)INFINITY;
+    if (signal > 0 && noise == 0)
+        decibels = INFINITY;
+    else if (signal > 0 && signal <= DBL_MAX) {
+        const double quotient = signal / noise; /* of finite sums it may lie beyond binary64, at either end */
+        decibels = 10 * (quotient >= DBL_MIN && quotient <= DBL_MAX ? log10(quotient) : log10(signal) - log10(noise));
+    }
     fpemu_environment_leave(&environment);
     return decibels;
 }

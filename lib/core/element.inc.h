@@ -27,10 +27,11 @@ FPEMU_FN uintw core_element(const core_plan *p, const core_plan64 *integers, uin
     } else if (p->rule == CORE_RULE_POSIT) {
         g = a ? core_posit(p, a) : 0;
     } else if (p->compat == FPEMU_COMPAT_QPYTORCH && p->emin_bits == CARRIER_INF) {
-        u = core_qpytorch_fixed(p, u, r);
-        g = u & ~CARRIER_SIGN;
+        const uintw z = core_qpytorch_fixed(p, u, r);
+        g = z & ~CARRIER_SIGN;
         if (g == 0)
-            return u; /* the sign of zero is kept */
+            return z;               /* the sign of zero is kept */
+        u = a | (z & CARRIER_SIGN); /* finite, also where g is rounded up to the power of two past the carrier */
     } else if (p->compat == FPEMU_COMPAT_CPFLOAT && a > p->max[sign ? 1 : 0]) {
         g = core_cpfloat_past_max(p, a, sign, random);
     } else {

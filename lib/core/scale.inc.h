@@ -75,7 +75,7 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     max = max < CARRIER_INF ? max : CARRIER_INF - 1;
     b->rule = f->scaling;
     b->max = core_value(max);
-    b->inverse = 1 / b->max;
+    b->inverse = b->rule == FPEMU_SCALING_RCEIL ? core_finite(1 / b->max) : 1 / b->max;
     b->emax = core_exponent(max);
     b->precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits - f->is_signed;
     b->margin = f->margin;
@@ -167,7 +167,7 @@ FPEMU_FN realw core_scale_hold(const core_block *b, realw v, core_scale *s)
     if (b->same)
         return v;
     const uintw g = core_grid(&b->scale_plan, FPEMU_MODE_RNE, 1, 32, u, 0, 0);
-    s->saturated = g > b->scale_plan.max[0] || (b->no_zero && v > 0 && v < b->scale_min);
+    s->saturated = g > b->scale_plan.max[0] || (b->no_zero && v < b->scale_min); /* v may have underflowed */
     return core_value(core_finish_any(&b->scale_plan, u, g));
 }
 
@@ -188,9 +188,9 @@ FPEMU_FN int core_block_power(const core_block *b, uintw a)
         return e + (rounded >= 2 * CARRIER_HIDDEN) - b->emax;
     }
     case FPEMU_SCALING_RCEIL: {
-        const uintw q = core_bits(core_value(a) * b->inverse);
-        if (q == 0 || q >= CARRIER_INF)
-            return q ? 1 << 20 : -(1 << 20);
+        const uintw q = core_bits(core_finite(core_value(a) * b->inverse));
+        if (q == 0)
+            return -(1 << 20);
         const int k = core_exponent(q);
         return k + (q != core_power(k));
     }
@@ -229,9 +229,9 @@ FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_
         s->s = s->down = core_scale_hold(b, amax / b->max, s);
         break;
     case FPEMU_SCALING_RECIPROCAL: {
-        const realw d = amax / b->max;
+        const realw v = amax / b->max, d = core_finite(v);
         s->kind = CORE_SCALE_MULTIPLY;
-        s->s = core_scale_hold(b, d, s);
+        s->s = core_scale_hold(b, v, s);
         s->down = d > 0 ? core_scale_inverse(1 / d) : 0;
         break;
     }
@@ -333,14 +333,16 @@ FPEMU_FN void core_scale_read(const core_block *b, uint64_t code, core_scale *s)
     }
 }
 
-/* Magnitude bits of P * 2^c for a magnitude P, infinite only of a stranger's code, rounded once, never infinite. */
+/* Magnitude bits of P * 2^c for a magnitude P, rounded once; infinite only where P is, which a stranger's code can say. */
 FPEMU_FN uintw core_times_power(uintw a, int c)
 {
     if (a == 0)
         return 0;
     const int field = (int)(a >> CARRIER_MANTISSA);
     const int64_t k = (int64_t)(field ? (a & (CARRIER_HIDDEN - 1)) | CARRIER_HIDDEN : a);
-    if (a >= CARRIER_INF || core_exponent(a) + c > CARRIER_BIAS)
+    if (a == CARRIER_INF)
+        return a;
+    if (core_exponent(a) + c > CARRIER_BIAS)
         return CARRIER_INF - 1;
     const uintw y =
         core_affine_value(UINT64_C(1) << 52, (field ? field : 1) - CARRIER_BIAS - CARRIER_MANTISSA + c - 52, k);
@@ -374,5 +376,5 @@ FPEMU_FN uintw core_block_y(const core_scale *s, uintw u)
     if (s->kind == CORE_SCALE_POWER)
         return a > CARRIER_INF ? CARRIER_NAN : sign | core_times_power(a, s->exponent);
     const realw y = (core_value(u) * s->s) * s->d; /* a NaN also where a code says s is infinite */
-    return y == y ? core_bits(core_finite(y)) : CARRIER_NAN;
+    return y == y ? core_bits(core_finite(y)) + (uintw)(a == CARRIER_INF) : CARRIER_NAN;
 }

@@ -11,13 +11,15 @@ typedef __m512 unpack_values;
 #define unpack_times _mm512_mul_ps
 #define unpack_store _mm512_storeu_ps
 
-/* As core_block_y has it, of any product. */
-FPEMU_FN __m512 unpack_mend(__m512 y)
+/* As core_block_y has it, of any product of v. */
+FPEMU_FN __m512 unpack_mend(__m512 v, __m512 y)
 {
     const __m512 most = _mm512_set1_ps(FLT_MAX), least = _mm512_set1_ps(-FLT_MAX);
     const __mmask16 number = _mm512_cmp_ps_mask(y, y, _CMP_ORD_Q);
+    const __mmask16 infinite = _mm512_cmp_ps_mask(_mm512_abs_ps(v), most, _CMP_GT_OQ);
     const __m512 nan = _mm512_castsi512_ps(_mm512_set1_epi32((int)(CORE_INF32 | CORE_INF32 >> 1)));
-    return _mm512_mask_max_ps(nan, number, _mm512_min_ps(y, most), least);
+    const __m512 kept = _mm512_mask_max_ps(nan, number, _mm512_min_ps(y, most), least);
+    return _mm512_mask_mov_ps(kept, infinite & number, y);
 }
 #else
 #define UNPACK_LANES 8
@@ -27,11 +29,12 @@ typedef __m256 unpack_values;
 #define unpack_times _mm256_mul_ps
 #define unpack_store _mm256_storeu_ps
 
-FPEMU_FN __m256 unpack_mend(__m256 y)
+FPEMU_FN __m256 unpack_mend(__m256 v, __m256 y)
 {
     const __m256 most = _mm256_set1_ps(FLT_MAX), least = _mm256_set1_ps(-FLT_MAX);
     const __m256 nan = _mm256_castsi256_ps(_mm256_set1_epi32((int)(CORE_INF32 | CORE_INF32 >> 1)));
-    const __m256 kept = _mm256_max_ps(_mm256_min_ps(y, most), least);
+    const __m256 infinite = _mm256_cmp_ps(_mm256_andnot_ps(_mm256_set1_ps(-0.0f), v), most, _CMP_GT_OQ);
+    const __m256 kept = _mm256_blendv_ps(_mm256_max_ps(_mm256_min_ps(y, most), least), y, infinite);
     return _mm256_blendv_ps(kept, nan, _mm256_cmp_ps(y, y, _CMP_UNORD_Q));
 }
 #endif
@@ -325,7 +328,7 @@ FPEMU_FN unpack_values unpack_under(enum unpack_form form, unpack_values v, floa
     unpack_values out = unpack_times(v, unpack_all(s));
     if (form > UNPACK_ONCE)
         out = unpack_times(out, unpack_all(second));
-    return form == UNPACK_MENDED ? unpack_mend(out) : out;
+    return form == UNPACK_MENDED ? unpack_mend(v, out) : out;
 }
 
 /* 64 values of codes, each 16 under a scale of their own: the numbers s, s + next[0], ... */

@@ -613,12 +613,18 @@ static void edges(void)
     case_free(&c);
 }
 
-/* Scales of tensors and of blocks that are subnormal, so that their inverses are infinite. */
-static void infinite_inverses(void)
+/* Quotients and products of the largest element that underflow or overflow, and scales whose inverses are infinite. */
+static void quotients_at_ends(void)
 {
     static const char *const specs[] = {"nvfp4(fp(2,1,16),block=2)", "nvfp4(fp(2,1,16),block=2,rule=nvfp4-ao)",
                                         "block(fp(2,1,-9),block=2,scale=e8m0,rule=reciprocal)",
-                                        "block(e3m2,block=2,scale=e5m2,rule=reciprocal)"};
+                                        "block(e3m2,block=2,scale=e5m2,rule=reciprocal)",
+                                        "block(fp(3,2,20),block=2,scale=fp32,rule=reciprocal)",
+                                        "block(int16,block=2,scale=e8m0,rule=reciprocal)",
+                                        "block(e4m3fn,block=2,scale=e8m0,rule=absmax)",
+                                        "block(table(dynamic8),block=2,scale=e8m0,rule=absmax)",
+                                        "bfp(1,block=2,exponent=9,rule=rceil)",
+                                        "mx(fp(2,1,135),block=2,rule=rceil)"};
     static const int exponents[] = {-1074, -1060, -1030, -1022, -149, -140, -130, -126, 0, 100, 125, 127, 128, 1023};
     enum { PAIRS = 33 };
     block_case c;
@@ -1350,7 +1356,7 @@ int main(int argc, char **argv)
     every_content();
     every_binade();
     edges();
-    infinite_inverses();
+    quotients_at_ends();
     quotients();
     draws();
     s2fp8();

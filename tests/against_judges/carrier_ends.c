@@ -59,11 +59,12 @@ static void largest_values(void)
     blocks_give("muppet(26)", &f, &nearest, 2, c, c);
 }
 
-/* An infinity is M or the lowest value, also where the multiplier is 0. Reciprocal: M = 127/128, s = 131008. Nvfp4:
+/* An infinity is M or the lowest value, also where the multiplier is 0. Reciprocal: M = 127/128, s = 131008, and amax/M,
+ * which passes the carrier's end, is its largest number, so that amax becomes M. Nvfp4:
  * M = 1.5 * 2^-37, s = 2^7, and d is the carrier's largest number: 1.5 * 2^98 * (1 - 2^-24), rounded. */
 static void multipliers_of_zero(void)
 {
-    const float x[4] = {INFINITY, 3.4e38f, -INFINITY, 1}, y[4] = {129984.5f, 0, -129984.5f, 0};
+    const float x[4] = {INFINITY, 3.4e38f, -INFINITY, 1}, y[4] = {129984.5f, 129984.5f, -129984.5f, 0};
     const float v[4] = {INFINITY, 2e34f, -INFINITY, 0}, w[4] = {0x1.7ffffep98f, 0, -0x1.7ffffep98f, 0};
     const uint8_t policies[] = {FPEMU_NAN_KEEP, FPEMU_NAN_MAX, FPEMU_NAN_SIGNMAX, FPEMU_NAN_ZERO};
     const fpemu_format f = blocked("fixed(8,7):symmetric", FPEMU_SCALING_RECIPROCAL, "float(5,10,15,finite)", 4);
@@ -147,7 +148,8 @@ static void all_give64(const char *spec, fpemu_rounding r, uint64_t bits, uint64
 }
 
 /* Settings: QPyTorch's first rounding up to 2^emin at the top; CPFloat's past a largest value that is a subnormal number
- * of the carrier, and not of unsigned floats; a zero by a scale whose inverse is no number. */
+ * of the carrier, and not of unsigned floats; a zero by a scale whose inverse is no number; fixed point that wraps, where
+ * the integer, a power of two, is one past the carrier's end: its low bits are 0. */
 static void settings(void)
 {
     fpemu_rounding first = {.compat = FPEMU_COMPAT_QPYTORCH}, down = first, past = fpemu_rounding_stochastic(1, 0);
@@ -163,6 +165,8 @@ static void settings(void)
     all_give64("float(2,12,1060,fn,1)", past, UINT64_C(0x40059), UINT64_C(0x7ff8000000000000));
     past.mode = FPEMU_MODE_SE;
     all_give32("ue4m3", past, lh_float_bits(1e9f), 0x7fc00000);
+    all_give32("fixed(16,-108):wrap", (fpemu_rounding){.compat = FPEMU_COMPAT_QPYTORCH}, 0x7f7fffff, 0);
+    all_give32("fixed(16,-108):wrap", (fpemu_rounding){.compat = FPEMU_COMPAT_QPYTORCH}, 0xff7fffff, 0);
     all_give32("uint(13,scale=2.2958874039497803e-41)", (fpemu_rounding){.compat = FPEMU_COMPAT_PYTORCH_MULTIPLY}, 0,
                0);
 }

@@ -445,6 +445,18 @@ static void reading(void)
              expected);
     lh_check(stats.max_error == 0.25 && stats.min_abs == 1 && stats.max_abs == 100, "extrema of two calls");
 
+    /* without error, of a signal whose squares overflow; with one, of finite sums whose quotient does */
+    const double huge = 1e200, far[2] = {0x1p500, 0x1.00000004p-500};
+    double z[2];
+    fpemu_stats beyond = empty(FPEMU_STATS_SUMS, NULL), apart = beyond;
+    lh_check(fpemu_format_parse("fp64", &format, NULL) == FPEMU_OK, "fp64");
+    lh_check(fpemu_quantize_f64(&format, &r, 1, &huge, z, &beyond) == FPEMU_OK, "fp64");
+    lh_check(fpemu_stats_sqnr(&beyond) == INFINITY, "sqnr without error, of an infinite signal");
+    lh_check(fpemu_format_parse("float(11,20)", &format, NULL) == FPEMU_OK, "float(11,20)");
+    lh_check(fpemu_quantize_f64(&format, &r, 2, far, z, &apart) == FPEMU_OK, "float(11,20)");
+    lh_check(fpemu_stats_sum_square(&apart) == 0x1p1000 && fpemu_stats_sum_error2(&apart) == 0x1p-1060, "far sums");
+    lh_check(fabs(fpemu_stats_sqnr(&apart) - 20600 * log10(2)) < 1e-9, "sqnr %g of 2^2060", fpemu_stats_sqnr(&apart));
+
     /* merging different shapes of histogram is refused, and changes nothing */
     uint64_t a[BINS], b[BINS];
     fpemu_stats to = empty(FPEMU_STATS_HISTOGRAM, a), from = empty(FPEMU_STATS_HISTOGRAM, b), none = empty(0, NULL);

@@ -532,7 +532,7 @@ static void value_scale(context *c, double v, ref_block *b)
     b->scale = carrier_value(64, r.bits);
     b->exponent = 0;
     /* past the largest value even when rounded without end; or below the smallest of a format without zero */
-    b->saturated = isinf(v) || (r.events & JUDGE_OVERFLOW) || (v != 0 && v < c->scale_min && !has_zero(c->scale));
+    b->saturated = isinf(v) || (r.events & JUDGE_OVERFLOW) || (v < c->scale_min && !has_zero(c->scale));
 }
 
 /* x rounded to p bits, ties up: its binade. */
@@ -602,9 +602,10 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
     case FPEMU_SCALING_EVEN: power_scale(c, binade_rounded(x->amax, precision_of(c->f)) - c->emax, 0, b); break;
     case FPEMU_SCALING_HBFP: power_scale(c, up - c->emax - 1, 0, b); break;
     case FPEMU_SCALING_RCEIL:
-        p = multiply(carrier, amax, plain(divide(carrier, plain(1), M)));
-        if (p == 0 || isinf(p))
-            power_scale(c, 0, p == 0 ? -1 : 1, b);
+        p = saturate(carrier, divide(carrier, plain(1), M));
+        p = saturate(carrier, multiply(carrier, amax, plain(p)));
+        if (p == 0)
+            power_scale(c, 0, -1, b);
         else
             power_scale(c, binade(plain(p)) + !is_power(plain(p)), 0, b);
         break;
@@ -662,6 +663,8 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
     }
     default: break;
     }
+    if (x->amax == 0)
+        b->saturated = 0;
 }
 
 /* The multiplier of the recipes, exact; found again from the block. */
@@ -704,11 +707,15 @@ static number block_scale(const ref_block *b)
     return (number){b->scale, b->exponent};
 }
 
-/* y of a P under the scale of its block. */
+/* y of a P under the scale of its block. An infinity, of bytes that others packed, stays one. */
 static double scaled(unsigned carrier, const fpemu_format *f, const ref_tensor *tensor, const ref_block *b, double p)
 {
-    double y = multiply(carrier, plain(p), block_scale(b));
-    if (f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO)
+    const int twice = f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO;
+    double y;
+    if (isinf(p))
+        return p * b->scale * (twice ? (double)tensor->decode : 1);
+    y = multiply(carrier, plain(p), block_scale(b));
+    if (twice)
         y = multiply(carrier, plain(saturate(carrier, y)), plain((double)tensor->decode));
     return saturate(carrier, y);
 }
@@ -728,7 +735,7 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
     case FPEMU_SCALING_RECIPE:
     case FPEMU_SCALING_RECIPE_POW2: return plain(multiply(carrier, plain(x), plain(recipe_multiplier(c, extent_))));
     case FPEMU_SCALING_RECIPROCAL:
-        e = divide(carrier, plain(extent_->amax), plain(c->max));
+        e = saturate(carrier, divide(carrier, plain(extent_->amax), plain(c->max)));
         e = e > 0 ? divide(carrier, plain(1), plain(e)) : 0;
         return plain(multiply(carrier, plain(x), plain(isinf(e) ? largest32 : e)));
     case FPEMU_SCALING_ABSMAX:

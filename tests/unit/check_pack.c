@@ -618,33 +618,86 @@ START_TEST(shape_of)
 }
 END_TEST
 
-/* pack writes no such code, but bytes may come from elsewhere: y beyond the carrier is its largest number, whatever the
- * scale (doc/blocks.md, 1.1), on every path. */
+/* pack writes no such code, but bytes may come from elsewhere: an infinity stays one under every scale that is a number
+ * above zero (doc/blocks.md, 1.1), on every path; finite codes beside it are cut to the carrier's largest number. */
+typedef struct infinity {
+    const char *spec;
+    uint8_t up, down, high; /* codes of the infinities, and of the largest number */
+    int least, most;        /* scale codes, as signed numbers */
+    int scale_bits;
+} infinity;
+
+static void put_code(uint8_t *bytes, uint64_t bits, uint64_t i, unsigned code)
+{
+    for (uint64_t k = 0; k < bits; k++) {
+        const uint64_t at = i * bits + k;
+        bytes[at / 8] = (uint8_t)((bytes[at / 8] & ~(1u << at % 8)) | (code >> k & 1) << at % 8);
+    }
+}
+
 START_TEST(codes_of_infinity)
 {
-    enum { N = 64 };
-    fpemu_format f;
-    ck_assert_int_eq(fpemu_format_parse("block(e5m2,block=32,exponent=5,rule=ceil)", &f, NULL), FPEMU_OK);
-    fpemu_shape s = fpemu_shape_vector(N), apart = s;
-    fpemu_layout l;
-    unsigned char bytes[256];
-    float y[N];
-    double z[N];
-    apart.x_stride[2] = 1;
-    apart.y_stride[2] = 2;
-    ck_assert_int_eq(fpemu_packed_layout(&f, &s, &l), FPEMU_OK);
-    ck_assert_uint_le(l.bytes, sizeof bytes);
-    for (int c = -16; c < 16; c++) {
-        float far[2 * N];
-        memset(bytes, 0x7c, sizeof bytes);
-        bytes[l.scales_offset] = bytes[l.scales_offset + 1] = (unsigned char)(c & 31);
-        ck_assert_int_eq(fpemu_unpack_f32(&f, &s, bytes, y), FPEMU_OK);
-        ck_assert_int_eq(fpemu_unpack_f64(&f, &s, bytes, z), FPEMU_OK);
-        ck_assert_int_eq(fpemu_unpack_f32(&f, &apart, bytes, far), FPEMU_OK);
-        for (int i = 0; i < N; i++)
-            ck_assert(y[i] == 0x1.fffffep127f && z[i] == 0x1.fffffffffffffp1023 && far[2 * i] == 0x1.fffffep127f);
-        ck_assert_int_eq(fpemu_unpack_blocks_f32(&f, &s, 1, 1, bytes, y), FPEMU_OK);
-        ck_assert(y[0] == 0x1.fffffep127f && y[31] == 0x1.fffffep127f);
+    enum { N = 8192 };
+    static const infinity cases[] = {
+        {"block(e5m2,block=32,exponent=5,rule=ceil)", 0x7c, 0xfc, 0x7b, -16, 15, 5},
+        {"block(e5m2,block=32,exponent=9,rule=ceil)", 0x7c, 0xfc, 0x7b, -256, 255, 9},
+        {"mxfp8_e5m2", 0x7c, 0xfc, 0x7b, 0, 254, 8},
+        {"mx(p3109(6,3,se))", 0x1f, 0x3f, 0x1e, 0, 254, 8},
+        {"mx(p3109(4,2,se),block=16)", 7, 15, 6, 0, 254, 8},
+        {"block(e5m2,block=16,scale=fp32,rule=absmax)", 0x7c, 0xfc, 0x7b, 1, 0x7f7fffff, 32}};
+    static uint8_t bytes[N + 4 * N / 16], kept[sizeof bytes];
+    static float y[N], far[2 * N];
+    static double z[N];
+    static uint16_t half[N], brain[N];
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        fpemu_format f, element;
+        ck_assert_int_eq(fpemu_format_parse(cases[c].spec, &f, NULL), FPEMU_OK);
+        ck_assert_int_eq(fpemu_format_element(&f, &element), FPEMU_OK);
+        for (int step = 0; step < 24; step++) {
+            const size_t n = step % 2 ? N : 96;
+            const int64_t width = (int64_t)cases[c].most - cases[c].least;
+            const int64_t code = cases[c].least + width * (step / 2) / 11;
+            fpemu_shape s = fpemu_shape_vector(n), apart = s;
+            fpemu_layout l;
+            apart.x_stride[2] = 1;
+            apart.y_stride[2] = 2;
+            ck_assert_int_eq(fpemu_packed_layout(&f, &s, &l), FPEMU_OK);
+            ck_assert_uint_le(l.bytes, sizeof bytes);
+            memset(bytes, 0, sizeof bytes);
+            for (uint64_t b = 0; b < l.blocks; b++)
+                for (uint64_t k = 0; k < l.scale_bytes; k++)
+                    bytes[l.scales_offset + b * l.scale_bytes + k] =
+                        (uint8_t)((uint64_t)code >> 8 * k & (cases[c].scale_bits < 8 ? 31 : 255));
+            if (cases[c].scale_bits == 9) /* bits above the exponent's stay clear */
+                for (uint64_t b = 0; b < l.blocks; b++)
+                    bytes[l.scales_offset + b * l.scale_bytes + 1] &= 1;
+            for (uint64_t i = 0; i < n; i++)
+                put_code(bytes + l.elements_offset, l.element_bits, i,
+                         i % 3 == 0   ? cases[c].up
+                         : i % 3 == 1 ? cases[c].down
+                                      : cases[c].high);
+            memcpy(kept, bytes, sizeof bytes);
+            ck_assert_int_eq(fpemu_unpack_f32(&f, &s, bytes, y), FPEMU_OK);
+            ck_assert_int_eq(fpemu_unpack_f64(&f, &s, bytes, z), FPEMU_OK);
+            ck_assert_int_eq(fpemu_unpack_f32(&f, &apart, bytes, far), FPEMU_OK);
+            const int f16 = fpemu_unpack_f16(&f, &s, bytes, half) == FPEMU_OK;
+            const int bf16 = fpemu_unpack_bf16(&f, &s, bytes, brain) == FPEMU_OK;
+            for (size_t i = 0; i < n; i++) {
+                const double end = i % 3 == 0 ? (double)INFINITY : -(double)INFINITY;
+                if (i % 3 == 2)
+                    ck_assert(isfinite(y[i]) && y[i] >= 0 && isfinite(z[i]) && far[2 * i] == y[i]);
+                else
+                    REQUIRE((double)y[i] == end && z[i] == end && (double)far[2 * i] == end &&
+                                (!f16 || half[i] == (end > 0 ? 0x7c00 : 0xfc00)) &&
+                                (!bf16 || brain[i] == (end > 0 ? 0x7f80 : 0xff80)),
+                            "%s, scale %lld, element %zu: %g %g %g %04x %04x", cases[c].spec, (long long)code, i,
+                            (double)y[i], z[i], (double)far[2 * i], half[i], brain[i]);
+            }
+            ck_assert_int_eq(fpemu_unpack_blocks_f32(&f, &s, 1, 2, bytes, y), FPEMU_OK);
+            const size_t first = (size_t)f.block_length % 3;
+            ck_assert(isinf(y[(3 - first) % 3]) && isinf(y[(4 - first) % 3]) && isfinite(y[(5 - first) % 3]));
+            ck_assert(memcmp(bytes, kept, sizeof bytes) == 0);
+        }
     }
 }
 END_TEST
