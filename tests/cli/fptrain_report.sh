@@ -223,7 +223,7 @@ In all runs, beside the defaults:
 - model.name = lenet
 - data.source = digits
 
-| runs | scaler.name | formats | seeds | accuracy, % | of the FP32 weights, % | best, % | underflow of `*.dv`, % | overflow, % | skipped | statistics\_seconds |
+| runs | scaler.name | formats | seeds | accuracy, % | of the FP32 weights, % | best, % | underflow of `*.dv`, % | overflow of `*.dv`, % | skipped | statistics\_seconds |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 | adaptive | adaptive | dv e5m2 | 3 | 62.50 (50.00 to 75.00) | 50.00 | 62.50 (50.00 to 75.00) | 10 (5 to 15) | 0.5 | 1 (0 to 3) | 2 (1.5 to 2.5) |
 | fp32 | none | fp32 | 1 | 87.50 | 87.50 | 87.50 | - | - | 0 | - |

@@ -165,6 +165,16 @@ grep -q '^part = 2/2$' "$work/in/half/part-2/fp32-s1/settings.ini" || complain "
 refuses "at least 2" $fptrain $sweep --parts 1
 refuses "no part K/N" $fptrain run $small --set data.part=3/2
 
+# Without a master copy the rounding after the update tells what to promote: biases, which begin at zero. All 25088 weights
+# of the first layer are counted once.
+$fptrain run --quiet --model mlp --set model.width=0.125 --data digits --set data.train_count=200 --batch 20 --lr 1 \
+    --set data.test_count=50 --epochs 3 --set optimizer.master=no --set output.log_every=1 --out "$work/bare" \
+    --policy "assign:ratio=1,lo-forward=fp(3,2,6),hi=fp32,lo-backward=fp32,threshold=0.05" || complain "no master copy"
+[ "$(grep -c 'promoted_after_step.linear[123].bias' "$work/bare/summary.json")" -eq 3 ] ||
+    complain "no master copy: $(grep promoted "$work/bare/summary.json")"
+grep -q '\[25088,' "$work/bare/log.jsonl" && ! grep -q '\[50176,' "$work/bare/log.jsonl" ||
+    complain "no master copy: counted otherwise"
+
 refuses "at most 8 groups" $fptrain tradeoff --model resnet20 --exhaustive --out "$work/none" \
     --set data.train_count=10 --set data.test_count=10
 refuses "out DIR is missing" $fptrain tradeoff --model mlp

@@ -298,6 +298,20 @@ static void view(const fp32 *k, int p, float *to)
     r->seen[ROLE_W][p] = kept;
 }
 
+/* Without a master copy: counted apart from the rounding before the passes, which found the last one's results. The
+ * random words go on. */
+static void round_updated(const fp32 *k, int p)
+{
+    rounder *r = k->base.r;
+    fpemu_stats *seen = &r->seen[ROLE_W][p];
+    const uint64_t before = seen->count;
+    *seen = (fpemu_stats){.request = seen->request, .count = before};
+    if (seen->request.histogram)
+        memset(seen->request.histogram, 0, seen->request.histogram_length * sizeof *seen->request.histogram);
+    r->calls.round(&r->calls, ROLE_W, p, k->slot[p].size, k->slot[p].w);
+    seen->count -= before;
+}
+
 static void update_all(optimizer *base, double lr, update_counts *counts)
 {
     fp32 *k = (fp32 *)base;
@@ -314,7 +328,7 @@ static void update_all(optimizer *base, double lr, update_counts *counts)
         else
             update(&c, t);
         if (!base->settings.master && is_rounded(k, p))
-            base->r->calls.round(&base->r->calls, ROLE_W, p, t->size, t->w);
+            round_updated(k, p);
         if (counts) {
             view(k, p, k->after);
             count_updates(k, p, &c, &clip, counts);

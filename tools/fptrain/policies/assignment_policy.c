@@ -105,20 +105,31 @@ static void promote(assigned *s, rounder *r, const promoted *one)
     put_rule(s, r, t);
 }
 
-static void after_gradients(policy *p, rounder *r, uint64_t step)
+static void promote_what_overflows(assigned *s, rounder *r, uint64_t step, bool values)
 {
-    assigned *s = (assigned *)p;
     if (s->settings.promote == PROMOTE_OFF)
         return;
     for (int i = 0; i < s->now->tensors; i++) {
         const assign_tensor *t = &s->now->tensor[i];
-        if (!t->low || t->which == ROLE_DV)
+        if (!t->low || t->which == ROLE_DV || (t->which == ROLE_V && !values))
             continue;
         const fpemu_stats *seen = &r->seen[t->which][t->index];
         uint64_t outside;
         if (overflows(&s->settings, seen, &outside))
             promote(s, r, &(promoted){step, t->which, (uint64_t)t->index, outside, seen->count});
     }
+}
+
+static void after_gradients(policy *p, rounder *r, uint64_t step)
+{
+    promote_what_overflows((assigned *)p, r, step, true);
+}
+
+/* Without a master copy the update is what rounds parameters: what the passes see of them lies in the format. */
+static void after_update(policy *p, rounder *r, uint64_t step)
+{
+    if (!p->optimizer->settings.master)
+        promote_what_overflows((assigned *)p, r, step, false);
 }
 
 static void after_epoch(policy *p, rounder *r, int epoch)
@@ -209,8 +220,8 @@ static void release(policy *p)
 }
 
 static const policy_type assign_type = {.name = "assign", .assign = assign, .after_gradients = after_gradients,
-                                        .after_epoch = after_epoch, .save = save, .load = load, .free = release,
-                                        .note = note};
+                                        .after_update = after_update, .after_epoch = after_epoch, .save = save,
+                                        .load = load, .free = release, .note = note};
 
 static bool add_exception(assigned *s, const format_line *line, trouble *why)
 {

@@ -24,6 +24,9 @@ typedef struct policy_type {
     void (*assign)(policy *p, rounder *r); /* before the first step: fills every rule */
     /* After every gradient computation, a skipped one too; r->seen has its counters. May change rules for the next. */
     void (*after_gradients)(policy *p, rounder *r, uint64_t step);
+    /* After every update of the weights; may be NULL. Without a master copy r->seen then has of each parameter what the
+     * update's rounding did. */
+    void (*after_update)(policy *p, rounder *r, uint64_t step);
     void (*after_epoch)(policy *p, rounder *r, int epoch);
     /* State for a checkpoint: bytes that load takes back. */
     size_t (*save)(const policy *p, void *bytes, size_t capacity);

@@ -336,6 +336,7 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
     forward_result f = {0};
     int samples = 0;
     const sum_counts sums = counted_sums(t);
+    const double lr = rate_of(t); /* a policy may end an epoch of its own with these gradients: the next rate is another */
     count_sums(t, counted);
     for (int k = 0; k < s->train.micro_batches && compute_gradients(t, k, want, scale, &f, &samples); k++)
         note_overflow(t, &report);
@@ -346,11 +347,12 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
     add_sums(&t->at.sums, counted_sums(t), sums);
     finish_report(t, &report);
     const bool take = scaler_update(t->scaler, &report);
-    const double lr = rate_of(t);
     if (take) {
         if (counted)
             t->optimizer->count_next = true;
         optimizer_step(t->optimizer, lr);
+        if (t->policy->type->after_update)
+            t->policy->type->after_update(t->policy, t->r, t->at.step);
         if (counted)
             add_counts(&t->at.updates, t->optimizer->counts);
     }
