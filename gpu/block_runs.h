@@ -227,9 +227,8 @@ FPEMU_FN int gpu_run_scale(const gpu_blocks_job32 *j, const core_block32 *block,
 {
     *s = 0;
     if (way == GPU_RUN_POWERS) {
-        const uint32_t far = (uint32_t)(CARRIER_BIAS - 1) << CARRIER_MANTISSA; /* where 2^-c is a normal number too */
         *down = core_pow2_power32(&j->fast.by.pow2, j->fast.by.pow2.rule, e->amax);
-        return (int)core_pow2_holds32(&j->fast.by.pow2, e->amax) & (int)(*down + far <= 2 * far);
+        return (int)core_pow2_holds32(&j->fast.by.pow2, e->amax);
     }
     core_scale_find32(block, e, scale);
     const int zero = scale->kind == CORE_SCALE_ZERO, divided = way == GPU_RUN_QUOTIENTS;

@@ -296,7 +296,7 @@ int fpemu_format_fits_f64(const fpemu_format *format);
  * the type. */
 int fpemu_format_fits_f16(const fpemu_format *format);
 int fpemu_format_fits_bf16(const fpemu_format *format);
-/* 1 if x is a value of the format, of which -0 is the number 0; infinities and NaN are where the format has them. */
+/* 1 if x is a value of the format; -0 counts as 0, and infinities and NaN where the format has them. */
 int fpemu_format_represents(const fpemu_format *format, double x);
 /* The nearest finite value above (below) x, which need not be a value itself; NaN if there is none, or x is NaN. */
 double fpemu_format_next_up(const fpemu_format *format, double x);

@@ -86,7 +86,7 @@ double fpemu_stats_sum_error(const fpemu_stats *stats);
 double fpemu_stats_sum_error2(const fpemu_stats *stats);
 double fpemu_stats_sum_square(const fpemu_stats *stats);
 /* Signal to quantisation noise in dB, 10 log10(sum x^2 / sum (x-y)^2); +infinity without error, NaN without signal, or
- * where there is an error and a sum is infinite. */
+ * where there is an error and the sum of x^2 is infinite. */
 double fpemu_stats_sqnr(const fpemu_stats *stats);
 
 #ifdef __cplusplus

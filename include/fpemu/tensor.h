@@ -182,8 +182,8 @@ fpemu_status fpemu_unpack_blocks_f16(const fpemu_format *format, const fpemu_sha
 fpemu_status fpemu_unpack_blocks_bf16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
                                       uint64_t count, const void *bytes, uint16_t *y);
 
-/* The scales of blocks first .. first+count-1 from a tensor's packed bytes, as fpemu_scales has them; a code that
- * stands for no number gives NaN, one of an infinity an infinity. FPEMU_ERROR_UNSUPPORTED for scalar formats and s2fp8. */
+/* The scales of blocks first .. first+count-1 from a tensor's packed bytes, as fpemu_scales has them; of a code of NaN
+ * a NaN, of an infinity an infinity. FPEMU_ERROR_UNSUPPORTED for scalar formats and s2fp8. */
 fpemu_status fpemu_unpack_scales_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
                                      uint64_t count, const void *bytes, float *scales);
 fpemu_status fpemu_unpack_scales_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
@@ -218,7 +218,8 @@ typedef struct fpemu_delayed {
 } fpemu_delayed;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_delayed) == 120, "fpemu_delayed has no unnamed padding");
 
-/* Takes in the range of the tensor just seen: its amax goes to the history, its count and nonzero to state->range. One with a NaN, an infinity, or an amax that is no number above 0 is left out, and the range stays. */
+/* Takes in the range of the tensor just seen: its amax goes to the history, its count and nonzero to state->range. One
+ * with a NaN, an infinity, or an amax that is no number above 0 is left out, and the range stays. */
 fpemu_status fpemu_delayed_update(fpemu_delayed *state, const fpemu_range *seen);
 
 #ifdef __cplusplus

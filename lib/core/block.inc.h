@@ -206,7 +206,7 @@ FPEMU_FN uintw core_blocked_read(const core_blocked *b, const core_codebook *tab
         return CARRIER_NAN;
     if (s->kind != CORE_SCALE_S2FP8)
         return core_block_y(s, p);
-    if ((p & ~CARRIER_SIGN) > CARRIER_INF)
+    if ((p & ~CARRIER_SIGN) >= CARRIER_INF)
         return p;
     const double y = core_s2fp8_y(tensor, core_to_double(p));
 #if CARRIER_BITS == 32

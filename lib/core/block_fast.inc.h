@@ -37,7 +37,8 @@ FPEMU_FN core_pow2_block core_pow2_block_make(const core_block *b, const fpemu_f
         return q;
     /* the ends of c: the smallest step is normal; to nearest even that will do, other modes use 2^32 / step */
     const int low = mode == FPEMU_MODE_RNE ? 1 - CARRIER_BIAS - (emin - m) : 32 + m - CARRIER_BIAS - emin;
-    const int high = CARRIER_BIAS - (b->emax + CARRIER_MANTISSA + 1);
+    int high = CARRIER_BIAS - (b->emax + CARRIER_MANTISSA + 1);
+    high = high < CARRIER_BIAS - 1 ? high : CARRIER_BIAS - 1; /* 2^-c is a normal number, which packing multiplies by */
     /* those of floor(log2 amax), from which c + emax differs by one at most; amax and amax / M are normal */
     const int normal = 2 - CARRIER_BIAS + (b->emax > 0 ? b->emax : 0);
     int least = (b->first > low ? b->first : low) + b->emax + 1;

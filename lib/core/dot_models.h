@@ -418,10 +418,10 @@ FPEMU_FN void core_dot_integer(const core_dot *p, core_dot_line a, core_dot_line
         }
         const core_exact sum =
             core_exact_add(core_exact_integer(old, exponent), core_exact_integer(product, exponent), FPEMU_MODE_RNE);
-        const uint64_t kept = core_exact_binary64(&sum, FPEMU_MODE_RNE) & ~CORE_SIGN64;
+        const uint64_t x64 = core_exact_binary64(&sum, FPEMU_MODE_RNE), kept = x64 & ~CORE_SIGN64;
         core_exact minus = core_exact_integer(s, exponent);
         minus.negative ^= 1;
-        const core_exact error = core_exact_add(sum, minus, FPEMU_MODE_RNE);
+        const core_exact error = core_exact_add(core_exact_from(x64), minus, FPEMU_MODE_RNE);
         const double d = core_value64(core_exact_binary64(&error, FPEMU_MODE_RNE) & ~CORE_SIGN64);
         core_counts *const c = &tally->c;
         c->overflow += (unsigned)over;

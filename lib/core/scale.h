@@ -172,7 +172,7 @@ FPEMU_FN double core_s2fp8_t(core_tensor n, double x)
 FPEMU_FN double core_s2fp8_y(core_tensor n, double p)
 {
     const double a = p < 0 ? -p : p;
-    if (!(a > 0))
+    if (!(a > 0) || a > DBL_MAX)
         return p;
     const double y = core_exp2((core_log2(a) - (double)n.b) / (double)n.a);
     return p < 0 ? -core_finite64(y) : core_finite64(y);

@@ -333,7 +333,7 @@ FPEMU_FN void core_scale_read(const core_block *b, uint64_t code, core_scale *s)
     }
 }
 
-/* Magnitude bits of P * 2^c for a magnitude P, rounded once; infinite only where P is, which a stranger's code can say. */
+/* Magnitude bits of P * 2^c for a magnitude P, rounded once; infinite only where P is, of a stranger's code. */
 FPEMU_FN uintw core_times_power(uintw a, int c)
 {
     if (a == 0)

@@ -57,11 +57,11 @@ FPEMU_FN int core_words_hold(int bfloat, uint32_t u, uint16_t *word)
     return core_from_narrow(bfloat, *word) == u;
 }
 
-/* Whether the format is the type itself, to nearest even, with infinities. */
+/* Whether the format is the type itself with its subnormal numbers, to nearest even, with infinities. */
 FPEMU_FN int core_words_are_all(const core_plan32 *p, int bfloat)
 {
     int all = p->mode == FPEMU_MODE_RNE && p->rule < CORE_RULE_POSIT && !p->compat && !p->wrap && !p->p1 &&
-              !p->negative && p->zero[0] == 0 && p->zero[1] == 0x80000000u &&
+              !p->negative && !p->in_min && !p->out_min && p->zero[0] == 0 && p->zero[1] == 0x80000000u &&
               p->low_one == core_power32(bfloat ? -133 : -24) && p->d_norm == (bfloat ? 16 : 13);
     for (unsigned s = 0; s < 2; s++)
         all &= p->max[s] == (bfloat ? 0x7f7f0000u : 0x477fe000u) && p->overflow[s] == (CORE_INF32 | s << 31) &&

@@ -66,7 +66,7 @@ class Stats(_native.Stats):
     @property
     def sqnr(self) -> float:
         """Signal to quantisation noise ratio in dB, 10 log10(sum x^2 / sum (x-y)^2); +inf without error, NaN without
-        signal."""
+        signal, or where there is an error and sum x^2 is infinite."""
         return self._need_sums()[3]
 
     def _need_sums(self) -> tuple[float, float, float, float]:

@@ -90,6 +90,107 @@ static void negative_into_powers(void)
              (int)stats.overflow, (int)stats.invalid);
 }
 
+/* The quotient of the smallest number and M underflows, and its scale, raised from 0, is counted as that. */
+static void scales_raised(void)
+{
+    const fpemu_format f = blocked("e4m3fn", FPEMU_SCALING_ABSMAX, "e8m0", 1), g = format("group(int16,block=1)");
+    const fpemu_format h = blocked("int16", FPEMU_SCALING_RECIPROCAL, "e8m0", 1);
+    const fpemu_format *const formats[] = {&f, &h, &g};
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
+        for (size_t i = 0; i < 3; i++) {
+            static float x[MOST], y[MOST];
+            const fpemu_shape s = fpemu_shape_vector(lengths[k]);
+            fpemu_stats stats = {0};
+            for (size_t j = 0; j < lengths[k]; j++)
+                x[j] = 0x1p-149f;
+            lh_check(!fpemu_quantize_tensor_f32(formats[i], &nearest, &s, x, y, &stats), "raised: status");
+            lh_check(stats.saturated_scales == (i < 2 ? lengths[k] : 0), "%d of %d scales are raised",
+                     (int)stats.saturated_scales, (int)lengths[k]);
+        }
+}
+
+/* Of elements whose M is far below 1 the scale 2^c is so large that 2^-c is no normal number: packed like others. */
+static void packed_under_large_powers(void)
+{
+    static const struct {
+        const char *spec;
+        int first, last; /* exponents of x */
+    } cases[] = {{"block(fixed(8,60),block=2,exponent=9,rule=floor)", 60, 126},
+                 {"block(fp(2,1,60),block=2,exponent=10,rule=floor)", 60, 126},
+                 {"block(float(3,3,80,finite),block=4,exponent=9,rule=ceil)", 40, 126},
+                 {"block(fixed(8,60),block=32,exponent=10,rule=floor)", 60, 126},
+                 {"block(fixed(8,140),block=32,exponent=12,rule=floor)", 880, 1022}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int e = cases[i].first; e <= cases[i].last; e++)
+            for (size_t k = 0; k < 2 * sizeof lengths / sizeof *lengths; k++) {
+                static double x[4096], y[4096];
+                static float x32[4096], y32[4096];
+                static uint8_t bytes[3 * 4096];
+                const fpemu_format f = format(cases[i].spec);
+                const size_t n = lengths[k / 2];
+                const fpemu_shape s = fpemu_shape_vector(n);
+                fpemu_stats stats = {0}, *const counted = k % 2 ? &stats : NULL;
+                int wrong = 0;
+                for (size_t j = 0; j < n; j++)
+                    x[j] = ldexp(j % 3 ? 1 : -1, e - (int)(j % 2)); /* every format has these */
+                for (size_t j = 0; j < n && e < 128; j++)
+                    x32[j] = (float)x[j];
+                lh_check(!fpemu_pack_f64(&f, &nearest, &s, x, bytes, counted), "%s: status", cases[i].spec);
+                lh_check(!fpemu_unpack_f64(&f, &s, bytes, y), "%s: status", cases[i].spec);
+                for (size_t j = 0; j < n; j++)
+                    wrong += y[j] != x[j];
+                lh_check(!wrong, "%s: of 2^%d %d of %d are packed as others", cases[i].spec, e, wrong, (int)n);
+                if (e > 127)
+                    continue;
+                lh_check(!fpemu_pack_f32(&f, &nearest, &s, x32, bytes, counted), "%s: status", cases[i].spec);
+                lh_check(!fpemu_unpack_f32(&f, &s, bytes, y32), "%s: status", cases[i].spec);
+                for (size_t j = 0; j < n; j++)
+                    wrong += y32[j] < x32[j] || y32[j] > x32[j];
+                lh_check(!wrong, "%s: of 2^%d %d of %d are packed as others", cases[i].spec, e, wrong, (int)n);
+            }
+}
+
+/* Words of a type without their subnormal numbers, uncounted too: 7 + 3 and 7 * 1 of the smallest are 0. */
+static void flushed_words(void)
+{
+    static const char *const specs[] = {"fp16:flushin", "fp16:flushout", "bf16:flushin", "bf16:flushout"};
+    for (size_t i = 0; i < 4; i++)
+        for (size_t k = 0; k < 2 * sizeof lengths / sizeof *lengths; k++) {
+            static uint16_t a[4096], b[4096], sum[4096], product[4096];
+            const fpemu_format f = format(specs[i]);
+            const size_t n = lengths[k / 2], steps[3] = {1, 1, 0};
+            const uint16_t *const terms[3] = {a, a, NULL}, *const factors[3] = {a, b, NULL};
+            fpemu_stats stats = {0}, *const counted = k % 2 ? &stats : NULL;
+            int wrong = 0;
+            for (size_t j = 0; j < n; j++) {
+                a[j] = 7;
+                b[j] = i < 2 ? 0x3c00 : 0x3f80;
+            }
+            const int status =
+                i < 2 ? fpemu_arith_f16(&f, &nearest, FPEMU_OPERATION_ADD, n, terms, steps, sum, counted) ||
+                            fpemu_arith_f16(&f, &nearest, FPEMU_OPERATION_MUL, n, factors, steps, product, counted)
+                      : fpemu_arith_bf16(&f, &nearest, FPEMU_OPERATION_ADD, n, terms, steps, sum, counted) ||
+                            fpemu_arith_bf16(&f, &nearest, FPEMU_OPERATION_MUL, n, factors, steps, product, counted);
+            for (size_t j = 0; j < n; j++)
+                wrong += sum[j] != 0 || product[j] != 0;
+            lh_check(!status && !wrong, "%s: %d of %d results are not flushed", specs[i], wrong, (int)n);
+        }
+}
+
+/* Sums past 53 bits: -1024 * -1024 is 2^60 steps of 2^-40, and 127 of them are the most that 8 bits hold. The error of
+ * each is taken of the sum as binary64 rounds it, 2^60 and again 2^60: 2^60 - 127, rounded. */
+static void integer_sums(void)
+{
+    const double x[2] = {-1024, -1024};
+    fpemu_gemm_spec spec;
+    fpemu_stats stats = {0};
+    double result = 0;
+    lh_check(fpemu_gemm_parse("int(8,saturate); ab=fixed(31,20)", &spec, NULL) == FPEMU_OK, "integers are not read");
+    lh_check(!fpemu_dot_f64(&spec, 2, x, 1, x, 1, &result, &stats), "integers: status");
+    lh_check(lh_same_f64(result, 127 * 0x1p-40), "integers give %a", result);
+    lh_check(lh_same_f64(stats.max_error, 0x1.fffffffffffffp+19), "integers have an error of %a", stats.max_error);
+}
+
 /* 2^-1084 is 2^-12 of the smallest value: one number in some four thousand goes up, never one in four. */
 static void products_below(void)
 {
@@ -178,5 +279,9 @@ int main(void)
     negative_into_powers();
     products_below();
     settings();
+    flushed_words();
+    integer_sums();
+    scales_raised();
+    packed_under_large_powers();
     return lh_report("carrier_ends");
 }

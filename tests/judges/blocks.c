@@ -716,7 +716,7 @@ static double scaled(unsigned carrier, const fpemu_format *f, const ref_tensor *
         return p * b->scale * (twice ? (double)tensor->decode : 1);
     y = multiply(carrier, plain(p), block_scale(b));
     if (twice)
-        y = multiply(carrier, plain(saturate(carrier, y)), plain((double)tensor->decode));
+        y = isinf(y) ? y * (double)tensor->decode : multiply(carrier, plain(y), plain((double)tensor->decode));
     return saturate(carrier, y);
 }
 
