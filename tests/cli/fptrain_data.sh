@@ -290,8 +290,6 @@ fails_data '--rows is for the pictures' digits --rows 5 --npz none.npz
 fails_data '--test is for the pictures' digits --test
 fails_data "data.test_share is nothing that data of the kind 'digits' use" digits $few --set data.test_share=0.2
 fails_data "data.test_share is nothing that data of the kind 'mnist' use" md --set data.test_share=0.2
-fails_data 'data.test_share says nothing here: the data have a part for testing' npz:read.npz --set data.test_share=0.2
-fails_data 'data.test_share says nothing here' text:td/a.txt --set data.test=td.kept/a.txt --set data.test_share=0.2
 fails_data "data.steps is nothing that data of the kind 'digits' use" digits $few --set data.steps=32
 refuses "data.steps is nothing that data of the kind 'digits' use" run $few --model mlp --set data.steps=32
 refuses 'tradeoff: --drop is for --parts' tradeoff --model mlp --drop 2 --plan --out sweep
@@ -299,7 +297,9 @@ refuses 'tradeoff: --orders is for the scheme ratio-random' tradeoff --model mlp
 printf 'relu\n' >broken.net
 "$FPTRAIN" tradeoff --model broken.net --parts 2 --out sweep >out 2>err && failed 'a sweep of a broken network'
 grep -q '^fptrain: tradeoff: broken.net:' err || failed "a broken network: $(cat err)"
-refuses "tradeoff: --out: what lies in 'td' is read as texts" tradeoff --model charlstm --data text:td --out td
+for where in text:td text:texts/b.txt,td; do
+    refuses "tradeoff: --out: what lies in 'td' is read as texts" tradeoff --model charlstm --data $where --out td
+done
 printf '[data]\nsource = digits\n' >table.txt
 refuses "tradeoff: --out would replace what is read: './table.txt'" tradeoff --config table.txt --model mlp --out .
 holds ! -e sweep

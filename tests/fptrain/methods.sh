@@ -166,12 +166,16 @@ clipped=$(note warm steps_clipped)
 case $clipped in 0.0 | 1.0 | '') complain "a share of $clipped of the steps clipped" ;; esac
 parts=$(log warm | grep -o '"clipping":{"largest":[0-9.e-]*,"parts":[0-9]*' | sed 's/.*://' | sort -u)
 [ "$parts" = $((64 + 1 + 32 + 1)) ] || complain "$parts rows are compared, not 98"
-# A policy epoch is two steps, and the one with which the tail begins the third: six steps at each rate.
+# A policy epoch is two steps, and the one with which the tail begins the third: six steps at each rate, and the last one
+# until the epoch of the data, of 15 steps, is over.
 run tail muppet.ini 1 --policy muppet:levels=8,switch=1,epoch-steps=2,tail=9 || complain "tail: exit status $?"
+kill_at tail-40 40 --config "$work/muppet.ini" --policy muppet:levels=8,switch=1,epoch-steps=2,tail=9
+run tail-40 muppet.ini 1 --policy muppet:levels=8,switch=1,epoch-steps=2,tail=9 --resume || complain "tail: resuming"
+same tail tail-40 "a run killed after its tail, amid an epoch"
 log tail | sed -n 's/.*"lr":\([-0-9.e]*\),.*/\1/p' >"$work/rates"
-awk 'NR <= 22 { want = NR <= 10 ? 0.02 : NR <= 16 ? 0.002 : 0.0002 }
-     NR <= 22 && ($1 / want > 1.001 || $1 / want < 0.999) { print NR ": " $1 ", not " want; bad = 1 }
-     END { exit bad || NR < 22 }' "$work/rates" || complain 'the rates of the tail'
+awk '{ want = NR <= 10 ? 0.02 : NR <= 16 ? 0.002 : 0.0002 }
+     $1 / want > 1.001 || $1 / want < 0.999 { print NR ": " $1 ", not " want; bad = 1 }
+     END { exit bad || NR != 30 }' "$work/rates" || complain 'the rates of the tail'
 grep -q '"bits":32' "$work/muppet/run/log.jsonl" || complain "no policy epoch in FP32"
 [ "$(lines momentum)" -eq 108 ] || complain "$(lines momentum) lines, not 96 steps and 12 epochs"
 

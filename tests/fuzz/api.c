@@ -127,7 +127,7 @@ double draw_number(draw *d, const fpemu_format *f)
     }
 }
 
-/* A byte to an exponent near those where a carrier ends, or to a small one. */
+/* A byte to an exponent near one where a carrier ends, or to 0..171. */
 static int32_t short_exponent(uint32_t byte)
 {
     static const int32_t ends[] = {127, 128, -126, -149, 1023, 1024, -1022, -1074, 15, 16, -14, -24};
@@ -141,7 +141,7 @@ static void draw_table(draw *d, uint32_t length, int mirrored, float *table)
 {
     const uint32_t below = mirrored ? length / 2 : 0;
     float x = (float)draw_number(d, NULL);
-    x = mirrored ? fabsf(x) : x;
+    x = mirrored ? fmaxf(fabsf(x), 0x1p-149f) : x;
     for (uint32_t i = below; i < length; i++) {
         table[i] = x == 0 ? 0 : x;
         x = nextafterf(x + fabsf(x) * (float)draw_below(d, 64) / 64, INFINITY);
@@ -164,7 +164,8 @@ int draw_scalar(draw *d, fpemu_format *f)
     case 0: status = fpemu_format_named((fpemu_name)(p % (FPEMU_NAME_COUNT + 1)), f); break;
     case 1:
     case 2: {
-        const int32_t end = s > 0 ? (1 << p % 13) - 1 - s : 1 - s; /* 2^s is the last power of two, or the first */
+        const int32_t end =
+            s > 0 ? (1 << p % 13) - 1 - s : 1 - s; /* 2^s is about the last power of two, or the first */
         const int32_t bias = flags & 8 ? FPEMU_BIAS_DEFAULT : flags & 1 ? end : s;
         status =
             fpemu_format_float(f, p % 13, q % (which == 1 ? 26 : 54), bias, (fpemu_specials)((flags >> 4) % 9), yes);
@@ -434,8 +435,8 @@ void array_untouched(const array *a, const char *what)
 
 enum { FEW = 48 };
 
-/* One time in four what follows the first number lies below it, by as many powers of two as a carrier has or by few:
- * underflow by a block's scale, or in sums. */
+/* One time in four the exponents of what follows the first number are no larger than its own, by as many powers of two as
+ * a carrier has or by few: underflow by a block's scale, or in sums. */
 static void draw_far_below(draw *d, double *few, size_t n)
 {
     const uint32_t kind = draw_below(d, 32);

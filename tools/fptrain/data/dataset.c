@@ -421,12 +421,11 @@ static bool said(const char *word)
 /* What was said of files of other kinds was said by mistake. */
 static bool all_used(const dataset *d, const dataset_options *o, trouble *why)
 {
-    const bool shares = o->test_share > 0 && o->test_share != usual_share;
     const struct {
         const char *key, *kinds;
         bool said;
     } keys[] = {{"test", " npz npy images text tokens ", said(o->test)},
-                {"test_share", " npz npy images text tokens ", shares},
+                {"test_share", " npz npy images text tokens ", o->test_share > 0 && o->test_share != usual_share},
                 {"steps", " text tokens ", o->steps > 0},
                 {"names", " npz npy ", said(o->names)},
                 {"layout", " npz npy ", said(o->layout)},
@@ -439,8 +438,7 @@ static bool all_used(const dataset *d, const dataset_options *o, trouble *why)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i].said && !strstr(keys[i].kinds, kind))
             return fail(why, "data.%s is nothing that data of the kind '%s' use", keys[i].key, d->name);
-    return !shares || d->divided || (!d->text && d->test.count == 0) ||
-           fail(why, "data.test_share says nothing here: the data have a part for testing");
+    return true;
 }
 
 bool dataset_open(dataset *d, const char *where, const dataset_options *options, trouble *why)

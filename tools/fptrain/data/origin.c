@@ -140,9 +140,22 @@ bool origin_has(const char *where, const char *test, const char *path)
            (prefix && !listing_is_directory(from, NULL) && prefix_has(from, path));
 }
 
+/* Whether one of the places, with commas between, is the directory. */
+static bool places_are(const char *where, const char *directory)
+{
+    bool same = same_target(where, directory);
+    for (size_t length; *where && !same; where += length + (where[length] == ',')) {
+        length = strcspn(where, ",");
+        char *one = need(length + 1, 1);
+        memcpy(one, where, length);
+        same = length > 0 && same_target(one, directory);
+        free(one);
+    }
+    return same;
+}
+
 bool origin_reads_all_of(const char *where, const char *test, const char *directory)
 {
-    const char *from = dataset_path(where);
     return strncmp(where, "text:", 5) == 0 && listing_is_directory(directory, NULL) &&
-           (same_target(from, directory) || (test[0] && same_target(test, directory)));
+           (places_are(dataset_path(where), directory) || (test[0] && places_are(test, directory)));
 }

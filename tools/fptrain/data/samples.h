@@ -22,7 +22,6 @@ typedef struct dataset {
     const char *const *class_name; /* NULL: its number */
     char **own_names;              /* class_name, where they were read; `classes` of them */
     split train, test;
-    bool divided;             /* the test samples are a share of all: no file said which ones they are */
     double *mean, *deviation; /* of each channel over train; inputs are (x - mean)/deviation, with pixels as 0..1 */
     uint32_t measured;        /* checksum of these before settings changed them */
     uint16_t *text;           /* text: class number of every character; those of the test split are the last */

@@ -133,13 +133,12 @@ static void write_classes(dataset *d, const pieces *p, bool utf8, const uint16_t
         }
 }
 
-bool text_divide(dataset *d, double share, const char *name, trouble *why)
+bool text_share(size_t length, double share, const char *name, size_t *test, trouble *why)
 {
-    const size_t length = d->text_length, test = share > 0 ? (size_t)((double)length * share) : length / 10;
-    d->divided = true;
-    d->test.count = test;
-    return (test > 0 && test < length) ||
-           fail(why, "%s: %zu of %zu for testing leave nothing for one part", name, test, length);
+    *test = share > 0 ? (size_t)((double)length * share) : length / 10;
+    if (*test > 0 && *test < length)
+        return true;
+    return fail(why, "%s: %zu of %zu for testing leave nothing for one part", name, *test, length);
 }
 
 /* The data set of all pieces. */
@@ -161,7 +160,7 @@ static bool put_together(dataset *d, const pieces *p, const dataset_options *o, 
     d->text_length = count;
     d->test.count = count - train;
     if (good && p->test == p->count)
-        good = text_divide(d, o->test_share, p->of[0].name, why);
+        good = text_share(count, o->test_share, p->of[0].name, &d->test.count, why);
     else if (good && (train == 0 || train == count))
         good = fail(why, "%s: no characters", p->of[train ? p->test : 0].name);
     d->train.count = count - d->test.count;

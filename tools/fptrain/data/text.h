@@ -14,7 +14,7 @@
 bool text_read(dataset *d, source *s, const dataset_options *options, trouble *why);
 /* where: PATH or PATH,PATH... one after the other; of a directory all its files in the order of their names. */
 bool text_open(dataset *d, const char *where, const dataset_options *options, trouble *why);
-/* The last ones of d->text_length characters are for testing, where none are apart; false: none, or all. */
-bool text_divide(dataset *d, double share, const char *name, trouble *why);
+/* How many of so many characters are for testing, when all lie together; false: none, or all. */
+bool text_share(size_t length, double share, const char *name, size_t *test, trouble *why);
 
 #endif

@@ -112,7 +112,7 @@ bool tokens_open(dataset *d, const char *where, const dataset_options *o, troubl
     d->text = read_file(d, train, &d->text_length, o->classes > 0, why);
     if (!d->text || (has_test && !append(d, test, o->classes > 0, why)))
         return false;
-    if (!has_test && !text_divide(d, o->test_share, train, why))
+    if (!has_test && !text_share(d->text_length, o->test_share, train, &d->test.count, why))
         return false;
     d->train.count = d->text_length - d->test.count;
     return true;

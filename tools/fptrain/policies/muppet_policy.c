@@ -154,13 +154,15 @@ static void after_epoch(policy *p, rounder *r, int epoch)
         end_epoch(m, r);
 }
 
-/* Constant while quantised; in FP32 times 0.1 after each third of the tail. */
+/* Constant while quantised; in FP32 times 0.1 after each third of the tail but the last, whose rate stays until the
+ * epoch of the data is over. */
 static double rate(const policy *p, double lr)
 {
     const muppet *m = (const muppet *)p;
     if (!in_fp32(m) || !m->settings.tail)
         return lr;
-    return lr * pow(0.1, (double)((m->now.epoch - m->now.level_epoch) * 3 / m->settings.tail));
+    const int64_t thirds = (m->now.epoch - m->now.level_epoch) * 3 / m->settings.tail;
+    return lr * pow(0.1, thirds < 2 ? (double)thirds : 2);
 }
 
 static bool over(const policy *p)

@@ -76,8 +76,8 @@ static int put_head(FILE *out, const groups *g, const report_choice *choice)
         columns++;
     }
     fprintf(out,
-            " seeds | accuracy, %% | of the FP32 weights, %% | best, %% | underflow of `%s`, %% | overflow of `%s`, %% | "
-            "skipped |",
+            " seeds | accuracy, %% | of the FP32 weights, %% | best, %% | underflow of `%s`, %% | "
+            "overflow of `%s`, %% | skipped |",
             choice->tensors, choice->tensors);
     for (int i = 0; i < choice->notes; i++) {
         fprintf(out, " ");

@@ -308,7 +308,7 @@ bool trainer_rates_agree(const trainer *t, const settings *then)
 bool trainer_over(const trainer *t)
 {
     return t->at.epoch >= (uint64_t)t->settings->train.epochs ||
-           (t->policy->type->over && t->policy->type->over(t->policy));
+           (t->at.next == 0 && t->policy->type->over && t->policy->type->over(t->policy));
 }
 
 /* A loss that is not finite says that the forward pass broke, which no scale of the loss can cause or mend. If the step
@@ -336,7 +336,7 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
     forward_result f = {0};
     int samples = 0;
     const sum_counts sums = counted_sums(t);
-    const double lr = rate_of(t); /* a policy may end an epoch of its own with these gradients: the next rate is another */
+    const double lr = rate_of(t); /* with these gradients a policy may end an epoch of its own, and with it the rate */
     count_sums(t, counted);
     for (int k = 0; k < s->train.micro_batches && compute_gradients(t, k, want, scale, &f, &samples); k++)
         note_overflow(t, &report);

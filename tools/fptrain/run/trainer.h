@@ -86,7 +86,7 @@ void trainer_free(trainer *t);
  * fpemu_stats) adds; counted: the counts of updates and of sums too. */
 bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result);
 size_t trainer_steps(const trainer *t); /* of an epoch */
-bool trainer_over(const trainer *t);    /* all epochs are done, or the policy says that it is enough */
+bool trainer_over(const trainer *t);    /* all epochs are done, or at the end of one the policy says that it is enough */
 /* Whether the learning rates of the steps so far are those that the settings `then` gave. */
 bool trainer_rates_agree(const trainer *t, const settings *then);
 evaluation trainer_evaluate(trainer *t);
