@@ -566,11 +566,12 @@ static void measured(const struct type *t)
 
 /* ------------------------------------------------------------------------------------------ operations */
 
-/* Products, and sums that binary64 holds, rounded by the judge of binary64; comparisons of exact products. */
-static void operations(const struct type *t, const char *spec)
+/* Products, and sums that binary64 holds, rounded by the judge of binary64; comparisons of exact products. The format
+ * treats its subnormal numbers so; where it drops them the operands are near them. */
+static void operations(const struct type *t, const char *spec, fpemu_subnormals subnormals)
 {
     enum { N = 4099 };
-    static uint16_t a[N], b[N], y[N], want[N];
+    static uint16_t a[N], b[N], y[N], uncounted[N], want[N];
     static uint8_t relation[N];
     static double p[N], q[N];
     const uint16_t *const operands[] = {a, b, a};
@@ -579,6 +580,9 @@ static void operations(const struct type *t, const char *spec)
     uint64_t state = 99;
     if (!lh_check(reference && fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "no %s", spec))
         return;
+    fpemu_format judged = reference->f;
+    judged.subnormals = f.subnormals = (uint8_t)subnormals;
+    lh_check(fpemu_format_complete(&f) == FPEMU_OK, "no %s that treats subnormal numbers as %d", spec, (int)subnormals);
     for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
         for (int scaled = 0; scaled < 2; scaled++)
             for (int work = 0; work < 3; work++) {
@@ -593,11 +597,11 @@ static void operations(const struct type *t, const char *spec)
                 scales[0].values = scaled ? scale : NULL;
                 scales[0].length = 7;
                 scales[0].count = 4;
-                judge *j = judge_open_any(&reference->f, &r, 64);
+                judge *j = judge_open_any(&judged, &r, 64);
                 for (size_t i = 0; i < N; i++) {
                     /* exponents near one another, so that binary64 holds the sums */
                     const uint64_t u = lh_next(&state);
-                    const uint16_t near = (uint16_t)((t->bias - 4) << t->digits);
+                    const uint16_t near = (uint16_t)(subnormals ? 0 : (t->bias - 4) << t->digits);
                     a[i] = (uint16_t)(i % 50 ? ((u & 0x8000) | (near + (u >> 20) % (8u << t->digits))) : u);
                     b[i] = (uint16_t)(i % 51 ? ((u >> 40 & 0x8000) | (near + (u >> 44) % (8u << t->digits))) : u >> 30);
                 }
@@ -625,6 +629,11 @@ static void operations(const struct type *t, const char *spec)
                               ? t->arith(&f, &r, operation, N, operands, steps, scaled ? scales : NULL, y, &s)
                               : t->plain_arith(&f, &r, operation, N, operands, steps, y, &s)) == FPEMU_OK,
                          "%s, %s: operation %d", t->name, spec, work);
+                lh_check((scaled || work == 2
+                              ? t->arith(&f, &r, operation, N, operands, steps, scaled ? scales : NULL, uncounted, NULL)
+                              : t->plain_arith(&f, &r, operation, N, operands, steps, uncounted, NULL)) == FPEMU_OK &&
+                             memcmp(uncounted, y, sizeof y) == 0,
+                         "%s, %s, mode %d: operation %d without counters", t->name, spec, mode, work);
                 if (j) {
                     compare_words(t, spec, mode, "operation", N, a, want, y);
                     lh_check(s.overflow == expected.overflow && s.underflow == expected.underflow &&
@@ -682,9 +691,11 @@ int main(int argc, char **argv)
     for (int t = 0; t < TYPES; t++) {
         nan_policies(&types[t]);
         measured(&types[t]);
-        operations(&types[t], "e4m3fn");
-        operations(&types[t], "e5m2");
-        operations(&types[t], t ? "bf16" : "fp16");
+        operations(&types[t], "e4m3fn", FPEMU_SUBNORMALS_KEEP);
+        operations(&types[t], "e5m2", FPEMU_SUBNORMALS_KEEP);
+        operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_KEEP);
+        operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_FLUSH_IN);
+        operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_FLUSH_OUT);
         if (!child)
             functions(&types[t], t ? "bf16" : "fp16");
     }
