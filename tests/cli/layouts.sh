@@ -171,6 +171,10 @@ fails 2 'has no layout for nvfp4(rule=nvfp4-ao)' pack 'nvfp4(rule=nvfp4-ao)' in.
 fails 2 '--config is for --layout' pack mxfp4 in.safetensors -o no.safetensors --config c.json
 fails 2 "--config: './no.safetensors' is the file of -o" pack mxfp4 in.safetensors -o no.safetensors \
     --layout compressed-tensors --config ./no.safetensors
+fails 2 "--config '/dev/stdout': the report goes there" pack mxfp4 in.safetensors -o no.safetensors \
+    --layout compressed-tensors --config /dev/stdout --report
+fails 2 "--config '/dev/stdout': the tensors go there" pack mxfp4 in.safetensors -o /dev/stdout \
+    --layout compressed-tensors --config /dev/stdout
 fails 2 "--config: 'in.safetensors' is the input" pack mxfp4 in.safetensors -o no.safetensors \
     --layout compressed-tensors --config in.safetensors
 fails 2 'says it all' pack mxfp4 in.safetensors -o no.safetensors --config c.json --layout torchao

@@ -74,6 +74,7 @@ gives '' quantize e4m3fn in.npy -o wanted.npy
 "$FPEMU" quantize e4m3fn - -o - <in.npy | cat >out.npy
 same out.npy wanted.npy
 fails 2 'the report goes there' quantize e4m3fn in.npy -o - --report
+fails 2 'the report goes there' quantize e4m3fn in.npy -o /dev/stdout --json
 fails 2 'expected SPEC IN' quantize e4m3fn -o no.raw
 fails 2 "unexpected argument 'more'" quantize e4m3fn few.raw more -o no.raw
 

@@ -329,9 +329,7 @@ static void check_choice(const comparison *j, const char *plan)
     if (plan != NULL && !j->has_threshold && !j->has_limit) {
         cli_usage("compare: --write-plan writes what --min-sqnr or --max-bits choose; give one of them");
     }
-    if (plan != NULL) {
-        output_refuse_standard(plan, "the tables go there; name a file for --write-plan");
-    }
+    output_refuse_standard("--write-plan", plan, "the tables go there; name a file for the plan");
 }
 
 int cmd_compare(int argc, char **argv)

@@ -260,9 +260,7 @@ int cmd_gemm(int argc, char **argv)
     }
     cli_expect_operands(&c, 3, -1, "A B MODEL...");
     const int models = c.operands - 2;
-    if (path != NULL) {
-        output_refuse_standard(path, "the table goes there; name a file for the product");
-    }
+    output_refuse_standard("-o", path, "the table goes there; name a file for the product");
     if (path != NULL && models > 1) {
         cli_usage("gemm: -o writes the product of one MODEL, not of %d", models);
     }

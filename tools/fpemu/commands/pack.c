@@ -606,7 +606,10 @@ int cmd_pack(int argc, char **argv)
         cli_usage("pack: the output is missing: -o OUT");
     }
     if (j.report) {
-        output_refuse_standard(j.output, "the report goes there; name a file for the tensors");
+        output_refuse_standard("-o", j.output, "the report goes there; name a file for the tensors");
+        output_refuse_standard("--config", j.config, "the report goes there; name a file for the configuration");
+    } else if (output_is_standard(j.output)) {
+        output_refuse_standard("--config", j.config, "the tensors go there; name a file for the configuration");
     }
     file_check(&files);
     check_software(&j);

@@ -403,7 +403,7 @@ int cmd_quantize(int argc, char **argv)
         cli_usage("quantize: the output is missing: -o OUT");
     }
     if (j.report) {
-        output_refuse_standard(j.output, "the report goes there; name a file for the tensors");
+        output_refuse_standard("-o", j.output, "the report goes there; name a file for the tensors");
     }
     file_check(&files);
     j.rounding = cli_rounding_get(&asked);

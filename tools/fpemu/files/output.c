@@ -12,17 +12,18 @@
 #include <unistd.h>
 
 #include "cli/error.h"
+#include "common/followed.h"
 #include "common/outputs.h"
 #include "files/leftovers.h"
 
-static bool is_standard(const char *path)
+static bool is_dash(const char *path)
 {
     return strcmp(path, "-") == 0;
 }
 
 const char *output_path(const char *argument)
 {
-    if (is_standard(argument) && isatty(STDOUT_FILENO)) {
+    if (is_dash(argument) && isatty(STDOUT_FILENO)) {
         cli_usage("-o -: standard output is a terminal, and these are no letters");
     }
     return argument;
@@ -32,7 +33,7 @@ const char *output_plot_path(const char *argument)
 {
     static const char *const others[] = {".png", ".pdf", ".jpg", ".jpeg", ".eps", ".gif"};
     const char *dot = strrchr(argument, '.');
-    if (is_standard(argument)) {
+    if (is_dash(argument)) {
         cli_usage("--plot: '-' is not taken for standard output; './-' names a file");
     }
     for (unsigned i = 0; dot != NULL && i < sizeof others / sizeof *others; i++) {
@@ -51,10 +52,16 @@ void output_refuse_same(const char *option, const char *path, const char *what, 
     }
 }
 
-void output_refuse_standard(const char *path, const char *what)
+bool output_is_standard(const char *path)
 {
-    if (is_standard(path)) {
-        cli_usage("-o -: %s", what);
+    int descriptor;
+    return is_dash(path) || (followed_descriptor(path, &descriptor) && descriptor == STDOUT_FILENO);
+}
+
+void output_refuse_standard(const char *option, const char *path, const char *what)
+{
+    if (path != NULL && output_is_standard(path)) {
+        cli_usage("%s '%s': %s", option, path, what);
     }
 }
 
@@ -81,7 +88,7 @@ output output_open(const char *path)
 {
     output out;
     trouble why;
-    if (is_standard(path)) {
+    if (is_dash(path)) {
         return (output){.file = stdout, .path = "standard output"};
     }
     if (!(is_written_directly(path) ? atomic_file_open(&out, path, &why) : open_guarded(&out, path, &why))) {

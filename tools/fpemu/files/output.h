@@ -18,8 +18,10 @@ const char *output_path(const char *argument);
 const char *output_plot_path(const char *argument);
 /* A usage error where writing the path would leave nothing of the other file, `what`; each may be NULL. */
 void output_refuse_same(const char *option, const char *path, const char *what, const char *other);
-/* A usage error where the path is "-"; `what` says why not. */
-void output_refuse_standard(const char *path, const char *what);
+/* Whether a path names what standard output is: "-", /dev/stdout and its like. */
+bool output_is_standard(const char *path);
+/* A usage error where the path, which may be NULL, names standard output; `what` says why not. */
+void output_refuse_standard(const char *option, const char *path, const char *what);
 /* All of these end the program with an error when they fail. */
 output output_open(const char *path);
 void output_write(output *out, const void *bytes, size_t size);
