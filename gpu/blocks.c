@@ -233,7 +233,7 @@ static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const f
                                               : w->total;
     if (c->type == GPU_F64) {
         memset(&j64, 0, sizeof j64);
-        core_blocked_make64(&j64.rule, f, &element, &scale, reading ? &nearest : c->rounding);
+        core_blocked_make64(&j64.rule, f, &element, &scale, reading ? &nearest : c->rounding, c->bytes != NULL);
         take_table(f, j64.table);
         j64.call = job;
         if (reading)
@@ -242,7 +242,7 @@ static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const f
         return status ? status : fpemu_gpu_blocks64(&j64, elements, stream);
     }
     memset(&j32, 0, sizeof j32);
-    core_blocked_make32(&j32.rule, f, &element, &scale, reading ? &nearest : c->rounding);
+    core_blocked_make32(&j32.rule, f, &element, &scale, reading ? &nearest : c->rounding, c->bytes != NULL);
     take_table(f, j32.table);
     j32.call = job;
     if (reading)

@@ -18,8 +18,9 @@ extern "C" {
 /* y is the exact result of the operation, taken to `format` by every rule of fpemu_quantize (mode, random bits,
  * policies): one rounding. Operands are the carrier's numbers as they are, whatever format they came from. In `stats`,
  * x is the exact result, for extrema, sums and histogram as binary64 rounds it. FPEMU_ERROR_UNSUPPORTED for blocked
- * formats, codebooks, formats that wrap, affine integers whose scale is no power of two or that are too wide for the
- * carrier, and compatibility settings. doc/numerics.md, 9. */
+ * formats, codebooks, formats that wrap (unless `rounding` has them saturate), affine integers whose scale, as the
+ * carrier has it, is no power of two or that are too wide for the carrier, and compatibility settings.
+ * doc/numerics.md, 9. */
 typedef enum fpemu_operation {
     FPEMU_OPERATION_ADD = 0,            /* a + b */
     FPEMU_OPERATION_SUB = 1,            /* a - b */

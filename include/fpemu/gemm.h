@@ -17,7 +17,7 @@ extern "C" {
 
 /* A format, and how numbers are rounded to it. All zero bits = none: numbers pass unchanged. Refused
  * (FPEMU_ERROR_UNSUPPORTED) are compatibility settings and blocked formats; but for operands also codebooks, formats
- * that wrap and the affine integers that arithmetic refuses. */
+ * that wrap, where `rounding` does not have them saturate, and the affine integers that arithmetic refuses. */
 typedef struct fpemu_target {
     fpemu_format format;
     fpemu_rounding rounding;

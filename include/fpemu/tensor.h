@@ -144,7 +144,7 @@ fpemu_status fpemu_packed_extent(const fpemu_format *format, const fpemu_shape *
 
 /* Values to packed bytes and back: fpemu_packed_size of them, at any alignment, that overlap nothing. unpack gives what
  * fpemu_quantize_tensor gives for the same x; a NaN without a code becomes the value of the code that the NaN policy
- * names. Bits between blocks are written 0 and not read. Stats are as there; error sums of a scalar format by lines. */
+ * names, and an infinity that FPEMU_COMPAT_LEE_INF would make is what fpemu_encode makes of it. Bits between blocks are written 0 and not read. Stats are as there; error sums of a scalar format by lines. */
 fpemu_status fpemu_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                             const float *x, void *bytes, fpemu_stats *stats);
 fpemu_status fpemu_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,

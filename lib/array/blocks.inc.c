@@ -16,8 +16,9 @@ typedef struct block_element {
     core_search *search;
 } block_element;
 
-/* counted: block_element_run will be asked to. What is not used is not set. */
-static void block_element_begin(block_element *e, const fpemu_format *f, const fpemu_rounding *r, int counted)
+/* to_code: what it gives becomes codes. counted: block_element_run will be asked to. What is not used is not set. */
+static void block_element_begin(block_element *e, const fpemu_format *f, const fpemu_rounding *r, int to_code,
+                                int counted)
 {
     e->is_table = f->kind == FPEMU_KIND_CODEBOOK;
     if (e->is_table) {
@@ -32,7 +33,7 @@ static void block_element_begin(block_element *e, const fpemu_format *f, const f
         return;
     }
     e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
-    core_plan_make(&e->plan, &e->integers, f, r, 0);
+    core_plan_make(&e->plan, &e->integers, f, r, to_code);
     e->one_by_one = e->plan.rule == CORE_RULE_AFFINE || (e->plan.compat | e->plan.wrap); /* | as in core_plan_make */
     core_choose_fast(&e->plan, f);
     e->two_steps = e->plan.rule == CORE_RULE_FULL_RANGE_GRID || e->plan.rule == CORE_RULE_SHIFTER_GRID;
@@ -1168,7 +1169,9 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     int nan_seen = 0;
     if (core_needs_range(f)) { /* before the element: meanwhile it divides */
         const int known = core_has_tensor(f) && call->tensor;
-        if (!known && !whole) {
+        /* a block that is the whole tensor is counted by its range, also where its numbers are known */
+        const int measures = !known || (call->stats && f->block == FPEMU_BLOCK_TENSOR);
+        if (measures && !whole) {
             const int both_ends = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8;
             const fpemu_shape *shape = call->shape;
             fpemu_shape dense;
@@ -1200,7 +1203,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         }
     }
     element_rounding(f, call->rounding, &rounding);
-    block_element_begin(&j->element, f, &rounding, j->counted);
+    block_element_begin(&j->element, f, &rounding, call->sink != NULL, j->counted);
     block_element_search(&j->element, j->k, j->walk.total, !call->sink, j->counted, j->searches);
     j->fused = !j->block.sticky && block_is_fast(&j->element);
     j->fused_pieces = j->fused && !j->scalar && !call->rounding->compat && !call->sink && !call->compact;
@@ -1230,7 +1233,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         return FPEMU_OK;
 #if CARRIER_BITS == 32
     if ((j->block.powers || f->scaling == FPEMU_SCALING_S2FP8) && f->fits_f64) /* also what binary32 holds */
-        block_element_begin64(&j->wide, f, &rounding, j->counted);
+        block_element_begin64(&j->wide, f, &rounding, call->sink != NULL, j->counted);
     j->wide.table.narrow = 1;
 #endif
     j->squeezed = f->scaling == FPEMU_SCALING_S2FP8 && !call->stats && !call->sink && !call->compact &&
@@ -1439,7 +1442,7 @@ realw fpemu_table_round(const fpemu_format *f, const fpemu_rounding *r, realw x,
     fp_environment environment;
     fpemu_environment_enter(&environment);
     if (f->scaling == FPEMU_SCALING_NONE && r && !fpemu_check_call(f, r, CARRIER_BITS)) {
-        block_element_begin(&e, f, r, 0);
+        block_element_begin(&e, f, r, 0, 0);
         const uint32_t random = e.stochastic ? fpemu_element_bits(r, index) : 0;
         block_element_run(&e, NULL, 1, &x, &random, 0, &grid, &y, &q);
         if (code)

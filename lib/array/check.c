@@ -40,7 +40,10 @@ static fpemu_status check_format(const fpemu_format *f, int carrier, const fpemu
     if (f->kind == FPEMU_KIND_FIXED && out_of_range(f->quantum, lowest, highest - 1))
         return FPEMU_ERROR_FORMAT;
     if (f->kind == FPEMU_KIND_INT) {
-        if (f->bits > 32 || core_bits64(f->scale) - 1 >= CORE_INF64) /* by bits: subnormals may be flushed here */
+        /* by bits: subnormals may be flushed here; what binary32 makes zero or infinite of is no scale there */
+        const uint64_t least = carrier == 32 ? core_bits64(0x1p-150) + 1 : 1,
+                       past = carrier == 32 ? core_bits64(0x1.ffffffp127) : CORE_INF64;
+        if (f->bits > 32 || core_bits64(f->scale) - least >= past - least)
             return FPEMU_ERROR_FORMAT;
         const int64_t half = INT64_C(1) << (f->bits - 1);
         if (f->zero_point < (f->is_signed ? -half : 0) || f->zero_point >= (f->is_signed ? half : 2 * half))

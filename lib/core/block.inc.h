@@ -33,10 +33,10 @@ typedef struct core_blocked {
     uint8_t is_table, scaled;
 } core_blocked;
 
-/* element: that of *f as a format of its own; scale: its scale format where that is a float. A codebook comes without
- * its values. */
+/* element: that of *f as a format of its own; scale: its scale format where that is a float; to_code: as
+ * core_plan_make has it. A codebook comes without its values. */
 FPEMU_FN void core_blocked_make(core_blocked *b, const fpemu_format *f, const fpemu_format *element,
-                                const fpemu_format *scale, const fpemu_rounding *r)
+                                const fpemu_format *scale, const fpemu_rounding *r, int to_code)
 {
     fpemu_rounding own = *r;
     core_plan64 integers;
@@ -57,10 +57,10 @@ FPEMU_FN void core_blocked_make(core_blocked *b, const fpemu_format *f, const fp
         b->table.nan = (uint8_t)core_nan_policy(f, r);
         return;
     }
-    core_plan_make(&b->plan, &integers, element, &own, 0);
+    core_plan_make(&b->plan, &integers, element, &own, to_code);
     core_coder_make(&b->coder, element, &own);
     if (b->scaled && element->fits_f64)
-        core_plan_make64(&b->wide, &integers, element, &own, 0);
+        core_plan_make64(&b->wide, &integers, element, &own, to_code);
 }
 
 /* Takes an element into account. */

@@ -252,7 +252,8 @@ FPEMU_FN void core_coder_make(core_coder *c, const fpemu_format *f, const fpemu_
         c->fraction = (UINT64_C(1) << f->mantissa_bits) - 1;
         c->least = f->specials == FPEMU_SPECIALS_DLFLOAT;
         c->step = core_value(core_power(f->emin - (int)f->mantissa_bits));
-        c->step2 = core_value(core_power(f->emin - (int)f->mantissa_bits + 1));
+        /* without a mantissa nothing takes two steps, and they may be past the carrier */
+        c->step2 = f->mantissa_bits ? core_value(core_power(f->emin - (int)f->mantissa_bits + 1)) : 0;
         c->drop_subnormals = f->subnormals != FPEMU_SUBNORMALS_KEEP;
     } else if (f->kind == FPEMU_KIND_POSIT) {
         c->n = (int32_t)f->bits;

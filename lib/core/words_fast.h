@@ -235,6 +235,8 @@ FPEMU_FN int core_words_codes_make(core_words_codes *c, const core_direct32 *d, 
     const uint32_t end = core_words_below(bfloat, d->end), nan_end = core_words_below(bfloat, d->nan_end);
     if (d->even || drop < 1 || first < 1 || end == 0 || (d->end >> 31) || (d->nan_end >> 31))
         return 0;
+    if ((first - 1) >> (15 - digits)) /* past every field of a word */
+        return 0;
     c->normal = (uint16_t)((first - 1) << digits);
     c->less = (uint16_t)(deep > 0 ? deep : 0);
     c->more = (uint16_t)(deep < 0 ? -deep : 0);

@@ -381,7 +381,9 @@ static double largest_error(size_t n, const char *x, const char *y, uint32_t nea
             some |= is_near;
             apart |= from_below > 0x01000000u ? is_near : 0;
         }
-        const uint64_t error = apart ? largest_error_of(m, x, y) : some ? core_bits64(whole) : 0;
+        /* an infinite x has a difference of such bits too, and that is none of those that count */
+        const int exactly = apart || (some && near == CARRIER_INF);
+        const uint64_t error = exactly ? largest_error_of(m, x, y) : some ? core_bits64(whole) : 0;
         largest = error > largest ? error : largest;
     }
     return core_value64(largest);

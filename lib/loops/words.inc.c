@@ -585,7 +585,8 @@ FPEMU_FN void words_stochastic(const core_words *w, const core_plan32 *p, const 
                         (random[l] << (32 - (field + 1) * (32 >> per_word))) & mask;
                     word_store(in, from);
                     word_store(out, word_unless_special(w, v, from, to));
-                    if (w->max[1] == 0 || p->rule < CORE_RULE_SHIFTER_PASS) /* not made for core_stochastic_below32 */
+                    /* an end at 0 is below the least; the others are not made for core_stochastic_small32 */
+                    if (w->max[0] == 0 || w->max[1] == 0 || p->rule < CORE_RULE_SHIFTER_PASS)
                         words_by_rule(p, w->digits == 7, r, in, out);
                     else if (w->digits == 7)
                         words_below(w, p, 1, r, in, out);

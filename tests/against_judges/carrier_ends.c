@@ -272,9 +272,122 @@ static void settings(void)
                0);
 }
 
+/* Zeros and the one value of floats whose only binade is the carrier's last: twice the step is no number there. */
+static void codes_of_the_last_binade(void)
+{
+    static const struct {
+        const char *spec;
+        uint64_t zero, negative, one;
+    } of[] = {{"float(1,0,-126,finite,1)", 0, UINT64_C(1) << 63, 0x47e},
+              {"float(1,0,-126,finite,0)", 0, 0, 0x47e},
+              {"float(1,0,-1022,finite,1)", 0, UINT64_C(1) << 63, 0x7fe}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const fpemu_format f = format(of[i].spec);
+        const uint64_t value = of[i].one << 52, wanted[] = {of[i].zero, value, of[i].negative, value | of[i].negative};
+        for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+            static uint8_t codes[MOST], bytes[MOST];
+            static double x[MOST], y[MOST], z[MOST];
+            static float narrow[MOST];
+            const fpemu_shape s = fpemu_shape_vector(lengths[k]);
+            for (size_t j = 0; j < lengths[k]; j++) {
+                codes[j] = (uint8_t)(f.is_signed ? j % 4 : j % 2);
+                x[j] = lh_double(wanted[codes[j]]);
+            }
+            lh_check(!fpemu_decode_f64(&f, lengths[k], codes, y), "%s: status", of[i].spec);
+            lh_check(!fpemu_pack_f64(&f, &nearest, &s, x, bytes, NULL) && !fpemu_unpack_f64(&f, &s, bytes, z) &&
+                         (!f.fits_f32 || !fpemu_decode_f32(&f, lengths[k], codes, narrow)),
+                     "%s: status", of[i].spec);
+            for (size_t j = 0; j < lengths[k]; j++) {
+                const uint64_t w = wanted[codes[j]];
+                lh_check(lh_double_bits(y[j]) == w && lh_double_bits(z[j]) == w &&
+                             lh_double_bits(fpemu_decode_one_f64(&f, codes[j])) == w &&
+                             (!f.fits_f32 || lh_double_bits((double)narrow[j]) == w),
+                         "%s: code %d gives %a, packed %a, not %a", of[i].spec, codes[j], y[j], z[j], x[j]);
+            }
+        }
+    }
+}
+
+/* The largest finite error counts where infinities are, though it is past binary32: 2^127 + (2^128 - 2^104). */
+static void errors_past_binary32(void)
+{
+    static const float values[2] = {0x1p127f, 0x1.8p127f};
+    fpemu_format f, g;
+    lh_check(!fpemu_format_table(&f, 2, values), "a table of two is not made");
+    for (int i = 0; i < 3; i++) { /* as it is; integers that wrap, 2^7 - (-1.5 * 2^7) mod 2^8 = 2^6; with scales */
+        static const size_t places[] = {1, 511, 512, 599, 5000};
+        if (i == 1)
+            lh_check(!fpemu_format_int(&g, 8, 0, 0x1p120, 0), "an integer is not made");
+        g.wrap = i == 1;
+        lh_check(i != 1 || !fpemu_format_complete(&g), "an integer that wraps is not made");
+        if (i == 2)
+            g = blocked("float(1,0,-126,finite,1)", FPEMU_SCALING_ABSMAX, "e8m0", 1);
+        for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+            static float x[MOST], y[MOST];
+            const fpemu_shape s = fpemu_shape_vector(MOST);
+            fpemu_stats stats = {0};
+            double wanted = 0;
+            for (size_t j = 0; j < MOST; j++)
+                x[j] = 0x1p127f;
+            x[0] = i == 1 ? -0x1.8p127f : -0x1.fffffep127f;
+            x[places[k]] = INFINITY;
+            lh_check(!fpemu_quantize_tensor_f32(i ? &g : &f, &nearest, &s, x, y, &stats), "errors: status");
+            for (size_t j = 0; j < MOST; j++) {
+                const double error = fabs((double)x[j] - (double)y[j]);
+                wanted = isfinite(x[j]) && isfinite(y[j]) && error > wanted ? error : wanted;
+            }
+            lh_check(stats.max_error == wanted && isfinite(wanted), "max_error %g, not %g", stats.max_error, wanted);
+            if (i < 2)
+                lh_check(wanted == (i ? 0x1p128 : 0x1p128 + 0x1p127 - 0x1p104), "the error is %g", wanted);
+        }
+    }
+}
+
+/* Lee's infinity is no code: what overflows packs to what it encodes to, and counts as that. 1e9 and -1e9. */
+static void packed_infinities(void)
+{
+    static const struct {
+        const char *spec;
+        uint8_t up, down;
+        double error;
+    } of[] = {{"e4m3fn", 0x7f, 0x7f, 0}, /* NaN */
+              {"e4m3fnuz", 0x80, 0x80, 0},
+              {"float(4,4,7,finite,0)", 0xff, 0, 1e9},
+              {"fp(4,3,0)", 0x7f, 0xff, 1e9}};
+    const fpemu_rounding lee = {.mode = FPEMU_MODE_RNA,
+                                .overflow = FPEMU_OVERFLOW_IEEE,
+                                .nan = FPEMU_NAN_SIGNMAX,
+                                .compat = FPEMU_COMPAT_LEE_INF};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        for (size_t k = 0; k < 2 * sizeof lengths / sizeof *lengths; k++) {
+            const fpemu_format f = format(of[i].spec);
+            const size_t n = lengths[k / 2];
+            const fpemu_shape s = fpemu_shape_vector(n);
+            static float x[MOST];
+            static uint8_t codes[MOST], bytes[MOST];
+            fpemu_stats encoded = {0}, packed = {0};
+            for (size_t j = 0; j < n; j++)
+                x[j] = j % 2 ? -1e9f : 1e9f;
+            lh_check(!fpemu_encode_f32(&f, &lee, n, x, codes, k % 2 ? &encoded : NULL) &&
+                         !fpemu_pack_f32(&f, &lee, &s, x, bytes, k % 2 ? &packed : NULL),
+                     "%s: status", of[i].spec);
+            for (size_t j = 0; j < n; j++) {
+                const uint8_t wanted = j % 2 ? of[i].down : of[i].up;
+                lh_check(codes[j] == wanted && bytes[j] == wanted, "%s: %g encodes to %02x and packs to %02x, not %02x",
+                         of[i].spec, (double)x[j], codes[j], bytes[j], wanted);
+            }
+            lh_check(k % 2 == 0 ||
+                         (packed.overflow == n && encoded.overflow == n && packed.max_error == encoded.max_error),
+                     "%s: max_error %g and %g", of[i].spec, packed.max_error, encoded.max_error);
+        }
+}
+
 int main(void)
 {
     largest_values();
+    codes_of_the_last_binade();
+    errors_past_binary32();
+    packed_infinities();
     multipliers_of_zero();
     negative_into_powers();
     products_below();

@@ -76,7 +76,10 @@ static const char *const specs[] = {"fp16",
                                     "int(9)",
                                     "int(12)",
                                     "int(8,scale=1024)",
-                                    "uint(8,scale=0.25,zero=3)"};
+                                    "uint(8,scale=0.25,zero=3)",
+                                    "int(1)", /* nothing is above zero in these */
+                                    "fixed(1,0)",
+                                    "uint(2,zero=3)"};
 
 /* Scales that are powers of two under every rule, of blocks of each length that has a form of its own, and of others;
  * other scales; and codes of a byte or half of one, without scales. */
@@ -116,7 +119,9 @@ static const char *const packed[] = {"mxfp8",
                                      "e2m1",
                                      "int8",
                                      "int4",
-                                     "uint8"};
+                                     "uint8",
+                                     "fp(2,5,-63)", /* whose first number is past binary16 */
+                                     "fp(5,2,-49)"};
 
 static float values[2][WORDS];
 static uint16_t orders[2][ORDERS][WORDS], want[WORDS], y[WORDS];
@@ -520,7 +525,8 @@ static void formats(const struct type *t)
                 if (fpemu_check(&f, &r, 32) != FPEMU_OK || (k >= 8 && (k + mode + overflow) % 3 == 0))
                     continue;
                 arrays(t, specs[k], &f, &r, WORDS, orders[t - types][(k + mode + overflow) % ORDERS], overflow == 3);
-                const float low = (float)fpemu_format_min_positive(&f), high = (float)fpemu_format_max(&f);
+                const float low = f.max > 0 ? (float)fpemu_format_min_positive(&f) : 1;
+                const float high = f.max > 0 ? (float)fpemu_format_max(&f) : 8;
                 const size_t small = between(t, low / 8, low * 0.99f, 0, below);
                 size_t n = between(t, low, high, r.nan != 1, some);
                 for (size_t i = 3; small && overflow != 1 && i < n; i += 701) /* few, which keeps the fast form */

@@ -124,8 +124,8 @@ START_TEST(formats_out_of_range)
         f = format(spec);                                                                                              \
         f.field = value;                                                                                               \
         fpemu_format completed = f;                                                                                    \
-        ck_assert_msg(fpemu_format_complete(&completed) == FPEMU_ERROR_FORMAT, "%s with %s = %s completes", spec, #field,     \
-                      #value);                                                                                         \
+        ck_assert_msg(fpemu_format_complete(&completed) == FPEMU_ERROR_FORMAT, "%s with %s = %s completes", spec,      \
+                      #field, #value);                                                                                 \
         ck_assert_int_eq(memcmp(&completed, &zero, sizeof zero), 0);                                                   \
         all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1);                                                                     \
     } while (0)
@@ -150,6 +150,12 @@ START_TEST(formats_out_of_range)
     TAMPER("posit(8,2)", bits, 1);
     TAMPER("posit(8,2)", exponent_bits, 5);
 #undef TAMPER
+    f = format("int(8,scale=0.1)"); /* a scale that binary32 makes zero or infinite of, there */
+    f.scale = 1e-60;
+    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, 1, x32, y32, NULL), FPEMU_ERROR_FORMAT);
+    ck_assert(isnan(fpemu_quantize_one_f32(&f, &r, 1, 0)));
+    f.scale = 1e60;
+    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, 1, x32, y32, NULL), FPEMU_ERROR_FORMAT);
     f = format("e4m3fn"); /* fpemu_format_complete derives the width of a float; other calls do not */
     f.bits = 65;
     all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1);
@@ -162,7 +168,7 @@ START_TEST(roundings_out_of_range)
     fpemu_rounding r;
 #define TAMPER(field, value)                                                                                           \
     do {                                                                                                               \
-        r = fpemu_rounding_nearest();                                                                                           \
+        r = fpemu_rounding_nearest();                                                                                  \
         r.field = value;                                                                                               \
         all_refuse(&f, &r, FPEMU_ERROR_ROUNDING, 0);                                                                   \
     } while (0)
@@ -366,13 +372,46 @@ static int agrees(const fpemu_format *f, const fpemu_rounding *r, const char *sp
 
 START_TEST(check_is_what_a_call_says)
 {
-    static const char *const specs[] = {
-        "fp64", "fp32", "bf16", "e4m3fn", "e5m2:saturate", "e8m0", "e2m1", "dlfloat16", "fixed(8,4)", "fixed(40,20)",
-        "fixed(53,4)", "ufixed(8,8):wrap", "fixed(8,4):symmetric", "int8", "int(8,scale=0.1)", "uint4", "posit(16,1)",
-        "posit(32,4)", "table(nf4)", "table(dynamic8)", "mxfp4", "mxint8", "msfp12", "nvfp4", "nf4", "s2fp8",
-        "bfp(7)", "bfp(23)", "bfp(1)", "bfp(7,rule=hbfp)", "bfp(7,block=3x5)", "mx(posit(8,1))", "mx(fp64)",
-        "mx(table(dynamic4),block=8)", "codebook(dynamic8,100)", "group(int4,24)", "group(fixed(40,20),24)",
-        "scaled(e5m2,block=row)", "muppet(8)", "muppet(8,block=9)"};
+    static const char *const specs[] = {"fp64",
+                                        "fp32",
+                                        "bf16",
+                                        "e4m3fn",
+                                        "e5m2:saturate",
+                                        "e8m0",
+                                        "e2m1",
+                                        "dlfloat16",
+                                        "fixed(8,4)",
+                                        "fixed(40,20)",
+                                        "fixed(53,4)",
+                                        "ufixed(8,8):wrap",
+                                        "fixed(8,4):symmetric",
+                                        "int8",
+                                        "int(8,scale=0.1)",
+                                        "uint4",
+                                        "posit(16,1)",
+                                        "posit(32,4)",
+                                        "table(nf4)",
+                                        "table(dynamic8)",
+                                        "mxfp4",
+                                        "mxint8",
+                                        "msfp12",
+                                        "nvfp4",
+                                        "nf4",
+                                        "s2fp8",
+                                        "bfp(7)",
+                                        "bfp(23)",
+                                        "bfp(1)",
+                                        "bfp(7,rule=hbfp)",
+                                        "bfp(7,block=3x5)",
+                                        "mx(posit(8,1))",
+                                        "mx(fp64)",
+                                        "mx(table(dynamic4),block=8)",
+                                        "codebook(dynamic8,100)",
+                                        "group(int4,24)",
+                                        "group(fixed(40,20),24)",
+                                        "scaled(e5m2,block=row)",
+                                        "muppet(8)",
+                                        "muppet(8,block=9)"};
     int refused = 0;
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         const fpemu_format f = format(specs[i]);

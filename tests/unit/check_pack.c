@@ -337,7 +337,8 @@ START_TEST(strides)
     const uint64_t n[4] = {2, 3, 19, 4};
     for (size_t f = 0; f < COUNT(specs); f++) {
         const fpemu_format format = parse(specs[f]);
-        const fpemu_rounding r = format.kind == FPEMU_KIND_POSIT ? fpemu_rounding_nearest() : fpemu_rounding_stochastic(1, 2);
+        const fpemu_rounding r =
+            format.kind == FPEMU_KIND_POSIT ? fpemu_rounding_nearest() : fpemu_rounding_stochastic(1, 2);
         fpemu_shape shape = {n[0], n[1], n[2], n[3], {0}, {0}, {NULL}, {0}};
         const size_t total = 2 * 3 * 19 * 4;
         for (size_t i = 0; i < total; i++)
@@ -386,7 +387,8 @@ START_TEST(blocks)
     for (size_t f = 0; f < COUNT(specs); f++)
         for (size_t s = 0; s < COUNT(shapes); s++) {
             const fpemu_format format = parse(specs[f]);
-            fpemu_rounding r = format.kind == FPEMU_KIND_POSIT ? fpemu_rounding_nearest() : fpemu_rounding_stochastic(1, 2);
+            fpemu_rounding r =
+                format.kind == FPEMU_KIND_POSIT ? fpemu_rounding_nearest() : fpemu_rounding_stochastic(1, 2);
             fpemu_shape shape = {
                 shapes[s].outer, shapes[s].rows, shapes[s].length, shapes[s].inner, {0}, {0}, {NULL}, {0}};
             const size_t n = (size_t)(shape.outer * shape.rows * shape.length * shape.inner);
@@ -483,6 +485,14 @@ START_TEST(counters)
         ck_assert_int_eq(fpemu_pack_f32(&format, &r, &shape, x, bytes, &b), FPEMU_OK);
         REQUIRE(memcmp(&a, &b, sizeof a) == 0, "%s", specs[f]);
         ck_assert_uint_eq(a.count, COUNT(x));
+        if (format.block != FPEMU_BLOCK_TENSOR)
+            continue;
+        /* the one block again, by the numbers in the bytes */
+        fpemu_stats c = {.request.want = FPEMU_STATS_SUMS};
+        ck_assert_int_eq(fpemu_pack_blocks_f32(&format, &r, &shape, 0, 1, x, bytes, &c), FPEMU_OK);
+        ck_assert_uint_eq(c.blocks, 1);
+        ck_assert_uint_eq(c.zero_blocks, 0);
+        ck_assert_uint_eq(c.nan_blocks, a.nan_blocks);
     }
 }
 END_TEST
