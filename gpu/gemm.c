@@ -20,10 +20,19 @@ typedef struct gemm_call {
     int type;
 } gemm_call;
 
-/* Elements of an operand in all products. */
+/* Bytes of scratch that no memory has; also where products of a small array, which may lie one in the other, make so
+ * many elements. */
+#define TOO_MUCH UINT64_MAX
+
+/* Elements of an operand in all products, or TOO_MUCH. */
 static uint64_t elements_of(const core_operand *o, uint64_t batch)
 {
-    return o->rows * o->columns * (o->stride ? batch : 1);
+    const uint64_t matrices = o->stride ? batch : 1;
+    uint64_t all = o->rows;
+    if (all && o->columns > UINT64_MAX / all)
+        return TOO_MUCH;
+    all *= o->columns;
+    return all && matrices > UINT64_MAX / all ? TOO_MUCH : all * matrices;
 }
 
 static uint64_t to_whole_lines(uint64_t bytes)
@@ -31,13 +40,16 @@ static uint64_t to_whole_lines(uint64_t bytes)
     return (bytes + 15) / 16 * 16;
 }
 
-/* Bytes of scratch for an operand: its elements rounded, and behind them what its format needs, a long table. */
+/* Bytes of scratch for an operand: its elements rounded, and behind them what its format needs, a long table; or
+ * TOO_MUCH. */
 static uint64_t scratch_of(const gemm_call *c, const core_operand *o, const fpemu_target *t)
 {
     const uint64_t n = elements_of(o, c->batch);
     const fpemu_shape shape = fpemu_shape_vector((size_t)n);
     if (core_target_is_none(t))
         return 0;
+    if (n > PTRDIFF_MAX / 32)
+        return TOO_MUCH;
     return to_whole_lines(n * fpemu_gpu_size(c->type, 0)) + to_whole_lines(fpemu_cuda_scratch_size(&t->format, &shape));
 }
 
@@ -239,6 +251,8 @@ static fpemu_cuda_status multiply_inside(gemm_call *c, fpemu_cuda_stream stream)
     if (is_refused(s) || (c->stats && c->a.columns > MOST_COUNTED))
         return FPEMU_CUDA_ERROR_UNSUPPORTED;
     const uint64_t scratch_a = scratch_of(c, &c->a, &s->a), scratch_b = scratch_of(c, &c->b, &s->b);
+    if (reads && (scratch_a == TOO_MUCH || scratch_b == TOO_MUCH))
+        return FPEMU_CUDA_ERROR_ARGUMENT;
     fpemu_cuda_status status = check_arrays(c, reads);
     if (!status && reads && (scratch_a || scratch_b) && !c->scratch)
         status = FPEMU_CUDA_ERROR_NULL;
@@ -320,7 +334,8 @@ uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_g
         return 0;
     c.spec = spec;
     c.type = carrier == 32 ? GPU_F32 : GPU_F64;
-    return scratch_of(&c, &c.a, &spec->a) + scratch_of(&c, &c.b, &spec->b);
+    const uint64_t a = scratch_of(&c, &c.a, &spec->a), b = scratch_of(&c, &c.b, &spec->b);
+    return a == TOO_MUCH || b == TOO_MUCH ? TOO_MUCH : a + b;
 }
 
 static fpemu_cuda_status gemm(const fpemu_gemm_spec *spec, int type, const fpemu_gemm_shape *shape, double alpha,

@@ -36,8 +36,12 @@ fpemu_cuda_status fpemu_gpu_status(cudaError_t error)
     case cudaErrorInvalidValue:
     case cudaErrorInvalidConfiguration:
     case cudaErrorInvalidResourceHandle:
-    case cudaErrorStreamCaptureUnsupported: /* what waits, while the stream is captured */
+    case cudaErrorStreamCaptureUnsupported: /* what waits, while the stream is captured, */
     case cudaErrorStreamCaptureInvalidated:
+    case cudaErrorStreamCaptureMerge: /* and what a capture, of another stream or thread, does not take */
+    case cudaErrorStreamCaptureIsolation:
+    case cudaErrorStreamCaptureImplicit:
+    case cudaErrorStreamCaptureWrongThread:
     case cudaErrorLaunchOutOfResources: return FPEMU_CUDA_ERROR_LAUNCH;
     default: return FPEMU_CUDA_ERROR_DEVICE;
     }

@@ -259,7 +259,7 @@ fpemu_cuda_status fpemu_cuda_arith_scaled_f16(const fpemu_format *format, const 
                                               uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 
 /* As fpemu_apply; operands of more than 16 significant bits, for which that refuses the array, become NaN here, as in
- * fpemu_apply_one, and are not counted. */
+ * fpemu_apply_one, and of the counters `count` alone has them. */
 fpemu_cuda_status fpemu_cuda_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding,
                                        fpemu_function function, size_t n, const float *d_x, float *d_y,
                                        fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
@@ -300,7 +300,8 @@ fpemu_cuda_status fpemu_cuda_compare_scaled_f16(fpemu_relation relation, size_t 
 /* ------------------------------------------------------------------------------------------ dot products */
 
 /* Operands that are rounded on their way in are rounded once, into scratch memory: so many bytes, aligned to 16; 0:
- * none. carrier: 32 or 64. For a gemv m and n of the shape are the length of the result and 1, for a dot product 1. */
+ * none; UINT64_MAX: more than any memory has, and the call gives FPEMU_CUDA_ERROR_ARGUMENT. carrier: 32 or 64. For a
+ * gemv m and n of the shape are the length of the result and 1, for a dot product 1. */
 uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, int carrier);
 /* As fpemu_gemm, fpemu_gemv and fpemu_dot; d_result is read first where the sum starts from it. With counters k is at
  * most 2^28. Formats with scales are refused (FPEMU_CUDA_ERROR_UNSUPPORTED), see fpemu_cuda_gemm_scaled. */

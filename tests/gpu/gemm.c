@@ -285,6 +285,17 @@ static void check_refusals(void)
             printf("FAIL refusal %zu: status %d, not %d\n", i / 2, status[i], status[i + 1]);
             failures++;
         }
+    /* products that lie one in the other, of which no memory holds all operands: 2^62 of them, or 2^64 bytes */
+    s.m = s.n = 1;
+    s.k = s.batch = (size_t)1 << 31;
+    s.stride_a = s.stride_c = 1;
+    const fpemu_cuda_status large =
+        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, device_memory(4, 512), NULL, NULL);
+    if (fpemu_cuda_gemm_scratch_size(&spec, &s, 32) != UINT64_MAX || large != FPEMU_CUDA_ERROR_ARGUMENT) {
+        printf("FAIL scratch of 2^64 bytes: status %d\n", large);
+        failures++;
+    }
+    comparisons++;
     check_targets(x);
 }
 
