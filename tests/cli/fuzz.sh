@@ -104,6 +104,18 @@ for what in crash exit garbage twice nothing; do
 done
 crashes 'hangs: nothing printed for 1 s, after 0 of 1 results; the input was 12' e4m3fn \
     --against-program "exec $directory/casts hang-12" --hang-after 1 --inputs 0
+# Killed, it leaves nothing running
+if [ "$(uname)" = Linux ]; then
+    "$FPEMU" fuzz e4m3fn --against-program 'echo $$ >other; exec sleep 300' --hang-after 200 >out 2>err &
+    process=$!
+    for wait in 1 2 3 4 5 6 7 8 9 10; do
+        [ -s other ] || sleep 0.5
+    done
+    kill -KILL $process
+    wait $process 2>/dev/null
+    sleep 0.2
+    ! grep -q 'State:.[^Z]' "/proc/$(cat other)/status" 2>/dev/null || failed 'the other side outlives the command'
+fi
 crashes 'crashed: Aborted, after' e4m3fn --against-program "exec $directory/casts crash" $quick
 grep -q '^crash  *0  a batch of' out || failed "a batch: $(cat out)"
 crashes 'gave 1000 results for' e4m3fn --against-program "$directory/casts stop" $quick

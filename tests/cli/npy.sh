@@ -76,6 +76,11 @@ gives '' quantize e4m3fn in.raw -o out.raw --raw f32 --byte-order big
 same out.raw wanted
 : >empty.raw
 gives '' quantize e4m3fn empty.raw -o out.raw --raw f64
+# A device of characters has no end; a directory is none of data
+(ulimit -t 20 && "$FPEMU" quantize e4m3fn /dev/zero --raw f32 -o - 2>err | head -c 300000 | tr -d '\0' | wc -c) >count
+holds "$(tr -d ' ' <count)" = 0
+holds "$(ulimit -t 20 && "$FPEMU" quantize e4m3fn /dev/zero --raw f32 -o - 2>err | head -c 300000 | wc -c)" -eq 300000
+fails 1 '.: Is a directory' compare --raw f32 . e4m3fn
 same out.raw empty.raw
 printf "$le\\001" >odd.raw
 rm -f out.*

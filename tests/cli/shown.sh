@@ -105,6 +105,18 @@ for command in 'info name.safetensors' 'compare name.safetensors e4m3fn' \
     grep -q "$(printf 'caf\303\251?\[2J??1m????a??????')" out || failed "$command prints another name: $(cat -v out)"
 done
 
+# So does a type that is none of ours.
+header='{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"g":{"dtype":"\u001b]0;x\u0007","shape":[1],"data_offsets":[4,8]}}'
+header=$(printf '%-128s' "$header")
+{ printf "\\$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0%s12345678" "$header"; } >type.safetensors
+for command in 'info type.safetensors' 'compare type.safetensors e4m3fn' 'compare type.safetensors e4m3fn --long' \
+    'pack e4m3fn type.safetensors -o type.fpk' 'info type.fpk' 'unpack type.fpk --list'; do
+    "$FPEMU" $command >out 2>err || failed "$command: $(cat err)"
+    case $command in pack*) continue ;; esac
+    grep -q '?]0;x?' out || failed "$command prints another type: $(cat -v out)"
+    printable out "$command"
+done
+
 # JSON says the same name, by escapes alone.
 for command in 'info name.safetensors' 'compare name.safetensors e4m3fn' \
     'quantize e4m3fn name.safetensors -o out.safetensors' 'pack mxfp4 name.safetensors -o out.fpk' \

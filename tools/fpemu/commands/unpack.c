@@ -169,8 +169,8 @@ static void print_list(const job *j)
     printf("%-*s  %-7s  %-14s  %12s  %s\n", width, "tensor", "dtype", "shape", "bytes", "format");
     for (size_t i = 0; i < j->in.model.count; i++) {
         const tensor *t = &j->in.model.tensor[i];
-        char name[FILE_NAME_SIZE], shape[FILE_SHAPE_SIZE];
-        printf("%-*s  %-7s  %-14s  %12" PRIu64 "  ", width, file_name_text(name, t), t->type_text,
+        char name[FILE_NAME_SIZE], type[MODEL_TYPE_SIZE], shape[FILE_SHAPE_SIZE];
+        printf("%-*s  %-7s  %-14s  %12" PRIu64 "  ", width, file_name_text(name, t), file_type_text(type, t->type_text),
                file_shape_text(shape, t), model_bytes(t));
         if (t->stored.name != NULL) {
             printf("%s%s%s\n", t->stored.name, t->stored.layout != NULL ? ", as " : "",

@@ -112,8 +112,9 @@ static size_t distance(const char *pattern, const char *name)
 
 void file_refuse_pattern(const file *f, const char *option, const char *pattern)
 {
+    enum { MOST = 4096 }; /* names that are looked at: a hint is worth no minute */
     size_t least = strlen(pattern) / 2, nearest = f->model.count;
-    for (size_t i = 0; i < f->model.count; i++) {
+    for (size_t i = 0; i < f->model.count && i < MOST; i++) {
         const size_t here = distance(pattern, f->model.tensor[i].name);
         if (here < least) {
             least = here;
@@ -392,6 +393,13 @@ const char *file_shape_text(char text[FILE_SHAPE_SIZE], const tensor *t)
 const char *file_name_text(char text[FILE_NAME_SIZE], const tensor *t)
 {
     snprintf(text, FILE_NAME_SIZE, "%s", t->name);
+    shown_controls(text);
+    return text;
+}
+
+const char *file_type_text(char text[MODEL_TYPE_SIZE], const char *type)
+{
+    snprintf(text, MODEL_TYPE_SIZE, "%s", type);
     shown_controls(text);
     return text;
 }

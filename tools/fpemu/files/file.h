@@ -113,5 +113,7 @@ const char *file_shape_text(char text[FILE_SHAPE_SIZE], const tensor *t);
 /* The name with control characters as '?', so that it cannot drive a terminal; at most `width` bytes of it. */
 #define FILE_NAME_SIZE 256
 const char *file_name_text(char text[FILE_NAME_SIZE], const tensor *t);
+/* A type as a file names it, so that it drives no terminal. */
+const char *file_type_text(char text[MODEL_TYPE_SIZE], const char *type);
 
 #endif

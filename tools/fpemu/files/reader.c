@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/npy.h"
 #include "files/container.h"
@@ -31,11 +32,13 @@ static size_t read_file(void *file, void *bytes, size_t size)
     return fread(bytes, 1, size, file);
 }
 
-/* Bytes from here to the end, and back; false where the file cannot be walked, as a pipe. */
+/* Bytes from here to the end, and back; false where the file cannot be walked, as a pipe, or has no end, as a device of
+ * characters. */
 static bool remaining_bytes(FILE *file, uint64_t *bytes)
 {
+    struct stat status;
     const off_t here = ftello(file);
-    if (here < 0 || fseeko(file, 0, SEEK_END) != 0) {
+    if (here < 0 || fstat(fileno(file), &status) != 0 || S_ISCHR(status.st_mode) || fseeko(file, 0, SEEK_END) != 0) {
         return false;
     }
     const off_t end = ftello(file);
@@ -86,7 +89,11 @@ static bool npy_open(model *m)
 static bool raw_open(model *m, const reader_raw *raw)
 {
     uint64_t bytes = 0;
+    struct stat status;
     tensor *t = model_add(m, "");
+    if (fstat(fileno(m->file), &status) == 0 && S_ISDIR(status.st_mode)) {
+        return model_refuse(m, "%s", strerror(EISDIR));
+    }
     m->walkable = remaining_bytes(m->file, &bytes);
     m->endless = !m->walkable;
     const uint64_t count = bytes / raw->type->size;

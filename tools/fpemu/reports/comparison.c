@@ -61,8 +61,8 @@ static void print_formats(const comparison *j, const comparison_cell *first)
 static void print_ratios(const comparison *j, int width, const char *name, const tensor *t,
                          const comparison_cell *first)
 {
-    char shape[FILE_SHAPE_SIZE] = "";
-    printf("%-*s  %-7s  %-14s", width, name, t != NULL ? model_type_text(t) : "",
+    char type[MODEL_TYPE_SIZE], shape[FILE_SHAPE_SIZE] = "";
+    printf("%-*s  %-7s  %-14s", width, name, t != NULL ? file_type_text(type, model_type_text(t)) : "",
            t != NULL ? file_shape_text(shape, t) : "");
     for (size_t k = 0; k < j->candidates; k++) {
         const comparison_format *c = &j->candidate[k];
@@ -98,8 +98,9 @@ static void print_tensors(const comparison *j)
     for (size_t i = 0; i < j->in.model.count; i++) {
         const tensor *t = &j->in.model.tensor[i];
         if (t->type == NULL) {
-            char name[FILE_NAME_SIZE], shape[FILE_SHAPE_SIZE];
-            printf("skipped: %s (%s, %s)\n", file_name_text(name, t), t->type_text, file_shape_text(shape, t));
+            char name[FILE_NAME_SIZE], type[MODEL_TYPE_SIZE], shape[FILE_SHAPE_SIZE];
+            printf("skipped: %s (%s, %s)\n", file_name_text(name, t), file_type_text(type, t->type_text),
+                   file_shape_text(shape, t));
         }
     }
 }

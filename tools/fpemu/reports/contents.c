@@ -6,8 +6,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/error.h"
 #include "files/layout.h"
 #include "reports/jsonout.h"
 #include "reports/report.h"
@@ -24,28 +26,57 @@ static int widest_name(const model *m)
     return width < MOST ? width : MOST;
 }
 
-/* Of all tensors of a type, where the first of them stands. */
+/* The tensors of one type; `first` is the place of the first of them. */
+typedef struct type_sums {
+    const char *type;
+    size_t first;
+    uint64_t tensors, elements, bytes;
+} type_sums;
+
+static int compare_first(const void *left, const void *right)
+{
+    const type_sums *a = left, *b = right;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+static int compare_types(const void *left, const void *right)
+{
+    const type_sums *a = left, *b = right;
+    const int order = strcmp(a->type, b->type);
+    return order != 0 ? order : compare_first(left, right);
+}
+
+static void print_sums(const char *type, uint64_t tensors, uint64_t elements, uint64_t bytes)
+{
+    char text[MODEL_TYPE_SIZE];
+    printf("%-8s %" PRIu64 " tensor%s, %" PRIu64 " element%s, %" PRIu64 " bytes", file_type_text(text, type), tensors,
+           tensors == 1 ? "" : "s", elements, elements == 1 ? "" : "s", bytes);
+}
+
+/* Of all tensors of a type, in the order of the first of them; a file may have as many types as tensors. */
 static void print_types(const model *m)
 {
+    type_sums *of = cli_allocate(m->count, sizeof *of);
+    size_t types = 0;
     for (size_t i = 0; i < m->count; i++) {
-        uint64_t tensors = 0, elements = 0, bytes = 0;
-        bool first = true;
-        for (size_t k = 0; k < m->count; k++) {
-            if (strcmp(model_type_text(&m->tensor[k]), model_type_text(&m->tensor[i])) == 0) {
-                first = first && k >= i;
-                tensors++;
-                elements += m->tensor[k].count;
-                bytes += model_bytes(&m->tensor[k]);
-            }
-            if (!first) {
-                break;
-            }
-        }
-        if (first) {
-            printf("%-8s %" PRIu64 " tensors, %" PRIu64 " elements, %" PRIu64 " bytes\n",
-                   model_type_text(&m->tensor[i]), tensors, elements, bytes);
+        of[i] = (type_sums){model_type_text(&m->tensor[i]), i, 1, m->tensor[i].count, model_bytes(&m->tensor[i])};
+    }
+    qsort(of, m->count, sizeof *of, compare_types);
+    for (size_t i = 0; i < m->count; i++) {
+        if (types > 0 && strcmp(of[types - 1].type, of[i].type) == 0) {
+            of[types - 1].tensors++;
+            of[types - 1].elements += of[i].elements;
+            of[types - 1].bytes += of[i].bytes;
+        } else {
+            of[types++] = of[i];
         }
     }
+    qsort(of, types, sizeof *of, compare_first);
+    for (size_t i = 0; i < types; i++) {
+        print_sums(of[i].type, of[i].tensors, of[i].elements, of[i].bytes);
+        putchar('\n');
+    }
+    free(of);
 }
 
 static void print_part(const model *m, const tensor *t)
@@ -74,8 +105,8 @@ void contents_print(const file *f)
                         : "");
     for (size_t i = 0; i < m->count; i++) {
         const tensor *t = &m->tensor[i];
-        char name[FILE_NAME_SIZE], shape[FILE_SHAPE_SIZE];
-        printf("%-*s  %-7s  %-14s  %12" PRIu64, width, file_name_text(name, t), model_type_text(t),
+        char name[FILE_NAME_SIZE], type[MODEL_TYPE_SIZE], shape[FILE_SHAPE_SIZE];
+        printf("%-*s  %-7s  %-14s  %12" PRIu64, width, file_name_text(name, t), file_type_text(type, model_type_text(t)),
                file_shape_text(shape, t), model_bytes(t));
         print_part(m, t);
         elements += t->count;
@@ -83,7 +114,7 @@ void contents_print(const file *f)
     }
     putchar('\n');
     print_types(m);
-    printf("%-8s %zu tensors, %" PRIu64 " elements, %" PRIu64 " bytes", "all", m->count, elements, bytes);
+    print_sums("all", m->count, elements, bytes);
     if (m->parts > 0) {
         printf(", in %zu %s%s", m->parts, m->parts == 1 ? "file" : "files", m->index != NULL ? " with an index" : "");
     }

@@ -120,7 +120,7 @@ void fuzz_report_table(const search *s)
     printf("%s, %s, %s: ", cli_spec(&s->format, spec), s->decodes ? "decoding" : s->mode,
            signature_print(signature, t));
     shown_put(stdout, s->other.name);
-    printf("\ninputs:");
+    printf("\ninputs:%s", fuzz_report_inputs(s) == 0 ? " none" : "");
     for (int i = 0; i < INPUT_STAGES; i++) {
         if (s->done[i] > 0) {
             printf(" %" PRIu64 " %s", s->done[i], inputs_stage_name((input_stage)i));

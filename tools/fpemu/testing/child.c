@@ -8,6 +8,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +40,9 @@ pid_t child_start(void)
         cli_fail("cannot start a process: %s", strerror(errno));
     }
     if (child == 0) {
+#ifdef __linux__
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* also where the command is killed */
+#endif
         setpgid(0, 0);
         ending_leave_signals();
         for (int i = 0; i < CRASH_SIGNALS; i++) {
