@@ -41,6 +41,12 @@ versions = {
 for recipe, said in versions.items():
     check(said == version, f"{recipe}: version {said}, and configure.ac has {version}")
 
+helpers = {dependency["name"] for dependency in port["dependencies"] if dependency["host"]}
+check("vcpkg_cmake_config_fixup" not in read("vcpkg/portfile.cmake") or "vcpkg-cmake-config" in helpers,
+      "vcpkg/vcpkg.json: vcpkg_cmake_config_fixup is of the port vcpkg-cmake-config")
+for recipe in ["debian/rules", "conda-forge/recipe.yaml", "spack/package.py"]:
+    check("--without-python" in read(recipe), f"{recipe}: the tests would download packages for Python")
+
 options = set(re.findall(r"--(?:enable|disable|with|without)-([a-z0-9-]+)", help_text.read_text()))
 for recipe in ["debian/rules", "conda-forge/recipe.yaml", "spack/package.py", "vcpkg/portfile.cmake"]:
     for used in re.findall(r"--(?:enable|disable|with|without)-([a-z0-9-]+)", read(recipe)):

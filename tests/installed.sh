@@ -43,6 +43,16 @@ if command -v cmake >/dev/null; then
         read -ra words <<<"$unfit"
         ! cmake_builds "${words[@]}" || { echo "CMake took fpemu $version for $unfit"; exit 1; }
     done
+    # moved, and with its files for CMake where vcpkg has them
+    mkdir -p "$work/moved/lib" "$work/moved/share" "$work/moved/include"
+    cp "$libdir"/libfpemu.* "$work/moved/lib"
+    cp -R "$cmakedir" "$work/moved/share/fpemu"
+    read -ra flags < <($PKG_CONFIG --cflags fpemu)
+    includedir=${flags[0]:+${flags[0]#-I}}
+    cp -R "${includedir:-/usr/include}"/fpemu* "$work/moved/include"
+    cmakedir=$work/moved/share/fpemu
+    cmake_builds "$version" || { cat "$work/cmake/log"; exit 1; }
+    grep -q "fpemu_DIR:.*=$cmakedir\$" "$work/cmake/build/CMakeCache.txt"
 fi
 
 [ -e "$pkgconfigdir/fpemu_cuda.pc" ] || exit 0

@@ -35,6 +35,7 @@ class Libfpemu(AutotoolsPackage):
 
     def configure_args(self):
         return [
+            "--without-python",
             *self.enable_or_disable("tools"),
             *self.enable_or_disable("openmp"),
             *self.with_or_without("cuda", activation_value="prefix"),
