@@ -63,7 +63,7 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_shape) == 128, "fpemu_shape has no unnamed padd
 fpemu_shape fpemu_shape_vector(uint64_t n);
 /* A contiguous tensor of `dimensions` sizes with blocks along axis `axis` (-1 is the last), tiles along that one and
  * the one before it. FPEMU_ERROR_ARGUMENT, and *shape all zero, where there is no such axis, or the
- * sizes, but those that are 0, make more than 2^64 elements. */
+ * sizes, but those that are 0, make 2^64 elements or more. */
 fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, fpemu_shape *shape);
 
 /* --------------------------------------------------------------------------------------- values and scales */
