@@ -111,26 +111,19 @@ static void stored_scales(const packed *k, int p, int which, size_t first, size_
         must(fpemu_unpack_scales_f32(&k->format[which], &shape, block, count, t->bytes[which], k->scale), k, p, which);
 }
 
-/* Raises what is positive to the smallest positive value of its group, so that rounding cannot make it 0. A little more
- * than that value, since a quotient rounded down would lie below it. Without groups the largest element of the array
- * stands for the largest value of the format. */
+/* Raises what is positive to the smallest positive value of its group, so that rounding cannot make it 0; without
+ * groups, to that of the format. In a group a little more than that value, since a quotient rounded down would lie
+ * below it. */
 static void keep_positive(const packed *k, int p, size_t n, float *x)
 {
     const fpemu_format *f = &k->format[SQUARE];
     const fpemu_shape shape = fpemu_shape_vector(n);
-    const size_t length = k->group[SQUARE] ? (size_t)k->group[SQUARE] : n;
-    double smallest = fpemu_format_min_positive(f);
-    if (k->group[SQUARE]) {
+    const size_t length = (size_t)k->group[SQUARE];
+    const double smallest = fpemu_format_min_positive(f);
+    if (length)
         must(fpemu_scales_f32(f, &shape, x, k->scale, NULL, NULL), k, p, SQUARE);
-    } else {
-        k->scale[0] = 0;
-        for (size_t i = 0; i < n; i++)
-            k->scale[0] = x[i] > k->scale[0] ? x[i] : k->scale[0];
-        smallest /= fpemu_format_max(f);
-    }
-    smallest *= 1 + 0x1p-22;
     for (size_t i = 0; i < n; i++) {
-        const float least = (float)((double)k->scale[i / length] * smallest);
+        const float least = (float)(length ? (double)k->scale[i / length] * smallest * (1 + 0x1p-22) : smallest);
         x[i] = x[i] > 0 && x[i] < least ? least : x[i];
     }
 }
