@@ -543,8 +543,10 @@ static void test_choice(void)
     t[3].scheme = SCHEME_GROUPS;
     t[3].best.mean = 0.796;
     EXPECT(sweep_best(&s, &t[1]) == &t[3] && sweep_best(&s, &t[2]) == &t[3], "a set of groups is better");
-    t[3].promote = t[3].promotable = true;
+    t[1].promotable = t[3].promote = t[3].promotable = true;
     EXPECT(sweep_best(&s, &t[1]) == &t[1], "but not to be compared with promotion");
+    t[1].promotable = false;
+    EXPECT(sweep_best(&s, &t[1]) == &t[3], "what has nothing to promote is compared with both");
     t[3] = (trial){.scheme = SCHEME_RATIO, .finished = 2, .best = {0.789, 0, 1}, .mean_ratio = {0.95, 0, 0}};
     EXPECT(sweep_choose(&s, 0.5) == &t[1], "within half a point");
     EXPECT(sweep_choose(&s, 1.1) == &t[3], "within 1.1 points");

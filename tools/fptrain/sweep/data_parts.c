@@ -39,8 +39,9 @@ const trial *sweep_best(const sweep *s, const trial *t)
     const trial *best = t;
     for (int i = 0; i < s->count; i++) {
         const trial *other = &s->trials[i];
+        const bool alike = other->promote == t->promote || !other->promotable || !t->promotable;
         const bool rival = (other->scheme == SCHEME_RATIO || other->scheme == SCHEME_GROUPS) &&
-                           other->finished == s->seeds && (other->promote == t->promote || !other->promotable);
+                           other->finished == s->seeds && alike;
         if (rival && other->mean_ratio.mean >= t->mean_ratio.mean && other->best.mean > best->best.mean)
             best = other;
     }

@@ -74,7 +74,8 @@ void sweep_table(const sweep *s);
 void sweep_plot(const sweep *s);
 
 /* The finished one with the best accuracy (mean over the seeds) of those by ratio or by group with at least the
- * low-precision ratio of t, and promotion as there; of equal ones the first. */
+ * low-precision ratio of t, and promotion as there, or any where one of both has nothing to promote; of equal ones the
+ * first. */
 const trial *sweep_best(const sweep *s, const trial *t);
 /* Of the scheme ratio, finished, and whose best accuracy lies at most `drop` points below that of FP32 (means over the
  * seeds), the one with the largest low-precision ratio; NULL: there is none. */
