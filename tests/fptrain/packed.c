@@ -273,6 +273,35 @@ static void never_zero(bool nearest, const char *squares, double least)
     stop(&b);
 }
 
+/* Weights are rounded once a step: the passes of all its micro-batches see the same, those of the next step others. */
+static void one_rounding(void)
+{
+    const optimizer_settings settings = {.name = "sgd", .master = true, .packed = true};
+    bench b = start(&settings, &small, 1);
+    store *s = &b.o->store;
+    const size_t bytes = graph_param(b.g, 0)->size * sizeof(float);
+    float *first = malloc(bytes);
+    if (!first)
+        exit(1);
+    EXPECT(fpemu_format_parse("e5m2", &b.r->rule[ROLE_W][0].format, NULL) == FPEMU_OK, "e5m2");
+    b.r->rule[ROLE_W][0].rounding = fpemu_rounding_stochastic(0, 0);
+    for (uint64_t number = 0; number < 4; number++) { /* two steps of two micro-batches */
+        rounder_begin(b.r, number);
+        if (number % 2 == 0)
+            b.o->type->begin(b.o);
+        for (int pass = 0; pass < 2; pass++) {
+            const float *w = s->fetch(s, 0);
+            EXPECT(number == 0 || (memcmp(w, first, bytes) == 0) == (number < 2), "micro-batch %d, pass %d: %s weights",
+                   (int)number, pass, number < 2 ? "other" : "the same");
+            if (number == 0)
+                memcpy(first, w, bytes);
+            s->release(s, 0);
+        }
+    }
+    free(first);
+    stop(&b);
+}
+
 /* --------------------------------------------------------------------------------------- unbiased on average */
 
 /* An index, from 1 on, whose random bits are `word`, of R. */
@@ -517,6 +546,7 @@ int main(void)
         never_zero(nearest, "fp16", 0x1p-24);
         never_zero(nearest, "e4m3fn", 0x1p-9);
     }
+    one_rounding();
     unbiased();
     theorem();
     memory("momentum", 28.5);

@@ -46,6 +46,7 @@ typedef struct packed {
     fpemu_format format[ARRAYS];
     uint64_t group[ARRAYS];     /* elements of a block; 0: the whole array is one */
     size_t room;                /* floats of the largest operator's parameters */
+    uint64_t begun;             /* the rounder's step whose random bits the weights take until the next begin */
     float *weights, *gradients; /* what is handed out of them */
     size_t weights_used, gradients_used;
     int weights_held, gradients_held;
@@ -144,12 +145,16 @@ static const float *fetch(store *s, int p)
     if (k->base.unrounded)
         return w;
 
-    /* Several passes of a step take the same weights: they get the same random bits, and are counted once. */
+    /* All passes of a step, or of a test, take the same weights: they get the same random bits, and are counted
+     * once. */
     fpemu_stats *seen = &r->seen[ROLE_W][p];
     const fpemu_stats kept = *seen;
+    const uint64_t now = r->step;
     if (t->counted)
         *seen = (fpemu_stats){0};
+    r->step = k->begun;
     r->calls.round(&r->calls, ROLE_W, p, t->size, w);
+    r->step = now;
     if (t->counted)
         *seen = kept;
     t->counted = true;
@@ -232,6 +237,7 @@ static void release(optimizer *base)
 static void begin(optimizer *base)
 {
     packed *k = (packed *)base;
+    k->begun = base->r->step;
     for (int p = 0; p < k->slots; p++) {
         k->slot[p].counted = false;
         k->slot[p].gathered = 0;
