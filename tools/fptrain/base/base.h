@@ -24,7 +24,7 @@ char *path_join(const char *directory, const char *name); /* DIRECTORY/NAME, for
 /* 64 bits from the pair (stream of a named purpose, index): every random decision that is no rounding. Pure. */
 typedef enum purpose {
     FOR_WEIGHTS = 1, FOR_ORDER = 2, FOR_AUGMENT = 3, FOR_DROPOUT = 4, FOR_DATA = 5, FOR_ROUNDING = 6,
-    FOR_STORING = 7, FOR_GROUPS = 8
+    FOR_STORING = 7, FOR_GROUPS = 8, FOR_CALIBRATION = 9
 } purpose;
 uint64_t random_u64(uint64_t seed, purpose why, uint64_t stream, uint64_t index);
 double random_unit(uint64_t seed, purpose why, uint64_t stream, uint64_t index);   /* [0, 1), 53 bits */

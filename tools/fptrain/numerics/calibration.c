@@ -40,9 +40,11 @@ bool range_rule_read(range_rule *r, const char *text, trouble *why)
     return fail(why, "a range is absmax, mse or percentile:P with P above 0 and up to 100, not '%.50s'", text);
 }
 
-/* At most `share` elements are kept, as far apart as that asks. */
-static void look(seen *s, size_t n, const float *x, size_t share)
+/* At most `share` elements are kept: of stretches as long as that asks, one each. Which one is drawn, since tensors
+ * repeat: of a column that a fixed stride never leaves, nothing else would be seen. */
+static void look(const calibration *c, role which, int index, size_t n, const float *x, size_t share)
 {
+    seen *s = &c->tensor[which == ROLE_W][index];
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(x[i])) {
             s->nonfinite++;
@@ -51,20 +53,24 @@ static void look(seen *s, size_t n, const float *x, size_t share)
         s->max = (double)x[i] > s->max ? (double)x[i] : s->max;
         s->min = (double)x[i] < s->min ? (double)x[i] : s->min;
     }
-    s->count += n;
     if (!s->sample)
         s->sample = need(KEPT, sizeof *s->sample);
+    const uint64_t stream = (uint64_t)which << 32 | (uint64_t)index;
     const size_t every = (n + share - 1) / share;
-    for (size_t i = 0; i < n && s->kept < KEPT; i += every)
+    for (size_t first = 0; first < n && s->kept < KEPT; first += every) {
+        const size_t length = n - first < every ? n - first : every;
+        const size_t i = first + random_u64(c->r->seed, FOR_CALIBRATION, stream, s->count + first) % length;
         if (isfinite(x[i]))
             s->sample[s->kept++] = x[i];
+    }
+    s->count += n;
 }
 
 static void observe(rounds *calls, role which, int index, size_t n, float *x)
 {
-    calibration *c = (calibration *)calls;
+    const calibration *c = (const calibration *)calls;
     if (which == ROLE_V && n > 0)
-        look(&c->tensor[0][index], n, x, KEPT / (size_t)c->batches);
+        look(c, which, index, n, x, KEPT / (size_t)c->batches);
 }
 
 calibration *calibration_new(rounder *r, int batches)
@@ -98,7 +104,7 @@ rounds *calibration_observer(calibration *c)
 
 void calibration_weights(calibration *c, int param, const float *w)
 {
-    look(&c->tensor[1][param], graph_param(c->r->g, param)->size, w, KEPT);
+    look(c, ROLE_W, param, graph_param(c->r->g, param)->size, w, KEPT);
 }
 
 /* ------------------------------------------------------------------------------------------------ ranges */

@@ -10,7 +10,8 @@
  *     mse          of absmax 2^(-k/4), k = 0 ... 40, the range with the least squared error of what was seen, by the
  *                  format of the tensor; the larger one of equals
  *
- * The last two look at no more than 65536 elements of a tensor, evenly from all batches.
+ * The last two look at no more than 65536 elements of a tensor, as many from each batch, which is cut into stretches of
+ * one length; of each an element is drawn, by the seed.
  */
 #ifndef FPTRAIN_NUMERICS_CALIBRATION_H
 #define FPTRAIN_NUMERICS_CALIBRATION_H
