@@ -236,6 +236,32 @@ static void counts(void)
     stop(&b);
 }
 
+/* What is small is the rate times the gradient, whatever decay and state make of it: of a gradient of 1/4, 2^-24 is not
+ * and 2^-25 is, beside the zeros of all other parameters. */
+static void small_updates(const char *name)
+{
+    const optimizer_settings settings = {.name = name, .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 1,
+                                         .master = true, .packed = true, .kept = {[KEEP_GRADIENT] = "fp32"}};
+    for (int exponent = -23; exponent <= -22; exponent++) {
+        bench b = start(&settings, &small, 1);
+        store *s = &b.o->store;
+        const size_t all = graph_param_count(b.g), n = graph_param(b.g, 0)->size;
+        b.o->type->begin(b.o);
+        for (int p = 0; p < graph_params(b.g); p++) {
+            float *dw = s->gradient(s, p);
+            for (size_t i = 0; i < graph_param(b.g, p)->size; i++)
+                dw[i] = p ? 0 : 0.25f;
+            s->gradient_done(s, p);
+        }
+        b.o->count_next = true;
+        optimizer_step(b.o, ldexp(1, exponent));
+        EXPECT(b.o->counts.small_g == all - n, "%s: %d gradients", name, (int)b.o->counts.small_g);
+        EXPECT(b.o->counts.small_update == (exponent < -22 ? all : all - n), "%s, rate 2^%d: %d updates", name,
+               exponent, (int)b.o->counts.small_update);
+        stop(&b);
+    }
+}
+
 /* Second moments far below the largest of their group stay positive: else weights would leap by lr m / epsilon. In a
  * format without groups they are `least`, its smallest positive value; 0: there are groups. */
 static void never_zero(bool nearest, const char *squares, double least)
@@ -539,6 +565,9 @@ int main(void)
     follow(2, "adaptive", 0.125);
     follow(2, "value", 0.25);
     counts();
+    small_updates("sgd");
+    small_updates("momentum");
+    small_updates("adam");
     adam(1, 1e-8);
     adam(3, 0.5);
     for (int nearest = 0; nearest < 2; nearest++) {

@@ -371,7 +371,6 @@ static void count_chunk(const packed *k, int p, size_t first, size_t n, update_c
         const double size = fabs((double)u[i]);
         counts->updates += size != 0;
         counts->vanished += size != 0 && after[i] == k->before[i];
-        counts->small_update += size < 0x1p-24;
         if (!(delta > 0))
             continue;
         const double ratio = size / delta;
@@ -399,8 +398,10 @@ static void update_all(optimizer *base, double lr, update_counts *counts)
             unpack(k, p, GRADIENT, first, n, u);
             if (counts) {
                 memcpy(k->before, w, n * sizeof *w);
-                for (size_t i = 0; i < n; i++)
+                for (size_t i = 0; i < n; i++) {
                     counts->small_g += fabsf(u[i]) < 0x1p-24f;
+                    counts->small_update += fabsf(c.lr * u[i]) < 0x1p-24f;
+                }
             }
             clip_chunk(&clip, first, n, u);
             changes(k, p, &c, first, n);
