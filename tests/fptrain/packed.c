@@ -503,6 +503,38 @@ static void memory_fp32(const char *name)
     stop(&b);
 }
 
+/* A block of the whole tensor, where that has more than 2^24 elements: whole numbers from -127 to 127 are stored with a
+ * scale of 1, and halved by a step with a scale of 1/2. */
+static void large(void)
+{
+    const optimizer_settings settings = {.name = "sgd", .master = true, .packed = true, .nearest = true,
+                                         .kept = {[KEEP_WEIGHT] = "scaled(int8)", [KEEP_GRADIENT] = "fp16"}};
+    const model_settings model = {.name = "mlp", .c = 1, .h = 256, .w = 257, .classes = 2};
+    bench b = start(&settings, &model, 1);
+    store *s = &b.o->store;
+    const size_t n = graph_param(b.g, 0)->size;
+    float *w = malloc(n * sizeof *w);
+    if (!w)
+        exit(1);
+    EXPECT(n > 1 << 24, "%zu weights", n);
+    for (size_t i = 0; i < n; i++)
+        w[i] = (float)(i % 255) - 127;
+    b.o->type->start(b.o, 0, w);
+    b.o->type->begin(b.o);
+    for (int p = 0; p < graph_params(b.g); p++) {
+        float *dw = s->gradient(s, p);
+        for (size_t i = 0; i < graph_param(b.g, p)->size; i++)
+            dw[i] = p ? 0 : w[i] / 2;
+        s->gradient_done(s, p);
+    }
+    optimizer_step(b.o, 1);
+    const float *stored = b.o->type->master(b.o, 0);
+    for (size_t i = 0; i < n && failures < 20; i++)
+        EXPECT(stored[i] == w[i] / 2, "element %zu: %g, not %g", i, (double)stored[i], (double)(w[i] / 2));
+    free(w);
+    stop(&b);
+}
+
 static void refusals(void)
 {
     trouble why = {""};
@@ -583,6 +615,7 @@ int main(void)
     memory_fp32("sgd");
     memory_fp32("momentum");
     memory_fp32("adam");
+    large();
     refusals();
     resume();
     return failures != 0;

@@ -533,11 +533,15 @@ static const optimizer_type packed_type = {.free = release, .begin = begin, .ext
 
 /* ------------------------------------------------------------------------------------------------- creation */
 
-static bool formats_fit(packed *k, const optimizer_settings *settings, trouble *why)
+/* largest: elements of a parameter. A block of the whole tensor is at least as long, and a multiple of other blocks. */
+static bool formats_fit(packed *k, const optimizer_settings *settings, size_t largest, trouble *why)
 {
     static const char *const usual[ARRAYS] = {"group(int12,2048)", "group(int8,2048)", "codebook(dynamic8,2048)",
                                               "codebook(udynamic8,2048)"};
-    const fpemu_shape one = fpemu_shape_vector(1 << 24);
+    uint64_t whole = 1 << 24;
+    while (whole < largest)
+        whole *= 2;
+    const fpemu_shape one = fpemu_shape_vector(whole);
     k->chunk = 1;
     for (int which = 0; which < ARRAYS; which++) {
         const char *spec = settings->kept[which] ? settings->kept[which] : usual[which];
@@ -568,14 +572,15 @@ static bool measure(packed *k, const optimizer_settings *settings, trouble *why)
     const bool wanted[ARRAYS] = {true, true, m != SGD, method_has_squares(m)};
     size_t largest = 1;
     bool one_block = false; /* a format without groups is worked on whole */
-    if (!formats_fit(k, settings, why))
-        return false;
     k->slots = graph_params(g);
+    for (int p = 0; p < k->slots; p++)
+        largest = graph_param(g, p)->size > largest ? graph_param(g, p)->size : largest;
+    if (!formats_fit(k, settings, largest, why))
+        return false;
     k->slot = need((size_t)k->slots, sizeof *k->slot);
     for (int p = 0; p < k->slots; p++) {
         slot *t = &k->slot[p];
         t->size = graph_param(g, p)->size;
-        largest = t->size > largest ? t->size : largest;
         const fpemu_shape shape = fpemu_shape_vector(t->size);
         for (int which = 0; which < ARRAYS; which++)
             t->length[which] = wanted[which] ? (size_t)fpemu_packed_size(&k->format[which], &shape) : 0;
