@@ -87,6 +87,31 @@ START_TEST(errors_say_where)
 }
 END_TEST
 
+/* 2^100 is 1267650600228229401496703205376. */
+START_TEST(bounds_are_taken_as_they_are_told)
+{
+    settings s;
+    settings_key key;
+    int ranges = 0;
+    settings_default(&s);
+    for (int i = 0; settings_table(i, &key); i++) {
+        char *dots = strcmp(key.type, "one of") == 0 ? NULL : strstr(key.range, "..");
+        if (!dots)
+            continue;
+        *dots = '\0';
+        ranges++;
+        ck_assert_msg(settings_set(&s, key.section, key.key, key.range, &why), "%s.%s: %s", key.section, key.key,
+                      why.text);
+        ck_assert_msg(settings_set(&s, key.section, key.key, dots + 2, &why), "%s.%s: %s", key.section, key.key,
+                      why.text);
+    }
+    ck_assert_int_gt(ranges, 30);
+    refused("[scaler]\nscale = 1267650600228229682971679916032\n",
+            "file:2: 1267650600228229682971679916032 is not in 0..1.2676506002282294e+30");
+    settings_free(&s);
+}
+END_TEST
+
 /* Another value than the default for every key, by its type and range. */
 static void choose(const settings_key *key, int i, char value[64])
 {
@@ -376,6 +401,7 @@ int main(void)
     TCase *tests = tcase_create("keys");
     tcase_add_test(tests, a_file);
     tcase_add_test(tests, errors_say_where);
+    tcase_add_test(tests, bounds_are_taken_as_they_are_told);
     tcase_add_test(tests, all_keys_there_and_back);
     tcase_add_test(tests, numbers_come_back_exactly);
     tcase_add_test(tests, values_that_no_file_holds);

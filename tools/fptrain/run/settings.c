@@ -219,43 +219,68 @@ static bool is_choice(const char *value, const char *choices)
     return false;
 }
 
+enum { REAL_TEXT = 32, RANGE_TEXT = sizeof ((settings_key *)0)->range };
+
+/* The fewest digits that read back to the same number. */
+static void print_real(double number, char text[REAL_TEXT])
+{
+    int digits = 1;
+    do
+        snprintf(text, REAL_TEXT, "%.*g", digits, number);
+    while (strtod(text, NULL) != number && ++digits <= 17);
+}
+
+/* From where to where a number may be; both ends are taken as they stand there. */
+static const char *print_range(const row *r, char text[RANGE_TEXT])
+{
+    char low[REAL_TEXT], high[REAL_TEXT];
+    if (r->kind == REAL) {
+        print_real(r->low, low);
+        print_real(r->high, high);
+        snprintf(text, RANGE_TEXT, "%s..%s", low, high);
+    } else {
+        snprintf(text, RANGE_TEXT, "%.0f..%.0f", r->low, r->high);
+    }
+    return text;
+}
+
 static bool read_real(const row *r, const char *value, double *number, trouble *why)
 {
     char cut[SHOWN_SIZE];
-    char *end;
+    char *end, range[RANGE_TEXT];
     errno = 0;
     const double read = strtod(value, &end);
     const bool digits = isdigit((unsigned char)*value) || *value == '.' || *value == '-' || *value == '+';
     if (!digits || *end || isnan(read) || (errno == ERANGE && fabs(read) > 1))
         return fail(why, "'%s' is not a number", shown(value, 0, cut));
     if (read < r->low || read > r->high)
-        return fail(why, "%s is not in %g..%g", shown(value, 0, cut), r->low, r->high);
+        return fail(why, "%s is not in %s", shown(value, 0, cut), print_range(r, range));
     *number = read;
     return true;
 }
 
 static bool read_count(const row *r, const char *value, uint64_t *number, trouble *why)
 {
-    char *end, cut[SHOWN_SIZE];
+    char *end, cut[SHOWN_SIZE], range[RANGE_TEXT];
     errno = 0;
     const unsigned long long read = strtoull(value, &end, 10);
     if (!isdigit((unsigned char)*value) || *end || errno == ERANGE)
         return fail(why, "'%s' is not a whole number of 64 bits", shown(value, 0, cut));
     if (r->high > 0 && (double)read > r->high)
-        return fail(why, "%s is not in 0..%.0f", shown(value, 0, cut), r->high);
+        return fail(why, "%s is not in %s", shown(value, 0, cut), print_range(r, range));
     *number = read;
     return true;
 }
 
 static bool read_whole(const row *r, const char *value, int *number, trouble *why)
 {
-    char *end, cut[SHOWN_SIZE];
+    char *end, cut[SHOWN_SIZE], range[RANGE_TEXT];
     errno = 0;
     const long wide = strtol(value, &end, 10);
     if (!isdigit((unsigned char)*value) || *end)
         return fail(why, "'%s' is not a whole number", shown(value, 0, cut));
     if (errno == ERANGE || (double)wide < r->low || (double)wide > r->high)
-        return fail(why, "%s is not in %.0f..%.0f", shown(value, 0, cut), r->low, r->high);
+        return fail(why, "%s is not in %s", shown(value, 0, cut), print_range(r, range));
     *number = (int)wide;
     return true;
 }
@@ -452,15 +477,6 @@ bool settings_same_network(const settings *a, const settings *b)
 
 /* ------------------------------------------------------------------------------------------------ printing */
 
-/* The fewest digits that read back to the same number. */
-static void print_real(double number, char text[SETTINGS_TEXT])
-{
-    int digits = 1;
-    do
-        snprintf(text, SETTINGS_TEXT, "%.*g", digits, number);
-    while (strtod(text, NULL) != number && ++digits <= 17);
-}
-
 const char *settings_value(const settings *s, int i, char text[SETTINGS_TEXT])
 {
     const row *r = &rows[i];
@@ -519,7 +535,7 @@ bool settings_table(int i, settings_key *key)
     if (r->kind == CHOICE)
         snprintf(key->range, sizeof key->range, "%s", r->choices);
     else if (r->kind == WHOLE || r->kind == REAL || (r->kind == COUNT && r->high > 0))
-        snprintf(key->range, sizeof key->range, "%.12g..%.12g", r->low, r->high);
+        print_range(r, key->range);
     return true;
 }
 
