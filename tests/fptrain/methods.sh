@@ -205,6 +205,8 @@ done
 refused "its threshold" run other warm.ini 1 --set optimizer.clip=0
 refused "called 'conv1.*'" run other warm.ini 1 --set 'optimizer.no_decay=*.bias,conv1.*'
 refused exact:wrap run other muppet.ini 1 --set train.backend=exact:wrap
+echo 'conv 4 1 pad=1, global_pool, linear classes' >"$work/padded.net"
+refused "a padding of 1 with a kernel of 1 is not supported" run other muppet.ini 1 --model "$work/padded.net"
 refused "decides by gradients" run other muppet.ini 1 --set optimizer.store=packed --set train.backend=auto
 
 # Parameters of this mlp: 784 x 64, 64 x 32, 32 x 10 and biases. In bytes: three arrays of 8 bits, and a scale of 4

@@ -95,7 +95,8 @@ static conv *exact_conv_new(const backend *b, const conv_shape *shape)
 {
     const exact_state *s = b->state;
     if (shape->padding >= shape->r)
-        die("exact convolutions: a padding of %d with a kernel of %d", shape->padding, shape->r);
+        die("train.backend = exact: a padding of %d with a kernel of %d is not supported, it has to be smaller",
+            shape->padding, shape->r);
     exact_conv *c = need(1, sizeof *c);
     c->shape = *shape;
     c->turned = *shape;
