@@ -77,6 +77,16 @@ printf '[data]\nsource = digits\ntrain_count = 200\ntest_count = 50\n[train]\nep
 refused "fptrain: run: no tensor of this network is called 'second.weight'" run --quiet --model own.net --data digits \
     --set data.train_count=8 --set formats.second.weight=fp16
 refused "fptrain: eval: no tensor of this network is called 'second.*'" eval own --formats 'second.*=fp16'
+# A run knows its file by name alone: no output takes that name.
+mkdir apart
+cp own.net apart
+sed '/^\[formats\]$/,/^$/d' own/settings.ini >plain.ini
+cp own.net before
+for net in own.net apart/own.net; do
+    refused "--plot has the name of the network: '$net'" eval own --plot "$net"
+    refused "--plot has the name of the network: '$net'" assign --config plain.ini --plot "$net"
+    same "$net" before
+done
 for name in e.npz e.NPY own.net.gguf e.fpk; do
     refused "export: -o: '$name' is named as another kind" export own -o $name
     holds ! -e $name

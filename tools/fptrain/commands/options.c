@@ -60,6 +60,14 @@ static void refuse_pair(const char *command, const settings *s, const option_fil
     die("%s: %s and %s are the same: '%.200s'", command, a->option, b->option, a->path);
 }
 
+/* A network travels in the settings of a run, which know its file by name alone. */
+static void refuse_network(const char *command, const settings *s, const option_file *a)
+{
+    const char *slash = strrchr(a->path, '/'), *name = slash ? slash + 1 : a->path;
+    if (s->network.text && strcmp(name, s->model.name) == 0)
+        die("%s: %s has the name of the network: '%.200s'", command, a->option, a->path);
+}
+
 /* What is read because the settings say so. */
 static void refuse_settings(const char *command, const settings *s, const option_file *a, bool data)
 {
@@ -83,7 +91,9 @@ void options_apart(const char *command, const settings *s, int count, const opti
         for (const option_file *b = files; b < files + count; b++)
             if (b->how != OPTION_WRITES || a < b)
                 refuse_pair(command, s, a, b);
-        if (s)
-            refuse_settings(command, s, a, data);
+        if (!s || !a->path)
+            continue;
+        refuse_settings(command, s, a, data);
+        refuse_network(command, s, a);
     }
 }
