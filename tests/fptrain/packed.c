@@ -299,7 +299,8 @@ static void never_zero(bool nearest, const char *squares, double least)
     stop(&b);
 }
 
-/* Weights are rounded once a step: the passes of all its micro-batches see the same, those of the next step others. */
+/* Weights are rounded once a step: the passes of all its micro-batches see the same, those of the next step others. The
+ * counters are of one micro-batch, and count each weight once. */
 static void one_rounding(void)
 {
     const optimizer_settings settings = {.name = "sgd", .master = true, .packed = true};
@@ -323,6 +324,8 @@ static void one_rounding(void)
                 memcpy(first, w, bytes);
             s->release(s, 0);
         }
+        EXPECT(b.r->seen[ROLE_W][0].count * sizeof(float) == bytes, "micro-batch %d: %d are counted", (int)number,
+               (int)b.r->seen[ROLE_W][0].count);
     }
     free(first);
     stop(&b);

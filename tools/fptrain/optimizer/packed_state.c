@@ -34,7 +34,6 @@ typedef struct slot {
     size_t length[ARRAYS];
     uint64_t roundings[ARRAYS]; /* of the whole array so far: which stream is next */
     uint64_t gathered;          /* gradients since the last step */
-    bool counted;               /* the rounding of this step's weights has been counted */
     double largest;             /* of the gradients since the last step, unscaled */
     bool not_finite;
 } slot;
@@ -134,7 +133,7 @@ static void keep_positive(const packed *k, int p, size_t n, float *x)
 static const float *fetch(store *s, int p)
 {
     packed *k = (packed *)s;
-    slot *t = &k->slot[p];
+    const slot *t = &k->slot[p];
     rounder *r = k->base.r;
     float *w = k->weights + k->weights_used;
     if (k->weights_used + t->size > k->room)
@@ -145,19 +144,19 @@ static const float *fetch(store *s, int p)
     if (k->base.unrounded)
         return w;
 
-    /* All passes of a step, or of a test, take the same weights: they get the same random bits, and are counted
-     * once. */
+    /* All passes of a step, or of a test, take the same weights: they get the same random bits, and are counted once
+     * for each batch. */
     fpemu_stats *seen = &r->seen[ROLE_W][p];
     const fpemu_stats kept = *seen;
+    const bool counted = seen->count > 0;
     const uint64_t now = r->step;
-    if (t->counted)
+    if (counted)
         *seen = (fpemu_stats){0};
     r->step = k->begun;
     r->calls.round(&r->calls, ROLE_W, p, t->size, w);
     r->step = now;
-    if (t->counted)
+    if (counted)
         *seen = kept;
-    t->counted = true;
     return w;
 }
 
@@ -238,10 +237,8 @@ static void begin(optimizer *base)
 {
     packed *k = (packed *)base;
     k->begun = base->r->step;
-    for (int p = 0; p < k->slots; p++) {
-        k->slot[p].counted = false;
+    for (int p = 0; p < k->slots; p++)
         k->slot[p].gathered = 0;
-    }
 }
 
 static void extent(const optimizer *base, int p, double *largest, bool *not_finite)
