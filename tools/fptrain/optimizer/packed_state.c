@@ -12,8 +12,8 @@
  *     adamw, h = c g/N           the same; w <- Q(w - (lr decay w + lr (m / ...) / (sqrt(v / ...) + epsilon)))
  *
  * where w is stepped by the m and v that were just stored, and Q finds the scale of each group anew. A positive second
- * moment does not become 0 but the smallest positive value of its group, since m / epsilon would be far too large a
- * step. The random bits come from a stream for each (array, parameter, rounding).
+ * moment does not become 0 but the smallest positive value of its group, or of a format without groups, since
+ * m / epsilon would be far too large a step. The random bits come from a stream for each (array, parameter, rounding).
  */
 #include "optimizer/packed_state.h"
 
