@@ -84,9 +84,9 @@ class FuzzReport:
 
 
 def _neighbours(codes: Numbers, reach: int, bits: int) -> Numbers:
-    steps = np.arange(-reach, reach + 1)
-    mask = (1 << bits) - 1
-    return np.unique((codes.astype(np.int64)[:, None] + steps) & mask).astype(codes.dtype)
+    steps = np.arange(-reach, reach + 1).astype(np.uint64)  # those below zero as 2^64 less: sums wrap
+    mask = np.uint64((1 << bits) - 1)
+    return np.unique((codes.astype(np.uint64)[:, None] + steps) & mask).astype(codes.dtype)
 
 
 def _around(carrier: Format, points: npt.NDArray[np.float64], reach: int) -> Numbers:

@@ -252,6 +252,29 @@ def test_fuzz_finds_planted_defects(ml_dtypes):
         fpemu.fuzz(good, "e4m3fn", "sr")
 
 
+def test_fuzz_of_float64():
+    """NumPy converts binary64 to binary16 and binary32 with one rounding; by way of binary32 there are two."""
+    def direct(kind):
+        def cast(x):
+            with np.errstate(all="ignore"):
+                return x.astype(kind)
+        return cast
+
+    def twice(x):
+        with np.errstate(all="ignore"):
+            return x.astype(np.float32).astype(np.float16)
+    assert not fpemu.fuzz(direct(np.float16), "fp16", dtype="float64", inputs=1000)
+    assert not fpemu.fuzz(direct(np.float32), "fp32", dtype="float64", inputs=1000)
+    report = fpemu.fuzz(twice, "fp16", dtype="float64", inputs=1000)
+    assert report and all(d.expected == np.float16(d.input) != d.got == np.float16(np.float32(d.input)) for d in report)
+
+    def without_one(x):
+        y = fpemu.quantize(x, "posit(32,2)")
+        return np.where(y == 1, 1 + 2.0 ** -27, y)
+    report = fpemu.fuzz(without_one, "posit(32,2)", dtype="float64", inputs=1000)
+    assert report and all(d.expected == 1 and d.got == 1 + 2.0 ** -27 for d in report)
+
+
 def test_compare(rng, tmp_path):
     x = rng.standard_normal((32, 64)).astype(np.float32)
     table = fpemu.compare(x, ["bf16", "e4m3fn", "mxfp4"])
