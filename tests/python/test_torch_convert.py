@@ -214,6 +214,30 @@ def test_attention_rounds_both_products_and_their_gradients():
     assert torch.allclose(k.grad, ds.mT @ qq, rtol=1e-5, atol=1e-6)
 
 
+def test_queries_that_see_no_key_are_torch_s():
+    mask = torch.tensor([[True, False, True], [False, False, False]])
+    for given in (mask, torch.zeros(2, 3).masked_fill(~mask, -torch.inf)):
+        q, k, v = (torch.randn(2, 4, n, 8, requires_grad=True) for n in (2, 3, 3))
+        g = torch.randn(2, 4, 2, 8)
+        ours = f.scaled_dot_product_attention(q, k, v, given, recipe="fp32")
+        plain = F.scaled_dot_product_attention(q, k, v, given)
+        assert torch.allclose(ours, plain, atol=1e-6) and not ours[:, :, 1].any()
+        for a, b in zip(torch.autograd.grad(ours, (q, k, v), g), torch.autograd.grad(plain, (q, k, v), g)):
+            assert torch.allclose(a, b, atol=1e-6)
+        coarse = f.scaled_dot_product_attention(q, k, v, given, recipe="fp8")
+        assert not coarse[:, :, 1].any()
+        assert all(t.isfinite().all() for t in torch.autograd.grad(coarse, (q, k, v), g))
+    plain = nn.MultiheadAttention(16, 4, batch_first=True)
+    ours = ft.convert(copy.deepcopy(plain), "fp32")
+    padding = torch.tensor([[False, False, True], [True, True, True]])
+    for need in (False, True):
+        x = torch.randn(2, 3, 16, requires_grad=True)
+        results = [m(x, x, x, key_padding_mask=padding, need_weights=need)[0] for m in (ours, plain)]
+        assert torch.allclose(*results, atol=1e-6, equal_nan=True) and results[0][1].isnan().all() == need
+        if not need:
+            assert torch.allclose(*(torch.autograd.grad(y.square().sum(), x)[0] for y in results), atol=1e-5)
+
+
 @pytest.mark.parametrize("how", [
     {}, {"batch_first": True}, {"bias": False}, {"add_bias_kv": True, "add_zero_attn": True},
     {"kdim": 12, "vdim": 20, "batch_first": True},

@@ -760,8 +760,8 @@ def _causal(queries: int, keys: int, device: torch.device) -> Tensor:
 
 def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Optional[Tensor], dropout: float, is_causal: bool,
                scale: Optional[float], scores: Site, softmax: Site, context: Site,
-               states: Optional[Tensor]) -> tuple[Tensor, Tensor]:
-    """The result and the probabilities, after dropout."""
+               states: Optional[Tensor], safe: bool = True) -> tuple[Tensor, Tensor]:
+    """The result and the probabilities, after dropout. safe: a query that sees no key has probabilities of zero."""
     batched = q.dim() > 2 and q.dim() == k.dim() == v.dim() and q.shape[0] == k.shape[0] == v.shape[0]
     for site in (scores, softmax, context):
         _check_batched(site, batched)
@@ -773,7 +773,8 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Optional[Tensor], dropout:
         s = s.masked_fill(~_causal(q.shape[-2], k.shape[-2], q.device), -math.inf)
     if mask is not None:
         s = s.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else s + mask
-    p = torch.softmax(s, -1)
+    blind = (s == -math.inf).all(-1, keepdim=True) if safe else None
+    p = torch.softmax(s, -1) if blind is None else torch.softmax(s.masked_fill(blind, 0), -1).masked_fill(blind, 0)
     # its slot is OUTPUT, which a product of activations leaves to its own result: a stream of the second sixteen
     p = _pass(p, softmax, OUTPUT, -1, -1, None if second is None else second + _far(second))
     if dropout > 0:
@@ -793,8 +794,8 @@ def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Opt
     """softmax(q k^T * scale + mask) v, both products and their gradients by the recipe, as matmul has it.
 
     q (..., L, D), k (..., S, D), v (..., S, E); mask boolean (True takes part) or added; scale 1 / sqrt(D) if None. The
-    result is (..., L, E). The probabilities are rounded to the recipe's softmax, and then as an operand of the second
-    product. stats: those of the scores, of the softmax, of the second product.
+    result is (..., L, E), zero for a query that sees no key, as torch has it. The probabilities are rounded to the
+    recipe's softmax, and then as an operand of the second product. stats: those of the scores, of the softmax, of the second product.
     """
     if is_causal and attn_mask is not None:
         raise ValueError("attention takes a mask or is causal, not both")

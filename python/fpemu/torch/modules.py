@@ -309,7 +309,7 @@ class _Attention(Quantized):
         sites = self._fpemu.sites
         out, weights = f._attention(q, k, v, mask, own.dropout if own.training else 0.0, False, None,
                                     sites["scores"], sites["softmax"], sites["context"],
-                                    None if states is None else states[3 * STREAMS:])
+                                    None if states is None else states[3 * STREAMS:], safe=not need_weights)
         out = own.out_proj(out.transpose(1, 2).reshape(n, -1, heads * wide))
         if average_attn_weights:
             weights = weights.mean(1)
@@ -343,7 +343,8 @@ class _Attention(Quantized):
 class MultiheadAttention(_Attention, nn.MultiheadAttention):
     """nn.MultiheadAttention by a recipe: its projections as functional.linear, its two products of activations as
     functional.scaled_dot_product_attention, out_proj by its own recipe. The fast path, which goes round all of these,
-    is not taken, and the probabilities are made even where nobody asks for them."""
+    is not taken, and the probabilities are made even where nobody asks for them. A query that sees no key gets NaN with
+    need_weights and zero without, as of torch."""
 
 
 class DotProductAttention(nn.Module):
