@@ -238,6 +238,28 @@ def test_queries_that_see_no_key_are_torch_s():
             assert torch.allclose(*(torch.autograd.grad(y.square().sum(), x)[0] for y in results), atol=1e-5)
 
 
+def test_attention_with_fewer_heads_of_keys_is_torch_s():
+    module = ft.DotProductAttention()
+    ours = ft.convert(copy.deepcopy(module), "fp32")
+    q, k, v = (torch.randn(2, h, 5, 8, requires_grad=True) for h in (6, 3, 2))
+    g = torch.randn(2, 6, 5, 8)
+    plain = F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+    for y in (module(q, k, v, enable_gqa=True), ours(q, k, v, enable_gqa=True),
+              f.scaled_dot_product_attention(q, k, v, enable_gqa=True, recipe="fp32")):
+        assert torch.allclose(y, plain, atol=1e-6)
+        for a, b in zip(torch.autograd.grad(y, (q, k, v), g),
+                        torch.autograd.grad(plain, (q, k, v), g, retain_graph=True)):
+            assert torch.allclose(a, b, atol=1e-5)
+    with pytest.raises(ValueError, match="4 heads of keys or values do not divide 6"):
+        ours(q, torch.zeros(2, 4, 5, 8), v, enable_gqa=True)
+
+
+def test_attention_of_heads_without_numbers_is_torch_s():
+    q, k, v = torch.zeros(2, 3, 0), torch.zeros(2, 4, 0), torch.randn(2, 4, 5)
+    assert torch.allclose(f.scaled_dot_product_attention(q, k, v, recipe="fp32"),
+                          F.scaled_dot_product_attention(q, k, v), atol=1e-6)
+
+
 @pytest.mark.parametrize("how", [
     {}, {"batch_first": True}, {"bias": False}, {"add_bias_kv": True, "add_zero_attn": True},
     {"kdim": 12, "vdim": 20, "batch_first": True},

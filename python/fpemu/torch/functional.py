@@ -760,12 +760,15 @@ def _causal(queries: int, keys: int, device: torch.device) -> Tensor:
 
 def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Optional[Tensor], dropout: float, is_causal: bool,
                scale: Optional[float], scores: Site, softmax: Site, context: Site,
-               states: Optional[Tensor], safe: bool = True) -> tuple[Tensor, Tensor]:
-    """The result and the probabilities, after dropout. safe: a query that sees no key has probabilities of zero."""
+               states: Optional[Tensor], safe: bool = True, grouped: bool = False) -> tuple[Tensor, Tensor]:
+    """The result and the probabilities, after dropout. safe: a query that sees no key has probabilities of zero.
+    grouped: k and v may have fewer heads."""
+    if grouped:
+        k, v = (_repeat_heads(t, q) for t in (k, v))
     batched = q.dim() > 2 and q.dim() == k.dim() == v.dim() and q.shape[0] == k.shape[0] == v.shape[0]
     for site in (scores, softmax, context):
         _check_batched(site, batched)
-    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scale = 1 / math.sqrt(max(q.shape[-1], 1)) if scale is None else scale  # of no numbers the scores are 0
     first = None if states is None else states[:STREAMS]
     second = None if states is None else states[STREAMS:]
     s = _matmul(q, k.mT, scores, first) * scale
@@ -782,20 +785,35 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Optional[Tensor], dropout:
     return _matmul(p, v, context, second), p
 
 
+def _repeat_heads(x: Tensor, q: Tensor) -> Tensor:
+    """The heads of keys or values, each as often as it takes to have one for each head of the queries."""
+    if min(x.dim(), q.dim()) < 3:
+        raise ValueError("enable_gqa takes q, k and v with heads: three dimensions or more")
+    heads, wanted = x.shape[-3], q.shape[-3]
+    if heads == wanted:
+        return x
+    if heads == 0 or wanted % heads:
+        raise ValueError(f"{heads} heads of keys or values do not divide {wanted} heads of queries")
+    return x.repeat_interleave(wanted // heads, -3)
+
+
 def _far(states: Tensor) -> Tensor:
     """Moves a slot past the slots of a product, within its sixteen streams."""
     return states.new_tensor([0, STREAMS - 1 - OUTPUT, 0])
 
 
 def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Optional[Tensor] = None,
-                                 dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None, *,
-                                 recipe: Union[str, Recipe], state: Optional[Tensor] = None,
+                                 dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None,
+                                 enable_gqa: bool = False, *, recipe: Union[str, Recipe],
+                                 state: Optional[Tensor] = None,
                                  stats: Optional[tuple[Stats, Stats, Stats]] = None) -> Tensor:
     """softmax(q k^T * scale + mask) v, both products and their gradients by the recipe, as matmul has it.
 
     q (..., L, D), k (..., S, D), v (..., S, E); mask boolean (True takes part) or added; scale 1 / sqrt(D) if None. The
     result is (..., L, E), zero for a query that sees no key, as torch has it. The probabilities are rounded to the
-    recipe's softmax, and then as an operand of the second product. stats: those of the scores, of the softmax, of the second product.
+    recipe's softmax, and then as an operand of the second product. enable_gqa: k and v, of fewer heads, are repeated
+    first; their gradients are sums, by torch, of the heads' rounded products. stats: those of the scores, of the
+    softmax, of the second product.
     """
     if is_causal and attn_mask is not None:
         raise ValueError("attention takes a mask or is causal, not both")
@@ -807,4 +825,4 @@ def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Opt
             site.counters = site.tensors = own
     stochastic = plan if plan.stochastic else softmax.plan
     return _attention(q, k, v, attn_mask, dropout_p, is_causal, scale, scores, softmax, context,
-                      _states(stochastic, state, q.device, 2 * STREAMS))[0]
+                      _states(stochastic, state, q.device, 2 * STREAMS), grouped=enable_gqa)[0]

@@ -352,8 +352,10 @@ class DotProductAttention(nn.Module):
     model calls the function. Arguments and result are those of the function."""
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
-                dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None) -> Tensor:
-        return F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale)
+                dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None,
+                enable_gqa: bool = False) -> Tensor:
+        more: Any = {"enable_gqa": True} if enable_gqa else {}  # torch 2.4 does not know it
+        return F.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, **more)
 
 
 class _DotProductAttention(Quantized):
@@ -363,12 +365,13 @@ class _DotProductAttention(Quantized):
         return {"scores": product, "softmax": make_softmax_plan(recipe), "context": product}
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
-                dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None) -> Tensor:
+                dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None,
+                enable_gqa: bool = False) -> Tensor:
         if is_causal and attn_mask is not None:
             raise ValueError("attention takes a mask or is causal, not both")
         sites = self._fpemu.sites
         return f._attention(query, key, value, attn_mask, dropout_p, is_causal, scale, sites["scores"],
-                            sites["softmax"], sites["context"], self._states())[0]
+                            sites["softmax"], sites["context"], self._states(), grouped=enable_gqa)[0]
 
 
 class QuantizedDotProductAttention(_DotProductAttention, DotProductAttention):
