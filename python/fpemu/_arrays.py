@@ -176,7 +176,16 @@ def memory_of(out: Any) -> Any:
         return memory
     if _is_jax(out):
         raise TypeError("jax arrays do not change: out= is not for them")
+    check_memory(out)
     raise TypeError(f"out is an array of NumPy or a tensor in plain memory, as the input is, not {type(out).__name__}")
+
+
+def check_memory(out: Any) -> None:
+    """Refuses a tensor whose numbers are not what its memory holds: what is written there would be read as another."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(out, torch.Tensor) and (out.is_neg() or out._is_zerotensor()):
+        raise TypeError("out is a view with torch's negative bit, or a zero without memory: fpemu writes to no such "
+                        "tensor, but out.copy_ does")
 
 
 def _is_jax(array: Any) -> bool:
@@ -269,6 +278,8 @@ def _adopt_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str,
         and not has_tangent(t) for t in tensors)
     if plain:
         if any(t.is_neg() or t._is_zerotensor() for t in tensors):
+            check_memory(_out_of(verb, args, kwargs))
+
             def solid(tensor: Any) -> Any:
                 zeros = tensor._is_zerotensor()
                 return torch.zeros(tensor.shape, dtype=tensor.dtype) if zeros else tensor.resolve_neg()

@@ -159,6 +159,20 @@ def test_tensors_that_are_not_dense_numbers(torch):
     assert negative.is_neg() and fpemu.quantize(negative, F).item() == -2
 
 
+def test_results_reach_no_view_with_the_negative_bit(torch):
+    """Its numbers are the opposite of its memory's: what is written there must not be lost, nor change its sign."""
+    import fpemu.torch as ft
+    x = torch.full((2,), 1.3j).conj().imag
+    plain, gradient = torch.ones(2), torch.ones(2, requires_grad=True)
+    for call in (lambda: fpemu.quantize(x, "e2m1", out=x), lambda: fpemu.add(x, x, "e2m1", out=x),
+                 lambda: fpemu.add(plain, plain, "e2m1", out=x), lambda: fpemu.quantize(plain, "e2m1", out=x),
+                 lambda: fpemu.quantize(gradient, "e2m1", out=x), lambda: ft.quantize_(x, "e2m1")):
+        with pytest.raises(TypeError, match="negative bit"):
+            call()
+    assert x.is_neg() and torch.equal(x, torch.full((2,), -1.3))
+    assert fpemu.quantize(x, "e2m1", out=plain) is plain and torch.equal(plain, torch.full((2,), -1.5))
+
+
 def test_misaligned_memory(rng):
     numbers = rng.standard_normal(9).astype(np.float32)
     raw = np.zeros(41, np.uint8)

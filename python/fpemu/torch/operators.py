@@ -13,6 +13,7 @@ from torch.nn import Parameter
 
 import fpemu
 from fpemu import Format, Rounding, Stats, _native
+from fpemu._arrays import check_memory
 from fpemu._values import _OPERATIONS
 
 from . import _ops
@@ -181,6 +182,7 @@ def quantize_(
     """
     if not _is_compiling():
         _parallel(x)
+        check_memory(x)
     if x.requires_grad and _is_grad_enabled():
         return x.copy_(quantize(x, format, rounding, axis=axis, state=state, stats=stats))
     if state is None:
@@ -339,6 +341,7 @@ def _check_out(out: Any, inputs: Sequence[Tensor], dtype: torch.dtype, shape: Se
         raise ValueError("out has another shape than the result")
     if _is_compiling() or not all(map(_is_memory, (out, *inputs))):
         return
+    check_memory(out)
     if out.requires_grad and out.is_leaf and _is_grad_enabled():
         raise ValueError("out requires a gradient: detach() it, or write under torch.no_grad()")
     if _overlaps_itself(out):
