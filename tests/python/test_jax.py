@@ -95,6 +95,35 @@ def test_codes_decode_as_ml_dtypes_reads_them(name):
         np.testing.assert_array_equal(fj.decode(viewed, name), values)
 
 
+def test_nothing_is_converted_first():
+    """What JAX would round or widen by itself is refused, as fpemu does it for NumPy's arrays."""
+    one = jnp.float32([1])
+    for bad in ([1.0, 2.0], (1.0,), True, None, np.arange(3), jnp.arange(3), np.array([True]), np.float64(1),
+                np.array([1 + 2.0**-8 + 2.0**-40])):  # which is 1.0078125 in bf16, and 1 by way of float32
+        for call in (lambda: fj.quantize(bad, "bf16"), lambda: fj.encode(bad, "bf16"), lambda: fj.measure(bad, "nvfp4"),
+                     lambda: fj.add(one, bad, "fp32"), lambda: fj.sqrt(bad, "fp32"),
+                     lambda: fj.matmul(jnp.ones((1, 1)), bad, "fp32")):
+            with pytest.raises(TypeError, match="no array|dtype"):
+                call()
+    for number in (0.1, 16777217, 1e300, 10**400):  # none of binary32
+        with pytest.raises(ValueError, match="the number"):
+            fj.add(one, number, "fp32")
+        with pytest.raises(ValueError, match="the number"):
+            fj.quantize(number, "bf16")
+    assert fj.add(one, 0.5, "fp32") == 1.5 and fj.add(16777216, one, "fp32").dtype == jnp.float32
+    assert fj.quantize(-0.5, "bf16") == -0.5 and np.isnan(fj.add(one, float("nan"), "fp32"))[0]
+    with jax.enable_x64(True):
+        assert fj.quantize(np.array([1 + 2.0**-8 + 2.0**-40]), "bf16")[0] == 1.0078125
+
+
+def test_arrays_of_several_dtypes_are_widened():
+    half, wide, weak = jnp.bfloat16([1]), jnp.float16([2.0**-11]), jnp.asarray(0.1)  # bfloat16 would hold neither sum
+    y = fj.add(half, wide, "fp32")
+    assert y.dtype == jnp.float32 and y[0] == 1 + 2.0**-11
+    y = fj.add(weak, half * 0, "fp32")
+    assert y.dtype == jnp.float32 and y[0] == np.float32(0.1)
+
+
 def test_binary64_in_x64_mode():
     x = np.ldexp(np.random.default_rng(2).uniform(1, 2, 4096), np.random.default_rng(3).integers(-20, 20, 4096))
     with jax.enable_x64(True):

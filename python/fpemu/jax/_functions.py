@@ -32,15 +32,40 @@ _FUNCTIONS = ("exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", 
 
 
 def _array(x: Any, name: str) -> jax.Array:
-    """`x` as an array of a type that carries values. A device that has no handlers is refused where it is known."""
+    """`x` as an array of a type that carries values, none of them rounded. A device that has no handlers is refused
+    where it is known."""
+    if type(x) in (int, float):
+        return _number(x, name, jnp.result_type(float))
+    if not hasattr(x, "dtype"):
+        raise TypeError(f"{name} is no array but {type(x).__name__}: fpemu.jax takes arrays of JAX and NumPy; "
+                        "jax.numpy.asarray makes one of a list")
+    given = getattr(x.dtype, "name", None) or str(x.dtype).removeprefix("torch.")
+    if given not in _calls.CARRIERS:
+        raise TypeError(f"{name} has the dtype {given}: fpemu takes float64, float32, float16 and bfloat16, and rounds "
+                        "none of them first; convert the array where that loses nothing")
     array = jnp.asarray(x)
-    if array.dtype.name not in _calls.CARRIERS:
-        raise TypeError(f"{name} is an array of float64, float32, float16 or bfloat16, not of {array.dtype}")
+    if array.dtype.name != given:
+        raise TypeError(f"{name} has the dtype {given}, which JAX holds in x64 mode only: fpemu.jax does not round it "
+                        f"to {array.dtype} first")
     if not isinstance(array, jax.core.Tracer):
         for device in array.devices():
             if device.platform != "cpu":
                 raise NotImplementedError(f"fpemu.jax computes on processors only, and {name} lies on {device}")
     return array
+
+
+def _number(x: float, name: str, dtype: Any) -> jax.Array:
+    """A Python number in a dtype that holds it."""
+    try:
+        with np.errstate(over="ignore"):
+            held = np.asarray(x, dtype)
+        same = x != x or float(held) == x
+    except OverflowError:
+        same = False
+    if not same:
+        raise ValueError(f"{name}, the number {x!r:.40}, is none of the dtype {jnp.dtype(dtype)}; fpemu.quantize "
+                         "rounds it first")
+    return jnp.asarray(held)
 
 
 def _checked(format: FormatLike, rounding: RoundingLike, x: jax.Array) -> tuple[str, tuple[int, ...]]:  # noqa: A002
@@ -115,7 +140,8 @@ def quantize(x: Any, format: FormatLike, rounding: RoundingLike = "rne", *, axis
              backward_rounding: RoundingLike = "rne") -> Any:
     """Each element of x to a value of the format, as `fpemu.quantize`; of x's shape and dtype.
 
-    x: array of float64 (where JAX's x64 mode is on), float32, float16 or bfloat16.
+    x: array of float64 (where JAX's x64 mode is on), float32, float16 or bfloat16, or a Python number that float32
+        (float64 in x64 mode) holds exactly. Others are refused, never converted.
     axis: along which blocks run; tiles along that one and the one before it.
     seed, stream: in place of the rounding's; offset: added to it, the index of the first element in the random stream.
         Ints, or traced scalars of an integer type (32 bits where x64 mode is off), two traced words of uint32, the low
@@ -131,9 +157,9 @@ def quantize(x: Any, format: FormatLike, rounding: RoundingLike = "rne", *, axis
         without blocks). backward: the format that cotangents are quantised to, by backward_rounding, at the same axis
         and place; their stream is the forward pass's with its top bit flipped. Zeroing by "clipped" comes last.
 
-    Raises TypeError for a dtype, fpemu.SpecError for a text, fpemu.Error for a format and a rounding that do not go
-    together or do not go with a dtype; what only the numbers tell (a NaN under the policy error, a shard that cuts a
-    block) is XLA's runtime error with the library's words, when the program runs.
+    Raises TypeError for a dtype, ValueError for a number, fpemu.SpecError for a text, fpemu.Error for a format and a
+    rounding that do not go together or do not go with a dtype; what only the numbers tell (a NaN under the policy
+    error, a shard that cuts a block) is XLA's runtime error with the library's words, when the program runs.
     """
     f, r, x = fpemu.format(format), fpemu.rounding(rounding), _array(x, "x")
     if gradient not in ("straight", "clipped"):
@@ -260,8 +286,11 @@ _arith.defvjp(_arith_forward, _arith_backward)
 def _operate(operation: int, operands: Sequence[Any], format: FormatLike, rounding: RoundingLike,  # noqa: A002
              seed: Word | None, stream: Word | None, offset: Word) -> Any:
     f, r = fpemu.format(format), fpemu.rounding(rounding)
-    dtype = jnp.result_type(*operands)
-    arrays = jnp.broadcast_arrays(*(_array(jnp.asarray(x, dtype), "an operand") for x in operands))
+    given = [x if type(x) in (int, float) else _array(x, name) for x, name in zip(operands, "abc", strict=False)]
+    types = [x.dtype for x in given if isinstance(x, jax.Array)]  # result_type would leave out those of weak arrays
+    dtype = functools.reduce(jnp.promote_types, types) if types else jnp.result_type(float)
+    arrays = jnp.broadcast_arrays(*(x.astype(dtype) if isinstance(x, jax.Array) else _number(x, name, dtype)
+                                    for x, name in zip(given, "abc", strict=False)))
     return _arith(operation, *_checked(f, r, arrays[0]), _calls.state(r, seed, stream, offset), *arrays)
 
 
@@ -271,8 +300,9 @@ def _binary(name: str, text: str) -> Any:
         return _operate(_OPERATIONS[name], (a, b), format, rounding, seed, stream, offset)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = (f"{text}, rounded once to the format; operands are broadcast, and arrays of one dtype. "
-                        "The gradient is that of the exact operation. Other arguments as `quantize`.")
+    function.__doc__ = (f"{text}, rounded once to the format. Operands are arrays, which are broadcast, and of several "
+                        "dtypes are in one that holds the numbers of all; or Python numbers that this dtype holds "
+                        "exactly. The gradient is that of the exact operation. Other arguments as `quantize`.")
     return function
 
 
