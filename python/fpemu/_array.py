@@ -142,7 +142,7 @@ class Array:
         return self._same(_quantize(-self.data, self.format, self._next(), self.stats))
 
     def __pos__(self) -> Array:
-        return self
+        return self.copy()
 
     def __abs__(self) -> Array:
         return self._same(_quantize(abs(self.data), self.format, self._next(), self.stats))
@@ -276,17 +276,19 @@ class Array:
     # --------------------------------------------------------------------------------------------- reductions
 
     def _reduce(self, name: str, axis: int | None, order: str) -> Array:
+        if order not in ("sequential", "pairwise"):
+            raise ValueError(f"order is 'sequential' or 'pairwise', not {order!r}")
         x = self.reshape(-1) if axis is None else self._same(_move_last(self.data, axis))
         length = x.shape[-1]
         if length == 0:
             raise ValueError("a reduction of no elements")
+        if length == 1:
+            return x[..., 0].copy()  # nothing is added, and the operand may change
         if order == "sequential":
             total = x[..., 0]
             for i in range(1, length):
                 total = total._operate(name, total, x[..., i])
             return total
-        if order != "pairwise":
-            raise ValueError(f"order is 'sequential' or 'pairwise', not {order!r}")
         while x.shape[-1] > 1:
             even = x.shape[-1] // 2 * 2
             joined = x._operate(name, x[..., 0:even:2], x[..., 1:even:2])

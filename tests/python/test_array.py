@@ -126,6 +126,22 @@ def test_abs_is_counted():
     assert (stats.count, stats.overflow) == (4, 1)
 
 
+@pytest.mark.parametrize("kind", ["numpy", "torch"])
+def test_results_do_not_share_memory_with_operands(kind, request):
+    made = np.asarray if kind == "numpy" else request.getfixturevalue("torch").from_numpy
+    for reduce in (lambda a: a.sum(), lambda a: a.sum(1), lambda a: a.sum(1, order="pairwise"), lambda a: a.prod(0),
+                   lambda a: a.min(), lambda a: a.max(1), lambda a: a.mean(), lambda a: +a):
+        a = fpemu.array(made(np.float32([[1.5]])), "e4m3fn")
+        result = reduce(a)
+        a[0, 0] = 7
+        assert result.item() == 1.5
+
+
+def test_an_order_of_sums_that_there_is_not():
+    with pytest.raises(ValueError, match="order"):
+        fpemu.array([1.0], "bf16").sum(order="random")
+
+
 def test_an_array_is_made_of_numbers():
     for bad in (["1"], [b"1"], [["1.5", 2]], [None, 1.0], [1.0, "nan", 2**70], [np.datetime64(1, "s")]):
         with pytest.raises(TypeError, match="numbers"):
