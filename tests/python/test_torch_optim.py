@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import pytest
 
@@ -159,6 +160,41 @@ def test_a_run_that_is_resumed_gives_the_same_bits():
             o.step()
     assert all(torch.equal(a, b) for a, b in zip(net.parameters(), other.parameters()))
     assert all(torch.equal(a, b) for a, b in zip(optimizer.masters(), resumed.masters()))
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"])
+def test_a_copy_goes_on_to_the_same_bits(way):
+    net = model()
+    optimizer = ft.optimizer(torch.optim.AdamW(net.parameters(), 1e-2), state="e5m2/sr", master="bf16/sr",
+                             parameters="e4m3fn/sr", seed=4)
+    gradients(net, 0)
+    optimizer.step()
+    other, copied = way((net, optimizer))
+    assert copied.param_groups is copied.inner.param_groups and copied.param_groups[0]["params"][0] is other[0].weight
+    for step in range(1, 4):
+        for n, o in ((net, optimizer), (other, copied)):
+            torch.optim.lr_scheduler.ExponentialLR(o, 0.5).step()
+            gradients(n, step)
+            o.step()
+    for a, b in zip(net.parameters(), other.parameters()):
+        assert a is not b and torch.equal(a, b)
+        assert torch.equal(optimizer.state[a]["exp_avg"], copied.state[b]["exp_avg"])
+    assert all(torch.equal(a, b) for a, b in zip(optimizer.masters(), copied.masters()))
+    assert optimizer.param_groups[0]["lr"] == copied.param_groups[0]["lr"] < 1e-2
+
+
+def test_a_state_that_is_refused_changes_nothing():
+    net = model()
+    optimizer = ft.optimizer(torch.optim.Adam(net.parameters(), 1e-2), parameters="bf16")
+    gradients(net, 0)
+    optimizer.step()
+    for own in ({"steps": "three"}, {"seed": "four"}, {"seed": -1}):
+        state = copy.deepcopy(optimizer.state_dict())
+        state["param_groups"][0]["lr"] = 5.0
+        state["fpemu"].update(own)
+        with pytest.raises(ValueError):
+            optimizer.load_state_dict(state)
+        assert optimizer.param_groups[0]["lr"] == 1e-2
 
 
 def test_checkpoints_of_the_plain_optimiser_load_both_ways():

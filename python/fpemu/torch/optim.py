@@ -24,6 +24,11 @@ def _target(text: Optional[str]) -> Optional[Target]:
     return None if text is None or text == "fp32" else read_target(text)
 
 
+def _check_seed(seed: int) -> None:
+    if not 0 <= seed < 1 << 63:
+        raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
+
+
 class LowPrecisionOptimizer(torch.optim.Optimizer):
     """What ``optimizer`` returns. It shares param_groups and state with the optimiser that it wraps, so schedulers, and
     code that reads or changes either, work on it. ``inner`` is that optimiser."""
@@ -32,8 +37,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
                  master: Optional[str], parameters: Optional[str], seed: int) -> None:
         if isinstance(inner, LowPrecisionOptimizer):
             raise TypeError("the optimiser holds its tensors in formats already")
-        if not 0 <= seed < 1 << 63:
-            raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
+        _check_seed(seed)
         self.inner = inner
         self._formats = ({} if state is None else {"*": _target(state)} if isinstance(state, str) else
                          {key: _target(text) for key, text in state.items()})
@@ -139,6 +143,17 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
         """The copies in the order of the parameters; the parameters themselves where there are none."""
         return [self._masters.get(p, p) for p in self._all()]
 
+    _OWN = ("inner", "_formats", "_master", "_parameters", "_copies", "_seed", "_steps", "_masters")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copy and pickle. As of torch's optimisers, hooks stay behind."""
+        return {name: self.__dict__[name] for name in self._OWN}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        inner = state["inner"]
+        super().__setstate__({**state, "defaults": inner.defaults, "param_groups": inner.param_groups,
+                              "state": inner.state})
+
     def state_dict(self) -> dict[str, Any]:
         """That of the wrapped optimiser, and under "fpemu" the number of steps, the seed and the copies."""
         out = dict(self.inner.state_dict())
@@ -148,7 +163,8 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes a state_dict of this class or of the wrapped optimiser alone; then the copies are the parameters as
-        they are. ValueError where the copies are not those of these parameters; nothing is changed then."""
+        they are. ValueError where the copies are not those of these parameters, or the seed is none; nothing is changed
+        then."""
         own = state_dict.get("fpemu", {})
         held = self._all()
         copies = own.get("masters", [])
@@ -157,9 +173,11 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
         for p, copy in zip(held, copies):
             if copy is not None and copy.shape != p.shape:
                 raise ValueError(f"a master copy has the shape {tuple(copy.shape)}, its parameter {tuple(p.shape)}")
+        steps, seed = int(own.get("steps", 0)), int(own.get("seed", self._seed))
+        _check_seed(seed)
         self.inner.load_state_dict({key: value for key, value in state_dict.items() if key != "fpemu"})
         self.param_groups, self.state = self.inner.param_groups, self.inner.state
-        self._steps, self._seed = int(own.get("steps", 0)), int(own.get("seed", self._seed))
+        self._steps, self._seed = steps, seed
         if self._copies:
             for number, p in enumerate(held):
                 given = copies[number] if copies else None
