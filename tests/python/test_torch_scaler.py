@@ -152,6 +152,11 @@ def test_state_goes_to_a_dict_and_back():
     assert other.layer_scales() == scales
     with pytest.raises(ValueError, match="'adaptive', not 'backoff'"):
         ft.loss_scaler("backoff").load_state_dict(state)
+    for key in state:
+        before = other.state_dict()
+        with pytest.raises(ValueError):
+            other.load_state_dict({name: value for name, value in {**state, "scale": 4.0}.items() if name != key})
+        assert other.state_dict() == before
     first = ft.loss_scaler("backoff", interval=7)
     steps(first, {3, 9}, 20)
     second = ft.loss_scaler("backoff", interval=7)
@@ -164,7 +169,9 @@ def test_what_makes_no_sense_is_refused():
                              ({"kind": "fixed", "scale": 3.0}, "power of two"),
                              ({"kind": "adaptive"}, "takes the model"),
                              ({"kind": "backoff", "scale": 2.0**30}, "between"),
-                             ({"kind": "logmax", "scale": 2.0}, "itself")):
+                             ({"kind": "logmax", "scale": 2.0}, "itself"),
+                             ({"kind": "logmax", "max_finite": 0}, "max_finite"),
+                             ({"kind": "logmax", "max_finite": float("nan")}, "max_finite")):
         with pytest.raises(ValueError, match=words):
             ft.loss_scaler(**arguments)
     with pytest.raises(ValueError, match="convert"):

@@ -52,6 +52,8 @@ class LossScaler:
             raise ValueError(f"an interval is at least one step, not {interval}")
         if not 0 < underflow_target < 1:
             raise ValueError(f"the share of underflow to aim at lies between 0 and 1; {underflow_target:g} does not")
+        if max_finite is not None and not (max_finite > 0 and math.isfinite(max_finite)):
+            raise ValueError(f"the largest gradient, max_finite, is above 0 and finite; {max_finite:g} is not")
         if kind == "adaptive" and model is None:
             raise ValueError("adaptive scales the gradient of each layer: it takes the model")
         self.kind = kind
@@ -236,20 +238,26 @@ class LossScaler:
         return out
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """The inverse. ValueError for the state of another kind, or of other layers; nothing is changed then."""
+        """The inverse. ValueError for the state of another kind or of other layers, and for one in which something is
+        missing; nothing is changed then."""
         if state_dict.get("kind") != self.kind:
             raise ValueError(f"this is the state of a loss scaler '{state_dict.get('kind')}', not '{self.kind}'")
+        missing = [key for key in (*self._STATE, "skipped", "layers", "due") if key not in state_dict]
+        if missing:
+            raise ValueError(f"the state of a loss scaler has {', '.join(missing)} too")
         if set(state_dict["layers"]) != set(self.layer_scales()):
             raise ValueError("this is the state of a loss scaler of other layers")
         if not _power_of_two(state_dict["scale"]):
             raise ValueError(f"a loss scale is a power of two; {state_dict['scale']:g} is not")
+        scales = {name: torch.tensor(float(scale)) for name, scale in state_dict["layers"].items()}
+        due = set(state_dict["due"])
         for key in self._STATE:
             setattr(self, "_" + key, state_dict[key])
         self.skipped = state_dict["skipped"]
         for name, site in self._watched:
-            if name in state_dict["layers"]:
-                site.scale = torch.tensor(float(state_dict["layers"][name]))
-                site.measure = name in state_dict["due"]
+            if name in scales:
+                site.scale = scales[name]
+                site.measure = name in due
 
     def close(self) -> None:
         """Takes what it lent to the layers of the model back: they round their gradients unscaled again."""
