@@ -163,6 +163,14 @@ def test_blocks_of_subnormal_numbers_are_flushed_when_asked():
     assert torch.equal(mx.quantize_mx_op(x, SPECS, "fp8_e5m2", axes=[0]), x)
 
 
+@pytest.mark.parametrize("size", [0, 4])
+def test_tensors_without_elements(size):
+    for shape, axes in (((0,), [0]), ((0, 4), [0]), ((0, 4), [1]), ((3, 0), [0, 1])):
+        for flush in (False, True):
+            specs = {**SPECS, "mx_flush_fp32_subnorms": flush}
+            assert mx.quantize_mx_op(torch.zeros(shape), specs, "fp4", block_size=size, axes=axes).shape == shape
+
+
 @pytest.mark.parametrize("key,bits,exponent_bits,fraction_bits", [("bfloat", 16, 8, 7), ("bfloat", 10, 8, 1),
                                                                   ("bfloat", 24, 8, 15), ("fp", 16, 5, 10),
                                                                   ("fp", 8, 5, 2)])
@@ -258,6 +266,9 @@ def test_products():
         assert torch.equal(torch.bmm(x, x.mT), mx.bmm(x, x.mT, specs)) and type(torch.nn.Linear(2, 3)).__name__ == "Linear_inj"
         assert torch.equal(torch.nn.functional.linear(x, w, b), expected)
         assert torch.equal(torch.addmm(b, x[0], w.T), mx.addmm(b, x[0], w.T, specs))
+        for more in ({"beta": 2}, {"alpha": 2}, {"out": torch.empty(0)}):
+            with pytest.raises(TypeError):
+                torch.addmm(b, x[0], w.T, **more)
     finally:
         undo()
     assert torch.matmul is original and torch.nn.Linear.__name__ == "Linear"
@@ -279,9 +290,12 @@ def test_gradient_of_bfloat():
 def test_refusals(monkeypatch):
     x = torch.ones(4)
     for bad in ({"elem_format": "fp5"}, {"elem_format": "fp4", "round": "up"}, {"elem_format": "fp4", "axes": None},
-                {"elem_format": "fp4", "block_size": -1}):
+                {"elem_format": "fp4", "block_size": -1}, {"elem_format": "fp4", "axes": [5]},
+                {"elem_format": "fp4", "axes": -2}):
         with pytest.raises(ValueError):
             mx.quantize_mx_op(x, SPECS, **{"axes": [0], **bad})
+    with pytest.raises(ValueError, match="no axis 0"):
+        mx.quantize_mx_op(torch.tensor(1.0), SPECS, "fp4", axes=[0])
     for change in ({"scale_bits": 9}, {"scale_bits": 1}, {"shared_exp_method": "mean"}):
         with pytest.raises(ValueError):
             mx.quantize_mx_op(x, {**SPECS, **change}, "fp4", axes=[0])

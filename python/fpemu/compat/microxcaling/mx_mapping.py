@@ -19,7 +19,8 @@ FUNCTIONS: dict[str, Callable[..., torch.Tensor]] = {
 
 def inject_pyt_ops(mx_specs: Any) -> Callable[[], None]:
     """Has PyTorch's products of matrices compute by mx_specs, in this process: torch.nn.Linear (of modules made from
-    now on), torch.nn.functional.linear, torch.matmul, mm, bmm, addmm. Gives back a function that undoes it.
+    now on), torch.nn.functional.linear, torch.matmul, mm, bmm, addmm. Gives back a function that undoes it. These
+    take no out=, and addmm no beta= and alpha=: TypeError.
 
     microxcaling replaces convolutions, norms, activations, softmax, LSTM and arithmetic too; here they stay PyTorch's.
     """

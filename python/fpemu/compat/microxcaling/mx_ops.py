@@ -41,7 +41,11 @@ def quantize_mx_op(A: torch.Tensor, mx_specs: Mapping[str, Any] | None,  # noqa:
         raise ValueError(f"shared_exp_method is max or none, not {method!r}")
     if axes is None or block < 0:
         raise ValueError("axes and a block_size of 0 or more are needed")
-    places = sorted({axis % A.dim() for axis in ([axes] if isinstance(axes, int) else axes)})
+    named = [axes] if isinstance(axes, int) else axes
+    for axis in named:
+        if not -A.dim() <= axis < A.dim():
+            raise ValueError(f"there is no axis {axis} in a tensor of {A.dim()} dimensions")
+    places = sorted({axis % A.dim() for axis in named})
     if A.is_sparse or A.dtype not in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
         raise TypeError(f"A is a dense tensor of floats, not {A.layout} of {A.dtype}")
     x, shape = A.detach(), A.shape
@@ -59,7 +63,7 @@ def quantize_mx_op(A: torch.Tensor, mx_specs: Mapping[str, Any] | None,  # noqa:
     chosen = wanted_defects(defects)
     flush, unholdable = bool(mx_specs["mx_flush_fp32_subnorms"]), "nan_scale" in chosen and bits not in (0, 8)
     y: torch.Tensor = fpemu.quantize(x, cached_format(spec), rounding_of(round), axis=-1)
-    if flush or unholdable:
+    if (flush or unholdable) and x.numel():
         largest = _largest(x, blocks)
         if flush:
             y = torch.where(largest < MIN_NORMAL, torch.zeros_like(y), y)
