@@ -31,9 +31,9 @@ class Array:
     formats are those without scales that arithmetic takes. `a @ b` adds products in sequence, each addition of the exact
     product rounded (a fused multiply-add); `a.matmul(b, spec)` takes another model.
 
-    data: the values, an array of NumPy or a tensor. format, rounding. stats: a Stats that all operations count in, or
-    None; products of matrices want one without sums and histograms (else fpemu.Error). Stochastic roundings take new
-    random bits with every operation: each has a stream of its own, counted from `rounding.stream` on, so that a
+    data: the values, an array of NumPy or jax, or a tensor. format, rounding. stats: a Stats that all operations count
+    in, or None; products of matrices want one without sums and histograms (else fpemu.Error). Stochastic roundings take
+    new random bits with every operation: each has a stream of its own, counted from `rounding.stream` on, so that a
     computation done again gives the same bits.
     """
 
@@ -124,13 +124,13 @@ class Array:
 
     def transpose(self, *axes: int) -> Array:
         """Axes in another order."""
-        if isinstance(self.data, np.ndarray):
-            return self._same(self.data.transpose(*axes))
-        return self._same(self.data.permute(*(axes or tuple(reversed(range(self.ndim))))))
+        if _is_tensor(self.data):
+            return self._same(self.data.permute(*(axes or tuple(reversed(range(self.ndim))))))
+        return self._same(self.data.transpose(*axes))
 
     def copy(self) -> Array:
         """A copy with data of its own."""
-        return self._same(self.data.copy() if isinstance(self.data, np.ndarray) else self.data.clone())
+        return self._same(self.data.clone() if _is_tensor(self.data) else self.data.copy())
 
     def astype(self, format: Format | str, rounding: Rounding | str | None = None) -> Array:
         """The values rounded once to another format."""
@@ -340,15 +340,22 @@ def _quantize(x: Any, format: Format, rounding: Rounding, stats: Stats | None) -
     return _native.quantize(x, format, rounding, stats=stats)
 
 
+def _is_tensor(data: Any) -> bool:
+    """Whether data has the methods of torch; arrays of jax have those of NumPy."""
+    return hasattr(data, "movedim")
+
+
 def _move_last(data: Any, axis: int) -> Any:
-    return np.moveaxis(data, axis, -1) if isinstance(data, np.ndarray) else data.movedim(axis, -1)
+    return data.movedim(axis, -1) if _is_tensor(data) else np.moveaxis(data, axis, -1)
 
 
 def _concatenate(a: Any, b: Any) -> Any:
     if isinstance(a, np.ndarray):
         return np.concatenate([a, b], axis=-1)
     import sys
-    return sys.modules["torch"].cat([a, b], dim=-1)
+    if _is_tensor(a):
+        return sys.modules["torch"].cat([a, b], dim=-1)
+    return sys.modules["jax"].numpy.concatenate([a, b], axis=-1)
 
 
 def _numbers(x: Any) -> Any:
@@ -364,8 +371,9 @@ def _numbers(x: Any) -> Any:
 def array(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, stats: Stats | None = None) -> Array:
     """x rounded once to `format`, as an `Array` whose operations are each rounded once by `rounding`.
 
-    x: an array of NumPy or a tensor, or numbers in lists (as float32 where that holds every value of the format, else
-        float64). format: without scales. stats: a Stats in which the rounding of x and all operations count.
+    x: an array of NumPy or jax, or a tensor, or numbers in lists (as float32 where that holds every value of the
+        format, else float64). format: without scales. stats: a Stats in which the rounding of x and all operations
+        count.
     TypeError for lists of anything but numbers.
     """
     to, by = make_format(format), make_rounding(rounding)

@@ -32,8 +32,9 @@ def encode(x: Any, format: FormatLike, rounding: RoundingLike = "rne", *, offset
 def decode(codes: Any, format: FormatLike, dtype: Any = None, *, out: Any = None) -> Any:
     """The values of codes, in an array of the codes' shape.
 
-    codes: unsigned integers of `format.code_dtype`, or an array of a type of ml_dtypes or torch of as many bits. Bits
-        above the format's width are ignored; a code that stands for no value gives NaN.
+    codes: unsigned integers of `format.code_dtype`; for codes of up to 8 bits also an array of a type of ml_dtypes or
+        torch with one number to a byte. Others are viewed as integers: `x.view(np.uint16)` of bfloat16. Bits above the
+        format's width are ignored; a code that stands for no value gives NaN.
     dtype: "float32", "float64", "float16", "bfloat16" or what NumPy, torch and jax call these; None: float32 where
         that holds every value, else float64. fpemu.Error where it does not.
     """

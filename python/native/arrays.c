@@ -127,7 +127,7 @@ static const char WHY_REAL[] = "fpemu takes float64, float32, float16 and bfloat
 static const char *wanted_types(const char *name)
 {
     if (strcmp(name, "codes") == 0 || strcmp(name, "bytes") == 0)
-        return "codes are unsigned integers, or a type of ml_dtypes or torch of as many bits";
+        return "codes are unsigned integers, or a type of ml_dtypes or torch with one number to a byte";
     return strcmp(name, "out") == 0 ? "results have that of the input, and codes are unsigned integers" : WHY_REAL;
 }
 

@@ -137,6 +137,17 @@ def test_results_do_not_share_memory_with_operands(kind, request):
         assert result.item() == 1.5
 
 
+def test_arrays_of_jax(jax, rng):
+    """An Array of jax's arrays has the bits of one of NumPy's."""
+    x = rng.standard_normal((3, 5)).astype(np.float32)
+    ours, numpy = fpemu.array(jax.numpy.asarray(x), "bf16"), fpemu.array(x, "bf16")
+    for call in (lambda a: a.sum(axis=0), lambda a: a.sum(1, order="pairwise"), lambda a: a.mean(), lambda a: a.min(0),
+                 lambda a: a.transpose(1, 0), lambda a: a.transpose(), lambda a: a.T @ a, lambda a: a.copy() + 1):
+        result = call(ours)
+        assert isinstance(result.data, jax.Array)
+        assert_same(np.asarray(result.data), np.asarray(call(numpy).data))
+
+
 def test_an_order_of_sums_that_there_is_not():
     with pytest.raises(ValueError, match="order"):
         fpemu.array([1.0], "bf16").sum(order="random")

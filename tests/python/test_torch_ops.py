@@ -72,6 +72,11 @@ def test_codes_are_torchs_own():
     assert torch.equal(codes.view(torch.float8_e4m3fn).float(), x.to(torch.float8_e4m3fn).float())
     everything = torch.arange(256, dtype=torch.uint8)
     assert same(ft.decode(everything, "e5m2"), everything.view(torch.float8_e5m2).float())
+    assert same(ft.decode(everything.view(torch.float8_e5m2), "e5m2"), everything.view(torch.float8_e5m2).float())
+    wide = torch.tensor([1.5, -3.0], dtype=torch.bfloat16)
+    assert ft.decode(wide.view(torch.uint16), "bf16").tolist() == [1.5, -3.0]
+    with pytest.raises(TypeError, match="16 bits"):
+        ft.decode(wide, "bf16")
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 5), (1,), (7, 3)])
@@ -595,6 +600,22 @@ def test_errors_say_what_is_wrong():
     assert ft.new_state(2**64 - 1, 2**63).tolist() == [-1, -(2**63), 0]
     with pytest.raises(TypeError, match="state"):
         OPS.quantize(x, "e4m3fn", "sr", torch.zeros(3))
+    for bad in (torch.tensor([1, 2]), torch.zeros(3), torch.zeros(3, 1, dtype=torch.int64), torch.tensor(3), [1, 2, 3]):
+        for given in (x, x.clone().requires_grad_()):
+            with pytest.raises(TypeError, match="state is an int64 tensor"):
+                ft.quantize(given, "e4m3fn", "sr", state=bad)
+        with pytest.raises(TypeError, match="state is an int64 tensor"):
+            ft.functional.linear(x, x, recipe=ft.recipe("fp8").replace(input="e4m3fn/sr"), state=bad)
+    with pytest.raises(TypeError, match="shape"):
+        ft.matmul(x, x, "seq(bf16/sr)", state=torch.tensor([1, 2]))
+    for bad in ([1.0], np.ones(2), 1.0, None):
+        for call in (lambda: ft.quantize(bad, "e2m1"), lambda: ft.quantize_(bad, "e2m1"),
+                     lambda: ft.encode(bad, "e2m1"), lambda: ft.decode(bad, "e2m1"), lambda: ft.pack(bad, "mxfp4"),
+                     lambda: ft.unpack(bad, "mxfp4", (2,)), lambda: ft.scales(bad, "mxfp4"),
+                     lambda: ft.measure(bad, "nvfp4"), lambda: ft.matmul(x, bad, "fp32"),
+                     lambda: ft.arith("add", (x, bad), "bf16"), lambda: ft.apply("exp", bad, "bf16")):
+            with pytest.raises(TypeError, match="is no tensor"):
+                call()
     with pytest.raises(TypeError, match="stats"):
         ft.quantize(x, "e4m3fn", stats=torch.zeros(10, dtype=torch.int64))
     with pytest.raises(ValueError, match="bits=9000|bits is"):

@@ -226,8 +226,8 @@ def _decode(format: str, dtype: str, codes: jax.Array) -> Any:  # noqa: A002
 
 
 def decode(codes: Any, format: FormatLike, dtype: Any = jnp.float32) -> Any:  # noqa: A002
-    """Each code to its value, of `dtype`. codes: of the type that `encode` gives, or of one of JAX's types of as many
-    bits (float8_e4m3fn and so on)."""
+    """Each code to its value, of `dtype`. codes: of the type that `encode` gives, or of one of JAX's types of 8 bits
+    (float8_e4m3fn and so on)."""
     f, codes, dtype = fpemu.format(format), jnp.asarray(codes), jnp.dtype(dtype).name
     if dtype not in _calls.CARRIERS:
         raise TypeError(f"dtype is float64, float32, float16 or bfloat16, not {dtype}")

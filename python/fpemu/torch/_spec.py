@@ -108,16 +108,30 @@ def state_of(rounding: str | Rounding) -> Tensor | None:
     return new_state(rounding.seed, rounding.stream, rounding.offset)
 
 
+def check_tensors(*tensors: object) -> None:
+    """TypeError for what is neither a tensor nor stands for one, before torch's dispatcher meets it."""
+    for x in tensors:
+        if not isinstance(x, Tensor) and not hasattr(x, "__torch_function__"):
+            raise TypeError(f"{type(x).__name__} is no tensor: fpemu.torch takes tensors alone; torch.as_tensor makes "
+                            "one, and fpemu takes arrays of NumPy too")
+
+
 def with_state(text: str, state: Tensor | None) -> Rounding:
     """A rounding with the seed, stream and offset of a state; None: all zero."""
     if state is None:
         return rounding_of(text)
+    check_state(state)
     seed, stream, offset = state.tolist()
     return Rounding(*_fields_of(text), seed % WORD, stream % WORD, offset % WORD)
 
 
 def check_state(state: Tensor | None) -> None:
     """TypeError for what is no random state."""
-    if state is not None and (state.dtype != torch.int64 or state.ndim != 1):
-        raise TypeError(f"state is an int64 tensor [seed, stream, offset], not one of {state.dtype} with "
-                        f"{state.ndim} dimensions")
+    if state is None:
+        return
+    if not isinstance(state, Tensor):
+        raise TypeError("state is an int64 tensor [seed, stream, offset], as new_state makes it, not "
+                        f"{type(state).__name__}")
+    if state.dtype != torch.int64 or tuple(state.shape) != (3,):
+        raise TypeError(f"state is an int64 tensor [seed, stream, offset], not one of {state.dtype} and the shape "
+                        f"{tuple(state.shape)}")

@@ -33,7 +33,7 @@ import fpemu
 
 from . import operators
 from ._shard import has_tensor_scale
-from ._spec import format_of
+from ._spec import check_state, format_of
 from .recipe import Product, Recipe, Target, read_target
 from .recipe import recipe as _recipe
 
@@ -174,6 +174,7 @@ def _states(plan: Plan, state: Optional[Tensor], device: torch.device, rows: int
         return None
     if state is None:
         state = torch.zeros(3, dtype=torch.int64, device=device)
+    check_state(state)
     table = state.repeat(rows, 1)
     table[:, 1] += torch.arange(rows, device=state.device)
     return table

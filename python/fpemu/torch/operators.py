@@ -18,7 +18,7 @@ from fpemu._values import _OPERATIONS
 
 from . import _ops
 from ._autograd import GRADIENT, call, check_gradient, check_ste, inside_range
-from ._spec import format_text, is_stochastic, rounding_of, rounding_text, state_of, with_state
+from ._spec import check_tensors, format_text, is_stochastic, rounding_of, rounding_text, state_of, with_state
 from .counters import stats_tensor
 
 _quantize_native: Callable[..., Tensor] = fpemu.quantize
@@ -106,6 +106,7 @@ def quantize(
                 with _ops.counting(stats) as counts:
                     return _quantize_native(x, format, rounding, axis=axis, stats=counts)
             return _quantize_native(x, format, rounding, axis=axis, stats=stats)
+        check_tensors(x)
         _parallel(x)
     check_ste(ste)
     if state is None:
@@ -181,6 +182,7 @@ def quantize_(
     PyTorch's operators in place: use torch.no_grad().
     """
     if not _is_compiling():
+        check_tensors(x)
         _parallel(x)
         check_memory(x)
     if x.requires_grad and _is_grad_enabled():
@@ -210,14 +212,17 @@ def encode(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *,
 
     ValueError for formats with blocks, which have no codes apart from their scales: `pack` gives both.
     """
+    check_tensors(x)
     codes: Tensor = _with_stats("encode", stats, x, format_text(format), rounding_text(rounding),
                                 state_of(rounding) if state is None else state)
     return codes
 
 
 def decode(codes: Tensor, format: str | Format, dtype: torch.dtype | None = None) -> Tensor:
-    """The values of codes, in their shape. codes: unsigned integers as `encode` gives, or PyTorch's types of as many
-    bits. dtype: float64, float32, float16 or bfloat16; None: float32 where it holds every value, else float64."""
+    """The values of codes, in their shape. codes: unsigned integers as `encode` gives, or PyTorch's types with one
+    number to a byte; of others codes.view(torch.uint16). dtype: float64, float32, float16 or bfloat16; None: float32
+    where it holds every value, else float64."""
+    check_tensors(codes)
     values: Tensor = torch.ops.fpemu.decode.default(codes, format_text(format), dtype)
     return values
 
@@ -226,6 +231,7 @@ def pack(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, a
          state: Tensor | None = None, stats: Tensor | Stats | None = None) -> Tensor:
     """x as packed bytes, a flat uint8 tensor laid out as doc/blocks.md, 4, says: scales of blocks along `axis`, then
     elements. Under torch.compile its length makes the sizes of x constants. Without a gradient."""
+    check_tensors(x)
     packed: Tensor = _with_stats("pack", stats, x, format_text(format), rounding_text(rounding),
                                  state_of(rounding) if state is None else state, axis)
     return packed
@@ -234,6 +240,7 @@ def pack(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, a
 def unpack(bytes: Tensor, format: str | Format, shape: Sequence[int], *, axis: int = -1,
            dtype: torch.dtype | None = None) -> Tensor:
     """The values of packed bytes, in the shape that was packed. dtype as for `decode`."""
+    check_tensors(bytes)
     values: Tensor = torch.ops.fpemu.unpack.default(bytes, format_text(format), shape, axis, dtype)
     return values
 
@@ -245,6 +252,7 @@ def scales(x: Tensor, format: str | Format, *, axis: int = -1) -> tuple[Tensor, 
         has blocks. codes: theirs, unsigned integers. tensor: two numbers, nvfp4's multiplier u and scale d, else 1, 1.
     fpemu.Error for formats without scales.
     """
+    check_tensors(x)
     found: tuple[Tensor, Tensor, Tensor] = torch.ops.fpemu.scales.default(x, format_text(format), axis)
     return found
 
@@ -252,6 +260,7 @@ def scales(x: Tensor, format: str | Format, *, axis: int = -1) -> tuple[Tensor, 
 def measure(x: Tensor, format: str | Format) -> Tensor:
     """What is known of a whole tensor, an int64 tensor of 12 words, from which a scale of all of it follows:
     `fpemu.Range` of x for the format."""
+    check_tensors(x)
     found: Tensor = torch.ops.fpemu.measure.default(x, format_text(format))
     return found
 
@@ -271,6 +280,7 @@ def matmul(a: Tensor, b: Tensor, spec: str, *, state: Tensor | None = None, stat
         of operands by the spec is straight-through. With b of two dimensions the gradient of b is one product over all
         rows of a.
     """
+    check_tensors(a, b)
     rows, columns = a.ndim == 1, b.ndim == 1
     if rows:
         a = a.unsqueeze(0)
@@ -290,6 +300,7 @@ def arith(operation: str, operands: Sequence[Tensor], format: str | Format, roun
         "maximum_number". operands: one, two or three tensors of one dtype.
     The gradient is that of the exact operation. fpemu.Error for formats that arithmetic refuses, as those with blocks.
     """
+    check_tensors(*operands)
     a, b, c = (*operands, None, None, None)[:3]
     if a is None or len(operands) > 3:
         raise TypeError(f"{operation} takes one to three operands, not {len(operands)}")
@@ -305,6 +316,7 @@ def apply(function: str, x: Tensor, format: str | Format, rounding: str | Roundi
     x: numbers of at most 16 significant bits, as all of fp16 and bf16 are; else fpemu.Error. The gradient is that of
     the exact function, in x's dtype.
     """
+    check_tensors(x)
     y: Tensor = _with_stats("apply", stats, function, format_text(format), x, rounding_text(rounding),
                             state_of(rounding) if state is None else state)
     return y
