@@ -93,7 +93,7 @@ static void fill_rule(core_dot *p, const gemm_call *c)
     if (!core_target_is_none(&s->product))
         core_target_make(&p->product, &s->product, 64, narrow);
     if (!core_target_is_none(&sum->inner))
-        core_target_make(&p->inner, &sum->inner, 64, narrow);
+        core_target_make(&p->inner, &sum->inner, 64, core_dot_sums_are_narrow(s, narrow));
     if (!core_target_is_none(&sum->outer))
         core_target_make(&p->outer, &sum->outer, 64, narrow);
     if (!core_target_is_none(&s->out))

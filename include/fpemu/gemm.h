@@ -82,9 +82,9 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_spec) == 2048, "fpemu_gemm_spec has no unn
  * to a blocked format or a codebook; *error says where in both cases, and *spec is all zero. */
 fpemu_status fpemu_gemm_parse(const char *text, fpemu_gemm_spec *spec, fpemu_parse_error *error);
 /* Writes the canonical text, zero-terminated; of a rounding only the mode is told. FPEMU_ERROR_BUFFER where `capacity`
- * bytes do not suffice, 1024 always do; FPEMU_ERROR_ARGUMENT for a model that does not exist, or a width, chunk, step
- * or count of fraction bits that none has; FPEMU_ERROR_UNSUPPORTED for what fpemu_gemm_parse would not read. On failure
- * the text is empty, where there is room for that. */
+ * bytes do not suffice, 1024 always do; FPEMU_ERROR_ARGUMENT for a model that does not exist, or a width, chunk, step,
+ * count of fraction bits or least exponent that none has; FPEMU_ERROR_UNSUPPORTED for what fpemu_gemm_parse would not
+ * read. On failure the text is empty, where there is room for that. */
 fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t capacity);
 /* FPEMU_OK if the spec can be used with a carrier of 32 or 64 bits, or why it cannot. */
 fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier_bits);
@@ -135,7 +135,7 @@ fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape 
 
 /* The same with a scale for every block of sum.chunk elements along k (the last may have fewer), as hardware for MX and
  * NVFP4 has it: the sum of a chunk, times the scales of its two blocks, is added to s by one rounding to outer. Chunked
- * models, and fused ones with a chunk; FPEMU_ERROR_UNSUPPORTED for others.
+ * models, and fused ones with a chunk; FPEMU_ERROR_UNSUPPORTED for others where scales are given.
  *   scales_a  m rows of ceil(k / chunk) scales, one row for each row of op(A)
  *   scales_b  n rows of as many, one row for each column of op(B)
  * and so for each product of the batch, one after the other, or once where stride_a (stride_b) is 0. NULL: all 1.

@@ -61,7 +61,7 @@ typedef struct fpemu_stats {
     uint64_t inexact;     /* x finite, y another number (-0 and +0 are the same) */
     double min_abs;       /* smallest |x|, of finite x other than zero; 0 when there is none */
     double max_abs;       /* largest |x|, of finite x */
-    double max_error;     /* largest finite |x - y|, x - y rounded once to binary64 */
+    double max_error;     /* largest |x - y| of finite x and y, x - y rounded once to binary64, which may be infinite */
     /* Sums over the elements with x and y finite. Each term is rounded once to binary64; doc/numerics.md fixes the
      * order in which they are added, so that neither threads nor the device change a bit. */
     fpemu_exact_sum sum_error;  /* |x - y| */

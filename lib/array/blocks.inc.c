@@ -492,8 +492,8 @@ static void block_measure(const block_job *j, const fpemu_format *f, const fpemu
 
 /* ------------------------------------------------------------------------------------------------- tiles */
 
-/* P of the finite elements of a part by the compatibility setting; t: the quotients in binary64, or NULL: those of the
- * tile. */
+/* P, and q of integers, of the finite elements of a part by the compatibility setting; t: the quotients in binary64,
+ * or NULL: those of the tile. */
 static void block_compat_run(const block_job *j, const block_part *p, block_tile *w, const double *t)
 {
     for (size_t i = p->begin; i < p->begin + p->n; i++) {
@@ -503,7 +503,7 @@ static void block_compat_run(const block_job *j, const block_part *p, block_tile
         if ((u << 1 >> 1) >= CARRIER_INF)
             continue; /* as the plain rule has it */
         v = core_block_compat_round(&j->compat, p->amax, u, t ? t[i - p->begin] : (double)w->t[i],
-                                    j->stochastic ? w->r[i] : 0, &over);
+                                    j->stochastic ? w->r[i] : 0, &over, w->q + i);
         memcpy(w->rounded + i, &v, sizeof v);
         w->grid[i] = over ? ~(uintw)0 >> 1 : 0;
     }
@@ -562,9 +562,6 @@ static void block_wide_part(const block_job *j, const block_part *p, block_tile 
         for (size_t i = 0; i < n; i++)
             w->t[begin + i] = core_value32(core_t_odd32(t[i]));
         block_element_run(&j->element, j->k, n, w->t + begin, r, j->counted, w->grid + begin, w->rounded + begin, q);
-        if (j->counted)
-            block_element_count(&j->element, j->k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin,
-                                c);
     }
 #else
     const int affine = 0;
@@ -576,7 +573,9 @@ static void block_wide_part(const block_job *j, const block_part *p, block_tile 
             grid[i] = w->grid[begin + i] ? ~UINT64_C(0) >> 1 : 0;
         }
     }
-    if (j->counted && !affine)
+    if (j->counted && affine)
+        block_element_count(&j->element, j->k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin, c);
+    else if (j->counted)
         block_element_count64(WIDE(j), j->k, n, x, t, rounded, grid, c);
     for (size_t i = 0; i < n; i++) {
         uintw u, v;

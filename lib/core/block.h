@@ -38,17 +38,24 @@ FPEMU_FN int core_told_range_is_sane(const fpemu_shape *shape)
 
 /* The compatibility settings of blocks: MuPPET's rounding as printed, and QPyTorch's. */
 typedef struct core_block_compat {
-    double step, max, lowest; /* of the element format */
-    int32_t bits;             /* of an element's magnitude */
-    uint8_t setting;          /* fpemu_compat; 0 where the format has no scales */
+    double step, max, lowest;            /* of the element format */
+    int64_t q_least, q_most, zero_point; /* of integers, else 0 */
+    int32_t bits;                        /* of an element's magnitude */
+    uint8_t setting;                     /* fpemu_compat; 0 where the format has no scales */
     uint8_t stochastic;
 } core_block_compat;
 
 FPEMU_FN core_block_compat core_block_compat_make(const fpemu_format *f, const fpemu_rounding *r)
 {
+    int64_t least = 0, most = 0;
+    if (f->kind == FPEMU_KIND_INT)
+        core_int_ends(f, &least, &most);
     const core_block_compat c = {f->kind == FPEMU_KIND_INT ? f->scale : core_value64(core_power64(f->quantum)),
                                  f->max,
                                  f->lowest,
+                                 least,
+                                 most,
+                                 f->kind == FPEMU_KIND_INT ? f->zero_point : 0,
                                  (int32_t)f->bits - 1,
                                  (uint8_t)r->compat,
                                  core_mode(r) >= FPEMU_MODE_SR};

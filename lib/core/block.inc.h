@@ -10,15 +10,18 @@ FPEMU_FN int core_block_compat_acts(const core_block_compat *c, const core_scale
     return e >= -126 && e <= 124 && !s->saturated && s->kind == CORE_SCALE_MULTIPLY;
 }
 
-/* P by MuPPET's Eq. 6 as printed, or by QPyTorch's sums, for a finite u. */
-FPEMU_FN uintw core_block_compat_round(const core_block_compat *c, uintw amax, uintw u, double t, uint32_t r, int *over)
+/* P by MuPPET's Eq. 6 as printed, or by QPyTorch's sums, for a finite u; *q: its integer, of integers. */
+FPEMU_FN uintw core_block_compat_round(const core_block_compat *c, uintw amax, uintw u, double t, uint32_t r, int *over,
+                                       int64_t *q)
 {
     const double k =
         c->setting == FPEMU_COMPAT_MUPPET
             ? core_muppet(t / c->step, r)
             : (double)core_qpytorch_block((float)core_value(u), core_exponent(amax), c->bits, c->stochastic, r);
     const double value = k * c->step, kept = value > c->max ? c->max : value < c->lowest ? c->lowest : value;
+    const double least = (double)(c->q_least - c->zero_point), most = (double)(c->q_most - c->zero_point);
     *over = kept < value || kept > value;
+    *q = (int64_t)(k > most ? most : k < least ? least : k) + c->zero_point;
     return core_bits((realw)(kept + 0.0)); /* no -0 */
 }
 
@@ -128,9 +131,9 @@ FPEMU_SLOW uintw core_blocked_wide(const core_blocked *b, const core_codebook *v
 #endif
     if (finite && core_block_compat_acts(&b->compat, s, amax)) {
         int its_own;
-        p = core_block_compat_round(&b->compat, amax, u, core_value64(t), r, &its_own);
+        p = core_block_compat_round(&b->compat, amax, u, core_value64(t), r, &its_own, &h->q);
         p64 = core_bits64(core_to_double(p));
-        over = affine ? over : its_own;
+        over = its_own;
     }
     h->past = (uint8_t)past;
     h->over = (uint8_t)over;
@@ -172,7 +175,7 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
                        : core_blocked_round(b, table, t, r, &over, &h->q);
     const int finite = (u & ~CARRIER_SIGN) < CARRIER_INF;
     if (form == 2 && b->compat.setting && finite && core_block_compat_acts(&b->compat, s, amax))
-        p = core_block_compat_round(&b->compat, amax, u, core_to_double(t), r, &over);
+        p = core_block_compat_round(&b->compat, amax, u, core_to_double(t), r, &over, &h->q);
     over |= (int)core_block_t_over(b->plan.negative != 0, t);
     h->past = (uint8_t)(b->is_table ? over : (t & ~CARRIER_SIGN) > b->plan.max[u >> (CARRIER_BITS - 1)]);
     h->over = (uint8_t)over;

@@ -12,6 +12,14 @@ static inline int core_target_is_none(const fpemu_target *t)
     return memcmp(t, &none, sizeof none) == 0;
 }
 
+/* Whether `inner` rounds sums of binary32 numbers, or of their products, where operands are such numbers (narrow): the
+ * first sums of a tree are of two numbers of `product`, which may be larger; others are of one at most. */
+static inline int core_dot_sums_are_narrow(const fpemu_gemm_spec *s, int narrow)
+{
+    return narrow &&
+           (s->sum.model != FPEMU_MODEL_PAIRWISE || core_target_is_none(&s->product) || s->product.format.fits_f32);
+}
+
 /* The power of two of an integer operand's grid. */
 static inline int core_dot_quantum(const fpemu_format *f)
 {

@@ -429,9 +429,11 @@ FPEMU_FN void core_dot_integer(const core_dot *p, core_dot_line a, core_dot_line
         c->inexact += (unsigned)over;
         c->underflow += sum.kind != CORE_ZERO && s == 0;
         tally->swamped += (s == old && product) || (s == product && old);
+        if (kept >= CORE_INF64)
+            continue; /* as an infinite x elsewhere */
         c->max_abs = kept > c->max_abs ? kept : c->max_abs;
         c->min_abs = kept && (!c->min_abs || kept < c->min_abs) ? kept : c->min_abs;
-        c->max_error = d > c->max_error ? d : c->max_error;
+        c->max_error = d > c->max_error && core_bits64(d) < CORE_INF64 ? d : c->max_error;
     }
     w->whole = s;
     w->nan = nan;

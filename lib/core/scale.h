@@ -201,7 +201,9 @@ FPEMU_FN double core_muppet(double z, uint32_t r)
 FPEMU_FN int32_t core_qpytorch_block(float x, int e, int bits, int stochastic, uint32_t r)
 {
     const float c = 6 * core_value32(core_power32(e)), a = x + c;
-    const int32_t steps = (int32_t)((double)a * core_value64(core_power64(21 - e))); /* of 2^(e-21), exactly */
+    /* of 2^(e-21), exactly; cut, beyond what is clipped, where x is far above the largest that was told */
+    const double exact = (double)a * core_value64(core_power64(21 - e)), most = 1073741824;
+    const int32_t steps = (int32_t)(exact > most ? most : exact < -most ? -most : exact);
     const int drop = 22 - bits;
     const int32_t add = stochastic ? (int32_t)(r >> (32 - drop)) : (int32_t)1 << (drop - 1);
     return ((steps + add) >> drop) - ((int32_t)12582912 >> drop);

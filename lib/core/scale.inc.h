@@ -109,8 +109,10 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     }
     if (b->rule == FPEMU_SCALING_MUPPET) {
         const double half = f->kind == FPEMU_KIND_INT ? f->scale / 2 : core_value64(core_power64(f->quantum - 1));
-        b->high = most + half;
-        b->low = lowest < 0 ? half - lowest : 0;
+        /* rounded down where a step is the last bit: no x lies between */
+        const double up = most + half, down = half - lowest;
+        b->high = up - most > half ? most : up;
+        b->low = lowest < 0 ? (down + lowest > half ? -lowest : down) : 0;
     }
     /* 34 random bits below the smallest step, and what multiplications round, stay above the carrier's subnormals */
     b->near = b->emax < CARRIER_BIAS / 2 && f->min_positive >= core_value64(core_power64(40 - CARRIER_BIAS));
@@ -202,8 +204,8 @@ FPEMU_FN int core_block_power(const core_block *b, uintw a)
 FPEMU_FN int core_block_room(double x, double bound)
 {
     const uint64_t u = core_bits64(x), v = core_bits64(bound), fraction = (UINT64_C(1) << 52) - 1;
-    const int e = core_exponent64(u), shift = u >> 52 ? 0 : 52 - core_log2_64(u);
-    return core_exponent64(v) - e - (((u << shift) & fraction) > (v & fraction));
+    const int shift = u >> 52 ? 0 : 52 - core_log2_64(u), shift_v = v >> 52 ? 0 : 52 - core_log2_64(v);
+    return core_exponent64(v) - core_exponent64(u) - (((u << shift) & fraction) > ((v << shift_v) & fraction));
 }
 
 /* x, which is not negative; the largest number of binary32 in place of an infinity. By its bits, as core_finite32. */

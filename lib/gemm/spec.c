@@ -207,7 +207,7 @@ static int take_options(reader *r, fpemu_accumulator *s, int generic)
             s->least_exponent = (int32_t)v;
         } else if (!(seen & 2) && take_key(r, "promote", 1)) {
             seen |= 2;
-            if (!take_number(r, 1, INT32_MAX, "the number of products between promotions", &v))
+            if (!take_number(r, 1, UINT32_MAX, "the number of products between promotions", &v))
                 return 0;
             if (v % s->block)
                 return fail(r, start, "a multiple of the products of a step");
@@ -303,7 +303,7 @@ static int take_model(reader *r, fpemu_gemm_spec *spec)
         return 0;
     switch (s->model) {
     case FPEMU_MODEL_CHUNKED:
-        if (!take_number(r, 1, INT32_MAX, "the length of a chunk", &v) || !need(r, ',', "',' and a format") ||
+        if (!take_number(r, 1, UINT32_MAX, "the length of a chunk", &v) || !need(r, ',', "',' and a format") ||
             !take_rounded(r, &s->inner))
             return 0;
         s->chunk = (uint32_t)v;
@@ -514,7 +514,10 @@ fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t ca
     if (s->model == FPEMU_MODEL_INVALID || s->model >= FPEMU_MODEL_COUNT ||
         (s->model == FPEMU_MODEL_INTEGER && (s->width < 2 || s->width > 64)) ||
         (s->model == FPEMU_MODEL_CHUNKED && s->chunk == 0) ||
-        (s->model == FPEMU_MODEL_FUSED && (s->block < 1 || s->block > 64 || s->fraction_bits > 40)))
+        (s->model == FPEMU_MODEL_FUSED &&
+         (s->block < 1 || s->block > 64 || s->chunk % s->block != 0 || s->fraction_bits > 40 ||
+          (s->least_exponent != FPEMU_NO_FLOOR &&
+           (s->least_exponent < -CORE_DOT_LEAST_EXPONENT || s->least_exponent > CORE_DOT_LEAST_EXPONENT)))))
         return FPEMU_ERROR_ARGUMENT;
     const fpemu_format *const rounded[] = {&spec->product.format, &spec->out.format, &s->inner.format,
                                            &s->outer.format};

@@ -116,7 +116,7 @@ static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, i
     if (!status)
         status = prepare_target(&d->product, &spec->product, 64, narrow);
     if (!status)
-        status = prepare_target(&d->inner, &s->inner, 64, narrow);
+        status = prepare_target(&d->inner, &s->inner, 64, core_dot_sums_are_narrow(spec, narrow));
     if (!status)
         status = prepare_target(&d->outer, &s->outer, 64, narrow);
     if (!status)

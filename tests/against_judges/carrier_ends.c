@@ -382,9 +382,132 @@ static void packed_infinities(void)
         }
 }
 
+/* QPyTorch's blocks, of a range told too small: 1e30 is 2^99 times the largest, and becomes the largest all the same. */
+static void blocks_far_past_a_told_range(void)
+{
+    const fpemu_format f = format("bfp(7,block=tensor)");
+    const float x[4] = {1000, -1000, 0.5f, 1e30f}, wanted[4] = {127 / 64.0f, -127 / 64.0f, 0.5f, 127 / 64.0f};
+    const fpemu_range whole = {.count = 4, .nonzero = 4, .amax = 1, .max = 1, .min = -1};
+    fpemu_shape s = fpemu_shape_vector(4);
+    fpemu_rounding r = {.compat = FPEMU_COMPAT_QPYTORCH};
+    float y[4];
+    s.whole = &whole;
+    for (int sr = 0; sr < 2; sr++) {
+        r.mode = sr ? FPEMU_MODE_SR : FPEMU_MODE_RNE;
+        lh_check(!fpemu_quantize_tensor_f32(&f, &r, &s, x, y, NULL), "qpytorch: status");
+        for (int i = 0; i < 4; i++)
+            lh_check(y[i] == wanted[i], "qpytorch: %g gives %g", (double)x[i], (double)y[i]);
+    }
+}
+
+/* MuPPET's scales where UB + h needs 54 bits, 2^53 - 1/2 < 2^53, or is no normal number, 300.3/4 < 127.5 < 300.3/2; and
+ * its Eq. 6 for integers that binary32 holds rounded: a zero is -1 step where R < 2^31, packed as in values. */
+static void muppet_at_the_ends(void)
+{
+    fpemu_format e, f;
+    fpemu_shape s = fpemu_shape_vector(1);
+    double x = 0x1p53, scale = 0, y;
+    lh_check(!fpemu_format_fixed(&e, 54, 0, 1) &&
+                 !fpemu_format_blocked(&f, &e, FPEMU_SCALING_MUPPET, NULL, 10, FPEMU_BLOCK_TENSOR, 0, 0) &&
+                 !fpemu_scales_f64(&f, &s, &x, &scale, NULL, NULL) &&
+                 !fpemu_quantize_tensor_f64(&f, &nearest, &s, &x, &y, NULL),
+             "fixed(54,0): status");
+    lh_check(scale == 2 && y == 0x1p53, "fixed(54,0): scale %g, %a", scale, y);
+    for (int fl = 1000; fl < 1060; fl += 4) {
+        x = ldexp(300.3, -fl);
+        lh_check(!fpemu_format_fixed(&e, 8, fl, 1) &&
+                     !fpemu_format_blocked(&f, &e, FPEMU_SCALING_MUPPET, NULL, 10, FPEMU_BLOCK_TENSOR, 0, 0) &&
+                     !fpemu_scales_f64(&f, &s, &x, &scale, NULL, NULL),
+                 "fixed(8,%d): status", fl);
+        lh_check(scale == 4, "fixed(8,%d): scale %g", fl, scale);
+    }
+    static const char *const specs[] = {"muppet(8)", "muppet(24)", "muppet(25)", "muppet(28)"};
+    fpemu_rounding r = fpemu_rounding_stochastic(5, 1);
+    r.compat = FPEMU_COMPAT_MUPPET;
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
+        float in[64] = {100}, out[64], back[64], step[1];
+        unsigned char bytes[64 * 4 + 8];
+        int fallen = 0;
+        f = format(specs[k]);
+        s = fpemu_shape_vector(64);
+        lh_check(!fpemu_quantize_tensor_f32(&f, &r, &s, in, out, NULL) &&
+                     !fpemu_pack_f32(&f, &r, &s, in, bytes, NULL) && !fpemu_unpack_f32(&f, &s, bytes, back) &&
+                     !fpemu_scales_f32(&f, &s, in, step, NULL, NULL),
+                 "%s: status", specs[k]);
+        for (uint64_t i = 1; i < 64; i++) {
+            const float wanted = fpemu_random_bits(&r, i) < UINT32_C(0x80000000) ? -step[0] : 0;
+            fallen += wanted < 0;
+            lh_check(out[i] == wanted && back[i] == wanted, "%s: a zero gives %g, packed %g, not %g", specs[k],
+                     (double)out[i], (double)back[i], (double)wanted);
+        }
+        lh_check(fallen > 10 && fallen < 50, "%s: %d zeros of 63 fall", specs[k], fallen);
+    }
+    /* and what Eq. 6 takes past an end overflows, whatever the size of a step */
+    for (int far = 0; far < 2; far++) {
+        const double unit = far ? 0x1p-100 : 0.5, most = 536870911; /* 2^29 - 1 */
+        uint64_t overflow = 0, wanted = 0;
+        lh_check(!fpemu_format_int(&e, 30, 1, unit, 0) &&
+                     !fpemu_format_blocked(&f, &e, FPEMU_SCALING_MUPPET, NULL, 12, FPEMU_BLOCK_TENSOR, 0, 0),
+                 "int(30): status");
+        s = fpemu_shape_vector(2);
+        for (uint64_t seed = 0; seed < 400; seed++) {
+            const float in[2] = {(float)((most + 0.4) * unit), (float)((-most - 1.4) * unit)};
+            float out[2], by = 1;
+            fpemu_stats stats = {0};
+            r.seed = seed;
+            lh_check(!fpemu_quantize_tensor_f32(&f, &r, &s, in, out, &stats) &&
+                         !fpemu_scales_f32(&f, &s, in, &by, NULL, NULL),
+                     "int(30): status");
+            overflow += stats.overflow;
+            for (int i = 0; i < 2; i++) {
+                const double k = floor((double)in[i] / (double)by / unit +
+                                       (double)fpemu_random_bits(&r, (uint64_t)i) * 0x1p-32 - 0.5);
+                wanted += k > most || k < -most - 1;
+            }
+        }
+        lh_check(overflow == wanted && wanted > 100, "int(30), step %a: overflow %d, not %d", unit, (int)overflow,
+                 (int)wanted);
+    }
+}
+
+/* The first sums of a tree are of two numbers of `product`, which may add up past binary64: 2^1023 + 2^1023 is finite,
+ * and fp16 towards zero has 65504 for it. Exact sums of integers past binary64 are nothing to the extrema. */
+static void sums_past_binary64(void)
+{
+    static const char *const trees[] = {"pairwise(fp16/rtz); product=ufixed(1,-1023)/raz",
+                                        "pairwise(fp16/rtz); product=float(11,4,1023,ieee,1):saturate"};
+    fpemu_gemm_spec spec;
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++)
+        for (int counted = 0; counted < 2; counted++) {
+            const float x[2] = {i ? INFINITY : 1, i ? INFINITY : 1}, one[2] = {1, 1};
+            const double wide[2] = {(double)x[0], (double)x[1]}, ones[2] = {1, 1};
+            fpemu_stats a = {0}, b = {0};
+            float y = 0;
+            double z = 0;
+            lh_check(!fpemu_gemm_parse(trees[i], &spec, NULL) &&
+                         !fpemu_dot_f32(&spec, 2, x, 1, one, 1, &y, counted ? &a : NULL) &&
+                         !fpemu_dot_f64(&spec, 2, wide, 1, ones, 1, &z, counted ? &b : NULL),
+                     "%s: status", trees[i]);
+            lh_check(y == 65504 && z == 65504, "%s: %g and %g", trees[i], (double)y, z);
+            lh_check(!counted || (a.overflow == b.overflow && a.infinite == b.infinite && a.overflow == 1),
+                     "%s: other counters", trees[i]);
+        }
+    const double a = 0x1p960;
+    double y;
+    fpemu_stats stats = {0};
+    lh_check(!fpemu_gemm_parse("int(8,wrap); ab=fixed(8,-960)", &spec, NULL) &&
+                 !fpemu_dot_f64(&spec, 1, &a, 1, &a, 1, &y, &stats),
+             "int(8,wrap): status");
+    lh_check(stats.max_abs == 0 && stats.min_abs == 0 && stats.max_error == 0, "int(8,wrap): extrema %g, %g, %g",
+             stats.min_abs, stats.max_abs, stats.max_error);
+}
+
 int main(void)
 {
     largest_values();
+    blocks_far_past_a_told_range();
+    muppet_at_the_ends();
+    sums_past_binary64();
     codes_of_the_last_binade();
     errors_past_binary32();
     packed_infinities();

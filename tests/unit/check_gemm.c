@@ -648,6 +648,20 @@ START_TEST(text)
     ck_assert_uint_eq(e.position, 1023);
     ck_assert_int_eq(fpemu_gemm_parse(NULL, &s, NULL), FPEMU_ERROR_NULL);
     ck_assert_int_eq(fpemu_gemm_parse("fp32", NULL, NULL), FPEMU_ERROR_NULL);
+    static const char *const long_sums[] = {"chunk(3000000000,fp16)", "tc(h100,fp16,promote=4294967280)"};
+    for (size_t i = 0; i < sizeof long_sums / sizeof *long_sums; i++) {
+        ck_assert_int_eq(fpemu_gemm_parse(long_sums[i], &s, NULL), FPEMU_OK);
+        ck_assert_uint_eq(s.sum.chunk, i ? 4294967280u : 3000000000u);
+        ck_assert_int_eq(fpemu_gemm_print(&s, got, sizeof got), FPEMU_OK);
+        ck_assert_str_eq(got, long_sums[i]);
+    }
+    s.sum.chunk = 20; /* no multiple of 16 products */
+    ck_assert_int_eq(fpemu_gemm_check(&s, 32), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_gemm_print(&s, got, sizeof got), FPEMU_ERROR_ARGUMENT);
+    s.sum.chunk = 32;
+    s.sum.least_exponent = 701;
+    ck_assert_int_eq(fpemu_gemm_check(&s, 32), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_gemm_print(&s, got, sizeof got), FPEMU_ERROR_ARGUMENT);
     for (int i = 0; i < MODELS; i++) { /* what is printed reads back */
         char again[1024];
         s = spec_of(models[i]);
