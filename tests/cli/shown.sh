@@ -106,7 +106,8 @@ for command in 'info name.safetensors' 'compare name.safetensors e4m3fn' \
 done
 
 # So does a type that is none of ours.
-header='{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"g":{"dtype":"\u001b]0;x\u0007","shape":[1],"data_offsets":[4,8]}}'
+header='{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},'
+header=$header'"g":{"dtype":"\u001b]0;x\u0007","shape":[1],"data_offsets":[4,8]}}'
 header=$(printf '%-128s' "$header")
 { printf "\\$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0%s12345678" "$header"; } >type.safetensors
 for command in 'info type.safetensors' 'compare type.safetensors e4m3fn' 'compare type.safetensors e4m3fn --long' \

@@ -361,6 +361,25 @@ static uint64_t exact(const char *name, int bits, conv_shape s)
     return outside;
 }
 
+/* A product is added to what is there, which an LSTM asks for: 1 + 2 - 6 and 4 + 0 + 2 steps of 1/64. */
+static void added(void)
+{
+    static const float a[6] = {1 / 8.0f, 2 / 8.0f, -3 / 8.0f, 4 / 8.0f, 0, 1 / 8.0f},
+                       x[3] = {1 / 8.0f, 1 / 8.0f, 2 / 8.0f};
+    static const char *const names[] = {"exact", "exact:saturate"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        trouble why = {""};
+        const backend *b = backend_named(names[i], &why);
+        float c[2] = {0.5f, 0x1p20f};
+        EXPECT(b, "%s", why.text);
+        b->step(b, 1 / 64.0);
+        b->gemm(b, false, false, 2, 1, 3, a, 3, x, 1, true, c, 1);
+        EXPECT(c[0] == 0.5f - 3 / 64.0f && c[1] == (float)(0x1p20 + 6 / 64.0), "%s: %g, %g", names[i], (double)c[0],
+               (double)c[1]);
+        backend_free(b);
+    }
+}
+
 static void sums(void)
 {
     static const conv_shape shapes[] = {
@@ -391,6 +410,7 @@ int main(void)
     given();
     resume();
     refusals();
+    added();
     sums();
     return failures != 0;
 }

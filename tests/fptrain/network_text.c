@@ -325,6 +325,8 @@ static void settings_that_do_nothing(void)
 static void sameness(void)
 {
     EXPECT(network_text_same("relu\n  linear 3 # end\n\n", "# a\nrelu\nlinear 3"), "comments and blanks");
+    EXPECT(network_text_same("conv 4 3\nrelu", "conv 4 \t3 \nrelu"), "longer gaps");
+    EXPECT(!network_text_same("conv 4 3", "conv 43") && !network_text_same("conv 43", "conv 4 3"), "no gap");
     EXPECT(!network_text_same("relu\nlinear 3", "relu\nlinear 4"), "another number");
     EXPECT(!network_text_same("relu", "relu\nrelu"), "a line more");
     EXPECT(!network_text_same("relu\nrelu", "relu"), "a line less");

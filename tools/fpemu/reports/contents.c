@@ -106,8 +106,8 @@ void contents_print(const file *f)
     for (size_t i = 0; i < m->count; i++) {
         const tensor *t = &m->tensor[i];
         char name[FILE_NAME_SIZE], type[MODEL_TYPE_SIZE], shape[FILE_SHAPE_SIZE];
-        printf("%-*s  %-7s  %-14s  %12" PRIu64, width, file_name_text(name, t), file_type_text(type, model_type_text(t)),
-               file_shape_text(shape, t), model_bytes(t));
+        printf("%-*s  %-7s  %-14s  %12" PRIu64, width, file_name_text(name, t),
+               file_type_text(type, model_type_text(t)), file_shape_text(shape, t), model_bytes(t));
         print_part(m, t);
         elements += t->count;
         bytes += model_bytes(t);

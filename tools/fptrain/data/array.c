@@ -98,6 +98,12 @@ static int64_t whole(const array *a, size_t i)
     }
 }
 
+/* The same as a float, to the nearest. */
+static float rounded(const array *a, size_t i)
+{
+    return a->size == 8 && a->header.code[0] == 'u' ? (float)WHOLE(uint64_t) : (float)whole(a, i);
+}
+
 static bool is_whole(const array *a)
 {
     return strchr("uib", a->header.code[0]) != NULL;
@@ -119,7 +125,7 @@ static float *floats(const array *a, trouble *why)
             x[i] = (float)((const double *)(const void *)a->bytes)[i];
     } else {
         for (size_t i = 0; i < a->count; i++)
-            x[i] = (float)whole(a, i);
+            x[i] = rounded(a, i);
     }
     for (size_t i = 0; i < a->count; i++) {
         if (isfinite(x[i]))
@@ -287,7 +293,8 @@ uint16_t *array_tokens(array *a, size_t *count, int *classes, bool fixed, troubl
     for (size_t i = 0; tokens && i < a->count; i++) {
         const int64_t class = whole(a, i);
         if (class < 0 || class >= most) {
-            fail(why, "%s: element %zu, %" PRId64 ", is not in 0..%" PRId64, a->name, i, class, most - 1);
+            fail(why, "%s: element %zu, %s%" PRId64 ", is not in 0..%" PRId64, a->name, i,
+                 class == INT64_MAX ? "at least " : "", class, most - 1);
             free(tokens);
             tokens = NULL;
             break;

@@ -758,6 +758,19 @@ static size_t next_line(const char **at, const char **line)
     return 0;
 }
 
+/* Whether two lines are one but for how many blanks stand in their gaps. */
+static bool same_line(const char *x, const char *x_end, const char *y, const char *y_end)
+{
+    while (x < x_end && y < y_end) {
+        const size_t gap = strspn(x, " \t\r"), other = strspn(y, " \t\r");
+        if (!gap != !other || (!gap && *x != *y))
+            return false;
+        x += gap ? gap : 1;
+        y += other ? other : 1;
+    }
+    return x == x_end && y == y_end;
+}
+
 bool network_text_same(const char *a, const char *b)
 {
     const char *x = NULL, *y = NULL;
@@ -765,7 +778,7 @@ bool network_text_same(const char *a, const char *b)
     do {
         one = next_line(&a, &x);
         other = next_line(&b, &y);
-        if (one != other || (one && memcmp(x, y, one) != 0))
+        if (!one != !other || (one && !same_line(x, x + one, y, y + other)))
             return false;
     } while (one);
     return true;

@@ -38,7 +38,8 @@ enum { NETWORK_TEXT_LARGEST = 1 << 16 };
 
 /* A name of a model that stands for such a text: it ends with ".net". */
 bool network_text_is(const char *name);
-/* Whether two texts describe the same but for comments, blanks and empty lines. */
+/* Whether two texts are the same but for comments, empty lines, and how many blanks stand in a gap or at the ends of
+ * a line. */
 bool network_text_same(const char *a, const char *b);
 /* A builder as those of builders.h; the text is in the settings of the model. */
 int build_network_text(const plan *p, int x);
