@@ -178,7 +178,7 @@ FPEMU_FN double core_s2fp8_y(core_tensor n, double p)
     return p < 0 ? -core_finite64(y) : core_finite64(y);
 }
 
-/* MuPPET's Eq. 6 as printed: floor(z + R/2^32 - 1/2) for the exact z = t / step; not clipped. */
+/* MuPPET's Eq. 6 as printed: floor(z + R/2^32 - 1/2), exactly, for z = t / step in binary64; not clipped. */
 FPEMU_FN double core_muppet(double z, uint32_t r)
 {
     /* z = k + fraction * 2^-32, what lies below the fraction being cut off */
