@@ -144,7 +144,7 @@ fails 2 'does not go with it' quantize in.safetensors -o no.safetensors --plan p
 fails 2 'give one of them' compare in.safetensors mxfp4 --write-plan plan.json
 fails 2 'choose differently' compare in.safetensors mxfp4 --min-sqnr 20 --max-bits 5
 fails 2 'no number of bits' compare in.safetensors mxfp4 --max-bits -1
-fails 2 'name a file for --write-plan' compare in.safetensors mxfp4 --max-bits 5 --write-plan -
+fails 2 'name a file for the plan' compare in.safetensors mxfp4 --max-bits 5 --write-plan -
 fails 2 'plots are SVG' compare in.safetensors mxfp4 --plot plot.PNG
 fails 2 "'-' is not taken" compare in.safetensors mxfp4 --plot -
 cp in.safetensors kept.safetensors
