@@ -20,6 +20,14 @@ static inline int core_dot_sums_are_narrow(const fpemu_gemm_spec *s, int narrow)
            (s->sum.model != FPEMU_MODEL_PAIRWISE || core_target_is_none(&s->product) || s->product.format.fits_f32);
 }
 
+/* Whether there are such steps of tensor cores, and as many of them to a chunk. */
+static inline int core_dot_steps_exist(const fpemu_accumulator *s)
+{
+    const int aligns = s->least_exponent == FPEMU_NO_FLOOR ||
+                       (s->least_exponent >= -CORE_DOT_LEAST_EXPONENT && s->least_exponent <= CORE_DOT_LEAST_EXPONENT);
+    return s->block >= 1 && s->block <= 64 && s->chunk % s->block == 0 && s->fraction_bits <= 40 && aligns;
+}
+
 /* The power of two of an integer operand's grid. */
 static inline int core_dot_quantum(const fpemu_format *f)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "array/array.h"
-#include "core/dot.h"
+#include "core/dot_make.h"
 #include "format/text.h"
 
 /* --------------------------------------------------------------------------------------------- tensor cores */
@@ -514,10 +514,7 @@ fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t ca
     if (s->model == FPEMU_MODEL_INVALID || s->model >= FPEMU_MODEL_COUNT ||
         (s->model == FPEMU_MODEL_INTEGER && (s->width < 2 || s->width > 64)) ||
         (s->model == FPEMU_MODEL_CHUNKED && s->chunk == 0) ||
-        (s->model == FPEMU_MODEL_FUSED &&
-         (s->block < 1 || s->block > 64 || s->chunk % s->block != 0 || s->fraction_bits > 40 ||
-          (s->least_exponent != FPEMU_NO_FLOOR &&
-           (s->least_exponent < -CORE_DOT_LEAST_EXPONENT || s->least_exponent > CORE_DOT_LEAST_EXPONENT)))))
+        (s->model == FPEMU_MODEL_FUSED && !core_dot_steps_exist(s)))
         return FPEMU_ERROR_ARGUMENT;
     const fpemu_format *const rounded[] = {&spec->product.format, &spec->out.format, &s->inner.format,
                                            &s->outer.format};

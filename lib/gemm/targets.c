@@ -88,12 +88,8 @@ static int fields_fit(const fpemu_gemm_spec *spec)
         return 0;
     if (core_target_is_none(&s->inner) != integer || core_target_is_none(&s->outer) == has_outer)
         return 0;
-    if (s->model == FPEMU_MODEL_CHUNKED ? s->chunk == 0 : fused ? s->block && s->chunk % s->block != 0 : s->chunk != 0)
-        return 0;
-    if (fused ? s->block < 1 || s->block > 64 || s->fraction_bits > 40 ||
-                    (s->least_exponent != FPEMU_NO_FLOOR && (s->least_exponent < -CORE_DOT_LEAST_EXPONENT ||
-                                                             s->least_exponent > CORE_DOT_LEAST_EXPONENT))
-              : s->block || s->fraction_bits || s->least_exponent)
+    if (fused ? !core_dot_steps_exist(s)
+              : (s->chunk == 0) == has_outer || s->block || s->fraction_bits || s->least_exponent)
         return 0;
     return integer ? s->width >= 2 && s->width <= 64 : s->width == 0 && s->wrap == 0;
 }

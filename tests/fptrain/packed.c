@@ -194,12 +194,24 @@ static void adam(int micro_batches, double epsilon)
     stop(&b);
 }
 
+/* Begins a step with gradients of 1/4 for the first parameter and 0 for all others. */
+static void quarters(const bench *b)
+{
+    store *s = &b->o->store;
+    b->o->type->begin(b->o);
+    for (int p = 0; p < graph_params(b->g); p++) {
+        float *dw = s->gradient(s, p);
+        for (size_t i = 0; i < graph_param(b->g, p)->size; i++)
+            dw[i] = p ? 0 : 0.25f;
+        s->gradient_done(s, p);
+    }
+}
+
 /* How large updates of 2^-10 are beside the steps of their groups, which are largest / 2047 after the step. */
 static void counts(void)
 {
     const optimizer_settings settings = {.name = "sgd", .master = true, .packed = true, .nearest = true};
     bench b = start(&settings, &small, 1);
-    store *s = &b.o->store;
     const size_t n = graph_param(b.g, 0)->size;
     uint64_t want[UPDATE_BINS] = {0};
     double moved = 0;
@@ -207,13 +219,7 @@ static void counts(void)
     if (!w)
         exit(1);
     memcpy(w, b.o->type->master(b.o, 0), n * sizeof *w);
-    b.o->type->begin(b.o);
-    for (int p = 0; p < graph_params(b.g); p++) {
-        float *dw = s->gradient(s, p);
-        for (size_t i = 0; i < graph_param(b.g, p)->size; i++)
-            dw[i] = p ? 0 : 0.25f;
-        s->gradient_done(s, p);
-    }
+    quarters(&b);
     b.o->count_next = true;
     optimizer_step(b.o, 0x1p-8);
     const update_counts got = b.o->counts;
@@ -244,15 +250,8 @@ static void small_updates(const char *name)
                                          .master = true, .packed = true, .kept = {[KEEP_GRADIENT] = "fp32"}};
     for (int exponent = -23; exponent <= -22; exponent++) {
         bench b = start(&settings, &small, 1);
-        store *s = &b.o->store;
         const size_t all = graph_param_count(b.g), n = graph_param(b.g, 0)->size;
-        b.o->type->begin(b.o);
-        for (int p = 0; p < graph_params(b.g); p++) {
-            float *dw = s->gradient(s, p);
-            for (size_t i = 0; i < graph_param(b.g, p)->size; i++)
-                dw[i] = p ? 0 : 0.25f;
-            s->gradient_done(s, p);
-        }
+        quarters(&b);
         b.o->count_next = true;
         optimizer_step(b.o, ldexp(1, exponent));
         EXPECT(b.o->counts.small_g == all - n, "%s: %d gradients", name, (int)b.o->counts.small_g);
