@@ -268,7 +268,8 @@ fpemu_status fpemu_format_complete(fpemu_format *format);
 
 /* ----------------------------------------------------------------------------------------- what a format is */
 
-/* 1 if both have the same values, codes and policies; 0 otherwise or for NULL. */
+/* 1 if both have the same parameters, and so the same values, codes and policies; 0 otherwise or for NULL. int(8) and
+ * fixed(8,0), whose values and codes are the same, have other parameters. */
 int fpemu_format_equal(const fpemu_format *a, const fpemu_format *b);
 
 /* Questions about the values; of a blocked format they are answered for its element. 0 for NULL and for an invalid

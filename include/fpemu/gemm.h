@@ -122,12 +122,13 @@ typedef struct fpemu_gemm_shape {
 FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_shape) == 128, "fpemu_gemm_shape has no unnamed padding");
 
 /* C = out(alpha * op(A) op(B) + beta * C). With beta = 0 C is not read, with alpha = 0 neither are A and B. c overlaps
- * neither a nor b where they are read. m = 0 or n = 0 succeeds; k = 0 gives out(beta * C). Indices in the random
- * streams, whatever order, transposes and strides are: output (i,j) of product q is (q*m + i)*n + j, a(i,l) is
- * (q*m + i)*k + l, b(l,j) is (q*k + l)*n + j, with q = 0 for an array that all products share. `stats` (may be NULL)
- * counts every rounding of products and sums and, where given, of out; its request.want must be 0. FPEMU_ERROR_ARGUMENT
- * for a leading dimension or stride that is too small, or an array past the end of memory. Tell the formats of a and b
- * even if the numbers are rounded to them already: it is faster. The calls use up to 120 kB of stack. */
+ * neither a nor b where they are read. m = 0 or n = 0 succeeds; k = 0 gives out(alpha * 0 + beta * C), or
+ * with start_from_c what C alone is. Indices in the random streams, whatever order, transposes and strides are: output
+ * (i,j) of product q is (q*m + i)*n + j, a(i,l) is (q*m + i)*k + l, b(l,j) is (q*k + l)*n + j, with q = 0 for an array
+ * that all products share. `stats` (may be NULL) counts every rounding of products and sums and, where given, of out;
+ * its request.want must be 0. FPEMU_ERROR_ARGUMENT for a leading dimension or stride that is too small, or an array
+ * past the end of memory. Tell the formats of a and b even if the numbers are rounded to them already: it is faster.
+ * The calls use up to 120 kB of stack. */
 fpemu_status fpemu_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha, const float *a,
                             const float *b, float beta, float *c, fpemu_stats *stats);
 fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha, const double *a,
@@ -159,7 +160,7 @@ fpemu_status fpemu_gemv_f64(const fpemu_gemm_spec *spec, fpemu_order order, int 
                             double *y, int64_t incy, fpemu_stats *stats);
 
 /* *result = out(sum of x[i] * y[i]), output 0 of the random streams. With start_from_c *result is read first. n = 0
- * gives out(+0). */
+ * gives out(+0), or with start_from_c what *result alone is. */
 fpemu_status fpemu_dot_f32(const fpemu_gemm_spec *spec, size_t n, const float *x, int64_t incx, const float *y,
                            int64_t incy, float *result, fpemu_stats *stats);
 fpemu_status fpemu_dot_f64(const fpemu_gemm_spec *spec, size_t n, const double *x, int64_t incx, const double *y,

@@ -39,13 +39,14 @@ typedef enum fpemu_generator {
 } fpemu_generator;
 
 /* How other software departs from these rules, where no combination of the other fields says it. A setting acts on the
- * formats and modes named here; all others are as without it. doc/numerics.md states each exactly. */
+ * formats and modes named here; all others are as without it, but formats with scales, which refuse it
+ * (FPEMU_ERROR_UNSUPPORTED). doc/numerics.md states each exactly. */
 typedef enum fpemu_compat {
     FPEMU_COMPAT_NONE = 0,
     /* QPyTorch's CPU kernels. Floats: a subnormal result is first rounded (RNE) to 2^(emin-23), and a zero result is
      * +0. Fixed point on binary32 data, modes rne and sr: the sum x*2^fl + 1/2 (sr: x*2^fl + r, r the top 24 of 32
      * random bits as a fraction) is rounded to binary32 first. Blocks of rule floor with symmetric
-     * fixed-point elements, on binary32 data, rne and sr: its block_quantize (doc/blocks.md, 6). */
+     * fixed-point elements, on binary32 data, rne, rna and sr: its block_quantize (doc/blocks.md, 6). */
     FPEMU_COMPAT_QPYTORCH = 1,
     /* Lee's allow_inf: floats as under QPYTORCH, and value to value a finite x that overflows becomes infinity; an
      * infinite x becomes the largest value all the same where the format has no infinity. */

@@ -58,7 +58,7 @@ typedef struct fpemu_stats {
     uint64_t div_by_zero; /* arithmetic only: a division of a finite number by zero, or a function at a pole */
     uint64_t underflow;   /* x finite and not zero, y zero */
     uint64_t subnormal;   /* y not zero, |y| below the smallest normal value */
-    uint64_t inexact;     /* x finite, y another number (-0 and +0 are the same) */
+    uint64_t inexact;     /* x finite, y not x, NaN too (-0 and +0 are the same) */
     double min_abs;       /* smallest |x|, of finite x other than zero; 0 when there is none */
     double max_abs;       /* largest |x|, of finite x */
     double max_error;     /* largest |x - y| of finite x and y, x - y rounded once to binary64, which may be infinite */

@@ -72,7 +72,8 @@ fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, 
 
 /* fpemu_quantize for a tensor, of any format: a scalar one has no scales. y == x with the same strides is allowed,
  * other overlap is not. FPEMU_ERROR_UNSUPPORTED for a rounding that the format has no meaning for: a mode that its
- * element lacks, a compatibility setting. FPEMU_ERROR_ARGUMENT for a shape or range that cannot be. */
+ * element lacks, a compatibility setting but for those of blocks in rounding.h. FPEMU_ERROR_ARGUMENT for a shape or
+ * range that cannot be. */
 fpemu_status fpemu_quantize_tensor_f32(const fpemu_format *format, const fpemu_rounding *rounding,
                                        const fpemu_shape *shape, const float *x, float *y, fpemu_stats *stats);
 fpemu_status fpemu_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding,

@@ -559,7 +559,9 @@ static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpe
     j.stream = !size && !j.in_place && n >= STREAM_BYTES / sizeof(realw) && carrier == CARRIER_BITS;
     j.two_steps = !j.quick && (j.slow || j.plan.wrap || j.plan.rule == CORE_RULE_FULL_RANGE_GRID ||
                                j.plan.rule == CORE_RULE_SHIFTER_GRID);
-    j.two_steps |= j.counted && !f->has_zero; /* count_inside takes for granted that 0 is kept */
+    /* count_inside takes for granted that 0 is kept, and that nothing below M is lifted past it, to 2^emin */
+    j.two_steps |= j.counted && !f->has_zero;
+    j.two_steps |= j.counted && j.plan.compat && j.plan.max[0] < j.plan.emin_bits && j.plan.emin_bits < CARRIER_INF;
     if (j.counted || j.two_steps)
         j.grid = core_plan_unbounded(&j.plan);
     j.own_words = 0;

@@ -242,7 +242,7 @@ FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_
         s->kind = CORE_SCALE_MULTIPLY;
         s->s = core_scale_hold(b, amax * (u * b->inverse), s);
         s->d = d;
-        s->down = 1 / (s->s * d);
+        s->down = 1 / core_finite(s->s * d);
         s->down = s->down < f ? s->down : f;
         break;
     }

@@ -424,13 +424,17 @@ static int read_modifier(reader *r, fpemu_format *f)
 
 static int read_format(reader *r, fpemu_format *f)
 {
-    fpemu_problem problem;
+    fpemu_problem problem, other;
     fpemu_format base;
     if (!read_base(r, f))
         return 0;
-    base = *f; /* what is wrong with the format itself is reported before its modifiers are read */
-    if (!fpemu_derive(&base, &problem))
-        return fail_problem(r, &problem);
+    base = *f; /* what is wrong with the format itself is reported before its modifiers are read, */
+    if (!fpemu_derive(&base, &problem)) {
+        base = *f; /* but for a most negative value that `symmetric` may leave out */
+        base.symmetric = base.is_signed;
+        if (!fpemu_derive(&base, &other))
+            return fail_problem(r, &problem);
+    }
     while (take(r, ':'))
         if (!read_modifier(r, f))
             return 0;

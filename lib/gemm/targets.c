@@ -25,9 +25,10 @@ static fpemu_status prepare_target(core_target *rule, const fpemu_target *t, int
     return !t->rounding.compat && core_target_make(rule, t, carrier, narrow) ? FPEMU_OK : FPEMU_ERROR_UNSUPPORTED;
 }
 
-static gemm_target fast_target(const core_target *rule, const fpemu_target *t)
+/* far: what is rounded may be far past all products of binary32 numbers, which those loops take. */
+static gemm_target fast_target(const core_target *rule, const fpemu_target *t, int far)
 {
-    const gemm_target target = {rule, &t->rounding, rule->given && has_fast(&t->format, &rule->plan)};
+    const gemm_target target = {rule, &t->rounding, !far && rule->given && has_fast(&t->format, &rule->plan)};
     return target;
 }
 
@@ -132,9 +133,9 @@ static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, i
     t->carrier = carrier;
     t->binary32 = (uint8_t)narrow;
     t->nan_is_error = d->product.nan_is_error || d->inner.nan_is_error || d->outer.nan_is_error || d->out.nan_is_error;
-    t->product = fast_target(&d->product, &spec->product);
-    t->inner = fast_target(&d->inner, &s->inner);
-    t->outer = fast_target(&d->outer, &s->outer);
+    t->product = fast_target(&d->product, &spec->product, 0);
+    t->inner = fast_target(&d->inner, &s->inner, d->product.given && !spec->product.format.fits_f32);
+    t->outer = fast_target(&d->outer, &s->outer, d->inner.given && !s->inner.format.fits_f32);
     return FPEMU_OK;
 }
 

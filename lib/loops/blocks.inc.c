@@ -333,7 +333,7 @@ static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *d
     case FPEMU_SCALING_NVFP4:
         SIMD for (size_t i = 0; i < count; i++)
         {
-            const realw e = 1 / (s[i] * d), kept = e < f ? e : f;
+            const realw e = 1 / core_finite(s[i] * d), kept = e < f ? e : f;
             down[i] = s[i] > 0 ? kept : 0;
         }
         break;
@@ -368,7 +368,7 @@ static int loop_runs_nvfp4(const core_plan *hold, const core_block *b, size_t co
     for (size_t i = 0; i < count; i++) {
         const uintw v = core_bits(core_value(amax[i]) * u);
         const realw held = core_value(core_element_stop(&p, FPEMU_MODE_RNE, v, 0));
-        const realw e = 1 / (held * d), kept = e < f ? e : f;
+        const realw e = 1 / core_finite(held * d), kept = e < f ? e : f;
         most = v > most ? v : most;
         s[i] = held;
         down[i] = held > 0 ? kept : 0;

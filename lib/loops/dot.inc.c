@@ -18,8 +18,9 @@ static void fma_odd(size_t n, double x, const double *y, const double *s, uint64
     }
 }
 
-/* binary64, rounded to odd, taken to a format of binary32's range or less (lib/gemm/targets.c, has_fast): adding and
- * subtracting a multiple of 2^52 steps of its grid rounds to nearest even. NaN stays some NaN. */
+/* binary64, rounded to odd and far from its end, taken to a format of binary32's range or less (lib/gemm/targets.c,
+ * fast_target): adding and subtracting a multiple of 2^52 steps of its grid rounds to nearest even. NaN stays some
+ * NaN. */
 FPEMU_FN double dot_finish_wide(const core_plan64 *p, double magnitude, double x)
 {
     const double y = magnitude > core_value64(p->max[0]) ? core_value64(p->overflow[0]) : magnitude;

@@ -59,13 +59,13 @@ static void largest_values(void)
     blocks_give("muppet(26)", &f, &nearest, 2, c, c);
 }
 
-/* An infinity is M or the lowest value, also where the multiplier is 0. Reciprocal: M = 127/128, s = 131008, and amax/M,
- * which passes the carrier's end, is its largest number, so that amax becomes M. Nvfp4:
- * M = 1.5 * 2^-37, s = 2^7, and d is the carrier's largest number: 1.5 * 2^98 * (1 - 2^-24), rounded. */
-static void multipliers_of_zero(void)
+/* An infinity is M or the lowest value, also where a scale passes the carrier's end and is its largest number, so that
+ * amax becomes M too. Reciprocal: M = 127/128, s = 131008, and amax/M is past the end. Nvfp4: M = 1.5 * 2^-37, s = 2^7,
+ * d is the carrier's largest number and s*d past it: 1.5 * 2^98 * (1 - 2^-24), rounded. */
+static void scales_past_the_end(void)
 {
     const float x[4] = {INFINITY, 3.4e38f, -INFINITY, 1}, y[4] = {129984.5f, 129984.5f, -129984.5f, 0};
-    const float v[4] = {INFINITY, 2e34f, -INFINITY, 0}, w[4] = {0x1.7ffffep98f, 0, -0x1.7ffffep98f, 0};
+    const float v[4] = {INFINITY, 2e34f, -INFINITY, 0}, w[4] = {0x1.7ffffep98f, 0x1.7ffffep98f, -0x1.7ffffep98f, 0};
     const uint8_t policies[] = {FPEMU_NAN_KEEP, FPEMU_NAN_MAX, FPEMU_NAN_SIGNMAX, FPEMU_NAN_ZERO};
     const fpemu_format f = blocked("fixed(8,7):symmetric", FPEMU_SCALING_RECIPROCAL, "float(5,10,15,finite)", 4);
     const fpemu_format g = blocked("float(2,1,40,finite)", FPEMU_SCALING_NVFP4, "float(3,0,0,finite)", 4);
@@ -272,6 +272,25 @@ static void settings(void)
                0);
 }
 
+/* Counters of the same: M of a float without normal numbers becomes 2^emin by QPyTorch's first rounding, which is past
+ * M, alone and beside a number that overflows by itself. */
+static void counters_of_settings(void)
+{
+    static const char *const specs[] = {"float(1,30)", "float(1,26,1,ieee,1)", "float(0,26,1,fn,1)"};
+    const uint32_t compats[] = {FPEMU_COMPAT_QPYTORCH, FPEMU_COMPAT_LEE_INF};
+    for (size_t i = 0; i < 2 * sizeof specs / sizeof *specs; i++) {
+        const fpemu_format f = format(specs[i / 2]);
+        const fpemu_rounding r = {.compat = (uint8_t)compats[i % 2]};
+        const double x[2] = {f.max, 2 * f.max};
+        double y[2];
+        for (size_t n = 1; n <= 2; n++) {
+            fpemu_stats stats = {0};
+            lh_check(!fpemu_quantize_f64(&f, &r, n, x, y, &stats) && stats.overflow == n && stats.invalid == 0,
+                     "%s, setting %d: %u of %u overflow", specs[i / 2], r.compat, (unsigned)stats.overflow, (unsigned)n);
+        }
+    }
+}
+
 /* Zeros and the one value of floats whose only binade is the carrier's last: twice the step is no number there. */
 static void codes_of_the_last_binade(void)
 {
@@ -470,6 +489,34 @@ static void muppet_at_the_ends(void)
     }
 }
 
+/* A product far past binary32, of a format that it has values for, is summed by targets with fast loops to what every
+ * large number is: past their largest value. 2^972 and 2^981 are those whose exponents the loops for e4m3fn and fp16
+ * cannot raise. */
+static void products_past_binary32(void)
+{
+    static const struct {
+        const char *spec;
+        float wanted;
+    } cases[] = {{"seq(e4m3fn:saturate); product=fixed(8,-975)/raz", 448},
+                 {"kahan(e4m3fn:saturate); product=fixed(8,-975)/raz", 448},
+                 {"seq(fp16); product=fixed(8,-982)/raz", INFINITY},
+                 {"seq(fp16/sr); product=fixed(8,-982)/raz", INFINITY},
+                 {"chunk(2,fixed(8,-982)/raz,fp16)", INFINITY}};
+    const float x[3] = {1, 1, 1};
+    fpemu_gemm_spec spec;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t n = 1; n <= 3; n++)
+            for (int counted = 0; counted < 2; counted++) {
+                fpemu_stats stats = {0};
+                float y = 0;
+                lh_check(!fpemu_gemm_parse(cases[i].spec, &spec, NULL) &&
+                             !fpemu_dot_f32(&spec, n, x, 1, x, 1, &y, counted ? &stats : NULL),
+                         "%s: status", cases[i].spec);
+                lh_check(y == cases[i].wanted, "%s, %zu products, %s: %g", cases[i].spec, n,
+                         counted ? "counted" : "not counted", (double)y);
+            }
+}
+
 /* The first sums of a tree are of two numbers of `product`, which may add up past binary64: 2^1023 + 2^1023 is finite,
  * and fp16 towards zero has 65504 for it. Exact sums of integers past binary64 are nothing to the extrema. */
 static void sums_past_binary64(void)
@@ -507,14 +554,16 @@ int main(void)
     largest_values();
     blocks_far_past_a_told_range();
     muppet_at_the_ends();
+    products_past_binary32();
     sums_past_binary64();
     codes_of_the_last_binade();
     errors_past_binary32();
     packed_infinities();
-    multipliers_of_zero();
+    scales_past_the_end();
     negative_into_powers();
     products_below();
     settings();
+    counters_of_settings();
     flushed_words();
     integer_sums();
     scales_raised();

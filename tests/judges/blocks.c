@@ -727,7 +727,8 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
     double e;
     switch (c->f->scaling) {
     case FPEMU_SCALING_NVFP4:
-        e = divide(carrier, plain(1), plain(multiply(carrier, s, plain((double)tensor->decode))));
+        e = saturate(carrier, multiply(carrier, s, plain((double)tensor->decode)));
+        e = divide(carrier, plain(1), plain(e));
         return plain(multiply(carrier, plain(x), plain(e > largest32 ? largest32 : e)));
     case FPEMU_SCALING_NVFP4_AO:
         e = divide(carrier, plain((double)tensor->multiplier), s);

@@ -157,6 +157,10 @@ START_TEST(canonical_form)
         {"bf16:flushout", "bf16:flushout"},
         {"fixed(8,4):wrap", "fixed(8,4):wrap"},
         {"int8:symmetric:saturate", "int8:saturate:symmetric"},
+        /* of which symmetric leaves out -2^1024 */
+        {"fixed(2,-1023):symmetric", "fixed(2,-1023):symmetric"},
+        {"fixed(54,-971):saturate:symmetric", "fixed(54,-971):saturate:symmetric"},
+        {"int(2,scale=1.7e308):symmetric", "int(2,scale=1.7e308):symmetric"},
         {"uint8:wrap:nan=zero", "uint8:wrap:nan=zero"},
         {"fixed(8,4):wrap:ieee", "fixed(8,4):wrap"},
         {"posit(8,2):saturate:nan=signmax", "posit(8,2):saturate:nan=signmax"},
