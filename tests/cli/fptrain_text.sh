@@ -42,6 +42,10 @@ for words, whole in (([], text.encode()), (utf8, text)):
         n = len(whole) - int(len(whole) * share)
         check(got, whole[:n], whole[n:])
     check(fptrain("one.txt", *words)[0], whole[:len(whole) - len(whole) // 10], whole[len(whole) - len(whole) // 10:])
+put("hundred.txt", b"abcdefghij" * 10)
+for percent in 7, 29, 57, 58: # decimal shares, whose binary64 numbers times 100 lie on either side of these
+    got, _ = fptrain("hundred.txt", "--set", "data.test_share=%g" % (percent / 100))
+    check(got, (b"abcdefghij" * 10)[:-percent], (b"abcdefghij" * 10)[-percent:])
 every = "".join(chr(c) for c in list(range(1, 0xd800)) + list(range(0xe000, 0xffff)))
 put("every.txt", every[:65536].encode())
 check(fptrain("every.txt", *utf8)[0], every[:len(every) - len(every) // 10], every[len(every) - len(every) // 10:])
@@ -90,7 +94,8 @@ for word, classes in ("letters", 27), ("digits", 4):
     assert "idx: 60 samples for training, 30 for testing, %d classes, 16 x 16 pixels" % classes in said, said
 
 put("long.txt", b"abcd " * 400)
-put("short.txt", "€".encode() * 19)
+put("shorter.txt", b"abcabc")
+put("short.txt", b"abca")
 put("latin.txt", "naïve ".encode("latin-1") * 9)
 for name, data in (("overlong", b"\xc0\xaf"), ("surrogate", b"\xed\xa0\x80"), ("beyond", b"\xf4\x90\x80\x80"),
                    ("cut", b"\xe2\x82")):
@@ -103,7 +108,6 @@ put("promise.npy", npy("<u2", "<%dH", tokens)[:-1])
 END
 python3 judge.py || { failed 'judge.py'; finish; }
 
-fails_data 'short.txt: a text of 19 characters; at least 20 are needed' short.txt --set data.characters=utf8
 for name in overlong surrogate beyond cut; do
     fails_data "$name.txt: byte 30 begins no character of UTF-8" $name.txt --set data.characters=utf8
     "$FPTRAIN" data $name.txt >/dev/null || failed "the bytes of $name.txt"
@@ -134,6 +138,9 @@ done
     --set formats.v=e2m1 --set data.limit=40 >out 2>&1 || failed "charlstm on tokens: $(cat out)"
 "$FPTRAIN" run --data text:one.txt --model charlstm --batch 4 --epochs 1 --set data.steps=8 --set model.width=0.1 \
     --set data.characters=utf8 >out 2>&1 || failed "charlstm on UTF-8: $(cat out)"
+# As few characters as a run needs: twice data.steps, and data.steps and one
+"$FPTRAIN" run --data text:shorter.txt --model charlstm --set data.test=short.txt --set data.steps=3 \
+    --set model.width=0.1 --epochs 1 >out 2>&1 || failed "short texts: $(cat out)"
 # A test part shorter than a sample tests nothing
 "$FPTRAIN" run --data text:long.txt --model charlstm --set data.steps=300 --set model.width=0.1 >out 2>err
 holds $? -eq 2

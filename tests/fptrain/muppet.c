@@ -211,6 +211,14 @@ static void given(void)
             seen[m.switch_at[i] % 30]++;
         }
     }
+    muppet_settings before = muppet_defaults(), after = before;
+    trouble why;
+    EXPECT(muppet_read(&before, "switch=random:1:10,levels=8/16", &why) &&
+               muppet_read(&after, "levels=8/16,switch=random:1:10", &why) && before.switches == 2 &&
+               !memcmp(before.switch_at, after.switch_at, 2 * sizeof *after.switch_at),
+           "switches by the order of settings");
+    EXPECT(!muppet_read(&before, "switch=random:1:2,levels=8/12/16", &why) && strstr(why.text, "3 levels"), "%s",
+           why.text);
     for (int j = 0; j < 30; j++) /* 800 draws over 30 epochs: 26.7 each, deviation under 5 */
         EXPECT(seen[j] > 5 && seen[j] < 55, "epoch %d was drawn %d times", j, seen[j]);
 }

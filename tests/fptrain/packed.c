@@ -598,6 +598,7 @@ int main(void)
     follow(1, "adaptive", 0.5);
     follow(2, "adaptive", 0.125);
     follow(2, "value", 0.25);
+    follow(1, "value", 1e-46); /* 0 in binary32 */
     counts();
     small_updates("sgd");
     small_updates("momentum");

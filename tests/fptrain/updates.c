@@ -407,11 +407,12 @@ static void grid(void)
                     together(&(choice){optimizers[o], clippings[c], scalers[s], stores[k / 2], k % 2});
 }
 
-/* What a gradient that is not finite becomes, and what is counted. */
-static void not_finite(const char *kind, float element, const float *want)
+/* What one step by a gradient of `element` and 1 makes of weights 0, and whether an element that is not finite is
+ * counted. */
+static void clipped(const char *kind, double clip, float element, const float *want)
 {
     trouble why = {""};
-    const optimizer_settings settings = {.name = "sgd", .clip = 0.5, .clipping = kind, .master = true};
+    const optimizer_settings settings = {.name = "sgd", .clip = clip, .clipping = kind, .master = true};
     graph *g = two_layers();
     rounder *r = rounder_new(g, 1);
     optimizer *o = optimizer_new(&settings, g, r, &why);
@@ -426,7 +427,7 @@ static void not_finite(const char *kind, float element, const float *want)
     for (int i = 0; i < 2; i++)
         check(w[i] == want[i] || (isnan(w[i]) && isnan(want[i])), "%s, %g: %g, not %g", kind, (double)element,
               (double)w[i], (double)want[i]);
-    check(o->clipper->all.not_finite == 1 && o->clipper->all.steps == 1, "%s: not counted", kind);
+    check(o->clipper->all.not_finite == !isfinite(element) && o->clipper->all.steps == 1, "%s: not counted", kind);
     optimizer_free(o);
     rounder_free(r);
     graph_free(g);
@@ -479,14 +480,15 @@ int main(int argc, char **argv)
     read_vectors(true);
     smoothing_in_a_format();
     grid();
-    not_finite("norm", INFINITY, (const float[]){NAN, 0});
-    not_finite("norm", NAN, (const float[]){NAN, -1});
-    not_finite("tensor", -INFINITY, (const float[]){NAN, 0});
-    not_finite("tensor", NAN, (const float[]){NAN, -1});
-    not_finite("adaptive", INFINITY, (const float[]){NAN, 0});
-    not_finite("adaptive", NAN, (const float[]){NAN, -1});
-    not_finite("value", INFINITY, (const float[]){-0.5f, -0.5f});
-    not_finite("value", NAN, (const float[]){NAN, -0.5f});
+    clipped("norm", 0.5, INFINITY, (const float[]){NAN, 0});
+    clipped("norm", 0.5, NAN, (const float[]){NAN, -1});
+    clipped("tensor", 0.5, -INFINITY, (const float[]){NAN, 0});
+    clipped("tensor", 0.5, NAN, (const float[]){NAN, -1});
+    clipped("adaptive", 0.5, INFINITY, (const float[]){NAN, 0});
+    clipped("adaptive", 0.5, NAN, (const float[]){NAN, -1});
+    clipped("value", 0.5, INFINITY, (const float[]){-0.5f, -0.5f});
+    clipped("value", 0.5, NAN, (const float[]){NAN, -0.5f});
+    clipped("value", 1e-46, 3, (const float[]){0, 0}); /* binary32 has 0 for it: torch.nn.utils.clip_grad_value_ too */
     refused(&(optimizer_settings){.name = "sgd", .clipping = "global", .clip = 1}, "global");
     refused(&(optimizer_settings){.name = "sgd", .clipping = "value"}, "threshold");
     refused(&(optimizer_settings){.name = "sgd", .no_clip = "*.bias"}, "threshold");
@@ -494,5 +496,6 @@ int main(int argc, char **argv)
     refused(&(optimizer_settings){.name = "sgd", .clip = 1, .no_clip = "*.bias,conv1.*"}, "'conv1.*'");
     refused(&(optimizer_settings){.name = "sgd", .decay = 1, .no_decay = "*.bias,"}, "''");
     refused(&(optimizer_settings){.name = "adamw", .epsilon = 1, .beta2 = 1}, "[0, 1)");
+    refused(&(optimizer_settings){.name = "adam", .epsilon = 1e-46}, "epsilon");
     return failures();
 }

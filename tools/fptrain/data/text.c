@@ -2,6 +2,7 @@
 /* text.c - see text.h. Characters are counted and numbered in a first pass, written as classes in a second. */
 #include "data/text.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,6 @@
 #include "common/utf8.h"
 
 static const size_t largest = (size_t)1 << 30;
-enum { FEWEST = 20 }; /* characters of a text of which a tenth is worth a test */
 
 /* What was read of one file. */
 typedef struct piece {
@@ -135,7 +135,8 @@ static void write_classes(dataset *d, const pieces *p, bool utf8, const uint16_t
 
 bool text_share(size_t length, double share, const char *name, size_t *test, trouble *why)
 {
-    *test = share > 0 ? (size_t)((double)length * share) : length / 10;
+    /* a decimal share is not quite its binary64 number: 0.29 of 100 are 29 */
+    *test = share > 0 ? (size_t)((double)length * share * (1 + 4 * DBL_EPSILON)) : length / 10;
     if (*test > 0 && *test < length)
         return true;
     return fail(why, "%s: %zu of %zu for testing leave nothing for one part", name, *test, length);
@@ -154,9 +155,6 @@ static bool put_together(dataset *d, const pieces *p, const dataset_options *o, 
         good = look_at(&p->of[i], o->utf8, seen, &count, why);
         train = i < p->test ? count : train;
     }
-    if (good && count < FEWEST)
-        good = fail(why, "%s: a text of %zu %s; at least %d are needed", p->of[0].name, count,
-                    o->utf8 ? "characters" : "bytes", FEWEST);
     d->text_length = count;
     d->test.count = count - train;
     if (good && p->test == p->count)

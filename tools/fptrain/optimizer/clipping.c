@@ -135,7 +135,7 @@ static tensor_clip by_value(optimizer *o, int p)
     c->last.parts_clipped += m.above;
     c->last.not_finite = c->last.not_finite || m.not_finite;
     c->largest = fmax(c->largest, m.largest);
-    return (tensor_clip){.factor = 1, .limit = limit};
+    return (tensor_clip){.factor = 1, .cuts = true, .limit = limit};
 }
 
 static tensor_clip by_rows(optimizer *o, int p)

@@ -35,6 +35,7 @@ typedef struct fp32 {
 /* What an update is made of, as floats. */
 typedef struct recipe {
     method method;
+    bool cuts;
     float unscale, clip, limit, decay, lr;
     float mu, rest1, beta2, rest2;
     float step, root2, epsilon; /* adam: lr / (1 - b1^t), sqrt(1 - b2^t) */
@@ -225,7 +226,7 @@ static inline void update_with(const recipe *c, bool cuts, const slot *t, size_t
 
 static void update_piece(const recipe *c, const slot *t, size_t first, size_t last)
 {
-    if (c->limit > 0)
+    if (c->cuts)
         update_with(c, true, t, first, last);
     else
         update_with(c, false, t, first, last);
@@ -235,8 +236,9 @@ static recipe recipe_of(const optimizer *base, int p, double lr, const tensor_cl
 {
     const optimizer_settings *s = &base->settings;
     const double decay = base->no_decay[p] ? 0 : s->decay;
-    return (recipe){.method = base->method, .unscale = (float)(1 / graph_param(base->g, p)->alpha),
-                    .clip = (float)clip->factor, .limit = clip->limit, .lr = (float)lr,
+    return (recipe){.method = base->method, .cuts = clip->cuts, .limit = clip->limit,
+                    .unscale = (float)(1 / graph_param(base->g, p)->alpha),
+                    .clip = (float)clip->factor, .lr = (float)lr,
                     .decay = (float)(base->method == ADAMW ? 0 : decay), .shrink = (float)(lr * decay),
                     .keep = (float)(1 - lr * decay),
                     .mu = (float)s->momentum, .rest1 = (float)(1 - s->momentum), .beta2 = (float)s->beta2,
@@ -272,7 +274,7 @@ static void count_updates(const fp32 *k, int p, const recipe *all, const tensor_
     for (size_t i = 0; i < t->size; i++) {
         if (clip->row)
             at.clip = clip->row[i / clip->length];
-        const float g = gradient_of(c, c->limit > 0, t->dw[i], k->old[i]);
+        const float g = gradient_of(c, c->cuts, t->dw[i], k->old[i]);
         const float fall = change(c, c->method, g, t->m ? t->m[i] : 0, t->v ? t->v[i] : 0);
         const float u = c->method == ADAMW ? c->shrink * k->old[i] + fall : fall;
         const float raw = c->unscale * t->dw[i];

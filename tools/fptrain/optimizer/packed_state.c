@@ -318,7 +318,7 @@ static void clip_chunk(const tensor_clip *clip, size_t first, size_t n, float *g
 {
     for (size_t i = 0; clip->row && i < n; i++)
         g[i] *= clip->row[(first + i) / clip->length];
-    for (size_t i = 0; clip->limit > 0 && i < n; i++)
+    for (size_t i = 0; clip->cuts && i < n; i++)
         g[i] = g[i] > clip->limit ? clip->limit : g[i] < -clip->limit ? -clip->limit : g[i];
 }
 

@@ -58,10 +58,11 @@ typedef struct clip_counts {
 } clip_counts;
 
 /* What clipping does to the gradient of one parameter, unscaled: element i of it times `factor`, or times
- * row[i / length], then cut to [-limit, limit]. */
+ * row[i / length], then, if `cuts`, cut to [-limit, limit]. */
 typedef struct tensor_clip {
     double factor;
-    float limit;      /* 0: nothing is cut */
+    bool cuts;
+    float limit;
     const float *row; /* NULL: there are no rows */
     size_t length;
 } tensor_clip;

@@ -51,34 +51,45 @@ static bool read_list(int *count, int *list, const char *key, const char *value,
     return true;
 }
 
-/* A switch for every level, at distinct policy epochs of the first `epochs`, chosen by the seed and sorted. */
-static bool read_random(muppet_settings *s, char *value, trouble *why)
+/* What switch=random:SEED:EPOCHS says; no epochs where switch says something else. */
+typedef struct random_switches {
+    uint64_t seed, epochs;
+} random_switches;
+
+static bool read_random(random_switches *random, char *value, trouble *why)
 {
     char *colon = strchr(value, ':');
-    uint64_t seed, epochs;
     if (!colon)
         return fail(why, "muppet: switch=random:SEED:EPOCHS");
     *colon = 0;
-    if (!read_whole(&seed, "the seed of switch", value, 0, UINT64_MAX, why) ||
-        !read_whole(&epochs, "the epochs of switch", colon + 1, (uint64_t)s->levels, 1000000, why))
-        return false;
+    return read_whole(&random->seed, "the seed of switch", value, 0, UINT64_MAX, why) &&
+           read_whole(&random->epochs, "the epochs of switch", colon + 1, 1, 1000000, why);
+}
+
+/* A switch for every level, at distinct policy epochs of the first `epochs`, chosen by the seed and sorted. */
+static bool draw_switches(muppet_settings *s, const random_switches *random, trouble *why)
+{
+    uint64_t left = random->epochs;
+    if (left < (uint64_t)s->levels)
+        return fail(why, "muppet: %d levels need as many epochs of switch, not %d", s->levels, (int)left);
     s->switches = 0;
-    uint64_t left = epochs;
     for (int j = 0; s->switches < s->levels; j++, left--) /* selection sampling: each epoch with the chance it has */
-        if (random_u64(seed, FOR_ORDER, UINT64_MAX, (uint64_t)j) % left < (uint64_t)(s->levels - s->switches))
+        if (random_u64(random->seed, FOR_ORDER, UINT64_MAX, (uint64_t)j) % left < (uint64_t)(s->levels - s->switches))
             s->switch_at[s->switches++] = j;
     return true;
 }
 
-static bool read_one(muppet_settings *s, const char *key, char *value, trouble *why)
+static bool read_one(muppet_settings *s, random_switches *random, const char *key, char *value, trouble *why)
 {
     uint64_t x;
     if (!strcmp(key, "levels"))
         return read_list(&s->levels, s->bits, key, value, 2, 24, why);
     if (!strcmp(key, "switch") && !strncmp(value, "random:", 7))
-        return read_random(s, value + 7, why);
-    if (!strcmp(key, "switch"))
+        return read_random(random, value + 7, why);
+    if (!strcmp(key, "switch")) {
+        random->epochs = 0;
         return read_list(&s->switches, s->switch_at, key, value, 0, 1000000, why);
+    }
     if (!strcmp(key, "alpha"))
         return read_real(&s->alpha, key, value, why);
     if (!strcmp(key, "beta"))
@@ -110,6 +121,7 @@ static bool read_one(muppet_settings *s, const char *key, char *value, trouble *
 
 bool muppet_read(muppet_settings *s, const char *text, trouble *why)
 {
+    random_switches random = {0};
     while (*text) {
         char one[128];
         const size_t length = strcspn(text, ",");
@@ -121,10 +133,12 @@ bool muppet_read(muppet_settings *s, const char *text, trouble *why)
         if (!equals)
             return fail(why, "muppet: settings are KEY=VALUE with commas between, not '%s'", one);
         *equals = 0;
-        if (!read_one(s, one, equals + 1, why))
+        if (!read_one(s, &random, one, equals + 1, why))
             return false;
         text += length + (text[length] == ',');
     }
+    if (random.epochs) /* of as many levels as all of the text gives */
+        return draw_switches(s, &random, why);
     if (s->switches && s->switches != s->levels)
         return fail(why, "muppet: %d levels need as many switches, not %d", s->levels, s->switches);
     return true;

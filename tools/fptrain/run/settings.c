@@ -141,7 +141,7 @@ static const row rows[] = {
     {"optimizer", "beta2", REAL, AT(optimizer, beta2), "0.999", 0, 1, NULL, NULL,
      "adam, adamw: of the squared gradient, below 1"},
     {"optimizer", "epsilon", REAL, AT(optimizer, epsilon), "1e-08", 0, 1, NULL, NULL,
-     "adam, adamw: added to the root, above 0"},
+     "adam, adamw: added to the root, above 0 in binary32"},
     {"optimizer", "decay", REAL, AT(optimizer, decay), "0", 0, 1, NULL, NULL,
      "times the weights, joins the gradient; adamw: times the rate, joins the update"},
     {"optimizer", "clip", REAL, AT(optimizer, clip), "0", 0, 1e30, NULL, NULL,
