@@ -20,6 +20,22 @@ same out.npy wanted.npy
 gives '' quantize mxfp4 in.npy -o other.npy
 cmp -s other.npy wanted.npy && failed 'another axis gives the same'
 
+# A wider type in OUT changes no number: they are those of F32, which F64 holds
+for spec in e4m3fn nvfp4 'scaled(int8)' 'group(int5,100)' 'bfp(m=4,block=channel)'; do
+    gives '' pack "$spec" in.npy -o out.fpk
+    gives '' unpack out.fpk -o out.npy --dtype F64
+    gives '' quantize "$spec" in.npy -o wide.npy --dtype F64
+    same out.npy wide.npy
+    gives '' quantize "$spec" in.npy -o narrow.npy
+    gives '' quantize fp64 narrow.npy -o wanted.npy --dtype F64
+    same wide.npy wanted.npy
+done
+# Of a format that binary32 cannot hold they are those of F64
+gives '' pack fp64 in.npy -o out.fpk
+gives '' unpack out.fpk -o out.npy
+gives '' quantize fp64 in.npy -o wanted.npy --dtype F64
+same out.npy wanted.npy
+
 # quantize takes a large tensor in pieces, pack as a whole
 "$FPEMU" sample gradients -o big.npy --size 600064 || failed sample
 for spec in e4m3fn 'mx(e2m1,block=48)' nvfp4 'mx(e2m1,block=4x8)' s2fp8 'group(int5,block=channel)' 'bfp(m=4,block=row)'; do

@@ -85,11 +85,6 @@ static double worst_relative_f64(size_t n, const double *x, const double *y, dou
     return worst;
 }
 
-static bool needs_binary64(const tensor *t, const comparison_format *k)
-{
-    return t->type->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(&k->format);
-}
-
 static fpemu_rounding rounding_of(const comparison *j, size_t i)
 {
     fpemu_rounding rounding = j->rounding;
@@ -128,7 +123,7 @@ static void measure_ranges(comparison *j, size_t i, partition *partitions)
     while (walk_next(&w)) {
         for (size_t k = 0; k < j->candidates; k++) {
             const comparison_format *c = &j->candidate[k];
-            const bool binary64 = needs_binary64(t, c);
+            const bool binary64 = dtype_needs_binary64(t->type, &c->format);
             if (partitions[k].needs_range) {
                 const void *x = binary64 ? (const void *)w.x64 : (const void *)w.x32;
                 cli_check(partition_measure(&partitions[k], &c->format, w.count, binary64, x), c->spec);
@@ -160,8 +155,8 @@ static void compare_together(comparison *j, size_t i, const partition *partition
     uint64_t formats = 0;
     for (size_t k = 0; k < j->candidates; k++) {
         formats += shared[k];
-        want64 |= shared[k] && needs_binary64(t, &j->candidate[k]);
-        want32 |= shared[k] && !needs_binary64(t, &j->candidate[k]);
+        want64 |= shared[k] && dtype_needs_binary64(t->type, &j->candidate[k].format);
+        want32 |= shared[k] && !dtype_needs_binary64(t->type, &j->candidate[k].format);
     }
     if (!want32 && !want64) {
         return;
@@ -172,7 +167,8 @@ static void compare_together(comparison *j, size_t i, const partition *partition
         for (size_t k = 0; k < j->candidates; k++) {
             const comparison_format *c = &j->candidate[k];
             if (shared[k]) {
-                measure(&j->cell[i * j->candidates + k], c, &partitions[k], &rounding, &w, needs_binary64(t, c), y);
+                measure(&j->cell[i * j->candidates + k], c, &partitions[k], &rounding, &w,
+                        dtype_needs_binary64(t->type, &c->format), y);
             }
         }
         progress_advance(bar, formats * w.count);
@@ -185,7 +181,7 @@ static void compare_boxes(comparison *j, size_t i, size_t k, const partition *a,
 {
     const comparison_format *c = &j->candidate[k];
     const fpemu_rounding rounding = rounding_of(j, i);
-    const bool binary64 = needs_binary64(&j->in.model.tensor[i], c);
+    const bool binary64 = dtype_needs_binary64(j->in.model.tensor[i].type, &c->format);
     comparison_cell *to = &j->cell[i * j->candidates + k];
     box_walk b = box_walk_begin(&j->in, i, a, binary64);
     double *y = cli_allocate(b.room, sizeof *y);
@@ -204,7 +200,7 @@ static void compare_alone(comparison *j, size_t i, size_t k, const partition *a,
 {
     const comparison_format *c = &j->candidate[k];
     const fpemu_rounding rounding = rounding_of(j, i);
-    const bool binary64 = needs_binary64(&j->in.model.tensor[i], c);
+    const bool binary64 = dtype_needs_binary64(j->in.model.tensor[i].type, &c->format);
     walk w = walk_begin(&j->in, i, !binary64, binary64, a->unit, a->period);
     double *y = cli_allocate(w.room, sizeof *y);
     while (walk_next(&w)) {

@@ -80,11 +80,6 @@ typedef struct job {
     progress bar;
 } job;
 
-static bool needs_binary64(const fpemu_format *format, const tensor *t)
-{
-    return t->type->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(format);
-}
-
 static const char *name_of(const tensor *t)
 {
     return t->name[0] != '\0' ? t->name : "the array";
@@ -247,7 +242,7 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
     const tensor *t = &j->in.model.tensor[i];
     const assignment_format *now = assignment_of(&j->assigned, i);
     const fpemu_format *format = &now->format;
-    const bool binary64 = needs_binary64(format, t), drops_nan = loses_nan(format);
+    const bool binary64 = dtype_needs_binary64(t->type, format), drops_nan = loses_nan(format);
     bool whole;
     partition a = partition_packed(&j->in, i, format, j->assigned.axis, &whole);
     const fpemu_shape tensor_shape = shape_of(j, i);

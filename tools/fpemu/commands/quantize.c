@@ -82,11 +82,6 @@ typedef struct job {
 
 /* ------------------------------------------------------------------------------------------------- rounding */
 
-static bool needs_binary64(const dtype *in, const dtype *out, const fpemu_format *format)
-{
-    return in->format == FPEMU_NAME_BINARY64 || out->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(format);
-}
-
 static const dtype *choose_type(const job *j, const tensor *t, const assignment_format *f)
 {
     const dtype *single = dtype_named("F32");
@@ -116,7 +111,7 @@ static void choose_types(job *j)
             const assignment_format *f = assignment_of(&j->assigned, i);
             j->type[i] = choose_type(j, t, f);
             partition_of(&j->in, i, &f->format, &j->rounding, j->assigned.axis);
-            const bool binary64 = needs_binary64(t->type, j->type[i], &f->format);
+            const bool binary64 = dtype_needs_binary64(t->type, &f->format);
             cli_check_call(binary64
                                ? fpemu_quantize_f64(&f->format, &j->rounding, 1, &zero, &zero, NULL)
                                : fpemu_quantize_f32(&f->format, &j->rounding, 1, &zero32, &zero32, NULL),
@@ -182,8 +177,7 @@ static void begin_tensor(void *state, size_t i)
 {
     job *j = state;
     j->now = assignment_of(&j->assigned, i);
-    const dtype *in = j->in.model.tensor[i].type, *out = j->type[i];
-    j->binary64 = needs_binary64(in, out, &j->now->format);
+    j->binary64 = dtype_needs_binary64(j->in.model.tensor[i].type, &j->now->format);
     j->partition = partition_of(&j->in, i, &j->now->format, &j->rounding, j->assigned.axis);
     if ((j->partition.needs_range || j->partition.boxes) && !j->in.model.walkable) {
         file_keep(&j->in);
@@ -199,7 +193,7 @@ static void begin_tensor(void *state, size_t i)
         return;
     }
     j->walk = walk_begin(&j->in, i, !j->binary64, j->binary64, j->partition.unit, j->partition.period);
-    j->bytes = cli_allocate(j->walk.room, out->size);
+    j->bytes = cli_allocate(j->walk.room, j->type[i]->size);
 }
 
 static size_t next_from_scratch(job *j, const void **bytes)

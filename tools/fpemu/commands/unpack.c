@@ -53,11 +53,6 @@ typedef struct job {
 
 /* ------------------------------------------------------------------------------------------------- unpacking */
 
-static bool needs_binary64(const tensor *t, const fpemu_format *format)
-{
-    return t->type->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(format);
-}
-
 static void choose_types(job *j, const dtype *asked)
 {
     const model *m = &j->in.model;
@@ -71,8 +66,8 @@ static void choose_types(job *j, const dtype *asked)
         } else if (t->spec != NULL && container_format(t, &format, &shape)) {
             j->type[i] = asked != NULL                   ? asked
                          : dtype_holds(t->type, &format) ? t->type
-                         : needs_binary64(t, &format)    ? dtype_named("F64")
-                                                         : dtype_named("F32");
+                         : dtype_needs_binary64(t->type, &format) ? dtype_named("F64")
+                                                                  : dtype_named("F32");
         }
     }
 }
@@ -111,7 +106,7 @@ static void begin_tensor(void *state, size_t i)
     } while (got < t->bytes);
 
     container_format(t, &format, &shape);
-    const bool binary64 = needs_binary64(t, &format);
+    const bool binary64 = dtype_needs_binary64(t->type, &format);
     void *y = cli_allocate((size_t)t->count, binary64 ? sizeof(double) : sizeof(float));
     cli_check(binary64 ? fpemu_unpack_f64(&format, &shape, packed, y) : fpemu_unpack_f32(&format, &shape, packed, y),
               t->spec);

@@ -79,6 +79,11 @@ bool dtype_holds(const dtype *type, const fpemu_format *format)
     return true;
 }
 
+bool dtype_needs_binary64(const dtype *type, const fpemu_format *format)
+{
+    return type->format == FPEMU_NAME_BINARY64 || !fpemu_format_fits_f32(format);
+}
+
 /* Whether bytes of the type are numbers of the carrier. */
 static bool is_carrier(const dtype *type, bool binary64)
 {

@@ -26,6 +26,10 @@ fpemu_format dtype_format(const dtype *type);
  * only the carriers are known to hold them. */
 bool dtype_holds(const dtype *type, const fpemu_format *format);
 
+/* Whether elements of the type are rounded to the format as double, whatever type the results are stored in; else as
+ * float. */
+bool dtype_needs_binary64(const dtype *type, const fpemu_format *format);
+
 /* n elements of the type from bytes in the byte order said, which are turned in place, to float or double; exact (float
  * takes every type but F64). */
 void dtype_load(const dtype *type, bool big_endian, size_t n, void *bytes, bool binary64, void *x);
