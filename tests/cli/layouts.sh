@@ -101,6 +101,8 @@ put("global.safetensors", ("w_packed", "U8", [2, 16], 32), ("w_scale", "F8_E4M3"
 put("twice.safetensors", ("w_packed", "U8", [2, 16], 32), ("w_scale", "U8", [2, 1], 2), ("w", "F32", [1], 4))
 put("packed.safetensors", ("m.big_packed", "F32", [1], 4))
 put("odd.safetensors", ("m.w", "F32", [2, 48], 384))
+put("nameless.safetensors", ("", "F32", [1, 32], 128))
+put("dot.safetensors", ("m.", "F32", [1, 32], 128))
 put("names.safetensors", ("m.a", "F32", [1, 32], 128), ("m.a_scales", "U8", [3], 3), ("b", "F32", [32], 128))
 END
 for name in shapes types six global twice; do
@@ -183,6 +185,13 @@ fails 1 'its blocks run along the last axis' pack mxfp4 in.safetensors -o no.saf
     --tensors m.wide
 fails 1 'no dot in its name' pack mxfp4 names.safetensors -o no.safetensors --layout torchao --tensors m.a
 fails 1 'two tensors of one name' pack mxfp4 names.safetensors -o no.safetensors --layout gpt-oss --tensors m.a
+for software in compressed-tensors gpt-oss torchao; do
+    fails 1 'it has no name' pack mxfp4 nameless.safetensors -o no.safetensors --layout $software
+    [ $software != torchao ] || continue
+    gives '' pack mxfp4 dot.safetensors -o out.safetensors --layout $software
+    gives '' unpack out.safetensors -o back.safetensors
+done
+fails 1 'no word behind the last dot' pack mxfp4 dot.safetensors -o no.safetensors --layout torchao
 "$FPEMU" sample weights -o in.npy --size 64 || failed sample
 fails 1 'with names' pack mxfp4 in.npy -o no.safetensors --layout gpt-oss
 fails 1 'rows are no whole blocks of 32' pack mxfp4 odd.safetensors -o no.safetensors --layout gpt-oss

@@ -348,7 +348,10 @@ const char *layout_objection(const layout *l, const tensor *t)
     if (t->extent[t->dimensions - 1] % l->block != 0) {
         return l->block == 16 ? "its rows are no whole blocks of 16" : "its rows are no whole blocks of 32";
     }
-    return objection_to_name(l->underscore, t);
+    const char *dot = l->underscore ? strrchr(t->name, '.') : NULL; /* whole_name() wants a word behind it */
+    return t->name[0] == '\0'              ? "it has no name"
+           : dot != NULL && dot[1] == '\0' ? "there is no word behind the last dot of its name"
+                                           : objection_to_name(l->underscore, t);
 }
 
 const unsigned char *layout_global(const layout *l, const unsigned char tensor_bytes[8])
