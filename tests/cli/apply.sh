@@ -56,6 +56,8 @@ fails 2 "no function 'sine'" apply sine fp16 1
 fails 2 "no function 'fp16'" apply fp16 exp 1
 fails 2 "'x' is no number" apply exp fp16 1 x
 fails 2 '--hex and --json do not' apply exp fp16 --hex --json 1
+fails 1 'no tensor of a floating-point type is left' apply exp fp16 in.npy -o no.npy --min-dims 3
+holds ! -e no.npy
 fails 2 'not with -o' apply exp fp16 in.npy -o out.npy --hex
 fails 2 'at most 16 significant bits' apply exp fp16 --from fp32 1
 fails 2 '--raw' apply exp fp16 --raw f32 1

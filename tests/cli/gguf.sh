@@ -175,6 +175,11 @@ refused "two tensors have the name 't'"
 pad bad.gguf 32
 le 8 0 0 0 0 0 0 0 0 >>bad.gguf
 refused 'begin at 0, expected 32'
+{ start 3 1 0; info __metadata__ 0 0 32; } >bad.gguf
+pad bad.gguf 32
+le 8 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 >>bad.gguf
+fails 1 "called '__metadata__'" quantize mxfp4 bad.gguf -o no.safetensors
+fails 1 "called '__metadata__'" pack mxfp4 bad.gguf -o no.safetensors --layout gpt-oss
 size=$(wc -c <in.gguf)
 for at in 4 10 30 100 $((size / 2)) $((size - 1)); do
     head -c $at in.gguf >bad.gguf

@@ -90,6 +90,52 @@ assert t["a"]["bytes"] == 2 and t["a"]["spec"] == "e2m1" and t["i"]["spec"] is N
 grep -q '^total ' table || failed 'no row of all tensors'
 gives '' unpack out.fpk -o out.safetensors --dtype F8_E4M3 --dtype F32
 
+# One tensor whose name is empty becomes a .npy file, which has no BF16: 1, -3 as F32
+{ printf '\100\0\0\0\0\0\0\0%-64s' '{"":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}'
+printf '\200\077\100\300'; } >nameless.safetensors
+gives '' pack e4m3fn nameless.safetensors -o nameless.fpk
+gives '' unpack nameless.fpk -o out.npy
+holds "$(tail -c 8 out.npy | od -An -v -tx1 | tr -d ' ')" = 0000803f000040c0
+grep -q "'descr': '<f4', 'fortran_order': False, 'shape': (2,)" out.npy || failed 'header of a .npy file'
+gives '' unpack nameless.fpk -o out.npy --dtype F16
+holds "$(tail -c 4 out.npy | od -An -v -tx1 | tr -d ' ')" = 003c00c2
+fails 2 'have no type BF16' unpack nameless.fpk -o no.npy --dtype BF16
+
+# What pack does not write, and container.md allows
+if python3 -c 'import json, zlib' >/dev/null 2>&1; then
+    python3 - <<'END' || failed 'no files'
+import json, struct, zlib
+def put(file, data, place=512, **tensor):
+    header = {"tensors": [tensor | {"offset": place, "size": len(data)}], "metadata": {"k": "v"}}
+    text = json.dumps(header).ljust(place - 24).encode()
+    open(file, "wb").write(b"\x89FPEMU\r\n" + struct.pack("<IIQ", 1, zlib.crc32(text), len(text)) + text + data
+                           + struct.pack("<I", zlib.crc32(data)))
+numbers = struct.pack("<4f", 1, 2, 3, 4)
+put("copied.fpk", numbers, name="", dtype="F32", shape=[2, 2])
+put("integer.fpk", bytes(8), name="", dtype="I64", shape=[1])
+put("brain.fpk", bytes(2), name="", dtype="BF16", shape=[1])
+put("metadata.fpk", numbers, name="__metadata__", dtype="F32", shape=[4])
+END
+    gives '' unpack copied.fpk -o out.npy
+    grep -q "'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)" out.npy || failed 'header of a .npy file'
+    holds "$(tail -c 16 out.npy | od -An -v -tx1 | tr -d ' \n')" = 0000803f000000400000404000008040
+    "$FPEMU" unpack copied.fpk -o - >data || failed 'to standard output'
+    same data out.npy
+    fails 1 'no .npy file is written of type I64' unpack integer.fpk -o no
+    fails 1 'no .npy file is written of type BF16' unpack brain.fpk -o no
+    fails 1 "called '__metadata__'" unpack metadata.fpk -o no
+    fails 1 "called '__metadata__'" unpack metadata.fpk -o -
+    holds ! -e no
+    mkdir copied
+    mv copied.fpk metadata.fpk copied
+    fails 1 "called '__metadata__'" unpack copied -o new
+    holds ! -e new
+    rm copied/metadata.fpk
+    gives '' unpack copied -o new
+    "$FPEMU" info ./new >table || failed 'info of a directory'
+    grep -q '^F32 .*1 tensor, 4 elements' table || failed 'a tensor without a name in a directory'
+fi
+
 # Into the same file, a wrong name, a file of the wrong kind
 cp in.safetensors same
 gives '' pack e2m1 same -o same

@@ -116,6 +116,7 @@ static size_t next_piece(void *state, const void **bytes)
 static void apply_to_file(job *j, const char *path)
 {
     file_job f = {.j = j, .in = file_open(path, &j->file)};
+    file_expect_tensors(&f.in);
     file_check_output(&f.in, j->output);
     double probe = 0; /* one zero shows, also for an empty file, whether the format and the rounding are accepted */
     apply_piece(j, false, 1, &probe);

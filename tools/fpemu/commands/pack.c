@@ -538,6 +538,7 @@ static void find_layouts(job *j)
     if (file_is_array(&j->in)) {
         cli_fail("%s: an array without a name, and --layout is for tensors with names", j->in.path);
     }
+    writer_refuse_names(&j->in);
 }
 
 static void check_software(const job *j)

@@ -53,6 +53,25 @@ typedef struct job {
 
 /* ------------------------------------------------------------------------------------------------- unpacking */
 
+/* As before the tensor was packed, where that holds every value and OUT can say it. */
+static const dtype *type_of(const job *j, const tensor *t, const fpemu_format *format)
+{
+    if (dtype_holds(t->type, format) && (t->type->code != NULL || !file_is_array(&j->in))) {
+        return t->type;
+    }
+    return dtype_named(dtype_needs_binary64(t->type, format) ? "F64" : "F32");
+}
+
+/* What is copied keeps its type. */
+static void check_copied_array(const job *j, const tensor *t)
+{
+    if (t->spec == NULL && (t->type == NULL || t->type->code == NULL)) {
+        char type[MODEL_TYPE_SIZE];
+        cli_fail("%s: an array without a name that is not packed: no .npy file is written of type %s", j->in.path,
+                 file_type_text(type, t->type_text));
+    }
+}
+
 static void choose_types(job *j, const dtype *asked)
 {
     const model *m = &j->in.model;
@@ -64,10 +83,7 @@ static void choose_types(job *j, const dtype *asked)
         if (t->stored.name != NULL) {
             j->type[i] = asked != NULL ? asked : t->type;
         } else if (t->spec != NULL && container_format(t, &format, &shape)) {
-            j->type[i] = asked != NULL                   ? asked
-                         : dtype_holds(t->type, &format) ? t->type
-                         : dtype_needs_binary64(t->type, &format) ? dtype_named("F64")
-                                                                  : dtype_named("F32");
+            j->type[i] = asked != NULL ? asked : type_of(j, t, &format);
         }
     }
 }
@@ -246,6 +262,9 @@ int cmd_unpack(int argc, char **argv)
         }
         if (asked != NULL && asked->code == NULL && kind == MODEL_NPY) {
             cli_usage("--dtype: .npy files have no type %s", asked->name);
+        }
+        if (kind == MODEL_NPY) {
+            check_copied_array(&j, &j.in.model.tensor[0]);
         }
         choose_types(&j, asked);
         unpack_file(&j, path);

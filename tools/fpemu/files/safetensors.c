@@ -69,6 +69,15 @@ bool safetensors_open(model *m)
     return good;
 }
 
+bool safetensors_takes_names(const model *m)
+{
+    size_t i = 0;
+    while (i < m->count && strcmp(m->tensor[i].name, "__metadata__") != 0) {
+        i++;
+    }
+    return i == m->count;
+}
+
 unsigned char *safetensors_print(const model *m, size_t first, size_t count, json_t *metadata,
                                  const dtype *const *types, size_t *size)
 {

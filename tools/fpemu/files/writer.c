@@ -53,10 +53,37 @@ static void copy_tensor(output *out, file *in, const writer_source *source, size
     }
 }
 
+static void put_tensor(output *out, file *in, const writer_source *source, size_t i)
+{
+    if (source->type[i] != NULL) {
+        save_tensor(out, source, i);
+    } else {
+        copy_tensor(out, in, source, i);
+    }
+}
+
+/* Of one array without a name; raw numbers have no header. */
+static void save_array(output *out, file *in, const writer_source *source)
+{
+    const tensor *t = &in->model.tensor[0];
+    if (in->model.kind != MODEL_RAW) {
+        writer_npy_header(out, t, source->type[0] != NULL ? source->type[0] : t->type);
+    }
+    put_tensor(out, in, source, 0);
+}
+
+void writer_refuse_names(const file *in)
+{
+    if (!safetensors_takes_names(&in->model)) {
+        cli_fail("%s: a tensor is called '__metadata__', a name that safetensors keep for themselves", in->path);
+    }
+}
+
 static void save_safetensors(output *out, file *in, const writer_source *source, size_t first, size_t count,
                              json_t *metadata)
 {
     size_t size;
+    writer_refuse_names(in);
     unsigned char *header = safetensors_print(&in->model, first, count, metadata, source->type, &size);
     if (header == NULL) {
         cli_fail("out of memory");
@@ -64,11 +91,7 @@ static void save_safetensors(output *out, file *in, const writer_source *source,
     output_write(out, header, size);
     free(header);
     for (size_t i = first; i < first + count; i++) {
-        if (source->type[i] != NULL) {
-            save_tensor(out, source, i);
-        } else {
-            copy_tensor(out, in, source, i);
-        }
+        put_tensor(out, in, source, i);
     }
 }
 
@@ -309,10 +332,7 @@ void writer_write(const char *path, bool force, file *in, const writer_source *s
     } else if (!file_is_array(in)) {
         save_safetensors(&out, in, source, 0, m->count, m->metadata);
     } else {
-        if (m->kind != MODEL_RAW) {
-            writer_npy_header(&out, &m->tensor[0], source->type[0]);
-        }
-        save_tensor(&out, source, 0);
+        save_array(&out, in, source);
     }
     output_commit(&out);
 }

@@ -29,6 +29,8 @@ void writer_write_parts(const char *path, bool force, const model *m, model_kind
 /* A usage error where another file of the command, of an option, is one of those that writing the model to `output`
  * makes; path may be NULL. */
 void writer_refuse_same(const char *option, const char *path, const char *output, const model *m, model_kind kind);
+/* Ends the program where a safetensors file has no place for a name. */
+void writer_refuse_names(const file *in);
 /* The header of a .npy file, for an array of little- or big-endian elements. */
 void writer_npy_header(output *out, const tensor *like, const dtype *type);
 
