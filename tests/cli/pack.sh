@@ -101,7 +101,7 @@ gives '' unpack nameless.fpk -o out.npy --dtype F16
 holds "$(tail -c 4 out.npy | od -An -v -tx1 | tr -d ' ')" = 003c00c2
 fails 2 'have no type BF16' unpack nameless.fpk -o no.npy --dtype BF16
 
-# What pack does not write, and container.md allows
+# What pack does not write, and container.md allows or forbids
 if python3 -c 'import json, zlib' >/dev/null 2>&1; then
     python3 - <<'END' || failed 'no files'
 import json, struct, zlib
@@ -115,6 +115,14 @@ put("copied.fpk", numbers, name="", dtype="F32", shape=[2, 2])
 put("integer.fpk", bytes(8), name="", dtype="I64", shape=[1])
 put("brain.fpk", bytes(2), name="", dtype="BF16", shape=[1])
 put("metadata.fpk", numbers, name="__metadata__", dtype="F32", shape=[4])
+put("unknown.fpk", bytes(5), name="u", dtype="X3", shape=[2])
+put("size.fpk", bytes(9), name="i", dtype="I64", shape=[1])
+put("first.fpk", bytes(2), name="a", dtype="F32", shape=[2, 2], spec="e2m1", axis=0)
+put("last.fpk", bytes(2), name="a", dtype="F32", shape=[2, 2], spec="e2m1", axis=1)
+put("blocks.fpk", bytes(4), name="a", dtype="F32", shape=[2, 2], spec="mxfp4", axis=0)
+put("single.fpk", bytes(2), name="a", dtype="F32", shape=[], spec="mxfp4", axis=0)
+put("beyond.fpk", bytes(2), name="a", dtype="F32", shape=[], spec="mxfp4", axis=1)
+put("case.fpk", bytes(1), name="a", dtype="f32", shape=[], spec="e4m3fn", axis=0)
 END
     gives '' unpack copied.fpk -o out.npy
     grep -q "'descr': '<f4', 'fortran_order': False, 'shape': (2, 2)" out.npy || failed 'header of a .npy file'
@@ -125,7 +133,14 @@ END
     fails 1 'no .npy file is written of type BF16' unpack brain.fpk -o no
     fails 1 "called '__metadata__'" unpack metadata.fpk -o no
     fails 1 "called '__metadata__'" unpack metadata.fpk -o -
+    fails 1 'do not give the size 9' unpack size.fpk -o no
+    fails 1 'do not go with axis 0' unpack first.fpk -o no
+    fails 1 'do not go with axis 1' unpack beyond.fpk -o no
+    fails 1 'a floating-point dtype' unpack case.fpk -o no
     holds ! -e no
+    for file in unknown last blocks single; do
+        gives '' unpack $file.fpk -o out.safetensors
+    done
     mkdir copied
     mv copied.fpk metadata.fpk copied
     fails 1 "called '__metadata__'" unpack copied -o new

@@ -111,6 +111,17 @@ static bool unpack_data(model *m, tensor *t)
     return good;
 }
 
+/* Whether the tensors can stand in safetensors as they lie in the file. */
+static bool are_safetensors(const model *m)
+{
+    bool good = (m->kind == MODEL_SAFETENSORS || m->kind == MODEL_GGUF || m->kind == MODEL_CONTAINER) &&
+                safetensors_takes_names(m);
+    for (size_t i = 0; i < m->count; i++) {
+        good = good && m->tensor[i].spec == NULL;
+    }
+    return good;
+}
+
 /* What a reader lets through can be printed, and reads back the same. */
 static void check_print(const model *m)
 {
@@ -400,7 +411,7 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
     bool good = kinds[i].kind == MODEL_DETECT
                     ? open_index(&m, bytes, size)
                     : reader_open(&m, as_file(kinds[i].kind, bytes, size), kinds[i].kind, NULL, NULL);
-    if (good && (kinds[i].kind == MODEL_SAFETENSORS || kinds[i].kind == MODEL_GGUF)) {
+    if (good && are_safetensors(&m)) {
         check_print(&m);
     }
     for (size_t t = 0; good && t < m.count && t < 64; t++) {

@@ -11,7 +11,9 @@
 
 #include "common/bytes.h"
 #include "common/json.h"
+#include "common/safetensors.h"
 #include "files/json_header.h"
+#include "files/safetensors.h"
 
 const unsigned char container_magic[CONTAINER_MAGIC_SIZE] = {0x89, 'F', 'P', 'E', 'M', 'U', '\r', '\n'};
 enum { CONTAINER_VERSION = 1, START = 24, ALIGNMENT = 64, LONGEST_HEADER = 100000000 };
@@ -32,6 +34,13 @@ bool container_format(const tensor *t, fpemu_format *format, fpemu_shape *shape)
     return t->dimensions == 0 || fpemu_shape_of(t->dimensions, t->extent, t->axis, shape) == FPEMU_OK;
 }
 
+/* Scalar formats have their lines along the last axis; one number alone has but axis 0. */
+static bool axis_fits(const tensor *t, const fpemu_format *format)
+{
+    const int last = t->dimensions > 0 ? (int)t->dimensions - 1 : 0;
+    return t->axis == last || (t->axis < last && format->scaling != FPEMU_SCALING_NONE);
+}
+
 /* Of a packed tensor the size of the data follows from shape and spec, of another from shape and type. */
 static bool read_packing(model *m, tensor *t, const json_t *entry, uint64_t size)
 {
@@ -40,7 +49,7 @@ static bool read_packing(model *m, tensor *t, const json_t *entry, uint64_t size
     fpemu_shape shape;
     fpemu_layout layout;
     if (spec == NULL && axis == NULL) {
-        const bool good = t->type == NULL || size == t->bytes;
+        const bool good = safetensors_bits(t->type_text) == 0 || size == t->bytes;
         t->bytes = size;
         return good || model_refuse(m, "shape and dtype do not give the size %" PRIu64, size);
     }
@@ -58,7 +67,7 @@ static bool read_packing(model *m, tensor *t, const json_t *entry, uint64_t size
         return model_refuse(m, "shape, spec and axis do not give the size %" PRIu64, size);
     }
     t->bytes = size;
-    return true;
+    return axis_fits(t, &format) || model_refuse(m, "its spec and shape do not go with axis %d", t->axis);
 }
 
 static bool read_tensor(model *m, tensor *t, const json_t *entry, uint64_t *place, uint64_t end)
@@ -75,9 +84,10 @@ static bool read_tensor(model *m, tensor *t, const json_t *entry, uint64_t *plac
     if (!json_header_extents(m, shape, extent)) {
         return false;
     }
+    const unsigned bits = safetensors_bits(dtype);
     strcpy(t->type_text, dtype);
-    t->type = dtype_named(dtype);
-    if (!model_set_shape(m, t, (unsigned)dimensions, extent, t->type != NULL ? 8 * t->type->size : 8) ||
+    t->type = safetensors_type(dtype);
+    if (!model_set_shape(m, t, (unsigned)dimensions, extent, bits > 0 ? bits : 8) ||
         !read_packing(m, t, entry, size)) {
         return false;
     }

@@ -10,7 +10,7 @@
 #include "common/safetensors.h"
 #include "files/json_header.h"
 
-static const dtype *type_named(const char *name)
+const dtype *safetensors_type(const char *name)
 {
     const dtype *type;
     for (unsigned i = 0; (type = dtype_at(i)) != NULL && strcmp(type->name, name) != 0; i++) {
@@ -25,7 +25,7 @@ static bool take_entry(model *m, const safetensors_entry *e, uint64_t data)
     if (t == NULL) {
         return false;
     }
-    t->type = type_named(e->type);
+    t->type = safetensors_type(e->type);
     strcpy(t->type_text, e->type);
     if (!model_set_shape(m, t, e->dimensions, e->extent, bits > 0 ? bits : 8)) {
         return model_blame(m, "tensor", e->name);
