@@ -439,6 +439,50 @@ def test_what_cannot_be_converted_stays_and_is_named():
     assert left["1"] == "it has a forward pass of its own" and left["2"] == left["3"] == "no conversion for this class"
 
 
+def test_lazy_layers_are_left_until_their_first_call():
+    lazy = [nn.LazyConv1d(3, 2), nn.Flatten(), nn.LazyLinear(4), nn.LazyBatchNorm1d()]
+    model = ft.convert(nn.Sequential(*lazy), ft.recipe("fp8").replace(norm="bf16"))
+    assert [type(m) for m in model] == [type(m) for m in lazy] and not ft.summary(model).converted
+    assert {why for _, _, why in ft.summary(model).left} == {"it is lazy until its first call: run the model once"}
+    loaded = nn.LazyLinear(4)  # its weights have a shape, but its class will change
+    loaded.load_state_dict(nn.Linear(6, 4).state_dict())
+    x = torch.randn(2, 6)
+    assert torch.equal(ft.convert(loaded, "fp8")(x), F.linear(x, loaded.weight, loaded.bias))
+    x = torch.randn(2, 3, 6)
+    model(x)
+    ft.convert(model, "fp8")
+    y, conv = model[0](x), model[0]
+    assert torch.equal(y, F.conv1d(e4m3(x), e4m3(conv.weight), conv.bias))
+    assert [name for name, _, _ in ft.summary(model).converted] == ["0", "2"]
+
+
+class Symmetric(nn.Module):
+    def forward(self, w):
+        return w + w.T
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_a_parametrisation_is_removed_from_a_converted_layer(early):
+    layer, x = nn.Linear(8, 8), torch.randn(3, 8)
+    if not early:
+        ft.convert(layer, "fp8")
+    nn.utils.parametrize.register_parametrization(layer, "weight", Symmetric())
+    own = layer.parametrizations.weight.original.detach().clone()
+    if early:
+        ft.convert(ft.convert(layer, "fp16"), "fp8")
+    y = F.linear(e4m3(x), e4m3(own + own.T), layer.bias)
+    plain = F.linear(x, own + own.T, layer.bias)
+    twin = ft.revert(copy.deepcopy(layer))
+    assert torch.equal(layer(x), y) and torch.equal(twin(x), plain)
+    nn.utils.parametrize.remove_parametrizations(twin, "weight")
+    nn.utils.parametrize.remove_parametrizations(layer, "weight")
+    assert type(twin) is nn.Linear and torch.equal(twin(x), plain)
+    assert type(layer) is ft.modules.Linear and torch.equal(layer(x), y)
+    assert ft.summary(layer).converted == (("", "Linear", "fp8"),)
+    ft.revert(layer)
+    assert type(layer) is nn.Linear and torch.equal(layer(x), plain)
+
+
 def test_hooks_parametrisations_deepcopy_and_files():
     model = nn.Sequential(nn.utils.parametrizations.weight_norm(nn.Linear(8, 8)), nn.Linear(8, 4))
     seen = []

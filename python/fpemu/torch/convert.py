@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Optional, TypeVar, Union
 
 from torch import nn
+from torch.nn.utils.parametrize import is_parametrized
 
 from .functional import Plan
 from .modules import Attachment, Quantized, quantized_class
@@ -32,8 +33,14 @@ def _bodies(module: nn.Module) -> Optional[type]:
     return type(module) if isinstance(module, Quantized) else quantized_class(type(module))
 
 
+def _is_lazy(module: nn.Module) -> bool:
+    """Whether the first call will give the module another class."""
+    return isinstance(module, nn.modules.lazy.LazyModuleMixin) and hasattr(module, "_initialize_hook")
+
+
 def _convertible(model: nn.Module) -> list[tuple[str, nn.Module]]:
-    return [(name, module) for name, module in model.named_modules() if _bodies(module) is not None]
+    return [(name, module) for name, module in model.named_modules()
+            if _bodies(module) is not None and not _is_lazy(module)]
 
 
 def _near(pattern: str, names: list[str]) -> str:
@@ -53,11 +60,16 @@ def _choose(model: nn.Module, recipe: Which, rules: Mapping[str, Which]) -> dict
     return {name: next((own for pattern, own in read.items() if _matches(name, pattern)), usual) for name in names}
 
 
+def _replace(module: nn.Module, base: Optional[type], cls: Any) -> None:
+    """Puts a class where a module has the class `base`: the one that torch made above it for parametrisations is made
+    anew, as torch takes the class below for the module's own."""
+    current = type(module)
+    module.__class__ = cls if current is base else type(current.__name__, (cls,), dict(current.__dict__))
+
+
 def _attach(module: nn.Module, recipe: Recipe, plans: dict[str, Plan], number: int, seed: int) -> None:
-    base = type(module)
-    cls = quantized_class(base)
-    assert cls is not None
-    module.__class__ = cls
+    base = _original(module)
+    _replace(module, base, quantized_class(base))
     module.__dict__["_fpemu"] = Attachment(recipe, base, plans, seed, number * STREAM_STEP)
 
 
@@ -78,8 +90,7 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = 
 
     Converted are Linear, Conv1d/2d/3d, ConvTranspose1d/2d/3d, Embedding, LayerNorm, RMSNorm, BatchNorm1d/2d/3d and
     MultiheadAttention, DotProductAttention, and classes derived from these without a forward pass of their own. Norms
-    and embeddings
-    change only where the recipe names a format for them. Parameters stay the objects that they are, so optimisers,
+    and embeddings change only where the recipe names a format for them. Parameters stay the objects that they are, so optimisers,
     shared weights, hooks, parametrisations and checkpoints hold; the keys of state_dict are the same. What cannot be
     converted stays: summary(model) names it. TransformerEncoderLayer and MultiheadAttention no longer take the fast
     path that goes round their modules. A layer that was converted before is converted anew.
@@ -119,9 +130,11 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = 
 
 
 def _original(module: nn.Module) -> type:
-    if not isinstance(module, Quantized):
-        return type(module)
-    return module._fpemu.base
+    """The class that revert gives back, without what parametrisations made of it."""
+    if isinstance(module, Quantized):
+        return module._fpemu.base
+    bases = type(module).__bases__
+    return bases[0] if is_parametrized(module) and len(bases) == 1 else type(module)
 
 
 def _leave_fast_paths(model: nn.Module) -> None:
@@ -140,11 +153,8 @@ def revert(model: Model) -> Model:
     """The inverse of convert, in place: every module has the class it had. Returns the model."""
     for module in model.modules():
         if isinstance(module, Quantized):
-            base, current = module._fpemu.base, type(module)
-            if current is quantized_class(base):
-                module.__class__ = base
-            else:  # parametrised since: the class that torch made above ours goes above the old one
-                module.__class__ = type(current.__name__, (base,), dict(current.__dict__))
+            base = module._fpemu.base
+            _replace(module, quantized_class(base), base)
             del module.__dict__["_fpemu"]
         if "_fpemu_fast_path" in module.__dict__:
             kept = module.__dict__.pop("_fpemu_fast_path")
@@ -185,8 +195,8 @@ class Summary:
 
 
 def _why(module: nn.Module) -> str:
-    if isinstance(module, (nn.modules.lazy.LazyModuleMixin,)) and module.has_uninitialized_params():
-        return "its parameters have no shape yet: run the model once"
+    if _is_lazy(module):
+        return "it is lazy until its first call: run the model once"
     if quantized_class(type(module)) is not None:
         return "its recipe is None, or names no format for it"
     if any(base in type(module).__mro__ for base in (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Embedding,

@@ -407,7 +407,7 @@ def _known(cls: type) -> Optional[type]:
 
 def quantized_class(cls: type) -> Optional[type]:
     """The converted class of a module's class; None where there is none. A subclass that leaves the forward pass as it
-    is, such as a parametrised one, gets a subclass of its own."""
+    is gets a subclass of its own."""
     base = _known(cls)
     if base is None:
         return None
