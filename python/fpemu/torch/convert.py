@@ -90,10 +90,10 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = 
 
     Converted are Linear, Conv1d/2d/3d, ConvTranspose1d/2d/3d, Embedding, LayerNorm, RMSNorm, BatchNorm1d/2d/3d and
     MultiheadAttention, DotProductAttention, and classes derived from these without a forward pass of their own. Norms
-    and embeddings change only where the recipe names a format for them. Parameters stay the objects that they are, so optimisers,
-    shared weights, hooks, parametrisations and checkpoints hold; the keys of state_dict are the same. What cannot be
-    converted stays: summary(model) names it. TransformerEncoderLayer and MultiheadAttention no longer take the fast
-    path that goes round their modules. A layer that was converted before is converted anew.
+    and embeddings change only where the recipe names a format for them. Parameters stay the objects that they are, so
+    optimisers, shared weights, hooks, parametrisations and checkpoints hold; the keys of state_dict are the same. What
+    cannot be converted stays: summary(model) names it. TransformerEncoderLayer and MultiheadAttention no longer take
+    the fast path that goes round their modules. A layer that was converted before is converted anew.
 
     Limits: random bits are repeated in checkpoints without reentry, refused in others (Quantizer); second derivatives
     are not defined; torch.compile with a backend that adds in an order of its own, as inductor does for sums of biases,
