@@ -81,6 +81,28 @@ def test_parameters_in_a_format_with_a_master_copy():
             assert torch.equal(master, q) and torch.equal(p, e5m2(q))
 
 
+def test_master_copies_have_their_format_from_the_first():
+    ours, plain = model(), model()
+    a = ft.optimizer(torch.optim.SGD(ours.parameters(), 0.01), parameters="e5m2", master="bf16")
+    late = nn.Parameter(torch.full((3,), 0.3))
+    a.inner.add_param_group({"params": [late]})  # past the wrapper: its copy is made in the step
+    masters = [bf16(q) for q in plain.parameters()]
+    assert any(not torch.equal(m, q) for m, q in zip(masters, plain.parameters()))
+    assert all(torch.equal(a, b) for a, b in zip(a.masters(), masters))
+    assert all(torch.equal(p, e5m2(m)) for p, m in zip(ours.parameters(), masters))
+    late.grad = torch.zeros(3)
+    gradients(ours, 0)
+    a.step()
+    for master, m, p in zip(a.masters(), masters, ours.parameters()):
+        assert torch.equal(master, bf16(m - 0.01 * p.grad))
+    assert torch.equal(a.masters()[-1], bf16(torch.full((3,), 0.3)))
+    some = [nn.Parameter(torch.full((4096,), 1 + 2**-8)) for _ in range(2)]  # a half and a tie of bf16
+    b = ft.optimizer(torch.optim.SGD(some, 0.01), parameters="e5m2", master="bf16/sr", seed=4)
+    first, second = b.masters()
+    assert set(first.tolist()) == {1.0, 1 + 2**-7} and abs(first.mean().item() - 1 - 2**-8) < 2**-12
+    assert not torch.equal(first, second) and all(torch.equal(p, torch.ones(4096)) for p in some)
+
+
 def test_without_a_master_copy_small_updates_vanish_unless_rounded_stochastically():
     moved = {}
     for target in ("bf16", "bf16/sr"):

@@ -73,8 +73,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
                     continue
                 if self._copies and p not in self._masters:
                     self._masters[p] = p.detach().clone()
-                    if self._parameters is not None:
-                        self._round_(p, self._parameters, number, _WEIGHT)
+                    self._round_copy(p, number)
                 elif not self._copies and self._parameters is not None and p not in self._masters:
                     self._round_(p, self._parameters, number, _WEIGHT)
 
@@ -88,9 +87,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
                 loss = closure()
         held = self._all()
         if self._copies:
-            for p in held:
-                if p not in self._masters and p.is_floating_point():
-                    self._masters[p] = p.detach().clone()
+            self._hold(torch.no_grad())
             self._exchange(held)
         try:
             self.inner.step()
@@ -117,12 +114,16 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
                     continue
                 if tensor.shape == p.shape and tensor.dim() > 0:
                     self._round_(tensor, target, number, _STATE + which)
-        copy = self._masters.get(p)
-        if copy is None:
-            for target, which in ((self._master, _MASTER), (self._parameters, _WEIGHT)):
-                if target is not None:
-                    self._round_(p, target, number, which)
+        if p in self._masters:
+            self._round_copy(p, number)
             return
+        for target, which in ((self._master, _MASTER), (self._parameters, _WEIGHT)):
+            if target is not None:
+                self._round_(p, target, number, which)
+
+    def _round_copy(self, p: Tensor, number: int) -> None:
+        """Rounds a copy, and its parameter from it."""
+        copy = self._masters[p]
         if self._master is not None:
             self._round_(copy, self._master, number, _MASTER)
         p.copy_(copy)
