@@ -77,7 +77,10 @@ class Array:
         return _values.encode(self.data, self.format)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.array(to_numpy(self.data), dtype=dtype) if copy or dtype else to_numpy(self.data)
+        own = to_numpy(self.data)
+        if copy is False and dtype is not None and np.dtype(dtype) != own.dtype:
+            raise ValueError(f"an Array of {own.dtype} becomes one of {np.dtype(dtype)} by a copy alone")
+        return np.array(own, dtype=dtype) if copy else np.asarray(own, dtype=dtype)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -371,16 +374,17 @@ def _numbers(x: Any) -> Any:
 def array(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, stats: Stats | None = None) -> Array:
     """x rounded once to `format`, as an `Array` whose operations are each rounded once by `rounding`.
 
-    x: an array of NumPy or jax, or a tensor, or numbers in lists (as float32 where that holds every value of the
-        format, else float64). format: without scales. stats: a Stats in which the rounding of x and all operations
-        count.
+    x: an array of NumPy or jax, or a tensor, or an Array, or numbers in lists (as float32 where that holds every value
+        of the format, else float64). format: without scales. stats: a Stats in which the rounding of x and all
+        operations count; None: that of an Array.
     TypeError for lists of anything but numbers.
     """
     to, by = make_format(format), make_rounding(rounding)
     if to.is_blocked:
         raise ValueError(f"{to!r} has scales: arithmetic is of numbers of a format without")
     if isinstance(x, Array):
-        return x.astype(to, by)
+        counted = x if stats is None else Array(x.data, x.format, x.rounding, stats, x._step)
+        return counted.astype(to, by)
     if isinstance(x, (int, float, list, tuple)):
         rounded = _quantize(_numbers(x), to, by, stats)
         start = rounded.astype(dtype_name(default_carrier(to)))

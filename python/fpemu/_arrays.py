@@ -49,8 +49,12 @@ def to_numpy(array: Any) -> Any:
     if isinstance(array, np.ndarray):
         return array
     if hasattr(array, "detach"):
-        array = array.detach()
-        return (array.cpu() if array.device.type != "cpu" else array).numpy()
+        torch, array = sys.modules["torch"], array.detach()
+        if array.device.type != "cpu":
+            array = array.cpu()
+        if array.dtype == torch.bfloat16:
+            return array.view(torch.int16).numpy().view(importlib.import_module("ml_dtypes").bfloat16)
+        return array.numpy()
     return np.asarray(array)
 
 
@@ -321,13 +325,6 @@ def _map_tensors(torch: Any, values: tuple[Any, ...], change: Any) -> tuple[Any,
 
 def _through_numpy(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """NumPy's view of the same memory: for a torch without the C functions of DLPack 1.3."""
-    def view(tensor: Any) -> Any:
-        tensor = tensor.detach()
-        if tensor.dtype == torch.bfloat16:
-            bfloat16 = importlib.import_module("ml_dtypes").bfloat16
-            return tensor.view(torch.int16).numpy().view(bfloat16)
-        return tensor.numpy()
-
     def back(result: Any) -> Any:
         if not isinstance(result, np.ndarray):
             return result
@@ -336,8 +333,8 @@ def _through_numpy(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[st
         return torch.from_numpy(result)
 
     out = _out_of(verb, args, kwargs)
-    result = getattr(_native, verb)(*_map_tensors(torch, args, view),
-                                    **dict(zip(kwargs, _map_tensors(torch, tuple(kwargs.values()), view),
+    result = getattr(_native, verb)(*_map_tensors(torch, args, to_numpy),
+                                    **dict(zip(kwargs, _map_tensors(torch, tuple(kwargs.values()), to_numpy),
                                                strict=True)))
     if isinstance(out, torch.Tensor):
         bump(out)

@@ -119,6 +119,17 @@ def test_no_sign_leaves_the_format(spec):
         assert np.array_equal(got.data, np.minimum(exact, np.float32(f.max)))
 
 
+def test_an_array_of_an_array_counts_where_it_is_told():
+    first, second = fpemu.Stats(), fpemu.Stats()
+    a = fpemu.array([300.0, 1.0], "fp16", stats=first)
+    b = fpemu.array(a, "e4m3fn:saturate", stats=second)
+    assert (first.count, second.count) == (2, 2) and b.tolist() == [288.0, 1.0]
+    b + b
+    assert (first.count, second.count, second.overflow) == (2, 4, 1)  # 576 is past 448
+    c = fpemu.array(a, "e4m3fn")
+    assert c.stats is first and (first.count, second.count) == (4, 4)
+
+
 def test_abs_is_counted():
     stats = fpemu.Stats()
     a = fpemu.array([-128.0, 127.0], "int8", stats=stats)
@@ -146,6 +157,19 @@ def test_arrays_of_jax(jax, rng):
         result = call(ours)
         assert isinstance(result.data, jax.Array)
         assert_same(np.asarray(result.data), np.asarray(call(numpy).data))
+
+
+def test_numpy_s_protocol(torch):
+    a = fpemu.array(np.float32([1.5, 2]), "bf16")
+    assert np.asarray(a) is a.data and np.asarray(a, dtype=np.float32) is a.data
+    assert np.asarray(a, dtype=np.float64).dtype == np.float64 and not np.shares_memory(np.array(a), a.data)
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":  # before, False was "as needed"
+        assert np.array(a, copy=False) is a.data
+        with pytest.raises(ValueError, match="copy"):
+            np.array(a, dtype=np.float64, copy=False)
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    held = np.asarray(fpemu.array(torch.tensor([1.5, 2], dtype=torch.bfloat16), "e4m3fn"))
+    assert held.dtype == ml_dtypes.bfloat16 and held.tolist() == [1.5, 2]
 
 
 def test_an_order_of_sums_that_there_is_not():
