@@ -73,6 +73,21 @@ def test_linear_is_the_product_of_casts_bit_for_bit():
     assert torch.equal(b.grad, g.sum((0, 1)))
 
 
+@pytest.mark.parametrize("accumulator", [None, "seq(fp32)"])
+@pytest.mark.parametrize("shape, outputs", [((2, 0), 3), ((2, 4, 0), 3), ((0,), 3), ((2, 4), 0), ((4,), 0)])
+def test_linear_without_inputs_or_outputs_is_torch_s(accumulator, shape, outputs):
+    product = ft.Product(accumulator=accumulator)
+    plain = nn.Linear(shape[-1], outputs)
+    layer = ft.convert(copy.deepcopy(plain), ft.Recipe(input="e4m3fn", gradient="e4m3fn", forward=product,
+                                                       data_gradient=product, weight_gradient=product))
+    x, again = (torch.ones(shape, requires_grad=True) for _ in range(2))
+    y, wanted = layer(x), plain(again)
+    assert same([y], [wanted])
+    y.backward(torch.ones_like(y))
+    wanted.backward(torch.ones_like(y))
+    assert same([x.grad, layer.weight.grad, layer.bias.grad], [again.grad, plain.weight.grad, plain.bias.grad])
+
+
 def test_products_may_have_operands_and_results_of_their_own():
     recipe = ft.Recipe(input="e4m3fn:saturate", weight="bf16", gradient="e5m2", bias="e5m2",
                        forward=ft.Product(result="bf16"), data_gradient=ft.Product(left="bf16", right="e5m2"),

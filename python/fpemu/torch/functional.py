@@ -276,6 +276,11 @@ def _pass(x: Tensor, site: Site, forward: int, backward: int, axis: int, states:
 # ------------------------------------------------------------------------------------------------ linear, matmul
 
 
+def _rows(x: Tensor) -> Tensor:
+    """A matrix of all leading dimensions taken together, which may have no columns."""
+    return x.reshape(x.shape[:-1].numel(), x.shape[-1])
+
+
 class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Optional[Tensor],
@@ -290,7 +295,7 @@ class _Linear(torch.autograd.Function):
                               *(t for t in (states, scale) if t is not None))
         if plan.sums[0] is None and plan.target[OUTPUT] is None:
             return F.linear(xq, wq, bq)
-        rows = xq.reshape(-1, xq.shape[-1]) if plan.sums[0] else xq
+        rows = _rows(xq) if plan.sums[0] else xq
         y = _product(rows, wq.t(), plan.sums[0], states, stats, SUMS).reshape(*x.shape[:-1], w.shape[0])
         y = _round(y, site, OUTPUT, -1, states, stats)
         return y if bq is None else y + bq
@@ -304,7 +309,7 @@ class _Linear(torch.autograd.Function):
         states = saved.pop(0) if ctx.others[0] else None
         scale = saved.pop(0) if ctx.others[1] else None
         need_x, need_w, need_b = ctx.needs_input_grad[:3]
-        g = g.reshape(-1, g.shape[-1])
+        g = _rows(g)
         dx = dw = gq = None
         if need_x or (need_w and plan.gradient_serves):
             gq = _round_gradient(g, site, GRADIENT, -1, states, stats, scale)
@@ -313,7 +318,7 @@ class _Linear(torch.autograd.Function):
             dx = _product(gq, wq, plan.sums[1], states, stats, DATA_SUMS).reshape(x.shape)
             dx = _round(dx, site, DATA_GRADIENT, -1, states, stats)
         if need_w:
-            rows = x.reshape(-1, x.shape[-1])
+            rows = _rows(x)
             rows = rows if plan.input_serves else _round(rows, site, INPUT_AGAIN, 0, states, stats)
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, site, GRADIENT_AGAIN, 0, states, stats, scale)
