@@ -365,6 +365,44 @@ def test_vmap_of_other_operators():
     assert ft.read_stats(stats).count == a.numel()
 
 
+VALUES, CODES, STATES = torch.zeros(0, 4), torch.zeros(0, 4, dtype=torch.uint8), torch.zeros(0, 3, dtype=torch.int64)
+
+
+@pytest.mark.parametrize("call, given, shape", [
+    (lambda x: ft.quantize(x, "mxfp4"), (VALUES,), (0, 4)),
+    (lambda x: ft.quantize(x, "bf16"), (VALUES,), (0, 4)),
+    (lambda x: ft.encode(x, "e4m3fn"), (VALUES,), (0, 4)),
+    (lambda x: ft.decode(x, "e4m3fn"), (CODES,), (0, 4)),
+    (lambda x: OPS.pack(x, "e2m1"), (VALUES,), (0, 2)),
+    (lambda x: OPS.measure(x, "nvfp4"), (VALUES,), (0, 12)),
+    (lambda x: ft.matmul(x[None], torch.ones(4, 5), "fp32"), (VALUES,), (0, 1, 5)),
+    (lambda x, s: ft.arith("add", (x, x), "bf16", "sr", state=s), (VALUES, STATES), (0, 4)),
+    (lambda x: OPS.scales(x, "mx(e2m1,block=2)")[0], (VALUES,), (0, 2)),
+])
+def test_vmap_of_no_tensors(call, given, shape):
+    assert torch.vmap(call)(*given).shape == shape
+    outer = torch.vmap(torch.vmap(call))(*(x.new_zeros(3, *x.shape) for x in given))
+    assert outer.shape == (3, *shape)
+    inner = torch.vmap(torch.vmap(call))(*(x.new_zeros(0, 3, *x.shape[1:]) for x in given))
+    assert inner.shape == (0, 3, *shape[1:])
+
+
+def test_vmap_of_no_tensors_counts_none():
+    stats = ft.new_stats()
+    torch.vmap(lambda x: ft.quantize(x, "mxfp4", stats=stats))(VALUES)
+    assert ft.read_stats(stats).count == 0
+
+
+@pytest.mark.parametrize("spec", ["bf16", "mxfp4"])
+def test_vmap_knows_the_axes_of_one_tensor(spec):
+    x = torch.zeros(5, 3, 4)
+    for axis in (-2, -1, 0, 1):
+        assert torch.vmap(lambda t: ft.quantize(t, spec, axis=axis))(x).shape == x.shape
+    for axis in (-3, 2):
+        with pytest.raises(ValueError, match=f"no axis {axis} in a tensor of 2 dimensions"):
+            torch.vmap(lambda t: ft.quantize(t, spec, axis=axis))(x)
+
+
 def test_torch_func():
     x = torch.randn(4, 6) * 300
 

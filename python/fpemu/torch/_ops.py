@@ -341,26 +341,37 @@ def _apply_fake(function: str, format: str, x: Tensor, rounding: str = "rne", st
 # ------------------------------------------------------------------------------------------------------------- vmap
 
 
-def _loop(op: Any, info: Any, in_dims: Sequence[Any], args: Sequence[Any]) -> tuple[Any, Any]:
+def _loop(op: Any, fake: Callable[..., Any], info: Any, in_dims: Sequence[Any],
+          args: Sequence[Any]) -> tuple[Any, Any]:
     """One call for each index of the mapped dimension, results side by side. Each takes the random bits that it would
-    take alone, and adds to the same counters, where those are not mapped too."""
+    take alone, and adds to the same counters, where those are not mapped too. fake: shapes where there is no index."""
     results = []
     for i in range(info.batch_size):
         results.append(op(*(a if d is None else a.select(d, i) for a, d in zip(args, in_dims))))
-    if not results or results[0] is None:
+    if not info.batch_size:
+        of_one = (a if d is None else a.new_empty(a.shape[:d] + a.shape[d + 1:]) for a, d in zip(args, in_dims))
+        results.append(fake(*of_one))
+
+    def side_by_side(parts: Sequence[Tensor]) -> Tensor:
+        return torch.stack(list(parts)) if info.batch_size else parts[0].new_empty((0, *parts[0].shape))
+
+    if results[0] is None:
         return None, None
     if isinstance(results[0], tuple):
-        stacked = tuple(torch.stack(parts) for parts in zip(*results))
+        stacked = tuple(side_by_side(parts) for parts in zip(*results))
         return stacked, (0,) * len(stacked)
-    return torch.stack(results), 0
+    return side_by_side(results), 0
 
 
 def _single_quantize(in_dims: Sequence[Any], x: Tensor, format: str, rounding: str = "rne",
                      state: Tensor | None = None, axis: int = -1, *rest: Any) -> bool:
-    """A format without blocks and without random bits knows of no dimension: one call does for all."""
+    """A format without blocks and without random bits knows of no dimension: one call does for all. An axis that there
+    is not is left to the single calls, which refuse it."""
     backward, backward_rounding = (*rest, *(None,) * 8)[1:3]
+    ndim = max(x.ndim - 1, 1)
     return (
         in_dims[0] is not None
+        and -ndim <= axis < ndim
         and all(d is None for d in in_dims[1:])
         and block_of(format_of(format)) is None
         and not is_stochastic(rounding)
@@ -390,7 +401,7 @@ def _register_substream() -> None:
     library.define("substream(Tensor state, int number) -> Tensor", tags=TAGS)
     library.impl("substream", _substream, "CompositeExplicitAutograd")
     torch.library.register_fake("fpemu::substream", _substream_fake, lib=library)
-    _register_mapping("substream", 0, lambda *args: False)
+    _register_mapping("substream", _substream_fake, 0, lambda *args: False)
 
 
 # ----------------------------------------------------------------------------------------------------- registration
@@ -453,17 +464,17 @@ def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], g
         library.impl(op_name, run_on_device, "CUDA")
         library.impl(op_name, autograd, "Autograd", with_keyset=True)
         torch.library.register_fake(f"fpemu::{op_name}", shape, lib=library)
-        _register_mapping(op_name, int(op_name != name), single)
+        _register_mapping(op_name, shape, int(op_name != name), single)
         _register_writing(op_name)
 
 
-def _register_mapping(name: str, first: int, single: Callable[..., bool]) -> None:
+def _register_mapping(name: str, fake: Callable[..., Any], first: int, single: Callable[..., bool]) -> None:
     op = getattr(torch.ops.fpemu, name).default
 
     def rule(info: Any, in_dims: Sequence[Any], *args: Any) -> tuple[Any, Any]:
         if all(d is None for d in in_dims[:first]) and single(in_dims[first:], *args[first:]):
             return op(*args), in_dims[first]
-        return _loop(op, info, in_dims, args)
+        return _loop(op, fake, info, in_dims, args)
 
     torch.library.register_vmap(f"fpemu::{name}", rule, lib=library)
 
