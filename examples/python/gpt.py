@@ -163,6 +163,8 @@ def main():
     parser.add_argument("--recipes", default="fp32,fp8,mxfp8,mxfp4,nvfp4", help="names, or formats of all operands")
     parser.add_argument("--svg", default="gpt.svg", help="the picture's file; empty: none")
     options = parser.parse_args()
+    if options.steps < 1:
+        parser.error("--steps is 1 or more")
     train_data, test_data, characters = read_text()
     print(f"{len(train_data)} characters to learn, {len(test_data)} to test, {options.steps} steps of 512")
     print(f"{'':10} {'loss':>6} {'test':>6}" + "".join(f"{name + ', %':>22}" for name in ROLES.values()))
