@@ -23,7 +23,8 @@ _OWN_FORMAT = {torch.float64: "fp64", torch.float32: "fp32", torch.float16: "fp1
 class Quantizer(nn.Module):
     """Rounds a tensor to a format, and its gradient to another.
 
-    forward, backward: formats or their texts; None passes numbers as they are.
+    forward, backward: formats or their texts; None passes numbers as they are. With backward alone a NaN loses its sign
+        and payload.
     rounding, backward_rounding: roundings or their texts; of a Rounding's seed, stream and offset only the seed of
         `rounding` is used, where `seed` is not given.
     ste: "identity" or "clipped" (`quantize`); "clipped" needs a forward format without blocks.
