@@ -147,6 +147,19 @@ def trained(layer):
     return log
 
 
+def test_numbers_of_numpy_and_tensors_are_numbers(layer, tmp_path):
+    with ft.observe(layer) as log:
+        layer(wide(8, 24))
+        accuracy = torch.tensor(0.75)
+        log.step(np.float32(2.5), lr=np.float64(0.5), accuracy=accuracy, seen=np.int64(3))
+        accuracy += 1  # a mean that goes on
+        layer(wide(8, 24))
+        log.step(np.float32("nan"))
+    assert [log.lines[0][key] for key in ("loss", "lr", "accuracy", "seen")] == [2.5, 0.5, 0.75, 3]
+    log.write_json(tmp_path / "log.json")
+    assert json.loads((tmp_path / "log.json").read_text())["steps"][1]["loss"] == "nan"
+
+
 def test_json(layer, tmp_path):
     trained(layer).write_json(tmp_path / "log.json")
     content = json.loads((tmp_path / "log.json").read_text(), parse_constant=lambda word: pytest.fail(word))

@@ -138,11 +138,11 @@ class Log:
         """
         self._number += 1
         self._skipped += skipped
-        line: dict[str, Any] = {"step": self._number, "epoch": epoch, "loss": loss.detach() if isinstance(
-            loss, Tensor) else loss, "lr": lr, "scale": float(scale), "skipped": bool(skipped),
-            "skipped_so_far": self._skipped, "seconds": time.monotonic() - self._begin, **numbers}
-        if isinstance(line["loss"], Tensor):
-            line["loss"] = line["loss"].clone()
+        line: dict[str, Any] = {
+            "step": self._number, "epoch": epoch, "loss": loss, "lr": lr, "scale": float(scale),
+            "skipped": bool(skipped), "skipped_so_far": self._skipped, "seconds": time.monotonic() - self._begin,
+            **numbers}
+        line = {key: v.detach().clone() if isinstance(v, Tensor) else v for key, v in line.items()}
         self._lines.append(line)
         if (self._number - 1) % self._every == 0:
             self._take(line)
@@ -192,7 +192,7 @@ class Log:
         self._settle()
         out = []
         for line in self._lines:
-            own = {k: float(v) if isinstance(v, Tensor) else v for k, v in line.items()}
+            own = {k: v.item() if hasattr(v, "item") else v for k, v in line.items()}  # of tensors and NumPy's numbers
             out.append({k: _number(v) if isinstance(v, float) else v for k, v in own.items() if v is not None})
         return out
 
