@@ -110,6 +110,29 @@ def parameters_of_fsdp(mesh):
             assert isinstance(q, DTensor) and torch.equal(q.full_tensor(), p)
 
 
+def optimisers_of_fsdp(mesh):
+    """The steps of torch's optimiser on copies in float32, which no rounding of the parameters touches."""
+    def net():
+        torch.manual_seed(0)
+        return torch.nn.Sequential(torch.nn.Linear(6, 7), torch.nn.Tanh(), torch.nn.Linear(7, 3))
+
+    alone, sharded = net(), fully_shard(net(), mesh=mesh)
+    plain = torch.optim.Adam(alone.parameters(), 1e-3)
+    ours = ft.optimizer(torch.optim.Adam(sharded.parameters(), 1e-3), parameters="bf16")
+    x = drawn(4, 6)
+    for step in range(3):
+        for p, q in zip(alone.parameters(), sharded.parameters()):
+            p.grad = drawn(*p.shape) + step
+            q.grad = distribute_tensor(p.grad, mesh, q.placements)
+        plain.step()
+        ours.step()
+        for p, q, copy in zip(alone.parameters(), sharded.parameters(), ours.masters()):
+            assert torch.equal(copy.full_tensor(), p) and torch.equal(q.full_tensor(), p.bfloat16().float())
+    rounded = net()
+    rounded.load_state_dict({key: value.bfloat16().float() for key, value in alone.state_dict().items()})
+    assert torch.equal(sharded(x), rounded(x))  # what is gathered are the parameters
+
+
 def batches(mesh):
     """Activations and their gradients, where each rank has a part of the batch."""
     x, g = drawn(8, 5), drawn(8, 5) * 3
@@ -242,8 +265,8 @@ def refusals(mesh):
         loss.backward()
 
 
-CHECKS = (each_dimension, gradients, other_placements, counters, parameters_of_fsdp, batches, converted_models,
-          other_converted_layers, refusals)
+CHECKS = (each_dimension, gradients, other_placements, counters, parameters_of_fsdp, optimisers_of_fsdp, batches,
+          converted_models, other_converted_layers, refusals)
 
 
 def work(rank, ranks, port, failures):

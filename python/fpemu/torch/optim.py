@@ -8,6 +8,7 @@ from typing import Any, Optional, Union
 
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from . import operators
 from .recipe import Target, read_target
@@ -27,6 +28,16 @@ def _target(text: Optional[str]) -> Optional[Target]:
 def _check_seed(seed: int) -> None:
     if not 0 <= seed < 1 << 63:
         raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
+
+
+def _exchange_data(a: Any, b: Any) -> None:
+    """Of tensors that hold others, as a DTensor does, the data of those: their own is nothing."""
+    if is_traceable_wrapper_subclass(a):
+        for name in a.__tensor_flatten__()[0]:
+            if isinstance(getattr(a, name), Tensor):  # not the mesh
+                _exchange_data(getattr(a, name), getattr(b, name))
+    else:
+        a.data, b.data = b.data, a.data
 
 
 class LowPrecisionOptimizer(torch.optim.Optimizer):
@@ -104,7 +115,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
         """Copies become the data of the parameters, and the data the copies, without a copy of either."""
         for p in held:
             if p in self._masters:
-                p.data, self._masters[p] = self._masters[p], p.data
+                _exchange_data(p, self._masters[p])
 
     def _round_all(self, p: Tensor, number: int) -> None:
         if self._formats:
