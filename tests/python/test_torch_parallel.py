@@ -133,6 +133,20 @@ def optimisers_of_fsdp(mesh):
     assert torch.equal(sharded(x), rounded(x))  # what is gathered are the parameters
 
 
+def scaled_losses_of_fsdp(mesh):
+    """A gradient that is not finite on one rank alone halves the scale, and skips the step, on all: as GradScaler."""
+    for bad in (torch.inf, torch.nan):
+        weight = torch.nn.Parameter(distribute_tensor(torch.ones(5, 2), mesh, [Shard(0)]))
+        optimizer, scaler = torch.optim.SGD([weight], 1.0), ft.loss_scaler("backoff", scale=4.0)
+        for last, scale, value in ((bad, 2.0, 1.0), (2.0, 2.0, 0.0)):
+            g = torch.full((5, 2), 2.0)
+            g[-1, -1] = last
+            weight.grad = distribute_tensor(g, mesh, [Shard(0)])
+            scaler.step(optimizer)
+            scaler.update()
+            assert scaler.get_scale() == scale and torch.equal(weight.full_tensor(), torch.full((5, 2), value))
+
+
 def batches(mesh):
     """Activations and their gradients, where each rank has a part of the batch."""
     x, g = drawn(8, 5), drawn(8, 5) * 3
@@ -265,8 +279,8 @@ def refusals(mesh):
         loss.backward()
 
 
-CHECKS = (each_dimension, gradients, other_placements, counters, parameters_of_fsdp, optimisers_of_fsdp, batches,
-          converted_models, other_converted_layers, refusals)
+CHECKS = (each_dimension, gradients, other_placements, counters, parameters_of_fsdp, optimisers_of_fsdp,
+          scaled_losses_of_fsdp, batches, converted_models, other_converted_layers, refusals)
 
 
 def work(rank, ranks, port, failures):

@@ -131,7 +131,7 @@ class LossScaler:
                 g = g._values() if g.is_sparse else g
                 g.mul_(1 / self._scale)
                 if g.numel():
-                    top = float(g.detach().abs().max())
+                    top = _largest(g.detach())
                     bad = bad or not math.isfinite(top)
                     largest = max(largest, top) if math.isfinite(top) else largest
         self._unscaled[id(optimizer)] = bad, largest
@@ -267,6 +267,14 @@ class LossScaler:
         self._watched.clear()
 
 
+def _largest(x: Tensor) -> float:
+    """The largest magnitude, on all ranks that have a part."""
+    if hasattr(x, "device_mesh"):
+        from .parallel import largest_on_ranks  # noqa: PLC0415
+        return largest_on_ranks(x)
+    return float(x.abs().max())
+
+
 def _erf_inverse(y: float) -> float:
     """The x with erf(x) = y, 0 < y < 1."""
     low, high = 0.0, 6.0
@@ -293,7 +301,8 @@ def loss_scaler(kind: str = "backoff", model: Optional[nn.Module] = None, *, sca
     model
         a converted model: an overflow of one of its gradients makes a step bad, as in fptrain, also where its format
         saturates; and max_finite, if None, is that of its gradients. Without: a gradient of a parameter that is not
-        finite makes it bad, as in GradScaler. Needed for adaptive. Compiled models are not watched.
+        finite makes it bad, as in GradScaler. Needed for adaptive. Compiled models are not watched. Ranks do not tell
+        each other what overflowed in their layers: on several ranks leave the model out.
 
     The rule of adaptive is that of Zhao et al., "Adaptive loss scaling for mixed precision training", for the gradient
     itself in place of their forecast of it: gradients between layers are not in the narrow format here, so it can be
