@@ -194,8 +194,9 @@ SURROUNDINGS_TESTS = \
 SURROUNDINGS_LDADD = tests/judges/liblonghand.la lib/libfpemu.la
 SURROUNDINGS_CALLS = tests/surroundings/calls.c tests/surroundings/calls.h tests/against_judges/variants.h
 check_PROGRAMS += $(SURROUNDINGS_TESTS)
-TESTS += $(SURROUNDINGS_TESTS)
-EXTRA_DIST += tests/surroundings/README.md
+TESTS += $(SURROUNDINGS_TESTS) tests/surroundings/locale.sh
+EXTRA_DIST += tests/surroundings/README.md tests/surroundings/locale.sh
+tests/surroundings/locale.log: tests/surroundings/environment$(EXEEXT)
 tests_surroundings_environment_SOURCES = tests/surroundings/environment.c $(SURROUNDINGS_CALLS)
 tests_surroundings_environment_LDADD = $(SURROUNDINGS_LDADD)
 tests_surroundings_fork_SOURCES = tests/surroundings/fork.c $(SURROUNDINGS_CALLS)

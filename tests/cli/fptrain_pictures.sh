@@ -180,6 +180,7 @@ def huge(width, height):
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return good[:16] + header + struct.pack(">I", zlib.crc32(b"IHDR" + header)) + good[33:]
 bad("huge", huge(16384, 16384))
+bad("huge-colours", huge(16384, 16384) + bytes(700000)) # of as many bits, and of a 24th as many pixels
 bad("huger", huge(1 << 30, 4))
 bad("scans", scans(8, 1, 101), "1.jpg")
 bad("most-scans", scans(8, 3, 1 + 3 * 63 * 14), "1.jpg")
@@ -214,6 +215,7 @@ fails_data 'bad-kind/a/1.gif: a picture of a kind that is not read; PNG and JPEG
 fails_data 'bad-nothing/a: no pictures' bad-nothing
 fails_data 'bad-name/a/1.png: neither PNG nor JPEG' bad-name
 fails_data '16384 x 16384 pixels do not come out of' bad-huge
+fails_data '16384 x 16384 pixels do not come out of 70' bad-huge-colours
 fails_data '1073741824 x 4 pixels; at most 16384 x 16384 can be' bad-huger
 for d in bad-said-*; do
     fails_data "$d/a/1.png: damaged PNG data (truncated)" "$d"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Three lists agree: the functions that include/fpemu/ declares, lib/libfpemu.map, and what the shared library exports;
-# likewise fpemu_cuda.h, gpu/libfpemu_cuda.map and that library, where it is built.
+# likewise fpemu_cuda.h, gpu/libfpemu_cuda.map and that library, where it is built. And the library calls nothing that
+# allocates, prints, ends the program or can be where a thread is cancelled, failed assertions aside.
 # From the makefile: NM, top_srcdir, top_builddir.
 set -euo pipefail
 export LC_ALL=C
@@ -41,6 +42,11 @@ library=$top_builddir/lib/.libs/libfpemu.so
 [ -e "$library" ] || { echo "no ELF shared library to look into"; exit 77; }
 exported "$library" >"$work/exports"
 same "$work/header" "$work/exports" "include/fpemu/ (<) and the exports of the library (>)"
+called=$($NM -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $2); print $2 }' | sort -u)
+if grep -q '^memcpy$' <<<"$called" && ! grep -q '^__[a-z]*san_' <<<"$called"; then
+    bad=$(grep -xE '(m|c|re)alloc|free|(posix_)?memalign|aligned_alloc|strn?dup|sbrk|m(un)?map|v?f?d?printf|(__)?v?f?printf_chk|f?put[cs]|putchar|perror|fwrite|f(open|close|read|flush)|(open|read|write|close)(64)?|abort|_?_?[eE]xit|raise|kill|system|fork|sleep|usleep|nanosleep|select|poll|pthread_.*' <<<"$called" || :)
+    [ -z "$bad" ] || { echo "the library calls $bad"; exit 1; }
+fi
 library=$top_builddir/gpu/.libs/libfpemu_cuda.so
 if [ -e "$library" ]; then
     exported "$library" >"$work/exports"

@@ -16,9 +16,9 @@
 
 enum {
     LARGEST_SIDE = 16384,
-    /* Pixels out of a byte: deflate makes 1032 bytes of it, with a bit a pixel; in JPEG every block of 8 x 8 takes a
-     * bit, which is 512, and 910 where the components have samples of different shapes. */
-    PNG_PIXELS = 8 * 1032,
+    /* Out of a byte deflate makes 1032, which are so many bits. In JPEG every block of 8 x 8 takes a bit, which is 512
+     * pixels out of a byte, and 910 where the components have samples of different shapes. */
+    PNG_BITS = 8 * 1032,
     JPEG_PIXELS = 1024,
     /* A scan of a JPEG file goes through the whole picture, of however few bytes it is. Files as they are written have
      * some ten; Chromium's decoder and libtiff stop at 100 too. */
@@ -46,7 +46,7 @@ typedef struct png_state {
     png_infop info;
     raster *r;
     const uint8_t *bytes;
-    size_t length, at;
+    size_t length, at, bits; /* bits: of a pixel in the file */
     png_bytep *rows;
     trouble *why;
     jmp_buf out;
@@ -82,6 +82,7 @@ static void png_start(png_state *s)
     /* Chunks that do not change pixels are passed over: libpng reserves what they say that they have. */
     png_set_keep_unknown_chunks(s->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_read_info(s->png, s->info);
+    s->bits = (size_t)png_get_channels(s->png, s->info) * png_get_bit_depth(s->png, s->info);
     const int colour = png_get_color_type(s->png, s->info);
     if (colour == PNG_COLOR_TYPE_PALETTE)
         png_set_palette_to_rgb(s->png);
@@ -101,7 +102,7 @@ static bool png_picture(png_state *s)
     png_start(s);
     const size_t width = png_get_image_width(s->png, s->info), height = png_get_image_height(s->png, s->info);
     const size_t channels = png_get_channels(s->png, s->info);
-    if (!prepare(s->r, width, height, (int)channels, s->length, PNG_PIXELS, s->why))
+    if (!prepare(s->r, width, height, (int)channels, s->length, PNG_BITS / s->bits, s->why))
         return false;
     s->rows = need(height, sizeof *s->rows);
     for (size_t y = 0; y < height; y++)
