@@ -358,13 +358,17 @@ tests_cli_allocation_LDADD = tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS)
 EXTRA_DIST += tests/fuzz/README.md tests/fuzz/build.sh tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/container.dict \
 	tests/fuzz/gguf.dict tests/fuzz/index.dict tests/fuzz/npy.dict tests/fuzz/npz.dict tests/fuzz/plan.dict \
 	tests/fuzz/safetensors.dict
-tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/reader.c tests/fuzz/reader.h
+tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/input.c tests/fuzz/input.h tests/fuzz/reader.c tests/fuzz/reader.h
 tests_fuzz_replay_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
 tests_fuzz_replay_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 tests_fuzz_replay_LDADD = tools/libmodel.la tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS)
+tests_fuzz_replay_commands_SOURCES = tests/fuzz/replay.c tests/fuzz/command.c tests/fuzz/input.c tests/fuzz/input.h tests/fuzz/reader.h
+tests_fuzz_replay_commands_CPPFLAGS = $(tests_fuzz_replay_CPPFLAGS)
+tests_fuzz_replay_commands_CFLAGS = $(tests_fuzz_replay_CFLAGS)
+tests_fuzz_replay_commands_LDADD = $(tests_fuzz_replay_LDADD)
 if TOOLS
-check_PROGRAMS += tests/fuzz/replay
-TESTS += tests/fuzz/replay
+check_PROGRAMS += tests/fuzz/replay tests/fuzz/replay_commands
+TESTS += tests/fuzz/replay tests/fuzz/replay_commands
 endif
 
 # The calls of the library: api.sh says what has to hold.

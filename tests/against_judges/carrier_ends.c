@@ -425,7 +425,7 @@ static void muppet_at_the_ends(void)
 {
     fpemu_format e, f;
     fpemu_shape s = fpemu_shape_vector(1);
-    double x = 0x1p53, scale = 0, y;
+    double x = 0x1p53, scale = 0, y = 0;
     lh_check(!fpemu_format_fixed(&e, 54, 0, 1) &&
                  !fpemu_format_blocked(&f, &e, FPEMU_SCALING_MUPPET, NULL, 10, FPEMU_BLOCK_TENSOR, 0, 0) &&
                  !fpemu_scales_f64(&f, &s, &x, &scale, NULL, NULL) &&

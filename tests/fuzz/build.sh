@@ -14,7 +14,7 @@ set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 tensors=(npy npz safetensors gguf container index plan table)
 trainer=(idx cifar text utf8 array archive tokens picture settings checkpoint weights network log names hardware)
-[ "${1-}" != --kinds ] || { echo api "${tensors[@]}" "${trainer[@]}"; exit 0; }
+[ "${1-}" != --kinds ] || { echo api command "${tensors[@]}" "${trainer[@]}"; exit 0; }
 [ $# -gt 0 ] || { sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2; }
 : "${CC:=clang}" "${CFLAGS:=}" "${CXX:=$CC}" "${LIB_FUZZING_ENGINE:?}" "${OUT:?}" "${WORK:?}"
 
@@ -26,6 +26,11 @@ for name in container dtype foreign ggml gguf json_header layout members model r
     model_files+=("fpemu/files/$name")
 done
 model_files+=(fpemu/files/number_table fpemu/cli/{number,words} fpemu/plans/plan_reader)
+command_files=(fpemu/commands/{apply,compare,pack,quantize,unpack})
+for file in "$top"/tools/common/*.c "$top"/tools/fpemu/{cli,files,plans,reports}/*.c; do
+    file=${file#"$top"/tools/}
+    [ "$file" = fpemu/reports/fuzz_report.c ] || command_files+=("${file%.c}") # it goes with a command that is not here
+done
 trainer_files=("${common[@]/#/common/}" common/{atomic_file,followed,near,temporary}
     fptrain/base/{base,checkpoint,csv_field,listing,number,source}
     fptrain/data/{array,arrays,cifar,dataset,digits,idx,pictures,raster,shapes,text,tokens}
@@ -91,10 +96,10 @@ build_library() {
 }
 
 # The files of one program, for all its kinds.
-build_readers() { # PROGRAM PACKAGES FILE...
+build_readers() { # PROGRAM PACKAGES CFLAGS FILE...
     local file program=$1 cflags
-    cflags=$(pkg-config --static --cflags $2)
-    shift 2
+    cflags="$(pkg-config --static --cflags $2) $3"
+    shift 3
     rm -rf "${WORK:?}/$program"
     mkdir -p "$WORK/$program"
     for file in "$@"; do
@@ -136,8 +141,12 @@ build_reader() { # PROGRAM ENTRIES KIND LIBRARIES CFLAGS
 }
 
 build_library
-for program in model trainer; do
-    packages="jansson libzip zlib" kinds=("${tensors[@]}") files=("${model_files[@]}") entries=reader
+for program in model command trainer; do
+    packages="jansson libzip zlib" kinds=("${tensors[@]}") files=("${model_files[@]}") entries="reader input" defines=
+    if [ $program = command ]; then # which ends where it would have ended the program
+        kinds=(command) files=("${command_files[@]}") entries="command input"
+        defines="-Dexit=command_exit -Datexit=command_atexit"
+    fi
     if [ $program = trainer ]; then
         packages="inih jansson liblzma libpng libzip zlib" kinds=("${trainer[@]}") files=("${trainer_files[@]}")
         entries="trainer log"
@@ -148,7 +157,7 @@ for program in model trainer; do
     fi
     wanted=$(printf '%s\n' "$@" | grep -Fx "$(printf '%s\n' "${kinds[@]}")" || :)
     [ -n "$wanted" ] || continue
-    build_readers $program "$packages" "${files[@]}"
+    build_readers $program "$packages" "$defines" "${files[@]}"
     for kind in $wanted; do
         build_reader $program "$entries" "$kind" "$(pkg-config --static --libs $packages)" \
             "$(pkg-config --static --cflags $packages)"

@@ -2,6 +2,7 @@
 /* reader.c - see reader.h. With FUZZ_KIND it is the entry point of libFuzzer for that kind. */
 #include "common/system.h"
 
+#include "input.h"
 #include "reader.h"
 
 #include <math.h>
@@ -35,14 +36,6 @@ char reader_reason[256];
 const char *reader_kind(unsigned i)
 {
     return i < KINDS ? kinds[i].name : NULL;
-}
-
-static void insist(int condition, const char *what)
-{
-    if (!condition) {
-        fprintf(stderr, "reader: %s\n", what);
-        abort();
-    }
 }
 
 /* The same bytes again, from the middle of the data. */
@@ -157,92 +150,6 @@ static void check_print(const model *m)
     free(types);
 }
 
-/* The file that was written, to be read. */
-static FILE *again(FILE *written)
-{
-    insist(fflush(written) == 0, "tmpfile");
-    const int descriptor = dup(fileno(written));
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
-    insist(file != NULL && fseeko(file, 0, SEEK_SET) == 0, "dup");
-    return file;
-}
-
-/* A container from its header, then data with their checksums where the header says that they lie. */
-static FILE *as_container(FILE *file, const uint8_t *bytes, size_t length, size_t size)
-{
-    const size_t padding = (64 - (24 + length) % 64) % 64;
-    uint32_t crc = container_crc(0, bytes, length);
-    fwrite(container_magic, 1, sizeof container_magic, file);
-    for (size_t i = 0; i < padding; i++) {
-        crc = container_crc(crc, " ", 1);
-    }
-    const uint64_t start[] = {1 | (uint64_t)crc << 32, length + padding};
-    for (int i = 0; i < 16; i++) {
-        putc((int)(start[i / 8] >> 8 * (i % 8) & 0xff), file);
-    }
-    fwrite(bytes, 1, length, file);
-    for (size_t i = 0; i < padding; i++) {
-        putc(' ', file);
-    }
-    json_t *header = json_loadb((const char *)bytes, length, 0, NULL), *entry;
-    size_t i;
-    uint64_t place = 24 + length + padding;
-    json_array_foreach(json_object_get(header, "tensors"), i, entry)
-    {
-        const uint64_t data = (uint64_t)json_integer_value(json_object_get(entry, "size"));
-        unsigned char tail[CONTAINER_TAIL_SIZE];
-        for (; place % 64 != 0; place++) {
-            putc(0, file);
-        }
-        if (data > 1 << 16 || place > 1 << 20) {
-            break;
-        }
-        crc = 0;
-        for (uint64_t k = 0; k < data; k++) { /* what follows the header, over and over */
-            const uint8_t byte = size > length ? bytes[length + k % (size - length)] : 0;
-            putc(byte, file);
-            crc = container_crc(crc, &byte, 1);
-        }
-        fwrite(tail, 1, container_tail(tail, crc, data, true), file);
-        place += data + 4;
-    }
-    json_decref(header);
-    return again(file);
-}
-
-/* One file for all runs, empty: the archive library wants a real one. */
-static FILE *empty_file(void)
-{
-    static FILE *kept;
-    if (kept == NULL) {
-        kept = tmpfile();
-        insist(kept != NULL, "tmpfile");
-    }
-    rewind(kept);
-    insist(ftruncate(fileno(kept), 0) == 0, "tmpfile");
-    return kept;
-}
-
-static FILE *as_file(model_kind kind, const uint8_t *bytes, size_t size)
-{
-    FILE *kept = empty_file();
-    /* A mutated header would hardly ever have the right length or checksum: one that comes alone gets them. */
-    if (size >= 2 && bytes[0] == '{' && (bytes[1] == '"' || bytes[1] == '}')) {
-        size_t length = size;
-        while (length > 1 && bytes[length - 1] != '}') {
-            length--;
-        }
-        if (kind == MODEL_CONTAINER) {
-            return as_container(kept, bytes, length, size);
-        }
-        for (int i = 0; i < 8; i++) {
-            putc((int)((uint64_t)length >> 8 * i & 0xff), kept);
-        }
-    }
-    insist(fwrite(bytes, 1, size, kept) == size, "tmpfile");
-    return again(kept);
-}
-
 /* ------------------------------------------------------------------------------------- an index, beside two files */
 
 static char directory[] = P_tmpdir "/fpemu-index-XXXXXX";
@@ -303,17 +210,9 @@ static bool open_index(model *m, const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* The bytes as a file that stands at its beginning. */
-static FILE *file_of(const void *bytes, size_t size)
-{
-    FILE *written = empty_file();
-    insist(fwrite(bytes, 1, size, written) == size, "tmpfile");
-    return again(written);
-}
-
 static bool parse(plan *p, const void *bytes, size_t size, trouble *why)
 {
-    FILE *file = file_of(bytes, size);
+    FILE *file = input_open(MODEL_RAW, bytes, size);
     const bool good = plan_parse(p, file, "file", why);
     fclose(file);
     return good;
@@ -373,7 +272,7 @@ static int run_table(const uint8_t *bytes, size_t size)
     static char text[MOST * 32];
     uint32_t n = 0, m = 0;
     trouble why = {""};
-    FILE *file = file_of(bytes, size);
+    FILE *file = input_open(MODEL_RAW, bytes, size);
     const bool good = number_table_read(file, "file", MOST, values, &n, &why);
     fclose(file);
     insist(good || why.text[0] != '\0', "refused without a reason");
@@ -387,7 +286,7 @@ static int run_table(const uint8_t *bytes, size_t size)
         insist(isfinite(values[i]) && (i == 0 || values[i - 1] < values[i]), "not ascending");
         length += (size_t)snprintf(text + length, sizeof text - length, "%.9g\n", (double)values[i]);
     }
-    file = file_of(text, length);
+    file = input_open(MODEL_RAW, text, length);
     insist(number_table_read(file, "file", MOST, same, &m, &why) && m == n &&
            memcmp(values, same, n * sizeof *values) == 0, "another table when printed");
     fclose(file);
@@ -410,7 +309,7 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
     model m;
     bool good = kinds[i].kind == MODEL_DETECT
                     ? open_index(&m, bytes, size)
-                    : reader_open(&m, as_file(kinds[i].kind, bytes, size), kinds[i].kind, NULL, NULL);
+                    : reader_open(&m, input_open(kinds[i].kind, bytes, size), kinds[i].kind, NULL, NULL);
     if (good && are_safetensors(&m)) {
         check_print(&m);
     }

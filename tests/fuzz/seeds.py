@@ -12,9 +12,11 @@ import zipfile
 import zlib
 
 root = sys.argv[1]
+made = {}
 
 
 def put(kind, name, data):
+    made[kind, name] = data
     os.makedirs(os.path.join(root, kind), exist_ok=True)
     with open(os.path.join(root, kind, name), "wb") as f:
         f.write(data)
@@ -275,3 +277,38 @@ put("table", "bad-close", b"1 1.00000001")  # the same as binary32
 put("table", "bad-infinite", b"0 inf")
 put("table", "bad-over", b"0 1e39")
 put("table", "bad-not", b"-nan 1")
+
+# The routes of command.c, by number: what the command does, and files that it takes and that it refuses.
+made["safetensors", "wide"] = tensors({"a.weight": ("F32", [2, 64], bytes(range(256)) * 2),
+                                       "b.weight": ("BF16", [32], bytes(range(64))), "n.n": ("I64", [1], bytes(8))})
+made["npz", "pair"] = archive(zipfile.ZIP_DEFLATED, {"a.npy": arrays["f4"], "b/c.npy": arrays["f2"]})
+made["npz", "copied-crc"] = archive(zipfile.ZIP_DEFLATED, few).replace(struct.pack("<I", zlib.crc32(b"text")), bytes(4))
+routes = [
+    ("quantize-f32", "npy", "good-f4 good-f4-big good-f8-fortran", "bad-short"),
+    ("quantize", "npz", "good-stored good-few-deflated", "bad-crc copied-crc"),
+    ("quantize", "safetensors", "good-every good-header-one", "bad-tail"),
+    ("quantize-blocks", "safetensors", "good-scalar-and-empty good-layouts", ""),
+    ("quantize", "gguf", "good-every good-block-8", ""),
+    ("pack", "npy", "good-f4 good-f4-big good-scalar good-empty", "bad-long"),
+    ("pack", "npz", "pair", "good-stored good-few"),
+    ("pack", "safetensors", "good-every good-header", ""),
+    ("pack-nvfp4", "safetensors", "good-one good-scalar-and-empty", ""),
+    ("pack-compressed", "safetensors", "wide", "good-one"),
+    ("pack-oss", "safetensors", "wide", "good-one"),
+    ("pack-ao", "safetensors", "wide", "good-one"),
+    ("unpack", "container", "good-few good-blocks good-header good-copied", "bad-padding"),
+    ("unpack-f64", "container", "good-few good-copied-unknown", ""),
+    ("unpack", "safetensors", "good-layouts good-header-layouts", "good-one"),
+    ("unpack", "gguf", "good-every good-empty", "bad-tail"),
+    ("list", "container", "good-few good-header", "bad-spec"),
+    ("list", "gguf", "good-every", ""),
+    ("apply", "safetensors", "good-every good-one", ""),
+    ("apply", "npz", "good-few", ""),
+    ("compare", "safetensors", "good-every good-names", ""),
+    ("compare", "npy", "good-f2 good-empty", ""),
+]
+for number, (does, kind, taken, refused) in enumerate(routes):
+    for verdict, names in (("good", taken), ("bad", refused)):
+        for name in names.split():
+            put("command", "%s-%s-%s-%s" % (verdict, does, kind, name.removeprefix("good-").removeprefix("bad-")),
+                bytes([number]) + made[kind, name])
