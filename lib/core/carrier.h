@@ -178,6 +178,7 @@
 #define core_scale_find CARRIER(core_scale_find)
 #define core_scale_hold CARRIER(core_scale_hold)
 #define core_scale_inverse CARRIER(core_scale_inverse)
+#define core_scale_nvfp4 CARRIER(core_scale_nvfp4)
 #define core_scale_power CARRIER(core_scale_power)
 #define core_scale_read CARRIER(core_scale_read)
 #define core_search CARRIER(core_search)

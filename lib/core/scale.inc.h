@@ -214,6 +214,13 @@ FPEMU_FN realw core_scale_inverse(realw x)
     return core_bits(x) < CARRIER_INF ? x : (realw)FLT_MAX;
 }
 
+/* The e of nvfp4: 1/(s*d), at most the largest number of binary32. */
+FPEMU_FN realw core_scale_nvfp4(realw s, realw d)
+{
+    const realw e = 1 / core_finite(s * d), f = (realw)FLT_MAX;
+    return e < f ? e : f;
+}
+
 /* The scale of a block. */
 FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_scale *s)
 {
@@ -238,12 +245,11 @@ FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_
         break;
     }
     case FPEMU_SCALING_NVFP4: {
-        const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, f = (realw)FLT_MAX;
+        const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b;
         s->kind = CORE_SCALE_MULTIPLY;
         s->s = core_scale_hold(b, amax * (u * b->inverse), s);
         s->d = d;
-        s->down = 1 / core_finite(s->s * d);
-        s->down = s->down < f ? s->down : f;
+        s->down = core_scale_nvfp4(s->s, d);
         break;
     }
     case FPEMU_SCALING_NVFP4_AO: {

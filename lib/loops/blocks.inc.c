@@ -327,13 +327,13 @@ static int loop_runs_scales(const core_block *b, size_t count, const uintw *amax
  * reciprocal, of scales not yet taken to their format. */
 static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *down)
 {
-    const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, f = (realw)FLT_MAX, least = b->scale_normal;
+    const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, least = b->scale_normal;
     const realw infinity = core_value(CARRIER_INF);
     switch (b->rule) {
     case FPEMU_SCALING_NVFP4:
         SIMD for (size_t i = 0; i < count; i++)
         {
-            const realw e = 1 / core_finite(s[i] * d), kept = e < f ? e : f;
+            const realw kept = core_scale_nvfp4(s[i], d);
             down[i] = s[i] > 0 ? kept : 0;
         }
         break;
@@ -362,13 +362,13 @@ static int loop_runs_nvfp4(const core_plan *hold, const core_block *b, size_t co
                            realw *down)
 {
     const core_plan p = *hold;
-    const realw u = (realw)b->tensor.a * b->inverse, d = (realw)b->tensor.b, f = (realw)FLT_MAX;
+    const realw u = (realw)b->tensor.a * b->inverse, d = (realw)b->tensor.b;
     uintw most = 0;
 #pragma omp simd reduction(max : most)
     for (size_t i = 0; i < count; i++) {
         const uintw v = core_bits(core_value(amax[i]) * u);
         const realw held = core_value(core_element_stop(&p, FPEMU_MODE_RNE, v, 0));
-        const realw e = 1 / core_finite(held * d), kept = e < f ? e : f;
+        const realw kept = core_scale_nvfp4(held, d);
         most = v > most ? v : most;
         s[i] = held;
         down[i] = held > 0 ? kept : 0;
