@@ -195,12 +195,12 @@ def _classify(to: Format, x: float, expected: float, got: float) -> str:
         middle = float(_midpoints(to, np.array([low]), np.array([high]))[0]) if low > 0 else low + (high - low) / 2
         if x == middle and {expected, got} == {low, high}:
             return "tie"
-    size = abs(x)
-    if expected == 0 or size < to.smallest:
+    if expected == 0:
         return "underflow"
+    size = abs(x)
     if to.smallest_normal > to.smallest and (size < to.smallest_normal or abs(expected) < to.smallest_normal):
         return "subnormal"
-    return "normal"
+    return "underflow" if size < to.smallest else "normal"
 
 
 def _same(expected: Numbers, got: Numbers, strict_nan: bool) -> npt.NDArray[np.bool_]:

@@ -29,8 +29,9 @@ for shape, axes in (((3, 5, 6), (0, 1, 2, 3)), ((3, 5, 6), (0, 2, 3, 1)), ((1, 5
                     ((4, 8, 5), (0, 2, 3, 1)), ((2, 5, 6), (0, 1, 2, 3))):
     for code in "u1 i1 ?1 <u2 >u2 <i2 >i4 <u4 >i8 <u8 <f2 >f2 <f4 >f4 <f8 >f8".split():
         dtype = np.dtype(bool if code == "?1" else code)
-        x = rng.integers(0, 2 if code == "?1" else 100, (n + m,) + shape)
-        x = (x * 0.37 if dtype.kind == "f" else x).astype(dtype)
+        x = rng.integers(0, 3 if code == "?1" else 100, (n + m,) + shape)
+        x = (x * 0.37 if dtype.kind == "f" else x).astype("u1" if code == "?1" else dtype)
+        x = x.view(bool) if code == "?1" else x  # true is any byte but 0
         x = x << np.uint64(57) if code == "<u8" else x  # above 2^63, some of them
         want = x if code == "u1" else x.astype(np.float32)
         if shape == (1, 5, 6):

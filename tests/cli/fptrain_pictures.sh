@@ -196,6 +196,7 @@ for path in sorted(os.listdir(".")):  # what they say is not reserved, and then 
 most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 assert most < 1 << 30, "%d bytes in memory" % most
 bad("nested", good, "deep/1.png")
+put("alone/a/1.png", good)
 put("bad-above/1.png", good)
 put("bad-above/a/1.png", good)
 put("bad-class/train/a/1.png", good)
@@ -220,6 +221,8 @@ fails_data '1073741824 x 4 pixels; at most 16384 x 16384 can be' bad-huger
 for d in bad-said-*; do
     fails_data "$d/a/1.png: damaged PNG data (truncated)" "$d"
 done
+fails_data 'one class alone is nothing to learn' alone
+! "$FPTRAIN" data alone 2>&1 | grep -q data.classes || failed 'a hint that pictures refuse'
 fails_data 'bad-nested/a/deep: a folder in the folder of a class' bad-nested
 fails_data 'bad-above/1.png: a picture outside of the folders of classes' bad-above
 fails_data 'bad-class/test/c: a class that those for training do not have' bad-class

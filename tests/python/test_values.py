@@ -231,7 +231,7 @@ def test_fuzz_finds_planted_defects(ml_dtypes):
     def flushing(x):
         y = fpemu.quantize(x, "e5m2")
         return np.where(np.abs(y) < 2.0 ** -14, np.copysign(np.float32(0), x), y)
-    assert "subnormal" in {d.kind for d in fpemu.fuzz(flushing, "e5m2")} <= {"subnormal", "underflow", "tie"}
+    assert "subnormal" in {d.kind for d in fpemu.fuzz(flushing, "e5m2")} <= {"subnormal", "tie"}
 
     def positive(x):
         y = fpemu.quantize(x, "e5m2")

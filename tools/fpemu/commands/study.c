@@ -21,7 +21,8 @@ static const char help[] =
     "How the error of a dot product grows with its length K under several accumulators (models as\n"
     "for fpemu gemm). For each K from 2^FIRST to 2^LAST, 64 dot products of random numbers; the\n"
     "error is the mean of |s - exact| / (sum of |x y|), exact being the sum in binary64 of the\n"
-    "operands as the model rounds them. swamped: the share of additions that changed nothing.\n" ACCUMULATION_BLAS_HELP
+    "operands as the model rounds them. swamped: additions that changed nothing, for each\n"
+    "product.\n" ACCUMULATION_BLAS_HELP
     "\n"
     "      --lengths F:L     FIRST and LAST, 0 to 20 (default: 4:14)\n"
     "      --data KIND       uniform: [0, 1), sums that grow; signed: [-1, 1); normal: sums of\n"

@@ -71,7 +71,8 @@ static bool npy_open(model *m)
     }
     const dtype *type = dtype_coded(header.code);
     if (type == NULL) {
-        return model_refuse(m, "the elements are of type '%s'; expected float16, float32 or float64", header.type_text);
+        return model_refuse(m, "the elements are of type '%s'; expected '<f2', '<f4', '<f8' or the same with '>'",
+                            header.type_text);
     }
     tensor *t = model_add(m, "");
     if (t == NULL || !model_set_shape(m, t, header.dimensions, header.extent, 8 * type->size)) {

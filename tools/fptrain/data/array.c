@@ -91,7 +91,7 @@ static int64_t whole(const array *a, size_t i)
         }
     }
     switch (a->size) {
-    case 1: return WHOLE(uint8_t);
+    case 1: return a->header.code[0] == 'b' ? WHOLE(uint8_t) != 0 : WHOLE(uint8_t);
     case 2: return WHOLE(uint16_t);
     case 4: return WHOLE(uint32_t);
     default: return WHOLE(uint64_t) > INT64_MAX ? INT64_MAX : WHOLE(int64_t);

@@ -391,7 +391,8 @@ static bool measure(dataset *d, const dataset_options *o, trouble *why)
 static bool finish_samples(dataset *d, const dataset_options *o, trouble *why)
 {
     if (d->classes < 2)
-        return fail(why, "one class alone is nothing to learn (data.classes says how many there are)");
+        return fail(why, "one class alone is nothing to learn%s",
+                    strcmp(d->name, "images") == 0 ? "" : " (data.classes says how many there are)");
     if (d->test.count == 0 && !divide(d, o, why))
         return false;
     if (o->parts)
