@@ -279,7 +279,7 @@ double fpemu_format_lowest(const fpemu_format *format);
 double fpemu_format_min_normal(const fpemu_format *format);
 double fpemu_format_min_positive(const fpemu_format *format);
 /* Floats: 2^-m, which is the distance from 1 to the next value where 1 and that are normal numbers; posits: that
- * distance; 0 for other kinds. */
+ * distance, 0 where 1 is the largest; 0 for other kinds. */
 double fpemu_format_epsilon(const fpemu_format *format);
 /* How many finite values there are, +-0 counted once; 2^64-1 if more. */
 uint64_t fpemu_format_value_count(const fpemu_format *format);
