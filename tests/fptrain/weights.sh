@@ -136,6 +136,8 @@ net="--model lenet --data digits --set data.train_count=200 --set data.test_coun
 trains sr --set formats.w=e2m1 --set 'formats.v=e3m2 sr' --set 'formats.conv1.*=fp16'
 trains bare --set formats.w=e4m3fn --set optimizer.master=no
 trains packed --set optimizer.store=packed --set train.micro_batches=2 --set formats.v=e5m2 --lr 0.01
+trains tuned --optimizer adam --set optimizer.epsilon=1e-5 --scaler backoff --set scaler.scale=64 --lr 0.001
+trains tuned-packed --set optimizer.store=packed --set optimizer.storing=nearest --set optimizer.momentum=0.8 --lr 0.01
 trains packed-sr --set optimizer.store=packed --set 'formats.w=e5m2 sr' --batch 40 --lr 0.01
 trains assign --policy assign:ratio=0.5
 trains muppet --policy muppet:levels=8/12,epoch-steps=2,tail=40,switch=0/1

@@ -115,10 +115,11 @@ evaluator *evaluator_new(const settings *s, const checkpoint *c, bool whole, tro
 {
     evaluator *e = need(1, sizeof *e);
     e->settings = *s;
-    /* Weights alone, in FP32: no state, no gradients to gather. */
-    strcpy(e->settings.optimizer.store, "fp32");
+    /* Weights alone, in FP32: no state, no gradients to gather, and none of the settings of these. */
+    settings_reset(&e->settings, "optimizer");
+    settings_reset(&e->settings, "scaler");
     strcpy(e->settings.optimizer.name, "sgd");
-    strcpy(e->settings.scaler.name, "none");
+    e->settings.optimizer.master = s->optimizer.master;
     e->settings.train.micro_batches = 1;
     if (load(e, c, whole, why)) {
         keep_own_rules(e);

@@ -417,14 +417,25 @@ bool settings_set(settings *s, const char *section, const char *key, const char 
                  : fail(why, "there is no section [%.60s]%s", section, near_text(&sections));
 }
 
+static void set_default(settings *s, const row *r)
+{
+    trouble why;
+    if (!read_value(s, r, r->normal, &why))
+        die("%s.%s: %s", r->section, r->key, why.text);
+}
+
 void settings_default(settings *s)
 {
     memset(s, 0, sizeof *s);
-    for (int i = 0; i < ROWS; i++) {
-        trouble why;
-        if (!read_value(s, &rows[i], rows[i].normal, &why))
-            die("%s.%s: %s", rows[i].section, rows[i].key, why.text);
-    }
+    for (int i = 0; i < ROWS; i++)
+        set_default(s, &rows[i]);
+}
+
+void settings_reset(settings *s, const char *section)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (strcmp(rows[i].section, section) == 0)
+            set_default(s, &rows[i]);
 }
 
 void settings_free(settings *s)
