@@ -59,6 +59,26 @@ grep -q '"train.seed": "2"' c/summary.json || complain "--force: the summary is 
 grep -q mine c/notes.txt || complain "--force: a file that is no run's"
 refuses "finished, and no checkpoint" "$fptrain" run $small --epochs 1 --seed 2 --set output.checkpoint_every=0 \
     --resume --out c
+# Nor does a run replace what it starts from, by whichever name.
+cp -R a from && ln -s from/checkpoint.safetensors weights.safetensors && echo '*=*' >from/best.safetensors
+for start in from from/ ./from/checkpoint.safetensors weights.safetensors; do
+    refuses "--out would replace what is read: 'from/checkpoint.safetensors'" "$fptrain" run $small --epochs 1 \
+        --init-from $start --force --out from
+done
+refuses "would replace what is read: 'from/best.safetensors'" "$fptrain" run $small --epochs 1 --init-from a \
+    --set init.map=from/best.safetensors --force --out from
+cp -R from other && "$fptrain" run $small --epochs 1 --init-from from --force --out other || complain "from another: $?"
+"$fptrain" run $small --epochs 2 --init-from from --resume --out other || complain "goes on: $?"
+# Other outputs take no name of a run that stands there, or may yet: this one has no best.safetensors.
+ln -s a/best.safetensors dangling
+for output in a/best.safetensors dangling; do
+    refuses "$output belongs to a run" "$fptrain" report a -o $output
+    refuses "$output belongs to a run" "$fptrain" export a -o $output
+    refuses "$output belongs to a run" "$fptrain" data --npz $output
+done
+refuses "best.safetensors belongs to a run" sh -c "cd a && exec '$fptrain' report . -o best.safetensors"
+"$fptrain" export a -o best.safetensors || complain "a name of a run where none stands: $?"
+rm best.safetensors dangling
 # A directory that is there but holds no run is taken, and so is none at all.
 mkdir empty && echo mine >empty/notes.txt
 "$fptrain" run $small --epochs 1 --out empty || complain "an empty directory: $?"

@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/followed.h"
 #include "common/json.h"
+#include "common/outputs.h"
 #include "common/temporary.h"
 #include "data/origin.h"
 #include "run/record.h"
@@ -96,14 +98,27 @@ static bool may_go_on(const settings *s, trouble *why)
     return is_same(s, !stands, why);
 }
 
-/* Texts may have any name: the files of a run beside them would be read as such. */
-static bool spares_data(const settings *s, trouble *why)
+/* Whether the file is one that the settings [init] name. */
+static bool starts_from(const settings *s, const char *path)
 {
-    bool spares = !origin_reads_all_of(s->data.source, s->data.test, s->output.directory) ||
-                  fail(why, "--out: what lies in '%.200s' is read as texts", s->output.directory);
+    char *checkpoint = path_join(s->init.from, RUN_CHECKPOINT); /* of a directory */
+    const bool same = s->init.from[0] && (same_target(s->init.from, path) || same_target(checkpoint, path) ||
+                                          (s->init.map[0] && same_target(s->init.map, path)));
+    free(checkpoint);
+    return same;
+}
+
+/* Texts may have any name: the files of a run beside them would be read as such. What a run that goes on had started
+ * from, it reads no more. */
+static bool spares_what_is_read(const settings *s, run_start how, trouble *why)
+{
+    const char *directory = s->output.directory;
+    const bool starts = how != RUN_RESUME || !exists(directory, RUN_CHECKPOINT);
+    bool spares = !origin_reads_all_of(s->data.source, s->data.test, directory) ||
+                  fail(why, "--out: what lies in '%.200s' is read as texts", directory);
     for (int i = 0; i < FILES && spares; i++) {
-        char *path = path_join(s->output.directory, files[i]);
-        spares = !origin_has(s->data.source, s->data.test, path) ||
+        char *path = path_join(directory, files[i]);
+        spares = (!origin_has(s->data.source, s->data.test, path) && !(starts && starts_from(s, path))) ||
                  fail(why, "--out would replace what is read: '%.200s'", path);
         free(path);
     }
@@ -113,7 +128,7 @@ static bool spares_data(const settings *s, trouble *why)
 bool occupied_check(const settings *s, run_start how, trouble *why)
 {
     const char *directory = s->output.directory;
-    if (directory[0] && !spares_data(s, why))
+    if (directory[0] && !spares_what_is_read(s, how, why))
         return false;
     if (!directory[0] || how == RUN_FORCE || !occupied(directory))
         return true;
@@ -125,13 +140,16 @@ bool occupied_check(const settings *s, run_start how, trouble *why)
 
 bool occupied_spares(const char *output, trouble *why)
 {
-    char *path = realpath(output, NULL); /* links are followed by who writes, too */
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    bool spares = true;
-    for (int i = 0; slash && i < FILES; i++)
-        spares = spares && strcmp(slash + 1, files[i]) != 0;
-    free(path);
-    return spares || fail(why, "%.200s belongs to a run: choose another name for the output", output);
+    char *to = followed(output), *slash = to ? strrchr(to, '/') : NULL; /* who writes follows links, too */
+    const char *name = slash ? slash + 1 : to;
+    bool taken = false;
+    for (int i = 0; to && i < FILES; i++)
+        taken = taken || strcmp(name, files[i]) == 0;
+    if (slash)
+        slash[1] = '\0';
+    taken = taken && occupied(slash ? to : ".");
+    free(to);
+    return !taken || fail(why, "%.200s belongs to a run: choose another name for the output", output);
 }
 
 void occupied_tidy(const char *directory)

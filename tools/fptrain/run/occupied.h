@@ -23,7 +23,7 @@ typedef enum run_start {
 bool occupied(const char *directory);
 /* False and a sentence where a run with these settings may not go into its directory. Changes nothing. */
 bool occupied_check(const settings *s, run_start how, trouble *why);
-/* False and a sentence where the output of a command would take the place of such a file. */
+/* False and a sentence where the output of a command would take the place of such a file, be it there yet or not. */
 bool occupied_spares(const char *output, trouble *why);
 /* Takes away what writers that were killed have left under temporary names; for who holds the lock (lock.h). */
 void occupied_tidy(const char *directory);
