@@ -90,6 +90,24 @@ ends 2 "of a run with" train again $small --resume
 train again $small --force || complain "the lock of a process that was killed: $?"
 same a again "in place of another"
 
+# Two sweeps in one directory: the second is refused before it starts a run, and one that only plans is not.
+sweep="$small --set data.train_count=32000 --epochs 50 --seeds 1 --promote off --ratios 1:1:1 --out sweep"
+sweep=${sweep/ --quiet/}
+mkdir swept
+(cd swept && exec "$fptrain" tradeoff $sweep --schemes fp32 >out 2>&1) &
+pid=$!
+until [ -s swept/sweep/fp32-s1/log.jsonl ]; do
+    kill -0 $pid 2>/dev/null || break
+    sleep 0.01
+done
+said=$(cd swept && "$fptrain" tradeoff $sweep --schemes fp32,ratio 2>&1)
+[ $? -eq 2 ] && [ "$said" = "fptrain: tradeoff: sweep: another fptrain is writing there; wait for its end, or choose \
+another --out" ] || complain "a second sweep says '$said'"
+[ ! -e swept/sweep/ratio-1-s1.ini ] || complain "a second sweep has started a run"
+(cd swept && "$fptrain" tradeoff $sweep --schemes fp32,ratio --plan >out2 2>&1) || complain "a plan: $?"
+kill $pid || complain "the sweep was over before another came"
+wait $pid 2>/dev/null
+
 # What killed writers have left goes away, what is not theirs stays.
 for name in checkpoint.safetensors settings.ini summary.json; do
     echo half >"a/run/.fpemu-$name-Ab1xyZ"

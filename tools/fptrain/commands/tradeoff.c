@@ -11,7 +11,9 @@
 #include "base/number.h"
 #include "commands/commands.h"
 #include "commands/options.h"
+#include "common/atomic_file.h"
 #include "data/origin.h"
+#include "run/lock.h"
 #include "sweep/sweep.h"
 
 static const char help[] =
@@ -47,6 +49,7 @@ typedef struct order { /* what the command line says */
     int parts;   /* 0: all data at once */
     double drop; /* below 0: not said */
     bool plan;
+    int lock; /* of --out, up to the end; below 0: not taken, or none on this file system */
 } order;
 
 static int whole(const char *option, const char *text, int most)
@@ -177,7 +180,7 @@ static void spare_what_is_read(const order *o)
 
 static order read_options(int argc, char **argv)
 {
-    order o = {.sweep = {.seeds = 4, .jobs = 1}, .drop = -1,
+    order o = {.sweep = {.seeds = 4, .jobs = 1}, .drop = -1, .lock = -1,
                .wishes = {.last = 1, .step = 0.1, .thresholds = 1, .threshold = {0.01}}};
     trouble why;
     read_schemes(&o.wishes, "fp32,uniform,op,op+out,ratio");
@@ -239,17 +242,28 @@ static void say_plan(const sweep *s, trainer *t)
 
 /* ---------------------------------------------------------------------------------------------- sweeps */
 
+/* Before anything is said of what is there: a second sweep would start the same runs. */
+static void take_lock(order *o)
+{
+    trouble why;
+    const char *directory = o->sweep.base.output.directory;
+    if (o->lock < 0 && (!directory_make(directory, &why) || !lock_take(directory, &o->lock, &why)))
+        die("tradeoff: %s", why.text);
+}
+
 /* Plans a sweep, says so, and unless that is all, runs it. How many runs failed. */
-static int run_sweep(sweep *s, const wishes *w, bool plan)
+static int run_sweep(order *o, sweep *s, const wishes *w)
 {
     trouble why;
     trainer *t = trainer_new(&s->base, &why);
     if (!t)
         die("tradeoff: %s", why.text);
     sweep_plan(s, w, t);
+    if (!o->plan)
+        take_lock(o);
     say_plan(s, t);
     trainer_free(t);
-    if (plan)
+    if (o->plan)
         return 0;
     const int failed = sweep_run(s);
     sweep_collect(s);
@@ -287,7 +301,7 @@ static wishes only(const wishes *all, const trial *chosen)
     return w;
 }
 
-static int run_parts(const order *o)
+static int run_parts(order *o)
 {
     sweep *parts = need((size_t)o->parts, sizeof *parts);
     wishes first = o->wishes;
@@ -299,7 +313,7 @@ static int run_parts(const order *o)
         parts[k] = part_sweep(o, k + 1);
         parts[k].out = parts[k].base.output.directory;
         printf("%spart %d of %d\n", k ? "\n" : "", k + 1, o->parts);
-        failed = run_sweep(&parts[k], &later, o->plan);
+        failed = run_sweep(o, &parts[k], &later);
         if (k == 0)
             chosen = sweep_choose(&parts[0], o->drop);
     }
@@ -321,15 +335,17 @@ int command_tradeoff(int argc, char **argv)
     order o = read_options(argc, argv);
     if (o.parts) {
         const int stopped = run_parts(&o);
+        lock_release(o.lock);
         settings_free(&o.sweep.base);
         return stopped;
     }
     char out[SETTINGS_TEXT];
     memcpy(out, o.sweep.base.output.directory, sizeof out);
     o.sweep.out = out;
-    const int failed = run_sweep(&o.sweep, &o.wishes, o.plan);
+    const int failed = run_sweep(&o, &o.sweep, &o.wishes);
     if (failed)
         fprintf(stderr, "fptrain: tradeoff: %d runs failed\n", failed);
+    lock_release(o.lock);
     sweep_free(&o.sweep);
     return failed > 0;
 }
