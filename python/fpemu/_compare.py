@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape
 
-from . import _native
+from . import _files, _native
 from ._arrays import carrier_of, dtype_name, told
 from ._format import Format
 from ._format import format as make_format
 from ._rounding import Rounding
 from ._stats import Stats
+
+_OTHER_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".eps", ".gif")
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,17 @@ class Comparison(Sequence[Row]):
     __repr__ = __str__
 
     def plot(self, file: str | os.PathLike[str] | None = None) -> str:
-        """A bar for each format's SQNR, as SVG: the text, which is also written to `file` where one is named."""
+        """A bar for each format's SQNR, as SVG: the text, which is also written to `file` where one is named.
+
+        The file appears complete or not at all, as WHAT IS OVERWRITTEN in fpemu(1) has it. ValueError for the name of
+        another kind of picture, OSError where the file cannot be written.
+        """
+        start, kind = os.path.splitext(os.fsdecode(file or ""))
+        if kind.lower() in _OTHER_PICTURES:
+            raise ValueError(f"{start + kind!r}: plots are SVG; name it {start + '.svg'!r}")
         text = self._svg()
         if file is not None:
-            temporary = f"{os.fspath(file)}.new"
-            with open(temporary, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            os.replace(temporary, file)
+            _files.write(file, text)
         return text
 
     def _svg(self) -> str:

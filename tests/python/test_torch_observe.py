@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 
 import pytest
@@ -171,6 +172,16 @@ def test_json(layer, tmp_path):
     low = float(np.float32(weight["min_abs"]))
     assert histogram["first"] == np.frexp(low)[1] - 1
     assert os.listdir(tmp_path) == ["log.json"]
+
+
+def test_json_follows_links_and_keeps_permissions(layer, tmp_path):
+    file, link = tmp_path / "log.json", tmp_path / "link"
+    file.write_text("old")
+    file.chmod(0o604)
+    link.symlink_to("log.json")
+    trained(layer).write_json(link)
+    assert link.is_symlink() and json.loads(file.read_text())["model"] == "Sequential"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o604
 
 
 def test_tensorboard(layer, tmp_path):

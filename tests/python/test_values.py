@@ -5,8 +5,10 @@ import json
 import math
 import os
 import pydoc
+import stat
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -284,6 +286,76 @@ def test_compare(rng, tmp_path):
     from xml.dom.minidom import parseString
     file = tmp_path / "errors.svg"
     assert parseString(table.plot(file)) and file.read_text() == table.plot() and len(list(tmp_path.iterdir())) == 1
+    for name in "errors.png", "errors.PDF", "errors.svg.jpg":
+        with pytest.raises(ValueError, match="plots are SVG"):
+            table.plot(tmp_path / name)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def mode_of(path):
+    return stat.S_IMODE(os.lstat(path).st_mode)
+
+
+def test_what_is_overwritten(tmp_path):
+    """WHAT IS OVERWRITTEN in fpemu(1)."""
+    table = fpemu.compare(np.ones(4, np.float32), ["bf16"])
+    text, file, link = table.plot(), tmp_path / "a.svg", tmp_path / "link.svg"
+    (tmp_path / "a.svg.new").write_text("of somebody else")
+    link.symlink_to("a.svg")
+    mask = os.umask(0o027)
+    try:
+        table.plot(link)  # which leads to nothing yet
+    finally:
+        os.umask(mask)
+    assert link.is_symlink() and file.read_text() == text and mode_of(file) == 0o640
+    file.write_text("old")
+    file.chmod(0o604)
+    if os.getuid() == 0:
+        os.chown(file, 12, 34)
+    table.plot(str(link))
+    assert link.is_symlink() and file.read_text() == text and mode_of(file) == 0o604
+    assert os.getuid() != 0 or (file.stat().st_uid, file.stat().st_gid) == (12, 34)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "a.svg.new", "link.svg"]
+    assert (tmp_path / "a.svg.new").read_text() == "of somebody else"
+
+
+def test_pipes_and_devices_are_written_directly(tmp_path):
+    table = fpemu.compare(np.ones(4, np.float32), ["bf16"])
+    pipe, seen = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: seen.append(pipe.read_text()), daemon=True)
+    reader.start()
+    table.plot(pipe)
+    reader.join(20)
+    assert seen == [table.plot()] and stat.S_ISFIFO(os.lstat(pipe).st_mode)
+    with open(tmp_path / "held", "w+b") as held:  # a name of a descriptor goes on where that is
+        held.write(b"before ")
+        held.flush()
+        (tmp_path / "link").symlink_to(f"/dev/fd/{held.fileno()}")
+        table.plot(tmp_path / "link")
+    assert (tmp_path / "held").read_text() == "before " + table.plot() and (tmp_path / "link").is_symlink()
+
+
+def test_errors_of_files_name_the_path(tmp_path):
+    """Links to /dev/full in place of it: if one were replaced, no device would be lost."""
+    table = fpemu.compare(np.ones(4, np.float32), ["bf16"])
+    full, folder, kept = tmp_path / "full", tmp_path / "folder", tmp_path / "kept.svg"
+    full.symlink_to("/dev/full")
+    folder.mkdir()
+    kept.write_text("old")
+    for path, kind in ((full, OSError), (folder, IsADirectoryError), (tmp_path / "none" / "a.svg", FileNotFoundError),
+                       (f"{tmp_path}/none/", FileNotFoundError), (kept / "a.svg", NotADirectoryError)):
+        with pytest.raises(kind) as caught:
+            table.plot(path)
+        assert caught.value.filename == str(path)
+    assert full.is_symlink() and stat.S_ISCHR(os.stat("/dev/full").st_mode)
+    code = ("import resource, signal, fpemu, numpy as np; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); "
+            f"fpemu.compare(np.ones(4, np.float32), ['bf16']).plot({str(kept)!r})")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 1 and done.stderr.endswith(f"File too large: {str(kept)!r}\n")
+    assert kept.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "full", "kept.svg"]
 
 
 def test_help_reads_like_a_page():

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from typing import Any, Optional, Union
@@ -15,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 import fpemu
+from fpemu import _files
 
 from .counters import new_stats, read_stats
 from .functional import SLOTS, SUMS, Plan, Site
@@ -96,22 +96,6 @@ def _line(place: _Place, found: fpemu.Stats) -> dict[str, Any]:
     if found.histogram is not None:
         line["histogram"] = _histogram(found)
     return line
-
-
-def _write(path: Union[str, os.PathLike[str]], text: str) -> None:
-    """The file appears complete or not at all."""
-    path = os.fspath(path)
-    handle, name = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=os.path.basename(path) + ".")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            out.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 class Log:
@@ -227,8 +211,9 @@ class Log:
         return {"model": self._model, "tensors": tensors, "steps": self.lines}
 
     def write_json(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes to_dict as a JSON file, which appears complete or not at all. OSError where that fails."""
-        _write(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
+        """Writes to_dict as a JSON file, which appears complete or not at all, as WHAT IS OVERWRITTEN in fpemu(1) has
+        it. OSError where that fails."""
+        _files.write(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
 
     def write_tensorboard(self, to: Any) -> None:
         """Writes the shares of overflow and underflow of every tensor, and the numbers of every step, to a
@@ -274,9 +259,9 @@ class Log:
                    "last_loss": lines[-1].get("loss"), "last_scale": lines[-1].get("scale"),
                    "seconds": lines[-1]["seconds"], "elements": totals.pop("count"), **totals, "notes": {}}
         text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
-        _write(os.path.join(directory, "log.jsonl"), text)
-        _write(os.path.join(directory, "summary.json"), json.dumps(summary, indent=2, allow_nan=False) + "\n")
-        _write(os.path.join(directory, "settings.ini"), settings)
+        _files.write(os.path.join(directory, "log.jsonl"), text)
+        _files.write(os.path.join(directory, "summary.json"), json.dumps(summary, indent=2, allow_nan=False) + "\n")
+        _files.write(os.path.join(directory, "settings.ini"), settings)
 
 
 def _device(module: nn.Module) -> torch.device:
