@@ -199,6 +199,18 @@ def test_fptrain_s_folder_of_a_run(layer, tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines] == [1, 2, 3] and lines[2]["scale"] == 8.0
     assert "dv = e5m2:saturate" in (tmp_path / "run" / "settings.ini").read_text()
+    before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+    for name in ("checkpoint.safetensors", "best.safetensors", *before):  # any of them makes a run: fptrain(1)
+        folder = tmp_path / f"with {name}"
+        folder.mkdir()
+        (folder / name).write_text("of a run")
+        (folder / "notes").write_text("mine")
+        with pytest.raises(FileExistsError, match="force=True") as caught:
+            log.write_fptrain(folder)
+        assert caught.value.filename == str(folder / name) and (folder / name).read_text() == "of a run"
+        assert len(os.listdir(folder)) == 2
+        log.write_fptrain(folder, force=True)
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before | {"notes": b"mine"}
     program = os.environ.get("FPTRAIN")
     if not program:
         pytest.skip("FPTRAIN does not name the program")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -24,6 +25,9 @@ __all__ = ["observe", "Log"]
 
 # Roles as fptrain has them: v forward values, w parameters, dv and dw their gradients; "sum" for accumulators.
 ROLES = ("v", "w", "w", "v", "dv", "w", "dv", "dv", "v", "dw", "sum", "sum", "sum")
+# What a run of fptrain leaves in its folder.
+_CHECKPOINTS = ("checkpoint.safetensors", "best.safetensors")
+_RUN = (*_CHECKPOINTS, "summary.json", "log.jsonl", "settings.ini")
 _WORDS = 3  # of a counter tensor, before what is counted
 _COUNT = 5  # the word that counts elements
 
@@ -235,16 +239,22 @@ class Log:
         if writer is not to:
             writer.close()
 
-    def write_fptrain(self, directory: Union[str, os.PathLike[str]]) -> None:
+    def write_fptrain(self, directory: Union[str, os.PathLike[str]], *, force: bool = False) -> None:
         """Writes the folder of a run as fptrain leaves it, from which ``fptrain report DIRECTORY -o page.html`` makes
         its page: settings.ini, log.jsonl, summary.json. The folder is made where there is none.
 
         Of the settings it has the name of the model and the formats by role; the other keys, which tell of fptrain's
         own data and optimisers, are left at their defaults and mean nothing here. ValueError where no step was ended.
+
+        FileExistsError, and nothing is written, where the folder holds a run already, of fptrain or of this method.
+        force: the run is replaced, and checkpoints that would go on with it are removed; other files stay.
         """
         lines = self.lines
         if not lines:
             raise ValueError("the log has no steps: call log.step(loss) at the end of each")
+        held = [path for path in (os.path.join(directory, name) for name in _RUN) if os.path.exists(path)]
+        if held and not force:
+            raise FileExistsError(errno.EEXIST, "the folder holds a run already, which force=True replaces", held[0])
         os.makedirs(directory, exist_ok=True)
         formats: dict[str, set[str]] = {}
         for place in self._places:
@@ -259,6 +269,9 @@ class Log:
                    "last_loss": lines[-1].get("loss"), "last_scale": lines[-1].get("scale"),
                    "seconds": lines[-1]["seconds"], "elements": totals.pop("count"), **totals, "notes": {}}
         text = "".join(json.dumps(line, allow_nan=False) + "\n" for line in lines)
+        for path in held:
+            if os.path.basename(path) in _CHECKPOINTS:
+                os.unlink(path)
         _files.write(os.path.join(directory, "log.jsonl"), text)
         _files.write(os.path.join(directory, "summary.json"), json.dumps(summary, indent=2, allow_nan=False) + "\n")
         _files.write(os.path.join(directory, "settings.ini"), settings)
