@@ -7,6 +7,7 @@ import json
 import os
 import stat
 import subprocess
+from fractions import Fraction
 
 import pytest
 
@@ -159,6 +160,28 @@ def test_numbers_of_numpy_and_tensors_are_numbers(layer, tmp_path):
     assert [log.lines[0][key] for key in ("loss", "lr", "accuracy", "seen")] == [2.5, 0.5, 0.75, 3]
     log.write_json(tmp_path / "log.json")
     assert json.loads((tmp_path / "log.json").read_text())["steps"][1]["loss"] == "nan"
+
+
+def test_a_step_takes_numbers_alone(layer, tmp_path):
+    with ft.observe(layer) as log:
+        layer(wide(8, 24))
+        for name in "loss", "lr", "scale", "epoch", "accuracy":
+            for value in (torch.ones(2), torch.ones(0), np.ones(2)):
+                with pytest.raises(ValueError, match=f"^{name} is a number or .*, not of the shape"):
+                    log.step(**{name: value})
+            for value in ("a", "1", [1.0], 1j, torch.tensor(1j), np.array("a")):
+                with pytest.raises(TypeError, match=f"^{name} is a number or a tensor of one element, not "):
+                    log.step(**{name: value})
+        assert log.lines == []
+        log.step(torch.ones(1, 1), scale=np.ones(1), best=True, worst=torch.tensor(False), part=Fraction(1, 4),
+                 none=None)
+        log.step(torch.zeros((), device="meta"))  # whose number cannot be read: a step does not
+        log._lines.pop()
+    log.write_json(tmp_path / "log.json")
+    line = json.loads((tmp_path / "log.json").read_text())["steps"][0]
+    assert [(line[k], type(line[k])) for k in ("loss", "scale", "best", "worst", "part")] == \
+        [(1.0, float), (1.0, float), (1, int), (0, int), (0.25, float)]
+    assert line["step"] == 1 and "none" not in line and line["tensors"]
 
 
 def test_json(layer, tmp_path):

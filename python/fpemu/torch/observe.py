@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import json
 import math
+import numbers
 import os
 import time
 from collections.abc import Iterator
@@ -77,6 +78,19 @@ def _number(x: float) -> Union[float, str]:
     return x if math.isfinite(x) else "nan" if math.isnan(x) else "inf" if x > 0 else "-inf"
 
 
+def _one(name: str, value: Any) -> Any:
+    """A number as Python's, a truth value as 0 or 1; a tensor of one as a copy, which is not read yet."""
+    shape = tuple(getattr(value, "shape", ()))
+    if math.prod(shape) != 1:
+        raise ValueError(f"{name} is a number or a tensor of one element, not of the shape {shape}")
+    if isinstance(value, Tensor) and not value.is_complex():
+        return value.detach().clone()
+    number = value.item() if hasattr(value, "item") else value
+    if not isinstance(number, numbers.Real):
+        raise TypeError(f"{name} is a number or a tensor of one element, not {type(value).__name__}")
+    return int(number) if isinstance(number, numbers.Integral) else float(number)
+
+
 def _histogram(found: fpemu.Stats) -> dict[str, Any]:
     counts = found.histogram
     ends = found.histogram_range
@@ -120,17 +134,20 @@ class Log:
         """Ends a step: what was counted since the last one becomes a line of the log, with these numbers.
 
         loss is a number or a tensor of one element, read no sooner than the log is; scale that of the loss; skipped:
-        the optimiser did not step. Of ``observe(every=n)`` every n-th step, and the first, keeps its counters by
-        tensor; what the others count joins the next that does. Counters of tensors on devices are copied there, and
-        read when the log is: a step does not wait for the device.
+        the optimiser did not step. All numbers may be such tensors; None is left out, and truth values are 0 and 1.
+        ValueError for another number of elements, TypeError for what is no number: nothing is logged then.
+
+        Of ``observe(every=n)`` every n-th step, and the first, keeps its counters by tensor; what the others count
+        joins the next that does. Counters of tensors on devices are copied there, and read when the log is: a step does
+        not wait for the device.
         """
+        told = {"epoch": epoch, "loss": loss, "lr": lr, "scale": scale, **numbers}
+        told = {key: _one(key, v) for key, v in told.items() if v is not None}
         self._number += 1
         self._skipped += skipped
         line: dict[str, Any] = {
-            "step": self._number, "epoch": epoch, "loss": loss, "lr": lr, "scale": float(scale),
-            "skipped": bool(skipped), "skipped_so_far": self._skipped, "seconds": time.monotonic() - self._begin,
-            **numbers}
-        line = {key: v.detach().clone() if isinstance(v, Tensor) else v for key, v in line.items()}
+            "step": self._number, "skipped": bool(skipped), "skipped_so_far": self._skipped,
+            "seconds": time.monotonic() - self._begin, **told}
         self._lines.append(line)
         if (self._number - 1) % self._every == 0:
             self._take(line)
@@ -180,8 +197,8 @@ class Log:
         self._settle()
         out = []
         for line in self._lines:
-            own = {k: v.item() if hasattr(v, "item") else v for k, v in line.items()}  # of tensors and NumPy's numbers
-            out.append({k: _number(v) if isinstance(v, float) else v for k, v in own.items() if v is not None})
+            own = {k: _one(k, v.item()) if isinstance(v, Tensor) else v for k, v in line.items()}
+            out.append({k: _number(v) if isinstance(v, float) else v for k, v in own.items()})
         return out
 
     def __iter__(self) -> Iterator[tuple[str, str, fpemu.Stats]]:
