@@ -29,7 +29,8 @@ class Array:
     Operators + - * / and unary -, abs, comparisons, @, ** 2 and the methods below, with Arrays of the same format and
     with Python numbers and arrays, which are rounded to the format first, as an operand of a machine must be. The
     formats are those without scales that arithmetic takes. `a @ b` adds products in sequence, each addition of the exact
-    product rounded (a fused multiply-add); `a.matmul(b, spec)` takes another model.
+    product rounded (a fused multiply-add); `a.matmul(b, spec)` takes another model. What is neither an array nor a real
+    number, such as None, a text or a list, is never equal: `a == None` is False.
 
     data: the values, an array of NumPy or jax, or a tensor. format, rounding. stats: a Stats that all operations count
     in, or None; products of matrices want one without sums and histograms (else fpemu.Error). Stochastic roundings take
@@ -104,6 +105,9 @@ class Array:
 
     def __repr__(self) -> str:
         return f"fpemu.array({self.data!r}, {self.format!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.data, self.format, self.rounding, self.stats, self._step)
 
     # ----------------------------------------------------------------------------- nothing is rounded in these
 
@@ -256,9 +260,13 @@ class Array:
     # -------------------------------------------------------------------------------------------- comparisons
 
     def __eq__(self, other: object) -> Any:
+        if not _is_operand(other):
+            return NotImplemented
         return _values.equal(self.data, self._operand(other))
 
     def __ne__(self, other: object) -> Any:
+        if not _is_operand(other):
+            return NotImplemented
         equal = _values.equal(self.data, self._operand(other))
         return ~equal
 
@@ -341,6 +349,12 @@ def _with_target(model: Gemm, place: int, format: Format, rounding: Rounding) ->
 def _quantize(x: Any, format: Format, rounding: Rounding, stats: Stats | None) -> Any:
     from . import _native
     return _native.quantize(x, format, rounding, stats=stats)
+
+
+def _is_operand(value: object) -> bool:
+    """Whether value is a number, or an array of any kind."""
+    return isinstance(value, (Array, int, float)) or \
+        hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__")
 
 
 def _is_tensor(data: Any) -> bool:

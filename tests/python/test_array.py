@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Arrays whose every operation is rounded once: by all of their rounding, to their format, counted in their stats."""
 
+import copy
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -170,6 +172,33 @@ def test_numpy_s_protocol(torch):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     held = np.asarray(fpemu.array(torch.tensor([1.5, 2], dtype=torch.bfloat16), "e4m3fn"))
     assert held.dtype == ml_dtypes.bfloat16 and held.tolist() == [1.5, 2]
+
+
+def test_what_is_no_number_is_never_equal():
+    a = fpemu.array([1.0, 2], "bf16")
+    for other in (None, "x", b"x", [1, 2], (1.0, 2.0), {}, object(), 1j):
+        assert (a == other) is False and (other == a) is False
+        assert (a != other) is True and (other != a) is True
+        assert a not in [other]
+    assert (a == 2).tolist() == [False, True] and (np.float32([1, 3]) != a).tolist() == [False, True]
+    for call in (lambda: a == np.array([1, 2]), lambda: a != fpemu.array([1.0], "fp16")):
+        with pytest.raises((TypeError, ValueError)):  # arrays that are no operands
+            call()
+
+
+@pytest.mark.parametrize("protocol", range(6))
+def test_arrays_travel(protocol):
+    """With their random bits: a, the twin and a copy of it go on alike, and parts share their stream as before."""
+    a = fpemu.array(np.full(64, 1.3, np.float32), "e4m3fn", fpemu.rounding("sr", seed=3), stats=fpemu.Stats())
+    twin, part = pickle.loads(pickle.dumps((a, a[:9]), protocol))
+    assert type(twin) is fpemu.Array and twin.stats == a.stats and part.stats is twin.stats
+    for other in (copy.deepcopy(twin), twin):
+        assert (other.format, other.rounding) == (a.format, a.rounding)
+    first = a * 1.1
+    assert_same((twin * 1.1).data, first.data)
+    second = a[:9] * 1.1
+    assert_same((part * 1.1).data, second.data)
+    assert twin.stats == a.stats
 
 
 def test_an_order_of_sums_that_there_is_not():

@@ -447,14 +447,16 @@ def test_values_travel(x):
     for thing in (fpemu.format("nvfp4"), fpemu.format([0, 1, 3]), fpemu.rounding("sr", seed=1, bits=16, nan="max"),
                   fpemu.rounding("qpytorch-sr"), s, fpemu.measure(x, "nvfp4"), fpemu.gemm("seq(bf16)"),
                   fpemu.pack(x, "mxfp4")):
-        for twin in (pickle.loads(pickle.dumps(thing)), copy.copy(thing), copy.deepcopy(thing)):
+        for twin in (*(pickle.loads(pickle.dumps(thing, protocol)) for protocol in range(6)), copy.copy(thing),
+                     copy.deepcopy(thing)):
             assert twin == thing and type(twin) is type(thing), thing
             assert repr(twin) == repr(thing)
         if not isinstance(thing, (fpemu.Stats, fpemu.Packed)):
             assert hash(pickle.loads(pickle.dumps(thing))) == hash(thing)
     error = pytest.raises(fpemu.SpecError, fpemu.format, "e4m3fx").value
-    twin = pickle.loads(pickle.dumps(error))
-    assert (twin.position, twin.reason, twin.status, str(twin)) == (error.position, error.reason, 7, str(error))
+    for protocol in range(6):
+        twin = pickle.loads(pickle.dumps(error, protocol))
+        assert (twin.position, twin.reason, twin.status, str(twin)) == (error.position, error.reason, 7, str(error))
 
 
 def test_what_is_no_array(x):
