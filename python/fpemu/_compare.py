@@ -108,16 +108,17 @@ class Comparison(Sequence[Row]):
         return "\n".join([*parts, "</svg>", ""])
 
 
-def compare(x: Any, specs: Sequence[Format | str], rounding: Rounding | str = "rne", *, axis: int = -1) -> Comparison:
+def compare(x: Any, specs: Format | str | Sequence[Format | str], rounding: Rounding | str = "rne", *,
+            axis: int = -1) -> Comparison:
     """What x would lose in each of several formats.
 
-    x: an array, as `quantize` takes it. specs: formats or their specs. rounding, axis: as for `quantize`.
+    x: an array, as `quantize` takes it. specs: formats or specs, or one alone. rounding, axis: as for `quantize`.
     Returns a Comparison: a row each with bits per element, signal to quantisation noise ratio in dB (more is better),
     the largest error and all counters; print it, or draw it by .plot("errors.svg").
     """
     x = told(x)
     rows = []
-    for spec in specs:
+    for spec in [specs] if isinstance(specs, (str, Format)) else specs:
         to = make_format(spec)
         stats = Stats(sums=True)
         _native.quantize(x, to, rounding, axis=axis, stats=stats)

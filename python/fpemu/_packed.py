@@ -18,6 +18,7 @@ from ._format import format as make_format
 from ._rounding import Rounding
 from ._stats import Stats
 
+_UNSUPPORTED = 5  # FPEMU_ERROR_UNSUPPORTED of fpemu/status.h
 _RANGE = struct.Struct("=QQQddddQq24x")
 
 
@@ -162,8 +163,9 @@ def _scales_shape(format: Format, shape: tuple[int, ...], axis: int) -> tuple[in
 class Packed:
     """A tensor as packed bytes, made by `fpemu.pack`: elements of the format's width, and the scales of blocks.
 
-    bytes: the packed bytes, a flat array of uint8 of the kind that was packed. format, shape, axis, dtype: of the
-    tensor; blocks run along `axis`. The layout is that of doc/blocks.md, 4, and of `layout`.
+    bytes: the packed bytes, a flat array of uint8 of the kind that was packed (TypeError for another dtype; `frombytes`
+    takes Python's bytes). format, shape, axis, dtype: of the tensor; blocks run along `axis`. The layout is that of
+    doc/blocks.md, 4, and of `layout`.
     """
 
     __slots__ = ("_layout", "axis", "bytes", "dtype", "format", "shape")
@@ -174,11 +176,12 @@ class Packed:
         self.shape = tuple(operator.index(size) for size in shape)
         if any(size >= 1 << 63 for size in self.shape):
             raise ValueError(f"the shape {self.shape} has more elements than memory")
-        self.axis = operator.index(axis)
-        self._layout = _native.layout(self.format, self.shape, self.axis)  # which refuses an axis that there is not
-        self.axis %= max(len(self.shape), 1)
+        self._layout = _native.layout(self.format, self.shape, axis)  # which refuses an axis that there is not
+        self.axis = operator.index(axis) % max(len(self.shape), 1)
         self.dtype = dtype_name(default_carrier(self.format) if dtype is None else carrier_of(dtype))
         self.bytes = data = told(data)
+        if str(data.dtype).removeprefix("torch.") != "uint8":
+            raise TypeError(f"packed bytes have the dtype uint8, not {data.dtype}")
         if shape_of(data) != (self.nbytes,):
             raise ValueError(f"a tensor of shape {self.shape} in {self.format!r} has {self.nbytes} bytes, not "
                              f"{shape_of(data)}")
@@ -329,14 +332,14 @@ def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None 
 
     scales, codes: by blocks, shaped as `Packed.scales`. The value of an element is P * s, with P a value of the element
     format and s the block's scale; nvfp4: P * s * d, with d the tensor's scale. Other rules have u = d = 1.
-    fpemu.Error for formats without scales.
+    fpemu.Error for formats whose blocks have none: those without scales, and s2fp8.
     """
     x, to = told(x), make_format(format)
+    dtype = _scale_dtype(to)
+    if dtype is None:
+        raise Error(f"scales: the format {to} has no scales of blocks", _UNSUPPORTED)
     numbers, codes, tensor = _native.scales(x, to, axis, range)
     if 0 in shape_of(x):
-        dtype = _scale_dtype(to)
-        if dtype is None:
-            raise Error(f"scales: format and rounding do not go together (format {to})")
         codes = _as_type(codes, dtype)
     shape = _scales_shape(to, shape_of(x), axis)
     if shape is not None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -34,14 +35,17 @@ class Stats(_native.Stats):
 
     def __new__(cls, sums: bool = False, histogram: tuple[int, int] | None = None,
                 scale_histogram: tuple[int, int] | None = None) -> Stats:
-        def bins(ends: tuple[int, int] | None) -> tuple[int, int]:
+        def bins(name: str, ends: tuple[int, int] | None) -> tuple[int, int]:
             if ends is None:
                 return 0, 0
-            first, last = ends
+            try:
+                first, last = map(index, ends)
+            except (TypeError, ValueError):
+                raise TypeError(f"{name} is two exponents, (first, last), not {ends!r}") from None
             if not -2000 <= first <= last <= 2000:
                 raise ValueError(f"a histogram is told by its first and last exponent, not by {ends!r}")
             return first, last - first + 3
-        return super().__new__(cls, sums, *bins(histogram), *bins(scale_histogram))
+        return super().__new__(cls, sums, *bins("histogram", histogram), *bins("scale_histogram", scale_histogram))
 
     @property
     def sums(self) -> bool:

@@ -35,6 +35,15 @@ int parse_arguments(const parameters *p, PyObject *const *args, Py_ssize_t posit
     return 0;
 }
 
+/* As Python's integer; for what is none an error that tells which argument it is, and what it should be. */
+static PyObject *index_argument(PyObject *object, const char *name, const char *what)
+{
+    PyObject *integer = PyNumber_Index(object);
+    if (!integer && PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "%s is %s, not %R", name, what, object);
+    return integer;
+}
+
 int u64_argument(PyObject *object, const char *name, uint64_t *value)
 {
     if (!object || object == Py_None)
@@ -48,7 +57,7 @@ int u64_argument(PyObject *object, const char *name, uint64_t *value)
         }
         return 0;
     }
-    PyObject *integer = PyNumber_Index(object);
+    PyObject *integer = index_argument(object, name, "an integer from 0 to 2**64 - 1");
     if (!integer)
         return -1;
     *value = PyLong_AsUnsignedLongLong(integer);
@@ -95,16 +104,17 @@ int number_argument(PyObject *object, const char *name, double *value)
 int axis_argument(PyObject *argument, int dimensions, int *axis)
 {
     long value = -1;
+    int past = 0; /* the ends of long */
     if (argument && argument != Py_None) {
-        PyObject *integer = PyNumber_Index(argument);
-        value = integer ? PyLong_AsLong(integer) : 0;
+        PyObject *integer = index_argument(argument, "axis", "an integer");
+        value = integer ? PyLong_AsLongAndOverflow(integer, &past) : 0;
         Py_XDECREF(integer);
         if (PyErr_Occurred())
             return -1;
     }
     const int n = dimensions ? dimensions : 1;
-    if (value < -n || value >= n) {
-        PyErr_Format(PyExc_ValueError, "there is no axis %ld in an array of %d dimension%s", value, dimensions,
+    if (past || value < -n || value >= n) {
+        PyErr_Format(PyExc_ValueError, "there is no axis %S in an array of %d dimension%s", argument, dimensions,
                      dimensions == 1 ? "" : "s");
         return -1;
     }

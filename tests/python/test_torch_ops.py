@@ -571,6 +571,10 @@ def test_quantizer_refuses():
             ft.Quantizer(**words)
     with pytest.raises(fpemu.SpecError):
         ft.Quantizer("e4m3fm")
+    for words, what in (({"forward": 3}, "format"), ({"backward": 3}, "format"), ({"rounding": 3}, "rounding"),
+                        ({"backward_rounding": 3}, "rounding")):
+        with pytest.raises(TypeError, match=f"^{what} is a fpemu.{what.capitalize()} or a text such as .*, not 3$"):
+            ft.Quantizer(**words)
 
 
 def test_checkpoint_repeats_random_bits():
@@ -771,5 +775,5 @@ def test_words_and_numbers_at_the_ends():
         with pytest.raises(ValueError, match="none of the tensors' dtype"):
             fpemu.add(torch.ones(3, requires_grad=True), number, "e4m3fn")
     for scales in (fpemu.scales, ft.scales):
-        with pytest.raises(fpemu.Error, match="do not go together"):
+        with pytest.raises(fpemu.Error, match="the format s2fp8 has no scales"):
             scales(torch.zeros(0, 64), "s2fp8")

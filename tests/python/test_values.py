@@ -286,6 +286,8 @@ def test_compare(rng, tmp_path):
     from xml.dom.minidom import parseString
     file = tmp_path / "errors.svg"
     assert parseString(table.plot(file)) and file.read_text() == table.plot() and len(list(tmp_path.iterdir())) == 1
+    for specs in ("mxfp4", fpemu.format("mxfp4")):
+        assert [row.bits for row in fpemu.compare(x, specs)] == [4.25]
     for name in "errors.png", "errors.PDF", "errors.svg.jpg":
         with pytest.raises(ValueError, match="plots are SVG"):
             table.plot(tmp_path / name)
@@ -356,6 +358,14 @@ def test_errors_of_files_name_the_path(tmp_path):
     assert done.returncode == 1 and done.stderr.endswith(f"File too large: {str(kept)!r}\n")
     assert kept.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "full", "kept.svg"]
+
+
+def test_histograms_are_told_by_two_exponents():
+    for name in "histogram", "scale_histogram":
+        for ends in (5, (1,), (1, 2, 3), (0.5, 2), "ab"):
+            with pytest.raises(TypeError, match=f"^{name} is two exponents"):
+                fpemu.Stats(**{name: ends})
+    assert fpemu.Stats(histogram=(np.int8(-3), 2)).histogram_range == (-3, 2)
 
 
 def test_help_reads_like_a_page():

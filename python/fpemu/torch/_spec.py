@@ -42,6 +42,8 @@ def block_of(format: Format) -> str | None:
 
 def format_text(format: str | Format) -> str:
     """The spec of a format; ValueError for a table of the caller's, which has none."""
+    if not isinstance(format, (str, Format)):
+        raise TypeError(f"format is a fpemu.Format or a text such as 'e4m3fn', not {format!r}")
     return format if isinstance(format, str) else format.spec
 
 
@@ -79,6 +81,8 @@ def _text_of(rounding: Rounding) -> str:
 
 def rounding_text(rounding: str | Rounding) -> str:
     """The text of a rounding without its seed, stream and offset."""
+    if not isinstance(rounding, (str, Rounding)):
+        raise TypeError(f"rounding is a fpemu.Rounding or a text such as 'rne', not {rounding!r}")
     return rounding if isinstance(rounding, str) else _text_of(rounding)
 
 

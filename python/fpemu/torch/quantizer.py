@@ -61,6 +61,7 @@ class Quantizer(nn.Module):
         stream: int = 0,
     ) -> None:
         super().__init__()
+        self.rounding = rounding_text(rounding)
         if seed is None:
             seed = 0 if isinstance(rounding, str) else rounding.seed
         if not 0 <= seed < 2**64 or not 0 <= stream < 2**31:
@@ -68,7 +69,6 @@ class Quantizer(nn.Module):
         check_ste(ste)
         self.forward_format = None if forward is None else format_text(forward)
         self.backward_format = None if backward is None else format_text(backward)
-        self.rounding = rounding_text(rounding)
         self.backward_rounding = self.rounding if backward_rounding is None else rounding_text(backward_rounding)
         self.ste = ste
         self.axis = axis
