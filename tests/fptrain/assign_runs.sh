@@ -111,6 +111,10 @@ $fptrain $sweep >"$work/said" || complain "tradeoff failed"
 [ "$(grep -c '</text>' "$work/new/sweep/tradeoff.svg")" -gt 10 ] || complain "an empty plot"
 grep -q 'scaler.name.: .none' "$work/new/sweep/fp32-s1/summary.json" || complain "fp32 has no loss scaling"
 grep -q 'scaler.interval.: .5"' "$work/new/sweep/op-s2/summary.json" || complain "an epoch has 5 steps"
+# A setting of backoff is for the runs that have it, FP32 has none.
+$fptrain ${sweep/new/timed} --schemes fp32,op --set scaler.interval=3 >"$work/said" || complain "scaler.interval"
+grep -q 'scaler.interval.: .0"' "$work/timed/sweep/fp32-s1/summary.json" || complain "fp32 has an interval"
+grep -q 'scaler.interval.: .3"' "$work/timed/sweep/op-s1/summary.json" || complain "scaler.interval was not taken"
 
 # What is finished stays, what is missing comes again, to the same numbers.
 cp "$work/new/sweep/table.txt" "$work/before"

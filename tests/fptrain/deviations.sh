@@ -44,7 +44,7 @@ done <"$work/places"
 base() { # SECTION
     set -- "$1" formats.v=e4m3fn formats.w=e4m3fn formats.dv=e5m2 formats.dw=e5m2
     case $1 in
-    Mixed) set -- "$1" formats.v=fp16 formats.w=fp16 formats.dv=fp16 formats.dw=fp16 scaler.name=fixed scaler.scale=65536 ;;
+    Mixed) set -- "$1" formats.v=fp16 formats.w=fp16 formats.dv=fp16 formats.dw=fp16 scaler.name=backoff ;;
     Backoff) set -- "$@" scaler.name=backoff ;;
     Adaptive) set -- "$@" scaler.name=adaptive ;;
     Precision) set -- "$1" policy.name=assign:ratio=0.5 scaler.name=backoff ;;

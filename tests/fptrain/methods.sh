@@ -202,6 +202,20 @@ done
 for setting in storing=nearest weights=bf16 gradients=bf16 momenta=bf16 squares=bf16; do
     refused "optimizer.${setting%=*} is for optimizer.store = packed" run other warm.ini 1 --set "optimizer.$setting"
 done
+# A method of loss scaling takes the settings that ALGORITHMS.md gives it, and without a method there are none.
+for setting in none:scale=1024 none:interval=5 none:underflow_target=0.5 none:fan=yes none:beta_cap=2 none:alpha_cap=2 \
+    fixed:interval=5 fixed:fan=yes backoff:underflow_target=0.5 logmax:scale=1024 logmax:interval=5 \
+    adaptive:scale=1024; do
+    key=${setting#*:}
+    fixed=
+    [ "${setting%%:*}" != fixed ] || fixed="--set scaler.scale=2"
+    refused "scaler.${key%=*} is for scaler.name = " run other momentum.ini 1 --scaler "${setting%%:*}" $fixed \
+        --set "scaler.$key"
+done
+for setting in histograms dispersion; do
+    refused "output.$setting goes with output.counters = yes" run other momentum.ini 1 --set output.counters=no \
+        --set output.$setting=yes
+done
 refused "its threshold" run other warm.ini 1 --set optimizer.clip=0
 refused "called 'conv1.*'" run other warm.ini 1 --set 'optimizer.no_decay=*.bias,conv1.*'
 refused exact:wrap run other muppet.ini 1 --set train.backend=exact:wrap

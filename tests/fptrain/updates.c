@@ -307,7 +307,6 @@ static void configure(settings *s, const choice *c)
                                     {"train", "label_smoothing", "0.1"},
                                     {"optimizer", "decay", "0.01"},
                                     {"optimizer", "no_decay", "*.bias"},
-                                    {"scaler", "interval", "2"},
                                     {"formats", "dv", "e5m2"},
                                     {"formats", "w", "e4m3fn"},
                                     {"train", "threads", "1"}};
@@ -316,6 +315,7 @@ static void configure(settings *s, const choice *c)
     set(s, "optimizer", "name", c->optimizer);
     set(s, "scaler", "name", c->scaler);
     set(s, "scaler", "scale", strcmp(c->scaler, "fixed") ? "0" : "64");
+    set(s, "scaler", "interval", strcmp(c->scaler, "backoff") && strcmp(c->scaler, "adaptive") ? "0" : "2");
     set(s, "optimizer", "store", strcmp(c->store, "packed") ? "fp32" : "packed");
     set(s, "optimizer", "master", strcmp(c->store, "no master") ? "yes" : "no");
     set(s, "train", "micro_batches", c->micro ? "2" : "1");

@@ -204,6 +204,8 @@ static order read_options(int argc, char **argv)
         die("tradeoff: --orders is for the scheme ratio-random");
     o.drop = o.drop >= 0 ? o.drop : 1;
     o.wishes.orders = o.wishes.orders ? o.wishes.orders : 3;
+    if (!strcmp(o.sweep.base.scaler.name, "none")) /* Lee et al.; but for FP32 */
+        memcpy(o.sweep.base.scaler.name, "backoff", sizeof "backoff");
     if (!strcmp(policy, "fixed"))
         memcpy(o.sweep.base.policy.name, "assign:", sizeof "assign:");
     return o;

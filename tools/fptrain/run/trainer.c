@@ -121,6 +121,35 @@ static bool optimizer_uses(const settings *s, trouble *why)
     return true;
 }
 
+/* Nor has a method of loss scaling: who forgets scaler.name would train without any. */
+static bool scaler_uses(const settings *s, trouble *why)
+{
+    static const char *const needs[][2] = {{"scale", "fixed or backoff"},
+                                           {"interval", "backoff or adaptive"},
+                                           {"underflow_target", "adaptive"},
+                                           {"fan", "adaptive"},
+                                           {"beta_cap", "adaptive"},
+                                           {"alpha_cap", "adaptive"}};
+    settings_key key;
+    for (int i = 0; settings_table(i, &key); i++) {
+        char value[SETTINGS_TEXT];
+        if (strcmp(key.section, "scaler") != 0 || strcmp(settings_value(s, i, value), key.normal) == 0)
+            continue;
+        for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
+            if (strcmp(needs[k][0], key.key) == 0 && !strstr(needs[k][1], s->scaler.name))
+                return fail(why, "scaler.%s is for scaler.name = %s, not %s", key.key, needs[k][1], s->scaler.name);
+    }
+    return true;
+}
+
+/* Nor the log, which has them beside the counters. */
+static bool output_uses(const settings *s, trouble *why)
+{
+    if (s->output.counters || !(s->output.histograms || s->output.dispersion))
+        return true;
+    return fail(why, "output.%s goes with output.counters = yes", s->output.histograms ? "histograms" : "dispersion");
+}
+
 static schedule schedule_of(const trainer *t)
 {
     const settings *s = t->settings;
@@ -140,7 +169,7 @@ static bool equip(trainer *t, trouble *why)
     const optimizer_settings o = optimizer_settings_of(s);
     if (s->train.micro_batches > 1 && !o.packed)
         return fail(why, "micro-batches are gathered by packed parameters alone: optimizer.store = packed");
-    if (!optimizer_uses(s, why))
+    if (!optimizer_uses(s, why) || !scaler_uses(s, why) || !output_uses(s, why))
         return false;
     t->r = rounder_new(t->g, s->train.seed);
     t->r->calls.each = !strcmp(s->train.fanout, "each");

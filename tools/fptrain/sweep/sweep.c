@@ -222,7 +222,7 @@ static void set(settings *s, const char *section, const char *key, const char *v
         die("tradeoff: %s.%s: %s", section, key, why.text);
 }
 
-/* Lee et al.: FP32 without loss scaling, the others with backoff, which grows after one epoch of clean steps. */
+/* Lee et al.: FP32 without loss scaling, backoff grows after one epoch of clean steps. */
 settings sweep_settings(const sweep *s, const trial *t, int seed)
 {
     settings one = settings_copy(&s->base);
@@ -233,9 +233,7 @@ settings sweep_settings(const sweep *s, const trial *t, int seed)
     snprintf(text, sizeof text, "%llu", (unsigned long long)s->base.train.seed + (unsigned)seed);
     set(&one, "train", "seed", text);
     if (t->scheme == SCHEME_FP32)
-        set(&one, "scaler", "name", "none");
-    else if (!strcmp(one.scaler.name, "none"))
-        set(&one, "scaler", "name", "backoff");
+        settings_reset(&one, "scaler"); /* none */
     if (!strcmp(one.scaler.name, "backoff") && !one.scaler.interval)
         one.scaler.interval = s->steps;
     free(directory);
