@@ -141,7 +141,7 @@ grep -q 'ended by the time limit' out || failed "time limit: $(cat out)"
 holds "$(tail -n 1 out)" = 'no difference up to the time limit'
 
 fails 2 'one of --against' fuzz e4m3fn
-fails 2 'one of --against' fuzz e4m3fn --against a:b --against-program c
+fails 2 'not both' fuzz e4m3fn --against a:b --against-program c
 fails 2 'expected SPEC' fuzz --against ./casts.so:right
 fails 2 'is not LIBRARY:FUNCTION' fuzz e4m3fn --against ./casts.so
 fails 2 'no_such_function' fuzz e4m3fn --against ./casts.so:no_such_function

@@ -69,6 +69,13 @@ fails 2 "format 'e4m3fn?[31m'" round "$(printf 'e4m3fn\033[31m')" 1
 fails 2 "unknown command 'a?b?[31m'" "$(printf 'a\nb\033[31m')"
 fails 2 'is no number' round e4m3fn "$(printf '1\n2')"
 holds "$(env -i "$FPEMU" round e4m3fn 0.3)" = 0.3125
+# A file without a name is said to be one, and a plot stays out of the table
+fails 2 'the name of the input is empty' quantize e4m3fn '' -o x.npy
+fails 1 'the name of the output is empty' vectors e4m3fn -o ''
+if [ -e /dev/stdout ]; then
+    fails 2 'the table goes there' study 'seq(fp16)' --plot /dev/stdout
+    fails 2 'the table goes there' compare numbers e4m3fn --plot /dev/stdout
+fi
 # The locale does not matter
 holds "$(LC_ALL=de_DE.UTF-8 "$FPEMU" round e4m3fn 0.3)" = 0.3125
 

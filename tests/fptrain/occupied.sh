@@ -88,6 +88,11 @@ mkdir empty && echo mine >empty/notes.txt
 mkdir -p demo && cp -R a demo/fp8-scaled
 refuses "demo/fp8-scaled holds a run already: --force" "$fptrain" demo demo
 refuses "at most a directory" "$fptrain" demo demo other
+refuses "at most a directory" "$fptrain" demo ''
+for output in -o --tables --plots --csv --tensorboard; do
+    refuses "the name of the output is empty" "$fptrain" report a $output ''
+done
+refuses "the name of a file to read is empty" "$fptrain" export '' -o weights
 
 # fptrain tradeoff goes on with its own runs, and starts none where one is of other settings, finished or not.
 sweep="tradeoff ${small% --quiet} --epochs 1 --ratios 0:1:1 --seeds 1 --schemes fp32,ratio --promote off --out sweep"

@@ -131,7 +131,9 @@ bool atomic_file_open(atomic_file *f, const char *path, trouble *why)
     if (f->path == NULL) {
         return fail(why, "out of memory");
     }
-    if (open_somehow(f, why)) {
+    if (*path == '\0') {
+        fail(why, "the name of the output is empty");
+    } else if (open_somehow(f, why)) {
         return true;
     }
     atomic_file_drop(f);

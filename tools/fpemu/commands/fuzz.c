@@ -395,7 +395,10 @@ static request read_options(cli *c)
         default: cli_rounding_take(&q.rounding, option, optarg);
         }
     }
-    if ((q.library == NULL) == (q.program == NULL)) {
+    if (q.library != NULL && q.program != NULL) {
+        cli_usage("fuzz: --against or --against-program, not both");
+    }
+    if (q.library == NULL && q.program == NULL) {
         cli_usage("fuzz: one of --against and --against-program is needed");
     }
     return q;

@@ -185,6 +185,9 @@ file file_open(const char *path, file_options *options)
 {
     const bool standard = strcmp(path, "-") == 0;
     file f = {.path = standard ? "standard input" : path};
+    if (*path == '\0') {
+        cli_usage("the name of the input is empty");
+    }
     if (!standard && options->raw.type == NULL && (options->kind == MODEL_DETECT || options->kind == MODEL_PACKED) &&
         shards_named(path)) {
         return open_shards(f, options);

@@ -36,6 +36,7 @@ const char *output_plot_path(const char *argument)
     if (is_dash(argument)) {
         cli_usage("--plot: '-' is not taken for standard output; './-' names a file");
     }
+    output_refuse_standard("--plot", argument, "the table goes there; name a file for the plot");
     for (unsigned i = 0; dot != NULL && i < sizeof others / sizeof *others; i++) {
         if (strcasecmp(dot, others[i]) == 0) {
             cli_usage("--plot: '%s': plots are SVG; name it '%.*s.svg', and 'rsvg-convert' makes others of that",

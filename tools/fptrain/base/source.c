@@ -81,10 +81,12 @@ source *source_open(const char *path, trouble *why)
 {
     FILE *file = fopen(path, "rb");
     struct stat status;
-    if (!file) {
+    if (!file && *path)
         fail(why, "%s: %s", path, strerror(errno));
+    else if (!file)
+        fail(why, "the name of a file to read is empty");
+    if (!file)
         return NULL;
-    }
     if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
         fclose(file);
         fail(why, "%s: is a directory", path);

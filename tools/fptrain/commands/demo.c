@@ -144,7 +144,7 @@ int command_demo(int argc, char **argv)
         return fputs(help, stdout) < 0;
     const bool forced = argc > 1 && !strcmp(argv[1], "--force");
     const char *directory = argc > 1 + forced ? argv[1 + forced] : "fptrain-demo";
-    if (argc > 2 + forced || directory[0] == '-' || strlen(directory) > SETTINGS_TEXT - 32)
+    if (argc > 2 + forced || !directory[0] || directory[0] == '-' || strlen(directory) > SETTINGS_TEXT - 32)
         die("demo: at most a directory expected; see 'fptrain demo --help'");
     if (!forced)
         look_first(directory);

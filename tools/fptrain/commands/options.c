@@ -42,6 +42,8 @@ const char *options_output(const char *command, const char *path)
     trouble why;
     if (strcmp(path, "-") == 0)
         die("%s: '-' is not taken for standard output; './-' names a file", command);
+    if (!*path)
+        die("%s: the name of the output is empty", command);
     if (!occupied_spares(path, &why))
         die("%s: %s", command, why.text);
     return path;
