@@ -102,7 +102,7 @@ assert "faint" not in scale.split("</style>")[1] and "Smoothed" not in scale # a
 for path in "smoothed/loss.svg", "smoothed.html":
     assert "Smoothed: exponential mean, weight 0.75" in open(path).read()
 END
-for weight in 0 1 -1 2 nan x ''; do
+for weight in 0 1 -1 2 nan x '' ' 0.5'; do
     fails_report "--smooth: '$weight' is no number between 0 and 1" smooth --smooth "$weight" --plots smoothed
 done
 fails_report '--smooth is for -o and --plots' smooth --smooth 0.5 --tables t.md

@@ -145,6 +145,20 @@ refused 'model.width; it takes none of these' run --model own.net --data digits 
 refused 'the model mlp does not use model.norm' run --model mlp --data digits --set model.norm=no
 refused "model.hidden is at most 32 numbers" run --model mlp --data digits --set model.hidden=12x
 
+refused '--layers stands alone' models --layers x
+refused "--shape: ' 1x 28x 28' is not" models mlp --shape ' 1x 28x 28'
+refused "--classes: ' 10' is not" models mlp --shape 1x28x28 --classes ' 10'
+refused "called 'step: 1'" run --model mlp --set 'train.schedule=step: 1'
+refused "data.mean: ' 0.5' is no number" run --model mlp --data digits --set 'data.mean=0.5, 0.5' \
+    --set data.deviation=1
+# Where a value is in its range but not possible, the message has the setting.
+refused 'optimizer.momentum ' run --model mlp --set optimizer.momentum=1
+refused 'optimizer.beta2 ' run --model mlp --optimizer adam --set optimizer.beta2=1
+refused 'optimizer.epsilon ' run --model mlp --optimizer adam --set optimizer.epsilon=0
+refused 'scaler.scale ' run --model mlp --scaler fixed --set scaler.scale=3
+refused 'scaler.underflow_target ' run --model mlp --scaler adaptive --set scaler.underflow_target=1
+refused 'scaler.alpha_cap ' run --model mlp --scaler adaptive --set scaler.alpha_cap=3
+
 # ------------------------------------------------------------------- sizes of named models
 "$FPTRAIN" models resnet --set model.depth=8 --shape 3x32x32 | grep -q '^resnet: 29 operators, 75290 parameters' ||
     failed 'a resnet of 8 layers'

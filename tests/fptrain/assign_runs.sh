@@ -183,4 +183,5 @@ refuses "at most 8 groups" $fptrain tradeoff --model resnet20 --exhaustive --out
     --set data.train_count=10 --set data.test_count=10
 refuses "out DIR is missing" $fptrain tradeoff --model mlp
 refuses "FROM:TO:STEP" $fptrain $sweep --ratios 0:2:0.1
+refuses "FROM:TO:STEP" $fptrain $sweep --ratios ' 0: 1: 0.5'
 exit $status

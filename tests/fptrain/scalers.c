@@ -325,7 +325,7 @@ int main(void)
     refused(&(scaler_settings){.name = "fixed"}, "power of two");
     refused(&(scaler_settings){.name = "fixed", .scale = 1000}, "1000");
     refused(&(scaler_settings){.name = "backoff", .scale = 0x1p25}, "2^24");
-    refused(&(scaler_settings){.name = "adaptive", .underflow_target = 1}, "between 0 and 1");
-    refused(&(scaler_settings){.name = "adaptive", .beta_cap = 10}, "caps");
+    refused(&(scaler_settings){.name = "adaptive", .underflow_target = 1}, "scaler.underflow_target");
+    refused(&(scaler_settings){.name = "adaptive", .beta_cap = 10}, "scaler.beta_cap");
     return failures != 0;
 }

@@ -152,6 +152,7 @@ refuses "character" "$fptrain" eval a --formats w=e9
 refuses "no tensor of this network" "$fptrain" eval a --formats 'conv7.*=fp16'
 refuses "scale of the whole tensor" "$fptrain" eval a --formats e4m3fn --calibrate 2
 refuses "percentile:P" "$fptrain" eval a --calibrate 2 --range percentile:0
+refuses "percentile:P" "$fptrain" eval a --calibrate 2 --range 'percentile: 99'
 refuses "goes with --calibrate" "$fptrain" eval a --range mse
 refuses "one CHECKPOINT" "$fptrain" eval
 refuses "51x784" "$fptrain" eval a --set model.width=0.2

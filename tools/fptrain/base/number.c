@@ -2,6 +2,7 @@
 /* number.c - see number.h */
 #include "base/number.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@ bool number_real(const char *text, double low, double high, double *x)
 {
     char *end;
     const double value = strtod(text, &end);
-    if (end == text || *end || !(value >= low && value <= high))
+    if (end == text || isspace((unsigned char)*text) || *end || !(value >= low && value <= high))
         return false;
     *x = value;
     return true;

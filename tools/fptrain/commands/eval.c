@@ -26,7 +26,8 @@ static const char help[] =
     "      --range HOW      how: absmax (the default), percentile:P or mse; may come again\n"
     "      --json, --csv    print that instead of the table\n"
     "      --plot FILE      SVG of the rows\n"
-    "      --config, --set and the options of run change settings of the checkpoint, such as data.test_limit\n"
+    "      --config, --set and the options of run change settings of the checkpoint, such as data.test_limit; those\n"
+    "                       of training alone, such as --epochs, and of [output] change nothing\n"
     "  -h, --help\n";
 
 enum { MOST = 1000 };

@@ -153,7 +153,7 @@ int command_models(int argc, char **argv)
                                           {"layers", no_argument, NULL, LAYERS},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
-    const bool alone = argc == 1;
+    const int given = argc;
     settings s;
     model_shape shape = {0};
     trouble why;
@@ -166,6 +166,8 @@ int command_models(int argc, char **argv)
         if (option == SHAPE || option == CLASSES) {
             if (!model_shape_read(&shape, option == SHAPE ? "shape" : "classes", optarg, &why))
                 die("models: %s", why.text);
+        } else if (option == LAYERS && given > 2) {
+            die("models: --layers stands alone");
         } else if (option == LAYERS) {
             list_layers();
             return 0;
@@ -179,7 +181,7 @@ int command_models(int argc, char **argv)
         die("models: one name expected; '%s' is too much", argv[optind + 1]);
     if (optind < argc && (!settings_set(&s, "model", "name", argv[optind], &why) || !settings_network(&s, &why)))
         die("models: %s", why.text);
-    if (alone)
+    if (given == 1)
         list();
     else
         show(&s, &shape);

@@ -63,8 +63,9 @@ static int whole(const char *option, const char *text, int most)
 static void read_ratios(wishes *w, const char *text)
 {
     int end = 0;
-    if (sscanf(text, "%lf:%lf:%lf%n", &w->first, &w->last, &w->step, &end) < 3 || text[end] || !(w->first >= 0) ||
-        !(w->last >= w->first && w->last <= 1) || !(w->step >= 0.001))
+    const bool plain = strspn(text, "0123456789.eE+-:") == strlen(text); /* sscanf() takes blanks, too */
+    if (!plain || sscanf(text, "%lf:%lf:%lf%n", &w->first, &w->last, &w->step, &end) < 3 || text[end] ||
+        !(w->first >= 0) || !(w->last >= w->first && w->last <= 1) || !(w->step >= 0.001))
         die("tradeoff: --ratios: '%s' is not FROM:TO:STEP with 0 <= FROM <= TO <= 1 and STEP >= 0.001", text);
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+
 enum { KEPT = 1 << 16, CANDIDATES = 41 };
 
 /* What was seen of a tensor. */
@@ -32,9 +34,8 @@ bool range_rule_read(range_rule *r, const char *text, trouble *why)
     if (strcmp(text, "absmax") == 0 || strcmp(text, "mse") == 0)
         return true;
     if (strncmp(text, percentile, length) == 0) {
-        char *end;
-        *r = (range_rule){.kind = RANGE_PERCENTILE, .percent = strtod(text + length, &end)};
-        if (end != text + length && !*end && r->percent > 0 && r->percent <= 100)
+        r->kind = RANGE_PERCENTILE;
+        if (number_real(text + length, 0, 100, &r->percent) && r->percent > 0)
             return true;
     }
     return fail(why, "a range is absmax, mse or percentile:P with P above 0 and up to 100, not '%.50s'", text);

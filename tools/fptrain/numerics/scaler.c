@@ -38,13 +38,13 @@ static bool settings_fit(const scaler_settings *s, int kind, trouble *why)
     if (kind == KINDS)
         return fail(why, "no loss scaler is called '%s' (none, fixed, backoff, logmax, adaptive)", s->name);
     if ((kind == FIXED || s->scale != 0) && !power_of_two(s->scale))
-        return fail(why, "a loss scale is a power of two; %g is not", s->scale);
+        return fail(why, "scaler.scale is a power of two; %g is not", s->scale);
     if (kind == BACKOFF && (s->scale > 0x1p24 || (s->scale != 0 && s->scale < 0x1p-24)))
-        return fail(why, "backoff keeps its scale between 2^-24 and 2^24; %g is outside", s->scale);
+        return fail(why, "backoff keeps scaler.scale between 2^-24 and 2^24; %g is outside", s->scale);
     if (!(s->underflow_target >= 0 && s->underflow_target < 1))
-        return fail(why, "the share of underflow to aim at lies between 0 and 1; %g does not", s->underflow_target);
+        return fail(why, "scaler.underflow_target is from 0 to below 1; %g is not", s->underflow_target);
     if ((s->beta_cap != 0 && !power_of_two(s->beta_cap)) || (s->alpha_cap != 0 && !power_of_two(s->alpha_cap)))
-        return fail(why, "caps of the layer-wise scales are powers of two");
+        return fail(why, "scaler.beta_cap and scaler.alpha_cap are powers of two, or 0");
     return true;
 }
 

@@ -22,10 +22,14 @@ static bool settings_fit(const optimizer_settings *s, method m, trouble *why)
 {
     if (m == METHODS)
         return fail(why, "no optimiser is called '%s' (sgd, momentum, nesterov, adam, adamw)", s->name);
-    if (!below_one(s->momentum) || (method_has_squares(m) && !below_one(s->beta2)))
-        return fail(why, "momentum and betas lie in [0, 1)");
-    if (!(s->decay >= 0 && s->clip >= 0) || (method_has_squares(m) && !((float)s->epsilon > 0)))
-        return fail(why, "decay and clip are not negative, and the epsilon of adam and adamw is above 0 in binary32");
+    if (!below_one(s->momentum))
+        return fail(why, "optimizer.momentum is from 0 to below 1");
+    if (method_has_squares(m) && !below_one(s->beta2))
+        return fail(why, "optimizer.beta2 is from 0 to below 1");
+    if (!(s->decay >= 0 && s->clip >= 0))
+        return fail(why, "optimizer.decay and optimizer.clip are not negative");
+    if (method_has_squares(m) && !((float)s->epsilon > 0))
+        return fail(why, "optimizer.epsilon is above 0 in binary32");
     if (clipping_named(s->clipping) == CLIPPINGS)
         return fail(why, "no clipping is called '%s' (norm, tensor, value, adaptive)", s->clipping);
     if (s->clip == 0 && ((s->clipping && clipping_named(s->clipping) != CLIP_NORM) || (s->no_clip && *s->no_clip)))

@@ -8,11 +8,17 @@
 
 #include "run/data_settings.h"
 
+/* sscanf() takes signs and blanks, too. */
+static bool is_plain(const char *text)
+{
+    return strspn(text, "0123456789x") == strlen(text);
+}
+
 bool model_shape_read(model_shape *s, const char *what, const char *text, trouble *why)
 {
     int c, h, w, end = 0;
     if (!strcmp(what, "classes")) {
-        if (sscanf(text, "%5d%n", &c, &end) < 1 || text[end] || c < 2 || c > 65536)
+        if (!is_plain(text) || sscanf(text, "%5d%n", &c, &end) < 1 || text[end] || c < 2 || c > 65536)
             return fail(why, "--classes: '%s' is not in 2..65536", text);
         s->classes = c;
         return true;
@@ -21,7 +27,7 @@ bool model_shape_read(model_shape *s, const char *what, const char *text, troubl
         *s = (model_shape){.c = 1, .h = 1, .w = 1, .classes = s->classes, .steps = MODEL_SHAPE_TEXT};
         return true;
     }
-    if (sscanf(text, "%5dx%5dx%5d%n", &c, &h, &w, &end) < 3 || text[end] || c < 1 || h < 1 || w < 1)
+    if (!is_plain(text) || sscanf(text, "%5dx%5dx%5d%n", &c, &h, &w, &end) < 3 || text[end] || c < 1 || h < 1 || w < 1)
         return fail(why, "--shape: '%s' is not as in 3x32x32, nor 'text'", text);
     s->c = c;
     s->h = h;

@@ -13,7 +13,7 @@ static int steps_passed(const char *list, uint64_t now)
     for (const char *at = list;; at++) {
         char *end;
         const long long step = strtoll(at, &end, 10);
-        if (end == at || step < 0 || (*end != ',' && *end != '\0'))
+        if (*at < '0' || *at > '9' || (*end != ',' && *end != '\0'))
             return -1;
         passed += now >= (uint64_t)step;
         if (*end == '\0')
