@@ -110,8 +110,10 @@ output output_directory_file(output_directory *d, size_t i)
 {
     char *path = join(d->temporary, d->name[i]);
     leftovers_note(path); /* there from when it is committed */
-    const output out = output_open(path);
+    output out = output_open(path);
     free(path);
+    free(out.path);
+    out.path = join(d->path, d->name[i]); /* as errors name it */
     return out;
 }
 
