@@ -106,6 +106,14 @@ static void round_call(rounds *r, role which, int index, size_t n, float *x)
     h->v_size[index] = n;
 }
 
+static void joined_call(rounds *r, role which, int index, size_t n, const float *x)
+{
+    harness *h = (harness *)((char *)r - offsetof(harness, rounds));
+    check(which == ROLE_DV && n == h->v_size[index], "a sum of %zu numbers", n);
+    memcpy(h->dv[index], x, n * sizeof(float));
+    h->joined++;
+}
+
 /* ---------------------------------------------------------------------------------------------- life */
 
 harness *harness_new(graph *g, double spread, uint64_t seed)
@@ -113,7 +121,7 @@ harness *harness_new(graph *g, double spread, uint64_t seed)
     harness *h = need(1, sizeof *h);
     const size_t params = (size_t)graph_params(g), values = (size_t)graph_values(g);
     *h = (harness){.calls = {fetch, release, gradient, gradient_done},
-                   .rounds = {.round = round_call},
+                   .rounds = {.round = round_call, .joined = joined_call},
                    .g = g,
                    .w = need(params, sizeof(float *)),
                    .dw = need(params, sizeof(float *)),

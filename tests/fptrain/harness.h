@@ -14,6 +14,7 @@ typedef struct harness {
     float **w, **dw;         /* by parameter */
     float **v, **dv;         /* by value: copies */
     int *v_calls, *dv_calls; /* how often each came */
+    int joined;              /* how many sums of contributions came, each rounded alone */
     size_t *v_size;
     void (*rounded)(role which, size_t n, float *x); /* NULL: left alone */
     bool open;                                       /* a parameter is fetched */

@@ -392,9 +392,62 @@ static void sampled(int batches)
     graph_free(g);
 }
 
+/* 99.9 % of 1000 elements are 999, and 1.1 % of 3000 are 33. */
+static void ranks(void)
+{
+    float x[3000];
+    for (int i = 0; i < 3000; i++)
+        x[i] = (float)(i + 1);
+    const struct {
+        const char *range;
+        size_t n;
+        double want;
+    } cases[] = {{"percentile:99.9", 1000, 999}, {"percentile:99.91", 1000, 1000}, {"percentile:1.1", 3000, 33},
+                 {"percentile:7.001", 100, 8}, {"percentile:55", 1000, 550}, {"percentile:100", 1000, 1000}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        graph *g = network();
+        rounder *r = rounder_new(g, 1);
+        trouble why = {""};
+        range_rule how;
+        EXPECT(assign(r, 1, &(format_line){"v", "scaled(e4m3fn)", NULL}, &why), "%s", why.text);
+        calibration *c = calibration_new(r, 1);
+        rounds *seen = calibration_observer(c);
+        seen->round(seen, ROLE_V, INPUT, cases[i].n, x);
+        EXPECT(range_rule_read(&how, cases[i].range, &why) && calibration_apply(c, &how) > 0, "%s", why.text);
+        const double got = r->rule[ROLE_V][INPUT].whole->amax;
+        EXPECT(got == cases[i].want, "%s of %zu: %g", cases[i].range, cases[i].n, got);
+        calibration_free(c);
+        rounder_free(r);
+        graph_free(g);
+    }
+}
+
+/* Of contributions that are rounded one by one the dispersion is that of their sum, and the sum has no step. */
+static void contributions(void)
+{
+    graph *g = network();
+    rounder *r = rounder_new(g, 1);
+    trouble why = {""};
+    float x[16] = {3, 1, -2}, sum[4] = {3, -1, 3, -1};
+    EXPECT(assign(r, 1, &(format_line){"dv", "muppet(8)", NULL}, &why), "%s", why.text);
+    r->want = ROUNDER_DISPERSION;
+    rounder_begin(r, 0);
+    r->calls.round(&r->calls, ROLE_DV, CONV, 16, x);
+    EXPECT(r->calls.step(&r->calls, ROLE_DV, CONV) > 0, "no step");
+    r->calls.joined(&r->calls, ROLE_DV, CONV, 4, sum);
+    EXPECT(r->calls.step(&r->calls, ROLE_DV, CONV) == 0, "a step of a sum");
+    const dispersion d = r->dispersion[ROLE_DV][CONV];
+    EXPECT(d.count == 4 && d.deviation == 2 && d.quantile == 1, "%zu elements, %g, %g", (size_t)d.count, d.deviation,
+           d.quantile);
+    rounder_free(r);
+    graph_free(g);
+}
+
 int main(void)
 {
     names();
+    ranks();
+    contributions();
     policies();
     nothing_fits();
     axis(ROLE_V, INPUT, 2 * 64, 2, 32); /* (2, 32, 2, 1) */

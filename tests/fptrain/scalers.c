@@ -9,6 +9,7 @@
 
 #include "expect.h"
 #include "models/model.h"
+#include "ops/ops.h"
 
 typedef struct bench {
     graph *g;
@@ -16,10 +17,10 @@ typedef struct bench {
     scaler *s;
 } bench;
 
-static bench start(const scaler_settings *settings, const char *dv)
+static bench start_on(graph *g, const scaler_settings *settings, const char *dv)
 {
     trouble why = {""};
-    bench b = {.g = model_new(&(model_settings){.name = "mlp", .c = 1, .h = 2, .w = 2, .classes = 2}, 1, &why)};
+    bench b = {.g = g};
     b.r = rounder_new(b.g, 1);
     policy *p = policy_fixed(1, &(format_line){"dv", dv, NULL}, &why);
     p->type->assign(p, b.r);
@@ -27,6 +28,13 @@ static bench start(const scaler_settings *settings, const char *dv)
     b.s = scaler_new(settings, b.g, b.r, &why);
     EXPECT(b.s, "%s", why.text);
     return b;
+}
+
+static bench start(const scaler_settings *settings, const char *dv)
+{
+    trouble why = {""};
+    graph *g = model_new(&(model_settings){.name = "mlp", .c = 1, .h = 2, .w = 2, .classes = 2}, 1, &why);
+    return start_on(g, settings, dv);
 }
 
 static void stop(bench *b)
@@ -218,6 +226,21 @@ static void branches(void)
     EXPECT(meet(4, 1, 16376, 16376) == 1, "4 * 16376 = 65504 is not below 65504");
 }
 
+/* What a layer passes on to a channel shuffle, and what meets there, is the gradient of the tensor behind it. */
+static void shuffled(void)
+{
+    graph *g = graph_new(1);
+    const conv_spec conv = {.channels = 4, .kernel = 1};
+    const int value = graph_shuffle(g, graph_shuffle(g, graph_conv(g, graph_input(g, 4, 1, 1), &conv), 2), 2);
+    graph_cross_entropy(g, graph_linear(g, value, 2, true));
+    bench b = start_on(g, &(scaler_settings){.name = "adaptive"}, "fp16");
+    layer_scaling *l = scaler_layers(b.s);
+    const float d[2] = {0x1p-20f, -0x1p-20f}, w[2] = {0.5f, -0.5f};
+    EXPECT(ask(&b, 3, 2, d, 2, w) == 64, "99.73 of FP16, as without a shuffle: %g", scaler_beta(b.s, 3));
+    EXPECT(l->join(l, value, 2, (double[]){1024, 1}, (double[]){100, 100}) == 1, "1024 * 100 is too large for FP16");
+    stop(&b);
+}
+
 /* ------------------------------------------------------------------------------------------------ state, settings */
 
 static void state(void)
@@ -320,6 +343,7 @@ int main(void)
     factors();
     intervals();
     branches();
+    shuffled();
     state();
     refused(&(scaler_settings){.name = "dynamic"}, "dynamic");
     refused(&(scaler_settings){.name = "fixed"}, "power of two");

@@ -495,7 +495,7 @@ int main(int argc, char **argv)
     refused(&(optimizer_settings){.name = "sgd", .no_decay = "*.bias"}, "no decay");
     refused(&(optimizer_settings){.name = "sgd", .clip = 1, .no_clip = "*.bias,conv1.*"}, "'conv1.*'");
     refused(&(optimizer_settings){.name = "sgd", .decay = 1, .no_decay = "*.bias,"}, "''");
-    refused(&(optimizer_settings){.name = "adamw", .epsilon = 1, .beta2 = 1}, "[0, 1)");
+    refused(&(optimizer_settings){.name = "adamw", .epsilon = 1, .beta2 = 1}, "optimizer.beta2 is from 0 to below 1");
     refused(&(optimizer_settings){.name = "adam", .epsilon = 1e-46}, "epsilon");
     return failures();
 }

@@ -68,6 +68,7 @@ refuses "has more *" "$fptrain" export a -o x.safetensors --map 'a*=b**'
 refuses "names a *" "$fptrain" export a -o x.safetensors --map 'a*=b\2'
 refuses "no tensor is called 'conv*'" "$fptrain" export a -o x.safetensors --map 'conv*=c*'
 refuses "two tensors come to the name 'one'" "$fptrain" export a -o x.safetensors --map '*=one'
+refuses "becomes a name of no letters by '*'" "$fptrain" export a -o x.safetensors --map 'linear1.wei**=*'
 [ ! -e x.safetensors ] || complain "a file after an error"
 
 # ------------------------------------------------------------------------------------------------ what does not fit

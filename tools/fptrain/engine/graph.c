@@ -129,6 +129,17 @@ value *graph_value(graph *g, int value)
     return g->value[value];
 }
 
+int graph_tensor(graph *g, int value)
+{
+    while (!g->value[value]->is_tensor) {
+        const int producer = g->value[value]->producer;
+        if (producer < 0)
+            return -1;
+        value = g->op[producer]->input[0];
+    }
+    return value;
+}
+
 int graph_params(const graph *g)
 {
     return g->params;

@@ -65,6 +65,8 @@ int graph_ops(const graph *g);
 op_info graph_op(const graph *g, int op);
 int graph_values(const graph *g);
 value *graph_value(graph *g, int value);
+/* The value itself, of a rearrangement the tensor behind it; -1 where there is none (numbers of tokens). */
+int graph_tensor(graph *g, int value);
 int graph_params(const graph *g);
 param *graph_param(graph *g, int param);
 int graph_buffers(const graph *g);

@@ -259,6 +259,8 @@ static void settle(graph *g, rounds *r, layer_scaling *l, int index)
         if (!each && r && v->is_tensor)
             r->round(r, ROLE_DV, index, n, v->dv + at);
     }
+    if (each && v->is_tensor && r->joined)
+        r->joined(r, ROLE_DV, index, live_size(g, v), v->dv);
 }
 
 WIDE static void multiply(size_t n, float by, const float *restrict x, float *restrict y)

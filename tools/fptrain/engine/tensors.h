@@ -65,6 +65,8 @@ struct rounds {
     double (*step)(rounds *r, role which, int index);
     /* May be NULL: whether v or dv gives the same when it is rounded in parts, from its first element to its last. */
     bool (*parts)(rounds *r, role which, int index);
+    /* May be NULL: contributions to a gradient that were rounded one by one have been added; x is their sum. */
+    void (*joined)(rounds *r, role which, int index, size_t n, const float *x);
     bool each; /* several consumers: round each contribution (`fanout=each`), else the sum */
 };
 

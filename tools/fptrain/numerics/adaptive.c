@@ -61,11 +61,17 @@ static double power_below(double x)
     return ldexp(1, exponent - 1);
 }
 
+/* The format of the gradient of a value, or of the tensor that it is a rearrangement of. */
+static const rule *format_of(const adaptive *l, int value)
+{
+    return &l->r->rule[ROLE_DV][graph_tensor(l->g, value)];
+}
+
 /* Statistics of this step; `kept` where they tell nothing. */
 static double beta_now(const adaptive *l, const op_info *o, double kept, size_t n, const float *delta, size_t weights,
                        const float *w)
 {
-    const rule *format = &l->r->rule[ROLE_DV][o->input[0]];
+    const rule *format = format_of(l, o->input[0]);
     const moments g = moments_of(n, delta), m = moments_of(weights, w);
     double deviation = sqrt((m.variance + m.mean * m.mean) * (g.variance + g.mean * g.mean));
     if (deviation == 0)
@@ -119,7 +125,7 @@ static double join(layer_scaling *calls, int value, int count, const double *alp
 {
     adaptive *l = (adaptive *)calls;
     if (largest)
-        l->target[value] = adaptive_meet(count, alpha, largest, rule_max(&l->r->rule[ROLE_DV][value]));
+        l->target[value] = adaptive_meet(count, alpha, largest, rule_max(format_of(l, value)));
     return l->target[value];
 }
 

@@ -104,6 +104,15 @@ static bool parts(rounds *calls, role which, int index)
     return f->kind && !f->scaling && !once;
 }
 
+/* A sum of rounded numbers is not rounded: its elements are no whole numbers of a step, and it is the gradient. */
+static void joined(rounds *calls, role which, int index, size_t n, const float *x)
+{
+    rounder *r = (rounder *)calls;
+    r->step_of[which][index] = 0;
+    if (r->want & ROUNDER_DISPERSION)
+        r->dispersion[which][index] = dispersion_of(n, x);
+}
+
 static double step_of(rounds *calls, role which, int index)
 {
     return ((const rounder *)calls)->step_of[which][index];
@@ -115,6 +124,7 @@ rounder *rounder_new(graph *g, uint64_t seed)
     r->calls.round = round_tensor;
     r->calls.step = step_of;
     r->calls.parts = parts;
+    r->calls.joined = joined;
     r->g = g;
     r->seed = seed;
     for (int which = 0; which < ROLES; which++) {

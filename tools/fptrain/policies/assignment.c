@@ -7,18 +7,6 @@
 
 /* ---------------------------------------------------------------------------------------------- tensors and groups */
 
-/* The tensor behind a rearrangement; -1 where there is none (numbers of tokens). */
-static int behind(graph *g, int v)
-{
-    while (!graph_value(g, v)->is_tensor) {
-        const int producer = graph_value(g, v)->producer;
-        if (producer < 0)
-            return -1;
-        v = graph_op(g, producer).input[0];
-    }
-    return v;
-}
-
 /* How many gemm operators stand in the list up to and including each operator: the group of what it puts out. */
 static int *count_gemms(graph *g)
 {
@@ -30,7 +18,7 @@ static int *count_gemms(graph *g)
 
 static int group_of_value(graph *g, const int *gemms, int v)
 {
-    const int tensor = behind(g, v);
+    const int tensor = graph_tensor(g, v);
     const int producer = tensor < 0 ? -1 : graph_value(g, tensor)->producer;
     return producer < 0 ? 0 : gemms[producer];
 }
@@ -194,9 +182,9 @@ static void mark(assignment *a, role which, int index, bool low)
 static void mark_op(assignment *a, const op_info *o, bool outputs, bool low)
 {
     for (int i = 0; i < o->inputs; i++) {
-        mark(a, ROLE_V, behind(a->g, o->input[i]), low);
+        mark(a, ROLE_V, graph_tensor(a->g, o->input[i]), low);
         if (outputs)
-            mark(a, ROLE_DV, behind(a->g, o->input[i]), low);
+            mark(a, ROLE_DV, graph_tensor(a->g, o->input[i]), low);
     }
     for (int i = 0; i < o->params; i++)
         mark(a, ROLE_W, o->first_param + i, low);

@@ -206,6 +206,8 @@ bool name_map_apply(const name_map *m, const char *name, char to[NAME_MAP_TEXT],
         good = which < 0 ? put(to, &length, c, 1) : put(to, &length, star[which].from, star[which].length);
         c += *c == '\\';
     }
+    if (good && length == 0 && r->replacement[0])
+        return fail(why, "'%.100s' becomes a name of no letters by '%.100s'", name, r->replacement);
     return good || fail(why, "'%.100s' becomes too long for a name by '%.100s'", name, r->replacement);
 }
 
