@@ -4,8 +4,8 @@
  * tensors of the file, and is the same when written once more; packed and unpacked is quantized; a command that
  * refuses says so in a line and leaves nothing.
  *
- * As libFuzzer's entry point (FUZZ_KIND) the commands run in this process, compiled with exit and atexit as they are
- * here; what a command that refuses has allocated is lost then, so the search for leaks is off. Else $FPEMU runs. */
+ * For libFuzzer (FUZZ_KIND) the commands run in this process, compiled with exit and atexit as they are here; what a
+ * command that refuses has allocated is lost then, so the search for leaks is off. Else $FPEMU runs. */
 #include "common/system.h"
 
 #include "input.h"
@@ -457,12 +457,3 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
     }
     return good;
 }
-
-#ifdef FUZZ_KIND
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
-{
-    reader_run(FUZZ_KIND, bytes, size);
-    return 0;
-}
-#endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* reader.c - see reader.h. With FUZZ_KIND it is the entry point of libFuzzer for that kind. */
+/* reader.c - see reader.h */
 #include "common/system.h"
 
 #include "input.h"
@@ -321,12 +321,3 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
     reader_close(&m);
     return good;
 }
-
-#ifdef FUZZ_KIND
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
-{
-    reader_run(FUZZ_KIND, bytes, size);
-    return 0;
-}
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* trainer.c - reader.h for the files of the trainer: "idx", "cifar", "text", "utf8", "array", "archive", "tokens",
- * "picture", "settings", "checkpoint", "weights", "network", "log", "names", "hardware". With FUZZ_KIND it is the entry
- * point of libFuzzer for that kind. */
+ * "picture", "settings", "checkpoint", "weights", "network", "log", "names", "hardware". */
 #define _POSIX_C_SOURCE 200809L
 #include "log.h"
 #include "reader.h"
@@ -443,12 +442,3 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
     snprintf(reader_reason, sizeof reader_reason, "%.255s", good ? "" : why.text);
     return good;
 }
-
-#ifdef FUZZ_KIND
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
-{
-    reader_run(FUZZ_KIND, bytes, size);
-    return 0;
-}
-#endif
