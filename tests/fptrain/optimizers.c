@@ -293,7 +293,7 @@ int main(void)
     schedules();
     schedules_by_step();
     refused(&(optimizer_settings){.name = "rmsprop"}, "rmsprop");
-    refused(&(optimizer_settings){.name = "momentum", .momentum = 1}, "[0, 1)");
+    refused(&(optimizer_settings){.name = "momentum", .momentum = 1}, "optimizer.momentum is from 0 to below 1");
     refused(&(optimizer_settings){.name = "sgd", .decay = -1}, "not negative");
     refused(&(optimizer_settings){.name = "adam"}, "epsilon");
     return failures != 0;
