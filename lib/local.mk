@@ -155,7 +155,7 @@ lib_libfpemu_la_LDFLAGS = $(AM_LDFLAGS) $(RELRO_LDFLAGS) -no-undefined -version-
 	$(LIBFPEMU_EXPORTS)
 EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
 EXTRA_DIST += lib/libfpemu.map lib/README.md lib/gemm/README.md lib/array/README.md lib/core/README.md lib/format/README.md \
-	lib/loops/README.md
+	lib/loops/README.md lib/loops/FAST_FORMS.md
 
 # Included by other files.
 EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/codes.inc.c lib/loops/integers.inc.c lib/loops/floats.inc.c lib/loops/settings.inc.c lib/loops/codebook.inc.c lib/loops/codebook_few.inc.c lib/loops/codebook_few_f64.inc.c lib/loops/stochastic.inc.c lib/loops/binary16.inc.c lib/loops/narrow.inc.c lib/loops/pack.inc.c lib/loops/unpack.inc.c lib/loops/words.inc.c lib/loops/words_codes.inc.c lib/loops/words_operations.inc.c lib/loops/words_blocks.inc.c lib/loops/words_tables.inc.c lib/loops/operations.inc.c lib/loops/dot.inc.c \
