@@ -8,8 +8,8 @@
 #include "blocks_cases.h"
 #include "../judges/longhand.h"
 #include <fenv.h>
-#include <inttypes.h>
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -121,28 +121,29 @@ static bool optimizer_uses(const settings *s, trouble *why)
     return true;
 }
 
-/* Nor has a method of loss scaling: who forgets scaler.name would train without any. */
+/* Refuses scaler settings that the chosen method ignores: who forgets scaler.name would train without any method. */
 static bool scaler_uses(const settings *s, trouble *why)
 {
-    static const char *const needs[][2] = {{"scale", "fixed or backoff"},
-                                           {"interval", "backoff or adaptive"},
-                                           {"underflow_target", "adaptive"},
-                                           {"fan", "adaptive"},
-                                           {"beta_cap", "adaptive"},
-                                           {"alpha_cap", "adaptive"}};
+    static const struct {
+        const char *key, *method, *other; /* the methods that read the key; other: NULL for one alone */
+    } needs[] = {{"scale", "fixed", "backoff"}, {"interval", "backoff", "adaptive"}, {"underflow_target", "adaptive", NULL},
+                 {"fan", "adaptive", NULL},     {"beta_cap", "adaptive", NULL},      {"alpha_cap", "adaptive", NULL}};
+    const char *chosen = s->scaler.name;
     settings_key key;
     for (int i = 0; settings_table(i, &key); i++) {
         char value[SETTINGS_TEXT];
         if (strcmp(key.section, "scaler") != 0 || strcmp(settings_value(s, i, value), key.normal) == 0)
             continue;
         for (size_t k = 0; k < sizeof needs / sizeof *needs; k++)
-            if (strcmp(needs[k][0], key.key) == 0 && !strstr(needs[k][1], s->scaler.name))
-                return fail(why, "scaler.%s is for scaler.name = %s, not %s", key.key, needs[k][1], s->scaler.name);
+            if (strcmp(needs[k].key, key.key) == 0 && strcmp(needs[k].method, chosen) != 0 &&
+                (!needs[k].other || strcmp(needs[k].other, chosen) != 0))
+                return fail(why, "scaler.%s is for scaler.name = %s%s%s, not %s", key.key, needs[k].method,
+                            needs[k].other ? " or " : "", needs[k].other ? needs[k].other : "", chosen);
     }
     return true;
 }
 
-/* Nor the log, which has them beside the counters. */
+/* Refuses settings of the log that go with its counters where these are off. */
 static bool output_uses(const settings *s, trouble *why)
 {
     if (s->output.counters || !(s->output.histograms || s->output.dispersion))
