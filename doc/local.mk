@@ -12,6 +12,19 @@ redraw:
 	FPEMU=tools/fpemu/fpemu$(EXEEXT) $(SHELL) $(top_srcdir)/doc/pictures/draw.sh
 .PHONY: redraw
 
+# All documents, manuals and the reference of C, CUDA and Python as one folder of HTML that can be searched, site/html in
+# the build folder. Needs mandoc; Sphinx comes from the package index into an environment of its own. A broken link fails.
+EXTRA_DIST += doc/site
+site:
+	@command -v mandoc >/dev/null || { echo "make site needs mandoc (Debian: mandoc)"; exit 1; }
+	rm -rf site/stage site/html
+	test -x site/env/bin/sphinx-build || { $(PYTHON) -m venv site/env && \
+	site/env/bin/pip install --quiet --disable-pip-version-check -r $(top_srcdir)/doc/site/requirements.txt; }
+	site/env/bin/python $(top_srcdir)/doc/site/pages.py $(top_srcdir) site/stage
+	site/env/bin/sphinx-build -W --keep-going -q -b html site/stage site/html
+	@echo "The site is site/html/index.html"
+.PHONY: site
+
 # What the documents say is so: their links and names, the output of their commands, their pictures.
 EXTRA_DIST += tests/docs/links.sh tests/docs/commands.sh tests/docs/licence.sh tests/docs/pictures.sh
 TESTS += tests/docs/links.sh tests/docs/licence.sh
