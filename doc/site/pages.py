@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 
 SOURCE, STAGE = Path(sys.argv[1]), Path(sys.argv[2])
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md",
-             *(str(p.relative_to(SOURCE)) for p in sorted(SOURCE.glob("doc/*.md")) + sorted(SOURCE.glob("doc/r*/*.md")))]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+DOCUMENTS += [str(p.relative_to(SOURCE)) for p in sorted(SOURCE.glob("doc/*.md")) + sorted(SOURCE.glob("doc/results/*.md"))]
 MANUALS = ["fpemu.1", "fptrain.1", "fpemu.3", "fpemu_cuda.3", "fpemu-formats.7"]
-HEADERS = [*(f"include/fpemu/{n}.h" for n in ("status", "format", "rounding", "stats", "quantize", "tensor", "arith", "gemm")),
-           "include/fpemu_cuda.h"]
+NOUNS = ["status", "format", "rounding", "stats", "quantize", "tensor", "arith", "gemm"]
+HEADERS = [*(f"include/fpemu/{noun}.h" for noun in NOUNS), "include/fpemu_cuda.h"]
 PACKAGES = ["fpemu", "fpemu.torch", "fpemu.jax"]
 
 
@@ -81,15 +81,16 @@ def header(name: str) -> str:
     source = re.sub(r"#ifdef __cplusplus\n.*?#endif\n|#define FPEMU_\w+_H\n", "", source, flags=re.S)
     _, about, rest = re.split(r"/\* (?:fpemu/)?[a-z_]+\.h - (.*?) \*/\n", source, maxsplit=1, flags=re.S)
     text = [f"{name}\n{'=' * len(name)}\n\n", literal(re.sub(r"\n \* ?", "\n", about)).replace("    ::", "::", 1)]
-    for match in re.finditer(r"(?:^/\*(.*?)\*/\n)?((?:^(?!/\*|#include|#ifndef|#endif|$)[^\n]*\n)*)", rest, flags=re.S | re.M):
+    piece = r"(?:^/\*(.*?)\*/\n)?((?:^(?!/\*|#include|#ifndef|#endif|$)[^\n]*\n)*)"
+    for match in re.finditer(piece, rest, flags=re.S | re.M):
         comment, code = re.sub(r"\n \* ?", "\n", match.group(1) or "").strip(), match.group(2)
         if not comment and not code.strip():
             continue
-        calls = [" ".join(c.split()) for c in re.findall(r"^(?:const )?\w[\w ]*\*? ?\*?fpemu_\w+\([^;{]*\);", code, flags=re.M)]
+        calls = re.findall(r"^(?:const )?\w[\w ]*\*? ?\*?fpemu_\w+\([^;{]*\);", code, flags=re.M)
         macros = re.findall(r"^#define (\w+)(?:\(|\s)", code, flags=re.M)
         types = re.findall(r"^} (\w+);|^typedef [^{;]*?(\w+);", code, flags=re.M)
         if calls and len(calls) * 2 >= code.count(";"):
-            text.append(".. c:function:: " + "\n                ".join(c.rstrip(";") for c in calls) + "\n\n")
+            text.append(".. c:function:: " + "\n                ".join(" ".join(c.split())[:-1] for c in calls) + "\n\n")
             text.append(literal(comment) if comment else "")
             continue
         named = [("type", a or b) for a, b in types] + [("macro", m) for m in macros]
