@@ -207,7 +207,7 @@ ao = {"_type": "MXTensor", "_data": {"is_swizzled_scales": False}}
 put("safetensors", "good-layouts", tensors({
     "a_packed": ("U8", [2, 16], bytes(range(32))), "a_scale": ("U8", [2, 1], b"\x7f\xff"),
     "b_packed": ("U8", [8], bytes(range(8))), "b_scale": ("F8_E4M3", [1], b"8"),
-    "b_global_scale": ("F32", [1], b"\0\0\xc0\x7f"),
+    "b_global_scale": ("F32", [1], b"\0\0\x80\x3f"),
     "c": ("F8_E4M3", [64], bytes(range(64))), "c_scale": ("U8", [2], b"\0\x80"),
     "d_blocks": ("U8", [3, 1, 16], bytes(range(48))), "d_scales": ("U8", [3, 1], b"\1\2\3"),
     "m._e_qdata": ("U8", [16], bytes(range(16))), "m._e_scale": ("F8_E8M0", [1], b"\x7f")},
@@ -215,9 +215,12 @@ put("safetensors", "good-layouts", tensors({
 put("safetensors", "good-header-layouts", tensors({
     "a_packed": ("U8", [2, 16], bytes(range(32))), "a_scale": ("U8", [2, 1], b"\x7f\xff"),
     "b_packed": ("U8", [8], bytes(range(8))), "b_scale": ("F8_E4M3", [1], b"8"),
-    "b_global_scale": ("F32", [], bytes(4)),
+    "b_global_scale": ("F32", [], b"\xff\xff\x7f\x7f"),
     "m._e_qdata": ("F8_E4M3", [32], bytes(range(32))), "m._e_scale": ("F8_E8M0", [1], b"\x7f")},
     {"m.e": json.dumps(ao)})[8:])
+put("safetensors", "bad-layout-nan", tensors({
+    "b_packed": ("U8", [8], bytes(range(8))), "b_scale": ("F8_E4M3", [1], b"8"),
+    "b_global_scale": ("F32", [1], b"\0\0\xc0\x7f")}))
 
 # Beside an index lie the files a (tensors x and y) and b (tensor z).
 here = {"x": "a.safetensors", "y": "a.safetensors", "z": "b.safetensors"}

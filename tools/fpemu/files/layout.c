@@ -265,6 +265,10 @@ static bool load_global(model *m, const tensor *t, unsigned char bytes[8])
     }
     const uint32_t code = (uint32_t)bytes_load(given, 4);
     memcpy(&value, &code, sizeof value);
+    if (!(value > 0 && value <= FLT_MAX)) {
+        return model_refuse(m, "its scale of the whole tensor, '%.100s', is %g, and no finite number above 0",
+                            t->stored.part[2].name, (double)value);
+    }
     const float other = 1 / value, u = l->global_divides ? value : other, d = l->global_divides ? other : value;
     const float two[2] = {u < FLT_MAX ? u : FLT_MAX, d < FLT_MAX ? d : FLT_MAX};
     for (int i = 0; i < 2; i++) {
