@@ -313,6 +313,7 @@ CLI_TESTS = \
 	tests/cli/blocks.sh \
 	tests/cli/bounded.sh \
 	tests/cli/apply.sh \
+	tests/cli/coded.sh \
 	tests/cli/codes.sh \
 	tests/cli/compare.sh \
 	tests/cli/completion.sh \

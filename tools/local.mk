@@ -12,6 +12,8 @@ tools_libcommon_la_SOURCES = \
 	tools/common/bytes.h \
 	tools/common/clock.c \
 	tools/common/clock.h \
+	tools/common/coded.c \
+	tools/common/coded.h \
 	tools/common/followed.c \
 	tools/common/followed.h \
 	tools/common/json.c \

@@ -103,6 +103,15 @@ fails 2 'written as safetensors' quantize e4m3fn in.gguf -o no.npz
 cat in.gguf | "$FPEMU" quantize e4m3fn - -o no.safetensors 2>err
 holds $? -eq 1
 
+# Blocks that want another scale, in a tensor of its own
+{ start 3 2 0; info b.weight 40 0 64; info b.scale 0 64 1; } >scaled.gguf
+pad scaled.gguf 32
+head -c 68 /dev/zero >>scaled.gguf
+fails 1 "'b.weight' (NVFP4 64) are codes with scales in 'b.scale' (F32 1)" quantize bf16 scaled.gguf -o no.safetensors
+fails 1 '2 tensors are such' unpack scaled.gguf -o no.safetensors
+"$FPEMU" unpack scaled.gguf -o out.safetensors --as-numbers 2>err || failed 'unpack --as-numbers'
+grep -q 'taken as numbers; 2 tensors are such' err || failed "$(cat err)"
+
 # refused TEXT: bad.gguf is
 refused() {
     fails 1 "$1" quantize e4m3fn bad.gguf -o no.safetensors

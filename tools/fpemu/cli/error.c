@@ -49,6 +49,14 @@ void cli_end(int status, const char *format, ...)
     exit(status);
 }
 
+void cli_warn(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_error(format, arguments);
+    va_end(arguments);
+}
+
 void cli_check(fpemu_status status, const char *what)
 {
     if (status == FPEMU_ERROR_NAN) {

@@ -26,6 +26,9 @@ __attribute__((format(printf, 2, 3)))
 #endif
 _Noreturn void cli_end(int status, const char *format, ...);
 
+/* Such a line, and the program goes on. */
+void cli_warn(const char *format, ...) CLI_PRINTF_LIKE;
+
 /* Ends the program with the text of a status that is not FPEMU_OK; `what` is what was asked for, usually a spec. */
 void cli_check(fpemu_status status, const char *what);
 

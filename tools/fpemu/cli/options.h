@@ -77,6 +77,7 @@ enum {
     CLI_OPT_PLAN,
     CLI_OPT_WRITE_PLAN,
     CLI_OPT_MAX_BITS,
+    CLI_OPT_AS_NUMBERS,
     CLI_OPT_HANG
 };
 

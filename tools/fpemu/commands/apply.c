@@ -117,6 +117,7 @@ static void apply_to_file(job *j, const char *path)
 {
     file_job f = {.j = j, .in = file_open(path, &j->file)};
     file_expect_tensors(&f.in);
+    file_expect_numbers(&f.in);
     file_check_output(&f.in, j->output);
     double probe = 0; /* one zero shows, also for an empty file, whether the format and the rounding are accepted */
     apply_piece(j, false, 1, &probe);
@@ -181,9 +182,9 @@ int cmd_apply(int argc, char **argv)
         cli_usage("apply: --hex and --json go with numbers, not with -o");
     }
     file_check(&j.file);
-    if (j.output == NULL && (j.force || j.file.least_dimensions > 0 || j.file.raw.type != NULL ||
+    if (j.output == NULL && (j.force || j.file.as_numbers || j.file.least_dimensions > 0 || j.file.raw.type != NULL ||
                              j.file.wanted_count + j.file.unwanted_count > 0)) {
-        cli_usage("apply: --force, --raw, --tensors, --exclude and --min-dims go with -o");
+        cli_usage("apply: --force, --raw, --tensors, --exclude, --min-dims and --as-numbers go with -o");
     }
     if (fpemu_function_named(c.operand[0], &j.function) != FPEMU_OK) {
         near_search near = near_start(c.operand[0]);

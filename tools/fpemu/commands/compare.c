@@ -375,6 +375,7 @@ int cmd_compare(int argc, char **argv)
 
     j.in = file_open(c.operand[0], &files);
     file_expect_tensors(&j.in);
+    file_expect_numbers(&j.in);
     file_refuse_output(&j.in, "--plot", plot);
     file_refuse_output(&j.in, "--write-plan", plan);
     cli_refuse_tables("--plot", plot);

@@ -630,8 +630,8 @@ int cmd_pack(int argc, char **argv)
     if (j.all_lost > 0 && !asked.has_nan) {
         const assignment_format *single = assignment_single(&j.assigned, &j.in);
         char cut[SHOWN_SIZE];
-        fprintf(stderr, "fpemu: pack: %" PRIu64 " NaN became numbers, for %s has no code for them\n", j.all_lost,
-                shown(single != NULL ? single->text : "their format", 0, cut));
+        cli_warn("pack: %" PRIu64 " NaN became numbers, for %s has no code for them", j.all_lost,
+                 shown(single != NULL ? single->text : "their format", 0, cut));
     }
     if (j.json) {
         print_json(&j);

@@ -17,7 +17,7 @@
 #include "reports/report.h"
 
 static const char help[] =
-    "Usage: fpemu unpack IN -o OUT [--dtype TYPE] [--force]\n"
+    "Usage: fpemu unpack IN -o OUT [--dtype TYPE] [--as-numbers] [--force]\n"
     "       fpemu unpack IN --list [--json]\n"
     "Writes the values of packed tensors, as 'fpemu quantize' would have given them: a .npy file of\n"
     "one array without a name, else a .safetensors file. What was not packed is copied. IN may also\n"
@@ -28,6 +28,7 @@ static const char help[] =
     "      --dtype TYPE      type of the tensors: F32, BF16 and so on (default: as before they were\n"
     "                        packed where that holds every value of the format, else F32)\n"
     "      --force           write into a directory that is there and not empty\n"
+    FILE_AS_NUMBERS_HELP
     "      --list            print what the file holds instead\n"
     "      --json            the list as JSON\n"
     "\n"
@@ -36,6 +37,7 @@ static const char help[] =
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"dtype", required_argument, NULL, CLI_OPT_DTYPE},
                                         {"force", no_argument, NULL, CLI_OPT_FORCE},
+                                        FILE_AS_NUMBERS_LONG,
                                         {"list", no_argument, NULL, CLI_OPT_LIST},
                                         {"json", no_argument, NULL, CLI_OPT_JSON},
                                         CLI_HELP_LONG,
@@ -217,6 +219,9 @@ static void expect_blocks(const file *f)
     for (size_t i = 0; i < f->model.count; i++) {
         packed |= f->model.tensor[i].stored.name != NULL;
     }
+    if (!packed && !f->as_numbers) {
+        file_expect_numbers(f);
+    }
     if (!packed) {
         cli_fail("%s: no file of packed tensors: it is %s, and 'fpemu quantize' reads it", f->path,
                  model_kind_name(f->model.kind));
@@ -236,6 +241,8 @@ int cmd_unpack(int argc, char **argv)
             path = output_path(optarg);
         } else if (option == CLI_OPT_DTYPE) {
             asked = file_dtype(optarg);
+        } else if (option == CLI_OPT_AS_NUMBERS) {
+            files.as_numbers = true;
         } else if (option == CLI_OPT_FORCE) {
             j.force = true;
         } else if (option == CLI_OPT_LIST) {
@@ -245,8 +252,9 @@ int cmd_unpack(int argc, char **argv)
         }
     }
     cli_expect_operands(&c, 1, 1, "IN -o OUT");
-    if (list == (path != NULL) || (list && (asked != NULL || j.force)) || (json && !list)) {
-        cli_usage("unpack: either -o OUT, with or without --dtype and --force, or --list, with or without --json");
+    if (list == (path != NULL) || (list && (asked != NULL || j.force || files.as_numbers)) || (json && !list)) {
+        cli_usage("unpack: either -o OUT, with or without --dtype, --as-numbers and --force, or --list, with or "
+                  "without --json");
     }
     j.in = file_open(c.operand[0], &files);
     expect_blocks(&j.in);
@@ -255,6 +263,7 @@ int cmd_unpack(int argc, char **argv)
     } else if (list) {
         print_list(&j);
     } else {
+        file_expect_numbers(&j.in);
         file_check_directory(&j.in, path);
         const model_kind named = model_kind_of_name(path), kind = file_is_array(&j.in) ? MODEL_NPY : MODEL_SAFETENSORS;
         if (named != MODEL_DETECT && named != kind) {

@@ -13,6 +13,7 @@
 #include "cli/error.h"
 #include "cli/options.h"
 #include "common/shown.h"
+#include "files/layout.h"
 #include "files/output.h"
 #include "files/scratch.h"
 #include "files/shards.h"
@@ -49,6 +50,7 @@ bool file_take(file_options *options, int option, const char *argument)
     case CLI_OPT_MIN_DIMS:
         options->least_dimensions = (unsigned)cli_option_u64("--min-dims", argument, 0, MODEL_MOST_DIMENSIONS);
         return true;
+    case CLI_OPT_AS_NUMBERS: options->as_numbers = true; return true;
     case CLI_OPT_EXCLUDE: add_pattern(&options->unwanted, &options->unwanted_count, argument); return true;
     default: return false;
     }
@@ -149,21 +151,42 @@ static void choose(file *f, const file_options *options)
     }
     check_patterns(f, "--tensors", options->wanted, options->wanted_count);
     check_patterns(f, "--exclude", options->unwanted, options->unwanted_count);
+    f->asked = cli_allocate(f->model.count, sizeof *f->asked);
     f->chosen = cli_allocate(f->model.count, sizeof *f->chosen);
     for (size_t i = 0; i < f->model.count; i++) {
         const tensor *t = &f->model.tensor[i];
-        f->chosen[i] = t->type != NULL && t->dimensions >= options->least_dimensions &&
-                       (options->wanted_count == 0 || matches(t->name, options->wanted, options->wanted_count)) &&
-                       !matches(t->name, options->unwanted, options->unwanted_count);
+        f->asked[i] = t->dimensions >= options->least_dimensions &&
+                      (options->wanted_count == 0 || matches(t->name, options->wanted, options->wanted_count)) &&
+                      !matches(t->name, options->unwanted, options->unwanted_count);
+        f->chosen[i] = f->asked[i] && t->type != NULL;
         f->chosen_count += f->chosen[i];
         f->chosen_elements += f->chosen[i] ? t->count : 0;
         f->elements += t->count;
     }
 }
 
+/* What is still codes once the layouts that are read are numbers; packed tensors are numbers. */
+static void find_codes(file *f)
+{
+    const model *m = &f->model;
+    coded_tensor *t = cli_allocate(m->count, sizeof *t);
+    for (size_t i = 0; i < m->count; i++) {
+        const tensor *own = &m->tensor[i];
+        const bool numbers = own->stored.layout != NULL || m->kind == MODEL_CONTAINER;
+        t[i] = (coded_tensor){own->name, numbers ? "F32" : model_type_text(own)};
+    }
+    f->pair = coded_find(m->count, t);
+    if (f->pair == NULL) {
+        cli_fail("out of memory");
+    }
+    free(t);
+}
+
 static void finish_opening(file *f, file_options *options)
 {
     choose(f, options);
+    find_codes(f);
+    f->as_numbers = options->as_numbers;
     free(options->wanted);
     free(options->unwanted);
 }
@@ -211,6 +234,9 @@ void file_expect_tensors(const file *f)
     if (f->chosen_count > 0) {
         return;
     }
+    if (!f->as_numbers) {
+        file_expect_numbers(f);
+    }
     for (; i < f->model.count && used < sizeof text / 2; i++) {
         const tensor *t = &f->model.tensor[i];
         char text_of_name[FILE_NAME_SIZE];
@@ -225,9 +251,38 @@ void file_expect_tensors(const file *f)
              f->model.count == 1 ? "is" : "are", text, i < f->model.count ? ", ..." : "");
 }
 
+void file_expect_numbers(const file *f)
+{
+    const tensor *t = f->model.tensor;
+    size_t count = 0, first = 0;
+    for (size_t i = f->model.count; i-- > 0;) {
+        if (f->asked[i] && f->pair[i].codes != f->pair[i].scales) {
+            count++;
+            first = i;
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    const tensor *codes = &t[f->pair[first].codes], *scales = &t[f->pair[f->pair[first].codes].scales];
+    if (f->as_numbers) {
+        cli_warn("%s: '%.100s' and '%.100s', codes and their scales, are taken as numbers; %zu tensors are such",
+                 f->path, codes->name, scales->name, count);
+        return;
+    }
+    char shape[2][FILE_SHAPE_SIZE], nearest[LAYOUT_NEAREST_SIZE];
+    cli_fail("%s: '%.100s' (%s %s) are codes with scales in '%.100s' (%s %s), a layout that is not read; %s; %zu "
+             "tensors are such: --as-numbers takes them as numbers",
+             f->path, codes->name, model_type_text(codes), file_shape_text(shape[0], codes), scales->name,
+             model_type_text(scales), file_shape_text(shape[1], scales),
+             layout_nearest(&f->model, codes, scales, nearest), count);
+}
+
 void file_close(file *f)
 {
     reader_close(&f->model);
+    free(f->asked);
+    free(f->pair);
     free(f->chosen);
 }
 

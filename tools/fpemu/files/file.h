@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "cli/options.h"
+#include "common/coded.h"
 #include "files/reader.h"
 
 /* Elements a piece: a multiple of 4096, so that the error sums of the pieces add up to those of the whole. */
@@ -22,13 +23,18 @@ typedef struct file_options {
     const char **wanted, **unwanted; /* patterns of names, as many as were given */
     size_t wanted_count, unwanted_count;
     unsigned least_dimensions;
+    bool as_numbers; /* --as-numbers */
 } file_options;
 
 /* The options, for the table of a command and its help. */
+#define FILE_AS_NUMBERS_LONG {"as-numbers", no_argument, NULL, CLI_OPT_AS_NUMBERS}
+#define FILE_AS_NUMBERS_HELP                                                                                           \
+    "      --as-numbers      take codes with scales in a layout that is not read, and these\n"                              \
+    "                        scales, as numbers; without it they are refused\n"
 #define FILE_LONG                                                                                                      \
     {"raw", required_argument, NULL, CLI_OPT_RAW}, {"byte-order", required_argument, NULL, CLI_OPT_BYTE_ORDER},        \
         {"tensors", required_argument, NULL, CLI_OPT_TENSORS},                                                         \
-        {"min-dims", required_argument, NULL, CLI_OPT_MIN_DIMS},                                                       \
+        {"min-dims", required_argument, NULL, CLI_OPT_MIN_DIMS}, FILE_AS_NUMBERS_LONG,                                 \
     {                                                                                                                  \
         "exclude", required_argument, NULL, CLI_OPT_EXCLUDE                                                            \
     }
@@ -37,6 +43,7 @@ typedef struct file_options {
     "                        repeated\n"                                                                               \
     "      --exclude GLOB    not those with such a name; may be repeated\n"                                            \
     "      --min-dims N      only tensors of at least N dimensions: 2 leaves norms and biases out\n"                   \
+    FILE_AS_NUMBERS_HELP                                                                                               \
     "      --raw TYPE        data without a header: f32 or f64\n"                                                      \
     "      --byte-order B    of raw data: little or big (default: little)\n"
 /* Takes one of them; false if `option` is another. */
@@ -50,7 +57,10 @@ const dtype *file_dtype(const char *argument);
 typedef struct file {
     const char *path;
     model model;
-    bool *chosen; /* tensor i has a floating-point type, and a name that was asked for */
+    bool *asked;      /* tensor i has a name and a number of dimensions that were asked for */
+    bool *chosen;     /* and a floating-point type */
+    coded_pair *pair; /* codes and scales in a layout that is not read, of which it is one */
+    bool as_numbers;
     size_t chosen_count;
     uint64_t chosen_elements, elements; /* of those, and of all tensors, which progress counts */
 } file;
@@ -62,6 +72,9 @@ file file_open(const char *path, file_options *options);
 void file_close(file *f);
 /* Ends the program where no tensor is chosen, and says which there are. */
 void file_expect_tensors(const file *f);
+/* Ends the program where a tensor that is asked for is codes, or their scales, in a layout that is not read. With
+ * as_numbers a line says that it is taken as it is. */
+void file_expect_numbers(const file *f);
 /* Ends the program: no tensor matches the pattern of an option; the nearest name is named. */
 _Noreturn void file_refuse_pattern(const file *f, const char *option, const char *pattern);
 /* Whether there is one array, without a name of its own. */

@@ -36,6 +36,9 @@ bool layout_is_known(const char *software);
 const layout *layout_find(const char *software, const fpemu_format *format);
 /* Puts tensors that belong together in place of their parts. */
 bool layout_join(model *m);
+/* Of codes and scales that do not belong together so: the layout that comes nearest, and what it has otherwise. */
+#define LAYOUT_NEAREST_SIZE 512
+const char *layout_nearest(const model *m, const tensor *codes, const tensor *scales, char text[LAYOUT_NEAREST_SIZE]);
 /* n blocks of such a tensor as numbers. */
 bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y);
 

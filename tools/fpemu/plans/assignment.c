@@ -108,12 +108,12 @@ static void check_rules(const file *in, const rule *rules, const assignment_opti
 static void follow_rules(const file *in, rule *rules, size_t count, int otherwise, int *of)
 {
     for (size_t i = 0; i < in->model.count; i++) {
-        bool decided = !in->chosen[i];
+        bool decided = false;
         of[i] = otherwise;
         for (size_t k = 0; k < count; k++) {
             if (fnmatch(rules[k].pattern, in->model.tensor[i].name, 0) == 0) {
                 rules[k].matched++;
-                rules[k].taken += !decided;
+                rules[k].taken += !decided && in->chosen[i];
                 of[i] = decided ? of[i] : rules[k].format;
                 decided = true;
             }
@@ -180,12 +180,13 @@ static int *read_plan_formats(assignment *a)
 
 /* ----------------------------------------------------------------------------------------------------- both */
 
-/* What is left as it is, is chosen no more. */
+/* What is left as it is, is neither asked for nor chosen. */
 static void settle(assignment *a, file *in, const int *of)
 {
     bool *used = cli_allocate(a->formats, sizeof *used);
     a->of = cli_allocate(in->model.count, sizeof *a->of);
     for (size_t i = 0; i < in->model.count; i++) {
+        in->asked[i] &= of[i] != KEEP;
         if (in->chosen[i] && of[i] == KEEP) {
             in->chosen[i] = false;
             in->chosen_count--;
@@ -244,6 +245,7 @@ assignment assignment_open(const assignment_options *options, const char *spec, 
     if (in->chosen_count == 0) {
         cli_fail("%s: every tensor would stay as it is", in->path);
     }
+    file_expect_numbers(in);
     return a;
 }
 

@@ -79,15 +79,28 @@ static void print_types(const model *m)
     free(of);
 }
 
-static void print_part(const model *m, const tensor *t)
+/* Where the scales of tensor i are, if nothing makes numbers of both; NULL: it has none so. */
+static const char *scales_of(const file *f, size_t i)
 {
-    char name[FILE_NAME_SIZE] = "";
+    const coded_pair *p = &f->pair[i];
+    return p->codes != p->scales && p->codes == i ? f->model.tensor[p->scales].name : NULL;
+}
+
+static void print_part(const file *f, size_t i)
+{
+    const model *m = &f->model;
+    const tensor *t = &m->tensor[i];
+    char name[FILE_NAME_SIZE] = "", scales[FILE_NAME_SIZE];
     if (m->parts > 0) {
         file_name_text(name, &(tensor){.name = m->part[t->part].name});
     }
     const layout *l = t->stored.layout;
-    const char *how = l != NULL ? l->software : t->spec != NULL ? t->spec : "";
-    printf("  %s%s%s%s\n", name, name[0] != '\0' && how[0] != '\0' ? ", " : "", l != NULL ? "as " : "", how);
+    const char *how = l != NULL ? l->software : t->spec != NULL ? t->spec : "", *before = l != NULL ? "as " : "";
+    if (scales_of(f, i) != NULL) {
+        how = file_name_text(scales, &(tensor){.name = (char *)scales_of(f, i)});
+        before = "codes, not read with the scales in ";
+    }
+    printf("  %s%s%s%s\n", name, name[0] != '\0' && how[0] != '\0' ? ", " : "", before, how);
 }
 
 void contents_print(const file *f)
@@ -97,7 +110,7 @@ void contents_print(const file *f)
     uint64_t elements = 0, bytes = 0;
     bool packed = false;
     for (size_t i = 0; i < m->count; i++) {
-        packed |= m->tensor[i].spec != NULL || m->tensor[i].stored.layout != NULL;
+        packed |= m->tensor[i].spec != NULL || m->tensor[i].stored.layout != NULL || scales_of(f, i) != NULL;
     }
     printf("%-*s  %-7s  %-14s  %12s  %s\n", width, "tensor", "dtype", "shape", "bytes",
            m->parts > 0 ? "file"
@@ -108,7 +121,7 @@ void contents_print(const file *f)
         char name[FILE_NAME_SIZE], type[MODEL_TYPE_SIZE], shape[FILE_SHAPE_SIZE];
         printf("%-*s  %-7s  %-14s  %12" PRIu64, width, file_name_text(name, t),
                file_type_text(type, model_type_text(t)), file_shape_text(shape, t), model_bytes(t));
-        print_part(m, t);
+        print_part(f, i);
         elements += t->count;
         bytes += model_bytes(t);
     }
@@ -134,6 +147,7 @@ void contents_print_json(const file *f)
         json_t *entry = report_json_tensor(t);
         jsonout_set(entry, "bytes", jsonout_count(model_bytes(t)));
         jsonout_set(entry, "spec", jsonout_text(t->spec));
+        jsonout_set(entry, "scales", jsonout_text(scales_of(f, i)));
         jsonout_set(entry, "file", jsonout_text(m->parts > 0 ? m->part[t->part].name : NULL));
         jsonout_append(tensors, entry);
         elements += t->count;
