@@ -50,6 +50,14 @@ mv d.safetensors a.safetensors
 cmp -s p.safetensors q.safetensors || complain "packed: other weights come out than went in"
 cmp -s p.safetensors a.safetensors && complain "bf16 has not rounded"
 
+# Codes with scales elsewhere are no weights
+header='{"l.weight":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]},'
+header=$header'"l.weight_scale":{"dtype":"F32","shape":[],"data_offsets":[2,6]}}'
+{ printf "\\$(printf %o ${#header})\0\0\0\0\0\0\0%s" "$header"; printf '880000'; } >coded.safetensors
+refuses "'l.weight' are codes with scales in 'l.weight_scale'" "$fptrain" export coded.safetensors -o x.safetensors
+refuses "'fpemu quantize fp32 --as-numbers'" "$fptrain" run $still --init-from coded.safetensors \
+    --set 'init.partial=*' --out x
+
 # ------------------------------------------------------------------------------------------------ names
 "$fptrain" export a -o other.safetensors --map 'linear*.*=net.\2.\1' || complain "export --map: $?"
 refuses "'net.weight.1'" "$fptrain" run $still --init-from other.safetensors

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/patterns.h"
+#include "common/coded.h"
 #include "run/occupied.h"
 
 /* ------------------------------------------------------------------------------------------------ out of files */
@@ -101,11 +102,36 @@ static void put_widened(checkpoint *to, const checkpoint_array *a)
     free(x);
 }
 
+/* Whether no array of a file of others is codes that want scales. */
+static bool check_numbers(const checkpoint *c, trouble *why)
+{
+    size_t n = 0, i = 0;
+    checkpoint_array a;
+    while (checkpoint_at(c, n, &a))
+        n++;
+    coded_tensor *t = need(n, sizeof *t);
+    for (; checkpoint_at(c, i, &a); i++)
+        t[i] = (coded_tensor){a.name, a.type};
+    coded_pair *pair = coded_find(n, t);
+    if (!pair)
+        die("out of memory");
+    for (i = 0; i < n && pair[i].codes == pair[i].scales; i++)
+        ;
+    if (i < n)
+        fail(why,
+             "'%.100s' are codes with scales in '%.100s', which are not read; 'fpemu quantize fp32 --as-numbers' makes "
+             "plain numbers of both",
+             t[pair[i].codes].name, t[pair[i].scales].name);
+    free(t);
+    free(pair);
+    return i == n;
+}
+
 checkpoint *weights_of(const checkpoint *c, bool whole, trouble *why)
 {
     checkpoint *to = checkpoint_new();
     checkpoint_array a;
-    bool good = true;
+    bool good = whole || check_numbers(c, why);
     for (size_t i = 0; good && checkpoint_at(c, i, &a); i++) {
         if (whole && begins(a.name, packed_weight))
             good = put_unpacked(to, c, &a, why);
