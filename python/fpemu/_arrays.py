@@ -295,6 +295,9 @@ def _adopt_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str,
                 return _through_numpy(torch, verb, args, kwargs)
         if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
             return _through_numpy(torch, verb, args, kwargs)
+        if any(map(torch._C._functorch.is_legacy_batchedtensor, tensors)):
+            raise TypeError("gradients come in a batch (is_grads_batched=True, jacobian(vectorize=True)), which fpemu "
+                            "cannot see into: torch.vmap over torch.autograd.grad, one by one, takes them")
         mixed = [type(a).__name__ for a in arrays if not isinstance(a, (torch.Tensor, int, float))]
         raise TypeError(f"operands are arrays of different kinds: Tensor and {mixed[0]}" if mixed else
                         "the tensor's memory cannot be seen: fpemu takes dense tensors; clone() makes one")

@@ -95,8 +95,8 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = 
     cannot be converted stays: summary(model) names it. TransformerEncoderLayer and MultiheadAttention no longer take
     the fast path that goes round their modules. A layer that was converted before is converted anew.
 
-    Limits: random bits are repeated in checkpoints without reentry, refused in others (Quantizer); second derivatives
-    are not defined; torch.compile with a backend that adds in an order of its own, as inductor does for sums of biases,
+    Limits: random bits are repeated in checkpoints without reentry, refused in others (Quantizer); derivatives other
+    than first ones, backward, are refused (functional); torch.compile with a backend that adds in an order of its own, as inductor does for sums of biases,
     differs from eager mode there as it does without fpemu.
 
     ValueError for a rule that matches nothing, with names near it; fpemu.SpecError for a format that cannot be read.

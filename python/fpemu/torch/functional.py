@@ -14,7 +14,8 @@ stats
 Operands are rounded from float32, float64, float16 or bfloat16, and stay in that dtype. Gradients pass roundings of
 operands straight through; the gradient that arrives is rounded for each product, and each product is the recipe's.
 The gradient of a bias is the sum of the gradient as it arrives, in its dtype (TransformerEngine's order). Second
-derivatives are not defined. Where autocast is on, operands are cast to its dtype first.
+derivatives raise RuntimeError, derivatives forward, torch.vmap and the transforms of torch.func NotImplementedError.
+Where autocast is on, operands are cast to its dtype first.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from torch import Tensor, nn
 
 import fpemu
 
+from .._first_order import apply, first_order, link
 from . import operators
 from ._shard import has_tensor_scale
 from ._spec import check_state, format_of
@@ -242,19 +244,18 @@ class _Pass(torch.autograd.Function):
                 stats: Stats, scale: Optional[Tensor]) -> Tensor:
         plan = site.plan
         ctx.rest = site, backward, axis, stats
-        ctx.scaled = states is not None, scale is not None
-        ctx.save_for_backward(*(t for t in (states, scale) if t is not None))
+        ctx.save_for_backward(states, scale)
         if forward < 0 or plan.target[forward] is None:
-            return x.view_as(x)
+            if torch.compiler.is_dynamo_compiling():
+                return x.view_as(x)
+            ctx.mark_dirty(x)  # a result of torch's, which as a view could not be changed in place
+            return x
         return _round(x, site, forward, axis, states, stats)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, g: Tensor) -> Any:
+    @first_order
+    def backward(ctx: Any, g: Tensor, states: Optional[Tensor], scale: Optional[Tensor]) -> Any:
         site, backward, axis, stats = ctx.rest
-        saved = list(ctx.saved_tensors)
-        states = saved.pop(0) if ctx.scaled[0] else None
-        scale = saved.pop(0) if ctx.scaled[1] else None
         if backward >= 0:
             g = _round_gradient(g, site, backward, axis, states, stats, scale)
         return g, None, None, None, None, None, None, None
@@ -269,7 +270,7 @@ def _pass(x: Tensor, site: Site, forward: int, backward: int, axis: int, states:
     stats = site.stats_for(x)
     if not x.requires_grad or not torch.is_grad_enabled():
         return _round(x, site, forward, axis, states, stats) if there else x
-    result: Tensor = _Pass.apply(x, site, forward, backward, axis, states, stats, site.scale if back else None)
+    result: Tensor = apply(_Pass, x, site, forward, backward, axis, states, stats, site.scale if back else None)
     return result
 
 
@@ -284,30 +285,26 @@ def _rows(x: Tensor) -> Tensor:
 class _Linear(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Optional[Tensor],
-                stats: Stats, scale: Optional[Tensor]) -> Tensor:
+                stats: Stats, scale: Optional[Tensor]) -> tuple[Tensor, Tensor]:
         plan = site.plan
         xq = _round(x, site, INPUT, -1, states, stats)
         wq = _round(w, site, WEIGHT, -1, states, stats)
         bq = None if bias is None else _round(bias, site, BIAS, -1, states, stats)
         ctx.rest = site, stats, bias is not None
-        ctx.others = states is not None, scale is not None
-        ctx.save_for_backward(xq if plan.input_serves else x, wq if plan.weight_serves else w,
-                              *(t for t in (states, scale) if t is not None))
+        ends = link(ctx, x, xq if plan.input_serves else x, wq if plan.weight_serves else w, states, scale)
         if plan.sums[0] is None and plan.target[OUTPUT] is None:
-            return F.linear(xq, wq, bq)
+            return F.linear(xq, wq, bq), ends
         rows = _rows(xq) if plan.sums[0] else xq
         y = _product(rows, wq.t(), plan.sums[0], states, stats, SUMS).reshape(*x.shape[:-1], w.shape[0])
         y = _round(y, site, OUTPUT, -1, states, stats)
-        return y if bq is None else y + bq
+        return (y if bq is None else y + bq), ends
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, g: Tensor) -> Any:
+    @first_order
+    def backward(ctx: Any, g: Tensor, x: Tensor, w: Tensor, states: Optional[Tensor],
+                 scale: Optional[Tensor], _: Tensor) -> Any:
         site, stats, biased = ctx.rest
         plan = site.plan
-        x, w, *saved = ctx.saved_tensors
-        states = saved.pop(0) if ctx.others[0] else None
-        scale = saved.pop(0) if ctx.others[1] else None
         need_x, need_w, need_b = ctx.needs_input_grad[:3]
         g = _rows(g)
         dx = dw = gq = None
@@ -332,7 +329,7 @@ def _linear(x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Op
     if site.plan.idle:
         return F.linear(x, w, bias)
     _check_batched(site, x.dim() > 1)
-    result: Tensor = _Linear.apply(x, w, bias, site, states, site.stats_for(x), site.scale)
+    result: Tensor = apply(_Linear, x, w, bias, site, states, site.stats_for(x), site.scale)
     return result
 
 
@@ -363,25 +360,21 @@ def _sum_to(g: Tensor, shape: Sequence[int]) -> Tensor:
 class _Matmul(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, a: Tensor, b: Tensor, site: Site, states: Optional[Tensor], stats: Stats,
-                scale: Optional[Tensor]) -> Tensor:
+                scale: Optional[Tensor]) -> tuple[Tensor, Tensor]:
         plan = site.plan
         aq = _round(a, site, INPUT, -1, states, stats)
         bq = _round(b, site, WEIGHT, -2, states, stats)
         ctx.rest = site, stats
-        ctx.others = states is not None, scale is not None
-        ctx.save_for_backward(aq if plan.input_serves else a, bq if plan.weight_serves else b,
-                              *(t for t in (states, scale) if t is not None))
+        ends = link(ctx, a, aq if plan.input_serves else a, bq if plan.weight_serves else b, states, scale)
         y = _product(aq, bq, plan.sums[0], states, stats, SUMS)
-        return _round(y, site, OUTPUT, -1, states, stats)
+        return _round(y, site, OUTPUT, -1, states, stats), ends
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, g: Tensor) -> Any:
+    @first_order
+    def backward(ctx: Any, g: Tensor, a: Tensor, b: Tensor, states: Optional[Tensor],
+                 scale: Optional[Tensor], _: Tensor) -> Any:
         site, stats = ctx.rest
         plan = site.plan
-        a, b, *saved = ctx.saved_tensors
-        states = saved.pop(0) if ctx.others[0] else None
-        scale = saved.pop(0) if ctx.others[1] else None
         da = db = gq = None
         if ctx.needs_input_grad[0] or plan.gradient_serves:
             gq = _round_gradient(g, site, GRADIENT, -1, states, stats, scale)
@@ -402,7 +395,7 @@ def _matmul(a: Tensor, b: Tensor, site: Site, states: Optional[Tensor]) -> Tenso
     a, b = _autocast(a, b)
     if site.plan.idle:
         return torch.matmul(a, b)
-    result: Tensor = _Matmul.apply(a, b, site, states, site.stats_for(a), site.scale)
+    result: Tensor = apply(_Matmul, a, b, site, states, site.stats_for(a), site.scale)
     return result
 
 
@@ -504,32 +497,28 @@ def _emulated_weight_gradient(g: Tensor, x: Tensor, w: Tensor, at: Geometry, spe
 class _Conv(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, at: Geometry,
-                states: Optional[Tensor], stats: Stats, scale: Optional[Tensor]) -> Tensor:
+                states: Optional[Tensor], stats: Stats, scale: Optional[Tensor]) -> tuple[Tensor, Tensor]:
         plan = site.plan
         xq = _round(x, site, INPUT, 1, states, stats)
         wq = _round(w, site, WEIGHT, 0 if at.transposed else 1, states, stats)
         bq = None if bias is None else _round(bias, site, BIAS, -1, states, stats)
         ctx.rest = site, stats, bias is not None, at
-        ctx.others = states is not None, scale is not None
-        ctx.save_for_backward(xq if plan.input_serves else x, wq if plan.weight_serves else w,
-                              *(t for t in (states, scale) if t is not None))
+        ends = link(ctx, x, xq if plan.input_serves else x, wq if plan.weight_serves else w, states, scale)
         if plan.sums[0] is None and plan.target[OUTPUT] is None:
-            return _convolve(xq, wq, bq, at)
+            return _convolve(xq, wq, bq, at), ends
         if plan.sums[0] is None:
             y = _convolve(xq, wq, None, at)
         else:
             y = _emulated_forward(xq, wq, at, plan.sums[0], states, stats)
         y = _round(y, site, OUTPUT, 1, states, stats)
-        return y if bq is None else y + bq.reshape(-1, *(1,) * (y.dim() - 2))
+        return (y if bq is None else y + bq.reshape(-1, *(1,) * (y.dim() - 2))), ends
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, g: Tensor) -> Any:
+    @first_order
+    def backward(ctx: Any, g: Tensor, x: Tensor, w: Tensor, states: Optional[Tensor],
+                 scale: Optional[Tensor], _: Tensor) -> Any:
         site, stats, biased, at = ctx.rest
         plan = site.plan
-        x, w, *saved = ctx.saved_tensors
-        states = saved.pop(0) if ctx.others[0] else None
-        scale = saved.pop(0) if ctx.others[1] else None
         need_x, need_w, need_b = ctx.needs_input_grad[:3]
 
         def native(g: Tensor, x: Tensor, w: Tensor, mask: list[bool]) -> tuple[Tensor, Tensor, Tensor]:
@@ -578,7 +567,7 @@ def _conv(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry, site: Site
     _check_batched(site, not single)
     if single:
         x = x.unsqueeze(0)
-    y: Tensor = _Conv.apply(x, w, bias, site, at, states, site.stats_for(x), site.scale)
+    y: Tensor = apply(_Conv, x, w, bias, site, at, states, site.stats_for(x), site.scale)
     return y.squeeze(0) if single else y
 
 

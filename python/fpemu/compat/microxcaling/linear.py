@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ..._first_order import apply, link, tied
 from .elemwise_ops import quantize_elemwise_op
 from .mx_ops import quantize_mx_op
 from .specs import apply_mx_specs, get_backwards_mx_specs, mx_assert_test
@@ -28,53 +29,56 @@ class LinearFunction(torch.autograd.Function):
     """input @ weight.T + bias."""
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: Any, specs: Any
-                ) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: Any, specs: Any) -> Any:
         rounded, rounded_weight = _elementwise(x, specs, "output"), _elementwise(weight, specs, "weight")
-        ctx.save_for_backward(*((rounded, rounded_weight) if specs["quantize_backprop"] else (x, weight)))
+        ctx.rounds = specs["quantize_backprop"]
+        ends = link(ctx, x, *((rounded, rounded_weight) if ctx.rounds else (x, weight)))
         ctx.specs, ctx.has_bias = get_backwards_mx_specs(specs), bias is not None
         y = _linear(_mx(rounded, specs, "a_elem_format", -1, "output"),
                     _mx(rounded_weight, specs, "w_elem_format", -1, "output"))
         y = _elementwise(y, specs, "output")
         if bias is not None:
             y = _elementwise(y + _elementwise(bias, specs, "weight"), specs, "output")
-        return y
+        return y, ends
 
     @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        (x, weight), specs = ctx.saved_tensors, ctx.specs
+    def backward(ctx: Any, gradient: torch.Tensor, _: torch.Tensor) -> Any:
+        saved, specs = ctx.saved_tensors, ctx.specs
+        x, weight, _ = saved
         outputs, inputs = weight.shape
-        g = _elementwise(gradients[0], specs, "grad_input")
+        g = _elementwise(gradient, specs, "grad_input")
         by_weight = _matmul(
             _mx(g, specs, "a_elem_format_bp_ex", -2, "grad_output_grad_weight").reshape(-1, outputs).T,
             _mx(x, specs, "a_elem_format_bp", -2, "input_grad_weight").reshape(-1, inputs))
         by_input = _matmul(_mx(g, specs, "a_elem_format_bp_os", -1, "grad_output_grad_input"),
                            _mx(weight, specs, "w_elem_format_bp", 0, "weight_grad_input"))
         by_bias = _elementwise(g.reshape(-1, outputs).sum(0), specs, "grad_weight") if ctx.has_bias else None
-        return (_elementwise(by_input, specs, "grad_input"), _elementwise(by_weight, specs, "grad_weight"), by_bias,
-                None)
+        found = (_elementwise(by_input, specs, "grad_input"), _elementwise(by_weight, specs, "grad_weight"), by_bias,
+                 None)
+        return tied(found, gradient, *saved) if ctx.rounds else found
 
 
 class MatMulFunction(torch.autograd.Function):
     """a @ b + bias; the letters of `mode` say whether an operand is an activation (a) or a weight (w)."""
 
     @staticmethod
-    def forward(ctx: Any, a: torch.Tensor, b: torch.Tensor, bias: Any, specs: Any,
-                mode: str) -> torch.Tensor:
+    def forward(ctx: Any, a: torch.Tensor, b: torch.Tensor, bias: Any, specs: Any, mode: str) -> Any:
         rounded_a, rounded_b = _elementwise(a, specs, "output"), _elementwise(b, specs, "output")
-        ctx.save_for_backward(*((rounded_a, rounded_b) if specs["quantize_backprop"] else (a, b)))
+        ctx.rounds = specs["quantize_backprop"]
+        ends = link(ctx, a, *((rounded_a, rounded_b) if ctx.rounds else (a, b)))
         ctx.specs, ctx.mode, ctx.bias_shape = get_backwards_mx_specs(specs), mode, getattr(bias, "shape", None)
         y = _matmul(_mx(rounded_a, specs, mode[0] + "_elem_format", -1, "output"),
                     _mx(rounded_b, specs, mode[1] + "_elem_format", -2, "output"))
         y = _elementwise(y, specs, "output")
         if bias is not None:
             y = _elementwise(y + _elementwise(bias, specs, "weight"), specs, "output")
-        return y
+        return y, ends
 
     @staticmethod
-    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        (a, b), specs, mode = ctx.saved_tensors, ctx.specs, ctx.mode
-        g = _elementwise(gradients[0], specs, "grad_input")
+    def backward(ctx: Any, gradient: torch.Tensor, _: torch.Tensor) -> Any:
+        saved, specs, mode = ctx.saved_tensors, ctx.specs, ctx.mode
+        a, b, _ = saved
+        g = _elementwise(gradient, specs, "grad_input")
         along_columns = _mx(g, specs, "a_elem_format_bp_os", -1, "grad_output_grad_input")
         along_rows = _mx(g, specs, "a_elem_format_bp_os", -2, "grad_output_grad_input")
         by_a = _matmul(along_columns, _mx(b, specs, mode[1] + "_elem_format_bp", -1, "input_grad_input").mT)
@@ -82,8 +86,9 @@ class MatMulFunction(torch.autograd.Function):
         by_bias = None
         if ctx.bias_shape is not None:
             by_bias = _elementwise(g.sum_to_size(ctx.bias_shape), specs, "grad_weight")
-        return (_elementwise(by_a.sum_to_size(a.shape), specs, "grad_input"),
-                _elementwise(by_b.sum_to_size(b.shape), specs, "grad_input"), by_bias, None, None)
+        found = (_elementwise(by_a.sum_to_size(a.shape), specs, "grad_input"),
+                 _elementwise(by_b.sum_to_size(b.shape), specs, "grad_input"), by_bias, None, None)
+        return tied(found, gradient, *saved) if ctx.rounds else found
 
 
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None,  # noqa: A002
@@ -97,8 +102,7 @@ def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None 
         raise ValueError("prequantized_weights is not needed: rounded weights stay what they are")
     if input.dim() == 1:
         return linear(input[None], weight, bias, mx_specs)[0]
-    result: torch.Tensor = LinearFunction.apply(
-        input, weight, bias, apply_mx_specs(mx_specs))
+    result: torch.Tensor = apply(LinearFunction, input, weight, bias, apply_mx_specs(mx_specs))
     return result
 
 
@@ -113,8 +117,7 @@ def matmul(in1: torch.Tensor, in2: torch.Tensor, bias: torch.Tensor | None = Non
         raise ValueError(f"mode_config is aa, aw or wa, not {mode_config!r}")
     if in1.dim() < 2 or in2.dim() < 2:
         raise ValueError("operands have two dimensions or more")
-    result: torch.Tensor = MatMulFunction.apply(
-        in1, in2, bias, apply_mx_specs(mx_specs), mode_config)
+    result: torch.Tensor = apply(MatMulFunction, in1, in2, bias, apply_mx_specs(mx_specs), mode_config)
     return result
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from ..._first_order import apply, tied
 from .elemwise_ops import quantize_elemwise_op
 from .specs import apply_mx_specs, get_backwards_mx_specs, mx_assert_test
 
@@ -23,7 +24,9 @@ class QuantizeBfloatFunction(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        return quantize_elemwise_op(gradients[0], ctx.mx_specs, ctx.round), None, None
+        rounded = quantize_elemwise_op(gradients[0], ctx.mx_specs, ctx.round)
+        found = rounded, None, None
+        return found if rounded is gradients[0] else tied(found, *gradients)
 
 
 def quantize_bfloat(x: torch.Tensor, mx_specs: Mapping[str, Any] | None, round: str | None = None  # noqa: A002
@@ -33,5 +36,5 @@ def quantize_bfloat(x: torch.Tensor, mx_specs: Mapping[str, Any] | None, round: 
     if mx_specs is None:
         return x
     specs = apply_mx_specs(mx_specs)
-    result: torch.Tensor = QuantizeBfloatFunction.apply(x, specs, round)
+    result: torch.Tensor = apply(QuantizeBfloatFunction, x, specs, round)
     return result

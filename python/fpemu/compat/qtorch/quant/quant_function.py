@@ -11,6 +11,7 @@ import torch
 
 import fpemu
 
+from ...._first_order import apply, tied
 from ..number import BlockFloatingPoint, FixedPoint, FloatingPoint, Number, require
 
 __all__ = ["block_quantize", "fixed_point_quantize", "float_quantize", "quantizer"]
@@ -109,7 +110,9 @@ class _Straight(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        return (ctx.backward_function(gradients[0]) if ctx.needs_input_grad[0] else None), None, None
+        rounded = ctx.backward_function(gradients[0]) if ctx.needs_input_grad[0] else None
+        found = rounded, None, None
+        return found if rounded is gradients[0] else tied(found, *gradients)
 
 
 class _Clamped(torch.autograd.Function):
@@ -133,7 +136,8 @@ class _Clamped(torch.autograd.Function):
             for hook in ctx.hooks:
                 g = hook(g)
             g = ctx.backward_function(g).masked_fill(mask, 0)
-        return g, None, None, None, None
+        found = g, None, None, None, None
+        return found if g is gradients[0] else tied(found, *gradients)
 
 
 def quantizer(forward_number: Number | None = None, backward_number: Number | None = None,
@@ -159,10 +163,9 @@ def quantizer(forward_number: Number | None = None, backward_number: Number | No
                 for hook in hooks:
                     g = hook(g)
                 return rounded(g)
-        return lambda x: _Straight.apply(x, forward, backward)
+        return lambda x: apply(_Straight, x, forward, backward)
     if not isinstance(forward_number, FixedPoint):
         raise ValueError("gradients of what is clamped are set to zero for fixed point only")
     require(forward_number.clamp is True, "clamping_grad_zero goes with a number that clamps")
     after = None if backward_number is None else backward
-    return lambda x: _Clamped.apply(
-        x, forward_number, forward_rounding, tuple(backward_hooks), after)
+    return lambda x: apply(_Clamped, x, forward_number, forward_rounding, tuple(backward_hooks), after)
