@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 
 import pytest
@@ -183,3 +184,26 @@ def test_what_makes_no_sense_is_refused():
     scaler.unscale_(optimizer)
     with pytest.raises(RuntimeError):
         scaler.unscale_(optimizer)
+
+
+@pytest.mark.parametrize("observed", [False, True])
+def test_overflow_in_a_compiled_model_is_seen(observed):
+    """E4M3 ends at 448: the gradient 1, times 2^10, overflows, and times 2^8 does not."""
+    found = []
+    for backend in None, "aot_eager":
+        torch._dynamo.reset()
+        model = ft.convert(nn.Linear(4, 4), ft.Recipe(gradient="e4m3fn:saturate"))
+        call = torch.compile(model, backend=backend) if backend else model
+        scaler = ft.loss_scaler("backoff", model, scale=2.0**10)
+        optimizer = torch.optim.SGD(model.parameters(), 0.0)
+        scales = []
+        with ft.observe(model) if observed else contextlib.nullcontext() as log:
+            for _ in range(4):
+                scaler.scale(call(torch.ones(2, 4)).sum()).backward()
+                scaler.step(optimizer)
+                scaler.update()
+                scales.append(scaler.get_scale())
+                if observed:
+                    log.step()
+        found.append((scales, scaler.skipped))
+    assert found == 2 * [([2.0**9, 2.0**8, 2.0**8, 2.0**8], 2)]

@@ -153,20 +153,24 @@ class Site:
         self.tensors: Stats = None  # the same for compiled graphs and devices
         self.part: Optional[tuple[int, int]] = None  # (rank, ranks) where the batch, dimension 0, is cut
         self.scale: Optional[Tensor] = None  # power of two by which the gradient is multiplied while it is rounded
-        # Of a loss scaler: counters, where observe has lent none; whether to measure the gradient that arrives, and
-        # what was found, [mean square, largest magnitude].
+        # Of a loss scaler: counters, and those for compiled graphs, where observe has lent none; whether to measure the
+        # gradient that arrives, and what was found, [mean square, largest magnitude].
         self.watch: Optional[list[Optional[fpemu.Stats]]] = None
+        self.watch_tensors: Optional[list[Optional[Tensor]]] = None
         self.measure = False
         self.measured: Optional[Tensor] = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "counters": None, "tensors": None, "scale": None, "watch": None, "measure": False,
-                "measured": None}
+        return {**self.__dict__, "counters": None, "tensors": None, "scale": None, "watch": None,
+                "watch_tensors": None, "measure": False, "measured": None}
 
     def stats_for(self, x: Tensor) -> Stats:
         """Counters that a call on x adds to."""
+        if not (x.is_cpu or x.is_meta) and self.watch is not None:
+            raise fpemu.Error("a loss scaler that is given the model sees overflow on the processor alone: without the "
+                              "model it goes by gradients that are not finite", 0)
         if torch.compiler.is_compiling() or not x.is_cpu:
-            return self.tensors
+            return self.tensors if self.tensors is not None else self.watch_tensors
         return self.counters if self.counters is not None else self.watch
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import math
 import numbers
@@ -12,13 +13,12 @@ import time
 from collections.abc import Iterator
 from typing import Any, Optional, Union
 
-import torch
 from torch import Tensor, nn
 
 import fpemu
 from fpemu import _files
 
-from .counters import new_stats, read_stats
+from .counters import clear_stats, new_stats, read_stats
 from .functional import SLOTS, SUMS, Plan, Site
 from .modules import Quantized
 
@@ -29,8 +29,6 @@ ROLES = ("v", "w", "w", "v", "dv", "w", "dv", "dv", "v", "dw", "sum", "sum", "su
 # What a run of fptrain leaves in its folder.
 _CHECKPOINTS = ("checkpoint.safetensors", "best.safetensors")
 _RUN = (*_CHECKPOINTS, "summary.json", "log.jsonl", "settings.ini")
-_WORDS = 3  # of a counter tensor, before what is counted
-_COUNT = 5  # the word that counts elements
 
 
 def _counted(plan: Plan, slot: int) -> bool:
@@ -46,7 +44,7 @@ def _counted(plan: Plan, slot: int) -> bool:
 class _Place:
     """One tensor of one layer: where it is counted, and what was counted so far."""
 
-    def __init__(self, name: str, role: str, site: Site, slot: int, how: dict[str, Any], device: torch.device) -> None:
+    def __init__(self, name: str, role: str, site: Site, slot: int, how: dict[str, Any]) -> None:
         self.name, self.role = name, role
         self.site, self.slot = site, slot
         self.target = None if slot >= SUMS else site.plan.target[slot]
@@ -54,22 +52,21 @@ class _Place:
             how = {}  # sums have no order in which errors could be added
         self.total = fpemu.Stats(**how)
         self.step = fpemu.Stats(**how)
-        self.tensor = new_stats(**how).to(device)
-        self.on_cpu = device.type == "cpu"
+        self.tensor = new_stats(**how)  # of compiled graphs
 
     def take(self) -> fpemu.Stats:
-        """What was counted on the processor since the last time; counting begins anew."""
+        """What was counted since the last time; counting begins anew."""
         found = self.held()
-        self.step = self.step.empty()
-        counters = self.site.counters
-        if isinstance(counters, list) and counters[self.slot] is not None:
-            counters[self.slot] = self.step
-        self.tensor[_WORDS:] = 0
+        before = self.step, self.tensor
+        self.step, self.tensor = self.step.empty(), clear_stats(self.tensor.clone())
+        for lent, old, new in zip((self.site.counters, self.site.tensors), before, (self.step, self.tensor)):
+            if isinstance(lent, list) and lent[self.slot] is old:
+                lent[self.slot] = new
         self.total += found
         return found
 
     def held(self) -> fpemu.Stats:
-        """What was counted since, by layers in eager mode and by those in compiled graphs or on a device."""
+        """What was counted since, by layers in eager mode and by those in compiled graphs."""
         return self.step + read_stats(self.tensor)
 
 
@@ -125,7 +122,6 @@ class Log:
         self._model = type(model).__name__
         self._begin = time.monotonic()
         self._lines: list[dict[str, Any]] = []
-        self._pending: list[tuple[dict[str, Any], list[tuple[_Place, Tensor]]]] = []
         self._number = 0
         self._skipped = 0
 
@@ -138,8 +134,7 @@ class Log:
         ValueError for another number of elements, TypeError for what is no number: nothing is logged then.
 
         Of ``observe(every=n)`` every n-th step, and the first, keeps its counters by tensor; what the others count
-        joins the next that does. Counters of tensors on devices are copied there, and read when the log is: a step does
-        not wait for the device.
+        joins the next that does.
         """
         told = {"epoch": epoch, "loss": loss, "lr": lr, "scale": scale, **numbers}
         told = {key: _one(key, v) for key, v in told.items() if v is not None}
@@ -153,48 +148,30 @@ class Log:
             self._take(line)
 
     def _take(self, line: dict[str, Any]) -> None:
-        tensors, sums, waiting = [], fpemu.Stats(), []
+        tensors, sums = [], fpemu.Stats()
         for place in self._places:
-            if place.on_cpu:
-                found = place.take()
-                if not found.count:
-                    continue
-                if place.role == "sum":
-                    sums += found
-                else:
-                    tensors.append(_line(place, found))
+            found = place.take()
+            if not found.count:
+                continue
+            if place.role == "sum":
+                sums += found
             else:
-                waiting.append((place, place.tensor.clone()))
-                place.tensor[_WORDS:] = 0
+                tensors.append(_line(place, found))
         line["tensors"] = tensors
         if sums.count:
             line["sums"] = {key: int(getattr(sums, key)) for key in
                             ("count", "inexact", "swamped", "overflow", "underflow")}
-        if waiting:
-            self._pending.append((line, waiting))
-
-    def _settle(self) -> None:
-        """Reads what waits on devices."""
-        for line, waiting in self._pending:
-            for place, tensor in waiting:
-                found = read_stats(tensor)
-                place.total += found
-                if found.count and place.role != "sum":
-                    line["tensors"].append(_line(place, found))
-        self._pending.clear()
 
     @property
     def totals(self) -> dict[tuple[str, str], fpemu.Stats]:
         """Counters over all steps, by the name of the tensor, such as "blocks.0.fc.gradient", and its role: "v" forward
         values, "w" parameters, "dv" and "dw" gradients, "sum" accumulators. Tensors that were not met are left out."""
-        self._settle()
         found = {(p.name, p.role): p.total + p.held() for p in self._places}
         return {key: total for key, total in found.items() if total.count}
 
     @property
     def lines(self) -> list[dict[str, Any]]:
         """A dict for each step, as `fptrain report` reads them from a log.jsonl."""
-        self._settle()
         out = []
         for line in self._lines:
             own = {k: _one(k, v.item()) if isinstance(v, Tensor) else v for k, v in line.items()}
@@ -294,8 +271,12 @@ class Log:
         _files.write(os.path.join(directory, "settings.ini"), settings)
 
 
-def _device(module: nn.Module) -> torch.device:
-    return next((p.device for p in module.parameters()), torch.device("cpu"))
+def _check_device(model: nn.Module) -> None:
+    """fpemu.Error for a model that does not lie on the processor."""
+    for name, tensor in itertools.chain(model.named_parameters(), model.named_buffers()):
+        if tensor.device.type != "cpu":
+            raise fpemu.Error(f"observe counts on the processor alone, and {name} lies on {tensor.device}: model.cpu() "
+                              "brings it there", 0)
 
 
 class observe:
@@ -308,9 +289,9 @@ class observe:
     every
         how often ``log.step`` keeps counters by tensor.
 
-    Counting costs no synchronisation with a device: counters lie where the tensors are, and are read when the log is.
     Compiled models are compiled once more, when the block is entered and again when it is left. A model is observed by
-    one block at a time: RuntimeError; ValueError where nothing in the model is rounded.
+    one block at a time: RuntimeError; ValueError where nothing in the model is rounded; fpemu.Error where it does not lie
+    on the processor.
     """
 
     def __init__(self, model: nn.Module, *, sums: bool = False, histogram: Optional[tuple[int, int]] = None,
@@ -323,18 +304,18 @@ class observe:
         self._places: list[_Place] = []
 
     def __enter__(self) -> Log:
+        _check_device(self._model)
         sites = []
         for name, module in self._model.named_modules():
             if not isinstance(module, Quantized):
                 continue
-            device = _device(self._model.get_submodule(name))
             for where, site in module._fpemu.sites.items():
                 if site.counters is not None or site.tensors is not None:
                     raise RuntimeError("the model is being observed already")
-                sites.append((".".join(part for part in (name, where) if part), device, site))
-        for label, device, site in sites:
+                sites.append((".".join(part for part in (name, where) if part), site))
+        for label, site in sites:
             places = [_Place(".".join(part for part in (label, SLOTS[slot]) if part), ROLES[slot], site, slot,
-                             self._how, device) for slot in range(len(SLOTS)) if _counted(site.plan, slot)]
+                             self._how) for slot in range(len(SLOTS)) if _counted(site.plan, slot)]
             if not places:
                 continue
             self._places += places

@@ -60,7 +60,7 @@ def quantize(
         "sr,bits=16,variant=b".
     axis: along which blocks run, for formats with blocks.
     state: for stochastic rounding an int64 tensor [seed, stream, offset] on the processor (`new_state`); it is only
-        read, on the host: a CUDA graph repeats the state of its capture. None: those of `rounding`. Element i in C
+        read, on the host, and refused in the capture of a CUDA graph. None: those of `rounding`. Element i in C
         order has the index offset + i.
     stats: counters that are added to: a tensor of `new_stats`, or a `fpemu.Stats` where nothing is traced.
     ste: what the gradient is. "identity": as it comes, straight through. "clipped": 0 where x is outside

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any, Optional
 
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 
 import fpemu
 
+from .counters import new_stats, read_stats
 from .functional import DATA_GRADIENT, GRADIENT, GRADIENT_AGAIN, SLOTS, WEIGHT_GRADIENT, Site
 from .modules import Quantized
 
@@ -65,7 +67,7 @@ class LossScaler:
         self._clean = self._seen = self._step = 0
         self._mean = self._slow_mean = self._square = 0.0
         self._unscaled: dict[int, tuple[bool, float]] = {}  # by optimiser: not finite, largest |gradient|
-        self._known: dict[tuple[int, int], tuple[fpemu.Stats, int]] = {}  # how much overflowed up to the last look
+        self._known: dict[tuple[int, int, bool], tuple[Any, int, int]] = {}  # how much overflowed up to the last look
         self._bad = False  # a gradient overflowed in this step
         self._watched: list[tuple[str, Site]] = []
         self._room = torch.finfo(torch.float32).max if max_finite is None else float(max_finite)
@@ -92,10 +94,10 @@ class LossScaler:
         if not self._watched:
             raise ValueError("the model rounds no gradients: convert it first")
         for _, site in self._watched:
-            site.watch = [None] * len(SLOTS)
+            site.watch, site.watch_tensors = [None] * len(SLOTS), [None] * len(SLOTS)
             for slot in _GRADIENTS:
                 if site.plan.target[slot] is not None:
-                    site.watch[slot] = fpemu.Stats()
+                    site.watch[slot], site.watch_tensors[slot] = fpemu.Stats(), new_stats()
 
     def layer_scales(self) -> dict[str, float]:
         """Of adaptive: by what the gradient that arrives at a layer is multiplied while it is rounded, by its name."""
@@ -155,13 +157,15 @@ class LossScaler:
         """Whether a gradient overflowed since the last time. Counters may be those of observe, which begin anew."""
         found = False
         for _, site in self._watched:
-            for slot, stats in enumerate(site.counters or site.watch or ()):
-                if slot not in _GRADIENTS or not isinstance(stats, fpemu.Stats):
+            held = (site.counters or site.watch, site.tensors or site.watch_tensors)
+            for slot, compiled in itertools.product(_GRADIENTS, (False, True)):
+                counts, key = (held[compiled] or {slot: None})[slot], (id(site), slot, compiled)
+                known, written, before = self._known.get(key, (None, 0, 0))
+                if counts is None or (compiled and known is counts and counts._version == written):
                     continue
-                now, key = stats.overflow, (id(site), slot)
-                known, before = self._known.get(key, (None, 0))
-                found = found or now > (before if known is stats else 0)
-                self._known[key] = stats, now
+                now = read_stats(counts).overflow if compiled else counts.overflow
+                found = found or now > (before if known is counts else 0)
+                self._known[key] = counts, counts._version if compiled else 0, now
         return found
 
     def update(self, new_scale: Optional[float] = None) -> None:
@@ -262,7 +266,7 @@ class LossScaler:
     def close(self) -> None:
         """Takes what it lent to the layers of the model back: they round their gradients unscaled again."""
         for _, site in self._watched:
-            site.scale = site.watch = site.measured = None
+            site.scale = site.watch = site.watch_tensors = site.measured = None
             site.measure = False
         self._watched.clear()
 
