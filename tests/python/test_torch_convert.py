@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import io
 import threading
+import warnings
 
 import pytest
 
@@ -653,3 +654,130 @@ def test_functions_of_layers_are_at_the_top():
     q = torch.randn(2, 5, 8)
     close = ft.attention(q, q, q, recipe="fp32") - torch.nn.functional.scaled_dot_product_attention(q, q, q)
     assert close.abs().max() < 1e-5
+
+
+# ------------------------------------------------------------------------------------------------ what was done, and resumed
+
+
+class Past(nn.Module):
+    """Reads the weight of one of its layers past the layer, as Mamba of transformers does."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.first(x) @ self.second.weight
+
+
+def test_a_layer_that_is_read_past_its_forward_is_named():
+    model, x = ft.convert(Past(), "fp8"), torch.randn(2, 4)
+    assert ft.summary(model).converted == (("first", "Linear", "fp8"), ("second", "Linear", "fp8"))
+    with pytest.warns(UserWarning, match=r"1 of 2 converted layers were not called .*\(second\)"), ft.observe(model):
+        model(x)
+    assert ft.summary(model).converted[0][2] == "fp8"
+    assert ft.summary(model).converted[1][2].startswith("fp8; its forward has not run")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with ft.observe(model):
+            model.second(model(x))
+        assert ft.summary(model).converted[1][2] == "fp8"
+        with pytest.raises(ZeroDivisionError), ft.observe(model):
+            model(x)
+            raise ZeroDivisionError
+    assert ft.summary(copy.deepcopy(model)).converted[1][2] == "fp8"
+
+
+def test_what_is_left_is_told_the_reason():
+    model = nn.Sequential(nn.LazyLinear(4), nn.Linear(4, 4), nn.LayerNorm(4), nn.LazyInstanceNorm1d())
+    with pytest.warns(UserWarning, match="1 lazy layer is left as torch has it, such as '0'"):
+        ft.convert(model, "fp8", {"1": None})
+    model.append(nn.Linear(4, 4))
+    model(torch.randn(2, 4, 4))
+    late = "it was lazy or not there when the model was converted: convert it again"
+    left = {name: why for name, _, why in ft.summary(model).left}
+    assert left == {"0": late, "1": "its recipe is None", "2": "its recipe names no format for it",
+                    "3": "no conversion for this class", "4": late}
+    ft.convert(model, "fp8")
+    assert [name for name, _, _ in ft.summary(model).converted] == ["0", "1", "4"]
+    assert not any("_fpemu_left" in module.__dict__ for module in ft.revert(model).modules())
+
+
+class Random(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.mixed = nn.Linear(8, 8), nn.MultiheadAttention(8, 2, batch_first=True)
+        self.rounded = ft.Quantizer("bf16", rounding="sr")
+
+    def forward(self, x):
+        x = self.rounded(self.first(x))
+        return self.mixed(x, x, x)[0]
+
+
+def saved(model):
+    file = io.BytesIO()
+    torch.save(model.state_dict(), file)
+    file.seek(0)
+    return torch.load(file)
+
+
+@pytest.mark.parametrize("how", [{}, {"strict": False}, {"assign": True}])
+@pytest.mark.parametrize("made", ["here", "empty", "meta"])
+def test_a_resumed_run_has_the_same_random_bits(how, made):
+    recipe, x = ft.recipe("nvfp4").replace(norm="bf16/sr"), torch.randn(2, 4, 8)
+    model = ft.convert(Random(), recipe, seed=2**62 + 3)
+    for _ in range(3):
+        run(model, x)
+    checkpoint = saved(model)
+    assert list(checkpoint) == list(Random().state_dict())
+    with torch.device("cpu" if made == "here" else "meta"):
+        resumed = ft.convert(Random(), recipe)
+    if made == "empty":
+        resumed.to_empty(device="cpu")
+    elif made == "meta" and "assign" not in how:
+        pytest.skip("without memory only assign=True loads")
+    resumed.load_state_dict(checkpoint, **how)
+    for _ in range(2):
+        assert same(run(resumed, x), run(model, x))
+    assert same(saved(resumed).values(), saved(model).values())
+    assert saved(resumed)._metadata == saved(model)._metadata
+    Random().load_state_dict(checkpoint)  # the keys are those of a plain model
+
+
+def test_checkpoints_without_the_calls_of_layers_leave_them():
+    model, x = ft.convert(Random(), "nvfp4", seed=3), torch.randn(2, 4, 8)
+    run(model, x)
+    twin = copy.deepcopy(model)
+    older = twin.state_dict()
+    for content in older._metadata.values():
+        content.pop("fpemu", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.load_state_dict(older)
+    with pytest.warns(UserWarning, match="manual_seed"):
+        model.load_state_dict(dict(older))
+    assert same(run(model, x), run(twin, x))
+    ft.manual_seed(model, 3, call=2)
+    assert same(run(model, x), run(twin, x))
+
+
+@pytest.mark.parametrize("recipe", ["nvfp4", ft.Recipe(input="e4m3fn", norm="bf16", embedding="bf16",
+                                                       forward=ft.Product(accumulator="chunk(8,fp32)"))])
+@pytest.mark.parametrize("make, shape", [
+    (lambda: nn.Linear(4, 3), (2, 4)), (lambda: nn.Conv2d(3, 4, 3), (2, 3, 6, 6)),
+    (lambda: nn.TransformerEncoderLayer(8, 2, 16), (5, 2, 8)), (lambda: nn.BatchNorm1d(4), (2, 4))])
+def test_layers_have_shapes_on_meta(make, shape, recipe):
+    x, plain = torch.randn(shape), make()
+    layer = ft.convert(make().to("meta"), recipe)
+    y = layer(x.to("meta"))
+    assert y.is_meta and y.shape == plain(x).shape
+    y.sum().backward()
+    assert all(p.grad.shape == q.shape for p, q in zip(layer.parameters(), plain.parameters(), strict=True))
+
+
+def test_a_quantizer_made_empty_keeps_its_state():
+    model = nn.Sequential(ft.Quantizer("bf16", rounding="sr", seed=5, stream=3))
+    model(torch.ones(3))
+    assert model.to_empty(device="cpu")[0].state.tolist() == [5, 3 * 2**32 + 1, 0]
+    assert model.to("meta")[0].state.is_meta
+    assert model.to_empty(device="cpu")[0].state.tolist() == [5, 3 * 2**32, 0]

@@ -102,7 +102,7 @@ def new_state(seed: int = 0, stream: int = 0, offset: int = 0) -> Tensor:
     """Random state of stochastic rounding: an int64 tensor [seed, stream, offset] on the processor, each an unsigned
     word of 64 bits. Equal states give equal bits. ValueError for other numbers."""
     words = [_word(seed, "seed"), _word(stream, "stream"), _word(offset, "offset")]
-    return torch.tensor([signed(word) for word in words], dtype=torch.int64)
+    return torch.tensor([signed(word) for word in words], dtype=torch.int64, device="cpu")
 
 
 def state_of(rounding: str | Rounding) -> Tensor | None:

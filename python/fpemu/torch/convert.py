@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -91,8 +92,10 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = 
     Converted are Linear, Conv1d/2d/3d, ConvTranspose1d/2d/3d, Embedding, LayerNorm, RMSNorm, BatchNorm1d/2d/3d and
     MultiheadAttention, DotProductAttention, and classes derived from these without a forward pass of their own. Norms
     and embeddings change only where the recipe names a format for them. Parameters stay the objects that they are, so
-    optimisers, shared weights, hooks, parametrisations and checkpoints hold; the keys of state_dict are the same. What
-    cannot be converted stays: summary(model) names it. TransformerEncoderLayer and MultiheadAttention no longer take
+    optimisers, shared weights, hooks, parametrisations and checkpoints hold; the keys of state_dict are the same. Its
+    metadata says how many calls stochastic layers have made, and load_state_dict goes on from there; what loses the
+    metadata, as safetensors do, needs manual_seed. What cannot be converted stays: summary(model) names it. Lazy layers
+    are left until their first call, with a warning. TransformerEncoderLayer and MultiheadAttention no longer take
     the fast path that goes round their modules. A layer that was converted before is converted anew.
 
     Limits: random bits are repeated in checkpoints without reentry, refused in others (Quantizer); derivatives other
@@ -106,12 +109,14 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = 
         raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
     chosen = _choose(model, recipe, rules or {})
     ready: list[tuple[int, nn.Module, Recipe, dict[str, Plan]]] = []
+    left: list[tuple[nn.Module, str]] = []
     for number, (name, module) in enumerate(_convertible(model)):
         own = chosen[name]
         if own is None and isinstance(module, nn.MultiheadAttention):
             out = chosen.get(f"{name}.out_proj" if name else "out_proj")
             own = None if out is None else Recipe(name="none")  # it would read the weights of out_proj itself
         if own is None:
+            left.append((module, "its recipe is None"))
             continue
         base: Any = quantized_class(_original(module))
         try:
@@ -120,13 +125,26 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = 
             raise ValueError(f"{name or type(module).__name__}: {error}") from error
         if not all(plan.idle for plan in plans.values()) or isinstance(module, nn.MultiheadAttention):
             ready.append((number, module, own, plans))
+        else:
+            left.append((module, "its recipe names no format for it"))
     revert(model)
     for number, module, own, plans in ready:
         _attach(module, own, plans, number, seed)
+    for module, why in left:
+        module.__dict__["_fpemu_left"] = why
     _leave_fast_paths(model)
+    _warn_of_lazy(model)
     if verbose:
         print(summary(model))
     return model
+
+
+def _warn_of_lazy(model: nn.Module) -> None:
+    lazy = [name for name, module in model.named_modules()
+            if _is_lazy(module) and quantized_class(module.cls_to_become) is not None]  # type: ignore[arg-type]
+    if lazy:
+        warnings.warn(f"{len(lazy)} lazy layer{'s are' * (len(lazy) > 1) or ' is'} left as torch has it, such as "
+                      f"'{lazy[0]}': run the model once, and convert it again", stacklevel=3)
 
 
 def _original(module: nn.Module) -> type:
@@ -156,6 +174,7 @@ def revert(model: Model) -> Model:
             base = module._fpemu.base
             _replace(module, quantized_class(base), base)
             del module.__dict__["_fpemu"]
+        module.__dict__.pop("_fpemu_left", None)
         if "_fpemu_fast_path" in module.__dict__:
             kept = module.__dict__.pop("_fpemu_fast_path")
             name = "activation_relu_or_gelu" if isinstance(module, nn.TransformerEncoderLayer) else "use_nested_tensor"
@@ -198,7 +217,7 @@ def _why(module: nn.Module) -> str:
     if _is_lazy(module):
         return "it is lazy until its first call: run the model once"
     if quantized_class(type(module)) is not None:
-        return "its recipe is None, or names no format for it"
+        return getattr(module, "_fpemu_left", "it was lazy or not there when the model was converted: convert it again")
     if any(base in type(module).__mro__ for base in (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Embedding,
                                                      nn.LayerNorm, nn.MultiheadAttention)):
         return "it has a forward pass of its own"
@@ -207,11 +226,18 @@ def _why(module: nn.Module) -> str:
 
 def summary(model: nn.Module) -> Summary:
     """What convert made of a model: which modules it converted with which recipe, and which modules with parameters it
-    left, and why. ``print(summary(model))`` is a table."""
+    left, and why. ``print(summary(model))`` is a table.
+
+    Once the model has run it says of which converted modules the forward pass has not: their weights are not rounded
+    where other modules read them, as Mamba of transformers does with its convolution's."""
     converted, left = [], []
+    some_ran = any(isinstance(module, Quantized) and module._fpemu.ran for module in model.modules())
     for name, module in model.named_modules():
         if isinstance(module, Quantized):
-            converted.append((name, module._fpemu.base.__name__, module.recipe.name or str(module.recipe.to_dict())))
+            recipe = module.recipe.name or str(module.recipe.to_dict())
+            if some_ran and not module._fpemu.ran:
+                recipe += "; its forward has not run, and what reads its weight elsewhere does not round it"
+            converted.append((name, module._fpemu.base.__name__, recipe))
         elif any(True for _ in module.parameters(recurse=False)):
             left.append((name, type(module).__name__, _why(module)))
     return Summary(tuple(converted), tuple(left))

@@ -230,7 +230,7 @@ def _autocast(*tensors: Optional[Tensor]) -> tuple[Any, ...]:
     first = tensors[0]
     assert first is not None
     kind = first.device.type
-    if not torch.is_autocast_enabled(kind):
+    if first.is_meta or not torch.is_autocast_enabled(kind):  # which knows no meta
         return tensors
     dtype = torch.get_autocast_dtype(kind)
     return tuple(t.to(dtype) if t is not None and t.is_floating_point() and t.dtype != torch.float64 else t

@@ -7,6 +7,7 @@ state_dict are the same. Each class here is the one of torch.nn with a forward p
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Optional
 
 import torch
@@ -39,6 +40,8 @@ _take_opaque.register_fake(torch.empty_like)
 class Attachment:
     """What convert adds to a module."""
 
+    ran = False  # the module's forward pass, once at least
+
     def __init__(self, recipe: Recipe, base: type, plans: dict[str, Plan], seed: int, stream: int) -> None:
         self.recipe = recipe
         self.base = base  # the class that revert gives back
@@ -68,7 +71,14 @@ class Attachment:
         count = rows({name: site.plan for name, site in self.sites.items()})
         if count:
             first = self.stream + call * count
-            self.streams = torch.tensor([[seed, first + i, 0] for i in range(count)], dtype=torch.int64)
+            self.streams = torch.tensor([[seed, first + i, 0] for i in range(count)], dtype=torch.int64, device="cpu")
+
+    def reached(self) -> Optional[dict[str, int]]:
+        """The arguments by which `begin` comes to where the streams are; None where nothing is stochastic."""
+        if self.streams is None:
+            return None
+        seed, stream, _ = self.streams[0].tolist()
+        return {"seed": seed, "call": (stream - self.stream) // len(self.streams)}
 
 
 class Quantized:
@@ -87,6 +97,7 @@ class Quantized:
 
     def _states(self) -> Optional[Tensor]:
         """States for the slots of this call, which no other call gets."""
+        self._fpemu.ran = True
         table = self._fpemu.streams
         if table is None:
             return None
@@ -101,6 +112,24 @@ class Quantized:
     def extra_repr(self) -> str:
         inner: str = super().extra_repr()  # type: ignore[misc]
         return ", ".join(part for part in (inner, f"recipe={self.recipe.name or 'own'}") if part)
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        """Where the streams are is metadata, as a module's version is: the keys are those of the module that it was."""
+        super()._save_to_state_dict(destination, prefix, keep_vars)  # type: ignore[misc]
+        reached = self._fpemu.reached()
+        if reached is not None and hasattr(destination, "_metadata"):
+            destination._metadata.setdefault(prefix[:-1], {})["fpemu"] = reached
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any) -> None:
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)  # type: ignore[misc]
+        if self._fpemu.streams is None:
+            return
+        if "fpemu" in local_metadata:
+            self._fpemu.begin(**local_metadata["fpemu"])
+        elif "version" not in local_metadata:
+            warnings.warn("the state_dict has lost its metadata, as in safetensors or a plain dict, and with it how many "
+                          "calls stochastic layers had made: fpemu.torch.manual_seed(model, seed, call) sets that",
+                          stacklevel=2)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         own = getattr(type(self), "__getstate__", None)

@@ -10,6 +10,7 @@ import math
 import numbers
 import os
 import time
+import warnings
 from collections.abc import Iterator
 from typing import Any, Optional, Union
 
@@ -20,7 +21,7 @@ from fpemu import _files
 
 from .counters import clear_stats, new_stats, read_stats
 from .functional import SLOTS, SUMS, Plan, Site
-from .modules import Quantized
+from .modules import Attachment, Quantized
 
 __all__ = ["observe", "Log"]
 
@@ -290,7 +291,8 @@ class observe:
         how often ``log.step`` keeps counters by tensor.
 
     Compiled models are compiled once more, when the block is entered and again when it is left. A model is observed by
-    one block at a time: RuntimeError; ValueError where nothing in the model is rounded; fpemu.Error where it does not lie
+    one block at a time: RuntimeError; at its end a warning names converted layers that were not called, though others
+    were; ValueError where nothing in the model is rounded; fpemu.Error where it does not lie
     on the processor.
     """
 
@@ -302,13 +304,15 @@ class observe:
         self._how: dict[str, Any] = {"sums": sums, "histogram": histogram}
         self._every = every
         self._places: list[_Place] = []
+        self._ran: list[tuple[str, Attachment, bool]] = []  # before
 
     def __enter__(self) -> Log:
         _check_device(self._model)
-        sites = []
+        sites, ran = [], []
         for name, module in self._model.named_modules():
             if not isinstance(module, Quantized):
                 continue
+            ran.append((name, module._fpemu, module._fpemu.ran))
             for where, site in module._fpemu.sites.items():
                 if site.counters is not None or site.tensors is not None:
                     raise RuntimeError("the model is being observed already")
@@ -322,6 +326,9 @@ class observe:
             self._lend(site, places)
         if not self._places:
             raise ValueError("nothing in the model is rounded: convert it first")
+        self._ran = ran
+        for _, attachment, _ in ran:
+            attachment.ran = False
         return Log(self._model, self._places, self._every)
 
     @staticmethod
@@ -335,4 +342,11 @@ class observe:
     def __exit__(self, *problem: object) -> None:
         for place in self._places:
             place.site.counters = place.site.tensors = None
+        idle = [name for name, attachment, _ in self._ran if not attachment.ran]
+        for _, attachment, before in self._ran:
+            attachment.ran |= before
+        if 0 < len(idle) < len(self._ran) and problem[0] is None:
+            some = ", ".join(idle[:3]) + ", ..." * (len(idle) > 3)
+            warnings.warn(f"{len(idle)} of {len(self._ran)} converted layers were not called while they were observed "
+                          f"({some}): what reads their weights elsewhere does not round them", stacklevel=2)
 

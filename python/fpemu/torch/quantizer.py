@@ -80,7 +80,16 @@ class Quantizer(nn.Module):
         self.batch_part = None
         self.is_stochastic = (self.forward_format is not None and is_stochastic(self.rounding)) or (
             self.backward_format is not None and is_stochastic(self.backward_rounding))
-        self.register_buffer("state", new_state(seed, stream << 32))
+        self._first = seed, stream << 32
+        self.register_buffer("state", new_state(*self._first))
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Quantizer:
+        """Moves the state as torch moves buffers; where to_empty makes room for it, its numbers stay."""
+        kept = self.state
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        if not self.state.is_meta:
+            self.state.copy_(new_state(*self._first) if kept.is_meta else kept)
+        return self
 
     def reset(self) -> None:
         """Begins the random numbers of this quantiser's stream again."""
