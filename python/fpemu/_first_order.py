@@ -17,8 +17,8 @@ _SECOND = ("what fpemu rounds here has first derivatives alone: second ones, and
            "by them, are those of the model that fpemu.torch.revert gives, or of fpemu.torch.quantize and matmul")
 _FORWARD = ("what fpemu rounds here has no derivative forward (forward_ad, jvp): take it backward, with "
             "torch.autograd.grad")
-_TRANSFORM = ("what fpemu rounds here is not transformed by torch.vmap and torch.func: pass it the whole batch, and take "
-              "derivatives with torch.autograd.grad; fpemu.torch.quantize and matmul can be transformed")
+_TRANSFORM = ("what fpemu rounds here is not transformed by torch.vmap and torch.func: pass it the whole batch, and "
+              "take derivatives with torch.autograd.grad; fpemu.torch.quantize and matmul can be transformed")
 
 
 def apply(function: type[torch.autograd.Function], *args: Any) -> Any:
@@ -27,7 +27,8 @@ def apply(function: type[torch.autograd.Function], *args: Any) -> Any:
     if not torch.compiler.is_dynamo_compiling():
         if torch._C._are_functorch_transforms_active():
             raise NotImplementedError(_TRANSFORM)
-        if torch.autograd.forward_ad._current_level >= 0 and any(isinstance(a, Tensor) and has_tangent(a) for a in args):
+        forward = torch.autograd.forward_ad._current_level >= 0
+        if forward and any(isinstance(a, Tensor) and has_tangent(a) for a in args):
             raise NotImplementedError(_FORWARD)
     result = function.apply(*args)
     return result[0] if isinstance(result, tuple) else result

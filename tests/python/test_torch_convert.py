@@ -656,7 +656,7 @@ def test_functions_of_layers_are_at_the_top():
     assert close.abs().max() < 1e-5
 
 
-# ------------------------------------------------------------------------------------------------ what was done, and resumed
+# ------------------------------------------------------------------------------------------------ done and resumed
 
 
 class Past(nn.Module):

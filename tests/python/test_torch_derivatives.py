@@ -137,9 +137,9 @@ def test_functional_calls_need_no_transform():
 def test_second_derivatives_that_there_are():
     x = torch.randn(3, 4)
     w = torch.randn(4, 4)
-    plain = mx_specs(quantize_backprop=False)
+    plain = mx_specs(quantize_backprop=False) | {"w_elem_format": None, "a_elem_format": None, "bfloat": 0}
     for call in (lambda t: ft.matmul(ft.quantize(t, "fp32", backward="fp32"), w, "fp32"),
-                 lambda t: mx.linear(t, w.T, mx_specs=plain | {"w_elem_format": None, "a_elem_format": None, "bfloat": 0}),
+                 lambda t: mx.linear(t, w.T, mx_specs=plain),
                  lambda t: quantizer(None, None)(t) @ w):
         found = A.hessian(lambda t: call(t).square().sum(), x)
         assert torch.allclose(found, A.hessian(lambda t: (t @ w).square().sum(), x), atol=1e-4)

@@ -44,7 +44,8 @@ def quantized(device, x=X, y=X, rounding="rne", stats=None):
 
 def test_counters_of_another_size_or_place(device):
     for stats in (ft.new_stats(), torch.zeros(STATS_BYTES // 8, dtype=torch.int64),
-                  torch.zeros(STATS_BYTES // 8 + 1), torch.zeros(STATS_BYTES // 8 + 1, dtype=torch.int64, device="meta"),
+                  torch.zeros(STATS_BYTES // 8 + 1),
+                  torch.zeros(STATS_BYTES // 8 + 1, dtype=torch.int64, device="meta"),
                   torch.zeros(2 * STATS_BYTES // 8 + 2, dtype=torch.int64)[::2]):
         for call in (lambda: quantized(device, stats=stats),
                      lambda: device.encode(X, X.byte(), E4M3, fpemu.rounding("rne"), stats)):
@@ -53,6 +54,13 @@ def test_counters_of_another_size_or_place(device):
     for call in (device.read_stats, lambda stats: device.clear_stats(stats, 0)):
         with pytest.raises(TypeError, match="6422 words, not one of torch.int64, shape \\(131,\\)"):
             call(ft.new_stats())
+
+
+def test_what_is_no_counters_is_not_cleared():
+    for other in (torch.ones(200), torch.ones(5, dtype=torch.int64)):
+        with pytest.raises(TypeError, match="new_stats"):
+            ft.clear_stats(other)
+        assert other.all()
 
 
 def test_results_and_codes_of_another_size(device):
@@ -94,5 +102,7 @@ def test_a_scaler_that_watches_a_model_sees_the_processor_alone():
     scaler = ft.loss_scaler("backoff", model)
     with pytest.raises(fpemu.Error, match="sees overflow on the processor alone"):
         site.stats_for(elsewhere)
+    with pytest.warns(UserWarning, match="lose sight of it"):
+        ft.convert(model, "bf16")
     scaler.close()
     assert site.stats_for(elsewhere) is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 
 import pytest
 
@@ -259,3 +260,15 @@ def test_schedulers_closures_and_new_groups():
         ft.optimizer(optimizer)
     with pytest.raises(fpemu.SpecError):
         ft.optimizer(torch.optim.SGD(net.parameters(), 0.1), state="e4m3fm")
+
+
+def test_a_name_that_no_state_has_is_warned_of():
+    net = model()
+    optimizer = ft.optimizer(torch.optim.Adam(net.parameters()), {"exp_agv": "bf16", "exp_avg_sq": "bf16"})
+    net(torch.ones(2, 8)).sum().backward()
+    with pytest.warns(UserWarning, match="keeps no exp_agv, .*: it keeps exp_avg, exp_avg_sq, step"):
+        optimizer.step()
+    named = ft.optimizer(torch.optim.Adam(net.parameters()), {"exp_avg": "bf16", "*": "fp16"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        named.step()

@@ -98,16 +98,16 @@ def _format(format: Format) -> Any:
 
 def _rounding(r: Rounding) -> Any:
     if r.mode in STOCHASTIC and torch.cuda.is_current_stream_capturing():
-        raise fpemu.Error("a CUDA graph would repeat the random bits of its capture: round stochastically outside of it, "
-                          "or to nearest inside", 0)
+        raise fpemu.Error("a CUDA graph would repeat the random bits of its capture: round stochastically outside of "
+                          "it, or to nearest inside", 0)
     return ctypes.byref(_Rounding(r._mode, r._overflow, r._nan, r._variant, r._bits, r._generator, r._compat, 0, r.seed,
                                   r.stream, r.offset))
 
 
 def _check_same(x: Tensor, y: Tensor) -> None:
     if x.shape != y.shape or x.device != y.device:
-        raise ValueError(f"a tensor of shape {tuple(x.shape)} on {x.device} and one of {tuple(y.shape)} on {y.device} do "
-                         "not go together")
+        raise ValueError(f"a tensor of shape {tuple(x.shape)} on {x.device} and one of {tuple(y.shape)} on {y.device} "
+                         "do not go together")
 
 
 def _check_codes(codes: Tensor, format: Format) -> None:

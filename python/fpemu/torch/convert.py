@@ -99,8 +99,8 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = 
     the fast path that goes round their modules. A layer that was converted before is converted anew.
 
     Limits: random bits are repeated in checkpoints without reentry, refused in others (Quantizer); derivatives other
-    than first ones, backward, are refused (functional); torch.compile with a backend that adds in an order of its own, as inductor does for sums of biases,
-    differs from eager mode there as it does without fpemu.
+    than first ones, backward, are refused (functional); torch.compile with a backend that adds in an order of its own,
+    as inductor does for sums of biases, differs from eager mode there as it does without fpemu.
 
     ValueError for a rule that matches nothing, with names near it; fpemu.SpecError for a format that cannot be read.
     Nothing is changed then.
@@ -140,8 +140,8 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = 
 
 
 def _warn_of_lazy(model: nn.Module) -> None:
-    lazy = [name for name, module in model.named_modules()
-            if _is_lazy(module) and quantized_class(module.cls_to_become) is not None]  # type: ignore[arg-type]
+    lazy = [name or type(module).__name__ for name, module in model.named_modules()
+            if _is_lazy(module) and quantized_class(module.cls_to_become) is not None]
     if lazy:
         warnings.warn(f"{len(lazy)} lazy layer{'s are' * (len(lazy) > 1) or ' is'} left as torch has it, such as "
                       f"'{lazy[0]}': run the model once, and convert it again", stacklevel=3)
@@ -168,7 +168,12 @@ def _leave_fast_paths(model: nn.Module) -> None:
 
 
 def revert(model: Model) -> Model:
-    """The inverse of convert, in place: every module has the class it had. Returns the model."""
+    """The inverse of convert, in place: every module has the class it had. Returns the model. Warns where observe or a
+    loss scaler loses sight of it."""
+    if any(site.lent for module in model.modules() if isinstance(module, Quantized)
+           for site in module._fpemu.sites.values()):
+        warnings.warn("the model is observed, or watched by a loss scaler, which lose sight of it: observe it, and "
+                      "make the scaler, when it is converted", stacklevel=2)
     for module in model.modules():
         if isinstance(module, Quantized):
             base = module._fpemu.base

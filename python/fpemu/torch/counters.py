@@ -42,9 +42,7 @@ def read_stats(stats: Tensor) -> Stats:
     """A copy of what a tensor of counters holds. TypeError for another tensor.
 
     The tensors of ranks, or of steps, are added by `read_stats(a) + read_stats(b)`; their words are no plain sums."""
-    if stats.dtype != torch.int64 or stats.ndim != 1 or stats.shape[0] < WORDS:
-        raise TypeError(f"stats is a tensor of fpemu.torch.new_stats, not one of {stats.dtype} and shape "
-                        f"{tuple(stats.shape)}")
+    _check_words(stats)
     if stats.is_cuda:
         return _device.read_stats(stats)
     content = stats.detach().contiguous().numpy().tobytes()
@@ -60,13 +58,20 @@ def read_stats(stats: Tensor) -> Stats:
     return result
 
 
+def _check_words(stats: Tensor) -> None:
+    if stats.dtype != torch.int64 or stats.ndim != 1 or stats.shape[0] < WORDS:
+        raise TypeError(f"stats is a tensor of fpemu.torch.new_stats, not one of {stats.dtype} and shape "
+                        f"{tuple(stats.shape)}")
+
+
 def write_stats(stats: Tensor, content: Stats) -> None:
     """Puts counters into a tensor that asks for the same."""
     stats.copy_(torch.frombuffer(bytearray(content._bytes()), dtype=torch.int64))
 
 
 def clear_stats(stats: Tensor) -> Tensor:
-    """Forgets, in place, what was counted; what is asked for stays. Returns the tensor."""
+    """Forgets, in place, what was counted; what is asked for stays. Returns the tensor. TypeError for another one."""
+    _check_words(stats)
     if stats.is_cuda:
         return _device.clear_stats(stats, int(stats[0].item()))
     stats[_REQUEST.size // 8 :] = 0

@@ -164,6 +164,11 @@ class Site:
         return {**self.__dict__, "counters": None, "tensors": None, "scale": None, "watch": None,
                 "watch_tensors": None, "measure": False, "measured": None}
 
+    @property
+    def lent(self) -> bool:
+        """observe or a loss scaler looks at the place."""
+        return any(held is not None for held in (self.counters, self.tensors, self.watch, self.scale))
+
     def stats_for(self, x: Tensor) -> Stats:
         """Counters that a call on x adds to."""
         if not (x.is_cpu or x.is_meta) and self.watch is not None:

@@ -127,8 +127,8 @@ class Quantized:
         if "fpemu" in local_metadata:
             self._fpemu.begin(**local_metadata["fpemu"])
         elif "version" not in local_metadata:
-            warnings.warn("the state_dict has lost its metadata, as in safetensors or a plain dict, and with it how many "
-                          "calls stochastic layers had made: fpemu.torch.manual_seed(model, seed, call) sets that",
+            warnings.warn("the state_dict has lost its metadata, as in safetensors or a plain dict, and with it how "
+                          "many calls stochastic layers had made: fpemu.torch.manual_seed(model, seed, call) sets that",
                           stacklevel=2)
 
     def __reduce_ex__(self, protocol: Any) -> Any:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Optional, Union
 
@@ -54,6 +55,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
                          {key: _target(text) for key, text in state.items()})
         self._master = _target(master)
         self._parameters = _target(parameters)
+        self._unmet = set(self._formats) - {"*"}  # names of states that no parameter had yet
         self._copies = master is not None and self._parameters is not None
         self._seed = seed
         self._steps = 0
@@ -109,6 +111,11 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
         for number, p in enumerate(held):
             if p.is_floating_point():
                 self._round_all(p, number)
+        if self._unmet and self.state:
+            kept = sorted({str(key) for state in self.state.values() for key in state})
+            warnings.warn(f"the optimiser keeps no {', '.join(sorted(self._unmet))}, for which state= has a format: it "
+                          f"keeps {', '.join(kept) or 'nothing'}", stacklevel=2)
+            self._unmet = set()
         return loss
 
     def _exchange(self, held: list[Tensor]) -> None:
@@ -120,6 +127,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
     def _round_all(self, p: Tensor, number: int) -> None:
         if self._formats:
             for which, (key, tensor) in enumerate(sorted(self.state.get(p, {}).items(), key=lambda item: str(item[0]))):
+                self._unmet.discard(key)
                 target = self._formats.get(key, self._formats.get("*"))
                 if target is None or not isinstance(tensor, Tensor) or not tensor.is_floating_point():
                     continue
@@ -155,7 +163,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
         """The copies in the order of the parameters; the parameters themselves where there are none."""
         return [self._masters.get(p, p) for p in self._all()]
 
-    _OWN = ("inner", "_formats", "_master", "_parameters", "_copies", "_seed", "_steps", "_masters")
+    _OWN = ("inner", "_formats", "_master", "_parameters", "_copies", "_unmet", "_seed", "_steps", "_masters")
 
     def __getstate__(self) -> dict[str, Any]:
         """For copy and pickle. As of torch's optimisers, hooks stay behind."""
@@ -207,7 +215,8 @@ def optimizer(opt: torch.optim.Optimizer, state: Union[str, Mapping[str, Optiona
         made as usual, on the parameters of the model.
     state
         target of the tensors that the optimiser keeps for a parameter, those of the parameter's shape, such as
-        "bf16/sr", or of single ones by name: {"exp_avg": "codebook(dynamic8,2048)/sr"}; "*" for all others.
+        "bf16/sr", or of single ones by name: {"exp_avg": "codebook(dynamic8,2048)/sr"}; "*" for all others. A name that
+        the optimiser does not keep is warned of at the first step.
     parameters
         target of the parameters that the model sees. None: they are left alone.
     master

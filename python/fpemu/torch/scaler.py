@@ -67,7 +67,7 @@ class LossScaler:
         self._clean = self._seen = self._step = 0
         self._mean = self._slow_mean = self._square = 0.0
         self._unscaled: dict[int, tuple[bool, float]] = {}  # by optimiser: not finite, largest |gradient|
-        self._known: dict[tuple[int, int, bool], tuple[Any, int, int]] = {}  # how much overflowed up to the last look
+        self._known: dict[tuple[int, int, int], tuple[Any, int, int]] = {}  # how much overflowed up to the last look
         self._bad = False  # a gradient overflowed in this step
         self._watched: list[tuple[str, Site]] = []
         self._room = torch.finfo(torch.float32).max if max_finite is None else float(max_finite)
@@ -158,14 +158,16 @@ class LossScaler:
         found = False
         for _, site in self._watched:
             held = (site.counters or site.watch, site.tensors or site.watch_tensors)
-            for slot, compiled in itertools.product(_GRADIENTS, (False, True)):
-                counts, key = (held[compiled] or {slot: None})[slot], (id(site), slot, compiled)
-                known, written, before = self._known.get(key, (None, 0, 0))
-                if counts is None or (compiled and known is counts and counts._version == written):
+            for kind, slot in itertools.product(range(2), _GRADIENTS):
+                lent, key = held[kind], (id(site), slot, kind)
+                counts = None if lent is None else lent[slot]
+                known, before, written = self._known.get(key, (None, 0, 0))
+                version = counts._version if isinstance(counts, Tensor) else -1
+                if counts is None or (known is counts and version == written):  # a tensor that nothing was added to
                     continue
-                now = read_stats(counts).overflow if compiled else counts.overflow
+                now = (read_stats(counts) if isinstance(counts, Tensor) else counts).overflow
                 found = found or now > (before if known is counts else 0)
-                self._known[key] = counts, counts._version if compiled else 0, now
+                self._known[key] = counts, now, max(version, 0)
         return found
 
     def update(self, new_scale: Optional[float] = None) -> None:
