@@ -63,7 +63,7 @@ static fpemu_cuda_status check_arrays(const gpu_tensor *c, const core_walk *w, c
                                   ? w->total
                                   : core_layout_before(l, c->first + c->count, 8) - core_layout_before(l, c->first, 8);
     const void *const array[2] = {c->x, c->y};
-    core_reach reach[2] = {{0, 0}, {0, 0}}, bytes = {0, 0}; /* of an array that there is not */
+    core_reach reach[2] = {{.to = 0}, {.to = 0}}, bytes = {.to = 0}; /* of an array that there is not */
     if (c->bytes && !core_reach_array(&bytes, c->bytes, packed, 1))
         return FPEMU_CUDA_ERROR_ARGUMENT;
     for (int k = 0; k < 2; k++) {
@@ -76,8 +76,7 @@ static fpemu_cuda_status check_arrays(const gpu_tensor *c, const core_walk *w, c
         if (core_reaches_meet(&reach[k], &bytes))
             return FPEMU_CUDA_ERROR_OVERLAP;
     }
-    if ((c->x != c->y || memcmp(w->x_axis, w->y_axis, sizeof w->x_axis) != 0) &&
-        core_reaches_meet(&reach[0], &reach[1]))
+    if ((c->x != c->y || !core_walk_is_same(w)) && core_reaches_meet(&reach[0], &reach[1]))
         return FPEMU_CUDA_ERROR_OVERLAP;
     if (c->code_size && (uintptr_t)c->bytes % c->code_size)
         return FPEMU_CUDA_ERROR_ARGUMENT;

@@ -310,7 +310,7 @@ static fpemu_cuda_status multiply(gemm_call *c, fpemu_cuda_stream stream)
 static int take_shape(gemm_call *c, const fpemu_gemm_shape *s, const void *a, const void *b, const void *out)
 {
     const uint64_t most = PTRDIFF_MAX;
-    core_reach one;
+    core_reach all;
     uint64_t reserved = 0;
     for (size_t k = 0; k < sizeof s->reserved0; k++)
         reserved |= s->reserved0[k];
@@ -323,17 +323,17 @@ static int take_shape(gemm_call *c, const fpemu_gemm_shape *s, const void *a, co
         !core_operand_matrix(&c->c, out, s->m, s->n, s->ldc, s->stride_c, s->order, 0))
         return 0;
     return !(c->batch > 1 && s->m && s->n &&
-             (!core_operand_reach(&c->c, 1, 1, &one) || s->stride_c < one.to - one.from));
+             (!core_operand_reach(&c->c, c->batch, fpemu_gpu_size(c->type, 0), &all) || !core_reach_is_apart(&all)));
 }
 
 uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, int carrier)
 {
     gemm_call c;
     memset(&c, 0, sizeof c);
-    if (!shape || fpemu_gemm_check(spec, carrier) || !take_shape(&c, shape, NULL, NULL, NULL))
-        return 0;
     c.spec = spec;
     c.type = carrier == 32 ? GPU_F32 : GPU_F64;
+    if (!shape || fpemu_gemm_check(spec, carrier) || !take_shape(&c, shape, NULL, NULL, NULL))
+        return 0;
     const uint64_t a = scratch_of(&c, &c.a, &spec->a), b = scratch_of(&c, &c.b, &spec->b);
     return a == TOO_MUCH || b == TOO_MUCH ? TOO_MUCH : a + b;
 }

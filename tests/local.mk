@@ -74,6 +74,7 @@ UNIT_TESTS = \
 	tests/unit/check_format \
 	tests/unit/check_pack \
 	tests/unit/check_gemm \
+	tests/unit/check_overlap \
 	tests/unit/check_rng \
 	tests/unit/check_scales \
 	tests/unit/check_spec
@@ -93,6 +94,8 @@ tests_unit_check_pack_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_pack_LDADD = $(UNIT_LDADD)
 tests_unit_check_gemm_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_gemm_LDADD = $(UNIT_LDADD)
+tests_unit_check_overlap_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_overlap_LDADD = $(UNIT_LDADD) -lm
 tests_unit_check_rng_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_rng_LDADD = tests/judges/liblonghand.la $(UNIT_LDADD)
 tests_unit_check_scales_CFLAGS = $(UNIT_CFLAGS)

@@ -121,14 +121,14 @@ typedef struct fpemu_gemm_shape {
 } fpemu_gemm_shape;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_shape) == 128, "fpemu_gemm_shape has no unnamed padding");
 
-/* C = out(alpha * op(A) op(B) + beta * C). With beta = 0 C is not read, with alpha = 0 neither are A and B. c overlaps
- * neither a nor b where they are read. m = 0 or n = 0 succeeds; k = 0 gives out(alpha * 0 + beta * C), or
- * with start_from_c what C alone is. Indices in the random streams, whatever order, transposes and strides are: output
- * (i,j) of product q is (q*m + i)*n + j, a(i,l) is (q*m + i)*k + l, b(l,j) is (q*k + l)*n + j, with q = 0 for an array
- * that all products share. `stats` (may be NULL) counts every rounding of products and sums and, where given, of out;
- * its request.want must be 0. FPEMU_ERROR_ARGUMENT for a leading dimension or stride that is too small, or an array
- * past the end of memory. Tell the formats of a and b even if the numbers are rounded to them already: it is faster.
- * The calls use up to 120 kB of stack. */
+/* C = out(alpha * op(A) op(B) + beta * C). With beta = 0 C is not read, with alpha = 0 neither are A and B. c shares
+ * no element with a and b where they are read; all may be blocks of an array. m = 0 or n = 0 succeeds; k = 0 gives
+ * out(alpha * 0 + beta * C), or with start_from_c what C alone is. Indices in the random streams, whatever order,
+ * transposes and strides are: output (i,j) of product q is (q*m + i)*n + j, a(i,l) is (q*m + i)*k + l, b(l,j) is
+ * (q*k + l)*n + j, with q = 0 for an array that all products share. `stats` (may be NULL) counts every rounding of
+ * products and sums and, where given, of out; its request.want must be 0. FPEMU_ERROR_ARGUMENT for a leading dimension
+ * that is too small, products of a batch that share an element of c, or an array past the end of memory. Tell the
+ * formats of a and b though the numbers are rounded to them already: it is faster. Up to 120 kB of stack are used. */
 fpemu_status fpemu_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha, const float *a,
                             const float *b, float beta, float *c, fpemu_stats *stats);
 fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha, const double *a,
@@ -140,8 +140,8 @@ fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape 
  *   scales_a  m rows of ceil(k / chunk) scales, one row for each row of op(A)
  *   scales_b  n rows of as many, one row for each column of op(B)
  * and so for each product of the batch, one after the other, or once where stride_a (stride_b) is 0. NULL: all 1.
- * Scales are binary32 numbers (with _f64 too), infinities or NaN, else FPEMU_ERROR_ARGUMENT. c overlaps none of
- * them. */
+ * Scales are binary32 numbers (with _f64 too), infinities or NaN, else FPEMU_ERROR_ARGUMENT. No element of c
+ * overlaps one. */
 fpemu_status fpemu_gemm_scaled_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
                                    const float *a, const float *scales_a, const float *b, const float *scales_b,
                                    float beta, float *c, fpemu_stats *stats);

@@ -30,7 +30,7 @@ typedef enum fpemu_status {
     FPEMU_ERROR_ROUNDING = 4,    /* a field of the rounding is out of range */
     FPEMU_ERROR_UNSUPPORTED = 5, /* format and rounding, or format and call, do not go together: a directed mode for a
                                     posit, codes of a blocked format */
-    FPEMU_ERROR_OVERLAP = 6,     /* input and output overlap, other than by being the same array */
+    FPEMU_ERROR_OVERLAP = 6,     /* input and output share an element, other than by being one array */
     FPEMU_ERROR_SPEC = 7,        /* a text could not be read; fpemu_parse_error says where and why */
     FPEMU_ERROR_BUFFER = 8,      /* a buffer of the caller is too small */
     FPEMU_ERROR_NAN = 9,         /* the NaN policy is `error`, and a NaN came; every element was processed */

@@ -71,9 +71,9 @@ fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, 
 /* The calls on tensors, here and below, use up to 160 kB of stack. */
 
 /* fpemu_quantize for a tensor, of any format: a scalar one has no scales. y == x with the same strides is allowed,
- * other overlap is not. FPEMU_ERROR_UNSUPPORTED for a rounding that the format has no meaning for: a mode that its
- * element lacks, a compatibility setting but for those of blocks in rounding.h. FPEMU_ERROR_ARGUMENT for a shape or
- * range that cannot be. */
+ * another element that both share is not. FPEMU_ERROR_UNSUPPORTED for a rounding that the format has no meaning for: a
+ * mode that its element lacks, a compatibility setting but for those of blocks in rounding.h. FPEMU_ERROR_ARGUMENT for
+ * a shape or range that cannot be, and for strides that put two elements of y in one place. */
 fpemu_status fpemu_quantize_tensor_f32(const fpemu_format *format, const fpemu_rounding *rounding,
                                        const fpemu_shape *shape, const float *x, float *y, fpemu_stats *stats);
 fpemu_status fpemu_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding,
@@ -94,7 +94,7 @@ fpemu_status fpemu_quantize_tensor_bf16(const fpemu_format *format, const fpemu_
  * The y_stride of `shape` is not used. A block that becomes NaN has the scale NaN. Scales of 16-bit arrays are binary32
  * numbers. A bare power of two outside the carrier's range is 0 or infinity; its code is right. FPEMU_ERROR_UNSUPPORTED
  * for scalar formats, and for scales and codes of s2fp8, whose blocks have none; FPEMU_ERROR_OVERLAP where an output
- * overlaps x or another output. */
+ * overlaps an element of x or another output. */
 fpemu_status fpemu_scales_f32(const fpemu_format *format, const fpemu_shape *shape, const float *x, float *scales,
                               void *codes, float *tensor);
 fpemu_status fpemu_scales_f64(const fpemu_format *format, const fpemu_shape *shape, const double *x, double *scales,
@@ -143,8 +143,8 @@ uint64_t fpemu_packed_size(const fpemu_format *format, const fpemu_shape *shape)
 fpemu_status fpemu_packed_extent(const fpemu_format *format, const fpemu_shape *shape, uint64_t block,
                                  fpemu_extent *extent);
 
-/* Values to packed bytes and back: fpemu_packed_size of them, at any alignment, that overlap nothing. unpack gives what
- * fpemu_quantize_tensor gives for the same x; a NaN without a code becomes the value of the code that the NaN policy
+/* Values to packed bytes and back: fpemu_packed_size of them, at any alignment, that overlap no element. unpack gives
+ * what fpemu_quantize_tensor gives for the same x; a NaN without a code becomes the value of the code that the NaN policy
  * names, and an infinity that FPEMU_COMPAT_LEE_INF would make is what fpemu_encode makes of it. Bits between blocks are written 0 and not read. Stats are as there; error sums of a scalar format by lines. */
 fpemu_status fpemu_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                             const float *x, void *bytes, fpemu_stats *stats);

@@ -98,8 +98,7 @@ static fpemu_status check_arrays(const core_walk *w, const void *x, const void *
         return check_overlap(x, size, y, size, (size_t)w->total);
     if (!core_walk_reach(w, x, w->x_axis, size, &from) || !core_walk_reach(w, y, w->y_axis, size, &to))
         return FPEMU_ERROR_ARGUMENT;
-    const int same = x == y && memcmp(w->x_axis, w->y_axis, sizeof w->x_axis) == 0;
-    return !same && core_reaches_meet(&from, &to) ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
+    return (x != y || !core_walk_is_same(w)) && core_reaches_meet(&from, &to) ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
 }
 
 /* Adds a scale to the caller's histogram. */

@@ -22,18 +22,9 @@ typedef struct core_operand {
 /* A matrix in all products of the batch, from its lowest element to its highest; 0 where memory does not have it. */
 FPEMU_FN int core_operand_reach(const core_operand *o, uint64_t batch, size_t size, core_reach *r)
 {
-    const uint64_t counts[] = {o->rows - 1, o->columns - 1, batch - 1};
-    const ptrdiff_t steps[] = {o->step_row, o->step_column, (ptrdiff_t)o->stride};
-    const uint64_t most = PTRDIFF_MAX / size;
-    uint64_t up = 0, down = 0;
-    for (int i = 0; i < 3; i++) {
-        const uint64_t step = steps[i] < 0 ? 0 - (uint64_t)steps[i] : (uint64_t)steps[i];
-        uint64_t *const reach = steps[i] < 0 ? &down : &up;
-        if (step && counts[i] > (most - *reach) / step)
-            return 0;
-        *reach += counts[i] * step;
-    }
-    return up < most && down < most && core_reach_around(r, o->p, -(int64_t)(down * size), (int64_t)((up + 1) * size));
+    const uint64_t counts[] = {o->rows, o->columns, batch};
+    const int64_t steps[] = {o->step_row, o->step_column, (int64_t)o->stride};
+    return core_reach_strided(r, o->p, size, 3, counts, steps);
 }
 
 /* op(array) of rows x columns; 0 where the leading dimension is too small. */

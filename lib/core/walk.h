@@ -54,45 +54,16 @@ FPEMU_FN int core_walk_all_zero(const int64_t stride[4])
 }
 
 /* Strides of a contiguous tensor, whose indices have the steps `index`, where none are given; 0 where offsets of
- * those given pass the end of memory. */
+ * those given pass the end of memory, or `apart` is asked and two elements have one place. */
 FPEMU_FN int core_walk_strides(const uint64_t extent[4], const uint64_t index[4], const int64_t given[4], size_t size,
-                               int64_t stride[4])
+                               int apart, int64_t stride[4])
 {
+    const void *const middle = (const void *)(uintptr_t)PTRDIFF_MAX; /* anywhere */
     const int dense = core_walk_all_zero(given);
-    const uint64_t most = dense ? 0 : PTRDIFF_MAX / size;
-    uint64_t reach = 0;
-    for (int a = 3; a >= 0; a--) {
-        stride[a] = dense ? (int64_t)index[a] : given[a];
-        uint64_t far = stride[a] < 0 ? 0 - (uint64_t)stride[a] : (uint64_t)stride[a];
-        if (!dense && (!core_walk_multiply(&far, extent[a] - 1) || far > most || (reach += far) >= most))
-            return 0;
-    }
-    return 1;
-}
-
-/* Whether no two elements have one place: each stride passes what the smaller ones reach. */
-FPEMU_FN int core_walk_apart(const uint64_t extent[4], const int64_t stride[4])
-{
-    uint64_t reach = 0;
-    int wanted = 0, placed = 0;
+    core_reach r;
     for (int a = 0; a < 4; a++)
-        wanted += extent[a] > 1;
-    for (int round = 0; round < 4; round++) {
-        int next = 4;
-        uint64_t least = 0;
-        for (int a = 0; a < 4; a++) {
-            const uint64_t s = stride[a] < 0 ? 0 - (uint64_t)stride[a] : (uint64_t)stride[a];
-            if (extent[a] > 1 && s > reach && (next == 4 || s < least)) {
-                next = a;
-                least = s;
-            }
-        }
-        if (next < 4) {
-            reach += least * (extent[next] - 1);
-            placed++;
-        }
-    }
-    return placed == wanted; /* every axis found its place */
+        stride[a] = dense ? (int64_t)index[a] : given[a];
+    return dense || (core_reach_strided(&r, middle, size, 4, extent, stride) && (!apart || core_reach_is_apart(&r)));
 }
 
 /* Whether it is an array whose elements are neighbours, cut into runs or not at all. */
@@ -147,9 +118,8 @@ FPEMU_FN fpemu_status core_walk_begin(core_walk *w, const fpemu_format *f, const
         return FPEMU_OK;
     }
     const uint64_t index[4] = {w->rows * w->length * w->inner, w->length * w->inner, w->inner, 1};
-    if (!core_walk_strides(extent, index, shape->x_stride, size, w->x_axis) ||
-        !core_walk_strides(extent, index, shape->y_stride, size, w->y_axis) ||
-        (!core_walk_all_zero(shape->y_stride) && !core_walk_apart(extent, w->y_axis)))
+    if (!core_walk_strides(extent, index, shape->x_stride, size, 0, w->x_axis) ||
+        !core_walk_strides(extent, index, shape->y_stride, size, 1, w->y_axis))
         return FPEMU_ERROR_ARGUMENT;
 
     /* which axis each loop of a block runs along, and how far; axis 4: none */
@@ -286,10 +256,17 @@ FPEMU_FN uint64_t core_walk_visited(const core_walk *w, uint64_t v)
 FPEMU_FN int core_walk_reach(const core_walk *w, const void *p, const int64_t stride[4], size_t size, core_reach *r)
 {
     const uint64_t extent[4] = {w->outer, w->rows, w->length, w->inner};
-    int64_t first = 0, last = 1;
+    return core_reach_strided(r, p, size, 4, extent, stride);
+}
+
+/* Whether the elements of x and y at one address have the same places. */
+FPEMU_FN int core_walk_is_same(const core_walk *w)
+{
+    const uint64_t extent[4] = {w->outer, w->rows, w->length, w->inner};
+    int same = 1;
     for (int a = 0; a < 4; a++)
-        *(stride[a] < 0 ? &first : &last) += stride[a] * (int64_t)(extent[a] - 1);
-    return core_reach_around(r, p, first * (int64_t)size, last * (int64_t)size);
+        same &= extent[a] == 1 || w->x_axis[a] == w->y_axis[a];
+    return same;
 }
 
 #endif /* FPEMU_CORE_WALK_H */

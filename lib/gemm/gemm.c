@@ -254,9 +254,9 @@ static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_g
         !core_operand_matrix(&m.b, b, s->k, s->n, s->ldb, s->stride_b, s->order, s->transpose_b) ||
         !core_operand_matrix(&m.c, c, s->m, s->n, s->ldc, s->stride_c, s->order, 0))
         return FPEMU_ERROR_ARGUMENT;
-    core_reach one;
+    core_reach all; /* products, which lie apart */
     if (m.batch > 1 && s->m && s->n &&
-        (!core_operand_reach(&m.c, 1, 1, &one) || s->stride_c < one.to - one.from)) /* products lie apart */
+        (!core_operand_reach(&m.c, m.batch, (size_t)carrier / 8, &all) || !core_reach_is_apart(&all)))
         return FPEMU_ERROR_ARGUMENT;
     m.a.scales = scales_a;
     m.b.scales = scales_b;

@@ -319,7 +319,12 @@ static void tensor_overlap(draw *d, int carrier, const fpemu_format *f, const fp
     const size_t places = draw_strides(d, s, strided.x_stride, &first);
     const int64_t dense[4] = {(int64_t)(s->rows * s->length * s->inner), (int64_t)(s->length * s->inner),
                               (int64_t)s->inner, 1};
-    if (memcmp(strided.x_stride, dense, sizeof dense) != 0) {
+    const uint64_t sizes[4] = {s->outer, s->rows, s->length, s->inner};
+    int same = 1;
+    for (int a = 0; a < 4; a++) {
+        same &= sizes[a] == 1 || strided.x_stride[a] == dense[a];
+    }
+    if (!same) {
         array z = array_new(d, places * size + x->bytes, size);
         INSIST(quantize(carrier, f, r, &strided, z.data + first * size, z.data + first * size, count_into(&c, want)) ==
                    FPEMU_ERROR_OVERLAP,

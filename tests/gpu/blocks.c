@@ -670,6 +670,41 @@ static void check_refusals(void)
     }
 }
 
+/* Columns 1 to 32 of an array into columns 33 to 64, packed bytes between rows; a column that is shared. */
+static void check_inside(const char *spec)
+{
+    enum { ROWS = 40, WIDE = 72, WIDTH = 32 };
+    static float x[ROWS * WIDE], y[ROWS * WIDE], z[ROWS * WIDE];
+    const fpemu_rounding r = fpemu_rounding_nearest();
+    float *const d = device_memory(0, BYTES);
+    void *const scratch = device_memory(4, 4096);
+    fpemu_shape s = {1, ROWS, WIDTH, 1, {0, WIDE, 1, 0}, {0, WIDE, 1, 0}, {NULL}, {0}};
+    const fpemu_shape first = {1, 1, WIDTH, 1, {0, 0, 1, 0}, {0}, {NULL}, {0}};
+    const fpemu_shape apart = {2, 1, WIDTH / 2, 1, {WIDE, 0, 1, 0}, {0}, {NULL}, {0}};
+    fpemu_format f;
+    fpemu_format_parse(spec, &f, NULL);
+    for (size_t i = 0; i < ROWS * WIDE; i++)
+        x[i] = y[i] = (float)((int)(next() % 4096) - 2048) / 256;
+    to_device(d, x, sizeof x);
+    fpemu_quantize_tensor_f32(&f, &r, &s, x, y + WIDTH, NULL);
+    fpemu_pack_f32(&f, &r, &apart, x, y + 2 * WIDTH, NULL); /* at most 32 bytes, in a gap of 32 + 160 */
+    const fpemu_cuda_status status[] = {
+        fpemu_cuda_quantize_tensor_f32(&f, &r, &s, d, d + WIDTH, scratch, NULL, NULL),
+        fpemu_cuda_quantize_tensor_f32(&f, &r, &s, d, d + WIDTH - 1, scratch, NULL, NULL),
+        fpemu_cuda_pack_f32(&f, &r, &apart, d, d + 2 * WIDTH, scratch, NULL, NULL),
+        fpemu_cuda_pack_f32(&f, &r, &apart, d, (char *)(d + WIDTH / 2) - 1, scratch, NULL, NULL),
+        fpemu_cuda_pack_f32(&f, &r, &first, d, (char *)(d + WIDTH) - 1, scratch, NULL, NULL),
+    };
+    from_device(z, d, sizeof z);
+    comparisons += 5;
+    if (status[0] || status[1] != FPEMU_CUDA_ERROR_OVERLAP || status[2] || status[3] != FPEMU_CUDA_ERROR_OVERLAP ||
+        status[4] != FPEMU_CUDA_ERROR_OVERLAP || memcmp(y, z, sizeof z) != 0) {
+        printf("FAIL %s inside one array: status %d %d %d %d %d\n", spec, status[0], status[1], status[2], status[3],
+               status[4]);
+        failures++;
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const char *const specs[] = {
@@ -766,6 +801,9 @@ int main(int argc, char **argv)
         try_format("blocks of a table without zero", &blocked, 4 * rounds);
     }
     check_swizzle();
+    check_inside("mxfp4");
+    check_inside("nvfp4");
+    check_inside("e4m3fn");
     check_refusals();
     printf("blocks: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;

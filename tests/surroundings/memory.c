@@ -125,10 +125,12 @@ static void overlaps(const call *c, void *const *at, uint64_t expected)
             /* a single operand may lie anywhere: it is read first */
             if (in == CALL_C && strncmp(c->group, "arith", 5) == 0)
                 continue;
-            const size_t step = c->need[out].alignment > c->need[in].alignment ? c->need[out].alignment
-                                                                               : c->need[in].alignment;
+            const int strided = c->shape.x_stride[3] != 0; /* two apart: an odd step leads between its elements */
+            const size_t element = c->need[out].alignment > c->need[in].alignment ? c->need[out].alignment
+                                                                                  : c->need[in].alignment;
+            const size_t step = strided ? 2 * element : element;
             const int same = !written && may_be_same(c, in, out);
-            if (!same || c->shape.x_stride[3] == 0) /* between its elements lies what lay there */
+            if (!same || !strided) /* between its elements lies what lay there */
                 overlap(c, at, in, out, 0, same, expected);
             if (a > step)
                 overlap(c, at, in, out, step, 0, expected);

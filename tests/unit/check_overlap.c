@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* check_overlap.c - inputs and outputs inside one array: what shares a byte is refused and what does not is not, as
+ * counting the bytes one by one says; results are those of arrays of their own. Blocked factorisations in place. */
+#include <check.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fpemu.h"
+
+enum { ROOM = 16384, TRIALS = 20000 };
+
+static union memory {
+    unsigned char bytes[ROOM];
+    float f32[ROOM / 4];
+    double f64[ROOM / 8];
+} one, before, inputs, outputs;
+static unsigned char marks[ROOM];
+static uint64_t state;
+
+static void setup(void)
+{
+    state = 1;
+}
+
+static uint32_t below(uint32_t n)
+{
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(state >> 32) % n;
+}
+
+static fpemu_format format(const char *text)
+{
+    fpemu_format f;
+    ck_assert(fpemu_format_parse(text, &f, NULL) == FPEMU_OK);
+    return f;
+}
+
+static fpemu_gemm_spec model(const char *text)
+{
+    fpemu_gemm_spec s;
+    ck_assert(fpemu_gemm_parse(text, &s, NULL) == FPEMU_OK);
+    return s;
+}
+
+/* Elements inside `one`: a place in bytes, sizes and strides in elements, of four axes. */
+typedef struct area {
+    size_t at, size;
+    uint64_t count[4];
+    int64_t stride[4];
+} area;
+
+/* Adds the bit to the marks of an area's bytes; whether any had it. */
+static int mark(const area *a, unsigned char bit)
+{
+    int twice = 0;
+    uint64_t i[4];
+    for (i[0] = 0; i[0] < a->count[0]; i[0]++)
+        for (i[1] = 0; i[1] < a->count[1]; i[1]++)
+            for (i[2] = 0; i[2] < a->count[2]; i[2]++)
+                for (i[3] = 0; i[3] < a->count[3]; i[3]++) {
+                    int64_t place = 0;
+                    for (int k = 0; k < 4; k++)
+                        place += (int64_t)i[k] * a->stride[k];
+                    unsigned char *const m = marks + (int64_t)a->at + place * (int64_t)a->size;
+                    for (size_t b = 0; b < a->size; b++) {
+                        twice |= (m[b] & bit) != 0;
+                        m[b] |= bit;
+                    }
+                }
+    return twice;
+}
+
+static int share(const area *a, const area *b)
+{
+    int found = 0;
+    memset(marks, 0, sizeof marks);
+    mark(a, 1);
+    mark(b, 2);
+    for (size_t i = 0; i < ROOM; i++)
+        found |= marks[i] == 3;
+    return found;
+}
+
+static int shares_with_itself(const area *a)
+{
+    memset(marks, 0, sizeof marks);
+    return mark(a, 1);
+}
+
+/* Puts an area with such sizes and strides somewhere near the middle. */
+static void place(area *a)
+{
+    int64_t low = 0;
+    for (int k = 0; k < 4; k++)
+        low += a->stride[k] < 0 ? a->stride[k] * (int64_t)(a->count[k] - 1) : 0;
+    a->at = ROOM / 2 + (size_t)((int64_t)below(24) - low) * a->size;
+}
+
+/* Neighbours at a multiple of `step` bytes. */
+static area row(size_t count, size_t size, size_t step)
+{
+    area a = {ROOM / 2 + below(512) / step * step, size, {1, 1, 1, count}, {0, 0, 0, 1}};
+    return a;
+}
+
+static void fill(size_t size)
+{
+    for (size_t i = 0; i < ROOM / size; i++) {
+        const float x = ((float)below(2048) - 1024) / 64;
+        const uint16_t half = (uint16_t)(below(0x7000) | below(2) << 15);
+        if (size == 8)
+            one.f64[i] = (double)x;
+        else if (size == 4)
+            one.f32[i] = x;
+        else
+            memcpy(one.bytes + 2 * i, &half, 2);
+    }
+    before = inputs = outputs = one;
+}
+
+/* Calls are made inside `one`, and from `inputs` to `outputs`. */
+static int seen[3];
+
+static void judge(fpemu_status status, fpemu_status alone, fpemu_status expected, const char *verb, int trial)
+{
+    ck_assert_msg(status == expected, "%s, trial %d: status %d, not %d", verb, trial, (int)status, (int)expected);
+    ck_assert_msg(alone == (expected == FPEMU_ERROR_OVERLAP ? FPEMU_OK : expected), "%s, trial %d: apart", verb, trial);
+    ck_assert_msg(memcmp(&one, expected ? &before : &outputs, sizeof one) == 0, "%s, trial %d: results", verb, trial);
+    seen[expected == FPEMU_OK ? 0 : expected == FPEMU_ERROR_OVERLAP ? 1 : 2]++;
+}
+
+static void enough(void)
+{
+    ck_assert(seen[0] > TRIALS / 20 && seen[1] > TRIALS / 20 && seen[2] > TRIALS / 100);
+}
+
+/* ---------------------------------------------------------------------------------------------- tensors */
+
+/* Strides with gaps, in any order of axes; or anything. */
+static void draw_strides(area *a)
+{
+    int64_t next = 1 + below(3);
+    int axis = (int)below(4);
+    const int anything = below(3) == 0;
+    for (int k = 0; k < 4; k++, axis = (axis + 1) % 4) {
+        a->stride[axis] = anything ? (int64_t)below(13) - 6 : below(3) ? next : -next;
+        next = next * (int64_t)a->count[axis] + below(3);
+    }
+    a->stride[3] += !(a->stride[0] | a->stride[1] | a->stride[2] | a->stride[3]); /* all 0 would mean: no gaps */
+}
+
+static fpemu_status quantize(size_t size, const fpemu_format *f, const fpemu_shape *s, const void *x, void *y)
+{
+    const fpemu_rounding r = fpemu_rounding_nearest();
+    return size == 2   ? fpemu_quantize_tensor_f16(f, &r, s, x, y, NULL)
+           : size == 4 ? fpemu_quantize_tensor_f32(f, &r, s, x, y, NULL)
+                       : fpemu_quantize_tensor_f64(f, &r, s, x, y, NULL);
+}
+
+static fpemu_status pack(size_t size, const fpemu_format *f, const fpemu_shape *s, const void *x, void *bytes)
+{
+    const fpemu_rounding r = fpemu_rounding_nearest();
+    return size == 2   ? fpemu_pack_f16(f, &r, s, x, bytes, NULL)
+           : size == 4 ? fpemu_pack_f32(f, &r, s, x, bytes, NULL)
+                       : fpemu_pack_f64(f, &r, s, x, bytes, NULL);
+}
+
+static fpemu_status unpack(size_t size, const fpemu_format *f, const fpemu_shape *s, const void *bytes, void *y)
+{
+    return size == 2   ? fpemu_unpack_f16(f, s, bytes, y)
+           : size == 4 ? fpemu_unpack_f32(f, s, bytes, y)
+                       : fpemu_unpack_f64(f, s, bytes, y);
+}
+
+static fpemu_status scales(size_t size, const fpemu_format *f, const fpemu_shape *s, const void *x, void *out)
+{
+    return size == 2   ? fpemu_scales_f16(f, s, x, out, NULL, NULL)
+           : size == 4 ? fpemu_scales_f32(f, s, x, out, NULL, NULL)
+                       : fpemu_scales_f64(f, s, x, out, NULL, NULL);
+}
+
+START_TEST(tensors)
+{
+    static const char *const formats[] = {"e4m3fn", "mxfp4", "nvfp4", "table(nf4)"};
+    static const char *const verbs[] = {"quantize", "pack", "unpack", "scales"};
+    memset(seen, 0, sizeof seen);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        const size_t size = (size_t)2 << below(3);
+        const uint32_t verb = below(4);
+        const fpemu_format f = format(formats[verb == 3 ? 1 + below(2) : below(4)]);
+        fpemu_shape s = {.outer = 1 + below(3), .rows = 1 + below(4), .length = 1 + below(4), .inner = 1 + below(3)};
+        area x = {0, size, {s.outer, s.rows, s.length, s.inner}, {0}}, y;
+        fpemu_layout l;
+        draw_strides(&x);
+        y = x;
+        if (below(2))
+            draw_strides(&y);
+        place(&x);
+        place(&y);
+        if (below(16) == 0)
+            y.at = x.at;
+        ck_assert(fpemu_packed_layout(&f, &s, &l) == FPEMU_OK);
+        if (verb != 2)
+            memcpy(s.x_stride, x.stride, sizeof x.stride);
+        if (verb == 0 || verb == 2)
+            memcpy(s.y_stride, y.stride, sizeof y.stride);
+        if (verb == 1)
+            y = row(l.bytes, 1, 1);
+        if (verb == 2)
+            x = row(l.bytes, 1, 1);
+        if (verb == 3)
+            y = row(l.blocks, size == 8 ? 8 : 4, 8);
+        int same = verb == 0 && x.at == y.at;
+        for (int k = 0; k < 4; k++)
+            same &= x.count[k] == 1 || x.stride[k] == y.stride[k];
+        const fpemu_status expected = shares_with_itself(&y)   ? FPEMU_ERROR_ARGUMENT
+                                      : !same && share(&x, &y) ? FPEMU_ERROR_OVERLAP
+                                                               : FPEMU_OK;
+        fill(size);
+        fpemu_status (*const call)(size_t, const fpemu_format *, const fpemu_shape *, const void *, void *) =
+            verb == 0 ? quantize : verb == 1 ? pack : verb == 2 ? unpack : scales;
+        const fpemu_status alone = call(size, &f, &s, inputs.bytes + x.at, outputs.bytes + y.at);
+        judge(call(size, &f, &s, one.bytes + x.at, one.bytes + y.at), alone, expected, verbs[verb], trial);
+    }
+    enough();
+}
+END_TEST
+
+/* Half of the columns of an array into the other half, by as many threads as there are, and in tiles. */
+START_TEST(columns_into_columns)
+{
+    enum { ROWS = 700, WIDTH = 512 };
+    static const char *const formats[] = {"e4m3fn", "mxfp4", "nvfp4", "fp16", "msfp12", "table(nf4)"};
+    static float both[ROWS][2][WIDTH], x[ROWS][WIDTH], y[ROWS][WIDTH];
+    for (int back = 0; back < 2; back++)
+        for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+            const fpemu_format f = format(formats[i]);
+            fpemu_shape s = {.outer = 1, .rows = ROWS, .length = WIDTH, .inner = 1}, strided = s;
+            for (int r = 0; r < ROWS; r++)
+                for (int c = 0; c < WIDTH; c++)
+                    both[r][0][c] = both[r][1][c] = x[r][c] = ((float)below(4096) - 2048) / 512;
+            strided.x_stride[1] = strided.y_stride[1] = (int64_t)2 * WIDTH;
+            strided.x_stride[2] = strided.y_stride[2] = 1;
+            ck_assert_int_eq(quantize(4, &f, &s, x, y), FPEMU_OK);
+            ck_assert_int_eq(quantize(4, &f, &strided, both[0][back], both[0][!back]), FPEMU_OK);
+            for (int r = 0; r < ROWS; r++)
+                ck_assert_msg(memcmp(both[r][back], x[r], sizeof x[r]) == 0 &&
+                                  memcmp(both[r][!back], y[r], sizeof y[r]) == 0,
+                              "%s, row %d", formats[i], r);
+        }
+}
+END_TEST
+
+/* --------------------------------------------------------------------------------------------- products */
+
+/* A matrix of a product as it is stored. */
+static area matrix(const fpemu_gemm_shape *s, size_t size, uint64_t rows, uint64_t columns, int transposed, uint64_t ld,
+                   uint64_t stride)
+{
+    const int along = (s->order == FPEMU_ORDER_COLUMN_MAJOR) != transposed;
+    area a = {0, size, {1, s->batch, along ? columns : rows, along ? rows : columns}, {0, 0, 0, 1}};
+    a.stride[1] = (int64_t)stride;
+    a.stride[2] = (int64_t)(ld ? ld : a.count[3]);
+    place(&a);
+    return a;
+}
+
+/* As long as a row or longer. */
+static uint64_t leading(uint64_t rows, uint64_t columns)
+{
+    const uint64_t least = rows > columns ? rows : columns;
+    return below(3) ? 12 : least + below(8);
+}
+
+static fpemu_status multiply(size_t size, const fpemu_gemm_shape *s, const void *a, const void *b, void *c)
+{
+    const fpemu_gemm_spec spec = model("fp32");
+    return size == 4 ? fpemu_gemm_f32(&spec, s, -1, a, b, 1, c, NULL) : fpemu_gemm_f64(&spec, s, -1, a, b, 1, c, NULL);
+}
+
+START_TEST(products)
+{
+    memset(seen, 0, sizeof seen);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        const size_t size = (size_t)4 << below(2);
+        fpemu_gemm_shape s = {.m = 1 + below(4), .n = 1 + below(4), .k = 1 + below(4), .batch = 1 + below(3) / 2};
+        s.batch += s.batch == 2 && below(2);
+        s.order = (uint8_t)below(2);
+        s.transpose_a = (uint8_t)below(2);
+        s.transpose_b = (uint8_t)below(2);
+        s.lda = leading(s.m, s.k);
+        s.ldb = below(2) ? s.lda : leading(s.k, s.n);
+        s.ldb = s.ldb < s.k || s.ldb < s.n ? 0 : s.ldb;
+        s.ldc = leading(s.m, s.n);
+        s.stride_a = below(20);
+        s.stride_b = below(2) ? s.stride_a : below(60);
+        s.stride_c = below(60);
+        const area a = matrix(&s, size, s.m, s.k, s.transpose_a, s.lda, s.stride_a);
+        const area b = matrix(&s, size, s.k, s.n, s.transpose_b, s.ldb, s.stride_b);
+        const area c = matrix(&s, size, s.m, s.n, 0, s.ldc, s.stride_c);
+        const fpemu_status expected = shares_with_itself(&c)              ? FPEMU_ERROR_ARGUMENT
+                                      : share(&a, &c) || share(&b, &c) ? FPEMU_ERROR_OVERLAP
+                                                                       : FPEMU_OK;
+        fill(size);
+        const fpemu_status alone = multiply(size, &s, inputs.bytes + a.at, inputs.bytes + b.at, outputs.bytes + c.at);
+        judge(multiply(size, &s, one.bytes + a.at, one.bytes + b.at, one.bytes + c.at), alone, expected, "gemm", trial);
+    }
+    enough();
+}
+END_TEST
+
+START_TEST(vectors)
+{
+    const fpemu_gemm_spec spec = model("fp32");
+    memset(seen, 0, sizeof seen);
+    for (int trial = 0; trial < TRIALS; trial++) {
+        const int column = (int)below(2), transpose = (int)below(2);
+        const size_t m = 1 + below(4), n = 1 + below(4), lda = (column ? m : n) + below(6);
+        const int64_t incx = 1 + below(7), incy = 1 + below(7), xs = below(2) ? 1 : -1, ys = below(2) ? 1 : -1;
+        area a = {0, 4, {1, 1, column ? n : m, column ? m : n}, {0, 0, (int64_t)lda, 1}};
+        area x = {0, 4, {1, 1, 1, transpose ? m : n}, {0, 0, 0, incx}};
+        area y = {0, 4, {1, 1, 1, transpose ? n : m}, {0, 0, 0, incy}};
+        place(&a);
+        place(&x);
+        place(&y);
+        const fpemu_status expected = share(&a, &y) || share(&x, &y) ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
+        fill(4);
+        const fpemu_order order = column ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
+        const fpemu_status alone =
+            fpemu_gemv_f32(&spec, order, transpose, m, n, 1, inputs.f32 + a.at / 4, lda, inputs.f32 + x.at / 4,
+                           xs * incx, 1, outputs.f32 + y.at / 4, ys * incy, NULL);
+        judge(fpemu_gemv_f32(&spec, order, transpose, m, n, 1, one.f32 + a.at / 4, lda, one.f32 + x.at / 4, xs * incx,
+                             1, one.f32 + y.at / 4, ys * incy, NULL),
+              alone, expected, "gemv", trial);
+    }
+    ck_assert(seen[0] > TRIALS / 20 && seen[1] > TRIALS / 20);
+}
+END_TEST
+
+START_TEST(scales_of_products)
+{
+    const fpemu_gemm_spec spec = model("chunk(2,fp32)");
+    const fpemu_gemm_shape s = {.m = 4, .n = 2, .k = 4, .ldc = 8};
+    float all[64];
+    for (int i = 0; i < 64; i++)
+        all[i] = (float)(i % 7);
+    float *const c = all; /* rows of two numbers, with gaps of six, in which there are four scales */
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&spec, &s, 1, all + 32, NULL, all + 48, all + 2, 0, c, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&spec, &s, 1, all + 32, NULL, all + 48, all + 4, 0, c, NULL), FPEMU_OK);
+    const float kept = all[8];
+    ck_assert_int_eq(fpemu_gemm_scaled_f32(&spec, &s, 2, all + 32, NULL, all + 48, all + 5, 0, c, NULL),
+                     FPEMU_ERROR_OVERLAP);
+    ck_assert(all[8] == kept);
+}
+END_TEST
+
+/* Addresses alone: overlap is looked for before the stats are refused, and then nothing is read. Rows i of a and j of c
+ * meet where 300007 i = d + 300011 j. */
+static fpemu_status columns(uint64_t m, int64_t d)
+{
+    const fpemu_gemm_spec spec = model("fp32");
+    const fpemu_gemm_shape s = {.m = m, .n = 1, .k = 1, .lda = 300007, .ldc = 300011};
+    fpemu_stats stats = {.request = {.want = FPEMU_STATS_SUMS}};
+    const uintptr_t a = (uintptr_t)one.f32, c = a + 4 * (uintptr_t)d;
+    return fpemu_gemm_f32(&spec, &s, 1, (const float *)a, one.f32 + 100, 0, (float *)c, &stats);
+}
+
+START_TEST(large_strides)
+{
+    const fpemu_format f = format("mxfp4");
+    fpemu_shape s = {.outer = 2, .rows = 2, .length = 2, .inner = 1, .y_stride = {2, 1, 2, INT64_MIN}};
+    fill(4);
+    ck_assert_int_eq(quantize(4, &f, &s, one.f32, one.f32 + 100), FPEMU_ERROR_ARGUMENT); /* two and two in one place */
+    s.y_stride[0] = 4;
+    ck_assert_int_eq(quantize(4, &f, &s, one.f32, one.f32 + 100), FPEMU_OK); /* no element has another along `inner` */
+    s.y_stride[1] = INT64_MIN;
+    ck_assert_int_eq(quantize(4, &f, &s, one.f32, one.f32 + 100), FPEMU_ERROR_ARGUMENT);
+    s.y_stride[1] = INT64_MAX;
+    ck_assert_int_eq(quantize(4, &f, &s, one.f32, one.f32 + 100), FPEMU_ERROR_ARGUMENT);
+    if (sizeof(size_t) < 8)
+        return;
+    ck_assert_int_eq(columns(50000, 1), FPEMU_ERROR_STATS);    /* 4 j + 1 is no multiple of 300007 so early */
+    ck_assert_int_eq(columns(50000, -4), FPEMU_ERROR_OVERLAP); /* i = j = 1 */
+    ck_assert_int_eq(columns(50000, -4 * 49999), FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(columns(50000, -4 * 50000), FPEMU_ERROR_STATS);
+    ck_assert_int_eq(columns(200000, 1), FPEMU_ERROR_OVERLAP); /* apart, but too many tries */
+}
+END_TEST
+
+/* ---------------------------------------------------------------------------------- factorisations in place */
+
+enum { N = 150, BLOCK = 40, LD = N + 3 };
+static float a[N * LD], start[N * LD], first[N * LD], tau[N];
+static double left[N * N], right[N * N];
+static int order, copies; /* copies: products read another array than they write */
+
+static float *at(float *m, int i, int j)
+{
+    return m + (order == FPEMU_ORDER_ROW_MAJOR ? i * LD + j : j * LD + i);
+}
+
+/* C = alpha op(A) op(B) + beta C, C m x n, all with the leading dimension LD. */
+static void product(int transpose_a, int transpose_b, int m, int n, int k, float alpha, const float *x, const float *y,
+                    float beta, float *c)
+{
+    static float copy[N * LD];
+    const fpemu_gemm_spec spec = model("fp32");
+    const fpemu_gemm_shape s = {.m = (uint64_t)m, .n = (uint64_t)n, .k = (uint64_t)k, .lda = LD, .ldb = LD, .ldc = LD,
+                                .order = (uint8_t)order, .transpose_a = (uint8_t)transpose_a,
+                                .transpose_b = (uint8_t)transpose_b};
+    if (copies) {
+        memcpy(copy, a, sizeof a);
+        x = x >= a && x < a + N * LD ? copy + (x - a) : x;
+        y = y >= a && y < a + N * LD ? copy + (y - a) : y;
+    }
+    ck_assert_int_eq(fpemu_gemm_f32(&spec, &s, alpha, x, y, beta, c, NULL), FPEMU_OK);
+}
+
+/* Without pivots, for matrices whose diagonal is large. */
+static void lu(void)
+{
+    for (int p = 0; p < N; p += BLOCK) {
+        const int q = p + BLOCK < N ? p + BLOCK : N;
+        for (int k = p; k < q; k++)
+            for (int i = k + 1; i < N; i++) {
+                *at(a, i, k) /= *at(a, k, k);
+                for (int j = k + 1; j < q; j++)
+                    *at(a, i, j) -= *at(a, i, k) * *at(a, k, j);
+            }
+        for (int k = p; k < q; k++)
+            for (int i = k + 1; i < q; i++)
+                for (int j = q; j < N; j++)
+                    *at(a, i, j) -= *at(a, i, k) * *at(a, k, j);
+        product(0, 0, N - q, N - q, q - p, -1, at(a, q, p), at(a, p, q), 1, at(a, q, q));
+    }
+}
+
+static void cholesky(void)
+{
+    for (int p = 0; p < N; p += BLOCK) {
+        const int q = p + BLOCK < N ? p + BLOCK : N;
+        for (int k = p; k < q; k++) {
+            *at(a, k, k) = sqrtf(*at(a, k, k));
+            for (int i = k + 1; i < N; i++)
+                *at(a, i, k) /= *at(a, k, k);
+            for (int j = k + 1; j < q; j++)
+                for (int i = j; i < N; i++)
+                    *at(a, i, j) -= *at(a, i, k) * *at(a, j, k);
+        }
+        product(0, 1, N - q, N - q, q - p, -1, at(a, q, p), at(a, q, p), 1, at(a, q, q));
+    }
+}
+
+/* C -= tau v v^T C, column j of C, v below the diagonal of column k from 1 there. */
+static void reflect(int k, int j)
+{
+    float sum = *at(a, k, j);
+    for (int i = k + 1; i < N; i++)
+        sum += *at(a, i, k) * *at(a, i, j);
+    sum *= tau[k];
+    *at(a, k, j) -= sum;
+    for (int i = k + 1; i < N; i++)
+        *at(a, i, j) -= sum * *at(a, i, k);
+}
+
+/* Householder's vectors below the diagonal, R from there on; blocks of reflections at once, as I - V T V^T. */
+static void qr(void)
+{
+    static float t[BLOCK][BLOCK], w[N * LD];
+    for (int p = 0; p < N; p += BLOCK) {
+        const int q = p + BLOCK < N ? p + BLOCK : N;
+        for (int k = p; k < q; k++) {
+            float square = 0;
+            for (int i = k; i < N; i++)
+                square += *at(a, i, k) * *at(a, i, k);
+            const float old = *at(a, k, k), r = old > 0 ? -sqrtf(square) : sqrtf(square);
+            for (int i = k + 1; i < N; i++)
+                *at(a, i, k) /= old - r;
+            tau[k] = (r - old) / r;
+            for (int j = k + 1; j < q; j++)
+                reflect(k, j);
+            *at(a, k, k) = r;
+            for (int i = p; i < k; i++) {
+                float sum = *at(a, k, i);
+                for (int e = k + 1; e < N; e++)
+                    sum += *at(a, e, i) * *at(a, e, k);
+                t[i - p][k - p] = sum;
+            }
+            for (int i = p; i < k; i++) { /* of T times that column, whose lower part is still needed */
+                float sum = 0;
+                for (int e = i; e < k; e++)
+                    sum += t[i - p][e - p] * t[e - p][k - p];
+                t[i - p][k - p] = -tau[k] * sum;
+            }
+            t[k - p][k - p] = tau[k];
+        }
+        product(1, 0, q - p, N - q, N - q, 1, at(a, q, p), at(a, q, q), 0, w);
+        for (int j = q; j < N; j++) {
+            for (int i = p; i < q; i++) {
+                *at(w, i - p, j - q) += *at(a, i, j);
+                for (int e = i + 1; e < q; e++)
+                    *at(w, i - p, j - q) += *at(a, e, i) * *at(a, e, j);
+            }
+            for (int i = q - 1; i >= p; i--) {
+                float sum = 0;
+                for (int e = p; e <= i; e++)
+                    sum += t[e - p][i - p] * *at(w, e - p, j - q);
+                *at(w, i - p, j - q) = sum;
+            }
+            for (int i = p; i < q; i++) {
+                *at(a, i, j) -= *at(w, i - p, j - q);
+                for (int e = p; e < i; e++)
+                    *at(a, i, j) -= *at(a, i, e) * *at(w, e - p, j - q);
+            }
+        }
+        product(0, 0, N - q, N - q, q - p, -1, at(a, q, p), w, 1, at(a, q, q));
+    }
+}
+
+/* left times right against what was factored (QR: R^T R against A^T A), to the bound of Higham's book, chapters 9, 10
+ * and 19, with the unit roundoff 2^-24. */
+static void residual(const char *name)
+{
+    const int is_lu = name[0] == 'l', is_qr = name[0] == 'q';
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            const double low = (double)*at(a, i, j), high = (double)*at(a, j, i);
+            left[i * N + j] = is_qr ? (j <= i ? high : 0) : is_lu && i == j ? 1 : j <= i ? low : 0;
+            right[i * N + j] = i > j ? 0 : is_lu || is_qr ? low : high;
+        }
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            double found = 0, size = 0, want = (double)*at(start, i, j), norm_i = 0, norm_j = 0;
+            for (int e = 0; e < N; e++) {
+                found += left[i * N + e] * right[e * N + j];
+                size += fabs(left[i * N + e] * right[e * N + j]);
+            }
+            for (int e = 0; e < N && is_qr; e++) {
+                const double x = (double)*at(start, e, i), y = (double)*at(start, e, j);
+                want = e ? want + x * y : x * y;
+                norm_i += x * x;
+                norm_j += y * y;
+            }
+            const double bound = 2 * N * 0x1p-24 * (is_qr ? sqrt(norm_i * norm_j) : size);
+            ck_assert_msg(fabs(found - want) <= bound, "%s: %g, not %g, at %d, %d", name, found, want, i, j);
+        }
+}
+
+START_TEST(factorisations)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } all[] = {{"lu", lu}, {"cholesky", cholesky}, {"qr", qr}};
+    const char *const name = all[_i / 2].name;
+    order = _i % 2 ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
+    for (int i = 0; i < N * LD; i++)
+        start[i] = ((float)below(2048) - 1024) / 1024;
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < i && name[0] == 'c'; j++)
+            *at(start, i, j) = *at(start, j, i);
+        *at(start, i, i) += name[0] == 'q' ? 0 : N;
+    }
+    for (copies = 0; copies < 2; copies++) {
+        memcpy(a, start, sizeof a);
+        all[_i / 2].run();
+        residual(name);
+        if (copies)
+            ck_assert_msg(memcmp(a, first, sizeof a) == 0, "%s: other bits in place", name);
+        memcpy(first, a, sizeof a);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("overlap");
+    TCase *tests = tcase_create("overlap");
+    tcase_set_timeout(tests, 300);
+    tcase_add_checked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, tensors);
+    tcase_add_test(tests, columns_into_columns);
+    tcase_add_test(tests, products);
+    tcase_add_test(tests, vectors);
+    tcase_add_test(tests, scales_of_products);
+    tcase_add_test(tests, large_strides);
+    tcase_add_loop_test(tests, factorisations, 0, 6);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
