@@ -153,7 +153,7 @@ class Build(build_ext):
     def build_binding(self, compiler, common, ext, folder, library, target):
         include = [f"-I{sysconfig.get_path('include')}", f"-I{sysconfig.get_path('platinclude')}"]
         limited = [] if FREE_THREADED else ["-DPy_LIMITED_API=0x030A0000"]
-        flags = ["-O2", *common, *limited, *include]
+        flags = ["-O2", *common, *limited, *include, f"-I{ROOT / 'lib'}"]
         objects = self.compile(compiler, [(source, flags) for source in ext.sources], folder)
         compiler.run(["-shared", *common, *objects, "-o", str(target), f"-L{library.parent}", "-lfpemu",
                       "-Wl,-rpath,$ORIGIN"])

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#define CORE_REACH_AXES MOST_DIMENSIONS
+#include "core/reach.h"
+
 /* ------------------------------------------------------------------------------------- what NumPy promises */
 
 /* The fields of every version since 1.7; sizes and strides are in intptr_t, strides in bytes. */
@@ -518,22 +521,22 @@ PyObject *array_like(const view *like, carrier type, int dimensions, const int64
     return made;
 }
 
-void view_reach(const view *v, uintptr_t *first, uintptr_t *end)
+/* 0 where memory does not have the array, which has elements. */
+static int reach_of(const view *v, core_reach *r)
 {
-    int64_t low = 0, high = 0;
-    for (int d = 0; d < v->dimensions; d++) {
-        const int64_t reach = (v->size[d] - 1) * v->stride[d];
-        *(reach < 0 ? &low : &high) += reach;
-    }
-    *first = (uintptr_t)(v->data + low * (int64_t)v->item);
-    *end = (uintptr_t)(v->data + (high + 1) * (int64_t)v->item);
+    return core_reach_strided(r, v->data, v->item, v->dimensions, (const uint64_t *)v->size, v->stride);
+}
+
+int views_meet(const view *a, const view *b)
+{
+    core_reach x, y;
+    if (a->count == 0 || b->count == 0 || a->device != b->device)
+        return 0;
+    return !reach_of(a, &x) || !reach_of(b, &y) || core_reaches_meet(&x, &y);
 }
 
 int overlap_in_part(const view *a, const view *b)
 {
-    uintptr_t a_first, a_end, b_first, b_end;
-    if (a->count == 0 || b->count == 0 || a->device != b->device)
-        return 0;
     if (a->data == b->data && a->item == b->item && same_sizes(a, b->dimensions, b->size)) {
         int same = 1;
         for (int d = 0; d < a->dimensions; d++)
@@ -541,32 +544,33 @@ int overlap_in_part(const view *a, const view *b)
         if (same)
             return 0;
     }
-    view_reach(a, &a_first, &a_end);
-    view_reach(b, &b_first, &b_end);
-    return a_first < b_end && b_first < a_end;
+    return views_meet(a, b);
 }
 
-/* Whether two elements of an array share a place: 1 also for some odd layouts in which none do. */
 static int overlaps_itself(const view *v)
 {
-    uint64_t reach = 0;
-    char used[MOST_DIMENSIONS] = {0};
-    if (v->contiguous)
-        return 0;
-    for (int i = 0; i < v->dimensions; i++) {
-        int least = -1;
-        for (int d = 0; d < v->dimensions; d++)
-            if (!used[d] && v->size[d] > 1 && (least < 0 || llabs(v->stride[d]) < llabs(v->stride[least])))
-                least = d;
-        if (least < 0)
-            break;
-        used[least] = 1;
-        const uint64_t step = (uint64_t)llabs(v->stride[least]);
-        if (step <= reach)
-            return 1;
-        reach += step * (uint64_t)(v->size[least] - 1);
+    core_reach r;
+    return v->count > 1 && !v->contiguous && !(reach_of(v, &r) && core_reach_is_apart(&r));
+}
+
+/* overlap((address, bytes of an element, sizes, strides)[, another such]): whether two elements share memory; of two
+ * arrays, one of each, unless they are the very same array. */
+PyObject *native_overlap(PyObject *module, PyObject *args)
+{
+    (void)module;
+    unsigned long long address[2];
+    Py_ssize_t item[2];
+    PyObject *sizes[2], *strides[2] = {NULL, NULL};
+    view v[2];
+    if (!PyArg_ParseTuple(args, "(KnOO)|(KnOO)", &address[0], &item[0], &sizes[0], &strides[0], &address[1], &item[1],
+                          &sizes[1], &strides[1]))
+        return NULL;
+    for (int i = 0; i < 2 && strides[i]; i++) {
+        if (view_of_address(address[i], CARRIER_U8, sizes[i], strides[i], &v[i]))
+            return NULL;
+        v[i].item = (size_t)item[i];
     }
-    return 0;
+    return PyBool_FromLong(strides[1] ? overlap_in_part(&v[0], &v[1]) : overlaps_itself(&v[0]));
 }
 
 int check_out(const view *out, carrier type, int device, int dimensions, const int64_t *size)
@@ -588,7 +592,7 @@ int check_out(const view *out, carrier type, int device, int dimensions, const i
         PyErr_SetString(PyExc_ValueError, "out is read-only");
         return -1;
     }
-    if (out->count > 1 && overlaps_itself(out)) {
+    if (overlaps_itself(out)) {
         PyErr_SetString(PyExc_ValueError, "elements of out share memory with one another");
         return -1;
     }

@@ -353,16 +353,9 @@ NATIVE(matmul)
     void *result = NULL;
     counting counter = {.apart = 0, .object = NULL};
     int counted = 0;
-    if (args[8] != Py_None) {
-        uintptr_t first, end, other, other_end;
-        view_reach(&y, &first, &end);
-        for (int i = 0; i < 2; i++) {
-            view_reach(i ? &b : &a, &other, &other_end);
-            if (y.count && (i ? b.count : a.count) && first < other_end && other < end) {
-                raise_status(FPEMU_ERROR_OVERLAP, "out", NULL, -1);
-                goto fail;
-            }
-        }
+    if (args[8] != Py_None && (views_meet(&a, &y) || views_meet(&b, &y))) {
+        raise_status(FPEMU_ERROR_OVERLAP, "out", NULL, -1);
+        goto fail;
     }
     if (take_matrices(&a, &all, is_apart(&a, &spec.a, &scales_a), &ma) ||
         take_matrices(&b, &all, is_apart(&b, &spec.b, &scales_b), &mb) || copy_scales(&scales_a, ma.step == 0, &all) ||

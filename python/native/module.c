@@ -137,7 +137,7 @@ static PyMethodDef methods[] = {
                    "offset: index of x's first element in the random stream. Elements count in C order, whatever the strides are, so that a\n"
                    "    tensor quantised slice by slice, each with the offset of its first element, gets the bits of one call.\n"
                    "out: an array of x's kind, dtype and shape to write to, of any strides, in aligned memory; x itself is allowed,\n"
-                   "    overlap in part is not.\n"
+                   "    another array that shares elements with it is not.\n"
                    "stats: a Stats, to which the call adds what happened.\n"
                    "range: a Range: what is known of the whole tensor of which x is a slice, or of earlier ones (delayed scaling).\n"
                    "\n"
@@ -166,6 +166,7 @@ static PyMethodDef methods[] = {
     {"delayed_update", native_delayed_update, METH_VARARGS, NULL},
     {"delayed_range", native_delayed_range, METH_O, NULL},
     {"gemm", native_gemm, METH_VARARGS, NULL},
+    {"overlap", native_overlap, METH_VARARGS, NULL},
     {"functions", native_functions, METH_NOARGS, NULL},
     {"names", native_names, METH_NOARGS, NULL},
     {"random_word", native_random_word, METH_VARARGS, NULL},

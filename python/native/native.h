@@ -65,15 +65,15 @@ PyObject *array_like(const view *like, carrier type, int dimensions, const int64
 int check_out(const view *out, carrier type, int device, int dimensions, const int64_t *size);
 /* After writing into an array of the caller's: autograd's version counter. */
 int array_written(const view *v);
-/* Lowest and highest address that an array reaches. */
-void view_reach(const view *v, uintptr_t *first, uintptr_t *end);
-/* 1 if two arrays share memory without being element by element the same. */
+/* 1 if an element of one array shares memory with one of the other. */
+int views_meet(const view *a, const view *b);
+/* 1 if they do without being element by element the same. */
 int overlap_in_part(const view *a, const view *b);
+PyObject *native_overlap(PyObject *module, PyObject *args);
 /* Elements in C order from a place to another: gathered to contiguous memory, or scattered from it. */
 void gather(const view *v, uint64_t first, uint64_t count, void *to);
 void scatter(const view *v, uint64_t first, uint64_t count, const void *from);
 int arrays_ready(void);
-PyObject *native_view_facts(PyObject *module, PyObject *object);
 
 /* ----------------------------------------------------------------------------------------------- objects */
 

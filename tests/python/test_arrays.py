@@ -219,6 +219,61 @@ def test_results_go_into_subclasses_of_numpys_arrays(x, tmp_path):
         fpemu.quantize(x, F, out=np.ma.zeros(x.shape, np.float32))
 
 
+def places(rng, shape):
+    """Indices of an array's elements in memory: with gaps, the axes in any order, some backwards; or anyhow."""
+    strides, step = np.zeros(len(shape), int), rng.integers(1, 4)
+    for axis in rng.permutation(len(shape)):
+        strides[axis] = step
+        step = step * shape[axis] + rng.integers(3)
+    if rng.integers(3) == 0:
+        strides = rng.integers(0, 9, len(shape))
+    strides *= rng.choice([1, -1], len(shape))
+    first = rng.integers(24) - sum((n - 1) * s for n, s in zip(shape, strides) if s < 0)
+    return first + sum(np.ogrid[tuple(slice(n) for n in shape)][d] * s for d, s in enumerate(strides)), strides
+
+
+def test_results_between_elements_of_the_input(rng):
+    seen = {"written": 0, "overlap": 0, "share memory": 0}
+    for trial in range(3000):
+        shape = tuple(rng.integers(1, 5, rng.integers(1, 4)))
+        memory = (rng.standard_normal(1000) * 100).astype(np.float32)
+        kept = memory.copy()
+        where = [places(rng, shape) for _ in range(3)]
+        if rng.integers(8) == 0:
+            where[2] = where[0]
+        a, b, out = (np.lib.stride_tricks.as_strided(memory[w.flat[0]:], shape, s * 4) for w, s in where)
+        w = [w for w, s in where]
+        inputs = (a, b)[:1 + trial % 2]
+        call = fpemu.add if len(inputs) == 2 else fpemu.quantize
+        expected = call(*(x.copy() for x in inputs), F)
+        refused = "written"
+        if np.unique(w[2]).size < w[2].size:
+            refused = "share memory"
+        elif any(not (x == w[2]).all() and np.intersect1d(x, w[2]).size for x in w[:len(inputs)]):
+            refused = "overlap"
+        seen[refused] += 1
+        if refused == "written":
+            assert call(*inputs, F, out=out) is out
+            kept[w[2]] = expected
+        else:
+            with pytest.raises((fpemu.Error, ValueError), match=refused):
+                call(*inputs, F, out=out)
+        assert_same(memory, kept)
+    assert min(seen.values()) > 100
+
+
+def test_blocks_of_one_matrix(rng):
+    a = rng.integers(-64, 64, (2, 9, 9)).astype(np.float32)
+    want = a.copy()
+    want[:, 4:, 4:] -= a[:, 4:, :4] @ a[:, :4, 4:]  # exact: small integers
+    fpemu.matmul(a[:, 4:, :4], a[:, :4, 4:], "fp32", alpha=-1, c=a[:, 4:, 4:], out=a[:, 4:, 4:])
+    assert_same(a, want)
+    for left, right, out in ((a[:, 4:, :4], a[:, :4, 4:], a[:, 4:, 3:8]), (a[:, 3:8, :5], a[:, :5, 4:], a[:, 4:, 4:])):
+        with pytest.raises(fpemu.Error, match="overlap"):
+            fpemu.matmul(left, right, "fp32", out=out)
+    assert_same(a, want)
+
+
 def test_arrays_that_do_not_change(x, jax):
     j = jax.numpy.asarray(x)
     codes = jax.numpy.asarray(fpemu.encode(x, F))

@@ -162,6 +162,11 @@ def test_out_over_a_part_of_the_input(x: Any) -> None:
         fpemu.quantize(t[:2], "e2m1", out=own[:2])  # in place
         want = fpemu.quantize(torch.arange(8.0), "e2m1")
         assert torch.equal(own.reshape(-1), torch.cat([want, want]))
+        fpemu.add(t[:, :2], 1.0, "bf16", out=own[:, 2:])  # columns into columns
+        assert torch.equal(own[:, 2:], own[:, :2] + 1)
+        crossed = memory.as_strided((2, 3), (3, 2))  # 0 2 4, 3 5 7: apart, though its axes interleave
+        fpemu.quantize(t[2:, :3], "bf16", out=crossed)
+        assert torch.equal(crossed, own[2:, :3])
 
 
 def test_out_that_is_refused_counts_nothing(x: Any) -> None:

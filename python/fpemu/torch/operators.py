@@ -356,9 +356,9 @@ def _check_out(out: Any, inputs: Sequence[Tensor], dtype: torch.dtype, shape: Se
     check_memory(out)
     if out.requires_grad and out.is_leaf and _is_grad_enabled():
         raise ValueError("out requires a gradient: detach() it, or write under torch.no_grad()")
-    if _overlaps_itself(out):
+    if _native.overlap(_place(out)):
         raise ValueError("elements of out share memory with one another")
-    if any(_overlap_in_part(x, out) for x in inputs):
+    if any(x.device == out.device and _native.overlap(_place(x), _place(out)) for x in inputs):
         raise fpemu.Error("out: input and output overlap without being the same array", 6)
 
 
@@ -367,27 +367,8 @@ def _is_memory(x: Tensor) -> bool:
         and not torch._C._functorch.is_functorch_wrapped_tensor(x)
 
 
-def _overlaps_itself(x: Tensor) -> bool:
-    reach = 0
-    for step, size in sorted((step, size) for step, size in zip(x.stride(), x.shape) if size > 1):
-        if step <= reach:
-            return x.numel() > 1
-        reach += step * (size - 1)
-    return False
-
-
-def _overlap_in_part(x: Tensor, y: Tensor) -> bool:
-    def reach(t: Tensor) -> tuple[int, int]:
-        last = sum((size - 1) * step for size, step in zip(t.shape, t.stride()))
-        return t.data_ptr(), t.data_ptr() + (last + 1) * t.element_size()
-
-    if not (x.numel() and y.numel()) or x.device != y.device:
-        return False
-    if x.data_ptr() == y.data_ptr() and x.dtype == y.dtype and x.shape == y.shape and all(
-            size == 1 or a == b for size, a, b in zip(x.shape, x.stride(), y.stride())):
-        return False
-    (x_first, x_end), (y_first, y_end) = reach(x), reach(y)
-    return x_first < y_end and y_first < x_end
+def _place(x: Tensor) -> tuple[int, int, Any, Any]:
+    return x.data_ptr(), x.element_size(), x.shape, x.stride()
 
 
 def _adopt_quantize(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", axis: int = -1,
