@@ -85,7 +85,7 @@ static void equip(bench *b)
 
 static double take_step(bench *b)
 {
-    const double before = seconds_now();
+    const double before = clock_seconds();
     store *store = &b->optimizer->store;
     double largest;
     bool not_finite;
@@ -96,7 +96,7 @@ static double take_step(bench *b)
     graph_backward(b->g, store, &b->r->calls, NULL, b->scale);
     optimizer_report(b->optimizer, &largest, &not_finite);
     optimizer_step(b->optimizer, 1e-3);
-    return seconds_now() - before;
+    return clock_seconds() - before;
 }
 
 /* VmHWM of Linux; 0 elsewhere. */

@@ -103,6 +103,8 @@ sweep=${sweep/--quiet/}
 $fptrain $sweep --plan >"$work/plan" || complain "tradeoff --plan failed"
 # fp32, ratios 0, 0.5, 1 with promotion, uniform, op, op+out. Nothing is promoted, so that ratio 1 stands for uniform.
 grep -q '^7 assignments, 2 seeds: 14 runs, of which 0 are finished$' "$work/plan" || complain "$(cat "$work/plan")"
+long=$($fptrain $sweep --set data.train_count=2000 --epochs 1000000 --plan) || complain "a long plan failed"
+grep -Eq ' for a run, at most [0-9.]+ (hours|days) for the 14 that are missing' <<<"$long" || complain "how long: $long"
 [ -e "$work/new" ] && complain "a plan runs nothing"
 $fptrain $sweep >"$work/said" || complain "tradeoff failed"
 [ "$(ls "$work"/new/sweep/*/summary.json | wc -l)" -eq 12 ] || complain "not 12 runs"

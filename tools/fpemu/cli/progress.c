@@ -29,8 +29,9 @@ static void draw(const progress *p, double elapsed)
     }
     const double share = (double)p->done / (double)p->total;
     const int filled = share < 1 ? (int)(share * WIDTH) : WIDTH;
-    fprintf(stderr, "\r%s [%.*s%*s] %3d %%  %.0f s left ", p->label, filled, full, WIDTH - filled, "",
-            (int)(100 * share), share > 0 ? elapsed / share - elapsed : 0.0);
+    char left[CLOCK_TEXT];
+    fprintf(stderr, "\r%s [%.*s%*s] %3d %%  %s left   ", p->label, filled, full, WIDTH - filled, "",
+            (int)(100 * share), clock_print(left, share > 0 ? elapsed / share - elapsed : 0.0));
 }
 
 void progress_advance(progress *p, uint64_t steps)

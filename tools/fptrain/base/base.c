@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/shown.h"
 
@@ -88,11 +87,4 @@ double random_normal(uint64_t seed, purpose why, uint64_t stream, uint64_t index
 {
     const double u = 1 - random_unit(seed, why, stream, 2 * index); /* (0, 1] */
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * random_unit(seed, why, stream, 2 * index + 1));
-}
-
-double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/clock.h"
 #include "common/trouble.h"
 
 /* One line of printable ASCII on standard error, exit status 2. Not for what a library function of ours can report. */
@@ -38,7 +39,5 @@ double random_normal(uint64_t seed, purpose why, uint64_t stream, uint64_t index
 #else
 #define WIDE
 #endif
-
-double seconds_now(void); /* a clock that only goes forward */
 
 #endif

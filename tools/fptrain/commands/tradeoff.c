@@ -221,11 +221,11 @@ static double time_of_run(const sweep *s, trainer *t)
     step_result result;
     if (!trainer_step(t, 0, false, &result))
         return 0;
-    const double began = seconds_now();
+    const double began = clock_seconds();
     int steps = 0;
     while (steps < STEPS && trainer_step(t, 0, false, &result))
         steps++;
-    const double step = steps ? (seconds_now() - began) / steps : seconds_now() - began;
+    const double step = steps ? (clock_seconds() - began) / steps : clock_seconds() - began;
     const double tests = (double)loader_batches(&t->testing) * 2 / 3; /* rounded and in FP32 */
     return step * ((double)s->steps + tests) * s->base.train.epochs;
 }
@@ -237,8 +237,9 @@ static void say_plan(const sweep *s, trainer *t)
            s->seeds > 1 ? "s" : "", all, all - missing);
     if (missing) {
         const double run = time_of_run(s, t);
-        printf("about %.3g s for a run, at most %.3g minutes for the %d that are missing, %d side by side\n", run,
-               run * ceil((double)missing / s->jobs) / 60, missing, s->jobs);
+        char one[CLOCK_TEXT], all[CLOCK_TEXT];
+        printf("about %s for a run, at most %s for the %d that are missing, %d side by side\n", clock_print(one, run),
+               clock_print(all, run * ceil((double)missing / s->jobs)), missing, s->jobs);
     }
     fflush(stdout);
 }

@@ -229,10 +229,10 @@ static double joined_alpha(graph *g, layer_scaling *l, int index)
     if (!l)
         return q->alpha[0];
     const bool wanted = l->wants_largest(l, index);
-    const double before = seconds_now();
+    const double before = clock_seconds();
     for (int k = 0; k < q->count && wanted; k++)
         q->largest[k] = largest(g, live_size(g, g->value[index]), q->part[k]);
-    l->seconds += wanted ? seconds_now() - before : 0;
+    l->seconds += wanted ? clock_seconds() - before : 0;
     return l->join(l, index, q->count, q->alpha, wanted ? q->largest : NULL);
 }
 

@@ -95,9 +95,9 @@ static double beta(layer_scaling *calls, int op, size_t n, const float *delta, s
     adaptive *l = (adaptive *)calls;
     const op_info o = graph_op(l->g, op);
     if (l->refresh && n && weights && graph_value(l->g, o.input[0])->producer >= 0) {
-        const double before = seconds_now();
+        const double before = clock_seconds();
         l->beta[op] = beta_now(l, &o, l->beta[op], n, delta, weights, w);
-        l->calls.seconds += seconds_now() - before;
+        l->calls.seconds += clock_seconds() - before;
     }
     return l->beta[op];
 }

@@ -190,7 +190,7 @@ static void enter_directory(session *s, const experiment_options *how)
 
 static double rate(const session *s)
 {
-    const double seconds = seconds_now() - s->started;
+    const double seconds = clock_seconds() - s->started;
     return seconds > 0 ? (double)s->images / seconds : 0;
 }
 
@@ -199,10 +199,11 @@ static void show_progress(const session *s, const step_result *step)
     if (!s->terminal)
         return;
     const uint64_t all = trainer_steps(s->t) * (uint64_t)s->settings->train.epochs, done = s->t->at.step - s->first;
-    const double seconds = seconds_now() - s->started;
-    const double left = done ? seconds / (double)done * (double)(all - s->t->at.step) : 0;
+    const double seconds = clock_seconds() - s->started;
+    char left[CLOCK_TEXT];
+    clock_print(left, done ? seconds / (double)done * (double)(all - s->t->at.step) : 0);
     fprintf(stderr, "\repoch %" PRIu64 "/%d  step %" PRIu64 "/%" PRIu64 "  loss %.4f  accuracy %.2f %%  scale %g  "
-            "%.0f images/s  %.0f s left \033[K", s->t->at.epoch + 1, s->settings->train.epochs, s->t->at.step, all,
+            "%.0f images/s  %s left \033[K", s->t->at.epoch + 1, s->settings->train.epochs, s->t->at.step, all,
             step->loss, 100 * step->accuracy, step->scale, rate(s), left);
 }
 
@@ -251,7 +252,7 @@ static void record_one(session *s, const step_result *step, bool counters)
     record_begin(s->record, &(record_step){.step = at->step, .epoch = (int)at->epoch, .loss = step->loss,
                                            .lr = step->lr, .scale = step->scale, .accuracy = step->accuracy,
                                            .skipped = step->skipped, .skipped_so_far = at->skipped,
-                                           .seconds = seconds_now() - s->started});
+                                           .seconds = clock_seconds() - s->started});
     if (counters)
         record_counters(s);
     if (counters && !step->skipped) {
@@ -394,12 +395,12 @@ static bool run_steps(session *s)
         const unsigned want = !logged ? 0
                                       : (s->settings->output.histograms ? FPEMU_STATS_HISTOGRAM : 0) |
                                             (s->settings->output.dispersion ? ROUNDER_DISPERSION : 0);
-        const double before = seconds_now();
+        const double before = clock_seconds();
         step_result step;
         if (!trainer_step(s->t, want, logged && s->settings->output.counters, &step))
             return true;
         s->saved = false;
-        s->training += seconds_now() - before;
+        s->training += clock_seconds() - before;
         s->images += (uint64_t)step.samples;
         if (logged)
             record_one(s, &step, s->settings->output.counters);
@@ -430,7 +431,7 @@ static bool run_epoch(session *s)
         return true;
     const record_epoch line = {.step = at.step, .epoch = (int)at.epoch, .test_loss = e.loss,
                                .test_accuracy = e.accuracy, .test_accuracy_fp32 = e.accuracy_fp32,
-                               .seconds = seconds_now() - s->started};
+                               .seconds = clock_seconds() - s->started};
     if (!record_epoch_end(s->record, &line, &why))
         stop(&why);
     record_policies(s);
@@ -445,7 +446,7 @@ static bool run_all(session *s)
 {
     trouble why;
     bool going = true;
-    s->started = seconds_now();
+    s->started = clock_seconds();
     while (going && !trainer_over(s->t))
         going = run_epoch(s);
     /* What a finished run has learnt is there, to be tested and to go on from. */
