@@ -23,9 +23,7 @@ void pool_give(pool *p, void *thing)
     {
         if (p->count == p->room) {
             p->room = 2 * p->room + 4;
-            p->free = realloc(p->free, (size_t)p->room * sizeof(void *));
-            if (!p->free)
-                die("out of memory");
+            p->free = need_more(p->free, (uint64_t)p->room, sizeof *p->free);
         }
         p->free[p->count++] = thing;
     }

@@ -25,15 +25,28 @@ static bool has_name(const char *line)
     return length == 0 || (strncmp(line, command, length) == 0 && line[length] == ':');
 }
 
-_Noreturn void die(const char *format, ...)
+static void put_line(const char *format, va_list arguments)
 {
     char line[1024];
+    shown_message(line, sizeof line, format, arguments);
+    shown_controls(line);
+    fprintf(stderr, "fptrain: %s%s%s\n", has_name(line) ? "" : command, has_name(line) ? "" : ": ", line);
+}
+
+void say(const char *format, ...)
+{
     va_list arguments;
     va_start(arguments, format);
-    shown_message(line, sizeof line, format, arguments);
+    put_line(format, arguments);
     va_end(arguments);
-    shown_clean(line);
-    fprintf(stderr, "fptrain: %s%s%s\n", has_name(line) ? "" : command, has_name(line) ? "" : ": ", line);
+}
+
+_Noreturn void die(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    put_line(format, arguments);
+    va_end(arguments);
     exit(2);
 }
 
@@ -53,12 +66,36 @@ void *need(uint64_t count, size_t size)
     return memset(need_room(count, size), 0, (size_t)count * size);
 }
 
+void *need_more(void *p, uint64_t count, size_t size)
+{
+    void *more = size && count > SIZE_MAX / size ? NULL : realloc(p, (size_t)count * size);
+    if (!more)
+        die("out of memory");
+    return more;
+}
+
+char *copy_text(const char *text, size_t length)
+{
+    return memcpy(need(length + 1, 1), text, length);
+}
+
+bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+char *text_joined(const char *a, const char *b, const char *c)
+{
+    const size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
+    char *text = need(size, 1);
+    snprintf(text, size, "%s%s%s", a, b, c);
+    return text;
+}
+
 char *path_join(const char *directory, const char *name)
 {
-    const size_t size = strlen(directory) + strlen(name) + 2;
-    char *path = need(size, 1);
-    snprintf(path, size, "%s/%s", directory, name);
-    return path;
+    return text_joined(directory, "/", name);
 }
 
 /* The finaliser of splitmix64 (Steele, Lea, Flood 2014). */

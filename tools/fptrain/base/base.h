@@ -10,7 +10,9 @@
 #include "common/clock.h"
 #include "common/trouble.h"
 
-/* One line of printable ASCII on standard error, exit status 2. Not for what a library function of ours can report. */
+/* One line on standard error that drives no terminal, from the command that runs. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* And exit status 2. Not for what a library function of ours can report. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The command that runs: lines that do not begin with its name get it. */
@@ -19,7 +21,11 @@ void die_in(const char *command);
 /* Zeroed memory for count elements, aligned to 64 bytes; ends the program when there is none. Freed with free. */
 void *need(uint64_t count, size_t size);
 void *need_room(uint64_t count, size_t size); /* not zeroed: what is written before it is read */
+void *need_more(void *p, uint64_t count, size_t size); /* as realloc: what is new is not zeroed, nor aligned to 64 */
+char *copy_text(const char *text, size_t length);      /* so many bytes of it, and an end; for free() */
 
+bool ends_with(const char *text, const char *end);
+char *text_joined(const char *a, const char *b, const char *c); /* one after the other, for free() */
 char *path_join(const char *directory, const char *name); /* DIRECTORY/NAME, for free() */
 
 /* 64 bits from the pair (stream of a named purpose, index): every random decision that is no rounding. Pure. */

@@ -19,13 +19,9 @@ static void add(listing *l, size_t *room, const char *name)
 {
     if (l->count == *room) {
         *room = *room ? 2 * *room : 64;
-        char **more = realloc(l->name, *room * sizeof *more);
-        if (!more)
-            die("out of memory");
-        l->name = more;
+        l->name = need_more(l->name, *room, sizeof *l->name);
     }
-    l->name[l->count] = need(strlen(name) + 1, 1);
-    strcpy(l->name[l->count++], name);
+    l->name[l->count++] = copy_text(name, strlen(name));
 }
 
 bool listing_read(listing *l, const char *directory, trouble *why)

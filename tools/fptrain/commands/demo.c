@@ -35,26 +35,19 @@ static const char *const common[][3] = {{"model", "name", "lenet"},      {"data"
                                         {"output", "log_every", "1"},    {"output", "checkpoint_every", "0"},
                                         {"output", "histograms", "yes"}};
 
-static void set(settings *s, const char *section, const char *key, const char *value)
-{
-    trouble why;
-    if (!settings_set(s, section, key, value, &why))
-        die("demo: %s", why.text);
-}
-
 static void train(const variant *v, const char *directory)
 {
     static const char *const roles[] = {"v", "w", "dv", "dw"};
     settings s;
     settings_default(&s);
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-        set(&s, common[i][0], common[i][1], common[i][2]);
+        settings_fix(&s, common[i][0], common[i][1], common[i][2]);
     for (int i = 0; i < 4; i++)
-        set(&s, "formats", roles[i], v->format);
-    set(&s, "scaler", "name", v->scaler);
-    set(&s, "scaler", "scale", v->scale);
-    set(&s, "output", "directory", directory);
-    set(&s, "train", "diverged", "continue"); /* that is what is shown */
+        settings_fix(&s, "formats", roles[i], v->format);
+    settings_fix(&s, "scaler", "name", v->scaler);
+    settings_fix(&s, "scaler", "scale", v->scale);
+    settings_fix(&s, "output", "directory", directory);
+    settings_fix(&s, "train", "diverged", "continue"); /* that is what is shown */
     experiment_run(&s, &(experiment_options){.start = RUN_FORCE, .quiet = true}); /* it was looked at before */
     settings_free(&s);
 }

@@ -210,12 +210,10 @@ static void hand_over(int count, char **directories, const char *tensors, const 
 /* A name that ends as those of plots do, in their directory, is one of theirs or may become so. */
 static void refuse_plot(const char *option, const char *path, const char *plots)
 {
-    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path, *end = ".svg";
-    if (!path || !plots || strlen(name) < strlen(end) || strcmp(name + strlen(name) - strlen(end), end) != 0)
+    const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
+    if (!path || !plots || !ends_with(name, ".svg"))
         return;
-    const size_t size = strlen(plots) + strlen(name) + 2;
-    char *plot = need(size, 1);
-    snprintf(plot, size, "%s/%s", plots, name);
+    char *plot = path_join(plots, name);
     if (same_target(path, plot))
         die("report: %s has a name of the plots of --plots: '%.200s'", option, path);
     free(plot);

@@ -282,12 +282,10 @@ static sweep part_sweep(const order *o, int k)
     sweep s = o->sweep;
     s.base = settings_copy(&o->sweep.base);
     char part[32], directory[SETTINGS_TEXT + 32];
-    trouble why;
     snprintf(part, sizeof part, "%d/%d", k, o->parts);
     snprintf(directory, sizeof directory, "%s/part-%d", o->sweep.base.output.directory, k);
-    if (!settings_set(&s.base, "data", "part", part, &why) ||
-        !settings_set(&s.base, "output", "directory", directory, &why))
-        die("tradeoff: %s", why.text);
+    settings_fix(&s.base, "data", "part", part);
+    settings_fix(&s.base, "output", "directory", directory);
     return s;
 }
 

@@ -208,8 +208,7 @@ static bool add_split(gathering *g, const char *directory, trouble *why)
             good = fail(why, "%s: %zu classes; at most %d can be", directory, l.count, MOST_CLASSES);
         d->own_names = need(l.count, sizeof *d->own_names);
         for (size_t i = 0; good && i < l.count; i++) {
-            d->own_names[i] = need(strlen(l.name[i]) + 1, 1);
-            strcpy(d->own_names[i], l.name[i]);
+            d->own_names[i] = copy_text(l.name[i], strlen(l.name[i]));
         }
         d->classes = good ? (int)l.count : 0;
         d->class_name = (const char *const *)d->own_names;

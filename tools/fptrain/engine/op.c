@@ -33,15 +33,6 @@ int graph_attempt(graph *g, graph_addition *add, const void *what, trouble *why)
 
 enum { LARGEST_ROW = 1 << 30 }; /* elements: rows are counted in int by whoever needs a vector of features */
 
-/* Room for one more element. Lists hold pointers, so that what they point to stays where it is. */
-static void *longer(void *list, int count, size_t size)
-{
-    void *p = realloc(list, (size_t)(count + 1) * size);
-    if (!p)
-        die("out of memory");
-    return p;
-}
-
 static int is_named(const graph *g, const char *name)
 {
     for (int i = 0; i < g->ops; i++)
@@ -91,7 +82,7 @@ op *op_new(graph *g, const op_type *type, int inputs, const int *input, size_t s
     o->first_param = g->params;
     o->first_buffer = g->buffers;
     o->state = need(1, state);
-    g->op = longer(g->op, g->ops, sizeof *g->op);
+    g->op = need_more(g->op, (uint64_t)g->ops + 1, sizeof *g->op);
     g->op[g->ops++] = o;
     return o;
 }
@@ -102,7 +93,7 @@ int op_value(graph *g, int producer, int c, int h, int w, int rows_per_sample)
     *v = (value){.c = c, .h = h, .w = w, .rows_per_sample = rows_per_sample, .producer = producer, .is_tensor = true};
     v->row = (size_t)c * (size_t)h * (size_t)w;
     v->alpha = 1;
-    g->value = longer(g->value, g->values, sizeof *g->value);
+    g->value = need_more(g->value, (uint64_t)g->values + 1, sizeof *g->value);
     g->value[g->values] = v;
     return g->values++;
 }
@@ -140,9 +131,9 @@ void op_param(graph *g, op *o, param_kind kind, const char *name, int dims, cons
     for (int i = 0; i < dims; i++)
         p->dim[i] = dim[i];
     p->alpha = 1;
-    g->param = longer(g->param, g->params, sizeof *g->param);
-    g->start = longer(g->start, g->params, sizeof *g->start);
-    g->deviation = longer(g->deviation, g->params, sizeof *g->deviation);
+    g->param = need_more(g->param, (uint64_t)g->params + 1, sizeof *g->param);
+    g->start = need_more(g->start, (uint64_t)g->params + 1, sizeof *g->start);
+    g->deviation = need_more(g->deviation, (uint64_t)g->params + 1, sizeof *g->deviation);
     g->param[g->params] = p;
     g->start[g->params] = start;
     g->deviation[g->params] = deviation;
@@ -156,6 +147,6 @@ void op_buffer(graph *g, op *o, const char *name, size_t size, float start)
     snprintf(b->name, sizeof b->name, "%s.%s", o->name, name);
     b->size = size;
     b->start = start;
-    g->buffer = longer(g->buffer, g->buffers, sizeof *g->buffer);
+    g->buffer = need_more(g->buffer, (uint64_t)g->buffers + 1, sizeof *g->buffer);
     g->buffer[g->buffers++] = b;
 }

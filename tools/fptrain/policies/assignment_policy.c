@@ -93,12 +93,8 @@ static bool overflows(const assign_settings *s, const fpemu_stats *seen, uint64_
 
 static void promote(assigned *s, rounder *r, const promoted *one)
 {
-    if (s->promotions % 64 == 0) {
-        promoted *longer = realloc(s->log, (s->promotions + 64) * sizeof *longer);
-        if (!longer)
-            die("out of memory");
-        s->log = longer;
-    }
+    if (s->promotions % 64 == 0)
+        s->log = need_more(s->log, s->promotions + 64, sizeof *s->log);
     s->log[s->promotions++] = *one;
     assign_tensor *t = &s->now->tensor[s->now->at[one->which][one->index]];
     t->low = false;
@@ -230,8 +226,7 @@ static bool add_exception(assigned *s, const format_line *line, trouble *why)
         return fail(why, "under an assignment [formats] has exceptions by name, not the role '%s'", line->pattern);
     if (!rule_parse(&e->rule, line->spec, line->mode, why))
         return false;
-    const size_t length = strlen(line->pattern) + 1;
-    e->pattern = memcpy(need(length, 1), line->pattern, length);
+    e->pattern = copy_text(line->pattern, strlen(line->pattern));
     s->exceptions++;
     return true;
 }

@@ -105,8 +105,7 @@ policy *policy_fixed(int count, const format_line *lines, trouble *why)
     f->lines = need((size_t)count, sizeof *f->lines);
     for (int i = 0; i < count; i++) {
         line *l = &f->lines[f->count++];
-        const size_t length = strlen(lines[i].pattern) + 1;
-        l->pattern = memcpy(need(length, 1), lines[i].pattern, length);
+        l->pattern = copy_text(lines[i].pattern, strlen(lines[i].pattern));
         l->role = role_named(lines[i].pattern);
         if (!rule_parse(&l->rule, lines[i].spec, lines[i].mode, why)) {
             release(&f->base);

@@ -120,10 +120,7 @@ static bool decide(muppet *m)
 static void end_epoch(muppet *m, rounder *r)
 {
     const bool over = !in_fp32(m) && decide(m);
-    past *longer = realloc(m->past, (size_t)(m->now.epoch + 1) * sizeof *longer);
-    if (!longer)
-        die("out of memory");
-    m->past = longer;
+    m->past = need_more(m->past, (uint64_t)m->now.epoch + 1, sizeof *m->past);
     if (over) {
         m->now.level++;
         m->now.level_epoch = m->now.epoch + 1;

@@ -22,9 +22,7 @@ static unsigned char *more(event_bytes *b, size_t count)
 {
     if (b->room - b->count < count) {
         b->room = 2 * b->room + count + 256;
-        b->at = realloc(b->at, b->room);
-        if (!b->at)
-            die("out of memory");
+        b->at = need_more(b->at, b->room, 1);
     }
     b->count += count;
     return b->at + b->count - count;

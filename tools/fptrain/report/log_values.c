@@ -25,9 +25,7 @@ static const char *name_of(walk *w, const char *before, const char *after)
     const size_t wanted = strlen(before) + strlen(after) + 2;
     if (wanted > w->room) {
         w->room = 2 * wanted;
-        w->name = realloc(w->name, w->room);
-        if (!w->name)
-            die("out of memory");
+        w->name = need_more(w->name, w->room, 1);
     }
     snprintf(w->name, w->room, "%s%s%s", before, before[0] ? "/" : "", after);
     return w->name;

@@ -17,10 +17,8 @@ void series_add(series *s, double x, double y)
 {
     if (s->count == s->room) {
         s->room = 2 * s->room + 64;
-        s->x = realloc(s->x, s->room * sizeof *s->x);
-        s->y = realloc(s->y, s->room * sizeof *s->y);
-        if (!s->x || !s->y)
-            die("out of memory");
+        s->x = need_more(s->x, s->room, sizeof *s->x);
+        s->y = need_more(s->y, s->room, sizeof *s->y);
     }
     s->x[s->count] = x;
     s->y[s->count++] = y;
@@ -31,13 +29,6 @@ void series_free(series *s)
     free(s->x);
     free(s->y);
     *s = (series){0, 0, NULL, NULL};
-}
-
-static char *copy(const char *text)
-{
-    char *to = need(strlen(text) + 1, 1);
-    strcpy(to, text);
-    return to;
 }
 
 /* A number, or one of the words for those that JSON has not; NaN where there is none. */
@@ -77,16 +68,12 @@ static track *find_track(run *r, const char *name, const char *role)
     const track *known = run_track(r, name, role);
     if (known)
         return &r->tracks[known - r->tracks];
-    if ((r->track_count & (r->track_count - 1)) == 0) { /* doubles at every power of two */
-        track *larger = realloc(r->tracks, (2 * r->track_count + 1) * sizeof *larger);
-        if (!larger)
-            die("out of memory");
-        r->tracks = larger;
-    }
+    if ((r->track_count & (r->track_count - 1)) == 0) /* doubles at every power of two */
+        r->tracks = need_more(r->tracks, 2 * r->track_count + 1, sizeof *r->tracks);
     r->places = r->places ? r->places : json_object();
     if (json_object_set_new(r->places, key_of(name, role, key), json_integer((json_int_t)r->track_count)) != 0)
         die("out of memory");
-    r->tracks[r->track_count] = (track){.name = copy(name), .role = copy(role)};
+    r->tracks[r->track_count] = (track){.name = copy_text(name, strlen(name)), .role = copy_text(role, strlen(role))};
     return &r->tracks[r->track_count++];
 }
 
@@ -229,8 +216,8 @@ static bool read_summary(run *r, const char *directory, trouble *why)
 bool run_load(run *r, const char *directory, trouble *why)
 {
     char *path = path_join(directory, "settings.ini");
-    *r = (run){.name = copy(directory), .last_loss = NAN, .best = NAN, .last = NAN, .last_fp32 = NAN,
-               .test_loss = NAN};
+    *r = (run){.name = copy_text(directory, strlen(directory)), .last_loss = NAN, .best = NAN, .last = NAN,
+               .last_fp32 = NAN, .test_loss = NAN};
     settings_default(&r->settings);
     const bool good = settings_read(&r->settings, path, why) && log_read(directory, add_line, r, &r->id, why) &&
                       read_summary(r, directory, why);

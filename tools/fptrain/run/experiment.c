@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "common/atomic_file.h"
-#include "common/shown.h"
 #include "run/lock.h"
 #include "run/record.h"
 #include "run/trainer.h"
@@ -34,16 +33,9 @@ typedef struct session {
     int64_t told;     /* policy epochs that are in the log */
 } session;
 
-static void tell(const trouble *why)
-{
-    trouble line = *why;
-    shown_clean(line.text);
-    fprintf(stderr, "fptrain: run: %s\n", line.text);
-}
-
 static void stop(const trouble *why)
 {
-    tell(why);
+    say("run: %s", why->text);
     exit(1);
 }
 
@@ -170,10 +162,8 @@ static void enter_directory(session *s, const experiment_options *how)
     const char *directory = s->settings->output.directory;
     if (!directory_make(directory, &why) || !lock_take(directory, &s->lock, &why))
         die("run: %s", why.text);
-    if (s->lock < 0) {
-        fail(&why, "%s: no locks on this file system: nothing keeps a second process out", directory);
-        tell(&why);
-    }
+    if (s->lock < 0)
+        say("run: %s: no locks on this file system: nothing keeps a second process out", directory);
     if (!occupied_check(s->settings, how->start, &why))
         die("run: %s", why.text);
     occupied_tidy(directory);

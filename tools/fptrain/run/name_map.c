@@ -43,8 +43,7 @@ static char *trimmed(const char *from, const char *end)
         from++;
     while (end > from && isspace((unsigned char)end[-1]))
         end--;
-    const size_t length = (size_t)(end - from);
-    return memcpy(need(length + 1, 1), from, length);
+    return copy_text(from, (size_t)(end - from));
 }
 
 static int stars_of(const char *pattern)

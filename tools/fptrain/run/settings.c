@@ -313,13 +313,6 @@ static bool read_value(settings *s, const row *r, const char *value, trouble *wh
     return true;
 }
 
-static char *copy(const char *text, size_t length)
-{
-    char *to = need(length + 1, 1);
-    memcpy(to, text, length);
-    return to;
-}
-
 static void free_line(format_line *line)
 {
     free((char *)(uintptr_t)line->pattern);
@@ -339,8 +332,8 @@ static bool split_format(const char *value, format_line *line, trouble *why)
     for (; value[length] && (depth > 0 || !isspace((unsigned char)value[length])); length++)
         depth += (value[length] == '(') - (value[length] == ')');
     const char *mode = value + length + strspn(value + length, " \t");
-    line->spec = copy(value, length);
-    line->mode = *mode ? copy(mode, strlen(mode)) : NULL;
+    line->spec = copy_text(value, length);
+    line->mode = *mode ? copy_text(mode, strlen(mode)) : NULL;
     if (strcmp(line->spec, "fp32") != 0 && fpemu_format_parse(line->spec, &format, &error) != FPEMU_OK)
         return fail(why, "format '%s', character %u: %s", shown(line->spec, error.position, cut),
                     (unsigned)error.position + 1, error.message);
@@ -359,7 +352,7 @@ static bool set_format(settings *s, const char *pattern, const char *value, trou
         free_line(&line);
         return false;
     }
-    line.pattern = copy(pattern, strlen(pattern));
+    line.pattern = copy_text(pattern, strlen(pattern));
     int kept = 0;
     format_line *lines = need((size_t)s->format_count + 1, sizeof *lines);
     for (int i = 0; i < s->format_count; i++) {
@@ -417,6 +410,13 @@ bool settings_set(settings *s, const char *section, const char *key, const char 
                  : fail(why, "there is no section [%.60s]%s", section, near_text(&sections));
 }
 
+void settings_fix(settings *s, const char *section, const char *key, const char *value)
+{
+    trouble why;
+    if (!settings_set(s, section, key, value, &why))
+        die("%s.%s: %s", section, key, why.text);
+}
+
 static void set_default(settings *s, const row *r)
 {
     trouble why;
@@ -455,7 +455,7 @@ void settings_free(settings *s)
 
 static char *copy_of(const char *text)
 {
-    return text ? copy(text, strlen(text)) : NULL;
+    return text ? copy_text(text, strlen(text)) : NULL;
 }
 
 settings settings_copy(const settings *s)

@@ -96,6 +96,8 @@ void settings_reset(settings *s, const char *section); /* the keys of the sectio
 bool settings_read(settings *s, const char *path, trouble *why);
 bool settings_parse(settings *s, const char *text, size_t length, const char *name, trouble *why);
 bool settings_set(settings *s, const char *section, const char *key, const char *value, trouble *why);
+/* Ends the program in place of that. */
+void settings_fix(settings *s, const char *section, const char *key, const char *value);
 /* --config FILE, --set SECTION.KEY=VALUE, and --model NAME and the like; first all files, then the others in order.
  * What it took is gone from argv, argv[0] and the rest stay. */
 bool settings_options(settings *s, int *argc, char **argv, trouble *why);

@@ -138,12 +138,8 @@ static bool remember(reading *r, const char *section, const char *key)
             return refuse(r, why.text) != 0;
         }
     if (r->count == r->room) {
-        said *larger = need(2 * r->room + 64, sizeof *larger);
-        if (r->count > 0)
-            memcpy(larger, r->keys, r->count * sizeof *larger);
-        free(r->keys);
-        r->keys = larger;
         r->room = 2 * r->room + 64;
+        r->keys = need_more(r->keys, r->room, sizeof *r->keys);
     }
     said *s = &r->keys[r->count++];
     snprintf(s->section, sizeof s->section, "%s", section);
@@ -288,11 +284,7 @@ static size_t find_option(const char *argument, settings_key *key)
 /* Takes the path over. */
 static void keep_config(settings *s, char *path)
 {
-    char **more = need((size_t)s->config_count + 1, sizeof *more);
-    if (s->config_count)
-        memcpy(more, s->config, (size_t)s->config_count * sizeof *more);
-    free(s->config);
-    s->config = more;
+    s->config = need_more(s->config, (uint64_t)s->config_count + 1, sizeof *s->config);
     s->config[s->config_count++] = path;
 }
 

@@ -20,14 +20,6 @@
 #define FPTRAIN_DATADIR "/usr/local/share"
 #endif
 
-static char *joined(const char *a, const char *b, const char *c)
-{
-    const size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
-    char *text = need(size, 1);
-    snprintf(text, size, "%s%s%s", a, b, c);
-    return text;
-}
-
 /* Where the program lies, "" where that is not known. */
 static char *program_directory(void)
 {
@@ -37,13 +29,7 @@ static char *program_directory(void)
     char *slash = strrchr(path, '/');
     if (slash)
         *slash = '\0';
-    return joined(path, "", "");
-}
-
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
+    return text_joined(path, "", "");
 }
 
 /* Of what kind a file is that comes with the program. */
@@ -60,8 +46,8 @@ static char *shelf_of(const kind *k)
     const char *above = ends_with(program, "/tools/fptrain")         ? "/../.."
                         : ends_with(program, "/tools/fptrain/.libs") ? "/../../.."
                                                                      : "/..";
-    char *share = joined(program, above, "/share");
-    char *places[] = {joined(share, k->directory, ""), joined(FPTRAIN_DATADIR, k->directory, "")};
+    char *share = text_joined(program, above, "/share");
+    char *places[] = {text_joined(share, k->directory, ""), text_joined(FPTRAIN_DATADIR, k->directory, "")};
     char *found = NULL;
     for (int i = 0; i < 2; i++)
         if (!found && access(places[i], R_OK | X_OK) == 0)
@@ -87,12 +73,8 @@ static char **names_in(const kind *k, const char *directory, int *count)
     for (struct dirent *entry; from && (entry = readdir(from)) != NULL;) {
         if (!ends_with(entry->d_name, k->ending) || entry->d_name[0] == '.')
             continue;
-        char **more = realloc(names, (size_t)(*count + 1) * sizeof *more);
-        if (!more)
-            die("out of memory");
-        names = more;
-        names[*count] = joined(entry->d_name, "", "");
-        names[(*count)++][strlen(entry->d_name) - strlen(k->ending)] = '\0';
+        names = need_more(names, (uint64_t)*count + 1, sizeof *names);
+        names[(*count)++] = copy_text(entry->d_name, strlen(entry->d_name) - strlen(k->ending));
     }
     if (from)
         closedir(from);
@@ -111,18 +93,18 @@ static void free_names(char **names, int count)
 static char *find(const kind *k, const char *name, trouble *why)
 {
     if (strchr(name, '/') || access(name, F_OK) == 0)
-        return joined(name, "", "");
+        return text_joined(name, "", "");
     int count;
     char *directory = shelf_of(k), **names = names_in(k, directory, &count), *path = NULL;
     near_search near = near_start(name);
     for (int i = 0; i < count; i++) {
         const size_t length = strlen(names[i]);
         if (strncmp(name, names[i], length) == 0 && (!name[length] || !strcmp(name + length, k->ending)))
-            path = joined(directory, "/", names[i]);
+            path = text_joined(directory, "/", names[i]);
         near_try(&near, names[i]);
     }
     if (path) {
-        char *file = joined(path, k->ending, "");
+        char *file = text_joined(path, k->ending, "");
         free(path);
         path = file;
     } else {
@@ -171,8 +153,8 @@ static int list(const kind *k, FILE *out, int least)
         width = length > width ? length : width;
     }
     for (int i = 0; i < count; i++) {
-        char *beginning = joined(directory, "/", names[i]), *path = joined(beginning, k->ending, "");
-        char *name = joined(names[i], shown, ""), words[300];
+        char *beginning = text_joined(directory, "/", names[i]), *path = text_joined(beginning, k->ending, "");
+        char *name = text_joined(names[i], shown, ""), words[300];
         first_words(path, words, sizeof words);
         const bool cut = strlen(words) > (size_t)(98 - width);
         fprintf(out, "%-*s  %.*s%s\n", width, name, cut ? 95 - width : 98 - width, words, cut ? "..." : "");

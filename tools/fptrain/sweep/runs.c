@@ -21,14 +21,6 @@
 #include "run/record.h"
 #include "sweep/sweep.h"
 
-static char *joined(const char *a, const char *b)
-{
-    const size_t size = strlen(a) + strlen(b) + 1;
-    char *text = need(size, 1);
-    snprintf(text, size, "%s%s", a, b);
-    return text;
-}
-
 /* ---------------------------------------------------------------------------------------------- finished runs */
 
 static bool same_file(const char *path, const char *text)
@@ -47,7 +39,7 @@ static bool same_file(const char *path, const char *text)
 /* The summary of a run that is finished, NULL where there is none. One of other settings is not ours to replace. */
 static json_t *own_summary(const sweep *s, const trial *t, int seed)
 {
-    char *directory = sweep_directory(s, t, seed), *path = joined(directory, "/summary.json");
+    char *directory = sweep_directory(s, t, seed), *path = path_join(directory, "summary.json");
     json_t *summary = json_read_path(path, RECORD_LARGEST, NULL);
     if (summary && !json_is_true(json_object_get(summary, "finished"))) {
         json_decref(summary);
@@ -55,7 +47,7 @@ static json_t *own_summary(const sweep *s, const trial *t, int seed)
     }
     if (summary) {
         settings one = sweep_settings(s, t, seed);
-        char *text = settings_print(&one), *ini = joined(directory, "/settings.ini");
+        char *text = settings_print(&one), *ini = path_join(directory, "settings.ini");
         if (!same_file(ini, text))
             die("tradeoff: %s holds a run of other settings; choose another --out, or remove it", directory);
         free(ini);
@@ -126,7 +118,7 @@ static _Noreturn void become_run(const char *ini)
 
 static void start(const sweep *s, const trial *t, int seed)
 {
-    char *directory = sweep_directory(s, t, seed), *ini = joined(directory, ".ini");
+    char *directory = sweep_directory(s, t, seed), *ini = text_joined(directory, ".ini", "");
     settings one = sweep_settings(s, t, seed);
     trouble why;
     if (!settings_write(&one, ini, &why))

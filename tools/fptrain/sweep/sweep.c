@@ -39,12 +39,6 @@ static trial *find_equal(const sweep *s, const trial *t)
     return NULL;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), of_end = strlen(end);
-    return length >= of_end && !strcmp(text + length - of_end, end);
-}
-
 /* Dots stand for those that have no room. */
 static void add_label(trial *t, const char *label)
 {
@@ -91,10 +85,7 @@ static void keep(making *m, const trial *t)
     }
     if (s->count == m->room) {
         m->room = 2 * m->room + 16;
-        trial *more = realloc(s->trials, (size_t)m->room * sizeof *more);
-        if (!more)
-            die("out of memory");
-        s->trials = more;
+        s->trials = need_more(s->trials, (uint64_t)m->room, sizeof *s->trials);
     }
     s->trials[s->count++] = *t;
 }
@@ -215,23 +206,16 @@ char *sweep_directory(const sweep *s, const trial *t, int seed)
     return path;
 }
 
-static void set(settings *s, const char *section, const char *key, const char *value)
-{
-    trouble why;
-    if (!settings_set(s, section, key, value, &why))
-        die("tradeoff: %s.%s: %s", section, key, why.text);
-}
-
 /* Lee et al.: FP32 without loss scaling, backoff grows after one epoch of clean steps. */
 settings sweep_settings(const sweep *s, const trial *t, int seed)
 {
     settings one = settings_copy(&s->base);
     char text[32], *directory = sweep_directory(s, t, seed);
-    set(&one, "policy", "name", t->policy);
-    set(&one, "output", "directory", directory);
-    set(&one, "train", "diverged", "continue"); /* a point of the table like others */
+    settings_fix(&one, "policy", "name", t->policy);
+    settings_fix(&one, "output", "directory", directory);
+    settings_fix(&one, "train", "diverged", "continue"); /* a point of the table like others */
     snprintf(text, sizeof text, "%llu", (unsigned long long)s->base.train.seed + (unsigned)seed);
-    set(&one, "train", "seed", text);
+    settings_fix(&one, "train", "seed", text);
     if (t->scheme == SCHEME_FP32)
         settings_reset(&one, "scaler"); /* none */
     if (!strcmp(one.scaler.name, "backoff") && !one.scaler.interval)
