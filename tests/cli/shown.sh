@@ -1,8 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Whatever text comes in an argument or from a file, a message is one line of a terminal's width or a few of them, in
-# printable characters, and its end, which says what is wrong, is there.
+# printable characters of UTF-8, in the C locale too, and its end, which says what is wrong, is there.
 . "$(dirname "$0")/common.sh"
+
+# drives FILE: it holds what is no UTF-8, or a control character, also one of two bytes.
+drives() {
+    ! iconv -f UTF-8 -t UTF-8 <"$1" >/dev/null 2>&1 || tr '\n' ' ' <"$1" | grep -q "[[:cntrl:]]\|$(printf '\302[\200-\237]')"
+}
 
 # says PROGRAM REASON ARGUMENT...: fails with one printable line, no longer than two paths, that holds the reason.
 says() {
@@ -11,7 +16,7 @@ says() {
     "$program" "$@" </dev/null >out 2>err
     status=$?
     if [ $status -eq 0 ] || [ "$(wc -l <err)" -ne 1 ] || [ "$(wc -c <err)" -gt $most ] ||
-        [ "$(tr -d '\n' <err | tr -d ' -~' | wc -c)" -ne 0 ] || ! grep -qF -e "$wanted" err; then
+        drives err || ! grep -qF -e "$wanted" err; then
         failed "${program##*/} $1 $(printf %.20s "$2" | tr -cd ' -~'): status $status, wanted '$wanted', got:" \
             "$(tr -cd ' -~' <err | head -c 600)"
     fi
@@ -32,6 +37,16 @@ most=620
 for text in "$wide" "x$wide" "xx$wide" "xxx$wide"; do
     says "$FPEMU" '' info "$text"
 done
+e=$(printf '\303\251')
+says "$FPEMU" "fpemu: gr$e.npy: No such file" compare "gr$e.npy" bf16
+says "$FPEMU" "format 'gr$e', character 1" info "gr$e"
+for blanks in '%90s' 'x%90s'; do # of two bytes each, cut between two of them
+    says "$FPEMU" '...' info "$(printf "$blanks" '' | sed "s/ /$e/g")"
+    ! grep -qF '?' err || failed "a character is cut: $(cat err)"
+    says "$FPEMU" '.npy: ' compare "$(printf "$blanks$blanks" '' '' | sed "s/ /$e/g").npy" bf16
+    ! grep -qF '?' err || failed "a character is cut: $(cat err)"
+done
+[ ! -x "${FPTRAIN:-}" ] || says "$FPTRAIN" "section [data] has no key 'gr$e'" run --set "data.gr$e=1"
 for text in "$control" "$control$long" "$inside" "x' $long" "$long $long $long"; do
     [ "${text#*x x}" = "$text" ] || most=1040 # it is three words
     says "$FPEMU" "see 'fpemu --help'" "$text"

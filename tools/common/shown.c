@@ -10,15 +10,6 @@
 
 #include "common/utf8.h"
 
-void shown_clean(char *line)
-{
-    for (char *c = line; *c != '\0'; c++) {
-        if (*c < 0x20 || *c > 0x7e) {
-            *c = '?';
-        }
-    }
-}
-
 /* Ends a line as a newline does, or turns the order of what follows: Unicode's Bidi_Control and separators. */
 static bool is_format_control(uint32_t code)
 {
@@ -56,27 +47,6 @@ void shown_put(FILE *out, const char *text)
     }
 }
 
-const char *shown(const char *text, size_t place, char out[SHOWN_SIZE])
-{
-    const size_t length = strlen(text);
-    const size_t wanted = place < SHOWN_WIDTH * 3 / 4 ? 0 : place - SHOWN_WIDTH / 2;
-    const size_t last = length > SHOWN_WIDTH ? length - SHOWN_WIDTH : 0, from = wanted < last ? wanted : last;
-    const int taken = (int)(length - from < SHOWN_WIDTH ? length - from : SHOWN_WIDTH);
-    snprintf(out, SHOWN_SIZE, "%s%.*s%s", from > 0 ? "..." : "", taken, text + from,
-             from + (size_t)taken < length ? "..." : "");
-    shown_clean(out);
-    return out;
-}
-
-/* Where the quoted text ends that begins at `at`: at a quote before a blank, a mark or the end. */
-static size_t end_of_quoted(const char *line, size_t at)
-{
-    while (line[at] != '\0' && !(line[at] == '\'' && strchr(" ,:;.)?", line[at + 1]) != NULL)) {
-        at++;
-    }
-    return at;
-}
-
 static bool is_inside_character(char c)
 {
     return ((unsigned char)c & 0xc0) == 0x80;
@@ -91,6 +61,28 @@ static size_t edge_of_character(const char *line, size_t at, int step)
         edge = step > 0 ? edge + 1 : edge - 1;
     }
     return is_inside_character(line[edge]) ? at : edge;
+}
+
+const char *shown(const char *text, size_t place, char out[SHOWN_SIZE])
+{
+    const size_t length = strlen(text);
+    const size_t wanted = place < SHOWN_WIDTH * 3 / 4 ? 0 : place - SHOWN_WIDTH / 2;
+    const size_t last = length > SHOWN_WIDTH ? length - SHOWN_WIDTH : 0;
+    const size_t from = edge_of_character(text, wanted < last ? wanted : last, 1);
+    const size_t end = length - from < SHOWN_WIDTH ? length : edge_of_character(text, from + SHOWN_WIDTH, -1);
+    snprintf(out, SHOWN_SIZE, "%s%.*s%s", from > 0 ? "..." : "", (int)(end - from), text + from,
+             end < length ? "..." : "");
+    shown_controls(out);
+    return out;
+}
+
+/* Where the quoted text ends that begins at `at`: at a quote before a blank, a mark or the end. */
+static size_t end_of_quoted(const char *line, size_t at)
+{
+    while (line[at] != '\0' && !(line[at] == '\'' && strchr(" ,:;.)?", line[at + 1]) != NULL)) {
+        at++;
+    }
+    return at;
 }
 
 /* Takes the middle out of line[from] to line[to - 1] where that is longer than the width; gives its new end. */

@@ -12,10 +12,9 @@ enum { SHOWN_WIDTH = 60, SHOWN_SIZE = SHOWN_WIDTH + 8 };
 
 /* The text, or of a long one some SHOWN_WIDTH characters, the one at `place` among them, with "..." for the rest. */
 const char *shown(const char *text, size_t place, char out[SHOWN_SIZE]);
-/* What is no printable ASCII becomes '?', in place: no argument or file can forge lines or drive a terminal. */
-void shown_clean(char *line);
-/* Control characters alone become '?', in place, also those of two bytes that some terminals obey, those that turn the
- * order of a line (U+202E and its like), and bytes that are no UTF-8: for names in reports, else left as they are. */
+/* Control characters become '?', in place, also those of two bytes that some terminals obey, those that turn the order
+ * of a line (U+202E and its like), and bytes that are no UTF-8: no argument or file can forge lines or drive a
+ * terminal. Other text stays, in every locale. */
 void shown_controls(char *text);
 /* The same while it is written, of any length. */
 void shown_put(FILE *out, const char *text);

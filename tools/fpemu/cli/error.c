@@ -17,7 +17,7 @@ static void print_error(const char *format, va_list arguments)
 {
     char line[1024];
     shown_message(line, sizeof line, format, arguments);
-    shown_clean(line);
+    shown_controls(line);
     progress_hide();
     fprintf(stderr, "fpemu: %s\n", line);
 }

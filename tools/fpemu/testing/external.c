@@ -50,7 +50,7 @@ static void describe(external *f, const char *format, ...)
     va_start(arguments, format);
     shown_message(f->failure, sizeof f->failure, format, arguments);
     va_end(arguments);
-    shown_clean(f->failure);
+    shown_controls(f->failure);
 }
 
 /* ------------------------------------------------------------------------------------------------- library */

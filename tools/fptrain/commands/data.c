@@ -122,7 +122,6 @@ static void print_classes(const dataset *d)
     for (int i = 0; i < d->classes && i < MOST; i++) {
         char number[16], name[SHOWN_SIZE];
         shown(dataset_class(d, i, number), 0, name);
-        shown_clean(name);
         printf("%-12s %10" PRIu64 " %10" PRIu64 "\n", name, counts[0][i], counts[1][i]);
     }
     if (d->classes > MOST)

@@ -55,7 +55,6 @@ char *fingerprint_text(const dataset *d)
     for (int i = 0; d->class_name && i < d->classes; i++) {
         char name[SHOWN_SIZE];
         shown(d->class_name[i], 0, name);
-        shown_clean(name);
         fprintf(file, "class %s\n", name);
     }
     if (fclose(file) != 0)

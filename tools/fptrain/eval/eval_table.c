@@ -51,7 +51,7 @@ void eval_table_print(FILE *out, const eval_table *t)
     for (int i = 0; i < t->count; i++) {
         const eval_row *r = &t->row[i];
         label_of(r, label);
-        shown_clean(label);
+        shown_controls(label);
         fprintf(out, "%-*s %7.4g %7.4g %10.4f %*.*f%s", wide, label, r->bits_w, r->bits_v, r->loss, t->text ? 10 : 8,
                 t->text ? 4 : 2, measure(t, r), t->text ? "" : " %");
         if (base)
