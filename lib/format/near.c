@@ -16,7 +16,7 @@ int fpemu_is_near(const char *text, size_t length, const char *word)
         same++;
     if (same == length && length > 1)
         return 1;
-    if (length < 3)
+    if (length < 2)
         return 0;
     /* from the first letter that differs on: changed, too many, missing, swapped */
     const char *const rest = text + same;

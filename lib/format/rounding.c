@@ -101,8 +101,11 @@ fpemu_status fpemu_rounding_parse(const char *text, fpemu_rounding *rounding, fp
     near_list list = {.count = 0};
     char meant[NEAR_SIZE];
     for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
-        if (fpemu_is_near(text + start, end - start, modes[mode].long_name))
-            fpemu_near_add(&list, modes[mode].long_name);
+        for (int k = 0; k < 2; k++) {
+            const char *const name = k ? modes[mode].long_name : modes[mode].name;
+            if (fpemu_is_near(text + start, end - start, name))
+                fpemu_near_add(&list, name);
+        }
     for (size_t i = 0; i < SETTINGS; i++)
         if (fpemu_is_near(text + start, end - start, settings[i].name))
             fpemu_near_add(&list, settings[i].name);

@@ -297,8 +297,16 @@ static int take_model(reader *r, fpemu_gemm_spec *spec)
         s->model = FPEMU_MODEL_INTEGER;
     else if (fpemu_word_is(word, length, "tc") || fpemu_word_is(word, length, "fused"))
         s->model = FPEMU_MODEL_FUSED;
-    else
-        return fail(r, start, expected);
+    else {
+        /* a format alone is the format of a sum */
+        char sum[48];
+        fpemu_gemm_spec meant;
+        snprintf(sum, sizeof sum, "seq(%.*s)", length < 40 ? (int)length : 0, word);
+        if (fpemu_gemm_parse(sum, &meant, NULL) != FPEMU_OK)
+            return fail(r, start, expected);
+        fpemu_spec_hint(r->error, r->text, r->length, start, sum);
+        return 0;
+    }
     if (!need(r, '(', "'('"))
         return 0;
     switch (s->model) {

@@ -47,7 +47,13 @@ gives "$heading seq(fp64) 0 0 0 0 0 0 0" \
     gemm wide.npy wide.npy fp64 --double
 
 fails 1 'inner lengths' gemm row.npy row.npy fp32
-fails 2 'operands take no format with scales' gemm row.npy ones.npy 'seq(fp32); ab=mxfp4'
+fails 2 "round the files before, by 'fpemu quantize mxfp4', B along its rows by --axis 0" \
+    gemm row.npy ones.npy 'seq(fp32); ab=mxfp4'
+fails 2 'fpemu quantize mxfp8_e4m3' gemm row.npy ones.npy 'chunk(32,fp32); b=mxfp8'
+for format in fp16 bf16 e4m3fn; do
+    fails 2 "found '$format', did you mean seq($format)?" gemm row.npy ones.npy "$format; ab=e5m2"
+done
+fails 2 "found 'mxfp4', expected seq, chunk" gemm row.npy ones.npy mxfp4
 fails 1 'not a matrix' gemm "$(npy "$(shape '5,')" "$one$one$one$one$one" >flat.npy && echo flat.npy)" row.npy fp32
 fails 2 "model 'seq(fp99)'" gemm row.npy ones.npy 'seq(fp99)'
 fails 2 'one MODEL' gemm row.npy ones.npy fp32 fp64 -o c.npy

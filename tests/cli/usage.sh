@@ -36,6 +36,14 @@ fails 2 "option '--roundng' is unknown or ambiguous (did you mean '--rounding'?)
 fails 2 "no function 'gellu' (did you mean 'gelu'?)" apply gellu bf16 1
 fails 2 "found 'nearest', did you mean nearest-even?" round e4m3fn -r nearest-evn 1
 fails 2 "found 'nvidai', did you mean nvidia?" round e4m3fn -r nvidai 1
+FPEMU_VARIANT=portable "$FPEMU" round e4m3fn 1 >out 2>err || failed 'portable'
+holds ! -s err
+FPEMU_VARIANT=avx9 "$FPEMU" round e4m3fn 1 >out 2>err || failed 'an unknown variant'
+holds "$(cat out)" = 1
+grep -q "^fpemu: FPEMU_VARIANT: no loops 'avx9' here, those of [^ ]* run; there are: .*portable$" err ||
+    failed "an unknown variant: $(cat err)"
+fails 2 "found 'rn', did you mean rne, rna, rnz or rtn?" round e4m3fn -r rn 1
+fails 2 "none of: format keep max signmax zero error (did you mean 'keep'?)" round e4m3fn --nan kep 1
 fails 2 "found 'fp8', did you mean e4m3fn or e5m2" round fp8 1
 fails 2 "found 'fp4', did you mean e2m1, mxfp4 or nvfp4?" round fp4 1
 fails 2 "format 'mx(fp4)', character 4: found 'fp4', did you mean e2m1?" round 'mx(fp4)' 1

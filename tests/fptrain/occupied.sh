@@ -132,3 +132,4 @@ refuses "character 1 of the model" "$fptrain" run $small --set train.backend=emu
 refuses "unknown command 'a?[31m'" "$fptrain" "$(printf 'a\033[31m')"
 "$fptrain" help run >out && "$fptrain" run --help | cmp -s - out || complain "help run"
 exit $status
+refuses "'train_limit' (did you mean 'limit' or 'test_limit'?)" "$fptrain" run --set data.train_limit=256

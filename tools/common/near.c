@@ -35,6 +35,13 @@ static int distance_of(const char *a, const char *b)
     return rows[m % 3][n];
 }
 
+/* Of "train_limit" it is "limit"; of one part all. */
+static const char *last_part(const char *word)
+{
+    const char *mark = strrchr(word, '_');
+    return mark != NULL ? mark + 1 : word;
+}
+
 near_search near_start(const char *word)
 {
     return (near_search){.word = word, .before = "", .distance = FAR};
@@ -45,7 +52,12 @@ void near_try(near_search *n, const char *candidate)
     const size_t length = strlen(n->word);
     const int most = length < 4 ? 1 : length < 8 ? 2 : 3;
     const bool begins = length > 1 && strncmp(candidate, n->word, length) == 0;
-    const int distance = begins ? 1 : distance_of(n->word, candidate);
+    const char *last = last_part(n->word);
+    const bool ends = last != n->word && strlen(last) > 3 && strcmp(last, last_part(candidate)) == 0;
+    int distance = begins ? 1 : distance_of(n->word, candidate);
+    if (ends && distance > most) {
+        distance = most;
+    }
     if (length == 0 || distance > most || distance > n->distance || (size_t)distance >= length) {
         return;
     }

@@ -14,7 +14,8 @@ typedef struct near_search {
 } near_search;
 
 near_search near_start(const char *word);
-/* A candidate is near where few letters are missing, too many, other or swapped, or where the word is its beginning. */
+/* A candidate is near where few letters are missing, too many, other or swapped, or where the word is its beginning,
+ * or where the last part behind a '_' is the same. */
 void near_try(near_search *n, const char *candidate);
 /* " (did you mean 'run' or 'report'?)", or nothing: to be put behind the word. */
 const char *near_text(near_search *n);

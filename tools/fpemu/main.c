@@ -3,11 +3,13 @@
 #include "common/system.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/error.h"
 #include "commands/commands.h"
 #include "common/near.h"
+#include "common/shown.h"
 #include "common/streams.h"
 
 #ifndef HAVE_MPFR
@@ -113,12 +115,29 @@ static void print_version(void)
            fpemu_variant(), HAVE_MPFR ? "with" : "without");
 }
 
+/* A wrong name would leave the loops as they are, and changes no bit that could tell. */
+static void check_variant(void)
+{
+    const char *asked = getenv("FPEMU_VARIANT"), *name;
+    if (asked == NULL || asked[0] == '\0' || strcmp(asked, fpemu_variant()) == 0) {
+        return;
+    }
+    char cut[SHOWN_SIZE];
+    fprintf(stderr, "fpemu: FPEMU_VARIANT: no loops '%s' here, those of %s run; there are:", shown(asked, 0, cut),
+            fpemu_variant());
+    for (unsigned i = 0; (name = fpemu_variant_available(i)) != NULL; i++) {
+        fprintf(stderr, " %s", name);
+    }
+    fputc('\n', stderr);
+}
+
 int main(int argc, char **argv)
 {
     trouble why;
     if (!streams_reserve(&why)) {
         cli_fail("%s", why.text);
     }
+    check_variant();
     if (argc < 2) {
         cli_usage("no command; see 'fpemu --help'");
     }

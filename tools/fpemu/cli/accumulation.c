@@ -13,6 +13,7 @@
 #endif
 
 #include "cli/error.h"
+#include "cli/spec.h"
 #include "common/shown.h"
 
 accumulation accumulation_read(const char *text, bool binary64, uint64_t seed)
@@ -32,8 +33,12 @@ accumulation accumulation_read(const char *text, bool binary64, uint64_t seed)
                   error.message);
     }
     if (m.spec.a.format.scaling != FPEMU_SCALING_NONE || m.spec.b.format.scaling != FPEMU_SCALING_NONE) {
-        cli_usage("model '%s': operands take no format with scales; round the files first, by fpemu quantize",
-                  shown(text, 0, cut));
+        const fpemu_format *format =
+            m.spec.a.format.scaling != FPEMU_SCALING_NONE ? &m.spec.a.format : &m.spec.b.format;
+        char spec[CLI_SPEC_SIZE];
+        cli_spec(format, spec);
+        cli_usage("model '%s': here operands take no format with scales; leave it out and round the files before, by "
+                  "'fpemu quantize %s', B along its rows by --axis 0", shown(text, 0, cut), spec);
     }
     cli_check(fpemu_gemm_check(&m.spec, binary64 ? 64 : 32), text);
     if (m.spec.start_from_c) {

@@ -9,6 +9,7 @@
 
 #include "cli/error.h"
 #include "cli/options.h"
+#include "common/near.h"
 #include "common/shown.h"
 
 typedef struct word {
@@ -46,14 +47,16 @@ static const word compat_words[] = {{"none", FPEMU_COMPAT_NONE},
 static uint8_t read_word(const char *option, const word *words, const char *text)
 {
     char known[128] = "";
+    near_search near = near_start(text);
     for (const word *w = words; w->text != NULL; w++) {
         if (strcmp(w->text, text) == 0) {
             return w->value;
         }
+        near_try(&near, w->text);
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, " %s", w->text);
     }
-    cli_usage("%s: '%s' is none of:%s", option, text, known);
+    cli_usage("%s: '%s' is none of:%s%s", option, text, known, near_text(&near));
 }
 
 static const char *word_of(const word *words, unsigned value)
