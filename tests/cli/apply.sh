@@ -12,7 +12,7 @@ gives '1000 1.0000000200408773e+20' apply exp10 fp32 3 20
 gives '-10 3 -inf nan' apply log2 bf16 0.0009765625 8 0 -1
 gives '3 0 0.301025390625' apply log10 fp16 1000 1 2
 gives '1.5703125 -1.5703125' apply atan bf16 inf -inf
-gives '0.84130859375 1 0' apply sin fp16 1 1.5707963 0
+gives '0.84130859375 1 0' apply sin fp16 --from fp16 1 1.5707963 0
 gives '0.97509765625' apply sin fp16 65504 -r rtz
 gives '0.5 1 0.73046875' apply sigmoid bf16 0 100 1
 gives '-0.158203125 0.345703125 3' apply gelu bf16 -1 0.5 3
@@ -20,8 +20,8 @@ gives '-0 inf -0' apply silu bf16 -inf inf -0
 gives 'inf -inf 0.5 nan' apply rsqrt e5m2 0 -0 4 -4
 gives '3.140625 0' apply acos fp16 -1 1
 gives '448 448' apply exp e4m3fn:saturate 9 inf
-gives '1' apply cos e4m3fn 1e-20
-gives '0.9375' apply cos e4m3fn -r rtz 1e-20
+gives '1' apply cos e4m3fn 0x1p-66
+gives '0.9375' apply cos e4m3fn -r rtz 0x1p-66
 gives '0x1.5cp+1 0x0p+0' apply exp fp16 --hex 1 -inf
 gives '[ 1.0, "inf", "nan" ]' apply exp bf16 --json 0 inf nan
 printf '1 0\n' >numbers
@@ -31,13 +31,13 @@ input=/dev/null
 
 # Files: as the numbers, one by one, with the same index
 "$FPEMU" sample normal -o in.npy --size 1000 || failed sample
-gives '' apply tanh e5m2 in.npy -o out.npy -r sr --seed 5
+gives '' apply tanh e5m2 in.npy -o out.npy --from bf16 -r sr --seed 5
 word() { # FILE INDEX FORMAT
     od -An -v "-t$3" -j $((128 + 4 * $2)) -N 4 "$1" | tr -d ' '
 }
 for i in 0 1 500 999; do
     x=$("$FPEMU" decode fp32 "0x$(word in.npy $i x4)")
-    y=$("$FPEMU" apply tanh e5m2 -r sr --seed 5 --index $i "$x")
+    y=$("$FPEMU" apply tanh e5m2 --from bf16 -r sr --seed 5 --index $i "$x")
     holds "$("$FPEMU" encode fp32 "$y")" = "0x$(word out.npy $i x4)"
 done
 # 1 as binary64
@@ -45,9 +45,24 @@ printf '\000\000\000\000\000\000\360\077' >one.raw
 gives '' apply exp2 fp16 one.raw -o out.raw --raw f64
 printf '\000\000\000\000\000\000\000\100' >wanted
 same out.raw wanted
-# operands are rounded to 16 significant bits, or to the format asked for: 1.01 is 1.010009765625, or 1.0078125
-gives '2.0139248371124268 2.010859727859497' apply exp2 fp32 1.01 1.0078125
-gives '2.010859727859497' apply exp2 fp32 --from bf16 1.01
+# Operands are rounded where a format is asked for, once: 1.01 to 1.010009765625, or 1.0078125; 1 + 2^-11 + 2^-30, which
+# binary32 holds as a tie, to 1 + 2^-10
+gives '2.0139248371124268' apply exp2 fp32 --from 'float(e=8,m=15)' 1.01
+gives '2.010859727859497 2.010859727859497' apply exp2 fp32 --from bf16 1.01 1.0078125
+gives '2' apply exp2 fp32 --from fp16 0x1.002p0
+gives '2.001354217529297' apply exp2 fp32 --from fp16 0x1.00200004p0
+# Others are refused: numbers, numbers of a pipe, elements of files
+many='no binary32 number of at most 16 significant bits, which exp takes; --from bf16, fp16 or float(e=8,m=15) rounds'
+fails 1 "apply: operand 1 is 0.1, $many" apply exp fp32 0.1
+fails 1 "apply: operand 2 is 65537, $many" apply exp fp32 65536 65537
+fails 1 "apply: operand 1 is 1e+300, $many" apply exp fp32 1e300
+printf -- '-1e-50\n' >numbers
+input=numbers
+fails 1 "apply: operand 1 is -1e-50, $many" apply exp fp32
+input=/dev/null
+printf '\000\000\200\077\001\000\200\077' >two.raw
+fails 1 "two.raw: element 1 is 1.0000001192092896, $many" apply exp fp32 two.raw -o no.raw --raw f32
+holds ! -e no.raw
 
 # Errors
 fails 2 'expected FUNCTION SPEC' apply exp

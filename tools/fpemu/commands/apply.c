@@ -2,10 +2,14 @@
 /* apply.c - fpemu apply: an elementary function of numbers or of an array file, in a format. */
 #include "common/system.h"
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/arguments.h"
 #include "cli/error.h"
+#include "cli/number.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/rounding.h"
@@ -22,15 +26,16 @@ static const char help[] =
     "       fpemu apply FUNCTION SPEC IN -o OUT [OPTION...]\n"
     "The exact value of a function, correctly rounded once to the format SPEC: of numbers, as\n"
     "'fpemu round' reads and prints them, or of every element of a file of tensors, as 'fpemu\n"
-    "quantize' does. Operands are first rounded, to nearest, to 16 significant bits (what functions\n"
-    "are proven for), or to the format of --from.\n"
+    "quantize' does. Functions are proven for operands of at most 16 significant bits, as all of fp16,\n"
+    "bf16 and tf32 are; others are refused, unless --from says to what they are rounded first.\n"
     "\n"
     "Functions: exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh\n"
     "asinh acosh atanh erf erfc rsqrt sigmoid silu gelu softplus.\n"
     "\n"
     "  -o, --output OUT      the file to write, or the directory; '-' is standard output\n"
     "      --force           write also into a directory that is there and not empty\n"
-    "      --from SPEC       format of the operands, of at most 16 significant bits\n" FILE_HELP CLI_ROUNDING_HELP
+    "      --from SPEC       round operands first, to nearest, to this float of at most 16 significant\n"
+    "                        bits; float(e=8,m=15) has just as many\n" FILE_HELP CLI_ROUNDING_HELP
     "      --index N         index of the first number in its stream (default: 0)\n"
     "      --hex             print in hexadecimal, as 0x1.8p+3\n"
     "      --json            print a JSON array of numbers; infinities and NaN are strings\n"
@@ -57,19 +62,41 @@ typedef struct job {
     bool hexadecimal, json, force;
 } job;
 
-/* In place. */
-static void apply_piece(const job *j, bool binary64, size_t count, void *x)
+/* The first element that is no operand: it has more bits than functions are proven for. */
+static size_t find_refused(bool binary64, size_t count, const void *x)
+{
+    const fpemu_format proven = cli_format("float(e=8,m=15)");
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    for (size_t i = 0; i < count; i++) {
+        const double value = binary64 ? ((const double *)x)[i] : (double)((const float *)x)[i];
+        if (!isnan(value) && fpemu_quantize_one_f64(&proven, &nearest, value, 0) != value) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+/* In place. The first element is number `index` of the place, as a message names it. */
+static void apply_piece(const job *j, const char *place, uint64_t index, bool binary64, size_t count, void *x)
 {
     const fpemu_rounding nearest = fpemu_rounding_nearest();
-    if (binary64) {
-        cli_check(fpemu_quantize_f64(&j->from, &nearest, count, x, x, NULL), j->from_spec);
-        cli_check_call(fpemu_apply_f64(&j->format, &j->rounding, j->function, count, x, x, NULL), &j->format,
-                       &j->rounding, true, j->spec);
-    } else {
-        cli_check(fpemu_quantize_f32(&j->from, &nearest, count, x, x, NULL), j->from_spec);
-        cli_check_call(fpemu_apply_f32(&j->format, &j->rounding, j->function, count, x, x, NULL), &j->format,
-                       &j->rounding, false, j->spec);
+    if (j->from_spec != NULL) {
+        cli_check(binary64 ? fpemu_quantize_f64(&j->from, &nearest, count, x, x, NULL)
+                           : fpemu_quantize_f32(&j->from, &nearest, count, x, x, NULL),
+                  j->from_spec);
     }
+    const fpemu_status status = binary64
+                                    ? fpemu_apply_f64(&j->format, &j->rounding, j->function, count, x, x, NULL)
+                                    : fpemu_apply_f32(&j->format, &j->rounding, j->function, count, x, x, NULL);
+    if (status == FPEMU_ERROR_ARGUMENT) {
+        const size_t i = find_refused(binary64, count, x);
+        char text[NUMBER_SIZE];
+        cli_fail("%s %" PRIu64 " is %s, no binary32 number of at most 16 significant bits, which %s takes; --from bf16, "
+                 "fp16 or float(e=8,m=15) rounds operands first",
+                 place, index + i, number_print(text, binary64 ? ((double *)x)[i] : (double)((float *)x)[i]),
+                 fpemu_function_name(j->function));
+    }
+    cli_check_call(status, &j->format, &j->rounding, binary64, j->spec);
 }
 
 /* A file that is being worked on: what writer_write asks for. */
@@ -105,7 +132,10 @@ static size_t next_piece(void *state, const void **bytes)
     piece.rounding.stream += w->i;
     piece.rounding.offset += w->index;
     void *x = f->binary64 ? (void *)w->x64 : (void *)w->x32;
-    apply_piece(&piece, f->binary64, w->count, x);
+    char place[2 * FILE_NAME_SIZE], name[FILE_NAME_SIZE];
+    snprintf(place, sizeof place, t->name[0] != '\0' ? "%.200s: '%s', element" : "%.200s: %selement", f->in.path,
+             file_name_text(name, t));
+    apply_piece(&piece, place, w->index, f->binary64, w->count, x);
     dtype_store(f->type[w->i], t->big_endian, w->count, x, f->binary64, f->bytes);
     progress_advance(&f->bar, w->count);
     *bytes = f->bytes;
@@ -120,7 +150,7 @@ static void apply_to_file(job *j, const char *path)
     file_expect_numbers(&f.in);
     file_check_output(&f.in, j->output);
     double probe = 0; /* one zero shows, also for an empty file, whether the format and the rounding are accepted */
-    apply_piece(j, false, 1, &probe);
+    apply_piece(j, "", 0, false, 1, &probe);
     f.type = cli_allocate(f.in.model.count, sizeof *f.type);
     for (size_t i = 0; i < f.in.model.count; i++) {
         if (f.in.chosen[i]) {
@@ -136,17 +166,17 @@ static void apply_to_file(job *j, const char *path)
     file_close(&f.in);
 }
 
-static void apply_to_numbers(job *j, char **operand, int operands)
+/* list NULL: only looks whether all are accepted. */
+static void apply_to_numbers(job j, char **operand, int operands, number_list *list)
 {
-    arguments_check_numbers(operand, operands, 2, false);
     arguments a = arguments_start(operand, operands, 2);
-    number_list list = {.json = j->json, .hexadecimal = j->hexadecimal};
-    for (double x; arguments_next_number(&a, false, &x); j->rounding.offset++) {
-        float y = (float)x;
-        apply_piece(j, false, 1, &y);
-        number_list_add(&list, (double)y);
+    uint64_t number = 1;
+    for (double x; arguments_next_number(&a, true, &x); j.rounding.offset++) {
+        apply_piece(&j, "apply: operand", number++, true, 1, &x);
+        if (list != NULL) {
+            number_list_add(list, x);
+        }
     }
-    number_list_end(&list);
 }
 
 int cmd_apply(int argc, char **argv)
@@ -154,7 +184,7 @@ int cmd_apply(int argc, char **argv)
     cli c = cli_start(argc, argv, help);
     cli_rounding asked = {0};
     uint64_t index = 0;
-    job j = {.from_spec = "float(e=8,m=15)"};
+    job j = {0};
     for (int option; (option = cli_next(&c, "o:" CLI_ROUNDING_SHORT, options)) != -1;) {
         if (option == 'o') {
             j.output = output_path(optarg);
@@ -196,7 +226,7 @@ int cmd_apply(int argc, char **argv)
     }
     j.spec = c.operand[1];
     j.format = cli_format(j.spec);
-    j.from = cli_format(j.from_spec);
+    j.from = cli_format(j.from_spec != NULL ? j.from_spec : "bf16");
     if (j.from.kind != FPEMU_KIND_FLOAT || j.from.mantissa_bits > 15 || !fpemu_format_fits_f32(&j.from)) {
         cli_usage("--from: '%s' is no float of at most 16 significant bits", j.from_spec);
     }
@@ -210,7 +240,12 @@ int cmd_apply(int argc, char **argv)
         cli_refuse_tables("-o", j.output);
         apply_to_file(&j, c.operand[2]);
     } else {
-        apply_to_numbers(&j, c.operand, c.operands);
+        number_list list = {.json = j.json, .hexadecimal = j.hexadecimal};
+        if (c.operands > 2) { /* nothing is printed before all is known to be good; a pipe is read once */
+            apply_to_numbers(j, c.operand, c.operands, NULL);
+        }
+        apply_to_numbers(j, c.operand, c.operands, &list);
+        number_list_end(&list);
     }
     return CLI_OK;
 }
