@@ -41,6 +41,20 @@ cmp -s a.npy b.npy && failed 'another seed gives the same'
 "$FPEMU" sample normal -o b.npy --size 7 --seed 0 || failed 'seed 0'
 same a.npy b.npy
 
+"$FPEMU" sample weights -o a.npy --size 65536 && "$FPEMU" sample weights -o b.npy --shape 256x256 || failed '--shape'
+same a.npy b.npy
+"$FPEMU" sample normal -o a.npy --shape 3x64 && "$FPEMU" sample normal -o b.npy --shape 64x5 || failed '--shape'
+head -c 128 a.npy | grep -qF "'shape': (3, 64), }" || failed 'shape of 3x64'
+holds "$(wc -c <a.npy)" -eq $((128 + 3 * 64 * 4))
+"$FPEMU" gemm a.npy b.npy fp32 >out || failed 'a product of two samples'
+"$FPEMU" sample activations -o a.npy --shape 4x0 || failed 'no columns'
+holds "$(wc -c <a.npy)" -eq 128
+
+fails 2 'one of --shape and --size' sample weights -o a.npy --shape 2x2 --size 4
+for shape in 4 4x x4 4x4x4 4,4 -1x4 16777216x16777217; do
+    fails 2 "--shape: '$shape' is not RxC" sample weights -o no.npy --shape $shape
+done
+holds ! -e no.npy
 fails 2 "'dreams' is none of" sample dreams -o a.npy
 fails 2 'output is missing' sample weights
 "$FPEMU" sample weights --size 100 -o - >out.npy || failed 'sample to standard output'

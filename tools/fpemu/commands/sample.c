@@ -7,6 +7,7 @@
 #include "common/system.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@
 #include "files/writer.h"
 
 static const char help[] =
-    "Usage: fpemu sample KIND -o FILE [--seed N] [--size N]\n"
+    "Usage: fpemu sample KIND -o FILE [--seed N] [--shape RxC | --size N]\n"
     "Writes a float32 .npy file with two dimensions whose elements are spread like those of a\n"
     "trained layer. Equal arguments give equal bytes everywhere. KIND:\n"
     "  weights               normal, every row with a scale of its own around 2^-5\n"
@@ -30,12 +31,16 @@ static const char help[] =
     "\n"
     "  -o, --output FILE     the file to write\n"
     "      --seed N          another sample of the same kind (default: 0)\n"
-    "      --size N          number of elements (default: 65536)\n"
+    "      --shape RxC       R rows of C elements (default: 256x256)\n"
+    "      --size N          N elements, in rows of up to 256\n"
     "\n"
     "Example: fpemu sample weights -o weights.npy\n";
 
+enum { OPT_SHAPE = CLI_OPT_LONG + 1000 };
+
 static const struct option options[] = {{"output", required_argument, NULL, 'o'},
                                         {"seed", required_argument, NULL, CLI_OPT_SEED},
+                                        {"shape", required_argument, NULL, OPT_SHAPE},
                                         {"size", required_argument, NULL, CLI_OPT_SIZE},
                                         CLI_HELP_LONG,
                                         {0}};
@@ -153,9 +158,23 @@ static uint64_t choose_columns(uint64_t size)
     return columns;
 }
 
-static void write_sample(const struct kind *kind, const source *s, uint64_t size, const char *path)
+/* "4x64". */
+static void read_shape(const char *text, uint64_t *rows, uint64_t *columns)
 {
-    uint64_t extent[] = {size / s->columns, s->columns};
+    const uint64_t most = (uint64_t)1 << 48;
+    const char *x = strchr(text, 'x');
+    char first[24];
+    snprintf(first, sizeof first, "%.*s", x != NULL ? (int)(x - text) : 0, text);
+    if (x == NULL || !cli_read_u64(first, rows) || !cli_read_u64(x + 1, columns) ||
+        (*columns > 0 && *rows > most / *columns)) {
+        cli_usage("--shape: '%s' is not RxC, rows and columns, of at most 2^48 elements", text);
+    }
+}
+
+static void write_sample(const struct kind *kind, const source *s, uint64_t rows, const char *path)
+{
+    uint64_t extent[] = {rows, s->columns};
+    const uint64_t size = rows * s->columns;
     const tensor like = {.type = dtype_named("F32"), .dimensions = 2, .extent = extent};
     float *x = cli_allocate(FILE_PIECE, sizeof *x);
     output out = output_open(path);
@@ -179,26 +198,37 @@ int cmd_sample(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
     const char *path = NULL;
-    uint64_t size = 65536;
+    bool has_size = false, has_shape = false;
+    uint64_t size = 65536, rows = 0;
     source s = {0};
     for (int option; (option = cli_next(&c, "o:", options)) != -1;) {
         if (option == 'o') {
             path = output_path(optarg);
         } else if (option == CLI_OPT_SEED) {
             s.seed = cli_option_u64("--seed", optarg, 0, UINT64_MAX);
+        } else if (option == OPT_SHAPE) {
+            read_shape(optarg, &rows, &s.columns);
+            has_shape = true;
         } else {
             size = cli_option_u64("--size", optarg, 0, (uint64_t)1 << 48);
+            has_size = true;
         }
     }
     cli_expect_operands(&c, 1, 1, "KIND -o FILE");
     if (path == NULL) {
         cli_usage("sample: the output is missing: -o FILE");
     }
+    if (has_size && has_shape) {
+        cli_usage("sample: --shape says the size: one of --shape and --size");
+    }
+    if (!has_shape) {
+        s.columns = choose_columns(size);
+        rows = size / s.columns;
+    }
     for (unsigned k = 0; k < KINDS; k++) {
         if (strcmp(kinds[k].name, c.operand[0]) == 0) {
             s.stream = 16 * (uint64_t)k;
-            s.columns = choose_columns(size);
-            write_sample(&kinds[k], &s, size, path);
+            write_sample(&kinds[k], &s, rows, path);
             return CLI_OK;
         }
     }
