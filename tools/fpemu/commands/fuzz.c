@@ -284,6 +284,11 @@ static bool try_parts(search *s, size_t first, size_t n, bool guess)
 /* All n elements from `first` on are compared, or put down as without a result. False: the search is over. */
 static bool try_part(search *s, size_t first, size_t n, bool guess)
 {
+    const size_t known = failure_find(s, first, first + n);
+    if (known < first + n) {
+        return (known == first || try_part(s, first, known - first, guess)) &&
+               (known + 1 == first + n || try_part(s, known + 1, first + n - known - 1, guess));
+    }
     const external_end end = run_part(s, first, n);
     if (end == EXTERNAL_DONE) {
         compare(s, first, n);

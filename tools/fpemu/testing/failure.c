@@ -10,8 +10,7 @@
 
 const char *const failure_names[EXTERNAL_FAILINGS] = {"crash", "exit", "hang", "too-many", "too-few", "unreadable"};
 
-/* Every failure costs a process, one that hangs the whole patience. */
-enum { MOST = 64, MOST_HANGS = 3, TRIES = 400, TRIES_OF_HANGS = 4 };
+enum { TRIES = 400, TRIES_OF_HANGS = 4 };
 
 uint64_t failure_count(const search *s)
 {
@@ -32,6 +31,23 @@ const failure *failure_any(const search *s)
     return NULL;
 }
 
+size_t failure_find(const search *s, size_t first, size_t end)
+{
+    const uint64_t count = failure_count(s);
+    for (; count > 0 && first < end; first++) {
+        for (uint64_t f = 0; f < count; f++) {
+            bool same = true;
+            for (int k = 0; k < s->what->operands; k++) {
+                same = same && s->codes[k][first] == s->failing[f][k];
+            }
+            if (same) {
+                return first;
+            }
+        }
+    }
+    return end;
+}
+
 bool failure_take(search *s, size_t i, size_t length)
 {
     failure *f = &s->failed[s->other.failing];
@@ -45,8 +61,12 @@ bool failure_take(search *s, size_t i, size_t length)
         memcpy(f->text, s->other.failure, sizeof f->text);
         f->length = length;
     }
+    const uint64_t count = failure_count(s);
+    for (int k = 0; length == 1 && k < s->what->operands; k++) {
+        s->failing[count][k] = s->codes[k][i];
+    }
     f->count += length == 1;
-    s->gave_up = failure_count(s) >= MOST || s->failed[EXTERNAL_HUNG].count >= MOST_HANGS;
+    s->gave_up = failure_count(s) >= FAILURES_MOST || s->failed[EXTERNAL_HUNG].count >= FAILURES_MOST_HANGS;
     return !s->gave_up;
 }
 

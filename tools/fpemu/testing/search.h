@@ -43,7 +43,9 @@ typedef struct finding {
     number operand[OPERATION_MOST], expected, got;
 } finding;
 
-/* Inputs for which the tested code gave no result, by how it failed. */
+/* Inputs for which the tested code gave no result, by how it failed. Every failure costs a process, one that hangs the
+ * whole patience. */
+enum { FAILURES_MOST = 64, FAILURES_MOST_HANGS = 3 };
 typedef struct failure {
     uint64_t count;                   /* inputs */
     size_t length;                    /* of the example: 1, or a batch that fails while each of its inputs passes */
@@ -66,6 +68,7 @@ typedef struct search {
     bool late, gave_up;
     finding found[DIFFERENCES];
     failure failed[EXTERNAL_FAILINGS];
+    uint64_t failing[FAILURES_MOST][OPERATION_MOST]; /* the operands of all of them, each once */
     uint64_t *codes[OPERATION_MOST]; /* a batch of inputs, */
     void *carrier[OPERATION_MOST];   /* as values where they are codes, */
     void *expected;                  /* and its results */
