@@ -330,6 +330,7 @@ CLI_TESTS = \
 	tests/cli/hardened.sh \
 	tests/cli/info.sh \
 	tests/cli/layouts.sh \
+	tests/cli/losses.sh \
 	tests/cli/models.sh \
 	tests/cli/npy.sh \
 	tests/cli/npz.sh \

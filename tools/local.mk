@@ -131,6 +131,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/reports/jsonout.h \
 	tools/fpemu/reports/line_plot.c \
 	tools/fpemu/reports/line_plot.h \
+	tools/fpemu/reports/loss.c \
+	tools/fpemu/reports/loss.h \
 	tools/fpemu/reports/number_list.c \
 	tools/fpemu/reports/number_list.h \
 	tools/fpemu/reports/report.c \

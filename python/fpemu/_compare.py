@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -108,13 +109,27 @@ class Comparison(Sequence[Row]):
         return "\n".join([*parts, "</svg>", ""])
 
 
+def _warn_of_losses(x: Any, to: Format, stats: Stats) -> None:
+    """What hardly anybody wants, with how much it is; the elements are looked at only where counters leave it open."""
+    negative = int((x < 0).sum()) if to.lowest >= 0 else 0
+    if negative:
+        warnings.warn(f"{to}: {negative} of {stats.count} elements are below zero, where the format has no values",
+                      stacklevel=3)
+    vanished = stats.underflow - negative
+    others = int((x != 0).sum()) - stats.nan - negative if vanished > 0 else 0
+    if vanished > 0 and vanished >= 0.9 * others:
+        hint = "" if to.scaling else f"; scaled({to}) has a scale for the array"
+        warnings.warn(f"{to}: {vanished} of {others} elements other than zero became zero{hint}", stacklevel=3)
+
+
 def compare(x: Any, specs: Format | str | Sequence[Format | str], rounding: Rounding | str = "rne", *,
             axis: int = -1) -> Comparison:
     """What x would lose in each of several formats.
 
     x: an array, as `quantize` takes it. specs: formats or specs, or one alone. rounding, axis: as for `quantize`.
     Returns a Comparison: a row each with bits per element, signal to quantisation noise ratio in dB (more is better),
-    the largest error and all counters; print it, or draw it by .plot("errors.svg").
+    the largest error and all counters; print it, or draw it by .plot("errors.svg"). Warns (UserWarning) of numbers
+    below zero where a format has none, and where nine of ten numbers, or more, become zero.
     """
     x = told(x)
     rows = []
@@ -122,6 +137,7 @@ def compare(x: Any, specs: Format | str | Sequence[Format | str], rounding: Roun
         to = make_format(spec)
         stats = Stats(sums=True)
         _native.quantize(x, to, rounding, axis=axis, stats=stats)
+        _warn_of_losses(x, to, stats)
         rows.append(Row(to, to.bits_per_element, stats.sqnr, stats.max_error, stats))
     kind = dtype_name(carrier_of(x.dtype))
     shape = " x ".join(str(size) for size in x.shape) or "1"

@@ -3,7 +3,7 @@
 # fpemu pack and unpack: what comes back is what quantize gives; damaged files are refused.
 . "$(dirname "$0")/common.sh"
 
-"$FPEMU" sample weights -o in.npy --size 6000 || failed sample
+"$FPEMU" sample normal -o in.npy --size 6000 || failed sample
 for spec in e4m3fn:saturate e2m1 'int(3)' 'fixed(12,8)' 'float(e=4,m=5)' mxfp4 nvfp4 'mx(e2m3,block=7)' nf4 \
     'group(int5,100)' s2fp8 'bfp(m=4,block=channel)' 'mx(e2m1,block=4x8)'; do
     for rounding in rne sr; do
@@ -38,7 +38,7 @@ same out.npy wanted.npy
 
 # quantize takes a large tensor in pieces, pack as a whole
 "$FPEMU" sample gradients -o big.npy --size 600064 || failed sample
-for spec in e4m3fn 'mx(e2m1,block=48)' nvfp4 'mx(e2m1,block=4x8)' s2fp8 'group(int5,block=channel)' 'bfp(m=4,block=row)'; do
+for spec in 'float(e=6,m=1)' 'mx(e2m1,block=48)' nvfp4 'mx(e2m1,block=4x8)' s2fp8 'group(int8,block=channel)' 'bfp(m=4,block=row)'; do
     gives '' pack "$spec" big.npy -o out.fpk -r sr --seed 5
     gives '' unpack out.fpk -o out.npy
     gives '' quantize "$spec" big.npy -o wanted.npy -r sr --seed 5

@@ -155,6 +155,31 @@ trains muppet --policy muppet:levels=8/12,epoch-steps=2,tail=40,switch=0/1
 [ "$(cut -d, -f1-3 rows.csv | tail -n +2 | cut -d'"' -f2 | sort -u | wc -l)" -eq 2 ] || complain "rows: $(cat rows.csv)"
 [ "$(wc -l <rows.csv)" -eq 6 ] || complain "not a row for each range of the first alone: $(cat rows.csv)"
 grep -c '<rect class="c"' rows.svg | grep -qx 3 || complain "the plot has not 3 calibrated bars"
+# What a format takes away is told with its share: weights up to 1/2 that int8 rounds to zero, of tensors that lose nine of
+# ten, and inputs, most of them negative; what is right is silent.
+"$fptrain" export a -o a.safetensors
+"$fptrain" eval a --formats w=int8 >table 2>err || complain "eval of lost weights: $?"
+if python3 -c 'import json' 2>/dev/null; then
+    python3 - a.safetensors >expected <<'END'
+import json, struct, sys
+data = open(sys.argv[1], "rb").read()
+size, = struct.unpack("<Q", data[:8])
+lost = of = 0
+for name, t in json.loads(data[8:8 + size]).items():
+    if name != "__metadata__":
+        x = memoryview(data[8 + size:])[t["data_offsets"][0]:t["data_offsets"][1]].cast("f")
+        zero = sum(0 < abs(v) <= 0.5 for v in x)
+        lost, of = (lost + zero, of + len(x)) if zero and zero >= 0.9 * len(x) else (lost, of)
+print(f"fptrain: eval: w=int8: {lost} of {of} elements of 'linear1.weight' and its like became zero; scaled(FORMAT), as "
+      "scaled(int8), has a scale for each tensor")
+END
+    cmp expected err || complain "lost weights: $(cat err)"
+fi
+"$fptrain" eval a --formats v=uint8 >table 2>err || complain "eval of lost values: $?"
+grep -Eq "v=uint8: [1-9][0-9]* of [1-9][0-9]* elements of 'input.v' .* clipped: the format has no values below zero$" err ||
+    complain "negative inputs: $(cat err)"
+"$fptrain" eval a --formats 'scaled(int8)' --formats e4m3fn --formats own >table 2>err && [ ! -s err ] ||
+    complain "nothing is lost: $(cat err)"
 "$fptrain" eval a --json --formats e4m3fn | grep -q '"formats": "e4m3fn"' || complain "eval --json"
 refuses "no gradients" "$fptrain" eval a --formats dv=e5m2
 refuses "character" "$fptrain" eval a --formats w=e9

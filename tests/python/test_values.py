@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -292,6 +293,22 @@ def test_compare(rng, tmp_path):
         with pytest.raises(ValueError, match="plots are SVG"):
             table.plot(tmp_path / name)
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_compare_warns_of_losses():
+    x = np.array([-1, 2, -3, 0, 0.25, -0.25, 0.125, -0.0, np.nan], np.float32)
+    for spec in "uint8", "scaled(uint8)", "ue4m3":
+        with pytest.warns(UserWarning, match="3 of 9 elements are below zero, where the format has no values"):
+            fpemu.compare(x, ["bf16", spec])
+    most = np.array([0.25] * 100 + [0] * 100 + [1] * 11, np.float64)
+    with pytest.warns(UserWarning, match="int8: 100 of 111 elements other than zero became zero") as told:
+        fpemu.compare(most, ["int8", "scaled(int8)"])
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fpemu.compare(x, ["int8", "uint(8,1,128)", "mxfp4"])
+        fpemu.compare(np.append(most, [1, np.nan]), "int8")
+        fpemu.compare(np.abs(x), "uint8")
 
 
 def mode_of(path):

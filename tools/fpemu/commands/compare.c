@@ -2,7 +2,9 @@
 /* compare.c - fpemu compare: what several formats do to the tensors of a file. */
 #include "common/system.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/error.h"
@@ -94,6 +96,7 @@ static fpemu_rounding rounding_of(const comparison *j, size_t i)
 
 static void add_error(comparison_cell *c, size_t n, bool binary64, const void *x, const void *y)
 {
+    loss_look(&c->signs, n, binary64, x);
     c->relative_error =
         binary64 ? worst_relative_f64(n, x, y, c->relative_error) : worst_relative_f32(n, x, y, c->relative_error);
 }
@@ -250,12 +253,15 @@ static void add_up(comparison *j)
     for (size_t k = 0; k < j->candidates; k++) {
         comparison_cell *total = &j->candidate[k].total;
         double bits = 0, elements = 0;
+        loss lost = {0};
         report_want(&total->stats, &j->candidate[k].format);
         total->packed = true;
         for (size_t i = 0; i < j->in.model.count; i++) {
             const comparison_cell *c = &j->cell[i * j->candidates + k];
             const double count = (double)j->in.model.tensor[i].count;
             if (j->in.chosen[i]) {
+                loss_add(&lost, &j->in.model.tensor[i], j->candidate[k].text, &j->candidate[k].format, &c->stats,
+                         &c->signs);
                 cli_check(fpemu_stats_merge(&total->stats, &c->stats), j->candidate[k].spec);
                 total->relative_error = fmax(total->relative_error, c->relative_error);
                 total->packed = total->packed && c->packed;
@@ -264,6 +270,17 @@ static void add_up(comparison *j)
             }
         }
         total->bits = elements > 0 ? bits / elements : fpemu_format_bits_per_element(&j->candidate[k].format);
+        loss_tell(&lost, "compare");
+    }
+}
+
+/* Every format has seen the same data. */
+static void tell_not_finite(const comparison *j)
+{
+    const fpemu_stats *s = &j->candidate[0].total.stats;
+    if (s->nan + s->infinite > 0) {
+        fprintf(stderr, "fpemu: compare: %" PRIu64 " of %" PRIu64 " elements are NaN or infinite: SQNR and max-rel tell "
+                "of the others\n", s->nan + s->infinite, s->count);
     }
 }
 
@@ -284,6 +301,7 @@ static void compare_file(comparison *j)
     }
     progress_hide();
     add_up(j);
+    tell_not_finite(j);
 }
 
 /* --------------------------------------------------------------------------------------------------- command */

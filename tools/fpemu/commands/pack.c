@@ -24,6 +24,7 @@
 #include "files/writer.h"
 #include "plans/assignment.h"
 #include "reports/jsonout.h"
+#include "reports/loss.h"
 #include "reports/report.h"
 
 static const char help[] =
@@ -75,6 +76,7 @@ typedef struct job {
     container_entry *entry; /* of each tensor */
     const layout **layout;  /* the same, with `software`; NULL: it is copied */
     fpemu_stats *stats, total;
+    loss_signs *signs; /* of each tensor, of the elements that were counted */
     uint64_t *lost; /* NaN that became numbers, of each tensor */
     uint64_t all_lost;
     progress bar;
@@ -142,6 +144,7 @@ static void plan_entries(job *j)
     }
     j->entry = cli_allocate(m->count, sizeof *j->entry);
     j->stats = cli_allocate(m->count, sizeof *j->stats);
+    j->signs = cli_allocate(m->count, sizeof *j->signs);
     j->lost = cli_allocate(m->count, sizeof *j->lost);
     for (size_t i = 0; i < m->count; i++) {
         const tensor *t = &m->tensor[i];
@@ -278,9 +281,12 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
         if (w.index == 0 && w.count < t->count && l.scale_bytes > 0 && format->block != FPEMU_BLOCK_TENSOR) {
             to.waiting = scratch_open();
         }
+        /* Counting takes time, and the first piece shows whether anything is left of a tensor. */
+        const bool counted = j->report || w.index == 0 || loss_one_sided(format);
         cli_check_call(
-            partition_pack(format, &rounding, &shape, w.index, binary64, x, bytes, j->report ? &j->stats[i] : NULL),
+            partition_pack(format, &rounding, &shape, w.index, binary64, x, bytes, counted ? &j->stats[i] : NULL),
             format, &rounding, binary64, now->spec);
+        loss_look(&j->signs[i], counted ? w.count : 0, binary64, x);
         if (w.index == 0 && l.tensor_bytes > 0) {
             const unsigned char *global = layout_of(j, i) != NULL ? layout_global(layout_of(j, i), bytes) : NULL;
             put(&to, global != NULL ? global : bytes, global != NULL ? 4 : (size_t)l.tensor_bytes);
@@ -633,6 +639,14 @@ int cmd_pack(int argc, char **argv)
         cli_warn("pack: %" PRIu64 " NaN became numbers, for %s has no code for them", j.all_lost,
                  shown(single != NULL ? single->text : "their format", 0, cut));
     }
+    loss lost = {0};
+    for (size_t i = 0; i < j.in.model.count; i++) {
+        if (j.in.chosen[i]) {
+            const assignment_format *f = assignment_of(&j.assigned, i);
+            loss_add(&lost, &j.in.model.tensor[i], f->text, &f->format, &j.stats[i], &j.signs[i]);
+        }
+    }
+    loss_tell(&lost, "pack");
     if (j.json) {
         print_json(&j);
     } else if (j.report) {
@@ -648,6 +662,7 @@ int cmd_pack(int argc, char **argv)
     free(j.entry);
     free(j.layout);
     free(j.stats);
+    free(j.signs);
     free(j.lost);
     return CLI_OK;
 }

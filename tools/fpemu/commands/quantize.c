@@ -19,6 +19,7 @@
 #include "files/writer.h"
 #include "plans/assignment.h"
 #include "reports/jsonout.h"
+#include "reports/loss.h"
 #include "reports/report.h"
 
 static const char help[] =
@@ -68,6 +69,7 @@ typedef struct job {
     file in;
     const dtype **type; /* of each tensor in OUT; NULL: copied */
     fpemu_stats *stats; /* of each tensor */
+    loss_signs *signs;  /* likewise */
     fpemu_stats total;
     progress bar;
     walk walk; /* over the tensor that is being written */
@@ -103,6 +105,7 @@ static void choose_types(job *j)
     const model *m = &j->in.model;
     j->type = cli_allocate(m->count, sizeof *j->type);
     j->stats = cli_allocate(m->count, sizeof *j->stats);
+    j->signs = cli_allocate(m->count, sizeof *j->signs);
     for (size_t i = 0; i < m->count; i++) {
         double zero = 0;
         float zero32 = 0;
@@ -164,8 +167,9 @@ static void quantize_boxes(job *j, size_t i)
     j->bytes = cli_allocate(b.room, j->type[i]->size);
     while (box_walk_next(&b)) {
         void *x = j->binary64 ? (void *)b.x64 : (void *)b.x32;
+        loss_look(&j->signs[i], b.count, j->binary64, x);
         cli_check(partition_quantize_box(&j->partition, &j->now->format, &rounding, &b.box, j->binary64, x, x,
-                                         j->report ? &j->stats[i] : NULL),
+                                         &j->stats[i]),
                   j->now->spec);
         store(j, i, b.count, x);
         box_walk_put(&b, j->scratch, j->bytes, j->type[i]->size);
@@ -223,8 +227,9 @@ static size_t next_piece(void *state, const void **bytes)
     }
     void *x = piece(j);
     const fpemu_rounding rounding = rounding_of(j, w->i);
+    loss_look(&j->signs[w->i], w->count, j->binary64, x);
     cli_check(partition_quantize(&j->partition, &j->now->format, &rounding, w->index, w->count, j->binary64, x, x,
-                                 j->report ? &j->stats[w->i] : NULL),
+                                 &j->stats[w->i]),
               j->now->spec);
     store(j, w->i, w->count, x);
     *bytes = j->bytes;
@@ -238,12 +243,18 @@ static void quantize_file(job *j)
     writer_write(j->output, j->force, &j->in, &source);
     progress_hide();
     const assignment_format *single = assignment_single(&j->assigned, &j->in);
+    loss lost = {0};
     report_want(&j->total, single != NULL ? &single->format : NULL);
     for (size_t i = 0; i < j->in.model.count; i++) {
+        if (j->in.chosen[i]) {
+            const assignment_format *f = assignment_of(&j->assigned, i);
+            loss_add(&lost, &j->in.model.tensor[i], f->text, &f->format, &j->stats[i], &j->signs[i]);
+        }
         if (j->in.chosen[i] && j->report) {
             report_merge(&j->total, &j->stats[i]);
         }
     }
+    loss_tell(&lost, "quantize");
 }
 
 /* --------------------------------------------------------------------------------------------------- report */
@@ -428,5 +439,6 @@ int cmd_quantize(int argc, char **argv)
     file_close(&j.in);
     free(j.type);
     free(j.stats);
+    free(j.signs);
     return CLI_OK;
 }

@@ -9,10 +9,12 @@
 #include "cli/spec.h"
 #include "files/file.h"
 #include "fpemu.h"
+#include "reports/loss.h"
 
 /* What a format does to a tensor, or to all. */
 typedef struct comparison_cell {
     fpemu_stats stats;
+    loss_signs signs;
     double relative_error;
     double bits; /* an element */
     bool packed; /* as 'fpemu pack' stores it; else of the format by itself */

@@ -3,6 +3,7 @@
 #include "eval/evaluator.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,8 +171,7 @@ static char *piece(const char *from, size_t length)
     }
     while (length > 0 && isspace((unsigned char)from[length - 1]))
         length--;
-    char *text = need(length + 1, 1);
-    return memcpy(text, from, length);
+    return copy_text(from, length);
 }
 
 static bool read_item(settings *to, const char *item, trouble *why)
@@ -270,9 +270,37 @@ static bool rounds_anything(const evaluator *e)
     return false;
 }
 
-static char *copy(const char *text)
+/* Tensors of which hardly anything is left, and those of formats that have nothing below zero: values of the last batch,
+ * and parameters, which are rounded once more, since each batch counts anew. */
+static void tell_losses(const evaluator *e, const char *formats)
 {
-    return piece(text, strlen(text));
+    rounder *r = e->t->r;
+    uint64_t lost[2] = {0, 0}, all[2] = {0, 0};
+    char first[2][96];
+    for (int which = ROLE_V; which <= ROLE_W; which++) {
+        if (which == ROLE_W && e->t->optimizer->settings.master) {
+            rounder_begin(r, r->step);
+            e->t->optimizer->type->begin(e->t->optimizer);
+        }
+        for (int i = 0; i < rounder_count(r, (role)which); i++) {
+            const fpemu_stats *seen = &r->seen[which][i];
+            const bool vanished = (double)seen->underflow >= 0.9 * (double)seen->count;
+            const uint64_t here[2] = {vanished ? seen->underflow : 0,
+                                      r->rule[which][i].format.lowest >= 0 ? seen->clipped : 0};
+            for (int k = 0; k < 2; k++) {
+                if (here[k] && !lost[k])
+                    tensor_name(r->g, (role)which, i, sizeof first[k], first[k]);
+                lost[k] += here[k];
+                all[k] += here[k] ? seen->count : 0;
+            }
+        }
+    }
+    if (lost[0])
+        say("eval: %s: %" PRIu64 " of %" PRIu64 " elements of '%s' and its like became zero; scaled(FORMAT), as "
+            "scaled(int8), has a scale for each tensor", formats, lost[0], all[0], first[0]);
+    if (lost[1])
+        say("eval: %s: %" PRIu64 " of %" PRIu64 " elements of '%s' and its like were clipped: the format has no values "
+            "below zero", formats, lost[1], all[1], first[1]);
 }
 
 /* A loss that is no number has no sign, which C would print. */
@@ -280,6 +308,8 @@ static void test(const evaluator *e, bool rounds, eval_row *row)
 {
     trainer_test(e->t, rounds, &row->loss, &row->accuracy);
     row->loss = isnan(row->loss) ? (double)NAN : row->loss;
+    if (rounds)
+        tell_losses(e, row->formats);
 }
 
 bool evaluator_test(evaluator *e, const char *formats, eval_row *row, trouble *why)
@@ -287,7 +317,8 @@ bool evaluator_test(evaluator *e, const char *formats, eval_row *row, trouble *w
     *row = (eval_row){.formats = NULL};
     if (!assign(e, formats, why))
         return false;
-    *row = (eval_row){.formats = copy(formats), .bits_w = mean_bits(e, ROLE_W), .bits_v = mean_bits(e, ROLE_V)};
+    *row = (eval_row){
+        .formats = piece(formats, strlen(formats)), .bits_w = mean_bits(e, ROLE_W), .bits_v = mean_bits(e, ROLE_V)};
     test(e, rounds_anything(e), row);
     return true;
 }
@@ -321,7 +352,8 @@ bool evaluator_test_calibrated(evaluator *e, const char *range, const eval_row *
     if (!calibration_apply(e->calibration, &how))
         return fail(why, "%s: no format of it has a scale of the whole tensor", like->formats);
     *row = (eval_row){
-        .formats = copy(like->formats), .range = copy(range), .bits_w = like->bits_w, .bits_v = like->bits_v};
+        .formats = piece(like->formats, strlen(like->formats)), .range = piece(range, strlen(range)),
+        .bits_w = like->bits_w, .bits_v = like->bits_v};
     test(e, true, row);
     calibration_lift(e->calibration);
     return true;
