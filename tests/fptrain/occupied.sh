@@ -48,6 +48,23 @@ refuses "other formats" "$fptrain" run $small --epochs 2 --set formats.v=bf16 --
 mv a/checkpoint.safetensors first && rm a/summary.json
 "$fptrain" run $small --epochs 2 --resume --out a || complain "begins again: $?"
 "$SAME_CHECKPOINT" a/checkpoint.safetensors first || complain "begun again, another checkpoint"
+# Settings that are left out are those of the run, those that are given agree or may change.
+cp -R a longer && "$fptrain" run --resume --epochs 3 --quiet --out longer || complain "by the settings of the run: $?"
+"$fptrain" run $small --epochs 3 --out three || complain "three epochs at once: $?"
+"$fptrain" export longer -o longer.safetensors && "$fptrain" export three -o three.safetensors
+cmp longer.safetensors three.safetensors || complain "gone on, other weights"
+"$fptrain" run --resume --set output.log_every=3 --set train.threads=1 --quiet --out longer || complain "at the end: $?"
+grep -q '^log_every = 3' longer/settings.ini || complain "a setting that may change"
+refuses "train.epochs = 3, not 2; --resume takes settings that are left out from there" "$fptrain" run --resume --epochs 2 \
+    --out longer
+refuses "train.batch = 16, not 8; --resume" "$fptrain" run --resume --batch 8 --out longer
+refuses "other formats" "$fptrain" run --resume --set formats.v=bf16 --out longer
+refuses "options expected, not 'longer'; the directory of a run: --out longer" "$fptrain" run --resume longer
+printf 'linear 8, relu, linear classes\n' >own.net
+"$fptrain" run --set data.train_count=80 --set data.test_count=20 --quiet --model own.net --epochs 1 --out own || complain "a network of its own: $?"
+mv own.net gone.net
+"$fptrain" run --resume --epochs 2 --quiet --out own || complain "its network is in the settings: $?"
+rm -r longer* three* own
 # --force: a shorter run without checkpoints leaves nothing of the longer one; what is no file of a run stays. A wrong
 # option loses nothing.
 cp -R a c && echo mine >c/notes.txt
@@ -124,6 +141,7 @@ refuses "unknown command 'rnu' (did you mean 'run'?)" "$fptrain" rnu
 refuses "unknown option '--resme' (did you mean '--resume'?)" "$fptrain" run --resme
 refuses "option '--ratio' needs a value" "$fptrain" assign --ratio
 refuses "no key 'epoch' (did you mean 'epochs'?)" "$fptrain" run --set train.epoch=3
+refuses "'train_limit' (did you mean 'limit' or 'test_limit'?)" "$fptrain" run --set data.train_limit=256
 refuses "no section [modle] (did you mean 'model'?)" "$fptrain" run --set modle.name=mlp
 refuses "no model is called 'lenet5' (did you mean 'lenet'?)" "$fptrain" run --model lenet5
 refuses "format 'fp8', character 1: found 'fp8', did you mean e4m3fn or e5m2" "$fptrain" run --set formats.v=fp8
@@ -132,4 +150,3 @@ refuses "character 1 of the model" "$fptrain" run $small --set train.backend=emu
 refuses "unknown command 'a?[31m'" "$fptrain" "$(printf 'a\033[31m')"
 "$fptrain" help run >out && "$fptrain" run --help | cmp -s - out || complain "help run"
 exit $status
-refuses "'train_limit' (did you mean 'limit' or 'test_limit'?)" "$fptrain" run --set data.train_limit=256

@@ -149,13 +149,6 @@ static int test_all(evaluator *e, const wish *w, eval_row *row)
     return count;
 }
 
-static char **copy_of(int argc, char **argv)
-{
-    char **copy = need((size_t)argc + 1, sizeof *copy);
-    memcpy(copy, argv, (size_t)argc * sizeof *copy);
-    return copy;
-}
-
 int command_eval(int argc, char **argv)
 {
     wish w = {.rows = 0};
@@ -164,7 +157,7 @@ int command_eval(int argc, char **argv)
     bool whole;
     /* Settings are taken twice: first for what they leave of the options, then over those of the checkpoint. */
     const int all = argc;
-    char **arguments = copy_of(argc, argv);
+    char **arguments = options_copy(argc, argv);
     settings_default(&s);
     if (!settings_options(&s, &argc, argv, &why))
         die("eval: %s", why.text);

@@ -37,6 +37,12 @@ _Noreturn void options_refuse(const char *command, const char *argument, const s
     die("%s: unknown option '%.100s'%s; see 'fptrain %s --help'", command, argument, near_text(&near), command);
 }
 
+char **options_copy(int argc, char **argv)
+{
+    char **copy = need((size_t)argc + 1, sizeof *copy);
+    return memcpy(copy, argv, (size_t)argc * sizeof *copy);
+}
+
 const char *options_output(const char *command, const char *path)
 {
     trouble why;

@@ -11,6 +11,7 @@
 /* Ends the program, with what may have been meant: an option of the command or, where the command takes settings, of
  * those. `argument` as it was written. */
 _Noreturn void options_refuse(const char *command, const char *argument, const struct option *own, bool settings);
+char **options_copy(int argc, char **argv); /* for settings_options, which takes some away; for free() */
 /* The name of an output as it was given, "-" and "" refused; no file of a run is replaced by one (run/occupied.h). */
 const char *options_output(const char *command, const char *path);
 

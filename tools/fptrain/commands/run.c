@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* run.c - fptrain run: one experiment from its settings to its summary. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands/commands.h"
 #include "commands/options.h"
@@ -23,8 +25,8 @@ static const char help[] =
     "  --epochs N  --batch N  --lr RATE  --schedule NAME  --optimizer NAME\n"
     "  --policy NAME  --scaler NAME  --seed N  --threads N (never changes a result)\n"
     "  --out DIR                log.jsonl, summary.json, settings.ini and the checkpoint go there\n"
-    "  --resume                 goes on from the checkpoint in DIR, if there is one; with more --epochs also\n"
-    "                           where it was finished\n"
+    "  --resume                 goes on from the checkpoint in DIR, if there is one, with the settings that are\n"
+    "                           there; with more --epochs also where it was finished\n"
     "  --force                  replaces the run that DIR holds; without either, that is refused\n"
     "  --allow-different-machine  resumes where version, libraries or processor are others\n"
     "  --quiet                  no lines about the way\n"
@@ -43,6 +45,20 @@ static int list(void)
     return 0;
 }
 
+/* What the options leave open is as the run in --out has it. */
+static void go_on(settings *s, int argc, char **argv)
+{
+    trouble why;
+    char *path = path_join(s->output.directory, "settings.ini");
+    if (s->output.directory[0] && access(path, F_OK) == 0) {
+        settings_free(s);
+        settings_default(s);
+        if (!settings_read(s, path, &why) || !settings_options(s, &argc, argv, &why))
+            die("run: %s", why.text);
+    }
+    free(path);
+}
+
 int command_run(int argc, char **argv)
 {
     settings s;
@@ -53,6 +69,8 @@ int command_run(int argc, char **argv)
     trouble why;
     bool resumed = false, forced = false;
     experiment_options how = {.start = RUN_FRESH};
+    const int all = argc;
+    char **arguments = options_copy(argc, argv);
     settings_default(&s);
     if (!settings_options(&s, &argc, argv, &why))
         die("run: %s", why.text);
@@ -71,11 +89,16 @@ int command_run(int argc, char **argv)
             how.allow_different_machine = true;
         else if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
             return fputs(help, stdout) < 0;
+        else if (argv[i][0] != '-')
+            die("run: nothing but options expected, not '%s'; the directory of a run: --out %s", argv[i], argv[i]);
         else
             options_refuse("run", argv[i], own, true);
     }
     if (resumed && forced)
         die("run: --resume goes on with a run and --force replaces it: one of them");
+    if (resumed)
+        go_on(&s, all, arguments);
+    free(arguments);
     how.start = resumed ? RUN_RESUME : forced ? RUN_FORCE : RUN_FRESH;
     const bool good = experiment_run(&s, &how);
     settings_free(&s);

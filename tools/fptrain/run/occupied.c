@@ -57,8 +57,8 @@ bool occupied_continues(const settings *now, const settings *then, const char *w
     settings_key key;
     char a[SETTINGS_TEXT], b[SETTINGS_TEXT];
     if (settings_table(i, &key))
-        return fail(why, "%.200s is of a run with %s.%s = %s, not %s", what, key.section, key.key,
-                    settings_value(then, i, b), settings_value(now, i, a));
+        return fail(why, "%.200s is of a run with %s.%s = %s, not %s; --resume takes settings that are left out from there",
+                    what, key.section, key.key, settings_value(then, i, b), settings_value(now, i, a));
     if (!settings_same_network(now, then))
         return fail(why, "%.200s is of a run with another network %s", what, then->model.name);
     return settings_same_formats(now, then) || fail(why, "%.200s is of a run with other formats", what);
