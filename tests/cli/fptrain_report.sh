@@ -207,7 +207,9 @@ seed_log 30 16 2 0.5 3 >runs/adaptive-s2/log.jsonl
 seed_log 20 8 1 0.625 0 >runs/adaptive-s3/log.jsonl
 printf '{"finished":true,"notes":{"statistics_seconds":1.5}}' >runs/adaptive-s1/summary.json
 printf '{"finished":true,"notes":{"statistics_seconds":2.5}}' >runs/adaptive-s2/summary.json
+printf '{"finished":true}' >runs/adaptive-s3/summary.json
 mkdir runs/fp32
+printf '{"finished":true}' >runs/fp32/summary.json
 printf '[output]\nlog_every = 7\n' >runs/fp32/settings.ini
 # 1 % of |dv| lies below 2^-20 and below 2^-23: over u = 2^-24 of FP16 scales of 2^-4 and 2^-1, over 2^-16 2^4 and 2^7.
 cat >runs/fp32/log.jsonl <<END
@@ -249,10 +251,37 @@ Largest standard deviation of scaled gradients: mean over the seeds (lowest to h
 | conv1.dv | 1.17 (0.5 to 2) | 0.125 |
 END
 same expected.md t.md
+holds ! -s err
+# A run that has not ended, and one of a seed that is there already, are told and in no mean; what is no run is left out.
+cp -R runs/adaptive-s3 runs/adaptive-s4
+sed -i 's/seed = 3/seed = 4/' runs/adaptive-s4/settings.ini
+rm runs/adaptive-s4/summary.json
+cp -R runs/adaptive-s2 runs/adaptive-s5
+: >runs/curves.svg
+mkdir runs/none
+"$FPTRAIN" report runs/* --tables t.md --oracle 'fp16,fp(5,2,0)' --notes statistics_seconds 2>err || failed 'alone'
+sed -i 's/^| \(adaptive-s[45]\)[^|]*|/| \1 |/' t.md
+holds "$(sed -n 's/^| \(adaptive[^ ]*\) | adaptive | dv e5m2 | \([0-9]*\) | \([0-9.]*\) .*/\1 \2 \3/p' t.md | tr '\n' ' ')" = \
+    'adaptive 3 62.50 adaptive-s4 1 62.50 adaptive-s5 1 50.00 '
+cat >expected.err <<'END'
+fptrain: report: 'runs/curves.svg' is no directory of a run, and left out
+fptrain: report: 'runs/none' is no directory of a run, and left out
+fptrain: report: 'runs/adaptive-s4' has not ended, step 20: it is in no mean
+fptrain: report: 'runs/adaptive-s2' and 'runs/adaptive-s5' have the same settings and the same seed, 2: no mean is over both
+END
+same expected.err err
+for output in --csv --tensorboard; do
+    "$FPTRAIN" report runs/curves.svg runs/fp32 $output left.out$output 2>err || failed "$output: $(cat err)"
+    holds "$(wc -l <err)" -eq 1
+done
+fails_report "directories of runs and -o FILE" -o no.html
+"$FPTRAIN" report runs/curves.svg -o no.html 2>err && failed 'a page of no run'
+grep -q 'directories of runs' err || failed "a page of no run: $(cat err)"
+rm -r runs/none runs/curves.svg runs/adaptive-s4 runs/adaptive-s5 left.out*
 # Another seed of the data is another group, and its column says so.
 mkdir other
 printf '[data]\nseed = 5\n' >other/settings.ini
-cp runs/fp32/log.jsonl other
+cp runs/fp32/log.jsonl runs/fp32/summary.json other
 "$FPTRAIN" report runs/fp32 other --tables other.md || failed 'tables of other data'
 holds "$(grep -c '^| runs | data.seed | seeds |' other.md)" -eq 1
 holds "$(grep -c '^| other | 5 | 1 |\|^| fp32 | 1 | 1 |' other.md)" -eq 2
@@ -281,11 +310,12 @@ fi
 grep -qF '| conv1.dweight | 50 |' t.md || failed 'tensors that fit'
 ! grep -qF 'conv1.dv |' t.md || failed 'tensors that do not fit'
 "$FPTRAIN" report one "$odd" --tables t.md || failed 'tables of odd names'
-grep -qF '| a\<b\>&"c |' t.md || failed 'names are no mark-up'
+grep -qF '| a\<b\>&"c (not ended) |' t.md || failed 'names are no mark-up'
 grep -qF '| model.name |' t.md || failed 'a key that differs has a column'
 # Two networks in files of one name are told apart; members without a mark in their names are what their words share.
 mkdir nets nets/s1 nets/s2 nets/wide
 for run in s1 s2 wide; do
+    printf '{"finished":true}' >nets/$run/summary.json
     printf '{"step":1,"epoch":1,"loss":3,"scale":1,"seconds":0.5}\n' >nets/$run/log.jsonl
     printf '[model]\nname = own.net\n[train]\nseed = 1%s\n[network]\nlinear 8, linear classes\n' "${run#s}" |
         sed 's/1wide/5/' >nets/$run/settings.ini
@@ -301,9 +331,10 @@ grep -q '<td class="t">own.net (2)</td>' page.html || failed 'networks of one na
 # 40, 45 and 40 under 1/2; the switches of the first, which the other lacks.
 mkdir seeds seeds/of-1 seeds/of-2
 cp one/log.jsonl seeds/of-1
-cp one/settings.ini seeds/of-1
+cp one/settings.ini one/summary.json seeds/of-1
 { cat one/settings.ini; printf '[train]\nseed = 77\n'; } >seeds/of-2/settings.ini
 grep '^{"step":10' one/log.jsonl >seeds/of-2/log.jsonl
+cp one/summary.json seeds/of-2
 "$FPTRAIN" report seeds/of-1 seeds/of-2 --plots figures || failed 'plots of updates and switches'
 for text in '>10 % under 1/8' '>41.7 % under 1/2'; do
     grep -qF "$text" figures/updates-of.svg || failed "plot of updates: '$text'"
@@ -366,7 +397,7 @@ holds ! -e twin.html -a ! -e twin.md -a ! -e twin.plots
 "$FPTRAIN" report same longer --tables t.md || failed 'a run and how it went on'
 sed -i '1s/0123/4567/' copied/log.jsonl
 "$FPTRAIN" report same copied --tables t.md || failed 'two runs of one seed'
-grep -q '^| \(same\|copied\) |.* 2 |' t.md || failed "two runs of one seed: $(cat t.md)"
+holds "$(grep -c '^| \(same\|copied\) (not ended) |.* 1 |' t.md)" -eq 2
 # Patterns and notes that nothing has are slips of the pen; a run that is still going on may come to a note.
 for output in '--tables twin.md' '--csv twin.csv' '--tensorboard twin.board'; do
     fails_report "--tensors: no tensor in the logs fits 'zzz*'" one same --tensors 'zzz*' $output

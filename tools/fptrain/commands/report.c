@@ -5,9 +5,11 @@
 #include <fnmatch.h>
 #include <fpemu.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands/commands.h"
 #include "commands/options.h"
@@ -23,11 +25,13 @@
 #include "report/plots.h"
 #include "report/tables.h"
 #include "report/tensorboard.h"
+#include "run/occupied.h"
 
 static const char help[] =
     "Usage: fptrain report DIR... [-o FILE] [--tables FILE] [--plots DIR] [--csv FILE] [--tensorboard DIR]\n"
     "Compares runs: in one HTML page that needs nothing else, with results, curves, what vanished where; in tables\n"
-    "and plots. Runs that differ in the seed alone count as one. Or hands their logs to other programs.\n"
+    "and plots. Runs that differ in the seed alone count as one. Or hands their logs to other programs. A run that\n"
+    "has not ended, and a second one of the same seed, are told, and stand apart. What is no run is left out.\n"
     "\n"
     "  -o, --output FILE     the page\n"
     "  --tables FILE         tables in Markdown: results, with mean and range over the seeds, and figures of tensors\n"
@@ -102,12 +106,23 @@ typedef struct outputs {
     const char *page, *tables, *plots, *csv, *board;
 } outputs;
 
-/* Two copies of one run would count as two seeds. */
-static void refuse_twice(const groups *g)
+/* Two copies of one run are refused. What is alone, though others have the same settings, is told. */
+static void look_at_seeds(const run *runs, int count, bool tell)
 {
-    const char *one, *other;
-    if (groups_twice(g, &one, &other))
-        die("report: '%s' and '%s' are one run", one, other);
+    for (int i = 0; i < count; i++) {
+        const run *r = &runs[i];
+        for (int j = 0; j < i; j++) {
+            if (r->settings.train.seed != runs[j].settings.train.seed || !group_alike(r, &runs[j]))
+                continue;
+            if (group_same_run(r, &runs[j]))
+                die("report: '%s' and '%s' are one run", runs[j].name, r->name);
+            if (tell)
+                say("report: '%s' and '%s' have the same settings and the same seed, %" PRIu64 ": no mean is over both",
+                    runs[j].name, r->name, r->settings.train.seed);
+        }
+        if (tell && !r->ended)
+            say("report: '%s' has not ended, step %" PRIu64 ": it is in no mean", r->name, r->steps);
+    }
 }
 
 /* A run that has not ended may still come to it. */
@@ -126,8 +141,9 @@ static void write_groups(const run *runs, int count, const report_choice *choice
 {
     trouble why;
     refuse_unknown_notes(runs, count, choice);
+    look_at_seeds(runs, count, false);
+    look_at_seeds(runs, count, true);
     groups g = groups_make(runs, count, choice->tensors);
-    refuse_twice(&g);
     if (to->page) {
         atomic_file out = output_open("report", to->page);
         page_write(out.file, &g, runs, count, choice->smooth);
@@ -219,6 +235,18 @@ static void refuse_plot(const char *option, const char *path, const char *plots)
     free(plot);
 }
 
+/* What lies beside runs, such as a plot of them, is left out; how many stay. */
+static int keep_runs(int count, char **path)
+{
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (occupied(path[i]) || access(path[i], F_OK) != 0)
+            path[kept++] = path[i];
+        else
+            say("report: '%s' is no directory of a run, and left out", path[i]);
+    return kept;
+}
+
 int command_report(int argc, char **argv)
 {
     enum { TABLES = 256, PLOTS, CSV, TENSORBOARD, TENSORS, SMOOTH, ORACLE, NOTES };
@@ -253,7 +281,7 @@ int command_report(int argc, char **argv)
         default:
             options_refuse("report", argv[optind - 1], longs, false);
         }
-    const int count = argc - optind;
+    const int count = keep_runs(argc - optind, argv + optind);
     const bool compares = to.page || to.tables || to.plots, hands_over = to.csv || to.board;
     if (count < 1 || (!compares && !hands_over))
         die("report: directories of runs and -o FILE, --tables FILE, --plots DIR, --csv FILE or --tensorboard DIR "

@@ -17,9 +17,19 @@ bool group_tells(const settings_key *key)
     return strcmp(key->section, "output") != 0 && (strcmp(key->section, "train") != 0 || strcmp(key->key, "seed") != 0);
 }
 
-static bool same_settings(const settings *a, const settings *b)
+bool group_alike(const run *one, const run *other)
 {
+    const settings *a = &one->settings, *b = &other->settings;
     return settings_difference(a, b, group_tells) < 0 && settings_same_formats(a, b) && settings_same_network(a, b);
+}
+
+/* What has not ended has no result, and a seed counts once. */
+static bool belongs(const group *g, const run *r)
+{
+    bool good = r->ended && g->member[0]->ended && group_alike(g->member[0], r);
+    for (int i = 0; i < g->count; i++)
+        good = good && g->member[i]->settings.train.seed != r->settings.train.seed;
+    return good;
 }
 
 /* The bytes of first[0..length) with which all names of the members begin. */
@@ -302,7 +312,7 @@ groups groups_make(const run *runs, int count, const char *tensors)
                   .high = need((size_t)count, sizeof *all.high)};
     for (int i = 0; i < count; i++) {
         int k = 0;
-        while (k < all.count && !same_settings(&all.group[k].member[0]->settings, &runs[i].settings))
+        while (k < all.count && !belongs(&all.group[k], &runs[i]))
             k++;
         group *g = &all.group[k];
         if (k == all.count) {
@@ -324,21 +334,6 @@ bool group_same_run(const run *a, const run *b)
 {
     return a->settings.train.seed == b->settings.train.seed &&
            (a->id && b->id ? strcmp(a->id, b->id) == 0 : same_target(a->name, b->name));
-}
-
-bool groups_twice(const groups *all, const char **one, const char **other)
-{
-    for (int k = 0; k < all->count; k++) {
-        const group *g = &all->group[k];
-        for (int i = 0; i < g->count; i++)
-            for (int j = 0; j < i; j++)
-                if (group_same_run(g->member[i], g->member[j])) {
-                    *one = g->member[j]->name;
-                    *other = g->member[i]->name;
-                    return true;
-                }
-    }
-    return false;
 }
 
 /* Names and places of tracks, and settings, belong to the runs. */

@@ -5,7 +5,8 @@
 
 #include "report/run_data.h"
 
-/* Runs that differ in train.seed and [output] alone, which are compared as one, in the order of their first ones. */
+/* Runs that differ in train.seed and [output] alone, which are compared as one, in the order of their first ones. One
+ * that has not ended, and one with a seed that a group has, are alone. */
 typedef struct group {
     const run **member;
     int count;
@@ -22,8 +23,7 @@ groups groups_make(const run *runs, int count, const char *tensors);
 void groups_free(groups *g);
 /* Whether two runs of equal settings are one, or a copy of it. */
 bool group_same_run(const run *a, const run *b);
-/* Whether a run comes twice, as it is or as a copy; *one and *other are then its names. */
-bool groups_twice(const groups *g, const char **one, const char **other);
+bool group_alike(const run *a, const run *b); /* whether they differ in train.seed and [output] alone */
 bool group_tells(const settings_key *key); /* whether runs of other values here are of other groups */
 
 /* Over the runs of a group: mean, and the range. */

@@ -169,7 +169,7 @@ static void put_group(FILE *out, const groups *g, int k, const report_choice *ch
     settings_key key;
     fprintf(out, "| ");
     put_word(out, g->mean[k].name);
-    fprintf(out, " |");
+    fprintf(out, g->group[k].member[0]->ended ? " |" : " (not ended) |");
     for (int i = 0; settings_table(i, &key); i++)
         if (shared_key(g, i) == KEY_TELLS) {
             fprintf(out, " ");
