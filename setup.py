@@ -43,13 +43,15 @@ def make_variable(name, path="lib/local.mk"):
 
 VERSION = one(r"^AC_INIT\(\[libfpemu\], \[([^]]*)\]", "configure.ac")
 STRICT_FLAGS = one(r"^  for flag in (-std=c11 .*); do$", "m4/fpemu_arithmetic.m4").split()
-# The loops' file, and what is compiled beside it: (suffix in the makefile, flags, macro that tells of it).
+# The loops' file, and what is compiled beside it: (suffix in the makefile, flags, the macros that tell).
 VARIANTS = {
-    suffix: (flags.split(), macro)
-    for suffix, flags, macro in re.findall(
-        r"FPEMU_SIMD_VARIANT\(\[[^]]*\], \[(\w+)\], \[([^]]*)\],\s*\[(\w+)\]\)", read("m4/fpemu_simd.m4")
+    suffix: (flags.split(), macros)
+    for suffix, flags, macros in re.findall(
+        r"FPEMU_SIMD_VARIANT\(\[[^]]*\], \[(\w+)\], \[([^]]*)\],\s*\[([^]]*)\]\)", read("m4/fpemu_simd.m4")
     )
 }
+if not VARIANTS:
+    sys.exit("setup.py: m4/fpemu_simd.m4 has no line FPEMU_SIMD_VARIANT that can be read")
 
 
 class Compiler:
@@ -134,8 +136,8 @@ class Build(build_ext):
     def build_library(self, compiler, common, folder, library):
         common = [*common, f"-I{ROOT / 'lib'}", "-fvisibility=default"]
         macros, loops = [], [("lib/loops/portable.c", [])]
-        for suffix, (flags, macro) in VARIANTS.items():
-            test = f"#ifndef {macro}\n#error\n#endif\nint main(void) {{ return 0; }}"
+        for suffix, (flags, condition) in VARIANTS.items():
+            test = f"#if !({condition})\n#error\n#endif\nint main(void) {{ return 0; }}"
             if compiler.takes([*flags, *compiler.user_flags], test):
                 macros.append(f"-DFPEMU_HAVE_{suffix}=1")
                 sources = make_variable(f"lib_libkernels_{suffix.lower()}_la_SOURCES")
