@@ -43,7 +43,7 @@ def make_variable(name, path="lib/local.mk"):
 
 VERSION = one(r"^AC_INIT\(\[libfpemu\], \[([^]]*)\]", "configure.ac")
 STRICT_FLAGS = one(r"^  for flag in (-std=c11 .*); do$", "m4/fpemu_arithmetic.m4").split()
-# The loops' file, and what is compiled beside it: (suffix in the makefile, flags, the macros that tell).
+# The loops of instruction sets: by suffix in the makefile, flags and the macros that tell of them.
 VARIANTS = {
     suffix: (flags.split(), macros)
     for suffix, flags, macros in re.findall(
@@ -118,7 +118,7 @@ class Build(build_ext):
             file.stat().st_mtime
             for room in ("lib", "include", "python/native")
             for file in (ROOT / room).rglob("*")
-            if file.suffix in (".h", ".def") or file.name.endswith(".inc.c")
+            if file.suffix in (".h", ".def") or file.name.endswith(".inc.c") or file.parent.name == "loops"
         )
         newest = max(newest, (ROOT / "setup.py").stat().st_mtime)
 
@@ -135,8 +135,8 @@ class Build(build_ext):
 
     def build_library(self, compiler, common, folder, library):
         common = [*common, f"-I{ROOT / 'lib'}", "-fvisibility=default"]
-        macros, loops = [], [("lib/loops/portable.c", [])]
-        for suffix, (flags, condition) in VARIANTS.items():
+        macros, loops = [], []
+        for suffix, (flags, condition) in {"PORTABLE": ([], "1"), **VARIANTS}.items():
             test = f"#if !({condition})\n#error\n#endif\nint main(void) {{ return 0; }}"
             if compiler.takes([*flags, *compiler.user_flags], test):
                 macros.append(f"-DFPEMU_HAVE_{suffix}=1")

@@ -167,21 +167,21 @@ EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/element
 KERNEL_CFLAGS = $(AM_CFLAGS) $(KERNEL_OPTIMISATION)
 
 KERNELS = lib/libkernels_portable.la
-lib_libkernels_portable_la_SOURCES = lib/loops/portable.c
+lib_libkernels_portable_la_SOURCES = lib/loops/portable.c lib/loops/portable_f32.c lib/loops/portable_f64.c
 lib_libkernels_portable_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_portable_la_CFLAGS = $(KERNEL_CFLAGS)
 
 if HAVE_V3
 KERNELS += lib/libkernels_v3.la
 endif
-lib_libkernels_v3_la_SOURCES = lib/loops/x86_64_v3.c
+lib_libkernels_v3_la_SOURCES = lib/loops/x86_64_v3.c lib/loops/x86_64_v3_f32.c lib/loops/x86_64_v3_f64.c
 lib_libkernels_v3_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_v3_la_CFLAGS = $(KERNEL_CFLAGS) $(V3_CFLAGS)
 
 if HAVE_V4
 KERNELS += lib/libkernels_v4.la
 endif
-lib_libkernels_v4_la_SOURCES = lib/loops/x86_64_v4.c
+lib_libkernels_v4_la_SOURCES = lib/loops/x86_64_v4.c lib/loops/x86_64_v4_f32.c lib/loops/x86_64_v4_f64.c
 lib_libkernels_v4_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_v4_la_CFLAGS = $(KERNEL_CFLAGS) $(V4_CFLAGS)
 

@@ -2,7 +2,7 @@
 # vectorised.sh - that the array loops meant for vector instructions have them: in the object files of x86-64-v3 and
 # x86-64-v4, the code of every such loop must do arithmetic on whole vectors. Run in the build directory.
 #
-# usage: vectorised.sh [OBJECT VECTOR...]     VECTOR: ymm for x86-64-v3, zmm for x86-64-v4
+# usage: vectorised.sh [VECTOR OBJECT...]     VECTOR: ymm for x86-64-v3, zmm for x86-64-v4; its three objects
 
 objdump=${OBJDUMP:-objdump}
 command -v "$objdump" >/dev/null || { echo "vectorised.sh: no objdump"; exit 77; }
@@ -12,9 +12,11 @@ grep -q '^KERNEL_OPTIMISATION = .*-O3' Makefile 2>/dev/null || [ $# -gt 0 ] || {
 }
 grep -q '^SANITIZER_FLAGS = *-' Makefile 2>/dev/null && { echo "vectorised.sh: sanitizers change the loops"; exit 77; }
 
-# Prints what is wrong with object file $1, whose vectors are in registers $2.
+# Prints what is wrong with the object files $2..., whose vectors are in registers $1.
 examine() {
-    "$objdump" -d --no-show-raw-insn "$1" | awk -v object="$1" -v vector="$2" '
+    vector=$1
+    shift
+    "$objdump" -d --no-show-raw-insn "$@" | awk -v vector="$vector" '
         # wrapping goes element by element; loops of some modes only call another, loop_side_...; exact_f16 and
         # exact_bf16 move words in vectors and calculate nothing; powers up and down are those away from and to zero
         function meant(name) {
@@ -40,21 +42,21 @@ examine() {
             }
             arithmetic = products = 0
         }
+        /file format/ { close_function(); name = ""; object = substr($1, 1, length($1) - 1) }
         /^[0-9a-f]+ <.*>:$/ { close_function(); name = $2; gsub(/[<>:]/, "", name); next }
         $0 ~ "%" vector && /\tvpmulld/ { products++ }
         $0 ~ "%" vector && /\tv(p?(add|sub|and|or|xor|mul|ternlog|max|min|cmp|sll|fn?madd)|cvt|sqrt|div|blend)/ { arithmetic++ }
-        END { close_function(); if (seen < 100) print object ": only " seen + 0 " loops found" }'
+        END { close_function(); if (seen < 500) print object ": only " seen + 0 " loops found" }'
 }
 
 if [ $# -gt 0 ]; then
-    defects=$(examine "$1" "$2")
+    defects=$(examine "$@")
 else
     found=0 defects=
-    for object in lib/loops/.libs/*x86_64_v3.o lib/loops/.libs/*x86_64_v4.o; do
-        [ -e "$object" ] || continue
+    for set in v3:ymm v4:zmm; do
+        objects=$(ls lib/loops/.libs/*x86_64_"${set%:*}"*.o 2>/dev/null) || continue
         found=1
-        case $object in *_v3.o) vector=ymm ;; *) vector=zmm ;; esac
-        seen=$(examine "$object" "$vector")
+        seen=$(examine "${set#*:}" $objects)
         defects=$defects${defects:+${seen:+
 }}$seen
     done

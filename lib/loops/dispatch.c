@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* dispatch.c - which instruction set's loops run. Compiled without any of their flags: it must run everywhere. */
 #ifdef HAVE_CONFIG_H
-#include "config.h"
+#include "variants.h"
 #endif
 
 #include <stdatomic.h>

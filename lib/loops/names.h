@@ -74,6 +74,5 @@
 #define loop_scaled CARRIER(loop_scaled)
 #define loop_signs CARRIER(loop_signs)
 #define loop_sixteen_amax CARRIER(loop_sixteen_amax)
-#define loops_table CARRIER(loops_table)
 
 #endif /* FPEMU_LOOPS_NAMES_H */

@@ -97,8 +97,6 @@ static size_t CARRIER(loop_ends_by_mode)(const core_plan *p, const core_ends *e,
 #undef PLAIN_CASE
 #undef IN_SIDE
 
-static const carrier_loops TABLE;
-
 static void CARRIER(loop_ends_by_tiles)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y)
 {
     core_ends e;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* table.inc.c - the loops of one carrier as TABLE; with TABLE_DECODE for its loop of codes, and
- * TABLE_CODEBOOK and what begins like it for those of tables. */
+/* table.inc.c - the loops of one carrier as TABLE, in the part of that carrier; with TABLE_DECODE for its loop of
+ * codes, and TABLE_CODEBOOK and what begins like it for those of tables. */
 
 #define ROUND(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
 #define AFFINE(rule, mode) [mode] = ROUND_AFFINE(mode),
@@ -17,7 +17,8 @@
 #define LIMITS(form) CARRIER(loop_count_limits_##form)
 #define SCALED_FAST(form) CARRIER(loop_fast_##form)
 
-static const carrier_loops TABLE = {
+#if PART == CARRIER_BITS
+const carrier_loops TABLE = {
     .round = {[CORE_RULE_FLOAT] = {MODES(float, ROUND)},
               [CORE_RULE_ANY] = {MODES(any, ROUND)},
               [CORE_RULE_FULL_RANGE] = {FAST_MODES(full_range, ROUND)},
@@ -90,6 +91,7 @@ static const carrier_loops TABLE = {
     .pow2 = {{FAST_MODES(float, POW2)}, {FAST_MODES(fixed, POW2)}},
     .pow2_count = {loop_count_pow2_float, loop_count_pow2_fixed},
 };
+#endif
 
 #undef ROUND
 #undef AFFINE

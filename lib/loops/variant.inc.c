@@ -2,6 +2,9 @@
 /* variant.inc.c - the array loops, written once and compiled for each instruction set: portable.c, x86_64_v3.c and
  * x86_64_v4.c include this with KERNELS (the table), KERNELS_NAME and KERNELS_VALID defined.
  *
+ * Each is compiled in three parts, side by side: by itself, and with PART 32 or 64 by the files named ..._f32.c and
+ * ..._f64.c, which make the table of one carrier. The compiler drops the functions that a part's tables do not lead to.
+ *
  * Loops are laid out for the compiler's vectoriser: the plan is copied to a local, so that stores cannot alias it;
  * elements are read and written by memcpy, since the caller's arrays are floats and the rules work on bits; `omp simd`
  * promises that iterations are independent, which holds for x == y too. */
@@ -11,6 +14,16 @@
 
 #include "loops.h"
 #include "stream.h"
+
+#pragma GCC diagnostic ignored "-Wunused-function"
+#ifndef PART
+#define PART 0
+#endif
+
+#define LOOPS_OF(kernels, bits) LOOPS_NAME(kernels, bits)
+#define LOOPS_NAME(kernels, bits) kernels##_loops##bits
+extern const carrier_loops32 LOOPS_OF(KERNELS, 32);
+extern const carrier_loops64 LOOPS_OF(KERNELS, 64);
 
 #define SIMD _Pragma("omp simd")
 
@@ -201,7 +214,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
     fill_groups(&s, philox_source, first, n, r);
 }
 
-#define TABLE loops_table
+#define TABLE LOOPS_OF(KERNELS, CARRIER_BITS)
 #define TABLE_DECODE loop_decode
 #include "core/carrier32.h"
 #include "elements.inc.c"
@@ -482,9 +495,9 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
  * ones than those of this file. */
 #define KERNELS_TABLE(name_text, is_valid, table32, words, words_of, unpack_8, pack)                                   \
     {                                                                                                                  \
-        .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &loops_table64, .hash = fill_hash,        \
-        .philox = words, .stochastic32 = STOCHASTIC, .encode_drawn32 = ENCODE_DRAWN, .pow2_drawn32 = DRAWN_POW2_TABLE, \
-        .scaled_drawn = DRAWN_SCALED_TABLE, .binary16 = BINARY16, .stream = stream,                                    \
+        .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &LOOPS_OF(KERNELS, 64),                    \
+        .hash = fill_hash, .philox = words, .stochastic32 = STOCHASTIC, .encode_drawn32 = ENCODE_DRAWN,                \
+        .pow2_drawn32 = DRAWN_POW2_TABLE, .scaled_drawn = DRAWN_SCALED_TABLE, .binary16 = BINARY16, .stream = stream,  \
         .exact = {[FPEMU_OPERATION_ADD] = exact_add,                                                                   \
                   [FPEMU_OPERATION_SUB] = exact_sub,                                                                   \
                   [FPEMU_OPERATION_MUL] = exact_mul,                                                                   \
@@ -513,5 +526,7 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .mac_binary64 = mac_binary64, .has_fma = DOT_FMA, .fused_sum = fused_sum,                                      \
     }
 
-const kernels KERNELS =
-    KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &loops_table32, fill_philox, NULL, loop_unpack_8, PACK_TABLE);
+#if PART == 0
+const kernels KERNELS = KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &LOOPS_OF(KERNELS, 32), fill_philox, NULL,
+                                      loop_unpack_8, PACK_TABLE);
+#endif

@@ -12,7 +12,7 @@
 #include "cpu.h"
 
 /* The compiler's run-time asks the operating system as well as the processor. */
-static int valid(void)
+static inline int valid(void)
 {
     return cpu_has_lzcnt() && cpu_has_f16c() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
            __builtin_cpu_supports("fma");

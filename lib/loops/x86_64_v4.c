@@ -6,7 +6,7 @@
 #error "x86_64_v4.c is compiled with -march=x86-64-v4"
 #endif
 #ifdef HAVE_CONFIG_H
-#include "config.h"
+#include "variants.h"
 #endif
 
 #define KERNELS fpemu_kernels_v4
@@ -16,7 +16,7 @@
 #include "cpu.h"
 
 /* The compiler's run-time asks the operating system as well as the processor. */
-static int valid(void)
+static inline int valid(void)
 {
     return cpu_has_lzcnt() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
@@ -165,7 +165,8 @@ static void philox_vbmi(uint64_t seed, uint64_t stream, int per_word, int n_bits
     fill_groups(&s, philox_source_vbmi, first, n, r);
 }
 
-#define TABLE loops_table_vbmi
+extern const carrier_loops32 LOOPS_OF(fpemu_vbmi, 32);
+#define TABLE LOOPS_OF(fpemu_vbmi, 32)
 #define TABLE_DECODE decode_vbmi
 #define TABLE_CODEBOOK codebook_vbmi
 #define TABLE_CODEBOOK_CODES few_codebook_codes
@@ -195,7 +196,9 @@ static int pack_few_vbmi(const core_search32 *s, size_t length, size_t count, co
         [4] = fpemu_vbmi_pack_4, [6] = fpemu_vbmi_pack_6, [8] = fpemu_vbmi_pack_8                                      \
     }
 
-const kernels fpemu_vbmi = KERNELS_TABLE("x86-64-v4-vbmi", valid_vbmi, &loops_table_vbmi, philox_vbmi,
+#if PART == 0
+const kernels fpemu_vbmi = KERNELS_TABLE("x86-64-v4-vbmi", valid_vbmi, &LOOPS_OF(fpemu_vbmi, 32), philox_vbmi,
                                          decode_words_vbmi, fpemu_vbmi_unpack_8, PACK_TABLE_VBMI);
+#endif
 
 #endif

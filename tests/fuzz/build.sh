@@ -81,11 +81,11 @@ build_library() {
         set=()
         case $file in
         *.inc.c) continue ;;
-        */x86_64_v3.c | */x86_64_v4.c | */vbmi.c)
+        */x86_64_v* | */vbmi.c)
             [ ${#variants[@]} -gt 0 ] || continue
             set=(-mprefer-vector-width=512 -march=x86-64-v4)
             [[ $file != */vbmi.c ]] || set+=(-mavx512vbmi)
-            [[ $file != */x86_64_v3.c ]] || set=(-mprefer-vector-width=256 -march=x86-64-v3)
+            [[ $file != */x86_64_v3* ]] || set=(-mprefer-vector-width=256 -march=x86-64-v3)
             ;;
         esac
         object=${file#"$top"/lib/}

@@ -35,7 +35,7 @@ files=()
 while IFS= read -r file; do
     case $file in
     python/*) [ -e "$python/Python.h" ] || continue ;;
-    */x86_64_v3.c | */x86_64_v4.c | */vbmi.c) [ "$(uname -m)" = x86_64 ] || continue ;;
+    */x86_64_v* | */vbmi.c) [ "$(uname -m)" = x86_64 ] || continue ;;
     esac
     files+=("$file")
 done < <(find lib tools gpu python/native -name '*.c' ! -name '*.inc.c' | LC_ALL=C sort)
@@ -52,8 +52,8 @@ flags_of() {
     tools/fpemu/*) flags+=" -Itools/fpemu" ;;
     tools/fptrain/*) flags+=" -Itools/fptrain" ;;
     python/*) flags+=" -isystem $python" ;;
-    */x86_64_v3.c) flags+=" -march=x86-64-v3 -mprefer-vector-width=256" ;;
-    */x86_64_v4.c) flags+=" -march=x86-64-v4 -mprefer-vector-width=512" ;;
+    */x86_64_v3*) flags+=" -march=x86-64-v3 -mprefer-vector-width=256" ;;
+    */x86_64_v4*) flags+=" -march=x86-64-v4 -mprefer-vector-width=512" ;;
     */vbmi.c) flags+=" -march=x86-64-v4 -mavx512vbmi -mprefer-vector-width=512" ;;
     esac
     echo "$flags"

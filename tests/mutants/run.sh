@@ -75,16 +75,16 @@ set_of() {
 # The files of instruction set $1, and how they are compiled.
 set_files() {
     case $1 in
-    x86-64-v3) echo lib/loops/x86_64_v3.c ;;
-    x86-64-v4) echo lib/loops/x86_64_v4.c ;;
-    x86-64-v4-vbmi) echo lib/loops/x86_64_v4.c lib/loops/vbmi.c ;;
+    x86-64-v3) echo lib/loops/x86_64_v3*.c ;;
+    x86-64-v4) echo lib/loops/x86_64_v4*.c ;;
+    x86-64-v4-vbmi) echo lib/loops/x86_64_v4*.c lib/loops/vbmi.c ;;
     esac
 }
 set_flags() {
     case $1:$2 in
     x86-64-v3:*) echo -march=x86-64-v3 -mprefer-vector-width=256 ;;
     *vbmi.c) echo -march=x86-64-v4 -mavx512vbmi -mprefer-vector-width=512 ;;
-    *x86_64_v4.c) echo -march=x86-64-v4 -mprefer-vector-width=512 ;;
+    *x86_64_v4*) echo -march=x86-64-v4 -mprefer-vector-width=512 ;;
     esac
 }
 set_defines() {
