@@ -92,7 +92,7 @@ SIMULATED_TESTS = \
 	tests/gpu/vectors_simulated
 check_PROGRAMS += $(SIMULATED_TESTS)
 TESTS += $(SIMULATED_TESTS)
-noinst_LTLIBRARIES += gpu/libsimulated.la
+check_LTLIBRARIES += gpu/libsimulated.la
 gpu_libsimulated_la_SOURCES = $(GPU_CALLS) gpu/simulate.c lib/format/environment.c tests/gpu/memory_host.c
 gpu_libsimulated_la_CPPFLAGS = $(GPU_CPPFLAGS) -DFPEMU_FEW_INLINED=1
 tests_gpu_quantize_simulated_SOURCES = tests/gpu/quantize.c

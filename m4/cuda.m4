@@ -34,13 +34,17 @@ int main(void) { kernel<<<1, 1>>>(0); return 0; }
 _CU
       AS_IF([test -n "$fpemu_cuda_lib" &&
              $NVCC -ccbin "${CXX:-g++}" -c conftest.cu -o conftest.o >&AS_MESSAGE_LOG_FD 2>&1],
-            [have_cuda=yes])
+            [CUDA_LIBS="$fpemu_cuda_lib/libcudart_static.a -lpthread -ldl -lrt"
+             fpemu_saved_LIBS=$LIBS
+             LIBS="$CUDA_LIBS $LIBS"
+             AC_LINK_IFELSE([AC_LANG_PROGRAM([[int cudaDeviceSynchronize(void);]], [[return cudaDeviceSynchronize();]])],
+                            [have_cuda=yes])
+             LIBS=$fpemu_saved_LIBS])
       rm -f conftest.cu conftest.o
       AC_MSG_RESULT([$have_cuda])])
     AS_IF([test $have_cuda = yes], [
       CUDA_INCLUDE=$fpemu_cuda_top/include
       CUDA_CPPFLAGS=-I$CUDA_INCLUDE
-      CUDA_LIBS="$fpemu_cuda_lib/libcudart_static.a -lpthread -ldl -lrt"
       fpemu_cuda_known=`$NVCC --list-gpu-arch`
       fpemu_cuda_last=
       for architecture in ${CUDA_ARCHITECTURES-80 90 100}; do

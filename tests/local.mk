@@ -10,7 +10,8 @@ AM_TESTS_ENVIRONMENT = \
 	export CC CXX NM AWK top_srcdir top_builddir FPEMU PATH LSAN_OPTIONS;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
-	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/paths.sh tests/staged.sh tests/vectorised.sh
+	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/paths.sh tests/staged.sh tests/vectorised.sh \
+	tests/configured.sh
 dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
 	tests/random/README.md tests/vectors/README.md
 dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
@@ -24,7 +25,7 @@ abi-record: lib/libfpemu.la
 # ------------------------------------------------------------------------------------- the public face
 TESTS += tests/headers/headers.sh tests/headers/abi.sh tests/headers/exports.sh tests/headers/definitions.sh tests/headers/sizes \
 	tests/readme_example tests/packaging.sh tests/paths.sh tests/staged.sh \
-	tests/vectorised.sh
+	tests/vectorised.sh tests/configured.sh
 
 # Recipes for distributions. check-debian builds, tests and, as root, installs Debian's: a quarter of an hour.
 EXTRA_DIST += packaging/README.md packaging/check.py packaging/conda-forge packaging/debian packaging/oss-fuzz packaging/spack packaging/vcpkg
@@ -142,9 +143,9 @@ tests_judges_libjudges_la_SOURCES = \
 	tests/judges/slow.c
 tests_judges_libjudges_la_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
 tests_judges_libjudges_la_LIBADD = tests/judges/liblonghand.la lib/libfpemu.la $(MPFR_LIBS)
-noinst_LTLIBRARIES += tests/judges/liblonghand.la
+check_LTLIBRARIES += tests/judges/liblonghand.la
 if HAVE_MPFR
-noinst_LTLIBRARIES += tests/judges/libjudges.la
+check_LTLIBRARIES += tests/judges/libjudges.la
 endif
 
 # ------------------------------------------------------------------------------------- against rules worked by hand
