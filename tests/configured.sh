@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# configured.sh - what configure chooses: no library that pkg-config tells of but that does not link, as those of the
-# building machine where the programs are for another.
-# From the makefile: CC, MAKE, top_srcdir.
+# configured.sh - what configure chooses: the variants that --enable-variants names, and no library that pkg-config tells
+# of but that does not link, as those of the building machine where the programs are for another.
+# From the makefile: CC, FPEMU, MAKE, top_srcdir.
 set -uo pipefail
 source=$(cd "$top_srcdir" && pwd)
 work=$(mktemp -d)
@@ -29,10 +29,22 @@ for module in mpfr gmp openblas check; do
 done
 export PKG_CONFIG_PATH=$work/elsewhere
 
-run || tail -n 5 log
+run --enable-variants=native || tail -n 5 log
 for library in MPFR BLAS 'unit tests \(Check\)'; do
     is "$library" no
 done
+best=$("$FPEMU" --version | sed -n 's/.*\(portable\|x86-64-v[34][a-z-]*\).*/\1/p')
+grep -q '^#define FPEMU_HAVE_V3 1' "$OLDPWD/variants.h" && is 'array loops' "portable.*${best/portable/}"
 "${MAKE:-make}" -n 2>/dev/null | grep ' -c .*/tests/' && status=1 # the judges are for `make check' alone
+
 refused with-mpfr --with-mpfr
+refused enable-variants=avx2 --enable-variants=native,avx2
+refused enable-variants=native --cache-file=/dev/null --build=aarch64-linux-gnu --host=x86_64-linux-gnu \
+    --enable-variants=native
+run -n --enable-variants=portable || tail -n 5 log
+is 'array loops' portable
+case $(uname -m) in
+x86_64) run -n --enable-variants=x86-64-v4-vbmi && is 'array loops' 'portable x86-64-v4 x86-64-v4-vbmi' ;;
+*) refused enable-variants=x86-64-v3 --enable-variants=x86-64-v3 ;;
+esac
 exit $status
