@@ -149,7 +149,7 @@ class Build(build_ext):
         ]
         jobs += [(source, ["-O3", *common, *flags, *macros]) for source, flags in loops]
         objects = self.compile(compiler, jobs, folder)
-        compiler.run(["-shared", *common, *objects, "-o", str(library), "-Wl,-soname,libfpemu.so",
+        compiler.run(["-shared", "-s", *common, *objects, "-o", str(library), "-Wl,-soname,libfpemu.so",
                       f"-Wl,--version-script={ROOT / 'lib/libfpemu.map'}", "-Wl,-z,defs", "-lm"])
 
     def build_binding(self, compiler, common, ext, folder, library, target):
@@ -157,13 +157,13 @@ class Build(build_ext):
         limited = [] if FREE_THREADED else ["-DPy_LIMITED_API=0x030A0000"]
         flags = ["-O2", *common, *limited, *include, f"-I{ROOT / 'lib'}"]
         objects = self.compile(compiler, [(source, flags) for source in ext.sources], folder)
-        compiler.run(["-shared", *common, *objects, "-o", str(target), f"-L{library.parent}", "-lfpemu",
+        compiler.run(["-shared", "-s", *common, *objects, "-o", str(target), f"-L{library.parent}", "-lfpemu",
                       "-Wl,-rpath,$ORIGIN"])
 
     def build_jax(self, compiler, common, folder, library):
         """The handlers for XLA: they need neither Python's headers nor JAX's."""
         objects = self.compile(compiler, [(JAX_SOURCE, ["-O2", *common])], folder)
-        compiler.run(["-shared", *common, *objects, "-o", str(library.with_name("libfpemu_jax.so")),
+        compiler.run(["-shared", "-s", *common, *objects, "-o", str(library.with_name("libfpemu_jax.so")),
                       f"-L{library.parent}", "-lfpemu", "-Wl,-rpath,$ORIGIN", "-Wl,-z,defs"])
 
 

@@ -33,6 +33,8 @@ class Libfpemu(AutotoolsPackage):
     depends_on("jpeg", when="+tools")
     depends_on("cuda", when="+cuda")
 
+    install_targets = ["install-strip"]
+
     def configure_args(self):
         return [
             "--without-python",
