@@ -193,3 +193,6 @@ lib_libkernels_vbmi_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_vbmi_la_CFLAGS = $(KERNEL_CFLAGS) $(VBMI_CFLAGS)
 
 noinst_LTLIBRARIES += $(KERNELS)
+# What takes the longest to compile, for who wants to begin with it.
+kernels: $(KERNELS)
+.PHONY: kernels
