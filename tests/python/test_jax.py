@@ -273,6 +273,28 @@ def test_gradient_of_a_quantised_layer():
     np.testing.assert_array_equal(jax.grad(loss)(w), np.float32([[1.25], [1.25]]) @ (2 * product))
 
 
+def test_gradients_of_gradients():
+    x = np.float32([0.3, 1, -1.4, 2.6, -9])
+    q = np.float32([0.5, 1, -1.5, 3, -6])  # of e2m1
+    inside = [True, True, True, True, False]
+
+    def twice(**options):
+        first = jax.grad(lambda v: (fj.quantize(v, "e2m1", **options) ** 3).sum())
+        return jax.grad(lambda v: (first(v) ** 2).sum())(x)
+
+    def narrow(v):
+        return v.astype(ml_dtypes.float8_e5m2).astype(np.float32)
+
+    same(twice(), 36 * q**3)
+    once = narrow(3 * q**2)
+    same(twice(backward="e5m2"), narrow(2 * once * 6 * q))
+    same(twice(gradient="clipped"), np.where(inside, 36 * q**3, np.float32(0)))
+    a, b = np.float32([[2, 3]]), np.float32([[5], [7]])
+    loss = jax.grad(lambda a, b: (fj.matmul(a, b, "fp32") ** 2).sum())  # 2 (a b) b^T
+    same(jax.grad(lambda b: loss(a, b).sum())(b), np.float32([[2 * (31 + 5 * 2 + 7 * 2)], [2 * (31 + 5 * 3 + 7 * 3)]]))
+    assert float(jax.grad(jax.grad(lambda v: fj.mul(v, v * v, "bf16")))(3.0)) == 18
+
+
 # -------------------------------------------------------------------------------------------------- shards
 
 @pytest.mark.skipif(len(jax.devices()) < 4, reason="JAX was started with fewer than 4 devices")
@@ -390,6 +412,12 @@ def test_products():
     left = rng.integers(-8, 9, (3, 4, 5, 2)).astype(np.float32)
     right = rng.integers(-8, 9, (5, 6, 4)).astype(np.float32)
     same(fj.dot_general(left, right, numbers, "fp32"), jax.lax.dot_general(left, right, numbers))
+    for extra in {"precision": None}, {"precision": "default", "preferred_element_type": jnp.float32}:  # of flax's layers
+        same(fj.dot_general(left, right, numbers, "fp32", **extra), jax.lax.dot_general(left, right, numbers))
+    with pytest.raises(ValueError, match="leave it None"):
+        fj.dot_general(left, right, numbers, "fp32", precision="highest")
+    with pytest.raises(TypeError, match="rounded again"):
+        fj.dot_general(left, right, numbers, "fp32", preferred_element_type=jnp.bfloat16)
     one = fj.matmul(a, b, "seq(bf16/sr)", seed=3, stream=jnp.uint32(4))
     same(one, fj.matmul(a, b, "seq(bf16/sr)", seed=3, stream=4))
     assert not np.array_equal(one, fj.matmul(a, b, "seq(bf16/sr)", seed=3, stream=5))

@@ -114,7 +114,7 @@ def _quantize(call: _Quantize, x: jax.Array, state: Any, whole: Any, words: Any)
 
 def _quantize_forward(call: _Quantize, x: jax.Array, state: Any, whole: Any, words: Any) -> tuple[Any, Any]:
     inside = None if call.ends is None else (x >= call.ends[0]) & (x <= call.ends[1])
-    return _quantize_once(call, x, state, whole, words), (inside, state)
+    return _quantize(call, x, state, whole, words), (inside, state)  # itself, which has a derivative
 
 
 def _quantize_backward(call: _Quantize, kept: Any, cotangents: Any) -> tuple[Any, None, None, None]:
@@ -123,7 +123,7 @@ def _quantize_backward(call: _Quantize, kept: Any, cotangents: Any) -> tuple[Any
         back = dataclasses.replace(call, format=call.gradient[0], rounding=call.gradient[1], request=None, ends=None,
                                    gradient=None)
         none = np.zeros((0, _calls.RANGE_WORDS), np.uint32)
-        g, _ = _quantize_once(back, g, jnp.asarray(state) ^ GRADIENT_STREAM, none, none[0:0, 0])
+        g, _ = _quantize(back, g, jnp.asarray(state) ^ GRADIENT_STREAM, none, none[0:0, 0])
     if inside is not None:
         g = jnp.where(inside, g, jnp.zeros((), g.dtype))
     return g, None, None, None
@@ -155,7 +155,8 @@ def quantize(x: Any, format: FormatLike, rounding: RoundingLike = "rne", *, axis
         one is refused.
     gradient: "straight", the cotangent as it is, or "clipped", zero where x lies outside the format's range (formats
         without blocks). backward: the format that cotangents are quantised to, by backward_rounding, at the same axis
-        and place; their stream is the forward pass's with its top bit flipped. Zeroing by "clipped" comes last.
+        and place; their stream is the forward pass's with its top bit flipped. Zeroing by "clipped" comes last. The
+        gradient of the gradient is that of these rules, in which a rounding is straight-through.
 
     Raises TypeError for a dtype, ValueError for a number, fpemu.SpecError for a text, fpemu.Error for a format and a
     rounding that do not go together or do not go with a dtype; what only the numbers tell (a NaN under the policy
@@ -272,7 +273,7 @@ def _arith(operation: int, format: str, rounding: tuple[int, ...], state: Any,  
 
 def _arith_forward(operation: int, format: str, rounding: tuple[int, ...], state: Any,  # noqa: A002
                    *operands: jax.Array) -> Any:
-    return _arith_once(operation, format, rounding, state, *operands), operands
+    return _arith(operation, format, rounding, state, *operands), operands
 
 
 def _arith_backward(operation: int, format: str, rounding: tuple[int, ...], operands: Any,  # noqa: A002
@@ -351,7 +352,7 @@ def _matmul(spec: str, backward: str, request: Any, state: Any, a: jax.Array, b:
 
 
 def _matmul_forward(spec: str, backward: str, request: Any, state: Any, a: jax.Array, b: jax.Array, words: Any) -> Any:
-    return tuple(_matmul_once(spec, request, state, a, b, words)), (state, a, b)
+    return _matmul(spec, backward, request, state, a, b, words), (state, a, b)
 
 
 def _matmul_backward(spec: str, backward: str, request: Any, kept: Any, cotangents: Any) -> Any:
@@ -359,7 +360,7 @@ def _matmul_backward(spec: str, backward: str, request: Any, kept: Any, cotangen
     state = jnp.asarray(state)
 
     def product(stream: Any, left: jax.Array, right: jax.Array, like: jax.Array) -> jax.Array:
-        result: jax.Array = _matmul_once(backward, None, state ^ stream, left, right, none)[0]
+        result: jax.Array = _matmul(backward, backward, None, state ^ stream, left, right, none)[0]
         return result if result.shape == like.shape else result.sum(0, keepdims=True)
 
     return (None, product(GRADIENT_STREAM, g, b.swapaxes(1, 2), a),
@@ -371,7 +372,8 @@ _matmul_compiled = jax.jit(_matmul, static_argnums=(0, 1, 2))
 
 
 def dot_general(a: Any, b: Any, dimension_numbers: Any, spec: str, *, backward: str | None = None, offset: Word = 0,
-                seed: Word | None = None, stream: Word | None = None, stats: Counters | None = None) -> Any:
+                seed: Word | None = None, stream: Word | None = None, stats: Counters | None = None,
+                precision: Any = None, preferred_element_type: Any = None) -> Any:
     """`jax.lax.dot_general` with sums as `spec` has them (grammar: doc/accumulation.md), such as
     "tc(h100,e4m3fn,promote=128)" or "seq(fp(6,9,0)/sr); ab=e5m2".
 
@@ -381,10 +383,17 @@ def dot_general(a: Any, b: Any, dimension_numbers: Any, spec: str, *, backward: 
     `quantize`; an element's index is that in the products as matrices (include/fpemu/gemm.h).
     backward: the spec of both products of the gradient, otherwise `spec`; their streams have numbers of their own, the
     forward pass's with the top bit, and with the two top bits, flipped.
+    precision, preferred_element_type: what layers pass that take a dot_general. ValueError for a precision other than
+    None and the default, which `spec` says; TypeError for another type than the result's.
     """
+    if precision not in (None, "default", jax.lax.Precision.DEFAULT):
+        raise ValueError(f"precision={precision!r} says how a machine multiplies, which spec says here: leave it None")
     ((contract_a, contract_b), (batch_a, batch_b)) = dimension_numbers
     a, b = _array(a, "a"), _array(b, "b")
     wide = jnp.float64 if "float64" in (a.dtype.name, b.dtype.name) else jnp.float32
+    if preferred_element_type is not None and preferred_element_type != wide:
+        raise TypeError(f"the result is of {jnp.dtype(wide)}, and would be rounded again to preferred_element_type="
+                        f"{jnp.dtype(preferred_element_type)}: result.astype does so")
     a, b = a.astype(wide), b.astype(wide)
     free_a = [i for i in range(a.ndim) if i not in (*contract_a, *batch_a)]
     free_b = [i for i in range(b.ndim) if i not in (*contract_b, *batch_b)]
