@@ -442,6 +442,21 @@ def test_rules():
     assert model.conv.recipe.name == "fp16"  # as it was
 
 
+def test_rules_of_classes_and_functions():
+    model = ft.convert(Tied(), "fp8", {lambda module, name: name == "conv": "fp16", nn.Linear: "bf16"})
+    assert model.conv.recipe.name == "fp16" and model.lm_head.recipe.name == model.blocks[0][1].recipe.name == "bf16"
+    assert ft.convert(model, "fp8", {nn.Linear: None}).conv.recipe.name == "fp8"  # converted layers are of it too
+    assert type(model.lm_head) is nn.Linear
+    with pytest.raises(ValueError, match="'LSTM' matches no layer"):
+        ft.convert(model, "fp8", {nn.LSTM: None})
+    for rules in (lambda module, name: True), ["conv"], {3: "fp8"}:
+        with pytest.raises(TypeError, match="a dict of these"):
+            ft.convert(model, "fp8", rules)
+    with pytest.raises(TypeError, match=r"torch\.nn\.Module, not list"):
+        ft.convert([1], "fp8")
+    assert model.conv.recipe.name == "fp8"
+
+
 class Own(nn.Linear):
     def forward(self, x):
         return 2 * super().forward(x)

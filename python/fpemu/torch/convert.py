@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Optional, TypeVar, Union
@@ -22,12 +22,15 @@ __all__ = ["convert", "revert", "summary", "Summary", "manual_seed"]
 
 Model = TypeVar("Model", bound=nn.Module)
 Which = Union[str, Recipe, Mapping[str, Any], None]
+Rule = Union[str, type, Callable[[nn.Module, str], bool]]
 
 STREAM_STEP = 1 << 40  # between the streams of two modules: calls of a module use those between
 
 
-def _matches(name: str, pattern: str) -> bool:
-    return fnmatchcase(name, pattern) or fnmatchcase("." + name, pattern)
+def _matches(module: nn.Module, name: str, rule: Rule) -> bool:
+    if isinstance(rule, str):
+        return fnmatchcase(name, rule) or fnmatchcase("." + name, rule)
+    return isinstance(module, rule) if isinstance(rule, type) else bool(rule(module, name))
 
 
 def _bodies(module: nn.Module) -> Optional[type]:
@@ -51,14 +54,20 @@ def _near(pattern: str, names: list[str]) -> str:
     return "; near it: " + ", ".join(f"'{name}'" for name in near) if near else ""
 
 
-def _choose(model: nn.Module, recipe: Which, rules: Mapping[str, Which]) -> dict[str, Optional[Recipe]]:
-    names = [name for name, _ in _convertible(model)]
-    for pattern in rules:
-        if not any(_matches(name, pattern) for name in names):
-            raise ValueError(f"the rule '{pattern}' matches no layer that can be converted{_near(pattern, names)}")
-    read = {pattern: None if which is None else _recipe(which) for pattern, which in rules.items()}
+def _choose(model: nn.Module, recipe: Which, rules: Mapping[Rule, Which]) -> dict[str, Optional[Recipe]]:
+    if not isinstance(rules, Mapping) or not all(isinstance(rule, str) or callable(rule) for rule in rules):
+        raise TypeError("rules say which recipe holds for which pattern of names, class, or function of (module, name) "
+                        f"to a truth: a dict of these, not {rules!r:.80}")
+    modules = _convertible(model)
+    matched = {rule: {name for name, module in modules if _matches(module, name, rule)} for rule in rules}
+    for rule in rules:
+        if not matched[rule]:
+            near = _near(rule, [name for name, _ in modules]) if isinstance(rule, str) else ""
+            what = rule if isinstance(rule, str) else getattr(rule, "__qualname__", rule)
+            raise ValueError(f"the rule '{what}' matches no layer that can be converted{near}")
+    read = {rule: None if which is None else _recipe(which) for rule, which in rules.items()}
     usual = None if recipe is None else _recipe(recipe)
-    return {name: next((own for pattern, own in read.items() if _matches(name, pattern)), usual) for name in names}
+    return {name: next((own for rule, own in read.items() if name in matched[rule]), usual) for name, _ in modules}
 
 
 def _replace(module: nn.Module, base: Optional[type], cls: Any) -> None:
@@ -74,7 +83,7 @@ def _attach(module: nn.Module, recipe: Recipe, plans: dict[str, Plan], number: i
     module.__dict__["_fpemu"] = Attachment(recipe, base, plans, seed, number * STREAM_STEP)
 
 
-def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = None, *, seed: int = 0,
+def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] = None, *, seed: int = 0,
             verbose: bool = False) -> Model:
     """Makes the layers of a model round by a recipe, in place, and returns the model.
 
@@ -82,8 +91,9 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = 
         a Recipe, the name of a ready-made one (``fpemu.torch.recipes()``), a format for inputs, weights and gradients,
         or None for nothing but the rules.
     rules
-        patterns of names of modules, as named_modules and fnmatch have them, and what holds there in place of recipe:
-        the same, or None to leave a layer as it is. The first that matches holds; ``*.head`` matches ``head`` too.
+        patterns of names of modules, as named_modules and fnmatch have them, classes of modules, or functions of
+        (module, name) to a truth, and what holds there in place of recipe: the same, or None to leave a layer as it is.
+        The first that matches holds; ``*.head`` matches ``head`` too.
     seed
         of stochastic rounding: 0 .. 2^63 - 1. Each tensor of each layer and call has a stream of its own.
     verbose
@@ -102,9 +112,11 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[str, Which]] = 
     than first ones, backward, are refused (functional); torch.compile with a backend that adds in an order of its own,
     as inductor does for sums of biases, differs from eager mode there as it does without fpemu.
 
-    ValueError for a rule that matches nothing, with names near it; fpemu.SpecError for a format that cannot be read.
-    Nothing is changed then.
+    TypeError for what is no module or no rule; ValueError for a rule that matches nothing, with names near it;
+    fpemu.SpecError for a format that cannot be read. Nothing is changed then.
     """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"convert takes a torch.nn.Module, not {type(model).__name__}")
     if not 0 <= seed < 1 << 63:
         raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
     chosen = _choose(model, recipe, rules or {})
