@@ -90,8 +90,6 @@ class _Adopted:
         self.back: Any = None
 
     def __call__(self, value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(self(item) for item in value)
         if value is None or type(value) in (int, float):
             return value  # a matrix that is left out; a number beside an array
         if isinstance(value, np.ndarray):
@@ -143,6 +141,9 @@ class _Adopted:
 
 def told(x: Any) -> Any:
     """x, which tells its shape and dtype; what has the protocols of arrays alone, and numbers, as NumPy's arrays."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(x, torch.Tensor):
+        check_dense(torch, x)  # before others fail at its shape
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         return x
     if x is None:
@@ -208,8 +209,8 @@ def _is_same(a: Any, b: Any) -> bool:
 def _arrays_of(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     found: list[Any] = []
     for place in _ARRAYS[verb]:
-        value = kwargs.get(place) if isinstance(place, str) else args[place] if place < len(args) else None
-        found += value if isinstance(value, tuple) else [value]
+        value: Any = kwargs.get(place) if isinstance(place, str) else args[place] if place < len(args) else None
+        found += value if verb == "arith" else [value]
     return [value for value in found if value is not None] or found
 
 
@@ -220,7 +221,7 @@ def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if number is not None:
         raise TypeError(f"matmul takes arrays, not the number {number!r:.40}")
     torch = sys.modules.get("torch")
-    if torch is not None and any(isinstance(array, torch.Tensor) for array in arrays):
+    if torch is not None and any(hasattr(type(array), "__torch_function__") for array in arrays):
         return _adopt_torch(torch, verb, args, kwargs, arrays)
     if arrays[0] is None:
         raise TypeError("None is no array")
@@ -233,7 +234,8 @@ def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise TypeError("jax arrays do not change: out= is not for them")
     adopted = _Adopted()
     places = {place for place in _ARRAYS[verb] if isinstance(place, int)}
-    new_args = tuple(adopted(value) if i in places else value for i, value in enumerate(args))
+    new_args = (args[0], tuple(map(adopted, args[1])), *args[2:]) if verb == "arith" else \
+        tuple(adopted(value) if i in places else value for i, value in enumerate(args))
     new_kwargs = {name: adopted(value) if name in _ARRAYS[verb] else value for name, value in kwargs.items()}
     if all(map(_is_same, args, new_args)) and all(_is_same(value, new_kwargs[name]) for name, value in kwargs.items()):
         raise TypeError(f"{verb} takes arrays: None stands where one is needed")  # the binding would refuse them again
@@ -262,25 +264,28 @@ def _on_numbers(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     return result.item() if isinstance(result, np.ndarray) and result.ndim == 0 else result
 
 
+_RECORDED, _SEEN = 1, 2  # of _native.watched()
+_OPERATORS = ("quantize", "encode", "arith", "apply")  # verbs that fpemu.torch carries out where it is seen
+
+
 def _adopt_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str, Any], arrays: list[Any]) -> Any:
     """Tensors that are more than memory: with gradients, traced, batched, on another device; or of an old torch."""
-    tensors = [array for array in arrays if isinstance(array, torch.Tensor)]
+    tensors = [array for array in arrays if hasattr(type(array), "__torch_function__")]
     for tensor in tensors:
-        if tensor.is_nested:
-            raise TypeError("the tensor is nested: fpemu takes dense tensors; unbind() gives those that it has")
-        if tensor.layout != torch.strided:
-            raise TypeError(f"the tensor is {str(tensor.layout).removeprefix('torch.')}: fpemu takes dense tensors; "
-                            "to_dense() makes one")
+        if not isinstance(tensor, torch.Tensor):  # torch.fx's, which stand for one
+            continue
+        check_dense(torch, tensor)
         if tensor.dtype.is_complex or not (tensor.dtype.is_floating_point or verb in ("decode", "unpack", "swizzle",
                                                                                       "unpack_scales")):
             raise TypeError(f"the tensor has the dtype {tensor.dtype}: fpemu takes float64, float32, float16 and "
                             "bfloat16, and rounds none of them first")
-    own = (torch.Tensor, torch.nn.Parameter)
-    plain = not torch._C._len_torch_dispatch_stack() and all(
+    own, watched = (torch.Tensor, torch.nn.Parameter), _native.watched()
+    plain = not watched & _RECORDED and all(
         type(t) in own and t.device.type == "cpu" and not (t.requires_grad and torch.is_grad_enabled())
         and not torch._C._functorch.is_functorch_wrapped_tensor(t) and not torch._is_functional_tensor(t)
         and not has_tangent(t) for t in tensors)
-    if plain:
+    if plain and not (watched & _SEEN and verb in _OPERATORS and all(
+            getattr(value, "_spec", "") is not None for value in (*args, *kwargs.values()))):  # a table has no text
         if any(t.is_neg() or t._is_zerotensor() for t in tensors):
             check_memory(_out_of(verb, args, kwargs))
 
@@ -290,19 +295,31 @@ def _adopt_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str,
 
             return getattr(_native, verb)(*_map_tensors(torch, args, solid),
                                           **{k: _map_tensors(torch, (v,), solid)[0] for k, v in kwargs.items()})
-        if torch.autograd.forward_ad._current_level >= 0:  # of other tensors: this call has no part in it
+        if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
             with torch._C._DisableFuncTorch():
                 return _through_numpy(torch, verb, args, kwargs)
-        if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
-            return _through_numpy(torch, verb, args, kwargs)
         if any(map(torch._C._functorch.is_legacy_batchedtensor, tensors)):
             raise TypeError("gradients come in a batch (is_grads_batched=True, jacobian(vectorize=True)), which fpemu "
                             "cannot see into: torch.vmap over torch.autograd.grad, one by one, takes them")
+        if watched:  # for what this call has no part in
+            with torch._C._DisableFuncTorch():
+                return _native.unwatched(getattr(_native, verb), *args, **kwargs)
         mixed = [type(a).__name__ for a in arrays if not isinstance(a, (torch.Tensor, int, float))]
         raise TypeError(f"operands are arrays of different kinds: Tensor and {mixed[0]}" if mixed else
                         "the tensor's memory cannot be seen: fpemu takes dense tensors; clone() makes one")
     front = importlib.import_module("fpemu.torch")
     return front.adopt(verb, args, kwargs)
+
+
+def check_dense(torch: Any, tensor: Any) -> None:
+    """TypeError for a nested, sparse or quantized tensor."""
+    if tensor.is_nested:
+        raise TypeError("the tensor is nested: fpemu takes dense tensors; unbind() gives those that it has")
+    if tensor.layout != torch.strided:
+        raise TypeError(f"the tensor is {str(tensor.layout).removeprefix('torch.')}: fpemu takes dense tensors; "
+                        "to_dense() makes one")
+    if tensor.is_quantized:
+        raise TypeError(f"the tensor is quantized, of {tensor.dtype}: dequantize() gives the numbers it stands for")
 
 
 def has_tangent(tensor: Any) -> bool:

@@ -86,7 +86,6 @@ static struct {
     PyTypeObject *tensor, *parameter;
     const dl_exchange *exchange;
     PyObject *is_neg; /* whether its numbers are those of memory negated, of which the exchange functions say nothing */
-    PyObject *modes, *forward; /* how many modes see what is called; the module that knows of derivatives forward */
 } torch;
 
 /* --------------------------------------------------------------------------------------------------- types */
@@ -283,17 +282,6 @@ static int learn_torch(PyTypeObject *type)
         PyErr_Clear();
         return 0;
     }
-    if (!torch.modes) {
-        PyObject *core = PyImport_ImportModule("torch._C");
-        torch.modes = core ? PyObject_GetAttrString(core, "_len_torch_dispatch_stack") : NULL;
-        Py_XDECREF(core);
-        torch.forward = torch.modes ? PyImport_ImportModule("torch.autograd.forward_ad") : NULL;
-        if (!torch.forward) {
-            Py_CLEAR(torch.modes);
-            PyErr_Clear();
-            return 0;
-        }
-    }
     Py_INCREF(type);
     torch.exchange = exchange;
     if (tensor)
@@ -363,18 +351,75 @@ static int view_torch(PyObject *object, const char *name, view *v)
     return 1;
 }
 
+static _Thread_local int unwatched;
+
+/* Who in torch may watch calls: a function to ask, or a variable of a module to look at, and what nobody is. */
+static struct {
+    const char *module, *name;
+    int is_call, nobody, flag;
+    PyObject *function, *variables, *key;
+} watchers[] = {{"torch._C", "_len_torch_dispatch_stack", 1, 0, WATCHED_RECORDED, NULL, NULL, NULL},
+                {"torch._C", "_is_tracing", 1, 0, WATCHED_RECORDED, NULL, NULL, NULL},
+                {"torch._C", "_is_torch_function_mode_enabled", 1, 0, WATCHED_SEEN, NULL, NULL, NULL},
+                {"torch._C", "_are_functorch_transforms_active", 1, 0, WATCHED_LEVELS, NULL, NULL, NULL},
+                {"torch.autograd.profiler", "_is_profiler_enabled", 0, 0, WATCHED_SEEN, NULL, NULL, NULL},
+                {"torch.autograd.forward_ad", "_current_level", 0, -1, WATCHED_LEVELS, NULL, NULL, NULL}};
+#define WATCHERS (sizeof watchers / sizeof watchers[0])
+
+static int find_watchers(void)
+{
+    for (size_t i = 0; i < WATCHERS; i++) {
+        PyObject *module = PyImport_ImportModule(watchers[i].module); /* kept, for its variables */
+        watchers[i].key = PyUnicode_InternFromString(watchers[i].name);
+        watchers[i].function = module && watchers[i].key ? PyObject_GetAttr(module, watchers[i].key) : NULL;
+        if (!watchers[i].function)
+            return -1;
+        watchers[i].variables = PyModule_GetDict(module);
+    }
+    return 0;
+}
+
 int torch_watches(void)
 {
-    static PyObject *name;
-    if (!name)
-        name = PyUnicode_InternFromString("_current_level");
-    PyObject *modes = PyObject_CallFunctionObjArgs(torch.modes, NULL);
-    PyObject *level = PyObject_GetAttr(torch.forward, name);
-    const int watches = !modes || !level || PyLong_AsLong(modes) > 0 || PyLong_AsLong(level) >= 0;
-    Py_XDECREF(modes);
-    Py_XDECREF(level);
-    PyErr_Clear();
-    return watches;
+    int flags = 0;
+    if (unwatched)
+        return 0;
+    if (!watchers[WATCHERS - 1].variables && find_watchers())
+        return -1;
+    for (size_t i = 0; i < WATCHERS; i++) {
+        PyObject *answer = watchers[i].is_call ? PyObject_CallNoArgs(watchers[i].function)
+                                               : PyDict_GetItemWithError(watchers[i].variables, watchers[i].key);
+        if (!answer)
+            return -1;
+        if (answer != Py_False && PyLong_AsLong(answer) != watchers[i].nobody)
+            flags |= watchers[i].flag;
+        if (watchers[i].is_call)
+            Py_DECREF(answer);
+    }
+    return flags;
+}
+
+PyObject *native_watched(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    const int flags = torch_watches();
+    return flags < 0 ? NULL : PyLong_FromLong(flags);
+}
+
+PyObject *native_unwatched(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    (void)module;
+    PyObject *function, *rest = PyTuple_GetSlice(args, 1, PyTuple_Size(args));
+    if (!rest || !(function = PyTuple_GetItem(args, 0))) {
+        Py_XDECREF(rest);
+        return NULL;
+    }
+    unwatched++;
+    PyObject *result = PyObject_Call(function, rest, keywords);
+    unwatched--;
+    Py_DECREF(rest);
+    return result;
 }
 
 static void set_error(void *context, const char *kind, const char *message)
@@ -410,16 +455,21 @@ static PyObject *make_torch(const view *like, carrier type, int dimensions, cons
 
 /* ------------------------------------------------------------------------------------------------- any kind */
 
-int view_of(PyObject *object, const char *name, view *v)
+int view_beside(PyObject *object, const char *name, const view *asked, view *v)
 {
     PyTypeObject *const type = Py_TYPE(object);
     if (type == numpy.array)
         return view_numpy(object, name, v);
-    if (type == torch.tensor || type == torch.parameter)
-        return view_torch(object, name, v);
-    if (learn_torch(type))
-        return view_torch(object, name, v);
-    return 0;
+    if (type != torch.tensor && type != torch.parameter && !learn_torch(type))
+        return 0;
+    /* before anything is asked of the tensor, which would be recorded too */
+    const int watched = asked && asked->kind == KIND_TORCH ? 0 : torch_watches();
+    return watched ? -(watched < 0) : view_torch(object, name, v);
+}
+
+int view_of(PyObject *object, const char *name, view *v)
+{
+    return view_beside(object, name, NULL, v);
 }
 
 int view_of_address(uint64_t address, carrier type, PyObject *sizes, PyObject *strides, view *v)

@@ -43,9 +43,9 @@ int wants_gradient(const view *v)
     return on;
 }
 
-int operand_view(PyObject *object, const char *name, view *v)
+int operand_view(PyObject *object, const char *name, const view *asked, view *v)
 {
-    const int found = view_of(object, name, v);
+    const int found = view_beside(object, name, asked, v);
     if (found <= 0)
         return found;
     if (v->type >= CARRIERS) {
@@ -59,16 +59,14 @@ int operand_view(PyObject *object, const char *name, view *v)
     }
     if (v->kind != KIND_TORCH)
         return 1;
-    if (torch_watches())
-        return 0;
     const int gradient = wants_gradient(v);
     return gradient < 0 ? -1 : !gradient && v->device < 0;
 }
 
-/* As view_of; also the memory of subclasses of NumPy's arrays, which Python's side lends. */
-static int out_view(PyObject *out, view *y)
+/* As view_beside; also the memory of subclasses of NumPy's arrays, which Python's side lends. */
+static int out_view(PyObject *out, const view *asked, view *y)
 {
-    int found = view_of(out, "out", y);
+    int found = view_beside(out, "out", asked, y);
     if (found)
         return found;
     PyObject *memory = PyObject_CallFunctionObjArgs(python.memory, out, NULL);
@@ -83,7 +81,7 @@ PyObject *result_view(PyObject *out, const view *inputs, int count, carrier type
 {
     if (!out || out == Py_None)
         return array_like(inputs, type, dimensions, size, y);
-    const int found = out_view(out, y);
+    const int found = out_view(out, inputs, y);
     if (found == 0)
         PyErr_SetString(PyExc_TypeError, "out is no array that fpemu writes to");
     if (found <= 0)

@@ -221,7 +221,8 @@ static int take_operands(element_call *c, PyObject *const *objects, int count)
         c->single[i] = PyFloat_Check(objects[i]) || PyLong_Check(objects[i]);
         if (c->single[i])
             continue;
-        const int found = operand_view(objects[i], count == 1 ? "x" : names[i], &c->x[i]);
+        const int found = operand_view(objects[i], count == 1 ? "x" : names[i], first < 0 ? NULL : &c->x[first],
+                                       &c->x[i]);
         if (found <= 0)
             return found;
         if (first < 0)
@@ -361,7 +362,7 @@ NATIVE(decode)
     c.operands = 1;
     c.single[0] = 0;
     const int found = view_of(args[0], "codes", &c.x[0]);
-    if (found <= 0 || c.x[0].device >= 0 || (c.x[0].kind == KIND_TORCH && torch_watches()))
+    if (found <= 0 || c.x[0].device >= 0)
         return found < 0 ? NULL : call_adopter("decode", args, nargs, names);
     if (u64_argument(args[2], "dtype", &type) || type >= CARRIERS) {
         if (!PyErr_Occurred())

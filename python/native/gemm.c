@@ -263,11 +263,11 @@ NATIVE(matmul)
         PyErr_SetString(PyExc_TypeError, "_native.matmul() takes 11 arguments by place");
         return NULL;
     }
-    int found = operand_view(args[0], "a", &a);
+    int found = operand_view(args[0], "a", NULL, &a);
     if (found > 0)
-        found = operand_view(args[1], "b", &b);
+        found = operand_view(args[1], "b", &a, &b);
     if (found > 0 && args[5] != Py_None)
-        found = operand_view(args[5], "c", &c);
+        found = operand_view(args[5], "c", &a, &c);
     if (found <= 0)
         return found ? NULL : call_adopter("matmul", args, nargs, names);
     if (a.type != b.type || a.kind != b.kind) {

@@ -122,6 +122,8 @@ static PyMethodDef methods[] = {
     {"register", (PyCFunction)(void (*)(void))native_register, METH_VARARGS | METH_KEYWORDS, NULL},
     {"format", native_format, METH_O, NULL},
     {"rounding", native_rounding, METH_O, NULL},
+    {"watched", native_watched, METH_NOARGS, NULL},
+    {"unwatched", (PyCFunction)(void (*)(void))native_unwatched, METH_VARARGS | METH_KEYWORDS, NULL},
     {"after_fork", native_after_fork, METH_NOARGS, NULL},
     {"library", native_library, METH_NOARGS, NULL},
     FAST(quantize, "quantize($module, /, x, format, rounding='rne', *, axis=-1, offset=0, out=None, stats=None, "

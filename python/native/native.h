@@ -51,11 +51,20 @@ typedef struct view {
     int64_t size[MOST_DIMENSIONS], stride[MOST_DIMENSIONS]; /* strides in elements */
 } view;
 
-/* 1: seen. 0: `object` is of another kind, which Python's side may know how to adopt; no exception is set. -1: an
- * exception is set. `name` is the argument's. */
+/* 1: seen. 0: `object` is of another kind, or a tensor while torch watches, which Python's side may know how to adopt;
+ * no exception is set. -1: an exception is set. `name` is the argument's. */
 int view_of(PyObject *object, const char *name, view *v);
-/* Once a tensor of torch was seen: whether torch records what is called: for a graph, or derivatives forward. */
+/* The same beside another array of the call, or NULL: torch is asked once in a call. */
+int view_beside(PyObject *object, const char *name, const view *asked, view *v);
+/* Who in torch watches what is called, once a tensor of torch was seen: 0 where nobody does, and the short way past
+ * torch's dispatcher may be taken; -1 with an exception. RECORDED: for a graph, which would lack a call that is not
+ * seen. SEEN: somebody looks on. LEVELS: derivatives, or mapped calls, in which this one has a part by its tensors. */
+enum { WATCHED_RECORDED = 1, WATCHED_SEEN = 2, WATCHED_LEVELS = 4 };
 int torch_watches(void);
+/* watched(): the same. */
+PyObject *native_watched(PyObject *module, PyObject *unused);
+/* unwatched(function, ...): calls it where torch has been told already: inside kernels of operators. */
+PyObject *native_unwatched(PyObject *module, PyObject *args, PyObject *keywords);
 /* A raw address; sizes and strides (NULL: contiguous) are sequences of integers, sizes may be one integer. */
 int view_of_address(uint64_t address, carrier type, PyObject *sizes, PyObject *strides, view *v);
 /* A new array of the same kind and device as `like`, with its sizes, or others: dimensions >= 0. Fills *v. The layout in
@@ -159,8 +168,8 @@ int axis_argument(PyObject *argument, int dimensions, int *axis);
 PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 /* Whether a tensor takes part in autograd now; -1 with an exception. */
 int wants_gradient(const view *v);
-/* An array of numbers as an operand. As view_of; 0 also for tensors with a gradient and on a device. */
-int operand_view(PyObject *object, const char *name, view *v);
+/* An array of numbers as an operand. As view_beside; 0 also for tensors with a gradient and on a device. */
+int operand_view(PyObject *object, const char *name, const view *asked, view *v);
 /* The array to write to: `out`, which fits and shares no memory in part with the inputs, or a new one. A new reference,
  * or NULL with an exception. dimensions < 0: the sizes of inputs[0]. */
 PyObject *result_view(PyObject *out, const view *inputs, int count, carrier type, int dimensions, const int64_t *size,

@@ -193,7 +193,7 @@ PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t na
     if (parse_arguments(&p, args, nargs, names, a))
         return NULL;
     view x, y;
-    const int found = operand_view(a[0], "x", &x);
+    const int found = operand_view(a[0], "x", NULL, &x);
     if (found <= 0)
         return found ? NULL : call_adopter("quantize", args, nargs, names);
     PyObject *const out = a[5] && a[5] != Py_None ? a[5] : NULL;

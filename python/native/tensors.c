@@ -62,7 +62,7 @@ NATIVE(pack)
     view x, y;
     if (takes("pack", nargs, 7, names))
         return NULL;
-    const int found = operand_view(args[0], "x", &x);
+    const int found = operand_view(args[0], "x", NULL, &x);
     if (found <= 0)
         return found ? NULL : call_adopter("pack", args, nargs, names);
     format_object *format = format_of(args[1]);
@@ -174,7 +174,7 @@ NATIVE(scales)
     view x, s, q;
     if (takes("scales", nargs, 4, names))
         return NULL;
-    const int found = operand_view(args[0], "x", &x);
+    const int found = operand_view(args[0], "x", NULL, &x);
     if (found <= 0)
         return found ? NULL : call_adopter("scales", args, nargs, names);
     format_object *format = format_of(args[1]);
@@ -250,7 +250,7 @@ NATIVE(measure)
     const fpemu_range *before;
     if (takes("measure", nargs, 3, names))
         return NULL;
-    const int found = operand_view(args[0], "x", &x);
+    const int found = operand_view(args[0], "x", NULL, &x);
     if (found <= 0)
         return found ? NULL : call_adopter("measure", args, nargs, names);
     format_object *format = format_of(args[1]);

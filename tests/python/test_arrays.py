@@ -109,8 +109,8 @@ def test_in_place_bumps_the_version_of_tensors(torch):
     (np.zeros(3, ">f4"), "swapped"), (np.zeros(3, "c8"), "complex64"), (np.zeros(3, "i4"), "int32"),
     (np.zeros(3, "u1"), "uint8"), (np.zeros(3, "?"), "bool"), (np.array([1, None]), "object"), (np.zeros(3, "g"), ""),
     (np.zeros(3, "M8[s]"), "datetime"), (np.array(["a"]), ""), (np.zeros(2, [("a", "f4")]), ""),
-    (np.ma.masked_array([1.0]), "masked"), ([1.0], "numpy.asarray"), ("0.3", "no array"), (None, "no array"),
-    (object(), "no array"), (1j, "no array")])
+    (np.ma.masked_array([1.0]), "masked"), ([1.0], "numpy.asarray"), ((1.0, 2.0), "tuple is no array"),
+    ("0.3", "no array"), (None, "no array"), (object(), "no array"), (1j, "no array")])
 def test_other_types_are_refused_with_a_reason(bad, word):
     for call in (lambda: fpemu.quantize(bad, F), lambda: fpemu.encode(bad, F), lambda: fpemu.pack(bad, F),
                  lambda: fpemu.measure(bad, F), lambda: fpemu.add(bad, bad, F)):

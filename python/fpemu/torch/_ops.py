@@ -428,7 +428,7 @@ def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], g
         library.define(counted(name) + schema.replace("(", "(Tensor(s!) stats, ", 1), tags=TAGS)
 
     def plain_kernel(*args: Any) -> Any:
-        return kernel(None, *args)
+        return _native.unwatched(kernel, None, *args)
 
     def device_kernel(*args: Any) -> Any:
         if name not in ON_DEVICE:
@@ -443,7 +443,7 @@ def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], g
 
     def counted_kernel(stats: Tensor, *args: Any) -> Any:
         with counting(stats) as counts:
-            return kernel(counts, *args)
+            return _native.unwatched(kernel, counts, *args)
 
     def counted_fake(stats: Tensor, *args: Any, **keywords: Any) -> Any:
         check_stats(stats)

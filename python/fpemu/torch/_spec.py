@@ -10,6 +10,7 @@ from torch import Tensor
 
 import fpemu
 from fpemu import Format, Rounding
+from fpemu._arrays import check_dense
 from fpemu._format import BLOCKS, SCALINGS
 from fpemu._rounding import COMPATS, _make, _word
 
@@ -113,9 +114,11 @@ def state_of(rounding: str | Rounding) -> Tensor | None:
 
 
 def check_tensors(*tensors: object) -> None:
-    """TypeError for what is neither a tensor nor stands for one, before torch's dispatcher meets it."""
+    """TypeError for what is neither a dense tensor nor stands for one, before torch's dispatcher meets it."""
     for x in tensors:
-        if not isinstance(x, Tensor) and not hasattr(x, "__torch_function__"):
+        if isinstance(x, Tensor):
+            check_dense(torch, x)
+        elif not hasattr(x, "__torch_function__"):
             raise TypeError(f"{type(x).__name__} is no tensor: fpemu.torch takes tensors alone; torch.as_tensor makes "
                             "one, and fpemu takes arrays of NumPy too")
 

@@ -15,6 +15,7 @@ from torch.nn.utils.parametrize import is_parametrized
 
 from .functional import Plan
 from .modules import Attachment, Quantized, quantized_class
+from .quantizer import LEAF
 from .recipe import Recipe
 from .recipe import recipe as _recipe
 
@@ -81,6 +82,7 @@ def _attach(module: nn.Module, recipe: Recipe, plans: dict[str, Plan], number: i
     base = _original(module)
     _replace(module, base, quantized_class(base))
     module.__dict__["_fpemu"] = Attachment(recipe, base, plans, seed, number * STREAM_STEP)
+    module.__dict__["__module__"] = LEAF
 
 
 def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] = None, *, seed: int = 0,
@@ -191,6 +193,7 @@ def revert(model: Model) -> Model:
             base = module._fpemu.base
             _replace(module, quantized_class(base), base)
             del module.__dict__["_fpemu"]
+            module.__dict__.pop("__module__", None)
         module.__dict__.pop("_fpemu_left", None)
         if "_fpemu_fast_path" in module.__dict__:
             kept = module.__dict__.pop("_fpemu_fast_path")

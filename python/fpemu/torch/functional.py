@@ -174,7 +174,7 @@ class Site:
         if not (x.is_cpu or x.is_meta) and self.watch is not None:
             raise fpemu.Error("a loss scaler that is given the model sees overflow on the processor alone: without the "
                               "model it goes by gradients that are not finite", 0)
-        if torch.compiler.is_compiling() or not x.is_cpu:
+        if torch.compiler.is_compiling() or not x.is_cpu or (self.tensors is not None and torch._C._is_tracing()):
             return self.tensors if self.tensors is not None else self.watch_tensors
         return self.counters if self.counters is not None else self.watch
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from . import functional as f
 from .functional import STREAMS, Plan, Site, make_embedding_plan, make_norm_plan, make_plan, make_softmax_plan
-from .quantizer import _replayed
+from .quantizer import _replayed, refuse_script
 from .recipe import Recipe
 
 __all__ = ["Quantized", "Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
@@ -85,6 +85,7 @@ class Quantized:
     """What all converted modules are. ``module.recipe`` is what they were converted with."""
 
     _fpemu: Attachment
+    __prepare_scriptable__ = refuse_script
 
     @staticmethod
     def plans(recipe: Recipe) -> dict[str, Plan]:
@@ -102,7 +103,7 @@ class Quantized:
         if table is None:
             return None
         now: Tensor
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or torch._C._is_tracing():
             now = _take_opaque(table)
             return now
         holder: Any = self._fpemu

@@ -12,21 +12,19 @@ from torch import Tensor
 from torch.nn import Parameter
 
 import fpemu
-from fpemu import Format, Rounding, Stats, _native
+from fpemu import Format, Range, Rounding, Stats, _native
 from fpemu._arrays import check_memory
 from fpemu._values import _OPERATIONS
 
 from . import _ops
-from ._autograd import GRADIENT, call, check_gradient, check_ste, inside_range
+from ._autograd import GRADIENT, call, check_gradient, check_ste, inside_range, wants_gradient
 from ._spec import check_tensors, format_text, is_stochastic, rounding_of, rounding_text, state_of, with_state
 from .counters import stats_tensor
 
 _quantize_native: Callable[..., Tensor] = fpemu.quantize
 _is_compiling = torch.compiler.is_dynamo_compiling
 _is_grad_enabled = torch.is_grad_enabled
-_functorch_level = torch._C._functorch.maybe_current_level
-_dispatch_modes = torch._C._len_torch_dispatch_stack
-_forward: Any = torch.autograd.forward_ad
+_watched = _native.watched
 
 
 def _parallel(*tensors: Any) -> None:
@@ -80,32 +78,42 @@ def quantize(
     Raises TypeError for another dtype, `fpemu.SpecError` for a text that is none, `fpemu.Error` for what the library
     refuses, ValueError for an axis that there is not.
     """
-    if not _is_compiling():
-        if (
-            (type(x) is Tensor or type(x) is Parameter)
-            and _functorch_level() is None
-            and not _dispatch_modes()
-            and _forward._current_level < 0
-            and whole is None
-            and range is None
-            and x.is_cpu
-        ):
-            if x.requires_grad and _is_grad_enabled():
-                return _plain_gradient(x, format, rounding, axis, state, stats, ste, backward, backward_rounding,
+    if _is_compiling() or not (type(x) is Tensor or type(x) is Parameter) or whole is not None or range is not None \
+            or not x.is_cpu:
+        return _through_dispatcher(x, format, rounding, axis, state, stats, ste, backward, backward_rounding,
+                                   backward_stats, whole, start, range)
+    recorded = x.requires_grad and _is_grad_enabled()
+    if recorded or state is not None or backward is not None or ste != "identity" or backward_rounding != "rne" \
+            or (stats is not None and isinstance(stats, Tensor)):
+        if _watched():
+            return _through_dispatcher(x, format, rounding, axis, state, stats, ste, backward, backward_rounding,
                                        backward_stats)
-            if ste != "identity" or backward is not None or backward_rounding != "rne":
-                _check_gradient(format, ste, backward, backward_rounding)
-            if state is not None:
-                rounding = with_state(rounding_text(rounding), state)
-            elif type(rounding) is str and "," in rounding:  # more than the library reads in a text
-                rounding = rounding_of(rounding)
-            if stats is None:  # the usual call: arguments by name and a look at stats cost a tenth of it
-                return (_quantize_native(x, format, rounding) if axis == -1 else
-                        _quantize_native(x, format, rounding, axis=axis))
-            if isinstance(stats, Tensor):
-                with _ops.counting(stats) as counts:
-                    return _quantize_native(x, format, rounding, axis=axis, stats=counts)
-            return _quantize_native(x, format, rounding, axis=axis, stats=stats)
+        if recorded:
+            return _plain_gradient(x, format, rounding, axis, state, stats, ste, backward, backward_rounding,
+                                   backward_stats)
+        if ste != "identity" or backward is not None or backward_rounding != "rne":
+            _check_gradient(format, ste, backward, backward_rounding)
+        if state is not None:
+            rounding = with_state(rounding_text(rounding), state)
+    if type(rounding) is str and "," in rounding:  # more than the library reads in a text
+        rounding = rounding_of(rounding)
+    if stats is None:  # the usual call, of which arguments by name cost a tenth; the binding asks who watches
+        return (_quantize_native(x, format, rounding) if axis == -1 else
+                _quantize_native(x, format, rounding, axis=axis))
+    if isinstance(stats, Tensor):
+        with _ops.counting(stats) as counts:
+            return _quantize_native(x, format, rounding, axis=axis, stats=counts)
+    return _quantize_native(x, format, rounding, axis=axis, stats=stats)
+
+
+def _through_dispatcher(
+    x: Tensor, format: str | Format, rounding: str | Rounding, axis: int = -1, state: Tensor | None = None,
+    stats: Tensor | Stats | None = None, ste: str = "identity", backward: str | Format | None = None,
+    backward_rounding: str | Rounding = "rne", backward_stats: Tensor | None = None,
+    whole: Sequence[int] | None = None, start: Sequence[int] | None = None, range: Tensor | None = None,
+) -> Tensor:
+    """`quantize` where more than memory is asked for, or torch watches."""
+    if not _is_compiling():
         check_tensors(x)
         _parallel(x)
     check_ste(ste)
@@ -193,9 +201,14 @@ def quantize_(
     return x
 
 
+_GRAPH_MODES = torch._C._TorchDispatchModeKey.PROXY, torch._C._TorchDispatchModeKey.FAKE
+
+
 def _with_stats(name: str, stats: Tensor | Stats | None, *args: Any) -> Any:
     if not isinstance(stats, Stats):
         return call(name, stats, *args)
+    if torch._C._is_tracing() or any(torch._C._get_dispatch_mode(mode) for mode in _GRAPH_MODES):
+        raise TypeError("a graph counts in no fpemu.Stats, which it would leave behind: stats=fpemu.torch.new_stats()")
     counts = stats.empty()  # of this call alone: other threads may add to `stats` meanwhile
     holder = stats_tensor(counts)
     try:
@@ -326,8 +339,8 @@ def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Carries out a call of `fpemu.<verb>` on tensors that are more than memory on the processor: that take part in
     autograd, are traced or mapped, or lie on a device."""
     if verb not in _ADOPTED:
-        raise TypeError(f"fpemu.{verb} takes tensors that are plain memory of the processor, without gradients: "
-                        "x.detach() is one; fpemu.torch has what follows gradients and is traced")
+        raise TypeError(f"fpemu.{verb} takes tensors that are plain memory of the processor, without gradients, and "
+                        "stands in no graph: x.detach() is one; fpemu.torch has what follows gradients and is traced")
     return _ADOPTED[verb](*args, **kwargs)
 
 
@@ -341,8 +354,6 @@ def _moved(rounding: str | Rounding, offset: int) -> str | Rounding:
 
 def _check_out(out: Any, inputs: Sequence[Tensor], dtype: torch.dtype, shape: Sequence[int]) -> None:
     """Refuses what plain calls refuse as `out`, before anything is counted: `copy_` would convert and repeat."""
-    if out is None:
-        return
     if not isinstance(out, Tensor):
         raise TypeError("out is of another kind of array than the input")
     if out.dtype != dtype:
@@ -375,9 +386,13 @@ def _adopt_quantize(x: Tensor, format: str | Format, rounding: str | Rounding = 
                     offset: int = 0, out: Tensor | None = None, stats: Stats | None = None,
                     range: Any = None) -> Tensor:
     if range is not None:
-        raise TypeError("range goes with plain tensors only")
-    _check_out(out, [x], x.dtype, x.shape)
-    y = quantize(x, format, _moved(rounding, offset), axis=axis, stats=stats)
+        if not isinstance(range, Range):
+            raise TypeError("range is a fpemu.Range, as fpemu.measure makes one, or None")
+        range = torch.frombuffer(bytearray(range._content), dtype=torch.int64)
+    if out is not None:  # a shape that is asked for stands in a trace
+        _check_out(out, [x], x.dtype, x.shape)
+    run = quantize if isinstance(x, Tensor) and wants_gradient(x) else _through_dispatcher  # none comes back here
+    y = run(x, format, _moved(rounding, offset), axis=axis, stats=stats, range=range)
     return y if out is None else out.copy_(y)
 
 
@@ -391,8 +406,8 @@ def _adopt_encode(x: Tensor, format: str | Format, rounding: str | Rounding, off
 
 def _adopt_arith(operation: int, operands: tuple[Any, ...], format: str | Format, rounding: str | Rounding,
                  offset: int, out: Tensor | None, stats: Stats | None) -> Tensor:
-    like = next(x for x in operands if isinstance(x, Tensor))
-    tensors = [x if isinstance(x, Tensor) else _number(x, like) for x in operands]
+    like: Any = next(x for x in operands if _stands_for_tensor(x))
+    tensors = [x if _stands_for_tensor(x) else _number(x, like) for x in operands]
     if out is not None:  # which may hold a single element: that is read before anything is written
         wide = [t for t in tensors if t.numel() != 1] or tensors
         _check_out(out, wide, like.dtype, _ops._broadcast_shapes(*(t.shape for t in tensors)))
@@ -400,7 +415,14 @@ def _adopt_arith(operation: int, operands: tuple[Any, ...], format: str | Format
     return y if out is None else out.copy_(y)
 
 
+def _stands_for_tensor(x: Any) -> bool:
+    return isinstance(x, Tensor) or hasattr(x, "__torch_function__")
+
+
 def _number(number: Any, like: Tensor) -> Tensor:
+    if not isinstance(like, Tensor):
+        raise TypeError(f"the number {number!r:.40} beside a {type(like).__name__}, which has no dtype: torch.tensor "
+                        "makes a tensor of it")
     if not isinstance(number, (int, float)):
         raise TypeError(f"operands are arrays of different kinds: Tensor and {type(number).__name__}")
     try:
@@ -421,7 +443,8 @@ def _number(number: Any, like: Tensor) -> Tensor:
 
 def _adopt_apply(function: str, x: Tensor, format: str | Format, rounding: str | Rounding, offset: int,
                  out: Tensor | None, stats: Stats | None) -> Tensor:
-    _check_out(out, [x], x.dtype, x.shape)
+    if out is not None:
+        _check_out(out, [x], x.dtype, x.shape)
     y = apply(function, x, format, _moved(rounding, offset), stats=stats)
     return y if out is None else out.copy_(y)
 

@@ -19,6 +19,15 @@ from ._spec import block_of, format_of, format_text, is_stochastic, new_state, r
 
 _OWN_FORMAT = {torch.float64: "fp64", torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
 
+# torch.fx leaves modules whole that say they are of torch.nn: a graph calls those whose state moves on with every call.
+LEAF = "torch.nn"
+
+
+def refuse_script(module: nn.Module) -> Any:
+    """What torch.jit.script is told, which calls it."""
+    raise TypeError(f"torch.jit.script cannot read the forward pass of {type(module).__name__}: torch.jit.trace, "
+                    "torch.export and torch.compile take it, and torch.ops.fpemu.quantize can be scripted")
+
 
 class Quantizer(nn.Module):
     """Rounds a tensor to a format, and its gradient to another.
@@ -44,6 +53,7 @@ class Quantizer(nn.Module):
     Shapes: any to the same shape; dtypes float64, float32, float16, bfloat16.
     """
 
+    __prepare_scriptable__ = refuse_script
     state: Tensor
     batch_part: tuple[int, int, int] | None
     """(rank, ranks, dimension) where the input is a part of a batch; see `fpemu.torch.parallel.split_batch`."""
@@ -61,6 +71,7 @@ class Quantizer(nn.Module):
         stream: int = 0,
     ) -> None:
         super().__init__()
+        self.__dict__["__module__"] = LEAF
         self.rounding = rounding_text(rounding)
         if seed is None:
             seed = 0 if isinstance(rounding, str) else rounding.seed

@@ -36,11 +36,15 @@ def _round(x: torch.Tensor, spec: str, kind: str, rounding: str, axis: int = -1)
     require(rounding in ("stochastic", "nearest"), f"rounding is stochastic or nearest, not {rounding}")
     if x.dtype != torch.float32:
         raise TypeError(f"qtorch quantises float32 tensors, not {x.dtype}")
-    r = _nearest[kind]
-    if rounding == "stochastic":
-        r = _stochastic[kind].replace(seed=int(torch.randint(1 << 62, ()).item()))
-    y: torch.Tensor = fpemu.quantize(x.detach().contiguous(), _format(spec), r, axis=axis)
-    return y
+    x = x.detach().contiguous()
+    if rounding == "nearest":
+        y: torch.Tensor = fpemu.quantize(x, _format(spec), _nearest[kind], axis=axis)
+        return y
+    from fpemu.torch import quantize  # noqa: PLC0415 - takes seconds
+
+    state = torch.zeros(3, dtype=torch.int64)
+    state[0] = torch.randint(1 << 62, ())  # a tensor, which a graph draws anew in every call
+    return quantize(x, _format(spec), _stochastic[kind], axis=axis, state=state)
 
 
 def _unclamped(x: torch.Tensor, fl: int, rounding: str) -> torch.Tensor:
