@@ -446,3 +446,10 @@ def test_tensors_that_are_not_dense(x: Any) -> None:
                      lambda t: fpemu.pack(t, "bf16"), lambda t: ft.quantize_(t, "bf16"), lambda t: ft.encode(t, "bf16")):
             with pytest.raises(TypeError, match=way_out):
                 call(tensor)
+
+
+def test_parallel_is_there_without_its_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(ft, "parallel", raising=False)
+    assert callable(ft.parallel.split_batch)
+    with pytest.raises(AttributeError, match="paralel"):
+        ft.paralel  # noqa: B018

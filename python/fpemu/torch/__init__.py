@@ -17,6 +17,8 @@ layer and role, `optimizer` holds parameters and states in formats, `loss_scaler
     print(log)
 """
 
+from typing import Any as _Any
+
 from . import functional
 from ._spec import new_state
 from .counters import clear_stats, new_stats, read_stats, stats_tensor
@@ -68,3 +70,11 @@ __all__ = [
     "summary",
     "unpack",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "parallel":  # which loads torch.distributed
+        from importlib import import_module  # noqa: PLC0415
+
+        return import_module(".parallel", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
