@@ -55,7 +55,7 @@ typedef enum fpemu_compat {
      * that always; under se every x past max is a fair coin. */
     FPEMU_COMPAT_CPFLOAT = 3,
     /* ml_dtypes: codes of NaN have the sign of the NaN and the quiet bit; floats of finite values only code NaN as -0
-     * and a negative NaN as +0; e8m0: zero and negative numbers become NaN. */
+     * and a negative NaN as +0; e8m0: zero and negative numbers become NaN, or 2^-127 where overflow saturates. */
     FPEMU_COMPAT_ML_DTYPES = 4,
     /* CUDA (cuda_fp8.h, cuda_fp16.h, cuda_bf16.h): the codes of NaN are 7F and 7FFF; e8m0 ignores the sign. */
     FPEMU_COMPAT_CUDA = 5,

@@ -145,6 +145,7 @@
 #define core_int_is_grid CARRIER(core_int_is_grid)
 #define core_last_inside CARRIER(core_last_inside)
 #define core_last_power CARRIER(core_last_power)
+#define core_ml_dtypes CARRIER(core_ml_dtypes)
 #define core_plan CARRIER(core_plan)
 #define core_plan_fixed_grid CARRIER(core_plan_fixed_grid)
 #define core_plan_make CARRIER(core_plan_make)

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* compat.inc.h - the compatibility rules for one carrier; included by compat.h. */
 
+/* What e8m0 sees instead of u under ml_dtypes: of zero and finite negative numbers what those become; to nearest 2^-126
+ * of all that lies between 2^-127 and it, since ml_dtypes 0.6 takes the lower half up too. */
+FPEMU_FN uintw core_ml_dtypes(const core_plan *p, uintw u)
+{
+    const uintw finite = (u & ~CARRIER_SIGN) < CARRIER_INF, nearest = p->mode == FPEMU_MODE_RNA;
+    const uintw next = core_power(-126), below = finite ? p->negative : CARRIER_NAN;
+    const uintw up = nearest & (uintw)((intw)u > (intw)p->emin_bits) & (uintw)((intw)u < (intw)next) ? next : u;
+    return (intw)u <= 0 ? below : up;
+}
+
 /* The input that the rules see instead of u. */
 FPEMU_FN uintw core_compat_input(const core_plan *p, uintw u)
 {
     const uintw a = u & ~CARRIER_SIGN;
     if (p->compat == FPEMU_COMPAT_CUDA && a <= CARRIER_INF)
         return a; /* e8m0 of the magnitude */
-    if (p->compat == FPEMU_COMPAT_ML_DTYPES && a == 0)
-        return CARRIER_NAN;
+    if (p->compat == FPEMU_COMPAT_ML_DTYPES)
+        return core_ml_dtypes(p, u);
     if ((p->compat == FPEMU_COMPAT_QPYTORCH || p->compat == FPEMU_COMPAT_LEE_INF) && p->emin_bits < CARRIER_INF &&
         a < p->emin_bits) {
         /* x + 2^emin in binary32, then rounded: first to a multiple of 2^(emin-23) */

@@ -39,9 +39,9 @@ FPEMU_FN void core_plan_make(core_plan *p, core_plan64 *integers, const fpemu_fo
                              int to_code)
 {
     const int mode = core_mode(r), policy = core_overflow_policy(f, r), nan = core_nan_policy(f, r);
-    /* e8m0 keeps nothing under saturate-keep-inf: what overflows is NaN there too */
-    const int saturate = policy == FPEMU_OVERFLOW_SATURATE ||
-                         (policy == FPEMU_OVERFLOW_SATURATE_KEEP_INF && f->specials != FPEMU_SPECIALS_E8M0);
+    /* e8m0 keeps nothing under saturate-keep-inf: what overflows is NaN there too, but not in ml_dtypes */
+    const int keeps = f->specials != FPEMU_SPECIALS_E8M0 || r->compat == FPEMU_COMPAT_ML_DTYPES;
+    const int saturate = policy == FPEMU_OVERFLOW_SATURATE || (policy == FPEMU_OVERFLOW_SATURATE_KEEP_INF && keeps);
     memset(p, 0, sizeof *p);
     p->mode = (uint8_t)mode;
     p->n = r->bits ? r->bits : 32;
@@ -175,7 +175,9 @@ FPEMU_FN void core_plan_make(core_plan *p, core_plan64 *integers, const fpemu_fo
         break;
     case FPEMU_COMPAT_ML_DTYPES:
         if (p->negative) {
-            p->compat = r->compat; /* zero becomes NaN first */
+            p->compat = r->compat;
+            if (saturate)
+                p->negative = p->emin_bits; /* and zero */
             if (mode == FPEMU_MODE_RNE)
                 p->mode = FPEMU_MODE_RNA;
         }

@@ -22,7 +22,7 @@ typedef struct core_plan {
     uintw in_min;    /* magnitudes below become zero before rounding */
     uintw out_min;   /* results below become zero */
     uintw one;       /* 1; read from here because gcc 12 vectorises 64-bit shifts of variables only */
-    uintw negative;  /* e8m0: what a negative becomes; 0 elsewhere */
+    uintw negative;  /* e8m0: what a negative becomes, under ml_dtypes zero too; 0 elsewhere */
     uintw fast_cap, fast_emin, fast_up, fast_end, fast_nan, fast_count, ones; /* round_fast.h; all bits */
     intw fast_low, fast_most;
     /* posit */

@@ -177,11 +177,12 @@ static void loop_compat_input(const core_plan *p, size_t n, const void *x, void 
             memcpy(out + i * sizeof u, &u, sizeof u);
         }
     } else if (p->compat == FPEMU_COMPAT_ML_DTYPES) {
+        const core_plan plan = *p;
         SIMD for (size_t i = 0; i < n; i++)
         {
             uintw u, v;
             memcpy(&u, in + i * sizeof u, sizeof u);
-            v = (u & ~CARRIER_SIGN) == 0 ? CARRIER_NAN : u;
+            v = core_ml_dtypes(&plan, u);
             memcpy(out + i * sizeof v, &v, sizeof v);
         }
     } else {

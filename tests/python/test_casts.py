@@ -56,11 +56,6 @@ def test_every_pattern_becomes_the_code_of_ml_dtypes(ml_dtypes, name, source):
     if name in ("float16", source):  # there NumPy keeps the payload of a NaN
         number = ~np.isnan(x.astype(np.float32))
         x, expected = x[number], expected[number]
-    if name == "float8_e8m0fnu":  # ml_dtypes 0.6 takes these up to 2^-126, further away than 2^-127
-        wide = x.astype(np.float64)
-        odd = (wide > 2.0 ** -127) & (wide < 1.5 * 2.0 ** -127)
-        assert not fpemu.encode(x[odd], f, "ml-dtypes").any()
-        x, expected = x[~odd], expected[~odd]
     got = fpemu.encode(x, f, "ml-dtypes")
     if name in ("float6_e3m2fn", "float6_e2m3fn", "float4_e2m1fn"):
         keep = ~np.isnan(x.astype(np.float32))

@@ -64,8 +64,6 @@ def test_every_16_bit_number_becomes_what_ml_dtypes_makes_of_it(name, carrier):
     taken = np.ones(65536, bool)
     if name in ("float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"):
         taken = ~np.isnan(x.astype(np.float32))  # a NaN has no code, and stays one among values
-    if name == "float8_e8m0fnu":
-        taken = ~((x > 0) & (x < 2.0**-126))  # ml_dtypes 0.6 doubles some subnormal numbers: 65 * 2^-133 to 2^-126
     wide = np.asarray(fj.quantize(x.astype(np.float32), name, "ml-dtypes"))
     np.testing.assert_array_equal(wide[taken], values[taken])  # a NaN equals a NaN
     if name not in ("float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"):
