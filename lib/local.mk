@@ -147,6 +147,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/format/environment.c \
 	lib/array/pack.c \
 	lib/array/stats.c \
+	lib/array/threads.c \
 	lib/loops/dispatch.c
 lib_libfpemu_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libfpemu_la_CFLAGS = $(AM_CFLAGS) $(COPY_CFLAGS)

@@ -204,7 +204,7 @@ tests/surroundings/locale.log: tests/surroundings/environment$(EXEEXT)
 tests_surroundings_environment_SOURCES = tests/surroundings/environment.c $(SURROUNDINGS_CALLS)
 tests_surroundings_environment_LDADD = $(SURROUNDINGS_LDADD)
 tests_surroundings_fork_SOURCES = tests/surroundings/fork.c $(SURROUNDINGS_CALLS)
-tests_surroundings_fork_LDADD = $(SURROUNDINGS_LDADD)
+tests_surroundings_fork_LDADD = $(SURROUNDINGS_LDADD) -lpthread
 tests_surroundings_memory_SOURCES = tests/surroundings/memory.c $(SURROUNDINGS_CALLS)
 tests_surroundings_memory_LDADD = $(SURROUNDINGS_LDADD)
 tests_surroundings_stack_SOURCES = tests/surroundings/stack.c $(SURROUNDINGS_CALLS)

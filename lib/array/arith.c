@@ -428,10 +428,7 @@ static int run_part(const job *j, int k, int parts, size_t n, fpemu_stats *stats
     gathering g;
     fpemu_gather_begin(&g, j->want, 64);
     const int found_nan = run(j, begin, end - begin, &g);
-#ifdef _OPENMP
-#pragma omp critical(fpemu_gather)
-#endif
-    fpemu_gather_end(&g, 64, stats);
+    fpemu_gather_join(&g, 64, parts, stats);
     return found_nan;
 }
 

@@ -812,14 +812,8 @@ static void block_run_slice(const block_slice *s, int k)
         const uint64_t step = (s->end - s->first) / (uint64_t)s->parts, begin = s->first + step * (uint64_t)k;
         block_run_blocks(j, &w, begin, k + 1 == s->parts ? s->end : begin + step, j->counted ? &g : NULL);
     }
-    if (j->counted && s->parts == 1) {
-        fpemu_gather_end(&g, CARRIER_BITS, j->call->stats);
-    } else if (j->counted) {
-#ifdef _OPENMP
-#pragma omp critical(fpemu_gather)
-#endif
-        fpemu_gather_end(&g, CARRIER_BITS, j->call->stats);
-    }
+    if (j->counted)
+        fpemu_gather_join(&g, CARRIER_BITS, s->parts, j->call->stats);
 }
 
 static void block_run_slices(const block_slice *s)
@@ -1043,7 +1037,7 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
 }
 
 /* The same, counted where that is asked for. */
-static void block_table_gathered(const block_job *j, size_t begin, size_t end)
+static void block_table_gathered(const block_job *j, size_t begin, size_t end, int parts)
 {
     if (!j->counted) {
         block_table_part(j, begin, end, NULL);
@@ -1052,10 +1046,7 @@ static void block_table_gathered(const block_job *j, size_t begin, size_t end)
     gathering g;
     fpemu_gather_begin(&g, j->want, CARRIER_BITS);
     block_table_part(j, begin, end, &g);
-#ifdef _OPENMP
-#pragma omp critical(fpemu_gather)
-#endif
-    fpemu_gather_end(&g, CARRIER_BITS, j->call->stats);
+    fpemu_gather_join(&g, CARRIER_BITS, parts, j->call->stats);
 }
 
 /* All elements of an array by a table that is searched. */
@@ -1065,7 +1056,7 @@ static void block_run_table(const block_job *j)
     const uint64_t offset = j->call->rounding->offset;
     const int parts = thread_count(n);
     if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
-        block_table_gathered(j, 0, n);
+        block_table_gathered(j, 0, n, 1);
         return;
     }
 #ifdef _OPENMP
@@ -1074,7 +1065,7 @@ static void block_run_table(const block_job *j)
     for (int k = 0; k < parts; k++) {
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        block_table_gathered(j, part_begin(k, parts, n, offset), part_begin(k + 1, parts, n, offset));
+        block_table_gathered(j, part_begin(k, parts, n, offset), part_begin(k + 1, parts, n, offset), parts);
         fpemu_environment_leave(&environment);
     }
 }

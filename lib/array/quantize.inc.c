@@ -449,10 +449,7 @@ static void quantize_run_part(const quantize_job *j, int k, int parts, size_t n,
     gathering g;
     fpemu_gather_begin(&g, j->want, CARRIER_BITS);
     quantize_run(j, begin, end - begin, &g);
-#ifdef _OPENMP
-#pragma omp critical(fpemu_gather)
-#endif
-    fpemu_gather_end(&g, CARRIER_BITS, stats);
+    fpemu_gather_join(&g, CARRIER_BITS, parts, stats);
 }
 
 /* Runs a prepared job on n elements, on as many threads as are worth it. */

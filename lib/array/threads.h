@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* threads.h - what every call on arrays does before its loop: overlaps are refused, work is cut into parts. */
+/* threads.h - what every call on arrays does around its loop: overlaps are refused, work is cut into parts, and what the
+ * parts counted is joined. */
 #ifndef FPEMU_ARRAY_THREADS_H
 #define FPEMU_ARRAY_THREADS_H
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "array.h"
 #include "core/reach.h"
@@ -23,19 +20,20 @@ static inline fpemu_status check_overlap(const void *x, size_t a, const void *y,
     return (x != y || a != b) && core_reaches_meet(&from, &to) ? FPEMU_ERROR_OVERLAP : FPEMU_OK;
 }
 
+/* How many threads a call may use. */
+int fpemu_threads(void);
+
 /* How many parts to split n elements into. */
 static inline int thread_count(size_t n)
 {
-#ifdef _OPENMP
-    if (n < 2 * ELEMENTS_PER_THREAD || omp_in_parallel())
+    if (n < 2 * ELEMENTS_PER_THREAD)
         return 1;
-    const size_t most = n / ELEMENTS_PER_THREAD, threads = (size_t)omp_get_max_threads();
+    const size_t most = n / ELEMENTS_PER_THREAD, threads = (size_t)fpemu_threads();
     return (int)(threads < most ? threads : most);
-#else
-    (void)n;
-    return 1;
-#endif
 }
+
+/* Adds what one of so many parts gathered to the caller's stats. */
+void fpemu_gather_join(gathering *g, int carrier, int parts, fpemu_stats *to);
 
 /* First element of part k of `parts`: a cut lies on a block of sums, so that no cut changes a bit. */
 static inline size_t part_begin(int k, int parts, size_t n, uint64_t offset)

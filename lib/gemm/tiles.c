@@ -306,13 +306,9 @@ static void begin_tiles(gemm_tile *w, gemm_call *c)
 
 int fpemu_gemm_run(gemm_call *c, fpemu_stats *stats)
 {
-    int threads = 1;
     choose_tile(c);
-#ifdef _OPENMP
     const double products = (double)c->batch * (double)c->m * (double)c->n * (double)(c->targets.dot.depth + 1);
-    if (!omp_in_parallel() && products >= 2.0 * PRODUCTS_PER_THREAD)
-        threads = omp_get_max_threads();
-#endif
+    const int threads = products < 2.0 * PRODUCTS_PER_THREAD ? 1 : fpemu_threads();
     share_rows(c, threads);
     const size_t down = (c->m - 1) / c->tile_rows + 1, across = (c->n - 1) / c->tile_lanes + 1;
     const size_t tiles = c->batch * down * across; /* no overflow: each tile has an output of its own in memory */

@@ -35,7 +35,7 @@ static const kernels *const variants[] = {
 
 #define VARIANTS (sizeof variants / sizeof variants[0])
 
-/* the one state of the library: every thread would choose the same, so a race is harmless */
+/* every thread would choose the same, so a race is harmless */
 static _Atomic(const kernels *) chosen;
 
 /* Apart: with it, every call would save what registers this uses. */

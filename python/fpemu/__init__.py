@@ -42,7 +42,6 @@ process made by os.fork works with one thread, since OpenMP's others do not surv
 and are shared freely among threads; calls from several threads may add to one Stats.
 """
 
-import os as _os
 
 from . import _native
 from ._array import Array, array
@@ -81,8 +80,6 @@ from ._values import (
 
 _native.register(Format=Format, Rounding=Rounding, Error=Error, SpecError=SpecError, adopt=_adopt,
                  memory=_memory_of, bump=_bump, grad=_grad_enabled)
-if hasattr(_os, "register_at_fork"):
-    _os.register_at_fork(after_in_child=_native.after_fork)
 quantize = _native.quantize
 
 

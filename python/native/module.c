@@ -2,10 +2,6 @@
 /* module.c - the table of what fpemu._native offers. */
 #include "native.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 /* register(name=object, ...): what Python's side lends: classes, and functions for what is rare. */
 static PyObject *native_register(PyObject *module, PyObject *args, PyObject *keywords)
 {
@@ -54,17 +50,6 @@ static PyObject *native_library(PyObject *module, PyObject *unused)
         Py_XDECREF(text);
     }
     return Py_BuildValue("{s:i,s:s,s:N}", "version", fpemu_version(), "variant", fpemu_variant(), "variants", variants);
-}
-
-/* A forked child has none of the threads that OpenMP believes in, and would wait for them: it works with one. */
-static PyObject *native_after_fork(PyObject *module, PyObject *unused)
-{
-    (void)module;
-    (void)unused;
-#ifdef _OPENMP
-    omp_set_num_threads(1);
-#endif
-    Py_RETURN_NONE;
 }
 
 static PyObject *list_of(const char *(*name)(unsigned), unsigned first, unsigned end)
@@ -124,7 +109,6 @@ static PyMethodDef methods[] = {
     {"rounding", native_rounding, METH_O, NULL},
     {"watched", native_watched, METH_NOARGS, NULL},
     {"unwatched", (PyCFunction)(void (*)(void))native_unwatched, METH_VARARGS | METH_KEYWORDS, NULL},
-    {"after_fork", native_after_fork, METH_NOARGS, NULL},
     {"library", native_library, METH_NOARGS, NULL},
     FAST(quantize, "quantize($module, /, x, format, rounding='rne', *, axis=-1, offset=0, out=None, stats=None, "
                    "range=None)\n--\n\n"

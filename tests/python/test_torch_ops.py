@@ -523,7 +523,7 @@ class Rounded(torch.utils.data.Dataset):
         return 8
 
     def __getitem__(self, i):
-        return ft.quantize(torch.arange(20000.0) / 70 + i, "e4m3fn", "sr", state=ft.new_state(i))
+        return ft.quantize(torch.arange(200000.0) / 700 + i, "e4m3fn", "sr", state=ft.new_state(i))
 
 
 def test_workers_that_are_forked():

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fork.c - calls in a child of a process that has called. Whatever the parent did, a child that lets one thread work
- * (omp_set_num_threads) gets its results; with more threads it does where the parent had none of its own at work. What
- * a child with two threads does after a parent with two is OpenMP's: libgomp waits for threads that are gone, for ever,
- * libomp starts new ones. It must not give other results. */
+/* fork.c - calls in a child of a process that has called. Whatever threads the parent has used, and whatever the child
+ * asks of OpenMP, a child gets its results, by one thread; so does a child of it, and one that is made while another
+ * thread is within a call. The parent goes on with its threads, and a program started by posix_spawn has its own. */
 #include "../../tools/common/system.h"
 
+#include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -16,6 +19,8 @@
 
 #include "../against_judges/variants.h"
 #include "calls.h"
+
+extern char **environ;
 
 static call_room room;
 
@@ -28,9 +33,17 @@ static void visit(const call *c, void *context)
     *digest = variants_fold(*digest, &one, sizeof one);
 }
 
-/* Calls of which threads share the work. */
-static uint64_t work(int threads)
+static double seconds(clockid_t clock)
 {
+    struct timespec t;
+    (void)clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Calls of which threads share the work; *others: the part of its processor time that others than this one took. */
+static uint64_t work(int threads, double *others)
+{
+    const double all = seconds(CLOCK_PROCESS_CPUTIME_ID), own = seconds(CLOCK_THREAD_CPUTIME_ID);
     uint64_t digest = 0;
 #ifdef _OPENMP
     omp_set_dynamic(0);
@@ -39,49 +52,105 @@ static uint64_t work(int threads)
     (void)threads;
 #endif
     (void)calls_each(131072 + 77, visit, &digest);
+    *others = 1 - (seconds(CLOCK_THREAD_CPUTIME_ID) - own) / (seconds(CLOCK_PROCESS_CPUTIME_ID) - all);
     return digest;
 }
 
-enum { SAME, OTHER, HANGS, DIES };
+enum { SAME, OTHER, THREADS, HANGS, DIES };
 
-/* What becomes of a child that works, within so many seconds. */
-static int child(int threads, unsigned seconds, uint64_t expected)
+/* What becomes of a child that works, and of `more` generations of children of its. */
+static int child(int threads, int more, uint64_t expected)
 {
     int status;
     const pid_t pid = fork();
     if (pid == 0) {
-        (void)alarm(seconds);
-        _exit(work(threads) == expected ? SAME : OTHER);
+        double others;
+        (void)alarm(120);
+        const uint64_t found = work(threads, &others);
+        _exit(found != expected ? OTHER : others > 0.01 ? THREADS : more ? child(threads, more - 1, expected) : SAME);
     }
     if (pid < 0 || waitpid(pid, &status, 0) != pid)
         exit(77);
     return WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status) == SIGALRM ? HANGS : DIES;
 }
 
-/* A process whose parent has used no threads yet; its child uses two. */
-static int grandchild(uint64_t expected)
+/* A call of few elements, and one of which threads share the work, with counters. */
+static int two_calls(void)
 {
-    int status;
-    const pid_t pid = fork();
-    if (pid == 0)
-        _exit(work(1) == expected ? child(2, 120, expected) : OTHER);
-    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+    enum { MANY = 1 << 18 };
+    static _Thread_local float x[MANY];
+    fpemu_format f;
+    const fpemu_rounding r = fpemu_rounding_nearest();
+    fpemu_stats stats;
+    memset(&stats, 0, sizeof stats);
+    return fpemu_format_parse("e4m3fn", &f, NULL) == FPEMU_OK &&
+           fpemu_quantize_f32(&f, &r, 1, x, x, &stats) == FPEMU_OK &&
+           fpemu_quantize_f32(&f, &r, MANY, x, x, &stats) == FPEMU_OK && stats.count == 1 + MANY;
+}
+
+static atomic_int enough;
+
+static void *call_on(void *nothing)
+{
+    while (!enough)
+        (void)two_calls();
+    return nothing;
+}
+
+/* Children of a process of which another thread calls all the time. */
+static int children_meanwhile(int count)
+{
+    pthread_t thread;
+    int status = 0;
+    if (pthread_create(&thread, NULL, call_on, NULL) != 0)
         exit(77);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : DIES;
+    for (int i = 0; i < count && status == 0; i++) {
+        const pid_t pid = fork();
+        if (pid == 0) {
+            (void)alarm(60);
+            _exit(two_calls() ? SAME : OTHER);
+        }
+        if (pid < 0 || waitpid(pid, &status, 0) != pid)
+            exit(77);
+    }
+    enough = 1;
+    (void)pthread_join(thread, NULL);
+    return status;
+}
+
+/* The part of others in what a program of its own does, in percent. */
+static int spawned(char *program)
+{
+    char *const arguments[] = {program, (char[]){"spawned"}, NULL};
+    int status;
+    pid_t pid;
+    if (posix_spawn(&pid, program, NULL, NULL, arguments, environ) != 0 || waitpid(pid, &status, 0) != pid)
+        exit(77);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 int main(int argc, char **argv)
 {
+    double others;
     if (getenv("OMP_WAIT_POLICY") == NULL && setenv("OMP_WAIT_POLICY", "passive", 1) == 0)
         (void)execv(argv[0], argv);
-    const uint64_t expected = work(1);
-    lh_check(argc == 1, "no arguments");
-    lh_check(grandchild(expected) == SAME, "a child with two threads of a parent with one");
-    lh_check(work(2) == expected, "two threads");
-    lh_check(child(1, 120, expected) == SAME, "a child with one thread of a parent with two");
-    const int both = child(2, 3, expected);
-    lh_check(both == SAME || both == HANGS, "a child with two threads of a parent with two: %d", both);
-    if (getenv("FORK_PRINT"))
-        printf("a child with two threads of a parent with two %s\n", both == SAME ? "works" : "hangs");
+    if (argc == 2) {
+        (void)work(2, &others);
+        return (int)(100 * others);
+    }
+    const uint64_t expected = work(1, &others);
+    lh_check(child(2, 0, expected) == SAME, "a child with two threads of a parent with one");
+    lh_check(work(2, &others) == expected, "two threads");
+    lh_check(child(1, 0, expected) == SAME, "a child with one thread of a parent with two");
+    const int both = child(2, 1, expected);
+    lh_check(both == SAME, "a child with two threads of a parent with two, and a child of it: %d", both);
+    const int meanwhile = children_meanwhile(100);
+    lh_check(meanwhile == 0, "a child made while another thread calls: status %d", meanwhile);
+    lh_check(work(2, &others) == expected, "two threads of a parent");
+#ifdef _OPENMP
+    lh_check(others > 0.05, "of the work of a parent its threads do %g", others);
+    const int percent = spawned(argv[0]);
+    lh_check(percent > 5, "of the work of a program that was started its threads do %d %%", percent);
+#endif
     return lh_report("fork");
 }
