@@ -150,7 +150,7 @@ class Build(build_ext):
         jobs += [(source, ["-O3", *common, *flags, *macros]) for source, flags in loops]
         objects = self.compile(compiler, jobs, folder)
         compiler.run(["-shared", "-s", *common, *objects, "-o", str(library), "-Wl,-soname,libfpemu.so",
-                      f"-Wl,--version-script={ROOT / 'lib/libfpemu.map'}", "-Wl,-z,defs", "-lm"])
+                      f"-Wl,--version-script={ROOT / 'lib/libfpemu.map'}", "-Wl,-z,defs,-z,nodelete", "-lm"])
 
     def build_binding(self, compiler, common, ext, folder, library, target):
         include = [f"-I{sysconfig.get_path('include')}", f"-I{sysconfig.get_path('platinclude')}"]

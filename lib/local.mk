@@ -152,7 +152,7 @@ lib_libfpemu_la_SOURCES = \
 lib_libfpemu_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libfpemu_la_CFLAGS = $(AM_CFLAGS) $(COPY_CFLAGS)
 lib_libfpemu_la_LIBADD = $(KERNELS)
-lib_libfpemu_la_LDFLAGS = $(AM_LDFLAGS) $(RELRO_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
+lib_libfpemu_la_LDFLAGS = $(AM_LDFLAGS) $(RELRO_LDFLAGS) $(NODELETE_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
 	$(LIBFPEMU_EXPORTS)
 EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
 EXTRA_DIST += lib/libfpemu.map lib/README.md lib/gemm/README.md lib/array/README.md lib/core/README.md lib/format/README.md \

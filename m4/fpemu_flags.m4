@@ -116,7 +116,8 @@ AC_DEFUN([FPEMU_REPRODUCIBLE], [
 
 # FPEMU_OPENMP
 # AC_OPENMP with --disable-openmp, also written --without-openmp; --enable-openmp insists. Without OpenMP the loop hints
-# (omp simd) stay where the compiler knows them. Sets OPENMP_CFLAGS.
+# (omp simd) stay where the compiler knows them. Sets OPENMP_CFLAGS, and NODELETE_LDFLAGS, by which the library stays when
+# it is closed, and with it the code in which OpenMP's threads wait.
 AC_DEFUN([FPEMU_OPENMP], [
   AC_ARG_WITH([openmp], [AS_HELP_STRING([--without-openmp], [the same as --disable-openmp])],
               [enable_openmp=$withval])
@@ -129,6 +130,16 @@ AC_DEFUN([FPEMU_OPENMP], [
          dnl gcc still warns about other pragmas of OpenMP in some places
          FPEMU_TRY_FLAGS([-fopenmp-simd], [OPENMP_CFLAGS="-fopenmp-simd -Wno-unknown-pragmas"],
                          [FPEMU_TRY_FLAGS([-Wno-unknown-pragmas], [OPENMP_CFLAGS=-Wno-unknown-pragmas])])])
+  NODELETE_LDFLAGS=
+  AS_IF([test -n "$openmp_found"],
+        [AC_MSG_CHECKING([whether $CC links with -Wl,-z,nodelete])
+         fpemu_saved_LDFLAGS=$LDFLAGS
+         LDFLAGS="$LDFLAGS -Wl,-z,nodelete"
+         AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
+                        [AC_MSG_RESULT([yes])
+                         NODELETE_LDFLAGS=-Wl,-z,nodelete], [AC_MSG_RESULT([no])])
+         LDFLAGS=$fpemu_saved_LDFLAGS])
+  AC_SUBST([NODELETE_LDFLAGS])
 ])
 
 # FPEMU_OPTIMISATION

@@ -199,8 +199,15 @@ SURROUNDINGS_LDADD = tests/judges/liblonghand.la lib/libfpemu.la
 SURROUNDINGS_CALLS = tests/surroundings/calls.c tests/surroundings/calls.h tests/against_judges/variants.h
 check_PROGRAMS += $(SURROUNDINGS_TESTS)
 TESTS += $(SURROUNDINGS_TESTS) tests/surroundings/locale.sh
-EXTRA_DIST += tests/surroundings/README.md tests/surroundings/locale.sh
+EXTRA_DIST += tests/surroundings/README.md tests/surroundings/locale.sh tests/surroundings/openmp.sh
 tests/surroundings/locale.log: tests/surroundings/environment$(EXEEXT)
+if TOOLS
+check_PROGRAMS += tests/surroundings/unload
+TESTS += tests/surroundings/unload tests/surroundings/openmp.sh
+tests/surroundings/openmp.log: tests/surroundings/fork$(EXEEXT) tests/surroundings/unload$(EXEEXT)
+endif
+tests_surroundings_unload_CFLAGS = $(STRICT_CFLAGS) $(WARNING_CFLAGS) $(SANITIZER_FLAGS) $(OPTIMISATION)
+tests_surroundings_unload_LDADD = $(DL_LIBS)
 tests_surroundings_environment_SOURCES = tests/surroundings/environment.c $(SURROUNDINGS_CALLS)
 tests_surroundings_environment_LDADD = $(SURROUNDINGS_LDADD)
 tests_surroundings_fork_SOURCES = tests/surroundings/fork.c $(SURROUNDINGS_CALLS)
