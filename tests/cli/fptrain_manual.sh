@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# fptrain(1) has every command, and every key of the settings with its default, option, help, type and range.
+# fptrain(1) has every command, and every key of the settings with its default and option; `help config` has the rest.
 FPEMU=$FPTRAIN
 manual=$(cd "$(dirname "$0")/../.." && pwd)/doc/man/fptrain.1
 . "$(dirname "$0")/common.sh"
@@ -13,18 +13,11 @@ while read -r command; do
     grep -qxF ".B $command" manual || failed "the manual lacks $command"
 done <commands
 holds -s commands
-# A key is two lines in both, of the form: KEY = DEFAULT, then # HELP; TYPE (OPTION).
-sed -n '/^\[formats\]/,$d; /^[a-z]/{N; s/\n *# /|/; p; }; s/^\(\[[a-z0-9]*\]\)$/\1/p' keys >wanted
-awk '/^\.SH/ { inside = $2 == "SETTINGS" }
-     inside && /^\.SS / { print $2 }
-     inside && /^\.BR [a-z0-9_]* " = / {
-         key = $2; line = $0; option = ""
-         sub(/^\.BR [a-z0-9_]* " = /, "", line)
-         value = line; sub(/".*/, "", value)
-         if (match(line, /--[a-z-]+\)"$/)) { option = substr(line, RSTART, RLENGTH - 2) }
-         getline help; sub(/\.$/, "", help)
-         print key " = " value "|" help (option != "" ? " (" option ")" : "")
-     }' manual | sed '/^\[formats\]$/d; /^\[network\]$/d' >told
+# A key is KEY = DEFAULT, then # HELP (OPTION) in `help config`; in the manual a cell of a table, KEY = DEFAULT (OPTION).
+sed -n '/^\[formats\]/,$d; /^[a-z]/{N; s/ *\n *#.*\( (--[a-z-]*)\)$/\1/; s/ *\n.*//; p; }
+    s/^\(\[[a-z0-9]*\]\)$/\1/p' keys >wanted
+sed -n '/^\.SH SETTINGS/,/^\.SS \[formats\]/{/^\.SS \[f/d; s/^\.SS //p; /^[a-z][a-z0-9_]* =/p; }' manual |
+    tr '\t' '\n' >told
 diff wanted told >differences || failed "help config and the manual: $(cat differences)"
 holds "$(wc -l <wanted)" -gt 40
 # The layers of a network from a file, each with its arguments and their defaults.
