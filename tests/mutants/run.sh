@@ -75,9 +75,9 @@ set_of() {
 # The files of instruction set $1, and how they are compiled.
 set_files() {
     case $1 in
-    x86-64-v3) echo lib/loops/x86_64_v3*.c ;;
-    x86-64-v4) echo lib/loops/x86_64_v4*.c ;;
-    x86-64-v4-vbmi) echo lib/loops/x86_64_v4*.c lib/loops/vbmi.c ;;
+    x86-64-v3) printf ' lib/loops/x86_64_v3%s.c' '' _f32 _f64 ;;
+    x86-64-v4) printf ' lib/loops/x86_64_v4%s.c' '' _f32 _f64 ;;
+    x86-64-v4-vbmi) set_files x86-64-v4; echo ' lib/loops/vbmi.c' ;;
     esac
 }
 set_flags() {
