@@ -161,38 +161,37 @@ enum kind { QUANTIZE, ENCODE, DECODE, PACK, UNPACK, MEASURE, ARITH, APPLY, COMPA
                                                            d_scratch, c->stats, NULL)                                  \
                        : fpemu_cuda_quantize_##type(&c->format, &c->rounding, c->n, x, (T *)d_y, c->stats, NULL);      \
         },                                                                                                             \
-            [](const struct call *c) {                                                                                 \
-                return fpemu_cuda_encode_##type(&c->format, &c->rounding, c->n, (const T *)d_x, d_codes, c->stats,     \
-                                                NULL);                                                                 \
-            },                                                                                                         \
-            [](const struct call *c) { return fpemu_cuda_decode_##type(&c->format, c->n, d_codes, (T *)d_y, NULL); },  \
-            [](const struct call *c) {                                                                                 \
-                return fpemu_cuda_pack_##type(&c->format, &c->rounding, &c->shape, (const T *)d_x, d_codes, d_scratch, \
-                                              c->stats, NULL);                                                         \
-            },                                                                                                         \
-            [](const struct call *c) {                                                                                 \
-                return fpemu_cuda_unpack_##type(&c->format, &c->shape, d_codes, (T *)d_y, d_scratch, NULL);            \
-            },                                                                                                         \
-            [](const struct call *c) {                                                                                 \
-                return fpemu_cuda_measure_##type(&c->format, c->n, (const T *)d_x, (fpemu_cuda_range *)d_range, NULL); \
-            },                                                                                                         \
-            [](const struct call *c) {                                                                                 \
-                const T *const x[3] = {(const T *)d_x, (const T *)d_a, (const T *)d_b};                                \
-                return fpemu_cuda_arith_##type(&c->format, &c->rounding, (fpemu_operation)c->number, c->n, x, NULL,    \
-                                               (T *)d_y, c->stats, NULL);                                              \
-            },                                                                                                         \
-            [](const struct call *c) {                                                                                 \
-                return fpemu_cuda_apply_##type(&c->format, &c->rounding, (fpemu_function)c->number, c->n,              \
-                                               (const T *)d_codes, (T *)d_y, c->stats, NULL);                          \
-            },                                                                                                         \
-            [](const struct call *c) {                                                                                 \
-                const T *const x[2] = {(const T *)d_x, (const T *)d_a};                                                \
-                return fpemu_cuda_compare_##type((fpemu_relation)c->number, c->n, x, NULL, (uint8_t *)d_y, NULL);      \
-            },                                                                                                         \
-            [](const struct call *c) {                                                                                 \
-                return (c->number ? fpemu_cuda_unswizzle_scales : fpemu_cuda_swizzle_scales)(                          \
-                    c->n / COLUMNS, COLUMNS, (const uint8_t *)d_x, (uint8_t *)d_y, NULL);                              \
-            },                                                                                                         \
+        [](const struct call *c) {                                                                                     \
+            return fpemu_cuda_encode_##type(&c->format, &c->rounding, c->n, (const T *)d_x, d_codes, c->stats, NULL);  \
+        },                                                                                                             \
+        [](const struct call *c) { return fpemu_cuda_decode_##type(&c->format, c->n, d_codes, (T *)d_y, NULL); },      \
+        [](const struct call *c) {                                                                                     \
+            return fpemu_cuda_pack_##type(&c->format, &c->rounding, &c->shape, (const T *)d_x, d_codes, d_scratch,     \
+                                          c->stats, NULL);                                                             \
+        },                                                                                                             \
+        [](const struct call *c) {                                                                                     \
+            return fpemu_cuda_unpack_##type(&c->format, &c->shape, d_codes, (T *)d_y, d_scratch, NULL);                \
+        },                                                                                                             \
+        [](const struct call *c) {                                                                                     \
+            return fpemu_cuda_measure_##type(&c->format, c->n, (const T *)d_x, (fpemu_cuda_range *)d_range, NULL);     \
+        },                                                                                                             \
+        [](const struct call *c) {                                                                                     \
+            const T *const x[3] = {(const T *)d_x, (const T *)d_a, (const T *)d_b};                                    \
+            return fpemu_cuda_arith_##type(&c->format, &c->rounding, (fpemu_operation)c->number, c->n, x, NULL,        \
+                                           (T *)d_y, c->stats, NULL);                                                  \
+        },                                                                                                             \
+        [](const struct call *c) {                                                                                     \
+            return fpemu_cuda_apply_##type(&c->format, &c->rounding, (fpemu_function)c->number, c->n,                  \
+                                           (const T *)d_codes, (T *)d_y, c->stats, NULL);                              \
+        },                                                                                                             \
+        [](const struct call *c) {                                                                                     \
+            const T *const x[2] = {(const T *)d_x, (const T *)d_a};                                                    \
+            return fpemu_cuda_compare_##type((fpemu_relation)c->number, c->n, x, NULL, (uint8_t *)d_y, NULL);          \
+        },                                                                                                             \
+        [](const struct call *c) {                                                                                     \
+            return (c->number ? fpemu_cuda_unswizzle_scales : fpemu_cuda_swizzle_scales)(                              \
+                c->n / COLUMNS, COLUMNS, (const uint8_t *)d_x, (uint8_t *)d_y, NULL);                                  \
+        },                                                                                                             \
     }
 static work *const works[TYPE_COUNT][KIND_COUNT] = {WORKS(f32, float), WORKS(f64, double), WORKS(bf16, uint16_t),
                                                     WORKS(f16, uint16_t)};

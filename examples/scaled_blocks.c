@@ -39,7 +39,8 @@ int main(void)
         const float *const pair[] = {g->element, &one};
         const size_t steps[] = {1, 0}; /* an array, and one number */
         const fpemu_operand_scales_f32 pair_scales[] = {{.values = g->scale, .length = GROUP}, {.values = NULL}};
-        if (fpemu_arith_scaled_f32(&bf16, &nearest, FPEMU_OPERATION_MUL, LENGTH, pair, steps, pair_scales, g->decoded, NULL))
+        if (fpemu_arith_scaled_f32(&bf16, &nearest, FPEMU_OPERATION_MUL, LENGTH, pair, steps, pair_scales, g->decoded,
+                                   NULL))
             return 1;
     }
     const float *const decoded[] = {a.decoded, b.decoded};

@@ -228,16 +228,16 @@ FPEMU_FN void gpu_arith(const gpu_arith_job *j, int function, int counted, int f
               histogram = counted && (j->counts->want & FPEMU_STATS_HISTOGRAM);
     gpu_lane lane[LANES];
     double sum[3][LANES];
-    FOR_LANES(l) gpu_lane_begin(&OF(lane, l));
+    FOR_LANES(l)
+        gpu_lane_begin(&OF(lane, l));
     const uint64_t last = j->n ? (end - 1) / piece : 0; /* b * piece can pass 2^64 */
     for (uint64_t b = begin / piece + warp; j->n && b <= last; b += warps) {
         const gpu_words words = gpu_words_begin(&j->random, b * piece);
         FOR_LANES(l)
-        for (int k = 0; k < 3; k++)
-            OF(sum[k], l) = 0;
+            for (int k = 0; k < 3; k++)
+                OF(sum[k], l) = 0;
         for (uint64_t row = b * piece; row < (b + 1) * piece && row < end; row += 32)
-            FOR_LANES(l)
-            {
+            FOR_LANES(l) {
                 const uint64_t index = row + l, i = index - begin;
                 if (index < begin || index >= end)
                     continue;
@@ -309,8 +309,7 @@ FPEMU_FN int gpu_holds32(int relation, float a, float b)
 FPEMU_FN void gpu_compare_scaled(const gpu_arith_job *j, uint64_t warp, uint64_t warps)
 {
     for (uint64_t row = warp * 32; row < j->n; row += warps * 32)
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             const uint64_t i = row + l;
             if (i < j->n)
                 ((uint8_t *)j->y)[i] = (uint8_t)gpu_holds(j->work, gpu_number(j, 0, i), gpu_number(j, 1, i));
@@ -330,13 +329,12 @@ FPEMU_FN void gpu_compare_four(const gpu_arith_job *j, int type, uint64_t i)
     const uint32_t size = type == GPU_F64 ? 8 : type == GPU_F32 ? 4 : 2;
     uint64_t element[2][4], holds[4];
     UNROLLED for (unsigned o = 0; o < 2; o++)
-    {
         if (j->step[o])
             gpu_load_quad(j->operand[o], size, i, element[o]);
         else
             element[o][0] = element[o][1] = element[o][2] = element[o][3] = gpu_load_code(j->operand[o], size, 0);
-    }
-    UNROLLED for (unsigned k = 0; k < 4; k++) holds[k] = (uint64_t)gpu_holds_of(j, type, element[0][k], element[1][k]);
+    UNROLLED for (unsigned k = 0; k < 4; k++)
+        holds[k] = (uint64_t)gpu_holds_of(j, type, element[0][k], element[1][k]);
     gpu_store_quad(j->y, 1, i, holds);
 }
 
@@ -348,12 +346,10 @@ FPEMU_FN void gpu_compare(const gpu_arith_job *j, uint64_t warp, uint64_t warps)
     for (uint64_t s = warp; s < strips; s += warps) {
         const uint64_t from = s ? head + (s - 1) * 128 : 0, to = s ? core_smaller(j->n, from + 128) : head;
         const int quads = j->phase != GPU_NO_QUADS && s && to - from == 128;
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             const uint64_t i = from + 4 * l;
             if (!quads) {
-                NOT_UNROLLED for (uint64_t at = from + l; at < to; at += 32)
-                {
+                NOT_UNROLLED for (uint64_t at = from + l; at < to; at += 32) {
                     const uint64_t a = gpu_load_code(j->operand[0], size, j->step[0] ? at : 0);
                     const uint64_t b = gpu_load_code(j->operand[1], size, j->step[1] ? at : 0);
                     gpu_store_code(j->y, 1, at, (uint64_t)gpu_holds_of(j, j->type, a, b));

@@ -46,18 +46,16 @@ FPEMU_FN void gpu_arith_four(const gpu_arith_job *j, const core_dot_fast *g, int
     uint64_t element[3][4], out[4];
     uint32_t r[4] = {0, 0, 0, 0};
     UNROLLED for (unsigned o = 0; o < count; o++)
-    {
         if (j->step[o])
             gpu_load_quad(j->operand[o], size, i, element[o]);
         else
             element[o][0] = element[o][1] = element[o][2] = element[o][3] = gpu_load_code(j->operand[o], size, 0);
-    }
     if (j->random.used)
         gpu_bits_of_four(&j->random, words, lane, j->offset + i, 1, r);
-    UNROLLED for (unsigned k = 0; k < 4; k++)
-    {
+    UNROLLED for (unsigned k = 0; k < 4; k++) {
         realw x[3] = {0, 0, 0};
-        UNROLLED for (unsigned o = 0; o < count; o++) x[o] = gpu_arith_element(type, element[o][k]);
+        UNROLLED for (unsigned o = 0; o < count; o++)
+            x[o] = gpu_arith_element(type, element[o][k]);
         const realw y = gpu_arith_number(j, g, operation, form, x, r[k]);
         out[k] = type == GPU_F64 ? gpu_arith_result(type, y) : core_bits32((float)y);
     }
@@ -76,11 +74,10 @@ FPEMU_FN void gpu_arith_some(const gpu_arith_job *j, const core_dot_fast *g, int
 {
     const unsigned count = operation == FPEMU_OPERATION_SQRT ? 1 : operation == FPEMU_OPERATION_FMA ? 3 : 2;
     const uint32_t size = j->type == GPU_F64 ? 8 : j->type == GPU_F32 ? 4 : 2;
-    NOT_UNROLLED for (; i < end; i += 32)
-    {
+    NOT_UNROLLED for (; i < end; i += 32) {
         realw x[3] = {0, 0, 0};
-        UNROLLED for (unsigned o = 0; o < count; o++) x[o] =
-            gpu_arith_element(j->type, gpu_load_code(j->operand[o], size, j->step[o] ? i : 0));
+        UNROLLED for (unsigned o = 0; o < count; o++)
+            x[o] = gpu_arith_element(j->type, gpu_load_code(j->operand[o], size, j->step[o] ? i : 0));
         const uint32_t r = j->random.used ? gpu_bits(&j->random, words, lane, j->offset + i) : 0;
         gpu_store_code(j->y, size, i, gpu_arith_result(j->type, gpu_arith_number(j, g, operation, form, x, r)));
     }
@@ -94,7 +91,8 @@ FPEMU_FN void gpu_arith_fast_of(const gpu_arith_job *j, const core_dot_fast *g, 
     uint64_t high = j->offset >> 32;
     gpu_words words = gpu_words_begin(&j->random, j->offset);
     gpu_lane lane[LANES];
-    FOR_LANES(l) OF(lane, l).philox_valid = 0;
+    FOR_LANES(l)
+        OF(lane, l).philox_valid = 0;
     for (uint64_t s = warp; s < strips; s += warps) {
         const uint64_t from = s ? head + (s - 1) * 128 : 0, to = s ? core_smaller(j->n, from + 128) : head;
         for (uint64_t at = from, end; at < to; at = end) {
@@ -104,8 +102,7 @@ FPEMU_FN void gpu_arith_fast_of(const gpu_arith_job *j, const core_dot_fast *g, 
                 words = gpu_words_begin(&j->random, j->offset + at);
             }
             const int quads = j->phase != GPU_NO_QUADS && s && end - at == 128;
-            FOR_LANES(l)
-            {
+            FOR_LANES(l) {
                 const uint64_t i = at + 4 * l;
                 if (!quads)
                     gpu_arith_some(j, g, operation, form, &words, &OF(lane, l), at + l, end);

@@ -61,11 +61,11 @@ static run_kernel *choose(const gpu_blocks_job32 *job)
     case GPU_RUN_POWERS: return runs<GPU_RUN_POWERS, 0>;
     case GPU_RUN_QUOTIENTS:
         return table     ? counted ? runs_of_table<GPU_RUN_QUOTIENTS, 1> : runs_of_table<GPU_RUN_QUOTIENTS, 0>
-                   : counted ? runs<GPU_RUN_QUOTIENTS, 1>
+               : counted ? runs<GPU_RUN_QUOTIENTS, 1>
                          : runs<GPU_RUN_QUOTIENTS, 0>;
     default:
         return table     ? counted ? runs_of_table<GPU_RUN_PRODUCTS, 1> : runs_of_table<GPU_RUN_PRODUCTS, 0>
-                   : counted ? runs<GPU_RUN_PRODUCTS, 1>
+               : counted ? runs<GPU_RUN_PRODUCTS, 1>
                          : runs<GPU_RUN_PRODUCTS, 0>;
     }
 }

@@ -14,8 +14,7 @@ FPEMU_FN uint32_t gpu_run_word(const uint32_t *field, uint32_t b, uint32_t l)
 {
     const uint32_t first = 8 * l / b;
     uint32_t word = 0;
-    UNROLLED for (uint32_t k = 0; k < 8; k++)
-    {
+    UNROLLED for (uint32_t k = 0; k < 8; k++) {
         if (k >= 4 && b > 1)
             break;
         const uint32_t v = lanes_from(field, (first + k) & 31u);
@@ -32,12 +31,12 @@ FPEMU_FN void gpu_run_store_codes(const gpu_blocks_call *j, uint64_t strip, uint
     unsigned char *const to = j->bytes + j->elements_offset + strip * 16 * b;
     const int aligned = (uintptr_t)to % 4 == 0 && n == 128;
     if (aligned && (b == 8 || b == 4)) {
-        FOR_LANES(l) gpu_store_code(to, b / 2, l, OF(field, l));
+        FOR_LANES(l)
+            gpu_store_code(to, b / 2, l, OF(field, l));
         return;
     }
     if (aligned && b == 6) { /* four lanes have three words */
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             const uint32_t k = l % 4, above = lanes_from(field, (l + 1) & 31u);
             if (k < 3)
                 gpu_store_code(to, 4, l / 4 * 3 + k, OF(field, l) >> 8 * k | above << (24 - 8 * k));
@@ -45,13 +44,14 @@ FPEMU_FN void gpu_run_store_codes(const gpu_blocks_call *j, uint64_t strip, uint
         return;
     }
     uint32_t word[LANES];
-    FOR_LANES(l) OF(word, l) = gpu_run_word(field, b, l);
     FOR_LANES(l)
-    {
+        OF(word, l) = gpu_run_word(field, b, l);
+    FOR_LANES(l) {
         if (aligned && l < 4 * b)
             gpu_store_code(to, 4, l, OF(word, l));
-        UNROLLED for (uint32_t k = 0; k < 4; k++) if (!aligned && 4 * l + k < bytes) to[4 * l + k] =
-            (unsigned char)(OF(word, l) >> (8 * k));
+        UNROLLED for (uint32_t k = 0; k < 4; k++)
+            if (!aligned && 4 * l + k < bytes)
+                to[4 * l + k] = (unsigned char)(OF(word, l) >> (8 * k));
     }
 }
 
@@ -103,14 +103,12 @@ FPEMU_FN void gpu_run_strips(const gpu_blocks_job32 *j, int table_too, int count
     gpu_lane lane[LANES];
     table.values = job->table ? job->table : j->table;
     block.tensor = job->range ? job->range->tensor : job->tensor;
-    FOR_LANES(l)
-    {
+    FOR_LANES(l) {
         core_extremes32 seen;
         gpu_lane_begin(&OF(lane, l));
         memset(&seen, 0, sizeof seen);
-        if (own)
-            NOT_UNROLLED for (uint64_t k = 0; k < 4 * count; k++)
-            {
+        if (own) NOT_UNROLLED
+            for (uint64_t k = 0; k < 4 * count; k++) {
                 const uint64_t i = (first + k / 4) * 128 + 4 * l + k % 4;
                 core_extremes_add32(&seen, gpu_blocks_value32(j, gpu_load_code(job->x, size, i)));
             }
@@ -119,8 +117,7 @@ FPEMU_FN void gpu_run_strips(const gpu_blocks_job32 *j, int table_too, int count
     }
     lanes_group_max32(amax, group);
     lanes_group_max32(nonfinite, group);
-    FOR_LANES(l)
-    {
+    FOR_LANES(l) {
         core_extremes32 e = {OF(amax, l), 0, 0, OF(nonfinite, l) != 0, 0};
         core_scale32 *const s = &OF(scale, l);
         memset(s, 0, sizeof *s);
@@ -132,19 +129,16 @@ FPEMU_FN void gpu_run_strips(const gpu_blocks_job32 *j, int table_too, int count
         }
         OF(amax, l) = e.amax;
     }
-    NOT_UNROLLED for (uint64_t strip = first; strip < first + count; strip++)
-    {
+    NOT_UNROLLED for (uint64_t strip = first; strip < first + count; strip++) {
         const uint64_t left = job->walk.total - strip * 128;
         const uint32_t in_strip = left < 128 ? (uint32_t)left : 128;
         uint32_t field[LANES];
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             gpu_words words = gpu_words_none();
             uint64_t word_high = ~UINT64_C(0);
             double sum[3] = {0, 0, 0};
             OF(field, l) = 0;
-            NOT_UNROLLED for (uint32_t k = 0; k < 4; k++)
-            {
+            NOT_UNROLLED for (uint32_t k = 0; k < 4; k++) {
                 const uint64_t i = strip * 128 + 4 * l + k;
                 core_happened h;
                 uint32_t p;
@@ -247,15 +241,17 @@ FPEMU_SLOW uint32_t gpu_run_philox(const gpu_random *g, uint64_t index)
  * key. */
 FPEMU_FN void gpu_run_bits(const gpu_random *g, int philox, const gpu_words *words, uint64_t index, uint32_t r[4])
 {
-    if (philox && g->generator == FPEMU_GENERATOR_PHILOX)
-        UNROLLED for (unsigned k = 0; k < 4; k++) r[k] = gpu_run_philox(g, index + k);
-    else if (g->per_word == 0)
-        UNROLLED for (unsigned k = 0; k < 4; k++) r[k] =
-            core_field_top(0, g->bits, core_hash_word(words->key, (uint32_t)index + k), 0);
-    else
-        UNROLLED for (unsigned k = 0; k < 4; k++) r[k] = core_field_top(
-            g->per_word, g->bits, core_hash_word(words->key, (uint32_t)core_word_index(g->per_word, index + k)),
-            core_field_shift(g->per_word, index + k));
+    if (philox && g->generator == FPEMU_GENERATOR_PHILOX) UNROLLED
+        for (unsigned k = 0; k < 4; k++)
+            r[k] = gpu_run_philox(g, index + k);
+    else if (g->per_word == 0) UNROLLED
+        for (unsigned k = 0; k < 4; k++)
+            r[k] = core_field_top(0, g->bits, core_hash_word(words->key, (uint32_t)index + k), 0);
+    else UNROLLED
+        for (unsigned k = 0; k < 4; k++)
+            r[k] = core_field_top(g->per_word, g->bits,
+                                  core_hash_word(words->key, (uint32_t)core_word_index(g->per_word, index + k)),
+                                  core_field_shift(g->per_word, index + k));
 }
 
 /* A table where it is looked up often. */
@@ -378,21 +374,19 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
                            : 0;
     if (counted && gpu_wants_more(job->counts))
         return;
-    FOR_LANES(l) gpu_lane_begin(&OF(lane, l));
+    FOR_LANES(l)
+        gpu_lane_begin(&OF(lane, l));
     for (uint32_t step = warp; step < steps; step += warps) {
         const uint64_t first = (uint64_t)step * (128 * GPU_RUN_STRIPS);
         uint32_t u[LANES][GPU_RUN_STRIPS][4], amax[GPU_RUN_STRIPS][LANES], field[LANES];
         uint32_t serves[LANES], down[LANES], to[LANES], zero[LANES];
         core_scale32 scale[LANES];
         int one_key = 1;
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             gpu_run_load(job, first + 4 * l, OF(u, l));
-            UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++)
-            {
+            UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++) {
                 OF(amax[h], l) = 0;
-                UNROLLED for (unsigned k = 0; k < 4; k++)
-                {
+                UNROLLED for (unsigned k = 0; k < 4; k++) {
                     const uint32_t a = OF(u, l)[h][k] & ~CARRIER_SIGN;
                     OF(amax[h], l) = a > OF(amax[h], l) ? a : OF(amax[h], l);
                 }
@@ -403,8 +397,7 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
         if (!known && scaled) {
             lanes_group_max_of_four(amax, group);
             if (job->run > 128) /* blocks of two strips or of four */
-                FOR_LANES(l)
-                {
+                FOR_LANES(l) {
                     const uint32_t low = gpu_run_larger(OF(amax[0], l), OF(amax[1], l));
                     const uint32_t high = gpu_run_larger(OF(amax[2], l), OF(amax[3], l));
                     const int all = job->run > 256;
@@ -413,12 +406,10 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
                 }
         }
         /* each lane finds the scale of one of its blocks; NaN and infinities are larger than all else */
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             const unsigned own = l % GPU_RUN_STRIPS;
             uint32_t a = OF(amax[0], l), all = a;
-            UNROLLED for (unsigned h = 1; h < GPU_RUN_STRIPS; h++)
-            {
+            UNROLLED for (unsigned h = 1; h < GPU_RUN_STRIPS; h++) {
                 all = OF(amax[h], l) > all ? OF(amax[h], l) : all;
                 a = own == h ? OF(amax[h], l) : a;
             }
@@ -433,13 +424,12 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
             OF(zero, l) = e.amax == 0 && !e.nonfinite;
         }
         if (!lanes_all(serves)) {
-            NOT_UNROLLED for (uint32_t h = 0; h<GPU_RUN_STRIPS; h += job->run> 128 ? job->run / 128 : 1)
+            NOT_UNROLLED for (uint32_t h = 0; h < GPU_RUN_STRIPS; h += job->run > 128 ? job->run / 128 : 1)
                 gpu_block_runs_any(j, rule, counted, first / 128 + h);
             continue;
         }
         if ((codes || counted) && scaled)
-            FOR_LANES(l)
-            {
+            FOR_LANES(l) {
                 const unsigned sub = l & (group - 1);
                 const uint64_t strip = first / 128 + sub;
                 if (sub >= GPU_RUN_STRIPS)
@@ -455,10 +445,8 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
                                        &OF(scale, l));
                 }
             }
-        UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++)
-        {
-            FOR_LANES(l)
-            {
+        UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++) {
+            FOR_LANES(l) {
                 const unsigned from = (l & ~(group - 1)) + h;
                 const uint64_t i = first + 128 * h + 4 * l;
                 const uint32_t by = lanes_from(down, from), s = way == GPU_RUN_POWERS ? 0 : lanes_from(to, from);
@@ -466,9 +454,9 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
                 uint32_t r[4] = {0, 0, 0, 0}, y[4];
                 if (mode >= FPEMU_MODE_SR)
                     gpu_run_bits(&job->random, philox, &words, job->offset + i, r);
-                UNROLLED for (unsigned k = 0; k < 4; k++) y[k] =
-                    gpu_run_element(j, &table, fast, way, rule, mode, codes, counted, many, &OF(lane, l), by, s, second,
-                                    OF(u, l)[h][k], r[k]);
+                UNROLLED for (unsigned k = 0; k < 4; k++)
+                    y[k] = gpu_run_element(j, &table, fast, way, rule, mode, codes, counted, many, &OF(lane, l), by, s,
+                                           second, OF(u, l)[h][k], r[k]);
                 if (codes)
                     OF(field, l) = y[0] | y[1] << b | y[2] << 2 * b | y[3] << 3 * b;
                 else

@@ -77,8 +77,7 @@ FPEMU_FN void gpu_group_extremes(core_extremes *e, unsigned group)
     uint64_t word[4][LANES];
     if (group == 1)
         return;
-    FOR_LANES(l)
-    {
+    FOR_LANES(l) {
         OF(word[0], l) = OF(e, l).amax;
         OF(word[1], l) = OF(e, l).high;
         OF(word[2], l) = OF(e, l).low;
@@ -86,8 +85,7 @@ FPEMU_FN void gpu_group_extremes(core_extremes *e, unsigned group)
     }
     for (int k = 0; k < 4; k++)
         lanes_group_max(word[k], group);
-    FOR_LANES(l)
-    {
+    FOR_LANES(l) {
         OF(e, l).amax = (uintw)OF(word[0], l);
         OF(e, l).high = (uintw)OF(word[1], l);
         OF(e, l).low = (uintw)OF(word[2], l);
@@ -104,8 +102,7 @@ FPEMU_FN void gpu_blocks_extremes(const gpu_blocks_job *j, unsigned width, uint6
     for (uint64_t base = warp * each; base < units; base += warps * each) {
         gpu_unit unit[LANES];
         core_extremes e[LANES];
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             const unsigned sub = l & (group - 1);
             gpu_unit *const u = &OF(unit, l);
             gpu_unit_find(&j->call, base + l / group, u);
@@ -118,13 +115,15 @@ FPEMU_FN void gpu_blocks_extremes(const gpu_blocks_job *j, unsigned width, uint6
                     const unsigned char *const from =
                         (const unsigned char *)j->call.x + (first + (int64_t)(row * group * 4)) * (int64_t)size;
                     uint64_t element[4][4];
-                    if (size == 2)
-                        UNROLLED for (unsigned h = 0; h < 4; h++) gpu_load_quad(from, 2, h * group * 4, element[h]);
-                    else
-                        UNROLLED for (unsigned h = 0; h < 4; h++)
+                    if (size == 2) UNROLLED
+                        for (unsigned h = 0; h < 4; h++)
+                            gpu_load_quad(from, 2, h * group * 4, element[h]);
+                    else UNROLLED
+                        for (unsigned h = 0; h < 4; h++)
                             gpu_load_quad(from, CARRIER_BITS / 8, h * group * 4, element[h]);
-                    UNROLLED for (unsigned h = 0; h < 4; h++) UNROLLED for (unsigned k = 0; k < 4; k++)
-                        core_extremes_add(&OF(e, l), gpu_blocks_value(j, element[h][k]));
+                    UNROLLED for (unsigned h = 0; h < 4; h++) UNROLLED
+                        for (unsigned k = 0; k < 4; k++)
+                            core_extremes_add(&OF(e, l), gpu_blocks_value(j, element[h][k]));
                 }
             }
             for (; row < rows; row++) {
@@ -139,8 +138,7 @@ FPEMU_FN void gpu_blocks_extremes(const gpu_blocks_job *j, unsigned width, uint6
             }
         }
         gpu_group_extremes(e, group);
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             const gpu_unit *const u = &OF(unit, l);
             if ((l & (group - 1)) != 0 || u->begin >= u->end)
                 continue;
@@ -162,8 +160,7 @@ FPEMU_FN void gpu_measure(const gpu_blocks_job *j, unsigned width, uint64_t warp
         uint64_t high[LANES], low[LANES], most[LANES], sum_low[LANES];
         uint32_t nonzero[LANES], nonfinite[LANES];
         int64_t sum[LANES];
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             gpu_unit *const u = &OF(unit, l);
             gpu_unit_find(&j->call, v, u);
             OF(high, l) = OF(low, l) = OF(most, l) = 0;
@@ -202,8 +199,7 @@ FPEMU_FN void gpu_measure(const gpu_blocks_job *j, unsigned width, uint64_t warp
         lanes_group_max(low, 32);
         lanes_group_max(most, 32);
         const uint64_t some = lanes_sum(nonzero), others = lanes_sum(nonfinite);
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             gpu_range *const to = j->call.range;
             if (j->call.logarithms && OF(most, l)) {
                 const uint64_t s = (uint64_t)OF(sum, l);
@@ -258,8 +254,7 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
     block.tensor = job->range ? job->range->tensor : job->tensor;
     if (job->tensor_from_bytes)
         block.tensor = gpu_load_tensor_scales(job->bytes);
-    FOR_LANES(l)
-    {
+    FOR_LANES(l) {
         gpu_lane_begin(&OF(lane, l));
         OF(word_high, l) = ~UINT64_C(0);
     }
@@ -269,8 +264,7 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
         core_scale scale[LANES];
         uintw x[LANES][4];
         double sum[LANES][3];
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             const unsigned sub = l & (group - 1);
             gpu_unit *const u = &OF(unit, l);
             core_extremes *const own = &OF(e, l);
@@ -298,8 +292,7 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
         }
         if (!scalar && !job->extremes && !job->whole)
             gpu_group_extremes(e, group);
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             const gpu_unit *const u = &OF(unit, l);
             core_scale *const s = &OF(scale, l);
             memset(s, 0, sizeof *s);
@@ -316,12 +309,11 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
                                 OF(e, l).amax == 0 && !OF(e, l).nonfinite, s->saturated, s->counted, s->exponent);
         }
         FOR_LANES(l)
-        for (int k = 0; k < 3; k++)
-            OF(sum, l)[k] = 0;
+            for (int k = 0; k < 3; k++)
+                OF(sum, l)[k] = 0;
         for (uint64_t row = 0; row < rows; row++) {
             uint64_t code[LANES];
-            FOR_LANES(l)
-            {
+            FOR_LANES(l) {
                 const gpu_unit *const u = &OF(unit, l);
                 const uint64_t at = u->begin + (row * group + (l & (group - 1))) * width;
                 const unsigned n = at < u->origin ? 0 : gpu_blocks_have(width, at, u->end);
@@ -368,8 +360,7 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
             }
             if (!job->bytes || job->code_size || width == 4)
                 continue;
-            FOR_LANES(l)
-            {
+            FOR_LANES(l) {
                 const gpu_unit *const u = &OF(unit, l);
                 const uint32_t bits = job->element_bits, sub = l & (group - 1);
                 const uint64_t at = u->begin + row * group + (sub & ~7u);
@@ -386,11 +377,12 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
         if (sums)
             for (int k = 0; k < 3; k++) {
                 double one[LANES];
-                FOR_LANES(l) OF(one, l) = OF(sum, l)[k];
+                FOR_LANES(l)
+                    OF(one, l) = OF(sum, l)[k];
                 lanes_group_fold(one, group);
                 FOR_LANES(l)
-                if ((l & (group - 1)) == 0 && OF(unit, l).begin < OF(unit, l).end)
-                    gpu_add_exact(job->counts, k, OF(one, l));
+                    if ((l & (group - 1)) == 0 && OF(unit, l).begin < OF(unit, l).end)
+                        gpu_add_exact(job->counts, k, OF(one, l));
             }
         if (counted && (++batches & 0xfff) == 0)
             gpu_lane_flush(lane, job->counts);
@@ -413,8 +405,7 @@ FPEMU_FN void gpu_unpack(const gpu_blocks_job *j, unsigned width, uint64_t warp,
     if (job->tensor_from_bytes)
         block.tensor = gpu_load_tensor_scales(job->bytes);
     for (uint64_t base = warp * each; base < units; base += warps * each)
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             gpu_unit u;
             core_scale s;
             gpu_unit_find(job, base + l / group, &u);

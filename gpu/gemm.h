@@ -102,10 +102,10 @@ FPEMU_FN void gpu_gemm(const gpu_gemm_job *j, int counted, uint64_t warp, uint64
 {
     const uint64_t outputs = j->batch * j->m * j->n;
     gpu_lane lane[LANES];
-    FOR_LANES(l) gpu_lane_begin(&OF(lane, l));
+    FOR_LANES(l)
+        gpu_lane_begin(&OF(lane, l));
     for (uint64_t base = warp * 32; base < outputs; base += warps * 32) {
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             const uint64_t index = base + l;
             if (index >= outputs)
                 continue;
@@ -138,15 +138,15 @@ FPEMU_FN void gpu_tile_fill(const gpu_gemm_job *j, const gpu_operand *s, uint64_
     const int along = s->step_k == 1 || s->step_k == -1;
     const int64_t begin = (int64_t)batch * s->stride + (int64_t)first * s->step + (int64_t)from * s->step_k;
     FOR_THREADS(t)
-    for (uint32_t i = t; i < GPU_TILE * n; i += THREADS) {
-        const uint32_t row = along ? i / n : i % GPU_TILE, k = along ? i % n : i / GPU_TILE;
-        const int64_t at = begin + (int64_t)row * s->step + (int64_t)k * s->step_k;
-        const int inside = first + row < rows;
-        if (j->rule.wide)
-            ((double *)to)[row * (GPU_SLAB + 1) + k] = inside ? ((const double *)s->p)[at] : 0;
-        else
-            ((float *)to)[row * (GPU_SLAB + 1) + k] = inside ? ((const float *)s->p)[at] : 0;
-    }
+        for (uint32_t i = t; i < GPU_TILE * n; i += THREADS) {
+            const uint32_t row = along ? i / n : i % GPU_TILE, k = along ? i % n : i / GPU_TILE;
+            const int64_t at = begin + (int64_t)row * s->step + (int64_t)k * s->step_k;
+            const int inside = first + row < rows;
+            if (j->rule.wide)
+                ((double *)to)[row * (GPU_SLAB + 1) + k] = inside ? ((const double *)s->p)[at] : 0;
+            else
+                ((float *)to)[row * (GPU_SLAB + 1) + k] = inside ? ((const float *)s->p)[at] : 0;
+        }
 }
 
 /* Uncounted products, a tile of outputs a block. `block` of `blocks`; tile: memory that its threads share. */
@@ -157,8 +157,7 @@ FPEMU_FN void gpu_gemm_tiles(const gpu_gemm_job *j, gpu_tile *tile, uint64_t blo
     for (uint64_t b = block; b < across * down * j->batch; b += blocks) {
         const uint64_t left = b % across * GPU_TILE, top = b / across % down * GPU_TILE, batch = b / across / down;
         core_dot_sum running[HELD];
-        FOR_THREADS(t)
-        {
+        FOR_THREADS(t) {
             const uint64_t row = top + t / GPU_TILE, column = left + t % GPU_TILE;
             const int64_t at =
                 (int64_t)batch * j->stride + (int64_t)row * j->step_row + (int64_t)column * j->step_column;
@@ -170,8 +169,7 @@ FPEMU_FN void gpu_gemm_tiles(const gpu_gemm_job *j, gpu_tile *tile, uint64_t blo
             gpu_tile_fill(j, &j->a, batch, top, j->m, k, n, tile->a);
             gpu_tile_fill(j, &j->b, batch, left, j->n, k, n, tile->b);
             threads_meet();
-            FOR_THREADS(t)
-            {
+            FOR_THREADS(t) {
                 const uint64_t row = top + t / GPU_TILE, column = left + t % GPU_TILE;
                 if (row >= j->m || column >= j->n)
                     continue;
@@ -186,8 +184,7 @@ FPEMU_FN void gpu_gemm_tiles(const gpu_gemm_job *j, gpu_tile *tile, uint64_t blo
             }
             threads_meet();
         }
-        FOR_THREADS(t)
-        {
+        FOR_THREADS(t) {
             const uint64_t row = top + t / GPU_TILE, column = left + t % GPU_TILE;
             if (row >= j->m || column >= j->n)
                 continue;
@@ -301,19 +298,18 @@ FPEMU_FN void gpu_fused_fill(const gpu_gemm_job *j, const gpu_operand *s, uint64
 {
     const int along = s->step_k == 1 || s->step_k == -1;
     const int64_t begin = (int64_t)batch * s->stride + (int64_t)first * s->step + (int64_t)from * s->step_k;
-    FOR_THREADS(t)
-    UNROLLED for (uint32_t i = 0; i < GPU_WIDE * GPU_FUSED_DEEP / THREADS; i++)
-    {
-        const uint32_t place = i * THREADS + t;
-        const uint32_t row = along ? place / GPU_FUSED_DEEP : place % GPU_WIDE;
-        const uint32_t k = along ? place % GPU_FUSED_DEEP : place / GPU_WIDE;
-        float x = 0;
-        if (first + row < rows && k < n)
-            x = gpu_operand_at(j, s, begin + (int64_t)row * s->step + (int64_t)k * s->step_k);
-        if (core_is_special(x))
-            *special = from + 1;
-        word[k][row] = core_fused_word(x, bits, least, lift, &to[k][row]);
-    }
+    FOR_THREADS(t) UNROLLED
+        for (uint32_t i = 0; i < GPU_WIDE * GPU_FUSED_DEEP / THREADS; i++) {
+            const uint32_t place = i * THREADS + t;
+            const uint32_t row = along ? place / GPU_FUSED_DEEP : place % GPU_WIDE;
+            const uint32_t k = along ? place % GPU_FUSED_DEEP : place / GPU_WIDE;
+            float x = 0;
+            if (first + row < rows && k < n)
+                x = gpu_operand_at(j, s, begin + (int64_t)row * s->step + (int64_t)k * s->step_k);
+            if (core_is_special(x))
+                *special = from + 1;
+            word[k][row] = core_fused_word(x, bits, least, lift, &to[k][row]);
+        }
 }
 
 /* A step of a thread's outputs: its products [k, k + n) of the tile. long_sum: 32 bits do not hold their sum. */
@@ -323,26 +319,24 @@ FPEMU_FN void gpu_fused_step(const core_fused *g, int long_sum, const gpu_fused_
     const unsigned row = t / GPU_SIDE * GPU_EACH, column = t % GPU_SIDE * GPU_EACH;
     int32_t top[GPU_SQUARE], sum[GPU_SQUARE];
     int64_t all[GPU_SQUARE];
-    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-    {
+    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) {
         const int32_t power = core_fused_power(g, d[i]);
         top[i] = (power < g->floor ? g->floor : power) * 65536;
         sum[i] = 0;
         all[i] = 0;
     }
     for (uint32_t l = k; l < k + n; l++) {
-        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-        {
+        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) {
             const int32_t power = tile->word_a[l][row + i / GPU_EACH] + tile->word_b[l][column + i % GPU_EACH];
             top[i] = power > top[i] ? power : top[i];
         }
     }
-    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) top[i] >>= 16;
+    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+        top[i] >>= 16;
     for (uint32_t l = k; l < k + n; l++) {
         uint32_t x[GPU_EACH], y[GPU_EACH];
         int32_t power_x[GPU_EACH], power_y[GPU_EACH], sign_x[GPU_EACH], sign_y[GPU_EACH];
-        UNROLLED for (unsigned i = 0; i < GPU_EACH; i++)
-        {
+        UNROLLED for (unsigned i = 0; i < GPU_EACH; i++) {
             x[i] = tile->a[l][row + i];
             y[i] = tile->b[l][column + i];
             power_x[i] = (tile->word_a[l][row + i] >> 16) - g->drop;
@@ -350,21 +344,19 @@ FPEMU_FN void gpu_fused_step(const core_fused *g, int long_sum, const gpu_fused_
             sign_x[i] = 1 - 2 * (tile->word_a[l][row + i] & 1);
             sign_y[i] = 1 - 2 * (tile->word_b[l][column + i] & 1);
         }
-        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-        {
+        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) {
             const unsigned r = i / GPU_EACH, c = i % GPU_EACH;
             const uint32_t kept = core_shift_down(x[r] * y[c], (uint32_t)(top[i] - power_x[r] - power_y[c]));
             sum[i] += (int32_t)kept * (sign_x[r] * sign_y[c]);
         }
-        if (long_sum && (l - k) % 16 == 15)
-            UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-            {
+        if (long_sum && (l - k) % 16 == 15) UNROLLED
+            for (unsigned i = 0; i < GPU_SQUARE; i++) {
                 all[i] += sum[i];
                 sum[i] = 0;
             }
     }
-    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) d[i] =
-        core_fused_result(g, long_sum ? all[i] + sum[i] : sum[i], top[i], d[i]);
+    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+        d[i] = core_fused_result(g, long_sum ? all[i] + sum[i] : sum[i], top[i], d[i]);
 }
 
 /* The same of one output, where operands are infinite or NaN. */
@@ -383,9 +375,10 @@ FPEMU_FN void gpu_fused_slab(const gpu_gemm_job *j, int long_sum, int chunked, c
     for (uint32_t k = 0; k < n; k += p->block) {
         const uint32_t step = n - k < p->block ? n - k : p->block;
         if (tile->special == from + 1) {
-            UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) if (gpu_output_is_inside(j, o, i)) w->s[i] =
-                gpu_fused_special(j, o->batch, o->row + i / GPU_EACH, o->column + i % GPU_EACH, from + k, step,
-                                  w->s[i]);
+            UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+                if (gpu_output_is_inside(j, o, i))
+                    w->s[i] = gpu_fused_special(j, o->batch, o->row + i / GPU_EACH, o->column + i % GPU_EACH, from + k,
+                                                step, w->s[i]);
         } else {
             gpu_fused_step(&j->fast.fused.step, long_sum, tile, t, k, step, w->s);
         }
@@ -416,8 +409,7 @@ FPEMU_FN void gpu_fused(const gpu_gemm_job *j, int long_sum, int chunked, gpu_fu
         gpu_mac_sums32 sums[HELD];
         gpu_outputs outputs[HELD];
         const uint64_t left = b % across * GPU_WIDE, top = b / across % down * GPU_WIDE, batch = b / across / down;
-        FOR_THREADS(t)
-        {
+        FOR_THREADS(t) {
             gpu_mac_begin32(j, chunked, batch, top, left, t, &OF(outputs, t), &OF(sums, t));
             if (t == 0)
                 tile->special = 0;
@@ -431,11 +423,11 @@ FPEMU_FN void gpu_fused(const gpu_gemm_job *j, int long_sum, int chunked, gpu_fu
                            &tile->special);
             threads_meet();
             FOR_THREADS(t)
-            gpu_fused_slab(j, long_sum, chunked, tile, &OF(outputs, t), t, k, n, &OF(sums, t));
+                gpu_fused_slab(j, long_sum, chunked, tile, &OF(outputs, t), t, k, n, &OF(sums, t));
             threads_meet();
         }
         FOR_THREADS(t)
-        gpu_mac_end32(j, chunked, &OF(outputs, t), &OF(sums, t));
+            gpu_mac_end32(j, chunked, &OF(outputs, t), &OF(sums, t));
     }
 }
 
@@ -459,22 +451,21 @@ FPEMU_FN void gpu_whole_fill(const gpu_gemm_job *j, const gpu_operand *s, uint64
     const int along = s->step_k == 1 || s->step_k == -1;
     const int64_t begin = (int64_t)batch * s->stride + (int64_t)first * s->step + (int64_t)from * s->step_k;
     const core_dot_unit unit = core_dot_unit_of(quantum);
-    FOR_THREADS(t)
-    UNROLLED for (uint32_t i = 0; i < GPU_WIDE * GPU_WHOLE_DEEP / THREADS; i++)
-    {
-        const uint32_t place = i * THREADS + t;
-        const uint32_t row = along ? place / GPU_WHOLE_DEEP : place % GPU_WIDE;
-        const uint32_t k = along ? place % GPU_WHOLE_DEEP : place / GPU_WIDE;
-        double x = 0;
-        if (first + row < rows && k < n) {
-            const int64_t at = begin + (int64_t)row * s->step + (int64_t)k * s->step_k;
-            x = j->rule.wide ? ((const double *)s->p)[at] : (double)((const float *)s->p)[at];
+    FOR_THREADS(t) UNROLLED
+        for (uint32_t i = 0; i < GPU_WIDE * GPU_WHOLE_DEEP / THREADS; i++) {
+            const uint32_t place = i * THREADS + t;
+            const uint32_t row = along ? place / GPU_WHOLE_DEEP : place % GPU_WIDE;
+            const uint32_t k = along ? place % GPU_WHOLE_DEEP : place / GPU_WIDE;
+            double x = 0;
+            if (first + row < rows && k < n) {
+                const int64_t at = begin + (int64_t)row * s->step + (int64_t)k * s->step_k;
+                x = j->rule.wide ? ((const double *)s->p)[at] : (double)((const float *)s->p)[at];
+            }
+            if (x != x)
+                nan[row] = 1;
+            /* its integer in the last bits of a number that counts ones */
+            to[k][row] = x == x ? (int32_t)(uint32_t)core_bits64(x * unit.low * unit.high + 6755399441055744.0) : 0;
         }
-        if (x != x)
-            nan[row] = 1;
-        /* its integer in the last bits of a number that counts ones */
-        to[k][row] = x == x ? (int32_t)(uint32_t)core_bits64(x * unit.low * unit.high + 6755399441055744.0) : 0;
-    }
 }
 
 /* The sum as number of the result. */
@@ -516,9 +507,9 @@ FPEMU_FN void gpu_whole(const gpu_gemm_job *j, int ends, gpu_whole_tile *tile, u
     for (uint64_t b = block; b < across * down * j->batch; b += blocks) {
         gpu_whole_sums sums[HELD];
         const uint64_t left = b % across * GPU_WIDE, top = b / across % down * GPU_WIDE, batch = b / across / down;
-        FOR_THREADS(t)
-        {
-            UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) OF(sums, t).sum[i] = 0;
+        FOR_THREADS(t) {
+            UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+                OF(sums, t).sum[i] = 0;
             if (t < GPU_WIDE)
                 tile->nan_a[t] = tile->nan_b[t] = 0;
         }
@@ -529,28 +520,26 @@ FPEMU_FN void gpu_whole(const gpu_gemm_job *j, int ends, gpu_whole_tile *tile, u
             gpu_whole_fill(j, &j->b, batch, left, j->n, from, n, p->quantum_b, tile->b, tile->nan_b);
             threads_meet();
             FOR_THREADS(t)
-            for (uint32_t k = 0; k < GPU_WHOLE_DEEP; k++) { /* zeros behind the last product */
-                const int32_t *const x = &tile->a[k][t / GPU_SIDE * GPU_EACH];
-                const int32_t *const y = &tile->b[k][t % GPU_SIDE * GPU_EACH];
-                int32_t *const sum = OF(sums, t).sum;
-                UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-                {
-                    const int32_t z =
-                        (int32_t)((uint32_t)x[i / GPU_EACH] * (uint32_t)y[i % GPU_EACH] + (uint32_t)sum[i]);
-                    const int32_t above = z < least ? least : z;
-                    sum[i] = !ends ? z : above > most ? most : above;
+                for (uint32_t k = 0; k < GPU_WHOLE_DEEP; k++) { /* zeros behind the last product */
+                    const int32_t *const x = &tile->a[k][t / GPU_SIDE * GPU_EACH];
+                    const int32_t *const y = &tile->b[k][t % GPU_SIDE * GPU_EACH];
+                    int32_t *const sum = OF(sums, t).sum;
+                    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) {
+                        const int32_t z =
+                            (int32_t)((uint32_t)x[i / GPU_EACH] * (uint32_t)y[i % GPU_EACH] + (uint32_t)sum[i]);
+                        const int32_t above = z < least ? least : z;
+                        sum[i] = !ends ? z : above > most ? most : above;
+                    }
                 }
-            }
             threads_meet();
         }
-        FOR_THREADS(t)
-        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-        {
-            const unsigned row = t / GPU_SIDE * GPU_EACH, column = t % GPU_SIDE * GPU_EACH;
-            const gpu_outputs o = {batch, top + row, left + column};
-            gpu_whole_end(j, &o, i, OF(sums, t).sum[i],
-                          tile->nan_a[row + i / GPU_EACH] | tile->nan_b[column + i % GPU_EACH]);
-        }
+        FOR_THREADS(t) UNROLLED
+            for (unsigned i = 0; i < GPU_SQUARE; i++) {
+                const unsigned row = t / GPU_SIDE * GPU_EACH, column = t % GPU_SIDE * GPU_EACH;
+                const gpu_outputs o = {batch, top + row, left + column};
+                gpu_whole_end(j, &o, i, OF(sums, t).sum[i],
+                              tile->nan_a[row + i / GPU_EACH] | tile->nan_b[column + i % GPU_EACH]);
+            }
         threads_meet();
     }
 }

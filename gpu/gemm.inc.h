@@ -24,11 +24,9 @@ FPEMU_FN void gpu_mac_fill(const gpu_gemm_job *j, const gpu_operand *s, uint64_t
 {
     const int along = s->step_k == 1 || s->step_k == -1;
     const int64_t begin = (int64_t)batch * s->stride + (int64_t)first * s->step + (int64_t)from * s->step_k;
-    FOR_THREADS(t)
-    {
+    FOR_THREADS(t) {
         realw x[GPU_WIDE * GPU_DEEP / THREADS];
-        UNROLLED for (uint32_t i = 0; i < GPU_WIDE * GPU_DEEP / THREADS; i++)
-        {
+        UNROLLED for (uint32_t i = 0; i < GPU_WIDE * GPU_DEEP / THREADS; i++) {
             const uint32_t place = i * THREADS + t;
             const uint32_t row = along ? place / GPU_DEEP : place % GPU_WIDE;
             const uint32_t k = along ? place % GPU_DEEP : place / GPU_WIDE;
@@ -38,8 +36,7 @@ FPEMU_FN void gpu_mac_fill(const gpu_gemm_job *j, const gpu_operand *s, uint64_t
                 x[i] = CARRIER_BITS == 64 && j->rule.wide ? (realw)((const double *)s->p)[at]
                                                           : (realw)((const float *)s->p)[at];
         }
-        UNROLLED for (uint32_t i = 0; i < GPU_WIDE * GPU_DEEP / THREADS; i++)
-        {
+        UNROLLED for (uint32_t i = 0; i < GPU_WIDE * GPU_DEEP / THREADS; i++) {
             const uint32_t place = i * THREADS + t;
             if (along)
                 to[place % GPU_DEEP][place / GPU_DEEP] = x[i];
@@ -57,22 +54,24 @@ FPEMU_FN void gpu_mac_join(const gpu_gemm_job *j, const core_dot_fast *outer, co
     const uint64_t products = core_smaller((chunk + 1) * j->rule.chunk, j->rule.depth);
     const uint64_t number = chunk + (j->rule.model == FPEMU_MODEL_FUSED ? 0 : products * (1u + j->rule.product.given));
     if (outer->form == CORE_DOT_NATIVE) {
-        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) w->outer[i] =
-            core_dot_operation(outer, CORE_DOT_NATIVE, FPEMU_OPERATION_ADD, w->s[i], w->outer[i], 0, 0);
+        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+            w->outer[i] = core_dot_operation(outer, CORE_DOT_NATIVE, FPEMU_OPERATION_ADD, w->s[i], w->outer[i], 0, 0);
     } else if (outer->form == CORE_DOT_NEAREST) {
-        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) w->outer[i] =
-            core_dot_operation(outer, CORE_DOT_NEAREST, FPEMU_OPERATION_ADD, w->s[i], w->outer[i], 0, 0);
+        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+            w->outer[i] = core_dot_operation(outer, CORE_DOT_NEAREST, FPEMU_OPERATION_ADD, w->s[i], w->outer[i], 0, 0);
     } else {
         realw s[GPU_SQUARE], sum[GPU_SQUARE];
-        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) s[i] = w->s[i], sum[i] = w->outer[i];
-        NOT_UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-        {
+        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+            s[i] = w->s[i], sum[i] = w->outer[i];
+        NOT_UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) {
             const uint32_t r = core_target_bits(g, number, gpu_output_index(j, o, i));
             sum[i] = core_dot_operation(outer, CORE_DOT_ANY, FPEMU_OPERATION_ADD, s[i], sum[i], 0, r);
         }
-        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) w->outer[i] = sum[i];
+        UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+            w->outer[i] = sum[i];
     }
-    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) w->s[i] = 0;
+    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
+        w->s[i] = 0;
 }
 
 /* One product in the model's roundings, the form a constant; r: random bits of each rounding. */
@@ -96,8 +95,7 @@ FPEMU_FN void gpu_mac_long(const gpu_gemm_job *j, int model, const core_dot_fast
 {
     const unsigned given = j->rule.product.given, roundings = model == FPEMU_MODEL_KAHAN ? 4 : 1;
     const uint64_t number = k * (given + roundings) + (j->rule.chunk ? k / j->rule.chunk : 0);
-    NOT_UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-    {
+    NOT_UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) {
         const uint64_t index = gpu_output_index(j, o, i);
         uint32_t r[4] = {0, 0, 0, 0};
         realw x = a[i / GPU_EACH], y = b[i % GPU_EACH];
@@ -106,9 +104,10 @@ FPEMU_FN void gpu_mac_long(const gpu_gemm_job *j, int model, const core_dot_fast
                                    core_target_bits(&j->rule.product, number, index));
             y = 1;
         }
-        if (j->rule.inner.stochastic)
-            UNROLLED for (unsigned q = 0; q < 4; q++) if (q < roundings) r[q] =
-                core_target_bits(&j->rule.inner, number + given + q, index);
+        if (j->rule.inner.stochastic) UNROLLED
+            for (unsigned q = 0; q < 4; q++)
+                if (q < roundings)
+                    r[q] = core_target_bits(&j->rule.inner, number + given + q, index);
         gpu_mac_one(inner, CORE_DOT_ANY, model, x, y, r, &w->s[i], &w->outer[i]);
     }
 }
@@ -123,9 +122,9 @@ FPEMU_FN void gpu_mac_step(const gpu_gemm_job *j, int form, int model, const gpu
         return;
     }
     realw x[GPU_EACH], y[GPU_EACH];
-    UNROLLED for (unsigned i = 0; i < GPU_EACH; i++) x[i] = a[i], y[i] = b[i];
-    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-    {
+    UNROLLED for (unsigned i = 0; i < GPU_EACH; i++)
+        x[i] = a[i], y[i] = b[i];
+    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) {
         uint32_t r[4] = {0, 0, 0, 0};
         if (form == CORE_DOT_STOCHASTIC)
             r[0] = core_hash_rest(tile->key[k], w->place[i] ^ core_hash_lead(tile->key[k], 0));
@@ -159,8 +158,7 @@ FPEMU_FN void gpu_mac_begin(const gpu_gemm_job *j, int chunked, uint64_t batch, 
     o->row = top + t / GPU_SIDE * GPU_EACH;
     o->column = left + t % GPU_SIDE * GPU_EACH;
     w->left = j->rule.chunk;
-    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-    {
+    UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++) {
         realw s = 0;
         if (j->rule.start_from_c && gpu_output_is_inside(j, o, i))
             s = (realw)gpu_outputs_begin(j, gpu_gemm_old(j, gpu_output_place(j, o, i)));
@@ -186,12 +184,10 @@ FPEMU_FN void gpu_macs(const gpu_gemm_job *j, int form, int model, const gpu_mac
         gpu_mac_sums sums[HELD];
         gpu_outputs outputs[HELD];
         const uint64_t left = b % across * GPU_WIDE, top = b / across % down * GPU_WIDE, batch = b / across / down;
-        FOR_THREADS(t)
-        {
+        FOR_THREADS(t) {
             gpu_mac_begin(j, chunked, batch, top, left, t, &OF(outputs, t), &OF(sums, t));
-            if (form == CORE_DOT_STOCHASTIC)
-                UNROLLED for (unsigned i = 0; i < GPU_SQUARE; i++)
-                {
+            if (form == CORE_DOT_STOCHASTIC) UNROLLED
+                for (unsigned i = 0; i < GPU_SQUARE; i++) {
                     const uint32_t low = (uint32_t)(p->inner.offset + gpu_output_index(j, &OF(outputs, t), i));
                     OF(sums, t).place[i] = low ^ low >> 17;
                 }
@@ -202,17 +198,17 @@ FPEMU_FN void gpu_macs(const gpu_gemm_job *j, int form, int model, const gpu_mac
             gpu_mac_fill(j, &j->b, batch, left, j->n, k, n, tile->b);
             if (form == CORE_DOT_STOCHASTIC)
                 FOR_THREADS(t)
-            if (t < n)
-                tile->key[t] = core_hash_keys(
-                    p->inner.seed, core_dot_stream(p->inner.stream, k + t + (chunked ? (k + t) / p->chunk : 0)),
-                    p->inner.offset >> 32);
+                    if (t < n)
+                        tile->key[t] = core_hash_keys(
+                            p->inner.seed, core_dot_stream(p->inner.stream, k + t + (chunked ? (k + t) / p->chunk : 0)),
+                            p->inner.offset >> 32);
             threads_meet();
             FOR_THREADS(t)
-            gpu_mac_slab(j, form, model, f, tile, &OF(outputs, t), t, k, n, &OF(sums, t));
+                gpu_mac_slab(j, form, model, f, tile, &OF(outputs, t), t, k, n, &OF(sums, t));
             threads_meet();
         }
         FOR_THREADS(t)
-        gpu_mac_end(j, chunked, &OF(outputs, t), &OF(sums, t));
+            gpu_mac_end(j, chunked, &OF(outputs, t), &OF(sums, t));
     }
 }
 #undef GPU_DEEP

@@ -70,8 +70,7 @@ FPEMU_FN void gpu_lane_extrema_of_four(gpu_lane *l, int exact, const uint32_t u[
 {
     uint32_t most = 0;
     int wide = 0; /* |y| > 2 |x|: other differences are exact, since y is 0 or at least |x| / 2 */
-    UNROLLED for (unsigned k = 0; k < 4; k++)
-    {
+    UNROLLED for (unsigned k = 0; k < 4; k++) {
         const uint32_t a = u[k] & 0x7fffffffu,
                        near = core_bits32(core_value32(u[k]) - core_value32(v[k])) & 0x7fffffffu;
         l->largest = a > l->largest ? a : l->largest;
@@ -82,10 +81,11 @@ FPEMU_FN void gpu_lane_extrema_of_four(gpu_lane *l, int exact, const uint32_t u[
         l->error = most > l->error ? most : l->error;
     if (exact || most < l->near || most == 0)
         return;
-    UNROLLED for (unsigned k = 0; k < 4; k++) wide |=
-        core_value32(v[k] & 0x7fffffffu) > 2 * core_value32(u[k] & 0x7fffffffu);
-    if (most > l->near || wide)
-        UNROLLED for (unsigned k = 0; k < 4; k++) gpu_lane_error32(l, core_value32(u[k]), core_value32(v[k]));
+    UNROLLED for (unsigned k = 0; k < 4; k++)
+        wide |= core_value32(v[k] & 0x7fffffffu) > 2 * core_value32(u[k] & 0x7fffffffu);
+    if (most > l->near || wide) UNROLLED
+        for (unsigned k = 0; k < 4; k++)
+            gpu_lane_error32(l, core_value32(u[k]), core_value32(v[k]));
 }
 
 /* Lets lanes know of each other's largest error. */
@@ -95,8 +95,10 @@ FPEMU_FN void gpu_lanes_share_near(gpu_lane *lane)
     lane[0].near = __reduce_max_sync(0xffffffffu, lane[0].near);
 #elif !defined(__CUDA_ARCH__)
     uint32_t near = 0;
-    FOR_LANES(l) near = OF(lane, l).near > near ? OF(lane, l).near : near;
-    FOR_LANES(l) OF(lane, l).near = near;
+    FOR_LANES(l)
+        near = OF(lane, l).near > near ? OF(lane, l).near : near;
+    FOR_LANES(l)
+        OF(lane, l).near = near;
 #endif
 }
 
@@ -144,14 +146,14 @@ FPEMU_FN void gpu_lane_flush(gpu_lane *lane, gpu_counts *to)
 {
     for (int k = 0; k < GPU_COUNTERS; k++) {
         uint32_t n[LANES];
-        FOR_LANES(l) OF(n, l) = OF(lane, l).counter[k];
+        FOR_LANES(l)
+            OF(n, l) = OF(lane, l).counter[k];
         const uint64_t sum = gpu_lanes_total(n);
         if (sum && lanes_writer())
             shared_add(&to->counter[k], sum);
     }
     uint64_t largest[3][LANES];
-    FOR_LANES(l)
-    {
+    FOR_LANES(l) {
         gpu_lane_widen(&OF(lane, l));
         OF(largest[0], l) = OF(lane, l).max_abs;
         OF(largest[1], l) = OF(lane, l).not_min_abs;
@@ -230,11 +232,12 @@ FPEMU_FN void gpu_bits_of_four(const gpu_random *r, const gpu_words *w, gpu_lane
                                uint32_t bits[4])
 {
     if (r->generator != FPEMU_GENERATOR_PHILOX && r->per_word == 0) {
-        UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] =
-            core_field_top(0, r->bits, core_hash_word(w->key, (uint32_t)index + k * step), 0);
+        UNROLLED for (uint32_t k = 0; k < 4; k++)
+            bits[k] = core_field_top(0, r->bits, core_hash_word(w->key, (uint32_t)index + k * step), 0);
         return;
     }
-    UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] = gpu_bits(r, w, lane, index + k * step);
+    UNROLLED for (uint32_t k = 0; k < 4; k++)
+        bits[k] = gpu_bits(r, w, lane, index + k * step);
 }
 
 /* How elements come by their bits. */
@@ -259,7 +262,8 @@ FPEMU_FN void gpu_bits_of_strip(const gpu_random *r, int random, const gpu_words
 {
     const int own = gpu_random_of(r) == GPU_RANDOM_WORDS ? GPU_RANDOM_WORDS : random;
     if (own == GPU_RANDOM_WORDS || step != 32) {
-        UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] = gpu_bits_of_piece(r, own, w, lane, index + k * step);
+        UNROLLED for (uint32_t k = 0; k < 4; k++)
+            bits[k] = gpu_bits_of_piece(r, own, w, lane, index + k * step);
         return;
     }
     const uint32_t j = (uint32_t)core_word_index(r->per_word, index);
@@ -268,8 +272,7 @@ FPEMU_FN void gpu_bits_of_strip(const gpu_random *r, int random, const gpu_words
     if (philox && r->per_word == 0) {
         core_philox(r->seed, r->stream, (index >> 7) * 32 + (index & 31), word);
     } else if (philox) {
-        NOT_UNROLLED for (uint32_t k = 0; k < 4; k++)
-        {
+        NOT_UNROLLED for (uint32_t k = 0; k < 4; k++) {
             const uint32_t next = gpu_bits(r, w, lane, index + k * step);
             bits[0] = bits[1], bits[1] = bits[2], bits[2] = bits[3], bits[3] = next;
         }
@@ -279,8 +282,8 @@ FPEMU_FN void gpu_bits_of_strip(const gpu_random *r, int random, const gpu_words
         if (r->per_word == 1)
             word[2] = word[3] = core_hash_rest(w->key, (j + 32) ^ w->lead);
     }
-    UNROLLED for (uint32_t k = 0; k < 4; k++) bits[k] =
-        core_field_top(r->per_word, r->bits, word[k], core_field_shift(r->per_word, index + k * step));
+    UNROLLED for (uint32_t k = 0; k < 4; k++)
+        bits[k] = core_field_top(r->per_word, r->bits, word[k], core_field_shift(r->per_word, index + k * step));
 }
 
 #endif /* FPEMU_GPU_LANE_H */

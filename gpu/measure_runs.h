@@ -36,27 +36,24 @@ FPEMU_FN void gpu_measure_runs(const gpu_blocks_job32 *j, int type, uint64_t war
     gpu_seen seen[LANES];
     uint64_t high[LANES], low[LANES];
     uint32_t nonzero[LANES], nonfinite[LANES];
-    FOR_LANES(l) memset(&OF(seen, l), 0, sizeof OF(seen, l));
+    FOR_LANES(l)
+        memset(&OF(seen, l), 0, sizeof OF(seen, l));
     for (uint64_t step = warp; step < steps; step += warps)
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             uint32_t u[GPU_RUN_STRIPS][4];
-            UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++)
-            {
+            UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++) {
                 uint64_t element[4];
                 gpu_load_quad(j->call.x, size, (step * GPU_RUN_STRIPS + h) * 128 + 4 * l, element);
-                UNROLLED for (unsigned k = 0; k < 4; k++) u[h][k] = (uint32_t)element[k] << shift;
-            }
-            UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++)
-            {
-                uint32_t largest = 0;
                 UNROLLED for (unsigned k = 0; k < 4; k++)
-                {
+                    u[h][k] = (uint32_t)element[k] << shift;
+            }
+            UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++) {
+                uint32_t largest = 0;
+                UNROLLED for (unsigned k = 0; k < 4; k++) {
                     const uint32_t a = u[h][k] & ~CARRIER_SIGN;
                     largest = a > largest ? a : largest;
                 }
-                UNROLLED for (unsigned k = 0; k < 4; k++)
-                {
+                UNROLLED for (unsigned k = 0; k < 4; k++) {
                     const int other = largest >= infinity && (u[h][k] & ~CARRIER_SIGN) >= infinity;
                     OF(seen, l).nonfinite += (uint32_t)other;
                     gpu_see(&OF(seen, l), other ? 0 : u[h][k]);
@@ -65,14 +62,13 @@ FPEMU_FN void gpu_measure_runs(const gpu_blocks_job32 *j, int type, uint64_t war
         }
     for (uint64_t row = done + 32 * warp; row < j->call.walk.total; row += 32 * warps)
         FOR_LANES(l)
-    if (row + l < j->call.walk.total) {
-        const uint32_t u = (uint32_t)gpu_load_code(j->call.x, size, row + l) << shift;
-        const int other = (u & ~CARRIER_SIGN) >= infinity;
-        OF(seen, l).nonfinite += (uint32_t)other;
-        gpu_see(&OF(seen, l), other ? 0 : u);
-    }
-    FOR_LANES(l)
-    {
+            if (row + l < j->call.walk.total) {
+                const uint32_t u = (uint32_t)gpu_load_code(j->call.x, size, row + l) << shift;
+                const int other = (u & ~CARRIER_SIGN) >= infinity;
+                OF(seen, l).nonfinite += (uint32_t)other;
+                gpu_see(&OF(seen, l), other ? 0 : u);
+            }
+    FOR_LANES(l) {
         const gpu_seen *const s = &OF(seen, l);
         OF(high, l) = gpu_seen_bits(type, (uint32_t)s->high);
         OF(low, l) = gpu_seen_bits(type, s->low & CARRIER_SIGN ? s->low ^ CARRIER_SIGN : 0);

@@ -227,8 +227,7 @@ GPU_PART void gpu_round_again(const gpu_quantize_job *j, gpu_case c, const uintw
 {
     uintw u[4] = {from[0], from[1], from[2], from[3]};
     uint32_t r[4] = {random[0], random[1], random[2], random[3]};
-    NOT_UNROLLED for (unsigned k = 0; k < 4; k++)
-    {
+    NOT_UNROLLED for (unsigned k = 0; k < 4; k++) {
         int over;
         int64_t q;
         v[0] = v[1], v[1] = v[2], v[2] = v[3];
@@ -294,8 +293,7 @@ GPU_PART void gpu_count_past(const gpu_quantize_job *j, gpu_case c, int sums, ui
 {
     uintw u[4] = {from[0], from[1], from[2], from[3]}, v[4] = {to[0], to[1], to[2], to[3]};
     uint32_t r[4] = {random[0], random[1], random[2], random[3]};
-    NOT_UNROLLED for (unsigned k = 0; k < 4; k++)
-    {
+    NOT_UNROLLED for (unsigned k = 0; k < 4; k++) {
         gpu_count(j, sums, bins, lane, sum, u[0], v[0], gpu_is_over(j, c, u[0], r[0]));
         u[0] = u[1], u[1] = u[2], u[2] = u[3];
         v[0] = v[1], v[1] = v[2], v[2] = v[3];
@@ -313,13 +311,13 @@ FPEMU_FN void gpu_count_four(const gpu_quantize_job *j, gpu_case c, int sums, ui
         c.form == GPU_FORM_POWER ? 0 : core_value(j->plan.max[1] | CARRIER_SIGN); /* no power is negative */
     const uintw subnormals = j->plan.min_normal - (j->plan.min_normal != 0);
     int inside = 1; /* no NaN is, nor anything where there is no end */
-    UNROLLED for (unsigned k = 0; k < 4; k++) inside &= core_value(u[k]) >= low && core_value(u[k]) <= high;
+    UNROLLED for (unsigned k = 0; k < 4; k++)
+        inside &= core_value(u[k]) >= low && core_value(u[k]) <= high;
     if (!inside) {
         gpu_count_past(j, c, sums, bins, lane, sum, u, v, r);
         return;
     }
-    UNROLLED for (unsigned k = 0; k < 4; k++)
-    {
+    UNROLLED for (unsigned k = 0; k < 4; k++) {
         const uintw b = v[k] & ~CARRIER_SIGN;
         const uint32_t inexact = core_value(u[k]) != core_value(v[k]);
         lane->counter[GPU_UNDERFLOW] += inexact & (uint32_t)(b == 0);
@@ -340,8 +338,9 @@ FPEMU_FN void gpu_load_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, u
 {
     if (c.quads)
         gpu_load_quad(j->call.x, c.x_size, i, element);
-    else
-        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_load_code(j->call.x, c.x_size, i + 32 * k);
+    else UNROLLED
+        for (unsigned k = 0; k < 4; k++)
+            element[k] = gpu_load_code(j->call.x, c.x_size, i + 32 * k);
 }
 
 /* The likes of the output. */
@@ -349,8 +348,9 @@ FPEMU_FN void gpu_store_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, 
 {
     if (c.quads)
         gpu_store_quad(j->call.y, c.y_size, i, element);
-    else
-        UNROLLED for (unsigned k = 0; k < 4; k++) gpu_store_code(j->call.y, c.y_size, i + 32 * k, element[k]);
+    else UNROLLED
+        for (unsigned k = 0; k < 4; k++)
+            gpu_store_code(j->call.y, c.y_size, i + 32 * k, element[k]);
 }
 
 /* Codes of four values of a format that devices convert to, the first one lowest. */
@@ -371,7 +371,8 @@ FPEMU_FN uint32_t gpu_byte_codes(const gpu_quantize_job *j, int encode, const ui
 #else
     uint32_t codes = 0;
     (void)encode;
-    UNROLLED for (unsigned k = 0; k < 4; k++) codes |= (uint32_t)core_encode_fast(&j->coder, 0, v[k]) << 8 * k;
+    UNROLLED for (unsigned k = 0; k < 4; k++)
+        codes |= (uint32_t)core_encode_fast(&j->coder, 0, v[k]) << 8 * k;
     return codes;
 #endif
 }
@@ -389,7 +390,8 @@ FPEMU_FN void gpu_give_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, c
             gpu_store_bytes(j->call.y, i, codes);
             return;
         }
-        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = codes >> 8 * k & 0xff;
+        UNROLLED for (unsigned k = 0; k < 4; k++)
+            element[k] = codes >> 8 * k & 0xff;
         gpu_store_four(j, c, i, element);
         return;
     }
@@ -399,17 +401,22 @@ FPEMU_FN void gpu_give_four(const gpu_quantize_job *j, gpu_case c, uint64_t i, c
             gpu_store_pairs(j->call.y, i, pair);
             return;
         }
-        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = pair[k / 2] >> k % 2 * 16;
+        UNROLLED for (unsigned k = 0; k < 4; k++)
+            element[k] = pair[k / 2] >> k % 2 * 16;
         gpu_store_four(j, c, i, element);
         return;
     }
 #endif
     if (c.encode == GPU_ENCODE_FEW && encode != GPU_ENCODE_QUICK) /* asked once for four */
-        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = core_encode_fast(&j->coder, u[k], v[k]);
-    else if (c.encode == GPU_ENCODE_FEW)
-        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = core_fixed_quick_code(&j->coder, j->count, u[k], v[k]);
-    else
-        UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_result(j, c, u[k], v[k], 0);
+        UNROLLED
+        for (unsigned k = 0; k < 4; k++)
+            element[k] = core_encode_fast(&j->coder, u[k], v[k]);
+    else if (c.encode == GPU_ENCODE_FEW) UNROLLED
+        for (unsigned k = 0; k < 4; k++)
+            element[k] = core_fixed_quick_code(&j->coder, j->count, u[k], v[k]);
+    else UNROLLED
+        for (unsigned k = 0; k < 4; k++)
+            element[k] = gpu_result(j, c, u[k], v[k], 0);
     gpu_store_four(j, c, i, element);
 }
 
@@ -427,15 +434,15 @@ FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, ui
         uintw v[4] = {0, 0, 0, 0};
         uintw open, some = 0;
         if (c.form == GPU_FORM_AFFINE && c.mode == FPEMU_MODE_SR) {
-            UNROLLED for (unsigned k = 0; k < 4; k++)
-            {
+            UNROLLED for (unsigned k = 0; k < 4; k++) {
                 v[k] = core_affine_quick_stochastic(&j->quick, u[k], (uintw)r[k] << (CARRIER_BITS - 32), &open);
                 some |= open;
             }
             if (some)
                 gpu_round_again(j, c, u, r, v);
-        } else if (c.encode != GPU_ENCODE_DIRECT)
-            UNROLLED for (unsigned k = 0; k < 4; k++) v[k] = gpu_round_element(j, c, u[k], r[k], &over, &q);
+        } else if (c.encode != GPU_ENCODE_DIRECT) UNROLLED
+            for (unsigned k = 0; k < 4; k++)
+                v[k] = gpu_round_element(j, c, u[k], r[k], &over, &q);
         gpu_give_four(j, c, i, u, v);
         if (c.counts)
             gpu_count_four(j, c, sums, bins, lane, sum, u, v, r);
@@ -443,8 +450,7 @@ FPEMU_FN void gpu_round_four(const gpu_quantize_job *j, gpu_case c, int sums, ui
     }
     uint64_t element[4] = {0, 0, 0, 0};
     uintw v[4] = {0, 0, 0, 0};
-    NOT_UNROLLED for (unsigned k = 0; k < 4; k++)
-    {
+    NOT_UNROLLED for (unsigned k = 0; k < 4; k++) {
         const uintw from = u[0], y = gpu_round_element(j, c, from, r[0], &over, &q);
         if (c.counts && c.form == GPU_FORM_GENERAL)
             gpu_count(j, sums, bins, lane, sum, from, y, over);
@@ -467,23 +473,20 @@ FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, gpu_case c, int sum
 {
     const unsigned many = c.known && c.x_size < 4 ? 4 : 2;
     for (uint64_t s = 0; s < strips->count; s += many) {
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             const uint64_t index = strips->first + s * 128 + (c.quads ? 4 * l : l), i = index - j->call.offset;
             uintw x[4][4];
-            UNROLLED for (unsigned h = 0; h < 4; h++)
-            {
+            UNROLLED for (unsigned h = 0; h < 4; h++) {
                 uint64_t element[4] = {0, 0, 0, 0};
                 if (h < many && s + h < strips->count)
                     gpu_load_four(j, c, i + 128 * h, element);
-                UNROLLED for (unsigned k = 0; k < 4; k++) x[h][k] = (uintw)element[k];
+                UNROLLED for (unsigned k = 0; k < 4; k++)
+                    x[h][k] = (uintw)element[k];
             }
             UNROLLED for (unsigned h = 0; h < 4; h++)
-            {
                 if (h < many && s + h < strips->count)
                     gpu_round_four(j, c, sums, bins, words, &OF(lane, l), OF(sum, l), index + 128 * h, i + 128 * h,
                                    x[h]);
-            }
         }
         if (c.counts && CARRIER_BITS == 32 && !gpu_is_exact(c))
             gpu_lanes_share_near(lane);
@@ -494,23 +497,23 @@ FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, gpu_case c, int sum
 FPEMU_FN void gpu_quantize_rows(const gpu_quantize_job *j, gpu_case c, int sums, uint32_t *bins, const gpu_words *words,
                                 gpu_lane *lane, double sum[LANES][3], uint64_t from, uint64_t to)
 {
-    NOT_UNROLLED for (uint64_t row = from & ~(uint64_t)31; row < to; row += 32) FOR_LANES(l)
-    {
-        const uint64_t index = row + l, i = index - j->call.offset;
-        if (index < from || index >= to)
-            continue;
-        const uint32_t r =
-            c.mode >= FPEMU_MODE_SR ? gpu_bits_of_piece(&j->call.random, c.random, words, &OF(lane, l), index) : 0;
-        const uintw u = gpu_value(c, gpu_load_code(j->call.x, c.x_size, i));
-        int over;
-        int64_t q = 0;
-        const uintw v = gpu_round_element(j, c, u, r, &over, &q);
-        gpu_store_code(j->call.y, c.y_size, i, gpu_result(j, c, u, v, q));
-        if (c.counts && c.form != GPU_FORM_GENERAL)
-            over = gpu_is_over(j, c, u, r);
-        if (c.counts)
-            gpu_count(j, sums, bins, &OF(lane, l), OF(sum, l), u, v, over);
-    }
+    NOT_UNROLLED for (uint64_t row = from & ~(uint64_t)31; row < to; row += 32)
+        FOR_LANES(l) {
+            const uint64_t index = row + l, i = index - j->call.offset;
+            if (index < from || index >= to)
+                continue;
+            const uint32_t r =
+                c.mode >= FPEMU_MODE_SR ? gpu_bits_of_piece(&j->call.random, c.random, words, &OF(lane, l), index) : 0;
+            const uintw u = gpu_value(c, gpu_load_code(j->call.x, c.x_size, i));
+            int over;
+            int64_t q = 0;
+            const uintw v = gpu_round_element(j, c, u, r, &over, &q);
+            gpu_store_code(j->call.y, c.y_size, i, gpu_result(j, c, u, v, q));
+            if (c.counts && c.form != GPU_FORM_GENERAL)
+                over = gpu_is_over(j, c, u, r);
+            if (c.counts)
+                gpu_count(j, sums, bins, &OF(lane, l), OF(sum, l), u, v, over);
+        }
 }
 
 /* Rounds (or codes) elements, counting them if asked to; bins: GPU_BINS for a histogram, which several warps may share,
@@ -526,17 +529,17 @@ FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, gpu_case c, uint32_t *bins
     uint32_t pieces = 0;
     gpu_lane lane[LANES];
     double sum[LANES][3];
-    FOR_LANES(l) gpu_lane_begin(&OF(lane, l));
+    FOR_LANES(l)
+        gpu_lane_begin(&OF(lane, l));
     for (uint64_t b = begin / piece + warp; b <= last_piece; b += warps) {
         const uint64_t from = b * piece < begin ? begin : b * piece, to = (b + 1) * piece < end ? (b + 1) * piece : end;
         const gpu_strips strips = gpu_strips_of(from, to, phase);
         if (c.mode >= FPEMU_MODE_SR)
             gpu_words_next(&words, &j->call.random, from);
         FOR_LANES(l)
-        for (int k = 0; k < 3; k++)
-            OF(sum, l)[k] = 0;
-        NOT_UNROLLED for (int part = 0; part < 3; part++)
-        {
+            for (int k = 0; k < 3; k++)
+                OF(sum, l)[k] = 0;
+        NOT_UNROLLED for (int part = 0; part < 3; part++) {
             const uint64_t last = strips.first + strips.count * 128;
             if (part != 1)
                 gpu_quantize_rows(j, c, sums, bins, &words, lane, sum, part ? last : from, part ? to : strips.first);
@@ -546,7 +549,8 @@ FPEMU_FN void gpu_quantize(const gpu_quantize_job *j, gpu_case c, uint32_t *bins
         if (sums)
             for (int k = 0; k < 3; k++) {
                 double one[LANES];
-                FOR_LANES(l) OF(one, l) = OF(sum, l)[k];
+                FOR_LANES(l)
+                    OF(one, l) = OF(sum, l)[k];
                 const double total = lanes_fold(one);
                 if (lanes_writer())
                     gpu_add_exact(j->call.counts, k, total);
@@ -601,10 +605,10 @@ FPEMU_FN void gpu_decode_rows(const gpu_quantize_job *j, gpu_case c, uint64_t fr
 {
     for (uint64_t row = from + warp * 32; row < to; row += warps * 32)
         FOR_LANES(l)
-    if (row + l < to) {
-        const uintw v = gpu_decoded(j, c.form, gpu_load_code(j->call.x, c.x_size, row + l));
-        gpu_store_code(j->call.y, c.y_size, row + l, gpu_result(j, c, 0, v, 0));
-    }
+            if (row + l < to) {
+                const uintw v = gpu_decoded(j, c.form, gpu_load_code(j->call.x, c.x_size, row + l));
+                gpu_store_code(j->call.y, c.y_size, row + l, gpu_result(j, c, 0, v, 0));
+            }
 }
 
 /* Codes to values, four strips at a time. What is not known is long. */
@@ -613,21 +617,19 @@ FPEMU_FN void gpu_decode(const gpu_quantize_job *j, gpu_case c, uint64_t warp, u
     const gpu_strips strips = gpu_strips_of(0, j->call.n, c.quads ? j->call.phase : GPU_NO_QUADS);
     const unsigned many = c.known ? 4 : 1;
     for (uint64_t strip = many * warp; strip < strips.count; strip += many * warps)
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             const uint64_t i = strips.first + strip * 128 + (c.quads ? 4 * l : l);
             const uintw none[4] = {0, 0, 0, 0};
             uint64_t code[4][4];
             uintw v[4] = {0, 0, 0, 0};
-            UNROLLED for (unsigned h = 0; h < 4; h++)
-            {
-                UNROLLED for (unsigned k = 0; k < 4; k++) code[h][k] = 0;
+            UNROLLED for (unsigned h = 0; h < 4; h++) {
+                UNROLLED for (unsigned k = 0; k < 4; k++)
+                    code[h][k] = 0;
                 if (h < many && strip + h < strips.count)
                     gpu_load_four(j, c, i + 128 * h, code[h]);
             }
             if (!c.known) {
-                NOT_UNROLLED for (unsigned k = 0; k < 4; k++)
-                {
+                NOT_UNROLLED for (unsigned k = 0; k < 4; k++) {
                     v[0] = v[1], v[1] = v[2], v[2] = v[3];
                     v[3] = gpu_decoded(j, c.form, code[0][0]);
                     code[0][0] = code[0][1], code[0][1] = code[0][2], code[0][2] = code[0][3];
@@ -635,9 +637,9 @@ FPEMU_FN void gpu_decode(const gpu_quantize_job *j, gpu_case c, uint64_t warp, u
                 gpu_give_four(j, c, i, none, v);
                 continue;
             }
-            UNROLLED for (unsigned h = 0; h < 4; h++)
-            {
-                UNROLLED for (unsigned k = 0; k < 4; k++) v[k] = gpu_decoded(j, c.form, code[h][k]);
+            UNROLLED for (unsigned h = 0; h < 4; h++) {
+                UNROLLED for (unsigned k = 0; k < 4; k++)
+                    v[k] = gpu_decoded(j, c.form, code[h][k]);
                 if (strip + h < strips.count)
                     gpu_give_four(j, c, i + 128 * h, none, v);
             }

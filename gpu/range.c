@@ -157,8 +157,7 @@ fpemu_cuda_status fpemu_cuda_pack_tensor_scales(const fpemu_format *format, cons
     if (!d_bytes || (!shape->whole && !range))
         return FPEMU_CUDA_ERROR_NULL;
     core_reach read, packed, written;
-    if (!core_reach_array(&packed, d_bytes, l.bytes, 1) ||
-        !core_reach_array(&written, d_bytes, l.tensor_bytes, 1) ||
+    if (!core_reach_array(&packed, d_bytes, l.bytes, 1) || !core_reach_array(&written, d_bytes, l.tensor_bytes, 1) ||
         (!shape->whole && !core_reach_array(&read, range, 1, sizeof *range)))
         return FPEMU_CUDA_ERROR_ARGUMENT;
     if (!shape->whole && core_reaches_meet(&read, &written))

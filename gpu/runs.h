@@ -36,15 +36,15 @@ FPEMU_FN uint32_t gpu_run_widen(int type, uint64_t word)
 FPEMU_FN void gpu_run_load_as(const void *x, int type, int quads, uint64_t i, uint32_t u[GPU_RUN_STRIPS][4])
 {
     const uint32_t size = type == GPU_F32 ? 4 : 2;
-    UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++)
-    {
+    UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++) {
         uint64_t element[4];
         if (quads)
             gpu_load_quad(x, size, i + 128 * h, element);
-        else
-            UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = gpu_load_code(x, size, i + 128 * h + k);
-        UNROLLED for (unsigned k = 0; k < 4; k++) u[h][k] =
-            type == GPU_F32 ? (uint32_t)element[k] : gpu_run_widen(type, element[k]);
+        else UNROLLED
+            for (unsigned k = 0; k < 4; k++)
+                element[k] = gpu_load_code(x, size, i + 128 * h + k);
+        UNROLLED for (unsigned k = 0; k < 4; k++)
+            u[h][k] = type == GPU_F32 ? (uint32_t)element[k] : gpu_run_widen(type, element[k]);
     }
 }
 
@@ -70,8 +70,7 @@ FPEMU_FN void gpu_run_store_as(void *y, int type, int finite, uint64_t i, const 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if (type != GPU_F32 && finite) {
         uint32_t two[2];
-        UNROLLED for (unsigned k = 0; k < 2; k++)
-        {
+        UNROLLED for (unsigned k = 0; k < 2; k++) {
             const float low = core_value32(v[2 * k]), high = core_value32(v[2 * k + 1]);
             if (type == GPU_F16)
                 asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(two[k]) : "f"(high), "f"(low));
@@ -83,15 +82,17 @@ FPEMU_FN void gpu_run_store_as(void *y, int type, int finite, uint64_t i, const 
     }
 #endif
     (void)finite;
-    UNROLLED for (unsigned k = 0; k < 4; k++) element[k] = type == GPU_F32 ? v[k] : gpu_narrow(type, v[k]);
+    UNROLLED for (unsigned k = 0; k < 4; k++)
+        element[k] = type == GPU_F32 ? v[k] : gpu_narrow(type, v[k]);
     gpu_store_quad(y, type == GPU_F32 ? 4 : 2, i, element);
 }
 
 FPEMU_FN void gpu_run_store(const gpu_blocks_call *j, int finite, uint64_t i, const uint32_t v[4])
 {
     if (!j->y_quads) {
-        UNROLLED for (unsigned k = 0; k < 4; k++) gpu_store_code(
-            j->y, j->y_type == GPU_F32 ? 4 : 2, i + k, j->y_type == GPU_F32 ? v[k] : gpu_narrow(j->y_type, v[k]));
+        UNROLLED for (unsigned k = 0; k < 4; k++)
+            gpu_store_code(j->y, j->y_type == GPU_F32 ? 4 : 2, i + k,
+                           j->y_type == GPU_F32 ? v[k] : gpu_narrow(j->y_type, v[k]));
         return;
     }
     switch (j->y_type) {

@@ -31,7 +31,8 @@ fpemu_cuda_status fpemu_gpu_quantize32(const gpu_quantize_job32 *job, fpemu_cuda
     static uint32_t bins[GPU_BINS];
     (void)stream;
     const gpu_case c = of_kernel(gpu_case_of32(job, gpu_counts_of(&job->call)), job->call.n, 0);
-    EACH_WARP(warp) gpu_quantize32(job, c, histogram ? bins : NULL, warp, WARPS);
+    EACH_WARP(warp)
+        gpu_quantize32(job, c, histogram ? bins : NULL, warp, WARPS);
     if (histogram)
         gpu_bins_flush(bins, job->call.counts, 0, 1);
     if (counted)
@@ -42,7 +43,8 @@ fpemu_cuda_status fpemu_gpu_quantize32(const gpu_quantize_job32 *job, fpemu_cuda
 fpemu_cuda_status fpemu_gpu_decode32(const gpu_quantize_job32 *job, fpemu_cuda_stream stream)
 {
     (void)stream;
-    EACH_WARP(warp) gpu_decode32(job, gpu_case_of_decode32(job), warp, WARPS);
+    EACH_WARP(warp)
+        gpu_decode32(job, gpu_case_of_decode32(job), warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 
@@ -53,7 +55,7 @@ fpemu_cuda_status fpemu_gpu_blocks32(const gpu_blocks_job32 *job, uint64_t eleme
     if (gpu_is_counted(&job->call))
         return FPEMU_CUDA_OK;
     EACH_WARP(warp)
-    gpu_blocks32(job, gpu_blocks_form32(job), job->rule.plan.mode, counted, gpu_width(&job->call), warp, WARPS);
+        gpu_blocks32(job, gpu_blocks_form32(job), job->rule.plan.mode, counted, gpu_width(&job->call), warp, WARPS);
     if (counted)
         job->call.counts->count += elements;
     return FPEMU_CUDA_OK;
@@ -63,17 +65,19 @@ fpemu_cuda_status fpemu_gpu_unpack32(const gpu_blocks_job32 *job, fpemu_cuda_str
 {
     (void)stream;
     EACH_WARP(warp)
-    if (job->call.run)
-        gpu_unpack_runs(job, job->call.table ? job->call.table : job->table, gpu_run_codes(job), (uint32_t)warp, WARPS);
-    else
-        gpu_unpack32(job, gpu_width(&job->call), warp, WARPS);
+        if (job->call.run)
+            gpu_unpack_runs(job, job->call.table ? job->call.table : job->table, gpu_run_codes(job), (uint32_t)warp,
+                            WARPS);
+        else
+            gpu_unpack32(job, gpu_width(&job->call), warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 
 fpemu_cuda_status fpemu_gpu_extremes32(const gpu_blocks_job32 *job, fpemu_cuda_stream stream)
 {
     (void)stream;
-    EACH_WARP(warp) gpu_blocks_extremes32(job, gpu_width(&job->call), warp, WARPS);
+    EACH_WARP(warp)
+        gpu_blocks_extremes32(job, gpu_width(&job->call), warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 
@@ -81,10 +85,10 @@ fpemu_cuda_status fpemu_gpu_measure32(const gpu_blocks_job32 *job, uint64_t elem
 {
     (void)stream;
     EACH_WARP(warp)
-    if (job->call.run)
-        gpu_measure_runs(job, job->call.x_type, warp, WARPS);
-    else
-        gpu_measure32(job, gpu_width(&job->call), warp, WARPS);
+        if (job->call.run)
+            gpu_measure_runs(job, job->call.x_type, warp, WARPS);
+        else
+            gpu_measure32(job, gpu_width(&job->call), warp, WARPS);
     job->call.range->count += elements;
     return FPEMU_CUDA_OK;
 }
@@ -96,7 +100,8 @@ fpemu_cuda_status fpemu_gpu_quantize64(const gpu_quantize_job64 *job, fpemu_cuda
     static uint32_t bins[GPU_BINS];
     (void)stream;
     const gpu_case c = of_kernel(gpu_case_of64(job, gpu_counts_of(&job->call)), job->call.n, 1);
-    EACH_WARP(warp) gpu_quantize64(job, c, histogram ? bins : NULL, warp, WARPS);
+    EACH_WARP(warp)
+        gpu_quantize64(job, c, histogram ? bins : NULL, warp, WARPS);
     if (histogram)
         gpu_bins_flush(bins, job->call.counts, 0, 1);
     if (counted)
@@ -107,7 +112,8 @@ fpemu_cuda_status fpemu_gpu_quantize64(const gpu_quantize_job64 *job, fpemu_cuda
 fpemu_cuda_status fpemu_gpu_decode64(const gpu_quantize_job64 *job, fpemu_cuda_stream stream)
 {
     (void)stream;
-    EACH_WARP(warp) gpu_decode64(job, gpu_case_of_decode64(job), warp, WARPS);
+    EACH_WARP(warp)
+        gpu_decode64(job, gpu_case_of_decode64(job), warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 
@@ -116,7 +122,7 @@ fpemu_cuda_status fpemu_gpu_blocks64(const gpu_blocks_job64 *job, uint64_t eleme
     const int counted = job->call.counts != NULL;
     (void)stream;
     EACH_WARP(warp)
-    gpu_blocks64(job, gpu_blocks_form64(job), job->rule.plan.mode, counted, gpu_width(&job->call), warp, WARPS);
+        gpu_blocks64(job, gpu_blocks_form64(job), job->rule.plan.mode, counted, gpu_width(&job->call), warp, WARPS);
     if (counted)
         job->call.counts->count += elements;
     return FPEMU_CUDA_OK;
@@ -125,21 +131,24 @@ fpemu_cuda_status fpemu_gpu_blocks64(const gpu_blocks_job64 *job, uint64_t eleme
 fpemu_cuda_status fpemu_gpu_unpack64(const gpu_blocks_job64 *job, fpemu_cuda_stream stream)
 {
     (void)stream;
-    EACH_WARP(warp) gpu_unpack64(job, gpu_width(&job->call), warp, WARPS);
+    EACH_WARP(warp)
+        gpu_unpack64(job, gpu_width(&job->call), warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 
 fpemu_cuda_status fpemu_gpu_extremes64(const gpu_blocks_job64 *job, fpemu_cuda_stream stream)
 {
     (void)stream;
-    EACH_WARP(warp) gpu_blocks_extremes64(job, gpu_width(&job->call), warp, WARPS);
+    EACH_WARP(warp)
+        gpu_blocks_extremes64(job, gpu_width(&job->call), warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 
 fpemu_cuda_status fpemu_gpu_measure64(const gpu_blocks_job64 *job, uint64_t elements, fpemu_cuda_stream stream)
 {
     (void)stream;
-    EACH_WARP(warp) gpu_measure64(job, gpu_width(&job->call), warp, WARPS);
+    EACH_WARP(warp)
+        gpu_measure64(job, gpu_width(&job->call), warp, WARPS);
     job->call.range->count += elements;
     return FPEMU_CUDA_OK;
 }
@@ -151,8 +160,8 @@ fpemu_cuda_status fpemu_gpu_block_runs32(const gpu_blocks_job32 *job, fpemu_cuda
     const gpu_run_table fast = {call->table ? call->table : job->table, job->fast.thresholds};
     (void)stream;
     EACH_WARP(warp)
-    gpu_block_runs(job, &fast, gpu_run_way(job), b->plan.rule, b->is_table ? b->table.mode : b->plan.mode, 1,
-                   call->bytes != NULL, call->counts != NULL, (uint32_t)warp, WARPS);
+        gpu_block_runs(job, &fast, gpu_run_way(job), b->plan.rule, b->is_table ? b->table.mode : b->plan.mode, 1,
+                       call->bytes != NULL, call->counts != NULL, (uint32_t)warp, WARPS);
     if (call->counts)
         call->counts->count += gpu_run_elements(call);
     return FPEMU_CUDA_OK;
@@ -203,12 +212,12 @@ fpemu_cuda_status fpemu_gpu_arith(const gpu_arith_job *job, fpemu_cuda_stream st
 {
     (void)stream;
     EACH_WARP(warp)
-    if (!job->counts && job->carrier == 32)
-        gpu_arith_fast32(job, &job->fast.in32, gpu_arith_kernel(job), gpu_arith_is_any(job), warp, WARPS);
-    else if (!job->counts && job->carrier)
-        gpu_arith_fast64(job, &job->fast.in64, gpu_arith_kernel(job), gpu_arith_is_any(job), warp, WARPS);
-    else
-        gpu_arith(job, 0, job->counts != NULL, job->carrier != 0, warp, WARPS);
+        if (!job->counts && job->carrier == 32)
+            gpu_arith_fast32(job, &job->fast.in32, gpu_arith_kernel(job), gpu_arith_is_any(job), warp, WARPS);
+        else if (!job->counts && job->carrier)
+            gpu_arith_fast64(job, &job->fast.in64, gpu_arith_kernel(job), gpu_arith_is_any(job), warp, WARPS);
+        else
+            gpu_arith(job, 0, job->counts != NULL, job->carrier != 0, warp, WARPS);
     if (job->counts)
         job->counts->count += job->n;
     return FPEMU_CUDA_OK;
@@ -218,7 +227,7 @@ fpemu_cuda_status fpemu_gpu_apply(const gpu_arith_job *job, fpemu_cuda_stream st
 {
     (void)stream;
     EACH_WARP(warp)
-    gpu_arith(job, 1, job->counts != NULL, 0, warp, WARPS);
+        gpu_arith(job, 1, job->counts != NULL, 0, warp, WARPS);
     if (job->counts)
         job->counts->count += job->n;
     return FPEMU_CUDA_OK;
@@ -228,10 +237,10 @@ fpemu_cuda_status fpemu_gpu_compare(const gpu_arith_job *job, fpemu_cuda_stream 
 {
     (void)stream;
     EACH_WARP(warp)
-    if (job->scaled)
-        gpu_compare_scaled(job, warp, WARPS);
-    else
-        gpu_compare(job, warp, WARPS);
+        if (job->scaled)
+            gpu_compare_scaled(job, warp, WARPS);
+        else
+            gpu_compare(job, warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 
@@ -241,35 +250,35 @@ fpemu_cuda_status fpemu_gpu_gemm(const gpu_gemm_job *job, fpemu_cuda_stream stre
     if (job->carrier && job->rule.model == FPEMU_MODEL_INTEGER) {
         gpu_whole_tile tile;
         EACH_WARP(block)
-        gpu_whole(job, job->ends, &tile, block, WARPS);
+            gpu_whole(job, job->ends, &tile, block, WARPS);
         return FPEMU_CUDA_OK;
     }
     if (job->carrier && job->rule.model == FPEMU_MODEL_FUSED) {
         gpu_fused_tile tile;
         EACH_WARP(block)
-        gpu_fused(job, gpu_fused_is_long(job), job->rule.chunk != 0, &tile, block, WARPS);
+            gpu_fused(job, gpu_fused_is_long(job), job->rule.chunk != 0, &tile, block, WARPS);
         return FPEMU_CUDA_OK;
     }
     if (job->carrier == 32) {
         gpu_mac_tile32 tile;
         EACH_WARP(block)
-        gpu_macs32(job, gpu_macs_form(job), job->rule.model, &job->fast.in32, &tile, block, WARPS);
+            gpu_macs32(job, gpu_macs_form(job), job->rule.model, &job->fast.in32, &tile, block, WARPS);
         return FPEMU_CUDA_OK;
     }
     if (job->carrier) {
         gpu_mac_tile64 tile;
         EACH_WARP(block)
-        gpu_macs64(job, gpu_macs_form(job), job->rule.model, &job->fast.in64, &tile, block, WARPS);
+            gpu_macs64(job, gpu_macs_form(job), job->rule.model, &job->fast.in64, &tile, block, WARPS);
         return FPEMU_CUDA_OK;
     }
     if (job->slab) {
         gpu_tile tile;
         EACH_WARP(block)
-        gpu_gemm_tiles(job, &tile, block, WARPS);
+            gpu_gemm_tiles(job, &tile, block, WARPS);
         return FPEMU_CUDA_OK;
     }
     EACH_WARP(warp)
-    gpu_gemm(job, job->counts != NULL, warp, WARPS);
+        gpu_gemm(job, job->counts != NULL, warp, WARPS);
     return FPEMU_CUDA_OK;
 }
 

@@ -17,7 +17,9 @@ FPEMU_FN uint32_t gpu_run_packed(const unsigned char *from, int aligned, uint32_
         return 0;
     if (aligned && n == 128)
         return (uint32_t)gpu_load_code(from, 4, l);
-    UNROLLED for (uint32_t k = 0; k < 4; k++) if (4 * l + k < bytes) word |= (uint32_t)from[4 * l + k] << (8 * k);
+    UNROLLED for (uint32_t k = 0; k < 4; k++)
+        if (4 * l + k < bytes)
+            word |= (uint32_t)from[4 * l + k] << (8 * k);
     return word;
 }
 
@@ -64,22 +66,22 @@ FPEMU_SLOW void gpu_unpack_strip(const gpu_blocks_job32 *j, uint64_t strip)
     core_block32 block = j->rule.block;
     table.values = job->table ? job->table : j->table;
     block.tensor = job->tensor_from_bytes ? gpu_load_tensor_scales(job->bytes) : job->tensor;
-    FOR_LANES(l)
-    NOT_UNROLLED for (uint32_t k = 0; k < 4; k++)
-    {
-        const uint64_t i = strip * 128 + 4 * l + k;
-        core_scale32 s;
-        if (4 * l + k >= in_strip)
-            continue;
-        memset(&s, 0, sizeof s);
-        const uint64_t at = job->whole ? 0 : core_walk_quotient(i, job->walk.tile_length);
-        if (j->rule.scaled)
-            core_scale_read32(
-                &block, core_load_bytes(job->bytes + job->scales_offset + at * job->scale_bytes, job->scale_bytes), &s);
-        const uint64_t code = core_load_code(job->bytes + job->elements_offset, b, i) & ((1u << b) - 1);
-        gpu_store_code(job->y, gpu_blocks_size32(j), i,
-                       gpu_blocks_result32(j, core_blocked_read32(&j->rule, &table, &s, block.tensor, code)));
-    }
+    FOR_LANES(l) NOT_UNROLLED
+        for (uint32_t k = 0; k < 4; k++) {
+            const uint64_t i = strip * 128 + 4 * l + k;
+            core_scale32 s;
+            if (4 * l + k >= in_strip)
+                continue;
+            memset(&s, 0, sizeof s);
+            const uint64_t at = job->whole ? 0 : core_walk_quotient(i, job->walk.tile_length);
+            if (j->rule.scaled)
+                core_scale_read32(
+                    &block, core_load_bytes(job->bytes + job->scales_offset + at * job->scale_bytes, job->scale_bytes),
+                    &s);
+            const uint64_t code = core_load_code(job->bytes + job->elements_offset, b, i) & ((1u << b) - 1);
+            gpu_store_code(job->y, gpu_blocks_size32(j), i,
+                           gpu_blocks_result32(j, core_blocked_read32(&j->rule, &table, &s, block.tensor, code)));
+        }
 }
 
 /* Values of packed bytes, where both are without gaps; codes of at most 8 bits. values: of a table. */
@@ -97,15 +99,14 @@ FPEMU_FN void gpu_unpack_runs(const gpu_blocks_job32 *j, const float *values, in
         const uint64_t strip = (uint64_t)step * GPU_RUN_STRIPS;
         uint32_t word[GPU_RUN_STRIPS][LANES], scale[LANES], serves[LANES];
         float second[LANES];
-        FOR_LANES(l)
-        {
+        FOR_LANES(l) {
             core_scale32 s;
             const uint64_t i = (strip + l % GPU_RUN_STRIPS) * 128 + 4 * (l & ~(group - 1));
             const uint64_t at = job->whole ? 0 : core_walk_quotient(i, job->walk.tile_length);
             const unsigned char *const from = job->bytes + job->scales_offset + at * job->scale_bytes;
             const uint64_t code = job->scale_bytes == 1 ? *from : core_load_bytes(from, job->scale_bytes);
-            UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++) OF(word[h], l) =
-                gpu_run_packed(elements + (strip + h) * 16 * b, aligned, b, 128, l);
+            UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++)
+                OF(word[h], l) = gpu_run_packed(elements + (strip + h) * 16 * b, aligned, b, 128, l);
             core_scale_read32(&block, code, &s);
             const int power =
                 s.kind == CORE_SCALE_POWER && s.exponent >= 1 - CARRIER_BIAS && s.exponent <= CARRIER_BIAS;
@@ -114,18 +115,20 @@ FPEMU_FN void gpu_unpack_runs(const gpu_blocks_job32 *j, const float *values, in
             OF(second, l) = s.d;
         }
         if (!lanes_all(serves)) {
-            NOT_UNROLLED for (uint32_t h = 0; h < GPU_RUN_STRIPS; h++) gpu_unpack_strip(j, strip + h);
+            NOT_UNROLLED for (uint32_t h = 0; h < GPU_RUN_STRIPS; h++)
+                gpu_unpack_strip(j, strip + h);
             continue;
         }
-        UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++) FOR_LANES(l)
-        {
-            const uint32_t field = gpu_run_field(word[h], b, l), s = lanes_from(scale, (l & ~(group - 1)) + h);
-            const core_scale32 product = {0, core_value32(s), OF(second, l), 0, CORE_SCALE_MULTIPLY, 0, 0};
-            uint32_t y[4];
-            UNROLLED for (unsigned k = 0; k < 4; k++) y[k] =
-                core_block_y32(&product, gpu_run_decoded(j, values, codes, step_value, (field >> k * b) & mask));
-            gpu_run_store(job, 0, (strip + h) * 128 + 4 * l, y);
-        }
+        UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++)
+            FOR_LANES(l) {
+                const uint32_t field = gpu_run_field(word[h], b, l), s = lanes_from(scale, (l & ~(group - 1)) + h);
+                const core_scale32 product = {0, core_value32(s), OF(second, l), 0, CORE_SCALE_MULTIPLY, 0, 0};
+                uint32_t y[4];
+                UNROLLED for (unsigned k = 0; k < 4; k++)
+                    y[k] = core_block_y32(&product,
+                                          gpu_run_decoded(j, values, codes, step_value, (field >> k * b) & mask));
+                gpu_run_store(job, 0, (strip + h) * 128 + 4 * l, y);
+            }
     }
     for (uint64_t strip = (uint64_t)steps * GPU_RUN_STRIPS + warp; strip * 128 < gpu_run_elements(job); strip += warps)
         gpu_unpack_strip(j, strip);

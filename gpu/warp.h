@@ -17,7 +17,7 @@
 #ifdef __CUDA_ARCH__
 #define LANES 1
 #define FOR_LANES(l) for (unsigned l = threadIdx.x & 31u, l##_once = 1; l##_once; l##_once = 0)
-#define OF(a, l) (a)[(l)*0]
+#define OF(a, l) (a)[(l) * 0]
 #else
 #define LANES 32
 #define FOR_LANES(l) for (unsigned l = 0; l < 32; l++)
@@ -64,7 +64,8 @@ FPEMU_FN uint64_t lanes_sum(const uint32_t *a)
     return sum;
 #else
     uint64_t sum = 0;
-    FOR_LANES(l) sum += OF(a, l);
+    FOR_LANES(l)
+        sum += OF(a, l);
     return sum;
 #endif
 }
@@ -80,7 +81,8 @@ FPEMU_FN uint64_t lanes_max(const uint64_t *a)
     return largest;
 #else
     uint64_t largest = 0;
-    FOR_LANES(l) largest = OF(a, l) > largest ? OF(a, l) : largest;
+    FOR_LANES(l)
+        largest = OF(a, l) > largest ? OF(a, l) : largest;
     return largest;
 #endif
 }
@@ -126,9 +128,8 @@ FPEMU_FN void lanes_group_max32(uint32_t *a, unsigned group)
 FPEMU_FN void lanes_group_max_of_four(uint32_t a[4][LANES], unsigned group)
 {
 #ifdef __CUDA_ARCH__
-    for (unsigned step = group / 2; step > 0; step /= 2)
-        UNROLLED for (int k = 0; k < 4; k++)
-        {
+    for (unsigned step = group / 2; step > 0; step /= 2) UNROLLED
+        for (int k = 0; k < 4; k++) {
             const uint32_t other = __shfl_xor_sync(0xffffffffu, a[k][0], (int)step);
             a[k][0] = other > a[k][0] ? other : a[k][0];
         }
@@ -155,7 +156,8 @@ FPEMU_FN int lanes_all(const uint32_t *a)
     return __all_sync(0xffffffffu, a[0] != 0);
 #else
     int all = 1;
-    FOR_LANES(l) all &= OF(a, l) != 0;
+    FOR_LANES(l)
+        all &= OF(a, l) != 0;
     return all;
 #endif
 }

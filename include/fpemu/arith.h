@@ -22,13 +22,13 @@ extern "C" {
  * carrier has it, is no power of two or that are too wide for the carrier, and compatibility settings.
  * doc/numerics.md, 9. */
 typedef enum fpemu_operation {
-    FPEMU_OPERATION_ADD = 0,            /* a + b */
-    FPEMU_OPERATION_SUB = 1,            /* a - b */
-    FPEMU_OPERATION_MUL = 2,            /* a * b */
-    FPEMU_OPERATION_DIV = 3,            /* a / b */
-    FPEMU_OPERATION_SQRT = 4,           /* the square root of a */
-    FPEMU_OPERATION_FMA = 5,            /* a * b + c */
-    FPEMU_OPERATION_MINIMUM = 6,        /* IEEE 754-2019 minimum: NaN if an operand is; -0 < +0 */
+    FPEMU_OPERATION_ADD = 0,     /* a + b */
+    FPEMU_OPERATION_SUB = 1,     /* a - b */
+    FPEMU_OPERATION_MUL = 2,     /* a * b */
+    FPEMU_OPERATION_DIV = 3,     /* a / b */
+    FPEMU_OPERATION_SQRT = 4,    /* the square root of a */
+    FPEMU_OPERATION_FMA = 5,     /* a * b + c */
+    FPEMU_OPERATION_MINIMUM = 6, /* IEEE 754-2019 minimum: NaN if an operand is; -0 < +0 */
     FPEMU_OPERATION_MAXIMUM = 7,
     FPEMU_OPERATION_MINIMUM_NUMBER = 8, /* IEEE 754-2019 minimumNumber: the number if one operand is NaN; -0 < +0 */
     FPEMU_OPERATION_MAXIMUM_NUMBER = 9,
@@ -39,8 +39,7 @@ typedef enum fpemu_operation {
  * 0: one number, used with every element. steps = NULL: all are arrays. y may be the very same array as an operand;
  * overlap in part is not allowed. A single number may lie anywhere, in y too: it is read first. */
 fpemu_status fpemu_arith_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
-                             size_t n, const float *const *operands, const size_t *steps, float *y,
-                             fpemu_stats *stats);
+                             size_t n, const float *const *operands, const size_t *steps, float *y, fpemu_stats *stats);
 fpemu_status fpemu_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                              size_t n, const double *const *operands, const size_t *steps, double *y,
                              fpemu_stats *stats);
@@ -105,15 +104,15 @@ fpemu_status fpemu_arith_scaled_bf16(const fpemu_format *format, const fpemu_rou
 /* ---------------------------------------------------------------------------------------------- functions */
 
 typedef enum fpemu_function {
-    FPEMU_FUNCTION_EXP = 0,       /* e^x */
-    FPEMU_FUNCTION_EXP2 = 1,      /* 2^x */
-    FPEMU_FUNCTION_EXP10 = 2,     /* 10^x */
-    FPEMU_FUNCTION_EXPM1 = 3,     /* e^x - 1 */
-    FPEMU_FUNCTION_LOG = 4,       /* to base e */
+    FPEMU_FUNCTION_EXP = 0,   /* e^x */
+    FPEMU_FUNCTION_EXP2 = 1,  /* 2^x */
+    FPEMU_FUNCTION_EXP10 = 2, /* 10^x */
+    FPEMU_FUNCTION_EXPM1 = 3, /* e^x - 1 */
+    FPEMU_FUNCTION_LOG = 4,   /* to base e */
     FPEMU_FUNCTION_LOG2 = 5,
     FPEMU_FUNCTION_LOG10 = 6,
-    FPEMU_FUNCTION_LOG1P = 7,     /* log(1 + x) */
-    FPEMU_FUNCTION_SIN = 8,       /* angles are in radians */
+    FPEMU_FUNCTION_LOG1P = 7, /* log(1 + x) */
+    FPEMU_FUNCTION_SIN = 8,   /* angles are in radians */
     FPEMU_FUNCTION_COS = 9,
     FPEMU_FUNCTION_TAN = 10,
     FPEMU_FUNCTION_ASIN = 11,

@@ -117,21 +117,21 @@ typedef struct fpemu_format {
     uint8_t symmetric;      /* fixed, int, signed: 1 = the most negative code is not used */
     uint8_t wrap;           /* fixed, int: 1 = past the ends the low bits are kept, in place of saturating */
     uint8_t reserved0;
-    double scale;           /* int: > 0; else 0 */
-    int64_t zero_point;     /* int: one of the codes; else 0 */
+    double scale;       /* int: > 0; else 0 */
+    int64_t zero_point; /* int: one of the codes; else 0 */
 
     /* Derived by fpemu_format_complete; of a blocked format they are the element's */
-    int32_t precision;      /* float: mantissa_bits + 1; else 0 */
-    int32_t emin, emax;     /* float: exponents of the smallest normal and of the largest finite value */
-    int32_t quantum;        /* float, fixed: the smallest distance of two values is 2^quantum */
-    double max, lowest;     /* largest and smallest finite value; int: as binary64 holds them */
-    double min_normal;      /* float: smallest normal value (2^emin; dlfloat: one step more), 0 where there is none;
+    int32_t precision;   /* float: mantissa_bits + 1; else 0 */
+    int32_t emin, emax;  /* float: exponents of the smallest normal and of the largest finite value */
+    int32_t quantum;     /* float, fixed: the smallest distance of two values is 2^quantum */
+    double max, lowest;  /* largest and smallest finite value; int: as binary64 holds them */
+    double min_normal;   /* float: smallest normal value (2^emin; dlfloat: one step more), 0 where there is none;
                                else the same as min_positive */
-    double min_positive;    /* smallest value above zero */
+    double min_positive; /* smallest value above zero */
     uint64_t max_code, lowest_code; /* codes of max and lowest */
-    uint64_t nan_code;      /* the code that is written for a NaN; without meaning where has_nan is 0 */
+    uint64_t nan_code;              /* the code that is written for a NaN; without meaning where has_nan is 0 */
     uint8_t has_nan, has_infinity, has_negative_zero, has_zero; /* 0 or 1 */
-    uint8_t fits_f32, fits_f64; /* 1: the carrier holds every value exactly */
+    uint8_t fits_f32, fits_f64;                                 /* 1: the carrier holds every value exactly */
     uint8_t reserved1[2];
 
     /* Parameters of a blocked format (scaling != 0), whose element is what stands above. The scale is a power of two
@@ -151,7 +151,7 @@ typedef struct fpemu_format {
     uint32_t codebook_length;    /* kind codebook: number of values, 2..65536; else 0 */
     uint32_t reserved2;
     union {
-        const float *table;      /* codebook custom: the caller's values, strictly ascending, finite; else NULL */
+        const float *table; /* codebook custom: the caller's values, strictly ascending, finite; else NULL */
         uint64_t table_word;
     };
     uint64_t reserved3[11];

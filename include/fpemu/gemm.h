@@ -53,9 +53,9 @@ typedef struct fpemu_accumulator {
     uint8_t wrap;           /* integer: 0 saturates, 1 wraps */
     uint8_t reserved0[7];
     uint64_t reserved1[4];
-    fpemu_target inner;     /* what a sum is rounded to after every addition; not for integer. fused: what a step gives,
+    fpemu_target inner; /* what a sum is rounded to after every addition; not for integer. fused: what a step gives,
                                an ieee float of at most binary32's range, mode rtz or rne; both overflow to infinity */
-    fpemu_target outer;     /* chunked, and fused with chunk: after every addition of a chunk */
+    fpemu_target outer; /* chunked, and fused with chunk: after every addition of a chunk */
 } fpemu_accumulator;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_accumulator) == 704, "fpemu_accumulator has no unnamed padding");
 
@@ -114,8 +114,8 @@ typedef struct fpemu_gemm_shape {
     uint64_t lda, ldb, ldc; /* from one row (column-major: column) of the array to the next; 0 = without gaps */
     uint64_t batch;         /* independent products; 0 = 1 */
     uint64_t stride_a, stride_b, stride_c; /* from one product's array to the next; a, b: 0 = one array for all */
-    uint8_t order;          /* fpemu_order, of all three */
-    uint8_t transpose_a, transpose_b; /* 1: the array holds the transpose */
+    uint8_t order;                         /* fpemu_order, of all three */
+    uint8_t transpose_a, transpose_b;      /* 1: the array holds the transpose */
     uint8_t reserved0[5];
     uint64_t reserved1[5];
 } fpemu_gemm_shape;
@@ -153,8 +153,8 @@ fpemu_status fpemu_gemm_scaled_f64(const fpemu_gemm_spec *spec, const fpemu_gemm
  * 1: x has m and y n. Steps incx, incy are in elements and not 0; negative ones begin at the end of the array, as in
  * BLAS. In the random streams element l of x has index l, output i index i. */
 fpemu_status fpemu_gemv_f32(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
-                            float alpha, const float *a, size_t lda, const float *x, int64_t incx, float beta,
-                            float *y, int64_t incy, fpemu_stats *stats);
+                            float alpha, const float *a, size_t lda, const float *x, int64_t incx, float beta, float *y,
+                            int64_t incy, fpemu_stats *stats);
 fpemu_status fpemu_gemv_f64(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
                             double alpha, const double *a, size_t lda, const double *x, int64_t incx, double beta,
                             double *y, int64_t incy, fpemu_stats *stats);

@@ -79,8 +79,8 @@ typedef struct fpemu_rounding {
     uint8_t compat;    /* fpemu_compat */
     uint8_t reserved0; /* 0, as reserved1 */
     uint64_t seed;
-    uint64_t stream;   /* numbers from different streams are independent: say, one for each tensor and step */
-    uint64_t offset;   /* index of this call's first element in its stream: a tensor quantised slice by slice, each with
+    uint64_t stream; /* numbers from different streams are independent: say, one for each tensor and step */
+    uint64_t offset; /* index of this call's first element in its stream: a tensor quantised slice by slice, each with
                           the offset of its first element, gets the bits of one call */
     uint64_t reserved1[4];
 } fpemu_rounding;

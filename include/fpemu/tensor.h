@@ -111,16 +111,16 @@ fpemu_status fpemu_scales_bf16(const fpemu_format *format, const fpemu_shape *sh
  * bytes, sizes of elements in bits. A tensor without elements has no bytes; one of more than 2^59 elements,
  * or of 2^64 bits or more, is refused (FPEMU_ERROR_ARGUMENT). */
 typedef struct fpemu_layout {
-    uint64_t bytes;           /* in all */
-    uint64_t blocks;          /* number of blocks; of a scalar format: of lines along `length` */
-    uint64_t tensor_offset;   /* nvfp4: multiplier and scale; s2fp8: alpha and beta */
-    uint64_t tensor_bytes;    /* 8, or 0 where there are none */
+    uint64_t bytes;         /* in all */
+    uint64_t blocks;        /* number of blocks; of a scalar format: of lines along `length` */
+    uint64_t tensor_offset; /* nvfp4: multiplier and scale; s2fp8: alpha and beta */
+    uint64_t tensor_bytes;  /* 8, or 0 where there are none */
     uint64_t scales_offset;
-    uint64_t scale_bytes;     /* of one scale: 0, 1, 2 or 4 */
+    uint64_t scale_bytes; /* of one scale: 0, 1, 2 or 4 */
     uint64_t elements_offset;
     uint64_t element_bits;
-    uint64_t block_elements;  /* of a full block */
-    uint64_t block_bytes;     /* its elements' bytes */
+    uint64_t block_elements; /* of a full block */
+    uint64_t block_bytes;    /* its elements' bytes */
     uint64_t reserved0[2];
 } fpemu_layout;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_layout) == 96, "fpemu_layout has no unnamed padding");
@@ -163,12 +163,10 @@ fpemu_status fpemu_unpack_bf16(const fpemu_format *format, const fpemu_shape *sh
  * elements of just these blocks, one after the other in block order. Random bits are those of the elements' indices in
  * the tensor. The numbers of the whole tensor are read from the bytes, where the last fpemu_pack or
  * fpemu_pack_tensor_scales left them. FPEMU_ERROR_ARGUMENT for blocks that there are not. */
-fpemu_status fpemu_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                   const fpemu_shape *shape, uint64_t first, uint64_t count, const float *x,
-                                   void *bytes, fpemu_stats *stats);
-fpemu_status fpemu_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                   const fpemu_shape *shape, uint64_t first, uint64_t count, const double *x,
-                                   void *bytes, fpemu_stats *stats);
+fpemu_status fpemu_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                                   uint64_t first, uint64_t count, const float *x, void *bytes, fpemu_stats *stats);
+fpemu_status fpemu_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
+                                   uint64_t first, uint64_t count, const double *x, void *bytes, fpemu_stats *stats);
 fpemu_status fpemu_pack_blocks_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                                    uint64_t first, uint64_t count, const uint16_t *x, void *bytes, fpemu_stats *stats);
 fpemu_status fpemu_pack_blocks_bf16(const fpemu_format *format, const fpemu_rounding *rounding,

@@ -8,10 +8,10 @@
 typedef struct core_codebook {
     const float *values; /* strictly ascending */
     uint32_t length;
-    uint8_t mode;        /* fpemu_mode, CORE_SR_B or CORE_SR_C */
-    uint8_t n;           /* random bits */
-    uint8_t nan;         /* fpemu_nan in force */
-    uint8_t narrow;      /* midpoints are binary32 numbers, also for t in binary64 */
+    uint8_t mode;   /* fpemu_mode, CORE_SR_B or CORE_SR_C */
+    uint8_t n;      /* random bits */
+    uint8_t nan;    /* fpemu_nan in force */
+    uint8_t narrow; /* midpoints are binary32 numbers, also for t in binary64 */
 } core_codebook;
 
 /* Modes that have a meaning between the values of a table. */

@@ -12,8 +12,8 @@ typedef struct core_search {
     uint32_t nan_index[2];
     core_few few; /* of the loops that have them; else not usable */
     core_planes planes;
-    realw thresholds[CORE_SEARCH_VALUES]; /* ascending; infinite from the last on */
-    realw values[CORE_SEARCH_VALUES + 1]; /* the last one again at the end */
+    realw thresholds[CORE_SEARCH_VALUES];                 /* ascending; infinite from the last on */
+    realw values[CORE_SEARCH_VALUES + 1];                 /* the last one again at the end */
     uint8_t base[CORE_SEARCH_BUCKETS + CORE_SEARCH_STEP]; /* how many thresholds lie in buckets below */
 } core_search;
 
@@ -150,7 +150,7 @@ FPEMU_FN void core_search_make(core_search *s)
 FPEMU_FN uint32_t core_search_bucket(const core_search *s, uint32_t pattern)
 {
     const uint32_t a = core_search_magnitude(pattern, s->least, s->most);
-    return (a >> s->shift) - s->first + ((uint32_t) - (int32_t)(pattern >> 31) & s->half);
+    return (a >> s->shift) - s->first + ((uint32_t)-(int32_t)(pattern >> 31) & s->half);
 }
 
 /* How many thresholds lie below t; of a NaN some index. */

@@ -32,14 +32,14 @@ typedef struct core_plan {
     uintw overflow[2], infinite[2], nan[2], zero[2]; /* results, sign included */
     uintw min_normal;                                /* for the counter of subnormal results */
     /* fixed point that wraps, and codes of integers */
-    int32_t quantum;      /* the step is 2^quantum */
-    uint32_t bits;        /* width of a code */
-    int64_t zero_point;   /* code of zero in an affine integer */
+    int32_t quantum;    /* the step is 2^quantum */
+    uint32_t bits;      /* width of a code */
+    int64_t zero_point; /* code of zero in an affine integer */
     uint8_t wrap, is_signed, any;
-    uint8_t rule;         /* enum core_rule */
-    uint8_t mode;         /* fpemu_mode, CORE_SR_B or CORE_SR_C */
-    uint8_t n;            /* random bits */
-    uint8_t compat;       /* fpemu_compat, where it acts on this format and mode; else 0 */
+    uint8_t rule;   /* enum core_rule */
+    uint8_t mode;   /* fpemu_mode, CORE_SR_B or CORE_SR_C */
+    uint8_t n;      /* random bits */
+    uint8_t compat; /* fpemu_compat, where it acts on this format and mode; else 0 */
     /* affine: scale = scale_sig * 2^scale_exp, scale_sig in [2^52, 2^53) */
     uint64_t scale_sig;
     double scale_value;
@@ -94,7 +94,7 @@ FPEMU_FN uintw core_up(int mode, int n, uintw one, uintw sig, intw d, uintw odd_
     if (mode == FPEMU_MODE_SE)
         return (r >> (CARRIER_BITS - 1)) & ((v | lost) != 0);
     const uintw whole = (uintw)0 - (uintw)(n == CARRIER_BITS); /* all ones where R fills the word */
-    if (mode == CORE_SR_B) { /* v + (R + 1/2)*2^-N >= 1 */
+    if (mode == CORE_SR_B) {                                   /* v + (R + 1/2)*2^-N >= 1 */
         const uintw half =
             ((CARRIER_SIGN >> (n & (CARRIER_BITS - 1))) & ~whole) | ((lost >> (CARRIER_BITS - 1)) & whole);
         const uintw sum = v + r;
@@ -224,4 +224,3 @@ FPEMU_FN uintw core_finish_wrap(const core_plan *p, uintw u, uintw g)
 {
     return (u & ~CARRIER_SIGN) < CARRIER_INF ? core_wrapped(p, g, u & CARRIER_SIGN) : core_finish(p, u, g);
 }
-

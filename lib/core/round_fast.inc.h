@@ -461,11 +461,11 @@ typedef struct core_direct {
     uint8_t even;
     uintw count, zero, mask; /* even: that number, what the code of 0 is, and the bits of a code */
     realw low, high;         /* and the ends */
-    uintw emin, up;      /* as fast_emin and fast_up */
-    uintw drop;          /* discarded bits */
-    uintw end, past;     /* what lies beyond this magnitude has this code, and a sign */
-    uintw nan_end, nan;  /* the same, without a sign */
-    uintw sign, to_sign; /* the sign bit of a code, and by how much to shift the carrier's for it */
+    uintw emin, up;          /* as fast_emin and fast_up */
+    uintw drop;              /* discarded bits */
+    uintw end, past;         /* what lies beyond this magnitude has this code, and a sign */
+    uintw nan_end, nan;      /* the same, without a sign */
+    uintw sign, to_sign;     /* the sign bit of a code, and by how much to shift the carrier's for it */
 } core_direct;
 
 /* Whether there is such a form for plan and coder of one call. */

@@ -15,12 +15,12 @@ typedef struct core_walk {
     uint64_t tile_rows, tile_length; /* of a full run or tile */
     uint64_t across, down;           /* runs or tiles along the line; rows of tiles */
     uint64_t blocks;
-    uint64_t total;                  /* elements */
-    uint64_t n[4], step[4];          /* loops of a full block; step: of indices */
-    int64_t x[4], y[4];              /* and of the arrays */
-    int64_t x_axis[4], y_axis[4];    /* strides of outer, rows, length, inner */
-    uint8_t block;                   /* fpemu_block, or CORE_WALK_INDEX */
-    uint8_t array;                   /* the elements are neighbours, in x and in y */
+    uint64_t total;               /* elements */
+    uint64_t n[4], step[4];       /* loops of a full block; step: of indices */
+    int64_t x[4], y[4];           /* and of the arrays */
+    int64_t x_axis[4], y_axis[4]; /* strides of outer, rows, length, inner */
+    uint8_t block;                /* fpemu_block, or CORE_WALK_INDEX */
+    uint8_t array;                /* the elements are neighbours, in x and in y */
 } core_walk;
 
 /* The whole tensor as one block in the order of indices: scalar formats. */
@@ -29,9 +29,9 @@ typedef struct core_walk {
 /* One block. */
 typedef struct core_place {
     uint64_t elements;
-    uint64_t first;   /* index of its first element */
-    int64_t x, y;     /* where that lies */
-    uint64_t n[4];    /* its loops */
+    uint64_t first; /* index of its first element */
+    int64_t x, y;   /* where that lies */
+    uint64_t n[4];  /* its loops */
 } core_place;
 
 /* Elements of a block that follow one another in equal steps. */

@@ -186,10 +186,7 @@ static const float udynamic8[256] = {
 };
 /* clang-format on */
 
-#define TABLES(name)                                                                                                   \
-    {                                                                                                                  \
-        name##4, name##5, name##6, name##7, name##8                                                                    \
-    }
+#define TABLES(name) {name##4, name##5, name##6, name##7, name##8}
 
 /* The built-in table of a name and a width; NULL if there is none. */
 static const float *built_in(uint32_t name, uint32_t bits)

@@ -14,8 +14,8 @@ static const struct named {
     const char *names[8]; /* ends with NULL */
 } table[FPEMU_NAME_COUNT] = {
 #define FORMAT_FLOAT(id, e, m, bias, specials, is_signed, ...)                                                         \
-    [FPEMU_NAME_##                                                                                                     \
-        id] = {FPEMU_KIND_FLOAT, 0, e, m, bias, FPEMU_SPECIALS_##specials, is_signed, NULL, {__VA_ARGS__, NULL}},
+    [FPEMU_NAME_##id] = {FPEMU_KIND_FLOAT,   0, e, m, bias, FPEMU_SPECIALS_##specials, is_signed, NULL,                \
+                         {__VA_ARGS__, NULL}},
 #define FORMAT_INTEGER(id, bits, is_signed, ...)                                                                       \
     [FPEMU_NAME_##id] = {FPEMU_KIND_INT, bits, 0, 0, 0, 0, is_signed, NULL, {__VA_ARGS__, NULL}},
 #define FORMAT_BLOCKED(id, spec, ...) [FPEMU_NAME_##id] = {0, 0, 0, 0, 0, 0, 0, spec, {__VA_ARGS__, NULL}},

@@ -48,8 +48,8 @@ static void find(char found[32], const char *text, size_t length, size_t positio
 }
 
 /* "found WHAT, " and a word before and after what was expected or meant. */
-static fpemu_status store(fpemu_parse_error *error, const char *text, size_t length, size_t position, const char *before,
-                          const char *what, const char *after)
+static fpemu_status store(fpemu_parse_error *error, const char *text, size_t length, size_t position,
+                          const char *before, const char *what, const char *after)
 {
     char found[32];
     if (!error)

@@ -312,7 +312,7 @@ int fpemu_gemm_run(gemm_call *c, fpemu_stats *stats)
     share_rows(c, threads);
     const size_t down = (c->m - 1) / c->tile_rows + 1, across = (c->n - 1) / c->tile_lanes + 1;
     const size_t tiles = c->batch * down * across; /* no overflow: each tile has an output of its own in memory */
-    if (threads == 1 || tiles == 1) { /* apart: entering a parallel region costs more than many a call */
+    if (threads == 1 || tiles == 1) {              /* apart: entering a parallel region costs more than many a call */
         fp_environment environment;
         fpemu_environment_enter(&environment);
         gemm_tile w;

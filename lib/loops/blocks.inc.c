@@ -47,8 +47,7 @@ static void loop_logarithms(size_t n, const void *x, int64_t *sum, int64_t *larg
 
 /* t of the kinds ZERO, MULTIPLY and DIVIDE. */
 #define SCALE_T(of_kind, keep)                                                                                         \
-    SIMD for (size_t i = 0; i < n; i++)                                                                                \
-    {                                                                                                                  \
+    SIMD for (size_t i = 0; i < n; i++) {                                                                              \
         core_scale one;                                                                                                \
         uintw u, v;                                                                                                    \
         memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
@@ -69,9 +68,8 @@ static void loop_scale_t(const core_scale *s, int sticky, size_t n, const void *
     case CORE_SCALE_DIVIDE: SCALE_T(CORE_SCALE_DIVIDE, 0);
     default: break;
     }
-    if (sticky) {
+    if (sticky)
         SCALE_T(CORE_SCALE_MULTIPLY, 1);
-    }
     SCALE_T(CORE_SCALE_MULTIPLY, 0);
 }
 #undef SCALE_T
@@ -147,8 +145,7 @@ FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
 {
     uintw w[256];
     for (size_t b = 0; b < 16; b++) {
-        SIMD for (size_t i = 0; i < 16; i++)
-        {
+        SIMD for (size_t i = 0; i < 16; i++) {
             uintw largest = 0;
             for (size_t k = 0; k < n; k += 16) {
                 uintw u;
@@ -159,10 +156,14 @@ FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
             w[b * 16 + i] = largest;
         }
     }
-    SIMD for (size_t i = 0; i < 128; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
-    SIMD for (size_t i = 0; i < 64; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
-    SIMD for (size_t i = 0; i < 32; i++) w[i] = LARGER(w[2 * i], w[2 * i + 1]);
-    SIMD for (size_t i = 0; i < 16; i++) amax[i] = LARGER(w[2 * i], w[2 * i + 1]);
+    SIMD for (size_t i = 0; i < 128; i++)
+        w[i] = LARGER(w[2 * i], w[2 * i + 1]);
+    SIMD for (size_t i = 0; i < 64; i++)
+        w[i] = LARGER(w[2 * i], w[2 * i + 1]);
+    SIMD for (size_t i = 0; i < 32; i++)
+        w[i] = LARGER(w[2 * i], w[2 * i + 1]);
+    SIMD for (size_t i = 0; i < 16; i++)
+        amax[i] = LARGER(w[2 * i], w[2 * i + 1]);
 }
 #endif
 
@@ -212,8 +213,7 @@ static void loop_runs_amax(size_t length, size_t count, const void *x, uintw *am
 #define RUNS_T(of_kind, keep)                                                                                          \
     for (size_t b = 0; b < count; b++) {                                                                               \
         const realw one_down = down[b];                                                                                \
-        SIMD for (size_t i = 0; i < length; i++)                                                                       \
-        {                                                                                                              \
+        SIMD for (size_t i = 0; i < length; i++) {                                                                     \
             core_scale one;                                                                                            \
             uintw u, v;                                                                                                \
             memcpy(&u, in + (b * length + i) * sizeof u, sizeof u);                                                    \
@@ -229,12 +229,10 @@ static void loop_runs_t(int divide, int sticky, size_t length, size_t count, con
 {
     const char *in = (const char *)x;
     char *out = (char *)t;
-    if (divide) {
+    if (divide)
         RUNS_T(CORE_SCALE_DIVIDE, 0);
-    }
-    if (sticky) {
+    if (sticky)
         RUNS_T(CORE_SCALE_MULTIPLY, 1);
-    }
     RUNS_T(CORE_SCALE_MULTIPLY, 0);
 }
 #undef RUNS_T
@@ -245,8 +243,7 @@ static void loop_runs_y(size_t length, size_t count, const realw *scales, realw 
     char *out = (char *)y;
     for (size_t b = 0; b < count; b++) {
         const realw scale = scales[b];
-        SIMD for (size_t i = 0; i < length; i++)
-        {
+        SIMD for (size_t i = 0; i < length; i++) {
             core_scale one;
             uintw u, v;
             memcpy(&u, in + (b * length + i) * sizeof u, sizeof u);
@@ -310,12 +307,14 @@ static int loop_runs_scales(const core_block *b, size_t count, const uintw *amax
     switch (b->rule) {
     case FPEMU_SCALING_NVFP4: SIMD for (size_t i = 0; i < count; i++) v[i] = core_value(amax[i]) * u; break;
     case FPEMU_SCALING_NVFP4_AO:
-        if (!loop_quotients(1, count, amax, max, d, v))
-            SIMD for (size_t i = 0; i < count; i++) v[i] = core_value(amax[i]) / max / d;
+        if (!loop_quotients(1, count, amax, max, d, v)) SIMD
+            for (size_t i = 0; i < count; i++)
+                v[i] = core_value(amax[i]) / max / d;
         break;
     default:
-        if (!loop_quotients(0, count, amax, max, 1, v))
-            SIMD for (size_t i = 0; i < count; i++) v[i] = core_value(amax[i]) / max;
+        if (!loop_quotients(0, count, amax, max, 1, v)) SIMD
+            for (size_t i = 0; i < count; i++)
+                v[i] = core_value(amax[i]) / max;
     }
 #pragma omp simd reduction(+ : others)
     for (size_t i = 0; i < count; i++)
@@ -398,9 +397,8 @@ FPEMU_FN uintw loop_scaled(const core_plan *p, int even, int divide, int mode, r
 
 #define SCALED_LENGTH(even, divide, mode, n)                                                                           \
     for (size_t b = 0; b < count; b++) {                                                                               \
-        SIMD for (size_t i = 0; i < (n); i++)                                                                          \
-        {                                                                                                              \
-            SCALED_ELEMENT(even, divide, mode, b *(n) + i, b);                                                         \
+        SIMD for (size_t i = 0; i < (n); i++) {                                                                        \
+            SCALED_ELEMENT(even, divide, mode, b * (n) + i, b);                                                        \
         }                                                                                                              \
     }                                                                                                                  \
     break
@@ -415,8 +413,7 @@ FPEMU_FN uintw loop_scaled(const core_plan *p, int even, int divide, int mode, r
         (void)r;                                                                                                       \
         switch (length) {                                                                                              \
         case 1: {                                                                                                      \
-            SIMD for (size_t b = 0; b < count; b++)                                                                    \
-            {                                                                                                          \
+            SIMD for (size_t b = 0; b < count; b++) {                                                                  \
                 SCALED_ELEMENT(even, divide, mode, b, b);                                                              \
             }                                                                                                          \
             break;                                                                                                     \
@@ -443,13 +440,15 @@ SCALED_LOOP(even_by_stochastic, 1, 1, FPEMU_MODE_SR)
     FPEMU_FN void name(size_t length, size_t count, const type *of_blocks, type *spread)                               \
     {                                                                                                                  \
         if (length == 16) {                                                                                            \
-            for (size_t b = 0; b < count; b++)                                                                         \
-                SIMD for (size_t i = 0; i < 16; i++) spread[b * 16 + i] = of_blocks[b];                                \
+            for (size_t b = 0; b < count; b++) SIMD                                                                    \
+                for (size_t i = 0; i < 16; i++)                                                                        \
+                    spread[b * 16 + i] = of_blocks[b];                                                                 \
             return;                                                                                                    \
         }                                                                                                              \
         for (size_t b = 0; b < count; b++) {                                                                           \
             const type one = of_blocks[b];                                                                             \
-            SIMD for (size_t i = 0; i < length; i++) spread[b * length + i] = one;                                     \
+            SIMD for (size_t i = 0; i < length; i++)                                                                   \
+                spread[b * length + i] = one;                                                                          \
         }                                                                                                              \
     }
 SPREAD(loop_spread_scales, realw)
@@ -477,7 +476,7 @@ FPEMU_FN void loop_count_scaled(const core_plan *plan, int even, int divide, int
         loop_spread_scales(length, count, downs, spread_down);
         loop_spread_scales(length, count, scales, spread_s);
     }
-#pragma omp simd reduction(+ : zero, made_zero, zero_p, small, inexact, clipped, overflow) \
+#pragma omp simd reduction(+ : zero, made_zero, zero_p, small, inexact, clipped, overflow)                             \
     reduction(max : max_abs, max_error) reduction(min : min_less_1)
     for (size_t i = 0; i < n; i++) {
         uintw u;
@@ -544,8 +543,9 @@ static int loop_runs_fast(const core_plan *p, const core_block *b, int divided, 
     realw inverse[FAST_BLOCKS];
     const realw *const by = divided ? inverse : down;
     uintw most_t = 0, most_s = 0, most_down = 0;
-    if (divided)
-        SIMD for (size_t i = 0; i < count; i++) inverse[i] = s[i] > 0 ? 1 / s[i] : 0;
+    if (divided) SIMD
+        for (size_t i = 0; i < count; i++)
+            inverse[i] = s[i] > 0 ? 1 / s[i] : 0;
 #pragma omp simd reduction(max : most_t, most_s, most_down)
     for (size_t i = 0; i < count; i++) {
         const uintw t = core_bits(core_value(amax[i]) * by[i]), scale = core_bits(s[i]), one = core_bits(by[i]);
@@ -573,9 +573,8 @@ static int loop_runs_fast(const core_plan *p, const core_block *b, int divided, 
         for (size_t next = b; next < b + (many); next++) {                                                             \
             const realw one_down = down[next], one_s = s[next];                                                        \
             for (size_t k = 0; k < (n); k += (piece)) {                                                                \
-                SIMD for (size_t i = 0; i < (piece); i++)                                                              \
-                {                                                                                                      \
-                    FAST_ELEMENT(kind, inside, divided, next *(n) + k + i, one_down, one_s);                           \
+                SIMD for (size_t i = 0; i < (piece); i++) {                                                            \
+                    FAST_ELEMENT(kind, inside, divided, next * (n) + k + i, one_down, one_s);                          \
                 }                                                                                                      \
             }                                                                                                          \
         }                                                                                                              \
@@ -590,8 +589,7 @@ static int loop_runs_fast(const core_plan *p, const core_block *b, int divided, 
         char *out = (char *)y;                                                                                         \
         size_t b = 0;                                                                                                  \
         if (length == 1) {                                                                                             \
-            SIMD for (b = 0; b < count; b++)                                                                           \
-            {                                                                                                          \
+            SIMD for (b = 0; b < count; b++) {                                                                         \
                 FAST_ELEMENT(kind, inside, divided, b, down[b], s[b]);                                                 \
             }                                                                                                          \
             return;                                                                                                    \
@@ -654,8 +652,7 @@ static int loop_runs_limits(const core_plan *p, int inside, int divided, size_t 
         return 0;
     if (!inside) {
         const realw last = core_value(core_last_inside(p));
-        SIMD for (size_t b = 0; b < count; b++)
-        {
+        SIMD for (size_t b = 0; b < count; b++) {
             uintw one_bad = 0;
             const uintw limit = loop_limit(last, down[b], &one_bad);
             const uintw held = core_value(amax[b]) * down[b] <= last;
@@ -678,8 +675,7 @@ static int loop_runs_limits(const core_plan *p, int inside, int divided, size_t 
                 high[b]++;
         }
     } else {
-        SIMD for (size_t b = 0; b < count; b++)
-        {
+        SIMD for (size_t b = 0; b < count; b++) {
             uintw one_bad = 0;
             const uintw limit = loop_limit(max, down[b], &one_bad);
             const uintw held = core_value(amax[b]) * down[b] <= max;
@@ -691,7 +687,8 @@ static int loop_runs_limits(const core_plan *p, int inside, int divided, size_t 
             bad |= low[b];
     }
     if (p->rule == CORE_RULE_EVEN) { /* what is inside lies nearer than a lower end that is farther */
-        SIMD for (size_t b = 0; b < count; b++) low[b] = p->max[1] > p->max[0] ? CARRIER_INF : high[b];
+        SIMD for (size_t b = 0; b < count; b++)
+            low[b] = p->max[1] > p->max[0] ? CARRIER_INF : high[b];
         return !bad;
     }
 #pragma omp simd reduction(| : bad)
@@ -721,7 +718,7 @@ FPEMU_FN void loop_count_limits(int even, int inside, size_t length, size_t coun
     loop_spread_bits(length, count, lows, low);
     if (!inside)
         loop_spread_bits(length, count, overs, over);
-#pragma omp simd reduction(+ : made_zero, small, inexact, clipped, overflow) reduction(max : max_error) \
+#pragma omp simd reduction(+ : made_zero, small, inexact, clipped, overflow) reduction(max : max_error)                \
     reduction(min : nearest)
     for (size_t i = 0; i < n; i++) {
         uintw u, v;
@@ -780,8 +777,7 @@ static void loop_scale_y(const core_scale *s, size_t n, const void *p, void *y)
     const realw scale = s->s, second = s->d;
     const char *in = (const char *)p;
     char *out = (char *)y;
-    SIMD for (size_t i = 0; i < n; i++)
-    {
+    SIMD for (size_t i = 0; i < n; i++) {
         core_scale one;
         uintw u, v;
         memcpy(&u, in + i * sizeof u, sizeof u);

@@ -378,7 +378,8 @@ FPEMU_FN int drawn_units(const core_plan32 *p, size_t count, const float *s, flo
     const uint32_t by = (127u << 23) + (23u << 23) - p->fast_up, lowest = core_bits32(least);
     if (lowest < 1u << 23 || lowest + p->fast_emin < by + (1u << 23))
         return 0;
-    SIMD for (size_t b = 0; b < count; b++) units[b] = core_value32(core_bits32(s[b]) - by);
+    SIMD for (size_t b = 0; b < count; b++)
+        units[b] = core_value32(core_bits32(s[b]) - by);
     return 1;
 }
 
@@ -452,10 +453,7 @@ DRAWN_TYPE(bf16, UNPACK_BF16)
 #undef DRAWN_PRODUCTS
 #undef DRAWN_SOME
 
-#define DRAWN_POW2_TABLE                                                                                               \
-    {                                                                                                                  \
-        drawn_pow2_float, drawn_pow2_fixed                                                                             \
-    }
+#define DRAWN_POW2_TABLE {drawn_pow2_float, drawn_pow2_fixed}
 #define DRAWN_SCALED_OF(name)                                                                                          \
     {                                                                                                                  \
         {drawn_stop_times_##name, drawn_stop_by_##name},                                                               \
@@ -463,7 +461,4 @@ DRAWN_TYPE(bf16, UNPACK_BF16)
             drawn_even_times_##name, drawn_even_by_##name                                                              \
         }                                                                                                              \
     }
-#define DRAWN_SCALED_TABLE                                                                                             \
-    {                                                                                                                  \
-        DRAWN_SCALED_OF(floats), DRAWN_SCALED_OF(f16), DRAWN_SCALED_OF(bf16)                                           \
-    }
+#define DRAWN_SCALED_TABLE {DRAWN_SCALED_OF(floats), DRAWN_SCALED_OF(f16), DRAWN_SCALED_OF(bf16)}

@@ -47,7 +47,8 @@ static void loop_pow2_spread(size_t length, size_t count, const uintw *powers, u
 {
     for (size_t b = 0; b < count; b++) {
         const uintw power = powers[b];
-        SIMD for (size_t i = 0; i < length; i++) spread[b * length + i] = power;
+        SIMD for (size_t i = 0; i < length; i++)
+            spread[b * length + i] = power;
     }
 }
 
@@ -60,8 +61,7 @@ static void loop_pow2_spread(size_t length, size_t count, const uintw *powers, u
         const char *in = (const char *)x;                                                                              \
         char *out = (char *)y;                                                                                         \
         (void)r;                                                                                                       \
-        SIMD for (size_t i = 0; i < n; i++)                                                                            \
-        {                                                                                                              \
+        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
             uintw u, v;                                                                                                \
             memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
             v = core_pow2_##kind(&q, mode, u, powers[i],                                                               \
@@ -81,8 +81,7 @@ FAST_MODES(fixed, POW2_LOOP)
         for (size_t k = b * (n); k < (b + 1) * (n); k += (piece)) {                                                    \
             const char *const from = in + k * sizeof power;                                                            \
             char *const to = out + k * sizeof power;                                                                   \
-            SIMD for (size_t i = 0; i < (piece); i++)                                                                  \
-            {                                                                                                          \
+            SIMD for (size_t i = 0; i < (piece); i++) {                                                                \
                 uintw u, v;                                                                                            \
                 memcpy(&u, from + i * sizeof u, sizeof u);                                                             \
                 v = core_pow2_##kind(&q, FPEMU_MODE_RNE, u, power, 0);                                                 \
@@ -97,8 +96,7 @@ FAST_MODES(fixed, POW2_LOOP)
     for (; b + (many) <= count; b += (many)) {                                                                         \
         for (size_t k = b; k < b + (many); k++) {                                                                      \
             const realw one = core_value(shifts[k]), max = core_value(highest[k]), min = core_value(lowest[k]);        \
-            SIMD for (size_t i = 0; i < 16; i++)                                                                       \
-            {                                                                                                          \
+            SIMD for (size_t i = 0; i < 16; i++) {                                                                     \
                 uintw u, v;                                                                                            \
                 memcpy(&u, in + (k * 16 + i) * sizeof u, sizeof u);                                                    \
                 v = core_pow2_nearest(core_value(u), one, max, min);                                                   \
@@ -115,8 +113,7 @@ static void loop_pow2_sixteens(const core_pow2_block *how, size_t count, const v
     const char *in = (const char *)x;
     char *out = (char *)y;
     uintw shifts[POW2_BLOCKS], highest[POW2_BLOCKS], lowest[POW2_BLOCKS];
-    SIMD for (size_t b = 0; b < count; b++)
-    {
+    SIMD for (size_t b = 0; b < count; b++) {
         shifts[b] = shift + powers[b];
         highest[b] = high + powers[b];
         lowest[b] = (low + powers[b]) | sign;
@@ -146,7 +143,7 @@ static void loop_pow2_sixteens(const core_pow2_block *how, size_t count, const v
         POW2_ROWS(kind, length, length);                                                                               \
     }
 POW2_LENGTHS(float, POW2_ROWS(float, 16, 16))
-POW2_LENGTHS(fixed, loop_pow2_sixteens(&q, count, x, powers, y); return )
+POW2_LENGTHS(fixed, loop_pow2_sixteens(&q, count, x, powers, y); return)
 #undef POW2_LENGTHS
 #undef POW2_ROWS
 
@@ -161,8 +158,8 @@ FPEMU_FN void loop_count_pow2(const core_pow2_block *q, int fixed, size_t n, con
     char *out = (char *)y;
     uintw zero = 0, made_zero = 0, small = 0, inexact = 0, clipped = 0, overflow = 0;
     uintw max_abs = 0, min_less_1 = ~(uintw)0, max_error = 0;
-#pragma omp simd reduction(+ : zero, made_zero, small, inexact, clipped, overflow) \
-    reduction(max : max_abs, max_error) reduction(min : min_less_1)
+#pragma omp simd reduction(+ : zero, made_zero, small, inexact, clipped, overflow) reduction(max : max_abs, max_error) \
+    reduction(min : min_less_1)
     for (size_t i = 0; i < n; i++) {
         uintw u;
         memcpy(&u, in + i * sizeof u, sizeof u);
@@ -207,11 +204,11 @@ static void loop_count_pow2_fixed(const core_pow2_block *q, size_t n, const void
 /* Largest magnitudes of `lanes` columns of n elements, rows being `step` apart. */
 static void loop_columns_amax(size_t n, ptrdiff_t step, size_t lanes, const void *x, uintw *amax)
 {
-    SIMD for (size_t l = 0; l < lanes; l++) amax[l] = 0;
+    SIMD for (size_t l = 0; l < lanes; l++)
+        amax[l] = 0;
     for (size_t k = 0; k < n; k++) {
         const char *in = (const char *)x + (ptrdiff_t)k * step * (ptrdiff_t)sizeof *amax;
-        SIMD for (size_t l = 0; l < lanes; l++)
-        {
+        SIMD for (size_t l = 0; l < lanes; l++) {
             uintw u;
             memcpy(&u, in + l * sizeof u, sizeof u);
             u = u << 1 >> 1;

@@ -18,7 +18,7 @@ FPEMU_FN int codebook_buckets(const core_search *s, size_t n, const char *t, uin
         const uint32_t a = core_search_magnitude(pattern, least, most);
         const uintw magnitude = u << 1 >> 1;
         largest = magnitude > largest ? magnitude : largest;
-        buckets[i] = (a >> shift) - first + ((uint32_t) - (int32_t)(pattern >> 31) & half);
+        buckets[i] = (a >> shift) - first + ((uint32_t)-(int32_t)(pattern >> 31) & half);
     }
     return largest > CARRIER_INF;
 }
@@ -79,8 +79,7 @@ static void loop_codebook_patch(const core_search *s, size_t n, const char *in, 
 }
 
 #define RANDOM(mode)                                                                                                   \
-    SIMD for (size_t i = 0; i < m; i++)                                                                                \
-    {                                                                                                                  \
+    SIMD for (size_t i = 0; i < m; i++) {                                                                              \
         realw x;                                                                                                       \
         memcpy(&x, in + i * sizeof x, sizeof x);                                                                       \
         x = x > high ? high : x;                                                                                       \
@@ -149,8 +148,7 @@ static uint64_t loop_codebook_outside(const core_search *s, size_t n, const void
     const realw low = s->values[0], high = s->values[CORE_SEARCH_VALUES];
     if (!grid)
         return loop_count_outside(low, high, n, t);
-    SIMD for (size_t i = 0; i < n; i++)
-    {
+    SIMD for (size_t i = 0; i < n; i++) {
         realw x;
         memcpy(&x, in + i * sizeof x, sizeof x);
         grid[i] = (int)(x < low) | (int)(x > high) ? ~(uintw)0 >> 1 : 0;
@@ -171,8 +169,7 @@ static void loop_codebook_values(const float *values, uint32_t length, size_t n,
         const uint8_t *bytes = (const uint8_t *)codes;
         for (uint32_t k = 0; k < CORE_SEARCH_VALUES; k++)
             all[k] = (k & mask) < length ? (realw)values[k & mask] : core_value(CARRIER_NAN);
-        SIMD for (size_t i = 0; i < n; i++)
-        {
+        SIMD for (size_t i = 0; i < n; i++) {
             const realw v = all[bytes[i]];
             memcpy(out + i * sizeof v, &v, sizeof v);
         }
@@ -308,8 +305,7 @@ static void loop_signs(size_t n, const void *x, const void *a, void *y)
 {
     const char *in = (const char *)x, *of = (const char *)a;
     char *out = (char *)y;
-    SIMD for (size_t i = 0; i < n; i++)
-    {
+    SIMD for (size_t i = 0; i < n; i++) {
         uintw u, v;
         memcpy(&u, in + i * sizeof u, sizeof u);
         memcpy(&v, of + i * sizeof v, sizeof v);

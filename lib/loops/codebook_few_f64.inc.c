@@ -8,8 +8,7 @@ FPEMU_SLOW void few_wide_alone(const core_search64 *s, uint32_t n, const char *x
     for (uint32_t i = 0; i < n; i++) {
         double t;
         memcpy(&t, x + i * sizeof t, sizeof t);
-        const double v =
-            t != t ? core_value64(s->nan[core_bits64(t) >> 63]) : s->values[core_search_count64(s, t)];
+        const double v = t != t ? core_value64(s->nan[core_bits64(t) >> 63]) : s->values[core_search_count64(s, t)];
         memcpy(y + i * sizeof v, &v, sizeof v);
     }
 }

@@ -6,8 +6,7 @@
 #define CODES_TILE 512
 
 #define CODES_NARROW(TYPE)                                                                                             \
-    SIMD for (size_t i = 0; i < n; i++)                                                                                \
-    {                                                                                                                  \
+    SIMD for (size_t i = 0; i < n; i++) {                                                                              \
         const TYPE code = (TYPE)wide[i];                                                                               \
         memcpy(codes + i * sizeof code, &code, sizeof code);                                                           \
     }                                                                                                                  \
@@ -33,8 +32,7 @@ FPEMU_FN void loop_codes_store(size_t n, const uintw *wide, size_t size, char *c
         for (size_t m; n > 0; n -= m, in += m * sizeof(uintw), out += m * size) {                                      \
             _Alignas(LINE) uintw wide[CODES_TILE];                                                                     \
             m = n < CODES_TILE ? n : CODES_TILE;                                                                       \
-            SIMD for (size_t i = 0; i < m; i++)                                                                        \
-            {                                                                                                          \
+            SIMD for (size_t i = 0; i < m; i++) {                                                                      \
                 uintw u;                                                                                               \
                 memcpy(&u, in + i * sizeof u, sizeof u);                                                               \
                 wide[i] = form(&k, mode, u);                                                                           \

@@ -11,8 +11,7 @@
 static void fma_odd(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd)
 {
     const uint64_t zero = zero_sign;
-    SIMD for (size_t i = 0; i < n; i++)
-    {
+    SIMD for (size_t i = 0; i < n; i++) {
         const double t = core_sum_odd(x * y[i], s[i], zero);
         odd[i] = t != t ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : t;
     }
@@ -60,20 +59,23 @@ FPEMU_FN double dot_stochastic_wide(const core_plan64 *p, double x, uint32_t r)
 static void fma_nearest(const core_plan64 *plan, size_t n, double x, const double *y, const double *s, double *out)
 {
     const core_plan64 p = *plan;
-    SIMD for (size_t i = 0; i < n; i++) out[i] = dot_nearest_wide(&p, core_sum_odd(x * y[i], s[i], 0));
+    SIMD for (size_t i = 0; i < n; i++)
+        out[i] = dot_nearest_wide(&p, core_sum_odd(x * y[i], s[i], 0));
 }
 
 static void round_nearest(const core_plan64 *plan, size_t n, const double *x, const uint32_t *r, double *y)
 {
     const core_plan64 p = *plan;
     (void)r;
-    SIMD for (size_t i = 0; i < n; i++) y[i] = dot_nearest_wide(&p, x[i]);
+    SIMD for (size_t i = 0; i < n; i++)
+        y[i] = dot_nearest_wide(&p, x[i]);
 }
 
 static void round_stochastic(const core_plan64 *plan, size_t n, const double *x, const uint32_t *r, double *y)
 {
     const core_plan64 p = *plan;
-    SIMD for (size_t i = 0; i < n; i++) y[i] = dot_stochastic_wide(&p, x[i], r[i]);
+    SIMD for (size_t i = 0; i < n; i++)
+        y[i] = dot_stochastic_wide(&p, x[i], r[i]);
 }
 
 /* x rounded to nearest even, sign and all, by adding and subtracting 1.5 * 2^23 steps of the grid: `inf` with infinity
@@ -170,8 +172,7 @@ static uint32_t largest(size_t n, const float *x)
         for (; l + 2 <= nk; l += 2) { /* two at a time, the sum in a register */                                       \
             const float *row = y + l * ld, *next = row + ld;                                                           \
             const float factor = x[l], factor2 = x[l + 1];                                                             \
-            SIMD for (size_t i = 0; i < n; i++)                                                                        \
-            {                                                                                                          \
+            SIMD for (size_t i = 0; i < n; i++) {                                                                      \
                 const float t = dot_round_##sum(&q, dot_add_##product(&p, factor, row[i], s[i]));                      \
                 s[i] = dot_round_##sum(&q, dot_add_##product(&p, factor2, next[i], t));                                \
             }                                                                                                          \
@@ -179,8 +180,8 @@ static uint32_t largest(size_t n, const float *x)
         for (; l < nk; l++) {                                                                                          \
             const float *row = y + l * ld;                                                                             \
             const float factor = x[l];                                                                                 \
-            SIMD for (size_t i = 0; i < n; i++) s[i] =                                                                 \
-                dot_round_##sum(&q, dot_add_##product(&p, factor, row[i], s[i]));                                      \
+            SIMD for (size_t i = 0; i < n; i++)                                                                        \
+                s[i] = dot_round_##sum(&q, dot_add_##product(&p, factor, row[i], s[i]));                               \
         }                                                                                                              \
     }
 #define MAC_LOOPS(sum)                                                                                                 \
@@ -206,10 +207,11 @@ static void mac_binary32(size_t nk, size_t n, const float *x, const float *y, si
         const float *row = y + l * ld;
         const float factor = x[l];
 #if DOT_FMA
-        SIMD for (size_t i = 0; i < n; i++) s[i] = __builtin_fmaf(factor, row[i], s[i]);
+        SIMD for (size_t i = 0; i < n; i++)
+            s[i] = __builtin_fmaf(factor, row[i], s[i]);
 #else
-        SIMD for (size_t i = 0; i < n; i++) s[i] =
-            (float)core_sum_odd((double)factor * (double)row[i], (double)s[i], 0);
+        SIMD for (size_t i = 0; i < n; i++)
+            s[i] = (float)core_sum_odd((double)factor * (double)row[i], (double)s[i], 0);
 #endif
     }
 }
@@ -221,9 +223,11 @@ static void mac_binary64(size_t nk, size_t n, const double *x, const double *y, 
         const double *row = y + l * ld;
         const double factor = x[l];
 #if DOT_FMA
-        SIMD for (size_t i = 0; i < n; i++) s[i] = __builtin_fma(factor, row[i], s[i]);
+        SIMD for (size_t i = 0; i < n; i++)
+            s[i] = __builtin_fma(factor, row[i], s[i]);
 #else
-        SIMD for (size_t i = 0; i < n; i++) s[i] = s[i] + factor * row[i];
+        SIMD for (size_t i = 0; i < n; i++)
+            s[i] = s[i] + factor * row[i];
 #endif
     }
 }
@@ -235,8 +239,7 @@ static void fused_sum(size_t nk, size_t n, size_t ld, const double *x, const dou
                       const double *py, double least, double scale, double floor, const double *d, double *t)
 {
     double top[DOT_LANES], sum[DOT_LANES], plain[DOT_LANES];
-    SIMD for (size_t i = 0; i < n; i++)
-    {
+    SIMD for (size_t i = 0; i < n; i++) {
         const double power = core_dot_power(d[i], least);
         top[i] = power < floor ? floor : power;
         plain[i] = d[i];
@@ -244,25 +247,23 @@ static void fused_sum(size_t nk, size_t n, size_t ld, const double *x, const dou
     for (size_t l = 0; l < nk; l++) {
         const double factor = x[l], power = px[l];
         const double *row = y + l * ld, *powers = py + l * ld;
-        SIMD for (size_t i = 0; i < n; i++)
-        {
+        SIMD for (size_t i = 0; i < n; i++) {
             const double e = power * powers[i];
             top[i] = e > top[i] ? e : top[i];
             plain[i] += factor * row[i];
         }
     }
-    SIMD for (size_t i = 0; i < n; i++)
-    {
+    SIMD for (size_t i = 0; i < n; i++) {
         top[i] = scale / top[i]; /* all are powers of two */
         sum[i] = 0 + core_dot_cut(d[i] * top[i]);
     }
     for (size_t l = 0; l < nk; l++) {
         const double factor = x[l];
         const double *row = y + l * ld;
-        SIMD for (size_t i = 0; i < n; i++) sum[i] += core_dot_cut(factor * row[i] * top[i]);
+        SIMD for (size_t i = 0; i < n; i++)
+            sum[i] += core_dot_cut(factor * row[i] * top[i]);
     }
-    SIMD for (size_t i = 0; i < n; i++)
-    {
+    SIMD for (size_t i = 0; i < n; i++) {
         const double value = sum[i] / top[i];
         t[i] = plain[i] - plain[i] == 0 ? value : plain[i]; /* infinite or NaN only by a term that is */
     }

@@ -10,8 +10,7 @@
         const char *in = (const char *)x;                                                                              \
         char *out = (char *)y;                                                                                         \
         (void)r;                                                                                                       \
-        SIMD for (size_t i = 0; i < n; i++)                                                                            \
-        {                                                                                                              \
+        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
             uintw u, v;                                                                                                \
             memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
             v = core_element_##rule(&p, mode, u, mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0);      \
@@ -69,8 +68,7 @@ ROUND_LOOP(stop_inf, FPEMU_MODE_RNE)
             if ((intw)others < 0) {                                                                                    \
                 unusual++;                                                                                             \
                 seen++;                                                                                                \
-                SIMD for (size_t i = 0; i < USUAL_GROUP; i++)                                                          \
-                {                                                                                                      \
+                SIMD for (size_t i = 0; i < USUAL_GROUP; i++) {                                                        \
                     uintw u;                                                                                           \
                     memcpy(&u, in + i * sizeof u, sizeof u);                                                           \
                     to[i] = core_element_##rule(&p, FPEMU_MODE_SR, u, (uintw)r[i] << (CARRIER_BITS - 32));             \
@@ -118,8 +116,7 @@ USUAL_ROUND(even)
         const core_plan p = *plan;                                                                                     \
         const char *in = (const char *)x;                                                                              \
         char *out = (char *)y;                                                                                         \
-        SIMD for (size_t i = 0; i < n; i++)                                                                            \
-        {                                                                                                              \
+        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
             uintw u, v;                                                                                                \
             memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
             v = core_element_##rule(&p, CORE_BY_SIDE(mode), u, 0);                                                     \
@@ -167,8 +164,7 @@ SIDE_LOOP(pass, FPEMU_MODE_RAZ)
         (void)r;                                                                                                       \
         p.one = 1; /* constants, which core_rounds_to_powers asks for */                                               \
         p.d_norm = CARRIER_MANTISSA;                                                                                   \
-        SIMD for (size_t i = 0; i < n; i++)                                                                            \
-        {                                                                                                              \
+        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
             uintw u, v;                                                                                                \
             memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
             v = core_element_power(&p, last, mode, u, mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0); \
@@ -207,8 +203,7 @@ static void CARRIER(loop_posit)(const core_plan *p, size_t n, const void *x, con
             CARRIER(loop_round_affine_fast_##mode)(plan, n, x, r, y);                                                  \
             return;                                                                                                    \
         }                                                                                                              \
-        SIMD for (size_t i = 0; i < n; i++)                                                                            \
-        {                                                                                                              \
+        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
             uintw u, v;                                                                                                \
             memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
             v = core_affine_quick_element(&q, mode, u,                                                                 \
@@ -325,8 +320,7 @@ static void loop_finish(const core_plan *plan, size_t n, const void *x, const ui
         return;
     }
     if (p.negative) {
-        SIMD for (size_t i = 0; i < n; i++)
-        {
+        SIMD for (size_t i = 0; i < n; i++) {
             uintw u, v;
             memcpy(&u, in + i * sizeof u, sizeof u);
             v = core_finish_any(&p, u, g[i] << 1 >> 1);
@@ -334,8 +328,7 @@ static void loop_finish(const core_plan *plan, size_t n, const void *x, const ui
         }
         return;
     }
-    SIMD for (size_t i = 0; i < n; i++)
-    {
+    SIMD for (size_t i = 0; i < n; i++) {
         uintw u, v;
         memcpy(&u, in + i * sizeof u, sizeof u);
         v = core_finish(&p, u, g[i] << 1 >> 1);
@@ -415,7 +408,7 @@ static void loop_count(const core_plan *p, size_t n, const void *x, const void *
     const char *in = (const char *)x, *out = (const char *)y;
     uintw nan = 0, infinite = 0, clipped = 0, overflow = 0, invalid = 0, underflow = 0, subnormal = 0, inexact = 0;
     uintw max_abs = 0, min_less_1 = ~(uintw)0, max_error = 0;
-#pragma omp simd reduction(+ : nan, infinite, clipped, overflow, invalid, underflow, subnormal, inexact) \
+#pragma omp simd reduction(+ : nan, infinite, clipped, overflow, invalid, underflow, subnormal, inexact)               \
     reduction(max : max_abs, max_error) reduction(min : min_less_1)
     for (size_t i = 0; i < n; i++) {
         uintw u, v;
@@ -464,7 +457,7 @@ static int loop_count_inside(const core_plan *p, size_t n, const void *x, const 
     uintw zero = 0, made_zero = 0, small = 0, inexact = 0, farthest = 0, min_less_1 = ~(uintw)0, max_error = 0;
     if (p->negative)
         return 0;
-#pragma omp simd reduction(+ : zero, made_zero, small, inexact) reduction(max : farthest, max_error) \
+#pragma omp simd reduction(+ : zero, made_zero, small, inexact) reduction(max : farthest, max_error)                   \
     reduction(min : min_less_1)
     for (size_t i = 0; i < n; i++) {
         uintw u, v;
@@ -531,8 +524,7 @@ static int loop_count_nonzero(const core_plan *p, size_t n, const void *x, const
 
 /* One loop per rule and size of a code. */
 #define ENCODE(rule, TYPE)                                                                                             \
-    SIMD for (size_t i = 0; i < n; i++)                                                                                \
-    {                                                                                                                  \
+    SIMD for (size_t i = 0; i < n; i++) {                                                                              \
         uintw u, v;                                                                                                    \
         memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
         memcpy(&v, rounded + i * sizeof v, sizeof v);                                                                  \
@@ -612,8 +604,7 @@ static void loop_encode(const core_coder *c, size_t n, const void *x, const void
 #undef FIXED_CODE
 
 #define ENCODE_NEAREST(TYPE, CODE)                                                                                     \
-    SIMD for (size_t i = 0; i < n; i++)                                                                                \
-    {                                                                                                                  \
+    SIMD for (size_t i = 0; i < n; i++) {                                                                              \
         uintw u;                                                                                                       \
         memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
         const TYPE code = (TYPE)CODE;                                                                                  \
@@ -663,8 +654,7 @@ static void loop_encode_posit(const core_plan *plan, const core_coder *c, size_t
         const char *from = in + done * sizeof(TYPE);                                                                   \
         char *to = streaming ? (char *)tile : out;                                                                     \
         m = !streaming || n - done < STREAM_TILE / sizeof(uintw) ? n - done : STREAM_TILE / sizeof(uintw);             \
-        SIMD for (size_t i = 0; i < m; i++)                                                                            \
-        {                                                                                                              \
+        SIMD for (size_t i = 0; i < m; i++) {                                                                          \
             TYPE code;                                                                                                 \
             memcpy(&code, from + i * sizeof code, sizeof code);                                                        \
             const uintw v = VALUE_OF;                                                                                  \
@@ -688,9 +678,8 @@ static void loop_decode(const core_coder *c, size_t n, const void *codes, size_t
         case 4: DECODE(uint32_t, core_decode_fast(&k, code & mask));
         default: DECODE(uint64_t, core_decode_fast(&k, (uintw)code & mask));
         }
-    if (size == 1 && core_codes_are_powers(&k)) {
+    if (size == 1 && core_codes_are_powers(&k))
         DECODE(uint8_t, core_decode_power(&k, code & mask));
-    }
     if (size <= 2 && core_affine_codes_quickly(&k))
         switch (size) {
         case 1: DECODE(uint8_t, core_affine_quick_value(&k, (uint32_t)(code & mask)));

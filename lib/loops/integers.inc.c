@@ -454,8 +454,8 @@ FPEMU_FN int integers_drawn_codes(const integers *g, const integers_codes *c, co
         to[v] = _mm512_castps_si512(sum);
         at = _mm512_add_epi32(at, _mm512_set1_epi32(16));
         if (quick) /* of a NaN it is one */
-            far = _mm512_max_epi32(
-                far, _mm512_castps_si512(_mm512_abs_ps(_mm512_reduce_ps(z, INTEGERS_TO(NEAREST_INT)))));
+            far = _mm512_max_epi32(far,
+                                   _mm512_castps_si512(_mm512_abs_ps(_mm512_reduce_ps(z, INTEGERS_TO(NEAREST_INT)))));
     }
     if (quick)
         return !_mm512_cmpgt_epi32_mask(far, _mm512_set1_epi32((int)quick->random));

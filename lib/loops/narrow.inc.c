@@ -35,8 +35,7 @@ static inline __m256 stop_f16_vector(__m256 v)
 
 /* Elements from i on, one at a time. */
 #define NARROW_REST(rule, in, out)                                                                                     \
-    SIMD for (size_t e = i; e < n; e++)                                                                                \
-    {                                                                                                                  \
+    SIMD for (size_t e = i; e < n; e++) {                                                                              \
         in u;                                                                                                          \
         memcpy(&u, x + e, sizeof u);                                                                                   \
         const out v = (out)core_##rule(u);                                                                             \
@@ -156,8 +155,7 @@ static void exact_bf16(size_t n, const float *x, uint16_t *y)
     for (; i + 32 <= n; i += 32)
         _mm512_storeu_si512(y + i, narrow_upper(_mm512_loadu_si512(x + i), _mm512_loadu_si512(x + i + 16)));
 #endif
-    SIMD for (size_t e = i; e < n; e++)
-    {
+    SIMD for (size_t e = i; e < n; e++) {
         uint32_t u;
         memcpy(&u, x + e, sizeof u);
         y[e] = (uint16_t)(u >> 16);
@@ -192,10 +190,7 @@ static void exact_bf16(size_t n, const float *x, uint16_t *y)
             }                                                                                                          \
         }                                                                                                              \
     }
-#define WORDS_COUNTS                                                                                                   \
-    {                                                                                                                  \
-        NULL                                                                                                           \
-    }
+#define WORDS_COUNTS {NULL}
 /* Words rounded to a format that fits the type, by rule and mode: so no result has bits that the type has not. Of
  * bfloat16 two at a time, in either half of 32 bits; an odd last one is its own neighbour. */
 #define ROUND_BF16(rule, mode)                                                                                         \
@@ -204,8 +199,7 @@ static void exact_bf16(size_t n, const float *x, uint16_t *y)
         const core_plan32 p = *plan;                                                                                   \
         const char *in = (const char *)x;                                                                              \
         char *out = (char *)y;                                                                                         \
-        SIMD for (size_t i = 0; i < n / 2; i++)                                                                        \
-        {                                                                                                              \
+        SIMD for (size_t i = 0; i < n / 2; i++) {                                                                      \
             uint32_t w;                                                                                                \
             memcpy(&w, in + i * sizeof w, sizeof w);                                                                   \
             const uint32_t low = core_element_##rule##32(&p, mode, w << 16, 0);                                        \
@@ -220,8 +214,8 @@ static void exact_bf16(size_t n, const float *x, uint16_t *y)
     static void round_f16_##rule##_##mode(const core_plan32 *plan, size_t n, const uint16_t *x, uint16_t *y)           \
     {                                                                                                                  \
         const core_plan32 p = *plan;                                                                                   \
-        SIMD for (size_t i = 0; i < n; i++) y[i] =                                                                     \
-            (uint16_t)core_to_f16(core_element_##rule##32(&p, mode, core_from_f16(x[i]), 0));                          \
+        SIMD for (size_t i = 0; i < n; i++)                                                                            \
+            y[i] = (uint16_t)core_to_f16(core_element_##rule##32(&p, mode, core_from_f16(x[i]), 0));                   \
     }
 
 /* To nearest even, toward zero, and the other modes without random bits. */
@@ -253,7 +247,8 @@ NARROW_LOOPS(ROUND_BF16)
 #define NARROW_TABLE(LOOP)                                                                                             \
     {                                                                                                                  \
         [CORE_RULE_FULL_RANGE] = {NARROW_MODES(full_range, LOOP)},                                                     \
-        [CORE_RULE_SHIFTER_STOP] = {NARROW_MODES(stop, LOOP)}, [CORE_RULE_EVEN] = {NARROW_MODES(even, LOOP)},          \
+        [CORE_RULE_SHIFTER_STOP] = {NARROW_MODES(stop, LOOP)},                                                         \
+        [CORE_RULE_EVEN] = {NARROW_MODES(even, LOOP)},                                                                 \
         [CORE_RULE_SHIFTER_PASS] = {NARROW_PASS_MODES(pass, LOOP)},                                                    \
         [CORE_RULE_SHIFTER_STOP_INF] = {STOP_INF_MODES(stop_inf, LOOP)},                                               \
     }

@@ -183,15 +183,15 @@ static int CARRIER(odd_is_near)(size_t n, const realw *a, int at_most)
     {                                                                                                                  \
         (void)b;                                                                                                       \
         (void)c;                                                                                                       \
-        SIMD for (size_t i = 0; i < n; i++) first[i] = operation;                                                      \
+        SIMD for (size_t i = 0; i < n; i++)                                                                            \
+            first[i] = operation;                                                                                      \
     }                                                                                                                  \
     static __attribute__((noinline)) void CARRIER(odd_second_##name)(size_t n, const realw *a, const realw *b,         \
                                                                      const realw *c, const realw *first, realw *odd)   \
     {                                                                                                                  \
         (void)b;                                                                                                       \
         (void)c;                                                                                                       \
-        SIMD for (size_t i = 0; i < n; i++)                                                                            \
-        {                                                                                                              \
+        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
             const realw second = operation;                                                                            \
             odd[i] = core_bits(first[i]) & 1 ? first[i] : second;                                                      \
         }                                                                                                              \
@@ -236,20 +236,15 @@ ODD_SUMS(fma, ODD_FMA)
 #undef ODD_TABLE
 #if ODD_HOLDS
 #define ODD_ROW(last, downward)                                                                                        \
-    {                                                                                                                  \
-        [FPEMU_OPERATION_ADD] = CARRIER(odd_add##downward), [FPEMU_OPERATION_SUB] = CARRIER(odd_sub##downward),        \
-        [FPEMU_OPERATION_MUL] = CARRIER(odd_mul), [FPEMU_OPERATION_DIV] = CARRIER(odd_div),                            \
-        [FPEMU_OPERATION_SQRT] = CARRIER(odd_sqrt), last(downward)                                                     \
-    }
+    {[FPEMU_OPERATION_ADD] = CARRIER(odd_add##downward), [FPEMU_OPERATION_SUB] = CARRIER(odd_sub##downward),           \
+     [FPEMU_OPERATION_MUL] = CARRIER(odd_mul),           [FPEMU_OPERATION_DIV] = CARRIER(odd_div),                     \
+     [FPEMU_OPERATION_SQRT] = CARRIER(odd_sqrt),         last(downward)}
 #if ODD_FUSES
 #define ODD_LAST(downward) [FPEMU_OPERATION_FMA] = CARRIER(odd_fma##downward)
 #else
 #define ODD_LAST(downward)
 #endif
-#define ODD_TABLE                                                                                                      \
-    {                                                                                                                  \
-        ODD_ROW(ODD_LAST, ), ODD_ROW(ODD_LAST, _downward)                                                              \
-    }
+#define ODD_TABLE {ODD_ROW(ODD_LAST, ), ODD_ROW(ODD_LAST, _downward)}
 #else
 #define ODD_TABLE                                                                                                      \
     {                                                                                                                  \

@@ -70,9 +70,7 @@ FAST_MODES(full, FULL_ENDS)
 #undef ENDS_LOOP
 
 #define SIDE_CASE(rule, mode)                                                                                          \
-    case mode:                                                                                                         \
-        IN_SIDE(mode, done = CARRIER(loop_ends_##rule##_##mode)(p, e, n, x, r, y));                                    \
-        break;
+    case mode: IN_SIDE(mode, done = CARRIER(loop_ends_##rule##_##mode)(p, e, n, x, r, y)); break;
 #define PLAIN_CASE(rule, mode)                                                                                         \
     case mode: done = CARRIER(loop_ends_##rule##_##mode)(p, e, n, x, r, y); break;
 
@@ -109,8 +107,7 @@ static void CARRIER(loop_ends_by_tiles)(const core_plan *p, size_t n, const void
         const int apart = !e.keeps && ENDS_APART(p->mode);
         m = CARRIER(loop_ends_by_mode)(p, &e, !apart || n < SETTINGS_TILE ? n : SETTINGS_TILE, in, r, out);
         if (apart) {
-            SIMD for (size_t i = 0; i < m; i++)
-            {
+            SIMD for (size_t i = 0; i < m; i++) {
                 realw v;
                 memcpy(&v, out + i * sizeof v, sizeof v);
                 v += 0; /* -0 becomes 0 */
@@ -169,8 +166,7 @@ static void loop_compat_input(const core_plan *p, size_t n, const void *x, void 
     const char *in = (const char *)x;
     char *out = (char *)y;
     if (p->compat == FPEMU_COMPAT_CUDA) { /* every NaN becomes the same */
-        SIMD for (size_t i = 0; i < n; i++)
-        {
+        SIMD for (size_t i = 0; i < n; i++) {
             uintw u;
             memcpy(&u, in + i * sizeof u, sizeof u);
             u &= ~CARRIER_SIGN;
@@ -178,8 +174,7 @@ static void loop_compat_input(const core_plan *p, size_t n, const void *x, void 
         }
     } else if (p->compat == FPEMU_COMPAT_ML_DTYPES) {
         const core_plan plan = *p;
-        SIMD for (size_t i = 0; i < n; i++)
-        {
+        SIMD for (size_t i = 0; i < n; i++) {
             uintw u, v;
             memcpy(&u, in + i * sizeof u, sizeof u);
             v = core_ml_dtypes(&plan, u);
@@ -187,8 +182,7 @@ static void loop_compat_input(const core_plan *p, size_t n, const void *x, void 
         }
     } else {
         const uintw emin = p->emin_bits, c = core_power((int)p->pre_d - CARRIER_BIAS);
-        SIMD for (size_t i = 0; i < n; i++)
-        {
+        SIMD for (size_t i = 0; i < n; i++) {
             uintw u, v;
             memcpy(&u, in + i * sizeof u, sizeof u);
             v = core_compat_first(emin, c, u);
@@ -198,8 +192,7 @@ static void loop_compat_input(const core_plan *p, size_t n, const void *x, void 
 }
 
 #define PAST_LOOP(mode)                                                                                                \
-    SIMD for (size_t i = 0; i < n; i++)                                                                                \
-    {                                                                                                                  \
+    SIMD for (size_t i = 0; i < n; i++) {                                                                              \
         uintw u, v;                                                                                                    \
         memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
         memcpy(&v, out + i * sizeof v, sizeof v);                                                                      \
@@ -230,8 +223,7 @@ static void loop_compat_past(const core_plan *plan, size_t n, const void *x, con
 
 #if CARRIER_BITS == 32
 #define SETTINGS_LOOP(element)                                                                                         \
-    SIMD for (size_t i = 0; i < n; i++)                                                                                \
-    {                                                                                                                  \
+    SIMD for (size_t i = 0; i < n; i++) {                                                                              \
         uint32_t u, v;                                                                                                 \
         memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
         v = element;                                                                                                   \

@@ -95,8 +95,7 @@ FPEMU_FN void stochastic_group(const core_plan32 *p, int rule, int usual, int st
     _Alignas(LINE) uint32_t to[STOCHASTIC_GROUP];
     if (streaming && left >= STOCHASTIC_GROUP + STREAM_AHEAD / sizeof *to)
         stream_ask(x + STREAM_AHEAD, sizeof to);
-    SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++)
-    {
+    SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++) {
         uint32_t u;
         memcpy(&u, x + l * sizeof u, sizeof u);
         to[l] = usual ? stochastic_usual(p, rule, u, r[l]) : stochastic_element(p, rule, u, r[l]);
@@ -105,15 +104,13 @@ FPEMU_FN void stochastic_group(const core_plan32 *p, int rule, int usual, int st
     uint32_t others;
     if (usual && stochastic_look(p, rule, x, &others)) {
         if (others) {
-            SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++)
-            {
+            SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++) {
                 uint32_t u;
                 memcpy(&u, x + l * sizeof u, sizeof u);
                 to[l] = stochastic_element(p, rule, u, r[l]);
             }
         } else {
-            SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++)
-            {
+            SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++) {
                 uint32_t u;
                 memcpy(&u, x + l * sizeof u, sizeof u);
                 to[l] = u << 1 ? to[l] : u & zeros;
@@ -136,12 +133,13 @@ FPEMU_FN void stochastic_words(const core_plan32 *p, int rule, int per_word, int
     for (size_t i = 0; i < n; i += (size_t)32 << per_word, low += 32) {
         for (uint32_t b = 0; b < 32; b += STOCHASTIC_GROUP) {
             uint32_t words[STOCHASTIC_GROUP];
-            SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++) words[l] = core_hash_rest(k, (low + b + l) ^ lead);
+            SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++)
+                words[l] = core_hash_rest(k, (low + b + l) ^ lead);
             for (int field = 0; field < 1 << per_word; field++) {
                 const size_t at = i + (size_t)field * 32 + b;
                 uint32_t r[STOCHASTIC_GROUP];
-                SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++) r[l] =
-                    (words[l] << (32 - (field + 1) * (32 >> per_word))) & mask;
+                SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++)
+                    r[l] = (words[l] << (32 - (field + 1) * (32 >> per_word))) & mask;
                 stochastic_group(p, rule, usual, streaming, left - at, x + at * sizeof(float), r,
                                  y + at * sizeof(float));
             }
@@ -155,8 +153,7 @@ FPEMU_FN void stochastic_some(const core_plan32 *p, int rule, int per_word, core
 {
     uint32_t from[STOCHASTIC_GROUP] = {0}, to[STOCHASTIC_GROUP];
     memcpy(from, x, n * sizeof *from);
-    SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++)
-    {
+    SIMD for (uint32_t l = 0; l < STOCHASTIC_GROUP; l++) {
         const uint32_t word = core_hash_word(key, (uint32_t)core_word_index(per_word, index + l));
         to[l] = stochastic_element(
             p, rule, from[l], core_field_top(per_word, 32 >> per_word, word, core_field_shift(per_word, index + l)));

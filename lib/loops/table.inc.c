@@ -5,12 +5,14 @@
 #define ROUND(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
 #define AFFINE(rule, mode) [mode] = ROUND_AFFINE(mode),
 #define CODES(form, nearest)                                                                                           \
-    {                                                                                                                  \
-        [FPEMU_MODE_RNE] = nearest, [FPEMU_MODE_RNA] = form(FPEMU_MODE_RNA), [FPEMU_MODE_RNZ] = form(FPEMU_MODE_RNZ),  \
-        [FPEMU_MODE_RTZ] = form(FPEMU_MODE_RTZ), [FPEMU_MODE_RAZ] = form(FPEMU_MODE_RAZ),                              \
-        [FPEMU_MODE_RTP] = form(FPEMU_MODE_RTP), [FPEMU_MODE_RTN] = form(FPEMU_MODE_RTN),                              \
-        [FPEMU_MODE_RTO] = form(FPEMU_MODE_RTO)                                                                        \
-    }
+    {[FPEMU_MODE_RNE] = nearest,                                                                                       \
+     [FPEMU_MODE_RNA] = form(FPEMU_MODE_RNA),                                                                          \
+     [FPEMU_MODE_RNZ] = form(FPEMU_MODE_RNZ),                                                                          \
+     [FPEMU_MODE_RTZ] = form(FPEMU_MODE_RTZ),                                                                          \
+     [FPEMU_MODE_RAZ] = form(FPEMU_MODE_RAZ),                                                                          \
+     [FPEMU_MODE_RTP] = form(FPEMU_MODE_RTP),                                                                          \
+     [FPEMU_MODE_RTN] = form(FPEMU_MODE_RTN),                                                                          \
+     [FPEMU_MODE_RTO] = form(FPEMU_MODE_RTO)}
 #define POW2(kind, mode) [mode] = CARRIER(loop_pow2_##kind##_##mode),
 #define SCALED(form, mode) CARRIER(loop_scaled_##form##_##mode)
 #define COUNTED(form, mode) CARRIER(loop_count_scaled_##form##_##mode)

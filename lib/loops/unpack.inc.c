@@ -503,8 +503,7 @@ FPEMU_FN void unpack_as_words_4(const core_unpack *u, enum unpack_type type, siz
     break;
 #define UNPACK_WORDS(width)                                                                                            \
     case UNPACK_F16: UNPACK_WORDS_AS(width, UNPACK_F16)                                                                \
-    case UNPACK_BF16:                                                                                                  \
-        UNPACK_WORDS_AS(width, UNPACK_BF16)
+    case UNPACK_BF16: UNPACK_WORDS_AS(width, UNPACK_BF16)
 #else
 #define UNPACK_WORDS(width)
 #endif
@@ -518,12 +517,12 @@ FPEMU_FN void unpack_as_words_4(const core_unpack *u, enum unpack_type type, siz
         const size_t size = type == UNPACK_FLOATS ? sizeof(float) : sizeof(uint16_t);                                  \
         unpack_values v[UNPACK_VECTORS];                                                                               \
         size_t i = 0;                                                                                                  \
-        for (; i + 64 <= n; i += 64, bytes += (width)*8, s += next[4]) {                                               \
+        for (; i + 64 <= n; i += 64, bytes += (width) * 8, s += next[4]) {                                             \
             unpack_64_of_##width(t, bytes, v);                                                                         \
             unpack_scale(form, type, s, next, second, v, y + i * size);                                                \
         }                                                                                                              \
         if (i < n) {                                                                                                   \
-            unsigned char some[(width)*8] = {0};                                                                       \
+            unsigned char some[(width) * 8] = {0};                                                                     \
             const size_t left = n - i;                                                                                 \
             const size_t within[4] = {0, left > 16 ? next[1] : 0, left > 32 ? next[2] : 0, left > 48 ? next[3] : 0};   \
             char values[64 * sizeof(float)];                                                                           \
@@ -542,7 +541,7 @@ FPEMU_FN void unpack_as_words_4(const core_unpack *u, enum unpack_type type, siz
         const size_t size = type == UNPACK_FLOATS ? sizeof(float) : sizeof(uint16_t);                                  \
         const unpack_table_##width t = unpack_load_##width(u);                                                         \
         if (count > 1 && length <= 32) {                                                                               \
-            unpack_stretch_##width(&t, form, type, length *count, bytes, s, places[length == 32], second, y);          \
+            unpack_stretch_##width(&t, form, type, length * count, bytes, s, places[length == 32], second, y);         \
             return;                                                                                                    \
         }                                                                                                              \
         for (size_t b = 0; b < count; b++)                                                                             \

@@ -125,10 +125,9 @@ static void philox_words(uint64_t seed, uint64_t stream, uint64_t counter, uint3
 {
     SIMD for (uint32_t l = 0; l < 32; l++)
         core_philox_begin(stream, counter + l, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
-    for (uint32_t round = 0; round < 10; round++) {
-        SIMD for (uint32_t l = 0; l < 32; l++)
+    for (uint32_t round = 0; round < 10; round++) SIMD
+        for (uint32_t l = 0; l < 32; l++)
             core_philox_round(seed, round, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
-    }
 }
 
 FPEMU_FN void philox_groups(const word_source *s, int per_word, uint64_t first, size_t n, uint32_t *r,
@@ -142,7 +141,8 @@ FPEMU_FN void philox_groups(const word_source *s, int per_word, uint64_t first, 
         for (size_t k = 0; k < 4; k++) {
             uint32_t *to = r + i + (k * 32 << per_word);
             const uint32_t *from = words + k * 32;
-            SIMD for (uint32_t l = 0; l < 32; l++) spread_word(per_word, mask, from[l], to + l);
+            SIMD for (uint32_t l = 0; l < 32; l++)
+                spread_word(per_word, mask, from[l], to + l);
         }
     }
 }
@@ -191,11 +191,12 @@ static void fill_hash(core_hash_key k, int per_word, int n_bits, uint64_t first,
         const size_t words = CORE_LEAD_WORDS - (low & (CORE_LEAD_WORDS - 1));
         m = n - i < words ? n - i : words;
         const uint32_t lead = core_hash_lead(k, low), end = (uint32_t)m; /* vectors of 64-bit indices would cost */
-        if (n_bits == 32) {
-            SIMD for (uint32_t l = 0; l < end; l++) r[l] = core_hash_rest(k, (low + l) ^ lead);
-        } else {
-            SIMD for (uint32_t l = 0; l < end; l++) r[l] = core_hash_rest(k, (low + l) ^ lead) & mask;
-        }
+        if (n_bits == 32) SIMD
+            for (uint32_t l = 0; l < end; l++)
+                r[l] = core_hash_rest(k, (low + l) ^ lead);
+        else SIMD
+            for (uint32_t l = 0; l < end; l++)
+                r[l] = core_hash_rest(k, (low + l) ^ lead) & mask;
     }
 }
 
@@ -255,19 +256,10 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #endif
 #ifdef __AVX512F__
 #include "blocks_drawn.inc.c"
-#define ENCODE_DRAWN                                                                                                   \
-    {                                                                                                                  \
-        integers_encode_even, integers_encode_affine                                                                   \
-    }
+#define ENCODE_DRAWN {integers_encode_even, integers_encode_affine}
 #else
-#define ENCODE_DRAWN                                                                                                   \
-    {                                                                                                                  \
-        NULL                                                                                                           \
-    }
-#define DRAWN_POW2_TABLE                                                                                               \
-    {                                                                                                                  \
-        NULL                                                                                                           \
-    }
+#define ENCODE_DRAWN {NULL}
+#define DRAWN_POW2_TABLE {NULL}
 #define DRAWN_SCALED_TABLE                                                                                             \
     {                                                                                                                  \
         {                                                                                                              \
@@ -324,8 +316,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
         (void)b;                                                                                                       \
         (void)c;                                                                                                       \
         (void)zero;                                                                                                    \
-        SIMD for (size_t i = 0; i < n; i++)                                                                            \
-        {                                                                                                              \
+        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
             const double s = (to_nearest), t = (to_odd);                                                               \
             nearest[i] = s;                                                                                            \
             odd[i] = t != t ? core_value64(CORE_INF64 | CORE_INF64 >> 1) : t;                                          \
@@ -348,13 +339,13 @@ EXACT_LOOP(maximum_number, EXTREMUM(1, 1), s)
 
 static void widen(size_t n, const float *x, double *y)
 {
-    SIMD for (size_t i = 0; i < n; i++) y[i] = (double)x[i];
+    SIMD for (size_t i = 0; i < n; i++)
+        y[i] = (double)x[i];
 }
 
 static void unsqueeze(double alpha, double beta, size_t n, const double *p, double *x)
 {
-    SIMD for (size_t i = 0; i < n; i++)
-    {
+    SIMD for (size_t i = 0; i < n; i++) {
         double l = (core_log2(p[i]) - beta) / alpha;
         l = l < -1100 ? -1100 : l;
         l = l > 1100 ? 1100 : l;
@@ -364,7 +355,8 @@ static void unsqueeze(double alpha, double beta, size_t n, const double *p, doub
 
 static void narrow(size_t n, const double *x, float *y)
 {
-    SIMD for (size_t i = 0; i < n; i++) y[i] = (float)x[i];
+    SIMD for (size_t i = 0; i < n; i++)
+        y[i] = (float)x[i];
 }
 
 #include "narrow.inc.c"
@@ -391,22 +383,10 @@ static void narrow(size_t n, const double *x, float *y)
             NULL                                                                                                       \
         }                                                                                                              \
     }
-#define WORDS_AMAX                                                                                                     \
-    {                                                                                                                  \
-        NULL                                                                                                           \
-    }
-#define WORDS_POW2                                                                                                     \
-    {                                                                                                                  \
-        NULL                                                                                                           \
-    }
-#define WORDS_POW2_DRAWN                                                                                               \
-    {                                                                                                                  \
-        NULL                                                                                                           \
-    }
-#define WORDS_SCALED                                                                                                   \
-    {                                                                                                                  \
-        NULL                                                                                                           \
-    }
+#define WORDS_AMAX {NULL}
+#define WORDS_POW2 {NULL}
+#define WORDS_POW2_DRAWN {NULL}
+#define WORDS_SCALED {NULL}
 #endif
 
 #ifdef __AVX512F__
@@ -430,10 +410,7 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
 #ifdef __AVX2__
 #include "unpack.inc.c"
 #include "pack.inc.c"
-#define PACK_TABLE                                                                                                     \
-    {                                                                                                                  \
-        [4] = loop_pack_4, [6] = loop_pack_6, [8] = loop_pack_8                                                        \
-    }
+#define PACK_TABLE {[4] = loop_pack_4, [6] = loop_pack_6, [8] = loop_pack_8}
 #define PACK_FEW loop_pack_few
 #define BLOCK_FEW few_block_nearest
 #ifdef __AVX512F__
@@ -445,21 +422,12 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
 #define PACK_FEW NULL
 #define BLOCK_FEW NULL
 #define BLOCK_FEW_MOST 0
-#define PACK_TABLE                                                                                                     \
-    {                                                                                                                  \
-        NULL                                                                                                           \
-    }
+#define PACK_TABLE {NULL}
 #endif
 #ifdef __AVX2__
-#define UNPACK_TABLE(of_8)                                                                                             \
-    {                                                                                                                  \
-        [4] = loop_unpack_4, [6] = loop_unpack_6, [8] = of_8                                                           \
-    }
+#define UNPACK_TABLE(of_8) {[4] = loop_unpack_4, [6] = loop_unpack_6, [8] = of_8}
 #else
-#define UNPACK_TABLE(of_8)                                                                                             \
-    {                                                                                                                  \
-        NULL                                                                                                           \
-    }
+#define UNPACK_TABLE(of_8) {NULL}
 #endif
 
 #include "dot.inc.c"
@@ -474,30 +442,34 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
               [MAC_SAT] = mac_##product##_sat}
 #if defined(__AVX512F__)
 #define STOCHASTIC                                                                                                     \
-    {                                                                                                                  \
-        [CORE_RULE_FULL_RANGE] = stochastic_full_range, [CORE_RULE_SHIFTER_PASS] = stochastic_pass,                    \
-        [CORE_RULE_SHIFTER_STOP] = stochastic_stop, [CORE_RULE_SHIFTER_GRID] = stochastic_grid,                        \
-        [CORE_RULE_EVEN] = stochastic_even, [CORE_RULE_AFFINE_FAST] = integers_drawn_affine                            \
-    }
+    {[CORE_RULE_FULL_RANGE] = stochastic_full_range,                                                                   \
+     [CORE_RULE_SHIFTER_PASS] = stochastic_pass,                                                                       \
+     [CORE_RULE_SHIFTER_STOP] = stochastic_stop,                                                                       \
+     [CORE_RULE_SHIFTER_GRID] = stochastic_grid,                                                                       \
+     [CORE_RULE_EVEN] = stochastic_even,                                                                               \
+     [CORE_RULE_AFFINE_FAST] = integers_drawn_affine}
 #elif defined(__AVX2__)
-#define STOCHASTIC                                                                                                     \
-    {                                                                                                                  \
-        [CORE_RULE_SHIFTER_PASS] = stochastic_pass, [CORE_RULE_SHIFTER_STOP] = stochastic_stop                         \
-    }
+#define STOCHASTIC {[CORE_RULE_SHIFTER_PASS] = stochastic_pass, [CORE_RULE_SHIFTER_STOP] = stochastic_stop}
 #else
-#define STOCHASTIC                                                                                                     \
-    {                                                                                                                  \
-        NULL                                                                                                           \
-    }
+#define STOCHASTIC {NULL}
 #endif
 
 /* The table of an instruction set; `table32`, `words`, for Philox, `words_of` codes, `unpack_8` and `pack` may be better
  * ones than those of this file. */
 #define KERNELS_TABLE(name_text, is_valid, table32, words, words_of, unpack_8, pack)                                   \
     {                                                                                                                  \
-        .name = name_text, .valid = is_valid, .loops32 = table32, .loops64 = &LOOPS_OF(KERNELS, 64),                    \
-        .hash = fill_hash, .philox = words, .stochastic32 = STOCHASTIC, .encode_drawn32 = ENCODE_DRAWN,                \
-        .pow2_drawn32 = DRAWN_POW2_TABLE, .scaled_drawn = DRAWN_SCALED_TABLE, .binary16 = BINARY16, .stream = stream,  \
+        .name = name_text,                                                                                             \
+        .valid = is_valid,                                                                                             \
+        .loops32 = table32,                                                                                            \
+        .loops64 = &LOOPS_OF(KERNELS, 64),                                                                             \
+        .hash = fill_hash,                                                                                             \
+        .philox = words,                                                                                               \
+        .stochastic32 = STOCHASTIC,                                                                                    \
+        .encode_drawn32 = ENCODE_DRAWN,                                                                                \
+        .pow2_drawn32 = DRAWN_POW2_TABLE,                                                                              \
+        .scaled_drawn = DRAWN_SCALED_TABLE,                                                                            \
+        .binary16 = BINARY16,                                                                                          \
+        .stream = stream,                                                                                              \
         .exact = {[FPEMU_OPERATION_ADD] = exact_add,                                                                   \
                   [FPEMU_OPERATION_SUB] = exact_sub,                                                                   \
                   [FPEMU_OPERATION_MUL] = exact_mul,                                                                   \
@@ -508,25 +480,51 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
                   [FPEMU_OPERATION_MAXIMUM] = exact_maximum,                                                           \
                   [FPEMU_OPERATION_MINIMUM_NUMBER] = exact_minimum_number,                                             \
                   [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},                                            \
-        .affine32 = {MODES(affine_wide, AFFINE_WIDE)}, .widen = widen, .unsqueeze = unsqueeze, .narrow = narrow,       \
-        .widen16 = {widen_f16, widen_bf16}, .narrow16 = {narrow_f16, narrow_bf16}, .exact16 = {exact_f16, exact_bf16}, \
-        .extremes16 = {extremes_f16, extremes_bf16}, .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)},         \
-        .round_words = WORDS_TABLE, .random_words = WORDS_RANDOM_TABLE, .count_words = WORDS_COUNTS,                   \
-        .encode16 = ENCODE_WORDS, .runs_amax16 = WORDS_AMAX, .pow2_rows16 = WORDS_POW2,                                \
-        .pow2_drawn16 = WORDS_POW2_DRAWN, .scaled16 = WORDS_SCALED, .codebook16 = CODEBOOK_WORDS,                      \
-        .codebook_runs16 = CODEBOOK_WORDS_RUNS, .codebook_random16 = CODEBOOK_RANDOM_WORDS,                            \
-        .codebook_random_runs16 = CODEBOOK_RANDOM_WORDS_RUNS, .operate16 = WORDS_OPERATE, .pack32 = pack,              \
-        .pack_few = PACK_FEW, .block_few = BLOCK_FEW, .block_few_most = BLOCK_FEW_MOST,                                \
-        .unpack32 = UNPACK_TABLE(unpack_8), .unpack_words = UNPACK_GIVES_WORDS, .decode_words = words_of,              \
-        .unpack_make = unpack_make, .fma_odd = fma_odd, .round_nearest = round_nearest,                                \
-        .round_stochastic = round_stochastic, .fma_nearest = fma_nearest,                                              \
+        .affine32 = {MODES(affine_wide, AFFINE_WIDE)},                                                                 \
+        .widen = widen,                                                                                                \
+        .unsqueeze = unsqueeze,                                                                                        \
+        .narrow = narrow,                                                                                              \
+        .widen16 = {widen_f16, widen_bf16},                                                                            \
+        .narrow16 = {narrow_f16, narrow_bf16},                                                                         \
+        .exact16 = {exact_f16, exact_bf16},                                                                            \
+        .extremes16 = {extremes_f16, extremes_bf16},                                                                   \
+        .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)},                                                      \
+        .round_words = WORDS_TABLE,                                                                                    \
+        .random_words = WORDS_RANDOM_TABLE,                                                                            \
+        .count_words = WORDS_COUNTS,                                                                                   \
+        .encode16 = ENCODE_WORDS,                                                                                      \
+        .runs_amax16 = WORDS_AMAX,                                                                                     \
+        .pow2_rows16 = WORDS_POW2,                                                                                     \
+        .pow2_drawn16 = WORDS_POW2_DRAWN,                                                                              \
+        .scaled16 = WORDS_SCALED,                                                                                      \
+        .codebook16 = CODEBOOK_WORDS,                                                                                  \
+        .codebook_runs16 = CODEBOOK_WORDS_RUNS,                                                                        \
+        .codebook_random16 = CODEBOOK_RANDOM_WORDS,                                                                    \
+        .codebook_random_runs16 = CODEBOOK_RANDOM_WORDS_RUNS,                                                          \
+        .operate16 = WORDS_OPERATE,                                                                                    \
+        .pack32 = pack,                                                                                                \
+        .pack_few = PACK_FEW,                                                                                          \
+        .block_few = BLOCK_FEW,                                                                                        \
+        .block_few_most = BLOCK_FEW_MOST,                                                                              \
+        .unpack32 = UNPACK_TABLE(unpack_8),                                                                            \
+        .unpack_words = UNPACK_GIVES_WORDS,                                                                            \
+        .decode_words = words_of,                                                                                      \
+        .unpack_make = unpack_make,                                                                                    \
+        .fma_odd = fma_odd,                                                                                            \
+        .round_nearest = round_nearest,                                                                                \
+        .round_stochastic = round_stochastic,                                                                          \
+        .fma_nearest = fma_nearest,                                                                                    \
         .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \
                   MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},                                                     \
-        .mac_inside = {mac_none_inside, mac_inside_inside}, .largest = largest, .mac_binary32 = mac_binary32,          \
-        .mac_binary64 = mac_binary64, .has_fma = DOT_FMA, .fused_sum = fused_sum,                                      \
+        .mac_inside = {mac_none_inside, mac_inside_inside},                                                            \
+        .largest = largest,                                                                                            \
+        .mac_binary32 = mac_binary32,                                                                                  \
+        .mac_binary64 = mac_binary64,                                                                                  \
+        .has_fma = DOT_FMA,                                                                                            \
+        .fused_sum = fused_sum,                                                                                        \
     }
 
 #if PART == 0
-const kernels KERNELS = KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &LOOPS_OF(KERNELS, 32), fill_philox, NULL,
-                                      loop_unpack_8, PACK_TABLE);
+const kernels KERNELS =
+    KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &LOOPS_OF(KERNELS, 32), fill_philox, NULL, loop_unpack_8, PACK_TABLE);
 #endif

@@ -486,10 +486,7 @@ static int words_count_bf16(const core_words *w, const core_plan32 *p, int exact
 {
     return words_count(w, p, 1, exact, n, x, y, c);
 }
-#define WORDS_COUNTS                                                                                                   \
-    {                                                                                                                  \
-        words_count_f16, words_count_bf16                                                                              \
-    }
+#define WORDS_COUNTS {words_count_f16, words_count_bf16}
 
 /* Random bits at the top of each word: those of field `field` of a group's random words, as core_field_top has them. */
 static inline words word_random(const uint32_t *random, int per_word, int field)
@@ -540,8 +537,7 @@ static __attribute__((noinline)) void words_by_rule(const core_plan32 *plan, int
                                                     const uint16_t *x, uint16_t *y)
 {
     const core_plan32 p = *plan;
-    SIMD for (uint32_t l = 0; l < WORD_LANES; l++)
-    {
+    SIMD for (uint32_t l = 0; l < WORD_LANES; l++) {
         const uint32_t u = core_from_narrow(bfloat, x[l]);
         y[l] = (uint16_t)core_to_narrow(bfloat, core_element_float32(&p, FPEMU_MODE_SR, u, r[l]));
     }
@@ -553,8 +549,7 @@ static __attribute__((noinline)) void words_below(const core_words *w, const cor
 {
     const core_plan32 p = *plan;
     const uint16_t least = w->least, keeps = w->keeps ? 0x8000 : 0;
-    SIMD for (uint32_t l = 0; l < WORD_LANES; l++)
-    {
+    SIMD for (uint32_t l = 0; l < WORD_LANES; l++) {
         const uint16_t a = x[l] & 0x7fff, sign = x[l] & 0x8000;
         const uint32_t up = core_stochastic_small32(&p, core_from_narrow(bfloat, a), r[l]) != 0;
         y[l] = a >= least ? y[l] : up ? least | sign : sign & keeps;
@@ -571,7 +566,8 @@ FPEMU_FN void words_stochastic(const core_words *w, const core_plan32 *p, const 
     for (size_t i = 0; i < n; i += (size_t)32 << per_word, low += 32)
         for (uint32_t b = 0; b < 32; b += WORD_LANES) {
             uint32_t random[WORD_LANES];
-            SIMD for (uint32_t l = 0; l < WORD_LANES; l++) random[l] = core_hash_rest(k, (low + b + l) ^ lead);
+            SIMD for (uint32_t l = 0; l < WORD_LANES; l++)
+                random[l] = core_hash_rest(k, (low + b + l) ^ lead);
             for (int field = 0; field < 1 << per_word; field++) {
                 const size_t at = i + (size_t)field * 32 + b;
                 const words from = word_load(x + at);
@@ -581,8 +577,8 @@ FPEMU_FN void words_stochastic(const core_words *w, const core_plan32 *p, const 
                 if (looks && __builtin_expect(word_is_unusual(v, from), 0) && word_has_small(v, from)) {
                     uint32_t r[WORD_LANES];
                     uint16_t in[WORD_LANES], out[WORD_LANES];
-                    SIMD for (uint32_t l = 0; l < WORD_LANES; l++) r[l] =
-                        (random[l] << (32 - (field + 1) * (32 >> per_word))) & mask;
+                    SIMD for (uint32_t l = 0; l < WORD_LANES; l++)
+                        r[l] = (random[l] << (32 - (field + 1) * (32 >> per_word))) & mask;
                     word_store(in, from);
                     word_store(out, word_unless_special(w, v, from, to));
                     /* an end at 0 is below the least; the others are not made for core_stochastic_small32 */
@@ -649,23 +645,18 @@ WORDS_RANDOM_LOOPS(se, FPEMU_MODE_SE, WIDE, ANY)
 #undef WORDS_RANDOM_LOOPS
 #undef WORDS_RANDOM
 
-#define IN_WORDS_RANDOM(loop)                                                                                          \
-    {                                                                                                                  \
-        loop##_0, loop##_1, loop##_2                                                                                   \
-    }
+#define IN_WORDS_RANDOM(loop) {loop##_0, loop##_1, loop##_2}
 #define WORDS_RANDOM_ANY(loop)                                                                                         \
-    {                                                                                                                  \
-        [CORE_WORDS_ALIKE] = IN_WORDS_RANDOM(loop), [CORE_WORDS_LAST] = IN_WORDS_RANDOM(loop),                         \
-        [CORE_WORDS_STOP] = IN_WORDS_RANDOM(loop), [CORE_WORDS_ANY] = IN_WORDS_RANDOM(loop)                            \
-    }
+    {[CORE_WORDS_ALIKE] = IN_WORDS_RANDOM(loop),                                                                       \
+     [CORE_WORDS_LAST] = IN_WORDS_RANDOM(loop),                                                                        \
+     [CORE_WORDS_STOP] = IN_WORDS_RANDOM(loop),                                                                        \
+     [CORE_WORDS_ANY] = IN_WORDS_RANDOM(loop)}
 #define WORDS_RANDOM_CONST(name)                                                                                       \
-    {                                                                                                                  \
-        [CORE_WORDS_NONE] = IN_WORDS_RANDOM(words_##name##_CONST_NONE),                                                \
-        [CORE_WORDS_ALIKE] = IN_WORDS_RANDOM(words_##name##_CONST_ANY),                                                \
-        [CORE_WORDS_LAST] = IN_WORDS_RANDOM(words_##name##_CONST_ANY),                                                 \
-        [CORE_WORDS_STOP] = IN_WORDS_RANDOM(words_##name##_CONST_ANY),                                                 \
-        [CORE_WORDS_ANY] = IN_WORDS_RANDOM(words_##name##_CONST_ANY)                                                   \
-    }
+    {[CORE_WORDS_NONE] = IN_WORDS_RANDOM(words_##name##_CONST_NONE),                                                   \
+     [CORE_WORDS_ALIKE] = IN_WORDS_RANDOM(words_##name##_CONST_ANY),                                                   \
+     [CORE_WORDS_LAST] = IN_WORDS_RANDOM(words_##name##_CONST_ANY),                                                    \
+     [CORE_WORDS_STOP] = IN_WORDS_RANDOM(words_##name##_CONST_ANY),                                                    \
+     [CORE_WORDS_ANY] = IN_WORDS_RANDOM(words_##name##_CONST_ANY)}
 #define WORDS_RANDOM_TABLE                                                                                             \
     {                                                                                                                  \
         {[CORE_WORDS_CONST] = WORDS_RANDOM_CONST(sr),                                                                  \
@@ -684,16 +675,13 @@ WORDS_RANDOM_LOOPS(se, FPEMU_MODE_SE, WIDE, ANY)
     {                                                                                                                  \
         {words_##name##_CONST_NONE, words_##name##_CONST_ANY, words_##name##_CONST_ANY, words_##name##_CONST_ANY,      \
          words_##name##_CONST_ANY},                                                                                    \
-            {NULL, words_##name##_TABLE_ALIKE, words_##name##_TABLE_LAST, words_##name##_TABLE_STOP,                   \
-             words_##name##_TABLE_ANY},                                                                                \
-            {NULL, words_##name##_WIDE_ANY, words_##name##_WIDE_ANY, words_##name##_WIDE_ANY,                          \
-             words_##name##_WIDE_ANY},                                                                                 \
-            {NULL, NULL, NULL, even, NULL},                                                                            \
+        {NULL, words_##name##_TABLE_ALIKE, words_##name##_TABLE_LAST, words_##name##_TABLE_STOP,                       \
+         words_##name##_TABLE_ANY},                                                                                    \
+        {NULL, words_##name##_WIDE_ANY, words_##name##_WIDE_ANY, words_##name##_WIDE_ANY, words_##name##_WIDE_ANY},    \
+        {NULL, NULL, NULL, even, NULL},                                                                                \
     }
 #define WORDS_TABLE                                                                                                    \
-    {                                                                                                                  \
-        [FPEMU_MODE_RNE] = WORDS_OF(rne, words_rne_EVEN), [FPEMU_MODE_RNA] = WORDS_OF(rna, NULL),                      \
-        [FPEMU_MODE_RNZ] = WORDS_OF(rnz, NULL), [FPEMU_MODE_RTZ] = WORDS_OF(rtz, NULL),                                \
-        [FPEMU_MODE_RAZ] = WORDS_OF(raz, NULL), [FPEMU_MODE_RTP] = WORDS_OF(rtp, words_rtp_EVEN),                      \
-        [FPEMU_MODE_RTN] = WORDS_OF(rtn, words_rtn_EVEN), [FPEMU_MODE_RTO] = WORDS_OF(rto, NULL)                       \
-    }
+    {[FPEMU_MODE_RNE] = WORDS_OF(rne, words_rne_EVEN), [FPEMU_MODE_RNA] = WORDS_OF(rna, NULL),                         \
+     [FPEMU_MODE_RNZ] = WORDS_OF(rnz, NULL),           [FPEMU_MODE_RTZ] = WORDS_OF(rtz, NULL),                         \
+     [FPEMU_MODE_RAZ] = WORDS_OF(raz, NULL),           [FPEMU_MODE_RTP] = WORDS_OF(rtp, words_rtp_EVEN),               \
+     [FPEMU_MODE_RTN] = WORDS_OF(rtn, words_rtn_EVEN), [FPEMU_MODE_RTO] = WORDS_OF(rto, NULL)}

@@ -581,19 +581,7 @@ static int words_scaled_bf16(const core_plan32 *p, int inside, int divided, size
 {
     return words_fast_by(p, 1, inside, divided, length, count, down, s, second, x, y);
 }
-#define WORDS_AMAX                                                                                                     \
-    {                                                                                                                  \
-        words_runs_amax_f16, words_runs_amax_bf16                                                                      \
-    }
-#define WORDS_POW2                                                                                                     \
-    {                                                                                                                  \
-        words_pow2_rows_f16, words_pow2_rows_bf16                                                                      \
-    }
-#define WORDS_POW2_DRAWN                                                                                               \
-    {                                                                                                                  \
-        words_pow2_drawn_f16, words_pow2_drawn_bf16                                                                    \
-    }
-#define WORDS_SCALED                                                                                                   \
-    {                                                                                                                  \
-        words_scaled_f16, words_scaled_bf16                                                                            \
-    }
+#define WORDS_AMAX {words_runs_amax_f16, words_runs_amax_bf16}
+#define WORDS_POW2 {words_pow2_rows_f16, words_pow2_rows_bf16}
+#define WORDS_POW2_DRAWN {words_pow2_drawn_f16, words_pow2_drawn_bf16}
+#define WORDS_SCALED {words_scaled_f16, words_scaled_bf16}

@@ -191,10 +191,7 @@ static int pack_few_vbmi(const core_search32 *s, size_t length, size_t count, co
 #undef PACK_FEW
 #define PACK_FEW pack_few_vbmi
 
-#define PACK_TABLE_VBMI                                                                                                \
-    {                                                                                                                  \
-        [4] = fpemu_vbmi_pack_4, [6] = fpemu_vbmi_pack_6, [8] = fpemu_vbmi_pack_8                                      \
-    }
+#define PACK_TABLE_VBMI {[4] = fpemu_vbmi_pack_4, [6] = fpemu_vbmi_pack_6, [8] = fpemu_vbmi_pack_8}
 
 #if PART == 0
 const kernels fpemu_vbmi = KERNELS_TABLE("x86-64-v4-vbmi", valid_vbmi, &LOOPS_OF(fpemu_vbmi, 32), philox_vbmi,

@@ -12,15 +12,13 @@
 
 /* The fields of every version since 1.7; sizes and strides are in intptr_t, strides in bytes. */
 typedef struct {
-    PyObject_HEAD
-    PyTypeObject *scalar;
+    PyObject_HEAD PyTypeObject *scalar;
     char kind, type, byte_order, former_flags;
     int number;
 } numpy_type;
 
 typedef struct {
-    PyObject_HEAD
-    char *data;
+    PyObject_HEAD char *data;
     int dimensions;
     intptr_t *size, *stride;
     PyObject *base;
@@ -33,14 +31,23 @@ typedef struct {
 #define NUMPY_WRITABLE 0x0400
 #define NUMPY_KEEP_ORDER 2
 
-enum { NUMPY_BOOL = 0, NUMPY_UBYTE = 2, NUMPY_USHORT = 4, NUMPY_UINT = 6, NUMPY_ULONG = 8, NUMPY_ULONGLONG = 10,
-       NUMPY_FLOAT = 11, NUMPY_DOUBLE = 12, NUMPY_HALF = 23 };
+enum {
+    NUMPY_BOOL = 0,
+    NUMPY_UBYTE = 2,
+    NUMPY_USHORT = 4,
+    NUMPY_UINT = 6,
+    NUMPY_ULONG = 8,
+    NUMPY_ULONGLONG = 10,
+    NUMPY_FLOAT = 11,
+    NUMPY_DOUBLE = 12,
+    NUMPY_HALF = 23
+};
 
 static struct {
     PyTypeObject *array;
     PyObject *(*type_of)(int number);
-    PyObject *(*make)(PyTypeObject *type, PyObject *descr, int dimensions, const intptr_t *size,
-                      const intptr_t *stride, void *data, int flags, PyObject *object);
+    PyObject *(*make)(PyTypeObject *type, PyObject *descr, int dimensions, const intptr_t *size, const intptr_t *stride,
+                      void *data, int flags, PyObject *object);
     PyObject *(*make_like)(PyObject *array, int order, PyObject *descr, int subclass);
     PyTypeObject *bfloat16; /* ml_dtypes' scalar type, once seen */
     PyObject *bfloat16_type;
@@ -49,8 +56,15 @@ static struct {
 /* -------------------------------------------------------------------------------------- what DLPack promises */
 
 enum { DEVICE_CPU = 1, DEVICE_CUDA = 2, DEVICE_CUDA_HOST = 3, DEVICE_CUDA_MANAGED = 13 };
-enum { CODE_INT = 0, CODE_UINT = 1, CODE_FLOAT = 2, CODE_BFLOAT = 4, CODE_BOOL = 6, CODE_FLOAT8_FIRST = 7,
-       CODE_FLOAT8_LAST = 14 };
+enum {
+    CODE_INT = 0,
+    CODE_UINT = 1,
+    CODE_FLOAT = 2,
+    CODE_BFLOAT = 4,
+    CODE_BOOL = 6,
+    CODE_FLOAT8_FIRST = 7,
+    CODE_FLOAT8_LAST = 14
+};
 
 typedef struct {
     void *data;
@@ -199,7 +213,8 @@ static int view_numpy(PyObject *object, const char *name, view *v)
     const uint16_t one = 1;
     const char foreign = *(const char *)&one ? '>' : '<';
     if (order == foreign)
-        return refuse_type((PyObject *)a->type, name, "its bytes are swapped; x.astype(x.dtype.newbyteorder('=')) puts them in order");
+        return refuse_type((PyObject *)a->type, name,
+                           "its bytes are swapped; x.astype(x.dtype.newbyteorder('=')) puts them in order");
     const int plain = a->type->number == NUMPY_FLOAT || a->type->number == NUMPY_DOUBLE;
     const size_t item = plain ? 0 : numpy_item((PyObject *)a->type);
     v->type = numpy_carrier(a->type, item, &v->is_code);
@@ -227,8 +242,8 @@ static int view_numpy(PyObject *object, const char *name, view *v)
 
 static PyObject *numpy_type_of(carrier type)
 {
-    static const int number[] = {NUMPY_FLOAT, NUMPY_DOUBLE, NUMPY_HALF, -1, NUMPY_UBYTE, NUMPY_USHORT, NUMPY_UINT,
-                                 NUMPY_ULONGLONG, NUMPY_BOOL};
+    static const int number[] = {NUMPY_FLOAT,  NUMPY_DOUBLE, NUMPY_HALF,      -1,        NUMPY_UBYTE,
+                                 NUMPY_USHORT, NUMPY_UINT,   NUMPY_ULONGLONG, NUMPY_BOOL};
     if (type == CARRIER_BF16) {
         if (!numpy.bfloat16_type) { /* makes an array of that type, which is then seen */
             PyObject *package = PyImport_ImportModule("ml_dtypes"), *numpy_module = PyImport_ImportModule("numpy");
@@ -432,12 +447,16 @@ static void set_error(void *context, const char *kind, const char *message)
 
 static PyObject *make_torch(const view *like, carrier type, int dimensions, const int64_t *size, view *v)
 {
-    static const struct { uint8_t code, bits; } code[] = {
-        {CODE_FLOAT, 32}, {CODE_FLOAT, 64}, {CODE_FLOAT, 16}, {CODE_BFLOAT, 16}, {CODE_UINT, 8},
-        {CODE_UINT, 16}, {CODE_UINT, 32}, {CODE_UINT, 64}, {CODE_BOOL, 8}};
+    static const struct {
+        uint8_t code, bits;
+    } code[] = {{CODE_FLOAT, 32}, {CODE_FLOAT, 64}, {CODE_FLOAT, 16}, {CODE_BFLOAT, 16}, {CODE_UINT, 8},
+                {CODE_UINT, 16},  {CODE_UINT, 32},  {CODE_UINT, 64},  {CODE_BOOL, 8}};
     dl_tensor prototype = {.device_type = like->device < 0 ? DEVICE_CPU : DEVICE_CUDA,
                            .device_number = like->device < 0 ? 0 : like->device,
-                           .dimensions = dimensions, .code = code[type].code, .bits = code[type].bits, .lanes = 1,
+                           .dimensions = dimensions,
+                           .code = code[type].code,
+                           .bits = code[type].bits,
+                           .lanes = 1,
                            .size = (int64_t *)(uintptr_t)size};
     dl_managed *made;
     void *object;

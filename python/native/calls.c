@@ -51,8 +51,9 @@ int operand_view(PyObject *object, const char *name, const view *asked, view *v)
     if (v->type >= CARRIERS) {
         PyObject *type = PyObject_GetAttrString(object, "dtype");
         if (type)
-            PyErr_Format(PyExc_TypeError, "%s has the dtype %S: fpemu takes float64, float32, float16 and bfloat16, and "
-                                          "rounds none of them first; convert the array where that loses nothing",
+            PyErr_Format(PyExc_TypeError,
+                         "%s has the dtype %S: fpemu takes float64, float32, float16 and bfloat16, and "
+                         "rounds none of them first; convert the array where that loses nothing",
                          name, type);
         Py_XDECREF(type);
         return -1;

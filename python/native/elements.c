@@ -172,8 +172,10 @@ static int common_sizes(const element_call *c, int64_t *size)
             const int own = d - (dimensions - c->x[i].dimensions);
             const int64_t s = own < 0 ? 1 : c->x[i].size[own];
             if (s != 1 && size[d] != 1 && s != size[d]) {
-                PyErr_Format(PyExc_ValueError, "operands of sizes %lld and %lld along one axis cannot be broadcast "
-                                               "together", (long long)size[d], (long long)s);
+                PyErr_Format(PyExc_ValueError,
+                             "operands of sizes %lld and %lld along one axis cannot be broadcast "
+                             "together",
+                             (long long)size[d], (long long)s);
                 return -1;
             }
             size[d] = s != 1 ? s : size[d];
@@ -221,14 +223,15 @@ static int take_operands(element_call *c, PyObject *const *objects, int count)
         c->single[i] = PyFloat_Check(objects[i]) || PyLong_Check(objects[i]);
         if (c->single[i])
             continue;
-        const int found = operand_view(objects[i], count == 1 ? "x" : names[i], first < 0 ? NULL : &c->x[first],
-                                       &c->x[i]);
+        const int found =
+            operand_view(objects[i], count == 1 ? "x" : names[i], first < 0 ? NULL : &c->x[first], &c->x[i]);
         if (found <= 0)
             return found;
         if (first < 0)
             first = i;
         else if (c->x[i].type != c->x[first].type || c->x[i].kind != c->x[first].kind) {
-            PyErr_Format(PyExc_TypeError, c->x[i].kind != c->x[first].kind
+            PyErr_Format(PyExc_TypeError,
+                         c->x[i].kind != c->x[first].kind
                              ? "operands are arrays of different kinds"
                              : "operands have the dtypes %s and %s: fpemu rounds neither first; convert one of them",
                          carrier_name(c->x[first].type), carrier_name(c->x[i].type));
@@ -267,14 +270,12 @@ static PyObject *call_elements(element_call *c, const char *verb, const format_o
     if (dimensions < 0 || stats_of(stats_object_or_none, &stats) || u64_argument(offset, "offset", &moved))
         return NULL;
     int owner = 0, kept = 0, same = 1;
-    for (int i = 0; i < c->operands; i++) {
+    for (int i = 0; i < c->operands; i++)
         if (c->x[i].dimensions)
             owner = c->x[owner].dimensions ? owner : i;
-    }
     /* the first that is the whole result's size decides its layout */
     for (int i = c->operands - 1; i >= 0; i--) {
-        same = c->x[i].dimensions == dimensions &&
-               memcmp(c->x[i].size, size, sizeof size[0] * (size_t)dimensions) == 0;
+        same = c->x[i].dimensions == dimensions && memcmp(c->x[i].size, size, sizeof size[0] * (size_t)dimensions) == 0;
         owner = same ? i : owner;
     }
     same = c->x[owner].dimensions == dimensions &&
@@ -339,8 +340,10 @@ NATIVE(encode)
         c.format = &format->value;
         c.rounding = rounding->value;
         if (c.format->scaling)
-            PyErr_Format(PyExc_ValueError, "%R has scales, and codes of its elements alone say nothing: fpemu.pack gives "
-                                           "both", format);
+            PyErr_Format(PyExc_ValueError,
+                         "%R has scales, and codes of its elements alone say nothing: fpemu.pack gives "
+                         "both",
+                         format);
         else
             made = call_elements(&c, "encode", format, args[4], args[5], args[3],
                                  code_carrier(fpemu_format_code_size(c.format)));
@@ -378,8 +381,10 @@ NATIVE(decode)
     c.type = (carrier)type;
     const size_t size = fpemu_format_code_size(c.format);
     if (c.format->scaling)
-        PyErr_Format(PyExc_ValueError, "%R has scales, and codes of its elements alone say nothing: Packed.unpack has "
-                                       "both", format);
+        PyErr_Format(PyExc_ValueError,
+                     "%R has scales, and codes of its elements alone say nothing: Packed.unpack has "
+                     "both",
+                     format);
     else if (!c.x[0].is_code || c.x[0].item != size)
         PyErr_Format(PyExc_TypeError, "codes of %R are unsigned integers of %zd bits, not %s", format,
                      (Py_ssize_t)size * 8, carrier_name(c.x[0].type));

@@ -151,7 +151,8 @@ static int take_matrices(const view *v, const batch *all, int apart, matrices *m
     view to;
     stretch_batch(v, all, &to);
     const int last = to.dimensions - 1;
-    const int64_t rows = to.size[last - 1], columns = to.size[last], down = to.stride[last - 1], right = to.stride[last];
+    const int64_t rows = to.size[last - 1], columns = to.size[last], down = to.stride[last - 1],
+                  right = to.stride[last];
     const int64_t step = batch_stride(&to, all->dimensions);
     m->memory = NULL;
     m->transposed = 0;
@@ -212,8 +213,10 @@ static int see_scales(PyObject *argument, const char *name, carrier type, int64_
         return -1;
     }
     if (v->dimensions < 2 || v->size[v->dimensions - 2] != rows || v->size[v->dimensions - 1] != blocks) {
-        PyErr_Format(PyExc_ValueError, "%s has the shape (..., %lld, %lld): a row for each row of the operand, a scale for "
-                                       "each chunk", name, (long long)rows, (long long)blocks);
+        PyErr_Format(PyExc_ValueError,
+                     "%s has the shape (..., %lld, %lld): a row for each row of the operand, a scale for "
+                     "each chunk",
+                     name, (long long)rows, (long long)blocks);
         return -1;
     }
     for (int d = 0; d < v->dimensions - 2; d++) {
@@ -271,8 +274,9 @@ NATIVE(matmul)
     if (found <= 0)
         return found ? NULL : call_adopter("matmul", args, nargs, names);
     if (a.type != b.type || a.kind != b.kind) {
-        PyErr_Format(PyExc_TypeError, a.kind != b.kind ? "a and b are arrays of different kinds"
-                                                       : "a and b have the dtypes %s and %s; convert one of them",
+        PyErr_Format(PyExc_TypeError,
+                     a.kind != b.kind ? "a and b are arrays of different kinds"
+                                      : "a and b have the dtypes %s and %s; convert one of them",
                      carrier_name(a.type), carrier_name(b.type));
         return NULL;
     }
@@ -436,8 +440,7 @@ NATIVE(matmul)
         } else
             scatter(&y, 0, y.count, result);
     }
-    Py_END_ALLOW_THREADS
-    free(ma.memory);
+    Py_END_ALLOW_THREADS free(ma.memory);
     free(mb.memory);
     free(scales_a.memory);
     free(scales_b.memory);

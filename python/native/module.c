@@ -110,29 +110,39 @@ static PyMethodDef methods[] = {
     {"watched", native_watched, METH_NOARGS, NULL},
     {"unwatched", (PyCFunction)(void (*)(void))native_unwatched, METH_VARARGS | METH_KEYWORDS, NULL},
     {"library", native_library, METH_NOARGS, NULL},
-    FAST(quantize, "quantize($module, /, x, format, rounding='rne', *, axis=-1, offset=0, out=None, stats=None, "
-                   "range=None)\n--\n\n"
-                   "Rounds every element of x once to a value of the format, by its exact value.\n"
-                   "\n"
-                   "x: an array of NumPy, torch or jax, or anything with __dlpack__ or __array_interface__, of any shape and strides; of\n"
-                   "    float64, float32, float16 or bfloat16 (a Python number is a float64; an integer that is none is refused). A\n"
-                   "    dtype must hold every value of the format.\n"
-                   "format: a Format or its spec, such as \"e4m3fn:saturate\" or \"nvfp4\"; see fpemu.format.\n"
-                   "rounding: a Rounding or its text, such as \"rne\", \"rtz\", \"sr\"; see fpemu.rounding.\n"
-                   "axis: blocks of formats with scales run along it; tiles along it and the one before.\n"
-                   "offset: index of x's first element in the random stream. Elements count in C order, whatever the strides are, so that a\n"
-                   "    tensor quantised slice by slice, each with the offset of its first element, gets the bits of one call.\n"
-                   "out: an array of x's kind, dtype and shape to write to, of any strides, in aligned memory; x itself is allowed,\n"
-                   "    another array that shares elements with it is not.\n"
-                   "stats: a Stats, to which the call adds what happened.\n"
-                   "range: a Range: what is known of the whole tensor of which x is a slice, or of earlier ones (delayed scaling).\n"
-                   "\n"
-                   "Returns an array of x's kind, device, dtype and shape, or out. A tensor that requires a gradient goes through fpemu.torch,\n"
-                   "whose gradient is the identity. Equal arguments give equal bits on every machine and with any number of threads.\n"
-                   "\n"
-                   "Raises fpemu.SpecError for a text that cannot be read, fpemu.Error where format, rounding and dtype do not go together\n"
-                   "(posit(32,2) in float32, a directed mode for a posit) or arrays overlap, TypeError for other dtypes and objects,\n"
-                   "ValueError for an out that is read-only or of another shape, and for an axis that there is not.\n"),
+    FAST(quantize,
+         "quantize($module, /, x, format, rounding='rne', *, axis=-1, offset=0, out=None, stats=None, "
+         "range=None)\n--\n\n"
+         "Rounds every element of x once to a value of the format, by its exact value.\n"
+         "\n"
+         "x: an array of NumPy, torch or jax, or anything with __dlpack__ or __array_interface__, of any shape and "
+         "strides; of\n"
+         "    float64, float32, float16 or bfloat16 (a Python number is a float64; an integer that is none is "
+         "refused). A\n"
+         "    dtype must hold every value of the format.\n"
+         "format: a Format or its spec, such as \"e4m3fn:saturate\" or \"nvfp4\"; see fpemu.format.\n"
+         "rounding: a Rounding or its text, such as \"rne\", \"rtz\", \"sr\"; see fpemu.rounding.\n"
+         "axis: blocks of formats with scales run along it; tiles along it and the one before.\n"
+         "offset: index of x's first element in the random stream. Elements count in C order, whatever the strides "
+         "are, so that a\n"
+         "    tensor quantised slice by slice, each with the offset of its first element, gets the bits of one call.\n"
+         "out: an array of x's kind, dtype and shape to write to, of any strides, in aligned memory; x itself is "
+         "allowed,\n"
+         "    another array that shares elements with it is not.\n"
+         "stats: a Stats, to which the call adds what happened.\n"
+         "range: a Range: what is known of the whole tensor of which x is a slice, or of earlier ones (delayed "
+         "scaling).\n"
+         "\n"
+         "Returns an array of x's kind, device, dtype and shape, or out. A tensor that requires a gradient goes "
+         "through fpemu.torch,\n"
+         "whose gradient is the identity. Equal arguments give equal bits on every machine and with any number of "
+         "threads.\n"
+         "\n"
+         "Raises fpemu.SpecError for a text that cannot be read, fpemu.Error where format, rounding and dtype do not "
+         "go together\n"
+         "(posit(32,2) in float32, a directed mode for a posit) or arrays overlap, TypeError for other dtypes and "
+         "objects,\n"
+         "ValueError for an out that is read-only or of another shape, and for an axis that there is not.\n"),
     FAST(quantize_raw, NULL),
     FAST(encode, NULL),
     FAST(decode, NULL),
@@ -158,9 +168,15 @@ static PyMethodDef methods[] = {
     {"random_word", native_random_word, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "fpemu._native",
-                                        "The binding of fpemu to libfpemu; the public names stand in fpemu.", -1,
-                                        methods, NULL, NULL, NULL, NULL};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                        "fpemu._native",
+                                        "The binding of fpemu to libfpemu; the public names stand in fpemu.",
+                                        -1,
+                                        methods,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL};
 
 PyMODINIT_FUNC PyInit__native(void)
 {

@@ -41,13 +41,13 @@ typedef struct view {
     char *data;
     array_kind kind;
     carrier type;
-    size_t item;         /* bytes of an element */
-    int is_code;         /* CARRIER_U8...: its own type is an integer or one of 8 bits */
+    size_t item; /* bytes of an element */
+    int is_code; /* CARRIER_U8...: its own type is an integer or one of 8 bits */
     int writable;
-    int device;          /* -1: the processor's memory; else the number of a CUDA device */
+    int device; /* -1: the processor's memory; else the number of a CUDA device */
     int dimensions;
-    uint64_t count;      /* elements */
-    int contiguous;      /* in C order, without gaps */
+    uint64_t count;                                         /* elements */
+    int contiguous;                                         /* in C order, without gaps */
     int64_t size[MOST_DIMENSIONS], stride[MOST_DIMENSIONS]; /* strides in elements */
 } view;
 
@@ -87,21 +87,18 @@ int arrays_ready(void);
 /* ----------------------------------------------------------------------------------------------- objects */
 
 typedef struct {
-    PyObject_HEAD
-    fpemu_format value;
+    PyObject_HEAD fpemu_format value;
     PyObject *spec;  /* canonical text, NULL for a table of the caller's */
     PyObject *table; /* bytes object that value.table lies in, or NULL */
     Py_hash_t hash;
 } format_object;
 
 typedef struct {
-    PyObject_HEAD
-    fpemu_rounding value;
+    PyObject_HEAD fpemu_rounding value;
 } rounding_object;
 
 typedef struct {
-    PyObject_HEAD
-    fpemu_stats value;
+    PyObject_HEAD fpemu_stats value;
 } stats_object;
 
 extern PyTypeObject *format_type, *rounding_type, *stats_type;
@@ -186,8 +183,7 @@ int shape_of_views(const fpemu_format *format, const view *x, const view *y, int
 fpemu_status quantize_views(const fpemu_format *format, const fpemu_rounding *rounding, const view *x, const view *y,
                             int axis, const fpemu_range *whole, fpemu_stats *stats);
 
-#define NATIVE(name)                                                                                                   \
-    PyObject *native_##name(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+#define NATIVE(name) PyObject *native_##name(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 NATIVE(encode);
 NATIVE(decode);
 NATIVE(arith);

@@ -77,8 +77,8 @@ static PyObject *format_new(PyTypeObject *type, PyObject *args, PyObject *keywor
         /* Python's bytes are aligned as any allocation is */
         const size_t length = (size_t)PyBytes_Size(spec) / sizeof(float);
         const float *const table = (const float *)PyBytes_AsString(spec);
-        const fpemu_status status = length > UINT32_MAX ? FPEMU_ERROR_FORMAT
-                                                        : fpemu_format_table(&value, (uint32_t)length, table);
+        const fpemu_status status =
+            length > UINT32_MAX ? FPEMU_ERROR_FORMAT : fpemu_format_table(&value, (uint32_t)length, table);
         if (status) {
             PyErr_SetString(PyExc_ValueError, "a table has 2 to 65536 finite values in strictly ascending order, and "
                                               "no -0");
@@ -120,20 +120,47 @@ static PyObject *format_compare(PyObject *a, PyObject *b, int operation)
 }
 
 #define FIELD(name, type) {#name, type, offsetof(format_object, value.name), READONLY, NULL}
-static PyMemberDef format_members[] = {
-    {"_spec", T_OBJECT, offsetof(format_object, spec), READONLY, NULL},
-    {"_table", T_OBJECT, offsetof(format_object, table), READONLY, NULL},
-    FIELD(kind, T_UINT), FIELD(bits, T_UINT), FIELD(exponent_bits, T_UINT), FIELD(mantissa_bits, T_UINT),
-    FIELD(bias, T_INT), FIELD(fraction_bits, T_INT), FIELD(is_signed, T_UBYTE), FIELD(specials, T_UBYTE),
-    FIELD(subnormals, T_UBYTE), FIELD(overflow, T_UBYTE), FIELD(nan, T_UBYTE), FIELD(symmetric, T_UBYTE),
-    FIELD(wrap, T_UBYTE), FIELD(scale, T_DOUBLE), FIELD(zero_point, T_LONGLONG), FIELD(precision, T_INT),
-    FIELD(emin, T_INT), FIELD(emax, T_INT), FIELD(quantum, T_INT), FIELD(max, T_DOUBLE), FIELD(lowest, T_DOUBLE),
-    FIELD(min_normal, T_DOUBLE), FIELD(min_positive, T_DOUBLE), FIELD(max_code, T_ULONGLONG),
-    FIELD(lowest_code, T_ULONGLONG), FIELD(nan_code, T_ULONGLONG), FIELD(has_nan, T_UBYTE),
-    FIELD(has_infinity, T_UBYTE), FIELD(has_negative_zero, T_UBYTE), FIELD(has_zero, T_UBYTE),
-    FIELD(fits_f32, T_UBYTE), FIELD(fits_f64, T_UBYTE), FIELD(scaling, T_UBYTE), FIELD(block, T_UBYTE),
-    FIELD(margin, T_INT), FIELD(block_length, T_UINT), FIELD(block_rows, T_UINT), FIELD(codebook_length, T_UINT),
-    {NULL, 0, 0, 0, NULL}};
+static PyMemberDef format_members[] = {{"_spec", T_OBJECT, offsetof(format_object, spec), READONLY, NULL},
+                                       {"_table", T_OBJECT, offsetof(format_object, table), READONLY, NULL},
+                                       FIELD(kind, T_UINT),
+                                       FIELD(bits, T_UINT),
+                                       FIELD(exponent_bits, T_UINT),
+                                       FIELD(mantissa_bits, T_UINT),
+                                       FIELD(bias, T_INT),
+                                       FIELD(fraction_bits, T_INT),
+                                       FIELD(is_signed, T_UBYTE),
+                                       FIELD(specials, T_UBYTE),
+                                       FIELD(subnormals, T_UBYTE),
+                                       FIELD(overflow, T_UBYTE),
+                                       FIELD(nan, T_UBYTE),
+                                       FIELD(symmetric, T_UBYTE),
+                                       FIELD(wrap, T_UBYTE),
+                                       FIELD(scale, T_DOUBLE),
+                                       FIELD(zero_point, T_LONGLONG),
+                                       FIELD(precision, T_INT),
+                                       FIELD(emin, T_INT),
+                                       FIELD(emax, T_INT),
+                                       FIELD(quantum, T_INT),
+                                       FIELD(max, T_DOUBLE),
+                                       FIELD(lowest, T_DOUBLE),
+                                       FIELD(min_normal, T_DOUBLE),
+                                       FIELD(min_positive, T_DOUBLE),
+                                       FIELD(max_code, T_ULONGLONG),
+                                       FIELD(lowest_code, T_ULONGLONG),
+                                       FIELD(nan_code, T_ULONGLONG),
+                                       FIELD(has_nan, T_UBYTE),
+                                       FIELD(has_infinity, T_UBYTE),
+                                       FIELD(has_negative_zero, T_UBYTE),
+                                       FIELD(has_zero, T_UBYTE),
+                                       FIELD(fits_f32, T_UBYTE),
+                                       FIELD(fits_f64, T_UBYTE),
+                                       FIELD(scaling, T_UBYTE),
+                                       FIELD(block, T_UBYTE),
+                                       FIELD(margin, T_INT),
+                                       FIELD(block_length, T_UINT),
+                                       FIELD(block_rows, T_UINT),
+                                       FIELD(codebook_length, T_UINT),
+                                       {NULL, 0, 0, 0, NULL}};
 #undef FIELD
 
 static PyObject *format_facts(PyObject *self, PyObject *unused)
@@ -247,7 +274,8 @@ static PyMethodDef format_methods[] = {
      "represents($self, x, /)\n--\n\nWhether the number x is a value of the format; of a format with blocks, of its "
      "element.\n\nInfinities and NaN are where the format has them."},
     {"next_up", format_next_up, METH_O,
-     "next_up($self, x, /)\n--\n\nThe nearest finite value above the number x, which need not be a value itself; NaN if "
+     "next_up($self, x, /)\n--\n\nThe nearest finite value above the number x, which need not be a value itself; NaN "
+     "if "
      "there is none."},
     {"next_down", format_next_down, METH_O,
      "next_down($self, x, /)\n--\n\nThe nearest finite value below the number x, which need not be a value itself; NaN "
@@ -303,8 +331,8 @@ static PyObject *rounding_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     PyObject *text, *words[3] = {NULL, NULL, NULL};
     int overflow = -1, nan = -1, variant = 0, bits = 0, generator = 0, compat = -1;
     uint64_t seed = 0, stream = 0, offset = 0;
-    static char *names[] = {"text", "overflow", "nan", "variant", "bits", "generator",
-                            "compat", "seed", "stream", "offset", NULL};
+    static char *names[] = {"text",   "overflow", "nan",    "variant", "bits", "generator",
+                            "compat", "seed",     "stream", "offset",  NULL};
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "U|iiiiiiOOO", names, &text, &overflow, &nan, &variant, &bits,
                                      &generator, &compat, &words[0], &words[1], &words[2]) ||
         u64_argument(words[0], "seed", &seed) || u64_argument(words[1], "stream", &stream) ||
@@ -401,8 +429,8 @@ static PyType_Spec rounding_spec = {"fpemu._native.Rounding", sizeof(rounding_ob
 
 rounding_object *rounding_of(PyObject *argument)
 {
-    if (argument && (Py_TYPE(argument) == (PyTypeObject *)python.rounding ||
-                     PyObject_TypeCheck(argument, rounding_type))) {
+    if (argument &&
+        (Py_TYPE(argument) == (PyTypeObject *)python.rounding || PyObject_TypeCheck(argument, rounding_type))) {
         Py_INCREF(argument);
         return (rounding_object *)argument;
     }
@@ -441,7 +469,8 @@ static int allocate_histograms(fpemu_stats *s)
     fpemu_stats_request *r = &s->request;
     r->histogram = r->want & FPEMU_STATS_HISTOGRAM ? PyMem_Calloc(r->histogram_length, sizeof(uint64_t)) : NULL;
     r->scale_histogram = r->want & FPEMU_STATS_SCALES ? PyMem_Calloc(r->scale_length, sizeof(uint64_t)) : NULL;
-    if ((!r->histogram && (r->want & FPEMU_STATS_HISTOGRAM)) || (!r->scale_histogram && (r->want & FPEMU_STATS_SCALES))) {
+    if ((!r->histogram && (r->want & FPEMU_STATS_HISTOGRAM)) ||
+        (!r->scale_histogram && (r->want & FPEMU_STATS_SCALES))) {
         PyErr_NoMemory();
         return -1;
     }
@@ -472,8 +501,8 @@ static PyObject *stats_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     if (!s)
         return NULL;
     memset(&s->value, 0, sizeof s->value);
-    s->value.request.want = (sums ? FPEMU_STATS_SUMS : 0) | (length ? FPEMU_STATS_HISTOGRAM : 0) |
-                            (scale_length ? FPEMU_STATS_SCALES : 0);
+    s->value.request.want =
+        (sums ? FPEMU_STATS_SUMS : 0) | (length ? FPEMU_STATS_HISTOGRAM : 0) | (scale_length ? FPEMU_STATS_SCALES : 0);
     s->value.request.histogram_first = first;
     s->value.request.histogram_length = length;
     s->value.request.scale_first = scale_first;
@@ -502,7 +531,8 @@ static PyObject *stats_histograms(PyObject *self, PyObject *unused)
 {
     (void)unused;
     const fpemu_stats_request *r = &((stats_object *)self)->value.request;
-    return Py_BuildValue("(NN)", counts(r->histogram, r->histogram_length), counts(r->scale_histogram, r->scale_length));
+    return Py_BuildValue("(NN)", counts(r->histogram, r->histogram_length),
+                         counts(r->scale_histogram, r->scale_length));
 }
 
 static PyObject *stats_sums(PyObject *self, PyObject *unused)
@@ -605,7 +635,8 @@ static PyMemberDef stats_members[] = {
     FIELD(nan, T_ULONGLONG, "Inputs that are NaN."),
     FIELD(infinite, T_ULONGLONG, "Inputs that are infinite."),
     FIELD(clipped, T_ULONGLONG, "Finite inputs outside [lowest, max]."),
-    FIELD(overflow, T_ULONGLONG, "Finite inputs that, rounded as if the format had no ends, lie outside [lowest, max]."),
+    FIELD(overflow, T_ULONGLONG,
+          "Finite inputs that, rounded as if the format had no ends, lie outside [lowest, max]."),
     FIELD(invalid, T_ULONGLONG, "Results that are NaN where the input is not, other than by overflow."),
     FIELD(div_by_zero, T_ULONGLONG, "Divisions of finite numbers by zero, and poles of functions."),
     FIELD(underflow, T_ULONGLONG, "Finite inputs other than zero that became zero."),
@@ -628,11 +659,13 @@ static PyMemberDef stats_members[] = {
 #undef FIELD
 
 static PyMethodDef stats_methods[] = {
-    {"_histograms", stats_histograms, METH_NOARGS, NULL}, {"_sums", stats_sums, METH_NOARGS, NULL},
-    {"_merge", stats_merge, METH_O, NULL},                {"_bytes", stats_bytes, METH_NOARGS, NULL},
-    {"_load", stats_load, METH_O, NULL},                  {"_address", stats_address, METH_NOARGS, NULL},
-    {"clear", stats_clear, METH_NOARGS,
-     "clear($self, /)\n--\n\nForgets what was counted; what is asked for stays."},
+    {"_histograms", stats_histograms, METH_NOARGS, NULL},
+    {"_sums", stats_sums, METH_NOARGS, NULL},
+    {"_merge", stats_merge, METH_O, NULL},
+    {"_bytes", stats_bytes, METH_NOARGS, NULL},
+    {"_load", stats_load, METH_O, NULL},
+    {"_address", stats_address, METH_NOARGS, NULL},
+    {"clear", stats_clear, METH_NOARGS, "clear($self, /)\n--\n\nForgets what was counted; what is asked for stays."},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot stats_slots[] = {{Py_tp_new, stats_new},

@@ -149,8 +149,8 @@ static void make_contiguous(view *v, char *data)
 
 /* Through contiguous memory: dimensions that four strides cannot tell, of formats with blocks or where sums are wanted.
  */
-static fpemu_status through_memory(const fpemu_format *f, const fpemu_rounding *r, const view *x, const view *y, int axis,
-                                   const fpemu_range *whole, fpemu_stats *stats)
+static fpemu_status through_memory(const fpemu_format *f, const fpemu_rounding *r, const view *x, const view *y,
+                                   int axis, const fpemu_range *whole, fpemu_stats *stats)
 {
     char *const memory = malloc(x->count * x->item);
     if (!memory)
@@ -186,8 +186,8 @@ fpemu_status quantize_views(const fpemu_format *f, const fpemu_rounding *r, cons
 
 PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
-    static const parameters p = {"quantize", 8, 3, 2,
-                                 {"x", "format", "rounding", "axis", "offset", "out", "stats", "range"}};
+    static const parameters p = {
+        "quantize", 8, 3, 2, {"x", "format", "rounding", "axis", "offset", "out", "stats", "range"}};
     PyObject *a[8], *made = NULL;
     (void)module;
     if (parse_arguments(&p, args, nargs, names, a))
@@ -238,9 +238,12 @@ end:
 
 PyObject *native_quantize_raw(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
-    static const parameters p = {"quantize_raw", 11, 11, 6,
-                                 {"format", "rounding", "dtype", "x", "y", "sizes", "x_strides", "y_strides", "axis",
-                                  "offset", "stats"}};
+    static const parameters p = {
+        "quantize_raw",
+        11,
+        11,
+        6,
+        {"format", "rounding", "dtype", "x", "y", "sizes", "x_strides", "y_strides", "axis", "offset", "stats"}};
     PyObject *a[11], *result = NULL;
     (void)module;
     if (parse_arguments(&p, args, nargs, names, a))

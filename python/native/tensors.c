@@ -95,10 +95,8 @@ NATIVE(pack)
         Py_CLEAR(made);
         goto end;
     }
-    Py_BEGIN_ALLOW_THREADS
-    status = FOR_CARRIER(x.type, pack, &format->value, &r, &t.shape, t.data, y.data, c.stats);
-    Py_END_ALLOW_THREADS
-    made = finish_call(made, NULL, &y, &c, status, "pack", format, x.type);
+    Py_BEGIN_ALLOW_THREADS status = FOR_CARRIER(x.type, pack, &format->value, &r, &t.shape, t.data, y.data, c.stats);
+    Py_END_ALLOW_THREADS made = finish_call(made, NULL, &y, &c, status, "pack", format, x.type);
 end:
     free(t.memory);
     Py_XDECREF(format);
@@ -152,15 +150,13 @@ NATIVE(unpack)
         Py_CLEAR(made);
         goto end;
     }
-    Py_BEGIN_ALLOW_THREADS
-    status = FOR_CARRIER(type, unpack, &format->value, &t.shape, x.data, to);
+    Py_BEGIN_ALLOW_THREADS status = FOR_CARRIER(type, unpack, &format->value, &t.shape, x.data, to);
     if (to != y.data) {
         if (!status || status == FPEMU_ERROR_NAN)
             scatter(&y, 0, y.count, to);
         free(to);
     }
-    Py_END_ALLOW_THREADS
-    counting c = {.apart = 0};
+    Py_END_ALLOW_THREADS counting c = {.apart = 0};
     made = finish_call(made, args[5], &y, &c, status, "unpack", format, (carrier)type);
 end:
     Py_DECREF(format);
@@ -198,8 +194,8 @@ NATIVE(scales)
         codes = values ? array_like(&x, code, 1, &blocks, &q) : NULL;
         if (!codes)
             goto end;
-        Py_BEGIN_ALLOW_THREADS
-        status = FOR_CARRIER(x.type, scales, &format->value, &t.shape, t.data, (void *)s.data, q.data, tensor);
+        Py_BEGIN_ALLOW_THREADS status =
+            FOR_CARRIER(x.type, scales, &format->value, &t.shape, t.data, (void *)s.data, q.data, tensor);
         Py_END_ALLOW_THREADS
     }
     if (status)
@@ -231,12 +227,13 @@ NATIVE(layout)
     fpemu_status status = tensor_of_view(&format->value, &like, axis, NULL, &t);
     if (!status)
         status = fpemu_packed_layout(&format->value, &t.shape, &l);
-    PyObject *result = status ? raise_status(status, "layout", format, -1)
-                              : Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "bytes", l.bytes, "blocks",
-                                              l.blocks, "tensor_offset", l.tensor_offset, "tensor_bytes", l.tensor_bytes,
-                                              "scales_offset", l.scales_offset, "scale_bytes", l.scale_bytes,
-                                              "elements_offset", l.elements_offset, "element_bits", l.element_bits,
-                                              "block_elements", l.block_elements, "block_bytes", l.block_bytes);
+    PyObject *result = status
+                           ? raise_status(status, "layout", format, -1)
+                           : Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "bytes", l.bytes, "blocks",
+                                           l.blocks, "tensor_offset", l.tensor_offset, "tensor_bytes", l.tensor_bytes,
+                                           "scales_offset", l.scales_offset, "scale_bytes", l.scale_bytes,
+                                           "elements_offset", l.elements_offset, "element_bits", l.element_bits,
+                                           "block_elements", l.block_elements, "block_bytes", l.block_bytes);
     Py_DECREF(format);
     return result;
 }
@@ -262,10 +259,10 @@ NATIVE(measure)
         return NULL;
     }
     fpemu_status status = FPEMU_OK;
-    Py_BEGIN_ALLOW_THREADS
-    if (x.contiguous)
-        status = FOR_CARRIER(x.type, measure, &format->value, x.count, (const void *)x.data, &range);
-    else {
+    Py_BEGIN_ALLOW_THREADS if (x.contiguous) status =
+        FOR_CARRIER(x.type, measure, &format->value, x.count, (const void *)x.data, &range);
+    else
+    {
         uint64_t piece[4096];
         for (uint64_t at = 0, n; at < x.count && !status; at += n) {
             n = x.count - at < 4096 ? x.count - at : 4096;
@@ -273,9 +270,8 @@ NATIVE(measure)
             status = FOR_CARRIER(x.type, measure, &format->value, n, (const void *)piece, &range);
         }
     }
-    Py_END_ALLOW_THREADS
-    PyObject *result = status ? raise_status(status, "measure", format, (int)x.type)
-                              : PyBytes_FromStringAndSize((const char *)&range, sizeof range);
+    Py_END_ALLOW_THREADS PyObject *result = status ? raise_status(status, "measure", format, (int)x.type)
+                                                   : PyBytes_FromStringAndSize((const char *)&range, sizeof range);
     Py_DECREF(format);
     return result;
 }
@@ -344,9 +340,10 @@ NATIVE(unpack_scales)
         made = array_like(&x, (carrier)type, 1, &blocks, &y);
         if (!made)
             goto end;
-        status = type == CARRIER_F64
-                     ? fpemu_unpack_scales_f64(&format->value, &t.shape, 0, layout.blocks, x.data, (double *)(void *)y.data)
-                     : fpemu_unpack_scales_f32(&format->value, &t.shape, 0, layout.blocks, x.data, (float *)(void *)y.data);
+        status =
+            type == CARRIER_F64
+                ? fpemu_unpack_scales_f64(&format->value, &t.shape, 0, layout.blocks, x.data, (double *)(void *)y.data)
+                : fpemu_unpack_scales_f32(&format->value, &t.shape, 0, layout.blocks, x.data, (float *)(void *)y.data);
     }
     if (status) {
         Py_CLEAR(made);

@@ -915,10 +915,9 @@ static void check_hard_roots(const subject *s)
     size_t n = 0;
     for (uint64_t first = 1; first < 8; first += 2) {
         uint64_t m = first;
-        for (unsigned bit = 4; bit <= 55; bit++) { /* m^2 + 7 = 0 modulo 2^bit; the next bit of m is 2^(bit - 2) */
+        for (unsigned bit = 4; bit <= 55; bit++) /* m^2 + 7 = 0 modulo 2^bit; the next bit of m is 2^(bit - 2) */
             if ((m * m + 7) & ((UINT64_C(1) << bit) - 1))
                 m += UINT64_C(1) << (bit - 2);
-        }
         mpz_set_ui(one.k, m);
         mpz_setbit(one.k, 53);
         mpz_mul(one.k, one.k, one.k);
@@ -990,7 +989,10 @@ static void check_all_wide(void)
     static const struct {
         const char *spec;
         uint8_t bits, fraction, carriers;
-    } fixed[] = {{"fixed(24,12)", 24, 12, 3}, {"fixed(48,20)", 48, 20, 2}, {"fixed(53,52)", 53, 52, 2}, {"fixed(54,0)", 54, 0, 2}};
+    } fixed[] = {{"fixed(24,12)", 24, 12, 3},
+                 {"fixed(48,20)", 48, 20, 2},
+                 {"fixed(53,52)", 53, 52, 2},
+                 {"fixed(54,0)", 54, 0, 2}};
     static const char *const named[] = {"binary16",    "bfloat16",    "tf32",      "binary32",
                                         "binary64",    "dlfloat16",   "fp(6,9,0)", "posit(16,1)",
                                         "posit(16,2)", "posit(32,2)", "int16"};

@@ -242,7 +242,9 @@ int main(int argc, char **argv)
             continue;
         for (int operation = 0; operation < 6; operation++)
             for (uint8_t mode = 0; mode <= FPEMU_MODE_SE; mode++)
-                for (int k = 0; k < (f.kind != FPEMU_KIND_POSIT ? 2 : mode == FPEMU_MODE_RNE ? 2 * KINDS : 0);
+                for (int k = 0; k < (f.kind != FPEMU_KIND_POSIT ? 2
+                                     : mode == FPEMU_MODE_RNE   ? 2 * KINDS
+                                                                : 0);
                      k++, seed++) {
                     if (f.fits_f32)
                         one_call(formats[i], &f, mode, operation, (int)(seed * 5 % KINDS), seed + 1);

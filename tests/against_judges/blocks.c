@@ -5,8 +5,8 @@
  * `blocks digest` prints the variant in use and a digest of results; the program runs itself so for each variant.
  */
 #define _POSIX_C_SOURCE 200809L /* popen */
-#include "blocks_cases.h"
 #include "../judges/longhand.h"
+#include "blocks_cases.h"
 #include <fenv.h>
 #include <float.h>
 #include <inttypes.h>
@@ -585,7 +585,7 @@ static void edges(void)
             if (!fitting(&c))
                 continue;
             c.n = 0;
-            for (e = i % 2; e<count; e += rounds> 1 ? 1 : 2)
+            for (e = i % 2; e < count; e += rounds > 1 ? 1 : 2)
                 for (m = 0; m < sizeof mantissas / sizeof *mantissas; m++) {
                     int by, step;
                     uint64_t amax = carrier_bits(c.carrier, ldexp(mantissas[m], exponents[e]));
@@ -616,7 +616,8 @@ static void edges(void)
 /* Quotients and products of the largest element that underflow or overflow, and scales whose inverses are infinite. */
 static void quotients_at_ends(void)
 {
-    static const char *const specs[] = {"nvfp4(fp(2,1,16),block=2)", "nvfp4(fp(2,1,16),block=2,rule=nvfp4-ao)",
+    static const char *const specs[] = {"nvfp4(fp(2,1,16),block=2)",
+                                        "nvfp4(fp(2,1,16),block=2,rule=nvfp4-ao)",
                                         "block(fp(2,1,-9),block=2,scale=e8m0,rule=reciprocal)",
                                         "block(e3m2,block=2,scale=e5m2,rule=reciprocal)",
                                         "block(fp(3,2,20),block=2,scale=fp32,rule=reciprocal)",

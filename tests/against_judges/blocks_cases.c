@@ -887,14 +887,13 @@ static void check_stats(const block_case *c, const char *verb, const fpemu_stats
         {"saturated_scales", want->saturated_scales, got->saturated_scales},
     };
     unsigned k;
-    for (k = 0; k < sizeof counters / sizeof *counters; k++) {
+    for (k = 0; k < sizeof counters / sizeof *counters; k++)
         if (k >= 13 && k <= 15)
             lh_check(counters[k].want == counters[k].got, "%s %s: %s: judge %a, library %a", name_of(c), verb,
                      counters[k].name, lh_double(counters[k].want), lh_double(counters[k].got));
         else
             lh_check(counters[k].want == counters[k].got, "%s %s: %s: judge %" PRIu64 ", library %" PRIu64, name_of(c),
                      verb, counters[k].name, counters[k].want, counters[k].got);
-    }
     for (k = 0; k < BINS; k++)
         lh_check(want->request.histogram[k] == got->request.histogram[k],
                  "%s %s: bin %u of the histogram: judge %" PRIu64 ", library %" PRIu64, name_of(c), verb, k,
@@ -966,10 +965,9 @@ int case_counters(const block_case *c)
 
 void case_options(int argc, char **argv, unsigned long *rounds, uint64_t *seed)
 {
-    for (int i = 1; i + 1 < argc; i += 2) {
+    for (int i = 1; i + 1 < argc; i += 2)
         if (!strcmp(argv[i], "--rounds"))
             *rounds = strtoul(argv[i + 1], NULL, 10);
         else if (!strcmp(argv[i], "--seed"))
             *seed = strtoull(argv[i + 1], NULL, 0);
-    }
 }

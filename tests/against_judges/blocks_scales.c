@@ -4,8 +4,8 @@
  *
  * blocks_scales [--rounds N] [--seed S]
  */
-#include "blocks_cases.h"
 #include "../judges/longhand.h"
+#include "blocks_cases.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -188,12 +188,11 @@ int main(int argc, char **argv)
     size_t i;
     unsigned long k, judged = 0;
     int a;
-    for (a = 1; a + 1 < argc; a += 2) {
+    for (a = 1; a + 1 < argc; a += 2)
         if (!strcmp(argv[a], "--rounds"))
             rounds = strtoul(argv[a + 1], NULL, 10);
         else if (!strcmp(argv[a], "--seed"))
             first_seed = strtoull(argv[a + 1], NULL, 0);
-    }
     memset(&c, 0, sizeof c);
     for (i = 0; case_format(i, &c.f, c.spec); i++)
         for (k = 0; k < 12 * rounds; k++) {

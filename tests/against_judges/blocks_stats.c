@@ -4,8 +4,8 @@
  *
  * blocks_stats [--rounds N] [--seed S]
  */
-#include "blocks_cases.h"
 #include "../judges/longhand.h"
+#include "blocks_cases.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -265,8 +265,8 @@ static void scales(void)
         fpemu_rounding r = fpemu_rounding_nearest();
         fpemu_shape s = fpemu_shape_vector(32);
         unsigned char bytes[64];
-        lh_check(fpemu_format_parse("nvfp4", &f, NULL) == FPEMU_OK && fpemu_pack_f32(&f, &r, &s, x, bytes, NULL) == FPEMU_OK &&
-                     bytes[8] == 0x7e && bytes[9] == 0x00,
+        lh_check(fpemu_format_parse("nvfp4", &f, NULL) == FPEMU_OK &&
+                     fpemu_pack_f32(&f, &r, &s, x, bytes, NULL) == FPEMU_OK && bytes[8] == 0x7e && bytes[9] == 0x00,
                  "nvfp4: scales %02x %02x", bytes[8], bytes[9]);
         lh_check(fpemu_format_parse("nvfp4(rule=nvfp4-ao)", &f, NULL) == FPEMU_OK &&
                      fpemu_pack_f32(&f, &r, &s, x, bytes, NULL) == FPEMU_OK && bytes[8] == 0x7e && bytes[9] == 0x08,
@@ -349,7 +349,8 @@ static void figures(void)
             continue;
         lh_check(fpemu_format_bits_per_element(&format) == f[i].bits, "%s: %g bits an element, not %g", f[i].spec,
                  fpemu_format_bits_per_element(&format), f[i].bits);
-        lh_check(fpemu_format_max(&element) == f[i].max && fpemu_format_min_positive(&element) == (double)(float)f[i].minimum,
+        lh_check(fpemu_format_max(&element) == f[i].max &&
+                     fpemu_format_min_positive(&element) == (double)(float)f[i].minimum,
                  "%s: elements %a to %a", f[i].spec, fpemu_format_min_positive(&element), fpemu_format_max(&element));
     }
 }
@@ -386,7 +387,8 @@ static void readings(void)
         unsigned char one[32], two[32];
         fpemu_rounding r = fpemu_rounding_nearest();
         fpemu_shape s = fpemu_shape_vector(6), t = fpemu_shape_vector(12);
-        lh_check(fpemu_format_parse("s2fp8", &f, NULL) == FPEMU_OK && fpemu_pack_f32(&f, &r, &s, a, one, NULL) == FPEMU_OK &&
+        lh_check(fpemu_format_parse("s2fp8", &f, NULL) == FPEMU_OK &&
+                     fpemu_pack_f32(&f, &r, &s, a, one, NULL) == FPEMU_OK &&
                      fpemu_pack_f32(&f, &r, &t, b, two, NULL) == FPEMU_OK && !memcmp(one, two, 8),
                  "s2fp8: zeros change alpha and beta");
     }
@@ -435,7 +437,8 @@ static void without_zero(void)
                      "mx(e8m0), mode %d, counted %d: %a %a", mode, counted, p[0], p[1]);
             lh_check(!fpemu_pack_f64(&f, &r, &two, wide, bytes, counted ? &stats : NULL) && bytes[0] == 0xfe &&
                          bytes[1] == 0xfe && bytes[2] == 0xff,
-                     "mx(e8m0), mode %d, counted %d: bytes %02x %02x %02x", mode, counted, bytes[0], bytes[1], bytes[2]);
+                     "mx(e8m0), mode %d, counted %d: bytes %02x %02x %02x", mode, counted, bytes[0], bytes[1],
+                     bytes[2]);
         }
 }
 

@@ -286,7 +286,8 @@ static void counters_of_settings(void)
         for (size_t n = 1; n <= 2; n++) {
             fpemu_stats stats = {0};
             lh_check(!fpemu_quantize_f64(&f, &r, n, x, y, &stats) && stats.overflow == n && stats.invalid == 0,
-                     "%s, setting %d: %u of %u overflow", specs[i / 2], r.compat, (unsigned)stats.overflow, (unsigned)n);
+                     "%s, setting %d: %u of %u overflow", specs[i / 2], r.compat, (unsigned)stats.overflow,
+                     (unsigned)n);
         }
     }
 }

@@ -2,8 +2,8 @@
 /* codes.c - every code of every format up to 19 bits decodes to the judge's value and encodes back; what the library
  * derives (ends, smallest values, counts, enumeration) is what the judge's values say. */
 #include "../judges/bits.h"
-#include "compare.h"
 #include "../judges/formats.h"
+#include "compare.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* compare.c - the library against a judge, over an array of inputs. */
-#include "../judges/bits.h"
 #include "compare.h"
+#include "../judges/bits.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,12 +164,11 @@ unsigned long compare_array(const char *spec, const fpemu_format *format, const 
         }
         counters(&quantized, got);
         counters(&encoded, got_encoded);
-        for (k = 0; k < COUNTERS; k++) {
+        for (k = 0; k < COUNTERS; k++)
             if (got[k] != want[k])
                 check_counter(&c, format, carrier, x, in, n, j, k, want[k], got[k]);
             else if (got_encoded[k] != want[k])
                 check(&c, "counter of encode", k, 0, want[k], got_encoded[k]);
-        }
     }
     free(in);
     free(out);

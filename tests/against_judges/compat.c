@@ -167,7 +167,8 @@ static void qpytorch_fixed(void)
                 fill(set, f.max);
                 lh_check(fpemu_quantize_f32(&f, &r, COUNT, x32, y32, NULL) == FPEMU_OK, "%s refused", spec);
                 for (size_t j = 0; j < COUNT; j++) {
-                    float add = variant & 2 ? (float)(lh_bits(FPEMU_GENERATOR_HASH, 6, i, j, 32) >> 8) * 0x1p-24f : 0.5f;
+                    float add =
+                        variant & 2 ? (float)(lh_bits(FPEMU_GENERATOR_HASH, 6, i, j, 32) >> 8) * 0x1p-24f : 0.5f;
                     volatile float sum = ldexpf(x32[j], fl) + add;
                     float expected = ldexpf((float)nearbyint((double)sum - 0.5), -fl);
                     expected = expected < low ? low : expected > high ? high : expected;
@@ -309,8 +310,8 @@ static void compare_codes(const char *what, const coded *c, const fpemu_format *
 static void ml_dtypes_powers(int saturate)
 {
     enum { N = 12, TIMES = 500 };
-    static const double x[N] = {0, -0.0, -1, -0x1p-149, -INFINITY, INFINITY, 1.4, 3, 0x1p-127, 0x1.000004p-127,
-                                0x1.7ffffcp-127, 0x1.8p127};
+    static const double x[N] = {0,   -0.0, -1,       -0x1p-149,       -INFINITY,       INFINITY,
+                                1.4, 3,    0x1p-127, 0x1.000004p-127, 0x1.7ffffcp-127, 0x1.8p127};
     static const double plain[N] = {NAN, NAN, NAN, NAN, NAN, NAN, 1, 4, 0x1p-127, 0x1p-126, 0x1p-126, NAN};
     static const double least[N] = {0x1p-127, 0x1p-127, 0x1p-127, 0x1p-127, NAN,      NAN,
                                     1,        4,        0x1p-127, 0x1p-126, 0x1p-126, 0x1p127};

@@ -320,7 +320,7 @@ static void one_subject(const subject *s, const fpemu_format *format, uint32_t w
     size_t to_block = (size_t)((4096 - s->offset % 4096) % 4096);
     for (size_t first = 0, n; first < COUNT; first += n) {
         n = want & FPEMU_STATS_SUMS ? (first < to_block ? to_block : 4096 + 4096 * (size_t)(lh_next(&state) & 1))
-                              : (size_t)(lh_next(&state) % 1500);
+                                    : (size_t)(lh_next(&state) % 1500);
         n = n > COUNT - first ? COUNT - first : n;
         fpemu_stats part = empty(want, part_bins);
         lh_check(call(s, format, first, n, encode, &part) == FPEMU_OK, "%s: slice refused", what);
@@ -483,8 +483,11 @@ static void reading(void)
     scales.request.scale_length = BINS;
     lh_check(fpemu_stats_merge(&scales, &scales) == FPEMU_ERROR_STATS, "one histogram of scales for two");
     uint64_t three[24] = {0}; /* the scales of one lie in the histogram of the other */
-    fpemu_stats crossed = {.request = {.want = FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES, .histogram_length = 8,
-                                       .scale_length = 8, .histogram = three, .scale_histogram = three + 8}};
+    fpemu_stats crossed = {.request = {.want = FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES,
+                                       .histogram_length = 8,
+                                       .scale_length = 8,
+                                       .histogram = three,
+                                       .scale_histogram = three + 8}};
     fpemu_stats other = crossed;
     other.request.histogram = three + 8;
     other.request.scale_histogram = three + 16;

@@ -7,10 +7,10 @@
  *
  * usage: functions [--all]: every operand of those formats in every format and mode of the list
  */
+#include "../judges/functions.h"
 #include "../judges/bits.h"
 #include "../judges/exact.h"
 #include "../judges/formats.h"
-#include "../judges/functions.h"
 #include "expected.h"
 #include "points.h"
 #include <inttypes.h>

@@ -131,8 +131,10 @@ static float number(uint32_t bits)
 /* Odd and even functions, whose code takes the sign off and puts it on again. */
 static int symmetric(fpemu_function function)
 {
-    static const fpemu_function list[] = {FPEMU_FUNCTION_SIN,  FPEMU_FUNCTION_COS,   FPEMU_FUNCTION_TAN,   FPEMU_FUNCTION_ASIN, FPEMU_FUNCTION_ATAN, FPEMU_FUNCTION_SINH,
-                                          FPEMU_FUNCTION_COSH, FPEMU_FUNCTION_ASINH, FPEMU_FUNCTION_ATANH, FPEMU_FUNCTION_TANH, FPEMU_FUNCTION_ERF};
+    static const fpemu_function list[] = {FPEMU_FUNCTION_SIN,  FPEMU_FUNCTION_COS,   FPEMU_FUNCTION_TAN,
+                                          FPEMU_FUNCTION_ASIN, FPEMU_FUNCTION_ATAN,  FPEMU_FUNCTION_SINH,
+                                          FPEMU_FUNCTION_COSH, FPEMU_FUNCTION_ASINH, FPEMU_FUNCTION_ATANH,
+                                          FPEMU_FUNCTION_TANH, FPEMU_FUNCTION_ERF};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (list[i] == function)
             return 1;

@@ -45,11 +45,10 @@ static double near_decision(const lh_format *f, int carrier, uint64_t *state)
                : turn == 4 ? f->emin
                            : f->emin - f->p + 1 + (int)(bits >> 32) % (top - f->emin + 2);
     double k = turn % 2 ? floor(ldexp((double)(bits >> 11), -53) * ends) : (bits >> 8) % 2 ? ends - 1 : ends / 2;
-    if (turn == 2) { /* M, and the steps about it */
+    if (turn == 2) /* M, and the steps about it */
         k = ldexp(f->max, -step) + (double)(bits >> 20 & 3) - 1;
-    } else if (turn == 0) {
+    else if (turn == 0)
         k = (double)(bits >> 20 & 3);
-    }
     return ldexp(k + half, step);
 }
 

@@ -2,8 +2,8 @@
 /* quantize_16bit.c - each of the 2^16 values of bfloat16 and of binary16, as binary32 and as binary64 input, to every
  * named format of 8 bits or fewer, in every deterministic mode: value, code and counters, library against judge. The
  * judge is asked for every single one. */
-#include "compare.h"
 #include "../judges/formats.h"
+#include "compare.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * binary64, and seeded random numbers, for every named format. A detour through binary32 would show at nearly every
  * midpoint. */
 #include "../judges/bits.h"
-#include "compare.h"
 #include "../judges/formats.h"
+#include "compare.h"
 #include "points.h"
 #include <inttypes.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 /* quantize_neighbours.c - every pair of neighbouring values with its midpoint and the carrier's numbers next to these,
  * and the thresholds past the ends: library against judge, value, code and counters, in every mode and policy. Formats
  * of more than 10 bits: the pairs around binade edges, the subnormal range and the ends, and a seeded sample. */
-#include "compare.h"
 #include "../judges/formats.h"
+#include "compare.h"
 #include "points.h"
 #include <stdio.h>
 #include <string.h>
@@ -84,6 +84,7 @@ int main(void)
             check_format(text, &f, &parameters, 0);
         }
     }
-    printf("quantize_neighbours: %llu inputs in %lu formats x modes x policies, %lu failures\n", inputs, lines, failures);
+    printf("quantize_neighbours: %llu inputs in %lu formats x modes x policies, %lu failures\n", inputs, lines,
+           failures);
     return failures != 0;
 }

@@ -255,12 +255,11 @@ static void one_array(const char *spec, const fpemu_format *f, const fpemu_round
 int main(int argc, char **argv)
 {
     unsigned long rounds = 1, seed = 1, arrays = 0;
-    for (int i = 1; i + 1 < argc; i++) {
+    for (int i = 1; i + 1 < argc; i++)
         if (strcmp(argv[i], "--rounds") == 0)
             rounds = strtoul(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--seed") == 0)
             seed = strtoul(argv[++i], NULL, 10);
-    }
     state = seed;
     for (int k = 0; k < SPECS; k++) {
         fpemu_format f;

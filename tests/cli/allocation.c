@@ -58,9 +58,8 @@ static void make(instance *x, size_t items, unsigned kind)
 /* The least error of all choices within the limit; infinity: there is none. */
 static double try_all(const instance *x, size_t i, double bits, double error, double limit)
 {
-    if (i == x->items) {
+    if (i == x->items)
         return bits <= limit ? error : (double)INFINITY;
-    }
     double best = (double)INFINITY;
     for (size_t k = 0; k < x->item[i].options; k++) {
         const allocation_option *o = &x->item[i].option[k];
@@ -73,17 +72,15 @@ static double try_all(const instance *x, size_t i, double bits, double error, do
 static double try_bits(const instance *x, size_t limit)
 {
     double *now = calloc(limit + 1, sizeof *now), *next = calloc(limit + 1, sizeof *next);
-    if (now == NULL || next == NULL) {
+    if (now == NULL || next == NULL)
         exit(1);
-    }
     for (size_t i = 0; i < x->items; i++) {
         for (size_t b = 0; b <= limit; b++) {
             next[b] = (double)INFINITY;
             for (size_t k = 0; k < x->item[i].options; k++) {
                 const size_t bits = (size_t)x->item[i].option[k].bits;
-                if (bits <= b) {
+                if (bits <= b)
                     next[b] = fmin(next[b], now[b - bits] + x->item[i].option[k].error);
-                }
             }
         }
         double *swap = now;
@@ -115,9 +112,8 @@ static void judge(const instance *x, double limit, size_t most_pairs, double bes
     const int found = allocation_find(x->items, x->item, limit, most_pairs, &a);
     for (size_t i = 0; i < x->items; i++) {
         double least = (double)INFINITY;
-        for (size_t k = 0; k < x->item[i].options; k++) {
+        for (size_t k = 0; k < x->item[i].options; k++)
             least = fmin(least, x->item[i].option[k].bits);
-        }
         fewest += least;
         bits += found ? x->item[i].option[a.chosen[i]].bits : 0;
         error += found ? x->item[i].option[a.chosen[i]].error : 0;
@@ -128,18 +124,14 @@ static void judge(const instance *x, double limit, size_t most_pairs, double bes
         complain("fewest bits", a.bits, fewest);
     } else if (found) {
         const unsigned exact = a.bound >= a.error;
-        if (bits > limit || !near(a.bits, bits)) {
+        if (bits > limit || !near(a.bits, bits))
             complain("bits", a.bits, bits);
-        }
-        if (!near(a.error, error)) {
+        if (!near(a.error, error))
             complain("error", a.error, error);
-        }
-        if (a.bound > a.error || a.bound > best * (1 + 1e-12) || error < best * (1 - 1e-12)) {
+        if (a.bound > a.error || a.bound > best * (1 + 1e-12) || error < best * (1 - 1e-12))
             complain("bound", a.bound, best);
-        }
-        if ((exact || most_pairs == 0) && !near(error, best)) {
+        if ((exact || most_pairs == 0) && !near(error, best))
             complain("best", error, best);
-        }
         proven += exact;
         bounded += !exact;
     }
@@ -153,16 +145,13 @@ static void judge_curve(const instance *x)
     allocation_option *corner = allocation_curve(x->items, x->item, &count);
     for (size_t k = 0; k < count; k++) {
         const double best = try_all(x, 0, 0, 0, corner[k].bits * (1 + 1e-14));
-        if (fabs(corner[k].error - best) > 1e-11 * (corner[0].error + best)) {
+        if (fabs(corner[k].error - best) > 1e-11 * (corner[0].error + best))
             complain("corner", corner[k].error, best);
-        }
-        if (k > 0 && !(corner[k].bits > corner[k - 1].bits && corner[k].error <= corner[k - 1].error)) {
+        if (k > 0 && !(corner[k].bits > corner[k - 1].bits && corner[k].error <= corner[k - 1].error))
             complain("order of corners", corner[k].bits, corner[k - 1].bits);
-        }
     }
-    if (isfinite(try_all(x, 0, 0, 0, corner[0].bits * (1 - 1e-9) - 1e-9))) {
+    if (isfinite(try_all(x, 0, 0, 0, corner[0].bits * (1 - 1e-9) - 1e-9)))
         complain("fewest bits of the curve", corner[0].bits, 0);
-    }
     free(corner);
 }
 
@@ -172,16 +161,14 @@ int main(void)
     for (unsigned round = 0; round < 1500; round++) {
         make(&x, 1 + random_below(6), round % 3);
         double most = 0;
-        for (size_t i = 0; i < x.items; i++) {
+        for (size_t i = 0; i < x.items; i++)
             most += x.option[i][random_below(x.item[i].options)].bits;
-        }
         const double limit = most * random_real() * 1.2;
         const double best = try_all(&x, 0, 0, 0, limit);
         judge(&x, limit, 0, best);
         judge(&x, limit, 1 + random_below(12), best);
-        if (round % 10 == 0) {
+        if (round % 10 == 0)
             judge_curve(&x);
-        }
     }
     const unsigned small_proven = proven, small_bounded = bounded;
     for (unsigned round = 0; round < 30; round++) {

@@ -74,9 +74,8 @@ static bool has(const char *path, const char *text)
     char got[64] = "";
     FILE *file = fopen(path, "r");
     const size_t length = file != NULL ? fread(got, 1, sizeof got - 1, file) : 0;
-    if (file != NULL) {
+    if (file != NULL)
         fclose(file);
-    }
     return file != NULL && length == strlen(text) && strcmp(got, text) == 0;
 }
 
@@ -103,9 +102,8 @@ static int leftovers(const char *directory, char name[256])
             count++;
         }
     }
-    if (all != NULL) {
+    if (all != NULL)
         closedir(all);
-    }
     return count;
 }
 
@@ -166,9 +164,8 @@ static void links(void)
     refused("round", strerror(ELOOP));
     insist(is_link("round") && is_link("there/dangling"), "links that lead nowhere are gone");
     const char *const made[] = {"there/real", "link", "chain", "there/dangling", "far", "round"};
-    for (unsigned i = 0; i < sizeof made / sizeof *made; i++) {
+    for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
         unlink(made[i]);
-    }
     nothing_left(__LINE__);
 }
 
@@ -241,9 +238,8 @@ static void targets(void)
     symlink("round", "round");
     twice("round", "round", false);
     const char *const made[] = {"there/new", "hard", "link", "folder", "round"};
-    for (unsigned i = 0; i < sizeof made / sizeof *made; i++) {
+    for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
         unlink(made[i]);
-    }
 }
 
 /* For somebody who is not root: what he may not write is not replaced. */
@@ -256,9 +252,8 @@ static void without_rights(void)
     const pid_t child = start();
     if (child == 0) {
         failures = 0;
-        if (getuid() == 0 && setuid(65534) != 0) {
+        if (getuid() == 0 && setuid(65534) != 0)
             _exit(0);
-        }
         refused("shut", "Permission denied");
         insist(has("shut", "old"), "replaced");
         refused("there/kept", "cannot create a file beside it: Permission denied");
@@ -368,14 +363,11 @@ static int letter_of(const char *path)
     static char bytes[BIG + 1];
     FILE *file = fopen(path, "rb");
     const size_t length = file != NULL ? fread(bytes, 1, sizeof bytes, file) : 0;
-    if (file != NULL) {
+    if (file != NULL)
         fclose(file);
-    }
-    for (size_t i = 1; i < length; i++) {
-        if (bytes[i] != bytes[0]) {
+    for (size_t i = 1; i < length; i++)
+        if (bytes[i] != bytes[0])
             return 0;
-        }
-    }
     return length == BIG ? bytes[0] : 0;
 }
 
@@ -384,9 +376,8 @@ _Noreturn static void write_on(int letter)
     static char bytes[BIG];
     for (;; letter = letter == 'z' ? 'a' : letter + 1) {
         memset(bytes, letter, BIG);
-        if (!atomic_file_write("big", bytes, BIG, &why)) {
+        if (!atomic_file_write("big", bytes, BIG, &why))
             _exit(1);
-        }
     }
 }
 
@@ -404,9 +395,8 @@ static void killed(int rounds, unsigned *state)
     for (int round = 0; round < rounds; round++) {
         int status = 0;
         const pid_t child = start();
-        if (child == 0) {
+        if (child == 0)
             write_on('a' + round % 26);
-        }
         *state = *state * 1664525u + 1013904223u;
         const struct timespec delay = {.tv_nsec = (long)(*state % 8000000u)};
         nanosleep(&delay, NULL);
@@ -414,16 +404,14 @@ static void killed(int rounds, unsigned *state)
         insist(waitpid(child, &status, 0) == child && WIFSIGNALED(status), "it has ended by itself");
         insist(letter_of("big") != 0, "round %d: half a file", round);
         left += leftovers(".", name);
-        if (leftovers(".", name) > 0 && temporary_lacks == TEMPORARY_ALL && unnamed) {
+        if (leftovers(".", name) > 0 && temporary_lacks == TEMPORARY_ALL && unnamed)
             insist(letter_of(name) != 0, "round %d: %s is half a file, and has a name", round, name);
-        }
     }
     insist(put("big", "end"), "%s", why.text);
     nothing_left(__LINE__);
     unlink("big");
-    if (getenv("SAY") != NULL) {
+    if (getenv("SAY") != NULL)
         printf("lacks %u: %d rounds, %d left\n", temporary_lacks, rounds, left);
-    }
 }
 
 int main(int argc, char **argv)

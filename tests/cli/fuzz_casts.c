@@ -34,32 +34,27 @@ static uint32_t magnitude(float x, const struct target *t, enum defect defect)
     uint32_t u, infinity = 0x7f800000;
     memcpy(&u, &x, 4);
     u &= 0x7fffffff;
-    if (u > infinity) {
+    if (u > infinity)
         return defect == NAN_IS_INFINITY ? t->over : t->nan;
-    }
-    if (u == infinity && defect == INFINITY_IS_MAX) {
+    if (u == infinity && defect == INFINITY_IS_MAX)
         return t->max;
-    }
     const int exponent = u >> 23 != 0 ? (int)(u >> 23) - 127 : -126;
     const uint32_t significand = u >> 23 != 0 ? (u & 0x7fffff) | 0x800000 : u;
     const int below = exponent < t->emin ? t->emin - exponent : 0;
     const int shift = 23 - t->m + below > 31 ? 31 : 23 - t->m + below;
     const uint32_t half = UINT32_C(1) << (shift - 1), rest = significand & (2 * half - 1);
     uint32_t k = significand >> shift;
-    if (defect == TIES_AWAY) {
+    if (defect == TIES_AWAY)
         k += rest >= half;
-    } else if (defect == NEVER_ZERO && k == 0 && rest > 0) {
+    else if (defect == NEVER_ZERO && k == 0 && rest > 0)
         k = rest == half ? 0 : 1;
-    } else if (defect != TRUNCATES) {
+    else if (defect != TRUNCATES)
         k += rest > half || (rest == half && (k & 1) != 0);
-    }
-    if (below > 0 && defect == FLUSHES && k < UINT32_C(1) << t->m) {
+    if (below > 0 && defect == FLUSHES && k < UINT32_C(1) << t->m)
         return 0;
-    }
     uint32_t code = below > 0 ? k : ((uint32_t)(exponent - t->emin) << t->m) + k;
-    if (defect == WRONG_THRESHOLD && t == &e4m3fn && fabsf(x) >= 464) {
+    if (defect == WRONG_THRESHOLD && t == &e4m3fn && fabsf(x) >= 464)
         code = t->over;
-    }
     const int stays = defect == SATURATES || defect == TRUNCATES;
     return code <= t->max ? code : stays && u < infinity ? t->max : t->over;
 }
@@ -135,9 +130,8 @@ uint8_t e5m2_to_e4m3(uint8_t code)
 void right_array(const float *x, uint8_t *codes, size_t n);
 void right_array(const float *x, uint8_t *codes, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         codes[i] = right(x[i]);
-    }
 }
 
 /* The last element of an array of odd length above 1 is forgotten. */
@@ -150,26 +144,23 @@ void forgets_array(const float *x, uint8_t *codes, size_t n)
 uint8_t crashes(float x);
 uint8_t crashes(float x)
 {
-    if (x == 12) {
+    if (x == 12)
         raise(SIGSEGV);
-    }
     return right(x);
 }
 
 void crashes_array(const float *x, uint8_t *codes, size_t n);
 void crashes_array(const float *x, uint8_t *codes, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         codes[i] = crashes(x[i]);
-    }
 }
 
 uint8_t leaves(float x);
 uint8_t leaves(float x)
 {
-    if (x == 12) {
+    if (x == 12)
         exit(3);
-    }
     return right(x);
 }
 
@@ -185,9 +176,8 @@ uint8_t hangs(float x)
 uint8_t crashes_above_70(float x);
 uint8_t crashes_above_70(float x)
 {
-    if (x > 70.3f) {
+    if (x > 70.3f)
         raise(SIGSEGV);
-    }
     return x == 1 ? 0 : right(x);
 }
 
@@ -195,18 +185,16 @@ uint8_t crashes_above_70(float x)
 void crashes_on_long(const float *x, uint8_t *codes, size_t n);
 void crashes_on_long(const float *x, uint8_t *codes, size_t n)
 {
-    if (n >= 100) {
+    if (n >= 100)
         raise(SIGSEGV);
-    }
     right_array(x, codes, n);
 }
 
 void hangs_array(const float *x, uint8_t *codes, size_t n);
 void hangs_array(const float *x, uint8_t *codes, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         codes[i] = hangs(x[i]);
-    }
 }
 
 #ifdef MAIN
@@ -235,26 +223,22 @@ int main(int argc, char **argv)
     char word[100];
     for (int i = 0; scanf("%99s", word) == 1; i++) {
         const float x = strtof(word, NULL);
-        if (strcmp(what, "crash") == 0 && i == 1000) {
+        if (strcmp(what, "crash") == 0 && i == 1000)
             abort();
-        }
-        if (strcmp(what, "stop") == 0 && i == 1000) {
+        if (strcmp(what, "stop") == 0 && i == 1000)
             return 0;
-        }
         if (strcmp(what, "hang") == 0) {
             for (;;) {
             }
         }
-        while (strcmp(what, "endless") == 0) {
+        while (strcmp(what, "endless") == 0)
             puts("0x00");
-        }
-        if (strcmp(what, "values") == 0) {
+        if (strcmp(what, "values") == 0)
             printf("%a\n", (double)round_value(x));
-        } else if (x == 12 && strcmp(what, "truncate") != 0) {
+        else if (x == 12 && strcmp(what, "truncate") != 0)
             fail_on_12(what, right(x));
-        } else {
+        else
             printf("0x%02x\n", strcmp(what, "truncate") == 0 ? truncates(x) : right(x));
-        }
     }
     return 0;
 }

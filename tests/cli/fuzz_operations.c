@@ -24,7 +24,7 @@
     }
 OPERATION(half_add, a + b)
 OPERATION(half_sub, a - b)
-OPERATION(half_mul, a * b)
+OPERATION(half_mul, a *b)
 OPERATION(half_div, a / b)
 OPERATION(half_sqrt, sqrtf((float)a))
 OPERATION(half_fma, fmaf((float)a, (float)b, (float)c)) /* rounded twice */
@@ -44,9 +44,9 @@ static double value(uint32_t code, const struct target *t)
     const uint32_t size = code & ((1u << (t->width - 1)) - 1);
     const int field = (int)(size >> t->m), lead = 1 << t->m, fraction = (int)size & (lead - 1);
     const double x = size > t->over || t->nan == size ? (double)NAN
-                     : size == t->over                ? (double)INFINITY
-                                                      : ldexp(field > 0 ? lead + fraction : fraction,
-                                                              (field > 0 ? field : 1) - 1 + t->emin - t->m);
+                     : size == t->over
+                         ? (double)INFINITY
+                         : ldexp(field > 0 ? lead + fraction : fraction, (field > 0 ? field : 1) - 1 + t->emin - t->m);
     return code >> (t->width - 1) != 0 ? -x : x;
 }
 
@@ -68,15 +68,12 @@ static uint32_t code_of(double x, const struct target *t)
 {
     const uint32_t sign = signbit(x) ? 1u << (t->width - 1) : 0;
     const double size = fabs(shorten(x, t->m + 1, t->emin - t->m));
-    if (isnan(x)) {
+    if (isnan(x))
         return t->nan;
-    }
-    if (size > value(t->max, t)) {
+    if (size > value(t->max, t))
         return t->over | sign;
-    }
-    if (size < ldexp(1, t->emin)) {
+    if (size < ldexp(1, t->emin))
         return (uint32_t)ldexp(size, t->m - t->emin) | sign;
-    }
     const int e = ilogb(size);
     return (((uint32_t)(e - t->emin) << t->m) + (uint32_t)ldexp(size, t->m - e)) | sign;
 }
@@ -201,25 +198,22 @@ float add_values(float a, float b)
 void add_array(const uint8_t *a, const uint8_t *b, uint8_t *y, size_t n);
 void add_array(const uint8_t *a, const uint8_t *b, uint8_t *y, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         y[i] = add(a[i], b[i]);
-    }
 }
 
 void fma_array(const float *a, const float *b, const float *c, float *y, size_t n);
 void fma_array(const float *a, const float *b, const float *c, float *y, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         y[i] = (float)value(code_of((double)a[i] * (double)b[i] + (double)c[i], &e4m3fn), &e4m3fn);
-    }
 }
 
 uint8_t add_crashes(uint8_t a, uint8_t b);
 uint8_t add_crashes(uint8_t a, uint8_t b)
 {
-    if (a == 0x38 && b == 0x40) { /* 1 + 2 */
+    if (a == 0x38 && b == 0x40) /* 1 + 2 */
         raise(SIGSEGV);
-    }
     return add(a, b);
 }
 

@@ -26,11 +26,9 @@ static const struct format formats[] = {{"fp64", 11, 52, IEEE}, {"fp32", 8, 23, 
 
 static const struct format *find(const char *name)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (strcmp(formats[i].name, name) == 0) {
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(formats[i].name, name) == 0)
             return &formats[i];
-        }
-    }
     exit(2);
 }
 
@@ -96,7 +94,7 @@ static struct value unpack(const struct format *f, uint64_t code)
 {
     const uint64_t size = code & all_ones(f), hidden = UINT64_C(1) << f->m, fraction = size & (hidden - 1);
     const int field = (int)(size >> f->m);
-    const struct value v = {.kind = size <= largest(f)                              ? NUMBER
+    const struct value v = {.kind = size <= largest(f)                           ? NUMBER
                                     : f->specials == IEEE && size == infinity(f) ? INFINITE
                                                                                  : NOT_A_NUMBER,
                             .negative = (code >> (f->e + f->m) & 1) != 0,
@@ -129,12 +127,10 @@ static struct value invalid(int *flags)
 /* Where bits of the smaller are lost, no more than one leading bit cancels. */
 static struct value add(struct value a, struct value b, int mode, int *flags)
 {
-    if (a.kind == NOT_A_NUMBER || b.kind == NOT_A_NUMBER) {
+    if (a.kind == NOT_A_NUMBER || b.kind == NOT_A_NUMBER)
         return a.kind == NOT_A_NUMBER ? a : b;
-    }
-    if (a.kind == INFINITE || b.kind == INFINITE) {
+    if (a.kind == INFINITE || b.kind == INFINITE)
         return a.kind == b.kind && a.negative != b.negative ? invalid(flags) : a.kind == INFINITE ? a : b;
-    }
     if (is_zero(a) || is_zero(b)) {
         struct value v = is_zero(a) ? b : a;
         v.negative = is_zero(v) && a.negative != b.negative ? mode == RTN : v.negative;
@@ -166,12 +162,10 @@ static struct value add(struct value a, struct value b, int mode, int *flags)
 static struct value multiply(struct value a, struct value b, int *flags)
 {
     const bool negative = a.negative != b.negative;
-    if (a.kind == NOT_A_NUMBER || b.kind == NOT_A_NUMBER) {
+    if (a.kind == NOT_A_NUMBER || b.kind == NOT_A_NUMBER)
         return a.kind == NOT_A_NUMBER ? a : b;
-    }
-    if ((a.kind == INFINITE && is_zero(b)) || (b.kind == INFINITE && is_zero(a))) {
+    if ((a.kind == INFINITE && is_zero(b)) || (b.kind == INFINITE && is_zero(a)))
         return invalid(flags);
-    }
     const enum kind kind = a.kind == INFINITE || b.kind == INFINITE ? INFINITE : NUMBER;
     return (struct value){kind, negative, a.significand * b.significand, a.exponent + b.exponent};
 }
@@ -179,19 +173,16 @@ static struct value multiply(struct value a, struct value b, int *flags)
 static struct value divide(struct value a, struct value b, int *flags)
 {
     const bool negative = a.negative != b.negative;
-    if (a.kind == NOT_A_NUMBER || b.kind == NOT_A_NUMBER) {
+    if (a.kind == NOT_A_NUMBER || b.kind == NOT_A_NUMBER)
         return a.kind == NOT_A_NUMBER ? a : b;
-    }
-    if ((a.kind == INFINITE && b.kind == INFINITE) || (is_zero(a) && is_zero(b))) {
+    if ((a.kind == INFINITE && b.kind == INFINITE) || (is_zero(a) && is_zero(b)))
         return invalid(flags);
-    }
     if (a.kind == INFINITE || is_zero(b)) {
         *flags = a.kind == INFINITE ? 0 : DIVISION_BY_ZERO;
         return (struct value){.kind = INFINITE, .negative = negative};
     }
-    if (b.kind == INFINITE || is_zero(a)) {
+    if (b.kind == INFINITE || is_zero(a))
         return (struct value){.kind = NUMBER, .negative = negative};
-    }
     a = lift(a);
     const uint64_t quotient = a.significand / b.significand, rest = a.significand % b.significand;
     return (struct value){NUMBER, negative, quotient | (rest != 0), a.exponent - b.exponent};
@@ -199,24 +190,20 @@ static struct value divide(struct value a, struct value b, int *flags)
 
 static struct value square_root(struct value a, int *flags)
 {
-    if (a.kind == NOT_A_NUMBER || is_zero(a)) {
+    if (a.kind == NOT_A_NUMBER || is_zero(a))
         return a;
-    }
-    if (a.negative) {
+    if (a.negative)
         return invalid(flags);
-    }
-    if (a.kind == INFINITE) {
+    if (a.kind == INFINITE)
         return a;
-    }
     a = lift(a);
     if (a.exponent % 2 != 0) {
         a.significand >>= 1; /* 24 bits at the top: none is lost */
         a.exponent++;
     }
     uint64_t root = 0;
-    for (uint64_t bit = UINT64_C(1) << 31; bit > 0; bit >>= 1) {
+    for (uint64_t bit = UINT64_C(1) << 31; bit > 0; bit >>= 1)
         root += (root + bit) * (root + bit) <= a.significand ? bit : 0;
-    }
     const bool more = root * root != a.significand;
     return (struct value){NUMBER, false, root << 1 | more, a.exponent / 2 - 1};
 }
@@ -224,18 +211,16 @@ static struct value square_root(struct value a, int *flags)
 /* -0 is less than +0; a NaN wins, or loses against a number. */
 static struct value extremum(struct value a, struct value b, bool larger, bool number)
 {
-    if (a.kind == NOT_A_NUMBER || b.kind == NOT_A_NUMBER) {
+    if (a.kind == NOT_A_NUMBER || b.kind == NOT_A_NUMBER)
         return (a.kind == NOT_A_NUMBER) != number ? a : b;
-    }
     const struct value x = lift(a), y = lift(b);
     bool less; /* |a| < |b| */
-    if (x.kind != y.kind) {
+    if (x.kind != y.kind)
         less = x.kind == NUMBER;
-    } else if (x.kind == INFINITE || is_zero(x) || is_zero(y)) {
+    else if (x.kind == INFINITE || is_zero(x) || is_zero(y))
         less = x.kind == NUMBER && is_zero(x) && !is_zero(y);
-    } else {
+    else
         less = x.exponent < y.exponent || (x.exponent == y.exponent && x.significand < y.significand);
-    }
     const bool a_first = a.negative != b.negative ? a.negative : less != a.negative; /* a < b; equals do not matter */
     return a_first != larger ? a : b;
 }
@@ -246,8 +231,9 @@ static struct value operate(const char *operation, int mode, const struct value 
     minus.negative = !minus.negative;
     switch (*operation == 'm' ? operation[1] : *operation) {
     case 'c': return v[0];
-    case 'a': return strcmp(operation, "add") == 0 ? add(v[0], v[1], mode, flags)
-                                                   : extremum(v[0], v[1], true, operation[7] == '-');
+    case 'a':
+        return strcmp(operation, "add") == 0 ? add(v[0], v[1], mode, flags)
+                                             : extremum(v[0], v[1], true, operation[7] == '-');
     case 's': return strcmp(operation, "sub") == 0 ? add(v[0], minus, mode, flags) : square_root(v[0], flags);
     case 'u': return multiply(v[0], v[1], flags);
     case 'd': return divide(v[0], v[1], flags);
@@ -270,20 +256,17 @@ static uint64_t pack(const struct format *to, int mode, struct value v, int *fla
     const uint64_t sign = (uint64_t)v.negative << (to->e + to->m);
     const uint64_t beyond =
         to->specials == FN ? all_ones(to) : (to->specials == IEEE ? infinity(to) : largest(to)) | sign;
-    if (v.kind == NOT_A_NUMBER) {
+    if (v.kind == NOT_A_NUMBER)
         return quiet_nan(to);
-    }
     if (v.kind == INFINITE) {
         *flags |= to->specials == FN ? INVALID : 0;
         return beyond;
     }
-    if (v.significand == 0) {
+    if (v.significand == 0)
         return sign;
-    }
     int lead = v.exponent;
-    for (uint64_t s = v.significand; s > 1; s >>= 1) {
+    for (uint64_t s = v.significand; s > 1; s >>= 1)
         lead++;
-    }
     const int binade = lead > emin(to) ? lead : emin(to);
     const int below = binade - to->m - v.exponent; /* bits below the last place of the result; 63: all, and no half */
     const int shift = below > 63 ? 63 : below;
@@ -296,19 +279,17 @@ static uint64_t pack(const struct format *to, int mode, struct value v, int *fla
         *flags |= INEXACT | OVERFLOW;
         return overflows_outward(mode, v.negative) ? beyond : largest(to) | sign;
     }
-    *flags |= (rest > 0 ? INEXACT : 0) | (code == 0 ? UNDERFLOW : 0) |
-              (code > 0 && code >> to->m == 0 ? SUBNORMAL : 0);
+    *flags |= (rest > 0 ? INEXACT : 0) | (code == 0 ? UNDERFLOW : 0) | (code > 0 && code >> to->m == 0 ? SUBNORMAL : 0);
     return code | sign;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc != 3 && argc != 4) {
+    if (argc != 3 && argc != 4)
         return 2;
-    }
     const struct format *from = find(argv[1]), *to = find(argv[2]);
     const char *operation = argc > 3 ? argv[3] : "convert";
-    const int operands = strcmp(operation, "fma") == 0                                                 ? 3
+    const int operands = strcmp(operation, "fma") == 0                                         ? 3
                          : strcmp(operation, "convert") == 0 || strcmp(operation, "sqrt") == 0 ? 1
                                                                                                : 2;
     long lines = 0, wrong = 0;
@@ -316,17 +297,13 @@ int main(int argc, char **argv)
         uint64_t operand[3] = {0, 0, 0}, result;
         struct value v[3];
         int right_flags = 0;
-        for (int k = 0; k < operands; k++) {
-            if (scanf("%" SCNx64, &operand[k]) != 1) {
+        for (int k = 0; k < operands; k++)
+            if (scanf("%" SCNx64, &operand[k]) != 1)
                 return 1;
-            }
-        }
-        if (scanf("%" SCNx64 "%x", &result, &flags) != 2) {
+        if (scanf("%" SCNx64 "%x", &result, &flags) != 2)
             return 1;
-        }
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 3; k++)
             v[k] = unpack(from, operand[k]);
-        }
         const uint64_t right = pack(to, (int)mode, operate(operation, (int)mode, v, &right_flags), &right_flags);
         if ((right != result || right_flags != (int)flags) && wrong++ < 10) {
             printf("%x %" PRIx64 " %" PRIx64 " %" PRIx64 ": %" PRIx64 " %02x, should be %" PRIx64 " %02x\n", mode,

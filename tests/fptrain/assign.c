@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* assign.c - groups, sizes, ratios, orders of demotion and promotions, against numbers worked out by hand. */
 #define _POSIX_C_SOURCE 200809L
-#include "sweep/sweep.h"
 #include "backends/backends.h"
 #include "ops/ops.h"
 #include "policies/assignment_policy.h"
 #include "policies/named.h"
 #include "run/record.h"
+#include "sweep/sweep.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -287,8 +287,12 @@ static void test_text(void)
 {
     assign_settings s = assign_defaults();
     trouble why;
-    EXPECT(assign_read(&s, "op+out,hi=bf16,lo-forward=float(4,3,7,finite):saturate,promote=code,threshold=0.5,"
-                           "rounding=rna,rounding-dw=sr,seed=12", &why) && assign_complete(&s, &why), "%s", why.text);
+    EXPECT(assign_read(&s,
+                       "op+out,hi=bf16,lo-forward=float(4,3,7,finite):saturate,promote=code,threshold=0.5,"
+                       "rounding=rna,rounding-dw=sr,seed=12",
+                       &why) &&
+               assign_complete(&s, &why),
+           "%s", why.text);
     EXPECT(s.choice.scheme == SCHEME_OP_OUT && s.promote == PROMOTE_CODE && s.threshold == 0.5 && s.choice.seed == 12,
            "numbers and names");
     EXPECT(fpemu_format_max(&s.low[ROLE_W].format) == 480 && s.low[ROLE_V].format.overflow == FPEMU_OVERFLOW_SATURATE,
@@ -297,9 +301,9 @@ static void test_text(void)
            "roundings");
     EXPECT(assign_read(&s, "groups=0110", &why) && s.choice.scheme == SCHEME_GROUPS && s.choice.groups == 6, "groups");
 
-    static const char *const wrong[] = {"ratio=1.5", "ratio=", "ratio=0.5x", "threshold=-1", "seed=-1", "seed=",
-                                        "scheme=", "nonsense", "nonsense=1", "promote=maybe", "groups=012", "groups=",
-                                        "ratio=nan"};
+    static const char *const wrong[] = {"ratio=1.5",  "ratio=",  "ratio=0.5x", "threshold=-1", "seed=-1",
+                                        "seed=",      "scheme=", "nonsense",   "nonsense=1",   "promote=maybe",
+                                        "groups=012", "groups=", "ratio=nan"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         why.text[0] = 0;
         s = assign_defaults();
@@ -389,7 +393,8 @@ static void test_threshold(void)
     size_t count;
     const promoted *log = policy_promotions(b.p, &count);
     EXPECT(log[0].step == 2 && log[0].which == ROLE_V && log[0].index == 0 && log[0].outside == 11 &&
-               log[0].elements == 1000, "the log");
+               log[0].elements == 1000,
+           "the log");
     EXPECT(log[1].step == 3 && log[1].which == ROLE_W && log[1].outside == 11, "the log");
     /* Without a batch, only parameters have a size: 98 w of 196 are low, less the 18 of the weight of conv1. */
     EXPECT(assignment_ratio(policy_assignment(b.p)) == 80.0 / 196, "%g", assignment_ratio(policy_assignment(b.p)));
@@ -439,7 +444,8 @@ static void test_exceptions(void)
     assign_settings s = assign_defaults();
     EXPECT(assignment_ratio(a) == 33.0 / 196, "%g", assignment_ratio(a));
     EXPECT(assign_read(&s, "uniform", NULL) && assign_complete(&s, NULL) &&
-               assignment_bits(a, &s) == 33 * 8 + (54 + 94) * 16 + 15 * 32, "%g", assignment_bits(a, &s));
+               assignment_bits(a, &s) == 33 * 8 + (54 + 94) * 16 + 15 * 32,
+           "%g", assignment_bits(a, &s));
     bench_free(&b);
 
     trouble why;

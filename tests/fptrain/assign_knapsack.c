@@ -12,10 +12,10 @@
  * The bound on the low-precision ratio leaves room for what is always high, all products, and parameters, gradients and
  * slices of a total weight W. As all products together are smaller than one unit of weight, no more fits.
  */
-#include "policies/assignment_settings.h"
 #include "backends/backends.h"
-#include "ops/ops.h"
 #include "numerics/rounder.h"
+#include "ops/ops.h"
+#include "policies/assignment_settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -214,11 +214,8 @@ int main(void)
 {
     /* By greed the first two fail: by profit, and by profit over weight. */
     static const instance known[] = {
-        {3, 5, {6, 5, 4}, {5, 3, 2}},
-        {3, 6, {7, 10, 10}, {2, 3, 3}},
-        {3, 4, {1, 1, 1}, {5, 6, 7}},
-        {3, 3, {5, 5, 5}, {1, 1, 1}},
-        {4, 7, {3, 4, 5, 6}, {2, 3, 4, 5}},
+        {3, 5, {6, 5, 4}, {5, 3, 2}}, {3, 6, {7, 10, 10}, {2, 3, 3}},     {3, 4, {1, 1, 1}, {5, 6, 7}},
+        {3, 3, {5, 5, 5}, {1, 1, 1}}, {4, 7, {3, 4, 5, 6}, {2, 3, 4, 5}},
     };
     trouble why;
     const backend *b = backend_named("auto", &why);

@@ -62,7 +62,7 @@ static size_t lay_out(uint8_t file[MOST])
     memcpy(file + 8, header_text, text);
     uint8_t *data = file + 8 + padded;
     put(data, UINT64_C(0x0123456789abcdef), 8);
-    put(data + 8, 0x3f800000, 4); /* 1 */
+    put(data + 8, 0x3f800000, 4);  /* 1 */
     put(data + 12, 0xc0400000, 4); /* -3 */
     memcpy(data + 16, "\1\2\3\4\5", 5);
     seal(file, 8 + padded + DATA);
@@ -154,7 +154,9 @@ START_TEST(every_bit_counts)
     for (size_t length = 0; length < size; length++)
         refused(file, length, "truncated");
     refused(file, size + 1, "too long");
-    refused((const uint8_t *)"\x89" "FPTRN\r\n\1\0\0\0", 12, "no longer read");
+    refused((const uint8_t *)"\x89"
+                             "FPTRN\r\n\1\0\0\0",
+            12, "no longer read");
 }
 END_TEST
 

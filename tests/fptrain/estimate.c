@@ -100,8 +100,8 @@ static void recurrent(void)
 static void units(void)
 {
     static const int bits[] = {0, 2, 8, 9, 12, 16, 17, 24, 32};
-    static const int unit[] = {UNIT_FP32, UNIT_INT8, UNIT_INT8, UNIT_FP16, UNIT_FP16, UNIT_FP16, UNIT_FP32, UNIT_FP32,
-                               UNIT_FP32};
+    static const int unit[] = {UNIT_FP32, UNIT_INT8, UNIT_INT8, UNIT_FP16, UNIT_FP16,
+                               UNIT_FP16, UNIT_FP32, UNIT_FP32, UNIT_FP32};
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++)
         EXPECT(estimate_unit(bits[i]) == unit[i], "%d bits on %s", bits[i], estimate_unit_name(estimate_unit(bits[i])));
 }

@@ -8,14 +8,14 @@
 
 static int failures;
 
-#define EXPECT(claim, ...) \
-    do { \
-        if (!(claim)) { \
-            failures++; \
-            printf("%s:%d: %s: ", __FILE__, __LINE__, #claim); \
-            printf(__VA_ARGS__); \
-            putchar('\n'); \
-        } \
+#define EXPECT(claim, ...)                                                                                             \
+    do {                                                                                                               \
+        if (!(claim)) {                                                                                                \
+            failures++;                                                                                                \
+            printf("%s:%d: %s: ", __FILE__, __LINE__, #claim);                                                         \
+            printf(__VA_ARGS__);                                                                                       \
+            putchar('\n');                                                                                             \
+        }                                                                                                              \
     } while (0)
 
 static inline int near(double a, double b, double relative)

@@ -13,12 +13,11 @@ enum { STEPS = 10 };
 static void configure(settings *s, const char *model, const char *scaler, const char *const (*more)[3])
 {
     trouble why = {""};
-    const char *const common[][3] = {{"model", "name", model},          {"model", "width", "0.25"},
-                                     {"data", "train_count", "320"},    {"data", "test_count", "32"},
-                                     {"train", "batch", "32"},          {"train", "lr", "0.02"},
-                                     {"optimizer", "decay", "0.001"},   {"formats", "v", "fp(8,9,0)"},
-                                     {"formats", "w", "fp(8,9,0)"},     {"formats", "dv", "fp(7,9,0)"},
-                                     {"formats", "dw", "fp(8,9,0)"},    {"scaler", "name", scaler}};
+    const char *const common[][3] = {
+        {"model", "name", model},        {"model", "width", "0.25"},     {"data", "train_count", "320"},
+        {"data", "test_count", "32"},    {"train", "batch", "32"},       {"train", "lr", "0.02"},
+        {"optimizer", "decay", "0.001"}, {"formats", "v", "fp(8,9,0)"},  {"formats", "w", "fp(8,9,0)"},
+        {"formats", "dv", "fp(7,9,0)"},  {"formats", "dw", "fp(8,9,0)"}, {"scaler", "name", scaler}};
     settings_default(s);
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
         EXPECT(settings_set(s, common[i][0], common[i][1], common[i][2], &why), "%s", why.text);

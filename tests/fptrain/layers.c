@@ -428,11 +428,10 @@ static graph *network(const backend *b, int threads)
     graph *g = graph_new(1);
     const shape in = now->in;
     int fed, x[2], c = in.c * now->inputs;
-    if (now->steps > 1) { /* features of steps: as many numbers as tokens, one apart from the next by a table */
+    if (now->steps > 1) /* features of steps: as many numbers as tokens, one apart from the next by a table */
         fed = graph_embedding(g, graph_tokens(g, now->steps, rows()), c);
-    } else {
+    else
         fed = graph_input(g, c, in.h, in.w);
-    }
     for (int i = 0; i < now->inputs; i++)
         x[i] = graph_slice(g, fed, i * in.c, in.c);
     graph_cross_entropy(g, now->build(g, x));

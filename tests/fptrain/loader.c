@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* loader.c - batches of the trainer: every sample once, in an order that seed and epoch decide; crops and flips. */
-#include "data/dataset.h"
 #include "data/loader.h"
+#include "data/dataset.h"
 
 #include <check.h> /* after ours: it has a macro of the name of one of our functions */
 #include <stdlib.h>

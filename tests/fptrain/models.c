@@ -215,8 +215,8 @@ static void settings_not_used(void)
 
 static void refused(const char *name, double width, int side, int steps, const char *word)
 {
-    const model_settings s = {.name = name, .width = width, .c = 3, .h = side, .w = side, .classes = 10,
-                              .steps = steps};
+    const model_settings s = {
+        .name = name, .width = width, .c = 3, .h = side, .w = side, .classes = 10, .steps = steps};
     trouble why = {""};
     graph *g = model_new(&s, 1, &why);
     EXPECT(!g && strstr(why.text, word), "%s: '%s'", name, why.text);

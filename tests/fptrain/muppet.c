@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expect.h"
 #include "backends/backends.h"
+#include "expect.h"
 #include "models/model.h"
 #include "optimizer/optimizer.h"
 
@@ -144,14 +144,14 @@ static void levels(void)
         float x;
         uint32_t bits;
     } plan[] = {
-        {1, 8},  {3, 8},  /* Delta 10/16, the first */
-        {-1, 8},          /* 10/4: p = 1/4 */
-        {-1, 8},          /* 1/2: p = 5, first violation */
-        {-1, 12},         /* 1/2: p = 5, second: the next level, and what was kept is forgotten */
-        {3, 12}, {1, 12}, /* 10/16, the first of this level; (-1, 3) would have been 10/4 */
-        {-3, 12},         /* 10/4: p = 1/4 */
-        {-3, 12},         /* p = 5 */
-        {-3, 0},          /* p = 5: FP32 */
+        {1, 8},   {3, 8},  /* Delta 10/16, the first */
+        {-1, 8},           /* 10/4: p = 1/4 */
+        {-1, 8},           /* 1/2: p = 5, first violation */
+        {-1, 12},          /* 1/2: p = 5, second: the next level, and what was kept is forgotten */
+        {3, 12},  {1, 12}, /* 10/16, the first of this level; (-1, 3) would have been 10/4 */
+        {-3, 12},          /* 10/4: p = 1/4 */
+        {-3, 12},          /* p = 5 */
+        {-3, 0},           /* p = 5: FP32 */
     };
     for (int j = 0; j < (int)(sizeof plan / sizeof *plan); j++) {
         EXPECT(!s.p->type->over(s.p) && s.p->type->rate(s.p, 0.5) == 0.5, "epoch %d", j);
@@ -248,8 +248,9 @@ static void resume(void)
 
 static void refusals(void)
 {
-    static const char *const bad[] = {"levels=12/8", "levels=8/", "levels=1", "gamma=0", "window=third", "alpha=-1",
-                                      "rounding=up", "switch=1/2", "switch=random:1", "speed=3", "r", "tail=x"};
+    static const char *const bad[] = {"levels=12/8",     "levels=8/", "levels=1",    "gamma=0",
+                                      "window=third",    "alpha=-1",  "rounding=up", "switch=1/2",
+                                      "switch=random:1", "speed=3",   "r",           "tail=x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         muppet_settings s = muppet_defaults();
         trouble why = {""};
@@ -353,8 +354,7 @@ static uint64_t exact(const char *name, int bits, conv_shape s)
     uint64_t outside = compare("y", ys, y, j.y, step, saturate);
     outside += compare("dx", xs, dx, j.dx, step, saturate);
     outside += compare("dw", ws, dw, j.dw, step, saturate);
-    EXPECT(b->outside(b) == outside, "%d sums outside 32 bits, not %d",
-           (int)b->outside(b), (int)outside);
+    EXPECT(b->outside(b) == outside, "%d sums outside 32 bits, not %d", (int)b->outside(b), (int)outside);
     b->conv_free(b, c);
     backend_free(b);
     free(x);

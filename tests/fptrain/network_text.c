@@ -2,9 +2,9 @@
 /* network_text.c - networks described in a text: those of share/fptrain/networks are the models of the same names,
  * operator by operator and bit by bit; every layer of the table is reached; errors say where, and limits hold.
  * networks.c computes such networks and compares with another framework. */
+#include "models/network_text.h"
 #include "models/layers.h"
 #include "models/model.h"
-#include "models/network_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,15 @@
 
 static model_settings settings_of(const char *name, bool text, double width)
 {
-    return (model_settings){.name = name, .width = width, .c = text ? 1 : 3, .h = text ? 1 : 32, .w = text ? 1 : 32,
-                            .classes = text ? 65 : 10, .steps = text ? 24 : 0, .from = "file", .line = 1};
+    return (model_settings){.name = name,
+                            .width = width,
+                            .c = text ? 1 : 3,
+                            .h = text ? 1 : 32,
+                            .w = text ? 1 : 32,
+                            .classes = text ? 65 : 10,
+                            .steps = text ? 24 : 0,
+                            .from = "file",
+                            .line = 1};
 }
 
 /* ------------------------------------------------------------------------------------------------ the models */
@@ -127,9 +134,9 @@ static graph *described(const char *text, bool is_text, trouble *why)
 /* Every layer of the table, its arguments by name and in their order, and what became of the shapes. */
 static void all_layers(void)
 {
-    static const char image[] = "conv 8 kernel=5 stride=2 pad=2 groups=1 bias=no name=stem\n"       /* 8 x 16 x 16 */
+    static const char image[] = "conv 8 kernel=5 stride=2 pad=2 groups=1 bias=no name=stem\n" /* 8 x 16 x 16 */
                                 "batch_norm, relu6, sigmoid, tanh, dropout 0.25\n"
-                                "max_pool 3 stride=2 pad=1, average_pool kernel=2\n"                /* 8 x 4 x 4 */
+                                "max_pool 3 stride=2 pad=1, average_pool kernel=2\n" /* 8 x 4 x 4 */
                                 "branch concat { slice 0 4 } { slice 4 channels-4 }, shuffle groups=2\n"
                                 "branch add { conv 12 3 1 1 4 yes } { shortcut channels+4 } { conv 12 1 }\n"
                                 "global_pool, layer_norm, relu, linear outputs=classes bias=no # the end";

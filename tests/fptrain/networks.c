@@ -105,8 +105,15 @@ static const struct network {
 
 static graph *described(const struct network *n)
 {
-    const model_settings s = {.name = "test.net", .c = n->c, .h = n->side, .w = n->side, .classes = n->classes,
-                              .steps = n->steps, .text = n->text, .from = n->name, .line = 1};
+    const model_settings s = {.name = "test.net",
+                              .c = n->c,
+                              .h = n->side,
+                              .w = n->side,
+                              .classes = n->classes,
+                              .steps = n->steps,
+                              .text = n->text,
+                              .from = n->name,
+                              .line = 1};
     trouble why = {""};
     graph *g = model_new(&s, 1, &why);
     check(g != NULL, "%s", why.text);

@@ -178,8 +178,8 @@ static void report(void)
 
 static void state(void)
 {
-    const optimizer_settings settings = {.name = "adam", .momentum = 0.9, .beta2 = 0.99, .epsilon = 1e-8,
-                                         .decay = 0.01, .master = true};
+    const optimizer_settings settings = {
+        .name = "adam", .momentum = 0.9, .beta2 = 0.99, .epsilon = 1e-8, .decay = 0.01, .master = true};
     bench a = start(&settings, "fp16"), b = start(&settings, "fp16");
     for (int i = 0; i < 3; i++)
         (void)one_step(&a, 1, 0.1f, 0.5);
@@ -240,15 +240,16 @@ static void schedules_by_step(void)
         double lr[13]; /* after the last step too */
     } known[] = {{"constant", {1, 2.75, 4.5, 6.25, 8, 8, 8, 8, 8, 8, 8, 8, 8}},
                  {"linear", {1, 2.75, 4.5, 6.25, 8, 7, 6, 5, 4, 3, 2, 1, 0}},
-                 {"cosine", {1, 2.75, 4.5, 6.25, 8, 7.695518130045147, 6.82842712474619, 5.530733729460359, 4,
-                             2.469266270539642, 1.1715728752538097, 0.304481869954853, 0}},
-                 {"rsqrt", {1, 2.75, 4.5, 6.25, 8, 7.155417527999327, 6.531972647421808, 6.047431568147636,
-                            5.656854249492380, 5.333333333333333, 5.059644256269407, 4.824181513244217,
-                            4.618802153517006}},
+                 {"cosine",
+                  {1, 2.75, 4.5, 6.25, 8, 7.695518130045147, 6.82842712474619, 5.530733729460359, 4, 2.469266270539642,
+                   1.1715728752538097, 0.304481869954853, 0}},
+                 {"rsqrt",
+                  {1, 2.75, 4.5, 6.25, 8, 7.155417527999327, 6.531972647421808, 6.047431568147636, 5.656854249492380,
+                   5.333333333333333, 5.059644256269407, 4.824181513244217, 4.618802153517006}},
                  {"step:2,6,9", {1, 2.75, 4.5, 6.25, 0.8, 0.8, 0.08, 0.08, 0.08, 0.008, 0.008, 0.008, 0.008}}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-        schedule s = {.name = known[k].name, .lr = 8, .epochs = 3, .steps = 4, .by_step = true, .warmup_steps = 4,
-                      .start = 1};
+        schedule s = {
+            .name = known[k].name, .lr = 8, .epochs = 3, .steps = 4, .by_step = true, .warmup_steps = 4, .start = 1};
         for (uint64_t step = 0; step <= 12; step++)
             EXPECT(fabs(schedule_rate(&s, step / 4, step) - known[k].lr[step]) < 1e-14 * 8, "%s, step %d: %.17g",
                    s.name, (int)step, schedule_rate(&s, step / 4, step));
@@ -264,7 +265,8 @@ static void schedules_by_step(void)
     EXPECT(schedule_rate(&s, 2, 8) == 4 && schedule_rate(&s, 3, 15) == 2, "by epoch");
     trouble why = {""};
     EXPECT(!schedule_check(&(schedule){.name = "linear", .warmup = 1, .warmup_steps = 1}, &why) &&
-               strstr(why.text, "not both"), "%s", why.text);
+               strstr(why.text, "not both"),
+           "%s", why.text);
     EXPECT(!schedule_check(&(schedule){.name = "linear", .start = 1}, &why) && strstr(why.text, "warmup_steps"), "%s",
            why.text);
 }
@@ -285,8 +287,8 @@ int main(void)
     follow(&(optimizer_settings){.name = "momentum", .momentum = 0.9, .decay = 0.1, .clip = 0.5, .master = true});
     follow(&(optimizer_settings){.name = "nesterov", .momentum = 0.8, .decay = 0.01, .master = true});
     follow(&(optimizer_settings){.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true});
-    follow(&(optimizer_settings){.name = "adam", .momentum = 0.8, .beta2 = 0.95, .epsilon = 1e-4,
-                                  .decay = 0.1, .clip = 0.25, .master = true});
+    follow(&(optimizer_settings){
+        .name = "adam", .momentum = 0.8, .beta2 = 0.95, .epsilon = 1e-4, .decay = 0.1, .clip = 0.25, .master = true});
     counts();
     report();
     state();

@@ -113,8 +113,14 @@ static void judge_step(judge *j, float mu, float decay, float lr)
 static void follow(int micro_batches, const char *clipping, double clip)
 {
     enum { MOST = 16 };
-    optimizer_settings settings = {.name = "momentum", .momentum = 0.9, .decay = 0.01, .master = true, .packed = true,
-                                   .nearest = true, .clipping = clipping, .clip = clip};
+    optimizer_settings settings = {.name = "momentum",
+                                   .momentum = 0.9,
+                                   .decay = 0.01,
+                                   .master = true,
+                                   .packed = true,
+                                   .nearest = true,
+                                   .clipping = clipping,
+                                   .clip = clip};
     settings.kept[KEEP_MOMENTUM] = "group(int8,2048)";
     bench b = start(&settings, &small, 1);
     store *s = &b.o->store;
@@ -164,8 +170,13 @@ static void follow(int micro_batches, const char *clipping, double clip)
  * group. */
 static void adam(int micro_batches, double epsilon)
 {
-    optimizer_settings settings = {.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = epsilon, .master = true,
-                                   .packed = true, .nearest = true};
+    optimizer_settings settings = {.name = "adam",
+                                   .momentum = 0.9,
+                                   .beta2 = 0.999,
+                                   .epsilon = epsilon,
+                                   .master = true,
+                                   .packed = true,
+                                   .nearest = true};
     bench b = start(&settings, &small, 1);
     store *s = &b.o->store;
     const size_t n = graph_param(b.g, 0)->size;
@@ -246,8 +257,14 @@ static void counts(void)
  * and 2^-25 is, beside the zeros of all other parameters. */
 static void small_updates(const char *name)
 {
-    const optimizer_settings settings = {.name = name, .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 1,
-                                         .master = true, .packed = true, .kept = {[KEEP_GRADIENT] = "fp32"}};
+    const optimizer_settings settings = {.name = name,
+                                         .momentum = 0.9,
+                                         .beta2 = 0.999,
+                                         .epsilon = 1e-8,
+                                         .decay = 1,
+                                         .master = true,
+                                         .packed = true,
+                                         .kept = {[KEEP_GRADIENT] = "fp32"}};
     for (int exponent = -23; exponent <= -22; exponent++) {
         bench b = start(&settings, &small, 1);
         const size_t all = graph_param_count(b.g), n = graph_param(b.g, 0)->size;
@@ -265,8 +282,13 @@ static void small_updates(const char *name)
  * format without groups they are `least`, its smallest positive value; 0: there are groups. */
 static void never_zero(bool nearest, const char *squares, double least)
 {
-    optimizer_settings settings = {.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true,
-                                   .packed = true, .nearest = nearest};
+    optimizer_settings settings = {.name = "adam",
+                                   .momentum = 0.9,
+                                   .beta2 = 0.999,
+                                   .epsilon = 1e-8,
+                                   .master = true,
+                                   .packed = true,
+                                   .nearest = nearest};
     settings.kept[KEEP_WEIGHT] = "fp32";
     settings.kept[KEEP_GRADIENT] = "fp32";
     settings.kept[KEEP_MOMENTUM] = least > 0 ? "fp32" : NULL;
@@ -413,8 +435,12 @@ static quadratic minimise(bool nearest, double share, double noise, double delta
     char weight[64], gradient[64];
     (void)snprintf(weight, sizeof weight, "int(16,scale=%.17g)", delta_p);
     (void)snprintf(gradient, sizeof gradient, "int(24,scale=%.17g)", delta_g);
-    optimizer_settings settings = {.name = "momentum", .momentum = beta, .master = true, .packed = true,
-                                   .nearest = nearest, .kept = {weight, gradient, gradient, NULL}};
+    optimizer_settings settings = {.name = "momentum",
+                                   .momentum = beta,
+                                   .master = true,
+                                   .packed = true,
+                                   .nearest = nearest,
+                                   .kept = {weight, gradient, gradient, NULL}};
     const model_settings model = {.name = "mlp", .width = 0.05, .c = 1, .h = 3, .w = 2, .classes = 3};
     quadratic q = {0};
     for (int seed = 1; seed <= seeds; seed++) {
@@ -445,7 +471,8 @@ static quadratic minimise(bool nearest, double share, double noise, double delta
                      sg = (double)d * delta_g * delta_g / 4;
         q.bound += ((beta / (1 - beta) + (1 - beta) / (alpha * N)) * start_square / (2 * T) +
                     alpha * (sigma + sg) / (1 - beta) + alpha * sg / (2 * N * (1 - beta)) +
-                    (1 + 2 * beta * beta) * sp / (2 * alpha * N * (1 - beta))) / seeds;
+                    (1 + 2 * beta * beta) * sp / (2 * alpha * N * (1 - beta))) /
+                   seeds;
         q.mean_excess += excess(n, mean) / seeds;
         for (size_t i = 0; i < n; i++)
             w[i] = (double)b.o->type->master(b.o, 0)[i];
@@ -475,8 +502,8 @@ static void theorem(void)
 
 static void memory(const char *name, double most)
 {
-    const optimizer_settings settings = {.name = name, .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true,
-                                         .packed = true};
+    const optimizer_settings settings = {
+        .name = name, .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true, .packed = true};
     const model_settings model = {.name = "shufflenetv2", .c = 3, .h = 32, .w = 32, .classes = 10};
     bench b = start(&settings, &model, 1);
     const size_t count = graph_param_count(b.g);
@@ -488,20 +515,22 @@ static void memory(const char *name, double most)
     optimizer_memory told = {0};
     trouble why = {""};
     EXPECT(optimizer_memory_of(&settings, b.g, &told, &why) && told.stored == b.o->type->bytes(b.o) &&
-               told.workspace == b.o->type->workspace(b.o), "%s: other bytes are told, or: %s", name, why.text);
+               told.workspace == b.o->type->workspace(b.o),
+           "%s: other bytes are told, or: %s", name, why.text);
     stop(&b);
 }
 
 /* In FP32: what there is, is what is told. */
 static void memory_fp32(const char *name)
 {
-    const optimizer_settings settings = {.name = name, .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8,
-                                         .master = true};
+    const optimizer_settings settings = {
+        .name = name, .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true};
     bench b = start(&settings, &small, 1);
     optimizer_memory told = {0};
     trouble why = {""};
     EXPECT(optimizer_memory_of(&settings, b.g, &told, &why) && told.stored == b.o->type->bytes(b.o) &&
-               told.workspace == b.o->type->workspace(b.o), "%s: other bytes are told, or: %s", name, why.text);
+               told.workspace == b.o->type->workspace(b.o),
+           "%s: other bytes are told, or: %s", name, why.text);
     stop(&b);
 }
 
@@ -509,7 +538,10 @@ static void memory_fp32(const char *name)
  * scale of 1, and halved by a step with a scale of 1/2. */
 static void large(void)
 {
-    const optimizer_settings settings = {.name = "sgd", .master = true, .packed = true, .nearest = true,
+    const optimizer_settings settings = {.name = "sgd",
+                                         .master = true,
+                                         .packed = true,
+                                         .nearest = true,
                                          .kept = {[KEEP_WEIGHT] = "scaled(int8)", [KEEP_GRADIENT] = "fp16"}};
     const model_settings model = {.name = "mlp", .c = 1, .h = 256, .w = 257, .classes = 2};
     bench b = start(&settings, &model, 1);
@@ -558,8 +590,8 @@ static void refusals(void)
 /* What is saved and loaded goes on with the same bits. */
 static void resume(void)
 {
-    const optimizer_settings settings = {.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8,
-                                         .master = true, .packed = true};
+    const optimizer_settings settings = {
+        .name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true, .packed = true};
     trouble why = {""};
     bench a = start(&settings, &small, 9), b = start(&settings, &small, 9);
     checkpoint *c = NULL;

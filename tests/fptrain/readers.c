@@ -38,7 +38,7 @@ static source *from_memory(const void *bytes, size_t length)
 }
 
 /* Two images of 2 rows and 3 columns. */
-static const uint8_t images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 3, /* header */
+static const uint8_t images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0,  0,  2,  0, 0, 0, 3, /* header */
                                  1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255};
 
 static bool read_idx(const void *bytes, size_t length, int dimensions, idx *x)
@@ -83,8 +83,8 @@ START_TEST(idx_header)
         size_t at;
         uint8_t byte;
         const char *reason;
-    } changes[] = {{0, 1, "not an IDX file"}, {1, 7, "not an IDX file"}, {2, 0x0d, "type 0x0d"},
-                   {3, 1, "1 dimensions"},    {7, 1, "after its data"},  {7, 0, "extent of 0"},
+    } changes[] = {{0, 1, "not an IDX file"}, {1, 7, "not an IDX file"},    {2, 0x0d, "type 0x0d"},
+                   {3, 1, "1 dimensions"},    {7, 1, "after its data"},     {7, 0, "extent of 0"},
                    {11, 0, "extent of 0"},    {8, 1, "extent of 16777218"}, {15, 4, "truncated"}};
     uint8_t bytes[sizeof images];
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
@@ -101,7 +101,7 @@ START_TEST(idx_promises)
 {
     static const uint8_t two_gib[] = {0, 0, 8, 1, 0x80, 0, 0, 0, 1, 2, 3};
     static const uint8_t endless[] = {0, 0, 8, 3, 255, 255, 255, 255, 0, 0, 16, 0, 0, 0, 16, 0, 1};
-#if !SANITIZED /* which reserves far more itself */
+#if !SANITIZED                                                                     /* which reserves far more itself */
     ck_assert_int_eq(setrlimit(RLIMIT_AS, &(struct rlimit){1 << 30, 1 << 30}), 0); /* of this test's own process */
 #endif
     refused_idx(two_gib, sizeof two_gib, 1,

@@ -71,8 +71,14 @@ static void say_step(record *r, uint64_t step)
                          .infinite = 3};
     counts[3] = 7; /* exponent -18 */
     counts[5] = 9;
-    record_begin(r, &(record_step){.step = step, .epoch = 1, .loss = step == 3 ? NAN : 0.1 + (double)step, .lr = 0.05,
-                                   .scale = 1024, .accuracy = 0.5, .skipped = step == 2, .skipped_so_far = step >= 2,
+    record_begin(r, &(record_step){.step = step,
+                                   .epoch = 1,
+                                   .loss = step == 3 ? NAN : 0.1 + (double)step,
+                                   .lr = 0.05,
+                                   .scale = 1024,
+                                   .accuracy = 0.5,
+                                   .skipped = step == 2,
+                                   .skipped_so_far = step >= 2,
                                    .seconds = 2.5});
     record_tensor(r, ROLE_DV, 0, &stats);
     record_gradient(r, ROLE_DV, 0, 64, &(dispersion){100, 0.75, 0x1p-20});
@@ -84,9 +90,14 @@ static void say_step(record *r, uint64_t step)
 
 static void say_epoch(record *r, uint64_t step, int epoch, double accuracy)
 {
-    ck_assert(record_epoch_end(
-        r, &(record_epoch){.step = step, .epoch = epoch, .test_loss = 0.5, .test_accuracy = accuracy,
-                           .test_accuracy_fp32 = accuracy + 0.01, .seconds = 3}, &why));
+    ck_assert(record_epoch_end(r,
+                               &(record_epoch){.step = step,
+                                               .epoch = epoch,
+                                               .test_loss = 0.5,
+                                               .test_accuracy = accuracy,
+                                               .test_accuracy_fp32 = accuracy + 0.01,
+                                               .seconds = 3},
+                               &why));
 }
 
 /* The lines of the log, the first apart. */
@@ -172,7 +183,8 @@ START_TEST(lines)
     record_close(r);
     ck_assert_int_eq(read_log(directory, &first, line), 5);
     ck_assert(real(first, "log") == 2 && strlen(word(first, "run")) == 32);
-    equals(json_object_get(first, "machine"), "{\"fptrain\":\"0.1.0\",\"compiler\":\"a compiler\",\"mathematics\":"
+    equals(json_object_get(first, "machine"),
+           "{\"fptrain\":\"0.1.0\",\"compiler\":\"a compiler\",\"mathematics\":"
            "\"a library\",\"products\":\"a backend\",\"processor\":\"a processor\"}");
     equals(json_object_get(first, "names"),
            "{\"v\":[\"input.v\"],\"w\":[\"conv1.weight\"],\"dv\":[\"conv1.dv\",\"relu1.dv\"],\"dw\":[]}");
@@ -320,12 +332,16 @@ START_TEST(size_of_log)
     record *r = record_start(&s, &here, &(record_names){{TENSORS, 0, 0, 0}, {name, NULL, NULL, NULL}}, &why);
     ck_assert_ptr_nonnull(r);
     for (uint64_t step = 10; step <= STEPS * EPOCHS; step += 10) {
-        record_begin(r, &(record_step){.step = step, .loss = 1.0 / 3, .lr = 0.1 / 3, .accuracy = 1.0 / 7,
-                                       .seconds = 1e5 / 3});
+        record_begin(
+            r, &(record_step){.step = step, .loss = 1.0 / 3, .lr = 0.1 / 3, .accuracy = 1.0 / 7, .seconds = 1e5 / 3});
         for (int i = 0; i < TENSORS; i++)
-            record_tensor(r, ROLE_V, i, &(fpemu_stats){.count = 524288, .underflow = 123456, .subnormal = 123456,
-                                                       .inexact = 456789, .min_abs = (double)(1e-9f / 3),
-                                                       .max_abs = (double)(10.0f / 3)});
+            record_tensor(r, ROLE_V, i,
+                          &(fpemu_stats){.count = 524288,
+                                         .underflow = 123456,
+                                         .subnormal = 123456,
+                                         .inexact = 456789,
+                                         .min_abs = (double)(1e-9f / 3),
+                                         .max_abs = (double)(10.0f / 3)});
         ck_assert(record_end(r, &why));
         if (step % STEPS < 10)
             checkpoint_free(saved(r));
@@ -481,7 +497,7 @@ START_TEST(other_machine)
     strcpy(there.part[3], "another backend");
     ck_assert_ptr_null(go_on(directory, c, &there, false));
     ck_assert_str_eq(why.text, "the run was made with products a backend, and here it is another backend, which can "
-                     "change bits: --allow-different-machine goes on all the same");
+                               "change bits: --allow-different-machine goes on all the same");
     r = go_on(directory, c, &there, true);
     ck_assert_msg(r != NULL, "%s", why.text);
     checkpoint *after = saved(r);

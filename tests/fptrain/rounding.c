@@ -6,12 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "expect.h"
 #include "backends/backends.h"
+#include "expect.h"
 #include "numerics/calibration.h"
 #include "numerics/rounder.h"
-#include "policies/fixed.h"
 #include "ops/ops.h"
+#include "policies/fixed.h"
 
 /* input (32, 2, 1) -> conv1 (8 of 1x1) -> relu2 -> linear3 (3) */
 static graph *network(void)
@@ -403,7 +403,7 @@ static void ranks(void)
         size_t n;
         double want;
     } cases[] = {{"percentile:99.9", 1000, 999}, {"percentile:99.91", 1000, 1000}, {"percentile:1.1", 3000, 33},
-                 {"percentile:7.001", 100, 8}, {"percentile:55", 1000, 550}, {"percentile:100", 1000, 1000}};
+                 {"percentile:7.001", 100, 8},   {"percentile:55", 1000, 550},     {"percentile:100", 1000, 1000}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         graph *g = network();
         rounder *r = rounder_new(g, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* scalers.c - loss scalers step by step, against sequences worked by hand. */
 #include "numerics/adaptive.h"
-#include "policies/fixed.h"
 #include "numerics/scaler.h"
+#include "policies/fixed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +47,10 @@ static void stop(bench *b)
 /* What a step did: '.' clean, 'v' a dv overflowed, 'w' a dw was not finite, '0' all dw were zero. */
 static bool step(bench *b, char what, double largest)
 {
-    const gradient_report report = {.overflowed = what == 'v', .dw_not_finite = what == 'w',
-                                    .largest_dw = what == '0' ? 0 : largest, .max_finite = 65504};
+    const gradient_report report = {.overflowed = what == 'v',
+                                    .dw_not_finite = what == 'w',
+                                    .largest_dw = what == '0' ? 0 : largest,
+                                    .max_finite = 65504};
     return scaler_update(b->s, &report);
 }
 
@@ -195,12 +197,10 @@ static void intervals(void)
         EXPECT(ask(&b, SECOND_LINEAR, 2, delta[i], 1, w) == beta[i], "step %d: %g", i, scaler_beta(b.s, SECOND_LINEAR));
         EXPECT(l->wants_largest(l, 3) == (i == 0 || i == 3 || i >= 5) || i > 0, "step %d", i);
         EXPECT((scaler_seconds(b.s) > before) == (i == 0 || i == 3 || i >= 5), "step %d: time of statistics", i);
-        if (i == 0) {
+        if (i == 0)
             EXPECT(l->join(l, 3, 2, (double[]){8, 2}, (double[]){1, 1}) == 8, "join");
-        }
-        if (i == 1) {
+        if (i == 1)
             EXPECT(!l->wants_largest(l, 3) && l->join(l, 3, 2, (double[]){4, 2}, NULL) == 8, "kept between updates");
-        }
         EXPECT(step(&b, events[i], 1), "an overflow of dv is taken");
     }
     EXPECT(!step(&b, 'w', 1), "a dw that is not finite is skipped");
@@ -245,8 +245,8 @@ static void shuffled(void)
 
 static void state(void)
 {
-    const scaler_settings settings[] = {{.name = "backoff", .interval = 4}, {.name = "logmax"},
-                                        {.name = "adaptive", .interval = 4}};
+    const scaler_settings settings[] = {
+        {.name = "backoff", .interval = 4}, {.name = "logmax"}, {.name = "adaptive", .interval = 4}};
     for (int i = 0; i < 3; i++) {
         bench a = start(&settings[i], "fp16"), b = start(&settings[i], "fp16");
         const float d[2] = {0x1p-20f, 0x1p-20f}, w[1] = {0.5f};

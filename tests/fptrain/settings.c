@@ -71,8 +71,7 @@ START_TEST(errors_say_where)
     refused("[data]\nflip = yes no\n", "file:2: 'yes no' is neither yes nor no");
     refused("[output]\ndirectory = -\n", "file:2: '-' is not taken for standard output; './-' names a directory");
     refused("[scaler]\nname = magic\n", "file:2: 'magic' is none of: none fixed backoff logmax adaptive");
-    refused("[train]\nlr = 1\n\nepochs = 1\nlr = 1\n",
-            "file:5: 'lr' of [train] for the second time (first on line 2)");
+    refused("[train]\nlr = 1\n\nepochs = 1\nlr = 1\n", "file:5: 'lr' of [train] for the second time (first on line 2)");
     refused("[train]\nlr 0.1\n", "file:2: neither [section] nor key = value");
     refused("[train\nlr = 0.1\n", "file:1: neither [section] nor key = value");
     refused("[formats]\nw = e4m3fx\n",
@@ -159,8 +158,8 @@ END_TEST
 
 START_TEST(numbers_come_back_exactly)
 {
-    static const double numbers[] = {0.1, 1.0 / 3, 2.2250738585072014e-308, 4.9e-324,
-                                     0.30000000000000004, 1, 123456.789};
+    static const double numbers[] = {0.1, 1.0 / 3,   2.2250738585072014e-308, 4.9e-324, 0.30000000000000004,
+                                     1,   123456.789};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         settings s, again;
         settings_default(&s);
@@ -343,10 +342,20 @@ END_TEST
 START_TEST(options)
 {
     settings s;
-    char *argv[] = {(char[]){"run"}, (char[]){"--lr"}, (char[]){"0.5"}, (char[]){"--config"}, (char[]){"options.ini"},
-                    (char[]){"here"}, (char[]){"--model=resnet20"}, (char[]){"--set"},
-                    (char[]){"formats.conv1.*=e5m2 sr"}, (char[]){"--resume"}, (char[]){"--set=data.flip=yes"},
-                    (char[]){"--seed"}, (char[]){"9"}, NULL};
+    char *argv[] = {(char[]){"run"},
+                    (char[]){"--lr"},
+                    (char[]){"0.5"},
+                    (char[]){"--config"},
+                    (char[]){"options.ini"},
+                    (char[]){"here"},
+                    (char[]){"--model=resnet20"},
+                    (char[]){"--set"},
+                    (char[]){"formats.conv1.*=e5m2 sr"},
+                    (char[]){"--resume"},
+                    (char[]){"--set=data.flip=yes"},
+                    (char[]){"--seed"},
+                    (char[]){"9"},
+                    NULL};
     int argc = 13;
     FILE *file = fopen("options.ini", "w");
     fputs("[train]\nlr = 0.25\nbatch = 8\n", file);

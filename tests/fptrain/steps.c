@@ -2,8 +2,8 @@
 /* steps.c - a training step of every model in FP8 under layer-wise scaling: each tensor that has a format is rounded
  * once, all of it, and nothing else is; multipliers are powers of two; the weights move.
  * And the first losses with small last layers. */
-#include "run/trainer.h"
 #include "models/model.h"
+#include "run/trainer.h"
 
 #include <stdlib.h>
 #include <string.h>

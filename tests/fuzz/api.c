@@ -29,9 +29,8 @@ void api_insist(int condition, const char *what, const char *file, int line)
 void api_digest(const void *bytes, size_t size)
 {
     const unsigned char *b = bytes;
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++)
         digest = (digest ^ b[i]) * 0x100000001b3;
-    }
 }
 
 int api_same(double a, double b)
@@ -108,18 +107,15 @@ double draw_number(draw *d, const fpemu_format *f)
     default: break;
     }
     /* a value, the middle between it and the next, or what lies beside these */
-    if (f == NULL || f->kind == FPEMU_KIND_INVALID) {
+    if (f == NULL || f->kind == FPEMU_KIND_INVALID)
         return 0;
-    }
     fpemu_format element;
-    if (fpemu_format_element(f, &element) != FPEMU_OK) {
+    if (fpemu_format_element(f, &element) != FPEMU_OK)
         return 0;
-    }
     double x = fpemu_decode_one_f64(&element, draw_word(d, (element.bits + 7) / 8));
     const double next = fpemu_format_next_up(&element, x);
-    if (draw_below(d, 2) && isfinite(next)) {
+    if (draw_below(d, 2) && isfinite(next))
         x += (next - x) / 2;
-    }
     switch (draw_below(d, 3)) {
     case 0: return x;
     case 1: return nextafter(x, INFINITY);
@@ -146,9 +142,8 @@ static void draw_table(draw *d, uint32_t length, int mirrored, float *table)
         table[i] = x == 0 ? 0 : x;
         x = nextafterf(x + fabsf(x) * (float)draw_below(d, 64) / 64, INFINITY);
     }
-    for (uint32_t i = 0; i < below; i++) {
+    for (uint32_t i = 0; i < below; i++)
         table[i] = -table[length - 1 - i];
-    }
 }
 
 /* Arguments are drawn one by one beforehand, since C does not say in which order those of a call are made. */
@@ -215,9 +210,8 @@ void draw_text(draw *d, char *text, size_t capacity)
     for (uint32_t i = 0; i < count; i++) {
         char raw[2] = {(char)draw_word(d, 1), 0};
         const char *word = draw_below(d, 4) == 0 ? raw : words[draw_below(d, sizeof words / sizeof *words)];
-        if (length + strlen(word) + 1 >= capacity) {
+        if (length + strlen(word) + 1 >= capacity)
             break;
-        }
         strcpy(text + length, word);
         length += strlen(word);
     }
@@ -232,11 +226,10 @@ static int draw_blocked(draw *d, fpemu_format *f)
     const uint32_t flags = draw_below(d, 256), rule = draw_below(d, FPEMU_SCALING_COUNT + 1), bits = draw_below(d, 14);
     const uint32_t rows = draw_below(d, 9), length = draw_below(d, 40), margin = draw_below(d, 66);
     const int power = flags & 1;
-    if (!power && flags & 128) {
+    if (!power && flags & 128)
         fpemu_format_named(scales[flags & 64 ? 2 : margin % 4], &scale);
-    } else if (!power) {
+    else if (!power)
         draw_scalar(d, &scale);
-    }
     const fpemu_block block = (fpemu_block)((flags >> 1 & 7) % 6);
     const int tile = block == FPEMU_BLOCK_TILE, run = tile || block == FPEMU_BLOCK_RUN;
     fpemu_status status = fpemu_format_blocked(f, &element, (fpemu_scaling)rule, power ? NULL : &scale, bits, block,
@@ -258,9 +251,8 @@ int draw_format(draw *d, fpemu_format *f)
     case 3: draw_text(d, text, sizeof text); return fpemu_format_parse(text, f, NULL) == FPEMU_OK;
     case 4: /* a struct set by hand */
         memset(f, 0, sizeof *f);
-        for (size_t i = 0; i < offsetof(fpemu_format, precision) && d->at < d->end; i++) {
+        for (size_t i = 0; i < offsetof(fpemu_format, precision) && d->at < d->end; i++)
             ((unsigned char *)f)[i] = (unsigned char)draw_word(d, 1);
-        }
         f->kind %= 7;
         f->bits %= 80;
         f->exponent_bits %= 16;
@@ -270,9 +262,8 @@ int draw_format(draw *d, fpemu_format *f)
     }
     /* few elements, rules and scales go together: most would be refused */
     int made = draw_blocked(d, f);
-    for (int tries = 0; !made && tries < 8; tries++) {
+    for (int tries = 0; !made && tries < 8; tries++)
         made = draw_blocked(d, f);
-    }
     return made;
 }
 
@@ -293,9 +284,8 @@ void draw_rounding(draw *d, fpemu_rounding *r)
     }
     r->compat = (uint8_t)(draw_below(d, 4) ? 0 : draw_below(d, FPEMU_COMPAT_COUNT + (wrong ? 1 : 0)));
     r->offset = draw_word(d, draw_below(d, 9));
-    if (wrong && draw_below(d, 2)) {
+    if (wrong && draw_below(d, 2))
         r->reserved0 = 1;
-    }
 }
 
 /* ---------------------------------------------------------------------------------------------- the carriers */
@@ -390,9 +380,8 @@ array array_new(draw *d, size_t bytes, size_t alignment)
         fputs("api: out of memory\n", stderr);
         exit(1);
     }
-    for (size_t i = 0; i < a.before + bytes + a.after; i++) {
+    for (size_t i = 0; i < a.before + bytes + a.after; i++)
         a.memory[i] = pattern(i);
-    }
     a.data = a.memory + a.before;
     return a;
 }
@@ -408,29 +397,25 @@ array array_widened(draw *d, int carrier, int wider, const array *x)
 {
     const size_t n = x->bytes / carrier_size[carrier];
     array y = array_new(d, n * carrier_size[wider], carrier_size[wider]);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         carrier_store(wider, y.data, i, carrier_load(carrier, x->data, i));
-    }
     return y;
 }
 
 void array_free(array *a)
 {
-    for (size_t i = 0; i < a->before; i++) {
+    for (size_t i = 0; i < a->before; i++)
         INSIST(a->memory[i] == pattern(i), "a byte before an array was written");
-    }
-    for (size_t i = a->before + a->bytes; i < a->before + a->bytes + a->after; i++) {
+    for (size_t i = a->before + a->bytes; i < a->before + a->bytes + a->after; i++)
         INSIST(a->memory[i] == pattern(i), "a byte after an array was written");
-    }
     free(a->memory);
     a->memory = a->data = NULL;
 }
 
 void array_untouched(const array *a, const char *what)
 {
-    for (size_t i = 0; i < a->bytes; i++) {
+    for (size_t i = 0; i < a->bytes; i++)
         INSIST(a->data[i] == pattern(a->before + i), what);
-    }
 }
 
 enum { FEW = 48 };
@@ -440,12 +425,10 @@ enum { FEW = 48 };
 static void draw_far_below(draw *d, double *few, size_t n)
 {
     const uint32_t kind = draw_below(d, 32);
-    if (kind >= 8 || n == 0) {
+    if (kind >= 8 || n == 0)
         return;
-    }
-    if (!isfinite(few[0]) || few[0] == 0) {
+    if (!isfinite(few[0]) || few[0] == 0)
         few[0] = 1;
-    }
     int above, exponent;
     frexp(few[0], &above);
     for (size_t i = 1; i < n; i++) {
@@ -465,9 +448,8 @@ static void single_out(draw *d, int carrier, double few[FEW])
         uint64_t place;
         carrier_store(carrier, &place, 0, few[i]);
         few[i] = carrier_load(carrier, &place, 0);
-        if (tame && !isfinite(few[i])) {
+        if (tame && !isfinite(few[i]))
             few[i] = (double)i / 8;
-        }
         if (fabs(few[i]) > most) {
             most = fabs(few[i]);
             largest = i;
@@ -483,9 +465,8 @@ array draw_array(draw *d, int carrier, const fpemu_format *f, size_t n)
     array x = array_new(d, n * carrier_size[carrier], carrier_size[carrier]);
     double few[FEW];
     const size_t own = n < FEW ? n : FEW, once = n >= LONG ? 1 : 0;
-    for (size_t i = 0; i < own; i++) {
+    for (size_t i = 0; i < own; i++)
         few[i] = draw_number(d, f);
-    }
     draw_far_below(d, few, own);
     size_t place = 0;
     if (once) {
@@ -496,9 +477,8 @@ array draw_array(draw *d, int carrier, const fpemu_format *f, size_t n)
         const size_t other = once + (congruent(&d->state) >> 33) % (own - once);
         carrier_store(carrier, x.data, i, few[i < own && i >= once ? i : other]);
     }
-    if (once) {
+    if (once)
         carrier_store(carrier, x.data, place, few[0]);
-    }
     return x;
 }
 
@@ -576,14 +556,12 @@ overlapped overlap_new(draw *d, const array *in, size_t bytes, size_t step, int 
     const size_t before = bytes > 0 ? (bytes - 1) / step : 0, kind = draw_below(d, 8);
     size_t place = draw_below(d, (uint32_t)(before + after + 1)); /* in steps from where the two have one in common */
     place = kind == 0 ? 0 : kind == 1 ? before + after : place;
-    if (place == before && in_place) {
+    if (place == before && in_place)
         place++;
-    }
     o.beside = kind == 2 || kind == 3 || place > before + after;
     ptrdiff_t from = ((ptrdiff_t)place - (ptrdiff_t)before) * (ptrdiff_t)step;
-    if (o.beside) {
+    if (o.beside)
         from = kind == 2 ? -(ptrdiff_t)((before + 1) * step) : (ptrdiff_t)((after + 1) * step);
-    }
     o.memory = array_new(d, 2 * room + in->bytes + 16, 8);
     o.in = o.memory.data + room + 8;
     o.out = o.in + from;
@@ -599,9 +577,8 @@ void overlap_end(overlapped *o, fpemu_status status, const counted *c, uint32_t 
         memcpy(o->kept.data + (o->out - o->memory.data), o->out, o->bytes);
     } else {
         INSIST(status == FPEMU_ERROR_OVERLAP, "an overlap is not refused");
-        if (c != NULL) {
+        if (c != NULL)
             counted_untouched(c, want);
-        }
     }
     INSIST(memcmp(o->memory.data, o->kept.data, o->memory.bytes) == 0, "the input was written, or a refused output");
     array_free(&o->memory);
@@ -611,9 +588,8 @@ void overlap_end(overlapped *o, fpemu_status status, const counted *c, uint32_t 
 void api_describe(const char *verb, const fpemu_format *f, const fpemu_rounding *r, int carrier, size_t n)
 {
     char text[400];
-    if (fpemu_format_print(f, text, sizeof text) != FPEMU_OK) {
+    if (fpemu_format_print(f, text, sizeof text) != FPEMU_OK)
         strcpy(text, "(no text)");
-    }
     CASE("%s %s kind %u mode %u overflow %u nan %u compat %u bits %u offset %llu carrier %d n %zu", verb, text, f->kind,
          r->mode, r->overflow, r->nan, r->compat, r->bits, (unsigned long long)r->offset, carrier_bits[carrier], n);
 }
@@ -659,8 +635,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 #if FPEMU_HAVE_VBMI
         &fpemu_vbmi,
 #endif
-        NULL
-    };
+        NULL};
     current = &fpemu_kernels_portable;
     api_threads(1);
     const uint64_t portable = api_run(bytes, size);
@@ -671,9 +646,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
             INSIST(api_run(bytes, size) == portable, others[i]->name);
         }
     }
-    if (current == &fpemu_kernels_portable) { /* no other ran by two */
+    if (current == &fpemu_kernels_portable) /* no other ran by two */
         INSIST(api_run(bytes, size) == portable, "two threads");
-    }
     return 0;
 }
 #else
@@ -687,9 +661,8 @@ static uint64_t next(uint64_t *state)
 
 static void random_bytes(uint64_t *state, uint8_t *bytes, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++)
         bytes[i] = (uint8_t)next(state);
-    }
 }
 
 /* An input of each kind of call, random after its first bytes. */
@@ -715,14 +688,12 @@ int main(int argc, char **argv)
 {
     static uint8_t bytes[1 << 16];
     if (argc == 2 && strcmp(argv[1], "--variants") == 0) {
-        for (unsigned i = 0; fpemu_variant_available(i) != NULL; i++) {
+        for (unsigned i = 0; fpemu_variant_available(i) != NULL; i++)
             puts(fpemu_variant_available(i));
-        }
         return 0;
     }
-    if (argc == 3 && strcmp(argv[1], "--seeds") == 0) {
+    if (argc == 3 && strcmp(argv[1], "--seeds") == 0)
         return write_seeds(argv[2]);
-    }
     if (argc == 4 && strcmp(argv[1], "--random") == 0) {
         uint64_t state = strtoull(argv[3], NULL, 0), all = 0;
         for (uint64_t left = strtoull(argv[2], NULL, 0); left > 0; left--) {

@@ -62,9 +62,8 @@ static void quantize_pieces(draw *d, int carrier, const fpemu_format *f, const f
 {
     size_t cut = draw_cut(d, n, r->offset);
     if (f->scaling != FPEMU_SCALING_NONE) {
-        if (f->block != FPEMU_BLOCK_RUN || f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO) {
+        if (f->block != FPEMU_BLOCK_RUN || f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO)
             return; /* pieces have other scales than the whole */
-        }
         cut -= cut % f->block_length;
     }
     const size_t size = carrier_size[carrier];
@@ -160,9 +159,8 @@ static void quantize_codes(draw *d, int carrier, const fpemu_format *f, const fp
     counted c;
     array codes = array_new(d, n * width, width), back = array_new(d, y->bytes, size);
     const fpemu_status status = encode(carrier, f, r, n, x->data, codes.data, count_into(&c, want));
-    if (f->scaling != FPEMU_SCALING_NONE) {
+    if (f->scaling != FPEMU_SCALING_NONE)
         INSIST(status == FPEMU_ERROR_UNSUPPORTED || n == 0, "codes of a blocked format");
-    }
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         array_untouched(&codes, "a refused call wrote codes");
         counted_untouched(&c, want);
@@ -177,9 +175,8 @@ static void quantize_codes(draw *d, int carrier, const fpemu_format *f, const fp
                "encode counts otherwise than quantise");
         codes_same(d, carrier, f, r, n, x, &codes, status, want, &c);
         decode_same(d, carrier, f, n, &codes, &back);
-        if (n <= SHORT) {
+        if (n <= SHORT)
             codes_overlap(d, carrier, f, r, n, x, &codes, want);
-        }
     }
     array_free(&codes);
     array_free(&back);
@@ -196,9 +193,8 @@ static void quantize_wider(draw *d, int carrier, int wider, const fpemu_format *
     }
     array u = array_new(d, n * carrier_size[wider], carrier_size[wider]);
     array v = array_new(d, n * carrier_size[wider], carrier_size[wider]);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         carrier_store(wider, u.data, i, carrier_load(carrier, x->data, i));
-    }
     const fpemu_status status = quantize(wider, f, r, n, u.data, v.data, NULL);
     INSIST(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "the wider carrier is refused");
     for (size_t i = 0; i < n; i++) {
@@ -270,13 +266,11 @@ void api_quantize(draw *d)
         quantize_pieces(d, carrier, &f, &r, n, &x, &y, want, &c);
         quantize_again(d, carrier, &f, &r, n, &y);
         quantize_codes(d, carrier, &f, &r, n, &x, &y, want, &c);
-        if (carrier != F64) {
+        if (carrier != F64)
             quantize_wider(d, carrier, carrier == F32 ? F64 : F32, &f, &r, n, &x, &y);
-        }
         quantize_one(carrier, &f, &r, n, &x, &y);
-        if (n > 0 && n <= SHORT) {
+        if (n > 0 && n <= SHORT)
             quantize_overlap(d, carrier, &f, &r, n, &x, want);
-        }
     } else {
         INSIST(0, "a call that fpemu_check allows is refused");
     }
@@ -313,9 +307,8 @@ static void arith_pieces(draw *d, int carrier, const fpemu_format *f, const fpem
     fpemu_rounding later = *r;
     later.offset += cut;
     const void *rest[3];
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3; k++)
         rest[k] = (const unsigned char *)operands[k] + (steps[k] ? cut * size : 0);
-    }
     array z = array_new(d, y->bytes, size);
     arith(carrier, f, r, operation, cut, operands, steps, z.data, count_into(&first, want));
     arith(carrier, f, &later, operation, n - cut, rest, steps, z.data + cut * size, count_into(&second, want));
@@ -382,9 +375,8 @@ void api_arith(draw *d)
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "counting changes results");
         for (size_t i = 0; i < n && carrier <= F64; i += 1 + n / SHORT) {
             double v[3];
-            for (int k = 0; k < 3; k++) {
+            for (int k = 0; k < 3; k++)
                 v[k] = carrier_load(carrier, operands[k], steps[k] ? i : 0);
-            }
             const double one = carrier == F32 ? (double)fpemu_arith_one_f32(&f, &r, operation, (float)v[0], (float)v[1],
                                                                             (float)v[2], i)
                                               : fpemu_arith_one_f64(&f, &r, operation, v[0], v[1], v[2], i);
@@ -407,20 +399,16 @@ void api_arith(draw *d)
         if (carrier != F64 && carrier_fits(&f, F64) && f.kind != FPEMU_KIND_INT && n <= SHORT) {
             double wide[3][SHORT + 1], result[SHORT + 1];
             const double *const at[3] = {wide[0], wide[1], wide[2]};
-            for (int k = 0; k < 3; k++) {
-                for (size_t i = 0; i < (steps[k] ? n : 1); i++) {
+            for (int k = 0; k < 3; k++)
+                for (size_t i = 0; i < (steps[k] ? n : 1); i++)
                     wide[k][i] = carrier_load(carrier, operands[k], i);
-                }
-            }
             fpemu_arith_f64(&f, &r, operation, n, at, steps, result, NULL);
-            for (size_t i = 0; i < n; i++) {
+            for (size_t i = 0; i < n; i++)
                 INSIST(api_same(result[i], carrier_load(carrier, y.data, i)), "two carriers give different numbers");
-            }
         }
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         array_free(&x[i]);
-    }
     array_free(&y);
 }
 
@@ -431,9 +419,8 @@ static void table_long(draw *d, const uint16_t *words)
     array x = array_new(d, LONG * sizeof *words, 2), y = array_new(d, x.bytes, 2);
     const uint16_t *const from = (const void *)x.data, *const to = (const void *)y.data;
     INSIST(fpemu_function_look_up(words, LONG, from, (void *)y.data) == FPEMU_OK, "not looked up");
-    for (size_t i = 0; i < LONG; i++) {
+    for (size_t i = 0; i < LONG; i++)
         INSIST(to[i] == words[from[i]], "another word than the table's");
-    }
     array_free(&x);
     array_free(&y);
 }
@@ -544,13 +531,11 @@ void api_apply(draw *d)
                                               : fpemu_apply_one_f64(&f, &r, function, v, i);
             INSIST(api_same(one, carrier_load(carrier, y.data, i)), "one element and the array differ");
         }
-        if (n > 0 && n <= SHORT) { /* functions of many elements take long */
+        if (n > 0 && n <= SHORT) /* functions of many elements take long */
             apply_same(d, carrier, &f, &r, function, &x, &y, status, want, &c);
-        }
     }
-    if (carrier > F64 && chance >= 240) { /* seldom: it takes 65536 elements */
+    if (carrier > F64 && chance >= 240) /* seldom: it takes 65536 elements */
         table_same(d, carrier, &f, &r, function, &x, &y, status);
-    }
     array_free(&x);
     array_free(&y);
 }
@@ -613,9 +598,8 @@ static void api_format_neighbours(draw *d, const fpemu_format *f)
                  down = fpemu_format_next_down(&element, x);
     INSIST(isnan(up) || (up > x && fpemu_format_represents(&element, up)), "next_up is no value above");
     INSIST(isnan(down) || (down < x && fpemu_format_represents(&element, down)), "next_down is no value below");
-    if (!isnan(up) && fpemu_format_represents(&element, x) && isfinite(x)) {
+    if (!isnan(up) && fpemu_format_represents(&element, x) && isfinite(x))
         INSIST(fpemu_format_next_down(&element, up) == x, "what is below the next value above");
-    }
     api_digest(&up, sizeof up);
     api_digest(&down, sizeof down);
 }
@@ -652,9 +636,8 @@ void api_format(draw *d)
         INSIST(fpemu_format_print(&g, again, sizeof again) == FPEMU_OK && strcmp(text, again) == 0, "two texts");
         const size_t capacity = draw_below(d, 256);
         memset(again, 'x', sizeof again);
-        if (capacity <= strlen(text)) {
+        if (capacity <= strlen(text))
             INSIST(fpemu_format_print(&f, again, capacity) == FPEMU_ERROR_BUFFER, "a short buffer suffices");
-        }
         INSIST(again[capacity] == 'x' || capacity > strlen(text), "a byte past the buffer");
         api_digest(text, strlen(text));
     }
@@ -696,11 +679,9 @@ void api_format(draw *d)
 /* ------------------------------------------------------------------------------------------------------ the stats */
 static int all_zero(const array *a)
 {
-    for (size_t i = 0; i < a->bytes; i++) {
-        if (a->data[i] != 0) {
+    for (size_t i = 0; i < a->bytes; i++)
+        if (a->data[i] != 0)
             return 0;
-        }
-    }
     return 1;
 }
 
@@ -724,12 +705,10 @@ void api_stats(draw *d)
     stats.request.scale_first = (int32_t)draw_word(d, 4);
     stats.request.scale_length = scales;
     const uint32_t given = draw_below(d, 8);
-    if (given & 1) {
+    if (given & 1)
         stats.request.histogram = (uint64_t *)(void *)histogram.data;
-    }
-    if (given & 2) {
+    if (given & 2)
         stats.request.scale_histogram = (uint64_t *)(void *)spread.data;
-    }
     stats.request.reserved0 = given == 7;
     stats.count = 900; /* of calls before this one */
     stats.nan = 9;
@@ -743,9 +722,8 @@ void api_stats(draw *d)
     api_digest(&status, sizeof status);
     if (status == FPEMU_OK && n > 0) {
         uint64_t sum = 0;
-        for (uint32_t i = 0; i < length; i++) {
+        for (uint32_t i = 0; i < length; i++)
             sum += ((const uint64_t *)(const void *)histogram.data)[i];
-        }
         uint64_t finite = 0;
         for (size_t i = 0; i < n; i++) {
             const double v = carrier_load(carrier, x.data, i);

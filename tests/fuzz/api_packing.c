@@ -90,9 +90,8 @@ static void same_codes_of_scales(const fpemu_layout *layout, const array *codes,
     const size_t width = (size_t)layout->scale_bytes;
     for (size_t b = 0; b < layout->blocks && width > 0; b++) { /* the file is little-endian */
         uint32_t code = 0;
-        for (size_t i = 0; i < width; i++) {
+        for (size_t i = 0; i < width; i++)
             code |= (uint32_t)bytes->data[layout->scales_offset + b * width + i] << 8 * i;
-        }
         const unsigned char *c = codes->data + b * width;
         uint16_t half = 0;
         uint32_t word = 0;
@@ -110,9 +109,8 @@ static void same_tensor_numbers(const fpemu_layout *layout, const array *tensor,
         memcpy(&found, tensor->data + 4 * i, 4);
         if (layout->tensor_bytes > 0) {
             packed = 0;
-            for (size_t k = 0; k < 4; k++) {
+            for (size_t k = 0; k < 4; k++)
                 packed |= (uint32_t)bytes->data[layout->tensor_offset + 4 * i + k] << 8 * k;
-            }
         }
         INSIST(found == packed, "other numbers of the whole tensor than in packed bytes");
     }
@@ -136,9 +134,8 @@ static void scales_apart(draw *d, int carrier, const fpemu_format *f, const fpem
                "one output alone differs");
         array_free(&again[i]);
     }
-    if (x->bytes > FEW_BYTES) {
+    if (x->bytes > FEW_BYTES)
         return;
-    }
     const size_t steps[3] = {wide, layout->scale_bytes > 0 ? (size_t)layout->scale_bytes : 1, 4};
     if (f->scaling != FPEMU_SCALING_S2FP8) {
         overlapped o = overlap_new(d, x, outputs[which].bytes, steps[which], 0);
@@ -164,9 +161,8 @@ static void scales_status(draw *d, int carrier, const fpemu_format *f, const fpe
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     const int none = f->scaling == FPEMU_SCALING_NONE || f->scaling == FPEMU_SCALING_S2FP8;
     fpemu_status expected = fpemu_check(f, &nearest, carrier == F64 ? 64 : 32);
-    if (expected == FPEMU_OK && none) {
+    if (expected == FPEMU_OK && none)
         expected = FPEMU_ERROR_UNSUPPORTED;
-    }
     const size_t n = shape_elements(s), size = carrier == F64 ? 8 : 4;
     array scales = array_new(d, n * size, size), codes = array_new(d, 4 * n, 4), tensor = array_new(d, 8, 4);
     fpemu_range range;
@@ -193,9 +189,8 @@ static void pack_scales(draw *d, int carrier, const fpemu_format *f, const fpemu
 {
     const size_t wide = carrier == F64 ? 8 : 4, blocks = (size_t)layout->blocks;
     const int alone = f->scaling == FPEMU_SCALING_S2FP8; /* numbers of the whole tensor without scales */
-    if (f->scaling == FPEMU_SCALING_NONE) {
+    if (f->scaling == FPEMU_SCALING_NONE)
         return;
-    }
     array outputs[3] = {array_new(d, alone ? 0 : blocks * wide, wide), {0}, {0}};
     outputs[1] = array_new(d, blocks * (size_t)layout->scale_bytes, 4);
     outputs[2] = array_new(d, 8, 4);
@@ -214,9 +209,8 @@ static void pack_scales(draw *d, int carrier, const fpemu_format *f, const fpemu
         INSIST(memcmp(outputs[0].data, again.data, again.bytes) == 0, "packed scales are others");
         array_free(&again);
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         array_free(&outputs[i]);
-    }
 }
 
 /* Packed with the tensor's own range told, with one that cannot be, and with overlaps. */
@@ -288,9 +282,8 @@ static void pack_wider(draw *d, int carrier, const fpemu_format *f, const fpemu_
                        const counted *c)
 {
     const int wider = carrier == F32 ? F64 : F32, codes = carrier != F32 || same_codes(f, r);
-    if (carrier == F64 || (!codes && (r->compat != FPEMU_COMPAT_NONE || layout->tensor_bytes == 0))) {
+    if (carrier == F64 || (!codes && (r->compat != FPEMU_COMPAT_NONE || layout->tensor_bytes == 0)))
         return;
-    }
     counted again;
     array u = array_widened(d, carrier, wider, x), other = array_new(d, bytes->bytes, 1);
     INSIST(pack(wider, f, r, s, u.data, other.data, count_into(&again, c->stats.request.want)) == status,
@@ -350,9 +343,8 @@ static void packed_of(draw *d, const fpemu_format *f, int complete)
         pack_wider(d, carrier, f, &r, &shape, &layout, &x, &bytes, status, &c);
         pack_told(d, carrier, f, &r, &shape, &x, &bytes, status, want);
         /* strangers' bytes are numbers too */
-        for (size_t i = 0; i < bytes.bytes; i++) {
+        for (size_t i = 0; i < bytes.bytes; i++)
             bytes.data[i] = (unsigned char)draw_word(d, 1);
-        }
         OF_CARRIER(carrier, unpack, f, &shape, (const void *)bytes.data, (void *)z.data);
         api_digest(z.data, z.bytes);
     }

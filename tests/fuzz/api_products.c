@@ -38,9 +38,8 @@ static int draw_spec(draw *d, fpemu_gemm_spec *spec)
     } else if (which < 13) {
         draw_text(d, text, sizeof text);
         CASE("gemm_parse %s", text);
-        if (fpemu_gemm_parse(text, spec, NULL) != FPEMU_OK) {
+        if (fpemu_gemm_parse(text, spec, NULL) != FPEMU_OK)
             return 0;
-        }
     } else {
         spec->sum.model = draw_below(d, FPEMU_MODEL_COUNT + 1);
         spec->sum.chunk = draw_below(d, 40);
@@ -53,18 +52,14 @@ static int draw_spec(draw *d, fpemu_gemm_spec *spec)
         draw_target(d, &spec->sum.outer);
         spec->start_from_c = (uint8_t)draw_below(d, 3);
     }
-    if (fields & 1) {
+    if (fields & 1)
         draw_target(d, &spec->a);
-    }
-    if (fields & 2) {
+    if (fields & 2)
         draw_target(d, &spec->b);
-    }
-    if (fields & 4) {
+    if (fields & 4)
         draw_target(d, &spec->product);
-    }
-    if (fields & 8) {
+    if (fields & 8)
         draw_target(d, &spec->out);
-    }
     return 1;
 }
 
@@ -158,23 +153,19 @@ static int same_targets(const fpemu_gemm_spec *spec)
 {
     const fpemu_format *const all[] = {&spec->a.format,   &spec->b.format,         &spec->product.format,
                                        &spec->out.format, &spec->sum.inner.format, &spec->sum.outer.format};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (all[i]->kind == FPEMU_KIND_CODEBOOK || !exact_steps(all[i])) {
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i]->kind == FPEMU_KIND_CODEBOOK || !exact_steps(all[i]))
             return 0;
-        }
-    }
     return 1;
 }
 
 /* w is a binary32 number nearest to x; ties either way. */
 static int nearest_float(float w, double x)
 {
-    if (isnan(w) || isnan(x)) {
+    if (isnan(w) || isnan(x))
         return isnan(w) && isnan(x);
-    }
-    if (!signbit(w) != !signbit(x) || isinf(w) || fabs(x) > 0x1.ffffffp127) {
+    if (!signbit(w) != !signbit(x) || isinf(w) || fabs(x) > 0x1.ffffffp127)
         return !signbit(w) == !signbit(x) && (isinf(w) ? fabs(x) >= 0x1.ffffffp127 : fabs(x) <= 0x1.ffffffp127);
-    }
     const double away = fabs(w - x);
     return away <= fabs(nextafterf(w, INFINITY) - x) && away <= fabs(nextafterf(w, -INFINITY) - x);
 }
@@ -186,9 +177,8 @@ static void gemm_wider(draw *d, const fpemu_gemm_spec *spec, const fpemu_gemm_sh
                        const array *a, const array *scales_a, const array *b, const array *scales_b, const array *c,
                        const array *result, fpemu_status status, const counted *counts)
 {
-    if (!same_targets(spec)) {
+    if (!same_targets(spec))
         return;
-    }
     const int rounded = spec->out.format.kind != FPEMU_KIND_INVALID;
     const int held = (spec->start_from_c || (alpha == 1 && beta == 0)) &&
                      (spec->sum.model != FPEMU_MODEL_INTEGER || spec->sum.width <= 53);
@@ -227,9 +217,8 @@ static void gemm_overlap(draw *d, int carrier, const fpemu_gemm_spec *spec, cons
     const uint32_t which = draw_below(d, scales_a != NULL ? 4 : 2);
     const void *at[4] = {a->data, b->data, scales_a != NULL ? scales_a->data : NULL,
                          scales_b != NULL ? scales_b->data : NULL};
-    if (c->bytes == 0 || inputs[which]->bytes == 0) {
+    if (c->bytes == 0 || inputs[which]->bytes == 0)
         return;
-    }
     counted counts;
     overlapped o = overlap_new(d, inputs[which], c->bytes, carrier_size[carrier], 0);
     at[which] = o.in;
@@ -241,9 +230,8 @@ void api_gemm(draw *d)
 {
     fpemu_gemm_spec spec;
     char text[1100] = "", again[1100];
-    if (!draw_spec(d, &spec)) {
+    if (!draw_spec(d, &spec))
         return;
-    }
     if (fpemu_gemm_print(&spec, text, sizeof text) == FPEMU_OK && fpemu_gemm_check(&spec, 64) == FPEMU_OK) {
         fpemu_gemm_spec read;
         CASE("gemm %s", text);
@@ -258,9 +246,8 @@ void api_gemm(draw *d)
     s.m = draw_seldom(d, 12, &many);
     s.n = draw_below(d, 40);
     s.k = draw_below(d, flags & 1 ? 150 : 12);
-    if (many && fpemu_gemm_check(&spec, carrier_bits[carrier]) == FPEMU_OK) {
+    if (many && fpemu_gemm_check(&spec, carrier_bits[carrier]) == FPEMU_OK)
         long_product(&s);
-    }
     s.order = (uint8_t)(flags >> 1 & 1);
     s.transpose_a = (uint8_t)(flags >> 2 & 1);
     s.transpose_b = (uint8_t)(flags >> 3 & 1);
@@ -301,9 +288,8 @@ void api_gemm(draw *d)
             array_free(&plain);
             gemm_overlap(d, carrier, &spec, &s, beta, &a, NULL, &b, NULL, &c);
         }
-        if (!many && carrier == F32) {
+        if (!many && carrier == F32)
             gemm_wider(d, &spec, &s, alpha, beta, &a, NULL, &b, NULL, &c, &result, status, &counts);
-        }
     } else {
         INSIST(0, "a product that fpemu_gemm_check allows is refused");
     }
@@ -332,12 +318,10 @@ static array draw_scales(draw *d, int carrier, size_t n, int ones)
 {
     array s = array_new(d, n * carrier_size[carrier], carrier_size[carrier]);
     double four[4] = {1, 1, 1, 1};
-    for (int i = 0; i < 4 && !ones; i++) {
+    for (int i = 0; i < 4 && !ones; i++)
         four[i] = draw_below(d, 4) == 3 ? draw_number(d, NULL) : ldexp(1, (int)draw_below(d, 17) - 8);
-    }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         carrier_store(carrier, s.data, i, four[(i ^ i >> 2 ^ i >> 4) % 4]);
-    }
     return s;
 }
 
@@ -345,12 +329,10 @@ void api_gemm_scaled(draw *d)
 {
     fpemu_gemm_spec spec;
     char text[1100] = "";
-    if (!draw_model(d, &spec)) {
+    if (!draw_model(d, &spec))
         return;
-    }
-    if (spec.sum.chunk == 0 && draw_below(d, 4) > 0) {
+    if (spec.sum.chunk == 0 && draw_below(d, 4) > 0)
         draw_chunks(d, &spec.sum);
-    }
     fpemu_gemm_print(&spec, text, sizeof text);
     const int carrier = (int)draw_below(d, 2);
     const size_t size = carrier_size[carrier];
@@ -361,9 +343,8 @@ void api_gemm_scaled(draw *d)
     s.n = draw_below(d, 24);
     s.k = draw_below(d, flags & 1 ? 150 : 12);
     s.batch = draw_below(d, 4);
-    if (many && fpemu_gemm_check(&spec, carrier_bits[carrier]) == FPEMU_OK) {
+    if (many && fpemu_gemm_check(&spec, carrier_bits[carrier]) == FPEMU_OK)
         long_product(&s);
-    }
     s.order = (uint8_t)(flags >> 1 & 1);
     s.transpose_a = (uint8_t)(flags >> 2 & 1);
     s.transpose_b = (uint8_t)(flags >> 3 & 1);
@@ -403,12 +384,10 @@ void api_gemm_scaled(draw *d)
         gemm_scaled(carrier, &spec, &s, alpha, a.data, scales_a.data, b.data, scales_b.data, beta, z.data, NULL);
         INSIST(memcmp(y.data, z.data, c.bytes) == 0, "counting changes results");
         array_free(&z);
-        if (!many) {
+        if (!many)
             gemm_overlap(d, carrier, &spec, &s, beta, &a, &scales_a, &b, &scales_b, &c);
-        }
-        if (!many && carrier == F32) {
+        if (!many && carrier == F32)
             gemm_wider(d, &spec, &s, alpha, beta, &a, &scales_a, &b, &scales_b, &c, &y, status, &counts);
-        }
         if (ones) {
             z = array_copy(d, &c, size);
             gemm_scaled(carrier, &spec, &s, alpha, a.data, NULL, b.data, NULL, beta, z.data, NULL);
@@ -430,9 +409,8 @@ static array with_steps(draw *d, int carrier, const array *x, size_t n, int64_t 
 {
     const size_t size = carrier_size[carrier], wide = (size_t)llabs((long long)step);
     array y = array_new(d, n > 0 ? ((n - 1) * wide + 1) * size : 0, size);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         memcpy(y.data + (step < 0 ? n - 1 - i : i) * wide * size, x->data + i * size, size);
-    }
     return y;
 }
 
@@ -441,9 +419,8 @@ static array with_gaps(draw *d, int carrier, const array *x, size_t lines, size_
 {
     const size_t size = carrier_size[carrier];
     array y = array_new(d, lines > 0 && n > 0 ? ((lines - 1) * leading + n) * size : 0, size);
-    for (size_t i = 0; i < lines && n > 0; i++) {
+    for (size_t i = 0; i < lines && n > 0; i++)
         memcpy(y.data + i * leading * size, x->data + i * n * size, n * size);
-    }
     return y;
 }
 
@@ -461,9 +438,8 @@ void api_gemv(draw *d)
 {
     fpemu_gemm_spec spec;
     char text[1100] = "";
-    if (!draw_model(d, &spec)) {
+    if (!draw_model(d, &spec))
         return;
-    }
     fpemu_gemm_print(&spec, text, sizeof text);
     const int carrier = (int)draw_below(d, 2);
     const size_t size = carrier_size[carrier];
@@ -511,9 +487,8 @@ void api_gemv(draw *d)
         array wanted = with_steps(d, carrier, &plain, out, incy);
         same_array(&wide_y, &wanted, "a vector and a matrix of one column differ, or a gap was written");
         INSIST(status != FPEMU_OK || counted_same(&counts, &again, 1), "they count otherwise");
-        if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
+        if (status != FPEMU_OK && status != FPEMU_ERROR_NAN)
             counted_untouched(&again, 0);
-        }
         array_free(&wanted);
         api_digest(plain.data, plain.bytes);
     }
@@ -531,9 +506,8 @@ void api_dot(draw *d)
 {
     fpemu_gemm_spec spec;
     char text[1100] = "";
-    if (!draw_model(d, &spec)) {
+    if (!draw_model(d, &spec))
         return;
-    }
     fpemu_gemm_print(&spec, text, sizeof text);
     static const int64_t steps[] = {1, 3, -1, -2};
     const int carrier = (int)draw_below(d, 2);
@@ -558,9 +532,8 @@ void api_dot(draw *d)
     api_digest(&status, sizeof status);
     INSIST(status == expected, "a dot product and a product of matrices have two statuses");
     INSIST(memcmp(result.data, plain.data, size) == 0, "a dot product and a product of matrices differ");
-    if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
+    if (status != FPEMU_OK && status != FPEMU_ERROR_NAN)
         counted_untouched(&counts, 0);
-    }
     api_digest(result.data, size);
     array_free(&x);
     array_free(&y);

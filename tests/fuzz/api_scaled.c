@@ -99,18 +99,14 @@ static void arith_wider(int carrier, const fpemu_format *f, const fpemu_rounding
 {
     double wide[3][SHORT], result[SHORT];
     const double *const at[3] = {wide[0], wide[1], wide[2]};
-    if (carrier == F64 || n > SHORT || !fpemu_format_fits_f64(f) || f->kind == FPEMU_KIND_INT) {
+    if (carrier == F64 || n > SHORT || !fpemu_format_fits_f64(f) || f->kind == FPEMU_KIND_INT)
         return;
-    }
-    for (int k = 0; k < 3; k++) {
-        for (size_t i = 0; i < n; i++) {
+    for (int k = 0; k < 3; k++)
+        for (size_t i = 0; i < n; i++)
             wide[k][i] = product_of(&s[k], carrier, i);
-        }
-    }
     fpemu_arith_f64(f, r, operation, n, at, NULL, result, NULL);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         INSIST(api_same(result[i], carrier_load(carrier, y->data, i)), "scaled operands and their products differ");
-    }
 }
 
 /* Operand i with its numbers, or its scales, elsewhere. */
@@ -153,9 +149,8 @@ static void arith_pieces(draw *d, int carrier, const fpemu_format *f, const fpem
     arith(carrier, f, r, operation, cut, t, z.data, count_into(&first, want));
     for (int k = 0; k < 3; k++) {
         scales[k] = array_new(d, (n - cut) * carrier_size[wide], carrier_size[wide]);
-        for (size_t i = cut; i < n; i++) {
+        for (size_t i = cut; i < n; i++)
             carrier_store(wide, scales[k].data, i - cut, carrier_load(wide, s[k].scales.data, scale_of(&s[k], i)));
-        }
         t->operands[k] = s[k].x.data + (s[k].step ? cut * size : 0);
         t->narrow[k] = (fpemu_operand_scales_f32){.length = 1};
         t->wide[k] = (fpemu_operand_scales_f64){.length = 1};
@@ -211,13 +206,11 @@ void api_arith_scaled(draw *d)
             arith_wider(carrier, &f, &r, operation, n, s, &y);
             arith_pieces(d, carrier, &f, &r, operation, n, s, &t, &y, want, &c);
         }
-        if (n > 0 && n <= SHORT) {
+        if (n > 0 && n <= SHORT)
             arith_overlap(d, carrier, &f, &r, operation, n, s, &t, want);
-        }
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         scaled_free(&s[i]);
-    }
     array_free(&y);
 }
 
@@ -341,12 +334,10 @@ static fpemu_status layout_expected(const fpemu_format *f, const fpemu_shape *s,
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     const fpemu_status status = fpemu_check(f, &nearest, 64);
     *bytes = *blocks = 0;
-    if (status != FPEMU_OK || s->outer == 0 || s->rows == 0 || s->length == 0 || s->inner == 0) {
+    if (status != FPEMU_OK || s->outer == 0 || s->rows == 0 || s->length == 0 || s->inner == 0)
         return status;
-    }
-    if (times(times(s->outer, s->rows), times(s->length, s->inner)) > UINT64_C(1) << 59) {
+    if (times(times(s->outer, s->rows), times(s->length, s->inner)) > UINT64_C(1) << 59)
         return FPEMU_ERROR_ARGUMENT;
-    }
     *bytes = packed_bytes(f, s, blocks);
     return *bytes < UINT64_C(1) << 61 ? FPEMU_OK : FPEMU_ERROR_ARGUMENT;
 }
@@ -387,9 +378,8 @@ void api_shape(draw *d)
     fpemu_shape shape;
     const int complete = draw_format(d, &f);
     const uint32_t dimensions = draw_below(d, 7), axis = draw_below(d, 10);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; i++)
         sizes[i] = draw_word(d, draw_below(d, 9));
-    }
     CASE("shape_of %u sizes, axis %d", dimensions, (int)axis - 3);
     memset(&shape, 0xa5, sizeof shape);
     const fpemu_status shaped = fpemu_shape_of(dimensions, sizes, (int)axis - 3, &shape);

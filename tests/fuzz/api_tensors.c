@@ -46,9 +46,8 @@ fpemu_shape draw_shape(draw *d, const fpemu_format *f, int used)
     s.inner = draw_below(d, kind == 3 ? 20 : 2) + 1;
     const int lines = f->scaling != FPEMU_SCALING_NONE &&
                       (f->block == FPEMU_BLOCK_ROW || f->block == FPEMU_BLOCK_CHANNEL); /* seldom drawn */
-    if (used && any >= (lines ? 64 : 240) && s.length > 0) {
+    if (used && any >= (lines ? 64 : 240) && s.length > 0)
         grow(&s, f, kind);
-    }
     return s;
 }
 
@@ -92,9 +91,8 @@ static void scatter(int carrier, const fpemu_shape *s, const int64_t stride[4], 
                     array *to)
 {
     const size_t size = carrier_size[carrier], n = shape_elements(s);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         memcpy(to->data + place(s, stride, first, i) * size, from->data + i * size, size);
-    }
 }
 
 /* ------------------------------------------------------------------------------------------------------- quantise */
@@ -128,9 +126,8 @@ static void tensor_strided(draw *d, int carrier, const fpemu_format *f, const fp
 
 int same_codes(const fpemu_format *f, const fpemu_rounding *r)
 {
-    if (r->compat != FPEMU_COMPAT_NONE || f->kind == FPEMU_KIND_CODEBOOK || !exact_steps(f)) {
+    if (r->compat != FPEMU_COMPAT_NONE || f->kind == FPEMU_KIND_CODEBOOK || !exact_steps(f))
         return 0;
-    }
     switch (f->scaling) {
     case FPEMU_SCALING_NONE:
     case FPEMU_SCALING_S2FP8: return 1;
@@ -148,17 +145,14 @@ static int nearest_word(int carrier, uint16_t w, double y)
 {
     const uint16_t above = (uint16_t)(w + 1), below = (uint16_t)(w - 1);
     const double v = carrier_load(carrier, &w, 0);
-    if (!isfinite(y) || v == y) {
+    if (!isfinite(y) || v == y)
         return api_same(v, y);
-    }
     const double up = carrier_load(carrier, &above, 0), away = fabs(v - y);
     const double down = w & 0x7fff ? carrier_load(carrier, &below, 0) : up; /* of zero: away from it only */
-    if (!isfinite(v) || !signbit(v) != !signbit(y)) {
+    if (!isfinite(v) || !signbit(v) != !signbit(y))
         return 0;
-    }
-    if (!isfinite(up) && fabs(y) > fabs(v)) {
+    if (!isfinite(up) && fabs(y) > fabs(v))
         return 1;
-    }
     return (away < fabs(up - y) || (away == fabs(up - y) && !(w & 1))) &&
            (away < fabs(down - y) || (away == fabs(down - y) && !(w & 1)));
 }
@@ -168,9 +162,8 @@ int wider_values(int carrier, int wider, const fpemu_format *f, size_t n, const 
     int same = 1;
     for (size_t i = 0; i < n; i++) {
         const double a = carrier_load(carrier, y->data, i), b = carrier_load(wider, v->data, i);
-        if (api_same(a, b)) {
+        if (api_same(a, b))
             continue;
-        }
         same = 0;
         if (carrier == F32) {
             const float narrow = (float)b;
@@ -191,9 +184,8 @@ static void tensor_wider(draw *d, int carrier, const fpemu_format *f, const fpem
                          const array *x, const array *y, fpemu_status status, const counted *c)
 {
     const int wider = carrier == F32 ? F64 : F32;
-    if (carrier == F64 || x->bytes == 0 || (carrier == F32 && !same_codes(f, r))) {
+    if (carrier == F64 || x->bytes == 0 || (carrier == F32 && !same_codes(f, r)))
         return;
-    }
     counted again;
     array u = array_widened(d, carrier, wider, x), v = array_new(d, u.bytes, carrier_size[wider]);
     INSIST(quantize(wider, f, r, s, u.data, v.data, count_into(&again, c->stats.request.want)) == status,
@@ -216,9 +208,8 @@ int draw_range(draw *d, const fpemu_format *f, fpemu_range *range)
 {
     memset(range, 0, sizeof *range);
     const uint32_t kind = draw_below(d, 16), broken = draw_below(d, 8);
-    if (kind == 0) {
+    if (kind == 0)
         return 1; /* delayed scaling begins with it */
-    }
     const double x = fabs(draw_number(d, f));
     range->amax = range->max = isfinite(x) ? x : 1;
     range->min = -range->max;
@@ -228,9 +219,8 @@ int draw_range(draw *d, const fpemu_format *f, fpemu_range *range)
     range->log2_max = (int16_t)draw_word(d, 2) % 1075;
     range->log2_low = draw_word(d, 8);
     range->log2_high = (int64_t)draw_word(d, draw_below(d, 9));
-    if (kind < 12) {
+    if (kind < 12)
         return 1;
-    }
     switch (broken) {
     case 0: range->amax = NAN; break;
     case 1: range->amax = -1; break;
@@ -249,9 +239,8 @@ static void tensor_slices(draw *d, int carrier, const fpemu_format *f, const fpe
                           const fpemu_range *range, const array *x, const array *y, uint32_t want, const counted *c)
 {
     const int blocked = f->scaling != FPEMU_SCALING_NONE;
-    if (blocked && f->block == FPEMU_BLOCK_CHANNEL) {
+    if (blocked && f->block == FPEMU_BLOCK_CHANNEL)
         return;
-    }
     const uint64_t cut = draw_below(d, (uint32_t)s->outer + 1);
     const size_t size = carrier_size[carrier], at = (size_t)(cut * (s->rows * s->length * s->inner));
     counted first, second;
@@ -265,9 +254,8 @@ static void tensor_slices(draw *d, int carrier, const fpemu_format *f, const fpe
     later.offset += at;
     quantize(carrier, f, &later, &slice, x->data + at * size, z.data + at * size, count_into(&second, want));
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two slices and the whole differ");
-    if (!blocked || f->block != FPEMU_BLOCK_TENSOR) { /* each slice is a block of its own there */
+    if (!blocked || f->block != FPEMU_BLOCK_TENSOR) /* each slice is a block of its own there */
         counted_pieces(&first, &second, c, blocked || cut == 0 || cut == s->outer || later.offset % 4096 == 0);
-    }
     array_free(&z);
 }
 
@@ -321,9 +309,8 @@ static void tensor_overlap(draw *d, int carrier, const fpemu_format *f, const fp
                               (int64_t)s->inner, 1};
     const uint64_t sizes[4] = {s->outer, s->rows, s->length, s->inner};
     int same = 1;
-    for (int a = 0; a < 4; a++) {
+    for (int a = 0; a < 4; a++)
         same &= sizes[a] == 1 || strided.x_stride[a] == dense[a];
-    }
     if (!same) {
         array z = array_new(d, places * size + x->bytes, size);
         INSIST(quantize(carrier, f, r, &strided, z.data + first * size, z.data + first * size, count_into(&c, want)) ==
@@ -377,9 +364,8 @@ static void tensor_of(draw *d, const fpemu_format *f, int complete)
             tensor_strided(d, carrier, f, &r, &shape, &x, &y, want, &c);
             tensor_told(d, carrier, f, &r, &shape, &x, &y, status, want, &c);
         }
-        if (n > 0 && x.bytes <= FEW_BYTES) {
+        if (n > 0 && x.bytes <= FEW_BYTES)
             tensor_overlap(d, carrier, f, &r, &shape, &x, want);
-        }
         array z = array_copy(d, &x, size);
         quantize(carrier, f, &r, &shape, z.data, z.data, NULL);
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");

@@ -39,18 +39,16 @@ static char path[FILES][sizeof directory + 16];
 
 static void remove_directory(void)
 {
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < FILES; i++)
         unlink(path[i]);
-    }
     rmdir(directory);
 }
 
 static void make_directory(void)
 {
     insist(mkdtemp(directory) != NULL, "mkdtemp");
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < FILES; i++)
         snprintf(path[i], sizeof path[i], "%s/%s", directory, names[i]);
-    }
     atexit(remove_directory);
 }
 
@@ -66,9 +64,8 @@ static void insist_nothing_else(void)
     insist(entries != NULL, "no directory");
     for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         bool known = entry->d_name[0] == '.' && strspn(entry->d_name, ".") == strlen(entry->d_name);
-        for (int i = 0; i < FILES; i++) {
+        for (int i = 0; i < FILES; i++)
             known |= strcmp(entry->d_name, names[i]) == 0;
-        }
         insist(known, "a file is left behind");
     }
     closedir(entries);
@@ -137,13 +134,14 @@ static int call(int words, char **word)
     static const struct {
         const char *name;
         int (*run)(int, char **);
-    } commands[] = {{"apply", cmd_apply}, {"compare", cmd_compare}, {"pack", cmd_pack},
-                    {"quantize", cmd_quantize}, {"unpack", cmd_unpack}};
-    for (unsigned i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (strcmp(word[0], commands[i].name) == 0) {
+    } commands[] = {{"apply", cmd_apply},
+                    {"compare", cmd_compare},
+                    {"pack", cmd_pack},
+                    {"quantize", cmd_quantize},
+                    {"unpack", cmd_unpack}};
+    for (unsigned i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(word[0], commands[i].name) == 0)
             return commands[i].run(words, word);
-        }
-    }
     abort();
 }
 
@@ -159,13 +157,11 @@ static int run(int words, char **word)
         ended_with = call(words, word);
         cli_finish_stdout();
     } else {
-        for (int i = first + 1; i < first + 64; i++) {
+        for (int i = first + 1; i < first + 64; i++)
             close(i);
-        }
     }
-    if (last_act != NULL) {
+    if (last_act != NULL)
         last_act();
-    }
     close(first);
     fclose(stdout);
     fclose(stderr);
@@ -186,10 +182,8 @@ static int run(int words, char **word)
     const pid_t child = fork();
     insist(child >= 0, "fork");
     if (child == 0) {
-        if (dup2(creat(path[OUTPUT], 0600), STDOUT_FILENO) >= 0 &&
-            dup2(creat(path[ERRORS], 0600), STDERR_FILENO) >= 0) {
+        if (dup2(creat(path[OUTPUT], 0600), STDOUT_FILENO) >= 0 && dup2(creat(path[ERRORS], 0600), STDERR_FILENO) >= 0)
             execvp(argument[0], argument);
-        }
         _exit(127);
     }
     insist(waitpid(child, &status, 0) == child && WIFEXITED(status), "the command ended by a signal");
@@ -215,9 +209,8 @@ static bool does(const char *const *word, int to)
         insist(!exists(to), "refused, and a file is there");
         insist(size > 8 && memcmp(said, "fpemu: ", 7) == 0 && memchr(said, '\n', size) == said + size - 1,
                "refused not in one line");
-        for (size_t i = 0; i + 1 < size; i++) {
+        for (size_t i = 0; i + 1 < size; i++)
             insist(said[i] >= ' ' && said[i] <= '~', "a byte that is none to be printed");
-        }
         snprintf(reader_reason, sizeof reader_reason, "%.*s", (int)(size - 1 < 255 ? size - 1 : 255), (char *)said);
     }
     free(said);
@@ -251,18 +244,16 @@ static unsigned char *data_of(model *m, tensor *t, size_t *size)
 
 static tensor *named(const model *m, const char *name)
 {
-    for (size_t i = 0; i < m->count; i++) {
-        if (strcmp(m->tensor[i].name, name) == 0) {
+    for (size_t i = 0; i < m->count; i++)
+        if (strcmp(m->tensor[i].name, name) == 0)
             return &m->tensor[i];
-        }
-    }
     return NULL;
 }
 
 static void insist_same_shape(const tensor *a, const tensor *b)
 {
-    insist(a->dimensions == b->dimensions &&
-               memcmp(a->extent, b->extent, a->dimensions * sizeof *a->extent) == 0, "another shape");
+    insist(a->dimensions == b->dimensions && memcmp(a->extent, b->extent, a->dimensions * sizeof *a->extent) == 0,
+           "another shape");
 }
 
 /* NaN for NaN, else bit for bit. */
@@ -272,9 +263,8 @@ static bool same_numbers(const tensor *a, unsigned char *x, const tensor *b, uns
         double first, second;
         dtype_load(a->type, a->big_endian, 1, x + i * a->type->size, true, &first);
         dtype_load(b->type, b->big_endian, 1, y + i * b->type->size, true, &second);
-        if (memcmp(&first, &second, sizeof first) != 0 && !(isnan(first) && isnan(second))) {
+        if (memcmp(&first, &second, sizeof first) != 0 && !(isnan(first) && isnan(second)))
             return false;
-        }
     }
     return true;
 }
@@ -293,7 +283,8 @@ static void insist_same_tensors(int first, int second)
         unsigned char *x = data_of(&a, s, &n), *y = data_of(&b, t, &m);
         insist(n == m, "another size");
         insist(s->type != NULL && s->stored.name == NULL ? same_numbers(s, x, t, y, n / s->type->size)
-                                                         : memcmp(x, y, n) == 0, "other data");
+                                                         : memcmp(x, y, n) == 0,
+               "other data");
         free(x);
         free(y);
     }
@@ -331,9 +322,8 @@ typedef struct route {
 static bool quantize(const route *r)
 {
     size_t size;
-    if (!does((const char *[]){"quantize", r->spec, path[IN], "-o", path[ONE], OPTIONS(r), NULL}, ONE)) {
+    if (!does((const char *[]){"quantize", r->spec, path[IN], "-o", path[ONE], OPTIONS(r), NULL}, ONE))
         return false;
-    }
     insist_after_input(ONE);
     unsigned char *bytes = content(ONE, &size);
     insist(does((const char *[]){"quantize", r->spec, path[ONE], "-o", path[TWO], OPTIONS(r), NULL}, TWO),
@@ -345,9 +335,8 @@ static bool quantize(const route *r)
 
 static bool pack(const route *r)
 {
-    if (!does((const char *[]){"pack", r->spec, path[IN], "-o", path[PACKED], OPTIONS(r), NULL}, PACKED)) {
+    if (!does((const char *[]){"pack", r->spec, path[IN], "-o", path[PACKED], OPTIONS(r), NULL}, PACKED))
         return false;
-    }
     insist(does((const char *[]){"unpack", path[PACKED], "-o", path[ONE], NULL}, ONE), reader_reason);
     insist(does((const char *[]){"quantize", r->spec, path[IN], "-o", path[TWO], NULL}, TWO), reader_reason);
     insist_same_tensors(ONE, TWO);
@@ -356,18 +345,16 @@ static bool pack(const route *r)
 
 static bool unpack(const route *r)
 {
-    if (!does((const char *[]){"unpack", path[IN], "-o", path[ONE], OPTIONS(r), NULL}, ONE)) {
+    if (!does((const char *[]){"unpack", path[IN], "-o", path[ONE], OPTIONS(r), NULL}, ONE))
         return false;
-    }
     insist_after_input(ONE);
     return true;
 }
 
 static bool apply(const route *r)
 {
-    if (!does((const char *[]){"apply", "tanh", r->spec, path[IN], "-o", path[ONE], OPTIONS(r), NULL}, ONE)) {
+    if (!does((const char *[]){"apply", "tanh", r->spec, path[IN], "-o", path[ONE], OPTIONS(r), NULL}, ONE))
         return false;
-    }
     insist_after_input(ONE);
     return true;
 }
@@ -386,18 +373,16 @@ static void insist_json(void)
 static bool list(const route *r)
 {
     (void)r;
-    if (!does((const char *[]){"unpack", path[IN], "--list", "--json", NULL}, ONE)) {
+    if (!does((const char *[]){"unpack", path[IN], "--list", "--json", NULL}, ONE))
         return false;
-    }
     insist_json();
     return true;
 }
 
 static bool compare(const route *r)
 {
-    if (!does((const char *[]){"compare", path[IN], r->spec, "e5m2", "--json", NULL}, ONE)) {
+    if (!does((const char *[]){"compare", path[IN], r->spec, "e5m2", "--json", NULL}, ONE))
         return false;
-    }
     insist_json();
     return true;
 }
@@ -437,9 +422,8 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
         make_directory();
         made = true;
     }
-    if (size == 0) {
+    if (size == 0)
         return 0;
-    }
     const route *r = &routes[bytes[0] % ROUTES];
     FILE *file = fopen(path[IN], "wb");
     insist(file != NULL, "no file to be read");
@@ -452,8 +436,7 @@ int reader_run(const char *kind, const uint8_t *bytes, size_t size)
     insist(same_bytes(IN, before, size), "the input is another file");
     free(before);
     insist_nothing_else();
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < FILES; i++)
         unlink(path[i]);
-    }
     return good;
 }

@@ -23,17 +23,14 @@ static void write_container(FILE *file, const uint8_t *bytes, size_t length, siz
     const size_t padding = (64 - (24 + length) % 64) % 64;
     uint32_t crc = container_crc(0, bytes, length);
     fwrite(container_magic, 1, sizeof container_magic, file);
-    for (size_t i = 0; i < padding; i++) {
+    for (size_t i = 0; i < padding; i++)
         crc = container_crc(crc, " ", 1);
-    }
     const uint64_t start[] = {1 | (uint64_t)crc << 32, length + padding};
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 16; i++)
         putc((int)(start[i / 8] >> 8 * (i % 8) & 0xff), file);
-    }
     fwrite(bytes, 1, length, file);
-    for (size_t i = 0; i < padding; i++) {
+    for (size_t i = 0; i < padding; i++)
         putc(' ', file);
-    }
     json_t *header = json_loadb((const char *)bytes, length, 0, NULL), *entry;
     size_t i;
     uint64_t place = 24 + length + padding;
@@ -41,12 +38,10 @@ static void write_container(FILE *file, const uint8_t *bytes, size_t length, siz
     {
         const uint64_t data = (uint64_t)json_integer_value(json_object_get(entry, "size"));
         unsigned char tail[CONTAINER_TAIL_SIZE];
-        for (; place % 64 != 0; place++) {
+        for (; place % 64 != 0; place++)
             putc(0, file);
-        }
-        if (data > 1 << 16 || place > 1 << 20) {
+        if (data > 1 << 16 || place > 1 << 20)
             break;
-        }
         crc = 0;
         for (uint64_t k = 0; k < data; k++) { /* what follows the header, over and over */
             const uint8_t byte = size > length ? bytes[length + k % (size - length)] : 0;
@@ -65,16 +60,14 @@ void input_write(FILE *file, model_kind kind, const void *input, size_t size)
     const bool is_header = size >= 2 && bytes[0] == '{' && (bytes[1] == '"' || bytes[1] == '}');
     if (is_header && (kind == MODEL_CONTAINER || kind == MODEL_SAFETENSORS)) {
         size_t length = size;
-        while (length > 1 && bytes[length - 1] != '}') {
+        while (length > 1 && bytes[length - 1] != '}')
             length--;
-        }
         if (kind == MODEL_CONTAINER) {
             write_container(file, bytes, length, size);
             return;
         }
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 8; i++)
             putc((int)((uint64_t)length >> 8 * i & 0xff), file);
-        }
     }
     insist(fwrite(bytes, 1, size, file) == size, "the file is not written");
 }

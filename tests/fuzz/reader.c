@@ -54,23 +54,19 @@ static bool read_data(model *m, tensor *t)
     static double buffer[PIECE], wide[8 * PIECE];
     static float narrow[8 * PIECE];
     uint64_t total = 0;
-    if (!reader_begin(m, t)) {
+    if (!reader_begin(m, t))
         return false;
-    }
     for (size_t got = 1; got > 0 && total < MOST; total += got) {
-        if (!reader_read(m, t, buffer, sizeof buffer, &got)) {
+        if (!reader_read(m, t, buffer, sizeof buffer, &got))
             return false;
-        }
         insist(got <= sizeof buffer && total + got <= t->bytes, "more data than the tensor has");
-        if (got > 0 && reader_random_access(m)) {
+        if (got > 0 && reader_random_access(m))
             read_again(m, t, total, buffer, got);
-        }
         if (t->type != NULL && t->spec == NULL) {
             const size_t n = got / t->type->size;
             dtype_load(t->type, t->big_endian, n, buffer, true, wide);
-            if (t->type->size < 8) {
+            if (t->type->size < 8)
                 dtype_load(t->type, false, n, buffer, false, narrow);
-            }
         }
     }
     insist(total >= MOST || total == t->bytes, "less data than the tensor has, and no error");
@@ -85,9 +81,8 @@ static bool unpack_data(model *m, tensor *t)
     size_t got = 0;
     insist(container_format(t, &format, &shape), "no format or no shape");
     insist(fpemu_packed_size(&format, &shape) == t->bytes, "another size");
-    if (t->bytes > 1 << 16 || t->count > 1 << 20) {
+    if (t->bytes > 1 << 16 || t->count > 1 << 20)
         return true;
-    }
     unsigned char *bytes = malloc((size_t)t->bytes + 1);
     double *y = calloc((size_t)t->count + 1, sizeof *y);
     insist(bytes != NULL && y != NULL, "out of memory");
@@ -109,9 +104,8 @@ static bool are_safetensors(const model *m)
 {
     bool good = (m->kind == MODEL_SAFETENSORS || m->kind == MODEL_GGUF || m->kind == MODEL_CONTAINER) &&
                 safetensors_takes_names(m);
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < m->count; i++)
         good = good && m->tensor[i].spec == NULL;
-    }
     return good;
 }
 
@@ -124,16 +118,14 @@ static void check_print(const model *m)
     unsigned char *header = safetensors_print(m, 0, m->count, m->metadata, types, &size);
     insist(header != NULL && size % 8 == 0, "the header cannot be printed");
     uint64_t data = 0;
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < m->count; i++)
         data += m->tensor[i].bytes;
-    }
     if (data < 1 << 16) {
         FILE *file = tmpfile();
         model again;
         insist(file != NULL && fwrite(header, 1, size, file) == size, "tmpfile");
-        for (uint64_t i = 0; i < data; i++) {
+        for (uint64_t i = 0; i < data; i++)
             putc(0, file);
-        }
         again = (model){.kind = MODEL_SAFETENSORS, .file = file, .walkable = true};
         insist(safetensors_open(&again), again.error); /* and no tensors joined, as layouts have them */
         insist(again.count == m->count, "another number of tensors");
@@ -171,9 +163,8 @@ static void write_beside(const char *name, const void *bytes, size_t size)
 
 static void remove_directory(void)
 {
-    for (int i = 0; i < BESIDE; i++) {
+    for (int i = 0; i < BESIDE; i++)
         unlink(path_of(beside[i]));
-    }
     rmdir(directory);
 }
 
@@ -197,9 +188,8 @@ static bool open_index(model *m, const uint8_t *bytes, size_t size)
         made = true;
     }
     write_beside(beside[2], bytes, size);
-    if (!shards_open(m, path_of(beside[2]))) {
+    if (!shards_open(m, path_of(beside[2])))
         return false;
-    }
     insist(m->count <= 3, "more tensors than there are");
     char *index = shards_print_index(m, m->kind, 0, NULL);
     json_t *printed = index != NULL ? json_loads(index, 0, NULL) : NULL;
@@ -226,9 +216,8 @@ static int run_plan(const uint8_t *bytes, size_t size)
     const bool good = parse(&p, bytes, size, &why);
     insist(good || why.text[0] != '\0', "refused without a reason");
     snprintf(reader_reason, sizeof reader_reason, "%.255s", good ? "" : why.text);
-    if (!good) {
+    if (!good)
         return 0;
-    }
     insist(plan_count(&p) > 0 && p.axis >= -64 && p.axis <= 64 && (p.has_axis || p.axis == 0),
            "no tensors, or an axis");
     uint64_t extents[] = {2, 3};
@@ -277,9 +266,8 @@ static int run_table(const uint8_t *bytes, size_t size)
     fclose(file);
     insist(good || why.text[0] != '\0', "refused without a reason");
     snprintf(reader_reason, sizeof reader_reason, "%.255s", good ? "" : why.text);
-    if (!good) {
+    if (!good)
         return 0;
-    }
     insist(n >= 2 && n <= MOST && n == words_of(bytes, size), "another number of values");
     size_t length = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -288,7 +276,8 @@ static int run_table(const uint8_t *bytes, size_t size)
     }
     file = input_open(MODEL_RAW, text, length);
     insist(number_table_read(file, "file", MOST, same, &m, &why) && m == n &&
-           memcmp(values, same, n * sizeof *values) == 0, "another table when printed");
+               memcmp(values, same, n * sizeof *values) == 0,
+           "another table when printed");
     fclose(file);
     return 1;
 }
@@ -296,26 +285,21 @@ static int run_table(const uint8_t *bytes, size_t size)
 int reader_run(const char *kind, const uint8_t *bytes, size_t size)
 {
     unsigned i = 0;
-    while (i < KINDS && strcmp(kinds[i].name, kind) != 0) {
+    while (i < KINDS && strcmp(kinds[i].name, kind) != 0)
         i++;
-    }
     insist(i < KINDS, "no such kind");
-    if (strcmp(kind, "plan") == 0) {
+    if (strcmp(kind, "plan") == 0)
         return run_plan(bytes, size);
-    }
-    if (strcmp(kind, "table") == 0) {
+    if (strcmp(kind, "table") == 0)
         return run_table(bytes, size);
-    }
     model m;
     bool good = kinds[i].kind == MODEL_DETECT
                     ? open_index(&m, bytes, size)
                     : reader_open(&m, input_open(kinds[i].kind, bytes, size), kinds[i].kind, NULL, NULL);
-    if (good && are_safetensors(&m)) {
+    if (good && are_safetensors(&m))
         check_print(&m);
-    }
-    for (size_t t = 0; good && t < m.count && t < 64; t++) {
+    for (size_t t = 0; good && t < m.count && t < 64; t++)
         good = m.tensor[t].spec != NULL ? unpack_data(&m, &m.tensor[t]) : read_data(&m, &m.tensor[t]);
-    }
     insist(good || m.error[0] != '\0', "refused without a reason");
     snprintf(reader_reason, sizeof reader_reason, "%s", good ? "" : m.error);
     reader_close(&m);

@@ -39,14 +39,12 @@ static int replay_directory(const char *kind, const char *directory)
     }
     for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         char path[4096];
-        if (entry->d_name[0] == '.') {
+        if (entry->d_name[0] == '.')
             continue;
-        }
         snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
         const int good = replay(kind, path);
-        if (!good && strstr(reader_reason, "made without libjpeg") != NULL) {
+        if (!good && strstr(reader_reason, "made without libjpeg") != NULL)
             continue;
-        }
         if (strncmp(entry->d_name, good ? "bad-" : "good-", good ? 4 : 5) == 0) {
             printf("%s: %s%s\n", path, good ? "read, but it is bad" : "refused, but it is good: ", reader_reason);
             defects++;

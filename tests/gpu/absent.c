@@ -52,8 +52,8 @@ static void try_all(void *a, void *b, void *y, void *s)
     fpemu_cuda_stats *const d_stats = s;
     static unsigned char room[1 << 20];
     if (fpemu_format_parse("e4m3fn", &f, NULL) || fpemu_format_parse("mxfp4", &mx, NULL) ||
-        fpemu_format_parse("nvfp4", &nv, NULL) ||
-        fpemu_gemm_parse("fp32", &spec, NULL) || fpemu_gemm_parse("chunk(16,fp16,fp32)", &chunked, NULL) ||
+        fpemu_format_parse("nvfp4", &nv, NULL) || fpemu_gemm_parse("fp32", &spec, NULL) ||
+        fpemu_gemm_parse("chunk(16,fp16,fp32)", &chunked, NULL) ||
         fpemu_gemm_parse("seq(fp16); ab=e4m3fn", &rounded, NULL) || sizeof room < fpemu_cuda_stats_size() ||
         ROOM < fpemu_cuda_stats_size() || ROOM < fpemu_cuda_scratch_size(&nv, &shape)) {
         printf("FAIL the test itself\n");

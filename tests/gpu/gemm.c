@@ -307,8 +307,8 @@ static void check_inside(const char *text)
     fpemu_gemm_spec spec;
     fpemu_gemm_parse(text, &spec, NULL);
     const fpemu_gemm_shape update = {.m = REST, .n = REST, .k = CUT, .lda = N, .ldb = N, .ldc = N};
-    const fpemu_gemm_shape beside = {.m = CUT, .n = 20, .k = 20, .lda = N, .ldb = N, .ldc = N, .batch = 2,
-                                     .stride_b = 20, .stride_c = 20};
+    const fpemu_gemm_shape beside = {
+        .m = CUT, .n = 20, .k = 20, .lda = N, .ldb = N, .ldc = N, .batch = 2, .stride_b = 20, .stride_c = 20};
     const uint64_t bytes[] = {fpemu_cuda_gemm_scratch_size(&spec, &update, 32),
                               fpemu_cuda_gemm_scratch_size(&spec, &beside, 32)};
     void *const scratch = device_memory(4, (size_t)(bytes[0] > bytes[1] ? bytes[0] : bytes[1]) + 16);
@@ -316,10 +316,10 @@ static void check_inside(const char *text)
     fill(a, 1, 0, 0);
     memcpy(want, a, sizeof a);
     to_device(d, a, sizeof a);
-    fpemu_cuda_status expected = (fpemu_cuda_status)fpemu_gemm_f32(&spec, &update, -1, x + N * CUT, x + CUT, 1,
-                                                                   y + N * CUT + CUT, NULL);
-    fpemu_cuda_status status = fpemu_cuda_gemm_f32(&spec, &update, -1, d + N * CUT, d + CUT, 1, d + N * CUT + CUT,
-                                                   scratch, NULL, NULL);
+    fpemu_cuda_status expected =
+        (fpemu_cuda_status)fpemu_gemm_f32(&spec, &update, -1, x + N * CUT, x + CUT, 1, y + N * CUT + CUT, NULL);
+    fpemu_cuda_status status =
+        fpemu_cuda_gemm_f32(&spec, &update, -1, d + N * CUT, d + CUT, 1, d + N * CUT + CUT, scratch, NULL, NULL);
     from_device(got, d, sizeof got);
     compare(text, "inside one array", 0, 0, status, expected, NULL, &none);
     memcpy(a, want, sizeof a);
@@ -327,8 +327,8 @@ static void check_inside(const char *text)
     status = fpemu_cuda_gemm_f32(&spec, &beside, 1, d, d + N * CUT, 0, d + 60, scratch, NULL, NULL);
     from_device(got, d, sizeof got);
     compare(text, "products side by side", 0, 0, status, expected, NULL, &none);
-    status = fpemu_cuda_gemm_f32(&spec, &update, -1, d + N * CUT, d + CUT, 1, d + N * CUT + CUT - 1, scratch, NULL,
-                                 NULL);
+    status =
+        fpemu_cuda_gemm_f32(&spec, &update, -1, d + N * CUT, d + CUT, 1, d + N * CUT + CUT - 1, scratch, NULL, NULL);
     from_device(got, d, sizeof got);
     compare(text, "a column shared", 0, 0, status, FPEMU_CUDA_ERROR_OVERLAP, NULL, &none);
     const float *const corner = d + (size_t)N * (N - 1) + N - 1; /* C's last element */

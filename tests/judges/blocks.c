@@ -868,7 +868,7 @@ ref_tensor *ref_lay_out(const fpemu_format *f, unsigned carrier, const fpemu_sha
     uint64_t K = f->block_length, N = f->block_rows, o, r, l, i, from, row, at = 0, b;
     unsigned kind = f->scaling ? f->block : FPEMU_BLOCK_ROW;
     ref_tensor *t = allocate(1, sizeof *t);
-#define PUT(o_, r_, l_, i_) (t->order[at++] = (((o_)*R + (r_)) * L + (l_)) * I + (i_))
+#define PUT(o_, r_, l_, i_) (t->order[at++] = (((o_) * R + (r_)) * L + (l_)) * I + (i_))
     t->n = O * R * L * I;
     t->carrier = carrier;
     t->order = allocate(t->n, sizeof *t->order);

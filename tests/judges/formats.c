@@ -6,25 +6,36 @@
 #include <string.h>
 
 #define FLOAT(w, e, m, b, s, sp)                                                                                       \
-    {                                                                                                                  \
-        .kind = FPEMU_KIND_FLOAT, .bits = w, .exponent_bits = e, .mantissa_bits = m, .bias = b, .is_signed = s,        \
-        .specials = FPEMU_SPECIALS_##sp, .overflow = FPEMU_OVERFLOW_IEEE, .nan = FPEMU_NAN_KEEP                        \
-    }
+    {.kind = FPEMU_KIND_FLOAT,                                                                                         \
+     .bits = w,                                                                                                        \
+     .exponent_bits = e,                                                                                               \
+     .mantissa_bits = m,                                                                                               \
+     .bias = b,                                                                                                        \
+     .is_signed = s,                                                                                                   \
+     .specials = FPEMU_SPECIALS_##sp,                                                                                  \
+     .overflow = FPEMU_OVERFLOW_IEEE,                                                                                  \
+     .nan = FPEMU_NAN_KEEP}
 #define FIXED(w, fl, s)                                                                                                \
-    {                                                                                                                  \
-        .kind = FPEMU_KIND_FIXED, .bits = w, .fraction_bits = fl, .is_signed = s, .overflow = FPEMU_OVERFLOW_IEEE,     \
-        .nan = FPEMU_NAN_KEEP                                                                                          \
-    }
+    {.kind = FPEMU_KIND_FIXED,                                                                                         \
+     .bits = w,                                                                                                        \
+     .fraction_bits = fl,                                                                                              \
+     .is_signed = s,                                                                                                   \
+     .overflow = FPEMU_OVERFLOW_IEEE,                                                                                  \
+     .nan = FPEMU_NAN_KEEP}
 #define INT(w, s)                                                                                                      \
-    {                                                                                                                  \
-        .kind = FPEMU_KIND_INT, .bits = w, .is_signed = s, .scale = 1.0, .overflow = FPEMU_OVERFLOW_IEEE,              \
-        .nan = FPEMU_NAN_KEEP                                                                                          \
-    }
+    {.kind = FPEMU_KIND_INT,                                                                                           \
+     .bits = w,                                                                                                        \
+     .is_signed = s,                                                                                                   \
+     .scale = 1.0,                                                                                                     \
+     .overflow = FPEMU_OVERFLOW_IEEE,                                                                                  \
+     .nan = FPEMU_NAN_KEEP}
 #define POSIT(n, es)                                                                                                   \
-    {                                                                                                                  \
-        .kind = FPEMU_KIND_POSIT, .bits = n, .exponent_bits = es, .is_signed = 1, .overflow = FPEMU_OVERFLOW_IEEE,     \
-        .nan = FPEMU_NAN_KEEP                                                                                          \
-    }
+    {.kind = FPEMU_KIND_POSIT,                                                                                         \
+     .bits = n,                                                                                                        \
+     .exponent_bits = es,                                                                                              \
+     .is_signed = 1,                                                                                                   \
+     .overflow = FPEMU_OVERFLOW_IEEE,                                                                                  \
+     .nan = FPEMU_NAN_KEEP}
 
 static const ref_format table[] = {
     /* spec, parameters, M, smallest normal, smallest positive, code of M, NaN codes, Inf codes */

@@ -19,12 +19,14 @@ void ref_value_clear(ref_value *v)
 typedef int one_operand(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t rounding);
 
 static one_operand *const of_mpfr[FPEMU_FUNCTION_COUNT] = {
-    [FPEMU_FUNCTION_EXP] = mpfr_exp,   [FPEMU_FUNCTION_EXP2] = mpfr_exp2,   [FPEMU_FUNCTION_EXP10] = mpfr_exp10,    [FPEMU_FUNCTION_EXPM1] = mpfr_expm1,
-    [FPEMU_FUNCTION_LOG] = mpfr_log,   [FPEMU_FUNCTION_LOG2] = mpfr_log2,   [FPEMU_FUNCTION_LOG10] = mpfr_log10,    [FPEMU_FUNCTION_LOG1P] = mpfr_log1p,
-    [FPEMU_FUNCTION_SIN] = mpfr_sin,   [FPEMU_FUNCTION_COS] = mpfr_cos,     [FPEMU_FUNCTION_TAN] = mpfr_tan,        [FPEMU_FUNCTION_ASIN] = mpfr_asin,
-    [FPEMU_FUNCTION_ACOS] = mpfr_acos, [FPEMU_FUNCTION_ATAN] = mpfr_atan,   [FPEMU_FUNCTION_SINH] = mpfr_sinh,      [FPEMU_FUNCTION_COSH] = mpfr_cosh,
-    [FPEMU_FUNCTION_TANH] = mpfr_tanh, [FPEMU_FUNCTION_ASINH] = mpfr_asinh, [FPEMU_FUNCTION_ACOSH] = mpfr_acosh,    [FPEMU_FUNCTION_ATANH] = mpfr_atanh,
-    [FPEMU_FUNCTION_ERF] = mpfr_erf,   [FPEMU_FUNCTION_ERFC] = mpfr_erfc,   [FPEMU_FUNCTION_RSQRT] = mpfr_rec_sqrt,
+    [FPEMU_FUNCTION_EXP] = mpfr_exp,     [FPEMU_FUNCTION_EXP2] = mpfr_exp2,      [FPEMU_FUNCTION_EXP10] = mpfr_exp10,
+    [FPEMU_FUNCTION_EXPM1] = mpfr_expm1, [FPEMU_FUNCTION_LOG] = mpfr_log,        [FPEMU_FUNCTION_LOG2] = mpfr_log2,
+    [FPEMU_FUNCTION_LOG10] = mpfr_log10, [FPEMU_FUNCTION_LOG1P] = mpfr_log1p,    [FPEMU_FUNCTION_SIN] = mpfr_sin,
+    [FPEMU_FUNCTION_COS] = mpfr_cos,     [FPEMU_FUNCTION_TAN] = mpfr_tan,        [FPEMU_FUNCTION_ASIN] = mpfr_asin,
+    [FPEMU_FUNCTION_ACOS] = mpfr_acos,   [FPEMU_FUNCTION_ATAN] = mpfr_atan,      [FPEMU_FUNCTION_SINH] = mpfr_sinh,
+    [FPEMU_FUNCTION_COSH] = mpfr_cosh,   [FPEMU_FUNCTION_TANH] = mpfr_tanh,      [FPEMU_FUNCTION_ASINH] = mpfr_asinh,
+    [FPEMU_FUNCTION_ACOSH] = mpfr_acosh, [FPEMU_FUNCTION_ATANH] = mpfr_atanh,    [FPEMU_FUNCTION_ERF] = mpfr_erf,
+    [FPEMU_FUNCTION_ERFC] = mpfr_erfc,   [FPEMU_FUNCTION_RSQRT] = mpfr_rec_sqrt,
 };
 
 /* a = the function, to many bits; x is finite and not zero. Where the last step swallows what makes the value
@@ -74,7 +76,7 @@ static double limit(fpemu_function function, double x)
     switch (function) {
     case FPEMU_FUNCTION_SIGMOID: return x == 0 ? 0.5 : x > 0;
     case FPEMU_FUNCTION_SOFTPLUS: return x > 0 ? x : 0;
-    case FPEMU_FUNCTION_RSQRT: return 1 / x;               /* MPFR: +inf of -0 too */
+    case FPEMU_FUNCTION_RSQRT: return 1 / x;      /* MPFR: +inf of -0 too */
     default: return x < 0 && isinf(x) ? -0.0 : x; /* silu, gelu */
     }
 }
@@ -137,7 +139,8 @@ void ref_function(ref_value *v, fpemu_function function, double x, unsigned bits
         }
     }
     if (own && !special && !mpfr_regular_p(y)) /* the same */
-        mpfr_set_si_2exp(y, function != FPEMU_FUNCTION_SOFTPLUS && function != FPEMU_FUNCTION_SIGMOID ? -1 : 1, -9999, MPFR_RNDN);
+        mpfr_set_si_2exp(y, function != FPEMU_FUNCTION_SOFTPLUS && function != FPEMU_FUNCTION_SIGMOID ? -1 : 1, -9999,
+                         MPFR_RNDN);
     set(v, y, inexact);
     mpfr_clears(a, y, z, (mpfr_ptr)NULL);
 }

@@ -22,8 +22,8 @@ static uint64_t number(const char *option, const char *text, uint64_t least, uin
     char *end;
     const unsigned long long value = strtoull(text, &end, 0);
     if (*text < '0' || *text > '9' || *end != '\0' || value < least || value > most) {
-        fprintf(stderr, "stream: %s: '%s' is not a number from %llu to %llu\n", option, text,
-                (unsigned long long)least, (unsigned long long)most);
+        fprintf(stderr, "stream: %s: '%s' is not a number from %llu to %llu\n", option, text, (unsigned long long)least,
+                (unsigned long long)most);
         exit(2);
     }
     return value;
@@ -40,7 +40,8 @@ static uint32_t feistel_word(uint64_t seed, uint64_t index)
         high = index >> 32;
         for (size_t round = 0; round < 4; round++)
             for (size_t i = 0; i < 65536; i++)
-                function[round][i] = (uint16_t)(fpemu_random_word(FPEMU_GENERATOR_PHILOX, seed, 4 * high + round, i) >> 16);
+                function[round][i] =
+                    (uint16_t)(fpemu_random_word(FPEMU_GENERATOR_PHILOX, seed, 4 * high + round, i) >> 16);
     }
     for (size_t round = 0; round < 4; round++) {
         const uint32_t next = left ^ function[round][right];
@@ -103,8 +104,7 @@ int main(int argc, char **argv)
                 count += 4;
             }
         }
-        if (fwrite(out, sizeof *out, count, stdout) != count) {
+        if (fwrite(out, sizeof *out, count, stdout) != count)
             return 0;
-        }
     }
 }

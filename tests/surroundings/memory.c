@@ -126,8 +126,8 @@ static void overlaps(const call *c, void *const *at, uint64_t expected)
             if (in == CALL_C && strncmp(c->group, "arith", 5) == 0)
                 continue;
             const int strided = c->shape.x_stride[3] != 0; /* two apart: an odd step leads between its elements */
-            const size_t element = c->need[out].alignment > c->need[in].alignment ? c->need[out].alignment
-                                                                                  : c->need[in].alignment;
+            const size_t element =
+                c->need[out].alignment > c->need[in].alignment ? c->need[out].alignment : c->need[in].alignment;
             const size_t step = strided ? 2 * element : element;
             const int same = !written && may_be_same(c, in, out);
             if (!same || !strided) /* between its elements lies what lay there */

@@ -31,9 +31,9 @@ static struct {
     size_t bound, most;
     char by[256];
 } groups[] = {
-    {"format", 32, 0, ""}, {"compare", 32, 0, ""},       {"quantize", 112, 0, ""}, {"apply", 112, 0, ""},
-    {"arith", 112, 0, ""}, {"arith_scaled", 112, 0, ""}, {"gemm", 120, 0, ""},     {"pack", 144, 0, ""},
-    {"tensor", 160, 0, ""},
+    {"format", 32, 0, ""}, {"compare", 32, 0, ""}, {"quantize", 112, 0, ""},
+    {"apply", 112, 0, ""}, {"arith", 112, 0, ""},  {"arith_scaled", 112, 0, ""},
+    {"gemm", 120, 0, ""},  {"pack", 144, 0, ""},   {"tensor", 160, 0, ""},
 };
 enum { GROUPS = sizeof groups / sizeof *groups, SIZE = 1 << 20, MOST = 3 << 17, PAINT = 0xa5 };
 
@@ -41,7 +41,6 @@ static call_room room;
 static uint64_t digest;
 /* Room for the frames of what paints. */
 enum { APART = 1024 };
-
 
 static void visit(const call *c, void *context)
 {

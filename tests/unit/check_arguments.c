@@ -124,8 +124,8 @@ START_TEST(formats_out_of_range)
         f = format(spec);                                                                                              \
         f.field = value;                                                                                               \
         fpemu_format completed = f;                                                                                    \
-        ck_assert_msg(fpemu_format_complete(&completed) == FPEMU_ERROR_FORMAT, "%s with %s = %s completes", spec, #field,     \
-                      #value);                                                                                         \
+        ck_assert_msg(fpemu_format_complete(&completed) == FPEMU_ERROR_FORMAT, "%s with %s = %s completes", spec,      \
+                      #field, #value);                                                                                 \
         ck_assert_int_eq(memcmp(&completed, &zero, sizeof zero), 0);                                                   \
         all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1);                                                                     \
     } while (0)
@@ -168,7 +168,7 @@ START_TEST(roundings_out_of_range)
     fpemu_rounding r;
 #define TAMPER(field, value)                                                                                           \
     do {                                                                                                               \
-        r = fpemu_rounding_nearest();                                                                                           \
+        r = fpemu_rounding_nearest();                                                                                  \
         r.field = value;                                                                                               \
         all_refuse(&f, &r, FPEMU_ERROR_ROUNDING, 0);                                                                   \
     } while (0)
@@ -372,13 +372,46 @@ static int agrees(const fpemu_format *f, const fpemu_rounding *r, const char *sp
 
 START_TEST(check_is_what_a_call_says)
 {
-    static const char *const specs[] = {
-        "fp64", "fp32", "bf16", "e4m3fn", "e5m2:saturate", "e8m0", "e2m1", "dlfloat16", "fixed(8,4)", "fixed(40,20)",
-        "fixed(53,4)", "ufixed(8,8):wrap", "fixed(8,4):symmetric", "int8", "int(8,scale=0.1)", "uint4", "posit(16,1)",
-        "posit(32,4)", "table(nf4)", "table(dynamic8)", "mxfp4", "mxint8", "msfp12", "nvfp4", "nf4", "s2fp8",
-        "bfp(7)", "bfp(23)", "bfp(1)", "bfp(7,rule=hbfp)", "bfp(7,block=3x5)", "mx(posit(8,1))", "mx(fp64)",
-        "mx(table(dynamic4),block=8)", "codebook(dynamic8,100)", "group(int4,24)", "group(fixed(40,20),24)",
-        "scaled(e5m2,block=row)", "muppet(8)", "muppet(8,block=9)"};
+    static const char *const specs[] = {"fp64",
+                                        "fp32",
+                                        "bf16",
+                                        "e4m3fn",
+                                        "e5m2:saturate",
+                                        "e8m0",
+                                        "e2m1",
+                                        "dlfloat16",
+                                        "fixed(8,4)",
+                                        "fixed(40,20)",
+                                        "fixed(53,4)",
+                                        "ufixed(8,8):wrap",
+                                        "fixed(8,4):symmetric",
+                                        "int8",
+                                        "int(8,scale=0.1)",
+                                        "uint4",
+                                        "posit(16,1)",
+                                        "posit(32,4)",
+                                        "table(nf4)",
+                                        "table(dynamic8)",
+                                        "mxfp4",
+                                        "mxint8",
+                                        "msfp12",
+                                        "nvfp4",
+                                        "nf4",
+                                        "s2fp8",
+                                        "bfp(7)",
+                                        "bfp(23)",
+                                        "bfp(1)",
+                                        "bfp(7,rule=hbfp)",
+                                        "bfp(7,block=3x5)",
+                                        "mx(posit(8,1))",
+                                        "mx(fp64)",
+                                        "mx(table(dynamic4),block=8)",
+                                        "codebook(dynamic8,100)",
+                                        "group(int4,24)",
+                                        "group(fixed(40,20),24)",
+                                        "scaled(e5m2,block=row)",
+                                        "muppet(8)",
+                                        "muppet(8,block=9)"};
     int refused = 0;
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
         const fpemu_format f = format(specs[i]);

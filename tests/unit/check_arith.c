@@ -234,7 +234,8 @@ START_TEST(special_values)
         same64(one("fp16", m, FPEMU_OPERATION_DIV, 3, -INFINITY, 0), -0.0);
         same64(one("fp16", m, FPEMU_OPERATION_SQRT, -1, 0, 0), nan);
         same64(one("fp16", m, FPEMU_OPERATION_SQRT, -0.0, 0, 0), -0.0);
-        same64(one("fp16", m, FPEMU_OPERATION_SQRT, 0x1p-1074, 0, 0), one("fp16", m, FPEMU_OPERATION_MUL, 0x1p-537, 1, 0));
+        same64(one("fp16", m, FPEMU_OPERATION_SQRT, 0x1p-1074, 0, 0),
+               one("fp16", m, FPEMU_OPERATION_MUL, 0x1p-537, 1, 0));
         same64(one("fp16", m, FPEMU_OPERATION_MINIMUM, 1, NAN, 0), nan);
         same64(one("fp16", m, FPEMU_OPERATION_MINIMUM_NUMBER, 1, -NAN, 0), 1);
         same64(one("fp16", m, FPEMU_OPERATION_MAXIMUM_NUMBER, NAN, NAN, 0), nan);
@@ -246,10 +247,12 @@ START_TEST(special_values)
     }
     same64(one("fp64", FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, 0x1p1000, 0x1p1000, -INFINITY), -INFINITY);
     same64(one("fp64", FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, 0x1p1000, 0x1p100, -0x1.8p1023), INFINITY);
-    same64(one("fp64", FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, 0x1p1000, 0x1p24, -0x1p1023), 0x1p1023); /* the product alone overflows */
+    same64(one("fp64", FPEMU_MODE_RNE, FPEMU_OPERATION_FMA, 0x1p1000, 0x1p24, -0x1p1023),
+           0x1p1023); /* the product alone overflows */
     same64(one("fp64", FPEMU_MODE_RTZ, FPEMU_OPERATION_MUL, 0x1p1000, 0x1p1000, 0), 0x1.fffffffffffffp1023);
     same64(one("fp64", FPEMU_MODE_RTP, FPEMU_OPERATION_MUL, 0x1p-1000, 0x1p-1000, 0), 0x1p-1074);
-    same64(one("posit(8,2)", FPEMU_MODE_RNE, FPEMU_OPERATION_MUL, 0x1p-900, -0x1p-900, 0), -0x1p-24); /* never to zero */
+    same64(one("posit(8,2)", FPEMU_MODE_RNE, FPEMU_OPERATION_MUL, 0x1p-900, -0x1p-900, 0),
+           -0x1p-24); /* never to zero */
 }
 END_TEST
 
@@ -467,19 +470,24 @@ START_TEST(scaled_by_hand)
     const fpemu_operand_scales_f32 again[] = {{{sa}, 1, 2}, {{sb}, 3, 1}};
     fpemu_format f = format("fp32"), narrow = format("e4m3fn");
     fpemu_rounding r = fpemu_rounding_nearest();
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, 4, operands, NULL, pairs, y32, &stats), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, 4, operands, NULL, pairs, y32, &stats),
+                     FPEMU_OK);
     ck_assert(y32[0] == 48 + 0x1p-7f && y32[1] == 96 + 0x1p-5f && y32[2] == 1.5f * 0x1p127f && y32[3] == 0x1p-125f);
     ck_assert_uint_eq(stats.inexact, 1);
     r.mode = FPEMU_MODE_RTP;
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&narrow, &r, FPEMU_OPERATION_ADD, 4, operands, NULL, pairs, y32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&narrow, &r, FPEMU_OPERATION_ADD, 4, operands, NULL, pairs, y32, NULL),
+                     FPEMU_OK);
     ck_assert(y32[0] == 52 && y32[1] == 104 && isnan(y32[2]) && y32[3] == 0x1p-9f);
     r.mode = FPEMU_MODE_RNE;
     /* what no binary32 number holds: 3 * 16 * 2 * 2^127, and half of the smallest subnormal number, squared */
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_DIV, 2, operands, NULL, whole, y32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_DIV, 2, operands, NULL, whole, y32, NULL),
+                     FPEMU_OK);
     ck_assert(y32[0] == 48 * 0x1p-126f && y32[1] == 96 * 0x1p-128f);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 2, operands, NULL, again, y32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 2, operands, NULL, again, y32, NULL),
+                     FPEMU_OK);
     ck_assert(y32[0] == 24 * 0x1p-6f && y32[1] == 12 * 0x1p-133f);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_SQRT, 4, operands, NULL, again, y32, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_SQRT, 4, operands, NULL, again, y32, NULL),
+                     FPEMU_OK);
     ck_assert(y32[0] == 6.92820310592651367f && isnan(y32[2]) && y32[3] == 0x1.6a09e6p-63f);
     ck_assert_int_eq(fpemu_compare_scaled_f32(FPEMU_RELATION_LT, 4, operands, NULL, pairs, truth), FPEMU_OK);
     ck_assert(truth[0] == 0 && truth[1] == 0 && truth[2] == 1 && truth[3] == 0);
@@ -488,7 +496,8 @@ START_TEST(scaled_by_hand)
     const float *const special[] = {infinite, b};
     const fpemu_operand_scales_f32 none[] = {{{zero}, 1, 0}, {{NULL}, 0, 0}};
     memset(&stats, 0, sizeof stats);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 2, special, NULL, none, y32, &stats), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 2, special, NULL, none, y32, &stats),
+                     FPEMU_OK);
     ck_assert(isnan(y32[0]) && isnan(y32[1]) && stats.nan == 2 && stats.invalid == 0);
 }
 END_TEST
@@ -502,15 +511,18 @@ START_TEST(scaled_refused)
     const fpemu_operand_scales_f32 over[] = {{{NULL}, 0, 0}, {{y32 + N - 1}, 1, 1}, {{NULL}, 0, 0}};
     const fpemu_operand_scales_f32 past[] = {{{a32 + 5}, SIZE_MAX, SIZE_MAX}, {{NULL}, 3, 4}, {{NULL}, 0, 0}};
     fpemu_operand_scales_f64 wide[] = {{{NULL}, 0, 0}, {{a64}, 1, 0}, {{NULL}, 0, 0}};
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, NULL, over, y32, &stats), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_compare_scaled_f32(FPEMU_RELATION_EQ, 4 * N, o32, (const size_t[]){0, 0}, over, (uint8_t *)y32),
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, NULL, over, y32, &stats),
                      FPEMU_ERROR_OVERLAP);
+    ck_assert_int_eq(
+        fpemu_compare_scaled_f32(FPEMU_RELATION_EQ, 4 * N, o32, (const size_t[]){0, 0}, over, (uint8_t *)y32),
+        FPEMU_ERROR_OVERLAP);
     const fpemu_operand_scales_f32 below[] = {
         {{NULL}, 0, 0}, {{y32 + 1}, 500, 0}, {{NULL}, 0, 0}}; /* 6 scales, the last before y */
     ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N - 6, o32, NULL, below, y32 + 6, &stats),
                      FPEMU_ERROR_OVERLAP);
     /* products of 106 bits; and one below binary64's smallest number */
-    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_ADD, N, o64, NULL, wide, y64, &stats), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_ADD, N, o64, NULL, wide, y64, &stats),
+                     FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_compare_scaled_f64(FPEMU_RELATION_EQ, N, o64, NULL, wide, truth), FPEMU_ERROR_ARGUMENT);
     const double tiny = 0x1p-600, huge = 0x1p600;
     const double *const small[] = {&tiny, &tiny}, *const large[] = {&huge, &huge};
@@ -520,7 +532,8 @@ START_TEST(scaled_refused)
     wide[1].values = &huge;
     ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_MUL, 1, large, NULL, wide, y64, &stats),
                      FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, NULL, NULL, past, y32, &stats), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, NULL, NULL, past, y32, &stats),
+                     FPEMU_ERROR_NULL);
     ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_COUNT, N, o32, NULL, past, y32, &stats),
                      FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_compare_scaled_f32(FPEMU_RELATION_EQ, N, NULL, NULL, past, truth), FPEMU_ERROR_NULL);
@@ -529,8 +542,10 @@ START_TEST(scaled_refused)
                                             (const fpemu_operand_scales_f64[2]){{{NULL}, 0, 0}}, y64, NULL),
                      FPEMU_OK);
     ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, NULL, past, y32, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N - 7, o32, NULL, below, y32 + 7, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(NULL, NULL, FPEMU_OPERATION_ADD, 0, NULL, NULL, NULL, NULL, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N - 7, o32, NULL, below, y32 + 7, NULL),
+                     FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(NULL, NULL, FPEMU_OPERATION_ADD, 0, NULL, NULL, NULL, NULL, NULL),
+                     FPEMU_OK);
     ck_assert_int_eq(fpemu_compare_scaled_f64(FPEMU_RELATION_EQ, 0, NULL, NULL, NULL, NULL), FPEMU_OK);
 }
 END_TEST
@@ -551,11 +566,13 @@ START_TEST(scaled_on_threads)
         sa[i] = (float)(1 + i % 31);
     for (size_t i = 0; i < 7; i++)
         sb[i] = 0.25f * (float)(i + 1);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, BIG, operands, NULL, scales, y, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, BIG, operands, NULL, scales, y, NULL),
+                     FPEMU_OK);
     for (size_t i = 0; i < BIG; i++)
         ck_assert(y[i] == (float)(1 + i % 16) * (float)(1 + i / 48 % 31) +
                               (float)(1 + i % 7) * 0.25f * (float)(1 + i / 1000 % 7));
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, BIG, operands, NULL, scales, b, &stats), FPEMU_OK);
+    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, BIG, operands, NULL, scales, b, &stats),
+                     FPEMU_OK);
     ck_assert_int_eq(memcmp(y, b, sizeof y), 0);
     ck_assert(stats.count == BIG && stats.inexact == 0);
 }

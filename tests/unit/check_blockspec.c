@@ -37,7 +37,8 @@ static void check_round_trip(const fpemu_format *f, const char *what, char text[
     fpemu_format g;
     fpemu_parse_error error;
     REQUIRE(fpemu_format_print(f, text, 256) == FPEMU_OK, "%s: print", what);
-    REQUIRE(fpemu_format_parse(text, &g, &error) == FPEMU_OK, "%s: %s: at %u: %s", what, text, error.position, error.message);
+    REQUIRE(fpemu_format_parse(text, &g, &error) == FPEMU_OK, "%s: %s: at %u: %s", what, text, error.position,
+            error.message);
     REQUIRE(memcmp(f, &g, sizeof g) == 0 && fpemu_format_equal(f, &g), "%s and %s differ", what, text);
     REQUIRE(fpemu_format_print(&g, again, 256) == FPEMU_OK && strcmp(text, again) == 0, "%s, then %s", text, again);
 }
@@ -426,9 +427,8 @@ START_TEST(combinations)
     static const char *const scales[] = {
         "e8m0", "fp32", "e4m3fn", "ue4m3", "bf16", "float(11,20)", "p3109(8,3,ue)", "fixed(8,4)",
         "fp64", NULL,   NULL,     NULL,    NULL};
-    static const char *const rules[] = {"none",  "floor",    "ceil",   "even",        "rceil",  "hbfp", "absmax",
-                                        "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8",
-                                        "reciprocal"};
+    static const char *const rules[] = {"none",  "floor",    "ceil",   "even",        "rceil",  "hbfp",  "absmax",
+                                        "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8", "reciprocal"};
     static const unsigned exponents[] = {8, 12, 2, 13};
     static const struct {
         const char *text;
@@ -451,7 +451,7 @@ START_TEST(combinations)
                             scale = parse(scales[s]);
                         fpemu_status status =
                             fpemu_format_blocked(&f, &element, (fpemu_scaling)rule, scales[s] ? &scale : NULL, exponent,
-                                          shapes[b].block, shapes[b].rows, shapes[b].length);
+                                                 shapes[b].block, shapes[b].rows, shapes[b].length);
                         if (status == FPEMU_OK && margin) {
                             f.margin = margin;
                             status = fpemu_format_complete(&f);
@@ -478,14 +478,15 @@ START_TEST(combinations)
                         REQUIRE(fpemu_format_max(&f) == fpemu_format_max(&element) &&
                                     fpemu_format_code_size(&f) == fpemu_format_code_size(&element),
                                 "%s: element's limits", spec);
-                        REQUIRE(fpemu_format_fits_f32(&f) ==
-                                        (fpemu_format_fits_f32(&element) && (!scales[s] || fpemu_format_fits_f32(&scale))) &&
+                        REQUIRE(fpemu_format_fits_f32(&f) == (fpemu_format_fits_f32(&element) &&
+                                                              (!scales[s] || fpemu_format_fits_f32(&scale))) &&
                                     fpemu_format_fits_f64(&f),
                                 "%s: fits", spec);
                         const double per_block = shapes[b].rows ? 16 * 32 : shapes[b].length;
                         const double width = !scales[s] ? exponent : rule == FPEMU_SCALING_S2FP8 ? 0 : scale.bits;
                         const double bits = element.bits + (per_block > 0 ? width / per_block : 0);
-                        REQUIRE(fpemu_format_bits_per_element(&f) == bits, "%s: %g bits", spec, fpemu_format_bits_per_element(&f));
+                        REQUIRE(fpemu_format_bits_per_element(&f) == bits, "%s: %g bits", spec,
+                                fpemu_format_bits_per_element(&f));
                     }
     ck_assert_int_gt(good, 4000);
 }
@@ -521,8 +522,9 @@ START_TEST(named)
             scale = parse(rows[i].scale);
         const char *const name = fpemu_format_name(rows[i].name, 0);
         ck_assert_int_eq(fpemu_format_named(rows[i].name, &f), FPEMU_OK);
-        ck_assert_int_eq(fpemu_format_blocked(&g, &element, rows[i].scaling, rows[i].scale ? &scale : NULL, rows[i].exponent,
-                                       rows[i].length ? FPEMU_BLOCK_RUN : FPEMU_BLOCK_TENSOR, 0, rows[i].length),
+        ck_assert_int_eq(fpemu_format_blocked(&g, &element, rows[i].scaling, rows[i].scale ? &scale : NULL,
+                                              rows[i].exponent, rows[i].length ? FPEMU_BLOCK_RUN : FPEMU_BLOCK_TENSOR,
+                                              0, rows[i].length),
                          FPEMU_OK);
         REQUIRE(memcmp(&f, &g, sizeof f) == 0, "%s", name);
         REQUIRE(fpemu_format_bits_per_element(&f) == rows[i].bits, "%s", name);
@@ -559,15 +561,16 @@ START_TEST(constructor)
     ck_assert_int_eq(fpemu_format_blocked(NULL, &element, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32),
                      FPEMU_ERROR_NULL);
     g = element;
-    ck_assert_int_eq(fpemu_format_blocked(&g, NULL, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_format_blocked(&g, NULL, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32),
+                     FPEMU_ERROR_NULL);
     ck_assert(memcmp(&g, &zero, sizeof g) == 0);
 
 #define REFUSED(element, rule, scale, exponent, block, rows, length)                                                   \
     do {                                                                                                               \
         g = blocked;                                                                                                   \
-        ck_assert_int_eq(                                                                                              \
-            fpemu_format_blocked(&g, element, (fpemu_scaling)(rule), scale, exponent, (fpemu_block)(block), rows, length),    \
-            FPEMU_ERROR_FORMAT);                                                                                       \
+        ck_assert_int_eq(fpemu_format_blocked(&g, element, (fpemu_scaling)(rule), scale, exponent,                     \
+                                              (fpemu_block)(block), rows, length),                                     \
+                         FPEMU_ERROR_FORMAT);                                                                          \
         ck_assert(memcmp(&g, &zero, sizeof g) == 0);                                                                   \
     } while (0)
     REFUSED(&blocked, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32);
@@ -600,7 +603,7 @@ START_TEST(constructor)
     do {                                                                                                               \
         f = (base);                                                                                                    \
         change;                                                                                                        \
-        ck_assert_int_eq(fpemu_format_complete(&f), FPEMU_ERROR_FORMAT);                                                      \
+        ck_assert_int_eq(fpemu_format_complete(&f), FPEMU_ERROR_FORMAT);                                               \
         ck_assert(memcmp(&f, &zero, sizeof f) == 0);                                                                   \
     } while (0)
     const fpemu_format bfp = parse("bfp(7)"), table = parse("table(nf4)");

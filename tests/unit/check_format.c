@@ -115,9 +115,12 @@ START_TEST(published_numbers)
         REQUIRE(f.bits == p->bits, "%s: %u bits", p->spec, f.bits);
         REQUIRE(fpemu_format_max(&f) == p->max, "%s: max %a", p->spec, fpemu_format_max(&f));
         REQUIRE(f.max_code == p->max_code, "%s: max_code %llx", p->spec, (unsigned long long)f.max_code);
-        REQUIRE(fpemu_format_min_normal(&f) == p->min_normal, "%s: min_normal %a", p->spec, fpemu_format_min_normal(&f));
-        REQUIRE(fpemu_format_min_positive(&f) == p->min_positive, "%s: min_positive %a", p->spec, fpemu_format_min_positive(&f));
-        REQUIRE(fpemu_format_nan_count(&f) == p->nan_count, "%s: %llu NaNs", p->spec, (unsigned long long)fpemu_format_nan_count(&f));
+        REQUIRE(fpemu_format_min_normal(&f) == p->min_normal, "%s: min_normal %a", p->spec,
+                fpemu_format_min_normal(&f));
+        REQUIRE(fpemu_format_min_positive(&f) == p->min_positive, "%s: min_positive %a", p->spec,
+                fpemu_format_min_positive(&f));
+        REQUIRE(fpemu_format_nan_count(&f) == p->nan_count, "%s: %llu NaNs", p->spec,
+                (unsigned long long)fpemu_format_nan_count(&f));
         REQUIRE(f.has_nan == (p->nan_count > 0), "%s: has_nan", p->spec);
         REQUIRE(f.nan_code == p->nan_code, "%s: nan_code %llx", p->spec, (unsigned long long)f.nan_code);
         REQUIRE(f.has_infinity == p->infinity, "%s: has_infinity", p->spec);
@@ -195,7 +198,8 @@ START_TEST(lowest)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const fpemu_format f = parse(rows[i].spec);
-        REQUIRE(bits_of(fpemu_format_lowest(&f)) == bits_of(rows[i].value), "%s: lowest %a", rows[i].spec, fpemu_format_lowest(&f));
+        REQUIRE(bits_of(fpemu_format_lowest(&f)) == bits_of(rows[i].value), "%s: lowest %a", rows[i].spec,
+                fpemu_format_lowest(&f));
         REQUIRE(f.lowest_code == rows[i].code, "%s: code %llx", rows[i].spec, (unsigned long long)f.lowest_code);
     }
 }
@@ -458,7 +462,8 @@ START_TEST(invalid_formats)
     size_t count = 1;
     for (int i = 0; i < 2; i++) {
         const fpemu_format *f = bad[i];
-        ck_assert(fpemu_format_max(f) == 0 && fpemu_format_lowest(f) == 0 && fpemu_format_min_normal(f) == 0 && fpemu_format_min_positive(f) == 0);
+        ck_assert(fpemu_format_max(f) == 0 && fpemu_format_lowest(f) == 0 && fpemu_format_min_normal(f) == 0 &&
+                  fpemu_format_min_positive(f) == 0);
         ck_assert(fpemu_format_epsilon(f) == 0 && fpemu_format_value_count(f) == 0 && fpemu_format_nan_count(f) == 0);
         ck_assert(fpemu_format_bits_per_element(f) == 0 && fpemu_format_code_size(f) == 0);
         ck_assert(!fpemu_format_fits_f32(f) && !fpemu_format_fits_f64(f) && !fpemu_format_represents(f, 0));
@@ -598,7 +603,8 @@ static void check_queries(const fpemu_format *f, const char *spec)
             (unsigned long long)fpemu_format_nan_count(f));
     REQUIRE(fpemu_format_value_count(f) == unique, "%s: %zu values, not %llu", spec, unique,
             (unsigned long long)fpemu_format_value_count(f));
-    REQUIRE(fpemu_format_enumerate(f, MAX_VALUES, got, codes, &count) == FPEMU_OK && count == unique, "%s: enumerate", spec);
+    REQUIRE(fpemu_format_enumerate(f, MAX_VALUES, got, codes, &count) == FPEMU_OK && count == unique, "%s: enumerate",
+            spec);
 
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     double min_positive = 0, min_normal = 0;
@@ -616,8 +622,8 @@ static void check_queries(const fpemu_format *f, const char *spec)
             const double between = x / 2 + up / 2;
             const int apart = x < between && between < up; /* else binary64 has nothing between them */
             REQUIRE(!apart || !fpemu_format_represents(f, between), "%s: %a is no value", spec, between);
-            REQUIRE(!apart || (fpemu_format_next_up(f, between) == up && fpemu_format_next_down(f, between) == x), "%s: around %a",
-                    spec, between);
+            REQUIRE(!apart || (fpemu_format_next_up(f, between) == up && fpemu_format_next_down(f, between) == x),
+                    "%s: around %a", spec, between);
         }
         if (x > 0 && min_positive == 0)
             min_positive = x;
@@ -630,15 +636,18 @@ static void check_queries(const fpemu_format *f, const char *spec)
     REQUIRE(fpemu_decode_one_f64(f, f->lowest_code) == fpemu_format_lowest(f), "%s: lowest_code", spec);
     REQUIRE(!f->has_nan || isnan(fpemu_decode_one_f64(f, f->nan_code)), "%s: nan_code", spec);
     REQUIRE(fpemu_format_min_positive(f) == min_positive, "%s: min_positive", spec);
-    REQUIRE(fpemu_format_min_normal(f) == (f->kind == FPEMU_KIND_FLOAT ? min_normal : min_positive), "%s: min_normal", spec);
+    REQUIRE(fpemu_format_min_normal(f) == (f->kind == FPEMU_KIND_FLOAT ? min_normal : min_positive), "%s: min_normal",
+            spec);
     if (f->kind == FPEMU_KIND_POSIT && f->bits > 2)
         REQUIRE(fpemu_format_epsilon(f) == fpemu_format_next_up(f, 1) - 1, "%s: epsilon", spec);
 
     const double infinity = (double)INFINITY, over = nextafter(want[unique - 1], infinity);
-    REQUIRE(isnan(fpemu_format_next_up(f, infinity)) && isnan(fpemu_format_next_up(f, over)), "%s: above the largest", spec);
+    REQUIRE(isnan(fpemu_format_next_up(f, infinity)) && isnan(fpemu_format_next_up(f, over)), "%s: above the largest",
+            spec);
     REQUIRE(fpemu_format_next_down(f, infinity) == want[unique - 1], "%s: below infinity", spec);
     REQUIRE(fpemu_format_next_up(f, -infinity) == want[0], "%s: above -infinity", spec);
-    REQUIRE(isnan(fpemu_format_next_down(f, -infinity)) && isnan(fpemu_format_next_up(f, (double)NAN)), "%s: no value", spec);
+    REQUIRE(isnan(fpemu_format_next_down(f, -infinity)) && isnan(fpemu_format_next_up(f, (double)NAN)), "%s: no value",
+            spec);
     REQUIRE(fpemu_format_represents(f, infinity) == f->has_infinity, "%s: infinity", spec);
     REQUIRE(fpemu_format_represents(f, -infinity) == (f->has_infinity && f->is_signed), "%s: -infinity", spec);
     REQUIRE(fpemu_format_represents(f, (double)NAN) == f->has_nan, "%s: NaN", spec);
@@ -674,7 +683,8 @@ START_TEST(queries_of_named)
         fpemu_format named, f;
         fpemu_format_named((fpemu_name)name, &named);
         fpemu_format_element(&named, &f); /* what is asked of a blocked format is its element's */
-        REQUIRE(fpemu_format_max(&named) == fpemu_format_max(&f) && fpemu_format_lowest(&named) == fpemu_format_lowest(&f) &&
+        REQUIRE(fpemu_format_max(&named) == fpemu_format_max(&f) &&
+                    fpemu_format_lowest(&named) == fpemu_format_lowest(&f) &&
                     fpemu_format_value_count(&named) == fpemu_format_value_count(&f) &&
                     bits_of(fpemu_format_next_up(&named, 0.3)) == bits_of(fpemu_format_next_up(&f, 0.3)),
                 "%s and its element", fpemu_format_name((fpemu_name)name, 0));

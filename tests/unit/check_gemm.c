@@ -221,7 +221,8 @@ static double plain_output(const fpemu_gemm_spec *s, int carrier, size_t n, cons
         return fpemu_quantize_one_f64(&out.format, &r, sum, i);
     }
     if (alpha == 0)
-        return beta == 0 ? rounded(&out, FPEMU_OPERATION_ADD, 0, 0, 0, t, i) : rounded(&out, FPEMU_OPERATION_MUL, beta, c, 0, t, i);
+        return beta == 0 ? rounded(&out, FPEMU_OPERATION_ADD, 0, 0, 0, t, i)
+                         : rounded(&out, FPEMU_OPERATION_MUL, beta, c, 0, t, i);
     if (beta == 0)
         return rounded(&out, FPEMU_OPERATION_MUL, alpha, sum, 0, t, i);
     return rounded(&out, FPEMU_OPERATION_FMA, beta, c, alpha * sum, t, i); /* where alpha * sum is exact */
@@ -269,9 +270,8 @@ static void compare(const char *text, const fpemu_gemm_spec *s, int carrier, con
         b64[i] = (double)b32[i];
         c64[i] = before[i] = (double)c32[i];
     }
-    const fpemu_status status =
-        carrier == 32 ? fpemu_gemm_f32(s, shape, (float)alpha, a32, b32, (float)beta, c32, NULL)
-                      : fpemu_gemm_f64(s, shape, alpha, a64, b64, beta, c64, NULL);
+    const fpemu_status status = carrier == 32 ? fpemu_gemm_f32(s, shape, (float)alpha, a32, b32, (float)beta, c32, NULL)
+                                              : fpemu_gemm_f64(s, shape, alpha, a64, b64, beta, c64, NULL);
     ck_assert_msg(status == FPEMU_OK, "%s: %s", text, fpemu_status_text(status));
     if (carrier == 32)
         for (size_t i = 0; i < MOST; i++)
@@ -292,20 +292,20 @@ static void compare(const char *text, const fpemu_gemm_spec *s, int carrier, con
         for (size_t i = 0; i < m; i++)
             for (size_t l = 0; l < k; l++) {
                 const double v = a64[at_a + (a_rows ? i * lda + l : l * lda + i)];
-                all_x[i * k + l] = none(&s->a) ? v
-                                   : carrier == 32 ? (double)fpemu_quantize_one_f32(&s->a.format, &s->a.rounding, (float)v,
-                                                                             (qa * m + i) * k + l)
-                                                   : fpemu_quantize_one_f64(&s->a.format, &s->a.rounding, v,
-                                                                     (qa * m + i) * k + l);
+                all_x[i * k + l] =
+                    none(&s->a) ? v
+                    : carrier == 32
+                        ? (double)fpemu_quantize_one_f32(&s->a.format, &s->a.rounding, (float)v, (qa * m + i) * k + l)
+                        : fpemu_quantize_one_f64(&s->a.format, &s->a.rounding, v, (qa * m + i) * k + l);
             }
         for (size_t l = 0; l < k; l++)
             for (size_t j = 0; j < n; j++) {
                 const double v = b64[at_b + (b_rows ? l * ldb + j : j * ldb + l)];
-                all_y[l * n + j] = none(&s->b) ? v
-                                   : carrier == 32 ? (double)fpemu_quantize_one_f32(&s->b.format, &s->b.rounding, (float)v,
-                                                                             (qb * k + l) * n + j)
-                                                   : fpemu_quantize_one_f64(&s->b.format, &s->b.rounding, v,
-                                                                     (qb * k + l) * n + j);
+                all_y[l * n + j] =
+                    none(&s->b) ? v
+                    : carrier == 32
+                        ? (double)fpemu_quantize_one_f32(&s->b.format, &s->b.rounding, (float)v, (qb * k + l) * n + j)
+                        : fpemu_quantize_one_f64(&s->b.format, &s->b.rounding, v, (qb * k + l) * n + j);
             }
         for (size_t i = 0; i < m; i++)
             for (size_t j = 0; j < n; j++) {
@@ -405,8 +405,13 @@ START_TEST(layouts)
     fpemu_gemm_spec s = spec_of(models[i]);
     seed(&s);
     for (int way = 0; way < 16; way++) {
-        fpemu_gemm_shape shape = {.m = 6, .n = 11, .k = 9, .batch = 3, .order = way & 1,
-                                  .transpose_a = way >> 1 & 1, .transpose_b = way >> 2 & 1};
+        fpemu_gemm_shape shape = {.m = 6,
+                                  .n = 11,
+                                  .k = 9,
+                                  .batch = 3,
+                                  .order = way & 1,
+                                  .transpose_a = way >> 1 & 1,
+                                  .transpose_b = way >> 2 & 1};
         shape.lda = 13;
         shape.ldb = 17;
         shape.ldc = 12;
@@ -450,8 +455,13 @@ START_TEST(vectors)
             const size_t m = 31, n = 23, rows = transpose ? n : m, columns = transpose ? m : n;
             for (size_t e = 0; e < columns; e++)
                 x[e] = b64[2 * (back ? columns - 1 - e : e)];
-            const fpemu_gemm_shape shape = {.m = rows, .n = 1, .k = columns, .order = (uint8_t)order,
-                                            .transpose_a = (uint8_t)transpose, .lda = 40, .ldb = order ? columns : 1,
+            const fpemu_gemm_shape shape = {.m = rows,
+                                            .n = 1,
+                                            .k = columns,
+                                            .order = (uint8_t)order,
+                                            .transpose_a = (uint8_t)transpose,
+                                            .lda = 40,
+                                            .ldb = order ? columns : 1,
                                             .ldc = order ? rows : 1};
             for (size_t e = 0; e < rows; e++)
                 want[e] = 0.5;
@@ -532,9 +542,9 @@ START_TEST(any_way_the_same)
                 part.a = s.a;
             fpemu_gemm_shape half = shape;
             half.m = 35;
-            ck_assert_int_eq(fpemu_gemm_f32(&part, &half, 1, a32 + row * 37, b32, s.start_from_c, second + row * 200,
-                                            &sum),
-                             FPEMU_OK);
+            ck_assert_int_eq(
+                fpemu_gemm_f32(&part, &half, 1, a32 + row * 37, b32, s.start_from_c, second + row * 200, &sum),
+                FPEMU_OK);
         }
         ck_assert_int_eq(memcmp(first, second, sizeof first), 0);
         ck_assert_int_eq(memcmp(&sum, &many, sizeof sum), 0);
@@ -612,11 +622,21 @@ START_TEST(text)
     static const struct {
         const char *text;
         uint32_t position;
-    } wrong[] = {{"", 0},           {"sequence(fp16)", 0}, {"seq(fp17)", 4},       {"seq(fp16", 8},
-                 {"seq(fp16/up)", 9}, {"chunk(0,fp16)", 6}, {"tc(k80,fp16)", 3},    {"tc(v100,bf16)", 8},
-                 {"int(32)", 6},    {"int(1,wrap)", 4},    {"seq(fp16); c=fp16", 11},
+    } wrong[] = {{"", 0},
+                 {"sequence(fp16)", 0},
+                 {"seq(fp17)", 4},
+                 {"seq(fp16", 8},
+                 {"seq(fp16/up)", 9},
+                 {"chunk(0,fp16)", 6},
+                 {"tc(k80,fp16)", 3},
+                 {"tc(v100,bf16)", 8},
+                 {"int(32)", 6},
+                 {"int(1,wrap)", 4},
+                 {"seq(fp16); c=fp16", 11},
                  {"seq(fp16); ab=fp16; a=fp16", 20},
-                 {"fp32 fp32", 5},  {"tc(h100,fp16,promote=17)", 13}, {"seq(fp(6,9))", 10}};
+                 {"fp32 fp32", 5},
+                 {"tc(h100,fp16,promote=17)", 13},
+                 {"seq(fp(6,9))", 10}};
     char got[1024];
     fpemu_parse_error e;
     fpemu_gemm_spec s;
@@ -692,13 +712,34 @@ static void refuses(const fpemu_gemm_spec *s, fpemu_status status)
  * model, read from text or made as a struct. Plain formats of every kind are taken, or refused for another reason. */
 START_TEST(blocks_are_no_targets)
 {
-    static const char *const blocked[] = {
-        "mxfp4", "mxint8", "nvfp4", "nf4", "codebook(dynamic8)", "group(int8,128)", "scaled(e4m3fn)", "bfp(8)",
-        "hbfp(4)", "msfp12", "bm(2,3)", "muppet(8)", "s2fp8", "mx(fixed(8,6),block=16)", "block(int8,block=4,exponent=8,rule=floor)"};
-    static const char *const texts[] = {
-        "seq(%s)", "pairwise(%s)", "kahan(%s)", "chunk(8,%s)", "chunk(8,fp32,%s)", "fused(4,23,%s); ab=fp16",
-        "fused(4,23,fp32,promote=8,outer=%s); ab=fp16", "tc(h100,e4m3fn,promote=128,outer=%s)", "fp32; product=%s",
-        "fp32; out=%s", "int(32,wrap); ab=int8; out=%s", "tc(v100,fp16); out=%s", "chunk(8,fp32); product=%s"};
+    static const char *const blocked[] = {"mxfp4",
+                                          "mxint8",
+                                          "nvfp4",
+                                          "nf4",
+                                          "codebook(dynamic8)",
+                                          "group(int8,128)",
+                                          "scaled(e4m3fn)",
+                                          "bfp(8)",
+                                          "hbfp(4)",
+                                          "msfp12",
+                                          "bm(2,3)",
+                                          "muppet(8)",
+                                          "s2fp8",
+                                          "mx(fixed(8,6),block=16)",
+                                          "block(int8,block=4,exponent=8,rule=floor)"};
+    static const char *const texts[] = {"seq(%s)",
+                                        "pairwise(%s)",
+                                        "kahan(%s)",
+                                        "chunk(8,%s)",
+                                        "chunk(8,fp32,%s)",
+                                        "fused(4,23,%s); ab=fp16",
+                                        "fused(4,23,fp32,promote=8,outer=%s); ab=fp16",
+                                        "tc(h100,e4m3fn,promote=128,outer=%s)",
+                                        "fp32; product=%s",
+                                        "fp32; out=%s",
+                                        "int(32,wrap); ab=int8; out=%s",
+                                        "tc(v100,fp16); out=%s",
+                                        "chunk(8,fp32); product=%s"};
     static const char *const taken[] = {"fp16", "e4m3fn:saturate", "posit(16,1)", "fixed(16,8)", "int8", "ufixed(8,4)"};
     char text[256], back[1024];
     fpemu_gemm_spec s;
@@ -794,13 +835,20 @@ START_TEST(specs_refused)
     s = spec_of("fp32; out=fp64");
     ck_assert_int_eq(fpemu_gemm_check(&s, 32), FPEMU_ERROR_CARRIER);
     ck_assert_int_eq(fpemu_gemm_check(&s, 16), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_V100, FPEMU_NAME_BFLOAT16, FPEMU_NAME_BINARY32), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_A100, FPEMU_NAME_E5M2, FPEMU_NAME_BINARY32), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_A100, FPEMU_NAME_TF32, FPEMU_NAME_BINARY16), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_B200, FPEMU_NAME_E5M2, FPEMU_NAME_BINARY16), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_H100, FPEMU_NAME_BFLOAT16, FPEMU_NAME_BINARY16), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, (fpemu_gpu)9, FPEMU_NAME_BINARY16, FPEMU_NAME_BINARY32), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_gemm_tensor_core(NULL, FPEMU_GPU_A100, FPEMU_NAME_TF32, FPEMU_NAME_BINARY32), FPEMU_ERROR_NULL);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_V100, FPEMU_NAME_BFLOAT16, FPEMU_NAME_BINARY32),
+                     FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_A100, FPEMU_NAME_E5M2, FPEMU_NAME_BINARY32),
+                     FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_A100, FPEMU_NAME_TF32, FPEMU_NAME_BINARY16),
+                     FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_B200, FPEMU_NAME_E5M2, FPEMU_NAME_BINARY16),
+                     FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_H100, FPEMU_NAME_BFLOAT16, FPEMU_NAME_BINARY16),
+                     FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(&s, (fpemu_gpu)9, FPEMU_NAME_BINARY16, FPEMU_NAME_BINARY32),
+                     FPEMU_ERROR_UNSUPPORTED);
+    ck_assert_int_eq(fpemu_gemm_tensor_core(NULL, FPEMU_GPU_A100, FPEMU_NAME_TF32, FPEMU_NAME_BINARY32),
+                     FPEMU_ERROR_NULL);
 }
 END_TEST
 

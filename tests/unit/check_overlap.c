@@ -220,7 +220,10 @@ START_TEST(tensors)
                                                                : FPEMU_OK;
         fill(size);
         fpemu_status (*const call)(size_t, const fpemu_format *, const fpemu_shape *, const void *, void *) =
-            verb == 0 ? quantize : verb == 1 ? pack : verb == 2 ? unpack : scales;
+            verb == 0   ? quantize
+            : verb == 1 ? pack
+            : verb == 2 ? unpack
+                        : scales;
         const fpemu_status alone = call(size, &f, &s, inputs.bytes + x.at, outputs.bytes + y.at);
         judge(call(size, &f, &s, one.bytes + x.at, one.bytes + y.at), alone, expected, verbs[verb], trial);
     }
@@ -300,7 +303,7 @@ START_TEST(products)
         const area a = matrix(&s, size, s.m, s.k, s.transpose_a, s.lda, s.stride_a);
         const area b = matrix(&s, size, s.k, s.n, s.transpose_b, s.ldb, s.stride_b);
         const area c = matrix(&s, size, s.m, s.n, 0, s.ldc, s.stride_c);
-        const fpemu_status expected = shares_with_itself(&c)              ? FPEMU_ERROR_ARGUMENT
+        const fpemu_status expected = shares_with_itself(&c)           ? FPEMU_ERROR_ARGUMENT
                                       : share(&a, &c) || share(&b, &c) ? FPEMU_ERROR_OVERLAP
                                                                        : FPEMU_OK;
         fill(size);
@@ -407,8 +410,14 @@ static void product(int transpose_a, int transpose_b, int m, int n, int k, float
 {
     static float copy[N * LD];
     const fpemu_gemm_spec spec = model("fp32");
-    const fpemu_gemm_shape s = {.m = (uint64_t)m, .n = (uint64_t)n, .k = (uint64_t)k, .lda = LD, .ldb = LD, .ldc = LD,
-                                .order = (uint8_t)order, .transpose_a = (uint8_t)transpose_a,
+    const fpemu_gemm_shape s = {.m = (uint64_t)m,
+                                .n = (uint64_t)n,
+                                .k = (uint64_t)k,
+                                .lda = LD,
+                                .ldb = LD,
+                                .ldc = LD,
+                                .order = (uint8_t)order,
+                                .transpose_a = (uint8_t)transpose_a,
                                 .transpose_b = (uint8_t)transpose_b};
     if (copies) {
         memcpy(copy, a, sizeof a);

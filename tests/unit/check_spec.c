@@ -54,8 +54,8 @@ static int round_trip(const char *spec, char canonical[256])
     REQUIRE(fpemu_format_parse(canonical, &g, &error) == FPEMU_OK, "%s: %s: %u: %s", spec, canonical, error.position,
             error.message);
     REQUIRE(fpemu_format_equal(&f, &g) && memcmp(&f, &g, sizeof f) == 0, "%s and %s differ", spec, canonical);
-    REQUIRE(fpemu_format_print(&g, again, sizeof again) == FPEMU_OK && strcmp(canonical, again) == 0, "%s and %s", canonical,
-            again);
+    REQUIRE(fpemu_format_print(&g, again, sizeof again) == FPEMU_OK && strcmp(canonical, again) == 0, "%s and %s",
+            canonical, again);
     return 1;
 }
 

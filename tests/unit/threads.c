@@ -88,8 +88,8 @@ static uint64_t call(int kind, memory *m, int *refused)
     }
     case OPERATION:
         *refused += fpemu_format_parse("fp16", &f, NULL) != FPEMU_OK;
-        *refused += fpemu_arith_f32(&f, &nearest, FPEMU_OPERATION_DIV, N - SIDE, operands, NULL, m->y, &m->stats) !=
-                    FPEMU_OK;
+        *refused +=
+            fpemu_arith_f32(&f, &nearest, FPEMU_OPERATION_DIV, N - SIDE, operands, NULL, m->y, &m->stats) != FPEMU_OK;
         break;
     case FUNCTION:
         *refused += fpemu_format_parse("bf16", &f, NULL) != FPEMU_OK;

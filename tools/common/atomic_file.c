@@ -42,9 +42,8 @@ static bool open_descriptor(atomic_file *f, int descriptor, trouble *why)
     f->file = copy >= 0 ? fdopen(copy, "wb") : NULL;
     if (f->file == NULL) {
         fail(why, "%s: %s", f->path, strerror(errno));
-        if (copy >= 0) {
+        if (copy >= 0)
             close(copy);
-        }
     }
     return f->file != NULL;
 }
@@ -67,15 +66,13 @@ static void set_permissions(int descriptor, const struct stat *replaced)
 static bool open_temporary(atomic_file *f, const struct stat *replaced, trouble *why)
 {
     char *directory = temporary_beside(f->target, ".");
-    if (directory == NULL) {
+    if (directory == NULL)
         return fail(why, "out of memory");
-    }
     temporary_tidy(f->target);
     int descriptor = temporary_unnamed(directory);
     free(directory);
-    if (descriptor < 0) {
+    if (descriptor < 0)
         descriptor = temporary_file(f->target, &f->temporary);
-    }
     if (descriptor < 0) {
         const char *what = errno == ENOENT ? "" : "cannot create a file beside it: ";
         return fail(why, "%s: %s%s", f->path, what, strerror(errno));
@@ -100,23 +97,18 @@ static bool open_somehow(atomic_file *f, trouble *why)
 {
     struct stat status;
     int descriptor;
-    if (followed_descriptor(f->path, &descriptor)) {
+    if (followed_descriptor(f->path, &descriptor))
         return open_descriptor(f, descriptor, why);
-    }
     const bool exists = stat(f->path, &status) == 0;
-    if (!exists && errno != ENOENT) {
+    if (!exists && errno != ENOENT)
         return fail(why, "%s: %s", f->path, strerror(errno));
-    }
-    if (exists && !S_ISREG(status.st_mode)) {
+    if (exists && !S_ISREG(status.st_mode))
         return open_directly(f, why);
-    }
-    if (exists && access(f->path, W_OK) != 0) {
+    if (exists && access(f->path, W_OK) != 0)
         return fail(why, "%s: %s", f->path, strerror(errno));
-    }
     f->target = followed(f->path);
-    if (f->target == NULL) {
+    if (f->target == NULL)
         return fail(why, "%s: %s", f->path, strerror(errno));
-    }
     if (exists && !leads_to(f->target, &status)) {
         free(f->target);
         f->target = NULL;
@@ -128,26 +120,22 @@ static bool open_somehow(atomic_file *f, trouble *why)
 bool atomic_file_open(atomic_file *f, const char *path, trouble *why)
 {
     *f = (atomic_file){.path = strdup(path)};
-    if (f->path == NULL) {
+    if (f->path == NULL)
         return fail(why, "out of memory");
-    }
-    if (*path == '\0') {
+    if (*path == '\0')
         fail(why, "the name of the output is empty");
-    } else if (open_somehow(f, why)) {
+    else if (open_somehow(f, why))
         return true;
-    }
     atomic_file_drop(f);
     return false;
 }
 
 void atomic_file_drop(atomic_file *f)
 {
-    if (f->file != NULL) {
+    if (f->file != NULL)
         fclose(f->file);
-    }
-    if (f->temporary != NULL) {
+    if (f->temporary != NULL)
         unlink(f->temporary);
-    }
     forget(f);
 }
 
@@ -169,9 +157,8 @@ static bool copy_all(int from, int to)
     off_t done = 0;
     for (ssize_t got; (got = pread(from, bytes, sizeof bytes, done)) != 0;) {
         const ssize_t put = got > 0 ? pwrite(to, bytes, (size_t)got, done) : -1;
-        if (put < 0 && errno != EINTR) {
+        if (put < 0 && errno != EINTR)
             return false;
-        }
         done += put > 0 ? put : 0;
     }
     return fsync(to) == 0;
@@ -182,9 +169,8 @@ static bool copy_to_name(atomic_file *f, int descriptor)
 {
     struct stat status;
     const int copy = fstat(descriptor, &status) == 0 ? temporary_file(f->target, &f->temporary) : -1;
-    if (copy < 0) {
+    if (copy < 0)
         return false;
-    }
     bool good = copy_all(descriptor, copy);
     const int error = errno;
     set_permissions(copy, &status);
@@ -198,23 +184,19 @@ static bool copy_to_name(atomic_file *f, int descriptor)
 static bool take_name(atomic_file *f, int descriptor)
 {
     sigset_t all, before;
-    if (f->temporary != NULL) {
+    if (f->temporary != NULL)
         return rename(f->temporary, f->target) == 0;
-    }
-    if (temporary_become(descriptor, f->target)) {
+    if (temporary_become(descriptor, f->target))
         return true;
-    }
-    if (errno != EEXIST) {
+    if (errno != EEXIST)
         return copy_to_name(f, descriptor);
-    }
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     f->temporary = temporary_link(descriptor, f->target);
     const bool good = f->temporary != NULL && rename(f->temporary, f->target) == 0;
     const int error = errno;
-    if (!good && f->temporary != NULL) {
+    if (!good && f->temporary != NULL)
         unlink(f->temporary);
-    }
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = error;
     return good;
@@ -235,17 +217,15 @@ bool atomic_file_commit(atomic_file *f, trouble *why)
         good = take_name(f, held);
         error = errno;
     }
-    if (held >= 0) {
+    if (held >= 0)
         close(held);
-    }
     if (!good) {
         fail(why, "%s: %s", f->path, reason(error));
         atomic_file_drop(f);
         return false;
     }
-    if (f->target != NULL) {
+    if (f->target != NULL)
         sync_directory(f->target);
-    }
     forget(f);
     return true;
 }
@@ -253,9 +233,8 @@ bool atomic_file_commit(atomic_file *f, trouble *why)
 bool atomic_file_write(const char *path, const void *bytes, size_t length, trouble *why)
 {
     atomic_file f;
-    if (!atomic_file_open(&f, path, why)) {
+    if (!atomic_file_open(&f, path, why))
         return false;
-    }
     fwrite(bytes, 1, length, f.file);
     return atomic_file_commit(&f, why);
 }
@@ -264,9 +243,8 @@ bool directory_make(const char *path, trouble *why)
 {
     const size_t length = strlen(path);
     char *part = malloc(length + 2);
-    if (part == NULL) {
+    if (part == NULL)
         return fail(why, "out of memory");
-    }
     memcpy(part, path, length); /* NOLINT(bugprone-not-null-terminated-result): the slash ends it */
     strcpy(part + length, "/");
     bool good = true;

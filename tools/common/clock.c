@@ -21,14 +21,12 @@ const char *clock_print(char text[CLOCK_TEXT], double seconds)
         const char *name;
     } units[] = {{86400, "days"}, {3600, "hours"}, {60, "minutes"}, {1, "s"}};
     const struct unit *u = units;
-    while (u->seconds > 1 && seconds < 2 * u->seconds) {
+    while (u->seconds > 1 && seconds < 2 * u->seconds)
         u++;
-    }
     const double n = seconds / u->seconds;
-    if (n < 10) {
+    if (n < 10)
         snprintf(text, CLOCK_TEXT, "%.2g %s", n, u->name);
-    } else {
+    else
         snprintf(text, CLOCK_TEXT, "%.0f %s", n, u->name);
-    }
     return text;
 }

@@ -10,10 +10,17 @@
 /* What the name of scales, zero points or code books ends in, behind a '.' or '_' where it is not all of the name; the
  * first that is there stands in messages. After "zero_point" come the words of HQQ, bitsandbytes, AQLM, ComfyUI,
  * Mistral, Nunchaku and TensorRT-LLM, and those of activations. */
-static const char *const scales_end[] = {
-    "scale_inv", "scale", "scales", "scale_2", "global_scale", "per_tensor_scale", "qzeros", "zero_point",
-    "zeros", "zero", "absmax", "quant_map", "SCB", "codebooks", "scale_weight", "qscale_weight", "wscales",
-    "weights_scaling_factor", "input_scale", "input_global_scale", "output_scale"};
+static const char *const scales_end[] = {"scale_inv",    "scale",
+                                         "scales",       "scale_2",
+                                         "global_scale", "per_tensor_scale",
+                                         "qzeros",       "zero_point",
+                                         "zeros",        "zero",
+                                         "absmax",       "quant_map",
+                                         "SCB",          "codebooks",
+                                         "scale_weight", "qscale_weight",
+                                         "wscales",      "weights_scaling_factor",
+                                         "input_scale",  "input_global_scale",
+                                         "output_scale"};
 
 /* What stands behind the same beginning in the name of the codes; and words there, where the scales have one too. */
 static const char *const codes_end[] = {"", "_packed", "_blocks", "_qdata", "_data", "_quantized", "_weight"};
@@ -29,11 +36,9 @@ static bool is_one_of_8_bits_or_less(const char *type)
 static bool may_pair(const coded_tensor *codes, const coded_tensor *scales)
 {
     static const char *const numbers[] = {"F64", "F32", "F16", "BF16", "C64", "BOOL"};
-    for (size_t i = 0; i < COUNT(numbers); i++) {
-        if (strcmp(codes->type, numbers[i]) == 0) {
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        if (strcmp(codes->type, numbers[i]) == 0)
             return false;
-        }
-    }
     return codes != scales && !(is_one_of_8_bits_or_less(codes->type) && strcmp(codes->type, scales->type) == 0);
 }
 
@@ -55,34 +60,28 @@ static bool try_name(search *s, const coded_tensor *scales, size_t length, const
     sprintf(s->text, "%.*s%s", (int)length, scales->name, word);
     const coded_tensor wanted = {s->text, ""}, *key = &wanted;
     const coded_tensor **found = bsearch(&key, s->sorted, s->n, sizeof *s->sorted, by_name);
-    if (found == NULL || !may_pair(*found, scales)) {
+    if (found == NULL || !may_pair(*found, scales))
         return false;
-    }
     const coded_pair pair = {(size_t)(*found - s->t), (size_t)(scales - s->t)};
     const size_t of[] = {pair.codes, pair.scales};
-    for (int i = 0; i < 2; i++) {
-        if (s->pair[of[i]].codes == s->pair[of[i]].scales) {
+    for (int i = 0; i < 2; i++)
+        if (s->pair[of[i]].codes == s->pair[of[i]].scales)
             s->pair[of[i]] = pair;
-        }
-    }
     return true;
 }
 
 static void try_end(search *s, const coded_tensor *t, const char *end)
 {
     const size_t length = strlen(t->name), tail = strlen(end);
-    if (length < tail || strcmp(t->name + length - tail, end) != 0) {
+    if (length < tail || strcmp(t->name + length - tail, end) != 0)
         return;
-    }
     const size_t before = length - tail; /* with the mark */
     const char mark = before > 0 ? t->name[before - 1] : '\0';
     bool found = false;
-    for (size_t k = 0; !found && k < COUNT(codes_end) && (mark == '.' || mark == '_'); k++) {
+    for (size_t k = 0; !found && k < COUNT(codes_end) && (mark == '.' || mark == '_'); k++)
         found = try_name(s, t, before - 1, codes_end[k]);
-    }
-    for (size_t k = 0; !found && k < COUNT(codes_word) && (mark == '.' || mark == '\0'); k++) {
+    for (size_t k = 0; !found && k < COUNT(codes_word) && (mark == '.' || mark == '\0'); k++)
         found = try_name(s, t, before, codes_word[k]);
-    }
 }
 
 coded_pair *coded_find(size_t n, const coded_tensor *t)
@@ -95,14 +94,11 @@ coded_pair *coded_find(size_t n, const coded_tensor *t)
     }
     s.text = malloc(longest + 32); /* more than any end or word has */
     const bool good = s.sorted != NULL && s.pair != NULL && s.text != NULL;
-    if (good) {
+    if (good)
         qsort(s.sorted, n, sizeof *s.sorted, by_name);
-    }
-    for (size_t k = 0; good && k < COUNT(scales_end); k++) {
-        for (size_t i = 0; i < n; i++) {
+    for (size_t k = 0; good && k < COUNT(scales_end); k++)
+        for (size_t i = 0; i < n; i++)
             try_end(&s, &t[i], scales_end[k]);
-        }
-    }
     free(s.sorted);
     free(s.text);
     if (!good) {

@@ -20,9 +20,8 @@ static bool names_descriptor(const char *path, int *descriptor)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
     *descriptor = strcmp(path, "/dev/stdout") == 0 ? STDOUT_FILENO : STDERR_FILENO;
-    if (strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0) {
+    if (strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0)
         return true;
-    }
     for (unsigned i = 0; i < sizeof folders / sizeof *folders; i++) {
         const size_t length = strlen(folders[i]);
         const char *number = strncmp(path, folders[i], length) == 0 ? path + length : "";
@@ -55,14 +54,12 @@ static char *walk(const char *path, int *descriptor, bool *found)
     *found = false;
     for (int links = 0; now != NULL && !(*found = names_descriptor(now, descriptor)); links++) {
         const ssize_t length = readlink(now, text, sizeof text - 1);
-        if (length < 0) {
+        if (length < 0)
             break; /* no link, or nothing there */
-        }
         text[length] = '\0';
         char *next = links < MOST_LINKS ? next_path(now, text) : NULL;
-        if (links == MOST_LINKS) {
+        if (links == MOST_LINKS)
             errno = ELOOP;
-        }
         free(now);
         now = next;
     }

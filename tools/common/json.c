@@ -15,7 +15,7 @@
 typedef struct limited {
     FILE *file;
     size_t left;
-    int error;   /* errno of a failure */
+    int error; /* errno of a failure */
     bool larger;
 } limited;
 
@@ -24,11 +24,10 @@ static size_t take(void *bytes, size_t size, void *from)
     limited *l = from;
     const size_t got = fread(bytes, 1, size < l->left ? size : l->left, l->file);
     l->left -= got;
-    if (ferror(l->file)) {
+    if (ferror(l->file))
         l->error = errno;
-    } else if (l->left == 0) {
+    else if (l->left == 0)
         l->larger = getc(l->file) != EOF;
-    }
     return l->error != 0 || l->larger ? 0 : got;
 }
 
@@ -37,15 +36,14 @@ json_t *json_read(FILE *file, size_t most, trouble *why)
     limited from = {.file = file, .left = most};
     json_error_t error;
     json_t *root = json_load_callback(take, &from, JSON_REJECT_DUPLICATES, &error);
-    if (from.error != 0) {
+    if (from.error != 0)
         fail(why, "%s", strerror(from.error));
-    } else if (from.larger) {
+    else if (from.larger)
         fail(why, "larger than %zu bytes", most);
-    } else if (root == NULL) {
+    else if (root == NULL)
         fail(why, "no JSON: %s, in line %d", error.text, error.line);
-    } else {
+    else
         return root;
-    }
     json_decref(root);
     return NULL;
 }
@@ -60,9 +58,8 @@ json_t *json_read_path(const char *path, size_t most, trouble *why)
     }
     json_t *root = json_read(file, most, &inner);
     fclose(file);
-    if (root == NULL) {
+    if (root == NULL)
         fail(why, "%s: %.200s", path, inner.text);
-    }
     return root;
 }
 
@@ -78,9 +75,8 @@ static const char printed_mark[] = "\"\\u0000";
 json_t *json_of_count(uint64_t value)
 {
     char text[24] = "";
-    if (value <= INT64_MAX) {
+    if (value <= INT64_MAX)
         return json_integer((json_int_t)value);
-    }
     const int digits = snprintf(text + 1, sizeof text - 1, "%" PRIu64, value);
     return json_stringn(text, (size_t)digits + 1);
 }
@@ -94,11 +90,9 @@ bool json_to_count(const json_t *value, uint64_t *count)
 
 bool json_to_counts(const json_t *array, uint64_t *counts)
 {
-    for (size_t i = 0; i < json_array_size(array); i++) {
-        if (!json_to_count(json_array_get(array, i), &counts[i])) {
+    for (size_t i = 0; i < json_array_size(array); i++)
+        if (!json_to_count(json_array_get(array, i), &counts[i]))
             return false;
-        }
-    }
     return true;
 }
 
@@ -109,9 +103,8 @@ static void bare_large_numbers(char *text)
     char *to = text;
     for (const char *from = text; *from != '\0';) {
         if (strncmp(from, printed_mark, length) == 0) {
-            for (from += length; *from != '"'; from++) {
+            for (from += length; *from != '"'; from++)
                 *to++ = *from;
-            }
             from++;
         } else {
             *to++ = *from++;
@@ -123,9 +116,8 @@ static void bare_large_numbers(char *text)
 char *json_to_text(const json_t *value, size_t flags)
 {
     char *text = json_dumps(value, flags | JSON_ENCODE_ANY);
-    if (text != NULL) {
+    if (text != NULL)
         bare_large_numbers(text);
-    }
     return text;
 }
 
@@ -135,21 +127,18 @@ char *json_to_shown(const json_t *value, size_t flags)
     static const char escape[] = "\\u007F";
     char *text = json_to_text(value, flags | JSON_ENSURE_ASCII);
     size_t deletes = 0;
-    for (const char *c = text; c != NULL && *c != '\0'; c++) {
+    for (const char *c = text; c != NULL && *c != '\0'; c++)
         deletes += *c == 0x7f;
-    }
-    if (deletes == 0) {
+    if (deletes == 0)
         return text;
-    }
     char *shown = malloc(strlen(text) + deletes * (sizeof escape - 2) + 1), *to = shown;
     for (const char *from = text; shown != NULL && *from != '\0'; from++) {
         const size_t length = *from == 0x7f ? strlen(escape) : 1;
         memcpy(to, length == 1 ? from : escape, length);
         to += length;
     }
-    if (shown != NULL) {
+    if (shown != NULL)
         *to = '\0';
-    }
     free(text);
     return shown;
 }

@@ -25,8 +25,7 @@ typedef struct parser {
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-static bool
-refuse(const parser *p, const char *format, ...)
+static bool refuse(const parser *p, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -37,18 +36,16 @@ refuse(const parser *p, const char *format, ...)
 
 static void skip_space(parser *p)
 {
-    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r')) {
+    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r'))
         p->at++;
-    }
 }
 
 /* Takes the character if it comes next, white space aside. */
 static bool take(parser *p, char c)
 {
     skip_space(p);
-    if (p->at == p->end || *p->at != c) {
+    if (p->at == p->end || *p->at != c)
         return false;
-    }
     p->at++;
     return true;
 }
@@ -57,9 +54,8 @@ static bool take_word(parser *p, const char *word)
 {
     const size_t length = strlen(word);
     skip_space(p);
-    if ((size_t)(p->end - p->at) < length || memcmp(p->at, word, length) != 0) {
+    if ((size_t)(p->end - p->at) < length || memcmp(p->at, word, length) != 0)
         return false;
-    }
     p->at += length;
     return true;
 }
@@ -68,9 +64,8 @@ static bool take_word(parser *p, const char *word)
 static bool take_string(parser *p, char text[NPY_LONGEST_STRING + 1])
 {
     skip_space(p);
-    if (p->at == p->end || (*p->at != '\'' && *p->at != '"')) {
+    if (p->at == p->end || (*p->at != '\'' && *p->at != '"'))
         return false;
-    }
     const char quote = *p->at;
     size_t length = 0;
     for (const char *c = p->at + 1; c < p->end && length <= NPY_LONGEST_STRING; c++) {
@@ -79,9 +74,8 @@ static bool take_string(parser *p, char text[NPY_LONGEST_STRING + 1])
             p->at = c + 1;
             return true;
         }
-        if (*c == '\\' || *c < 0x20 || *c > 0x7e || length == NPY_LONGEST_STRING) {
+        if (*c == '\\' || *c < 0x20 || *c > 0x7e || length == NPY_LONGEST_STRING)
             return false;
-        }
         text[length++] = *c;
     }
     return false;
@@ -111,16 +105,14 @@ static bool parse_type(parser *p, npy_header *header)
         strcpy(header->type_text, "records");
         return skip_records(p) || refuse(p, "the header's 'descr' has no end");
     }
-    if (!take_string(p, header->type_text)) {
+    if (!take_string(p, header->type_text))
         return refuse(p, "the header's 'descr' is not a string");
-    }
     const char *type = header->type_text;
     header->big_endian = byte_order_is_big();
-    if (*type == '<' || *type == '>') {
+    if (*type == '<' || *type == '>')
         header->big_endian = *type++ == '>';
-    } else if (*type == '=' || *type == '|') {
+    else if (*type == '=' || *type == '|')
         type++;
-    }
     strcpy(header->code, type);
     return true;
 }
@@ -140,39 +132,32 @@ static bool parse_extent(parser *p, uint64_t *extent)
     *extent = 0;
     while (p->at < p->end && *p->at >= '0' && *p->at <= '9') {
         const uint64_t digit = (uint64_t)(*p->at++ - '0');
-        if (*extent > (INT64_MAX - digit) / 10) {
+        if (*extent > (INT64_MAX - digit) / 10)
             return refuse(p, "an extent of the shape is above 2^63");
-        }
         *extent = 10 * *extent + digit;
     }
-    if (p->at == first) {
+    if (p->at == first)
         return refuse(p, "the header's 'shape' is not a tuple of whole numbers");
-    }
-    if (p->at < p->end && *p->at == 'L') {
+    if (p->at < p->end && *p->at == 'L')
         p->at++;
-    }
     return true;
 }
 
 static bool parse_shape(parser *p, npy_header *header)
 {
-    if (!take(p, '(')) {
+    if (!take(p, '('))
         return refuse(p, "the header's 'shape' is not a tuple");
-    }
     bool comma = false;
     while (!take(p, ')')) {
-        if (header->dimensions == NPY_MOST_DIMENSIONS) {
+        if (header->dimensions == NPY_MOST_DIMENSIONS)
             return refuse(p, "more than %d dimensions", NPY_MOST_DIMENSIONS);
-        }
-        if ((header->dimensions > 0 && !comma) || !parse_extent(p, &header->extent[header->dimensions])) {
+        if ((header->dimensions > 0 && !comma) || !parse_extent(p, &header->extent[header->dimensions]))
             return refuse(p, "the header's 'shape' is not a tuple of whole numbers below 2^63");
-        }
         header->dimensions++;
         comma = take(p, ',');
     }
-    if (header->dimensions == 1 && !comma) {
+    if (header->dimensions == 1 && !comma)
         return refuse(p, "the header's 'shape' is not a tuple");
-    }
     return true;
 }
 
@@ -189,39 +174,30 @@ static bool parse_header(const char *text, size_t length, npy_header *header, ch
     bool seen[ENTRIES] = {false};
 
     memset(header, 0, sizeof *header);
-    if (!take(&p, '{')) {
+    if (!take(&p, '{'))
         return refuse(&p, "the header is not a dictionary");
-    }
     while (!take(&p, '}')) {
         char key[NPY_LONGEST_STRING + 1];
-        if (!take_string(&p, key) || !take(&p, ':')) {
+        if (!take_string(&p, key) || !take(&p, ':'))
             return refuse(&p, "the header is not a dictionary that can be read");
-        }
         size_t i = 0;
-        while (i < ENTRIES && strcmp(entries[i].key, key) != 0) {
+        while (i < ENTRIES && strcmp(entries[i].key, key) != 0)
             i++;
-        }
-        if (i == ENTRIES || seen[i]) {
+        if (i == ENTRIES || seen[i])
             return refuse(&p, "the header has %s key '%s'", i == ENTRIES ? "an unknown" : "twice the", key);
-        }
         seen[i] = true;
-        if (!entries[i].parse(&p, header)) {
+        if (!entries[i].parse(&p, header))
             return false;
-        }
         skip_space(&p);
-        if (!take(&p, ',') && (p.at == p.end || *p.at != '}')) {
+        if (!take(&p, ',') && (p.at == p.end || *p.at != '}'))
             return refuse(&p, "the header is not a dictionary that can be read");
-        }
     }
     skip_space(&p);
-    if (p.at != p.end) {
+    if (p.at != p.end)
         return refuse(&p, "the header goes on after its dictionary");
-    }
-    for (size_t i = 0; i < ENTRIES; i++) {
-        if (!seen[i]) {
+    for (size_t i = 0; i < ENTRIES; i++)
+        if (!seen[i])
             return refuse(&p, "the header lacks the key '%s'", entries[i].key);
-        }
-    }
     return true;
 }
 
@@ -232,28 +208,22 @@ bool npy_read_header(npy_read *read, void *from, npy_header *header, uint64_t *s
     const parser p = {.error = error};
     unsigned char start[12] = {0};
     static const char short_file[] = "the file ends inside its header";
-    if (read(from, start, 8) != 8) {
+    if (read(from, start, 8) != 8)
         return refuse(&p, "%s", short_file);
-    }
-    if (memcmp(start, magic, sizeof magic) != 0) {
+    if (memcmp(start, magic, sizeof magic) != 0)
         return refuse(&p, "%s", NPY_IS_OTHER);
-    }
-    if (start[6] < 1 || start[6] > 3 || start[7] != 0) {
+    if (start[6] < 1 || start[6] > 3 || start[7] != 0)
         return refuse(&p, "version %u.%u of the .npy format is unknown", start[6], start[7]);
-    }
     const size_t size = start[6] == 1 ? 2 : 4;
-    if (read(from, start + 8, size) != size) {
+    if (read(from, start + 8, size) != size)
         return refuse(&p, "%s", short_file);
-    }
     const uint32_t length =
         (uint32_t)start[8] | (uint32_t)start[9] << 8 | (uint32_t)start[10] << 16 | (uint32_t)start[11] << 24;
-    if (length > LONGEST_HEADER) {
+    if (length > LONGEST_HEADER)
         return refuse(&p, "a header of %" PRIu32 " bytes is too long", length);
-    }
     char *text = malloc(length > 0 ? length : 1);
-    if (text == NULL) {
+    if (text == NULL)
         return refuse(&p, "out of memory");
-    }
     const bool good = (read(from, text, length) == length || refuse(&p, "%s", short_file)) &&
                       parse_header(text, length, header, error);
     *skipped = 8 + size + length;
@@ -266,11 +236,12 @@ size_t npy_print_header(const npy_header *header, unsigned char bytes[NPY_HEADER
     char text[NPY_HEADER_SIZE];
     const bool has_order = header->code[0] != 'S' && strcmp(header->code + 1, "1") != 0;
     size_t used = (size_t)snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': %s, 'shape': (",
-                                   !has_order ? '|' : header->big_endian ? '>' : '<', header->code,
-                                   header->fortran_order ? "True" : "False");
-    for (unsigned i = 0; i < header->dimensions; i++) {
+                                   !has_order           ? '|'
+                                   : header->big_endian ? '>'
+                                                        : '<',
+                                   header->code, header->fortran_order ? "True" : "False");
+    for (unsigned i = 0; i < header->dimensions; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu64, i > 0 ? ", " : "", header->extent[i]);
-    }
     used += (size_t)snprintf(text + used, sizeof text - used, "%s), }", header->dimensions == 1 ? "," : "");
 
     const size_t total = (10 + used + 1 + 63) / 64 * 64; /* 64 dimensions of 21 characters stay below the limit */

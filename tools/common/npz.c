@@ -46,9 +46,8 @@ npz *npz_open(FILE *file, trouble *why)
         return NULL;
     }
     z->zip = open_copy(file, why);
-    if (z->zip != NULL && (zip_get_num_entries(z->zip, 0) > 0 || fail(why, "zip archive: it is empty"))) {
+    if (z->zip != NULL && (zip_get_num_entries(z->zip, 0) > 0 || fail(why, "zip archive: it is empty")))
         return z;
-    }
     npz_close(z);
     return NULL;
 }
@@ -63,13 +62,11 @@ static void close_member(npz *z)
 
 void npz_close(npz *z)
 {
-    if (z == NULL) {
+    if (z == NULL)
         return;
-    }
     close_member(z);
-    if (z->zip != NULL) {
+    if (z->zip != NULL)
         zip_discard(z->zip);
-    }
     free(z);
 }
 
@@ -105,12 +102,10 @@ static bool open_member(npz *z, uint64_t i, trouble *why)
 {
     zip_stat_t status;
     close_member(z);
-    if (zip_stat_index(z->zip, i, 0, &status) != 0) {
+    if (zip_stat_index(z->zip, i, 0, &status) != 0)
         return fail(why, "zip archive: %s", zip_strerror(z->zip));
-    }
-    if ((status.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && status.encryption_method != ZIP_EM_NONE) {
+    if ((status.valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && status.encryption_method != ZIP_EM_NONE)
         return fail(why, "it is encrypted");
-    }
     if ((status.valid & ZIP_STAT_COMP_METHOD) == 0 ||
         (status.comp_method != ZIP_CM_STORE && status.comp_method != ZIP_CM_DEFLATE)) {
         return fail(why, "it is neither stored nor deflated");
@@ -124,12 +119,10 @@ bool npz_read(npz *z, void *bytes, size_t size, size_t *got, trouble *why)
     *got = 0;
     while (*got < size) {
         const zip_int64_t more = zip_fread(z->member, (char *)bytes + *got, size - *got);
-        if (more < 0) {
+        if (more < 0)
             return fail(why, "zip archive: %s", zip_file_strerror(z->member));
-        }
-        if (more == 0) {
+        if (more == 0)
             break;
-        }
         *got += (size_t)more;
     }
     return true;
@@ -147,9 +140,8 @@ bool npz_header(npz *z, uint64_t i, npy_header *header, uint64_t *skip, trouble 
 {
     char error[NPY_ERROR_SIZE];
     trouble zip_error = {.text = ""};
-    if (!open_member(z, i, why)) {
+    if (!open_member(z, i, why))
         return false;
-    }
     z->why = &zip_error;
     const bool good = npy_read_header(read_member, z, header, skip, error);
     z->why = NULL;
@@ -159,17 +151,14 @@ bool npz_header(npz *z, uint64_t i, npy_header *header, uint64_t *skip, trouble 
 bool npz_begin(npz *z, uint64_t i, uint64_t skip, trouble *why)
 {
     unsigned char bytes[1024];
-    if (!open_member(z, i, why)) {
+    if (!open_member(z, i, why))
         return false;
-    }
     for (uint64_t left = skip; left > 0;) {
         size_t got;
-        if (!npz_read(z, bytes, left < sizeof bytes ? (size_t)left : sizeof bytes, &got, why)) {
+        if (!npz_read(z, bytes, left < sizeof bytes ? (size_t)left : sizeof bytes, &got, why))
             return false;
-        }
-        if (got == 0) {
+        if (got == 0)
             return fail(why, "truncated");
-        }
         left -= got;
     }
     return true;

@@ -16,9 +16,8 @@ static char *below(const char *folder, const char *name)
 {
     const size_t size = strlen(folder) + strlen(name) + 2;
     char *path = malloc(size);
-    if (path != NULL) {
+    if (path != NULL)
         snprintf(path, size, "%s/%s", strcmp(folder, "/") != 0 ? folder : "", name);
-    }
     return path;
 }
 
@@ -27,21 +26,17 @@ static char *below(const char *folder, const char *name)
 static char *one_name(char *path)
 {
     char *there = realpath(path, NULL);
-    if (there != NULL) {
+    if (there != NULL)
         return there;
-    }
-    for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--) {
+    for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
         path[n - 1] = '\0';
-    }
     char *slash = strrchr(path, '/'), here[] = ".";
     const char *name = slash != NULL ? slash + 1 : path;
-    if (*name == '\0') {
+    if (*name == '\0')
         return NULL;
-    }
     char *copy = strdup(name);
-    if (slash != NULL) {
+    if (slash != NULL)
         slash[slash == path] = '\0';
-    }
     char *folder = copy != NULL ? one_name(slash != NULL ? path : here) : NULL;
     char *joined = folder != NULL ? (strcmp(copy, ".") != 0 ? below(folder, copy) : strdup(folder)) : NULL;
     free(folder);
@@ -71,14 +66,12 @@ bool same_target(const char *a, const char *b)
         int descriptor;
         const bool is_open = followed_descriptor(path[i], &descriptor);
         exists[i] = (is_open ? fstat(descriptor, &is[i]) : stat(path[i], &is[i])) == 0;
-        if (exists[i] && !S_ISREG(is[i].st_mode) && !S_ISDIR(is[i].st_mode)) {
+        if (exists[i] && !S_ISREG(is[i].st_mode) && !S_ISDIR(is[i].st_mode))
             return false;
-        }
         open += is_open;
     }
-    if (open == 2) {
+    if (open == 2)
         return false;
-    }
     if (exists[0] && exists[1] && is[0].st_dev == is[1].st_dev && is[0].st_ino == is[1].st_ino &&
         (is[0].st_nlink == 1 || open > 0)) {
         return true; /* also where a file system takes two spellings for one name */

@@ -23,20 +23,17 @@ enum { TYPES = sizeof types / sizeof *types };
 
 unsigned safetensors_bits(const char *type)
 {
-    for (unsigned i = 0; i < TYPES; i++) {
-        if (strcmp(types[i].name, type) == 0) {
+    for (unsigned i = 0; i < TYPES; i++)
+        if (strcmp(types[i].name, type) == 0)
             return types[i].bits;
-        }
-    }
     return 0;
 }
 
 bool safetensors_length(const unsigned char start[8], uint64_t size, uint64_t *length, trouble *why)
 {
     *length = size >= 8 ? bytes_load(start, 8) : 0;
-    if (size < 8) {
+    if (size < 8)
         return fail(why, "no safetensors: the file is too short");
-    }
     return (*length <= SAFETENSORS_LONGEST_HEADER && *length <= size - 8) ||
            fail(why, "no safetensors: a header of %" PRIu64 " bytes in a file of %" PRIu64, *length, size);
 }
@@ -46,17 +43,14 @@ static bool read_shape(safetensors_entry *e, const json_t *shape, uint64_t *byte
     uint64_t extent[SAFETENSORS_MOST_DIMENSIONS], count;
     const size_t dimensions = json_array_size(shape);
     const unsigned bits = safetensors_bits(e->type);
-    if (dimensions > SAFETENSORS_MOST_DIMENSIONS) {
+    if (dimensions > SAFETENSORS_MOST_DIMENSIONS)
         return fail(why, "more than %d dimensions", SAFETENSORS_MOST_DIMENSIONS);
-    }
-    if (!json_to_counts(shape, extent)) {
+    if (!json_to_counts(shape, extent))
         return fail(why, "the shape is not a list of whole numbers");
-    }
     e->dimensions = (unsigned)dimensions;
     e->extent = calloc(dimensions > 0 ? dimensions : 1, sizeof *e->extent);
-    if (e->extent == NULL) {
+    if (e->extent == NULL)
         return fail(why, "out of memory");
-    }
     memcpy(e->extent, extent, dimensions * sizeof *extent);
     return shape_measure(e->dimensions, extent, bits > 0 ? bits : 8, &count, bytes, why);
 }
@@ -65,9 +59,8 @@ static bool read_entry(safetensors_entry *e, const json_t *entry, uint64_t data_
 {
     uint64_t begin, end, bytes;
     const json_t *type = json_object_get(entry, "dtype");
-    if (!json_is_string(type) || json_string_length(type) >= SAFETENSORS_TYPE_SIZE) {
+    if (!json_is_string(type) || json_string_length(type) >= SAFETENSORS_TYPE_SIZE)
         return fail(why, "the dtype is missing or no type");
-    }
     strcpy(e->type, json_string_value(type));
     const json_t *shape = json_object_get(entry, "shape"), *offsets = json_object_get(entry, "data_offsets");
     if (!json_is_array(shape) || !json_is_array(offsets) || json_array_size(offsets) != 2 ||
@@ -80,9 +73,8 @@ static bool read_entry(safetensors_entry *e, const json_t *entry, uint64_t data_
                     "the data_offsets %" PRIu64 " and %" PRIu64 " do not lie in order in the %" PRIu64 " bytes of data",
                     begin, end, data_size);
     }
-    if (!read_shape(e, shape, &bytes, why)) {
+    if (!read_shape(e, shape, &bytes, why))
         return false;
-    }
     e->place = begin;
     e->bytes = end - begin;
     return safetensors_bits(e->type) == 0 || e->bytes == bytes ||
@@ -92,9 +84,8 @@ static bool read_entry(safetensors_entry *e, const json_t *entry, uint64_t data_
 static int by_place(const void *a, const void *b)
 {
     const safetensors_entry *s = a, *t = b;
-    if (s->place != t->place) {
+    if (s->place != t->place)
         return s->place < t->place ? -1 : 1;
-    }
     return s->bytes != t->bytes ? (s->bytes < t->bytes ? -1 : 1) : strcmp(s->name, t->name);
 }
 
@@ -133,31 +124,26 @@ static bool read_entries(safetensors *s, json_t *header, uint64_t data_size, tro
     const char *name;
     json_t *value;
     s->entry = calloc(json_object_size(header) + 1, sizeof *s->entry);
-    if (s->entry == NULL) {
+    if (s->entry == NULL)
         return fail(why, "out of memory");
-    }
     json_object_foreach(header, name, value)
     {
         trouble inner;
         if (strcmp(name, "__metadata__") == 0) {
-            if (!read_metadata(s, value, why)) {
+            if (!read_metadata(s, value, why))
                 return false;
-            }
             continue;
         }
         safetensors_entry *e = &s->entry[s->count];
         e->name = strdup(name);
-        if (e->name == NULL) {
+        if (e->name == NULL)
             return fail(why, "out of memory");
-        }
         s->count++;
-        if (!read_entry(e, value, data_size, &inner)) {
+        if (!read_entry(e, value, data_size, &inner))
             return fail(why, "tensor '%.80s': %.150s", name, inner.text);
-        }
     }
-    if (s->count > 0) {
+    if (s->count > 0)
         qsort(s->entry, s->count, sizeof *s->entry, by_place);
-    }
     return check_places(s, data_size, why);
 }
 
@@ -166,9 +152,8 @@ bool safetensors_parse(safetensors *s, const char *header, size_t length, uint64
     json_error_t error;
     *s = (safetensors){.count = 0};
     json_t *root = json_loadb(header, length, JSON_REJECT_DUPLICATES, &error);
-    if (root == NULL) {
+    if (root == NULL)
         return fail(why, "the header is no JSON: %s, at byte %d", error.text, error.position);
-    }
     const bool good =
         json_is_object(root) ? read_entries(s, root, data_size, why) : fail(why, "the header is not a JSON object");
     json_decref(root);
@@ -197,9 +182,8 @@ json_t *safetensors_describe(const char *type, json_t *shape, uint64_t begin, ui
 unsigned char *safetensors_frame(const json_t *header, size_t *size)
 {
     char *text = json_dumps(header, JSON_COMPACT);
-    if (text == NULL) {
+    if (text == NULL)
         return NULL;
-    }
     const size_t length = strlen(text), padded = (length + 7) / 8 * 8;
     unsigned char *bytes = malloc(8 + padded);
     if (bytes != NULL) {

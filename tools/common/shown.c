@@ -30,9 +30,8 @@ void shown_controls(char *text)
     bool is_text;
     for (char *c = text; *c != '\0';) {
         const size_t length = shown_character(c, &is_text);
-        if (!is_text) {
+        if (!is_text)
             memset(c, '?', length);
-        }
         c += length;
     }
 }
@@ -57,9 +56,8 @@ static bool is_inside_character(char c)
 static size_t edge_of_character(const char *line, size_t at, int step)
 {
     size_t edge = at;
-    for (int i = 0; i < 3 && is_inside_character(line[edge]); i++) {
+    for (int i = 0; i < 3 && is_inside_character(line[edge]); i++)
         edge = step > 0 ? edge + 1 : edge - 1;
-    }
     return is_inside_character(line[edge]) ? at : edge;
 }
 
@@ -79,9 +77,8 @@ const char *shown(const char *text, size_t place, char out[SHOWN_SIZE])
 /* Where the quoted text ends that begins at `at`: at a quote before a blank, a mark or the end. */
 static size_t end_of_quoted(const char *line, size_t at)
 {
-    while (line[at] != '\0' && !(line[at] == '\'' && strchr(" ,:;.)?", line[at + 1]) != NULL)) {
+    while (line[at] != '\0' && !(line[at] == '\'' && strchr(" ,:;.)?", line[at + 1]) != NULL))
         at++;
-    }
     return at;
 }
 
@@ -89,9 +86,8 @@ static size_t end_of_quoted(const char *line, size_t at)
 static size_t cut_middle(char *line, size_t from, size_t to, size_t width)
 {
     static const char dots[] = "...";
-    if (to - from <= width) {
+    if (to - from <= width)
         return to;
-    }
     const size_t first = edge_of_character(line, from + width * 2 / 3, -1);
     const size_t second = edge_of_character(line, to - (width - width * 2 / 3 - strlen(dots)), 1); /* it never grows */
     memcpy(line + first, dots, strlen(dots)); /* NOLINT(bugprone-not-null-terminated-result): the rest follows */

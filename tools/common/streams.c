@@ -24,9 +24,8 @@ bool streams_finish_output(trouble *why)
 {
     const bool failed_before = ferror(stdout) != 0;
     errno = 0;
-    if (fflush(stdout) == 0 && !failed_before) {
+    if (fflush(stdout) == 0 && !failed_before)
         return true;
-    }
     fail(why, "standard output: %s", errno != 0 ? strerror(errno) : "write error");
     fclose(stdout);
     return false;

@@ -16,9 +16,8 @@ void svg_begin(FILE *out, const svg_page *page)
         fprintf(out, "width=\"%d\" height=\"%d\" ", page->width, page->height);
     }
     fprintf(out, "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"%d\">\n", page->font_size);
-    if (page->style != NULL) {
+    if (page->style != NULL)
         fprintf(out, "<style>%s</style>\n", page->style);
-    }
     fprintf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n", page->width, page->height);
 }
 
@@ -33,22 +32,20 @@ void svg_text(FILE *out, const char *text)
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0';) {
         bool is_text;
         const size_t length = shown_character((const char *)c, &is_text);
-        if (length == 1 && strchr("&<>\"", *c) != NULL) {
+        if (length == 1 && strchr("&<>\"", *c) != NULL)
             fprintf(out, "&#%d;", *c);
-        } else if (!is_text) {
+        else if (!is_text)
             fputc('?', out);
-        } else {
+        else
             fwrite(c, 1, length, out);
-        }
         c += length;
     }
 }
 
 void svg_ascii(FILE *out, const char *text)
 {
-    for (const char *c = text; *c != '\0'; c++) {
+    for (const char *c = text; *c != '\0'; c++)
         svg_text(out, *c >= 0x20 && *c <= 0x7e ? (const char[]){*c, '\0'} : "?");
-    }
 }
 
 void svg_title(FILE *out, int x, const char *title)

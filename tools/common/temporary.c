@@ -124,9 +124,8 @@ static void choose_letters(char *to)
     unsigned long long word = (unsigned long long)now.tv_nsec + 1000000007ull * (unsigned long long)getpid();
     word = (word + 998244353ull * ++calls) * 6364136223846793005ull;
     word ^= word >> 29;
-    for (int i = 0; i < LETTERS; i++, word /= 62) {
+    for (int i = 0; i < LETTERS; i++, word /= 62)
         to[i] = letters[word % 62];
-    }
 }
 
 char *temporary_link(int descriptor, const char *target)
@@ -134,12 +133,10 @@ char *temporary_link(int descriptor, const char *target)
     char *name = pattern_of(target);
     for (int tries = 0; name != NULL && tries < TRIES; tries++) {
         choose_letters(name + strlen(name) - LETTERS);
-        if (temporary_become(descriptor, name)) {
+        if (temporary_become(descriptor, name))
             return name;
-        }
-        if (errno != EEXIST) {
+        if (errno != EEXIST)
             break;
-        }
     }
     free(name);
     return NULL;
@@ -176,9 +173,8 @@ char *temporary_directory(const char *target, int *descriptor)
             chmod(name, (mode_t)temporary_permissions(0777));
             return name;
         }
-        if (*descriptor >= 0) {
+        if (*descriptor >= 0)
             close(*descriptor);
-        }
         free(name);
         name = NULL;
     }
@@ -197,14 +193,11 @@ static bool is_letter(char c)
 
 static bool is_temporary(const char *name, const char *start, size_t length)
 {
-    if (strncmp(name, start, length) != 0 || strlen(name + length) != LETTERS) {
+    if (strncmp(name, start, length) != 0 || strlen(name + length) != LETTERS)
         return false;
-    }
-    for (int i = 0; i < LETTERS; i++) {
-        if (!is_letter(name[length + (size_t)i])) {
+    for (int i = 0; i < LETTERS; i++)
+        if (!is_letter(name[length + (size_t)i]))
             return false;
-        }
-    }
     return true;
 }
 
@@ -213,16 +206,13 @@ static void empty(int descriptor)
 {
     const int copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *all = copy >= 0 ? fdopendir(copy) : NULL;
-    for (const struct dirent *one; all != NULL && (one = readdir(all)) != NULL;) {
-        if (strcmp(one->d_name, ".") != 0 && strcmp(one->d_name, "..") != 0) {
+    for (const struct dirent *one; all != NULL && (one = readdir(all)) != NULL;)
+        if (strcmp(one->d_name, ".") != 0 && strcmp(one->d_name, "..") != 0)
             unlinkat(descriptor, one->d_name, 0);
-        }
-    }
-    if (all != NULL) {
+    if (all != NULL)
         closedir(all);
-    } else if (copy >= 0) {
+    else if (copy >= 0)
         close(copy);
-    }
 }
 
 /* Only what is the user's own and can be locked: its writer is dead, or has just given it its name, and then it has
@@ -232,17 +222,14 @@ static void remove_dead(int directory, const char *name)
     struct stat status;
     const bool found = fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == geteuid();
     const bool file = found && S_ISREG(status.st_mode);
-    if (!file && !(found && S_ISDIR(status.st_mode))) {
+    if (!file && !(found && S_ISDIR(status.st_mode)))
         return;
-    }
     const int descriptor = openat(directory, name, (file ? O_RDWR : O_RDONLY | O_DIRECTORY) | O_NOFOLLOW | O_CLOEXEC);
-    if (descriptor < 0) {
+    if (descriptor < 0)
         return;
-    }
     if (lock(descriptor) && has_name(descriptor, directory, name)) {
-        if (!file) {
+        if (!file)
             empty(descriptor);
-        }
         unlinkat(directory, name, file ? 0 : AT_REMOVEDIR);
     }
     close(descriptor);
@@ -254,13 +241,10 @@ void temporary_tidy(const char *target)
     const size_t length = start_of(target, start);
     char *above = temporary_beside(target, ".");
     DIR *all = above != NULL ? opendir(above) : NULL;
-    for (const struct dirent *one; all != NULL && (one = readdir(all)) != NULL;) {
-        if (is_temporary(one->d_name, start, length)) {
+    for (const struct dirent *one; all != NULL && (one = readdir(all)) != NULL;)
+        if (is_temporary(one->d_name, start, length))
             remove_dead(dirfd(all), one->d_name);
-        }
-    }
-    if (all != NULL) {
+    if (all != NULL)
         closedir(all);
-    }
     free(above);
 }

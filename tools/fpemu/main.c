@@ -60,9 +60,8 @@ static void print_help(void)
          "What would this computation do in that number format?\n"
          "\n"
          "Commands:");
-    for (int i = 0; i < COMMANDS; i++) {
+    for (int i = 0; i < COMMANDS; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].summary);
-    }
     puts("\n"
          "  fpemu help COMMAND  says more about a command, as fpemu COMMAND --help does\n"
          "  fpemu --version     versions of the command and the library\n"
@@ -82,9 +81,8 @@ static const command *find(const char *name)
     const bool option = name[0] == '-';
     near_search near = near_start(name);
     for (int i = 0; i < COMMANDS; i++) {
-        if (strcmp(commands[i].name, name) == 0) {
+        if (strcmp(commands[i].name, name) == 0)
             return &commands[i];
-        }
         near_try(&near, commands[i].name);
     }
     if (option) {
@@ -97,12 +95,10 @@ static const command *find(const char *name)
 static int cmd_help(int argc, char **argv)
 {
     char ask[] = "--help";
-    if (argc > 2) {
+    if (argc > 2)
         cli_usage("help: a command or nothing expected; '%.100s' is too much", argv[2]);
-    }
-    if (argc == 2 && strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0) {
+    if (argc == 2 && strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0)
         return find(argv[1])->run(2, (char *[]){argv[1], ask, NULL});
-    }
     print_help();
     return CLI_OK;
 }
@@ -119,42 +115,36 @@ static void print_version(void)
 static void check_variant(void)
 {
     const char *asked = getenv("FPEMU_VARIANT"), *name;
-    if (asked == NULL || asked[0] == '\0' || strcmp(asked, fpemu_variant()) == 0) {
+    if (asked == NULL || asked[0] == '\0' || strcmp(asked, fpemu_variant()) == 0)
         return;
-    }
     char cut[SHOWN_SIZE];
     fprintf(stderr, "fpemu: FPEMU_VARIANT: no loops '%s' here, those of %s run; there are:", shown(asked, 0, cut),
             fpemu_variant());
-    for (unsigned i = 0; (name = fpemu_variant_available(i)) != NULL; i++) {
+    for (unsigned i = 0; (name = fpemu_variant_available(i)) != NULL; i++)
         fprintf(stderr, " %s", name);
-    }
     fputc('\n', stderr);
 }
 
 int main(int argc, char **argv)
 {
     trouble why;
-    if (!streams_reserve(&why)) {
+    if (!streams_reserve(&why))
         cli_fail("%s", why.text);
-    }
     check_variant();
-    if (argc < 2) {
+    if (argc < 2)
         cli_usage("no command; see 'fpemu --help'");
-    }
     const char *name = argv[1];
     const bool help = strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0;
     const bool version = strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0;
     int status = CLI_OK;
-    if ((help || version) && argc > 2) {
+    if ((help || version) && argc > 2)
         cli_usage("%s: unexpected argument '%s'; see 'fpemu --help'", name, argv[2]);
-    }
-    if (help) {
+    if (help)
         print_help();
-    } else if (version) {
+    else if (version)
         print_version();
-    } else {
+    else
         status = find(name)->run(argc - 1, argv + 1);
-    }
     cli_finish_stdout();
     return status;
 }

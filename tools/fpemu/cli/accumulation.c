@@ -38,12 +38,12 @@ accumulation accumulation_read(const char *text, bool binary64, uint64_t seed)
         char spec[CLI_SPEC_SIZE];
         cli_spec(format, spec);
         cli_usage("model '%s': here operands take no format with scales; leave it out and round the files before, by "
-                  "'fpemu quantize %s', B along its rows by --axis 0", shown(text, 0, cut), spec);
+                  "'fpemu quantize %s', B along its rows by --axis 0",
+                  shown(text, 0, cut), spec);
     }
     cli_check(fpemu_gemm_check(&m.spec, binary64 ? 64 : 32), text);
-    if (m.spec.start_from_c) {
+    if (m.spec.start_from_c)
         cli_usage("model '%s': there is no matrix to start from", shown(text, 0, cut));
-    }
     fpemu_target *const target[] = {&m.spec.a,   &m.spec.b,         &m.spec.product,
                                     &m.spec.out, &m.spec.sum.inner, &m.spec.sum.outer};
     for (unsigned i = 0; i < sizeof target / sizeof *target; i++) {
@@ -60,9 +60,8 @@ accumulation accumulation_read(const char *text, bool binary64, uint64_t seed)
 /* CBLAS counts in int. */
 static int as_int(uint64_t n)
 {
-    if (n > INT_MAX) {
+    if (n > INT_MAX)
         cli_fail("model 'blas': a side of %llu elements is more than BLAS counts", (unsigned long long)n);
-    }
     return (int)n;
 }
 

@@ -23,7 +23,7 @@ enum { ACCUMULATION_TEXT_SIZE = 1024 };
 
 typedef struct accumulation {
     char text[ACCUMULATION_TEXT_SIZE]; /* canonical */
-    fpemu_gemm_spec spec;        /* not for blas */
+    fpemu_gemm_spec spec;              /* not for blas */
     bool blas;
 } accumulation;
 

@@ -41,17 +41,15 @@ static const char *next_from_stdin(arguments *a)
 
 const char *arguments_next(arguments *a)
 {
-    if (a->operand == NULL) {
+    if (a->operand == NULL)
         return next_from_stdin(a);
-    }
     return a->next < a->operands ? a->operand[a->next++] : NULL;
 }
 
 void arguments_refuse(const arguments *a, const char *word, const char *kind)
 {
-    if (a->operand != NULL) {
+    if (a->operand != NULL)
         cli_usage("'%s' is no %s", word, kind);
-    }
     cli_fail("standard input, line %" PRIu64 ": '%.100s' is no %s", a->input.word_line, word, kind);
 }
 
@@ -59,15 +57,12 @@ bool arguments_next_number(arguments *a, bool binary64, double *x)
 {
     const char *text = arguments_next(a);
     float narrow;
-    if (text == NULL) {
+    if (text == NULL)
         return false;
-    }
-    if (binary64 ? !number_read_f64(text, x) : !number_read_f32(text, &narrow)) {
+    if (binary64 ? !number_read_f64(text, x) : !number_read_f32(text, &narrow))
         arguments_refuse(a, text, "number");
-    }
-    if (!binary64) {
+    if (!binary64)
         *x = (double)narrow;
-    }
     return true;
 }
 

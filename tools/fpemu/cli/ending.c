@@ -22,24 +22,21 @@ static void act_and_die(int signal_number)
 
 void ending_act(void (*act)(void))
 {
-    if (last_act != NULL) {
+    if (last_act != NULL)
         return;
-    }
     last_act = act;
     atexit(act);
     for (int i = 0; i < FATAL_SIGNALS; i++) {
         struct sigaction old;
         struct sigaction action = {.sa_handler = act_and_die, .sa_flags = (int)SA_RESETHAND};
         sigemptyset(&action.sa_mask);
-        if (sigaction(fatal_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+        if (sigaction(fatal_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(fatal_signals[i], &action, NULL);
-        }
     }
 }
 
 void ending_leave_signals(void)
 {
-    for (int i = 0; i < FATAL_SIGNALS; i++) {
+    for (int i = 0; i < FATAL_SIGNALS; i++)
         signal(fatal_signals[i], SIG_DFL);
-    }
 }

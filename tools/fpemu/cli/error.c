@@ -59,12 +59,10 @@ void cli_warn(const char *format, ...)
 
 void cli_check(fpemu_status status, const char *what)
 {
-    if (status == FPEMU_ERROR_NAN) {
+    if (status == FPEMU_ERROR_NAN)
         cli_fail("%s: a NaN came, and the NaN policy is 'error'", what);
-    }
-    if (status != FPEMU_OK) {
+    if (status != FPEMU_OK)
         cli_fail("%s: %s", what, fpemu_status_text(status));
-    }
 }
 
 /* What a format and a rounding lack for a call, which is told from the same call with another rounding. */
@@ -79,7 +77,8 @@ static _Noreturn void refuse_call(const fpemu_format *format, const fpemu_roundi
         fpemu_check(format, &nearest, bits) == FPEMU_OK) {
         if (rounding->compat != FPEMU_COMPAT_NONE) {
             cli_fail("%s: this compatibility setting does not go with this format: it says how software rounds formats "
-                     "without scales", text);
+                     "without scales",
+                     text);
         }
         cli_fail("%s: the mode %s does not go with this format: a %s", text,
                  fpemu_mode_name((fpemu_mode)rounding->mode),
@@ -89,43 +88,39 @@ static _Noreturn void refuse_call(const fpemu_format *format, const fpemu_roundi
     }
     if (format->scaling != FPEMU_SCALING_NONE) {
         cli_fail("%s: a format with scales has no codes of single numbers, for which this is; 'fpemu pack' packs whole "
-                 "blocks, 'fpemu quantize' rounds them", text);
+                 "blocks, 'fpemu quantize' rounds them",
+                 text);
     }
-    if (rounding->compat != FPEMU_COMPAT_NONE) {
+    if (rounding->compat != FPEMU_COMPAT_NONE)
         cli_fail("%s: a compatibility setting says how other software rounds numbers, not what it computes", text);
-    }
     cli_fail("%s: this is not for such a format", text);
 }
 
 void cli_check_call(fpemu_status status, const fpemu_format *format, const fpemu_rounding *rounding, bool binary64,
                     const char *spec)
 {
-    if (status == FPEMU_ERROR_UNSUPPORTED) {
+    if (status == FPEMU_ERROR_UNSUPPORTED)
         refuse_call(format, rounding, binary64, spec);
-    }
     cli_check(status, spec);
 }
 
 void cli_check_carrier(const fpemu_format *format, bool binary64, const char *spec, const char *remedy)
 {
-    if (!binary64 && !fpemu_format_fits_f32(format) && fpemu_format_fits_f64(format)) {
+    if (!binary64 && !fpemu_format_fits_f32(format) && fpemu_format_fits_f64(format))
         cli_fail("%s: binary32 cannot hold every value of the format, binary64 can: %s", spec, remedy);
-    }
 }
 
 void *cli_allocate(uint64_t count, size_t size)
 {
     void *memory = count > SIZE_MAX ? NULL : calloc(count > 0 ? (size_t)count : 1, size);
-    if (memory == NULL) {
+    if (memory == NULL)
         cli_fail("out of memory");
-    }
     return memory;
 }
 
 void cli_finish_stdout(void)
 {
     trouble why;
-    if (!streams_finish_output(&why)) {
+    if (!streams_finish_output(&why))
         cli_fail("%s", why.text);
-    }
 }

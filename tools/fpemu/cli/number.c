@@ -55,9 +55,8 @@ static decimal nearest_decimal(double x, int digits)
 static void next_decimal(decimal *d)
 {
     size_t i = strlen(d->digits);
-    while (i > 0 && d->digits[i - 1] == '9') {
+    while (i > 0 && d->digits[i - 1] == '9')
         d->digits[--i] = '0';
-    }
     if (i > 0) {
         d->digits[i - 1]++;
     } else {
@@ -81,14 +80,12 @@ static decimal shortest_decimal(double x)
     const bool power_of_two = frexp(x, &exponent) == 0.5;
     for (int digits = 1;; digits++) {
         decimal d = nearest_decimal(x, digits);
-        if (digits == MOST_DIGITS || reads_as(&d, x)) {
+        if (digits == MOST_DIGITS || reads_as(&d, x))
             return d;
-        }
         if (power_of_two) {
             next_decimal(&d);
-            if (reads_as(&d, x)) {
+            if (reads_as(&d, x))
                 return d;
-            }
         }
     }
 }
@@ -102,9 +99,8 @@ static const char *print_special(char text[NUMBER_SIZE], double value)
 
 const char *number_print(char text[NUMBER_SIZE], double value)
 {
-    if (!isfinite(value) || value == 0) {
+    if (!isfinite(value) || value == 0)
         return print_special(text, value);
-    }
     const decimal d = shortest_decimal(fabs(value));
     const char *sign = value < 0 ? "-" : "";
     const int length = (int)strlen(d.digits);
@@ -123,9 +119,8 @@ const char *number_print(char text[NUMBER_SIZE], double value)
 
 const char *number_print_hex(char text[NUMBER_SIZE], double value)
 {
-    if (!isfinite(value)) {
+    if (!isfinite(value))
         return print_special(text, value);
-    }
     snprintf(text, NUMBER_SIZE, "%a", value);
     return text;
 }
@@ -139,31 +134,19 @@ const char *number_print_code(char text[NUMBER_SIZE], uint64_t code, unsigned bi
 uint64_t number_load_code(const void *codes, size_t size, size_t i)
 {
     switch (size) {
-    case 1:
-        return ((const uint8_t *)codes)[i];
-    case 2:
-        return ((const uint16_t *)codes)[i];
-    case 4:
-        return ((const uint32_t *)codes)[i];
-    default:
-        return ((const uint64_t *)codes)[i];
+    case 1: return ((const uint8_t *)codes)[i];
+    case 2: return ((const uint16_t *)codes)[i];
+    case 4: return ((const uint32_t *)codes)[i];
+    default: return ((const uint64_t *)codes)[i];
     }
 }
 
 void number_store_code(void *codes, size_t size, size_t i, uint64_t code)
 {
     switch (size) {
-    case 1:
-        ((uint8_t *)codes)[i] = (uint8_t)code;
-        break;
-    case 2:
-        ((uint16_t *)codes)[i] = (uint16_t)code;
-        break;
-    case 4:
-        ((uint32_t *)codes)[i] = (uint32_t)code;
-        break;
-    default:
-        ((uint64_t *)codes)[i] = code;
-        break;
+    case 1: ((uint8_t *)codes)[i] = (uint8_t)code; break;
+    case 2: ((uint16_t *)codes)[i] = (uint16_t)code; break;
+    case 4: ((uint32_t *)codes)[i] = (uint32_t)code; break;
+    default: ((uint64_t *)codes)[i] = code; break;
     }
 }

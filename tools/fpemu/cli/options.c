@@ -35,9 +35,8 @@ static _Noreturn void refuse_option(const cli *c, const char *argument, const st
     near = near_start(word + strspn(word, "-"));
     near.before = "--";
     for (const struct option *o = longs; o->name != NULL; o++) {
-        if (strcmp(o->name, near.word) == 0) {
+        if (strcmp(o->name, near.word) == 0)
             cli_usage("%s: option '--%s' takes no argument; see 'fpemu %s --help'", c->argv[0], o->name, c->argv[0]);
-        }
         near_try(&near, o->name);
     }
     cli_usage("%s: option '%s' is unknown or ambiguous%s; see 'fpemu %s --help'", c->argv[0], word, near_text(&near),
@@ -59,9 +58,8 @@ int cli_next(cli *c, const char *shorts, const struct option *longs)
         switch (option) {
         case 1: c->operand[c->operands++] = optarg; break;
         case -1:
-            while (optind < c->argc) {
+            while (optind < c->argc)
                 c->operand[c->operands++] = c->argv[optind++];
-            }
             return -1;
         case 'h':
             fputs(c->help, stdout);
@@ -69,9 +67,8 @@ int cli_next(cli *c, const char *shorts, const struct option *longs)
             exit(CLI_OK);
         case ':': cli_usage("%s: option '%s' needs an argument", c->argv[0], c->argv[before]);
         case '?':
-            if (optopt > 0 && optopt < 256 && strncmp(c->argv[before], "--", 2) != 0) {
+            if (optopt > 0 && optopt < 256 && strncmp(c->argv[before], "--", 2) != 0)
                 cli_usage("%s: unknown option '-%c'; see 'fpemu %s --help'", c->argv[0], optopt, c->argv[0]);
-            }
             refuse_option(c, c->argv[before], longs);
         default: return option;
         }
@@ -80,12 +77,10 @@ int cli_next(cli *c, const char *shorts, const struct option *longs)
 
 void cli_expect_operands(const cli *c, int least, int most, const char *names)
 {
-    if (c->operands < least) {
+    if (c->operands < least)
         cli_usage("%s: expected %s; see 'fpemu %s --help'", c->argv[0], names, c->argv[0]);
-    }
-    if (most >= 0 && c->operands > most) {
+    if (most >= 0 && c->operands > most)
         cli_usage("%s: unexpected argument '%s'; see 'fpemu %s --help'", c->argv[0], c->operand[most], c->argv[0]);
-    }
 }
 
 bool cli_read_u64(const char *text, uint64_t *value)
@@ -93,14 +88,12 @@ bool cli_read_u64(const char *text, uint64_t *value)
     const bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
     const char *digits = hexadecimal ? text + 2 : text;
     const char *known = hexadecimal ? "0123456789abcdefABCDEF" : "0123456789";
-    if (*digits == '\0' || digits[strspn(digits, known)] != '\0') {
+    if (*digits == '\0' || digits[strspn(digits, known)] != '\0')
         return false;
-    }
     errno = 0;
     const unsigned long long number = strtoull(digits, NULL, hexadecimal ? 16 : 10);
-    if (errno != 0 || number > UINT64_MAX) {
+    if (errno != 0 || number > UINT64_MAX)
         return false;
-    }
     *value = number;
     return true;
 }

@@ -30,16 +30,15 @@ static void draw(const progress *p, double elapsed)
     const double share = (double)p->done / (double)p->total;
     const int filled = share < 1 ? (int)(share * WIDTH) : WIDTH;
     char left[CLOCK_TEXT];
-    fprintf(stderr, "\r%s [%.*s%*s] %3d %%  %s left   ", p->label, filled, full, WIDTH - filled, "",
-            (int)(100 * share), clock_print(left, share > 0 ? elapsed / share - elapsed : 0.0));
+    fprintf(stderr, "\r%s [%.*s%*s] %3d %%  %s left   ", p->label, filled, full, WIDTH - filled, "", (int)(100 * share),
+            clock_print(left, share > 0 ? elapsed / share - elapsed : 0.0));
 }
 
 void progress_advance(progress *p, uint64_t steps)
 {
     p->done += steps;
-    if (!p->terminal) {
+    if (!p->terminal)
         return;
-    }
     const double time = clock_seconds();
     if (time - p->started > 0.5 && time - p->drawn > 0.1) {
         draw(p, time - p->started);

@@ -18,12 +18,10 @@ typedef struct word {
 } word;
 
 /* The first word of a value is the one that is printed. */
-static const word overflow_words[] = {{"format", FPEMU_OVERFLOW_FROM_FORMAT},
-                                      {"ieee", FPEMU_OVERFLOW_IEEE},
-                                      {"saturate", FPEMU_OVERFLOW_SATURATE},
-                                      {"saturate-keep-inf", FPEMU_OVERFLOW_SATURATE_KEEP_INF},
-                                      {"keepinf", FPEMU_OVERFLOW_SATURATE_KEEP_INF},
-                                      {NULL, 0}};
+static const word overflow_words[] = {
+    {"format", FPEMU_OVERFLOW_FROM_FORMAT},        {"ieee", FPEMU_OVERFLOW_IEEE},
+    {"saturate", FPEMU_OVERFLOW_SATURATE},         {"saturate-keep-inf", FPEMU_OVERFLOW_SATURATE_KEEP_INF},
+    {"keepinf", FPEMU_OVERFLOW_SATURATE_KEEP_INF}, {NULL, 0}};
 static const word nan_words[] = {{"format", FPEMU_NAN_FROM_FORMAT},
                                  {"keep", FPEMU_NAN_KEEP},
                                  {"max", FPEMU_NAN_MAX},
@@ -49,9 +47,8 @@ static uint8_t read_word(const char *option, const word *words, const char *text
     char known[128] = "";
     near_search near = near_start(text);
     for (const word *w = words; w->text != NULL; w++) {
-        if (strcmp(w->text, text) == 0) {
+        if (strcmp(w->text, text) == 0)
             return w->value;
-        }
         near_try(&near, w->text);
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, " %s", w->text);
@@ -61,9 +58,8 @@ static uint8_t read_word(const char *option, const word *words, const char *text
 
 static const char *word_of(const word *words, unsigned value)
 {
-    while (words->text != NULL && words->value != value) {
+    while (words->text != NULL && words->value != value)
         words++;
-    }
     return words->text;
 }
 
@@ -145,9 +141,8 @@ fpemu_rounding cli_rounding_get(const cli_rounding *rounding)
         fpemu_rounding named;
         fpemu_parse_error error;
         char cut[SHOWN_SIZE];
-        if (fpemu_rounding_parse(rounding->mode, &named, &error) != FPEMU_OK) {
+        if (fpemu_rounding_parse(rounding->mode, &named, &error) != FPEMU_OK)
             cli_usage("rounding '%s': %s", shown(rounding->mode, error.position, cut), error.message);
-        }
         result.mode = named.mode;
         result.compat = named.compat;
         result.overflow = rounding->has_overflow ? result.overflow : named.overflow;
@@ -164,7 +159,6 @@ void cli_rounding_refuse_idle(const cli_rounding *rounding)
         cli_usage("%s: the rounding %s draws no random bits; sr and se do", rounding->random,
                   rounding->mode != NULL ? rounding->mode : "rne");
     }
-    if (rounding->has_variant && result.mode != FPEMU_MODE_SR) {
+    if (rounding->has_variant && result.mode != FPEMU_MODE_SR)
         cli_usage("--variant: the rounding %s has none; sr has", rounding->mode);
-    }
 }

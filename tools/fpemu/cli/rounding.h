@@ -10,20 +10,23 @@
 
 /* The options that describe a rounding, for the table of a command, its letters and its help. */
 #define CLI_ROUNDING_SHORT "r:"
-#define CLI_ROUNDING_LONG \
-    {"rounding", required_argument, NULL, 'r'}, {"overflow", required_argument, NULL, CLI_OPT_OVERFLOW}, \
-    {"nan", required_argument, NULL, CLI_OPT_NAN}, {"bits", required_argument, NULL, CLI_OPT_BITS}, \
-    {"variant", required_argument, NULL, CLI_OPT_VARIANT}, {"generator", required_argument, NULL, CLI_OPT_GENERATOR}, \
-    {"seed", required_argument, NULL, CLI_OPT_SEED}, {"stream", required_argument, NULL, CLI_OPT_STREAM}
-#define CLI_ROUNDING_HELP \
-    "  -r, --rounding MODE   rne rna rnz rtz raz rtp rtn rto sr se, a long name, or a\n" \
-    "                        compatibility setting such as qpytorch (default: rne)\n" \
-    "      --overflow POLICY ieee, saturate or saturate-keep-inf (default: the format's)\n" \
-    "      --nan POLICY      keep, max, signmax, zero or error (default: the format's)\n" \
-    "      --bits N          random bits an element, 1 to 32 (sr and se; default: 32)\n" \
-    "      --variant V       a, b or c: how random bits decide (sr; default: a)\n" \
-    "      --generator G     hash or philox (default: hash)\n" \
-    "      --seed N          seed of the random words (default: 0)\n" \
+#define CLI_ROUNDING_LONG                                                                                              \
+    {"rounding", required_argument, NULL, 'r'}, {"overflow", required_argument, NULL, CLI_OPT_OVERFLOW},               \
+        {"nan", required_argument, NULL, CLI_OPT_NAN}, {"bits", required_argument, NULL, CLI_OPT_BITS},                \
+        {"variant", required_argument, NULL, CLI_OPT_VARIANT},                                                         \
+        {"generator", required_argument, NULL, CLI_OPT_GENERATOR}, {"seed", required_argument, NULL, CLI_OPT_SEED},    \
+    {                                                                                                                  \
+        "stream", required_argument, NULL, CLI_OPT_STREAM                                                              \
+    }
+#define CLI_ROUNDING_HELP                                                                                              \
+    "  -r, --rounding MODE   rne rna rnz rtz raz rtp rtn rto sr se, a long name, or a\n"                               \
+    "                        compatibility setting such as qpytorch (default: rne)\n"                                  \
+    "      --overflow POLICY ieee, saturate or saturate-keep-inf (default: the format's)\n"                            \
+    "      --nan POLICY      keep, max, signmax, zero or error (default: the format's)\n"                              \
+    "      --bits N          random bits an element, 1 to 32 (sr and se; default: 32)\n"                               \
+    "      --variant V       a, b or c: how random bits decide (sr; default: a)\n"                                     \
+    "      --generator G     hash or philox (default: hash)\n"                                                         \
+    "      --seed N          seed of the random words (default: 0)\n"                                                  \
     "      --stream N        stream of the random words (default: 0)\n"
 
 /* A rounding as the options build it: names are read last, so the order of options does not matter. Start from

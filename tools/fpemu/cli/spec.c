@@ -30,12 +30,10 @@ static uint32_t read_values(const char *path, float *values, uint32_t most)
     FILE *file = fopen(path, "r");
     uint32_t count;
     trouble why;
-    if (file == NULL) {
+    if (file == NULL)
         cli_fail("%s: %s", path, strerror(errno));
-    }
-    if (!number_table_read(file, path, most, values, &count, &why)) {
+    if (!number_table_read(file, path, most, values, &count, &why))
         cli_fail("%s", why.text);
-    }
     fclose(file);
     return count;
 }
@@ -45,9 +43,8 @@ static void set_table(fpemu_format *format, table *t, const char *spec)
 {
     enum { MOST = 65536 };
     fpemu_format element, scale, blocked;
-    if (format->kind != FPEMU_KIND_CODEBOOK) {
+    if (format->kind != FPEMU_KIND_CODEBOOK)
         cli_usage("format '%s': %s is for codebook(%sPATH,...) and table(%sPATH)", spec, t->name, file_mark, file_mark);
-    }
     t->values = cli_allocate(MOST, sizeof *t->values);
     cli_check(fpemu_format_table(&element, read_values(t->name + strlen(file_mark), t->values, MOST), t->values), spec);
     element.overflow = format->overflow;
@@ -70,9 +67,8 @@ static void set_table(fpemu_format *format, table *t, const char *spec)
 static table *take_table(const char *spec, char text[CLI_SPEC_SIZE])
 {
     const char *begin = strstr(spec, file_mark);
-    if (begin == NULL) {
+    if (begin == NULL)
         return NULL;
-    }
     const size_t before = (size_t)(begin - spec), length = strcspn(begin, ",():");
     const char *after = begin + length;
     if (length == strlen(file_mark) || before + sizeof stand_in + strlen(after) > CLI_SPEC_SIZE ||
@@ -112,9 +108,8 @@ static const char *why_not(const char *spec)
                  {"iq4_xs", search}};
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++) {
         const size_t length = strlen(words[i].name);
-        if (strncasecmp(spec, words[i].name, length) == 0 && (spec[length] == '\0' || spec[length] == '_')) {
+        if (strncasecmp(spec, words[i].name, length) == 0 && (spec[length] == '\0' || spec[length] == '_'))
             return words[i].why;
-        }
     }
     return NULL;
 }
@@ -123,9 +118,8 @@ static const char *why_not(const char *spec)
 static void refuse_file(const char *spec)
 {
     char cut[SHOWN_SIZE];
-    if (access(spec, F_OK) == 0) {
+    if (access(spec, F_OK) == 0)
         cli_usage("'%s' is a file, and a format is expected in its place: are the two swapped?", shown(spec, 0, cut));
-    }
 }
 
 fpemu_format cli_format(const char *spec)
@@ -139,29 +133,25 @@ fpemu_format cli_format(const char *spec)
         tables = t;
     }
     const fpemu_status status = fpemu_format_parse(t != NULL ? text : spec, &format, &error);
-    if (status == FPEMU_ERROR_SPEC && why_not(spec) != NULL) {
+    if (status == FPEMU_ERROR_SPEC && why_not(spec) != NULL)
         cli_usage("format '%s': ggml's, which is read from GGUF files, %s", spec, why_not(spec));
-    }
     if (status == FPEMU_ERROR_SPEC) {
         refuse_file(spec);
         const size_t at = t != NULL ? place_in_spec(spec, t, error.position) : error.position;
         cli_usage("format '%s', character %zu: %s", shown(spec, at, cut), at + 1, error.message);
     }
-    if (status != FPEMU_OK) {
+    if (status != FPEMU_OK)
         cli_usage("format '%s': %s", shown(spec, 0, cut), fpemu_status_text(status));
-    }
-    if (t != NULL) {
+    if (t != NULL)
         set_table(&format, t, spec);
-    }
     return format;
 }
 
 static const table *table_of(const fpemu_format *format)
 {
     const table *t = format->kind == FPEMU_KIND_CODEBOOK ? tables : NULL;
-    while (t != NULL && t->values != format->table) {
+    while (t != NULL && t->values != format->table)
         t = t->next;
-    }
     return t;
 }
 
@@ -172,11 +162,9 @@ bool cli_from_file(const fpemu_format *format)
 
 void cli_refuse_tables(const char *option, const char *path)
 {
-    for (const table *t = tables; t != NULL; t = t->next) {
-        if (path != NULL && same_target(path, t->name + strlen(file_mark))) {
+    for (const table *t = tables; t != NULL; t = t->next)
+        if (path != NULL && same_target(path, t->name + strlen(file_mark)))
             cli_usage("%s: '%s' is a table that is read: one of them would be lost", option, path);
-        }
-    }
 }
 
 const char *cli_spec(const fpemu_format *format, char text[CLI_SPEC_SIZE])

@@ -18,9 +18,8 @@ static int skip(words *w)
     int c;
     while ((c = getc(w->file)) != EOF) {
         passed_over = passed_over || (w->comment != 0 && c == w->comment);
-        if (!passed_over && !is_space(c)) {
+        if (!passed_over && !is_space(c))
             break;
-        }
         w->line += c == '\n';
         passed_over = passed_over && c != '\n';
     }
@@ -33,18 +32,15 @@ words_found words_next(words *w, char *text, size_t size)
     int c = skip(w);
     w->word_line = w->line;
     for (; c != EOF && !is_space(c) && (w->comment == 0 || c != w->comment); c = getc(w->file)) {
-        if (length + 1 == size) {
+        if (length + 1 == size)
             break;
-        }
         text[length++] = c != '\0' ? (char)c : '?';
         text[length] = '\0';
     }
-    if (ferror(w->file)) {
+    if (ferror(w->file))
         return WORDS_FAILED;
-    }
-    if (c == EOF) {
+    if (c == EOF)
         return length > 0 ? WORDS_WORD : WORDS_END;
-    }
     ungetc(c, w->file);
     return is_space(c) || (w->comment != 0 && c == w->comment) ? WORDS_WORD : WORDS_LONG;
 }

@@ -69,9 +69,8 @@ static size_t find_refused(bool binary64, size_t count, const void *x)
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     for (size_t i = 0; i < count; i++) {
         const double value = binary64 ? ((const double *)x)[i] : (double)((const float *)x)[i];
-        if (!isnan(value) && fpemu_quantize_one_f64(&proven, &nearest, value, 0) != value) {
+        if (!isnan(value) && fpemu_quantize_one_f64(&proven, &nearest, value, 0) != value)
             return i;
-        }
     }
     return 0;
 }
@@ -85,13 +84,13 @@ static void apply_piece(const job *j, const char *place, uint64_t index, bool bi
                            : fpemu_quantize_f32(&j->from, &nearest, count, x, x, NULL),
                   j->from_spec);
     }
-    const fpemu_status status = binary64
-                                    ? fpemu_apply_f64(&j->format, &j->rounding, j->function, count, x, x, NULL)
-                                    : fpemu_apply_f32(&j->format, &j->rounding, j->function, count, x, x, NULL);
+    const fpemu_status status = binary64 ? fpemu_apply_f64(&j->format, &j->rounding, j->function, count, x, x, NULL)
+                                         : fpemu_apply_f32(&j->format, &j->rounding, j->function, count, x, x, NULL);
     if (status == FPEMU_ERROR_ARGUMENT) {
         const size_t i = find_refused(binary64, count, x);
         char text[NUMBER_SIZE];
-        cli_fail("%s %" PRIu64 " is %s, no binary32 number of at most 16 significant bits, which %s takes; --from bf16, "
+        cli_fail("%s %" PRIu64
+                 " is %s, no binary32 number of at most 16 significant bits, which %s takes; --from bf16, "
                  "fp16 or float(e=8,m=15) rounds operands first",
                  place, index + i, number_print(text, binary64 ? ((double *)x)[i] : (double)((float *)x)[i]),
                  fpemu_function_name(j->function));
@@ -173,9 +172,8 @@ static void apply_to_numbers(job j, char **operand, int operands, number_list *l
     uint64_t number = 1;
     for (double x; arguments_next_number(&a, true, &x); j.rounding.offset++) {
         apply_piece(&j, "apply: operand", number++, true, 1, &x);
-        if (list != NULL) {
+        if (list != NULL)
             number_list_add(list, x);
-        }
     }
 }
 
@@ -205,12 +203,10 @@ int cmd_apply(int argc, char **argv)
     }
     cli_expect_operands(&c, j.output ? 3 : 2, j.output ? 3 : -1,
                         j.output ? "FUNCTION SPEC IN -o OUT" : "FUNCTION SPEC [VALUE...]");
-    if (j.hexadecimal && j.json) {
+    if (j.hexadecimal && j.json)
         cli_usage("apply: --hex and --json do not go together");
-    }
-    if (j.output != NULL && (j.hexadecimal || j.json)) {
+    if (j.output != NULL && (j.hexadecimal || j.json))
         cli_usage("apply: --hex and --json go with numbers, not with -o");
-    }
     file_check(&j.file);
     if (j.output == NULL && (j.force || j.file.as_numbers || j.file.least_dimensions > 0 || j.file.raw.type != NULL ||
                              j.file.wanted_count + j.file.unwanted_count > 0)) {
@@ -219,31 +215,27 @@ int cmd_apply(int argc, char **argv)
     if (fpemu_function_named(c.operand[0], &j.function) != FPEMU_OK) {
         near_search near = near_start(c.operand[0]);
         const char *name;
-        for (int i = 0; (name = fpemu_function_name((fpemu_function)i)) != NULL; i++) {
+        for (int i = 0; (name = fpemu_function_name((fpemu_function)i)) != NULL; i++)
             near_try(&near, name);
-        }
         cli_usage("apply: no function '%.60s'%s; see 'fpemu apply --help'", c.operand[0], near_text(&near));
     }
     j.spec = c.operand[1];
     j.format = cli_format(j.spec);
     j.from = cli_format(j.from_spec != NULL ? j.from_spec : "bf16");
-    if (j.from.kind != FPEMU_KIND_FLOAT || j.from.mantissa_bits > 15 || !fpemu_format_fits_f32(&j.from)) {
+    if (j.from.kind != FPEMU_KIND_FLOAT || j.from.mantissa_bits > 15 || !fpemu_format_fits_f32(&j.from))
         cli_usage("--from: '%s' is no float of at most 16 significant bits", j.from_spec);
-    }
     j.rounding = cli_rounding_get(&asked);
     cli_rounding_refuse_idle(&asked);
     j.rounding.offset = index;
-    if (!fpemu_format_fits_f32(&j.format)) {
+    if (!fpemu_format_fits_f32(&j.format))
         cli_fail("%s: binary32 cannot hold every value of the format, and no function is known so exactly", j.spec);
-    }
     if (j.output != NULL) {
         cli_refuse_tables("-o", j.output);
         apply_to_file(&j, c.operand[2]);
     } else {
         number_list list = {.json = j.json, .hexadecimal = j.hexadecimal};
-        if (c.operands > 2) { /* nothing is printed before all is known to be good; a pipe is read once */
+        if (c.operands > 2) /* nothing is printed before all is known to be good; a pipe is read once */
             apply_to_numbers(j, c.operand, c.operands, NULL);
-        }
         apply_to_numbers(j, c.operand, c.operands, &list);
         number_list_end(&list);
     }

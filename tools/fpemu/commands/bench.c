@@ -194,20 +194,18 @@ static void fill(const bench *b, const bench_case *k)
         const double magnitude = fmin((1 + (double)(r >> 33) * 0x1p-31) * b->power[e - LOWEST_BINADE], max);
         const bool below_zero = k->format.is_signed && (r >> 32 & 1) != 0 && !takes_root(b);
         const double x = below_zero ? -magnitude : magnitude;
-        if (k->type == DOUBLE) {
+        if (k->type == DOUBLE)
             ((double *)b->x)[i] = x;
-        } else {
+        else
             singles[i] = (float)x;
-        }
     }
     if (k->type >= F16) {
         const fpemu_format words = cli_format(k->type == F16 ? "fp16:saturate" : "bf16:saturate");
         const fpemu_rounding nearest = fpemu_rounding_nearest();
         cli_check(fpemu_encode_f32(&words, &nearest, pattern, singles, b->x, NULL), k->mode);
     }
-    if (b->kind >= ARITHMETIC) {
+    if (b->kind >= ARITHMETIC)
         fill_operands(b, k, pattern);
-    }
     for (size_t i = pattern; i < b->size; i += pattern) {
         const size_t rest = b->size - i < pattern ? b->size - i : pattern;
         memcpy((char *)b->x + i * item_size, b->x, rest * item_size);
@@ -237,9 +235,8 @@ static void prepare(bench *b, size_t most)
         b->random[i] = (uint64_t)fpemu_random_word(FPEMU_GENERATOR_HASH, 0, 0, i) << 32 |
                        fpemu_random_word(FPEMU_GENERATOR_HASH, 0, 1, i);
     }
-    for (int i = 0; i < BINADES; i++) {
+    for (int i = 0; i < BINADES; i++)
         b->power[i] = ldexp(1, LOWEST_BINADE + i);
-    }
 }
 
 static fpemu_status encode(const bench *b, const bench_case *k, size_t count, fpemu_stats *asked)
@@ -288,9 +285,8 @@ static fpemu_status pack(const bench *b, const bench_case *k, size_t count, fpem
 {
     fpemu_shape shape = fpemu_shape_vector(count);
     shape.whole = has_whole(&k->format) ? &k->range : NULL;
-    if (packed_size(b, k, count) == 0) {
+    if (packed_size(b, k, count) == 0)
         return FPEMU_ERROR_UNSUPPORTED;
-    }
     return BY_TYPE(pack, k->type, &k->format, &k->rounding, &shape, b->x, b->codes, asked);
 }
 
@@ -324,12 +320,10 @@ static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
         memset(&stats, 0, sizeof stats);
         asked = &stats;
     }
-    if (k->measures) {
+    if (k->measures)
         return measure_array(b, k, count, &range);
-    }
-    if (k->looks_up) {
+    if (k->looks_up)
         return fpemu_function_look_up(b->table, count, b->x, b->y);
-    }
     switch (b->kind) {
     case ENCODE: return encode(b, k, count, asked);
     case DECODE: return BY_TYPE(decode, k->type, &k->format, count, b->codes, b->y);
@@ -386,9 +380,8 @@ static double time_memcpy(const bench *b, size_t item_size)
 static double time_case(const bench *b, const bench_case *k)
 {
     const double start = clock_seconds();
-    for (size_t i = 0; i < b->repeats; i++) {
+    for (size_t i = 0; i < b->repeats; i++)
         cli_check(run_case(b, k, b->size), k->mode);
-    }
     return (clock_seconds() - start) / (double)b->repeats;
 }
 
@@ -400,13 +393,11 @@ static void measure(bench *b)
         for (size_t i = 0; i < b->count; i++) {
             bench_case *k = &b->cases[i];
             fill(b, k);
-            if (has_whole(&k->format)) {
+            if (has_whole(&k->format))
                 cli_check(measure_array(b, k, b->size, &k->range), k->mode);
-            }
             cli_check(made_before(b, k, b->size), k->mode);
-            if (k->looks_up) {
+            if (k->looks_up)
                 cli_check(make_table(b, k), k->mode);
-            }
             time_memcpy(b, type_sizes[k->type]); /* pages and caches as in what follows */
             k->seconds[round] = time_case(b, k);
             b->memcpy_seconds[k->type][round] = time_memcpy(b, type_sizes[k->type]);
@@ -437,11 +428,9 @@ static void print_row(const bench *b, const char *spec, const char *mode, bench_
 
 static void print_rows(const bench *b)
 {
-    for (int type = 0; type < TYPES; type++) {
-        if (b->memcpy_seconds[type][0] > 0) {
+    for (int type = 0; type < TYPES; type++)
+        if (b->memcpy_seconds[type][0] > 0)
             print_row(b, "memcpy", "", (bench_type)type, 2 * (double)type_sizes[type], b->memcpy_seconds[type]);
-        }
-    }
     for (size_t i = 0; i < b->count; i++) {
         const bench_case *k = &b->cases[i];
         char spec[CLI_SPEC_SIZE], mode[32];
@@ -459,12 +448,10 @@ static void add_cases(const bench *b, json_t *list)
         json_t *entry = jsonout_object();
         jsonout_set(entry, "spec", jsonout_text(cli_spec(&k->format, spec)));
         jsonout_set(entry, "pass", jsonout_text(k->measures ? "measure" : b->operation_name));
-        if (!k->measures) {
+        if (!k->measures)
             jsonout_set(entry, "rounding", jsonout_text(k->mode));
-        }
-        if (b->kind == FUNCTION) {
+        if (b->kind == FUNCTION)
             jsonout_set(entry, "table", jsonout_bool(k->looks_up));
-        }
         jsonout_set(entry, "type", jsonout_text(type_names[k->type]));
         jsonout_set(entry, "size", jsonout_count(b->size));
         jsonout_set(entry, "threads", jsonout_count(b->threads));
@@ -484,9 +471,8 @@ static void add_case(bench *b, const char *spec, const char *mode, bench_type ty
     *k = (bench_case){.format = cli_format(spec), .rounding = cli_rounding_get(&asked), .mode = mode};
     k->type = type;
     k->measures = measures;
-    if (made_before(b, k, 1) != FPEMU_OK || run_case(b, k, 1) != FPEMU_OK) {
+    if (made_before(b, k, 1) != FPEMU_OK || run_case(b, k, 1) != FPEMU_OK)
         return;
-    }
     b->count++;
     if (b->kind == FUNCTION && type >= F16 && !b->counters && make_table(b, k) == FPEMU_OK) {
         b->cases[b->count] = *k;
@@ -503,21 +489,16 @@ static void list_cases(bench *b, const char *const *specs, int spec_count, const
         const fpemu_format format = cli_format(specs[s]);
         const size_t before = b->count;
         for (int m = 0; m < mode_count; m++) {
-            for (int type = 0; type < TYPES; type++) {
-                if (types >> type & 1) {
+            for (int type = 0; type < TYPES; type++)
+                if (types >> type & 1)
                     add_case(b, specs[s], modes[m], (bench_type)type, false);
-                }
-            }
         }
-        for (int type = 0; type < TYPES && has_whole(&format) && b->kind != UNPACK && b->count > before; type++) {
-            if (types >> type & 1) {
+        for (int type = 0; type < TYPES && has_whole(&format) && b->kind != UNPACK && b->count > before; type++)
+            if (types >> type & 1)
                 add_case(b, specs[s], "measure", (bench_type)type, true);
-            }
-        }
     }
-    if (b->count == 0) {
+    if (b->count == 0)
         cli_fail("bench: no format goes with a mode and a type asked for");
-    }
 }
 
 static void use_threads(unsigned threads)
@@ -525,28 +506,24 @@ static void use_threads(unsigned threads)
 #ifdef _OPENMP
     omp_set_num_threads((int)threads);
 #else
-    if (threads != 1) {
+    if (threads != 1)
         cli_fail("bench: built without OpenMP, there is one thread");
-    }
 #endif
 }
 
 /* One more of the values that an option was given. */
 static void add_value(uint64_t values[MOST_RUNS], int *count, const char *option, const char *argument, uint64_t most)
 {
-    if (*count == MOST_RUNS) {
+    if (*count == MOST_RUNS)
         cli_usage("bench: %s more than %d times", option, MOST_RUNS);
-    }
     values[(*count)++] = cli_option_u64(option, argument, 1, most);
 }
 
 static bench_type type_named(const char *name)
 {
-    for (int i = 0; i < TYPES; i++) {
-        if (strcmp(name, type_names[i]) == 0) {
+    for (int i = 0; i < TYPES; i++)
+        if (strcmp(name, type_names[i]) == 0)
             return (bench_type)i;
-        }
-    }
     cli_usage("bench: --carrier is float, double, f16 or bf16, not '%s'", name);
 }
 
@@ -594,11 +571,10 @@ static void run_all(bench *b, const runs *r, json_t *list)
             b->threads = (unsigned)r->threads[t];
             use_threads(b->threads);
             measure(b);
-            if (list != NULL) {
+            if (list != NULL)
                 add_cases(b, list);
-            } else {
+            else
                 print_rows(b);
-            }
         }
     }
 }
@@ -628,9 +604,8 @@ int cmd_bench(int argc, char **argv)
     bool json = false;
     for (int option; (option = cli_next(&c, "r:", options)) != -1;) {
         if (option == 'r') {
-            if (mode_count == MOST_MODES) {
+            if (mode_count == MOST_MODES)
                 cli_usage("bench: more than %d roundings", MOST_MODES);
-            }
             modes[mode_count++] = optarg;
         } else if (option == CLI_OPT_SIZE) {
             add_value(r.sizes, &r.size_count, "--size", optarg, UINT64_C(1) << 30);
@@ -649,9 +624,8 @@ int cmd_bench(int argc, char **argv)
             json = true;
         }
     }
-    if ((b.kind == DECODE || b.kind == UNPACK) && b.counters) {
+    if ((b.kind == DECODE || b.kind == UNPACK) && b.counters)
         cli_usage("bench: %s has no counters", b.operation_name);
-    }
     prepare(&b, (size_t)most);
     list_cases(&b, c.operands > 0 ? (const char *const *)c.operand : default_specs,
                c.operands > 0 ? c.operands : DEFAULT_SPECS, modes, mode_count > 0 ? mode_count : 2,
@@ -665,9 +639,8 @@ int cmd_bench(int argc, char **argv)
         run_all(&b, &r, NULL);
     }
     free(b.cases);
-    for (int i = 0; i < ARRAYS; i++) {
+    for (int i = 0; i < ARRAYS; i++)
         free(b.memory[i]);
-    }
     free(b.table);
     free(b.random);
     return CLI_OK;

@@ -115,12 +115,10 @@ static void measure_ranges(comparison *j, size_t i, partition *partitions)
 {
     const tensor *t = &j->in.model.tensor[i];
     bool any = false;
-    for (size_t k = 0; k < j->candidates; k++) {
+    for (size_t k = 0; k < j->candidates; k++)
         any |= partitions[k].needs_range;
-    }
-    if (!any) {
+    if (!any)
         return;
-    }
     const bool wide = t->type->format == FPEMU_NAME_BINARY64;
     walk w = walk_begin(&j->in, i, !wide, true, 1, UINT64_MAX);
     while (walk_next(&w)) {
@@ -161,9 +159,8 @@ static void compare_together(comparison *j, size_t i, const partition *partition
         want64 |= shared[k] && dtype_needs_binary64(t->type, &j->candidate[k].format);
         want32 |= shared[k] && !dtype_needs_binary64(t->type, &j->candidate[k].format);
     }
-    if (!want32 && !want64) {
+    if (!want32 && !want64)
         return;
-    }
     walk w = walk_begin(&j->in, i, want32, want64, unit, UINT64_MAX);
     double *y = cli_allocate(w.room, sizeof *y);
     while (walk_next(&w)) {
@@ -225,21 +222,17 @@ static void compare_tensor(comparison *j, size_t i, progress *bar)
         again |= partitions[k].needs_range;
     }
     const uint64_t unit = share_pieces(j, partitions, shared);
-    for (size_t k = 0; k < j->candidates; k++) {
+    for (size_t k = 0; k < j->candidates; k++)
         again |= !shared[k];
-    }
-    if (again && !j->in.model.walkable) {
+    if (again && !j->in.model.walkable)
         file_keep(&j->in);
-    }
     measure_ranges(j, i, partitions);
     compare_together(j, i, partitions, shared, unit, bar);
-    for (size_t k = 0; k < j->candidates; k++) {
-        if (!shared[k] && partitions[k].boxes) {
+    for (size_t k = 0; k < j->candidates; k++)
+        if (!shared[k] && partitions[k].boxes)
             compare_boxes(j, i, k, &partitions[k], bar);
-        } else if (!shared[k]) {
+        else if (!shared[k])
             compare_alone(j, i, k, &partitions[k], bar);
-        }
-    }
     for (size_t k = 0; k < j->candidates; k++) {
         comparison_cell *c = &j->cell[i * j->candidates + k];
         c->bits = partition_bits(&j->in, i, &j->candidate[k].format, j->axis, &c->packed);
@@ -279,8 +272,10 @@ static void tell_not_finite(const comparison *j)
 {
     const fpemu_stats *s = &j->candidate[0].total.stats;
     if (s->nan + s->infinite > 0) {
-        fprintf(stderr, "fpemu: compare: %" PRIu64 " of %" PRIu64 " elements are NaN or infinite: SQNR and max-rel tell "
-                "of the others\n", s->nan + s->infinite, s->count);
+        fprintf(stderr,
+                "fpemu: compare: %" PRIu64 " of %" PRIu64 " elements are NaN or infinite: SQNR and max-rel tell "
+                "of the others\n",
+                s->nan + s->infinite, s->count);
     }
 }
 
@@ -294,11 +289,9 @@ static void compare_file(comparison *j)
     }
     j->cell = cli_allocate(j->in.model.count * j->candidates, sizeof *j->cell);
     progress bar = progress_start("compare", j->in.chosen_elements * j->candidates);
-    for (size_t i = 0; i < j->in.model.count; i++) {
-        if (j->in.chosen[i]) {
+    for (size_t i = 0; i < j->in.model.count; i++)
+        if (j->in.chosen[i])
             compare_tensor(j, i, &bar);
-        }
-    }
     progress_hide();
     add_up(j);
     tell_not_finite(j);
@@ -324,12 +317,10 @@ static bool read_formats(comparison *j, char **specs, size_t count)
 
 static void free_comparison(comparison *j)
 {
-    for (size_t i = 0; i < j->in.model.count * j->candidates; i++) {
+    for (size_t i = 0; i < j->in.model.count * j->candidates; i++)
         report_free(&j->cell[i].stats);
-    }
-    for (size_t k = 0; k < j->candidates; k++) {
+    for (size_t k = 0; k < j->candidates; k++)
         report_free(&j->candidate[k].total.stats);
-    }
     file_close(&j->in);
     free(j->cell);
     free(j->candidate);
@@ -337,12 +328,10 @@ static void free_comparison(comparison *j)
 
 static void check_choice(const comparison *j, const char *plan)
 {
-    if (j->has_threshold && j->has_limit) {
+    if (j->has_threshold && j->has_limit)
         cli_usage("compare: --min-sqnr and --max-bits choose differently; give one of them");
-    }
-    if (plan != NULL && !j->has_threshold && !j->has_limit) {
+    if (plan != NULL && !j->has_threshold && !j->has_limit)
         cli_usage("compare: --write-plan writes what --min-sqnr or --max-bits choose; give one of them");
-    }
     output_refuse_standard("--write-plan", plan, "the tables go there; name a file for the plan");
 }
 
@@ -368,14 +357,12 @@ int cmd_compare(int argc, char **argv)
             has_axis = true;
         } else if (option == CLI_OPT_MIN_SQNR) {
             j.has_threshold = number_read_f64(optarg, &j.threshold) && isfinite(j.threshold);
-            if (!j.has_threshold) {
+            if (!j.has_threshold)
                 cli_usage("--min-sqnr: '%s' is no number of dB", optarg);
-            }
         } else if (option == CLI_OPT_MAX_BITS) {
             j.has_limit = number_read_f64(optarg, &j.limit) && isfinite(j.limit) && j.limit > 0;
-            if (!j.has_limit) {
+            if (!j.has_limit)
                 cli_usage("--max-bits: '%s' is no number of bits above zero", optarg);
-            }
         } else if (option == CLI_OPT_WRITE_PLAN) {
             plan = optarg;
         } else if (!cli_rounding_take(&asked, option, optarg)) {
@@ -386,9 +373,8 @@ int cmd_compare(int argc, char **argv)
     file_check(&files);
     check_choice(&j, plan);
     output_refuse_same("--write-plan", plan, "the file of --plot", plot);
-    if (!read_formats(&j, c.operand + 1, (size_t)c.operands - 1) && has_axis) {
+    if (!read_formats(&j, c.operand + 1, (size_t)c.operands - 1) && has_axis)
         cli_usage("--axis is for formats with blocks, and none of these has any");
-    }
     j.rounding = cli_rounding_get(&asked);
 
     j.in = file_open(c.operand[0], &files);
@@ -404,17 +390,14 @@ int cmd_compare(int argc, char **argv)
         chosen = j.has_threshold ? choice_by_threshold(&j) : choice_within_bits(&j, j.limit);
         j.chosen = &chosen;
     }
-    if (plan != NULL) {
+    if (plan != NULL)
         choice_write_plan(&j, &chosen, plan);
-    }
-    if (plot != NULL) {
+    if (plot != NULL)
         comparison_plot(&j, plot);
-    }
-    if (json) {
+    if (json)
         comparison_print_json(&j);
-    } else {
+    else
         comparison_print(&j);
-    }
     choice_free(&chosen);
     free_comparison(&j);
     return CLI_OK;

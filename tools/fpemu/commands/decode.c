@@ -32,12 +32,10 @@ static const struct option options[] = {{"double", no_argument, NULL, CLI_OPT_DO
 static uint64_t read_code(const arguments *a, const char *text, size_t size)
 {
     uint64_t code;
-    if (!cli_read_u64(text, &code)) {
+    if (!cli_read_u64(text, &code))
         arguments_refuse(a, text, "code");
-    }
-    if (size < 8 && code >> (8 * size) != 0) {
+    if (size < 8 && code >> (8 * size) != 0)
         arguments_refuse(a, text, size == 1 ? "code of 1 byte" : size == 2 ? "code of 2 bytes" : "code of 4 bytes");
-    }
     return code;
 }
 
@@ -51,9 +49,8 @@ int cmd_decode(int argc, char **argv)
         json |= option == CLI_OPT_JSON;
     }
     cli_expect_operands(&c, 1, -1, "SPEC [CODE...]");
-    if (hexadecimal && json) {
+    if (hexadecimal && json)
         cli_usage("decode: --hex and --json do not go together");
-    }
     const char *spec = c.operand[0];
     const fpemu_format format = cli_format(spec);
     if (format.scaling != FPEMU_SCALING_NONE) {

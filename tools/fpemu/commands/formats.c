@@ -57,9 +57,8 @@ static void print_table(bool blocked)
         fpemu_format format;
         const char *text = fpemu_format_name((fpemu_name)name, 0);
         cli_check(fpemu_format_named((fpemu_name)name, &format), text);
-        if ((format.scaling != FPEMU_SCALING_NONE) != blocked) {
+        if ((format.scaling != FPEMU_SCALING_NONE) != blocked)
             continue;
-        }
         const char *use = uses_of((fpemu_name)name);
         (blocked ? print_blocked_row : print_row)(text, &format, use != NULL ? use : "-");
     }
@@ -70,9 +69,8 @@ static json_t *json_row(fpemu_name name, const fpemu_format *format)
     json_t *row = jsonout_object();
     json_t *names = jsonout_array();
     const char *alias;
-    for (unsigned i = 1; (alias = fpemu_format_name(name, i)) != NULL; i++) {
+    for (unsigned i = 1; (alias = fpemu_format_name(name, i)) != NULL; i++)
         jsonout_append(names, jsonout_text(alias));
-    }
     jsonout_set(row, "name", jsonout_text(fpemu_format_name(name, 0)));
     jsonout_set(row, "aliases", names);
     jsonout_set(row, "for", uses_of(name) != NULL ? jsonout_text(uses_of(name)) : json_null());
@@ -84,9 +82,8 @@ int cmd_formats(int argc, char **argv)
 {
     cli c = cli_start(argc, argv, help);
     bool json = false;
-    for (int option; (option = cli_next(&c, "", options)) != -1;) {
+    for (int option; (option = cli_next(&c, "", options)) != -1;)
         json |= option == CLI_OPT_JSON;
-    }
     cli_expect_operands(&c, 0, 0, "no argument");
 
     if (!json) {

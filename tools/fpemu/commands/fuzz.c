@@ -93,17 +93,15 @@ static void compare(search *s, size_t first, size_t n)
     const external_type out = s->other.signature.out;
     const size_t size = signature_size(out);
     s->compared += n;
-    if (memcmp((const char *)s->expected + first * size, s->other.out, n * size) == 0) {
+    if (memcmp((const char *)s->expected + first * size, s->other.out, n * size) == 0)
         return;
-    }
     for (size_t i = first; i < first + n; i++) {
         const number expected = difference_number(out, &s->format, number_load_code(s->expected, size, i));
         const number got = difference_number(out, &s->format, number_load_code(s->other.out, size, i - first));
         if (!difference_same(s, expected, got) || difference_stray_bits(s, got.code)) {
             number operand[OPERATION_MOST] = {{0, 0}, {0, 0}, {0, 0}};
-            for (int k = 0; k < s->what->operands; k++) {
+            for (int k = 0; k < s->what->operands; k++)
                 operand[k] = difference_operand(s, k, i);
-            }
             difference_take(s, operand, expected, got);
         }
     }
@@ -114,9 +112,8 @@ static void compare(search *s, size_t first, size_t n)
 /* Codes of the format, one byte each say, into elements of a type that may be wider. */
 static void widen_codes(void *codes, size_t from, size_t to, size_t n)
 {
-    for (size_t i = n; from < to && i-- > 0;) {
+    for (size_t i = n; from < to && i-- > 0;)
         number_store_code(codes, to, i, number_load_code(codes, from, i));
-    }
 }
 
 static void narrow_values(double *x, size_t n)
@@ -143,15 +140,13 @@ static void load_carrier(search *s, bool binary32, size_t n)
 {
     if (!signature_is_code(s->other.signature.in)) {
         const size_t size = signature_size(s->other.signature.in);
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++)
             number_store_code(s->carrier[0], size, i, s->codes[0][i]);
-        }
         return;
     }
     const size_t size = fpemu_format_code_size(&s->from);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         number_store_code(s->expected, size, i, s->codes[0][i]);
-    }
     cli_check(binary32 ? fpemu_decode_f32(&s->from, n, s->expected, s->carrier[0])
                        : fpemu_decode_f64(&s->from, n, s->expected, s->carrier[0]),
               s->spec);
@@ -179,11 +174,10 @@ static void expect_conversion(search *s, size_t n)
     cli_check_call(binary32 ? fpemu_quantize_f32(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL)
                             : fpemu_quantize_f64(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL),
                    &s->format, &s->rounding, !binary32, s->spec);
-    if (!binary32 && out == EXTERNAL_F32) {
+    if (!binary32 && out == EXTERNAL_F32)
         narrow_values(s->expected, n);
-    } else if (binary32 && out == EXTERNAL_F64) {
+    else if (binary32 && out == EXTERNAL_F64)
         widen_values(s->expected, n);
-    }
 }
 
 static void expect_operation(search *s, size_t n)
@@ -192,15 +186,13 @@ static void expect_operation(search *s, size_t n)
     const double *operands[OPERATION_MOST];
     for (int k = 0; k < OPERATION_MOST; k++) {
         operands[k] = s->carrier[k];
-        for (size_t i = 0; k < s->what->operands && i < n; i++) {
+        for (size_t i = 0; k < s->what->operands && i < n; i++)
             ((double *)s->carrier[k])[i] = fpemu_decode_one_f64(&s->from, s->codes[k][i]);
-        }
     }
     if (!signature_is_code(out)) {
         operation_run(s->what, &s->format, &s->rounding, n, operands, s->expected, NULL, s->spec);
-        if (out == EXTERNAL_F32) {
+        if (out == EXTERNAL_F32)
             narrow_values(s->expected, n);
-        }
         return;
     }
     /* a result is a value of the format, or a NaN, which the policy makes a code of */
@@ -212,11 +204,10 @@ static void expect_operation(search *s, size_t n)
 
 static void expect(search *s, size_t n)
 {
-    if (s->what->converts) {
+    if (s->what->converts)
         expect_conversion(s, n);
-    } else {
+    else
         expect_operation(s, n);
-    }
 }
 
 /* Operand k of element i of the batch as the tested code gets it, at place `to`: the code, or the value it means. */
@@ -240,11 +231,9 @@ static void store_operand(search *s, int k, size_t i, size_t to)
 /* The tested code on n elements of the batch from `first` on. */
 static external_end run_part(search *s, size_t first, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        for (int k = 0; k < s->what->operands; k++) {
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < s->what->operands; k++)
             store_operand(s, k, first + i, i);
-        }
-    }
     memset(s->other.out, 0xa5, n * signature_size(s->other.signature.out)); /* so that results left out are noticed */
     return clock_seconds() > s->deadline ? EXTERNAL_LATE : external_run(&s->other, n, s->deadline);
 }
@@ -271,12 +260,10 @@ static bool try_parts(search *s, size_t first, size_t n, bool guess)
 {
     const size_t at = s->other.failed_at;
     const bool told = at > 0 || s->other.failing == EXTERNAL_HUNG; /* to wait once is dear enough */
-    if (!guess || at == EXTERNAL_NOWHERE || !told || at + 1 >= n) {
+    if (!guess || at == EXTERNAL_NOWHERE || !told || at + 1 >= n)
         return try_part(s, first, n / 2, guess) && try_part(s, first + n / 2, n - n / 2, guess);
-    }
-    if (at > 0 && !try_part(s, first, at, false)) {
+    if (at > 0 && !try_part(s, first, at, false))
         return false;
-    }
     const uint64_t before = failure_count(s);
     return try_part(s, first + at, 1, false) && try_part(s, first + at + 1, n - at - 1, failure_count(s) > before);
 }
@@ -298,12 +285,10 @@ static bool try_part(search *s, size_t first, size_t n, bool guess)
         s->late = true;
         return false;
     }
-    if (n == 1) {
+    if (n == 1)
         return failure_take(s, first, 1);
-    }
-    if (!s->other.program && s->other.failed_at != EXTERNAL_NOWHERE) {
+    if (!s->other.program && s->other.failed_at != EXTERNAL_NOWHERE)
         return go_round(s, first, n);
-    }
     const external whole = s->other;
     const uint64_t before = failure_count(s);
     const bool goes_on = try_parts(s, first, n, guess);
@@ -321,9 +306,8 @@ static bool try_batch(search *s, input_stage stage, uint64_t first, size_t n)
     for (size_t i = 0; i < n; i++) {
         uint64_t codes[OPERATION_MOST];
         operands_codes(&s->in, stage, first + i, codes);
-        for (int k = 0; k < s->what->operands; k++) {
+        for (int k = 0; k < s->what->operands; k++)
             s->codes[k][i] = codes[k];
-        }
     }
     expect(s, n);
     s->compared = 0;
@@ -344,9 +328,8 @@ static bool search_stage(search *s, input_stage stage, progress *bar)
             s->late = true;
             return false;
         }
-        if (!try_batch(s, stage, first, n)) {
+        if (!try_batch(s, stage, first, n))
             return false;
-        }
         batch = clock_seconds() - start < 0.1 && batch < EXTERNAL_BATCH ? 2 * batch : batch;
         first += n;
         progress_advance(bar, n);
@@ -359,9 +342,8 @@ static void search_all(search *s, bool exhaustive)
     const input_stage first = exhaustive ? INPUTS_ALL : INPUTS_BOUNDARY;
     const input_stage last = exhaustive ? INPUTS_ALL : INPUTS_RANDOM;
     uint64_t total = 0;
-    for (input_stage stage = first; stage <= last; stage++) {
+    for (input_stage stage = first; stage <= last; stage++)
         total += s->in.count[stage];
-    }
     progress bar = progress_start("fuzz", total);
     for (input_stage stage = first; stage <= last && search_stage(s, stage, &bar); stage++) {
     }
@@ -400,20 +382,17 @@ static request read_options(cli *c)
         default: cli_rounding_take(&q.rounding, option, optarg);
         }
     }
-    if (q.library != NULL && q.program != NULL) {
+    if (q.library != NULL && q.program != NULL)
         cli_usage("fuzz: --against or --against-program, not both");
-    }
-    if (q.library == NULL && q.program == NULL) {
+    if (q.library == NULL && q.program == NULL)
         cli_usage("fuzz: one of --against and --against-program is needed");
-    }
     return q;
 }
 
 static void read_signature(const request *q, external_signature *t)
 {
-    if (q->signature != NULL && !signature_read(q->signature, t)) {
+    if (q->signature != NULL && !signature_read(q->signature, t))
         cli_usage("--signature: '%s' is not IN-to-OUT or IN-to-OUT-array of f32 f64 u8 u16 u32 u64", q->signature);
-    }
 }
 
 /* The signature of a conversion, and what its inputs are. */
@@ -429,16 +408,14 @@ static external_signature choose_conversion(search *s, const request *q)
     read_signature(q, &t);
     s->decodes = signature_is_code(t.in) && q->from == NULL;
     if (!signature_is_code(t.in)) {
-        if (q->from != NULL) {
+        if (q->from != NULL)
             cli_usage("--from: the inputs of this signature are no codes");
-        }
         s->from = cli_format(t.in == EXTERNAL_F32 ? "fp32" : "fp64");
     } else if (s->decodes) {
         s->from = s->format;
     }
-    if (s->decodes && signature_is_code(t.out)) {
+    if (s->decodes && signature_is_code(t.out))
         cli_usage("--signature: codes to codes need --from, the format of the inputs");
-    }
     return t;
 }
 
@@ -449,9 +426,8 @@ static external_signature choose_operation(search *s, const request *q)
                             .out = signature_code_type(fpemu_format_code_size(&s->format)),
                             .operands = s->what->operands};
     read_signature(q, &t);
-    if (t.in == EXTERNAL_F32 && !fpemu_format_fits_f32(&s->from)) {
+    if (t.in == EXTERNAL_F32 && !fpemu_format_fits_f32(&s->from))
         cli_usage("--signature: f32 does not hold every operand");
-    }
     return t;
 }
 
@@ -464,9 +440,8 @@ static external_signature choose_signature(search *s, const request *q)
         (signature_is_code(t.out) && signature_size(t.out) < fpemu_format_code_size(&s->format))) {
         cli_usage("--signature: a type is too narrow for the codes of its format");
     }
-    if ((t.out == EXTERNAL_F32 || in_is_spec) && !fpemu_format_fits_f32(&s->format)) {
+    if ((t.out == EXTERNAL_F32 || in_is_spec) && !fpemu_format_fits_f32(&s->format))
         cli_usage("--signature: f32 does not hold every value of '%s'", s->spec);
-    }
     return t;
 }
 
@@ -474,9 +449,8 @@ static void check_rounding(const search *s)
 {
     const double zero = 0, *const zeros[OPERATION_MOST] = {&zero, &zero, &zero};
     double y;
-    if (s->rounding.mode == FPEMU_MODE_SR || s->rounding.mode == FPEMU_MODE_SE) {
+    if (s->rounding.mode == FPEMU_MODE_SR || s->rounding.mode == FPEMU_MODE_SE)
         cli_usage("fuzz: stochastic rounding has no one result to compare");
-    }
     if (s->rounding.nan == FPEMU_NAN_ERROR ||
         (s->rounding.nan == FPEMU_NAN_FROM_FORMAT && s->format.nan == FPEMU_NAN_ERROR)) {
         cli_usage("fuzz: the NaN policy 'error' gives no result to compare");
@@ -507,9 +481,8 @@ int cmd_fuzz(int argc, char **argv)
     const external_signature signature = choose_signature(&s, &q);
     check_rounding(&s);
     const unsigned bits = s.from.bits * (unsigned)s.what->operands;
-    if (q.exhaustive && bits > 32) {
+    if (q.exhaustive && bits > 32)
         cli_usage("--exhaustive: the inputs have %u bits, more than 32", bits);
-    }
     use_one_thread();
     s.other = q.library != NULL ? external_library(q.library, signature) : external_program(q.program, signature);
     s.other.patience = (double)q.patience;
@@ -522,14 +495,12 @@ int cmd_fuzz(int argc, char **argv)
     s.expected = cli_allocate(EXTERNAL_BATCH, sizeof(double));
 
     search_all(&s, q.exhaustive || bits <= depth.every_bits);
-    if (s.late && fuzz_report_inputs(&s) == 0 && failure_count(&s) == 0) {
+    if (s.late && fuzz_report_inputs(&s) == 0 && failure_count(&s) == 0)
         cli_end(CLI_NOT_COMPARED, "%s gave no result before the time limit", s.other.name);
-    }
-    if (q.json) {
+    if (q.json)
         fuzz_report_json(&s);
-    } else {
+    else
         fuzz_report_table(&s);
-    }
     external_close(&s.other);
     operands_end(&s.in);
     for (int k = 0; k < OPERATION_MOST; k++) {
@@ -538,8 +509,7 @@ int cmd_fuzz(int argc, char **argv)
     }
     free(s.expected);
     const int status = difference_count(&s) > 0 ? CLI_FAILURE : CLI_OK;
-    if (failure_any(&s) != NULL) {
+    if (failure_any(&s) != NULL)
         fuzz_report_failure(&s, status == CLI_OK ? CLI_NOT_COMPARED : status);
-    }
     return status;
 }

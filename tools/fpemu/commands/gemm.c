@@ -23,9 +23,8 @@ static const char help[] =
     "adds up as MODEL says, and prints how far each result is from a product in binary64, and\n"
     "what happened on the way. A MODEL is an accumulator, with operand formats if wanted:\n"
     "  fp32   fp64   seq(fp16)   'seq(fp(6,9,0)/sr); ab=e5m2'   'chunk(64,fp(6,9,0)); ab=e5m2'\n"
-    "  'pairwise(fp16)'   'kahan(bf16)'   'tc(h100,e4m3fn,promote=128)'   'int(32,wrap); ab=int8'\n"
-    ACCUMULATION_BLAS_HELP
-    "\n"
+    "  'pairwise(fp16)'   'kahan(bf16)'   'tc(h100,e4m3fn,promote=128)'   'int(32,wrap); "
+    "ab=int8'\n" ACCUMULATION_BLAS_HELP "\n"
     "      --transpose-a     A holds the transpose\n"
     "      --transpose-b     B holds the transpose\n"
     "      --double          binary64 operands and results (default: binary32)\n"
@@ -61,12 +60,10 @@ static matrix read_matrix(const char *path, bool binary64)
     file_options plain = {0};
     file f = file_open(path, &plain);
     const tensor *t = &f.model.tensor[0];
-    if (!file_is_array(&f) || f.model.count != 1 || t->type == NULL || t->dimensions != 2) {
+    if (!file_is_array(&f) || f.model.count != 1 || t->type == NULL || t->dimensions != 2)
         cli_fail("%s: not a matrix: a .npy file of two dimensions, of floating-point numbers, is needed", path);
-    }
-    if (!binary64 && strcmp(t->type->name, "F64") == 0) {
+    if (!binary64 && strcmp(t->type->name, "F64") == 0)
         cli_usage("gemm: '%s' holds binary64 numbers: --double computes with them", path);
-    }
     matrix m = {.rows = t->extent[0], .columns = t->extent[1]};
     m.x64 = cli_allocate(t->count > 0 ? t->count : 1, sizeof *m.x64);
     m.x32 = binary64 ? NULL : cli_allocate(t->count > 0 ? t->count : 1, sizeof *m.x32);
@@ -74,13 +71,11 @@ static matrix read_matrix(const char *path, bool binary64)
     while (walk_next(&w)) {
         for (size_t i = 0; i < w.count; i++) {
             uint64_t at = w.index + i;
-            if (t->fortran_order) {
+            if (t->fortran_order)
                 at = at % m.rows * m.columns + at / m.rows;
-            }
             m.x64[at] = w.x64[i];
-            if (m.x32 != NULL) {
+            if (m.x32 != NULL)
                 m.x32[at] = w.x32[i];
-            }
         }
     }
     walk_end(&w);
@@ -170,9 +165,8 @@ static void read_operands(products *p, char **path)
                  path[0], a->rows, a->columns, path[1], b->rows, b->columns,
                  shape->transpose_a || shape->transpose_b ? " (transposed as asked for)" : "", shape->k, inner);
     }
-    if (shape->m != 0 && shape->n > SIZE_MAX / sizeof(double) / shape->m) {
+    if (shape->m != 0 && shape->n > SIZE_MAX / sizeof(double) / shape->m)
         cli_fail("the product has too many elements");
-    }
     p->count = (size_t)(shape->m * shape->n);
 }
 
@@ -191,9 +185,8 @@ static distance multiply(products *p, const accumulation *model, fpemu_stats *st
         accumulation_gemm_f64(model, &p->shape, p->a.x64, p->b.x64, p->c64, stats);
     } else {
         accumulation_gemm_f32(model, &p->shape, p->a.x32, p->b.x32, p->c32, stats);
-        for (size_t k = 0; k < p->count; k++) {
+        for (size_t k = 0; k < p->count; k++)
             p->c64[k] = (double)p->c32[k];
-        }
     }
     return compare(p->count, p->c64, p->reference);
 }
@@ -261,23 +254,19 @@ int cmd_gemm(int argc, char **argv)
     cli_expect_operands(&c, 3, -1, "A B MODEL...");
     const int models = c.operands - 2;
     output_refuse_standard("-o", path, "the table goes there; name a file for the product");
-    if (path != NULL && models > 1) {
+    if (path != NULL && models > 1)
         cli_usage("gemm: -o writes the product of one MODEL, not of %d", models);
-    }
     accumulation *spec = p.model = cli_allocate((size_t)models, sizeof *spec);
-    for (int i = 0; i < models; i++) {
+    for (int i = 0; i < models; i++)
         spec[i] = accumulation_read(c.operand[2 + i], p.binary64, seed);
-    }
     read_operands(&p, c.operand);
     multiply_exactly(&p);
-    if (json) {
+    if (json)
         print_json(&p, models, spec);
-    } else {
+    else
         print_table(&p, models, spec);
-    }
-    if (path != NULL) {
+    if (path != NULL)
         write_product(path, p.shape.m, p.shape.n, p.binary64, p.binary64 ? (void *)p.c64 : (void *)p.c32);
-    }
     free_products(&p);
     return CLI_OK;
 }

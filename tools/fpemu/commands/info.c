@@ -34,10 +34,8 @@ static const char help[] =
     "\n"
     "Example: fpemu info e4m3fn --json\n";
 
-static const struct option options[] = {{"values", no_argument, NULL, CLI_OPT_VALUES},
-                                        {"json", no_argument, NULL, CLI_OPT_JSON},
-                                        CLI_HELP_LONG,
-                                        {0}};
+static const struct option options[] = {
+    {"values", no_argument, NULL, CLI_OPT_VALUES}, {"json", no_argument, NULL, CLI_OPT_JSON}, CLI_HELP_LONG, {0}};
 
 enum { WIDEST_LISTED = 16 };
 
@@ -49,9 +47,8 @@ static double *decode_all(const fpemu_format *given, const char *spec)
     const size_t count = (size_t)1 << format->bits, size = fpemu_format_code_size(format);
     double *values = cli_allocate(count, sizeof *values);
     void *codes = cli_allocate(count, size);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         number_store_code(codes, size, i, i);
-    }
     cli_check(fpemu_decode_f64(format, count, codes, values), spec);
     free(codes);
     return values;
@@ -107,23 +104,18 @@ static void print_layout(const fpemu_format *format)
         print_whole("exponent bits", format->exponent_bits);
         print_whole("mantissa bits", format->mantissa_bits);
         print_whole("bias", format->bias);
-        if (describe_has_normals(format)) {
+        if (describe_has_normals(format))
             printf("%-16s 2^%" PRId32 " to 2^%" PRId32 "\n", "normal binades", format->emin, format->emax);
-        }
         print_text("special values", describe_special_rule(format));
         print_text("subnormals", describe_subnormals(format));
         break;
-    case FPEMU_KIND_FIXED:
-        print_whole("fraction bits", format->fraction_bits);
-        break;
+    case FPEMU_KIND_FIXED: print_whole("fraction bits", format->fraction_bits); break;
     case FPEMU_KIND_INT:
         print_number("scale", format->scale, true);
         print_whole("zero point", format->zero_point);
         break;
     case FPEMU_KIND_CODEBOOK: break;
-    default:
-        print_whole("exponent bits", format->exponent_bits);
-        break;
+    default: print_whole("exponent bits", format->exponent_bits); break;
     }
 }
 
@@ -135,9 +127,8 @@ static void print_blocks(const fpemu_format *format)
     print_text("block", describe_block(block, format));
     print_text("scale", describe_scale(text, format));
     print_text("scale rule", describe_rule(format));
-    if (format->margin != 0) {
+    if (format->margin != 0)
         print_whole("margin", format->margin);
-    }
     print_number("bits per element", fpemu_format_bits_per_element(format), true);
 }
 
@@ -147,12 +138,10 @@ static void print_properties(const fpemu_format *format)
     const bool fixed_or_int = format->kind == FPEMU_KIND_FIXED || format->kind == FPEMU_KIND_INT;
     const double epsilon = fpemu_format_epsilon(format), min_positive = fpemu_format_min_positive(format);
     print_text("format", cli_spec(format, spec));
-    if (uses_of_format(format) != NULL) {
+    if (uses_of_format(format) != NULL)
         print_text("for", uses_of_format(format));
-    }
-    if (format->scaling != FPEMU_SCALING_NONE) {
+    if (format->scaling != FPEMU_SCALING_NONE)
         print_blocks(format);
-    }
     print_text("kind", describe_kind(format));
     printf("%-16s %" PRIu32 "%s\n", "bits", format->bits, format->is_signed ? ", signed" : ", unsigned");
     print_layout(format);
@@ -164,11 +153,12 @@ static void print_properties(const fpemu_format *format)
     printf("%-16s %" PRIu64 "\n", "finite values", fpemu_format_value_count(format));
     print_text("specials", describe_specials(specials, format));
     print_text("on overflow", format->scaling != FPEMU_SCALING_NONE ? "saturate"
-                              : fixed_or_int && format->wrap       ? "wrap" : cli_overflow_name(format->overflow));
+                              : fixed_or_int && format->wrap        ? "wrap"
+                                                                    : cli_overflow_name(format->overflow));
     print_text("on NaN", cli_nan_name(format->nan));
     print_text("held by", fpemu_format_fits_f32(format)   ? "binary32, binary64"
                           : fpemu_format_fits_f64(format) ? "binary64"
-                                                   : "neither binary32 nor binary64");
+                                                          : "neither binary32 nor binary64");
 }
 
 /* Standard input, or a file that is there, and no spec. */
@@ -185,11 +175,10 @@ static void list_file(const char *path, bool json)
     const model_kind named = model_kind_of_name(path);
     file_options options = {.kind = named == MODEL_CONTAINER ? named : MODEL_PACKED};
     file f = file_open(path, &options);
-    if (json) {
+    if (json)
         contents_print_json(&f);
-    } else {
+    else
         contents_print(&f);
-    }
     file_close(&f);
 }
 
@@ -204,9 +193,8 @@ int cmd_info(int argc, char **argv)
     cli_expect_operands(&c, 1, 1, "SPEC");
     const char *spec = c.operand[0];
     if (names_a_file(spec)) {
-        if (with_values) {
+        if (with_values)
             cli_usage("info: --values lists the values of a format, and '%s' is a file", spec);
-        }
         list_file(spec, json);
         return CLI_OK;
     }
@@ -222,9 +210,8 @@ int cmd_info(int argc, char **argv)
         jsonout_set(object, "for",
                     uses_of_format(&format) != NULL ? jsonout_text(uses_of_format(&format)) : json_null());
         describe_json(object, &format);
-        if (with_values) {
+        if (with_values)
             jsonout_set(object, "value_list", json_values(&format, values));
-        }
         jsonout_print(object);
     } else if (with_values) {
         print_values(&format, values);

@@ -77,7 +77,7 @@ typedef struct job {
     const layout **layout;  /* the same, with `software`; NULL: it is copied */
     fpemu_stats *stats, total;
     loss_signs *signs; /* of each tensor, of the elements that were counted */
-    uint64_t *lost; /* NaN that became numbers, of each tensor */
+    uint64_t *lost;    /* NaN that became numbers, of each tensor */
     uint64_t all_lost;
     progress bar;
 } job;
@@ -96,9 +96,8 @@ static fpemu_shape shape_of(const job *j, size_t i)
 {
     const tensor *t = &j->in.model.tensor[i];
     fpemu_shape shape = fpemu_shape_vector(1);
-    if (t->dimensions > 0) {
+    if (t->dimensions > 0)
         cli_check(fpemu_shape_of(t->dimensions, t->extent, j->entry[i].axis, &shape), name_of(t));
-    }
     return shape;
 }
 
@@ -111,14 +110,11 @@ static const char *other_type(const job *j, const tensor *t)
         const char *code, *name;
     } known[] = {{"b1", "BOOL"}, {"i1", "I8"},  {"u1", "U8"},  {"i2", "I16"}, {"u2", "U16"},
                  {"i4", "I32"},  {"u4", "U32"}, {"i8", "I64"}, {"u8", "U64"}};
-    if (model_kind_written(j->in.model.kind) == MODEL_SAFETENSORS) {
+    if (model_kind_written(j->in.model.kind) == MODEL_SAFETENSORS)
         return t->type_text;
-    }
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
-        if (t->type_text[0] != '\0' && strcmp(t->type_text + 1, known[k].code) == 0) {
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (t->type_text[0] != '\0' && strcmp(t->type_text + 1, known[k].code) == 0)
             return known[k].name;
-        }
-    }
     cli_fail("%s: %s: data of type '%s' have no place in a file of packed tensors", j->in.path, name_of(t),
              t->type_text);
 }
@@ -139,9 +135,8 @@ static void check_layout(const job *j, const tensor *t, const layout *l, int axi
 static void plan_entries(job *j)
 {
     const model *m = &j->in.model;
-    if (m->endless) {
+    if (m->endless)
         cli_fail("%s: how much raw data a pipe brings has to be known before", j->in.path);
-    }
     j->entry = cli_allocate(m->count, sizeof *j->entry);
     j->stats = cli_allocate(m->count, sizeof *j->stats);
     j->signs = cli_allocate(m->count, sizeof *j->signs);
@@ -188,9 +183,8 @@ static bool loses_nan(const fpemu_format *format)
 static uint64_t count_nan(const walk *w)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < w->count; i++) {
+    for (size_t i = 0; i < w->count; i++)
         count += w->x32 != NULL ? w->x32[i] != w->x32[i] : w->x64[i] != w->x64[i];
-    }
     return count;
 }
 
@@ -233,9 +227,8 @@ static void put_waiting(bytes_out *b)
 {
     unsigned char bytes[1 << 16];
     uint64_t place = 0;
-    for (size_t size; (size = scratch_read_at(b->waiting, place, bytes, sizeof bytes)) > 0; place += size) {
+    for (size_t size; (size = scratch_read_at(b->waiting, place, bytes, sizeof bytes)) > 0; place += size)
         put(b, bytes, size);
-    }
     fclose(b->waiting);
 }
 
@@ -251,15 +244,12 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
     const fpemu_shape tensor_shape = shape_of(j, i);
     fpemu_rounding rounding = j->rounding;
     rounding.stream += i;
-    if (a.needs_range && !j->in.model.walkable) {
+    if (a.needs_range && !j->in.model.walkable)
         file_keep(&j->in);
-    }
-    if (a.needs_range) {
+    if (a.needs_range)
         measure_tensor(j, i, &a, binary64);
-    }
-    if (j->report) {
+    if (j->report)
         report_want(&j->stats[i], format);
-    }
     walk w = walk_begin(&j->in, i, !binary64, binary64, a.unit, a.period);
     bytes_out to = {.out = out};
     unsigned char *bytes = NULL;
@@ -270,17 +260,15 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
         const bool once = w.index > 0 && format->block == FPEMU_BLOCK_TENSOR; /* its scale is there already */
         fpemu_layout l;
         cli_check(fpemu_packed_layout(format, &shape, &l), now->spec);
-        if (l.bytes > SIZE_MAX) {
+        if (l.bytes > SIZE_MAX)
             cli_fail("out of memory");
-        }
         if (l.bytes > room) {
             free(bytes);
             room = (size_t)l.bytes;
             bytes = cli_allocate(room, 1);
         }
-        if (w.index == 0 && w.count < t->count && l.scale_bytes > 0 && format->block != FPEMU_BLOCK_TENSOR) {
+        if (w.index == 0 && w.count < t->count && l.scale_bytes > 0 && format->block != FPEMU_BLOCK_TENSOR)
             to.waiting = scratch_open();
-        }
         /* Counting takes time, and the first piece shows whether anything is left of a tensor. */
         const bool counted = j->report || w.index == 0 || loss_one_sided(format);
         cli_check_call(
@@ -298,9 +286,8 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
     }
     walk_end(&w);
     free(bytes);
-    if (to.waiting != NULL) {
+    if (to.waiting != NULL)
         put_waiting(&to);
-    }
     j->all_lost += j->lost[i];
     return to.crc;
 }
@@ -315,9 +302,8 @@ static uint32_t copy_tensor(job *j, output *out, size_t i)
     uint64_t copied = 0;
     file_begin(&j->in, i);
     for (size_t got; (got = file_read(&j->in, i, bytes, sizeof bytes)) > 0;) {
-        if (t->big_endian) {
+        if (t->big_endian)
             byte_order_swap(bytes, size, got / size);
-        }
         crc = container_crc(crc, bytes, got);
         output_write(out, bytes, got);
         progress_advance(&j->bar, file_elements(&j->in, i, copied + got) - file_elements(&j->in, i, copied));
@@ -329,12 +315,10 @@ static uint32_t copy_tensor(job *j, output *out, size_t i)
 /* Where something could not be made: there is a tensor one of whose names would come twice, or no memory. */
 static void check_made(const job *j, bool made, const char *twice)
 {
-    if (twice != NULL) {
+    if (twice != NULL)
         cli_fail("%s: '%s': the file would have two tensors of one name", j->in.path, twice);
-    }
-    if (!made) {
+    if (!made)
         cli_fail("out of memory");
-    }
 }
 
 static unsigned char *print_header(const job *j, size_t first, size_t count, json_t *metadata, size_t *size)
@@ -375,9 +359,8 @@ static void write_config(const job *j)
 {
     json_t *config = layout_config(&j->in.model, j->layout);
     char *text = config != NULL ? json_dumps(config, JSON_INDENT(2)) : NULL;
-    if (text == NULL) {
+    if (text == NULL)
         cli_fail("out of memory");
-    }
     output out = output_open(j->config);
     output_write(&out, text, strlen(text));
     output_write(&out, "\n", 1);
@@ -397,14 +380,12 @@ static void write_tensors(void *state, output *out, size_t first, size_t count, 
         const uint64_t bytes = j->entry[i].bytes;
         unsigned char tail[CONTAINER_TAIL_SIZE];
         uint32_t crc;
-        if (j->in.chosen[i]) {
+        if (j->in.chosen[i])
             crc = pack_tensor(j, out, i);
-        } else {
+        else
             crc = copy_tensor(j, out, i);
-        }
-        if (j->software == NULL) {
+        if (j->software == NULL)
             output_write(out, tail, container_tail(tail, crc, bytes, i + 1 == first + count));
-        }
     }
 }
 
@@ -456,9 +437,8 @@ static void print_block_rows(const job *j, int width)
             report_block_row(width, file_name_text(name, &j->in.model.tensor[i]), &j->stats[i]);
         }
     }
-    if (rows > 0 && assignment_single(&j->assigned, &j->in) != NULL) {
+    if (rows > 0 && assignment_single(&j->assigned, &j->in) != NULL)
         report_block_row(width, "total", &j->total);
-    }
 }
 
 static void print_report(job *j)
@@ -521,11 +501,9 @@ static void print_json(job *j)
 
 static void refuse_tables(const job *j)
 {
-    for (size_t k = 0; k < j->assigned.formats; k++) {
-        if (cli_from_file(&j->assigned.format[k].format)) {
+    for (size_t k = 0; k < j->assigned.formats; k++)
+        if (cli_from_file(&j->assigned.format[k].format))
             cli_usage("pack: %s: a file of packed tensors has no place for a table", j->assigned.format[k].spec);
-        }
-    }
 }
 
 /* The layout of each tensor that is chosen. */
@@ -536,28 +514,23 @@ static void find_layouts(job *j)
         if (j->in.chosen[i]) {
             const assignment_format *f = assignment_of(&j->assigned, i);
             j->layout[i] = layout_find(j->software, &f->format);
-            if (j->layout[i] == NULL) {
+            if (j->layout[i] == NULL)
                 cli_usage("--layout: %s has no layout for %s; they are: " LAYOUT_FORMATS, j->software, f->spec);
-            }
         }
     }
-    if (file_is_array(&j->in)) {
+    if (file_is_array(&j->in))
         cli_fail("%s: an array without a name, and --layout is for tensors with names", j->in.path);
-    }
     writer_refuse_names(&j->in);
 }
 
 static void check_software(const job *j)
 {
-    if (j->software == NULL && j->config != NULL) {
+    if (j->software == NULL && j->config != NULL)
         cli_usage("--config is for --layout");
-    }
-    if (j->software != NULL && !layout_is_known(j->software)) {
+    if (j->software != NULL && !layout_is_known(j->software))
         cli_usage("--layout: '%s' is none of: " LAYOUT_NAMES, j->software);
-    }
-    if (j->config != NULL && !layout_has_config(j->software)) {
+    if (j->config != NULL && !layout_has_config(j->software))
         cli_usage("--config: %s asks for nothing in config.json: the file says it all", j->software);
-    }
 }
 
 /* OUT may be IN, but no single file of a directory that is read. */
@@ -568,9 +541,8 @@ static void refuse_outputs(const job *j, const char *plan)
     writer_refuse_same("--plan", plan, j->output, m, kind_of(j));
     file_refuse_output(&j->in, "--config", j->config);
     output_refuse_same("--config", j->config, "the plan", plan);
-    if (m->parts > 0 && file_names_one(j->output)) {
+    if (m->parts > 0 && file_names_one(j->output))
         file_refuse_output(&j->in, "-o", j->output);
-    }
 }
 
 int cmd_pack(int argc, char **argv)
@@ -604,9 +576,8 @@ int cmd_pack(int argc, char **argv)
     }
     const bool any = formats.maps > 0 || formats.plan != NULL; /* then SPEC may be missing */
     cli_expect_operands(&c, any ? 1 : 2, 2, any ? "[SPEC] IN -o OUT" : "SPEC IN -o OUT");
-    if (j.output == NULL) {
+    if (j.output == NULL)
         cli_usage("pack: the output is missing: -o OUT");
-    }
     if (j.report) {
         output_refuse_standard("-o", j.output, "the report goes there; name a file for the tensors");
         output_refuse_standard("--config", j.config, "the report goes there; name a file for the configuration");
@@ -619,9 +590,8 @@ int cmd_pack(int argc, char **argv)
     j.assigned = assignment_open(&formats, c.operands == 2 ? c.operand[0] : NULL, has_axis ? &axis : NULL,
                                  c.operand[c.operands - 1], &files, &j.in);
     refuse_tables(&j);
-    if (j.software != NULL) {
+    if (j.software != NULL)
         find_layouts(&j);
-    }
     const model_kind named = model_kind_of_name(j.output);
     if (named != MODEL_DETECT && named != kind_of(&j)) {
         cli_usage("-o: '%s' is named as another kind than a %s", j.output,
@@ -630,9 +600,8 @@ int cmd_pack(int argc, char **argv)
     refuse_outputs(&j, formats.plan);
     plan_entries(&j);
     pack_file(&j);
-    if (j.config != NULL) {
+    if (j.config != NULL)
         write_config(&j);
-    }
     if (j.all_lost > 0 && !asked.has_nan) {
         const assignment_format *single = assignment_single(&j.assigned, &j.in);
         char cut[SHOWN_SIZE];
@@ -647,14 +616,12 @@ int cmd_pack(int argc, char **argv)
         }
     }
     loss_tell(&lost, "pack");
-    if (j.json) {
+    if (j.json)
         print_json(&j);
-    } else if (j.report) {
+    else if (j.report)
         print_report(&j);
-    }
-    for (size_t i = 0; i < j.in.model.count; i++) {
+    for (size_t i = 0; i < j.in.model.count; i++)
         report_free(&j.stats[i]);
-    }
     report_free(&j.total);
     assignment_free(&j.assigned);
     free(formats.map);

@@ -72,7 +72,7 @@ typedef struct job {
     loss_signs *signs;  /* likewise */
     fpemu_stats total;
     progress bar;
-    walk walk; /* over the tensor that is being written */
+    walk walk;                    /* over the tensor that is being written */
     const assignment_format *now; /* its format */
     partition partition;
     bool binary64;
@@ -87,15 +87,12 @@ typedef struct job {
 static const dtype *choose_type(const job *j, const tensor *t, const assignment_format *f)
 {
     const dtype *single = dtype_named("F32");
-    if (j->asked != NULL) {
+    if (j->asked != NULL)
         return j->asked;
-    }
-    if (dtype_holds(t->type, &f->format)) {
+    if (dtype_holds(t->type, &f->format))
         return t->type;
-    }
-    if (!dtype_holds(single, &f->format)) {
+    if (!dtype_holds(single, &f->format))
         cli_check_carrier(&f->format, false, f->spec, "the data have to be float64, or: --dtype F64");
-    }
     return single;
 }
 
@@ -115,9 +112,8 @@ static void choose_types(job *j)
             j->type[i] = choose_type(j, t, f);
             partition_of(&j->in, i, &f->format, &j->rounding, j->assigned.axis);
             const bool binary64 = dtype_needs_binary64(t->type, &f->format);
-            cli_check_call(binary64
-                               ? fpemu_quantize_f64(&f->format, &j->rounding, 1, &zero, &zero, NULL)
-                               : fpemu_quantize_f32(&f->format, &j->rounding, 1, &zero32, &zero32, NULL),
+            cli_check_call(binary64 ? fpemu_quantize_f64(&f->format, &j->rounding, 1, &zero, &zero, NULL)
+                                    : fpemu_quantize_f32(&f->format, &j->rounding, 1, &zero32, &zero32, NULL),
                            &f->format, &j->rounding, binary64, f->spec);
         }
     }
@@ -168,9 +164,9 @@ static void quantize_boxes(job *j, size_t i)
     while (box_walk_next(&b)) {
         void *x = j->binary64 ? (void *)b.x64 : (void *)b.x32;
         loss_look(&j->signs[i], b.count, j->binary64, x);
-        cli_check(partition_quantize_box(&j->partition, &j->now->format, &rounding, &b.box, j->binary64, x, x,
-                                         &j->stats[i]),
-                  j->now->spec);
+        cli_check(
+            partition_quantize_box(&j->partition, &j->now->format, &rounding, &b.box, j->binary64, x, x, &j->stats[i]),
+            j->now->spec);
         store(j, i, b.count, x);
         box_walk_put(&b, j->scratch, j->bytes, j->type[i]->size);
     }
@@ -183,15 +179,12 @@ static void begin_tensor(void *state, size_t i)
     j->now = assignment_of(&j->assigned, i);
     j->binary64 = dtype_needs_binary64(j->in.model.tensor[i].type, &j->now->format);
     j->partition = partition_of(&j->in, i, &j->now->format, &j->rounding, j->assigned.axis);
-    if ((j->partition.needs_range || j->partition.boxes) && !j->in.model.walkable) {
+    if ((j->partition.needs_range || j->partition.boxes) && !j->in.model.walkable)
         file_keep(&j->in);
-    }
-    if (j->partition.needs_range) {
+    if (j->partition.needs_range)
         measure_tensor(j, i);
-    }
-    if (j->report) {
+    if (j->report)
         report_want(&j->stats[i], &j->now->format);
-    }
     if (j->partition.boxes) {
         quantize_boxes(j, i);
         return;
@@ -217,9 +210,8 @@ static size_t next_piece(void *state, const void **bytes)
 {
     job *j = state;
     walk *w = &j->walk;
-    if (j->scratch != NULL) {
+    if (j->scratch != NULL)
         return next_from_scratch(j, bytes);
-    }
     if (!walk_next(w)) {
         walk_end(w);
         free(j->bytes);
@@ -250,9 +242,8 @@ static void quantize_file(job *j)
             const assignment_format *f = assignment_of(&j->assigned, i);
             loss_add(&lost, &j->in.model.tensor[i], f->text, &f->format, &j->stats[i], &j->signs[i]);
         }
-        if (j->in.chosen[i] && j->report) {
+        if (j->in.chosen[i] && j->report)
             report_merge(&j->total, &j->stats[i]);
-        }
     }
     loss_tell(&lost, "quantize");
 }
@@ -262,9 +253,8 @@ static void quantize_file(job *j)
 static void print_count(const char *what, uint64_t number, uint64_t count)
 {
     printf("%-12s %" PRIu64, what, number);
-    if (count > 0 && number > 0) {
+    if (count > 0 && number > 0)
         printf("  %.4g %%", 100.0 * (double)number / (double)count);
-    }
     putchar('\n');
 }
 
@@ -278,11 +268,10 @@ static void print_report(const job *j)
 {
     const fpemu_stats *s = &j->total;
     const assignment_format *single = assignment_single(&j->assigned, &j->in);
-    if (single != NULL) {
+    if (single != NULL)
         printf("%-12s %s\n", "format", single->text);
-    } else {
+    else
         printf("%-12s %zu, by tensor\n", "formats", j->assigned.in_use);
-    }
     printf("%-12s %s\n", "rounding", fpemu_mode_name((fpemu_mode)j->rounding.mode));
     printf("%-12s %" PRIu64 "\n", "count", s->count);
     print_count("nan", s->nan, s->count);
@@ -310,18 +299,15 @@ static void print_block_rows(const job *j, int width)
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i] && assignment_of(&j->assigned, i)->format.scaling != FPEMU_SCALING_NONE) {
             char name[FILE_NAME_SIZE];
-            if (rows++ == 0) {
+            if (rows++ == 0)
                 report_block_heading(width, "tensor");
-            }
             report_block_row(width, file_name_text(name, &j->in.model.tensor[i]), &j->stats[i]);
         }
     }
-    if (rows > 0 && single != NULL) {
+    if (rows > 0 && single != NULL)
         report_block_row(width, "total", &j->total);
-    }
-    if (rows > 0) {
+    if (rows > 0)
         putchar('\n');
-    }
 }
 
 /* A row for each tensor and one for all, before the report of all. */
@@ -404,20 +390,17 @@ int cmd_quantize(int argc, char **argv)
     }
     const bool any = formats.maps > 0 || formats.plan != NULL; /* then SPEC may be missing */
     cli_expect_operands(&c, any ? 1 : 2, 2, any ? "[SPEC] IN -o OUT" : "SPEC IN -o OUT");
-    if (j.output == NULL) {
+    if (j.output == NULL)
         cli_usage("quantize: the output is missing: -o OUT");
-    }
-    if (j.report) {
+    if (j.report)
         output_refuse_standard("-o", j.output, "the report goes there; name a file for the tensors");
-    }
     file_check(&files);
     j.rounding = cli_rounding_get(&asked);
     j.assigned = assignment_open(&formats, c.operands == 2 ? c.operand[0] : NULL, has_axis ? &axis : NULL,
                                  c.operand[c.operands - 1], &files, &j.in);
     file_check_output(&j.in, j.output);
-    if (j.asked != NULL && j.asked->code == NULL && model_kind_written(j.in.model.kind) != MODEL_SAFETENSORS) {
+    if (j.asked != NULL && j.asked->code == NULL && model_kind_written(j.in.model.kind) != MODEL_SAFETENSORS)
         cli_usage("--dtype: %s files have no type %s", model_kind_name(j.in.model.kind), j.asked->name);
-    }
     writer_refuse_same("--plan", formats.plan, j.output, &j.in.model, model_kind_written(j.in.model.kind));
     cli_refuse_tables("-o", j.output);
     choose_types(&j);
@@ -425,14 +408,12 @@ int cmd_quantize(int argc, char **argv)
     if (j.json) {
         print_json_report(&j);
     } else if (j.report) {
-        if (!file_is_array(&j.in)) {
+        if (!file_is_array(&j.in))
             print_tensors(&j);
-        }
         print_report(&j);
     }
-    for (size_t i = 0; i < j.in.model.count; i++) {
+    for (size_t i = 0; i < j.in.model.count; i++)
         report_free(&j.stats[i]);
-    }
     report_free(&j.total);
     assignment_free(&j.assigned);
     free(formats.map);

@@ -15,8 +15,7 @@ static const char help[] =
     "Rounds numbers to the format SPEC, one result a line: the shortest decimal that reads back\n"
     "exactly. Without VALUEs, numbers are read from standard input. They are read, correctly\n"
     "rounded, as binary32: decimal, hexadecimal (0x1.8p3), inf, nan.\n"
-    "\n" CLI_ROUNDING_HELP
-    "      --index N         index of the first number in its stream (default: 0)\n"
+    "\n" CLI_ROUNDING_HELP "      --index N         index of the first number in its stream (default: 0)\n"
     "      --double          read and round binary64\n"
     "      --hex             print in hexadecimal, as 0x1.8p+3\n"
     "      --json            print a JSON array of numbers; infinities and NaN are strings\n"
@@ -65,9 +64,8 @@ int cmd_round(int argc, char **argv)
         }
     }
     cli_expect_operands(&c, 1, -1, "SPEC [VALUE...]");
-    if (hexadecimal && json) {
+    if (hexadecimal && json)
         cli_usage("round: --hex and --json do not go together");
-    }
     const char *spec = c.operand[0];
     const fpemu_format format = cli_format(spec);
     fpemu_rounding rounding = cli_rounding_get(&asked);

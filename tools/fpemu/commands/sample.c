@@ -64,9 +64,8 @@ enum { UNIFORMS = 12 };
 static int64_t normal(const source *s, unsigned stream, uint64_t i)
 {
     int64_t sum = -(int64_t)UNIFORMS / 2 * ((int64_t)1 << 32);
-    for (unsigned t = 0; t < UNIFORMS; t++) {
+    for (unsigned t = 0; t < UNIFORMS; t++)
         sum += random_word(s, stream, UNIFORMS * i + t);
-    }
     return sum;
 }
 
@@ -79,18 +78,15 @@ typedef struct power {
 static power power_of_two(int64_t e)
 {
     /* round(2^(31 + 2^-k)), k = 1, 2, ..., 18 */
-    static const uint64_t roots[] = {
-        3037000500, 2553802834, 2341847524, 2242560872, 2194507417, 2170868212,
-        2159144272, 2153306067, 2150392887, 2148937775, 2148210589, 2147847087,
-        2147665360, 2147574502, 2147529075, 2147506361, 2147495005, 2147489326};
+    static const uint64_t roots[] = {3037000500, 2553802834, 2341847524, 2242560872, 2194507417, 2170868212,
+                                     2159144272, 2153306067, 2150392887, 2148937775, 2148210589, 2147847087,
+                                     2147665360, 2147574502, 2147529075, 2147506361, 2147495005, 2147489326};
     const int64_t whole = e >= 0 ? e >> 32 : -((-e + INT64_C(0xffffffff)) >> 32);
     const uint32_t fraction = (uint32_t)(e - whole * ((int64_t)1 << 32));
     uint64_t mantissa = (uint64_t)1 << 31;
-    for (unsigned k = 0; k < sizeof roots / sizeof *roots; k++) {
-        if ((fraction >> (31 - k) & 1) != 0) {
+    for (unsigned k = 0; k < sizeof roots / sizeof *roots; k++)
+        if ((fraction >> (31 - k) & 1) != 0)
             mantissa = mantissa * roots[k] >> 31;
-        }
-    }
     return (power){(int64_t)(mantissa >> 14), (int)whole - 17};
 }
 
@@ -121,9 +117,8 @@ static float gradient(const source *s, uint64_t i)
 {
     const uint32_t choice = random_word(s, STREAM_CHOICE, i);
     int64_t magnitude = LOG2(-22) + 3 * normal(s, STREAM_VALUE, i);
-    if (choice % 10 == 0) {
+    if (choice % 10 == 0)
         return 0.0f;
-    }
     magnitude = magnitude < LOG2(-40) ? LOG2(-40) : magnitude > LOG2(-4) ? LOG2(-4) : magnitude;
     return scaled(choice >> 31 != 0 ? -((int64_t)1 << 32) : (int64_t)1 << 32, power_of_two(magnitude));
 }
@@ -152,9 +147,8 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static uint64_t choose_columns(uint64_t size)
 {
     uint64_t columns = 256;
-    while (size % columns != 0) {
+    while (size % columns != 0)
         columns--;
-    }
     return columns;
 }
 
@@ -182,9 +176,8 @@ static void write_sample(const struct kind *kind, const source *s, uint64_t rows
     writer_npy_header(&out, &like, like.type);
     for (uint64_t first = 0; first < size; first += FILE_PIECE) {
         const size_t count = size - first < FILE_PIECE ? (size_t)(size - first) : FILE_PIECE;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; i++)
             x[i] = kind->element(s, first + i);
-        }
         dtype_store(like.type, false, count, x, false, x);
         output_write(&out, x, count * sizeof *x);
         progress_advance(&bar, count);
@@ -215,12 +208,10 @@ int cmd_sample(int argc, char **argv)
         }
     }
     cli_expect_operands(&c, 1, 1, "KIND -o FILE");
-    if (path == NULL) {
+    if (path == NULL)
         cli_usage("sample: the output is missing: -o FILE");
-    }
-    if (has_size && has_shape) {
+    if (has_size && has_shape)
         cli_usage("sample: --shape says the size: one of --shape and --size");
-    }
     if (!has_shape) {
         s.columns = choose_columns(size);
         rows = size / s.columns;

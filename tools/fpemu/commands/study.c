@@ -22,8 +22,7 @@ static const char help[] =
     "for fpemu gemm). For each K from 2^FIRST to 2^LAST, 64 dot products of random numbers; the\n"
     "error is the mean of |s - exact| / (sum of |x y|), exact being the sum in binary64 of the\n"
     "operands as the model rounds them. swamped: additions that changed nothing, for each\n"
-    "product.\n" ACCUMULATION_BLAS_HELP
-    "\n"
+    "product.\n" ACCUMULATION_BLAS_HELP "\n"
     "      --lengths F:L     FIRST and LAST, 0 to 20 (default: 4:14)\n"
     "      --data KIND       uniform: [0, 1), sums that grow; signed: [-1, 1); normal: sums of\n"
     "                        twelve uniforms, variance 1 (default: uniform)\n"
@@ -52,16 +51,13 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static float datum(unsigned kind, uint64_t seed, uint64_t stream, uint64_t i)
 {
     const double unit = ldexp(1, -24);
-    if (kind == 0) {
+    if (kind == 0)
         return (float)((double)(fpemu_random_word(FPEMU_GENERATOR_HASH, seed, stream, i) >> 8) * unit);
-    }
-    if (kind == 1) {
+    if (kind == 1)
         return (float)((double)(fpemu_random_word(FPEMU_GENERATOR_HASH, seed, stream, i) >> 8) * 2 * unit - 1);
-    }
     double sum = -6;
-    for (uint64_t k = 0; k < 12; k++) {
+    for (uint64_t k = 0; k < 12; k++)
         sum += (double)(fpemu_random_word(FPEMU_GENERATOR_HASH, seed, stream, 12 * i + k) >> 8) * unit;
-    }
     return (float)sum;
 }
 
@@ -73,11 +69,10 @@ typedef struct result {
 /* The operands as the model sees them. */
 static void round_operands(const fpemu_target *to, size_t n, const float *x, float *y)
 {
-    if (to->format.kind != 0) {
+    if (to->format.kind != 0)
         cli_check(fpemu_quantize_f32(&to->format, &to->rounding, n, x, y, NULL), "operands");
-    } else {
+    else
         memcpy(y, x, n * sizeof *y);
-    }
 }
 
 static void measure(const accumulation *m, uint64_t k, const float *a, const float *b, float *work, double *error,
@@ -119,25 +114,21 @@ static void read_lengths(const char *text, unsigned *first, unsigned *last)
     uint64_t f, l;
     const char *colon = strchr(text, ':');
     const size_t length = colon != NULL ? (size_t)(colon - text) : 0;
-    if (colon == NULL || length >= sizeof left) {
+    if (colon == NULL || length >= sizeof left)
         cli_usage("--lengths: '%s' is not of the form FIRST:LAST, two numbers from 0 to 20", text);
-    }
     memcpy(left, text, length);
     left[length] = '\0';
-    if (!cli_read_u64(left, &f) || !cli_read_u64(colon + 1, &l) || f > l || l >= MOST_LENGTHS) {
+    if (!cli_read_u64(left, &f) || !cli_read_u64(colon + 1, &l) || f > l || l >= MOST_LENGTHS)
         cli_usage("--lengths: '%s' is not of the form FIRST:LAST, two numbers from 0 to 20", text);
-    }
     *first = (unsigned)f;
     *last = (unsigned)l;
 }
 
 static unsigned read_kind(const char *text)
 {
-    for (unsigned i = 0; i < KINDS; i++) {
-        if (strcmp(kinds[i], text) == 0) {
+    for (unsigned i = 0; i < KINDS; i++)
+        if (strcmp(kinds[i], text) == 0)
             return i;
-        }
-    }
     cli_usage("--data: '%s' is not uniform, signed or normal", text);
 }
 
@@ -149,23 +140,19 @@ static void print_table(unsigned first, unsigned points, int models, const accum
         width = length > width ? length : width;
     }
     printf("%-*s  %-7s", width, "model", "");
-    for (unsigned p = 0; p < points; p++) {
+    for (unsigned p = 0; p < points; p++)
         printf("  %8u", 1u << (first + p));
-    }
     putchar('\n');
     for (int i = 0; i < models; i++) {
         printf("%-*s  %-7s", width, spec[i].text, "error");
-        for (unsigned p = 0; p < points; p++) {
+        for (unsigned p = 0; p < points; p++)
             printf("  %8.2g", r[i].error[p]);
-        }
         putchar('\n');
-        if (spec[i].blas) {
+        if (spec[i].blas)
             continue;
-        }
         printf("%-*s  %-7s", width, "", "swamped");
-        for (unsigned p = 0; p < points; p++) {
+        for (unsigned p = 0; p < points; p++)
             printf("  %8.3g", r[i].swamped[p]);
-        }
         putchar('\n');
     }
 }
@@ -174,9 +161,8 @@ static void print_json(unsigned first, unsigned points, const char *data, uint64
                        const accumulation *spec, const result *r)
 {
     json_t *report = jsonout_object(), *lengths = jsonout_array(), *list = jsonout_array();
-    for (unsigned p = 0; p < points; p++) {
+    for (unsigned p = 0; p < points; p++)
         jsonout_append(lengths, jsonout_count((uint64_t)1 << (first + p)));
-    }
     for (int i = 0; i < models; i++) {
         json_t *entry = jsonout_object(), *error = jsonout_array(), *swamped = jsonout_array();
         for (unsigned p = 0; p < points; p++) {
@@ -200,12 +186,10 @@ static void draw(const char *path, unsigned first, unsigned points, int models, 
 {
     double x[MOST_LENGTHS];
     line_series *series = cli_allocate((size_t)models, sizeof *series);
-    for (unsigned p = 0; p < points; p++) {
+    for (unsigned p = 0; p < points; p++)
         x[p] = ldexp(1, (int)(first + p));
-    }
-    for (int i = 0; i < models; i++) {
+    for (int i = 0; i < models; i++)
         series[i] = (line_series){spec[i].text, r[i].error};
-    }
     line_plot_write(path, "Error of dot products by accumulator", "length K", "mean |error| / sum of |products|",
                     points, x, (size_t)models, series);
     free(series);
@@ -256,19 +240,16 @@ int cmd_study(int argc, char **argv)
     const int models = c.operands;
     const unsigned points = last - first + 1;
     accumulation *spec = cli_allocate((size_t)models, sizeof *spec);
-    for (int i = 0; i < models; i++) {
+    for (int i = 0; i < models; i++)
         spec[i] = accumulation_read(c.operand[i], false, seed);
-    }
     result *r = cli_allocate((size_t)models, sizeof *r);
     measure_all(first, points, kind, seed, models, spec, r);
-    if (json) {
+    if (json)
         print_json(first, points, kinds[kind], seed, models, spec, r);
-    } else {
+    else
         print_table(first, points, models, spec, r);
-    }
-    if (plot != NULL) {
+    if (plot != NULL)
         draw(plot, first, points, models, spec, r);
-    }
     free(spec);
     free(r);
     return CLI_OK;

@@ -27,8 +27,7 @@ static const char help[] =
     "  -o, --output OUT      the file to write; '-' is standard output\n"
     "      --dtype TYPE      type of the tensors: F32, BF16 and so on (default: as before they were\n"
     "                        packed where that holds every value of the format, else F32)\n"
-    "      --force           write into a directory that is there and not empty\n"
-    FILE_AS_NUMBERS_HELP
+    "      --force           write into a directory that is there and not empty\n" FILE_AS_NUMBERS_HELP
     "      --list            print what the file holds instead\n"
     "      --json            the list as JSON\n"
     "\n"
@@ -58,9 +57,8 @@ typedef struct job {
 /* As before the tensor was packed, where that holds every value and OUT can say it. */
 static const dtype *type_of(const job *j, const tensor *t, const fpemu_format *format)
 {
-    if (dtype_holds(t->type, format) && (t->type->code != NULL || !file_is_array(&j->in))) {
+    if (dtype_holds(t->type, format) && (t->type->code != NULL || !file_is_array(&j->in)))
         return t->type;
-    }
     return dtype_named(dtype_needs_binary64(t->type, format) ? "F64" : "F32");
 }
 
@@ -82,11 +80,10 @@ static void choose_types(job *j, const dtype *asked)
         const tensor *t = &m->tensor[i];
         fpemu_format format;
         fpemu_shape shape;
-        if (t->stored.name != NULL) {
+        if (t->stored.name != NULL)
             j->type[i] = asked != NULL ? asked : t->type;
-        } else if (t->spec != NULL && container_format(t, &format, &shape)) {
+        else if (t->spec != NULL && container_format(t, &format, &shape))
             j->type[i] = asked != NULL ? asked : type_of(j, t, &format);
-        }
     }
 }
 
@@ -113,9 +110,8 @@ static void begin_tensor(void *state, size_t i)
         j->bytes = cli_allocate(j->walk.room, type->size);
         return;
     }
-    if (t->bytes > SIZE_MAX || t->count > SIZE_MAX) {
+    if (t->bytes > SIZE_MAX || t->count > SIZE_MAX)
         cli_fail("out of memory");
-    }
     unsigned char *packed = cli_allocate((size_t)t->bytes, 1);
     file_begin(&j->in, i);
     size_t got = 0;
@@ -152,9 +148,8 @@ static size_t next_blocks(job *j, const void **bytes)
 static size_t next_piece(void *state, const void **bytes)
 {
     job *j = state;
-    if (j->in.model.tensor[j->i].stored.name != NULL) {
+    if (j->in.model.tensor[j->i].stored.name != NULL)
         return next_blocks(j, bytes);
-    }
     if (j->given) {
         free(j->bytes);
         return 0;
@@ -216,12 +211,10 @@ static void print_json(const job *j)
 static void expect_blocks(const file *f)
 {
     bool packed = f->model.kind == MODEL_CONTAINER || f->model.kind == MODEL_GGUF;
-    for (size_t i = 0; i < f->model.count; i++) {
+    for (size_t i = 0; i < f->model.count; i++)
         packed |= f->model.tensor[i].stored.name != NULL;
-    }
-    if (!packed && !f->as_numbers) {
+    if (!packed && !f->as_numbers)
         file_expect_numbers(f);
-    }
     if (!packed) {
         cli_fail("%s: no file of packed tensors: it is %s, and 'fpemu quantize' reads it", f->path,
                  model_kind_name(f->model.kind));
@@ -236,21 +229,19 @@ int cmd_unpack(int argc, char **argv)
     const dtype *asked = NULL;
     bool list = false, json = false;
     job j = {0};
-    for (int option; (option = cli_next(&c, "o:", options)) != -1;) {
-        if (option == 'o') {
+    for (int option; (option = cli_next(&c, "o:", options)) != -1;)
+        if (option == 'o')
             path = output_path(optarg);
-        } else if (option == CLI_OPT_DTYPE) {
+        else if (option == CLI_OPT_DTYPE)
             asked = file_dtype(optarg);
-        } else if (option == CLI_OPT_AS_NUMBERS) {
+        else if (option == CLI_OPT_AS_NUMBERS)
             files.as_numbers = true;
-        } else if (option == CLI_OPT_FORCE) {
+        else if (option == CLI_OPT_FORCE)
             j.force = true;
-        } else if (option == CLI_OPT_LIST) {
+        else if (option == CLI_OPT_LIST)
             list = true;
-        } else {
+        else
             json = true;
-        }
-    }
     cli_expect_operands(&c, 1, 1, "IN -o OUT");
     if (list == (path != NULL) || (list && (asked != NULL || j.force || files.as_numbers)) || (json && !list)) {
         cli_usage("unpack: either -o OUT, with or without --dtype, --as-numbers and --force, or --list, with or "
@@ -266,15 +257,12 @@ int cmd_unpack(int argc, char **argv)
         file_expect_numbers(&j.in);
         file_check_directory(&j.in, path);
         const model_kind named = model_kind_of_name(path), kind = file_is_array(&j.in) ? MODEL_NPY : MODEL_SAFETENSORS;
-        if (named != MODEL_DETECT && named != kind) {
+        if (named != MODEL_DETECT && named != kind)
             cli_usage("-o: '%s' is named as another kind than what comes, %s", path, model_kind_name(kind));
-        }
-        if (asked != NULL && asked->code == NULL && kind == MODEL_NPY) {
+        if (asked != NULL && asked->code == NULL && kind == MODEL_NPY)
             cli_usage("--dtype: .npy files have no type %s", asked->name);
-        }
-        if (kind == MODEL_NPY) {
+        if (kind == MODEL_NPY)
             check_copied_array(&j, &j.in.model.tensor[0]);
-        }
         choose_types(&j, asked);
         unpack_file(&j, path);
     }

@@ -101,9 +101,8 @@ static void validate_one(validation *v, const char *spec, const fpemu_format *fo
                          unsigned carrier, const points *p)
 {
     judge *j = judge_open_any(format, rounding, carrier);
-    if (j == NULL) {
+    if (j == NULL)
         return;
-    }
     if (v->exhaustive) {
         sweep s;
         if (sweep_f32(&s, spec, format, rounding, j, UINT_MAX, report, v, advance)) {
@@ -123,12 +122,10 @@ static void finish_line(validation *v, const char *spec, const char *mode)
 {
     if (v->json) {
         json_t *row = jsonout_object(), *carriers = jsonout_array();
-        if (v->f32) {
+        if (v->f32)
             jsonout_append(carriers, jsonout_count(32));
-        }
-        if (v->f64) {
+        if (v->f64)
             jsonout_append(carriers, jsonout_count(64));
-        }
         jsonout_set(row, "spec", jsonout_text(spec));
         jsonout_set(row, "mode", jsonout_text(mode));
         jsonout_set(row, "judge", jsonout_text(v->by_mpfr ? "mpfr" : "exact"));
@@ -144,11 +141,10 @@ static void finish_line(validation *v, const char *spec, const char *mode)
                : v->f32         ? "f32"
                                 : "f64",
                v->compared);
-        if (v->failures > 0) {
+        if (v->failures > 0)
             printf("%" PRIu64 " MISMATCHES\n", v->failures);
-        } else {
+        else
             puts("ok");
-        }
         fflush(stdout);
     }
     v->failed |= v->failures > 0;
@@ -166,28 +162,24 @@ static void validate_mode(validation *v, const char *spec, const fpemu_format *f
             fpemu_rounding rounding = fpemu_rounding_stochastic(v->seed, 0);
             rounding.mode = (uint8_t)mode;
             rounding.overflow = (uint8_t)policy;
-            if (v->exhaustive || p->n > 0) {
+            if (v->exhaustive || p->n > 0)
                 validate_one(v, spec, format, &rounding, carrier, p);
-            }
-            if (!v->exhaustive) {
+            if (!v->exhaustive)
                 progress_advance(&v->bar, 1);
-            }
         }
     }
-    if (v->compared > 0) {
+    if (v->compared > 0)
         finish_line(v, spec, fpemu_mode_name(mode));
-    } else if (v->json) {
+    else if (v->json)
         json_decref(v->mismatches);
-    }
 }
 
 /* Every mode of `modes` (bits); false if there was nothing to compare. */
 static bool validate_format(validation *v, const char *spec, unsigned modes)
 {
     const fpemu_format format = cli_format(spec);
-    if (format.scaling != FPEMU_SCALING_NONE || format.kind == FPEMU_KIND_CODEBOOK) {
+    if (format.scaling != FPEMU_SCALING_NONE || format.kind == FPEMU_KIND_CODEBOOK)
         return false; /* tests/against_judges has judges for these */
-    }
     const points_want want = {.full_bits = 12, .reach = 1, .random = (size_t)v->inputs, .seed = v->seed};
     points inputs[2] = {{0}, {0}};
     bool any = false;
@@ -215,21 +207,17 @@ static unsigned read_modes(const char *text)
         const size_t length = strcspn(text, ",");
         char name[64];
         fpemu_rounding rounding;
-        if (length >= sizeof name) {
+        if (length >= sizeof name)
             cli_usage("validate: unknown mode '%s'", text);
-        }
         memcpy(name, text, length);
         name[length] = '\0';
-        if (fpemu_rounding_parse(name, &rounding, NULL) != FPEMU_OK) {
+        if (fpemu_rounding_parse(name, &rounding, NULL) != FPEMU_OK)
             cli_usage("validate: unknown mode '%s'", name);
-        }
-        if (rounding.compat != FPEMU_COMPAT_NONE || rounding.overflow != FPEMU_OVERFLOW_FROM_FORMAT) {
+        if (rounding.compat != FPEMU_COMPAT_NONE || rounding.overflow != FPEMU_OVERFLOW_FROM_FORMAT)
             cli_usage("validate: no judge for the compatibility setting '%s'", name);
-        }
         modes |= 1u << rounding.mode;
-        if (text[length] == '\0') {
+        if (text[length] == '\0')
             return modes;
-        }
         text += length + 1;
     }
 }
@@ -237,9 +225,8 @@ static unsigned read_modes(const char *text)
 static unsigned count_bits(unsigned x)
 {
     unsigned n = 0;
-    for (; x != 0; x &= x - 1) {
+    for (; x != 0; x &= x - 1)
         n++;
-    }
     return n;
 }
 
@@ -264,24 +251,19 @@ int cmd_validate(int argc, char **argv)
             v.json = true;
         }
     }
-    if (v.exhaustive && inputs_given) {
+    if (v.exhaustive && inputs_given)
         cli_usage("validate: --inputs and --exhaustive exclude each other");
-    }
-    if (modes == 0) {
+    if (modes == 0)
         modes = (1u << FPEMU_MODE_SR) - 1;
-    }
-    if (v.exhaustive && (modes >> FPEMU_MODE_SR) != 0) {
+    if (v.exhaustive && (modes >> FPEMU_MODE_SR) != 0)
         cli_usage("validate: --exhaustive is for the deterministic modes");
-    }
-    for (int i = 0; i < c.operands; i++) {
+    for (int i = 0; i < c.operands; i++)
         (void)cli_format(c.operand[i]); /* a bad spec is refused before any work */
-    }
     const unsigned formats = c.operands > 0 ? (unsigned)c.operands : FPEMU_NAME_COUNT - 1u + MORE_FORMATS;
     v.bar = progress_start("validate", formats * (uint64_t)count_bits(modes) * (v.exhaustive ? UINT64_C(1) << 32 : 6));
     v.rows = v.json ? jsonout_array() : NULL;
-    if (!v.json) {
+    if (!v.json)
         printf("%-16s %-4s %-6s %-9s %12s %s\n", "format", "mode", "judge", "carriers", "inputs", "result");
-    }
     for (unsigned i = 0; i < formats; i++) {
         const char *spec = c.operands > 0             ? c.operand[i]
                            : i < FPEMU_NAME_COUNT - 1 ? fpemu_format_name((fpemu_name)(i + 1), 0)
@@ -293,8 +275,7 @@ int cmd_validate(int argc, char **argv)
         }
     }
     progress_hide();
-    if (v.json) {
+    if (v.json)
         jsonout_print(v.rows);
-    }
     return v.failed ? CLI_FAILURE : CLI_OK;
 }

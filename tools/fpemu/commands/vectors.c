@@ -116,9 +116,8 @@ static void operate(const bench *b, const fpemu_rounding *rounding, vector *v)
     uint64_t code = 0;
     double x[OPERATION_MOST], y;
     const double *const operands[] = {&x[0], &x[1], &x[2]};
-    for (int k = 0; k < OPERATION_MOST; k++) {
+    for (int k = 0; k < OPERATION_MOST; k++)
         x[k] = fpemu_decode_one_f64(&b->from, v->operand[k]);
-    }
     operation_run(b->what, &b->to, rounding, 1, operands, &y, &stats, b->spec);
     cli_check(fpemu_encode_f64(&b->to, rounding, 1, &y, &code, NULL), b->spec); /* a value already, or NaN */
     v->result = number_load_code(&code, fpemu_format_code_size(&b->to), 0);
@@ -136,9 +135,8 @@ static void print_codes(const bench *b, const vector *v, char between)
 {
     FILE *file = b->out.file;
     fprintf(file, "%x", v->mode_number);
-    for (int k = 0; k < b->what->operands; k++) {
+    for (int k = 0; k < b->what->operands; k++)
         fprintf(file, "%c%0*" PRIx64, between, digits(&b->from), v->operand[k]);
-    }
     fprintf(file, "%c%0*" PRIx64 "%c%02x\n", between, digits(&b->to), v->result, between, v->flags);
 }
 
@@ -160,11 +158,10 @@ static void head_memh(const bench *b)
     FILE *file = b->out.file;
     const int operand = 4 * digits(&b->from), result = 4 * digits(&b->to);
     int low = 8 + result + operand * b->what->operands; /* of the mode */
-    if (b->what->converts) {
+    if (b->what->converts)
         fprintf(file, "// %s to %s\n", cli_spec(&b->from, from), cli_spec(&b->to, to));
-    } else {
+    else
         fprintf(file, "// %s of %s to %s\n", b->what->name, cli_spec(&b->from, from), cli_spec(&b->to, to));
-    }
     fprintf(file, "// %d bits: mode [%d:%d]", low + 4, low + 3, low);
     for (int k = 0; k < b->what->operands; k++) {
         low -= operand;
@@ -184,14 +181,12 @@ static void head_csv(const bench *b)
 {
     FILE *file = b->out.file;
     fputs("mode", file);
-    for (int k = 0; k < b->what->operands; k++) {
+    for (int k = 0; k < b->what->operands; k++)
         fprintf(file, ",%s", operand_name(b, k));
-    }
     fprintf(file, ",result,inexact,underflow,overflow%s,invalid,subnormal",
             b->what->converts ? "" : ",division_by_zero");
-    for (int k = 0; k < b->what->operands; k++) {
+    for (int k = 0; k < b->what->operands; k++)
         fprintf(file, ",%s_value", operand_name(b, k));
-    }
     fputs(",result_value\n", file);
 }
 
@@ -202,18 +197,14 @@ static void print_csv(const bench *b, const vector *v)
     char text[NUMBER_SIZE];
     FILE *file = b->out.file;
     fputs(v->mode, file);
-    for (int k = 0; k < b->what->operands; k++) {
+    for (int k = 0; k < b->what->operands; k++)
         fprintf(file, ",%s", number_print_code(text, v->operand[k], b->from.bits));
-    }
     fprintf(file, ",%s", number_print_code(text, v->result, b->to.bits));
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        if (!b->what->converts || flags[i] != FLAG_DIVISION_BY_ZERO) {
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (!b->what->converts || flags[i] != FLAG_DIVISION_BY_ZERO)
             fprintf(file, ",%d", (v->flags & flags[i]) != 0);
-        }
-    }
-    for (int k = 0; k < b->what->operands; k++) {
+    for (int k = 0; k < b->what->operands; k++)
         fprintf(file, ",%s", number_print(text, fpemu_decode_one_f64(&b->from, v->operand[k])));
-    }
     fprintf(file, ",%s\n", number_print(text, fpemu_decode_one_f64(&b->to, v->result)));
 }
 
@@ -240,12 +231,10 @@ static void add_modes(request *q, char *list)
 {
     for (char *end; list != NULL; list = end) {
         end = strchr(list, ',');
-        if (end != NULL) {
+        if (end != NULL)
             *end++ = '\0';
-        }
-        if (q->mode_count == MOST_MODES) {
+        if (q->mode_count == MOST_MODES)
             cli_usage("vectors: more than %d roundings", MOST_MODES);
-        }
         q->modes[q->mode_count++] = list;
     }
 }
@@ -267,21 +256,18 @@ static request read_options(cli *c)
         default: cli_rounding_take(&q.rounding, option, optarg);
         }
     }
-    if (q.mode_count == 0) {
+    if (q.mode_count == 0)
         q.modes[q.mode_count++] = "rne";
-    }
     return q;
 }
 
 static const form *find_form(const char *name)
 {
     const form *f = forms;
-    while (f->name != NULL && strcmp(f->name, name) != 0) {
+    while (f->name != NULL && strcmp(f->name, name) != 0)
         f++;
-    }
-    if (f->name == NULL) {
+    if (f->name == NULL)
         cli_usage("--as: '%s' is none of: hex memh csv", name);
-    }
     return f;
 }
 
@@ -301,12 +287,10 @@ static void read_roundings(const bench *b, const request *q, fpemu_rounding *rou
         asked.mode = q->modes[i];
         roundings[i] = cli_rounding_get(&asked);
         const unsigned nan = roundings[i].nan != FPEMU_NAN_FROM_FORMAT ? roundings[i].nan : b->to.nan;
-        if (roundings[i].mode == FPEMU_MODE_SR || roundings[i].mode == FPEMU_MODE_SE) {
+        if (roundings[i].mode == FPEMU_MODE_SR || roundings[i].mode == FPEMU_MODE_SE)
             cli_usage("vectors: stochastic rounding has no one result");
-        }
-        if (nan == FPEMU_NAN_ERROR) {
+        if (nan == FPEMU_NAN_ERROR)
             cli_usage("vectors: the NaN policy 'error' gives no result");
-        }
         operation_run(b->what, &b->to, &roundings[i], 1, zeros, &y, NULL, b->spec);
     }
 }
@@ -314,9 +298,8 @@ static void read_roundings(const bench *b, const request *q, fpemu_rounding *rou
 /* At once, while errno says why. */
 static void check_written(const bench *b)
 {
-    if (ferror(b->out.file)) {
+    if (ferror(b->out.file))
         cli_fail("%s: %s", b->out.path, strerror(errno));
-    }
 }
 
 static void write_stage(const bench *b, const operands *in, input_stage stage, const char *mode,
@@ -325,11 +308,10 @@ static void write_stage(const bench *b, const operands *in, input_stage stage, c
     vector v = {.mode = mode, .mode_number = rounding->mode};
     for (uint64_t i = 0; i < in->count[stage]; i++) {
         operands_codes(in, stage, i, v.operand);
-        if (b->what->converts) {
+        if (b->what->converts)
             convert(b, rounding, &v);
-        } else {
+        else
             operate(b, rounding, &v);
-        }
         b->form->print(b, &v);
         check_written(b);
     }
@@ -368,14 +350,12 @@ int cmd_vectors(int argc, char **argv)
             continue;
         }
         write_stage(&b, &in, INPUTS_BOUNDARY, q.modes[i], &roundings[i]);
-        if (q.level > 1 || !b.what->converts) {
+        if (q.level > 1 || !b.what->converts)
             write_stage(&b, &in, INPUTS_COVERAGE, q.modes[i], &roundings[i]);
-        }
         write_stage(&b, &in, INPUTS_RANDOM, q.modes[i], &roundings[i]);
     }
-    if (q.output != NULL) {
+    if (q.output != NULL)
         output_commit(&b.out);
-    }
     operands_end(&in);
     return CLI_OK;
 }

@@ -39,9 +39,8 @@ box_walk box_walk_begin(file *f, size_t i, const partition *a, bool binary64)
 {
     const box largest = partition_first_box(a);
     box_walk b = {.file = f, .i = i, .partition = a, .room = (size_t)partition_box_count(&largest)};
-    if (b.room > SIZE_MAX / sizeof(double)) {
+    if (b.room > SIZE_MAX / sizeof(double))
         cli_fail("out of memory");
-    }
     b.bytes = cli_allocate(b.room, f->model.tensor[i].type->size);
     b.x32 = binary64 ? NULL : cli_allocate(b.room, sizeof *b.x32);
     b.x64 = binary64 ? cli_allocate(b.room, sizeof *b.x64) : NULL;
@@ -53,11 +52,10 @@ static void get_row(const box_walk *b, const row *r, void *state)
 {
     const size_t size = *(const size_t *)state;
     char *to = (char *)b->bytes + r->at * size;
-    if (b->copy != NULL) {
+    if (b->copy != NULL)
         scratch_read_at(b->copy, r->index * size, to, (size_t)r->count * size);
-    } else {
+    else
         file_read_at(b->file, b->i, r->index * size, to, (size_t)r->count * size);
-    }
 }
 
 bool box_walk_next(box_walk *b)
@@ -100,7 +98,6 @@ void box_walk_end(box_walk *b)
     free(b->bytes);
     free(b->x32);
     free(b->x64);
-    if (b->copy != NULL) {
+    if (b->copy != NULL)
         fclose(b->copy);
-    }
 }

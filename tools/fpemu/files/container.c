@@ -27,9 +27,8 @@ uint32_t container_crc(uint32_t crc, const void *bytes, size_t size)
 
 bool container_format(const tensor *t, fpemu_format *format, fpemu_shape *shape)
 {
-    if (fpemu_format_parse(t->spec, format, NULL) != FPEMU_OK) {
+    if (fpemu_format_parse(t->spec, format, NULL) != FPEMU_OK)
         return false;
-    }
     *shape = fpemu_shape_vector(1);
     return t->dimensions == 0 || fpemu_shape_of(t->dimensions, t->extent, t->axis, shape) == FPEMU_OK;
 }
@@ -53,15 +52,13 @@ static bool read_packing(model *m, tensor *t, const json_t *entry, uint64_t size
         t->bytes = size;
         return good || model_refuse(m, "shape and dtype do not give the size %" PRIu64, size);
     }
-    if (!json_is_string(spec) || !json_is_integer(axis) || t->type == NULL) {
+    if (!json_is_string(spec) || !json_is_integer(axis) || t->type == NULL)
         return model_refuse(m, "expected a spec, the number of an axis, and a floating-point dtype");
-    }
     const json_int_t number = json_integer_value(axis);
     t->axis = number >= 0 && number < MODEL_MOST_DIMENSIONS ? (int)number : -1;
     t->spec = strdup(json_string_value(spec));
-    if (t->spec == NULL) {
+    if (t->spec == NULL)
         return model_refuse(m, "out of memory");
-    }
     if (t->axis < 0 || !container_format(t, &format, &shape) ||
         fpemu_packed_layout(&format, &shape, &layout) != FPEMU_OK || layout.bytes != size) {
         return model_refuse(m, "shape, spec and axis do not give the size %" PRIu64, size);
@@ -81,19 +78,15 @@ static bool read_tensor(model *m, tensor *t, const json_t *entry, uint64_t *plac
         !json_to_count(json_object_get(entry, "size"), &size)) {
         return model_refuse(m, "expected dtype, shape, offset and size");
     }
-    if (!json_header_extents(m, shape, extent)) {
+    if (!json_header_extents(m, shape, extent))
         return false;
-    }
     const unsigned bits = safetensors_bits(dtype);
     strcpy(t->type_text, dtype);
     t->type = safetensors_type(dtype);
-    if (!model_set_shape(m, t, (unsigned)dimensions, extent, bits > 0 ? bits : 8) ||
-        !read_packing(m, t, entry, size)) {
+    if (!model_set_shape(m, t, (unsigned)dimensions, extent, bits > 0 ? bits : 8) || !read_packing(m, t, entry, size))
         return false;
-    }
-    if (offset != *place || offset > end || size > end - offset || end - offset - size < 4) {
+    if (offset != *place || offset > end || size > end - offset || end - offset - size < 4)
         return model_refuse(m, "its data do not lie where those before end, in the file");
-    }
     t->place = offset;
     *place = (offset + size + 4 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return true;
@@ -108,23 +101,19 @@ static bool check_names(model *m)
 static bool read_header(model *m, json_t *header, uint64_t place, uint64_t end)
 {
     const json_t *list = json_object_get(header, "tensors");
-    if (!json_is_array(list)) {
+    if (!json_is_array(list))
         return model_refuse(m, "the header has no list of tensors");
-    }
-    if (!json_header_metadata(m, json_object_get(header, "metadata"))) {
+    if (!json_header_metadata(m, json_object_get(header, "metadata")))
         return model_refuse(m, "the metadata are not an object of strings");
-    }
     uint64_t last = place;
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *entry = json_array_get(list, i);
         const char *name = json_string_value(json_object_get(entry, "name"));
         tensor *t = name != NULL ? model_add(m, name) : NULL;
-        if (t == NULL) {
+        if (t == NULL)
             return name != NULL ? false : model_refuse(m, "a tensor without a name");
-        }
-        if (!read_tensor(m, t, entry, &place, end)) {
+        if (!read_tensor(m, t, entry, &place, end))
             return model_blame(m, "tensor", name);
-        }
         last = t->place + t->bytes + 4;
     }
     return check_names(m) && (last == end || model_refuse(m, "more follows after the last tensor"));
@@ -137,14 +126,11 @@ static bool check_padding(model *m)
         unsigned char bytes[ALIGNMENT] = {0};
         const uint64_t begin = m->tensor[i - 1].place + m->tensor[i - 1].bytes + 4;
         const size_t size = (size_t)(m->tensor[i].place - begin);
-        if (fseeko(m->file, (off_t)begin, SEEK_SET) != 0 || fread(bytes, 1, size, m->file) != size) {
+        if (fseeko(m->file, (off_t)begin, SEEK_SET) != 0 || fread(bytes, 1, size, m->file) != size)
             return model_refuse(m, "the bytes before tensor '%.80s' cannot be read", m->tensor[i].name);
-        }
-        for (size_t k = 0; k < size; k++) {
-            if (bytes[k] != 0) {
+        for (size_t k = 0; k < size; k++)
+            if (bytes[k] != 0)
                 return model_refuse(m, "tensor '%.80s': the bytes before its data are not zero", m->tensor[i].name);
-            }
-        }
     }
     return true;
 }
@@ -152,9 +138,8 @@ static bool check_padding(model *m)
 /* The header fills its place up with spaces, and nothing else that JSON would let pass. */
 static bool check_filling(const char *text, size_t length)
 {
-    while (length > 0 && text[length - 1] == ' ') {
+    while (length > 0 && text[length - 1] == ' ')
         length--;
-    }
     return length > 0 && text[length - 1] == '}';
 }
 
@@ -174,27 +159,23 @@ static json_t *parse_header(model *m, const char *text, uint64_t length, uint32_
 bool container_open(model *m)
 {
     unsigned char start[START];
-    if (fseeko(m->file, 0, SEEK_END) != 0) {
+    if (fseeko(m->file, 0, SEEK_END) != 0)
         return model_refuse(m, "packed tensors are read from a file, not from a pipe");
-    }
     const off_t size = ftello(m->file);
     if (size < START || fseeko(m->file, 0, SEEK_SET) != 0 || fread(start, 1, START, m->file) != START ||
         memcmp(start, container_magic, sizeof container_magic) != 0) {
         return model_refuse(m, "no file of packed tensors");
     }
     const uint64_t version = bytes_load(start + 8, 4), length = bytes_load(start + 16, 8);
-    if (version != CONTAINER_VERSION) {
+    if (version != CONTAINER_VERSION)
         return model_refuse(m, "version %" PRIu64 " of files of packed tensors is unknown", version);
-    }
-    if (length > LONGEST_HEADER || length > (uint64_t)size - START || (START + length) % ALIGNMENT != 0) {
+    if (length > LONGEST_HEADER || length > (uint64_t)size - START || (START + length) % ALIGNMENT != 0)
         return model_refuse(m, "a header of %" PRIu64 " bytes in a file of %" PRIu64, length, (uint64_t)size);
-    }
     char *text = json_header_read(m, length);
     json_t *header = text != NULL ? parse_header(m, text, length, (uint32_t)bytes_load(start + 12, 4)) : NULL;
     free(text);
-    if (header == NULL) {
+    if (header == NULL)
         return false;
-    }
     const bool good = read_header(m, header, START + length, (uint64_t)size);
     json_decref(header);
     return good && check_padding(m);
@@ -230,9 +211,8 @@ static char *print_header(const tensor *t, size_t count, json_t *metadata, const
         json_array_append_new(list, describe(&t[i], &entries[i], data));
         data = (data + entries[i].bytes + 4 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
-    if (metadata != NULL) {
+    if (metadata != NULL)
         json_object_set(header, "metadata", metadata);
-    }
     json_object_set_new(header, "tensors", list);
     char *text = json_array_size(list) == count ? json_dumps(header, JSON_COMPACT) : NULL;
     json_decref(header);

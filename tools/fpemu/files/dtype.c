@@ -30,21 +30,17 @@ const dtype *dtype_at(unsigned i)
 
 const dtype *dtype_named(const char *name)
 {
-    for (unsigned i = 0; i < TYPES; i++) {
-        if (strcasecmp(types[i].name, name) == 0) {
+    for (unsigned i = 0; i < TYPES; i++)
+        if (strcasecmp(types[i].name, name) == 0)
             return &types[i];
-        }
-    }
     return NULL;
 }
 
 const dtype *dtype_coded(const char *code)
 {
-    for (unsigned i = 0; i < TYPES; i++) {
-        if (types[i].code != NULL && strcmp(types[i].code, code) == 0) {
+    for (unsigned i = 0; i < TYPES; i++)
+        if (types[i].code != NULL && strcmp(types[i].code, code) == 0)
             return &types[i];
-        }
-    }
     return NULL;
 }
 
@@ -61,21 +57,17 @@ bool dtype_holds(const dtype *type, const fpemu_format *format)
     static double values[MOST];
     size_t count;
     const fpemu_format own = dtype_format(type);
-    if (type->format == FPEMU_NAME_BINARY64) {
+    if (type->format == FPEMU_NAME_BINARY64)
         return fpemu_format_fits_f64(format) != 0;
-    }
-    if (type->format == FPEMU_NAME_BINARY32) {
+    if (type->format == FPEMU_NAME_BINARY32)
         return fpemu_format_fits_f32(format) != 0;
-    }
     if (format->scaling != FPEMU_SCALING_NONE || (format->has_infinity && !own.has_infinity) ||
         fpemu_format_enumerate(format, MOST, values, NULL, &count) != FPEMU_OK) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!fpemu_format_represents(&own, values[i])) {
+    for (size_t i = 0; i < count; i++)
+        if (!fpemu_format_represents(&own, values[i]))
             return false;
-        }
-    }
     return true;
 }
 
@@ -93,9 +85,8 @@ static bool is_carrier(const dtype *type, bool binary64)
 void dtype_load(const dtype *type, bool big_endian, size_t n, void *bytes, bool binary64, void *x)
 {
     const fpemu_format format = dtype_format(type);
-    if (big_endian != byte_order_is_big()) {
+    if (big_endian != byte_order_is_big())
         byte_order_swap(bytes, type->size, n);
-    }
     if (is_carrier(type, binary64)) {
         memmove(x, bytes, n * type->size);
         return;
@@ -114,17 +105,15 @@ bool dtype_store(const dtype *type, bool big_endian, size_t n, const void *x, bo
     if (is_carrier(type, binary64)) {
         memmove(bytes, x, n * type->size);
     } else if (type->format == FPEMU_NAME_BINARY64) { /* from float */
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++)
             ((double *)bytes)[i] = (double)((const float *)x)[i];
-        }
     } else {
         const fpemu_status status = binary64 ? fpemu_encode_f64(&format, &rounding, n, x, bytes, &stats)
                                              : fpemu_encode_f32(&format, &rounding, n, x, bytes, &stats);
         assert(status == FPEMU_OK);
         (void)status;
     }
-    if (big_endian != byte_order_is_big()) {
+    if (big_endian != byte_order_is_big())
         byte_order_swap(bytes, type->size, n);
-    }
     return (stats.inexact | stats.clipped | stats.overflow | stats.invalid) == 0;
 }

@@ -29,7 +29,7 @@ typedef struct file_options {
 /* The options, for the table of a command and its help. */
 #define FILE_AS_NUMBERS_LONG {"as-numbers", no_argument, NULL, CLI_OPT_AS_NUMBERS}
 #define FILE_AS_NUMBERS_HELP                                                                                           \
-    "      --as-numbers      take codes with scales in a layout that is not read, and these\n"                              \
+    "      --as-numbers      take codes with scales in a layout that is not read, and these\n"                         \
     "                        scales, as numbers; without it they are refused\n"
 #define FILE_LONG                                                                                                      \
     {"raw", required_argument, NULL, CLI_OPT_RAW}, {"byte-order", required_argument, NULL, CLI_OPT_BYTE_ORDER},        \
@@ -42,9 +42,8 @@ typedef struct file_options {
     "      --tensors GLOB    only tensors with such a name, as 'model.layers.*.weight'; may be\n"                      \
     "                        repeated\n"                                                                               \
     "      --exclude GLOB    not those with such a name; may be repeated\n"                                            \
-    "      --min-dims N      only tensors of at least N dimensions: 2 leaves norms and biases out\n"                   \
-    FILE_AS_NUMBERS_HELP                                                                                               \
-    "      --raw TYPE        data without a header: f32 or f64\n"                                                      \
+    "      --min-dims N      only tensors of at least N dimensions: 2 leaves norms and biases "                        \
+    "out\n" FILE_AS_NUMBERS_HELP "      --raw TYPE        data without a header: f32 or f64\n"                         \
     "      --byte-order B    of raw data: little or big (default: little)\n"
 /* Takes one of them; false if `option` is another. */
 bool file_take(file_options *options, int option, const char *argument);

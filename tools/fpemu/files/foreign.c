@@ -74,28 +74,22 @@ static const char *text_kind(const unsigned char *start, size_t size, bool named
     size_t at = size >= 3 && memcmp(start, "\xef\xbb\xbf", 3) == 0 ? 3 : 0, length = 0;
     for (; at < size; at++) {
         const unsigned char c = start[at];
-        if ((c < 0x20 && strchr("\t\n\r\f", c) == NULL) || c == 0 || c == 0x7f) {
+        if ((c < 0x20 && strchr("\t\n\r\f", c) == NULL) || c == 0 || c == 0x7f)
             return NULL;
-        }
         text[length] = (char)c;
         length += length > 0 || strchr(" \t\r\n", c) == NULL;
     }
     text[length] = '\0';
-    if (strncmp(text, "<svg", 4) == 0 || strstr(text, "<svg") != NULL) {
+    if (strncmp(text, "<svg", 4) == 0 || strstr(text, "<svg") != NULL)
         return "an SVG picture; no tensors are in it";
-    }
-    if (starts(text, "<!doctype html") || starts(text, "<html")) {
+    if (starts(text, "<!doctype html") || starts(text, "<html"))
         return "a web page; was the download refused?";
-    }
-    if (text[0] == '<') {
+    if (text[0] == '<')
         return "XML text; no tensors are in it";
-    }
-    if (strstr(text, "\"weight_map\"") != NULL) {
+    if (strstr(text, "\"weight_map\"") != NULL)
         return "the index of a model in several files; give it a name that ends in .json, beside them";
-    }
-    if (text[0] == '{' || text[0] == '[') {
+    if (text[0] == '{' || text[0] == '[')
         return "JSON text; no tensors are in it";
-    }
     return named ? NULL : "text; numbers in text become a file by numpy.save(OUT, numpy.loadtxt(IN))";
 }
 
@@ -104,39 +98,30 @@ bool foreign_kind(const unsigned char *start, size_t size, const char *name, cha
     /* Of a name that says a kind, and of standard input, which brings .npy, the reader says what is wrong. */
     const bool named = name == NULL || model_kind_of_name(name) != MODEL_DETECT;
     const char *what = size == 0 && !named ? "the file is empty" : NULL;
-    for (unsigned i = 0; what == NULL && i < sizeof magics / sizeof *magics; i++) {
-        if (size >= magics[i].at + magics[i].size &&
-            memcmp(start + magics[i].at, magics[i].bytes, magics[i].size) == 0) {
+    for (unsigned i = 0; what == NULL && i < sizeof magics / sizeof *magics; i++)
+        if (size >= magics[i].at + magics[i].size && memcmp(start + magics[i].at, magics[i].bytes, magics[i].size) == 0)
             what = magics[i].what;
-        }
-    }
     for (unsigned i = 0; what == NULL && name != NULL && i < sizeof suffixes / sizeof *suffixes; i++) {
         const size_t length = strlen(name), suffix = strlen(suffixes[i].suffix);
-        if (length > suffix && strcasecmp(name + length - suffix, suffixes[i].suffix) == 0) {
+        if (length > suffix && strcasecmp(name + length - suffix, suffixes[i].suffix) == 0)
             what = suffixes[i].what;
-        }
     }
     /* ONNX begins with its version and the name of who made it, or a domain. */
-    if (what == NULL && size >= 4 && start[0] == 0x08 && start[1] < 0x20 && (start[2] == 0x12 || start[2] == 0x1a)) {
+    if (what == NULL && size >= 4 && start[0] == 0x08 && start[1] < 0x20 && (start[2] == 0x12 || start[2] == 0x1a))
         what = onnx;
-    }
-    if (what == NULL && size > 0) {
+    if (what == NULL && size > 0)
         what = text_kind(start, size, named);
-    }
-    if (what != NULL) {
+    if (what != NULL)
         snprintf(error, MODEL_ERROR_SIZE, "%s", what);
-    }
     return what != NULL;
 }
 
 const char *foreign_member(const char *member)
 {
     const char *slash = strrchr(member, '/'), *base = slash != NULL ? slash + 1 : member;
-    if (strcmp(base, "data.pkl") == 0) {
+    if (strcmp(base, "data.pkl") == 0)
         return checkpoint;
-    }
-    if (strcmp(base, "model.weights.h5") == 0) {
+    if (strcmp(base, "model.weights.h5") == 0)
         return hdf5;
-    }
     return NULL;
 }

@@ -27,30 +27,26 @@ static unsigned bit(const unsigned char *bits, unsigned i)
 
 static void decode_q4_0(const unsigned char *b, const float *halves, float *y)
 {
-    for (unsigned i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++)
         y[i] = halves[0] * (float)((int)nibble(b + 2, 16, i) - 8);
-    }
 }
 
 static void decode_q4_1(const unsigned char *b, const float *halves, float *y)
 {
-    for (unsigned i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++)
         y[i] = halves[0] * (float)nibble(b + 4, 16, i) + halves[1];
-    }
 }
 
 static void decode_q5_0(const unsigned char *b, const float *halves, float *y)
 {
-    for (unsigned i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++)
         y[i] = halves[0] * (float)((int)(nibble(b + 6, 16, i) | bit(b + 2, i) << 4) - 16);
-    }
 }
 
 static void decode_q5_1(const unsigned char *b, const float *halves, float *y)
 {
-    for (unsigned i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++)
         y[i] = halves[0] * (float)(nibble(b + 8, 16, i) | bit(b + 4, i) << 4) + halves[1];
-    }
 }
 
 static int signed_byte(unsigned char byte)
@@ -60,9 +56,8 @@ static int signed_byte(unsigned char byte)
 
 static void decode_q8_0(const unsigned char *b, const float *halves, float *y)
 {
-    for (unsigned i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++)
         y[i] = halves[0] * (float)signed_byte(b[2 + i]);
-    }
 }
 
 /* ------------------------------------------------------------------------------ blocks of 256: K quantisation */
@@ -77,9 +72,8 @@ static void decode_q2_k(const unsigned char *b, const float *halves, float *y)
 {
     for (unsigned k = 0; k < 16; k++) {
         const float scale = halves[0] * (float)(b[k] & 15), least = halves[1] * (float)(b[k] >> 4);
-        for (unsigned e = 16 * k; e < 16 * k + 16; e++) {
+        for (unsigned e = 16 * k; e < 16 * k + 16; e++)
             y[e] = scale * (float)pair(b + 16, e) - least;
-        }
     }
 }
 
@@ -89,9 +83,8 @@ static void decode_q3_k(const unsigned char *b, const float *halves, float *y)
     for (unsigned k = 0; k < 16; k++) {
         const unsigned low = nibble(s, 8, k), high = (unsigned)s[8 + k % 4] >> k / 4 * 2 & 3u;
         const float scale = halves[0] * (float)((int)(low | high << 4) - 32);
-        for (unsigned e = 16 * k; e < 16 * k + 16; e++) {
+        for (unsigned e = 16 * k; e < 16 * k + 16; e++)
             y[e] = scale * (float)((int)pair(b + 32, e) - ((b[e % 32] >> e / 32 & 1) != 0 ? 0 : 4));
-        }
     }
 }
 
@@ -150,9 +143,8 @@ static const signed char table_e2m1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -
 
 static void decode_iq4_nl(const unsigned char *b, const float *halves, float *y)
 {
-    for (unsigned i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++)
         y[i] = halves[0] * (float)table_nl[nibble(b + 2, 16, i)];
-    }
 }
 
 static void decode_iq4_xs(const unsigned char *b, const float *halves, float *y)
@@ -161,9 +153,8 @@ static void decode_iq4_xs(const unsigned char *b, const float *halves, float *y)
         const unsigned low = (unsigned)b[4 + k / 2] >> k % 2 * 4 & 15u;
         const unsigned high = (unsigned)bytes_load(b + 2, 2) >> 2 * k & 3u;
         const float scale = halves[0] * (float)((int)(low | high << 4) - 32);
-        for (unsigned i = 0; i < 32; i++) {
+        for (unsigned i = 0; i < 32; i++)
             y[32 * k + i] = scale * (float)table_nl[nibble(b + 8 + 16 * k, 16, i)];
-        }
     }
 }
 
@@ -171,18 +162,16 @@ static void decode_mxfp4(const unsigned char *b, const float *halves, float *y)
 {
     const float scale = ldexpf(1, b[0] - 128); /* for twice the numbers */
     (void)halves;
-    for (unsigned i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 32; i++)
         y[i] = scale * (float)table_e2m1[nibble(b + 1, 16, i)];
-    }
 }
 
 /* Half of an unsigned E4M3 number; its sign bit is not looked at. */
 static float half_ue4m3(unsigned char code)
 {
     const int exponent = code >> 3 & 15, mantissa = code & 7;
-    if (code == 0x7f) {
+    if (code == 0x7f)
         return 0;
-    }
     return exponent == 0 ? ldexpf((float)mantissa, -10) : ldexpf((float)(8 + mantissa), exponent - 11);
 }
 
@@ -191,9 +180,8 @@ static void decode_nvfp4(const unsigned char *b, const float *halves, float *y)
     (void)halves;
     for (unsigned k = 0; k < 4; k++) {
         const float scale = half_ue4m3(b[k]);
-        for (unsigned i = 0; i < 16; i++) {
+        for (unsigned i = 0; i < 16; i++)
             y[16 * k + i] = scale * (float)table_e2m1[nibble(b + 4 + 8 * k, 8, i)];
-        }
     }
 }
 
@@ -254,17 +242,13 @@ void ggml_decode(const ggml_type *type, size_t n, const unsigned char *bytes, fl
     for (size_t done = 0; done < n;) {
         const size_t some = n - done < MOST ? n - done : MOST;
         const unsigned char *b = bytes + done * type->size;
-        for (size_t i = 0; i < some; i++) {
-            for (unsigned k = 0; k < type->halves; k++) {
+        for (size_t i = 0; i < some; i++)
+            for (unsigned k = 0; k < type->halves; k++)
                 code[i * type->halves + k] = (uint16_t)bytes_load(b + i * type->size + type->half[k], 2);
-            }
-        }
-        if (type->halves > 0) {
+        if (type->halves > 0)
             fpemu_decode_f32(&binary16, some * type->halves, code, half);
-        }
-        for (size_t i = 0; i < some; i++) {
+        for (size_t i = 0; i < some; i++)
             type->decode(b + i * type->size, half + i * type->halves, y + (done + i) * type->count);
-        }
         done += some;
     }
 }

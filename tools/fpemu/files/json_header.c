@@ -23,9 +23,8 @@ json_t *json_header_parse(model *m, const char *text, uint64_t length)
 {
     json_error_t error;
     json_t *header = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
-    if (header == NULL) {
+    if (header == NULL)
         model_refuse(m, "the header is no JSON: %s, at byte %d", error.text, error.position);
-    }
     return header;
 }
 
@@ -50,8 +49,7 @@ bool json_header_extents(model *m, const json_t *shape, uint64_t extent[MODEL_MO
 json_t *json_header_shape(const tensor *t)
 {
     json_t *shape = json_array();
-    for (unsigned i = 0; i < t->dimensions; i++) {
+    for (unsigned i = 0; i < t->dimensions; i++)
         json_array_append_new(shape, json_integer((json_int_t)t->extent[i]));
-    }
     return shape;
 }

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "common/bytes.h"
-#include "files/json_header.h"
 #include "common/safetensors.h"
+#include "files/json_header.h"
 #include "files/safetensors.h"
 #include "files/stored.h"
 
@@ -39,9 +39,8 @@ static char *part_name(const layout *l, const char *name, const char *suffix)
     const char *dot = l->underscore ? strrchr(name, '.') : NULL;
     const size_t before = dot != NULL ? (size_t)(dot - name) + 1 : 0, size = strlen(name) + strlen(suffix) + 2;
     char *text = malloc(size);
-    if (text != NULL) {
+    if (text != NULL)
         snprintf(text, size, "%.*s%s%s%s", (int)before, name, dot != NULL ? "_" : "", name + before, suffix);
-    }
     return text;
 }
 
@@ -49,13 +48,11 @@ static char *part_name(const layout *l, const char *name, const char *suffix)
 static char *whole_name(const layout *l, const char *name)
 {
     const size_t length = strlen(name), suffix = strlen(l->elements);
-    if (length <= suffix || strcmp(name + length - suffix, l->elements) != 0) {
+    if (length <= suffix || strcmp(name + length - suffix, l->elements) != 0)
         return NULL;
-    }
     char *text = strdup(name);
-    if (text == NULL) {
+    if (text == NULL)
         return NULL;
-    }
     text[length - suffix] = '\0';
     if (l->underscore) {
         char *dot = strrchr(text, '.');
@@ -107,14 +104,11 @@ static tensor *look_up_part(const directory *d, const layout *l, const char *nam
 static bool shapes_fit(const layout *l, const tensor *e, const tensor *s)
 {
     const unsigned lead = s->dimensions - 1;
-    if (s->dimensions == 0 || e->dimensions != s->dimensions + l->split || s->count == 0) {
+    if (s->dimensions == 0 || e->dimensions != s->dimensions + l->split || s->count == 0)
         return false;
-    }
-    for (unsigned i = 0; i < lead; i++) {
-        if (e->extent[i] != s->extent[i]) {
+    for (unsigned i = 0; i < lead; i++)
+        if (e->extent[i] != s->extent[i])
             return false;
-        }
-    }
     const uint64_t bytes = l->block * l->bits / 8, scales = s->extent[lead];
     return l->split ? e->extent[lead] == scales && e->extent[lead + 1] == bytes
                     : scales <= UINT64_MAX / bytes && e->extent[lead] == scales * bytes;
@@ -196,9 +190,8 @@ static void forget_layouts(json_t **metadata, const tensor *t, size_t count)
     const bool torchao = json_object_get(*metadata, "tensor_names") != NULL; /* it says something of each tensor */
     json_object_del(*metadata, "quantization_config");
     json_object_del(*metadata, "tensor_names");
-    for (size_t i = 0; torchao && i < count; i++) {
+    for (size_t i = 0; torchao && i < count; i++)
         json_object_del(*metadata, t[i].name);
-    }
     if (*metadata != NULL && json_object_size(*metadata) == 0) {
         json_decref(*metadata);
         *metadata = NULL;
@@ -208,17 +201,15 @@ static void forget_layouts(json_t **metadata, const tensor *t, size_t count)
 /* After tensors became fewer. */
 static void settle(model *m)
 {
-    for (size_t k = 0; k < m->parts; k++) {
+    for (size_t k = 0; k < m->parts; k++)
         m->part[k].first = m->part[k].count = 0;
-    }
     for (size_t i = 0; m->parts > 0 && i < m->count; i++) {
         model_part *part = &m->part[m->tensor[i].part];
         part->first = part->count == 0 ? i : part->first;
         part->count++;
     }
-    for (size_t k = 0; k < m->parts; k++) {
+    for (size_t k = 0; k < m->parts; k++)
         forget_layouts(&m->part[k].metadata, m->tensor + m->part[k].first, m->part[k].count);
-    }
     forget_layouts(&m->metadata, m->tensor, m->count);
 }
 
@@ -230,20 +221,15 @@ bool layout_join(model *m)
     d.by_name = calloc(m->count + 1, sizeof *d.by_name);
     d.taken = calloc(m->count + 1, sizeof *d.taken);
     good = (d.by_name != NULL && d.taken != NULL) || model_refuse(m, "out of memory");
-    for (size_t i = 0; good && i < m->count; i++) {
+    for (size_t i = 0; good && i < m->count; i++)
         d.by_name[i] = (named){m->tensor[i].name, i};
-    }
-    if (good) {
+    if (good)
         qsort(d.by_name, m->count, sizeof *d.by_name, compare_names);
-    }
-    for (size_t i = 0; good && i < m->count; i++) {
+    for (size_t i = 0; good && i < m->count; i++)
         good = d.taken[i] || join_at(&d, &m->tensor[i]);
-    }
-    for (size_t i = 0; d.taken != NULL && i < m->count; i++) {
-        if (!d.taken[i]) {
+    for (size_t i = 0; d.taken != NULL && i < m->count; i++)
+        if (!d.taken[i])
             m->tensor[kept++] = m->tensor[i];
-        }
-    }
     if (d.taken != NULL && kept < m->count) {
         m->count = kept;
         settle(m);
@@ -292,14 +278,12 @@ static differences compare_with(const layout *l, const model *m, const tensor *c
     const char *whole = stem != NULL ? stem : codes->name;
     char *name = l->global != NULL ? part_name(l, whole, l->global) : NULL;
     const tensor *global = NULL;
-    for (size_t i = 0; name != NULL && i < m->count; i++) {
+    for (size_t i = 0; name != NULL && i < m->count; i++)
         global = strcmp(m->tensor[i].name, name) == 0 && m->tensor[i].count == 1 ? &m->tensor[i] : global;
-    }
     differ_in_part(&d, l, whole, l->elements, l->elements_type, codes);
     differ_in_part(&d, l, whole, l->scales, l->scales_type, scales);
-    if (l->global != NULL) {
+    if (l->global != NULL)
         differ_in_part(&d, l, whole, l->global, "F32", global);
-    }
     differ(&d, !shapes_fit(l, codes, scales), "a scale for %u elements of a row", l->block);
     differ(&d, codes->part != scales->part, "both in one file");
     differ(&d, !metadata_fit(m, l, whole), "metadata that say %s, is_swizzled_scales false", l->method);
@@ -332,9 +316,8 @@ static bool load_global(model *m, const tensor *t, unsigned char bytes[8])
     const layout *l = t->stored.layout;
     unsigned char given[4];
     float value;
-    if (!stored_bytes(m, t->stored.part[2].place, given, sizeof given)) {
+    if (!stored_bytes(m, t->stored.part[2].place, given, sizeof given))
         return false;
-    }
     const uint32_t code = (uint32_t)bytes_load(given, 4);
     memcpy(&value, &code, sizeof value);
     if (!(value > 0 && value <= FLT_MAX)) {
@@ -359,9 +342,8 @@ bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y
     const size_t global = s->parts > 2 ? 8 : 0;
     fpemu_format format;
     const fpemu_shape shape = fpemu_shape_vector(n * s->count);
-    if (n * s->count > MOST || fpemu_format_parse(s->layout->spec, &format, NULL) != FPEMU_OK) {
+    if (n * s->count > MOST || fpemu_format_parse(s->layout->spec, &format, NULL) != FPEMU_OK)
         return model_refuse(m, "too many blocks at once");
-    }
     if ((global > 0 && !load_global(m, t, bytes)) || !stored_bytes(m, s->part[1].place + first, bytes + global, n) ||
         !stored_bytes(m, s->part[0].place + first * s->size, bytes + global + n, n * s->size)) {
         return false;
@@ -387,9 +369,8 @@ static bool same_bytes(const fpemu_format *a, const fpemu_format *b)
 bool layout_is_known(const char *software)
 {
     unsigned k = 0;
-    while (k < LAYOUTS && strcmp(layouts[k].software, software) != 0) {
+    while (k < LAYOUTS && strcmp(layouts[k].software, software) != 0)
         k++;
-    }
     return k < LAYOUTS;
 }
 
@@ -418,12 +399,10 @@ const char *layout_objection_to_copy(const char *software, const tensor *t)
 
 const char *layout_objection(const layout *l, const tensor *t)
 {
-    if (t->dimensions == 0 || t->count == 0) {
+    if (t->dimensions == 0 || t->count == 0)
         return "it has no blocks";
-    }
-    if (t->extent[t->dimensions - 1] % l->block != 0) {
+    if (t->extent[t->dimensions - 1] % l->block != 0)
         return l->block == 16 ? "its rows are no whole blocks of 16" : "its rows are no whole blocks of 32";
-    }
     const char *dot = l->underscore ? strrchr(t->name, '.') : NULL; /* whole_name() wants a word behind it */
     return t->name[0] == '\0'              ? "it has no name"
            : dot != NULL && dot[1] == '\0' ? "there is no word behind the last dot of its name"
@@ -452,11 +431,10 @@ static void add(print *p, const tensor *t, const char *name, const char *type, j
         p->twice = t->name;
         p->good = false;
     }
-    if (p->good && name != NULL && entry != NULL) {
+    if (p->good && name != NULL && entry != NULL)
         p->good = json_object_set(p->header, name, entry) == 0;
-    } else {
+    else
         p->good = false;
-    }
     json_decref(entry);
 }
 
@@ -480,15 +458,12 @@ static void add_blocks(print *p, const layout *l, const tensor *t)
 {
     const uint64_t blocks = t->count / l->block;
     json_t *elements = shape_of(t, l->split ? l->block : 8 / l->bits), *global = json_array();
-    if (l->split) {
+    if (l->split)
         json_array_append_new(elements, json_integer(l->block * l->bits / 8));
-    }
-    if (l->global_is_array) {
+    if (l->global_is_array)
         json_array_append_new(global, json_integer(1));
-    }
-    if (l->global != NULL) {
+    if (l->global != NULL)
         add_part(p, l, t, l->global, "F32", json_incref(global), 4);
-    }
     json_decref(global);
     add_part(p, l, t, l->scales, l->scales_type, shape_of(t, l->block), blocks);
     add_part(p, l, t, l->elements, l->elements_type, elements, t->count * l->bits / 8);
@@ -526,9 +501,8 @@ static bool set_text(json_t *object, const char *key, json_t *value)
 static const layout *first_of(const model *m, const layout *const *of)
 {
     size_t i = 0;
-    while (i + 1 < m->count && of[i] == NULL) {
+    while (i + 1 < m->count && of[i] == NULL)
         i++;
-    }
     return of[i];
 }
 
@@ -565,11 +539,10 @@ unsigned char *layout_print(const model *m, size_t first, size_t count, json_t *
     p.good = p.header != NULL && metadata != NULL && json_object_set(p.header, "__metadata__", metadata) == 0;
     for (size_t i = first; i < first + count && p.good; i++) {
         const tensor *t = &m->tensor[i];
-        if (of[i] != NULL) {
+        if (of[i] != NULL)
             add_blocks(&p, of[i], t);
-        } else {
+        else
             add(&p, t, t->name, t->type_text, json_header_shape(t), t->bytes);
-        }
     }
     unsigned char *bytes = p.good ? safetensors_frame(p.header, size) : NULL;
     json_decref(metadata);
@@ -635,11 +608,9 @@ static json_t *module_of(const tensor *t)
 static json_t *modules(const model *m, const layout *const *of, const layout *which)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < m->count; i++) {
-        if (of[i] == which && (which != NULL || m->tensor[i].type != NULL)) {
+    for (size_t i = 0; i < m->count; i++)
+        if (of[i] == which && (which != NULL || m->tensor[i].type != NULL))
             json_array_append_new(list, module_of(&m->tensor[i]));
-        }
-    }
     return list;
 }
 
@@ -659,9 +630,8 @@ static json_t *groups_of(const model *m, const layout *const *of)
     json_t *groups = json_object();
     for (unsigned k = 0; k < LAYOUTS; k++) {
         size_t i = 0;
-        while (i < m->count && of[i] != &layouts[k]) {
+        while (i < m->count && of[i] != &layouts[k])
             i++;
-        }
         if (i < m->count) {
             char name[32];
             snprintf(name, sizeof name, "group_%u", (unsigned)json_object_size(groups));

@@ -19,9 +19,8 @@ static void remove_all(void)
 {
     while (count > 0) {
         const char *path = noted[--count];
-        if (unlink(path) != 0) {
+        if (unlink(path) != 0)
             rmdir(path);
-        }
     }
 }
 

@@ -22,36 +22,30 @@ static bool read_tensor(model *m, uint64_t number)
     const char *name;
     uint64_t size;
     npy_header header;
-    if (!npz_look(m->npz, number, &name, &size, &why)) {
+    if (!npz_look(m->npz, number, &name, &size, &why))
         return refuse(m, &why);
-    }
     tensor *t = model_add(m, name);
-    if (t == NULL) {
+    if (t == NULL)
         return false;
-    }
     t->place = number;
     const char *foreign = foreign_member(name);
-    if (foreign != NULL) {
+    if (foreign != NULL)
         return model_refuse(m, "%s", foreign);
-    }
     if (!npz_is_array(name)) {
         strcpy(t->type_text, "no array");
         return model_set_shape(m, t, 1, &size, 8);
     }
     t->name[strlen(name) - 4] = '\0';
-    if (!npz_header(m->npz, number, &header, &t->skip, &why)) {
+    if (!npz_header(m->npz, number, &header, &t->skip, &why))
         return refuse(m, &why);
-    }
     t->type = dtype_coded(header.code);
-    if (!model_set_shape(m, t, header.dimensions, header.extent, t->type != NULL ? 8 * t->type->size : 8)) {
+    if (!model_set_shape(m, t, header.dimensions, header.extent, t->type != NULL ? 8 * t->type->size : 8))
         return false;
-    }
     memcpy(t->type_text, header.type_text, sizeof t->type_text);
     t->big_endian = header.big_endian;
     t->fortran_order = header.fortran_order;
-    if (t->type == NULL) {
+    if (t->type == NULL)
         t->bytes = size - (t->skip < size ? t->skip : size);
-    }
     return t->skip + t->bytes == size ||
            model_refuse(m, "its header asks for %" PRIu64 " bytes of data, it has %" PRIu64, t->bytes,
                         size > t->skip ? size - t->skip : 0);
@@ -69,16 +63,14 @@ bool members_open(model *m)
 {
     trouble why;
     m->npz = npz_open(m->file, &why);
-    if (m->npz == NULL) {
+    if (m->npz == NULL)
         return refuse(m, &why);
-    }
     for (uint64_t i = 0; i < npz_count(m->npz); i++) {
         if (!read_tensor(m, i)) {
             const char *name = "";
             uint64_t size;
-            if (npz_look(m->npz, i, &name, &size, NULL) && foreign_member(name) != NULL) {
+            if (npz_look(m->npz, i, &name, &size, NULL) && foreign_member(name) != NULL)
                 return false;
-            }
             return model_blame(m, "member", name);
         }
     }

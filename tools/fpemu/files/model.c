@@ -23,9 +23,8 @@ model_kind model_kind_of_name(const char *name)
 {
     for (unsigned kind = MODEL_NPY; kind < KINDS; kind++) {
         const size_t length = strlen(name), suffix = strlen(kinds[kind].suffix);
-        if (length > suffix && strcasecmp(name + length - suffix, kinds[kind].suffix) == 0) {
+        if (length > suffix && strcasecmp(name + length - suffix, kinds[kind].suffix) == 0)
             return (model_kind)kind;
-        }
     }
     return MODEL_DETECT;
 }
@@ -79,9 +78,8 @@ bool model_move(model *m, model *from, size_t part)
 {
     const size_t count = m->count + from->count;
     tensor *grown = count <= SIZE_MAX / sizeof *grown ? realloc(m->tensor, (count + 1) * sizeof *grown) : NULL;
-    if (grown == NULL) {
+    if (grown == NULL)
         return model_refuse(m, "out of memory");
-    }
     m->tensor = grown;
     for (size_t i = 0; i < from->count; i++) {
         grown[m->count] = from->tensor[i];
@@ -95,13 +93,11 @@ bool model_set_shape(model *m, tensor *t, unsigned dimensions, const uint64_t *e
 {
     trouble why;
     t->extent = calloc(dimensions > 0 ? dimensions : 1, sizeof *t->extent);
-    if (t->extent == NULL) {
+    if (t->extent == NULL)
         return model_refuse(m, "out of memory");
-    }
     t->dimensions = dimensions;
-    for (unsigned i = 0; i < dimensions; i++) {
+    for (unsigned i = 0; i < dimensions; i++)
         t->extent[i] = extent[i];
-    }
     return shape_measure(dimensions, extent, bits, &t->count, &t->bytes, &why) || model_refuse(m, "%.200s", why.text);
 }
 
@@ -138,25 +134,21 @@ bool model_names_differ(const model *m, const char **twice)
 {
     const char **names = calloc(m->count + 1, sizeof *names);
     *twice = NULL;
-    if (names == NULL) {
+    if (names == NULL)
         return false;
-    }
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < m->count; i++)
         names[i] = m->tensor[i].name;
-    }
     qsort(names, m->count, sizeof *names, by_name);
-    for (size_t i = 1; i < m->count && *twice == NULL; i++) {
+    for (size_t i = 1; i < m->count && *twice == NULL; i++)
         *twice = strcmp(names[i - 1], names[i]) == 0 ? names[i] : NULL;
-    }
     free(names);
     return *twice == NULL;
 }
 
 static void free_tensor(tensor *t)
 {
-    for (unsigned i = 0; i < t->stored.parts; i++) {
+    for (unsigned i = 0; i < t->stored.parts; i++)
         free_tensor(&t->stored.part[i]);
-    }
     free(t->stored.part);
     free(t->name);
     free(t->extent);
@@ -165,9 +157,8 @@ static void free_tensor(tensor *t)
 
 void model_free(model *m)
 {
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < m->count; i++)
         free_tensor(&m->tensor[i]);
-    }
     free(m->tensor);
     for (size_t i = 0; i < m->parts; i++) {
         free(m->part[i].name);

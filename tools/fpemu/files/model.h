@@ -54,7 +54,7 @@ typedef struct tensor {
     uint64_t place; /* offset of the data in the file; npz: number of the member */
     uint64_t skip;  /* npz: bytes of the member before the data */
     tensor_stored stored;
-    char *spec;     /* container: how the data are packed, along which axis; NULL: they are not */
+    char *spec; /* container: how the data are packed, along which axis; NULL: they are not */
     int axis;
     size_t part; /* of the model, where it has parts */
 } tensor;

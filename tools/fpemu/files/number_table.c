@@ -24,20 +24,18 @@ bool number_table_read(FILE *file, const char *name, uint32_t most, float *value
     while ((found = words_next(&text, word, sizeof word)) == WORDS_WORD) {
         if (n == most || !number_read_f32(word, &values[n]) || !isfinite(values[n]) ||
             (n > 0 && !(values[n - 1] < values[n]))) {
-            return fail(why, "%s, line %" PRIu64 ": '%s': expected at most %" PRIu32
-                        " finite numbers, ascending as binary32", name, text.word_line, word, most);
+            return fail(
+                why, "%s, line %" PRIu64 ": '%s': expected at most %" PRIu32 " finite numbers, ascending as binary32",
+                name, text.word_line, word, most);
         }
         values[n++] += 0.0f; /* no -0 */
     }
-    if (found == WORDS_FAILED) {
+    if (found == WORDS_FAILED)
         return fail(why, "%s: %s", name, strerror(errno));
-    }
-    if (found == WORDS_LONG) {
+    if (found == WORDS_LONG)
         return fail(why, "%s, line %" PRIu64 ": a word of more than %d characters", name, text.word_line, LONGEST);
-    }
-    if (n < 2) {
+    if (n < 2)
         return fail(why, "%s: a table has at least 2 numbers", name);
-    }
     *count = n;
     return true;
 }

@@ -23,9 +23,8 @@ static bool is_dash(const char *path)
 
 const char *output_path(const char *argument)
 {
-    if (is_dash(argument) && isatty(STDOUT_FILENO)) {
+    if (is_dash(argument) && isatty(STDOUT_FILENO))
         cli_usage("-o -: standard output is a terminal, and these are no letters");
-    }
     return argument;
 }
 
@@ -33,9 +32,8 @@ const char *output_plot_path(const char *argument)
 {
     static const char *const others[] = {".png", ".pdf", ".jpg", ".jpeg", ".eps", ".gif"};
     const char *dot = strrchr(argument, '.');
-    if (is_dash(argument)) {
+    if (is_dash(argument))
         cli_usage("--plot: '-' is not taken for standard output; './-' names a file");
-    }
     output_refuse_standard("--plot", argument, "the table goes there; name a file for the plot");
     for (unsigned i = 0; dot != NULL && i < sizeof others / sizeof *others; i++) {
         if (strcasecmp(dot, others[i]) == 0) {
@@ -48,9 +46,8 @@ const char *output_plot_path(const char *argument)
 
 void output_refuse_same(const char *option, const char *path, const char *what, const char *other)
 {
-    if (path != NULL && other != NULL && same_target(path, other)) {
+    if (path != NULL && other != NULL && same_target(path, other))
         cli_usage("%s: '%s' is %s: one of them would be lost", option, path, what);
-    }
 }
 
 bool output_is_standard(const char *path)
@@ -61,9 +58,8 @@ bool output_is_standard(const char *path)
 
 void output_refuse_standard(const char *option, const char *path, const char *what)
 {
-    if (path != NULL && output_is_standard(path)) {
+    if (path != NULL && output_is_standard(path))
         cli_usage("%s '%s': %s", option, path, what);
-    }
 }
 
 /* A pipe may wait for its reader: then a signal has to end the program. */
@@ -78,9 +74,8 @@ static bool open_guarded(output *out, const char *path, trouble *why)
     const sigset_t before = leftovers_hold();
     const bool good = atomic_file_open(out, path, why);
     signal(SIGXFSZ, SIG_IGN); /* a file beyond its limit: the write fails instead */
-    if (good && out->temporary != NULL) {
+    if (good && out->temporary != NULL)
         leftovers_note(out->temporary);
-    }
     leftovers_let(&before);
     return good;
 }
@@ -89,20 +84,17 @@ output output_open(const char *path)
 {
     output out;
     trouble why;
-    if (is_dash(path)) {
+    if (is_dash(path))
         return (output){.file = stdout, .path = "standard output"};
-    }
-    if (!(is_written_directly(path) ? atomic_file_open(&out, path, &why) : open_guarded(&out, path, &why))) {
+    if (!(is_written_directly(path) ? atomic_file_open(&out, path, &why) : open_guarded(&out, path, &why)))
         cli_fail("%s", why.text);
-    }
     return out;
 }
 
 void output_write(output *out, const void *bytes, size_t size)
 {
-    if (size > 0 && fwrite(bytes, 1, size, out->file) != size) {
+    if (size > 0 && fwrite(bytes, 1, size, out->file) != size)
         cli_fail("%s: %s", out->path, strerror(errno));
-    }
 }
 
 /* Between the renaming and the end, a signal finds nothing under the temporary name. */
@@ -114,11 +106,9 @@ void output_commit(output *out)
         return;
     }
     char *temporary = out->temporary != NULL ? strdup(out->temporary) : NULL;
-    if (!atomic_file_commit(out, &why)) {
+    if (!atomic_file_commit(out, &why))
         cli_fail("%s", why.text);
-    }
-    if (temporary != NULL) {
+    if (temporary != NULL)
         leftovers_forget(temporary);
-    }
     free(temporary);
 }

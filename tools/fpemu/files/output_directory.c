@@ -24,11 +24,9 @@ static char *join(const char *directory, const char *name)
 
 static bool is_one_of(const output_directory *d, const char *name)
 {
-    for (size_t i = 0; i < d->names; i++) {
-        if (strcmp(d->name[i], name) == 0) {
+    for (size_t i = 0; i < d->names; i++)
+        if (strcmp(d->name[i], name) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -50,20 +48,16 @@ static bool belongs_to_a_model(const output_directory *d, const char *name)
 static void look_into(output_directory *d, bool force)
 {
     DIR *directory = opendir(d->path);
-    if (directory == NULL && errno == ENOENT) {
+    if (directory == NULL && errno == ENOENT)
         return;
-    }
-    if (directory == NULL && errno == ENOTDIR) {
+    if (directory == NULL && errno == ENOTDIR)
         cli_fail("%s: is a file; a model of several files is written to a directory", d->path);
-    }
-    if (directory == NULL) {
+    if (directory == NULL)
         cli_fail("%s: %s", d->path, strerror(errno));
-    }
     for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
         const char *name = entry->d_name;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
-        }
         if (!force) {
             cli_fail("%s: the directory is there and not empty: name a fresh one, or --force writes the model into it",
                      d->path);
@@ -81,28 +75,23 @@ static void look_into(output_directory *d, bool force)
 output_directory output_directory_open(const char *path, bool force, const char *const *name, size_t names)
 {
     output_directory d = {.path = strdup(path), .name = name, .names = names};
-    if (d.path == NULL) {
+    if (d.path == NULL)
         cli_fail("out of memory");
-    }
-    for (size_t length = strlen(d.path); length > 1 && d.path[length - 1] == '/'; length--) {
+    for (size_t length = strlen(d.path); length > 1 && d.path[length - 1] == '/'; length--)
         d.path[length - 1] = '\0';
-    }
     look_into(&d, force);
     d.target = followed(d.path);
-    if (d.target == NULL) {
+    if (d.target == NULL)
         cli_fail("%s: %s", d.path, strerror(errno));
-    }
     temporary_tidy(d.target);
     const sigset_t before = leftovers_hold();
     d.temporary = temporary_directory(d.target, &d.lock);
     const int error = errno;
-    if (d.temporary != NULL) {
+    if (d.temporary != NULL)
         leftovers_note(d.temporary);
-    }
     leftovers_let(&before);
-    if (d.temporary == NULL) {
+    if (d.temporary == NULL)
         cli_fail("%s: cannot create a directory beside it: %s", d.path, strerror(error));
-    }
     return d;
 }
 
@@ -122,9 +111,8 @@ static void move_files(output_directory *d)
 {
     for (size_t i = 0; i < d->names; i++) {
         char *from = join(d->temporary, d->name[i]), *to = join(d->target, d->name[i]);
-        if (rename(from, to) != 0) {
+        if (rename(from, to) != 0)
             cli_fail("%s: %s", to, strerror(errno));
-        }
         leftovers_forget(from);
         free(from);
         free(to);
@@ -143,11 +131,10 @@ static void sync_entries(const char *path)
 
 void output_directory_commit(output_directory *d)
 {
-    if (d->exists) {
+    if (d->exists)
         move_files(d);
-    } else if (rename(d->temporary, d->target) != 0) {
+    else if (rename(d->temporary, d->target) != 0)
         cli_fail("%s: %s", d->path, strerror(errno));
-    }
     leftovers_forget(d->temporary);
     for (size_t i = 0; i < d->names; i++) {
         char *path = join(d->temporary, d->name[i]);
@@ -155,9 +142,8 @@ void output_directory_commit(output_directory *d)
         free(path);
     }
     sync_entries(d->target);
-    if (d->lock >= 0) {
+    if (d->lock >= 0)
         close(d->lock);
-    }
     free(d->path);
     free(d->target);
     free(d->temporary);

@@ -4,16 +4,14 @@
 
 #include "files/partition.h"
 
-
 #include "cli/error.h"
 #include "cli/options.h"
 
 static uint64_t product(const uint64_t *extent, unsigned count)
 {
     uint64_t n = 1;
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         n *= extent[i];
-    }
     return n;
 }
 
@@ -21,9 +19,8 @@ static uint64_t product(const uint64_t *extent, unsigned count)
 static fpemu_shape shape_of(const tensor *t, const fpemu_format *format, unsigned axis)
 {
     uint64_t extent[MODEL_MOST_DIMENSIONS];
-    for (unsigned i = 0; i < t->dimensions; i++) {
+    for (unsigned i = 0; i < t->dimensions; i++)
         extent[i] = t->extent[t->fortran_order ? t->dimensions - 1 - i : i];
-    }
     axis = t->fortran_order ? t->dimensions - 1 - axis : axis;
     const bool tiles = format->block == FPEMU_BLOCK_TILE && axis > 0;
     fpemu_shape shape = fpemu_shape_vector(extent[axis]);
@@ -61,9 +58,8 @@ static void choose_boxes(partition *a, const fpemu_format *format)
         return;
     }
     step[0] = 1, step[1] = rows, step[2] = run, step[3] = as_many(rows * run, s->inner);
-    if (step[3] == s->inner && run < s->length) {
+    if (step[3] == s->inner && run < s->length)
         step[2] = least(run * as_many(rows * run * s->inner, UINT64_MAX / run), s->length);
-    }
 }
 
 /* Units and periods of neighbours, by the order of the axes. */
@@ -99,9 +95,8 @@ static void choose_pieces(partition *a, const fpemu_format *format, uint64_t run
     a->unit = at_least_1(least(a->unit, a->total));
     a->period = at_least_1(a->period);
     a->boxes = gaps && !random && !a->as_vector && a->unit > PARTITION_MOST;
-    if (a->boxes) {
+    if (a->boxes)
         choose_boxes(a, format);
-    }
 }
 
 static int axis_of(const file *f, const tensor *t, int axis)
@@ -119,16 +114,13 @@ partition partition_of(const file *f, size_t i, const fpemu_format *format, cons
     const tensor *t = &f->model.tensor[i];
     partition a = {.total = t->count, .unit = 1, .period = UINT64_MAX, .as_vector = true};
     a.shape = fpemu_shape_vector(t->count);
-    if (format->scaling == FPEMU_SCALING_NONE) {
+    if (format->scaling == FPEMU_SCALING_NONE)
         return a;
-    }
-    if (f->model.endless) {
+    if (f->model.endless)
         cli_fail("%s: how much raw data a pipe brings has to be known for formats with blocks", f->path);
-    }
     const int from_start = axis_of(f, t, axis);
-    if (t->dimensions > 0 && t->count > 0) {
+    if (t->dimensions > 0 && t->count > 0)
         a.shape = shape_of(t, format, (unsigned)from_start);
-    }
     a.needs_range = format->block == FPEMU_BLOCK_TENSOR || format->scaling == FPEMU_SCALING_NVFP4 ||
                     format->scaling == FPEMU_SCALING_NVFP4_AO;
     a.as_vector = false;
@@ -244,9 +236,8 @@ fpemu_status partition_pack(const fpemu_format *format, const fpemu_rounding *ro
 static void cut_box(const partition *a, box *box)
 {
     const uint64_t extent[4] = {a->shape.outer, a->shape.rows, a->shape.length, a->shape.inner};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 4; i++)
         box->count[i] = least(a->step[i], extent[i] - box->from[i]);
-    }
 }
 
 box partition_first_box(const partition *a)
@@ -299,9 +290,8 @@ double partition_bits(const file *f, size_t i, const fpemu_format *format, int a
     fpemu_shape shape = fpemu_shape_vector(t->count);
     fpemu_layout layout;
     *packed = !(t->fortran_order && t->dimensions > 1);
-    if (t->count == 0) {
+    if (t->count == 0)
         return fpemu_format_bits_per_element(format);
-    }
     if (*packed && t->dimensions > 0) {
         const int last = format->scaling == FPEMU_SCALING_NONE ? -1 : axis;
         *packed = fpemu_shape_of(t->dimensions, t->extent, last, &shape) == FPEMU_OK;
@@ -326,8 +316,7 @@ int partition_axis(const char *argument)
 {
     uint64_t axis = 0;
     const bool negative = argument[0] == '-';
-    if (!cli_read_u64(argument + negative, &axis) || axis > MODEL_MOST_DIMENSIONS) {
+    if (!cli_read_u64(argument + negative, &axis) || axis > MODEL_MOST_DIMENSIONS)
         cli_usage("--axis: '%s' is not the number of an axis: 0, 1, ... or, from the end, -1, -2, ...", argument);
-    }
     return negative ? -(int)axis : (int)axis;
 }

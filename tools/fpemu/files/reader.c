@@ -38,9 +38,8 @@ static bool remaining_bytes(FILE *file, uint64_t *bytes)
 {
     struct stat status;
     const off_t here = ftello(file);
-    if (here < 0 || fstat(fileno(file), &status) != 0 || S_ISCHR(status.st_mode) || fseeko(file, 0, SEEK_END) != 0) {
+    if (here < 0 || fstat(fileno(file), &status) != 0 || S_ISCHR(status.st_mode) || fseeko(file, 0, SEEK_END) != 0)
         return false;
-    }
     const off_t end = ftello(file);
     *bytes = end > here ? (uint64_t)(end - here) : 0;
     return fseeko(file, here, SEEK_SET) == 0;
@@ -75,9 +74,8 @@ static bool npy_open(model *m)
                             header.type_text);
     }
     tensor *t = model_add(m, "");
-    if (t == NULL || !model_set_shape(m, t, header.dimensions, header.extent, 8 * type->size)) {
+    if (t == NULL || !model_set_shape(m, t, header.dimensions, header.extent, 8 * type->size))
         return false;
-    }
     t->type = type;
     t->big_endian = header.big_endian;
     t->fortran_order = header.fortran_order;
@@ -92,15 +90,13 @@ static bool raw_open(model *m, const reader_raw *raw)
     uint64_t bytes = 0;
     struct stat status;
     tensor *t = model_add(m, "");
-    if (fstat(fileno(m->file), &status) == 0 && S_ISDIR(status.st_mode)) {
+    if (fstat(fileno(m->file), &status) == 0 && S_ISDIR(status.st_mode))
         return model_refuse(m, "%s", strerror(EISDIR));
-    }
     m->walkable = remaining_bytes(m->file, &bytes);
     m->endless = !m->walkable;
     const uint64_t count = bytes / raw->type->size;
-    if (t == NULL || !model_set_shape(m, t, 1, &count, 8 * raw->type->size)) {
+    if (t == NULL || !model_set_shape(m, t, 1, &count, 8 * raw->type->size))
         return false;
-    }
     t->type = raw->type;
     t->big_endian = raw->big_endian;
     t->place = m->walkable ? (uint64_t)ftello(m->file) : 0;
@@ -123,21 +119,20 @@ static bool choose_kind(model *m, const unsigned char *start, size_t size, const
         }
         return model_refuse(m, "a file of packed tensors: 'fpemu unpack' makes it a readable one");
     }
-    if (size >= 4 && memcmp(start, "GGUF", 4) == 0) {
+    if (size >= 4 && memcmp(start, "GGUF", 4) == 0)
         m->kind = MODEL_GGUF;
-    } else if (size >= 4 && memcmp(start, "PK", 2) == 0 && start[2] < 8) {
+    else if (size >= 4 && memcmp(start, "PK", 2) == 0 && start[2] < 8)
         m->kind = MODEL_NPZ;
-    } else if (size > 0 && start[0] == 0x93) {
+    else if (size > 0 && start[0] == 0x93)
         m->kind = MODEL_NPY;
-    } else if (size > 8 && start[8] == '{') {
+    else if (size > 8 && start[8] == '{')
         m->kind = MODEL_SAFETENSORS;
-    } else if (foreign_kind(start, size, name, error)) {
+    else if (foreign_kind(start, size, name, error))
         return model_refuse(m, "%s", error);
-    } else if (named == MODEL_NPZ) {
+    else if (named == MODEL_NPZ)
         return model_refuse(m, "not a .npz file: no zip archive");
-    } else {
+    else
         m->kind = named == MODEL_SAFETENSORS || named == MODEL_GGUF ? named : MODEL_NPY;
-    }
     return true;
 }
 
@@ -150,9 +145,8 @@ static bool detect(model *m, const char *name)
         return true;
     }
     const size_t got = read_file(m->file, start, sizeof start);
-    if (ferror(m->file)) {
+    if (ferror(m->file))
         return model_refuse(m, "%s", file_error());
-    }
     return choose_kind(m, start, got, name) &&
            (fseeko(m->file, 0, SEEK_SET) == 0 || model_refuse(m, "%s", file_error()));
 }
@@ -160,9 +154,8 @@ static bool detect(model *m, const char *name)
 bool reader_open(model *m, FILE *file, model_kind kind, const char *name, const reader_raw *raw)
 {
     *m = (model){.kind = kind, .file = file};
-    if ((kind == MODEL_DETECT || kind == MODEL_PACKED) && !detect(m, name)) {
+    if ((kind == MODEL_DETECT || kind == MODEL_PACKED) && !detect(m, name))
         return false;
-    }
     m->walkable = true; /* only raw data and .npy may come from a pipe */
     switch (m->kind) {
     case MODEL_RAW: return raw_open(m, raw);
@@ -176,18 +169,15 @@ bool reader_open(model *m, FILE *file, model_kind kind, const char *name, const 
 
 bool reader_begin(model *m, tensor *t)
 {
-    if (!shards_turn_to(m, t->part)) {
+    if (!shards_turn_to(m, t->part))
         return false;
-    }
     m->left = t->bytes;
     m->crc = 0;
     m->checked = false;
-    if (m->kind == MODEL_NPZ) {
+    if (m->kind == MODEL_NPZ)
         return members_begin(m, t);
-    }
-    if (t->stored.name != NULL) {
+    if (t->stored.name != NULL)
         return true;
-    }
     return !m->walkable || fseeko(m->file, (off_t)t->place, SEEK_SET) == 0 || model_refuse(m, "%s", file_error());
 }
 
@@ -195,9 +185,8 @@ bool reader_begin(model *m, tensor *t)
 static bool read_endless(model *m, tensor *t, void *bytes, size_t size, size_t *got)
 {
     *got = read_file(m->file, bytes, size);
-    if (ferror(m->file)) {
+    if (ferror(m->file))
         return model_refuse(m, "%s", file_error());
-    }
     t->bytes += *got;
     t->count = t->extent[0] = t->bytes / t->type->size;
     return *got == size || t->bytes % t->type->size == 0 ||
@@ -211,46 +200,37 @@ static bool check_end(model *m, const tensor *t)
     unsigned char byte;
     size_t more = 0;
     m->checked = true;
-    if (m->kind == MODEL_CONTAINER) {
+    if (m->kind == MODEL_CONTAINER)
         return container_check(m);
-    }
-    if (m->kind == MODEL_NPZ && !members_read(m, &byte, 1, &more)) {
+    if (m->kind == MODEL_NPZ && !members_read(m, &byte, 1, &more))
         return false;
-    }
-    if (m->kind == MODEL_NPY) {
+    if (m->kind == MODEL_NPY)
         more = read_file(m->file, &byte, 1);
-    }
     return more == 0 || model_refuse(m, "more data follow than the shape of %" PRIu64 " elements asks for", t->count);
 }
 
 bool reader_read(model *m, tensor *t, void *bytes, size_t size, size_t *got)
 {
-    if (m->endless) {
+    if (m->endless)
         return read_endless(m, t, bytes, size, got);
-    }
     const size_t wanted = size < m->left ? size : (size_t)m->left;
     if (m->kind == MODEL_NPZ) {
-        if (!members_read(m, bytes, wanted, got)) {
+        if (!members_read(m, bytes, wanted, got))
             return false;
-        }
     } else if (t->stored.name != NULL) {
         *got = wanted;
-        if (!stored_read(m, t, t->bytes - m->left, bytes, wanted)) {
+        if (!stored_read(m, t, t->bytes - m->left, bytes, wanted))
             return false;
-        }
     } else {
         *got = read_file(m->file, bytes, wanted);
-        if (ferror(m->file)) {
+        if (ferror(m->file))
             return model_refuse(m, "%s", file_error());
-        }
     }
-    if (m->kind == MODEL_CONTAINER) {
+    if (m->kind == MODEL_CONTAINER)
         m->crc = container_crc(m->crc, bytes, *got);
-    }
     m->left -= *got;
-    if (*got < wanted) {
+    if (*got < wanted)
         return check_length(m, t, t->bytes - m->left);
-    }
     return m->left > 0 || size == 0 || m->checked || check_end(m, t);
 }
 
@@ -261,12 +241,10 @@ bool reader_random_access(const model *m)
 
 bool reader_read_at(model *m, const tensor *t, uint64_t from, void *bytes, size_t size)
 {
-    if (from > t->bytes || size > t->bytes - from) {
+    if (from > t->bytes || size > t->bytes - from)
         return model_refuse(m, "no bytes %" PRIu64 " to %" PRIu64 " in %" PRIu64, from, from + size, t->bytes);
-    }
-    if (!shards_turn_to(m, t->part)) {
+    if (!shards_turn_to(m, t->part))
         return false;
-    }
     return t->stored.name != NULL ? stored_read(m, t, from, bytes, size)
                                   : stored_bytes(m, t->place + from, bytes, size);
 }
@@ -274,8 +252,7 @@ bool reader_read_at(model *m, const tensor *t, uint64_t from, void *bytes, size_
 void reader_close(model *m)
 {
     members_close(m);
-    if (m->file != NULL && m->file != stdin) {
+    if (m->file != NULL && m->file != stdin)
         fclose(m->file);
-    }
     model_free(m);
 }

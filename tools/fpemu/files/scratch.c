@@ -32,16 +32,14 @@ FILE *scratch_open(void)
         char *path = cli_allocate(strlen(directory()) + sizeof name, 1);
         const sigset_t before = leftovers_hold();
         descriptor = mkstemp(strcat(strcpy(path, directory()), name));
-        if (descriptor >= 0) {
+        if (descriptor >= 0)
             unlink(path);
-        }
         leftovers_let(&before);
         free(path);
     }
     FILE *file = descriptor >= 0 ? fdopen(descriptor, "w+b") : NULL;
-    if (file == NULL) {
+    if (file == NULL)
         fail();
-    }
     return file;
 }
 
@@ -49,9 +47,8 @@ void scratch_write_at(FILE *scratch, uint64_t from, const void *bytes, size_t si
 {
     for (size_t done = 0; done < size;) {
         const ssize_t put = pwrite(fileno(scratch), (const char *)bytes + done, size - done, (off_t)(from + done));
-        if (put < 0 && errno != EINTR) {
+        if (put < 0 && errno != EINTR)
             fail();
-        }
         done += put > 0 ? (size_t)put : 0;
     }
 }
@@ -61,12 +58,10 @@ size_t scratch_read_at(FILE *scratch, uint64_t from, void *bytes, size_t size)
     size_t done = 0;
     while (done < size) {
         const ssize_t got = pread(fileno(scratch), (char *)bytes + done, size - done, (off_t)(from + done));
-        if (got < 0 && errno != EINTR) {
+        if (got < 0 && errno != EINTR)
             fail();
-        }
-        if (got == 0) {
+        if (got == 0)
             break;
-        }
         done += got > 0 ? (size_t)got : 0;
     }
     return done;

@@ -39,9 +39,8 @@ static char *join(model *m, const char *directory, const char *name)
     }
     strcpy(path, directory);
     const size_t length = strlen(path);
-    if (length > 0 && path[length - 1] != '/') {
+    if (length > 0 && path[length - 1] != '/')
         strcat(path, "/");
-    }
     return strcat(path, name);
 }
 
@@ -68,9 +67,8 @@ static bool names_add(model *m, names *list, const char *name)
 
 static void names_free(names *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++)
         free(list->name[i]);
-    }
     free(list->name);
 }
 
@@ -82,16 +80,13 @@ static int by_name(const void *a, const void *b)
 static void names_sort_once(names *list)
 {
     size_t kept = 0;
-    if (list->count > 0) {
+    if (list->count > 0)
         qsort(list->name, list->count, sizeof *list->name, by_name);
-    }
-    for (size_t i = 0; i < list->count; i++) {
-        if (kept > 0 && strcmp(list->name[kept - 1], list->name[i]) == 0) {
+    for (size_t i = 0; i < list->count; i++)
+        if (kept > 0 && strcmp(list->name[kept - 1], list->name[i]) == 0)
             free(list->name[i]);
-        } else {
+        else
             list->name[kept++] = list->name[i];
-        }
-    }
     list->count = kept;
 }
 
@@ -109,9 +104,8 @@ static FILE *open_regular(model *m, const char *name, const char *path)
         return NULL;
     }
     FILE *file = fopen(path, "rb");
-    if (file == NULL) {
+    if (file == NULL)
         model_refuse(m, "file '%.100s': %s", name, strerror(errno));
-    }
     return file;
 }
 
@@ -119,12 +113,10 @@ static bool check_index(model *m, const model_part *part, const json_t *weight_m
 {
     for (size_t i = part->first; i < part->first + part->count; i++) {
         const char *name = m->tensor[i].name, *said = json_string_value(json_object_get(weight_map, name));
-        if (said == NULL) {
+        if (said == NULL)
             return model_refuse(m, "tensor '%.80s' lies in '%.80s', and the index does not name it", name, part->name);
-        }
-        if (strcmp(said, part->name) != 0) {
+        if (strcmp(said, part->name) != 0)
             return model_refuse(m, "tensor '%.80s' lies in '%.60s', the index says '%.60s'", name, part->name, said);
-        }
     }
     return true;
 }
@@ -132,9 +124,8 @@ static bool check_index(model *m, const model_part *part, const json_t *weight_m
 /* What a file says of itself, added to what those before it say. */
 static bool add_metadata(model *m, json_t *more)
 {
-    if (more == NULL) {
+    if (more == NULL)
         return true;
-    }
     m->metadata = m->metadata != NULL ? m->metadata : json_object();
     return m->metadata != NULL && json_object_update_missing(m->metadata, more) == 0;
 }
@@ -143,29 +134,24 @@ static bool add_part(model *m, const char *directory, const char *name, const js
 {
     model_part *part = &m->part[m->parts++];
     *part = (model_part){.name = strdup(name), .path = join(m, directory, name), .first = m->count};
-    if (part->name == NULL || part->path == NULL) {
+    if (part->name == NULL || part->path == NULL)
         return model_refuse(m, "out of memory");
-    }
     const model_kind kind = ends_in(name, packed_suffix) ? MODEL_CONTAINER : MODEL_SAFETENSORS;
-    if (m->parts > 1 && kind != m->kind) {
+    if (m->parts > 1 && kind != m->kind)
         return model_refuse(m, "the index names files of two kinds, '%.80s' and '%.80s'", m->part[0].name, name);
-    }
     m->kind = kind;
     model one = {.kind = kind, .file = open_regular(m, name, part->path)};
-    if (one.file == NULL) {
+    if (one.file == NULL)
         return false;
-    }
     bool good = kind == MODEL_CONTAINER ? container_open(&one) : safetensors_open(&one);
-    if (!good) {
+    if (!good)
         model_refuse(m, "file '%.80s': %.160s", name, one.error);
-    }
     fclose(one.file);
     part->count = one.count;
     part->metadata = one.metadata != NULL ? json_incref(one.metadata) : NULL;
     good = good && model_move(m, &one, m->parts - 1);
-    if (good && !add_metadata(m, part->metadata)) {
+    if (good && !add_metadata(m, part->metadata))
         good = model_refuse(m, "out of memory");
-    }
     model_free(&one);
     return good && (weight_map == NULL || check_index(m, part, weight_map));
 }
@@ -174,14 +160,11 @@ static bool add_parts(model *m, const char *directory, const names *files, const
 {
     const char *twice;
     m->part = calloc(files->count + 1, sizeof *m->part);
-    if (m->part == NULL) {
+    if (m->part == NULL)
         return model_refuse(m, "out of memory");
-    }
-    for (size_t i = 0; i < files->count; i++) {
-        if (!add_part(m, directory, files->name[i], weight_map)) {
+    for (size_t i = 0; i < files->count; i++)
+        if (!add_part(m, directory, files->name[i], weight_map))
             return false;
-        }
-    }
     if (!model_names_differ(m, &twice)) {
         return twice != NULL ? model_refuse(m, "tensor '%.100s' lies in two of the files", twice)
                              : model_refuse(m, "out of memory");
@@ -191,12 +174,10 @@ static bool add_parts(model *m, const char *directory, const names *files, const
 
 bool shards_turn_to(model *m, size_t part)
 {
-    if (m->parts == 0 || (m->file != NULL && m->turned == part)) {
+    if (m->parts == 0 || (m->file != NULL && m->turned == part))
         return true;
-    }
-    if (m->file != NULL) {
+    if (m->file != NULL)
         fclose(m->file);
-    }
     m->file = open_regular(m, m->part[part].name, m->part[part].path);
     m->turned = part;
     return m->file != NULL;
@@ -223,9 +204,8 @@ static bool list_files(model *m, json_t *weight_map, names *files)
                                 name, file != NULL ? file : "");
         }
         const bool same = files->count > 0 && strcmp(files->name[files->count - 1], file) == 0;
-        if (!same && !names_add(m, files, file)) {
+        if (!same && !names_add(m, files, file))
             return false;
-        }
     }
     names_sort_once(files);
     return true;
@@ -238,9 +218,8 @@ static bool check_all_there(model *m, json_t *weight_map)
     json_t *value;
     json_t *there = json_object();
     bool good = there != NULL || model_refuse(m, "out of memory");
-    for (size_t i = 0; good && i < m->count; i++) {
+    for (size_t i = 0; good && i < m->count; i++)
         good = json_object_set_new(there, m->tensor[i].name, json_true()) == 0 || model_refuse(m, "out of memory");
-    }
     json_object_foreach(weight_map, name, value)
     {
         if (good && json_object_get(there, name) == NULL) {
@@ -257,9 +236,8 @@ static bool read_index(model *m, const char *directory, const char *path)
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     json_error_t error;
     FILE *file = open_regular(m, name, path);
-    if (file == NULL) {
+    if (file == NULL)
         return false;
-    }
     const bool small =
         fseeko(file, 0, SEEK_END) == 0 && ftello(file) <= LONGEST_INDEX && fseeko(file, 0, SEEK_SET) == 0;
     m->index = small ? json_loadf(file, JSON_REJECT_DUPLICATES, &error) : NULL;
@@ -292,15 +270,13 @@ char *shards_name_as(const char *name, model_kind kind)
     const size_t length = strlen(name) - (index ? strlen(index_suffix) : 0);
     const size_t tail = strlen(other), end = strlen(wanted);
     char *text = malloc(length + end + sizeof index_suffix);
-    if (text == NULL) {
+    if (text == NULL)
         return NULL;
-    }
     memcpy(text, name, length);
     text[length] = '\0';
     const bool replace = ends_in(text, other), add = kind == MODEL_CONTAINER && !index && !ends_in(text, wanted);
-    if (replace || add) {
+    if (replace || add)
         strcpy(text + length - (replace ? tail : 0), wanted);
-    }
     return strcat(text, index ? index_suffix : "");
 }
 
@@ -349,17 +325,15 @@ static bool list_directory(model *m, const char *path, listing *l)
 {
     char text[2][32];
     DIR *directory = opendir(path);
-    if (directory == NULL) {
+    if (directory == NULL)
         return model_refuse(m, "%s", strerror(errno));
-    }
     strcat(strcpy(text[0], file_suffix), index_suffix);
     strcat(strcpy(text[1], packed_suffix), index_suffix);
     bool good = true;
     for (const struct dirent *entry; good && (entry = readdir(directory)) != NULL;) {
         const char *name = entry->d_name;
-        if (name[0] == '.') {
+        if (name[0] == '.')
             continue;
-        }
         names *list = ends_in(name, text[0])         ? &l->indices
                       : ends_in(name, file_suffix)   ? &l->files
                       : ends_in(name, text[1])       ? &l->packed_indices
@@ -389,9 +363,8 @@ static bool refuse_directory(model *m, const names *others)
 {
     char list[120] = "";
     size_t used = 0, i = 0;
-    for (; i < others->count && used < sizeof list / 2; i++) {
+    for (; i < others->count && used < sizeof list / 2; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%.40s", i > 0 ? ", " : "", others->name[i]);
-    }
     return model_refuse(m, "a directory without model%s%s and without %s files; there is %s%s", file_suffix,
                         index_suffix, file_suffix, others->count > 0 ? list : "nothing",
                         i < others->count ? ", ..." : "");
@@ -400,22 +373,18 @@ static bool refuse_directory(model *m, const names *others)
 /* Tensors of one file that are parts of another become that one, in the index too. */
 static bool join_layouts(model *m)
 {
-    if (m->kind == MODEL_CONTAINER) {
+    if (m->kind == MODEL_CONTAINER)
         return true;
-    }
-    if (!layout_join(m)) {
+    if (!layout_join(m))
         return false;
-    }
     json_t *weight_map = json_object_get(m->index, "weight_map");
     bool good = true;
     for (size_t i = 0; weight_map != NULL && i < m->count; i++) {
         const tensor *t = &m->tensor[i];
-        for (unsigned k = 0; k < t->stored.parts; k++) {
+        for (unsigned k = 0; k < t->stored.parts; k++)
             json_object_del(weight_map, t->stored.part[k].name);
-        }
-        if (t->stored.parts > 0) {
+        if (t->stored.parts > 0)
             good = good && json_object_set_new(weight_map, t->name, json_string(m->part[t->part].name)) == 0;
-        }
     }
     return good || model_refuse(m, "out of memory");
 }
@@ -424,9 +393,8 @@ static bool join_layouts(model *m)
 static bool open_listed(model *m, const char *path, const names *indices, const names *files, const char *usual)
 {
     const char *chosen = indices->count == 1 ? indices->name[0] : NULL;
-    for (size_t i = 0; i < indices->count; i++) {
+    for (size_t i = 0; i < indices->count; i++)
         chosen = strcmp(indices->name[i], usual) == 0 ? usual : chosen;
-    }
     if (chosen != NULL) {
         char *index = join(m, path, chosen);
         const bool good = index != NULL && read_index(m, path, index);
@@ -442,13 +410,12 @@ static bool open_directory(model *m, const char *path)
 {
     listing l = {0};
     bool good = list_directory(m, path, &l);
-    if (good && l.indices.count + l.files.count > 0) {
+    if (good && l.indices.count + l.files.count > 0)
         good = open_listed(m, path, &l.indices, &l.files, "model.safetensors.index.json");
-    } else if (good && l.packed_indices.count + l.packed.count > 0) {
+    else if (good && l.packed_indices.count + l.packed.count > 0)
         good = open_listed(m, path, &l.packed_indices, &l.packed, "model.fpk.index.json");
-    } else if (good) {
+    else if (good)
         good = refuse_directory(m, &l.others);
-    }
     listing_free(&l);
     return good;
 }
@@ -457,18 +424,15 @@ bool shards_open(model *m, const char *path)
 {
     struct stat status;
     *m = (model){.kind = MODEL_SAFETENSORS, .walkable = true};
-    if (stat(path, &status) != 0) {
+    if (stat(path, &status) != 0)
         return model_refuse(m, "%s", strerror(errno));
-    }
-    if (S_ISDIR(status.st_mode)) {
+    if (S_ISDIR(status.st_mode))
         return open_directory(m, path) && join_layouts(m);
-    }
     const char *slash = strrchr(path, '/');
     const size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
     char *directory = calloc(length + 3, 1);
-    if (directory == NULL) {
+    if (directory == NULL)
         return model_refuse(m, "out of memory");
-    }
     memcpy(directory, length > 0 ? path : "./", length > 0 ? length : 2);
     const bool good = read_index(m, directory, path) && join_layouts(m);
     free(directory);

@@ -20,12 +20,10 @@ bool stored_bytes(model *m, uint64_t place, void *bytes, size_t size)
 {
     for (size_t done = 0; done < size;) {
         const ssize_t got = pread(fileno(m->file), (char *)bytes + done, size - done, (off_t)(place + done));
-        if (got < 0 && errno != EINTR) {
+        if (got < 0 && errno != EINTR)
             return model_refuse(m, "%s", strerror(errno));
-        }
-        if (got == 0) {
+        if (got == 0)
             return model_refuse(m, "truncated while it was read");
-        }
         done += got > 0 ? (size_t)got : 0;
     }
     return true;
@@ -34,13 +32,11 @@ bool stored_bytes(model *m, uint64_t place, void *bytes, size_t size)
 /* n blocks, the first of them number `first`. */
 static bool decode(model *m, const tensor *t, uint64_t first, size_t n, float *y)
 {
-    if (t->stored.ggml == NULL) {
+    if (t->stored.ggml == NULL)
         return layout_decode(m, t, first, n, y);
-    }
     unsigned char bytes[PIECE / 32 * 36]; /* no type takes more than 36 bytes for 32 elements */
-    if (!stored_bytes(m, t->place + first * t->stored.size, bytes, n * t->stored.size)) {
+    if (!stored_bytes(m, t->place + first * t->stored.size, bytes, n * t->stored.size))
         return false;
-    }
     ggml_decode(t->stored.ggml, n, bytes, y);
     return true;
 }
@@ -55,12 +51,10 @@ bool stored_read(model *m, const tensor *t, uint64_t from, void *bytes, size_t s
         const size_t skipped = (size_t)(at - first * 4 * count), there = 4 * n * count - skipped;
         const size_t some = size - done < there ? size - done : there;
         const size_t needed = (skipped + some + 4 * (size_t)count - 1) / (4 * (size_t)count);
-        if (!decode(m, t, first, needed, y)) {
+        if (!decode(m, t, first, needed, y))
             return false;
-        }
-        if (byte_order_is_big()) {
+        if (byte_order_is_big())
             byte_order_swap(y, 4, needed * count);
-        }
         memcpy((char *)bytes + done, (const char *)y + skipped, some);
         done += some;
     }

@@ -36,9 +36,8 @@ static void save_tensor(output *out, const writer_source *source, size_t i)
 {
     const void *bytes;
     source->begin(source->state, i);
-    for (size_t size; (size = source->next(source->state, &bytes)) > 0;) {
+    for (size_t size; (size = source->next(source->state, &bytes)) > 0;)
         output_write(out, bytes, size);
-    }
 }
 
 static void copy_tensor(output *out, file *in, const writer_source *source, size_t i)
@@ -55,28 +54,25 @@ static void copy_tensor(output *out, file *in, const writer_source *source, size
 
 static void put_tensor(output *out, file *in, const writer_source *source, size_t i)
 {
-    if (source->type[i] != NULL) {
+    if (source->type[i] != NULL)
         save_tensor(out, source, i);
-    } else {
+    else
         copy_tensor(out, in, source, i);
-    }
 }
 
 /* Of one array without a name; raw numbers have no header. */
 static void save_array(output *out, file *in, const writer_source *source)
 {
     const tensor *t = &in->model.tensor[0];
-    if (in->model.kind != MODEL_RAW) {
+    if (in->model.kind != MODEL_RAW)
         writer_npy_header(out, t, source->type[0] != NULL ? source->type[0] : t->type);
-    }
     put_tensor(out, in, source, 0);
 }
 
 void writer_refuse_names(const file *in)
 {
-    if (!safetensors_takes_names(&in->model)) {
+    if (!safetensors_takes_names(&in->model))
         cli_fail("%s: a tensor is called '__metadata__', a name that safetensors keep for themselves", in->path);
-    }
 }
 
 static void save_safetensors(output *out, file *in, const writer_source *source, size_t first, size_t count,
@@ -85,14 +81,12 @@ static void save_safetensors(output *out, file *in, const writer_source *source,
     size_t size;
     writer_refuse_names(in);
     unsigned char *header = safetensors_print(&in->model, first, count, metadata, source->type, &size);
-    if (header == NULL) {
+    if (header == NULL)
         cli_fail("out of memory");
-    }
     output_write(out, header, size);
     free(header);
-    for (size_t i = first; i < first + count; i++) {
+    for (size_t i = first; i < first + count; i++)
         put_tensor(out, in, source, i);
-    }
 }
 
 /* ---------------------------------------------------------------------------------------------------- .npz */
@@ -117,9 +111,8 @@ static zip_int64_t read_member(member *m, unsigned char *to, zip_uint64_t size)
             m->left = m->source->next(m->source->state, &m->at);
             m->ended = m->left == 0;
         }
-        if (m->ended) {
+        if (m->ended)
             break;
-        }
         const size_t part = m->left < size - done ? m->left : (size_t)(size - done);
         memcpy(to + done, m->at, part);
         m->at = (const unsigned char *)m->at + part;
@@ -192,13 +185,11 @@ static void save_npz(output *out, file *in, const writer_source *source)
 {
     trouble why;
     zip_t *zip = npz_create(out->file, &why);
-    if (zip == NULL) {
+    if (zip == NULL)
         cli_fail("%s: %s", out->path, why.text);
-    }
     for (size_t i = 0; i < in->model.count; i++) {
-        if (source->type[i] == NULL) {
+        if (source->type[i] == NULL)
             check_member(in, i);
-        }
         const zip_uint64_t number = in->model.tensor[i].place;
         zip_t *from = npz_archive(in->model.npz);
         zip_stat_t old;
@@ -208,13 +199,11 @@ static void save_npz(output *out, file *in, const writer_source *source)
                                                        : copied_member(zip, from, number);
         const zip_int64_t place = data != NULL ? zip_file_add(zip, old.name, data, ZIP_FL_ENC_GUESS) : -1;
         good = place >= 0 && zip_set_file_compression(zip, (zip_uint64_t)place, old.comp_method, 0) == 0;
-        if (!good) {
+        if (!good)
             cli_fail("%s: %s", out->path, zip_strerror(zip));
-        }
     }
-    if (zip_close(zip) != 0) {
+    if (zip_close(zip) != 0)
         cli_fail("%s: %s", out->path, zip_strerror(zip));
-    }
 }
 
 /* ---------------------------------------------------------------------------------------------- directories */
@@ -223,11 +212,9 @@ static void save_npz(output *out, file *in, const writer_source *source)
 static void check_names(const char *path, const char *const *name, size_t names)
 {
     for (size_t i = 0; i < names; i++) {
-        for (size_t k = 0; k < i; k++) {
-            if (strcmp(name[i], name[k]) == 0) {
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(name[i], name[k]) == 0)
                 cli_fail("%s: two of its files would be called '%s'", path, name[i]);
-            }
-        }
     }
 }
 
@@ -238,27 +225,24 @@ static char **names_of(const model *m, model_kind kind, size_t *names)
     *names = m->parts + (m->index != NULL);
     for (size_t k = 0; k < *names; k++) {
         name[k] = shards_name_as(k < m->parts ? m->part[k].name : m->index_name, kind);
-        if (name[k] == NULL) {
+        if (name[k] == NULL)
             cli_fail("out of memory");
-        }
     }
     return name;
 }
 
 static void free_names(char **name, size_t names)
 {
-    for (size_t k = 0; k < names; k++) {
+    for (size_t k = 0; k < names; k++)
         free(name[k]);
-    }
     free(name);
 }
 
 void writer_refuse_same(const char *option, const char *path, const char *output, const model *m, model_kind kind)
 {
     output_refuse_same(option, path, "the file of -o", output);
-    if (path == NULL || m->parts == 0 || file_names_one(output)) {
+    if (path == NULL || m->parts == 0 || file_names_one(output))
         return;
-    }
     size_t names;
     char **name = names_of(m, kind, &names);
     for (size_t k = 0; k < names; k++) {
@@ -321,13 +305,11 @@ static void save_parts(const char *path, bool force, file *in, const writer_sour
     const model *m = &in->model;
     parts_job job = {in, source};
     uint64_t total = 0;
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < m->count; i++)
         total += source->type[i] != NULL ? m->tensor[i].count * source->type[i]->size : m->tensor[i].bytes;
-    }
     char *index = m->index != NULL ? shards_print_index(m, MODEL_SAFETENSORS, total, NULL) : NULL;
-    if (m->index != NULL && index == NULL) {
+    if (m->index != NULL && index == NULL)
         cli_fail("out of memory");
-    }
     writer_write_parts(path, force, m, MODEL_SAFETENSORS, index, save_part, &job);
 }
 
@@ -339,12 +321,11 @@ void writer_write(const char *path, bool force, file *in, const writer_source *s
         return;
     }
     output out = output_open(path);
-    if (m->kind == MODEL_NPZ) {
+    if (m->kind == MODEL_NPZ)
         save_npz(&out, in, source);
-    } else if (!file_is_array(in)) {
+    else if (!file_is_array(in))
         save_safetensors(&out, in, source, 0, m->count, m->metadata);
-    } else {
+    else
         save_array(&out, in, source);
-    }
     output_commit(&out);
 }

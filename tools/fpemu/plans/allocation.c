@@ -29,9 +29,8 @@ static int by_gain(const void *a, const void *b)
 {
     const step *s = a, *t = b;
     const double left = s->gain / s->bits, right = t->gain / t->bits;
-    if (left != right) {
+    if (left != right)
         return left > right ? -1 : 1;
-    }
     return s->order < t->order ? -1 : 1;
 }
 
@@ -41,11 +40,9 @@ static void add_hull(hulls *h, const allocation_item *item, size_t i)
 {
     const allocation_option *o = item[i].option;
     size_t at = 0;
-    for (size_t k = 1; k < item[i].options; k++) {
-        if (o[k].bits < o[at].bits || (o[k].bits == o[at].bits && o[k].error < o[at].error)) {
+    for (size_t k = 1; k < item[i].options; k++)
+        if (o[k].bits < o[at].bits || (o[k].bits == o[at].bits && o[k].error < o[at].error))
             at = k;
-        }
-    }
     h->first[i] = at;
     h->bits += o[at].bits;
     h->error += o[at].error;
@@ -61,9 +58,8 @@ static void add_hull(hulls *h, const allocation_item *item, size_t i)
                 }
             }
         }
-        if (next == at) {
+        if (next == at)
             return;
-        }
         h->step[h->steps] = (step){.item = i,
                                    .to = next,
                                    .bits = o[next].bits - o[at].bits,
@@ -77,16 +73,13 @@ static void add_hull(hulls *h, const allocation_item *item, size_t i)
 static hulls find_hulls(size_t items, const allocation_item *item)
 {
     size_t options = 0;
-    for (size_t i = 0; i < items; i++) {
+    for (size_t i = 0; i < items; i++)
         options += item[i].options;
-    }
     hulls h = {.first = cli_allocate(items, sizeof *h.first), .step = cli_allocate(options, sizeof *h.step)};
-    for (size_t i = 0; i < items; i++) {
+    for (size_t i = 0; i < items; i++)
         add_hull(&h, item, i);
-    }
-    if (h.steps > 0) {
+    if (h.steps > 0)
         qsort(h.step, h.steps, sizeof *h.step, by_gain);
-    }
     return h;
 }
 
@@ -178,9 +171,8 @@ typedef struct node {
 static int by_bits(const void *a, const void *b)
 {
     const pair *p = a, *q = b;
-    if (p->bits != q->bits) {
+    if (p->bits != q->bits)
         return p->bits < q->bits ? -1 : 1;
-    }
     return p->error != q->error ? (p->error < q->error ? -1 : 1) : 0;
 }
 
@@ -238,9 +230,8 @@ static size_t find_open(const search *s, size_t *cheapest, open_item *open)
             free(o.excess);
         }
     }
-    if (count > 0) {
+    if (count > 0)
         qsort(open, count, sizeof *open, by_range);
-    }
     return count;
 }
 
@@ -255,9 +246,8 @@ static void keep_best(search *s, const size_t *cheapest, const open_item *open, 
     memcpy(s->best.chosen, cheapest, s->items * sizeof *cheapest);
     s->best.chosen[open[stage].item] = p->option;
     uint32_t from = p->from;
-    for (size_t k = stage; k-- > 0; from = nodes[from].from) {
+    for (size_t k = stage; k-- > 0; from = nodes[from].from)
         s->best.chosen[open[k].item] = nodes[from].option;
-    }
     add_up(s, s->best.chosen, &s->best.bits, &s->best.error);
 }
 
@@ -265,14 +255,11 @@ static void keep_best(search *s, const size_t *cheapest, const open_item *open, 
 static size_t leave_out_worse(pair *p, size_t count)
 {
     size_t kept = 0;
-    if (count > 0) {
+    if (count > 0)
         qsort(p, count, sizeof *p, by_bits);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (kept == 0 || p[i].error < p[kept - 1].error) {
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || p[i].error < p[kept - 1].error)
             p[kept++] = p[i];
-        }
-    }
     return kept;
 }
 
@@ -288,9 +275,8 @@ static size_t extend(const search *s, const open_item *o, const rest *later, con
                             .excess = now[i].excess + o->excess[k],
                             .from = now[i].from,
                             .option = (uint32_t)o->option[k]};
-            if (p.bits + later->fewest <= s->limit && s->floor + p.excess < s->best.error) {
+            if (p.bits + later->fewest <= s->limit && s->floor + p.excess < s->best.error)
                 next[made++] = p;
-            }
         }
     }
     return made;
@@ -304,9 +290,8 @@ static double decide(search *s, const size_t *cheapest, const open_item *open, s
     const size_t spread = most_pairs / count, most = spread > MOST ? MOST : spread > 0 ? spread : 1;
     size_t nodes_used = 0, pairs = 1, widest = 1;
     double dropped = INFINITY;
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count; k++)
         widest = open[k].options > widest ? open[k].options : widest;
-    }
     node *nodes = cli_allocate(most * count, sizeof *nodes);
     pair *now = cli_allocate(most * widest, sizeof *now), *next = cli_allocate(most * widest, sizeof *next);
     now[0] = (pair){.from = NO_NODE};
@@ -320,11 +305,9 @@ static double decide(search *s, const size_t *cheapest, const open_item *open, s
     }
     for (size_t k = 0; k < count && pairs > 0; k++) {
         size_t made = leave_out_worse(next, extend(s, &open[k], &later[k], now, pairs, next));
-        for (size_t i = 0; i < made; i++) {
-            if (next[i].bits + later[k].bits <= s->limit && next[i].error + later[k].error < s->best.error) {
+        for (size_t i = 0; i < made; i++)
+            if (next[i].bits + later[k].bits <= s->limit && next[i].error + later[k].error < s->best.error)
                 keep_best(s, cheapest, open, k, nodes, &next[i]);
-            }
-        }
         if (made > most) {
             qsort(next, made, sizeof *next, by_excess);
             dropped = fmin(dropped, s->floor + next[most].excess);
@@ -353,9 +336,8 @@ static rest *look_ahead(const search *s, const size_t *cheapest, const open_item
         const open_item *o = &open[k];
         const allocation_option *option = s->item[o->item].option;
         double fewest = INFINITY;
-        for (size_t i = 0; i < o->options; i++) {
+        for (size_t i = 0; i < o->options; i++)
             fewest = fmin(fewest, option[o->option[i]].bits);
-        }
         later[k - 1] = (rest){later[k].fewest + fewest, later[k].bits + option[cheapest[o->item]].bits,
                               later[k].error + option[cheapest[o->item]].error};
     }

@@ -20,17 +20,14 @@ bool assignment_take(assignment_options *options, int option, const char *argume
         options->plan = argument;
         return true;
     }
-    if (option != CLI_OPT_MAP) {
+    if (option != CLI_OPT_MAP)
         return false;
-    }
     const char *equals = strchr(argument, '=');
-    if (equals == NULL || equals == argument || equals[1] == '\0') {
+    if (equals == NULL || equals == argument || equals[1] == '\0')
         cli_usage("--map: '%s' is not GLOB=SPEC, as '*norm*=keep' or '*.weight=mxfp4'", argument);
-    }
     const char **grown = realloc(options->map, (options->maps + 1) * sizeof *grown);
-    if (grown == NULL) {
+    if (grown == NULL)
         cli_fail("out of memory");
-    }
     grown[options->maps++] = argument;
     options->map = grown;
     return true;
@@ -39,18 +36,14 @@ bool assignment_take(assignment_options *options, int option, const char *argume
 /* The number of a format of the list, which it joins if it is not there; KEEP for the word. */
 static int add_format(assignment *a, const char *spec)
 {
-    if (strcmp(spec, PLAN_KEEP) == 0) {
+    if (strcmp(spec, PLAN_KEEP) == 0)
         return KEEP;
-    }
-    for (size_t k = 0; k < a->formats; k++) {
-        if (strcmp(a->format[k].spec, spec) == 0) {
+    for (size_t k = 0; k < a->formats; k++)
+        if (strcmp(a->format[k].spec, spec) == 0)
             return (int)k;
-        }
-    }
     assignment_format *grown = realloc(a->format, (a->formats + 1) * sizeof *grown);
-    if (grown == NULL) {
+    if (grown == NULL)
         cli_fail("out of memory");
-    }
     a->format = grown;
     assignment_format *f = &grown[a->formats];
     *f = (assignment_format){.spec = spec, .format = cli_format(spec)};
@@ -60,11 +53,9 @@ static int add_format(assignment *a, const char *spec)
 
 static bool has_blocks(const assignment *a)
 {
-    for (size_t k = 0; k < a->formats; k++) {
-        if (a->format[k].format.scaling != FPEMU_SCALING_NONE) {
+    for (size_t k = 0; k < a->formats; k++)
+        if (a->format[k].format.scaling != FPEMU_SCALING_NONE)
             return true;
-        }
-    }
     return false;
 }
 
@@ -82,9 +73,8 @@ static rule *read_rules(assignment *a, const assignment_options *options)
     for (size_t k = 0; k < options->maps; k++) {
         const char *equals = strchr(options->map[k], '=');
         rules[k].pattern = strdup(options->map[k]);
-        if (rules[k].pattern == NULL) {
+        if (rules[k].pattern == NULL)
             cli_fail("out of memory");
-        }
         rules[k].pattern[equals - options->map[k]] = '\0';
         rules[k].format = add_format(a, equals + 1);
     }
@@ -94,9 +84,8 @@ static rule *read_rules(assignment *a, const assignment_options *options)
 static void check_rules(const file *in, const rule *rules, const assignment_options *options)
 {
     for (size_t k = 0; k < options->maps; k++) {
-        if (rules[k].matched == 0) {
+        if (rules[k].matched == 0)
             file_refuse_pattern(in, "--map", rules[k].pattern);
-        }
         if (rules[k].taken == 0) {
             cli_fail("%s: --map '%s' takes no tensor: those with such a name hold no floating-point numbers, were not "
                      "asked for, or go to a --map before it",
@@ -141,15 +130,13 @@ static void follow_plan(const file *in, const plan *p, const int *format, int *o
         sorted[i] = &m->tensor[i];
         of[i] = KEEP;
     }
-    if (m->count > 0) {
+    if (m->count > 0)
         qsort(sorted, m->count, sizeof *sorted, by_name);
-    }
     for (size_t k = 0; k < plan_count(p); k++) {
         const tensor key = {.name = (char *)plan_name(p, k)}, *wanted = &key;
         const tensor *const *found = m->count > 0 ? bsearch(&wanted, sorted, m->count, sizeof *sorted, by_name) : NULL;
-        if (found == NULL) {
+        if (found == NULL)
             cli_fail("%s: tensor '%s' of the plan is not in %s", p->path, plan_name(p, k), in->path);
-        }
         if ((*found)->type == NULL && format[k] != KEEP) {
             cli_fail("%s: tensor '%s' holds no floating-point numbers, but %s", p->path, plan_name(p, k),
                      (*found)->type_text);
@@ -205,17 +192,14 @@ assignment assignment_open(const assignment_options *options, const char *spec, 
                            file_options *files, file *in)
 {
     assignment a = {.axis = axis != NULL ? *axis : -1};
-    if (options->plan != NULL && (spec != NULL || options->maps > 0)) {
+    if (options->plan != NULL && (spec != NULL || options->maps > 0))
         cli_usage("--plan says the format of each tensor: a SPEC or --map does not go with it");
-    }
     const int otherwise = spec != NULL ? add_format(&a, spec) : KEEP;
-    if (otherwise == KEEP && options->plan == NULL && options->maps == 0) {
+    if (otherwise == KEEP && options->plan == NULL && options->maps == 0)
         cli_usage("'%s' leaves every tensor as it is, unless a --map says otherwise", PLAN_KEEP);
-    }
     rule *rules = read_rules(&a, options);
-    if (options->plan != NULL) {
+    if (options->plan != NULL)
         a.plan = plan_read(options->plan);
-    }
     int *planned = options->plan != NULL ? read_plan_formats(&a) : NULL;
     if (axis != NULL && !has_blocks(&a)) {
         cli_usage(a.formats == 1 ? "--axis is for formats with blocks, %s has none"
@@ -225,9 +209,8 @@ assignment assignment_open(const assignment_options *options, const char *spec, 
     a.axis = axis == NULL && a.plan.has_axis ? a.plan.axis : a.axis;
     *in = file_open(path, files);
     file_expect_tensors(in);
-    if (options->maps > 0 && file_is_array(in)) {
+    if (options->maps > 0 && file_is_array(in))
         cli_fail("%s: --map is for files of several tensors", in->path);
-    }
     int *of = cli_allocate(in->model.count, sizeof *of);
     if (options->plan != NULL) {
         follow_plan(in, &a.plan, planned, of);
@@ -236,15 +219,13 @@ assignment assignment_open(const assignment_options *options, const char *spec, 
         check_rules(in, rules, options);
     }
     settle(&a, in, of);
-    for (size_t k = 0; k < options->maps; k++) {
+    for (size_t k = 0; k < options->maps; k++)
         free(rules[k].pattern);
-    }
     free(rules);
     free(planned);
     free(of);
-    if (in->chosen_count == 0) {
+    if (in->chosen_count == 0)
         cli_fail("%s: every tensor would stay as it is", in->path);
-    }
     file_expect_numbers(in);
     return a;
 }
@@ -263,11 +244,9 @@ const assignment_format *assignment_of(const assignment *a, size_t i)
 
 const assignment_format *assignment_single(const assignment *a, const file *in)
 {
-    for (size_t i = 0; a->in_use == 1 && i < in->model.count; i++) {
-        if (in->chosen[i]) {
+    for (size_t i = 0; a->in_use == 1 && i < in->model.count; i++)
+        if (in->chosen[i])
             return assignment_of(a, i);
-        }
-    }
     return NULL;
 }
 

@@ -19,28 +19,24 @@ plan plan_read(const char *path)
     plan p;
     trouble why;
     FILE *file = fopen(path, "rb");
-    if (file == NULL) {
+    if (file == NULL)
         cli_fail("%s: %s", path, strerror(errno));
-    }
-    if (!plan_parse(&p, file, path, &why)) {
+    if (!plan_parse(&p, file, path, &why))
         cli_fail("%s", why.text);
-    }
     fclose(file);
     return p;
 }
 
 void plan_check_shape(const plan *p, size_t i, const tensor *t)
 {
-    if (!plan_has_shape(p, i, t)) {
+    if (!plan_has_shape(p, i, t))
         cli_fail("%s: tensor '%s' has another shape in the plan than in the model", p->path, t->name);
-    }
 }
 
 static void set(json_t *object, const char *key, json_t *value)
 {
-    if (json_object_set_new(object, key, value) != 0) {
+    if (json_object_set_new(object, key, value) != 0)
         cli_fail("out of memory");
-    }
 }
 
 /* A number that is none is null. */
@@ -64,27 +60,23 @@ json_t *plan_new(const char *model, int axis, double bits_per_element, double sq
 void plan_add(json_t *plan, const tensor *t, const char *format, double bits, double sqnr)
 {
     json_t *entry = json_object(), *shape = json_array();
-    for (unsigned k = 0; k < t->dimensions; k++) {
-        if (json_array_append_new(shape, json_integer((json_int_t)t->extent[k])) != 0) {
+    for (unsigned k = 0; k < t->dimensions; k++)
+        if (json_array_append_new(shape, json_integer((json_int_t)t->extent[k])) != 0)
             cli_fail("out of memory");
-        }
-    }
     set(entry, "name", json_string(t->name));
     set(entry, "shape", shape);
     set(entry, "format", json_string(format));
     set(entry, "bits", real(bits));
     set(entry, "sqnr_db", real(sqnr));
-    if (json_array_append_new(json_object_get(plan, "tensors"), entry) != 0) {
+    if (json_array_append_new(json_object_get(plan, "tensors"), entry) != 0)
         cli_fail("out of memory");
-    }
 }
 
 void plan_write(json_t *plan, const char *path)
 {
     char *text = json_to_text(plan, JSON_INDENT(1));
-    if (text == NULL) {
+    if (text == NULL)
         cli_fail("out of memory");
-    }
     output out = output_open(path);
     output_write(&out, text, strlen(text));
     output_write(&out, "\n", 1);

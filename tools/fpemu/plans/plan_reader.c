@@ -19,12 +19,10 @@ static bool check_keys(trouble *why, const char *path, const char *where, const 
     json_object_foreach((json_t *)object, key, value)
     {
         size_t k = 0;
-        while (known[k] != NULL && strcmp(known[k], key) != 0) {
+        while (known[k] != NULL && strcmp(known[k], key) != 0)
             k++;
-        }
-        if (known[k] == NULL) {
+        if (known[k] == NULL)
             return fail(why, "%s: %s: unknown key '%s'", path, where, key);
-        }
     }
     return true;
 }
@@ -42,33 +40,26 @@ static bool check_tensor(trouble *why, const char *path, const json_t *entry, si
     static const char *const known[] = {"name", "shape", "format", "bits", "sqnr_db", NULL};
     char where[120];
     const char *name = json_string_value(json_object_get(entry, "name"));
-    if (name != NULL) {
+    if (name != NULL)
         snprintf(where, sizeof where, "tensor '%.80s'", name);
-    } else {
+    else
         snprintf(where, sizeof where, "tensor %zu of the list", i + 1);
-    }
-    if (!json_is_object(entry) || name == NULL) {
+    if (!json_is_object(entry) || name == NULL)
         return fail(why, "%s: %s: expected an object with a name", path, where);
-    }
-    if (!check_keys(why, path, where, entry, known)) {
+    if (!check_keys(why, path, where, entry, known))
         return false;
-    }
     const json_t *format = json_object_get(entry, "format"), *shape = json_object_get(entry, "shape");
-    if (!json_is_string(format) || json_string_length(format) >= 256) {
+    if (!json_is_string(format) || json_string_length(format) >= 256)
         return fail(why, "%s: %s: expected a format, a spec or '%s'", path, where, PLAN_KEEP);
-    }
-    if (!is_real(json_object_get(entry, "bits")) || !is_real(json_object_get(entry, "sqnr_db"))) {
+    if (!is_real(json_object_get(entry, "bits")) || !is_real(json_object_get(entry, "sqnr_db")))
         return fail(why, "%s: %s: bits and sqnr_db are numbers", path, where);
-    }
     for (size_t k = 0; k < json_array_size(shape); k++) {
         const json_t *extent = json_array_get(shape, k);
-        if (!json_is_integer(extent) || json_integer_value(extent) < 0) {
+        if (!json_is_integer(extent) || json_integer_value(extent) < 0)
             return fail(why, "%s: %s: the shape is not a list of whole numbers", path, where);
-        }
     }
-    if (shape != NULL && !json_is_array(shape)) {
+    if (shape != NULL && !json_is_array(shape))
         return fail(why, "%s: %s: the shape is not a list of whole numbers", path, where);
-    }
     return true;
 }
 
@@ -76,13 +67,11 @@ static bool check_names(const plan *p, trouble *why)
 {
     json_t *seen = json_object();
     bool good = true;
-    for (size_t i = 0; good && i < plan_count(p); i++) {
-        if (json_object_get(seen, plan_name(p, i)) != NULL) {
+    for (size_t i = 0; good && i < plan_count(p); i++)
+        if (json_object_get(seen, plan_name(p, i)) != NULL)
             good = fail(why, "%s: tensor '%s' is there twice", p->path, plan_name(p, i));
-        } else if (seen == NULL || json_object_set_new(seen, plan_name(p, i), json_true()) != 0) {
+        else if (seen == NULL || json_object_set_new(seen, plan_name(p, i), json_true()) != 0)
             good = fail(why, "out of memory");
-        }
-    }
     json_decref(seen);
     return good;
 }
@@ -92,29 +81,23 @@ static bool check_plan(plan *p, trouble *why)
     static const char *const known[] = {"fpemu_plan", "model", "axis", "bits_per_element", "sqnr_db", "tensors", NULL};
     const json_t *version = json_object_get(p->root, "fpemu_plan"), *axis = json_object_get(p->root, "axis");
     const json_int_t at = json_integer_value(axis);
-    if (!json_is_integer(version)) {
+    if (!json_is_integer(version))
         return fail(why, "%s: no plan: it has no whole number fpemu_plan", p->path);
-    }
     if (json_integer_value(version) != PLAN_VERSION) {
         return fail(why, "%s: a plan of version %lld; this program reads version %d", p->path,
                     (long long)json_integer_value(version), PLAN_VERSION);
     }
-    if (!check_keys(why, p->path, "the plan", p->root, known)) {
+    if (!check_keys(why, p->path, "the plan", p->root, known))
         return false;
-    }
-    if (!json_is_array(p->tensors) || json_array_size(p->tensors) == 0) {
+    if (!json_is_array(p->tensors) || json_array_size(p->tensors) == 0)
         return fail(why, "%s: the plan has no list of tensors", p->path);
-    }
     p->has_axis = axis != NULL;
-    if (p->has_axis && (!json_is_integer(axis) || at < -MOST_AXES || at > MOST_AXES)) {
+    if (p->has_axis && (!json_is_integer(axis) || at < -MOST_AXES || at > MOST_AXES))
         return fail(why, "%s: the axis is no whole number from -%d to %d", p->path, MOST_AXES, MOST_AXES);
-    }
     p->axis = (int)at;
-    for (size_t i = 0; i < plan_count(p); i++) {
-        if (!check_tensor(why, p->path, json_array_get(p->tensors, i), i)) {
+    for (size_t i = 0; i < plan_count(p); i++)
+        if (!check_tensor(why, p->path, json_array_get(p->tensors, i), i))
             return false;
-        }
-    }
     return check_names(p, why);
 }
 
@@ -123,9 +106,8 @@ bool plan_parse(plan *p, FILE *file, const char *path, trouble *why)
     trouble inner;
     *p = (plan){.path = path, .root = json_read(file, LONGEST, &inner)};
     p->tensors = json_object_get(p->root, "tensors");
-    if (p->root != NULL ? check_plan(p, why) : fail(why, "%s: no plan: %.200s", path, inner.text)) {
+    if (p->root != NULL ? check_plan(p, why) : fail(why, "%s: no plan: %.200s", path, inner.text))
         return true;
-    }
     plan_free(p);
     return false;
 }
@@ -154,8 +136,7 @@ bool plan_has_shape(const plan *p, size_t i, const tensor *t)
 {
     const json_t *shape = json_object_get(json_array_get(p->tensors, i), "shape");
     bool same = shape == NULL || json_array_size(shape) == t->dimensions;
-    for (size_t k = 0; same && k < json_array_size(shape); k++) {
+    for (size_t k = 0; same && k < json_array_size(shape); k++)
         same = (uint64_t)json_integer_value(json_array_get(shape, k)) == t->extent[k];
-    }
     return same;
 }

@@ -67,9 +67,8 @@ static double total_bits(const comparison_cell *c, const tensor *t)
 static double signal_of(const comparison *j, size_t i)
 {
     double signal = 0; /* some format may have lost some numbers */
-    for (size_t k = 0; k < j->candidates; k++) {
+    for (size_t k = 0; k < j->candidates; k++)
         signal = fmax(signal, fpemu_stats_sum_square(&j->cell[i * j->candidates + k].stats));
-    }
     return signal;
 }
 
@@ -83,9 +82,8 @@ static options list_options(const comparison *j)
                  .all = cli_allocate(most, sizeof *o.all)};
     size_t used = 0;
     for (size_t i = 0; i < m->count; i++) {
-        if (!j->in.chosen[i]) {
+        if (!j->in.chosen[i])
             continue;
-        }
         allocation_item *item = &o.item[o.items];
         item->option = &o.all[used];
         for (size_t k = 0; k < j->candidates; k++) {
@@ -203,9 +201,8 @@ void choice_write_plan(const comparison *j, const choice *c, const char *path)
     json_t *p = plan_new(j->in.path, j->axis, c->bits, c->sqnr);
     for (size_t i = 0; i < j->in.model.count; i++) {
         const tensor *t = &j->in.model.tensor[i];
-        if (!j->in.chosen[i]) {
+        if (!j->in.chosen[i])
             continue;
-        }
         if (c->of[i] == NULL) {
             plan_add(p, t, PLAN_KEEP, model_type_bits(t), (double)INFINITY);
         } else {

@@ -46,15 +46,13 @@ static void print_formats(const comparison *j, const comparison_cell *first)
         report_row(width, c->text, bits, &here->stats, here->relative_error, j->percent);
         blocks |= c->format.scaling != FPEMU_SCALING_NONE;
     }
-    if (!blocks || !j->all_counters) {
+    if (!blocks || !j->all_counters)
         return;
-    }
     report_block_heading(width, "format");
     for (size_t k = 0; k < j->candidates; k++) {
         const comparison_format *c = &j->candidate[k];
-        if (c->format.scaling != FPEMU_SCALING_NONE) {
+        if (c->format.scaling != FPEMU_SCALING_NONE)
             report_block_row(width, c->text, first != NULL ? &first[k].stats : &c->total.stats);
-        }
     }
 }
 
@@ -70,11 +68,10 @@ static void print_ratios(const comparison *j, int width, const char *name, const
         printf("  %*s", spec_width(&(comparison){.candidate = &j->candidate[k], .candidates = 1}, 6),
                report_db(db, fpemu_stats_sqnr(first != NULL ? &first[k].stats : &c->total.stats)));
     }
-    if (j->has_threshold) {
+    if (j->has_threshold)
         printf("  %s", spec_of(choice_cheapest(j, first)));
-    } else if (j->chosen != NULL && first != NULL) {
+    else if (j->chosen != NULL && first != NULL)
         printf("  %s", spec_of(j->chosen->of[(size_t)(first - j->cell) / j->candidates]));
-    }
     putchar('\n');
 }
 
@@ -83,9 +80,8 @@ static void print_tensors(const comparison *j)
 {
     const int width = report_name_width(&j->in);
     printf("%-*s  %-7s  %-14s", width, "tensor", "dtype", "shape");
-    for (size_t k = 0; k < j->candidates; k++) {
+    for (size_t k = 0; k < j->candidates; k++)
         printf("  %6s", j->candidate[k].text);
-    }
     puts(j->has_threshold ? "  cheapest" : j->chosen != NULL ? "  chosen" : "");
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i]) {
@@ -119,9 +115,8 @@ static void print_long(const comparison *j)
 
 static void print_without(const comparison *j)
 {
-    if (j->chosen->none > 0) {
+    if (j->chosen->none > 0)
         printf(", with %zu of %zu tensors left as they are for want of one", j->chosen->none, j->in.chosen_count);
-    }
     putchar('\n');
 }
 
@@ -144,11 +139,10 @@ static void print_limit(const comparison *j)
     printf("\nbest within %s bits an element: %s dB with %.4g bits an element", number_print(bits, j->limit),
            report_db(db, c->sqnr), c->bits);
     print_without(j);
-    if (c->proven) {
+    if (c->proven)
         puts("proven: no choice among these formats has less error within these bits");
-    } else {
+    else
         printf("proven: no choice among these formats is better by more than %.2g dB\n", c->gap);
-    }
 }
 
 static void print_nominal(const comparison *j)
@@ -166,18 +160,16 @@ void comparison_print(const comparison *j)
     if (!file_is_array(&j->in)) {
         puts("SQNR in dB");
         print_tensors(j);
-        if (j->all_counters) {
+        if (j->all_counters)
             print_long(j);
-        }
         puts("\nall tensors");
     }
     print_formats(j, NULL);
     print_nominal(j);
-    if (j->has_threshold) {
+    if (j->has_threshold)
         print_threshold(j);
-    } else if (j->has_limit) {
+    else if (j->has_limit)
         print_limit(j);
-    }
 }
 
 /* --------------------------------------------------------------------------------------------------- as JSON */
@@ -207,15 +199,13 @@ static json_t *json_tensors(const comparison *j)
         if (j->in.chosen[i]) {
             const comparison_cell *first = &j->cell[i * j->candidates];
             json_t *entry = report_json_tensor(&j->in.model.tensor[i]), *formats = jsonout_array();
-            for (size_t k = 0; k < j->candidates; k++) {
+            for (size_t k = 0; k < j->candidates; k++)
                 jsonout_append(formats, json_cell(&j->candidate[k], &first[k]));
-            }
             jsonout_set(entry, "formats", formats);
-            if (j->has_threshold) {
+            if (j->has_threshold)
                 jsonout_set(entry, "cheapest", json_cheapest(j, first));
-            } else if (j->has_limit) {
+            else if (j->has_limit)
                 jsonout_set(entry, "chosen", jsonout_text(j->chosen->of[i] != NULL ? j->chosen->of[i]->text : NULL));
-            }
             jsonout_append(list, entry);
         }
     }
@@ -225,16 +215,14 @@ static json_t *json_tensors(const comparison *j)
 void comparison_print_json(const comparison *j)
 {
     json_t *object = jsonout_object(), *list = jsonout_array();
-    for (size_t k = 0; k < j->candidates; k++) {
+    for (size_t k = 0; k < j->candidates; k++)
         jsonout_append(list, json_cell(&j->candidate[k], &j->candidate[k].total));
-    }
     jsonout_set(object, "input", jsonout_text(j->in.path));
     if (file_is_array(&j->in)) {
         const tensor *t = &j->in.model.tensor[0];
         json_t *shape = jsonout_array();
-        for (unsigned i = 0; i < t->dimensions; i++) {
+        for (unsigned i = 0; i < t->dimensions; i++)
             jsonout_append(shape, jsonout_count(t->extent[i]));
-        }
         jsonout_set(object, "type", jsonout_text(t->type->text));
         jsonout_set(object, "shape", shape);
     } else {

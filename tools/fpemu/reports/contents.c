@@ -58,9 +58,8 @@ static void print_types(const model *m)
 {
     type_sums *of = cli_allocate(m->count, sizeof *of);
     size_t types = 0;
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < m->count; i++)
         of[i] = (type_sums){model_type_text(&m->tensor[i]), i, 1, m->tensor[i].count, model_bytes(&m->tensor[i])};
-    }
     qsort(of, m->count, sizeof *of, compare_types);
     for (size_t i = 0; i < m->count; i++) {
         if (types > 0 && strcmp(of[types - 1].type, of[i].type) == 0) {
@@ -91,9 +90,8 @@ static void print_part(const file *f, size_t i)
     const model *m = &f->model;
     const tensor *t = &m->tensor[i];
     char name[FILE_NAME_SIZE] = "", scales[FILE_NAME_SIZE];
-    if (m->parts > 0) {
+    if (m->parts > 0)
         file_name_text(name, &(tensor){.name = m->part[t->part].name});
-    }
     const layout *l = t->stored.layout;
     const char *how = l != NULL ? l->software : t->spec != NULL ? t->spec : "", *before = l != NULL ? "as " : "";
     if (scales_of(f, i) != NULL) {
@@ -109,9 +107,8 @@ void contents_print(const file *f)
     const int width = widest_name(m);
     uint64_t elements = 0, bytes = 0;
     bool packed = false;
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < m->count; i++)
         packed |= m->tensor[i].spec != NULL || m->tensor[i].stored.layout != NULL || scales_of(f, i) != NULL;
-    }
     printf("%-*s  %-7s  %-14s  %12s  %s\n", width, "tensor", "dtype", "shape", "bytes",
            m->parts > 0 ? "file"
            : packed     ? "format"
@@ -128,9 +125,8 @@ void contents_print(const file *f)
     putchar('\n');
     print_types(m);
     print_sums("all", m->count, elements, bytes);
-    if (m->parts > 0) {
+    if (m->parts > 0)
         printf(", in %zu %s%s", m->parts, m->parts == 1 ? "file" : "files", m->index != NULL ? " with an index" : "");
-    }
     putchar('\n');
 }
 
@@ -139,9 +135,8 @@ void contents_print_json(const file *f)
     const model *m = &f->model;
     json_t *object = jsonout_object(), *tensors = jsonout_array(), *files = jsonout_array();
     uint64_t elements = 0, bytes = 0;
-    for (size_t k = 0; k < m->parts; k++) {
+    for (size_t k = 0; k < m->parts; k++)
         jsonout_append(files, jsonout_text(m->part[k].name));
-    }
     for (size_t i = 0; i < m->count; i++) {
         const tensor *t = &m->tensor[i];
         json_t *entry = report_json_tensor(t);

@@ -32,8 +32,8 @@ const char *describe_special_rule(const fpemu_format *format)
 /* Where the exponent field 0 is one more normal binade, and where there is no fraction, nothing lies below. */
 static bool has_room_below_normals(const fpemu_format *format)
 {
-    return is_float(format) && format->specials != FPEMU_SPECIALS_E8M0 && format->specials != FPEMU_SPECIALS_DLFLOAT
-           && format->mantissa_bits > 0;
+    return is_float(format) && format->specials != FPEMU_SPECIALS_E8M0 && format->specials != FPEMU_SPECIALS_DLFLOAT &&
+           format->mantissa_bits > 0;
 }
 
 const char *describe_subnormals(const fpemu_format *format)
@@ -57,26 +57,21 @@ const char *describe_specials(char text[DESCRIBE_SIZE], const fpemu_format *form
     const uint64_t nans = fpemu_format_nan_count(format);
     int used = 0;
     text[0] = '\0';
-    if (format->has_infinity) {
+    if (format->has_infinity)
         used += snprintf(text + used, DESCRIBE_SIZE - (size_t)used, " inf");
-    }
-    if (nans > 0) {
+    if (nans > 0)
         used += snprintf(text + used, DESCRIBE_SIZE - (size_t)used, " nan:%" PRIu64, nans);
-    }
-    if (format->has_negative_zero) {
+    if (format->has_negative_zero)
         used += snprintf(text + used, DESCRIBE_SIZE - (size_t)used, " -0");
-    }
-    if (used == 0) {
+    if (used == 0)
         snprintf(text, DESCRIBE_SIZE, " none");
-    }
     return text + 1;
 }
 
 const char *describe_rule(const fpemu_format *format)
 {
-    static const char *const names[] = {NULL,     "floor",    "ceil",   "even",        "rceil",  "hbfp", "absmax",
-                                        "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8",
-                                        "reciprocal"};
+    static const char *const names[] = {NULL,    "floor",    "ceil",   "even",        "rceil",  "hbfp",  "absmax",
+                                        "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8", "reciprocal"};
     return names[format->scaling < sizeof names / sizeof *names ? format->scaling : 0];
 }
 
@@ -92,13 +87,10 @@ const char *describe_scale(char text[CLI_SPEC_SIZE], const fpemu_format *format)
 
 const char *describe_block(char text[DESCRIBE_SIZE], const fpemu_format *format)
 {
-    if (format->scaling == FPEMU_SCALING_NONE) {
+    if (format->scaling == FPEMU_SCALING_NONE)
         return NULL;
-    }
     switch (format->block) {
-    case FPEMU_BLOCK_RUN:
-        snprintf(text, DESCRIBE_SIZE, "%" PRIu32, format->block_length);
-        return text;
+    case FPEMU_BLOCK_RUN: snprintf(text, DESCRIBE_SIZE, "%" PRIu32, format->block_length); return text;
     case FPEMU_BLOCK_TILE:
         snprintf(text, DESCRIBE_SIZE, "%" PRIu32 "x%" PRIu32, format->block_rows, format->block_length);
         return text;

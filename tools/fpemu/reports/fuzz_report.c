@@ -26,9 +26,8 @@ static unsigned bits_of(external_type type, const fpemu_format *format, uint64_t
 uint64_t fuzz_report_inputs(const search *s)
 {
     uint64_t sum = 0;
-    for (int i = 0; i < INPUT_STAGES; i++) {
+    for (int i = 0; i < INPUT_STAGES; i++)
         sum += s->done[i];
-    }
     return sum;
 }
 
@@ -71,8 +70,7 @@ static int operands_width(const search *s)
     int wide = s->what->converts ? text_width(s->other.signature.in) : (int)sizeof "smallest operands";
     for (int i = 0; i < DIFFERENCES && !s->what->converts; i++) {
         char text[OPERANDS_SIZE];
-        const int length =
-            s->found[i].count > 0 ? (int)strlen(operands_text(text, s, s->found[i].operand)) : 0;
+        const int length = s->found[i].count > 0 ? (int)strlen(operands_text(text, s, s->found[i].operand)) : 0;
         wide = length > wide ? length : wide;
     }
     return wide;
@@ -83,11 +81,10 @@ static const char *example_text(char text[OPERANDS_SIZE + 80], const search *s, 
 {
     char input[OPERANDS_SIZE];
     operands_text(input, s, f->operand);
-    if (f->length == 1) {
+    if (f->length == 1)
         snprintf(text, OPERANDS_SIZE + 80, "%s", input);
-    } else {
+    else
         snprintf(text, OPERANDS_SIZE + 80, "a batch of %zu from %s on, though none of it alone", f->length, input);
-    }
     return text;
 }
 
@@ -104,9 +101,8 @@ static void print_failures(const search *s)
                    example_text(text, s, f), f->text);
         }
     }
-    if (s->gave_up) {
+    if (s->gave_up)
         puts("given up: too many inputs have no result");
-    }
 }
 
 void fuzz_report_table(const search *s)
@@ -114,25 +110,20 @@ void fuzz_report_table(const search *s)
     const external_signature *t = &s->other.signature;
     char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], input[OPERANDS_SIZE], expected[2 * NUMBER_SIZE];
     char got[2 * NUMBER_SIZE];
-    if (!s->what->converts) {
+    if (!s->what->converts)
         printf("%s of %s to ", s->what->name, cli_spec(&s->from, spec));
-    }
     printf("%s, %s, %s: ", cli_spec(&s->format, spec), s->decodes ? "decoding" : s->mode,
            signature_print(signature, t));
     shown_put(stdout, s->other.name);
     printf("\ninputs:%s", fuzz_report_inputs(s) == 0 ? " none" : "");
-    for (int i = 0; i < INPUT_STAGES; i++) {
-        if (s->done[i] > 0) {
+    for (int i = 0; i < INPUT_STAGES; i++)
+        if (s->done[i] > 0)
             printf(" %" PRIu64 " %s", s->done[i], inputs_stage_name((input_stage)i));
-        }
-    }
-    if (s->done[INPUTS_ALL] == 0) {
+    if (s->done[INPUTS_ALL] == 0)
         printf(", seed %" PRIu64, s->in.seed);
-    }
     puts(s->late ? ", ended by the time limit" : "");
-    if (failure_any(s) != NULL) {
+    if (failure_any(s) != NULL)
         print_failures(s);
-    }
     if (difference_count(s) == 0) {
         puts(fuzz_report_inputs(s) == 0 ? "nothing could be compared"
              : failure_any(s) != NULL   ? "no difference where there are results"
@@ -147,8 +138,7 @@ void fuzz_report_table(const search *s)
         const finding *f = &s->found[i];
         if (f->count > 0) {
             printf("%-18s  %10" PRIu64 "  %-*s  %-*s  %s\n", difference_names[i], f->count, wide,
-                   operands_text(input, s, f->operand), right,
-                   number_text(expected, t->out, &s->format, f->expected),
+                   operands_text(input, s, f->operand), right, number_text(expected, t->out, &s->format, f->expected),
                    number_text(got, t->out, &s->format, f->got));
         }
     }
@@ -166,9 +156,8 @@ static json_t *number_json(external_type type, const fpemu_format *format, numbe
 static json_t *operands_json(const search *s, const number operand[OPERATION_MOST])
 {
     json_t *list = jsonout_array();
-    for (int k = 0; k < s->what->operands; k++) {
+    for (int k = 0; k < s->what->operands; k++)
         jsonout_append(list, number_json(operand_type(s), &s->from, operand[k]));
-    }
     return list;
 }
 
@@ -177,18 +166,16 @@ static json_t *failures_json(const search *s)
     json_t *list = jsonout_array();
     for (int i = 0; i < EXTERNAL_FAILINGS; i++) {
         const failure *f = &s->failed[i];
-        if (f->length == 0) {
+        if (f->length == 0)
             continue;
-        }
         json_t *entry = jsonout_object();
         jsonout_set(entry, "class", jsonout_text(failure_names[i]));
         jsonout_set(entry, "count", jsonout_count(f->count));
         jsonout_set(entry, "batch", jsonout_count(f->length));
-        if (s->what->converts) {
+        if (s->what->converts)
             jsonout_set(entry, "input", number_json(s->other.signature.in, &s->from, f->operand[0]));
-        } else {
+        else
             jsonout_set(entry, "operands", operands_json(s, f->operand));
-        }
         jsonout_set(entry, "what", jsonout_text(f->text));
         jsonout_append(list, entry);
     }
@@ -200,22 +187,19 @@ void fuzz_report_json(const search *s)
     const external_signature *t = &s->other.signature;
     char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE];
     json_t *object = jsonout_object(), *stages = jsonout_object(), *list = jsonout_array();
-    for (int i = 0; i < INPUT_STAGES; i++) {
-        if (s->done[i] > 0) {
+    for (int i = 0; i < INPUT_STAGES; i++)
+        if (s->done[i] > 0)
             jsonout_set(stages, inputs_stage_name((input_stage)i), jsonout_count(s->done[i]));
-        }
-    }
     for (int i = 0; i < DIFFERENCES; i++) {
         const finding *f = &s->found[i];
         if (f->count > 0) {
             json_t *entry = jsonout_object();
             jsonout_set(entry, "class", jsonout_text(difference_names[i]));
             jsonout_set(entry, "count", jsonout_count(f->count));
-            if (s->what->converts) {
+            if (s->what->converts)
                 jsonout_set(entry, "input", number_json(t->in, &s->from, f->operand[0]));
-            } else {
+            else
                 jsonout_set(entry, "operands", operands_json(s, f->operand));
-            }
             jsonout_set(entry, "expected", number_json(t->out, &s->format, f->expected));
             jsonout_set(entry, "got", number_json(t->out, &s->format, f->got));
             jsonout_append(list, entry);

@@ -13,9 +13,8 @@
 
 static json_t *checked(json_t *value)
 {
-    if (value == NULL) {
+    if (value == NULL)
         cli_fail("out of memory");
-    }
     return value;
 }
 
@@ -48,9 +47,8 @@ json_t *jsonout_count(uint64_t value)
 static void print_and_free(json_t *value, size_t flags)
 {
     char *text = json_to_shown(value, flags);
-    if (text == NULL) {
+    if (text == NULL)
         cli_fail("out of memory");
-    }
     fputs(text, stdout);
     free(text);
     json_decref(value);
@@ -74,16 +72,14 @@ json_t *jsonout_text(const char *text)
 
 void jsonout_set(json_t *object, const char *key, json_t *value)
 {
-    if (json_object_set_new(object, key, value) != 0) {
+    if (json_object_set_new(object, key, value) != 0)
         cli_fail("out of memory");
-    }
 }
 
 void jsonout_append(json_t *array, json_t *value)
 {
-    if (json_array_append_new(array, value) != 0) {
+    if (json_array_append_new(array, value) != 0)
         cli_fail("out of memory");
-    }
 }
 
 json_t *jsonout_rounding(const fpemu_rounding *rounding)

@@ -65,9 +65,8 @@ static void put_axes(FILE *out, const scale *x, const scale *y, size_t points, c
     const int step = (int)ceil((y->last - y->first) / 12);
     for (int k = (int)ceil(y->first); k <= y->last; k++) {
         const double py = place(y, pow(10, k));
-        if (k % (step > 0 ? step : 1) != 0) {
+        if (k % (step > 0 ? step : 1) != 0)
             continue;
-        }
         fprintf(out, "<path d=\"M%d %.1f H%d\" stroke=\"#ccc\" stroke-width=\"0.6\"/>", LEFT, py, RIGHT);
         fprintf(out,
                 "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">10<tspan dy=\"-5\" font-size=\"9\">%d</tspan></text>\n",
@@ -107,9 +106,8 @@ static void sort_by_end(const scale *up, size_t points, size_t count, const line
     for (size_t i = 0; i < count; i++) {
         order[i] = i;
         end[i] = BOTTOM;
-        for (size_t k = 0; k < points; k++) {
+        for (size_t k = 0; k < points; k++)
             end[i] = is_shown(series[i].y[k]) ? place(up, series[i].y[k]) : end[i];
-        }
         for (size_t k = i; k > 0 && end[order[k - 1]] > end[order[k]]; k--) {
             const size_t swapped = order[k];
             order[k] = order[k - 1];
@@ -131,11 +129,9 @@ static bool put_line(FILE *out, size_t kind, const scale *across, const scale *u
         }
     }
     fprintf(out, "%s\"/>\n", shown ? "" : "M0 0");
-    for (size_t p = 0; p < points; p++) {
-        if (is_shown(y[p])) {
+    for (size_t p = 0; p < points; p++)
+        if (is_shown(y[p]))
             put_mark(out, kind, place(across, x[p]), place(up, y[p]));
-        }
-    }
     return shown;
 }
 

@@ -50,12 +50,10 @@ void loss_add(loss *l, const tensor *t, const char *spec, const fpemu_format *fo
     const uint64_t negative = loss_one_sided(format) ? signs->negative : 0, others = signs->nonzero - negative;
     const uint64_t vanished = stats->underflow > negative ? stats->underflow - negative : 0;
     l->tensors++;
-    if (negative > 0) {
+    if (negative > 0)
         add(&l->below_zero, t, spec, negative, stats->count);
-    }
-    if (vanished > 0 && (double)vanished >= NEARLY_ALL / 100.0 * (double)others) {
+    if (vanished > 0 && (double)vanished >= NEARLY_ALL / 100.0 * (double)others)
         add(&l->vanished, t, spec, vanished, others);
-    }
 }
 
 /* "fpemu: quantize: uint8, 2 of 5 tensors, first 'w': 5 of 8 elements"; nothing of tensors where there is one without a
@@ -64,12 +62,10 @@ static void begin(const loss *l, const loss_count *c, const char *command)
 {
     char cut[SHOWN_SIZE], name[SHOWN_SIZE];
     fprintf(stderr, "fpemu: %s: %s", command, shown(c->spec, 0, cut));
-    if (l->tensors > 1) {
+    if (l->tensors > 1)
         fprintf(stderr, ", %zu of %zu tensors", c->tensors, l->tensors);
-    }
-    if (c->first->name[0] != '\0') {
+    if (c->first->name[0] != '\0')
         fprintf(stderr, ", %s'%s'", c->tensors > 1 ? "first " : "", shown(c->first->name, 0, name));
-    }
     fprintf(stderr, ": %" PRIu64 " of %" PRIu64 " elements", c->lost, c->elements);
 }
 
@@ -87,9 +83,8 @@ void loss_tell(const loss *l, const char *command)
         fputs(" other than zero became zero", stderr);
         const int length = snprintf(scaled, sizeof scaled, "scaled(%s)", vanished->spec);
         const bool whole = length > 0 && (size_t)length < sizeof scaled;
-        if (whole && fpemu_format_parse(scaled, &format, NULL) == FPEMU_OK) {
+        if (whole && fpemu_format_parse(scaled, &format, NULL) == FPEMU_OK)
             fprintf(stderr, "; %s has a scale for the tensor", scaled);
-        }
         fputc('\n', stderr);
     }
 }

@@ -41,11 +41,10 @@ void report_heading(int width, const char *first, const char *second)
 /* A count, or its share of all. */
 static const char *count_text(char text[NUMBER_SIZE], uint64_t count, const fpemu_stats *stats, bool percent)
 {
-    if (percent) {
+    if (percent)
         snprintf(text, NUMBER_SIZE, "%.3f%%", stats->count > 0 ? 100.0 * (double)count / (double)stats->count : 0.0);
-    } else {
+    else
         snprintf(text, NUMBER_SIZE, "%" PRIu64, count);
-    }
     return text;
 }
 
@@ -74,9 +73,8 @@ void report_want(fpemu_stats *stats, const fpemu_format *format)
 {
     fpemu_format scale;
     stats->request.want = FPEMU_STATS_SUMS;
-    if (format == NULL || format->scaling == FPEMU_SCALING_NONE || format->scaling == FPEMU_SCALING_S2FP8) {
+    if (format == NULL || format->scaling == FPEMU_SCALING_NONE || format->scaling == FPEMU_SCALING_S2FP8)
         return;
-    }
     int first = -(1 << format->scale_exponent_bits) / 2, last = -first - 1;
     if (format->scale_power == 0) {
         cli_check(fpemu_format_scale(format, &scale), "scale");
@@ -112,12 +110,10 @@ static void used_bins(const fpemu_stats *s, uint32_t *first, uint32_t *end)
     const uint32_t length = s->request.scale_histogram != NULL ? s->request.scale_length : 0;
     *first = 0;
     *end = length;
-    while (*first < length && s->request.scale_histogram[*first] == 0) {
+    while (*first < length && s->request.scale_histogram[*first] == 0)
         ++*first;
-    }
-    while (*end > *first && s->request.scale_histogram[*end - 1] == 0) {
+    while (*end > *first && s->request.scale_histogram[*end - 1] == 0)
         --*end;
-    }
 }
 
 static int exponent(const fpemu_stats *s, uint32_t bin)
@@ -132,13 +128,12 @@ static const char *scales_text(char text[SCALES_SIZE], const fpemu_stats *s)
 {
     uint32_t first, end;
     used_bins(s, &first, &end);
-    if (end == first) {
+    if (end == first)
         strcpy(text, "-");
-    } else if (end == first + 1) {
+    else if (end == first + 1)
         snprintf(text, SCALES_SIZE, "2^%d", exponent(s, first));
-    } else {
+    else
         snprintf(text, SCALES_SIZE, "2^%d .. 2^%d", exponent(s, first), exponent(s, end - 1));
-    }
     return text;
 }
 
@@ -167,9 +162,8 @@ void report_block_row(int width, const char *first, const fpemu_stats *s)
 void report_json_stats(json_t *object, const fpemu_stats *s, const fpemu_format *format)
 {
     jsonout_stats(object, s);
-    if (format == NULL || format->scaling == FPEMU_SCALING_NONE) {
+    if (format == NULL || format->scaling == FPEMU_SCALING_NONE)
         return;
-    }
     jsonout_set(object, "blocks", jsonout_count(s->blocks));
     jsonout_set(object, "zero_blocks", jsonout_count(s->zero_blocks));
     jsonout_set(object, "nan_blocks", jsonout_count(s->nan_blocks));
@@ -178,9 +172,8 @@ void report_json_stats(json_t *object, const fpemu_stats *s, const fpemu_format 
         json_t *histogram = jsonout_object(), *counts = jsonout_array();
         uint32_t first, end;
         used_bins(s, &first, &end);
-        for (uint32_t bin = first; bin < end; bin++) {
+        for (uint32_t bin = first; bin < end; bin++)
             jsonout_append(counts, jsonout_count(s->request.scale_histogram[bin]));
-        }
         jsonout_set(histogram, "first", end > first ? jsonout_integer(exponent(s, first)) : json_null());
         jsonout_set(histogram, "counts", counts);
         jsonout_set(object, "scale_histogram", histogram);
@@ -192,9 +185,8 @@ void report_json_stats(json_t *object, const fpemu_stats *s, const fpemu_format 
 json_t *report_json_tensor(const tensor *t)
 {
     json_t *entry = jsonout_object(), *shape = jsonout_array();
-    for (unsigned i = 0; i < t->dimensions; i++) {
+    for (unsigned i = 0; i < t->dimensions; i++)
         jsonout_append(shape, jsonout_count(t->extent[i]));
-    }
     jsonout_set(entry, "name", jsonout_text(t->name));
     jsonout_set(entry, "dtype", jsonout_text(model_type_text(t)));
     jsonout_set(entry, "shape", shape);
@@ -204,10 +196,8 @@ json_t *report_json_tensor(const tensor *t)
 json_t *report_json_left_out(const file *f)
 {
     json_t *list = jsonout_array();
-    for (size_t i = 0; i < f->model.count; i++) {
-        if (!f->chosen[i]) {
+    for (size_t i = 0; i < f->model.count; i++)
+        if (!f->chosen[i])
             jsonout_append(list, report_json_tensor(&f->model.tensor[i]));
-        }
-    }
     return list;
 }

@@ -76,12 +76,10 @@ static box find_room(double x, double y, double width, const box *taken, size_t 
             b.top = y + up - LINE / 2.0;
             b.bottom = b.top + LINE;
             bool free_place = b.left >= LEFT && b.right <= RIGHT && b.top >= TOP && b.bottom <= BOTTOM;
-            for (size_t i = 0; free_place && i < count; i++) {
+            for (size_t i = 0; free_place && i < count; i++)
                 free_place = !collide(&b, &taken[i]);
-            }
-            if (free_place) {
+            if (free_place)
                 return b;
-            }
         }
     }
     return b;
@@ -112,12 +110,10 @@ static void spread(size_t count, const scatter_point *points, double *place)
     group *g = cli_allocate(count, sizeof *g);
     for (size_t i = 0; i < count; i++) {
         size_t at = used;
-        if (!isfinite(points[i].y)) {
+        if (!isfinite(points[i].y))
             continue;
-        }
-        for (; at > 0 && place[order[at - 1]] > place[i]; at--) {
+        for (; at > 0 && place[order[at - 1]] > place[i]; at--)
             order[at] = order[at - 1];
-        }
         order[at] = i;
         used++;
     }
@@ -129,11 +125,9 @@ static void spread(size_t count, const scatter_point *points, double *place)
             g[groups - 1].sum += g[groups].sum;
         }
     }
-    for (size_t k = 0; k < groups; k++) {
-        for (size_t i = 0; i < g[k].count; i++) {
+    for (size_t k = 0; k < groups; k++)
+        for (size_t i = 0; i < g[k].count; i++)
             place[order[g[k].first + i]] = group_start(&g[k]) + STEP * (double)i;
-        }
-    }
     free(g);
     free(order);
 }
@@ -144,9 +138,8 @@ static void draw_bar(FILE *out, double x, double low, double high)
     const double from = fmin(low, BOTTOM), to = fmax(high, TOP);
     fprintf(out, "<path d=\"M%.1f %.1f V%.1f%s\" stroke=\"#000\" fill=\"none\"/>\n", x, from, to,
             high >= TOP ? " m-3 0 h6" : "");
-    if (low <= BOTTOM) {
+    if (low <= BOTTOM)
         fprintf(out, "<path d=\"M%.1f %.1f h6\" stroke=\"#000\"/>\n", x - 3, low);
-    }
 }
 
 static void draw_points(FILE *out, const axis *x, const axis *y, size_t count, const scatter_point *points, bool ranges)
@@ -154,20 +147,17 @@ static void draw_points(FILE *out, const axis *x, const axis *y, size_t count, c
     box *taken = cli_allocate(2 * count, sizeof *taken);
     double *place = cli_allocate(count, sizeof *place);
     size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         place[i] = axis_place(x, points[i].x);
-    }
-    if (ranges) {
+    if (ranges)
         spread(count, points, place);
-    }
     for (size_t i = 0; i < count; i++) {
         if (isfinite(points[i].y)) {
             const double px = place[i];
             const double py = axis_place(y, points[i].y), r = 4.5;
             taken[used++] = (box){px - r, px + r, py - r, py + r};
-            if (ranges) {
+            if (ranges)
                 draw_bar(out, px, axis_place(y, points[i].low), axis_place(y, points[i].high));
-            }
             fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#000\"/>\n", px, py);
         }
     }
@@ -197,9 +187,8 @@ static void draw_points(FILE *out, const axis *x, const axis *y, size_t count, c
 static void draw_curve(FILE *out, const axis *x, const axis *y, const scatter_curve *curve)
 {
     fprintf(out, "<path stroke=\"#000\" stroke-width=\"1.5\" fill=\"none\" d=\"");
-    for (size_t i = 0; i < curve->count; i++) {
+    for (size_t i = 0; i < curve->count; i++)
         fprintf(out, "%s%.1f %.1f", i == 0 ? "M" : " L", axis_place(x, curve->x[i]), axis_place(y, curve->y[i]));
-    }
     fprintf(out, "\"/>\n");
     if (isfinite(curve->chosen_y)) {
         fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"#fff\" stroke=\"#000\"/>\n",
@@ -222,9 +211,8 @@ static int put_absent(FILE *out, int line, size_t count, const scatter_point *po
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
         const char *label = points[i].label;
-        if (isfinite(points[i].y) || isnan(points[i].y) == exact) {
+        if (isfinite(points[i].y) || isnan(points[i].y) == exact)
             continue;
-        }
         if (used > 0 && used + strlen(label) + 2 >= sizeof note) {
             line = put_note(out, line, note);
             used = 0;
@@ -284,9 +272,8 @@ void scatter_plot_write(const char *path, const char *title, size_t count, const
         fprintf(out.file, "<path d=\"M%d %.1f H%d\" stroke=\"#000\" stroke-dasharray=\"6 4\"/>\n", LEFT,
                 axis_place(&y, *threshold), RIGHT);
     }
-    if (curve != NULL) {
+    if (curve != NULL)
         draw_curve(out.file, &x, &y, curve);
-    }
     draw_points(out.file, &x, &y, count, points, ranges);
     int line = 0;
     if (ranges) {

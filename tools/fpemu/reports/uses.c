@@ -60,9 +60,8 @@ const char *uses_of_format(const fpemu_format *format)
     const size_t length = strcspn(spec, ":");
     for (int name = 1; name < FPEMU_NAME_COUNT; name++) {
         const char *known = fpemu_format_name((fpemu_name)name, 0);
-        if (strlen(known) == length && strncmp(spec, known, length) == 0) {
+        if (strlen(known) == length && strncmp(spec, known, length) == 0)
             return uses[name];
-        }
     }
     return NULL;
 }

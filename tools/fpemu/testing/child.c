@@ -22,9 +22,8 @@ static volatile pid_t running; /* the leader of a process group, or 0 */
 /* No child outlives the command, however that ends. */
 static void stop_running(void)
 {
-    if (running > 0) {
+    if (running > 0)
         kill(-running, SIGKILL);
-    }
 }
 
 /* What a crash raises; the handlers of a sanitizer would make an exit status of it. */
@@ -36,18 +35,16 @@ pid_t child_start(void)
     ending_act(stop_running);
     fflush(NULL);
     const pid_t child = fork();
-    if (child < 0) {
+    if (child < 0)
         cli_fail("cannot start a process: %s", strerror(errno));
-    }
     if (child == 0) {
 #ifdef __linux__
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* also where the command is killed */
 #endif
         setpgid(0, 0);
         ending_leave_signals();
-        for (int i = 0; i < CRASH_SIGNALS; i++) {
+        for (int i = 0; i < CRASH_SIGNALS; i++)
             signal(crash_signals[i], SIG_DFL);
-        }
         return 0;
     }
     setpgid(child, child); /* whoever comes first; the other call may fail */
@@ -72,18 +69,16 @@ int child_kill(pid_t child)
 
 void child_describe_end(char *text, size_t size, int status)
 {
-    if (WIFSIGNALED(status)) {
+    if (WIFSIGNALED(status))
         snprintf(text, size, "crashed: %s", strsignal(WTERMSIG(status)));
-    } else {
+    else
         snprintf(text, size, "ended with exit status %d", WEXITSTATUS(status));
-    }
 }
 
 bool child_has_ended(pid_t child, int *status)
 {
-    if (waitpid(child, status, WNOHANG) == 0) {
+    if (waitpid(child, status, WNOHANG) == 0)
         return false;
-    }
     running = 0;
     return true;
 }

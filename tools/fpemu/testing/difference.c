@@ -10,9 +10,20 @@
 #include <math.h>
 #include <string.h>
 
-const char *const difference_names[DIFFERENCES] = {
-    "stray-bits", "tie", "subnormal", "underflow", "overflow-threshold", "above-max", "negative", "infinity",
-    "division-by-zero", "invalid", "nan", "signed-zero", "zero", "normal"};
+const char *const difference_names[DIFFERENCES] = {"stray-bits",
+                                                   "tie",
+                                                   "subnormal",
+                                                   "underflow",
+                                                   "overflow-threshold",
+                                                   "above-max",
+                                                   "negative",
+                                                   "infinity",
+                                                   "division-by-zero",
+                                                   "invalid",
+                                                   "nan",
+                                                   "signed-zero",
+                                                   "zero",
+                                                   "normal"};
 
 /* --------------------------------------------------------------------------------------------------- ties */
 
@@ -34,9 +45,8 @@ static bool is_tie_of_operation(const search *s, const number operand[OPERATION_
 {
     static const uint8_t modes[] = {FPEMU_MODE_RNZ, FPEMU_MODE_RNA};
     double y[2], x[OPERATION_MOST];
-    for (int k = 0; k < OPERATION_MOST; k++) {
+    for (int k = 0; k < OPERATION_MOST; k++)
         x[k] = operand[k].value;
-    }
     for (int i = 0; i < 2; i++) {
         const fpemu_rounding rounding = {.mode = modes[i], .overflow = s->rounding.overflow, .nan = s->rounding.nan};
         y[i] = fpemu_arith_one_f64(&s->format, &rounding, s->what->code, x[0], x[1], x[2], 0);
@@ -51,14 +61,12 @@ static bool is_wrong_tie(const search *s, const number operand[OPERATION_MOST], 
 {
     double low, high;
     if (s->what->converts || s->format.kind == FPEMU_KIND_POSIT) {
-        if (fpemu_format_represents(&s->format, x)) {
+        if (fpemu_format_represents(&s->format, x))
             return false;
-        }
         low = fpemu_format_next_down(&s->format, x);
         high = fpemu_format_next_up(&s->format, x);
-        if (!is_midpoint(&s->format, x, low, high)) {
+        if (!is_midpoint(&s->format, x, low, high))
             return false;
-        }
     } else if (!is_tie_of_operation(s, operand, &low, &high)) {
         return false;
     }
@@ -71,12 +79,10 @@ static bool is_wrong_tie(const search *s, const number operand[OPERATION_MOST], 
 static difference classify_size(const fpemu_format *format, double x, double expected)
 {
     const double normal = fpemu_format_min_normal(format), size = fabs(x);
-    if (expected == 0) {
+    if (expected == 0)
         return UNDERFLOW_TO_ZERO;
-    }
-    if (normal > fpemu_format_min_positive(format) && (size < normal || fabs(expected) < normal)) {
+    if (normal > fpemu_format_min_positive(format) && (size < normal || fabs(expected) < normal))
         return SUBNORMAL;
-    }
     return size < fpemu_format_min_positive(format) ? UNDERFLOW_TO_ZERO : NORMAL;
 }
 
@@ -89,36 +95,26 @@ static difference classify(const search *s, const number operand[OPERATION_MOST]
         has_nan |= isnan(operand[k].value) != 0;
         has_infinity |= isinf(operand[k].value) != 0;
     }
-    if (has_nan) {
+    if (has_nan)
         return NOT_A_NUMBER;
-    }
-    if (isnan(x)) {
+    if (isnan(x))
         return INVALID_OPERATION;
-    }
-    if (has_infinity) {
+    if (has_infinity)
         return INFINITE;
-    }
-    if (isinf(x)) {
+    if (isinf(x))
         return DIVISION_BY_ZERO;
-    }
-    if (expected == 0 && got == 0 && signbit(expected) != signbit(got)) {
+    if (expected == 0 && got == 0 && signbit(expected) != signbit(got))
         return SIGNED_ZERO;
-    }
-    if (x == 0) {
+    if (x == 0)
         return ZERO;
-    }
-    if (x < 0 && !format->is_signed) {
+    if (x < 0 && !format->is_signed)
         return NEGATIVE;
-    }
-    if (x > max) {
+    if (x > max)
         return x - max < max - fpemu_format_next_down(format, max) ? OVERFLOW_THRESHOLD : ABOVE_MAX;
-    }
-    if (x < lowest && lowest <= 0) { /* e8m0 begins above zero */
+    if (x < lowest && lowest <= 0) /* e8m0 begins above zero */
         return lowest - x < fpemu_format_next_up(format, lowest) - lowest ? OVERFLOW_THRESHOLD : ABOVE_MAX;
-    }
-    if (isinf(expected)) { /* of binary64 itself: x, rounded to odd, is its largest value */
+    if (isinf(expected)) /* of binary64 itself: x, rounded to odd, is its largest value */
         return ABOVE_MAX;
-    }
     return is_wrong_tie(s, operand, x, expected, got) ? TIE : classify_size(format, x, expected);
 }
 
@@ -142,9 +138,8 @@ number difference_number(external_type type, const fpemu_format *format, uint64_
 number difference_operand(const search *s, int k, size_t i)
 {
     const external_type in = s->other.signature.in;
-    if (s->what->converts) {
+    if (s->what->converts)
         return difference_number(in, &s->from, s->codes[k][i]);
-    }
     return (number){fpemu_decode_one_f64(&s->from, s->codes[k][i]), s->codes[k][i]};
 }
 
@@ -162,27 +157,24 @@ bool difference_stray_bits(const search *s, uint64_t code)
 static int compare_numbers(number a, number b)
 {
     const double x = fabs(a.value), y = fabs(b.value);
-    if (x != y && !isnan(x) && !isnan(y)) {
+    if (x != y && !isnan(x) && !isnan(y))
         return x < y ? -1 : 1;
-    }
     return a.code < b.code ? -1 : a.code > b.code;
 }
 
 bool difference_is_smaller(const search *s, const number *a, const number *b)
 {
     int order = 0;
-    for (int k = 0; k < s->what->operands && order == 0; k++) {
+    for (int k = 0; k < s->what->operands && order == 0; k++)
         order = compare_numbers(a[k], b[k]);
-    }
     return order < 0;
 }
 
 void difference_take(search *s, const number operand[OPERATION_MOST], number expected, number got)
 {
     double x[OPERATION_MOST];
-    for (int k = 0; k < OPERATION_MOST; k++) {
+    for (int k = 0; k < OPERATION_MOST; k++)
         x[k] = operand[k].value;
-    }
     const number low = {got.value, got.code & s->mask};
     const bool stray = difference_stray_bits(s, got.code) && difference_same(s, expected, low);
     const difference class =
@@ -198,8 +190,7 @@ void difference_take(search *s, const number operand[OPERATION_MOST], number exp
 uint64_t difference_count(const search *s)
 {
     uint64_t sum = 0;
-    for (int i = 0; i < DIFFERENCES; i++) {
+    for (int i = 0; i < DIFFERENCES; i++)
         sum += s->found[i].count;
-    }
     return sum;
 }

@@ -62,26 +62,26 @@ typedef union function {
 } function;
 
 #define OPERAND(IN, K) (((const IN *)(const void *)s->in[K])[i])
-#define EACH(OUT, ...) \
-    for (size_t i = 0; i < n; i++) { \
-        s->at = i; \
-        ((OUT *)(void *)s->out)[i] = (__VA_ARGS__); \
+#define EACH(OUT, ...)                                                                                                 \
+    for (size_t i = 0; i < n; i++) {                                                                                   \
+        s->at = i;                                                                                                     \
+        ((OUT *)(void *)s->out)[i] = (__VA_ARGS__);                                                                    \
     }
-#define CALL(IN, OUT) \
-    if (signature->operands == 1) { \
-        EACH(OUT, ((OUT(*)(IN))f.any)(OPERAND(IN, 0))) \
-    } else if (signature->operands == 2) { \
-        EACH(OUT, ((OUT(*)(IN, IN))f.any)(OPERAND(IN, 0), OPERAND(IN, 1))) \
-    } else { \
-        EACH(OUT, ((OUT(*)(IN, IN, IN))f.any)(OPERAND(IN, 0), OPERAND(IN, 1), OPERAND(IN, 2))) \
-    } \
+#define CALL(IN, OUT)                                                                                                  \
+    if (signature->operands == 1) {                                                                                    \
+        EACH(OUT, ((OUT (*)(IN))f.any)(OPERAND(IN, 0)))                                                                \
+    } else if (signature->operands == 2) {                                                                             \
+        EACH(OUT, ((OUT (*)(IN, IN))f.any)(OPERAND(IN, 0), OPERAND(IN, 1)))                                            \
+    } else {                                                                                                           \
+        EACH(OUT, ((OUT (*)(IN, IN, IN))f.any)(OPERAND(IN, 0), OPERAND(IN, 1), OPERAND(IN, 2)))                        \
+    }                                                                                                                  \
     break
-#define CALLS(FROM, IN) \
-    case (FROM) * EXTERNAL_TYPES + EXTERNAL_F32: CALL(IN, float); \
-    case (FROM) * EXTERNAL_TYPES + EXTERNAL_F64: CALL(IN, double); \
-    case (FROM) * EXTERNAL_TYPES + EXTERNAL_U8: CALL(IN, uint8_t); \
-    case (FROM) * EXTERNAL_TYPES + EXTERNAL_U16: CALL(IN, uint16_t); \
-    case (FROM) * EXTERNAL_TYPES + EXTERNAL_U32: CALL(IN, uint32_t); \
+#define CALLS(FROM, IN)                                                                                                \
+    case (FROM) * EXTERNAL_TYPES + EXTERNAL_F32: CALL(IN, float);                                                      \
+    case (FROM) * EXTERNAL_TYPES + EXTERNAL_F64: CALL(IN, double);                                                     \
+    case (FROM) * EXTERNAL_TYPES + EXTERNAL_U8: CALL(IN, uint8_t);                                                     \
+    case (FROM) * EXTERNAL_TYPES + EXTERNAL_U16: CALL(IN, uint16_t);                                                   \
+    case (FROM) * EXTERNAL_TYPES + EXTERNAL_U32: CALL(IN, uint32_t);                                                   \
     case (FROM) * EXTERNAL_TYPES + EXTERNAL_U64: CALL(IN, uint64_t)
 
 static void call_scalar(external_shared *s, function f, const external_signature *signature, size_t n)
@@ -130,9 +130,8 @@ static function load(external *f)
         result.data = dlsym(library, f->symbol);
         error = dlerror();
     }
-    if (result.data == NULL) {
+    if (result.data == NULL)
         snprintf(f->shared->message, sizeof f->shared->message, "%s", error != NULL ? error : "it is a null pointer");
-    }
     return result;
 }
 
@@ -144,11 +143,10 @@ static _Noreturn void work(external *f, int channel)
     const char *answer = &loaded;
     uint64_t n;
     while (send(channel, answer, 1, MSG_NOSIGNAL) == 1 && recv(channel, &n, sizeof n, 0) == (ssize_t)sizeof n) {
-        if (f->signature.array) {
+        if (f->signature.array)
             call_array(f->shared, converter, &f->signature, (size_t)n);
-        } else {
+        else
             call_scalar(f->shared, converter, &f->signature, (size_t)n);
-        }
         answer = &done;
     }
     _exit(0);
@@ -168,12 +166,10 @@ static int await(external *f, double deadline, double patience)
         const int ready = poll(&p, 1, timeout);
         const double now = clock_seconds();
         char answer;
-        if (ready > 0) {
+        if (ready > 0)
             return recv(f->channel, &answer, 1, 0) == 1 ? answer : 0;
-        }
-        if (ready == 0 && now >= deadline) {
+        if (ready == 0 && now >= deadline)
             return LATE;
-        }
         if (f->shared->at != at) {
             at = f->shared->at;
             since = now;
@@ -219,9 +215,8 @@ static external_end worker_hangs(external *f)
 static void open_worker(external *f)
 {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
         cli_fail("cannot start a process: %s", strerror(errno));
-    }
     f->child = child_start();
     if (f->child == 0) {
         close(ends[0]);
@@ -230,9 +225,8 @@ static void open_worker(external *f)
     close(ends[1]);
     f->channel = ends[0];
     const int answer = await(f, (double)INFINITY, (double)INFINITY);
-    if (answer == 'n') {
+    if (answer == 'n')
         cli_usage("%s: %s", f->name, f->shared->message);
-    }
     if (answer == 0) {
         worker_died(f);
         cli_fail("%s, while it was loaded", f->failure);
@@ -242,23 +236,19 @@ static void open_worker(external *f)
 external external_library(const char *target, external_signature signature)
 {
     const char *colon = strrchr(target, ':');
-    if (colon == NULL || colon == target || colon[1] == '\0') {
+    if (colon == NULL || colon == target || colon[1] == '\0')
         cli_usage("--against: '%s' is not LIBRARY:FUNCTION", target);
-    }
     external f = {.signature = signature, .name = target, .symbol = colon + 1};
     const size_t length = (size_t)(colon - target);
     f.path = cli_allocate(length + 3, 1);
     snprintf(f.path, length + 3, "%.*s", (int)length, target);
-    if (strchr(f.path, '/') == NULL && access(f.path, F_OK) == 0) {
+    if (strchr(f.path, '/') == NULL && access(f.path, F_OK) == 0)
         snprintf(f.path, length + 3, "./%.*s", (int)length, target); /* a bare name would be looked up in the system */
-    }
     f.shared = mmap(NULL, sizeof *f.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (f.shared == MAP_FAILED) {
+    if (f.shared == MAP_FAILED)
         cli_fail("out of memory");
-    }
-    for (int k = 0; k < EXTERNAL_OPERANDS; k++) {
+    for (int k = 0; k < EXTERNAL_OPERANDS; k++)
         f.in[k] = f.shared->in[k];
-    }
     f.out = f.shared->out;
     open_worker(&f);
     return f;
@@ -280,12 +270,10 @@ static external_end find_element(external *f, size_t n, double deadline)
     f->shared->one_by_one = true;
     const int answer = ask_worker(f, n, deadline);
     f->shared->one_by_one = false;
-    if (answer == 0) {
+    if (answer == 0)
         return worker_died(f);
-    }
-    if (answer == STUCK) {
+    if (answer == STUCK)
         return worker_hangs(f);
-    }
     close_worker(f);
     f->failed_at = EXTERNAL_NOWHERE;
     return EXTERNAL_FAILED;
@@ -293,9 +281,8 @@ static external_end find_element(external *f, size_t n, double deadline)
 
 static external_end run_library(external *f, size_t n, double deadline)
 {
-    if (f->child == 0) {
+    if (f->child == 0)
         open_worker(f);
-    }
     int answer = ask_worker(f, n, deadline);
     if (answer == LATE) {
         const size_t at = f->shared->at;
@@ -310,9 +297,8 @@ static external_end run_library(external *f, size_t n, double deadline)
             return stuck ? EXTERNAL_FAILED : EXTERNAL_LATE;
         }
     }
-    if (answer == 'y') {
+    if (answer == 'y')
         return EXTERNAL_DONE;
-    }
     const external_end end = answer == STUCK ? worker_hangs(f) : worker_died(f);
     f->good = f->signature.array ? 0 : f->failed_at;
     return f->signature.array ? find_element(f, n, deadline) : end;
@@ -323,9 +309,8 @@ static external_end run_library(external *f, size_t n, double deadline)
 external external_program(const char *command, external_signature signature)
 {
     external f = {.signature = signature, .name = command, .program = true};
-    for (int k = 0; k < signature.operands; k++) {
+    for (int k = 0; k < signature.operands; k++)
         f.in[k] = cli_allocate(EXTERNAL_BATCH, sizeof(double));
-    }
     f.out = cli_allocate(EXTERNAL_BATCH, sizeof(double));
     return f;
 }
@@ -333,9 +318,8 @@ external external_program(const char *command, external_signature signature)
 static FILE *scratch_file(void)
 {
     FILE *file = tmpfile();
-    if (file == NULL) {
+    if (file == NULL)
         cli_fail("cannot create a temporary file: %s", strerror(errno));
-    }
     return file;
 }
 
@@ -362,9 +346,8 @@ static void print_inputs(const external *f, size_t n, FILE *file)
             putc(k + 1 < operands ? ' ' : '\n', file);
         }
     }
-    if (fflush(file) != 0) {
+    if (fflush(file) != 0)
         cli_fail("cannot write a temporary file: %s", strerror(errno));
-    }
     rewind(file);
 }
 
@@ -372,16 +355,13 @@ static bool read_result(external *f, size_t i, const char *word)
 {
     const external_type type = f->signature.out;
     uint64_t code;
-    if (type == EXTERNAL_F32) {
+    if (type == EXTERNAL_F32)
         return number_read_f32(word, &((float *)f->out)[i]);
-    }
-    if (type == EXTERNAL_F64) {
+    if (type == EXTERNAL_F64)
         return number_read_f64(word, &((double *)f->out)[i]);
-    }
     const size_t size = signature_size(type);
-    if (!cli_read_u64(word, &code) || (size < 8 && code >> (8 * size) != 0)) {
+    if (!cli_read_u64(word, &code) || (size < 8 && code >> (8 * size) != 0))
         return false;
-    }
     number_store_code(f->out, size, i, code);
     return true;
 }
@@ -412,9 +392,8 @@ static size_t read_results(external *f, size_t n, FILE *file)
         }
         count++;
     }
-    if (found == WORDS_FAILED) {
+    if (found == WORDS_FAILED)
         cli_fail("cannot read a temporary file: %s", strerror(errno));
-    }
     return count;
 }
 
@@ -458,9 +437,8 @@ static int await_program(const external *f, pid_t child, size_t n, FILE *out, do
 static void judge_program(external *f, size_t count, size_t n, bool stuck, int status)
 {
     char text[100];
-    if (f->failure[0] != '\0' && (stuck || f->failing == EXTERNAL_UNREADABLE)) {
+    if (f->failure[0] != '\0' && (stuck || f->failing == EXTERNAL_UNREADABLE))
         return;
-    }
     if (stuck) {
         f->failing = EXTERNAL_HUNG;
         describe(f, "%.120s hangs: nothing printed for %g s, after %zu of %zu results", f->name, f->patience, count, n);
@@ -513,9 +491,8 @@ external_end external_run(external *f, size_t n, double deadline)
 void external_close(external *f)
 {
     if (f->program) {
-        for (int k = 0; k < EXTERNAL_OPERANDS; k++) {
+        for (int k = 0; k < EXTERNAL_OPERANDS; k++)
             free(f->in[k]);
-        }
         free(f->out);
     } else {
         close_worker(f);

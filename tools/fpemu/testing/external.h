@@ -23,10 +23,10 @@ typedef enum external_end {
 
 /* How a run failed. */
 typedef enum external_failing {
-    EXTERNAL_CRASHED,    /* by a signal */
-    EXTERNAL_ENDED,      /* of itself, before the last result, or with a status that is not 0 */
-    EXTERNAL_HUNG,       /* no result for `patience` seconds */
-    EXTERNAL_TOO_MANY,   /* results */
+    EXTERNAL_CRASHED,  /* by a signal */
+    EXTERNAL_ENDED,    /* of itself, before the last result, or with a status that is not 0 */
+    EXTERNAL_HUNG,     /* no result for `patience` seconds */
+    EXTERNAL_TOO_MANY, /* results */
     EXTERNAL_TOO_FEW,
     EXTERNAL_UNREADABLE, /* something that is no result */
     EXTERNAL_FAILINGS
@@ -34,10 +34,10 @@ typedef enum external_failing {
 
 typedef struct external {
     external_signature signature;
-    const char *name; /* as the user wrote it */
+    const char *name;                  /* as the user wrote it */
     void *in[EXTERNAL_OPERANDS], *out; /* room for EXTERNAL_BATCH elements each; the tested code may write anywhere */
-    double patience;  /* seconds */
-    char failure[256]; /* what happened, in printable ASCII */
+    double patience;                   /* seconds */
+    char failure[256];                 /* what happened, in printable ASCII */
     external_failing failing;
     size_t failed_at; /* index of the input, or EXTERNAL_NOWHERE; of a program that of the first without a result */
     size_t good;      /* so many results at the front of `out` are right to be compared all the same */

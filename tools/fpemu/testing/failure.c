@@ -15,19 +15,16 @@ enum { TRIES = 400, TRIES_OF_HANGS = 4 };
 uint64_t failure_count(const search *s)
 {
     uint64_t sum = 0;
-    for (int i = 0; i < EXTERNAL_FAILINGS; i++) {
+    for (int i = 0; i < EXTERNAL_FAILINGS; i++)
         sum += s->failed[i].count;
-    }
     return sum;
 }
 
 const failure *failure_any(const search *s)
 {
-    for (int i = 0; i < EXTERNAL_FAILINGS; i++) {
-        if (s->failed[i].length > 0) {
+    for (int i = 0; i < EXTERNAL_FAILINGS; i++)
+        if (s->failed[i].length > 0)
             return &s->failed[i];
-        }
-    }
     return NULL;
 }
 
@@ -37,12 +34,10 @@ size_t failure_find(const search *s, size_t first, size_t end)
     for (; count > 0 && first < end; first++) {
         for (uint64_t f = 0; f < count; f++) {
             bool same = true;
-            for (int k = 0; k < s->what->operands; k++) {
+            for (int k = 0; k < s->what->operands; k++)
                 same = same && s->codes[k][first] == s->failing[f][k];
-            }
-            if (same) {
+            if (same)
                 return first;
-            }
         }
     }
     return end;
@@ -52,9 +47,8 @@ bool failure_take(search *s, size_t i, size_t length)
 {
     failure *f = &s->failed[s->other.failing];
     number operand[OPERATION_MOST] = {{0, 0}, {0, 0}, {0, 0}};
-    for (int k = 0; k < s->what->operands; k++) {
+    for (int k = 0; k < s->what->operands; k++)
         operand[k] = difference_operand(s, k, i);
-    }
     const bool smaller = length < f->length || (length == f->length && difference_is_smaller(s, operand, f->operand));
     if (f->length == 0 || smaller) {
         memcpy(f->operand, operand, sizeof f->operand);
@@ -62,9 +56,8 @@ bool failure_take(search *s, size_t i, size_t length)
         f->length = length;
     }
     const uint64_t count = failure_count(s);
-    for (int k = 0; length == 1 && k < s->what->operands; k++) {
+    for (int k = 0; length == 1 && k < s->what->operands; k++)
         s->failing[count][k] = s->codes[k][i];
-    }
     f->count += length == 1;
     s->gave_up = failure_count(s) >= FAILURES_MOST || s->failed[EXTERNAL_HUNG].count >= FAILURES_MOST_HANGS;
     return !s->gave_up;
@@ -74,12 +67,10 @@ bool failure_take(search *s, size_t i, size_t length)
 static bool fails_without(search *s, int failing, number operand[OPERATION_MOST], int which, uint64_t bit,
                           external_end (*run)(search *s))
 {
-    for (int k = 0; k < s->what->operands; k++) {
+    for (int k = 0; k < s->what->operands; k++)
         s->codes[k][0] = operand[k].code & ~(k == which ? bit : 0);
-    }
-    if (run(s) != EXTERNAL_FAILED || (int)s->other.failing != failing) {
+    if (run(s) != EXTERNAL_FAILED || (int)s->other.failing != failing)
         return false;
-    }
     operand[which] = difference_operand(s, which, 0);
     return true;
 }
@@ -91,22 +82,18 @@ static void shrink(search *s, int failing, external_end (*run)(search *s))
     for (int k = 0; k < s->what->operands; k++) {
         for (int place = 63; place >= 0 && tries > 0; place--) {
             const uint64_t bit = UINT64_C(1) << place;
-            if ((f->operand[k].code & bit) == 0) {
+            if ((f->operand[k].code & bit) == 0)
                 continue;
-            }
             tries--;
-            if (fails_without(s, failing, f->operand, k, bit, run)) {
+            if (fails_without(s, failing, f->operand, k, bit, run))
                 memcpy(f->text, s->other.failure, sizeof f->text);
-            }
         }
     }
 }
 
 void failure_shrink(search *s, external_end (*run)(search *s))
 {
-    for (int i = 0; i < EXTERNAL_FAILINGS; i++) {
-        if (s->failed[i].length == 1) {
+    for (int i = 0; i < EXTERNAL_FAILINGS; i++)
+        if (s->failed[i].length == 1)
             shrink(s, i, run);
-        }
-    }
 }

@@ -20,9 +20,8 @@ static void push(inputs *in, uint64_t code)
     if (*count == in->room) {
         const size_t room = in->room > 0 ? 2 * in->room : 4096;
         uint64_t *larger = realloc(in->boundary, room * sizeof *larger);
-        if (larger == NULL) {
+        if (larger == NULL)
             cli_fail("out of memory");
-        }
         in->boundary = larger;
         in->room = room;
     }
@@ -42,9 +41,8 @@ static void push_around(inputs *in, double x, unsigned reach)
 {
     if (isfinite(x)) {
         push_neighbours(in, fpemu_encode_one_f64(&in->from, &saturating, x, 0), reach);
-        if (in->from.is_signed) {
+        if (in->from.is_signed)
             push_neighbours(in, fpemu_encode_one_f64(&in->from, &saturating, -x, 0), reach);
-        }
     }
 }
 
@@ -71,9 +69,8 @@ static void push_every_value(inputs *in, unsigned reach)
     size_t count = (size_t)fpemu_format_value_count(&in->to);
     double *values = cli_allocate(count, sizeof *values);
     cli_check(fpemu_format_enumerate(&in->to, count, values, NULL, &count), "values");
-    for (size_t i = 0; i + 1 < count; i++) {
+    for (size_t i = 0; i + 1 < count; i++)
         push_gap(in, values[i], values[i + 1], reach);
-    }
     free(values);
 }
 
@@ -112,9 +109,8 @@ static void push_end(inputs *in, double end, double inner, unsigned reach)
 {
     const double step = end - inner;
     const double factors[] = {0, 0.5, 1, 2, 4};
-    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
         push_around(in, end + step * factors[i], reach);
-    }
     push_around(in, 2 * end, reach);
 }
 
@@ -147,27 +143,23 @@ static int compare_codes(const void *a, const void *b)
 static void list_boundary(inputs *in, input_depth depth)
 {
     const fpemu_format *to = &in->to;
-    if (to->bits <= depth.every_bits) {
+    if (to->bits <= depth.every_bits)
         push_every_value(in, depth.reach);
-    } else {
+    else
         push_binades(in, depth.per_binade, depth.reach);
-    }
     const double max = fpemu_format_max(to), lowest = fpemu_format_lowest(to), least = fpemu_format_min_positive(to);
     push_end(in, max, fpemu_format_next_down(to, max), depth.reach);
     push_end(in, lowest, fpemu_format_next_up(to, lowest), depth.reach);
     push_around(in, fpemu_format_min_normal(to), depth.reach);
-    for (int i = 0; i <= 2; i++) {
+    for (int i = 0; i <= 2; i++)
         push_around(in, ldexp(least, -i), depth.reach);
-    }
     push_specials(in, depth.reach);
 
     qsort(in->boundary, (size_t)in->count[INPUTS_BOUNDARY], sizeof *in->boundary, compare_codes);
     size_t kept = 0;
-    for (size_t i = 0; i < in->count[INPUTS_BOUNDARY]; i++) {
-        if (kept == 0 || in->boundary[i] != in->boundary[kept - 1]) {
+    for (size_t i = 0; i < in->count[INPUTS_BOUNDARY]; i++)
+        if (kept == 0 || in->boundary[i] != in->boundary[kept - 1])
             in->boundary[kept++] = in->boundary[i];
-        }
-    }
     in->count[INPUTS_BOUNDARY] = kept;
 }
 
@@ -195,9 +187,8 @@ static uint64_t coverage_code(const inputs *in, uint64_t i)
 static uint64_t random_code(const inputs *in, uint64_t i)
 {
     const uint64_t r = inputs_random(in->seed, 0, i);
-    if (i % 2 == 0) {
+    if (i % 2 == 0)
         return r & in->mask;
-    }
     const int first = first_binade(in) - 2, last = last_binade(in) + 1;
     const int e = first + (int)((r & 0xffff) % (unsigned)(last - first + 1));
     const uint64_t more = inputs_random(in->seed, 3, i);
@@ -213,9 +204,8 @@ inputs inputs_start(const fpemu_format *from, const fpemu_format *to, input_dept
     in.mask = from->bits < 64 ? (UINT64_C(1) << from->bits) - 1 : UINT64_MAX;
     in.count[INPUTS_ALL] = from->bits < 64 ? in.mask + 1 : UINT64_MAX;
     in.count[INPUTS_RANDOM] = random;
-    if (from->kind == FPEMU_KIND_FLOAT && from->mantissa_bits > 0) {
+    if (from->kind == FPEMU_KIND_FLOAT && from->mantissa_bits > 0)
         in.count[INPUTS_COVERAGE] = ((in.mask >> from->mantissa_bits) + 1) * from->mantissa_bits * PATTERNS;
-    }
     list_boundary(&in, depth);
     return in;
 }

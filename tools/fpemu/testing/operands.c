@@ -30,23 +30,19 @@ static double value_of(const operands *t, uint64_t code)
 
 static void push(operands *t, uint64_t code)
 {
-    for (size_t i = 0; i < t->edge_count; i++) {
-        if (t->edges[i] == code) {
+    for (size_t i = 0; i < t->edge_count; i++)
+        if (t->edges[i] == code)
             return;
-        }
-    }
-    if (t->edge_count < OPERANDS_EDGES) {
+    if (t->edge_count < OPERANDS_EDGES)
         t->edges[t->edge_count++] = code;
-    }
 }
 
 static void push_value(operands *t, double x)
 {
     if (isfinite(x)) {
         push(t, code_of(t, x));
-        if (t->from.is_signed) {
+        if (t->from.is_signed)
             push(t, code_of(t, -x));
-        }
     }
 }
 
@@ -62,24 +58,21 @@ static void list_edges(operands *t, const fpemu_format *to, unsigned reach)
     push(t, fpemu_encode_one_f64(from, &(fpemu_rounding){0}, -(double)INFINITY, 0));
     push(t, mask(from));
     const double ends[] = {fpemu_format_max(from), fpemu_format_min_positive(from), fpemu_format_min_normal(from), 1};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         push_value(t, ends[i]);
-    }
     push(t, from->lowest_code);
-    if (reach < 2) {
+    if (reach < 2)
         return;
-    }
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         push_value(t, fpemu_format_next_up(from, ends[i]));
         push_value(t, fpemu_format_next_down(from, ends[i]));
     }
     const double max = fpemu_format_max(to), least = fpemu_format_min_positive(to);
     const double half_step = (max - fpemu_format_next_down(to, max)) / 2;
-    const double others[] = {
-        max, half_step, least, least / 2, fpemu_format_min_normal(to), 2, 3, sqrt(max), sqrt(least)};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    const double others[] = {max, half_step, least,     least / 2,  fpemu_format_min_normal(to),
+                             2,   3,         sqrt(max), sqrt(least)};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         push_value(t, others[i]);
-    }
 }
 
 static void boundary_codes(const operands *t, uint64_t i, uint64_t codes[OPERATION_MOST])
@@ -157,9 +150,8 @@ static void coverage_codes(const operands *t, uint64_t i, uint64_t codes[OPERATI
     double y, x[OPERATION_MOST] = {0, 0, 0};
     memcpy(&y, &bits, sizeof y);
     const int fitted = aim(t, way * targets + i % targets, (unsigned)way, y, x);
-    for (int k = 0; k < t->what->operands; k++) {
+    for (int k = 0; k < t->what->operands; k++)
         codes[k] = code_of(t, x[k]);
-    }
     codes[fitted] = (codes[fitted] + step - t->reach) & mask(&t->from);
 }
 

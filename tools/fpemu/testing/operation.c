@@ -24,11 +24,9 @@ enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 const operation *operation_search(const char *name)
 {
-    for (int i = 0; i < OPERATIONS; i++) {
-        if (strcmp(operations[i].name, name) == 0) {
+    for (int i = 0; i < OPERATIONS; i++)
+        if (strcmp(operations[i].name, name) == 0)
             return &operations[i];
-        }
-    }
     return NULL;
 }
 
@@ -36,9 +34,8 @@ const operation *operation_find(const char *name)
 {
     const operation *found = operation_search(name);
     char known[160] = "";
-    if (found != NULL) {
+    if (found != NULL)
         return found;
-    }
     for (int i = 0; i < OPERATIONS; i++) {
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, " %s", operations[i].name);
@@ -50,12 +47,10 @@ double operation_exact(const operation *o, const double operands[OPERATION_MOST]
 {
     static const fpemu_rounding to_odd = {.mode = FPEMU_MODE_RTO};
     static fpemu_format binary64;
-    if (o->converts) {
+    if (o->converts)
         return operands[0];
-    }
-    if (binary64.kind == FPEMU_KIND_INVALID) {
+    if (binary64.kind == FPEMU_KIND_INVALID)
         cli_check(fpemu_format_named(FPEMU_NAME_BINARY64, &binary64), "fp64");
-    }
     return fpemu_arith_one_f64(&binary64, &to_odd, o->code, operands[0], operands[1], operands[2], 0);
 }
 

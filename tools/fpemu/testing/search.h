@@ -47,14 +47,14 @@ typedef struct finding {
  * whole patience. */
 enum { FAILURES_MOST = 64, FAILURES_MOST_HANGS = 3 };
 typedef struct failure {
-    uint64_t count;                   /* inputs */
-    size_t length;                    /* of the example: 1, or a batch that fails while each of its inputs passes */
-    number operand[OPERATION_MOST];   /* the example, the smallest; of a batch its first input */
-    char text[256];                   /* what happened */
+    uint64_t count;                 /* inputs */
+    size_t length;                  /* of the example: 1, or a batch that fails while each of its inputs passes */
+    number operand[OPERATION_MOST]; /* the example, the smallest; of a batch its first input */
+    char text[256];                 /* what happened */
 } failure;
 
 typedef struct search {
-    const char *spec, *mode;   /* as the user wrote them */
+    const char *spec, *mode; /* as the user wrote them */
     const operation *what;
     fpemu_format format, from; /* `from`: of the inputs; SPEC itself when its codes are decoded */
     uint64_t mask;             /* the bits of a code of `format` */
@@ -69,9 +69,9 @@ typedef struct search {
     finding found[DIFFERENCES];
     failure failed[EXTERNAL_FAILINGS];
     uint64_t failing[FAILURES_MOST][OPERATION_MOST]; /* the operands of all of them, each once */
-    uint64_t *codes[OPERATION_MOST]; /* a batch of inputs, */
-    void *carrier[OPERATION_MOST];   /* as values where they are codes, */
-    void *expected;                  /* and its results */
+    uint64_t *codes[OPERATION_MOST];                 /* a batch of inputs, */
+    void *carrier[OPERATION_MOST];                   /* as values where they are codes, */
+    void *expected;                                  /* and its results */
 } search;
 
 #endif

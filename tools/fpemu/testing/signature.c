@@ -27,9 +27,8 @@ static const char *read_type(const char *text, external_type *type)
 bool signature_read(const char *text, external_signature *signature)
 {
     text = read_type(text, &signature->in);
-    if (text == NULL || strncmp(text, "-to-", 4) != 0 || (text = read_type(text + 4, &signature->out)) == NULL) {
+    if (text == NULL || strncmp(text, "-to-", 4) != 0 || (text = read_type(text + 4, &signature->out)) == NULL)
         return false;
-    }
     signature->array = strcmp(text, "-array") == 0;
     return signature->array || *text == '\0';
 }

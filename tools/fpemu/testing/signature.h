@@ -7,7 +7,13 @@
 #include <stddef.h>
 
 typedef enum external_type {
-    EXTERNAL_F32, EXTERNAL_F64, EXTERNAL_U8, EXTERNAL_U16, EXTERNAL_U32, EXTERNAL_U64, EXTERNAL_TYPES
+    EXTERNAL_F32,
+    EXTERNAL_F64,
+    EXTERNAL_U8,
+    EXTERNAL_U16,
+    EXTERNAL_U32,
+    EXTERNAL_U64,
+    EXTERNAL_TYPES
 } external_type;
 
 enum { EXTERNAL_OPERANDS = 3 };

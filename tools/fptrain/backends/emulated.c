@@ -92,8 +92,8 @@ backend *backend_emulated(const char *model, trouble *why)
     else if (spec->start_from_c)
         good = fail(why, "backend emulated:%s: there is no matrix to start from", shown(model, 0, cut));
     else if (random_anywhere(spec))
-        good = fail(why, "backend emulated:%s: accumulators of the trainer do not round at random",
-                    shown(model, 0, cut));
+        good =
+            fail(why, "backend emulated:%s: accumulators of the trainer do not round at random", shown(model, 0, cut));
     if (!good) {
         free(e);
         return NULL;

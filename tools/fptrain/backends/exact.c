@@ -19,7 +19,7 @@
 typedef struct exact_state {
     backend inner; /* convolutions from products of matrices, by exact_gemm */
     bool saturate;
-    double step;   /* of a product; 0: no integers, nothing is counted */
+    double step; /* of a product; 0: no integers, nothing is counted */
     uint64_t outside;
 } exact_state;
 
@@ -192,8 +192,13 @@ backend *backend_exact(const char *option, trouble *why)
     }
     backend *b = need(1, sizeof *b);
     exact_state *s = need(1, sizeof *s);
-    *b = (backend){.name = "exact", .whole = true, .state = s, .free = exact_free, .gemm = exact_gemm,
-                   .step = exact_step, .outside = exact_outside};
+    *b = (backend){.name = "exact",
+                   .whole = true,
+                   .state = s,
+                   .free = exact_free,
+                   .gemm = exact_gemm,
+                   .step = exact_step,
+                   .outside = exact_outside};
     s->saturate = *option;
     backend_lower(b);
     s->inner = *b;

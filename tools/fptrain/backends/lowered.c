@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* lowered.c - convolutions as products of matrices: each sample's windows are laid out as columns, (c r r) x
  * (oh ow), and meet the weights, k x (c r r). */
-#include "backends/depthwise.h"
 #include "backends/lowered.h"
+#include "backends/depthwise.h"
 #include "backends/free_list.h"
 
 #include <stdlib.h>

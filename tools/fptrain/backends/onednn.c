@@ -8,8 +8,8 @@
 #include <config.h>
 
 #include "backends/depthwise.h"
-#include "backends/kinds.h"
 #include "backends/free_list.h"
+#include "backends/kinds.h"
 
 #if HAVE_ONEDNN && defined _OPENMP
 

@@ -20,18 +20,25 @@ void die_in(const char *command);
 
 /* Zeroed memory for count elements, aligned to 64 bytes; ends the program when there is none. Freed with free. */
 void *need(uint64_t count, size_t size);
-void *need_room(uint64_t count, size_t size); /* not zeroed: what is written before it is read */
+void *need_room(uint64_t count, size_t size);          /* not zeroed: what is written before it is read */
 void *need_more(void *p, uint64_t count, size_t size); /* as realloc: what is new is not zeroed, nor aligned to 64 */
 char *copy_text(const char *text, size_t length);      /* so many bytes of it, and an end; for free() */
 
 bool ends_with(const char *text, const char *end);
 char *text_joined(const char *a, const char *b, const char *c); /* one after the other, for free() */
-char *path_join(const char *directory, const char *name); /* DIRECTORY/NAME, for free() */
+char *path_join(const char *directory, const char *name);       /* DIRECTORY/NAME, for free() */
 
 /* 64 bits from the pair (stream of a named purpose, index): every random decision that is no rounding. Pure. */
 typedef enum purpose {
-    FOR_WEIGHTS = 1, FOR_ORDER = 2, FOR_AUGMENT = 3, FOR_DROPOUT = 4, FOR_DATA = 5, FOR_ROUNDING = 6,
-    FOR_STORING = 7, FOR_GROUPS = 8, FOR_CALIBRATION = 9
+    FOR_WEIGHTS = 1,
+    FOR_ORDER = 2,
+    FOR_AUGMENT = 3,
+    FOR_DROPOUT = 4,
+    FOR_DATA = 5,
+    FOR_ROUNDING = 6,
+    FOR_STORING = 7,
+    FOR_GROUPS = 8,
+    FOR_CALIBRATION = 9
 } purpose;
 uint64_t random_u64(uint64_t seed, purpose why, uint64_t stream, uint64_t index);
 double random_unit(uint64_t seed, purpose why, uint64_t stream, uint64_t index);   /* [0, 1), 53 bits */
@@ -39,7 +46,7 @@ double random_normal(uint64_t seed, purpose why, uint64_t stream, uint64_t index
 
 /* Small loops over floats (`omp simd') that are compiled for several instruction sets. No operation is fused and sums
  * have fixed lanes, so all give the same bits. gcc 11 does not know these names of them. */
-#if defined __x86_64__ && defined __GNUC__ && __GNUC__ >= 12 && !defined __clang__ && defined __GLIBC__ && \
+#if defined __x86_64__ && defined __GNUC__ && __GNUC__ >= 12 && !defined __clang__ && defined __GLIBC__ &&             \
     !defined __SANITIZE_ADDRESS__
 #define WIDE __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else

@@ -33,10 +33,9 @@ bool listing_read(listing *l, const char *directory, trouble *why)
         return fail(why, "%s: %s", directory, strerror(errno));
     const struct dirent *entry;
     errno = 0;
-    while ((entry = readdir(d)) != NULL) {
+    while ((entry = readdir(d)) != NULL)
         if (entry->d_name[0] != '.')
             add(l, &room, entry->d_name);
-    }
     const int error = errno;
     closedir(d);
     if (error) {

@@ -46,7 +46,10 @@ static bool start_unpacking(source *s, trouble *why)
         s->packing = GZIP;
         return inflateInit2(&s->deflated, 15 + 16) == Z_OK || fail(why, "%s: zlib does not start", s->name);
     }
-    if (n >= 6 && memcmp(s->input, "\xfd" "7zXZ", 6) == 0) {
+    if (n >= 6 && memcmp(s->input,
+                         "\xfd"
+                         "7zXZ",
+                         6) == 0) {
         s->packing = XZ;
         return lzma_stream_decoder(&s->lzma, LZMA_MEMORY, LZMA_CONCATENATED) == LZMA_OK ||
                fail(why, "%s: liblzma does not start", s->name);
@@ -187,10 +190,10 @@ bool source_read(source *s, void *bytes, size_t size, size_t *got, trouble *why)
         size_t more = 0;
         if (!fill(s, why))
             return false;
-        const bool good = s->packing == GZIP  ? step_gzip(s, to, most, &more, why)
-                          : s->packing == XZ ? step_xz(s, to, most, &more, why)
+        const bool good = s->packing == GZIP     ? step_gzip(s, to, most, &more, why)
+                          : s->packing == XZ     ? step_xz(s, to, most, &more, why)
                           : s->packing == CALLED ? step_called(s, to, most, &more, why)
-                                             : step_plain(s, to, most, &more);
+                                                 : step_plain(s, to, most, &more);
         *got += more;
         if (!good)
             return false;

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/assignment_plot.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "common/json.h"
 #include "common/shown.h"
+#include "report/assignment_plot.h"
 #include "run/network.h"
 
 static const char help[] =
@@ -55,14 +55,20 @@ static void take(wish *w, const char *key, const char *value)
 static void read_own_options(wish *w, int argc, char **argv)
 {
     enum { WIDTH = 256, SHAPE, CLASSES, SEED, JSON, PLOT, KEY };
-    static const struct option longs[] = {
-        {"width", required_argument, NULL, WIDTH},      {"shape", required_argument, NULL, SHAPE},
-        {"classes", required_argument, NULL, CLASSES},  {"order-seed", required_argument, NULL, SEED},
-        {"json", no_argument, NULL, JSON},              {"plot", required_argument, NULL, PLOT},
-        {"scheme", required_argument, NULL, KEY},       {"ratio", required_argument, NULL, KEY},
-        {"groups", required_argument, NULL, KEY},       {"hi", required_argument, NULL, KEY},
-        {"lo-forward", required_argument, NULL, KEY},   {"lo-backward", required_argument, NULL, KEY},
-        {"help", no_argument, NULL, 'h'},               {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"width", required_argument, NULL, WIDTH},
+                                          {"shape", required_argument, NULL, SHAPE},
+                                          {"classes", required_argument, NULL, CLASSES},
+                                          {"order-seed", required_argument, NULL, SEED},
+                                          {"json", no_argument, NULL, JSON},
+                                          {"plot", required_argument, NULL, PLOT},
+                                          {"scheme", required_argument, NULL, KEY},
+                                          {"ratio", required_argument, NULL, KEY},
+                                          {"groups", required_argument, NULL, KEY},
+                                          {"hi", required_argument, NULL, KEY},
+                                          {"lo-forward", required_argument, NULL, KEY},
+                                          {"lo-backward", required_argument, NULL, KEY},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     trouble why;
     int option, which;
     opterr = 0;
@@ -81,11 +87,8 @@ static void read_own_options(wish *w, int argc, char **argv)
         case JSON: w->json = true; break;
         case PLOT: w->plot = options_output("assign", optarg); break;
         case KEY: take(w, longs[which].name, optarg); break;
-        case 'h':
-            fputs(help, stdout);
-            exit(fflush(stdout) != 0);
-        default:
-            options_refuse("assign", argv[optind - 1], longs, true);
+        case 'h': fputs(help, stdout); exit(fflush(stdout) != 0);
+        default: options_refuse("assign", argv[optind - 1], longs, true);
         }
     }
     if (optind < argc)
@@ -185,8 +188,8 @@ static void print_text(const wish *w, const assignment *a)
     }
     const double bits = assignment_bits(a, s);
     printf("\nlow-precision ratio  %.6f\n", assignment_ratio(a));
-    printf("model aggregate      %.0f bits, %.4f of all high, %.4f of FP32\n", bits,
-           bits / bits_of(a, s, SCHEME_RATIO), bits / bits_of(a, s, SCHEME_FP32));
+    printf("model aggregate      %.0f bits, %.4f of all high, %.4f of FP32\n", bits, bits / bits_of(a, s, SCHEME_RATIO),
+           bits / bits_of(a, s, SCHEME_FP32));
 }
 
 /* ---------------------------------------------------------------------------------------------- JSON */
@@ -210,10 +213,10 @@ static void print_json(const wish *w, const assignment *a)
         const assign_tensor *t = &a->tensor[i];
         char name[96], format[256];
         tensor_name(a->g, t->which, t->index, sizeof name, name);
-        json_array_append_new(tensors, kept(json_pack("{s:s, s:s, s:i, s:I, s:b, s:s}", "name", name, "role",
-                                                      role_name(t->which), "group", t->group, "elements",
-                                                      (json_int_t)t->elements, "low", (int)t->low, "format",
-                                                      format_text(s, t, format))));
+        json_array_append_new(
+            tensors, kept(json_pack("{s:s, s:s, s:i, s:I, s:b, s:s}", "name", name, "role", role_name(t->which),
+                                    "group", t->group, "elements", (json_int_t)t->elements, "low", (int)t->low,
+                                    "format", format_text(s, t, format))));
     }
     json_t *all = kept(json_pack("{s:s, s:f, s:i, s:s, s:I, s:f, s:f, s:o, s:o}", "model", w->run.model.name, "width",
                                  w->run.model.width, "batch", a->batch, "scheme", scheme_name(s->choice.scheme),

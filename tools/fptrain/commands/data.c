@@ -49,10 +49,10 @@ static int small_number(const char *option, const char *text)
 static wish read_options(int argc, char **argv)
 {
     static const struct option longs[] = {
-        {"png", required_argument, NULL, 'p'},  {"show", no_argument, NULL, 's'}, {"test", no_argument, NULL, 't'},
-        {"npz", required_argument, NULL, 'z'},
+        {"png", required_argument, NULL, 'p'},     {"show", no_argument, NULL, 's'},
+        {"test", no_argument, NULL, 't'},          {"npz", required_argument, NULL, 'z'},
         {"columns", required_argument, NULL, 'c'}, {"rows", required_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},       {NULL, 0, NULL, 0}};
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     wish w = {NULL, NULL, false, false, 0, 0};
     int option;
     opterr = 0;
@@ -64,9 +64,7 @@ static wish read_options(int argc, char **argv)
         case 't': w.test = true; break;
         case 'c': w.columns = small_number("columns", optarg); break;
         case 'r': w.rows = small_number("rows", optarg); break;
-        case 'h':
-            fputs(help, stdout);
-            exit(fflush(stdout) != 0);
+        case 'h': fputs(help, stdout); exit(fflush(stdout) != 0);
         default: options_refuse("data", argv[optind - 1], longs, true);
         }
     }
@@ -99,8 +97,10 @@ static void print_numbers(const dataset *d)
         char name[24];
         snprintf(name, sizeof name, "%s %d", dataset_is_flat(d) ? "feature" : "channel", c);
         printf("%-9s mean %.6f, deviation %.6f\n",
-               dataset_is_flat(d) || d->c > 3 || d->c == 2 ? name : d->c == 3 ? colour[c] : "pixels", d->mean[c],
-               d->deviation[c]);
+               dataset_is_flat(d) || d->c > 3 || d->c == 2 ? name
+               : d->c == 3                                 ? colour[c]
+                                                           : "pixels",
+               d->mean[c], d->deviation[c]);
     }
     if (d->c > MOST)
         printf("and %d more\n", d->c - MOST);
@@ -157,9 +157,10 @@ int command_data(int argc, char **argv)
     if (argc - optind > 1)
         die("data: one data set at a time, '%s' is one too many", argv[optind + 1]);
     const char *where = optind < argc ? argv[optind] : s.data.source;
-    options_apart("data", &s, 3, (const option_file[]){{"--png", w.png, OPTION_WRITES},
-                                                       {"--npz", w.npz, OPTION_WRITES},
-                                                       {"the data set", where, OPTION_DATA}});
+    options_apart("data", &s, 3,
+                  (const option_file[]){{"--png", w.png, OPTION_WRITES},
+                                        {"--npz", w.npz, OPTION_WRITES},
+                                        {"the data set", where, OPTION_DATA}});
     dataset_options options;
     if (!data_settings_read(&s, &options, &why) || !dataset_open(&d, where, &options, &why))
         die("data: %s", why.text);

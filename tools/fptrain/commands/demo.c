@@ -5,12 +5,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "commands/commands.h"
-#include "run/experiment.h"
 #include "base/output.h"
+#include "commands/commands.h"
 #include "report/chart.h"
 #include "report/log_values.h"
 #include "report/run_data.h"
+#include "run/experiment.h"
 
 static const char help[] = "Usage: fptrain demo [--force] [DIR]\n"
                            "Trains LeNet on drawn digits in FP32, and in FP16 and FP8 without and with loss scaling:\n"
@@ -47,7 +47,7 @@ static void train(const variant *v, const char *directory)
     settings_fix(&s, "scaler", "name", v->scaler);
     settings_fix(&s, "scaler", "scale", v->scale);
     settings_fix(&s, "output", "directory", directory);
-    settings_fix(&s, "train", "diverged", "continue"); /* that is what is shown */
+    settings_fix(&s, "train", "diverged", "continue");                            /* that is what is shown */
     experiment_run(&s, &(experiment_options){.start = RUN_FORCE, .quiet = true}); /* it was looked at before */
     settings_free(&s);
 }
@@ -104,9 +104,9 @@ static void print_row(const run *r, const variant *v)
 static void draw(const char *path, const run *runs)
 {
     run named[VARIANTS];
-    static const chart charts[] = {{.title = "Loss of each step", .x_title = "step", .logarithmic = true},
-                                   {.title = "Test accuracy in the formats of training", .x_title = "step",
-                                    .percent = true}};
+    static const chart charts[] = {
+        {.title = "Loss of each step", .x_title = "step", .logarithmic = true},
+        {.title = "Test accuracy in the formats of training", .x_title = "step", .percent = true}};
     const size_t which[] = {offsetof(run, loss), offsetof(run, accuracy)};
     for (int i = 0; i < VARIANTS; i++) { /* in the legend without the directory that all share */
         named[i] = runs[i];

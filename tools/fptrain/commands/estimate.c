@@ -14,13 +14,13 @@
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "common/shown.h"
+#include "estimate/memory.h"
 #include "estimate/time.h"
+#include "policies/muppet.h"
 #include "report/estimate_plot.h"
 #include "report/group.h"
-#include "estimate/memory.h"
-#include "policies/muppet.h"
-#include "run/network.h"
 #include "report/run_data.h"
+#include "run/network.h"
 
 static const char help[] =
     "Usage: fptrain estimate --hardware FILE.json [OPTION...] [DIR...]\n"
@@ -114,9 +114,7 @@ static void read_options(wish *w, int argc, char **argv)
             snprintf(text, sizeof text, "switch=%s", optarg);
             good = muppet_read(&w->muppet, text, &why);
             break;
-        case 'h':
-            fputs(help, stdout);
-            exit(0);
+        case 'h': fputs(help, stdout); exit(0);
         default: options_refuse("estimate", argv[optind - 1], longs, true);
         }
         if (!good)
@@ -130,8 +128,8 @@ static void read_options(wish *w, int argc, char **argv)
         die("estimate: --plot takes directories of runs, and --policy-epochs N of the FP32 run");
     if (w->epochs && !w->muppet.switches && optind == argc)
         die("estimate: --policy-epochs is for --switch or directories of runs");
-    options_apart("estimate", &w->run, 2, (const option_file[]){{"--plot", w->plot, OPTION_WRITES},
-                                                                {"--hardware", w->table, OPTION_READS}});
+    options_apart("estimate", &w->run, 2,
+                  (const option_file[]){{"--plot", w->plot, OPTION_WRITES}, {"--hardware", w->table, OPTION_READS}});
 }
 
 /* ---------------------------------------------------------------------------------------------- runs */
@@ -185,7 +183,8 @@ static schedule schedule_of_run(const run *r, double steps, double *epochs)
         const int bits = fixed_bits(r);
         if (bits < 0)
             die("estimate: %s has neither policy epochs, as a run with the policy muppet has, nor one word length for "
-                "all tensors", r->name);
+                "all tensors",
+                r->name);
         *epochs = (double)r->steps / steps;
         return (schedule){.levels = 1, .bits = {bits}, .epochs = {*epochs}};
     }

@@ -167,8 +167,8 @@ int command_eval(int argc, char **argv)
     if (!c)
         die("eval: %s", why.text);
     read_settings(&s, c, whole, all, arguments);
-    options_apart("eval", &s, 2, (const option_file[]){{"--plot", w.plot, OPTION_WRITES},
-                                                       {"CHECKPOINT", w.path, OPTION_READS}});
+    options_apart("eval", &s, 2,
+                  (const option_file[]){{"--plot", w.plot, OPTION_WRITES}, {"CHECKPOINT", w.path, OPTION_READS}});
 
     evaluator *e = evaluator_new(&s, c, whole, &why);
     if (!e)

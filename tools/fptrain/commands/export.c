@@ -63,9 +63,10 @@ int command_export(int argc, char **argv)
         die("export: --names is torch or own, not '%.50s'", whose);
 
     const char *from = argv[optind];
-    options_apart("export", NULL, 3, (const option_file[]){{"-o", output, OPTION_WRITES},
-                                                           {"CHECKPOINT", from, OPTION_READS},
-                                                           {"--map", strchr(rules, '=') ? NULL : rules, OPTION_READS}});
+    options_apart("export", NULL, 3,
+                  (const option_file[]){{"-o", output, OPTION_WRITES},
+                                        {"CHECKPOINT", from, OPTION_READS},
+                                        {"--map", strchr(rules, '=') ? NULL : rules, OPTION_READS}});
     bool whole;
     name_map *names = name_map_read(rules, &why);
     checkpoint *c = names ? weights_open(from, &whole, &why) : NULL;

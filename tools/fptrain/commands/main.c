@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "commands/commands.h"
 #include "common/near.h"
 #include "common/streams.h"
-#include "commands/commands.h"
 #include "run/settings.h"
 
 typedef struct command {

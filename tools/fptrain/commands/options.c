@@ -59,8 +59,8 @@ static void refuse_pair(const char *command, const settings *s, const option_fil
 {
     if (!a->path || !b->path)
         return;
-    const bool same = b->how == OPTION_DATA ? origin_has(b->path, s ? s->data.test : "", a->path)
-                                            : same_target(a->path, b->path);
+    const bool same =
+        b->how == OPTION_DATA ? origin_has(b->path, s ? s->data.test : "", a->path) : same_target(a->path, b->path);
     if (!same)
         return;
     if (b->how == OPTION_READS || b->how == OPTION_DATA)

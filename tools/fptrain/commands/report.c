@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/commands.h"
-#include "commands/options.h"
 #include "base/number.h"
 #include "base/output.h"
+#include "commands/commands.h"
+#include "commands/options.h"
 #include "common/outputs.h"
 #include "common/shown.h"
 #include "report/csv.h"
@@ -278,8 +278,7 @@ int command_report(int argc, char **argv)
         case ORACLE: choose_oracles(&choice, optarg); break;
         case NOTES: choose_notes(&choice, optarg); break;
         case 'h': return fputs(help, stdout) < 0;
-        default:
-            options_refuse("report", argv[optind - 1], longs, false);
+        default: options_refuse("report", argv[optind - 1], longs, false);
         }
     const int count = keep_runs(argc - optind, argv + optind);
     const bool compares = to.page || to.tables || to.plots, hands_over = to.csv || to.board;
@@ -292,11 +291,12 @@ int command_report(int argc, char **argv)
         die("report: --tensors is for --tables, --plots, --csv and --tensorboard");
     if (!to.page && !to.plots && choice.smooth > 0)
         die("report: --smooth is for -o and --plots");
-    options_apart("report", NULL, 5, (const option_file[]){{"-o", to.page, OPTION_WRITES},
-                                                           {"--tables", to.tables, OPTION_WRITES},
-                                                           {"--csv", to.csv, OPTION_WRITES},
-                                                           {"--plots", to.plots, OPTION_FILLS},
-                                                           {"--tensorboard", to.board, OPTION_FILLS}});
+    options_apart("report", NULL, 5,
+                  (const option_file[]){{"-o", to.page, OPTION_WRITES},
+                                        {"--tables", to.tables, OPTION_WRITES},
+                                        {"--csv", to.csv, OPTION_WRITES},
+                                        {"--plots", to.plots, OPTION_FILLS},
+                                        {"--tensorboard", to.board, OPTION_FILLS}});
     refuse_plot("-o", to.page, to.plots);
     refuse_plot("--tables", to.tables, to.plots);
     refuse_plot("--csv", to.csv, to.plots);

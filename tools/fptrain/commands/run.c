@@ -62,10 +62,13 @@ static void go_on(settings *s, int argc, char **argv)
 int command_run(int argc, char **argv)
 {
     settings s;
-    static const struct option own[] = {{"resume", no_argument, NULL, 0}, {"force", no_argument, NULL, 0},
-                                        {"quiet", no_argument, NULL, 0},  {"list", no_argument, NULL, 0},
+    static const struct option own[] = {{"resume", no_argument, NULL, 0},
+                                        {"force", no_argument, NULL, 0},
+                                        {"quiet", no_argument, NULL, 0},
+                                        {"list", no_argument, NULL, 0},
                                         {"allow-different-machine", no_argument, NULL, 0},
-                                        {"help", no_argument, NULL, 0},   {NULL, 0, NULL, 0}};
+                                        {"help", no_argument, NULL, 0},
+                                        {NULL, 0, NULL, 0}};
     trouble why;
     bool resumed = false, forced = false;
     experiment_options how = {.start = RUN_FRESH};
@@ -74,7 +77,7 @@ int command_run(int argc, char **argv)
     settings_default(&s);
     if (!settings_options(&s, &argc, argv, &why))
         die("run: %s", why.text);
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--resume"))
             resumed = true;
         else if (!strcmp(argv[i], "--force"))
@@ -93,7 +96,6 @@ int command_run(int argc, char **argv)
             die("run: nothing but options expected, not '%s'; the directory of a run: --out %s", argv[i], argv[i]);
         else
             options_refuse("run", argv[i], own, true);
-    }
     if (resumed && forced)
         die("run: --resume goes on with a run and --force replaces it: one of them");
     if (resumed)

@@ -129,14 +129,20 @@ static double read_drop(const char *text)
 static void read_own_options(order *o, int argc, char **argv)
 {
     enum { RATIOS = 256, SCHEME_LIST, PROMOTE, THRESHOLDS, ORDERS, EXHAUSTIVE, PARTS, DROP, SEEDS, JOBS, MEMORY, PLAN };
-    static const struct option longs[] = {
-        {"ratios", required_argument, NULL, RATIOS},   {"schemes", required_argument, NULL, SCHEME_LIST},
-        {"promote", required_argument, NULL, PROMOTE}, {"thresholds", required_argument, NULL, THRESHOLDS},
-        {"orders", required_argument, NULL, ORDERS},   {"exhaustive", no_argument, NULL, EXHAUSTIVE},
-        {"seeds", required_argument, NULL, SEEDS},     {"jobs", required_argument, NULL, JOBS},
-        {"memory", required_argument, NULL, MEMORY},   {"plan", no_argument, NULL, PLAN},
-        {"parts", required_argument, NULL, PARTS},     {"drop", required_argument, NULL, DROP},
-        {"help", no_argument, NULL, 'h'},              {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"ratios", required_argument, NULL, RATIOS},
+                                          {"schemes", required_argument, NULL, SCHEME_LIST},
+                                          {"promote", required_argument, NULL, PROMOTE},
+                                          {"thresholds", required_argument, NULL, THRESHOLDS},
+                                          {"orders", required_argument, NULL, ORDERS},
+                                          {"exhaustive", no_argument, NULL, EXHAUSTIVE},
+                                          {"seeds", required_argument, NULL, SEEDS},
+                                          {"jobs", required_argument, NULL, JOBS},
+                                          {"memory", required_argument, NULL, MEMORY},
+                                          {"plan", no_argument, NULL, PLAN},
+                                          {"parts", required_argument, NULL, PARTS},
+                                          {"drop", required_argument, NULL, DROP},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int option;
     opterr = 0;
     while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
@@ -153,11 +159,8 @@ static void read_own_options(order *o, int argc, char **argv)
         case JOBS: o->sweep.jobs = whole("jobs", optarg, 1024); break;
         case MEMORY: o->sweep.memory = 1e6 * whole("memory", optarg, 1 << 30); break;
         case PLAN: o->plan = true; break;
-        case 'h':
-            fputs(help, stdout);
-            exit(fflush(stdout) != 0);
-        default:
-            options_refuse("tradeoff", argv[optind - 1], longs, true);
+        case 'h': fputs(help, stdout); exit(fflush(stdout) != 0);
+        default: options_refuse("tradeoff", argv[optind - 1], longs, true);
         }
     }
     if (optind < argc)
@@ -181,7 +184,9 @@ static void spare_what_is_read(const order *o)
 
 static order read_options(int argc, char **argv)
 {
-    order o = {.sweep = {.seeds = 4, .jobs = 1}, .drop = -1, .lock = -1,
+    order o = {.sweep = {.seeds = 4, .jobs = 1},
+               .drop = -1,
+               .lock = -1,
                .wishes = {.last = 1, .step = 0.1, .thresholds = 1, .threshold = {0.01}}};
     trouble why;
     read_schemes(&o.wishes, "fp32,uniform,op,op+out,ratio");

@@ -164,8 +164,10 @@ static int channel_axis(const array *a, const char *layout, trouble *why)
     const bool first = may_be_channels(e[1]), last = may_be_channels(e[3]);
     if (first != last)
         return first ? 1 : 3;
-    fail(why, "%s: of a shape (%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ") the channels may be the second or "
-         "the last: data.layout = nchw or nhwc", a->name, e[0], e[1], e[2], e[3]);
+    fail(why,
+         "%s: of a shape (%" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ") the channels may be the second or "
+         "the last: data.layout = nchw or nhwc",
+         a->name, e[0], e[1], e[2], e[3]);
     return -1;
 }
 
@@ -219,12 +221,11 @@ static void reorder(const geometry *g, const void *from, void *to, bool bytes)
         for (size_t c = 0; c < g->c; c++)
             for (size_t y = 0; y < g->h; y++) {
                 const size_t first = n * g->sn + c * g->sc + y * g->sh;
-                for (size_t x = 0; x < g->w; x++, k++) {
+                for (size_t x = 0; x < g->w; x++, k++)
                     if (bytes)
                         ((uint8_t *)to)[k] = ((const uint8_t *)from)[first + x * g->sw];
                     else
                         ((float *)to)[k] = ((const float *)from)[first + x * g->sw];
-                }
             }
 }
 
@@ -238,8 +239,10 @@ static bool take_shape(dataset *d, const geometry *g, bool first, const array *a
     }
     if (d->c == (int)g->c && d->h == (int)g->h && d->w == (int)g->w)
         return true;
-    return fail(why, "%s: samples of %d x %d x %d numbers (channels, height, width), those for training have "
-                "%d x %d x %d", a->name, (int)g->c, (int)g->h, (int)g->w, d->c, d->h, d->w);
+    return fail(why,
+                "%s: samples of %d x %d x %d numbers (channels, height, width), those for training have "
+                "%d x %d x %d",
+                a->name, (int)g->c, (int)g->h, (int)g->w, d->c, d->h, d->w);
 }
 
 static bool put_samples(array *a, split *to, const geometry *g, trouble *why)
@@ -267,8 +270,7 @@ bool array_samples(array *a, dataset *d, split *to, const char *layout, trouble 
     geometry g = {.n = 0};
     const bool first = d->c == 0;
     bool good = a->header.code[0] != 'S' || fail(why, "%s: text instead of numbers", a->name);
-    good = good && find_geometry(a, layout, &g, why) && take_shape(d, &g, first, a, why) &&
-           put_samples(a, to, &g, why);
+    good = good && find_geometry(a, layout, &g, why) && take_shape(d, &g, first, a, why) && put_samples(a, to, &g, why);
     if (good && !first && !d->train.pixels != !to->pixels)
         good = fail(why, "%s: one of the training and test samples is of bytes (uint8), the other of other numbers",
                     a->name);

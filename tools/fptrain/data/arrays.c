@@ -71,8 +71,8 @@ static int64_t find_member(const shelf *s, const char *name)
     for (uint64_t i = 0; i < npz_count(s->archive); i++) {
         const char *member;
         uint64_t size;
-        if (npz_look(s->archive, i, &member, &size, NULL) && npz_is_array(member) &&
-            strlen(member) == length + 4 && strncmp(member, name, length) == 0)
+        if (npz_look(s->archive, i, &member, &size, NULL) && npz_is_array(member) && strlen(member) == length + 4 &&
+            strncmp(member, name, length) == 0)
             return (int64_t)i;
     }
     return -1;
@@ -141,8 +141,10 @@ static bool split_names(const char *text, names *n, trouble *why)
     for (const char *at = text;; at++) {
         const size_t length = strcspn(at, ",");
         if (count == ROLES || length == 0 || length >= sizeof n->of[0])
-            return fail(why, "'%s': two or four names with commas between: of inputs and labels, and of those for "
-                        "testing", text);
+            return fail(why,
+                        "'%s': two or four names with commas between: of inputs and labels, and of those for "
+                        "testing",
+                        text);
         memcpy(n->of[count++], at, length);
         at += length;
         if (!*at)
@@ -191,8 +193,10 @@ static bool find_names(const shelf *s, const char *wanted, names *n, trouble *wh
         return true;
     }
     list_arrays(s, there, sizeof there);
-    return fail(why, "%s: no arrays x_train and y_train, nor others of usual names; data.names = INPUTS,LABELS says "
-                "which (there are: %s)", s->where, *there ? there : "none");
+    return fail(why,
+                "%s: no arrays x_train and y_train, nor others of usual names; data.names = INPUTS,LABELS says "
+                "which (there are: %s)",
+                s->where, *there ? there : "none");
 }
 
 /* ------------------------------------------------------------------------------------------------ the data set */
@@ -234,8 +238,8 @@ static bool read_all(dataset *d, const shelf *s, const dataset_options *o, troub
         names its;
         if (!shelf_open(&other, o->test, why))
             return false;
-        const bool good = find_names(&other, o->names, &its, why) &&
-                          read_pair(d, &d->test, &other, its.of[0], its.of[1], o, why);
+        const bool good =
+            find_names(&other, o->names, &its, why) && read_pair(d, &d->test, &other, its.of[0], its.of[1], o, why);
         shelf_close(&other, NULL);
         if (!good)
             return false;

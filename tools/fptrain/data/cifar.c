@@ -62,9 +62,9 @@ static bool read_file(split *to, const char *path, int classes, trouble *why)
 static bool read_named(split *to, const char *directory, const char *name, int classes, trouble *why)
 {
     char path[4096];
-    return source_find(path, sizeof path, directory, name) ? read_file(to, path, classes, why)
-                                                           : fail(why, "%s: no file %s, also not with .gz or .xz",
-                                                                  directory, name);
+    return source_find(path, sizeof path, directory, name)
+               ? read_file(to, path, classes, why)
+               : fail(why, "%s: no file %s, also not with .gz or .xz", directory, name);
 }
 
 bool cifar_open(dataset *d, const char *directory, int classes, trouble *why)

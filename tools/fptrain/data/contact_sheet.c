@@ -38,8 +38,8 @@ static void put_sample(picture *p, const dataset *d, const split *s, size_t firs
     for (int y = 0; y < d->h; y++)
         for (int x = 0; x < d->w; x++)
             for (int c = 0; c < 3; c++) {
-                const size_t i = first + (d->c == 3 || d->c == 4 ? (size_t)c * plane : 0) +
-                                 (size_t)y * (size_t)d->w + (size_t)x;
+                const size_t i =
+                    first + (d->c == 3 || d->c == 4 ? (size_t)c * plane : 0) + (size_t)y * (size_t)d->w + (size_t)x;
                 uint8_t *const at = p->rgb + 3 * ((size_t)(top + y) * (size_t)p->width + (size_t)(left + x)) + c;
                 if (s->values)
                     *at = (uint8_t)fminf((s->values[i] - range.least) / range.step, 255);

@@ -52,9 +52,9 @@ static bool cifar100_with(dataset *d, const char *where, const dataset_options *
 static const struct reader {
     const char *word;
     bool (*open)(dataset *d, const char *where, const dataset_options *o, trouble *why);
-} readers[] = {{"mnist:", mnist_with}, {"idx:", idx_with},         {"cifar10:", cifar10_with},
+} readers[] = {{"mnist:", mnist_with},       {"idx:", idx_with},    {"cifar10:", cifar10_with},
                {"cifar100:", cifar100_with}, {"npz:", arrays_open}, {"npy:", arrays_open},
-               {"images:", pictures_open}, {"text:", text_open},   {"tokens:", tokens_open}};
+               {"images:", pictures_open},   {"text:", text_open},  {"tokens:", tokens_open}};
 enum { READERS = sizeof readers / sizeof *readers };
 
 static bool open_unnamed_file(dataset *d, const char *path, const dataset_options *o, trouble *why)
@@ -78,8 +78,10 @@ static bool open_unnamed(dataset *d, const char *path, const dataset_options *o,
     char found[4096];
     struct stat status;
     if (stat(path, &status) != 0)
-        return fail(why, "%s: %s (a path, or one of digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, idx:DIR, "
-                    "npz:FILE, npy:DIR, images:DIR, text:FILE, tokens:FILE)", path, strerror(errno));
+        return fail(why,
+                    "%s: %s (a path, or one of digits, shapes, mnist:DIR, cifar10:DIR, cifar100:DIR, idx:DIR, "
+                    "npz:FILE, npy:DIR, images:DIR, text:FILE, tokens:FILE)",
+                    path, strerror(errno));
     if (!S_ISDIR(status.st_mode))
         return open_unnamed_file(d, path, o, why);
     if (source_find(found, sizeof found, path, "train-images-idx3-ubyte"))
@@ -93,8 +95,10 @@ static bool open_unnamed(dataset *d, const char *path, const dataset_options *o,
         return arrays_open(d, path, o, why);
     if (pictures_are_in(path))
         return pictures_open(d, path, o, why);
-    return fail(why, "%s: neither IDX files (train-images-idx3-ubyte) nor CIFAR batches (test_batch.bin, train.bin), "
-                "arrays (x_train.npy) or folders of pictures", path);
+    return fail(why,
+                "%s: neither IDX files (train-images-idx3-ubyte) nor CIFAR batches (test_batch.bin, train.bin), "
+                "arrays (x_train.npy) or folders of pictures",
+                path);
 }
 
 static bool open_named(dataset *d, const char *where, const dataset_options *options, trouble *why)
@@ -212,8 +216,10 @@ static bool divide(dataset *d, const dataset_options *o, trouble *why)
     size_t *which[2] = {order, need(n, sizeof **which)};
     for (size_t i = 0; i < n; i++)
         which[test[i]][count[test[i]]++] = i;
-    const bool good = (count[0] && count[1]) || fail(why, "%zu samples for training and %zu for testing are left of "
-                      "%zu (data.test_share)", count[0], count[1], n);
+    const bool good = (count[0] && count[1]) || fail(why,
+                                                     "%zu samples for training and %zu for testing are left of "
+                                                     "%zu (data.test_share)",
+                                                     count[0], count[1], n);
     if (good) {
         d->test = chosen(d, &d->train, which[1], count[1]);
         keep(d, &d->train, which[0], count[0]);

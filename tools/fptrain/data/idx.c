@@ -123,8 +123,7 @@ bool mnist_open(dataset *d, const char *directory, trouble *why)
     snprintf(d->name, sizeof d->name, "mnist");
     d->c = 1;
     d->classes = CLASSES;
-    return read_split(d, &d->train, directory, "", "train", why) &&
-           check_labels(&d->train, directory, "train", why) &&
+    return read_split(d, &d->train, directory, "", "train", why) && check_labels(&d->train, directory, "train", why) &&
            read_split(d, &d->test, directory, "", "t10k", why) && check_labels(&d->test, directory, "t10k", why);
 }
 

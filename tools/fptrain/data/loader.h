@@ -17,7 +17,7 @@ typedef struct loader {
     uint64_t seed;
     int batch, epoch, steps; /* steps: text, characters of a sample */
     bool shuffle, flip;
-    int crop;         /* padding in pixels of random crops; 0: none */
+    int crop; /* padding in pixels of random crops; 0: none */
     size_t next;
     uint32_t *order;
     float *table; /* the normalised number of every byte, by channel; NULL: not yet made, or too many channels */

@@ -46,12 +46,11 @@ static bool is_test_name(const char *name)
 static bool is_divided(const listing *l)
 {
     bool train = false;
-    for (size_t i = 0; i < l->count; i++) {
+    for (size_t i = 0; i < l->count; i++)
         if (strcmp(l->name[i], "train") == 0)
             train = true;
         else if (!is_test_name(l->name[i]))
             return false;
-    }
     return train;
 }
 
@@ -207,9 +206,8 @@ static bool add_split(gathering *g, const char *directory, trouble *why)
         if (l.count > MOST_CLASSES)
             good = fail(why, "%s: %zu classes; at most %d can be", directory, l.count, MOST_CLASSES);
         d->own_names = need(l.count, sizeof *d->own_names);
-        for (size_t i = 0; good && i < l.count; i++) {
+        for (size_t i = 0; good && i < l.count; i++)
             d->own_names[i] = copy_text(l.name[i], strlen(l.name[i]));
-        }
         d->classes = good ? (int)l.count : 0;
         d->class_name = (const char *const *)d->own_names;
     }

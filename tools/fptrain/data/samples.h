@@ -17,8 +17,8 @@ typedef struct split {
 } split;
 
 typedef struct dataset {
-    char name[64];        /* "mnist", "cifar10", "digits", "shapes", "text", "npz", "images", ... */
-    int c, h, w, classes; /* text: classes = distinct characters, c = h = w = 0 */
+    char name[64];                 /* "mnist", "cifar10", "digits", "shapes", "text", "npz", "images", ... */
+    int c, h, w, classes;          /* text: classes = distinct characters, c = h = w = 0 */
     const char *const *class_name; /* NULL: its number */
     char **own_names;              /* class_name, where they were read; `classes` of them */
     split train, test;
@@ -26,7 +26,7 @@ typedef struct dataset {
     uint32_t measured;        /* checksum of these before settings changed them */
     uint16_t *text;           /* text: class number of every character; those of the test split are the last */
     size_t text_length;
-    uint32_t *symbol;         /* text: class number to byte or code point; NULL: the classes are token ids */
+    uint32_t *symbol; /* text: class number to byte or code point; NULL: the classes are token ids */
 } dataset;
 
 /* part: of `parts` disjoint parts of the training samples the one with this number (from 1; parts 0: all samples). They
@@ -39,16 +39,16 @@ typedef struct dataset_options {
     uint64_t seed;
     size_t train_count, test_count, limit, test_limit;
     int part, parts;
-    int width, height; /* text: unused; images: 0, or what to pad to (e.g. 32 for MNIST in CIFAR models) */
-    const char *test;  /* where the test samples lie, if apart */
-    double test_share; /* else so many of all are for testing: of a text the last ones; 0: a tenth */
-    int steps;         /* text: said of its samples, which loaders make; others refuse it */
-    const char *names; /* of arrays: "INPUTS,LABELS" or "INPUTS,LABELS,TEST INPUTS,TEST LABELS" */
-    const char *layout;   /* of arrays of images: "nchw", "nhwc"; else by the extents */
-    int classes;          /* of the labels, or of token ids; 0: as many as there are */
-    int size;             /* side to which pictures are scaled; 0: as they are */
-    const char *channels; /* of pictures: "grey", "colour"; else as the files are */
-    bool utf8;            /* text: its characters are code points */
+    int width, height;            /* text: unused; images: 0, or what to pad to (e.g. 32 for MNIST in CIFAR models) */
+    const char *test;             /* where the test samples lie, if apart */
+    double test_share;            /* else so many of all are for testing: of a text the last ones; 0: a tenth */
+    int steps;                    /* text: said of its samples, which loaders make; others refuse it */
+    const char *names;            /* of arrays: "INPUTS,LABELS" or "INPUTS,LABELS,TEST INPUTS,TEST LABELS" */
+    const char *layout;           /* of arrays of images: "nchw", "nhwc"; else by the extents */
+    int classes;                  /* of the labels, or of token ids; 0: as many as there are */
+    int size;                     /* side to which pictures are scaled; 0: as they are */
+    const char *channels;         /* of pictures: "grey", "colour"; else as the files are */
+    bool utf8;                    /* text: its characters are code points */
     const char *normalise;        /* "all": one mean for all channels; "none"; else one for each */
     const char *mean, *deviation; /* numbers instead of those of the training samples: one, or one a channel */
 } dataset_options;

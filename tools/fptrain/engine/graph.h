@@ -28,9 +28,9 @@ typedef struct op_info {
     const int *input; /* values */
     int output;       /* value; of the loss: -1 */
     int params;
-    int first_param;  /* its parameters are first_param ... first_param + params - 1 */
-    double fan;       /* gemm: outputs times kernel area (what the code of layer-wise scaling calls fan); else 0 */
-    double macs;      /* multiply-adds forward for one sample */
+    int first_param; /* its parameters are first_param ... first_param + params - 1 */
+    double fan;      /* gemm: outputs times kernel area (what the code of layer-wise scaling calls fan); else 0 */
+    double macs;     /* multiply-adds forward for one sample */
 } op_info;
 
 graph *graph_new(uint64_t seed);

@@ -53,8 +53,8 @@ typedef struct op_needs {
 typedef struct op_type {
     const char *type;
     bool gemm;
-    bool weighs;                     /* multiplies by its first parameter: layer-wise scaling asks for a beta */
-    bool input_unread;               /* the backward pass reads no input, so their memory may go on before */
+    bool weighs;       /* multiplies by its first parameter: layer-wise scaling asks for a beta */
+    bool input_unread; /* the backward pass reads no input, so their memory may go on before */
     op_needs (*needs)(const graph *g, const op *o, int batch); /* may be NULL, as finish and free */
     void (*finish)(graph *g, op *o);
     op_pass *forward, *backward;
@@ -68,8 +68,8 @@ struct op {
     int inputs, *input, output;
     int params, first_param, first_buffer;
     double fan, macs;
-    void *state;    /* of the size that was asked for */
-    float **dx;     /* by input */
+    void *state; /* of the size that was asked for */
+    float **dx;  /* by input */
 };
 
 /* The contributions to the gradient of one value, in the order in which the backward pass brings them. */

@@ -18,23 +18,23 @@ int role_named(const char *name);  /* -1: none */
 
 typedef struct value {
     int c, h, w, rows_per_sample;
-    size_t row;      /* c * h * w */
-    int producer;    /* index of the operator; -1: the batch that is fed */
-    int consumers;   /* how many inputs of operators read it */
-    bool is_tensor;  /* false: a rearrangement (channel shuffle) that is never rounded by itself */
-    float *v, *dv;   /* rows of the largest batch, while they are needed; dv of the fed batch: NULL */
-    double alpha;    /* what dv is multiplied by, over the true gradient: set by every backward pass */
+    size_t row;     /* c * h * w */
+    int producer;   /* index of the operator; -1: the batch that is fed */
+    int consumers;  /* how many inputs of operators read it */
+    bool is_tensor; /* false: a rearrangement (channel shuffle) that is never rounded by itself */
+    float *v, *dv;  /* rows of the largest batch, while they are needed; dv of the fed batch: NULL */
+    double alpha;   /* what dv is multiplied by, over the true gradient: set by every backward pass */
 } value;
 
 typedef enum param_kind { PARAM_WEIGHT, PARAM_BIAS, PARAM_SCALE, PARAM_SHIFT } param_kind;
 
 typedef struct param {
-    char name[64];   /* "conv1.weight": the operator's name and the kind; unique */
+    char name[64]; /* "conv1.weight": the operator's name and the kind; unique */
     param_kind kind;
     int op;
     int dims, dim[4];
     size_t size;
-    double alpha;    /* what its dw of the last backward pass is multiplied by */
+    double alpha; /* what its dw of the last backward pass is multiplied by */
 } param;
 
 /* Running statistics and the like: no parameter, but part of a checkpoint. */

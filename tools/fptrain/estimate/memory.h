@@ -3,8 +3,8 @@
 #ifndef FPTRAIN_ESTIMATE_MEMORY_H
 #define FPTRAIN_ESTIMATE_MEMORY_H
 
-#include "run/network.h"
 #include "optimizer/optimizer.h"
+#include "run/network.h"
 
 /* An optimiser, and how what it needs is kept. */
 typedef struct memory_choice {

@@ -49,10 +49,10 @@ static bool normalised_anew(const evaluator *e, const checkpoint *c)
     trouble ignored;
     const char *text = checkpoint_text(c, "settings");
     settings_default(&then);
-    const bool anew = text && settings_parse(&then, text, strlen(text), "checkpoint", &ignored) &&
-                      (strcmp(s->data.normalise, then.data.normalise) != 0 ||
-                       strcmp(s->data.mean, then.data.mean) != 0 ||
-                       strcmp(s->data.deviation, then.data.deviation) != 0);
+    const bool anew =
+        text && settings_parse(&then, text, strlen(text), "checkpoint", &ignored) &&
+        (strcmp(s->data.normalise, then.data.normalise) != 0 || strcmp(s->data.mean, then.data.mean) != 0 ||
+         strcmp(s->data.deviation, then.data.deviation) != 0);
     settings_free(&then);
     return anew;
 }
@@ -297,10 +297,12 @@ static void tell_losses(const evaluator *e, const char *formats)
     }
     if (lost[0])
         say("eval: %s: %" PRIu64 " of %" PRIu64 " elements of '%s' and its like became zero; scaled(FORMAT), as "
-            "scaled(int8), has a scale for each tensor", formats, lost[0], all[0], first[0]);
+            "scaled(int8), has a scale for each tensor",
+            formats, lost[0], all[0], first[0]);
     if (lost[1])
         say("eval: %s: %" PRIu64 " of %" PRIu64 " elements of '%s' and its like were clipped: the format has no values "
-            "below zero", formats, lost[1], all[1], first[1]);
+            "below zero",
+            formats, lost[1], all[1], first[1]);
 }
 
 /* A loss that is no number has no sign, which C would print. */
@@ -351,9 +353,10 @@ bool evaluator_test_calibrated(evaluator *e, const char *range, const eval_row *
         return false;
     if (!calibration_apply(e->calibration, &how))
         return fail(why, "%s: no format of it has a scale of the whole tensor", like->formats);
-    *row = (eval_row){
-        .formats = piece(like->formats, strlen(like->formats)), .range = piece(range, strlen(range)),
-        .bits_w = like->bits_w, .bits_v = like->bits_v};
+    *row = (eval_row){.formats = piece(like->formats, strlen(like->formats)),
+                      .range = piece(range, strlen(range)),
+                      .bits_w = like->bits_w,
+                      .bits_v = like->bits_v};
     test(e, true, row);
     calibration_lift(e->calibration);
     return true;

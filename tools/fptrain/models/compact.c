@@ -64,8 +64,10 @@ static int inverted(const plan *p, int x, int expansion, int channels, int strid
 
 int build_mobilenetv2(const plan *p, int x)
 {
-    static const struct { int expansion, channels, blocks, stride; } stage[] = {
-        {1, 16, 1, 1}, {6, 24, 2, 1}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+    static const struct {
+        int expansion, channels, blocks, stride;
+    } stage[] = {{1, 16, 1, 1}, {6, 24, 2, 1},  {6, 32, 3, 2}, {6, 64, 4, 2},
+                 {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
     x = part_conv(p, x, (conv_spec){.channels = part_rounded(p, 32), .kernel = 3}, RELU6);
     for (unsigned s = 0; s < sizeof stage / sizeof *stage; s++)
         for (int i = 0; i < stage[s].blocks; i++)
@@ -97,8 +99,10 @@ static int down_block(const plan *p, int x, int channels)
 
 int build_shufflenetv2(const plan *p, int x)
 {
-    static const struct { double width; int channels[3]; } sizes[] = {
-        {1, {116, 232, 464}}, {0.5, {56, 112, 224}}, {0.25, {28, 56, 112}}, {0.1, {12, 24, 48}}};
+    static const struct {
+        double width;
+        int channels[3];
+    } sizes[] = {{1, {116, 232, 464}}, {0.5, {56, 112, 224}}, {0.25, {28, 56, 112}}, {0.1, {12, 24, 48}}};
     static const int blocks[] = {4, 8, 4};
     for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         if (sizes[s].width != p->width)

@@ -91,18 +91,10 @@ PLAIN(tanh)
 PLAIN(global_pool)
 PLAIN(positions)
 
-#define WHOLE(name, low, high, normal)                                                                                 \
-    {                                                                                                                  \
-        name, ARGUMENT_WHOLE, low, high, normal                                                                        \
-    }
-#define YESNO(name, normal)                                                                                            \
-    {                                                                                                                  \
-        name, ARGUMENT_YESNO, 0, 1, normal                                                                             \
-    }
+#define WHOLE(name, low, high, normal) {name, ARGUMENT_WHOLE, low, high, normal}
+#define YESNO(name, normal) {name, ARGUMENT_YESNO, 0, 1, normal}
 #define WINDOW                                                                                                         \
-    {                                                                                                                  \
-        WHOLE("kernel", 1, MOST_SIDE, NULL), WHOLE("stride", 0, MOST_SIDE, "0"), WHOLE("pad", 0, MOST_SIDE, "0")       \
-    }
+    {WHOLE("kernel", 1, MOST_SIDE, NULL), WHOLE("stride", 0, MOST_SIDE, "0"), WHOLE("pad", 0, MOST_SIDE, "0")}
 /* clang-format off */
 static const layer_kind table[] = {
     {"conv", {WHOLE("channels", 1, MOST_CHANNELS, NULL), WHOLE("kernel", 1, MOST_SIDE, NULL),

@@ -7,10 +7,10 @@
 
 /* Sizes are 0 or NULL (or "") where the model's own are meant. What a model does not use may not be given. */
 typedef struct model_settings {
-    const char *name; /* one of the table of model.c, or NAME.net: the one that `text` describes */
-    double width;     /* multiplier; 0: 1 */
-    bool projections; /* resnet, resnet20...: 1x1 projections instead of zero-padded shortcuts */
-    bool no_norm;     /* leaves batch normalisation out where the model can stand it */
+    const char *name;            /* one of the table of model.c, or NAME.net: the one that `text` describes */
+    double width;                /* multiplier; 0: 1 */
+    bool projections;            /* resnet, resnet20...: 1x1 projections instead of zero-padded shortcuts */
+    bool no_norm;                /* leaves batch normalisation out where the model can stand it */
     int c, h, w, classes, steps; /* of the data; steps and classes for text */
     const char *blocks, *hidden; /* lists of numbers with commas */
     int depth, features, heads, kernel;

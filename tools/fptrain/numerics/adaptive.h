@@ -8,9 +8,9 @@
 typedef struct adaptive adaptive;
 
 typedef struct adaptive_settings {
-    uint64_t interval;       /* of statistics, in steps; 0: 100 */
-    double underflow_target; /* the share that may underflow; 0: 1e-3 */
-    bool fan;                /* deviation of a product times sqrt(fan/2), upper bound divided by fan */
+    uint64_t interval;          /* of statistics, in steps; 0: 100 */
+    double underflow_target;    /* the share that may underflow; 0: 1e-3 */
+    bool fan;                   /* deviation of a product times sqrt(fan/2), upper bound divided by fan */
     double beta_cap, alpha_cap; /* 0: none */
 } adaptive_settings;
 

@@ -14,12 +14,12 @@ typedef struct rounder {
     rounds calls; /* first, so that a rounder is a rounds */
     graph *g;
     uint64_t seed, step;
-    unsigned want;               /* of fpemu_stats: sums, histograms; ROUNDER_DISPERSION; read by rounder_begin */
-    rule *rule[ROLES];           /* by value (V, DV) or parameter (W, DW) */
-    fpemu_stats *seen[ROLES];    /* counters of the current step; cleared by rounder_begin */
+    unsigned want;                 /* of fpemu_stats: sums, histograms; ROUNDER_DISPERSION; read by rounder_begin */
+    rule *rule[ROLES];             /* by value (V, DV) or parameter (W, DW) */
+    fpemu_stats *seen[ROLES];      /* counters of the current step; cleared by rounder_begin */
     dispersion *dispersion[ROLES]; /* of dv and dw before their last rounding, where it is wanted; else all zero */
-    double *step_of[ROLES];      /* of the last rounding to a format with steps of MuPPET's; else 0 */
-    uint64_t *bins;              /* histograms, ROUNDER_BINS for every tensor; NULL until they are wanted */
+    double *step_of[ROLES];        /* of the last rounding to a format with steps of MuPPET's; else 0 */
+    uint64_t *bins;                /* histograms, ROUNDER_BINS for every tensor; NULL until they are wanted */
 } rounder;
 
 /* Beside what fpemu_stats can want: the dispersion of gradients, of those too that are not rounded. */

@@ -8,8 +8,8 @@
 #include "base/base.h"
 
 typedef struct rule {
-    fpemu_format format;     /* kind 0: FP32, left alone, not counted */
-    fpemu_rounding rounding; /* seed, stream and offset are set for every call from (seed, step, role, index) */
+    fpemu_format format;      /* kind 0: FP32, left alone, not counted */
+    fpemu_rounding rounding;  /* seed, stream and offset are set for every call from (seed, step, role, index) */
     const fpemu_range *whole; /* of formats with a scale of the whole tensor: its range; NULL: that of the moment */
 } rule;
 

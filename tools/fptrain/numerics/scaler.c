@@ -50,8 +50,11 @@ static bool settings_fit(const scaler_settings *s, int kind, trouble *why)
 
 static adaptive *adaptive_of(const scaler_settings *s, graph *g, rounder *r)
 {
-    const adaptive_settings own = {.interval = s->interval, .underflow_target = s->underflow_target, .fan = s->fan,
-                                   .beta_cap = s->beta_cap, .alpha_cap = s->alpha_cap};
+    const adaptive_settings own = {.interval = s->interval,
+                                   .underflow_target = s->underflow_target,
+                                   .fan = s->fan,
+                                   .beta_cap = s->beta_cap,
+                                   .alpha_cap = s->alpha_cap};
     return adaptive_new(&own, g, r);
 }
 
@@ -139,19 +142,11 @@ bool scaler_update(scaler *s, const gradient_report *report)
 {
     const bool bad = report->overflowed || report->dw_not_finite;
     switch (s->kind) {
-    case BACKOFF:
-        update_backoff(s, bad);
-        return !bad;
-    case LOGMAX:
-        update_logmax(s, bad, report);
-        return !report->dw_not_finite;
-    case ADAPTIVE:
-        adaptive_update(s->layers, bad);
-        return !report->dw_not_finite;
-    case FIXED:
-        return !report->dw_not_finite;
-    default:
-        return true;
+    case BACKOFF: update_backoff(s, bad); return !bad;
+    case LOGMAX: update_logmax(s, bad, report); return !report->dw_not_finite;
+    case ADAPTIVE: adaptive_update(s->layers, bad); return !report->dw_not_finite;
+    case FIXED: return !report->dw_not_finite;
+    default: return true;
     }
 }
 

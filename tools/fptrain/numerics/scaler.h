@@ -18,26 +18,26 @@ typedef struct scaler scaler;
 
 /* What the scaler sees of a gradient computation. */
 typedef struct gradient_report {
-    bool overflowed;     /* some dv or dw overflowed, by the counters */
-    bool dw_not_finite;  /* some rounded dw is infinite or NaN */
-    double largest_dw;   /* max |dw / its multiplier| over all parameters; 0: all zero */
-    double max_finite;   /* of the format of dw (the smallest, where they differ) */
+    bool overflowed;    /* some dv or dw overflowed, by the counters */
+    bool dw_not_finite; /* some rounded dw is infinite or NaN */
+    double largest_dw;  /* max |dw / its multiplier| over all parameters; 0: all zero */
+    double max_finite;  /* of the format of dw (the smallest, where they differ) */
 } gradient_report;
 
 typedef struct scaler_settings {
-    const char *name;        /* "none", "fixed", "backoff", "logmax", "adaptive" */
-    double scale;            /* fixed: s; backoff: s0 (0: 2^16) */
-    uint64_t interval;       /* backoff: growth interval (0: 2000); adaptive: statistics (0: 100) */
-    double underflow_target; /* adaptive: Tuf (0: 1e-3) */
-    bool fan;                /* adaptive: sigma_p times sqrt(fan/2), upper bound divided by fan */
+    const char *name;           /* "none", "fixed", "backoff", "logmax", "adaptive" */
+    double scale;               /* fixed: s; backoff: s0 (0: 2^16) */
+    uint64_t interval;          /* backoff: growth interval (0: 2000); adaptive: statistics (0: 100) */
+    double underflow_target;    /* adaptive: Tuf (0: 1e-3) */
+    bool fan;                   /* adaptive: sigma_p times sqrt(fan/2), upper bound divided by fan */
     double beta_cap, alpha_cap; /* adaptive: 0: none */
 } scaler_settings;
 
 /* NULL and a sentence where a setting makes no sense. scale and caps are powers of two. */
 scaler *scaler_new(const scaler_settings *settings, graph *g, rounder *r, trouble *why);
 void scaler_free(scaler *s);
-double scaler_scale(const scaler *s);              /* by which the loss of the next step is multiplied */
-layer_scaling *scaler_layers(scaler *s);           /* NULL but for adaptive */
+double scaler_scale(const scaler *s);                         /* by which the loss of the next step is multiplied */
+layer_scaling *scaler_layers(scaler *s);                      /* NULL but for adaptive */
 bool scaler_update(scaler *s, const gradient_report *report); /* true: the optimiser takes the step */
 /* Of adaptive, for the record: the factor of an operator, 1 where it has none. */
 double scaler_beta(const scaler *s, int op);

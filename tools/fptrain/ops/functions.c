@@ -108,7 +108,7 @@ INLINE float expm1_one(float x)
 {
     const float ln2_high = 0x1.62e3p-1f, ln2_low = 0x1.2fefa2p-17f;
     const float size = fabsf(x);
-    const bool near = size<0x1.0a2b24p+0f, reduced = size> 0x1.62e43p-2f; /* of 1.5 ln 2, of ln(2) / 2 */
+    const bool near = size < 0x1.0a2b24p+0f, reduced = size > 0x1.62e43p-2f; /* of 1.5 ln 2, of ln(2) / 2 */
     const float nearest = choose(near, -1, 0x1.715476p+0f * x + copysignf(0.5f, x));
     const int k = (int)choose(reduced, nearest, 0);
     const float times = (float)k;

@@ -107,7 +107,7 @@ WIDE static void cell_backward(int hidden, float *restrict gate, const float *re
         const float d = dcell[k] + dh[k] * o * (1 - q * q);
         in[k] = d * g * (i * (1 - i));
         forget[k] = d * before[k] * (f * (1 - f));
-        new[k] = d *i *(1 - g * g);
+        new[k] = d * i * (1 - g * g);
         out[k] = dh[k] * q * (o * (1 - o));
         dcell[k] = d * f;
     }

@@ -12,8 +12,8 @@
 
 clipping clipping_named(const char *name)
 {
-    static const char *const names[CLIPPINGS] = {[CLIP_NORM] = "norm", [CLIP_TENSOR] = "tensor",
-                                                 [CLIP_VALUE] = "value", [CLIP_ADAPTIVE] = "adaptive"};
+    static const char *const names[CLIPPINGS] = {
+        [CLIP_NORM] = "norm", [CLIP_TENSOR] = "tensor", [CLIP_VALUE] = "value", [CLIP_ADAPTIVE] = "adaptive"};
     clipping kind = CLIP_NORM;
     while (name && kind < CLIPPINGS && strcmp(name, names[kind]))
         kind++;
@@ -73,8 +73,11 @@ clipper *clipper_new(const optimizer_settings *settings, graph *g, trouble *why)
         return NULL;
     clipper *c = need(1, sizeof *c);
     const size_t rows = is_adaptive(settings) ? most_rows(g) : 1;
-    *c = (clipper){.kind = clipping_named(settings->clipping), .exempt = exempt, .factor = 1,
-                   .squares = need(2 * rows, sizeof *c->squares), .row = need(rows, sizeof *c->row)};
+    *c = (clipper){.kind = clipping_named(settings->clipping),
+                   .exempt = exempt,
+                   .factor = 1,
+                   .squares = need(2 * rows, sizeof *c->squares),
+                   .row = need(rows, sizeof *c->row)};
     return c;
 }
 
@@ -158,14 +161,10 @@ tensor_clip clipping_of(optimizer *o, int p)
     if (!c || c->exempt[p])
         return (tensor_clip){.factor = 1};
     switch (c->kind) {
-    case CLIP_NORM:
-        return (tensor_clip){.factor = c->factor};
-    case CLIP_TENSOR:
-        return (tensor_clip){.factor = norm_factor(c, o->settings.clip, sqrt(square_of(o, p)))};
-    case CLIP_VALUE:
-        return by_value(o, p);
-    default:
-        return by_rows(o, p);
+    case CLIP_NORM: return (tensor_clip){.factor = c->factor};
+    case CLIP_TENSOR: return (tensor_clip){.factor = norm_factor(c, o->settings.clip, sqrt(square_of(o, p)))};
+    case CLIP_VALUE: return by_value(o, p);
+    default: return by_rows(o, p);
     }
 }
 

@@ -20,14 +20,14 @@ typedef struct slot {
     float *w;       /* the master copy; without one, the rounded weights */
     float *rounded; /* NULL until the format is not FP32 */
     float *dw;
-    float *m, *v;   /* momentum; second moment of adam */
+    float *m, *v; /* momentum; second moment of adam */
 } slot;
 
 typedef struct fp32 {
     optimizer base;
     int slots;
     slot *slot;
-    float *old;      /* for counting, of one parameter: w before its update, and what the passes see before and after */
+    float *old; /* for counting, of one parameter: w before its update, and what the passes see before and after */
     float *before, *after;
     double *partial; /* sums of pieces */
 } fp32;
@@ -174,14 +174,10 @@ static inline float gradient_of(const recipe *c, bool cuts, float dw, float w)
 static inline float change(const recipe *c, method kind, float g, float m, float v)
 {
     switch (kind) {
-    case SGD:
-        return c->lr * g;
-    case MOMENTUM:
-        return c->lr * m;
-    case NESTEROV:
-        return c->lr * (g + c->mu * m);
-    default:
-        return c->step * m / (sqrtf(v) / c->root2 + c->epsilon);
+    case SGD: return c->lr * g;
+    case MOMENTUM: return c->lr * m;
+    case NESTEROV: return c->lr * (g + c->mu * m);
+    default: return c->step * m / (sqrtf(v) / c->root2 + c->epsilon);
     }
 }
 
@@ -207,20 +203,11 @@ static inline void update_loop(const recipe *c, method kind, bool cuts, const sl
 static inline void update_with(const recipe *c, bool cuts, const slot *t, size_t first, size_t last)
 {
     switch (c->method) {
-    case SGD:
-        update_loop(c, SGD, cuts, t, first, last);
-        break;
-    case MOMENTUM:
-        update_loop(c, MOMENTUM, cuts, t, first, last);
-        break;
-    case NESTEROV:
-        update_loop(c, NESTEROV, cuts, t, first, last);
-        break;
-    case ADAM:
-        update_loop(c, ADAM, cuts, t, first, last);
-        break;
-    default:
-        update_loop(c, ADAMW, cuts, t, first, last);
+    case SGD: update_loop(c, SGD, cuts, t, first, last); break;
+    case MOMENTUM: update_loop(c, MOMENTUM, cuts, t, first, last); break;
+    case NESTEROV: update_loop(c, NESTEROV, cuts, t, first, last); break;
+    case ADAM: update_loop(c, ADAM, cuts, t, first, last); break;
+    default: update_loop(c, ADAMW, cuts, t, first, last);
     }
 }
 
@@ -236,14 +223,22 @@ static recipe recipe_of(const optimizer *base, int p, double lr, const tensor_cl
 {
     const optimizer_settings *s = &base->settings;
     const double decay = base->no_decay[p] ? 0 : s->decay;
-    return (recipe){.method = base->method, .cuts = clip->cuts, .limit = clip->limit,
+    return (recipe){.method = base->method,
+                    .cuts = clip->cuts,
+                    .limit = clip->limit,
                     .unscale = (float)(1 / graph_param(base->g, p)->alpha),
-                    .clip = (float)clip->factor, .lr = (float)lr,
-                    .decay = (float)(base->method == ADAMW ? 0 : decay), .shrink = (float)(lr * decay),
+                    .clip = (float)clip->factor,
+                    .lr = (float)lr,
+                    .decay = (float)(base->method == ADAMW ? 0 : decay),
+                    .shrink = (float)(lr * decay),
                     .keep = (float)(1 - lr * decay),
-                    .mu = (float)s->momentum, .rest1 = (float)(1 - s->momentum), .beta2 = (float)s->beta2,
-                    .rest2 = (float)(1 - s->beta2), .step = (float)(lr / (1 - pow(s->momentum, (double)base->time))),
-                    .root2 = (float)sqrt(1 - pow(s->beta2, (double)base->time)), .epsilon = (float)s->epsilon};
+                    .mu = (float)s->momentum,
+                    .rest1 = (float)(1 - s->momentum),
+                    .beta2 = (float)s->beta2,
+                    .rest2 = (float)(1 - s->beta2),
+                    .step = (float)(lr / (1 - pow(s->momentum, (double)base->time))),
+                    .root2 = (float)sqrt(1 - pow(s->beta2, (double)base->time)),
+                    .epsilon = (float)s->epsilon};
 }
 
 static void update_rows(const recipe *c, const slot *t, const tensor_clip *clip)
@@ -409,18 +404,33 @@ static void start(optimizer *base, int p, const float *w)
     memcpy(t->w, w, t->size * sizeof *w);
 }
 
-static const optimizer_type fp32_type = {.free = release, .begin = begin, .extent = extent, .square = square,
-                                          .row_squares = row_squares, .magnitudes = magnitudes_of,
-                                          .update = update_all, .master = master, .gradient = gradient,
-                                          .bytes = bytes, .workspace = workspace, .save = save, .load = load,
-                                          .start = start};
+static const optimizer_type fp32_type = {.free = release,
+                                         .begin = begin,
+                                         .extent = extent,
+                                         .square = square,
+                                         .row_squares = row_squares,
+                                         .magnitudes = magnitudes_of,
+                                         .update = update_all,
+                                         .master = master,
+                                         .gradient = gradient,
+                                         .bytes = bytes,
+                                         .workspace = workspace,
+                                         .save = save,
+                                         .load = load,
+                                         .start = start};
 
 optimizer *optimizer_fp32(const optimizer_settings *settings, method m, graph *g, rounder *r)
 {
     fp32 *k = need(1, sizeof *k);
-    k->base = (optimizer){.store = {.fetch = fetch, .release = release_param, .gradient = gradient_place,
+    k->base = (optimizer){.store = {.fetch = fetch,
+                                    .release = release_param,
+                                    .gradient = gradient_place,
                                     .gradient_done = round_gradient},
-                          .type = &fp32_type, .g = g, .r = r, .method = m, .settings = *settings};
+                          .type = &fp32_type,
+                          .g = g,
+                          .r = r,
+                          .method = m,
+                          .settings = *settings};
     k->slots = graph_params(g);
     k->slot = need((size_t)k->slots, sizeof *k->slot);
     size_t largest = 1;

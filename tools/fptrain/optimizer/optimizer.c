@@ -10,8 +10,8 @@
 #include "optimizer/fp32_state.h"
 #include "optimizer/packed_state.h"
 
-static const char *const names[METHODS] = {[SGD] = "sgd", [MOMENTUM] = "momentum", [NESTEROV] = "nesterov",
-                                            [ADAM] = "adam", [ADAMW] = "adamw"};
+static const char *const names[METHODS] = {
+    [SGD] = "sgd", [MOMENTUM] = "momentum", [NESTEROV] = "nesterov", [ADAM] = "adam", [ADAMW] = "adamw"};
 
 static bool below_one(double x)
 {

@@ -20,7 +20,7 @@
 optimizer *optimizer_new(const optimizer_settings *settings, graph *g, rounder *r, trouble *why);
 void optimizer_free(optimizer *o);
 void optimizer_report(const optimizer *o, double *largest, bool *not_finite); /* over all dw, unscaled */
-void optimizer_step(optimizer *o, double lr); /* unscale, clip, decay, update */
+void optimizer_step(optimizer *o, double lr);                                 /* unscale, clip, decay, update */
 /* The bytes of an optimiser that need not be made; in FP32 without rounded copies of weights. */
 bool optimizer_memory_of(const optimizer_settings *settings, graph *g, optimizer_memory *to, trouble *why);
 void optimizer_save(const optimizer *o, checkpoint *to);

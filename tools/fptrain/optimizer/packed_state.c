@@ -30,7 +30,7 @@ static const char *const array_name[ARRAYS] = {"weight", "gradient", "momentum",
 
 typedef struct slot {
     size_t size;
-    uint8_t *bytes[ARRAYS];     /* packed; NULL: the method has none */
+    uint8_t *bytes[ARRAYS]; /* packed; NULL: the method has none */
     size_t length[ARRAYS];
     uint64_t roundings[ARRAYS]; /* of the whole array so far: which stream is next */
     uint64_t gathered;          /* gradients since the last step */
@@ -49,10 +49,10 @@ typedef struct packed {
     float *weights, *gradients; /* what is handed out of them */
     size_t weights_used, gradients_used;
     int weights_held, gradients_held;
-    float **gradient_at;        /* by parameter, while it is handed out */
-    size_t chunk;               /* elements worked on at a time: whole groups of every array */
+    float **gradient_at; /* by parameter, while it is handed out */
+    size_t chunk;        /* elements worked on at a time: whole groups of every array */
     float *part[ARRAYS], *before;
-    float *scale;               /* of the groups worked on */
+    float *scale; /* of the groups worked on */
 } packed;
 
 /* ---------------------------------------------------------------------------------------- packed arrays */
@@ -306,11 +306,18 @@ static recipe recipe_of(const packed *k, int p, double lr, const tensor_clip *cl
     const slot *t = &k->slot[p];
     const double n = (double)(t->gathered ? t->gathered : 1), decay = k->base.method == ADAM ? 1 : n;
     const double lambda = k->base.no_decay[p] ? 0 : s->decay;
-    return (recipe){.clip = (float)clip->factor, .decay = (float)(k->base.method == ADAMW ? 0 : lambda * decay),
-                    .shrink = (float)(lr * lambda), .lr = (float)lr, .mean = (float)(1 / n),
-                    .mu = (float)s->momentum, .rest1 = (float)(1 - s->momentum), .beta2 = (float)s->beta2,
-                    .rest2 = (float)(1 - s->beta2), .step = (float)(lr / (1 - pow(s->momentum, (double)k->base.time))),
-                    .root2 = (float)sqrt(1 - pow(s->beta2, (double)k->base.time)), .epsilon = (float)s->epsilon};
+    return (recipe){.clip = (float)clip->factor,
+                    .decay = (float)(k->base.method == ADAMW ? 0 : lambda * decay),
+                    .shrink = (float)(lr * lambda),
+                    .lr = (float)lr,
+                    .mean = (float)(1 / n),
+                    .mu = (float)s->momentum,
+                    .rest1 = (float)(1 - s->momentum),
+                    .beta2 = (float)s->beta2,
+                    .rest2 = (float)(1 - s->beta2),
+                    .step = (float)(lr / (1 - pow(s->momentum, (double)k->base.time))),
+                    .root2 = (float)sqrt(1 - pow(s->beta2, (double)k->base.time)),
+                    .epsilon = (float)s->epsilon};
 }
 
 /* By what clipping makes a chunk of the gathered gradient smaller, but for a factor that all of it has. */
@@ -522,11 +529,20 @@ static bool load(optimizer *base, const checkpoint *from, trouble *why)
     return true;
 }
 
-static const optimizer_type packed_type = {.free = release, .begin = begin, .extent = extent, .square = square,
-                                          .row_squares = row_squares, .magnitudes = magnitudes_of,
-                                          .update = update_all, .master = master, .gradient = gradient,
-                                          .bytes = bytes, .workspace = workspace, .save = save, .load = load,
-                                          .start = start};
+static const optimizer_type packed_type = {.free = release,
+                                           .begin = begin,
+                                           .extent = extent,
+                                           .square = square,
+                                           .row_squares = row_squares,
+                                           .magnitudes = magnitudes_of,
+                                           .update = update_all,
+                                           .master = master,
+                                           .gradient = gradient,
+                                           .bytes = bytes,
+                                           .workspace = workspace,
+                                           .save = save,
+                                           .load = load,
+                                           .start = start};
 
 /* ------------------------------------------------------------------------------------------------- creation */
 
@@ -632,9 +648,13 @@ static void fill_slot(packed *k, int p)
 optimizer *optimizer_packed(const optimizer_settings *settings, method m, graph *g, rounder *r, trouble *why)
 {
     packed *k = need(1, sizeof *k);
-    k->base = (optimizer){.store = {.fetch = fetch, .release = release_weights, .gradient = gradient_place,
-                                    .gradient_done = gather},
-                          .type = &packed_type, .g = g, .r = r, .method = m, .settings = *settings};
+    k->base = (optimizer){
+        .store = {.fetch = fetch, .release = release_weights, .gradient = gradient_place, .gradient_done = gather},
+        .type = &packed_type,
+        .g = g,
+        .r = r,
+        .method = m,
+        .settings = *settings};
     if (!measure(k, settings, why)) {
         free(k);
         return NULL;

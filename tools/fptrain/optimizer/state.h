@@ -22,20 +22,20 @@ typedef enum clipping { CLIP_NORM, CLIP_TENSOR, CLIP_VALUE, CLIP_ADAPTIVE, CLIPP
 enum { KEEP_WEIGHT, KEEP_GRADIENT, KEEP_MOMENTUM, KEEP_SQUARE, KEPT };
 
 typedef struct optimizer_settings {
-    const char *name;     /* "sgd", "momentum", "nesterov", "adam", "adamw" */
-    double momentum;      /* mu; adam, adamw: beta1 */
+    const char *name; /* "sgd", "momentum", "nesterov", "adam", "adamw" */
+    double momentum;  /* mu; adam, adamw: beta1 */
     double beta2, epsilon;
     double decay;         /* lambda w joins the gradient, after clipping; adamw: lr lambda w joins the update */
     double clip;          /* the threshold of clipping; 0: none */
     const char *clipping; /* "norm", "tensor", "value", "adaptive"; NULL: norm */
     /* Patterns of names of parameters, with commas between; NULL or empty: none. */
-    const char *no_decay; /* have no decay */
-    const char *no_clip;  /* are not clipped, and do not count for the global norm */
-    bool master;          /* false: w <- rnd(fmt(w), w - update); state stays FP32 */
-    bool packed;          /* low-precision model memory: see packed_state.c; not for nesterov, and master is true */
+    const char *no_decay;   /* have no decay */
+    const char *no_clip;    /* are not clipped, and do not count for the global norm */
+    bool master;            /* false: w <- rnd(fmt(w), w - update); state stays FP32 */
+    bool packed;            /* low-precision model memory: see packed_state.c; not for nesterov, and master is true */
     const char *kept[KEPT]; /* packed: formats of the arrays; NULL: group(int12,2048), group(int8,2048),
                                codebook(dynamic8,2048), codebook(udynamic8,2048) */
-    bool nearest;         /* packed: round to nearest instead of stochastically */
+    bool nearest;           /* packed: round to nearest instead of stochastically */
 } optimizer_settings;
 
 /* Of the last step that was counted: non-zero updates, those that left the rounded weight as it was, |g| and
@@ -52,9 +52,9 @@ typedef struct update_counts {
 /* How often gradients were clipped, of the steps that were taken. A part is what has one norm: the whole gradient, a
  * tensor, an element, a row. */
 typedef struct clip_counts {
-    uint64_t steps, clipped;      /* steps; those in which a part was clipped */
+    uint64_t steps, clipped; /* steps; those in which a part was clipped */
     uint64_t parts, parts_clipped;
-    uint64_t not_finite;          /* steps with a norm, or an element, that was not finite */
+    uint64_t not_finite; /* steps with a norm, or an element, that was not finite */
 } clip_counts;
 
 /* What clipping does to the gradient of one parameter, unscaled: element i of it times `factor`, or times
@@ -69,8 +69,8 @@ typedef struct tensor_clip {
 
 /* Of the elements of one gradient, unscaled. */
 typedef struct magnitudes {
-    double largest;  /* of those that are finite */
-    uint64_t above;  /* the limit */
+    double largest; /* of those that are finite */
+    uint64_t above; /* the limit */
     bool not_finite;
 } magnitudes;
 
@@ -88,7 +88,7 @@ typedef struct optimizer_type {
     /* Sums of squares of the rows of `length` elements: of dw, unscaled, and of the unrounded weights. */
     void (*row_squares)(optimizer *o, int param, size_t length, double *gradient, double *weight);
     magnitudes (*magnitudes)(const optimizer *o, int param, float limit); /* as update would cut it */
-    void (*update)(optimizer *o, double lr, update_counts *counts); /* step o->time; counts: NULL: none */
+    void (*update)(optimizer *o, double lr, update_counts *counts);       /* step o->time; counts: NULL: none */
     const float *(*master)(optimizer *o, int param); /* the unrounded weights; valid until the next call */
     /* dw of the last backward pass, rounded and still multiplied; NULL where it is not kept. */
     const float *(*gradient)(const optimizer *o, int param);
@@ -108,10 +108,10 @@ struct optimizer {
     optimizer_settings settings;
     struct clipper *clipper; /* NULL: nothing is clipped */
     bool *no_decay;          /* by parameter */
-    uint64_t time;        /* steps taken */
-    bool unrounded;       /* the store gives the weights as they are kept, until it is turned off */
-    bool count_next;      /* asks for the counts of the next step; they cost a rounding of every parameter */
-    update_counts counts; /* of the last step that was counted */
+    uint64_t time;           /* steps taken */
+    bool unrounded;          /* the store gives the weights as they are kept, until it is turned off */
+    bool count_next;         /* asks for the counts of the next step; they cost a rounding of every parameter */
+    update_counts counts;    /* of the last step that was counted */
 };
 
 #endif

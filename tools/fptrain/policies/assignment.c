@@ -210,8 +210,8 @@ static void mark_gemms(assignment *a, bool outputs)
 
 const char *scheme_name(scheme s)
 {
-    static const char *const names[SCHEMES] = {"fp32", "uniform", "op", "op+out", "ratio", "ratio-increasing",
-                                               "ratio-random", "groups"};
+    static const char *const names[SCHEMES] = {"fp32",  "uniform",          "op",           "op+out",
+                                               "ratio", "ratio-increasing", "ratio-random", "groups"};
     return names[s];
 }
 
@@ -225,9 +225,7 @@ bool assignment_choose(assignment *a, const assign_choice *choice, trouble *why)
     put_in_list_order(a);
     switch (choice->scheme) {
     case SCHEME_OP:
-    case SCHEME_OP_OUT:
-        mark_gemms(a, choice->scheme == SCHEME_OP_OUT);
-        break;
+    case SCHEME_OP_OUT: mark_gemms(a, choice->scheme == SCHEME_OP_OUT); break;
     case SCHEME_RATIO:
     case SCHEME_RATIO_INCREASING:
         sort_by_size(a, choice->scheme == SCHEME_RATIO_INCREASING);
@@ -243,8 +241,7 @@ bool assignment_choose(assignment *a, const assign_choice *choice, trouble *why)
         demote_set(a, choice->groups);
         mark_groups(a);
         break;
-    default:
-        break;
+    default: break;
     }
     return true;
 }

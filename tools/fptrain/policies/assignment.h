@@ -18,10 +18,10 @@
 
 typedef struct assign_tensor {
     role which;
-    int index, group;  /* of value or parameter; of the group */
+    int index, group; /* of value or parameter; of the group */
     uint64_t elements;
     bool low;
-    const rule *own;   /* of an exception: never low; else NULL */
+    const rule *own; /* of an exception: never low; else NULL */
 } assign_tensor;
 
 typedef struct assignment {
@@ -31,14 +31,14 @@ typedef struct assignment {
     int *at[ROLES];           /* by index of value or parameter: the place in `tensor`; -1: none */
     uint64_t *group_elements; /* with the dw */
     uint64_t elements;
-    int *opener;              /* the gemm operator that opened the group; -1: the fed batch */
-    int demoted, *order;      /* the groups that were demoted, in their order; none but for the schemes by group */
+    int *opener;         /* the gemm operator that opened the group; -1: the fed batch */
+    int demoted, *order; /* the groups that were demoted, in their order; none but for the schemes by group */
 } assignment;
 
 /* Everything high. */
 assignment *assignment_new(graph *g, int batch);
 void assignment_free(assignment *a);
-double assignment_ratio(const assignment *a); /* elements in low / elements */
+double assignment_ratio(const assignment *a);                    /* elements in low / elements */
 bool assignment_equal(const assignment *a, const assignment *b); /* for one network: the same tensors are low */
 
 /* ------------------------------------------------------------------------------------------------ schemes */
@@ -60,7 +60,7 @@ const char *scheme_name(scheme s);
  * demoted group counts whole, its dw included: else a ratio of 1 would be out of reach. */
 typedef struct assign_choice {
     scheme scheme;
-    double ratio;    /* 0: all high; 1: all low */
+    double ratio; /* 0: all high; 1: all low */
     uint64_t seed;
     uint64_t groups; /* bit i: group i is low; networks of at most 64 groups */
 } assign_choice;

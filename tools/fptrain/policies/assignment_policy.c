@@ -215,9 +215,15 @@ static void release(policy *p)
     free(s);
 }
 
-static const policy_type assign_type = {.name = "assign", .assign = assign, .after_gradients = after_gradients,
-                                        .after_update = after_update, .after_epoch = after_epoch, .save = save,
-                                        .load = load, .free = release, .note = note};
+static const policy_type assign_type = {.name = "assign",
+                                        .assign = assign,
+                                        .after_gradients = after_gradients,
+                                        .after_update = after_update,
+                                        .after_epoch = after_epoch,
+                                        .save = save,
+                                        .load = load,
+                                        .free = release,
+                                        .note = note};
 
 static bool add_exception(assigned *s, const format_line *line, trouble *why)
 {

@@ -12,7 +12,9 @@ enum { HI, LO_FORWARD, LO_BACKWARD };
 
 assign_settings assign_defaults(void)
 {
-    assign_settings s = {.choice = {.scheme = SCHEME_RATIO}, .promote = PROMOTE_ON, .threshold = 0.01,
+    assign_settings s = {.choice = {.scheme = SCHEME_RATIO},
+                         .promote = PROMOTE_ON,
+                         .threshold = 0.01,
                          .spec = {"fp(6,9,0)", "fp(4,3,4)", "fp(5,2,0)"}};
     for (int i = 0; i < ROLES; i++)
         memcpy(s.rounding[i], "rne", sizeof "rne");
@@ -57,8 +59,10 @@ static bool read_scheme(assign_settings *s, const char *value, trouble *why)
             s->choice.scheme = (scheme)i;
             return true;
         }
-    return fail(why, "no scheme is called '%s' (fp32, uniform, op, op+out, ratio, ratio-increasing, ratio-random, "
-                "groups)", value);
+    return fail(why,
+                "no scheme is called '%s' (fp32, uniform, op, op+out, ratio, ratio-increasing, ratio-random, "
+                "groups)",
+                value);
 }
 
 static bool read_promotion(assign_settings *s, const char *value, trouble *why)

@@ -10,10 +10,10 @@ typedef enum promotion { PROMOTE_OFF, PROMOTE_ON, PROMOTE_CODE } promotion;
 /* Everything that a text can say; assign_defaults is the paper's. Tell it by assign_set, then call assign_complete. */
 typedef struct assign_settings {
     assign_choice choice;
-    int group_count;          /* of the digits of groups=...; 0: not given */
+    int group_count; /* of the digits of groups=...; 0: not given */
     promotion promote;
     double threshold;
-    char spec[3][256];        /* hi, lo-forward, lo-backward */
+    char spec[3][256]; /* hi, lo-forward, lo-backward */
     char rounding[ROLES][64];
     rule high[ROLES], low[ROLES]; /* low[ROLE_DW] is high[ROLE_DW] */
 } assign_settings;

@@ -95,8 +95,13 @@ static void release(policy *p)
     free(f);
 }
 
-static const policy_type fixed_type = {.name = "fixed", .assign = assign, .after_gradients = after_gradients,
-                                       .after_epoch = after_epoch, .save = save, .load = load, .free = release};
+static const policy_type fixed_type = {.name = "fixed",
+                                       .assign = assign,
+                                       .after_gradients = after_gradients,
+                                       .after_epoch = after_epoch,
+                                       .save = save,
+                                       .load = load,
+                                       .free = release};
 
 policy *policy_fixed(int count, const format_line *lines, trouble *why)
 {

@@ -10,8 +10,15 @@
 
 muppet_settings muppet_defaults(void)
 {
-    return (muppet_settings){.levels = 4, .bits = {8, 12, 14, 16}, .rounding = "sr", .alpha = 1, .beta = 1.5,
-                             .lambda = 0.1, .r = 3, .gamma = 2, .tail = 45};
+    return (muppet_settings){.levels = 4,
+                             .bits = {8, 12, 14, 16},
+                             .rounding = "sr",
+                             .alpha = 1,
+                             .beta = 1.5,
+                             .lambda = 0.1,
+                             .r = 3,
+                             .gamma = 2,
+                             .tail = 45};
 }
 
 static bool read_real(double *to, const char *key, const char *value, trouble *why)
@@ -22,9 +29,8 @@ static bool read_real(double *to, const char *key, const char *value, trouble *w
 
 static bool read_whole(uint64_t *to, const char *key, const char *value, uint64_t low, uint64_t high, trouble *why)
 {
-    return number_whole(value, low, high, to) ||
-           fail(why, "muppet: %s is a whole number from %llu to %llu, not '%s'", key, (unsigned long long)low,
-                (unsigned long long)high, value);
+    return number_whole(value, low, high, to) || fail(why, "muppet: %s is a whole number from %llu to %llu, not '%s'",
+                                                      key, (unsigned long long)low, (unsigned long long)high, value);
 }
 
 /* Numbers with slashes between them, each larger than the one before. */

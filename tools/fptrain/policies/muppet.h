@@ -27,8 +27,8 @@ typedef struct muppet_settings {
     double alpha, beta, lambda;      /* 1, 1.5, 0.1 */
     int r, gamma;                    /* 3, 2 */
     muppet_window window;
-    uint64_t epoch_steps;            /* gradient computations of a policy epoch; 0: an epoch of the run */
-    int tail;                        /* policy epochs in FP32, the learning rate times 0.1 after each third; 45 */
+    uint64_t epoch_steps; /* gradient computations of a policy epoch; 0: an epoch of the run */
+    int tail;             /* policy epochs in FP32, the learning rate times 0.1 after each third; 45 */
     int switches, switch_at[MUPPET_LEVELS]; /* policy epochs after which to switch, instead of by diversity */
 } muppet_settings;
 
@@ -40,8 +40,8 @@ bool muppet_read(muppet_settings *s, const char *text, trouble *why);
 /* What is decided from diversities alone; all zero but `level_epoch` at the start of a level. */
 typedef struct muppet_switching {
     int violations;
-    int deltas;     /* of this level */
-    double largest; /* of them */
+    int deltas;          /* of this level */
+    double largest;      /* of them */
     double p, threshold; /* of the last one; p is 0 where it is not defined */
 } muppet_switching;
 /* Takes in the diversity of policy epoch j; true: the level is over. */

@@ -17,10 +17,10 @@ typedef struct past {
 
 /* In a checkpoint, followed by the epochs so far and the kept gradients. */
 typedef struct state {
-    int64_t level, epoch;     /* level == levels: FP32; policy epochs so far */
-    int64_t level_epoch;      /* at which this level began */
-    int64_t kept;             /* gradients, newest last */
-    uint64_t steps;           /* within this policy epoch */
+    int64_t level, epoch; /* level == levels: FP32; policy epochs so far */
+    int64_t level_epoch;  /* at which this level began */
+    int64_t kept;         /* gradients, newest last */
+    uint64_t steps;       /* within this policy epoch */
     muppet_switching switching;
 } state;
 
@@ -33,7 +33,7 @@ typedef struct muppet {
     int params;
     size_t *size, elements; /* of one set of gradients */
     float *kept[MUPPET_WINDOW];
-    const float **view;     /* the kept gradients by parameter */
+    const float **view; /* the kept gradients by parameter */
 } muppet;
 
 static int window_of(const muppet *m)
@@ -234,8 +234,11 @@ static policy_epoch epoch_of(const policy *p, int64_t j)
     const muppet *m = (const muppet *)p;
     const past *e = &m->past[j];
     const int64_t level = level_before(m, j);
-    return (policy_epoch){.policy_epoch = j, .bits = level == m->settings.levels ? 32 : m->settings.bits[level],
-                          .p = e->p, .threshold = e->threshold, .switched = e->level != level};
+    return (policy_epoch){.policy_epoch = j,
+                          .bits = level == m->settings.levels ? 32 : m->settings.bits[level],
+                          .p = e->p,
+                          .threshold = e->threshold,
+                          .switched = e->level != level};
 }
 
 static void note(const policy *p, policy_tell *tell, void *to)
@@ -263,9 +266,17 @@ static void release(policy *p)
     free(m);
 }
 
-static const policy_type muppet_type = {.name = "muppet", .assign = assign, .after_gradients = after_gradients,
-                                        .after_epoch = after_epoch, .save = save, .load = load, .free = release,
-                                        .rate = rate, .over = over, .note = note, .epochs = epochs,
+static const policy_type muppet_type = {.name = "muppet",
+                                        .assign = assign,
+                                        .after_gradients = after_gradients,
+                                        .after_epoch = after_epoch,
+                                        .save = save,
+                                        .load = load,
+                                        .free = release,
+                                        .rate = rate,
+                                        .over = over,
+                                        .note = note,
+                                        .epochs = epochs,
                                         .epoch = epoch_of};
 
 policy *policy_muppet(const char *text, trouble *why)

@@ -126,9 +126,10 @@ static void draw_box(const drawing *p, role which, int first, int count, int row
     for (int i = 0; i < count; i++)
         elements += p->a->tensor[at + i].elements;
     const char *class = class_of(p->s, &p->a->tensor[at]);
-    fprintf(p->out, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/><text class=\"%s\" x=\"%d\" "
-                    "y=\"%d\" text-anchor=\"middle\">", class, x, y - ROW / 2 + 2, BOX, ROW - 4, class, x + BOX / 2,
-            y + 4);
+    fprintf(p->out,
+            "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/><text class=\"%s\" x=\"%d\" "
+            "y=\"%d\" text-anchor=\"middle\">",
+            class, x, y - ROW / 2 + 2, BOX, ROW - 4, class, x + BOX / 2, y + 4);
     put_count(p->out, elements);
     fprintf(p->out, "</text>\n");
 }
@@ -158,8 +159,10 @@ static void draw_row(const drawing *p, int row)
 static void put_key(const drawing *p, int place, const char *class, const char *text)
 {
     const int x = MARGIN + place * 190;
-    fprintf(p->out, "<rect class=\"%s\" x=\"%d\" y=\"40\" width=\"22\" height=\"14\"/>"
-                    "<text x=\"%d\" y=\"51\">%s</text>\n", class, x, x + 28, text);
+    fprintf(p->out,
+            "<rect class=\"%s\" x=\"%d\" y=\"40\" width=\"22\" height=\"14\"/>"
+            "<text x=\"%d\" y=\"51\">%s</text>\n",
+            class, x, x + 28, text);
 }
 
 static void draw_heads(const drawing *p, int columns)
@@ -194,8 +197,8 @@ static void draw(drawing *p, const char *title)
     p->column = p->lanes * LANE + 16 + NAME + 4 * (BOX + GAP) + GROUP;
     const int width = 2 * MARGIN + columns * p->column < 580 ? 580 : 2 * MARGIN + columns * p->column;
     const int height = TOP + tall * ROW + 14;
-    svg_begin(p->out, &(svg_page){.width = width, .height = height, .millimetres = width / 4, .font_size = 11,
-                                  .style = style});
+    svg_begin(p->out,
+              &(svg_page){.width = width, .height = height, .millimetres = width / 4, .font_size = 11, .style = style});
     fprintf(p->out, "<defs><marker id=\"head\" markerWidth=\"6\" markerHeight=\"6\" refX=\"5\" refY=\"3\" "
                     "orient=\"auto\"><path d=\"M0 0L6 3L0 6z\"/></marker></defs>\n");
     draw_legend(p, title);

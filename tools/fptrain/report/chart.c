@@ -320,8 +320,7 @@ static void put_mark(FILE *out, double at, int line, bool left, const char *text
             TOP + 12 + 14 * line, left ? "end" : "start", text);
 }
 
-static const chart switches_chart = {.title = "MuPPET: p (full) and its threshold (dashed)",
-                                     .x_title = "policy epoch"};
+static const chart switches_chart = {.title = "MuPPET: p (full) and its threshold (dashed)", .x_title = "policy epoch"};
 
 static extent switches_extent(const run *r)
 {
@@ -375,7 +374,8 @@ bool has_updates(const run *r)
 void updates_write(FILE *out, const run *r, bool alone)
 {
     const chart c = {.title = "Updates of weights in steps of their groups (leftmost: also zero)",
-                     .x_title = "log2 |update| / delta", .percent = true};
+                     .x_title = "log2 |update| / delta",
+                     .percent = true};
     int first = 0, last = UPDATE_BINS - 1;
     uint64_t most = 0;
     for (int i = 0; i < UPDATE_BINS; i++)

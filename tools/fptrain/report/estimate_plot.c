@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/atomic_file.h"
 #include "common/axis.h"
 #include "common/shown.h"
 #include "common/svg.h"
-#include "common/atomic_file.h"
 
 enum { PANEL = 330, LEFT = 54, TOP = 62, BOTTOM = 320, INNER = 258, LEGEND = 18, KINDS = 8 };
 

@@ -14,7 +14,7 @@ typedef struct group {
 typedef struct groups {
     int count;
     group *group;
-    run *mean; /* of each group: its name is what those of the members begin with, curves are means over them */
+    run *mean;       /* of each group: its name is what those of the members begin with, curves are means over them */
     run *low, *high; /* of these only curves: the range of the members */
     char **label;    /* names of the means */
 } groups;
@@ -24,7 +24,7 @@ void groups_free(groups *g);
 /* Whether two runs of equal settings are one, or a copy of it. */
 bool group_same_run(const run *a, const run *b);
 bool group_alike(const run *a, const run *b); /* whether they differ in train.seed and [output] alone */
-bool group_tells(const settings_key *key); /* whether runs of other values here are of other groups */
+bool group_tells(const settings_key *key);    /* whether runs of other values here are of other groups */
 
 /* Over the runs of a group: mean, and the range. */
 typedef struct figure {

@@ -10,8 +10,8 @@
 
 enum { MOST = 5 };
 
-static const chart look = {.title = "Share out of range: the five tensors with the largest", .x_title = "step",
-                           .percent = true};
+static const chart look = {
+    .title = "Share out of range: the five tensors with the largest", .x_title = "step", .percent = true};
 
 static double peak(const track *t)
 {

@@ -216,8 +216,12 @@ static bool read_summary(run *r, const char *directory, trouble *why)
 bool run_load(run *r, const char *directory, trouble *why)
 {
     char *path = path_join(directory, "settings.ini");
-    *r = (run){.name = copy_text(directory, strlen(directory)), .last_loss = NAN, .best = NAN, .last = NAN,
-               .last_fp32 = NAN, .test_loss = NAN};
+    *r = (run){.name = copy_text(directory, strlen(directory)),
+               .last_loss = NAN,
+               .best = NAN,
+               .last = NAN,
+               .last_fp32 = NAN,
+               .test_loss = NAN};
     settings_default(&r->settings);
     const bool good = settings_read(&r->settings, path, why) && log_read(directory, add_line, r, &r->id, why) &&
                       read_summary(r, directory, why);

@@ -24,9 +24,9 @@ typedef struct track {
     char *name, *role;
     uint64_t elements, overflow, underflow, nan;
     series underflow_share, outside_share; /* over the steps; outside: (clipped + infinite) / elements */
-    series alpha, deviation, quantile; /* of gradients, over the steps */
-    uint64_t *exponents;    /* BINS counts; NULL: the log has none */
-    uint64_t zeros, with_exponents; /* of the elements that were looked at for exponents */
+    series alpha, deviation, quantile;     /* of gradients, over the steps */
+    uint64_t *exponents;                   /* BINS counts; NULL: the log has none */
+    uint64_t zeros, with_exponents;        /* of the elements that were looked at for exponents */
 } track;
 
 typedef struct run {
@@ -48,7 +48,7 @@ typedef struct run {
     track *tracks;
     size_t track_count;
     json_t *places; /* numbers of the tracks, for run_track; NULL: no tracks */
-    json_t *notes; /* of summary.json, and test_loss; NULL: none */
+    json_t *notes;  /* of summary.json, and test_loss; NULL: none */
 } run;
 
 bool run_load(run *r, const char *directory, trouble *why);

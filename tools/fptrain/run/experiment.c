@@ -24,13 +24,13 @@ typedef struct session {
     record *record; /* NULL: no directory */
     int lock;       /* of the directory */
     bool quiet, terminal;
-    bool weights;   /* those of the settings have been taken */
-    bool saved;     /* the checkpoint of the run is of this moment */
+    bool weights; /* those of the settings have been taken */
+    bool saved;   /* the checkpoint of the run is of this moment */
     double started;
-    uint64_t first;   /* step at which this session began, for the time that is left */
-    uint64_t images;  /* of this session */
-    double training;  /* seconds of its steps alone */
-    int64_t told;     /* policy epochs that are in the log */
+    uint64_t first;  /* step at which this session began, for the time that is left */
+    uint64_t images; /* of this session */
+    double training; /* seconds of its steps alone */
+    int64_t told;    /* policy epochs that are in the log */
 } session;
 
 static void stop(const trouble *why)
@@ -192,9 +192,11 @@ static void show_progress(const session *s, const step_result *step)
     const double seconds = clock_seconds() - s->started;
     char left[CLOCK_TEXT];
     clock_print(left, done ? seconds / (double)done * (double)(all - s->t->at.step) : 0);
-    fprintf(stderr, "\repoch %" PRIu64 "/%d  step %" PRIu64 "/%" PRIu64 "  loss %.4f  accuracy %.2f %%  scale %g  "
-            "%.0f images/s  %s left \033[K", s->t->at.epoch + 1, s->settings->train.epochs, s->t->at.step, all,
-            step->loss, 100 * step->accuracy, step->scale, rate(s), left);
+    fprintf(stderr,
+            "\repoch %" PRIu64 "/%d  step %" PRIu64 "/%" PRIu64 "  loss %.4f  accuracy %.2f %%  scale %g  "
+            "%.0f images/s  %s left \033[K",
+            s->t->at.epoch + 1, s->settings->train.epochs, s->t->at.step, all, step->loss, 100 * step->accuracy,
+            step->scale, rate(s), left);
 }
 
 static void show_epoch(const session *s, const evaluation *e)
@@ -239,9 +241,14 @@ static void record_one(session *s, const step_result *step, bool counters)
 {
     trouble why;
     const position *at = &s->t->at;
-    record_begin(s->record, &(record_step){.step = at->step, .epoch = (int)at->epoch, .loss = step->loss,
-                                           .lr = step->lr, .scale = step->scale, .accuracy = step->accuracy,
-                                           .skipped = step->skipped, .skipped_so_far = at->skipped,
+    record_begin(s->record, &(record_step){.step = at->step,
+                                           .epoch = (int)at->epoch,
+                                           .loss = step->loss,
+                                           .lr = step->lr,
+                                           .scale = step->scale,
+                                           .accuracy = step->accuracy,
+                                           .skipped = step->skipped,
+                                           .skipped_so_far = at->skipped,
                                            .seconds = clock_seconds() - s->started});
     if (counters)
         record_counters(s);
@@ -419,8 +426,11 @@ static bool run_epoch(session *s)
     s->t->at.test_adrift = isfinite(e.loss) ? 0u : 1u;
     if (!s->record)
         return true;
-    const record_epoch line = {.step = at.step, .epoch = (int)at.epoch, .test_loss = e.loss,
-                               .test_accuracy = e.accuracy, .test_accuracy_fp32 = e.accuracy_fp32,
+    const record_epoch line = {.step = at.step,
+                               .epoch = (int)at.epoch,
+                               .test_loss = e.loss,
+                               .test_accuracy = e.accuracy,
+                               .test_accuracy_fp32 = e.accuracy_fp32,
                                .seconds = clock_seconds() - s->started};
     if (!record_epoch_end(s->record, &line, &why))
         stop(&why);
@@ -445,8 +455,11 @@ static bool run_all(session *s)
     const bool diverged = !going || s->t->at.adrift > 0 || s->t->at.test_adrift;
     if (s->record) {
         note(s);
-        const record_ending ending = {.finished = going, .diverged = diverged, .not_finite = s->t->at.not_finite,
-                                      .steps = s->t->at.step, .skipped = s->t->at.skipped};
+        const record_ending ending = {.finished = going,
+                                      .diverged = diverged,
+                                      .not_finite = s->t->at.not_finite,
+                                      .steps = s->t->at.step,
+                                      .skipped = s->t->at.skipped};
         if (!record_summary(s->record, &ending, &why))
             stop(&why);
     }
@@ -460,8 +473,8 @@ static bool run_all(session *s)
 bool experiment_run(const settings *settings, const experiment_options *how)
 {
     trouble why;
-    session s = {.settings = settings, .quiet = how->quiet, .terminal = !how->quiet && isatty(STDERR_FILENO),
-                 .lock = -1};
+    session s = {
+        .settings = settings, .quiet = how->quiet, .terminal = !how->quiet && isatty(STDERR_FILENO), .lock = -1};
     s.t = trainer_new(settings, &why); /* first: what is wrong with settings is told before a directory is made */
     if (!s.t)
         die("run: %s", why.text);

@@ -6,7 +6,7 @@
 #include "run/occupied.h"
 
 typedef struct experiment_options {
-    run_start start;              /* what becomes of a run that the directory of the output holds (occupied.h) */
+    run_start start; /* what becomes of a run that the directory of the output holds (occupied.h) */
     bool quiet;
     bool allow_different_machine; /* a run that goes on may do so where its bits can be others (machine.h) */
 } experiment_options;

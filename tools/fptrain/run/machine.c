@@ -121,7 +121,9 @@ bool machine_same(const machine *now, const machine *then, trouble *why)
 {
     for (int i = 0; i < MACHINE_PARTS; i++)
         if (strcmp(now->part[i], then->part[i]) != 0)
-            return fail(why, "the run was made with %s %.120s, and here it is %.120s, which can change bits: "
-                        "--allow-different-machine goes on all the same", names[i], then->part[i], now->part[i]);
+            return fail(why,
+                        "the run was made with %s %.120s, and here it is %.120s, which can change bits: "
+                        "--allow-different-machine goes on all the same",
+                        names[i], then->part[i], now->part[i]);
     return true;
 }

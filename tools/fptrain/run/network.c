@@ -37,12 +37,24 @@ bool model_shape_read(model_shape *s, const char *what, const char *text, troubl
 
 graph *network_build(const settings *s, const model_shape *shape, trouble *why)
 {
-    const model_settings m = {.name = s->model.name, .width = s->model.width, .projections = s->model.projections,
-                              .no_norm = !s->model.norm, .c = shape->c, .h = shape->h, .w = shape->w,
-                              .classes = shape->classes, .steps = shape->steps, .blocks = s->model.blocks,
-                              .hidden = s->model.hidden, .depth = s->model.depth, .features = s->model.features,
-                              .heads = s->model.heads, .kernel = s->model.kernel, .text = s->network.text,
-                              .from = s->network.from, .line = s->network.line};
+    const model_settings m = {.name = s->model.name,
+                              .width = s->model.width,
+                              .projections = s->model.projections,
+                              .no_norm = !s->model.norm,
+                              .c = shape->c,
+                              .h = shape->h,
+                              .w = shape->w,
+                              .classes = shape->classes,
+                              .steps = shape->steps,
+                              .blocks = s->model.blocks,
+                              .hidden = s->model.hidden,
+                              .depth = s->model.depth,
+                              .features = s->model.features,
+                              .heads = s->model.heads,
+                              .kernel = s->model.kernel,
+                              .text = s->network.text,
+                              .from = s->network.from,
+                              .line = s->network.line};
     graph *g = model_new(&m, s->train.seed, why);
     if (!g || s->model.last == 1 || graph_scale_last(g, s->model.last))
         return g;
@@ -67,7 +79,9 @@ bool network_shape(const settings *s, model_shape *shape, trouble *why)
     o.part = o.parts = 0;
     if (!dataset_open(&data, s->data.source, &o, why))
         return false;
-    *shape = (model_shape){.c = data.c, .h = data.h, .w = data.w,
+    *shape = (model_shape){.c = data.c,
+                           .h = data.h,
+                           .w = data.w,
                            .classes = shape->classes ? shape->classes : data.classes,
                            .steps = data.text ? s->data.steps : 0};
     dataset_free(&data);

@@ -57,7 +57,8 @@ bool occupied_continues(const settings *now, const settings *then, const char *w
     settings_key key;
     char a[SETTINGS_TEXT], b[SETTINGS_TEXT];
     if (settings_table(i, &key))
-        return fail(why, "%.200s is of a run with %s.%s = %s, not %s; --resume takes settings that are left out from there",
+        return fail(why,
+                    "%.200s is of a run with %s.%s = %s, not %s; --resume takes settings that are left out from there",
                     what, key.section, key.key, settings_value(then, i, b), settings_value(now, i, a));
     if (!settings_same_network(now, then))
         return fail(why, "%.200s is of a run with another network %s", what, then->model.name);
@@ -93,8 +94,10 @@ static bool may_go_on(const settings *s, trouble *why)
     const char *directory = s->output.directory;
     const bool stands = exists(directory, RUN_CHECKPOINT);
     if (!stands && finished(directory))
-        return fail(why, "%s holds a run that is finished, and no checkpoint to go on from: --force replaces it, "
-                    "another --out keeps it", directory);
+        return fail(why,
+                    "%s holds a run that is finished, and no checkpoint to go on from: --force replaces it, "
+                    "another --out keeps it",
+                    directory);
     return is_same(s, !stands, why);
 }
 
@@ -133,8 +136,10 @@ bool occupied_check(const settings *s, run_start how, trouble *why)
     if (!directory[0] || how == RUN_FORCE || !occupied(directory))
         return true;
     if (how == RUN_FRESH)
-        return fail(why, "%s holds a run already: --resume goes on with it, --force replaces it, another --out keeps "
-                    "it", directory);
+        return fail(why,
+                    "%s holds a run already: --resume goes on with it, --force replaces it, another --out keeps "
+                    "it",
+                    directory);
     return may_go_on(s, why);
 }
 

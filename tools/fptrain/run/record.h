@@ -55,7 +55,7 @@ typedef struct record_step {
     double loss, lr, scale, accuracy; /* accuracy: of the batch, 0..1 */
     bool skipped;                     /* the optimiser did not take the step */
     uint64_t skipped_so_far;
-    double seconds;                   /* since the run began */
+    double seconds; /* since the run began */
 } record_step;
 void record_begin(record *r, const record_step *step);
 /* Counters, and with histograms the exponents, of tensor `index` of a role in this step. */
@@ -93,9 +93,9 @@ void record_note(record *r, const char *key, double value);
 void record_policy_notes(record *r, const policy *p); /* those of the policy */
 
 typedef struct record_ending {
-    bool finished;          /* all epochs done; else stopped on the way */
-    bool diverged;          /* the run ends with a loss that is no number */
-    uint64_t not_finite;    /* the first step whose loss was none; 0: there was none */
+    bool finished;           /* all epochs done; else stopped on the way */
+    bool diverged;           /* the run ends with a loss that is no number */
+    uint64_t not_finite;     /* the first step whose loss was none; 0: there was none */
     uint64_t steps, skipped; /* of the run, of which the log need not have the last; how many of them were skipped */
 } record_ending;
 /* The log is on the disk before the summary is. Best and last accuracy are known. */

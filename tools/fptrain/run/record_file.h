@@ -18,7 +18,7 @@ struct record {
     bool one_machine; /* since the run began */
     char *directory;
     FILE *log;
-    json_t *line;            /* between record_begin and record_end */
+    json_t *line; /* between record_begin and record_end */
     json_t *settings, *notes;
     json_t *best, *last;     /* lines of epochs */
     json_t *step;            /* the last line of a step, without tensors */

@@ -45,8 +45,7 @@ static double factor_of(const char *name, uint64_t now, uint64_t before, uint64_
 bool schedule_check(const schedule *s, trouble *why)
 {
     if (factor_of(s->name, 0, 0, 1) < 0)
-        return fail(why, "no schedule is called '%s' (constant, step:EPOCH,EPOCH,..., cosine, linear, rsqrt)",
-                    s->name);
+        return fail(why, "no schedule is called '%s' (constant, step:EPOCH,EPOCH,..., cosine, linear, rsqrt)", s->name);
     if (s->warmup > 0 && s->warmup_steps > 0)
         return fail(why, "the rate grows over epochs or over steps, not both: train.warmup or train.warmup_steps");
     if (s->start > 0 && s->warmup_steps == 0)

@@ -26,9 +26,9 @@ typedef struct schedule {
     double lr;
     uint64_t epochs, steps; /* of the run, of an epoch */
     bool by_step;
-    uint64_t warmup;        /* epochs */
+    uint64_t warmup; /* epochs */
     uint64_t warmup_steps;
-    double start;           /* the rate with which the warm-up by step begins */
+    double start; /* the rate with which the warm-up by step begins */
 } schedule;
 
 bool schedule_check(const schedule *s, trouble *why);

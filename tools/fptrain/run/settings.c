@@ -32,7 +32,7 @@ typedef struct row {
     const char *option, *help;
 } row;
 
-#define AT(section, field) offsetof(settings, section.field), sizeof ((settings *)0)->section.field
+#define AT(section, field) offsetof(settings, section.field), sizeof((settings *)0)->section.field
 /* clang-format off */
 static const row rows[] = {
     {"model", "name", TEXT, AT(model, name), "lenet", 0, 0, NULL, "--model",
@@ -219,7 +219,7 @@ static bool is_choice(const char *value, const char *choices)
     return false;
 }
 
-enum { REAL_TEXT = 32, RANGE_TEXT = sizeof ((settings_key *)0)->range };
+enum { REAL_TEXT = 32, RANGE_TEXT = sizeof((settings_key *)0)->range };
 
 /* The fewest digits that read back to the same number. */
 static void print_real(double number, char text[REAL_TEXT])
@@ -355,12 +355,11 @@ static bool set_format(settings *s, const char *pattern, const char *value, trou
     line.pattern = copy_text(pattern, strlen(pattern));
     int kept = 0;
     format_line *lines = need((size_t)s->format_count + 1, sizeof *lines);
-    for (int i = 0; i < s->format_count; i++) {
+    for (int i = 0; i < s->format_count; i++)
         if (strcmp(s->formats[i].pattern, pattern) == 0)
             free_line(&s->formats[i]);
         else
             lines[kept++] = s->formats[i];
-    }
     lines[kept++] = line;
     free(s->formats);
     s->formats = lines;
@@ -463,8 +462,8 @@ settings settings_copy(const settings *s)
     settings to = *s;
     to.formats = need((size_t)s->format_count + 1, sizeof *to.formats);
     for (int i = 0; i < s->format_count; i++)
-        to.formats[i] = (format_line){copy_of(s->formats[i].pattern), copy_of(s->formats[i].spec),
-                                      copy_of(s->formats[i].mode)};
+        to.formats[i] =
+            (format_line){copy_of(s->formats[i].pattern), copy_of(s->formats[i].spec), copy_of(s->formats[i].mode)};
     to.network.text = copy_of(s->network.text);
     to.config = NULL; /* nothing was read for these */
     to.config_count = 0;

@@ -89,7 +89,7 @@ typedef struct settings {
 
 void settings_default(settings *s); /* the first call; settings_free is the last */
 void settings_free(settings *s);
-settings settings_copy(const settings *s); /* also of its formats and network; for settings_free */
+settings settings_copy(const settings *s);             /* also of its formats and network; for settings_free */
 void settings_reset(settings *s, const char *section); /* the keys of the section are as settings_default leaves them */
 
 /* These say what is wrong where (FILE:LINE, or the option), and then leave the settings half changed. */

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/source.h"
 #include "common/shown.h"
 #include "common/utf8.h"
 #include "models/network_text.h"
 #include "run/settings.h"
 #include "run/shelf.h"
-#include "base/source.h"
 
 enum { LONGEST_LINE = 197, LONGEST_NAME = 49, LARGEST = 1 << 20 };
 

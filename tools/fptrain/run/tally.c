@@ -166,8 +166,8 @@ static bool has_more(const entry *e, double scale)
 static void print_entry(FILE *out, const entry *e, double scale)
 {
     const fpemu_stats *s = &e->stats;
-    const uint64_t count[COUNTERS] = {s->count, s->underflow, s->subnormal, s->inexact, s->min_abs != 0,
-                                      s->max_abs != 0, s->overflow, s->clipped, s->infinite, s->nan};
+    const uint64_t count[COUNTERS] = {s->count,        s->underflow, s->subnormal, s->inexact,  s->min_abs != 0,
+                                      s->max_abs != 0, s->overflow,  s->clipped,   s->infinite, s->nan};
     int last = COUNTERS;
     while (last > 1 && count[last - 1] == 0)
         last--;

@@ -76,11 +76,16 @@ static const char *word_or_null(const char *text)
 
 optimizer_settings optimizer_settings_of(const settings *s)
 {
-    return (optimizer_settings){.name = s->optimizer.name, .momentum = s->optimizer.momentum,
-                                .beta2 = s->optimizer.beta2, .epsilon = s->optimizer.epsilon,
-                                .decay = s->optimizer.decay, .clip = s->optimizer.clip,
-                                .clipping = s->optimizer.clipping, .no_clip = s->optimizer.no_clip,
-                                .no_decay = s->optimizer.no_decay, .master = s->optimizer.master,
+    return (optimizer_settings){.name = s->optimizer.name,
+                                .momentum = s->optimizer.momentum,
+                                .beta2 = s->optimizer.beta2,
+                                .epsilon = s->optimizer.epsilon,
+                                .decay = s->optimizer.decay,
+                                .clip = s->optimizer.clip,
+                                .clipping = s->optimizer.clipping,
+                                .no_clip = s->optimizer.no_clip,
+                                .no_decay = s->optimizer.no_decay,
+                                .master = s->optimizer.master,
                                 .packed = !strcmp(s->optimizer.store, "packed"),
                                 .nearest = !strcmp(s->optimizer.storing, "nearest"),
                                 .kept = {word_or_null(s->optimizer.weights), word_or_null(s->optimizer.gradients),
@@ -93,12 +98,8 @@ static bool optimizer_uses(const settings *s, trouble *why)
     static const struct {
         const char *key;
         bool squares, momentum, packed; /* what it is for */
-    } needs[] = {{"momentum", .momentum = true},
-                 {"beta2", .squares = true},
-                 {"epsilon", .squares = true},
-                 {"storing", .packed = true},
-                 {"weights", .packed = true},
-                 {"gradients", .packed = true},
+    } needs[] = {{"momentum", .momentum = true}, {"beta2", .squares = true},  {"epsilon", .squares = true},
+                 {"storing", .packed = true},    {"weights", .packed = true}, {"gradients", .packed = true},
                  {"momenta", .packed = true}, /* the groups of both count for what is worked on at a time */
                  {"squares", .packed = true}};
     const char *name = s->optimizer.name;
@@ -126,8 +127,9 @@ static bool scaler_uses(const settings *s, trouble *why)
 {
     static const struct {
         const char *key, *method, *other; /* the methods that read the key; other: NULL for one alone */
-    } needs[] = {{"scale", "fixed", "backoff"}, {"interval", "backoff", "adaptive"}, {"underflow_target", "adaptive", NULL},
-                 {"fan", "adaptive", NULL},     {"beta_cap", "adaptive", NULL},      {"alpha_cap", "adaptive", NULL}};
+    } needs[] = {{"scale", "fixed", "backoff"},          {"interval", "backoff", "adaptive"},
+                 {"underflow_target", "adaptive", NULL}, {"fan", "adaptive", NULL},
+                 {"beta_cap", "adaptive", NULL},         {"alpha_cap", "adaptive", NULL}};
     const char *chosen = s->scaler.name;
     settings_key key;
     for (int i = 0; settings_table(i, &key); i++) {
@@ -154,18 +156,25 @@ static bool output_uses(const settings *s, trouble *why)
 static schedule schedule_of(const trainer *t)
 {
     const settings *s = t->settings;
-    return (schedule){.name = s->train.schedule, .lr = s->train.lr, .epochs = (uint64_t)s->train.epochs,
-                      .steps = trainer_steps(t), .by_step = !strcmp(s->train.schedule_by, "step"),
-                      .warmup = (uint64_t)s->train.warmup, .warmup_steps = s->train.warmup_steps,
+    return (schedule){.name = s->train.schedule,
+                      .lr = s->train.lr,
+                      .epochs = (uint64_t)s->train.epochs,
+                      .steps = trainer_steps(t),
+                      .by_step = !strcmp(s->train.schedule_by, "step"),
+                      .warmup = (uint64_t)s->train.warmup,
+                      .warmup_steps = s->train.warmup_steps,
                       .start = s->train.warmup_start};
 }
 
 static bool equip(trainer *t, trouble *why)
 {
     const settings *s = t->settings;
-    const scaler_settings scaling = {.name = s->scaler.name, .scale = s->scaler.scale,
-                                     .interval = s->scaler.interval, .underflow_target = s->scaler.underflow_target,
-                                     .fan = s->scaler.fan, .beta_cap = s->scaler.beta_cap,
+    const scaler_settings scaling = {.name = s->scaler.name,
+                                     .scale = s->scaler.scale,
+                                     .interval = s->scaler.interval,
+                                     .underflow_target = s->scaler.underflow_target,
+                                     .fan = s->scaler.fan,
+                                     .beta_cap = s->scaler.beta_cap,
                                      .alpha_cap = s->scaler.alpha_cap};
     const optimizer_settings o = optimizer_settings_of(s);
     if (s->train.micro_batches > 1 && !o.packed)
@@ -391,8 +400,12 @@ bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result)
     t->at.loss += f.loss;
     t->at.correct += f.correct;
     t->at.rows += f.rows;
-    *result = (step_result){.loss = f.loss / (double)f.rows, .accuracy = (double)f.correct / (double)f.rows, .lr = lr,
-                            .scale = scale, .samples = samples, .skipped = !take};
+    *result = (step_result){.loss = f.loss / (double)f.rows,
+                            .accuracy = (double)f.correct / (double)f.rows,
+                            .lr = lr,
+                            .scale = scale,
+                            .samples = samples,
+                            .skipped = !take};
     result->lost = is_lost(t, result->loss, take);
     add_sums(&result->sums, counted_sums(t), sums);
     return true;
@@ -437,8 +450,8 @@ static void pass_over(trainer *t, bool rounded, double *loss, double *accuracy)
     for (uint64_t i = 0; (samples = loader_next(&t->testing, t->inputs, t->labels)) > 0; i++) {
         if (rounded)
             rounder_begin(t->r, first + i);
-        const forward_result f = graph_forward(t->g, store, rounded ? &t->r->calls : NULL, samples, t->inputs,
-                                               t->labels, false, t->at.step);
+        const forward_result f =
+            graph_forward(t->g, store, rounded ? &t->r->calls : NULL, samples, t->inputs, t->labels, false, t->at.step);
         sum += f.loss * (double)f.rows;
         correct += f.correct;
         rows += f.rows;

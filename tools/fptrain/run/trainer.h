@@ -15,25 +15,25 @@
 #ifndef FPTRAIN_RUN_TRAINER_H
 #define FPTRAIN_RUN_TRAINER_H
 
-#include "engine/backend.h"
 #include "base/checkpoint.h"
 #include "data/dataset.h"
 #include "data/loader.h"
+#include "engine/backend.h"
+#include "numerics/scaler.h"
 #include "optimizer/optimizer.h"
 #include "policies/policy.h"
-#include "numerics/scaler.h"
 #include "run/settings.h"
 
 /* Where a run stands; part of a checkpoint as it is. */
 typedef struct position {
-    uint64_t step;    /* so far, each of train.micro_batches gradient computations */
+    uint64_t step; /* so far, each of train.micro_batches gradient computations */
     uint64_t epoch;
-    uint64_t next;    /* sample of the epoch, in its order */
-    uint64_t skipped; /* steps that the optimiser did not take */
-    uint64_t adrift;  /* the last so many steps had a loss that is not finite */
-    uint64_t not_finite; /* the first step of the run with such a loss; 0: none */
+    uint64_t next;        /* sample of the epoch, in its order */
+    uint64_t skipped;     /* steps that the optimiser did not take */
+    uint64_t adrift;      /* the last so many steps had a loss that is not finite */
+    uint64_t not_finite;  /* the first step of the run with such a loss; 0: none */
     uint64_t test_adrift; /* 1: the last evaluation had such a loss */
-    double loss;      /* sums over the rows of this epoch */
+    double loss;          /* sums over the rows of this epoch */
     uint64_t correct, rows;
     double best;           /* of output.best: the best test accuracy or loss so far; NaN: none yet */
     uint64_t best_epoch;   /* of which epoch, from 0 */
@@ -62,13 +62,13 @@ typedef struct step_result {
     double loss, accuracy, lr, scale;
     int samples;
     bool skipped;
-    bool lost; /* its loss is not finite, and nothing leads back: trainer.c */
+    bool lost;       /* its loss is not finite, and nothing leads back: trainer.c */
     sum_counts sums; /* of its gradients, where they were counted */
 } step_result;
 
 typedef struct evaluation {
-    double loss, accuracy;  /* in the formats of the moment */
-    double accuracy_fp32;   /* of the master weights */
+    double loss, accuracy; /* in the formats of the moment */
+    double accuracy_fp32;  /* of the master weights */
 } evaluation;
 
 /* What the settings say of the optimiser; its words are theirs. */
@@ -86,7 +86,7 @@ void trainer_free(trainer *t);
  * fpemu_stats) adds; counted: the counts of updates and of sums too. */
 bool trainer_step(trainer *t, unsigned want, bool counted, step_result *result);
 size_t trainer_steps(const trainer *t); /* of an epoch */
-bool trainer_over(const trainer *t);    /* all epochs are done, or at the end of one the policy says that it is enough */
+bool trainer_over(const trainer *t); /* all epochs are done, or at the end of one the policy says that it is enough */
 /* Whether the learning rates of the steps so far are those that the settings `then` gave. */
 bool trainer_rates_agree(const trainer *t, const settings *then);
 evaluation trainer_evaluate(trainer *t);

@@ -142,8 +142,8 @@ static bool load_position(trainer *t, const checkpoint *from, const settings *th
 bool trainer_load(trainer *t, const checkpoint *from, trouble *why)
 {
     settings then;
-    const bool fits = read_settings(t, from, &then, why) && check_data(t, from, why) &&
-                      load_position(t, from, &then, why);
+    const bool fits =
+        read_settings(t, from, &then, why) && check_data(t, from, why) && load_position(t, from, &then, why);
     settings_free(&then);
     if (!fits)
         return false;

@@ -132,12 +132,11 @@ checkpoint *weights_of(const checkpoint *c, bool whole, trouble *why)
     checkpoint *to = checkpoint_new();
     checkpoint_array a;
     bool good = whole || check_numbers(c, why);
-    for (size_t i = 0; good && checkpoint_at(c, i, &a); i++) {
+    for (size_t i = 0; good && checkpoint_at(c, i, &a); i++)
         if (whole && begins(a.name, packed_weight))
             good = put_unpacked(to, c, &a, why);
         else if (!whole || (!begins(a.name, "optimizer.") && strcmp(a.type, "F32") == 0))
             put_widened(to, &a);
-    }
     if (good)
         return to;
     checkpoint_free(to);

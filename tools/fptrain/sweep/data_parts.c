@@ -40,8 +40,8 @@ const trial *sweep_best(const sweep *s, const trial *t)
     for (int i = 0; i < s->count; i++) {
         const trial *other = &s->trials[i];
         const bool alike = other->promote == t->promote || !other->promotable || !t->promotable;
-        const bool rival = (other->scheme == SCHEME_RATIO || other->scheme == SCHEME_GROUPS) &&
-                           other->finished == s->seeds && alike;
+        const bool rival =
+            (other->scheme == SCHEME_RATIO || other->scheme == SCHEME_GROUPS) && other->finished == s->seeds && alike;
         if (rival && other->mean_ratio.mean >= t->mean_ratio.mean && other->best.mean > best->best.mean)
             best = other;
     }
@@ -67,8 +67,9 @@ static void put_part(FILE *out, const sweep *s, int part, const trial *t)
 
 static void put_table(FILE *out, const sweep *parts, int count, const trial *chosen, double drop)
 {
-    fprintf(out, "%s: the largest low-precision ratio within %g points of FP32 on part 1 of %d of the training data\n\n"
-                 "%4s  %-22s  %-22s %6s %6s\n",
+    fprintf(out,
+            "%s: the largest low-precision ratio within %g points of FP32 on part 1 of %d of the training data\n\n"
+            "%4s  %-22s  %-22s %6s %6s\n",
             chosen->name, drop, count, "part", "FP32, best", "chosen, best", "lost", "mean r");
     put_part(out, &parts[0], 1, chosen);
     for (int i = 1; i < count; i++)

@@ -23,9 +23,9 @@ static void put_line(FILE *out, const sweep *s, const trial *t)
         fprintf(out, "%s\n", t->label);
     fprintf(out, "%-24s %-4s", strlen(t->label) > 24 ? "" : t->label, t->promote ? "yes" : "no");
     if (t->finished)
-        fprintf(out, " %6.4f %6.4f  %6.2f (%6.2f %6.2f)  %6.2f (%6.2f %6.2f) %5.1f %6.3f", t->ratio,
-                t->mean_ratio.mean, 100 * t->best.mean, 100 * t->best.low, 100 * t->best.high, 100 * t->last.mean,
-                100 * t->last.low, 100 * t->last.high, t->promotions.mean, 100 * t->promoted_share.mean);
+        fprintf(out, " %6.4f %6.4f  %6.2f (%6.2f %6.2f)  %6.2f (%6.2f %6.2f) %5.1f %6.3f", t->ratio, t->mean_ratio.mean,
+                100 * t->best.mean, 100 * t->best.low, 100 * t->best.high, 100 * t->last.mean, 100 * t->last.low,
+                100 * t->last.high, t->promotions.mean, 100 * t->promoted_share.mean);
     else
         fprintf(out, " %6.4f %6s  %-46s %12s", t->ratio, "", "not finished", "");
     fprintf(out, " %6.4f %3d\n", t->bits / s->bits_fp32, t->finished);
@@ -127,15 +127,18 @@ static void draw_axes(const frame *f)
     fprintf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" stroke=\"#000\" fill=\"none\"/>\n", LEFT, TOP,
             RIGHT - LEFT, BOTTOM - TOP);
     for (int i = 0; i <= 10; i++)
-        fprintf(out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>"
-                     "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.1f</text>\n",
+        fprintf(out,
+                "<path class=\"grid\" d=\"M%.1f %dV%d\"/>"
+                "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%.1f</text>\n",
                 place_x(i / 10.0), TOP, BOTTOM, place_x(i / 10.0), BOTTOM + 18, i / 10.0);
     for (double t = ceil(f->low / f->step); t * f->step <= f->high; t++)
-        fprintf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>"
-                     "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
+        fprintf(out,
+                "<path class=\"grid\" d=\"M%d %.1fH%d\"/>"
+                "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%g</text>\n",
                 LEFT, place_y(f, t * f->step), RIGHT, LEFT - 8, place_y(f, t * f->step) + 4, t * f->step);
-    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">low-precision ratio, mean over the epochs</text>\n"
-                 "<text transform=\"translate(18 %d) rotate(-90)\" text-anchor=\"middle\">best accuracy in %%</text>\n",
+    fprintf(out,
+            "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">low-precision ratio, mean over the epochs</text>\n"
+            "<text transform=\"translate(18 %d) rotate(-90)\" text-anchor=\"middle\">best accuracy in %%</text>\n",
             (LEFT + RIGHT) / 2, BOTTOM + 36, (TOP + BOTTOM) / 2);
 }
 
@@ -143,15 +146,14 @@ static void draw_axes(const frame *f)
 
 static void draw_mark(FILE *out, scheme scheme, bool filled, double x, double y)
 {
-    static const char *const shapes[SCHEMES] = {
-        [SCHEME_FP32] = "m0-6l2 4 4 0-3 3 1 5-4-3-4 3 1-5-3-3 4 0z",
-        [SCHEME_UNIFORM] = "m0-6l6 6-6 6-6-6z",
-        [SCHEME_OP] = "m-5-5h10v10h-10z",
-        [SCHEME_OP_OUT] = "m-2-6h4v4h4v4h-4v4h-4v-4h-4v-4h4z",
-        [SCHEME_RATIO] = "m-5 0a5 5 0 1 1 10 0a5 5 0 1 1-10 0z",
-        [SCHEME_RATIO_INCREASING] = "m0-6l6 10h-12z",
-        [SCHEME_RATIO_RANDOM] = "m0 6l6-10h-12z",
-        [SCHEME_GROUPS] = "m-2 0a2 2 0 1 1 4 0a2 2 0 1 1-4 0z"};
+    static const char *const shapes[SCHEMES] = {[SCHEME_FP32] = "m0-6l2 4 4 0-3 3 1 5-4-3-4 3 1-5-3-3 4 0z",
+                                                [SCHEME_UNIFORM] = "m0-6l6 6-6 6-6-6z",
+                                                [SCHEME_OP] = "m-5-5h10v10h-10z",
+                                                [SCHEME_OP_OUT] = "m-2-6h4v4h4v4h-4v4h-4v-4h-4v-4h4z",
+                                                [SCHEME_RATIO] = "m-5 0a5 5 0 1 1 10 0a5 5 0 1 1-10 0z",
+                                                [SCHEME_RATIO_INCREASING] = "m0-6l6 10h-12z",
+                                                [SCHEME_RATIO_RANDOM] = "m0 6l6-10h-12z",
+                                                [SCHEME_GROUPS] = "m-2 0a2 2 0 1 1 4 0a2 2 0 1 1-4 0z"};
     fprintf(out, "<path d=\"M%.1f %.1f%s\" fill=\"%s\" stroke=\"#000\"/>\n", x, y, shapes[scheme],
             filled ? "#000" : "#fff");
 }
@@ -221,7 +223,10 @@ void sweep_plot(const sweep *s)
     atomic_file file = open_file(s, "tradeoff.svg");
     const frame f = make_frame(file.file, s);
     const int height = BOTTOM + 66 + (legend(NULL, s) + 1) / 2 * LEGEND;
-    svg_begin(f.out, &(svg_page){.width = WIDTH, .height = height, .millimetres = 160, .font_size = 12,
+    svg_begin(f.out, &(svg_page){.width = WIDTH,
+                                 .height = height,
+                                 .millimetres = 160,
+                                 .font_size = 12,
                                  .style = ".grid{stroke:#ccc;stroke-width:0.6}"});
     fprintf(f.out, "<text x=\"%d\" y=\"24\" font-size=\"14\">%s, width %g, %d epochs, %d seed%s</text>\n", LEFT,
             s->base.model.name, s->base.model.width, s->base.train.epochs, s->seeds, s->seeds > 1 ? "s" : "");

@@ -114,8 +114,8 @@ static void add(making *m, const char *what, const char *name, bool promote, dou
 
 static void add_promotions(making *m, const char *what, const char *name, bool ours)
 {
-    const bool on = m->w->promote == PROMOTE_ALL || m->w->promote == PROMOTE_BOTH ||
-                    (m->w->promote == PROMOTE_PAPER && ours);
+    const bool on =
+        m->w->promote == PROMOTE_ALL || m->w->promote == PROMOTE_BOTH || (m->w->promote == PROMOTE_PAPER && ours);
     if (!on || m->w->promote == PROMOTE_BOTH)
         add(m, what, name, false, m->w->threshold[0]);
     for (int i = 0; on && i < m->w->thresholds; i++)
@@ -163,8 +163,9 @@ void sweep_plan(sweep *s, const wishes *w, trainer *t)
 {
     making m = {s, t, w, 0};
     /* By ratio before the others: a ratio of 1 is uniform, and belongs to the line of ratios. */
-    static const scheme order[] = {SCHEME_FP32, SCHEME_RATIO, SCHEME_RATIO_INCREASING, SCHEME_RATIO_RANDOM,
-                                   SCHEME_UNIFORM, SCHEME_OP, SCHEME_OP_OUT};
+    static const scheme order[] = {SCHEME_FP32,         SCHEME_RATIO,   SCHEME_RATIO_INCREASING,
+                                   SCHEME_RATIO_RANDOM, SCHEME_UNIFORM, SCHEME_OP,
+                                   SCHEME_OP_OUT};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         const scheme scheme = order[i];
         char what[64];

@@ -21,25 +21,25 @@ typedef struct trial {
     char label[96]; /* "ratio 0.2 0.3": all that give this assignment */
     char policy[SETTINGS_TEXT];
     scheme scheme;
-    bool promote, promotable; /* promotable: some forward tensor is low */
+    bool promote, promotable;      /* promotable: some forward tensor is low */
     double asked;                  /* of a scheme by ratio: r */
     double threshold, ratio, bits; /* before any promotion */
     assignment *assignment;        /* which tensors are low; its network is gone */
     int finished;                  /* seeds of which there is a run; what follows is over these */
     spread best, last, mean_ratio, promotions, promoted_share;
-    double seconds;                /* of a run */
+    double seconds; /* of a run */
 } trial;
 
 typedef struct sweep {
     settings base;
     const char *out;
     int seeds, jobs;
-    double memory;     /* bytes; 0: what is free */
+    double memory; /* bytes; 0: what is free */
     int count;
     trial *trials;
-    uint64_t steps;    /* of an epoch */
+    uint64_t steps; /* of an epoch */
     double bits_fp32;
-    double run_bytes;  /* about what a run needs */
+    double run_bytes; /* about what a run needs */
 } sweep;
 
 /* paper: schemes by ratio and by group, not the baselines. */
@@ -52,8 +52,8 @@ typedef struct wishes {
     promoting promote;
     int thresholds;
     double threshold[8];
-    int orders;               /* of ratio-random */
-    bool exhaustive;          /* every set of groups */
+    int orders;      /* of ratio-random */
+    bool exhaustive; /* every set of groups */
 } wishes;
 void sweep_plan(sweep *s, const wishes *w, trainer *t);
 void sweep_free(sweep *s);
