@@ -15,7 +15,7 @@ copy=$build/python-src
 wheels=$build/dist
 
 mkdir -p "$copy" "$wheels"
-rm -rf "$copy/include" "$copy/lib" "$copy/m4" "$copy/python"
+rm -rf "${copy:?}/include" "${copy:?}/lib" "${copy:?}/m4" "${copy:?}/python"
 (cd "$source" && tar cf - --exclude='*.so' --exclude=__pycache__ --exclude='*.egg-info' --exclude=.libs --exclude='*.o' \
     --exclude='*.lo' pyproject.toml setup.py MANIFEST.in configure.ac COPYING include lib m4 python) |
     (cd "$copy" && tar xpf - && chmod -R u+rwX,go+rX,go-w .)

@@ -11,9 +11,8 @@ import statistics
 import time
 from pathlib import Path
 
-import numpy as np
-
 import fpemu
+import numpy as np
 
 try:
     import torch

@@ -21,11 +21,10 @@ import statistics
 import time
 from collections.abc import Callable, Collection
 
+import fpemu.torch as ft
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-
-import fpemu.torch as ft
 
 
 class Block(nn.Module):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 SOURCE, STAGE = Path(sys.argv[1]), Path(sys.argv[2])
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
-DOCUMENTS += [str(p.relative_to(SOURCE)) for p in sorted(SOURCE.glob("doc/*.md")) + sorted(SOURCE.glob("doc/results/*.md"))]
+DOCUMENTS += [str(p.relative_to(SOURCE)) for g in ("doc/*.md", "doc/results/*.md") for p in sorted(SOURCE.glob(g))]
 MANUALS = ["fpemu.1", "fptrain.1", "fpemu.3", "fpemu_cuda.3", "fpemu-formats.7"]
 NOUNS = ["status", "format", "rounding", "stats", "quantize", "tensor", "arith", "gemm"]
 HEADERS = [*(f"include/fpemu/{noun}.h" for noun in NOUNS), "include/fpemu_cuda.h"]
@@ -90,7 +90,8 @@ def header(name: str) -> str:
         macros = re.findall(r"^#define (\w+)(?:\(|\s)", code, flags=re.M)
         types = re.findall(r"^} (\w+);|^typedef [^{;]*?(\w+);", code, flags=re.M)
         if calls and len(calls) * 2 >= code.count(";"):
-            text.append(".. c:function:: " + "\n                ".join(" ".join(c.split())[:-1] for c in calls) + "\n\n")
+            signatures = "\n                ".join(" ".join(c.split())[:-1] for c in calls)
+            text.append(f".. c:function:: {signatures}\n\n")
             text.append(literal(comment) if comment else "")
             continue
         named = [("type", a or b) for a, b in types] + [("macro", m) for m in macros]

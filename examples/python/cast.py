@@ -9,9 +9,8 @@ example. The conversion is mended twice, until nothing differs. Then torch's own
 Needs NumPy alone.
 """
 
-import numpy as np
-
 import fpemu
+import numpy as np
 
 LARGEST, SMALLEST_NORMAL_EXPONENT = np.float32(448), -6
 

@@ -13,12 +13,11 @@ import argparse
 import math
 import pathlib
 
+import fpemu
+import fpemu.torch
 import torch
 import torch.nn.functional as F
 from torch import nn
-
-import fpemu
-import fpemu.torch
 
 DOCUMENTS = pathlib.Path(__file__).resolve().parents[2] / "doc"
 ROLES = {"v": "activations", "w": "weights", "dv": "gradients"}

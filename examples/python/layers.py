@@ -15,13 +15,12 @@ import argparse
 import json
 import pathlib
 
+import fpemu
 import numpy as np
 import torch
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 from torch import nn
-
-import fpemu
 
 FORMATS = ["mxfp4", "nvfp4", "mxfp6_e2m3", "mxint8", "mxfp8", "bf16"]
 

@@ -38,8 +38,8 @@ Elsewhere:
     fpemu.compat            the names of other packages
 
 Calls on many elements release the interpreter's lock and use as many threads as OpenMP gives (OMP_NUM_THREADS); a
-process made by os.fork works with one thread, since OpenMP's others do not survive it. Formats and roundings never change,
-and are shared freely among threads; calls from several threads may add to one Stats.
+process made by os.fork works with one thread, since OpenMP's others do not survive it. Formats and roundings never
+change, and are shared freely among threads; calls from several threads may add to one Stats.
 """
 
 

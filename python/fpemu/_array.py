@@ -28,9 +28,9 @@ class Array:
 
     Operators + - * / and unary -, abs, comparisons, @, ** 2 and the methods below, with Arrays of the same format and
     with Python numbers and arrays, which are rounded to the format first, as an operand of a machine must be. The
-    formats are those without scales that arithmetic takes. `a @ b` adds products in sequence, each addition of the exact
-    product rounded (a fused multiply-add); `a.matmul(b, spec)` takes another model. What is neither an array nor a real
-    number, such as None, a text or a list, is never equal: `a == None` is False.
+    formats are those without scales that arithmetic takes. `a @ b` adds products in sequence, each addition of the
+    exact product rounded (a fused multiply-add); `a.matmul(b, spec)` takes another model. What is neither an array
+    nor a real number, such as None, a text or a list, is never equal: `a == None` is False.
 
     data: the values, an array of NumPy or jax, or a tensor. format, rounding. stats: a Stats that all operations count
     in, or None; products of matrices want one without sums and histograms (else fpemu.Error). Stochastic roundings take
@@ -142,8 +142,9 @@ class Array:
     def astype(self, format: Format | str, rounding: Rounding | str | None = None) -> Array:
         """The values rounded once to another format."""
         to = make_format(format)
-        return Array(_quantize(self.data, to, self._next() if rounding is None else make_rounding(rounding), self.stats),
-                     to, self.rounding if rounding is None else make_rounding(rounding), self.stats, self._step)
+        by = self._next() if rounding is None else make_rounding(rounding)
+        return Array(_quantize(self.data, to, by, self.stats), to,
+                     self.rounding if rounding is None else make_rounding(rounding), self.stats, self._step)
 
     def __neg__(self) -> Array:
         return self._same(_quantize(-self.data, self.format, self._next(), self.stats))
@@ -167,8 +168,8 @@ class Array:
     def _operand(self, value: Any) -> Any:
         if isinstance(value, Array):
             if value.format != self.format:
-                raise ValueError(f"operands have the formats {self.format!r} and {value.format!r}: astype rounds one of "
-                                 "them to the other")
+                raise ValueError(f"operands have the formats {self.format!r} and {value.format!r}: astype rounds one "
+                                 "of them to the other")
             return value.data
         if isinstance(value, (int, float)):
             scalar: float = _quantize(float64_of(value).item(), self.format, self._next(), self.stats)
@@ -229,7 +230,7 @@ class Array:
         return self._same(_values.apply(function, self.data, self.format, self._next(), stats=self.stats))
 
     def matmul(self, other: Any, spec: str | Gemm | None = None) -> Array:
-        """self @ other by a model of `fpemu.matmul`, its result rounded to the format where the model says nothing of it.
+        """self @ other by a model of `fpemu.matmul`, its result rounded to the format where the model names none.
 
         None: "seq(FORMAT)": products are added in sequence, each exact product and sum rounded once together, by the
         Array's rounding; a ValueError for a table, to which no sum is rounded. fpemu.Error for a rounding with a
@@ -311,8 +312,8 @@ class Array:
     def sum(self, axis: int | None = None, *, order: str = "sequential") -> Array:
         """The sum along an axis, or of all elements in C order, rounded after every addition.
 
-        order: "sequential", ((a0 + a1) + a2) + ..., or "pairwise", neighbours, then neighbours of those; an odd last one
-        waits for the next round.
+        order: "sequential", ((a0 + a1) + a2) + ..., or "pairwise", neighbours, then neighbours of those; an odd last
+        one waits for the next round.
         """
         return self._reduce("add", axis, order)
 

@@ -118,7 +118,8 @@ class _Adopted:
         if isinstance(value, jax.core.Tracer):
             raise TypeError("the array is traced by jax: fpemu.jax has functions that work under jit, vmap and grad")
         if any(device.platform != "cpu" for device in value.devices()):
-            raise TypeError("the array lies on an accelerator: fpemu works on the processor; jax.device_get(x) brings it")
+            raise TypeError("the array lies on an accelerator: fpemu works on the processor; jax.device_get(x) brings "
+                            "it")
         device = next(iter(value.devices()))
         self._remember(lambda result: jax.device_put(result, device))
         return np.asarray(value)
@@ -135,8 +136,8 @@ class _Adopted:
         if hasattr(value, "__array_interface__"):
             self._remember(lambda result: result)
             return np.asarray(value)
-        raise TypeError(f"{type(value).__name__} is no array that fpemu knows: it takes arrays of NumPy, torch and jax, "
-                        "and what has __dlpack__ or __array_interface__; numpy.asarray makes one of a list")
+        raise TypeError(f"{type(value).__name__} is no array that fpemu knows: it takes arrays of NumPy, torch and "
+                        "jax, and what has __dlpack__ or __array_interface__; numpy.asarray makes one of a list")
 
 
 def told(x: Any) -> Any:

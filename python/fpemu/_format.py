@@ -31,7 +31,7 @@ class Format(_native.Format):
 
     @property
     def spec(self) -> str:
-        """The canonical text, of which `fpemu.format` makes an equal format. A table of one's own has none: ValueError."""
+        """The canonical text, of which `fpemu.format` makes an equal format. ValueError for a table of one's own."""
         if self._spec is None:
             raise ValueError("a table of one's own has no text")
         return self._spec
@@ -67,7 +67,9 @@ class Format(_native.Format):
         if not self.scaling:
             return None
         kind = BLOCKS[self.block]
-        return (self.block_length,) if kind == "run" else (self.block_rows, self.block_length) if kind == "tile" else kind
+        if kind == "run":
+            return (self.block_length,)
+        return (self.block_rows, self.block_length) if kind == "tile" else kind
 
     @property
     def element(self) -> Format:

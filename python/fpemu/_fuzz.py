@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Somebody else's cast against the library: inputs on which a conversion is most likely to go wrong, the differences in
-classes, and the smallest example of each. `fpemu fuzz` does the same to functions of shared libraries and to programs."""
+"""Somebody else's cast against the library: inputs on which a conversion is most likely to go wrong, the differences
+in classes, and the smallest example of each. `fpemu fuzz` does the same to functions of shared libraries and to
+programs."""
 
 from __future__ import annotations
 

@@ -62,8 +62,8 @@ class Format:
 _Rounding = TypeVar("_Rounding", bound=Rounding)
 
 class Rounding:
-    def __new__(cls: type[_Rounding], text: str, overflow: int = ..., nan: int = ..., variant: int = ..., bits: int = ...,
-                generator: int = ..., compat: int = ..., seed: int = ..., stream: int = ...,
+    def __new__(cls: type[_Rounding], text: str, overflow: int = ..., nan: int = ..., variant: int = ...,
+                bits: int = ..., generator: int = ..., compat: int = ..., seed: int = ..., stream: int = ...,
                 offset: int = ...) -> _Rounding: ...
     _mode: int
     _overflow: int

@@ -240,14 +240,15 @@ class Packed:
         each; a tensor one. A tensor without elements has none, a flat array. None for scalar formats and s2fp8."""
         if not self.format.is_blocked or self.format.scaling_rule == "s2fp8":
             return None
-        flat = _native.unpack_scales(self.bytes, self.format, self.shape, self.axis, 1 if self.dtype == "float64" else 0)
+        wide = 1 if self.dtype == "float64" else 0
+        flat = _native.unpack_scales(self.bytes, self.format, self.shape, self.axis, wide)
         shape = _scales_shape(self.format, self.shape, self.axis)
         return flat if shape is None else flat.reshape(shape)
 
     @property
     def scale_codes(self) -> Any:
-        """The codes of the blocks' scales, unsigned integers, shaped as `scales`; of a bare power of two its exponent in
-        two's complement. None for scalar formats and s2fp8."""
+        """The codes of the blocks' scales, unsigned integers, shaped as `scales`; of a bare power of two its exponent
+        in two's complement. None for scalar formats and s2fp8."""
         dtype = _scale_dtype(self.format)
         if dtype is None:
             return None
@@ -260,7 +261,7 @@ class Packed:
 
     @property
     def tensor_scales(self) -> tuple[float, float] | None:
-        """The two numbers of the whole tensor: nvfp4 the multiplier u and the tensor's scale d; s2fp8 alpha and beta."""
+        """The two numbers of the whole tensor: nvfp4's multiplier u and scale d; s2fp8's alpha and beta."""
         if not self._layout["tensor_bytes"]:
             return None
         at = int(self._layout["tensor_offset"])

@@ -135,9 +135,10 @@ def rounding(text: str | Rounding = "rne", *, seed: int = 0, stream: int = 0, of
     seed, stream: integers of 64 bits. Numbers of different streams are independent: say, one for each tensor and step.
     offset: index of the first element in its stream; a tensor rounded slice by slice, each slice with the offset of its
         first element, gets the bits of one call.
-    bits: random bits an element, 1 to 32. variant: how they are used (IEEE P3109, 4.7.4). generator: "hash" or "philox".
-    overflow: "ieee", "saturate" or "keepinf"; nan: "keep", "max", "signmax", "zero" or "error"; None: what text and
-        format say.
+    bits: random bits an element, 1 to 32. variant: how they are used (IEEE P3109, 4.7.4). generator: "hash" or
+        "philox".
+    overflow: "ieee", "saturate" or "keepinf"; nan: "keep", "max", "signmax", "zero" or "error"; None: what
+        text and format say.
 
     Raises fpemu.SpecError for another text, ValueError for numbers out of range.
     """

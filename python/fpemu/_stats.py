@@ -25,9 +25,9 @@ class Stats(_native.Stats):
     histogram: (first, last), both exponents: counts of floor(log2 |x|), with a bin below `first` and one above `last`.
     scale_histogram: the same of the scales of blocks.
 
-    `s1 + s2` is what one call on both inputs would have found. Of sums this holds where the cut is at a multiple of 4096
-    elements, offset included, or between blocks of formats with scales. Elsewhere the last bits may differ: up to 4096
-    terms are added in binary64, and only their totals exactly (doc/numerics.md, 6).
+    `s1 + s2` is what one call on both inputs would have found. Of sums this holds where the cut is at a multiple of
+    4096 elements, offset included, or between blocks of formats with scales. Elsewhere the last bits may differ: up
+    to 4096 terms are added in binary64, and only their totals exactly (doc/numerics.md, 6).
     Calls from several threads may add to one Stats.
     """
 

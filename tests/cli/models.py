@@ -18,7 +18,8 @@ INDEX = "model.safetensors.index.json"
 def write(directory):
     rng = np.random.default_rng(5)
     shards = {}
-    for s, name in enumerate(("model-00001-of-00003.safetensors", "model-00002-of-00003.safetensors", "rest.safetensors")):
+    names = ("model-00001-of-00003.safetensors", "model-00002-of-00003.safetensors", "rest.safetensors")
+    for s, name in enumerate(names):
         shards[name] = {
             f"layers.{s}.weight": (rng.standard_normal((48, 32)) * 10.0 ** (3 * s - 4)).astype(np.float32),
             f"layers.{s}.norm.weight": (1 + rng.standard_normal(32) / 7).astype(np.float32),

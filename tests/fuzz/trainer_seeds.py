@@ -365,7 +365,8 @@ put("log", "good-far", line + b"""\
 {"name":"b","role":"w","histogram":{"first":-9223372036854775808,"counts":[-1,9223372036854775807]}}],\
 "updates":{"first":9223372036854775807,"counts":[1,2,3]}}
 """)
-put("log", "good-other-kinds", first + line + b'"tensors":[[[],{},"x",{"histogram":7}],[],3],"updates":[1],"sums":"x"}\n')
+put("log", "good-other-kinds", first + line +
+    b'"tensors":[[[],{},"x",{"histogram":7}],[],3],"updates":[1],"sums":"x"}\n')
 put("log", "good-odd-names", b'{"log":2,"counters":[1,"a,\\"b",{}],"names":{"v":[7,"\\n"],"w":3}}\n' + line +
     b'"tensors":[[1,2,3],[4,5,6]]}\n')
 put("log", "bad-version", new.replace(b'"log":2', b'"log":3', 1))

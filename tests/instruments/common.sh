@@ -26,7 +26,7 @@ configured() {
         exit 1
     fi
     mkdir -p "$directory/${cc##*/}"
-    cd "$directory/${cc##*/}"
+    cd "$directory/${cc##*/}" || exit
     if [ ! -e Makefile ]; then
         CC=$cc CFLAGS=${CFLAGS--O1 -g1} "$top/configure" --enable-werror --without-python --without-cuda "$@" \
             >configure.out 2>&1 || { tail -n 3 configure.out >&2; exit 1; }

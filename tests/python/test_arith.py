@@ -3,13 +3,12 @@
 
 from fractions import Fraction
 
+import fpemu
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from same import assert_same
-
-import fpemu
 
 
 def nearest(exact, f):

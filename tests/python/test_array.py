@@ -5,11 +5,10 @@ import copy
 import pickle
 from fractions import Fraction
 
+import fpemu
 import numpy as np
 import pytest
 from same import assert_same
-
-import fpemu
 
 M, G = 2**64 - 1, 0x9E3779B97F4A7C15
 

@@ -9,11 +9,10 @@ import sys
 import threading
 import warnings
 
+import fpemu
 import numpy as np
 import pytest
 from same import assert_same
-
-import fpemu
 
 F = "e4m3fn:saturate"
 
@@ -467,7 +466,8 @@ def test_nothing_leaks(x, torch):
         fpemu.add(x, 1.0, F)
         fpemu.matmul(x, x.T, "fp32")
         fpemu.pack(x, "mxfp4").unpack()
-        for bad in (lambda: fpemu.quantize(x, F, axis=7), lambda: fpemu.quantize(x, "no"), lambda: fpemu.quantize("", F)):
+        for bad in (lambda: fpemu.quantize(x, F, axis=7), lambda: fpemu.quantize(x, "no"),
+                    lambda: fpemu.quantize("", F)):
             try:
                 bad()
             except (ValueError, TypeError):

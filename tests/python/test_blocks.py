@@ -4,13 +4,12 @@
 import os
 import pickle
 
+import fpemu
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from same import assert_same
-
-import fpemu
 
 
 def known(path):
@@ -105,7 +104,8 @@ def view_of(values, order, steps):
     return view
 
 
-@given(views(), st.sampled_from(["mxfp4", "bfp(5)", "nvfp4", "group(int4,3)", "scaled(e4m3fn)", "e4m3fn", "fixed(8,4)"]),
+@given(views(),
+       st.sampled_from(["mxfp4", "bfp(5)", "nvfp4", "group(int4,3)", "scaled(e4m3fn)", "e4m3fn", "fixed(8,4)"]),
        st.sampled_from(["rne", "sr"]), st.sampled_from([np.float32, np.float64, np.float16]))
 def test_strides_change_nothing(case, spec, mode, dtype):
     shape, order, steps, axis, seed = case

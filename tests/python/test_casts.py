@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Conversions against those of ml_dtypes, torch, gfloat and NumPy: all codes, and every pattern of 16 bits."""
 
+import fpemu
 import numpy as np
 import pytest
 from same import assert_same, bits
-
-import fpemu
 
 # type of ml_dtypes: format, and how ml_dtypes rounds to it
 ML_DTYPES = {

@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from fpemu.compat import qtorch as ours
 from fpemu.compat.qtorch.auto_low import lower, sequential_lower
 from fpemu.compat.qtorch.optim import OptimLP
-from fpemu.compat.qtorch.quant import (Quantizer, block_quantize, fixed_point_quantize, float_quantize, quantizer)
+from fpemu.compat.qtorch.quant import Quantizer, block_quantize, fixed_point_quantize, float_quantize, quantizer
 
 
 def same(a, b):

@@ -21,14 +21,13 @@ pytest.importorskip("jax", reason="JAX is not installed")
 pytest.importorskip("jax.ffi", reason="JAX is older than 0.5")
 ml_dtypes = pytest.importorskip("ml_dtypes")
 
-import jax
-import jax.numpy as jnp
-from jax.sharding import Mesh, NamedSharding
-from jax.sharding import PartitionSpec as P
-
 import fpemu
 import fpemu.jax as fj
+import jax
+import jax.numpy as jnp
 from fpemu.jax import _calls
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 SMALL = ["float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
          "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"]
@@ -410,7 +409,8 @@ def test_products():
     left = rng.integers(-8, 9, (3, 4, 5, 2)).astype(np.float32)
     right = rng.integers(-8, 9, (5, 6, 4)).astype(np.float32)
     same(fj.dot_general(left, right, numbers, "fp32"), jax.lax.dot_general(left, right, numbers))
-    for extra in {"precision": None}, {"precision": "default", "preferred_element_type": jnp.float32}:  # of flax's layers
+    # what flax's layers pass
+    for extra in {"precision": None}, {"precision": "default", "preferred_element_type": jnp.float32}:
         same(fj.dot_general(left, right, numbers, "fp32", **extra), jax.lax.dot_general(left, right, numbers))
     with pytest.raises(ValueError, match="leave it None"):
         fj.dot_general(left, right, numbers, "fp32", precision="highest")
@@ -490,7 +490,8 @@ def test_refusals():
 
 def test_another_major_version_is_refused():
     major, minor = _calls._version()
-    assert major == 0 and _calls.library.fpemu_jax_speak(1, 0) == 0 and _calls.library.fpemu_jax_speak(major, minor) == 1
+    assert major == 0 and _calls.library.fpemu_jax_speak(1, 0) == 0
+    assert _calls.library.fpemu_jax_speak(major, minor) == 1
 
 
 OFFSETS = {

@@ -11,7 +11,6 @@ torch = pytest.importorskip("torch")
 import fpemu  # noqa: E402
 import fpemu.torch as ft  # noqa: E402
 
-
 TRACED = {"fullgraph": True, "backend": "aot_eager_decomp_partition"}
 
 

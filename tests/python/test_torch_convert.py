@@ -13,12 +13,11 @@ import pytest
 torch = pytest.importorskip("torch")
 ml_dtypes = pytest.importorskip("ml_dtypes")
 
+import fpemu  # noqa: E402
+import fpemu.torch as ft  # noqa: E402
 import numpy as np  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
-
-import fpemu  # noqa: E402
-import fpemu.torch as ft  # noqa: E402
 
 f = ft.functional
 

@@ -8,15 +8,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import fpemu.compat.microxcaling as mx  # noqa: E402
+import fpemu.torch as ft  # noqa: E402
 import torch.autograd.forward_ad as forward_ad  # noqa: E402
+from fpemu.compat.qtorch import FixedPoint, FloatingPoint  # noqa: E402
+from fpemu.compat.qtorch.quant import quantizer  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.autograd import functional as A  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
-
-import fpemu.compat.microxcaling as mx  # noqa: E402
-import fpemu.torch as ft  # noqa: E402
-from fpemu.compat.qtorch import FixedPoint, FloatingPoint  # noqa: E402
-from fpemu.compat.qtorch.quant import quantizer  # noqa: E402
 
 EVERYTHING = ft.recipe("fp32")  # the identity, through all the machinery
 ACCUMULATED = ft.Recipe(forward=ft.Product(accumulator="fp32"), data_gradient=ft.Product(accumulator="fp32"))

@@ -13,11 +13,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from torch import nn  # noqa: E402
-
 import fpemu  # noqa: E402
 import fpemu.torch as ft  # noqa: E402
 from fpemu.torch import _device  # noqa: E402
+from torch import nn  # noqa: E402
 
 STATS_BYTES = 51368
 E4M3 = fpemu.format("e4m3fn")

@@ -14,11 +14,10 @@ import pytest
 torch = pytest.importorskip("torch")
 ml_dtypes = pytest.importorskip("ml_dtypes")
 
-import numpy as np  # noqa: E402
-from torch import nn  # noqa: E402
-
 import fpemu  # noqa: E402
 import fpemu.torch as ft  # noqa: E402
+import numpy as np  # noqa: E402
+from torch import nn  # noqa: E402
 
 
 def counts(x, dtype, largest, smallest_normal):

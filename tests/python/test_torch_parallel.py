@@ -11,15 +11,13 @@ torch = pytest.importorskip("torch")
 if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
     pytest.skip("no torch.distributed with gloo", allow_module_level=True)
 
-import torch.distributed as dist  # noqa: E402
-import torch.multiprocessing as mp  # noqa: E402
-from torch.distributed.fsdp import fully_shard  # noqa: E402
-from torch.distributed.tensor import (  # noqa: E402
-    DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh)
-
 import fpemu  # noqa: E402
 import fpemu.torch as ft  # noqa: E402
+import torch.distributed as dist  # noqa: E402
+import torch.multiprocessing as mp  # noqa: E402
 from fpemu.torch import parallel  # noqa: E402
+from torch.distributed.fsdp import fully_shard  # noqa: E402
+from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh  # noqa: E402
 
 STATE = ft.new_state(3, 4, 5)
 

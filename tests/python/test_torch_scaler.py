@@ -10,10 +10,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+import fpemu.torch as ft  # noqa: E402
 import numpy as np  # noqa: E402
 from torch import nn  # noqa: E402
-
-import fpemu.torch as ft  # noqa: E402
 
 
 def steps(scaler, bad, count):

@@ -12,16 +12,15 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-import torch.autograd.forward_ad as forward_ad  # noqa: E402
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # noqa: E402
-from torch import nn  # noqa: E402
-from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
-from torch.overrides import TorchFunctionMode  # noqa: E402
-
 import fpemu  # noqa: E402
 import fpemu.compat.microxcaling as mx  # noqa: E402
 import fpemu.torch as ft  # noqa: E402
+import torch.autograd.forward_ad as forward_ad  # noqa: E402
 from fpemu.compat.qtorch.quant import block_quantize, float_quantize  # noqa: E402
+from torch import nn  # noqa: E402
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode  # noqa: E402
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+from torch.overrides import TorchFunctionMode  # noqa: E402
 
 CALLS = (lambda x: fpemu.quantize(x, "e4m3fn"), lambda x: ft.quantize(x, "e4m3fn"),
          lambda x: ft.matmul(x, x.mT, "fp32"), lambda x: ft.arith("mul", (x, x), "bf16"),
@@ -443,7 +442,8 @@ def test_tensors_that_are_not_dense(x: Any) -> None:
     for tensor, way_out in ((jagged, "unbind"), (torch.nested.nested_tensor([x, x[:2]]), "unbind"),
                             (x.to_sparse(), "to_dense"), (quantized, "dequantize")):
         for call in (lambda t: fpemu.quantize(t, "bf16"), lambda t: ft.quantize(t, "bf16"), layer,
-                     lambda t: fpemu.pack(t, "bf16"), lambda t: ft.quantize_(t, "bf16"), lambda t: ft.encode(t, "bf16")):
+                     lambda t: fpemu.pack(t, "bf16"), lambda t: ft.quantize_(t, "bf16"),
+                     lambda t: ft.encode(t, "bf16")):
             with pytest.raises(TypeError, match=way_out):
                 call(tensor)
 

@@ -13,14 +13,14 @@ import threading
 import warnings
 from pathlib import Path
 
+import fpemu
 import numpy as np
 import pytest
 from same import assert_same
 
-import fpemu
 
-
-@pytest.mark.skipif(platform.machine() != "x86_64" or " avx2 " not in Path("/proc/cpuinfo").read_text(), reason="no AVX2")
+@pytest.mark.skipif(platform.machine() != "x86_64" or " avx2 " not in Path("/proc/cpuinfo").read_text(),
+                    reason="no AVX2")
 def test_library_has_fast_loops():
     assert fpemu.library()["variants"][-2:] == ["x86-64-v3", "portable"]
 

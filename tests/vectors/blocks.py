@@ -24,8 +24,8 @@ below and above it.
 A case: a line `case SPEC`, the inputs as binary32 bits in hexadecimal, the packed bytes (numbers of the tensor, scales,
 elements), the values as binary32 bits.
 """
-from fractions import Fraction as Q
 import random
+from fractions import Fraction as Q
 
 NAN = 0x7fc00000
 

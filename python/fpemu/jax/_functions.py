@@ -378,9 +378,9 @@ def dot_general(a: Any, b: Any, dimension_numbers: Any, spec: str, *, backward: 
     "tc(h100,e4m3fn,promote=128)" or "seq(fp(6,9,0)/sr); ab=e5m2".
 
     dimension_numbers: ((contracting of a, of b), (batch of a, of b)). Operands are float64, or narrower types, which
-    are widened exactly to float32; the result is of that type, of shape batch + the rest of a + the rest of b. Contracted
-    dimensions are added up in C order of dimension_numbers. seed, stream, offset: of every rounding of the spec, as
-    `quantize`; an element's index is that in the products as matrices (include/fpemu/gemm.h).
+    are widened exactly to float32; the result is of that type, of shape batch + the rest of a + the rest of b.
+    Contracted dimensions are added up in C order of dimension_numbers. seed, stream, offset: of every rounding
+    of the spec, as `quantize`; an element's index is that in the products as matrices (include/fpemu/gemm.h).
     backward: the spec of both products of the gradient, otherwise `spec`; their streams have numbers of their own, the
     forward pass's with the top bit, and with the two top bits, flipped.
     precision, preferred_element_type: what layers pass that take a dot_general. ValueError for a precision other than

@@ -21,16 +21,16 @@ from typing import Any as _Any
 
 from . import functional
 from ._spec import new_state
-from .counters import clear_stats, new_stats, read_stats, stats_tensor
-from .operators import adopt as adopt
-from .operators import apply, arith, decode, encode, matmul, measure, pack, quantize, quantize_, scales, unpack
-from .quantizer import Quantizer
 from .convert import convert, manual_seed, revert, summary
+from .counters import clear_stats, new_stats, read_stats, stats_tensor
 from .functional import conv2d, linear
 from .functional import scaled_dot_product_attention as attention
 from .modules import DotProductAttention
 from .observe import Log, observe
+from .operators import adopt as adopt
+from .operators import apply, arith, decode, encode, matmul, measure, pack, quantize, quantize_, scales, unpack
 from .optim import optimizer
+from .quantizer import Quantizer
 from .recipe import Product, Recipe, recipe, recipes
 from .scaler import loss_scaler
 

@@ -96,7 +96,7 @@ def _accumulator(product: Product, left: Optional[Target], right: Optional[Targe
     return f"{text}; a={left.format}; b={right.format}"
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def make_plan(recipe: Recipe, activations: bool = False) -> Plan:
     """The plan of a layer; of a product of two *activations* in attention."""
 
@@ -648,19 +648,19 @@ def conv3d(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Num
 # ------------------------------------------------------------------------------------------------ the rest
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def make_norm_plan(recipe: Recipe) -> Plan:
     """Of a normalisation: input, scale (WEIGHT), shift (BIAS), gradient; nothing without the recipe's norm."""
     return _single_plan(recipe, recipe.norm, (INPUT, WEIGHT, BIAS))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def make_embedding_plan(recipe: Recipe) -> Plan:
     """Of an embedding: its table and the gradient; nothing without the recipe's embedding."""
     return _single_plan(recipe, recipe.embedding, (WEIGHT,))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def make_softmax_plan(recipe: Recipe) -> Plan:
     """Of a softmax: what it gives."""
     return _single_plan(recipe.replace(gradient=None), recipe.softmax, (OUTPUT,))

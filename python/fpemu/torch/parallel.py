@@ -27,7 +27,6 @@ from torch import Tensor, nn
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
 
-
 from fpemu import Range
 from fpemu._packed import _RANGE
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Optional, Union
 
 import fpemu
 
@@ -43,7 +44,7 @@ class Target:
     whole: bool  # a scale of the whole tensor: a part of a tensor is rounded in another way than the tensor
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def read_target(target: str) -> Target:
     """Reads a target; fpemu.SpecError where the format or the rounding cannot be read."""
     spec, mode = split_target(target)
@@ -156,7 +157,7 @@ class Recipe:
         own: Product = getattr(self, product)
         return (own.left if own.left is not None else usual[0], own.right if own.right is not None else usual[1])
 
-    def replace(self, **changes: Any) -> "Recipe":
+    def replace(self, **changes: Any) -> Recipe:
         """A copy with some fields changed; TypeError for a field that there is not."""
         return dataclasses.replace(self, **changes)
 
@@ -177,7 +178,7 @@ class Recipe:
         return json.dumps(self.to_dict())
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> "Recipe":
+    def from_dict(cls, fields: Mapping[str, Any]) -> Recipe:
         """The inverse of to_dict; ValueError names a field that there is not."""
         known = {f.name for f in dataclasses.fields(cls)}
         products = ("forward", "data_gradient", "weight_gradient")
@@ -195,7 +196,7 @@ class Recipe:
         return cls(**given)
 
     @classmethod
-    def from_json(cls, text: str) -> "Recipe":
+    def from_json(cls, text: str) -> Recipe:
         """Reads what to_json wrote; ValueError for another text."""
         fields = json.loads(text)
         if not isinstance(fields, dict):

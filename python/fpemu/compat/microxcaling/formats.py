@@ -67,7 +67,7 @@ def cached_format(spec: str) -> fpemu.Format:
     return fpemu.format(spec)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _rounding(name: str) -> fpemu.Rounding:
     if name not in _ROUNDINGS:
         raise ValueError(f"no rounding {name!r}; there are {', '.join(_ROUNDINGS)}")
