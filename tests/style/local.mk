@@ -1,6 +1,6 @@
 # One style for all sources, by tools of fixed versions: .clang-format, .shellcheckrc and pyproject.toml
 # say which. `make check` skips the test where the tools are not installed; `make check-format` installs them.
-EXTRA_DIST += .shellcheckrc lib/.clang-format gpu/.clang-format tests/style
+EXTRA_DIST += .shellcheckrc include/.clang-format lib/.clang-format gpu/.clang-format tests/style
 TESTS += tests/style/style.sh
 style-env:
 	@test -x style-env/bin/shellcheck || { $(PYTHON) -m venv style-env && \
