@@ -3,7 +3,7 @@
  * included. Linked with gpu/simulate.c it runs the kernels on this processor; linked with the CUDA library
  * (memory_device.c gives the memory) it runs on the device.
  *
- *   every named format and a choice of others, every mode, variant, generator and number of random bits
+ *   every named format and a choice of others, every mode, variant, generator, number of random bits and setting
  *   lengths around every boundary (warp, piece, block of sums), offsets in the middle of them, in place
  *   arrays at any multiple of their elements' size, so that vectors lie aligned in both, in one or in none; what lies
  *   beside the result stays
@@ -221,6 +221,7 @@ static void try_format(const char *spec)
                 r.variant = (uint8_t)(next() % 3);
                 r.bits = (uint8_t)(next() % 33);
                 r.generator = (uint8_t)(next() % 2);
+                r.compat = (uint8_t)(next() % 2 ? next() % FPEMU_COMPAT_COUNT : FPEMU_COMPAT_NONE);
                 r.seed = next();
                 r.stream = next();
                 /* with and without counters, which decide how long the pieces of a warp are */
