@@ -116,8 +116,8 @@ AC_DEFUN([FPEMU_REPRODUCIBLE], [
 
 # FPEMU_OPENMP
 # AC_OPENMP with --disable-openmp, also written --without-openmp; --enable-openmp insists. Without OpenMP the loop hints
-# (omp simd) stay where the compiler knows them. Sets OPENMP_CFLAGS, and NODELETE_LDFLAGS, by which the library stays when
-# it is closed, and with it the code in which OpenMP's threads wait.
+# (omp simd) stay where the compiler knows them. Sets OPENMP_CFLAGS, and NODELETE_LDFLAGS, by which the library stays
+# when it is closed, and with it the code in which OpenMP's threads wait.
 AC_DEFUN([FPEMU_OPENMP], [
   AC_ARG_WITH([openmp], [AS_HELP_STRING([--without-openmp], [the same as --disable-openmp])],
               [enable_openmp=$withval])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* threads.h - what every call on arrays does around its loop: overlaps are refused, work is cut into parts, and what the
- * parts counted is joined. */
+/* threads.h - what every call on arrays does around its loop: overlaps are refused, work is cut into parts, and what
+ * the parts counted is joined. */
 #ifndef FPEMU_ARRAY_THREADS_H
 #define FPEMU_ARRAY_THREADS_H
 
