@@ -58,10 +58,12 @@ for node in nodes:
     check(f"(symver){node} " in read("debian/libfpemu0.symbols"), f"debian/libfpemu0.symbols: no line for {node}")
 
 fuzzed = subprocess.run([top / "tests/fuzz/build.sh", "--kinds"], capture_output=True, text=True, check=True)
-folders = {path.name for path in (top / "tests/fuzz/corpus").iterdir()}
-check(set(fuzzed.stdout.split()) == folders, f"oss-fuzz: kinds {fuzzed.stdout.strip()}, and inputs for {folders}")
+members = [subprocess.run(["ar", "t", path], capture_output=True, text=True, check=True).stdout.split()
+           for path in (top / "tests/fuzz/corpus").iterdir()]
+kinds = {name.split(".")[0] for archive in members for name in archive}
+check(set(fuzzed.stdout.split()) == kinds, f"oss-fuzz: kinds {fuzzed.stdout.strip()}, and inputs for {kinds}")
 for dictionary in (top / "tests/fuzz").glob("*.dict"):
-    check(dictionary.stem in folders, f"tests/fuzz/{dictionary.name}: no such kind")
+    check(dictionary.stem in kinds, f"tests/fuzz/{dictionary.name}: no such kind")
 for name in ["Dockerfile", "build.sh"]:
     check("http://www.apache.org/licenses/LICENSE-2.0" in read(f"oss-fuzz/{name}"), f"oss-fuzz/{name}: no licence")
 

@@ -371,11 +371,13 @@ tests_cli_allocation_LDADD = tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS)
 EXTRA_DIST += tests/fuzz/README.md tests/fuzz/build.sh tests/fuzz/entry.c tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/container.dict \
 	tests/fuzz/gguf.dict tests/fuzz/index.dict tests/fuzz/npy.dict tests/fuzz/npz.dict tests/fuzz/plan.dict \
 	tests/fuzz/safetensors.dict
-tests_fuzz_replay_SOURCES = tests/fuzz/replay.c tests/fuzz/input.c tests/fuzz/input.h tests/fuzz/reader.c tests/fuzz/reader.h
+FUZZ_ARCHIVE = tests/fuzz/archive.c tests/fuzz/archive.h
+tests_fuzz_replay_SOURCES = tests/fuzz/replay.c $(FUZZ_ARCHIVE) tests/fuzz/input.c tests/fuzz/input.h tests/fuzz/reader.c tests/fuzz/reader.h
 tests_fuzz_replay_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
 tests_fuzz_replay_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 tests_fuzz_replay_LDADD = tools/libmodel.la tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS) $(ZIP_LIBS)
-tests_fuzz_replay_commands_SOURCES = tests/fuzz/replay.c tests/fuzz/command.c tests/fuzz/input.c tests/fuzz/input.h tests/fuzz/reader.h
+tests_fuzz_replay_commands_SOURCES = tests/fuzz/replay.c $(FUZZ_ARCHIVE) tests/fuzz/command.c tests/fuzz/input.c \
+	tests/fuzz/input.h tests/fuzz/reader.h
 tests_fuzz_replay_commands_CPPFLAGS = $(tests_fuzz_replay_CPPFLAGS)
 tests_fuzz_replay_commands_CFLAGS = $(tests_fuzz_replay_CFLAGS)
 tests_fuzz_replay_commands_LDADD = $(tests_fuzz_replay_LDADD)
@@ -387,7 +389,7 @@ endif
 # The calls of the library: api.sh says what has to hold.
 EXTRA_DIST += tests/fuzz/api.sh
 tests_fuzz_api_SOURCES = tests/fuzz/api.c tests/fuzz/api.h tests/fuzz/api_numbers.c tests/fuzz/api_packing.c \
-	tests/fuzz/api_products.c tests/fuzz/api_scaled.c tests/fuzz/api_tensors.c
+	tests/fuzz/api_products.c tests/fuzz/api_scaled.c tests/fuzz/api_tensors.c $(FUZZ_ARCHIVE)
 tests_fuzz_api_LDADD = lib/libfpemu.la
 check_PROGRAMS += tests/fuzz/api
 TESTS += tests/fuzz/api.sh

@@ -38,8 +38,9 @@ install_library libjpeg-turbo -DENABLE_SHARED=OFF -DWITH_SIMD=OFF -DWITH_TURBOJP
 fuzz=$SRC/libfpemu/tests/fuzz
 read -ra kinds < <("$fuzz/build.sh" --kinds | sed 's/ command / /') # which loses memory, as command.c says
 WORK=$WORK/fpemu STATIC=1 JOBS=$(nproc) "$fuzz/build.sh" "${kinds[@]}"
+"$fuzz/run.sh" --unpack "$WORK/inputs"
 for kind in "${kinds[@]}"; do
-    zip -q -j -r "$OUT/fuzz_${kind}_seed_corpus.zip" "$fuzz/corpus/$kind"
+    zip -q -j -r "$OUT/fuzz_${kind}_seed_corpus.zip" "$WORK/inputs/seeds/$kind"
     printf '[libfuzzer]\nmax_len = 4096\n' >"$OUT/fuzz_$kind.options"
     [ ! -f "$fuzz/$kind.dict" ] || cp "$fuzz/$kind.dict" "$OUT/fuzz_$kind.dict"
 done

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* api.c - see api.h. By itself: api FILE... prints the digest of each; api --seeds DIRECTORY writes inputs to begin
- * with; api --random N SEED takes N inputs of its own, and prints one digest; api --variants names the instruction sets
- * that FPEMU_VARIANT can ask for. With FUZZ_API it is the entry point of libFuzzer, runs every
- * input with all instruction sets, and stands in for lib/loops/dispatch.c. */
+/* api.c - see api.h. By itself: api FILE... prints the digest of each, or of each member of an archive; api --seeds
+ * DIRECTORY writes inputs to begin with; api --random N SEED takes N inputs of its own, and prints one digest; api
+ * --variants names the instruction sets that FPEMU_VARIANT can ask for. With FUZZ_API it is the entry point of libFuzzer,
+ * runs every input with all instruction sets, and stands in for lib/loops/dispatch.c. */
 #include "../../tools/common/system.h"
 
 #include "api.h"
+#include "archive.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -684,9 +685,14 @@ static int write_seeds(const char *directory)
     return 0;
 }
 
+static void print_digest(const void *context, const char *name, const uint8_t *bytes, size_t size)
+{
+    (void)context;
+    printf("%016llx %s\n", (unsigned long long)api_run(bytes, size), name);
+}
+
 int main(int argc, char **argv)
 {
-    static uint8_t bytes[1 << 16];
     if (argc == 2 && strcmp(argv[1], "--variants") == 0) {
         for (unsigned i = 0; fpemu_variant_available(i) != NULL; i++)
             puts(fpemu_variant_available(i));
@@ -697,6 +703,7 @@ int main(int argc, char **argv)
     if (argc == 4 && strcmp(argv[1], "--random") == 0) {
         uint64_t state = strtoull(argv[3], NULL, 0), all = 0;
         for (uint64_t left = strtoull(argv[2], NULL, 0); left > 0; left--) {
+            uint8_t bytes[464];
             const size_t size = 64 + next(&state) % 400;
             random_bytes(&state, bytes, size);
             all = all * 31 + api_run(bytes, size);
@@ -704,16 +711,8 @@ int main(int argc, char **argv)
         printf("%016llx\n", (unsigned long long)all);
         return 0;
     }
-    for (int i = 1; i < argc; i++) {
-        FILE *file = fopen(argv[i], "rb");
-        if (file == NULL) {
-            perror(argv[i]);
-            return 1;
-        }
-        const size_t size = fread(bytes, 1, sizeof bytes, file);
-        fclose(file);
-        printf("%016llx %s\n", (unsigned long long)api_run(bytes, size), argv[i]);
-    }
+    for (int i = 1; i < argc; i++)
+        archive_each(argv[i], print_digest, NULL);
     return 0;
 }
 #endif

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # build.sh - builds fuzz targets, each a program $OUT/fuzz_KIND.
 #
-#   build.sh KIND...       build.sh --kinds names all
+#   build.sh KIND...       build.sh --kinds [PROGRAM] names all, or those of one file of corpus/
 #
 # From the environment, as OSS-Fuzz sets it: CC, CFLAGS with sanitizers and coverage; CXX, CXXFLAGS and
 # LIB_FUZZING_ENGINE, which link; OUT, and WORK for objects. Besides: JOBS compilers at a time; STATIC=1 links the
@@ -14,7 +14,15 @@ set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 tensors=(npy npz safetensors gguf container index plan table)
 trainer=(idx cifar text utf8 array archive tokens picture settings checkpoint weights network log names hardware)
-[ "${1-}" != --kinds ] || { echo api command "${tensors[@]}" "${trainer[@]}"; exit 0; }
+if [ "${1-}" = --kinds ]; then
+    case ${2-} in
+    '') echo api command "${tensors[@]}" "${trainer[@]}" ;;
+    reader) echo "${tensors[@]}" ;;
+    trainer) echo "${trainer[@]}" ;;
+    *) echo "$2" ;;
+    esac
+    exit
+fi
 [ $# -gt 0 ] || { sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2; }
 : "${CC:=clang}" "${CFLAGS:=}" "${CXX:=$CC}" "${LIB_FUZZING_ENGINE:?}" "${OUT:?}" "${WORK:?}"
 

@@ -23,6 +23,7 @@
 #include "files/reader.h"
 
 char reader_reason[256];
+const char *const reader_corpus = "command";
 
 const char *reader_kind(unsigned i)
 {

@@ -32,6 +32,7 @@ static const struct {
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 char reader_reason[256];
+const char *const reader_corpus = "reader";
 
 const char *reader_kind(unsigned i)
 {

@@ -8,6 +8,8 @@
 
 /* "npy", "npz", "safetensors", "gguf", "container", "index", "plan", "table"; NULL past the end. */
 const char *reader_kind(unsigned i);
+/* The archive in corpus/ with inputs of these kinds. */
+extern const char *const reader_corpus;
 /* Reads the bytes as a file of that kind, as far as it can be read. Returns 1 if all of it was, 0 if it was refused
  * with a reason; aborts on anything else. */
 int reader_run(const char *kind, const uint8_t *bytes, size_t size);

@@ -1,75 +1,63 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* replay.c - takes the files of tests/fuzz/corpus through the readers, as libFuzzer would, with any compiler.
+/* replay.c - takes the inputs of tests/fuzz/corpus through the readers, as libFuzzer would, with any compiler.
  *
- *   replay                   every file of the corpus: good-... has to be read, bad-... to be refused; without libjpeg
+ *   replay                   every input of the corpus: good-... has to be read, bad-... to be refused; without libjpeg
  *                            pictures that it would read are passed over
  *   replay KIND FILE...      these files
  */
-#include "../../tools/common/system.h"
-
+#include "archive.h"
 #include "reader.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1 << 20 };
+enum { KINDS = 32 };
+static int defects, taken[KINDS];
 
-static int replay(const char *kind, const char *path)
+/* Of the corpus: KIND.NAME. */
+static void judge(const void *context, const char *name, const uint8_t *bytes, size_t size)
 {
-    static uint8_t bytes[MOST];
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        perror(path);
-        exit(1);
-    }
-    const size_t size = fread(bytes, 1, MOST, file);
-    fclose(file);
-    return reader_run(kind, bytes, size);
-}
-
-static int replay_directory(const char *kind, const char *directory)
-{
-    int defects = 0, files = 0;
-    DIR *entries = opendir(directory);
-    if (entries == NULL) {
-        perror(directory);
-        return 1;
-    }
-    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-        char path[4096];
-        if (entry->d_name[0] == '.')
+    (void)context;
+    const size_t length = strcspn(name, ".");
+    for (unsigned i = 0; i < KINDS && reader_kind(i) != NULL; i++) {
+        if (strlen(reader_kind(i)) != length || strncmp(reader_kind(i), name, length) != 0)
             continue;
-        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        const int good = replay(kind, path);
+        const int good = reader_run(reader_kind(i), bytes, size);
         if (!good && strstr(reader_reason, "made without libjpeg") != NULL)
-            continue;
-        if (strncmp(entry->d_name, good ? "bad-" : "good-", good ? 4 : 5) == 0) {
-            printf("%s: %s%s\n", path, good ? "read, but it is bad" : "refused, but it is good: ", reader_reason);
+            return;
+        if (strncmp(name + length, good ? ".bad-" : ".good-", good ? 5 : 6) == 0) {
+            printf("%s: %s%s\n", name, good ? "read, but it is bad" : "refused, but it is good: ", reader_reason);
             defects++;
         }
-        files++;
+        taken[i]++;
+        return;
     }
-    closedir(entries);
-    return defects > 0 || files == 0;
+    printf("%s is of no kind\n", name);
+    defects++;
+}
+
+static void tell(const void *context, const char *name, const uint8_t *bytes, size_t size)
+{
+    const int good = reader_run(context, bytes, size);
+    printf("%s: %s%s\n", name, good ? "read" : "refused: ", reader_reason);
 }
 
 int main(int argc, char **argv)
 {
-    int status = 0;
-    if (argc == 1) {
-        const char *source = getenv("top_srcdir");
-        for (unsigned i = 0; reader_kind(i) != NULL; i++) {
-            char directory[2048];
-            snprintf(directory, sizeof directory, "%s/tests/fuzz/corpus/%s", source != NULL ? source : ".",
-                     reader_kind(i));
-            status |= replay_directory(reader_kind(i), directory);
+    for (int i = 2; i < argc; i++)
+        archive_each(argv[i], tell, argv[1]);
+    if (argc > 1)
+        return 0;
+    char path[2048];
+    const char *source = getenv("top_srcdir");
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/%s.a", source != NULL ? source : ".", reader_corpus);
+    archive_each(path, judge, NULL);
+    for (unsigned i = 0; reader_kind(i) != NULL; i++) {
+        if (i == KINDS || taken[i] == 0) {
+            printf("%s: nothing of kind %s\n", path, reader_kind(i));
+            return 1;
         }
     }
-    for (int i = 2; i < argc; i++) {
-        const int good = replay(argv[1], argv[i]);
-        printf("%s: %s%s\n", argv[i], good ? "read" : "refused: ", reader_reason);
-    }
-    return status;
+    return defects > 0;
 }

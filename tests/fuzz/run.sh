@@ -7,7 +7,10 @@
 #   run.sh --memory DIRECTORY SECONDS              the kind api under the memory sanitizer, by one thread: what is
 #                                                  read without having been set
 #   run.sh --sum DIRECTORY                         what DIRECTORY/ledger.txt has, summed by kind
-#   run.sh --minimise DIRECTORY [KIND...]          inputs that reach something new, small ones, go to tests/fuzz/corpus
+#   run.sh --unpack DIRECTORY                      writes the inputs of tests/fuzz/corpus to DIRECTORY/seeds/KIND
+#   run.sh --pack DIRECTORY                        makes tests/fuzz/corpus of them
+#   run.sh --minimise DIRECTORY [KIND...]          both, and between them chooses inputs: those with a name, and small
+#                                                  ones that together reach all that these and DIRECTORY's reach
 #   run.sh --coverage DIRECTORY [KIND...]          lines and branches that the inputs reach, by folder
 #
 # All kinds unless some are named. JOBS=N: N compilers or fuzzers side by side; ROUNDS=N: N times through the kinds;
@@ -19,14 +22,14 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 verb=--fuzz
 case ${1-} in --*) verb=$1; shift ;; esac
-usage() { sed -n '3,18s/^# \{0,1\}//p' "$0"; exit 2; }
+usage() { sed -n '3,21s/^# \{0,1\}//p' "$0"; exit 2; }
 [ $# -ge 1 ] || usage
 mkdir -p "$1"
 directory=$(cd "$1" && pwd)
 shift
 case $verb in
 --fuzz | --built | --memory) [ $# -ge 1 ] || usage; seconds=$1; shift ;;
---sum | --minimise | --coverage) ;;
+--sum | --unpack | --pack | --minimise | --coverage) ;;
 *) usage ;;
 esac
 kinds=("$@")
@@ -35,6 +38,36 @@ programs=programs label=
 [ ${#kinds[@]} -gt 0 ] || read -ra kinds < <("$here/build.sh" --kinds)
 cd "$directory"
 mkdir -p corpora findings logs
+
+# tests/fuzz/corpus has an archive of ar for each program that replays it; its members are KIND.NAME.
+unpack() {
+    local archive kind
+    rm -rf seeds
+    mkdir seeds
+    for archive in "$here"/corpus/*.a; do
+        (cd seeds && "${AR:-ar}" x "$archive")
+    done
+    for kind in $("$here/build.sh" --kinds); do
+        mkdir -p "seeds/$kind" "corpora/$kind"
+        find seeds -maxdepth 1 -name "$kind.*" -exec mv -t "seeds/$kind" {} +
+    done
+}
+
+pack() {
+    local archive kind file
+    for archive in "$here"/corpus/*.a; do
+        rm -rf packed
+        mkdir packed
+        for kind in $("$here/build.sh" --kinds "$(basename "$archive" .a)"); do
+            for file in "seeds/$kind"/*; do
+                [[ $file == */$kind.* ]] || mv "$file" "seeds/$kind/$kind.${file##*/}"
+            done
+            cp -t packed "seeds/$kind"/*
+        done
+        (cd packed && export LC_ALL=C && rm "$archive" && "${AR:-ar}" rcDS "$archive" ./*)
+    done
+    rm -rf packed
+}
 
 build() { # DIRECTORY CFLAGS; KIND... are all
     echo "building into $directory/$1" >&2
@@ -65,14 +98,14 @@ found() { # DIRECTORY
 # Threads that wait do not spin: beside other work that takes far longer than the calls.
 fuzz() { # KIND
     local kind=$1 options=() before after used TIMEFORMAT='%U %S'
-    mkdir -p "corpora/$kind" "findings/$kind"
+    mkdir -p "findings/$kind"
     [ ! -f "$here/$kind.dict" ] || options=(-dict="$here/$kind.dict")
     [ "$kind" != command ] || options+=(-rss_limit_mb=8192) # some 15 kB are lost with a refusal, as command.c says
     before=$(found "findings/$kind")
     options+=(-max_total_time="$seconds" -max_len=4096 -timeout="${TIMEOUT:-10}" -rss_limit_mb=2048
         -report_slow_units="${TIMEOUT:-10}" -print_final_stats=1 -artifact_prefix="findings/$kind/")
     used=$( { time OMP_WAIT_POLICY=passive "$programs/fuzz_$kind" "${options[@]}" "corpora/$kind" \
-        "$here/corpus/$kind" >"logs/$kind$label.log" 2>&1 || :; } 2>&1 )
+        "seeds/$kind" >"logs/$kind$label.log" 2>&1 || :; } 2>&1 )
     after=$(found "findings/$kind")
     # shellcheck disable=SC2086
     printf '%-11s  %s  %-9s %8.0f %10d %7d %7d %6d %4d\n' "$kind$label" "$(date -u +%F)" "$(cat "$programs/commit")" \
@@ -118,32 +151,30 @@ sum() {
         }' | sort
 }
 
-# The inputs with a name stay; of the others, named by their digest, those that reach an edge which no smaller one does,
-# up to 48 KiB a kind.
+# The inputs with a name stay; of the others, named by their digest, few that reach all edges, the small ones up to
+# 48 KiB a kind.
 minimise() { # KIND
-    local kind=$1 file size name total=0 kept=$here/corpus/$1 least=$directory/minimal/$1 digest='.*/[0-9a-f]{12,40}'
+    local kind=$1 file size total=0 least=minimal/$1 digest='.*/([a-z0-9]+\.)?[0-9a-f]{12,40}'
     rm -rf "$least"
-    mkdir -p "$least" "corpora/$kind"
-    find "$kept" -type f -regextype posix-extended ! -regex "$digest" -exec cp -t "$least" {} +
-    "programs/fuzz_$kind" -merge=1 -use_counters=0 -max_len=1024 -timeout="${TIMEOUT:-10}" "$least" "$kept" \
-        "corpora/$kind" >"logs/$kind.merge.log" 2>&1
-    find "$kept" -type f -regextype posix-extended -regex "$digest" -delete
+    mkdir -p "$least"
+    find "seeds/$kind" -type f -regextype posix-extended ! -regex "$digest" -exec cp -t "$least" {} +
+    "programs/fuzz_$kind" -set_cover_merge=1 -use_counters=0 -max_len=1024 -timeout="${TIMEOUT:-10}" \
+        "$least" "seeds/$kind" "corpora/$kind" >"logs/$kind.merge.log" 2>&1
+    find "seeds/$kind" -type f -regextype posix-extended -regex "$digest" -delete
     while read -r size file; do
         total=$((total + size))
         [ $total -le 49152 ] || break
-        name=${file##*/}
-        cp "$file" "$kept/${name:0:12}"
+        cp "$file" "seeds/$kind/$kind.$(basename "$file" | cut -c 1-12)"
     done < <(find "$least" -type f -regextype posix-extended -regex "$digest" -printf '%s %p\n' | sort -n)
-    echo "$kind: $(find "$kept" -type f | wc -l) inputs, $(cat "$kept"/* | wc -c) bytes"
+    echo "$kind: $(find "seeds/$kind" -type f | wc -l) inputs, $(cat "seeds/$kind"/* | wc -c) bytes"
 }
 
 coverage() {
     local kind objects=()
     PORTABLE=1 build coverage "-fprofile-instr-generate -fcoverage-mapping"
     for kind in "${kinds[@]}"; do
-        mkdir -p "corpora/$kind"
         LLVM_PROFILE_FILE=coverage/$kind.profraw "coverage/fuzz_$kind" -runs=0 -rss_limit_mb=0 "corpora/$kind" \
-            "$here/corpus/$kind" >"logs/$kind.coverage.log" 2>&1
+            "seeds/$kind" >"logs/$kind.coverage.log" 2>&1
         objects+=(-object "coverage/fuzz_$kind")
     done
     "${LLVM_PROFDATA:-llvm-profdata}" merge -sparse -o coverage/all.profdata coverage/*.profraw
@@ -167,7 +198,9 @@ coverage() {
     echo "each file: $directory/coverage/files.txt; each line: llvm-cov show with coverage/all.profdata" >&2
 }
 
+case $verb in --sum | --pack) ;; *) unpack ;; esac
 case $verb in
+--pack) pack ;;
 --fuzz) build_sanitized; fuzz_all ;;
 --built) fuzz_all ;;
 --memory) build_memory; fuzz_all ;;
@@ -177,6 +210,7 @@ case $verb in
     for kind in "${kinds[@]}"; do
         minimise "$kind"
     done
+    pack
     ;;
 --coverage) coverage ;;
 esac

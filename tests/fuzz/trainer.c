@@ -27,6 +27,7 @@
 #include "run/settings.h"
 
 char reader_reason[256];
+const char *const reader_corpus = "trainer";
 static trouble why;
 
 static void insist(int condition, const char *what)
