@@ -73,29 +73,15 @@ dist_results_DATA = doc/results/assign-lenet-curves.svg \
 
 scalingdir = $(resultsdir)/scaling
 dist_scaling_DATA = \
-	doc/results/scaling/lenet-fp16-deviation.svg \
-	doc/results/scaling/lenet-fp16-underflow.svg \
-	doc/results/scaling/lenet-fp8-deviation.svg \
-	doc/results/scaling/lenet-fp8-scale.svg \
-	doc/results/scaling/lenet-fp8-underflow.svg \
-	doc/results/scaling/lenet-scale-fp8-adaptive.svg \
-	doc/results/scaling/resnet110-fp16-loss.svg \
 	doc/results/scaling/resnet110-fp8-loss.svg \
-	doc/results/scaling/resnet20-fp16-deviation.svg \
-	doc/results/scaling/resnet20-fp16-scale.svg \
 	doc/results/scaling/resnet20-fp16-underflow.svg \
 	doc/results/scaling/resnet20-fp8-deviation.svg \
 	doc/results/scaling/resnet20-fp8-scale.svg \
 	doc/results/scaling/resnet20-fp8-underflow.svg \
-	doc/results/scaling/resnet20-scale-fp16-adaptive.svg \
 	doc/results/scaling/resnet20-scale-fp8-adaptive.svg \
 	doc/results/scaling/resnet20-underflow-fp8-adaptive.svg \
-	doc/results/scaling/resnet20-underflow-fp8-backoff.svg \
 	doc/results/scaling/resnet20-underflow-fp8-fixed1024.svg \
-	doc/results/scaling/resnet20-underflow-fp8-logmax.svg \
-	doc/results/scaling/resnet20-underflow-fp8-none.svg \
-	doc/results/scaling/resnet56-fp16-loss.svg \
-	doc/results/scaling/resnet56-fp8-loss.svg
+	doc/results/scaling/resnet20-underflow-fp8-none.svg
 
 # The manual of the trainer goes where the trainer goes.
 if FPTRAIN
