@@ -1,15 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh - whether the tests notice defects of the library: every one of mutants.txt, or those named.
+# run.sh - whether the tests notice defects: those of mutants.txt and DRAWN more that sample.py draws, or those named; the
+# name "drawn" stands for all of the latter.
 #
-# usage: [CC=gcc] [JOBS=2] [MUTANTS_OPTIMISATION=-O1] tests/mutants/run.sh [NAME...]
+# usage: [CC=gcc] [JOBS=2] [QUICK="TEST..."] [DRAWN=N SEED=S PYTHON=python3] [MUTANTS_OPTIMISATION=-O1]
+#        tests/mutants/run.sh [NAME...]
 #
 # Each defect is one line changed in a copy of the sources. What depends on its file is compiled again, plainly (-O1, no
 # vector variants; -O0 compiles in half the time, and some tests run longer), and linked with the other objects of the
-# sound library; then a few tests run, one of which must fail: those that the defect names after its file, or those that
-# its file stands for. The test that caught it when doc/validation/mutants.txt was recorded comes first. A table is
-# printed; exit status 1 if a defect survives, if its old text is not found exactly once, or if the tests fail on the
-# library as it is.
+# sound library; then tests run until one fails: those that the defect names after its file, or those of QUICK, which
+# make check-mutants sets to what make quick runs, but for its scripts. A table is printed, and for drawn ones a score by
+# folder; those that do not compile, or whose objects are the sound ones, are not counted, and others come in their
+# place. Exit status 1 if a defect of mutants.txt survives, if its old text is not found exactly once, or if the tests
+# fail on the library as it is; a drawn one may survive: it says what no quick test looks at, or changes nothing.
 #
 # Where a defect names an instruction set before its tests, the loops for that set are compiled with it, at -O2, and the
 # tests run them; everything else is sound. On a processor that lacks the set the defect is not tried, which is told.
@@ -24,15 +27,18 @@ case ${1:-} in
 --*) list=$work/list ;; # as it was when the run began
 *) list=$here/mutants.txt ;;
 esac
-record=$top/doc/validation/mutants.txt
 cc=${CC:-cc}
 jobs=${JOBS:-2}
 flags="-std=c11 -ffp-contract=off -w"
 optimisation=${MUTANTS_OPTIMISATION:--O1}
 includes='-Iinclude -Ilib -Igpu -Itools -Itools/fptrain -I.'
-tests='quantize peers compat stochastic counters properties'
-block_tests='check_blockspec check_pack blocks_vectors blocks_stats packing blocks'
-trainer_tests='assign estimate memory muppet packed readers scalers'
+quick=$(for t in ${QUICK:-}; do # names of programs to names of tests
+    case $t in
+    *.sh) ;;
+    *) echo "$t" | sed 's|^tests/||; s|_simulated$||' ;;
+    esac
+done)
+quick=${quick:-quantize peers compat stochastic}
 check_libs=$(pkg-config --libs check 2>/dev/null)
 trainer_flags=$(pkg-config --cflags libpng 2>/dev/null)
 blas_libs=$(pkg-config --libs openblas 2>/dev/null)
@@ -46,25 +52,14 @@ line_of() {
         here && mark != "@" && mark != "tests" && index($0, mark " ") == 1 { print substr($0, 3) }' "$list"
 }
 
-# The tests that a defect is for.
+# The tests that a defect is for, the likeliest first.
 tests_for() {
     own=$(line_of "$1" tests | grep -v '^x86-64-' || :)
     case $(line_of "$1" @) in
-    tools/*) usual=$trainer_tests ;;
-    *block* | *codebook* | *pack* | *logarithm* | *scale* | *walk* | *query*) usual=$block_tests ;;
-    *) usual=$tests ;;
+    gpu/*) first=gpu/ ;;
+    *) first=[^g] ;;
     esac
-    echo ${own:-$usual}
-}
-
-# The same, the one that caught it last in front.
-tests_in_order() {
-    before=$(awk -v name="$1" '$1 == name && $2 == "caught" { t = $4 } END { print t }' "$record" 2>/dev/null)
-    all=$(tests_for "$1")
-    case " $all " in
-    *" ${before:-none} "*) printf '%s\n' "$before" $all | awk '!seen[$0]++' ;;
-    *) printf '%s\n' $all ;;
-    esac
+    [ -n "$own" ] && printf '%s\n' $own || { printf '%s\n' $quick | grep "^$first"; printf '%s\n' $quick | grep -v "^$first"; }
 }
 
 # The instruction set whose loops defect $1 is in; nothing where it is in the plain ones.
@@ -125,20 +120,24 @@ place_of() {
     return 1
 }
 
-# Puts $new for $old in file $1, where it has to stand exactly once.
+# Puts $new for $old in file $1, where it has to stand exactly once, or for all of a line of FILE:LINE.
 replace() {
-    old=$old new=$new awk '
-        BEGIN { old = ENVIRON["old"]; new = ENVIRON["new"] }
+    line=${1#*:}
+    [ "$line" != "$1" ] || line=
+    line=$line old=$old new=$new awk '
+        BEGIN { number = ENVIRON["line"]; old = ENVIRON["old"]; new = ENVIRON["new"] }
+        number == NR { print new; count++ }
+        number == NR { next }
         {
             line = ""
-            while ((i = index($0, old)) > 0) {
+            while (!number && (i = index($0, old)) > 0) {
                 line = line substr($0, 1, i - 1) new
                 $0 = substr($0, i + length(old))
                 count++
             }
             print line $0
         }
-        END { exit count != 1 }' "$1" >"$1.new" && mv "$1.new" "$1"
+        END { exit count != 1 }' "${1%:*}" >"${1%:*}.new" && mv "${1%:*}.new" "${1%:*}"
 }
 
 # The files that make up the library, the kernels and the trainer, without what the machine may lack and without main().
@@ -154,7 +153,8 @@ sources() {
     done 2>/dev/null | sort -u
 }
 
-# Compiles the files $2... into directory $1; their objects have the same names with .o at the end.
+# Compiles the files $2... into directory $1; their objects have the same names with .o at the end. A file that is the
+# same when all that it includes is put in, or whose object is, leaves none but in the sound library.
 compile() {
     into=$1
     shift
@@ -165,7 +165,10 @@ compile() {
         tools/*) more=$trainer_flags ;;
         *) more= ;;
         esac
+        $cc $flags $optimisation $includes $more -E -P "$c" -o "$o.i" || return 1
+        cmp -s "$o.i" "$work/base/$o.i" && [ "$PWD" != "$work/base" ] && continue
         $cc $flags $optimisation $includes $more -MMD -MF "$o.d" -c "$c" -o "$o" || return 1
+        ! cmp -s "$o" "$work/base/$o" || [ "$PWD" = "$work/base" ] || rm "$o"
     done
 }
 
@@ -192,15 +195,18 @@ link() {
 run_test() {
     stop=
     [ "$1" = arith ] && stop=--stop
-    top_srcdir=$top STOP_AT_FAILURE=1 FPEMU_VARIANT=${2:-portable} timeout 600 "./$1" $stop >"$1.out" 2>&1
+    top_srcdir=$top STOP_AT_FAILURE=1 ONE_VARIANT=1 CK_DEFAULT_TIMEOUT=0 FPEMU_VARIANT=${2:-portable} timeout "${limit:-600}" "./$1" $stop >"$1.out" 2>&1
 }
 
-# One defect, in a directory of its own.
+# One defect, in a directory of its own. A drawn one is counted in $work/drawn, until there are DRAWN.
 one() {
     name=$1
     file=$(line_of "$name" @)
     old=$(line_of "$name" -)
     new=$(line_of "$name" +)
+    drawn=
+    case $name in drawn-*) drawn=1 limit=120 ;; esac
+    [ -z "$drawn" ] || [ "$(wc -l <"$work/drawn")" -lt "$DRAWN" ] || exit 0
     dir=$work/$name
     mkdir "$dir" && cd "$dir" && cp -R "$work/base/include" "$work/base/lib" "$work/base/gpu" "$work/base/tools" \
         "$work/base/config.h" . && mkdir tests && cp -R "$work/base/tests/gpu" tests || exit 1
@@ -208,7 +214,7 @@ one() {
     if [ "$set" ]; then
         build="compile_set obj $set $(set_files "$set")"
     else
-        build="compile obj $(awk -v file="$file" '$2 == file { print $1 }' "$work/base/depends" | tr '\n' ' ')"
+        build="compile obj $(awk -v file="${file%:*}" '$2 == file { print $1 }' "$work/base/depends" | tr '\n' ' ')"
     fi
     if [ "$set" ] && ! set_is_here "$set"; then
         verdict="not tried: this processor lacks $set"
@@ -216,8 +222,10 @@ one() {
         verdict="NOT APPLIED: the old text is not there exactly once"
     elif ! $build 2>log; then
         verdict="DOES NOT COMPILE: $(grep -m1 error log)"
+    elif [ -z "$(find obj -name '*.o' 2>/dev/null)" ]; then
+        verdict="CHANGES NOTHING"
     else
-        for t in $(tests_in_order "$name"); do
+        for t in $(tests_for "$name"); do
             program=$(basename "$t")
             if ! link "$program" "$(place_of "$t")" "$set" 2>log; then
                 verdict="DOES NOT LINK: $(grep -m1 -i error log)"
@@ -226,17 +234,24 @@ one() {
             run_test "$program" "$set"
             case $? in
             0) ;;
-            124) verdict="NOT DECIDED: $t ran for ten minutes"; break ;;
+            124) verdict="NOT DECIDED: $t did not end in ${limit:-600} s"; break ;;
             *) verdict="caught by $t"; break ;;
             esac
         done
     fi
-    case $verdict in
-    caught* | 'not tried'*) ;;
+    cd / && rm -rf "$dir"
+    verdict=${verdict:-SURVIVED}
+    case $drawn$verdict in
+    caught* | 'not tried'* | 1caught* | 1SURVIVED* | '1NOT DECIDED'*) ;;
+    1*) exit 0 ;; # another comes in its place
     *) : >"$work/bad/$name" ;;
     esac
-    printf '%-28s %s\n' "$name" "${verdict:-SURVIVED}"
-    cd / && rm -rf "$dir"
+    if [ "$drawn" ]; then
+        folder=${file%/*}
+        echo "$folder $verdict" >>"$work/drawn"
+        verdict="$verdict $file: $new"
+    fi
+    printf '%-28s %s\n' "$name" "$verdict"
 }
 
 # Test $1 on the library as it is, by the loops of set $2 if given.
@@ -263,15 +278,21 @@ trap 'exit 1' HUP INT TERM
 export work CC
 mkdir -p "$work/bad" "$work/base/obj" "$work/base/tests"
 cp "$list" "$work/list"
+: >"$work/drawn"
+names=${*:-$(awk '$1 == "@" { print $2 }' "$list") drawn}
+case " $names " in *' drawn '*) ;; *) DRAWN=0 ;; esac
+names=$(printf '%s\n' $names | grep -vx drawn)
+export DRAWN
+"${PYTHON:-python3}" "$here/sample.py" "${SEED:-1}" $((4 * DRAWN)) >>"$work/list" || exit 1
 cp -R "$top/lib" "$top/include" "$top/gpu" "$top/tools" "$work/base"
 cp -R "$top/tests/gpu" "$work/base/tests"
 echo '#define HAVE_ONEDNN 0' >"$work/base/config.h"
 cd "$work/base" || exit 1
-names=${*:-$(awk '$1 == "@" { print $2 }' "$list")}
 needed=$(for name in $names; do # a test and, after a colon, the set
     set=$(set_of "$name")
     [ "$set" ] && ! set_is_here "$set" || for t in $(tests_for "$name"); do echo "$t:$set"; done
 done | sort -u)
+[ "$DRAWN" -eq 0 ] || needed=$({ printf '%s\n' $needed; printf '%s:\n' $quick; } | sort -u)
 sets=$(printf '%s\n' $needed | sed 's/.*://' | grep . | sort -u)
 places=$(printf '%s\n' $needed | sed 's/:.*//' | sort -u | while read -r t; do place_of "$t" || exit 1; done) || exit 1
 
@@ -302,10 +323,16 @@ while read -r o; do
 done <objects >depends
 printf '%s\n' $needed | xargs -P "$jobs" -n 1 "$here/run.sh" --sound || exit 1
 
-printf '%s\n' $names | xargs -P "$jobs" -n 1 "$here/run.sh" --one
+drawn=$(awk '$1 == "@" && $2 ~ /^drawn-/ { print $2 }' "$work/list")
+printf '%s\n' $names $drawn | xargs -P "$jobs" -n 1 "$here/run.sh" --one
 ended=$? # 123: some defect was told not to be caught
 [ $ended -eq 0 ] || [ $ended -eq 123 ] || { echo "cut off before every defect was tried (status $ended)"; exit 1; }
-count=$(printf '%s\n' $names | wc -l)
+count=$(printf '%s' "$names" | grep -c .)
 bad=$(ls "$work/bad" | wc -l)
-echo "$count defects, $((count - bad)) caught, $bad not"
+echo "$count defects of mutants.txt, $((count - bad)) caught, $bad not"
+awk '
+    { all[$1]++; sum++ }
+    $2 != "SURVIVED" { caught[$1]++; sum_caught++ }
+    END { for (f in all) printf "drawn in %-12s %4d, %d caught\n", f ":", all[f], caught[f]
+          if (sum) printf "drawn: %d, %d caught\n", sum, sum_caught }' "$work/drawn" | sort
 [ "$bad" -eq 0 ]
