@@ -4,6 +4,7 @@
 Which files the library has stands in lib/local.mk, which flags they need in m4/, what it exports in lib/libfpemu.map,
 and its version in configure.ac. All are read from there, so that nothing is told twice. Needed is a C compiler and
 Python's headers; CC and CFLAGS are respected. Where FPEMU_CUDA_LIBRARY names a libfpemu_cuda.so, the wheel holds it.
+FPEMU_OBJECTS names the library's objects where they are compiled already, which spares minutes.
 """
 
 import os
@@ -134,6 +135,11 @@ class Build(build_ext):
             return [str(output) for output in pool.map(one_job, jobs)]
 
     def build_library(self, compiler, common, folder, library):
+        objects = shlex.split(os.environ.get("FPEMU_OBJECTS", "")) or self.library_objects(compiler, common, folder)
+        compiler.run(["-shared", "-s", *common, *objects, "-o", str(library), "-Wl,-soname,libfpemu.so",
+                      f"-Wl,--version-script={ROOT / 'lib/libfpemu.map'}", "-Wl,-z,defs,-z,nodelete", "-lm"])
+
+    def library_objects(self, compiler, common, folder):
         common = [*common, f"-I{ROOT / 'lib'}", "-fvisibility=default"]
         macros, loops = [], []
         for suffix, (flags, condition) in {"PORTABLE": ([], "1"), **VARIANTS}.items():
@@ -148,9 +154,7 @@ class Build(build_ext):
             if source.endswith(".c")
         ]
         jobs += [(source, ["-O3", *common, *flags, *macros]) for source, flags in loops]
-        objects = self.compile(compiler, jobs, folder)
-        compiler.run(["-shared", "-s", *common, *objects, "-o", str(library), "-Wl,-soname,libfpemu.so",
-                      f"-Wl,--version-script={ROOT / 'lib/libfpemu.map'}", "-Wl,-z,defs,-z,nodelete", "-lm"])
+        return self.compile(compiler, jobs, folder)
 
     def build_binding(self, compiler, common, ext, folder, library, target):
         include = [f"-I{sysconfig.get_path('include')}", f"-I{sysconfig.get_path('platinclude')}"]

@@ -1,13 +1,15 @@
 # Programs and scripts that exit with 0 (fine, and silent), 1 (a defect) or 77 (cannot be done here). They run in the
 # build directory, with the variables below.
 TEST_EXTENSIONS = .sh
-SH_LOG_COMPILER = $(BASH)
+LOG_COMPILER = $(BASH) $(top_srcdir)/tests/timed.sh
+SH_LOG_COMPILER = $(LOG_COMPILER) $(BASH)
 AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; AWK='$(AWK)'; top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
 	FPEMU='$(abs_top_builddir)/tools/fpemu/fpemu$(EXEEXT)'; \
-	PATH='$(abs_top_builddir)/python-env/bin':$$PATH; \
+	PATH='$(abs_top_builddir)/$(PYTHON_ENV)/bin':$$PATH; \
+	CK_DEFAULT_TIMEOUT=0; \
 	LSAN_OPTIONS="suppressions=$(abs_top_srcdir)/tests/instruments/leaks.supp:print_suppressions=0:$$LSAN_OPTIONS"; \
-	export CC CXX NM AWK top_srcdir top_builddir FPEMU PATH LSAN_OPTIONS;
+	export CC CXX NM AWK top_srcdir top_builddir FPEMU PATH CK_DEFAULT_TIMEOUT LSAN_OPTIONS;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
 	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/paths.sh tests/staged.sh tests/vectorised.sh \
@@ -21,6 +23,16 @@ dist_noinst_DATA += tests/headers/abi/names.txt tests/headers/abi/x86_64.abi
 abi-record: lib/libfpemu.la
 	CC='$(CC)' NM='$(NM)' top_srcdir='$(top_srcdir)' top_builddir=. $(BASH) $(top_srcdir)/tests/headers/abi.sh record
 .PHONY: abi-record
+
+# ------------------------------------------------------------------------------------- which run when
+EXTRA_DIST += tests/tiers.mk tests/timed.sh tests/budgets.sh
+-include $(srcdir)/tests/tiers.mk
+check-local: check-TESTS
+	@tests='$(TESTS)'; $(SLOWEST)
+CLEANFILES += check-*.log quick.log examples/*.log examples/*.t[ri]* tests/*.log tests/*.t[ri]* tests/*/*.log tests/*/*.t[ri]*
+budgets:
+	@$(BASH) $(top_srcdir)/tests/budgets.sh
+.PHONY: budgets
 
 # ------------------------------------------------------------------------------------- the public face
 TESTS += tests/headers/headers.sh tests/headers/abi.sh tests/headers/exports.sh tests/headers/definitions.sh tests/headers/sizes \
@@ -393,6 +405,7 @@ tests_fuzz_api_SOURCES = tests/fuzz/api.c tests/fuzz/api.h tests/fuzz/api_number
 tests_fuzz_api_LDADD = lib/libfpemu.la
 check_PROGRAMS += tests/fuzz/api
 TESTS += tests/fuzz/api.sh
+tests/fuzz/api.log: tests/fuzz/api$(EXEEXT)
 
 # With libFuzzer and sanitizers, by clang: make check-fuzz FUZZ_SECONDS=3600 FUZZ="npz safetensors"
 FUZZ_SECONDS = 60
@@ -410,12 +423,19 @@ check-random: tests/random/stream$(EXEEXT)
 	CC='$(CC)' TESTU01='$(TESTU01)' $(SHELL) $(top_srcdir)/tests/random/run.sh tests/random/stream$(EXEEXT) random.txt
 
 # ------------------------------------------------------------------------------------- each defect is noticed
-EXTRA_DIST += tests/mutants/run.sh tests/mutants/mutants.txt
-# Some alone, by name: make check-mutants MUTANTS="..."
+EXTRA_DIST += tests/mutants/run.sh tests/mutants/mutants.txt tests/mutants/sample.py
+# Others than those of mutants.txt and 150 drawn ones: make check-mutants MUTANTS="NAME..."; drawn ones alone:
+# make check-mutants MUTANTS=drawn DRAWN=20 SEED=2
 MUTANTS =
-check-mutants:
-	CC='$(CC)' TRAINER_LIBS='$(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)' $(SHELL) \
-		$(top_srcdir)/tests/mutants/run.sh $(MUTANTS)
+DRAWN = 150
+SEED = 1
+check-mutants: mutants-env/bin/mutate
+	CC='$(CC)' TRAINER_LIBS='$(FPTRAIN_LIBS) $(CBLAS_LIBS) $(ZIP_LIBS) $(JANSSON_LIBS)' QUICK='$(QUICK_TESTS)' \
+	DRAWN='$(DRAWN)' SEED='$(SEED)' PYTHON='$(abs_builddir)/mutants-env/bin/python' \
+	$(SHELL) $(top_srcdir)/tests/mutants/run.sh $(MUTANTS)
+mutants-env/bin/mutate:
+	$(PYTHON) -m venv mutants-env
+	mutants-env/bin/python -m pip --disable-pip-version-check install --quiet --no-deps universalmutator==1.14.1
 
 # ------------------------------------------------------------------------------------- other processors
 dist_noinst_SCRIPTS += tests/cross.sh

@@ -51,7 +51,7 @@ variable() {
 # tests_of: the names of the tests of the build in the working directory, one a line.
 tests_of() {
     # shellcheck disable=SC2016
-    variable '$(TESTS)' | tr ' ' '\n'
+    variable '$(EVERY_TEST)' | tr ' ' '\n'
 }
 
 # without FILE WORD: the lines of standard input but those that a line of FILE names, `WORD TEST REASON`.

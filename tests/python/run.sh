@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The package `fpemu`: its wheel is built from this tree, installed into the environment in the build folder
-# (environment.sh), and tested by pytest.
+# run.sh [full] - the package `fpemu`: its wheel is built from this tree, installed into an environment in the build
+# folder (environment.sh), and tested by pytest. Without a word, what needs JAX, PyTorch and its kin is left out, and the
+# wheel holds the library that is built. full: with all packages, all tests or those of PYTHON_TESTS, a pattern of files.
 set -u
 source=$(cd "$top_srcdir" && pwd) || exit 1
 build=$(cd "$top_builddir" && pwd) || exit 1
 tests=$source/tests/python
-environment=$build/python-env
-bash "$tests/environment.sh" || exit
+environment=$build/python-${1:-env}
+bash "$tests/environment.sh" "$@" || exit
+files=("$tests"/${PYTHON_TESTS-test_*.py})
+if [ $# -eq 0 ]; then
+    files=(--ignore-glob '*/test_jax.py' --ignore-glob '*/test_torch_*' --ignore-glob '*/test_compat_*' "$tests")
+    FPEMU_OBJECTS=$(find "$build/lib" -path '*/.libs/lib*.o' | xargs)
+    export FPEMU_OBJECTS
+fi
 
 # ---------------------------------------------------------------------------------------------- the package
 inside=$environment/bin/python
@@ -21,4 +28,4 @@ FPTRAIN=
 export FPTRAIN
 OMP_NUM_THREADS=2 JAX_PLATFORMS=cpu PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY=$build/tests/python/hypothesis \
     "$inside" -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning -W ignore::RuntimeWarning --rootdir "$tests" \
-    -c "$source/pyproject.toml" "$tests"
+    -c "$source/pyproject.toml" "${files[@]}"

@@ -1,0 +1,66 @@
+# Which tests run when. GNU make reads this after all lists of tests; automake passes it over, and has written a rule for
+# every test. One that no list here names belongs to `make check'. Nothing fails for its time.
+EVERY_TEST := $(TESTS)
+
+# At most a minute on two cores, without network, Python and MPFR: chosen by what notices defects (tests/mutants).
+QUICK_TESTS := $(filter \
+	tests/against_judges/blocks_vectors \
+	tests/against_judges/carrier_ends \
+	tests/against_judges/compat \
+	tests/against_judges/counters \
+	tests/against_judges/peers \
+	tests/against_judges/quantize \
+	tests/against_judges/squeezed \
+	tests/against_judges/stochastic \
+	tests/against_judges/tensor_cores \
+	tests/cli/compare.sh \
+	tests/cli/quantize.sh \
+	tests/cli/round.sh \
+	tests/gpu/%_simulated \
+	tests/unit/%, $(EVERY_TEST))
+
+# The parts of `make check-full' beside `make check', each `make check-PART'; check-torch and check-jax are one test.
+variants_TESTS = $(addprefix tests/against_judges/,affine arith codebooks codes properties spans words) tests/vectorised.sh
+frameworks_TESTS = tests/cli/frameworks.sh tests/cli/fptrain_export.sh tests/cli/gguf.sh tests/cli/layouts.sh \
+	tests/cli/models.sh tests/fptrain/weights_python.sh
+trainer_TESTS = $(addsuffix .sh,$(addprefix tests/fptrain/,demo kept methods runs))
+corpora_TESTS = tests/fuzz/%
+surroundings_TESTS = tests/surroundings/%
+packaging_TESTS = tests/packaging.sh tests/paths.sh tests/staged.sh
+FULL_TESTS = tests/python/full.sh $(variants_TESTS) $(frameworks_TESTS) $(trainer_TESTS) $(corpora_TESTS) \
+	$(surroundings_TESTS) $(packaging_TESTS)
+ifeq ($(origin TESTS),file)
+TESTS := $(filter-out $(FULL_TESTS),$(EVERY_TEST))
+endif
+
+# Tests that judge by packages for Python find them in these environments, where they can be made.
+FRAMEWORK_LOGS = $(addsuffix .log,$(basename $(frameworks_TESTS)))
+tests/cli/fptrain_arrays.log tests/cli/npz.log tests/python/run.log: | python-environment
+$(FRAMEWORK_LOGS) tests/python/full.log: | python-full
+$(FRAMEWORK_LOGS): PYTHON_ENV = python-full
+
+# The ten slowest of $$tests.
+SLOWEST = for test in $$tests; do cat "$${test%.sh}.time"; done 2>/dev/null | LC_ALL=C sort -rn | \
+	$(AWK) 'NR == 1 { print "The slowest, seconds:" } NR <= 10 { printf "%8.1f  %s\n", $$1, $$4 }'
+RUN_TESTS = $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$$tests" TEST_SUITE_LOG=$@.log $(1) || status=1; \
+	$(SLOWEST); exit $${status-0}
+
+quick: all
+	+@tests='$(QUICK_TESTS)'; $(call RUN_TESTS,check_PROGRAMS= check_SCRIPTS=)
+check-variants check-frameworks check-trainer check-corpora check-surroundings check-packaging: all
+	+@tests='$(filter $($(@:check-%=%)_TESTS),$(EVERY_TEST))'; $(RUN_TESTS)
+check-torch check-jax: all
+	+@tests='$(filter tests/python/full.sh,$(EVERY_TEST))'; $(RUN_TESTS)
+check-torch: export PYTHON_TESTS = test_[!j]*.py
+check-jax: export PYTHON_TESTS = test_jax.py
+
+# All; with AFTER=check what that has not run. totals: of the last check and check-full, one line.
+check-full: all
+	+@test '$(AFTER)' = check || $(MAKE) $(AM_MAKEFLAGS) check || status=1; \
+	tests='$(filter $(FULL_TESTS),$(EVERY_TEST))'; $(RUN_TESTS)
+totals:
+	@cat test-suite.log check-full.log | $(AWK) '/^# (PASS|XFAIL): / { passed += $$3 } \
+		/^# (FAIL|XPASS|ERROR): / { failed += $$3 } /^# SKIP: / { skipped += $$3 } \
+		END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }'
+.PHONY: quick totals check-full check-variants check-torch check-jax check-frameworks check-trainer check-corpora \
+	check-surroundings check-packaging
