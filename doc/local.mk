@@ -73,8 +73,6 @@ dist_results_DATA = doc/results/assign-lenet-curves.svg \
 
 scalingdir = $(resultsdir)/scaling
 dist_scaling_DATA = \
-	doc/results/scaling/resnet110-fp8-loss.svg \
-	doc/results/scaling/resnet20-fp16-underflow.svg \
 	doc/results/scaling/resnet20-fp8-deviation.svg \
 	doc/results/scaling/resnet20-fp8-scale.svg \
 	doc/results/scaling/resnet20-fp8-underflow.svg \
