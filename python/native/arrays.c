@@ -12,13 +12,15 @@
 
 /* The fields of every version since 1.7; sizes and strides are in intptr_t, strides in bytes. */
 typedef struct {
-    PyObject_HEAD PyTypeObject *scalar;
+    PyObject_HEAD
+    PyTypeObject *scalar;
     char kind, type, byte_order, former_flags;
     int number;
 } numpy_type;
 
 typedef struct {
-    PyObject_HEAD char *data;
+    PyObject_HEAD
+    char *data;
     int dimensions;
     intptr_t *size, *stride;
     PyObject *base;

@@ -87,18 +87,21 @@ int arrays_ready(void);
 /* ----------------------------------------------------------------------------------------------- objects */
 
 typedef struct {
-    PyObject_HEAD fpemu_format value;
+    PyObject_HEAD
+    fpemu_format value;
     PyObject *spec;  /* canonical text, NULL for a table of the caller's */
     PyObject *table; /* bytes object that value.table lies in, or NULL */
     Py_hash_t hash;
 } format_object;
 
 typedef struct {
-    PyObject_HEAD fpemu_rounding value;
+    PyObject_HEAD
+    fpemu_rounding value;
 } rounding_object;
 
 typedef struct {
-    PyObject_HEAD fpemu_stats value;
+    PyObject_HEAD
+    fpemu_stats value;
 } stats_object;
 
 extern PyTypeObject *format_type, *rounding_type, *stats_type;
