@@ -328,11 +328,12 @@ FPEMU_FN void gpu_compare_four(const gpu_arith_job *j, int type, uint64_t i)
 {
     const uint32_t size = type == GPU_F64 ? 8 : type == GPU_F32 ? 4 : 2;
     uint64_t element[2][4], holds[4];
-    UNROLLED for (unsigned o = 0; o < 2; o++)
+    UNROLLED for (unsigned o = 0; o < 2; o++) {
         if (j->step[o])
             gpu_load_quad(j->operand[o], size, i, element[o]);
         else
             element[o][0] = element[o][1] = element[o][2] = element[o][3] = gpu_load_code(j->operand[o], size, 0);
+    }
     UNROLLED for (unsigned k = 0; k < 4; k++)
         holds[k] = (uint64_t)gpu_holds_of(j, type, element[0][k], element[1][k]);
     gpu_store_quad(j->y, 1, i, holds);

@@ -45,11 +45,12 @@ FPEMU_FN void gpu_arith_four(const gpu_arith_job *j, const core_dot_fast *g, int
     const uint32_t size = type == GPU_F64 ? 8 : type == GPU_F32 ? 4 : 2;
     uint64_t element[3][4], out[4];
     uint32_t r[4] = {0, 0, 0, 0};
-    UNROLLED for (unsigned o = 0; o < count; o++)
+    UNROLLED for (unsigned o = 0; o < count; o++) {
         if (j->step[o])
             gpu_load_quad(j->operand[o], size, i, element[o]);
         else
             element[o][0] = element[o][1] = element[o][2] = element[o][3] = gpu_load_code(j->operand[o], size, 0);
+    }
     if (j->random.used)
         gpu_bits_of_four(&j->random, words, lane, j->offset + i, 1, r);
     UNROLLED for (unsigned k = 0; k < 4; k++) {

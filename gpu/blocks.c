@@ -143,10 +143,11 @@ static fpemu_cuda_status launch_runs(const gpu_tensor *c, const core_walk *w, co
                                      gpu_blocks_job32 *j, uint64_t *left, fpemu_cuda_stream stream)
 {
     gpu_blocks_job32 runs = *j;
-    if (runs.rule.is_table)
+    if (runs.rule.is_table) {
         make_thresholds(&runs);
-    else
+    } else {
         make_fast(c->format, element, &runs);
+    }
     if (w->block == CORE_WALK_INDEX && !c->bytes)
         runs.call.whole = 1;
     runs.call.run = fpemu_gpu_run_length(c, w, &runs);

@@ -483,10 +483,11 @@ FPEMU_FN void gpu_quantize_strips(const gpu_quantize_job *j, gpu_case c, int sum
                 UNROLLED for (unsigned k = 0; k < 4; k++)
                     x[h][k] = (uintw)element[k];
             }
-            UNROLLED for (unsigned h = 0; h < 4; h++)
+            UNROLLED for (unsigned h = 0; h < 4; h++) {
                 if (h < many && s + h < strips->count)
                     gpu_round_four(j, c, sums, bins, words, &OF(lane, l), OF(sum, l), index + 128 * h, i + 128 * h,
                                    x[h]);
+            }
         }
         if (c.counts && CARRIER_BITS == 32 && !gpu_is_exact(c))
             gpu_lanes_share_near(lane);

@@ -1368,13 +1368,14 @@ void fpemu_reader_values(const block_reader *r, uint64_t code, size_t n, const v
         k->loopsw->scale_y(&s, n, y, y);
         return;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (s.kind == CORE_SCALE_NAN)
             y[i] = nan;
         else if (s.kind == CORE_SCALE_POWER)
             y[i] = core_value(core_block_y(&s, core_bits(y[i])));
         else if ((core_bits(y[i]) & ~CARRIER_SIGN) < CARRIER_INF)
             y[i] = core_value((uintw)core_saturated_bits(core_s2fp8_y(r->block.tensor, (double)y[i])));
+    }
 }
 
 /* ------------------------------------------------------------------- what quantize.inc.c hands over */

@@ -68,8 +68,9 @@ static void loop_scale_t(const core_scale *s, int sticky, size_t n, const void *
     case CORE_SCALE_DIVIDE: SCALE_T(CORE_SCALE_DIVIDE, 0);
     default: break;
     }
-    if (sticky)
+    if (sticky) {
         SCALE_T(CORE_SCALE_MULTIPLY, 1);
+    }
     SCALE_T(CORE_SCALE_MULTIPLY, 0);
 }
 #undef SCALE_T
@@ -229,10 +230,12 @@ static void loop_runs_t(int divide, int sticky, size_t length, size_t count, con
 {
     const char *in = (const char *)x;
     char *out = (char *)t;
-    if (divide)
+    if (divide) {
         RUNS_T(CORE_SCALE_DIVIDE, 0);
-    if (sticky)
+    }
+    if (sticky) {
         RUNS_T(CORE_SCALE_MULTIPLY, 1);
+    }
     RUNS_T(CORE_SCALE_MULTIPLY, 0);
 }
 #undef RUNS_T

@@ -510,9 +510,10 @@ FPEMU_FN void few_fused_runs(const core_search32 *s, int is_even, size_t length,
     const few_common common = few_common_of(&s->few);
     for (size_t b = 0, n; b < count; b += n) {
         n = count - b < FEW_BLOCKS ? count - b : FEW_BLOCKS;
-        if (FEW_LANES == 16) SIMD
-            for (size_t i = 0; i < n; i++)
+        if (FEW_LANES == 16) {
+            SIMD for (size_t i = 0; i < n; i++)
                 per_place[i] = unit / scales[b + i];
+        }
         few_cut(&s->few, n, scales + b, cuts);
         for (size_t i = 0; i < n; i++) {
             const size_t at = (b + i) * length * sizeof(float);

@@ -678,8 +678,9 @@ static void loop_decode(const core_coder *c, size_t n, const void *codes, size_t
         case 4: DECODE(uint32_t, core_decode_fast(&k, code & mask));
         default: DECODE(uint64_t, core_decode_fast(&k, (uintw)code & mask));
         }
-    if (size == 1 && core_codes_are_powers(&k))
+    if (size == 1 && core_codes_are_powers(&k)) {
         DECODE(uint8_t, core_decode_power(&k, code & mask));
+    }
     if (size <= 2 && core_affine_codes_quickly(&k))
         switch (size) {
         case 1: DECODE(uint8_t, core_affine_quick_value(&k, (uint32_t)(code & mask)));

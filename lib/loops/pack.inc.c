@@ -447,14 +447,15 @@ FPEMU_FN int pack_runs(const core_direct32 *d, int width, enum pack_kind kind, e
     const size_t size = type == UNPACK_FLOATS ? sizeof(float) : sizeof(uint16_t);
     const size_t ahead = length * count < PACK_AHEAD ? length * count : PACK_AHEAD;
     pack_lanes least = PACK_INT(set1_epi32)(0);
-    if (!any && count > 1 && length == 16) /* places as constants */
+    if (!any && count > 1 && length == 16) { /* places as constants */
         pack_stretch(&f, width, kind, how, any, length * count, s, 0, places[0], ahead, type, x, bytes, &least);
-    else if (!any && count > 1 && length == 32)
+    } else if (!any && count > 1 && length == 32) {
         pack_stretch(&f, width, kind, how, any, length * count, s, 0, places[1], ahead, type, x, bytes, &least);
-    else
+    } else {
         for (size_t b = 0; b < count; b++)
             pack_stretch(&f, width, kind, how, any, length, s, b, places[2], ahead, type, x + b * length * size,
                          bytes + b * (length * (size_t)width / 8), &least);
+    }
 #ifdef __AVX512F__
     if (kind == PACK_CELLS)
         return _mm512_cmpeq_epi32_mask(least, _mm512_set1_epi32(INT32_MIN)) == 0;

@@ -125,9 +125,10 @@ static void philox_words(uint64_t seed, uint64_t stream, uint64_t counter, uint3
 {
     SIMD for (uint32_t l = 0; l < 32; l++)
         core_philox_begin(stream, counter + l, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
-    for (uint32_t round = 0; round < 10; round++) SIMD
-        for (uint32_t l = 0; l < 32; l++)
+    for (uint32_t round = 0; round < 10; round++) {
+        SIMD for (uint32_t l = 0; l < 32; l++)
             core_philox_round(seed, round, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
+    }
 }
 
 FPEMU_FN void philox_groups(const word_source *s, int per_word, uint64_t first, size_t n, uint32_t *r,
@@ -191,12 +192,13 @@ static void fill_hash(core_hash_key k, int per_word, int n_bits, uint64_t first,
         const size_t words = CORE_LEAD_WORDS - (low & (CORE_LEAD_WORDS - 1));
         m = n - i < words ? n - i : words;
         const uint32_t lead = core_hash_lead(k, low), end = (uint32_t)m; /* vectors of 64-bit indices would cost */
-        if (n_bits == 32) SIMD
-            for (uint32_t l = 0; l < end; l++)
+        if (n_bits == 32) {
+            SIMD for (uint32_t l = 0; l < end; l++)
                 r[l] = core_hash_rest(k, (low + l) ^ lead);
-        else SIMD
-            for (uint32_t l = 0; l < end; l++)
+        } else {
+            SIMD for (uint32_t l = 0; l < end; l++)
                 r[l] = core_hash_rest(k, (low + l) ^ lead) & mask;
+        }
     }
 }
 

@@ -42,15 +42,16 @@ void fpemu_vbmi_decode(const uint8_t low[256], const uint8_t high[256], size_t n
         const __m512i first = _mm512_unpacklo_epi8(l, h), second = _mm512_unpackhi_epi8(l, h);
         const __m512i floats[4] = {_mm512_unpacklo_epi16(zero, first), _mm512_unpackhi_epi16(zero, first),
                                    _mm512_unpacklo_epi16(zero, second), _mm512_unpackhi_epi16(zero, second)};
-        if (left >= 64 && streaming)
+        if (left >= 64 && streaming) {
             for (int k = 0; k < 4; k++)
                 _mm512_stream_si512((__m512i *)(void *)(out + 4 * i + 64 * (size_t)k), floats[k]);
-        else if (left >= 64)
+        } else if (left >= 64) {
             for (int k = 0; k < 4; k++)
                 _mm512_storeu_si512(out + 4 * i + 64 * (size_t)k, floats[k]);
-        else
+        } else {
             for (int k = 0; k < 4; k++)
                 _mm512_mask_storeu_epi32(out + 4 * i + 64 * (size_t)k, (__mmask16)(some >> 16 * k), floats[k]);
+        }
     }
 }
 
@@ -287,8 +288,9 @@ FPEMU_FN void codebook_results(const codebook_group *g, const uint32_t nan[2], e
         y[v] = _mm512_castsi512_ps(values[v]);
         if (form != CODEBOOK_ALONE)
             y[v] = _mm512_mul_ps(y[v], scale);
-        if (form == CODEBOOK_DIVIDED) /* values and scale are finite */
+        if (form == CODEBOOK_DIVIDED) { /* values and scale are finite */
             y[v] = _mm512_max_ps(_mm512_min_ps(y[v], most), _mm512_sub_ps(_mm512_setzero_ps(), most));
+        }
     }
     if (form == CODEBOOK_ALONE &&
         (_mm512_cmp_ps_mask(t[0], t[1], _CMP_UNORD_Q) | _mm512_cmp_ps_mask(t[2], t[3], _CMP_UNORD_Q)))
