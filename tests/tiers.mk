@@ -2,7 +2,7 @@
 # every test. One that no list here names belongs to `make check'. Nothing fails for its time.
 EVERY_TEST := $(TESTS)
 
-# At most a minute on two cores, without network, Python and MPFR: chosen by what notices defects (tests/mutants).
+# At most a minute on two cores, without network, Python and MPFR: each rule of lib/core once, the command in short.
 QUICK_TESTS := $(filter \
 	tests/against_judges/blocks_vectors \
 	tests/against_judges/carrier_ends \

@@ -59,7 +59,12 @@ tests_for() {
     gpu/*) first=gpu/ ;;
     *) first=[^g] ;;
     esac
-    [ -n "$own" ] && printf '%s\n' $own || { printf '%s\n' $quick | grep "^$first"; printf '%s\n' $quick | grep -v "^$first"; }
+    if [ "$own" ]; then
+        printf '%s\n' $own
+    else
+        printf '%s\n' $quick | grep "^$first"
+        printf '%s\n' $quick | grep -v "^$first"
+    fi
 }
 
 # The instruction set whose loops defect $1 is in; nothing where it is in the plain ones.
@@ -195,7 +200,8 @@ link() {
 run_test() {
     stop=
     [ "$1" = arith ] && stop=--stop
-    top_srcdir=$top STOP_AT_FAILURE=1 ONE_VARIANT=1 CK_DEFAULT_TIMEOUT=0 FPEMU_VARIANT=${2:-portable} timeout "${limit:-600}" "./$1" $stop >"$1.out" 2>&1
+    top_srcdir=$top STOP_AT_FAILURE=1 ONE_VARIANT=1 CK_DEFAULT_TIMEOUT=0 FPEMU_VARIANT=${2:-portable} \
+        timeout "${limit:-600}" "./$1" $stop >"$1.out" 2>&1
 }
 
 # One defect, in a directory of its own. A drawn one is counted in $work/drawn, until there are DRAWN.
