@@ -97,9 +97,9 @@ same out.npy wanted.npy
 head -c 3600012 large | with_header '(3, 300001)' >odd.npy
 head -c 3600012 large | with_header '(300001, 3)' >narrow.npy
 for file in odd narrow long; do
-    gives '' pack 'int(3)' $file.npy -o out.fpk -r sr
+    gives '' pack 'fixed(3,5)' $file.npy -o out.fpk -r sr
     gives '' unpack out.fpk -o wanted.npy
-    gives '' quantize 'int(3)' $file.npy -o out.npy -r sr
+    gives '' quantize 'fixed(3,5)' $file.npy -o out.npy -r sr
     same out.npy wanted.npy
 done
 # Archives, whose data come only from the beginning
