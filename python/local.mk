@@ -11,5 +11,5 @@ dist-hook:
 	find $(distdir)/python $(distdir)/tests/python '(' -name '*.so' -o -name __pycache__ -o -name '*.egg-info' \
 		-o -name '*.log' -o -name '*.trs' -o -name .hypothesis -o -name .pytest_cache -o -name .mypy_cache ')' -prune -exec rm -rf {} +
 clean-python:
-	rm -rf dist python-src tests/python/hypothesis
+	rm -rf dist python-src python-quick tests/python/hypothesis
 .PHONY: wheel bench-python clean-python

@@ -38,6 +38,9 @@ FRAMEWORK_LOGS = $(addsuffix .log,$(basename $(frameworks_TESTS)))
 tests/cli/fptrain_arrays.log tests/cli/npz.log tests/python/run.log: | python-environment
 $(FRAMEWORK_LOGS) tests/python/full.log: | python-full
 $(FRAMEWORK_LOGS): PYTHON_ENV = python-full
+# The wheel of the quick Python test holds these.
+LIBRARIES = lib/libfpemu.la $(KERNELS)
+tests/python/run.log: export LIBRARY_OBJECTS = $(foreach l,$(LIBRARIES),$($(subst /,_,$(subst .,_,$(l)))_OBJECTS))
 
 # The ten slowest of $$tests.
 SLOWEST = for test in $$tests; do cat "$${test%.sh}.time"; done 2>/dev/null | LC_ALL=C sort -rn | \

@@ -100,18 +100,21 @@ def header(name: str) -> str:
     return "".join(text)
 
 
-def exported(package: str) -> list[tuple[str, Path]]:
-    """The names in __all__ of a package, each with the file that defines it."""
+def exported(package: str) -> dict[str, tuple[str, Path | None]]:
+    """The names in __all__ of a package, each with what it is called where it is defined, and the file; None where no
+    source of Python defines it."""
     folder = SOURCE / "python" / package.replace(".", "/")
-    public, found = [], []
+    public: list[str] = []
+    found: dict[str, tuple[str, Path | None]] = {}
     for node in ast.parse((folder / "__init__.py").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             public = ast.literal_eval(node.value)
         elif isinstance(node, ast.ImportFrom) and node.level == 1 and node.module:
-            found += [(a.asname or a.name, folder / (node.module.replace(".", "/") + ".py")) for a in node.names]
+            file = folder / (node.module.replace(".", "/") + ".py")
+            found |= {a.asname or a.name: (a.name, file if file.exists() else None) for a in node.names}
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            found.append((node.name, folder / "__init__.py"))
-    return [(name, file) for name, file in found if name in public and file.exists()]
+            found[node.name] = node.name, folder / "__init__.py"
+    return {name: found.get(name, (name, None)) for name in public}
 
 
 def definition(node: ast.FunctionDef | ast.ClassDef, kind: str) -> str:
@@ -123,11 +126,16 @@ def package(name: str) -> str:
     folder = SOURCE / "python" / name.replace(".", "/")
     about = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
     text = [f"{name}\n{'=' * len(name)}\n\n.. py:module:: {name}\n\n", literal(about).replace("    ::", "::", 1)]
-    for public, file in exported(name):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.FunctionDef) and node.name == public:
+    for public, (own, file) in exported(name).items():
+        nodes = ast.parse(file.read_text(encoding="utf-8")).body if file else []
+        made = [n for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef)) and n.name == own]
+        if not made:  # of the binding in C, or made of others
+            text.append(f".. py:data:: {public}\n\n" + literal(f"help({name}.{public}) tells of it"))
+        for node in made:
+            node.name = public
+            if isinstance(node, ast.FunctionDef):
                 text.append(definition(node, "function"))
-            elif isinstance(node, ast.ClassDef) and node.name == public:
+            else:
                 text.append(definition(node, "class"))
                 methods = [m for m in node.body if isinstance(m, ast.FunctionDef) and not m.name.startswith("_")]
                 text += [indented(definition(m, "method")) for m in methods if ast.get_docstring(m)]

@@ -12,7 +12,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from . import _files, _native
-from ._arrays import carrier_of, dtype_name, told
+from ._arrays import carrier_of, dtype_name, to_numpy, told
 from ._format import Format
 from ._format import format as make_format
 from ._rounding import Rounding
@@ -111,7 +111,9 @@ class Comparison(Sequence[Row]):
 
 def _warn_of_losses(x: Any, to: Format, stats: Stats) -> None:
     """What hardly anybody wants, with how much it is; the elements are looked at only where counters leave it open."""
-    negative = int((x < 0).sum()) if to.lowest >= 0 else 0
+    if not hasattr(x, "sum"):  # memory that others understand, and no array with operators
+        x = to_numpy(x)
+    negative = int(((x < 0) & (x > -math.inf)).sum()) if to.lowest >= 0 else 0
     if negative:
         warnings.warn(f"{to}: {negative} of {stats.count} elements are below zero, where the format has no values",
                       stacklevel=3)

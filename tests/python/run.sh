@@ -11,8 +11,11 @@ bash "$tests/environment.sh" "$@" || exit
 files=("$tests"/${PYTHON_TESTS-test_*.py})
 if [ $# -eq 0 ]; then
     files=(--ignore-glob '*/test_jax.py' --ignore-glob '*/test_torch_*' --ignore-glob '*/test_compat_*' "$tests")
-    FPEMU_OBJECTS=$(find "$build/lib" -path '*/.libs/lib*.o' | xargs)
+    FPEMU_OBJECTS=$(for object in ${LIBRARY_OBJECTS-}; do
+        echo "$build/${object%/*}/.libs/$(basename "$object" .lo).o"
+    done | xargs)
     export FPEMU_OBJECTS
+    build=$build/python-quick # beside the wheel of `make wheel', which is for others
 fi
 
 # ---------------------------------------------------------------------------------------------- the package
@@ -22,10 +25,10 @@ CC=${CC-} bash "$source/python/wheel.sh" "$inside" "$source" "$build" || exit 1
     "$build"/dist/fpemu-*.whl || exit 1
 
 # ------------------------------------------------------------------------------------------------ the tests
-mkdir -p "$build/tests/python" && cd "$build/tests/python" || exit 1
-FPTRAIN=
-[ -x "$build/tools/fptrain/fptrain" ] && FPTRAIN=$build/tools/fptrain/fptrain
+FPTRAIN=$(cd "$top_builddir" && pwd)/tools/fptrain/fptrain
+[ -x "$FPTRAIN" ] || FPTRAIN=
 export FPTRAIN
+mkdir -p "$build/tests/python" && cd "$build/tests/python" || exit 1
 OMP_NUM_THREADS=2 JAX_PLATFORMS=cpu PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY=$build/tests/python/hypothesis \
     "$inside" -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning -W ignore::RuntimeWarning --rootdir "$tests" \
     -c "$source/pyproject.toml" "${files[@]}"

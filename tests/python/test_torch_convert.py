@@ -702,7 +702,12 @@ def test_a_layer_that_is_read_past_its_forward_is_named():
     assert ft.summary(copy.deepcopy(model)).converted[1][2] == "fp8"
 
 
+class StaysLazy(nn.modules.lazy.LazyModuleMixin, nn.Identity):
+    """A lazy layer that becomes no other class."""
+
+
 def test_what_is_left_is_told_the_reason():
+    ft.convert(nn.Sequential(StaysLazy(), nn.Linear(2, 2)), "fp8")
     model = nn.Sequential(nn.LazyLinear(4), nn.Linear(4, 4), nn.LayerNorm(4), nn.LazyInstanceNorm1d())
     with pytest.warns(UserWarning, match="1 lazy layer is left as torch has it, such as '0'"):
         ft.convert(model, "fp8", {"1": None})

@@ -737,6 +737,8 @@ def test_parts_of_a_whole():
             assert torch.equal(got, want[cut]), (spec, cut)
     with pytest.raises(ValueError, match="two parts"):
         ft.quantize(x[:, 3:40], "mxfp4", axis=1, whole=x.shape, start=(0, 3, 0))
+    with pytest.raises(ValueError, match="together"):
+        ft.quantize(x, "bf16", "sr", start=(0, 0, 0))
     with pytest.raises(ValueError, match="leaves"):
         ft.quantize(x, "e4m3fn", whole=(6, 64, 4), start=(0, 0, 0))
     with pytest.raises(ValueError, match="range"):

@@ -267,6 +267,9 @@ def test_a_name_that_no_state_has_is_warned_of():
     net(torch.ones(2, 8)).sum().backward()
     with pytest.warns(UserWarning, match="keeps no exp_agv, .*: it keeps exp_avg, exp_avg_sq, step"):
         optimizer.step()
+    plain = ft.optimizer(torch.optim.SGD(net.parameters(), 0.1), {"momentum_buffer": "bf16"})
+    with pytest.warns(UserWarning, match="keeps no momentum_buffer, .*: it keeps nothing"):
+        plain.step()
     named = ft.optimizer(torch.optim.Adam(net.parameters()), {"exp_avg": "bf16", "*": "fp16"})
     with warnings.catch_warnings():
         warnings.simplefilter("error")

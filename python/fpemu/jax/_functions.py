@@ -386,12 +386,13 @@ def dot_general(a: Any, b: Any, dimension_numbers: Any, spec: str, *, backward: 
     precision, preferred_element_type: what layers pass that take a dot_general. ValueError for a precision other than
     None and the default, which `spec` says; TypeError for another type than the result's.
     """
-    if precision not in (None, "default", jax.lax.Precision.DEFAULT):
+    asked = precision if isinstance(precision, (tuple, list)) else (precision,)
+    if any(p not in (None, "default", jax.lax.Precision.DEFAULT) for p in asked):
         raise ValueError(f"precision={precision!r} says how a machine multiplies, which spec says here: leave it None")
     ((contract_a, contract_b), (batch_a, batch_b)) = dimension_numbers
     a, b = _array(a, "a"), _array(b, "b")
     wide = jnp.float64 if "float64" in (a.dtype.name, b.dtype.name) else jnp.float32
-    if preferred_element_type is not None and preferred_element_type != wide:
+    if preferred_element_type is not None and jnp.dtype(preferred_element_type) != jnp.dtype(wide):
         raise TypeError(f"the result is of {jnp.dtype(wide)}, and would be rounded again to preferred_element_type="
                         f"{jnp.dtype(preferred_element_type)}: result.astype does so")
     a, b = a.astype(wide), b.astype(wide)

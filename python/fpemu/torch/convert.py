@@ -98,6 +98,8 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] =
         The first that matches holds; ``*.head`` matches ``head`` too.
     seed
         of stochastic rounding: 0 .. 2^63 - 1. Each tensor of each layer and call has a stream of its own.
+        load_state_dict of a converted model's checkpoint takes the seed and the calls of that; manual_seed afterwards
+        sets others.
     verbose
         prints ``summary(model)``.
 
@@ -141,7 +143,7 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] =
             ready.append((number, module, own, plans))
         else:
             left.append((module, "its recipe names no format for it"))
-    revert(model)
+    _revert(model)
     for number, module, own, plans in ready:
         _attach(module, own, plans, number, seed)
     for module, why in left:
@@ -155,7 +157,7 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] =
 
 def _warn_of_lazy(model: nn.Module) -> None:
     lazy = [name or type(module).__name__ for name, module in model.named_modules()
-            if _is_lazy(module) and quantized_class(module.cls_to_become) is not None]
+            if _is_lazy(module) and module.cls_to_become and quantized_class(module.cls_to_become) is not None]
     if lazy:
         warnings.warn(f"{len(lazy)} lazy layer{'s are' * (len(lazy) > 1) or ' is'} left as torch has it, such as "
                       f"'{lazy[0]}': run the model once, and convert it again", stacklevel=3)
@@ -184,10 +186,15 @@ def _leave_fast_paths(model: nn.Module) -> None:
 def revert(model: Model) -> Model:
     """The inverse of convert, in place: every module has the class it had. Returns the model. Warns where observe or a
     loss scaler loses sight of it."""
+    return _revert(model)
+
+
+def _revert(model: Model) -> Model:
+    """The warning names the line that calls revert or convert."""
     if any(site.lent for module in model.modules() if isinstance(module, Quantized)
            for site in module._fpemu.sites.values()):
         warnings.warn("the model is observed, or watched by a loss scaler, which lose sight of it: observe it, and "
-                      "make the scaler, when it is converted", stacklevel=2)
+                      "make the scaler, when it is converted", stacklevel=3)
     for module in model.modules():
         if isinstance(module, Quantized):
             base = module._fpemu.base

@@ -78,8 +78,8 @@ def quantize(
     Raises TypeError for another dtype, `fpemu.SpecError` for a text that is none, `fpemu.Error` for what the library
     refuses, ValueError for an axis that there is not.
     """
-    if _is_compiling() or not (type(x) is Tensor or type(x) is Parameter) or whole is not None or range is not None \
-            or not x.is_cpu:
+    if _is_compiling() or not (type(x) is Tensor or type(x) is Parameter) or not x.is_cpu \
+            or whole is not None or start is not None or range is not None:
         return _through_dispatcher(x, format, rounding, axis, state, stats, ste, backward, backward_rounding,
                                    backward_stats, whole, start, range)
     recorded = x.requires_grad and _is_grad_enabled()

@@ -111,7 +111,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
         for number, p in enumerate(held):
             if p.is_floating_point():
                 self._round_all(p, number)
-        if self._unmet and self.state:
+        if self._unmet and any(p.grad is not None and p.is_floating_point() for p in held):
             kept = sorted({str(key) for state in self.state.values() for key in state})
             warnings.warn(f"the optimiser keeps no {', '.join(sorted(self._unmet))}, for which state= has a format: it "
                           f"keeps {', '.join(kept) or 'nothing'}", stacklevel=2)
