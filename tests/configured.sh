@@ -35,16 +35,20 @@ for library in MPFR BLAS 'unit tests \(Check\)'; do
 done
 best=$("$FPEMU" --version | sed -n 's/.*\(portable\|x86-64-v[34][a-z-]*\).*/\1/p')
 grep -q '^#define FPEMU_HAVE_V3 1' "$OLDPWD/variants.h" && is 'array loops' "portable.*${best/portable/}"
-"${MAKE:-make}" -n 2>/dev/null | grep ' -c .*/tests/' && status=1 # the judges are for `make check' alone
+"${MAKE:-make}" -n >commands 2>/dev/null || { echo 'make -n fails'; status=1; }
+grep ' -c .*/tests/' commands && status=1 # the judges are for `make check' alone
 
 refused with-mpfr --with-mpfr
 refused enable-variants=avx2 --enable-variants=native,avx2
 refused enable-variants=native --cache-file=/dev/null --build=aarch64-linux-gnu --host=x86_64-linux-gnu \
     --enable-variants=native
-run -n --enable-variants=portable || tail -n 5 log
+run -n --enable-variants=portable || { tail -n 5 log; status=1; }
 is 'array loops' portable
 case $(uname -m) in
-x86_64) run -n --enable-variants=x86-64-v4-vbmi && is 'array loops' 'portable x86-64-v4 x86-64-v4-vbmi' ;;
+x86_64)
+    run -n --enable-variants=x86-64-v4-vbmi || { tail -n 5 log; status=1; }
+    is 'array loops' 'portable x86-64-v4 x86-64-v4-vbmi'
+    ;;
 *) refused enable-variants=x86-64-v3 --enable-variants=x86-64-v3 ;;
 esac
 exit $status

@@ -1,8 +1,9 @@
 # Programs and scripts that exit with 0 (fine, and silent), 1 (a defect) or 77 (cannot be done here). They run in the
 # build directory, with the variables below.
 TEST_EXTENSIONS = .sh
-LOG_COMPILER = $(BASH) $(top_srcdir)/tests/timed.sh
-SH_LOG_COMPILER = $(LOG_COMPILER) $(BASH)
+TIMED = $(BASH) $(top_srcdir)/tests/timed.sh
+LOG_COMPILER = $(TIMED)
+SH_LOG_COMPILER = $(TIMED) $(BASH)
 AM_TESTS_ENVIRONMENT = \
 	CC='$(CC)'; CXX='$(CXX)'; NM='$(NM)'; AWK='$(AWK)'; top_srcdir='$(top_srcdir)'; top_builddir='$(top_builddir)'; \
 	FPEMU='$(abs_top_builddir)/tools/fpemu/fpemu$(EXEEXT)'; \

@@ -54,6 +54,9 @@ expect check "configure -O2 --without-cuda" "make -C build check TESTS=" "make -
 expect "" "$quick" "$trainer"
 expect all "configure -O2 " "make -C build all"
 expect check "make -C build check TESTS=" "make -C build check"
+echo 'echo other options' >build/config.status
+expect check "make -C build check TESTS=" "make -C build check"
+grep -q '^./build was configured by hand' out || { cat out; status=1; }
 rm build/quickstart.form
 expect all "make -C build all"
 grep -q '^./build was configured by hand' out || { cat out; status=1; }

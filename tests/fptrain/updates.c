@@ -2,7 +2,7 @@
 /* updates.c - weights after steps of every optimiser and kind of clipping, and losses with smoothed labels, against
  * numbers of 60 digits: tests/vectors/updates.txt, made by updates.py beside it. Then every optimiser with every kind
  * of clipping, loss scaler and way of keeping parameters, which works, on from a checkpoint with the same bits, or is
- * refused. `updates print` prints the weights instead, for updates.sh. */
+ * refused. `updates print` prints the weights instead, for updates_torch.sh. */
 #include <fpemu.h>
 
 #include <float.h>

@@ -39,6 +39,8 @@ static bool may_pair(const coded_tensor *codes, const coded_tensor *scales)
     for (size_t i = 0; i < COUNT(numbers); i++)
         if (strcmp(codes->type, numbers[i]) == 0)
             return false;
+    if (strchr("|<>=", codes->type[0]) != NULL && strchr("iuV", codes->type[1]) == NULL) /* NumPy's: '|b1', '<c8' */
+        return false;
     return codes != scales && !(is_one_of_8_bits_or_less(codes->type) && strcmp(codes->type, scales->type) == 0);
 }
 

@@ -2,10 +2,12 @@
 /* apply.c - fpemu apply: an elementary function of numbers or of an array file, in a format. */
 #include "common/system.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/arguments.h"
 #include "cli/error.h"
@@ -65,11 +67,12 @@ typedef struct job {
 /* The first element that is no operand: it has more bits than functions are proven for. */
 static size_t find_refused(bool binary64, size_t count, const void *x)
 {
-    const fpemu_format proven = cli_format("float(e=8,m=15)");
-    const fpemu_rounding nearest = fpemu_rounding_nearest();
     for (size_t i = 0; i < count; i++) {
         const double value = binary64 ? ((const double *)x)[i] : (double)((const float *)x)[i];
-        if (!isnan(value) && fpemu_quantize_one_f64(&proven, &nearest, value, 0) != value)
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        if (isfinite(value) &&
+            (fabs(value) > (double)FLT_MAX || (double)(float)value != value || (bits & ((UINT64_C(1) << 37) - 1)) != 0))
             return i;
     }
     return 0;

@@ -284,7 +284,9 @@ static void tell_losses(const evaluator *e, const char *formats)
         }
         for (int i = 0; i < rounder_count(r, (role)which); i++) {
             const fpemu_stats *seen = &r->seen[which][i];
-            const bool vanished = (double)seen->underflow >= 0.9 * (double)seen->count;
+            /* of the numbers that were changed; zeros, which a rectifier gives, are none */
+            const bool vanished = (double)seen->underflow >= 0.9 * (double)seen->inexact &&
+                                  (double)seen->underflow >= 0.1 * (double)seen->count;
             const uint64_t here[2] = {vanished ? seen->underflow : 0,
                                       r->rule[which][i].format.lowest >= 0 ? seen->clipped : 0};
             for (int k = 0; k < 2; k++) {
@@ -300,8 +302,8 @@ static void tell_losses(const evaluator *e, const char *formats)
             "scaled(int8), has a scale for each tensor",
             formats, lost[0], all[0], first[0]);
     if (lost[1])
-        say("eval: %s: %" PRIu64 " of %" PRIu64 " elements of '%s' and its like were clipped: the format has no values "
-            "below zero",
+        say("eval: %s: %" PRIu64 " of %" PRIu64 " elements of '%s' and its like were clipped, by a format without "
+            "values below zero",
             formats, lost[1], all[1], first[1]);
 }
 
