@@ -104,6 +104,7 @@ enum { MOST_WORDS = 16 };
 
 #include "cli/error.h"
 #include "commands/commands.h"
+#include "common/utf8.h"
 
 _Noreturn void command_exit(int status);
 int command_atexit(void (*act)(void));
@@ -210,8 +211,13 @@ static bool does(const char *const *word, int to)
         insist(!exists(to), "refused, and a file is there");
         insist(size > 8 && memcmp(said, "fpemu: ", 7) == 0 && memchr(said, '\n', size) == said + size - 1,
                "refused not in one line");
-        for (size_t i = 0; i + 1 < size; i++)
-            insist(said[i] >= ' ' && said[i] <= '~', "a byte that is none to be printed");
+        for (size_t i = 0, length; i + 1 < size; i += length) {
+            uint32_t code;
+            length = (size_t)utf8_decode(said + i, size - 1 - i, &code);
+            insist(length > 0 && code >= ' ' && (code < 0x7f || code > 0x9f) && (code < 0x202a || code > 0x202e) &&
+                       (code < 0x2066 || code > 0x2069),
+                   "what is no character to be printed");
+        }
         snprintf(reader_reason, sizeof reader_reason, "%.*s", (int)(size - 1 < 255 ? size - 1 : 255), (char *)said);
     }
     free(said);
