@@ -8,6 +8,7 @@
  * command that refuses has allocated is lost then, so the search for leaks is off. Else $FPEMU runs. */
 #include "common/system.h"
 
+#include "common/utf8.h"
 #include "input.h"
 #include "reader.h"
 
@@ -104,7 +105,6 @@ enum { MOST_WORDS = 16 };
 
 #include "cli/error.h"
 #include "commands/commands.h"
-#include "common/utf8.h"
 
 _Noreturn void command_exit(int status);
 int command_atexit(void (*act)(void));
