@@ -1,5 +1,6 @@
 dist_man_MANS += doc/man/fpemu.3 doc/man/fpemu-formats.7
-dist_doc_DATA += doc/numerics.md doc/blocks.md doc/accumulation.md doc/adding.md doc/release.md doc/architecture.md doc/speed.md \
+dist_doc_DATA += doc/numerics.md doc/blocks.md doc/accumulation.md doc/adding.md doc/release.md doc/architecture.md \
+	doc/speed.md \
 	doc/python.md doc/tutorial.md doc/deviations.md doc/limits.md
 EXTRA_DIST += doc/README.md
 
@@ -34,7 +35,8 @@ endif
 
 # What was run, and what came out.
 validationdir = $(docdir)/validation
-dist_validation_DATA = doc/validation/README.md doc/validation/exhaustive.txt doc/validation/fast_forms.txt doc/validation/mutants.txt \
+dist_validation_DATA = doc/validation/README.md doc/validation/exhaustive.txt doc/validation/fast_forms.txt \
+	doc/validation/mutants.txt \
 	doc/validation/machines.txt doc/validation/functions.txt doc/validation/random.txt doc/validation/triples.txt \
 	doc/validation/conversions.txt doc/validation/gpu.txt doc/validation/kills.txt
 EXTRA_DIST += tests/digests.txt

@@ -155,12 +155,19 @@ lib_libfpemu_la_LIBADD = $(KERNELS)
 lib_libfpemu_la_LDFLAGS = $(AM_LDFLAGS) $(RELRO_LDFLAGS) $(NODELETE_LDFLAGS) -no-undefined -version-info $(FPEMU_LIBVERSION) \
 	$(LIBFPEMU_EXPORTS)
 EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
-EXTRA_DIST += lib/libfpemu.map lib/README.md lib/gemm/README.md lib/array/README.md lib/core/README.md lib/format/README.md \
+EXTRA_DIST += lib/libfpemu.map lib/README.md lib/gemm/README.md lib/array/README.md lib/core/README.md \
+	lib/format/README.md \
 	lib/loops/README.md lib/loops/FAST_FORMS.md
 
 # Included by other files.
-EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/codes.inc.c lib/loops/integers.inc.c lib/loops/floats.inc.c lib/loops/settings.inc.c lib/loops/codebook.inc.c lib/loops/codebook_few.inc.c lib/loops/codebook_few_f64.inc.c lib/loops/stochastic.inc.c lib/loops/binary16.inc.c lib/loops/narrow.inc.c lib/loops/pack.inc.c lib/loops/unpack.inc.c lib/loops/words.inc.c lib/loops/words_codes.inc.c lib/loops/words_operations.inc.c lib/loops/words_blocks.inc.c lib/loops/words_tables.inc.c lib/loops/operations.inc.c lib/loops/dot.inc.c \
-	lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/array/block_codes.inc.c lib/array/block_squeeze.inc.c lib/loops/blocks.inc.c lib/loops/blocks_pow2.inc.c lib/loops/blocks_drawn.inc.c lib/array/pack.inc.c \
+EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/codes.inc.c \
+	lib/loops/integers.inc.c lib/loops/floats.inc.c lib/loops/settings.inc.c lib/loops/codebook.inc.c \
+	lib/loops/codebook_few.inc.c lib/loops/codebook_few_f64.inc.c lib/loops/stochastic.inc.c \
+	lib/loops/binary16.inc.c lib/loops/narrow.inc.c lib/loops/pack.inc.c lib/loops/unpack.inc.c \
+	lib/loops/words.inc.c lib/loops/words_codes.inc.c lib/loops/words_operations.inc.c \
+	lib/loops/words_blocks.inc.c lib/loops/words_tables.inc.c lib/loops/operations.inc.c lib/loops/dot.inc.c \
+	lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/array/block_codes.inc.c lib/array/block_squeeze.inc.c \
+	lib/loops/blocks.inc.c lib/loops/blocks_pow2.inc.c lib/loops/blocks_drawn.inc.c lib/array/pack.inc.c \
 	lib/loops/loops.inc.h lib/loops/table.inc.c
 
 # The array loops, lib/loops/variant.inc.c, once per instruction set. The flags stay within these small libraries: no other

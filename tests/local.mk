@@ -13,11 +13,13 @@ AM_TESTS_ENVIRONMENT = \
 	export CC CXX NM AWK top_srcdir top_builddir FPEMU PATH CK_DEFAULT_TIMEOUT LSAN_OPTIONS;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
-	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/paths.sh tests/staged.sh tests/vectorised.sh \
+	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/paths.sh \
+	tests/staged.sh tests/vectorised.sh \
 	tests/configured.sh tests/quickstart.sh
 dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
 	tests/random/README.md tests/vectors/README.md
-dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c tests/headers/header_cxx.cpp
+dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c \
+	tests/headers/header_cxx.cpp
 dist_noinst_DATA += tests/headers/abi/names.txt tests/headers/abi/x86_64.abi
 
 # After a change of the interface on purpose.
@@ -36,12 +38,14 @@ budgets:
 .PHONY: budgets
 
 # ------------------------------------------------------------------------------------- the public face
-TESTS += tests/headers/headers.sh tests/headers/abi.sh tests/headers/exports.sh tests/headers/definitions.sh tests/headers/sizes \
+TESTS += tests/headers/headers.sh tests/headers/abi.sh tests/headers/exports.sh tests/headers/definitions.sh \
+	tests/headers/sizes \
 	tests/readme_example tests/packaging.sh tests/paths.sh tests/staged.sh \
 	tests/vectorised.sh tests/configured.sh tests/quickstart.sh
 
 # Recipes for distributions. check-debian builds, tests and, as root, installs Debian's: a quarter of an hour.
-EXTRA_DIST += packaging/README.md packaging/check.py packaging/conda-forge packaging/debian packaging/oss-fuzz packaging/spack packaging/vcpkg
+EXTRA_DIST += packaging/README.md packaging/check.py packaging/conda-forge packaging/debian packaging/oss-fuzz \
+	packaging/spack packaging/vcpkg
 check-debian: dist
 	rm -rf debian-packages && $(MKDIR_P) debian-packages && cd debian-packages && \
 	$(BASH) $(abs_top_srcdir)/packaging/debian/build.sh $(abs_top_builddir)/$(distdir).tar.xz $(abs_top_srcdir)/packaging
@@ -381,7 +385,8 @@ tests_cli_allocation_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
 tests_cli_allocation_LDADD = tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS)
 
 # ------------------------------------------------------------------------------------- files from strangers
-EXTRA_DIST += tests/fuzz/README.md tests/fuzz/build.sh tests/fuzz/entry.c tests/fuzz/corpus tests/fuzz/run.sh tests/fuzz/seeds.py tests/fuzz/container.dict \
+EXTRA_DIST += tests/fuzz/README.md tests/fuzz/build.sh tests/fuzz/entry.c tests/fuzz/corpus tests/fuzz/run.sh \
+	tests/fuzz/seeds.py tests/fuzz/container.dict \
 	tests/fuzz/gguf.dict tests/fuzz/index.dict tests/fuzz/npy.dict tests/fuzz/npz.dict tests/fuzz/plan.dict \
 	tests/fuzz/safetensors.dict
 FUZZ_ARCHIVE = tests/fuzz/archive.c tests/fuzz/archive.h
