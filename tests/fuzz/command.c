@@ -360,7 +360,9 @@ static bool unpack(const route *r)
 
 static bool apply(const route *r)
 {
-    if (!does((const char *[]){"apply", "tanh", r->spec, path[IN], "-o", path[ONE], OPTIONS(r), NULL}, ONE))
+    /* --from: numbers of more bits than functions take are refused */
+    if (!does((const char *[]){"apply", "tanh", r->spec, path[IN], "--from", "bf16", "-o", path[ONE], OPTIONS(r), NULL},
+              ONE))
         return false;
     insist_after_input(ONE);
     return true;
