@@ -60,7 +60,7 @@ printf -- '-1e-50\n' >numbers
 input=numbers
 fails 1 "apply: operand 1 is -1e-50, $many" apply exp fp32
 input=/dev/null
-printf '\000\000\200\077\001\000\200\077' >two.raw
+printf '\001\000\000\000\001\000\200\077' >two.raw # 2^-149, which functions take, is the first
 fails 1 "two.raw: element 1 is 1.0000001192092896, $many" apply exp fp32 two.raw -o no.raw --raw f32
 holds ! -e no.raw
 

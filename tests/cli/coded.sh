@@ -54,11 +54,13 @@ for name, value in ("zero", 0), ("minus", -2), ("inf", float("inf")), ("nan", fl
     kind = json.dumps({"_type": "NVFP4Tensor", "_data": {"is_swizzled_scales": False}})
     put(name + "-ao", ("l._weight_qdata", "U8", [1, 16]), ("l._weight_scale", "F8_E4M3", [1, 2]),
         ("l._weight_per_tensor_scale", "F32", [], number(value)), norm, **{"l.weight": kind})
-with zipfile.ZipFile("arrays.npz", "w") as archive:
-    for name, descr, data in ("w", "|i1", bytes(4)), ("w_scale", "<f4", number(2)):
+for file, descr in ("arrays.npz", "|i1"), ("mask.npz", "|b1"):
+    archive = zipfile.ZipFile(file, "w")
+    for name, descr, data in ("w", descr, bytes(4)), ("w_scale", "<f4", number(2)):
         head = "{'descr': '%s', 'fortran_order': False, 'shape': (%d,)}" % (descr, len(data) // int(descr[2]))
         head = head.encode().ljust(117) + b"\n"
         archive.writestr(name + ".npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + data)
+    archive.close()
 END
 
 # refused FILE CODES SCALES WHY: by every command that takes numbers out of it
@@ -112,6 +114,7 @@ gives '' quantize fp32 deepseek.safetensors -o again.safetensors --tensors norm
 holds "$(tail -c 65560 again.safetensors | cksum)" = "$(tail -c 65560 deepseek.safetensors | cksum)"
 gives '' quantize bf16 plain.safetensors -o out.safetensors
 gives '' pack bf16 plain.safetensors -o out.fpk
+"$FPEMU" compare mask.npz bf16 >out || failed 'a mask is taken for codes'
 
 # As numbers: the codes of 1 are 1; a line says so
 as_numbers() { # ARGUMENT...
