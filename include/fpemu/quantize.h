@@ -61,14 +61,14 @@ double fpemu_decode_one_f64(const fpemu_format *format, uint64_t code);
 
 /* For carrier_bits of fpemu_check: what holds the values. The bits of IEEE 754's types; bfloat16, none of these, is a
  * number of its own. */
-typedef enum fpemu_carrier {
-    FPEMU_CARRIER_F32 = 32,
-    FPEMU_CARRIER_F64 = 64,
-    FPEMU_CARRIER_F16 = 16,
-    FPEMU_CARRIER_BF16 = -16
-} fpemu_carrier;
+typedef enum fpemu_type {
+    FPEMU_TYPE_F32 = 32,
+    FPEMU_TYPE_F64 = 64,
+    FPEMU_TYPE_F16 = 16,
+    FPEMU_TYPE_BF16 = -16
+} fpemu_type;
 
-/* What fpemu_quantize would say to this format and rounding, for the carrier of carrier_bits (an fpemu_carrier: 32, 64,
+/* What fpemu_quantize would say to this format and rounding, for the carrier of carrier_bits (an fpemu_type: 32, 64,
  * 16 for binary16, -16 for bfloat16): FPEMU_OK, or why the two are refused. FPEMU_ERROR_NULL for NULL,
  * FPEMU_ERROR_ARGUMENT for another number of bits. A call may still fail for its arrays, its stats or its shape, or
  * find a NaN that the policy calls an error. Encoding, arithmetic and dot products may refuse more: codes of formats

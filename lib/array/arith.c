@@ -160,7 +160,7 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
                     (work == FPEMU_OPERATION_MUL || precision + random_bits + 2 <= 53));
     choose_wide_rounding(j, f);
     j->shortest_way = (uint8_t)shortest_way_holds(j, f, r, work, random_bits);
-    const int bfloat = elements == FPEMU_CARRIER_BF16;
+    const int bfloat = elements == FPEMU_TYPE_BF16;
     if (j->shortest_way && carrier_is_narrow(elements) && work <= FPEMU_OPERATION_DIV &&
         core_words_are_all(&j->plan32, bfloat))
         j->in_type = j->k->operate16[bfloat][work];
@@ -305,7 +305,7 @@ static void run_shortest32(const job *j, size_t at, size_t n, float beside[3][TI
     j->k->loops32->odd[j->plan.mode == FPEMU_MODE_RTN][j->work](n, v[0], v[1], v[2], odd);
     j->round32(&j->plan32, n, odd, NULL, narrow ? rounded : (float *)(void *)out);
     if (narrow) /* every number of the format is one of the type */
-        j->k->exact16[j->elements == FPEMU_CARRIER_BF16](n, rounded, (uint16_t *)(void *)out);
+        j->k->exact16[j->elements == FPEMU_TYPE_BF16](n, rounded, (uint16_t *)(void *)out);
 }
 
 /* The same in binary64. */
@@ -631,21 +631,21 @@ fpemu_status fpemu_arith_scaled_f16(const fpemu_format *format, const fpemu_roun
                                     const size_t *steps, const fpemu_operand_scales_f32 *scales, uint16_t *y,
                                     fpemu_stats *stats)
 {
-    return operate_narrow(format, rounding, operation, FPEMU_CARRIER_F16, n, operands, steps, scales, y, stats);
+    return operate_narrow(format, rounding, operation, FPEMU_TYPE_F16, n, operands, steps, scales, y, stats);
 }
 
 fpemu_status fpemu_arith_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                              size_t n, const uint16_t *const *operands, const size_t *steps, uint16_t *y,
                              fpemu_stats *stats)
 {
-    return operate_narrow(format, rounding, operation, FPEMU_CARRIER_F16, n, operands, steps, NULL, y, stats);
+    return operate_narrow(format, rounding, operation, FPEMU_TYPE_F16, n, operands, steps, NULL, y, stats);
 }
 
 fpemu_status fpemu_apply_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
                              size_t n, const uint16_t *x, uint16_t *y, fpemu_stats *stats)
 {
     const void *const operands[] = {x};
-    return operate(format, rounding, work_of_function(function), FPEMU_CARRIER_F16, n, operands, NULL, NULL, y, stats);
+    return operate(format, rounding, work_of_function(function), FPEMU_TYPE_F16, n, operands, NULL, NULL, y, stats);
 }
 
 fpemu_status fpemu_arith_scaled_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
@@ -653,19 +653,19 @@ fpemu_status fpemu_arith_scaled_bf16(const fpemu_format *format, const fpemu_rou
                                      const size_t *steps, const fpemu_operand_scales_f32 *scales, uint16_t *y,
                                      fpemu_stats *stats)
 {
-    return operate_narrow(format, rounding, operation, FPEMU_CARRIER_BF16, n, operands, steps, scales, y, stats);
+    return operate_narrow(format, rounding, operation, FPEMU_TYPE_BF16, n, operands, steps, scales, y, stats);
 }
 
 fpemu_status fpemu_arith_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                               size_t n, const uint16_t *const *operands, const size_t *steps, uint16_t *y,
                               fpemu_stats *stats)
 {
-    return operate_narrow(format, rounding, operation, FPEMU_CARRIER_BF16, n, operands, steps, NULL, y, stats);
+    return operate_narrow(format, rounding, operation, FPEMU_TYPE_BF16, n, operands, steps, NULL, y, stats);
 }
 
 fpemu_status fpemu_apply_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
                               size_t n, const uint16_t *x, uint16_t *y, fpemu_stats *stats)
 {
     const void *const operands[] = {x};
-    return operate(format, rounding, work_of_function(function), FPEMU_CARRIER_BF16, n, operands, NULL, NULL, y, stats);
+    return operate(format, rounding, work_of_function(function), FPEMU_TYPE_BF16, n, operands, NULL, NULL, y, stats);
 }

@@ -17,37 +17,37 @@ void fpemu_random_fill(const kernels *k, const fpemu_rounding *r, uint64_t i, si
 /* The exact result of a function of a binary32 number, given as binary64 bits. */
 core_exact fpemu_function_exact(fpemu_function function, uint64_t bits);
 
-/* What differs between the carriers of a call (an fpemu_carrier). The narrow ones are binary32 with words in memory. */
+/* What differs between the carriers of a call (an fpemu_type). The narrow ones are binary32 with words in memory. */
 static inline int carrier_is_narrow(int carrier)
 {
-    return carrier == FPEMU_CARRIER_F16 || carrier == FPEMU_CARRIER_BF16;
+    return carrier == FPEMU_TYPE_F16 || carrier == FPEMU_TYPE_BF16;
 }
 
 static inline int carrier_wide(int carrier)
 {
-    return carrier == FPEMU_CARRIER_F64 ? 64 : 32;
+    return carrier == FPEMU_TYPE_F64 ? 64 : 32;
 }
 
 static inline size_t carrier_size(int carrier)
 {
-    return carrier == FPEMU_CARRIER_F64 ? sizeof(double) : carrier == FPEMU_CARRIER_F32 ? sizeof(float) : 2;
+    return carrier == FPEMU_TYPE_F64 ? sizeof(double) : carrier == FPEMU_TYPE_F32 ? sizeof(float) : 2;
 }
 
 /* What arrays of binary32 or of a narrow carrier hold. */
 static inline enum unpack_type carrier_type(int carrier)
 {
-    return carrier == FPEMU_CARRIER_BF16 ? UNPACK_BF16 : carrier == FPEMU_CARRIER_F16 ? UNPACK_F16 : UNPACK_FLOATS;
+    return carrier == FPEMU_TYPE_BF16 ? UNPACK_BF16 : carrier == FPEMU_TYPE_F16 ? UNPACK_F16 : UNPACK_FLOATS;
 }
 
 /* Words of a narrow carrier to binary32 and back. */
 static inline void carrier_widen(const kernels *k, int carrier, size_t n, const void *x, float *y)
 {
-    k->widen16[carrier == FPEMU_CARRIER_BF16](n, (const uint16_t *)x, y);
+    k->widen16[carrier == FPEMU_TYPE_BF16](n, (const uint16_t *)x, y);
 }
 
 static inline void carrier_narrow(const kernels *k, int carrier, size_t n, const float *x, void *y)
 {
-    k->narrow16[carrier == FPEMU_CARRIER_BF16](n, x, (uint16_t *)y);
+    k->narrow16[carrier == FPEMU_TYPE_BF16](n, x, (uint16_t *)y);
 }
 
 /* fpemu_check for a carrier, in the default floating-point environment. r = NULL: of the format alone. */

@@ -224,7 +224,7 @@ static int block_code_words(const block_job *j, int kind, int64_t at, size_t n, 
 #if CARRIER_BITS == 32
     const size_t bits = j->packs ? j->call->format->bits : 8 * j->size;
     return j->words_x && kind == CORE_SCALE_NONE && j->at_once && j->k->encode16 && (bits != 4 || n % 2 == 0) &&
-           j->k->encode16(&j->direct, j->carrier == FPEMU_CARRIER_BF16, bits, n, j->words_x + at, codes);
+           j->k->encode16(&j->direct, j->carrier == FPEMU_TYPE_BF16, bits, n, j->words_x + at, codes);
 #else
     (void)j, (void)kind, (void)at, (void)n, (void)codes;
     return 0;

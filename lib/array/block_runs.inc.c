@@ -664,7 +664,7 @@ static int block_fused_words(const block_job *j, const block_scales *s, uint64_t
 {
 #if CARRIER_BITS == 32
     const core_plan32 *const p = &j->element.plan;
-    const int bfloat = j->carrier == FPEMU_CARRIER_BF16;
+    const int bfloat = j->carrier == FPEMU_TYPE_BF16;
     const uint16_t *const from = j->words_x + x;
     uint16_t *const to = j->words_y + y;
     core_draw d;
@@ -769,7 +769,7 @@ static uint64_t block_run_row(const block_job *j, uint64_t index, uint64_t block
 static uint64_t block_table_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y)
 {
 #if CARRIER_BITS == 32
-    const int bfloat = j->carrier == FPEMU_CARRIER_BF16;
+    const int bfloat = j->carrier == FPEMU_TYPE_BF16;
     const size_t length = (size_t)j->walk.tile_length;
     const size_t full = j->stochastic && TILE / length < POW2_LANES ? TILE / length : POW2_LANES;
     _Alignas(LINE) uint32_t r[TILE];
@@ -826,7 +826,7 @@ static uint64_t block_pow2_words(const block_job *j, uint64_t index, uint64_t bl
 {
 #if CARRIER_BITS == 32
     const size_t length = (size_t)j->walk.tile_length;
-    const int bfloat = j->carrier == FPEMU_CARRIER_BF16;
+    const int bfloat = j->carrier == FPEMU_TYPE_BF16;
     uintw amax[POW2_BLOCKS], powers[POW2_BLOCKS];
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = block_alike_runs(j, index + done * length, length, blocks - done, POW2_BLOCKS);

@@ -156,19 +156,19 @@ static fpemu_status find_scales_f32(const fpemu_format *format, const fpemu_shap
 fpemu_status fpemu_scales_f32(const fpemu_format *format, const fpemu_shape *shape, const float *x, float *scales,
                               void *codes, float *tensor)
 {
-    return find_scales_f32(format, shape, FPEMU_CARRIER_F32, x, scales, codes, tensor);
+    return find_scales_f32(format, shape, FPEMU_TYPE_F32, x, scales, codes, tensor);
 }
 
 fpemu_status fpemu_scales_f16(const fpemu_format *format, const fpemu_shape *shape, const uint16_t *x, float *scales,
                               void *codes, float *tensor)
 {
-    return find_scales_f32(format, shape, FPEMU_CARRIER_F16, x, scales, codes, tensor);
+    return find_scales_f32(format, shape, FPEMU_TYPE_F16, x, scales, codes, tensor);
 }
 
 fpemu_status fpemu_scales_bf16(const fpemu_format *format, const fpemu_shape *shape, const uint16_t *x, float *scales,
                                void *codes, float *tensor)
 {
-    return find_scales_f32(format, shape, FPEMU_CARRIER_BF16, x, scales, codes, tensor);
+    return find_scales_f32(format, shape, FPEMU_TYPE_BF16, x, scales, codes, tensor);
 }
 
 fpemu_status fpemu_scales_f64(const fpemu_format *format, const fpemu_shape *shape, const double *x, double *scales,

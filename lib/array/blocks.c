@@ -194,21 +194,21 @@ fpemu_status fpemu_measure_f64(const fpemu_format *format, size_t n, const doubl
 fpemu_status fpemu_quantize_tensor_f16(const fpemu_format *format, const fpemu_rounding *rounding,
                                        const fpemu_shape *shape, const uint16_t *x, uint16_t *y, fpemu_stats *stats)
 {
-    return quantize_tensor32(FPEMU_CARRIER_F16, format, rounding, shape, x, y, stats);
+    return quantize_tensor32(FPEMU_TYPE_F16, format, rounding, shape, x, y, stats);
 }
 
 fpemu_status fpemu_measure_f16(const fpemu_format *format, size_t n, const uint16_t *x, fpemu_range *range)
 {
-    return measure_array32(FPEMU_CARRIER_F16, format, n, x, range);
+    return measure_array32(FPEMU_TYPE_F16, format, n, x, range);
 }
 
 fpemu_status fpemu_quantize_tensor_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
                                         const fpemu_shape *shape, const uint16_t *x, uint16_t *y, fpemu_stats *stats)
 {
-    return quantize_tensor32(FPEMU_CARRIER_BF16, format, rounding, shape, x, y, stats);
+    return quantize_tensor32(FPEMU_TYPE_BF16, format, rounding, shape, x, y, stats);
 }
 
 fpemu_status fpemu_measure_bf16(const fpemu_format *format, size_t n, const uint16_t *x, fpemu_range *range)
 {
-    return measure_array32(FPEMU_CARRIER_BF16, format, n, x, range);
+    return measure_array32(FPEMU_TYPE_BF16, format, n, x, range);
 }

@@ -254,7 +254,7 @@ static void block_runs_amax(const block_job *j, int64_t at, size_t length, size_
 {
 #if CARRIER_BITS == 32
     if (block_measures_words(j, length)) {
-        j->k->runs_amax16[j->carrier == FPEMU_CARRIER_BF16](length, count, j->words_x + at, amax);
+        j->k->runs_amax16[j->carrier == FPEMU_TYPE_BF16](length, count, j->words_x + at, amax);
         return;
     }
 #else
@@ -415,7 +415,7 @@ static int block_range_add_words(const block_job *j, int only_amax, int64_t at, 
     }
     if (j->words_x) {
         block_extremes e;
-        j->k->extremes16[j->carrier == FPEMU_CARRIER_BF16](n, j->words_x + at, &e);
+        j->k->extremes16[j->carrier == FPEMU_TYPE_BF16](n, j->words_x + at, &e);
         if (e.nonfinite == 0)
             block_range_join(n, &e, r);
         return e.nonfinite == 0;
@@ -1000,7 +1000,7 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
 #if CARRIER_BITS == 32
     const int words = !in_place && !g && !sink && j->k->codebook_random16 && core_few_draws(e->search);
     if (at_once && j->k->codebook16 &&
-        j->k->codebook16(e->search, j->carrier == FPEMU_CARRIER_BF16, end - begin, j->words_x + begin,
+        j->k->codebook16(e->search, j->carrier == FPEMU_TYPE_BF16, end - begin, j->words_x + begin,
                          j->words_y + begin))
         return;
 #endif
@@ -1017,7 +1017,7 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
         if (e->stochastic)
             fpemu_random_fill(j->k, j->call->rounding, offset + at, n, r);
 #if CARRIER_BITS == 32
-        if (words && j->k->codebook_random16(e->search, j->carrier == FPEMU_CARRIER_BF16, n, j->words_x + at, r,
+        if (words && j->k->codebook_random16(e->search, j->carrier == FPEMU_TYPE_BF16, n, j->words_x + at, r,
                                              j->words_y + at))
             continue;
 #endif

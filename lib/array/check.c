@@ -100,7 +100,7 @@ fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, 
     if (!status && r)
         status = fields_are_in_range(r) ? check_pair(f, r, carrier_wide(carrier)) : FPEMU_ERROR_ROUNDING;
     if (!status && carrier_is_narrow(carrier) &&
-        !(carrier == FPEMU_CARRIER_F16 ? fpemu_format_fits_f16(f) : fpemu_format_fits_bf16(f)))
+        !(carrier == FPEMU_TYPE_F16 ? fpemu_format_fits_f16(f) : fpemu_format_fits_bf16(f)))
         status = FPEMU_ERROR_CARRIER;
     return status;
 }

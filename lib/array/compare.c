@@ -103,23 +103,23 @@ static fpemu_status relate_narrow(fpemu_relation relation, int carrier, size_t n
 fpemu_status fpemu_compare_scaled_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
                                       const size_t *steps, const fpemu_operand_scales_f32 *scales, uint8_t *y)
 {
-    return relate_narrow(relation, FPEMU_CARRIER_F16, n, operands, steps, scales, y);
+    return relate_narrow(relation, FPEMU_TYPE_F16, n, operands, steps, scales, y);
 }
 
 fpemu_status fpemu_compare_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands, const size_t *steps,
                                uint8_t *y)
 {
-    return relate_narrow(relation, FPEMU_CARRIER_F16, n, operands, steps, NULL, y);
+    return relate_narrow(relation, FPEMU_TYPE_F16, n, operands, steps, NULL, y);
 }
 
 fpemu_status fpemu_compare_scaled_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
                                        const size_t *steps, const fpemu_operand_scales_f32 *scales, uint8_t *y)
 {
-    return relate_narrow(relation, FPEMU_CARRIER_BF16, n, operands, steps, scales, y);
+    return relate_narrow(relation, FPEMU_TYPE_BF16, n, operands, steps, scales, y);
 }
 
 fpemu_status fpemu_compare_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands, const size_t *steps,
                                 uint8_t *y)
 {
-    return relate_narrow(relation, FPEMU_CARRIER_BF16, n, operands, steps, NULL, y);
+    return relate_narrow(relation, FPEMU_TYPE_BF16, n, operands, steps, NULL, y);
 }

@@ -23,7 +23,7 @@ static inline double operand_at(const void *x, int carrier, size_t i)
         return (double)v;
     }
     if (carrier_is_narrow(carrier))
-        return (double)core_value32(core_from_narrow(carrier == FPEMU_CARRIER_BF16, (uint32_t)load_code(x, 2, i)));
+        return (double)core_value32(core_from_narrow(carrier == FPEMU_TYPE_BF16, (uint32_t)load_code(x, 2, i)));
     double v;
     memcpy(&v, (const char *)x + i * sizeof v, sizeof v);
     return v;

@@ -469,46 +469,46 @@ fpemu_status fpemu_unpack_blocks_f64(const fpemu_format *format, const fpemu_sha
 fpemu_status fpemu_pack_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                             const uint16_t *x, void *bytes, fpemu_stats *stats)
 {
-    return pack_tensor32(FPEMU_CARRIER_F16, format, rounding, shape, 0, 0, 0, x, bytes, stats);
+    return pack_tensor32(FPEMU_TYPE_F16, format, rounding, shape, 0, 0, 0, x, bytes, stats);
 }
 
 fpemu_status fpemu_pack_blocks_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                                    uint64_t first, uint64_t count, const uint16_t *x, void *bytes, fpemu_stats *stats)
 {
-    return pack_tensor32(FPEMU_CARRIER_F16, format, rounding, shape, first, count, 1, x, bytes, stats);
+    return pack_tensor32(FPEMU_TYPE_F16, format, rounding, shape, first, count, 1, x, bytes, stats);
 }
 
 fpemu_status fpemu_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, uint16_t *y)
 {
-    return unpack_tensor32(FPEMU_CARRIER_F16, format, shape, 0, 0, 0, bytes, y);
+    return unpack_tensor32(FPEMU_TYPE_F16, format, shape, 0, 0, 0, bytes, y);
 }
 
 fpemu_status fpemu_unpack_blocks_f16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
                                      uint64_t count, const void *bytes, uint16_t *y)
 {
-    return unpack_tensor32(FPEMU_CARRIER_F16, format, shape, first, count, 1, bytes, y);
+    return unpack_tensor32(FPEMU_TYPE_F16, format, shape, first, count, 1, bytes, y);
 }
 
 fpemu_status fpemu_pack_bf16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
                              const uint16_t *x, void *bytes, fpemu_stats *stats)
 {
-    return pack_tensor32(FPEMU_CARRIER_BF16, format, rounding, shape, 0, 0, 0, x, bytes, stats);
+    return pack_tensor32(FPEMU_TYPE_BF16, format, rounding, shape, 0, 0, 0, x, bytes, stats);
 }
 
 fpemu_status fpemu_pack_blocks_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
                                     const fpemu_shape *shape, uint64_t first, uint64_t count, const uint16_t *x,
                                     void *bytes, fpemu_stats *stats)
 {
-    return pack_tensor32(FPEMU_CARRIER_BF16, format, rounding, shape, first, count, 1, x, bytes, stats);
+    return pack_tensor32(FPEMU_TYPE_BF16, format, rounding, shape, first, count, 1, x, bytes, stats);
 }
 
 fpemu_status fpemu_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, uint16_t *y)
 {
-    return unpack_tensor32(FPEMU_CARRIER_BF16, format, shape, 0, 0, 0, bytes, y);
+    return unpack_tensor32(FPEMU_TYPE_BF16, format, shape, 0, 0, 0, bytes, y);
 }
 
 fpemu_status fpemu_unpack_blocks_bf16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
                                       uint64_t count, const void *bytes, uint16_t *y)
 {
-    return unpack_tensor32(FPEMU_CARRIER_BF16, format, shape, first, count, 1, bytes, y);
+    return unpack_tensor32(FPEMU_TYPE_BF16, format, shape, first, count, 1, bytes, y);
 }

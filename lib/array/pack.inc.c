@@ -235,7 +235,7 @@ static int unpack_row(const packing *p, const block_reader *r, const core_unpack
     const kernels *const k = fpemu_kernels();
     const int words = carrier_is_narrow(to->carrier) && k->decode_words && !r->scaled && !r->values;
     if (words && bits == 8 && r->size == 1 &&
-        k->decode_words(&r->coder, to->carrier == FPEMU_CARRIER_BF16, n, bytes, (uint16_t *)to->y + at))
+        k->decode_words(&r->coder, to->carrier == FPEMU_TYPE_BF16, n, bytes, (uint16_t *)to->y + at))
         return 1;
 #endif
     if (!u || !unpack_scales(r, 1, scale, (size_t)p->layout.scale_bytes, s, &second, &most, low))

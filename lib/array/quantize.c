@@ -109,33 +109,33 @@ double fpemu_decode_one_f64(const fpemu_format *format, uint64_t code)
 fpemu_status fpemu_quantize_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const uint16_t *x,
                                 uint16_t *y, fpemu_stats *stats)
 {
-    return fpemu_convert32(FPEMU_CARRIER_F16, format, rounding, n, x, y, 0, stats);
+    return fpemu_convert32(FPEMU_TYPE_F16, format, rounding, n, x, y, 0, stats);
 }
 
 fpemu_status fpemu_encode_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const uint16_t *x,
                               void *codes, fpemu_stats *stats)
 {
-    return fpemu_convert32(FPEMU_CARRIER_F16, format, rounding, n, x, codes, 1, stats);
+    return fpemu_convert32(FPEMU_TYPE_F16, format, rounding, n, x, codes, 1, stats);
 }
 
 fpemu_status fpemu_decode_f16(const fpemu_format *format, size_t n, const void *codes, uint16_t *y)
 {
-    return decode_array32(FPEMU_CARRIER_F16, format, n, codes, y);
+    return decode_array32(FPEMU_TYPE_F16, format, n, codes, y);
 }
 
 fpemu_status fpemu_quantize_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
                                  const uint16_t *x, uint16_t *y, fpemu_stats *stats)
 {
-    return fpemu_convert32(FPEMU_CARRIER_BF16, format, rounding, n, x, y, 0, stats);
+    return fpemu_convert32(FPEMU_TYPE_BF16, format, rounding, n, x, y, 0, stats);
 }
 
 fpemu_status fpemu_encode_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const uint16_t *x,
                                void *codes, fpemu_stats *stats)
 {
-    return fpemu_convert32(FPEMU_CARRIER_BF16, format, rounding, n, x, codes, 1, stats);
+    return fpemu_convert32(FPEMU_TYPE_BF16, format, rounding, n, x, codes, 1, stats);
 }
 
 fpemu_status fpemu_decode_bf16(const fpemu_format *format, size_t n, const void *codes, uint16_t *y)
 {
-    return decode_array32(FPEMU_CARRIER_BF16, format, n, codes, y);
+    return decode_array32(FPEMU_TYPE_BF16, format, n, codes, y);
 }

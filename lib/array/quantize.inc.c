@@ -385,7 +385,7 @@ static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, g
     const size_t size = j->size ? j->size : sizeof(uint16_t);
     char *out = (char *)j->out + first * size;
     quantize_span s = {x, NULL, j->rounding->offset + first, 0};
-    const int bfloat = j->carrier == FPEMU_CARRIER_BF16; /* compatibility settings may make what is no word */
+    const int bfloat = j->carrier == FPEMU_TYPE_BF16; /* compatibility settings may make what is no word */
     void (*const narrow)(size_t, const float *, uint16_t *) =
         j->plan.compat ? j->k->narrow16[bfloat] : j->k->exact16[bfloat];
     word_key key = word_key_none();
@@ -475,7 +475,7 @@ static void quantize_run_parts(const quantize_job *j, size_t n, fpemu_stats *sta
 /* The loops of words, where values are asked for. */
 static void quantize_choose_narrow(quantize_job *j, const fpemu_format *f)
 {
-    const int bfloat = j->carrier == FPEMU_CARRIER_BF16, mode = j->plan.mode, per_word = core_per_word(j->plan.n);
+    const int bfloat = j->carrier == FPEMU_TYPE_BF16, mode = j->plan.mode, per_word = core_per_word(j->plan.n);
     if (!j->two_steps && !j->quick && !j->counted && j->plan.rule <= CORE_RULE_AFFINE_FAST)
         j->narrow = j->k->round16[bfloat][j->plan.rule][mode];
     if (j->narrow || (j->counted && (!j->k->count_words[bfloat] || !f->has_zero)) || mode >= FPEMU_MODE_COUNT ||
@@ -493,7 +493,7 @@ static int array_has_nan(int carrier, const void *x, size_t n)
 {
     int found = 0;
     if (carrier_is_narrow(carrier)) {
-        const uint32_t infinity = carrier == FPEMU_CARRIER_BF16 ? 0x7f80 : 0x7c00;
+        const uint32_t infinity = carrier == FPEMU_TYPE_BF16 ? 0x7f80 : 0x7c00;
         for (size_t i = 0; i < n; i++)
             found |= (load_code(x, sizeof(uint16_t), i) & 0x7fff) > infinity;
         return found;
@@ -618,12 +618,12 @@ static void decode_narrow(const core_coder *c, int carrier, size_t n, const char
     _Alignas(LINE) float tile[NARROW_TILE];
     const kernels *k = fpemu_kernels();
     if (size == 1 && k->decode_words &&
-        k->decode_words(c, carrier == FPEMU_CARRIER_BF16, n, (const uint8_t *)codes, (uint16_t *)(void *)y))
+        k->decode_words(c, carrier == FPEMU_TYPE_BF16, n, (const uint8_t *)codes, (uint16_t *)(void *)y))
         return;
     for (size_t at = 0, m; at < n; at += m) {
         m = n - at < NARROW_TILE ? n - at : NARROW_TILE;
         k->loops32->decode(c, m, codes + at * size, size, 0, tile);
-        k->exact16[carrier == FPEMU_CARRIER_BF16](m, tile, (uint16_t *)(void *)(y + at * sizeof(uint16_t)));
+        k->exact16[carrier == FPEMU_TYPE_BF16](m, tile, (uint16_t *)(void *)(y + at * sizeof(uint16_t)));
     }
 }
 #endif

@@ -13,7 +13,7 @@ size_t fpemu_function_table_size(void)
 static fpemu_status apply(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_function function,
                           size_t n, const uint16_t *x, uint16_t *y)
 {
-    return carrier == FPEMU_CARRIER_F16 ? fpemu_apply_f16(f, r, function, n, x, y, NULL)
+    return carrier == FPEMU_TYPE_F16 ? fpemu_apply_f16(f, r, function, n, x, y, NULL)
                                         : fpemu_apply_bf16(f, r, function, n, x, y, NULL);
 }
 
@@ -40,13 +40,13 @@ static fpemu_status make_table(int carrier, const fpemu_format *f, const fpemu_r
 fpemu_status fpemu_function_table_f16(const fpemu_format *format, const fpemu_rounding *rounding,
                                       fpemu_function function, uint16_t *table)
 {
-    return make_table(FPEMU_CARRIER_F16, format, rounding, function, table);
+    return make_table(FPEMU_TYPE_F16, format, rounding, function, table);
 }
 
 fpemu_status fpemu_function_table_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
                                        fpemu_function function, uint16_t *table)
 {
-    return make_table(FPEMU_CARRIER_BF16, format, rounding, function, table);
+    return make_table(FPEMU_TYPE_BF16, format, rounding, function, table);
 }
 
 /* Eight at a time: all are read before one is written, so that none waits for a store that might be to x. */

@@ -46,7 +46,7 @@ static const struct type {
     fpemu_status (*apply)(const fpemu_format *, const fpemu_rounding *, fpemu_function, size_t, const uint16_t *,
                           uint16_t *, fpemu_stats *);
 } types[TYPES] = {{"f16",
-                   FPEMU_CARRIER_F16,
+                   FPEMU_TYPE_F16,
                    10,
                    15,
                    0x7bff,
@@ -68,7 +68,7 @@ static const struct type {
                    fpemu_compare_scaled_f16,
                    fpemu_apply_f16},
                   {"bf16",
-                   FPEMU_CARRIER_BF16,
+                   FPEMU_TYPE_BF16,
                    7,
                    127,
                    0x7f7f,

@@ -9,7 +9,7 @@
 #define OF_CARRIER(c, name, ...)                                                                                       \
     ((c)->carrier == 32                  ? fpemu_##name##_f32(__VA_ARGS__)                                             \
      : (c)->carrier == 64                ? fpemu_##name##_f64(__VA_ARGS__)                                             \
-     : (c)->carrier == FPEMU_CARRIER_F16 ? fpemu_##name##_f16(__VA_ARGS__)                                             \
+     : (c)->carrier == FPEMU_TYPE_F16 ? fpemu_##name##_f16(__VA_ARGS__)                                             \
                                          : fpemu_##name##_bf16(__VA_ARGS__))
 #define OF_WIDE(c, name, ...) ((c)->carrier == 64 ? fpemu_##name##_f64(__VA_ARGS__) : fpemu_##name##_f32(__VA_ARGS__))
 
@@ -280,7 +280,7 @@ static fpemu_status run_table(const call *c, void *const *at)
 {
     static uint16_t table[65536];
     const fpemu_function function = (fpemu_function)c->which;
-    const fpemu_status status = c->carrier == FPEMU_CARRIER_F16
+    const fpemu_status status = c->carrier == FPEMU_TYPE_F16
                                     ? fpemu_function_table_f16(&c->format, &c->rounding, function, table)
                                     : fpemu_function_table_bf16(&c->format, &c->rounding, function, table);
     return status ? status : fpemu_function_look_up(table, c->n, at[CALL_A], at[CALL_Y]);
@@ -679,7 +679,7 @@ static void visit_operations(walk *w, const call *like, int turn)
         c.n = w->threads ? n : n / 4;
         need(&c, CALL_A, c.n * size, size);
         need(&c, CALL_Y, c.n * size, size);
-        if (like->carrier != FPEMU_CARRIER_F16 || !c.specials)
+        if (like->carrier != FPEMU_TYPE_F16 || !c.specials)
             visit_counted(w, c, FPEMU_STATS_SUMS);
     }
     if (size < 4 && turn < 4 && like->rounding.mode < FPEMU_MODE_SR) {

@@ -40,7 +40,7 @@ struct call {
     fpemu_status (*run)(const call *c, void *const *at);
     fpemu_format format;
     fpemu_rounding rounding;
-    int carrier;  /* fpemu_carrier */
+    int carrier;  /* fpemu_type */
     int which;    /* operation, function, relation; what else the call needs */
     int specials; /* NaN (signalling too) and infinities are among the numbers */
     int by_value; /* functions that return a number, or make a format: on 32-bit x86 in registers of the x87 unit */
