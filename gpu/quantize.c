@@ -31,6 +31,7 @@ static void fill_job(gpu_quantize_call *j, const fpemu_rounding *r, size_t n, co
                      int y_type, uint32_t size, fpemu_cuda_stats *stats)
 {
     j->n = n;
+    j->integers = core_integers();
     j->x = x;
     j->y = y;
     j->x_type = (uint8_t)x_type;
@@ -72,7 +73,7 @@ static fpemu_cuda_status convert_inside(const fpemu_format *f, const fpemu_round
     if (x_type == GPU_F64) {
         gpu_quantize_job64 j;
         memset(&j, 0, sizeof j);
-        core_plan_make64(&j.plan, &j.call.integers, f, r, to_code);
+        core_plan_make64(&j.plan, f, r, to_code);
         core_coder_make64(&j.coder, f, r);
         if (!to_code || j.coder.fast_encode || f->kind != FPEMU_KIND_FLOAT)
             core_choose_fast64(&j.plan, f);
@@ -82,7 +83,7 @@ static fpemu_cuda_status convert_inside(const fpemu_format *f, const fpemu_round
     }
     gpu_quantize_job32 j;
     memset(&j, 0, sizeof j);
-    core_plan_make32(&j.plan, &j.call.integers, f, r, to_code);
+    core_plan_make32(&j.plan, f, r, to_code);
     core_coder_make32(&j.coder, f, r);
     if (!to_code || j.coder.fast_encode || f->kind != FPEMU_KIND_FLOAT)
         core_choose_fast32(&j.plan, f);

@@ -58,9 +58,8 @@ typedef struct job {
 
 static void choose_rounding(job *j, const fpemu_format *f, const fpemu_rounding *r)
 {
-    core_plan64 integers;
     core_ends32 ends;
-    core_plan_make32(&j->plan32, &integers, f, r, 0);
+    core_plan_make32(&j->plan32, f, r, 0);
     core_choose_fast32(&j->plan32, f);
     j->round32 =
         j->k->binary16 && core_is_binary16(&j->plan32) ? j->k->binary16 : ROUND_LOOP(j->k->loops32, 32, &j->plan32);

@@ -33,8 +33,10 @@ static void block_element_begin(block_element *e, const fpemu_format *f, const f
         return;
     }
     e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
-    core_plan_make(&e->plan, &e->integers, f, r, to_code);
+    core_plan_make(&e->plan, f, r, to_code);
     e->one_by_one = e->plan.rule == CORE_RULE_AFFINE || (e->plan.compat | e->plan.wrap); /* | as in core_plan_make */
+    if (e->plan.rule >= CORE_RULE_AFFINE_FAST)
+        e->integers = core_integers();
     core_choose_fast(&e->plan, f);
     e->two_steps = e->plan.rule == CORE_RULE_FULL_RANGE_GRID || e->plan.rule == CORE_RULE_SHIFTER_GRID;
     if (counted || e->two_steps)

@@ -1,42 +1,56 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.inc.c - quantising, encoding and decoding arrays of one carrier; included twice by quantize.c. */
 
-/* A call, checked and prepared. */
-typedef struct quantize_job {
+/* What a format, a rounding and a type ask of the loops: made once, read by any number of calls. */
+typedef struct quantize_plan {
     const kernels *k;
+    core_plan plan;
     void (*round)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y); /* of plan */
-    void (*narrow)(const core_plan32 *p, size_t n, const uint16_t *x, uint16_t *y); /* the same of words, or NULL */
-    core_words words; /* the fast forms of that, or NULL; where they are counted, what counts them */
+    /* values, where the type is narrow: a loop of words, or NULL; others that may do some of them, and what counts them */
+    void (*narrow)(const core_plan32 *p, size_t n, const uint16_t *x, uint16_t *y);
+    core_words words;
     void (*by_words)(const core_words *w, size_t n, const uint16_t *x, uint16_t *y);
     size_t (*by_random)(const core_words *w, const core_plan32 *p, core_hash_key k, uint64_t index, size_t n,
                         const uint16_t *x, uint16_t *y);
     int (*count_words)(const core_words *w, const core_plan32 *p, int exact, size_t n, const uint16_t *x,
                        const uint16_t *y, tile_counts *c);
-    const fpemu_rounding *rounding;
-    core_plan plan, grid; /* grid: the same without ends, where there may be two steps */
-    core_plan64 integers;
+    /* codes: what makes them out of rounded values; where nothing is counted, loops that do both, or NULL */
     core_coder coder;
     core_direct direct;
-    core_integer_codes integer_codes; /* with `to_integers` */
-    void (*to_integers)(const core_integer_codes *k, size_t n, const void *x, size_t size, void *codes); /* or NULL */
+    core_integer_codes integer_codes;
+    void (*to_integers)(const core_integer_codes *k, size_t n, const void *x, size_t size, void *codes);
     void (*draw_integers)(const core_plan32 *p, const core_integer_codes32 *c, core_hash_key k, uint64_t index,
-                          size_t n, const void *x, size_t size, void *codes); /* the same by random bits, or NULL */
-    const void *x;
-    void *out;   /* values, or codes of `size` bytes */
-    size_t size; /* 0 = values */
+                          size_t n, const void *x, size_t size, void *codes); /* the same by random bits */
+    size_t size; /* of a code; 0 = values are asked for */
     int carrier; /* of x and of values */
+    uint8_t at_once;       /* `direct` makes codes, or the loop for posits */
+    uint8_t slow;          /* only the reference takes the first of two steps */
+    uint8_t quick;         /* `round` is a loop for settings, for ends that differ by sign, for powers of two */
+    uint8_t own_words;     /* a loop makes its random words itself */
+    uint8_t two_steps;     /* no loop of one step will do */
+    uint8_t counts_in_two; /* none will where it is counted */
+    uint8_t exact;         /* every x - y is a number of the carrier while nothing passes the ends */
+    uint8_t keeps_zero;    /* the format has one */
+    uint8_t stochastic, philox, nan_is_error;
+} quantize_plan;
+
+/* A call. */
+typedef struct quantize_job {
+    const quantize_plan *p;
+    const fpemu_rounding *rounding; /* its seed, stream and offset are the call's */
+    const void *x;
+    void *out; /* values or codes */
+    core_plan grid;        /* the plan without ends, where there may be two steps */
+    core_plan64 integers;  /* core_integers(), for the reference */
     uint32_t want;
-    uint8_t counted, stochastic, slow, in_place, stream;
-    uint8_t two_steps; /* whether no loop of one step will do */
-    uint8_t quick;     /* whether `round` is a loop for settings, for ends that differ by sign, for powers of two */
-    uint8_t own_words; /* whether a loop makes its random words itself */
-    uint8_t at_once;   /* whether `direct` makes codes out of values */
-    uint8_t exact;     /* whether every x - y is a number of the carrier while nothing passes the ends */
+    uint8_t counted, in_place, stream;
+    uint8_t two_steps, own_words, words; /* the call takes two steps; which of the plan's loops serve it */
 } quantize_job;
 
-static void quantize_prepare(quantize_job *j, const fpemu_format *f, const fpemu_rounding *r, int to_code)
+/* The rule, and the loop for it. */
+static void quantize_plan_rule(quantize_plan *j, const fpemu_format *f, const fpemu_rounding *r, int to_code)
 {
-    core_plan_make(&j->plan, &j->integers, f, r, to_code);
+    core_plan_make(&j->plan, f, r, to_code);
 #if CARRIER_BITS == 64
     if (j->plan.rule == CORE_RULE_AFFINE)
         j->plan.compat = 0;              /* PyTorch's settings are for binary32 data */
@@ -44,7 +58,6 @@ static void quantize_prepare(quantize_job *j, const fpemu_format *f, const fpemu
         j->plan.rule = CORE_RULE_AFFINE_FAST;
 #endif
     j->k = fpemu_kernels();
-    j->rounding = r;
     j->stochastic = j->plan.mode >= FPEMU_MODE_SR;
     j->slow = j->plan.rule == CORE_RULE_AFFINE || j->plan.compat;
     core_choose_fast(&j->plan, f);
@@ -85,7 +98,7 @@ typedef struct quantize_tile {
 static size_t quantize_by_one_key(const quantize_job *j, word_key *words, uint64_t index, size_t n)
 {
     const uint64_t left = (UINT64_C(1) << 32) - (index & UINT32_MAX);
-    const uint64_t high = core_word_index(core_per_word(j->plan.n), index) >> 32;
+    const uint64_t high = core_word_index(core_per_word(j->p->plan.n), index) >> 32;
     if (high != words->high) {
         words->high = high;
         words->key = core_hash_keys(j->rounding->seed, j->rounding->stream, high);
@@ -98,7 +111,7 @@ static size_t quantize_by_words(const quantize_job *j, word_key *words, uint64_t
                                 const float *x, float *y)
 {
     const size_t m = quantize_by_one_key(j, words, index, n);
-    j->k->stochastic32[j->plan.rule](&j->plan, words->key, index, m, streaming, x, y);
+    j->p->k->stochastic32[j->p->plan.rule](&j->p->plan, words->key, index, m, streaming, x, y);
     return m;
 }
 #endif
@@ -109,16 +122,16 @@ static size_t quantize_by_words(const quantize_job *j, word_key *words, uint64_t
 static void quantize_in_two_steps(const quantize_job *j, size_t n, const realw *x, quantize_tile *t, realw *y)
 {
     assert(n <= TILE); /* of t->grid */
-    if (!j->slow) {
-        j->k->loopsw->round[j->grid.rule][j->plan.mode](&j->grid, n, x, t->r, t->grid);
-        j->k->loopsw->finish(&j->plan, n, x, t->grid, y);
+    if (!j->p->slow) {
+        j->p->k->loopsw->round[j->grid.rule][j->p->plan.mode](&j->grid, n, x, t->r, t->grid);
+        j->p->k->loopsw->finish(&j->p->plan, n, x, t->grid, y);
         return;
     }
     for (size_t e = 0; e < n; e++) {
         int overflow;
         uintw u, v;
         memcpy(&u, x + e, sizeof u);
-        v = core_element(&j->plan, &j->integers, u, j->stochastic ? t->r[e] : 0, &overflow, t->q + e);
+        v = core_element(&j->p->plan, &j->integers, u, j->p->stochastic ? t->r[e] : 0, &overflow, t->q + e);
         memcpy(y + e, &v, sizeof v);
         t->grid[e] = overflow ? ~(uintw)0 >> 1 : 0;
     }
@@ -128,17 +141,17 @@ static void quantize_in_two_steps(const quantize_job *j, size_t n, const realw *
 static void quantize_deliver(const quantize_job *j, size_t n, const realw *x, const quantize_tile *t, const realw *y,
                              char *out)
 {
-    if (j->size && j->plan.rule == CORE_RULE_AFFINE && !j->quick) {
+    if (j->p->size && j->p->plan.rule == CORE_RULE_AFFINE && !j->p->quick) {
         for (size_t e = 0; e < n; e++) {
             uintw u, v;
             memcpy(&u, x + e, sizeof u);
             memcpy(&v, y + e, sizeof v);
-            store_code(out, j->size, e, core_encode_affine(&j->coder, u, v, t->q[e]));
+            store_code(out, j->p->size, e, core_encode_affine(&j->p->coder, u, v, t->q[e]));
         }
-    } else if (j->size) {
-        j->k->loopsw->encode(&j->coder, n, x, y, j->size, out);
+    } else if (j->p->size) {
+        j->p->k->loopsw->encode(&j->p->coder, n, x, y, j->p->size, out);
     } else if (j->stream) {
-        j->k->stream(out, y, n * sizeof *y);
+        j->p->k->stream(out, y, n * sizeof *y);
     } else if ((const void *)y != out) {
         memcpy(out, y, n * sizeof *y);
     }
@@ -166,8 +179,8 @@ static void quantize_values(const quantize_job *j, const quantize_span *s)
     realw *const y = (realw *)(void *)s->out;
     const size_t before = elements_to_line(y, sizeof *y, s->n);
     if (before)
-        j->round(&j->plan, before, s->x, NULL, y);
-    j->round(&j->plan, s->n - before, s->x + before, NULL, y + before);
+        j->p->round(&j->p->plan, before, s->x, NULL, y);
+    j->p->round(&j->p->plan, s->n - before, s->x + before, NULL, y + before);
 }
 
 #if CARRIER_BITS == 32
@@ -176,7 +189,7 @@ static void quantize_values(const quantize_job *j, const quantize_span *s)
 static int quantize_words_fit(const quantize_job *j, const quantize_span *s)
 {
     const size_t ahead = (0 - (uintptr_t)s->out) % LINE / sizeof(realw);
-    const int per_word = core_per_word(j->plan.n);
+    const int per_word = core_per_word(j->p->plan.n);
     return !j->stream || per_word == 0 || ((s->index + ahead) & (((uint64_t)32 << per_word) - 1)) == 0;
 }
 
@@ -198,9 +211,9 @@ static void quantize_all_by_words(const quantize_job *j, quantize_span s)
 static void quantize_draw_integers(const quantize_job *j, quantize_span s)
 {
     word_key words = word_key_none();
-    for (size_t m; s.n > 0; quantize_advance(&s, m, j->size)) {
+    for (size_t m; s.n > 0; quantize_advance(&s, m, j->p->size)) {
         m = quantize_by_one_key(j, &words, s.index, s.n);
-        j->draw_integers(&j->plan, &j->integer_codes, words.key, s.index, m, s.x, j->size, s.out);
+        j->p->draw_integers(&j->p->plan, &j->p->integer_codes, words.key, s.index, m, s.x, j->p->size, s.out);
     }
 }
 #endif
@@ -215,16 +228,16 @@ static size_t quantize_in_one_step(const quantize_job *j, word_key *words, uint6
 #else
     (void)words;
 #endif
-    if (j->stochastic)
-        fpemu_random_fill(j->k, j->rounding, index, n, t->r);
-    j->round(&j->plan, n, x, t->r, y);
+    if (j->p->stochastic)
+        fpemu_random_fill(j->p->k, j->rounding, index, n, t->r);
+    j->p->round(&j->p->plan, n, x, t->r, y);
     return n;
 }
 
 /* How many elements the next tile has: those before a line begins, or `most`. */
 static size_t quantize_next(const quantize_job *j, const quantize_span *s, size_t most)
 {
-    const size_t before = elements_to_line(s->out, j->size ? j->size : sizeof(realw), s->n);
+    const size_t before = elements_to_line(s->out, j->p->size ? j->p->size : sizeof(realw), s->n);
     const size_t m = before ? before : most, n = s->n < m ? s->n : m;
     if (j->stream && s->n > n + STREAM_AHEAD / sizeof *s->x)
         stream_ask(s->x + STREAM_AHEAD / sizeof *s->x, n * sizeof *s->x);
@@ -237,14 +250,14 @@ static void quantize_tiles(const quantize_job *j, quantize_span s)
     quantize_tile t;
     word_key words = word_key_none();
     const size_t most = j->stream ? STREAM_TILE / sizeof(realw) : TILE;
-    for (size_t m; s.n > 0; quantize_advance(&s, m, j->size ? j->size : sizeof(realw))) {
-        realw *const y = j->size || j->stream ? t.y : (realw *)(void *)s.out;
+    for (size_t m; s.n > 0; quantize_advance(&s, m, j->p->size ? j->p->size : sizeof(realw))) {
+        realw *const y = j->p->size || j->stream ? t.y : (realw *)(void *)s.out;
         m = quantize_next(j, &s, most);
         if (!j->two_steps) {
             m = quantize_in_one_step(j, &words, s.index, m, s.x, &t, y);
         } else {
-            if (j->stochastic)
-                fpemu_random_fill(j->k, j->rounding, s.index, m, t.r);
+            if (j->p->stochastic)
+                fpemu_random_fill(j->p->k, j->rounding, s.index, m, t.r);
             quantize_in_two_steps(j, m, s.x, &t, y);
         }
         quantize_deliver(j, m, s.x, &t, y, s.out);
@@ -257,32 +270,32 @@ static void quantize_tiles(const quantize_job *j, quantize_span s)
  * counted by the fast forms; the others by the reference. */
 static void quantize_counted(const quantize_job *j, quantize_span s, gathering *g)
 {
-    const core_plan *p = &j->plan;
+    const core_plan *p = &j->p->plan;
     quantize_tile t;
     word_key words = word_key_none();
     int two_steps = j->two_steps, nonzero = 1; /* as the last tile, so the next */
-    const int large = !j->stochastic && !j->size && !j->stream;
+    const int large = !j->p->stochastic && !j->p->size && !j->stream;
     const size_t most = j->stream ? STREAM_COUNTED / sizeof(realw) : TILE;
-    for (size_t m; s.n > 0; quantize_advance(&s, m, j->size ? j->size : sizeof(realw))) {
+    for (size_t m; s.n > 0; quantize_advance(&s, m, j->p->size ? j->p->size : sizeof(realw))) {
         /* counting and coding read x after y is made, so y waits on the stack where x may be the output */
-        realw *const y = j->size || j->stream || j->in_place ? t.y : (realw *)(void *)s.out;
+        realw *const y = j->p->size || j->stream || j->in_place ? t.y : (realw *)(void *)s.out;
         int inside = 0;
         tile_counts c = {0};
         c.max_error = g->stats.max_error;
         m = quantize_next(j, &s, large && !two_steps ? COUNT_TILE / sizeof(realw) : most);
         if (!two_steps) {
             m = quantize_in_one_step(j, &words, s.index, m, s.x, &t, y);
-            inside = nonzero && j->k->loopsw->count_nonzero(p, m, s.x, y, j->exact, &c) ? 2 : 0;
+            inside = nonzero && j->p->k->loopsw->count_nonzero(p, m, s.x, y, j->p->exact, &c) ? 2 : 0;
             if (!inside)
-                inside = j->k->loopsw->count_inside(p, m, s.x, y, j->exact, &c);
+                inside = j->p->k->loopsw->count_inside(p, m, s.x, y, j->p->exact, &c);
             nonzero = inside == 2;
         }
         if (!inside) {
             m = m < TILE ? m : TILE;                          /* the rest of a longer tile becomes the next tile */
-            if (j->stochastic && (two_steps || j->own_words)) /* else one step has them */
-                fpemu_random_fill(j->k, j->rounding, s.index, m, t.r);
+            if (j->p->stochastic && (two_steps || j->own_words)) /* else one step has them */
+                fpemu_random_fill(j->p->k, j->rounding, s.index, m, t.r);
             quantize_in_two_steps(j, m, s.x, &t, y);
-            j->k->loopsw->count(p, m, s.x, y, t.grid, &c);
+            j->p->k->loopsw->count(p, m, s.x, y, t.grid, &c);
             two_steps = j->two_steps || (c.nan | c.infinite | c.clipped | c.overflow);
         }
         fpemu_gather_tile(g, CARRIER_BITS, s.index, m, s.x, y, &c);
@@ -295,22 +308,22 @@ static void quantize_counted(const quantize_job *j, quantize_span s, gathering *
 /* Rounds the elements of a span, by the loop that the call wants; g: NULL, or what counts. */
 static void quantize_run_span(const quantize_job *j, quantize_span s, gathering *g)
 {
-    if (j->to_integers)
-        j->to_integers(&j->integer_codes, s.n, s.x, j->size, s.out);
+    if (g)
+        quantize_counted(j, s, g);
+    else if (j->p->to_integers)
+        j->p->to_integers(&j->p->integer_codes, s.n, s.x, j->p->size, s.out);
 #if CARRIER_BITS == 32
-    else if (j->draw_integers)
+    else if (j->p->draw_integers)
         quantize_draw_integers(j, s);
 #endif
-    else if (j->at_once && j->plan.rule == CORE_RULE_POSIT)
-        j->k->loopsw->encode_posit(&j->plan, &j->coder, s.n, s.x, j->size, s.out);
-    else if (j->at_once)
-        j->k->loopsw->encode_nearest(&j->direct, s.n, s.x, j->size, s.out);
-    else if (g)
-        quantize_counted(j, s, g);
-    else if (!j->stochastic && !j->two_steps && !j->size && !j->stream)
+    else if (j->p->at_once && j->p->plan.rule == CORE_RULE_POSIT)
+        j->p->k->loopsw->encode_posit(&j->p->plan, &j->p->coder, s.n, s.x, j->p->size, s.out);
+    else if (j->p->at_once)
+        j->p->k->loopsw->encode_nearest(&j->p->direct, s.n, s.x, j->p->size, s.out);
+    else if (!j->p->stochastic && !j->two_steps && !j->p->size && !j->stream)
         quantize_values(j, &s);
 #if CARRIER_BITS == 32
-    else if (j->own_words && !j->size && quantize_words_fit(j, &s))
+    else if (j->own_words && !j->p->size && quantize_words_fit(j, &s))
         quantize_all_by_words(j, s);
 #endif
     else
@@ -322,19 +335,18 @@ static void quantize_run_span(const quantize_job *j, quantize_span s, gathering 
 static size_t quantize_words(const quantize_job *j, word_key *key, uint64_t index, size_t n, const uint16_t *x,
                              uint16_t *y)
 {
-    if (j->by_random) {
+    if (j->p->by_random) {
         const size_t m = quantize_by_one_key(j, key, index, n);
-        return j->by_random(&j->words, &j->plan, key->key, index, m, x, y);
+        return j->p->by_random(&j->p->words, &j->p->plan, key->key, index, m, x, y);
     }
-    if (j->by_words)
-        j->by_words(&j->words, n, x, y);
-    return j->by_words ? n : 0;
+    j->p->by_words(&j->p->words, n, x, y);
+    return n;
 }
 
 /* Whether a few of the words show that count_words will not count them. */
 static int quantize_words_outside(const quantize_job *j, size_t n, const uint16_t *x)
 {
-    const uint16_t key = j->words.max[1] < j->words.max[0] ? 0xffff : 0x7fff, max = j->words.max[0];
+    const uint16_t key = j->p->words.max[1] < j->p->words.max[0] ? 0xffff : 0x7fff, max = j->p->words.max[0];
     const size_t stride = n / 64 + 1;
     int outside = 0;
     for (size_t i = 0; i < n; i += stride)
@@ -355,12 +367,12 @@ static APART size_t quantize_words_counted(const quantize_job *j, word_key *key,
     if (quantize_words_outside(j, n < tile ? n : tile, x))
         return 0;
     const size_t m = quantize_words(j, key, index, n < tile ? n : tile, x, to);
-    if (m == 0 || !j->count_words(&j->words, &j->plan, j->exact, m, x, to, &c))
+    if (m == 0 || !j->p->count_words(&j->p->words, &j->p->plan, j->p->exact, m, x, to, &c))
         return 0;
     _Alignas(LINE) float values[2][NARROW_TILE];
     if (looks) {
-        carrier_widen(j->k, j->carrier, m, x, values[0]);
-        carrier_widen(j->k, j->carrier, m, to, values[1]);
+        carrier_widen(j->p->k, j->p->carrier, m, x, values[0]);
+        carrier_widen(j->p->k, j->p->carrier, m, to, values[1]);
     }
     fpemu_gather_tile(g, CARRIER_BITS, index, m, values[0], values[1], &c);
     if (to != y)
@@ -372,8 +384,8 @@ static APART size_t quantize_words_counted(const quantize_job *j, word_key *key,
  * words. */
 static size_t quantize_next_narrow(const quantize_job *j, uint64_t index, size_t n)
 {
-    const size_t group = (size_t)32 << core_per_word(j->plan.n), past = (size_t)(index & (group - 1));
-    const size_t m = j->by_random && group > 32 && past ? group - past : NARROW_TILE;
+    const size_t group = (size_t)32 << core_per_word(j->p->plan.n), past = (size_t)(index & (group - 1));
+    const size_t m = j->words && j->p->by_random && group > 32 && past ? group - past : NARROW_TILE;
     return n < m ? n : m;
 }
 
@@ -382,26 +394,26 @@ static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, g
 {
     _Alignas(LINE) float x[NARROW_TILE], y[NARROW_TILE];
     const uint16_t *from = (const uint16_t *)j->x + first;
-    const size_t size = j->size ? j->size : sizeof(uint16_t);
+    const size_t size = j->p->size ? j->p->size : sizeof(uint16_t);
     char *out = (char *)j->out + first * size;
     quantize_span s = {x, NULL, j->rounding->offset + first, 0};
-    const int bfloat = j->carrier == FPEMU_TYPE_BF16; /* compatibility settings may make what is no word */
+    const int bfloat = j->p->carrier == FPEMU_TYPE_BF16; /* compatibility settings may make what is no word */
     void (*const narrow)(size_t, const float *, uint16_t *) =
-        j->plan.compat ? j->k->narrow16[bfloat] : j->k->exact16[bfloat];
+        j->p->plan.compat ? j->p->k->narrow16[bfloat] : j->p->k->exact16[bfloat];
     word_key key = word_key_none();
     size_t wait = 0, waits = 1; /* tiles before the fast form is tried again where it has failed: 1, 2, 4, 8 */
-    if (j->narrow) {
-        j->narrow(&j->plan, n, from, (uint16_t *)(void *)out);
+    if (j->p->narrow && !g) {
+        j->p->narrow(&j->p->plan, n, from, (uint16_t *)(void *)out);
         return;
     }
-    if (j->at_once && j->plan.rule != CORE_RULE_POSIT && j->k->encode16 &&
-        j->k->encode16(&j->direct, bfloat, 8 * size, n, from, out))
+    if (j->p->at_once && !g && j->p->plan.rule != CORE_RULE_POSIT && j->p->k->encode16 &&
+        j->p->k->encode16(&j->p->direct, bfloat, 8 * size, n, from, out))
         return;
     for (size_t at = 0; at < n; at += s.n, s.index += s.n) {
         uint16_t *const to = (uint16_t *)(void *)(out + at * size);
-        const size_t line = j->by_words && at == 0 ? elements_to_line(to, sizeof *to, n) : 0;
+        const size_t line = j->words && j->p->by_words && at == 0 ? elements_to_line(to, sizeof *to, n) : 0;
         s.n = 0;
-        if (wait == 0 && (j->by_words || j->by_random)) {
+        if (wait == 0 && j->words) {
             const size_t m = line ? line : n - at;
             s.n = g ? quantize_words_counted(j, &key, s.index, m, waits > 1 ? NARROW_TILE : WORDS_COUNTED, from + at,
                                              to, g)
@@ -413,10 +425,10 @@ static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, g
         }
         wait -= wait > 0;
         s.n = quantize_next_narrow(j, s.index, n - at);
-        carrier_widen(j->k, j->carrier, s.n, from + at, x);
-        s.out = j->size ? out + at * size : (char *)(g ? y : x); /* counting reads x after y is made */
+        carrier_widen(j->p->k, j->p->carrier, s.n, from + at, x);
+        s.out = j->p->size ? out + at * size : (char *)(g ? y : x); /* counting reads x after y is made */
         quantize_run_span(j, s, g);
-        if (!j->size)
+        if (!j->p->size)
             narrow(s.n, g ? y : x, to);
     }
 }
@@ -425,9 +437,9 @@ static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, g
 /* Rounds elements [first, first + n). */
 static void quantize_run(const quantize_job *j, size_t first, size_t n, gathering *g)
 {
-    const size_t size = j->size ? j->size : sizeof(realw);
+    const size_t size = j->p->size ? j->p->size : sizeof(realw);
 #if CARRIER_BITS == 32
-    if (carrier_is_narrow(j->carrier)) {
+    if (carrier_is_narrow(j->p->carrier)) {
         quantize_run_narrow(j, first, n, g);
         return;
     }
@@ -472,20 +484,19 @@ static void quantize_run_parts(const quantize_job *j, size_t n, fpemu_stats *sta
 }
 
 #if CARRIER_BITS == 32
-/* The loops of words, where values are asked for. */
-static void quantize_choose_narrow(quantize_job *j, const fpemu_format *f)
+/* The loops of words. */
+static void quantize_plan_words(quantize_plan *p)
 {
-    const int bfloat = j->carrier == FPEMU_TYPE_BF16, mode = j->plan.mode, per_word = core_per_word(j->plan.n);
-    if (!j->two_steps && !j->quick && !j->counted && j->plan.rule <= CORE_RULE_AFFINE_FAST)
-        j->narrow = j->k->round16[bfloat][j->plan.rule][mode];
-    if (j->narrow || (j->counted && (!j->k->count_words[bfloat] || !f->has_zero)) || mode >= FPEMU_MODE_COUNT ||
-        !core_words_make(&j->words, &j->plan, bfloat))
+    const int bfloat = p->carrier == FPEMU_TYPE_BF16, mode = p->plan.mode, per_word = core_per_word(p->plan.n);
+    if (!p->two_steps && !p->quick && p->plan.rule <= CORE_RULE_AFFINE_FAST)
+        p->narrow = p->k->round16[bfloat][p->plan.rule][mode];
+    if (mode >= FPEMU_MODE_COUNT || !core_words_make(&p->words, &p->plan, bfloat))
         return;
     if (mode < FPEMU_MODE_SR)
-        j->by_words = j->k->round_words[mode][j->words.form][j->words.ends];
-    else if (j->plan.n == 32 >> per_word && j->rounding->generator == FPEMU_GENERATOR_HASH)
-        j->by_random = j->k->random_words[mode - FPEMU_MODE_SR][j->words.form][j->words.ends][per_word];
-    j->count_words = j->k->count_words[bfloat];
+        p->by_words = p->k->round_words[mode][p->words.form][p->words.ends];
+    else if (p->plan.n == 32 >> per_word && p->philox == 0)
+        p->by_random = p->k->random_words[mode - FPEMU_MODE_SR][p->words.form][p->words.ends][per_word];
+    p->count_words = p->k->count_words[bfloat];
 }
 #endif
 
@@ -506,80 +517,92 @@ static int array_has_nan(int carrier, const void *x, size_t n)
     return found;
 }
 
-/* The loop that makes codes of integers out of values, if there is one. */
-static void quantize_choose_integers(quantize_job *j)
+/* What makes codes, and the loops that make them out of values, if there are such. */
+static void quantize_plan_codes(quantize_plan *p, const fpemu_format *f, const fpemu_rounding *r)
 {
-    const core_plan *p = &j->plan;
-    const int affine = p->rule == CORE_RULE_AFFINE_FAST;
-    if (!core_integer_codes_make(&j->integer_codes, p, &j->coder))
+    const int affine = p->plan.rule == CORE_RULE_AFFINE_FAST;
+    p->size = code_size(f->bits);
+    core_coder_make(&p->coder, f, r);
+    p->at_once = p->plan.rule == CORE_RULE_POSIT ? core_posit_is_quick(&p->plan) && core_posit_codes_quickly(&p->coder)
+                                                 : core_direct_make(&p->direct, &p->plan, &p->coder);
+    if (p->at_once || !core_integer_codes_make(&p->integer_codes, &p->plan, &p->coder))
         return;
-    if (p->mode <= FPEMU_MODE_RTO)
-        j->to_integers = j->k->loopsw->encode_integers[affine][p->mode];
+    if (p->plan.mode <= FPEMU_MODE_RTO)
+        p->to_integers = p->k->loopsw->encode_integers[affine][p->plan.mode];
 #if CARRIER_BITS == 32
-    else if (p->n == 32 && j->rounding->generator == FPEMU_GENERATOR_HASH && (!affine || j->integer_codes.q.is_near))
-        j->draw_integers = j->k->encode_drawn32[affine];
+    else if (p->plan.n == 32 && !p->philox && (!affine || p->integer_codes.q.is_near))
+        p->draw_integers = p->k->encode_drawn32[affine];
 #endif
 }
 
-/* Values, or codes if to_code; in the default floating-point environment. */
+/* Format and rounding are checked for the carrier; of codes for the binary one. */
+static void quantize_plan_make(quantize_plan *p, const fpemu_format *f, const fpemu_rounding *r, int carrier,
+                               int to_code)
+{
+    memset(p, 0, sizeof *p);
+    quantize_plan_rule(p, f, r, to_code);
+    p->carrier = carrier;
+    p->philox = r->generator;
+    p->keeps_zero = f->has_zero;
+    p->nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
+    p->two_steps = !p->quick && (p->slow || p->plan.wrap || p->plan.rule == CORE_RULE_FULL_RANGE_GRID ||
+                                 p->plan.rule == CORE_RULE_SHIFTER_GRID);
+    /* count_inside takes for granted that 0 is kept, and that nothing below M is lifted past it, to 2^emin */
+    p->counts_in_two = !f->has_zero || (p->plan.compat && p->plan.max[0] < p->plan.emin_bits &&
+                                        p->plan.emin_bits < CARRIER_INF);
+    /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
+    p->exact = p->plan.mode <= FPEMU_MODE_RTZ && p->plan.rule != CORE_RULE_POSIT && !p->plan.compat;
+#if CARRIER_BITS == 32
+    p->own_words = (!p->quick || core_draws_grid(&p->plan)) && p->plan.mode == FPEMU_MODE_SR &&
+                   p->plan.n == 32 >> core_per_word(p->plan.n) && !p->philox && p->k->stochastic32[p->plan.rule];
+    if (carrier_is_narrow(carrier) && !to_code)
+        quantize_plan_words(p);
+#endif
+    if (to_code)
+        quantize_plan_codes(p, f, r);
+}
+
+/* Values or codes of n > 0 elements, in the default floating-point environment. */
+static fpemu_status quantize_run_plan(const quantize_plan *p, const fpemu_rounding *r, size_t n, const void *x,
+                                      void *out, fpemu_stats *stats)
+{
+    const size_t element = carrier_size(p->carrier);
+    fpemu_status status = stats ? fpemu_stats_check(stats) : FPEMU_OK;
+    if (!status)
+        status = check_overlap(x, element, out, p->size ? p->size : element, n);
+    if (status)
+        return status;
+    quantize_job j;
+    j.p = p;
+    j.rounding = r;
+    j.x = x;
+    j.out = out;
+    j.counted = stats != NULL;
+    j.want = stats ? stats->request.want : 0;
+    j.in_place = x == out && p->carrier == CARRIER_BITS;
+    j.stream = !p->size && !j.in_place && n >= STREAM_BYTES / sizeof(realw) && p->carrier == CARRIER_BITS;
+    j.two_steps = p->two_steps || (j.counted && p->counts_in_two);
+    j.own_words = p->own_words && !j.two_steps;
+    j.words = (p->by_words || p->by_random) && (!j.counted || (p->count_words && p->keeps_zero));
+    if (j.counted || j.two_steps)
+        j.grid = core_plan_unbounded(&p->plan);
+    if (p->slow)
+        j.integers = core_integers();
+    const int nan = p->nan_is_error && array_has_nan(p->carrier, x, n); /* looked for before x may be written over */
+    quantize_run_parts(&j, n, stats);
+    return nan ? FPEMU_ERROR_NAN : FPEMU_OK;
+}
+
+/* The same, from format and rounding. */
 static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
                                    void *out, int to_code, fpemu_stats *stats)
 {
-    const size_t element = carrier_size(carrier);
-    fpemu_status status = fpemu_check_call(f, r, to_code ? CARRIER_BITS : carrier); /* codes need not fit */
-    if (!status && stats)
-        status = fpemu_stats_check(stats);
-    const size_t size = to_code ? code_size(f->bits) : 0;
-    if (!status)
-        status = check_overlap(x, element, out, to_code ? size : element, n);
+    const fpemu_status status = fpemu_check_call(f, r, to_code ? CARRIER_BITS : carrier); /* codes need not fit */
     if (status)
         return status;
-
-    quantize_job j;
-    quantize_prepare(&j, f, r, to_code);
-    j.x = x;
-    j.out = out;
-    j.size = size;
-    j.carrier = carrier;
-    j.counted = stats != NULL;
-    j.want = stats ? stats->request.want : 0;
-    if (to_code)
-        core_coder_make(&j.coder, f, r);
-    j.at_once = to_code && !stats &&
-                (j.plan.rule == CORE_RULE_POSIT ? core_posit_is_quick(&j.plan) && core_posit_codes_quickly(&j.coder)
-                                                : core_direct_make(&j.direct, &j.plan, &j.coder));
-    j.to_integers = NULL;
-    j.draw_integers = NULL;
-    if (to_code && !stats && !j.at_once)
-        quantize_choose_integers(&j);
-    j.in_place = x == out && carrier == CARRIER_BITS;
-    j.stream = !size && !j.in_place && n >= STREAM_BYTES / sizeof(realw) && carrier == CARRIER_BITS;
-    j.two_steps = !j.quick && (j.slow || j.plan.wrap || j.plan.rule == CORE_RULE_FULL_RANGE_GRID ||
-                               j.plan.rule == CORE_RULE_SHIFTER_GRID);
-    /* count_inside takes for granted that 0 is kept, and that nothing below M is lifted past it, to 2^emin */
-    j.two_steps |= j.counted && !f->has_zero;
-    j.two_steps |= j.counted && j.plan.compat && j.plan.max[0] < j.plan.emin_bits && j.plan.emin_bits < CARRIER_INF;
-    if (j.counted || j.two_steps)
-        j.grid = core_plan_unbounded(&j.plan);
-    j.own_words = 0;
-#if CARRIER_BITS == 32
-    j.own_words = !j.two_steps && (!j.quick || core_draws_grid(&j.plan)) && j.plan.mode == FPEMU_MODE_SR &&
-                  j.plan.n == 32 >> core_per_word(j.plan.n) && r->generator == FPEMU_GENERATOR_HASH &&
-                  j.k->stochastic32[j.plan.rule];
-#endif
-    j.narrow = NULL;
-    j.by_words = NULL;
-    j.by_random = NULL;
-    j.count_words = NULL;
-#if CARRIER_BITS == 32
-    if (carrier_is_narrow(carrier) && !size)
-        quantize_choose_narrow(&j, f);
-#endif
-    /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
-    j.exact = j.plan.mode <= FPEMU_MODE_RTZ && j.plan.rule != CORE_RULE_POSIT && !j.plan.compat;
-    const int nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan && array_has_nan(carrier, x, n);
-    quantize_run_parts(&j, n, stats);
-    return nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
+    quantize_plan p;
+    quantize_plan_make(&p, f, r, carrier, to_code);
+    return quantize_run_plan(&p, r, n, x, out, stats);
 }
 
 fpemu_status fpemu_convert(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
@@ -694,15 +717,16 @@ static uintw quantize_one(const fpemu_format *f, const fpemu_rounding *r, uintw 
     fp_environment environment;
     fpemu_environment_enter(&environment);
     if (f && r && !fpemu_check_call(f, r, CARRIER_BITS)) {
-        quantize_job j;
+        quantize_plan p;
+        const core_plan64 integers = core_integers();
         int64_t q = 0;
         int overflow;
-        quantize_prepare(&j, f, r, code != NULL);
-        y = core_element(&j.plan, &j.integers, u, j.stochastic ? fpemu_element_bits(r, index) : 0, &overflow, &q);
+        quantize_plan_rule(&p, f, r, code != NULL);
+        y = core_element(&p.plan, &integers, u, p.stochastic ? fpemu_element_bits(r, index) : 0, &overflow, &q);
         if (code) {
-            core_coder_make(&j.coder, f, r);
-            *code = j.plan.rule >= CORE_RULE_AFFINE_FAST ? core_encode_affine(&j.coder, u, y, q)
-                                                         : core_encode(&j.coder, u, y);
+            core_coder_make(&p.coder, f, r);
+            *code = p.plan.rule >= CORE_RULE_AFFINE_FAST ? core_encode_affine(&p.coder, u, y, q)
+                                                         : core_encode(&p.coder, u, y);
         }
     }
     fpemu_environment_leave(&environment);

@@ -68,15 +68,6 @@ typedef struct core_happened {
     uint8_t past, over;
 } core_happened;
 
-/* The grid on which affine integers round their quotients. */
-FPEMU_FN core_plan64 core_integers(void)
-{
-    core_plan64 p;
-    memset(&p, 0, sizeof p);
-    core_plan_fixed_grid64(&p, 0);
-    return p;
-}
-
 #include "carrier64.h"
 #include "block.inc.h"
 #include "carrier_end.h"

@@ -42,7 +42,6 @@ FPEMU_FN void core_blocked_make(core_blocked *b, const fpemu_format *f, const fp
                                 const fpemu_format *scale, const fpemu_rounding *r, int to_code)
 {
     fpemu_rounding own = *r;
-    core_plan64 integers;
     memset(b, 0, sizeof *b);
     b->scaled = f->scaling != FPEMU_SCALING_NONE;
     if (b->scaled) { /* elements saturate; compatibility settings are those of blocks */
@@ -60,10 +59,10 @@ FPEMU_FN void core_blocked_make(core_blocked *b, const fpemu_format *f, const fp
         b->table.nan = (uint8_t)core_nan_policy(f, r);
         return;
     }
-    core_plan_make(&b->plan, &integers, element, &own, to_code);
+    core_plan_make(&b->plan, element, &own, to_code);
     core_coder_make(&b->coder, element, &own);
     if (b->scaled && element->fits_f64)
-        core_plan_make64(&b->wide, &integers, element, &own, to_code);
+        core_plan_make64(&b->wide, element, &own, to_code);
 }
 
 /* Takes an element into account. */

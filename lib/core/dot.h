@@ -81,7 +81,6 @@ FPEMU_FN int core_takes_sums(const fpemu_format *f)
 FPEMU_FN int core_dot_plan(const fpemu_format *f, const fpemu_rounding *r, int carrier, core_plan64 *p,
                            fpemu_format *seen)
 {
-    core_plan64 integers;
     int quantum;
     *seen = *f;
     if (!core_takes_sums(f))
@@ -91,7 +90,7 @@ FPEMU_FN int core_dot_plan(const fpemu_format *f, const fpemu_rounding *r, int c
             return 0;
         seen->scale = (double)core_value32(core_narrow(f->scale));
     }
-    core_plan_make64(p, &integers, seen, r, 0);
+    core_plan_make64(p, seen, r, 0);
     return p->rule != CORE_RULE_AFFINE && !p->wrap;
 }
 

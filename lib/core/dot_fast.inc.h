@@ -107,7 +107,6 @@ FPEMU_FN int core_dot_ends_alike(const core_plan64 *p, const core_plan32 *narrow
 FPEMU_FN void core_dot_fast_make(core_dot_fast *g, const fpemu_target *t, const core_plan64 *exact)
 {
     const fpemu_format *const f = &t->format;
-    core_plan64 integers;
     int quantum;
     const int precision = core_dot_precision(f, exact, &quantum), mode = exact->mode;
     const int random_bits = mode >= FPEMU_MODE_SR ? exact->n : 0;
@@ -130,7 +129,7 @@ FPEMU_FN void core_dot_fast_make(core_dot_fast *g, const fpemu_target *t, const 
         exact->max[1] >= core_power64(1022))
         return;
 #endif
-    core_plan_make(&g->plan, &integers, f, &t->rounding, 0);
+    core_plan_make(&g->plan, f, &t->rounding, 0);
     core_choose_fast(&g->plan, f);
     const core_plan *const p = &g->plan;
     if (p->rule >= CORE_RULE_AFFINE_FAST || p->nan[0] != p->nan[1])

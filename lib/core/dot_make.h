@@ -42,10 +42,9 @@ static inline void core_dot_make_start(core_dot *d, const fpemu_accumulator *sum
 {
     fpemu_format f = sum->chunk ? sum->outer.format : sum->inner.format;
     const fpemu_rounding nearest = fpemu_rounding_nearest();
-    core_plan64 integers;
     if (!sum->chunk && sum->model == FPEMU_MODEL_FUSED)
         (void)fpemu_format_named(FPEMU_NAME_BINARY32, &f);
-    core_plan_make64(&d->start, &integers, &f, &nearest, 0);
+    core_plan_make64(&d->start, &f, &nearest, 0);
 }
 
 /* What the spec tells beside its targets product, inner, outer and out, which are made already where they are given. */

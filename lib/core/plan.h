@@ -90,4 +90,13 @@ FPEMU_FN uint32_t core_narrow(double x)
 #include "plan.inc.h"
 #include "carrier_end.h"
 
+/* The grid on which affine integers round their quotients. */
+FPEMU_FN core_plan64 core_integers(void)
+{
+    core_plan64 p;
+    memset(&p, 0, sizeof p);
+    core_plan_fixed_grid64(&p, 0);
+    return p;
+}
+
 #endif /* FPEMU_CORE_PLAN_H */

@@ -34,9 +34,8 @@ FPEMU_FN void core_plan_scale(const fpemu_format *f, uint64_t *sig, int32_t *exp
     *exponent = (field ? field : 1) - 1075 - shift;
 }
 
-/* Fills *p, and for affine integers *integers (the grid of their quotients). */
-FPEMU_FN void core_plan_make(core_plan *p, core_plan64 *integers, const fpemu_format *f, const fpemu_rounding *r,
-                             int to_code)
+/* Fills *p. */
+FPEMU_FN void core_plan_make(core_plan *p, const fpemu_format *f, const fpemu_rounding *r, int to_code)
 {
     const int mode = core_mode(r), policy = core_overflow_policy(f, r), nan = core_nan_policy(f, r);
     /* e8m0 keeps nothing under saturate-keep-inf: what overflows is NaN there too, but not in ml_dtypes */
@@ -96,8 +95,6 @@ FPEMU_FN void core_plan_make(core_plan *p, core_plan64 *integers, const fpemu_fo
             core_plan_fixed_grid(p, quantum);
         } else {
             p->rule = CORE_RULE_AFFINE;
-            memset(integers, 0, sizeof *integers);
-            core_plan_fixed_grid64(integers, 0);
         }
     } else {
         p->rule = CORE_RULE_POSIT;

@@ -96,11 +96,10 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
         b->no_zero = !scale->has_zero;
         b->same = CARRIER_BITS == 32 && scale->mantissa_bits == 23 && scale->emin <= -126 && scale->emax >= 127;
         if (!b->powers && !own && !b->same) { /* only then is there a number to round to it */
-            core_plan64 unused;
             fpemu_rounding nearest;
             memset(&nearest, 0, sizeof nearest);
             nearest.overflow = FPEMU_OVERFLOW_SATURATE;
-            core_plan_make(&b->scale_plan, &unused, scale, &nearest, 0);
+            core_plan_make(&b->scale_plan, scale, &nearest, 0);
         }
         b->last = core_exponent(core_bits(b->scale_max));
         const uintw least = core_bits(b->scale_min);

@@ -20,12 +20,11 @@ static int is_native(const fpemu_target *t, fpemu_name name)
  * below 2^top; 0 if t is none. */
 static int fast_plan(core_plan32 *p, enum mac_form *form, const fpemu_target *t, int top)
 {
-    core_plan64 integers;
     const int m = (int)t->format.mantissa_bits;
     if (t->format.kind != FPEMU_KIND_FLOAT || m > 10 || !t->format.fits_f32 || t->rounding.mode != FPEMU_MODE_RNE ||
         core_nan_policy(&t->format, &t->rounding) == FPEMU_NAN_ERROR)
         return 0;
-    core_plan_make32(p, &integers, &t->format, &t->rounding, 0);
+    core_plan_make32(p, &t->format, &t->rounding, 0);
     if (p->nan[0] != p->nan[1])
         return 0; /* the processor's NaN of an invalid operation has any sign */
     core_choose_fast32(p, &t->format);

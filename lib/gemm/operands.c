@@ -13,7 +13,6 @@ static int is_one_loop(const fpemu_target *t, enum core_rule rule, int wrap)
 void fpemu_operand_prepare(gemm_operand *o, const fpemu_target *t, int carrier)
 {
     const kernels *k = fpemu_kernels();
-    core_plan64 integers;
     o->target = core_target_is_none(t) ? NULL : t;
     o->round32 = NULL;
     o->round64 = NULL;
@@ -21,14 +20,14 @@ void fpemu_operand_prepare(gemm_operand *o, const fpemu_target *t, int carrier)
         return;
     if (carrier == 32) {
         core_plan32 *const p = &o->plan32;
-        core_plan_make32(p, &integers, &t->format, &t->rounding, 0);
+        core_plan_make32(p, &t->format, &t->rounding, 0);
         core_choose_fast32(p, &t->format);
         if (!is_one_loop(t, p->rule, p->wrap))
             return;
         o->round32 = k->binary16 && core_is_binary16(p) ? k->binary16 : k->loops32->round[p->rule][p->mode];
     } else {
         core_plan64 *const p = &o->plan64;
-        core_plan_make64(p, &integers, &t->format, &t->rounding, 0);
+        core_plan_make64(p, &t->format, &t->rounding, 0);
         core_choose_fast64(p, &t->format);
         if (is_one_loop(t, p->rule, p->wrap))
             o->round64 = k->loops64->round[p->rule][p->mode];
