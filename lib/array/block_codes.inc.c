@@ -7,14 +7,8 @@ static int block_can_code(const block_job *j)
 {
     const block_call *call = j->call;
     return call->sink && call->sink->runs && !j->scales_only && !call->stats && !call->compact && !j->gives &&
-           !j->nan_seen && !call->rounding->compat && !j->element.one_by_one && !j->element.two_steps &&
-           (!j->element.is_table || (j->element.searches && j->element.search->steps && j->size == 1));
-}
-
-/* Whether codes of scales that are found many at a time come straight from these. */
-static APART int block_scales_direct(block_job *j)
-{
-    return core_direct_make(&j->scale_direct, &j->hold, &j->block.scale_coder);
+           !j->nan_seen && !call->rounding->compat && !j->element.p->one_by_one && !j->element.p->two_steps &&
+           (!j->element.p->is_table || (j->element.search && j->element.search->steps && j->p->size == 1));
 }
 
 /* Whether they go to their bytes straight from the quotients. */
@@ -22,8 +16,8 @@ static int block_can_pack(const block_job *j)
 {
 #if CARRIER_BITS == 32
     const uint32_t bits = j->call->format->bits;
-    return j->at_once && j->call->sink->bytes && bits <= CORE_UNPACK_BITS && j->k->pack32[bits] && !j->block.sticky &&
-           j->walk.total > FEW_ELEMENTS && core_direct_stops(&j->direct);
+    return j->p->at_once && j->call->sink->bytes && bits <= CORE_UNPACK_BITS && j->k->pack32[bits] && !j->block->sticky &&
+           j->walk.total > FEW_ELEMENTS && core_direct_stops(&j->p->direct);
 #else
     (void)j;
     return 0;
@@ -34,8 +28,8 @@ static int block_can_pack(const block_job *j)
 static int block_can_pack_few(const block_job *j)
 {
 #if CARRIER_BITS == 32
-    return j->element.is_table && j->call->format->bits == 4 && j->call->sink->bytes && j->k->pack_few &&
-           j->call->format->scaling == FPEMU_SCALING_ABSMAX && j->block.same && !j->block.sticky;
+    return j->element.p->is_table && j->call->format->bits == 4 && j->call->sink->bytes && j->k->pack_few &&
+           j->call->format->scaling == FPEMU_SCALING_ABSMAX && j->block->same && !j->block->sticky;
 #else
     (void)j;
     return 0;
@@ -45,21 +39,21 @@ static int block_can_pack_few(const block_job *j)
 /* Codes of at most TILE elements x, of which t are the quotients; `index` is the first one's. */
 static void block_codes_of(const block_job *j, uint64_t index, size_t n, const realw *x, const realw *t, void *codes)
 {
-    const core_plan *p = &j->element.plan;
+    const core_plan *p = &j->element.p->plan;
     _Alignas(LINE) realw rounded[TILE];
     _Alignas(LINE) uint32_t r[TILE];
-    if (j->element.is_table) {
+    if (j->element.p->is_table) {
         j->k->loopsw->codebook_codes(j->element.search, n, t, codes);
         return;
     }
-    if (j->at_once) {
-        j->k->loopsw->encode_nearest(&j->direct, n, t, j->size, codes);
+    if (j->p->at_once) {
+        j->k->loopsw->encode_nearest(&j->p->direct, n, t, j->p->size, codes);
         return;
     }
-    if (j->stochastic)
+    if (j->p->stochastic)
         fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
     j->k->loopsw->round[p->rule][p->mode](p, n, t, r, rounded);
-    j->k->loopsw->encode(&j->coder, n, x, rounded, j->size, codes);
+    j->k->loopsw->encode(&j->p->coder, n, x, rounded, j->p->size, codes);
 }
 
 /* The code of blocks of zeros, in place of that of the scale 1, which will do for their elements. */
@@ -67,8 +61,8 @@ static void block_zero_codes(const block_job *j, size_t count, const uintw *amax
 {
     const core_extremes zeros = {0, 0, 0, 0, 0};
     core_scale found;
-    core_scale_find(&j->block, &zeros, &found);
-    const uint64_t code = core_scale_code(&j->block, &found);
+    core_scale_find(j->block, &zeros, &found);
+    const uint64_t code = core_scale_code(j->block, &found);
     for (size_t b = 0; b < count; b++)
         if (amax[b] == 0)
             store_code(codes, size, b, code);
@@ -79,11 +73,11 @@ static void block_zero_codes(const block_job *j, size_t count, const uintw *amax
 static size_t block_coded_powers(const block_job *j, size_t wanted, const uintw *amax, block_scales *s, size_t size,
                                  void *codes)
 {
-    const core_block *block = &j->block;
+    const core_block *block = j->block;
     const uintw one = (uintw)CARRIER_BIAS << CARRIER_MANTISSA;
     const int powers_code = !block->bare && core_codes_are_powers(&block->scale_coder);
     uintw powers[POW2_LANES];
-    const size_t count = j->k->loopsw->pow2_powers(&j->pow2, wanted, amax, powers);
+    const size_t count = j->k->loopsw->pow2_powers(&j->p->pow2, wanted, amax, powers);
     s->divide = 0;
     s->second = 1;
     if (size == 1 && (block->bare || powers_code)) {
@@ -109,14 +103,14 @@ static void block_scale_codes(const block_job *j, size_t count, const uintw *ama
                               void *codes)
 {
     int zeros = 0;
-    if (j->block.bare)
+    if (j->block->bare)
         for (size_t b = 0; b < count; b++)
-            store_code(codes, size, b, (uint32_t)core_exponent(core_bits(s->s[b])) & j->block.code_mask);
-    else if (j->scales_at_once)
-        j->k->loopsw->encode_nearest(&j->scale_direct, count, s->s, size, codes);
+            store_code(codes, size, b, (uint32_t)core_exponent(core_bits(s->s[b])) & j->block->code_mask);
+    else if (j->p->scales_at_once)
+        j->k->loopsw->encode_nearest(&j->p->scale_direct, count, s->s, size, codes);
     else
-        j->k->loopsw->encode(&j->block.scale_coder, count, s->s, s->s, size, codes);
-    for (size_t b = 0; b < count && j->block.powers; b++) /* other scales of zeros are coded as what they are */
+        j->k->loopsw->encode(&j->block->scale_coder, count, s->s, s->s, size, codes);
+    for (size_t b = 0; b < count && j->block->powers; b++) /* other scales of zeros are coded as what they are */
         zeros |= amax[b] == 0;
     if (zeros)
         block_zero_codes(j, count, amax, size, codes);
@@ -146,7 +140,7 @@ static int block_pack(const block_job *j, unsigned char *bytes, int divide, cons
     if (j->packs && (count == 1 || block_packs_together(j, length))) {
         const enum unpack_type type = x ? UNPACK_FLOATS : carrier_type(j->carrier);
         const void *const from = x ? (const void *)x : j->words_x + at;
-        j->k->pack32[j->call->format->bits](&j->direct, divide, amax, length, count, down, inverse, type, from, bytes);
+        j->k->pack32[j->call->format->bits](&j->p->direct, divide, amax, length, count, down, inverse, type, from, bytes);
         return 1;
     }
 #else
@@ -164,7 +158,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
     const size_t length = (size_t)j->walk.tile_length;
     const int in_place = block_in_place(j), words = block_packs_words(j, length);
     const size_t most = j->packs || j->packs_few ? WORDS_TILE : TILE, fit = most / length;
-    const int powers = j->pow2.usable;
+    const int powers = j->p->pow2.usable;
     const size_t blocks_most = powers ? POW2_BLOCKS : POW2_LANES, full = fit < blocks_most ? fit : blocks_most;
     const size_t scale_size = code_size(fpemu_scale_bits(j->call->format));
     uint64_t codes[TILE], scales[POW2_LANES]; /* of any size */
@@ -182,18 +176,18 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
         if (known == 0)
             return done;
         unsigned char *const bytes = j->packs || j->packs_few ? sink->bytes(sink->context, block + done, 0) : NULL;
-        const int fast = s.divide && block_packs_together(j, length) && core_fast_quotients(j->call->format) &&
-                         j->k->loopsw->runs_fast(&j->element.plan, &j->block, 1, known, amax, s.s, s.second, s.down);
+        const int fast = s.divide && block_packs_together(j, length) && j->p->quotients &&
+                         j->k->loopsw->runs_fast(&j->element.p->plan, j->block, 1, known, amax, s.s, s.second, s.down);
         const int packed =
             block_pack(j, bytes, s.divide, amax, length, known, fast ? s.s : s.down, fast ? s.down : NULL, x, at);
         const size_t count = packed || known <= TILE / length ? known : TILE / length, n = count * length;
         if (!packed) {
-            j->k->loopsw->runs_t(s.divide, j->block.sticky, length, count, s.down, x, t);
+            j->k->loopsw->runs_t(s.divide, j->block->sticky, length, count, s.down, x, t);
             block_codes_of(j, index, n, x, t, codes);
         }
         if (!powers)
             block_scale_codes(j, count, amax, &s, scale_size, scales);
-        sink->runs(sink->context, block + done, count, length, scale_size, scales, j->size, packed ? NULL : codes);
+        sink->runs(sink->context, block + done, count, length, scale_size, scales, j->p->size, packed ? NULL : codes);
         at += (int64_t)n;
         index += n;
         done += count;
@@ -222,9 +216,9 @@ static APART uint64_t block_code_many(const block_job *j, uint64_t v, uint64_t e
 static int block_code_words(const block_job *j, int kind, int64_t at, size_t n, void *codes)
 {
 #if CARRIER_BITS == 32
-    const size_t bits = j->packs ? j->call->format->bits : 8 * j->size;
-    return j->words_x && kind == CORE_SCALE_NONE && j->at_once && j->k->encode16 && (bits != 4 || n % 2 == 0) &&
-           j->k->encode16(&j->direct, j->carrier == FPEMU_TYPE_BF16, bits, n, j->words_x + at, codes);
+    const size_t bits = j->packs ? j->call->format->bits : 8 * j->p->size;
+    return j->words_x && kind == CORE_SCALE_NONE && j->p->at_once && j->k->encode16 && (bits != 4 || n % 2 == 0) &&
+           j->k->encode16(&j->p->direct, j->carrier == FPEMU_TYPE_BF16, bits, n, j->words_x + at, codes);
 #else
     (void)j, (void)kind, (void)at, (void)n, (void)codes;
     return 0;
@@ -252,7 +246,7 @@ static APART uint64_t block_code_piece(const block_job *j, const block_part *p, 
         m = span.n - at < most ? span.n - at : most;
         if (block_code_words(j, kind, place, (size_t)m, bytes ? (void *)bytes : codes)) {
             if (!bytes)
-                sink->codes(sink->context, p->block, position + at, (size_t)m, j->size, codes);
+                sink->codes(sink->context, p->block, position + at, (size_t)m, j->p->size, codes);
             continue;
         }
         if (j->packs) {
@@ -262,9 +256,9 @@ static APART uint64_t block_code_piece(const block_job *j, const block_part *p, 
         if (!in_place)
             block_load(j, place, 1, (size_t)m, tile);
         if (kind != CORE_SCALE_NONE)
-            j->k->loopsw->scale_t(&p->scale, j->block.sticky, (size_t)m, x, t);
+            j->k->loopsw->scale_t(&p->scale, j->block->sticky, (size_t)m, x, t);
         block_codes_of(j, span.first + at, (size_t)m, x, kind == CORE_SCALE_NONE ? x : t, codes);
-        sink->codes(sink->context, p->block, position + at, (size_t)m, j->size, codes);
+        sink->codes(sink->context, p->block, position + at, (size_t)m, j->p->size, codes);
     }
     return span.n;
 }

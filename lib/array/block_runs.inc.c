@@ -40,7 +40,7 @@ static uint64_t block_alike(const block_job *j, uint64_t index)
 /* How many of `blocks` blocks of `length` elements from `index` on have such bits, if they take any; at most `full`. */
 static size_t block_alike_runs(const block_job *j, uint64_t index, size_t length, uint64_t blocks, size_t full)
 {
-    const uint64_t alike = j->stochastic ? block_alike(j, index) / length : blocks;
+    const uint64_t alike = j->p->stochastic ? block_alike(j, index) / length : blocks;
     const uint64_t left = alike < blocks ? alike : blocks;
     return left < full ? (size_t)left : full;
 }
@@ -53,7 +53,7 @@ static int block_draws(const block_job *j, uint64_t index, size_t length, size_t
     const uint32_t bits = r->bits ? r->bits : 32, low = (uint32_t)i & (CORE_LEAD_WORDS - 1);
     if (CARRIER_BITS != 32 || !j->k->pow2_drawn32[0] || core_mode(r) != FPEMU_MODE_SR ||
         r->generator != FPEMU_GENERATOR_HASH || core_per_word((int)bits) != 0 || n > CORE_LEAD_WORDS - low ||
-        (length == 1 && j->pow2.usable ? n : length) % 16)
+        (length == 1 && j->p->pow2.usable ? n : length) % 16)
         return 0;
     d->key = core_hash_keys(r->seed, r->stream, i >> 32);
     d->low = (uint32_t)i;
@@ -66,7 +66,7 @@ static int block_draws(const block_job *j, uint64_t index, size_t length, size_t
 static const core_draw *block_draw(const block_job *j, uint64_t index, size_t length, size_t n, core_draw *d,
                                    uint32_t *r)
 {
-    if (!j->stochastic)
+    if (!j->p->stochastic)
         return NULL;
     if (block_draws(j, index, length, n, d))
         return d;
@@ -95,7 +95,7 @@ static void block_pow2_round(const block_job *j, const core_pow2_block *q, const
 static void block_pow2_elements(const block_job *j, uint64_t index, size_t n, const uintw *powers, uint64_t position,
                                 uint64_t length, const realw *x, realw *y, gathering *g)
 {
-    const core_pow2_block *q = &j->pow2;
+    const core_pow2_block *q = &j->p->pow2;
     _Alignas(LINE) realw held[POW2_TILE];
     _Alignas(LINE) uintw grid[POW2_TILE];
     _Alignas(LINE) uint32_t r[POW2_TILE];
@@ -128,7 +128,7 @@ static void block_count_scales(const block_job *j, size_t count, const uintw *am
     for (size_t b = 0; b < count && (j->want & FPEMU_STATS_SCALES); b++) {
         const core_extremes e = {amax[b], 0, 0, 0, 0};
         core_scale s;
-        core_scale_find(&j->block, &e, &s);
+        core_scale_find(j->block, &e, &s);
         if (s.counted)
             count_scale(&j->call->stats->request, s.exponent);
     }
@@ -138,7 +138,7 @@ static void block_count_scales(const block_job *j, size_t count, const uintw *am
 static APART uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blocks, int64_t place,
                                       const realw *x, realw *y, gathering *g)
 {
-    const core_pow2_block *q = &j->pow2;
+    const core_pow2_block *q = &j->p->pow2;
     const size_t length = (size_t)j->walk.tile_length;
     const int rows = q->mode == FPEMU_MODE_RNE && !g;
     const size_t most = rows ? 2 * POW2_TILE : POW2_TILE, fit = length < most ? most / length : 1;
@@ -151,7 +151,7 @@ static APART uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64
         const size_t count = j->k->loopsw->pow2_powers(q, wanted, amax, powers), n = count * length;
         if (rows)
             j->k->loopsw->pow2_rows[q->fixed](q, length, count, x, powers, y);
-        else if (!g && j->stochastic && block_draws(j, index, length, n, &draw))
+        else if (!g && j->p->stochastic && block_draws(j, index, length, n, &draw))
             block_pow2_round(j, q, &draw, length, count, x, powers, NULL, y);
         else
             for (size_t at = 0, m; at < n; at += m) {
@@ -221,7 +221,7 @@ static APART uint64_t block_pow2_columns(const block_job *j, uint64_t v, uint64_
         const uint64_t lanes = block_lanes(j, left < beside ? left : beside, p.elements);
         const block_columns c = block_columns_begin(j, &p, lanes, tile);
         j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)c.x_step, (size_t)lanes, c.x, amax);
-        const size_t count = j->k->loopsw->pow2_powers(&j->pow2, (size_t)lanes, amax, powers);
+        const size_t count = j->k->loopsw->pow2_powers(&j->p->pow2, (size_t)lanes, amax, powers);
         if (count == 0)
             return done;
         /* several rows at a time where they follow one another without a gap */
@@ -261,14 +261,14 @@ static void block_try_fast(const block_job *j, size_t count, const uintw *amax, 
     s->fast = 0;
     if (count && j->fast[s->divide] && (j->counted || j->walk.total > FEW_ELEMENTS))
         s->fast =
-            j->k->loopsw->runs_fast(&j->element.plan, &j->block, s->divide, count, amax, s->s, s->second, s->down);
+            j->k->loopsw->runs_fast(&j->element.p->plan, j->block, s->divide, count, amax, s->s, s->second, s->down);
 }
 
 /* How many of the scales v, not yet taken to their format, will be cut to one of its ends: the reference says so of
  * those that may be. */
 static uint64_t block_saturated(const block_job *j, size_t count, const uintw *amax, const realw *v)
 {
-    const core_block *b = &j->block;
+    const core_block *b = j->block;
     const realw ao = b->rule == FPEMU_SCALING_NVFP4_AO ? b->scale_normal : 0, least = b->no_zero ? b->scale_min : 0;
     const uintw half = b->same ? 0 : ((uintw)1 << b->scale_plan.d_norm) >> 1; /* of the last step */
     const realw low = ao > least ? ao : least;
@@ -293,22 +293,22 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
 {
     size_t count = 0;
     s->saturated = 0;
-    const int at_once = j->hold_many && !j->block.same && j->block.rule == FPEMU_SCALING_NVFP4 && !j->counted &&
-                        j->hold.rule == CORE_RULE_SHIFTER_STOP;
-    if (at_once && j->k->loopsw->runs_nvfp4(&j->hold, &j->block, wanted, amax, s->s, s->down)) {
+    const int at_once = j->hold_many && !j->block->same && j->block->rule == FPEMU_SCALING_NVFP4 && !j->counted &&
+                        j->p->hold.rule == CORE_RULE_SHIFTER_STOP;
+    if (at_once && j->k->loopsw->runs_nvfp4(&j->p->hold, j->block, wanted, amax, s->s, s->down)) {
         s->divide = 0;
-        s->second = (realw)j->block.tensor.b;
+        s->second = (realw)j->block->tensor.b;
         count = wanted;
-    } else if (j->hold_many && j->k->loopsw->runs_scales(&j->block, wanted, amax, s->s)) {
+    } else if (j->hold_many && j->k->loopsw->runs_scales(j->block, wanted, amax, s->s)) {
         if (j->counted)
             s->saturated = block_saturated(j, wanted, amax, s->s);
-        const int before = j->block.rule == FPEMU_SCALING_RECIPROCAL; /* elements take what is not yet rounded */
+        const int before = j->block->rule == FPEMU_SCALING_RECIPROCAL; /* elements take what is not yet rounded */
         if (before)
-            j->k->loopsw->runs_down(&j->block, wanted, s->s, s->down);
-        if (!j->block.same)
-            j->k->loopsw->round[j->hold.rule][FPEMU_MODE_RNE](&j->hold, wanted, s->s, NULL, s->s);
+            j->k->loopsw->runs_down(j->block, wanted, s->s, s->down);
+        if (!j->block->same)
+            j->k->loopsw->round[j->p->hold.rule][FPEMU_MODE_RNE](&j->p->hold, wanted, s->s, NULL, s->s);
         if (!before)
-            j->k->loopsw->runs_down(&j->block, wanted, s->s, s->down);
+            j->k->loopsw->runs_down(j->block, wanted, s->s, s->down);
         if (before) {
 #ifdef _OPENMP
 #pragma omp simd
@@ -316,14 +316,14 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
             for (size_t b = 0; b < wanted; b++)
                 s->down[b] = s->s[b] > 0 ? s->down[b] : 0;
         }
-        s->divide = j->block.rule == FPEMU_SCALING_ABSMAX;
-        s->second = s->divide || before ? 1 : (realw)j->block.tensor.b;
+        s->divide = j->block->rule == FPEMU_SCALING_ABSMAX;
+        s->second = s->divide || before ? 1 : (realw)j->block->tensor.b;
         count = wanted;
     }
     while (count < wanted && amax[count] < CARRIER_INF) {
         const core_extremes e = {amax[count], 0, 0, 0, 0};
         core_scale scale;
-        core_scale_find(&j->block, &e, &scale);
+        core_scale_find(j->block, &e, &scale);
         const int divides = scale.kind == CORE_SCALE_DIVIDE;
         if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != s->divide))
             break;
@@ -342,7 +342,7 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
 static void block_fused_elements(const block_job *j, const block_scales *s, size_t first, size_t length, size_t count,
                                  const realw *x, const core_draw *d, const uint32_t *r, realw *y)
 {
-    const core_plan *p = &j->element.plan;
+    const core_plan *p = &j->element.p->plan;
     const int even = p->rule == CORE_RULE_EVEN;
     const realw *const down = s->down + first, *const scales = s->s + first;
 #if CARRIER_BITS == 32
@@ -367,9 +367,9 @@ static int block_try_counting(const block_job *j, size_t count, const uintw *ama
     block_extremes e;
     j->k->loopsw->extremes(count, amax, &e);
     s->most = (uintw)e.amax;
-    s->limits = s->fast && j->k->loopsw->runs_limits(&j->element.plan, s->fast == 2, s->divide, count, amax, s->s,
+    s->limits = s->fast && j->k->loopsw->runs_limits(&j->element.p->plan, s->fast == 2, s->divide, count, amax, s->s,
                                                      s->second, s->down, s->high, s->over, s->low);
-    return !s->divide || j->stochastic || s->fast;
+    return !s->divide || j->p->stochastic || s->fast;
 }
 
 /* The same of at most TILE elements from `index` on, and their counters; the first lies at `position` of its block, of
@@ -378,7 +378,7 @@ static void block_counted_elements(const block_job *j, const block_scales *s, si
                                    size_t length, size_t count, uint64_t position, uint64_t whole, const realw *x,
                                    realw *y, gathering *g)
 {
-    const core_plan *p = &j->element.plan;
+    const core_plan *p = &j->element.p->plan;
     const int even = p->rule == CORE_RULE_EVEN;
     const size_t n = length * count;
     _Alignas(LINE) realw held[TILE];
@@ -392,7 +392,7 @@ static void block_counted_elements(const block_job *j, const block_scales *s, si
                                                                 s->low + first, &c);
         c.max_abs = s->most;
     } else {
-        if (j->stochastic)
+        if (j->p->stochastic)
             fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
         j->k->loopsw->count_scaled[even][s->divide][p->mode == FPEMU_MODE_SR](p, length, count, s->down + first,
                                                                               s->s + first, s->second, x, r, to, &c);
@@ -406,8 +406,8 @@ static void block_counted_elements(const block_job *j, const block_scales *s, si
  * farther out than the values times its scale. */
 static int block_table_is_quick(const block_job *j)
 {
-    return j->block.rule == FPEMU_SCALING_ABSMAX && j->block.same && j->element.is_table && j->element.searches &&
-           !j->call->sink && (j->stochastic || j->element.search->steps);
+    return j->block->rule == FPEMU_SCALING_ABSMAX && j->block->same && j->element.p->is_table && j->element.search &&
+           !j->call->sink && (j->p->stochastic || j->element.search->steps);
 }
 
 /* Blocks of a table, with divisors; at most TILE elements where they take random bits. */
@@ -415,7 +415,7 @@ static void block_table_runs(const block_job *j, const realw *down, const realw 
                              size_t count, const realw *x, realw *y)
 {
     _Alignas(LINE) uint32_t r[TILE];
-    if (!j->stochastic) {
+    if (!j->p->stochastic) {
         j->k->loopsw->codebook_runs(j->element.search, length, count, down, s, x, y);
         return;
     }
@@ -491,7 +491,7 @@ static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint
 {
     const size_t length = (size_t)j->walk.tile_length, fit = length < 4 * TILE ? 4 * TILE / length : 1;
     const int table = block_table_is_quick(j);
-    const size_t most = table && !j->stochastic && x != y ? TABLE_TILE : TILE; /* else bits or results wait in a tile */
+    const size_t most = table && !j->p->stochastic && x != y ? TABLE_TILE : TILE; /* else bits or results wait in a tile */
     const size_t full = fit < POW2_LANES ? fit : POW2_LANES, few = length < most ? most / length : 1;
     uintw amax[POW2_LANES];
     block_scales s;
@@ -523,7 +523,7 @@ static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint
 /* Whether block_run_tiles passes the caches by itself: where most scales let it make elements at once. */
 static int block_streams_pieces(const block_job *j, const gathering *g)
 {
-    return j->stream && !g && !j->pow2.usable && (block_table_is_quick(j) || j->fast[0]);
+    return j->stream && !g && !j->p->pow2.usable && (block_table_is_quick(j) || j->fast[0]);
 }
 
 /* `count` blocks that are made at once, past the caches by way of a tile: some of them, or a piece of one, while as many
@@ -555,10 +555,10 @@ static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64
     const size_t length = (size_t)j->walk.tile_length;
     const size_t fit = length < TILE ? TILE / length : 1, few = fit < POW2_LANES ? fit : POW2_LANES;
     const size_t fast = length < 4 * TILE ? 4 * TILE / length : 1;
-    const int table = block_table_is_quick(j) && !(j->stochastic && length > TILE);
+    const int table = block_table_is_quick(j) && !(j->p->stochastic && length > TILE);
     core_draw draw;
-    const int draws = j->fused && j->stochastic && block_draws(j, index, length, length, &draw);
-    const size_t full = !(j->fast[0] || draws || (table && !j->stochastic)) || length == 1 ? few
+    const int draws = j->fused && j->p->stochastic && block_draws(j, index, length, length, &draw);
+    const size_t full = !(j->fast[0] || draws || (table && !j->p->stochastic)) || length == 1 ? few
                         : fast < POW2_LANES                                                ? fast
                                                                                            : POW2_LANES;
     _Alignas(LINE) realw t[TILE], rounded[TILE];
@@ -590,9 +590,9 @@ static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64
                 const core_draw *const d = block_draw(j, index + at, run, m, &draw, r);
                 block_fused_elements(j, &s, 0, run, runs, x + at, d, r, y + at);
             } else {
-                if (j->stochastic)
+                if (j->p->stochastic)
                     fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + at, m, r);
-                j->k->loopsw->runs_t(s.divide, j->block.sticky, run, runs, s.down, x + at, t);
+                j->k->loopsw->runs_t(s.divide, j->block->sticky, run, runs, s.down, x + at, t);
                 block_element_run(&j->element, j->k, m, t, r, 0, grid, rounded, q);
                 j->k->loopsw->runs_y(run, runs, s.s, s.second, rounded, y + at);
             }
@@ -649,7 +649,7 @@ static int block_scales_words(const block_job *j, size_t length, const gathering
 {
 #if CARRIER_BITS == 32
     core_draw draw;
-    const int scales = j->stochastic ? j->fused && j->k->scaled_drawn[1][0][0] && block_draws(j, 0, length, 0, &draw)
+    const int scales = j->p->stochastic ? j->fused && j->k->scaled_drawn[1][0][0] && block_draws(j, 0, length, 0, &draw)
                                      : j->fast[0] && j->k->scaled16[0];
     return !g && scales && block_measures_words(j, length) && j->words_y;
 #else
@@ -663,12 +663,12 @@ static int block_fused_words(const block_job *j, const block_scales *s, uint64_t
                              int64_t x, int64_t y)
 {
 #if CARRIER_BITS == 32
-    const core_plan32 *const p = &j->element.plan;
+    const core_plan32 *const p = &j->element.p->plan;
     const int bfloat = j->carrier == FPEMU_TYPE_BF16;
     const uint16_t *const from = j->words_x + x;
     uint16_t *const to = j->words_y + y;
     core_draw d;
-    if (j->stochastic)
+    if (j->p->stochastic)
         return block_draws(j, index, length, length * count, &d) &&
                j->k->scaled_drawn[1 + bfloat][p->rule == CORE_RULE_EVEN][s->divide](p, &d, length, count, s->down, s->s,
                                                                                     s->second, from, to);
@@ -728,7 +728,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
         core_draw draw;
         uintw amax;
         m = span.n - at < 4 * TILE ? span.n - at : 4 * TILE;
-        if (m > TILE && j->stochastic && !g && !block_draws(j, index, (size_t)m, (size_t)m, &draw))
+        if (m > TILE && j->p->stochastic && !g && !block_draws(j, index, (size_t)m, (size_t)m, &draw))
             m = TILE; /* for which r has room */
         if (!in_place)
             block_load(j, span.x + (int64_t)at, 1, (size_t)m, tile);
@@ -760,7 +760,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
 static uint64_t block_run_row(const block_job *j, uint64_t index, uint64_t blocks, int64_t place, const realw *x,
                               realw *y, gathering *g)
 {
-    if (j->pow2.usable)
+    if (j->p->pow2.usable)
         return block_pow2_runs(j, index, blocks, place, x, y, g);
     return g ? block_count_tiles(j, index, blocks, place, x, y, g) : block_run_tiles(j, index, blocks, place, x, y);
 }
@@ -771,7 +771,7 @@ static uint64_t block_table_words(const block_job *j, uint64_t index, uint64_t b
 #if CARRIER_BITS == 32
     const int bfloat = j->carrier == FPEMU_TYPE_BF16;
     const size_t length = (size_t)j->walk.tile_length;
-    const size_t full = j->stochastic && TILE / length < POW2_LANES ? TILE / length : POW2_LANES;
+    const size_t full = j->p->stochastic && TILE / length < POW2_LANES ? TILE / length : POW2_LANES;
     _Alignas(LINE) uint32_t r[TILE];
     uintw amax[POW2_LANES];
     block_scales s;
@@ -784,7 +784,7 @@ static uint64_t block_table_words(const block_job *j, uint64_t index, uint64_t b
         const size_t known = block_tile_scales(j, wanted, amax, &s);
         if (known == 0 || !s.divide || s.second != 1)
             return done;
-        if (j->stochastic) {
+        if (j->p->stochastic) {
             fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + (uint64_t)at, known * length,
                               r);
             count = j->k->codebook_random_runs16(j->element.search, bfloat, length, known, s.s, from, r, to);
@@ -835,10 +835,10 @@ static uint64_t block_pow2_words(const block_job *j, uint64_t index, uint64_t bl
         uint16_t *const to = j->words_y + y + at;
         core_draw draw;
         block_runs_amax(j, x + at, length, wanted, NULL, amax);
-        const size_t count = j->k->loops32->pow2_powers(&j->pow2, wanted, amax, powers);
-        if (wanted == 0 || (j->stochastic && !block_draws(j, index + (uint64_t)at, length, count * length, &draw)) ||
-            !(j->stochastic ? j->k->pow2_drawn16[bfloat](&j->pow2, &draw, length, count, from, powers, to)
-                            : j->k->pow2_rows16[bfloat](&j->pow2, length, count, from, powers, to)))
+        const size_t count = j->k->loops32->pow2_powers(&j->p->pow2, wanted, amax, powers);
+        if (wanted == 0 || (j->p->stochastic && !block_draws(j, index + (uint64_t)at, length, count * length, &draw)) ||
+            !(j->p->stochastic ? j->k->pow2_drawn16[bfloat](&j->p->pow2, &draw, length, count, from, powers, to)
+                            : j->k->pow2_rows16[bfloat](&j->p->pow2, length, count, from, powers, to)))
             return done;
         done += count;
         if (count < wanted)
@@ -859,11 +859,11 @@ static int block_rounds_words(const block_job *j, const gathering *g)
     core_draw draw;
     if (block_table_is_quick(j))
         return !g && j->k->codebook_runs16 && length % 32 == 0 &&
-               (!j->stochastic || (length <= TILE && core_few_draws(j->element.search)));
-    if (!j->pow2.usable)
+               (!j->p->stochastic || (length <= TILE && core_few_draws(j->element.search)));
+    if (!j->p->pow2.usable)
         return block_scales_words(j, (size_t)length, g);
-    const int rounds = j->stochastic ? j->k->pow2_drawn16[0] && block_draws(j, 0, (size_t)length, 0, &draw)
-                                     : j->pow2.mode == FPEMU_MODE_RNE && j->k->pow2_rows16[0];
+    const int rounds = j->p->stochastic ? j->k->pow2_drawn16[0] && block_draws(j, 0, (size_t)length, 0, &draw)
+                                     : j->p->pow2.mode == FPEMU_MODE_RNE && j->k->pow2_rows16[0];
     return !g && rounds && (length == 16 || length % 32 == 0);
 #else
     (void)j, (void)g;
@@ -886,11 +886,11 @@ static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t
         const int64_t at = (int64_t)(done * length);
         if (tries) {
             got = table            ? block_table_words(j, i, blocks - done, x + at, y + at)
-                  : j->pow2.usable ? block_pow2_words(j, i, blocks - done, x + at, y + at)
+                  : j->p->pow2.usable ? block_pow2_words(j, i, blocks - done, x + at, y + at)
                                    : block_scaled_words(j, i, blocks - done, x + at, y + at);
             if (got > 0)
                 continue;
-            tries = table || (j->stochastic && block_alike(j, i) < length);
+            tries = table || (j->p->stochastic && block_alike(j, i) < length);
         }
         wanted = blocks - done < full ? blocks - done : full;
         block_load(j, x + at, 1, (size_t)(wanted * length), tile);
@@ -928,7 +928,7 @@ static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gat
 {
     uint64_t done = 0;
     if (j->walk.inner > 1)
-        return j->pow2.usable ? block_pow2_columns(j, v, end, g) : block_fused_columns(j, v, end, g);
+        return j->p->pow2.usable ? block_pow2_columns(j, v, end, g) : block_fused_columns(j, v, end, g);
     while (v + done < end) {
         core_place p;
         const uint64_t n = block_runs_from(&j->walk, v + done, end, &p);

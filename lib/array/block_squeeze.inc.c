@@ -22,8 +22,8 @@ static int block_squeeze_holds(const block_job *j, const core_squeezed *q)
 /* Finds the steps for the numbers of the tensor; returns whether there are such. */
 static APART int block_squeeze_begin(block_job *j, const fpemu_format *f)
 {
-    const core_tensor tensor = j->block.tensor;
-    const core_plan64 *p = &WIDE(j)->plan;
+    const core_tensor tensor = j->block->tensor;
+    const core_plan64 *p = &WIDE(j)->p->plan;
     const double far = core_value64(core_power64(1000));
     core_squeezed q;
     double past;
@@ -58,7 +58,7 @@ static APART int block_squeeze_begin(block_job *j, const fpemu_format *f)
 /* One element by the rule. */
 static uintw block_squeeze_element(const block_job *j, realw x)
 {
-    const core_tensor tensor = j->block.tensor;
+    const core_tensor tensor = j->block->tensor;
     const double t = core_s2fp8_t(tensor, (double)x);
     double p;
     uint64_t grid;

@@ -72,22 +72,22 @@ static void element_rounding(const fpemu_format *f, const fpemu_rounding *r, fpe
     }
 }
 
-/* The numbers of the whole tensor, for a format that has them; scale: its scale format, if it has one. */
-static core_tensor tensor_of(const fpemu_format *f, const fpemu_format *scale, const fpemu_range *range)
+/* The numbers of the whole tensor, for a format that has them; scale_max: the largest scale, of nvfp4 rules. */
+static core_tensor tensor_of(const fpemu_format *f, double scale_max, const fpemu_range *range)
 {
     if (f->scaling == FPEMU_SCALING_S2FP8)
         return core_s2fp8_tensor(range);
     const double max = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
-    return core_nvfp4_tensor(range, f->scaling == FPEMU_SCALING_NVFP4_AO, core_saturated32(scale->max),
+    return core_nvfp4_tensor(range, f->scaling == FPEMU_SCALING_NVFP4_AO, core_saturated32(scale_max),
                              core_saturated32(max));
 }
 
 int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_tensor *t)
 {
-    fpemu_format scale;
+    fpemu_format scale = {0}; /* s2fp8 has none */
     if (!core_has_tensor(f) || (f->scaling != FPEMU_SCALING_S2FP8 && !fpemu_scale_of(f, &scale)))
         return 0;
-    *t = tensor_of(f, &scale, range);
+    *t = tensor_of(f, scale.max, range);
     return 1;
 }
 

@@ -3,28 +3,22 @@
 
 /* ---------------------------------------------------------------------------------------------- elements */
 
-/* What rounds t to the element format. */
-typedef struct block_element {
-    core_plan plan, grid; /* grid: the same without ends, where the loops take two steps or count */
-    core_plan64 integers;
+/* The rule by which t is rounded to the element format. */
+typedef struct element_plan {
+    core_plan plan;
     core_codebook table;
-    uint8_t is_table, one_by_one, stochastic;
-    uint8_t two_steps; /* no loop of one step will do */
-    uint8_t searches;  /* `search` is made */
-    uint8_t indices;   /* they are asked for */
-    uint8_t values;    /* by it, and no counters or codes are asked for */
-    core_search *search;
-} block_element;
+    uint8_t is_table, stochastic;
+    uint8_t one_by_one; /* by the reference alone */
+    uint8_t two_steps;  /* no loop of one step will do */
+} element_plan;
 
-/* to_code: what it gives becomes codes. counted: block_element_run will be asked to. What is not used is not set. */
-static void block_element_begin(block_element *e, const fpemu_format *f, const fpemu_rounding *r, int to_code,
-                                int counted)
+/* to_code: what it gives becomes codes. */
+static void element_plan_make(element_plan *e, const fpemu_format *f, const fpemu_rounding *r, int to_code)
 {
+    memset(e, 0, sizeof *e);
+    e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
     e->is_table = f->kind == FPEMU_KIND_CODEBOOK;
     if (e->is_table) {
-        memset(e, 0, sizeof *e);
-        e->is_table = 1;
-        e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
         e->table.values = fpemu_table_values(f);
         e->table.length = f->codebook_length;
         e->table.mode = (uint8_t)core_mode(r);
@@ -32,28 +26,46 @@ static void block_element_begin(block_element *e, const fpemu_format *f, const f
         e->table.nan = (uint8_t)core_nan_policy(f, r);
         return;
     }
-    e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
     core_plan_make(&e->plan, f, r, to_code);
     e->one_by_one = e->plan.rule == CORE_RULE_AFFINE || (e->plan.compat | e->plan.wrap); /* | as in core_plan_make */
-    if (e->plan.rule >= CORE_RULE_AFFINE_FAST)
-        e->integers = core_integers();
     core_choose_fast(&e->plan, f);
     e->two_steps = e->plan.rule == CORE_RULE_FULL_RANGE_GRID || e->plan.rule == CORE_RULE_SHIFTER_GRID;
-    if (counted || e->two_steps)
-        e->grid = core_plan_unbounded(&e->plan);
+}
+
+/* What rounds a call's elements. */
+typedef struct block_element {
+    const element_plan *p;
+    core_plan grid;        /* the plan without ends, where the loops take two steps or count */
+    core_plan64 integers;  /* core_integers(), where the reference rounds affine integers */
+    core_search *search;   /* of a table, for many elements; NULL = it is not searched by loops */
+    uint8_t indices;       /* they are asked for */
+    uint8_t values;        /* of the search, and no counters or codes are asked for */
+} block_element;
+
+/* counted: block_element_run will be asked to. */
+static void block_element_begin(block_element *e, const element_plan *p, int counted)
+{
+    e->p = p;
+    e->search = NULL;
+    e->indices = e->values = 0;
+    if (!p->is_table && (counted || p->two_steps))
+        e->grid = core_plan_unbounded(&p->plan);
+    if (p->one_by_one || p->plan.rule == CORE_RULE_AFFINE_FAST)
+        e->integers = core_integers();
 }
 
 /* Has a table searched by the loops, for many elements, with *search; only_values: no indices. */
 static void block_element_search(block_element *e, const kernels *k, uint64_t elements, int only_values, int counted,
                                  core_search *search)
 {
-    if (!e->is_table || elements < CORE_SEARCH_WORTH || e->table.length > CORE_SEARCH_VALUES)
+    if (!e->p->is_table || elements < CORE_SEARCH_WORTH || e->p->table.length > CORE_SEARCH_VALUES)
         return;
-    k->loopsw->codebook_begin(search, &e->table, only_values);
+    k->loopsw->codebook_begin(search, &e->p->table, only_values);
+    if (!search->usable)
+        return;
     e->search = search;
-    e->searches = search->usable;
     e->indices = !only_values;
-    e->values = e->searches && only_values && !counted;
+    e->values = only_values && !counted;
 }
 
 /* Values of a table that is searched. */
@@ -63,11 +75,11 @@ static void block_element_search_values(const block_element *e, const kernels *k
     if (e->search->steps)
         k->loopsw->codebook(e->search, n, t, y);
     else
-        k->loopsw->codebook_random(e->search, n, t, e->stochastic ? r : NULL, y);
+        k->loopsw->codebook_random(e->search, n, t, e->p->stochastic ? r : NULL, y);
 }
 
 /* Whether the loops that scale and round at once have it. */
-static int block_is_fast(const block_element *e)
+static int block_is_fast(const element_plan *e)
 {
     return !e->is_table && !e->one_by_one && (e->plan.mode == FPEMU_MODE_RNE || e->plan.mode == FPEMU_MODE_SR) &&
            (e->plan.rule == CORE_RULE_SHIFTER_STOP || e->plan.rule == CORE_RULE_EVEN);
@@ -78,8 +90,8 @@ static int block_is_fast(const block_element *e)
 static void block_element_run(const block_element *e, const kernels *k, size_t n, const realw *t, const uint32_t *r,
                               int counted, uintw *grid, realw *rounded, int64_t *q)
 {
-    const core_plan *p = &e->plan;
-    if (e->is_table && e->searches) {
+    const core_plan *p = &e->p->plan;
+    if (e->search) {
         block_element_search_values(e, k, n, t, r, rounded);
         if (e->values)
             return;
@@ -91,20 +103,20 @@ static void block_element_run(const block_element *e, const kernels *k, size_t n
             for (size_t l = 0; l < m; l++)
                 q[i + l] = codes[l];
         }
-    } else if (e->is_table || e->one_by_one) {
+    } else if (e->p->is_table || e->p->one_by_one) {
         for (size_t i = 0; i < n; i++) {
-            const uint32_t random = e->stochastic ? r[i] : 0;
+            const uint32_t random = e->p->stochastic ? r[i] : 0;
             int overflow;
             uintw u, v;
             memcpy(&u, t + i, sizeof u);
-            if (e->is_table)
-                v = core_codebook_element(&e->table, u, random, &overflow, q + i);
+            if (e->p->is_table)
+                v = core_codebook_element(&e->p->table, u, random, &overflow, q + i);
             else
                 v = core_element(p, &e->integers, u, random, &overflow, q + i);
             memcpy(rounded + i, &v, sizeof v);
             grid[i] = overflow ? ~(uintw)0 >> 1 : 0;
         }
-    } else if (counted || e->two_steps) {
+    } else if (counted || e->p->two_steps) {
         k->loopsw->round[e->grid.rule][p->mode](&e->grid, n, t, r, grid);
         k->loopsw->finish(p, n, t, grid, rounded);
     } else {
@@ -115,25 +127,96 @@ static void block_element_run(const block_element *e, const kernels *k, size_t n
 static void block_element_count(const block_element *e, const kernels *k, size_t n, const realw *x, const realw *t,
                                 const realw *rounded, const uintw *grid, tile_counts *c)
 {
-    k->loopsw->count_element(&e->plan, n, x, t, rounded, grid, c);
-    if (e->is_table) /* outside its ends */
+    k->loopsw->count_element(&e->p->plan, n, x, t, rounded, grid, c);
+    if (e->p->is_table) /* outside its ends */
         c->clipped = c->overflow;
 }
 
 /* -------------------------------------------------------------------------------------------------- jobs */
 
-/* A call, checked and prepared. */
+/* What a format and a rounding ask of the blocks: made once, read by any number of calls. */
+typedef struct block_plan {
+    const kernels *k;
+    core_block block;    /* without the numbers of a tensor; all 0 where there are no scales */
+    core_pow2_block pow2; /* usable: every scale is a power of two, by which loops round at once */
+    core_block_compat compat;
+    element_plan element;
+    core_plan hold; /* of a scale, in a fast form */
+    core_coder coder;
+    core_direct direct, scale_direct; /* codes straight from quotients, and of scales */
+    size_t size;                      /* of a code */
+    int carrier;
+    uint8_t codes; /* they are asked for, else values */
+    uint8_t scalar, stochastic, nan_is_error;
+    uint8_t hold_many;      /* scales of many blocks are found, and taken to their format, by loops */
+    uint8_t scales_at_once; /* their codes by `scale_direct` */
+    uint8_t at_once;        /* those of elements by `direct` */
+    uint8_t quotients;      /* quotients by a fast form are the rule's where runs_fast says so */
+} block_plan;
+
+/* The scales. Arguments are checked; scale: the format of the scales, where they are floats. */
+static void block_plan_scales(block_plan *p, const fpemu_format *f, const fpemu_format *scale, const fpemu_rounding *r,
+                              int carrier, int codes)
+{
+    memset(p, 0, sizeof *p);
+    p->k = fpemu_kernels();
+    p->size = code_size(f->bits);
+    p->carrier = carrier;
+    p->codes = (uint8_t)codes;
+    p->scalar = f->scaling == FPEMU_SCALING_NONE;
+    p->stochastic = core_mode(r) >= FPEMU_MODE_SR;
+    p->nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
+    if (p->scalar)
+        return;
+    core_block_make(&p->block, f, scale, r);
+    if (codes)
+        core_block_codes(&p->block, scale);
+    if (p->block.powers)
+        p->pow2 = core_pow2_block_make(&p->block, f, core_mode(r));
+    if (r->compat)
+        p->compat = core_block_compat_make(f, r);
+}
+
+/* What rounds the elements, and their codes; f as before. */
+static void block_plan_elements(block_plan *p, const fpemu_format *f, const fpemu_rounding *r)
+{
+    fpemu_rounding rounding;
+    element_rounding(f, r, &rounding);
+    element_plan_make(&p->element, f, &rounding, p->codes);
+    p->quotients = (uint8_t)core_fast_quotients(f);
+    if (!p->codes || p->element.is_table)
+        return;
+    core_coder_make(&p->coder, f, &rounding);
+    p->at_once = (uint8_t)core_direct_make(&p->direct, &p->element.plan, &p->coder);
+}
+
+/* The loops for scales of many blocks. */
+static void block_plan_many(block_plan *p, const fpemu_format *scale)
+{
+    const int rule = p->block.rule;
+    p->hold_many = rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_RECIPROCAL || rule == FPEMU_SCALING_NVFP4 ||
+                   rule == FPEMU_SCALING_NVFP4_AO;
+    if (!p->hold_many || p->block.same)
+        return;
+    p->hold = p->block.scale_plan;
+    core_choose_fast(&p->hold, scale);
+    p->hold_many = p->hold.rule != CORE_RULE_SHIFTER_GRID && p->hold.rule != CORE_RULE_FULL_RANGE_GRID;
+    if (p->codes && p->hold_many)
+        p->scales_at_once = (uint8_t)core_direct_make(&p->scale_direct, &p->hold, &p->block.scale_coder);
+}
+
+/* A call. */
 typedef struct block_job {
     const kernels *k;
+    const block_plan *p;
     const block_call *call;
-    core_block block;
+    const core_block *block; /* the plan's; or `own`, with the numbers of this tensor, or for a call without counters */
+    core_block own;
     block_element element;
 #if CARRIER_BITS == 32
-    block_element64 wide; /* the element in binary64, for exact quotients and S2FP8 */
+    element_plan64 wide_plan; /* the element in binary64, for exact quotients and S2FP8 */
+    block_element64 wide;
 #endif
-    core_pow2_block pow2;
-    core_plan hold; /* of a scale, in a fast form if there is one */
-    core_coder coder;
     core_walk walk;
     core_extremes whole; /* of the tensor, where its blocks are one */
     const realw *x;      /* NULL where the carrier is narrow */
@@ -143,11 +226,9 @@ typedef struct block_job {
     uint16_t *words_y;
 #endif
     int carrier;
-    size_t size; /* of a code */
-    core_block_compat compat;
     uint32_t want;
     int *nan_seen; /* set where policy `error` is broken; else NULL */
-    uint8_t counted, stochastic, scalar, whole_known;
+    uint8_t counted, whole_known;
     uint8_t many;         /* many blocks at a time: block_runs.inc.c */
     uint8_t stream;       /* whose results pass the caches */
     uint8_t hold_many;    /* their scales too */
@@ -155,15 +236,11 @@ typedef struct block_job {
     uint8_t fused_pieces; /* those of large blocks too */
     uint8_t fast[2];      /* in the fast form, where the scales allow it: multiplied, divided */
     uint8_t codes;        /* codes of many elements at a time: block_codes.inc.c */
-    uint8_t at_once;      /* by `direct`, straight from the quotients */
     uint8_t packs;        /* and without gaps */
     uint8_t packs_few;    /* the same of a table */
-    core_direct direct;
-    uint8_t scales_at_once; /* codes of scales by `scale_direct` */
-    core_direct scale_direct;
-    uint8_t scales_only; /* no element is rounded */
-    uint8_t squeezed;    /* by the steps of S2FP8 */
-    uint8_t gives;       /* values go to y */
+    uint8_t scales_only;  /* no element is rounded */
+    uint8_t squeezed;     /* by the steps of S2FP8 */
+    uint8_t gives;        /* values go to y */
     /* of a table; or of magnitudes, if squeezed: of the ends of bands in binary64 */
     core_search searches[CARRIER_BITS == 32 ? 1 : 2];
 } block_job;
@@ -504,8 +581,8 @@ static void block_compat_run(const block_job *j, const block_part *p, block_tile
         memcpy(&u, w->x + i, sizeof u);
         if ((u << 1 >> 1) >= CARRIER_INF)
             continue; /* as the plain rule has it */
-        v = core_block_compat_round(&j->compat, p->amax, u, t ? t[i - p->begin] : (double)w->t[i],
-                                    j->stochastic ? w->r[i] : 0, &over, w->q + i);
+        v = core_block_compat_round(&j->p->compat, p->amax, u, t ? t[i - p->begin] : (double)w->t[i],
+                                    j->p->stochastic ? w->r[i] : 0, &over, w->q + i);
         memcpy(w->rounded + i, &v, sizeof v);
         w->grid[i] = over ? ~(uintw)0 >> 1 : 0;
     }
@@ -521,7 +598,7 @@ static void block_compat_run(const block_job *j, const block_part *p, block_tile
 static void block_wide_part(const block_job *j, const block_part *p, block_tile *w, tile_counts *c)
 {
     const int c_exponent = p->scale.exponent, power = p->scale.kind == CORE_SCALE_POWER;
-    const core_tensor tensor = j->block.tensor;
+    const core_tensor tensor = j->block->tensor;
     const size_t n = p->n, begin = p->begin;
     const uint32_t *r = w->r + begin;
     double x[BLOCK_TILE], t[BLOCK_TILE], rounded[BLOCK_TILE];
@@ -540,7 +617,7 @@ static void block_wide_part(const block_job *j, const block_part *p, block_tile 
         for (size_t i = 0; i < n; i++)
             t[i] = core_s2fp8_t(tensor, x[i]);
     }
-    if (power && !easy && WIDE(j)->is_table) {
+    if (power && !easy && WIDE(j)->p->is_table) {
         for (size_t i = 0; i < n; i++)
             t[i] = core_value64(core_block_t_odd(c_exponent, core_bits64(x[i])));
         block_element_run64(WIDE(j), j->k, n, t, r, 1, grid, rounded, q);
@@ -550,7 +627,7 @@ static void block_wide_part(const block_job *j, const block_part *p, block_tile 
             const uint64_t u = core_bits64(x[i]);
             t[i] = core_value64(core_block_t_odd(c_exponent, u));
             rounded[i] = core_value64(
-                core_block_exact(&e->plan, &e->integers, c_exponent, u, e->stochastic ? r[i] : 0, grid + i, q + i));
+                core_block_exact(&e->p->plan, &e->integers, c_exponent, u, e->p->stochastic ? r[i] : 0, grid + i, q + i));
         }
     } else {
         block_element_run64(WIDE(j), j->k, n, t, r, j->counted, grid, rounded, q);
@@ -559,7 +636,7 @@ static void block_wide_part(const block_job *j, const block_part *p, block_tile 
         w->rounded[begin + i] = (realw)rounded[i]; /* exact */
 #if CARRIER_BITS == 32
     const int affine =
-        j->element.plan.rule >= CORE_RULE_AFFINE_FAST; /* scale and values are the carrier's: so must t be */
+        j->element.p->plan.rule >= CORE_RULE_AFFINE_FAST; /* scale and values are the carrier's: so must t be */
     if (affine) {
         for (size_t i = 0; i < n; i++)
             w->t[begin + i] = core_value32(core_t_odd32(t[i]));
@@ -568,7 +645,7 @@ static void block_wide_part(const block_job *j, const block_part *p, block_tile 
 #else
     const int affine = 0;
 #endif
-    if (core_block_compat_acts(&j->compat, &p->scale, p->amax)) {
+    if (core_block_compat_acts(&j->p->compat, &p->scale, p->amax)) {
         block_compat_run(j, p, w, t);
         for (size_t i = 0; i < n; i++) {
             rounded[i] = (double)w->rounded[begin + i];
@@ -602,7 +679,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         const block_part *p = w->parts + i;
         const int kind = p->scale.kind;
         realw *const t = w->t + p->begin;
-        if (j->stochastic)
+        if (j->p->stochastic)
             for (uint64_t at = 0; at < p->n;) {
                 const core_span s = fpemu_walk_span(&j->walk, &p->place, p->position + at, p->n - at);
                 random_span(k, j->call->rounding, &s, w->r + p->begin + at);
@@ -613,7 +690,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         else if (kind == CORE_SCALE_NONE)
             memcpy(t, w->x + p->begin, p->n * sizeof *t);
         else
-            k->loopsw->scale_t(&p->scale, j->block.sticky, p->n, w->x + p->begin, t);
+            k->loopsw->scale_t(&p->scale, j->block->sticky, p->n, w->x + p->begin, t);
         plain |= kind != CORE_SCALE_POWER && kind != CORE_SCALE_S2FP8;
     }
     if (plain)
@@ -631,7 +708,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
                 memcpy(w->y + e, &nan, sizeof nan);
             }
         } else {
-            if (core_block_compat_acts(&j->compat, &p->scale, p->amax))
+            if (core_block_compat_acts(&j->p->compat, &p->scale, p->amax))
                 block_compat_run(j, p, w, NULL);
             if (j->counted)
                 block_element_count(&j->element, k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin,
@@ -644,13 +721,13 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         if (j->counted) {
             /* judged on x and y, without ends and grid */
             static const core_plan open = {.max = {~(uintw)0, ~(uintw)0}};
-            const uint64_t lane = j->scalar && j->walk.block == CORE_WALK_INDEX ? j->call->rounding->offset : 0;
-            const int scalar = kind == CORE_SCALE_NONE && !j->element.is_table; /* all on x and y */
+            const uint64_t lane = j->p->scalar && j->walk.block == CORE_WALK_INDEX ? j->call->rounding->offset : 0;
+            const int scalar = kind == CORE_SCALE_NONE && !j->element.p->is_table; /* all on x and y */
             tile_counts c;
             c.max_error = g->stats.max_error;
             if (!scalar)
                 memset(w->grid + begin, 0, n * sizeof *w->grid);
-            k->loopsw->count(scalar ? &j->element.plan : &open, n, w->x + begin, w->y + begin, w->grid + begin, &c);
+            k->loopsw->count(scalar ? &j->element.p->plan : &open, n, w->x + begin, w->y + begin, w->grid + begin, &c);
             if (!scalar) {
                 c.clipped = seen.clipped;
                 c.overflow = seen.overflow;
@@ -673,19 +750,19 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         if (sink) {
             uint64_t codes[BLOCK_TILE];
             if (kind == CORE_SCALE_NAN)
-                memset(codes, 0, n * j->size);
-            else if (j->element.is_table || j->element.plan.rule == CORE_RULE_AFFINE)
+                memset(codes, 0, n * j->p->size);
+            else if (j->element.p->is_table || j->element.p->plan.rule == CORE_RULE_AFFINE)
                 for (size_t e = 0; e < n; e++) {
                     uintw u, v;
                     memcpy(&u, w->x + begin + e, sizeof u);
                     memcpy(&v, w->rounded + begin + e, sizeof v);
-                    store_code(codes, j->size, e,
-                               j->element.is_table ? (uint64_t)w->q[begin + e]
-                                                   : core_encode_affine(&j->coder, u, v, w->q[begin + e]));
+                    store_code(codes, j->p->size, e,
+                               j->element.p->is_table ? (uint64_t)w->q[begin + e]
+                                                   : core_encode_affine(&j->p->coder, u, v, w->q[begin + e]));
                 }
             else
-                k->loopsw->encode(&j->coder, n, w->x + begin, w->rounded + begin, j->size, codes);
-            sink->codes(sink->context, p->block, p->position, n, j->size, codes);
+                k->loopsw->encode(&j->p->coder, n, w->x + begin, w->rounded + begin, j->p->size, codes);
+            sink->codes(sink->context, p->block, p->position, n, j->p->size, codes);
         }
     }
     w->n = w->count = 0;
@@ -715,14 +792,14 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
     const block_call *call = j->call;
     core_scale *s = &p->scale;
     p->amax = e->amax;
-    if (j->scalar) {
+    if (j->p->scalar) {
         memset(s, 0, sizeof *s);
         s->kind = CORE_SCALE_NONE;
         return;
     }
-    core_scale_find(&j->block, e, s);
+    core_scale_find(j->block, e, s);
     if (call->sink && s->kind != CORE_SCALE_S2FP8)
-        call->sink->scale(call->sink->context, p->block, core_scale_code(&j->block, s));
+        call->sink->scale(call->sink->context, p->block, core_scale_code(j->block, s));
     if (counters)
         count_block(counters, call->stats, s->kind, e->amax == 0 && !e->nonfinite, s->saturated, s->counted,
                     s->exponent);
@@ -778,7 +855,7 @@ static void block_run_blocks(const block_job *j, block_tile *w, uint64_t begin, 
             p.place.x = (int64_t)compact;
             compact += p.place.elements;
         }
-        if (!j->scalar && !j->whole_known)
+        if (!j->p->scalar && !j->whole_known)
             e = block_extremes_between(j, &p.place, 0, p.place.elements);
         block_find_scale(j, &p, &e, g ? &g->stats : NULL);
         if (!j->scales_only)
@@ -854,7 +931,7 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
         core_extremes e = j->whole;
         p.block = b;
         fpemu_walk_block(w, b, &p.place);
-        if (!j->scalar && !j->whole_known)
+        if (!j->p->scalar && !j->whole_known)
             block_large_extremes(j, &p.place, parts, &e);
         block_find_scale(j, &p, &e, j->counted ? j->call->stats : NULL);
         if (!j->scales_only)
@@ -880,7 +957,7 @@ static APART uint64_t block_run_small(const block_job *j, uint64_t first, uint64
  * which alone this divides or multiplies. */
 static uint64_t block_run_short(const block_job *j, size_t n, uint64_t count, uint64_t at, const realw *x, realw *y)
 {
-    const core_plan *const p = &j->element.plan;
+    const core_plan *const p = &j->element.p->plan;
     const int measured = j->whole_known && !j->whole.other;
     realw down[FEW_BLOCKS], scales[FEW_BLOCKS];
     uintw amax[FEW_BLOCKS];
@@ -896,7 +973,7 @@ static uint64_t block_run_short(const block_job *j, size_t n, uint64_t count, ui
     for (; done < count && amax[done] < CARRIER_INF; done++) {
         if (!j->whole_known)
             e.amax = amax[done];
-        core_scale_find(&j->block, &e, &s);
+        core_scale_find(j->block, &e, &s);
         kind = done ? kind : s.kind;
         if (s.kind != kind || (kind != CORE_SCALE_MULTIPLY && kind != CORE_SCALE_DIVIDE))
             break;
@@ -905,7 +982,7 @@ static uint64_t block_run_short(const block_job *j, size_t n, uint64_t count, ui
     }
     if (done == 0)
         return 0;
-    if (j->stochastic)
+    if (j->p->stochastic)
         fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + at, n * (size_t)done, r);
     j->k->loopsw->scaled[p->rule == CORE_RULE_EVEN][kind == CORE_SCALE_DIVIDE][p->mode == FPEMU_MODE_SR](
         p, n, (size_t)done, down, scales, s.d, x, r, y);
@@ -945,7 +1022,7 @@ static APART uint64_t block_run_few_table(const block_job *j, uint64_t first, ui
     const uint64_t most = f->codebook_length > 16 ? BLOCK_FEW_ELEMENTS : BLOCK_TILE;
     if (f->codebook_length > j->k->block_few_most || core_needs_range(f) || end - first > FEW_BLOCKS ||
         j->walk.total > most || !j->walk.array || call->rounding->mode != FPEMU_MODE_RNE || call->rounding->compat ||
-        j->counted || call->sink || call->compact || !block_in_place(j) || (j->block.sticky && !f->has_zero))
+        j->counted || call->sink || call->compact || !block_in_place(j) || (j->block->sticky && !f->has_zero))
         return 0; /* without a zero the sign of the slightest t may decide, which products do not keep */
     for (uint64_t b = first; b < end; b++) {
         const uint64_t at = b * j->walk.n[3];
@@ -955,8 +1032,8 @@ static APART uint64_t block_run_few_table(const block_job *j, uint64_t first, ui
         j->k->loopsw->runs_amax(n, 1, j->x + at, &e.amax);
         if (e.amax >= CARRIER_INF)
             return b - first;
-        if (!j->scalar)
-            core_scale_find(&j->block, &e, &s);
+        if (!j->p->scalar)
+            core_scale_find(j->block, &e, &s);
         if ((s.kind != CORE_SCALE_MULTIPLY && s.kind != CORE_SCALE_DIVIDE) ||
             !j->k->block_few(&table, &s, n, j->x + at, j->y + at))
             return b - first;
@@ -1016,7 +1093,7 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
         const realw *const x = in_place ? j->x + at : tile;
         realw *const y = sink || !in_place || x == j->y + at ? held : j->y + at;
         n = end - at < TILE ? end - at : TILE;
-        if (e->stochastic)
+        if (e->p->stochastic)
             fpemu_random_fill(j->k, j->call->rounding, offset + at, n, r);
 #if CARRIER_BITS == 32
         if (words && j->k->codebook_random16(e->search, j->carrier == FPEMU_TYPE_BF16, n, j->words_x + at, r,
@@ -1031,7 +1108,7 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
             block_table_count(j, offset + at, n, x, y, g);
         if (sink) {
             j->k->loopsw->codebook_codes(e->search, n, e->search->steps ? x : y, codes);
-            sink->codes(sink->context, 0, at, n, j->size, codes);
+            sink->codes(sink->context, 0, at, n, j->p->size, codes);
         } else if (y == held) {
             block_store(j, (int64_t)at, 1, n, y);
         }
@@ -1086,69 +1163,148 @@ static void block_set_arrays(block_job *j, int carrier, const void *x, void *y)
 #endif
 }
 
-/* All of a call that is checked: j->walk is begun, and there are blocks. Apart from the checks, whose ways out would
- * have the compiler think that it is seldom come to. */
-static APART fpemu_status block_run_checked(block_job *j, const block_call *call, const fpemu_format *scale,
-                                            uint64_t last, const void *x, void *y)
+/* A copy of the plan's block, for what only this call knows. */
+static core_block *block_own(block_job *j)
 {
-    const fpemu_format *f = call->format;
-    const fpemu_range *whole = call->shape->whole;
-    const int plain = block_is_plain(call, &j->walk);
+    if (j->block != &j->own)
+        j->own = *j->block;
+    j->block = &j->own;
+    return &j->own;
+}
 
-    /* of the job only what is used is set: calls on few elements feel every one of its fields */
-    j->k = fpemu_kernels();
+/* The call's own fields, but for what follows from where the blocks lie; j->walk is begun. */
+static void block_job_begin(block_job *j, const block_call *call, const block_plan *p, const void *x, void *y)
+{
+    j->k = p->k;
+    j->p = p;
     j->call = call;
+    j->block = &p->block;
+    j->element.p = &p->element;
+    j->element.search = NULL;
     block_set_arrays(j, call->carrier, x, y);
-    j->scalar = f->scaling == FPEMU_SCALING_NONE;
-    j->size = code_size(f->bits);
+    memset(&j->whole, 0, sizeof j->whole);
+    j->whole_known = 0;
     j->counted = call->stats != NULL;
     j->want = call->stats ? call->stats->request.want : 0;
-    j->compat.setting = 0;
-    j->stochastic = core_mode(call->rounding) >= FPEMU_MODE_SR;
     j->nan_seen = NULL;
-    j->whole_known = 0;
-    j->scales_at_once = 0;
     j->scales_only = call->sink && !call->sink->codes;
-    memset(&j->whole, 0, sizeof j->whole);
-    if (j->scalar) {
-        memset(&j->block, 0, sizeof j->block);
-        j->pow2.usable = j->hold_many = 0;
-    } else {
-        core_block_make(&j->block, f, scale, call->rounding);
-        if (!j->counted)
-            j->block.sticky &= CORE_STICKY_VALUES;
-        if (call->sink)
-            core_block_codes(&j->block, scale);
-        if (j->block.powers)
-            j->pow2 = core_pow2_block_make(&j->block, f, core_mode(call->rounding));
-        else
-            j->pow2.usable = 0;
-        j->hold_many = j->walk.blocks > FEW_BLOCKS &&
-                       (f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_RECIPROCAL ||
-                        f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO);
-        if (j->hold_many && !j->block.same) {
-            j->hold = j->block.scale_plan;
-            core_choose_fast(&j->hold, scale);
-            j->hold_many = j->hold.rule != CORE_RULE_SHIFTER_GRID && j->hold.rule != CORE_RULE_FULL_RANGE_GRID;
-            if (call->sink && j->hold_many)
-                j->scales_at_once = (uint8_t)block_scales_direct(j);
-        }
-        if (call->rounding->compat)
-            j->compat = core_block_compat_make(f, call->rounding);
-    }
-    const uint64_t most = j->walk.inner == 1 ? WORDS_TILE : WORDS_TILE / 16; /* of words, so that tiles are not small */
-    const int fits = block_in_place(j) || j->walk.tile_length <= most;
+    j->fused = j->fused_pieces = j->fast[0] = j->fast[1] = j->codes = j->packs = j->packs_few = j->squeezed = 0;
+    if (!j->counted && (p->block.sticky & ~CORE_STICKY_VALUES))
+        block_own(j)->sticky &= CORE_STICKY_VALUES;
+}
+
+/* Which forms for many blocks may take them as they lie. */
+static void block_job_lie(block_job *j, const fpemu_format *f)
+{
+    const block_call *call = j->call;
+    const core_walk *w = &j->walk;
+    const uint64_t most = w->inner == 1 ? WORDS_TILE : WORDS_TILE / 16; /* of words, so that tiles are not small */
+    const int fits = block_in_place(j) || w->tile_length <= most;
     const int runs = fits && f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
                      !call->rounding->compat && !call->sink;
-    if (j->walk.inner == 1)
-        j->many = runs && j->walk.x[3] == 1 && j->walk.y[3] == 1;
+    if (w->inner == 1)
+        j->many = runs && w->x[3] == 1 && w->y[3] == 1;
     else
-        j->many = runs && j->walk.x_axis[3] == 1 && j->walk.y_axis[3] == 1 && call->count == UINT64_MAX &&
+        j->many = runs && w->x_axis[3] == 1 && w->y_axis[3] == 1 && call->count == UINT64_MAX &&
                   !(j->want & FPEMU_STATS_SUMS);
-    j->stream = runs && j->walk.inner == 1 && block_in_place(j) && j->x != j->y && !j->stochastic &&
-                j->walk.tile_length <= STREAM_LARGEST && j->walk.total >= STREAM_BYTES / sizeof(realw);
+    j->stream = runs && w->inner == 1 && block_in_place(j) && j->x != j->y && !j->p->stochastic &&
+                w->tile_length <= STREAM_LARGEST && w->total >= STREAM_BYTES / sizeof(realw);
+    j->hold_many = 0;
+}
+
+/* The numbers of the whole tensor, and its range where its blocks are one: measured, unless the caller tells them. */
+static void block_job_tensor(block_job *j, const fpemu_format *f)
+{
+    const block_call *call = j->call;
+    const fpemu_range *whole = call->shape->whole;
+    const int known = core_has_tensor(f) && call->tensor;
+    fpemu_range range;
+    /* a block that is the whole tensor is counted by its range, also where its numbers are known */
+    if ((!known || (call->stats && f->block == FPEMU_BLOCK_TENSOR)) && !whole) {
+        const int both_ends = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8;
+        const fpemu_shape *shape = call->shape;
+        fpemu_shape dense;
+        if (call->compact) { /* x lies without gaps, whatever the tensor does */
+            dense = *shape;
+            memset(dense.x_stride, 0, sizeof dense.x_stride);
+            shape = &dense;
+        }
+        block_measure(j, f, shape, &j->walk, !both_ends, &range);
+        whole = &range;
+    }
+    if (core_has_tensor(f)) {
+        const core_tensor tensor = known ? *call->tensor : tensor_of(f, (double)j->block->scale_max, whole);
+        block_own(j)->tensor = tensor;
+        if (call->sink && call->sink->tensor)
+            call->sink->tensor(call->sink->context, tensor);
+    }
+    if (f->block != FPEMU_BLOCK_TENSOR && (whole != &range || j->walk.blocks != 1))
+        return;
+    j->whole_known = 1;
+    if (!whole)
+        return;
+    j->whole.amax = (uintw)core_saturated_bits(whole->amax);
+    j->whole.high = (uintw)core_saturated_bits(whole->max);
+    j->whole.low = (uintw)core_saturated_bits(0 - whole->min); /* never -0 */
+    j->whole.nonfinite = whole->nonfinite > 0;
+    j->whole.other = whole != &range;
+}
+
+/* What rounds the elements, and the forms that take many of them. */
+static void block_job_elements(block_job *j, const fpemu_format *f)
+{
+    const block_call *call = j->call;
+    const element_plan *e = &j->p->element;
+    const core_walk *w = &j->walk;
+    block_element_begin(&j->element, e, j->counted);
+    block_element_search(&j->element, j->k, w->total, !call->sink, j->counted, j->searches);
+    j->fused = !j->block->sticky && block_is_fast(e);
+    j->fused_pieces = j->fused && !j->p->scalar && !call->rounding->compat && !call->sink && !call->compact;
+    j->fast[0] = j->fused && e->plan.mode == FPEMU_MODE_RNE && !call->sink;
+    j->fast[1] = j->fast[0] && j->p->quotients;
+    j->hold_many = j->p->hold_many && w->blocks > FEW_BLOCKS;
+    j->many &= (w->inner == 1 && (!call->stats || block_table_is_quick(j))) || j->p->pow2.usable || j->fused;
+    j->codes = (uint8_t)block_can_code(j);
+    if (!j->codes)
+        return;
+    j->packs = (uint8_t)block_can_pack(j);
+    j->packs_few = (uint8_t)block_can_pack_few(j);
+    j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && w->inner == 1 &&
+              w->x[3] == 1 && w->tile_length <= TILE;
+}
+
+/* What the tiles need beside that. */
+static void block_job_tiles(block_job *j, const fpemu_format *f)
+{
+#if CARRIER_BITS == 32
+    if ((j->block->powers || f->scaling == FPEMU_SCALING_S2FP8) && f->fits_f64) { /* also what binary32 holds */
+        fpemu_rounding rounding;
+        element_rounding(f, j->call->rounding, &rounding);
+        element_plan_make64(&j->wide_plan, f, &rounding, j->p->codes);
+        j->wide_plan.table.narrow = 1;
+        block_element_begin64(&j->wide, &j->wide_plan, j->counted);
+    }
+#endif
+    j->squeezed = f->scaling == FPEMU_SCALING_S2FP8 && !j->call->stats && !j->call->sink && !j->call->compact &&
+                  !j->call->rounding->compat && !j->nan_seen && !j->p->stochastic && j->walk.total >= SQUEEZE_WORTH &&
+                  block_squeeze_begin(j, f);
+}
+
+/* All of a call that is checked: j->walk is begun, and there are blocks. planned: NULL, or the plan of format and
+ * rounding; without one, only as much of it is made as the call comes to. */
+static APART fpemu_status block_run_checked(block_job *j, const block_call *call, const block_plan *planned,
+                                            const fpemu_format *scale, uint64_t last, const void *x, void *y)
+{
+    const fpemu_format *f = call->format;
+    const int plain = block_is_plain(call, &j->walk);
     uint64_t first = call->first;
-    if (j->many && j->pow2.usable && j->walk.total < SMALL)
+    int nan_seen = 0;
+    block_plan own;
+    if (!planned)
+        block_plan_scales(&own, f, scale, call->rounding, call->carrier, call->sink != NULL);
+    block_job_begin(j, call, planned ? planned : &own, x, y);
+    block_job_lie(j, f);
+    if (j->many && j->p->pow2.usable && j->walk.total < SMALL)
         first += block_run_small(j, first, last);
 #if CARRIER_BITS == 32
     else if (f->kind == FPEMU_KIND_CODEBOOK)
@@ -1156,64 +1312,16 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
 #endif
     if (first == last)
         return FPEMU_OK;
-    fpemu_rounding rounding;
-    fpemu_range range;
-    int nan_seen = 0;
-    if (core_needs_range(f)) { /* before the element: meanwhile it divides */
-        const int known = core_has_tensor(f) && call->tensor;
-        /* a block that is the whole tensor is counted by its range, also where its numbers are known */
-        const int measures = !known || (call->stats && f->block == FPEMU_BLOCK_TENSOR);
-        if (measures && !whole) {
-            const int both_ends = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8;
-            const fpemu_shape *shape = call->shape;
-            fpemu_shape dense;
-            if (call->compact) { /* x lies without gaps, whatever the tensor does */
-                dense = *shape;
-                memset(dense.x_stride, 0, sizeof dense.x_stride);
-                shape = &dense;
-            }
-            block_measure(j, f, shape, &j->walk, !both_ends, &range);
-            whole = &range;
-        }
-        core_tensor tensor = {1, 1};
-        if (known)
-            tensor = *call->tensor;
-        else if (core_has_tensor(f))
-            tensor = tensor_of(f, scale, whole);
-        j->block.tensor = tensor;
-        if (core_has_tensor(f) && call->sink && call->sink->tensor)
-            call->sink->tensor(call->sink->context, tensor);
-        if (f->block == FPEMU_BLOCK_TENSOR || (whole == &range && j->walk.blocks == 1)) {
-            j->whole_known = 1;
-            if (whole) {
-                j->whole.amax = (uintw)core_saturated_bits(whole->amax);
-                j->whole.high = (uintw)core_saturated_bits(whole->max);
-                j->whole.low = (uintw)core_saturated_bits(0 - whole->min); /* never -0 */
-                j->whole.nonfinite = whole->nonfinite > 0;
-                j->whole.other = whole != &range;
-            }
-        }
+    if (core_needs_range(f)) /* before the element: meanwhile it divides */
+        block_job_tensor(j, f);
+    if (!planned) {
+        block_plan_elements(&own, f, call->rounding);
+        if (j->walk.blocks > FEW_BLOCKS && !j->p->scalar)
+            block_plan_many(&own, scale);
     }
-    element_rounding(f, call->rounding, &rounding);
-    block_element_begin(&j->element, f, &rounding, call->sink != NULL, j->counted);
-    block_element_search(&j->element, j->k, j->walk.total, !call->sink, j->counted, j->searches);
-    j->fused = !j->block.sticky && block_is_fast(&j->element);
-    j->fused_pieces = j->fused && !j->scalar && !call->rounding->compat && !call->sink && !call->compact;
-    j->fast[0] = j->fused && j->element.plan.mode == FPEMU_MODE_RNE && !call->sink;
-    j->fast[1] = j->fast[0] && core_fast_quotients(f);
-    j->many &= (j->walk.inner == 1 && (!call->stats || block_table_is_quick(j))) || j->pow2.usable || j->fused;
-    if (call->sink && !j->element.is_table)
-        core_coder_make(&j->coder, f, &rounding);
-    if (core_nan_policy(f, &rounding) == FPEMU_NAN_ERROR && !f->has_nan)
+    if (j->p->nan_is_error)
         j->nan_seen = &nan_seen; /* cppcheck-suppress autoVariables ; nobody looks at *j after this call */
-    j->codes = (uint8_t)block_can_code(j);
-    if (j->codes) {
-        j->at_once = !j->element.is_table && core_direct_make(&j->direct, &j->element.plan, &j->coder);
-        j->packs = (uint8_t)block_can_pack(j);
-        j->packs_few = (uint8_t)block_can_pack_few(j);
-        j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
-                  j->walk.inner == 1 && j->walk.x[3] == 1 && j->walk.tile_length <= TILE;
-    }
+    block_job_elements(j, f);
     /* muppet's scale asks for both ends of a block, which are known of a whole tensor alone */
     const int by_amax = f->scaling != FPEMU_SCALING_MUPPET || j->whole_known;
     if (j->fused_pieces && !j->counted && j->walk.array && block_in_place(j) && by_amax && last - first <= FEW_BLOCKS &&
@@ -1223,22 +1331,15 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         first += block_code_many(j, first, last);
     if (first == last)
         return FPEMU_OK;
-#if CARRIER_BITS == 32
-    if ((j->block.powers || f->scaling == FPEMU_SCALING_S2FP8) && f->fits_f64) /* also what binary32 holds */
-        block_element_begin64(&j->wide, f, &rounding, call->sink != NULL, j->counted);
-    j->wide.table.narrow = 1;
-#endif
-    j->squeezed = f->scaling == FPEMU_SCALING_S2FP8 && !call->stats && !call->sink && !call->compact &&
-                  !call->rounding->compat && !j->nan_seen && !j->stochastic && j->walk.total >= SQUEEZE_WORTH &&
-                  block_squeeze_begin(j, f);
-    if (plain && j->element.searches && j->size == 1 && !j->nan_seen && !j->scales_only)
+    block_job_tiles(j, f);
+    if (plain && j->element.search && j->p->size == 1 && !j->nan_seen && !j->scales_only)
         block_run_table(j);
     else
         block_run_all(j, first, last);
     return nan_seen ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
-static fpemu_status block_run_inside(const block_call *call, const void *x, void *y)
+static fpemu_status block_run_inside(const block_call *call, const block_plan *planned, const void *x, void *y)
 {
     const fpemu_format *f = call->format;
     block_job j;
@@ -1246,7 +1347,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     const fpemu_format *scale = call->scale;
     const size_t size = carrier_size(call->carrier);
     fpemu_status status = FPEMU_OK;
-    if (!scale)
+    if (!scale && !planned)
         status = fpemu_check_scaled(f, call->rounding, call->sink ? CARRIER_BITS : call->carrier, &scale, &own);
     if (!status && call->stats)
         status = fpemu_stats_check(call->stats);
@@ -1271,14 +1372,14 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         return status;
     if (f->kind != FPEMU_KIND_CODEBOOK && !call->sink && block_is_plain(call, &j.walk))
         return fpemu_convert(call->carrier, f, call->rounding, (size_t)j.walk.total, x, y, 0, call->stats);
-    return block_run_checked(&j, call, scale, last, x, y);
+    return block_run_checked(&j, call, planned, scale, last, x, y);
 }
 
 fpemu_status fpemu_block_run(const block_call *call, const void *x, void *y)
 {
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = block_run_inside(call, x, y);
+    const fpemu_status status = block_run_inside(call, NULL, x, y);
     fpemu_environment_leave(&environment);
     return status;
 }
@@ -1434,8 +1535,10 @@ realw fpemu_table_round(const fpemu_format *f, const fpemu_rounding *r, realw x,
     fp_environment environment;
     fpemu_environment_enter(&environment);
     if (f->scaling == FPEMU_SCALING_NONE && r && !fpemu_check_call(f, r, CARRIER_BITS)) {
-        block_element_begin(&e, f, r, 0, 0);
-        const uint32_t random = e.stochastic ? fpemu_element_bits(r, index) : 0;
+        element_plan p;
+        element_plan_make(&p, f, r, 0);
+        block_element_begin(&e, &p, 0);
+        const uint32_t random = p.stochastic ? fpemu_element_bits(r, index) : 0;
         block_element_run(&e, NULL, 1, &x, &random, 0, &grid, &y, &q);
         if (code)
             *code = (uint64_t)q;
