@@ -15,10 +15,11 @@ typedef struct element_plan {
 /* to_code: what it gives becomes codes. */
 static void element_plan_make(element_plan *e, const fpemu_format *f, const fpemu_rounding *r, int to_code)
 {
-    memset(e, 0, sizeof *e);
     e->stochastic = core_mode(r) >= FPEMU_MODE_SR;
     e->is_table = f->kind == FPEMU_KIND_CODEBOOK;
     if (e->is_table) {
+        memset(&e->plan, 0, sizeof e->plan);
+        e->one_by_one = e->two_steps = e->table.narrow = 0;
         e->table.values = fpemu_table_values(f);
         e->table.length = f->codebook_length;
         e->table.mode = (uint8_t)core_mode(r);
@@ -137,14 +138,7 @@ static void block_element_count(const block_element *e, const kernels *k, size_t
 /* What a format and a rounding ask of the blocks: made once, read by any number of calls. */
 typedef struct block_plan {
     const kernels *k;
-    core_block block;    /* without the numbers of a tensor; all 0 where there are no scales */
-    core_pow2_block pow2; /* usable: every scale is a power of two, by which loops round at once */
-    core_block_compat compat;
-    element_plan element;
-    core_plan hold; /* of a scale, in a fast form */
-    core_coder coder;
-    core_direct direct, scale_direct; /* codes straight from quotients, and of scales */
-    size_t size;                      /* of a code */
+    size_t size; /* of a code */
     int carrier;
     uint8_t codes; /* they are asked for, else values */
     uint8_t scalar, stochastic, nan_is_error;
@@ -152,13 +146,23 @@ typedef struct block_plan {
     uint8_t scales_at_once; /* their codes by `scale_direct` */
     uint8_t at_once;        /* those of elements by `direct` */
     uint8_t quotients;      /* quotients by a fast form are the rule's where runs_fast says so */
+    /* what is read only where it is made */
+    core_block_compat compat; /* or setting = 0 */
+    core_pow2_block pow2;     /* every scale is a power of two, by which loops round at once; or usable = 0 */
+    core_block block; /* without the numbers of a tensor; all 0 where there are no scales */
+    element_plan element;
+    core_plan hold; /* of a scale, in a fast form */
+    core_coder coder;
+    core_direct direct, scale_direct; /* codes straight from quotients, and of scales */
 } block_plan;
 
 /* The scales. Arguments are checked; scale: the format of the scales, where they are floats. */
 static void block_plan_scales(block_plan *p, const fpemu_format *f, const fpemu_format *scale, const fpemu_rounding *r,
                               int carrier, int codes)
 {
-    memset(p, 0, sizeof *p);
+    memset(p, 0, offsetof(block_plan, compat));
+    p->compat.setting = 0;
+    p->pow2.usable = 0;
     p->k = fpemu_kernels();
     p->size = code_size(f->bits);
     p->carrier = carrier;
@@ -166,8 +170,10 @@ static void block_plan_scales(block_plan *p, const fpemu_format *f, const fpemu_
     p->scalar = f->scaling == FPEMU_SCALING_NONE;
     p->stochastic = core_mode(r) >= FPEMU_MODE_SR;
     p->nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
-    if (p->scalar)
+    if (p->scalar) {
+        memset(&p->block, 0, sizeof p->block);
         return;
+    }
     core_block_make(&p->block, f, scale, r);
     if (codes)
         core_block_codes(&p->block, scale);
@@ -210,8 +216,9 @@ typedef struct block_job {
     const kernels *k;
     const block_plan *p;
     const block_call *call;
-    const core_block *block; /* the plan's; or `own`, with the numbers of this tensor, or for a call without counters */
-    core_block own;
+    const core_block *block; /* the plan's; or, with what only this call knows, *own */
+    core_block *own;         /* NULL until there is one */
+    core_block room;
     block_element element;
 #if CARRIER_BITS == 32
     element_plan64 wide_plan; /* the element in binary64, for exact quotients and S2FP8 */
@@ -1163,22 +1170,26 @@ static void block_set_arrays(block_job *j, int carrier, const void *x, void *y)
 #endif
 }
 
-/* A copy of the plan's block, for what only this call knows. */
+/* A block for what only this call knows: that of its own plan, or a copy. */
 static core_block *block_own(block_job *j)
 {
-    if (j->block != &j->own)
-        j->own = *j->block;
-    j->block = &j->own;
-    return &j->own;
+    if (!j->own) {
+        j->room = *j->block;
+        j->own = &j->room;
+    }
+    j->block = j->own;
+    return j->own;
 }
 
 /* The call's own fields, but for what follows from where the blocks lie; j->walk is begun. */
-static void block_job_begin(block_job *j, const block_call *call, const block_plan *p, const void *x, void *y)
+static void block_job_begin(block_job *j, const block_call *call, const block_plan *p, core_block *own, const void *x,
+                            void *y)
 {
     j->k = p->k;
     j->p = p;
     j->call = call;
     j->block = &p->block;
+    j->own = own;
     j->element.p = &p->element;
     j->element.search = NULL;
     block_set_arrays(j, call->carrier, x, y);
@@ -1302,7 +1313,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     block_plan own;
     if (!planned)
         block_plan_scales(&own, f, scale, call->rounding, call->carrier, call->sink != NULL);
-    block_job_begin(j, call, planned ? planned : &own, x, y);
+    block_job_begin(j, call, planned ? planned : &own, planned ? NULL : &own.block, x, y);
     block_job_lie(j, f);
     if (j->many && j->p->pow2.usable && j->walk.total < SMALL)
         first += block_run_small(j, first, last);

@@ -4,7 +4,6 @@
 /* What a format, a rounding and a type ask of the loops: made once, read by any number of calls. */
 typedef struct quantize_plan {
     const kernels *k;
-    core_plan plan;
     void (*round)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y); /* of plan */
     /* values, where the type is narrow: a loop of words, or NULL; others that may do some of them, and what counts them */
     void (*narrow)(const core_plan32 *p, size_t n, const uint16_t *x, uint16_t *y);
@@ -14,10 +13,7 @@ typedef struct quantize_plan {
                         const uint16_t *x, uint16_t *y);
     int (*count_words)(const core_words *w, const core_plan32 *p, int exact, size_t n, const uint16_t *x,
                        const uint16_t *y, tile_counts *c);
-    /* codes: what makes them out of rounded values; where nothing is counted, loops that do both, or NULL */
-    core_coder coder;
-    core_direct direct;
-    core_integer_codes integer_codes;
+    /* codes, where nothing is counted: loops that round too, or NULL */
     void (*to_integers)(const core_integer_codes *k, size_t n, const void *x, size_t size, void *codes);
     void (*draw_integers)(const core_plan32 *p, const core_integer_codes32 *c, core_hash_key k, uint64_t index,
                           size_t n, const void *x, size_t size, void *codes); /* the same by random bits */
@@ -32,6 +28,11 @@ typedef struct quantize_plan {
     uint8_t exact;         /* every x - y is a number of the carrier while nothing passes the ends */
     uint8_t keeps_zero;    /* the format has one */
     uint8_t stochastic, philox, nan_is_error;
+    core_plan plan;
+    /* what is read only where it is made: of codes */
+    core_coder coder;
+    core_direct direct;
+    core_integer_codes integer_codes;
 } quantize_plan;
 
 /* A call. */
@@ -539,7 +540,7 @@ static void quantize_plan_codes(quantize_plan *p, const fpemu_format *f, const f
 static void quantize_plan_make(quantize_plan *p, const fpemu_format *f, const fpemu_rounding *r, int carrier,
                                int to_code)
 {
-    memset(p, 0, sizeof *p);
+    memset(p, 0, offsetof(quantize_plan, plan));
     quantize_plan_rule(p, f, r, to_code);
     p->carrier = carrier;
     p->philox = r->generator;
