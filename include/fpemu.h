@@ -7,17 +7,18 @@
  *   fpemu_rounding  which neighbour a number becomes, and what happens past the ends
  *   fpemu_stats     what happened: counters, extrema, sums of errors, histograms
  *
- * and functions, which take: format, rounding, how many, input, output, stats (may be NULL).
+ * and functions, which take: format, rounding, type, how many, input, output, stats (may be NULL).
  *
  *   fpemu_format f;
  *   fpemu_stats  s = {0};
  *   if (fpemu_format_parse("e4m3fn:saturate", &f, NULL)) return 1;
  *   fpemu_rounding r = fpemu_rounding_stochastic(42, 0);
  *   s.request.want = FPEMU_STATS_SUMS;
- *   if (fpemu_quantize_f32(&f, &r, n, x, y, &s)) return 1;
+ *   if (fpemu_quantize(&f, &r, FPEMU_TYPE_F32, n, x, y, &s)) return 1;
  *
- * Each verb comes for two carriers, the types that hold the values: binary32 (float, suffix _f32) and binary64 (double,
- * suffix _f64). Those on arrays, but for dot products, come also for words of binary16 (_f16) and bfloat16 (_bf16).
+ * The fpemu_type says what the arrays hold: float, double, or words of binary16 or bfloat16, which products do not take.
+ * Each verb has also a name for each type, with pointers to it: fpemu_quantize_f32(&f, &r, n, x, y, &s). Computed is in
+ * the carrier of an array: binary64 for double, else binary32.
  * The library keeps no state, allocates nothing, never prints and never exits; every function is reentrant. Equal
  * arguments give equal bits on every thread, thread count, instruction set and machine, whatever the floating-point
  * environment of the caller, which is left as it was. A thread with 192 kB of stack suffices for every call, arrays
@@ -38,5 +39,6 @@
 #include "fpemu/tensor.h"   /* tensors of blocks with scales; packed bytes */
 #include "fpemu/arith.h"    /* operations, functions, comparisons */
 #include "fpemu/gemm.h"     /* dot products and matrix products as hardware computes them */
+#include "fpemu/typed.h"    /* all these with a type in the name */
 
 #endif /* FPEMU_H */

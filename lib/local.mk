@@ -10,7 +10,8 @@ fpemuinclude_HEADERS = \
 	include/fpemu/rounding.h \
 	include/fpemu/stats.h \
 	include/fpemu/status.h \
-	include/fpemu/tensor.h
+	include/fpemu/tensor.h \
+	include/fpemu/typed.h
 
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = lib/fpemu.pc
@@ -116,6 +117,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/format/text.h \
 	lib/format/named.def \
 	lib/status.c \
+	lib/typed.c \
 	lib/format/format.c \
 	lib/format/codebook.c \
 	lib/format/blocking.c \

@@ -16,7 +16,7 @@ SOURCE, STAGE = Path(sys.argv[1]), Path(sys.argv[2])
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
 DOCUMENTS += [str(p.relative_to(SOURCE)) for g in ("doc/*.md", "doc/results/*.md") for p in sorted(SOURCE.glob(g))]
 MANUALS = ["fpemu.1", "fptrain.1", "fpemu.3", "fpemu_cuda.3", "fpemu-formats.7"]
-NOUNS = ["status", "format", "rounding", "stats", "quantize", "tensor", "arith", "gemm"]
+NOUNS = ["status", "format", "rounding", "stats", "quantize", "tensor", "arith", "gemm", "typed"]
 HEADERS = [*(f"include/fpemu/{noun}.h" for noun in NOUNS), "include/fpemu_cuda.h"]
 PACKAGES = ["fpemu", "fpemu.torch", "fpemu.jax"]
 

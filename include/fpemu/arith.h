@@ -38,17 +38,9 @@ typedef enum fpemu_operation {
 /* operands[0], [1], [2] are a, b, c, as many as the operation takes. steps[i] = 1: operand i is an array of n elements;
  * 0: one number, used with every element. steps = NULL: all are arrays. y may be the very same array as an operand;
  * overlap in part is not allowed. A single number may lie anywhere, in y too: it is read first. */
-fpemu_status fpemu_arith_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
-                             size_t n, const float *const *operands, const size_t *steps, float *y, fpemu_stats *stats);
-fpemu_status fpemu_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
-                             size_t n, const double *const *operands, const size_t *steps, double *y,
-                             fpemu_stats *stats);
-fpemu_status fpemu_arith_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
-                             size_t n, const uint16_t *const *operands, const size_t *steps, uint16_t *y,
-                             fpemu_stats *stats);
-fpemu_status fpemu_arith_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
-                              size_t n, const uint16_t *const *operands, const size_t *steps, uint16_t *y,
-                              fpemu_stats *stats);
+fpemu_status fpemu_arith(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                         fpemu_operation operation, size_t n, const void *const *operands, const size_t *steps, void *y,
+                         fpemu_stats *stats);
 
 /* One element; operands that the operation does not take are not looked at. `index` is its place in the random stream.
  * NaN for what fpemu_arith refuses. */
@@ -60,46 +52,24 @@ double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rou
 /* Scales of an operand that comes from a format with blocks: element i stands for its exact product with
  * values[i / length % count]. The scale of a whole tensor is {s}; of blocks of 32 along the last axis {s, 32}; of rows
  * {s, columns}; of channels {s, inner, channels}. */
-typedef struct fpemu_operand_scales_f32 { /* of 16-bit arrays too */
+typedef struct fpemu_operand_scales {
     union {
-        const float *values; /* NULL: this operand has no scales */
+        const void *values; /* of the array's type, of 16-bit arrays float; NULL: this operand has no scales */
         uint64_t values_word;
     };
     uint64_t length; /* so many neighbours share a scale, the last ones may be fewer; 0 = all elements */
     uint64_t count;  /* after so many scales the first comes again; 0 = never */
-} fpemu_operand_scales_f32;
-FPEMU_STATIC_ASSERT(sizeof(fpemu_operand_scales_f32) == 24, "fpemu_operand_scales_f32 has no unnamed padding");
-typedef struct fpemu_operand_scales_f64 {
-    union {
-        const double *values;
-        uint64_t values_word;
-    };
-    uint64_t length;
-    uint64_t count;
-} fpemu_operand_scales_f64;
-FPEMU_STATIC_ASSERT(sizeof(fpemu_operand_scales_f64) == 24, "fpemu_operand_scales_f64 has no unnamed padding");
+} fpemu_operand_scales;
+FPEMU_STATIC_ASSERT(sizeof(fpemu_operand_scales) == 24, "fpemu_operand_scales has no unnamed padding");
 
 /* fpemu_arith on operands with scales, one struct an operand (NULL: none has any). The product of element and scale
  * enters the operation exactly, though it be no number of the carrier; only the result is rounded. Scales may be any
  * numbers: a product 0 * infinity is an operand that is NaN, and counts as such, not as an invalid operation. y does
- * not overlap scales. _f64 works with products that are binary64 numbers, and refuses an array with another one
+ * not overlap scales. Arrays of binary64 work with products that are binary64 numbers; one with another is refused
  * (FPEMU_ERROR_ARGUMENT). */
-fpemu_status fpemu_arith_scaled_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                    fpemu_operation operation, size_t n, const float *const *operands,
-                                    const size_t *steps, const fpemu_operand_scales_f32 *scales, float *y,
-                                    fpemu_stats *stats);
-fpemu_status fpemu_arith_scaled_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                    fpemu_operation operation, size_t n, const double *const *operands,
-                                    const size_t *steps, const fpemu_operand_scales_f64 *scales, double *y,
-                                    fpemu_stats *stats);
-fpemu_status fpemu_arith_scaled_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                    fpemu_operation operation, size_t n, const uint16_t *const *operands,
-                                    const size_t *steps, const fpemu_operand_scales_f32 *scales, uint16_t *y,
-                                    fpemu_stats *stats);
-fpemu_status fpemu_arith_scaled_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                     fpemu_operation operation, size_t n, const uint16_t *const *operands,
-                                     const size_t *steps, const fpemu_operand_scales_f32 *scales, uint16_t *y,
-                                     fpemu_stats *stats);
+fpemu_status fpemu_arith_scaled(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                fpemu_operation operation, size_t n, const void *const *operands, const size_t *steps,
+                                const fpemu_operand_scales *scales, void *y, fpemu_stats *stats);
 
 /* ---------------------------------------------------------------------------------------------- functions */
 
@@ -143,15 +113,9 @@ fpemu_status fpemu_function_named(const char *name, fpemu_function *function);
  * are as for operations. doc/numerics.md, 9.6, has zeros, infinities and poles, and shows that the rounding is correct.
  * That is known for operands of at most 16 significant bits, which all values of fp16, bf16, TF32 and narrower formats
  * are: an x must be a binary32 number of so many, else the array is refused (FPEMU_ERROR_ARGUMENT). The format must be
- * one that binary32 holds, with both carriers (else FPEMU_ERROR_UNSUPPORTED). */
-fpemu_status fpemu_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
-                             size_t n, const float *x, float *y, fpemu_stats *stats);
-fpemu_status fpemu_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
-                             size_t n, const double *x, double *y, fpemu_stats *stats);
-fpemu_status fpemu_apply_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
-                             size_t n, const uint16_t *x, uint16_t *y, fpemu_stats *stats);
-fpemu_status fpemu_apply_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
-                              size_t n, const uint16_t *x, uint16_t *y, fpemu_stats *stats);
+ * one that binary32 holds, with binary64 too (else FPEMU_ERROR_UNSUPPORTED). */
+fpemu_status fpemu_apply(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                         fpemu_function function, size_t n, const void *x, void *y, fpemu_stats *stats);
 /* One element. `index` is its place in the random stream. NaN for what fpemu_apply refuses. */
 float fpemu_apply_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function, float x,
                           uint64_t index);
@@ -160,15 +124,13 @@ double fpemu_apply_one_f64(const fpemu_format *format, const fpemu_rounding *rou
 
 /* Functions of 16-bit words by tables, at the speed of a look-up. The library allocates nothing: the caller has the
  * memory, of fpemu_function_table_size() bytes, one word for each of the 65536 operands, and may keep the table, share
- * it between threads and write it to a file. It is filled by 65536 elements of fpemu_apply_f16 or _bf16 with the same
- * format, rounding and function, and refuses what they refuse; and (FPEMU_ERROR_UNSUPPORTED) what no table can hold:
+ * it between threads and write it to a file. It is filled by 65536 elements of fpemu_apply with the same arguments, of
+ * FPEMU_TYPE_F16 or _BF16, and refuses what that refuses; and (FPEMU_ERROR_UNSUPPORTED) what no table can hold:
  * FPEMU_MODE_SR and _SE, whose results depend on the element's place, and a NaN policy `error` of a format without NaN.
  * Whatever is refused leaves the table as it was. */
 size_t fpemu_function_table_size(void);
-fpemu_status fpemu_function_table_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                      fpemu_function function, uint16_t *table);
-fpemu_status fpemu_function_table_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_function function, uint16_t *table);
+fpemu_status fpemu_function_table(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                  fpemu_function function, uint16_t *table);
 /* y[i] = table[x[i]], for n words: what fpemu_apply of the table's kind would give. y is x itself or apart from it, and
  * apart from the table (FPEMU_ERROR_OVERLAP). n = 0 succeeds and touches nothing, whatever the pointers are. */
 fpemu_status fpemu_function_look_up(const uint16_t *table, size_t n, const uint16_t *x, uint16_t *y);
@@ -185,23 +147,11 @@ typedef enum fpemu_relation {
 /* y[i] = 1 where the relation holds between a[i] and b[i], else 0; no format is needed. -0 equals +0; no relation holds
  * for a NaN, and none is an error. operands[0], [1] are a, b; steps as in fpemu_arith. y overlaps no array of
  * operands. */
-fpemu_status fpemu_compare_f32(fpemu_relation relation, size_t n, const float *const *operands, const size_t *steps,
-                               uint8_t *y);
-fpemu_status fpemu_compare_f64(fpemu_relation relation, size_t n, const double *const *operands, const size_t *steps,
-                               uint8_t *y);
-fpemu_status fpemu_compare_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands, const size_t *steps,
-                               uint8_t *y);
-fpemu_status fpemu_compare_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands, const size_t *steps,
-                                uint8_t *y);
+fpemu_status fpemu_compare(fpemu_type type, fpemu_relation relation, size_t n, const void *const *operands,
+                           const size_t *steps, uint8_t *y);
 /* Of operands with scales, as in fpemu_arith_scaled: their exact products are compared. */
-fpemu_status fpemu_compare_scaled_f32(fpemu_relation relation, size_t n, const float *const *operands,
-                                      const size_t *steps, const fpemu_operand_scales_f32 *scales, uint8_t *y);
-fpemu_status fpemu_compare_scaled_f64(fpemu_relation relation, size_t n, const double *const *operands,
-                                      const size_t *steps, const fpemu_operand_scales_f64 *scales, uint8_t *y);
-fpemu_status fpemu_compare_scaled_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
-                                      const size_t *steps, const fpemu_operand_scales_f32 *scales, uint8_t *y);
-fpemu_status fpemu_compare_scaled_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
-                                       const size_t *steps, const fpemu_operand_scales_f32 *scales, uint8_t *y);
+fpemu_status fpemu_compare_scaled(fpemu_type type, fpemu_relation relation, size_t n, const void *const *operands,
+                                  const size_t *steps, const fpemu_operand_scales *scales, uint8_t *y);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,14 @@
 extern "C" {
 #endif
 
+/* What the numbers of an array are: the verbs take it beside pointers to void. Another number is FPEMU_ERROR_ARGUMENT. */
+typedef enum fpemu_type {
+    FPEMU_TYPE_F32 = 32,  /* float: binary32 */
+    FPEMU_TYPE_F64 = 64,  /* double: binary64 */
+    FPEMU_TYPE_F16 = 16,  /* uint16_t: words of binary16 */
+    FPEMU_TYPE_BF16 = -16 /* uint16_t: words of bfloat16 */
+} fpemu_type;
+
 typedef enum fpemu_kind {
     FPEMU_KIND_INVALID = 0,
     FPEMU_KIND_FLOAT = 1,   /* sign, exponent, mantissa */
@@ -289,14 +297,10 @@ uint64_t fpemu_format_nan_count(const fpemu_format *format);
 double fpemu_format_bits_per_element(const fpemu_format *format);
 /* Bytes of a code in an array: 1, 2, 4 or 8. */
 size_t fpemu_format_code_size(const fpemu_format *format);
-/* 1 if float, or double, holds every value exactly (int: if it can be used with that carrier). */
-int fpemu_format_fits_f32(const fpemu_format *format);
-int fpemu_format_fits_f64(const fpemu_format *format);
-/* 1 if binary16, or bfloat16, holds every value exactly: then arrays of such words can be quantised to the format (int:
- * every value as binary32 has it). 1 for blocked formats and codebooks that float holds: what they give is rounded to
- * the type. */
-int fpemu_format_fits_f16(const fpemu_format *format);
-int fpemu_format_fits_bf16(const fpemu_format *format);
+/* 1 if the type holds every value exactly (int: if it can be used with that carrier; 16 bits: every value as binary32
+ * has it): then arrays of it can be quantised to the format. With 16 bits 1 for blocked formats and codebooks that float
+ * holds: what they give is rounded to the type. 0 for another type. */
+int fpemu_format_fits(const fpemu_format *format, fpemu_type type);
 /* 1 if x is a value of the format; -0 counts as 0, and infinities and NaN where the format has them. */
 int fpemu_format_represents(const fpemu_format *format, double x);
 /* The nearest finite value above (below) x, which need not be a value itself; NaN if there is none, or x is NaN. */

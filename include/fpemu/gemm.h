@@ -121,18 +121,18 @@ typedef struct fpemu_gemm_shape {
 } fpemu_gemm_shape;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_shape) == 128, "fpemu_gemm_shape has no unnamed padding");
 
-/* C = out(alpha * op(A) op(B) + beta * C). With beta = 0 C is not read, with alpha = 0 neither are A and B. c shares
- * no element with a and b where they are read; all may be blocks of an array. m = 0 or n = 0 succeeds; k = 0 gives
- * out(alpha * 0 + beta * C), or with start_from_c what C alone is. Indices in the random streams, whatever order,
- * transposes and strides are: output (i,j) of product q is (q*m + i)*n + j, a(i,l) is (q*m + i)*k + l, b(l,j) is
- * (q*k + l)*n + j, with q = 0 for an array that all products share. `stats` (may be NULL) counts every rounding of
- * products and sums and, where given, of out; its request.want must be 0. FPEMU_ERROR_ARGUMENT for a leading dimension
- * that is too small, products of a batch that share an element of c, or an array past the end of memory. Tell the
- * formats of a and b though the numbers are rounded to them already: it is faster. Up to 120 kB of stack are used. */
-fpemu_status fpemu_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha, const float *a,
-                            const float *b, float beta, float *c, fpemu_stats *stats);
-fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha, const double *a,
-                            const double *b, double beta, double *c, fpemu_stats *stats);
+/* C = out(alpha * op(A) op(B) + beta * C). The type is FPEMU_TYPE_F32, with alpha and beta that are binary32 numbers,
+ * infinities or NaN, or FPEMU_TYPE_F64 (else FPEMU_ERROR_ARGUMENT). With beta = 0 C is not read, with alpha = 0 neither
+ * are A and B. c shares no element with a and b where they are read; all may be blocks of an array. m = 0 or n = 0
+ * succeeds; k = 0 gives out(alpha * 0 + beta * C), or with start_from_c what C alone is. Indices in the random streams,
+ * whatever order, transposes and strides are: output (i,j) of product q is (q*m + i)*n + j, a(i,l) is (q*m + i)*k + l,
+ * b(l,j) is (q*k + l)*n + j, with q = 0 for an array that all products share. `stats` (may be NULL) counts every
+ * rounding of products and sums and, where given, of out; its request.want must be 0. FPEMU_ERROR_ARGUMENT for a
+ * leading dimension that is too small, products of a batch that share an element of c, or an array past the end of
+ * memory. Tell the formats of a and b though the numbers are rounded to them already: it is faster. Up to 120 kB of
+ * stack are used. */
+fpemu_status fpemu_gemm(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type, double alpha,
+                        const void *a, const void *b, double beta, void *c, fpemu_stats *stats);
 
 /* The same with a scale for every block of sum.chunk elements along k (the last may have fewer), as hardware for MX and
  * NVFP4 has it: the sum of a chunk, times the scales of its two blocks, is added to s by one rounding to outer. Chunked
@@ -140,31 +140,23 @@ fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape 
  *   scales_a  m rows of ceil(k / chunk) scales, one row for each row of op(A)
  *   scales_b  n rows of as many, one row for each column of op(B)
  * and so for each product of the batch, one after the other, or once where stride_a (stride_b) is 0. NULL: all 1.
- * Scales are binary32 numbers (with _f64 too), infinities or NaN, else FPEMU_ERROR_ARGUMENT. No element of c
- * overlaps one. */
-fpemu_status fpemu_gemm_scaled_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
-                                   const float *a, const float *scales_a, const float *b, const float *scales_b,
-                                   float beta, float *c, fpemu_stats *stats);
-fpemu_status fpemu_gemm_scaled_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
-                                   const double *a, const double *scales_a, const double *b, const double *scales_b,
-                                   double beta, double *c, fpemu_stats *stats);
+ * Scales are of the type, and binary32 numbers, infinities or NaN, else FPEMU_ERROR_ARGUMENT. No element of c overlaps
+ * one. */
+fpemu_status fpemu_gemm_scaled(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type,
+                               double alpha, const void *a, const void *scales_a, const void *b, const void *scales_b,
+                               double beta, void *c, fpemu_stats *stats);
 
 /* y = out(alpha * op(A) x + beta * y). A is an array of m rows and n columns; transpose = 0: x has n elements and y m;
  * 1: x has m and y n. Steps incx, incy are in elements and not 0; negative ones begin at the end of the array, as in
  * BLAS. In the random streams element l of x has index l, output i index i. */
-fpemu_status fpemu_gemv_f32(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
-                            float alpha, const float *a, size_t lda, const float *x, int64_t incx, float beta, float *y,
-                            int64_t incy, fpemu_stats *stats);
-fpemu_status fpemu_gemv_f64(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
-                            double alpha, const double *a, size_t lda, const double *x, int64_t incx, double beta,
-                            double *y, int64_t incy, fpemu_stats *stats);
+fpemu_status fpemu_gemv(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                        fpemu_type type, double alpha, const void *a, size_t lda, const void *x, int64_t incx,
+                        double beta, void *y, int64_t incy, fpemu_stats *stats);
 
 /* *result = out(sum of x[i] * y[i]), output 0 of the random streams. With start_from_c *result is read first. n = 0
  * gives out(+0), or with start_from_c what *result alone is. */
-fpemu_status fpemu_dot_f32(const fpemu_gemm_spec *spec, size_t n, const float *x, int64_t incx, const float *y,
-                           int64_t incy, float *result, fpemu_stats *stats);
-fpemu_status fpemu_dot_f64(const fpemu_gemm_spec *spec, size_t n, const double *x, int64_t incx, const double *y,
-                           int64_t incy, double *result, fpemu_stats *stats);
+fpemu_status fpemu_dot(const fpemu_gemm_spec *spec, size_t n, fpemu_type type, const void *x, int64_t incx,
+                       const void *y, int64_t incy, void *result, fpemu_stats *stats);
 
 #ifdef __cplusplus
 }

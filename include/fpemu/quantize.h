@@ -16,39 +16,24 @@ extern "C" {
  * with blocked formats up to 160 kB. Blocked formats and codebooks are taken too, but for codes, which blocked formats
  * do not have apart from their scales (FPEMU_ERROR_UNSUPPORTED; fpemu_pack has both). */
 
-/* _f16 and _bf16, here and wherever a function has them: arrays of binary16 and of bfloat16 words. Their values are
- * taken exactly and rounded once, with the random bits and the counters of _f32 for the same numbers. Where values are
- * written a scalar format must fit the type (fpemu_format_fits_f16, _bf16; else FPEMU_ERROR_CARRIER). Blocked formats
- * and codebooks, whose scales and values need not fit, give the _f32 result rounded to the nearest number of the type,
- * ties to even, a finite one to a finite one; counters see it before. */
+/* x and y are arrays of `type`, here and wherever a function takes one. Words of 16 bits are taken exactly and rounded
+ * once, with the random bits and the counters of binary32 for the same numbers. Where values are written a scalar format
+ * must fit the type (fpemu_format_fits; else FPEMU_ERROR_CARRIER). Blocked formats and codebooks, whose scales and values
+ * need not fit, give the binary32 result rounded to the nearest number of the type, ties to even, a finite one to a
+ * finite one; counters see it before. */
 
 /* Each x[i] to a value of the format. y == x is allowed, overlap in part is not. A blocked format takes the array for
  * a vector, cut into its blocks from the start. */
-fpemu_status fpemu_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *x,
-                                float *y, fpemu_stats *stats);
-fpemu_status fpemu_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *x,
-                                double *y, fpemu_stats *stats);
-fpemu_status fpemu_quantize_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const uint16_t *x,
-                                uint16_t *y, fpemu_stats *stats);
-fpemu_status fpemu_quantize_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                 const uint16_t *x, uint16_t *y, fpemu_stats *stats);
+fpemu_status fpemu_quantize(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type, size_t n,
+                            const void *x, void *y, fpemu_stats *stats);
 
 /* Each x[i] to a code: n unsigned integers of fpemu_format_code_size bytes, in host byte order, the code in the low
  * bits. codes == x is allowed where both have the same size; any other overlap is not. */
-fpemu_status fpemu_encode_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *x,
-                              void *codes, fpemu_stats *stats);
-fpemu_status fpemu_encode_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *x,
-                              void *codes, fpemu_stats *stats);
-fpemu_status fpemu_encode_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const uint16_t *x,
-                              void *codes, fpemu_stats *stats);
-fpemu_status fpemu_encode_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const uint16_t *x,
-                               void *codes, fpemu_stats *stats);
+fpemu_status fpemu_encode(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type, size_t n,
+                          const void *x, void *codes, fpemu_stats *stats);
 
 /* Each code to its value. Bits above the format's width are ignored; a code that stands for no value gives NaN. */
-fpemu_status fpemu_decode_f32(const fpemu_format *format, size_t n, const void *codes, float *y);
-fpemu_status fpemu_decode_f64(const fpemu_format *format, size_t n, const void *codes, double *y);
-fpemu_status fpemu_decode_f16(const fpemu_format *format, size_t n, const void *codes, uint16_t *y);
-fpemu_status fpemu_decode_bf16(const fpemu_format *format, size_t n, const void *codes, uint16_t *y);
+fpemu_status fpemu_decode(const fpemu_format *format, fpemu_type type, size_t n, const void *codes, void *y);
 
 /* The same for one element, whose place in the random stream is `index` (rounding->offset is added). NaN, or code 0,
  * for what the array form refuses. */
@@ -58,15 +43,6 @@ uint64_t fpemu_encode_one_f32(const fpemu_format *format, const fpemu_rounding *
 uint64_t fpemu_encode_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, double x, uint64_t index);
 float fpemu_decode_one_f32(const fpemu_format *format, uint64_t code);
 double fpemu_decode_one_f64(const fpemu_format *format, uint64_t code);
-
-/* For carrier_bits of fpemu_check: what holds the values. The bits of IEEE 754's types; bfloat16, none of these, is a
- * number of its own. */
-typedef enum fpemu_type {
-    FPEMU_TYPE_F32 = 32,
-    FPEMU_TYPE_F64 = 64,
-    FPEMU_TYPE_F16 = 16,
-    FPEMU_TYPE_BF16 = -16
-} fpemu_type;
 
 /* What fpemu_quantize would say to this format and rounding, for the carrier of carrier_bits (an fpemu_type: 32, 64,
  * 16 for binary16, -16 for bfloat16): FPEMU_OK, or why the two are refused. FPEMU_ERROR_NULL for NULL,

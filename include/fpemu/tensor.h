@@ -33,10 +33,7 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_range) == 96, "fpemu_range has no unnamed paddi
 /* Adds n elements to *range; their logarithms too where `format` needs them. A tensor may be measured in any pieces and
  * in any order, the range is the same. n = 0 adds nothing, x may be NULL then; FPEMU_ERROR_ARGUMENT for an array past
  * the end of memory, or a range that cannot be. */
-fpemu_status fpemu_measure_f32(const fpemu_format *format, size_t n, const float *x, fpemu_range *range);
-fpemu_status fpemu_measure_f64(const fpemu_format *format, size_t n, const double *x, fpemu_range *range);
-fpemu_status fpemu_measure_f16(const fpemu_format *format, size_t n, const uint16_t *x, fpemu_range *range);
-fpemu_status fpemu_measure_bf16(const fpemu_format *format, size_t n, const uint16_t *x, fpemu_range *range);
+fpemu_status fpemu_measure(const fpemu_format *format, fpemu_type type, size_t n, const void *x, fpemu_range *range);
 
 /* A tensor of outer x rows x length x inner elements. Element (o, r, l, i) has the index ((o*rows + r)*length +
  * l)*inner + i, which is also its place in the random stream, whatever the strides are. Blocks run along `length`,
@@ -74,14 +71,8 @@ fpemu_status fpemu_shape_of(size_t dimensions, const uint64_t *sizes, int axis, 
  * another element that both share is not. FPEMU_ERROR_UNSUPPORTED for a rounding that the format has no meaning for: a
  * mode that its element lacks, a compatibility setting but for those of blocks in rounding.h. FPEMU_ERROR_ARGUMENT for
  * a shape or range that cannot be, and for strides that put two elements of y in one place. */
-fpemu_status fpemu_quantize_tensor_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       const fpemu_shape *shape, const float *x, float *y, fpemu_stats *stats);
-fpemu_status fpemu_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       const fpemu_shape *shape, const double *x, double *y, fpemu_stats *stats);
-fpemu_status fpemu_quantize_tensor_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       const fpemu_shape *shape, const uint16_t *x, uint16_t *y, fpemu_stats *stats);
-fpemu_status fpemu_quantize_tensor_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                        const fpemu_shape *shape, const uint16_t *x, uint16_t *y, fpemu_stats *stats);
+fpemu_status fpemu_quantize_tensor(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                   const fpemu_shape *shape, const void *x, void *y, fpemu_stats *stats);
 
 /* The scales of a tensor's blocks: those that fpemu_quantize_tensor and fpemu_pack use for the same x, which no
  * rounding changes. Any of the three outputs may be NULL, not all:
@@ -95,14 +86,8 @@ fpemu_status fpemu_quantize_tensor_bf16(const fpemu_format *format, const fpemu_
  * numbers. A bare power of two outside the carrier's range is 0 or infinity; its code is right. FPEMU_ERROR_UNSUPPORTED
  * for scalar formats, and for scales and codes of s2fp8, whose blocks have none; FPEMU_ERROR_OVERLAP where an output
  * overlaps an element of x or another output. */
-fpemu_status fpemu_scales_f32(const fpemu_format *format, const fpemu_shape *shape, const float *x, float *scales,
-                              void *codes, float *tensor);
-fpemu_status fpemu_scales_f64(const fpemu_format *format, const fpemu_shape *shape, const double *x, double *scales,
-                              void *codes, float *tensor);
-fpemu_status fpemu_scales_f16(const fpemu_format *format, const fpemu_shape *shape, const uint16_t *x, float *scales,
-                              void *codes, float *tensor);
-fpemu_status fpemu_scales_bf16(const fpemu_format *format, const fpemu_shape *shape, const uint16_t *x, float *scales,
-                               void *codes, float *tensor);
+fpemu_status fpemu_scales(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape, const void *x,
+                          void *scales, void *codes, float *tensor);
 
 /* ------------------------------------------------------------------------------------------- packed bytes */
 
@@ -146,47 +131,25 @@ fpemu_status fpemu_packed_extent(const fpemu_format *format, const fpemu_shape *
 /* Values to packed bytes and back: fpemu_packed_size of them, at any alignment, that overlap no element. unpack gives
  * what fpemu_quantize_tensor gives for the same x; a NaN without a code becomes the value of the code that the NaN policy
  * names, and an infinity that FPEMU_COMPAT_LEE_INF would make is what fpemu_encode makes of it. Bits between blocks are written 0 and not read. Stats are as there; error sums of a scalar format by lines. */
-fpemu_status fpemu_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                            const float *x, void *bytes, fpemu_stats *stats);
-fpemu_status fpemu_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                            const double *x, void *bytes, fpemu_stats *stats);
-fpemu_status fpemu_pack_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                            const uint16_t *x, void *bytes, fpemu_stats *stats);
-fpemu_status fpemu_pack_bf16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                             const uint16_t *x, void *bytes, fpemu_stats *stats);
-fpemu_status fpemu_unpack_f32(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, float *y);
-fpemu_status fpemu_unpack_f64(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, double *y);
-fpemu_status fpemu_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, uint16_t *y);
-fpemu_status fpemu_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, uint16_t *y);
+fpemu_status fpemu_pack(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                        const fpemu_shape *shape, const void *x, void *bytes, fpemu_stats *stats);
+fpemu_status fpemu_unpack(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape, const void *bytes,
+                          void *y);
 
 /* Blocks first .. first+count-1 of a tensor's packed bytes: `bytes` are those of the whole tensor, x and y hold the
  * elements of just these blocks, one after the other in block order. Random bits are those of the elements' indices in
  * the tensor. The numbers of the whole tensor are read from the bytes, where the last fpemu_pack or
  * fpemu_pack_tensor_scales left them. FPEMU_ERROR_ARGUMENT for blocks that there are not. */
-fpemu_status fpemu_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                                   uint64_t first, uint64_t count, const float *x, void *bytes, fpemu_stats *stats);
-fpemu_status fpemu_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                                   uint64_t first, uint64_t count, const double *x, void *bytes, fpemu_stats *stats);
-fpemu_status fpemu_pack_blocks_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                                   uint64_t first, uint64_t count, const uint16_t *x, void *bytes, fpemu_stats *stats);
-fpemu_status fpemu_pack_blocks_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                    const fpemu_shape *shape, uint64_t first, uint64_t count, const uint16_t *x,
-                                    void *bytes, fpemu_stats *stats);
-fpemu_status fpemu_unpack_blocks_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                     uint64_t count, const void *bytes, float *y);
-fpemu_status fpemu_unpack_blocks_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                     uint64_t count, const void *bytes, double *y);
-fpemu_status fpemu_unpack_blocks_f16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                     uint64_t count, const void *bytes, uint16_t *y);
-fpemu_status fpemu_unpack_blocks_bf16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                      uint64_t count, const void *bytes, uint16_t *y);
+fpemu_status fpemu_pack_blocks(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                               const fpemu_shape *shape, uint64_t first, uint64_t count, const void *x, void *bytes,
+                               fpemu_stats *stats);
+fpemu_status fpemu_unpack_blocks(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape, uint64_t first,
+                                 uint64_t count, const void *bytes, void *y);
 
 /* The scales of blocks first .. first+count-1 from a tensor's packed bytes, as fpemu_scales has them; of a code of NaN
  * a NaN, of an infinity an infinity. FPEMU_ERROR_UNSUPPORTED for scalar formats and s2fp8. */
-fpemu_status fpemu_unpack_scales_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                     uint64_t count, const void *bytes, float *scales);
-fpemu_status fpemu_unpack_scales_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                     uint64_t count, const void *bytes, double *scales);
+fpemu_status fpemu_unpack_scales(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape, uint64_t first,
+                                 uint64_t count, const void *bytes, void *scales);
 
 /* Writes the numbers of the whole tensor that follow from shape->whole into its packed bytes, nothing where the format
  * has none. Then fpemu_pack_blocks can pack the tensor piece by piece. FPEMU_ERROR_ARGUMENT for a range that no tensor

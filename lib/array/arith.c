@@ -490,6 +490,8 @@ static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, int 
                             const void *const *operands, const size_t *steps, const scaling *scales, void *y,
                             fpemu_stats *stats)
 {
+    if (!is_type(carrier))
+        return FPEMU_ERROR_ARGUMENT;
     if (n == 0)
         return FPEMU_OK;
     fp_environment environment;
@@ -530,67 +532,30 @@ static int work_of_function(fpemu_function function)
     return (unsigned)function < FPEMU_FUNCTION_COUNT ? FUNCTIONS + (int)function : -1;
 }
 
-fpemu_status fpemu_arith_scaled_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                    fpemu_operation operation, size_t n, const float *const *operands,
-                                    const size_t *steps, const fpemu_operand_scales_f32 *scales, float *y,
-                                    fpemu_stats *stats)
+fpemu_status fpemu_arith_scaled(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                fpemu_operation operation, size_t n, const void *const *operands, const size_t *steps,
+                                const fpemu_operand_scales *scales, void *y, fpemu_stats *stats)
 {
     const void *all[3] = {NULL, NULL, NULL};
     scaling scaled[3];
     if (n && (unsigned)operation < FPEMU_OPERATION_COUNT)
-        take_operands_f32(operand_count[operation], operands, scales, all, scaled);
-    return operate(format, rounding, work_of_operation(operation), 32, n, all, steps, scales ? scaled : NULL, y, stats);
+        take_operands(operand_count[operation], operands, scales, all, scaled);
+    return operate(format, rounding, work_of_operation(operation), (int)type, n, all, steps, scales ? scaled : NULL, y,
+                   stats);
 }
 
-/* Of words; their scales are binary32 numbers. */
-static fpemu_status operate_narrow(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
-                                   int carrier, size_t n, const uint16_t *const *operands, const size_t *steps,
-                                   const fpemu_operand_scales_f32 *scales, uint16_t *y, fpemu_stats *stats)
+fpemu_status fpemu_arith(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                         fpemu_operation operation, size_t n, const void *const *operands, const size_t *steps, void *y,
+                         fpemu_stats *stats)
 {
-    const void *all[3] = {NULL, NULL, NULL};
-    scaling scaled[3];
-    if (n && (unsigned)operation < FPEMU_OPERATION_COUNT)
-        take_operands_narrow(operand_count[operation], operands, scales, all, scaled);
-    return operate(f, r, work_of_operation(operation), carrier, n, all, steps, scales ? scaled : NULL, y, stats);
+    return fpemu_arith_scaled(format, rounding, type, operation, n, operands, steps, NULL, y, stats);
 }
 
-fpemu_status fpemu_arith_scaled_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                    fpemu_operation operation, size_t n, const double *const *operands,
-                                    const size_t *steps, const fpemu_operand_scales_f64 *scales, double *y,
-                                    fpemu_stats *stats)
-{
-    const void *all[3] = {NULL, NULL, NULL};
-    scaling scaled[3];
-    if (n && (unsigned)operation < FPEMU_OPERATION_COUNT)
-        take_operands_f64(operand_count[operation], operands, scales, all, scaled);
-    return operate(format, rounding, work_of_operation(operation), 64, n, all, steps, scales ? scaled : NULL, y, stats);
-}
-
-fpemu_status fpemu_arith_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
-                             size_t n, const float *const *operands, const size_t *steps, float *y, fpemu_stats *stats)
-{
-    return fpemu_arith_scaled_f32(format, rounding, operation, n, operands, steps, NULL, y, stats);
-}
-
-fpemu_status fpemu_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
-                             size_t n, const double *const *operands, const size_t *steps, double *y,
-                             fpemu_stats *stats)
-{
-    return fpemu_arith_scaled_f64(format, rounding, operation, n, operands, steps, NULL, y, stats);
-}
-
-fpemu_status fpemu_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
-                             size_t n, const float *x, float *y, fpemu_stats *stats)
+fpemu_status fpemu_apply(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                         fpemu_function function, size_t n, const void *x, void *y, fpemu_stats *stats)
 {
     const void *const operands[] = {x};
-    return operate(format, rounding, work_of_function(function), 32, n, operands, NULL, NULL, y, stats);
-}
-
-fpemu_status fpemu_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
-                             size_t n, const double *x, double *y, fpemu_stats *stats)
-{
-    const void *const operands[] = {x};
-    return operate(format, rounding, work_of_function(function), 64, n, operands, NULL, NULL, y, stats);
+    return operate(format, rounding, work_of_function(function), (int)type, n, operands, NULL, NULL, y, stats);
 }
 
 float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
@@ -623,48 +588,4 @@ double fpemu_apply_one_f64(const fpemu_format *format, const fpemu_rounding *rou
     double y;
     operate_one(format, rounding, work_of_function(function), 64, &x, &x, &x, index, &y);
     return y;
-}
-
-fpemu_status fpemu_arith_scaled_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                    fpemu_operation operation, size_t n, const uint16_t *const *operands,
-                                    const size_t *steps, const fpemu_operand_scales_f32 *scales, uint16_t *y,
-                                    fpemu_stats *stats)
-{
-    return operate_narrow(format, rounding, operation, FPEMU_TYPE_F16, n, operands, steps, scales, y, stats);
-}
-
-fpemu_status fpemu_arith_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
-                             size_t n, const uint16_t *const *operands, const size_t *steps, uint16_t *y,
-                             fpemu_stats *stats)
-{
-    return operate_narrow(format, rounding, operation, FPEMU_TYPE_F16, n, operands, steps, NULL, y, stats);
-}
-
-fpemu_status fpemu_apply_f16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
-                             size_t n, const uint16_t *x, uint16_t *y, fpemu_stats *stats)
-{
-    const void *const operands[] = {x};
-    return operate(format, rounding, work_of_function(function), FPEMU_TYPE_F16, n, operands, NULL, NULL, y, stats);
-}
-
-fpemu_status fpemu_arith_scaled_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                     fpemu_operation operation, size_t n, const uint16_t *const *operands,
-                                     const size_t *steps, const fpemu_operand_scales_f32 *scales, uint16_t *y,
-                                     fpemu_stats *stats)
-{
-    return operate_narrow(format, rounding, operation, FPEMU_TYPE_BF16, n, operands, steps, scales, y, stats);
-}
-
-fpemu_status fpemu_arith_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
-                              size_t n, const uint16_t *const *operands, const size_t *steps, uint16_t *y,
-                              fpemu_stats *stats)
-{
-    return operate_narrow(format, rounding, operation, FPEMU_TYPE_BF16, n, operands, steps, NULL, y, stats);
-}
-
-fpemu_status fpemu_apply_bf16(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,
-                              size_t n, const uint16_t *x, uint16_t *y, fpemu_stats *stats)
-{
-    const void *const operands[] = {x};
-    return operate(format, rounding, work_of_function(function), FPEMU_TYPE_BF16, n, operands, NULL, NULL, y, stats);
 }

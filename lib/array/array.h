@@ -23,6 +23,11 @@ static inline int carrier_is_narrow(int carrier)
     return carrier == FPEMU_TYPE_F16 || carrier == FPEMU_TYPE_BF16;
 }
 
+static inline int is_type(int type)
+{
+    return type == FPEMU_TYPE_F32 || type == FPEMU_TYPE_F64 || carrier_is_narrow(type);
+}
+
 static inline int carrier_wide(int carrier)
 {
     return carrier == FPEMU_TYPE_F64 ? 64 : 32;
@@ -32,6 +37,12 @@ static inline size_t carrier_size(int carrier)
 {
     return carrier == FPEMU_TYPE_F64 ? sizeof(double) : carrier == FPEMU_TYPE_F32 ? sizeof(float) : 2;
 }
+
+/* A call of the carrier's function, whose first argument is the type of the caller's arrays; or that this is none. */
+#define FOR_TYPE(type, function, ...)                                                                                  \
+    ((type) == FPEMU_TYPE_F64 ? function##64((int)(type), __VA_ARGS__)                                                 \
+     : is_type((int)(type))   ? function##32((int)(type), __VA_ARGS__)                                                 \
+                              : FPEMU_ERROR_ARGUMENT)
 
 /* What arrays of binary32 or of a narrow carrier hold. */
 static inline enum unpack_type carrier_type(int carrier)

@@ -35,19 +35,20 @@ static double scale_value(const decoder *d, uint64_t code)
     return exponent > 1023 ? core_value64(CORE_INF64) : exponent < -1074 ? 0 : core_value64(core_power64(exponent));
 }
 
-/* Where scales go: an array of one carrier's numbers. */
+/* Where scales go: an array of a carrier's numbers, or NULL. */
 typedef struct scale_array {
     decoder decoder;
-    float *f32;
-    double *f64;
+    int carrier;
+    void *values;
 } scale_array;
 
 static void store_value(const scale_array *a, uint64_t i, uint64_t code)
 {
-    if (a->f32)
-        a->f32[i] = (float)scale_value(&a->decoder, code);
-    if (a->f64)
-        a->f64[i] = scale_value(&a->decoder, code);
+    const double s = scale_value(&a->decoder, code);
+    if (a->values && a->carrier == 64)
+        ((double *)a->values)[i] = s;
+    else if (a->values)
+        ((float *)a->values)[i] = (float)s;
 }
 
 /* core_reach_array of an array that may be NULL, and then has no bytes. */
@@ -108,7 +109,7 @@ static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape,
     fpemu_status status = fpemu_check_call(f, &nearest, carrier_wide(carrier));
     if (status)
         return status;
-    const int has_scales = to->scales.f32 || to->scales.f64 || to->codes;
+    const int has_scales = to->scales.values || to->codes;
     if (f->scaling == FPEMU_SCALING_NONE || (f->scaling == FPEMU_SCALING_S2FP8 && has_scales))
         return FPEMU_ERROR_UNSUPPORTED;
     fpemu_shape input = *shape;
@@ -121,12 +122,11 @@ static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape,
     if (!x || (!has_scales && !to->tensor))
         return FPEMU_ERROR_NULL;
     to->code_size = size_of_code(f);
-    core_reach arrays[5];
+    core_reach arrays[4];
     if (!core_walk_reach(&walk, x, walk.x_axis, size, &arrays[0]) ||
-        !reach_of(&arrays[1], to->scales.f32, walk.blocks, sizeof(float)) ||
-        !reach_of(&arrays[2], to->scales.f64, walk.blocks, sizeof(double)) ||
-        !reach_of(&arrays[3], to->codes, walk.blocks, to->code_size) ||
-        !reach_of(&arrays[4], to->tensor, 2, sizeof(float)))
+        !reach_of(&arrays[1], to->scales.values, walk.blocks, carrier_size(to->scales.carrier)) ||
+        !reach_of(&arrays[2], to->codes, walk.blocks, to->code_size) ||
+        !reach_of(&arrays[3], to->tensor, 2, sizeof(float)))
         return FPEMU_ERROR_ARGUMENT;
     if (some_overlap(arrays, sizeof arrays / sizeof arrays[0]))
         return FPEMU_ERROR_OVERLAP;
@@ -142,94 +142,56 @@ static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape,
     return status;
 }
 
-static fpemu_status find_scales_f32(const fpemu_format *format, const fpemu_shape *shape, int carrier, const void *x,
-                                    float *scales, void *codes, float *tensor)
+fpemu_status fpemu_scales(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape, const void *x,
+                          void *scales, void *codes, float *tensor)
 {
-    finder to = {.scales = {.f32 = scales}, .codes = codes, .tensor = tensor};
+    if (!is_type((int)type))
+        return FPEMU_ERROR_ARGUMENT;
+    finder to = {.scales = {.carrier = carrier_wide((int)type), .values = scales}, .codes = codes, .tensor = tensor};
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = find_scales(format, shape, carrier, x, &to);
-    fpemu_environment_leave(&environment);
-    return status;
-}
-
-fpemu_status fpemu_scales_f32(const fpemu_format *format, const fpemu_shape *shape, const float *x, float *scales,
-                              void *codes, float *tensor)
-{
-    return find_scales_f32(format, shape, FPEMU_TYPE_F32, x, scales, codes, tensor);
-}
-
-fpemu_status fpemu_scales_f16(const fpemu_format *format, const fpemu_shape *shape, const uint16_t *x, float *scales,
-                              void *codes, float *tensor)
-{
-    return find_scales_f32(format, shape, FPEMU_TYPE_F16, x, scales, codes, tensor);
-}
-
-fpemu_status fpemu_scales_bf16(const fpemu_format *format, const fpemu_shape *shape, const uint16_t *x, float *scales,
-                               void *codes, float *tensor)
-{
-    return find_scales_f32(format, shape, FPEMU_TYPE_BF16, x, scales, codes, tensor);
-}
-
-fpemu_status fpemu_scales_f64(const fpemu_format *format, const fpemu_shape *shape, const double *x, double *scales,
-                              void *codes, float *tensor)
-{
-    finder to = {.scales = {.f64 = scales}, .codes = codes, .tensor = tensor};
-    fp_environment environment;
-    fpemu_environment_enter(&environment);
-    const fpemu_status status = find_scales(format, shape, 64, x, &to);
+    const fpemu_status status = find_scales(format, shape, (int)type, x, &to);
     fpemu_environment_leave(&environment);
     return status;
 }
 
 /* ------------------------------------------------------------------------------------------ from packed bytes */
 
-static fpemu_status read_scales(const fpemu_format *f, const fpemu_shape *shape, uint64_t first, uint64_t count,
-                                int carrier, const unsigned char *bytes, scale_array *to)
+fpemu_status fpemu_unpack_scales(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape, uint64_t first,
+                                 uint64_t count, const void *bytes, void *scales)
 {
     fpemu_layout l;
-    fpemu_status status = fpemu_packed_layout(f, shape, &l);
+    if (!is_type((int)type))
+        return FPEMU_ERROR_ARGUMENT;
+    scale_array to = {.carrier = carrier_wide((int)type), .values = scales};
+    fpemu_status status = fpemu_packed_layout(format, shape, &l);
     if (!status)
-        status = fpemu_check_call(f, NULL, carrier);
+        status = fpemu_check_call(format, NULL, to.carrier);
     if (status)
         return status;
-    if (f->scaling == FPEMU_SCALING_NONE || f->scaling == FPEMU_SCALING_S2FP8)
+    if (format->scaling == FPEMU_SCALING_NONE || format->scaling == FPEMU_SCALING_S2FP8)
         return FPEMU_ERROR_UNSUPPORTED;
     if (first > l.blocks || count > l.blocks - first)
         return FPEMU_ERROR_ARGUMENT;
     if (count == 0)
         return FPEMU_OK;
-    if (!bytes || (!to->f32 && !to->f64))
+    if (!bytes || !scales)
         return FPEMU_ERROR_NULL;
-    core_reach arrays[3];
-    if (!core_reach_array(&arrays[0], bytes, l.bytes, 1) || !reach_of(&arrays[1], to->f32, count, sizeof(float)) ||
-        !reach_of(&arrays[2], to->f64, count, sizeof(double)))
+    core_reach packed, written;
+    if (!core_reach_array(&packed, bytes, l.bytes, 1) ||
+        !core_reach_array(&written, scales, count, carrier_size(to.carrier)))
         return FPEMU_ERROR_ARGUMENT;
-    if (some_overlap(arrays, sizeof arrays / sizeof arrays[0]))
+    if (core_reaches_meet(&packed, &written))
         return FPEMU_ERROR_OVERLAP;
-    status = decoder_begin(&to->decoder, f);
+    status = decoder_begin(&to.decoder, format);
     if (status)
         return status;
     fp_environment environment;
     fpemu_environment_enter(&environment);
     for (uint64_t i = 0; i < count; i++) {
-        const unsigned char *code = bytes + l.scales_offset + (first + i) * l.scale_bytes;
-        store_value(to, i, core_load_bytes(code, (size_t)l.scale_bytes));
+        const unsigned char *code = (const unsigned char *)bytes + l.scales_offset + (first + i) * l.scale_bytes;
+        store_value(&to, i, core_load_bytes(code, (size_t)l.scale_bytes));
     }
     fpemu_environment_leave(&environment);
     return FPEMU_OK;
-}
-
-fpemu_status fpemu_unpack_scales_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                     uint64_t count, const void *bytes, float *scales)
-{
-    scale_array to = {.f32 = scales};
-    return read_scales(format, shape, first, count, 32, bytes, &to);
-}
-
-fpemu_status fpemu_unpack_scales_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                     uint64_t count, const void *bytes, double *scales)
-{
-    scale_array to = {.f64 = scales};
-    return read_scales(format, shape, first, count, 64, bytes, &to);
 }

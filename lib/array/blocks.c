@@ -169,46 +169,13 @@ static void codes_to_array(void *context, uint64_t block, uint64_t position, siz
 #include "blocks.inc.c"
 #include "core/carrier_end.h"
 
-fpemu_status fpemu_quantize_tensor_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       const fpemu_shape *shape, const float *x, float *y, fpemu_stats *stats)
+fpemu_status fpemu_quantize_tensor(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                   const fpemu_shape *shape, const void *x, void *y, fpemu_stats *stats)
 {
-    return quantize_tensor32(32, format, rounding, shape, x, y, stats);
+    return FOR_TYPE(type, quantize_tensor, format, rounding, shape, x, y, stats);
 }
 
-fpemu_status fpemu_measure_f32(const fpemu_format *format, size_t n, const float *x, fpemu_range *range)
+fpemu_status fpemu_measure(const fpemu_format *format, fpemu_type type, size_t n, const void *x, fpemu_range *range)
 {
-    return measure_array32(32, format, n, x, range);
-}
-
-fpemu_status fpemu_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       const fpemu_shape *shape, const double *x, double *y, fpemu_stats *stats)
-{
-    return quantize_tensor64(64, format, rounding, shape, x, y, stats);
-}
-
-fpemu_status fpemu_measure_f64(const fpemu_format *format, size_t n, const double *x, fpemu_range *range)
-{
-    return measure_array64(64, format, n, x, range);
-}
-
-fpemu_status fpemu_quantize_tensor_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       const fpemu_shape *shape, const uint16_t *x, uint16_t *y, fpemu_stats *stats)
-{
-    return quantize_tensor32(FPEMU_TYPE_F16, format, rounding, shape, x, y, stats);
-}
-
-fpemu_status fpemu_measure_f16(const fpemu_format *format, size_t n, const uint16_t *x, fpemu_range *range)
-{
-    return measure_array32(FPEMU_TYPE_F16, format, n, x, range);
-}
-
-fpemu_status fpemu_quantize_tensor_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                        const fpemu_shape *shape, const uint16_t *x, uint16_t *y, fpemu_stats *stats)
-{
-    return quantize_tensor32(FPEMU_TYPE_BF16, format, rounding, shape, x, y, stats);
-}
-
-fpemu_status fpemu_measure_bf16(const fpemu_format *format, size_t n, const uint16_t *x, fpemu_range *range)
-{
-    return measure_array32(FPEMU_TYPE_BF16, format, n, x, range);
+    return FOR_TYPE(type, measure_array, format, n, x, range);
 }

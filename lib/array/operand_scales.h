@@ -8,7 +8,7 @@
 #include "array.h"
 #include "threads.h"
 
-/* Scales of an operand, as fpemu_operand_scales_f32 and _f64. */
+/* Scales of an operand, as fpemu_operand_scales. */
 typedef struct scaling {
     const void *values; /* NULL: none */
     size_t length, count;
@@ -87,8 +87,8 @@ static inline size_t clamp_to_size(uint64_t n)
 }
 
 /* Pointers and scales of as many operands as the call takes. */
-static inline void take_operands_f32(int takes, const float *const *operands, const fpemu_operand_scales_f32 *scales,
-                                     const void **all, scaling *scaled)
+static inline void take_operands(int takes, const void *const *operands, const fpemu_operand_scales *scales,
+                                 const void **all, scaling *scaled)
 {
     for (int o = 0; o < takes; o++) {
         all[o] = operands ? operands[o] : NULL;
@@ -96,25 +96,6 @@ static inline void take_operands_f32(int takes, const float *const *operands, co
         scaled[o].length = scales ? clamp_to_size(scales[o].length) : 0;
         scaled[o].count = scales ? clamp_to_size(scales[o].count) : 0;
     }
-}
-
-static inline void take_operands_f64(int takes, const double *const *operands, const fpemu_operand_scales_f64 *scales,
-                                     const void **all, scaling *scaled)
-{
-    for (int o = 0; o < takes; o++) {
-        all[o] = operands ? operands[o] : NULL;
-        scaled[o].values = scales ? scales[o].values : NULL;
-        scaled[o].length = scales ? clamp_to_size(scales[o].length) : 0;
-        scaled[o].count = scales ? clamp_to_size(scales[o].count) : 0;
-    }
-}
-
-static inline void take_operands_narrow(int takes, const uint16_t *const *operands,
-                                        const fpemu_operand_scales_f32 *scales, const void **all, scaling *scaled)
-{
-    take_operands_f32(takes, NULL, scales, all, scaled);
-    for (int o = 0; o < takes && operands; o++)
-        all[o] = operands[o];
 }
 
 #endif /* FPEMU_ARRAY_OPERAND_SCALES_H */

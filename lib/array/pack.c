@@ -420,95 +420,27 @@ fpemu_status fpemu_delayed_update(fpemu_delayed *state, const fpemu_range *seen)
     return FPEMU_OK;
 }
 
-fpemu_status fpemu_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                            const float *x, void *bytes, fpemu_stats *stats)
+fpemu_status fpemu_pack(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                        const fpemu_shape *shape, const void *x, void *bytes, fpemu_stats *stats)
 {
-    return pack_tensor32(32, format, rounding, shape, 0, 0, 0, x, bytes, stats);
+    return FOR_TYPE(type, pack_tensor, format, rounding, shape, 0, 0, 0, x, bytes, stats);
 }
 
-fpemu_status fpemu_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                                   uint64_t first, uint64_t count, const float *x, void *bytes, fpemu_stats *stats)
+fpemu_status fpemu_pack_blocks(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                               const fpemu_shape *shape, uint64_t first, uint64_t count, const void *x, void *bytes,
+                               fpemu_stats *stats)
 {
-    return pack_tensor32(32, format, rounding, shape, first, count, 1, x, bytes, stats);
+    return FOR_TYPE(type, pack_tensor, format, rounding, shape, first, count, 1, x, bytes, stats);
 }
 
-fpemu_status fpemu_unpack_f32(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, float *y)
+fpemu_status fpemu_unpack(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape, const void *bytes,
+                          void *y)
 {
-    return unpack_tensor32(32, format, shape, 0, 0, 0, bytes, y);
+    return FOR_TYPE(type, unpack_tensor, format, shape, 0, 0, 0, bytes, y);
 }
 
-fpemu_status fpemu_unpack_blocks_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                     uint64_t count, const void *bytes, float *y)
+fpemu_status fpemu_unpack_blocks(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape, uint64_t first,
+                                 uint64_t count, const void *bytes, void *y)
 {
-    return unpack_tensor32(32, format, shape, first, count, 1, bytes, y);
-}
-
-fpemu_status fpemu_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                            const double *x, void *bytes, fpemu_stats *stats)
-{
-    return pack_tensor64(64, format, rounding, shape, 0, 0, 0, x, bytes, stats);
-}
-
-fpemu_status fpemu_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                                   uint64_t first, uint64_t count, const double *x, void *bytes, fpemu_stats *stats)
-{
-    return pack_tensor64(64, format, rounding, shape, first, count, 1, x, bytes, stats);
-}
-
-fpemu_status fpemu_unpack_f64(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, double *y)
-{
-    return unpack_tensor64(64, format, shape, 0, 0, 0, bytes, y);
-}
-
-fpemu_status fpemu_unpack_blocks_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                     uint64_t count, const void *bytes, double *y)
-{
-    return unpack_tensor64(64, format, shape, first, count, 1, bytes, y);
-}
-
-fpemu_status fpemu_pack_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                            const uint16_t *x, void *bytes, fpemu_stats *stats)
-{
-    return pack_tensor32(FPEMU_TYPE_F16, format, rounding, shape, 0, 0, 0, x, bytes, stats);
-}
-
-fpemu_status fpemu_pack_blocks_f16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                                   uint64_t first, uint64_t count, const uint16_t *x, void *bytes, fpemu_stats *stats)
-{
-    return pack_tensor32(FPEMU_TYPE_F16, format, rounding, shape, first, count, 1, x, bytes, stats);
-}
-
-fpemu_status fpemu_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, uint16_t *y)
-{
-    return unpack_tensor32(FPEMU_TYPE_F16, format, shape, 0, 0, 0, bytes, y);
-}
-
-fpemu_status fpemu_unpack_blocks_f16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                     uint64_t count, const void *bytes, uint16_t *y)
-{
-    return unpack_tensor32(FPEMU_TYPE_F16, format, shape, first, count, 1, bytes, y);
-}
-
-fpemu_status fpemu_pack_bf16(const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape,
-                             const uint16_t *x, void *bytes, fpemu_stats *stats)
-{
-    return pack_tensor32(FPEMU_TYPE_BF16, format, rounding, shape, 0, 0, 0, x, bytes, stats);
-}
-
-fpemu_status fpemu_pack_blocks_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                    const fpemu_shape *shape, uint64_t first, uint64_t count, const uint16_t *x,
-                                    void *bytes, fpemu_stats *stats)
-{
-    return pack_tensor32(FPEMU_TYPE_BF16, format, rounding, shape, first, count, 1, x, bytes, stats);
-}
-
-fpemu_status fpemu_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape, const void *bytes, uint16_t *y)
-{
-    return unpack_tensor32(FPEMU_TYPE_BF16, format, shape, 0, 0, 0, bytes, y);
-}
-
-fpemu_status fpemu_unpack_blocks_bf16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                      uint64_t count, const void *bytes, uint16_t *y)
-{
-    return unpack_tensor32(FPEMU_TYPE_BF16, format, shape, first, count, 1, bytes, y);
+    return FOR_TYPE(type, unpack_tensor, format, shape, first, count, 1, bytes, y);
 }

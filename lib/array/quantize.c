@@ -38,21 +38,21 @@ static size_t elements_to_line(const void *p, size_t size, size_t n)
 #include "quantize.inc.c"
 #include "core/carrier_end.h"
 
-fpemu_status fpemu_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *x,
-                                float *y, fpemu_stats *stats)
+fpemu_status fpemu_quantize(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type, size_t n,
+                            const void *x, void *y, fpemu_stats *stats)
 {
-    return fpemu_convert32(32, format, rounding, n, x, y, 0, stats);
+    return FOR_TYPE(type, fpemu_convert, format, rounding, n, x, y, 0, stats);
 }
 
-fpemu_status fpemu_encode_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const float *x,
-                              void *codes, fpemu_stats *stats)
+fpemu_status fpemu_encode(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type, size_t n,
+                          const void *x, void *codes, fpemu_stats *stats)
 {
-    return fpemu_convert32(32, format, rounding, n, x, codes, 1, stats);
+    return FOR_TYPE(type, fpemu_convert, format, rounding, n, x, codes, 1, stats);
 }
 
-fpemu_status fpemu_decode_f32(const fpemu_format *format, size_t n, const void *codes, float *y)
+fpemu_status fpemu_decode(const fpemu_format *format, fpemu_type type, size_t n, const void *codes, void *y)
 {
-    return decode_array32(32, format, n, codes, y);
+    return FOR_TYPE(type, decode_array, format, n, codes, y);
 }
 
 float fpemu_quantize_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, float x, uint64_t index)
@@ -72,23 +72,6 @@ float fpemu_decode_one_f32(const fpemu_format *format, uint64_t code)
     return decode_one32(format, code);
 }
 
-fpemu_status fpemu_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *x,
-                                double *y, fpemu_stats *stats)
-{
-    return fpemu_convert64(64, format, rounding, n, x, y, 0, stats);
-}
-
-fpemu_status fpemu_encode_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const double *x,
-                              void *codes, fpemu_stats *stats)
-{
-    return fpemu_convert64(64, format, rounding, n, x, codes, 1, stats);
-}
-
-fpemu_status fpemu_decode_f64(const fpemu_format *format, size_t n, const void *codes, double *y)
-{
-    return decode_array64(64, format, n, codes, y);
-}
-
 double fpemu_quantize_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, double x, uint64_t index)
 {
     return core_value64(quantize_one64(format, rounding, core_bits64(x), index, NULL));
@@ -104,38 +87,4 @@ uint64_t fpemu_encode_one_f64(const fpemu_format *format, const fpemu_rounding *
 double fpemu_decode_one_f64(const fpemu_format *format, uint64_t code)
 {
     return decode_one64(format, code);
-}
-
-fpemu_status fpemu_quantize_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const uint16_t *x,
-                                uint16_t *y, fpemu_stats *stats)
-{
-    return fpemu_convert32(FPEMU_TYPE_F16, format, rounding, n, x, y, 0, stats);
-}
-
-fpemu_status fpemu_encode_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const uint16_t *x,
-                              void *codes, fpemu_stats *stats)
-{
-    return fpemu_convert32(FPEMU_TYPE_F16, format, rounding, n, x, codes, 1, stats);
-}
-
-fpemu_status fpemu_decode_f16(const fpemu_format *format, size_t n, const void *codes, uint16_t *y)
-{
-    return decode_array32(FPEMU_TYPE_F16, format, n, codes, y);
-}
-
-fpemu_status fpemu_quantize_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                 const uint16_t *x, uint16_t *y, fpemu_stats *stats)
-{
-    return fpemu_convert32(FPEMU_TYPE_BF16, format, rounding, n, x, y, 0, stats);
-}
-
-fpemu_status fpemu_encode_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const uint16_t *x,
-                               void *codes, fpemu_stats *stats)
-{
-    return fpemu_convert32(FPEMU_TYPE_BF16, format, rounding, n, x, codes, 1, stats);
-}
-
-fpemu_status fpemu_decode_bf16(const fpemu_format *format, size_t n, const void *codes, uint16_t *y)
-{
-    return decode_array32(FPEMU_TYPE_BF16, format, n, codes, y);
 }

@@ -10,43 +10,26 @@ size_t fpemu_function_table_size(void)
     return WORDS * sizeof(uint16_t);
 }
 
-static fpemu_status apply(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_function function,
-                          size_t n, const uint16_t *x, uint16_t *y)
-{
-    return carrier == FPEMU_TYPE_F16 ? fpemu_apply_f16(f, r, function, n, x, y, NULL)
-                                        : fpemu_apply_bf16(f, r, function, n, x, y, NULL);
-}
-
-static fpemu_status make_table(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_function function,
-                               uint16_t *table)
+fpemu_status fpemu_function_table(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                  fpemu_function function, uint16_t *table)
 {
     uint16_t word = 0;
     core_reach e;
+    if (!carrier_is_narrow((int)type))
+        return FPEMU_ERROR_ARGUMENT;
     if (!table)
         return FPEMU_ERROR_NULL;
     if (!core_reach_array(&e, table, WORDS, sizeof *table))
         return FPEMU_ERROR_ARGUMENT;
-    const fpemu_status status = apply(carrier, f, r, function, 1, &word, &word);
+    const fpemu_status status = fpemu_apply(format, rounding, type, function, 1, &word, &word, NULL);
     if (status && status != FPEMU_ERROR_NAN)
         return status;
     /* what depends on the place of an element, or is said of an array, is in no table */
-    if (r->mode >= FPEMU_MODE_SR || (core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan))
+    if (rounding->mode >= FPEMU_MODE_SR || (core_nan_policy(format, rounding) == FPEMU_NAN_ERROR && !format->has_nan))
         return FPEMU_ERROR_UNSUPPORTED;
     for (size_t i = 0; i < WORDS; i++)
         table[i] = (uint16_t)i;
-    return apply(carrier, f, r, function, WORDS, table, table);
-}
-
-fpemu_status fpemu_function_table_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                      fpemu_function function, uint16_t *table)
-{
-    return make_table(FPEMU_TYPE_F16, format, rounding, function, table);
-}
-
-fpemu_status fpemu_function_table_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_function function, uint16_t *table)
-{
-    return make_table(FPEMU_TYPE_BF16, format, rounding, function, table);
+    return fpemu_apply(format, rounding, type, function, WORDS, table, table, NULL);
 }
 
 /* Eight at a time: all are read before one is written, so that none waits for a store that might be to x. */

@@ -105,32 +105,24 @@ size_t fpemu_format_code_size(const fpemu_format *format)
     return format->bits <= 8 ? 1 : format->bits <= 16 ? 2 : format->bits <= 32 ? 4 : 8;
 }
 
-int fpemu_format_fits_f32(const fpemu_format *format)
-{
-    return fpemu_is_format(format) && format->fits_f32;
-}
-
-int fpemu_format_fits_f64(const fpemu_format *format)
-{
-    return fpemu_is_format(format) && format->fits_f64;
-}
-
-/* Blocks and tables give what is rounded to the carrier anyway. */
+/* Blocks and tables give what is rounded to the type anyway. */
 static int fits_narrow(const fpemu_format *format, int precision, int quantum, int emax)
 {
-    return fpemu_is_format(format) && format->fits_f32 &&
-           (format->scaling || format->kind == FPEMU_KIND_CODEBOOK ||
-            fpemu_scalar_fits(format, precision, quantum, emax));
+    return format->fits_f32 && (format->scaling || format->kind == FPEMU_KIND_CODEBOOK ||
+                                fpemu_scalar_fits(format, precision, quantum, emax));
 }
 
-int fpemu_format_fits_f16(const fpemu_format *format)
+int fpemu_format_fits(const fpemu_format *format, fpemu_type type)
 {
-    return fits_narrow(format, 11, -24, 15);
-}
-
-int fpemu_format_fits_bf16(const fpemu_format *format)
-{
-    return fits_narrow(format, 8, -133, 127);
+    if (!fpemu_is_format(format))
+        return 0;
+    switch (type) {
+    case FPEMU_TYPE_F32: return format->fits_f32;
+    case FPEMU_TYPE_F64: return format->fits_f64;
+    case FPEMU_TYPE_F16: return fits_narrow(format, 11, -24, 15);
+    case FPEMU_TYPE_BF16: return fits_narrow(format, 8, -133, 127);
+    }
+    return 0;
 }
 
 /* The element format, to ask about values; `format` is valid. */

@@ -125,6 +125,12 @@ static gemm_operand operand_of(const gemm_call *c, const core_operand *o, const 
     return s;
 }
 
+/* Whether x is a number of binary32, infinity or NaN. */
+static int is_binary32(double x)
+{
+    return !isfinite(x) || (fabs(x) <= 0x1.fffffep127 && (double)(float)x == x);
+}
+
 /* Whether scales can be read, lie apart from [from, to), and are binary32 numbers: so products of two are exact. */
 static fpemu_status check_scales(const gemm_call *c, const core_operand *o, uint64_t depth, uint64_t count,
                                  uint64_t batch, const core_reach *result)
@@ -140,11 +146,9 @@ static fpemu_status check_scales(const gemm_call *c, const core_operand *o, uint
         return FPEMU_ERROR_ARGUMENT;
     if (core_reaches_meet(&e, result))
         return FPEMU_ERROR_OVERLAP;
-    for (uint64_t i = 0; i < all && carrier == 64; i++) {
-        const double x = load(carrier, (const char *)o->scales + i * size);
-        if (isfinite(x) && !(fabs(x) <= 0x1.fffffep127 && (double)(float)x == x))
+    for (uint64_t i = 0; i < all && carrier == 64; i++)
+        if (!is_binary32(load(carrier, (const char *)o->scales + i * size)))
             return FPEMU_ERROR_ARGUMENT;
-    }
     return FPEMU_OK;
 }
 
@@ -183,7 +187,8 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
     const fpemu_gemm_spec *spec = call->targets.spec;
     const core_operand *c = &m->c;
     core_dot *const d = &call->targets.dot;
-    if (spec->start_from_c && !(m->alpha == 1 && m->beta == 1))
+    if ((spec->start_from_c && !(m->alpha == 1 && m->beta == 1)) ||
+        (call->targets.carrier == 32 && !(is_binary32(m->alpha) && is_binary32(m->beta))))
         return FPEMU_ERROR_ARGUMENT;
     if (c->rows == 0 || c->columns == 0)
         return FPEMU_OK;
@@ -230,13 +235,14 @@ static fpemu_status multiply(gemm_call *call, const matrices *m, fpemu_stats *st
     return status;
 }
 
-static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_gemm_shape *s, double alpha,
-                         const void *a, const void *scales_a, const void *b, const void *scales_b, double beta, void *c,
-                         fpemu_stats *stats)
+fpemu_status fpemu_gemm_scaled(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type,
+                               double alpha, const void *a, const void *scales_a, const void *b, const void *scales_b,
+                               double beta, void *c, fpemu_stats *stats)
 {
+    const fpemu_gemm_shape *const s = shape;
     matrices m;
     gemm_call call;
-    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, carrier);
+    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, (int)type);
     if (status)
         return status;
     if ((scales_a || scales_b) && !spec->sum.chunk)
@@ -255,21 +261,27 @@ static fpemu_status gemm(const fpemu_gemm_spec *spec, int carrier, const fpemu_g
         return FPEMU_ERROR_ARGUMENT;
     core_reach all; /* products, which lie apart */
     if (m.batch > 1 && s->m && s->n &&
-        (!core_operand_reach(&m.c, m.batch, (size_t)carrier / 8, &all) || !core_reach_is_apart(&all)))
+        (!core_operand_reach(&m.c, m.batch, (size_t)type / 8, &all) || !core_reach_is_apart(&all)))
         return FPEMU_ERROR_ARGUMENT;
     m.a.scales = scales_a;
     m.b.scales = scales_b;
     return multiply(&call, &m, stats);
 }
 
-static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_order order, int transpose, size_t m, size_t n,
-                         double alpha, const void *a, size_t lda, const void *x, int64_t incx, double beta, void *y,
-                         int64_t incy, fpemu_stats *stats)
+fpemu_status fpemu_gemm(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type, double alpha,
+                        const void *a, const void *b, double beta, void *c, fpemu_stats *stats)
 {
-    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    return fpemu_gemm_scaled(spec, shape, type, alpha, a, NULL, b, NULL, beta, c, stats);
+}
+
+fpemu_status fpemu_gemv(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                        fpemu_type type, double alpha, const void *a, size_t lda, const void *x, int64_t incx,
+                        double beta, void *y, int64_t incy, fpemu_stats *stats)
+{
+    const size_t size = carrier_size((int)type);
     matrices product = {.batch = 1, .alpha = alpha, .beta = beta};
     gemm_call call;
-    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, carrier);
+    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, (int)type);
     if (status)
         return status;
     if ((unsigned)order > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
@@ -280,13 +292,13 @@ static fpemu_status gemv(const fpemu_gemm_spec *spec, int carrier, fpemu_order o
     return multiply(&call, &product, stats);
 }
 
-static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, const void *x, int64_t incx, const void *y,
-                        int64_t incy, void *result, fpemu_stats *stats)
+fpemu_status fpemu_dot(const fpemu_gemm_spec *spec, size_t n, fpemu_type type, const void *x, int64_t incx,
+                       const void *y, int64_t incy, void *result, fpemu_stats *stats)
 {
-    const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
+    const size_t size = carrier_size((int)type);
     matrices product = {.batch = 1, .alpha = 1};
     gemm_call call;
-    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, carrier);
+    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, (int)type);
     if (status)
         return status;
     if (!core_operand_vector(&product.a, x, n, incx, size) || !core_operand_vector(&product.b, y, n, incy, size) ||
@@ -299,56 +311,4 @@ static fpemu_status dot(const fpemu_gemm_spec *spec, int carrier, size_t n, cons
     row->step_row = 1;
     product.beta = spec->start_from_c;
     return multiply(&call, &product, stats);
-}
-
-fpemu_status fpemu_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha, const float *a,
-                            const float *b, float beta, float *c, fpemu_stats *stats)
-{
-    return gemm(spec, 32, shape, (double)alpha, a, NULL, b, NULL, (double)beta, c, stats);
-}
-
-fpemu_status fpemu_gemm_scaled_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
-                                   const float *a, const float *scales_a, const float *b, const float *scales_b,
-                                   float beta, float *c, fpemu_stats *stats)
-{
-    return gemm(spec, 32, shape, (double)alpha, a, scales_a, b, scales_b, (double)beta, c, stats);
-}
-
-fpemu_status fpemu_gemv_f32(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
-                            float alpha, const float *a, size_t lda, const float *x, int64_t incx, float beta, float *y,
-                            int64_t incy, fpemu_stats *stats)
-{
-    return gemv(spec, 32, order, transpose, m, n, (double)alpha, a, lda, x, incx, (double)beta, y, incy, stats);
-}
-
-fpemu_status fpemu_dot_f32(const fpemu_gemm_spec *spec, size_t n, const float *x, int64_t incx, const float *y,
-                           int64_t incy, float *result, fpemu_stats *stats)
-{
-    return dot(spec, 32, n, x, incx, y, incy, result, stats);
-}
-
-fpemu_status fpemu_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha, const double *a,
-                            const double *b, double beta, double *c, fpemu_stats *stats)
-{
-    return gemm(spec, 64, shape, alpha, a, NULL, b, NULL, beta, c, stats);
-}
-
-fpemu_status fpemu_gemm_scaled_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
-                                   const double *a, const double *scales_a, const double *b, const double *scales_b,
-                                   double beta, double *c, fpemu_stats *stats)
-{
-    return gemm(spec, 64, shape, alpha, a, scales_a, b, scales_b, beta, c, stats);
-}
-
-fpemu_status fpemu_gemv_f64(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
-                            double alpha, const double *a, size_t lda, const double *x, int64_t incx, double beta,
-                            double *y, int64_t incy, fpemu_stats *stats)
-{
-    return gemv(spec, 64, order, transpose, m, n, alpha, a, lda, x, incx, beta, y, incy, stats);
-}
-
-fpemu_status fpemu_dot_f64(const fpemu_gemm_spec *spec, size_t n, const double *x, int64_t incx, const double *y,
-                           int64_t incy, double *result, fpemu_stats *stats)
-{
-    return dot(spec, 64, n, x, incx, y, incy, result, stats);
 }

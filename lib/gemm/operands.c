@@ -41,10 +41,8 @@ static void round_numbers(gemm_tile *w, const gemm_operand *s, uint64_t index, s
     fpemu_rounding r = s->target->rounding;
     r.offset += index;
     if (!s->round32 && !s->round64) {
-        const fpemu_status status = narrow
-                                        ? fpemu_quantize_f32(&s->target->format, &r, n, (float *)x, (float *)x, NULL)
-                                        : fpemu_quantize_f64(&s->target->format, &r, n, (double *)x, (double *)x, NULL);
-        w->tally.found_nan |= status == FPEMU_ERROR_NAN;
+        const fpemu_type type = narrow ? FPEMU_TYPE_F32 : FPEMU_TYPE_F64;
+        w->tally.found_nan |= fpemu_quantize(&s->target->format, &r, type, n, x, x, NULL) == FPEMU_ERROR_NAN;
         return;
     }
     uint32_t bits[2 * DOT_LANES];

@@ -3,7 +3,7 @@
 # Three lists agree: the functions that include/fpemu/ declares, lib/libfpemu.map, and what the shared library exports;
 # likewise fpemu_cuda.h, gpu/libfpemu_cuda.map and that library, where it is built. And the library calls nothing that
 # allocates, prints, ends the program or can be where a thread is cancelled, failed assertions aside.
-# From the makefile: NM, top_srcdir, top_builddir.
+# From the makefile: CC, NM, top_srcdir, top_builddir.
 set -euo pipefail
 export LC_ALL=C
 
@@ -18,9 +18,10 @@ same() {
     exit 1
 }
 
-# Declarations: comments taken out, then every name before a parenthesis.
+# declared HEADER: every name before a parenthesis, once the preprocessor has written the list of typed.h out.
 declared() {
-    cat "$@" | sed -e 's:/\*.*\*/::g' -e '/\/\*/,/\*\//d' | grep -oE '\bfpemu_[a-z0-9_]+\(' | tr -d '(' | sort -u
+    printf '#include <%s>\n' "$1" | $CC -x c -E -I "$top_srcdir/include" - | grep -oE '\bfpemu_[a-z0-9_]+ ?\(' |
+        tr -d ' (' | sort -u
 }
 
 exported() {
@@ -31,8 +32,8 @@ mapped() {
     sed -n 's/^ *\(fpemu_[a-z0-9_]*\);$/\1/p' "$1" | sort -u
 }
 
-declared "$top_srcdir"/include/fpemu/*.h >"$work/header"
-declared "$top_srcdir/include/fpemu_cuda.h" >"$work/cuda"
+declared fpemu.h >"$work/header"
+declared fpemu_cuda.h | grep ^fpemu_cuda_ >"$work/cuda"
 mapped "$top_srcdir/lib/libfpemu.map" >"$work/map"
 mapped "$top_srcdir/gpu/libfpemu_cuda.map" >"$work/cuda_map"
 same "$work/header" "$work/map" "include/fpemu/ (<) and lib/libfpemu.map (>)"

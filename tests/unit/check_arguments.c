@@ -548,6 +548,141 @@ START_TEST(texts_after_a_refusal)
 }
 END_TEST
 
+/* What a verb takes and writes. */
+typedef struct places {
+    unsigned char out[65536 * 2];
+    fpemu_stats stats;
+    fpemu_range range;
+} places;
+static places to, kept;
+
+static void clear(void)
+{
+    memset(&to, 0, sizeof to);
+    memset(to.out, 0x5a, sizeof to.out);
+}
+
+static int is_clear(void)
+{
+    places other;
+    memcpy(&other, &to, sizeof to);
+    clear();
+    return memcmp(&to, &other, sizeof to) == 0;
+}
+
+/* The number i/4 - 3, which every type has, for each i. */
+static void fill(fpemu_type type, void *x)
+{
+    fpemu_format word = format(type == FPEMU_TYPE_F16 ? "fp16" : "bf16");
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    for (int i = 0; i < N; i++) {
+        const double v = i * 0.25 - 3;
+        if (type == FPEMU_TYPE_F64)
+            ((double *)x)[i] = v;
+        else if (type == FPEMU_TYPE_F32)
+            ((float *)x)[i] = (float)v;
+        else
+            ((uint16_t *)x)[i] = (uint16_t)fpemu_encode_one_f64(&word, &nearest, v, 0);
+    }
+}
+
+#define LISTED(...) __VA_ARGS__
+/* The verb with its type as an argument, between `before` and the rest, succeeds and writes; so does the name with the
+ * type T, and the same. Other numbers than types are refused, and nothing is written. */
+#define SAME(verb, T, type, others, before, ...)                                                                       \
+    do {                                                                                                               \
+        clear();                                                                                                       \
+        ck_assert_int_eq(fpemu_##verb(LISTED before type, __VA_ARGS__), FPEMU_OK);                                     \
+        memcpy(&kept, &to, sizeof to);                                                                                 \
+        ck_assert(!is_clear());                                                                                        \
+        ck_assert_int_eq(fpemu_##verb##_##T(LISTED before __VA_ARGS__), FPEMU_OK);                                     \
+        ck_assert_msg(memcmp(&kept, &to, sizeof to) == 0, "fpemu_" #verb "_" #T);                                      \
+        clear();                                                                                                       \
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)                                                    \
+            ck_assert_int_eq(fpemu_##verb(LISTED before others[k], __VA_ARGS__), FPEMU_ERROR_ARGUMENT);                \
+        ck_assert_msg(is_clear(), "fpemu_" #verb " wrote");                                                            \
+    } while (0)
+#define VERBS_OF_ARRAYS(T, type)                                                                                       \
+    do {                                                                                                               \
+        fill(type, x);                                                                                                 \
+        ck_assert_int_eq(fpemu_format_fits_##T(&wide), fpemu_format_fits(&wide, type));                                \
+        SAME(quantize, T, type, none, (&f, &r, ), N, x, out, &to.stats);                                               \
+        SAME(encode, T, type, none, (&f, &r, ), N, x, out, &to.stats);                                                 \
+        SAME(decode, T, type, none, (&f, ), N, bytes, out);                                                            \
+        SAME(measure, T, type, none, (&b, ), N, x, &to.range);                                                         \
+        SAME(quantize_tensor, T, type, none, (&b, &r, ), &shape, x, out, &to.stats);                                   \
+        SAME(scales, T, type, none, (&b, ), &shape, x, out, second, third);                                            \
+        SAME(pack, T, type, none, (&b, &r, ), &shape, x, out, &to.stats);                                              \
+        SAME(unpack, T, type, none, (&b, ), &shape, bytes, out);                                                       \
+        SAME(pack_blocks, T, type, none, (&b, &r, ), &shape, 1, 1, x, out, &to.stats);                                 \
+        SAME(unpack_blocks, T, type, none, (&b, ), &shape, 1, 1, bytes, out);                                          \
+        SAME(arith, T, type, none, (&f, &r, ), FPEMU_OPERATION_SUB, N, operands, steps, out, &to.stats);               \
+        SAME(arith_scaled, T, type, none, (&f, &r, ), FPEMU_OPERATION_MUL, N, operands, steps, scales, out, NULL);     \
+        SAME(apply, T, type, none, (&f, &r, ), FPEMU_FUNCTION_EXP, N, x, out, &to.stats);                              \
+        SAME(compare, T, type, none, (), FPEMU_RELATION_LT, N, operands, steps, out);                                  \
+        SAME(compare_scaled, T, type, none, (), FPEMU_RELATION_LE, N, operands, steps, scales, out);                   \
+    } while (0)
+#define VERBS_OF_CARRIERS(T, type)                                                                                     \
+    do {                                                                                                               \
+        fill(type, x);                                                                                                 \
+        SAME(unpack_scales, T, type, none, (&b, ), &shape, 1, 1, bytes, out);                                          \
+        SAME(gemm, T, type, words, (&sum, &matrix, ), 2, x, x, 0, out, &to.stats);                                     \
+        SAME(gemm_scaled, T, type, words, (&chunks, &matrix, ), 1, x, x, x, NULL, 0, out, NULL);                       \
+        SAME(gemv, T, type, words, (&sum, FPEMU_ORDER_ROW_MAJOR, 0, 2, 3, ), 2, x, 3, x, 1, 0, out, 1, NULL);          \
+        SAME(dot, T, type, words, (&sum, 5, ), x, 1, x, 2, out, NULL);                                                 \
+    } while (0)
+
+START_TEST(types)
+{
+    static const fpemu_type none[] = {(fpemu_type)0, (fpemu_type)-32, (fpemu_type)33, (fpemu_type)128},
+                            words[] = {FPEMU_TYPE_F16, FPEMU_TYPE_BF16, (fpemu_type)0, (fpemu_type)80},
+                            carriers[] = {FPEMU_TYPE_F32, FPEMU_TYPE_F64, (fpemu_type)0};
+    static double numbers[N];
+    void *const x = numbers, *const out = to.out, *const second = to.out + 64, *const third = to.out + 128;
+    const void *const both[] = {x, x};
+    void *const operands = (void *)(uintptr_t)both;
+    const size_t steps[] = {1, 0};
+    const fpemu_operand_scales scales[2] = {{.values = x, .length = 3}};
+    unsigned char bytes[2 * N];
+    const fpemu_format f = format("e4m3"), b = format("mxfp8"), wide = format("e8m7");
+    const fpemu_rounding r = fpemu_rounding_stochastic(1, 2);
+    const fpemu_shape shape = fpemu_shape_vector(N);
+    const fpemu_gemm_shape matrix = {.m = 3, .n = 2, .k = 4};
+    fpemu_gemm_spec sum, chunks;
+    memset(bytes, 0x31, sizeof bytes);
+    ck_assert_int_eq(fpemu_gemm_parse("seq(fp16)", &sum, NULL), FPEMU_OK);
+    ck_assert_int_eq(fpemu_gemm_parse("chunk(2,fp16)", &chunks, NULL), FPEMU_OK);
+    VERBS_OF_ARRAYS(f32, FPEMU_TYPE_F32);
+    VERBS_OF_ARRAYS(f64, FPEMU_TYPE_F64);
+    VERBS_OF_ARRAYS(f16, FPEMU_TYPE_F16);
+    VERBS_OF_ARRAYS(bf16, FPEMU_TYPE_BF16);
+    VERBS_OF_CARRIERS(f32, FPEMU_TYPE_F32);
+    VERBS_OF_CARRIERS(f64, FPEMU_TYPE_F64);
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    SAME(function_table, f16, FPEMU_TYPE_F16, carriers, (&f, &nearest, ), FPEMU_FUNCTION_EXP, out);
+    SAME(function_table, bf16, FPEMU_TYPE_BF16, carriers, (&f, &nearest, ), FPEMU_FUNCTION_EXP, out);
+    ck_assert(!fpemu_format_fits(&wide, FPEMU_TYPE_F16) && fpemu_format_fits(&wide, FPEMU_TYPE_BF16));
+    ck_assert(!fpemu_format_fits(&f, none[0]) && !fpemu_format_fits(&f, none[3]));
+
+    /* factors of products of binary32 are such numbers */
+    const struct {
+        double factor;
+        fpemu_status status;
+    } factors[] = {
+        {0.1, FPEMU_ERROR_ARGUMENT}, {1e39, FPEMU_ERROR_ARGUMENT}, {0x1p-150, FPEMU_ERROR_ARGUMENT}, {0.1f, FPEMU_OK},
+        {0x1p-149, FPEMU_OK},        {INFINITY, FPEMU_OK}};
+    for (size_t k = 0; k < sizeof factors / sizeof *factors; k++) {
+        const double a = factors[k].factor;
+        fill(FPEMU_TYPE_F32, x);
+        memset(to.out, 0, sizeof to.out);
+        ck_assert_int_eq(fpemu_gemm(&sum, &matrix, FPEMU_TYPE_F32, a, x, x, 1, out, NULL), factors[k].status);
+        ck_assert_int_eq(fpemu_gemm(&sum, &matrix, FPEMU_TYPE_F32, 1, x, x, a, out, NULL), factors[k].status);
+        fill(FPEMU_TYPE_F64, x);
+        ck_assert_int_eq(fpemu_gemm(&sum, &matrix, FPEMU_TYPE_F64, a, x, x, a, out, NULL), FPEMU_OK);
+    }
+}
+END_TEST
+
 START_TEST(nouns_and_texts)
 {
     ck_assert_uint_eq(fpemu_sizeof("format"), sizeof(fpemu_format));
@@ -587,6 +722,7 @@ int main(void)
     tcase_add_test(tests, structs_after_a_refusal);
     tcase_add_test(tests, texts_after_a_refusal);
     tcase_add_test(tests, nouns_and_texts);
+    tcase_add_test(tests, types);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
