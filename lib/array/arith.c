@@ -28,24 +28,31 @@ static int operands_of(int work)
     return work < FUNCTIONS ? operand_count[work] : 1;
 }
 
-/* A call, checked and prepared. */
-typedef struct job {
+/* What a format, a rounding, a type and an operation ask of the loops: made once, read by any number of calls. */
+typedef struct arith_plan {
     const kernels *k;
-    const fpemu_rounding *rounding;
-    core_plan64 plan, unbounded; /* unbounded: the same grid without ends, where the loops take two steps */
-    core_plan32 plan32;          /* of the shortest way in binary32 */
-    core_plan64 quick;           /* the plan with its fast rule, in binary64; `round32`, `round64`: the loops of both */
+    core_plan64 plan;
+    core_plan32 plan32; /* of the shortest way in binary32 */
+    core_plan64 quick;  /* the plan with its fast rule, in binary64; `round32`, `round64`: the loops of both */
     void (*round32)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*round64)(const core_plan64 *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*in_type)(uint32_t nan, size_t n, const uint16_t *a, const uint16_t *b, uint16_t *y); /* or NULL */
     int work;
-    int carrier, elements;  /* of the rounding, and of operands and results: they may be narrow */
-    const void *operand[3]; /* NULL: a single number, in `single` */
+    int carrier, elements; /* of the rounding, and of operands and results: they may be narrow */
+    uint8_t stochastic, short_way, shortest_way, nan_is_error;
+} arith_plan;
+
+/* A call. */
+typedef struct job {
+    const arith_plan *p;
+    const fpemu_rounding *rounding; /* its seed, stream and offset are the call's */
+    core_plan64 unbounded;          /* the plan without ends, where it is counted */
+    const void *operand[3];         /* NULL: a single number, in `single` */
     double single[3];
     scaling scales[3];
     void *y;
     uint32_t want;
-    uint8_t counted, stochastic, short_way, shortest_way, nan_is_error;
+    uint8_t counted;
 } job;
 
 /* The loop of one step for a plan, or NULL. */
@@ -56,7 +63,7 @@ typedef struct job {
          ? (loops)->round[(p)->rule][(p)->mode]                                                                        \
          : NULL)
 
-static void choose_rounding(job *j, const fpemu_format *f, const fpemu_rounding *r)
+static void choose_rounding(arith_plan *j, const fpemu_format *f, const fpemu_rounding *r)
 {
     core_ends32 ends;
     core_plan_make32(&j->plan32, f, r, 0);
@@ -65,7 +72,7 @@ static void choose_rounding(job *j, const fpemu_format *f, const fpemu_rounding 
         j->k->binary16 && core_is_binary16(&j->plan32) ? j->k->binary16 : ROUND_LOOP(j->k->loops32, 32, &j->plan32);
 }
 
-static void choose_wide_rounding(job *j, const fpemu_format *f)
+static void choose_wide_rounding(arith_plan *j, const fpemu_format *f)
 {
     core_ends64 ends;
     j->quick = j->plan;
@@ -79,7 +86,7 @@ static void choose_wide_rounding(job *j, const fpemu_format *f)
 #undef ROUND_LOOP
 
 /* Whether what lies beyond binary32 becomes what its largest number does, by which odd results stand for it. */
-static int ends_alike(const job *j)
+static int ends_alike(const arith_plan *j)
 {
     core_exact beyond = core_exact_special(CORE_FINITE, 0, 0);
     beyond.high = CORE_SIGN64;
@@ -108,7 +115,7 @@ static int grid_precision(const core_plan64 *p)
 
 /* Whether the carrier, rounded to odd, has the bits for a result of the format, and a loop of one step then rounds it.
  */
-static int shortest_way_holds(job *j, const fpemu_format *f, const fpemu_rounding *r, int work, int random_bits)
+static int shortest_way_holds(arith_plan *j, const fpemu_format *f, const fpemu_rounding *r, int work, int random_bits)
 {
     const int is_float = f->kind == FPEMU_KIND_FLOAT, is_posit = f->kind == FPEMU_KIND_POSIT;
     const int even = f->kind == FPEMU_KIND_FIXED || f->kind == FPEMU_KIND_INT;
@@ -129,7 +136,7 @@ static int shortest_way_holds(job *j, const fpemu_format *f, const fpemu_roundin
 }
 
 /* Whether format and rounding go with arithmetic; fills the plan and the way to go. */
-static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding *r, int work, int elements)
+static fpemu_status prepare(arith_plan *j, const fpemu_format *f, const fpemu_rounding *r, int work, int elements)
 {
     const int carrier = carrier_wide(elements);
     if (!f || !r)
@@ -145,7 +152,6 @@ static fpemu_status prepare(job *j, const fpemu_format *f, const fpemu_rounding 
     if (status)
         return status;
     j->k = fpemu_kernels();
-    j->rounding = r;
     j->work = work;
     j->carrier = carrier;
     j->elements = elements;
@@ -185,12 +191,12 @@ static int long_tile(const job *j, size_t n, const double *const v[3], const uin
     int found_nan = 0;
     for (size_t e = 0; e < n; e++) {
         uint64_t g;
-        const core_exact exact = exact_of(j->work, j->plan.mode, v[0][e], v[1][e], v[2][e]);
-        const double result = core_value64(core_exact_round(&j->plan, &exact, j->stochastic ? r[e] : 0, &g));
+        const core_exact exact = exact_of(j->p->work, j->p->plan.mode, v[0][e], v[1][e], v[2][e]);
+        const double result = core_value64(core_exact_round(&j->p->plan, &exact, j->p->stochastic ? r[e] : 0, &g));
         found_nan |= exact.kind == CORE_NOT_A_NUMBER;
         if (j->counted) {
             x[e] = core_value64(core_exact_binary64(&exact, FPEMU_MODE_RNE));
-            core_count_exact(&j->plan, &exact, result, g, c);
+            core_count_exact(&j->p->plan, &exact, result, g, c);
             c->invalid += exact.exception == CORE_INVALID;
             gathered->stats.div_by_zero += exact.exception == CORE_DIV_BY_ZERO;
         }
@@ -203,14 +209,14 @@ static int long_tile(const job *j, size_t n, const double *const v[3], const uin
 static void count_exceptions(const job *j, size_t n, const double *const v[3], const double *t, gathering *gathered,
                              tile_counts *c)
 {
-    const int count = operands_of(j->work);
+    const int count = operands_of(j->p->work);
     for (size_t e = 0; e < n; e++) {
         int nan_came = 0;
         for (int o = 0; o < count; o++)
             nan_came |= is_nan(v[o][e]);
         c->invalid += is_nan(t[e]) && !nan_came;
         gathered->stats.div_by_zero +=
-            j->work == FPEMU_OPERATION_DIV && v[1][e] == 0 && isfinite(v[0][e]) && v[0][e] != 0;
+            j->p->work == FPEMU_OPERATION_DIV && v[1][e] == 0 && isfinite(v[0][e]) && v[0][e] != 0;
     }
 }
 
@@ -218,29 +224,29 @@ static void count_exceptions(const job *j, size_t n, const double *const v[3], c
 static int short_tile(const job *j, size_t n, const double *const v[3], const uint32_t *r, double *x, double *y,
                       gathering *gathered, tile_counts *c)
 {
-    const core_plan64 *p = &j->plan;
+    const core_plan64 *p = &j->p->plan;
     _Alignas(LINE) double odd[TILE];
     _Alignas(LINE) uint64_t grid[TILE];
     int found_nan = 0;
     const int down = p->mode == FPEMU_MODE_RTN;
-    if (!j->counted && FLT_EVAL_METHOD == 0 && p->nan[0] == p->nan[1] && j->k->loops64->odd[down][j->work])
-        j->k->loops64->odd[down][j->work](n, v[0], v[1], v[2], odd);
+    if (!j->counted && FLT_EVAL_METHOD == 0 && p->nan[0] == p->nan[1] && j->p->k->loops64->odd[down][j->p->work])
+        j->p->k->loops64->odd[down][j->p->work](n, v[0], v[1], v[2], odd);
     else
-        j->k->exact[j->work](n, v[0], v[1], v[2], down ? CORE_SIGN64 : 0, x, odd);
-    if (j->nan_is_error)
+        j->p->k->exact[j->p->work](n, v[0], v[1], v[2], down ? CORE_SIGN64 : 0, x, odd);
+    if (j->p->nan_is_error)
         for (size_t e = 0; e < n; e++)
             found_nan |= is_nan(odd[e]);
     if (!j->counted) {
-        j->round64(&j->quick, n, odd, r, y);
+        j->p->round64(&j->p->quick, n, odd, r, y);
         return found_nan;
     }
-    j->k->loops64->round[p->rule][p->mode](&j->unbounded, n, odd, r, grid);
-    j->k->loops64->finish(p, n, odd, grid, y);
+    j->p->k->loops64->round[p->rule][p->mode](&j->unbounded, n, odd, r, grid);
+    j->p->k->loops64->finish(p, n, odd, grid, y);
     /* what compares needs the bits below; extrema and errors are defined on x to nearest */
     tile_counts nearest;
     nearest.max_error = 0;
-    j->k->loops64->count(p, n, odd, y, grid, c);
-    j->k->loops64->count(p, n, x, y, grid, &nearest);
+    j->p->k->loops64->count(p, n, odd, y, grid, c);
+    j->p->k->loops64->count(p, n, x, y, grid, &nearest);
     c->min_abs = nearest.min_abs;
     c->max_abs = nearest.max_abs;
     c->max_error = nearest.max_error;
@@ -252,10 +258,10 @@ static int short_tile(const job *j, size_t n, const double *const v[3], const ui
 static int is_short(const job *j, size_t n, const double *const v[3])
 {
     uint64_t low = 0;
-    if (!j->short_way || j->work == FPEMU_OPERATION_ADD || j->work == FPEMU_OPERATION_SUB ||
-        j->work >= FPEMU_OPERATION_MINIMUM)
-        return j->short_way;
-    for (int o = 0; o < operands_of(j->work); o++)
+    if (!j->p->short_way || j->p->work == FPEMU_OPERATION_ADD || j->p->work == FPEMU_OPERATION_SUB ||
+        j->p->work >= FPEMU_OPERATION_MINIMUM)
+        return j->p->short_way;
+    for (int o = 0; o < operands_of(j->p->work); o++)
         if (j->scales[o].values)
             for (size_t e = 0; e < n; e++)
                 low |= core_bits64(v[o][e]);
@@ -266,10 +272,10 @@ static int is_short(const job *j, size_t n, const double *const v[3])
 static void read_operands(const job *j, size_t n, const char *in, double *to)
 {
     _Alignas(LINE) float words[TILE];
-    if (carrier_is_narrow(j->elements))
-        carrier_widen(j->k, j->elements, n, in, words);
-    if (j->carrier == 32)
-        j->k->widen(n, carrier_is_narrow(j->elements) ? words : (const float *)(const void *)in, to);
+    if (carrier_is_narrow(j->p->elements))
+        carrier_widen(j->p->k, j->p->elements, n, in, words);
+    if (j->p->carrier == 32)
+        j->p->k->widen(n, carrier_is_narrow(j->p->elements) ? words : (const float *)(const void *)in, to);
     else
         memcpy(to, in, n * sizeof *to);
 }
@@ -278,33 +284,33 @@ static void read_operands(const job *j, size_t n, const char *in, double *to)
 static void write_results(const job *j, size_t n, const double *y, char *out)
 {
     _Alignas(LINE) float words[TILE];
-    if (j->carrier == 32)
-        j->k->narrow(n, y, carrier_is_narrow(j->elements) ? words : (float *)(void *)out);
+    if (j->p->carrier == 32)
+        j->p->k->narrow(n, y, carrier_is_narrow(j->p->elements) ? words : (float *)(void *)out);
     else
         memcpy(out, y, n * sizeof *y);
-    if (carrier_is_narrow(j->elements))
-        carrier_narrow(j->k, j->elements, n, words, out);
+    if (carrier_is_narrow(j->p->elements))
+        carrier_narrow(j->p->k, j->p->elements, n, words, out);
 }
 
 /* A tile by the shortest way in binary32; `beside` has single numbers, and words widened. */
 static void run_shortest32(const job *j, size_t at, size_t n, float beside[3][TILE])
 {
-    const size_t size = carrier_size(j->elements);
-    const int narrow = carrier_is_narrow(j->elements);
+    const size_t size = carrier_size(j->p->elements);
+    const int narrow = carrier_is_narrow(j->p->elements);
     const float *v[3] = {beside[0], beside[1], beside[2]};
     char *const out = (char *)j->y + at * size;
     _Alignas(LINE) float odd[TILE], rounded[TILE];
-    for (int o = 0; o < operands_of(j->work); o++) {
+    for (int o = 0; o < operands_of(j->p->work); o++) {
         const char *const in = j->operand[o] ? (const char *)j->operand[o] + at * size : NULL;
         if (in && narrow)
-            carrier_widen(j->k, j->elements, n, in, beside[o]);
+            carrier_widen(j->p->k, j->p->elements, n, in, beside[o]);
         else if (in)
             v[o] = (const float *)(const void *)in;
     }
-    j->k->loops32->odd[j->plan.mode == FPEMU_MODE_RTN][j->work](n, v[0], v[1], v[2], odd);
-    j->round32(&j->plan32, n, odd, NULL, narrow ? rounded : (float *)(void *)out);
+    j->p->k->loops32->odd[j->p->plan.mode == FPEMU_MODE_RTN][j->p->work](n, v[0], v[1], v[2], odd);
+    j->p->round32(&j->p->plan32, n, odd, NULL, narrow ? rounded : (float *)(void *)out);
     if (narrow) /* every number of the format is one of the type */
-        j->k->exact16[j->elements == FPEMU_TYPE_BF16](n, rounded, (uint16_t *)(void *)out);
+        j->p->k->exact16[j->p->elements == FPEMU_TYPE_BF16](n, rounded, (uint16_t *)(void *)out);
 }
 
 /* The same in binary64. */
@@ -313,25 +319,25 @@ static void run_shortest64(const job *j, size_t at, size_t n, double beside[3][T
     const double *v[3] = {beside[0], beside[1], beside[2]};
     _Alignas(LINE) double odd[TILE];
     _Alignas(LINE) uint32_t r[TILE];
-    for (int o = 0; o < operands_of(j->work); o++)
+    for (int o = 0; o < operands_of(j->p->work); o++)
         if (j->operand[o])
             v[o] = (const double *)j->operand[o] + at;
-    if (j->stochastic)
-        fpemu_random_fill(j->k, j->rounding, j->rounding->offset + at, n, r);
-    j->k->loops64->odd[j->plan.mode == FPEMU_MODE_RTN][j->work](n, v[0], v[1], v[2], odd);
-    j->round64(&j->quick, n, odd, r, (double *)j->y + at);
+    if (j->p->stochastic)
+        fpemu_random_fill(j->p->k, j->rounding, j->rounding->offset + at, n, r);
+    j->p->k->loops64->odd[j->p->plan.mode == FPEMU_MODE_RTN][j->p->work](n, v[0], v[1], v[2], odd);
+    j->p->round64(&j->p->quick, n, odd, r, (double *)j->y + at);
 }
 
 /* The same of many. */
 static APART void run_shortest_narrow(const job *j, size_t first, size_t n)
 {
     _Alignas(LINE) float beside[3][TILE];
-    if (j->in_type && j->operand[0] && j->operand[1]) {
-        j->in_type(j->plan32.nan[0], n, (const uint16_t *)j->operand[0] + first,
+    if (j->p->in_type && j->operand[0] && j->operand[1]) {
+        j->p->in_type(j->p->plan32.nan[0], n, (const uint16_t *)j->operand[0] + first,
                    (const uint16_t *)j->operand[1] + first, (uint16_t *)j->y + first);
         return;
     }
-    for (int o = 0; o < operands_of(j->work); o++)
+    for (int o = 0; o < operands_of(j->p->work); o++)
         for (size_t e = 0; e < n && e < TILE && !j->operand[o]; e++)
             beside[o][e] = (float)j->single[o];
     for (size_t i = 0, m; i < n; i += m) {
@@ -343,7 +349,7 @@ static APART void run_shortest_narrow(const job *j, size_t first, size_t n)
 static APART void run_shortest_wide(const job *j, size_t first, size_t n)
 {
     _Alignas(LINE) double beside[3][TILE];
-    for (int o = 0; o < operands_of(j->work); o++)
+    for (int o = 0; o < operands_of(j->p->work); o++)
         for (size_t e = 0; e < n && e < TILE && !j->operand[o]; e++)
             beside[o][e] = j->single[o];
     for (size_t i = 0, m; i < n; i += m) {
@@ -358,7 +364,7 @@ static APART int run_tiles(const job *j, size_t first, size_t n, gathering *gath
     _Alignas(LINE) double wide[3][TILE], x[TILE], y[TILE];
     _Alignas(LINE) uint32_t r[TILE];
     const double *v[3] = {wide[0], wide[1], wide[2]};
-    const size_t size = carrier_size(j->elements);
+    const size_t size = carrier_size(j->p->elements);
     int found_nan = 0;
     for (int o = 0; o < 3; o++)
         if (!j->operand[o])
@@ -376,10 +382,10 @@ static APART int run_tiles(const job *j, size_t first, size_t n, gathering *gath
                 for (size_t e = 0; e < m; e++)
                     wide[o][e] = j->single[o];
             if (j->scales[o].values)
-                scale_tile(&j->scales[o], j->carrier, first + i, m, wide[o]);
+                scale_tile(&j->scales[o], j->p->carrier, first + i, m, wide[o]);
         }
-        if (j->stochastic)
-            fpemu_random_fill(j->k, j->rounding, index, m, r);
+        if (j->p->stochastic)
+            fpemu_random_fill(j->p->k, j->rounding, index, m, r);
         tile_counts c;
         memset(&c, 0, sizeof c);
         found_nan |= (is_short(j, m, v) ? short_tile : long_tile)(j, m, v, r, x, y, gathered, &c);
@@ -393,8 +399,8 @@ static APART int run_tiles(const job *j, size_t first, size_t n, gathering *gath
 /* Elements [first, first + n), as run_tiles. */
 static int run(const job *j, size_t first, size_t n, gathering *gathered)
 {
-    if (j->shortest_way && !gathered && !j->scales[0].values && !j->scales[1].values && !j->scales[2].values) {
-        (j->carrier == 32 ? run_shortest_narrow : run_shortest_wide)(j, first, n);
+    if (j->p->shortest_way && !gathered && !j->scales[0].values && !j->scales[1].values && !j->scales[2].values) {
+        (j->p->carrier == 32 ? run_shortest_narrow : run_shortest_wide)(j, first, n);
         return 0;
     }
     return run_tiles(j, first, n, gathered);
@@ -431,18 +437,16 @@ static int run_part(const job *j, int k, int parts, size_t n, fpemu_stats *stats
     return found_nan;
 }
 
-/* In the default floating-point environment. */
-static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *r, int work, int carrier, size_t n,
-                                   const void *const *operands, const size_t *steps, const scaling *scales, void *y,
-                                   fpemu_stats *stats)
+/* n > 0 elements, in the default floating-point environment. */
+static fpemu_status run_plan(const arith_plan *p, const fpemu_rounding *r, size_t n, const void *const *operands,
+                             const size_t *steps, const scaling *scales, void *y, fpemu_stats *stats)
 {
     job j;
-    fpemu_status status = prepare(&j, f, r, work, carrier);
-    if (status)
-        return status;
-    if (!y)
-        return FPEMU_ERROR_NULL;
+    fpemu_status status = FPEMU_OK;
+    const int work = p->work, carrier = p->elements;
     const size_t size = carrier_size(carrier);
+    if (!operands || !y)
+        return FPEMU_ERROR_NULL;
     for (int o = 0; o < operands_of(work) && !status; o++) {
         const size_t step = steps ? steps[o] : 1;
         status = operands[o] ? check_operand(operands[o], step, size, y, size, n) : FPEMU_ERROR_NULL;
@@ -455,24 +459,26 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
         status = FPEMU_ERROR_ARGUMENT;
     if (status)
         return status;
-    for (int o = 0; o < operands_of(work); o++) {
-        if (!steps || steps[o])
-            j.operand[o] = operands[o];
-        else
-            j.single[o] = operand_at(operands[o], carrier, 0);
-        if (scales)
-            j.scales[o] = scales[o];
+    static const scaling none;
+    for (int o = 0; o < 3; o++) {
+        const int taken = o < operands_of(work), array = taken && (!steps || steps[o]);
+        j.operand[o] = array ? operands[o] : NULL;
+        j.single[o] = taken && !array ? operand_at(operands[o], carrier, 0) : 0;
+        j.scales[o] = taken && scales ? scales[o] : none;
     }
+    j.p = p;
+    j.rounding = r;
     j.y = y;
     j.counted = stats != NULL;
     j.want = stats ? stats->request.want : 0;
-    j.unbounded = core_plan_unbounded64(&j.plan);
+    if (j.counted)
+        j.unbounded = core_plan_unbounded64(&p->plan);
 
     int found_nan = 0;
     const int parts = thread_count(n);
     if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
         found_nan = run_part(&j, 0, 1, n, stats);
-        return found_nan && j.nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
+        return found_nan && p->nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
     }
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(parts) schedule(static, 1) reduction(| : found_nan)
@@ -483,7 +489,7 @@ static fpemu_status operate_inside(const fpemu_format *f, const fpemu_rounding *
         found_nan |= run_part(&j, k, parts, n, stats);
         fpemu_environment_leave(&environment);
     }
-    return found_nan && j.nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
+    return found_nan && p->nan_is_error ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
 static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, int work, int carrier, size_t n,
@@ -496,7 +502,10 @@ static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, int 
         return FPEMU_OK;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = operate_inside(f, r, work, carrier, n, operands, steps, scales, y, stats);
+    arith_plan p;
+    fpemu_status status = prepare(&p, f, r, work, carrier);
+    if (!status)
+        status = run_plan(&p, r, n, operands, steps, scales, y, stats);
     fpemu_environment_leave(&environment);
     return status;
 }
@@ -505,15 +514,15 @@ static fpemu_status operate(const fpemu_format *f, const fpemu_rounding *r, int 
 static void operate_one(const fpemu_format *f, const fpemu_rounding *r, int work, int carrier, const void *a,
                         const void *b, const void *c, uint64_t index, void *y)
 {
-    job j;
+    arith_plan p;
     double wide = core_value64(CORE_INF64 | CORE_INF64 >> 1);
     fp_environment environment;
     fpemu_environment_enter(&environment);
     const double v[3] = {operand_at(a, carrier, 0), operand_at(b, carrier, 0), operand_at(c, carrier, 0)};
-    if (prepare(&j, f, r, work, carrier) == FPEMU_OK && (work < FUNCTIONS || is_narrow(v[0]))) {
+    if (prepare(&p, f, r, work, carrier) == FPEMU_OK && (work < FUNCTIONS || is_narrow(v[0]))) {
         uint64_t g;
-        const core_exact x = exact_of(work, j.plan.mode, v[0], v[1], v[2]);
-        wide = core_value64(core_exact_round(&j.plan, &x, j.stochastic ? fpemu_element_bits(r, index) : 0, &g));
+        const core_exact x = exact_of(work, p.plan.mode, v[0], v[1], v[2]);
+        wide = core_value64(core_exact_round(&p.plan, &x, p.stochastic ? fpemu_element_bits(r, index) : 0, &g));
     }
     const float narrow = (float)wide;
     memcpy(y, carrier == 32 ? (const void *)&narrow : &wide, carrier == 32 ? sizeof narrow : sizeof wide);
@@ -588,4 +597,26 @@ double fpemu_apply_one_f64(const fpemu_format *format, const fpemu_rounding *rou
     double y;
     operate_one(format, rounding, work_of_function(function), 64, &x, &x, &x, index, &y);
     return y;
+}
+
+/* ------------------------------------------------------------------------------------------- prepared calls */
+
+_Static_assert(sizeof(arith_plan) <= PLAN_BYTES, "an arith_plan is kept in an fpemu_prepared");
+
+fpemu_status fpemu_arith_plan(void *plan, const fpemu_format *f, const fpemu_rounding *r, int use, int type)
+{
+    return prepare((arith_plan *)plan, f, r,
+                   use >= 128 ? work_of_function((fpemu_function)(use - 128))
+                                             : work_of_operation((fpemu_operation)(use - 64)),
+                   type);
+}
+
+fpemu_status fpemu_arith_run(const void *plan, const fpemu_rounding *r, size_t n, const void *const *operands,
+                             const size_t *steps, const fpemu_operand_scales *scales, void *y, fpemu_stats *stats)
+{
+    const arith_plan *const p = (const arith_plan *)plan;
+    const void *all[3] = {NULL, NULL, NULL};
+    scaling scaled[3];
+    take_operands(operands_of(p->work), operands, scales, all, scaled);
+    return run_plan(p, r, n, all, steps, scales ? scaled : NULL, y, stats);
 }

@@ -99,14 +99,15 @@ static size_t size_of_code(const fpemu_format *f)
     return bits ? code_size(bits) : 0;
 }
 
-static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape, int carrier, const void *x, finder *to)
+static fpemu_status find_scales(const void *plan, const fpemu_format *f, const fpemu_shape *shape, int carrier,
+                                const void *x, finder *to)
 {
     const fpemu_rounding nearest = {0};
     const size_t size = carrier_size(carrier);
     core_walk walk;
     if (!f || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check_call(f, &nearest, carrier_wide(carrier));
+    fpemu_status status = plan ? FPEMU_OK : fpemu_check_call(f, &nearest, carrier_wide(carrier));
     if (status)
         return status;
     const int has_scales = to->scales.values || to->codes;
@@ -134,12 +135,24 @@ static fpemu_status find_scales(const fpemu_format *f, const fpemu_shape *shape,
     if (status)
         return status;
     const block_sink sink = {to, take_tensor, take_scale, NULL, NULL, NULL};
-    const block_call call = {
-        .format = f, .rounding = &nearest, .shape = &input, .count = UINT64_MAX, .sink = &sink, .carrier = carrier};
+    const block_call call = {.format = f,
+                             .rounding = &nearest,
+                             .shape = &input,
+                             .count = UINT64_MAX,
+                             .sink = &sink,
+                             .carrier = carrier,
+                             .plan = plan};
     status = carrier == 64 ? fpemu_block_run64(&call, x, NULL) : fpemu_block_run32(&call, x, NULL);
     if (!status && to->tensor && !core_has_tensor(f))
         to->tensor[0] = to->tensor[1] = 1;
     return status;
+}
+
+fpemu_status fpemu_scales_run(const void *plan, const fpemu_format *f, int type, const fpemu_shape *shape,
+                              const void *x, void *scales, void *codes, float *tensor)
+{
+    finder to = {.scales = {.carrier = carrier_wide(type), .values = scales}, .codes = codes, .tensor = tensor};
+    return find_scales(plan, f, shape, type, x, &to);
 }
 
 fpemu_status fpemu_scales(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape, const void *x,
@@ -147,10 +160,9 @@ fpemu_status fpemu_scales(const fpemu_format *format, fpemu_type type, const fpe
 {
     if (!is_type((int)type))
         return FPEMU_ERROR_ARGUMENT;
-    finder to = {.scales = {.carrier = carrier_wide((int)type), .values = scales}, .codes = codes, .tensor = tensor};
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = find_scales(format, shape, (int)type, x, &to);
+    const fpemu_status status = fpemu_scales_run(NULL, format, (int)type, shape, x, scales, codes, tensor);
     fpemu_environment_leave(&environment);
     return status;
 }

@@ -172,7 +172,7 @@ static void codes_to_array(void *context, uint64_t block, uint64_t position, siz
 fpemu_status fpemu_quantize_tensor(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
                                    const fpemu_shape *shape, const void *x, void *y, fpemu_stats *stats)
 {
-    return FOR_TYPE(type, quantize_tensor, format, rounding, shape, x, y, stats);
+    return FOR_TYPE(type, fpemu_block_tensor_run, NULL, format, rounding, shape, x, y, stats);
 }
 
 fpemu_status fpemu_measure(const fpemu_format *format, fpemu_type type, size_t n, const void *x, fpemu_range *range)

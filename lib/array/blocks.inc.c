@@ -1350,9 +1350,10 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     return nan_seen ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
-static fpemu_status block_run_inside(const block_call *call, const block_plan *planned, const void *x, void *y)
+static fpemu_status block_run_inside(const block_call *call, const void *x, void *y)
 {
     const fpemu_format *f = call->format;
+    const block_plan *planned = (const block_plan *)call->plan;
     block_job j;
     fpemu_format own;
     const fpemu_format *scale = call->scale;
@@ -1390,13 +1391,14 @@ fpemu_status fpemu_block_run(const block_call *call, const void *x, void *y)
 {
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = block_run_inside(call, NULL, x, y);
+    const fpemu_status status = block_run_inside(call, x, y);
     fpemu_environment_leave(&environment);
     return status;
 }
 
-static fpemu_status quantize_tensor(int carrier, const fpemu_format *format, const fpemu_rounding *rounding,
-                                    const fpemu_shape *shape, const void *x, void *y, fpemu_stats *stats)
+fpemu_status fpemu_block_tensor_run(int carrier, const void *plan, const fpemu_format *format,
+                                    const fpemu_rounding *rounding, const fpemu_shape *shape, const void *x, void *y,
+                                    fpemu_stats *stats)
 {
     if (!format || !rounding || !shape)
         return FPEMU_ERROR_NULL;
@@ -1408,6 +1410,7 @@ static fpemu_status quantize_tensor(int carrier, const fpemu_format *format, con
     call.count = UINT64_MAX;
     call.stats = stats;
     call.carrier = carrier;
+    call.plan = plan;
     return shape->outer && shape->rows && shape->length && shape->inner && !y ? FPEMU_ERROR_NULL
                                                                               : fpemu_block_run(&call, x, y);
 }
@@ -1439,15 +1442,13 @@ static fpemu_status measure_array(int carrier, const fpemu_format *format, size_
 
 /* ----------------------------------------------------------------------------------------------- reading */
 
-void fpemu_reader_begin(block_reader *r, const fpemu_format *f, const fpemu_format *scale, const core_tensor *tensor)
+void fpemu_reader_begin(block_reader *r, const fpemu_format *f, const fpemu_format *scale)
 {
     const fpemu_rounding nearest = {0};
     r->scaled = f->scaling != FPEMU_SCALING_NONE;
     if (r->scaled) {
         core_block_make(&r->block, f, scale, &nearest);
         core_block_codes(&r->block, scale);
-        if (tensor)
-            r->block.tensor = *tensor;
     }
     r->values = NULL;
     r->length = 0;
@@ -1494,19 +1495,25 @@ void fpemu_reader_values(const block_reader *r, uint64_t code, size_t n, const v
 
 /* ------------------------------------------------------------------- what quantize.inc.c hands over */
 
-fpemu_status fpemu_block_convert(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
-                                 void *out, int to_code, fpemu_stats *stats)
+fpemu_status fpemu_block_convert(int carrier, const void *plan, const fpemu_format *f, const fpemu_rounding *r,
+                                 size_t n, const void *x, void *out, int to_code, fpemu_stats *stats)
 {
     const fpemu_shape shape = {.outer = 1, .rows = 1, .length = n, .inner = 1};
     const block_sink sink = {out, NULL, NULL, codes_to_array, NULL, NULL};
     fpemu_status status = FPEMU_OK;
-    if (to_code)
+    if (to_code && !plan)
         status = fpemu_check_call(f, r, CARRIER_BITS);
     if (to_code && !status)
         status =
             f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(x, carrier_size(carrier), out, code_size(f->bits), n);
-    const block_call call = {f,     r,       &shape, 0,   UINT64_MAX, 0, 0, NULL, to_code ? &sink : NULL,
-                             stats, carrier, NULL,   NULL};
+    const block_call call = {.format = f,
+                             .rounding = r,
+                             .shape = &shape,
+                             .count = UINT64_MAX,
+                             .sink = to_code ? &sink : NULL,
+                             .stats = stats,
+                             .carrier = carrier,
+                             .plan = plan};
     return status ? status : fpemu_block_run(&call, x, to_code ? NULL : out);
 }
 
@@ -1515,22 +1522,30 @@ fpemu_status fpemu_block_decode(int carrier, const fpemu_format *f, size_t n, co
     block_reader reader;
     fpemu_format own;
     const fpemu_format *scale;
-    const size_t size = code_size(f->bits), element = carrier_size(carrier);
-    fpemu_status status = fpemu_check_scaled(f, NULL, carrier, &scale, &own);
-    if (!status)
-        status = f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(codes, size, y, element, n);
+    const fpemu_status status = fpemu_check_scaled(f, NULL, carrier, &scale, &own);
+    if (status || f->scaling)
+        return status ? status : FPEMU_ERROR_UNSUPPORTED;
+    fpemu_reader_begin(&reader, f, scale);
+    return fpemu_reader_run(&reader, carrier, n, codes, y);
+}
+
+fpemu_status fpemu_reader_run(const block_reader *reader, int carrier, size_t n, const void *codes, void *y)
+{
+    const size_t size = reader->size, element = carrier_size(carrier);
+    if (!reader->values)
+        return fpemu_decode_run(&reader->coder, size, carrier, n, codes, y);
+    const fpemu_status status = check_overlap(codes, size, y, element, n);
     if (status)
         return status;
-    fpemu_reader_begin(&reader, f, scale, NULL);
     if (carrier == CARRIER_BITS) {
-        fpemu_reader_values(&reader, 0, n, codes, (realw *)y);
+        fpemu_reader_values(reader, 0, n, codes, (realw *)y);
         return FPEMU_OK;
     }
 #if CARRIER_BITS == 32
     for (size_t at = 0, m; at < n; at += m) {
         _Alignas(LINE) float tile[BLOCK_TILE];
         m = n - at < BLOCK_TILE ? n - at : BLOCK_TILE;
-        fpemu_reader_values(&reader, 0, m, (const char *)codes + at * size, tile);
+        fpemu_reader_values(reader, 0, m, (const char *)codes + at * size, tile);
         carrier_narrow(fpemu_kernels(), carrier, m, tile, (char *)y + at * element);
     }
 #endif
@@ -1556,5 +1571,18 @@ realw fpemu_table_round(const fpemu_format *f, const fpemu_rounding *r, realw x,
     }
     fpemu_environment_leave(&environment);
     return y;
+}
+
+_Static_assert(sizeof(block_plan) <= PLAN_BYTES, "a block_plan is kept in an fpemu_prepared");
+_Static_assert(sizeof(block_reader) <= PLAN_BYTES, "a block_reader is kept in an fpemu_prepared");
+
+void fpemu_block_plan(void *plan, const fpemu_format *f, const fpemu_format *scale, const fpemu_rounding *r,
+                      int carrier, int codes)
+{
+    block_plan *const p = (block_plan *)plan;
+    block_plan_scales(p, f, scale, r, carrier, codes);
+    block_plan_elements(p, f, r);
+    if (!p->scalar)
+        block_plan_many(p, scale);
 }
 #undef WIDE

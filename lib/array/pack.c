@@ -423,24 +423,24 @@ fpemu_status fpemu_delayed_update(fpemu_delayed *state, const fpemu_range *seen)
 fpemu_status fpemu_pack(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
                         const fpemu_shape *shape, const void *x, void *bytes, fpemu_stats *stats)
 {
-    return FOR_TYPE(type, pack_tensor, format, rounding, shape, 0, 0, 0, x, bytes, stats);
+    return FOR_TYPE(type, fpemu_pack_run, NULL, format, rounding, shape, 0, 0, 0, x, bytes, stats);
 }
 
 fpemu_status fpemu_pack_blocks(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
                                const fpemu_shape *shape, uint64_t first, uint64_t count, const void *x, void *bytes,
                                fpemu_stats *stats)
 {
-    return FOR_TYPE(type, pack_tensor, format, rounding, shape, first, count, 1, x, bytes, stats);
+    return FOR_TYPE(type, fpemu_pack_run, NULL, format, rounding, shape, first, count, 1, x, bytes, stats);
 }
 
 fpemu_status fpemu_unpack(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape, const void *bytes,
                           void *y)
 {
-    return FOR_TYPE(type, unpack_tensor, format, shape, 0, 0, 0, bytes, y);
+    return FOR_TYPE(type, fpemu_unpack_run, NULL, format, shape, 0, 0, 0, bytes, y);
 }
 
 fpemu_status fpemu_unpack_blocks(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape, uint64_t first,
                                  uint64_t count, const void *bytes, void *y)
 {
-    return FOR_TYPE(type, unpack_tensor, format, shape, first, count, 1, bytes, y);
+    return FOR_TYPE(type, fpemu_unpack_run, NULL, format, shape, first, count, 1, bytes, y);
 }

@@ -2,18 +2,19 @@
 /* pack.inc.c - packing and unpacking for one carrier; included twice by pack.c. */
 
 /* Blocks [first, first + count) of `compact` values, or of a whole tensor. */
-static fpemu_status pack_tensor(int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
-                                uint64_t first, uint64_t count, int compact, const void *x, unsigned char *bytes,
-                                fpemu_stats *stats)
+fpemu_status fpemu_pack_run(int carrier, const void *plan, const fpemu_format *f, const fpemu_rounding *r,
+                            const fpemu_shape *shape, uint64_t first, uint64_t count, int compact, const void *x,
+                            unsigned char *bytes, fpemu_stats *stats)
 {
     const size_t size = carrier_size(carrier);
     packing p;
     fpemu_format own;
-    const fpemu_format *scale;
+    const fpemu_format *scale = NULL;
+    fpemu_status status = FPEMU_OK;
     if (!f || !r || !shape)
         return FPEMU_ERROR_NULL;
-    /* codes need not fit a narrow carrier */
-    fpemu_status status = fpemu_check_scaled(f, r, CARRIER_BITS, &scale, &own);
+    if (!plan) /* codes need not fit a narrow carrier */
+        status = fpemu_check_scaled(f, r, CARRIER_BITS, &scale, &own);
     if (!status)
         status = plan_packing(&p, f, shape, size);
     if (status)
@@ -49,7 +50,8 @@ static fpemu_status pack_tensor(int carrier, const fpemu_format *f, const fpemu_
                              .stats = stats,
                              .carrier = carrier,
                              .scale = scale,
-                             .walk = &p.walk};
+                             .walk = &p.walk,
+                             .plan = plan};
     return fpemu_block_run(&call, x, NULL);
 }
 
@@ -323,18 +325,20 @@ static void unpack_pieces(const packing *p, const block_reader *r, const core_un
     }
 }
 
-static fpemu_status unpack_tensor(int carrier, const fpemu_format *f, const fpemu_shape *shape, uint64_t first,
-                                  uint64_t count, int compact, const unsigned char *bytes, void *y)
+fpemu_status fpemu_unpack_run(int carrier, const void *plan, const fpemu_format *f, const fpemu_shape *shape,
+                              uint64_t first, uint64_t count, int compact, const unsigned char *bytes, void *y)
 {
     const size_t size = carrier_size(carrier);
     packing p;
     block_reader reader;
     core_unpack table;
     fpemu_format own;
-    const fpemu_format *scale;
+    const fpemu_format *scale = NULL;
+    fpemu_status status = FPEMU_OK;
     if (!f || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = fpemu_check_scaled(f, NULL, carrier, &scale, &own);
+    if (!plan)
+        status = fpemu_check_scaled(f, NULL, carrier, &scale, &own);
     if (!status)
         status = plan_packing(&p, f, shape, size);
     if (status)
@@ -357,7 +361,12 @@ static fpemu_status unpack_tensor(int carrier, const fpemu_format *f, const fpem
         tensor = load_tensor(bytes);
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    fpemu_reader_begin(&reader, f, scale, l->tensor_bytes ? &tensor : NULL);
+    if (plan)
+        reader = *(const block_reader *)plan;
+    else
+        fpemu_reader_begin(&reader, f, scale);
+    if (l->tensor_bytes)
+        reader.block.tensor = tensor;
     const core_unpack *const u = unpack_table(&table, &reader, (uint32_t)l->element_bits, elements);
     if (u && (f->kind == FPEMU_KIND_FLOAT || f->kind == FPEMU_KIND_FIXED))
         table.quantum = f->quantum;

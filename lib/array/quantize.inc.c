@@ -614,7 +614,7 @@ fpemu_status fpemu_convert(int carrier, const fpemu_format *f, const fpemu_round
     if (!f || !r || !x || !out)
         return FPEMU_ERROR_NULL;
     if (f->scaling || f->kind == FPEMU_KIND_CODEBOOK)
-        return fpemu_block_convert(carrier, f, r, n, x, out, to_code, stats);
+        return fpemu_block_convert(carrier, NULL, f, r, n, x, out, to_code, stats);
     fp_environment environment;
     fpemu_environment_enter(&environment);
     const fpemu_status status = convert_inside(carrier, f, r, n, x, out, to_code, stats);
@@ -665,19 +665,16 @@ static void decode_elements(const core_coder *c, int carrier, size_t n, const ch
     decode_part(c, n, codes, size, many, (realw *)(void *)y);
 }
 
-static fpemu_status decode_inside(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y)
+/* n > 0 codes of `size` bytes, in the default floating-point environment. */
+fpemu_status fpemu_decode_run(const core_coder *coder, size_t size, int carrier, size_t n, const void *codes, void *y)
 {
-    fpemu_status status = fpemu_check_call(f, NULL, carrier);
-    const size_t size = code_size(f->bits), element = carrier_size(carrier);
-    if (!status)
-        status = check_overlap(codes, size, y, element, n);
+    const size_t element = carrier_size(carrier);
+    const fpemu_status status = check_overlap(codes, size, y, element, n);
     if (status)
         return status;
-    core_coder coder;
-    core_coder_make(&coder, f, NULL);
     const int many = n >= STREAM_BYTES / sizeof(realw) && y != codes, parts = thread_count(n);
     if (parts == 1) {
-        decode_elements(&coder, carrier, n, (const char *)codes, size, many, (char *)y);
+        decode_elements(coder, carrier, n, (const char *)codes, size, many, (char *)y);
         return FPEMU_OK;
     }
 #ifdef _OPENMP
@@ -687,11 +684,21 @@ static fpemu_status decode_inside(int carrier, const fpemu_format *f, size_t n, 
         const size_t begin = part_begin(part, parts, n, 0), end = part_begin(part + 1, parts, n, 0);
         fp_environment environment;
         fpemu_environment_enter(&environment); /* a worker thread has its own */
-        decode_elements(&coder, carrier, end - begin, (const char *)codes + begin * size, size, many,
+        decode_elements(coder, carrier, end - begin, (const char *)codes + begin * size, size, many,
                         (char *)y + begin * element);
         fpemu_environment_leave(&environment);
     }
     return FPEMU_OK;
+}
+
+static fpemu_status decode_inside(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y)
+{
+    core_coder coder;
+    const fpemu_status status = fpemu_check_call(f, NULL, carrier);
+    if (status)
+        return status;
+    core_coder_make(&coder, f, NULL);
+    return fpemu_decode_run(&coder, code_size(f->bits), carrier, n, codes, y);
 }
 
 static fpemu_status decode_array(int carrier, const fpemu_format *format, size_t n, const void *codes, void *y)
@@ -753,4 +760,19 @@ static realw decode_one(const fpemu_format *format, uint64_t code)
     }
     fpemu_environment_leave(&environment);
     return core_value(y);
+}
+
+/* ------------------------------------------------------------------------------------------- prepared calls */
+
+_Static_assert(sizeof(quantize_plan) <= PLAN_BYTES, "a quantize_plan is kept in an fpemu_prepared");
+
+void fpemu_convert_plan(void *plan, const fpemu_format *f, const fpemu_rounding *r, int carrier, int to_code)
+{
+    quantize_plan_make((quantize_plan *)plan, f, r, carrier, to_code);
+}
+
+fpemu_status fpemu_convert_run(const void *plan, const fpemu_rounding *r, size_t n, const void *x, void *out,
+                               fpemu_stats *stats)
+{
+    return quantize_run_plan((const quantize_plan *)plan, r, n, x, out, stats);
 }
