@@ -95,9 +95,9 @@ static fpemu_cuda_status operate_inside(const fpemu_format *f, const fpemu_round
     if (work >= (function ? (unsigned)FPEMU_FUNCTION_COUNT : (unsigned)FPEMU_OPERATION_COUNT))
         return FPEMU_CUDA_ERROR_ARGUMENT;
     memset(&j, 0, sizeof j);
-    fpemu_cuda_status status = gpu_status(fpemu_check(f, r, gpu_carrier(type)));
-    if (!status)
-        status = gpu_status(core_arith_plan(f, r, gpu_carrier(type), function, &j.plan, &seen));
+    fpemu_cuda_status status = gpu_status(fpemu_check(f, r, gpu_carrier(type), NULL));
+    if (!status && core_arith_plan(f, r, gpu_carrier(type), function, &j.plan, &seen))
+        status = FPEMU_CUDA_ERROR_UNSUPPORTED;
     if (!status && fpemu_gpu_nan_is_error(f, r))
         status = FPEMU_CUDA_ERROR_UNSUPPORTED;
     if (!status && !fpemu_gpu_fits(f, type))

@@ -332,7 +332,7 @@ uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_g
     memset(&c, 0, sizeof c);
     c.spec = spec;
     c.type = carrier == 32 ? GPU_F32 : GPU_F64;
-    if (!shape || fpemu_gemm_check(spec, carrier) || !take_shape(&c, shape, NULL, NULL, NULL))
+    if (!shape || fpemu_gemm_check(spec, carrier, NULL) || !take_shape(&c, shape, NULL, NULL, NULL))
         return 0;
     const uint64_t a = scratch_of(&c, &c.a, &spec->a), b = scratch_of(&c, &c.b, &spec->b);
     return a == TOO_MUCH || b == TOO_MUCH ? TOO_MUCH : a + b;
@@ -343,7 +343,7 @@ static fpemu_cuda_status gemm(const fpemu_gemm_spec *spec, int type, const fpemu
                               void *out, void *scratch, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
 {
     gemm_call c = {.spec = spec, .alpha = alpha, .beta = beta, .scratch = scratch, .stats = stats, .type = type};
-    const fpemu_cuda_status status = gpu_status(fpemu_gemm_check(spec, gpu_carrier(type)));
+    const fpemu_cuda_status status = gpu_status(fpemu_gemm_check(spec, gpu_carrier(type), NULL));
     if (status)
         return status;
     if ((scales_a || scales_b) && !spec->sum.chunk)
@@ -365,7 +365,7 @@ static fpemu_cuda_status gemv(const fpemu_gemm_spec *spec, int type, fpemu_order
     const size_t size = fpemu_gpu_size(type, 0);
     gemm_call c = {
         .spec = spec, .batch = 1, .alpha = alpha, .beta = beta, .scratch = scratch, .stats = stats, .type = type};
-    const fpemu_cuda_status status = gpu_status(fpemu_gemm_check(spec, gpu_carrier(type)));
+    const fpemu_cuda_status status = gpu_status(fpemu_gemm_check(spec, gpu_carrier(type), NULL));
     if (status)
         return status;
     if ((unsigned)order > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
@@ -382,7 +382,7 @@ static fpemu_cuda_status dot(const fpemu_gemm_spec *spec, int type, size_t n, co
 {
     const size_t size = fpemu_gpu_size(type, 0);
     gemm_call c = {.spec = spec, .batch = 1, .alpha = 1, .scratch = scratch, .stats = stats, .type = type};
-    const fpemu_cuda_status status = gpu_status(fpemu_gemm_check(spec, gpu_carrier(type)));
+    const fpemu_cuda_status status = gpu_status(fpemu_gemm_check(spec, gpu_carrier(type), NULL));
     if (status)
         return status;
     c.beta = spec->start_from_c;

@@ -52,7 +52,7 @@ static fpemu_cuda_status convert_inside(const fpemu_format *f, const fpemu_round
                                         int x_type, void *y, int to_code, fpemu_cuda_stats *stats,
                                         fpemu_cuda_stream stream)
 {
-    fpemu_cuda_status status = gpu_status(fpemu_check(f, r, gpu_carrier(x_type)));
+    fpemu_cuda_status status = gpu_status(fpemu_check(f, r, gpu_carrier(x_type), NULL));
     if (status)
         return status;
     if (f->scaling || f->kind == FPEMU_KIND_CODEBOOK)
@@ -112,7 +112,7 @@ static fpemu_cuda_status decode_inside(const fpemu_format *f, size_t n, const vo
 {
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     const uint32_t size = (uint32_t)fpemu_format_code_size(f);
-    fpemu_cuda_status status = gpu_status(fpemu_check(f, &nearest, gpu_carrier(y_type)));
+    fpemu_cuda_status status = gpu_status(fpemu_check(f, &nearest, gpu_carrier(y_type), NULL));
     if (!status && (f->scaling || f->kind == FPEMU_KIND_CODEBOOK))
         return fpemu_gpu_decode_codebook(f, n, codes, y, y_type, stream);
     if (!status && !fpemu_gpu_fits(f, y_type))

@@ -103,7 +103,7 @@ static fpemu_cuda_status measure_vector(const fpemu_format *f, size_t n, const v
     if (!f || !range || (n && !x))
         return FPEMU_CUDA_ERROR_NULL;
     const fpemu_rounding nearest = fpemu_rounding_nearest();
-    fpemu_cuda_status status = gpu_status(fpemu_check(f, &nearest, gpu_carrier(type)));
+    fpemu_cuda_status status = gpu_status(fpemu_check(f, &nearest, gpu_carrier(type), NULL));
     if (!status && n && ((uintptr_t)x % size || !core_reach_array(&reach, x, n, size)))
         status = FPEMU_CUDA_ERROR_ARGUMENT;
     if (!status && n)

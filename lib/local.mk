@@ -67,6 +67,7 @@ CORE = \
 	lib/core/round_fast.h \
 	lib/core/round_fast.inc.h \
 	lib/core/random.h \
+	lib/core/reason.h lib/core/reasons.def \
 	lib/core/reach.h \
 	lib/core/round.h \
 	lib/core/round.inc.h \
@@ -137,6 +138,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/array/compare.c lib/array/tables.c \
 	lib/array/functions.c \
 	lib/array/walk.c \
+	lib/array/why.c \
 	lib/array/blocks.c \
 	lib/array/block_scales.c \
 	lib/gemm/gemm.c \

@@ -12,7 +12,7 @@ const char *fpemu_status_text(fpemu_status status)
     case FPEMU_ERROR_FORMAT: return "invalid number format";
     case FPEMU_ERROR_CARRIER: return "the carrier type cannot hold every value of the format exactly";
     case FPEMU_ERROR_ROUNDING: return "a field of the rounding is out of range";
-    case FPEMU_ERROR_UNSUPPORTED: return "format and rounding do not go together";
+    case FPEMU_ERROR_UNSUPPORTED: return "format, rounding and call do not go together";
     case FPEMU_ERROR_OVERLAP: return "input and output overlap without being the same array";
     case FPEMU_ERROR_SPEC: return "the spec string could not be read";
     case FPEMU_ERROR_BUFFER: return "the buffer is too small";
@@ -35,6 +35,7 @@ static const struct {
 } sizes[] = {
     {"format", sizeof(fpemu_format)},
     {"parse_error", sizeof(fpemu_parse_error)},
+    {"why", sizeof(fpemu_why)},
     {"rounding", sizeof(fpemu_rounding)},
     {"stats_request", sizeof(fpemu_stats_request)},
     {"exact_sum", sizeof(fpemu_exact_sum)},

@@ -95,7 +95,8 @@ UNIT_TESTS = \
 	tests/unit/check_overlap \
 	tests/unit/check_rng \
 	tests/unit/check_scales \
-	tests/unit/check_spec
+	tests/unit/check_spec \
+	tests/unit/check_why
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LDADD = lib/libfpemu.la $(CHECK_LIBS)
 tests_unit_check_arith_CFLAGS = $(UNIT_CFLAGS)
@@ -120,6 +121,8 @@ tests_unit_check_scales_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_scales_LDADD = $(UNIT_LDADD)
 tests_unit_check_spec_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_spec_LDADD = $(UNIT_LDADD)
+tests_unit_check_why_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_why_LDADD = $(UNIT_LDADD)
 if HAVE_CHECK
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)

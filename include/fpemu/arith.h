@@ -43,7 +43,7 @@ fpemu_status fpemu_arith(const fpemu_format *format, const fpemu_rounding *round
                          fpemu_stats *stats);
 
 /* One element; operands that the operation does not take are not looked at. `index` is its place in the random stream.
- * NaN for what fpemu_arith refuses. */
+ * NaN for what fpemu_arith refuses: ask fpemu_check_use first. */
 float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                           float a, float b, float c, uint64_t index);
 double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
@@ -116,7 +116,8 @@ fpemu_status fpemu_function_named(const char *name, fpemu_function *function);
  * one that binary32 holds, with binary64 too (else FPEMU_ERROR_UNSUPPORTED). */
 fpemu_status fpemu_apply(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
                          fpemu_function function, size_t n, const void *x, void *y, fpemu_stats *stats);
-/* One element. `index` is its place in the random stream. NaN for what fpemu_apply refuses. */
+/* One element. `index` is its place in the random stream. NaN for what fpemu_apply refuses: ask fpemu_check_use
+ * first. */
 float fpemu_apply_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function, float x,
                           uint64_t index);
 double fpemu_apply_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function,

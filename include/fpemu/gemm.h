@@ -86,8 +86,9 @@ fpemu_status fpemu_gemm_parse(const char *text, fpemu_gemm_spec *spec, fpemu_par
  * count of fraction bits or least exponent that none has; FPEMU_ERROR_UNSUPPORTED for what fpemu_gemm_parse would not
  * read. On failure the text is empty, where there is room for that. */
 fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t capacity);
-/* FPEMU_OK if the spec can be used with a carrier of 32 or 64 bits, or why it cannot. */
-fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier_bits);
+/* FPEMU_OK if the spec can be used with arrays of FPEMU_TYPE_F32 or _F64, or why it cannot, which *why (may be NULL)
+ * tells in words. */
+fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, fpemu_type type, fpemu_why *why);
 
 typedef enum fpemu_gpu {
     FPEMU_GPU_V100 = 1,

@@ -36,7 +36,7 @@ fpemu_status fpemu_encode(const fpemu_format *format, const fpemu_rounding *roun
 fpemu_status fpemu_decode(const fpemu_format *format, fpemu_type type, size_t n, const void *codes, void *y);
 
 /* The same for one element, whose place in the random stream is `index` (rounding->offset is added). NaN, or code 0,
- * for what the array form refuses. */
+ * for what the array form refuses: fpemu_check_use tells such a NaN from a result, once for many elements. */
 float fpemu_quantize_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, float x, uint64_t index);
 double fpemu_quantize_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, double x, uint64_t index);
 uint64_t fpemu_encode_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, float x, uint64_t index);
@@ -44,12 +44,26 @@ uint64_t fpemu_encode_one_f64(const fpemu_format *format, const fpemu_rounding *
 float fpemu_decode_one_f32(const fpemu_format *format, uint64_t code);
 double fpemu_decode_one_f64(const fpemu_format *format, uint64_t code);
 
-/* What fpemu_quantize would say to this format and rounding, for the carrier of carrier_bits (an fpemu_type: 32, 64,
- * 16 for binary16, -16 for bfloat16): FPEMU_OK, or why the two are refused. FPEMU_ERROR_NULL for NULL,
- * FPEMU_ERROR_ARGUMENT for another number of bits. A call may still fail for its arrays, its stats or its shape, or
- * find a NaN that the policy calls an error. Encoding, arithmetic and dot products may refuse more: codes of formats
- * with blocks, compatibility settings, affine integers. */
-fpemu_status fpemu_check(const fpemu_format *format, const fpemu_rounding *rounding, int carrier_bits);
+/* What a format and a rounding are for. */
+typedef enum fpemu_use {
+    FPEMU_USE_QUANTIZE = 0,
+    FPEMU_USE_ENCODE = 1,
+    FPEMU_USE_DECODE = 2, /* here and for unpacking the rounding is not looked at */
+    FPEMU_USE_PACK = 3,
+    FPEMU_USE_UNPACK = 4,
+    FPEMU_USE_SCALES = 5,
+    FPEMU_USE_OPERATION = 64,      /* + fpemu_operation */
+    FPEMU_USE_FUNCTION = 128,      /* + fpemu_function */
+    FPEMU_USE_FUNCTION_TABLE = 192 /* + fpemu_function */
+} fpemu_use;
+
+/* What fpemu_quantize would say to this format, rounding and type: FPEMU_OK, or why they are refused, which *why (may be
+ * NULL) tells in words. A call may still fail for its arrays, its stats or its shape, or find a NaN that the policy
+ * calls an error. */
+fpemu_status fpemu_check(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type, fpemu_why *why);
+/* The same for any fpemu_use: codes, packed bytes and arithmetic refuse more than quantising does, or less. */
+fpemu_status fpemu_check_use(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type, int use,
+                             fpemu_why *why);
 
 #ifdef __cplusplus
 }

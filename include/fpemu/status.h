@@ -28,8 +28,7 @@ typedef enum fpemu_status {
     FPEMU_ERROR_FORMAT = 2,      /* the format is invalid: all zero bits, or parameters out of range */
     FPEMU_ERROR_CARRIER = 3,     /* the carrier cannot hold every value of the format exactly */
     FPEMU_ERROR_ROUNDING = 4,    /* a field of the rounding is out of range */
-    FPEMU_ERROR_UNSUPPORTED = 5, /* format and rounding, or format and call, do not go together: a directed mode for a
-                                    posit, codes of a blocked format */
+    FPEMU_ERROR_UNSUPPORTED = 5, /* format and rounding, or format and call, do not go together; fpemu_why says why */
     FPEMU_ERROR_OVERLAP = 6,     /* input and output share an element, other than by being one array */
     FPEMU_ERROR_SPEC = 7,        /* a text could not be read; fpemu_parse_error says where and why */
     FPEMU_ERROR_BUFFER = 8,      /* a buffer of the caller is too small */
@@ -37,6 +36,29 @@ typedef enum fpemu_status {
     FPEMU_ERROR_STATS = 10,      /* a field of the stats is out of range, or two stats cannot be merged */
     FPEMU_ERROR_ARGUMENT = 11    /* another argument is out of range */
 } fpemu_status;
+
+/* Which argument a check refuses. */
+typedef enum fpemu_argument {
+    FPEMU_ARGUMENT_NONE = 0,
+    FPEMU_ARGUMENT_FORMAT = 1,
+    FPEMU_ARGUMENT_ROUNDING = 2,
+    FPEMU_ARGUMENT_TYPE = 3,
+    FPEMU_ARGUMENT_USE = 4,
+    FPEMU_ARGUMENT_SPEC = 5, /* of a product: the spec, or its accumulator; and its targets */
+    FPEMU_ARGUMENT_A = 6,
+    FPEMU_ARGUMENT_B = 7,
+    FPEMU_ARGUMENT_PRODUCT = 8,
+    FPEMU_ARGUMENT_INNER = 9,
+    FPEMU_ARGUMENT_OUTER = 10,
+    FPEMU_ARGUMENT_OUT = 11
+} fpemu_argument;
+
+/* Why a check refuses; all zero where it does not. */
+typedef struct fpemu_why {
+    uint32_t argument; /* fpemu_argument */
+    char message[124]; /* one line, zero-terminated: what is wrong with the argument, and what would do */
+} fpemu_why;
+FPEMU_STATIC_ASSERT(sizeof(fpemu_why) == 128, "fpemu_why has no unnamed padding");
 
 /* A short English text, for numbers that are no status too; never NULL. */
 const char *fpemu_status_text(fpemu_status status);

@@ -143,14 +143,14 @@ static fpemu_status prepare(arith_plan *j, const fpemu_format *f, const fpemu_ro
         return FPEMU_ERROR_NULL;
     if ((unsigned)work >= WORKS)
         return FPEMU_ERROR_ARGUMENT;
-    fpemu_status status = fpemu_check_call(f, r, elements);
+    const fpemu_status status = fpemu_check_call(f, r, elements, NULL);
     if (status)
         return status;
     fpemu_format seen;
     memset(j, 0, sizeof *j);
-    status = core_arith_plan(f, r, carrier, work >= FUNCTIONS, &j->plan, &seen);
-    if (status)
-        return status;
+    const core_reason reason = core_arith_plan(f, r, carrier, work >= FUNCTIONS, &j->plan, &seen);
+    if (reason)
+        return fpemu_refuse(NULL, reason, f, r, elements);
     j->k = fpemu_kernels();
     j->work = work;
     j->carrier = carrier;
@@ -334,7 +334,7 @@ static APART void run_shortest_narrow(const job *j, size_t first, size_t n)
     _Alignas(LINE) float beside[3][TILE];
     if (j->p->in_type && j->operand[0] && j->operand[1]) {
         j->p->in_type(j->p->plan32.nan[0], n, (const uint16_t *)j->operand[0] + first,
-                   (const uint16_t *)j->operand[1] + first, (uint16_t *)j->y + first);
+                      (const uint16_t *)j->operand[1] + first, (uint16_t *)j->y + first);
         return;
     }
     for (int o = 0; o < operands_of(j->p->work); o++)
@@ -607,7 +607,7 @@ fpemu_status fpemu_arith_plan(void *plan, const fpemu_format *f, const fpemu_rou
 {
     return prepare((arith_plan *)plan, f, r,
                    use >= 128 ? work_of_function((fpemu_function)(use - 128))
-                                             : work_of_operation((fpemu_operation)(use - 64)),
+                              : work_of_operation((fpemu_operation)(use - 64)),
                    type);
 }
 

@@ -4,6 +4,7 @@
 #define FPEMU_ARRAY_ARRAY_H
 
 #include "format/environment.h"
+#include "core/reason.h"
 #include "fpemu.h"
 #include "loops/loops.h"
 #include "names.h"
@@ -61,13 +62,21 @@ static inline void carrier_narrow(const kernels *k, int carrier, size_t n, const
     k->narrow16[carrier == FPEMU_TYPE_BF16](n, x, (uint16_t *)y);
 }
 
+/* The status of a reason, which `why` (may be NULL) tells in words; f, r and type are those that words may need. */
+fpemu_status fpemu_refuse(fpemu_why *why, core_reason reason, const fpemu_format *f, const fpemu_rounding *r, int type);
+/* The name of a field that is out of range; NULL if none is. */
+const char *fpemu_rounding_damage(const fpemu_rounding *r);
+
 /* fpemu_check for a carrier, in the default floating-point environment. r = NULL: of the format alone. */
-fpemu_status fpemu_check_call(const fpemu_format *f, const fpemu_rounding *r, int carrier);
+fpemu_status fpemu_check_call(const fpemu_format *f, const fpemu_rounding *r, int carrier, fpemu_why *why);
 
 /* The same, and *scale becomes the format of the scales of f, where it has scales and they are floats: a constant, or
  * *own; else it is all zero. */
 fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, const fpemu_format **scale,
-                                fpemu_format *own);
+                                fpemu_format *own, fpemu_why *why);
+
+/* What an fpemu_use, arithmetic apart (core_arith_plan), asks of a format and a rounding that go together. */
+core_reason fpemu_use_refused(const fpemu_format *f, const fpemu_rounding *r, int use);
 
 /* Values, or codes if to_code, of n elements of any format. x, and values, are arrays of `carrier`. */
 fpemu_status fpemu_convert32(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,

@@ -16,8 +16,8 @@ static int block_can_pack(const block_job *j)
 {
 #if CARRIER_BITS == 32
     const uint32_t bits = j->call->format->bits;
-    return j->p->at_once && j->call->sink->bytes && bits <= CORE_UNPACK_BITS && j->k->pack32[bits] && !j->block->sticky &&
-           j->walk.total > FEW_ELEMENTS && core_direct_stops(&j->p->direct);
+    return j->p->at_once && j->call->sink->bytes && bits <= CORE_UNPACK_BITS && j->k->pack32[bits] &&
+           !j->block->sticky && j->walk.total > FEW_ELEMENTS && core_direct_stops(&j->p->direct);
 #else
     (void)j;
     return 0;
@@ -140,7 +140,8 @@ static int block_pack(const block_job *j, unsigned char *bytes, int divide, cons
     if (j->packs && (count == 1 || block_packs_together(j, length))) {
         const enum unpack_type type = x ? UNPACK_FLOATS : carrier_type(j->carrier);
         const void *const from = x ? (const void *)x : j->words_x + at;
-        j->k->pack32[j->call->format->bits](&j->p->direct, divide, amax, length, count, down, inverse, type, from, bytes);
+        j->k->pack32[j->call->format->bits](&j->p->direct, divide, amax, length, count, down, inverse, type, from,
+                                            bytes);
         return 1;
     }
 #else

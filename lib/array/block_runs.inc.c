@@ -491,7 +491,8 @@ static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint
 {
     const size_t length = (size_t)j->walk.tile_length, fit = length < 4 * TILE ? 4 * TILE / length : 1;
     const int table = block_table_is_quick(j);
-    const size_t most = table && !j->p->stochastic && x != y ? TABLE_TILE : TILE; /* else bits or results wait in a tile */
+    const size_t most =
+        table && !j->p->stochastic && x != y ? TABLE_TILE : TILE; /* else bits or results wait in a tile */
     const size_t full = fit < POW2_LANES ? fit : POW2_LANES, few = length < most ? most / length : 1;
     uintw amax[POW2_LANES];
     block_scales s;
@@ -559,8 +560,8 @@ static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64
     core_draw draw;
     const int draws = j->fused && j->p->stochastic && block_draws(j, index, length, length, &draw);
     const size_t full = !(j->fast[0] || draws || (table && !j->p->stochastic)) || length == 1 ? few
-                        : fast < POW2_LANES                                                ? fast
-                                                                                           : POW2_LANES;
+                        : fast < POW2_LANES                                                   ? fast
+                                                                                              : POW2_LANES;
     _Alignas(LINE) realw t[TILE], rounded[TILE];
     _Alignas(LINE) uintw grid[TILE], amax[POW2_LANES];
     block_scales s;
@@ -650,7 +651,7 @@ static int block_scales_words(const block_job *j, size_t length, const gathering
 #if CARRIER_BITS == 32
     core_draw draw;
     const int scales = j->p->stochastic ? j->fused && j->k->scaled_drawn[1][0][0] && block_draws(j, 0, length, 0, &draw)
-                                     : j->fast[0] && j->k->scaled16[0];
+                                        : j->fast[0] && j->k->scaled16[0];
     return !g && scales && block_measures_words(j, length) && j->words_y;
 #else
     (void)j, (void)length, (void)g;
@@ -838,7 +839,7 @@ static uint64_t block_pow2_words(const block_job *j, uint64_t index, uint64_t bl
         const size_t count = j->k->loops32->pow2_powers(&j->p->pow2, wanted, amax, powers);
         if (wanted == 0 || (j->p->stochastic && !block_draws(j, index + (uint64_t)at, length, count * length, &draw)) ||
             !(j->p->stochastic ? j->k->pow2_drawn16[bfloat](&j->p->pow2, &draw, length, count, from, powers, to)
-                            : j->k->pow2_rows16[bfloat](&j->p->pow2, length, count, from, powers, to)))
+                               : j->k->pow2_rows16[bfloat](&j->p->pow2, length, count, from, powers, to)))
             return done;
         done += count;
         if (count < wanted)
@@ -863,7 +864,7 @@ static int block_rounds_words(const block_job *j, const gathering *g)
     if (!j->p->pow2.usable)
         return block_scales_words(j, (size_t)length, g);
     const int rounds = j->p->stochastic ? j->k->pow2_drawn16[0] && block_draws(j, 0, (size_t)length, 0, &draw)
-                                     : j->p->pow2.mode == FPEMU_MODE_RNE && j->k->pow2_rows16[0];
+                                        : j->p->pow2.mode == FPEMU_MODE_RNE && j->k->pow2_rows16[0];
     return !g && rounds && (length == 16 || length % 32 == 0);
 #else
     (void)j, (void)g;
@@ -885,9 +886,9 @@ static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t
         const uint64_t i = index + done * length;
         const int64_t at = (int64_t)(done * length);
         if (tries) {
-            got = table            ? block_table_words(j, i, blocks - done, x + at, y + at)
+            got = table               ? block_table_words(j, i, blocks - done, x + at, y + at)
                   : j->p->pow2.usable ? block_pow2_words(j, i, blocks - done, x + at, y + at)
-                                   : block_scaled_words(j, i, blocks - done, x + at, y + at);
+                                      : block_scaled_words(j, i, blocks - done, x + at, y + at);
             if (got > 0)
                 continue;
             tries = table || (j->p->stochastic && block_alike(j, i) < length);

@@ -107,12 +107,14 @@ static fpemu_status find_scales(const void *plan, const fpemu_format *f, const f
     core_walk walk;
     if (!f || !shape)
         return FPEMU_ERROR_NULL;
-    fpemu_status status = plan ? FPEMU_OK : fpemu_check_call(f, &nearest, carrier_wide(carrier));
+    fpemu_status status = plan ? FPEMU_OK : fpemu_check_call(f, &nearest, carrier_wide(carrier), NULL);
     if (status)
         return status;
     const int has_scales = to->scales.values || to->codes;
-    if (f->scaling == FPEMU_SCALING_NONE || (f->scaling == FPEMU_SCALING_S2FP8 && has_scales))
-        return FPEMU_ERROR_UNSUPPORTED;
+    if (has_scales || !f->scaling)
+        status = fpemu_refuse(NULL, fpemu_use_refused(f, NULL, FPEMU_USE_SCALES), f, NULL, carrier);
+    if (status)
+        return status;
     fpemu_shape input = *shape;
     memset(input.y_stride, 0, sizeof input.y_stride);
     status = fpemu_walk_begin(&walk, f, &input, size, 0);
@@ -178,11 +180,12 @@ fpemu_status fpemu_unpack_scales(const fpemu_format *format, fpemu_type type, co
     scale_array to = {.carrier = carrier_wide((int)type), .values = scales};
     fpemu_status status = fpemu_packed_layout(format, shape, &l);
     if (!status)
-        status = fpemu_check_call(format, NULL, to.carrier);
+        status = fpemu_check_call(format, NULL, to.carrier, NULL);
     if (status)
         return status;
-    if (format->scaling == FPEMU_SCALING_NONE || format->scaling == FPEMU_SCALING_S2FP8)
-        return FPEMU_ERROR_UNSUPPORTED;
+    status = fpemu_refuse(NULL, fpemu_use_refused(format, NULL, FPEMU_USE_SCALES), format, NULL, (int)type);
+    if (status)
+        return status;
     if (first > l.blocks || count > l.blocks - first)
         return FPEMU_ERROR_ARGUMENT;
     if (count == 0)

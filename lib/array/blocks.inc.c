@@ -36,11 +36,11 @@ static void element_plan_make(element_plan *e, const fpemu_format *f, const fpem
 /* What rounds a call's elements. */
 typedef struct block_element {
     const element_plan *p;
-    core_plan grid;        /* the plan without ends, where the loops take two steps or count */
-    core_plan64 integers;  /* core_integers(), where the reference rounds affine integers */
-    core_search *search;   /* of a table, for many elements; NULL = it is not searched by loops */
-    uint8_t indices;       /* they are asked for */
-    uint8_t values;        /* of the search, and no counters or codes are asked for */
+    core_plan grid;       /* the plan without ends, where the loops take two steps or count */
+    core_plan64 integers; /* core_integers(), where the reference rounds affine integers */
+    core_search *search;  /* of a table, for many elements; NULL = it is not searched by loops */
+    uint8_t indices;      /* they are asked for */
+    uint8_t values;       /* of the search, and no counters or codes are asked for */
 } block_element;
 
 /* counted: block_element_run will be asked to. */
@@ -149,7 +149,7 @@ typedef struct block_plan {
     /* what is read only where it is made */
     core_block_compat compat; /* or setting = 0 */
     core_pow2_block pow2;     /* every scale is a power of two, by which loops round at once; or usable = 0 */
-    core_block block; /* without the numbers of a tensor; all 0 where there are no scales */
+    core_block block;         /* without the numbers of a tensor; all 0 where there are no scales */
     element_plan element;
     core_plan hold; /* of a scale, in a fast form */
     core_coder coder;
@@ -633,8 +633,8 @@ static void block_wide_part(const block_job *j, const block_part *p, block_tile 
         for (size_t i = 0; i < n; i++) {
             const uint64_t u = core_bits64(x[i]);
             t[i] = core_value64(core_block_t_odd(c_exponent, u));
-            rounded[i] = core_value64(
-                core_block_exact(&e->p->plan, &e->integers, c_exponent, u, e->p->stochastic ? r[i] : 0, grid + i, q + i));
+            rounded[i] = core_value64(core_block_exact(&e->p->plan, &e->integers, c_exponent, u,
+                                                       e->p->stochastic ? r[i] : 0, grid + i, q + i));
         }
     } else {
         block_element_run64(WIDE(j), j->k, n, t, r, j->counted, grid, rounded, q);
@@ -765,7 +765,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
                     memcpy(&v, w->rounded + begin + e, sizeof v);
                     store_code(codes, j->p->size, e,
                                j->element.p->is_table ? (uint64_t)w->q[begin + e]
-                                                   : core_encode_affine(&j->p->coder, u, v, w->q[begin + e]));
+                                                      : core_encode_affine(&j->p->coder, u, v, w->q[begin + e]));
                 }
             else
                 k->loopsw->encode(&j->p->coder, n, w->x + begin, w->rounded + begin, j->p->size, codes);
@@ -1086,8 +1086,7 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
 #if CARRIER_BITS == 32
     const int words = !in_place && !g && !sink && j->k->codebook_random16 && core_few_draws(e->search);
     if (at_once && j->k->codebook16 &&
-        j->k->codebook16(e->search, j->carrier == FPEMU_TYPE_BF16, end - begin, j->words_x + begin,
-                         j->words_y + begin))
+        j->k->codebook16(e->search, j->carrier == FPEMU_TYPE_BF16, end - begin, j->words_x + begin, j->words_y + begin))
         return;
 #endif
     for (size_t at = begin, n; at < end && at_once; at += n) {
@@ -1103,8 +1102,8 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
         if (e->p->stochastic)
             fpemu_random_fill(j->k, j->call->rounding, offset + at, n, r);
 #if CARRIER_BITS == 32
-        if (words && j->k->codebook_random16(e->search, j->carrier == FPEMU_TYPE_BF16, n, j->words_x + at, r,
-                                             j->words_y + at))
+        if (words &&
+            j->k->codebook_random16(e->search, j->carrier == FPEMU_TYPE_BF16, n, j->words_x + at, r, j->words_y + at))
             continue;
 #endif
         if (!in_place)
@@ -1360,7 +1359,7 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
     const size_t size = carrier_size(call->carrier);
     fpemu_status status = FPEMU_OK;
     if (!scale && !planned)
-        status = fpemu_check_scaled(f, call->rounding, call->sink ? CARRIER_BITS : call->carrier, &scale, &own);
+        status = fpemu_check_scaled(f, call->rounding, call->sink ? CARRIER_BITS : call->carrier, &scale, &own, NULL);
     if (!status && call->stats)
         status = fpemu_stats_check(call->stats);
     if (!status && !call->walk)
@@ -1424,7 +1423,7 @@ static fpemu_status measure_array(int carrier, const fpemu_format *format, size_
         return FPEMU_ERROR_ARGUMENT;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    fpemu_status status = fpemu_check_call(format, NULL, CARRIER_BITS);
+    fpemu_status status = fpemu_check_call(format, NULL, CARRIER_BITS, NULL);
     if (!status && !core_range_is_sane(range))
         status = FPEMU_ERROR_ARGUMENT;
     if (!status && n) {
@@ -1502,10 +1501,11 @@ fpemu_status fpemu_block_convert(int carrier, const void *plan, const fpemu_form
     const block_sink sink = {out, NULL, NULL, codes_to_array, NULL, NULL};
     fpemu_status status = FPEMU_OK;
     if (to_code && !plan)
-        status = fpemu_check_call(f, r, CARRIER_BITS);
+        status = fpemu_check_call(f, r, CARRIER_BITS, NULL);
     if (to_code && !status)
-        status =
-            f->scaling ? FPEMU_ERROR_UNSUPPORTED : check_overlap(x, carrier_size(carrier), out, code_size(f->bits), n);
+        status = fpemu_refuse(NULL, fpemu_use_refused(f, r, FPEMU_USE_ENCODE), f, r, carrier);
+    if (to_code && !status)
+        status = check_overlap(x, carrier_size(carrier), out, code_size(f->bits), n);
     const block_call call = {.format = f,
                              .rounding = r,
                              .shape = &shape,
@@ -1522,9 +1522,11 @@ fpemu_status fpemu_block_decode(int carrier, const fpemu_format *f, size_t n, co
     block_reader reader;
     fpemu_format own;
     const fpemu_format *scale;
-    const fpemu_status status = fpemu_check_scaled(f, NULL, carrier, &scale, &own);
-    if (status || f->scaling)
-        return status ? status : FPEMU_ERROR_UNSUPPORTED;
+    fpemu_status status = fpemu_check_scaled(f, NULL, carrier, &scale, &own, NULL);
+    if (!status)
+        status = fpemu_refuse(NULL, fpemu_use_refused(f, NULL, FPEMU_USE_DECODE), f, NULL, carrier);
+    if (status)
+        return status;
     fpemu_reader_begin(&reader, f, scale);
     return fpemu_reader_run(&reader, carrier, n, codes, y);
 }
@@ -1560,7 +1562,7 @@ realw fpemu_table_round(const fpemu_format *f, const fpemu_rounding *r, realw x,
     int64_t q;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    if (f->scaling == FPEMU_SCALING_NONE && r && !fpemu_check_call(f, r, CARRIER_BITS)) {
+    if (f->scaling == FPEMU_SCALING_NONE && r && !fpemu_check_call(f, r, CARRIER_BITS, NULL)) {
         element_plan p;
         element_plan_make(&p, f, r, 0);
         block_element_begin(&e, &p, 0);

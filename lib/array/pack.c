@@ -113,7 +113,7 @@ static fpemu_status plan_checked(packing *p, const fpemu_format *f, const fpemu_
 {
     if (!f || !shape)
         return FPEMU_ERROR_NULL;
-    const fpemu_status status = fpemu_check_call(f, NULL, 64);
+    const fpemu_status status = fpemu_check_call(f, NULL, 64, NULL);
     return status ? status : plan_packing(p, f, shape, 0);
 }
 

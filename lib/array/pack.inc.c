@@ -14,7 +14,7 @@ fpemu_status fpemu_pack_run(int carrier, const void *plan, const fpemu_format *f
     if (!f || !r || !shape)
         return FPEMU_ERROR_NULL;
     if (!plan) /* codes need not fit a narrow carrier */
-        status = fpemu_check_scaled(f, r, CARRIER_BITS, &scale, &own);
+        status = fpemu_check_scaled(f, r, CARRIER_BITS, &scale, &own, NULL);
     if (!status)
         status = plan_packing(&p, f, shape, size);
     if (status)
@@ -338,7 +338,7 @@ fpemu_status fpemu_unpack_run(int carrier, const void *plan, const fpemu_format 
     if (!f || !shape)
         return FPEMU_ERROR_NULL;
     if (!plan)
-        status = fpemu_check_scaled(f, NULL, carrier, &scale, &own);
+        status = fpemu_check_scaled(f, NULL, carrier, &scale, &own, NULL);
     if (!status)
         status = plan_packing(&p, f, shape, size);
     if (status)

@@ -17,8 +17,8 @@ typedef struct quantize_plan {
     void (*to_integers)(const core_integer_codes *k, size_t n, const void *x, size_t size, void *codes);
     void (*draw_integers)(const core_plan32 *p, const core_integer_codes32 *c, core_hash_key k, uint64_t index,
                           size_t n, const void *x, size_t size, void *codes); /* the same by random bits */
-    size_t size; /* of a code; 0 = values are asked for */
-    int carrier; /* of x and of values */
+    size_t size;                                                              /* of a code; 0 = values are asked for */
+    int carrier;                                                              /* of x and of values */
     uint8_t at_once;       /* `direct` makes codes, or the loop for posits */
     uint8_t slow;          /* only the reference takes the first of two steps */
     uint8_t quick;         /* `round` is a loop for settings, for ends that differ by sign, for powers of two */
@@ -40,9 +40,9 @@ typedef struct quantize_job {
     const quantize_plan *p;
     const fpemu_rounding *rounding; /* its seed, stream and offset are the call's */
     const void *x;
-    void *out; /* values or codes */
-    core_plan grid;        /* the plan without ends, where there may be two steps */
-    core_plan64 integers;  /* core_integers(), for the reference */
+    void *out;            /* values or codes */
+    core_plan grid;       /* the plan without ends, where there may be two steps */
+    core_plan64 integers; /* core_integers(), for the reference */
     uint32_t want;
     uint8_t counted, in_place, stream;
     uint8_t two_steps, own_words, words; /* the call takes two steps; which of the plan's loops serve it */
@@ -292,7 +292,7 @@ static void quantize_counted(const quantize_job *j, quantize_span s, gathering *
             nonzero = inside == 2;
         }
         if (!inside) {
-            m = m < TILE ? m : TILE;                          /* the rest of a longer tile becomes the next tile */
+            m = m < TILE ? m : TILE;                             /* the rest of a longer tile becomes the next tile */
             if (j->p->stochastic && (two_steps || j->own_words)) /* else one step has them */
                 fpemu_random_fill(j->p->k, j->rounding, s.index, m, t.r);
             quantize_in_two_steps(j, m, s.x, &t, y);
@@ -549,8 +549,8 @@ static void quantize_plan_make(quantize_plan *p, const fpemu_format *f, const fp
     p->two_steps = !p->quick && (p->slow || p->plan.wrap || p->plan.rule == CORE_RULE_FULL_RANGE_GRID ||
                                  p->plan.rule == CORE_RULE_SHIFTER_GRID);
     /* count_inside takes for granted that 0 is kept, and that nothing below M is lifted past it, to 2^emin */
-    p->counts_in_two = !f->has_zero || (p->plan.compat && p->plan.max[0] < p->plan.emin_bits &&
-                                        p->plan.emin_bits < CARRIER_INF);
+    p->counts_in_two =
+        !f->has_zero || (p->plan.compat && p->plan.max[0] < p->plan.emin_bits && p->plan.emin_bits < CARRIER_INF);
     /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
     p->exact = p->plan.mode <= FPEMU_MODE_RTZ && p->plan.rule != CORE_RULE_POSIT && !p->plan.compat;
 #if CARRIER_BITS == 32
@@ -598,7 +598,7 @@ static fpemu_status quantize_run_plan(const quantize_plan *p, const fpemu_roundi
 static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
                                    void *out, int to_code, fpemu_stats *stats)
 {
-    const fpemu_status status = fpemu_check_call(f, r, to_code ? CARRIER_BITS : carrier); /* codes need not fit */
+    const fpemu_status status = fpemu_check_call(f, r, to_code ? CARRIER_BITS : carrier, NULL); /* codes need not fit */
     if (status)
         return status;
     quantize_plan p;
@@ -694,7 +694,7 @@ fpemu_status fpemu_decode_run(const core_coder *coder, size_t size, int carrier,
 static fpemu_status decode_inside(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y)
 {
     core_coder coder;
-    const fpemu_status status = fpemu_check_call(f, NULL, carrier);
+    const fpemu_status status = fpemu_check_call(f, NULL, carrier, NULL);
     if (status)
         return status;
     core_coder_make(&coder, f, NULL);
@@ -724,7 +724,7 @@ static uintw quantize_one(const fpemu_format *f, const fpemu_rounding *r, uintw 
         return core_bits(fpemu_table_round(f, r, core_value(u), index, code));
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    if (f && r && !fpemu_check_call(f, r, CARRIER_BITS)) {
+    if (f && r && !fpemu_check_call(f, r, CARRIER_BITS, NULL)) {
         quantize_plan p;
         const core_plan64 integers = core_integers();
         int64_t q = 0;
@@ -753,7 +753,7 @@ static realw decode_one(const fpemu_format *format, uint64_t code)
     }
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    if (!fpemu_check_call(format, NULL, CARRIER_BITS)) {
+    if (!fpemu_check_call(format, NULL, CARRIER_BITS, NULL)) {
         core_coder coder;
         core_coder_make(&coder, format, NULL);
         y = core_decode(&coder, code);

@@ -21,12 +21,12 @@ fpemu_status fpemu_function_table(const fpemu_format *format, const fpemu_roundi
         return FPEMU_ERROR_NULL;
     if (!core_reach_array(&e, table, WORDS, sizeof *table))
         return FPEMU_ERROR_ARGUMENT;
-    const fpemu_status status = fpemu_apply(format, rounding, type, function, 1, &word, &word, NULL);
-    if (status && status != FPEMU_ERROR_NAN)
+    fpemu_status status = fpemu_apply(format, rounding, type, function, 1, &word, &word, NULL);
+    if (!status || status == FPEMU_ERROR_NAN)
+        status = fpemu_refuse(NULL, fpemu_use_refused(format, rounding, FPEMU_USE_FUNCTION_TABLE), format, rounding,
+                              (int)type);
+    if (status)
         return status;
-    /* what depends on the place of an element, or is said of an array, is in no table */
-    if (rounding->mode >= FPEMU_MODE_SR || (core_nan_policy(format, rounding) == FPEMU_NAN_ERROR && !format->has_nan))
-        return FPEMU_ERROR_UNSUPPORTED;
     for (size_t i = 0; i < WORDS; i++)
         table[i] = (uint16_t)i;
     return fpemu_apply(format, rounding, type, function, WORDS, table, table, NULL);

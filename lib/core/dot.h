@@ -6,6 +6,7 @@
 
 #include "exact.h"
 #include "random.h"
+#include "reason.h"
 
 /* Of fused models the largest least exponent, and the smallest, negative: the smallest product of operands that are
  * numbers of binary32, 2^-298, in its units is a number of binary64, so that what is lost of it is seen. */
@@ -76,32 +77,33 @@ FPEMU_FN int core_takes_sums(const fpemu_format *f)
     return !f->scaling && f->kind != FPEMU_KIND_CODEBOOK;
 }
 
-/* The plan of what sums and products are rounded to, in binary64, and the format as the carrier sees it. 0: arithmetic
- * does not go with it. */
-FPEMU_FN int core_dot_plan(const fpemu_format *f, const fpemu_rounding *r, int carrier, core_plan64 *p,
-                           fpemu_format *seen)
+/* The plan of what sums and products are rounded to, in binary64, and the format as the carrier sees it; or why
+ * arithmetic does not go with it. */
+FPEMU_FN core_reason core_dot_plan(const fpemu_format *f, const fpemu_rounding *r, int carrier, core_plan64 *p,
+                                   fpemu_format *seen)
 {
     int quantum;
     *seen = *f;
+    if (r->compat)
+        return REASON_RESULT_COMPAT;
     if (!core_takes_sums(f))
-        return 0;
+        return REASON_RESULT_BLOCKS;
     if (f->kind == FPEMU_KIND_INT && carrier == 32) {
-        if (!core_int_is_grid32(f, &quantum))
-            return 0;
         seen->scale = (double)core_value32(core_narrow(f->scale));
+        if (!core_int_is_grid32(f, &quantum))
+            return core_is_power(seen->scale, &quantum) ? REASON_RESULT_WIDE : REASON_RESULT_SCALE;
     }
     core_plan_make64(p, seen, r, 0);
-    return p->rule != CORE_RULE_AFFINE && !p->wrap;
+    return p->rule == CORE_RULE_AFFINE ? REASON_RESULT_SCALE : p->wrap ? REASON_RESULT_WRAP : REASON_NONE;
 }
 
 /* The same for operations and functions on arrays, or why they do not go with format and rounding, which go together
  * (fpemu_check). */
-FPEMU_FN fpemu_status core_arith_plan(const fpemu_format *f, const fpemu_rounding *r, int carrier, int is_function,
-                                      core_plan64 *p, fpemu_format *seen)
+FPEMU_FN core_reason core_arith_plan(const fpemu_format *f, const fpemu_rounding *r, int carrier, int is_function,
+                                     core_plan64 *p, fpemu_format *seen)
 {
-    if (r->compat || (is_function && !f->fits_f32))
-        return FPEMU_ERROR_UNSUPPORTED;
-    return core_dot_plan(f, r, carrier, p, seen) ? FPEMU_OK : FPEMU_ERROR_UNSUPPORTED;
+    const core_reason reason = core_dot_plan(f, r, carrier, p, seen);
+    return !reason && is_function && !f->fits_f32 ? REASON_WIDE_FUNCTION : reason;
 }
 
 /* Whether binary64, rounded to odd, has the bits for a sum of binary32 numbers on its way to a format. */

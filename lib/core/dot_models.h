@@ -65,13 +65,14 @@ typedef struct core_dot_tally {
     uint8_t found_nan; /* a NaN met a target that has none and calls it an error */
 } core_dot_tally;
 
-/* Fills g; 0 where arithmetic does not go with the target. narrow: operands are binary32 numbers. */
-FPEMU_FN int core_target_make(core_target *g, const fpemu_target *t, int carrier, int narrow)
+/* Fills g, or says why arithmetic does not go with the target. narrow: operands are binary32 numbers. */
+FPEMU_FN core_reason core_target_make(core_target *g, const fpemu_target *t, int carrier, int narrow)
 {
     fpemu_format seen;
     memset(g, 0, sizeof *g);
-    if (!core_dot_plan(&t->format, &t->rounding, carrier, &g->plan, &seen))
-        return 0;
+    const core_reason reason = core_dot_plan(&t->format, &t->rounding, carrier, &g->plan, &seen);
+    if (reason)
+        return reason;
     g->seed = t->rounding.seed;
     g->stream = t->rounding.stream;
     g->offset = t->rounding.offset;
@@ -84,7 +85,7 @@ FPEMU_FN int core_target_make(core_target *g, const fpemu_target *t, int carrier
                 seen.emax == 1023 && seen.has_infinity && seen.subnormals == FPEMU_SUBNORMALS_KEEP &&
                 seen.has_negative_zero && seen.is_signed && g->plan.mode == FPEMU_MODE_RNE &&
                 g->plan.infinite[0] == CORE_INF64 && g->plan.overflow[0] == CORE_INF64;
-    return 1;
+    return REASON_NONE;
 }
 
 FPEMU_FN double core_dot_line_at(const core_dot *p, core_dot_line line, uint64_t k)

@@ -242,7 +242,7 @@ fpemu_status fpemu_gemm_scaled(const fpemu_gemm_spec *spec, const fpemu_gemm_sha
     const fpemu_gemm_shape *const s = shape;
     matrices m;
     gemm_call call;
-    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, (int)type);
+    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, (int)type, NULL);
     if (status)
         return status;
     if ((scales_a || scales_b) && !spec->sum.chunk)
@@ -281,7 +281,7 @@ fpemu_status fpemu_gemv(const fpemu_gemm_spec *spec, fpemu_order order, int tran
     const size_t size = carrier_size((int)type);
     matrices product = {.batch = 1, .alpha = alpha, .beta = beta};
     gemm_call call;
-    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, (int)type);
+    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, (int)type, NULL);
     if (status)
         return status;
     if ((unsigned)order > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
@@ -298,7 +298,7 @@ fpemu_status fpemu_dot(const fpemu_gemm_spec *spec, size_t n, fpemu_type type, c
     const size_t size = carrier_size((int)type);
     matrices product = {.batch = 1, .alpha = 1};
     gemm_call call;
-    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, (int)type);
+    const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, (int)type, NULL);
     if (status)
         return status;
     if (!core_operand_vector(&product.a, x, n, incx, size) || !core_operand_vector(&product.b, y, n, incy, size) ||

@@ -14,15 +14,24 @@ static int has_fast(const fpemu_format *f, const core_plan64 *p)
            (past == CORE_INF64 || past == p->max[0]);
 }
 
+/* The status; where it is an error, of that argument. */
+static fpemu_status refused_at(fpemu_why *why, fpemu_argument argument, fpemu_status status)
+{
+    if (why && status)
+        why->argument = argument;
+    return status;
+}
+
 /* Whether a target goes with arithmetic; *rule is its plan. narrow: operands are binary32 numbers. */
-static fpemu_status prepare_target(core_target *rule, const fpemu_target *t, int carrier, int narrow)
+static fpemu_status prepare_target(core_target *rule, const fpemu_target *t, int carrier, int narrow,
+                                   fpemu_argument argument, fpemu_why *why)
 {
     if (core_target_is_none(t))
         return FPEMU_OK;
-    const fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier);
-    if (status)
-        return status;
-    return !t->rounding.compat && core_target_make(rule, t, carrier, narrow) ? FPEMU_OK : FPEMU_ERROR_UNSUPPORTED;
+    fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier, why);
+    if (!status)
+        status = fpemu_refuse(why, core_target_make(rule, t, carrier, narrow), &t->format, &t->rounding, carrier);
+    return refused_at(why, argument, status);
 }
 
 /* far: what is rounded may be far past all products of binary32 numbers, which those loops take. */
@@ -32,13 +41,20 @@ static gemm_target fast_target(const core_target *rule, const fpemu_target *t, i
     return target;
 }
 
-static fpemu_status check_operand(const fpemu_target *t, int carrier)
+static fpemu_status refuse(fpemu_why *why, core_reason reason)
+{
+    return fpemu_refuse(why, reason, NULL, NULL, 0);
+}
+
+static fpemu_status check_operand(const fpemu_target *t, int carrier, fpemu_argument argument, fpemu_why *why)
 {
     if (core_target_is_none(t))
         return FPEMU_OK;
-    const fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier);
-    /* blocks of an operand with scales are not those of the slabs in which it is read */
-    return status ? status : t->rounding.compat || t->format.scaling ? FPEMU_ERROR_UNSUPPORTED : FPEMU_OK;
+    fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier, why);
+    if (!status && (t->rounding.compat || t->format.scaling))
+        /* blocks of an operand with scales are not those of the slabs in which it is read */
+        status = refuse(why, t->rounding.compat ? REASON_RESULT_COMPAT : REASON_OPERAND_BLOCKS);
+    return refused_at(why, argument, status);
 }
 
 /* Whether operands rounded to t are numbers of binary32, in the wider carrier too. */
@@ -77,57 +93,72 @@ static int is_integer_operand(const fpemu_target *t)
 }
 
 /* Fields of the accumulator, by its model; targets are checked already. */
-static int fields_fit(const fpemu_gemm_spec *spec)
+static core_reason check_fields(const fpemu_gemm_spec *spec)
 {
     const fpemu_accumulator *s = &spec->sum;
     const int fused = s->model == FPEMU_MODEL_FUSED, integer = s->model == FPEMU_MODEL_INTEGER;
     const int has_outer = s->model == FPEMU_MODEL_CHUNKED || (fused && s->chunk);
-    if (s->model == FPEMU_MODEL_INVALID || s->model >= FPEMU_MODEL_COUNT || spec->start_from_c > 1 || s->wrap > 1)
-        return 0;
-    if (!is_zero(s->reserved0, sizeof s->reserved0) || !is_zero(s->reserved1, sizeof s->reserved1) ||
+    if (s->model == FPEMU_MODEL_INVALID || s->model >= FPEMU_MODEL_COUNT || spec->start_from_c > 1 || s->wrap > 1 ||
+        !is_zero(s->reserved0, sizeof s->reserved0) || !is_zero(s->reserved1, sizeof s->reserved1) ||
         !is_zero(spec->reserved0, sizeof spec->reserved0) || !is_zero(spec->reserved1, sizeof spec->reserved1))
-        return 0;
-    if (core_target_is_none(&s->inner) != integer || core_target_is_none(&s->outer) == has_outer)
-        return 0;
-    if (fused ? !core_dot_steps_exist(s)
-              : (s->chunk == 0) == has_outer || s->block || s->fraction_bits || s->least_exponent)
-        return 0;
-    return integer ? s->width >= 2 && s->width <= 64 : s->width == 0 && s->wrap == 0;
+        return REASON_NO_MODEL;
+    if (core_target_is_none(&s->inner) != integer)
+        return REASON_SUM_FORMAT;
+    if (core_target_is_none(&s->outer) == has_outer)
+        return REASON_CHUNK_FORMAT;
+    if (fused && !core_dot_steps_exist(s))
+        return REASON_STEP;
+    if (!fused && ((s->chunk == 0) == has_outer || s->block || s->fraction_bits || s->least_exponent))
+        return REASON_CHUNK;
+    return (integer ? s->width >= 2 && s->width <= 64 : s->width == 0 && s->wrap == 0) ? REASON_NONE : REASON_WIDTH;
+}
+
+/* What a fused or an integer model asks of its targets; *is_b: operand b. */
+static core_reason check_model(const fpemu_gemm_spec *spec, int *is_b)
+{
+    const int fused = spec->sum.model == FPEMU_MODEL_FUSED;
+    int (*const is_operand)(const fpemu_target *) = fused ? is_fused_operand : is_integer_operand;
+    if (!fused && spec->sum.model != FPEMU_MODEL_INTEGER)
+        return REASON_NONE;
+    if (!core_target_is_none(&spec->product))
+        return REASON_EXACT_PRODUCT;
+    if (fused ? !is_step_result(&spec->sum.inner) : spec->start_from_c)
+        return fused ? REASON_STEP_FORMAT : REASON_INTEGER_START;
+    *is_b = is_operand(&spec->a);
+    return *is_b && is_operand(&spec->b) ? REASON_NONE : fused ? REASON_STEP_OPERAND : REASON_INTEGER_OPERAND;
 }
 
 /* Checks a spec and fills *t. */
-static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, int carrier)
+static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, int carrier, fpemu_why *why)
 {
-    if (!spec)
-        return FPEMU_ERROR_NULL;
-    if (carrier != 32 && carrier != 64)
-        return FPEMU_ERROR_ARGUMENT;
+    if (!spec || (carrier != 32 && carrier != 64))
+        return refuse(why, spec ? REASON_NO_TYPE : REASON_NO_SPEC);
     const fpemu_accumulator *s = &spec->sum;
     core_dot *const d = &t->dot;
-    fpemu_status status = check_operand(&spec->a, carrier);
+    fpemu_status status = check_operand(&spec->a, carrier, FPEMU_ARGUMENT_A, why);
     if (!status)
-        status = check_operand(&spec->b, carrier);
+        status = check_operand(&spec->b, carrier, FPEMU_ARGUMENT_B, why);
     if (status)
         return status;
     const int narrow = carrier == 32 || (is_of_binary32(&spec->a) && is_of_binary32(&spec->b));
     if (!status)
-        status = prepare_target(&d->product, &spec->product, 64, narrow);
+        status = prepare_target(&d->product, &spec->product, 64, narrow, FPEMU_ARGUMENT_PRODUCT, why);
     if (!status)
-        status = prepare_target(&d->inner, &s->inner, 64, core_dot_sums_are_narrow(spec, narrow));
+        status =
+            prepare_target(&d->inner, &s->inner, 64, core_dot_sums_are_narrow(spec, narrow), FPEMU_ARGUMENT_INNER, why);
     if (!status)
-        status = prepare_target(&d->outer, &s->outer, 64, narrow);
+        status = prepare_target(&d->outer, &s->outer, 64, narrow, FPEMU_ARGUMENT_OUTER, why);
     if (!status)
-        status = prepare_target(&d->out, &spec->out, carrier, 0);
+        status = prepare_target(&d->out, &spec->out, carrier, 0, FPEMU_ARGUMENT_OUT, why);
+    if (!status)
+        status = refuse(why, check_fields(spec));
+    int is_b = 0;
+    if (!status)
+        status = refuse(why, check_model(spec, &is_b));
+    if (is_b)
+        status = refused_at(why, FPEMU_ARGUMENT_B, status);
     if (status)
         return status;
-    if (!fields_fit(spec))
-        return FPEMU_ERROR_ARGUMENT;
-    if (s->model == FPEMU_MODEL_FUSED &&
-        (d->product.given || !is_step_result(&s->inner) || !is_fused_operand(&spec->a) || !is_fused_operand(&spec->b)))
-        return FPEMU_ERROR_UNSUPPORTED;
-    if (s->model == FPEMU_MODEL_INTEGER &&
-        (d->product.given || spec->start_from_c || !is_integer_operand(&spec->a) || !is_integer_operand(&spec->b)))
-        return FPEMU_ERROR_UNSUPPORTED;
     core_dot_make(d, spec, carrier);
     t->spec = spec;
     t->carrier = carrier;
@@ -139,18 +170,20 @@ static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, i
     return FPEMU_OK;
 }
 
-fpemu_status fpemu_gemm_targets(gemm_targets *t, const fpemu_gemm_spec *spec, int carrier)
+fpemu_status fpemu_gemm_targets(gemm_targets *t, const fpemu_gemm_spec *spec, int carrier, fpemu_why *why)
 {
     fp_environment environment;
     memset(t, 0, sizeof *t);
     fpemu_environment_enter(&environment);
-    const fpemu_status status = prepare_spec(t, spec, carrier);
+    const fpemu_status status = prepare_spec(t, spec, carrier, why);
     fpemu_environment_leave(&environment);
     return status;
 }
 
-fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, int carrier)
+fpemu_status fpemu_gemm_check(const fpemu_gemm_spec *spec, fpemu_type type, fpemu_why *why)
 {
     gemm_targets t;
-    return fpemu_gemm_targets(&t, spec, carrier);
+    if (why)
+        memset(why, 0, sizeof *why);
+    return fpemu_gemm_targets(&t, spec, (int)type, why);
 }

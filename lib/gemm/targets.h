@@ -32,6 +32,6 @@ static inline int is_zero(const void *p, size_t n)
 }
 
 /* Checks a spec and fills *t, which points into itself; in whatever floating-point environment. */
-fpemu_status fpemu_gemm_targets(gemm_targets *t, const fpemu_gemm_spec *spec, int carrier);
+fpemu_status fpemu_gemm_targets(gemm_targets *t, const fpemu_gemm_spec *spec, int carrier, fpemu_why *why);
 
 #endif /* FPEMU_GEMM_TARGETS_H */

@@ -692,7 +692,7 @@ EXPORT int fpemu_jax_check(const char *spec, const uint8_t fields[7], int carrie
     memcpy(&rounding, fields, 7);
     if (fpemu_format_parse(spec, &format, NULL))
         return FPEMU_ERROR_SPEC;
-    return (int)fpemu_check(&format, &rounding, carrier_bits);
+    return (int)fpemu_check(&format, &rounding, carrier_bits, NULL);
 }
 
 EXPORT const char *fpemu_jax_status_text(int status)

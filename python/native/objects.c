@@ -254,7 +254,7 @@ static PyObject *format_check(PyObject *self, PyObject *args)
     rounding_object *r = rounding_of(rounding);
     if (!r)
         return NULL;
-    fpemu_status status = fpemu_check(f, &r->value, type == CARRIER_F64 ? 64 : 32);
+    fpemu_status status = fpemu_check(f, &r->value, type == CARRIER_F64 ? 64 : 32, NULL);
     if (!status && !f->scaling && f->kind != FPEMU_KIND_CODEBOOK &&
         ((type == CARRIER_F16 && !fpemu_format_fits_f16(f)) || (type == CARRIER_BF16 && !fpemu_format_fits_bf16(f))))
         status = FPEMU_ERROR_CARRIER;

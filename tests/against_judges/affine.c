@@ -293,7 +293,7 @@ int main(int argc, char **argv)
                     r.mode = (uint8_t)modes[m];
                     r.nan = (uint8_t)(nan == 1 ? FPEMU_NAN_SIGNMAX : nan == 2 ? FPEMU_NAN_KEEP : 0);
                     r.seed = 21;
-                    if (fpemu_check(&f, &r, carrier))
+                    if (fpemu_check(&f, &r, carrier, NULL))
                         continue;
                     if (f.bits > 24 && carrier == 32 && nan == 0)
                         compare_ends(specs[k], &f, modes[m]);

@@ -927,7 +927,7 @@ static void try_spec(const char *text, unsigned rounds)
             const double scalars[] = {1, 0, -1, 0.5, 3, 1.1};
             double alpha = 1, beta = 0;
             lying l;
-            if (!lh_check(fpemu_gemm_check(&spec, (int)carrier) == FPEMU_OK, "%s: refused on %u bits", text, carrier))
+            if (!lh_check(fpemu_gemm_check(&spec, (int)carrier, NULL) == FPEMU_OK, "%s: refused on %u bits", text, carrier))
                 continue;
             if (spec.sum.inner.rounding.mode >= FPEMU_MODE_SR && round % 3) {
                 spec.sum.inner.rounding.bits = (uint8_t)(round % 3 == 1 ? 8 : 13);
@@ -1310,7 +1310,7 @@ static void check_ends(void)
         fpemu_dot_f64(&spec, rows[i].k, x, 1, y, 1, &result64, NULL);
         lh_check(lh_same_f64(result64, rows[i].want), "%s f64, row %zu: %a, not %a", rows[i].text, i, result64,
                  rows[i].want);
-        if (fpemu_gemm_check(&spec, 32) != FPEMU_OK)
+        if (fpemu_gemm_check(&spec, 32, NULL) != FPEMU_OK)
             continue;
         fpemu_dot_f32(&spec, rows[i].k, x32, 1, y32, 1, &result32, NULL);
         lh_check(lh_same_f32(result32, rows[i].want), "%s f32, row %zu: %a, not %a", rows[i].text, i, (double)result32,

@@ -217,7 +217,7 @@ static void all_words(const struct type *t, const char *spec, const fpemu_format
         x[i] = (uint16_t)i;
     memset(y, 0xa5, sizeof y);
     const fpemu_status status = t->quantize(f, r, WORDS, x, y, NULL);
-    lh_check(fpemu_check(f, r, t->carrier) == status, "%s, %s: fpemu_check differs", t->name, spec);
+    lh_check(fpemu_check(f, r, t->carrier, NULL) == status, "%s, %s: fpemu_check differs", t->name, spec);
     if (!child)
         lh_check((j != NULL) == (status == FPEMU_OK), "%s, %s, mode %d: status %d", t->name, spec, r->mode,
                  (int)status);

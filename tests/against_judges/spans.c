@@ -274,7 +274,7 @@ int main(int argc, char **argv)
                     r.overflow = (uint8_t)(i / 2 % 4);
                     r.seed = 7 + i;
                     r.offset = i;
-                    if (fpemu_check(&f, &r, carrier))
+                    if (fpemu_check(&f, &r, carrier, NULL))
                         continue;
                     one_array(specs[k], &f, &r, carrier);
                     arrays++;
@@ -301,7 +301,7 @@ int main(int argc, char **argv)
             if (i % 5 > 2 && r.mode >= FPEMU_MODE_SR) /* some random bits are all 0 or 1 then */
                 r.bits = i % 5 == 3 ? 8 : 2;
             const int carrier = i % 2 ? 64 : 32;
-            if (fpemu_check(&f, &r, carrier))
+            if (fpemu_check(&f, &r, carrier, NULL))
                 continue;
             (void)snprintf(name, sizeof name, "%s %s", spec, setting);
             one_array(name, &f, &r, carrier);

@@ -373,7 +373,7 @@ static void tables(const struct type *t)
             if (!lh_check(status == FPEMU_OK, "table %u is refused", k))
                 continue;
             r.mode = (uint8_t)mode;
-            if (fpemu_check(&f, &r, 32) != FPEMU_OK)
+            if (fpemu_check(&f, &r, 32, NULL) != FPEMU_OK)
                 continue;
             for (int order = 0; order < ORDERS; order++) {
                 const uint16_t *const x = orders[t - types][order];
@@ -522,7 +522,7 @@ static void formats(const struct type *t)
                 r.nan = (uint8_t)(f.has_nan ? 0 : 1 + (overflow + mode) % 3);
                 r.bits = mode < FPEMU_MODE_SR ? 0 : bits[overflow];
                 r.offset = overflow == 3 ? 0 : UINT64_C(0xffffc000) + 64 * (k + overflow); /* past 2^32 words */
-                if (fpemu_check(&f, &r, 32) != FPEMU_OK || (k >= 8 && (k + mode + overflow) % 3 == 0))
+                if (fpemu_check(&f, &r, 32, NULL) != FPEMU_OK || (k >= 8 && (k + mode + overflow) % 3 == 0))
                     continue;
                 arrays(t, specs[k], &f, &r, WORDS, orders[t - types][(k + mode + overflow) % ORDERS], overflow == 3);
                 const float low = f.max > 0 ? (float)fpemu_format_min_positive(&f) : 1;

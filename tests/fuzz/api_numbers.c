@@ -238,7 +238,7 @@ void api_quantize(draw *d)
     api_describe("quantize", &f, &r, carrier, n);
     array x = draw_array(d, carrier, complete ? &f : NULL, n), y = array_new(d, x.bytes, size);
     const array kept = array_copy(d, &x, size);
-    const fpemu_status expected = fpemu_check(&f, &r, carrier_bits[carrier]);
+    const fpemu_status expected = fpemu_check(&f, &r, carrier_bits[carrier], NULL);
     const fpemu_status status = quantize(carrier, &f, &r, n, x.data, y.data, count_into(&c, want));
     api_digest(&status, sizeof status);
     if (expected != FPEMU_OK) {
@@ -497,7 +497,7 @@ void api_apply(draw *d)
     const fpemu_function function = (fpemu_function)draw_below(d, FPEMU_FUNCTION_COUNT + 1);
     /* most calls are refused, and many of the others long */
     const uint32_t any = draw_below(d, 256), some = any % SHORT;
-    const int used = function < FPEMU_FUNCTION_COUNT && fpemu_check(&f, &r, carrier_bits[carrier]) == FPEMU_OK;
+    const int used = function < FPEMU_FUNCTION_COUNT && fpemu_check(&f, &r, carrier_bits[carrier], NULL) == FPEMU_OK;
     const size_t n = used && any >= 224 ? LONG + some : some, size = carrier_size[carrier];
     const uint32_t want = draw_below(d, 4);
     const uint32_t chance = draw_below(d, 256);
@@ -646,7 +646,7 @@ void api_format(draw *d)
            "complete changes a complete format");
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     for (int k = 0; k < CARRIERS; k++) {
-        INSIST(fpemu_check(&f, &nearest, carrier_bits[k]) == (carrier_fits(&f, k) ? FPEMU_OK : FPEMU_ERROR_CARRIER),
+        INSIST(fpemu_check(&f, &nearest, carrier_bits[k], NULL) == (carrier_fits(&f, k) ? FPEMU_OK : FPEMU_ERROR_CARRIER),
                "what fits is refused, or what does not is taken");
     }
     api_format_neighbours(d, &f);

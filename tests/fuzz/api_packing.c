@@ -160,7 +160,7 @@ static void scales_status(draw *d, int carrier, const fpemu_format *f, const fpe
 {
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     const int none = f->scaling == FPEMU_SCALING_NONE || f->scaling == FPEMU_SCALING_S2FP8;
-    fpemu_status expected = fpemu_check(f, &nearest, carrier == F64 ? 64 : 32);
+    fpemu_status expected = fpemu_check(f, &nearest, carrier == F64 ? 64 : 32, NULL);
     if (expected == FPEMU_OK && none)
         expected = FPEMU_ERROR_UNSUPPORTED;
     const size_t n = shape_elements(s), size = carrier == F64 ? 8 : 4;
@@ -311,7 +311,7 @@ static void packed_of(draw *d, const fpemu_format *f, int complete)
     counted c;
     const int carrier = (int)draw_below(d, CARRIERS);
     draw_rounding(d, &r);
-    const fpemu_shape shape = draw_shape(d, f, fpemu_check(f, &r, carrier_bits[carrier]) == FPEMU_OK);
+    const fpemu_shape shape = draw_shape(d, f, fpemu_check(f, &r, carrier_bits[carrier], NULL) == FPEMU_OK);
     const size_t n = shape_elements(&shape), size = carrier_size[carrier];
     const uint32_t want = draw_want(d, f);
     fpemu_layout layout;

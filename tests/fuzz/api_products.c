@@ -232,7 +232,7 @@ void api_gemm(draw *d)
     char text[1100] = "", again[1100];
     if (!draw_spec(d, &spec))
         return;
-    if (fpemu_gemm_print(&spec, text, sizeof text) == FPEMU_OK && fpemu_gemm_check(&spec, 64) == FPEMU_OK) {
+    if (fpemu_gemm_print(&spec, text, sizeof text) == FPEMU_OK && fpemu_gemm_check(&spec, 64, NULL) == FPEMU_OK) {
         fpemu_gemm_spec read;
         CASE("gemm %s", text);
         INSIST(fpemu_gemm_parse(text, &read, NULL) == FPEMU_OK, "a canonical text is refused");
@@ -246,7 +246,7 @@ void api_gemm(draw *d)
     s.m = draw_seldom(d, 12, &many);
     s.n = draw_below(d, 40);
     s.k = draw_below(d, flags & 1 ? 150 : 12);
-    if (many && fpemu_gemm_check(&spec, carrier_bits[carrier]) == FPEMU_OK)
+    if (many && fpemu_gemm_check(&spec, carrier_bits[carrier], NULL) == FPEMU_OK)
         long_product(&s);
     s.order = (uint8_t)(flags >> 1 & 1);
     s.transpose_a = (uint8_t)(flags >> 2 & 1);
@@ -260,7 +260,7 @@ void api_gemm(draw *d)
     counted counts;
     CASE("gemm %s carrier %d m %u n %u k %u order %u trans %u %u alpha %g beta %g", text, carrier_bits[carrier],
          (unsigned)s.m, (unsigned)s.n, (unsigned)s.k, s.order, s.transpose_a, s.transpose_b, alpha, beta);
-    const fpemu_status expected = fpemu_gemm_check(&spec, carrier_bits[carrier]);
+    const fpemu_status expected = fpemu_gemm_check(&spec, carrier_bits[carrier], NULL);
     const fpemu_status status =
         carrier == F32 ? fpemu_gemm_f32(&spec, &s, (float)alpha, (const void *)a.data, (const void *)b.data,
                                         (float)beta, (void *)result.data, count_into(&counts, 0))
@@ -343,7 +343,7 @@ void api_gemm_scaled(draw *d)
     s.n = draw_below(d, 24);
     s.k = draw_below(d, flags & 1 ? 150 : 12);
     s.batch = draw_below(d, 4);
-    if (many && fpemu_gemm_check(&spec, carrier_bits[carrier]) == FPEMU_OK)
+    if (many && fpemu_gemm_check(&spec, carrier_bits[carrier], NULL) == FPEMU_OK)
         long_product(&s);
     s.order = (uint8_t)(flags >> 1 & 1);
     s.transpose_a = (uint8_t)(flags >> 2 & 1);
@@ -367,7 +367,7 @@ void api_gemm_scaled(draw *d)
     counted counts;
     CASE("gemm_scaled %s carrier %d m %u n %u k %u batch %u shared %d %d", text, carrier_bits[carrier], (unsigned)s.m,
          (unsigned)s.n, (unsigned)s.k, (unsigned)s.batch, shared_a, shared_b);
-    const fpemu_status expected = fpemu_gemm_check(&spec, carrier_bits[carrier]);
+    const fpemu_status expected = fpemu_gemm_check(&spec, carrier_bits[carrier], NULL);
     const fpemu_status status = gemm_scaled(carrier, &spec, &s, alpha, a.data, scales_a.data, b.data, scales_b.data,
                                             beta, y.data, count_into(&counts, 0));
     api_digest(&status, sizeof status);
@@ -446,7 +446,7 @@ void api_gemv(draw *d)
     const uint32_t flags = draw_below(d, 256);
     int many;
     const uint32_t rows = draw_seldom(d, 30, &many), columns = draw_below(d, 30);
-    many = many && fpemu_gemm_check(&spec, carrier_bits[carrier]) == FPEMU_OK;
+    many = many && fpemu_gemm_check(&spec, carrier_bits[carrier], NULL) == FPEMU_OK;
     const size_t m = many ? 520 + rows : rows, n = many ? 520 + columns : columns, gap = flags >> 2 & 3;
     const int transpose = flags & 1, column_major = flags >> 1 & 1;
     const fpemu_order order = column_major ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;

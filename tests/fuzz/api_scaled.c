@@ -181,7 +181,7 @@ void api_arith_scaled(draw *d)
     const fpemu_operation operation = (fpemu_operation)draw_below(d, FPEMU_OPERATION_COUNT + 1);
     const uint32_t kind = draw_below(d, 64), some = draw_below(d, SHORT + 1), want = draw_below(d, 4);
     /* most calls are refused, and more of the others long */
-    const int used = fpemu_check(&f, &r, carrier_bits[carrier]) == FPEMU_OK;
+    const int used = fpemu_check(&f, &r, carrier_bits[carrier], NULL) == FPEMU_OK;
     const size_t n = kind > (used ? 58 : 62) ? LONG + some : kind > 56 ? 32 * some : some, size = carrier_size[carrier];
     for (int i = 0; i < 3; i++) {
         s[i] = draw_scaled(d, carrier, complete ? &f : NULL, n);
@@ -332,7 +332,7 @@ static uint64_t packed_bytes(const fpemu_format *f, const fpemu_shape *s, uint64
 static fpemu_status layout_expected(const fpemu_format *f, const fpemu_shape *s, uint64_t *bytes, uint64_t *blocks)
 {
     const fpemu_rounding nearest = fpemu_rounding_nearest();
-    const fpemu_status status = fpemu_check(f, &nearest, 64);
+    const fpemu_status status = fpemu_check(f, &nearest, 64, NULL);
     *bytes = *blocks = 0;
     if (status != FPEMU_OK || s->outer == 0 || s->rows == 0 || s->length == 0 || s->inner == 0)
         return status;

@@ -344,7 +344,7 @@ static void tensor_of(draw *d, const fpemu_format *f, int complete)
     counted c;
     const int carrier = (int)draw_below(d, CARRIERS);
     draw_rounding(d, &r);
-    const fpemu_status expected = fpemu_check(f, &r, carrier_bits[carrier]);
+    const fpemu_status expected = fpemu_check(f, &r, carrier_bits[carrier], NULL);
     const fpemu_shape shape = draw_shape(d, f, expected == FPEMU_OK);
     const size_t n = shape_elements(&shape), size = carrier_size[carrier];
     const uint32_t want = draw_want(d, f);
@@ -407,7 +407,7 @@ void api_measure(draw *d)
     api_describe("measure", &f, &r, carrier, n);
     array x = draw_array(d, carrier, complete ? &f : NULL, n);
     const fpemu_status status = OF_CARRIER(carrier, measure, &f, n, (const void *)x.data, &whole);
-    INSIST(status == fpemu_check(&f, &r, carrier == F64 ? 64 : 32), "fpemu_check and measuring disagree");
+    INSIST(status == fpemu_check(&f, &r, carrier == F64 ? 64 : 32, NULL), "fpemu_check and measuring disagree");
     const int can_be = draw_range(d, &f, &other);
     const fpemu_range before = other;
     const fpemu_status added = OF_CARRIER(carrier, measure, &f, n, (const void *)x.data, &other);

@@ -476,7 +476,7 @@ static fpemu_status run_format(const call *c, void *const *at)
     *to++ = (uint64_t)fpemu_packed_layout(f, &c->shape, &layout);
     *to++ = fold(0, &layout, sizeof layout);
     *to++ = fpemu_packed_size(f, &c->shape);
-    *to++ = (uint64_t)fpemu_check(f, &c->rounding, 32) + 16 * (uint64_t)fpemu_check(f, &c->rounding, 64);
+    *to++ = (uint64_t)fpemu_check(f, &c->rounding, 32, NULL) + 16 * (uint64_t)fpemu_check(f, &c->rounding, 64, NULL);
     return FPEMU_OK;
 }
 
@@ -526,7 +526,7 @@ static fpemu_status run_texts(const call *c, void *const *at)
         *to++ = (uint64_t)fpemu_gemm_parse(models[i], &spec, &error);
         *to++ = (uint64_t)fpemu_gemm_print(&spec, text, sizeof text);
         *to++ = fold(error.position, text, sizeof text);
-        *to++ = (uint64_t)fpemu_gemm_check(&spec, 32);
+        *to++ = (uint64_t)fpemu_gemm_check(&spec, 32, NULL);
     }
     for (unsigned i = 0; fpemu_compat_name(i) != NULL; i++) {
         *to++ = (uint64_t)fpemu_rounding_parse(fpemu_compat_name(i), &r, NULL);
@@ -875,7 +875,7 @@ static void visit_formats(walk *w)
                 }
                 like.rounding.seed = 5;
                 like.rounding.bits = j == 2 ? 11 : 0;
-                if (!works(fpemu_check(&like.format, &like.rounding, like.carrier)))
+                if (!works(fpemu_check(&like.format, &like.rounding, like.carrier, NULL)))
                     continue;
                 for (int specials = j > 0 && !w->threads; specials < (w->threads ? 1 : 2); specials++) {
                     like.specials = specials;
@@ -927,7 +927,7 @@ static void visit_products(walk *w)
                 /* one of these may be no model: then it says so */
                 continue;
             }
-            if (!works(fpemu_gemm_check(&like.gemm, carrier)))
+            if (!works(fpemu_gemm_check(&like.gemm, carrier, NULL)))
                 continue;
             like.carrier = carrier;
             like.specials = 1;

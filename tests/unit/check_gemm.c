@@ -676,11 +676,11 @@ START_TEST(text)
         ck_assert_str_eq(got, long_sums[i]);
     }
     s.sum.chunk = 20; /* no multiple of 16 products */
-    ck_assert_int_eq(fpemu_gemm_check(&s, 32), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_gemm_check(&s, 32, NULL), FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_gemm_print(&s, got, sizeof got), FPEMU_ERROR_ARGUMENT);
     s.sum.chunk = 32;
     s.sum.least_exponent = 701;
-    ck_assert_int_eq(fpemu_gemm_check(&s, 32), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_gemm_check(&s, 32, NULL), FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_gemm_print(&s, got, sizeof got), FPEMU_ERROR_ARGUMENT);
     for (int i = 0; i < MODELS; i++) { /* what is printed reads back */
         char again[1024];
@@ -704,7 +704,7 @@ static void refuses(const fpemu_gemm_spec *s, fpemu_status status)
     ck_assert_int_eq(fpemu_gemv_f32(s, FPEMU_ORDER_ROW_MAJOR, 0, 2, 2, 1, a32, 0, b32, 1, 1, c, 1, NULL), status);
     ck_assert_int_eq(fpemu_dot_f32(s, 2, a32, 1, b32, 1, &r, NULL), status);
     ck_assert_int_eq(fpemu_dot_f64(s, 2, a64, 1, b64, 1, &d, NULL), status);
-    ck_assert_int_eq(fpemu_gemm_check(s, 32), status);
+    ck_assert_int_eq(fpemu_gemm_check(s, 32, NULL), status);
     ck_assert(r == 7.0f && d == 7.0 && c[0] == 7.0f && c[3] == 7.0f);
 }
 
@@ -760,7 +760,7 @@ START_TEST(blocks_are_no_targets)
                 s = spec_of(text);
                 *all[i] = refused;
                 refuses(&s, FPEMU_ERROR_UNSUPPORTED);
-                ck_assert_int_eq(fpemu_gemm_check(&s, 64), FPEMU_ERROR_UNSUPPORTED);
+                ck_assert_int_eq(fpemu_gemm_check(&s, 64, NULL), FPEMU_ERROR_UNSUPPORTED);
                 ck_assert_int_eq(fpemu_gemm_print(&s, back, sizeof back), FPEMU_ERROR_UNSUPPORTED);
             }
         }
@@ -830,11 +830,11 @@ START_TEST(specs_refused)
     s = spec_of("int(32,wrap); ab=int8; start=c");
     refuses(&s, FPEMU_ERROR_UNSUPPORTED);
     s = spec_of("fp32; a=fp64");
-    ck_assert_int_eq(fpemu_gemm_check(&s, 32), FPEMU_ERROR_CARRIER);
-    ck_assert_int_eq(fpemu_gemm_check(&s, 64), FPEMU_OK);
+    ck_assert_int_eq(fpemu_gemm_check(&s, 32, NULL), FPEMU_ERROR_CARRIER);
+    ck_assert_int_eq(fpemu_gemm_check(&s, 64, NULL), FPEMU_OK);
     s = spec_of("fp32; out=fp64");
-    ck_assert_int_eq(fpemu_gemm_check(&s, 32), FPEMU_ERROR_CARRIER);
-    ck_assert_int_eq(fpemu_gemm_check(&s, 16), FPEMU_ERROR_ARGUMENT);
+    ck_assert_int_eq(fpemu_gemm_check(&s, 32, NULL), FPEMU_ERROR_CARRIER);
+    ck_assert_int_eq(fpemu_gemm_check(&s, 16, NULL), FPEMU_ERROR_ARGUMENT);
     ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_V100, FPEMU_NAME_BFLOAT16, FPEMU_NAME_BINARY32),
                      FPEMU_ERROR_UNSUPPORTED);
     ck_assert_int_eq(fpemu_gemm_tensor_core(&s, FPEMU_GPU_A100, FPEMU_NAME_E5M2, FPEMU_NAME_BINARY32),

@@ -73,8 +73,8 @@ static _Noreturn void refuse_call(const fpemu_format *format, const fpemu_roundi
     const int bits = binary64 ? 64 : 32;
     char cut[SHOWN_SIZE];
     const char *text = shown(spec, 0, cut);
-    if (fpemu_check(format, rounding, bits) == FPEMU_ERROR_UNSUPPORTED &&
-        fpemu_check(format, &nearest, bits) == FPEMU_OK) {
+    if (fpemu_check(format, rounding, bits, NULL) == FPEMU_ERROR_UNSUPPORTED &&
+        fpemu_check(format, &nearest, bits, NULL) == FPEMU_OK) {
         if (rounding->compat != FPEMU_COMPAT_NONE) {
             cli_fail("%s: this compatibility setting does not go with this format: it says how software rounds formats "
                      "without scales",

@@ -19,7 +19,7 @@ bool rule_parse(rule *l, const char *spec, const char *mode, trouble *why)
     if (fpemu_format_parse(spec, &l->format, &error))
         return fail(why, "format '%s', character %u: %s", shown(spec, error.position, cut),
                     (unsigned)error.position + 1, error.message);
-    const fpemu_status status = fpemu_check(&l->format, &l->rounding, 32);
+    const fpemu_status status = fpemu_check(&l->format, &l->rounding, 32, NULL);
     if (status != FPEMU_OK) {
         memset(l, 0, sizeof *l);
         return fail(why, "format '%s'%s%s: %s", shown(spec, 0, cut), mode ? " with rounding " : "", mode ? mode : "",

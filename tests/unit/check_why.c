@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* check_why.c - the argument and the words of every reason for which checks refuse, and that calls refuse with the same
+ * status. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fpemu.h"
+
+enum { QUANTIZE, ENCODE, DECODE, PACK, UNPACK, SCALES, ADD = 64, EXP = 128, TABLE = 192 };
+
+static const struct formats_refused {
+    const char *format; /* NULL: none */
+    const char *mode;   /* NULL: none */
+    int type, use;
+    fpemu_status status;
+    fpemu_argument argument;
+    const char *words;
+} formats[] = {
+    {NULL, "rne", 32, QUANTIZE, FPEMU_ERROR_NULL, FPEMU_ARGUMENT_FORMAT, "the format is NULL"},
+    {"fp16", NULL, 32, ADD, FPEMU_ERROR_NULL, FPEMU_ARGUMENT_ROUNDING, "the rounding is NULL"},
+    {"", "rne", 32, QUANTIZE, FPEMU_ERROR_FORMAT, FPEMU_ARGUMENT_FORMAT, "fpemu_format_complete"},
+    {"fp16", "bits", 32, QUANTIZE, FPEMU_ERROR_ROUNDING, FPEMU_ARGUMENT_ROUNDING, "the field bits of the rounding"},
+    {"fp16", "reserved", 64, PACK, FPEMU_ERROR_ROUNDING, FPEMU_ARGUMENT_ROUNDING, "the field reserved of"},
+    {"fp16", "rne", 8, QUANTIZE, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_TYPE, "no such type"},
+    {"fp16", "rne", 32, TABLE, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_TYPE, "no such type"},
+    {"fp16", "rne", -16, QUANTIZE, FPEMU_ERROR_CARRIER, FPEMU_ARGUMENT_TYPE, "bfloat16 does not hold every value"},
+    {"tf32", "rne", 16, QUANTIZE, FPEMU_ERROR_CARRIER, FPEMU_ARGUMENT_TYPE, "binary32 does"},
+    {"fp64", "rne", 16, DECODE, FPEMU_ERROR_CARRIER, FPEMU_ARGUMENT_TYPE, "binary64 does"},
+    {"fp64", "rne", 32, UNPACK, FPEMU_ERROR_CARRIER, FPEMU_ARGUMENT_TYPE, "binary32 does not hold"},
+    {"posit(16,1)", "rtz", 32, QUANTIZE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "(mode rne), not by rtz"},
+    {"table(nf4)", "rna", 64, ENCODE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "have no mode rna"},
+    {"mxfp4", "pytorch-divide", 32, QUANTIZE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING,
+     "have no compatibility setting pytorch-divide"},
+    {"bfp(7)", "qpytorch", 64, PACK, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "compatibility setting qpytorch"},
+    {"nvfp4", "rne", 32, ENCODE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_USE, "no codes apart"},
+    {"mxint8", NULL, 64, DECODE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_USE, "no codes apart"},
+    {"e4m3fn", "rne", 32, SCALES, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_USE, "without blocks has no scales"},
+    {"s2fp8", "rne", 32, SCALES, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_USE, "blocks of s2fp8 have no scales"},
+    {"fp16", "rne", 32, SCALES + 1, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_USE, "no such use"},
+    {"fp16", "rne", 32, ADD + FPEMU_OPERATION_COUNT, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_USE, "no such use"},
+    {"fp16", "rne", 32, EXP + FPEMU_FUNCTION_COUNT, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_USE, "no such use"},
+    {"fp16", "rne", 16, TABLE + FPEMU_FUNCTION_COUNT, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_USE, "no such use"},
+    {"fp16", "sr", 16, TABLE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "have no random bits"},
+    {"e2m1:nan=error", "rne", 16, TABLE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "report no NaN"},
+    {"e9m23", "rne", 64, EXP, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "formats that binary32 holds"},
+    {"fp16", "cpfloat-sr", 32, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "arithmetic takes a mode alone"},
+    {"mxfp8", "rne", 32, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "no scales or tables"},
+    {"table(nf4)", "rne", 32, EXP, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "no scales or tables"},
+    {"int(8,scale=0.3)", "rne", 32, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "0.3 is no power of two"},
+    {"int(8,scale=0.3)", "rne", 64, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "0.3 is no power of two"},
+    {"int(25)", "rne", 32, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "take binary64"},
+    {"fixed(8,4):wrap", "rne", 64, EXP, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "let the rounding saturate"},
+};
+
+static const struct specs_refused {
+    const char *spec; /* NULL: none */
+    int damage, type;
+    fpemu_status status;
+    fpemu_argument argument;
+    const char *words;
+} specs[] = {
+    {NULL, 0, 32, FPEMU_ERROR_NULL, FPEMU_ARGUMENT_SPEC, "the spec is NULL"},
+    {"fp32", 0, 16, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_TYPE, "for products one of the first two"},
+    {"fp32; a=fp64", 0, 32, FPEMU_ERROR_CARRIER, FPEMU_ARGUMENT_A, "binary64 does"},
+    {"fp32; b=posit(8,1)/rtp", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_B, "not by rtp"},
+    {"fp32; b=mxfp4", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_B, "quantize them first"},
+    {"fp32; product=fixed(8,4):wrap", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_PRODUCT, "saturate"},
+    {"seq(int(8,scale=0.1))", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_INNER, "scale 0.1 is no power"},
+    {"chunk(8,fp32,int(8,scale=3))", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_OUTER, "scale 3 is no power"},
+    {"fp32; out=fp64", 0, 32, FPEMU_ERROR_CARRIER, FPEMU_ARGUMENT_OUT, "binary64 does"},
+    {"fp32", 'm', 32, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_SPEC, "no such model"},
+    {"fp32", 'i', 32, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_INNER, "every other model needs one"},
+    {"fp32", 'o', 32, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_OUTER, "others have none"},
+    {"fp32", 'c', 32, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_SPEC, "need a chunk"},
+    {"tc(h100,fp16)", 'c', 32, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_OUTER, "need a second format"},
+    {"tc(h100,fp16,promote=32)", 'c', 32, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_SPEC, "a chunk: whole steps"},
+    {"fp32", 'w', 32, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_SPEC, "a width of 2..64 bits"},
+    {"tc(h100,fp16); product=fp16", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_PRODUCT, "exact products"},
+    {"fused(4,23,fp32/rtp); ab=fp16", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_INNER, "by mode rtz or rne"},
+    {"tc(h100,fp16); a=fp32", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_A, "12 bits of precision"},
+    {"fused(4,23,fp32); a=fp16", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_B, "12 bits of precision"},
+    {"int(32,wrap); ab=fp16", 0, 64, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_A, "at most 31 bits"},
+    {"int(32,wrap); ab=int8; start=c", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_SPEC, "leave start=c out"},
+};
+
+static void says(const char *what, fpemu_status status, const fpemu_why *why, fpemu_status expected,
+                 fpemu_argument argument, const char *words)
+{
+    ck_assert_msg(status == expected, "%s: status %d, not %d", what, status, expected);
+    ck_assert_msg(why->argument == (uint32_t)argument, "%s: argument %u: %s", what, why->argument, why->message);
+    ck_assert_msg(strstr(why->message, words), "%s: '%s' has no '%s'", what, why->message, words);
+    ck_assert_msg(memchr(why->message, '\0', sizeof why->message - 1) != NULL, "%s: cut", what);
+    ck_assert_msg(!strpbrk(why->message, "*%\n"), "%s: %s", what, why->message);
+}
+
+START_TEST(words_for_formats)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const struct formats_refused *const row = &formats[i];
+        fpemu_format f;
+        fpemu_rounding r;
+        fpemu_why why;
+        memset(&f, 0, sizeof f);
+        memset(&why, 0x5a, sizeof why);
+        ck_assert(!row->format || !*row->format || !fpemu_format_parse(row->format, &f, NULL));
+        const int is_mode = row->mode && fpemu_rounding_parse(row->mode, &r, NULL) == FPEMU_OK;
+        if (!is_mode) {
+            r = (fpemu_rounding){0};
+            r.bits = row->mode && *row->mode == 'b' ? 33 : 0;
+            r.reserved1[3] = row->mode && *row->mode == 'r';
+        }
+        const fpemu_format *const format = row->format ? &f : NULL;
+        const fpemu_rounding *const rounding = row->mode ? &r : NULL;
+        const fpemu_status status = fpemu_check_use(format, rounding, (fpemu_type)row->type, row->use, &why);
+        says(row->format ? row->format : "none", status, &why, row->status, row->argument, row->words);
+        ck_assert_int_eq(fpemu_check_use(format, rounding, (fpemu_type)row->type, row->use, NULL), row->status);
+    }
+}
+END_TEST
+
+START_TEST(words_for_products)
+{
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        const struct specs_refused *const row = &specs[i];
+        fpemu_gemm_spec s;
+        fpemu_why why;
+        memset(&why, 0x5a, sizeof why);
+        ck_assert_msg(!row->spec || fpemu_gemm_parse(row->spec, &s, NULL) == FPEMU_OK, "%s", row->spec);
+        switch (row->damage) {
+        case 'm': s.sum.model = FPEMU_MODEL_COUNT; break;
+        case 'i': memset(&s.sum.inner, 0, sizeof s.sum.inner); break;
+        case 'o': s.sum.outer = s.sum.inner; break;
+        case 'c': s.sum.chunk = 20; break; /* no multiple of the 16 products of a step */
+        case 'w': s.sum.width = 8; break;
+        default: break;
+        }
+        const fpemu_status status = fpemu_gemm_check(row->spec ? &s : NULL, (fpemu_type)row->type, &why);
+        says(row->spec ? row->spec : "none", status, &why, row->status, row->argument, row->words);
+    }
+}
+END_TEST
+
+/* Whatever is refused has words; whatever is not leaves all zero. A call for each use says the same. */
+START_TEST(words_for_all)
+{
+    static const char *const names[] = {"fp64",     "fp16",  "e2m1:nan=error", "e9m23", "ufixed(8,8):wrap",
+                                        "int(25)",  "uint4", "int8",           "posit(16,1)", "table(dynamic8)",
+                                        "mx(fp64)", "mxfp4", "nvfp4",          "s2fp8",       "bfp(7)",
+                                        "muppet(8)"};
+    static const fpemu_why none;
+    static const double noughts[4];
+    static uint16_t table[65536];
+    const void *const x = noughts;
+    const uint16_t *const words[] = {x, x, x};
+    const fpemu_shape shape = fpemu_shape_vector(1);
+    double y[4];
+    int refused = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (unsigned m = 0; m < FPEMU_MODE_COUNT * FPEMU_COMPAT_COUNT; m++)
+            for (int use = QUANTIZE; use <= TABLE; use += use < SCALES ? 1 : use == SCALES ? ADD - SCALES : 64) {
+                const fpemu_rounding r = {.mode = (uint8_t)(m % FPEMU_MODE_COUNT),
+                                          .compat = (uint8_t)(m / FPEMU_MODE_COUNT)};
+                fpemu_format f;
+                fpemu_why why;
+                ck_assert_int_eq(fpemu_format_parse(names[i], &f, NULL), FPEMU_OK);
+                const fpemu_status status = fpemu_check_use(&f, &r, FPEMU_TYPE_F16, use, &why);
+                ck_assert_msg((status == FPEMU_OK) == (memcmp(&why, &none, sizeof why) == 0), "%s", names[i]);
+                ck_assert_msg(status == FPEMU_OK || (why.argument && *why.message), "%s: no words", names[i]);
+                const fpemu_status call =
+                    use == QUANTIZE ? fpemu_quantize_f16(&f, &r, 1, x, (uint16_t *)y, NULL)
+                    : use == ENCODE ? fpemu_encode_f16(&f, &r, 1, x, y, NULL)
+                    : use == DECODE ? fpemu_decode_f16(&f, 1, x, (uint16_t *)y)
+                    : use == PACK   ? fpemu_pack_f16(&f, &r, &shape, x, (unsigned char *)y, NULL)
+                    : use == UNPACK ? fpemu_unpack_f16(&f, &shape, x, (uint16_t *)y)
+                    : use == SCALES ? fpemu_scales_f16(&f, &shape, x, (float *)y, NULL, NULL)
+                    : use == ADD    ? fpemu_arith_f16(&f, &r, FPEMU_OPERATION_ADD, 1, words, NULL, (uint16_t *)y, NULL)
+                    : use == EXP    ? fpemu_apply_f16(&f, &r, FPEMU_FUNCTION_EXP, 1, x, (uint16_t *)y, NULL)
+                                    : fpemu_function_table_f16(&f, &r, FPEMU_FUNCTION_EXP, table);
+                ck_assert_msg(call == status || use == SCALES, "%s, use %d, mode %u: %d, not %d", names[i], use, m,
+                              status, call);
+                refused += status != FPEMU_OK;
+            }
+    ck_assert_int_gt(refused, 1000);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("why");
+    TCase *tests = tcase_create("reasons");
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, words_for_formats);
+    tcase_add_test(tests, words_for_products);
+    tcase_add_test(tests, words_for_all);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
