@@ -87,6 +87,7 @@ static const size_t BYTES = (size_t)1 << 29;
 enum type { F32, F64, BF16, F16, TYPE_COUNT };
 static const char *const type_name[TYPE_COUNT] = {"f32", "f64", "bf16", "f16"};
 static const size_t type_size[TYPE_COUNT] = {4, 8, 2, 2};
+static const fpemu_type types[TYPE_COUNT] = {FPEMU_TYPE_F32, FPEMU_TYPE_F64, FPEMU_TYPE_BF16, FPEMU_TYPE_F16};
 
 static void *d_x, *d_a, *d_b, *d_y, *d_codes; /* operands, results, codes or packed bytes */
 static void *d_scratch, *d_range;
@@ -148,53 +149,36 @@ struct call {
     int number;       /* of the operation, function or relation */
     fpemu_cuda_stats *stats;
 };
-typedef fpemu_cuda_status work(const struct call *c);
 
 enum kind { QUANTIZE, ENCODE, DECODE, PACK, UNPACK, MEASURE, ARITH, APPLY, COMPARE, SWIZZLE, KIND_COUNT };
 
-#define WORKS(type, T)                                                                                                 \
-    {                                                                                                                  \
-        [](const struct call *c) {                                                                                     \
-            const T *const x = (const T *)d_x + c->offset;                                                             \
-            return c->format.scaling                                                                                   \
-                       ? fpemu_cuda_quantize_tensor_##type(&c->format, &c->rounding, &c->shape, x, (T *)d_y,           \
-                                                           d_scratch, c->stats, NULL)                                  \
-                       : fpemu_cuda_quantize_##type(&c->format, &c->rounding, c->n, x, (T *)d_y, c->stats, NULL);      \
-        },                                                                                                             \
-        [](const struct call *c) {                                                                                     \
-            return fpemu_cuda_encode_##type(&c->format, &c->rounding, c->n, (const T *)d_x, d_codes, c->stats, NULL);  \
-        },                                                                                                             \
-        [](const struct call *c) { return fpemu_cuda_decode_##type(&c->format, c->n, d_codes, (T *)d_y, NULL); },      \
-        [](const struct call *c) {                                                                                     \
-            return fpemu_cuda_pack_##type(&c->format, &c->rounding, &c->shape, (const T *)d_x, d_codes, d_scratch,     \
-                                          c->stats, NULL);                                                             \
-        },                                                                                                             \
-        [](const struct call *c) {                                                                                     \
-            return fpemu_cuda_unpack_##type(&c->format, &c->shape, d_codes, (T *)d_y, d_scratch, NULL);                \
-        },                                                                                                             \
-        [](const struct call *c) {                                                                                     \
-            return fpemu_cuda_measure_##type(&c->format, c->n, (const T *)d_x, (fpemu_cuda_range *)d_range, NULL);     \
-        },                                                                                                             \
-        [](const struct call *c) {                                                                                     \
-            const T *const x[3] = {(const T *)d_x, (const T *)d_a, (const T *)d_b};                                    \
-            return fpemu_cuda_arith_##type(&c->format, &c->rounding, (fpemu_operation)c->number, c->n, x, NULL,        \
-                                           (T *)d_y, c->stats, NULL);                                                  \
-        },                                                                                                             \
-        [](const struct call *c) {                                                                                     \
-            return fpemu_cuda_apply_##type(&c->format, &c->rounding, (fpemu_function)c->number, c->n,                  \
-                                           (const T *)d_codes, (T *)d_y, c->stats, NULL);                              \
-        },                                                                                                             \
-        [](const struct call *c) {                                                                                     \
-            const T *const x[2] = {(const T *)d_x, (const T *)d_a};                                                    \
-            return fpemu_cuda_compare_##type((fpemu_relation)c->number, c->n, x, NULL, (uint8_t *)d_y, NULL);          \
-        },                                                                                                             \
-        [](const struct call *c) {                                                                                     \
-            return (c->number ? fpemu_cuda_unswizzle_scales : fpemu_cuda_swizzle_scales)(                              \
-                c->n / COLUMNS, COLUMNS, (const uint8_t *)d_x, (uint8_t *)d_y, NULL);                                  \
-        },                                                                                                             \
+static fpemu_cuda_status work(int kind, enum type type, const struct call *c)
+{
+    const fpemu_type t = types[type];
+    const void *const x[3] = {d_x, d_a, d_b};
+    const char *const from = (const char *)d_x + c->offset * type_size[type];
+    switch (kind) {
+    case QUANTIZE:
+        return c->format.scaling ? fpemu_cuda_quantize_tensor(&c->format, &c->rounding, t, &c->shape, from, d_y,
+                                                              d_scratch, c->stats, NULL)
+                                 : fpemu_cuda_quantize(&c->format, &c->rounding, t, c->n, from, d_y, c->stats, NULL);
+    case ENCODE: return fpemu_cuda_encode(&c->format, &c->rounding, t, c->n, d_x, d_codes, c->stats, NULL);
+    case DECODE: return fpemu_cuda_decode(&c->format, t, c->n, d_codes, d_y, NULL);
+    case PACK: return fpemu_cuda_pack(&c->format, &c->rounding, t, &c->shape, d_x, d_codes, d_scratch, c->stats, NULL);
+    case UNPACK: return fpemu_cuda_unpack(&c->format, t, &c->shape, d_codes, d_y, d_scratch, NULL);
+    case MEASURE: return fpemu_cuda_measure(&c->format, t, c->n, d_x, (fpemu_cuda_range *)d_range, NULL);
+    case ARITH:
+        return fpemu_cuda_arith(&c->format, &c->rounding, t, (fpemu_operation)c->number, c->n, x, NULL, d_y, c->stats,
+                                NULL);
+    case APPLY:
+        return fpemu_cuda_apply(&c->format, &c->rounding, t, (fpemu_function)c->number, c->n, d_codes, d_y, c->stats,
+                                NULL);
+    case COMPARE: return fpemu_cuda_compare(t, (fpemu_relation)c->number, c->n, x, NULL, (uint8_t *)d_y, NULL);
+    default:
+        return (c->number ? fpemu_cuda_unswizzle_scales : fpemu_cuda_swizzle_scales)(
+            c->n / COLUMNS, COLUMNS, (const uint8_t *)d_x, (uint8_t *)d_y, NULL);
     }
-static work *const works[TYPE_COUNT][KIND_COUNT] = {WORKS(f32, float), WORKS(f64, double), WORKS(bf16, uint16_t),
-                                                    WORKS(f16, uint16_t)};
+}
 
 /* Works by their names: kind, number, operands. Functions have their own. */
 static const struct {
@@ -378,32 +362,28 @@ static void measure(const char *format, const char *mode, const char *text)
                          : kind == SWIZZLE                  ? 2
                          : kind == COMPARE                  ? operands * (double)size + 1
                                                             : (operands + 1) * (double)size;
-    work *const run = works[type][kind];
     give(type);
     fpemu_cuda_status status = FPEMU_CUDA_OK;
     if (kind == DECODE)
-        status = works[type][ENCODE](&c);
+        status = work(ENCODE, type, &c);
     else if (kind == UNPACK)
-        status = works[type][PACK](&c);
+        status = work(PACK, type, &c);
     else if (kind == APPLY) { /* numbers of at most 16 bits */
         must(cudaMemcpyAsync(d_codes, d_x, c.n * size, cudaMemcpyDeviceToDevice), "copy");
         if (type == F32 || type == F64) {
             fpemu_format narrow;
             const fpemu_rounding nearest = fpemu_rounding_nearest();
             fpemu_format_parse("bf16", &narrow, NULL);
-            status = type == F32 ? fpemu_cuda_quantize_f32(&narrow, &nearest, c.n, (const float *)d_x, (float *)d_codes,
-                                                           NULL, NULL)
-                                 : fpemu_cuda_quantize_f64(&narrow, &nearest, c.n, (const double *)d_x,
-                                                           (double *)d_codes, NULL, NULL);
+            status = fpemu_cuda_quantize(&narrow, &nearest, types[type], c.n, d_x, d_codes, NULL, NULL);
         }
     }
     if (!status)
-        status = run(&c);
+        status = work(kind, type, &c);
     if (status) {
         fail(name, fpemu_cuda_status_text(status));
         return;
     }
-    const double rate = (double)c.n * bytes / seconds([&] { fine(run(&c), name); });
+    const double rate = (double)c.n * bytes / seconds([&] { fine(work(kind, type, &c), name); });
     printf("%-*s %9.1f %7.3f%s\n", NAME, name, rate * 1e-9, rate / copy_rate, first_pass ? "  two passes" : "");
     fflush(stdout);
 }
@@ -569,7 +549,7 @@ static void measure_product(const char *model, const char *text)
     memset(&s, 0, sizeof s);
     s.m = s.n = s.k = SIZE;
     if (fpemu_gemm_parse(model, &spec, NULL) || type > F64 ||
-        fpemu_cuda_gemm_scratch_size(&spec, &s, type == F32 ? 32 : 64) > SCRATCH) {
+        fpemu_cuda_gemm_scratch_size(&spec, &s, types[type]) > SCRATCH) {
         fail(name, "the model is not known, or wants more scratch memory");
         return;
     }
@@ -577,10 +557,7 @@ static void measure_product(const char *model, const char *text)
         measure_yardsticks();
     give(type);
     const auto run = [&] {
-        return type == F32 ? fpemu_cuda_gemm_f32(&spec, &s, 1, (const float *)d_x, (const float *)d_a, 0, (float *)d_y,
-                                                 d_scratch, stats, NULL)
-                           : fpemu_cuda_gemm_f64(&spec, &s, 1, (const double *)d_x, (const double *)d_a, 0,
-                                                 (double *)d_y, d_scratch, stats, NULL);
+        return fpemu_cuda_gemm(&spec, &s, types[type], 1, d_x, d_a, 0, d_y, d_scratch, stats, NULL);
     };
     const fpemu_cuda_status status = run();
     if (status)

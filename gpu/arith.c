@@ -132,6 +132,8 @@ static fpemu_cuda_status operate(const fpemu_format *f, const fpemu_rounding *r,
                                  int type, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
 {
     fp_environment environment;
+    if (type == GPU_CODES)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
     if (n == 0)
         return FPEMU_CUDA_OK;
     if (!f || !r)
@@ -141,21 +143,6 @@ static fpemu_cuda_status operate(const fpemu_format *f, const fpemu_rounding *r,
         operate_inside(f, r, function, work, n, operands, steps, scales, y, type, stats, stream);
     fpemu_environment_leave(&environment);
     return status;
-}
-
-static fpemu_cuda_status compare(fpemu_relation relation, size_t n, const void *const *operands, const size_t *steps,
-                                 const gpu_scales *scales, uint8_t *y, int type, fpemu_cuda_stream stream)
-{
-    gpu_arith_job j;
-    if (n == 0)
-        return FPEMU_CUDA_OK;
-    if ((unsigned)relation >= FPEMU_RELATION_COUNT)
-        return FPEMU_CUDA_ERROR_ARGUMENT;
-    memset(&j, 0, sizeof j);
-    const fpemu_cuda_status status = take_operands(&j, 2, n, operands, steps, scales, y, type, 1);
-    j.work = (uint8_t)relation;
-    j.phase = phase_of(&j, 2, 1);
-    return status ? status : fpemu_gpu_compare(&j, stream);
 }
 
 static int operands_of(fpemu_operation operation)
@@ -169,208 +156,67 @@ typedef struct operand_list {
     gpu_scales scales[3];
 } operand_list;
 
-static gpu_scales scales_of(const void *values, uint64_t length, uint64_t count)
-{
-    const gpu_scales s = {values, length, count};
-    return s;
-}
-
-static operand_list list_f32(size_t n, int count, const float *const *operands, const fpemu_operand_scales_f32 *scales)
+static operand_list list_of(size_t n, int count, const void *const *operands, const fpemu_operand_scales *scales)
 {
     operand_list list = {.p = {NULL}};
     for (int o = 0; o < count && n && operands; o++) {
         list.p[o] = operands[o];
         if (scales)
-            list.scales[o] = scales_of(scales[o].values, scales[o].length, scales[o].count);
-    }
-    return list;
-}
-
-static operand_list list_f64(size_t n, int count, const double *const *operands, const fpemu_operand_scales_f64 *scales)
-{
-    operand_list list = {.p = {NULL}};
-    for (int o = 0; o < count && n && operands; o++) {
-        list.p[o] = operands[o];
-        if (scales)
-            list.scales[o] = scales_of(scales[o].values, scales[o].length, scales[o].count);
-    }
-    return list;
-}
-
-static operand_list list_16(size_t n, int count, const uint16_t *const *operands,
-                            const fpemu_operand_scales_f32 *scales)
-{
-    operand_list list = {.p = {NULL}};
-    for (int o = 0; o < count && n && operands; o++) {
-        list.p[o] = operands[o];
-        if (scales)
-            list.scales[o] = scales_of(scales[o].values, scales[o].length, scales[o].count);
+            list.scales[o] = (gpu_scales){scales[o].values, scales[o].length, scales[o].count};
     }
     return list;
 }
 
 /* --------------------------------------------------------------------------------------------- public functions */
 
-fpemu_cuda_status fpemu_cuda_arith_scaled_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                              fpemu_operation operation, size_t n, const float *const *operands,
-                                              const size_t *steps, const fpemu_operand_scales_f32 *scales, float *d_y,
-                                              fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_cuda_arith_scaled(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                          fpemu_operation operation, size_t n, const void *const *operands,
+                                          const size_t *steps, const fpemu_operand_scales *scales, void *d_y,
+                                          fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
 {
-    const operand_list list = list_f32(n, operands_of(operation), operands, scales);
-    return operate(format, rounding, 0, (unsigned)operation, n, list.p, steps, list.scales, d_y, GPU_F32, d_stats,
-                   stream);
+    const operand_list list = list_of(n, operands_of(operation), operands, scales);
+    return operate(format, rounding, 0, (unsigned)operation, n, list.p, steps, list.scales, d_y, fpemu_gpu_type(type),
+                   d_stats, stream);
 }
 
-fpemu_cuda_status fpemu_cuda_arith_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_operation operation, size_t n, const float *const *operands,
-                                       const size_t *steps, float *d_y, fpemu_cuda_stats *d_stats,
-                                       fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_cuda_arith(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                   fpemu_operation operation, size_t n, const void *const *operands,
+                                   const size_t *steps, void *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
 {
-    return fpemu_cuda_arith_scaled_f32(format, rounding, operation, n, operands, steps, NULL, d_y, d_stats, stream);
+    return fpemu_cuda_arith_scaled(format, rounding, type, operation, n, operands, steps, NULL, d_y, d_stats, stream);
 }
 
-fpemu_cuda_status fpemu_cuda_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_function function, size_t n, const float *d_x, float *d_y,
-                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_cuda_apply(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                   fpemu_function function, size_t n, const void *d_x, void *d_y,
+                                   fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
 {
     const operand_list list = {.p = {d_x}};
-    return operate(format, rounding, 1, (unsigned)function, n, list.p, NULL, list.scales, d_y, GPU_F32, d_stats,
-                   stream);
+    return operate(format, rounding, 1, (unsigned)function, n, list.p, NULL, list.scales, d_y, fpemu_gpu_type(type),
+                   d_stats, stream);
 }
 
-fpemu_cuda_status fpemu_cuda_compare_scaled_f32(fpemu_relation relation, size_t n, const float *const *operands,
-                                                const size_t *steps, const fpemu_operand_scales_f32 *scales,
-                                                uint8_t *d_y, fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_cuda_compare_scaled(fpemu_type type, fpemu_relation relation, size_t n,
+                                            const void *const *operands, const size_t *steps,
+                                            const fpemu_operand_scales *scales, uint8_t *d_y, fpemu_cuda_stream stream)
 {
-    const operand_list list = list_f32(n, 2, operands, scales);
-    return compare(relation, n, list.p, steps, list.scales, d_y, GPU_F32, stream);
+    const operand_list list = list_of(n, 2, operands, scales);
+    const int x_type = fpemu_gpu_type(type);
+    gpu_arith_job j;
+    if (x_type == GPU_CODES)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    if (n == 0)
+        return FPEMU_CUDA_OK;
+    if ((unsigned)relation >= FPEMU_RELATION_COUNT)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    memset(&j, 0, sizeof j);
+    const fpemu_cuda_status status = take_operands(&j, 2, n, list.p, steps, list.scales, d_y, x_type, 1);
+    j.work = (uint8_t)relation;
+    j.phase = phase_of(&j, 2, 1);
+    return status ? status : fpemu_gpu_compare(&j, stream);
 }
 
-fpemu_cuda_status fpemu_cuda_compare_f32(fpemu_relation relation, size_t n, const float *const *operands,
-                                         const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_cuda_compare(fpemu_type type, fpemu_relation relation, size_t n, const void *const *operands,
+                                     const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream)
 {
-    return fpemu_cuda_compare_scaled_f32(relation, n, operands, steps, NULL, d_y, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_arith_scaled_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                              fpemu_operation operation, size_t n, const double *const *operands,
-                                              const size_t *steps, const fpemu_operand_scales_f64 *scales, double *d_y,
-                                              fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    const operand_list list = list_f64(n, operands_of(operation), operands, scales);
-    return operate(format, rounding, 0, (unsigned)operation, n, list.p, steps, list.scales, d_y, GPU_F64, d_stats,
-                   stream);
-}
-
-fpemu_cuda_status fpemu_cuda_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_operation operation, size_t n, const double *const *operands,
-                                       const size_t *steps, double *d_y, fpemu_cuda_stats *d_stats,
-                                       fpemu_cuda_stream stream)
-{
-    return fpemu_cuda_arith_scaled_f64(format, rounding, operation, n, operands, steps, NULL, d_y, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_function function, size_t n, const double *d_x, double *d_y,
-                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    const operand_list list = {.p = {d_x}};
-    return operate(format, rounding, 1, (unsigned)function, n, list.p, NULL, list.scales, d_y, GPU_F64, d_stats,
-                   stream);
-}
-
-fpemu_cuda_status fpemu_cuda_compare_scaled_f64(fpemu_relation relation, size_t n, const double *const *operands,
-                                                const size_t *steps, const fpemu_operand_scales_f64 *scales,
-                                                uint8_t *d_y, fpemu_cuda_stream stream)
-{
-    const operand_list list = list_f64(n, 2, operands, scales);
-    return compare(relation, n, list.p, steps, list.scales, d_y, GPU_F64, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_compare_f64(fpemu_relation relation, size_t n, const double *const *operands,
-                                         const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream)
-{
-    return fpemu_cuda_compare_scaled_f64(relation, n, operands, steps, NULL, d_y, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_arith_scaled_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                               fpemu_operation operation, size_t n, const uint16_t *const *operands,
-                                               const size_t *steps, const fpemu_operand_scales_f32 *scales,
-                                               uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    const operand_list list = list_16(n, operands_of(operation), operands, scales);
-    return operate(format, rounding, 0, (unsigned)operation, n, list.p, steps, list.scales, d_y, GPU_BF16, d_stats,
-                   stream);
-}
-
-fpemu_cuda_status fpemu_cuda_arith_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                        fpemu_operation operation, size_t n, const uint16_t *const *operands,
-                                        const size_t *steps, uint16_t *d_y, fpemu_cuda_stats *d_stats,
-                                        fpemu_cuda_stream stream)
-{
-    return fpemu_cuda_arith_scaled_bf16(format, rounding, operation, n, operands, steps, NULL, d_y, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_apply_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                        fpemu_function function, size_t n, const uint16_t *d_x, uint16_t *d_y,
-                                        fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    const operand_list list = {.p = {d_x}};
-    return operate(format, rounding, 1, (unsigned)function, n, list.p, NULL, list.scales, d_y, GPU_BF16, d_stats,
-                   stream);
-}
-
-fpemu_cuda_status fpemu_cuda_compare_scaled_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
-                                                 const size_t *steps, const fpemu_operand_scales_f32 *scales,
-                                                 uint8_t *d_y, fpemu_cuda_stream stream)
-{
-    const operand_list list = list_16(n, 2, operands, scales);
-    return compare(relation, n, list.p, steps, list.scales, d_y, GPU_BF16, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_compare_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
-                                          const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream)
-{
-    return fpemu_cuda_compare_scaled_bf16(relation, n, operands, steps, NULL, d_y, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_arith_scaled_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                              fpemu_operation operation, size_t n, const uint16_t *const *operands,
-                                              const size_t *steps, const fpemu_operand_scales_f32 *scales,
-                                              uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    const operand_list list = list_16(n, operands_of(operation), operands, scales);
-    return operate(format, rounding, 0, (unsigned)operation, n, list.p, steps, list.scales, d_y, GPU_F16, d_stats,
-                   stream);
-}
-
-fpemu_cuda_status fpemu_cuda_arith_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_operation operation, size_t n, const uint16_t *const *operands,
-                                       const size_t *steps, uint16_t *d_y, fpemu_cuda_stats *d_stats,
-                                       fpemu_cuda_stream stream)
-{
-    return fpemu_cuda_arith_scaled_f16(format, rounding, operation, n, operands, steps, NULL, d_y, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_apply_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_function function, size_t n, const uint16_t *d_x, uint16_t *d_y,
-                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    const operand_list list = {.p = {d_x}};
-    return operate(format, rounding, 1, (unsigned)function, n, list.p, NULL, list.scales, d_y, GPU_F16, d_stats,
-                   stream);
-}
-
-fpemu_cuda_status fpemu_cuda_compare_scaled_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
-                                                const size_t *steps, const fpemu_operand_scales_f32 *scales,
-                                                uint8_t *d_y, fpemu_cuda_stream stream)
-{
-    const operand_list list = list_16(n, 2, operands, scales);
-    return compare(relation, n, list.p, steps, list.scales, d_y, GPU_F16, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_compare_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
-                                         const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream)
-{
-    return fpemu_cuda_compare_scaled_f16(relation, n, operands, steps, NULL, d_y, stream);
+    return fpemu_cuda_compare_scaled(type, relation, n, operands, steps, NULL, d_y, stream);
 }

@@ -287,6 +287,8 @@ static fpemu_cuda_status run_inside(const gpu_tensor *c, fpemu_cuda_stream strea
 static fpemu_cuda_status run(const gpu_tensor *c, fpemu_cuda_stream stream)
 {
     fp_environment environment;
+    if (c->type == GPU_CODES)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
     if (!c->format || !c->shape)
         return FPEMU_CUDA_ERROR_NULL;
     fpemu_environment_enter(&environment);
@@ -390,161 +392,43 @@ static fpemu_cuda_status unpack(const fpemu_format *f, const fpemu_shape *shape,
     return run(&c, stream);
 }
 
-static fpemu_cuda_status pack_blocks(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
-                                     uint64_t first, uint64_t count, const void *x, int type, void *bytes,
-                                     void *scratch, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_cuda_quantize_tensor(const fpemu_format *format, const fpemu_rounding *rounding,
+                                             fpemu_type type, const fpemu_shape *shape, const void *d_x, void *d_y,
+                                             void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
 {
-    if (r && count == ALL_BLOCKS)
-        return FPEMU_CUDA_ERROR_ARGUMENT;
-    return pack(f, r, shape, first, count, x, type, bytes, scratch, stats, stream);
+    return quantize(format, rounding, shape, d_x, fpemu_gpu_type(type), d_y, d_scratch, d_stats, stream);
 }
 
-static fpemu_cuda_status unpack_blocks(const fpemu_format *f, const fpemu_shape *shape, uint64_t first, uint64_t count,
-                                       const void *bytes, void *y, int type, void *scratch, fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_cuda_pack(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                  const fpemu_shape *shape, const void *d_x, void *d_bytes, void *d_scratch,
+                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    return pack(format, rounding, shape, 0, ALL_BLOCKS, d_x, fpemu_gpu_type(type), d_bytes, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_unpack(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape,
+                                    const void *d_bytes, void *d_y, void *d_scratch, fpemu_cuda_stream stream)
+{
+    return unpack(format, shape, 0, ALL_BLOCKS, d_bytes, d_y, fpemu_gpu_type(type), d_scratch, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_pack_blocks(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                         const fpemu_shape *shape, uint64_t first, uint64_t count, const void *d_x,
+                                         void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
+                                         fpemu_cuda_stream stream)
+{
+    if (rounding && count == ALL_BLOCKS)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    return pack(format, rounding, shape, first, count, d_x, fpemu_gpu_type(type), d_bytes, d_scratch, d_stats, stream);
+}
+
+fpemu_cuda_status fpemu_cuda_unpack_blocks(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape,
+                                           uint64_t first, uint64_t count, const void *d_bytes, void *d_y,
+                                           void *d_scratch, fpemu_cuda_stream stream)
 {
     if (count == ALL_BLOCKS)
         return FPEMU_CUDA_ERROR_ARGUMENT;
-    return unpack(f, shape, first, count, bytes, y, type, scratch, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_quantize_tensor_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                                 const fpemu_shape *shape, const float *d_x, float *d_y,
-                                                 void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return quantize(format, rounding, shape, d_x, GPU_F32, d_y, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                      const fpemu_shape *shape, const float *d_x, void *d_bytes, void *d_scratch,
-                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return pack(format, rounding, shape, 0, ALL_BLOCKS, d_x, GPU_F32, d_bytes, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_unpack_f32(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
-                                        float *d_y, void *d_scratch, fpemu_cuda_stream stream)
-{
-    return unpack(format, shape, 0, ALL_BLOCKS, d_bytes, d_y, GPU_F32, d_scratch, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                             const fpemu_shape *shape, uint64_t first, uint64_t count, const float *d_x,
-                                             void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
-                                             fpemu_cuda_stream stream)
-{
-    return pack_blocks(format, rounding, shape, first, count, d_x, GPU_F32, d_bytes, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_unpack_blocks_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                               uint64_t count, const void *d_bytes, float *d_y, void *d_scratch,
-                                               fpemu_cuda_stream stream)
-{
-    return unpack_blocks(format, shape, first, count, d_bytes, d_y, GPU_F32, d_scratch, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                                 const fpemu_shape *shape, const double *d_x, double *d_y,
-                                                 void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return quantize(format, rounding, shape, d_x, GPU_F64, d_y, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                      const fpemu_shape *shape, const double *d_x, void *d_bytes, void *d_scratch,
-                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return pack(format, rounding, shape, 0, ALL_BLOCKS, d_x, GPU_F64, d_bytes, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_unpack_f64(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
-                                        double *d_y, void *d_scratch, fpemu_cuda_stream stream)
-{
-    return unpack(format, shape, 0, ALL_BLOCKS, d_bytes, d_y, GPU_F64, d_scratch, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                             const fpemu_shape *shape, uint64_t first, uint64_t count,
-                                             const double *d_x, void *d_bytes, void *d_scratch,
-                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return pack_blocks(format, rounding, shape, first, count, d_x, GPU_F64, d_bytes, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_unpack_blocks_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                               uint64_t count, const void *d_bytes, double *d_y, void *d_scratch,
-                                               fpemu_cuda_stream stream)
-{
-    return unpack_blocks(format, shape, first, count, d_bytes, d_y, GPU_F64, d_scratch, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_quantize_tensor_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                                  const fpemu_shape *shape, const uint16_t *d_x, uint16_t *d_y,
-                                                  void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return quantize(format, rounding, shape, d_x, GPU_BF16, d_y, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_pack_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       const fpemu_shape *shape, const uint16_t *d_x, void *d_bytes, void *d_scratch,
-                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return pack(format, rounding, shape, 0, ALL_BLOCKS, d_x, GPU_BF16, d_bytes, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
-                                         uint16_t *d_y, void *d_scratch, fpemu_cuda_stream stream)
-{
-    return unpack(format, shape, 0, ALL_BLOCKS, d_bytes, d_y, GPU_BF16, d_scratch, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_pack_blocks_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                              const fpemu_shape *shape, uint64_t first, uint64_t count,
-                                              const uint16_t *d_x, void *d_bytes, void *d_scratch,
-                                              fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return pack_blocks(format, rounding, shape, first, count, d_x, GPU_BF16, d_bytes, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_unpack_blocks_bf16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                                uint64_t count, const void *d_bytes, uint16_t *d_y, void *d_scratch,
-                                                fpemu_cuda_stream stream)
-{
-    return unpack_blocks(format, shape, first, count, d_bytes, d_y, GPU_BF16, d_scratch, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_quantize_tensor_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                                 const fpemu_shape *shape, const uint16_t *d_x, uint16_t *d_y,
-                                                 void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return quantize(format, rounding, shape, d_x, GPU_F16, d_y, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_pack_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                      const fpemu_shape *shape, const uint16_t *d_x, void *d_bytes, void *d_scratch,
-                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return pack(format, rounding, shape, 0, ALL_BLOCKS, d_x, GPU_F16, d_bytes, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
-                                        uint16_t *d_y, void *d_scratch, fpemu_cuda_stream stream)
-{
-    return unpack(format, shape, 0, ALL_BLOCKS, d_bytes, d_y, GPU_F16, d_scratch, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_pack_blocks_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                             const fpemu_shape *shape, uint64_t first, uint64_t count,
-                                             const uint16_t *d_x, void *d_bytes, void *d_scratch,
-                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return pack_blocks(format, rounding, shape, first, count, d_x, GPU_F16, d_bytes, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_unpack_blocks_f16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                               uint64_t count, const void *d_bytes, uint16_t *d_y, void *d_scratch,
-                                               fpemu_cuda_stream stream)
-{
-    return unpack_blocks(format, shape, first, count, d_bytes, d_y, GPU_F16, d_scratch, stream);
+    return unpack(format, shape, first, count, d_bytes, d_y, fpemu_gpu_type(type), d_scratch, stream);
 }
 
 static fpemu_cuda_status swizzle(uint64_t rows, uint64_t columns, const uint8_t *from, uint8_t *to, int back,

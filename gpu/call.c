@@ -22,6 +22,17 @@ fpemu_cuda_status fpemu_cuda_finish(fpemu_cuda_stream stream, const char **text)
     return fpemu_gpu_wait(stream, text);
 }
 
+int fpemu_gpu_type(fpemu_type type)
+{
+    switch (type) {
+    case FPEMU_TYPE_F32: return GPU_F32;
+    case FPEMU_TYPE_F64: return GPU_F64;
+    case FPEMU_TYPE_F16: return GPU_F16;
+    case FPEMU_TYPE_BF16: return GPU_BF16;
+    }
+    return GPU_CODES;
+}
+
 size_t fpemu_gpu_size(int type, uint32_t code_size)
 {
     return type == GPU_F32 ? 4 : type == GPU_F64 ? 8 : type == GPU_CODES ? code_size : 2;

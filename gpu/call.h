@@ -20,6 +20,8 @@ static inline int gpu_carrier(int type)
     return type == GPU_F64 ? 64 : 32;
 }
 
+/* How the numbers of a caller's array lie, as an enum gpu_type; GPU_CODES for what is no type. */
+int fpemu_gpu_type(fpemu_type type);
 /* Bytes of an element of an array. */
 size_t fpemu_gpu_size(int type, uint32_t code_size);
 /* Whether every value of f is a number of the 16-bit type; true for other types. */

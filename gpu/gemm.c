@@ -241,7 +241,8 @@ static fpemu_cuda_status multiply_inside(gemm_call *c, fpemu_cuda_stream stream)
 {
     const fpemu_gemm_spec *s = c->spec;
     gpu_gemm_job j;
-    if (s->start_from_c && !(c->alpha == 1 && c->beta == 1))
+    if ((s->start_from_c && !(c->alpha == 1 && c->beta == 1)) ||
+        (c->type == GPU_F32 && !(core_is_binary32(c->alpha) && core_is_binary32(c->beta))))
         return FPEMU_CUDA_ERROR_ARGUMENT;
     if (c->c.rows == 0 || c->c.columns == 0)
         return FPEMU_CUDA_OK;
@@ -326,138 +327,97 @@ static int take_shape(gemm_call *c, const fpemu_gemm_shape *s, const void *a, co
              (!core_operand_reach(&c->c, c->batch, fpemu_gpu_size(c->type, 0), &all) || !core_reach_is_apart(&all)));
 }
 
-uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, int carrier)
+uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type)
 {
     gemm_call c;
     memset(&c, 0, sizeof c);
     c.spec = spec;
-    c.type = carrier == 32 ? GPU_F32 : GPU_F64;
-    if (!shape || fpemu_gemm_check(spec, carrier, NULL) || !take_shape(&c, shape, NULL, NULL, NULL))
+    c.type = fpemu_gpu_type(type);
+    if (!shape || fpemu_gemm_check(spec, type, NULL) || !take_shape(&c, shape, NULL, NULL, NULL))
         return 0;
     const uint64_t a = scratch_of(&c, &c.a, &spec->a), b = scratch_of(&c, &c.b, &spec->b);
     return a == TOO_MUCH || b == TOO_MUCH ? TOO_MUCH : a + b;
 }
 
-static fpemu_cuda_status gemm(const fpemu_gemm_spec *spec, int type, const fpemu_gemm_shape *shape, double alpha,
-                              const void *a, const void *scales_a, const void *b, const void *scales_b, double beta,
-                              void *out, void *scratch, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
+/* --------------------------------------------------------------------------------------------- public functions */
+
+/* A call with all but its matrices; FPEMU_CUDA_OK where the spec goes with the type. */
+static fpemu_cuda_status begin(gemm_call *c, const fpemu_gemm_spec *spec, fpemu_type type, double alpha, double beta,
+                               void *scratch, fpemu_cuda_stats *stats)
 {
-    gemm_call c = {.spec = spec, .alpha = alpha, .beta = beta, .scratch = scratch, .stats = stats, .type = type};
-    const fpemu_cuda_status status = gpu_status(fpemu_gemm_check(spec, gpu_carrier(type), NULL));
+    const gemm_call call = {.spec = spec,
+                            .batch = 1,
+                            .alpha = alpha,
+                            .beta = beta,
+                            .scratch = scratch,
+                            .stats = stats,
+                            .type = fpemu_gpu_type(type)};
+    *c = call;
+    return gpu_status(fpemu_gemm_check(spec, type, NULL));
+}
+
+fpemu_cuda_status fpemu_cuda_gemm_scaled(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type,
+                                         double alpha, const void *d_a, const void *d_scales_a, const void *d_b,
+                                         const void *d_scales_b, double beta, void *d_c, void *d_scratch,
+                                         fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    gemm_call c;
+    const fpemu_cuda_status status = begin(&c, spec, type, alpha, beta, d_scratch, d_stats);
     if (status)
         return status;
-    if ((scales_a || scales_b) && !spec->sum.chunk)
+    if ((d_scales_a || d_scales_b) && !spec->sum.chunk)
         return FPEMU_CUDA_ERROR_UNSUPPORTED;
     if (!shape)
         return FPEMU_CUDA_ERROR_NULL;
-    if (!take_shape(&c, shape, a, b, out))
+    if (!take_shape(&c, shape, d_a, d_b, d_c))
         return FPEMU_CUDA_ERROR_ARGUMENT;
-    c.a.scales = scales_a;
-    c.b.scales = scales_b;
+    c.a.scales = d_scales_a;
+    c.b.scales = d_scales_b;
     return multiply(&c, stream);
 }
 
-static fpemu_cuda_status gemv(const fpemu_gemm_spec *spec, int type, fpemu_order order, int transpose, size_t m,
-                              size_t n, double alpha, const void *a, size_t lda, const void *x, int64_t incx,
-                              double beta, void *y, int64_t incy, void *scratch, fpemu_cuda_stats *stats,
-                              fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_cuda_gemm(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type,
+                                  double alpha, const void *d_a, const void *d_b, double beta, void *d_c,
+                                  void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
 {
-    const size_t size = fpemu_gpu_size(type, 0);
-    gemm_call c = {
-        .spec = spec, .batch = 1, .alpha = alpha, .beta = beta, .scratch = scratch, .stats = stats, .type = type};
-    const fpemu_cuda_status status = gpu_status(fpemu_gemm_check(spec, gpu_carrier(type), NULL));
+    return fpemu_cuda_gemm_scaled(spec, shape, type, alpha, d_a, NULL, d_b, NULL, beta, d_c, d_scratch, d_stats,
+                                  stream);
+}
+
+fpemu_cuda_status fpemu_cuda_gemv(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                                  fpemu_type type, double alpha, const void *d_a, size_t lda, const void *d_x,
+                                  int64_t incx, double beta, void *d_y, int64_t incy, void *d_scratch,
+                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
+{
+    gemm_call c;
+    const fpemu_cuda_status status = begin(&c, spec, type, alpha, beta, d_scratch, d_stats);
     if (status)
         return status;
+    const size_t size = fpemu_gpu_size(c.type, 0);
     if ((unsigned)order > 1 || (unsigned)transpose > 1 || m > PTRDIFF_MAX || n > PTRDIFF_MAX ||
-        !core_operand_matrix(&c.a, a, transpose ? n : m, transpose ? m : n, lda, 0, (int)order, transpose) ||
-        !core_operand_vector(&c.b, x, transpose ? m : n, incx, size) ||
-        !core_operand_vector(&c.c, y, transpose ? n : m, incy, size))
+        !core_operand_matrix(&c.a, d_a, transpose ? n : m, transpose ? m : n, lda, 0, (int)order, transpose) ||
+        !core_operand_vector(&c.b, d_x, transpose ? m : n, incx, size) ||
+        !core_operand_vector(&c.c, d_y, transpose ? n : m, incy, size))
         return FPEMU_CUDA_ERROR_ARGUMENT;
     return multiply(&c, stream);
 }
 
-static fpemu_cuda_status dot(const fpemu_gemm_spec *spec, int type, size_t n, const void *x, int64_t incx,
-                             const void *y, int64_t incy, void *result, void *scratch, fpemu_cuda_stats *stats,
-                             fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_cuda_dot(const fpemu_gemm_spec *spec, size_t n, fpemu_type type, const void *d_x, int64_t incx,
+                                 const void *d_y, int64_t incy, void *d_result, void *d_scratch,
+                                 fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
 {
-    const size_t size = fpemu_gpu_size(type, 0);
-    gemm_call c = {.spec = spec, .batch = 1, .alpha = 1, .scratch = scratch, .stats = stats, .type = type};
-    const fpemu_cuda_status status = gpu_status(fpemu_gemm_check(spec, gpu_carrier(type), NULL));
+    gemm_call c;
+    const fpemu_cuda_status status = begin(&c, spec, type, 1, 0, d_scratch, d_stats);
     if (status)
         return status;
+    const size_t size = fpemu_gpu_size(c.type, 0);
     c.beta = spec->start_from_c;
-    if (!core_operand_vector(&c.a, x, n, incx, size) || !core_operand_vector(&c.b, y, n, incy, size) ||
-        !core_operand_vector(&c.c, result, 1, 1, size))
+    if (!core_operand_vector(&c.a, d_x, n, incx, size) || !core_operand_vector(&c.b, d_y, n, incy, size) ||
+        !core_operand_vector(&c.c, d_result, 1, 1, size))
         return FPEMU_CUDA_ERROR_ARGUMENT;
     c.a.columns = c.a.rows; /* a row */
     c.a.rows = 1;
     c.a.step_column = c.a.step_row;
     c.a.step_row = 1;
     return multiply(&c, stream);
-}
-
-/* --------------------------------------------------------------------------------------------- public functions */
-
-fpemu_cuda_status fpemu_cuda_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
-                                      const float *d_a, const float *d_b, float beta, float *d_c, void *d_scratch,
-                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return gemm(spec, GPU_F32, shape, (double)alpha, d_a, NULL, d_b, NULL, (double)beta, d_c, d_scratch, d_stats,
-                stream);
-}
-
-fpemu_cuda_status fpemu_cuda_gemm_scaled_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
-                                             const float *d_a, const float *d_scales_a, const float *d_b,
-                                             const float *d_scales_b, float beta, float *d_c, void *d_scratch,
-                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return gemm(spec, GPU_F32, shape, (double)alpha, d_a, d_scales_a, d_b, d_scales_b, (double)beta, d_c, d_scratch,
-                d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_gemv_f32(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
-                                      float alpha, const float *d_a, size_t lda, const float *d_x, int64_t incx,
-                                      float beta, float *d_y, int64_t incy, void *d_scratch, fpemu_cuda_stats *d_stats,
-                                      fpemu_cuda_stream stream)
-{
-    return gemv(spec, GPU_F32, order, transpose, m, n, (double)alpha, d_a, lda, d_x, incx, (double)beta, d_y, incy,
-                d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_dot_f32(const fpemu_gemm_spec *spec, size_t n, const float *d_x, int64_t incx,
-                                     const float *d_y, int64_t incy, float *d_result, void *d_scratch,
-                                     fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return dot(spec, GPU_F32, n, d_x, incx, d_y, incy, d_result, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
-                                      const double *d_a, const double *d_b, double beta, double *d_c, void *d_scratch,
-                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return gemm(spec, GPU_F64, shape, alpha, d_a, NULL, d_b, NULL, beta, d_c, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_gemm_scaled_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
-                                             const double *d_a, const double *d_scales_a, const double *d_b,
-                                             const double *d_scales_b, double beta, double *d_c, void *d_scratch,
-                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return gemm(spec, GPU_F64, shape, alpha, d_a, d_scales_a, d_b, d_scales_b, beta, d_c, d_scratch, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_gemv_f64(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
-                                      double alpha, const double *d_a, size_t lda, const double *d_x, int64_t incx,
-                                      double beta, double *d_y, int64_t incy, void *d_scratch,
-                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return gemv(spec, GPU_F64, order, transpose, m, n, alpha, d_a, lda, d_x, incx, beta, d_y, incy, d_scratch, d_stats,
-                stream);
-}
-
-fpemu_cuda_status fpemu_cuda_dot_f64(const fpemu_gemm_spec *spec, size_t n, const double *d_x, int64_t incx,
-                                     const double *d_y, int64_t incy, double *d_result, void *d_scratch,
-                                     fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream)
-{
-    return dot(spec, GPU_F64, n, d_x, incx, d_y, incy, d_result, d_scratch, d_stats, stream);
 }

@@ -31,7 +31,8 @@ GPU_CALLS = \
 	gpu/gemm.c \
 	gpu/quantize.c \
 	gpu/range.c \
-	gpu/stats.c
+	gpu/stats.c \
+	gpu/typed.c
 GPU_KERNELS = \
 	gpu/arith.cu \
 	gpu/block_runs.cu \

@@ -97,6 +97,8 @@ static fpemu_cuda_status convert(const fpemu_format *f, const fpemu_rounding *r,
                                  void *y, int to_code, fpemu_cuda_stats *stats, fpemu_cuda_stream stream)
 {
     fp_environment environment;
+    if (x_type == GPU_CODES)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
     if (n == 0)
         return FPEMU_CUDA_OK;
     if (!f || !r || !x || !y)
@@ -137,98 +139,35 @@ static fpemu_cuda_status decode_inside(const fpemu_format *f, size_t n, const vo
     return fpemu_gpu_decode32(&j, stream);
 }
 
-static fpemu_cuda_status decode(const fpemu_format *f, size_t n, const void *codes, void *y, int y_type,
-                                fpemu_cuda_stream stream)
-{
-    fp_environment environment;
-    if (n == 0)
-        return FPEMU_CUDA_OK;
-    if (!f || !codes || !y)
-        return FPEMU_CUDA_ERROR_NULL;
-    fpemu_environment_enter(&environment);
-    const fpemu_cuda_status status = decode_inside(f, n, codes, y, y_type, stream);
-    fpemu_environment_leave(&environment);
-    return status;
-}
-
 /* --------------------------------------------------------------------------------------------- public functions */
 
-fpemu_cuda_status fpemu_cuda_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                          const float *d_x, float *d_y, fpemu_cuda_stats *d_stats,
-                                          fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_cuda_quantize(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                      size_t n, const void *d_x, void *d_y, fpemu_cuda_stats *d_stats,
+                                      fpemu_cuda_stream stream)
 {
-    return convert(format, rounding, n, d_x, GPU_F32, d_y, 0, d_stats, stream);
+    return convert(format, rounding, n, d_x, fpemu_gpu_type(type), d_y, 0, d_stats, stream);
 }
 
-fpemu_cuda_status fpemu_cuda_encode_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                        const float *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
-                                        fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_cuda_encode(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                    size_t n, const void *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
+                                    fpemu_cuda_stream stream)
 {
-    return convert(format, rounding, n, d_x, GPU_F32, d_codes, 1, d_stats, stream);
+    return convert(format, rounding, n, d_x, fpemu_gpu_type(type), d_codes, 1, d_stats, stream);
 }
 
-fpemu_cuda_status fpemu_cuda_decode_f32(const fpemu_format *format, size_t n, const void *d_codes, float *d_y,
-                                        fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_cuda_decode(const fpemu_format *format, fpemu_type type, size_t n, const void *d_codes,
+                                    void *d_y, fpemu_cuda_stream stream)
 {
-    return decode(format, n, d_codes, d_y, GPU_F32, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                          const double *d_x, double *d_y, fpemu_cuda_stats *d_stats,
-                                          fpemu_cuda_stream stream)
-{
-    return convert(format, rounding, n, d_x, GPU_F64, d_y, 0, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_encode_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                        const double *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
-                                        fpemu_cuda_stream stream)
-{
-    return convert(format, rounding, n, d_x, GPU_F64, d_codes, 1, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_decode_f64(const fpemu_format *format, size_t n, const void *d_codes, double *d_y,
-                                        fpemu_cuda_stream stream)
-{
-    return decode(format, n, d_codes, d_y, GPU_F64, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_quantize_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                           const uint16_t *d_x, uint16_t *d_y, fpemu_cuda_stats *d_stats,
-                                           fpemu_cuda_stream stream)
-{
-    return convert(format, rounding, n, d_x, GPU_BF16, d_y, 0, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_encode_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                         const uint16_t *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
-                                         fpemu_cuda_stream stream)
-{
-    return convert(format, rounding, n, d_x, GPU_BF16, d_codes, 1, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_decode_bf16(const fpemu_format *format, size_t n, const void *d_codes, uint16_t *d_y,
-                                         fpemu_cuda_stream stream)
-{
-    return decode(format, n, d_codes, d_y, GPU_BF16, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_quantize_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                          const uint16_t *d_x, uint16_t *d_y, fpemu_cuda_stats *d_stats,
-                                          fpemu_cuda_stream stream)
-{
-    return convert(format, rounding, n, d_x, GPU_F16, d_y, 0, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_encode_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                        const uint16_t *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
-                                        fpemu_cuda_stream stream)
-{
-    return convert(format, rounding, n, d_x, GPU_F16, d_codes, 1, d_stats, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_decode_f16(const fpemu_format *format, size_t n, const void *d_codes, uint16_t *d_y,
-                                        fpemu_cuda_stream stream)
-{
-    return decode(format, n, d_codes, d_y, GPU_F16, stream);
+    const int y_type = fpemu_gpu_type(type);
+    fp_environment environment;
+    if (y_type == GPU_CODES)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    if (n == 0)
+        return FPEMU_CUDA_OK;
+    if (!format || !d_codes || !d_y)
+        return FPEMU_CUDA_ERROR_NULL;
+    fpemu_environment_enter(&environment);
+    const fpemu_cuda_status status = decode_inside(format, n, d_codes, d_y, y_type, stream);
+    fpemu_environment_leave(&environment);
+    return status;
 }

@@ -93,53 +93,32 @@ fpemu_cuda_status fpemu_cuda_range_read(const fpemu_cuda_range *d_range, fpemu_r
     return FPEMU_CUDA_OK;
 }
 
-static fpemu_cuda_status measure_vector(const fpemu_format *f, size_t n, const void *x, int type,
-                                        fpemu_cuda_range *range, fpemu_cuda_stream stream)
+fpemu_cuda_status fpemu_cuda_measure(const fpemu_format *format, fpemu_type type, size_t n, const void *d_x,
+                                     fpemu_cuda_range *d_range, fpemu_cuda_stream stream)
 {
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
     const fpemu_shape shape = fpemu_shape_vector(n);
-    const size_t size = fpemu_gpu_size(type, 0);
+    const int x_type = fpemu_gpu_type(type);
+    const size_t size = fpemu_gpu_size(x_type, 0);
     fp_environment environment;
     core_reach reach;
-    if (!f || !range || (n && !x))
+    if (x_type == GPU_CODES)
+        return FPEMU_CUDA_ERROR_ARGUMENT;
+    if (!format || !d_range || (n && !d_x))
         return FPEMU_CUDA_ERROR_NULL;
-    const fpemu_rounding nearest = fpemu_rounding_nearest();
-    fpemu_cuda_status status = gpu_status(fpemu_check(f, &nearest, gpu_carrier(type), NULL));
-    if (!status && n && ((uintptr_t)x % size || !core_reach_array(&reach, x, n, size)))
+    fpemu_cuda_status status = gpu_status(fpemu_check(format, &nearest, gpu_carrier(x_type), NULL));
+    if (!status && n && ((uintptr_t)d_x % size || !core_reach_array(&reach, d_x, n, size)))
         status = FPEMU_CUDA_ERROR_ARGUMENT;
     if (!status && n)
-        status = fpemu_gpu_reachable(x);
+        status = fpemu_gpu_reachable(d_x);
     if (!status)
-        status = fpemu_gpu_check_words(range);
+        status = fpemu_gpu_check_words(d_range);
     if (status || n == 0)
         return status;
     fpemu_environment_enter(&environment);
-    status = measure(f, &shape, x, type, (gpu_range *)(void *)range, stream);
+    status = measure(format, &shape, d_x, x_type, (gpu_range *)(void *)d_range, stream);
     fpemu_environment_leave(&environment);
     return status;
-}
-
-fpemu_cuda_status fpemu_cuda_measure_f32(const fpemu_format *format, size_t n, const float *d_x,
-                                         fpemu_cuda_range *d_range, fpemu_cuda_stream stream)
-{
-    return measure_vector(format, n, d_x, GPU_F32, d_range, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_measure_f64(const fpemu_format *format, size_t n, const double *d_x,
-                                         fpemu_cuda_range *d_range, fpemu_cuda_stream stream)
-{
-    return measure_vector(format, n, d_x, GPU_F64, d_range, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_measure_bf16(const fpemu_format *format, size_t n, const uint16_t *d_x,
-                                          fpemu_cuda_range *d_range, fpemu_cuda_stream stream)
-{
-    return measure_vector(format, n, d_x, GPU_BF16, d_range, stream);
-}
-
-fpemu_cuda_status fpemu_cuda_measure_f16(const fpemu_format *format, size_t n, const uint16_t *d_x,
-                                         fpemu_cuda_range *d_range, fpemu_cuda_stream stream)
-{
-    return measure_vector(format, n, d_x, GPU_F16, d_range, stream);
 }
 
 fpemu_cuda_status fpemu_cuda_pack_tensor_scales(const fpemu_format *format, const fpemu_shape *shape,

@@ -68,49 +68,23 @@ fpemu_cuda_status fpemu_cuda_stats_read(const fpemu_cuda_stats *d_stats, void *s
 
 /* -------------------------------------------------------------------------------------- values and codes */
 
-/* As fpemu_quantize: d_x, d_y of n elements, exactly the same array or apart. _bf16, _f16: arrays of 16-bit words,
- * as fpemu_quantize_bf16 and _f16 take them; a scalar format must fit them (fpemu_format_fits_f16, _bf16; else
- * FPEMU_CUDA_ERROR_CARRIER). NaN policy `error` is refused
+/* As fpemu_quantize: d_x, d_y of n elements, exactly the same array or apart. NaN policy `error` is refused
  * (FPEMU_CUDA_ERROR_UNSUPPORTED; look at the counter instead), and so are formats that need scratch memory
  * (fpemu_cuda_quantize_tensor takes it). Of scalar formats the numbers of elements do not pass 2^64: an offset of a
  * rounding that is above 2^64 - 4097 - n is FPEMU_CUDA_ERROR_ARGUMENT, here, where values are encoded, and in
  * arithmetic; tables and formats with scales take any. d_stats may be NULL. */
-fpemu_cuda_status fpemu_cuda_quantize_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                          const float *d_x, float *d_y, fpemu_cuda_stats *d_stats,
-                                          fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_quantize_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                          const double *d_x, double *d_y, fpemu_cuda_stats *d_stats,
-                                          fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_quantize_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                           const uint16_t *d_x, uint16_t *d_y, fpemu_cuda_stats *d_stats,
-                                           fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_quantize_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                          const uint16_t *d_x, uint16_t *d_y, fpemu_cuda_stats *d_stats,
-                                          fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_quantize(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                      size_t n, const void *d_x, void *d_y, fpemu_cuda_stats *d_stats,
+                                      fpemu_cuda_stream stream);
 
 /* As fpemu_encode: codes of fpemu_format_code_size(format) bytes. */
-fpemu_cuda_status fpemu_cuda_encode_f32(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                        const float *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
-                                        fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_encode_f64(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                        const double *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
-                                        fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_encode_bf16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                         const uint16_t *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
-                                         fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_encode_f16(const fpemu_format *format, const fpemu_rounding *rounding, size_t n,
-                                        const uint16_t *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
-                                        fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_encode(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                    size_t n, const void *d_x, void *d_codes, fpemu_cuda_stats *d_stats,
+                                    fpemu_cuda_stream stream);
 
 /* As fpemu_decode. */
-fpemu_cuda_status fpemu_cuda_decode_f32(const fpemu_format *format, size_t n, const void *d_codes, float *d_y,
-                                        fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_decode_f64(const fpemu_format *format, size_t n, const void *d_codes, double *d_y,
-                                        fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_decode_bf16(const fpemu_format *format, size_t n, const void *d_codes, uint16_t *d_y,
-                                         fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_decode_f16(const fpemu_format *format, size_t n, const void *d_codes, uint16_t *d_y,
-                                        fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_decode(const fpemu_format *format, fpemu_type type, size_t n, const void *d_codes,
+                                    void *d_y, fpemu_cuda_stream stream);
 
 /* ----------------------------------------------------------------------------------------------- tensors */
 
@@ -127,51 +101,20 @@ size_t fpemu_cuda_range_size(void);
 fpemu_cuda_status fpemu_cuda_range_clear(fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
 fpemu_cuda_status fpemu_cuda_range_read(const fpemu_cuda_range *d_range, fpemu_range *range, fpemu_cuda_stream stream);
 /* As fpemu_measure. */
-fpemu_cuda_status fpemu_cuda_measure_f32(const fpemu_format *format, size_t n, const float *d_x,
-                                         fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_measure_f64(const fpemu_format *format, size_t n, const double *d_x,
-                                         fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_measure_bf16(const fpemu_format *format, size_t n, const uint16_t *d_x,
-                                          fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_measure_f16(const fpemu_format *format, size_t n, const uint16_t *d_x,
-                                         fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_measure(const fpemu_format *format, fpemu_type type, size_t n, const void *d_x,
+                                     fpemu_cuda_range *d_range, fpemu_cuda_stream stream);
 
-/* As fpemu_quantize_tensor; shape and shape->whole are host values. 16-bit arrays: the result is the binary32 one
- * rounded to the nearest number of the type, a finite one to a finite one. */
-fpemu_cuda_status fpemu_cuda_quantize_tensor_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                                 const fpemu_shape *shape, const float *d_x, float *d_y,
-                                                 void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_quantize_tensor_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                                 const fpemu_shape *shape, const double *d_x, double *d_y,
-                                                 void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_quantize_tensor_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                                  const fpemu_shape *shape, const uint16_t *d_x, uint16_t *d_y,
-                                                  void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_quantize_tensor_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                                 const fpemu_shape *shape, const uint16_t *d_x, uint16_t *d_y,
-                                                 void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+/* As fpemu_quantize_tensor; shape and shape->whole are host values. */
+fpemu_cuda_status fpemu_cuda_quantize_tensor(const fpemu_format *format, const fpemu_rounding *rounding,
+                                             fpemu_type type, const fpemu_shape *shape, const void *d_x, void *d_y,
+                                             void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 
 /* As fpemu_pack and fpemu_unpack: fpemu_packed_size bytes in the layout that fpemu_packed_layout tells. */
-fpemu_cuda_status fpemu_cuda_pack_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                      const fpemu_shape *shape, const float *d_x, void *d_bytes, void *d_scratch,
-                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_pack_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                      const fpemu_shape *shape, const double *d_x, void *d_bytes, void *d_scratch,
-                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_pack_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       const fpemu_shape *shape, const uint16_t *d_x, void *d_bytes, void *d_scratch,
-                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_pack_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                      const fpemu_shape *shape, const uint16_t *d_x, void *d_bytes, void *d_scratch,
-                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_unpack_f32(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
-                                        float *d_y, void *d_scratch, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_unpack_f64(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
-                                        double *d_y, void *d_scratch, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_unpack_bf16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
-                                         uint16_t *d_y, void *d_scratch, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_unpack_f16(const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes,
-                                        uint16_t *d_y, void *d_scratch, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_pack(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                  const fpemu_shape *shape, const void *d_x, void *d_bytes, void *d_scratch,
+                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_unpack(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape,
+                                    const void *d_bytes, void *d_y, void *d_scratch, fpemu_cuda_stream stream);
 
 /* As fpemu_pack_tensor_scales: writes the numbers of the whole tensor (nothing where the format has none), from
  * shape->whole, or where that is NULL from *d_range, which fpemu_cuda_measure filled for this format: so a tensor is
@@ -182,34 +125,13 @@ fpemu_cuda_status fpemu_cuda_pack_tensor_scales(const fpemu_format *format, cons
 
 /* As fpemu_pack_blocks and fpemu_unpack_blocks; the numbers of the whole tensor are read from the bytes, where the last
  * fpemu_cuda_pack or fpemu_cuda_pack_tensor_scales left them. */
-fpemu_cuda_status fpemu_cuda_pack_blocks_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                             const fpemu_shape *shape, uint64_t first, uint64_t count, const float *d_x,
-                                             void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
-                                             fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_pack_blocks_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                             const fpemu_shape *shape, uint64_t first, uint64_t count,
-                                             const double *d_x, void *d_bytes, void *d_scratch,
-                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_pack_blocks_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                              const fpemu_shape *shape, uint64_t first, uint64_t count,
-                                              const uint16_t *d_x, void *d_bytes, void *d_scratch,
-                                              fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_pack_blocks_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                             const fpemu_shape *shape, uint64_t first, uint64_t count,
-                                             const uint16_t *d_x, void *d_bytes, void *d_scratch,
-                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_unpack_blocks_f32(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                               uint64_t count, const void *d_bytes, float *d_y, void *d_scratch,
-                                               fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_unpack_blocks_f64(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                               uint64_t count, const void *d_bytes, double *d_y, void *d_scratch,
-                                               fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_unpack_blocks_bf16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                                uint64_t count, const void *d_bytes, uint16_t *d_y, void *d_scratch,
-                                                fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_unpack_blocks_f16(const fpemu_format *format, const fpemu_shape *shape, uint64_t first,
-                                               uint64_t count, const void *d_bytes, uint16_t *d_y, void *d_scratch,
-                                               fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_pack_blocks(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                         const fpemu_shape *shape, uint64_t first, uint64_t count, const void *d_x,
+                                         void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,
+                                         fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_unpack_blocks(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape,
+                                           uint64_t first, uint64_t count, const void *d_bytes, void *d_y,
+                                           void *d_scratch, fpemu_cuda_stream stream);
 
 /* As fpemu_swizzle_scales and fpemu_unswizzle_scales. */
 fpemu_cuda_status fpemu_cuda_swizzle_scales(uint64_t rows, uint64_t columns, const uint8_t *d_from, uint8_t *d_to,
@@ -221,121 +143,150 @@ fpemu_cuda_status fpemu_cuda_unswizzle_scales(uint64_t rows, uint64_t columns, c
 
 /* As fpemu_arith: `operands` and `steps` are host arrays, the first of device pointers. A single number (step 0) may
  * not lie within d_y. */
-fpemu_cuda_status fpemu_cuda_arith_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_operation operation, size_t n, const float *const *operands,
-                                       const size_t *steps, float *d_y, fpemu_cuda_stats *d_stats,
-                                       fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_arith_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_operation operation, size_t n, const double *const *operands,
-                                       const size_t *steps, double *d_y, fpemu_cuda_stats *d_stats,
-                                       fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_arith_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                        fpemu_operation operation, size_t n, const uint16_t *const *operands,
-                                        const size_t *steps, uint16_t *d_y, fpemu_cuda_stats *d_stats,
-                                        fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_arith_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_operation operation, size_t n, const uint16_t *const *operands,
-                                       const size_t *steps, uint16_t *d_y, fpemu_cuda_stats *d_stats,
-                                       fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_arith(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                   fpemu_operation operation, size_t n, const void *const *operands,
+                                   const size_t *steps, void *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 
-/* As fpemu_arith_scaled: `scales` is a host array, one struct an operand, whose `values` lie on the device; binary32
- * numbers for 16-bit arrays. With _f64 a product of element and scale that is no binary64 number, for which that
- * refuses the array, is a NaN operand. */
-fpemu_cuda_status fpemu_cuda_arith_scaled_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                              fpemu_operation operation, size_t n, const float *const *operands,
-                                              const size_t *steps, const fpemu_operand_scales_f32 *scales, float *d_y,
-                                              fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_arith_scaled_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                              fpemu_operation operation, size_t n, const double *const *operands,
-                                              const size_t *steps, const fpemu_operand_scales_f64 *scales, double *d_y,
-                                              fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_arith_scaled_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                               fpemu_operation operation, size_t n, const uint16_t *const *operands,
-                                               const size_t *steps, const fpemu_operand_scales_f32 *scales,
-                                               uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_arith_scaled_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                              fpemu_operation operation, size_t n, const uint16_t *const *operands,
-                                              const size_t *steps, const fpemu_operand_scales_f32 *scales,
-                                              uint16_t *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+/* As fpemu_arith_scaled: `scales` is a host array, one struct an operand, whose `values` lie on the device. Of
+ * binary64 a product of element and scale that is no such number, for which that refuses the array, is a NaN operand. */
+fpemu_cuda_status fpemu_cuda_arith_scaled(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                          fpemu_operation operation, size_t n, const void *const *operands,
+                                          const size_t *steps, const fpemu_operand_scales *scales, void *d_y,
+                                          fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 
 /* As fpemu_apply; operands of more than 16 significant bits, for which that refuses the array, become NaN here, as in
  * fpemu_apply_one, and of the counters `count` alone has them. */
-fpemu_cuda_status fpemu_cuda_apply_f32(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_function function, size_t n, const float *d_x, float *d_y,
-                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_apply_f64(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_function function, size_t n, const double *d_x, double *d_y,
-                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_apply_bf16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                        fpemu_function function, size_t n, const uint16_t *d_x, uint16_t *d_y,
-                                        fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_apply_f16(const fpemu_format *format, const fpemu_rounding *rounding,
-                                       fpemu_function function, size_t n, const uint16_t *d_x, uint16_t *d_y,
-                                       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_apply(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
+                                   fpemu_function function, size_t n, const void *d_x, void *d_y,
+                                   fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 
 /* As fpemu_compare. */
-fpemu_cuda_status fpemu_cuda_compare_f32(fpemu_relation relation, size_t n, const float *const *operands,
-                                         const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_compare_f64(fpemu_relation relation, size_t n, const double *const *operands,
-                                         const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_compare_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
-                                          const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_compare_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
-                                         const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_compare(fpemu_type type, fpemu_relation relation, size_t n, const void *const *operands,
+                                     const size_t *steps, uint8_t *d_y, fpemu_cuda_stream stream);
 
 /* As fpemu_compare_scaled; scales as for fpemu_cuda_arith_scaled. */
-fpemu_cuda_status fpemu_cuda_compare_scaled_f32(fpemu_relation relation, size_t n, const float *const *operands,
-                                                const size_t *steps, const fpemu_operand_scales_f32 *scales,
-                                                uint8_t *d_y, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_compare_scaled_f64(fpemu_relation relation, size_t n, const double *const *operands,
-                                                const size_t *steps, const fpemu_operand_scales_f64 *scales,
-                                                uint8_t *d_y, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_compare_scaled_bf16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
-                                                 const size_t *steps, const fpemu_operand_scales_f32 *scales,
-                                                 uint8_t *d_y, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_compare_scaled_f16(fpemu_relation relation, size_t n, const uint16_t *const *operands,
-                                                const size_t *steps, const fpemu_operand_scales_f32 *scales,
-                                                uint8_t *d_y, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_compare_scaled(fpemu_type type, fpemu_relation relation, size_t n,
+                                            const void *const *operands, const size_t *steps,
+                                            const fpemu_operand_scales *scales, uint8_t *d_y, fpemu_cuda_stream stream);
 
 /* ------------------------------------------------------------------------------------------ dot products */
 
 /* Operands that are rounded on their way in are rounded once, into scratch memory: so many bytes, aligned to 16; 0:
- * none; UINT64_MAX: more than any memory has, and the call gives FPEMU_CUDA_ERROR_ARGUMENT. carrier: 32 or 64. For a
- * gemv m and n of the shape are the length of the result and 1, for a dot product 1. */
-uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, int carrier);
+ * none; UINT64_MAX: more than any memory has, and the call gives FPEMU_CUDA_ERROR_ARGUMENT. For a gemv m and n of the shape are the length of the result and 1, for a dot product 1. */
+uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type);
 /* As fpemu_gemm, fpemu_gemv and fpemu_dot; d_result is read first where the sum starts from it. With counters k is at
  * most 2^28. Formats with scales are refused (FPEMU_CUDA_ERROR_UNSUPPORTED), see fpemu_cuda_gemm_scaled. */
-fpemu_cuda_status fpemu_cuda_gemm_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
-                                      const float *d_a, const float *d_b, float beta, float *d_c, void *d_scratch,
-                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_gemv_f32(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
-                                      float alpha, const float *d_a, size_t lda, const float *d_x, int64_t incx,
-                                      float beta, float *d_y, int64_t incy, void *d_scratch, fpemu_cuda_stats *d_stats,
-                                      fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_dot_f32(const fpemu_gemm_spec *spec, size_t n, const float *d_x, int64_t incx,
-                                     const float *d_y, int64_t incy, float *d_result, void *d_scratch,
-                                     fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_gemm_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
-                                      const double *d_a, const double *d_b, double beta, double *d_c, void *d_scratch,
-                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_gemv_f64(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
-                                      double alpha, const double *d_a, size_t lda, const double *d_x, int64_t incx,
-                                      double beta, double *d_y, int64_t incy, void *d_scratch,
-                                      fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_dot_f64(const fpemu_gemm_spec *spec, size_t n, const double *d_x, int64_t incx,
-                                     const double *d_y, int64_t incy, double *d_result, void *d_scratch,
-                                     fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_gemm(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type,
+                                  double alpha, const void *d_a, const void *d_b, double beta, void *d_c,
+                                  void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_gemv(const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n,
+                                  fpemu_type type, double alpha, const void *d_a, size_t lda, const void *d_x,
+                                  int64_t incx, double beta, void *d_y, int64_t incy, void *d_scratch,
+                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_dot(const fpemu_gemm_spec *spec, size_t n, fpemu_type type, const void *d_x, int64_t incx,
+                                 const void *d_y, int64_t incy, void *d_result, void *d_scratch,
+                                 fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 
-/* As fpemu_gemm_scaled; scales lie on the device. With _f64 a scale that is no binary32 number, for which that refuses
+/* As fpemu_gemm_scaled; scales lie on the device. Of binary64 a scale that is no binary32 number, for which that refuses
  * the call, is a NaN. */
-fpemu_cuda_status fpemu_cuda_gemm_scaled_f32(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, float alpha,
-                                             const float *d_a, const float *d_scales_a, const float *d_b,
-                                             const float *d_scales_b, float beta, float *d_c, void *d_scratch,
-                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
-fpemu_cuda_status fpemu_cuda_gemm_scaled_f64(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, double alpha,
-                                             const double *d_a, const double *d_scales_a, const double *d_b,
-                                             const double *d_scales_b, double beta, double *d_c, void *d_scratch,
-                                             fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+fpemu_cuda_status fpemu_cuda_gemm_scaled(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type,
+                                         double alpha, const void *d_a, const void *d_scales_a, const void *d_b,
+                                         const void *d_scales_b, double beta, void *d_c, void *d_scratch,
+                                         fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
+
+/* --------------------------------------------------------------------------------- a name for each type */
+
+/* As those of fpemu/typed.h: fpemu_cuda_quantize_f32(format, rounding, n, d_x, d_y, d_stats, stream) is
+ * fpemu_cuda_quantize(format, rounding, FPEMU_TYPE_F32, n, d_x, d_y, d_stats, stream). */
+#define FPEMU_CUDA_TYPED_ARRAYS(F, T, type, number)                                                                    \
+    F(fpemu_cuda_status, fpemu_cuda_quantize_##T,                                                                      \
+      (const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const number *d_x, number *d_y,           \
+       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                                                           \
+      fpemu_cuda_quantize(format, rounding, type, n, d_x, d_y, d_stats, stream))                                       \
+    F(fpemu_cuda_status, fpemu_cuda_encode_##T,                                                                        \
+      (const fpemu_format *format, const fpemu_rounding *rounding, size_t n, const number *d_x, void *d_codes,         \
+       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                                                           \
+      fpemu_cuda_encode(format, rounding, type, n, d_x, d_codes, d_stats, stream))                                     \
+    F(fpemu_cuda_status, fpemu_cuda_decode_##T,                                                                        \
+      (const fpemu_format *format, size_t n, const void *d_codes, number *d_y, fpemu_cuda_stream stream),              \
+      fpemu_cuda_decode(format, type, n, d_codes, d_y, stream))                                                        \
+    F(fpemu_cuda_status, fpemu_cuda_measure_##T,                                                                       \
+      (const fpemu_format *format, size_t n, const number *d_x, fpemu_cuda_range *d_range, fpemu_cuda_stream stream),  \
+      fpemu_cuda_measure(format, type, n, d_x, d_range, stream))                                                       \
+    F(fpemu_cuda_status, fpemu_cuda_quantize_tensor_##T,                                                               \
+      (const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape, const number *d_x,        \
+       number *d_y, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                             \
+      fpemu_cuda_quantize_tensor(format, rounding, type, shape, d_x, d_y, d_scratch, d_stats, stream))                 \
+    F(fpemu_cuda_status, fpemu_cuda_pack_##T,                                                                          \
+      (const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape, const number *d_x,        \
+       void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                           \
+      fpemu_cuda_pack(format, rounding, type, shape, d_x, d_bytes, d_scratch, d_stats, stream))                        \
+    F(fpemu_cuda_status, fpemu_cuda_unpack_##T,                                                                        \
+      (const fpemu_format *format, const fpemu_shape *shape, const void *d_bytes, number *d_y, void *d_scratch,        \
+       fpemu_cuda_stream stream),                                                                                      \
+      fpemu_cuda_unpack(format, type, shape, d_bytes, d_y, d_scratch, stream))                                         \
+    F(fpemu_cuda_status, fpemu_cuda_pack_blocks_##T,                                                                   \
+      (const fpemu_format *format, const fpemu_rounding *rounding, const fpemu_shape *shape, uint64_t first,           \
+       uint64_t count, const number *d_x, void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,                   \
+       fpemu_cuda_stream stream),                                                                                      \
+      fpemu_cuda_pack_blocks(format, rounding, type, shape, first, count, d_x, d_bytes, d_scratch, d_stats, stream))   \
+    F(fpemu_cuda_status, fpemu_cuda_unpack_blocks_##T,                                                                 \
+      (const fpemu_format *format, const fpemu_shape *shape, uint64_t first, uint64_t count, const void *d_bytes,      \
+       number *d_y, void *d_scratch, fpemu_cuda_stream stream),                                                        \
+      fpemu_cuda_unpack_blocks(format, type, shape, first, count, d_bytes, d_y, d_scratch, stream))                    \
+    F(fpemu_cuda_status, fpemu_cuda_arith_##T,                                                                         \
+      (const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation, size_t n,                \
+       const number *const *operands, const size_t *steps, number *d_y, fpemu_cuda_stats *d_stats,                     \
+       fpemu_cuda_stream stream),                                                                                      \
+      fpemu_cuda_arith(format, rounding, type, operation, n, (const void *const *)operands, steps, d_y, d_stats,       \
+                       stream))                                                                                        \
+    F(fpemu_cuda_status, fpemu_cuda_arith_scaled_##T,                                                                  \
+      (const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation, size_t n,                \
+       const number *const *operands, const size_t *steps, const fpemu_operand_scales *scales, number *d_y,            \
+       fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                                                           \
+      fpemu_cuda_arith_scaled(format, rounding, type, operation, n, (const void *const *)operands, steps, scales, d_y, \
+                              d_stats, stream))                                                                        \
+    F(fpemu_cuda_status, fpemu_cuda_apply_##T,                                                                         \
+      (const fpemu_format *format, const fpemu_rounding *rounding, fpemu_function function, size_t n,                  \
+       const number *d_x, number *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                           \
+      fpemu_cuda_apply(format, rounding, type, function, n, d_x, d_y, d_stats, stream))                                \
+    F(fpemu_cuda_status, fpemu_cuda_compare_##T,                                                                       \
+      (fpemu_relation relation, size_t n, const number *const *operands, const size_t *steps, uint8_t *d_y,            \
+       fpemu_cuda_stream stream),                                                                                      \
+      fpemu_cuda_compare(type, relation, n, (const void *const *)operands, steps, d_y, stream))                        \
+    F(fpemu_cuda_status, fpemu_cuda_compare_scaled_##T,                                                                \
+      (fpemu_relation relation, size_t n, const number *const *operands, const size_t *steps,                          \
+       const fpemu_operand_scales *scales, uint8_t *d_y, fpemu_cuda_stream stream),                                    \
+      fpemu_cuda_compare_scaled(type, relation, n, (const void *const *)operands, steps, scales, d_y, stream))
+#define FPEMU_CUDA_TYPED_PRODUCTS(F, T, type, number)                                                                  \
+    F(fpemu_cuda_status, fpemu_cuda_gemm_##T,                                                                          \
+      (const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, number alpha, const number *d_a, const number *d_b, \
+       number beta, number *d_c, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                \
+      fpemu_cuda_gemm(spec, shape, type, (double)alpha, d_a, d_b, (double)beta, d_c, d_scratch, d_stats, stream))      \
+    F(fpemu_cuda_status, fpemu_cuda_gemm_scaled_##T,                                                                   \
+      (const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, number alpha, const number *d_a,                    \
+       const number *d_scales_a, const number *d_b, const number *d_scales_b, number beta, number *d_c,                \
+       void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                                          \
+      fpemu_cuda_gemm_scaled(spec, shape, type, (double)alpha, d_a, d_scales_a, d_b, d_scales_b, (double)beta, d_c,    \
+                             d_scratch, d_stats, stream))                                                              \
+    F(fpemu_cuda_status, fpemu_cuda_gemv_##T,                                                                          \
+      (const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n, number alpha,                \
+       const number *d_a, size_t lda, const number *d_x, int64_t incx, number beta, number *d_y, int64_t incy,         \
+       void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                                          \
+      fpemu_cuda_gemv(spec, order, transpose, m, n, type, (double)alpha, d_a, lda, d_x, incx, (double)beta, d_y, incy, \
+                      d_scratch, d_stats, stream))                                                                     \
+    F(fpemu_cuda_status, fpemu_cuda_dot_##T,                                                                           \
+      (const fpemu_gemm_spec *spec, size_t n, const number *d_x, int64_t incx, const number *d_y, int64_t incy,        \
+       number *d_result, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                        \
+      fpemu_cuda_dot(spec, n, type, d_x, incx, d_y, incy, d_result, d_scratch, d_stats, stream))
+#define FPEMU_CUDA_TYPED(F)                                                                                            \
+    FPEMU_CUDA_TYPED_ARRAYS(F, f32, FPEMU_TYPE_F32, float)                                                             \
+    FPEMU_CUDA_TYPED_ARRAYS(F, f64, FPEMU_TYPE_F64, double)                                                            \
+    FPEMU_CUDA_TYPED_ARRAYS(F, f16, FPEMU_TYPE_F16, uint16_t)                                                          \
+    FPEMU_CUDA_TYPED_ARRAYS(F, bf16, FPEMU_TYPE_BF16, uint16_t)                                                        \
+    FPEMU_CUDA_TYPED_PRODUCTS(F, f32, FPEMU_TYPE_F32, float)                                                           \
+    FPEMU_CUDA_TYPED_PRODUCTS(F, f64, FPEMU_TYPE_F64, double)
+FPEMU_CUDA_TYPED(FPEMU_DECLARE)
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #ifndef FPEMU_CORE_GEMM_SHAPE_H
 #define FPEMU_CORE_GEMM_SHAPE_H
 
+#include <math.h>
 #include <stddef.h>
 
 #include "reach.h"
@@ -18,6 +19,12 @@ typedef struct core_operand {
     uint64_t stride;
     const void *scales; /* of blocks along k; NULL: none */
 } core_operand;
+
+/* Whether x is a number of binary32, infinity or NaN. */
+FPEMU_FN int core_is_binary32(double x)
+{
+    return !isfinite(x) || (fabs(x) <= 0x1.fffffep127 && (double)(float)x == x);
+}
 
 /* A matrix in all products of the batch, from its lowest element to its highest; 0 where memory does not have it. */
 FPEMU_FN int core_operand_reach(const core_operand *o, uint64_t batch, size_t size, core_reach *r)

@@ -125,12 +125,6 @@ static gemm_operand operand_of(const gemm_call *c, const core_operand *o, const 
     return s;
 }
 
-/* Whether x is a number of binary32, infinity or NaN. */
-static int is_binary32(double x)
-{
-    return !isfinite(x) || (fabs(x) <= 0x1.fffffep127 && (double)(float)x == x);
-}
-
 /* Whether scales can be read, lie apart from [from, to), and are binary32 numbers: so products of two are exact. */
 static fpemu_status check_scales(const gemm_call *c, const core_operand *o, uint64_t depth, uint64_t count,
                                  uint64_t batch, const core_reach *result)
@@ -147,7 +141,7 @@ static fpemu_status check_scales(const gemm_call *c, const core_operand *o, uint
     if (core_reaches_meet(&e, result))
         return FPEMU_ERROR_OVERLAP;
     for (uint64_t i = 0; i < all && carrier == 64; i++)
-        if (!is_binary32(load(carrier, (const char *)o->scales + i * size)))
+        if (!core_is_binary32(load(carrier, (const char *)o->scales + i * size)))
             return FPEMU_ERROR_ARGUMENT;
     return FPEMU_OK;
 }
@@ -188,7 +182,7 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
     const core_operand *c = &m->c;
     core_dot *const d = &call->targets.dot;
     if ((spec->start_from_c && !(m->alpha == 1 && m->beta == 1)) ||
-        (call->targets.carrier == 32 && !(is_binary32(m->alpha) && is_binary32(m->beta))))
+        (call->targets.carrier == 32 && !(core_is_binary32(m->alpha) && core_is_binary32(m->beta))))
         return FPEMU_ERROR_ARGUMENT;
     if (c->rows == 0 || c->columns == 0)
         return FPEMU_OK;

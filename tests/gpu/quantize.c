@@ -312,6 +312,62 @@ static void check_refusals(void)
     }
 }
 
+/* Numbers that are no type of the verb are refused, where the same call with a type succeeds. */
+static void check_types(void)
+{
+    fpemu_format f;
+    fpemu_gemm_spec spec;
+    const fpemu_rounding r = fpemu_rounding_nearest();
+    const fpemu_shape shape = fpemu_shape_vector(4);
+    const fpemu_gemm_shape matrix = {.m = 2, .n = 2, .k = 2};
+    void *const x = device_memory(0, 8 * MOST), *const y = device_memory(1, 8 * MOST);
+    fpemu_cuda_range *const range = device_memory(2, fpemu_cuda_range_size());
+    const void *const both[] = {x, x};
+    fpemu_format_parse("e4m3fn", &f, NULL);
+    fpemu_gemm_parse("seq(fp32)", &spec, NULL);
+    static const float zeros[8];
+    to_device(x, zeros, sizeof zeros);
+    fpemu_cuda_range_clear(range, NULL);
+    for (int type = -32; type <= 128; type += 16) {
+        const fpemu_type t = (fpemu_type)type;
+        const fpemu_cuda_status arrays[] = {
+            fpemu_cuda_quantize(&f, &r, t, 4, x, y, NULL, NULL),
+            fpemu_cuda_encode(&f, &r, t, 4, x, y, NULL, NULL),
+            fpemu_cuda_decode(&f, t, 4, x, y, NULL),
+            fpemu_cuda_measure(&f, t, 4, x, range, NULL),
+            fpemu_cuda_quantize_tensor(&f, &r, t, &shape, x, y, NULL, NULL, NULL),
+            fpemu_cuda_pack(&f, &r, t, &shape, x, y, NULL, NULL, NULL),
+            fpemu_cuda_unpack(&f, t, &shape, x, y, NULL, NULL),
+            fpemu_cuda_pack_blocks(&f, &r, t, &shape, 0, 1, x, y, NULL, NULL, NULL),
+            fpemu_cuda_unpack_blocks(&f, t, &shape, 0, 1, x, y, NULL, NULL),
+            fpemu_cuda_arith(&f, &r, t, FPEMU_OPERATION_ADD, 4, both, NULL, y, NULL, NULL),
+            fpemu_cuda_arith_scaled(&f, &r, t, FPEMU_OPERATION_ADD, 4, both, NULL, NULL, y, NULL, NULL),
+            fpemu_cuda_apply(&f, &r, t, FPEMU_FUNCTION_EXP, 4, x, y, NULL, NULL),
+            fpemu_cuda_compare(t, FPEMU_RELATION_EQ, 4, both, NULL, y, NULL),
+            fpemu_cuda_compare_scaled(t, FPEMU_RELATION_EQ, 4, both, NULL, NULL, y, NULL),
+        };
+        const fpemu_cuda_status products[] = {
+            fpemu_cuda_gemm(&spec, &matrix, t, 1, x, x, 0, y, NULL, NULL, NULL),
+            fpemu_cuda_gemm_scaled(&spec, &matrix, t, 1, x, NULL, x, NULL, 0, y, NULL, NULL, NULL),
+            fpemu_cuda_gemv(&spec, FPEMU_ORDER_ROW_MAJOR, 0, 2, 2, t, 1, x, 2, x, 1, 0, y, 1, NULL, NULL, NULL),
+            fpemu_cuda_dot(&spec, 2, t, x, 1, x, 1, y, NULL, NULL, NULL),
+        };
+        const int carrier = type == 32 || type == 64, any = carrier || type == 16 || type == -16;
+        for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++, comparisons++)
+            if (arrays[i] != (any ? FPEMU_CUDA_OK : FPEMU_CUDA_ERROR_ARGUMENT) && ++failures)
+                printf("FAIL type %d, verb %zu of arrays: status %d\n", type, i, arrays[i]);
+        for (size_t i = 0; i < sizeof products / sizeof *products; i++, comparisons++)
+            if (products[i] != (carrier ? FPEMU_CUDA_OK : FPEMU_CUDA_ERROR_ARGUMENT) && ++failures)
+                printf("FAIL type %d, product %zu: status %d\n", type, i, products[i]);
+    }
+    comparisons++;
+    if ((fpemu_cuda_gemm(&spec, &matrix, FPEMU_TYPE_F32, 0.1, x, x, 0, y, NULL, NULL, NULL) !=
+             FPEMU_CUDA_ERROR_ARGUMENT ||
+         fpemu_cuda_gemm(&spec, &matrix, FPEMU_TYPE_F64, 0.1, x, x, 0, y, NULL, NULL, NULL)) &&
+        ++failures)
+        printf("FAIL a factor 0.1 of binary32\n");
+}
+
 int main(void)
 {
     static const char *const others[] = {
@@ -335,6 +391,7 @@ int main(void)
         try_format(others[i]);
     check_errors();
     check_refusals();
+    check_types();
     printf("quantize: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;
 }

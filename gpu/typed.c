@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* typed.c - the functions with a type in their name, each the call that the list in fpemu_cuda.h gives for it. */
+#include "fpemu_cuda.h"
+
+#define DEFINE(result, name, parameters, call)                                                                         \
+    result name parameters                                                                                             \
+    {                                                                                                                  \
+        return call;                                                                                                   \
+    }
+FPEMU_CUDA_TYPED(DEFINE)
