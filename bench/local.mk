@@ -14,6 +14,12 @@ CLEANFILES += bench/gemm$(EXEEXT)
 bench-gemm: bench/gemm$(EXEEXT)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 bench/gemm$(EXEEXT)
 
+EXTRA_PROGRAMS += bench/calls
+bench_calls_LDADD = lib/libfpemu.la
+CLEANFILES += bench/calls$(EXEEXT)
+bench-calls: bench/calls$(EXEEXT)
+	OMP_NUM_THREADS=1 bench/calls$(EXEEXT)
+
 if FPTRAIN
 EXTRA_PROGRAMS += bench/fptrain
 endif

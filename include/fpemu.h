@@ -38,6 +38,7 @@
 #include "fpemu/quantize.h" /* arrays to values, to codes, and back */
 #include "fpemu/tensor.h"   /* tensors of blocks with scales; packed bytes */
 #include "fpemu/arith.h"    /* operations, functions, comparisons */
+#include "fpemu/prepare.h"  /* calls that are prepared once and made often */
 #include "fpemu/gemm.h"     /* dot products and matrix products as hardware computes them */
 #include "fpemu/typed.h"    /* all these with a type in the name */
 

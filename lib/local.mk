@@ -6,6 +6,7 @@ fpemuinclude_HEADERS = \
 	include/fpemu/arith.h \
 	include/fpemu/format.h \
 	include/fpemu/gemm.h \
+	include/fpemu/prepare.h \
 	include/fpemu/quantize.h \
 	include/fpemu/rounding.h \
 	include/fpemu/stats.h \
@@ -150,6 +151,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/gemm/tiles.c \
 	lib/format/environment.c \
 	lib/array/pack.c \
+	lib/array/prepare.c \
 	lib/array/stats.c \
 	lib/array/threads.c \
 	lib/loops/dispatch.c

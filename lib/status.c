@@ -37,6 +37,8 @@ static const struct {
     {"parse_error", sizeof(fpemu_parse_error)},
     {"why", sizeof(fpemu_why)},
     {"rounding", sizeof(fpemu_rounding)},
+    {"prepared", sizeof(fpemu_prepared)},
+    {"place", sizeof(fpemu_place)},
     {"stats_request", sizeof(fpemu_stats_request)},
     {"exact_sum", sizeof(fpemu_exact_sum)},
     {"stats", sizeof(fpemu_stats)},

@@ -96,6 +96,7 @@ UNIT_TESTS = \
 	tests/unit/check_rng \
 	tests/unit/check_scales \
 	tests/unit/check_spec \
+	tests/unit/check_prepare \
 	tests/unit/check_why
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LDADD = lib/libfpemu.la $(CHECK_LIBS)

@@ -606,8 +606,8 @@ _Static_assert(sizeof(arith_plan) <= PLAN_BYTES, "an arith_plan is kept in an fp
 fpemu_status fpemu_arith_plan(void *plan, const fpemu_format *f, const fpemu_rounding *r, int use, int type)
 {
     return prepare((arith_plan *)plan, f, r,
-                   use >= 128 ? work_of_function((fpemu_function)(use - 128))
-                              : work_of_operation((fpemu_operation)(use - 64)),
+                   use >= FPEMU_USE_FUNCTION ? work_of_function((fpemu_function)(use - FPEMU_USE_FUNCTION))
+                              : work_of_operation((fpemu_operation)(use - FPEMU_USE_OPERATION)),
                    type);
 }
 
