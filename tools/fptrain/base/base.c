@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -50,15 +51,18 @@ _Noreturn void die(const char *format, ...)
     exit(2);
 }
 
-void *need_room(uint64_t count, size_t size)
+void *needed(void *p)
 {
-    if (size && count > (SIZE_MAX - 63) / size)
-        die("out of memory");
-    const size_t bytes = ((size_t)count * size + 63) / 64 * 64;
-    void *p = aligned_alloc(64, bytes ? bytes : 64);
     if (!p)
         die("out of memory");
     return p;
+}
+
+void *need_room(uint64_t count, size_t size)
+{
+    const bool fits = !size || count <= (SIZE_MAX - 63) / size;
+    const size_t bytes = ((size_t)count * size + 63) / 64 * 64;
+    return needed(fits ? aligned_alloc(64, bytes ? bytes : 64) : NULL);
 }
 
 void *need(uint64_t count, size_t size)
@@ -68,10 +72,7 @@ void *need(uint64_t count, size_t size)
 
 void *need_more(void *p, uint64_t count, size_t size)
 {
-    void *more = size && count > SIZE_MAX / size ? NULL : realloc(p, (size_t)count * size);
-    if (!more)
-        die("out of memory");
-    return more;
+    return needed(size && count > SIZE_MAX / size ? NULL : realloc(p, (size_t)count * size));
 }
 
 char *copy_text(const char *text, size_t length)
@@ -96,6 +97,18 @@ char *text_joined(const char *a, const char *b, const char *c)
 char *path_join(const char *directory, const char *name)
 {
     return text_joined(directory, "/", name);
+}
+
+void object_put(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) != 0)
+        needed(NULL);
+}
+
+void array_add(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0)
+        needed(NULL);
 }
 
 /* The finaliser of splitmix64 (Steele, Lea, Flood 2014). */

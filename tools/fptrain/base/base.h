@@ -22,11 +22,17 @@ void die_in(const char *command);
 void *need(uint64_t count, size_t size);
 void *need_room(uint64_t count, size_t size);          /* not zeroed: what is written before it is read */
 void *need_more(void *p, uint64_t count, size_t size); /* as realloc: what is new is not zeroed, nor aligned to 64 */
+void *needed(void *p);                                 /* p; NULL ends the program: out of memory */
 char *copy_text(const char *text, size_t length);      /* so many bytes of it, and an end; for free() */
 
 bool ends_with(const char *text, const char *end);
 char *text_joined(const char *a, const char *b, const char *c); /* one after the other, for free() */
 char *path_join(const char *directory, const char *name);       /* DIRECTORY/NAME, for free() */
+
+/* A value goes into an object or an array of JSON and belongs to it; all three are as jansson made them, NULL too. */
+struct json_t;
+void object_put(struct json_t *object, const char *key, struct json_t *value);
+void array_add(struct json_t *array, struct json_t *value);
 
 /* 64 bits from the pair (stream of a named purpose, index): every random decision that is no rounding. Pure. */
 typedef enum purpose {

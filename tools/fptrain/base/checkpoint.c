@@ -46,9 +46,7 @@ struct checkpoint {
 checkpoint *checkpoint_new(void)
 {
     checkpoint *c = need(1, sizeof *c);
-    c->texts = json_object();
-    if (!c->texts)
-        die("out of memory");
+    c->texts = needed(json_object());
     return c;
 }
 
@@ -80,21 +78,15 @@ static const entry *find(const checkpoint *c, const char *name)
 static entry *add(checkpoint *c, const char *name, const char *type, unsigned dims, const uint64_t *dim, size_t length)
 {
     if (c->count == c->room) {
-        entry *larger = need(2 * c->room + 16, sizeof *larger);
-        if (c->count > 0)
-            memcpy(larger, c->entry, c->count * sizeof *larger);
-        free(c->entry);
-        c->entry = larger;
         c->room = 2 * c->room + 16;
+        c->entry = need_more(c->entry, c->room, sizeof *c->entry);
     }
-    const size_t name_length = strlen(name);
     entry *e = &c->entry[c->count++];
-    *e = (entry){.name = need(name_length + 1, 1),
+    *e = (entry){.name = copy_text(name, strlen(name)),
                  .dims = dims,
                  .dim = need(dims, sizeof *dim),
                  .bytes = need_room(length, 1),
                  .length = length};
-    memcpy(e->name, name, name_length);
     snprintf(e->type, sizeof e->type, "%s", type);
     if (dims > 0)
         memcpy(e->dim, dim, dims * sizeof *dim);
@@ -186,11 +178,6 @@ bool checkpoint_at(const checkpoint *c, size_t i, checkpoint_array *a)
     return i < c->count;
 }
 
-const char *checkpoint_name(const checkpoint *c, size_t i)
-{
-    return i < c->count ? c->entry[i].name : NULL;
-}
-
 /* The array of that name, type and length; dims < 0: of one dimension. */
 static const entry *wanted(const checkpoint *c, const char *name, const char *type, int dims, const int *dim,
                            size_t length, trouble *why)
@@ -280,8 +267,7 @@ static json_t *shape_of(const entry *e)
 {
     json_t *shape = json_array();
     for (unsigned i = 0; i < e->dims; i++)
-        if (json_array_append_new(shape, json_integer((json_int_t)e->dim[i])) != 0)
-            die("out of memory");
+        array_add(shape, json_integer((json_int_t)e->dim[i]));
     return shape;
 }
 
@@ -301,9 +287,7 @@ static uint8_t *make_header(const checkpoint *c, const entry *const *order, bool
                                    safetensors_describe(e->type, shape_of(e), place, place + e->length)) == 0;
         place += e->length;
     }
-    uint8_t *bytes = good ? safetensors_frame(header, size) : NULL;
-    if (!bytes)
-        die("out of memory");
+    uint8_t *bytes = needed(good ? safetensors_frame(header, size) : NULL);
     json_decref(texts);
     json_decref(header);
     return bytes;
@@ -395,13 +379,6 @@ static bool read_digits(const uint8_t *from, int count, int base, uint64_t *numb
 static bool read_start(const uint8_t *bytes, size_t length, const char *name, uint64_t *size, uint64_t *crc,
                        trouble *why)
 {
-    static const char old[] = "\x89"
-                              "FPTRN\r\n";
-    if (length >= 8 && memcmp(bytes, old, 8) == 0)
-        return fail(why,
-                    "%s: a checkpoint in the layout before that of safetensors, which is no longer read: begin the "
-                    "run again",
-                    name);
     if (length < START && (length < CRC_AT || begins_like_one(bytes, length)))
         return fail(why, "%s: truncated: a checkpoint has at least %d bytes, this has %zu", name, START, length);
     if (!begins_like_one(bytes, length))

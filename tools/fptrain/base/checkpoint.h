@@ -57,8 +57,7 @@ checkpoint *checkpoint_import(const char *path, bool *whole, trouble *why);
 /* The same of a source; whole: NULL, it has to be a checkpoint. */
 checkpoint *checkpoint_import_from(source *s, bool *whole, trouble *why);
 
-/* The arrays in the order in which they were put, or lie in the file; NULL, or false, past the end. */
-const char *checkpoint_name(const checkpoint *c, size_t i);
+/* The arrays in the order in which they were put, or lie in the file; false past the end. */
 bool checkpoint_at(const checkpoint *c, size_t i, checkpoint_array *a);
 
 #endif

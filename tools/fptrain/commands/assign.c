@@ -100,9 +100,7 @@ static wish read_options(int argc, char **argv)
 {
     wish w = {.assign = assign_defaults()};
     trouble why;
-    settings_default(&w.run);
-    if (!settings_options(&w.run, &argc, argv, &why))
-        die("assign: %s", why.text);
+    options_settings("assign", &w.run, &argc, argv);
     const char *policy = w.run.policy.name;
     if (strncmp(policy, "assign:", 7) && strcmp(policy, "fixed"))
         die("assign: a policy is 'assign:SETTINGS', not '%s'", policy);
@@ -194,37 +192,27 @@ static void print_text(const wish *w, const assignment *a)
 
 /* ---------------------------------------------------------------------------------------------- JSON */
 
-static json_t *kept(json_t *value)
-{
-    if (!value)
-        die("out of memory");
-    return value;
-}
-
 static void print_json(const wish *w, const assignment *a)
 {
     const assign_settings *s = &w->assign;
-    json_t *groups = kept(json_array()), *tensors = kept(json_array());
+    json_t *groups = json_array(), *tensors = json_array();
     for (int i = 0; i < a->groups; i++)
-        json_array_append_new(groups, kept(json_pack("{s:i, s:s, s:I, s:I, s:i}", "group", i, "from", opener(a, i),
-                                                     "elements", (json_int_t)a->group_elements[i], "low",
-                                                     (json_int_t)low_elements(a, i), "demoted", place_in_order(a, i))));
+        array_add(groups, json_pack("{s:i, s:s, s:I, s:I, s:i}", "group", i, "from", opener(a, i), "elements",
+                                    (json_int_t)a->group_elements[i], "low", (json_int_t)low_elements(a, i), "demoted",
+                                    place_in_order(a, i)));
     for (int i = 0; i < a->tensors; i++) {
         const assign_tensor *t = &a->tensor[i];
         char name[96], format[256];
         tensor_name(a->g, t->which, t->index, sizeof name, name);
-        json_array_append_new(
-            tensors, kept(json_pack("{s:s, s:s, s:i, s:I, s:b, s:s}", "name", name, "role", role_name(t->which),
-                                    "group", t->group, "elements", (json_int_t)t->elements, "low", (int)t->low,
-                                    "format", format_text(s, t, format))));
+        array_add(tensors, json_pack("{s:s, s:s, s:i, s:I, s:b, s:s}", "name", name, "role", role_name(t->which),
+                                     "group", t->group, "elements", (json_int_t)t->elements, "low", (int)t->low,
+                                     "format", format_text(s, t, format)));
     }
-    json_t *all = kept(json_pack("{s:s, s:f, s:i, s:s, s:I, s:f, s:f, s:o, s:o}", "model", w->run.model.name, "width",
-                                 w->run.model.width, "batch", a->batch, "scheme", scheme_name(s->choice.scheme),
-                                 "elements", (json_int_t)a->elements, "low_precision_ratio", assignment_ratio(a),
-                                 "bits", assignment_bits(a, s), "groups", groups, "tensors", tensors));
-    char *text = json_to_shown(all, JSON_INDENT(1));
-    if (!text)
-        die("out of memory");
+    json_t *all = needed(json_pack("{s:s, s:f, s:i, s:s, s:I, s:f, s:f, s:o, s:o}", "model", w->run.model.name, "width",
+                                   w->run.model.width, "batch", a->batch, "scheme", scheme_name(s->choice.scheme),
+                                   "elements", (json_int_t)a->elements, "low_precision_ratio", assignment_ratio(a),
+                                   "bits", assignment_bits(a, s), "groups", groups, "tensors", tensors));
+    char *text = needed(json_to_shown(all, JSON_INDENT(1)));
     puts(text);
     free(text);
     json_decref(all);

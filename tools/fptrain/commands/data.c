@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "common/shown.h"
@@ -38,14 +37,6 @@ typedef struct wish {
     int columns, rows;
 } wish;
 
-static int small_number(const char *option, const char *text)
-{
-    uint64_t n;
-    if (!number_whole(text, 1, 1000, &n))
-        die("data: --%s: '%s' is not in 1..1000", option, text);
-    return (int)n;
-}
-
 static wish read_options(int argc, char **argv)
 {
     static const struct option longs[] = {
@@ -62,8 +53,8 @@ static wish read_options(int argc, char **argv)
         case 'z': w.npz = options_output("data", optarg); break;
         case 's': w.show = true; break;
         case 't': w.test = true; break;
-        case 'c': w.columns = small_number("columns", optarg); break;
-        case 'r': w.rows = small_number("rows", optarg); break;
+        case 'c': w.columns = options_whole("data", "columns", optarg, 1000); break;
+        case 'r': w.rows = options_whole("data", "rows", optarg, 1000); break;
         case 'h': fputs(help, stdout); exit(fflush(stdout) != 0);
         default: options_refuse("data", argv[optind - 1], longs, true);
         }
@@ -150,9 +141,7 @@ int command_data(int argc, char **argv)
     settings s;
     dataset d;
     trouble why;
-    settings_default(&s);
-    if (!settings_options(&s, &argc, argv, &why))
-        die("data: %s", why.text);
+    options_settings("data", &s, &argc, argv);
     const wish w = read_options(argc, argv);
     if (argc - optind > 1)
         die("data: one data set at a time, '%s' is one too many", argv[optind + 1]);

@@ -58,14 +58,6 @@ typedef struct wish {
     run *runs;                /* those of the directories */
 } wish;
 
-static int whole(const char *name, const char *text)
-{
-    uint64_t x;
-    if (!number_whole(text, 1, 100000000, &x))
-        die("estimate: --%s is a whole number from 1, not '%s'", name, text);
-    return (int)x;
-}
-
 /* A whole number, then maybe a unit of 1024, 1024^2 or 1024^3. */
 static uint64_t read_bytes(const char *text)
 {
@@ -106,8 +98,8 @@ static void read_options(wish *w, int argc, char **argv)
             break;
         case SHAPE: good = model_shape_read(&w->shape, "shape", optarg, &why); break;
         case CLASSES: good = model_shape_read(&w->shape, "classes", optarg, &why); break;
-        case SAMPLES: w->samples = whole("samples", optarg); break;
-        case EPOCHS: w->epochs = whole("policy-epochs", optarg); break;
+        case SAMPLES: w->samples = options_whole("estimate", "samples", optarg, 100000000); break;
+        case EPOCHS: w->epochs = options_whole("estimate", "policy-epochs", optarg, 100000000); break;
         case PLOT: w->plot = options_output("estimate", optarg); break;
         case MEMORY: w->memory = read_bytes(optarg); break;
         case SWITCH:
@@ -341,9 +333,7 @@ int command_estimate(int argc, char **argv)
 {
     wish w = {.muppet = muppet_defaults()};
     trouble why;
-    settings_default(&w.run);
-    if (!settings_options(&w.run, &argc, argv, &why))
-        die("estimate: %s", why.text);
+    options_settings("estimate", &w.run, &argc, argv);
     read_options(&w, argc, argv);
     if (w.memory) {
         print_widths(&w);

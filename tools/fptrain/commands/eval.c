@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "common/json.h"
@@ -46,14 +45,6 @@ static void add(const char *what, const char **list, int *count)
     list[(*count)++] = optarg;
 }
 
-static int batches_of(const char *text)
-{
-    uint64_t n;
-    if (!number_whole(text, 1, 1000000, &n))
-        die("eval: --calibrate is a whole number from 1 to 1000000, not '%.50s'", text);
-    return (int)n;
-}
-
 static void check_range(const char *text)
 {
     range_rule rule;
@@ -78,7 +69,7 @@ static void read_options(wish *w, int argc, char **argv)
     while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         switch (option) {
         case FORMATS: add("formats", w->formats, &w->rows); break;
-        case CALIBRATE: w->batches = batches_of(optarg); break;
+        case CALIBRATE: w->batches = options_whole("eval", "calibrate", optarg, 1000000); break;
         case RANGE:
             check_range(optarg);
             add("range", w->range, &w->ranges);
@@ -158,9 +149,7 @@ int command_eval(int argc, char **argv)
     /* Settings are taken twice: first for what they leave of the options, then over those of the checkpoint. */
     const int all = argc;
     char **arguments = options_copy(argc, argv);
-    settings_default(&s);
-    if (!settings_options(&s, &argc, argv, &why))
-        die("eval: %s", why.text);
+    options_settings("eval", &s, &argc, argv);
     settings_free(&s);
     read_options(&w, argc, argv);
     checkpoint *c = weights_open(w.path, &whole, &why);
@@ -187,7 +176,7 @@ int command_eval(int argc, char **argv)
                           .row = row};
     if (w.json) {
         json_t *json = eval_table_json(&t);
-        char *text = json_to_shown(json, JSON_INDENT(2));
+        char *text = needed(json_to_shown(json, JSON_INDENT(2)));
         puts(text);
         free(text);
         json_decref(json);

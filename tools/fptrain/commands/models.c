@@ -158,9 +158,7 @@ int command_models(int argc, char **argv)
     model_shape shape = {0};
     trouble why;
     int option;
-    settings_default(&s);
-    if (!settings_options(&s, &argc, argv, &why))
-        die("models: %s", why.text);
+    options_settings("models", &s, &argc, argv);
     opterr = 0;
     while ((option = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
         if (option == SHAPE || option == CLASSES) {

@@ -3,6 +3,7 @@
 #include "common/system.h"
 
 #include "base/base.h"
+#include "base/number.h"
 
 #include "commands/options.h"
 #include "data/origin.h"
@@ -37,10 +38,26 @@ _Noreturn void options_refuse(const char *command, const char *argument, const s
     die("%s: unknown option '%.100s'%s; see 'fptrain %s --help'", command, argument, near_text(&near), command);
 }
 
+void options_settings(const char *command, settings *s, int *argc, char **argv)
+{
+    trouble why;
+    settings_default(s);
+    if (!settings_options(s, argc, argv, &why))
+        die("%s: %s", command, why.text);
+}
+
 char **options_copy(int argc, char **argv)
 {
     char **copy = need((size_t)argc + 1, sizeof *copy);
     return memcpy(copy, argv, (size_t)argc * sizeof *copy);
+}
+
+int options_whole(const char *command, const char *option, const char *text, int most)
+{
+    uint64_t n;
+    if (!number_whole(text, 1, (uint64_t)most, &n))
+        die("%s: --%s: '%.50s' is not in 1..%d", command, option, text, most);
+    return (int)n;
 }
 
 const char *options_output(const char *command, const char *path)

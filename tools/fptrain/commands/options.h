@@ -11,7 +11,11 @@
 /* Ends the program, with what may have been meant: an option of the command or, where the command takes settings, of
  * those. `argument` as it was written. */
 _Noreturn void options_refuse(const char *command, const char *argument, const struct option *own, bool settings);
+/* The defaults, then what settings_options takes; a bad value ends the program. */
+void options_settings(const char *command, settings *s, int *argc, char **argv);
 char **options_copy(int argc, char **argv); /* for settings_options, which takes some away; for free() */
+/* A whole number from 1 to `most`, or the program ends. */
+int options_whole(const char *command, const char *option, const char *text, int most);
 /* The name of an output as it was given, "-" and "" refused; no file of a run is replaced by one (run/occupied.h). */
 const char *options_output(const char *command, const char *path);
 

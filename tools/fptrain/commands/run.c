@@ -69,14 +69,11 @@ int command_run(int argc, char **argv)
                                         {"allow-different-machine", no_argument, NULL, 0},
                                         {"help", no_argument, NULL, 0},
                                         {NULL, 0, NULL, 0}};
-    trouble why;
     bool resumed = false, forced = false;
     experiment_options how = {.start = RUN_FRESH};
     const int all = argc;
     char **arguments = options_copy(argc, argv);
-    settings_default(&s);
-    if (!settings_options(&s, &argc, argv, &why))
-        die("run: %s", why.text);
+    options_settings("run", &s, &argc, argv);
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--resume"))
             resumed = true;

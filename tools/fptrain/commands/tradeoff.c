@@ -52,14 +52,6 @@ typedef struct order { /* what the command line says */
     int lock; /* of --out, up to the end; below 0: not taken, or none on this file system */
 } order;
 
-static int whole(const char *option, const char *text, int most)
-{
-    uint64_t n;
-    if (!number_whole(text, 1, (uint64_t)most, &n))
-        die("tradeoff: --%s: '%s' is not in 1..%d", option, text, most);
-    return (int)n;
-}
-
 static void read_ratios(wishes *w, const char *text)
 {
     int end = 0;
@@ -151,13 +143,13 @@ static void read_own_options(order *o, int argc, char **argv)
         case SCHEME_LIST: read_schemes(&o->wishes, optarg); break;
         case PROMOTE: read_promote(&o->wishes, optarg); break;
         case THRESHOLDS: read_thresholds(&o->wishes, optarg); break;
-        case ORDERS: o->wishes.orders = whole("orders", optarg, 1000); break;
+        case ORDERS: o->wishes.orders = options_whole("tradeoff", "orders", optarg, 1000); break;
         case EXHAUSTIVE: o->wishes.exhaustive = true; break;
-        case PARTS: o->parts = whole("parts", optarg, 1000); break;
+        case PARTS: o->parts = options_whole("tradeoff", "parts", optarg, 1000); break;
         case DROP: o->drop = read_drop(optarg); break;
-        case SEEDS: o->sweep.seeds = whole("seeds", optarg, 1000); break;
-        case JOBS: o->sweep.jobs = whole("jobs", optarg, 1024); break;
-        case MEMORY: o->sweep.memory = 1e6 * whole("memory", optarg, 1 << 30); break;
+        case SEEDS: o->sweep.seeds = options_whole("tradeoff", "seeds", optarg, 1000); break;
+        case JOBS: o->sweep.jobs = options_whole("tradeoff", "jobs", optarg, 1024); break;
+        case MEMORY: o->sweep.memory = 1e6 * options_whole("tradeoff", "memory", optarg, 1 << 30); break;
         case PLAN: o->plan = true; break;
         case 'h': fputs(help, stdout); exit(fflush(stdout) != 0);
         default: options_refuse("tradeoff", argv[optind - 1], longs, true);
@@ -188,11 +180,8 @@ static order read_options(int argc, char **argv)
                .drop = -1,
                .lock = -1,
                .wishes = {.last = 1, .step = 0.1, .thresholds = 1, .threshold = {0.01}}};
-    trouble why;
     read_schemes(&o.wishes, "fp32,uniform,op,op+out,ratio");
-    settings_default(&o.sweep.base);
-    if (!settings_options(&o.sweep.base, &argc, argv, &why))
-        die("tradeoff: %s", why.text);
+    options_settings("tradeoff", &o.sweep.base, &argc, argv);
     read_own_options(&o, argc, argv);
     const char *policy = o.sweep.base.policy.name;
     if (strcmp(policy, "fixed") && strncmp(policy, "assign:", 7))

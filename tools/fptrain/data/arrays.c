@@ -218,10 +218,8 @@ static void read_class_names(dataset *d, const shelf *s)
         return;
     if (a.header.code[0] == 'S' && a.header.dimensions == 1 && a.count == (size_t)d->classes) {
         d->own_names = need(a.count, sizeof *d->own_names);
-        for (size_t i = 0; i < a.count; i++) {
-            d->own_names[i] = need(a.size + 1, 1);
-            memcpy(d->own_names[i], a.bytes + i * a.size, a.size);
-        }
+        for (size_t i = 0; i < a.count; i++)
+            d->own_names[i] = copy_text((const char *)a.bytes + i * a.size, a.size);
         d->class_name = (const char *const *)d->own_names;
     }
     array_free(&a);

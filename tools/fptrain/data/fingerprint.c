@@ -39,9 +39,7 @@ char *fingerprint_text(const dataset *d)
 {
     char *text = NULL;
     size_t length;
-    FILE *file = open_memstream(&text, &length);
-    if (!file)
-        die("out of memory");
+    FILE *file = needed(open_memstream(&text, &length));
     fprintf(file, "name %s\n", d->name);
     print_split(file, "training", d, &d->train, d->text);
     print_split(file, "test", d, &d->test, d->text ? d->text + d->text_length - d->test.count : NULL);
@@ -92,8 +90,7 @@ static bool take_numbers(double *number, int count, const char *text, const char
 
 void fingerprint_normalise(dataset *d, const char *text, size_t length)
 {
-    char *its = need(length + 1, 1);
-    memcpy(its, text, length);
+    char *its = copy_text(text, length);
     double *mean = need((size_t)d->c, sizeof *mean);
     if (take_numbers(mean, d->c, its, "mean") && take_numbers(d->deviation, d->c, its, "deviation"))
         memcpy(d->mean, mean, (size_t)d->c * sizeof *mean);
@@ -103,8 +100,7 @@ void fingerprint_normalise(dataset *d, const char *text, size_t length)
 
 bool fingerprint_check(const dataset *d, const char *text, size_t length, bool classes_alone, trouble *why)
 {
-    char *mine = fingerprint_text(d), *other = need(length + 1, 1);
-    memcpy(other, text, length);
+    char *mine = fingerprint_text(d), *other = copy_text(text, length);
     char *a = mine, *b = other;
     if (classes_alone) {
         char *from = strstr(a, "\nclasses "), *its = strstr(b, "\nclasses ");

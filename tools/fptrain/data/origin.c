@@ -108,8 +108,7 @@ static bool places_have(const char *where, bool texts, const char *path)
     bool has = place_has(where, texts, path);
     for (const char *at = where; strchr(where, ',') && !has; at++) {
         const size_t length = strcspn(at, ",");
-        char *one = need(length + 1, 1);
-        memcpy(one, at, length);
+        char *one = copy_text(at, length);
         has = length > 0 && place_has(one, texts, path);
         free(one);
         at += length;
@@ -146,8 +145,7 @@ static bool places_are(const char *where, const char *directory)
     bool same = same_target(where, directory);
     for (size_t length; *where && !same; where += length + (where[length] == ',')) {
         length = strcspn(where, ",");
-        char *one = need(length + 1, 1);
-        memcpy(one, where, length);
+        char *one = copy_text(where, length);
         same = length > 0 && same_target(one, directory);
         free(one);
     }

@@ -72,8 +72,7 @@ static bool add_paths(pieces *p, const char *where, trouble *why)
     bool good = true;
     for (const char *at = where; good; at++) {
         const size_t length = strcspn(at, ",");
-        char *path = need(length + 1, 1);
-        memcpy(path, at, length);
+        char *path = copy_text(at, length);
         good = (listing_is_directory(path, NULL) ? add_directory : add_file)(p, path, why);
         free(path);
         at += length;

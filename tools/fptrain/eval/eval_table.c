@@ -18,11 +18,6 @@ static double measure(const eval_table *t, const eval_row *r)
     return t->text ? r->loss / log(2) : 100 * r->accuracy;
 }
 
-static const char *measure_name(const eval_table *t)
-{
-    return t->text ? "bits/char" : "accuracy";
-}
-
 /* The row without any rounding, or NULL. */
 static const eval_row *unrounded(const eval_table *t)
 {
@@ -46,8 +41,8 @@ void eval_table_print(FILE *out, const eval_table *t)
         label_of(&t->row[i], label);
         wide = (int)strlen(label) > wide ? (int)strlen(label) : wide;
     }
-    fprintf(out, "%-*s %7s %7s %10s %10s%s\n", wide, "formats", "w, bits", "v, bits", "test loss", measure_name(t),
-            base ? "  to fp32" : "");
+    fprintf(out, "%-*s %7s %7s %10s %10s%s\n", wide, "formats", "w, bits", "v, bits", "test loss",
+            t->text ? "bits/char" : "accuracy", base ? "  to fp32" : "");
     for (int i = 0; i < t->count; i++) {
         const eval_row *r = &t->row[i];
         label_of(r, label);
@@ -74,12 +69,6 @@ void eval_table_csv(FILE *out, const eval_table *t)
     }
 }
 
-static void set(json_t *object, const char *key, json_t *value)
-{
-    if (json_object_set_new(object, key, value) != 0)
-        die("out of memory");
-}
-
 /* What is no UTF-8 has no place in JSON. */
 static json_t *text_of(const char *text)
 {
@@ -90,25 +79,24 @@ static json_t *text_of(const char *text)
 json_t *eval_table_json(const eval_table *t)
 {
     json_t *all = json_object(), *rows = json_array();
-    set(all, "checkpoint", text_of(t->checkpoint));
-    set(all, "model", text_of(t->model));
-    set(all, "data", text_of(t->data));
-    set(all, "samples", json_of_count(t->samples));
+    object_put(all, "checkpoint", text_of(t->checkpoint));
+    object_put(all, "model", text_of(t->model));
+    object_put(all, "data", text_of(t->data));
+    object_put(all, "samples", json_of_count(t->samples));
     for (int i = 0; i < t->count; i++) {
         const eval_row *r = &t->row[i];
         json_t *row = json_object();
-        set(row, "formats", text_of(r->formats));
-        set(row, "range", r->range ? text_of(r->range) : json_null());
-        set(row, "bits_w", json_of_double(r->bits_w));
-        set(row, "bits_v", json_of_double(r->bits_v));
-        set(row, "test_loss", json_of_double(r->loss));
-        set(row, "test_accuracy", json_of_double(r->accuracy));
+        object_put(row, "formats", text_of(r->formats));
+        object_put(row, "range", r->range ? text_of(r->range) : json_null());
+        object_put(row, "bits_w", json_of_double(r->bits_w));
+        object_put(row, "bits_v", json_of_double(r->bits_v));
+        object_put(row, "test_loss", json_of_double(r->loss));
+        object_put(row, "test_accuracy", json_of_double(r->accuracy));
         if (t->text)
-            set(row, "bits_a_character", json_of_double(measure(t, r)));
-        if (json_array_append_new(rows, row) != 0)
-            die("out of memory");
+            object_put(row, "bits_a_character", json_of_double(measure(t, r)));
+        array_add(rows, row);
     }
-    set(all, "rows", rows);
+    object_put(all, "rows", rows);
     return all;
 }
 

@@ -244,18 +244,22 @@ static bool read_factor(expression *e, int64_t *value)
     return true;
 }
 
-static bool read_product(expression *e, int64_t *value)
+/* Factors with '*' and '/' between them, or products with '+' and '-'. */
+static bool read_operators(expression *e, bool sum, int64_t *value)
 {
-    if (!read_factor(e, value))
+    if (!(sum ? read_operators(e, false, value) : read_factor(e, value)))
         return false;
-    while (e->at < e->end && (*e->at == '*' || *e->at == '/')) {
+    while (e->at < e->end && (*e->at == (sum ? '+' : '*') || *e->at == (sum ? '-' : '/'))) {
         const char sign = *e->at++;
         int64_t right;
-        if (!read_factor(e, &right))
+        if (!(sum ? read_operators(e, false, &right) : read_factor(e, &right)))
             return false;
         if (sign == '/' && (right == 0 || *value % right))
             return bad_expression(e, "the division leaves a rest");
-        *value = sign == '*' ? *value * right : *value / right;
+        *value = sign == '+'   ? *value + right
+                 : sign == '-' ? *value - right
+                 : sign == '*' ? *value * right
+                               : *value / right;
         if (*value >= LARGEST_NUMBER || *value <= -LARGEST_NUMBER)
             return bad_expression(e, "the number is too large");
     }
@@ -264,18 +268,7 @@ static bool read_product(expression *e, int64_t *value)
 
 static bool read_sum(expression *e, int64_t *value)
 {
-    if (!read_product(e, value))
-        return false;
-    while (e->at < e->end && (*e->at == '+' || *e->at == '-')) {
-        const char sign = *e->at++;
-        int64_t right;
-        if (!read_product(e, &right))
-            return false;
-        *value += sign == '+' ? right : -right;
-        if (*value >= LARGEST_NUMBER || *value <= -LARGEST_NUMBER)
-            return bad_expression(e, "the number is too large");
-    }
-    return true;
+    return read_operators(e, true, value);
 }
 
 /* All of a word, from its character `from` on. */
@@ -472,8 +465,9 @@ static int find_definition(const maker *m, const token *word)
     return -1;
 }
 
-static const char *const own_words[] = {"let", "repeat", "branch", "define"};
-static const char *const own_names[] = {"channels", "classes", "steps", "scaled", "rounded", "name"};
+static const char *const own_words[] = {"let",     "repeat", "branch", "define",  "channels",
+                                        "classes", "steps",  "scaled", "rounded", "name"};
+enum { STATEMENTS = 4, OWN_WORDS = sizeof own_words / sizeof *own_words }; /* the former begin a statement */
 
 /* A name that may be given: nothing else is called so. */
 static bool is_free(maker *m, const token *word)
@@ -481,10 +475,8 @@ static bool is_free(maker *m, const token *word)
     bool good = word->kind == WORD && name_length(word->text, word->text + word->length) == (size_t)word->length;
     if (!good)
         return refuse(m, word->line, "a name of letters, digits and '_' is missing") >= 0;
-    for (size_t i = 0; i < sizeof own_words / sizeof *own_words; i++)
+    for (int i = 0; i < OWN_WORDS; i++)
         good = good && !is_word(word, own_words[i]);
-    for (size_t i = 0; i < sizeof own_names / sizeof *own_names; i++)
-        good = good && !is_word(word, own_names[i]);
     good = good && !layer_named(word->text, (size_t)word->length) && find_definition(m, word) < 0;
     for (int i = 0; i < m->variables; i++)
         if (i >= m->frame || i < m->globals)
@@ -640,7 +632,7 @@ static int unknown(maker *m, const token *word)
     near_search near = near_start(text);
     for (int i = 0; layer_table(i); i++)
         near_try(&near, layer_table(i)->name);
-    for (size_t i = 0; i < sizeof own_words / sizeof *own_words; i++)
+    for (int i = 0; i < STATEMENTS; i++)
         near_try(&near, own_words[i]);
     for (int i = 0; i < m->definitions; i++) {
         snprintf(names[i], sizeof names[i], "%.*s", m->definition[i].name->length, m->definition[i].name->text);

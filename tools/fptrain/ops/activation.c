@@ -203,16 +203,6 @@ RECTIFIER(relu6)
 
 /* ---------------------------------------------------------------------------------------------- sigmoid, tanh */
 
-static void sigmoid_forward(size_t n, const float *restrict x, float *restrict y)
-{
-    sigmoid_of(n, x, y);
-}
-
-static void tanh_forward(size_t n, const float *restrict x, float *restrict y)
-{
-    tanh_of(n, x, y);
-}
-
 /* From the outputs, which dx holds before. */
 WIDE static void sigmoid_slope(size_t n, const float *restrict dy, float *restrict dx)
 {
@@ -243,7 +233,7 @@ static void tanh_backward(size_t n, const float *restrict x, const float *restri
 #define ACTIVATION(name)                                                                                               \
     static void name##_pass(const pass *p)                                                                             \
     {                                                                                                                  \
-        forward(p, name##_forward);                                                                                    \
+        forward(p, name##_of);                                                                                         \
     }                                                                                                                  \
     static void name##_pass_back(const pass *p)                                                                        \
     {                                                                                                                  \

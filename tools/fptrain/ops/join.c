@@ -106,32 +106,29 @@ int graph_concat(graph *g, int count, const int *x)
 
 /* ---------------------------------------------------------------------------------------------- slice */
 
-typedef struct slice {
-    size_t first; /* element of a row */
-} slice;
-
+/* The state: the first element of a row. */
 static void slice_forward(const pass *p)
 {
-    const slice *s = p->o->state;
+    const size_t first = *(const size_t *)p->o->state;
     const value *x = op_in(p, 0), *y = op_out(p);
     const int rows = (int)op_rows(p, y);
 #pragma omp parallel for num_threads(p->g->threads)
     for (int r = 0; r < rows; r++)
-        memcpy(p->y + (size_t)r * y->row, p->x[0] + (size_t)r * x->row + s->first, y->row * sizeof *p->y);
+        memcpy(p->y + (size_t)r * y->row, p->x[0] + (size_t)r * x->row + first, y->row * sizeof *p->y);
 }
 
 /* What it passes on is as large as its input: zero outside the slice. */
 static void slice_backward(const pass *p)
 {
-    const slice *s = p->o->state;
+    const size_t first = *(const size_t *)p->o->state;
     const value *x = op_in(p, 0), *y = op_out(p);
     const int rows = p->dx[0] ? (int)op_rows(p, y) : 0;
 #pragma omp parallel for num_threads(p->g->threads)
     for (int r = 0; r < rows; r++) {
         float *dx = p->dx[0] + (size_t)r * x->row;
-        memset(dx, 0, s->first * sizeof *dx);
-        memcpy(dx + s->first, p->dy + (size_t)r * y->row, y->row * sizeof *dx);
-        memset(dx + s->first + y->row, 0, (x->row - y->row - s->first) * sizeof *dx);
+        memset(dx, 0, first * sizeof *dx);
+        memcpy(dx + first, p->dy + (size_t)r * y->row, y->row * sizeof *dx);
+        memset(dx + first + y->row, 0, (x->row - y->row - first) * sizeof *dx);
     }
 }
 
@@ -139,33 +136,28 @@ int graph_slice(graph *g, int x, int first, int channels)
 {
     static const op_type type = {
         .type = "slice", .input_unread = true, .forward = slice_forward, .backward = slice_backward};
-    op *o = op_new(g, &type, 1, &x, sizeof(slice));
+    op *o = op_new(g, &type, 1, &x, sizeof(size_t));
     const value *v = g->value[x];
     if (first < 0 || channels < 1 || first > v->c - channels)
         op_refuse(g, "%s: channels %d to %d of %d", o->name, first, first + channels - 1, v->c);
-    *(slice *)o->state = (slice){(size_t)first * (size_t)v->h * (size_t)v->w};
+    *(size_t *)o->state = (size_t)first * (size_t)v->h * (size_t)v->w;
     return op_output(g, o, channels, v->h, v->w, v->rows_per_sample);
 }
 
 /* ---------------------------------------------------------------------------------------------- shuffle */
 
-typedef struct shuffle {
-    int groups;
-} shuffle;
-
-/* Channel (group, i) of x is channel (i, group) of y; `back`: the other way. */
+/* The state: the number of groups. Channel (group, i) of x is channel (i, group) of y; `back`: the other way. */
 static void shuffle_move(const pass *p, const float *from, float *to, bool back)
 {
-    const shuffle *s = p->o->state;
     const value *v = op_out(p);
-    const int rows = (int)op_rows(p, v), each = v->c / s->groups;
+    const int groups = *(const int *)p->o->state, rows = (int)op_rows(p, v), each = v->c / groups;
     const size_t area = (size_t)v->h * (size_t)v->w;
 #pragma omp parallel for num_threads(p->g->threads)
     for (int r = 0; r < rows; r++)
-        for (int k = 0; k < s->groups; k++)
+        for (int k = 0; k < groups; k++)
             for (int i = 0; i < each; i++) {
                 const size_t x = (size_t)r * v->row + (size_t)(k * each + i) * area;
-                const size_t y = (size_t)r * v->row + (size_t)(i * s->groups + k) * area;
+                const size_t y = (size_t)r * v->row + (size_t)(i * groups + k) * area;
                 memcpy(to + (back ? x : y), from + (back ? y : x), area * sizeof *to);
             }
 }
@@ -185,23 +177,20 @@ int graph_shuffle(graph *g, int x, int groups)
 {
     static const op_type type = {
         .type = "shuffle", .input_unread = true, .forward = shuffle_forward, .backward = shuffle_backward};
-    op *o = op_same(g, &type, x, sizeof(shuffle));
+    op *o = op_same(g, &type, x, sizeof(int));
     if (groups < 1 || g->value[x]->c % groups)
         op_refuse(g, "%s: %d channels in %d groups", o->name, g->value[x]->c, groups);
-    *(shuffle *)o->state = (shuffle){groups};
+    *(int *)o->state = groups;
     g->value[o->output]->is_tensor = false;
     return o->output;
 }
 
 /* ---------------------------------------------------------------------------------------------- shortcut */
 
-typedef struct shortcut {
-    int stride;
-} shortcut;
-
+/* The state: the stride. */
 static void shortcut_forward(const pass *p)
 {
-    const int stride = ((const shortcut *)p->o->state)->stride;
+    const int stride = *(const int *)p->o->state;
     const value *x = op_in(p, 0), *y = op_out(p);
     const int rows = (int)op_rows(p, y);
 #pragma omp parallel for num_threads(p->g->threads)
@@ -219,7 +208,7 @@ static void shortcut_forward(const pass *p)
 
 static void shortcut_backward(const pass *p)
 {
-    const int stride = ((const shortcut *)p->o->state)->stride;
+    const int stride = *(const int *)p->o->state;
     const value *x = op_in(p, 0), *y = op_out(p);
     const int rows = p->dx[0] ? (int)op_rows(p, y) : 0;
 #pragma omp parallel for num_threads(p->g->threads)
@@ -239,10 +228,10 @@ int graph_shortcut(graph *g, int x, int channels, int stride)
 {
     static const op_type type = {
         .type = "shortcut", .input_unread = true, .forward = shortcut_forward, .backward = shortcut_backward};
-    op *o = op_new(g, &type, 1, &x, sizeof(shortcut));
+    op *o = op_new(g, &type, 1, &x, sizeof(int));
     const value *v = g->value[x];
     if (stride < 1 || channels < v->c)
         op_refuse(g, "%s: from %d to %d channels at stride %d", o->name, v->c, channels, stride);
-    *(shortcut *)o->state = (shortcut){stride};
+    *(int *)o->state = stride;
     return op_output(g, o, channels, (v->h - 1) / stride + 1, (v->w - 1) / stride + 1, v->rows_per_sample);
 }

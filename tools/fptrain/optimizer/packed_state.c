@@ -68,47 +68,47 @@ static size_t chunk_at(const packed *k, size_t size, size_t first)
     return size - first < k->chunk ? size - first : k->chunk;
 }
 
-/* The blocks of n elements from `first` on: the number of the first; *count: how many. */
-static uint64_t blocks_of(const packed *k, int which, size_t size, size_t first, size_t n, uint64_t *count)
+/* The blocks of n elements of an array from element `first` on, as the calls on packed tensors take them. */
+typedef struct blocks {
+    fpemu_shape shape; /* of the whole array */
+    uint64_t first, count;
+} blocks;
+
+static blocks blocks_of(const packed *k, int p, int which, size_t first, size_t n)
 {
+    const size_t size = k->slot[p].size;
     const uint64_t length = k->group[which] ? k->group[which] : size;
-    *count = (n + length - 1) / length;
-    return first / length;
+    return (blocks){fpemu_shape_vector(size), first / length, (n + length - 1) / length};
 }
 
 static void unpack(const packed *k, int p, int which, size_t first, size_t n, float *x)
 {
-    const slot *t = &k->slot[p];
-    const fpemu_shape shape = fpemu_shape_vector(t->size);
-    uint64_t count;
-    const uint64_t block = blocks_of(k, which, t->size, first, n, &count);
-    must(fpemu_unpack_blocks_f32(&k->format[which], &shape, block, count, t->bytes[which], x), k, p, which);
+    const blocks b = blocks_of(k, p, which, first, n);
+    must(fpemu_unpack_blocks_f32(&k->format[which], &b.shape, b.first, b.count, k->slot[p].bytes[which], x), k, p,
+         which);
 }
 
 /* Packs x, which then holds what is stored. */
 static void pack(packed *k, int p, int which, size_t first, size_t n, float *x)
 {
     const slot *t = &k->slot[p];
-    const fpemu_shape shape = fpemu_shape_vector(t->size);
+    const blocks b = blocks_of(k, p, which, first, n);
     fpemu_rounding how = {.mode = k->base.settings.nearest ? FPEMU_MODE_RNE : FPEMU_MODE_SR, .seed = k->base.r->seed};
     how.stream = random_u64(how.seed, FOR_STORING, (uint64_t)which << 32 | (uint64_t)p, t->roundings[which]);
-    uint64_t count;
-    const uint64_t block = blocks_of(k, which, t->size, first, n, &count);
-    must(fpemu_pack_blocks_f32(&k->format[which], &how, &shape, block, count, x, t->bytes[which], NULL), k, p, which);
+    must(fpemu_pack_blocks_f32(&k->format[which], &how, &b.shape, b.first, b.count, x, t->bytes[which], NULL), k, p,
+         which);
     unpack(k, p, which, first, n, x);
 }
 
 /* The scales of the groups of n stored elements from `first` on, to k->scale; formats without groups: the step at 1. */
 static void stored_scales(const packed *k, int p, int which, size_t first, size_t n)
 {
-    const slot *t = &k->slot[p];
-    const fpemu_shape shape = fpemu_shape_vector(t->size);
-    uint64_t count;
-    const uint64_t block = blocks_of(k, which, t->size, first, n, &count);
+    const blocks b = blocks_of(k, p, which, first, n);
     if (!k->group[which])
         k->scale[0] = (float)fpemu_format_epsilon(&k->format[which]);
     else
-        must(fpemu_unpack_scales_f32(&k->format[which], &shape, block, count, t->bytes[which], k->scale), k, p, which);
+        must(fpemu_unpack_scales_f32(&k->format[which], &b.shape, b.first, b.count, k->slot[p].bytes[which], k->scale),
+             k, p, which);
 }
 
 /* Raises what is positive to the smallest positive value of its group, so that rounding cannot make it 0; without

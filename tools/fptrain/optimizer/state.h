@@ -49,6 +49,15 @@ typedef struct update_counts {
     double moved;
 } update_counts;
 
+/* The share of so many updates that are less than 2^exponent steps of their group. */
+static inline double update_share_below(const uint64_t ratio[UPDATE_BINS], uint64_t elements, int exponent)
+{
+    uint64_t below = 0;
+    for (int bin = 0; bin <= exponent - UPDATE_FIRST; bin++)
+        below += ratio[bin];
+    return (double)below / (double)elements;
+}
+
 /* How often gradients were clipped, of the steps that were taken. A part is what has one norm: the whole gradient, a
  * tensor, an element, a row. */
 typedef struct clip_counts {

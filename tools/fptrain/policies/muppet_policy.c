@@ -224,16 +224,11 @@ static int64_t epochs(const policy *p)
     return ((const muppet *)p)->now.epoch;
 }
 
-static int64_t level_before(const muppet *m, int64_t j)
-{
-    return j ? m->past[j - 1].level : 0;
-}
-
 static policy_epoch epoch_of(const policy *p, int64_t j)
 {
     const muppet *m = (const muppet *)p;
     const past *e = &m->past[j];
-    const int64_t level = level_before(m, j);
+    const int64_t level = j ? m->past[j - 1].level : 0;
     return (policy_epoch){.policy_epoch = j,
                           .bits = level == m->settings.levels ? 32 : m->settings.bits[level],
                           .p = e->p,

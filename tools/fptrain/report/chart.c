@@ -12,11 +12,6 @@
 
 enum { WIDTH = 640, HEIGHT = 300, LEFT = 64, RIGHT = 628, TOP = 30, BOTTOM = 262, MOST_POINTS = 400, COLOURS = 8 };
 
-static const series *series_of(const run *r, size_t place_of_series)
-{
-    return (const series *)((const char *)r + place_of_series);
-}
-
 curves curves_of(const groups *g, double smooth)
 {
     return (curves){g->count, g->mean, g->low, g->high, g->group, smooth};
@@ -55,11 +50,11 @@ static extent extent_of(const chart *c, const curves *of, size_t which)
 {
     extent e = nothing;
     for (int k = 0; k < of->count; k++) {
-        widen(&e, c, series_of(&of->run[k], which));
+        widen(&e, c, series_at(&of->run[k], which));
         if (of->low)
-            widen(&e, c, series_of(&of->low[k], which));
+            widen(&e, c, series_at(&of->low[k], which));
         if (of->high)
-            widen(&e, c, series_of(&of->high[k], which));
+            widen(&e, c, series_at(&of->high[k], which));
     }
     return e;
 }
@@ -236,11 +231,11 @@ static bool is_smoothed(const curves *of, const chart *c)
 
 static void put_run(FILE *out, const chart *c, const curves *of, size_t which, const axis *x, const axis *y, int k)
 {
-    const series *s = series_of(&of->run[k], which);
+    const series *s = series_at(&of->run[k], which);
     double *h = heights_of(c, s);
     if (has_band(of, k)) {
-        double *low = heights_of(c, series_of(&of->low[k], which));
-        double *high = heights_of(c, series_of(&of->high[k], which));
+        double *low = heights_of(c, series_at(&of->low[k], which));
+        double *high = heights_of(c, series_at(&of->high[k], which));
         if (is_smoothed(of, c)) {
             smooth_out(low, s->count, of->smooth);
             smooth_out(high, s->count, of->smooth);
@@ -274,7 +269,7 @@ static void put_description(FILE *out, const chart *c, const curves *of, size_t 
     const extent e = extent_of(c, of, which);
     int drawn_curves = 0;
     for (int k = 0; k < of->count; k++)
-        drawn_curves += series_of(&of->run[k], which)->count > 0;
+        drawn_curves += series_at(&of->run[k], which)->count > 0;
     fprintf(out, "<desc>%d curve%s over %s %g to %g; heights from %s%.4g to %s%.4g%s.</desc>", drawn_curves,
             drawn_curves == 1 ? "" : "s", c->x_title, e.x0, e.x1, c->logarithmic ? "2^" : "", e.y0,
             c->logarithmic ? "2^" : "", e.y1, c->percent ? " %" : "");
@@ -354,15 +349,6 @@ void switches_write(FILE *out, const run *r, bool alone)
     end_figure(out, alone);
 }
 
-/* The share of the updates under 2^exponent steps of their group. */
-static double share_under(const run *r, int exponent)
-{
-    uint64_t under = 0;
-    for (int bin = 0; bin <= exponent - UPDATE_FIRST; bin++)
-        under += r->updates[bin];
-    return (double)under / (double)r->updated;
-}
-
 bool has_updates(const run *r)
 {
     uint64_t all = 0;
@@ -399,7 +385,8 @@ void updates_write(FILE *out, const run *r, bool alone)
     for (int i = 0; i < 2; i++) {
         const int exponent = i ? -1 : -3;
         char text[64];
-        snprintf(text, sizeof text, "%.3g %% under 1/%d", 100 * share_under(r, exponent), 1 << -exponent);
+        snprintf(text, sizeof text, "%.3g %% under 1/%d", 100 * update_share_below(r->updates, r->updated, exponent),
+                 1 << -exponent);
         put_mark(out, axis_place(&x, exponent), i, true, text);
     }
     end_figure(out, alone);

@@ -71,17 +71,10 @@ static char *path_of(const group *g)
     }
     if (length == 0)
         length = whole;
-    char *path = need(length + 1, 1);
-    memcpy(path, first, length);
-    return path;
+    return copy_text(first, length);
 }
 
 /* ------------------------------------------------------------------------------------------------ means */
-
-static const series *at(const void *of, size_t place)
-{
-    return (const series *)((const char *)of + place);
-}
 
 /* y at x; NULL: there is no such point. Points come in the order of x. */
 static const double *find(const series *s, double x)
@@ -155,11 +148,6 @@ static const size_t curves_of_runs[] = {offsetof(run, loss),  offsetof(run, accu
                                         offsetof(run, widest)};
 enum { CURVES = sizeof curves_of_runs / sizeof *curves_of_runs };
 
-static series *series_at(run *r, int curve)
-{
-    return (series *)((char *)r + curves_of_runs[curve]);
-}
-
 static void average_track(track *mean, const group *g, const track *first)
 {
     static const size_t places[] = {offsetof(track, underflow_share), offsetof(track, deviation),
@@ -185,8 +173,8 @@ static void average_track(track *mean, const group *g, const track *first)
     }
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         for (int k = 0; k < g->count; k++)
-            from[k] = own[k] ? at(own[k], places[i]) : &none;
-        average((series *)((char *)mean + places[i]), NULL, NULL, g->count, from, places[i] == offsetof(track, alpha));
+            from[k] = own[k] ? series_at(own[k], places[i]) : &none;
+        average(series_at(mean, places[i]), NULL, NULL, g->count, from, places[i] == offsetof(track, alpha));
     }
     free(own);
     free(from);
@@ -257,10 +245,10 @@ static void average_curves(groups *all, int k, const char *tensors)
     for (int i = 0; i < CURVES; i++) {
         const size_t place = curves_of_runs[i];
         for (int m = 0; m < g->count; m++)
-            from[m] =
-                at(place == offsetof(run, vanished) || place == offsetof(run, widest) ? &own[m] : g->member[m], place);
-        average(series_at(&all->mean[k], i), series_at(&all->low[k], i), series_at(&all->high[k], i), g->count, from,
-                place == offsetof(run, scale));
+            from[m] = series_at(
+                place == offsetof(run, vanished) || place == offsetof(run, widest) ? &own[m] : g->member[m], place);
+        average(series_at(&all->mean[k], place), series_at(&all->low[k], place), series_at(&all->high[k], place),
+                g->count, from, place == offsetof(run, scale));
     }
     for (int m = 0; m < g->count; m++) {
         series_free(&own[m].vanished);
@@ -339,20 +327,15 @@ bool group_same_run(const run *a, const run *b)
 /* Names and places of tracks, and settings, belong to the runs. */
 static void free_mean(run *mean)
 {
-    for (size_t i = 0; i < mean->track_count; i++) {
-        free(mean->tracks[i].exponents);
-        series_free(&mean->tracks[i].underflow_share);
-        series_free(&mean->tracks[i].alpha);
-        series_free(&mean->tracks[i].deviation);
-        series_free(&mean->tracks[i].quantile);
-    }
+    for (size_t i = 0; i < mean->track_count; i++)
+        track_free(&mean->tracks[i]);
     free(mean->tracks);
 }
 
 static void free_curves(run *of)
 {
     for (int i = 0; i < CURVES; i++)
-        series_free(series_at(of, i));
+        series_free(series_at(of, curves_of_runs[i]));
 }
 
 void groups_free(groups *g)

@@ -16,7 +16,7 @@
  * where it is the scale of the line. */
 static json_t *expand(const json_t *entry, const json_t *counters, json_t *name, const char *role, json_t *scale)
 {
-    json_t *more = json_array_get(entry, json_array_size(entry) - 1), *tensor = json_object(), *key;
+    json_t *more = json_array_get(entry, json_array_size(entry) - 1), *tensor = needed(json_object()), *key;
     size_t i;
     json_object_set(tensor, "name", name);
     json_object_set_new(tensor, "role", json_string(role));
@@ -31,8 +31,6 @@ static json_t *expand(const json_t *entry, const json_t *counters, json_t *name,
         json_object_set(tensor, "alpha", scale);
     if (json_is_object(more))
         json_object_update(tensor, more);
-    if (!tensor)
-        die("out of memory");
     return tensor;
 }
 

@@ -79,10 +79,8 @@ static const char script[] =
 
 static void put_format(FILE *out, const format_line *f)
 {
-    svg_text(out, f->pattern);
-    fprintf(out, "=");
-    svg_text(out, f->spec);
-    fprintf(out, "%s", f->mode ? " " : "");
+    svg_within(out, "", f->pattern, "=");
+    svg_within(out, "", f->spec, f->mode ? " " : "");
     svg_text(out, f->mode ? f->mode : "");
 }
 
@@ -97,11 +95,8 @@ static void put_shared(void *to, const char *name, const char *value, bool norma
     list *l = to;
     if (normal != l->normal)
         return;
-    fprintf(l->out, "%s<span>", l->count++ ? ", " : "");
-    svg_text(l->out, name);
-    fprintf(l->out, " = ");
-    svg_text(l->out, value[0] ? value : "(empty)");
-    fprintf(l->out, "</span>");
+    svg_within(l->out, l->count++ ? ", <span>" : "<span>", name, " = ");
+    svg_within(l->out, "", value[0] ? value : "(empty)", "</span>");
 }
 
 /* Notes of summary.json that all runs have, with one value: a column for them would say nothing. */
@@ -133,9 +128,7 @@ static void put_all_share(FILE *out, const groups *g, int runs, json_t *notes)
     shared_each(g, put_shared, &own);
     json_object_foreach(notes, note, value) if (shared_note(g, note))
     {
-        fprintf(out, "%snote ", own.count++ ? ", " : "");
-        svg_text(out, note);
-        fprintf(out, " = ");
+        svg_within(out, own.count++ ? ", note " : "note ", note, " = ");
         put_note_text(out, value);
     }
     fprintf(out, "%s</p>\n<details><summary>Settings that have their default%s</summary><p>",
@@ -175,19 +168,19 @@ static void put_number(FILE *out, const char *digits, double x)
 }
 
 /* What a run has of it, or the mean with the lowest and the highest. */
-static void put_figure(FILE *out, const figure *f, const char *digits, double by)
+static void put_figure(FILE *out, figure f, const char *digits, double by)
 {
-    if (!f->count) {
+    if (!f.count) {
         fprintf(out, "<td>-</td>");
         return;
     }
     fprintf(out, "<td>");
-    put_number(out, digits, f->sum / f->count * by);
-    if (f->low != f->high) {
+    put_number(out, digits, f.sum / f.count * by);
+    if (f.low != f.high) {
         fprintf(out, " <span class=\"range\">");
-        put_number(out, digits, f->low * by);
+        put_number(out, digits, f.low * by);
         fprintf(out, " to ");
-        put_number(out, digits, f->high * by);
+        put_number(out, digits, f.high * by);
         fprintf(out, "</span>");
     }
     fprintf(out, "</td>");
@@ -200,13 +193,11 @@ static void put_results(FILE *out, const group *of)
     for (int i = 0; i < of->count; i++)
         figure_add(&epoch, isnan(of->member[i]->best) ? (double)NAN : of->member[i]->best_epoch);
     for (int i = 0; i < 3; i++) {
-        const figure f = figure_of_runs(of, places[i]);
-        put_figure(out, &f, "%.2f", 100);
+        put_figure(out, figure_of_runs(of, places[i]), "%.2f", 100);
         if (i == 0)
-            put_figure(out, &epoch, "%.4g", 1);
+            put_figure(out, epoch, "%.4g", 1);
     }
-    const figure loss = figure_of_runs(of, offsetof(run, last_loss));
-    put_figure(out, &loss, "%.4g", 1);
+    put_figure(out, figure_of_runs(of, offsetof(run, last_loss)), "%.4g", 1);
 }
 
 /* Of all runs of the group together. */
@@ -263,8 +254,7 @@ static void put_note(FILE *out, const group *g, const char *key)
     for (int i = 1; i < g->count; i++)
         alike = alike && json_equal(json_object_get(g->member[i]->notes, key), own);
     if (!alike) {
-        const figure f = figure_of_notes(g, key);
-        put_figure(out, &f, "%.6g", 1);
+        put_figure(out, figure_of_notes(g, key), "%.6g", 1);
         return;
     }
     fprintf(out, "<td>");
@@ -287,14 +277,7 @@ static void put_head(FILE *out, const groups *g, json_t *notes, bool seeds)
         if (shared_key(g, i) == KEY_TELLS)
             fprintf(out, "<th class=\"t\">%s.%s</th>", key.section, key.key);
     fprintf(out, "<th>overflow</th><th>underflow</th><th>NaN</th><th>steps</th><th>skipped</th><th>time, s</th>");
-    json_object_foreach(notes, note, value)
-    {
-        if (shared_note(g, note))
-            continue;
-        fprintf(out, "<th>");
-        svg_text(out, note);
-        fprintf(out, "</th>");
-    }
+    json_object_foreach(notes, note, value) if (!shared_note(g, note)) svg_within(out, "<th>", note, "</th>");
     fprintf(out, "</tr></thead>\n");
 }
 
@@ -302,15 +285,12 @@ static void put_head(FILE *out, const groups *g, json_t *notes, bool seeds)
 static void put_name(FILE *out, const group *of, const char *name, int key, bool seeds)
 {
     fprintf(out, "<tr><td title=\"");
-    for (int i = 0; i < of->count; i++) {
-        fprintf(out, i ? ", " : "");
-        svg_text(out, of->member[i]->name);
-    }
+    for (int i = 0; i < of->count; i++)
+        svg_within(out, i ? ", " : "", of->member[i]->name, "");
     fprintf(out, "\">");
     if (key >= 0)
         chart_key(out, key);
-    svg_text(out, name);
-    fprintf(out, "</td>");
+    svg_within(out, "", name, "</td>");
     if (!seeds)
         return;
     fprintf(out, "<td title=\"");
@@ -326,7 +306,6 @@ static void put_name(FILE *out, const group *of, const char *name, int key, bool
 static void put_row(FILE *out, const groups *g, const group *of, const char *name, int key, json_t *notes, bool seeds)
 {
     const settings *s = &of->member[0]->settings;
-    const figure seconds = figure_of_runs(of, offsetof(run, seconds));
     figure skipped = {0};
     char text[SHARED_TEXT];
     settings_key setting;
@@ -337,19 +316,16 @@ static void put_row(FILE *out, const groups *g, const group *of, const char *nam
     if (formats_tell(g))
         put_formats(out, g, s);
     for (int i = 0; settings_table(i, &setting); i++)
-        if (shared_key(g, i) == KEY_TELLS) {
-            fprintf(out, "<td class=\"t\">");
-            svg_text(out, shared_value(g, s, i, text));
-            fprintf(out, "</td>");
-        }
+        if (shared_key(g, i) == KEY_TELLS)
+            svg_within(out, "<td class=\"t\">", shared_value(g, s, i, text), "</td>");
     put_share(out, of, offsetof(track, overflow));
     put_share(out, of, offsetof(track, underflow));
     put_share(out, of, offsetof(track, nan));
     put_steps(out, of);
     for (int i = 0; i < of->count; i++)
         figure_add(&skipped, (double)of->member[i]->skipped);
-    put_figure(out, &skipped, "%.4g", 1);
-    put_figure(out, &seconds, "%.1f", 1);
+    put_figure(out, skipped, "%.4g", 1);
+    put_figure(out, figure_of_runs(of, offsetof(run, seconds)), "%.1f", 1);
     json_object_foreach(notes, note, value) if (!shared_note(g, note)) put_note(out, of, note);
     fprintf(out, "</tr>\n");
 }
@@ -449,14 +425,11 @@ static void put_tensors(FILE *out, const groups *g, int k)
     const run *first = of->member[0], *mean = &g->mean[k];
     if (mean->track_count == 0 && first->bits.count == 0 && mean->updated == 0)
         return;
-    fprintf(out, "<h2>");
-    svg_text(out, mean->name);
-    fprintf(out, "</h2>\n");
+    svg_within(out, "<h2>", mean->name, "</h2>\n");
     if (of->count > 1) {
-        fprintf(out, "<p>%d runs together%s", of->count,
-                has_switches(first) || has_overflows(first) ? "; switches and what lay out of range: " : "");
+        fprintf(out, "<p>%d runs together", of->count);
         if (has_switches(first) || has_overflows(first))
-            svg_text(out, first->name);
+            svg_within(out, "; switches and what lay out of range: ", first->name, "");
         fprintf(out, ".</p>\n");
     }
     fprintf(out, "<div class=\"charts\">\n");

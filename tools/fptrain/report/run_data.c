@@ -71,29 +71,36 @@ static track *find_track(run *r, const char *name, const char *role)
     if ((r->track_count & (r->track_count - 1)) == 0) /* doubles at every power of two */
         r->tracks = need_more(r->tracks, 2 * r->track_count + 1, sizeof *r->tracks);
     r->places = r->places ? r->places : json_object();
-    if (json_object_set_new(r->places, key_of(name, role, key), json_integer((json_int_t)r->track_count)) != 0)
-        die("out of memory");
+    object_put(r->places, key_of(name, role, key), json_integer((json_int_t)r->track_count));
     r->tracks[r->track_count] = (track){.name = copy_text(name, strlen(name)), .role = copy_text(role, strlen(role))};
     return &r->tracks[r->track_count++];
+}
+
+/* Adds counts, the first of them to bin `first`, what lies outside to those at the ends; all of them together. */
+static uint64_t add_counts(uint64_t *bins, int most, double first, const json_t *counts)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < json_array_size(counts); i++) {
+        const json_int_t n = json_integer_value(json_array_get(counts, i));
+        const double place = first + (double)i;
+        bins[place < 0 ? 0 : place >= most ? most - 1 : (int)place] += n > 0 ? (uint64_t)n : 0;
+        sum += n > 0 ? (uint64_t)n : 0;
+    }
+    return sum;
 }
 
 /* What has no exponent, and is no NaN or infinity, is zero. */
 static void add_histogram(track *t, const json_t *tensor)
 {
     const json_t *histogram = json_object_get(tensor, "histogram"), *counts = json_object_get(histogram, "counts");
-    const json_int_t first = json_integer_value(json_object_get(histogram, "first"));
+    const double first = (double)json_integer_value(json_object_get(histogram, "first"));
     const uint64_t elements = whole(tensor, "count");
     uint64_t others = whole(tensor, "nan") + whole(tensor, "infinite");
     if (!json_is_array(counts))
         return;
     if (!t->exponents)
         t->exponents = need(BINS, sizeof *t->exponents);
-    for (size_t i = 0; i < json_array_size(counts); i++) {
-        const json_int_t n = json_integer_value(json_array_get(counts, i));
-        const double place = (double)first + (double)i - LOWEST;
-        t->exponents[place < 0 ? 0 : place >= BINS ? BINS - 1 : (int)place] += n > 0 ? (uint64_t)n : 0;
-        others += n > 0 ? (uint64_t)n : 0;
-    }
+    others += add_counts(t->exponents, BINS, first - LOWEST, counts);
     t->with_exponents += elements;
     t->zeros += others < elements ? elements - others : 0;
 }
@@ -135,11 +142,7 @@ static void add_updates(run *r, const json_t *updates, double step)
     const double first = (double)json_integer_value(json_object_get(updates, "first")) - (UPDATE_FIRST - 1);
     if (!json_is_array(counts))
         return;
-    for (size_t i = 0; i < json_array_size(counts); i++) {
-        const json_int_t n = json_integer_value(json_array_get(counts, i));
-        const double place = first + (double)i;
-        r->updates[place < 0 ? 0 : place >= UPDATE_BINS ? UPDATE_BINS - 1 : (int)place] += n > 0 ? (uint64_t)n : 0;
-    }
+    add_counts(r->updates, UPDATE_BINS, first, counts);
     r->updated += whole(updates, "count");
     series_add(&r->move, step, number(updates, "mean_move"));
 }
@@ -231,17 +234,22 @@ bool run_load(run *r, const char *directory, trouble *why)
     return good;
 }
 
+void track_free(track *t)
+{
+    free(t->exponents);
+    series_free(&t->underflow_share);
+    series_free(&t->outside_share);
+    series_free(&t->alpha);
+    series_free(&t->deviation);
+    series_free(&t->quantile);
+}
+
 void run_free(run *r)
 {
     for (size_t i = 0; i < r->track_count; i++) {
         free(r->tracks[i].name);
         free(r->tracks[i].role);
-        free(r->tracks[i].exponents);
-        series_free(&r->tracks[i].underflow_share);
-        series_free(&r->tracks[i].outside_share);
-        series_free(&r->tracks[i].alpha);
-        series_free(&r->tracks[i].deviation);
-        series_free(&r->tracks[i].quantile);
+        track_free(&r->tracks[i]);
     }
     free(r->tracks);
     json_decref(r->places);

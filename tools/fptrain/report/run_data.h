@@ -4,6 +4,7 @@
 #define FPTRAIN_REPORT_RUN_DATA_H
 
 #include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "optimizer/state.h"
@@ -15,6 +16,12 @@ typedef struct series {
 } series;
 void series_add(series *s, double x, double y);
 void series_free(series *s);
+
+/* The one at this place, by offsetof, of a run or a track. */
+static inline series *series_at(const void *of, size_t place)
+{
+    return (series *)((char *)(uintptr_t)of + place);
+}
 
 /* Exponents of histograms; what lies outside counts at the end. */
 enum { LOWEST = -160, BINS = 320 };
@@ -53,6 +60,7 @@ typedef struct run {
 
 bool run_load(run *r, const char *directory, trouble *why);
 void run_free(run *r);
+void track_free(track *t); /* but for its name and role */
 
 /* The track of a tensor; NULL: the log has none. */
 const track *run_track(const run *r, const char *name, const char *role);

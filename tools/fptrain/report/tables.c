@@ -11,9 +11,10 @@
 #include "report/shared.h"
 #include "report/tables.h"
 
-/* Text of others: nothing that ends the cell or begins something else. */
-static void put_word(FILE *out, const char *text)
+/* Text of others between ours: nothing that ends the cell or begins something else. */
+static void put_word(FILE *out, const char *before, const char *text, const char *after)
 {
+    fputs(before, out);
     while (*text) {
         bool is_text;
         const size_t length = shown_character(text, &is_text);
@@ -22,6 +23,7 @@ static void put_word(FILE *out, const char *text)
         fwrite(is_text ? text : "????", 1, length, out);
         text += length;
     }
+    fputs(after, out);
 }
 
 /* No minus before what the digits make zero. */
@@ -35,16 +37,16 @@ static void print(char text[64], const char *digits, double x)
 #pragma GCC diagnostic pop
 }
 
-static void put_figure(FILE *out, const figure *f, const char *digits, double by)
+static void put_figure(FILE *out, figure f, const char *digits, double by)
 {
     char mean[64], low[64], high[64];
-    if (!f->count) {
+    if (!f.count) {
         fprintf(out, " - |");
         return;
     }
-    print(mean, digits, f->sum / f->count * by);
-    print(low, digits, f->low * by);
-    print(high, digits, f->high * by);
+    print(mean, digits, f.sum / f.count * by);
+    print(low, digits, f.low * by);
+    print(high, digits, f.high * by);
     if (strcmp(low, high) == 0)
         fprintf(out, " %s |", mean);
     else
@@ -79,11 +81,8 @@ static int put_head(FILE *out, const groups *g, const report_choice *choice)
             " seeds | accuracy, %% | of the FP32 weights, %% | best, %% | underflow of `%s`, %% | "
             "overflow of `%s`, %% | skipped |",
             choice->tensors, choice->tensors);
-    for (int i = 0; i < choice->notes; i++) {
-        fprintf(out, " ");
-        put_word(out, choice->note[i]);
-        fprintf(out, " |");
-    }
+    for (int i = 0; i < choice->notes; i++)
+        put_word(out, " ", choice->note[i], " |");
     return columns + choice->notes;
 }
 
@@ -95,12 +94,9 @@ static void put_formats(FILE *out, const groups *g, const settings *s)
     for (int i = 0; i < s->format_count; i++) {
         if (shared_format(g, &s->formats[i]))
             continue;
-        fprintf(out, "%s", shown++ ? ", " : "");
-        put_word(out, s->formats[i].pattern);
-        fprintf(out, " ");
-        put_word(out, s->formats[i].spec);
-        fprintf(out, "%s", s->formats[i].mode ? " " : "");
-        put_word(out, s->formats[i].mode ? s->formats[i].mode : "");
+        put_word(out, shown++ ? ", " : "", s->formats[i].pattern, " ");
+        put_word(out, "", s->formats[i].spec, s->formats[i].mode ? " " : "");
+        put_word(out, "", s->formats[i].mode ? s->formats[i].mode : "", "");
     }
     fprintf(out, "%s |", shown ? "" : formats_in_short(s));
 }
@@ -116,11 +112,8 @@ static void put_shared(void *to, const char *name, const char *value, bool norma
     list *l = to;
     if (normal)
         return;
-    fprintf(l->out, "- ");
-    put_word(l->out, name);
-    fprintf(l->out, " = ");
-    put_word(l->out, value);
-    fprintf(l->out, "\n");
+    put_word(l->out, "- ", name, " = ");
+    put_word(l->out, "", value, "\n");
     l->count++;
 }
 
@@ -140,8 +133,6 @@ static double share_of(const run *r, const char *tensors, bool overflow)
 
 static void put_results(FILE *out, const group *g, const report_choice *choice)
 {
-    const figure accuracy = figure_of_runs(g, offsetof(run, last)), best = figure_of_runs(g, offsetof(run, best));
-    const figure fp32 = figure_of_runs(g, offsetof(run, last_fp32));
     figure underflow = {0}, overflow = {0}, skipped = {0};
     for (int k = 0; k < g->count; k++) {
         const run *r = g->member[k];
@@ -150,16 +141,14 @@ static void put_results(FILE *out, const group *g, const report_choice *choice)
         figure_add(&skipped, (double)r->skipped);
     }
     fprintf(out, " %d |", g->count);
-    put_figure(out, &accuracy, "%.2f", 100);
-    put_figure(out, &fp32, "%.2f", 100);
-    put_figure(out, &best, "%.2f", 100);
-    put_figure(out, &underflow, "%.3g", 100);
-    put_figure(out, &overflow, "%.3g", 100);
-    put_figure(out, &skipped, "%.4g", 1);
-    for (int i = 0; i < choice->notes; i++) {
-        const figure note = figure_of_notes(g, choice->note[i]);
-        put_figure(out, &note, "%.4g", 1);
-    }
+    put_figure(out, figure_of_runs(g, offsetof(run, last)), "%.2f", 100);
+    put_figure(out, figure_of_runs(g, offsetof(run, last_fp32)), "%.2f", 100);
+    put_figure(out, figure_of_runs(g, offsetof(run, best)), "%.2f", 100);
+    put_figure(out, underflow, "%.3g", 100);
+    put_figure(out, overflow, "%.3g", 100);
+    put_figure(out, skipped, "%.4g", 1);
+    for (int i = 0; i < choice->notes; i++)
+        put_figure(out, figure_of_notes(g, choice->note[i]), "%.4g", 1);
     fprintf(out, "\n");
 }
 
@@ -167,15 +156,10 @@ static void put_group(FILE *out, const groups *g, int k, const report_choice *ch
 {
     char text[SHARED_TEXT];
     settings_key key;
-    fprintf(out, "| ");
-    put_word(out, g->mean[k].name);
-    fprintf(out, g->group[k].member[0]->ended ? " |" : " (not ended) |");
+    put_word(out, "| ", g->mean[k].name, g->group[k].member[0]->ended ? " |" : " (not ended) |");
     for (int i = 0; settings_table(i, &key); i++)
-        if (shared_key(g, i) == KEY_TELLS) {
-            fprintf(out, " ");
-            put_word(out, shared_value(g, &g->mean[k].settings, i, text));
-            fprintf(out, " |");
-        }
+        if (shared_key(g, i) == KEY_TELLS)
+            put_word(out, " ", shared_value(g, &g->mean[k].settings, i, text), " |");
     if (formats_tell(g))
         put_formats(out, g, &g->mean[k].settings);
     put_results(out, &g->group[k], choice);
@@ -253,11 +237,8 @@ static void put_tensors(FILE *out, const groups *g, const report_choice *choice,
         return;
     fprintf(out, "\n%s\n\n| tensor |", title);
     for (int c = 0; c < count; c++) {
-        fprintf(out, " ");
-        put_word(out, columns[c].name);
-        fprintf(out, columns[c].format ? ", oracle " : "");
-        put_word(out, columns[c].format ? columns[c].format : "");
-        fprintf(out, " |");
+        put_word(out, " ", columns[c].name, columns[c].format ? ", oracle " : "");
+        put_word(out, "", columns[c].format ? columns[c].format : "", " |");
     }
     put_rule(out, 1 + count);
     for (int k = 0; k < g->count; k++)
@@ -265,13 +246,9 @@ static void put_tensors(FILE *out, const groups *g, const report_choice *choice,
             const track *t = &g->mean[k].tracks[i];
             if (fnmatch(choice->tensors, t->name, 0) != 0 || known_before(g, k, t))
                 continue;
-            fprintf(out, "| ");
-            put_word(out, t->name);
-            fprintf(out, " |");
-            for (int c = 0; c < count; c++) {
-                const figure f = figure_of(columns[c].group, columns[c].what, t->name, t->role, columns[c].smallest);
-                put_figure(out, &f, digits, 1);
-            }
+            put_word(out, "| ", t->name, " |");
+            for (const column *c = columns; c < columns + count; c++)
+                put_figure(out, figure_of(c->group, c->what, t->name, t->role, c->smallest), digits, 1);
             fprintf(out, "\n");
         }
 }

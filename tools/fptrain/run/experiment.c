@@ -275,15 +275,6 @@ static void record_policies(session *s)
     }
 }
 
-/* The share of the updates that are less than 2^exponent steps of their group. */
-static double share_below(const update_counts *u, int exponent)
-{
-    uint64_t below = 0;
-    for (int bin = 0; bin <= exponent - UPDATE_FIRST; bin++)
-        below += u->ratio[bin];
-    return (double)below / (double)u->elements;
-}
-
 /* Weight, gradient and the state of the optimiser, in FP32. */
 static double fp32_bits(const char *optimizer)
 {
@@ -327,8 +318,8 @@ static void note(session *s)
         record_note(s->record, "steps_not_finite", (double)c->not_finite);
     }
     if (u->elements && is_packed(s)) {
-        record_note(s->record, "updates_below_half_a_step", share_below(u, -1));
-        record_note(s->record, "updates_below_an_eighth_of_a_step", share_below(u, -3));
+        record_note(s->record, "updates_below_half_a_step", update_share_below(u->ratio, u->elements, -1));
+        record_note(s->record, "updates_below_an_eighth_of_a_step", update_share_below(u->ratio, u->elements, -3));
         record_note(s->record, "mean_move_in_steps", u->moved / (double)u->elements);
     }
 }

@@ -100,9 +100,8 @@ machine machine_here(const backend *b)
 json_t *machine_to_json(const machine *m)
 {
     json_t *all = json_object();
-    for (int i = 0; all && i < MACHINE_PARTS; i++)
-        if (json_object_set_new(all, names[i], json_string(m->part[i])) != 0)
-            die("out of memory");
+    for (int i = 0; i < MACHINE_PARTS; i++)
+        object_put(all, names[i], json_string(m->part[i]));
     return all;
 }
 

@@ -13,36 +13,7 @@
 #include <zlib.h>
 
 #include "common/atomic_file.h"
-
-static json_t *real(double x)
-{
-    json_t *value = isfinite(x) ? json_real(x) : json_string(isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
-    if (!value)
-        die("out of memory");
-    return value;
-}
-
-json_t *record_count(uint64_t n)
-{
-    json_t *value = json_integer((json_int_t)n);
-    if (!value)
-        die("out of memory");
-    return value;
-}
-
-void record_set(json_t *object, const char *key, json_t *value)
-{
-    if (json_object_set_new(object, key, value) != 0)
-        die("out of memory");
-}
-
-json_t *record_object(void)
-{
-    json_t *o = json_object();
-    if (!o)
-        die("out of memory");
-    return o;
-}
+#include "common/json.h"
 
 void record_close(record *r)
 {
@@ -66,9 +37,7 @@ void record_close(record *r)
 
 bool record_line(record *r, json_t *line, const char *tensors, trouble *why)
 {
-    char *text = json_dumps(line, JSON_COMPACT);
-    if (!text)
-        die("out of memory");
+    char *text = needed(json_dumps(line, JSON_COMPACT));
     size_t length = strlen(text);
     if (tensors) {
         const size_t room = length + strlen(tensors) + 16;
@@ -85,11 +54,10 @@ bool record_line(record *r, json_t *line, const char *tensors, trouble *why)
     return good || fail(why, "%s/log.jsonl: %s", r->directory, strerror(errno));
 }
 
-bool record_sync(record *r, trouble *why)
+static bool sync_log(record *r, trouble *why)
 {
-    if (fflush(r->log) == 0 && fsync(fileno(r->log)) == 0)
-        return true;
-    return fail(why, "%s/log.jsonl: %s", r->directory, strerror(errno));
+    return (fflush(r->log) == 0 && fsync(fileno(r->log)) == 0) ||
+           fail(why, "%s/log.jsonl: %s", r->directory, strerror(errno));
 }
 
 static void hold(json_t **where, json_t *line)
@@ -109,16 +77,16 @@ static void remember_epoch(record *r, json_t *line)
 
 void record_begin(record *r, const record_step *step)
 {
-    r->line = record_object();
-    record_set(r->line, "step", record_count(step->step));
-    record_set(r->line, "epoch", record_count((uint64_t)step->epoch));
-    record_set(r->line, "loss", real(step->loss));
-    record_set(r->line, "lr", real(step->lr));
-    record_set(r->line, "scale", real(step->scale));
-    record_set(r->line, "accuracy", real(step->accuracy));
-    record_set(r->line, "skipped", json_boolean(step->skipped));
-    record_set(r->line, "skipped_so_far", record_count(step->skipped_so_far));
-    record_set(r->line, "seconds", real(step->seconds));
+    r->line = json_object();
+    object_put(r->line, "step", json_of_count(step->step));
+    object_put(r->line, "epoch", json_of_count((uint64_t)step->epoch));
+    object_put(r->line, "loss", json_of_double(step->loss));
+    object_put(r->line, "lr", json_of_double(step->lr));
+    object_put(r->line, "scale", json_of_double(step->scale));
+    object_put(r->line, "accuracy", json_of_double(step->accuracy));
+    object_put(r->line, "skipped", json_boolean(step->skipped));
+    object_put(r->line, "skipped_so_far", json_of_count(step->skipped_so_far));
+    object_put(r->line, "seconds", json_of_double(step->seconds));
 }
 
 void record_tensor(record *r, role which, int index, const fpemu_stats *stats)
@@ -158,9 +126,9 @@ static bool tell_rest(record *r, trouble *why)
 {
     if (tally_empty(r->tally))
         return true;
-    json_t *line = record_object();
-    record_set(line, "step", json_incref(json_object_get(r->step, "step")));
-    record_set(line, "scale", json_incref(json_object_get(r->step, "scale")));
+    json_t *line = json_object();
+    object_put(line, "step", json_incref(json_object_get(r->step, "step")));
+    object_put(line, "scale", json_incref(json_object_get(r->step, "scale")));
     char *tensors = tally_print(r->tally, scale_of(r->step));
     const bool good = record_line(r, line, tensors, why);
     free(tensors);
@@ -178,45 +146,44 @@ static void set_ratios(json_t *updates, const update_counts *u)
     while (to > from && u->ratio[to - 1] == 0)
         to--;
     for (int i = from; i < to; i++)
-        if (json_array_append_new(counts, record_count(u->ratio[i])) != 0)
-            die("out of memory");
-    record_set(updates, "first", json_integer(UPDATE_FIRST - 1 + from));
-    record_set(updates, "counts", counts);
-    record_set(updates, "mean_move", real(u->elements ? u->moved / (double)u->elements : 0));
+        array_add(counts, json_of_count(u->ratio[i]));
+    object_put(updates, "first", json_integer(UPDATE_FIRST - 1 + from));
+    object_put(updates, "counts", counts);
+    object_put(updates, "mean_move", json_of_double(u->elements ? u->moved / (double)u->elements : 0));
 }
 
 void record_updates(record *r, const update_counts *u, bool packed)
 {
-    json_t *updates = record_object();
-    record_set(updates, "count", record_count(u->elements));
-    record_set(updates, "not_zero", record_count(u->updates));
-    record_set(updates, "vanished", record_count(u->vanished));
-    record_set(updates, "gradients_below_2^-24", record_count(u->small_g));
-    record_set(updates, "updates_below_2^-24", record_count(u->small_update));
+    json_t *updates = json_object();
+    object_put(updates, "count", json_of_count(u->elements));
+    object_put(updates, "not_zero", json_of_count(u->updates));
+    object_put(updates, "vanished", json_of_count(u->vanished));
+    object_put(updates, "gradients_below_2^-24", json_of_count(u->small_g));
+    object_put(updates, "updates_below_2^-24", json_of_count(u->small_update));
     if (packed)
         set_ratios(updates, u);
-    record_set(r->line, "updates", updates);
+    object_put(r->line, "updates", updates);
 }
 
 void record_clipping(record *r, const clipper *c)
 {
-    json_t *clipped = record_object();
-    record_set(clipped, "largest", real(c->largest));
-    record_set(clipped, "parts", record_count(c->last.parts));
-    record_set(clipped, "clipped", record_count(c->last.parts_clipped));
-    record_set(clipped, "steps_clipped_so_far", record_count(c->all.clipped));
-    record_set(r->line, "clipping", clipped);
+    json_t *clipped = json_object();
+    object_put(clipped, "largest", json_of_double(c->largest));
+    object_put(clipped, "parts", json_of_count(c->last.parts));
+    object_put(clipped, "clipped", json_of_count(c->last.parts_clipped));
+    object_put(clipped, "steps_clipped_so_far", json_of_count(c->all.clipped));
+    object_put(r->line, "clipping", clipped);
 }
 
 void record_sums(record *r, const sum_counts *s)
 {
-    json_t *sums = record_object();
-    record_set(sums, "count", record_count(s->roundings));
-    record_set(sums, "inexact", record_count(s->inexact));
-    record_set(sums, "swamped", record_count(s->swamped));
-    record_set(sums, "overflow", record_count(s->overflow));
-    record_set(sums, "underflow", record_count(s->underflow));
-    record_set(r->line, "sums", sums);
+    json_t *sums = json_object();
+    object_put(sums, "count", json_of_count(s->roundings));
+    object_put(sums, "inexact", json_of_count(s->inexact));
+    object_put(sums, "swamped", json_of_count(s->swamped));
+    object_put(sums, "overflow", json_of_count(s->overflow));
+    object_put(sums, "underflow", json_of_count(s->underflow));
+    object_put(r->line, "sums", sums);
 }
 
 bool record_end(record *r, trouble *why)
@@ -234,13 +201,13 @@ bool record_end(record *r, trouble *why)
 
 bool record_epoch_end(record *r, const record_epoch *epoch, trouble *why)
 {
-    json_t *line = record_object();
-    record_set(line, "step", record_count(epoch->step));
-    record_set(line, "epoch", record_count((uint64_t)epoch->epoch));
-    record_set(line, "test_loss", real(epoch->test_loss));
-    record_set(line, "test_accuracy", real(epoch->test_accuracy));
-    record_set(line, "test_accuracy_fp32", real(epoch->test_accuracy_fp32));
-    record_set(line, "seconds", real(epoch->seconds));
+    json_t *line = json_object();
+    object_put(line, "step", json_of_count(epoch->step));
+    object_put(line, "epoch", json_of_count((uint64_t)epoch->epoch));
+    object_put(line, "test_loss", json_of_double(epoch->test_loss));
+    object_put(line, "test_accuracy", json_of_double(epoch->test_accuracy));
+    object_put(line, "test_accuracy_fp32", json_of_double(epoch->test_accuracy_fp32));
+    object_put(line, "seconds", json_of_double(epoch->seconds));
     const bool good = record_line(r, line, NULL, why);
     remember_epoch(r, line);
     json_decref(line);
@@ -249,15 +216,15 @@ bool record_epoch_end(record *r, const record_epoch *epoch, trouble *why)
 
 bool record_policy_end(record *r, uint64_t step, const policy_epoch *end, trouble *why)
 {
-    json_t *line = record_object();
-    record_set(line, "step", record_count(step));
-    record_set(line, "policy_epoch", record_count((uint64_t)end->policy_epoch));
-    record_set(line, "bits", record_count((uint64_t)end->bits));
+    json_t *line = json_object();
+    object_put(line, "step", json_of_count(step));
+    object_put(line, "policy_epoch", json_of_count((uint64_t)end->policy_epoch));
+    object_put(line, "bits", json_of_count((uint64_t)end->bits));
     if (end->p > 0)
-        record_set(line, "p", real(end->p));
+        object_put(line, "p", json_of_double(end->p));
     if (end->threshold > 0)
-        record_set(line, "threshold", real(end->threshold));
-    record_set(line, "switched", json_boolean(end->switched));
+        object_put(line, "threshold", json_of_double(end->threshold));
+    object_put(line, "switched", json_boolean(end->switched));
     const bool good = record_line(r, line, NULL, why);
     json_decref(line);
     return good;
@@ -265,11 +232,11 @@ bool record_policy_end(record *r, uint64_t step, const policy_epoch *end, troubl
 
 bool record_stop(record *r, uint64_t step, const char *reason, trouble *why)
 {
-    json_t *line = record_object();
+    json_t *line = json_object();
     json_decref(r->stopped);
     r->stopped = json_string(reason);
-    record_set(line, "step", record_count(step));
-    record_set(line, "stopped", json_incref(r->stopped));
+    object_put(line, "step", json_of_count(step));
+    object_put(line, "stopped", json_incref(r->stopped));
     const bool good = record_line(r, line, NULL, why);
     json_decref(line);
     return good;
@@ -277,24 +244,21 @@ bool record_stop(record *r, uint64_t step, const char *reason, trouble *why)
 
 bool record_save(record *r, checkpoint *to, trouble *why)
 {
-    if (!tell_rest(r, why) || !record_sync(r, why))
+    if (!tell_rest(r, why) || !sync_log(r, why))
         return false;
-    json_t *entry = record_object(), *totals = json_array();
-    record_set(entry, "run", json_string(r->id));
-    record_set(entry, "machine", machine_to_json(&r->machine));
-    record_set(entry, "one_machine", json_boolean(r->one_machine));
-    record_set(entry, "log", record_count((uint64_t)ftello(r->log)));
-    record_set(entry, "log_crc32", record_count(r->crc));
-    record_set(entry, "best", r->best ? json_incref(r->best) : json_null());
-    record_set(entry, "last", r->last ? json_incref(r->last) : json_null());
-    record_set(entry, "step", r->step ? json_incref(r->step) : json_null());
+    json_t *entry = json_object(), *totals = json_array();
+    object_put(entry, "run", json_string(r->id));
+    object_put(entry, "machine", machine_to_json(&r->machine));
+    object_put(entry, "one_machine", json_boolean(r->one_machine));
+    object_put(entry, "log", json_of_count((uint64_t)ftello(r->log)));
+    object_put(entry, "log_crc32", json_of_count(r->crc));
+    object_put(entry, "best", r->best ? json_incref(r->best) : json_null());
+    object_put(entry, "last", r->last ? json_incref(r->last) : json_null());
+    object_put(entry, "step", r->step ? json_incref(r->step) : json_null());
     for (int i = 0; i < TOTALS; i++)
-        if (json_array_append_new(totals, record_count(r->totals[i])) != 0)
-            die("out of memory");
-    record_set(entry, "totals", totals);
-    char *text = json_dumps(entry, JSON_COMPACT);
-    if (!text)
-        die("out of memory");
+        array_add(totals, json_of_count(r->totals[i]));
+    object_put(entry, "totals", totals);
+    char *text = needed(json_dumps(entry, JSON_COMPACT));
     checkpoint_put_text(to, "run", text);
     free(text);
     json_decref(entry);
@@ -305,13 +269,13 @@ bool record_save(record *r, checkpoint *to, trouble *why)
 
 void record_note(record *r, const char *key, double value)
 {
-    record_set(r->notes, key, real(value));
+    object_put(r->notes, key, json_of_double(value));
 }
 
 static void set_from(json_t *summary, const char *what, json_t *line, const char *from)
 {
     json_t *value = json_object_get(line, from);
-    record_set(summary, what, value ? json_incref(value) : json_null());
+    object_put(summary, what, value ? json_incref(value) : json_null());
 }
 
 static void tell_note(void *to, const char *key, double value)
@@ -327,18 +291,18 @@ void record_policy_notes(record *r, const policy *p)
 
 bool record_summary(record *r, const record_ending *ending, trouble *why)
 {
-    if (!tell_rest(r, why) || !record_sync(r, why))
+    if (!tell_rest(r, why) || !sync_log(r, why))
         return false;
-    json_t *summary = record_object();
-    record_set(summary, "run", json_string(r->id));
-    record_set(summary, "machine", machine_to_json(&r->machine));
-    record_set(summary, "one_machine", json_boolean(r->one_machine));
-    record_set(summary, "finished", json_boolean(ending->finished));
-    record_set(summary, "diverged", json_boolean(ending->diverged));
-    record_set(summary, "stopped", r->stopped ? json_incref(r->stopped) : json_null());
-    record_set(summary, "first_loss_not_finite", ending->not_finite ? record_count(ending->not_finite) : json_null());
-    record_set(summary, "steps", record_count(ending->steps));
-    record_set(summary, "skipped", record_count(ending->skipped));
+    json_t *summary = json_object();
+    object_put(summary, "run", json_string(r->id));
+    object_put(summary, "machine", machine_to_json(&r->machine));
+    object_put(summary, "one_machine", json_boolean(r->one_machine));
+    object_put(summary, "finished", json_boolean(ending->finished));
+    object_put(summary, "diverged", json_boolean(ending->diverged));
+    object_put(summary, "stopped", r->stopped ? json_incref(r->stopped) : json_null());
+    object_put(summary, "first_loss_not_finite", ending->not_finite ? json_of_count(ending->not_finite) : json_null());
+    object_put(summary, "steps", json_of_count(ending->steps));
+    object_put(summary, "skipped", json_of_count(ending->skipped));
     set_from(summary, "last_loss", r->step, "loss");
     set_from(summary, "last_scale", r->step, "scale");
     set_from(summary, "seconds", r->step, "seconds");
@@ -348,13 +312,11 @@ bool record_summary(record *r, const record_ending *ending, trouble *why)
     set_from(summary, "last_accuracy_fp32", r->last, "test_accuracy_fp32");
     static const char *const totals[TOTALS] = {"elements", "overflow", "underflow", "clipped", "nan"};
     for (int i = 0; i < TOTALS; i++)
-        record_set(summary, totals[i], record_count(r->totals[i]));
-    record_set(summary, "notes", json_incref(r->notes));
-    record_set(summary, "settings", json_incref(r->settings));
-    char *text = json_dumps(summary, JSON_INDENT(2));
+        object_put(summary, totals[i], json_of_count(r->totals[i]));
+    object_put(summary, "notes", json_incref(r->notes));
+    object_put(summary, "settings", json_incref(r->settings));
+    char *text = needed(json_dumps(summary, JSON_INDENT(2)));
     char *path = path_join(r->directory, "summary.json");
-    if (!text)
-        die("out of memory");
     const bool good = atomic_file_write(path, text, strlen(text), why);
     free(path);
     free(text);

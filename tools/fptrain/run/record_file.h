@@ -30,13 +30,7 @@ struct record {
     tally *tally;            /* counters that are in no line yet */
 };
 
-/* These end the program where there is no memory. */
-json_t *record_object(void);
-json_t *record_count(uint64_t n);
-void record_set(json_t *object, const char *key, json_t *value);
-
 /* A line, with tensors: the text of a tally, or NULL. */
 bool record_line(record *r, json_t *line, const char *tensors, trouble *why);
-bool record_sync(record *r, trouble *why);
 
 #endif

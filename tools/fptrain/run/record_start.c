@@ -30,20 +30,20 @@ static bool make_id(char id[RUN_ID + 1], trouble *why)
 
 static json_t *settings_as_json(const settings *s)
 {
-    json_t *all = record_object();
+    json_t *all = json_object();
     settings_key key;
     char text[SETTINGS_TEXT], name[128];
     for (int i = 0; settings_table(i, &key); i++) {
         snprintf(name, sizeof name, "%s.%s", key.section, key.key);
-        record_set(all, name, json_string(settings_value(s, i, text)));
+        object_put(all, name, json_string(settings_value(s, i, text)));
     }
     for (int i = 0; i < s->format_count; i++) {
         const format_line *f = &s->formats[i];
         snprintf(name, sizeof name, "formats.%s", f->pattern);
-        record_set(all, name, json_sprintf("%s%s%s", f->spec, f->mode ? " " : "", f->mode ? f->mode : ""));
+        object_put(all, name, json_sprintf("%s%s%s", f->spec, f->mode ? " " : "", f->mode ? f->mode : ""));
     }
     if (s->network.text)
-        record_set(all, "network", json_string(s->network.text));
+        object_put(all, "network", json_string(s->network.text));
     return all;
 }
 
@@ -61,40 +61,34 @@ static record *make(const settings *s, const machine *here, const record_names *
     r->one_machine = true;
     r->every = (uint64_t)s->output.log_every;
     r->settings = settings_as_json(s);
-    r->notes = record_object();
+    r->notes = json_object();
     r->directory = path_join(s->output.directory, "");
     r->directory[strlen(s->output.directory)] = '\0';
     return r;
 }
 
-static void append(json_t *array, json_t *value)
-{
-    if (json_array_append_new(array, value) != 0)
-        die("out of memory");
-}
-
 static json_t *names_as_json(const record_names *names)
 {
-    json_t *all = record_object();
+    json_t *all = json_object();
     for (int which = 0; which < ROLES; which++) {
         json_t *of_role = json_array();
         for (int i = 0; i < names->count[which]; i++)
-            append(of_role, json_string(names->name[which][i]));
-        record_set(all, role_name((role)which), of_role);
+            array_add(of_role, json_string(names->name[which][i]));
+        object_put(all, role_name((role)which), of_role);
     }
     return all;
 }
 
 static bool write_first_line(record *r, const record_names *names, trouble *why)
 {
-    json_t *line = record_object(), *counters = json_array();
+    json_t *line = json_object(), *counters = json_array();
     for (int i = 0; tally_counter(i); i++)
-        append(counters, json_string(tally_counter(i)));
-    record_set(line, "log", record_count(LOG_VERSION));
-    record_set(line, "run", json_string(r->id));
-    record_set(line, "machine", machine_to_json(&r->machine));
-    record_set(line, "counters", counters);
-    record_set(line, "names", names_as_json(names));
+        array_add(counters, json_string(tally_counter(i)));
+    object_put(line, "log", json_of_count(LOG_VERSION));
+    object_put(line, "run", json_string(r->id));
+    object_put(line, "machine", machine_to_json(&r->machine));
+    object_put(line, "counters", counters);
+    object_put(line, "names", names_as_json(names));
     const bool good = record_line(r, line, NULL, why);
     json_decref(line);
     return good;
@@ -267,9 +261,9 @@ static bool check_best(const record *r, trouble *why)
 
 static bool write_machine(record *r, trouble *why)
 {
-    json_t *line = record_object(), *step = json_object_get(r->step, "step");
-    record_set(line, "step", step ? json_incref(step) : record_count(0));
-    record_set(line, "machine", machine_to_json(&r->machine));
+    json_t *line = json_object(), *step = json_object_get(r->step, "step");
+    object_put(line, "step", step ? json_incref(step) : json_of_count(0));
+    object_put(line, "machine", machine_to_json(&r->machine));
     const bool good = record_line(r, line, NULL, why);
     r->one_machine = false;
     json_decref(line);

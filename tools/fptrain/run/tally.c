@@ -187,9 +187,7 @@ char *tally_print(tally *t, double scale)
 {
     char *text = NULL;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        die("out of memory");
+    FILE *out = needed(open_memstream(&text, &length));
     for (int i = 0; i < t->tensors; i++) {
         fputc(i ? ',' : '[', out);
         if (t->entry[i].any)

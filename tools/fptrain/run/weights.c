@@ -112,9 +112,7 @@ static bool check_numbers(const checkpoint *c, trouble *why)
     coded_tensor *t = need(n, sizeof *t);
     for (; checkpoint_at(c, i, &a); i++)
         t[i] = (coded_tensor){a.name, a.type};
-    coded_pair *pair = coded_find(n, t);
-    if (!pair)
-        die("out of memory");
+    coded_pair *pair = needed(coded_find(n, t));
     for (i = 0; i < n && pair[i].codes == pair[i].scales; i++)
         ;
     if (i < n)

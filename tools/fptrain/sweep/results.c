@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/output.h"
+#include "common/axis.h"
 #include "common/svg.h"
 #include "sweep/sweep.h"
 
@@ -63,17 +64,9 @@ static void put_table(FILE *out, const sweep *s)
         put_distances(out, s);
 }
 
-static char *path_in(const sweep *s, const char *name)
-{
-    const size_t size = strlen(s->out) + strlen(name) + 2;
-    char *path = need(size, 1);
-    snprintf(path, size, "%s/%s", s->out, name);
-    return path;
-}
-
 static atomic_file open_file(const sweep *s, const char *name)
 {
-    char *path = path_in(s, name);
+    char *path = path_join(s->out, name);
     const atomic_file file = output_open("tradeoff", path);
     free(path);
     return file;
@@ -116,9 +109,8 @@ static frame make_frame(FILE *out, const sweep *s)
         low = 0;
         high = 100;
     }
-    const double room = fmax(0.5, 0.08 * (high - low)), rough = (high - low + 2 * room) / 7;
-    const double power = pow(10, floor(log10(rough))), factor = rough / power;
-    return (frame){out, low - room, high + room, power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10)};
+    const double room = fmax(0.5, 0.08 * (high - low));
+    return (frame){out, low - room, high + room, axis_step(high - low + 2 * room, 7)};
 }
 
 static void draw_axes(const frame *f)
