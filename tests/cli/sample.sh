@@ -51,7 +51,7 @@ holds "$(wc -c <a.npy)" -eq $((128 + 3 * 64 * 4))
 holds "$(wc -c <a.npy)" -eq 128
 
 fails 2 'one of --shape and --size' sample weights -o a.npy --shape 2x2 --size 4
-for shape in 4 4x x4 4x4x4 4,4 -1x4 16777216x16777217; do
+for shape in 4 4x x4 4x4x4 4,4 -1x4 16777216x16777217 1000000000000000000000001x1; do
     fails 2 "--shape: '$shape' is not RxC" sample weights -o no.npy --shape $shape
 done
 holds ! -e no.npy

@@ -156,13 +156,14 @@ static uint64_t choose_columns(uint64_t size)
 static void read_shape(const char *text, uint64_t *rows, uint64_t *columns)
 {
     const uint64_t most = (uint64_t)1 << 48;
-    const char *x = strchr(text, 'x');
-    char first[24];
-    snprintf(first, sizeof first, "%.*s", x != NULL ? (int)(x - text) : 0, text);
-    if (x == NULL || !cli_read_u64(first, rows) || !cli_read_u64(x + 1, columns) ||
+    const size_t length = strcspn(text, "x");
+    char *first = cli_allocate(length + 1, 1);
+    memcpy(first, text, length);
+    if (text[length] == '\0' || !cli_read_u64(first, rows) || !cli_read_u64(text + length + 1, columns) ||
         (*columns > 0 && *rows > most / *columns)) {
         cli_usage("--shape: '%s' is not RxC, rows and columns, of at most 2^48 elements", text);
     }
+    free(first);
 }
 
 static void write_sample(const struct kind *kind, const source *s, uint64_t rows, const char *path)
