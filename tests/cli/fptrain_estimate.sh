@@ -182,6 +182,6 @@ refused '--memory goes with a network' $small --memory 1G --samples 3
 refused 'none/settings.ini' $tiny none
 refused 'muppet: 4 levels need as many switches, not 2' $tiny --switch 1/2
 refused "--samples: '0' is not in 1..100000000" $tiny --samples 0
-refused '--policy-epochs is a whole number' $tiny --policy-epochs many
+refused "--policy-epochs: 'many' is not in 1..100000000" $tiny --policy-epochs many
 refused "unknown option '--nonesuch'" $tiny --nonesuch
 finish
