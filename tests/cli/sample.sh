@@ -46,6 +46,8 @@ same a.npy b.npy
 "$FPEMU" sample normal -o a.npy --shape 3x64 && "$FPEMU" sample normal -o b.npy --shape 64x5 || failed '--shape'
 head -c 128 a.npy | grep -qF "'shape': (3, 64), }" || failed 'shape of 3x64'
 holds "$(wc -c <a.npy)" -eq $((128 + 3 * 64 * 4))
+"$FPEMU" sample normal -o c.npy --shape 000000000000000000000003x64 || failed '--shape of 24 digits'
+same a.npy c.npy
 "$FPEMU" gemm a.npy b.npy fp32 >out || failed 'a product of two samples'
 "$FPEMU" sample activations -o a.npy --shape 4x0 || failed 'no columns'
 holds "$(wc -c <a.npy)" -eq 128
