@@ -177,3 +177,11 @@ PyObject *raise_status(fpemu_status status, const char *what, const format_objec
     Py_XDECREF(message);
     return NULL;
 }
+
+int takes(const char *function, Py_ssize_t given, Py_ssize_t wanted, PyObject *names)
+{
+    if (given == wanted && !names)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "_native.%s() takes %zd arguments by place", function, wanted);
+    return -1;
+}

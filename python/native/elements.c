@@ -314,19 +314,11 @@ static carrier code_carrier(size_t bytes)
     return bytes == 1 ? CARRIER_U8 : bytes == 2 ? CARRIER_U16 : bytes == 4 ? CARRIER_U32 : CARRIER_U64;
 }
 
-static int count_arguments(const char *function, Py_ssize_t given, Py_ssize_t wanted, PyObject *names)
-{
-    if (given == wanted && !names)
-        return 0;
-    PyErr_Format(PyExc_TypeError, "_native.%s() takes %zd arguments by place", function, wanted);
-    return -1;
-}
-
 /* encode(x, format, rounding, offset, out, stats) */
 NATIVE(encode)
 {
     (void)module;
-    if (count_arguments("encode", nargs, 6, names))
+    if (takes("encode", nargs, 6, names))
         return NULL;
     element_call c;
     c.run = run_encode;
@@ -357,7 +349,7 @@ NATIVE(encode)
 NATIVE(decode)
 {
     (void)module;
-    if (count_arguments("decode", nargs, 4, names))
+    if (takes("decode", nargs, 4, names))
         return NULL;
     element_call c;
     uint64_t type = 0;
@@ -399,7 +391,7 @@ NATIVE(arith)
 {
     static const int wanted[FPEMU_OPERATION_COUNT] = {2, 2, 2, 2, 1, 3, 2, 2, 2, 2};
     (void)module;
-    if (count_arguments("arith", nargs, 7, names))
+    if (takes("arith", nargs, 7, names))
         return NULL;
     element_call c;
     const long operation = PyLong_AsLong(args[0]);
@@ -434,7 +426,7 @@ NATIVE(arith)
 NATIVE(apply)
 {
     (void)module;
-    if (count_arguments("apply", nargs, 7, names))
+    if (takes("apply", nargs, 7, names))
         return NULL;
     element_call c;
     fpemu_function function;
@@ -466,7 +458,7 @@ NATIVE(apply)
 NATIVE(compare)
 {
     (void)module;
-    if (count_arguments("compare", nargs, 4, names))
+    if (takes("compare", nargs, 4, names))
         return NULL;
     element_call c;
     const long relation = PyLong_AsLong(args[0]);

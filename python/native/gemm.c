@@ -12,7 +12,18 @@ FPEMU_STATIC_ASSERT(offsetof(fpemu_gemm_spec, out) == 960 && offsetof(fpemu_gemm
                         offsetof(fpemu_rounding, seed) == 8 && offsetof(fpemu_rounding, reserved1) == 32,
                     "_array.py knows where targets lie");
 
-/* gemm(text, seed, stream): (bytes of fpemu_gemm_spec, canonical text) */
+static int target_given(const fpemu_target *t)
+{
+    return t->format.kind != FPEMU_KIND_INVALID;
+}
+
+static int is_random(const fpemu_target *t)
+{
+    return target_given(t) && (t->rounding.mode == FPEMU_MODE_SR || t->rounding.mode == FPEMU_MODE_SE);
+}
+
+/* gemm(text, seed, stream): (bytes of fpemu_gemm_spec, canonical text, products of a chunk, whether the text rounds
+ * operands, whether any of its roundings is stochastic) */
 PyObject *native_gemm(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -29,16 +40,18 @@ PyObject *native_gemm(PyObject *module, PyObject *args)
         return NULL;
     if (fpemu_gemm_parse(utf8, &spec, &error))
         return raise_spec("model", text, &error);
-    fpemu_rounding *const roundings[] = {&spec.a.rounding,   &spec.b.rounding,         &spec.product.rounding,
-                                         &spec.out.rounding, &spec.sum.inner.rounding, &spec.sum.outer.rounding};
-    for (size_t i = 0; i < sizeof roundings / sizeof roundings[0]; i++)
-        if (roundings[i]->mode == FPEMU_MODE_SR || roundings[i]->mode == FPEMU_MODE_SE) {
-            roundings[i]->seed = seed;
-            roundings[i]->stream = stream;
+    fpemu_target *const targets[] = {&spec.a, &spec.b, &spec.product, &spec.out, &spec.sum.inner, &spec.sum.outer};
+    int random = 0;
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+        if (is_random(targets[i])) {
+            targets[i]->rounding.seed = seed;
+            targets[i]->rounding.stream = stream;
+            random = 1;
         }
     if (fpemu_gemm_print(&spec, canonical, sizeof canonical))
         canonical[0] = 0;
-    return Py_BuildValue("(y#sI)", (const char *)&spec, (Py_ssize_t)sizeof spec, canonical, spec.sum.chunk);
+    return Py_BuildValue("(y#sINN)", (const char *)&spec, (Py_ssize_t)sizeof spec, canonical, spec.sum.chunk,
+                         PyBool_FromLong(target_given(&spec.a) || target_given(&spec.b)), PyBool_FromLong(random));
 }
 
 /* A matrix, or many of one size: what the library is told. */
@@ -244,16 +257,10 @@ static int copy_scales(operand_scales *s, int shared, const batch *all)
     return s->memory ? 0 : -1;
 }
 
-static int target_given(const fpemu_target *t)
-{
-    return t->format.kind != FPEMU_KIND_INVALID;
-}
-
 /* Whether each product needs a matrix of its own: for scales of its own, or for random bits of its own. */
 static int is_apart(const view *v, const fpemu_target *t, const operand_scales *s)
 {
-    const int random = target_given(t) && (t->rounding.mode == FPEMU_MODE_SR || t->rounding.mode == FPEMU_MODE_SE);
-    return s->batched || (random && !is_shared(v));
+    return s->batched || (is_random(t) && !is_shared(v));
 }
 
 /* matmul(a, b, spec bytes, alpha, beta, c, scales_a, scales_b, out, type, stats): a and b of two dimensions and more;
@@ -261,16 +268,15 @@ static int is_apart(const view *v, const fpemu_target *t, const operand_scales *
 NATIVE(matmul)
 {
     (void)module;
+    enum { A, B, SPEC, ALPHA, BETA, C, SCALES_A, SCALES_B, OUT, TYPE, STATS, ARGUMENTS };
     view a, b, c, y;
-    if (nargs != 11 || names) {
-        PyErr_SetString(PyExc_TypeError, "_native.matmul() takes 11 arguments by place");
+    if (takes("matmul", nargs, ARGUMENTS, names))
         return NULL;
-    }
-    int found = operand_view(args[0], "a", NULL, &a);
+    int found = operand_view(args[A], "a", NULL, &a);
     if (found > 0)
-        found = operand_view(args[1], "b", &a, &b);
-    if (found > 0 && args[5] != Py_None)
-        found = operand_view(args[5], "c", &a, &c);
+        found = operand_view(args[B], "b", &a, &b);
+    if (found > 0 && args[C] != Py_None)
+        found = operand_view(args[C], "c", &a, &c);
     if (found <= 0)
         return found ? NULL : call_adopter("matmul", args, nargs, names);
     if (a.type != b.type || a.kind != b.kind) {
@@ -291,16 +297,16 @@ NATIVE(matmul)
         return NULL;
     }
     fpemu_gemm_spec spec;
-    if (!PyBytes_Check(args[2]) || (size_t)PyBytes_Size(args[2]) != sizeof spec) {
+    if (!PyBytes_Check(args[SPEC]) || (size_t)PyBytes_Size(args[SPEC]) != sizeof spec) {
         PyErr_SetString(PyExc_TypeError, "spec is a fpemu.Gemm");
         return NULL;
     }
-    memcpy(&spec, PyBytes_AsString(args[2]), sizeof spec);
+    memcpy(&spec, PyBytes_AsString(args[SPEC]), sizeof spec);
     double alpha, beta;
     uint64_t type = a.type;
     stats_object *stats;
-    if (number_argument(args[3], "alpha", &alpha) || number_argument(args[4], "beta", &beta) ||
-        u64_argument(args[9], "dtype", &type) || stats_of(args[10], &stats))
+    if (number_argument(args[ALPHA], "alpha", &alpha) || number_argument(args[BETA], "beta", &beta) ||
+        u64_argument(args[TYPE], "dtype", &type) || stats_of(args[STATS], &stats))
         return NULL;
     const carrier inside = a.type == CARRIER_F64 ? CARRIER_F64 : CARRIER_F32;
     const int narrow = type == CARRIER_F16 || type == CARRIER_BF16;
@@ -336,9 +342,9 @@ NATIVE(matmul)
     const int64_t blocks = chunk ? (k + chunk - 1) / chunk : 0;
     if (common_batch(&a, &b, &all))
         return NULL;
-    found = see_scales(args[6], "scales_a", inside, m, blocks, &all, &scales_a);
+    found = see_scales(args[SCALES_A], "scales_a", inside, m, blocks, &all, &scales_a);
     if (found > 0)
-        found = see_scales(args[7], "scales_b", inside, n, blocks, &all, &scales_b);
+        found = see_scales(args[SCALES_B], "scales_b", inside, n, blocks, &all, &scales_b);
     if (found <= 0)
         return found ? NULL : call_adopter("matmul", args, nargs, names);
     int64_t size[MOST_DIMENSIONS];
@@ -350,14 +356,14 @@ NATIVE(matmul)
     size[all.dimensions] = m;
     size[all.dimensions + 1] = n;
     const int dimensions = all.dimensions + 2;
-    PyObject *made = result_view(args[8], &a, 1, (carrier)type, dimensions, size, &y);
+    PyObject *made = result_view(args[OUT], &a, 1, (carrier)type, dimensions, size, &y);
     if (!made)
         return NULL;
     matrices ma = {.memory = NULL}, mb = {.memory = NULL};
     void *result = NULL;
     counting counter = {.apart = 0, .object = NULL};
     int counted = 0;
-    if (args[8] != Py_None && (views_meet(&a, &y) || views_meet(&b, &y))) {
+    if (args[OUT] != Py_None && (views_meet(&a, &y) || views_meet(&b, &y))) {
         raise_status(FPEMU_ERROR_OVERLAP, "out", NULL, -1);
         goto fail;
     }
@@ -368,7 +374,7 @@ NATIVE(matmul)
         goto fail;
     }
     const size_t wide = inside == CARRIER_F64 ? 8 : 4;
-    const int direct = y.contiguous && !narrow && args[5] == Py_None;
+    const int direct = y.contiguous && !narrow && args[C] == Py_None;
     void *to = y.data;
     if (!direct) {
         to = result = malloc(y.count * wide + 1);
@@ -377,7 +383,7 @@ NATIVE(matmul)
             goto fail;
         }
     }
-    if (args[5] != Py_None) {
+    if (args[C] != Py_None) {
         view stretched;
         if (c.type != a.type || c.kind != a.kind || c.dimensions < 2 || c.dimensions > dimensions ||
             c.size[c.dimensions - 2] != m || c.size[c.dimensions - 1] != n) {
@@ -445,7 +451,7 @@ NATIVE(matmul)
     free(scales_a.memory);
     free(scales_b.memory);
     free(result);
-    return finish_call(made, args[8], &y, &counter, status, "matmul", NULL, a.type);
+    return finish_call(made, args[OUT], &y, &counter, status, "matmul", NULL, a.type);
 fail:
     if (counted)
         counting_end(&counter);

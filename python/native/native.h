@@ -147,6 +147,8 @@ typedef struct parameters {
 int parse_arguments(const parameters *p, PyObject *const *args, Py_ssize_t positional, PyObject *names,
                     PyObject **value);
 int u64_argument(PyObject *object, const char *name, uint64_t *value);
+/* 0 where `function` is given the wanted number of arguments, all by place; else -1 with an exception. */
+int takes(const char *function, Py_ssize_t given, Py_ssize_t wanted, PyObject *names);
 /* A Python number as the binary64 number that it is; integers that are none are refused, never rounded. */
 int number_argument(PyObject *object, const char *name, double *value);
 /* The UTF-8 of a text for the library, which has neither zero characters nor lone surrogates. NULL with an exception. */

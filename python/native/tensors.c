@@ -47,14 +47,6 @@ static int sizes_argument(PyObject *sizes, view *v)
     return view_of_address(0, CARRIER_F32, sizes, NULL, v);
 }
 
-static int takes(const char *function, Py_ssize_t given, Py_ssize_t wanted, PyObject *names)
-{
-    if (given == wanted && !names)
-        return 0;
-    PyErr_Format(PyExc_TypeError, "_native.%s() takes %zd arguments by place", function, wanted);
-    return -1;
-}
-
 /* pack(x, format, rounding, axis, offset, range, stats): the bytes, as an array of x's kind */
 NATIVE(pack)
 {

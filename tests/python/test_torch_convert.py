@@ -661,6 +661,19 @@ def test_recipes_refuse_what_makes_no_sense():
     assert ft.Recipe.from_json(accumulated.to_json()).forward.accumulator == "chunk(32,fp32)"
 
 
+def test_accumulators_mean_the_same_in_any_spelling():
+    """Capitals and blanks are those of doc/accumulation.md."""
+    module = nn.Linear(64, 8)
+    x = torch.randn(4, 64)
+    for spelled, plain in (("SEQ(bf16/SR)", "seq(bf16/sr)"), ("seq(bf16 / SE)", "seq(bf16/se)"),
+                           ("seq(fp16);\tA = bf16", "seq(fp16); a=bf16")):
+        recipes = [ft.Recipe(forward=ft.Product(accumulator=text)) for text in (spelled, plain)]
+        plans = [f.make_plan(recipe.replace(input="bf16", weight="bf16")) for recipe in recipes]
+        assert plans[0].stochastic == plans[1].stochastic == ("/s" in plain)
+        one, other = (ft.convert(copy.deepcopy(module), recipe, seed=3)(x) for recipe in recipes)
+        assert torch.equal(one, other)
+
+
 def test_functions_of_layers_are_at_the_top():
     x, w = torch.randn(2, 3, 8, 8), torch.randn(4, 3, 3, 3)
     assert torch.equal(ft.conv2d(x, w, recipe="fp8"), ft.functional.conv2d(x, w, recipe="fp8"))

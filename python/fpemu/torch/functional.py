@@ -85,13 +85,16 @@ def _serves(first: Optional[Target], second: Optional[Target]) -> bool:
     return first == second and not (first is not None and first.along)
 
 
+def _is_random(accumulator: Optional[str]) -> bool:
+    return accumulator is not None and fpemu.gemm(accumulator)._random
+
+
 def _accumulator(product: Product, left: Optional[Target], right: Optional[Target]) -> Optional[str]:
     """The text of a product; it is told the formats of the operands, which hold already: it is faster then."""
     text = product.accumulator
     if text is None or left is None or right is None or left.blocked or right.blocked:
         return text
-    compact = text.replace(" ", "").lower()
-    if compact.startswith(("tc(", "int(")) or any(key in compact for key in (";a=", ";b=", ";ab=")):
+    if fpemu.gemm(text)._rounds_operands:
         return text
     return f"{text}; a={left.format}; b={right.format}"
 
@@ -123,7 +126,7 @@ def make_plan(recipe: Recipe, activations: bool = False) -> Plan:
     return Plan(tuple(slots), sums, keep_weight or _serves(slots[WEIGHT], slots[WEIGHT_AGAIN]),
                 keep_input or _serves(slots[INPUT], slots[INPUT_AGAIN]),
                 _serves(slots[GRADIENT], slots[GRADIENT_AGAIN]),
-                any(t is not None and t.stochastic for t in slots) or any("/s" in text for text in sums if text),
+                any(t is not None and t.stochastic for t in slots) or any(_is_random(text) for text in sums),
                 PRODUCT_BATCH if activations else LAYER_BATCH)
 
 
@@ -135,7 +138,7 @@ def check_split(plan: Plan) -> None:
             raise ValueError(f"{target.format} has a scale of the whole {SLOTS[slot]}, of which a rank has a part")
     sums = plan.sums if plan.batch is PRODUCT_BATCH else plan.sums[:2]
     for text in sums:
-        if text is not None and "/s" in text:
+        if _is_random(text):
             raise ValueError(f"the random bits of sums in '{text}' are those of a rank's own product")
 
 

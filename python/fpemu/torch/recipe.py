@@ -86,12 +86,6 @@ class Product:
             fpemu.gemm(self.accumulator)
 
 
-def names_operands(accumulator: str) -> bool:
-    """Whether the text of a product rounds its operands once more."""
-    text = accumulator.replace(" ", "").lower()
-    return text.startswith(("tc(", "fused(", "int(")) or any(key in text for key in (";a=", ";b=", ";ab="))
-
-
 @dataclass(frozen=True)
 class Recipe:
     """What the tensors of a layer are rounded to. Immutable; equal recipes are equal and hash alike.
@@ -140,7 +134,7 @@ class Recipe:
                 raise TypeError(f"Recipe.{name} is a Product, not {type(product).__name__}")
             if name == "forward" and product.right == "forward":
                 raise ValueError("the right operand of the forward product cannot be that of the forward product")
-            if product.accumulator is None or not names_operands(product.accumulator):
+            if product.accumulator is None or not fpemu.gemm(product.accumulator)._rounds_operands:
                 continue
             for operand in self.operands(name):
                 if operand not in (None, "forward") and read_target(operand).blocked:
