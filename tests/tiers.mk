@@ -56,6 +56,10 @@ check-variants check-frameworks check-trainer check-corpora check-surroundings c
 	+@tests='$(filter $($(@:check-%=%)_TESTS),$(EVERY_TEST))'; $(RUN_TESTS)
 check-torch check-jax: all
 	+@tests='$(filter tests/python/full.sh,$(EVERY_TEST))'; $(RUN_TESTS)
+# They share an environment and the log of the test.
+ifneq ($(filter check-torch,$(MAKECMDGOALS)),)
+check-jax: | check-torch
+endif
 check-torch: export PYTHON_TESTS = test_[!j]*.py
 check-jax: export PYTHON_TESTS = test_jax.py
 
