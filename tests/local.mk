@@ -30,8 +30,6 @@ abi-record: lib/libfpemu.la
 # ------------------------------------------------------------------------------------- which run when
 EXTRA_DIST += tests/tiers.mk tests/timed.sh tests/budgets.sh
 -include $(srcdir)/tests/tiers.mk
-check-local: check-TESTS
-	@tests='$(TESTS)'; $(SLOWEST)
 CLEANFILES += check-*.log quick.log examples/*.log examples/*.t[ri]* tests/*.log tests/*.t[ri]* tests/*/*.log tests/*/*.t[ri]*
 budgets:
 	@$(BASH) $(top_srcdir)/tests/budgets.sh
