@@ -47,7 +47,8 @@ tests/python/run.log: export LIBRARY_OBJECTS = $(foreach l,$(LIBRARIES),$($(subs
 AM_TESTSUITE_SUMMARY_HEADER = ' for $(PACKAGE_STRING)'; \
 	for test in $$bases; do cat "$$test.time"; done 2>/dev/null | LC_ALL=C sort -rn | \
 	$(AWK) 'NR == 1 { print "The slowest, seconds:" } NR <= 10 { printf "%8.1f  %s\n", $$1, $$4 }'; printf %s
-RUN_TESTS = status=$${status-0}; test -n "$$tests" || echo "$@: nothing to run; configured without what these tests need"; \
+RUN_TESTS = status=$${status-0}; \
+	test -n "$$tests" || echo "$@: nothing to run; configured without what these tests need"; \
 	test -z "$$tests" || $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$$tests" TEST_SUITE_LOG=$@.log $(1) || status=1; \
 	exit $$status
 
