@@ -55,7 +55,7 @@ endif
 AM_TESTS_ENVIRONMENT += FPTRAIN='$(abs_top_builddir)/tools/fptrain/fptrain$(EXEEXT)'; export FPTRAIN;
 
 # Hostile files: the replay of tests/fuzz over the readers of the trainer.
-EXTRA_DIST += tests/fuzz/trainer_seeds.py tests/fuzz/checkpoint.dict tests/fuzz/hardware.dict tests/fuzz/log.dict \
+EXTRA_DIST += tests/fuzz/checkpoint.dict tests/fuzz/hardware.dict tests/fuzz/log.dict \
 	tests/fuzz/names.dict tests/fuzz/network.dict tests/fuzz/picture.dict tests/fuzz/settings.dict
 tests_fuzz_replay_trainer_SOURCES = tests/fuzz/log.c tests/fuzz/log.h tests/fuzz/replay.c $(FUZZ_ARCHIVE) \
 	tests/fuzz/reader.h tests/fuzz/trainer.c
