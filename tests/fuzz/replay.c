@@ -51,7 +51,7 @@ int main(int argc, char **argv)
         return 0;
     char path[2048];
     const char *source = getenv("top_srcdir");
-    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/%s.a", source != NULL ? source : ".", reader_corpus);
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/%s.ar", source != NULL ? source : ".", reader_corpus);
     archive_each(path, judge, NULL);
     for (unsigned i = 0; reader_kind(i) != NULL; i++) {
         if (i == KINDS || taken[i] == 0) {

@@ -44,7 +44,7 @@ unpack() {
     local archive kind
     rm -rf seeds
     mkdir seeds
-    for archive in "$here"/corpus/*.a; do
+    for archive in "$here"/corpus/*.ar; do
         (cd seeds && "${AR:-ar}" x "$archive")
     done
     for kind in $("$here/build.sh" --kinds); do
@@ -55,10 +55,10 @@ unpack() {
 
 pack() {
     local archive kind file
-    for archive in "$here"/corpus/*.a; do
+    for archive in "$here"/corpus/*.ar; do
         rm -rf packed
         mkdir packed
-        for kind in $("$here/build.sh" --kinds "$(basename "$archive" .a)"); do
+        for kind in $("$here/build.sh" --kinds "$(basename "$archive" .ar)"); do
             for file in "seeds/$kind"/*; do
                 [[ $file == */$kind.* ]] || mv "$file" "seeds/$kind/$kind.${file##*/}"
             done
