@@ -5,7 +5,6 @@ TRAINER_METHODS_TESTS = \
 	tests/fptrain/events \
 	tests/fptrain/functions \
 	tests/fptrain/identity \
-	tests/fptrain/memory \
 	tests/fptrain/models \
 	tests/fptrain/muppet \
 	tests/fptrain/network_text \
@@ -27,22 +26,19 @@ tests_fptrain_functions_LDADD = tools/libfptrain.la
 tests_fptrain_identity_SOURCES = tests/fptrain/identity.c tests/fptrain/expect.h
 tests_fptrain_identity_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_identity_LDADD = tools/libfptrain.la
-tests_fptrain_memory_SOURCES = tests/fptrain/memory.c tests/fptrain/expect.h
-tests_fptrain_memory_CFLAGS = $(TRAINER_CFLAGS)
-tests_fptrain_memory_LDADD = tools/libfptrain.la
 tests_fptrain_models_SOURCES = tests/fptrain/models.c tests/fptrain/expect.h
 tests_fptrain_models_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_models_LDADD = tools/libfptrain.la
 tests_fptrain_network_text_SOURCES = tests/fptrain/network_text.c tests/fptrain/expect.h
 tests_fptrain_network_text_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_network_text_LDADD = tools/libfptrain.la
-tests_fptrain_optimizers_SOURCES = tests/fptrain/optimizers.c tests/fptrain/expect.h
+tests_fptrain_optimizers_SOURCES = tests/fptrain/optimizers.c tests/fptrain/bench.h tests/fptrain/expect.h
 tests_fptrain_optimizers_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_optimizers_LDADD = tools/libfptrain.la
-tests_fptrain_muppet_SOURCES = tests/fptrain/muppet.c tests/fptrain/expect.h
+tests_fptrain_muppet_SOURCES = tests/fptrain/muppet.c tests/fptrain/bench.h tests/fptrain/expect.h
 tests_fptrain_muppet_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_muppet_LDADD = tools/libfptrain.la
-tests_fptrain_packed_SOURCES = tests/fptrain/packed.c tests/fptrain/expect.h
+tests_fptrain_packed_SOURCES = tests/fptrain/packed.c tests/fptrain/bench.h tests/fptrain/expect.h
 tests_fptrain_packed_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_packed_LDADD = tools/libfptrain.la
 tests_fptrain_rounding_SOURCES = tests/fptrain/rounding.c tests/fptrain/expect.h

@@ -3,13 +3,8 @@
 #include "policies/muppet.h"
 #include "policies/muppet_policy.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "backends/backends.h"
-#include "expect.h"
-#include "models/model.h"
-#include "optimizer/optimizer.h"
+#include "bench.h"
 
 /* ------------------------------------------------------------------------------------------------ scales */
 
@@ -17,8 +12,7 @@
 static void scale_of(int bits, size_t n, const float *x, double step, const float *want)
 {
     trouble why = {""};
-    const model_settings model = {.name = "mlp", .width = 0.05, .c = 1, .h = 3, .w = 2, .classes = 3};
-    graph *g = model_new(&model, 1, &why);
+    graph *g = model_new(&tiny, 1, &why);
     rounder *r = rounder_new(g, 1);
     char spec[32];
     float y[8];
@@ -85,53 +79,45 @@ static void judging(void)
 
 /* A network whose gradients this file makes up; the policy sees an epoch after each. */
 typedef struct stage {
-    graph *g;
-    rounder *r;
-    optimizer *o;
+    bench b;
     policy *p;
 } stage;
 
 static stage open_stage(const char *text)
 {
     trouble why = {""};
-    const model_settings model = {.name = "mlp", .width = 0.05, .c = 1, .h = 3, .w = 2, .classes = 3};
     const optimizer_settings plain = {.name = "sgd", .master = true};
-    stage s = {.g = model_new(&model, 1, &why)};
-    s.r = rounder_new(s.g, 1);
-    s.o = optimizer_new(&plain, s.g, s.r, &why);
+    stage s = {.b = bench_start(&plain, &tiny, 1)};
     s.p = policy_muppet(text, &why);
     EXPECT(s.p, "%s", why.text);
-    s.p->optimizer = s.o;
-    s.p->type->assign(s.p, s.r);
-    for (int p = 0; p < graph_params(s.g); p++)
-        graph_param(s.g, p)->alpha = 1;
+    s.p->optimizer = s.b.o;
+    s.p->type->assign(s.p, s.b.r);
     return s;
 }
 
 static void close_stage(stage *s)
 {
     s->p->type->free(s->p);
-    optimizer_free(s->o);
-    rounder_free(s->r);
-    graph_free(s->g);
+    bench_stop(&s->b);
 }
 
-/* Writes the gradient of one epoch: all elements x, of the first parameter with a sign that `turn` turns. */
+static float equal(const void *x, int p, size_t i)
+{
+    (void)p, (void)i;
+    return *(const float *)x;
+}
+
+/* Writes the gradient of one epoch: all elements x. */
 static void epoch(stage *s, int j, float x)
 {
-    store *to = &s->o->store;
-    for (int p = 0; p < graph_params(s->g); p++) {
-        float *dw = to->gradient(to, p);
-        for (size_t i = 0; i < graph_param(s->g, p)->size; i++)
-            dw[i] = x;
-    }
-    s->p->type->after_gradients(s->p, s->r, (uint64_t)j);
-    s->p->type->after_epoch(s->p, s->r, j);
+    bench_gradients(&s->b, equal, &x);
+    s->p->type->after_gradients(s->p, s->b.r, (uint64_t)j);
+    s->p->type->after_epoch(s->p, s->b.r, j);
 }
 
 static uint32_t bits_now(const stage *s)
 {
-    const fpemu_format *f = &s->r->rule[ROLE_W][0].format;
+    const fpemu_format *f = &s->b.r->rule[ROLE_W][0].format;
     return f->kind ? f->bits : 0;
 }
 
@@ -232,8 +218,8 @@ static void resume(void)
     for (int j = 0; j < 10; j++) {
         if (j == 4) {
             const size_t length = a.p->type->save(a.p, bytes, sizeof bytes);
-            EXPECT(length <= sizeof bytes && b.p->type->load(b.p, b.r, bytes, length, &why), "%s", why.text);
-            EXPECT(!b.p->type->load(b.p, b.r, bytes, length - 1, &why), "a byte less was taken");
+            EXPECT(length <= sizeof bytes && b.p->type->load(b.p, b.b.r, bytes, length, &why), "%s", why.text);
+            EXPECT(!b.p->type->load(b.p, b.b.r, bytes, length - 1, &why), "a byte less was taken");
         }
         epoch(&a, j, x[j]);
         if (j >= 4) {

@@ -11,68 +11,6 @@
 
 enum { SAMPLES = 10, STEPS = 9, VOCABULARY = 11 };
 
-static graph *lenet(void)
-{
-    graph *g = graph_new(1);
-    const pool_spec half = {.kernel = 2};
-    int x = graph_input(g, 1, 28, 28);
-    x = graph_conv(g, x, &(conv_spec){.channels = 6, .kernel = 5, .padding = 2, .bias = true});
-    x = graph_max_pool(g, graph_relu(g, x), &half);
-    x = graph_conv(g, x, &(conv_spec){.channels = 16, .kernel = 5, .bias = true});
-    x = graph_max_pool(g, graph_relu(g, x), &half);
-    x = graph_relu(g, graph_linear(g, x, 120, true));
-    x = graph_relu(g, graph_linear(g, x, 84, true));
-    graph_cross_entropy(g, graph_linear(g, x, 10, true));
-    return g;
-}
-
-static int conv_norm(graph *g, int x, int channels, int stride, int groups)
-{
-    const conv_spec spec = {.channels = channels, .kernel = 3, .padding = 1, .stride = stride, .groups = groups};
-    return graph_batch_norm(g, graph_conv(g, x, &spec));
-}
-
-static graph *residual(void)
-{
-    graph *g = graph_new(1);
-    const pool_spec window = {.kernel = 3, .stride = 2, .padding = 1};
-    int x = graph_relu(g, conv_norm(g, graph_input(g, 3, 16, 16), 8, 1, 1));
-    int y = graph_relu(g, conv_norm(g, x, 16, 2, 1));
-    y = conv_norm(g, y, 16, 1, 1);
-    x = graph_relu(g, graph_add(g, y, graph_shortcut(g, x, 16, 2)));
-    const int a = graph_slice(g, x, 0, 8), b = graph_slice(g, x, 8, 8);
-    const int c = graph_relu6(g, conv_norm(g, b, 8, 1, 8));
-    x = graph_shuffle(g, graph_concat(g, 2, (int[2]){a, c}), 2);
-    y = graph_conv(g, x, &(conv_spec){.channels = 8, .kernel = 3, .padding = 1, .groups = 2, .bias = true});
-    const int p = graph_max_pool(g, x, &window), q = graph_average_pool(g, y, &window);
-    x = graph_concat(g, 3, (int[3]){p, q, graph_average_pool(g, x, &window)});
-    x = graph_tanh(g, graph_global_pool(g, graph_sigmoid(g, x)));
-    graph_cross_entropy(g, graph_linear(g, x, 7, true));
-    return g;
-}
-
-static graph *recurrent(void)
-{
-    graph *g = graph_new(1);
-    int x = graph_embedding(g, graph_tokens(g, STEPS, VOCABULARY), 6);
-    x = graph_lstm(g, graph_lstm(g, x, 10), 10);
-    graph_cross_entropy(g, graph_linear(g, x, VOCABULARY, true));
-    return g;
-}
-
-static graph *transformer(void)
-{
-    graph *g = graph_new(1);
-    int x = graph_positions(g, graph_embedding(g, graph_tokens(g, STEPS, VOCABULARY), 12));
-    int y = graph_attention(g, graph_linear(g, graph_layer_norm(g, x), 36, true), 3);
-    x = graph_add(g, x, graph_linear(g, y, 12, true));
-    y = graph_relu(g, graph_linear(g, graph_layer_norm(g, x), 20, true));
-    x = graph_add(g, x, graph_linear(g, y, 12, true));
-    graph_cross_entropy(g, graph_linear(g, x, VOCABULARY, false));
-    return g;
-}
-
-/* The same networks as texts. */
 static const char lenet_text[] = "conv 6 5 pad=2, relu, max_pool 2\n"
                                  "conv 16 5, relu, max_pool 2\n"
                                  "linear 120, relu, linear 84, relu, linear classes\n";
@@ -95,13 +33,12 @@ static const char transformer_text[] = "let d = 12\n"
 
 static const struct network {
     const char *name;
-    graph *(*build)(void);
     const char *text;
     int c, side, classes, steps;
-} networks[] = {{"lenet", lenet, lenet_text, 1, 28, 10, 0},
-                {"residual", residual, residual_text, 3, 16, 7, 0},
-                {"recurrent", recurrent, recurrent_text, 1, 1, VOCABULARY, STEPS},
-                {"transformer", transformer, transformer_text, 1, 1, VOCABULARY, STEPS}};
+} networks[] = {{"lenet", lenet_text, 1, 28, 10, 0},
+                {"residual", residual_text, 3, 16, 7, 0},
+                {"recurrent", recurrent_text, 1, 1, VOCABULARY, STEPS},
+                {"transformer", transformer_text, 1, 1, VOCABULARY, STEPS}};
 
 static graph *described(const struct network *n)
 {
@@ -122,9 +59,9 @@ static graph *described(const struct network *n)
     return g;
 }
 
-static harness *run(const struct network *n, const backend *b, bool from_text, forward_result *result)
+static harness *run(const struct network *n, const backend *b, forward_result *result)
 {
-    graph *g = from_text ? described(n) : n->build();
+    graph *g = described(n);
     graph_finish(g, SAMPLES, b, 2);
     harness *h = harness_new(g, 0.25, 40);
     const value *in = graph_value(g, 0), *out = graph_value(g, graph_logits(g));
@@ -167,7 +104,7 @@ static void compare(const char *network, const char *line, const float *got, siz
               "%s, %s: element %zu is %.9g, not %.9g", network, name, index, (double)got[index], want);
 }
 
-static void read_network(FILE *file, char *line, int capacity, const char *backend_name, bool from_text)
+static void read_network(FILE *file, char *line, int capacity, const char *backend_name)
 {
     char name[64] = "";
     double loss = 0;
@@ -178,7 +115,7 @@ static void read_network(FILE *file, char *line, int capacity, const char *backe
         at++;
     check(at < sizeof networks / sizeof *networks, "there is no network %s", name);
     const backend *b = backend_named(backend_name, NULL);
-    harness *h = run(&networks[at], b, from_text, &r);
+    harness *h = run(&networks[at], b, &r);
     check(fabs(r.loss - loss) < 2e-6 * loss && r.correct == correct, "%s: loss %.9g, not %.9g; %zu correct, not %zu",
           name, r.loss, loss, r.correct, correct);
     int p = -1;
@@ -198,7 +135,7 @@ static void read_network(FILE *file, char *line, int capacity, const char *backe
     backend_free(b);
 }
 
-static int read_file(const char *path, const char *backend_name, bool from_text)
+static int read_file(const char *path, const char *backend_name)
 {
     static char line[4096];
     int count = 0;
@@ -210,7 +147,7 @@ static int read_file(const char *path, const char *backend_name, bool from_text)
     line[0] = 0;
     if (fgets(line, sizeof line, file))
         while (strncmp(line, "network ", 8) == 0) {
-            read_network(file, line, sizeof line, backend_name, from_text);
+            read_network(file, line, sizeof line, backend_name);
             count++;
         }
     fclose(file);
@@ -228,8 +165,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 3; i++) {
         const backend *b = backend_named(names[i], NULL);
         if (b)
-            for (int from_text = 0; from_text < 2; from_text++)
-                check(read_file(path, names[i], from_text) == 4, "%s does not hold four networks", path);
+            check(read_file(path, names[i]) == 4, "%s does not hold four networks", path);
         backend_free(b);
     }
     return failures();

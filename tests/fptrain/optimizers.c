@@ -1,113 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* optimizers.c - the optimisers against PyTorch's definitions in double precision; counts and schedules by hand. */
-#include "optimizer/optimizer.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "expect.h"
-#include "models/model.h"
+/* optimizers.c - what optimisers count and report, and schedules, by hand; updates.c has their weights. */
+#include "bench.h"
 #include "policies/fixed.h"
 #include "run/schedule.h"
-
-typedef struct bench {
-    graph *g;
-    rounder *r;
-    optimizer *o;
-} bench;
 
 static bench start(const optimizer_settings *settings, const char *w)
 {
     trouble why = {""};
-    const model_settings model = {.name = "mlp", .width = 0.05, .c = 1, .h = 3, .w = 2, .classes = 3};
-    bench b = {.g = model_new(&model, 7, &why)};
-    b.r = rounder_new(b.g, 1);
+    bench b = bench_start(settings, &tiny, 1);
     policy *p = policy_fixed(1, &(format_line){"w", w, NULL}, &why);
     EXPECT(p, "%s", why.text);
     p->type->assign(p, b.r);
     p->type->free(p);
-    b.o = optimizer_new(settings, b.g, b.r, &why);
-    EXPECT(b.o, "%s", why.text);
     return b;
 }
-
-static void stop(bench *b)
-{
-    optimizer_free(b->o);
-    rounder_free(b->r);
-    graph_free(b->g);
-}
-
-/* ------------------------------------------------------------------------------------------------ the judge */
-
-typedef struct judge {
-    double w, m, v;
-} judge;
-
-/* torch.optim.SGD and Adam, element by element; c: by what clip_grad_norm_ multiplies. */
-static void judge_step(judge *j, const optimizer_settings *s, double g, double c, double lr, int t)
-{
-    g = c * g + s->decay * j->w;
-    if (!strcmp(s->name, "adam")) {
-        j->m = s->momentum * j->m + (1 - s->momentum) * g;
-        j->v = s->beta2 * j->v + (1 - s->beta2) * g * g;
-        const double m = j->m / (1 - pow(s->momentum, t)), v = j->v / (1 - pow(s->beta2, t));
-        j->w -= lr * m / (sqrt(v) + s->epsilon);
-        return;
-    }
-    const double mu = strcmp(s->name, "sgd") ? s->momentum : 0;
-    j->m = t == 1 ? g : mu * j->m + g;
-    j->w -= lr * (!strcmp(s->name, "nesterov") ? g + mu * j->m : j->m);
-}
-
-static double gradient(int p, size_t i, int t)
-{
-    return sin(1.0 + 37 * p + 3.7 * (double)i + 0.9 * t) / (1 + t) * (i % 5 == 4 ? 1e-3 : 1);
-}
-
-static void follow(const optimizer_settings *settings)
-{
-    enum { STEPS = 12 };
-    bench b = start(settings, "fp32");
-    const int params = graph_params(b.g);
-    judge **j = calloc((size_t)params, sizeof *j);
-    for (int p = 0; j && p < params; p++) {
-        j[p] = calloc(graph_param(b.g, p)->size, sizeof **j);
-        for (size_t i = 0; j[p] && i < graph_param(b.g, p)->size; i++)
-            j[p][i].w = (double)b.o->type->master(b.o, p)[i];
-    }
-    store *s = &b.o->store;
-    for (int t = 1; t <= STEPS; t++) {
-        const double lr = 0.1 / t;
-        double square = 0;
-        rounder_begin(b.r, (uint64_t)t);
-        b.o->type->begin(b.o);
-        for (int p = 0; p < params; p++) {
-            float *dw = s->gradient(s, p);
-            graph_param(b.g, p)->alpha = ldexp(1, 3 * p - t);
-            for (size_t i = 0; i < graph_param(b.g, p)->size; i++) {
-                dw[i] = (float)(gradient(p, i, t) * graph_param(b.g, p)->alpha);
-                square += gradient(p, i, t) * gradient(p, i, t);
-            }
-            s->gradient_done(s, p);
-        }
-        const double c = settings->clip > 0 ? fmin(1, settings->clip / (sqrt(square) + 1e-6)) : 1;
-        optimizer_step(b.o, lr);
-        for (int p = 0; p < params; p++)
-            for (size_t i = 0; i < graph_param(b.g, p)->size; i++) {
-                judge_step(&j[p][i], settings, gradient(p, i, t), c, lr, t);
-                const double w = (double)b.o->type->master(b.o, p)[i];
-                EXPECT(fabs(w - j[p][i].w) < 2e-6 * (1 + fabs(j[p][i].w)), "%s, step %d, %d[%zu]: %.9g, not %.9g",
-                       settings->name, t, p, i, w, j[p][i].w);
-            }
-    }
-    for (int p = 0; p < params; p++)
-        free(j[p]);
-    free(j);
-    stop(&b);
-}
-
-/* ------------------------------------------------------------------------------------------------ by hand */
 
 /* One step of a single parameter: element 0 of the first bias, all other gradients zero. Returns the new weight. */
 static float one_step(bench *b, float w, float g, double lr)
@@ -140,7 +46,7 @@ static void counts(void)
     EXPECT(one_step(&b, 1, 0x1p-8f, 0.125) == 1 - 0x1p-11f, "kept");
     c = b.o->counts;
     EXPECT(c.updates == 1 && c.vanished == 0, "%d vanished", (int)c.vanished);
-    stop(&b);
+    bench_stop(&b);
 
     b = start(&with, "fp16");
     EXPECT(one_step(&b, 1, 0x1p-10f, 0.125) == 1 - 0x1p-13f, "kept in the master copy");
@@ -149,13 +55,13 @@ static void counts(void)
     EXPECT(one_step(&b, 0.25f, 0x1p-23f, 0.25) == 0.25f - 0x1p-25f, "exact");
     c = b.o->counts;
     EXPECT(c.small_g == all - 1 && c.small_update == all, "2^-23 is not small, 2^-25 is");
-    stop(&b);
+    bench_stop(&b);
 
     b = start(&with, "fp32");
     EXPECT(one_step(&b, 1, 0x1p-23f, 0.125) == 1, "2^-26 is lost in binary32 as well");
     c = b.o->counts;
     EXPECT(c.updates == 1 && c.vanished == 1, "%d vanished", (int)c.vanished);
-    stop(&b);
+    bench_stop(&b);
 }
 
 static void report(void)
@@ -173,28 +79,7 @@ static void report(void)
     optimizer_report(b.o, &largest, &bad);
     EXPECT(largest == 5 && bad, "%g", largest);
     EXPECT(b.o->type->bytes(b.o) == 2 * 4 * graph_param_count(b.g), "%zu bytes", b.o->type->bytes(b.o));
-    stop(&b);
-}
-
-static void state(void)
-{
-    const optimizer_settings settings = {
-        .name = "adam", .momentum = 0.9, .beta2 = 0.99, .epsilon = 1e-8, .decay = 0.01, .master = true};
-    bench a = start(&settings, "fp16"), b = start(&settings, "fp16");
-    for (int i = 0; i < 3; i++)
-        (void)one_step(&a, 1, 0.1f, 0.5);
-    checkpoint *c = checkpoint_new();
-    optimizer_save(a.o, c);
-    trouble why = {""};
-    EXPECT(optimizer_load(b.o, c, &why), "%s", why.text);
-    checkpoint_free(c);
-    const float x = one_step(&a, 1, 0.2f, 0.5), y = one_step(&b, 1, 0.2f, 0.5);
-    EXPECT(x == y, "%.9g and %.9g", (double)x, (double)y);
-    for (int p = 0; p < graph_params(a.g); p++)
-        EXPECT(!memcmp(a.o->type->master(a.o, p), b.o->type->master(b.o, p), graph_param(a.g, p)->size * sizeof(float)),
-               "parameter %d", p);
-    stop(&a);
-    stop(&b);
+    bench_stop(&b);
 }
 
 /* Of epochs of 5 steps. */
@@ -276,22 +161,13 @@ static void refused(const optimizer_settings *settings, const char *word)
     bench b = start(&(optimizer_settings){.name = "sgd"}, "fp32");
     trouble why = {""};
     EXPECT(!optimizer_new(settings, b.g, b.r, &why) && strstr(why.text, word), "'%s'", why.text);
-    stop(&b);
+    bench_stop(&b);
 }
 
 int main(void)
 {
-    follow(&(optimizer_settings){.name = "sgd", .master = true});
-    follow(&(optimizer_settings){.name = "sgd", .decay = 0.01});
-    follow(&(optimizer_settings){.name = "momentum", .momentum = 0.9, .master = true});
-    follow(&(optimizer_settings){.name = "momentum", .momentum = 0.9, .decay = 0.1, .clip = 0.5, .master = true});
-    follow(&(optimizer_settings){.name = "nesterov", .momentum = 0.8, .decay = 0.01, .master = true});
-    follow(&(optimizer_settings){.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true});
-    follow(&(optimizer_settings){
-        .name = "adam", .momentum = 0.8, .beta2 = 0.95, .epsilon = 1e-4, .decay = 0.1, .clip = 0.25, .master = true});
     counts();
     report();
-    state();
     schedules();
     schedules_by_step();
     refused(&(optimizer_settings){.name = "rmsprop"}, "rmsprop");
