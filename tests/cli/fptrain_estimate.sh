@@ -149,11 +149,15 @@ $wide|15166247|adam fp32 0.50 433034 .*
 $wide|15166247|adam packed 1.00 1263854 .*
 END
 
-# refused TEXT ARGUMENT...
+# refused TEXT ARGUMENT...: after what it has printed
 refused() {
-    reason="fptrain: estimate: $1"
+    wanted=$1
     shift
-    refuses "$reason" estimate "$@"
+    "$FPTRAIN" estimate "$@" >out 2>err
+    status=$?
+    if [ $status -ne 2 ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "fptrain: estimate: $wanted" err; then
+        failed "estimate $*: status $status, wanted '$wanted', got: $(cat err)"
+    fi
 }
 refused '--hardware FILE is needed' --model mlp
 refused 'none.json: No such file or directory' --hardware none.json
