@@ -1,23 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Networks from a file: the same weights, losses and counters as the models of the same names; the text travels with the
-# run; what looks at networks takes them too. And the sizes of named models as settings.
+# Networks from a file: the text travels with the run; what looks at networks takes them too. And the sizes of named
+# models as settings. That the files are the models of the same names is for tests/fptrain/network_text.c.
 FPEMU=$FPTRAIN
 hardware=$(cd "$(dirname "$0")/../../share/fptrain/hardware" && pwd)/rtx2080ti.json
-text=$(cd "$(dirname "$0")/../.." && pwd)/COPYING
 . "$(dirname "$0")/common.sh"
 OMP_NUM_THREADS=1
 export OMP_NUM_THREADS
-
-# refused WORDS ARGUMENT...: fptrain says them, in one line, and ends with status 2.
-refused() {
-    wanted=$1
-    shift
-    "$FPTRAIN" "$@" >out 2>err
-    status=$?
-    { [ $status -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -qF -e "$wanted" err; } ||
-        failed "fptrain $*: status $status, wanted '$wanted', got: $(cat err)"
-}
 
 # run NAME ARGUMENT...: into the directory NAME.
 run() {
@@ -26,25 +15,6 @@ run() {
     "$FPTRAIN" run --quiet --epochs 1 --batch 8 --set output.log_every=1 --out "$out" "$@" >said 2>&1 ||
         failed "fptrain run $*: $(cat said)"
 }
-
-# The log without its first line, which has the names, and the clock.
-log() {
-    sed '/^{"log"/d; s/,"seconds":[^,}]*//' "$1/log.jsonl"
-}
-
-# ------------------------------------------------------------------- a network that is described, and the one in C
-digits='--data digits --set data.train_count=40 --set data.test_count=8 --set formats.v=e4m3fn --set formats.w=e4m3fn
-    --set formats.dv=e5m2'
-letters="--data text:$text --set data.limit=600 --set data.steps=12 --set formats.v=bf16 --set formats.dw=fp16"
-for model in mlp lenet resnet20 charlstm chargpt; do
-    case $model in char*) data=$letters ;; *) data=$digits ;; esac
-    # shellcheck disable=SC2086
-    for name in $model $model.net; do run "of-$name" --model "$name" --set model.width=0.25 $data; done
-    log "of-$model" >one
-    log "of-$model.net" >other
-    holds "$(grep -c '"loss"' one)" -gt 3
-    same one other
-done
 
 # ------------------------------------------------------------------- the text is part of the run
 cat >own.net <<'END'
@@ -70,37 +40,37 @@ sed -i 's/^relu$/relu # as before/' own.net
 "$FPTRAIN" run --config elsewhere/run.ini --model own.net --resume --quiet >said 2>&1 ||
     failed "resumed with another comment: $(cat said)"
 sed -i 's/^linear 20/linear 21/' own.net
-refused 'is of a run with another network own.net' run --config elsewhere/run.ini --model own.net --resume --quiet
+refuses 'is of a run with another network own.net' run --config elsewhere/run.ini --model own.net --resume --quiet
 printf '[data]\nsource = digits\ntrain_count = 200\ntest_count = 50\n[train]\nepochs = 1\n' >few.ini
 "$FPTRAIN" tradeoff --model own.net --config few.ini --schemes ratio --ratios 1:1:1 --parts 2 --drop 100 --seeds 1 \
     --out halves >said 2>&1 || failed "tradeoff over parts: $(cat said)"
-refused "fptrain: run: no tensor of this network is called 'second.weight'" run --quiet --model own.net --data digits \
+refuses "fptrain: run: no tensor of this network is called 'second.weight'" run --quiet --model own.net --data digits \
     --set data.train_count=8 --set formats.second.weight=fp16
-refused "fptrain: eval: no tensor of this network is called 'second.*'" eval own --formats 'second.*=fp16'
+refuses "fptrain: eval: no tensor of this network is called 'second.*'" eval own --formats 'second.*=fp16'
 # A run knows its file by name alone: no output takes that name.
 mkdir apart
 cp own.net apart
 sed '/^\[formats\]$/,/^$/d' own/settings.ini >plain.ini
 cp own.net before
 for net in own.net apart/own.net; do
-    refused "--plot has the name of the network: '$net'" eval own --plot "$net"
-    refused "--plot has the name of the network: '$net'" assign --config plain.ini --plot "$net"
+    refuses "--plot has the name of the network: '$net'" eval own --plot "$net"
+    refuses "--plot has the name of the network: '$net'" assign --config plain.ini --plot "$net"
     same "$net" before
 done
 for name in e.npz e.NPY own.net.gguf e.fpk; do
-    refused "export: -o: '$name' is named as another kind" export own -o $name
+    refuses "export: -o: '$name' is named as another kind" export own -o $name
     holds ! -e $name
 done
-refused "--version: unexpected argument 'x'" --version x
-refused "--help: unexpected argument 'run'" --help run
+refuses "--version: unexpected argument 'x'" --version x
+refuses "--help: unexpected argument 'run'" --help run
 
 # a file of settings may have it, and then no other is asked for
 printf '[model]\nname = inside.net\n[network]\nlinear 12, relu\nlinear classes\n[train]\nbatch = 4\n' >inside.ini
 run inside --config inside.ini --data digits --set data.train_count=8 --set data.test_count=4
 printf '[model]\nname = mlp\n[network]\nrelu\n' >bad.ini
-refused 'bad.ini:3: [network] describes a model whose name ends with .net' run --config bad.ini
+refuses 'bad.ini:3: [network] describes a model whose name ends with .net' run --config bad.ini
 printf '[model]\nname = x.net\n[network]\nrelu\n\nlinear tenn\n' >bad.ini
-refused "bad.ini:6: 'tenn': nothing is called 'tenn'" run --config bad.ini --data digits
+refuses "bad.ini:6: 'tenn': nothing is called 'tenn'" run --config bad.ini --data digits
 
 # ------------------------------------------------------------------- commands that look at networks
 "$FPTRAIN" models own.net --shape 1x4x4 --classes 3 >table || failed 'models own.net'
@@ -130,34 +100,34 @@ done
 run assigned --model own.net --policy assign:ratio=0.5 --data digits --set data.train_count=16 --set data.test_count=8
 
 # ------------------------------------------------------------------- what is wrong
-refused 'none.net: no such file, and no network of that name' models none.net
-refused "resnet2.net: no such file, and no network of that name" models resnet2.net
+refuses 'none.net: no such file, and no network of that name' models none.net
+refuses "resnet2.net: no such file, and no network of that name" models resnet2.net
 printf 'linear classes\n[x]\n' >bad.net
-refused "bad.net:2: a line of a network does not begin with '['" models bad.net
+refuses "bad.net:2: a line of a network does not begin with '['" models bad.net
 printf 'linear classes\n\n conv 3 3\001\n' >bad.net
-refused 'bad.net:3: a control character' models bad.net
+refuses 'bad.net:3: a control character' models bad.net
 head -c 70000 /dev/zero | tr '\0' ' ' >bad.net
-refused 'bad.net' models bad.net
+refuses 'bad.net' models bad.net
 printf 'linear classes, linear 10 bias\n' >bad.net
-refused "bad.net:1: bias is yes or no, not 'bias'" models bad.net
-refused '[network] has no keys' run --model own.net --data digits --set network.text=3
-refused 'model.width; it takes none of these' run --model own.net --data digits --set model.width=0.5
-refused 'the model mlp does not use model.norm' run --model mlp --data digits --set model.norm=no
-refused "model.hidden is at most 32 numbers" run --model mlp --data digits --set model.hidden=12x
+refuses "bad.net:1: bias is yes or no, not 'bias'" models bad.net
+refuses '[network] has no keys' run --model own.net --data digits --set network.text=3
+refuses 'model.width; it takes none of these' run --model own.net --data digits --set model.width=0.5
+refuses 'the model mlp does not use model.norm' run --model mlp --data digits --set model.norm=no
+refuses "model.hidden is at most 32 numbers" run --model mlp --data digits --set model.hidden=12x
 
-refused '--layers stands alone' models --layers x
-refused "--shape: ' 1x 28x 28' is not" models mlp --shape ' 1x 28x 28'
-refused "--classes: ' 10' is not" models mlp --shape 1x28x28 --classes ' 10'
-refused "called 'step: 1'" run --model mlp --set 'train.schedule=step: 1'
-refused "data.mean: ' 0.5' is no number" run --model mlp --data digits --set 'data.mean=0.5, 0.5' \
+refuses '--layers stands alone' models --layers x
+refuses "--shape: ' 1x 28x 28' is not" models mlp --shape ' 1x 28x 28'
+refuses "--classes: ' 10' is not" models mlp --shape 1x28x28 --classes ' 10'
+refuses "called 'step: 1'" run --model mlp --set 'train.schedule=step: 1'
+refuses "data.mean: ' 0.5' is no number" run --model mlp --data digits --set 'data.mean=0.5, 0.5' \
     --set data.deviation=1
 # Where a value is in its range but not possible, the message has the setting.
-refused 'optimizer.momentum ' run --model mlp --set optimizer.momentum=1
-refused 'optimizer.beta2 ' run --model mlp --optimizer adam --set optimizer.beta2=1
-refused 'optimizer.epsilon ' run --model mlp --optimizer adam --set optimizer.epsilon=0
-refused 'scaler.scale ' run --model mlp --scaler fixed --set scaler.scale=3
-refused 'scaler.underflow_target ' run --model mlp --scaler adaptive --set scaler.underflow_target=1
-refused 'scaler.alpha_cap ' run --model mlp --scaler adaptive --set scaler.alpha_cap=3
+refuses 'optimizer.momentum ' run --model mlp --set optimizer.momentum=1
+refuses 'optimizer.beta2 ' run --model mlp --optimizer adam --set optimizer.beta2=1
+refuses 'optimizer.epsilon ' run --model mlp --optimizer adam --set optimizer.epsilon=0
+refuses 'scaler.scale ' run --model mlp --scaler fixed --set scaler.scale=3
+refuses 'scaler.underflow_target ' run --model mlp --scaler adaptive --set scaler.underflow_target=1
+refuses 'scaler.alpha_cap ' run --model mlp --scaler adaptive --set scaler.alpha_cap=3
 
 # ------------------------------------------------------------------- sizes of named models
 "$FPTRAIN" models resnet --set model.depth=8 --shape 3x32x32 | grep -q '^resnet: 29 operators, 75290 parameters' ||

@@ -66,7 +66,6 @@ static uint8_t cast(float x, const struct target *t, enum defect defect)
 }
 
 #define CAST(NAME, TARGET, DEFECT)                                                                                     \
-    uint8_t NAME(float x);                                                                                             \
     uint8_t NAME(float x)                                                                                              \
     {                                                                                                                  \
         return cast(x, &TARGET, DEFECT);                                                                               \
@@ -84,20 +83,17 @@ CAST(e5m2_right, e5m2, RIGHT)
 CAST(e5m2_nan_is_infinity, e5m2, NAN_IS_INFINITY)
 
 /* A NaN with another code, not with another meaning. */
-uint8_t e5m2_other_nan(float x);
 uint8_t e5m2_other_nan(float x)
 {
     return isnan(x) ? 0xfd : e5m2_right(x);
 }
 
 /* By way of binary32, rounded twice. */
-uint8_t rounds_twice(double x);
 uint8_t rounds_twice(double x)
 {
     return right((float)x);
 }
 
-float decode(uint8_t code);
 float decode(uint8_t code)
 {
     const int e = code >> 3 & 15;
@@ -106,20 +102,17 @@ float decode(uint8_t code)
     return (code & 0x80) != 0 ? -size : size;
 }
 
-float decode_flushes(uint8_t code);
 float decode_flushes(uint8_t code)
 {
     return (code & 0x78) == 0 ? copysignf(0, decode(code)) : decode(code);
 }
 
-float round_value(float x);
 float round_value(float x)
 {
     return decode(right(x));
 }
 
 /* e5m2 to e4m3fn, both as codes. */
-uint8_t e5m2_to_e4m3(uint8_t code);
 uint8_t e5m2_to_e4m3(uint8_t code)
 {
     const int e = code >> 2 & 31;
@@ -127,7 +120,6 @@ uint8_t e5m2_to_e4m3(uint8_t code)
     return right((code & 0x80) != 0 ? -size : size);
 }
 
-void right_array(const float *x, uint8_t *codes, size_t n);
 void right_array(const float *x, uint8_t *codes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -135,13 +127,11 @@ void right_array(const float *x, uint8_t *codes, size_t n)
 }
 
 /* The last element of an array of odd length above 1 is forgotten. */
-void forgets_array(const float *x, uint8_t *codes, size_t n);
 void forgets_array(const float *x, uint8_t *codes, size_t n)
 {
     right_array(x, codes, n > 1 ? n & ~(size_t)1 : n);
 }
 
-uint8_t crashes(float x);
 uint8_t crashes(float x)
 {
     if (x == 12)
@@ -149,14 +139,12 @@ uint8_t crashes(float x)
     return right(x);
 }
 
-void crashes_array(const float *x, uint8_t *codes, size_t n);
 void crashes_array(const float *x, uint8_t *codes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         codes[i] = crashes(x[i]);
 }
 
-uint8_t leaves(float x);
 uint8_t leaves(float x)
 {
     if (x == 12)
@@ -164,7 +152,6 @@ uint8_t leaves(float x)
     return right(x);
 }
 
-uint8_t hangs(float x);
 uint8_t hangs(float x)
 {
     for (volatile int stay = x == 12; stay;) {
@@ -173,7 +160,6 @@ uint8_t hangs(float x)
 }
 
 /* On every operand of a large part of all, and wrong on another part. */
-uint8_t crashes_above_70(float x);
 uint8_t crashes_above_70(float x)
 {
     if (x > 70.3f)
@@ -182,7 +168,6 @@ uint8_t crashes_above_70(float x)
 }
 
 /* Only on arrays: no element is to blame. */
-void crashes_on_long(const float *x, uint8_t *codes, size_t n);
 void crashes_on_long(const float *x, uint8_t *codes, size_t n)
 {
     if (n >= 100)
@@ -190,7 +175,6 @@ void crashes_on_long(const float *x, uint8_t *codes, size_t n)
     right_array(x, codes, n);
 }
 
-void hangs_array(const float *x, uint8_t *codes, size_t n);
 void hangs_array(const float *x, uint8_t *codes, size_t n)
 {
     for (size_t i = 0; i < n; i++)

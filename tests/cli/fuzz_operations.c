@@ -84,40 +84,34 @@ static double sum(uint32_t a, uint32_t b, const struct target *t)
     return value(a, t) + value(b, t);
 }
 
-uint8_t add(uint8_t a, uint8_t b);
 uint8_t add(uint8_t a, uint8_t b)
 {
     return (uint8_t)code_of(sum(a, b, &e4m3fn), &e4m3fn);
 }
 
-uint16_t half_add(uint16_t a, uint16_t b);
 uint16_t half_add(uint16_t a, uint16_t b)
 {
     return (uint16_t)code_of(sum(a, b, &fp16), &fp16);
 }
 
 /* By way of a format with two bits more. */
-uint8_t adds_twice(uint8_t a, uint8_t b);
 uint8_t adds_twice(uint8_t a, uint8_t b)
 {
     return (uint8_t)code_of(shorten(sum(a, b, &e4m3fn), 6, -100), &e4m3fn);
 }
 
-uint16_t half_adds_twice(uint16_t a, uint16_t b);
 uint16_t half_adds_twice(uint16_t a, uint16_t b)
 {
     return (uint16_t)code_of(shorten(sum(a, b, &fp16), 14, -100), &fp16);
 }
 
 /* Subnormal sums become zero. */
-uint8_t add_flushes(uint8_t a, uint8_t b);
 uint8_t add_flushes(uint8_t a, uint8_t b)
 {
     const uint8_t code = add(a, b);
     return (code & 0x78) == 0 ? code & 0x80 : code;
 }
 
-uint16_t half_add_flushes(uint16_t a, uint16_t b);
 uint16_t half_add_flushes(uint16_t a, uint16_t b)
 {
     const uint16_t code = half_add(a, b);
@@ -125,14 +119,12 @@ uint16_t half_add_flushes(uint16_t a, uint16_t b)
 }
 
 /* Subnormal operands are taken for zeros. */
-uint8_t add_daz(uint8_t a, uint8_t b);
 uint8_t add_daz(uint8_t a, uint8_t b)
 {
     return add((a & 0x78) == 0 ? a & 0x80 : a, (b & 0x78) == 0 ? b & 0x80 : b);
 }
 
 /* x + -x is -0, as when rounding downward. */
-uint8_t add_zero_sign(uint8_t a, uint8_t b);
 uint8_t add_zero_sign(uint8_t a, uint8_t b)
 {
     const double x = value(a, &e4m3fn);
@@ -140,27 +132,23 @@ uint8_t add_zero_sign(uint8_t a, uint8_t b)
 }
 
 /* Infinity less infinity is infinity. */
-uint16_t half_add_infinity(uint16_t a, uint16_t b);
 uint16_t half_add_infinity(uint16_t a, uint16_t b)
 {
     return (a & 0x7fff) == 0x7c00 && (b & 0x7fff) == 0x7c00 ? a : half_add(a, b);
 }
 
 /* A NaN that is the second operand is lost. */
-uint8_t add_loses_nan(uint8_t a, uint8_t b);
 uint8_t add_loses_nan(uint8_t a, uint8_t b)
 {
     return (b & 0x7f) == 0x7f ? a : add(a, b);
 }
 
-uint16_t half_div(uint16_t a, uint16_t b);
 uint16_t half_div(uint16_t a, uint16_t b)
 {
     return (uint16_t)code_of(value(a, &fp16) / value(b, &fp16), &fp16); /* innocuous: 53 >= 2 * 11 + 2 */
 }
 
 /* x / 0 is the largest number. */
-uint16_t half_div_zero(uint16_t a, uint16_t b);
 uint16_t half_div_zero(uint16_t a, uint16_t b)
 {
     const uint16_t y = half_div(a, b);
@@ -168,48 +156,41 @@ uint16_t half_div_zero(uint16_t a, uint16_t b)
 }
 
 /* e4m3fn operands, fp16 results. */
-uint16_t mul_wide(uint8_t a, uint8_t b);
 uint16_t mul_wide(uint8_t a, uint8_t b)
 {
     return (uint16_t)code_of(value(a, &e4m3fn) * value(b, &e4m3fn), &fp16);
 }
 
 /* Exact: the sum of a product and a number of e4m3fn has at most 36 bits. */
-uint8_t multiply_add(uint8_t a, uint8_t b, uint8_t c);
 uint8_t multiply_add(uint8_t a, uint8_t b, uint8_t c)
 {
     return (uint8_t)code_of(value(a, &e4m3fn) * value(b, &e4m3fn) + value(c, &e4m3fn), &e4m3fn);
 }
 
 /* The product is rounded first. */
-uint8_t multiply_then_add(uint8_t a, uint8_t b, uint8_t c);
 uint8_t multiply_then_add(uint8_t a, uint8_t b, uint8_t c)
 {
     return add((uint8_t)code_of(value(a, &e4m3fn) * value(b, &e4m3fn), &e4m3fn), c);
 }
 
 /* Values instead of codes, and arrays of them. */
-float add_values(float a, float b);
 float add_values(float a, float b)
 {
     return (float)value(code_of((double)a + (double)b, &e4m3fn), &e4m3fn);
 }
 
-void add_array(const uint8_t *a, const uint8_t *b, uint8_t *y, size_t n);
 void add_array(const uint8_t *a, const uint8_t *b, uint8_t *y, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         y[i] = add(a[i], b[i]);
 }
 
-void fma_array(const float *a, const float *b, const float *c, float *y, size_t n);
 void fma_array(const float *a, const float *b, const float *c, float *y, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         y[i] = (float)value(code_of((double)a[i] * (double)b[i] + (double)c[i], &e4m3fn), &e4m3fn);
 }
 
-uint8_t add_crashes(uint8_t a, uint8_t b);
 uint8_t add_crashes(uint8_t a, uint8_t b)
 {
     if (a == 0x38 && b == 0x40) /* 1 + 2 */

@@ -1,26 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # fptrain assign, runs under an assignment, and fptrain tradeoff: output, promotion in a run, what is taken up again.
-set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-fptrain=$FPTRAIN
-status=0
-
-complain() {
-    echo "$*"
-    status=1
-}
-
-. "$(dirname "$0")/kill.sh"
-
-# $1: what is in it; then a command that must fail with 2 and one line.
-refuses() {
-    said=$1
-    shift
-    "$@" >"$work/out" 2>"$work/err"
-    [ $? -eq 2 ] || complain "$*: not refused"
-    [ "$(wc -l <"$work/err")" -eq 1 ] && grep -q "$said" "$work/err" || complain "$*: says $(cat "$work/err")"
-}
+. "$(dirname "$0")/common.sh"
 
 # A number of a summary.
 number() {
@@ -71,15 +51,13 @@ awk "BEGIN { exit !($(number on low_ratio_first) > $(number on low_ratio_mean)) 
 steps="--policy assign:uniform,$narrow --epochs 4 --set train.batch=4"
 steps="$steps --set output.log_every=1 --set output.checkpoint_steps=1"
 kill_at cut 60 $small $steps
-mkdir "$work/whole"
-(cd "$work/whole" && "$fptrain" run $small $steps --out run) || complain "run failed"
-(cd "$work/cut" && "$fptrain" run $small $steps --resume --out run) || complain "resuming failed"
-"$SAME_CHECKPOINT" "$work/whole/run/checkpoint.safetensors" "$work/cut/run/checkpoint.safetensors" || complain "resumed, another checkpoint"
+run whole 1 $small $steps || complain "run failed"
+run cut 1 $small $steps --resume || complain "resuming failed"
+same whole cut resumed
 for key in promotions low_ratio_mean promoted_after_step.relu1.v; do
-    [ -n "$(number cut/run $key)" ] && [ "$(number whole/run $key)" = "$(number cut/run $key)" ] ||
-        complain "resumed, other $key"
+    [ -n "$(number cut/run $key)" ] || complain "no $key"
 done
-refuses "not the role .v." $fptrain run $small --policy assign:uniform --set formats.v=fp16
+refuses "not the role 'v'" $fptrain run $small --policy assign:uniform --set formats.v=fp16
 refuses "no scheme" $fptrain run $small --policy assign:best
 refuses "no tensor" $fptrain run $small --policy assign:uniform --set formats.nothing=fp16
 $fptrain run $small --policy "assign:uniform,$narrow" --set "formats.*.v=fp32" --out "$work/kept" ||

@@ -1,16 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # doc/deviations.md: a training takes every setting that a row names, and does something else than without it, but where
 # the row says that it is the default, or the difference shows only in long runs; every function is in its file.
-set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/common.sh"
 page=$top_srcdir/doc/deviations.md
-status=0
-
-complain() {
-    echo "$*"
-    status=1
-}
 
 # One line a row: its section, a tab, the settings between backticks with tabs between, or WHERE, function and file.
 awk -v rows="$work/rows" -v places="$work/places" '

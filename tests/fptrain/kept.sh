@@ -2,43 +2,16 @@
 # Nothing of a run is lost or mixed up: its files share an id, one process at a time writes them, what was killed leaves
 # nothing lying about, a full disk and a directory that cannot be written cost nothing but time, and a run whose loss is
 # no number says so.
-set -u
-work=$(mktemp -d) || exit 1
+. "$(dirname "$0")/common.sh"
 trap 'kill -9 ${pid:-} 2>/dev/null; chmod -R u+w "$work"; rm -rf "$work"' EXIT
-fptrain=$FPTRAIN
-status=0
-. "$(dirname "$0")/kill.sh"
 cd "$work" || exit 1
 new_line='
 '
-
-complain() {
-    echo "$*"
-    status=1
-}
-
-# ends STATUS TEXT COMMAND...: ends with the status, and one line on standard error that holds the text.
-ends() {
-    local wanted=$1 text=$2 got
-    shift 2
-    "$@" >out 2>err
-    got=$?
-    [ $got -eq "$wanted" ] || complain "$*: exit status $got, not $wanted: $(cat err)"
-    [ "$(wc -l <err)" -eq 1 ] && grep -qF -e "$text" err || complain "$*: says $(cat err)"
-}
 
 # In a directory of its own, so that the one of the run has the same name everywhere.
 train() { # DIR OPTION...
     mkdir -p "$1"
     (cd "$1" && shift && exec "$fptrain" run "$@" --out run)
-}
-
-same() { # DIR DIR WHAT
-    "$SAME_CHECKPOINT" "$1/run/checkpoint.safetensors" "$2/run/checkpoint.safetensors" ||
-        complain "$3: another checkpoint"
-    [ "$(log_bits "$1/run/log.jsonl")" = "$(log_bits "$2/run/log.jsonl")" ] || complain "$3: another log"
-    [ "$(summary_bits "$1/run/summary.json")" = "$(summary_bits "$2/run/summary.json")" ] ||
-        complain "$3: another summary"
 }
 
 run_id() { # FILE

@@ -57,7 +57,7 @@ TRAINER_RUNS = tests/fptrain/demo.sh tests/fptrain/deviations.sh tests/fptrain/k
 	tests/fptrain/mixed.sh tests/fptrain/mnist.sh tests/fptrain/occupied.sh tests/fptrain/runs.sh \
 	tests/fptrain/updates_torch.sh tests/fptrain/weights.sh tests/fptrain/weights_python.sh
 dist_noinst_SCRIPTS += $(TRAINER_RUNS)
-EXTRA_DIST += tests/fptrain/kill.sh tests/fptrain/kills.sh tests/fptrain/weights_judge.py
+EXTRA_DIST += tests/fptrain/common.sh tests/fptrain/kills.sh tests/fptrain/weights_judge.py
 
 # Runs killed at random moments: some minutes.
 check-kills: tools/fptrain/fptrain$(EXEEXT) tests/fptrain/same_checkpoint$(EXEEXT)

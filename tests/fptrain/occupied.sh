@@ -1,29 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What a run left behind is never replaced unasked: fptrain run, demo and tradeoff; --force leaves nothing of the old
 # run to go on from. Experiments are found by their names.
-set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-fptrain=$FPTRAIN
-experiments=$(cd "$(dirname "$0")/../../share/fptrain/experiments" && pwd) || exit 1
-status=0
+. "$(dirname "$0")/common.sh"
+experiments=$(cd "$here/../../share/fptrain/experiments" && pwd) || exit 1
 cd "$work" || exit 1
 
-complain() {
-    echo "$*"
-    status=1
+sums() {
+    find . -type f ! -name out ! -name err -exec cksum {} + | sort -k 3
 }
 
 # refuses TEXT COMMAND...: status 2, one line that holds TEXT, and the files of the directory are as they were.
 refuses() {
-    said=$1
+    before=$(sums)
+    ends 2 "$@"
     shift
-    before=$(find . -type f ! -name out ! -name err -exec cksum {} + | sort -k 3)
-    "$@" >out 2>err
-    [ $? -eq 2 ] || complain "$*: not refused"
-    [ "$(wc -l <err)" -eq 1 ] && grep -qF -e "$said" err || complain "$*: says $(cat err)"
-    [ "$(find . -type f ! -name out ! -name err -exec cksum {} + | sort -k 3)" = "$before" ] ||
-        complain "$*: files have changed"
+    [ "$(sums)" = "$before" ] || complain "$*: files have changed"
 }
 
 small="--set data.train_count=80 --set data.test_count=20 --model mlp --set model.width=0.125 --batch 16 --quiet"

@@ -1,26 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Weights out of runs and into others, checkpoints tested under many formats, the best one kept, more epochs.
-set -u
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/common.sh"
 cd "$work" || exit 1
-fptrain=$FPTRAIN
-status=0
 export OMP_NUM_THREADS=1
-
-complain() {
-    echo "$*"
-    status=1
-}
-
-refuses() { # WORD COMMAND...
-    local word=$1 said
-    shift
-    said=$("$@" 2>&1)
-    [ $? -eq 2 ] || complain "$*: not refused"
-    case $said in *"$word"*) ;; *) complain "$*: says '$said', nothing of '$word'" ;; esac
-    [ "$(printf '%s\n' "$said" | wc -l)" -eq 1 ] || complain "$*: more than a line"
-}
 
 small="--model mlp --set model.width=0.1 --data digits --set data.train_count=200 --set data.test_count=100 --quiet"
 still="$small --epochs 1 --lr 0 --seed 9"
@@ -212,19 +194,12 @@ head -n 30 words.txt >fewer.txt
 refuses "the data are others than those of the checkpoint: 'symbols" "$fptrain" eval words --data text:others.txt
 
 # ------------------------------------------------------------------------------------------ the best, and more epochs
-log() { # DIR: but for the clock and the run's own id
-    sed '1d; s/,"seconds":[^,}]*//' "$1/run/log.jsonl"
-}
-
 mkdir long short
 long="$small --set output.best=accuracy --set output.log_every=1 --out run"
 (cd long && "$fptrain" run $long --epochs 6) || complain "6 epochs: $?"
 (cd short && "$fptrain" run $long --epochs 2 && "$fptrain" run $long --epochs 6 --resume) ||
     complain "2 epochs, then 6: $?"
-"$SAME_CHECKPOINT" long/run/checkpoint.safetensors short/run/checkpoint.safetensors ||
-    complain "2 epochs, then 6: other weights"
-[ "$(log long)" = "$(log short)" ] ||
-    complain "2 epochs, then 6: another log"
+same long short "2 epochs, then 6"
 grep -q '"steps": 24,' short/run/summary.json || complain "the summary is that of 2 epochs"
 best=$(sed -n 's/.*"best_accuracy": \([^,]*\),.*/\1/p' long/run/summary.json)
 [ "$("$fptrain" eval long/run/best.safetensors --csv --formats own | awk -F, 'NR == 2 { printf "%.9g", $NF }')" = \

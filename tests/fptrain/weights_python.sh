@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Weights go to PyTorch and come from it, and what eval says under formats is what ml_dtypes' casts give.
-set -u
-judge=$(cd "$(dirname "$0")" && pwd)/weights_judge.py
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/common.sh"
+judge=$here/weights_judge.py
 cd "$work" || exit 1
-fptrain=$FPTRAIN
 export OMP_NUM_THREADS=1
 python3 -c 'import ml_dtypes, numpy, safetensors.numpy' >/dev/null 2>&1 ||
     { echo 'skipped: no Python 3 with numpy, safetensors and ml_dtypes'; exit 77; }

@@ -285,12 +285,7 @@ void api_quantize(draw *d)
 static fpemu_status arith(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
                           size_t n, const void *const *operands, const size_t *steps, void *y, fpemu_stats *stats)
 {
-    switch (carrier) {
-    case F32: return fpemu_arith_f32(f, r, operation, n, (const float *const *)operands, steps, y, stats);
-    case F64: return fpemu_arith_f64(f, r, operation, n, (const double *const *)operands, steps, y, stats);
-    case F16: return fpemu_arith_f16(f, r, operation, n, (const uint16_t *const *)operands, steps, y, stats);
-    default: return fpemu_arith_bf16(f, r, operation, n, (const uint16_t *const *)operands, steps, y, stats);
-    }
+    return OF_CARRIER(carrier, arith, f, r, operation, n, (const void *)operands, steps, y, stats);
 }
 
 static int operands_of(fpemu_operation operation)
@@ -544,12 +539,7 @@ void api_apply(draw *d)
 static fpemu_status compare(int carrier, fpemu_relation relation, size_t n, const void *const *operands,
                             const size_t *steps, uint8_t *y)
 {
-    switch (carrier) {
-    case F32: return fpemu_compare_f32(relation, n, (const float *const *)operands, steps, y);
-    case F64: return fpemu_compare_f64(relation, n, (const double *const *)operands, steps, y);
-    case F16: return fpemu_compare_f16(relation, n, (const uint16_t *const *)operands, steps, y);
-    default: return fpemu_compare_bf16(relation, n, (const uint16_t *const *)operands, steps, y);
-    }
+    return OF_CARRIER(carrier, compare, relation, n, (const void *)operands, steps, y);
 }
 
 void api_compare(draw *d)

@@ -104,6 +104,26 @@ static void long_product(fpemu_gemm_shape *s)
     *sizes[longest] *= LONG_PRODUCTS / (batch * s->m * s->n * s->k) + 1;
 }
 
+static fpemu_status gemm(int carrier, const fpemu_gemm_spec *spec, const fpemu_gemm_shape *s, double alpha,
+                         const void *a, const void *b, double beta, void *c, fpemu_stats *stats)
+{
+    return carrier == F32 ? fpemu_gemm_f32(spec, s, (float)alpha, a, b, (float)beta, c, stats)
+                          : fpemu_gemm_f64(spec, s, alpha, a, b, beta, c, stats);
+}
+
+/* C in the other order. */
+static void turn(int carrier, const fpemu_gemm_shape *s, const array *c, unsigned char *to)
+{
+    const size_t size = carrier_size[carrier], m = (size_t)s->m, n = (size_t)s->n;
+    const int row_major = s->order == FPEMU_ORDER_ROW_MAJOR;
+    for (size_t i = 0; i < m; i++) {
+        for (size_t j = 0; j < n; j++) {
+            const size_t from = row_major ? i * n + j : j * m + i, place = row_major ? j * m + i : i * n + j;
+            memcpy(to + place * size, c->data + from * size, size);
+        }
+    }
+}
+
 /* The transpose of a product: C^T = B^T A^T by the same machine, if it treats both operands alike and draws nothing. */
 static void gemm_transposed(draw *d, int carrier, const fpemu_gemm_spec *spec, const fpemu_gemm_shape *s, double alpha,
                             double beta, const array *a, const array *b, const array *c, const array *result)
@@ -113,28 +133,14 @@ static void gemm_transposed(draw *d, int carrier, const fpemu_gemm_spec *spec, c
     t.transpose_a = !s->transpose_a;
     t.transpose_b = !s->transpose_b;
     /* op(A) in the other order is the same array; C is not, and is turned around */
-    const size_t size = carrier_size[carrier], m = (size_t)s->m, n = (size_t)s->n;
-    const int row_major = s->order == FPEMU_ORDER_ROW_MAJOR;
-    array turned = array_new(d, c->bytes, size);
-    for (size_t i = 0; i < m; i++) {
-        for (size_t j = 0; j < n; j++) {
-            const size_t from = row_major ? i * n + j : j * m + i, to = row_major ? j * m + i : i * n + j;
-            memcpy(turned.data + to * size, c->data + from * size, size);
-        }
-    }
-    if (carrier == F32) {
-        fpemu_gemm_f32(spec, &t, (float)alpha, (const void *)a->data, (const void *)b->data, (float)beta,
-                       (void *)turned.data, NULL);
-    } else {
-        fpemu_gemm_f64(spec, &t, alpha, (const void *)a->data, (const void *)b->data, beta, (void *)turned.data, NULL);
-    }
-    for (size_t i = 0; i < m; i++) {
-        for (size_t j = 0; j < n; j++) {
-            const size_t from = row_major ? i * n + j : j * m + i, to = row_major ? j * m + i : i * n + j;
-            INSIST(memcmp(turned.data + to * size, result->data + from * size, size) == 0,
-                   "the order changes a result");
-        }
-    }
+    array turned = array_new(d, c->bytes, carrier_size[carrier]);
+    turn(carrier, s, c, turned.data);
+    gemm(carrier, spec, &t, alpha, a->data, b->data, beta, turned.data, NULL);
+    unsigned char *wanted = malloc(c->bytes + 1);
+    INSIST(wanted != NULL, "out of memory");
+    turn(carrier, s, result, wanted);
+    INSIST(memcmp(turned.data, wanted, c->bytes) == 0, "the order changes a result");
+    free(wanted);
     array_free(&turned);
 }
 
@@ -262,10 +268,7 @@ void api_gemm(draw *d)
          (unsigned)s.m, (unsigned)s.n, (unsigned)s.k, s.order, s.transpose_a, s.transpose_b, alpha, beta);
     const fpemu_status expected = fpemu_gemm_check(&spec, carrier_bits[carrier], NULL);
     const fpemu_status status =
-        carrier == F32 ? fpemu_gemm_f32(&spec, &s, (float)alpha, (const void *)a.data, (const void *)b.data,
-                                        (float)beta, (void *)result.data, count_into(&counts, 0))
-                       : fpemu_gemm_f64(&spec, &s, alpha, (const void *)a.data, (const void *)b.data, beta,
-                                        (void *)result.data, count_into(&counts, 0));
+        gemm(carrier, &spec, &s, alpha, a.data, b.data, beta, result.data, count_into(&counts, 0));
     api_digest(&status, sizeof status);
     if (expected != FPEMU_OK) {
         INSIST(status == expected, "fpemu_gemm_check and the call disagree");
@@ -277,13 +280,7 @@ void api_gemm(draw *d)
         gemm_transposed(d, carrier, &spec, &s, alpha, beta, &a, &b, &c, &result);
         if (!many) { /* long ones take seconds under a sanitizer; the transposed one was not counted either */
             array plain = array_copy(d, &c, size);
-            if (carrier == F32) {
-                fpemu_gemm_f32(&spec, &s, (float)alpha, (const void *)a.data, (const void *)b.data, (float)beta,
-                               (void *)plain.data, NULL);
-            } else {
-                fpemu_gemm_f64(&spec, &s, alpha, (const void *)a.data, (const void *)b.data, beta, (void *)plain.data,
-                               NULL);
-            }
+            gemm(carrier, &spec, &s, alpha, a.data, b.data, beta, plain.data, NULL);
             INSIST(memcmp(plain.data, result.data, c.bytes) == 0, "counting changes results");
             array_free(&plain);
             gemm_overlap(d, carrier, &spec, &s, beta, &a, NULL, &b, NULL, &c);

@@ -79,18 +79,16 @@ static void take(taken *t, const scaled *s, int i)
     }
 }
 
+static const void *scales_taken(const taken *t, int carrier)
+{
+    return carrier == F64 ? (const void *)t->wide : (const void *)t->narrow;
+}
+
 static fpemu_status arith(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
                           size_t n, const taken *t, void *y, fpemu_stats *stats)
 {
-    const void *const *o = t->operands;
-    switch (carrier) {
-    case F32: return fpemu_arith_scaled_f32(f, r, operation, n, (const float *const *)o, t->steps, t->narrow, y, stats);
-    case F64: return fpemu_arith_scaled_f64(f, r, operation, n, (const double *const *)o, t->steps, t->wide, y, stats);
-    case F16:
-        return fpemu_arith_scaled_f16(f, r, operation, n, (const uint16_t *const *)o, t->steps, t->narrow, y, stats);
-    default:
-        return fpemu_arith_scaled_bf16(f, r, operation, n, (const uint16_t *const *)o, t->steps, t->narrow, y, stats);
-    }
+    return OF_CARRIER(carrier, arith_scaled, f, r, operation, n, (const void *)t->operands, t->steps,
+                      scales_taken(t, carrier), y, stats);
 }
 
 /* The product of two binary32 numbers is one of binary64: the operation on those gives the same. */
@@ -216,13 +214,8 @@ void api_arith_scaled(draw *d)
 
 static fpemu_status compare(int carrier, fpemu_relation relation, size_t n, const taken *t, uint8_t *y)
 {
-    const void *const *o = t->operands;
-    switch (carrier) {
-    case F32: return fpemu_compare_scaled_f32(relation, n, (const float *const *)o, t->steps, t->narrow, y);
-    case F64: return fpemu_compare_scaled_f64(relation, n, (const double *const *)o, t->steps, t->wide, y);
-    case F16: return fpemu_compare_scaled_f16(relation, n, (const uint16_t *const *)o, t->steps, t->narrow, y);
-    default: return fpemu_compare_scaled_bf16(relation, n, (const uint16_t *const *)o, t->steps, t->narrow, y);
-    }
+    return OF_CARRIER(carrier, compare_scaled, relation, n, (const void *)t->operands, t->steps,
+                      scales_taken(t, carrier), y);
 }
 
 void api_compare_scaled(draw *d)

@@ -177,24 +177,42 @@ static fpemu_status run_decode(const call *c, void *const *at)
 }
 
 /* One element at a time: values and codes. */
+#define RUN_ONES(bits, type)                                                                                           \
+    static void run_ones_##bits(const call *c, const type *x, type *y, uint64_t *codes)                                \
+    {                                                                                                                  \
+        for (size_t i = 0; i < c->n; i++) {                                                                            \
+            y[2 * i] = fpemu_quantize_one_f##bits(&c->format, &c->rounding, x[i], i);                                  \
+            codes[i] = fpemu_encode_one_f##bits(&c->format, &c->rounding, x[i], i);                                    \
+            y[2 * i + 1] = fpemu_decode_one_f##bits(&c->format, codes[i]);                                             \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void run_operations_##bits(const call *c, const type *a, const type *b, type *y)                            \
+    {                                                                                                                  \
+        for (size_t i = 0; i < c->n; i++) {                                                                            \
+            const fpemu_operation operation = (fpemu_operation)(i % FPEMU_OPERATION_COUNT);                            \
+            const fpemu_function function = (fpemu_function)(i % FPEMU_FUNCTION_COUNT);                                \
+            y[2 * i] = fpemu_arith_one_f##bits(&c->format, &c->rounding, operation, a[i], b[i], a[0], i);              \
+            y[2 * i + 1] = fpemu_apply_one_f##bits(&c->format, &c->rounding, function, a[i], i);                       \
+        }                                                                                                              \
+    }
+RUN_ONES(32, float)
+RUN_ONES(64, double)
+
 static fpemu_status run_ones(const call *c, void *const *at)
 {
-    uint64_t *const codes = at[CALL_CODES];
-    for (size_t i = 0; i < c->n; i++) {
-        if (c->carrier == 64) {
-            const double *const x = at[CALL_A];
-            double *const y = at[CALL_Y];
-            y[2 * i] = fpemu_quantize_one_f64(&c->format, &c->rounding, x[i], i);
-            codes[i] = fpemu_encode_one_f64(&c->format, &c->rounding, x[i], i);
-            y[2 * i + 1] = fpemu_decode_one_f64(&c->format, codes[i]);
-        } else {
-            const float *const x = at[CALL_A];
-            float *const y = at[CALL_Y];
-            y[2 * i] = fpemu_quantize_one_f32(&c->format, &c->rounding, x[i], i);
-            codes[i] = fpemu_encode_one_f32(&c->format, &c->rounding, x[i], i);
-            y[2 * i + 1] = fpemu_decode_one_f32(&c->format, codes[i]);
-        }
-    }
+    if (c->carrier == 64)
+        run_ones_64(c, at[CALL_A], at[CALL_Y], at[CALL_CODES]);
+    else
+        run_ones_32(c, at[CALL_A], at[CALL_Y], at[CALL_CODES]);
+    return FPEMU_OK;
+}
+
+static fpemu_status run_operations_one(const call *c, void *const *at)
+{
+    if (c->carrier == 64)
+        run_operations_64(c, at[CALL_A], at[CALL_B], at[CALL_Y]);
+    else
+        run_operations_32(c, at[CALL_A], at[CALL_B], at[CALL_Y]);
     return FPEMU_OK;
 }
 
@@ -203,76 +221,44 @@ static const size_t steps[3] = {1, 1, 0};
 
 static fpemu_status run_arith(const call *c, void *const *at)
 {
-    const fpemu_operation operation = (fpemu_operation)c->which;
-    const void *const o[3] = {at[CALL_A], at[CALL_B], at[CALL_C]};
-    const float *const f[3] = {o[0], o[1], o[2]};
-    const double *const d[3] = {o[0], o[1], o[2]};
-    const uint16_t *const h[3] = {o[0], o[1], o[2]};
-    switch (c->carrier) {
-    case 32: return fpemu_arith_f32(&c->format, &c->rounding, operation, c->n, f, steps, at[CALL_Y], at[CALL_STATS]);
-    case 64: return fpemu_arith_f64(&c->format, &c->rounding, operation, c->n, d, steps, at[CALL_Y], at[CALL_STATS]);
-    case 16: return fpemu_arith_f16(&c->format, &c->rounding, operation, c->n, h, steps, at[CALL_Y], at[CALL_STATS]);
-    default: return fpemu_arith_bf16(&c->format, &c->rounding, operation, c->n, h, steps, at[CALL_Y], at[CALL_STATS]);
-    }
+    const void *const operands[3] = {at[CALL_A], at[CALL_B], at[CALL_C]}, *const o = operands;
+    return OF_CARRIER(c, arith, &c->format, &c->rounding, (fpemu_operation)c->which, c->n, o, steps, at[CALL_Y],
+                      at[CALL_STATS]);
 }
 
 enum { SCALE_LENGTH = 32 };
 
+/* The scales of the first two operands. */
+typedef struct scales {
+    fpemu_operand_scales_f32 narrow[3];
+    fpemu_operand_scales_f64 wide[3];
+} scales;
+
+static const void *scales_of(const call *c, void *const *at, scales *s)
+{
+    memset(s, 0, sizeof *s);
+    for (int i = 0; i < 2; i++) {
+        s->narrow[i].values = at[CALL_SCALES_A + i];
+        s->wide[i].values = at[CALL_SCALES_A + i];
+        s->narrow[i].length = s->wide[i].length = SCALE_LENGTH;
+    }
+    return c->carrier == 64 ? (const void *)s->wide : (const void *)s->narrow;
+}
+
 static fpemu_status run_arith_scaled(const call *c, void *const *at)
 {
-    const fpemu_operation operation = (fpemu_operation)c->which;
-    const void *const o[3] = {at[CALL_A], at[CALL_B], at[CALL_C]};
-    const float *const f[3] = {o[0], o[1], o[2]};
-    const double *const d[3] = {o[0], o[1], o[2]};
-    const uint16_t *const h[3] = {o[0], o[1], o[2]};
-    fpemu_operand_scales_f32 s[3];
-    fpemu_operand_scales_f64 t[3];
-    memset(s, 0, sizeof s);
-    memset(t, 0, sizeof t);
-    s[0].values = at[CALL_SCALES_A];
-    t[0].values = at[CALL_SCALES_A];
-    s[0].length = t[0].length = SCALE_LENGTH;
-    s[1].values = at[CALL_SCALES_B];
-    t[1].values = at[CALL_SCALES_B];
-    switch (c->carrier) {
-    case 32:
-        return fpemu_arith_scaled_f32(&c->format, &c->rounding, operation, c->n, f, steps, s, at[CALL_Y],
-                                      at[CALL_STATS]);
-    case 64:
-        return fpemu_arith_scaled_f64(&c->format, &c->rounding, operation, c->n, d, steps, t, at[CALL_Y],
-                                      at[CALL_STATS]);
-    case 16:
-        return fpemu_arith_scaled_f16(&c->format, &c->rounding, operation, c->n, h, steps, s, at[CALL_Y],
-                                      at[CALL_STATS]);
-    default:
-        return fpemu_arith_scaled_bf16(&c->format, &c->rounding, operation, c->n, h, steps, s, at[CALL_Y],
-                                       at[CALL_STATS]);
-    }
+    const void *const operands[3] = {at[CALL_A], at[CALL_B], at[CALL_C]}, *const o = operands;
+    scales both;
+    const void *const s = scales_of(c, at, &both);
+    both.narrow[1].length = both.wide[1].length = 0;
+    return OF_CARRIER(c, arith_scaled, &c->format, &c->rounding, (fpemu_operation)c->which, c->n, o, steps, s,
+                      at[CALL_Y], at[CALL_STATS]);
 }
 
 static fpemu_status run_apply(const call *c, void *const *at)
 {
     return OF_CARRIER(c, apply, &c->format, &c->rounding, (fpemu_function)c->which, c->n, at[CALL_A], at[CALL_Y],
                       at[CALL_STATS]);
-}
-
-static fpemu_status run_operations_one(const call *c, void *const *at)
-{
-    for (size_t i = 0; i < c->n; i++) {
-        const int operation = (int)(i % FPEMU_OPERATION_COUNT), function = (int)(i % FPEMU_FUNCTION_COUNT);
-        if (c->carrier == 64) {
-            const double *const a = at[CALL_A], *const b = at[CALL_B];
-            double *const y = at[CALL_Y];
-            y[2 * i] = fpemu_arith_one_f64(&c->format, &c->rounding, (fpemu_operation)operation, a[i], b[i], a[0], i);
-            y[2 * i + 1] = fpemu_apply_one_f64(&c->format, &c->rounding, (fpemu_function)function, a[i], i);
-        } else {
-            const float *const a = at[CALL_A], *const b = at[CALL_B];
-            float *const y = at[CALL_Y];
-            y[2 * i] = fpemu_arith_one_f32(&c->format, &c->rounding, (fpemu_operation)operation, a[i], b[i], a[0], i);
-            y[2 * i + 1] = fpemu_apply_one_f32(&c->format, &c->rounding, (fpemu_function)function, a[i], i);
-        }
-    }
-    return FPEMU_OK;
 }
 
 /* The table is no array of the call: it is as large as all of them, and filled by the call itself. */
@@ -288,39 +274,16 @@ static fpemu_status run_table(const call *c, void *const *at)
 
 static fpemu_status run_compare(const call *c, void *const *at)
 {
-    const fpemu_relation relation = (fpemu_relation)c->which;
-    const void *const o[2] = {at[CALL_A], at[CALL_B]};
-    const float *const f[2] = {o[0], o[1]};
-    const double *const d[2] = {o[0], o[1]};
-    const uint16_t *const h[2] = {o[0], o[1]};
-    switch (c->carrier) {
-    case 32: return fpemu_compare_f32(relation, c->n, f, NULL, at[CALL_Y]);
-    case 64: return fpemu_compare_f64(relation, c->n, d, NULL, at[CALL_Y]);
-    case 16: return fpemu_compare_f16(relation, c->n, h, NULL, at[CALL_Y]);
-    default: return fpemu_compare_bf16(relation, c->n, h, NULL, at[CALL_Y]);
-    }
+    const void *const operands[2] = {at[CALL_A], at[CALL_B]}, *const o = operands;
+    return OF_CARRIER(c, compare, (fpemu_relation)c->which, c->n, o, NULL, at[CALL_Y]);
 }
 
 static fpemu_status run_compare_scaled(const call *c, void *const *at)
 {
-    const fpemu_relation relation = (fpemu_relation)c->which;
-    const void *const o[2] = {at[CALL_A], at[CALL_B]};
-    const float *const f[2] = {o[0], o[1]};
-    const double *const d[2] = {o[0], o[1]};
-    const uint16_t *const h[2] = {o[0], o[1]};
-    fpemu_operand_scales_f32 s[2];
-    fpemu_operand_scales_f64 t[2];
-    memset(s, 0, sizeof s);
-    memset(t, 0, sizeof t);
-    s[0].values = at[CALL_SCALES_A];
-    t[0].values = at[CALL_SCALES_A];
-    s[0].length = t[0].length = SCALE_LENGTH;
-    switch (c->carrier) {
-    case 32: return fpemu_compare_scaled_f32(relation, c->n, f, NULL, s, at[CALL_Y]);
-    case 64: return fpemu_compare_scaled_f64(relation, c->n, d, NULL, t, at[CALL_Y]);
-    case 16: return fpemu_compare_scaled_f16(relation, c->n, h, NULL, s, at[CALL_Y]);
-    default: return fpemu_compare_scaled_bf16(relation, c->n, h, NULL, s, at[CALL_Y]);
-    }
+    const void *const operands[2] = {at[CALL_A], at[CALL_B]}, *const o = operands;
+    scales both;
+    const void *const s = scales_of(c, at, &both);
+    return OF_CARRIER(c, compare_scaled, (fpemu_relation)c->which, c->n, o, NULL, s, at[CALL_Y]);
 }
 
 /* ---------------------------------------------------------------------------------------------- tensors */
@@ -604,6 +567,13 @@ static void need(call *c, call_array array, size_t bytes, size_t alignment)
     c->need[array].alignment = alignment;
 }
 
+/* Numbers that are read, and as many that are written. */
+static void need_numbers(call *c, size_t n, size_t size)
+{
+    need(c, CALL_A, n * size, size);
+    need(c, CALL_Y, n * size, size);
+}
+
 static void need_stats(call *c, uint32_t want)
 {
     c->want = want;
@@ -656,10 +626,9 @@ static void visit_operations(walk *w, const call *like, int turn)
         call c = begin("arith", "arith", run_arith, like);
         (void)snprintf(c.name + strlen(c.name), 24, " operation %d", operation);
         c.which = operation;
-        need(&c, CALL_A, n * size, size);
+        need_numbers(&c, n, size);
         need(&c, CALL_B, operation == FPEMU_OPERATION_SQRT ? 0 : n * size, size);
         need(&c, CALL_C, operation == FPEMU_OPERATION_FMA ? size : 0, size);
-        need(&c, CALL_Y, n * size, size);
         visit_counted(w, c, FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM);
         c.group = "arith_scaled";
         c.run = run_arith_scaled;
@@ -677,16 +646,14 @@ static void visit_operations(walk *w, const call *like, int turn)
         (void)snprintf(c.name + strlen(c.name), 24, " function %d", function);
         c.which = function;
         c.n = w->threads ? n : n / 4;
-        need(&c, CALL_A, c.n * size, size);
-        need(&c, CALL_Y, c.n * size, size);
+        need_numbers(&c, c.n, size);
         if (like->carrier != FPEMU_TYPE_F16 || !c.specials)
             visit_counted(w, c, FPEMU_STATS_SUMS);
     }
     if (size < 4 && turn < 4 && like->rounding.mode < FPEMU_MODE_SR) {
         call c = begin("apply", "table", run_table, like);
         c.which = FPEMU_FUNCTION_RSQRT;
-        need(&c, CALL_A, n * size, size);
-        need(&c, CALL_Y, n * size, size);
+        need_numbers(&c, n, size);
         visit(w, &c);
     }
     if (w->threads || size < 4)
@@ -703,8 +670,7 @@ static void visit_scalar(walk *w, const call *like)
 {
     const size_t n = like->n, size = size_of(like->carrier), code = fpemu_format_code_size(&like->format);
     call c = begin(like->format.scaling ? "tensor" : "quantize", "quantize", run_quantize, like);
-    need(&c, CALL_A, n * size, size);
-    need(&c, CALL_Y, n * size, size);
+    need_numbers(&c, n, size);
     visit_counted(w, c, FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM);
     if (like->format.scaling == FPEMU_SCALING_NONE) {
         c = begin("quantize", "encode", run_encode, like);
@@ -752,8 +718,7 @@ static void visit_tensor(walk *w, const call *like)
             places = 2 * n - 1;
         }
         c.shape = s;
-        need(&c, CALL_A, places * size, size);
-        need(&c, CALL_Y, places * size, size);
+        need_numbers(&c, places, size);
         visit_counted(w, c, want);
         call slice = c;
         slice.run = run_slice;
