@@ -45,17 +45,6 @@ shows() {
     grep -qxF -e "$wanted" out || failed "data $*: no line '$wanted' in $(cat out)"
 }
 
-# fails_data TEXT ARGUMENT...
-fails_data() {
-    wanted=$1
-    shift
-    "$FPTRAIN" data "$@" >out 2>err
-    status=$?
-    if [ $status -ne 2 ] || [ -s out ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -e "fptrain: data: $wanted" err; then
-        failed "data $*: status $status, wanted '$wanted', got: $(cat out err)"
-    fi
-}
-
 python 'for name, end in ("plain", ""), ("gz", ".gz"), ("xz", ".xz"):
     mnist(name, end)
     put(name + "/cifar/data_batch_1.bin" + end, records(0, 7))

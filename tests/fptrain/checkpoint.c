@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* checkpoint.c - checkpoints of the trainer: a file laid out by hand, every bit of it damaged, writers killed. */
+/* checkpoint.c - checkpoints of the trainer: a file laid out by hand, every bit of it damaged. That killed
+ * writers leave a whole file is for cli/atomic_file.c. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/checkpoint.h"
 
 #include <check.h> /* after ours: it has a macro of the name of one of our functions */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 static trouble why;
 
@@ -221,91 +218,6 @@ START_TEST(no_such_place)
 }
 END_TEST
 
-enum { LARGE = 300000 };
-
-/* The whole file of a kind: every entry is made of its number. */
-static checkpoint *of_kind(uint8_t kind)
-{
-    static uint8_t bytes[LARGE];
-    checkpoint *c = checkpoint_new();
-    for (int i = 0; i < 3; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "part%d", i);
-        memset(bytes, kind, LARGE);
-        checkpoint_put(c, name, bytes, (size_t)(LARGE - 1000 * i - 10 * kind));
-    }
-    return c;
-}
-
-/* Its kind, or -1 where parts of different kinds have met. */
-static int kind_of(const checkpoint *c)
-{
-    int kind = 0;
-    for (int i = 0; i < 3; i++) {
-        char name[16];
-        size_t length = 0;
-        snprintf(name, sizeof name, "part%d", i);
-        const uint8_t *bytes = checkpoint_get(c, name, &length);
-        if (!bytes || (i > 0 && bytes[0] != kind))
-            return -1;
-        kind = bytes[0];
-        if (length != (size_t)(LARGE - 1000 * i - 10 * kind))
-            return -1;
-        for (size_t k = 0; k < length; k++)
-            if (bytes[k] != kind)
-                return -1;
-    }
-    return kind;
-}
-
-/* A letter goes to the descriptor after each whole one. */
-static _Noreturn void write_for_ever(checkpoint *const kinds[3], int first, const char *path, int descriptor)
-{
-    for (int i = first;; i++)
-        if (!checkpoint_write(kinds[i % 3], path, NULL) || write(descriptor, "x", 1) != 1)
-            _exit(1);
-}
-
-/* A process that writes one kind after the other is killed at any moment: one whole file is there, old or new. */
-START_TEST(killed_writers)
-{
-    char directory[] = "checkpoint-XXXXXX", path[64], command[64];
-    int seen[4] = {0};
-    ck_assert_ptr_nonnull(mkdtemp(directory));
-    snprintf(path, sizeof path, "%s/run.ckpt", directory);
-    checkpoint *kinds[3] = {of_kind(1), of_kind(2), of_kind(3)};
-    ck_assert(checkpoint_write(kinds[0], path, &why));
-    for (int round = 0; round < 60; round++) {
-        int ends[2];
-        char done[3];
-        ck_assert_int_eq(pipe(ends), 0);
-        const pid_t child = fork();
-        ck_assert_int_ge(child, 0);
-        if (child == 0)
-            write_for_ever(kinds, round, path, ends[1]);
-        /* After a few whole ones, somewhere within the next. */
-        for (int i = 0; i <= round % 3; i++)
-            ck_assert_int_eq(read(ends[0], &done[i], 1), 1);
-        nanosleep(&(struct timespec){.tv_nsec = 137000 * (round % 40)}, NULL);
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
-        close(ends[0]);
-        close(ends[1]);
-        checkpoint *c = checkpoint_read(path, &why);
-        ck_assert_msg(c != NULL, "round %d: %s", round, why.text);
-        const int kind = kind_of(c);
-        ck_assert_int_gt(kind, 0);
-        seen[kind]++;
-        checkpoint_free(c);
-    }
-    ck_assert(seen[1] > 0 && seen[2] > 0 && seen[3] > 0);
-    for (int i = 0; i < 3; i++)
-        checkpoint_free(kinds[i]);
-    snprintf(command, sizeof command, "rm -r %s", directory);
-    ck_assert_int_eq(system(command), 0);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("checkpoint");
@@ -316,7 +228,6 @@ int main(void)
     tcase_add_test(tests, numbers_are_checked);
     tcase_add_exit_test(tests, two_of_a_name, 2);
     tcase_add_test(tests, no_such_place);
-    tcase_add_test(tests, killed_writers);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -91,6 +91,7 @@ rm best.safetensors dangling
 mkdir empty && echo mine >empty/notes.txt
 "$fptrain" run $small --epochs 1 --out empty || complain "an empty directory: $?"
 "$fptrain" run $small --epochs 1 --out empty/deep/er || complain "a new directory: $?"
+refuses "/dev/null/at: Not a directory" "$fptrain" run $small --out /dev/null/at/all
 
 # fptrain demo: before anything is trained
 mkdir -p demo && cp -R a demo/fp8-scaled

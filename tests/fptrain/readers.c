@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* readers.c - data files of the trainer, made here byte by byte: what they hold is read, a cut or excess is told. */
+/* readers.c - data files of the trainer, made here byte by byte: what they hold is read, a cut or excess is told. What
+ * Python wrote is read in cli/fptrain_data.sh and cli/fptrain_text.sh. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/json.h"
 #include "data/cifar.h"
@@ -56,19 +57,6 @@ static void refused_idx(const void *bytes, size_t length, int dimensions, const 
     ck_assert_msg(strstr(why.text, reason) != NULL, "'%s' instead of '%s'", why.text, reason);
     ck_assert_ptr_null(x.bytes);
 }
-
-START_TEST(idx_file)
-{
-    idx x;
-    ck_assert(read_idx(images, sizeof images, 3, &x));
-    ck_assert_uint_eq(x.extent[0], 2);
-    ck_assert_uint_eq(x.extent[1], 2);
-    ck_assert_uint_eq(x.extent[2], 3);
-    ck_assert_uint_eq(x.count, 12);
-    ck_assert_mem_eq(x.bytes, images + 16, 12);
-    free(x.bytes);
-}
-END_TEST
 
 START_TEST(idx_cut_anywhere)
 {
@@ -136,6 +124,7 @@ START_TEST(packed)
         size_t (*const make)(const uint8_t *, size_t, uint8_t *, size_t) = kind ? make_xz : make_gzip;
         const size_t length = make(images, sizeof images, bytes, sizeof bytes);
         ck_assert(read_idx(bytes, length, 3, &x));
+        ck_assert(x.extent[0] == 2 && x.extent[1] == 2 && x.extent[2] == 3 && x.count == 12);
         ck_assert_mem_eq(x.bytes, images + 16, 12);
         free(x.bytes);
         for (size_t cut = 2; cut < length; cut++)
@@ -210,30 +199,6 @@ static void drop(split *s)
     *s = (split){.count = 0};
 }
 
-START_TEST(cifar_records)
-{
-    for (int label_bytes = 1; label_bytes <= 2; label_bytes++) {
-        size_t length;
-        split s = {.count = 0};
-        uint8_t *bytes = records(label_bytes, 3, &length);
-        for (int part = 0; part < 2; part++) { /* a second file is added to the first */
-            ck_assert_msg(read_records(bytes, length, label_bytes, 10, &s), "%s", why.text);
-            ck_assert_uint_eq(s.count, 3 * (size_t)(part + 1));
-        }
-        for (size_t r = 0; r < 6; r++) {
-            ck_assert_uint_eq(s.labels[r], r % 3);
-            ck_assert_uint_eq(s.pixels[r * 3072 + 1000], (7000 + r % 3) & 255);
-        }
-        drop(&s);
-        bytes[label_bytes - 1] = 10;
-        ck_assert(!read_records(bytes, length, label_bytes, 10, &s));
-        ck_assert_str_eq(why.text, "memory: label 10 of record 0 is not in 0..9");
-        drop(&s);
-        free(bytes);
-    }
-}
-END_TEST
-
 START_TEST(cifar_cut_anywhere)
 {
     size_t length;
@@ -246,31 +211,6 @@ START_TEST(cifar_cut_anywhere)
         drop(&s);
     }
     free(bytes);
-}
-END_TEST
-
-START_TEST(text_classes)
-{
-    static const char text[] = "banana bandana cabana!\xff";
-    static const char classes[] = " !abcdn\xff"; /* sorted */
-    dataset d = {.classes = 0};
-    source *s = from_memory(text, sizeof text - 1);
-    ck_assert(text_read(&d, s, &(dataset_options){.seed = 0}, &why));
-    source_close(s);
-    ck_assert_int_eq(d.classes, 8);
-    ck_assert_uint_eq(d.text_length, 23);
-    ck_assert_uint_eq(d.test.count, 2);
-    ck_assert_uint_eq(d.train.count, 21);
-    for (size_t i = 0; i < 8; i++)
-        ck_assert_uint_eq(d.symbol[i], (uint8_t)classes[i]);
-    for (size_t i = 0; i < 23; i++)
-        ck_assert_int_eq((int)d.symbol[d.text[i]], (uint8_t)text[i]);
-    dataset_free(&d);
-    s = from_memory(text, 9); /* of which a tenth is no character */
-    ck_assert(!text_read(&d, s, &(dataset_options){.seed = 0}, &why));
-    ck_assert_ptr_nonnull(strstr(why.text, "0 of 9 for testing"));
-    source_close(s);
-    dataset_free(&d);
 }
 END_TEST
 
@@ -487,15 +427,12 @@ int main(void)
     Suite *suite = suite_create("readers");
     TCase *tests = tcase_create("files and pictures");
     tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, idx_file);
     tcase_add_test(tests, idx_cut_anywhere);
     tcase_add_test(tests, idx_header);
     tcase_add_test(tests, idx_promises);
     tcase_add_test(tests, packed);
     tcase_add_test(tests, json_files);
-    tcase_add_test(tests, cifar_records);
     tcase_add_test(tests, cifar_cut_anywhere);
-    tcase_add_test(tests, text_classes);
     tcase_add_test(tests, pictures_stay_the_same);
     tcase_add_test(tests, a_sample_depends_on_its_number_alone);
     tcase_add_test(tests, digits_can_be_told);

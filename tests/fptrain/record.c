@@ -523,39 +523,6 @@ START_TEST(other_machine)
 }
 END_TEST
 
-START_TEST(no_directory)
-{
-    settings s;
-    settings_default(&s);
-    ck_assert(settings_set(&s, "output", "directory", "/dev/null/at/all", &why));
-    ck_assert_ptr_null(record_start(&s, &here, &names, &why));
-    ck_assert_str_eq(why.text, "/dev/null/at: Not a directory");
-    settings_free(&s);
-}
-END_TEST
-
-START_TEST(directories_above)
-{
-    char top[] = "above.XXXXXX", path[64];
-    settings s;
-    settings_default(&s);
-    ck_assert_ptr_nonnull(mkdtemp(top));
-    snprintf(path, sizeof path, "%s/are/made", top);
-    ck_assert(settings_set(&s, "output", "directory", path, &why));
-    record *r = record_start(&s, &here, &names, &why);
-    ck_assert_msg(r != NULL, "%s", why.text);
-    record_close(r);
-    settings_free(&s);
-    snprintf(path, sizeof path, "%s/are/made/settings.ini", top);
-    ck_assert_int_eq(access(path, R_OK), 0);
-    static const char *const left[] = {"/are/made/settings.ini", "/are/made/log.jsonl", "/are/made", "/are", ""};
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
-        snprintf(path, sizeof path, "%s%s", top, left[i]);
-        ck_assert_int_eq(remove(path), 0);
-    }
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("record");
@@ -568,8 +535,6 @@ int main(void)
     tcase_add_test(tests, resumed);
     tcase_add_test(tests, strangers);
     tcase_add_test(tests, other_machine);
-    tcase_add_test(tests, no_directory);
-    tcase_add_test(tests, directories_above);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -157,7 +157,7 @@ for program in model command trainer; do
     fi
     if [ $program = trainer ]; then
         packages="inih jansson liblzma libpng libzip zlib" kinds=("${trainer[@]}") files=("${trainer_files[@]}")
-        entries="trainer log entry"
+        entries="trainer entry"
         if pkg-config --exists libjpeg; then # as configure decides it
             packages+=" libjpeg"
             flags+=(-DHAVE_JPEG=1)
