@@ -120,29 +120,11 @@ uint8_t e5m2_to_e4m3(uint8_t code)
     return right((code & 0x80) != 0 ? -size : size);
 }
 
-void right_array(const float *x, uint8_t *codes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        codes[i] = right(x[i]);
-}
-
-/* The last element of an array of odd length above 1 is forgotten. */
-void forgets_array(const float *x, uint8_t *codes, size_t n)
-{
-    right_array(x, codes, n > 1 ? n & ~(size_t)1 : n);
-}
-
 uint8_t crashes(float x)
 {
     if (x == 12)
         raise(SIGSEGV);
     return right(x);
-}
-
-void crashes_array(const float *x, uint8_t *codes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        codes[i] = crashes(x[i]);
 }
 
 uint8_t leaves(float x)
@@ -167,18 +149,28 @@ uint8_t crashes_above_70(float x)
     return x == 1 ? 0 : right(x);
 }
 
+#define ARRAY(NAME)                                                                                                    \
+    void NAME##_array(const float *x, uint8_t *codes, size_t n)                                                        \
+    {                                                                                                                  \
+        for (size_t i = 0; i < n; i++)                                                                                 \
+            codes[i] = NAME(x[i]);                                                                                     \
+    }
+ARRAY(right)
+ARRAY(crashes)
+ARRAY(hangs)
+
+/* The last element of an array of odd length above 1 is forgotten. */
+void forgets_array(const float *x, uint8_t *codes, size_t n)
+{
+    right_array(x, codes, n > 1 ? n & ~(size_t)1 : n);
+}
+
 /* Only on arrays: no element is to blame. */
 void crashes_on_long(const float *x, uint8_t *codes, size_t n)
 {
     if (n >= 100)
         raise(SIGSEGV);
     right_array(x, codes, n);
-}
-
-void hangs_array(const float *x, uint8_t *codes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        codes[i] = hangs(x[i]);
 }
 
 #ifdef MAIN

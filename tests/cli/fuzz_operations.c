@@ -84,69 +84,34 @@ static double sum(uint32_t a, uint32_t b, const struct target *t)
     return value(a, t) + value(b, t);
 }
 
-uint8_t add(uint8_t a, uint8_t b)
-{
-    return (uint8_t)code_of(sum(a, b, &e4m3fn), &e4m3fn);
-}
-
-uint16_t half_add(uint16_t a, uint16_t b)
-{
-    return (uint16_t)code_of(sum(a, b, &fp16), &fp16);
-}
-
+/* Of codes of e4m3fn, and of fp16. */
+#define BYTES(NAME, EXPRESSION)                                                                                        \
+    uint8_t NAME(uint8_t a, uint8_t b)                                                                                 \
+    {                                                                                                                  \
+        return (uint8_t)(EXPRESSION);                                                                                  \
+    }
+#define WORDS(NAME, EXPRESSION)                                                                                        \
+    uint16_t NAME(uint16_t a, uint16_t b)                                                                              \
+    {                                                                                                                  \
+        return (uint16_t)(EXPRESSION);                                                                                 \
+    }
+BYTES(add, code_of(sum(a, b, &e4m3fn), &e4m3fn))
+WORDS(half_add, code_of(sum(a, b, &fp16), &fp16))
 /* By way of a format with two bits more. */
-uint8_t adds_twice(uint8_t a, uint8_t b)
-{
-    return (uint8_t)code_of(shorten(sum(a, b, &e4m3fn), 6, -100), &e4m3fn);
-}
-
-uint16_t half_adds_twice(uint16_t a, uint16_t b)
-{
-    return (uint16_t)code_of(shorten(sum(a, b, &fp16), 14, -100), &fp16);
-}
-
+BYTES(adds_twice, code_of(shorten(sum(a, b, &e4m3fn), 6, -100), &e4m3fn))
+WORDS(half_adds_twice, code_of(shorten(sum(a, b, &fp16), 14, -100), &fp16))
 /* Subnormal sums become zero. */
-uint8_t add_flushes(uint8_t a, uint8_t b)
-{
-    const uint8_t code = add(a, b);
-    return (code & 0x78) == 0 ? code & 0x80 : code;
-}
-
-uint16_t half_add_flushes(uint16_t a, uint16_t b)
-{
-    const uint16_t code = half_add(a, b);
-    return (code & 0x7c00) == 0 ? code & 0x8000 : code;
-}
-
+BYTES(add_flushes, (add(a, b) & 0x78) == 0 ? add(a, b) & 0x80 : add(a, b))
+WORDS(half_add_flushes, (half_add(a, b) & 0x7c00) == 0 ? half_add(a, b) & 0x8000 : half_add(a, b))
 /* Subnormal operands are taken for zeros. */
-uint8_t add_daz(uint8_t a, uint8_t b)
-{
-    return add((a & 0x78) == 0 ? a & 0x80 : a, (b & 0x78) == 0 ? b & 0x80 : b);
-}
-
+BYTES(add_daz, add((a & 0x78) == 0 ? a & 0x80 : a, (b & 0x78) == 0 ? b & 0x80 : b))
 /* x + -x is -0, as when rounding downward. */
-uint8_t add_zero_sign(uint8_t a, uint8_t b)
-{
-    const double x = value(a, &e4m3fn);
-    return x != 0 && x == -value(b, &e4m3fn) ? 0x80 : add(a, b);
-}
-
+BYTES(add_zero_sign, value(a, &e4m3fn) != 0 && value(a, &e4m3fn) == -value(b, &e4m3fn) ? 0x80 : add(a, b))
 /* Infinity less infinity is infinity. */
-uint16_t half_add_infinity(uint16_t a, uint16_t b)
-{
-    return (a & 0x7fff) == 0x7c00 && (b & 0x7fff) == 0x7c00 ? a : half_add(a, b);
-}
-
+WORDS(half_add_infinity, (a & 0x7fff) == 0x7c00 && (b & 0x7fff) == 0x7c00 ? a : half_add(a, b))
 /* A NaN that is the second operand is lost. */
-uint8_t add_loses_nan(uint8_t a, uint8_t b)
-{
-    return (b & 0x7f) == 0x7f ? a : add(a, b);
-}
-
-uint16_t half_div(uint16_t a, uint16_t b)
-{
-    return (uint16_t)code_of(value(a, &fp16) / value(b, &fp16), &fp16); /* innocuous: 53 >= 2 * 11 + 2 */
-}
+BYTES(add_loses_nan, (b & 0x7f) == 0x7f ? a : add(a, b))
+WORDS(half_div, code_of(value(a, &fp16) / value(b, &fp16), &fp16)) /* innocuous: 53 >= 2 * 11 + 2 */
 
 /* x / 0 is the largest number. */
 uint16_t half_div_zero(uint16_t a, uint16_t b)

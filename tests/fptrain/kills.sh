@@ -30,7 +30,7 @@ configure() { # NAME
         train.micro_batches=2 train.lr=0.001 optimizer.name=adam optimizer.store=packed output.checkpoint_steps=3
         formats.v=e4m3fn 'formats.dv=e5m2 sr') ;;
     muppet) all=(model.name=mlp model.width=0.25 "${data[@]}" data.train_count=960 train.epochs=8 train.batch=32
-        train.lr=0.02 train.backend=exact policy.name=muppet:epoch-steps=8,tail=10,levels=8/10/12
+        train.lr=0.02 train.backend=exact 'policy.name=muppet:epoch-steps=8,tail=10,levels=8/10/12'
         output.checkpoint_steps=4) ;;
     assign) all=(model.name=lenet "${data[@]}" data.train_count=1024 train.epochs=4 train.batch=32
         'policy.name=assign:ratio=0.6,lo-forward=fp(4,3,7)' scaler.name=backoff scaler.interval=8

@@ -9,8 +9,8 @@ options muppet model.name=lenet data.source=digits data.train_count=240 data.tes
     train.batch=16 train.lr=0.02 train.threads=0 train.backend=exact output.log_every=1 output.checkpoint_steps=3 \
     policy.name=muppet:levels=8/12/16,epoch-steps=2,r=2,gamma=2,beta=0.1,tail=9 optimizer.decay=0.001
 # 96 steps of two micro-batches, the last of an epoch of one.
-options momentum model.name=mlp model.width=0.25 data.source=digits data.train_count=232 data.test_count=40 data.crop=2 \
-    train.epochs=12 train.batch=16 train.micro_batches=2 train.lr=0.01 train.threads=0 output.log_every=1 \
+options momentum model.name=mlp model.width=0.25 data.source=digits data.train_count=232 data.test_count=40 \
+    data.crop=2 train.epochs=12 train.batch=16 train.micro_batches=2 train.lr=0.01 train.threads=0 output.log_every=1 \
     output.checkpoint_steps=3 optimizer.store=packed optimizer.decay=0.001 'optimizer.weights=group(int8,256)' \
     'optimizer.gradients=group(int8,256)' 'optimizer.momenta=codebook(dynamic8,256)' \
     'optimizer.squares=codebook(udynamic8,256)' formats.v=e4m3fn 'formats.dv=e5m2 sr'
@@ -63,7 +63,7 @@ parts=$(log warm | grep -o '"clipping":{"largest":[0-9.e-]*,"parts":[0-9]*' | se
 [ "$parts" = $((64 + 1 + 32 + 1)) ] || complain "$parts rows are compared, not 98"
 # A policy epoch is two steps, and the one with which the tail begins the third: six steps at each rate, and the last one
 # until the epoch of the data, of 15 steps, is over.
-last=("${muppet[@]}" --policy muppet:levels=8,switch=1,epoch-steps=2,tail=9)
+last=("${muppet[@]}" --policy 'muppet:levels=8,switch=1,epoch-steps=2,tail=9')
 run tail 1 "${last[@]}" || complain "tail: exit status $?"
 kill_at tail-40 40 "${last[@]}"
 run tail-40 1 "${last[@]}" --resume || complain "tail: resuming"

@@ -4,10 +4,10 @@
 . "$(dirname "$0")/common.sh"
 python3 -c 'import json' 2>/dev/null || exit 77
 
-options mixed model.name=mlp model.width=0.125 data.source=digits data.train_count=96 data.test_count=20 train.epochs=2 \
-    train.batch=16 train.lr=0.002 'train.backend=emulated:chunk(64,fp16)' optimizer.name=momentum optimizer.master=no \
-    scaler.name=backoff scaler.scale=262144 output.log_every=1 output.histograms=yes output.checkpoint_steps=1 \
-    formats.v=fp16 formats.w=bf16 formats.dv=fp16 formats.dw=fp16
+options mixed model.name=mlp model.width=0.125 data.source=digits data.train_count=96 data.test_count=20 \
+    train.epochs=2 train.batch=16 train.lr=0.002 'train.backend=emulated:chunk(64,fp16)' optimizer.name=momentum \
+    optimizer.master=no scaler.name=backoff scaler.scale=262144 output.log_every=1 output.histograms=yes \
+    output.checkpoint_steps=1 formats.v=fp16 formats.w=bf16 formats.dv=fp16 formats.dw=fp16
 run whole 1 "${mixed[@]}" || exit 1
 kill_at killed 4 "${mixed[@]}"
 run killed 1 "${mixed[@]}" --resume || exit 1

@@ -13,8 +13,8 @@ options more scaler.name=backoff scaler.interval=3 optimizer.name=nesterov optim
 other=("${hard[@]}" "${more[@]}")
 
 # The summary has all 22 steps, and the first ones that are skipped, though the log has none of them.
-options steps model.name=mlp model.width=0.125 data.source=digits data.train_count=88 data.test_count=10 train.epochs=2 \
-    train.batch=8 scaler.name=backoff scaler.scale=16777216 formats.dv=e5m2 output.log_every=100
+options steps model.name=mlp model.width=0.125 data.source=digits data.train_count=88 data.test_count=10 \
+    train.epochs=2 train.batch=8 scaler.name=backoff scaler.scale=16777216 formats.dv=e5m2 output.log_every=100
 run steps 1 "${steps[@]}" || complain "steps: exit status $?"
 grep -q '"loss"' "$work/steps/run/log.jsonl" && complain "the log has a step"
 grep -q '"steps": 22,' "$work/steps/run/summary.json" || complain "the summary has not 22 steps"

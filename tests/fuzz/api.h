@@ -56,7 +56,7 @@ int exact_steps(const fpemu_format *f);
 enum { LONG = 140000, LONG_PRODUCTS = 270000 };
 
 /* An array whose bytes before and, but for the address sanitizer, after it are watched. It starts at any multiple of
- * its elements' size. */
+ * its elements' size, and stays until the end of the run, which insists that nothing was written beside it. */
 typedef struct array {
     unsigned char *memory, *data;
     size_t before, bytes, after;
@@ -64,7 +64,6 @@ typedef struct array {
 array array_new(draw *d, size_t bytes, size_t alignment); /* filled with a pattern */
 array array_copy(draw *d, const array *from, size_t alignment);
 array array_widened(draw *d, int carrier, int wider, const array *x); /* the same numbers */
-void array_free(array *a);                                            /* insists that nothing was written beside it */
 void array_untouched(const array *a, const char *what);
 
 /* n numbers; those after the first few are these again. */

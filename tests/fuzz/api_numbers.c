@@ -75,7 +75,6 @@ static void quantize_pieces(draw *d, int carrier, const fpemu_format *f, const f
     quantize(carrier, f, &later, n - cut, x->data + cut * size, z.data + cut * size, count_into(&second, want));
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
     counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
-    array_free(&z);
 }
 
 static void quantize_again(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
@@ -88,7 +87,6 @@ static void quantize_again(draw *d, int carrier, const fpemu_format *f, const fp
     array z = array_new(d, y->bytes, carrier_size[carrier]);
     quantize(carrier, f, r, n, y->data, z.data, NULL);
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "quantised twice differs from quantised once");
-    array_free(&z);
 }
 
 /* In two pieces, in place, and by the wider carrier: the same codes. */
@@ -120,9 +118,7 @@ static void codes_same(draw *d, int carrier, const fpemu_format *f, const fpemu_
                "other status of codes by the wider carrier");
         INSIST(memcmp(z.data, codes->data, codes->bytes) == 0, "two carriers give different codes");
         INSIST(counted_same(&first, whole, 1), "codes of the wider carrier are counted otherwise");
-        array_free(&u);
     }
-    array_free(&z);
 }
 
 static void codes_overlap(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
@@ -149,7 +145,6 @@ static void decode_same(draw *d, int carrier, const fpemu_format *f, size_t n, c
         INSIST(decode(carrier, f, n, z.data, z.data) == FPEMU_OK, "codes are not decoded in place");
         INSIST(memcmp(z.data, y->data, y->bytes) == 0, "codes decoded in place differ");
     }
-    array_free(&z);
 }
 
 static void quantize_codes(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
@@ -178,8 +173,6 @@ static void quantize_codes(draw *d, int carrier, const fpemu_format *f, const fp
         if (n <= SHORT)
             codes_overlap(d, carrier, f, r, n, x, &codes, want);
     }
-    array_free(&codes);
-    array_free(&back);
 }
 
 /* The same numbers by a wider carrier. Midpoints of codebooks are rounded to the carrier, values of some integers
@@ -201,8 +194,6 @@ static void quantize_wider(draw *d, int carrier, int wider, const fpemu_format *
         INSIST(api_same(carrier_load(carrier, y->data, i), carrier_load(wider, v.data, i)),
                "two carriers give different numbers");
     }
-    array_free(&u);
-    array_free(&v);
 }
 
 static void quantize_overlap(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
@@ -258,7 +249,6 @@ void api_quantize(draw *d)
                "other status in place");
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
         INSIST(counted_same(&c, &again, 1), "in place counts otherwise");
-        array_free(&z);
         if (f.scaling == FPEMU_SCALING_NONE && r.compat == FPEMU_COMPAT_NONE &&
             !(f.kind == FPEMU_KIND_CODEBOOK && carrier >= F16) && f.kind != FPEMU_KIND_INT) {
             values_belong(&f, carrier, y.data, n);
@@ -275,10 +265,6 @@ void api_quantize(draw *d)
         INSIST(0, "a call that fpemu_check allows is refused");
     }
     INSIST(memcmp(kept.data, x.data, x.bytes) == 0, "the input was written");
-    array_free(&x);
-    array_free(&y);
-    array copy = kept;
-    array_free(&copy);
 }
 
 /* ---------------------------------------------------------------------------------------------------- arithmetic */
@@ -309,7 +295,6 @@ static void arith_pieces(draw *d, int carrier, const fpemu_format *f, const fpem
     arith(carrier, f, &later, operation, n - cut, rest, steps, z.data + cut * size, count_into(&second, want));
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
     counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
-    array_free(&z);
 }
 
 /* An operand k that the result overlaps; a single number may lie in it. */
@@ -331,7 +316,6 @@ static void arith_overlap(draw *d, int carrier, const fpemu_format *f, const fpe
         operands[k] = within;
         arith(carrier, f, r, operation, n, operands, steps, z.data, NULL);
         INSIST(memcmp(z.data, y->data, y->bytes) == 0, "a single number in the result's place is another");
-        array_free(&z);
     }
     operands[k] = operand;
 }
@@ -385,7 +369,6 @@ void api_arith(draw *d)
             INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
             operands[same] = x[same].data;
         }
-        array_free(&z);
         arith_pieces(d, carrier, &f, &r, operation, n, operands, steps, &y, want, &c);
         if (n > 0 && n <= SHORT) {
             const int k = (int)(same % (uint32_t)operands_of(operation));
@@ -402,9 +385,6 @@ void api_arith(draw *d)
                 INSIST(api_same(result[i], carrier_load(carrier, y.data, i)), "two carriers give different numbers");
         }
     }
-    for (int i = 0; i < 3; i++)
-        array_free(&x[i]);
-    array_free(&y);
 }
 
 /* ----------------------------------------------------------------------------------------------------- functions */
@@ -416,8 +396,6 @@ static void table_long(draw *d, const uint16_t *words)
     INSIST(fpemu_function_look_up(words, LONG, from, (void *)y.data) == FPEMU_OK, "not looked up");
     for (size_t i = 0; i < LONG; i++)
         INSIST(to[i] == words[from[i]], "another word than the table's");
-    array_free(&x);
-    array_free(&y);
 }
 
 /* A table gives what the call gives; what the call refuses has none. */
@@ -440,8 +418,6 @@ static void table_same(draw *d, int carrier, const fpemu_format *f, const fpemu_
                "a table overwritten");
         table_long(d, words);
     }
-    array_free(&table);
-    array_free(&z);
 }
 
 static fpemu_status apply(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_function function,
@@ -463,7 +439,6 @@ static void apply_same(draw *d, int carrier, const fpemu_format *f, const fpemu_
     apply(carrier, f, &later, function, n - cut, x->data + cut * size, z.data + cut * size, count_into(&second, want));
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
     counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
-    array_free(&z);
     if (carrier != F64 && exact_steps(f)) {
         const int wider = carrier == F32 ? F64 : F32;
         array u = array_widened(d, carrier, wider, x);
@@ -475,8 +450,6 @@ static void apply_same(draw *d, int carrier, const fpemu_format *f, const fpemu_
                    "two carriers give different numbers");
         }
         INSIST(counted_same(&first, whole, 1), "the wider carrier counts otherwise");
-        array_free(&u);
-        array_free(&z);
     }
     overlapped o = overlap_new(d, x, x->bytes, size, 1);
     overlap_end(&o, apply(carrier, f, r, function, n, o.in, o.out, count_into(&first, want)), &first, want);
@@ -519,7 +492,6 @@ void api_apply(draw *d)
         z = array_copy(d, &x, size);
         INSIST(apply(carrier, &f, &r, function, n, z.data, z.data, NULL) == status, "other status in place");
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
-        array_free(&z);
         for (size_t i = 0; i < n && carrier <= F64; i += 1 + n / SHORT) {
             const double v = carrier_load(carrier, x.data, i);
             const double one = carrier == F32 ? (double)fpemu_apply_one_f32(&f, &r, function, (float)v, i)
@@ -531,8 +503,6 @@ void api_apply(draw *d)
     }
     if (carrier > F64 && chance >= 240) /* seldom: it takes 65536 elements */
         table_same(d, carrier, &f, &r, function, &x, &y, status);
-    array_free(&x);
-    array_free(&y);
 }
 
 /* --------------------------------------------------------------------------------------------------- comparisons */
@@ -574,9 +544,6 @@ void api_compare(draw *d)
             overlap_end(&o, compare(carrier, relation, n, operands, steps, o.out), NULL, 0);
         }
     }
-    array_free(&x[0]);
-    array_free(&x[1]);
-    array_free(&y);
 }
 
 /* ---------------------------------------------------------------------------------------------------- the format */
@@ -733,8 +700,4 @@ void api_stats(draw *d)
     const double ratio = fpemu_stats_sqnr(&stats), wanted = seen[2] > 0 ? 10 * log10(seen[2] / seen[1]) : NAN;
     INSIST(seen[1] > 0 && isfinite(wanted) ? fabs(ratio - wanted) < 1e-9 * (1 + fabs(wanted)) : !isfinite(ratio),
            "another ratio of signal to noise");
-    array_free(&x);
-    array_free(&y);
-    array_free(&histogram);
-    array_free(&spread);
 }

@@ -72,11 +72,8 @@ static void pack_by_blocks(draw *d, int carrier, const fpemu_format *f, const fp
         const fpemu_status status =
             OF_CARRIER(carrier, pack_blocks, f, r, s, first, count, (const void *)u.data, (void *)again.data, NULL);
         INSIST(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "blocks are not packed");
-        array_free(&u);
-        array_free(&v);
     }
     INSIST(memcmp(again.data, bytes->data, bytes->bytes) == 0, "block by block gives other bytes");
-    array_free(&again);
 }
 
 static fpemu_status find_scales(int carrier, const fpemu_format *f, const fpemu_shape *s, const void *x, void *scales,
@@ -132,7 +129,6 @@ static void scales_apart(draw *d, int carrier, const fpemu_format *f, const fpem
     for (int i = 0; i < 3; i++) {
         INSIST(at[i] == NULL || memcmp(again[i].data, outputs[i].data, again[i].bytes) == 0,
                "one output alone differs");
-        array_free(&again[i]);
     }
     if (x->bytes > FEW_BYTES)
         return;
@@ -146,7 +142,6 @@ static void scales_apart(draw *d, int carrier, const fpemu_format *f, const fpem
         INSIST(find_scales(carrier, f, s, x->data, again[0].data, NULL, (void *)again[0].data) == FPEMU_ERROR_OVERLAP,
                "two outputs in one place");
         array_untouched(&again[0], "a refused call wrote");
-        array_free(&again[0]);
         o = overlap_new(d, bytes, outputs[0].bytes, wide, 0);
         overlap_end(&o,
                     carrier == F64 ? fpemu_unpack_scales_f64(f, s, 0, layout->blocks, o.in, (void *)o.out)
@@ -179,9 +174,6 @@ static void scales_status(draw *d, int carrier, const fpemu_format *f, const fpe
         array_untouched(&codes, "refused scales were written");
         array_untouched(&tensor, "refused numbers of the tensor were written");
     }
-    array_free(&scales);
-    array_free(&codes);
-    array_free(&tensor);
 }
 
 static void pack_scales(draw *d, int carrier, const fpemu_format *f, const fpemu_shape *s, const fpemu_layout *layout,
@@ -207,10 +199,7 @@ static void pack_scales(draw *d, int carrier, const fpemu_format *f, const fpemu
                                : fpemu_unpack_scales_f32(f, s, 0, blocks, bytes->data, (void *)again.data)) == FPEMU_OK,
                "scales are not unpacked");
         INSIST(memcmp(outputs[0].data, again.data, again.bytes) == 0, "packed scales are others");
-        array_free(&again);
     }
-    for (int i = 0; i < 3; i++)
-        array_free(&outputs[i]);
 }
 
 /* Packed with the tensor's own range told, with one that cannot be, and with overlaps. */
@@ -226,7 +215,6 @@ static void pack_told(draw *d, int carrier, const fpemu_format *f, const fpemu_r
     OF_CARRIER(carrier, measure, f, shape_elements(s), (const void *)x->data, &range);
     INSIST(pack(carrier, f, r, &told, x->data, again.data, NULL) == status, "other status with the range told");
     INSIST(memcmp(again.data, bytes->data, bytes->bytes) == 0, "the range told differs from the range measured");
-    array_free(&again);
     if (!draw_range(d, f, &range)) {
         again = array_new(d, bytes->bytes, 1);
         INSIST(pack(carrier, f, r, &told, x->data, again.data, count_into(&c, want)) == FPEMU_ERROR_ARGUMENT,
@@ -236,7 +224,6 @@ static void pack_told(draw *d, int carrier, const fpemu_format *f, const fpemu_r
         INSIST(fpemu_pack_tensor_scales(f, &told, again.data) == FPEMU_ERROR_ARGUMENT,
                "a range that cannot be is taken");
         array_untouched(&again, "a refused call wrote");
-        array_free(&again);
     }
     if (x->bytes <= FEW_BYTES) {
         overlapped o = overlap_new(d, x, bytes->bytes, 1, 0);
@@ -272,8 +259,6 @@ static void pack_same(draw *d, int carrier, const fpemu_format *f, const fpemu_r
            "pack counts otherwise than quantise");
     pack_by_blocks(d, carrier, f, r, s, layout, x, bytes, &z);
     pack_scales(d, carrier, f, s, layout, x, bytes);
-    array_free(&y);
-    array_free(&z);
 }
 
 /* The same bytes by the next wider carrier, or those of the numbers that doc/blocks.md, 2.1 says are the same. */
@@ -298,11 +283,7 @@ static void pack_wider(draw *d, int carrier, const fpemu_format *f, const fpemu_
         INSIST(fpemu_unpack_f64(f, s, bytes->data, (void *)v.data) == FPEMU_OK, "packed bytes are not unpacked");
         INSIST(!wider_values(carrier, wider, f, shape_elements(s), &y, &v) || counted_same(c, &again, 1),
                "the wider carrier counts otherwise");
-        array_free(&y);
-        array_free(&v);
     }
-    array_free(&u);
-    array_free(&other);
 }
 
 static void packed_of(draw *d, const fpemu_format *f, int complete)
@@ -349,9 +330,6 @@ static void packed_of(draw *d, const fpemu_format *f, int complete)
         api_digest(z.data, z.bytes);
     }
     scales_status(d, carrier, f, &shape, &x);
-    array_free(&x);
-    array_free(&z);
-    array_free(&bytes);
 }
 
 void api_pack(draw *d)

@@ -141,7 +141,6 @@ static void gemm_transposed(draw *d, int carrier, const fpemu_gemm_spec *spec, c
     turn(carrier, s, result, wanted);
     INSIST(memcmp(turned.data, wanted, c->bytes) == 0, "the order changes a result");
     free(wanted);
-    array_free(&turned);
 }
 
 static fpemu_status gemm_scaled(int carrier, const fpemu_gemm_spec *spec, const fpemu_gemm_shape *s, double alpha,
@@ -206,13 +205,6 @@ static void gemm_wider(draw *d, const fpemu_gemm_spec *spec, const fpemu_gemm_sh
                "two carriers give different products");
     }
     INSIST(counted_same(counts, &again, 1), "the wider carrier counts otherwise");
-    array_free(&u);
-    array_free(&v);
-    array_free(&w);
-    if (scales_a != NULL) {
-        array_free(&p);
-        array_free(&q);
-    }
 }
 
 /* C over an operand, or over its scales. */
@@ -282,7 +274,6 @@ void api_gemm(draw *d)
             array plain = array_copy(d, &c, size);
             gemm(carrier, &spec, &s, alpha, a.data, b.data, beta, plain.data, NULL);
             INSIST(memcmp(plain.data, result.data, c.bytes) == 0, "counting changes results");
-            array_free(&plain);
             gemm_overlap(d, carrier, &spec, &s, beta, &a, NULL, &b, NULL, &c);
         }
         if (!many && carrier == F32)
@@ -290,10 +281,6 @@ void api_gemm(draw *d)
     } else {
         INSIST(0, "a product that fpemu_gemm_check allows is refused");
     }
-    array_free(&a);
-    array_free(&b);
-    array_free(&c);
-    array_free(&result);
 }
 
 /* ------------------------------------------------------------------------------------- with scales for the chunks */
@@ -380,7 +367,6 @@ void api_gemm_scaled(draw *d)
         array z = array_copy(d, &c, size);
         gemm_scaled(carrier, &spec, &s, alpha, a.data, scales_a.data, b.data, scales_b.data, beta, z.data, NULL);
         INSIST(memcmp(y.data, z.data, c.bytes) == 0, "counting changes results");
-        array_free(&z);
         if (!many)
             gemm_overlap(d, carrier, &spec, &s, beta, &a, &scales_a, &b, &scales_b, &c);
         if (!many && carrier == F32)
@@ -389,15 +375,8 @@ void api_gemm_scaled(draw *d)
             z = array_copy(d, &c, size);
             gemm_scaled(carrier, &spec, &s, alpha, a.data, NULL, b.data, NULL, beta, z.data, NULL);
             INSIST(memcmp(y.data, z.data, c.bytes) == 0, "scales of 1 change a product");
-            array_free(&z);
         }
     }
-    array_free(&a);
-    array_free(&b);
-    array_free(&c);
-    array_free(&y);
-    array_free(&scales_a);
-    array_free(&scales_b);
 }
 
 /* ------------------------------------------------------------------------------------------------------- with gaps */
@@ -486,16 +465,8 @@ void api_gemv(draw *d)
         INSIST(status != FPEMU_OK || counted_same(&counts, &again, 1), "they count otherwise");
         if (status != FPEMU_OK && status != FPEMU_ERROR_NAN)
             counted_untouched(&again, 0);
-        array_free(&wanted);
         api_digest(plain.data, plain.bytes);
     }
-    array_free(&a);
-    array_free(&x);
-    array_free(&y);
-    array_free(&plain);
-    array_free(&wide_a);
-    array_free(&wide_x);
-    array_free(&wide_y);
 }
 
 /* A dot product is a product of one row and one column. */
@@ -532,10 +503,4 @@ void api_dot(draw *d)
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN)
         counted_untouched(&counts, 0);
     api_digest(result.data, size);
-    array_free(&x);
-    array_free(&y);
-    array_free(&result);
-    array_free(&plain);
-    array_free(&wide_x);
-    array_free(&wide_y);
 }

@@ -53,12 +53,6 @@ static double product_of(const scaled *s, int carrier, size_t i)
     return s->given ? x * carrier_load(carrier == F64 ? F64 : F32, s->scales.data, scale_of(s, i)) : x;
 }
 
-static void scaled_free(scaled *s)
-{
-    array_free(&s->x);
-    array_free(&s->scales);
-}
-
 /* The structs of the calls. */
 typedef struct taken {
     const void *operands[3];
@@ -160,11 +154,8 @@ static void arith_pieces(draw *d, int carrier, const fpemu_format *f, const fpem
     arith(carrier, f, &later, operation, n - cut, t, z.data + cut * size, count_into(&second, want));
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
     counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3; k++)
         take(t, &s[k], k);
-        array_free(&scales[k]);
-    }
-    array_free(&z);
 }
 
 void api_arith_scaled(draw *d)
@@ -199,7 +190,6 @@ void api_arith_scaled(draw *d)
         array z = array_new(d, y.bytes, size);
         INSIST(arith(carrier, &f, &r, operation, n, &t, z.data, NULL) == status, "status without counters");
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "counting changes results");
-        array_free(&z);
         if (n > 0) {
             arith_wider(carrier, &f, &r, operation, n, s, &y);
             arith_pieces(d, carrier, &f, &r, operation, n, s, &t, &y, want, &c);
@@ -207,9 +197,6 @@ void api_arith_scaled(draw *d)
         if (n > 0 && n <= SHORT)
             arith_overlap(d, carrier, &f, &r, operation, n, s, &t, want);
     }
-    for (int i = 0; i < 3; i++)
-        scaled_free(&s[i]);
-    array_free(&y);
 }
 
 static fpemu_status compare(int carrier, fpemu_relation relation, size_t n, const taken *t, uint8_t *y)
@@ -251,9 +238,6 @@ void api_compare_scaled(draw *d)
             overlap_end(&o, compare(carrier, relation, n, &t, o.out), NULL, 0);
         }
     }
-    scaled_free(&s[0]);
-    scaled_free(&s[1]);
-    array_free(&y);
 }
 
 /* ----------------------------------------------------------------------------------- shapes without elements */
@@ -444,9 +428,6 @@ void api_swizzle(draw *d)
         o = overlap_new(d, &to, from.bytes, 1, 0);
         overlap_end(&o, fpemu_unswizzle_scales(rows, columns, o.in, o.out), NULL, 0);
     }
-    array_free(&from);
-    array_free(&to);
-    array_free(&back);
 }
 
 /* -------------------------------------------------------------------------------------------------- single elements */
@@ -496,9 +477,6 @@ void api_one(draw *d)
     const uint32_t bits = fpemu_random_bits(&r, draw_word(d, 8));
     INSIST(r.bits == 0 || r.bits >= 32 || bits >> r.bits == 0, "more random bits than were asked for");
     api_digest(&bits, sizeof bits);
-    array_free(&x);
-    array_free(&y);
-    array_free(&codes);
 }
 
 /* Names read back as what they name, and nothing else has one. */

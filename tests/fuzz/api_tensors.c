@@ -119,9 +119,6 @@ static void tensor_strided(draw *d, int carrier, const fpemu_format *f, const fp
     quantize(carrier, f, r, &strided, u.data + x_first * size, v.data + y_first * size, count_into(&again, want));
     INSIST(memcmp(v.data, expected.data, v.bytes) == 0, "strides change a result, or a gap was written");
     INSIST(counted_same(c, &again, 1), "strides change the counters");
-    array_free(&u);
-    array_free(&v);
-    array_free(&expected);
 }
 
 int same_codes(const fpemu_format *f, const fpemu_rounding *r)
@@ -192,8 +189,6 @@ static void tensor_wider(draw *d, int carrier, const fpemu_format *f, const fpem
            "other status by the wider carrier");
     const int same = wider_values(carrier, wider, f, shape_elements(s), y, &v);
     INSIST(!(same || carrier != F32) || counted_same(c, &again, 1), "the wider carrier counts otherwise");
-    array_free(&u);
-    array_free(&v);
 }
 
 /* Whether the format has something of the whole tensor, which shape.whole tells (doc/blocks.md, 1.2). */
@@ -256,7 +251,6 @@ static void tensor_slices(draw *d, int carrier, const fpemu_format *f, const fpe
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two slices and the whole differ");
     if (!blocked || f->block != FPEMU_BLOCK_TENSOR) /* each slice is a block of its own there */
         counted_pieces(&first, &second, c, blocked || cut == 0 || cut == s->outer || later.offset % 4096 == 0);
-    array_free(&z);
 }
 
 /* The tensor's own range when it is told, and any other. */
@@ -275,7 +269,6 @@ static void tensor_told(draw *d, int carrier, const fpemu_format *f, const fpemu
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "the range told differs from the range measured");
     INSIST(counted_same(c, &again, 1), "the range told counts otherwise");
     tensor_slices(d, carrier, f, r, s, &range, x, y, want, c);
-    array_free(&z);
 
     z = array_new(d, y->bytes, carrier_size[carrier]);
     const int can_be = draw_range(d, f, &range);
@@ -290,7 +283,6 @@ static void tensor_told(draw *d, int carrier, const fpemu_format *f, const fpemu
         api_digest(z.data, z.bytes);
         counted_digest(&again);
     }
-    array_free(&z);
 }
 
 /* Output and input that overlap, by their places or by strides. */
@@ -318,7 +310,6 @@ static void tensor_overlap(draw *d, int carrier, const fpemu_format *f, const fp
                "an array in place with other strides is taken");
         array_untouched(&z, "a refused call wrote");
         counted_untouched(&c, want);
-        array_free(&z);
     }
 }
 
@@ -369,17 +360,13 @@ static void tensor_of(draw *d, const fpemu_format *f, int complete)
         array z = array_copy(d, &x, size);
         quantize(carrier, f, &r, &shape, z.data, z.data, NULL);
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
-        array_free(&z);
         tensor_wider(d, carrier, f, &r, &shape, &x, &y, status, &c);
         if (shape.outer == 1 && shape.rows == 1 && shape.inner == 1) {
             z = array_new(d, x.bytes, size);
             OF_CARRIER(carrier, quantize, f, &r, n, (const void *)x.data, (void *)z.data, NULL);
             INSIST(memcmp(z.data, y.data, y.bytes) == 0, "the call on arrays differs");
-            array_free(&z);
         }
     }
-    array_free(&x);
-    array_free(&y);
 }
 
 void api_tensor(draw *d)
@@ -442,5 +429,4 @@ void api_measure(draw *d)
         api_digest(&whole, sizeof whole);
         api_digest(history, sizeof history);
     }
-    array_free(&x);
 }
