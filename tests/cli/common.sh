@@ -114,6 +114,12 @@ npy() {
     printf "${2-}"
 }
 
+# safetensors HEADER [DATA]: such a file on stdout; DATA as for printf, in octal.
+safetensors() {
+    printf "\\$(printf %o $((${#1} % 256)))\\$(printf %o $((${#1} / 256)))\\0\\0\\0\\0\\0\\0%s" "$1"
+    printf "${2-}"
+}
+
 # python_checks FILE PROGRAM ARGUMENT...: runs PROGRAM with `j` read from the JSON file, where there is a Python 3.
 python_checks() {
     if python3 -c 'import json' >/dev/null 2>&1; then

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Output files appear complete or not at all; standard output is checked.
+# Output files appear complete or not at all; standard output is checked. Writers that are killed, and links of all kinds,
+# are for atomic_file.c.
 . "$(dirname "$0")/common.sh"
 
 "$FPEMU" sample weights -o in.npy --size 1000 || failed sample
@@ -78,22 +79,6 @@ for signal in TERM HUP; do
     same out.npy before.npy
     no_leftovers
 done
-
-# Killed at any moment: the file is the old one or the new one. What is left goes away with the next output.
-"$FPEMU" sample weights --size 300000 -o old.big || failed 'sample'
-"$FPEMU" sample weights --size 300000 --seed 2 -o new.big || failed 'sample'
-for round in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
-    cp old.big big
-    "$FPEMU" sample weights --size 300000 --seed 2 -o big 2>err &
-    process=$!
-    sleep 0.0$((round * 7 % 10))$((round * 3 % 10))
-    kill -KILL $process 2>/dev/null
-    wait $process 2>/dev/null
-    cmp -s big old.big || cmp -s big new.big || failed "round $round: neither the old file nor the new one"
-done
-gives '' sample weights --size 300000 --seed 2 -o big
-same big new.big
-no_leftovers
 
 # Links: what they lead to is written, also where nothing is yet; names of what is open go on with it
 mkdir target

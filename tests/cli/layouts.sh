@@ -11,10 +11,6 @@ header_of() { # FILE: its header without the metadata
 data_of() { # FILE
     tail -c +$(($(od -An -v -tu8 -N 8 "$1" | tr -d ' ') + 9)) "$1" | od -An -v -tx1 | tr -d ' \n'
 }
-safetensors() { # HEADER, of a multiple of 8 bytes: the file but for its data
-    printf "\\$(printf %o $((${#1} % 256)))\\$(printf %o $((${#1} / 256)))\\0\\0\\0\\0\\0\\0%s" "$1"
-}
-
 # A block of 32: 1, -2, 0.5, 6 and zeros. e2m1 codes 2, c, 1, 7; as e4m3fn, scaled by 2^-6 to 64, -128, 32, 384; the
 # scale of 16 elements of nvfp4 is 448, u is 448 * 6 / 6
 header='{"a.w":{"dtype":"F32","shape":[1,32],"data_offsets":[0,128]},"a.n":{"dtype":"I64","shape":[1],"data_offsets":[128,136]}}'

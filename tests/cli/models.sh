@@ -21,9 +21,8 @@ shard() {
     done
     header="{${header#,}}"
     while [ $((${#header} % 8)) -ne 0 ]; do header="$header "; done
-    length=${#header}
-    { printf "\\$(printf %o $((length % 256)))\\$(printf %o $((length / 256)))\\0\\0\\0\\0\\0\\0%s" "$header"; } >"$file"
-    truncate -s $((8 + length + place)) "$file"
+    safetensors "$header" >"$file"
+    truncate -s $((8 + ${#header} + place)) "$file"
 }
 # index NAME=FILE...: an index on standard output
 index() {

@@ -73,8 +73,8 @@ holds "$(od -An -v -tx1 -j $((length + 24)) out.fpk | tr -d ' ')" = c27199e6179f
 header='{"__metadata__":{"k":"v"},"a":{"dtype":"BF16","shape":[2,2],"data_offsets":[0,8]},'
 header=$header'"i":{"dtype":"I64","shape":[1],"data_offsets":[8,16]},'
 header=$header'"b":{"dtype":"F32","shape":[],"data_offsets":[16,20]},"e":{"dtype":"F16","shape":[0,3],"data_offsets":[20,20]}}    '
-{ printf "\\$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header"
-printf '\200\077\000\300\000\077\300\100\001\002\003\004\005\006\007\010\000\000\220\077'; } >in.safetensors
+safetensors "$header" \
+    '\200\077\000\300\000\077\300\100\001\002\003\004\005\006\007\010\000\000\220\077' >in.safetensors
 gives '' pack e2m1 in.safetensors -o out.fpk --exclude b
 gives '' unpack out.fpk -o out.safetensors
 gives '' quantize e2m1 in.safetensors -o wanted.safetensors --exclude b

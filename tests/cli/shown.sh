@@ -111,7 +111,7 @@ done
 # those that turn the order of a line or end it.
 header='{"caf\u00e9\u001b[2J\u009b1m\u007f\u202ea\u2066\u2028":{"dtype":"F32","shape":[16],"data_offsets":[0,64]}}'
 header=$(printf '%-112s' "$header")
-{ printf "\\$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header"; } >name.safetensors
+safetensors "$header" >name.safetensors
 head -c 64 /dev/zero >>name.safetensors
 for command in 'info name.safetensors' 'compare name.safetensors e4m3fn' \
     'quantize e4m3fn name.safetensors -o out.safetensors --report' 'pack mxfp4 name.safetensors -o out.fpk --report' \
@@ -124,7 +124,7 @@ done
 header='{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},'
 header=$header'"g":{"dtype":"\u001b]0;x\u0007","shape":[1],"data_offsets":[4,8]}}'
 header=$(printf '%-128s' "$header")
-{ printf "\\$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0%s12345678" "$header"; } >type.safetensors
+safetensors "$header" 12345678 >type.safetensors
 for command in 'info type.safetensors' 'compare type.safetensors e4m3fn' 'compare type.safetensors e4m3fn --long' \
     'pack e4m3fn type.safetensors -o type.fpk' 'info type.fpk' 'unpack type.fpk --list'; do
     "$FPEMU" $command >out 2>err || failed "$command: $(cat err)"

@@ -81,17 +81,6 @@ another --out" ] || complain "a second sweep says '$said'"
 kill $pid || complain "the sweep was over before another came"
 wait $pid 2>/dev/null
 
-# What killed writers have left goes away, what is not theirs stays.
-for name in checkpoint.safetensors settings.ini summary.json; do
-    echo half >"a/run/.fpemu-$name-Ab1xyZ"
-done
-echo mine >a/run/.fpemu-notes.txt-Ab1xyZ
-echo mine >a/run/.fpemu-checkpoint.safetensors-longer-name
-train a $small --resume || complain "resumed at the end: $?"
-[ "$(cd a/run && echo .fpemu-*)" = ".fpemu-checkpoint.safetensors-longer-name .fpemu-notes.txt-Ab1xyZ" ] ||
-    complain "leftovers: $(ls -A a/run)"
-same a b "resumed at the end"
-
 # A summary that cannot be read is not called that of another run.
 cp -R a unread
 echo '{' >unread/run/summary.json

@@ -83,10 +83,13 @@ CONV(conv_depth_s, .channels = 4, .kernel = 3, .padding = 1, .groups = 4, .strid
 CONV(conv_valid, .channels = 2, .kernel = 3)
 CONV(conv_far, .channels = 2, .kernel = 3, .padding = 2, .stride = 3)
 
-static int linear_build(graph *g, const int *x)
-{
-    return graph_linear(g, x[0], 5, true);
-}
+#define BUILD(name, made)                                                                                              \
+    static int name##_build(graph *g, const int *x)                                                                    \
+    {                                                                                                                  \
+        return made;                                                                                                   \
+    }
+
+BUILD(linear, graph_linear(g, x[0], 5, true))
 
 static void linear_judge(const double *const *x, const double *const *w, double *y)
 {
@@ -99,10 +102,7 @@ static void linear_judge(const double *const *x, const double *const *w, double 
         }
 }
 
-static int linear_wide_build(graph *g, const int *x)
-{
-    return graph_linear(g, x[0], 40, false);
-}
+BUILD(linear_wide, graph_linear(g, x[0], 40, false))
 
 static void linear_wide_judge(const double *const *x, const double *const *w, double *y)
 {
@@ -110,10 +110,7 @@ static void linear_wide_judge(const double *const *x, const double *const *w, do
     linear_judge(x, (const double *const[2]){w[0], zero}, y);
 }
 
-static int batch_build(graph *g, const int *x)
-{
-    return graph_batch_norm(g, x[0]);
-}
+BUILD(batch, graph_batch_norm(g, x[0]))
 
 static void batch_judge(const double *const *x, const double *const *w, double *y)
 {
@@ -133,10 +130,7 @@ static void batch_judge(const double *const *x, const double *const *w, double *
     }
 }
 
-static int layer_build(graph *g, const int *x)
-{
-    return graph_layer_norm(g, x[0]);
-}
+BUILD(layer, graph_layer_norm(g, x[0]))
 
 static void layer_judge(const double *const *x, const double *const *w, double *y)
 {
@@ -206,10 +200,7 @@ POOL(max3, graph_max_pool, 3, 2, 1, false)
 POOL(mean2, graph_average_pool, 2, 2, 0, true)
 POOL(mean3, graph_average_pool, 3, 1, 1, true)
 
-static int global_build(graph *g, const int *x)
-{
-    return graph_global_pool(g, x[0]);
-}
+BUILD(global, graph_global_pool(g, x[0]))
 
 static void global_judge(const double *const *x, const double *const *w, double *y)
 {
@@ -217,10 +208,7 @@ static void global_judge(const double *const *x, const double *const *w, double 
     judge_pool(x[0], y, now->in.h, 1, 0, true);
 }
 
-static int concat_build(graph *g, const int *x)
-{
-    return graph_concat(g, 3, (int[3]){x[1], x[0], x[1]});
-}
+BUILD(concat, graph_concat(g, 3, (int[3]){x[1], x[0], x[1]}))
 
 static void concat_judge(const double *const *x, const double *const *w, double *y)
 {
@@ -245,10 +233,7 @@ static void slices_judge(const double *const *x, const double *const *w, double 
         y[i] = x[0][i / n * n + (i % n + area) % n];
 }
 
-static int shuffle_build(graph *g, const int *x)
-{
-    return graph_sigmoid(g, graph_shuffle(g, x[0], 2));
-}
+BUILD(shuffle, graph_sigmoid(g, graph_shuffle(g, x[0], 2)))
 
 static void shuffle_judge(const double *const *x, const double *const *w, double *y)
 {
@@ -260,10 +245,7 @@ static void shuffle_judge(const double *const *x, const double *const *w, double
             y[r * 6 * area + i] = 1 / (1 + exp(-x[0][(r * 6 + from[i / area]) * area + i % area]));
 }
 
-static int shortcut_build(graph *g, const int *x)
-{
-    return graph_shortcut(g, x[0], 5, 2);
-}
+BUILD(shortcut, graph_shortcut(g, x[0], 5, 2))
 
 static void shortcut_judge(const double *const *x, const double *const *w, double *y)
 {
@@ -277,10 +259,7 @@ static void shortcut_judge(const double *const *x, const double *const *w, doubl
                         c < in.c ? x[0][((r * in.c + c) * in.h + 2 * i) * in.w + 2 * j] : 0;
 }
 
-static int positions_build(graph *g, const int *x)
-{
-    return graph_positions(g, x[0]);
-}
+BUILD(positions, graph_positions(g, x[0]))
 
 static void positions_judge(const double *const *x, const double *const *w, double *y)
 {
@@ -289,10 +268,7 @@ static void positions_judge(const double *const *x, const double *const *w, doub
         y[i] = x[0][i] + w[0][i % (now->steps * n)];
 }
 
-static int lstm_build(graph *g, const int *x)
-{
-    return graph_lstm(g, x[0], 3);
-}
+BUILD(lstm, graph_lstm(g, x[0], 3))
 
 static void lstm_judge(const double *const *x, const double *const *w, double *y)
 {
@@ -317,10 +293,7 @@ static void lstm_judge(const double *const *x, const double *const *w, double *y
     }
 }
 
-static int attention_build(graph *g, const int *x)
-{
-    return graph_attention(g, x[0], 2);
-}
+BUILD(attention, graph_attention(g, x[0], 2))
 
 static void attention_judge(const double *const *x, const double *const *w, double *y)
 {

@@ -97,30 +97,6 @@ static void test_threads(const char *name, network *make, int samples)
     backend_free(b);
 }
 
-/* The backends among themselves, through a whole network. */
-static void test_backends(network *make)
-{
-    const backend *b[3] = {backend_named("emulated:fp64", NULL), backend_named("blas", NULL),
-                           backend_named("onednn", NULL)};
-    harness *h[3] = {0};
-    for (int i = 0; i < 3; i++)
-        h[i] = b[i] ? run_network(make, 5, b[i], 2, 5) : NULL;
-    for (int i = 1; i < 3 && h[0]; i++)
-        for (int p = 0; h[i] && p < graph_params(h[0]->g); p++) {
-            const size_t n = graph_param(h[0]->g, p)->size;
-            double *want = need(n, sizeof *want);
-            for (size_t k = 0; k < n; k++)
-                want[k] = (double)h[0]->dw[p][k];
-            check_near(graph_param(h[0]->g, p)->name, n, h[i]->dw[p], want, 1e-4);
-            free(want);
-        }
-    for (int i = 0; i < 3; i++) {
-        if (h[i])
-            harness_free(h[i]);
-        backend_free(b[i]);
-    }
-}
-
 /* ---------------------------------------------------------------------------------------------- what is rounded */
 
 static void test_tensors(void)
@@ -386,8 +362,6 @@ int main(void)
         test_threads(names[i], picture_network, i == 2 ? 3 : 37);
         test_threads(names[i], text_network, i == 2 ? 3 : 37);
     }
-    test_backends(picture_network);
-    test_backends(text_network);
     test_tensors();
     test_statistics();
     test_dropout();

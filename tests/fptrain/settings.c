@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* settings.c - settings of the trainer: what files and options say is what comes out, and errors say where. */
+/* settings.c - settings of the trainer: what files and options say is what comes out, and errors say where. Texts of all
+ * kinds are for fuzz/trainer.c. */
 #define _POSIX_C_SOURCE 200809L
 #include "run/settings.h"
 
@@ -190,37 +191,6 @@ START_TEST(values_that_no_file_holds)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ drawn texts */
-
-static uint64_t drawn_state;
-
-static unsigned draw(unsigned below)
-{
-    drawn_state = drawn_state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(drawn_state >> 33) % below;
-}
-
-/* Letters, and all that means something to a reader of such files; bytes of all kinds now and then. */
-static size_t draw_word(char *to, unsigned longest)
-{
-    static const char letters[] = "abwv.*019#\"'[]=:;\\,/ \t\r-+_()%$!~\x7f\x85\xa0\xc3\xa9";
-    const unsigned length = draw(4) == 0 ? longest - draw(3) : draw(longest) + 1;
-    const unsigned odd = 2 + draw(60);
-    for (unsigned i = 0; i < length; i++)
-        to[i] = draw(odd)  ? (char)('a' + draw(26))
-                : draw(40) ? letters[draw(sizeof letters - 1)]
-                           : (char)(1 + draw(255));
-    to[length] = '\0';
-    return length;
-}
-
-static const char *draw_format(void)
-{
-    static const char *const formats[] = {"e4m3fn", "fp16   sr",     "float( e = 4, m = 3 ) rne", "mx(e2m1, block=16)",
-                                          "fp32",   "fp(8,3,4) rne", "e5m2:saturate rtz"};
-    return formats[draw(sizeof formats / sizeof *formats)];
-}
-
 /* What was taken, printed and read, is the same, in each key and in the text. */
 static void comes_back(const settings *s, const char *from)
 {
@@ -239,65 +209,6 @@ static void comes_back(const settings *s, const char *from)
     free(text_again);
     settings_free(&again);
 }
-
-/* Drawn keys and values, as --set takes them. */
-START_TEST(what_is_set_comes_back)
-{
-    int taken = 0;
-    drawn_state = 1;
-    for (int round = 0; round < 400; round++) {
-        settings s;
-        settings_default(&s);
-        for (int i = 0; i < 20; i++) {
-            char word[256];
-            settings_key key;
-            if (draw(2)) {
-                draw_word(word, 50);
-                taken += settings_set(&s, "formats", word, draw_format(), &why);
-            } else if (settings_table((int)draw(80), &key)) {
-                draw_word(word, 178);
-                taken += settings_set(&s, key.section, key.key, word, &why);
-            }
-        }
-        comes_back(&s, "set");
-        settings_free(&s);
-    }
-    ck_assert_int_gt(taken, 1000);
-}
-END_TEST
-
-/* Drawn files, of which many are refused: each alone, and with others. */
-START_TEST(what_is_read_comes_back)
-{
-    static const char *const blanks[] = {"", "", "", " ", "\t", "  ", "\r", " \r"};
-    int taken = 0;
-    drawn_state = 2;
-    for (int round = 0; round < 12000; round++) {
-        char text[1200], word[256];
-        size_t length = 0;
-        const int formats = (int)draw(2);
-        length += (size_t)sprintf(text, "%s", formats ? "[formats]\n" : "[data]\n");
-        for (unsigned i = 0, lines = 1 + draw(3); i < lines; i++) {
-            draw_word(word, formats ? 50 : 178);
-            const char *indent = blanks[draw(8)], *left = blanks[draw(8)], *right = blanks[draw(8)];
-            length += formats
-                          ? (size_t)sprintf(text + length, "%s%s%s=%s%s\n", indent, word, left, right, draw_format())
-                          : (size_t)sprintf(text + length, "%s%s%s=%s%s%s\n", indent, i ? "names" : "source", left,
-                                            right, word, blanks[draw(8)]);
-        }
-        settings s;
-        settings_default(&s);
-        if (settings_parse(&s, text, length, "file", &why)) {
-            taken++;
-            comes_back(&s, text);
-        } else {
-            ck_assert_msg(strncmp(why.text, "file:", 5) == 0 && !strchr(why.text, '\n'), "%s", why.text);
-        }
-        settings_free(&s);
-    }
-    ck_assert_int_gt(taken, 1000);
-}
-END_TEST
 
 /* A pattern of 49 characters was read where no blank stood before '=', and written so that it was refused. */
 START_TEST(longest_pattern)
@@ -414,8 +325,6 @@ int main(void)
     tcase_add_test(tests, all_keys_there_and_back);
     tcase_add_test(tests, numbers_come_back_exactly);
     tcase_add_test(tests, values_that_no_file_holds);
-    tcase_add_test(tests, what_is_set_comes_back);
-    tcase_add_test(tests, what_is_read_comes_back);
     tcase_add_test(tests, longest_pattern);
     tcase_add_test(tests, formats_are_not_without_end);
     tcase_add_test(tests, options);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* api.c - see api.h. By itself: api FILE... prints the digest of each, or of each member of an archive; api --seeds
- * DIRECTORY writes inputs to begin with; api --random N SEED takes N inputs of its own, and prints one digest; api
- * --variants names the instruction sets that FPEMU_VARIANT can ask for. With FUZZ_API it is the entry point of libFuzzer,
- * runs every input with all instruction sets, and stands in for lib/loops/dispatch.c. */
+/* api.c - see api.h. By itself: api FILE... prints the digest of each, or of each member of an archive; api --random N
+ * SEED takes N inputs of its own, and prints one digest; api --variants names the instruction sets that FPEMU_VARIANT can
+ * ask for. With FUZZ_API it is the entry point of libFuzzer, runs every input with all instruction sets, and stands in
+ * for lib/loops/dispatch.c. */
 #include "../../tools/common/system.h"
 
 #include "api.h"
@@ -677,25 +677,6 @@ static void random_bytes(uint64_t *state, uint8_t *bytes, size_t size)
         bytes[i] = (uint8_t)next(state);
 }
 
-/* An input of each kind of call, random after its first bytes. */
-static int write_seeds(const char *directory)
-{
-    uint64_t state = 1;
-    for (unsigned i = 0; i < 8 * CALLS; i++) {
-        uint8_t bytes[512];
-        char path[4096];
-        random_bytes(&state, bytes, sizeof bytes);
-        bytes[0] = (uint8_t)(i % CALLS);
-        snprintf(path, sizeof path, "%s/seed-%03u", directory, i);
-        FILE *file = fopen(path, "wb");
-        if (file == NULL || fwrite(bytes, 1, sizeof bytes, file) != sizeof bytes || fclose(file) != 0) {
-            perror(path);
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static void print_digest(const void *context, const char *name, const uint8_t *bytes, size_t size)
 {
     (void)context;
@@ -709,8 +690,6 @@ int main(int argc, char **argv)
             puts(fpemu_variant_available(i));
         return 0;
     }
-    if (argc == 3 && strcmp(argv[1], "--seeds") == 0)
-        return write_seeds(argv[2]);
     if (argc == 4 && strcmp(argv[1], "--random") == 0) {
         uint64_t state = strtoull(argv[3], NULL, 0), all = 0;
         for (uint64_t left = strtoull(argv[2], NULL, 0); left > 0; left--) {
