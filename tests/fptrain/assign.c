@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* assign.c - groups, sizes, ratios, orders of demotion and promotions, against numbers worked out by hand. */
-#define _POSIX_C_SOURCE 200809L
 #include "backends/backends.h"
 #include "ops/ops.h"
 #include "policies/assignment_policy.h"
 #include "policies/named.h"
-#include "run/record.h"
 #include "sweep/sweep.h"
 
 #include <math.h>
@@ -114,6 +112,13 @@ static void expect_choice(assignment *a, const assign_choice *choice, const char
            (unsigned long long)a->elements, (unsigned long long)low);
 }
 
+static void done(assignment *a)
+{
+    graph *g = a->g;
+    assignment_free(a);
+    graph_free(g);
+}
+
 static int group_of(assignment *a, const char *name)
 {
     char text[96];
@@ -129,8 +134,7 @@ static int group_of(assignment *a, const char *name)
 
 static void test_chain(void)
 {
-    graph *g = chain();
-    assignment *a = assignment_new(g, 2);
+    assignment *a = assignment_new(chain(), 2);
     expect_groups("chain", a, 4, (uint64_t[]){104, 500, 244, 20}, 868);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_FP32}, "", 0);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_UNIFORM}, "", 868 - 98);
@@ -146,14 +150,12 @@ static void test_chain(void)
     expect_choice(a, &(assign_choice){.scheme = SCHEME_OP}, "", 64 + 54 + 96);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_OP_OUT}, "", 64 + 54 + 96 + 96 + 64);
     EXPECT(!assignment_choose(a, &(assign_choice){.scheme = SCHEME_GROUPS, .groups = 16}, NULL), "a fifth group");
-    assignment_free(a);
-    graph_free(g);
+    done(a);
 }
 
 static void test_residual(void)
 {
-    graph *g = residual();
-    assignment *a = assignment_new(g, 3);
+    assignment *a = assignment_new(residual(), 3);
     expect_groups("residual", a, 5, (uint64_t[]){336, 1088, 784, 1206, 18}, 3432);
     /* Parameters go with what their operator reads: conv3 stands after conv2, but reads relu1. */
     EXPECT(group_of(a, "conv3.weight") == 1, "%d", group_of(a, "conv3.weight"));
@@ -165,14 +167,12 @@ static void test_residual(void)
     /* relu1.v goes into both inner convolutions and counts once; conv1 and linear keep what they touch. */
     expect_choice(a, &(assign_choice){.scheme = SCHEME_OP}, "", 192 + 144 + 192 + 16 + 192);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_OP_OUT}, "", 736 + 192 + 192 + 192);
-    assignment_free(a);
-    graph_free(g);
+    done(a);
 }
 
 static void test_concatenation(void)
 {
-    graph *g = concatenation();
-    assignment *a = assignment_new(g, 4);
+    assignment *a = assignment_new(concatenation(), 4);
     expect_groups("concatenation", a, 5, (uint64_t[]){80, 264, 224, 192, 16}, 776);
     EXPECT(group_of(a, "shuffle1.v") == -1, "a shuffle has no tensor");
     EXPECT(group_of(a, "slice1.v") == 1 && group_of(a, "concat1.v") == 2, "by producer");
@@ -180,60 +180,51 @@ static void test_concatenation(void)
     /* conv2 and conv3, which reads concat1 through the shuffle; conv3 feeds the last gemm operator directly. */
     expect_choice(a, &(assign_choice){.scheme = SCHEME_OP}, "", 32 + 4 + 32 + 64 + 16);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_OP_OUT}, "", 148 + 32 + 32 + 64);
-    assignment_free(a);
-    graph_free(g);
+    done(a);
 }
 
 static void test_text_models(void)
 {
-    graph *g = recurrent();
-    assignment *a = assignment_new(g, 2);
+    assignment *a = assignment_new(recurrent(), 2);
     expect_groups("recurrent", a, 3, (uint64_t[]){174, 62, 80}, 316);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO, .ratio = 0.5}, "0", 174 - 63); /* 174/316 = 0.5506... */
     expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO, .ratio = 0.6}, "02", 174 - 63 + 80);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO, .ratio = 1}, "021", 316 - 63 - 15);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_OP}, "", 0); /* lstm is the first, linear the last */
-    assignment_free(a);
-    graph_free(g);
+    done(a);
 
-    g = attentive();
-    a = assignment_new(g, 1);
+    a = assignment_new(attentive(), 1);
     expect_groups("attentive", a, 4, (uint64_t[]){336, 108, 92, 24}, 560);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO, .ratio = 0.7}, "01", 336 - 150 + 108);
     /* The attention reads linear1.v and puts out attention1.v, which linear1 and linear2 keep high. */
     expect_choice(a, &(assign_choice){.scheme = SCHEME_OP}, "", 0);
-    assignment_free(a);
-    graph_free(g);
+    done(a);
 }
 
 static void test_ties(void)
 {
-    graph *g = equals();
-    assignment *a = assignment_new(g, 1);
+    assignment *a = assignment_new(equals(), 1);
     expect_groups("equals", a, 4, (uint64_t[]){40, 40, 40, 8}, 128);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO, .ratio = 0.3125}, "0", 24); /* 40/128: reached */
     expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO, .ratio = 0.3126}, "01", 48);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO, .ratio = 1}, "0123", 80);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO_INCREASING, .ratio = 1}, "3012", 80);
-    assignment_free(a);
-    graph_free(g);
+    done(a);
 
     /* 28/100 is 0.28, though 0.28 * 100 in doubles is more than 28. */
-    g = graph_new(1);
+    graph *g = graph_new(1);
     graph_cross_entropy(g, graph_linear(g, graph_input(g, 4, 1, 1), 2, false));
     a = assignment_new(g, 7);
     expect_groups("one product", a, 2, (uint64_t[]){72, 28}, 100);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_RATIO_INCREASING, .ratio = 0.28}, "1", 28);
     expect_choice(a, &(assign_choice){.scheme = SCHEME_OP_OUT}, "", 0); /* the only one is the first and the last */
-    assignment_free(a);
-    graph_free(g);
+    done(a);
 }
 
 /* All 24 orders of four groups about equally often: 2400 draws, 100 each, deviation about 10. */
 static void test_random_order(void)
 {
-    graph *g = equals();
-    assignment *a = assignment_new(g, 1);
+    assignment *a = assignment_new(equals(), 1);
     int seen[4][4][4] = {{{0}}};
     for (uint64_t seed = 0; seed < 2400; seed++) {
         assignment_choose(a, &(assign_choice){.scheme = SCHEME_RATIO_RANDOM, .ratio = 1, .seed = seed}, NULL);
@@ -256,14 +247,12 @@ static void test_random_order(void)
         before += a->group_elements[a->order[i]];
     EXPECT((double)before < 0.3 * 128 && before + a->group_elements[a->order[a->demoted - 1]] >= 39, "%d demoted",
            a->demoted);
-    assignment_free(a);
-    graph_free(g);
+    done(a);
 }
 
 static void test_bits(void)
 {
-    graph *g = chain();
-    assignment *a = assignment_new(g, 2);
+    assignment *a = assignment_new(chain(), 2);
     assign_settings s = assign_defaults();
     trouble why;
     EXPECT(assign_read(&s, "ratio=0.5", &why) && assign_complete(&s, &why), "%s", why.text);
@@ -272,8 +261,7 @@ static void test_bits(void)
     s.choice.scheme = SCHEME_FP32;
     assignment_choose(a, &s.choice, &why);
     EXPECT(assignment_bits(a, &s) == 868 * 32, "%g bits", assignment_bits(a, &s));
-    assignment_free(a);
-    graph_free(g);
+    done(a);
 
     /* The paper's formats and their largest values; dw is high. */
     const double high = 8581545984, low[ROLES] = {30, 30, 114688, 8581545984};
@@ -480,38 +468,24 @@ static void test_checkpoint(void)
 
 /* ---------------------------------------------------------------------------------------------- what is told */
 
-/* The number of a note in the summary that a run would leave. */
+typedef struct sought {
+    const char *key;
+    double number;
+} sought;
+
+static void find_note(void *to, const char *key, double number)
+{
+    sought *s = to;
+    if (!strcmp(key, s->key))
+        s->number = number;
+}
+
+/* The number that the policy notes for the summary. */
 static double noted(const policy *p, const char *key)
 {
-    char directory[] = "assign-note-XXXXXX", path[64], line[256], name[64];
-    settings s;
-    trouble why;
-    double number = -1;
-    settings_default(&s);
-    record *r = mkdtemp(directory) && settings_set(&s, "output", "directory", directory, &why)
-                    ? record_start(&s, &(machine){.part = {""}}, &(record_names){{0}, {0}}, &why)
-                    : NULL;
-    if (!r)
-        die("no directory for a note");
-    record_policy_notes(r, p);
-    EXPECT(record_summary(r, &(record_ending){.finished = true, .steps = 1}, &why), "%s", why.text);
-    record_close(r);
-    settings_free(&s);
-    snprintf(name, sizeof name, "\"%s\":", key);
-    snprintf(path, sizeof path, "%s/summary.json", directory);
-    FILE *file = fopen(path, "r");
-    while (file && fgets(line, sizeof line, file))
-        if (strstr(line, name))
-            number = strtod(strstr(line, name) + strlen(name), NULL);
-    if (file)
-        fclose(file);
-    static const char *const files[] = {"summary.json", "settings.ini", "log.jsonl"};
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s", directory, files[i]);
-        remove(path);
-    }
-    remove(directory);
-    return number;
+    sought s = {key, -1};
+    p->type->note(p, find_note, &s);
+    return s.number;
 }
 
 /* Without a batch 98 w and 98 dw, of 16 bits each when high. The weight of conv1, 18, is promoted in the second of
