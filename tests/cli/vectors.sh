@@ -3,7 +3,7 @@
 # fpemu vectors: every operand rounded once more by a judge of its own; the forms of the file.
 sources=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/common.sh"
-${CC:-cc} -O2 -o judge "$sources/vectors_judge.c" || { echo 'no C compiler'; exit 77; }
+${CC:-cc} -O2 -o judge "$sources/vectors_judge.c" -lm || { echo 'no C compiler'; exit 77; }
 modes=rne,rna,rnz,rtz,raz,rtp,rtn,rto
 
 # judged LEAST SPEC FROM OPTION...: the judge agrees with at least so many vectors

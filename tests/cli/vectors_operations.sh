@@ -3,7 +3,7 @@
 # fpemu vectors --op: every result and flag worked out once more by a judge of its own.
 sources=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/common.sh"
-${CC:-cc} -O2 -o judge "$sources/vectors_judge.c" || { echo 'no C compiler'; exit 77; }
+${CC:-cc} -O2 -o judge "$sources/vectors_judge.c" -lm || { echo 'no C compiler'; exit 77; }
 modes=rne,rna,rnz,rtz,raz,rtp,rtn,rto
 
 # judged LEAST OPERATION SPEC FROM OPTION...: the judge agrees with at least so many vectors
