@@ -120,6 +120,8 @@ tests_unit_check_scales_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_scales_LDADD = $(UNIT_LDADD)
 tests_unit_check_spec_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_spec_LDADD = $(UNIT_LDADD)
+tests_unit_check_prepare_CFLAGS = $(UNIT_CFLAGS) $(OPENMP_CFLAGS)
+tests_unit_check_prepare_LDADD = $(UNIT_LDADD)
 tests_unit_check_why_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_why_LDADD = $(UNIT_LDADD)
 if HAVE_CHECK

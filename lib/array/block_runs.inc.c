@@ -5,7 +5,8 @@
 /* Full runs from block v on that follow one another in memory; the first of them is at *p. */
 static uint64_t block_runs_from(const core_walk *w, uint64_t v, uint64_t end, core_place *p)
 {
-    const uint64_t along = v % w->across, full = w->length / w->tile_length;
+    const uint64_t along = v - core_walk_quotient(v, w->across) * w->across;
+    const uint64_t full = w->across - (w->across * w->tile_length != w->length); /* the last may be shorter */
     const uint64_t left = along < full ? full - along : 0;
     fpemu_walk_block(w, v, p);
     return left < end - v ? left : end - v;

@@ -307,28 +307,28 @@ static void quantize_counted(const quantize_job *j, quantize_span s, gathering *
 }
 
 /* Rounds the elements of a span, by the loop that the call wants; g: NULL, or what counts. */
-static void quantize_run_span(const quantize_job *j, quantize_span s, gathering *g)
+static void quantize_run_span(const quantize_job *j, const quantize_span *s, gathering *g)
 {
     if (g)
-        quantize_counted(j, s, g);
+        quantize_counted(j, *s, g);
     else if (j->p->to_integers)
-        j->p->to_integers(&j->p->integer_codes, s.n, s.x, j->p->size, s.out);
+        j->p->to_integers(&j->p->integer_codes, s->n, s->x, j->p->size, s->out);
 #if CARRIER_BITS == 32
     else if (j->p->draw_integers)
-        quantize_draw_integers(j, s);
+        quantize_draw_integers(j, *s);
 #endif
     else if (j->p->at_once && j->p->plan.rule == CORE_RULE_POSIT)
-        j->p->k->loopsw->encode_posit(&j->p->plan, &j->p->coder, s.n, s.x, j->p->size, s.out);
+        j->p->k->loopsw->encode_posit(&j->p->plan, &j->p->coder, s->n, s->x, j->p->size, s->out);
     else if (j->p->at_once)
-        j->p->k->loopsw->encode_nearest(&j->p->direct, s.n, s.x, j->p->size, s.out);
+        j->p->k->loopsw->encode_nearest(&j->p->direct, s->n, s->x, j->p->size, s->out);
     else if (!j->p->stochastic && !j->two_steps && !j->p->size && !j->stream)
-        quantize_values(j, &s);
+        quantize_values(j, s);
 #if CARRIER_BITS == 32
-    else if (j->own_words && !j->p->size && quantize_words_fit(j, &s))
-        quantize_all_by_words(j, s);
+    else if (j->own_words && !j->p->size && quantize_words_fit(j, s))
+        quantize_all_by_words(j, *s);
 #endif
     else
-        quantize_tiles(j, s);
+        quantize_tiles(j, *s);
 }
 
 #if CARRIER_BITS == 32
@@ -428,7 +428,7 @@ static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, g
         s.n = quantize_next_narrow(j, s.index, n - at);
         carrier_widen(j->p->k, j->p->carrier, s.n, from + at, x);
         s.out = j->p->size ? out + at * size : (char *)(g ? y : x); /* counting reads x after y is made */
-        quantize_run_span(j, s, g);
+        quantize_run_span(j, &s, g);
         if (!j->p->size)
             narrow(s.n, g ? y : x, to);
     }
@@ -447,7 +447,7 @@ static void quantize_run(const quantize_job *j, size_t first, size_t n, gatherin
 #endif
     const quantize_span s = {(const realw *)j->x + first, (char *)j->out + first * size, j->rounding->offset + first,
                              n};
-    quantize_run_span(j, s, g);
+    quantize_run_span(j, &s, g);
 }
 
 /* Part k of a prepared job, in the default floating-point environment. */
@@ -578,14 +578,16 @@ static fpemu_status quantize_run_plan(const quantize_plan *p, const fpemu_roundi
     j.rounding = r;
     j.x = x;
     j.out = out;
-    j.counted = stats != NULL;
-    j.want = stats ? stats->request.want : 0;
-    j.in_place = x == out && p->carrier == CARRIER_BITS;
-    j.stream = !p->size && !j.in_place && n >= STREAM_BYTES / sizeof(realw) && p->carrier == CARRIER_BITS;
-    j.two_steps = p->two_steps || (j.counted && p->counts_in_two);
-    j.own_words = p->own_words && !j.two_steps;
-    j.words = (p->by_words || p->by_random) && (!j.counted || (p->count_words && p->keeps_zero));
-    if (j.counted || j.two_steps)
+    const int counted = stats != NULL, in_place = x == out && p->carrier == CARRIER_BITS;
+    const int two_steps = p->two_steps || (counted && p->counts_in_two);
+    j.want = counted ? stats->request.want : 0;
+    j.counted = (uint8_t)counted;
+    j.in_place = (uint8_t)in_place;
+    j.stream = !p->size && !in_place && n >= STREAM_BYTES / sizeof(realw) && p->carrier == CARRIER_BITS;
+    j.two_steps = (uint8_t)two_steps;
+    j.own_words = p->own_words && !two_steps;
+    j.words = (p->by_words || p->by_random) && (!counted || (p->count_words && p->keeps_zero));
+    if (counted || two_steps)
         j.grid = core_plan_unbounded(&p->plan);
     if (p->slow)
         j.integers = core_integers();
