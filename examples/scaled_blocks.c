@@ -25,8 +25,7 @@ int main(void)
     fpemu_format bf16;
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     const float *const operands[] = {a.element, b.element};
-    const fpemu_operand_scales_f32 scales[] = {{.values = a.scale, .length = GROUP},
-                                               {.values = b.scale, .length = GROUP}};
+    const fpemu_operand_scales scales[] = {{.values = a.scale, .length = GROUP}, {.values = b.scale, .length = GROUP}};
     draw(&a, 0);
     draw(&b, 1);
     if (fpemu_format_parse("bf16", &bf16, NULL) ||
@@ -38,7 +37,7 @@ int main(void)
         const float one = 1;
         const float *const pair[] = {g->element, &one};
         const size_t steps[] = {1, 0}; /* an array, and one number */
-        const fpemu_operand_scales_f32 pair_scales[] = {{.values = g->scale, .length = GROUP}, {.values = NULL}};
+        const fpemu_operand_scales pair_scales[] = {{.values = g->scale, .length = GROUP}, {.values = NULL}};
         if (fpemu_arith_scaled_f32(&bf16, &nearest, FPEMU_OPERATION_MUL, LENGTH, pair, steps, pair_scales, g->decoded,
                                    NULL))
             return 1;

@@ -56,7 +56,7 @@ extern "C" {
     F(fpemu_status, fpemu_arith_##T,                                                                                   \
       (const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation, size_t n,                \
        const number *const *operands, const size_t *steps, number *y, fpemu_stats *stats),                             \
-      fpemu_arith(format, rounding, type, operation, n, (const void *const *)operands, steps, y, stats))               \
+      fpemu_arith_scaled(format, rounding, type, operation, n, (const void *const *)operands, steps, NULL, y, stats))  \
     F(fpemu_status, fpemu_arith_scaled_##T,                                                                            \
       (const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation, size_t n,                \
        const number *const *operands, const size_t *steps, const fpemu_operand_scales *scales, number *y,              \
@@ -69,7 +69,7 @@ extern "C" {
       fpemu_apply(format, rounding, type, function, n, x, y, stats))                                                   \
     F(fpemu_status, fpemu_compare_##T,                                                                                 \
       (fpemu_relation relation, size_t n, const number *const *operands, const size_t *steps, uint8_t *y),             \
-      fpemu_compare(type, relation, n, (const void *const *)operands, steps, y))                                       \
+      fpemu_compare_scaled(type, relation, n, (const void *const *)operands, steps, NULL, y))                          \
     F(fpemu_status, fpemu_compare_scaled_##T,                                                                          \
       (fpemu_relation relation, size_t n, const number *const *operands, const size_t *steps,                          \
        const fpemu_operand_scales *scales, uint8_t *y),                                                                \

@@ -27,7 +27,7 @@ static fpemu_status run_encode(const element_call *c, const fpemu_rounding *r, s
                                const size_t *steps, void *out, fpemu_stats *stats)
 {
     (void)steps;
-    return FOR_CARRIER(c->type, encode, c->format, r, n, in[0], out, stats);
+    return fpemu_encode(c->format, r, type_of(c->type), n, in[0], out, stats);
 }
 
 static fpemu_status run_decode(const element_call *c, const fpemu_rounding *r, size_t n, const void *const *in,
@@ -36,30 +36,28 @@ static fpemu_status run_decode(const element_call *c, const fpemu_rounding *r, s
     (void)r;
     (void)steps;
     (void)stats;
-    return FOR_CARRIER(c->type, decode, c->format, n, in[0], out);
+    return fpemu_decode(c->format, type_of(c->type), n, in[0], out);
 }
 
 static fpemu_status run_arith(const element_call *c, const fpemu_rounding *r, size_t n, const void *const *in,
                               const size_t *steps, void *out, fpemu_stats *stats)
 {
-    const void *const operands = in;
-    return FOR_CARRIER(c->type, arith, c->format, r, (fpemu_operation)c->what, n, operands, steps, out, stats);
+    return fpemu_arith(c->format, r, type_of(c->type), (fpemu_operation)c->what, n, in, steps, out, stats);
 }
 
 static fpemu_status run_apply(const element_call *c, const fpemu_rounding *r, size_t n, const void *const *in,
                               const size_t *steps, void *out, fpemu_stats *stats)
 {
     (void)steps;
-    return FOR_CARRIER(c->type, apply, c->format, r, (fpemu_function)c->what, n, in[0], out, stats);
+    return fpemu_apply(c->format, r, type_of(c->type), (fpemu_function)c->what, n, in[0], out, stats);
 }
 
 static fpemu_status run_compare(const element_call *c, const fpemu_rounding *r, size_t n, const void *const *in,
                                 const size_t *steps, void *out, fpemu_stats *stats)
 {
-    const void *const operands = in;
     (void)r;
     (void)stats;
-    return FOR_CARRIER(c->type, compare, (fpemu_relation)c->what, n, operands, steps, out);
+    return fpemu_compare(type_of(c->type), (fpemu_relation)c->what, n, in, steps, out);
 }
 
 /* Functions refuse an array for what its numbers are, so that it goes to the library whole: what is not contiguous by a

@@ -323,7 +323,7 @@ NATIVE(matmul)
             spec.out.format = as;
         } else {
             const fpemu_format *const given = &spec.out.format;
-            if (!(type == CARRIER_F16 ? fpemu_format_fits_f16(given) : fpemu_format_fits_bf16(given))) {
+            if (!fpemu_format_fits(given, type_of((carrier)type))) {
                 PyErr_Format(PyExc_ValueError, "%s cannot hold every result of the model's `out`: pass dtype='float32'",
                              carrier_name((carrier)type));
                 return NULL;
@@ -422,16 +422,9 @@ NATIVE(matmul)
         goto fail;
     counted = 1;
     fpemu_status status = FPEMU_OK;
-    Py_BEGIN_ALLOW_THREADS if (y.count && inside == CARRIER_F64) status =
-        scales_a.given || scales_b.given
-            ? fpemu_gemm_scaled_f64(&spec, &shape, alpha, ma.data, scales_a.memory, mb.data, scales_b.memory, beta, to,
-                                    counter.stats)
-            : fpemu_gemm_f64(&spec, &shape, alpha, ma.data, mb.data, beta, to, counter.stats);
-    else if (y.count) status =
-        scales_a.given || scales_b.given
-            ? fpemu_gemm_scaled_f32(&spec, &shape, (float)alpha, ma.data, scales_a.memory, mb.data, scales_b.memory,
-                                    (float)beta, to, counter.stats)
-            : fpemu_gemm_f32(&spec, &shape, (float)alpha, ma.data, mb.data, (float)beta, to, counter.stats);
+    Py_BEGIN_ALLOW_THREADS if (y.count) status =
+        fpemu_gemm_scaled(&spec, &shape, type_of(inside), alpha, ma.data, scales_a.memory, mb.data, scales_b.memory,
+                          beta, to, counter.stats);
     if (!direct && (!status || status == FPEMU_ERROR_NAN)) {
         if (narrow) { /* each is a number of the type: nothing is rounded here */
             const fpemu_rounding nearest = fpemu_rounding_nearest();

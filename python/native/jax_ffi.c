@@ -278,28 +278,26 @@ static void close_counters(counters *n)
 
 /* --------------------------------------------------------------------------------------- calls by type */
 
-/* One call of the library for elements of an XLA type, its status in `status`. */
-#define BY_TYPE(type, status, function, ...)                                                                           \
-    do {                                                                                                               \
-        switch (type) {                                                                                                \
-        case XLA_F64: (status) = function##_f64(__VA_ARGS__); break;                                                   \
-        case XLA_F32: (status) = function##_f32(__VA_ARGS__); break;                                                   \
-        case XLA_F16: (status) = function##_f16(__VA_ARGS__); break;                                                   \
-        case XLA_BF16: (status) = function##_bf16(__VA_ARGS__); break;                                                 \
-        default: (status) = FPEMU_ERROR_ARGUMENT;                                                                      \
-        }                                                                                                              \
-    } while (0)
+/* The type of an array's elements; 0, which the library refuses, for what is none of its types. */
+static fpemu_type type_of(const array *a)
+{
+    switch (a->buffer->type) {
+    case XLA_F64: return FPEMU_TYPE_F64;
+    case XLA_F32: return FPEMU_TYPE_F32;
+    case XLA_F16: return FPEMU_TYPE_F16;
+    case XLA_BF16: return FPEMU_TYPE_BF16;
+    default: return (fpemu_type)0;
+    }
+}
 
 static fpemu_status quantize_array(const call *c, const fpemu_rounding *rounding, const fpemu_shape *shape, uint64_t n,
                                    const void *x, void *y, fpemu_stats *stats)
 {
-    fpemu_status status;
+    const fpemu_type type = type_of(&c->operand[0]);
 
-    if (c->format.scaling == FPEMU_SCALING_NONE)
-        BY_TYPE(c->operand[0].buffer->type, status, fpemu_quantize, &c->format, rounding, n, x, y, stats);
-    else
-        BY_TYPE(c->operand[0].buffer->type, status, fpemu_quantize_tensor, &c->format, rounding, shape, x, y, stats);
-    return status;
+    return c->format.scaling == FPEMU_SCALING_NONE
+               ? fpemu_quantize(&c->format, rounding, type, n, x, y, stats)
+               : fpemu_quantize_tensor(&c->format, rounding, type, shape, x, y, stats);
 }
 
 /* --------------------------------------------------------------------------- pieces of a tensor of many devices */
@@ -525,10 +523,9 @@ EXPORT xla_error *fpemu_jax_measure(const xla_frame *frame)
         return error;
     for (uint64_t e = 0; e < c.examples; e++) {
         fpemu_range range = {0};
-        fpemu_status status;
+        const fpemu_status status =
+            fpemu_measure(&c.format, type_of(&c.operand[0]), c.operand[0].count, part(&c, &c.operand[0], e), &range);
 
-        BY_TYPE(c.operand[0].buffer->type, status, fpemu_measure, &c.format, c.operand[0].count,
-                part(&c, &c.operand[0], e), &range);
         if (status)
             return refuse(frame, "measure", status);
         memcpy(part(&c, &c.result[0], e), &range, sizeof range);
@@ -550,10 +547,9 @@ EXPORT xla_error *fpemu_jax_encode(const xla_frame *frame)
     read_rounding(&c);
     for (uint64_t e = 0; e < c.examples; e++) {
         const fpemu_rounding rounding = seek(&c, &c.operand[1], e);
-        fpemu_status status;
+        const fpemu_status status = fpemu_encode(&c.format, &rounding, type_of(&c.operand[0]), c.operand[0].count,
+                                                 part(&c, &c.operand[0], e), part(&c, &c.result[0], e), NULL);
 
-        BY_TYPE(c.operand[0].buffer->type, status, fpemu_encode, &c.format, &rounding, c.operand[0].count,
-                part(&c, &c.operand[0], e), part(&c, &c.result[0], e), NULL);
         if (status)
             return refuse(frame, "encode", status);
     }
@@ -564,7 +560,6 @@ EXPORT xla_error *fpemu_jax_encode(const xla_frame *frame)
 EXPORT xla_error *fpemu_jax_decode(const xla_frame *frame)
 {
     const int64_t rank = 0;
-    fpemu_status status;
     call c;
     xla_error *error;
 
@@ -572,9 +567,9 @@ EXPORT xla_error *fpemu_jax_decode(const xla_frame *frame)
         return NULL;
     if ((error = begin(&c, frame, 1, &rank, 1, &rank)) || (error = read_format(&c)))
         return error;
-    BY_TYPE(c.result[0].buffer->type, status, fpemu_decode, &c.format, c.examples, c.operand[0].buffer->data,
-            c.result[0].buffer->data);
-    return refuse(frame, "decode", status);
+    return refuse(frame, "decode",
+                  fpemu_decode(&c.format, type_of(&c.result[0]), c.examples, c.operand[0].buffer->data,
+                               c.result[0].buffer->data));
 }
 
 /* ----------------------------------------------------------------------------------------------- arithmetic */
@@ -598,18 +593,18 @@ EXPORT xla_error *fpemu_jax_arith(const xla_frame *frame)
     for (uint64_t e = 0; e < c.examples; e++) {
         const fpemu_rounding rounding = seek(&c, &c.operand[0], e);
         const void *operands[3] = {NULL, NULL, NULL};
-        const int type = c.result[0].buffer->type;
+        const fpemu_type type = type_of(&c.result[0]);
+        void *const y = part(&c, &c.result[0], e);
         fpemu_status status;
 
         for (int64_t i = 1; i < c.operands; i++)
             operands[i - 1] = part(&c, &c.operand[i], e);
         if (operation < FPEMU_OPERATION_COUNT)
-            BY_TYPE(type, status, fpemu_arith, &c.format, &rounding, (fpemu_operation)operation, c.result[0].count,
-                    (const void *)operands, NULL, part(&c, &c.result[0], e), NULL);
+            status = fpemu_arith(&c.format, &rounding, type, (fpemu_operation)operation, c.result[0].count, operands,
+                                 NULL, y, NULL);
         else
-            BY_TYPE(type, status, fpemu_apply, &c.format, &rounding,
-                    (fpemu_function)(operation - FPEMU_OPERATION_COUNT), c.result[0].count, operands[0],
-                    part(&c, &c.result[0], e), NULL);
+            status = fpemu_apply(&c.format, &rounding, type, (fpemu_function)(operation - FPEMU_OPERATION_COUNT),
+                                 c.result[0].count, operands[0], y, NULL);
         if (status)
             return refuse(frame, "arithmetic", status);
     }
@@ -670,11 +665,8 @@ EXPORT xla_error *fpemu_jax_matmul(const xla_frame *frame)
                 return error;
             stats = &n.stats;
         }
-        status = c.result[0].buffer->type == XLA_F64
-                     ? fpemu_gemm_f64(&spec, &shape, 1.0, part(&c, &c.operand[1], e), part(&c, &c.operand[2], e), 0.0,
-                                      part(&c, &c.result[0], e), stats)
-                     : fpemu_gemm_f32(&spec, &shape, 1.0f, part(&c, &c.operand[1], e), part(&c, &c.operand[2], e), 0.0f,
-                                      part(&c, &c.result[0], e), stats);
+        status = fpemu_gemm(&spec, &shape, type_of(&c.result[0]), 1, part(&c, &c.operand[1], e),
+                            part(&c, &c.operand[2], e), 0, part(&c, &c.result[0], e), stats);
         if (status)
             return refuse(frame, model, status);
         if (stats)

@@ -29,6 +29,13 @@ typedef enum carrier {
     CARRIER_OTHER = 9
 } carrier;
 
+/* What the library calls numbers of c < CARRIERS. */
+static inline fpemu_type type_of(carrier c)
+{
+    static const fpemu_type types[CARRIERS] = {FPEMU_TYPE_F32, FPEMU_TYPE_F64, FPEMU_TYPE_F16, FPEMU_TYPE_BF16};
+    return types[c];
+}
+
 /* Bytes of an element. */
 size_t carrier_size(carrier c);
 const char *carrier_name(carrier c);
@@ -158,13 +165,6 @@ const char *text_argument(const char *noun, PyObject *text);
 int axis_argument(PyObject *argument, int dimensions, int *axis);
 
 /* ------------------------------------------------------------------------------------------------ calls */
-
-/* The library's function for arrays of a type; those of 16 bits too, where it has them. Arrays are passed as void *. */
-#define FOR_CARRIER(type, verb, ...)                                                                                   \
-    ((type) == CARRIER_F32   ? fpemu_##verb##_f32(__VA_ARGS__)                                                         \
-     : (type) == CARRIER_F64 ? fpemu_##verb##_f64(__VA_ARGS__)                                                         \
-     : (type) == CARRIER_F16 ? fpemu_##verb##_f16(__VA_ARGS__)                                                         \
-                             : fpemu_##verb##_bf16(__VA_ARGS__))
 
 /* Python's side takes the call: it knows other arrays. */
 PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names);

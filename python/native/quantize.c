@@ -96,13 +96,13 @@ int shape_of_views(const fpemu_format *format, const view *x, const view *y, int
 static fpemu_status call_vector(const fpemu_format *f, const fpemu_rounding *r, carrier type, size_t n, const void *x,
                                 void *y, fpemu_stats *stats)
 {
-    return FOR_CARRIER(type, quantize, f, r, n, x, y, stats);
+    return fpemu_quantize(f, r, type_of(type), n, x, y, stats);
 }
 
 static fpemu_status call_tensor(const fpemu_format *f, const fpemu_rounding *r, carrier type, const fpemu_shape *shape,
                                 const void *x, void *y, fpemu_stats *stats)
 {
-    return FOR_CARRIER(type, quantize_tensor, f, r, shape, x, y, stats);
+    return fpemu_quantize_tensor(f, r, type_of(type), shape, x, y, stats);
 }
 
 /* A scalar format, dimensions that four strides cannot tell: the first is taken apart. Without sums, whose order does

@@ -87,7 +87,7 @@ NATIVE(pack)
         Py_CLEAR(made);
         goto end;
     }
-    Py_BEGIN_ALLOW_THREADS status = FOR_CARRIER(x.type, pack, &format->value, &r, &t.shape, t.data, y.data, c.stats);
+    Py_BEGIN_ALLOW_THREADS status = fpemu_pack(&format->value, &r, type_of(x.type), &t.shape, t.data, y.data, c.stats);
     Py_END_ALLOW_THREADS made = finish_call(made, NULL, &y, &c, status, "pack", format, x.type);
 end:
     free(t.memory);
@@ -142,7 +142,7 @@ NATIVE(unpack)
         Py_CLEAR(made);
         goto end;
     }
-    Py_BEGIN_ALLOW_THREADS status = FOR_CARRIER(type, unpack, &format->value, &t.shape, x.data, to);
+    Py_BEGIN_ALLOW_THREADS status = fpemu_unpack(&format->value, type_of(type), &t.shape, x.data, to);
     if (to != y.data) {
         if (!status || status == FPEMU_ERROR_NAN)
             scatter(&y, 0, y.count, to);
@@ -187,7 +187,7 @@ NATIVE(scales)
         if (!codes)
             goto end;
         Py_BEGIN_ALLOW_THREADS status =
-            FOR_CARRIER(x.type, scales, &format->value, &t.shape, t.data, (void *)s.data, q.data, tensor);
+            fpemu_scales(&format->value, type_of(x.type), &t.shape, t.data, s.data, q.data, tensor);
         Py_END_ALLOW_THREADS
     }
     if (status)
@@ -252,14 +252,14 @@ NATIVE(measure)
     }
     fpemu_status status = FPEMU_OK;
     Py_BEGIN_ALLOW_THREADS if (x.contiguous) status =
-        FOR_CARRIER(x.type, measure, &format->value, x.count, (const void *)x.data, &range);
+        fpemu_measure(&format->value, type_of(x.type), x.count, x.data, &range);
     else
     {
         uint64_t piece[4096];
         for (uint64_t at = 0, n; at < x.count && !status; at += n) {
             n = x.count - at < 4096 ? x.count - at : 4096;
             gather(&x, at, n, piece);
-            status = FOR_CARRIER(x.type, measure, &format->value, n, (const void *)piece, &range);
+            status = fpemu_measure(&format->value, type_of(x.type), n, piece, &range);
         }
     }
     Py_END_ALLOW_THREADS PyObject *result = status ? raise_status(status, "measure", format, (int)x.type)
@@ -333,9 +333,7 @@ NATIVE(unpack_scales)
         if (!made)
             goto end;
         status =
-            type == CARRIER_F64
-                ? fpemu_unpack_scales_f64(&format->value, &t.shape, 0, layout.blocks, x.data, (double *)(void *)y.data)
-                : fpemu_unpack_scales_f32(&format->value, &t.shape, 0, layout.blocks, x.data, (float *)(void *)y.data);
+            fpemu_unpack_scales(&format->value, type_of((carrier)type), &t.shape, 0, layout.blocks, x.data, y.data);
     }
     if (status) {
         Py_CLEAR(made);

@@ -82,13 +82,11 @@ static size_t find_refused(bool binary64, size_t count, const void *x)
 static void apply_piece(const job *j, const char *place, uint64_t index, bool binary64, size_t count, void *x)
 {
     const fpemu_rounding nearest = fpemu_rounding_nearest();
+    const fpemu_type type = dtype_carrier(binary64);
     if (j->from_spec != NULL) {
-        cli_check(binary64 ? fpemu_quantize_f64(&j->from, &nearest, count, x, x, NULL)
-                           : fpemu_quantize_f32(&j->from, &nearest, count, x, x, NULL),
-                  j->from_spec);
+        cli_check(fpemu_quantize(&j->from, &nearest, type, count, x, x, NULL), j->from_spec);
     }
-    const fpemu_status status = binary64 ? fpemu_apply_f64(&j->format, &j->rounding, j->function, count, x, x, NULL)
-                                         : fpemu_apply_f32(&j->format, &j->rounding, j->function, count, x, x, NULL);
+    const fpemu_status status = fpemu_apply(&j->format, &j->rounding, type, j->function, count, x, x, NULL);
     if (status == FPEMU_ERROR_ARGUMENT) {
         const size_t i = find_refused(binary64, count, x);
         char text[NUMBER_SIZE];

@@ -98,13 +98,7 @@ static const char *const kind_names[] = {"quantize", "encode", "decode", "pack",
 typedef enum bench_type { FLOAT, DOUBLE, F16, BF16, TYPES } bench_type;
 static const char *const type_names[TYPES] = {"float", "double", "f16", "bf16"};
 static const size_t type_sizes[TYPES] = {4, 8, 2, 2};
-
-/* A verb of the library for the type of a case. */
-#define BY_TYPE(verb, type, ...)                                                                                       \
-    ((type) == DOUBLE  ? fpemu_##verb##_f64(__VA_ARGS__)                                                               \
-     : (type) == FLOAT ? fpemu_##verb##_f32(__VA_ARGS__)                                                               \
-     : (type) == F16   ? fpemu_##verb##_f16(__VA_ARGS__)                                                               \
-                       : fpemu_##verb##_bf16(__VA_ARGS__))
+static const fpemu_type types_of[TYPES] = {FPEMU_TYPE_F32, FPEMU_TYPE_F64, FPEMU_TYPE_F16, FPEMU_TYPE_BF16};
 
 /* One line of the table. */
 typedef struct bench_case {
@@ -169,7 +163,7 @@ static void fill_operands(const bench *b, const bench_case *k, size_t pattern)
     const fpemu_rounding nearest = {.overflow = FPEMU_OVERFLOW_SATURATE};
     const size_t item_size = type_sizes[k->type], half = pattern / 2 * item_size, third = pattern / 3 * item_size;
     const size_t all = pattern * item_size;
-    cli_check(BY_TYPE(quantize, k->type, &k->format, &nearest, pattern, b->x, b->x, NULL), k->mode);
+    cli_check(fpemu_quantize(&k->format, &nearest, types_of[k->type], pattern, b->x, b->x, NULL), k->mode);
     memcpy(b->codes, (const char *)b->x + half, all - half);
     memcpy((char *)b->codes + (all - half), b->x, half);
     memcpy(b->third, (const char *)b->x + third, all - third);
@@ -241,36 +235,12 @@ static void prepare(bench *b, size_t most)
 
 static fpemu_status encode(const bench *b, const bench_case *k, size_t count, fpemu_stats *asked)
 {
-    return BY_TYPE(encode, k->type, &k->format, &k->rounding, count, b->x, b->codes, asked);
-}
-
-/* Operations by type: their arrays of operands have types of their own. */
-#define ARITHMETIC_OF(suffix, number)                                                                                  \
-    const number *const operands[] = {b->x, b->codes, b->third};                                                       \
-    return fpemu_arith_##suffix(&k->format, &k->rounding, b->arithmetic->code, count, operands, NULL, b->y, asked)
-
-static fpemu_status arithmetic(const bench *b, const bench_case *k, size_t count, fpemu_stats *asked)
-{
-    switch (k->type) {
-    case FLOAT: {
-        ARITHMETIC_OF(f32, float);
-    }
-    case DOUBLE: {
-        ARITHMETIC_OF(f64, double);
-    }
-    case F16: {
-        ARITHMETIC_OF(f16, uint16_t);
-    }
-    default: {
-        ARITHMETIC_OF(bf16, uint16_t);
-    }
-    }
+    return fpemu_encode(&k->format, &k->rounding, types_of[k->type], count, b->x, b->codes, asked);
 }
 
 static fpemu_status make_table(const bench *b, const bench_case *k)
 {
-    return (k->type == F16 ? fpemu_function_table_f16 : fpemu_function_table_bf16)(&k->format, &k->rounding,
-                                                                                   b->function, b->table);
+    return fpemu_function_table(&k->format, &k->rounding, types_of[k->type], b->function, b->table);
 }
 
 /* Bytes of the packed array; 0 where they have no room. */
@@ -287,19 +257,19 @@ static fpemu_status pack(const bench *b, const bench_case *k, size_t count, fpem
     shape.whole = has_whole(&k->format) ? &k->range : NULL;
     if (packed_size(b, k, count) == 0)
         return FPEMU_ERROR_UNSUPPORTED;
-    return BY_TYPE(pack, k->type, &k->format, &k->rounding, &shape, b->x, b->codes, asked);
+    return fpemu_pack(&k->format, &k->rounding, types_of[k->type], &shape, b->x, b->codes, asked);
 }
 
 static fpemu_status unpack(const bench *b, const bench_case *k, size_t count)
 {
     const fpemu_shape shape = fpemu_shape_vector(count);
-    return BY_TYPE(unpack, k->type, &k->format, &shape, b->codes, b->y);
+    return fpemu_unpack(&k->format, types_of[k->type], &shape, b->codes, b->y);
 }
 
 static fpemu_status measure_array(const bench *b, const bench_case *k, size_t count, fpemu_range *range)
 {
     *range = (fpemu_range){0};
-    return BY_TYPE(measure, k->type, &k->format, count, b->x, range);
+    return fpemu_measure(&k->format, types_of[k->type], count, b->x, range);
 }
 
 /* The codes or bytes that a case reads, by its mode. */
@@ -326,19 +296,22 @@ static fpemu_status run_case(const bench *b, const bench_case *k, size_t count)
         return fpemu_function_look_up(b->table, count, b->x, b->y);
     switch (b->kind) {
     case ENCODE: return encode(b, k, count, asked);
-    case DECODE: return BY_TYPE(decode, k->type, &k->format, count, b->codes, b->y);
+    case DECODE: return fpemu_decode(&k->format, types_of[k->type], count, b->codes, b->y);
     case PACK: return pack(b, k, count, asked);
     case UNPACK: return unpack(b, k, count);
-    case ARITHMETIC: return arithmetic(b, k, count, asked);
-    case FUNCTION: return BY_TYPE(apply, k->type, &k->format, &k->rounding, b->function, count, b->x, b->y, asked);
+    case ARITHMETIC:
+        return fpemu_arith(&k->format, &k->rounding, types_of[k->type], b->arithmetic->code, count,
+                           (const void *const[]){b->x, b->codes, b->third}, NULL, b->y, asked);
+    case FUNCTION:
+        return fpemu_apply(&k->format, &k->rounding, types_of[k->type], b->function, count, b->x, b->y, asked);
     default: break;
     }
     if (has_whole(&k->format)) {
         fpemu_shape shape = fpemu_shape_vector(count);
         shape.whole = &k->range;
-        return BY_TYPE(quantize_tensor, k->type, &k->format, &k->rounding, &shape, b->x, b->y, asked);
+        return fpemu_quantize_tensor(&k->format, &k->rounding, types_of[k->type], &shape, b->x, b->y, asked);
     }
-    return BY_TYPE(quantize, k->type, &k->format, &k->rounding, count, b->x, b->y, asked);
+    return fpemu_quantize(&k->format, &k->rounding, types_of[k->type], count, b->x, b->y, asked);
 }
 
 /* Bytes read and written for an element. */

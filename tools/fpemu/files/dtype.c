@@ -91,8 +91,7 @@ void dtype_load(const dtype *type, bool big_endian, size_t n, void *bytes, bool 
         memmove(x, bytes, n * type->size);
         return;
     }
-    const fpemu_status status =
-        binary64 ? fpemu_decode_f64(&format, n, bytes, x) : fpemu_decode_f32(&format, n, bytes, x);
+    const fpemu_status status = fpemu_decode(&format, dtype_carrier(binary64), n, bytes, x);
     assert(status == FPEMU_OK);
     (void)status;
 }
@@ -108,8 +107,7 @@ bool dtype_store(const dtype *type, bool big_endian, size_t n, const void *x, bo
         for (size_t i = 0; i < n; i++)
             ((double *)bytes)[i] = (double)((const float *)x)[i];
     } else {
-        const fpemu_status status = binary64 ? fpemu_encode_f64(&format, &rounding, n, x, bytes, &stats)
-                                             : fpemu_encode_f32(&format, &rounding, n, x, bytes, &stats);
+        const fpemu_status status = fpemu_encode(&format, &rounding, dtype_carrier(binary64), n, x, bytes, &stats);
         assert(status == FPEMU_OK);
         (void)status;
     }

@@ -30,6 +30,12 @@ bool dtype_holds(const dtype *type, const fpemu_format *format);
  * float. */
 bool dtype_needs_binary64(const dtype *type, const fpemu_format *format);
 
+/* The type of the arrays that elements are rounded in. */
+static inline fpemu_type dtype_carrier(bool binary64)
+{
+    return binary64 ? FPEMU_TYPE_F64 : FPEMU_TYPE_F32;
+}
+
 /* n elements of the type from bytes in the byte order said, which are turned in place, to float or double; exact (float
  * takes every type but F64). */
 void dtype_load(const dtype *type, bool big_endian, size_t n, void *bytes, bool binary64, void *x);

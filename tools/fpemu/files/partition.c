@@ -210,13 +210,10 @@ fpemu_status partition_quantize(const partition *a, const fpemu_format *format, 
     const fpemu_shape shape = partition_piece(a, index, count);
     fpemu_rounding r = *rounding;
     r.offset += index;
-    if (format->scaling == FPEMU_SCALING_NONE) {
-        return binary64 ? fpemu_quantize_f64(format, &r, count, x, y, stats)
-                        : fpemu_quantize_f32(format, &r, count, x, y, stats);
-    }
+    if (format->scaling == FPEMU_SCALING_NONE)
+        return fpemu_quantize(format, &r, dtype_carrier(binary64), count, x, y, stats);
     const block_counters held = hold_blocks(stats, format, index);
-    const fpemu_status status = binary64 ? fpemu_quantize_tensor_f64(format, &r, &shape, x, y, stats)
-                                         : fpemu_quantize_tensor_f32(format, &r, &shape, x, y, stats);
+    const fpemu_status status = fpemu_quantize_tensor(format, &r, dtype_carrier(binary64), &shape, x, y, stats);
     restore_blocks(stats, &held);
     return status;
 }
@@ -227,8 +224,7 @@ fpemu_status partition_pack(const fpemu_format *format, const fpemu_rounding *ro
     fpemu_rounding r = *rounding;
     r.offset += index;
     const block_counters held = hold_blocks(stats, format, index);
-    const fpemu_status status = binary64 ? fpemu_pack_f64(format, &r, shape, x, bytes, stats)
-                                         : fpemu_pack_f32(format, &r, shape, x, bytes, stats);
+    const fpemu_status status = fpemu_pack(format, &r, dtype_carrier(binary64), shape, x, bytes, stats);
     restore_blocks(stats, &held);
     return status;
 }
@@ -275,13 +271,12 @@ fpemu_status partition_quantize_box(const partition *a, const fpemu_format *form
     shape.length = box->count[2];
     shape.inner = box->count[3];
     shape.whole = a->needs_range ? &a->range : NULL;
-    return binary64 ? fpemu_quantize_tensor_f64(format, rounding, &shape, x, y, stats)
-                    : fpemu_quantize_tensor_f32(format, rounding, &shape, x, y, stats);
+    return fpemu_quantize_tensor(format, rounding, dtype_carrier(binary64), &shape, x, y, stats);
 }
 
 fpemu_status partition_measure(partition *a, const fpemu_format *format, size_t count, bool binary64, const void *x)
 {
-    return binary64 ? fpemu_measure_f64(format, count, x, &a->range) : fpemu_measure_f32(format, count, x, &a->range);
+    return fpemu_measure(format, dtype_carrier(binary64), count, x, &a->range);
 }
 
 double partition_bits(const file *f, size_t i, const fpemu_format *format, int axis, bool *packed)
