@@ -28,7 +28,7 @@ abi-record: lib/libfpemu.la
 .PHONY: abi-record
 
 # ------------------------------------------------------------------------------------- which run when
-EXTRA_DIST += tests/tiers.mk tests/timed.sh tests/budgets.sh
+EXTRA_DIST += tests/tiers.mk tests/timed.sh tests/budgets.sh tests/list.h tests/unit/suite.h
 -include $(srcdir)/tests/tiers.mk
 CLEANFILES += check-*.log quick.log examples/*.log examples/*.t[ri]* tests/*.log tests/*.t[ri]* tests/*/*.log tests/*/*.t[ri]*
 budgets:
@@ -148,7 +148,6 @@ tests_judges_libjudges_la_SOURCES = \
 	tests/against_judges/compare.c \
 	tests/against_judges/compare.h \
 	tests/against_judges/expected.h \
-	tests/against_judges/leftovers.h \
 	tests/against_judges/points.c \
 	tests/against_judges/points.h \
 	tests/against_judges/sweep.c \

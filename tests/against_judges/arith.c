@@ -9,8 +9,6 @@
  * usage: arith [--stop]                ends at the first part that fails
  *        arith --triples [SPEC...]     fma on all triples of formats of up to 8 bits (all of them if none is named)
  */
-#include "../judges/bits.h"
-#include "../judges/exact.h"
 #include "../judges/formats.h"
 #include "expected.h"
 #include "points.h"
@@ -28,137 +26,6 @@ static unsigned long failures, comparisons;
 
 /* ------------------------------------------------------------------------------------------- exact results */
 
-enum { FINITE, INFINITE, NOT_A_NUMBER };
-
-typedef struct exact {
-    int kind, negative, invalid, div_by_zero;
-    mpz_t k; /* finite: the magnitude is k * 2^e */
-    long e;
-} exact;
-
-static void exact_set(exact *x, double v)
-{
-    int e;
-    x->invalid = x->div_by_zero = 0;
-    x->kind = isnan(v) ? NOT_A_NUMBER : isinf(v) ? INFINITE : FINITE;
-    x->negative = !isnan(v) && signbit(v);
-    if (x->kind == FINITE) {
-        mpz_set_d(x->k, ldexp(frexp(fabs(v), &e), 53));
-        x->e = e - 53;
-    }
-}
-
-static void exact_nan(exact *x, int invalid)
-{
-    x->kind = NOT_A_NUMBER;
-    x->negative = 0;
-    x->invalid = invalid;
-}
-
-/* x += y; zero_negative: the sign of a zero that terms of different signs give. */
-static void exact_add(exact *x, exact *y, int zero_negative)
-{
-    if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) {
-        exact_nan(x, y->kind == NOT_A_NUMBER ? 0 : x->invalid);
-    } else if (x->kind == INFINITE || y->kind == INFINITE) {
-        if (x->kind == y->kind && x->negative != y->negative) {
-            exact_nan(x, 1);
-        } else if (y->kind == INFINITE) {
-            x->kind = INFINITE;
-            x->negative = y->negative;
-        }
-    } else if (mpz_sgn(x->k) == 0 && mpz_sgn(y->k) == 0) {
-        x->negative = x->negative == y->negative ? x->negative : zero_negative;
-    } else {
-        long e = mpz_sgn(x->k) == 0 ? y->e : mpz_sgn(y->k) == 0 ? x->e : x->e < y->e ? x->e : y->e;
-        if (x->e > e)
-            mpz_mul_2exp(x->k, x->k, (unsigned long)(x->e - e));
-        if (y->e > e)
-            mpz_mul_2exp(y->k, y->k, (unsigned long)(y->e - e));
-        if (x->negative)
-            mpz_neg(x->k, x->k);
-        if (y->negative)
-            mpz_sub(x->k, x->k, y->k);
-        else
-            mpz_add(x->k, x->k, y->k);
-        x->e = e;
-        x->negative = mpz_sgn(x->k) == 0 ? zero_negative : mpz_sgn(x->k) < 0;
-        mpz_abs(x->k, x->k);
-    }
-}
-
-static int is_zero(const exact *x)
-{
-    return x->kind == FINITE && mpz_sgn(x->k) == 0;
-}
-
-static void exact_mul(exact *x, const exact *y)
-{
-    if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) {
-        exact_nan(x, 0);
-    } else if (x->kind == INFINITE || y->kind == INFINITE) {
-        if (is_zero(x) || is_zero(y)) {
-            exact_nan(x, 1);
-        } else {
-            x->kind = INFINITE;
-            x->negative ^= y->negative;
-        }
-    } else {
-        x->negative ^= y->negative;
-        mpz_mul(x->k, x->k, y->k);
-        x->e += y->e;
-    }
-}
-
-/* Quotients and roots keep 300 bits and one that says whether more would follow. */
-static void exact_div(exact *x, const exact *y)
-{
-    int negative = x->negative ^ y->negative;
-    if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) {
-        exact_nan(x, 0);
-    } else if ((x->kind == INFINITE && y->kind == INFINITE) || (is_zero(x) && is_zero(y))) {
-        exact_nan(x, 1);
-    } else if (x->kind == INFINITE || is_zero(y)) {
-        x->div_by_zero = x->kind == FINITE;
-        x->kind = INFINITE;
-        x->negative = negative;
-    } else if (y->kind == INFINITE || is_zero(x)) {
-        mpz_set_ui(x->k, 0);
-        x->negative = negative;
-    } else {
-        mpz_t rest;
-        mpz_init(rest);
-        mpz_mul_2exp(x->k, x->k, 300);
-        mpz_tdiv_qr(x->k, rest, x->k, y->k);
-        mpz_mul_2exp(x->k, x->k, 1);
-        if (mpz_sgn(rest))
-            mpz_setbit(x->k, 0);
-        x->e -= y->e + 301;
-        x->negative = negative;
-        mpz_clear(rest);
-    }
-}
-
-static void exact_sqrt(exact *x)
-{
-    if (x->kind == NOT_A_NUMBER || is_zero(x))
-        return;
-    if (x->negative) {
-        exact_nan(x, 1);
-    } else if (x->kind == FINITE) {
-        mpz_t rest;
-        mpz_init(rest);
-        mpz_mul_2exp(x->k, x->k, 600 + (x->e & 1));
-        x->e -= 600 + (x->e & 1);
-        mpz_sqrtrem(x->k, rest, x->k);
-        mpz_mul_2exp(x->k, x->k, 1);
-        if (mpz_sgn(rest))
-            mpz_setbit(x->k, 0);
-        x->e = x->e / 2 - 1;
-        mpz_clear(rest);
-    }
-}
-
 /* IEEE 754-2019, 9.6. */
 static double extremum(fpemu_operation operation, double a, double b)
 {
@@ -171,72 +38,26 @@ static double extremum(fpemu_operation operation, double a, double b)
     return smaller == (a < b) ? a : b;
 }
 
-static exact one, two, three; /* working space */
+static number one, two, three; /* working space */
 
 /* `one` = the exact result. */
 static void exact_result(fpemu_operation operation, unsigned mode, double a, double b, double c)
 {
-    exact_set(&one, a);
-    exact_set(&two, operation == FPEMU_OPERATION_SUB ? -b : b);
+    number_double(&one, a);
+    number_double(&two, operation == FPEMU_OPERATION_SUB ? -b : b);
     switch (operation) {
     case FPEMU_OPERATION_ADD:
-    case FPEMU_OPERATION_SUB: exact_add(&one, &two, mode == FPEMU_MODE_RTN); break;
-    case FPEMU_OPERATION_MUL: exact_mul(&one, &two); break;
-    case FPEMU_OPERATION_DIV: exact_div(&one, &two); break;
-    case FPEMU_OPERATION_SQRT: exact_sqrt(&one); break;
+    case FPEMU_OPERATION_SUB: add(&one, &two, mode == FPEMU_MODE_RTN); break;
+    case FPEMU_OPERATION_MUL: multiply(&one, &two); break;
+    case FPEMU_OPERATION_DIV: divide(&one, &two); break;
+    case FPEMU_OPERATION_SQRT: square_root(&one); break;
     case FPEMU_OPERATION_FMA:
-        exact_mul(&one, &two);
-        exact_set(&three, c);
-        exact_add(&one, &three, mode == FPEMU_MODE_RTN);
+        multiply(&one, &two);
+        number_double(&three, c);
+        add(&one, &three, mode == FPEMU_MODE_RTN);
         break;
-    default: exact_set(&one, extremum(operation, a, b)); break;
+    default: number_double(&one, extremum(operation, a, b)); break;
     }
-}
-
-/* x in binary64: to odd (and then finite), or to nearest even. */
-static uint64_t in_binary64(const exact *x, int to_odd)
-{
-    static mpz_t q, r;
-    uint64_t sign = (uint64_t)x->negative << 63, k;
-    long top, step;
-    if (!q->_mp_alloc)
-        mpz_inits(q, r, (mpz_ptr)NULL);
-    if (x->kind == NOT_A_NUMBER)
-        return UINT64_C(0x7ff8000000000000);
-    if (x->kind == INFINITE)
-        return sign | UINT64_C(0x7ff0000000000000);
-    if (mpz_sgn(x->k) == 0)
-        return sign;
-    top = (long)mpz_sizeinbase(x->k, 2) - 1 + x->e;
-    if (top > 1023)
-        return sign | (UINT64_C(0x7ff0000000000000) - (to_odd ? 1 : 0));
-    if (top < -1022)
-        top = -1022;
-    step = top - 52;
-    if (step <= x->e) {
-        mpz_mul_2exp(q, x->k, (unsigned long)(x->e - step));
-        k = mpz_get_ui(q);
-    } else {
-        unsigned long shift = (unsigned long)(step - x->e);
-        mpz_fdiv_q_2exp(q, x->k, shift);
-        mpz_fdiv_r_2exp(r, x->k, shift);
-        k = mpz_get_ui(q);
-        if (to_odd)
-            k |= mpz_sgn(r) != 0;
-        else if (mpz_tstbit(r, shift - 1) && (mpz_scan1(r, 0) != shift - 1 || (k & 1)))
-            k++;
-    }
-    return sign | (k + ((uint64_t)(top + 1022) << 52));
-}
-
-static judge_result judge_one(judge *j, unsigned carrier, uint32_t random)
-{
-    uint64_t sign = (uint64_t)one.negative << (carrier - 1);
-    if (one.kind == FINITE)
-        return judge_exact(j, one.negative, one.k, one.e, random);
-    if (one.kind == INFINITE)
-        return judge_round(j, sign | (carrier == 32 ? UINT64_C(0x7f800000) : UINT64_C(0x7ff0000000000000)), random, 0);
-    return judge_round(j, carrier == 32 ? UINT64_C(0x7fc00000) : UINT64_C(0x7ff8000000000000), random, 0);
 }
 
 /* --------------------------------------------------------------------------------------------- comparison */
@@ -319,41 +140,11 @@ static void expect(fpemu_stats *e, uint64_t nearest, unsigned carrier, judge_res
 static void compare_counts(const subject *s, fpemu_operation operation, const fpemu_rounding *r, unsigned carrier,
                            const fpemu_stats *have, const fpemu_stats *want)
 {
-    const uint64_t h[] = {have->count,
-                          have->nan,
-                          have->infinite,
-                          have->clipped,
-                          have->overflow,
-                          have->invalid,
-                          have->div_by_zero,
-                          have->underflow,
-                          have->subnormal,
-                          have->inexact,
-                          lh_double_bits(have->min_abs),
-                          lh_double_bits(have->max_abs),
-                          lh_double_bits(have->max_error)};
-    const uint64_t w[] = {want->count,
-                          want->nan,
-                          want->infinite,
-                          want->clipped,
-                          want->overflow,
-                          want->invalid,
-                          want->div_by_zero,
-                          want->underflow,
-                          want->subnormal,
-                          want->inexact,
-                          lh_double_bits(want->min_abs),
-                          lh_double_bits(want->max_abs),
-                          lh_double_bits(want->max_error)};
-    static const char *const names[] = {"count",   "nan",         "infinite",  "clipped",   "overflow",
-                                        "invalid", "div_by_zero", "underflow", "subnormal", "inexact",
-                                        "min_abs", "max_abs",     "max_error"};
-    for (size_t i = 0; i < sizeof h / sizeof *h; i++) {
-        comparisons++;
-        if (h[i] != w[i] && failures++ < 25)
-            printf("FAIL %s %s %s policy=%u f%u: counter %s %" PRIx64 ", judge %" PRIx64 "\n", s->spec,
-                   operation_names[operation], mode_names[r->mode], r->overflow, carrier, names[i], h[i], w[i]);
-    }
+    const char *const other = other_counts(have, want);
+    comparisons++;
+    if (other && failures++ < 25)
+        printf("FAIL %s %s %s policy=%u f%u: counter %s\n", s->spec, operation_names[operation], mode_names[r->mode],
+               r->overflow, carrier, other);
 }
 
 /* The judge asked for every element. */
@@ -370,7 +161,7 @@ static void check_each(const subject *s, fpemu_operation operation, const fpemu_
     for (size_t i = 0; i < n; i++) {
         judge_result answer;
         exact_result(operation, r->mode, va[i], vb[i], vc[i]);
-        answer = judge_one(j, carrier, fpemu_random_bits(r, i));
+        answer = judge_number(j, carrier, &one, fpemu_random_bits(r, i));
         comparisons++;
         if (answer.bits != got[i])
             report(s, operation, r, carrier, i, answer.bits);
@@ -460,7 +251,7 @@ static void check_many(const subject *s, fpemu_operation operation, size_t n)
                     one.e = d->e;
                     if (d->kind == FINITE)
                         mpz_set(one.k, d->k);
-                    d->answer = judge_one(j, carrier, 0);
+                    d->answer = judge_number(j, carrier, &one, 0);
                     expect(&want, d->nearest, carrier, d->answer, d->times);
                 }
                 want.invalid += invalid;
@@ -502,14 +293,9 @@ static void check_pairs(const subject *s)
 {
     double v[256];
     size_t n = decode_all(s, v), pairs = n * n;
-    static const fpemu_operation operations[] = {FPEMU_OPERATION_ADD,
-                                                 FPEMU_OPERATION_SUB,
-                                                 FPEMU_OPERATION_MUL,
-                                                 FPEMU_OPERATION_DIV,
-                                                 FPEMU_OPERATION_MINIMUM,
-                                                 FPEMU_OPERATION_MAXIMUM,
-                                                 FPEMU_OPERATION_MINIMUM_NUMBER,
-                                                 FPEMU_OPERATION_MAXIMUM_NUMBER};
+    static const fpemu_operation operations[] = LIST(
+        FPEMU_OPERATION_ADD, FPEMU_OPERATION_SUB, FPEMU_OPERATION_MUL, FPEMU_OPERATION_DIV, FPEMU_OPERATION_MINIMUM,
+        FPEMU_OPERATION_MAXIMUM, FPEMU_OPERATION_MINIMUM_NUMBER, FPEMU_OPERATION_MAXIMUM_NUMBER);
     for (size_t o = 0; o < sizeof operations / sizeof *operations; o++) {
         fpemu_rounding r;
         for (size_t i = 0; i < pairs; i++) {
@@ -578,7 +364,7 @@ static uint64_t below(uint64_t n)
 }
 
 /* A number of the carrier with exponent e, of a significand with few bits, or of p bits or one more, or any. */
-static double number(unsigned carrier, int p, int e)
+static double draw(unsigned carrier, int p, int e)
 {
     const int digits = carrier == 32 ? 24 : 53, lowest = carrier == 32 ? -149 : -1074;
     uint64_t s = (uint64_t)1 << (digits - 1);
@@ -635,26 +421,26 @@ static void fill(const subject *s, fpemu_operation operation, unsigned carrier, 
         double a, b, c = 0;
         switch (operation) {
         case FPEMU_OPERATION_MUL:
-            a = number(carrier, p / 2 + 1, e / 2 + (int)below(40) - 20);
-            b = number(carrier, p / 2 + 1, e - ilogb(a) - (int)below(2));
+            a = draw(carrier, p / 2 + 1, e / 2 + (int)below(40) - 20);
+            b = draw(carrier, p / 2 + 1, e - ilogb(a) - (int)below(2));
             break;
         case FPEMU_OPERATION_DIV: {
-            const double q = number(carrier, p, e);
-            b = number(carrier, p, (int)below(60) - 30);
+            const double q = draw(carrier, p, e);
+            b = draw(carrier, p, (int)below(60) - 30);
             a = carried(carrier, below(3) ? q * b : q);
             break;
         }
         case FPEMU_OPERATION_SQRT: {
-            const double q = number(carrier, p, e);
+            const double q = draw(carrier, p, e);
             a = below(3) && e < 500 && e > -500 ? carried(carrier, q * q) : below(9) ? fabs(q) : q;
             b = 0;
             break;
         }
         case FPEMU_OPERATION_FMA: {
             const int gap = below(3) ? (int)below(8) - 4 + (below(2) ? p : 0) : (int)below(300) - 150;
-            a = number(carrier, p, e / 2 + (int)below(20) - 10);
-            b = number(carrier, p, e - ilogb(a) - (below(2) ? gap : 0));
-            c = number(carrier, p, below(2) ? e : e - gap);
+            a = draw(carrier, p, e / 2 + (int)below(20) - 10);
+            b = draw(carrier, p, e - ilogb(a) - (below(2) ? gap : 0));
+            c = draw(carrier, p, below(2) ? e : e - gap);
             if (below(5) == 0)
                 c = carried(carrier, -a * b); /* what is left is the product's own rounding error */
             else if (below(6) == 0)
@@ -663,8 +449,8 @@ static void fill(const subject *s, fpemu_operation operation, unsigned carrier, 
         }
         default: {
             const int gap = below(3) ? (int)below((uint64_t)p + 3) : below(2) ? p + (int)below(45) : (int)below(300);
-            a = number(carrier, p, e);
-            b = number(carrier, below(2) ? 1 : p, e - gap);
+            a = draw(carrier, p, e);
+            b = draw(carrier, below(2) ? 1 : p, e - gap);
             if (below(9) == 0)
                 b = carried(carrier, (below(2) ? a : -a) * (1 + ldexp((double)below(5), -(int)below(53))));
             break;
@@ -695,40 +481,11 @@ static void check_wide(const subject *s, unsigned carrier, size_t n)
 static void check_specials(const subject *s)
 {
     const double signalling = lh_double(UINT64_C(0x7ff4000000000000));
-    const double v32[] = {0.0,
-                          -0.0,
-                          INFINITY,
-                          -INFINITY,
-                          NAN,
-                          -NAN,
-                          1,
-                          -1,
-                          0x1p-149,
-                          -0x1p-149,
-                          0x1.fffffep127,
-                          -0x1.fffffep127,
-                          3,
-                          s->parsed.max,
-                          -s->parsed.max,
-                          s->parsed.lowest,
-                          -0.75};
-    const double v64[] = {0.0,
-                          -0.0,
-                          INFINITY,
-                          -INFINITY,
-                          NAN,
-                          -NAN,
-                          signalling,
-                          -1,
-                          0x1p-1074,
-                          -0x1p-1074,
-                          0x1.fffffffffffffp1023,
-                          -0x1.fffffffffffffp1023,
-                          3,
-                          s->parsed.max,
-                          -s->parsed.max,
-                          s->parsed.lowest,
-                          -0.75};
+    const double top = s->parsed.max, lowest = s->parsed.lowest;
+    const double v32[] = LIST(0.0, -0.0, INFINITY, -INFINITY, NAN, -NAN, 1, -1, 0x1p-149, -0x1p-149, 0x1.fffffep127,
+                              -0x1.fffffep127, 3, top, -top, lowest, -0.75);
+    const double v64[] = LIST(0.0, -0.0, INFINITY, -INFINITY, NAN, -NAN, signalling, -1, 0x1p-1074, -0x1p-1074,
+                              0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023, 3, top, -top, lowest, -0.75);
     const size_t n = sizeof v32 / sizeof *v32;
     fpemu_rounding r;
     for (unsigned carrier = 32; carrier <= 64; carrier += 32)

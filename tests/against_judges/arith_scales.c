@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* arith_scales.c - arithmetic on operands with scales against exact rationals (GMP), rounded by the slow judge.
+/* arith_scales.c - arithmetic on operands with scales against exact numbers (GMP), rounded by the slow judge.
  *
  *   every operation and comparison, every mode and stochastic variant, both carriers, counters included
  *   scales that are powers of two, of few bits, of a whole significand, products of two, and special values
@@ -9,123 +9,18 @@
  * usage: arith_scales [ROUNDS]: how many random arrays a format gets in each mode (default 1)
  */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
-#include "../judges/exact.h"
 #include "../judges/formats.h"
 #include "expected.h"
 #include "variants.h"
 #include <inttypes.h>
 #include <math.h>
-#include <mpfr.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------ exact numbers */
 
-enum { FINITE, INFINITE, NOT_A_NUMBER };
-
-typedef struct number {
-    int kind, negative, invalid, div_by_zero;
-    mpq_t q; /* finite: the magnitude */
-} number;
-
-static int is_zero(const number *x)
-{
-    return x->kind == FINITE && mpq_sgn(x->q) == 0;
-}
-
-static void set_nan(number *x, int invalid)
-{
-    x->kind = NOT_A_NUMBER;
-    x->negative = 0;
-    x->invalid = invalid;
-}
-
-static void set_double(number *x, double v)
-{
-    x->invalid = x->div_by_zero = 0;
-    x->kind = isnan(v) ? NOT_A_NUMBER : isinf(v) ? INFINITE : FINITE;
-    x->negative = !isnan(v) && signbit(v);
-    mpq_set_d(x->q, x->kind == FINITE ? fabs(v) : 0);
-}
-
-static void multiply(number *x, const number *y)
-{
-    if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) {
-        set_nan(x, 0);
-    } else if ((x->kind == INFINITE && is_zero(y)) || (y->kind == INFINITE && is_zero(x))) {
-        set_nan(x, 1);
-    } else {
-        x->kind = x->kind == INFINITE || y->kind == INFINITE ? INFINITE : FINITE;
-        x->negative ^= y->negative;
-        mpq_mul(x->q, x->q, y->q);
-    }
-}
-
-static void divide(number *x, const number *y)
-{
-    const int negative = x->negative ^ y->negative;
-    if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) {
-        set_nan(x, 0);
-        return;
-    }
-    if ((x->kind == INFINITE && y->kind == INFINITE) || (is_zero(x) && is_zero(y))) {
-        set_nan(x, 1);
-        return;
-    }
-    x->negative = negative;
-    if (x->kind == INFINITE)
-        return;
-    if (is_zero(y)) {
-        x->kind = INFINITE;
-        x->div_by_zero = 1;
-    } else if (y->kind == INFINITE) {
-        mpq_set_ui(x->q, 0, 1);
-    } else {
-        mpq_div(x->q, x->q, y->q);
-    }
-}
-
-static void add(number *x, const number *y, int minus_zero)
-{
-    if (x->kind == NOT_A_NUMBER || y->kind == NOT_A_NUMBER) {
-        set_nan(x, y->kind != NOT_A_NUMBER && x->invalid);
-    } else if (x->kind == INFINITE && y->kind == INFINITE) {
-        if (x->negative != y->negative)
-            set_nan(x, 1);
-    } else if (y->kind == INFINITE) {
-        x->kind = INFINITE;
-        x->negative = y->negative;
-    } else if (x->kind == FINITE && x->negative == y->negative) {
-        mpq_add(x->q, x->q, y->q);
-    } else if (x->kind == FINITE) {
-        mpq_sub(x->q, x->q, y->q);
-        x->negative = mpq_sgn(x->q) == 0 ? minus_zero : x->negative ^ (mpq_sgn(x->q) < 0);
-        mpq_abs(x->q, x->q);
-    }
-}
-
-/* -1, 0, 1; zeros of either sign are equal. Neither is a NaN. */
-static int compare(const number *x, const number *y)
-{
-    const int sx = is_zero(x) ? 0 : x->negative ? -1 : 1, sy = is_zero(y) ? 0 : y->negative ? -1 : 1;
-    if (sx != sy)
-        return sx < sy ? -1 : 1;
-    if (x->kind == INFINITE || y->kind == INFINITE)
-        return x->kind == y->kind ? 0 : (x->kind == INFINITE) == (sx > 0) ? 1 : -1;
-    return sx * mpq_cmp(x->q, y->q);
-}
-
 static number operand[3], result;
-
-static void copy(number *to, const number *x)
-{
-    to->kind = x->kind;
-    to->negative = x->negative;
-    to->invalid = x->invalid;
-    to->div_by_zero = x->div_by_zero;
-    mpq_set(to->q, x->q);
-}
 
 /* IEEE 754-2019, 9.6. */
 static const number *extremum(fpemu_operation operation, const number *a, const number *b)
@@ -139,10 +34,10 @@ static const number *extremum(fpemu_operation operation, const number *a, const 
     return smaller == (compare(a, b) < 0) ? a : b;
 }
 
-/* `result` from the operands; of a root its square. */
+/* `result` from the operands. */
 static void calculate(fpemu_operation operation, int down)
 {
-    copy(&result, &operand[0]);
+    number_copy(&result, &operand[0]);
     switch (operation) {
     case FPEMU_OPERATION_SUB: operand[1].negative = !operand[1].negative; /* fall through */
     case FPEMU_OPERATION_ADD: add(&result, &operand[1], down); break;
@@ -152,67 +47,9 @@ static void calculate(fpemu_operation operation, int down)
         multiply(&result, &operand[1]);
         add(&result, &operand[2], down);
         break;
-    case FPEMU_OPERATION_SQRT:
-        if (result.kind != NOT_A_NUMBER && result.negative && !is_zero(&result))
-            set_nan(&result, 1);
-        break;
-    default: copy(&result, extremum(operation, &operand[0], &operand[1])); break;
+    case FPEMU_OPERATION_SQRT: square_root(&result); break;
+    default: number_copy(&result, extremum(operation, &operand[0], &operand[1])); break;
     }
-}
-
-static mpz_t significand, rest;
-static long exponent;
-
-/* significand * 2^exponent = the finite result: exact, or 300 bits and one that says whether more would follow. */
-static void expand(int root)
-{
-    const long twos = (long)mpz_sizeinbase(mpq_denref(result.q), 2) - 1;
-    if (!root && mpz_scan1(mpq_denref(result.q), 0) == (mp_bitcnt_t)twos) {
-        mpz_set(significand, mpq_numref(result.q));
-        exponent = -twos;
-        return;
-    }
-    mpz_mul_2exp(significand, mpq_numref(result.q), (mp_bitcnt_t)(2 * twos + 1200));
-    mpz_tdiv_qr(significand, rest, significand, mpq_denref(result.q));
-    int more = mpz_sgn(rest) != 0;
-    exponent = -(2 * twos + 1200) - 1;
-    if (root) {
-        mpz_sqrtrem(significand, rest, significand);
-        more |= mpz_sgn(rest) != 0;
-        exponent = -(twos + 600) - 1;
-    }
-    mpz_mul_2exp(significand, significand, 1);
-    if (more)
-        mpz_setbit(significand, 0);
-}
-
-/* The result in binary64, to nearest, subnormal numbers too. */
-static double nearest(void)
-{
-    static mpfr_t x;
-    if (result.kind == NOT_A_NUMBER)
-        return NAN;
-    if (result.kind == INFINITE)
-        return INFINITY;
-    if (mpz_sgn(significand) == 0)
-        return 0;
-    if (!x->_mpfr_d)
-        mpfr_init2(x, 53);
-    mpfr_set_emin(-1073);
-    mpfr_set_emax(1024);
-    const int direction = mpfr_set_z_2exp(x, significand, exponent, MPFR_RNDN);
-    mpfr_subnormalize(x, direction, MPFR_RNDN);
-    return result.negative ? -mpfr_get_d(x, MPFR_RNDN) : mpfr_get_d(x, MPFR_RNDN);
-}
-
-static judge_result judge_one(judge *j, unsigned carrier, uint32_t random)
-{
-    const uint64_t sign = (uint64_t)result.negative << (carrier - 1);
-    if (result.kind == FINITE)
-        return judge_exact(j, result.negative, significand, exponent, random);
-    if (result.kind == INFINITE)
-        return judge_round(j, sign | (carrier == 32 ? 0x7f800000u : UINT64_C(0x7ff0000000000000)), random, 0);
-    return judge_round(j, carrier == 32 ? 0x7fc00000u : UINT64_C(0x7ff8000000000000), random, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ the data */
@@ -244,15 +81,8 @@ static double draw(unsigned bits, int low, int high)
 
 static double draw_special(unsigned carrier)
 {
-    const double specials[] = {0.0,
-                               -0.0,
-                               INFINITY,
-                               -INFINITY,
-                               NAN,
-                               1,
-                               -1,
-                               carrier == 32 ? 0x1p-149 : 0x1p-500,
-                               carrier == 32 ? 0x1.fffffep127 : 0x1.fffffep500};
+    const double specials[] = LIST(0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -1, carrier == 32 ? 0x1p-149 : 0x1p-500,
+                                   carrier == 32 ? 0x1.fffffep127 : 0x1.fffffep500);
     return specials[pick(sizeof specials / sizeof *specials)];
 }
 
@@ -341,11 +171,11 @@ static void draw_arrays(unsigned carrier, fpemu_operation operation, size_t n)
 static void set_operands(size_t i)
 {
     static number scale;
-    if (!mpq_numref(scale.q)->_mp_alloc && !mpq_denref(scale.q)->_mp_alloc)
-        mpq_init(scale.q);
+    if (!scale.k->_mp_alloc)
+        mpz_init(scale.k);
     for (int o = 0; o < 3; o++) {
-        set_double(&operand[o], arrays[o].element[arrays[o].step * i]);
-        set_double(&scale, scale_of(&arrays[o], i));
+        number_double(&operand[o], arrays[o].element[arrays[o].step * i]);
+        number_double(&scale, scale_of(&arrays[o], i));
         multiply(&operand[o], &scale);
         operand[o].invalid = 0; /* the operand is a NaN, as its decoded value would be */
     }
@@ -400,22 +230,6 @@ static void expect(fpemu_stats *e, double x, double y, uint32_t events)
     expect_extrema(e, x, y);
 }
 
-static void compare_counts(const char *what, const fpemu_stats *a, const fpemu_stats *b)
-{
-    lh_check(a->count == b->count && a->nan == b->nan && a->infinite == b->infinite && a->clipped == b->clipped &&
-                 a->overflow == b->overflow && a->invalid == b->invalid && a->div_by_zero == b->div_by_zero &&
-                 a->underflow == b->underflow && a->subnormal == b->subnormal && a->inexact == b->inexact &&
-                 a->min_abs == b->min_abs && a->max_abs == b->max_abs && a->max_error == b->max_error,
-             "%s: counters (library, judge) nan %" PRIu64 " %" PRIu64 " infinite %" PRIu64 " %" PRIu64
-             " clipped %" PRIu64 " %" PRIu64 " overflow %" PRIu64 " %" PRIu64 " invalid %" PRIu64 " %" PRIu64
-             " by zero %" PRIu64 " %" PRIu64 " underflow %" PRIu64 " %" PRIu64 " subnormal %" PRIu64 " %" PRIu64
-             " inexact %" PRIu64 " %" PRIu64 " min %a %a max %a %a error %a %a",
-             what, a->nan, b->nan, a->infinite, b->infinite, a->clipped, b->clipped, a->overflow, b->overflow,
-             a->invalid, b->invalid, a->div_by_zero, b->div_by_zero, a->underflow, b->underflow, a->subnormal,
-             b->subnormal, a->inexact, b->inexact, a->min_abs, b->min_abs, a->max_abs, b->max_abs, a->max_error,
-             b->max_error);
-}
-
 static void check_relations(unsigned carrier, size_t n)
 {
     if (!lh_check(run(NULL, NULL, FPEMU_OPERATION_COUNT, carrier, n, NULL) == FPEMU_OK, "comparisons refused"))
@@ -451,19 +265,16 @@ static void check_operation(const char *spec, const fpemu_format *typed, const f
     for (size_t i = 0; i < n; i++) {
         set_operands(i);
         calculate(operation, r->mode == FPEMU_MODE_RTN);
-        if (result.kind == FINITE)
-            expand(operation == FPEMU_OPERATION_SQRT);
-        const judge_result answer = judge_one(j, carrier, fpemu_random_bits(r, i));
+        const judge_result answer = judge_number(j, carrier, &result, fpemu_random_bits(r, i));
         const uint64_t got = carrier == 32 ? lh_float_bits(y32[i]) : lh_double_bits(y64[i]);
         lh_check(got == answer.bits, "%s element %zu: (%a * %a, %a * %a, %a * %a) -> %" PRIx64 ", judge %" PRIx64, what,
                  i, arrays[0].element[arrays[0].step * i], scale_of(&arrays[0], i),
                  arrays[1].element[arrays[1].step * i], scale_of(&arrays[1], i), arrays[2].element[arrays[2].step * i],
                  scale_of(&arrays[2], i), got, answer.bits);
-        expect(&want, nearest(), carrier == 32 ? (double)lh_float((uint32_t)answer.bits) : lh_double(answer.bits),
-               answer.events);
+        expect(&want, nearest_double(&result), carrier_value(carrier, answer.bits), answer.events);
     }
-    if (counted)
-        compare_counts(what, &have, &want);
+    const char *const other = counted ? other_counts(&have, &want) : NULL;
+    lh_check(!other, "%s: counter %s", what, other);
     judge_close(j);
 }
 
@@ -474,9 +285,8 @@ int main(int argc, char **argv)
     const unsigned rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
     static const size_t sizes[] = {1, 40, 257, MOST};
     for (int o = 0; o < 3; o++)
-        mpq_init(operand[o].q);
-    mpq_init(result.q);
-    mpz_inits(significand, rest, (mpz_ptr)NULL);
+        mpz_init(operand[o].k);
+    mpz_init(result.k);
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
         fpemu_format f;
         fpemu_rounding r;

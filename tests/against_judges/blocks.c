@@ -2,21 +2,19 @@
 /* blocks.c - blocked formats, value to value, against the judge of tests/judges/blocks.c.
  *
  * blocks [--rounds N] [--seed S]   N: how many times the usual number of random cases
- * `blocks digest` prints the variant in use and a digest of results; the program runs itself so for each variant.
+ * `blocks digest variant` ends with a digest of results; the program runs itself so for each instruction set.
  */
-#define _POSIX_C_SOURCE 200809L /* popen */
+#define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/longhand.h"
+#include "../list.h"
 #include "blocks_cases.h"
-#include <fenv.h>
+#include "variants.h"
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__SSE__)
-#include <xmmintrin.h>
-#endif
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -276,13 +274,9 @@ static void exhaustive(void)
     static const struct {
         const char *spec;
         int halves, e; /* x = k * 2^e * 2^scale, |k| <= halves */
-    } small[] = {{"mx(e2m1,block=2)", 16, -1},
-                 {"mx(e2m1,block=2,rule=ceil)", 16, -1},
-                 {"mx(e2m1,block=2,rule=even)", 16, -1},
-                 {"mx(e2m1,block=2,rule=rceil)", 16, -1},
-                 {"bfp(3,block=2)", 16, -1},
-                 {"bfp(3,block=2,rule=hbfp)", 16, -1},
-                 {"mx(int4,block=2)", 16, -1}};
+    } small[] = LIST({"mx(e2m1,block=2)", 16, -1}, {"mx(e2m1,block=2,rule=ceil)", 16, -1},
+                     {"mx(e2m1,block=2,rule=even)", 16, -1}, {"mx(e2m1,block=2,rule=rceil)", 16, -1},
+                     {"bfp(3,block=2)", 16, -1}, {"bfp(3,block=2,rule=hbfp)", 16, -1}, {"mx(int4,block=2)", 16, -1});
     static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RTZ,
                                     FPEMU_MODE_RTP, FPEMU_MODE_RTO, FPEMU_MODE_SR};
     block_case c;
@@ -616,16 +610,12 @@ static void edges(void)
 /* Quotients and products of the largest element that underflow or overflow, and scales whose inverses are infinite. */
 static void quotients_at_ends(void)
 {
-    static const char *const specs[] = {"nvfp4(fp(2,1,16),block=2)",
-                                        "nvfp4(fp(2,1,16),block=2,rule=nvfp4-ao)",
-                                        "block(fp(2,1,-9),block=2,scale=e8m0,rule=reciprocal)",
-                                        "block(e3m2,block=2,scale=e5m2,rule=reciprocal)",
-                                        "block(fp(3,2,20),block=2,scale=fp32,rule=reciprocal)",
-                                        "block(int16,block=2,scale=e8m0,rule=reciprocal)",
-                                        "block(e4m3fn,block=2,scale=e8m0,rule=absmax)",
-                                        "block(table(dynamic8),block=2,scale=e8m0,rule=absmax)",
-                                        "bfp(1,block=2,exponent=9,rule=rceil)",
-                                        "mx(fp(2,1,135),block=2,rule=rceil)"};
+    static const char *const specs[] =
+        LIST("nvfp4(fp(2,1,16),block=2)", "nvfp4(fp(2,1,16),block=2,rule=nvfp4-ao)",
+             "block(fp(2,1,-9),block=2,scale=e8m0,rule=reciprocal)", "block(e3m2,block=2,scale=e5m2,rule=reciprocal)",
+             "block(fp(3,2,20),block=2,scale=fp32,rule=reciprocal)", "block(int16,block=2,scale=e8m0,rule=reciprocal)",
+             "block(e4m3fn,block=2,scale=e8m0,rule=absmax)", "block(table(dynamic8),block=2,scale=e8m0,rule=absmax)",
+             "bfp(1,block=2,exponent=9,rule=rceil)", "mx(fp(2,1,135),block=2,rule=rceil)");
     static const int exponents[] = {-1074, -1060, -1030, -1022, -149, -140, -130, -126, 0, 100, 125, 127, 128, 1023};
     enum { PAIRS = 33 };
     block_case c;
@@ -669,22 +659,11 @@ static double middle(const fpemu_format *f, uint64_t pick)
  * wrong by a last bit shows. Blocks of every length that has a way of its own, in a row or side by side. */
 static void quotients(void)
 {
-    static const char *const specs[] = {"group(e2m1,block=16)",
-                                        "group(e4m3fn,block=128)",
-                                        "group(e5m2,block=32)",
-                                        "group(e3m2,block=40)",
-                                        "group(int4,block=64)",
-                                        "group(int8,block=48)",
-                                        "group(fp16,block=96)",
-                                        "group(fixed(8,6),block=row)",
-                                        "group(e4m3fn,block=32,scale=bf16)",
-                                        "group(e4m3fn,block=16,scale=e4m3fn)",
-                                        "nvfp4",
-                                        "nvfp4(rule=nvfp4-ao)",
-                                        "nvfp4(e4m3fn,block=32)",
-                                        "scaled(e4m3fn,block=row)",
-                                        "scaled(e5m2)",
-                                        "hbfp(8)"};
+    static const char *const specs[] =
+        LIST("group(e2m1,block=16)", "group(e4m3fn,block=128)", "group(e5m2,block=32)", "group(e3m2,block=40)",
+             "group(int4,block=64)", "group(int8,block=48)", "group(fp16,block=96)", "group(fixed(8,6),block=row)",
+             "group(e4m3fn,block=32,scale=bf16)", "group(e4m3fn,block=16,scale=e4m3fn)", "nvfp4",
+             "nvfp4(rule=nvfp4-ao)", "nvfp4(e4m3fn,block=32)", "scaled(e4m3fn,block=row)", "scaled(e5m2)", "hbfp(8)");
     enum { LENGTH = 960, LINES = 4 };
     block_case c;
     size_t i;
@@ -743,25 +722,16 @@ static void draws(void)
         const char *spec;
         double amax;
         int e;
-    } kinds[] = {{"mxfp4", 4, 0},
-                 {"mxfp6_e3m2", 16, 0},
-                 {"mx(e5m2,block=16)", 32768, 0},
-                 {"mxint8", 1, 0},
-                 {"mx(fixed(6,4),block=48)", 1, 0},
-                 {"group(e2m1,block=16)", 6, 0},
-                 {"group(e4m3fn,block=32)", 448, 0},
-                 {"group(e4m3fn,block=80)", 448, 0},
-                 {"group(float(e=3,m=2,bias=-9),block=32)", 57344, 0}, /* no step is 1 or less */
-                 {"group(int8,block=32)", 127, 0},
-                 {"group(int8,block=64)", 127, 0},
-                 {"group(int8,block=40)", 127, 0},
-                 {"group(uint(8),block=16)", 255, 0},
-                 {"group(e2m1,block=16,scale=bf16)", (double)FLT_MAX, 0}, /* six times its scale is past the end */
-                 {"group(e2m1,block=16)", 6, -61},
-                 {"group(e2m1,block=16)", 6, -124},
-                 {"group(e4m3fn,block=32)", 448, -120},
-                 {"group(e4m3fn,block=32)", 448, -130},
-                 {"group(int8,block=64)", 127, -126}};
+    } kinds[] =
+        LIST({"mxfp4", 4, 0}, {"mxfp6_e3m2", 16, 0}, {"mx(e5m2,block=16)", 32768, 0}, {"mxint8", 1, 0},
+             {"mx(fixed(6,4),block=48)", 1, 0}, {"group(e2m1,block=16)", 6, 0}, {"group(e4m3fn,block=32)", 448, 0},
+             {"group(e4m3fn,block=80)", 448, 0},
+             {"group(float(e=3,m=2,bias=-9),block=32)", 57344, 0}, /* no step is 1 or less */
+             {"group(int8,block=32)", 127, 0}, {"group(int8,block=64)", 127, 0}, {"group(int8,block=40)", 127, 0},
+             {"group(uint(8),block=16)", 255, 0},
+             {"group(e2m1,block=16,scale=bf16)", (double)FLT_MAX, 0}, /* six times its scale is past the end */
+             {"group(e2m1,block=16)", 6, -61}, {"group(e2m1,block=16)", 6, -124}, {"group(e4m3fn,block=32)", 448, -120},
+             {"group(e4m3fn,block=32)", 448, -130}, {"group(int8,block=64)", 127, -126});
     static const uint8_t bits[] = {0, 17, 24, 31, 16, 8};
     enum { N = 1920 };
     block_case c;
@@ -1007,7 +977,7 @@ static void compat(void)
     case_free(&c);
 }
 
-/* ------------------------------------------------------------------------------- slices, ranges, delayed scaling */
+/* ------------------------------------------------------------------------------------------------ slices, ranges */
 
 static fpemu_status quantize(const block_case *c, const fpemu_rounding *r, const fpemu_shape *s, const void *x, void *y)
 {
@@ -1143,14 +1113,9 @@ static void slices(void)
 /* Ranges given by hand, which need not fit the data: scales of tensor blocks and of nvfp4. */
 static void given_ranges(void)
 {
-    static const char *const specs[] = {"scaled(e4m3fn)",
-                                        "scaled(e5m2,rule=recipe-pow2,margin=2)",
-                                        "mx(e2m1,block=tensor)",
-                                        "hbfp(8)",
-                                        "muppet(8)",
-                                        "nvfp4(block=4)",
-                                        "nvfp4(block=4,rule=nvfp4-ao)",
-                                        "codebook(dynamic8,block=tensor)"};
+    static const char *const specs[] =
+        LIST("scaled(e4m3fn)", "scaled(e5m2,rule=recipe-pow2,margin=2)", "mx(e2m1,block=tensor)", "hbfp(8)",
+             "muppet(8)", "nvfp4(block=4)", "nvfp4(block=4,rule=nvfp4-ao)", "codebook(dynamic8,block=tensor)");
     static const double sizes[] = {0, 1, 3, 448, 0x1.fffffep127, 0x1p-149, 0x1p-126, 1e-30, 0x1.8p-140};
     block_case c;
     size_t i, k;
@@ -1179,45 +1144,7 @@ static void given_ranges(void)
     case_free(&c);
 }
 
-static void delayed(void)
-{
-    uint64_t state = 5;
-    int trial, step;
-    for (trial = 0; trial < 60; trial++) {
-        double history[5], last[400];
-        fpemu_delayed d;
-        unsigned length = 1 + (unsigned)(trial % 5), k;
-        int n = 0, latest = trial / 5 % 2;
-        memset(&d, 0, sizeof d);
-        d.history = history;
-        d.length = length;
-        d.latest = (uint32_t)latest;
-        for (step = 0; step < 30; step++) {
-            fpemu_range seen;
-            double want = 0;
-            memset(&seen, 0, sizeof seen);
-            seen.count = 10;
-            seen.amax = ldexp(1 + (double)(lh_next(&state) % 8), (int)(lh_next(&state) % 20) - 10);
-            seen.max = seen.amax;
-            if (lh_next(&state) % 5 == 0)
-                seen.nonfinite = 1;
-            if (lh_next(&state) % 6 == 0)
-                seen.amax = seen.max = 0;
-            seen.nonzero = seen.amax != 0 ? 3 : 0;
-            lh_check(fpemu_delayed_update(&d, &seen) == FPEMU_OK, "fpemu_delayed_update");
-            if (!seen.nonfinite && seen.amax != 0)
-                last[n++] = seen.amax;
-            for (k = 0; k < length && (int)k < n; k++)
-                want = fmax(want, last[n - 1 - (int)k]);
-            if (latest && n)
-                want = last[n - 1];
-            lh_check(d.range.amax == want && d.range.nonfinite == 0, "delayed scaling, length %u: amax %a, judge %a",
-                     length, d.range.amax, want);
-        }
-    }
-}
-
-/* ------------------------------------------------------------------------ threads, the caller's settings, variants */
+/* -------------------------------------------------------------------------------------------- threads, variants */
 
 enum { MANY = 50000 };
 
@@ -1226,35 +1153,20 @@ static uint64_t digest(void)
 {
     static float x[MANY], y[MANY], z[MANY];
     static double x64[MANY / 8], y64[MANY / 8], z64[MANY / 8];
-    static const char *const specs[] = {"mxfp8",
-                                        "mxfp6_e2m3",
-                                        "mxint8",
-                                        "nvfp4",
-                                        "nvfp4(rule=nvfp4-ao)",
-                                        "msfp16",
-                                        "nf4",
-                                        "group(int8,64)",
-                                        "group(e4m3fn,128)",
-                                        "codebook(dynamic8)",
-                                        "muppet(8)",
-                                        "scaled(e4m3fn)",
-                                        "scaled(e5m2,block=row)",
-                                        "s2fp8",
-                                        "hbfp(8,block=row)",
-                                        "mx(e2m1,block=tensor)",
-                                        "mx(e2m1,rule=rceil)"};
-    static int filled;
+    static const char *const specs[] =
+        LIST("mxfp8", "mxfp6_e2m3", "mxint8", "nvfp4", "nvfp4(rule=nvfp4-ao)", "msfp16", "nf4", "group(int8,64)",
+             "group(e4m3fn,128)", "codebook(dynamic8)", "muppet(8)", "scaled(e4m3fn)", "scaled(e5m2,block=row)",
+             "s2fp8", "hbfp(8,block=row)", "mx(e2m1,block=tensor)", "mx(e2m1,rule=rceil)");
     uint64_t state = 99, hash = 1469598103934665603u;
     size_t i, k, mode;
-    for (i = 0; i < MANY && !filled; i++) /* once: the caller's rounding direction would move them */
+    for (i = 0; i < MANY; i++)
         x[i] = ldexpf((float)(int64_t)lh_next(&state) * 0x1p-63f, (int)(lh_next(&state) % 24) - 12);
-    for (i = 0; i < MANY && !filled; i += 1009)
+    for (i = 0; i < MANY; i += 1009)
         x[i] = i % 2 ? 0.0f : -0.0f;
-    for (i = 0; i < 40 && !filled; i++)
+    for (i = 0; i < 40; i++)
         x[300 + i] = ldexpf(x[i], i % 2 ? -130 : 115);
-    for (i = 0; i < MANY / 8 && !filled; i++)
+    for (i = 0; i < MANY / 8; i++)
         x64[i] = (double)x[i] * (1 + 0x1p-30);
-    filled = 1;
     for (k = 0; k < sizeof specs / sizeof *specs; k++)
         for (mode = 0; mode < 2; mode++) {
             fpemu_format f;
@@ -1272,78 +1184,33 @@ static uint64_t digest(void)
             if (fpemu_quantize_f32(&f, &r, MANY, x, z, NULL) || memcmp(y, z, sizeof y) ||
                 fpemu_quantize_f64(&f, &r, MANY / 8, x64, z64, NULL) || memcmp(y64, z64, sizeof y64))
                 return 0;
-            for (i = 0; i < MANY; i++)
-                hash = (hash ^ lh_float_bits(y[i])) * 1099511628211u;
-            for (i = 0; i < MANY / 8; i++)
-                hash = (hash ^ lh_double_bits(y64[i])) * 1099511628211u;
-            hash =
-                (hash ^ lh_double_bits(fpemu_stats_sum_error(&stats)) ^ stats.inexact ^ stats.clipped) * 1099511628211u;
+            const double sum = fpemu_stats_sum_error(&stats);
+            hash = variants_fold(variants_fold(hash, y, sizeof y), y64, sizeof y64);
+            hash = variants_fold(variants_fold(hash, &sum, sizeof sum), &stats.inexact, sizeof stats.inexact);
+            hash = variants_fold(hash, &stats.clipped, sizeof stats.clipped);
         }
     return hash;
 }
 
-static void surroundings(const char *self)
+static void threads(uint64_t expected)
 {
-    const int directions[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-    uint64_t expected = digest();
-    unsigned count;
-    size_t i;
-    lh_check(expected != 0, "a call of the digest is refused, or counting changes results");
-    for (i = 0; i < 3; i++) {
-        uint64_t got;
-        (void)fesetround(directions[i]);
-        got = digest();
-        lh_check(fegetround() == directions[i], "rounding direction %zu of the caller is lost", i);
-        (void)fesetround(FE_TONEAREST);
-        lh_check(got == expected, "rounding direction %zu of the caller changes results", i);
-    }
-#if defined(__SSE__)
-    {
-        const unsigned kept = _mm_getcsr();
-        fpemu_format f;
-        fpemu_rounding r = fpemu_rounding_nearest();
-        static float x[4096], y[4096], z[4096];
-        uint64_t state = 3;
-        for (i = 0; i < 4096; i++)
-            x[i] = ldexpf((float)(int64_t)lh_next(&state) * 0x1p-63f, -126 - (int)(i % 20));
-        lh_check(fpemu_format_parse("mxfp6_e3m2", &f, NULL) == FPEMU_OK &&
-                     fpemu_quantize_f32(&f, &r, 4096, x, y, NULL) == FPEMU_OK,
-                 "mxfp6_e3m2");
-        _mm_setcsr(kept | 0x8040); /* FTZ, DAZ */
-        (void)fpemu_quantize_f32(&f, &r, 4096, x, z, NULL);
-        lh_check((_mm_getcsr() & 0xffc0u) == ((kept | 0x8040) & 0xffc0u), "MXCSR of the caller is lost");
-        _mm_setcsr(kept);
-        lh_check(memcmp(y, z, sizeof y) == 0, "FTZ and DAZ of the caller change results");
-    }
-#endif
 #ifdef _OPENMP
-    {
-        const int before = omp_get_max_threads();
-        for (i = 1; i <= 3; i++) {
-            omp_set_num_threads((int)i);
-            lh_check(digest() == expected, "%zu threads change results", i);
-        }
-        omp_set_num_threads(before);
+    const int before = omp_get_max_threads();
+    for (int i = 1; i <= 3; i++) {
+        omp_set_num_threads(i);
+        lh_check(digest() == expected, "%d threads change results", i);
     }
+    omp_set_num_threads(before);
 #endif
-    for (count = 0; fpemu_variant_available(count) != NULL; count++) {
-        char command[4200], line[200] = "", wanted[200];
-        FILE *child;
-        (void)snprintf(command, sizeof command, "FPEMU_VARIANT=%s '%s' digest", fpemu_variant_available(count), self);
-        (void)snprintf(wanted, sizeof wanted, "%s %016" PRIx64 "\n", fpemu_variant_available(count), expected);
-        child = popen(command, "r");
-        if (lh_check(child != NULL, "cannot run %s", command)) {
-            lh_check(fgets(line, sizeof line, child) != NULL && !strcmp(line, wanted), "variant says %s, expected %s",
-                     line, wanted);
-            (void)pclose(child);
-        }
-    }
+    (void)expected;
 }
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && !strcmp(argv[1], "digest")) {
-        printf("%s %016" PRIx64 "\n", fpemu_variant(), digest());
+    const uint64_t expected = digest();
+    lh_check(expected != 0, "a call of the digest is refused, or counting changes results");
+    if (variants_is_child(argc, argv)) {
+        variants_print(expected);
         return EXIT_SUCCESS;
     }
     case_options(argc, argv, &rounds, &first_seed);
@@ -1365,7 +1232,7 @@ int main(int argc, char **argv)
     compat();
     slices();
     given_ranges();
-    delayed();
-    surroundings(argv[0]);
+    threads(expected);
+    variants_rerun(argv[0], "digest", expected);
     return lh_report("blocks");
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../judges/longhand.h"
+#include "../list.h"
 
 /* ------------------------------------------------------------------------------------------------- known answers */
 
@@ -281,11 +282,8 @@ static void round_trips(void)
     static const struct {
         const char *spec, *element;
         unsigned top; /* the code of the largest value */
-    } formats[] = {{"mxfp8_e4m3", "e4m3fn", 0x7e},
-                   {"mxfp8_e5m2", "e5m2", 0x7b},
-                   {"mxfp6_e3m2", "e3m2", 0x1f},
-                   {"mxfp6_e2m3", "e2m3", 0x1f},
-                   {"mxfp4", "e2m1", 7}};
+    } formats[] = LIST({"mxfp8_e4m3", "e4m3fn", 0x7e}, {"mxfp8_e5m2", "e5m2", 0x7b}, {"mxfp6_e3m2", "e3m2", 0x1f},
+                       {"mxfp6_e2m3", "e2m3", 0x1f}, {"mxfp4", "e2m1", 7});
     size_t i;
     for (i = 0; i < sizeof formats / sizeof *formats; i++) {
         fpemu_format f, element;
@@ -328,18 +326,11 @@ static void figures(void)
     static const struct {
         const char *spec;
         double bits, max, minimum;
-    } f[] = {{"mxfp8_e4m3", 8.25, 448, 0x1p-9},
-             {"mxfp8_e5m2", 8.25, 57344, 0x1p-16},
-             {"mxfp6_e3m2", 6.25, 28, 0x1p-4},
-             {"mxfp6_e2m3", 6.25, 7.5, 0x1p-3},
-             {"mxfp4", 4.25, 6, 0.5},
-             {"mxint8", 8.25, 1.984375, 0x1p-6},
-             {"nvfp4", 4.5, 6, 0.5},
-             {"msfp12", 4.5, 0.875, 0.125},
-             {"msfp16", 8.5, 0.9921875, 0x1p-7},
-             {"nf4", 4.5, 1, 0.07958029955625534},
-             {"bm(2,5)", 8.25, 3.9375, 0x1p-6},
-             {"bm(4,3)", 8.25, 240, 0x1p-10}};
+    } f[] =
+        LIST({"mxfp8_e4m3", 8.25, 448, 0x1p-9}, {"mxfp8_e5m2", 8.25, 57344, 0x1p-16}, {"mxfp6_e3m2", 6.25, 28, 0x1p-4},
+             {"mxfp6_e2m3", 6.25, 7.5, 0x1p-3}, {"mxfp4", 4.25, 6, 0.5}, {"mxint8", 8.25, 1.984375, 0x1p-6},
+             {"nvfp4", 4.5, 6, 0.5}, {"msfp12", 4.5, 0.875, 0.125}, {"msfp16", 8.5, 0.9921875, 0x1p-7},
+             {"nf4", 4.5, 1, 0.07958029955625534}, {"bm(2,5)", 8.25, 3.9375, 0x1p-6}, {"bm(4,3)", 8.25, 240, 0x1p-10});
     size_t i;
     for (i = 0; i < sizeof f / sizeof *f; i++) {
         fpemu_format format, element;

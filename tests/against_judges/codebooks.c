@@ -10,6 +10,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/longhand.h"
+#include "../list.h"
 #include "variants.h"
 #include <math.h>
 #include <stdlib.h>
@@ -36,30 +37,16 @@ static const float far[] = {-0x1.fffffep127f, -0x1p100f, -0x1p-100f, 0, 0x1p-90f
 static const float uneven[] = {-8, -7.5f, -7.25f, -1, -0.5f, 0.125f, 0.1875f, 2, 3, 100, 101, 102, 103, 104, 105, 106};
 static float squares[256], random_values[256], longer[300];
 
-static const book books[] = {
-    {"nf4", FPEMU_CODEBOOK_NF4, 4, 0, NULL},
-    {"dynamic4", FPEMU_CODEBOOK_DYNAMIC, 4, 0, NULL},
-    {"dynamic5", FPEMU_CODEBOOK_DYNAMIC, 5, 0, NULL},
-    {"dynamic6", FPEMU_CODEBOOK_DYNAMIC, 6, 0, NULL},
-    {"dynamic7", FPEMU_CODEBOOK_DYNAMIC, 7, 0, NULL},
-    {"dynamic8", FPEMU_CODEBOOK_DYNAMIC, 8, 0, NULL},
-    {"udynamic4", FPEMU_CODEBOOK_UDYNAMIC, 4, 0, NULL},
-    {"udynamic5", FPEMU_CODEBOOK_UDYNAMIC, 5, 0, NULL},
-    {"udynamic6", FPEMU_CODEBOOK_UDYNAMIC, 6, 0, NULL},
-    {"udynamic7", FPEMU_CODEBOOK_UDYNAMIC, 7, 0, NULL},
-    {"udynamic8", FPEMU_CODEBOOK_UDYNAMIC, 8, 0, NULL},
-    {"signs", 0, 0, 2, signs},
-    {"steps", 0, 0, 2, steps},
-    {"three", 0, 0, 3, three},
-    {"neighbours", 0, 0, 4, neighbours},
-    {"close", 0, 0, 3, close},
-    {"deep", 0, 0, 6, deep},
-    {"far", 0, 0, 7, far},
-    {"uneven", 0, 0, 16, uneven},
-    {"squares", 0, 0, 256, squares},
-    {"random", 0, 0, 256, random_values},
-    {"longer", 0, 0, 300, longer},
-};
+static const book books[] =
+    LIST({"nf4", FPEMU_CODEBOOK_NF4, 4, 0, NULL}, {"dynamic4", FPEMU_CODEBOOK_DYNAMIC, 4, 0, NULL},
+         {"dynamic5", FPEMU_CODEBOOK_DYNAMIC, 5, 0, NULL}, {"dynamic6", FPEMU_CODEBOOK_DYNAMIC, 6, 0, NULL},
+         {"dynamic7", FPEMU_CODEBOOK_DYNAMIC, 7, 0, NULL}, {"dynamic8", FPEMU_CODEBOOK_DYNAMIC, 8, 0, NULL},
+         {"udynamic4", FPEMU_CODEBOOK_UDYNAMIC, 4, 0, NULL}, {"udynamic5", FPEMU_CODEBOOK_UDYNAMIC, 5, 0, NULL},
+         {"udynamic6", FPEMU_CODEBOOK_UDYNAMIC, 6, 0, NULL}, {"udynamic7", FPEMU_CODEBOOK_UDYNAMIC, 7, 0, NULL},
+         {"udynamic8", FPEMU_CODEBOOK_UDYNAMIC, 8, 0, NULL}, {"signs", 0, 0, 2, signs}, {"steps", 0, 0, 2, steps},
+         {"three", 0, 0, 3, three}, {"neighbours", 0, 0, 4, neighbours}, {"close", 0, 0, 3, close},
+         {"deep", 0, 0, 6, deep}, {"far", 0, 0, 7, far}, {"uneven", 0, 0, 16, uneven}, {"squares", 0, 0, 256, squares},
+         {"random", 0, 0, 256, random_values}, {"longer", 0, 0, 300, longer});
 enum { BOOKS = sizeof books / sizeof *books };
 
 static const int modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RTZ, FPEMU_MODE_RAZ, FPEMU_MODE_RTP,

@@ -6,8 +6,8 @@
  * `narrow digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
 #define _POSIX_C_SOURCE 200809L /* popen */
 #include "../judges/formats.h"
+#include "../list.h"
 #include "blocks_cases.h"
-#include "leftovers.h"
 #include "variants.h"
 #include <math.h>
 #include <stdlib.h>
@@ -327,17 +327,12 @@ static void scalars(void)
         double scale;
         int64_t zero;
         const char *spec;
-    } ints[] = {{8, 1, 1, 1, 0.5, 0, "int(8,scale=0.5)"},
-                {8, 1, 1, 0, 3 * 0x1p-5, 0, "int(8,scale=0.09375)"},
-                {6, 1, 1, 1, 3 * 0x1p-5, 0, "int(6,scale=0.09375)"},
-                {7, 0, 1, 0, 0.75, 5, "uint(7,scale=0.75,zero=5)"},
-                {12, 1, 1, 0, 1, 0, "int(12)"},
-                {13, 1, 0, 0, 1, 0, "int(13)"},
-                {9, 1, 1, 1, 1, 0, "int(9)"},
-                {10, 1, 1, 0, 1, 0, "int(10)"},
-                {8, 1, 0, 0, 0.1, 0, "int(8,scale=0.1)"},
-                {8, 1, 0, 1, 0x1p10, 0, "int(8,scale=1024)"},
-                {8, 1, 0, 1, 0x1p-25, 0, "int(8,scale=2.98023223876953125e-08)"}};
+    } ints[] = LIST({8, 1, 1, 1, 0.5, 0, "int(8,scale=0.5)"}, {8, 1, 1, 0, 3 * 0x1p-5, 0, "int(8,scale=0.09375)"},
+                    {6, 1, 1, 1, 3 * 0x1p-5, 0, "int(6,scale=0.09375)"},
+                    {7, 0, 1, 0, 0.75, 5, "uint(7,scale=0.75,zero=5)"}, {12, 1, 1, 0, 1, 0, "int(12)"},
+                    {13, 1, 0, 0, 1, 0, "int(13)"}, {9, 1, 1, 1, 1, 0, "int(9)"}, {10, 1, 1, 0, 1, 0, "int(10)"},
+                    {8, 1, 0, 0, 0.1, 0, "int(8,scale=0.1)"}, {8, 1, 0, 1, 0x1p10, 0, "int(8,scale=1024)"},
+                    {8, 1, 0, 1, 0x1p-25, 0, "int(8,scale=2.98023223876953125e-08)"});
     for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
         for (int t = 0; t < TYPES; t++) {
             const fpemu_format parameters = ref_int(ints[i].bits, ints[i].is_signed, ints[i].scale, ints[i].zero);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* packing.c - packed bytes against the judge: layout, bytes, unpacking, access to single blocks, changes in place, the
- * order of scales that tensor cores read.
+/* packing.c - packed bytes against the judge: layout, bytes, unpacking, access to single blocks, changes in place.
  *
  * packing [--rounds N] [--seed S]
  */
 #include "../judges/longhand.h"
+#include "../list.h"
 #include "blocks_cases.h"
 #include <inttypes.h>
 #include <math.h>
@@ -76,13 +76,9 @@ static void widths(void)
 /* All contents of two 4-bit codes under all codes of the scale: unpacked, and the values again as bytes. */
 static void contents(void)
 {
-    static const char *const specs[] = {"mx(e2m1,block=2)",
-                                        "bfp(3,block=2)",
-                                        "nvfp4(block=2)",
-                                        "group(int4,2,scale=e4m3fn)",
-                                        "codebook(nf4,2,scale=e8m0)",
-                                        "mx(e2m1,block=2,scale=e5m2)",
-                                        "group(int4,2,scale=fp16)"};
+    static const char *const specs[] =
+        LIST("mx(e2m1,block=2)", "bfp(3,block=2)", "nvfp4(block=2)", "group(int4,2,scale=e4m3fn)",
+             "codebook(nf4,2,scale=e8m0)", "mx(e2m1,block=2,scale=e5m2)", "group(int4,2,scale=fp16)");
     size_t i;
     for (i = 0; i < sizeof specs / sizeof *specs; i++) {
         fpemu_format f;
@@ -277,35 +273,11 @@ static void piecewise(void)
 /* Lines long enough for the loops that take many blocks at a time, and for more than one of their tiles. */
 static void long_lines(void)
 {
-    static const char *const specs[] = {"e4m3fn",
-                                        "e2m1",
-                                        "e3m2",
-                                        "int4",
-                                        "bf16",
-                                        "posit(8,1)",
-                                        "fixed(12,4)",
-                                        "nf4",
-                                        "codebook(nf4,128)",
-                                        "mxfp8",
-                                        "mxfp6_e2m3",
-                                        "mxfp4",
-                                        "mxint8",
-                                        "bm(4,3)",
-                                        "nvfp4",
-                                        "group(int8,128)",
-                                        "group(e4m3fn,30)",
-                                        "scaled(e4m3fn)",
-                                        "bfp(3,block=7)",
-                                        "bfp(7,block=32)",
-                                        "scaled(e4m3fn,block=row)",
-                                        "mx(e4m3fn,block=1500)",
-                                        "mxfp8_e5m2",
-                                        "mxfp6_e3m2",
-                                        "msfp12",
-                                        "q8_0",
-                                        "mx(e2m1,scale=e4m3fn)",
-                                        "group(e5m2,48)",
-                                        "group(int6,64)"};
+    static const char *const specs[] =
+        LIST("e4m3fn", "e2m1", "e3m2", "int4", "bf16", "posit(8,1)", "fixed(12,4)", "nf4", "codebook(nf4,128)", "mxfp8",
+             "mxfp6_e2m3", "mxfp4", "mxint8", "bm(4,3)", "nvfp4", "group(int8,128)", "group(e4m3fn,30)",
+             "scaled(e4m3fn)", "bfp(3,block=7)", "bfp(7,block=32)", "scaled(e4m3fn,block=row)", "mx(e4m3fn,block=1500)",
+             "mxfp8_e5m2", "mxfp6_e3m2", "msfp12", "q8_0", "mx(e2m1,scale=e4m3fn)", "group(e5m2,48)", "group(int6,64)");
     static const uint64_t lengths[] = {9000, 1100, 4096};
     block_case c;
     memset(&c, 0, sizeof c);
@@ -337,35 +309,13 @@ static void long_lines(void)
 /* Any bytes there may be: every code under every scale, ordinary or not; words beside numbers of binary32. */
 static void any_bytes(void)
 {
-    static const char *const specs[] = {"mxfp8_e5m2",
-                                        "mxfp8_e4m3",
-                                        "mxfp6_e3m2",
-                                        "mxfp6_e2m3",
-                                        "mxfp4",
-                                        "mxint8",
-                                        "nvfp4",
-                                        "msfp12",
-                                        "q8_0",
-                                        "bm(4,3)",
-                                        "nf4",
-                                        "group(e5m2,32,scale=fp16)",
-                                        "group(e2m1,16,scale=e5m2)",
-                                        "group(int8,48,scale=bf16)",
-                                        "group(int6,32,scale=fp16)",
-                                        "group(e4m3fnuz,32,scale=fp16)",
-                                        "group(uint8,32,scale=fp16)",
-                                        "group(fp(3,4,3),32,scale=bf16)",
-                                        "group(fp(4,1,7),32,scale=bf16)",
-                                        "group(posit(8,1),32,scale=bf16)",
-                                        "e4m3fnuz",
-                                        "int8",
-                                        "scaled(e5m2)",
-                                        "scaled(e4m3fn,block=row)",
-                                        "e2m1",
-                                        "e3m2",
-                                        "e5m2",
-                                        "e5m2fnuz",
-                                        "group(fp(6,1,31),32,scale=bf16)"};
+    static const char *const specs[] =
+        LIST("mxfp8_e5m2", "mxfp8_e4m3", "mxfp6_e3m2", "mxfp6_e2m3", "mxfp4", "mxint8", "nvfp4", "msfp12", "q8_0",
+             "bm(4,3)", "nf4", "group(e5m2,32,scale=fp16)", "group(e2m1,16,scale=e5m2)", "group(int8,48,scale=bf16)",
+             "group(int6,32,scale=fp16)", "group(e4m3fnuz,32,scale=fp16)", "group(uint8,32,scale=fp16)",
+             "group(fp(3,4,3),32,scale=bf16)", "group(fp(4,1,7),32,scale=bf16)", "group(posit(8,1),32,scale=bf16)",
+             "e4m3fnuz", "int8", "scaled(e5m2)", "scaled(e4m3fn,block=row)", "e2m1", "e3m2", "e5m2", "e5m2fnuz",
+             "group(fp(6,1,31),32,scale=bf16)");
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         for (uint64_t k = 0; k < 6; k++) {
             const uint64_t n = k < 3 ? 8192 : 2100 + 4 * k;
@@ -422,18 +372,9 @@ static void any_bytes(void)
  * signs; zeros of both signs too, or none below zero. Tables of the caller's, some of whose values lie close together. */
 static void middles(void)
 {
-    static const char *const specs[] = {"nvfp4",
-                                        "mxfp4",
-                                        "mxfp6_e2m3",
-                                        "mx(e2m2,block=48)",
-                                        "group(e2m1,16,scale=e4m3fn,rule=reciprocal)",
-                                        "nf4",
-                                        "codebook(nf4,128)",
-                                        "codebook(dynamic4,block=64)",
-                                        "table 0",
-                                        "table 1",
-                                        "table 2",
-                                        "table 3"};
+    static const char *const specs[] =
+        LIST("nvfp4", "mxfp4", "mxfp6_e2m3", "mx(e2m2,block=48)", "group(e2m1,16,scale=e4m3fn,rule=reciprocal)", "nf4",
+             "codebook(nf4,128)", "codebook(dynamic4,block=64)", "table 0", "table 1", "table 2", "table 3");
     static const float tables[4][16] = {
         {-1, -0.75f, -0.5f, -0.3f, -0.2f, -0.1f, -0.05f, 0, 0.01f, 0.02f, 0.03f, 0.2f, 0.4f, 0.6f, 0.8f, 0.9f},
         {-0.5f, -0.4f, -0.3f, -0.2f, -0.1f, 0, 0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 1},
@@ -493,37 +434,6 @@ static void middles(void)
     case_free(&c);
 }
 
-static void swizzle(void)
-{
-    static const uint64_t sizes[][2] = {{1, 1},    {128, 4}, {128, 5},  {129, 4}, {31, 3},
-                                        {300, 17}, {256, 8}, {33, 130}, {0, 4},   {5, 0}};
-    size_t i;
-    for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        uint64_t R = sizes[i][0], C = sizes[i][1], tiles = (C + 3) / 4, size = (R + 127) / 128 * tiles * 512, r, c, k;
-        uint8_t *from = malloc(R * C + 1), *to = malloc(size + 1), *want = calloc(size + 1, 1),
-                *back = malloc(R * C + 1);
-        if (!from || !to || !want || !back)
-            abort();
-        for (k = 0; k < R * C; k++)
-            from[k] = (uint8_t)(k * 37 + 11);
-        for (r = 0; r < R; r++)
-            for (c = 0; c < C; c++)
-                want[(r / 128 * tiles + c / 4) * 512 + r % 32 * 16 + r % 128 / 32 * 4 + c % 4] = from[r * C + c];
-        memset(to, 0xcc, size + 1);
-        lh_check(fpemu_swizzled_size(R, C) == size, "swizzled size of %" PRIu64 "x%" PRIu64, R, C);
-        lh_check(fpemu_swizzle_scales(R, C, from, to) == FPEMU_OK && !memcmp(to, want, size) && to[size] == 0xcc,
-                 "swizzled scales of %" PRIu64 "x%" PRIu64, R, C);
-        back[R * C] = 0x77;
-        lh_check(fpemu_unswizzle_scales(R, C, to, back) == FPEMU_OK && !memcmp(back, from, R * C) &&
-                     back[R * C] == 0x77,
-                 "scales of %" PRIu64 "x%" PRIu64 " back", R, C);
-        free(from);
-        free(to);
-        free(want);
-        free(back);
-    }
-}
-
 int main(int argc, char **argv)
 {
     case_options(argc, argv, &rounds, &first_seed);
@@ -535,6 +445,5 @@ int main(int argc, char **argv)
     long_lines();
     any_bytes();
     middles();
-    swizzle();
     return lh_report("packing");
 }

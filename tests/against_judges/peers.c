@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../judges/longhand.h"
+#include "../list.h"
 
 typedef struct instance {
     const char *name, *spec, *mode;
@@ -265,26 +266,12 @@ static void codes(void)
         const char *spec;
         double x;
         uint64_t code;
-    } all[] = {{"fp16", 0x1p-24, 1},
-               {"fp16", 0x1p-15, 0x200},
-               {"fp16", 0.0, 0},
-               {"fp16", -0.0, 0x8000},
-               {"e5m2", 0x1p-16, 1},
-               {"e4m3fn", 448, 0x7e},
-               {"e4m3fnuz", -0.0, 0},
-               {"e4m3fnuz", NAN, 0x80},
-               {"e2m1", -6, 0xf},
-               {"e8m0", 0x1p-127, 0},
-               {"e8m0", 1, 127},
-               {"bf16", NAN, 0x7fc0},
-               {"fp16", NAN, 0x7e00},
-               {"e5m2", -NAN, 0x7f},
-               {"dlfloat16", INFINITY, 0x7fff},
-               {"posit(8,2)", NAN, 0x80},
-               {"posit(8,2)", 1, 0x40},
-               {"int8", -128, 0x80},
-               {"e2m1", NAN, 7},
-               {"fixed(8,4)", -0.0625, 0xff}};
+    } all[] =
+        LIST({"fp16", 0x1p-24, 1}, {"fp16", 0x1p-15, 0x200}, {"fp16", 0.0, 0}, {"fp16", -0.0, 0x8000},
+             {"e5m2", 0x1p-16, 1}, {"e4m3fn", 448, 0x7e}, {"e4m3fnuz", -0.0, 0}, {"e4m3fnuz", NAN, 0x80},
+             {"e2m1", -6, 0xf}, {"e8m0", 0x1p-127, 0}, {"e8m0", 1, 127}, {"bf16", NAN, 0x7fc0}, {"fp16", NAN, 0x7e00},
+             {"e5m2", -NAN, 0x7f}, {"dlfloat16", INFINITY, 0x7fff}, {"posit(8,2)", NAN, 0x80}, {"posit(8,2)", 1, 0x40},
+             {"int8", -128, 0x80}, {"e2m1", NAN, 7}, {"fixed(8,4)", -0.0625, 0xff});
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         fpemu_format f;
         fpemu_rounding r = fpemu_rounding_nearest();

@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* properties.c - what must hold whatever the numbers are: fixed points, order, symmetry, codes there and back, pieces
- * of a call, carriers, scalar forms, instruction sets, the caller's floating-point environment.
+ * of a call, carriers, scalar forms, instruction sets.
  *
- * `properties digest` prints the variant in use and a digest of results; the program runs itself so for each variant.
- */
-#define _GNU_SOURCE /* feenableexcept */
-#include <fenv.h>
+ * `properties digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
+#define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(__x86_64__) || defined(__i386__)
-#include <xmmintrin.h>
-#endif
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "../judges/longhand.h"
+#include "../list.h"
+#include "variants.h"
 
 enum { COUNT = 3000, LARGE = 70000 };
 
@@ -280,20 +274,9 @@ static void pieces(const char *name, const fpemu_format *f, const fpemu_rounding
 
 /* ------------------------------------------------------------------------------------------------ digests */
 
-static uint64_t fold(uint64_t digest, const void *data, size_t size)
+static int parsed(const char *spec, fpemu_format *f)
 {
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++)
-        digest = (digest ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return digest;
-}
-
-/* A spec that is refused counts as a difference: a child's checks are seen by its exit status alone. */
-static int parsed(const char *spec, fpemu_format *f, size_t *differing)
-{
-    const int known = fpemu_format_parse(spec, f, NULL) == FPEMU_OK;
-    *differing += !known;
-    return lh_check(known, "cannot parse %s", spec);
+    return lh_check(fpemu_format_parse(spec, f, NULL) == FPEMU_OK, "cannot parse %s", spec);
 }
 
 enum { STREAMED = (9 << 20) + 5 };
@@ -308,7 +291,7 @@ static size_t streamed_as(const char *spec, fpemu_rounding r, int carrier, size_
     fpemu_format f;
     fpemu_stats one = {0}, all = {0};
     size_t differing = 0;
-    if (!parsed(spec, &f, &differing))
+    if (!parsed(spec, &f))
         return differing;
     fpemu_status status = carrier == 32 ? fpemu_quantize_f32(&f, &r, many, x, out, counted ? &one : NULL)
                                         : fpemu_quantize_f64(&f, &r, many, wide, out, counted ? &one : NULL);
@@ -337,17 +320,9 @@ static size_t streamed_as(const char *spec, fpemu_rounding r, int carrier, size_
 static size_t streamed(void)
 {
     static const char *const specs[] = {"e4m3fn:saturate", "fp16", "fixed(8,4)", "bf16", "e4m3fn", "fp16"};
-    static const char *const scaled[] = {"mxfp8",
-                                         "msfp12",
-                                         "q8_0",
-                                         "nf4",
-                                         "group(int8,128)",
-                                         "group(e3m2,24)",
-                                         "mxint8",
-                                         "mxfp4",
-                                         "codebook(dynamic8,block=512)",
-                                         "group(int8,1536)",
-                                         "codebook(dynamic8,block=2048)"};
+    static const char *const scaled[] =
+        LIST("mxfp8", "msfp12", "q8_0", "nf4", "group(int8,128)", "group(e3m2,24)", "mxint8", "mxfp4",
+             "codebook(dynamic8,block=512)", "group(int8,1536)", "codebook(dynamic8,block=2048)");
     float *x = malloc(STREAMED * sizeof *x);
     double *wide = malloc(STREAMED / 2 * sizeof *wide), *out = malloc((STREAMED / 2 + 20) * sizeof *out);
     size_t differing = 0;
@@ -398,7 +373,7 @@ static size_t decoded_past_caches(void)
     }
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f;
-        if (!parsed(specs[k], &f, &differing))
+        if (!parsed(specs[k], &f))
             continue;
         unsigned char *bytes = (unsigned char *)codes;
         float *y32 = (float *)out + 3 + k;
@@ -438,7 +413,7 @@ static size_t drawn_in_bulk(void)
     size_t differing = 0;
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f;
-        if (!parsed(specs[k], &f, &differing))
+        if (!parsed(specs[k], &f))
             continue;
         const double least = fpemu_format_min_positive(&f), most = fpemu_format_max(&f),
                      spread = log2(most) - log2(least);
@@ -490,14 +465,10 @@ static size_t drawn_in_bulk(void)
 static size_t scaled_in_bulk(void)
 {
     enum { MANY = 1500 };
-    static const char *const specs[] = {"int(8,scale=0.1)",
-                                        "int(22,scale=0.2499999999,zero=7)",
-                                        "int(16,scale=3.7):symmetric",
-                                        "int(8,scale=1e-270,zero=-3)",
-                                        "int(22,scale=3e270)",
-                                        "int(8,scale=1e-300)",
-                                        "int(8,scale=7e300)",
-                                        "uint(4,scale=0.3)"};
+    static const char *const specs[] =
+        LIST("int(8,scale=0.1)", "int(22,scale=0.2499999999,zero=7)", "int(16,scale=3.7):symmetric",
+             "int(8,scale=1e-270,zero=-3)", "int(22,scale=3e270)", "int(8,scale=1e-300)", "int(8,scale=7e300)",
+             "uint(4,scale=0.3)");
     static const double special[8] = {0.0, -0.0, 0x1p-1074, -0x1p-1074, HUGE_VAL, -HUGE_VAL, DBL_MAX, NAN};
     static double in[MANY], out[MANY];
     static uint32_t codes[MANY];
@@ -505,7 +476,7 @@ static size_t scaled_in_bulk(void)
     size_t differing = 0;
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f;
-        if (!parsed(specs[k], &f, &differing))
+        if (!parsed(specs[k], &f))
             continue;
         for (size_t i = 0; i < MANY; i++) {
             const uint64_t word = lh_next(&state);
@@ -543,7 +514,7 @@ static size_t scaled_in_bulk(void)
     return differing;
 }
 
-/* A digest of values, codes and stats over formats and modes. Inputs must be filled before the environment changes. */
+/* A digest of values, codes and stats over formats and modes. */
 enum { SETS = 14 };
 static const char *const digest_specs[SETS] = {
     "fp16",          "bf16",           "e4m3fn",           "e8m0",        "fp16:nosub", "dlfloat16",
@@ -582,140 +553,26 @@ static uint64_t digest(void)
                 for (size_t n = COUNT; n > 0; n /= 7) { /* also short calls */
                     int a = (int)fpemu_quantize_f32(f, &r, n, digest_x32[i], y32, s);
                     int b = (int)fpemu_quantize_f64(f, &r, n, digest_x64[i], y64, s);
-                    result = fold(fold(result, y32, n * sizeof *y32), y64, n * sizeof *y64);
+                    result = variants_fold(variants_fold(result, y32, n * sizeof *y32), y64, n * sizeof *y64);
                     int c = (int)fpemu_encode_f32(f, &r, n, digest_x32[i], codes, s);
-                    result = fold(result, codes, n * fpemu_format_code_size(f));
+                    result = variants_fold(result, codes, n * fpemu_format_code_size(f));
                     int d = (int)fpemu_decode_f32(f, n, codes, y32);
-                    result = fold(result, y32, n * sizeof *y32);
+                    result = variants_fold(result, y32, n * sizeof *y32);
                     int e = (int)fpemu_encode_f64(f, &r, n, digest_x64[i], codes, s);
-                    result = fold(result, codes, n * fpemu_format_code_size(f));
+                    result = variants_fold(result, codes, n * fpemu_format_code_size(f));
                     int g = (int)fpemu_decode_f64(f, n, codes, y64);
-                    result = fold(result, y64, n * sizeof *y64);
+                    result = variants_fold(result, y64, n * sizeof *y64);
                     result ^= (uint64_t)(a | b | c | d | e | g);
                 }
-                result = fold(result, &stats, sizeof stats);
+                result = variants_fold(result, &stats, sizeof stats);
             }
             for (size_t j = 0; j < COUNT; j += 7) {
                 float one = fpemu_quantize_one_f32(f, &r, digest_x32[i][j], j);
                 double two = fpemu_quantize_one_f64(f, &r, digest_x64[i][j], j);
-                result = fold(fold(result, &one, sizeof one), &two, sizeof two);
+                result = variants_fold(variants_fold(result, &one, sizeof one), &two, sizeof two);
             }
         }
     return result;
-}
-
-static void variants_agree(const char *self)
-{
-    uint64_t expected = digest();
-    unsigned count = 0;
-    for (const char *name; (name = fpemu_variant_available(count)) != NULL; count++) {
-        char command[4200], line[200] = "", wanted[200];
-        (void)snprintf(command, sizeof command, "FPEMU_VARIANT=%s '%s' digest", name, self);
-        (void)snprintf(wanted, sizeof wanted, "%s %016llx\n", name, (unsigned long long)expected);
-        FILE *child = popen(command, "r");
-        if (lh_check(child != NULL, "cannot run %s", command)) {
-            lh_check(fgets(line, sizeof line, child) != NULL && !strcmp(line, wanted),
-                     "variant %s says %s, expected %s", name, line, wanted);
-            lh_check(pclose(child) == 0, "variant %s: large arrays", name);
-        }
-    }
-    lh_check(count > 0 && fpemu_variant() != NULL, "no variant");
-}
-
-static void environment(void)
-{
-    uint64_t expected = digest();
-    const int directions[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-    for (size_t i = 0; i < 4; i++) {
-        (void)fesetround(directions[i]);
-        uint64_t got = digest();
-        int after = fegetround();
-        (void)fesetround(FE_TONEAREST);
-        lh_check(got == expected, "rounding direction %zu of the caller changes results", i);
-        lh_check(after == directions[i], "rounding direction %zu of the caller is lost", i);
-    }
-#if defined(__SSE__)
-    const unsigned kept = _mm_getcsr();
-    const unsigned controls[] = {0x8000, 0x0040, 0x8040, 0x8040 | 0x6000}; /* FTZ, DAZ, both, both and toward zero */
-    for (size_t i = 0; i < 4; i++) {
-        _mm_setcsr(kept | controls[i]);
-        uint64_t got = digest();
-        unsigned after = _mm_getcsr();
-        _mm_setcsr(kept);
-        lh_check(got == expected, "MXCSR %x of the caller changes results", controls[i]);
-        lh_check((after & 0xffc0u) == ((kept | controls[i]) & 0xffc0u), "MXCSR %x of the caller is lost", controls[i]);
-    }
-#endif
-#if defined(__GLIBC__) && !defined(__i386__) /* where functions hand numbers over in the x87 unit, which may trap */
-    fenv_t saved;
-    (void)fegetenv(&saved);
-    (void)feclearexcept(FE_ALL_EXCEPT);
-    if (feenableexcept(FE_ALL_EXCEPT) != -1) { /* a trap would end the program here */
-        uint64_t got = digest();
-        (void)fesetenv(&saved);
-        lh_check(got == expected, "unmasked exceptions of the caller change results");
-    }
-    (void)fesetenv(&saved);
-#endif
-}
-
-/* The same with so many elements that threads share the work; counted or not. */
-static void environment_of_threads_in(const char *spec, int mode, int counted)
-{
-    enum { MANY = 1 << 18 };
-    float *x = malloc(MANY * sizeof *x), *y = malloc(MANY * sizeof *y), *z = malloc(MANY * sizeof *z);
-    fpemu_format format;
-    if (lh_check(x && y && z && fpemu_format_parse(spec, &format, NULL) == FPEMU_OK, "cannot begin")) {
-        uint64_t state = 8;
-        for (size_t i = 0; i < MANY; i++) /* half are tiny; finite, since a block has one scale */
-            x[i] = lh_float((uint32_t)lh_next(&state) & (i % 2 ? 0xbfffffffu : 0x80ffffffu));
-        fpemu_stats one, two;
-        memset(&one, 0, sizeof one);
-        memset(&two, 0, sizeof two);
-        one.request.want = two.request.want = FPEMU_STATS_SUMS;
-#ifdef _OPENMP
-        int before = omp_get_max_threads();
-        omp_set_num_threads(4);
-#endif
-        fpemu_rounding r = fpemu_rounding_nearest();
-        r.mode = (uint8_t)mode;
-        lh_check(fpemu_quantize_f32(&format, &r, MANY, x, y, counted ? &one : NULL) == FPEMU_OK, "%s", spec);
-        (void)fesetround(FE_UPWARD);
-#if defined(__SSE__)
-        const unsigned kept = _mm_getcsr();
-        _mm_setcsr(kept | 0x8040);
-#endif
-        fpemu_status status = fpemu_quantize_f32(&format, &r, MANY, x, z, counted ? &two : NULL);
-#if defined(__SSE__)
-        const unsigned after = _mm_getcsr();
-        _mm_setcsr(kept);
-        lh_check((after & 0xffc0u) == ((kept | 0x8040) & 0xffc0u), "%s: MXCSR of the caller is lost", spec);
-#endif
-        (void)fesetround(FE_TONEAREST);
-        lh_check(status == FPEMU_OK && !memcmp(y, z, MANY * sizeof *y), "%s: threads follow the caller's environment",
-                 spec);
-        lh_check(!memcmp(&one, &two, sizeof one), "%s: stats of threads follow the caller's environment", spec);
-#ifdef _OPENMP
-        omp_set_num_threads(before);
-#endif
-    }
-    free(x);
-    free(y);
-    free(z);
-}
-
-static void environment_of_threads(void)
-{
-    static const struct {
-        const char *spec;
-        int mode;
-    } sets[] = {{"bf16", FPEMU_MODE_RNE},        {"fp16", FPEMU_MODE_RTZ},
-                {"e4m3fn", FPEMU_MODE_RTZ},      {"table(dynamic8)", FPEMU_MODE_RNE},
-                {"table(nf4)", FPEMU_MODE_RTZ},  {"nf4", FPEMU_MODE_RNE},
-                {"posit(16,2)", FPEMU_MODE_RNE}, {"int(8,scale=0.1)", FPEMU_MODE_RNE}};
-    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-        for (int counted = 0; counted < 2; counted++)
-            environment_of_threads_in(sets[i].spec, sets[i].mode, counted);
 }
 
 /* Every code of a byte, from arrays of many lengths and at any address, against one code at a time; nothing beside. */
@@ -788,16 +645,19 @@ static void every_format(void)
 
 int main(int argc, char **argv)
 {
+    const int child = variants_is_child(argc, argv);
     prepare();
-    if (argc > 1 && !strcmp(argv[1], "digest")) {
-        printf("%s %016llx\n", fpemu_variant(), (unsigned long long)digest());
+    const uint64_t result = digest();
+    if (child) {
         const size_t differing = streamed() + decoded_past_caches() + drawn_in_bulk() + scaled_in_bulk();
-        return differing == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+        lh_check(differing == 0, "%zu results in bulk differ", differing);
+    } else {
+        every_format();
+        decode_in_bulk();
+        variants_rerun(argv[0], "digest", result);
     }
-    every_format();
-    variants_agree(argv[0]);
-    environment();
-    environment_of_threads();
-    decode_in_bulk();
-    return lh_report("properties");
+    const int status = lh_report("properties");
+    if (child)
+        variants_print(result);
+    return status;
 }

@@ -7,6 +7,7 @@
  * policies ieee and saturate. One line can be run again by its first three words: quantize_exhaustive e4m3fn rne ieee.
  */
 #include "../judges/formats.h"
+#include "../list.h"
 #include "sweep.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,21 +18,12 @@
 #include <omp.h>
 #endif
 
-static const char *const default_formats[] = {
-    "binary16",      "bfloat16",      "tf32",
-    "e5m2",          "e4m3",          "e3m4",
-    "e4m3fn",        "e4m3fnuz",      "e5m2fnuz",
-    "e4m3b11fnuz",   "e8m0",          "e3m2",
-    "e2m3",          "e2m1",          "ue4m3",
-    "dlfloat16",     "fp(4,3,4)",     "fp(5,2,0)",
-    "fp(6,9,0)",     "int4",          "int8",
-    "int16",         "uint4",         "uint8",
-    "uint16",        "p3109(8,3,se)", "p3109(8,4,se)",
-    "p3109(8,4,sf)", "p3109(8,3,ue)", "p3109(8,1,uf)",
-    "p3109(4,2,sf)", "fixed(8,4)",    "fixed(8,4):wrap",
-    "posit(8,0)",    "posit(8,1)",    "posit(8,2)",
-    "posit(16,1)",   "posit(16,2)",
-};
+static const char *const default_formats[] =
+    LIST("binary16", "bfloat16", "tf32", "e5m2", "e4m3", "e3m4", "e4m3fn", "e4m3fnuz", "e5m2fnuz", "e4m3b11fnuz",
+         "e8m0", "e3m2", "e2m3", "e2m1", "ue4m3", "dlfloat16", "fp(4,3,4)", "fp(5,2,0)", "fp(6,9,0)", "int4", "int8",
+         "int16", "uint4", "uint8", "uint16", "p3109(8,3,se)", "p3109(8,4,se)", "p3109(8,4,sf)", "p3109(8,3,ue)",
+         "p3109(8,1,uf)", "p3109(4,2,sf)", "fixed(8,4)", "fixed(8,4):wrap", "posit(8,0)", "posit(8,1)", "posit(8,2)",
+         "posit(16,1)", "posit(16,2)");
 enum { DEFAULT_FORMATS = sizeof default_formats / sizeof *default_formats };
 
 typedef struct task {

@@ -8,6 +8,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* popen */
 #include "../judges/longhand.h"
+#include "../list.h"
 #include "variants.h"
 #include <math.h>
 #include <stdlib.h>
@@ -21,51 +22,14 @@
 /* Bytes before and behind an array, elements of the longest, and arrays of a format, mode and carrier. */
 enum { MARGIN = 80, MOST = 3000, ARRAYS = 12 };
 
-static const char *const specs[] = {
-    "table(nf4)",
-    "table(dynamic8)",
-    "table(udynamic8)",
-    "table(dynamic5)",
-    "posit(16,2)",
-    "posit(16,1)",
-    "posit(8,0)",
-    "posit(8,2)",
-    "posit(3,0)",
-    "posit(5,3)",
-    "posit(12,4)",
-    "posit(24,2)",
-    "posit(32,2)",
-    "posit(32,0)",
-    "int(8,scale=0.1)",
-    "int(12,scale=0.7,zero=5)",
-    "uint(16,scale=0.003)",
-    "int(16,scale=1e-3)",
-    "int(4,scale=0.3):symmetric",
-    "uint(8,scale=0.02,zero=128)",
-    "fp16",
-    "bf16",
-    "e4m3fn",
-    "e5m2",
-    "e3m2",
-    "fp16:nosub",
-    "tf32",
-    "fixed(8,4)",
-    "fixed(8,4):wrap",
-    "fixed(16,-3):wrap",
-    "uint(8):wrap",
-    "int(8):symmetric",
-    "uint(8,scale=0.5,zero=100)",
-    "fixed(20,7)",
-    "fixed(22,30):wrap",
-    "int(8,scale=0.1):wrap",
-    "e2m1",
-    "ue4m3",
-    "p3109(8,3,se)",
-    "e4m3fnuz",
-    "e5m2fnuz",
-    "p3109(8,4,sf)",
-    "e8m0",
-};
+static const char *const specs[] =
+    LIST("table(nf4)", "table(dynamic8)", "table(udynamic8)", "table(dynamic5)", "posit(16,2)", "posit(16,1)",
+         "posit(8,0)", "posit(8,2)", "posit(3,0)", "posit(5,3)", "posit(12,4)", "posit(24,2)", "posit(32,2)",
+         "posit(32,0)", "int(8,scale=0.1)", "int(12,scale=0.7,zero=5)", "uint(16,scale=0.003)", "int(16,scale=1e-3)",
+         "int(4,scale=0.3):symmetric", "uint(8,scale=0.02,zero=128)", "fp16", "bf16", "e4m3fn", "e5m2", "e3m2",
+         "fp16:nosub", "tf32", "fixed(8,4)", "fixed(8,4):wrap", "fixed(16,-3):wrap", "uint(8):wrap", "int(8):symmetric",
+         "uint(8,scale=0.5,zero=100)", "fixed(20,7)", "fixed(22,30):wrap", "int(8,scale=0.1):wrap", "e2m1", "ue4m3",
+         "p3109(8,3,se)", "e4m3fnuz", "e5m2fnuz", "p3109(8,4,sf)", "e8m0");
 enum { SPECS = sizeof specs / sizeof *specs };
 
 /* Compatibility settings, and formats for them; a setting also goes with other modes than its own. */
@@ -73,26 +37,10 @@ static const char *const settings[] = {
     "qpytorch",  "qpytorch-sr",   "lee-inf",        "cpfloat-sr",        "cpfloat-se",       "nvidia",
     "ml-dtypes", "ml-dtypes-sat", "qpytorch-fixed", "qpytorch-fixed-sr", "pytorch-multiply", "pytorch-divide",
 };
-static const char *const set_specs[] = {
-    "fp16",
-    "bf16",
-    "e4m3fn",
-    "e5m2",
-    "e2m1",
-    "ue4m3",
-    "e8m0",
-    "fp16:nosub",
-    "p3109(8,3,se)",
-    "e4m3fnuz",
-    "fixed(8,4)",
-    "ufixed(8,8)",
-    "fixed(20,4)",
-    "fixed(8,4):wrap",
-    "int(8,scale=0.1)",
-    "uint(8,scale=0.02,zero=128)",
-    "int(16,scale=0.5)",
-    "int(24,scale=0.3)",
-};
+static const char *const set_specs[] =
+    LIST("fp16", "bf16", "e4m3fn", "e5m2", "e2m1", "ue4m3", "e8m0", "fp16:nosub", "p3109(8,3,se)", "e4m3fnuz",
+         "fixed(8,4)", "ufixed(8,8)", "fixed(20,4)", "fixed(8,4):wrap", "int(8,scale=0.1)",
+         "uint(8,scale=0.02,zero=128)", "int(16,scale=0.5)", "int(24,scale=0.3)");
 enum { SETTINGS = sizeof settings / sizeof *settings, SET_SPECS = sizeof set_specs / sizeof *set_specs };
 
 static uint64_t state, digest = UINT64_C(0xcbf29ce484222325);

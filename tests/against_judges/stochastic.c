@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../judges/longhand.h"
+#include "../list.h"
 
 enum { SEED = 20261120, MAX_ELEMENTS = 1 << 20 };
 
@@ -172,26 +173,12 @@ static size_t sites(const lh_format *f, site *s)
     return n;
 }
 
-static const char *const specs[] = {"fp16",
-                                    "bf16",
-                                    "e5m2",
-                                    "e4m3fn",
-                                    "e4m3fnuz",
-                                    "e2m1",
-                                    "e8m0",
-                                    "ue4m3",
-                                    "dlfloat16",
-                                    "float(e=5,m=10,bias=15,specials=ieee,signed=1):nosub",
-                                    "float(e=5,m=2,bias=15,specials=ieee,signed=1):flushin",
-                                    "float(e=2,m=3,bias=1,specials=finite,signed=1):flushout",
-                                    "p3109(8,4,se)",
-                                    "p3109(8,1,ue)",
-                                    "float(e=8,m=0,bias=127,specials=ieee,signed=1)",
-                                    "float(e=4,m=0,bias=7,specials=finite,signed=1):nosub",
-                                    "fixed(8,4)",
-                                    "fixed(6,9)",
-                                    "ufixed(8,4)",
-                                    "int8"};
+static const char *const specs[] = LIST(
+    "fp16", "bf16", "e5m2", "e4m3fn", "e4m3fnuz", "e2m1", "e8m0", "ue4m3", "dlfloat16",
+    "float(e=5,m=10,bias=15,specials=ieee,signed=1):nosub", "float(e=5,m=2,bias=15,specials=ieee,signed=1):flushin",
+    "float(e=2,m=3,bias=1,specials=finite,signed=1):flushout", "p3109(8,4,se)", "p3109(8,1,ue)",
+    "float(e=8,m=0,bias=127,specials=ieee,signed=1)", "float(e=4,m=0,bias=7,specials=finite,signed=1):nosub",
+    "fixed(8,4)", "fixed(6,9)", "ufixed(8,4)", "int8");
 enum { spec_count = (int)(sizeof specs / sizeof specs[0]) };
 
 static void few_bits(void)

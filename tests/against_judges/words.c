@@ -9,6 +9,7 @@
  * Words come in their order, where the neighbours of a number are its likes, and mixed, where they are not; with
  * counters and without, in place, and in parts that begin anywhere. Every variant runs all of it. */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
+#include "../list.h"
 #include "variants.h"
 
 #include <fpemu.h>
@@ -40,88 +41,25 @@ static const struct type {
              {"bf16", fpemu_quantize_bf16, fpemu_quantize_tensor_bf16, fpemu_pack_bf16, fpemu_unpack_bf16,
               fpemu_arith_bf16, fpemu_format_fits_bf16, 7, 127}};
 
-static const char *const specs[] = {"fp16",
-                                    "bf16",
-                                    "fp16:saturate",
-                                    "bf16:saturate",
-                                    "e5m2",
-                                    "e5m2:saturate",
-                                    "e4m3fn",
-                                    "e4m3fn:saturate",
-                                    "e4m3",
-                                    "e3m4",
-                                    "e3m2",
-                                    "e2m3",
-                                    "e2m1",
-                                    "e4m3fnuz",
-                                    "e5m2fnuz",
-                                    "p3109(8,3,se)",
-                                    "p3109(8,4,sf)",
-                                    "p3109(8,3,ue)",
-                                    "fp(4,9,7)",
-                                    "fp(4,10,7)",
-                                    "fp(5,7,15)",
-                                    "fp(6,1,31)",
-                                    "fp(7,3,63)",
-                                    "fp(8,3,127)",
-                                    "fp(8,6,127)",
-                                    "fp(4,2,9)",
-                                    "fixed(8,7)",
-                                    "fixed(8,4)",
-                                    "fixed(4,9)",
-                                    "ufixed(8,3)",
-                                    "int8",
-                                    "int4",
-                                    "uint8",
-                                    "int(9)",
-                                    "int(12)",
-                                    "int(8,scale=1024)",
-                                    "uint(8,scale=0.25,zero=3)",
-                                    "int(1)", /* nothing is above zero in these */
-                                    "fixed(1,0)",
-                                    "uint(2,zero=3)"};
+static const char *const specs[] =
+    LIST("fp16", "bf16", "fp16:saturate", "bf16:saturate", "e5m2", "e5m2:saturate", "e4m3fn", "e4m3fn:saturate", "e4m3",
+         "e3m4", "e3m2", "e2m3", "e2m1", "e4m3fnuz", "e5m2fnuz", "p3109(8,3,se)", "p3109(8,4,sf)", "p3109(8,3,ue)",
+         "fp(4,9,7)", "fp(4,10,7)", "fp(5,7,15)", "fp(6,1,31)", "fp(7,3,63)", "fp(8,3,127)", "fp(8,6,127)", "fp(4,2,9)",
+         "fixed(8,7)", "fixed(8,4)", "fixed(4,9)", "ufixed(8,3)", "int8", "int4", "uint8", "int(9)", "int(12)",
+         "int(8,scale=1024)", "uint(8,scale=0.25,zero=3)", "int(1)", /* nothing is above zero in these */
+         "fixed(1,0)", "uint(2,zero=3)");
 
 /* Scales that are powers of two under every rule, of blocks of each length that has a form of its own, and of others;
  * other scales; and codes of a byte or half of one, without scales. */
-static const char *const packed[] = {"mxfp8",
-                                     "mxfp8_e5m2",
-                                     "mxfp6_e2m3",
-                                     "mxfp6_e3m2",
-                                     "mxfp4",
-                                     "mxint8",
-                                     "mx(e4m3fn,block=16,rule=ceil)",
-                                     "mx(e3m2,block=64,rule=even)",
-                                     "mx(e2m1,block=48,rule=rceil)",
-                                     "mx(int4,block=256)",
-                                     "mx(fixed(12,10),block=32)",
-                                     "mx(e2m3,block=1024,rule=ceil)",
-                                     "msfp12",
-                                     "msfp16",
-                                     "bfp(7,block=32,rule=rceil)",
-                                     "bfp(10,block=16,rule=hbfp)",
-                                     "group(int8,16)",
-                                     "group(e2m1,32)",
-                                     "group(int4,16)",
-                                     "group(int4,96)",
-                                     "group(int8,48)",
-                                     "group(e3m2,40)",
-                                     "group(fixed(8,4),32)",
-                                     "block(e4m3fn,block=32,scale=fp16,rule=reciprocal)",
-                                     "nvfp4",
-                                     "q8_0",
-                                     "nf4",
-                                     "table(nf4)",
-                                     "scaled(e4m3fn)",
-                                     "scaled(int8)",
-                                     "e4m3fn",
-                                     "e5m2",
-                                     "e3m4",
-                                     "e2m1",
-                                     "int8",
-                                     "int4",
-                                     "uint8",
-                                     "fp(2,5,-63)", /* whose first number is past binary16 */
-                                     "fp(5,2,-49)"};
+static const char *const packed[] = LIST(
+    "mxfp8", "mxfp8_e5m2", "mxfp6_e2m3", "mxfp6_e3m2", "mxfp4", "mxint8", "mx(e4m3fn,block=16,rule=ceil)",
+    "mx(e3m2,block=64,rule=even)", "mx(e2m1,block=48,rule=rceil)", "mx(int4,block=256)", "mx(fixed(12,10),block=32)",
+    "mx(e2m3,block=1024,rule=ceil)", "msfp12", "msfp16", "bfp(7,block=32,rule=rceil)", "bfp(10,block=16,rule=hbfp)",
+    "group(int8,16)", "group(e2m1,32)", "group(int4,16)", "group(int4,96)", "group(int8,48)", "group(e3m2,40)",
+    "group(fixed(8,4),32)", "block(e4m3fn,block=32,scale=fp16,rule=reciprocal)", "nvfp4", "q8_0", "nf4", "table(nf4)",
+    "scaled(e4m3fn)", "scaled(int8)", "e4m3fn", "e5m2", "e3m4", "e2m1", "int8", "int4", "uint8",
+    "fp(2,5,-63)", /* whose first number is past binary16 */
+    "fp(5,2,-49)");
 
 static float values[2][WORDS];
 static uint16_t orders[2][ORDERS][WORDS], want[WORDS], y[WORDS];
