@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_arguments.c - what is refused, with which status, and what a refused call leaves: arrays and counters as they
  * were, structs all zero, texts empty. */
-#include <check.h>
+#include "suite.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "fpemu.h"
 
 enum { N = 40 };
 
@@ -14,13 +11,6 @@ static float x32[2 * N], y32[2 * N];
 static double x64[2 * N], y64[2 * N];
 static uint8_t codes[2 * N * 8];
 static fpemu_stats stats;
-
-static fpemu_format format(const char *spec)
-{
-    fpemu_format f;
-    ck_assert_msg(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "cannot parse %s", spec);
-    return f;
-}
 
 static void setup(void)
 {
@@ -77,38 +67,38 @@ static void all_refuse(const fpemu_format *f, const fpemu_rounding *r, fpemu_sta
 
 START_TEST(null_pointers)
 {
-    fpemu_format f = format("e4m3fn");
+    fpemu_format f = format_of("e4m3fn");
     fpemu_rounding r = fpemu_rounding_nearest();
     all_refuse(NULL, &r, FPEMU_ERROR_NULL, 1);
     all_refuse(&f, NULL, FPEMU_ERROR_NULL, 0);
-    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, NULL, y32, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, NULL, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, NULL, y64, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, NULL, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, NULL, codes, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, NULL, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_encode_f64(&f, &r, N, NULL, codes, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_encode_f64(&f, &r, N, x64, NULL, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_decode_f32(&f, N, NULL, y32), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_decode_f32(&f, N, codes, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_decode_f64(&f, N, NULL, y64), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_decode_f64(&f, N, codes, NULL), FPEMU_ERROR_NULL);
+    REFUSES(NULL, fpemu_quantize_f32(&f, &r, N, NULL, y32, &stats));
+    REFUSES(NULL, fpemu_quantize_f32(&f, &r, N, x32, NULL, &stats));
+    REFUSES(NULL, fpemu_quantize_f64(&f, &r, N, NULL, y64, &stats));
+    REFUSES(NULL, fpemu_quantize_f64(&f, &r, N, x64, NULL, &stats));
+    REFUSES(NULL, fpemu_encode_f32(&f, &r, N, NULL, codes, &stats));
+    REFUSES(NULL, fpemu_encode_f32(&f, &r, N, x32, NULL, &stats));
+    REFUSES(NULL, fpemu_encode_f64(&f, &r, N, NULL, codes, &stats));
+    REFUSES(NULL, fpemu_encode_f64(&f, &r, N, x64, NULL, &stats));
+    REFUSES(NULL, fpemu_decode_f32(&f, N, NULL, y32));
+    REFUSES(NULL, fpemu_decode_f32(&f, N, codes, NULL));
+    REFUSES(NULL, fpemu_decode_f64(&f, N, NULL, y64));
+    REFUSES(NULL, fpemu_decode_f64(&f, N, codes, NULL));
     nothing_written();
 }
 END_TEST
 
 START_TEST(nothing_to_do)
 {
-    fpemu_format f = format("e4m3fn");
+    fpemu_format f = format_of("e4m3fn");
     fpemu_rounding r = fpemu_rounding_nearest();
-    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, 0, NULL, NULL, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_quantize_f64(&f, &r, 0, NULL, NULL, &stats), FPEMU_OK);
-    ck_assert_int_eq(fpemu_encode_f32(&f, &r, 0, NULL, NULL, &stats), FPEMU_OK);
-    ck_assert_int_eq(fpemu_encode_f64(&f, &r, 0, NULL, NULL, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_decode_f32(&f, 0, NULL, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_decode_f64(&f, 0, NULL, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_quantize_f32(NULL, NULL, 0, NULL, NULL, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, 0, x32, y32, &stats), FPEMU_OK);
+    GIVES_OK(fpemu_quantize_f32(&f, &r, 0, NULL, NULL, NULL));
+    GIVES_OK(fpemu_quantize_f64(&f, &r, 0, NULL, NULL, &stats));
+    GIVES_OK(fpemu_encode_f32(&f, &r, 0, NULL, NULL, &stats));
+    GIVES_OK(fpemu_encode_f64(&f, &r, 0, NULL, NULL, NULL));
+    GIVES_OK(fpemu_decode_f32(&f, 0, NULL, NULL));
+    GIVES_OK(fpemu_decode_f64(&f, 0, NULL, NULL));
+    GIVES_OK(fpemu_quantize_f32(NULL, NULL, 0, NULL, NULL, NULL));
+    GIVES_OK(fpemu_quantize_f32(&f, &r, 0, x32, y32, &stats));
     nothing_written();
 }
 END_TEST
@@ -121,7 +111,7 @@ START_TEST(formats_out_of_range)
     all_refuse(&zero, &r, FPEMU_ERROR_FORMAT, 1);
 #define TAMPER(spec, field, value)                                                                                     \
     do {                                                                                                               \
-        f = format(spec);                                                                                              \
+        f = format_of(spec);                                                                                           \
         f.field = value;                                                                                               \
         fpemu_format completed = f;                                                                                    \
         ck_assert_msg(fpemu_format_complete(&completed) == FPEMU_ERROR_FORMAT, "%s with %s = %s completes", spec,      \
@@ -150,13 +140,13 @@ START_TEST(formats_out_of_range)
     TAMPER("posit(8,2)", bits, 1);
     TAMPER("posit(8,2)", exponent_bits, 5);
 #undef TAMPER
-    f = format("int(8,scale=0.1)"); /* a scale that binary32 makes zero or infinite of, there */
+    f = format_of("int(8,scale=0.1)"); /* a scale that binary32 makes zero or infinite of, there */
     f.scale = 1e-60;
-    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, 1, x32, y32, NULL), FPEMU_ERROR_FORMAT);
+    REFUSES(FORMAT, fpemu_quantize_f32(&f, &r, 1, x32, y32, NULL));
     ck_assert(isnan(fpemu_quantize_one_f32(&f, &r, 1, 0)));
     f.scale = 1e60;
-    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, 1, x32, y32, NULL), FPEMU_ERROR_FORMAT);
-    f = format("e4m3fn"); /* fpemu_format_complete derives the width of a float; other calls do not */
+    REFUSES(FORMAT, fpemu_quantize_f32(&f, &r, 1, x32, y32, NULL));
+    f = format_of("e4m3fn"); /* fpemu_format_complete derives the width of a float; other calls do not */
     f.bits = 65;
     all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1);
 }
@@ -164,7 +154,7 @@ END_TEST
 
 START_TEST(roundings_out_of_range)
 {
-    fpemu_format f = format("e4m3fn");
+    fpemu_format f = format_of("e4m3fn");
     fpemu_rounding r;
 #define TAMPER(field, value)                                                                                           \
     do {                                                                                                               \
@@ -193,21 +183,21 @@ START_TEST(carriers)
                                        "fixed(26,0)", "fixed(8,150)", "float(e=5,m=24)"};
     fpemu_rounding r = fpemu_rounding_nearest();
     for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
-        fpemu_format f = format(wide[i]);
+        fpemu_format f = format_of(wide[i]);
         ck_assert_msg(!fpemu_format_fits_f32(&f) && fpemu_format_fits_f64(&f), "%s", wide[i]);
-        ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_ERROR_CARRIER);
-        ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, codes, &stats), FPEMU_ERROR_CARRIER);
-        ck_assert_int_eq(fpemu_decode_f32(&f, N, codes, y32), FPEMU_ERROR_CARRIER);
+        REFUSES(CARRIER, fpemu_quantize_f32(&f, &r, N, x32, y32, &stats));
+        REFUSES(CARRIER, fpemu_encode_f32(&f, &r, N, x32, codes, &stats));
+        REFUSES(CARRIER, fpemu_decode_f32(&f, N, codes, y32));
         ck_assert(isnan(fpemu_quantize_one_f32(&f, &r, 1.0f, 0)));
         ck_assert(isnan(fpemu_decode_one_f32(&f, 1)));
         ck_assert_uint_eq(fpemu_encode_one_f32(&f, &r, 1.0f, 0), 0);
         nothing_written();
-        ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, x64, NULL), FPEMU_OK);
+        GIVES_OK(fpemu_quantize_f64(&f, &r, N, x64, x64, NULL));
     }
     static const char *const both[] = {
         "fp32", "tf32", "fixed(25,0)", "fixed(24,149)", "posit(16,2)", "e8m0", "float(e=8,m=23,bias=127)", "int(32)"};
     for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
-        fpemu_format f = format(both[i]);
+        fpemu_format f = format_of(both[i]);
         ck_assert_msg(fpemu_format_fits_f32(&f), "%s", both[i]);
     }
 }
@@ -215,7 +205,7 @@ END_TEST
 
 START_TEST(unsupported)
 {
-    fpemu_format f = format("posit(16,2)");
+    fpemu_format f = format_of("posit(16,2)");
     for (int mode = 1; mode < FPEMU_MODE_COUNT; mode++) {
         fpemu_rounding r = fpemu_rounding_nearest();
         r.mode = (uint8_t)mode;
@@ -226,39 +216,39 @@ END_TEST
 
 START_TEST(overlap)
 {
-    fpemu_format f = format("e4m3fn"), same_size = format("fp32"), same_size64 = format("fp64");
+    fpemu_format f = format_of("e4m3fn"), same_size = format_of("fp32"), same_size64 = format_of("fp64");
     fpemu_rounding r = fpemu_rounding_nearest();
     float before[2 * N];
     memcpy(before, x32, sizeof before);
-    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, x32 + 1, &stats), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32 + 1, x32, &stats), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, x32 + N - 1, &stats), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, x32, &stats), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_encode_f32(&same_size, &r, N, x32, x32 + 1, &stats), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, (char *)x32 + N * sizeof *x32 - 1, &stats), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_decode_f32(&f, N, x32, x32), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_decode_f32(&same_size, N, x32 + 1, x32), FPEMU_ERROR_OVERLAP);
+    REFUSES(OVERLAP, fpemu_quantize_f32(&f, &r, N, x32, x32 + 1, &stats));
+    REFUSES(OVERLAP, fpemu_quantize_f32(&f, &r, N, x32 + 1, x32, &stats));
+    REFUSES(OVERLAP, fpemu_quantize_f32(&f, &r, N, x32, x32 + N - 1, &stats));
+    REFUSES(OVERLAP, fpemu_encode_f32(&f, &r, N, x32, x32, &stats));
+    REFUSES(OVERLAP, fpemu_encode_f32(&same_size, &r, N, x32, x32 + 1, &stats));
+    REFUSES(OVERLAP, fpemu_encode_f32(&f, &r, N, x32, (char *)x32 + N * sizeof *x32 - 1, &stats));
+    REFUSES(OVERLAP, fpemu_decode_f32(&f, N, x32, x32));
+    REFUSES(OVERLAP, fpemu_decode_f32(&same_size, N, x32 + 1, x32));
     ck_assert_int_eq(memcmp(before, x32, sizeof before), 0);
     double before64[2 * N];
     memcpy(before64, x64, sizeof before64);
-    ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, x64 + 3, &stats), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_encode_f64(&f, &r, N, x64, x64, &stats), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_decode_f64(&f, N, x64, x64), FPEMU_ERROR_OVERLAP);
+    REFUSES(OVERLAP, fpemu_quantize_f64(&f, &r, N, x64, x64 + 3, &stats));
+    REFUSES(OVERLAP, fpemu_encode_f64(&f, &r, N, x64, x64, &stats));
+    REFUSES(OVERLAP, fpemu_decode_f64(&f, N, x64, x64));
     ck_assert_int_eq(memcmp(before64, x64, sizeof before64), 0);
     nothing_written();
 
     /* neighbours, and the array itself */
-    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, x32 + N, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32 + N, x32, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, 2 * N, x32, x32, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_quantize_f32(&f, &r, N, x32, x32 + N, NULL));
+    GIVES_OK(fpemu_quantize_f32(&f, &r, N, x32 + N, x32, NULL));
+    GIVES_OK(fpemu_quantize_f32(&f, &r, 2 * N, x32, x32, NULL));
     memcpy(before, x32, sizeof before);
-    ck_assert_int_eq(fpemu_encode_f32(&same_size, &r, 2 * N, x32, x32, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_encode_f32(&same_size, &r, 2 * N, x32, x32, NULL));
     ck_assert_int_eq(memcmp(before, x32, sizeof before), 0);
-    ck_assert_int_eq(fpemu_decode_f32(&same_size, 2 * N, x32, x32), FPEMU_OK);
+    GIVES_OK(fpemu_decode_f32(&same_size, 2 * N, x32, x32));
     ck_assert_int_eq(memcmp(before, x32, sizeof before), 0);
     memcpy(before64, x64, sizeof before64);
-    ck_assert_int_eq(fpemu_encode_f64(&same_size64, &r, 2 * N, x64, x64, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_decode_f64(&same_size64, 2 * N, x64, x64), FPEMU_OK);
+    GIVES_OK(fpemu_encode_f64(&same_size64, &r, 2 * N, x64, x64, NULL));
+    GIVES_OK(fpemu_decode_f64(&same_size64, 2 * N, x64, x64));
     ck_assert_int_eq(memcmp(before64, x64, sizeof before64), 0);
 }
 END_TEST
@@ -270,20 +260,20 @@ START_TEST(nan_is_an_error)
     fpemu_rounding r = fpemu_rounding_nearest();
     r.nan = FPEMU_NAN_ERROR;
     for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
-        fpemu_format f = format(without[i]);
+        fpemu_format f = format_of(without[i]);
         for (int at = 0; at < N; at += N - 1) {
             setup();
-            ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_OK);
-            ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, y64, NULL), FPEMU_OK);
+            GIVES_OK(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats));
+            GIVES_OK(fpemu_quantize_f64(&f, &r, N, x64, y64, NULL));
             float expected[N];
             memcpy(expected, y32, sizeof expected);
             x32[at] = -NAN;
             x64[at] = NAN;
             memset(&stats, 0, sizeof stats);
-            ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_ERROR_NAN);
-            ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, y64, NULL), FPEMU_ERROR_NAN);
-            ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, codes, NULL), FPEMU_ERROR_NAN);
-            ck_assert_int_eq(fpemu_encode_f64(&f, &r, N, x64, codes, NULL), FPEMU_ERROR_NAN);
+            REFUSES(NAN, fpemu_quantize_f32(&f, &r, N, x32, y32, &stats));
+            REFUSES(NAN, fpemu_quantize_f64(&f, &r, N, x64, y64, NULL));
+            REFUSES(NAN, fpemu_encode_f32(&f, &r, N, x32, codes, NULL));
+            REFUSES(NAN, fpemu_encode_f64(&f, &r, N, x64, codes, NULL));
             ck_assert_uint_eq(stats.nan, 1);
             ck_assert_uint_eq(stats.count, N);
             for (int j = 0; j < N; j++)
@@ -294,23 +284,23 @@ START_TEST(nan_is_an_error)
             ck_assert_uint_eq(codes[at], code);
         }
     }
-    fpemu_format with = format("e4m3fn");
+    fpemu_format with = format_of("e4m3fn");
     setup();
     x32[3] = NAN;
-    ck_assert_int_eq(fpemu_quantize_f32(&with, &r, N, x32, y32, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_quantize_f32(&with, &r, N, x32, y32, NULL));
     ck_assert(isnan(y32[3]));
-    fpemu_format by_format = format("e2m1:nan=error");
+    fpemu_format by_format = format_of("e2m1:nan=error");
     r = fpemu_rounding_nearest();
-    ck_assert_int_eq(fpemu_quantize_f32(&by_format, &r, N, x32, y32, NULL), FPEMU_ERROR_NAN);
+    REFUSES(NAN, fpemu_quantize_f32(&by_format, &r, N, x32, y32, NULL));
     r.nan = FPEMU_NAN_ZERO; /* the rounding overrides the format */
-    ck_assert_int_eq(fpemu_quantize_f32(&by_format, &r, N, x32, y32, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_quantize_f32(&by_format, &r, N, x32, y32, NULL));
     ck_assert(y32[3] == 0.0f);
 }
 END_TEST
 
 START_TEST(stats_out_of_range)
 {
-    fpemu_format f = format("e4m3fn");
+    fpemu_format f = format_of("e4m3fn");
     fpemu_rounding r = fpemu_rounding_nearest();
     uint64_t bins[8] = {0};
     const fpemu_stats none = {0};
@@ -318,10 +308,10 @@ START_TEST(stats_out_of_range)
     do {                                                                                                               \
         stats = none;                                                                                                  \
         change;                                                                                                        \
-        ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_ERROR_STATS);                          \
-        ck_assert_int_eq(fpemu_quantize_f64(&f, &r, N, x64, y64, &stats), FPEMU_ERROR_STATS);                          \
-        ck_assert_int_eq(fpemu_encode_f32(&f, &r, N, x32, codes, &stats), FPEMU_ERROR_STATS);                          \
-        ck_assert_int_eq(fpemu_encode_f64(&f, &r, N, x64, codes, &stats), FPEMU_ERROR_STATS);                          \
+        REFUSES(STATS, fpemu_quantize_f32(&f, &r, N, x32, y32, &stats));                                               \
+        REFUSES(STATS, fpemu_quantize_f64(&f, &r, N, x64, y64, &stats));                                               \
+        REFUSES(STATS, fpemu_encode_f32(&f, &r, N, x32, codes, &stats));                                               \
+        REFUSES(STATS, fpemu_encode_f64(&f, &r, N, x64, codes, &stats));                                               \
         nothing_written();                                                                                             \
         for (int i = 0; i < 8; i++)                                                                                    \
             ck_assert_uint_eq(bins[i], 0);                                                                             \
@@ -341,7 +331,7 @@ START_TEST(stats_out_of_range)
     stats.request.histogram = bins;
     stats.request.histogram_first = -1;
     stats.request.histogram_length = 3;
-    ck_assert_int_eq(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats), FPEMU_OK);
+    GIVES_OK(fpemu_quantize_f32(&f, &r, N, x32, y32, &stats));
     ck_assert_uint_eq(bins[0] + bins[1] + bins[2], N);
     ck_assert_uint_eq(bins[3], 0);
 }
@@ -372,49 +362,16 @@ static int agrees(const fpemu_format *f, const fpemu_rounding *r, const char *sp
 
 START_TEST(check_is_what_a_call_says)
 {
-    static const char *const specs[] = {"fp64",
-                                        "fp32",
-                                        "bf16",
-                                        "e4m3fn",
-                                        "e5m2:saturate",
-                                        "e8m0",
-                                        "e2m1",
-                                        "dlfloat16",
-                                        "fixed(8,4)",
-                                        "fixed(40,20)",
-                                        "fixed(53,4)",
-                                        "ufixed(8,8):wrap",
-                                        "fixed(8,4):symmetric",
-                                        "int8",
-                                        "int(8,scale=0.1)",
-                                        "uint4",
-                                        "posit(16,1)",
-                                        "posit(32,4)",
-                                        "table(nf4)",
-                                        "table(dynamic8)",
-                                        "mxfp4",
-                                        "mxint8",
-                                        "msfp12",
-                                        "nvfp4",
-                                        "nf4",
-                                        "s2fp8",
-                                        "bfp(7)",
-                                        "bfp(23)",
-                                        "bfp(1)",
-                                        "bfp(7,rule=hbfp)",
-                                        "bfp(7,block=3x5)",
-                                        "mx(posit(8,1))",
-                                        "mx(fp64)",
-                                        "mx(table(dynamic4),block=8)",
-                                        "codebook(dynamic8,100)",
-                                        "group(int4,24)",
-                                        "group(fixed(40,20),24)",
-                                        "scaled(e5m2,block=row)",
-                                        "muppet(8)",
-                                        "muppet(8,block=9)"};
+    static const char *const specs[] =
+        LIST("fp64", "fp32", "bf16", "e4m3fn", "e5m2:saturate", "e8m0", "e2m1", "dlfloat16", "fixed(8,4)",
+             "fixed(40,20)", "fixed(53,4)", "ufixed(8,8):wrap", "fixed(8,4):symmetric", "int8", "int(8,scale=0.1)",
+             "uint4", "posit(16,1)", "posit(32,4)", "table(nf4)", "table(dynamic8)", "mxfp4", "mxint8", "msfp12",
+             "nvfp4", "nf4", "s2fp8", "bfp(7)", "bfp(23)", "bfp(1)", "bfp(7,rule=hbfp)", "bfp(7,block=3x5)",
+             "mx(posit(8,1))", "mx(fp64)", "mx(table(dynamic4),block=8)", "codebook(dynamic8,100)", "group(int4,24)",
+             "group(fixed(40,20),24)", "scaled(e5m2,block=row)", "muppet(8)", "muppet(8,block=9)");
     int refused = 0;
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
-        const fpemu_format f = format(specs[i]);
+        const fpemu_format f = format_of(specs[i]);
         for (int mode = 0; mode <= FPEMU_MODE_COUNT; mode++)
             for (int compat = 0; compat <= FPEMU_COMPAT_COUNT; compat++)
                 for (int other = 0; other < 9; other++) {
@@ -441,10 +398,10 @@ START_TEST(check_is_what_a_call_says)
             *p = kept;
         }
         refused += agrees(&f, NULL, specs[i]);
-        ck_assert_int_eq(fpemu_check(&f, NULL, 32, NULL), FPEMU_ERROR_NULL);
-        ck_assert_int_eq(fpemu_check(&f, &r, 8, NULL), FPEMU_ERROR_ARGUMENT);
-        ck_assert_int_eq(fpemu_check(&f, &r, -32, NULL), FPEMU_ERROR_ARGUMENT);
-        ck_assert_int_eq(fpemu_check(NULL, &r, 64, NULL), FPEMU_ERROR_NULL);
+        REFUSES(NULL, fpemu_check(&f, NULL, 32, NULL));
+        REFUSES(ARGUMENT, fpemu_check(&f, &r, 8, NULL));
+        REFUSES(ARGUMENT, fpemu_check(&f, &r, -32, NULL));
+        REFUSES(NULL, fpemu_check(NULL, &r, 64, NULL));
     }
     ck_assert_int_gt(refused, 1000);
 }
@@ -466,7 +423,7 @@ static void all_zero(const void *object, size_t size, const char *what)
 
 START_TEST(structs_after_a_refusal)
 {
-    fpemu_format f, good = format("e4m3fn");
+    fpemu_format f, good = format_of("e4m3fn");
     fpemu_rounding r;
     fpemu_gemm_spec s;
     fpemu_shape shape;
@@ -520,29 +477,29 @@ static void is_emptied(const char text[8], size_t capacity)
 
 START_TEST(texts_after_a_refusal)
 {
-    const fpemu_format good = format("e4m3fn:saturate"), none = {0};
+    const fpemu_format good = format_of("e4m3fn:saturate"), none = {0};
     const fpemu_gemm_spec empty = {0};
     fpemu_gemm_spec s;
-    ck_assert_int_eq(fpemu_gemm_parse("seq(fp16)", &s, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_gemm_parse("seq(fp16)", &s, NULL));
     for (size_t capacity = 0; capacity < 8; capacity++) {
         char text[8];
         memset(text, 'x', sizeof text);
-        ck_assert_int_eq(fpemu_format_print(&good, text, capacity), FPEMU_ERROR_BUFFER);
+        REFUSES(BUFFER, fpemu_format_print(&good, text, capacity));
         is_emptied(text, capacity);
         memset(text, 'x', sizeof text);
-        ck_assert_int_eq(fpemu_format_print(&none, text, capacity), FPEMU_ERROR_FORMAT);
+        REFUSES(FORMAT, fpemu_format_print(&none, text, capacity));
         is_emptied(text, capacity);
         memset(text, 'x', sizeof text);
-        ck_assert_int_eq(fpemu_format_print(NULL, text, capacity), FPEMU_ERROR_NULL);
+        REFUSES(NULL, fpemu_format_print(NULL, text, capacity));
         is_emptied(text, capacity);
         memset(text, 'x', sizeof text);
-        ck_assert_int_eq(fpemu_gemm_print(&s, text, capacity), FPEMU_ERROR_BUFFER);
+        REFUSES(BUFFER, fpemu_gemm_print(&s, text, capacity));
         is_emptied(text, capacity);
         memset(text, 'x', sizeof text);
-        ck_assert_int_eq(fpemu_gemm_print(&empty, text, capacity), FPEMU_ERROR_ARGUMENT);
+        REFUSES(ARGUMENT, fpemu_gemm_print(&empty, text, capacity));
         is_emptied(text, capacity);
         memset(text, 'x', sizeof text);
-        ck_assert_int_eq(fpemu_gemm_print(NULL, text, capacity), FPEMU_ERROR_NULL);
+        REFUSES(NULL, fpemu_gemm_print(NULL, text, capacity));
         is_emptied(text, capacity);
     }
 }
@@ -706,27 +663,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("arguments");
-    TCase *tests = tcase_create("refused");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, null_pointers);
-    tcase_add_test(tests, nothing_to_do);
-    tcase_add_test(tests, formats_out_of_range);
-    tcase_add_test(tests, roundings_out_of_range);
-    tcase_add_test(tests, carriers);
-    tcase_add_test(tests, unsupported);
-    tcase_add_test(tests, overlap);
-    tcase_add_test(tests, nan_is_an_error);
-    tcase_add_test(tests, stats_out_of_range);
-    tcase_add_test(tests, check_is_what_a_call_says);
-    tcase_add_test(tests, structs_after_a_refusal);
-    tcase_add_test(tests, texts_after_a_refusal);
-    tcase_add_test(tests, nouns_and_texts);
-    tcase_add_test(tests, types);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_SUITE("arguments", setup, null_pointers, nothing_to_do, formats_out_of_range, roundings_out_of_range,
+                     carriers, unsupported, overlap, nan_is_an_error, stats_out_of_range, check_is_what_a_call_says,
+                     structs_after_a_refusal, texts_after_a_refusal, nouns_and_texts, types);
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_arith.c - operations and comparisons: arguments, special values, in place, one number for a whole array,
  * slices, threads, scales. What results are right is for tests/against_judges/arith.c. */
-#include <check.h>
+#include "suite.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "fpemu.h"
 
 enum { N = 3000, BIG = 300000 };
 
@@ -14,28 +11,13 @@ static float a32[N], b32[N], c32[N], y32[N], z32[N];
 static double a64[N], b64[N], c64[N], y64[N], z64[N];
 static uint8_t truth[N];
 static fpemu_stats stats;
-static uint64_t state;
-
-static fpemu_format format(const char *spec)
-{
-    fpemu_format f;
-    ck_assert_msg(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "cannot parse %s", spec);
-    return f;
-}
-
-static uint32_t word(void)
-{
-    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    return (uint32_t)(state >> 32);
-}
-
 static void setup(void)
 {
-    state = 1;
+    random_state = 1;
     for (int i = 0; i < N; i++) {
-        a32[i] = ldexpf((float)(int32_t)word(), (int)(word() % 40) - 50);
-        b32[i] = ldexpf((float)(int32_t)word(), (int)(word() % 40) - 50);
-        c32[i] = ldexpf((float)(int32_t)word(), (int)(word() % 40) - 50);
+        a32[i] = ldexpf((float)(int32_t)random_word(), (int)(random_word() % 40) - 50);
+        b32[i] = ldexpf((float)(int32_t)random_word(), (int)(random_word() % 40) - 50);
+        c32[i] = ldexpf((float)(int32_t)random_word(), (int)(random_word() % 40) - 50);
         a64[i] = (double)a32[i] * 1.0000001;
         b64[i] = (double)b32[i] * 0.9999999;
         c64[i] = (double)c32[i] * 1.0000003;
@@ -134,7 +116,7 @@ static void all_refuse(const fpemu_format *f, const fpemu_rounding *r, fpemu_sta
 
 START_TEST(refused)
 {
-    fpemu_format f = format("e4m3fn"), wrong;
+    fpemu_format f = format_of("e4m3fn"), wrong;
     fpemu_rounding r = fpemu_rounding_nearest();
     const float *o32[] = {a32, b32, c32};
     const double *const o64[] = {a64, b64, c64};
@@ -151,51 +133,50 @@ START_TEST(refused)
     r = fpemu_rounding_nearest();
     const char *const unsupported[] = {"int(8,scale=0.1)", "int8:wrap", "fixed(8,4):wrap"};
     for (size_t i = 0; i < sizeof unsupported / sizeof *unsupported; i++) {
-        wrong = format(unsupported[i]);
+        wrong = format_of(unsupported[i]);
         all_refuse(&wrong, &r, FPEMU_ERROR_UNSUPPORTED);
     }
     r.mode = FPEMU_MODE_RTZ;
-    wrong = format("posit(8,2)");
+    wrong = format_of("posit(8,2)");
     all_refuse(&wrong, &r, FPEMU_ERROR_UNSUPPORTED);
     r = fpemu_rounding_nearest();
-    wrong = format("fp64");
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &wrong, &r, N, a32, b32, y32, &stats), FPEMU_ERROR_CARRIER);
-    wrong = format("int(32)");
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &wrong, &r, N, a32, b32, y32, &stats), FPEMU_ERROR_UNSUPPORTED);
+    wrong = format_of("fp64");
+    REFUSES(CARRIER, two_f32(FPEMU_OPERATION_ADD, &wrong, &r, N, a32, b32, y32, &stats));
+    wrong = format_of("int(32)");
+    REFUSES(UNSUPPORTED, two_f32(FPEMU_OPERATION_ADD, &wrong, &r, N, a32, b32, y32, &stats));
 
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &f, &r, N, NULL, b32, y32, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &f, &r, N, a32, NULL, y32, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &f, &r, N, a32, b32, NULL, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(three_f64(FPEMU_OPERATION_FMA, &f, &r, N, a64, b64, NULL, y64, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(one_f64(FPEMU_OPERATION_SQRT, &f, &r, N, NULL, y64, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_ADD, N, NULL, NULL, y32, &stats), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_COUNT, N, o32, NULL, y32, &stats), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_arith_f64(&f, &r, (fpemu_operation)-1, N, o64, NULL, y64, &stats), FPEMU_ERROR_ARGUMENT);
+    REFUSES(NULL, two_f32(FPEMU_OPERATION_ADD, &f, &r, N, NULL, b32, y32, &stats));
+    REFUSES(NULL, two_f32(FPEMU_OPERATION_ADD, &f, &r, N, a32, NULL, y32, &stats));
+    REFUSES(NULL, two_f32(FPEMU_OPERATION_ADD, &f, &r, N, a32, b32, NULL, &stats));
+    REFUSES(NULL, three_f64(FPEMU_OPERATION_FMA, &f, &r, N, a64, b64, NULL, y64, &stats));
+    REFUSES(NULL, one_f64(FPEMU_OPERATION_SQRT, &f, &r, N, NULL, y64, &stats));
+    REFUSES(NULL, fpemu_arith_f32(&f, &r, FPEMU_OPERATION_ADD, N, NULL, NULL, y32, &stats));
+    REFUSES(ARGUMENT, fpemu_arith_f32(&f, &r, FPEMU_OPERATION_COUNT, N, o32, NULL, y32, &stats));
+    REFUSES(ARGUMENT, fpemu_arith_f64(&f, &r, (fpemu_operation)-1, N, o64, NULL, y64, &stats));
     steps[1] = 2;
-    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, steps, y32, &stats), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_compare_f32(FPEMU_RELATION_LT, N, o32, steps, truth), FPEMU_ERROR_ARGUMENT);
+    REFUSES(ARGUMENT, fpemu_arith_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, steps, y32, &stats));
+    REFUSES(ARGUMENT, fpemu_compare_f32(FPEMU_RELATION_LT, N, o32, steps, truth));
     steps[1] = 1;
     steps[2] = 9; /* the operation has no third operand */
     o32[2] = NULL;
-    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, steps, z32, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_compare_f32(FPEMU_RELATION_COUNT, N, o32, NULL, truth), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(relation_f32(FPEMU_RELATION_EQ, N, NULL, b32, truth), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(relation_f64(FPEMU_RELATION_LT, N, a64, NULL, truth), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(relation_f32(FPEMU_RELATION_LE, N, a32, b32, NULL), FPEMU_ERROR_NULL);
+    GIVES_OK(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, steps, z32, NULL));
+    REFUSES(ARGUMENT, fpemu_compare_f32(FPEMU_RELATION_COUNT, N, o32, NULL, truth));
+    REFUSES(NULL, relation_f32(FPEMU_RELATION_EQ, N, NULL, b32, truth));
+    REFUSES(NULL, relation_f64(FPEMU_RELATION_LT, N, a64, NULL, truth));
+    REFUSES(NULL, relation_f32(FPEMU_RELATION_LE, N, a32, b32, NULL));
     stats.request.want = 8;
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &f, &r, N, a32, b32, y32, &stats), FPEMU_ERROR_STATS);
+    REFUSES(STATS, two_f32(FPEMU_OPERATION_ADD, &f, &r, N, a32, b32, y32, &stats));
     stats.request.want = 0;
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &f, &r, N - 1, a32, b32, a32 + 1, &stats), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &f, &r, N - 1, a32, b32 + 1, b32, &stats), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(three_f64(FPEMU_OPERATION_FMA, &f, &r, N - 1, a64, b64, c64 + 1, c64, &stats),
-                     FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(relation_f32(FPEMU_RELATION_EQ, 4, a32, b32, (uint8_t *)(a32 + 3)), FPEMU_ERROR_OVERLAP);
+    REFUSES(OVERLAP, two_f32(FPEMU_OPERATION_ADD, &f, &r, N - 1, a32, b32, a32 + 1, &stats));
+    REFUSES(OVERLAP, two_f32(FPEMU_OPERATION_ADD, &f, &r, N - 1, a32, b32 + 1, b32, &stats));
+    REFUSES(OVERLAP, three_f64(FPEMU_OPERATION_FMA, &f, &r, N - 1, a64, b64, c64 + 1, c64, &stats));
+    REFUSES(OVERLAP, relation_f32(FPEMU_RELATION_EQ, 4, a32, b32, (uint8_t *)(a32 + 3)));
     nothing_written();
 
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, NULL, NULL, 0, NULL, NULL, NULL, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_arith_f64(NULL, NULL, FPEMU_OPERATION_FMA, 0, NULL, NULL, NULL, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_compare_f64(FPEMU_RELATION_EQ, 0, NULL, NULL, NULL), FPEMU_OK);
-    ck_assert_int_eq(relation_f32(FPEMU_RELATION_EQ, 0, NULL, NULL, NULL), FPEMU_OK);
+    GIVES_OK(two_f32(FPEMU_OPERATION_ADD, NULL, NULL, 0, NULL, NULL, NULL, NULL));
+    GIVES_OK(fpemu_arith_f64(NULL, NULL, FPEMU_OPERATION_FMA, 0, NULL, NULL, NULL, NULL));
+    GIVES_OK(fpemu_compare_f64(FPEMU_RELATION_EQ, 0, NULL, NULL, NULL));
+    GIVES_OK(relation_f32(FPEMU_RELATION_EQ, 0, NULL, NULL, NULL));
 }
 END_TEST
 
@@ -206,7 +187,7 @@ static void same64(double y, double want)
 
 static double one(const char *spec, fpemu_mode mode, fpemu_operation operation, double a, double b, double c)
 {
-    fpemu_format f = format(spec);
+    fpemu_format f = format_of(spec);
     fpemu_rounding r = fpemu_rounding_nearest();
     r.mode = (uint8_t)mode;
     return fpemu_arith_one_f64(&f, &r, operation, a, b, c, 0);
@@ -260,42 +241,42 @@ START_TEST(exceptions_counted)
 {
     const float a[] = {INFINITY, 0, 3, 0, -4, NAN, 1, INFINITY}, b[] = {-INFINITY, 0, 0, 3, 0, 0, NAN, 0};
     const float root[] = {-1, -0.0f, 4, NAN, -INFINITY, INFINITY, 2, -1e-40f};
-    fpemu_format f = format("fp16"), fn = format("e4m3fn");
+    fpemu_format f = format_of("fp16"), fn = format_of("e4m3fn");
     fpemu_rounding r = fpemu_rounding_nearest();
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_DIV, &f, &r, 8, a, b, y32, &stats), FPEMU_OK);
+    GIVES_OK(two_f32(FPEMU_OPERATION_DIV, &f, &r, 8, a, b, y32, &stats));
     ck_assert_uint_eq(stats.div_by_zero, 2); /* 3/0, -4/0 */
     ck_assert_uint_eq(stats.invalid, 2);     /* inf/inf, 0/0 */
     ck_assert_uint_eq(stats.nan, 4);
     ck_assert_uint_eq(stats.infinite, 3);
     memset(&stats, 0, sizeof stats);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &f, &r, 8, a, b, y32, &stats), FPEMU_OK);
+    GIVES_OK(two_f32(FPEMU_OPERATION_ADD, &f, &r, 8, a, b, y32, &stats));
     ck_assert_uint_eq(stats.invalid, 1);
     ck_assert_uint_eq(stats.div_by_zero, 0);
     memset(&stats, 0, sizeof stats);
-    ck_assert_int_eq(one_f32(FPEMU_OPERATION_SQRT, &f, &r, 8, root, y32, &stats), FPEMU_OK);
+    GIVES_OK(one_f32(FPEMU_OPERATION_SQRT, &f, &r, 8, root, y32, &stats));
     ck_assert_uint_eq(stats.invalid, 3);
     ck_assert_uint_eq(stats.nan, 4);
     ck_assert_uint_eq(stats.infinite, 1);
     /* an infinite result in a format without infinity is invalid as an infinite input is */
     memset(&stats, 0, sizeof stats);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_DIV, &fn, &r, 8, a, b, y32, &stats), FPEMU_OK);
+    GIVES_OK(two_f32(FPEMU_OPERATION_DIV, &fn, &r, 8, a, b, y32, &stats));
     ck_assert_uint_eq(stats.invalid, 5);
     ck_assert_uint_eq(stats.div_by_zero, 2);
 
     /* NaN results have sign +, whatever the operands or the processor say */
-    fpemu_format by_sign = format("e2m1:nan=signmax");
+    fpemu_format by_sign = format_of("e2m1:nan=signmax");
     const float minus_nan = -NAN;
     const float *const operands[] = {&minus_nan, b};
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &by_sign, &r, 1, a, b, y32, NULL), FPEMU_OK);
+    GIVES_OK(two_f32(FPEMU_OPERATION_ADD, &by_sign, &r, 1, a, b, y32, NULL));
     ck_assert(y32[0] == 6);
-    ck_assert_int_eq(fpemu_arith_f32(&by_sign, &r, FPEMU_OPERATION_ADD, 1, operands, NULL, y32, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_arith_f32(&by_sign, &r, FPEMU_OPERATION_ADD, 1, operands, NULL, y32, NULL));
     ck_assert(y32[0] == 6);
     ck_assert(fpemu_arith_one_f32(&by_sign, &r, FPEMU_OPERATION_ADD, minus_nan, 1, 0, 0) == 6);
 
     /* the NaN policy `error` reports what the operation makes, too */
-    fpemu_format finite = format("e2m1:nan=error");
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &finite, &r, 1, a, b, y32, NULL), FPEMU_ERROR_NAN);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &finite, &r, 4, a + 1, b + 1, y32, NULL), FPEMU_OK);
+    fpemu_format finite = format_of("e2m1:nan=error");
+    REFUSES(NAN, two_f32(FPEMU_OPERATION_ADD, &finite, &r, 1, a, b, y32, NULL));
+    GIVES_OK(two_f32(FPEMU_OPERATION_ADD, &finite, &r, 4, a + 1, b + 1, y32, NULL));
 }
 END_TEST
 
@@ -309,7 +290,7 @@ START_TEST(scalars_and_arrays)
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++)
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
             for (int operation = 0; operation < FPEMU_OPERATION_COUNT; operation++) {
-                fpemu_format f = format(specs[s]);
+                fpemu_format f = format_of(specs[s]);
                 fpemu_rounding r = fpemu_rounding_stochastic(5, 6);
                 r.mode = (uint8_t)mode;
                 r.bits = (uint8_t)(operation * 3);
@@ -317,10 +298,8 @@ START_TEST(scalars_and_arrays)
                 r.offset = 12345;
                 if (f.kind == FPEMU_KIND_POSIT && mode)
                     continue;
-                ck_assert_int_eq(fpemu_arith_f32(&f, &r, (fpemu_operation)operation, N, o32, NULL, y32, NULL),
-                                 FPEMU_OK);
-                ck_assert_int_eq(fpemu_arith_f64(&f, &r, (fpemu_operation)operation, N, o64, NULL, y64, NULL),
-                                 FPEMU_OK);
+                GIVES_OK(fpemu_arith_f32(&f, &r, (fpemu_operation)operation, N, o32, NULL, y32, NULL));
+                GIVES_OK(fpemu_arith_f64(&f, &r, (fpemu_operation)operation, N, o64, NULL, y64, NULL));
                 for (size_t i = 0; i < N; i++) {
                     const float y = fpemu_arith_one_f32(&f, &r, (fpemu_operation)operation, a32[i], b32[i], c32[i], i);
                     const double z = fpemu_arith_one_f64(&f, &r, (fpemu_operation)operation, a64[i], b64[i], c64[i], i);
@@ -335,19 +314,19 @@ END_TEST
 
 START_TEST(in_place_and_single_numbers)
 {
-    fpemu_format f = format("bf16");
+    fpemu_format f = format_of("bf16");
     fpemu_rounding r = fpemu_rounding_stochastic(1, 0);
     float copy[N];
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &f, &r, N, a32, b32, y32, NULL), FPEMU_OK);
+    GIVES_OK(two_f32(FPEMU_OPERATION_ADD, &f, &r, N, a32, b32, y32, NULL));
     memcpy(copy, a32, sizeof copy);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &f, &r, N, copy, b32, copy, NULL), FPEMU_OK);
+    GIVES_OK(two_f32(FPEMU_OPERATION_ADD, &f, &r, N, copy, b32, copy, NULL));
     ck_assert_int_eq(memcmp(copy, y32, sizeof copy), 0);
     memcpy(copy, b32, sizeof copy);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, &f, &r, N, a32, copy, copy, &stats), FPEMU_OK);
+    GIVES_OK(two_f32(FPEMU_OPERATION_ADD, &f, &r, N, a32, copy, copy, &stats));
     ck_assert_int_eq(memcmp(copy, y32, sizeof copy), 0);
     memcpy(copy, a32, sizeof copy);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_MUL, &f, &r, N, a32, a32, y32, NULL), FPEMU_OK);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_MUL, &f, &r, N, copy, copy, copy, NULL), FPEMU_OK);
+    GIVES_OK(two_f32(FPEMU_OPERATION_MUL, &f, &r, N, a32, a32, y32, NULL));
+    GIVES_OK(two_f32(FPEMU_OPERATION_MUL, &f, &r, N, copy, copy, copy, NULL));
     ck_assert_int_eq(memcmp(copy, y32, sizeof copy), 0);
 
     /* every choice of arrays and single numbers */
@@ -356,14 +335,14 @@ START_TEST(in_place_and_single_numbers)
         const float *const o32[] = {a32 + 7, b32 + 7, c32 + 7};
         const double *const o64[] = {a64 + 7, b64 + 7, c64 + 7};
         const size_t n = N - 7;
-        ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_FMA, n, o32, steps, y32, NULL), FPEMU_OK);
-        ck_assert_int_eq(fpemu_arith_f64(&f, &r, FPEMU_OPERATION_FMA, n, o64, steps, y64, NULL), FPEMU_OK);
+        GIVES_OK(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_FMA, n, o32, steps, y32, NULL));
+        GIVES_OK(fpemu_arith_f64(&f, &r, FPEMU_OPERATION_FMA, n, o64, steps, y64, NULL));
         for (size_t i = 0; i < n; i++) {
             const size_t p = i * steps[0], q = i * steps[1], t = i * steps[2];
             ck_assert(y32[i] == fpemu_arith_one_f32(&f, &r, FPEMU_OPERATION_FMA, o32[0][p], o32[1][q], o32[2][t], i));
             ck_assert(y64[i] == fpemu_arith_one_f64(&f, &r, FPEMU_OPERATION_FMA, o64[0][p], o64[1][q], o64[2][t], i));
         }
-        ck_assert_int_eq(fpemu_compare_f32(FPEMU_RELATION_LT, n, o32, steps, truth), FPEMU_OK);
+        GIVES_OK(fpemu_compare_f32(FPEMU_RELATION_LT, n, o32, steps, truth));
         for (size_t i = 0; i < n; i++)
             ck_assert_uint_eq(truth[i], o32[0][i * steps[0]] < o32[1][i * steps[1]]);
     }
@@ -371,7 +350,7 @@ START_TEST(in_place_and_single_numbers)
     const float *const scaled[] = {copy, copy + 900};
     const size_t steps[] = {1, 0};
     memcpy(copy, a32, sizeof copy);
-    ck_assert_int_eq(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_MUL, N, scaled, steps, copy, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_arith_f32(&f, &r, FPEMU_OPERATION_MUL, N, scaled, steps, copy, NULL));
     for (size_t i = 0; i < N; i++)
         ck_assert(copy[i] == fpemu_arith_one_f32(&f, &r, FPEMU_OPERATION_MUL, a32[i], a32[900], 0, i));
 }
@@ -381,14 +360,14 @@ END_TEST
 START_TEST(slices)
 {
     static float a[BIG], b[BIG], y[BIG], z[BIG];
-    fpemu_format f = format("fp16");
+    fpemu_format f = format_of("fp16");
     for (int k = 0; k < 2; k++) {
         fpemu_rounding r = fpemu_rounding_stochastic(9, 9);
         fpemu_stats whole, parts;
         const size_t cut = 4096 * 31;
         r.bits = k ? 32 : 8;
         if (k)
-            f = format("fp32"); /* 24 + 32 bits: the long way */
+            f = format_of("fp32"); /* 24 + 32 bits: the long way */
         for (size_t i = 0; i < BIG; i++) {
             a[i] = a32[i % N];
             b[i] = b32[(i * 7) % N];
@@ -396,10 +375,10 @@ START_TEST(slices)
         memset(&whole, 0, sizeof whole);
         whole.request.want = FPEMU_STATS_SUMS;
         parts = whole;
-        ck_assert_int_eq(two_f32(FPEMU_OPERATION_DIV, &f, &r, BIG, a, b, y, &whole), FPEMU_OK);
-        ck_assert_int_eq(two_f32(FPEMU_OPERATION_DIV, &f, &r, cut, a, b, z, &parts), FPEMU_OK);
+        GIVES_OK(two_f32(FPEMU_OPERATION_DIV, &f, &r, BIG, a, b, y, &whole));
+        GIVES_OK(two_f32(FPEMU_OPERATION_DIV, &f, &r, cut, a, b, z, &parts));
         r.offset = cut;
-        ck_assert_int_eq(two_f32(FPEMU_OPERATION_DIV, &f, &r, BIG - cut, a + cut, b + cut, z + cut, &parts), FPEMU_OK);
+        GIVES_OK(two_f32(FPEMU_OPERATION_DIV, &f, &r, BIG - cut, a + cut, b + cut, z + cut, &parts));
         ck_assert_int_eq(memcmp(y, z, sizeof y), 0);
         ck_assert_int_eq(memcmp(&whole, &parts, sizeof whole), 0);
         ck_assert(whole.inexact > BIG / 2 && whole.max_error > 0);
@@ -410,27 +389,27 @@ END_TEST
 /* Sums are those of the exact result as binary64 rounds it. */
 START_TEST(error_sums)
 {
-    fpemu_format f = format("e4m3fn");
+    fpemu_format f = format_of("e4m3fn");
     fpemu_rounding r = fpemu_rounding_nearest();
     stats.request.want = FPEMU_STATS_SUMS;
     const double a = 1, b = 3, third = 1.0 / 3.0, y = fpemu_quantize_one_f64(&f, &r, third, 0), error = fabs(third - y);
     const float a_f32 = 1, b_f32 = 3;
-    ck_assert_int_eq(two_f64(FPEMU_OPERATION_DIV, &f, &r, 1, &a, &b, z64, &stats), FPEMU_OK);
+    GIVES_OK(two_f64(FPEMU_OPERATION_DIV, &f, &r, 1, &a, &b, z64, &stats));
     same64(fpemu_stats_sum_error(&stats), error);
     same64(fpemu_stats_sum_error2(&stats), error * error);
     same64(fpemu_stats_sum_square(&stats), third * third);
     same64(stats.max_abs, third);
     memset(&stats, 0, sizeof stats);
     stats.request.want = FPEMU_STATS_SUMS;
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_DIV, &f, &r, 1, &a_f32, &b_f32, z32, &stats), FPEMU_OK);
+    GIVES_OK(two_f32(FPEMU_OPERATION_DIV, &f, &r, 1, &a_f32, &b_f32, z32, &stats));
     same64(fpemu_stats_sum_error(&stats), error);
     same64(stats.max_abs, third);
     /* a finite result beyond binary64 is counted, but has no place among extrema and sums */
-    fpemu_format wide = format("fp64");
+    fpemu_format wide = format_of("fp64");
     const double big = 0x1p1000;
     memset(&stats, 0, sizeof stats);
     stats.request.want = FPEMU_STATS_SUMS;
-    ck_assert_int_eq(two_f64(FPEMU_OPERATION_MUL, &wide, &r, 1, &big, &big, z64, &stats), FPEMU_OK);
+    GIVES_OK(two_f64(FPEMU_OPERATION_MUL, &wide, &r, 1, &big, &big, z64, &stats));
     ck_assert(stats.overflow == 1 && stats.clipped == 1 && stats.infinite == 0 && stats.max_abs == 0);
     ck_assert(stats.inexact == 1 && fpemu_stats_sum_square(&stats) == 0);
 }
@@ -444,17 +423,17 @@ START_TEST(comparisons)
         for (int j = 0; j < 9; j++) {
             const double a = (double)v[i], b = (double)v[j];
             const int ordered = i < 8 && j < 8, zeros = (i == 3 || i == 4) && (j == 3 || j == 4);
-            ck_assert_int_eq(relation_f32(FPEMU_RELATION_EQ, 1, v + i, v + j, &eq), FPEMU_OK);
-            ck_assert_int_eq(relation_f32(FPEMU_RELATION_LT, 1, v + i, v + j, &lt), FPEMU_OK);
-            ck_assert_int_eq(relation_f32(FPEMU_RELATION_LE, 1, v + i, v + j, &le), FPEMU_OK);
+            GIVES_OK(relation_f32(FPEMU_RELATION_EQ, 1, v + i, v + j, &eq));
+            GIVES_OK(relation_f32(FPEMU_RELATION_LT, 1, v + i, v + j, &lt));
+            GIVES_OK(relation_f32(FPEMU_RELATION_LE, 1, v + i, v + j, &le));
             ck_assert_uint_eq(eq, ordered && (i == j || zeros));
             ck_assert_uint_eq(lt, ordered && i < j && !zeros);
             ck_assert_uint_eq(le, eq | lt);
-            ck_assert_int_eq(relation_f64(FPEMU_RELATION_EQ, 1, &a, &b, &eq), FPEMU_OK);
-            ck_assert_int_eq(relation_f64(FPEMU_RELATION_LT, 1, &a, &b, &lt), FPEMU_OK);
+            GIVES_OK(relation_f64(FPEMU_RELATION_EQ, 1, &a, &b, &eq));
+            GIVES_OK(relation_f64(FPEMU_RELATION_LT, 1, &a, &b, &lt));
             ck_assert_uint_eq(eq, ordered && (i == j || zeros));
             ck_assert_uint_eq(lt, ordered && i < j && !zeros);
-            ck_assert_int_eq(relation_f64(FPEMU_RELATION_LE, 1, &a, &b, &le), FPEMU_OK);
+            GIVES_OK(relation_f64(FPEMU_RELATION_LE, 1, &a, &b, &le));
             ck_assert_uint_eq(le, eq | lt);
         }
 }
@@ -468,85 +447,68 @@ START_TEST(scaled_by_hand)
     const fpemu_operand_scales_f32 pairs[] = {{{sa}, 2, 0}, {{sb}, 2, 0}, {{NULL}, 0, 0}},
                                    whole[] = {{{sa}, 0, 0}, {{sb + 1}, 0, 5}};
     const fpemu_operand_scales_f32 again[] = {{{sa}, 1, 2}, {{sb}, 3, 1}};
-    fpemu_format f = format("fp32"), narrow = format("e4m3fn");
+    fpemu_format f = format_of("fp32"), narrow = format_of("e4m3fn");
     fpemu_rounding r = fpemu_rounding_nearest();
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, 4, operands, NULL, pairs, y32, &stats),
-                     FPEMU_OK);
+    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, 4, operands, NULL, pairs, y32, &stats));
     ck_assert(y32[0] == 48 + 0x1p-7f && y32[1] == 96 + 0x1p-5f && y32[2] == 1.5f * 0x1p127f && y32[3] == 0x1p-125f);
     ck_assert_uint_eq(stats.inexact, 1);
     r.mode = FPEMU_MODE_RTP;
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&narrow, &r, FPEMU_OPERATION_ADD, 4, operands, NULL, pairs, y32, NULL),
-                     FPEMU_OK);
+    GIVES_OK(fpemu_arith_scaled_f32(&narrow, &r, FPEMU_OPERATION_ADD, 4, operands, NULL, pairs, y32, NULL));
     ck_assert(y32[0] == 52 && y32[1] == 104 && isnan(y32[2]) && y32[3] == 0x1p-9f);
     r.mode = FPEMU_MODE_RNE;
     /* what no binary32 number holds: 3 * 16 * 2 * 2^127, and half of the smallest subnormal number, squared */
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_DIV, 2, operands, NULL, whole, y32, NULL),
-                     FPEMU_OK);
+    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_DIV, 2, operands, NULL, whole, y32, NULL));
     ck_assert(y32[0] == 48 * 0x1p-126f && y32[1] == 96 * 0x1p-128f);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 2, operands, NULL, again, y32, NULL),
-                     FPEMU_OK);
+    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 2, operands, NULL, again, y32, NULL));
     ck_assert(y32[0] == 24 * 0x1p-6f && y32[1] == 12 * 0x1p-133f);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_SQRT, 4, operands, NULL, again, y32, NULL),
-                     FPEMU_OK);
+    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_SQRT, 4, operands, NULL, again, y32, NULL));
     ck_assert(y32[0] == 6.92820310592651367f && isnan(y32[2]) && y32[3] == 0x1.6a09e6p-63f);
-    ck_assert_int_eq(fpemu_compare_scaled_f32(FPEMU_RELATION_LT, 4, operands, NULL, pairs, truth), FPEMU_OK);
+    GIVES_OK(fpemu_compare_scaled_f32(FPEMU_RELATION_LT, 4, operands, NULL, pairs, truth));
     ck_assert(truth[0] == 0 && truth[1] == 0 && truth[2] == 1 && truth[3] == 0);
     /* a NaN scale, and zero times infinity */
     const float infinite[] = {INFINITY, 1}, zero[] = {0, NAN};
     const float *const special[] = {infinite, b};
     const fpemu_operand_scales_f32 none[] = {{{zero}, 1, 0}, {{NULL}, 0, 0}};
     memset(&stats, 0, sizeof stats);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 2, special, NULL, none, y32, &stats),
-                     FPEMU_OK);
+    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_MUL, 2, special, NULL, none, y32, &stats));
     ck_assert(isnan(y32[0]) && isnan(y32[1]) && stats.nan == 2 && stats.invalid == 0);
 }
 END_TEST
 
 START_TEST(scaled_refused)
 {
-    fpemu_format f = format("bf16");
+    fpemu_format f = format_of("bf16");
     fpemu_rounding r = fpemu_rounding_nearest();
     const float *const o32[] = {a32, b32, c32};
     const double *const o64[] = {a64, b64, c64};
     const fpemu_operand_scales_f32 over[] = {{{NULL}, 0, 0}, {{y32 + N - 1}, 1, 1}, {{NULL}, 0, 0}};
     const fpemu_operand_scales_f32 past[] = {{{a32 + 5}, SIZE_MAX, SIZE_MAX}, {{NULL}, 3, 4}, {{NULL}, 0, 0}};
     fpemu_operand_scales_f64 wide[] = {{{NULL}, 0, 0}, {{a64}, 1, 0}, {{NULL}, 0, 0}};
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, NULL, over, y32, &stats),
-                     FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(
-        fpemu_compare_scaled_f32(FPEMU_RELATION_EQ, 4 * N, o32, (const size_t[]){0, 0}, over, (uint8_t *)y32),
-        FPEMU_ERROR_OVERLAP);
+    REFUSES(OVERLAP, fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, NULL, over, y32, &stats));
+    REFUSES(OVERLAP,
+            fpemu_compare_scaled_f32(FPEMU_RELATION_EQ, 4 * N, o32, (const size_t[]){0, 0}, over, (uint8_t *)y32));
     const fpemu_operand_scales_f32 below[] = {
         {{NULL}, 0, 0}, {{y32 + 1}, 500, 0}, {{NULL}, 0, 0}}; /* 6 scales, the last before y */
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N - 6, o32, NULL, below, y32 + 6, &stats),
-                     FPEMU_ERROR_OVERLAP);
+    REFUSES(OVERLAP, fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N - 6, o32, NULL, below, y32 + 6, &stats));
     /* products of 106 bits; and one below binary64's smallest number */
-    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_ADD, N, o64, NULL, wide, y64, &stats),
-                     FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_compare_scaled_f64(FPEMU_RELATION_EQ, N, o64, NULL, wide, truth), FPEMU_ERROR_ARGUMENT);
+    REFUSES(ARGUMENT, fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_ADD, N, o64, NULL, wide, y64, &stats));
+    REFUSES(ARGUMENT, fpemu_compare_scaled_f64(FPEMU_RELATION_EQ, N, o64, NULL, wide, truth));
     const double tiny = 0x1p-600, huge = 0x1p600;
     const double *const small[] = {&tiny, &tiny}, *const large[] = {&huge, &huge};
     wide[1].values = &tiny;
-    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_MUL, 1, small, NULL, wide, y64, &stats),
-                     FPEMU_ERROR_ARGUMENT);
+    REFUSES(ARGUMENT, fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_MUL, 1, small, NULL, wide, y64, &stats));
     wide[1].values = &huge;
-    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_MUL, 1, large, NULL, wide, y64, &stats),
-                     FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, NULL, NULL, past, y32, &stats),
-                     FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_COUNT, N, o32, NULL, past, y32, &stats),
-                     FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_compare_scaled_f32(FPEMU_RELATION_EQ, N, NULL, NULL, past, truth), FPEMU_ERROR_NULL);
+    REFUSES(ARGUMENT, fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_MUL, 1, large, NULL, wide, y64, &stats));
+    REFUSES(NULL, fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, NULL, NULL, past, y32, &stats));
+    REFUSES(ARGUMENT, fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_COUNT, N, o32, NULL, past, y32, &stats));
+    REFUSES(NULL, fpemu_compare_scaled_f32(FPEMU_RELATION_EQ, N, NULL, NULL, past, truth));
     nothing_written();
-    ck_assert_int_eq(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_MUL, 1, small, NULL,
-                                            (const fpemu_operand_scales_f64[2]){{{NULL}, 0, 0}}, y64, NULL),
-                     FPEMU_OK);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, NULL, past, y32, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N - 7, o32, NULL, below, y32 + 7, NULL),
-                     FPEMU_OK);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(NULL, NULL, FPEMU_OPERATION_ADD, 0, NULL, NULL, NULL, NULL, NULL),
-                     FPEMU_OK);
-    ck_assert_int_eq(fpemu_compare_scaled_f64(FPEMU_RELATION_EQ, 0, NULL, NULL, NULL, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_arith_scaled_f64(&f, &r, FPEMU_OPERATION_MUL, 1, small, NULL,
+                                    (const fpemu_operand_scales_f64[2]){{{NULL}, 0, 0}}, y64, NULL));
+    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N, o32, NULL, past, y32, NULL));
+    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, N - 7, o32, NULL, below, y32 + 7, NULL));
+    GIVES_OK(fpemu_arith_scaled_f32(NULL, NULL, FPEMU_OPERATION_ADD, 0, NULL, NULL, NULL, NULL, NULL));
+    GIVES_OK(fpemu_compare_scaled_f64(FPEMU_RELATION_EQ, 0, NULL, NULL, NULL, NULL));
 }
 END_TEST
 
@@ -554,7 +516,7 @@ END_TEST
 START_TEST(scaled_on_threads)
 {
     static float a[BIG], b[BIG], y[BIG], sa[BIG / 48 + 1], sb[7];
-    fpemu_format f = format("fp16");
+    fpemu_format f = format_of("fp16");
     fpemu_rounding r = fpemu_rounding_nearest();
     const float *const operands[] = {a, b};
     const fpemu_operand_scales_f32 scales[] = {{{sa}, 48, 0}, {{sb}, 1000, 7}};
@@ -566,13 +528,11 @@ START_TEST(scaled_on_threads)
         sa[i] = (float)(1 + i % 31);
     for (size_t i = 0; i < 7; i++)
         sb[i] = 0.25f * (float)(i + 1);
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, BIG, operands, NULL, scales, y, NULL),
-                     FPEMU_OK);
+    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, BIG, operands, NULL, scales, y, NULL));
     for (size_t i = 0; i < BIG; i++)
         ck_assert(y[i] == (float)(1 + i % 16) * (float)(1 + i / 48 % 31) +
                               (float)(1 + i % 7) * 0.25f * (float)(1 + i / 1000 % 7));
-    ck_assert_int_eq(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, BIG, operands, NULL, scales, b, &stats),
-                     FPEMU_OK);
+    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, BIG, operands, NULL, scales, b, &stats));
     ck_assert_int_eq(memcmp(y, b, sizeof y), 0);
     ck_assert(stats.count == BIG && stats.inexact == 0);
 }
@@ -580,25 +540,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("arith");
-    TCase *tests = tcase_create("operations");
-    tcase_set_timeout(tests, 120);
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, refused);
-    tcase_add_test(tests, special_values);
-    tcase_add_test(tests, exceptions_counted);
-    tcase_add_test(tests, scalars_and_arrays);
-    tcase_add_test(tests, in_place_and_single_numbers);
-    tcase_add_test(tests, slices);
-    tcase_add_test(tests, error_sums);
-    tcase_add_test(tests, comparisons);
-    tcase_add_test(tests, scaled_by_hand);
-    tcase_add_test(tests, scaled_refused);
-    tcase_add_test(tests, scaled_on_threads);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_SUITE("arith", setup, refused, special_values, exceptions_counted, scalars_and_arrays,
+                     in_place_and_single_numbers, slices, error_sums, comparisons, scaled_by_hand, scaled_refused,
+                     scaled_on_threads);
 }

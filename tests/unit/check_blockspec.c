@@ -1,34 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_blockspec.c - blocked and codebook formats: tables worked out again, specs, constructors, refusals, queries. */
-#include "fpemu.h"
 
-#include <check.h>
+#include "suite.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define REQUIRE(condition, ...)                                                                                        \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            ck_abort_msg(__VA_ARGS__);                                                                                 \
-    } while (0)
-
-static uint64_t random_state = 1;
-
-static uint32_t below(uint32_t n)
-{
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(random_state >> 33) % n;
-}
-
-static fpemu_format parse(const char *spec)
-{
-    fpemu_format f;
-    fpemu_parse_error error;
-    REQUIRE(fpemu_format_parse(spec, &f, &error) == FPEMU_OK, "%s: at %u: %s", spec, error.position, error.message);
-    return f;
-}
 
 /* Prints, parses, prints again. */
 static void check_round_trip(const fpemu_format *f, const char *what, char text[256])
@@ -93,20 +69,20 @@ START_TEST(dynamic_tables)
             qsort(want, count, sizeof want[0], ascending);
             fpemu_format f;
             const fpemu_codebook_name name = is_signed ? FPEMU_CODEBOOK_DYNAMIC : FPEMU_CODEBOOK_UDYNAMIC;
-            ck_assert_int_eq(fpemu_format_codebook(&f, name, bits), FPEMU_OK);
+            GIVES_OK(fpemu_format_codebook(&f, name, bits));
             ck_assert_uint_eq(f.bits, bits);
             ck_assert_uint_eq(f.is_signed, is_signed);
-            ck_assert_int_eq(fpemu_format_enumerate(&f, 256, got, codes, &n_values), FPEMU_OK);
+            GIVES_OK(fpemu_format_enumerate(&f, 256, got, codes, &n_values));
             ck_assert_uint_eq(n_values, count);
             for (size_t i = 0; i < count; i++)
                 REQUIRE(want[i] == got[i] && codes[i] == i, "%u bits, value %zu: %a, not %a", bits, i, got[i], want[i]);
         }
     /* the published 8-bit map (Dettmers 2015; bitsandbytes), as printed there */
-    const fpemu_format f = parse("table(dynamic8)"), u = parse("table(udynamic8)");
+    const fpemu_format f = format_of("table(dynamic8)"), u = format_of("table(udynamic8)");
     double v[256], w[256];
     size_t count;
-    ck_assert_int_eq(fpemu_format_enumerate(&f, 256, v, NULL, &count), FPEMU_OK);
-    ck_assert_int_eq(fpemu_format_enumerate(&u, 256, w, NULL, &count), FPEMU_OK);
+    GIVES_OK(fpemu_format_enumerate(&f, 256, v, NULL, &count));
+    GIVES_OK(fpemu_format_enumerate(&u, 256, w, NULL, &count));
     ck_assert(v[0] == (double)-0.99296875f && v[127] == 0 && v[128] == (double)5.5e-7f);
     ck_assert(v[254] == (double)0.99296875f && v[255] == 1);
     ck_assert(w[0] == 0 && w[1] == (double)3.25e-7f && w[2] == (double)7.75e-7f && w[3] == (double)2.125e-6f);
@@ -116,27 +92,16 @@ END_TEST
 
 START_TEST(nf4_table)
 {
-    static const char *const published[16] = {"-1.0",
-                                              "-0.6961928009986877",
-                                              "-0.5250730514526367",
-                                              "-0.39491748809814453",
-                                              "-0.28444138169288635",
-                                              "-0.18477343022823334",
-                                              "-0.09105003625154495",
-                                              "0.0",
-                                              "0.07958029955625534",
-                                              "0.16093020141124725",
-                                              "0.24611230194568634",
-                                              "0.33791524171829224",
-                                              "0.44070982933044434",
-                                              "0.5626170039176941",
-                                              "0.7229568362236023",
-                                              "1.0"};
+    static const char *const published[16] =
+        LIST("-1.0", "-0.6961928009986877", "-0.5250730514526367", "-0.39491748809814453", "-0.28444138169288635",
+             "-0.18477343022823334", "-0.09105003625154495", "0.0", "0.07958029955625534", "0.16093020141124725",
+             "0.24611230194568634", "0.33791524171829224", "0.44070982933044434", "0.5626170039176941",
+             "0.7229568362236023", "1.0");
     fpemu_format f;
     double v[16];
     size_t count;
-    ck_assert_int_eq(fpemu_format_codebook(&f, FPEMU_CODEBOOK_NF4, 4), FPEMU_OK);
-    ck_assert_int_eq(fpemu_format_enumerate(&f, 16, v, NULL, &count), FPEMU_OK);
+    GIVES_OK(fpemu_format_codebook(&f, FPEMU_CODEBOOK_NF4, 4));
+    GIVES_OK(fpemu_format_enumerate(&f, 16, v, NULL, &count));
     for (int i = 0; i < 16; i++)
         ck_assert(v[i] == strtod(published[i], NULL));
     ck_assert(fpemu_format_max(&f) == 1 && fpemu_format_lowest(&f) == -1 && fpemu_format_min_positive(&f) == v[8]);
@@ -153,7 +118,7 @@ START_TEST(tables_of_a_caller)
     double v[8];
     uint64_t codes[8];
     size_t count;
-    ck_assert_int_eq(fpemu_format_table(&f, 5, good), FPEMU_OK);
+    GIVES_OK(fpemu_format_table(&f, 5, good));
     ck_assert_uint_eq(f.bits, 3);
     ck_assert(f.is_signed && !f.has_zero && f.max_code == 4);
     ck_assert(f.max == 0x1.fffffep127 && f.lowest == -3 && f.min_positive == 0x1p-149);
@@ -162,7 +127,7 @@ START_TEST(tables_of_a_caller)
     ck_assert_uint_eq(fpemu_format_code_size(&f), 1);
     ck_assert(fpemu_format_fits_f32(&f) && fpemu_format_fits_f64(&f));
     ck_assert(fpemu_format_epsilon(&f) == 0);
-    ck_assert_int_eq(fpemu_format_enumerate(&f, 8, v, codes, &count), FPEMU_OK);
+    GIVES_OK(fpemu_format_enumerate(&f, 8, v, codes, &count));
     for (size_t i = 0; i < 5; i++)
         ck_assert(v[i] == (double)good[i] && codes[i] == i);
     ck_assert(fpemu_format_next_up(&f, 0) == 0x1p-149 && fpemu_format_next_down(&f, 0) == -0.5 &&
@@ -170,19 +135,19 @@ START_TEST(tables_of_a_caller)
     ck_assert(isnan(fpemu_format_next_down(&f, -3)) && isnan(fpemu_format_next_up(&f, 1e39)));
     ck_assert(fpemu_format_represents(&f, 7) && !fpemu_format_represents(&f, 0) && !fpemu_format_represents(&f, NAN) &&
               !fpemu_format_represents(&f, INFINITY));
-    ck_assert_int_eq(fpemu_format_print(&f, text, sizeof text), FPEMU_ERROR_UNSUPPORTED);
+    REFUSES(UNSUPPORTED, fpemu_format_print(&f, text, sizeof text));
     float copy[5];
     memcpy(copy, good, sizeof copy);
-    ck_assert_int_eq(fpemu_format_table(&g, 5, copy), FPEMU_OK);
+    GIVES_OK(fpemu_format_table(&g, 5, copy));
     ck_assert_int_eq(fpemu_format_equal(&f, &g), 1);
     copy[3] = 8;
     ck_assert_int_eq(fpemu_format_equal(&f, &g), 0);
-    ck_assert_int_eq(fpemu_format_table(&g, 4, good), FPEMU_OK);
+    GIVES_OK(fpemu_format_table(&g, 4, good));
     ck_assert_uint_eq(g.bits, 2);
     ck_assert_int_eq(fpemu_format_equal(&f, &g), 0);
     /* a built-in table is not the same format as a copy of it, though it has the same values */
-    ck_assert_int_eq(fpemu_format_blocked(&g, &f, FPEMU_SCALING_CEIL, NULL, 8, FPEMU_BLOCK_ROW, 0, 0), FPEMU_OK);
-    ck_assert_int_eq(fpemu_format_print(&g, text, sizeof text), FPEMU_ERROR_UNSUPPORTED);
+    GIVES_OK(fpemu_format_blocked(&g, &f, FPEMU_SCALING_CEIL, NULL, 8, FPEMU_BLOCK_ROW, 0, 0));
+    REFUSES(UNSUPPORTED, fpemu_format_print(&g, text, sizeof text));
 
     const fpemu_format zero = {0};
     const float wrong[] = {1, -0.0f, NAN, INFINITY, -INFINITY, 3, 2};
@@ -190,14 +155,14 @@ START_TEST(tables_of_a_caller)
         bad[0] = i == 1 || i == 4 ? -5 : 1;
         bad[1] = wrong[i];
         bad[2] = i == 6 ? 2 : 3;
-        ck_assert_int_eq(fpemu_format_table(&g, 3, bad), FPEMU_ERROR_FORMAT);
+        REFUSES(FORMAT, fpemu_format_table(&g, 3, bad));
         ck_assert(memcmp(&g, &zero, sizeof g) == 0);
     }
-    ck_assert_int_eq(fpemu_format_table(&g, 1, good), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_format_table(&g, 65537, good), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_format_table(&g, 5, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_format_table(NULL, 5, good), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_format_codebook(NULL, FPEMU_CODEBOOK_NF4, 4), FPEMU_ERROR_NULL);
+    REFUSES(FORMAT, fpemu_format_table(&g, 1, good));
+    REFUSES(FORMAT, fpemu_format_table(&g, 65537, good));
+    REFUSES(NULL, fpemu_format_table(&g, 5, NULL));
+    REFUSES(NULL, fpemu_format_table(NULL, 5, good));
+    REFUSES(NULL, fpemu_format_codebook(NULL, FPEMU_CODEBOOK_NF4, 4));
     for (int name = -1; name < 5; name++)
         for (uint32_t bits = 0; bits < 12; bits++) {
             const int exists = name == 1 ? bits == 4 : (name == 2 || name == 3) && bits >= 4 && bits <= 8;
@@ -207,7 +172,7 @@ START_TEST(tables_of_a_caller)
     static float most[65536];
     for (int i = 0; i < 65536; i++)
         most[i] = (float)(i - 32768);
-    ck_assert_int_eq(fpemu_format_table(&g, 65536, most), FPEMU_OK);
+    GIVES_OK(fpemu_format_table(&g, 65536, most));
     ck_assert_uint_eq(g.bits, 16);
     ck_assert_uint_eq(fpemu_format_nan_count(&g), 0);
     ck_assert(fpemu_format_represents(&g, 32767) && !fpemu_format_represents(&g, 0.5));
@@ -296,7 +261,7 @@ START_TEST(canonical_form)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[256];
-        const fpemu_format f = parse(rows[i].spec);
+        const fpemu_format f = format_of(rows[i].spec);
         check_round_trip(&f, rows[i].spec, text);
         REQUIRE(strcmp(text, rows[i].canonical) == 0, "%s prints as %s", rows[i].spec, text);
     }
@@ -309,69 +274,35 @@ START_TEST(bad_specs)
         const char *spec;
         unsigned position;
         const char *message;
-    } rows[] = {
-        {"mx", 2, "'(' and arguments element="},
-        {"mx(", 3, "element="},
-        {"mx()", 3, "element="},
-        {"mx(block=32)", 11, "element="},
-        {"mx(e2m1,)", 8, "argument"},
-        {"mx(e2m1,block=0)", 14, "block of 1"},
-        {"mx(e2m1,block=4294967296)", 14, "block of 1"},
-        {"mx(e2m1,block=16x0)", 14, "block of 1"},
-        {"mx(e2m1,block=16x)", 17, "length of the rows"},
-        {"mx(e2m1,block=16y16)", 14, "RxC"},
-        {"mx(e2m1,block=column)", 14, "channel"},
-        {"mx(e2m1,exponent=8)", 8, "scale="},
-        {"mx(e2m1,scale=int8)", 14, "a float"},
-        {"mx(e2m1,scale=fp64)", 14, "32 bits"},
-        {"mx(e2m1,scale=e4m3fn:saturate)", 14, "policies"},
-        {"mx(e2m1,scale=e4m3fn:nosub)", 14, "policies"},
+    } rows[] = LIST(
+        {"mx", 2, "'(' and arguments element="}, {"mx(", 3, "element="}, {"mx()", 3, "element="},
+        {"mx(block=32)", 11, "element="}, {"mx(e2m1,)", 8, "argument"}, {"mx(e2m1,block=0)", 14, "block of 1"},
+        {"mx(e2m1,block=4294967296)", 14, "block of 1"}, {"mx(e2m1,block=16x0)", 14, "block of 1"},
+        {"mx(e2m1,block=16x)", 17, "length of the rows"}, {"mx(e2m1,block=16y16)", 14, "RxC"},
+        {"mx(e2m1,block=column)", 14, "channel"}, {"mx(e2m1,exponent=8)", 8, "scale="},
+        {"mx(e2m1,scale=int8)", 14, "a float"}, {"mx(e2m1,scale=fp64)", 14, "32 bits"},
+        {"mx(e2m1,scale=e4m3fn:saturate)", 14, "policies"}, {"mx(e2m1,scale=e4m3fn:nosub)", 14, "policies"},
         {"mx(e2m1,scale=mxfp4)", 14, "without blocks"},
         {"block(int8,2048,exponent=8,rule=absmax)", 32, "a float as scale with the rule absmax"},
         {"block(e2m1,16,scale=bf16,rule=nvfp4)", 30, "a scale whose largest value"},
         {"nvfp4(e2m1,scale=e8m0,rule=nvfp4-ao)", 27, "a scale whose largest value"},
         {"nvfp4(e2m1,scale=fp32)", 17, "a scale whose largest value"},
-        {"mx(e2m1,rule=absmax)", 13, "floor, ceil, even or rceil"},
-        {"mx(e2m1,rule=flor)", 13, "nvfp4[-ao]"},
-        {"mx(e2m1,rule=nvfp4-)", 13, "nvfp4[-ao]"},
-        {"mx(e2m1,rule=)", 13, "floor"},
-        {"mx(mxfp4)", 3, "without blocks"},
-        {"mx(mx(e2m1))", 3, "without blocks"},
-        {"mx(mx)", 3, "without blocks"},
-        {"mx(e2m1:wrap)", 8, "saturate"},
-        {"mx(int8:wrap)", 3, "does not wrap"},
-        {"mx(int8):wrap", 9, "does not wrap"},
-        {"mx(e2m1", 7, "',' or ')'"},
-        {"mx(e2m1 e3m2)", 8, "',' or ')'"},
-        {"mx(e2m1))", 8, "the end"},
-        {"mx(posit(8,1),rule=even)", 19, "precision"},
-        {"mx(fixed(1,0))", 3, "positive value"},
-        {"mxfp4(e2m1)", 5, "':' or the end"},
-        {"nvfp4(block=row)", 12, "N or RxC"},
-        {"nvfp4(rule=floor)", 11, "nvfp4 or nvfp4-ao"},
-        {"bfp(0)", 4, "word length"},
-        {"bfp(-1)", 4, "word length"},
-        {"bfp(60)", 4, "word length"},
-        {"bfp(7,exponent=1)", 15, "2 to 12"},
-        {"bfp(7,exponent=13)", 15, "2 to 12"},
-        {"bfp(7,exponent=-9)", 15, "2 to 12"},
-        {"bfp(7,rule=recipe)", 11, "hbfp"},
-        {"bfp(7,scale=e8m0)", 6, "exponent="},
-        {"hbfp(7,rule=floor)", 7, "exponent="},
-        {"bm(2)", 4, "m="},
-        {"bm(0,5)", 3, "a bias"},
-        {"mx(element=e2m1,32)", 16, "named argument"},
-        {"codebook(nf5)", 9, "dynamic8"},
-        {"codebook(dynamic9)", 9, "dynamic8"},
-        {"codebook(dynamic)", 9, "dynamic8"},
-        {"codebook(e2m1)", 9, "dynamic8"},
-        {"table(nf4,3)", 10, "no further"},
-        {"scaled(e4m3fn,margin=65)", 21, "margin"},
-        {"scaled(e4m3fn,margin=-1)", 21, "margin"},
-        {"scaled(e4m3fn,rule=floor)", 19, "recipe"},
-        {"muppet(33)", 7, "1 to 32"},
-        {"s2fp8(int8)", 6, "a float"},
-        {"block(e2m1,block=32,rule=floor)", 0, "scale="},
+        {"mx(e2m1,rule=absmax)", 13, "floor, ceil, even or rceil"}, {"mx(e2m1,rule=flor)", 13, "nvfp4[-ao]"},
+        {"mx(e2m1,rule=nvfp4-)", 13, "nvfp4[-ao]"}, {"mx(e2m1,rule=)", 13, "floor"}, {"mx(mxfp4)", 3, "without blocks"},
+        {"mx(mx(e2m1))", 3, "without blocks"}, {"mx(mx)", 3, "without blocks"}, {"mx(e2m1:wrap)", 8, "saturate"},
+        {"mx(int8:wrap)", 3, "does not wrap"}, {"mx(int8):wrap", 9, "does not wrap"}, {"mx(e2m1", 7, "',' or ')'"},
+        {"mx(e2m1 e3m2)", 8, "',' or ')'"}, {"mx(e2m1))", 8, "the end"}, {"mx(posit(8,1),rule=even)", 19, "precision"},
+        {"mx(fixed(1,0))", 3, "positive value"}, {"mxfp4(e2m1)", 5, "':' or the end"},
+        {"nvfp4(block=row)", 12, "N or RxC"}, {"nvfp4(rule=floor)", 11, "nvfp4 or nvfp4-ao"},
+        {"bfp(0)", 4, "word length"}, {"bfp(-1)", 4, "word length"}, {"bfp(60)", 4, "word length"},
+        {"bfp(7,exponent=1)", 15, "2 to 12"}, {"bfp(7,exponent=13)", 15, "2 to 12"},
+        {"bfp(7,exponent=-9)", 15, "2 to 12"}, {"bfp(7,rule=recipe)", 11, "hbfp"},
+        {"bfp(7,scale=e8m0)", 6, "exponent="}, {"hbfp(7,rule=floor)", 7, "exponent="}, {"bm(2)", 4, "m="},
+        {"bm(0,5)", 3, "a bias"}, {"mx(element=e2m1,32)", 16, "named argument"}, {"codebook(nf5)", 9, "dynamic8"},
+        {"codebook(dynamic9)", 9, "dynamic8"}, {"codebook(dynamic)", 9, "dynamic8"}, {"codebook(e2m1)", 9, "dynamic8"},
+        {"table(nf4,3)", 10, "no further"}, {"scaled(e4m3fn,margin=65)", 21, "margin"},
+        {"scaled(e4m3fn,margin=-1)", 21, "margin"}, {"scaled(e4m3fn,rule=floor)", 19, "recipe"},
+        {"muppet(33)", 7, "1 to 32"}, {"s2fp8(int8)", 6, "a float"}, {"block(e2m1,block=32,rule=floor)", 0, "scale="},
         {"block(e2m1,block=32,scale=e8m0)", 30, "rule="},
         {"block(e2m1,block=32,scale=e8m0,exponent=8,rule=floor)", 40, "one of them"},
         {"block(e2m1,block=32,scale=bf16,rule=recipe)", 36, "fp32"},
@@ -381,13 +312,8 @@ START_TEST(bad_specs)
         {"block(int8,block=32,scale=e8m0,rule=muppet)", 36, "power of two"},
         {"block(int(8,scale=0.3),block=32,exponent=8,rule=muppet)", 48, "power of two"},
         {"block(e5m2,block=32,scale=fp32,rule=s2fp8)", 36, "tensor"},
-        {"block(e5m2,block=tensor,scale=fp32,rule=none)", 40, "floor"},
-        {"int33", 3, "1 to 32"},
-        {"int0", 3, "1 to 32"},
-        {"uint99999999999999999999", 4, "1 to 32"},
-        {"int5x", 0, "format"},
-        {"sint5", 0, "format"},
-    };
+        {"block(e5m2,block=tensor,scale=fp32,rule=none)", 40, "floor"}, {"int33", 3, "1 to 32"}, {"int0", 3, "1 to 32"},
+        {"uint99999999999999999999", 4, "1 to 32"}, {"int5x", 0, "format"}, {"sint5", 0, "format"});
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         static const fpemu_format zero;
         fpemu_format f;
@@ -408,22 +334,10 @@ END_TEST
  * block(...) takes and refuses the same. */
 START_TEST(combinations)
 {
-    static const char *const elements[] = {"e2m1",
-                                           "e4m3fn:flushin",
-                                           "fp64",
-                                           "float(2,5,2,finite)",
-                                           "fixed(8,7):symmetric",
-                                           "fixed(4,-3):nan=zero",
-                                           "int4",
-                                           "int(8,scale=0.3,zero=-3)",
-                                           "int12:symmetric:saturate",
-                                           "uint8",
-                                           "posit(16,1)",
-                                           "table(nf4)",
-                                           "table(udynamic7):nan=max",
-                                           "e8m0",
-                                           "fixed(1,0)",
-                                           "int8:wrap"};
+    static const char *const elements[] =
+        LIST("e2m1", "e4m3fn:flushin", "fp64", "float(2,5,2,finite)", "fixed(8,7):symmetric", "fixed(4,-3):nan=zero",
+             "int4", "int(8,scale=0.3,zero=-3)", "int12:symmetric:saturate", "uint8", "posit(16,1)", "table(nf4)",
+             "table(udynamic7):nan=max", "e8m0", "fixed(1,0)", "int8:wrap");
     static const char *const scales[] = {
         "e8m0", "fp32", "e4m3fn", "ue4m3", "bf16", "float(11,20)", "p3109(8,3,ue)", "fixed(8,4)",
         "fp64", NULL,   NULL,     NULL,    NULL};
@@ -443,12 +357,12 @@ START_TEST(combinations)
             for (int rule = 1; rule < FPEMU_SCALING_COUNT; rule++)
                 for (size_t b = 0; b < sizeof shapes / sizeof shapes[0]; b++)
                     for (int margin = 0; margin < 65; margin += 32) {
-                        const fpemu_format element = parse(elements[e]);
+                        const fpemu_format element = format_of(elements[e]);
                         const unsigned exponent = exponents[s >= 9 ? s - 9 : 0];
                         fpemu_format scale, f, g, back;
                         char spec[256], number[32], text[256];
                         if (scales[s])
-                            scale = parse(scales[s]);
+                            scale = format_of(scales[s]);
                         fpemu_status status =
                             fpemu_format_blocked(&f, &element, (fpemu_scaling)rule, scales[s] ? &scale : NULL, exponent,
                                                  shapes[b].block, shapes[b].rows, shapes[b].length);
@@ -516,16 +430,14 @@ START_TEST(named)
         {FPEMU_NAME_Q8_0, "int8:symmetric", "fp16", FPEMU_SCALING_RECIPROCAL, 0, 32, 8.5},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const fpemu_format element = parse(rows[i].element);
+        const fpemu_format element = format_of(rows[i].element);
         fpemu_format scale, f, g;
         if (rows[i].scale)
-            scale = parse(rows[i].scale);
+            scale = format_of(rows[i].scale);
         const char *const name = fpemu_format_name(rows[i].name, 0);
-        ck_assert_int_eq(fpemu_format_named(rows[i].name, &f), FPEMU_OK);
-        ck_assert_int_eq(fpemu_format_blocked(&g, &element, rows[i].scaling, rows[i].scale ? &scale : NULL,
-                                              rows[i].exponent, rows[i].length ? FPEMU_BLOCK_RUN : FPEMU_BLOCK_TENSOR,
-                                              0, rows[i].length),
-                         FPEMU_OK);
+        GIVES_OK(fpemu_format_named(rows[i].name, &f));
+        GIVES_OK(fpemu_format_blocked(&g, &element, rows[i].scaling, rows[i].scale ? &scale : NULL, rows[i].exponent,
+                                      rows[i].length ? FPEMU_BLOCK_RUN : FPEMU_BLOCK_TENSOR, 0, rows[i].length));
         REQUIRE(memcmp(&f, &g, sizeof f) == 0, "%s", name);
         REQUIRE(fpemu_format_bits_per_element(&f) == rows[i].bits, "%s", name);
     }
@@ -535,34 +447,32 @@ END_TEST
 START_TEST(constructor)
 {
     static const fpemu_format zero;
-    const fpemu_format element = parse("e2m1"), scale = parse("e8m0"), blocked = parse("mxfp4");
+    const fpemu_format element = format_of("e2m1"), scale = format_of("e8m0"), blocked = format_of("mxfp4");
     fpemu_format f = element, g;
     /* the result may be the element or the scale itself */
-    ck_assert_int_eq(fpemu_format_blocked(&f, &f, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32), FPEMU_OK);
+    GIVES_OK(fpemu_format_blocked(&f, &f, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32));
     ck_assert_int_eq(fpemu_format_equal(&f, &blocked), 1);
     ck_assert_int_eq(fpemu_format_equal(&f, &element), 0);
     f = scale;
-    ck_assert_int_eq(fpemu_format_blocked(&f, &element, FPEMU_SCALING_FLOOR, &f, 0, FPEMU_BLOCK_RUN, 0, 32), FPEMU_OK);
+    GIVES_OK(fpemu_format_blocked(&f, &element, FPEMU_SCALING_FLOOR, &f, 0, FPEMU_BLOCK_RUN, 0, 32));
     ck_assert_int_eq(fpemu_format_equal(&f, &blocked), 1);
-    ck_assert_int_eq(fpemu_format_element(&f, &f), FPEMU_OK);
+    GIVES_OK(fpemu_format_element(&f, &f));
     ck_assert_int_eq(fpemu_format_equal(&f, &element), 1);
     f = blocked;
-    ck_assert_int_eq(fpemu_format_scale(&f, &f), FPEMU_OK);
+    GIVES_OK(fpemu_format_scale(&f, &f));
     ck_assert_int_eq(fpemu_format_equal(&f, &scale), 1);
-    ck_assert_int_eq(fpemu_format_element(&element, &g), FPEMU_OK);
+    GIVES_OK(fpemu_format_element(&element, &g));
     ck_assert_int_eq(fpemu_format_equal(&g, &element), 1);
-    ck_assert_int_eq(fpemu_format_scale(&element, &g), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_format_element(NULL, &g), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_format_element(&zero, &g), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_format_element(&element, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_format_scale(NULL, &g), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_format_scale(&zero, &g), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_format_scale(&blocked, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_format_blocked(NULL, &element, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32),
-                     FPEMU_ERROR_NULL);
+    REFUSES(UNSUPPORTED, fpemu_format_scale(&element, &g));
+    REFUSES(NULL, fpemu_format_element(NULL, &g));
+    REFUSES(FORMAT, fpemu_format_element(&zero, &g));
+    REFUSES(NULL, fpemu_format_element(&element, NULL));
+    REFUSES(NULL, fpemu_format_scale(NULL, &g));
+    REFUSES(FORMAT, fpemu_format_scale(&zero, &g));
+    REFUSES(NULL, fpemu_format_scale(&blocked, NULL));
+    REFUSES(NULL, fpemu_format_blocked(NULL, &element, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32));
     g = element;
-    ck_assert_int_eq(fpemu_format_blocked(&g, NULL, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32),
-                     FPEMU_ERROR_NULL);
+    REFUSES(NULL, fpemu_format_blocked(&g, NULL, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32));
     ck_assert(memcmp(&g, &zero, sizeof g) == 0);
 
 #define REFUSED(element, rule, scale, exponent, block, rows, length)                                                   \
@@ -593,20 +503,20 @@ START_TEST(constructor)
 
     /* by hand, then completed; twice over changes nothing */
     f = blocked;
-    ck_assert_int_eq(fpemu_format_complete(&f), FPEMU_OK);
+    GIVES_OK(fpemu_format_complete(&f));
     ck_assert(memcmp(&f, &blocked, sizeof f) == 0);
     f.nan = FPEMU_NAN_ZERO;
     f.block_length = 16;
-    ck_assert_int_eq(fpemu_format_complete(&f), FPEMU_OK);
+    GIVES_OK(fpemu_format_complete(&f));
     ck_assert_int_eq(fpemu_format_equal(&f, &blocked), 0);
 #define SPOILED(base, change)                                                                                          \
     do {                                                                                                               \
         f = (base);                                                                                                    \
         change;                                                                                                        \
-        ck_assert_int_eq(fpemu_format_complete(&f), FPEMU_ERROR_FORMAT);                                               \
+        REFUSES(FORMAT, fpemu_format_complete(&f));                                                                    \
         ck_assert(memcmp(&f, &zero, sizeof f) == 0);                                                                   \
     } while (0)
-    const fpemu_format bfp = parse("bfp(7)"), table = parse("table(nf4)");
+    const fpemu_format bfp = format_of("bfp(7)"), table = format_of("table(nf4)");
     SPOILED(element, f.block = 1);
     SPOILED(element, f.block_length = 1);
     SPOILED(element, f.margin = 1);
@@ -631,42 +541,23 @@ START_TEST(constructor)
     SPOILED(bfp, f.reserved3[0] = 1);
     f = table;
     f.codebook_length = 0; /* follows from the width */
-    ck_assert_int_eq(fpemu_format_complete(&f), FPEMU_OK);
+    GIVES_OK(fpemu_format_complete(&f));
     ck_assert(memcmp(&f, &table, sizeof f) == 0);
 }
 END_TEST
 
 START_TEST(different)
 {
-    static const char *const specs[] = {"e2m1",
-                                        "mxfp4",
-                                        "mx(e2m1,block=16)",
-                                        "mx(e2m1,block=32x32)",
-                                        "mx(e2m1,block=16x32)",
-                                        "mx(e2m1,row)",
-                                        "mx(e2m1,tensor)",
-                                        "mx(e2m1,rule=ceil)",
-                                        "mx(e2m1,scale=bf16)",
-                                        "mx(e2m1,scale=e4m3fn)",
-                                        "mx(e2m1,scale=ue4m3)",
-                                        "mx(e2m1,scale=e4m3)",
-                                        "mx(e2m1:nan=zero)",
-                                        "mx(e2m3)",
-                                        "bfp(7)",
-                                        "bfp(7,exponent=7)",
-                                        "scaled(e4m3fn)",
-                                        "scaled(e4m3fn,margin=1)",
-                                        "nf4",
-                                        "codebook(nf4)",
-                                        "codebook(dynamic4)",
-                                        "codebook(udynamic4)",
-                                        "table(dynamic4)",
-                                        "table(dynamic5)",
-                                        "table(nf4)"};
+    static const char *const specs[] =
+        LIST("e2m1", "mxfp4", "mx(e2m1,block=16)", "mx(e2m1,block=32x32)", "mx(e2m1,block=16x32)", "mx(e2m1,row)",
+             "mx(e2m1,tensor)", "mx(e2m1,rule=ceil)", "mx(e2m1,scale=bf16)", "mx(e2m1,scale=e4m3fn)",
+             "mx(e2m1,scale=ue4m3)", "mx(e2m1,scale=e4m3)", "mx(e2m1:nan=zero)", "mx(e2m3)", "bfp(7)",
+             "bfp(7,exponent=7)", "scaled(e4m3fn)", "scaled(e4m3fn,margin=1)", "nf4", "codebook(nf4)",
+             "codebook(dynamic4)", "codebook(udynamic4)", "table(dynamic4)", "table(dynamic5)", "table(nf4)");
     const size_t n = sizeof specs / sizeof specs[0];
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) {
-            const fpemu_format a = parse(specs[i]), b = parse(specs[j]);
+            const fpemu_format a = format_of(specs[i]), b = format_of(specs[j]);
             REQUIRE(fpemu_format_equal(&a, &b) == (i == j), "%s and %s", specs[i], specs[j]);
         }
 }
@@ -675,14 +566,10 @@ END_TEST
 /* Good texts with bytes changed, cut out and doubled. */
 START_TEST(noise)
 {
-    static const char *const good[] = {"mx(e2m1,block=16,scale=e8m0,rule=rceil)",
-                                       "bfp(7,block=16x16,exponent=8,rule=hbfp):nan=zero",
-                                       "group(int12,2048)",
-                                       "codebook(dynamic8,block=channel)",
-                                       "scaled(float(e=4,m=3),row,margin=2,rule=recipe-pow2)",
-                                       "block(fixed(8,7):symmetric,block=tensor,exponent=8,rule=floor,margin=0)",
-                                       "nvfp4(block=16x16)",
-                                       "uint12"};
+    static const char *const good[] = LIST(
+        "mx(e2m1,block=16,scale=e8m0,rule=rceil)", "bfp(7,block=16x16,exponent=8,rule=hbfp):nan=zero",
+        "group(int12,2048)", "codebook(dynamic8,block=channel)", "scaled(float(e=4,m=3),row,margin=2,rule=recipe-pow2)",
+        "block(fixed(8,7):symmetric,block=tensor,exponent=8,rule=floor,margin=0)", "nvfp4(block=16x16)", "uint12");
     static const char likely[] = "emfnuzpbias=(),:.0123456789 -x_rowtl";
     random_state = 4;
     int accepted = 0;
@@ -717,23 +604,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("blockspec");
-    TCase *tests = tcase_create("blockspec");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, dynamic_tables);
-    tcase_add_test(tests, nf4_table);
-    tcase_add_test(tests, tables_of_a_caller);
-    tcase_add_test(tests, canonical_form);
-    tcase_add_test(tests, bad_specs);
-    tcase_add_test(tests, combinations);
-    tcase_add_test(tests, named);
-    tcase_add_test(tests, constructor);
-    tcase_add_test(tests, different);
-    tcase_add_test(tests, noise);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_SUITE("blockspec", NULL, dynamic_tables, nf4_table, tables_of_a_caller, canonical_form, bad_specs,
+                     combinations, named, constructor, different, noise);
 }

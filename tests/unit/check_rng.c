@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_rng.c - random words and the bits of an element, against published vectors and a second implementation. */
-#include <check.h>
+#include "suite.h"
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "../judges/longhand.h"
-#include "fpemu.h"
 
 static FILE *open_vectors(const char *name)
 {
@@ -135,14 +133,14 @@ END_TEST
 START_TEST(offset_moves_the_index)
 {
     fpemu_format format;
-    ck_assert_int_eq(fpemu_format_parse("fixed(16,0)", &format, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_format_parse("fixed(16,0)", &format, NULL));
     for (uint64_t offset = 0; offset < 300; offset += 7) {
         fpemu_rounding r = fpemu_rounding_stochastic(5, 6);
         float x[64], y[64];
         r.offset = offset;
         for (int i = 0; i < 64; i++)
             x[i] = 10.5f;
-        ck_assert_int_eq(fpemu_quantize_f32(&format, &r, 64, x, y, NULL), FPEMU_OK);
+        GIVES_OK(fpemu_quantize_f32(&format, &r, 64, x, y, NULL));
         for (uint64_t i = 0; i < 64; i++) {
             uint32_t word = lh_word(FPEMU_GENERATOR_HASH, 5, 6, offset + i);
             ck_assert(y[i] == (word >> 31 ? 11.0f : 10.0f));
@@ -153,18 +151,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("rng");
-    TCase *tests = tcase_create("words");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, hash_has_its_test_values);
-    tcase_add_test(tests, philox_has_the_published_vectors);
-    tcase_add_test(tests, words_equal_the_definition);
-    tcase_add_test(tests, bits_of_an_element);
-    tcase_add_test(tests, offset_moves_the_index);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_SUITE("rng", NULL, hash_has_its_test_values, philox_has_the_published_vectors,
+                     words_equal_the_definition, bits_of_an_element, offset_moves_the_index);
 }

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_scales.c - the scales of a tensor's blocks: numbers worked by hand, y = P * s, slices, threads and the caller's
  * floating-point environment, what is refused. The judge of all rules is met in tests/against_judges/blocks_scales.c. */
-#include <check.h>
+#include "suite.h"
 #include <fenv.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "fpemu.h"
-
-static fpemu_format format(const char *spec)
-{
-    fpemu_format f;
-    ck_assert_msg(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "cannot parse %s", spec);
-    return f;
-}
 
 START_TEST(by_hand)
 {
@@ -22,34 +12,34 @@ START_TEST(by_hand)
     const fpemu_shape shape = fpemu_shape_vector(11);
     float s[4], tensor[2];
     uint8_t codes[4];
-    fpemu_format f = format("mx(e2m1,block=4)");
+    fpemu_format f = format_of("mx(e2m1,block=4)");
     s[3] = -7;
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, s, codes, tensor), FPEMU_OK);
+    GIVES_OK(fpemu_scales_f32(&f, &shape, x, s, codes, tensor));
     ck_assert(s[0] == 1.0f && s[1] == 0.5f && s[2] == 0x1p-4f && s[3] == -7.0f); /* floor(log2 amax) - 2 */
     ck_assert(codes[0] == 127 && codes[1] == 126 && codes[2] == 123);
     ck_assert(tensor[0] == 1.0f && tensor[1] == 1.0f);
 
-    f = format("bfp(4,block=4,exponent=5)"); /* elements k/16 below 1, so emax = -1 */
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, s, codes, NULL), FPEMU_OK);
+    f = format_of("bfp(4,block=4,exponent=5)"); /* elements k/16 below 1, so emax = -1 */
+    GIVES_OK(fpemu_scales_f32(&f, &shape, x, s, codes, NULL));
     ck_assert(s[0] == 8.0f && s[1] == 4.0f && s[2] == 0.5f);
     ck_assert(codes[0] == 3 && codes[1] == 2 && codes[2] == 31); /* 31 = -1 in five bits */
 
-    f = format("group(int4,4)"); /* -7 .. 7 */
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, s, NULL, NULL), FPEMU_OK);
+    f = format_of("group(int4,4)"); /* -7 .. 7 */
+    GIVES_OK(fpemu_scales_f32(&f, &shape, x, s, NULL, NULL));
     ck_assert(s[0] == 5.0f / 7 && s[1] == 3.0f / 7 && s[2] == 0.25f / 7);
 
-    f = format("muppet(8)"); /* the least power of two that keeps 5 in 127.5 steps, and -1 in 128.5 */
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, s, NULL, NULL), FPEMU_OK);
+    f = format_of("muppet(8)"); /* the least power of two that keeps 5 in 127.5 steps, and -1 in 128.5 */
+    GIVES_OK(fpemu_scales_f32(&f, &shape, x, s, NULL, NULL));
     ck_assert(s[0] == 0x1p-4f);
 
-    f = format("nvfp4(block=4)"); /* u = 448 * 6 / 5, d = 1 / u; then amax * u / 6 in e4m3fn */
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, s, NULL, tensor), FPEMU_OK);
+    f = format_of("nvfp4(block=4)"); /* u = 448 * 6 / 5, d = 1 / u; then amax * u / 6 in e4m3fn */
+    GIVES_OK(fpemu_scales_f32(&f, &shape, x, s, NULL, tensor));
     ck_assert(tensor[0] == 2688.0f / 5 && tensor[1] == 1 / (2688.0f / 5));
     ck_assert(s[0] == 448.0f && s[1] == 256.0f && s[2] == 22.0f); /* 268.8 and 22.4 lie between 256, 288; 22, 24 */
 
-    f = format("mx(e2m1,block=4)"); /* a NaN in the last block */
+    f = format_of("mx(e2m1,block=4)"); /* a NaN in the last block */
     const fpemu_shape longer = fpemu_shape_vector(12);
-    ck_assert_int_eq(fpemu_scales_f32(&f, &longer, x, s, codes, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_scales_f32(&f, &longer, x, s, codes, NULL));
     ck_assert(isnan(s[2]) && codes[2] == 255);
 }
 END_TEST
@@ -57,28 +47,27 @@ END_TEST
 /* Powers of two of twelve bits pass the range of both carriers; in their codes nothing is lost. */
 START_TEST(wide_powers)
 {
-    const fpemu_format f = format("bfp(4,block=2,exponent=12)"), element = format("fixed(4,120)");
+    const fpemu_format f = format_of("bfp(4,block=2,exponent=12)"), element = format_of("fixed(4,120)");
     fpemu_format tiny;
-    ck_assert_int_eq(fpemu_format_blocked(&tiny, &element, FPEMU_SCALING_FLOOR, NULL, 12, FPEMU_BLOCK_RUN, 0, 2),
-                     FPEMU_OK);
+    GIVES_OK(fpemu_format_blocked(&tiny, &element, FPEMU_SCALING_FLOOR, NULL, 12, FPEMU_BLOCK_RUN, 0, 2));
     const float zero[2] = {0, 0};
     const double zeros[2] = {0, 0};
     const fpemu_shape shape = fpemu_shape_vector(2);
     float s = -7;
     double wide = -7;
     uint16_t code = 7;
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, zero, &s, &code, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_scales_f32(&f, &shape, zero, &s, &code, NULL));
     ck_assert(s == 0.0f);
     ck_assert_uint_eq(code, 0x800); /* -2048 */
-    ck_assert_int_eq(fpemu_scales_f64(&f, &shape, zeros, &wide, &code, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_scales_f64(&f, &shape, zeros, &wide, &code, NULL));
     ck_assert(wide == 0.0);
     ck_assert_uint_eq(code, 0x800);
     const float x[2] = {0x1p100f, 0};
     const double x64[2] = {0x1p100, 0};
-    ck_assert_int_eq(fpemu_scales_f32(&tiny, &shape, x, &s, &code, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_scales_f32(&tiny, &shape, x, &s, &code, NULL));
     ck_assert(isinf(s) && s > 0);
     ck_assert_uint_eq(code, 100 + 118);
-    ck_assert_int_eq(fpemu_scales_f64(&tiny, &shape, x64, &wide, &code, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_scales_f64(&tiny, &shape, x64, &wide, &code, NULL));
     ck_assert(wide == 0x1p218);
 }
 END_TEST
@@ -88,11 +77,9 @@ static float x[M], y[M], some[M], all[M];
 
 static void fill(void)
 {
-    uint32_t state = 1;
-    for (int i = 0; i < M; i++) {
-        state = state * 1664525 + 1013904223;
-        x[i] = ldexpf((float)(int32_t)state, -40 + i / 64 % 20);
-    }
+    random_state = 1;
+    for (int i = 0; i < M; i++)
+        x[i] = ldexpf((float)(int32_t)random_word(), -40 + i / 64 % 20);
 }
 
 /* Every value is an element's value times the scale that was told; for the rules where nothing else is rounded. */
@@ -103,11 +90,11 @@ START_TEST(values_are_multiples)
     const fpemu_shape shape = fpemu_shape_vector(M);
     fill();
     for (size_t k = 0; k < sizeof specs / sizeof specs[0]; k++) {
-        const fpemu_format f = format(specs[k]);
+        const fpemu_format f = format_of(specs[k]);
         fpemu_format element;
-        ck_assert_int_eq(fpemu_format_element(&f, &element), FPEMU_OK);
-        ck_assert_int_eq(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, NULL), FPEMU_OK);
-        ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, some, NULL, NULL), FPEMU_OK);
+        GIVES_OK(fpemu_format_element(&f, &element));
+        GIVES_OK(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, NULL));
+        GIVES_OK(fpemu_scales_f32(&f, &shape, x, some, NULL, NULL));
         const size_t length = f.block == FPEMU_BLOCK_TENSOR ? M : f.block_length;
         for (size_t i = 0; i < M; i++)
             ck_assert_msg(fpemu_format_represents(&element, (double)y[i] / (double)some[i / length]), "%s, %zu",
@@ -123,20 +110,20 @@ START_TEST(slices)
     const fpemu_shape whole = fpemu_shape_vector(M);
     fill();
     for (size_t k = 0; k < sizeof specs / sizeof specs[0]; k++) {
-        const fpemu_format f = format(specs[k]);
+        const fpemu_format f = format_of(specs[k]);
         const int s2fp8 = f.scaling == FPEMU_SCALING_S2FP8;
         fpemu_layout l;
         fpemu_range range = {0};
         float one[2], two[2];
-        ck_assert_int_eq(fpemu_packed_layout(&f, &whole, &l), FPEMU_OK);
-        ck_assert_int_eq(fpemu_scales_f32(&f, &whole, x, s2fp8 ? NULL : all, NULL, one), FPEMU_OK);
-        ck_assert_int_eq(fpemu_measure_f32(&f, M, x, &range), FPEMU_OK);
+        GIVES_OK(fpemu_packed_layout(&f, &whole, &l));
+        GIVES_OK(fpemu_scales_f32(&f, &whole, x, s2fp8 ? NULL : all, NULL, one));
+        GIVES_OK(fpemu_measure_f32(&f, M, x, &range));
         fpemu_shape part = fpemu_shape_vector(M / 8);
         part.whole = &range;
         fesetround(FE_UPWARD);
         for (size_t p = 0; p < 8; p++) {
             float *const to = some + (l.blocks > 1 ? l.blocks / 8 * p : 0);
-            ck_assert_int_eq(fpemu_scales_f32(&f, &part, x + M / 8 * p, s2fp8 ? NULL : to, NULL, two), FPEMU_OK);
+            GIVES_OK(fpemu_scales_f32(&f, &part, x + M / 8 * p, s2fp8 ? NULL : to, NULL, two));
             ck_assert_msg(memcmp(one, two, sizeof one) == 0, "%s", specs[k]);
         }
         fesetround(FE_TONEAREST);
@@ -147,61 +134,48 @@ END_TEST
 
 START_TEST(refused)
 {
-    const fpemu_format f = format("mxfp4"), s2fp8 = format("s2fp8"), scalar = format("e4m3fn"),
-                       wide = format("group(fp64,32)"), none = {0};
+    const fpemu_format f = format_of("mxfp4"), s2fp8 = format_of("s2fp8"), scalar = format_of("e4m3fn"),
+                       wide = format_of("group(fp64,32)"), none = {0};
     fpemu_shape shape = fpemu_shape_vector(64);
     float s[2] = {-7, -7}, tensor[2] = {-7, -7};
     double z[2];
     uint8_t codes[2], bytes[64];
     fill();
-    ck_assert_int_eq(fpemu_scales_f32(NULL, &shape, x, s, codes, tensor), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_scales_f32(&f, NULL, x, s, codes, tensor), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, NULL, s, codes, tensor), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, NULL, NULL, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_scales_f32(&none, &shape, x, s, codes, tensor), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_scales_f32(&wide, &shape, x, s, codes, tensor), FPEMU_ERROR_CARRIER);
-    ck_assert_int_eq(fpemu_scales_f32(&scalar, &shape, x, s, codes, tensor), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_scales_f32(&s2fp8, &shape, x, s, NULL, tensor), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_scales_f32(&s2fp8, &shape, x, NULL, codes, tensor), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, x + 63, codes, tensor), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, s, x, tensor), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, s, (char *)s + 1, tensor), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, s, codes, s + 1), FPEMU_ERROR_OVERLAP);
+    REFUSES(NULL, fpemu_scales_f32(NULL, &shape, x, s, codes, tensor));
+    REFUSES(NULL, fpemu_scales_f32(&f, NULL, x, s, codes, tensor));
+    REFUSES(NULL, fpemu_scales_f32(&f, &shape, NULL, s, codes, tensor));
+    REFUSES(NULL, fpemu_scales_f32(&f, &shape, x, NULL, NULL, NULL));
+    REFUSES(FORMAT, fpemu_scales_f32(&none, &shape, x, s, codes, tensor));
+    REFUSES(CARRIER, fpemu_scales_f32(&wide, &shape, x, s, codes, tensor));
+    REFUSES(UNSUPPORTED, fpemu_scales_f32(&scalar, &shape, x, s, codes, tensor));
+    REFUSES(UNSUPPORTED, fpemu_scales_f32(&s2fp8, &shape, x, s, NULL, tensor));
+    REFUSES(UNSUPPORTED, fpemu_scales_f32(&s2fp8, &shape, x, NULL, codes, tensor));
+    REFUSES(OVERLAP, fpemu_scales_f32(&f, &shape, x, x + 63, codes, tensor));
+    REFUSES(OVERLAP, fpemu_scales_f32(&f, &shape, x, s, x, tensor));
+    REFUSES(OVERLAP, fpemu_scales_f32(&f, &shape, x, s, (char *)s + 1, tensor));
+    REFUSES(OVERLAP, fpemu_scales_f32(&f, &shape, x, s, codes, s + 1));
     shape.reserved0[2] = 1;
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, x, s, codes, tensor), FPEMU_ERROR_ARGUMENT);
+    REFUSES(ARGUMENT, fpemu_scales_f32(&f, &shape, x, s, codes, tensor));
     shape.reserved0[2] = 0;
     float *const end = (float *)(UINTPTR_MAX - 3); /* no two scales have room there */
     const fpemu_shape three = fpemu_shape_vector(3 * 32);
-    ck_assert_int_eq(fpemu_scales_f32(&f, &three, x, end, NULL, NULL), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_scales_f32(&f, &three, end, s, NULL, NULL), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_unpack_scales_f32(&s2fp8, &shape, 0, 1, bytes, s), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_unpack_scales_f32(&scalar, &shape, 0, 1, bytes, s), FPEMU_ERROR_UNSUPPORTED);
-    ck_assert_int_eq(fpemu_unpack_scales_f32(&f, &shape, 1, 2, bytes, s), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_unpack_scales_f32(&f, &shape, 0, 1, NULL, s), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_unpack_scales_f32(&f, &shape, 0, 1, bytes, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_unpack_scales_f64(&f, NULL, 0, 1, bytes, z), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_unpack_scales_f32(&wide, &shape, 0, 1, bytes, s), FPEMU_ERROR_CARRIER);
+    REFUSES(ARGUMENT, fpemu_scales_f32(&f, &three, x, end, NULL, NULL));
+    REFUSES(ARGUMENT, fpemu_scales_f32(&f, &three, end, s, NULL, NULL));
+    REFUSES(UNSUPPORTED, fpemu_unpack_scales_f32(&s2fp8, &shape, 0, 1, bytes, s));
+    REFUSES(UNSUPPORTED, fpemu_unpack_scales_f32(&scalar, &shape, 0, 1, bytes, s));
+    REFUSES(ARGUMENT, fpemu_unpack_scales_f32(&f, &shape, 1, 2, bytes, s));
+    REFUSES(NULL, fpemu_unpack_scales_f32(&f, &shape, 0, 1, NULL, s));
+    REFUSES(NULL, fpemu_unpack_scales_f32(&f, &shape, 0, 1, bytes, NULL));
+    REFUSES(NULL, fpemu_unpack_scales_f64(&f, NULL, 0, 1, bytes, z));
+    REFUSES(CARRIER, fpemu_unpack_scales_f32(&wide, &shape, 0, 1, bytes, s));
     ck_assert(s[0] == -7.0f && s[1] == -7.0f && tensor[0] == -7.0f && tensor[1] == -7.0f);
-    ck_assert_int_eq(fpemu_unpack_scales_f32(&f, &shape, 2, 0, NULL, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_unpack_scales_f32(&f, &shape, 2, 0, NULL, NULL));
     shape.length = 0;
-    ck_assert_int_eq(fpemu_scales_f32(&f, &shape, NULL, NULL, NULL, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_scales_f32(&f, &shape, NULL, NULL, NULL, NULL));
 }
 END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("scales");
-    TCase *t = tcase_create("scales");
-    tcase_set_timeout(t, 240);
-    tcase_add_test(t, by_hand);
-    tcase_add_test(t, wide_powers);
-    tcase_add_test(t, values_are_multiples);
-    tcase_add_test(t, slices);
-    tcase_add_test(t, refused);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    const int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_SUITE("scales", NULL, by_hand, wide_powers, values_are_multiples, slices, refused);
 }

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_spec.c - spec strings, names of roundings, and the decimals in them. */
-#include "fpemu.h"
 
-#include <check.h>
+#include "suite.h"
 #include <fenv.h>
 #include <locale.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define REQUIRE(condition, ...)                                                                                        \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            ck_abort_msg(__VA_ARGS__);                                                                                 \
-    } while (0)
-
-static uint64_t random_state;
 
 /* splitmix64 */
 static uint64_t draw(void)
@@ -24,11 +14,6 @@ static uint64_t draw(void)
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
-}
-
-static uint32_t below(uint32_t n)
-{
-    return (uint32_t)(draw() >> 32) % n;
 }
 
 /* Parses, prints, parses again; returns whether the spec names a format. */
@@ -323,12 +308,12 @@ START_TEST(length)
     memset(text, ' ', sizeof text);
     memcpy(text, "e4m3fn", 6);
     text[255] = '\0';
-    ck_assert_int_eq(fpemu_format_parse(text, &f, &error), FPEMU_OK);
+    GIVES_OK(fpemu_format_parse(text, &f, &error));
     ck_assert_uint_eq(error.position, 0);
     ck_assert_str_eq(error.message, "");
     text[255] = ' ';
     text[256] = '\0';
-    ck_assert_int_eq(fpemu_format_parse(text, &f, &error), FPEMU_ERROR_SPEC);
+    REFUSES(SPEC, fpemu_format_parse(text, &f, &error));
     ck_assert_uint_eq(error.position, 255);
     ck_assert_ptr_nonnull(strstr(error.message, "255 bytes"));
 
@@ -337,11 +322,11 @@ START_TEST(length)
     memcpy(text, "int(8,scale=0.", 14);
     text[254] = ')';
     text[255] = '\0';
-    ck_assert_int_eq(fpemu_format_parse(text, &f, &error), FPEMU_OK);
+    GIVES_OK(fpemu_format_parse(text, &f, &error));
     ck_assert(f.scale == 1);
     memcpy(text, "int(8,scale=", 12);
     memset(text + 12, '9', 242);
-    ck_assert_int_eq(fpemu_format_parse(text, &f, &error), FPEMU_OK);
+    GIVES_OK(fpemu_format_parse(text, &f, &error));
     ck_assert(f.scale == 1e242);
 }
 END_TEST
@@ -352,18 +337,18 @@ START_TEST(arguments)
     const fpemu_format zero = {0};
     fpemu_parse_error error;
     char text[256];
-    ck_assert_int_eq(fpemu_format_parse(NULL, &f, &error), FPEMU_ERROR_NULL);
+    REFUSES(NULL, fpemu_format_parse(NULL, &f, &error));
     ck_assert(memcmp(&f, &zero, sizeof f) == 0);
-    ck_assert_int_eq(fpemu_format_parse("bf16", NULL, &error), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_format_print(&zero, text, sizeof text), FPEMU_ERROR_FORMAT);
-    ck_assert_int_eq(fpemu_format_parse("bf16:nosub", &f, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_format_print(NULL, text, sizeof text), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_format_print(&f, NULL, 0), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_format_print(&f, text, 11), FPEMU_OK);
+    REFUSES(NULL, fpemu_format_parse("bf16", NULL, &error));
+    REFUSES(FORMAT, fpemu_format_print(&zero, text, sizeof text));
+    GIVES_OK(fpemu_format_parse("bf16:nosub", &f, NULL));
+    REFUSES(NULL, fpemu_format_print(NULL, text, sizeof text));
+    REFUSES(NULL, fpemu_format_print(&f, NULL, 0));
+    GIVES_OK(fpemu_format_print(&f, text, 11));
     ck_assert_str_eq(text, "bf16:nosub");
     for (size_t capacity = 0; capacity < 11; capacity++) {
         memset(text, 'x', sizeof text);
-        ck_assert_int_eq(fpemu_format_print(&f, text, capacity), FPEMU_ERROR_BUFFER);
+        REFUSES(BUFFER, fpemu_format_print(&f, text, capacity));
         ck_assert_int_eq(text[capacity], 'x');
     }
 }
@@ -417,14 +402,9 @@ END_TEST
 /* Texts made of random bytes, and of good ones with bytes changed, cut out and doubled. */
 START_TEST(noise)
 {
-    static const char *const good[] = {"e4m3fn:saturate",
-                                       "float(e=4,m=3,bias=11,specials=finite,signed=1):nan=max",
-                                       "p3109(8,4,se)",
-                                       "fixed(8,4):wrap",
-                                       "uint(8,scale=0.1e-3,zero=128)",
-                                       "Binary8p4se",
-                                       "posit(16,2):keepinf",
-                                       "fp(4,3,-4):flushout"};
+    static const char *const good[] = LIST("e4m3fn:saturate", "float(e=4,m=3,bias=11,specials=finite,signed=1):nan=max",
+                                           "p3109(8,4,se)", "fixed(8,4):wrap", "uint(8,scale=0.1e-3,zero=128)",
+                                           "Binary8p4se", "posit(16,2):keepinf", "fp(4,3,-4):flushout");
     static const char likely[] = "emfnuzpKPbias=(),:.0123456789 -+\t_sxEM";
     char text[300], canonical[256];
     fpemu_rounding rounding;
@@ -550,7 +530,7 @@ START_TEST(surroundings)
             const fpemu_status status = fpemu_format_parse("INT(8,SCALE=0.3)", &f, NULL);
             fpemu_format_print(&f, text, sizeof text);
             fesetround(FE_TONEAREST);
-            ck_assert_int_eq(status, FPEMU_OK);
+            GIVES_OK(status);
             ck_assert(f.scale == 0.3);
             ck_assert_str_eq(text, "int(8,scale=0.3)");
         }
@@ -596,28 +576,28 @@ START_TEST(roundings)
         REQUIRE(memcmp(&r, &want, sizeof r) == 0, "%s", rows[i].text);
     }
     for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
-        ck_assert_int_eq(fpemu_rounding_parse(fpemu_mode_name((fpemu_mode)mode), &r, NULL), FPEMU_OK);
+        GIVES_OK(fpemu_rounding_parse(fpemu_mode_name((fpemu_mode)mode), &r, NULL));
         ck_assert_int_eq(r.mode, mode);
-        ck_assert_int_eq(fpemu_rounding_parse(fpemu_mode_long_name((fpemu_mode)mode), &r, NULL), FPEMU_OK);
+        GIVES_OK(fpemu_rounding_parse(fpemu_mode_long_name((fpemu_mode)mode), &r, NULL));
         ck_assert_int_eq(r.mode, mode);
     }
     ck_assert_ptr_null(fpemu_mode_name(FPEMU_MODE_COUNT));
     ck_assert_ptr_null(fpemu_mode_long_name((fpemu_mode)-1));
     unsigned n = 0;
     for (const char *name; (name = fpemu_compat_name(n)) != NULL; n++) {
-        ck_assert_int_eq(fpemu_rounding_parse(name, &r, NULL), FPEMU_OK);
+        GIVES_OK(fpemu_rounding_parse(name, &r, NULL));
         ck_assert_uint_ne(r.compat, FPEMU_COMPAT_NONE);
     }
     ck_assert_uint_ge(n, 11);
     ck_assert_ptr_null(fpemu_compat_name(UINT32_MAX));
 
-    ck_assert_int_eq(fpemu_rounding_parse(" up", &r, &error), FPEMU_ERROR_SPEC);
+    REFUSES(SPEC, fpemu_rounding_parse(" up", &r, &error));
     ck_assert_uint_eq(error.position, 1);
     ck_assert_ptr_nonnull(strstr(error.message, "'up'"));
-    ck_assert_int_eq(fpemu_rounding_parse("", &r, &error), FPEMU_ERROR_SPEC);
-    ck_assert_int_eq(fpemu_rounding_parse("rne rne", &r, NULL), FPEMU_ERROR_SPEC);
-    ck_assert_int_eq(fpemu_rounding_parse(NULL, &r, &error), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_rounding_parse("rne", NULL, &error), FPEMU_ERROR_NULL);
+    REFUSES(SPEC, fpemu_rounding_parse("", &r, &error));
+    REFUSES(SPEC, fpemu_rounding_parse("rne rne", &r, NULL));
+    REFUSES(NULL, fpemu_rounding_parse(NULL, &r, &error));
+    REFUSES(NULL, fpemu_rounding_parse("rne", NULL, &error));
 
     const fpemu_rounding zero = {0}, nearest = fpemu_rounding_nearest(), stochastic = fpemu_rounding_stochastic(42, 7);
     ck_assert(memcmp(&zero, &nearest, sizeof zero) == 0);
@@ -627,22 +607,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("spec");
-    TCase *tests = tcase_create("spec");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, canonical_form);
-    tcase_add_test(tests, bad_specs);
-    tcase_add_test(tests, length);
-    tcase_add_test(tests, arguments);
-    tcase_add_test(tests, generated);
-    tcase_add_test(tests, noise);
-    tcase_add_test(tests, decimals);
-    tcase_add_test(tests, surroundings);
-    tcase_add_test(tests, roundings);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_SUITE("spec", NULL, canonical_form, bad_specs, length, arguments, generated, noise, decimals,
+                     surroundings, roundings);
 }

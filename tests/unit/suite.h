@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* suite.h - what the unit tests share: formats from text, numbers at random, a check that costs nothing where it holds,
+ * and a suite of tests. */
+#ifndef UNIT_SUITE_H
+#define UNIT_SUITE_H
+
+#include "../list.h"
+#include "fpemu.h"
+#include <check.h>
+#include <stdlib.h>
+
+/* Check takes note of every assertion that holds, which is too much in a loop. */
+#define REQUIRE(condition, ...)                                                                                        \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            ck_abort_msg(__VA_ARGS__);                                                                                 \
+    } while (0)
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+/* The call gives this status, FPEMU_OK or FPEMU_ERROR_... */
+#define GIVES_OK(...) ck_assert_int_eq(__VA_ARGS__, FPEMU_OK)
+#define REFUSES(error, ...) ck_assert_int_eq(__VA_ARGS__, FPEMU_ERROR_##error)
+
+static inline fpemu_format format_of(const char *spec)
+{
+    fpemu_format f;
+    fpemu_parse_error error;
+    REQUIRE(fpemu_format_parse(spec, &f, &error) == FPEMU_OK, "%s: at %u: %s", spec, error.position, error.message);
+    return f;
+}
+
+static inline fpemu_gemm_spec model_of(const char *text)
+{
+    fpemu_gemm_spec s;
+    fpemu_parse_error error;
+    REQUIRE(fpemu_gemm_parse(text, &s, &error) == FPEMU_OK, "%s: at %u: %s", text, error.position, error.message);
+    return s;
+}
+
+__attribute__((unused)) static uint64_t random_state = 1;
+
+static inline uint32_t random_word(void)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(random_state >> 32);
+}
+
+static inline uint32_t below(uint32_t n)
+{
+    return random_word() % n;
+}
+
+#if CHECK_MAJOR_VERSION > 0 || CHECK_MINOR_VERSION >= 13
+typedef const TTest *suite_test;
+#else
+typedef TFun suite_test;
+#endif
+
+/* The exit status of a program of these tests, before each of which `setup` runs, if there is one. */
+#define RUN_SUITE(name, setup, ...) suite_run(name, setup, (const suite_test[]){__VA_ARGS__, NULL})
+
+static inline int suite_run(const char *name, SFun setup, const suite_test *tests)
+{
+    Suite *const suite = suite_create(name);
+    TCase *const cases = tcase_create(name);
+    SRunner *const runner = srunner_create(suite);
+    tcase_set_timeout(cases, 300);
+    tcase_add_checked_fixture(cases, setup, NULL);
+    for (; *tests; tests++)
+        tcase_add_test(cases, *tests);
+    suite_add_tcase(suite, cases);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#endif
