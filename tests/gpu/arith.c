@@ -18,7 +18,7 @@
 #define SEED 3
 #include "random.h"
 
-enum { MOST = 9000, F32 = 0, F64, BF16, F16 };
+enum { MOST = 9000 };
 
 static unsigned long failures, comparisons;
 static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
@@ -86,23 +86,6 @@ static fpemu_rounding random_rounding(int mode)
         r.offset = UINT64_MAX - MOST - 4096 - next() % 30000;
     return r;
 }
-
-static int same_stats(const fpemu_stats *a, const fpemu_stats *b)
-{
-    return a->count == b->count && a->nan == b->nan && a->infinite == b->infinite && a->clipped == b->clipped &&
-           a->overflow == b->overflow && a->invalid == b->invalid && a->div_by_zero == b->div_by_zero &&
-           a->underflow == b->underflow && a->subnormal == b->subnormal && a->inexact == b->inexact &&
-           a->min_abs == b->min_abs && a->max_abs == b->max_abs && a->max_error == b->max_error &&
-           memcmp(&a->sum_error, &b->sum_error, sizeof a->sum_error) == 0 &&
-           memcmp(&a->sum_error2, &b->sum_error2, sizeof a->sum_error2) == 0 &&
-           memcmp(&a->sum_square, &b->sum_square, sizeof a->sum_square) == 0;
-}
-
-#define DEVICE(call, ...)                                                                                              \
-    (type == F32    ? fpemu_cuda_##call##_f32(__VA_ARGS__)                                                             \
-     : type == F64  ? fpemu_cuda_##call##_f64(__VA_ARGS__)                                                             \
-     : type == BF16 ? fpemu_cuda_##call##_bf16(__VA_ARGS__)                                                            \
-                    : fpemu_cuda_##call##_f16(__VA_ARGS__))
 
 /* Scales of three operands, as binary32 and binary64 numbers, on the host and on the device. */
 enum { SCALES = 600 };

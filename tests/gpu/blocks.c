@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* tensors.c - what libfpemu_cuda does with tensors against libfpemu, bit for bit, counters and sums included:
+/* blocks.c - what libfpemu_cuda does with tensors against libfpemu, bit for bit, counters and sums included:
  * quantising along an axis, packing, unpacking, single blocks, measuring, the order of scales. Simulated on this
  * processor or run on a device, as quantize.c.
  *
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../list.h"
 #include "memory.h"
 
 #define SEED 11
 #include "random.h"
 
 enum { MOST = 70000, BYTES = 8 * MOST + 4096, BINS = 60 };
-enum { F32, F64, BF16, F16 };
 #define WANT_ALL (FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES)
 
 static unsigned long failures, comparisons;
@@ -49,99 +49,28 @@ static void fail(const test_case *c, const char *what, fpemu_cuda_status status,
                c->counted);
 }
 
-/* --------------------------------------------------------------------------------- one call for each type */
-
-#define BY_TYPE(call, a32, a64, a16)                                                                                   \
-    (type == F32    ? fpemu_cuda_##call##_f32 a32                                                                      \
-     : type == F64  ? fpemu_cuda_##call##_f64 a64                                                                      \
-     : type == BF16 ? fpemu_cuda_##call##_bf16 a16                                                                     \
-                    : fpemu_cuda_##call##_f16 a16)
-
-static fpemu_cuda_status quantize(const test_case *c, const void *x, void *y, void *scratch, fpemu_cuda_stats *s)
-{
-    const int type = c->type;
-    const fpemu_format *f = &c->format;
-    const fpemu_rounding *r = &c->rounding;
-    return BY_TYPE(quantize_tensor, (f, r, &c->shape, x, y, scratch, s, NULL),
-                   (f, r, &c->shape, x, y, scratch, s, NULL), (f, r, &c->shape, x, y, scratch, s, NULL));
-}
-
-static fpemu_cuda_status pack(const test_case *c, const void *x, void *bytes, void *scratch, fpemu_cuda_stats *s)
-{
-    const int type = c->type;
-    const fpemu_format *f = &c->format;
-    const fpemu_rounding *r = &c->rounding;
-    return BY_TYPE(pack, (f, r, &c->shape, x, bytes, scratch, s, NULL), (f, r, &c->shape, x, bytes, scratch, s, NULL),
-                   (f, r, &c->shape, x, bytes, scratch, s, NULL));
-}
-
-static fpemu_cuda_status unpack(const test_case *c, const void *bytes, void *y, void *scratch)
-{
-    const int type = c->type;
-    const fpemu_format *f = &c->format;
-    return BY_TYPE(unpack, (f, &c->shape, bytes, y, scratch, NULL), (f, &c->shape, bytes, y, scratch, NULL),
-                   (f, &c->shape, bytes, y, scratch, NULL));
-}
-
-static fpemu_cuda_status pack_blocks(const test_case *c, uint64_t first, uint64_t count, const void *x, void *bytes,
-                                     void *scratch)
-{
-    const int type = c->type;
-    const fpemu_format *f = &c->format;
-    const fpemu_rounding *r = &c->rounding;
-    return BY_TYPE(pack_blocks, (f, r, &c->shape, first, count, x, bytes, scratch, NULL, NULL),
-                   (f, r, &c->shape, first, count, x, bytes, scratch, NULL, NULL),
-                   (f, r, &c->shape, first, count, x, bytes, scratch, NULL, NULL));
-}
-
-static fpemu_cuda_status unpack_blocks(const test_case *c, uint64_t first, uint64_t count, const void *bytes, void *y,
-                                       void *scratch)
-{
-    const int type = c->type;
-    const fpemu_format *f = &c->format;
-    return BY_TYPE(unpack_blocks, (f, &c->shape, first, count, bytes, y, scratch, NULL),
-                   (f, &c->shape, first, count, bytes, y, scratch, NULL),
-                   (f, &c->shape, first, count, bytes, y, scratch, NULL));
-}
-
 /* ------------------------------------------------------------------------------------------ what is right */
-
-#define CPU_BY_TYPE(call, ...)                                                                                         \
-    (fpemu_cuda_status)(c->type == F32    ? fpemu_##call##_f32(__VA_ARGS__)                                            \
-                        : c->type == F64  ? fpemu_##call##_f64(__VA_ARGS__)                                            \
-                        : c->type == BF16 ? fpemu_##call##_bf16(__VA_ARGS__)                                           \
-                                          : fpemu_##call##_f16(__VA_ARGS__))
 
 static fpemu_cuda_status right_quantize(const test_case *c, const unsigned char *x, unsigned char *y, fpemu_stats *s)
 {
-    const void *from = x - c->low_x * (int64_t)element[c->type];
-    void *to = y - c->low_y * (int64_t)element[c->type];
-    return CPU_BY_TYPE(quantize_tensor, &c->format, &c->rounding, &c->shape, from, to, s);
+    const int type = c->type;
+    const void *from = x - c->low_x * (int64_t)element[type];
+    void *to = y - c->low_y * (int64_t)element[type];
+    return HOST(quantize_tensor, &c->format, &c->rounding, &c->shape, from, to, s);
 }
 
 static fpemu_cuda_status right_pack(const test_case *c, const unsigned char *x, void *bytes, fpemu_stats *s)
 {
-    const void *from = x - c->low_x * (int64_t)element[c->type];
-    return CPU_BY_TYPE(pack, &c->format, &c->rounding, &c->shape, from, bytes, s);
+    const int type = c->type;
+    const void *from = x - c->low_x * (int64_t)element[type];
+    return HOST(pack, &c->format, &c->rounding, &c->shape, from, bytes, s);
 }
 
 static fpemu_cuda_status right_unpack(const test_case *c, const void *bytes, unsigned char *y)
 {
-    void *to = y - c->low_y * (int64_t)element[c->type];
-    return CPU_BY_TYPE(unpack, &c->format, &c->shape, bytes, to);
-}
-
-static int same_stats(const fpemu_stats *a, const fpemu_stats *b)
-{
-    return a->count == b->count && a->nan == b->nan && a->infinite == b->infinite && a->clipped == b->clipped &&
-           a->overflow == b->overflow && a->invalid == b->invalid && a->underflow == b->underflow &&
-           a->subnormal == b->subnormal && a->inexact == b->inexact && a->min_abs == b->min_abs &&
-           a->max_abs == b->max_abs && a->max_error == b->max_error && a->blocks == b->blocks &&
-           a->zero_blocks == b->zero_blocks && a->nan_blocks == b->nan_blocks &&
-           a->saturated_scales == b->saturated_scales &&
-           memcmp(&a->sum_error, &b->sum_error, sizeof a->sum_error) == 0 &&
-           memcmp(&a->sum_error2, &b->sum_error2, sizeof a->sum_error2) == 0 &&
-           memcmp(&a->sum_square, &b->sum_square, sizeof a->sum_square) == 0;
+    const int type = c->type;
+    void *to = y - c->low_y * (int64_t)element[type];
+    return HOST(unpack, &c->format, &c->shape, bytes, to);
 }
 
 /* -------------------------------------------------------------------------------------------- comparisons */
@@ -191,6 +120,7 @@ static void compare_bytes(const test_case *c, const char *what, fpemu_cuda_statu
 static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned char *d_y, void *scratch,
                              fpemu_cuda_stats *d_s)
 {
+    const int type = c->type;
     const size_t size = element[c->type], n_x = c->reach_x * size, n_y = c->reach_y * size;
     const int in_place =
         c->counted == 1 && n_x == n_y && memcmp(c->shape.x_stride, c->shape.y_stride, sizeof c->shape.x_stride) == 0;
@@ -202,8 +132,8 @@ static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned ch
     unsigned char *const out = in_place ? d_x : d_y;
     fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
-        status = quantize(c, d_x - c->low_x * (int64_t)size, out - c->low_y * (int64_t)size, scratch,
-                          c->counted ? d_s : NULL);
+        status = DEVICE(quantize_tensor, &c->format, &c->rounding, &c->shape, (void *)(d_x - c->low_x * (int64_t)size),
+                        (void *)(out - c->low_y * (int64_t)size), scratch, c->counted ? d_s : NULL, NULL);
     if (status == FPEMU_CUDA_ERROR_CARRIER && status == expected)
         return; /* a scalar format that does not fit the 16-bit type */
     from_device(got, out, n_y);
@@ -227,20 +157,17 @@ static void compare_blocks(const test_case *c, const fpemu_layout *l, unsigned c
         return;
     to_device(d_x, in, n * element[c->type]);
     memcpy(want, packed, l->bytes);
-    fpemu_cuda_status expected =
-        (fpemu_cuda_status)(c->type == F32 ? fpemu_pack_blocks_f32(&c->format, &c->rounding, &c->shape, first, count,
-                                                                   (const float *)(void *)in, want, NULL)
-                                           : fpemu_pack_blocks_f64(&c->format, &c->rounding, &c->shape, first, count,
-                                                                   (const double *)(void *)in, want, NULL));
-    fpemu_cuda_status status = pack_blocks(c, first, count, d_x, d_bytes, scratch);
+    const int type = c->type;
+    const void *const x = in;
+    void *const y = want;
+    fpemu_cuda_status expected = HOST(pack_blocks, &c->format, &c->rounding, &c->shape, first, count, x, want, NULL);
+    fpemu_cuda_status status = DEVICE(pack_blocks, &c->format, &c->rounding, &c->shape, first, count, (void *)d_x,
+                                      d_bytes, scratch, NULL, NULL);
     from_device(got, d_bytes, l->bytes);
     compare_bytes(c, "pack_blocks", status, expected, l->bytes);
-    expected = (fpemu_cuda_status)(c->type == F32 ? fpemu_unpack_blocks_f32(&c->format, &c->shape, first, count, packed,
-                                                                            (float *)(void *)want)
-                                                  : fpemu_unpack_blocks_f64(&c->format, &c->shape, first, count, packed,
-                                                                            (double *)(void *)want));
+    expected = HOST(unpack_blocks, &c->format, &c->shape, first, count, packed, y);
     to_device(d_bytes, packed, l->bytes);
-    status = unpack_blocks(c, first, count, d_bytes, d_y, scratch);
+    status = DEVICE(unpack_blocks, &c->format, &c->shape, first, count, d_bytes, (void *)d_y, scratch, NULL);
     from_device(got, d_y, n * element[c->type]);
     compare_bytes(c, "unpack_blocks", status, expected, n * element[c->type]);
 }
@@ -249,7 +176,8 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
                            fpemu_cuda_stats *d_s)
 {
     fpemu_layout l;
-    const size_t size = element[c->type];
+    const int type = c->type;
+    const size_t size = element[type];
     if (fpemu_packed_layout(&c->format, &c->shape, &l) || l.bytes == 0 || l.bytes + 8 > BYTES)
         return;
     unsigned char *const d_bytes = (unsigned char *)device_memory(5, BYTES) + next() % 8;
@@ -261,7 +189,8 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
     to_device(d_bytes, got, l.bytes);
     fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
-        status = pack(c, d_x - c->low_x * (int64_t)size, d_bytes, scratch, c->counted ? d_s : NULL);
+        status = DEVICE(pack, &c->format, &c->rounding, &c->shape, (void *)(d_x - c->low_x * (int64_t)size), d_bytes,
+                        scratch, c->counted ? d_s : NULL, NULL);
     from_device(got, d_bytes, l.bytes);
     compare_bytes(c, "pack", status, expected, l.bytes);
     if (status)
@@ -276,7 +205,7 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
     const fpemu_cuda_status read = right_unpack(c, packed, want);
     to_device(d_bytes, packed, l.bytes);
     to_device(d_y, before, c->reach_y * size);
-    status = unpack(c, d_bytes, d_y - c->low_y * (int64_t)size, scratch);
+    status = DEVICE(unpack, &c->format, &c->shape, d_bytes, (void *)(d_y - c->low_y * (int64_t)size), scratch, NULL);
     if (status == FPEMU_CUDA_ERROR_CARRIER && status == read)
         return;
     from_device(got, d_y, c->reach_y * size);
@@ -315,13 +244,12 @@ static void compare_range(const test_case *c, unsigned char *d_x)
     memset(&expected, 0, sizeof expected);
     to_device(d_x, in, n * element[type]);
     const void *const x = in;
-    (void)CPU_BY_TYPE(measure, &c->format, n, x, &expected);
+    (void)HOST(measure, &c->format, n, x, &expected);
     fpemu_cuda_status status = fpemu_cuda_range_clear(d_range, NULL);
     for (int part = 0; part < 2 && !status; part++) {
         const size_t m = part ? n - half : half;
         const void *p = d_x + (part ? half * element[type] : 0);
-        status = BY_TYPE(measure, (&c->format, m, p, d_range, NULL), (&c->format, m, p, d_range, NULL),
-                         (&c->format, m, p, d_range, NULL));
+        status = DEVICE(measure, &c->format, m, p, d_range, NULL);
     }
     if (!status)
         status = fpemu_cuda_range_read(d_range, &seen, NULL);
@@ -590,10 +518,7 @@ static void check_refusals(void)
     fpemu_format_parse("fp32", &wide, NULL);
     fpemu_format_parse("nvfp4", &f, NULL);
     fpemu_format_parse("e4m3fn", &scalar, NULL);
-    const struct {
-        const char *what;
-        fpemu_cuda_status got, expected;
-    } cases[] = {
+    const refusal cases[] = {
         {"no shape", fpemu_cuda_quantize_tensor_f32(&f, &r, NULL, x, y, scratch, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
         {"no scratch", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, NULL, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
         {"crooked scratch", fpemu_cuda_quantize_tensor_f32(&f, &r, &shape, x, y, (char *)scratch + 4, NULL, NULL),
@@ -707,62 +632,21 @@ static void check_inside(const char *spec)
 
 int main(int argc, char **argv)
 {
-    static const char *const specs[] = {
-        "mx(e4m3fn,block=32,rule=ceil)",
-        "mx(e2m1,block=16,rule=rceil)",
-        "mx(e3m2,block=7,rule=even)",
-        "mx(e2m1,block=32,scale=e4m3fn)",
-        "mx(ue4m3,block=32)",
-        "mx(ufixed(6,3),block=8)",
-        "mx(int8,block=row)",
-        "mx(e4m3fn,block=channel)",
-        "mx(e5m2,block=tensor)",
-        "mx(e2m1,block=3x16)",
-        "mx(e2m3,block=128x128)",
-        "mx(posit(8,1),block=32)",
-        "bfp(7,block=16)",
-        "bfp(4,block=tensor,exponent=5)",
-        "bfp(3,block=row,rule=even)",
-        "hbfp(7)",
-        "bm(4,3)",
-        "bm(2,1,block=8)",
-        "nvfp4(e2m1,block=16,rule=nvfp4-ao)",
-        "nvfp4(e2m1,block=4x4)",
-        "nvfp4(int4,block=20,scale=fp16)",
-        "nvfp4(ufixed(6,5),block=16,scale=e8m0)",
-        "bfp(7,block=16,exponent=9)",
-        "block(e4m3fn,block=32,exponent=10,rule=floor)",
-        "mx(ufixed(1,0),block=32)",
-        "group(uint(1),block=64)",
-        "group(int4,block=128)",
-        "group(int8,block=512)",
-        "group(int8,block=row)",
-        "group(e4m3fn,block=channel,scale=bf16)",
-        "group(fixed(8,3),block=2x33)",
-        "group(int(8,scale=0.3),block=32)",
-        "codebook(nf4,block=64)",
-        "codebook(dynamic8,block=256)",
-        "codebook(udynamic5,block=row,scale=fp16)",
-        "table(nf4)",
-        "table(dynamic6)",
-        "scaled(e4m3fn)",
-        "scaled(e5m2,block=row,margin=2)",
-        "scaled(e4m3fn,block=channel,rule=recipe-pow2)",
-        "muppet(8)",
-        "muppet(5,block=32,exponent=6)",
-        "muppet(31)",
-        "s2fp8",
-        "s2fp8(e4m3fn)",
-        "e4m3fn",
-        "int(8,scale=0.1)",
-        "posit(16,2)",
-        "ufixed(12,3)",
-        "uint4",
-        "fixed(21,4)",
-        "mx(float(e=8,m=20),block=32,rule=floor)",
-        "mx(e4m3fn,block=4097)",
-        "mx(e8m0,block=32)",
-    };
+    static const char *const specs[] = LIST(
+        "mx(e4m3fn,block=32,rule=ceil)", "mx(e2m1,block=16,rule=rceil)", "mx(e3m2,block=7,rule=even)",
+        "mx(e2m1,block=32,scale=e4m3fn)", "mx(ue4m3,block=32)", "mx(ufixed(6,3),block=8)", "mx(int8,block=row)",
+        "mx(e4m3fn,block=channel)", "mx(e5m2,block=tensor)", "mx(e2m1,block=3x16)", "mx(e2m3,block=128x128)",
+        "mx(posit(8,1),block=32)", "bfp(7,block=16)", "bfp(4,block=tensor,exponent=5)", "bfp(3,block=row,rule=even)",
+        "hbfp(7)", "bm(4,3)", "bm(2,1,block=8)", "nvfp4(e2m1,block=16,rule=nvfp4-ao)", "nvfp4(e2m1,block=4x4)",
+        "nvfp4(int4,block=20,scale=fp16)", "nvfp4(ufixed(6,5),block=16,scale=e8m0)", "bfp(7,block=16,exponent=9)",
+        "block(e4m3fn,block=32,exponent=10,rule=floor)", "mx(ufixed(1,0),block=32)", "group(uint(1),block=64)",
+        "group(int4,block=128)", "group(int8,block=512)", "group(int8,block=row)",
+        "group(e4m3fn,block=channel,scale=bf16)", "group(fixed(8,3),block=2x33)", "group(int(8,scale=0.3),block=32)",
+        "codebook(nf4,block=64)", "codebook(dynamic8,block=256)", "codebook(udynamic5,block=row,scale=fp16)",
+        "table(nf4)", "table(dynamic6)", "scaled(e4m3fn)", "scaled(e5m2,block=row,margin=2)",
+        "scaled(e4m3fn,block=channel,rule=recipe-pow2)", "muppet(8)", "muppet(5,block=32,exponent=6)", "muppet(31)",
+        "s2fp8", "s2fp8(e4m3fn)", "e4m3fn", "int(8,scale=0.1)", "posit(16,2)", "ufixed(12,3)", "uint4", "fixed(21,4)",
+        "mx(float(e=8,m=20),block=32,rule=floor)", "mx(e4m3fn,block=4097)", "mx(e8m0,block=32)");
     static float table[700];
     fpemu_format f;
     const int rounds = argc > 1 ? atoi(argv[1]) : 3;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../list.h"
 #include "memory.h"
 
 #define SEED 5
@@ -45,14 +46,6 @@ static void fill(double *x, double size, int wide, int odd)
         else
             narrow[i] = (float)v;
     }
-}
-
-static int same_stats(const fpemu_stats *s, const fpemu_stats *t)
-{
-    return s->count == t->count && s->nan == t->nan && s->infinite == t->infinite && s->clipped == t->clipped &&
-           s->overflow == t->overflow && s->invalid == t->invalid && s->underflow == t->underflow &&
-           s->subnormal == t->subnormal && s->inexact == t->inexact && s->min_abs == t->min_abs &&
-           s->max_abs == t->max_abs && s->max_error == t->max_error && s->swamped == t->swamped;
 }
 
 static void compare(const char *text, const char *what, int wide, int counted, fpemu_cuda_status status,
@@ -340,50 +333,18 @@ static void check_inside(const char *text)
 
 int main(int argc, char **argv)
 {
-    static const char *const specs[] = {
-        "fp32",
-        "fp64",
-        "seq(fp16)",
-        "seq(fp(6,9,0)/sr)",
-        "seq(bf16)",
-        "seq(bf16/rtz)",
-        "seq(bf16:saturate/rtn)",
-        "seq(fp16/rtn)",
-        "seq(e5m2:saturate)",
-        "seq(fp16/sr)",
-        "seq(bf16/sr)",
-        "seq(bf16/rtn); product=fp16",
-        "seq(fp16); out=e5m2/sr",
-        "seq(fixed(16,4)); product=fixed(20,8)/sr",
-        "seq(posit(16,2))",
-        "seq(e4m3fn)",
-        "chunk(4,fp(6,9,0))",
-        "chunk(4,bf16/rtp,fp64)",
-        "chunk(9,fp(6,9,0)/sr,fp32)",
-        "chunk(5,fp16,posit(16,2))",
-        "chunk(16,fp16,fp32); ab=e5m2",
-        "chunk(7,bf16/sr,fp(6,9,0)/sr); product=bf16/sr",
-        "pairwise(fp16)",
-        "pairwise(bf16/sr); product=fp16/sr",
-        "pairwise(fp32); ab=bf16/sr",
-        "kahan(bf16)",
-        "kahan(fp16/sr); product=fp16/rtp",
-        "kahan(fp64)",
-        "tc(v100,fp16)",
-        "tc(a100,bf16)",
-        "tc(h100,fp16,fp16)",
-        "tc(h100,e5m2,fp16)",
-        "tc(h100,e4m3fn,promote=64)",
-        "tc(b200,e5m2)",
-        "tc(a100,tf32)",
-        "fused(3,20,fp16,least=-30,promote=6,outer=fp16/sr); ab=fp16",
-        "int(32,saturate); ab=fixed(8,4)",
-        "int(12,saturate); ab=int8",
-        "int(14,wrap); a=int(8,scale=0.25); b=uint(6,scale=2)",
-        "seq(fp16); ab=table(nf4)",
-        "seq(fp(6,9,0)/sr); a=fp(4,3,4)/sr; b=e5m2; out=fp16/sr",
-        "seq(e4m3fn:saturate/rna); out=bf16",
-    };
+    static const char *const specs[] = LIST(
+        "fp32", "fp64", "seq(fp16)", "seq(fp(6,9,0)/sr)", "seq(bf16)", "seq(bf16/rtz)", "seq(bf16:saturate/rtn)",
+        "seq(fp16/rtn)", "seq(e5m2:saturate)", "seq(fp16/sr)", "seq(bf16/sr)", "seq(bf16/rtn); product=fp16",
+        "seq(fp16); out=e5m2/sr", "seq(fixed(16,4)); product=fixed(20,8)/sr", "seq(posit(16,2))", "seq(e4m3fn)",
+        "chunk(4,fp(6,9,0))", "chunk(4,bf16/rtp,fp64)", "chunk(9,fp(6,9,0)/sr,fp32)", "chunk(5,fp16,posit(16,2))",
+        "chunk(16,fp16,fp32); ab=e5m2", "chunk(7,bf16/sr,fp(6,9,0)/sr); product=bf16/sr", "pairwise(fp16)",
+        "pairwise(bf16/sr); product=fp16/sr", "pairwise(fp32); ab=bf16/sr", "kahan(bf16)",
+        "kahan(fp16/sr); product=fp16/rtp", "kahan(fp64)", "tc(v100,fp16)", "tc(a100,bf16)", "tc(h100,fp16,fp16)",
+        "tc(h100,e5m2,fp16)", "tc(h100,e4m3fn,promote=64)", "tc(b200,e5m2)", "tc(a100,tf32)",
+        "fused(3,20,fp16,least=-30,promote=6,outer=fp16/sr); ab=fp16", "int(32,saturate); ab=fixed(8,4)",
+        "int(12,saturate); ab=int8", "int(14,wrap); a=int(8,scale=0.25); b=uint(6,scale=2)", "seq(fp16); ab=table(nf4)",
+        "seq(fp(6,9,0)/sr); a=fp(4,3,4)/sr; b=e5m2; out=fp16/sr", "seq(e4m3fn:saturate/rna); out=bf16");
     const int rounds = argc > 1 ? atoi(argv[1]) : 12;
     device_begin();
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../list.h"
 #include "memory.h"
 
 #define SEED 7
@@ -46,66 +47,9 @@ static uint64_t pattern(int bits)
     return bits == 64 ? u : bits == 32 ? v : v >> 16; /* 16 bits: bfloat16, and a spread of binary16 */
 }
 
-enum { MOST = 10000, F32, F64, BF16, F16 };
+enum { MOST = 10000 };
 
 static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
-
-static fpemu_cuda_status quantize(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
-                                  void *y, fpemu_cuda_stats *s)
-{
-    switch (type) {
-    case F32: return fpemu_cuda_quantize_f32(f, r, n, x, y, s, NULL);
-    case F64: return fpemu_cuda_quantize_f64(f, r, n, x, y, s, NULL);
-    case BF16: return fpemu_cuda_quantize_bf16(f, r, n, x, y, s, NULL);
-    default: return fpemu_cuda_quantize_f16(f, r, n, x, y, s, NULL);
-    }
-}
-
-static fpemu_cuda_status encode(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
-                                void *y, fpemu_cuda_stats *s)
-{
-    switch (type) {
-    case F32: return fpemu_cuda_encode_f32(f, r, n, x, y, s, NULL);
-    case F64: return fpemu_cuda_encode_f64(f, r, n, x, y, s, NULL);
-    case BF16: return fpemu_cuda_encode_bf16(f, r, n, x, y, s, NULL);
-    default: return fpemu_cuda_encode_f16(f, r, n, x, y, s, NULL);
-    }
-}
-
-static fpemu_cuda_status decode(int type, const fpemu_format *f, size_t n, const void *codes, void *y)
-{
-    switch (type) {
-    case F32: return fpemu_cuda_decode_f32(f, n, codes, y, NULL);
-    case F64: return fpemu_cuda_decode_f64(f, n, codes, y, NULL);
-    case BF16: return fpemu_cuda_decode_bf16(f, n, codes, y, NULL);
-    default: return fpemu_cuda_decode_f16(f, n, codes, y, NULL);
-    }
-}
-
-/* What the CPU gives. */
-static fpemu_cuda_status reference(int type, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
-                                   void *y, int to_code, fpemu_stats *s)
-{
-    fpemu_status status;
-    switch (type) {
-    case F32: status = to_code ? fpemu_encode_f32(f, r, n, x, y, s) : fpemu_quantize_f32(f, r, n, x, y, s); break;
-    case F64: status = to_code ? fpemu_encode_f64(f, r, n, x, y, s) : fpemu_quantize_f64(f, r, n, x, y, s); break;
-    case BF16: status = to_code ? fpemu_encode_bf16(f, r, n, x, y, s) : fpemu_quantize_bf16(f, r, n, x, y, s); break;
-    default: status = to_code ? fpemu_encode_f16(f, r, n, x, y, s) : fpemu_quantize_f16(f, r, n, x, y, s);
-    }
-    return (fpemu_cuda_status)status;
-}
-
-static int same_stats(const fpemu_stats *a, const fpemu_stats *b)
-{
-    return a->count == b->count && a->nan == b->nan && a->infinite == b->infinite && a->clipped == b->clipped &&
-           a->overflow == b->overflow && a->invalid == b->invalid && a->underflow == b->underflow &&
-           a->subnormal == b->subnormal && a->inexact == b->inexact && a->min_abs == b->min_abs &&
-           a->max_abs == b->max_abs && a->max_error == b->max_error &&
-           memcmp(&a->sum_error, &b->sum_error, sizeof a->sum_error) == 0 &&
-           memcmp(&a->sum_error2, &b->sum_error2, sizeof a->sum_error2) == 0 &&
-           memcmp(&a->sum_square, &b->sum_square, sizeof a->sum_square) == 0;
-}
 
 enum { BESIDE = 64, ROOM = 8 * MOST + 2 * BESIDE };
 
@@ -136,6 +80,8 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
     const size_t size = fpemu_format_code_size(f);
     unsigned char *const buffer[2] = {device_memory(0, ROOM), device_memory(1, ROOM)};
     fpemu_cuda_stats *const d_s = device_memory(2, fpemu_cuda_stats_size());
+    const void *const x = in;
+    void *const y = want;
     for (int to_code = 0; to_code < 2; to_code++) {
         fpemu_stats s[2];
         memset(s, 0, sizeof s);
@@ -148,17 +94,18 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         }
         const int in_place = !to_code && counted == 1;
         const size_t out = to_code ? size : element[type];
-        const fpemu_cuda_status expected = reference(type, f, r, n, in, want, to_code, counted ? &s[0] : NULL);
+        const fpemu_cuda_status expected = to_code ? HOST(encode, f, r, n, x, y, counted ? &s[0] : NULL)
+                                                   : HOST(quantize, f, r, n, x, y, counted ? &s[0] : NULL);
         const size_t place[2] = {place_of(element[type]), place_of(out)};
-        unsigned char *const d_x = buffer[0] + place[0], *const d_y = buffer[1] + place[1];
+        void *const from = buffer[0] + place[0], *const to = buffer[1] + place[1];
         memset(got, 0xa5, sizeof got);
         to_device(buffer[0], got, ROOM);
         to_device(buffer[1], got, ROOM);
-        to_device(d_x, in, n * element[type]);
+        to_device(from, in, n * element[type]);
         fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, s[1].request.want, NULL);
         if (!status)
-            status = to_code ? encode(type, f, r, n, d_x, d_y, counted ? d_s : NULL)
-                             : quantize(type, f, r, n, d_x, in_place ? d_x : d_y, counted ? d_s : NULL);
+            status = to_code ? DEVICE(encode, f, r, n, from, to, counted ? d_s : NULL, NULL)
+                             : DEVICE(quantize, f, r, n, from, in_place ? from : to, counted ? d_s : NULL, NULL);
         if (status == FPEMU_CUDA_ERROR_CARRIER && status == expected)
             continue; /* a format that does not fit the 16-bit type */
         comparisons++;
@@ -185,14 +132,15 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
             for (size_t i = 0; i < n * size; i++)
                 if (next() % 4 == 0)
                     want[i] = (unsigned char)next();
-            static float y[MOST];
-            const size_t from = place_of(size), to = place_of(4);
+            static float right[MOST];
+            const size_t codes = place_of(size), values = place_of(4);
             memset(got, 0xa5, sizeof got);
             to_device(buffer[1], got, ROOM);
-            to_device(buffer[0] + from, want, n * size);
-            if (type == F32 && decode(F32, f, n, buffer[0] + from, buffer[1] + to) == FPEMU_CUDA_OK &&
-                fpemu_decode_f32(f, n, want, y) == FPEMU_OK)
-                if (!fetch(buffer[1], to, 4 * n) || memcmp(got, y, 4 * n) != 0)
+            to_device(buffer[0] + codes, want, n * size);
+            if (type == F32 &&
+                fpemu_cuda_decode_f32(f, n, buffer[0] + codes, (void *)(buffer[1] + values), NULL) == FPEMU_CUDA_OK &&
+                fpemu_decode_f32(f, n, want, right) == FPEMU_OK)
+                if (!fetch(buffer[1], values, 4 * n) || memcmp(got, right, 4 * n) != 0)
                     fail(spec, "decode", r, n, 0);
         }
     }
@@ -272,10 +220,7 @@ static void check_refusals(void)
     static unsigned char scratch[1 << 20];
     fpemu_stats stats = {.request.want = 0};
     fpemu_format_parse("e4m3fn", &f, NULL);
-    struct {
-        const char *what;
-        fpemu_cuda_status got, expected;
-    } cases[] = {
+    const refusal cases[] = {
         {"null", fpemu_cuda_quantize_f32(&f, &r, 4, NULL, y, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
         {"nothing", fpemu_cuda_quantize_f32(NULL, NULL, 0, NULL, NULL, NULL, NULL), FPEMU_CUDA_OK},
         {"overlap", fpemu_cuda_quantize_f32(&f, &r, 4, x, x + 1, NULL, NULL), FPEMU_CUDA_ERROR_OVERLAP},
@@ -370,20 +315,12 @@ static void check_types(void)
 
 int main(void)
 {
-    static const char *const others[] = {
-        "fp(6,9,0)",        "fp(4,3,4)",
-        "float(e=8,m=3)",   "float(e=4,m=0,specials=finite)",
-        "e5m2:saturate",    "fp16:nosub",
-        "fp16:flushin",     "e4m3fn:flushout",
-        "fixed(8,4)",       "fixed(16,20)",
-        "fixed(8,4):wrap",  "ufixed(7,3)",
-        "int(8,scale=0.1)", "int(8,scale=0.1,zero=3):wrap",
-        "uint(24,scale=3)", "posit(8,1)",
-        "posit(16,2)",      "posit(32,2)",
-        "p3109(8,4,se)",    "p3109(8,1,ue)",
-        "e2m3:nan=zero",    "e3m2:nan=signmax",
-        "fixed(32,16)",     "float(e=11,m=30)",
-    };
+    static const char *const others[] =
+        LIST("fp(6,9,0)", "fp(4,3,4)", "float(e=8,m=3)", "float(e=4,m=0,specials=finite)", "e5m2:saturate",
+             "fp16:nosub", "fp16:flushin", "e4m3fn:flushout", "fixed(8,4)", "fixed(16,20)", "fixed(8,4):wrap",
+             "ufixed(7,3)", "int(8,scale=0.1)", "int(8,scale=0.1,zero=3):wrap", "uint(24,scale=3)", "posit(8,1)",
+             "posit(16,2)", "posit(32,2)", "p3109(8,4,se)", "p3109(8,1,ue)", "e2m3:nan=zero", "e3m2:nan=signmax",
+             "fixed(32,16)", "float(e=11,m=30)");
     device_begin();
     for (int name = 1; name < FPEMU_NAME_COUNT; name++)
         try_format(fpemu_format_name((fpemu_name)name, 0));
