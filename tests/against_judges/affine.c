@@ -54,18 +54,9 @@ static void make_points(const fpemu_format *f)
         add_around((whole + 0.5) * s);
         add_around(-(whole + 0.5) * (f->kind == FPEMU_KIND_INT ? f->scale : s));
     }
-    const double others[] = {INFINITY,
-                             -INFINITY,
-                             1e38,
-                             -1e38,
-                             1e300,
-                             1e-45,
-                             -1e-45,
-                             1e-310,
-                             lh_double(UINT64_C(0x7ff8000000000000)),
-                             lh_double(UINT64_C(0xfff8000000000000)),
-                             f->max,
-                             f->lowest};
+    const double others[] =
+        LIST(INFINITY, -INFINITY, 1e38, -1e38, 1e300, 1e-45, -1e-45, 1e-310, lh_double(UINT64_C(0x7ff8000000000000)),
+             lh_double(UINT64_C(0xfff8000000000000)), f->max, f->lowest);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         add_around(others[i]);
     while (count + 5 <= MOST) {

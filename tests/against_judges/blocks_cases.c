@@ -788,28 +788,20 @@ static void check_stats(const block_case *c, const char *verb, const fpemu_stats
     const struct {
         const char *name;
         uint64_t want, got;
-    } counters[] = {
-        {"count", want->count, got->count},
-        {"nan", want->nan, got->nan},
-        {"infinite", want->infinite, got->infinite},
-        {"clipped", want->clipped, got->clipped},
-        {"overflow", want->overflow, got->overflow},
-        {"invalid", want->invalid, got->invalid},
-        {"div_by_zero", 0, got->div_by_zero},
-        {"underflow", want->underflow, got->underflow},
-        {"subnormal", want->subnormal, got->subnormal},
-        {"inexact", want->inexact, got->inexact},
-        {"min_abs", lh_double_bits(want->min_abs), lh_double_bits(got->min_abs)},
-        {"max_abs", lh_double_bits(want->max_abs), lh_double_bits(got->max_abs)},
-        {"max_error", lh_double_bits(want->max_error), lh_double_bits(got->max_error)},
-        {"sum_error", lh_double_bits(sums[0]), lh_double_bits(fpemu_stats_sum_error(got))},
-        {"sum_error2", lh_double_bits(sums[1]), lh_double_bits(fpemu_stats_sum_error2(got))},
-        {"sum_square", lh_double_bits(sums[2]), lh_double_bits(fpemu_stats_sum_square(got))},
-        {"blocks", want->blocks, got->blocks},
-        {"zero_blocks", want->zero_blocks, got->zero_blocks},
-        {"nan_blocks", want->nan_blocks, got->nan_blocks},
-        {"saturated_scales", want->saturated_scales, got->saturated_scales},
-    };
+    } counters[] = LIST({"count", want->count, got->count}, {"nan", want->nan, got->nan},
+                        {"infinite", want->infinite, got->infinite}, {"clipped", want->clipped, got->clipped},
+                        {"overflow", want->overflow, got->overflow}, {"invalid", want->invalid, got->invalid},
+                        {"div_by_zero", 0, got->div_by_zero}, {"underflow", want->underflow, got->underflow},
+                        {"subnormal", want->subnormal, got->subnormal}, {"inexact", want->inexact, got->inexact},
+                        {"min_abs", lh_double_bits(want->min_abs), lh_double_bits(got->min_abs)},
+                        {"max_abs", lh_double_bits(want->max_abs), lh_double_bits(got->max_abs)},
+                        {"max_error", lh_double_bits(want->max_error), lh_double_bits(got->max_error)},
+                        {"sum_error", lh_double_bits(sums[0]), lh_double_bits(fpemu_stats_sum_error(got))},
+                        {"sum_error2", lh_double_bits(sums[1]), lh_double_bits(fpemu_stats_sum_error2(got))},
+                        {"sum_square", lh_double_bits(sums[2]), lh_double_bits(fpemu_stats_sum_square(got))},
+                        {"blocks", want->blocks, got->blocks}, {"zero_blocks", want->zero_blocks, got->zero_blocks},
+                        {"nan_blocks", want->nan_blocks, got->nan_blocks},
+                        {"saturated_scales", want->saturated_scales, got->saturated_scales});
     unsigned k;
     for (k = 0; k < sizeof counters / sizeof *counters; k++)
         if (k >= 13 && k <= 15)

@@ -14,6 +14,7 @@
 #endif
 
 #include "../judges/longhand.h"
+#include "../list.h"
 
 enum { COUNT = 3 * 4096 + 777, BINS = 40, FIRST_BIN = -20 };
 
@@ -217,28 +218,9 @@ static void fill(const lh_format *f, uint64_t seed)
 {
     uint64_t state = seed;
     double largest = lh_max(f, 64);
-    const double special[] = {NAN,
-                              -NAN,
-                              INFINITY,
-                              -INFINITY,
-                              0.0,
-                              -0.0,
-                              1.0,
-                              -1.0,
-                              0.5,
-                              1.5,
-                              2.5,
-                              -2.5,
-                              0x1p-149,
-                              -0x1p-149,
-                              0x1p-126,
-                              0x1.fffffep127,
-                              -0x1.fffffep127,
-                              0x1p-127,
-                              0x1p-128,
-                              0x1.8p127,
-                              0x1p-1074,
-                              0x1p1023};
+    const double special[] =
+        LIST(NAN, -NAN, INFINITY, -INFINITY, 0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 0x1p-149, -0x1p-149, 0x1p-126,
+             0x1.fffffep127, -0x1.fffffep127, 0x1p-127, 0x1p-128, 0x1.8p127, 0x1p-1074, 0x1p1023);
     for (size_t i = 0; i < COUNT; i++) {
         uint64_t bits = lh_next(&state);
         double x;

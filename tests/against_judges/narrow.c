@@ -45,50 +45,16 @@ static const struct type {
                             const fpemu_operand_scales_f32 *, uint8_t *);
     fpemu_status (*apply)(const fpemu_format *, const fpemu_rounding *, fpemu_function, size_t, const uint16_t *,
                           uint16_t *, fpemu_stats *);
-} types[TYPES] = {{"f16",
-                   FPEMU_TYPE_F16,
-                   10,
-                   15,
-                   0x7bff,
-                   0x7c00,
-                   0x7e00,
-                   fpemu_quantize_f16,
-                   fpemu_encode_f16,
-                   fpemu_decode_f16,
-                   fpemu_format_fits_f16,
-                   fpemu_quantize_tensor_f16,
-                   fpemu_pack_f16,
-                   fpemu_unpack_f16,
-                   fpemu_pack_blocks_f16,
-                   fpemu_unpack_blocks_f16,
-                   fpemu_scales_f16,
-                   fpemu_measure_f16,
-                   fpemu_arith_scaled_f16,
-                   fpemu_arith_f16,
-                   fpemu_compare_scaled_f16,
-                   fpemu_apply_f16},
-                  {"bf16",
-                   FPEMU_TYPE_BF16,
-                   7,
-                   127,
-                   0x7f7f,
-                   0x7f80,
-                   0x7fc0,
-                   fpemu_quantize_bf16,
-                   fpemu_encode_bf16,
-                   fpemu_decode_bf16,
-                   fpemu_format_fits_bf16,
-                   fpemu_quantize_tensor_bf16,
-                   fpemu_pack_bf16,
-                   fpemu_unpack_bf16,
-                   fpemu_pack_blocks_bf16,
-                   fpemu_unpack_blocks_bf16,
-                   fpemu_scales_bf16,
-                   fpemu_measure_bf16,
-                   fpemu_arith_scaled_bf16,
-                   fpemu_arith_bf16,
-                   fpemu_compare_scaled_bf16,
-                   fpemu_apply_bf16}};
+} types[TYPES] = {
+#define CALLS(type)                                                                                                    \
+    fpemu_quantize_##type, fpemu_encode_##type, fpemu_decode_##type, fpemu_format_fits_##type,                         \
+        fpemu_quantize_tensor_##type, fpemu_pack_##type, fpemu_unpack_##type, fpemu_pack_blocks_##type,                \
+        fpemu_unpack_blocks_##type, fpemu_scales_##type, fpemu_measure_##type, fpemu_arith_scaled_##type,              \
+        fpemu_arith_##type, fpemu_compare_scaled_##type, fpemu_apply_##type
+    {"f16", FPEMU_TYPE_F16, 10, 15, 0x7bff, 0x7c00, 0x7e00, CALLS(f16)},
+    {"bf16", FPEMU_TYPE_BF16, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, CALLS(bf16)},
+#undef CALLS
+};
 
 static int child; /* only the digest is wanted */
 static uint64_t digest = UINT64_C(0xcbf29ce484222325);

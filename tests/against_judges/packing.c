@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* packing.c - packed bytes against the judge: layout, bytes, unpacking, access to single blocks, changes in place.
+/* packing.c - packed bytes against the judge: layout, bytes, unpacking, access to single blocks.
  *
  * packing [--rounds N] [--seed S]
  */
@@ -125,87 +125,6 @@ static void contents(void)
         free(want);
         free(y);
     }
-}
-
-/* An optimiser's step on packed storage: a few blocks unpacked, changed, packed again; the others keep their bytes, and
- * all of it is what packing the changed tensor at once gives. */
-static void in_place(void)
-{
-    block_case c;
-    size_t i;
-    memset(&c, 0, sizeof c);
-    for (i = 0; case_format(i, &c.f, c.spec); i++) {
-        fpemu_range whole;
-        uint64_t state = i * 77 + 5, size, b, j, step;
-        unsigned char *bytes, *want;
-        ref_tensor *t;
-        float *x, *block;
-
-        if (!fpemu_format_fits_f32(&c.f) || !c.f.scaling)
-            continue;
-        c.carrier = 32;
-        c.seed = state;
-        (void)lh_next(&state);
-        c.shape = case_shape(&state);
-        case_fill(&c);
-        case_rounding(&c);
-        if (c.n == 0)
-            continue;
-        for (j = 0; j < c.n; j++)
-            if (!isfinite(carrier_value(32, c.x[j])))
-                c.x[j] = 0x3f800000;
-        x = malloc(c.n * sizeof *x);
-        block = malloc(c.n * sizeof *block);
-        if (!x || !block)
-            abort();
-        for (j = 0; j < c.n; j++)
-            x[j] = lh_float((uint32_t)c.x[j]);
-        memset(&whole, 0, sizeof whole);
-        (void)fpemu_measure_f32(&c.f, c.n, x, &whole);
-        c.shape.whole = &whole;
-        t = ref_quantize(&c.f, &c.r, 32, &c.shape, c.x);
-        if (!t) {
-            free(x);
-            free(block);
-            continue;
-        }
-        size = ref_packed_size(&c.f, t);
-        bytes = malloc(size);
-        want = malloc(size);
-        if (!bytes || !want)
-            abort();
-        (void)fpemu_pack_f32(&c.f, &c.r, &c.shape, x, bytes, NULL);
-        for (step = 0; step < 4; step++) {
-            b = lh_next(&state) % t->blocks;
-            (void)fpemu_unpack_blocks_f32(&c.f, &c.shape, b, 1, bytes, block);
-            for (j = 0; j < t->block[b].elements; j++) {
-                block[j] = block[j] * 0.75f + (float)((double)(lh_next(&state) % 64) * whole.amax * 0x1p-8);
-                if (!isfinite(block[j]))
-                    block[j] = 1;
-            }
-            (void)fpemu_pack_blocks_f32(&c.f, &c.r, &c.shape, b, 1, block, bytes, NULL);
-        }
-        /* the judge: every block as its bytes now say, but for those just packed, whose values are known */
-        for (j = 0; j < t->block[b].elements; j++)
-            c.x[t->order[t->block[b].first + j]] = lh_float_bits(block[j]);
-        {
-            ref_tensor *changed = ref_quantize(&c.f, &c.r, 32, &c.shape, c.x);
-            fpemu_extent e;
-            ref_pack(&c.f, changed, want);
-            lh_check(fpemu_packed_extent(&c.f, &c.shape, b, &e) == FPEMU_OK, "%s: extent", c.spec);
-            if (c.f.block != FPEMU_BLOCK_TENSOR)
-                lh_check(memcmp(bytes + e.offset, want + e.offset, (e.elements * c.f.bits + 7) / 8) == 0 &&
-                             memcmp(bytes + e.scale, want + e.scale, ref_scale_bytes(&c.f)) == 0,
-                         "%s seed 0x%" PRIx64 ": block %" PRIu64 " packed in place", c.spec, c.seed, b);
-            ref_free(changed);
-        }
-        ref_free(t);
-        free(bytes);
-        free(want);
-        free(x);
-        free(block);
-    }
-    case_free(&c);
 }
 
 /* A tensor packed piece by piece: its own numbers from a measured range, then the blocks in any order. */
@@ -440,7 +359,6 @@ int main(int argc, char **argv)
     randomised();
     widths();
     contents();
-    in_place();
     piecewise();
     long_lines();
     any_bytes();

@@ -2,6 +2,7 @@
 /* points.c - boundary-heavy inputs of a format, from the judge's idea of its values. */
 #include "points.h"
 #include "../judges/judge.h"
+#include "../list.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,20 +77,11 @@ static void push_specials(points *p, unsigned carrier)
     static const uint32_t narrow[] = {0,          1,          2,          3,          0x7fffff,
                                       0x800000,   0x800001,   0x7f7fffff, 0x7f800000, 0x7fc00000,
                                       0x7f800001, 0x7fffffff, 0x7fbfffff, 0x7fc12345};
-    static const uint64_t wide[] = {0,
-                                    1,
-                                    2,
-                                    3,
-                                    UINT64_C(0x000fffffffffffff),
-                                    UINT64_C(0x0010000000000000),
-                                    UINT64_C(0x7fefffffffffffff),
-                                    UINT64_C(0x7ff0000000000000),
-                                    UINT64_C(0x7ff8000000000000),
-                                    UINT64_C(0x7ff0000000000001),
-                                    UINT64_C(0x7fffffffffffffff),
-                                    UINT64_C(0x36a0000000000000),
-                                    UINT64_C(0x47efffffffffffff),
-                                    UINT64_C(0x47f0000000000000)};
+    static const uint64_t wide[] =
+        LIST(0, 1, 2, 3, UINT64_C(0x000fffffffffffff), UINT64_C(0x0010000000000000), UINT64_C(0x7fefffffffffffff),
+             UINT64_C(0x7ff0000000000000), UINT64_C(0x7ff8000000000000), UINT64_C(0x7ff0000000000001),
+             UINT64_C(0x7fffffffffffffff), UINT64_C(0x36a0000000000000), UINT64_C(0x47efffffffffffff),
+             UINT64_C(0x47f0000000000000));
     size_t i;
     for (i = 0; i < sizeof narrow / sizeof *narrow; i++) {
         push(p, carrier == 32 ? narrow[i] : wide[i]);

@@ -34,21 +34,8 @@ static fpemu_rounding with_mode(int mode, int overflow, uint64_t seed)
 static void fill(const fpemu_format *format, uint64_t seed)
 {
     uint64_t state = seed;
-    const double special[] = {NAN,
-                              -NAN,
-                              INFINITY,
-                              -INFINITY,
-                              0.0,
-                              -0.0,
-                              0x1p-149,
-                              -0x1p-149,
-                              0x1.fffffep127,
-                              -0x1.fffffep127,
-                              0x1p-1074,
-                              -0x1p-1074,
-                              0x1.fffffffffffffp1023,
-                              0x1p-1022,
-                              0x1p-126};
+    const double special[] = LIST(NAN, -NAN, INFINITY, -INFINITY, 0.0, -0.0, 0x1p-149, -0x1p-149, 0x1.fffffep127,
+                                  -0x1.fffffep127, 0x1p-1074, -0x1p-1074, 0x1.fffffffffffffp1023, 0x1p-1022, 0x1p-126);
     for (size_t i = 0; i < COUNT; i++) {
         uint64_t bits = lh_next(&state);
         double x = ldexp((double)(bits >> 11), -75 + (int)(bits >> 3 & 31));

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../judges/longhand.h"
+#include "../list.h"
 
 enum { COUNT = 1500 };
 
@@ -55,19 +56,8 @@ static double near_decision(const lh_format *f, int carrier, uint64_t *state)
 static void fill(const lh_format *f, int carrier, uint64_t seed)
 {
     uint64_t state = seed;
-    const double special[] = {NAN,
-                              -NAN,
-                              INFINITY,
-                              -INFINITY,
-                              0.0,
-                              -0.0,
-                              0x1p-149,
-                              0x1p-1074,
-                              0x1.fffffep127,
-                              0x1p-126,
-                              0x1.fffffffffffffp1023,
-                              0x1p-127,
-                              0x1.8p-128};
+    const double special[] = LIST(NAN, -NAN, INFINITY, -INFINITY, 0.0, -0.0, 0x1p-149, 0x1p-1074, 0x1.fffffep127,
+                                  0x1p-126, 0x1.fffffffffffffp1023, 0x1p-127, 0x1.8p-128);
     for (size_t i = 0; i < COUNT; i++) {
         double x = i < 2 * sizeof special / sizeof special[0] ? special[i / 2] : near_decision(f, carrier, &state);
         uint64_t bits = lh_next(&state);

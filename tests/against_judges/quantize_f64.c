@@ -4,6 +4,7 @@
  * midpoint. */
 #include "../judges/bits.h"
 #include "../judges/formats.h"
+#include "../list.h"
 #include "compare.h"
 #include "points.h"
 #include <inttypes.h>
@@ -21,22 +22,15 @@ static void check_known(void)
         const char *spec;
         int mode;
         double x, y;
-    } known[] = {
-        {"e4m3fn", FPEMU_MODE_RNE, -431.99999999999994, -416},
-        {"e4m3fn", FPEMU_MODE_RNE, -432, -448},
-        {"e4m3fn", FPEMU_MODE_RNE, 0x1.d000000000001p8, NAN},
-        {"e4m3fn", FPEMU_MODE_RNE, 464, 448},
-        {"e4m3fn", FPEMU_MODE_RTP, 0x1.0000000000001p0, 1.125},
-        {"e4m3fn", FPEMU_MODE_RTO, 0x1.0000000000001p0, 1.125},
-        {"e2m1", FPEMU_MODE_RNE, 0x1.4000000000001p1, 3},
-        {"bfloat16", FPEMU_MODE_RNE, 0x1.0100000000001p0, 0x1.02p0},
-        {"bfloat16", FPEMU_MODE_RNE, 0x1.01p0, 1},
-        {"binary16", FPEMU_MODE_RNE, 0x1.ffdffffffffffp15, 65504},
+    } known[] = LIST(
+        {"e4m3fn", FPEMU_MODE_RNE, -431.99999999999994, -416}, {"e4m3fn", FPEMU_MODE_RNE, -432, -448},
+        {"e4m3fn", FPEMU_MODE_RNE, 0x1.d000000000001p8, NAN}, {"e4m3fn", FPEMU_MODE_RNE, 464, 448},
+        {"e4m3fn", FPEMU_MODE_RTP, 0x1.0000000000001p0, 1.125}, {"e4m3fn", FPEMU_MODE_RTO, 0x1.0000000000001p0, 1.125},
+        {"e2m1", FPEMU_MODE_RNE, 0x1.4000000000001p1, 3}, {"bfloat16", FPEMU_MODE_RNE, 0x1.0100000000001p0, 0x1.02p0},
+        {"bfloat16", FPEMU_MODE_RNE, 0x1.01p0, 1}, {"binary16", FPEMU_MODE_RNE, 0x1.ffdffffffffffp15, 65504},
         {"binary32", FPEMU_MODE_RNE, 0x1.0000010000001p0, 0x1.000002p0},
-        {"int8", FPEMU_MODE_RNE, 2.5000000000000004, 3},
-        {"fixed(8,4)", FPEMU_MODE_RTZ, 0x1.fffffffffffffp-5, 0},
-        {"posit(8,0)", FPEMU_MODE_RNE, 0x1.0400000000001p0, 1.03125},
-    };
+        {"int8", FPEMU_MODE_RNE, 2.5000000000000004, 3}, {"fixed(8,4)", FPEMU_MODE_RTZ, 0x1.fffffffffffffp-5, 0},
+        {"posit(8,0)", FPEMU_MODE_RNE, 0x1.0400000000001p0, 1.03125});
     size_t i;
     for (i = 0; i < sizeof known / sizeof *known; i++) {
         fpemu_format f;

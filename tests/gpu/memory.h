@@ -5,6 +5,7 @@
 #define TEST_MEMORY_H
 
 #include <fpemu_cuda.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Ends the program with 77 (skipped) where there is no device. */
@@ -34,10 +35,18 @@ static inline int same_stats(const fpemu_stats *a, const fpemu_stats *b)
     return memcmp(&a->request + 1, &b->request + 1, sizeof *a - sizeof a->request) == 0;
 }
 
-/* A call that is refused, or not, and what it says. */
+/* A call that is refused, or not, and what it says: SAYS(ERROR_NULL, "no array", call). */
 typedef struct refusal {
     const char *what;
     fpemu_cuda_status got, expected;
 } refusal;
+#define SAYS(status, what, ...) {what, __VA_ARGS__, FPEMU_CUDA_##status}
+
+static inline unsigned differs(const refusal *r)
+{
+    if (r->got != r->expected)
+        printf("FAIL %s: status %d, not %d\n", r->what, r->got, r->expected);
+    return r->got != r->expected;
+}
 
 #endif

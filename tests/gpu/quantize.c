@@ -221,25 +221,19 @@ static void check_refusals(void)
     fpemu_stats stats = {.request.want = 0};
     fpemu_format_parse("e4m3fn", &f, NULL);
     const refusal cases[] = {
-        {"null", fpemu_cuda_quantize_f32(&f, &r, 4, NULL, y, NULL, NULL), FPEMU_CUDA_ERROR_NULL},
-        {"nothing", fpemu_cuda_quantize_f32(NULL, NULL, 0, NULL, NULL, NULL, NULL), FPEMU_CUDA_OK},
-        {"overlap", fpemu_cuda_quantize_f32(&f, &r, 4, x, x + 1, NULL, NULL), FPEMU_CUDA_ERROR_OVERLAP},
-        {"alignment", fpemu_cuda_quantize_f32(&f, &r, 4, x, (float *)(void *)((char *)y + 1), NULL, NULL),
-         FPEMU_CUDA_ERROR_ARGUMENT},
-        {"stats", fpemu_cuda_stats_clear((fpemu_cuda_stats *)(void *)d_s, 64, NULL), FPEMU_CUDA_ERROR_STATS},
-        {"crooked stats", fpemu_cuda_stats_clear(crooked, 0, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
-        {"crooked stats of read", fpemu_cuda_stats_read(crooked, scratch, &stats, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
-        {"crooked stats of quantize", fpemu_cuda_quantize_f32(&f, &r, 4, x, y, crooked, NULL),
-         FPEMU_CUDA_ERROR_ARGUMENT},
-        {"crooked stats of encode", fpemu_cuda_encode_f32(&f, &r, 4, x, y, crooked, NULL), FPEMU_CUDA_ERROR_ARGUMENT},
+        SAYS(ERROR_NULL, "null", fpemu_cuda_quantize_f32(&f, &r, 4, NULL, y, NULL, NULL)),
+        SAYS(OK, "nothing", fpemu_cuda_quantize_f32(NULL, NULL, 0, NULL, NULL, NULL, NULL)),
+        SAYS(ERROR_OVERLAP, "overlap", fpemu_cuda_quantize_f32(&f, &r, 4, x, x + 1, NULL, NULL)),
+        SAYS(ERROR_ARGUMENT, "alignment",
+             fpemu_cuda_quantize_f32(&f, &r, 4, x, (float *)(void *)((char *)y + 1), NULL, NULL)),
+        SAYS(ERROR_STATS, "stats", fpemu_cuda_stats_clear((fpemu_cuda_stats *)(void *)d_s, 64, NULL)),
+        SAYS(ERROR_ARGUMENT, "crooked stats", fpemu_cuda_stats_clear(crooked, 0, NULL)),
+        SAYS(ERROR_ARGUMENT, "crooked stats of read", fpemu_cuda_stats_read(crooked, scratch, &stats, NULL)),
+        SAYS(ERROR_ARGUMENT, "crooked stats of quantize", fpemu_cuda_quantize_f32(&f, &r, 4, x, y, crooked, NULL)),
+        SAYS(ERROR_ARGUMENT, "crooked stats of encode", fpemu_cuda_encode_f32(&f, &r, 4, x, y, crooked, NULL)),
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        comparisons++;
-        if (cases[i].got != cases[i].expected) {
-            printf("FAIL %s: status %d, not %d\n", cases[i].what, cases[i].got, cases[i].expected);
-            failures++;
-        }
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++, comparisons++)
+        failures += differs(&cases[i]);
     r.offset = UINT64_MAX - 4096 - 4;
     const fpemu_cuda_status farthest = fpemu_cuda_quantize_f32(&f, &r, 4, x, y, NULL, NULL);
     r.offset++;

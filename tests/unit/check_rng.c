@@ -67,30 +67,10 @@ START_TEST(philox_has_the_published_vectors)
 }
 END_TEST
 
-static const uint64_t corners[] = {0,
-                                   1,
-                                   31,
-                                   32,
-                                   33,
-                                   63,
-                                   64,
-                                   95,
-                                   96,
-                                   127,
-                                   128,
-                                   129,
-                                   4095,
-                                   4096,
-                                   UINT64_C(0xffffffff),
-                                   UINT64_C(0x100000000),
-                                   UINT64_C(0x100000001),
-                                   UINT64_C(0x1ffffffff),
-                                   UINT64_C(0x7fffffffffffffff),
-                                   UINT64_C(0x8000000000000000),
-                                   UINT64_C(0x8000000000000001),
-                                   UINT64_C(0xffffffff00000000),
-                                   UINT64_MAX - 1,
-                                   UINT64_MAX};
+static const uint64_t corners[] =
+    LIST(0, 1, 31, 32, 33, 63, 64, 95, 96, 127, 128, 129, 4095, 4096, UINT64_C(0xffffffff), UINT64_C(0x100000000),
+         UINT64_C(0x100000001), UINT64_C(0x1ffffffff), UINT64_C(0x7fffffffffffffff), UINT64_C(0x8000000000000000),
+         UINT64_C(0x8000000000000001), UINT64_C(0xffffffff00000000), UINT64_MAX - 1, UINT64_MAX);
 enum { corner_count = (int)(sizeof corners / sizeof corners[0]) };
 
 START_TEST(words_equal_the_definition)
