@@ -252,7 +252,6 @@ JUDGE_TESTS = \
 	tests/against_judges/judges \
 	tests/against_judges/narrow \
 	tests/against_judges/packing \
-	tests/against_judges/quantize_f64 \
 	tests/against_judges/quantize_neighbours
 JUDGE_CFLAGS = $(AM_CFLAGS) $(MPFR_CFLAGS)
 JUDGE_LDADD = tests/judges/libjudges.la $(MPFR_LIBS)
@@ -276,7 +275,6 @@ tests_against_judges_judges_LDADD = $(JUDGE_LDADD)
 tests_against_judges_narrow_SOURCES = tests/against_judges/narrow.c tests/against_judges/variants.h
 tests_against_judges_narrow_LDADD = $(JUDGE_LDADD)
 tests_against_judges_packing_LDADD = $(JUDGE_LDADD)
-tests_against_judges_quantize_f64_LDADD = $(JUDGE_LDADD)
 tests_against_judges_quantize_neighbours_LDADD = $(JUDGE_LDADD)
 if HAVE_MPFR
 check_PROGRAMS += $(JUDGE_TESTS)

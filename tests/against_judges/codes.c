@@ -149,35 +149,6 @@ static void check_format(const char *spec, const fpemu_format *f, const fpemu_fo
     check_carrier(spec, f, parameters, 64);
 }
 
-/* Parameters that make no format are refused, and leave nothing behind. */
-static void check_refusals(void)
-{
-    static const struct {
-        const char *why;
-        uint8_t e, m;
-        int16_t bias;
-        uint8_t specials, is_signed;
-    } refused[] = {
-        {"no exponent bits with infinity", 0, 3, 1, FPEMU_SPECIALS_IEEE, 1},
-        {"neither exponent nor fraction", 0, 0, 1, FPEMU_SPECIALS_FINITE, 1},
-        {"no positive finite value", 1, 0, 0, FPEMU_SPECIALS_IEEE, 1},
-        {"NaN at the code of -0, unsigned", 4, 3, 8, FPEMU_SPECIALS_FNUZ, 0},
-        {"no carrier holds 2^1024", 11, 2, 1023, FPEMU_SPECIALS_FN, 1},
-        {"too many exponent bits", 12, 3, 2047, FPEMU_SPECIALS_IEEE, 1},
-        {"too many fraction bits", 8, 53, 127, FPEMU_SPECIALS_IEEE, 1},
-    };
-    static const fpemu_format zero;
-    size_t i;
-    fpemu_format f;
-
-    for (i = 0; i < sizeof refused / sizeof *refused; i++) {
-        f = ref_float(refused[i].e, refused[i].m, refused[i].bias, (fpemu_specials)refused[i].specials,
-                      refused[i].is_signed);
-        if (fpemu_format_complete(&f) != FPEMU_ERROR_FORMAT || memcmp(&f, &zero, sizeof f) != 0)
-            fail(refused[i].why, "accepted", 0, 1, 0);
-    }
-}
-
 int main(void)
 {
     const ref_format *r;
@@ -199,7 +170,6 @@ int main(void)
         else
             check_format(text, &f, &parameters);
     }
-    check_refusals();
     printf("codes: %llu codes of %lu formats, %lu failures\n", codes_checked, formats, failures);
     return failures != 0;
 }

@@ -8,6 +8,7 @@
 #include "../judges/formats.h"
 #include "../list.h"
 #include "blocks_cases.h"
+#include "expected.h"
 #include "variants.h"
 #include <math.h>
 #include <stdlib.h>
@@ -117,12 +118,7 @@ static int judged_fit(const struct type *t, const fpemu_format *f, judge *j)
 
 static void expect_counters(fpemu_stats *s, uint32_t events, double x)
 {
-    s->clipped += (events & JUDGE_CLIPPED) != 0;
-    s->overflow += (events & JUDGE_OVERFLOW) != 0;
-    s->invalid += (events & JUDGE_INVALID) != 0;
-    s->underflow += (events & JUDGE_UNDERFLOW) != 0;
-    s->subnormal += (events & JUDGE_SUBNORMAL) != 0;
-    s->inexact += (events & JUDGE_INEXACT) != 0;
+    expect_events(s, events, 1);
     s->nan += isnan(x) != 0;
     s->infinite += isinf(x) != 0;
 }

@@ -11,11 +11,6 @@ void ref_value_init(ref_value *v)
     mpz_init(v->k);
 }
 
-void ref_value_clear(ref_value *v)
-{
-    mpz_clear(v->k);
-}
-
 typedef int one_operand(mpfr_ptr y, mpfr_srcptr x, mpfr_rnd_t rounding);
 
 static one_operand *const of_mpfr[FPEMU_FUNCTION_COUNT] = {

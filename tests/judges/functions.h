@@ -17,7 +17,6 @@ typedef struct ref_value {
 } ref_value;
 
 void ref_value_init(ref_value *v);
-void ref_value_clear(ref_value *v);
 
 /* The function at x, a binary32 number, to `bits` bits (2 to 170) and one more that says whether others follow. Past
  * 2^5000, or below 2^-5000, some number there. */

@@ -37,78 +37,39 @@ static void nothing_written(void)
 }
 
 /* An operation on arrays, a relation of two. */
-static fpemu_status one_f32(fpemu_operation operation, const fpemu_format *f, const fpemu_rounding *r, size_t n,
-                            const float *a, float *y, fpemu_stats *s)
-{
-    const float *const operands[] = {a};
-    return fpemu_arith_f32(f, r, operation, n, operands, NULL, y, s);
-}
-
-static fpemu_status two_f32(fpemu_operation operation, const fpemu_format *f, const fpemu_rounding *r, size_t n,
-                            const float *a, const float *b, float *y, fpemu_stats *s)
-{
-    const float *const operands[] = {a, b};
-    return fpemu_arith_f32(f, r, operation, n, operands, NULL, y, s);
-}
-
-static fpemu_status three_f32(fpemu_operation operation, const fpemu_format *f, const fpemu_rounding *r, size_t n,
-                              const float *a, const float *b, const float *c, float *y, fpemu_stats *s)
-{
-    const float *const operands[] = {a, b, c};
-    return fpemu_arith_f32(f, r, operation, n, operands, NULL, y, s);
-}
-
-static fpemu_status relation_f32(fpemu_relation relation, size_t n, const float *a, const float *b, uint8_t *y)
-{
-    const float *const operands[] = {a, b};
-    return fpemu_compare_f32(relation, n, operands, NULL, y);
-}
-
-static fpemu_status one_f64(fpemu_operation operation, const fpemu_format *f, const fpemu_rounding *r, size_t n,
-                            const double *a, double *y, fpemu_stats *s)
-{
-    const double *const operands[] = {a};
-    return fpemu_arith_f64(f, r, operation, n, operands, NULL, y, s);
-}
-
-static fpemu_status two_f64(fpemu_operation operation, const fpemu_format *f, const fpemu_rounding *r, size_t n,
-                            const double *a, const double *b, double *y, fpemu_stats *s)
-{
-    const double *const operands[] = {a, b};
-    return fpemu_arith_f64(f, r, operation, n, operands, NULL, y, s);
-}
-
-static fpemu_status three_f64(fpemu_operation operation, const fpemu_format *f, const fpemu_rounding *r, size_t n,
-                              const double *a, const double *b, const double *c, double *y, fpemu_stats *s)
-{
-    const double *const operands[] = {a, b, c};
-    return fpemu_arith_f64(f, r, operation, n, operands, NULL, y, s);
-}
-
-static fpemu_status relation_f64(fpemu_relation relation, size_t n, const double *a, const double *b, uint8_t *y)
-{
-    const double *const operands[] = {a, b};
-    return fpemu_compare_f64(relation, n, operands, NULL, y);
-}
+#define CALLS(type, number)                                                                                            \
+    static inline fpemu_status one_##type(fpemu_operation operation, const fpemu_format *f, const fpemu_rounding *r,   \
+                                          size_t n, const number *a, number *y, fpemu_stats *s)                        \
+    {                                                                                                                  \
+        return fpemu_arith_##type(f, r, operation, n, (const number *const[]){a}, NULL, y, s);                         \
+    }                                                                                                                  \
+    static inline fpemu_status two_##type(fpemu_operation operation, const fpemu_format *f, const fpemu_rounding *r,   \
+                                          size_t n, const number *a, const number *b, number *y, fpemu_stats *s)       \
+    {                                                                                                                  \
+        return fpemu_arith_##type(f, r, operation, n, (const number *const[]){a, b}, NULL, y, s);                      \
+    }                                                                                                                  \
+    static inline fpemu_status three_##type(fpemu_operation operation, const fpemu_format *f, const fpemu_rounding *r, \
+                                            size_t n, const number *a, const number *b, const number *c, number *y,    \
+                                            fpemu_stats *s)                                                            \
+    {                                                                                                                  \
+        return fpemu_arith_##type(f, r, operation, n, (const number *const[]){a, b, c}, NULL, y, s);                   \
+    }                                                                                                                  \
+    static inline fpemu_status relation_##type(fpemu_relation relation, size_t n, const number *a, const number *b,    \
+                                               uint8_t *y)                                                             \
+    {                                                                                                                  \
+        return fpemu_compare_##type(relation, n, (const number *const[]){a, b}, NULL, y);                              \
+    }
+CALLS(f32, float)
+CALLS(f64, double)
 
 static void all_refuse(const fpemu_format *f, const fpemu_rounding *r, fpemu_status status)
 {
     const float *const o32[] = {a32, b32, c32};
     const double *const o64[] = {a64, b64, c64};
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_ADD, f, r, N, a32, b32, y32, &stats), status);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_SUB, f, r, N, a32, b32, y32, &stats), status);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_MUL, f, r, N, a32, b32, y32, &stats), status);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_DIV, f, r, N, a32, b32, y32, &stats), status);
-    ck_assert_int_eq(one_f32(FPEMU_OPERATION_SQRT, f, r, N, a32, y32, &stats), status);
-    ck_assert_int_eq(three_f32(FPEMU_OPERATION_FMA, f, r, N, a32, b32, c32, y32, &stats), status);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_MINIMUM, f, r, N, a32, b32, y32, &stats), status);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_MAXIMUM, f, r, N, a32, b32, y32, &stats), status);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_MINIMUM_NUMBER, f, r, N, a32, b32, y32, &stats), status);
-    ck_assert_int_eq(two_f32(FPEMU_OPERATION_MAXIMUM_NUMBER, f, r, N, a32, b32, y32, &stats), status);
-    ck_assert_int_eq(fpemu_arith_f32(f, r, FPEMU_OPERATION_FMA, N, o32, NULL, y32, &stats), status);
-    ck_assert_int_eq(two_f64(FPEMU_OPERATION_ADD, f, r, N, a64, b64, y64, &stats), status);
-    ck_assert_int_eq(one_f64(FPEMU_OPERATION_SQRT, f, r, N, a64, y64, &stats), status);
-    ck_assert_int_eq(fpemu_arith_f64(f, r, FPEMU_OPERATION_FMA, N, o64, NULL, y64, &stats), status);
+    for (int operation = 0; operation < FPEMU_OPERATION_COUNT; operation++) {
+        ck_assert_int_eq(fpemu_arith_f32(f, r, (fpemu_operation)operation, N, o32, NULL, y32, &stats), status);
+        ck_assert_int_eq(fpemu_arith_f64(f, r, (fpemu_operation)operation, N, o64, NULL, y64, &stats), status);
+    }
     ck_assert(isnan(fpemu_arith_one_f32(f, r, FPEMU_OPERATION_ADD, 1, 2, 0, 0)));
     ck_assert(isnan(fpemu_arith_one_f64(f, r, FPEMU_OPERATION_ADD, 1, 2, 0, 0)));
     nothing_written();

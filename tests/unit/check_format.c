@@ -283,6 +283,7 @@ START_TEST(refusals)
     REFUSED(plain, f.exponent_bits = 1, f.subnormals = FPEMU_SUBNORMALS_FLUSH_IN);
     REFUSED(plain, f.exponent_bits = 1, f.mantissa_bits = 0, f.specials = FPEMU_SPECIALS_FN);
     REFUSED(plain, f.exponent_bits = 1, f.mantissa_bits = 0, f.specials = FPEMU_SPECIALS_P3109F);
+    REFUSED(plain, f.exponent_bits = 11, f.bias = 1023, f.specials = FPEMU_SPECIALS_FN); /* no carrier holds 2^1024 */
     REFUSED(plain, f.specials = FPEMU_SPECIALS_FNUZ, f.is_signed = 0);
     REFUSED(plain, f.specials = FPEMU_SPECIALS_E8M0);
     REFUSED(plain, f.specials = FPEMU_SPECIALS_E8M0, f.exponent_bits = 8, f.mantissa_bits = 0, f.bias = 127);

@@ -709,36 +709,21 @@ START_TEST(specs_refused)
     s = model_of("fp32");
     s.sum.inner.rounding.compat = FPEMU_COMPAT_CPFLOAT;
     refuses(&s, FPEMU_ERROR_UNSUPPORTED);
-    s = model_of("seq(fixed(8,4):wrap)");
-    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
-    s = model_of("seq(int(8,scale=0.1))");
-    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
-    s = model_of("fp32; ab=mxfp4");
-    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
-    s = model_of("seq(fp16); b=nf4");
-    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
-    s = model_of("tc(h100,fp16); product=fp16");
-    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
-    s = model_of("tc(h100,fp16); a=posit(8,1)");
-    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
-    s = model_of("fused(4,23,fp32); a=fp16");
-    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
-    s = model_of("fused(4,23,fp32/rtp); ab=fp16");
-    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
-    s = model_of("fused(4,23,e4m3fn); ab=fp16");
-    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    static const char *const unsupported[] =
+        LIST("seq(fixed(8,4):wrap)", "seq(int(8,scale=0.1))", "fp32; ab=mxfp4", "seq(fp16); b=nf4",
+             "tc(h100,fp16); product=fp16", "tc(h100,fp16); a=posit(8,1)", "fused(4,23,fp32); a=fp16",
+             "fused(4,23,fp32/rtp); ab=fp16", "fused(4,23,e4m3fn); ab=fp16", "int(32,wrap); a=fixed(8,4); b=fp16",
+             "int(32,wrap); ab=int(8,scale=0.1)", "int(32,wrap); ab=int8; start=c");
+    for (size_t i = 0; i < COUNT(unsupported); i++) {
+        s = model_of(unsupported[i]);
+        refuses(&s, FPEMU_ERROR_UNSUPPORTED);
+    }
     s = model_of("fused(4,23,fp32,least=-700); ab=fp16");
     s.sum.least_exponent = -701;
     refuses(&s, FPEMU_ERROR_ARGUMENT);
     s.sum.least_exponent = 701;
     refuses(&s, FPEMU_ERROR_ARGUMENT);
     REFUSES(SPEC, fpemu_gemm_parse("fused(4,23,fp32,least=701); ab=fp16", &s, NULL));
-    s = model_of("int(32,wrap); a=fixed(8,4); b=fp16");
-    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
-    s = model_of("int(32,wrap); ab=int(8,scale=0.1)");
-    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
-    s = model_of("int(32,wrap); ab=int8; start=c");
-    refuses(&s, FPEMU_ERROR_UNSUPPORTED);
     s = model_of("fp32; a=fp64");
     REFUSES(CARRIER, fpemu_gemm_check(&s, 32, NULL));
     GIVES_OK(fpemu_gemm_check(&s, 64, NULL));
