@@ -18,6 +18,11 @@ int main(void)
     if (fpemu_format_named(FPEMU_NAME_BFLOAT16, &format))
         return 1;
     fpemu_rounding nearest = fpemu_rounding_nearest();
+    fpemu_why why;
+    if (fpemu_check(&format, &nearest, FPEMU_TYPE_F32, &why)) { /* else every single number would be NaN */
+        fprintf(stderr, "%s\n", why.message);
+        return 1;
+    }
     printf("nearest even:        %g\n", (double)sum_of_steps(&format, &nearest));
     for (uint64_t stream = 0; stream < 4; stream++) {
         fpemu_rounding rounding = fpemu_rounding_stochastic(42, stream);

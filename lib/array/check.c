@@ -83,21 +83,17 @@ const char *fpemu_rounding_damage(const fpemu_rounding *r)
 /* Modes that codebooks and posits have, compatibility settings that blocks have. */
 static core_reason check_pair(const fpemu_format *f, const fpemu_rounding *r, int carrier)
 {
+    const int bits = (int)f->bits - 1, nearest = r->mode == FPEMU_MODE_RNE || r->mode == FPEMU_MODE_RNA;
+    const int muppet =
+        r->compat == FPEMU_COMPAT_MUPPET && f->scaling == FPEMU_SCALING_MUPPET && r->mode == FPEMU_MODE_SR;
+    if (f->scaling && r->compat && !muppet &&
+        !(r->compat == FPEMU_COMPAT_QPYTORCH && f->scaling == FPEMU_SCALING_FLOOR && f->kind == FPEMU_KIND_FIXED &&
+          f->is_signed && f->symmetric && carrier == 32 && bits >= 2 && bits <= 21 &&
+          (nearest || r->mode == FPEMU_MODE_SR)))
+        return REASON_BLOCK_COMPAT;
     if (f->kind == FPEMU_KIND_POSIT && r->mode != FPEMU_MODE_RNE)
         return REASON_POSIT_MODE;
-    if (f->kind == FPEMU_KIND_CODEBOOK && !core_codebook_mode(r->mode))
-        return REASON_TABLE_MODE;
-    if (!f->scaling || r->compat == FPEMU_COMPAT_NONE)
-        return REASON_NONE;
-    const int bits = (int)f->bits - 1;
-    if (r->compat == FPEMU_COMPAT_MUPPET && f->scaling == FPEMU_SCALING_MUPPET && r->mode == FPEMU_MODE_SR)
-        return REASON_NONE;
-    const int nearest = r->mode == FPEMU_MODE_RNE || r->mode == FPEMU_MODE_RNA;
-    if (r->compat == FPEMU_COMPAT_QPYTORCH && f->scaling == FPEMU_SCALING_FLOOR && f->kind == FPEMU_KIND_FIXED &&
-        f->is_signed && f->symmetric && carrier == 32 && bits >= 2 && bits <= 21 &&
-        (nearest || r->mode == FPEMU_MODE_SR))
-        return REASON_NONE;
-    return REASON_BLOCK_COMPAT;
+    return f->kind == FPEMU_KIND_CODEBOOK && !core_codebook_mode(r->mode) ? REASON_TABLE_MODE : REASON_NONE;
 }
 
 fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, const fpemu_format **scale,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* targets.c - which specs of dot products make sense, and their targets as plans. */
+#include <stdio.h>
+
 #include "targets.h"
 
 /* Whether a target is a plain float whose steps binary64 reaches by an addition, to nearest or stochastic. */
@@ -14,11 +16,15 @@ static int has_fast(const fpemu_format *f, const core_plan64 *p)
            (past == CORE_INF64 || past == p->max[0]);
 }
 
-/* The status; where it is an error, of that argument. */
+/* The status; where it is an error, of that argument, which the words name. */
 static fpemu_status refused_at(fpemu_why *why, fpemu_argument argument, fpemu_status status)
 {
-    if (why && status)
+    static const char *const names[] = {"a", "b", "product", "inner", "outer", "out"};
+    if (why && status) {
+        const fpemu_why told = *why;
         why->argument = argument;
+        snprintf(why->message, sizeof why->message, "%s: %.114s", names[argument - FPEMU_ARGUMENT_A], told.message);
+    }
     return status;
 }
 
@@ -113,8 +119,8 @@ static core_reason check_fields(const fpemu_gemm_spec *spec)
     return (integer ? s->width >= 2 && s->width <= 64 : s->width == 0 && s->wrap == 0) ? REASON_NONE : REASON_WIDTH;
 }
 
-/* What a fused or an integer model asks of its targets; *is_b: operand b. */
-static core_reason check_model(const fpemu_gemm_spec *spec, int *is_b)
+/* What a fused or an integer model asks of its targets; *at: of which operand. */
+static core_reason check_model(const fpemu_gemm_spec *spec, fpemu_argument *at)
 {
     const int fused = spec->sum.model == FPEMU_MODEL_FUSED;
     int (*const is_operand)(const fpemu_target *) = fused ? is_fused_operand : is_integer_operand;
@@ -124,8 +130,10 @@ static core_reason check_model(const fpemu_gemm_spec *spec, int *is_b)
         return REASON_EXACT_PRODUCT;
     if (fused ? !is_step_result(&spec->sum.inner) : spec->start_from_c)
         return fused ? REASON_STEP_FORMAT : REASON_INTEGER_START;
-    *is_b = is_operand(&spec->a);
-    return *is_b && is_operand(&spec->b) ? REASON_NONE : fused ? REASON_STEP_OPERAND : REASON_INTEGER_OPERAND;
+    *at = is_operand(&spec->a) ? FPEMU_ARGUMENT_B : FPEMU_ARGUMENT_A;
+    return is_operand(&spec->a) && is_operand(&spec->b) ? REASON_NONE
+           : fused                                      ? REASON_STEP_OPERAND
+                                                        : REASON_INTEGER_OPERAND;
 }
 
 /* Checks a spec and fills *t. */
@@ -152,11 +160,11 @@ static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, i
         status = prepare_target(&d->out, &spec->out, carrier, 0, FPEMU_ARGUMENT_OUT, why);
     if (!status)
         status = refuse(why, check_fields(spec));
-    int is_b = 0;
+    fpemu_argument operand = FPEMU_ARGUMENT_NONE;
     if (!status)
-        status = refuse(why, check_model(spec, &is_b));
-    if (is_b)
-        status = refused_at(why, FPEMU_ARGUMENT_B, status);
+        status = refuse(why, check_model(spec, &operand));
+    if (operand)
+        status = refused_at(why, operand, status);
     if (status)
         return status;
     core_dot_make(d, spec, carrier);

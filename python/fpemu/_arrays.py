@@ -15,6 +15,9 @@ from . import _native
 
 CARRIERS = ("float32", "float64", "float16", "bfloat16")
 
+# fpemu_use of fpemu/quantize.h; operations and functions are added to the last two.
+QUANTIZE, ENCODE, DECODE, PACK, UNPACK, SCALES, OPERATION, FUNCTION = 0, 1, 2, 3, 4, 5, 64, 128
+
 
 def carrier_of(dtype: Any) -> int:
     """The number of a dtype that holds values, told by a text, by NumPy, torch, jax or ml_dtypes. TypeError for

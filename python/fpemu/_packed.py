@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._arrays import carrier_of, default_carrier, dtype_name, shape_of, to_numpy, told
+from ._arrays import SCALES, carrier_of, default_carrier, dtype_name, shape_of, to_numpy, told
 from ._errors import Error
 from ._format import Format
 from ._format import format as make_format
@@ -338,7 +338,7 @@ def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None 
     x, to = told(x), make_format(format)
     dtype = _scale_dtype(to)
     if dtype is None:
-        raise Error(f"scales: the format {to} has no scales of blocks", _UNSUPPORTED)
+        raise Error(f"scales: {to._check('rne', carrier_of(x.dtype), SCALES)} (format {to})", _UNSUPPORTED)
     numbers, codes, tensor = _native.scales(x, to, axis, range)
     if 0 in shape_of(x):
         codes = _as_type(codes, dtype)

@@ -158,15 +158,22 @@ PyObject *raise_spec(const char *noun, PyObject *text, const fpemu_parse_error *
     return NULL;
 }
 
-PyObject *raise_status(fpemu_status status, const char *what, const format_object *format, int type)
+const fpemu_why *why_refused(fpemu_status status, const fpemu_format *f, const fpemu_rounding *r, carrier type, int use,
+                             fpemu_why *why)
+{
+    static const fpemu_type types[] = {FPEMU_TYPE_F32, FPEMU_TYPE_F64, FPEMU_TYPE_F16, FPEMU_TYPE_BF16};
+    if (!status)
+        return NULL;
+    fpemu_check_use(f, r, types[type], use, why);
+    return why;
+}
+
+PyObject *raise_status(fpemu_status status, const char *what, const format_object *format, const fpemu_why *why)
 {
     PyObject *message;
-    const char *const text = fpemu_status_text(status);
+    const char *const text = why && why->argument ? why->message : fpemu_status_text(status);
     PyObject *const spec = format && format->spec ? format->spec : NULL;
-    if (status == FPEMU_ERROR_CARRIER && spec && type >= 0)
-        message = PyUnicode_FromFormat("%s cannot hold every value of %U exactly%s", carrier_name((carrier)type), spec,
-                                       format->value.fits_f64 ? ": use a wider dtype" : ", nor can float64");
-    else if (spec)
+    if (spec)
         message = PyUnicode_FromFormat("%s: %s (format %U)", what, text, spec);
     else
         message = PyUnicode_FromFormat("%s: %s", what, text);

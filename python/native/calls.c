@@ -101,18 +101,18 @@ PyObject *result_view(PyObject *out, const view *inputs, int count, carrier type
     }
     for (int i = 0; i < count; i++)
         if (overlap_in_part(&inputs[i], y))
-            return raise_status(FPEMU_ERROR_OVERLAP, "out", NULL, -1);
+            return raise_status(FPEMU_ERROR_OVERLAP, "out", NULL, NULL);
     Py_INCREF(out);
     return out;
 }
 
 PyObject *finish_call(PyObject *made, PyObject *out, const view *y, counting *c, fpemu_status status, const char *verb,
-                      const format_object *format, carrier type)
+                      const format_object *format, const fpemu_why *why)
 {
     int failed = counting_end(c) != 0;
     failed = failed || (out && out != Py_None && array_written(y));
     if (!failed && status) {
-        raise_status(status, verb, format, (int)type);
+        raise_status(status, verb, format, why);
         failed = 1;
     }
     if (!failed)

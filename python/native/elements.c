@@ -16,6 +16,7 @@ typedef struct element_call {
     const fpemu_format *format;
     fpemu_rounding rounding;
     int what;     /* operation, function or relation */
+    int use;      /* fpemu_use, of all but relations */
     carrier type; /* of the numbers */
     int operands;
     view x[MOST_OPERANDS], y;
@@ -304,12 +305,26 @@ static PyObject *call_elements(element_call *c, const char *verb, const format_o
         PyEval_RestoreThread(state);
     } else
         status = run_all(c, counter.stats);
-    return finish_call(made, out, &c->y, &counter, status, verb, format, c->type);
+    fpemu_why why;
+    return finish_call(made, out, &c->y, &counter, status, verb, format,
+                       format ? why_refused(status, c->format, &c->rounding, c->type, c->use, &why) : NULL);
 }
 
 static carrier code_carrier(size_t bytes)
 {
     return bytes == 1 ? CARRIER_U8 : bytes == 2 ? CARRIER_U16 : bytes == 4 ? CARRIER_U32 : CARRIER_U64;
+}
+
+/* Whether the format has no codes of single numbers, with an exception: of no elements, too. */
+static int refuses_codes(element_call *c, int use, const char *verb, const format_object *format)
+{
+    fpemu_why why;
+    c->use = use;
+    if (!c->format->scaling)
+        return 0;
+    raise_status(FPEMU_ERROR_UNSUPPORTED, verb, format,
+                 why_refused(FPEMU_ERROR_UNSUPPORTED, c->format, &c->rounding, c->type, use, &why));
+    return 1;
 }
 
 /* encode(x, format, rounding, offset, out, stats) */
@@ -329,12 +344,7 @@ NATIVE(encode)
     if (rounding) {
         c.format = &format->value;
         c.rounding = rounding->value;
-        if (c.format->scaling)
-            PyErr_Format(PyExc_ValueError,
-                         "%R has scales, and codes of its elements alone say nothing: fpemu.pack gives "
-                         "both",
-                         format);
-        else
+        if (!refuses_codes(&c, FPEMU_USE_ENCODE, "encode", format))
             made = call_elements(&c, "encode", format, args[4], args[5], args[3],
                                  code_carrier(fpemu_format_code_size(c.format)));
     }
@@ -370,11 +380,8 @@ NATIVE(decode)
     c.rounding = fpemu_rounding_nearest();
     c.type = (carrier)type;
     const size_t size = fpemu_format_code_size(c.format);
-    if (c.format->scaling)
-        PyErr_Format(PyExc_ValueError,
-                     "%R has scales, and codes of its elements alone say nothing: Packed.unpack has "
-                     "both",
-                     format);
+    if (refuses_codes(&c, FPEMU_USE_DECODE, "decode", format))
+        made = NULL;
     else if (!c.x[0].is_code || c.x[0].item != size)
         PyErr_Format(PyExc_TypeError, "codes of %R are unsigned integers of %zd bits, not %s", format,
                      (Py_ssize_t)size * 8, carrier_name(c.x[0].type));
@@ -404,6 +411,7 @@ NATIVE(arith)
         objects[i] = PyTuple_GetItem(args[1], i);
     c.run = run_arith;
     c.what = (int)operation;
+    c.use = FPEMU_USE_OPERATION + c.what;
     const int found = take_operands(&c, objects, wanted[operation]);
     if (found <= 0)
         return found ? NULL : call_adopter("arith", args, nargs, names);
@@ -436,6 +444,7 @@ NATIVE(apply)
     }
     c.run = run_apply;
     c.what = (int)function;
+    c.use = FPEMU_USE_FUNCTION + c.what;
     const int found = take_operands(&c, args + 1, 1);
     if (found <= 0)
         return found ? NULL : call_adopter("apply", args, nargs, names);

@@ -364,7 +364,7 @@ NATIVE(matmul)
     counting counter = {.apart = 0, .object = NULL};
     int counted = 0;
     if (args[OUT] != Py_None && (views_meet(&a, &y) || views_meet(&b, &y))) {
-        raise_status(FPEMU_ERROR_OVERLAP, "out", NULL, -1);
+        raise_status(FPEMU_ERROR_OVERLAP, "out", NULL, NULL);
         goto fail;
     }
     if (take_matrices(&a, &all, is_apart(&a, &spec.a, &scales_a), &ma) ||
@@ -444,7 +444,10 @@ NATIVE(matmul)
     free(scales_a.memory);
     free(scales_b.memory);
     free(result);
-    return finish_call(made, args[OUT], &y, &counter, status, "matmul", NULL, a.type);
+    fpemu_why why;
+    if (status)
+        fpemu_gemm_check(&spec, inside == CARRIER_F64 ? FPEMU_TYPE_F64 : FPEMU_TYPE_F32, &why);
+    return finish_call(made, args[OUT], &y, &counter, status, "matmul", NULL, status ? &why : NULL);
 fail:
     if (counted)
         counting_end(&counter);

@@ -31,14 +31,21 @@ static xla_error *fail(const xla_frame *frame, int code, const char *message)
     return frame->api->create_error(&arguments);
 }
 
-static xla_error *refuse(const xla_frame *frame, const char *what, fpemu_status status)
+static xla_error *refuse_for(const xla_frame *frame, const char *what, fpemu_status status, const fpemu_why *why)
 {
     char message[256];
 
     if (status == FPEMU_OK)
         return NULL;
-    snprintf(message, sizeof message, "fpemu: %s: %s", what, fpemu_status_text(status));
+    snprintf(message, sizeof message, "fpemu: %s: %s", what, why->argument ? why->message : fpemu_status_text(status));
     return fail(frame, status == FPEMU_ERROR_UNSUPPORTED ? XLA_UNIMPLEMENTED : XLA_INVALID_ARGUMENT, message);
+}
+
+static xla_error *refuse(const xla_frame *frame, const char *what, fpemu_status status)
+{
+    const fpemu_why none = {0};
+
+    return refuse_for(frame, what, status, &none);
 }
 
 /* The attribute of that name and kind; NULL where there is none. */
@@ -667,16 +674,19 @@ EXPORT xla_error *fpemu_jax_matmul(const xla_frame *frame)
         }
         status = fpemu_gemm(&spec, &shape, type_of(&c.result[0]), 1, part(&c, &c.operand[1], e),
                             part(&c, &c.operand[2], e), 0, part(&c, &c.result[0], e), stats);
-        if (status)
-            return refuse(frame, model, status);
+        if (status) {
+            fpemu_why why;
+            fpemu_gemm_check(&spec, type_of(&c.result[0]), &why);
+            return refuse_for(frame, model, status, &why);
+        }
         if (stats)
             close_counters(&n);
     }
     return NULL;
 }
 
-/* What fpemu_check says to the text of a format and the fixed fields of a rounding, before anything is compiled. */
-EXPORT int fpemu_jax_check(const char *spec, const uint8_t fields[7], int carrier_bits)
+/* What fpemu_check_use says to the text of a format and the fixed fields of a rounding, before anything is compiled. */
+EXPORT int fpemu_jax_check(const char *spec, const uint8_t fields[7], int type, int use, fpemu_why *why)
 {
     fpemu_format format;
     fpemu_rounding rounding = {0};
@@ -684,12 +694,7 @@ EXPORT int fpemu_jax_check(const char *spec, const uint8_t fields[7], int carrie
     memcpy(&rounding, fields, 7);
     if (fpemu_format_parse(spec, &format, NULL))
         return FPEMU_ERROR_SPEC;
-    return (int)fpemu_check(&format, &rounding, carrier_bits, NULL);
-}
-
-EXPORT const char *fpemu_jax_status_text(int status)
-{
-    return fpemu_status_text((fpemu_status)status);
+    return (int)fpemu_check_use(&format, &rounding, (fpemu_type)type, use, why);
 }
 
 /* Whether a format has a scale that belongs to the whole tensor, so that its parts need the range of all; 0 for a text

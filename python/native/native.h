@@ -139,8 +139,11 @@ typedef struct registered {
 } registered;
 extern registered python;
 
-/* Raises fpemu.Error for a status. Returns NULL. */
-PyObject *raise_status(fpemu_status status, const char *what, const format_object *format, int carrier_type);
+/* Raises fpemu.Error for a status, in the words of `why` (may be NULL) where it has some. Returns NULL. */
+PyObject *raise_status(fpemu_status status, const char *what, const format_object *format, const fpemu_why *why);
+/* `why`, filled where a call with that status refused a format, a rounding and arrays of a type for an fpemu_use. */
+const fpemu_why *why_refused(fpemu_status status, const fpemu_format *f, const fpemu_rounding *r, carrier type, int use,
+                             fpemu_why *why);
 PyObject *raise_spec(const char *noun, PyObject *text, const fpemu_parse_error *error);
 
 /* --------------------------------------------------------------------------------------------- arguments */
@@ -180,7 +183,7 @@ PyObject *result_view(PyObject *out, const view *inputs, int count, carrier type
 int range_of(PyObject *argument, fpemu_range *range, const fpemu_range **whole);
 /* What a call did: the result, or NULL with an exception, the result released. Ends the counting. */
 PyObject *finish_call(PyObject *made, PyObject *out, const view *y, counting *c, fpemu_status status, const char *verb,
-                      const format_object *format, carrier type);
+                      const format_object *format, const fpemu_why *why);
 
 /* The sizes and strides of x and y as the library's tensor, blocks along `axis`. 0 if its four strides cannot tell them. */
 int shape_of_views(const fpemu_format *format, const view *x, const view *y, int axis, fpemu_shape *shape);

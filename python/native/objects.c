@@ -217,7 +217,7 @@ static PyObject *format_enumerate(PyObject *self, PyObject *unused)
     PyObject *both = codes && !status ? PyTuple_Pack(2, values, codes) : NULL;
     Py_XDECREF(values);
     Py_XDECREF(codes);
-    return status ? raise_status(status, "the values", (format_object *)self, -1) : both;
+    return status ? raise_status(status, "the values", (format_object *)self, NULL) : both;
 }
 
 static PyObject *part_of(PyObject *self, fpemu_status (*part)(const fpemu_format *, fpemu_format *))
@@ -227,7 +227,7 @@ static PyObject *part_of(PyObject *self, fpemu_status (*part)(const fpemu_format
     if (status == FPEMU_ERROR_UNSUPPORTED)
         Py_RETURN_NONE;
     if (status)
-        return raise_status(status, "the part", (format_object *)self, -1);
+        return raise_status(status, "the part", (format_object *)self, NULL);
     return format_from_value(Py_TYPE(self), &value, ((format_object *)self)->table);
 }
 
@@ -243,24 +243,23 @@ static PyObject *format_scale(PyObject *self, PyObject *unused)
     return part_of(self, fpemu_format_scale);
 }
 
-/* Whether the library would quantize numbers of a carrier with that rounding: None, or why not. */
+/* _check(rounding, carrier, use): whether the library would take numbers of a carrier for an fpemu_use, by itself to
+ * quantize them, with that rounding: None, or why not. */
 static PyObject *format_check(PyObject *self, PyObject *args)
 {
     const fpemu_format *f = &((format_object *)self)->value;
     PyObject *rounding;
-    int type;
-    if (!PyArg_ParseTuple(args, "Oi", &rounding, &type))
+    int type, use = FPEMU_USE_QUANTIZE;
+    if (!PyArg_ParseTuple(args, "Oi|i", &rounding, &type, &use))
         return NULL;
     rounding_object *r = rounding_of(rounding);
     if (!r)
         return NULL;
-    fpemu_status status = fpemu_check(f, &r->value, type == CARRIER_F64 ? 64 : 32, NULL);
-    if (!status && !f->scaling && f->kind != FPEMU_KIND_CODEBOOK &&
-        ((type == CARRIER_F16 && !fpemu_format_fits_f16(f)) || (type == CARRIER_BF16 && !fpemu_format_fits_bf16(f))))
-        status = FPEMU_ERROR_CARRIER;
+    fpemu_why why;
+    why_refused(FPEMU_ERROR_ARGUMENT, f, &r->value, (carrier)type, use, &why);
     Py_DECREF(r);
-    if (status)
-        return PyUnicode_FromString(fpemu_status_text(status));
+    if (why.argument)
+        return PyUnicode_FromString(why.message);
     Py_RETURN_NONE;
 }
 
@@ -556,7 +555,7 @@ static PyObject *stats_merge(PyObject *self, PyObject *other)
     }
     const fpemu_status status = fpemu_stats_merge(&to->value, &from->value);
     if (status)
-        return raise_status(status, "two stats that ask for different things cannot be added", NULL, -1);
+        return raise_status(status, "two stats that ask for different things cannot be added", NULL, NULL);
     Py_RETURN_NONE;
 }
 
@@ -708,7 +707,7 @@ int counting_end(counting *c)
         return 0;
     const fpemu_status status = fpemu_stats_merge(&c->object->value, &c->own);
     free_histograms(&c->own);
-    return status ? (raise_status(status, "the stats", NULL, -1), -1) : 0;
+    return status ? (raise_status(status, "the stats", NULL, NULL), -1) : 0;
 }
 
 static PyTypeObject *make_type(PyObject *module, const char *name, PyType_Spec *spec)

@@ -229,7 +229,9 @@ PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t na
         PyEval_RestoreThread(state);
     } else
         status = quantize_views(&format->value, r, &x, &y, axis, whole, c.stats);
-    made = finish_call(made, out, &y, &c, status, "quantize", format, x.type);
+    fpemu_why why;
+    made = finish_call(made, out, &y, &c, status, "quantize", format,
+                       why_refused(status, &format->value, r, x.type, FPEMU_USE_QUANTIZE, &why));
 end:
     Py_XDECREF(format);
     Py_XDECREF(rounding);
@@ -280,7 +282,9 @@ PyObject *native_quantize_raw(PyObject *module, PyObject *const *args, Py_ssize_
         PyEval_RestoreThread(state);
     } else
         status = quantize_views(&format->value, &r, &x, &y, axis, NULL, counters);
-    if (!counting_end(&c) && (!status || raise_status(status, "quantize_raw", format, (int)type))) {
+    fpemu_why why;
+    why_refused(status, &format->value, &r, (carrier)type, FPEMU_USE_QUANTIZE, &why);
+    if (!counting_end(&c) && (!status || raise_status(status, "quantize_raw", format, &why))) {
         Py_INCREF(Py_None);
         result = Py_None;
     }

@@ -51,6 +51,7 @@ static int sizes_argument(PyObject *sizes, view *v)
 NATIVE(pack)
 {
     (void)module;
+    fpemu_why why;
     view x, y;
     if (takes("pack", nargs, 7, names))
         return NULL;
@@ -75,7 +76,8 @@ NATIVE(pack)
     if (!status)
         status = fpemu_packed_layout(&format->value, &t.shape, &layout);
     if (status) {
-        raise_status(status, "pack", format, (int)x.type);
+        raise_status(status, "pack", format,
+                     why_refused(status, &format->value, &rounding->value, x.type, FPEMU_USE_PACK, &why));
         goto end;
     }
     const int64_t bytes = (int64_t)layout.bytes;
@@ -88,7 +90,8 @@ NATIVE(pack)
         goto end;
     }
     Py_BEGIN_ALLOW_THREADS status = fpemu_pack(&format->value, &r, type_of(x.type), &t.shape, t.data, y.data, c.stats);
-    Py_END_ALLOW_THREADS made = finish_call(made, NULL, &y, &c, status, "pack", format, x.type);
+    Py_END_ALLOW_THREADS made = finish_call(made, NULL, &y, &c, status, "pack", format,
+                                            why_refused(status, &format->value, &r, x.type, FPEMU_USE_PACK, &why));
 end:
     free(t.memory);
     Py_XDECREF(format);
@@ -100,6 +103,7 @@ end:
 NATIVE(unpack)
 {
     (void)module;
+    fpemu_why why;
     view x, y, like;
     uint64_t type = 0;
     int axis;
@@ -130,7 +134,7 @@ NATIVE(unpack)
         goto end;
     }
     if (status) {
-        raise_status(status, "unpack", format, -1);
+        raise_status(status, "unpack", format, NULL);
         goto end;
     }
     made = result_view(args[5], &x, 1, (carrier)type, like.dimensions, like.size, &y);
@@ -149,7 +153,8 @@ NATIVE(unpack)
         free(to);
     }
     Py_END_ALLOW_THREADS counting c = {.apart = 0};
-    made = finish_call(made, args[5], &y, &c, status, "unpack", format, (carrier)type);
+    made = finish_call(made, args[5], &y, &c, status, "unpack", format,
+                       why_refused(status, &format->value, NULL, (carrier)type, FPEMU_USE_UNPACK, &why));
 end:
     Py_DECREF(format);
     return made;
@@ -159,6 +164,7 @@ end:
 NATIVE(scales)
 {
     (void)module;
+    fpemu_why why;
     view x, s, q;
     if (takes("scales", nargs, 4, names))
         return NULL;
@@ -191,7 +197,8 @@ NATIVE(scales)
         Py_END_ALLOW_THREADS
     }
     if (status)
-        raise_status(status, "scales", format, (int)x.type);
+        raise_status(status, "scales", format,
+                     why_refused(status, &format->value, &(fpemu_rounding){0}, x.type, FPEMU_USE_SCALES, &why));
     else
         result = Py_BuildValue("(OO(dd))", values, codes, (double)tensor[0], (double)tensor[1]);
 end:
@@ -220,7 +227,7 @@ NATIVE(layout)
     if (!status)
         status = fpemu_packed_layout(&format->value, &t.shape, &l);
     PyObject *result = status
-                           ? raise_status(status, "layout", format, -1)
+                           ? raise_status(status, "layout", format, NULL)
                            : Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "bytes", l.bytes, "blocks",
                                            l.blocks, "tensor_offset", l.tensor_offset, "tensor_bytes", l.tensor_bytes,
                                            "scales_offset", l.scales_offset, "scale_bytes", l.scale_bytes,
@@ -234,6 +241,7 @@ NATIVE(layout)
 NATIVE(measure)
 {
     (void)module;
+    fpemu_why why;
     view x;
     fpemu_range range;
     const fpemu_range *before;
@@ -262,8 +270,10 @@ NATIVE(measure)
             status = fpemu_measure(&format->value, type_of(x.type), n, piece, &range);
         }
     }
-    Py_END_ALLOW_THREADS PyObject *result = status ? raise_status(status, "measure", format, (int)x.type)
-                                                   : PyBytes_FromStringAndSize((const char *)&range, sizeof range);
+    Py_END_ALLOW_THREADS const carrier wide = x.type == CARRIER_F64 ? CARRIER_F64 : CARRIER_F32;
+    why_refused(status, &format->value, NULL, wide, FPEMU_USE_UNPACK, &why);
+    PyObject *result = status ? raise_status(status, "measure", format, &why)
+                              : PyBytes_FromStringAndSize((const char *)&range, sizeof range);
     Py_DECREF(format);
     return result;
 }
@@ -298,13 +308,14 @@ NATIVE(swizzle)
     if (!status)
         return made;
     Py_DECREF(made);
-    return raise_status(status, "swizzle", NULL, -1);
+    return raise_status(status, "swizzle", NULL, NULL);
 }
 
 /* unpack_scales(bytes, format, sizes, axis, type): the blocks' scales, an array of one dimension */
 NATIVE(unpack_scales)
 {
     (void)module;
+    fpemu_why why;
     view x, y, like;
     uint64_t type = 0;
     int axis;
@@ -337,7 +348,8 @@ NATIVE(unpack_scales)
     }
     if (status) {
         Py_CLEAR(made);
-        raise_status(status, "scales", format, (int)type);
+        raise_status(status, "scales", format,
+                     why_refused(status, &format->value, &(fpemu_rounding){0}, (carrier)type, FPEMU_USE_SCALES, &why));
     }
 end:
     Py_DECREF(format);
@@ -361,7 +373,7 @@ NATIVE(extents)
     fpemu_status status = tensor_of_view(&format->value, &like, axis, NULL, &t);
     if (!status)
         status = fpemu_packed_layout(&format->value, &t.shape, &layout);
-    PyObject *list = status ? raise_status(status, "extents", format, -1) : PyList_New(0);
+    PyObject *list = status ? raise_status(status, "extents", format, NULL) : PyList_New(0);
     for (uint64_t block = 0; list && block < layout.blocks; block++) {
         fpemu_extent extent;
         fpemu_packed_extent(&format->value, &t.shape, block, &extent);
@@ -442,7 +454,7 @@ PyObject *native_delayed_update(PyObject *module, PyObject *args)
     if (!status)
         return bytes;
     Py_DECREF(bytes);
-    return raise_status(status, "delayed scaling", NULL, -1);
+    return raise_status(status, "delayed scaling", NULL, NULL);
 }
 
 PyObject *native_delayed_range(PyObject *module, PyObject *state)

@@ -76,9 +76,9 @@ holds ! -e no.npy
 fails 2 'not with -o' apply exp fp16 in.npy -o out.npy --hex
 fails 2 'at most 16 significant bits' apply exp fp16 --from fp32 1
 fails 2 '--raw' apply exp fp16 --raw f32 1
-fails 1 'fp64: binary32 cannot hold' apply exp fp64 1
+fails 1 'fp64: functions take formats that binary32 holds' apply exp fp64 1
 fails 1 'fixed(8,4):wrap' apply exp 'fixed(8,4):wrap' 1
-fails 1 'fp16: a compatibility setting' apply exp fp16 -r qpytorch 1
+fails 1 'fp16: compatibility settings are for conversions' apply exp fp16 -r qpytorch 1
 fails 1 'NaN' apply log e2m1 --nan error -1
 
 finish

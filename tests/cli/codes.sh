@@ -22,7 +22,7 @@ input=numbers
 gives '0x7e 0xbc' encode e4m3fn
 input=/dev/null
 fails 2 "'x' is no number" encode e4m3fn 1 x
-fails 1 'fp64: binary32 cannot hold every value of the format, binary64 can: use --double' encode fp64 1
+fails 1 'fp64: binary32 does not hold every value of the format: binary64 does; use --double' encode fp64 1
 gives '[ 126, 188, 127 ]' encode e4m3fn --json 448 -1.5 nan
 gives '[ 4607182418800017408, 13830554455654793216 ]' encode fp64 --double --json 1 -1
 gives '[]' encode e4m3fn --json

@@ -63,7 +63,7 @@ assert j["rounding"]["seed"] == 2**64 - 1 and j["rounding"]["bits"] == 32
 assert j["sum_error2"] > 552**2 and 0 < j["sqnr_db"] < 10'
 
 # A format that the type of the file does not hold; formats and roundings that do not go together: also without data
-fails 1 'fp64: binary32 cannot hold every value of the format, binary64 can: the data have to be float64' \
+fails 1 'fp64: binary32 does not hold every value of the format: binary64 does; the data have to be float64' \
     quantize fp64 few.raw -o no.raw --raw f32
 : >empty.raw
 fails 1 'fp64' quantize fp64 empty.raw -o no.raw --raw f32

@@ -128,7 +128,7 @@ def test_what_is_no_code(torch, jax):
 
 def test_a_refused_unpack_writes_nothing():
     room = np.full((8, 8), 7, np.float32)
-    with pytest.raises(fpemu.Error, match="cannot hold"):
+    with pytest.raises(fpemu.Error, match="does not hold"):
         fpemu.pack(np.ones((4, 4)), "posit(32,2)").unpack("float32", out=room[::2, ::2])
     assert (room == 7).all()
 
@@ -355,7 +355,7 @@ def test_arguments_out_of_range(x):
 
 def test_what_a_dtype_cannot_hold():
     for dtype, spec in ((np.float32, "posit(32,2)"), (np.float16, "bf16"), (np.float32, "fp64")):
-        with pytest.raises(fpemu.Error, match="cannot hold") as caught:
+        with pytest.raises(fpemu.Error, match="does not hold") as caught:
             fpemu.quantize(np.ones(3, dtype), spec)
         assert caught.value.status == 3
         assert not fpemu.format(spec).fits(np.dtype(dtype))
@@ -538,7 +538,7 @@ def test_what_is_no_array(x):
             fpemu.Packed(data, "bf16", (1,))
     for spec in ("bf16", "s2fp8"):
         for tensor in (x, x[:0]):
-            with pytest.raises(fpemu.Error, match=f"scales: the format {spec} has no scales") as caught:
+            with pytest.raises(fpemu.Error, match="scales: .* ha(s|ve) no scales") as caught:
                 fpemu.scales(tensor, spec)
             assert caught.value.status == 5
 

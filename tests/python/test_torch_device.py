@@ -27,7 +27,7 @@ def device(monkeypatch):
     host = ctypes.CDLL(str(pathlib.Path(fpemu.__file__).parent / "libfpemu.so"))
     library = SimpleNamespace(fpemu_cuda_stats_size=lambda: STATS_BYTES, fpemu_cuda_scratch_size=lambda *args: 0)
     monkeypatch.setattr(_device, "_libraries", lambda: (host, library))
-    monkeypatch.setattr(_device, "_call", lambda verb, *arguments: pytest.fail(f"{verb} was called"))
+    monkeypatch.setattr(_device, "_call", lambda verb, *arguments, **options: pytest.fail(f"{verb} was called"))
     monkeypatch.setattr(_device, "_stream", lambda x: None)
     monkeypatch.setattr(torch.cuda, "device", lambda index: contextlib.nullcontext())
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)

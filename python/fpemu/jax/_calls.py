@@ -25,7 +25,7 @@ except ImportError as error:  # jax.ffi came with JAX 0.5
 
 RANGE_WORDS = 24  # of fpemu_range, 32 bits each
 
-# The dtypes of arrays that carry values, and fpemu_check's numbers for them.
+# The dtypes of arrays that carry values, and their fpemu_type.
 CARRIERS = {"float64": 64, "float32": 32, "float16": 16, "bfloat16": -16}
 
 # A number of 64 bits: an int, a scalar of an integer type, two words of 32 bits (the low one first), or a key of
@@ -66,7 +66,6 @@ def _load() -> ctypes.CDLL:
                                     platform="cpu")
         except Exception as error:
             raise ImportError(f"the installed jaxlib refuses fpemu.jax's handlers: {error}") from error
-    library.fpemu_jax_status_text.restype = ctypes.c_char_p
     return library
 
 
@@ -74,11 +73,12 @@ library = _load()
 
 
 @functools.lru_cache(maxsize=1024)
-def check(format: str, rounding: tuple[int, ...], dtype: str) -> None:  # noqa: A002 - the field's word
-    """Raises fpemu.Error where the library refuses a format and a rounding for arrays of that dtype."""
-    status = library.fpemu_jax_check(format.encode(), bytes(rounding), CARRIERS[dtype])
+def check(format: str, rounding: tuple[int, ...], dtype: str, use: int) -> None:  # noqa: A002 - the field's word
+    """Raises fpemu.Error where the library refuses a format and a rounding for arrays of that dtype and an fpemu_use."""
+    why = ctypes.create_string_buffer(128)  # fpemu_why: a number of 32 bits, a text
+    status = library.fpemu_jax_check(format.encode(), bytes(rounding), CARRIERS[dtype], use, why)
     if status:
-        raise fpemu.Error(f"{format} for {dtype}: {library.fpemu_jax_status_text(status).decode()}", status)
+        raise fpemu.Error(f"{format} for {dtype}: {why.raw[4:].partition(bytes(1))[0].decode()}", status)
 
 
 def words(value: Any, name: str) -> Any:

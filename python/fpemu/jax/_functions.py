@@ -14,6 +14,7 @@ import jax.typing
 import numpy as np
 
 import fpemu
+from fpemu._arrays import ENCODE, FUNCTION, OPERATION, QUANTIZE
 
 from . import _calls
 from ._calls import Counters, Word
@@ -68,10 +69,11 @@ def _number(x: float, name: str, dtype: Any) -> jax.Array:
     return jnp.asarray(held)
 
 
-def _checked(format: FormatLike, rounding: RoundingLike, x: jax.Array) -> tuple[str, tuple[int, ...]]:  # noqa: A002
+def _checked(format: FormatLike, rounding: RoundingLike, x: jax.Array,  # noqa: A002
+             use: int = QUANTIZE) -> tuple[str, tuple[int, ...]]:
     """The text of a format and what is fixed of a rounding, once the library takes them for x's dtype."""
     pair = fpemu.format(format).spec, _calls.rounding_fields(fpemu.rounding(rounding))
-    _calls.check(*pair, x.dtype.name)
+    _calls.check(*pair, x.dtype.name, use)
     return pair
 
 
@@ -209,7 +211,7 @@ def encode(x: Any, format: FormatLike, rounding: RoundingLike = "rne", *, offset
     code in the low bits. `jax.lax.bitcast_convert_type` views codes of 8 bits as JAX's types of 8 bits. Arguments as
     `quantize`; no gradient."""
     f, r, x = fpemu.format(format), fpemu.rounding(rounding), jax.lax.stop_gradient(_array(x, "x"))
-    return _encode(*_checked(f, r, x), _code_type(f), x, _calls.state(r, seed, stream, offset))
+    return _encode(*_checked(f, r, x, ENCODE), _code_type(f), x, _calls.state(r, seed, stream, offset))
 
 
 def _code_type(f: fpemu.Format) -> str:
@@ -292,7 +294,8 @@ def _operate(operation: int, operands: Sequence[Any], format: FormatLike, roundi
     dtype = functools.reduce(jnp.promote_types, types) if types else jnp.result_type(float)
     arrays = jnp.broadcast_arrays(*(x.astype(dtype) if isinstance(x, jax.Array) else _number(x, name, dtype)
                                     for x, name in zip(given, "abc", strict=False)))
-    return _arith(operation, *_checked(f, r, arrays[0]), _calls.state(r, seed, stream, offset), *arrays)
+    use = OPERATION + operation if operation < 10 else FUNCTION + operation - 10
+    return _arith(operation, *_checked(f, r, arrays[0], use), _calls.state(r, seed, stream, offset), *arrays)
 
 
 def _binary(name: str, text: str) -> Any:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from torch import Tensor
 
 import fpemu
 from fpemu import Format, Range, Rounding, Stats
+from fpemu._arrays import DECODE, ENCODE, QUANTIZE, carrier_of
 from fpemu._packed import _RANGE
 
 from ._spec import STOCHASTIC
@@ -73,11 +75,12 @@ def _libraries() -> tuple[ctypes.CDLL, ctypes.CDLL]:
     return host, device
 
 
-def _call(verb: str, *arguments: Any) -> None:
+def _call(verb: str, *arguments: Any, why: Callable[[], str | None] = lambda: None) -> None:
+    """Calls; an error is told by `why`, what libfpemu says to the same arguments, where that refuses them too."""
     _, device = _libraries()
     status = getattr(device, "fpemu_cuda_" + verb)(*arguments)
     if status:
-        raise fpemu.Error(f"{verb}: {device.fpemu_cuda_status_text(status).decode()}", status)
+        raise fpemu.Error(f"{verb}: {why() or device.fpemu_cuda_status_text(status).decode()}", status)
 
 
 def _stream(x: Tensor) -> ctypes.c_void_p:
@@ -140,7 +143,8 @@ def quantize(x: Tensor, y: Tensor, format: Format, rounding: Rounding, axis: int
     with torch.cuda.device(x.device):
         scratch = torch.empty(size // 8 + 1, dtype=torch.int64, device=x.device) if size else None
         _call("quantize_tensor_" + _SUFFIX[x.dtype], _format(format), _rounding(rounding), ctypes.byref(shape),
-              _pointer(x), _pointer(y), _pointer(scratch), _counters(stats, x), _stream(x))
+              _pointer(x), _pointer(y), _pointer(scratch), _counters(stats, x), _stream(x),
+              why=lambda: format._check(rounding, carrier_of(x.dtype), QUANTIZE))
 
 
 def encode(x: Tensor, codes: Tensor, format: Format, rounding: Rounding, stats: Tensor | None) -> None:
@@ -149,7 +153,8 @@ def encode(x: Tensor, codes: Tensor, format: Format, rounding: Rounding, stats: 
     _check_codes(codes, format)
     with torch.cuda.device(x.device):
         _call("encode_" + _SUFFIX[x.dtype], _format(format), _rounding(rounding), ctypes.c_size_t(x.numel()),
-              _pointer(x), _pointer(codes), _counters(stats, x), _stream(x))
+              _pointer(x), _pointer(codes), _counters(stats, x), _stream(x),
+              why=lambda: format._check(rounding, carrier_of(x.dtype), ENCODE))
 
 
 def decode(codes: Tensor, y: Tensor, format: Format) -> None:
@@ -158,7 +163,7 @@ def decode(codes: Tensor, y: Tensor, format: Format) -> None:
     _check_codes(codes, format)
     with torch.cuda.device(y.device):
         _call("decode_" + _SUFFIX[y.dtype], _format(format), ctypes.c_size_t(y.numel()), _pointer(codes), _pointer(y),
-              _stream(y))
+              _stream(y), why=lambda: format._check("rne", carrier_of(y.dtype), DECODE))
 
 
 # Counters on a device are opaque: a word that tells what is asked for, then those of fpemu_cuda_stats.

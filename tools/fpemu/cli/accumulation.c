@@ -41,7 +41,9 @@ accumulation accumulation_read(const char *text, bool binary64, uint64_t seed)
                   "'fpemu quantize %s', B along its rows by --axis 0",
                   shown(text, 0, cut), spec);
     }
-    cli_check(fpemu_gemm_check(&m.spec, binary64 ? 64 : 32, NULL), text);
+    fpemu_why why;
+    if (fpemu_gemm_check(&m.spec, binary64 ? FPEMU_TYPE_F64 : FPEMU_TYPE_F32, &why))
+        cli_fail("%s: %s", text, why.message);
     if (m.spec.start_from_c)
         cli_usage("model '%s': there is no matrix to start from", shown(text, 0, cut));
     fpemu_target *const target[] = {&m.spec.a,   &m.spec.b,         &m.spec.product,

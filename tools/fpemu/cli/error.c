@@ -65,49 +65,28 @@ void cli_check(fpemu_status status, const char *what)
         cli_fail("%s: %s", what, fpemu_status_text(status));
 }
 
-/* What a format and a rounding lack for a call, which is told from the same call with another rounding. */
-static _Noreturn void refuse_call(const fpemu_format *format, const fpemu_rounding *rounding, bool binary64,
-                                  const char *spec)
+void cli_check_use(const fpemu_format *format, const fpemu_rounding *rounding, bool binary64, int use, const char *spec)
 {
-    const fpemu_rounding nearest = fpemu_rounding_nearest();
-    const int bits = binary64 ? 64 : 32;
     char cut[SHOWN_SIZE];
-    const char *text = shown(spec, 0, cut);
-    if (fpemu_check(format, rounding, bits, NULL) == FPEMU_ERROR_UNSUPPORTED &&
-        fpemu_check(format, &nearest, bits, NULL) == FPEMU_OK) {
-        if (rounding->compat != FPEMU_COMPAT_NONE) {
-            cli_fail("%s: this compatibility setting does not go with this format: it says how software rounds formats "
-                     "without scales",
-                     text);
-        }
-        cli_fail("%s: the mode %s does not go with this format: a %s", text,
-                 fpemu_mode_name((fpemu_mode)rounding->mode),
-                 format->kind == FPEMU_KIND_POSIT ? "posit is rounded to nearest, rne"
-                                                  : "table of values is rounded to nearest, towards zero, up or down, "
-                                                    "or at random");
-    }
-    if (format->scaling != FPEMU_SCALING_NONE) {
-        cli_fail("%s: a format with scales has no codes of single numbers, for which this is; 'fpemu pack' packs whole "
-                 "blocks, 'fpemu quantize' rounds them",
-                 text);
-    }
-    if (rounding->compat != FPEMU_COMPAT_NONE)
-        cli_fail("%s: a compatibility setting says how other software rounds numbers, not what it computes", text);
-    cli_fail("%s: this is not for such a format", text);
+    fpemu_why why;
+    if (fpemu_check_use(format, rounding, binary64 ? FPEMU_TYPE_F64 : FPEMU_TYPE_F32, use, &why))
+        cli_fail("%s: %s", shown(spec, 0, cut), why.message);
 }
 
 void cli_check_call(fpemu_status status, const fpemu_format *format, const fpemu_rounding *rounding, bool binary64,
-                    const char *spec)
+                    int use, const char *spec)
 {
-    if (status == FPEMU_ERROR_UNSUPPORTED)
-        refuse_call(format, rounding, binary64, spec);
+    if (status != FPEMU_OK)
+        cli_check_use(format, rounding, binary64, use, spec);
     cli_check(status, spec);
 }
 
 void cli_check_carrier(const fpemu_format *format, bool binary64, const char *spec, const char *remedy)
 {
-    if (!binary64 && !fpemu_format_fits_f32(format) && fpemu_format_fits_f64(format))
-        cli_fail("%s: binary32 cannot hold every value of the format, binary64 can: %s", spec, remedy);
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    fpemu_why why;
+    if (!binary64 && fpemu_check(format, &nearest, FPEMU_TYPE_F32, &why) == FPEMU_ERROR_CARRIER)
+        cli_fail("%s: %s; %s", spec, why.message, remedy);
 }
 
 void *cli_allocate(uint64_t count, size_t size)

@@ -32,10 +32,13 @@ void cli_warn(const char *format, ...) CLI_PRINTF_LIKE;
 /* Ends the program with the text of a status that is not FPEMU_OK; `what` is what was asked for, usually a spec. */
 void cli_check(fpemu_status status, const char *what);
 
-/* The same for a call on a format with a rounding: where they do not go together, it says what of them does not: the
- * mode, or that the format has no single codes. `binary64`: the numbers are that, else binary32. */
+/* Ends the program where the library refuses a format and a rounding for an fpemu_use, and says why. `binary64`: the
+ * numbers are that, else binary32. */
+void cli_check_use(const fpemu_format *format, const fpemu_rounding *rounding, bool binary64, int use, const char *spec);
+
+/* The same for what a call returned. */
 void cli_check_call(fpemu_status status, const fpemu_format *format, const fpemu_rounding *rounding, bool binary64,
-                    const char *spec);
+                    int use, const char *spec);
 
 /* Ends the program if binary32 is asked for, and of the two types only binary64 holds the format; `remedy` says how to
  * ask for that. */

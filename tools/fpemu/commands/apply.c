@@ -96,7 +96,7 @@ static void apply_piece(const job *j, const char *place, uint64_t index, bool bi
                  place, index + i, number_print(text, binary64 ? ((double *)x)[i] : (double)((float *)x)[i]),
                  fpemu_function_name(j->function));
     }
-    cli_check_call(status, &j->format, &j->rounding, binary64, j->spec);
+    cli_check_call(status, &j->format, &j->rounding, binary64, FPEMU_USE_FUNCTION + (int)j->function, j->spec);
 }
 
 /* A file that is being worked on: what writer_write asks for. */
@@ -228,8 +228,7 @@ int cmd_apply(int argc, char **argv)
     j.rounding = cli_rounding_get(&asked);
     cli_rounding_refuse_idle(&asked);
     j.rounding.offset = index;
-    if (!fpemu_format_fits_f32(&j.format))
-        cli_fail("%s: binary32 cannot hold every value of the format, and no function is known so exactly", j.spec);
+    cli_check_use(&j.format, &j.rounding, true, FPEMU_USE_FUNCTION + (int)j.function, j.spec);
     if (j.output != NULL) {
         cli_refuse_tables("-o", j.output);
         apply_to_file(&j, c.operand[2]);

@@ -281,12 +281,8 @@ static void tell_not_finite(const comparison *j)
 
 static void compare_file(comparison *j)
 {
-    const double zero = 0; /* shows, also for an empty file, whether formats and rounding are accepted */
-    for (size_t k = 0; k < j->candidates; k++) {
-        double y;
-        cli_check_call(fpemu_quantize_f64(&j->candidate[k].format, &j->rounding, 1, &zero, &y, NULL),
-                       &j->candidate[k].format, &j->rounding, true, j->candidate[k].spec);
-    }
+    for (size_t k = 0; k < j->candidates; k++)
+        cli_check_use(&j->candidate[k].format, &j->rounding, true, FPEMU_USE_QUANTIZE, j->candidate[k].spec);
     j->cell = cli_allocate(j->in.model.count * j->candidates, sizeof *j->cell);
     progress bar = progress_start("compare", j->in.chosen_elements * j->candidates);
     for (size_t i = 0; i < j->in.model.count; i++)

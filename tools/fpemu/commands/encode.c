@@ -68,7 +68,7 @@ int cmd_encode(int argc, char **argv)
         rounding.offset = index;
         cli_check_call(binary64 ? fpemu_encode_f64(&format, &rounding, 1, &x, &code, NULL)
                                 : fpemu_encode_f32(&format, &rounding, 1, &narrow, &code, NULL),
-                       &format, &rounding, binary64, spec);
+                       &format, &rounding, binary64, FPEMU_USE_ENCODE, spec);
         code = number_load_code(&code, fpemu_format_code_size(&format), 0);
         number_list_add_code(&list, code, &format);
     }

@@ -167,13 +167,13 @@ static void expect_conversion(search *s, size_t n)
     if (to_code) {
         cli_check_call(binary32 ? fpemu_encode_f32(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL)
                                 : fpemu_encode_f64(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL),
-                       &s->format, &s->rounding, !binary32, s->spec);
+                       &s->format, &s->rounding, !binary32, FPEMU_USE_ENCODE, s->spec);
         widen_codes(s->expected, fpemu_format_code_size(&s->format), signature_size(out), n);
         return;
     }
     cli_check_call(binary32 ? fpemu_quantize_f32(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL)
                             : fpemu_quantize_f64(&s->format, &s->rounding, n, s->carrier[0], s->expected, NULL),
-                   &s->format, &s->rounding, !binary32, s->spec);
+                   &s->format, &s->rounding, !binary32, FPEMU_USE_QUANTIZE, s->spec);
     if (!binary32 && out == EXTERNAL_F32)
         narrow_values(s->expected, n);
     else if (binary32 && out == EXTERNAL_F64)

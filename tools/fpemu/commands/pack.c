@@ -273,7 +273,7 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
         const bool counted = j->report || w.index == 0 || loss_one_sided(format);
         cli_check_call(
             partition_pack(format, &rounding, &shape, w.index, binary64, x, bytes, counted ? &j->stats[i] : NULL),
-            format, &rounding, binary64, now->spec);
+            format, &rounding, binary64, FPEMU_USE_PACK, now->spec);
         loss_look(&j->signs[i], counted ? w.count : 0, binary64, x);
         if (w.index == 0 && l.tensor_bytes > 0) {
             const unsigned char *global = layout_of(j, i) != NULL ? layout_global(layout_of(j, i), bytes) : NULL;

@@ -96,7 +96,6 @@ static const dtype *choose_type(const job *j, const tensor *t, const assignment_
     return single;
 }
 
-/* One zero shows, also for a file without data, whether the format and the rounding are accepted. */
 static void choose_types(job *j)
 {
     const model *m = &j->in.model;
@@ -104,17 +103,13 @@ static void choose_types(job *j)
     j->stats = cli_allocate(m->count, sizeof *j->stats);
     j->signs = cli_allocate(m->count, sizeof *j->signs);
     for (size_t i = 0; i < m->count; i++) {
-        double zero = 0;
-        float zero32 = 0;
         if (j->in.chosen[i]) {
             const tensor *t = &m->tensor[i];
             const assignment_format *f = assignment_of(&j->assigned, i);
             j->type[i] = choose_type(j, t, f);
             partition_of(&j->in, i, &f->format, &j->rounding, j->assigned.axis);
             const bool binary64 = dtype_needs_binary64(t->type, &f->format);
-            cli_check_call(binary64 ? fpemu_quantize_f64(&f->format, &j->rounding, 1, &zero, &zero, NULL)
-                                    : fpemu_quantize_f32(&f->format, &j->rounding, 1, &zero32, &zero32, NULL),
-                           &f->format, &j->rounding, binary64, f->spec);
+            cli_check_use(&f->format, &j->rounding, binary64, FPEMU_USE_QUANTIZE, f->spec);
         }
     }
 }

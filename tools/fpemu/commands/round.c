@@ -36,10 +36,12 @@ static double round_one(const fpemu_format *format, const fpemu_rounding *roundi
 {
     float narrow = (float)x;
     if (binary64) {
-        cli_check_call(fpemu_quantize_f64(format, rounding, 1, &x, &x, NULL), format, rounding, true, spec);
+        cli_check_call(fpemu_quantize_f64(format, rounding, 1, &x, &x, NULL), format, rounding, true,
+                       FPEMU_USE_QUANTIZE, spec);
         return x;
     }
-    cli_check_call(fpemu_quantize_f32(format, rounding, 1, &narrow, &narrow, NULL), format, rounding, false, spec);
+    cli_check_call(fpemu_quantize_f32(format, rounding, 1, &narrow, &narrow, NULL), format, rounding, false,
+                   FPEMU_USE_QUANTIZE, spec);
     return (double)narrow;
 }
 

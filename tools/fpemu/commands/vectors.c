@@ -101,10 +101,12 @@ static void convert(const bench *b, const fpemu_rounding *rounding, vector *v)
     uint64_t code = 0;
     if (fpemu_format_fits_f32(&b->from) && fpemu_format_fits_f32(&b->to)) {
         const float x = fpemu_decode_one_f32(&b->from, v->operand[0]);
-        cli_check_call(fpemu_encode_f32(&b->to, rounding, 1, &x, &code, &stats), &b->to, rounding, false, b->spec);
+        cli_check_call(fpemu_encode_f32(&b->to, rounding, 1, &x, &code, &stats), &b->to, rounding, false,
+                       FPEMU_USE_ENCODE, b->spec);
     } else {
         const double x = fpemu_decode_one_f64(&b->from, v->operand[0]);
-        cli_check_call(fpemu_encode_f64(&b->to, rounding, 1, &x, &code, &stats), &b->to, rounding, true, b->spec);
+        cli_check_call(fpemu_encode_f64(&b->to, rounding, 1, &x, &code, &stats), &b->to, rounding, true,
+                       FPEMU_USE_ENCODE, b->spec);
     }
     v->result = number_load_code(&code, fpemu_format_code_size(&b->to), 0);
     v->flags = flags_of(&stats);

@@ -59,5 +59,5 @@ void operation_run(const operation *o, const fpemu_format *format, const fpemu_r
 {
     cli_check_call(o->converts ? fpemu_quantize_f64(format, rounding, n, operands[0], y, stats)
                                : fpemu_arith_f64(format, rounding, o->code, n, operands, NULL, y, stats),
-                   format, rounding, true, spec);
+                   format, rounding, true, o->converts ? FPEMU_USE_QUANTIZE : FPEMU_USE_OPERATION + (int)o->code, spec);
 }

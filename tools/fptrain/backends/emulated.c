@@ -83,12 +83,12 @@ backend *backend_emulated(const char *model, trouble *why)
     fpemu_parse_error error;
     char cut[SHOWN_SIZE];
     bool good = true;
-    fpemu_status status = FPEMU_OK;
+    fpemu_why refused;
     if (fpemu_gemm_parse(model, spec, &error) != FPEMU_OK)
         good = fail(why, "backend emulated:%s, character %u of the model: %s", shown(model, error.position, cut),
                     (unsigned)error.position + 1, error.message);
-    else if ((status = fpemu_gemm_check(spec, 32, NULL)) != FPEMU_OK)
-        good = fail(why, "backend emulated:%s: %s", shown(model, 0, cut), fpemu_status_text(status));
+    else if (fpemu_gemm_check(spec, FPEMU_TYPE_F32, &refused) != FPEMU_OK)
+        good = fail(why, "backend emulated:%s: %s", shown(model, 0, cut), refused.message);
     else if (spec->start_from_c)
         good = fail(why, "backend emulated:%s: there is no matrix to start from", shown(model, 0, cut));
     else if (random_anywhere(spec))

@@ -19,12 +19,11 @@ bool rule_parse(rule *l, const char *spec, const char *mode, trouble *why)
     if (fpemu_format_parse(spec, &l->format, &error))
         return fail(why, "format '%s', character %u: %s", shown(spec, error.position, cut),
                     (unsigned)error.position + 1, error.message);
-    const fpemu_status status = fpemu_check(&l->format, &l->rounding, 32, NULL);
-    if (status != FPEMU_OK) {
+    fpemu_why refused;
+    if (fpemu_check(&l->format, &l->rounding, FPEMU_TYPE_F32, &refused)) {
         memset(l, 0, sizeof *l);
         return fail(why, "format '%s'%s%s: %s", shown(spec, 0, cut), mode ? " with rounding " : "", mode ? mode : "",
-                    status == FPEMU_ERROR_CARRIER ? "binary32, in which tensors are, does not hold its values"
-                                                  : fpemu_status_text(status));
+                    refused.message);
     }
     return true;
 }
