@@ -43,7 +43,7 @@ fpemu_status fpemu_arith(const fpemu_format *format, const fpemu_rounding *round
                          fpemu_stats *stats);
 
 /* One element; operands that the operation does not take are not looked at. `index` is its place in the random stream.
- * NaN for what fpemu_arith refuses: ask fpemu_check_use first. */
+ * NaN for what fpemu_arith refuses: fpemu_check_use first. */
 float fpemu_arith_one_f32(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,
                           float a, float b, float c, uint64_t index);
 double fpemu_arith_one_f64(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_operation operation,

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* What the numbers of an array are: the verbs take it beside pointers to void. Another number is FPEMU_ERROR_ARGUMENT. */
+/* What the numbers of an array are. Another number is FPEMU_ERROR_ARGUMENT. */
 typedef enum fpemu_type {
     FPEMU_TYPE_F32 = 32,  /* float: binary32 */
     FPEMU_TYPE_F64 = 64,  /* double: binary64 */

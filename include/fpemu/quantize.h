@@ -57,8 +57,8 @@ typedef enum fpemu_use {
     FPEMU_USE_FUNCTION_TABLE = 192 /* + fpemu_function */
 } fpemu_use;
 
-/* What fpemu_quantize would say to this format, rounding and type: FPEMU_OK, or why they are refused, which *why (may be
- * NULL) tells in words. A call may still fail for its arrays, its stats or its shape, or find a NaN that the policy
+/* What fpemu_quantize would say to this format, rounding and type: FPEMU_OK, or why they are refused, which *why (may
+ * be NULL) tells in words. A call may still fail for its arrays, its stats or its shape, or find a NaN that the policy
  * calls an error. */
 fpemu_status fpemu_check(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type, fpemu_why *why);
 /* The same for any fpemu_use: codes, packed bytes and arithmetic refuse more than quantising does, or less. */

@@ -752,7 +752,8 @@ static void try_spec(const char *text, unsigned rounds)
             const double scalars[] = {1, 0, -1, 0.5, 3, 1.1};
             double alpha = 1, beta = 0;
             lying l;
-            if (!lh_check(fpemu_gemm_check(&spec, (int)carrier, NULL) == FPEMU_OK, "%s: refused on %u bits", text, carrier))
+            if (!lh_check(fpemu_gemm_check(&spec, (int)carrier, NULL) == FPEMU_OK, "%s: refused on %u bits", text,
+                          carrier))
                 continue;
             if (spec.sum.inner.rounding.mode >= FPEMU_MODE_SR && round % 3) {
                 spec.sum.inner.rounding.bits = (uint8_t)(round % 3 == 1 ? 8 : 13);

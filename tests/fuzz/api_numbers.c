@@ -603,7 +603,8 @@ void api_format(draw *d)
            "complete changes a complete format");
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     for (int k = 0; k < CARRIERS; k++) {
-        INSIST(fpemu_check(&f, &nearest, carrier_bits[k], NULL) == (carrier_fits(&f, k) ? FPEMU_OK : FPEMU_ERROR_CARRIER),
+        INSIST(fpemu_check(&f, &nearest, carrier_bits[k], NULL) ==
+                   (carrier_fits(&f, k) ? FPEMU_OK : FPEMU_ERROR_CARRIER),
                "what fits is refused, or what does not is taken");
     }
     api_format_neighbours(d, &f);

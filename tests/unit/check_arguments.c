@@ -347,10 +347,10 @@ static int agrees(const fpemu_format *f, const fpemu_rounding *r, const char *sp
     double z;
     const fpemu_status narrow = fpemu_quantize_f32(f, r, 1, &zero, &y, NULL);
     const fpemu_status status = fpemu_quantize_f64(f, r, 1, &wide, &z, NULL);
-    ck_assert_msg(fpemu_check(f, r, 32, NULL) == narrow, "%s, f32, mode %d, compat %d: %d, not %d", spec, r ? r->mode : -1,
-                  r ? r->compat : -1, fpemu_check(f, r, 32, NULL), narrow);
-    ck_assert_msg(fpemu_check(f, r, 64, NULL) == status, "%s, f64, mode %d, compat %d: %d, not %d", spec, r ? r->mode : -1,
-                  r ? r->compat : -1, fpemu_check(f, r, 64, NULL), status);
+    ck_assert_msg(fpemu_check(f, r, 32, NULL) == narrow, "%s, f32, mode %d, compat %d: %d, not %d", spec,
+                  r ? r->mode : -1, r ? r->compat : -1, fpemu_check(f, r, 32, NULL), narrow);
+    ck_assert_msg(fpemu_check(f, r, 64, NULL) == status, "%s, f64, mode %d, compat %d: %d, not %d", spec,
+                  r ? r->mode : -1, r ? r->compat : -1, fpemu_check(f, r, 64, NULL), status);
     const uint16_t nought = 0;
     uint16_t word;
     ck_assert_msg(fpemu_check(f, r, FPEMU_TYPE_F16, NULL) == fpemu_quantize_f16(f, r, 1, &nought, &word, NULL), "%s, f16",

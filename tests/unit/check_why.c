@@ -21,13 +21,11 @@ static const struct formats_refused {
     {"fp16", NULL, 32, ADD, FPEMU_ERROR_NULL, FPEMU_ARGUMENT_ROUNDING, "the rounding is NULL"},
     {"", "rne", 32, QUANTIZE, FPEMU_ERROR_FORMAT, FPEMU_ARGUMENT_FORMAT, "fpemu_format_complete"},
     {"fp16", "bits", 32, QUANTIZE, FPEMU_ERROR_ROUNDING, FPEMU_ARGUMENT_ROUNDING, "the field bits of the rounding"},
-    {"fp16", "reserved", 64, PACK, FPEMU_ERROR_ROUNDING, FPEMU_ARGUMENT_ROUNDING, "the field reserved of"},
     {"fp16", "rne", 8, QUANTIZE, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_TYPE, "no such type"},
     {"fp16", "rne", 32, TABLE, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_TYPE, "no such type"},
     {"fp16", "rne", -16, QUANTIZE, FPEMU_ERROR_CARRIER, FPEMU_ARGUMENT_TYPE, "bfloat16 does not hold every value"},
     {"tf32", "rne", 16, QUANTIZE, FPEMU_ERROR_CARRIER, FPEMU_ARGUMENT_TYPE, "binary32 does"},
     {"fp64", "rne", 16, DECODE, FPEMU_ERROR_CARRIER, FPEMU_ARGUMENT_TYPE, "binary64 does"},
-    {"fp64", "rne", 32, UNPACK, FPEMU_ERROR_CARRIER, FPEMU_ARGUMENT_TYPE, "binary32 does not hold"},
     {"posit(16,1)", "rtz", 32, QUANTIZE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "(mode rne), not by rtz"},
     {"table(nf4)", "rna", 64, ENCODE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "have no mode rna"},
     {"mxfp4", "pytorch-divide", 32, QUANTIZE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING,
@@ -38,7 +36,6 @@ static const struct formats_refused {
     {"e4m3fn", "rne", 32, SCALES, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_USE, "without blocks has no scales"},
     {"s2fp8", "rne", 32, SCALES, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_USE, "blocks of s2fp8 have no scales"},
     {"fp16", "rne", 32, SCALES + 1, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_USE, "no such use"},
-    {"fp16", "rne", 32, ADD + FPEMU_OPERATION_COUNT, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_USE, "no such use"},
     {"fp16", "rne", 32, EXP + FPEMU_FUNCTION_COUNT, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_USE, "no such use"},
     {"fp16", "rne", 16, TABLE + FPEMU_FUNCTION_COUNT, FPEMU_ERROR_ARGUMENT, FPEMU_ARGUMENT_USE, "no such use"},
     {"fp16", "sr", 16, TABLE, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "have no random bits"},
@@ -46,7 +43,6 @@ static const struct formats_refused {
     {"e9m23", "rne", 64, EXP, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "formats that binary32 holds"},
     {"fp16", "cpfloat-sr", 32, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "arithmetic takes a mode alone"},
     {"mxfp8", "rne", 32, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "no scales or tables"},
-    {"table(nf4)", "rne", 32, EXP, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "no scales or tables"},
     {"int(8,scale=0.3)", "rne", 32, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "0.3 is no power of two"},
     {"int(8,scale=0.3)", "rne", 64, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "0.3 is no power of two"},
     {"int(25)", "rne", 32, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "take binary64"},
@@ -105,11 +101,8 @@ START_TEST(words_for_formats)
         memset(&why, 0x5a, sizeof why);
         ck_assert(!row->format || !*row->format || !fpemu_format_parse(row->format, &f, NULL));
         const int is_mode = row->mode && fpemu_rounding_parse(row->mode, &r, NULL) == FPEMU_OK;
-        if (!is_mode) {
-            r = (fpemu_rounding){0};
-            r.bits = row->mode && *row->mode == 'b' ? 33 : 0;
-            r.reserved1[3] = row->mode && *row->mode == 'r';
-        }
+        if (!is_mode)
+            r = (fpemu_rounding){.bits = 33};
         const fpemu_format *const format = row->format ? &f : NULL;
         const fpemu_rounding *const rounding = row->mode ? &r : NULL;
         const fpemu_status status = fpemu_check_use(format, rounding, (fpemu_type)row->type, row->use, &why);

@@ -74,7 +74,7 @@ library = _load()
 
 @functools.lru_cache(maxsize=1024)
 def check(format: str, rounding: tuple[int, ...], dtype: str, use: int) -> None:  # noqa: A002 - the field's word
-    """Raises fpemu.Error where the library refuses a format and a rounding for arrays of that dtype and an fpemu_use."""
+    """Raises fpemu.Error where the library refuses a format and a rounding for a dtype and an fpemu_use."""
     why = ctypes.create_string_buffer(128)  # fpemu_why: a number of 32 bits, a text
     status = library.fpemu_jax_check(format.encode(), bytes(rounding), CARRIERS[dtype], use, why)
     if status:
