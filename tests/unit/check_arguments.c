@@ -353,8 +353,8 @@ static int agrees(const fpemu_format *f, const fpemu_rounding *r, const char *sp
                   r ? r->mode : -1, r ? r->compat : -1, fpemu_check(f, r, 64, NULL), status);
     const uint16_t nought = 0;
     uint16_t word;
-    ck_assert_msg(fpemu_check(f, r, FPEMU_TYPE_F16, NULL) == fpemu_quantize_f16(f, r, 1, &nought, &word, NULL), "%s, f16",
-                  spec);
+    ck_assert_msg(fpemu_check(f, r, FPEMU_TYPE_F16, NULL) == fpemu_quantize_f16(f, r, 1, &nought, &word, NULL),
+                  "%s, f16", spec);
     ck_assert_msg(fpemu_check(f, r, FPEMU_TYPE_BF16, NULL) == fpemu_quantize_bf16(f, r, 1, &nought, &word, NULL),
                   "%s, bf16", spec);
     return status != FPEMU_OK;

@@ -216,7 +216,8 @@ START_TEST(carriers)
         REQUIRE(fpemu_format_fits_f32(&f) == rows[i].f32, "%s", rows[i].spec);
         REQUIRE(fpemu_format_fits_f64(&f) == 1, "%s", rows[i].spec);
         const fpemu_rounding nearest = fpemu_rounding_nearest();
-        REQUIRE(fpemu_check(&f, &nearest, 32, NULL) == (rows[i].f32 ? FPEMU_OK : FPEMU_ERROR_CARRIER), "%s", rows[i].spec);
+        REQUIRE(fpemu_check(&f, &nearest, 32, NULL) == (rows[i].f32 ? FPEMU_OK : FPEMU_ERROR_CARRIER), "%s",
+                rows[i].spec);
         REQUIRE(fpemu_check(&f, &nearest, 64, NULL) == FPEMU_OK, "%s", rows[i].spec);
     }
 }

@@ -34,7 +34,8 @@ void cli_check(fpemu_status status, const char *what);
 
 /* Ends the program where the library refuses a format and a rounding for an fpemu_use, and says why. `binary64`: the
  * numbers are that, else binary32. */
-void cli_check_use(const fpemu_format *format, const fpemu_rounding *rounding, bool binary64, int use, const char *spec);
+void cli_check_use(const fpemu_format *format, const fpemu_rounding *rounding, bool binary64, int use,
+                   const char *spec);
 
 /* The same for what a call returned. */
 void cli_check_call(fpemu_status status, const fpemu_format *format, const fpemu_rounding *rounding, bool binary64,
