@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* typed.c - the functions with a type in their name, each the call that the list in fpemu_cuda.h gives for it. */
+#include "core/gemm_shape.h"
 #include "fpemu_cuda.h"
 
 #define DEFINE(result, name, parameters, call)                                                                         \

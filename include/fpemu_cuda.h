@@ -262,18 +262,18 @@ fpemu_cuda_status fpemu_cuda_gemm_scaled(const fpemu_gemm_spec *spec, const fpem
     F(fpemu_cuda_status, fpemu_cuda_gemm_##T,                                                                          \
       (const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, number alpha, const number *d_a, const number *d_b, \
        number beta, number *d_c, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                \
-      fpemu_cuda_gemm(spec, shape, type, (double)alpha, d_a, d_b, (double)beta, d_c, d_scratch, d_stats, stream))      \
+      fpemu_cuda_gemm(spec, shape, type, core_as_double_##T(alpha), d_a, d_b, core_as_double_##T(beta), d_c, d_scratch, d_stats, stream))      \
     F(fpemu_cuda_status, fpemu_cuda_gemm_scaled_##T,                                                                   \
       (const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, number alpha, const number *d_a,                    \
        const number *d_scales_a, const number *d_b, const number *d_scales_b, number beta, number *d_c,                \
        void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                                          \
-      fpemu_cuda_gemm_scaled(spec, shape, type, (double)alpha, d_a, d_scales_a, d_b, d_scales_b, (double)beta, d_c,    \
+      fpemu_cuda_gemm_scaled(spec, shape, type, core_as_double_##T(alpha), d_a, d_scales_a, d_b, d_scales_b, core_as_double_##T(beta), d_c,    \
                              d_scratch, d_stats, stream))                                                              \
     F(fpemu_cuda_status, fpemu_cuda_gemv_##T,                                                                          \
       (const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n, number alpha,                \
        const number *d_a, size_t lda, const number *d_x, int64_t incx, number beta, number *d_y, int64_t incy,         \
        void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                                          \
-      fpemu_cuda_gemv(spec, order, transpose, m, n, type, (double)alpha, d_a, lda, d_x, incx, (double)beta, d_y, incy, \
+      fpemu_cuda_gemv(spec, order, transpose, m, n, type, core_as_double_##T(alpha), d_a, lda, d_x, incx, core_as_double_##T(beta), d_y, incy, \
                       d_scratch, d_stats, stream))                                                                     \
     F(fpemu_cuda_status, fpemu_cuda_dot_##T,                                                                           \
       (const fpemu_gemm_spec *spec, size_t n, const number *d_x, int64_t incx, const number *d_y, int64_t incy,        \

@@ -86,16 +86,16 @@ extern "C" {
     F(fpemu_status, fpemu_gemm_##T,                                                                                    \
       (const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, number alpha, const number *a, const number *b,     \
        number beta, number *c, fpemu_stats *stats),                                                                    \
-      fpemu_gemm(spec, shape, type, (double)alpha, a, b, (double)beta, c, stats))                                      \
+      fpemu_gemm(spec, shape, type, core_as_double_##T(alpha), a, b, core_as_double_##T(beta), c, stats))                                      \
     F(fpemu_status, fpemu_gemm_scaled_##T,                                                                             \
       (const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, number alpha, const number *a,                      \
        const number *scales_a, const number *b, const number *scales_b, number beta, number *c, fpemu_stats *stats),   \
-      fpemu_gemm_scaled(spec, shape, type, (double)alpha, a, scales_a, b, scales_b, (double)beta, c, stats))           \
+      fpemu_gemm_scaled(spec, shape, type, core_as_double_##T(alpha), a, scales_a, b, scales_b, core_as_double_##T(beta), c, stats))           \
     F(fpemu_status, fpemu_gemv_##T,                                                                                    \
       (const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n, number alpha,                \
        const number *a, size_t lda, const number *x, int64_t incx, number beta, number *y, int64_t incy,               \
        fpemu_stats *stats),                                                                                            \
-      fpemu_gemv(spec, order, transpose, m, n, type, (double)alpha, a, lda, x, incx, (double)beta, y, incy, stats))    \
+      fpemu_gemv(spec, order, transpose, m, n, type, core_as_double_##T(alpha), a, lda, x, incx, core_as_double_##T(beta), y, incy, stats))    \
     F(fpemu_status, fpemu_dot_##T,                                                                                     \
       (const fpemu_gemm_spec *spec, size_t n, const number *x, int64_t incx, const number *y, int64_t incy,            \
        number *result, fpemu_stats *stats),                                                                            \

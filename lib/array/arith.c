@@ -607,7 +607,7 @@ fpemu_status fpemu_arith_plan(void *plan, const fpemu_format *f, const fpemu_rou
 {
     return prepare((arith_plan *)plan, f, r,
                    use >= FPEMU_USE_FUNCTION ? work_of_function((fpemu_function)(use - FPEMU_USE_FUNCTION))
-                              : work_of_operation((fpemu_operation)(use - FPEMU_USE_OPERATION)),
+                                             : work_of_operation((fpemu_operation)(use - FPEMU_USE_OPERATION)),
                    type);
 }
 

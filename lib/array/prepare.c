@@ -4,12 +4,12 @@
 
 /* What lies in an fpemu_prepared. */
 typedef struct prepared {
-    uint64_t mark;           /* MARK, once it is made */
-    int16_t type;            /* fpemu_type */
-    uint8_t use;             /* fpemu_use; of operations and functions without their number */
-    uint8_t wide;            /* the carrier is binary64 */
-    uint8_t blocks;          /* the plan is one of blocks: the format has scales, or is a table */
-    uint8_t draws;           /* random bits */
+    uint64_t mark;  /* MARK, once it is made */
+    int16_t type;   /* fpemu_type */
+    uint8_t use;    /* fpemu_use; of operations and functions without their number */
+    uint8_t wide;   /* the carrier is binary64 */
+    uint8_t blocks; /* the plan is one of blocks: the format has scales, or is a table */
+    uint8_t draws;  /* random bits */
     uint8_t reserved[2];
     fpemu_rounding rounding; /* without seed, stream and offset */
     fpemu_format format;
@@ -98,8 +98,7 @@ static fpemu_status run_elements(const prepared *p, const fpemu_rounding *r, siz
     const void *const operands[1] = {x};
     switch (p->use) {
     case FPEMU_USE_QUANTIZE:
-    case FPEMU_USE_ENCODE:
-        return (p->wide ? fpemu_convert_run64 : fpemu_convert_run32)(p->plan, r, n, x, y, stats);
+    case FPEMU_USE_ENCODE: return (p->wide ? fpemu_convert_run64 : fpemu_convert_run32)(p->plan, r, n, x, y, stats);
     case FPEMU_USE_DECODE:
         return p->wide ? fpemu_reader_run64((const block_reader64 *)(const void *)p->plan, p->type, n, x, y)
                        : fpemu_reader_run32((const block_reader32 *)(const void *)p->plan, p->type, n, x, y);

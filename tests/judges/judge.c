@@ -13,6 +13,11 @@ judge *judge_open_any(const fpemu_format *format, const fpemu_rounding *rounding
     return j ? j : judge_open_slow(format, rounding, carrier);
 }
 
+judge_kind judge_kind_of(const judge *j)
+{
+    return j->kind;
+}
+
 void judge_close(judge *j)
 {
     if (j)

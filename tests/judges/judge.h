@@ -40,6 +40,7 @@ typedef struct judge judge;
 judge *judge_open(judge_kind kind, const fpemu_format *format, const fpemu_rounding *rounding, unsigned carrier);
 /* MPFR where it has an opinion, else the slow judge. */
 judge *judge_open_any(const fpemu_format *format, const fpemu_rounding *rounding, unsigned carrier);
+judge_kind judge_kind_of(const judge *j);
 void judge_close(judge *j);
 
 /* x: bits of the carrier; random: R, the N random bits of the element (ignored by the modes that need none). */

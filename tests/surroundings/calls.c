@@ -7,10 +7,10 @@
 #include <string.h>
 
 #define OF_CARRIER(c, name, ...)                                                                                       \
-    ((c)->carrier == 32                  ? fpemu_##name##_f32(__VA_ARGS__)                                             \
-     : (c)->carrier == 64                ? fpemu_##name##_f64(__VA_ARGS__)                                             \
-     : (c)->carrier == FPEMU_TYPE_F16 ? fpemu_##name##_f16(__VA_ARGS__)                                             \
-                                         : fpemu_##name##_bf16(__VA_ARGS__))
+    ((c)->carrier == 32               ? fpemu_##name##_f32(__VA_ARGS__)                                                \
+     : (c)->carrier == 64             ? fpemu_##name##_f64(__VA_ARGS__)                                                \
+     : (c)->carrier == FPEMU_TYPE_F16 ? fpemu_##name##_f16(__VA_ARGS__)                                                \
+                                      : fpemu_##name##_bf16(__VA_ARGS__))
 #define OF_WIDE(c, name, ...) ((c)->carrier == 64 ? fpemu_##name##_f64(__VA_ARGS__) : fpemu_##name##_f32(__VA_ARGS__))
 
 static size_t size_of(int carrier)
@@ -357,7 +357,7 @@ static fpemu_status run_gemm(const call *c, void *const *at)
     const int plain = c->gemm.start_from_c;
     return c->carrier == 64 ? fpemu_gemm_f64(&c->gemm, &c->product, plain ? 1 : 0.5, at[CALL_A], at[CALL_B],
                                              plain ? 1 : -0.75, at[CALL_Y], at[CALL_STATS])
-                            : fpemu_gemm_f32(&c->gemm, &c->product, plain ? 1 : 0.5f, at[CALL_A], at[CALL_B],
+                            : fpemu_gemm_f32(&c->gemm, &c->product, plain ? 1 : 0x1p-140f, at[CALL_A], at[CALL_B],
                                              plain ? 1 : -0.75f, at[CALL_Y], at[CALL_STATS]);
 }
 

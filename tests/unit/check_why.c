@@ -137,7 +137,7 @@ END_TEST
 /* Whatever is refused has words; whatever is not leaves all zero. A call for each use says the same. */
 START_TEST(words_for_all)
 {
-    static const char *const names[] = {"fp64",     "fp16",  "e2m1:nan=error", "e9m23", "ufixed(8,8):wrap",
+    static const char *const names[] = {"fp64",     "fp16",  "e2m1:nan=error", "e9m23",       "ufixed(8,8):wrap",
                                         "int(25)",  "uint4", "int8",           "posit(16,1)", "table(dynamic8)",
                                         "mx(fp64)", "mxfp4", "nvfp4",          "s2fp8",       "bfp(7)",
                                         "muppet(8)"};

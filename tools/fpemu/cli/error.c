@@ -65,8 +65,7 @@ void cli_check(fpemu_status status, const char *what)
         cli_fail("%s: %s", what, fpemu_status_text(status));
 }
 
-void cli_check_use(const fpemu_format *format, const fpemu_rounding *rounding, bool binary64, int use,
-                   const char *spec)
+void cli_check_use(const fpemu_format *format, const fpemu_rounding *rounding, bool binary64, int use, const char *spec)
 {
     char cut[SHOWN_SIZE];
     fpemu_why why;

@@ -83,9 +83,8 @@ static void apply_piece(const job *j, const char *place, uint64_t index, bool bi
 {
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     const fpemu_type type = dtype_carrier(binary64);
-    if (j->from_spec != NULL) {
+    if (j->from_spec != NULL)
         cli_check(fpemu_quantize(&j->from, &nearest, type, count, x, x, NULL), j->from_spec);
-    }
     const fpemu_status status = fpemu_apply(&j->format, &j->rounding, type, j->function, count, x, x, NULL);
     if (status == FPEMU_ERROR_ARGUMENT) {
         const size_t i = find_refused(binary64, count, x);
