@@ -331,6 +331,7 @@ fpemu_status fpemu_unpack_run(int carrier, const void *plan, const fpemu_format 
     const size_t size = carrier_size(carrier);
     packing p;
     block_reader reader;
+    const block_reader *from = (const block_reader *)plan;
     core_unpack table;
     fpemu_format own;
     const fpemu_format *scale = NULL;
@@ -361,21 +362,24 @@ fpemu_status fpemu_unpack_run(int carrier, const void *plan, const fpemu_format 
         tensor = load_tensor(bytes);
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    if (plan)
-        reader = *(const block_reader *)plan;
-    else
-        fpemu_reader_begin(&reader, f, scale);
-    if (l->tensor_bytes)
-        reader.block.tensor = tensor;
-    const core_unpack *const u = unpack_table(&table, &reader, (uint32_t)l->element_bits, elements);
+    if (!from || l->tensor_bytes) {
+        if (from)
+            reader = *from;
+        else
+            fpemu_reader_begin(&reader, f, scale);
+        if (l->tensor_bytes)
+            reader.block.tensor = tensor;
+        from = &reader;
+    }
+    const core_unpack *const u = unpack_table(&table, from, (uint32_t)l->element_bits, elements);
     if (u && (f->kind == FPEMU_KIND_FLOAT || f->kind == FPEMU_KIND_FIXED))
         table.quantum = f->quantum;
     const unpack_to to = {carrier, compact, compact ? bytes_before(&p, first, 8) : 0, y};
-    const size_t most = UNPACK_BYTES / reader.size;
+    const size_t most = UNPACK_BYTES / from->size;
     const uint64_t pieces = (l->block_elements - 1) / most + 1, total = pieces * count;
     const int parts = thread_count((size_t)elements);
     if (parts == 1) { /* apart: entering a parallel region costs more than many a call */
-        unpack_pieces(&p, &reader, u, &to, first, pieces, most, 0, total, bytes);
+        unpack_pieces(&p, from, u, &to, first, pieces, most, 0, total, bytes);
         fpemu_environment_leave(&environment);
         return FPEMU_OK;
     }
@@ -386,7 +390,7 @@ fpemu_status fpemu_unpack_run(int carrier, const void *plan, const fpemu_format 
         const uint64_t part = total / (uint64_t)parts, begin = part * (uint64_t)k;
         fp_environment own; /* a worker thread has its own */
         fpemu_environment_enter(&own);
-        unpack_pieces(&p, &reader, u, &to, first, pieces, most, begin, k == parts - 1 ? total : begin + part, bytes);
+        unpack_pieces(&p, from, u, &to, first, pieces, most, begin, k == parts - 1 ? total : begin + part, bytes);
         fpemu_environment_leave(&own);
     }
     fpemu_environment_leave(&environment);

@@ -5,7 +5,8 @@
 # only success is asked, where it was built, and not of its demo, which has a test of its own.
 set -u
 source=$(cd "$top_srcdir" && pwd)
-fptrain=$(cd "$top_builddir" && pwd)/tools/fptrain/fptrain
+built=$(cd "$top_builddir" && pwd)
+fptrain=$built/tools/fptrain/fptrain
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -15,7 +16,9 @@ mkdir "$work/bin"
 printf '#!/bin/sh\nexec %s "$@"\n' "'$FPEMU'" >"$work/bin/fpemu"
 printf '#!/bin/sh\nexec %s "$@"\n' "'$fptrain'" >"$work/bin/fptrain"
 printf '#!/bin/sh\nexec %s "$@"\n' "$CC" >"$work/bin/cc"
-chmod +x "$work/bin/fpemu" "$work/bin/fptrain" "$work/bin/cc"
+printf '#!/bin/sh\necho "%s"\n' "-I$source/include -L$built/lib/.libs -lfpemu" >"$work/bin/pkg-config"
+chmod +x "$work/bin/fpemu" "$work/bin/fptrain" "$work/bin/cc" "$work/bin/pkg-config"
+export LD_LIBRARY_PATH="$built/lib/.libs"
 PATH=$work/bin:$PATH
 status=0
 

@@ -530,7 +530,7 @@ static int is_clear(void)
 /* The number i/4 - 3, which every type has, for each i. */
 static void fill(fpemu_type type, void *x)
 {
-    fpemu_format word = format(type == FPEMU_TYPE_F16 ? "fp16" : "bf16");
+    fpemu_format word = format_of(type == FPEMU_TYPE_F16 ? "fp16" : "bf16");
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     for (int i = 0; i < N; i++) {
         const double v = i * 0.25 - 3;
@@ -601,7 +601,7 @@ START_TEST(types)
     const size_t steps[] = {1, 0};
     const fpemu_operand_scales scales[2] = {{.values = x, .length = 3}};
     unsigned char bytes[2 * N];
-    const fpemu_format f = format("e4m3"), b = format("mxfp8"), wide = format("e8m7");
+    const fpemu_format f = format_of("e4m3"), b = format_of("mxfp8"), wide = format_of("e8m7");
     const fpemu_rounding r = fpemu_rounding_stochastic(1, 2);
     const fpemu_shape shape = fpemu_shape_vector(N);
     const fpemu_gemm_shape matrix = {.m = 3, .n = 2, .k = 4};

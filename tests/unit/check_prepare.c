@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_prepare.c - prepared calls give the bits, counters and statuses of the calls that plan anew, which the judges
  * look at; whatever is not to be kept is not kept. */
-#include "fpemu.h"
-
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+#include "suite.h"
 
 enum { MOST = 5000, ROOM = MOST * 8 };
 
@@ -47,20 +43,12 @@ static const char *const roundings[] = {"rne", "rna", "rtz", "rtp", "raz", "rto"
 static const fpemu_type types[] = {FPEMU_TYPE_F32, FPEMU_TYPE_F64, FPEMU_TYPE_F16, FPEMU_TYPE_BF16};
 static const size_t sizes[] = {1, 15, 32, 33, 300, MOST};
 
-static uint64_t state = 7;
-
-static uint32_t draw(void)
-{
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(state >> 32);
-}
-
 /* Numbers of every size, some of them no numbers. */
 static void fill(fpemu_type type, void *x)
 {
     for (size_t i = 0; i < MOST; i++) {
-        const uint32_t u = draw();
-        const double magnitude = ldexp((double)(int32_t)u * 0x1p-31, (int)(draw() % 16) - 8);
+        const uint32_t u = random_word();
+        const double magnitude = ldexp((double)(int32_t)u * 0x1p-31, (int)(random_word() % 16) - 8);
         const double v = u % 512 == 0 ? NAN : u % 512 == 1 ? INFINITY : u % 512 == 2 ? -0.0 : magnitude;
         const float f = (float)v;
         const uint16_t word = (uint16_t)(u % 4 ? 0x3000 + u % 0x1c00 : u);
@@ -124,17 +112,16 @@ static fpemu_status prepared(const fpemu_prepared *p, const fpemu_rounding *r, i
 static void compare(const char *spec, const char *mode, int use, unsigned char *x, unsigned char *y, unsigned char *z)
 {
     const fpemu_rounding nearest = fpemu_rounding_nearest();
-    fpemu_format f;
+    const fpemu_format f = format_of(spec);
     fpemu_rounding r;
-    ck_assert_msg(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s", spec);
-    ck_assert_int_eq(fpemu_rounding_parse(mode, &r, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_rounding_parse(mode, &r, NULL));
     for (size_t t = 0; t < COUNT(types); t++) {
         fpemu_prepared p, copy, twin;
         fpemu_why why, asked;
         const fpemu_status status = fpemu_prepare(&p, &f, &r, types[t], use, &why);
-        r.seed = draw();
-        r.stream = draw();
-        r.offset = draw();
+        r.seed = random_word();
+        r.stream = random_word();
+        r.offset = random_word();
         const int rounds = use != FPEMU_USE_DECODE && use != FPEMU_USE_UNPACK && use != FPEMU_USE_SCALES;
         ck_assert_msg(status == fpemu_check_use(&f, rounds ? &r : &nearest, types[t], use, &asked), "%s, %s, use %d",
                       spec, mode, use);
@@ -144,7 +131,7 @@ static void compare(const char *spec, const char *mode, int use, unsigned char *
             ck_assert(memcmp(&p, &none, sizeof p) == 0);
             continue;
         }
-        ck_assert_int_eq(fpemu_prepare(&twin, &f, &r, types[t], use, NULL), FPEMU_OK);
+        GIVES_OK(fpemu_prepare(&twin, &f, &r, types[t], use, NULL));
         ck_assert_msg(memcmp(&p, &twin, sizeof p) == 0, "%s, %s: seed or stream is in it", spec, mode);
         copy = p;
         memset(&p, 0xa5, sizeof p); /* the copy is by itself */
@@ -180,7 +167,7 @@ START_TEST(same_as_planned_anew)
     unsigned char *const x = malloc(ROOM + 64), *const y = malloc(ROOM), *const z = malloc(ROOM);
     ck_assert(x && y && z);
     memset(x, 0, ROOM + 64);
-    for (size_t s = (size_t)_i; s < COUNT(specs); s += 8)
+    for (size_t s = 0; s < COUNT(specs); s++)
         for (size_t m = 0; m < COUNT(roundings); m++)
             for (size_t u = 0; u < COUNT(uses); u++)
                 compare(specs[s], roundings[m], uses[u], x, y, z);
@@ -193,14 +180,13 @@ END_TEST
 /* The same p, used by several threads at a time, each with a place of its own. */
 START_TEST(threads_share_it)
 {
-    fpemu_format f;
+    const fpemu_format f = format_of("nvfp4");
     fpemu_rounding r = fpemu_rounding_stochastic(1, 2);
     fpemu_prepared p;
     static float x[64], y[16][64], z[64];
     for (int i = 0; i < 64; i++)
         x[i] = (float)(i - 30) * 0.37f;
-    ck_assert_int_eq(fpemu_format_parse("nvfp4", &f, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_prepare(&p, &f, &r, FPEMU_TYPE_F32, FPEMU_USE_QUANTIZE, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_prepare(&p, &f, &r, FPEMU_TYPE_F32, FPEMU_USE_QUANTIZE, NULL));
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(4) schedule(dynamic)
 #endif
@@ -214,7 +200,7 @@ START_TEST(threads_share_it)
     r.offset = 5;
     for (int k = 0; k < 16; k++) {
         r.stream = (uint64_t)k;
-        ck_assert_int_eq(fpemu_quantize(&f, &r, FPEMU_TYPE_F32, 64, x, z, NULL), FPEMU_OK);
+        GIVES_OK(fpemu_quantize(&f, &r, FPEMU_TYPE_F32, 64, x, z, NULL));
         ck_assert(memcmp(y[k], z, sizeof z) == 0);
     }
     ck_assert(memcmp(y[0], y[1], sizeof y[0]) != 0);
@@ -230,49 +216,36 @@ START_TEST(refused)
     const float x[4] = {1, 2, 3, 4.3f};
     const void *const operands[2] = {x, x};
     float y[4] = {9, 9, 9, 9};
-    fpemu_format f;
+    const fpemu_format f = format_of("e4m3fn");
     fpemu_prepared p;
-    ck_assert_int_eq(fpemu_format_parse("e4m3fn", &f, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_prepare(NULL, &f, &nearest, FPEMU_TYPE_F32, FPEMU_USE_QUANTIZE, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_prepare(&p, &f, NULL, FPEMU_TYPE_F32, FPEMU_USE_QUANTIZE, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_prepare(&p, &f, NULL, FPEMU_TYPE_F32, FPEMU_USE_DECODE, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_prepare(&p, &f, &nearest, FPEMU_TYPE_F16, FPEMU_USE_FUNCTION_TABLE, NULL),
-                     FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_run(&none, NULL, 4, x, y, NULL), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_run(NULL, NULL, 4, x, y, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_run_tensor(&none, NULL, &shape, x, y, NULL), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_run_operation(&none, NULL, 4, operands, NULL, NULL, y, NULL), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_run_scales(&none, &shape, x, y, NULL, NULL), FPEMU_ERROR_ARGUMENT);
+    REFUSES(NULL, fpemu_prepare(NULL, &f, &nearest, FPEMU_TYPE_F32, FPEMU_USE_QUANTIZE, NULL));
+    REFUSES(NULL, fpemu_prepare(&p, &f, NULL, FPEMU_TYPE_F32, FPEMU_USE_QUANTIZE, NULL));
+    GIVES_OK(fpemu_prepare(&p, &f, NULL, FPEMU_TYPE_F32, FPEMU_USE_DECODE, NULL));
+    REFUSES(ARGUMENT, fpemu_prepare(&p, &f, &nearest, FPEMU_TYPE_F16, FPEMU_USE_FUNCTION_TABLE, NULL));
+    REFUSES(ARGUMENT, fpemu_run(&none, NULL, 4, x, y, NULL));
+    REFUSES(NULL, fpemu_run(NULL, NULL, 4, x, y, NULL));
+    REFUSES(ARGUMENT, fpemu_run_tensor(&none, NULL, &shape, x, y, NULL));
+    REFUSES(ARGUMENT, fpemu_run_operation(&none, NULL, 4, operands, NULL, NULL, y, NULL));
+    REFUSES(ARGUMENT, fpemu_run_scales(&none, &shape, x, y, NULL, NULL));
 
-    ck_assert_int_eq(fpemu_prepare(&p, &f, &drawn, FPEMU_TYPE_F32, FPEMU_USE_QUANTIZE, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_run(&p, NULL, 4, x, y, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_run(&p, &place, 4, NULL, y, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_run(&p, &place, 3, x, (float *)(void *)(uintptr_t)(x + 1), NULL), FPEMU_ERROR_OVERLAP);
-    ck_assert_int_eq(fpemu_run(&p, NULL, 0, NULL, NULL, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_run_scales(&p, &shape, x, y, NULL, NULL), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_run_operation(&p, &place, 4, operands, NULL, NULL, y, NULL), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_run_tensor(&p, &place, NULL, x, y, NULL), FPEMU_ERROR_NULL);
-    ck_assert_int_eq(fpemu_prepare(&p, &f, &nearest, FPEMU_TYPE_F32, FPEMU_USE_OPERATION, NULL), FPEMU_OK);
-    ck_assert_int_eq(fpemu_run(&p, NULL, 4, x, y, NULL), FPEMU_ERROR_ARGUMENT);
-    ck_assert_int_eq(fpemu_run_operation(&p, NULL, 4, NULL, NULL, NULL, y, NULL), FPEMU_ERROR_NULL);
+    GIVES_OK(fpemu_prepare(&p, &f, &drawn, FPEMU_TYPE_F32, FPEMU_USE_QUANTIZE, NULL));
+    REFUSES(NULL, fpemu_run(&p, NULL, 4, x, y, NULL));
+    REFUSES(NULL, fpemu_run(&p, &place, 4, NULL, y, NULL));
+    REFUSES(OVERLAP, fpemu_run(&p, &place, 3, x, (float *)(void *)(uintptr_t)(x + 1), NULL));
+    GIVES_OK(fpemu_run(&p, NULL, 0, NULL, NULL, NULL));
+    REFUSES(ARGUMENT, fpemu_run_scales(&p, &shape, x, y, NULL, NULL));
+    REFUSES(ARGUMENT, fpemu_run_operation(&p, &place, 4, operands, NULL, NULL, y, NULL));
+    REFUSES(NULL, fpemu_run_tensor(&p, &place, NULL, x, y, NULL));
+    GIVES_OK(fpemu_prepare(&p, &f, &nearest, FPEMU_TYPE_F32, FPEMU_USE_OPERATION, NULL));
+    REFUSES(ARGUMENT, fpemu_run(&p, NULL, 4, x, y, NULL));
+    REFUSES(NULL, fpemu_run_operation(&p, NULL, 4, NULL, NULL, NULL, y, NULL));
     ck_assert(y[0] > 8 && y[3] > 8);
-    ck_assert_int_eq(fpemu_run_operation(&p, NULL, 4, operands, NULL, NULL, y, NULL), FPEMU_OK);
+    GIVES_OK(fpemu_run_operation(&p, NULL, 4, operands, NULL, NULL, y, NULL));
     ck_assert(y[0] < 2.1f && y[3] > 8.9f && y[3] < 9.1f); /* 8.6 lies nearer to 9 than to 8 */
 }
 END_TEST
 
 int main(void)
 {
-    Suite *const suite = suite_create("prepare");
-    TCase *const same = tcase_create("same");
-    tcase_set_timeout(same, 120);
-    tcase_add_loop_test(same, same_as_planned_anew, 0, 8);
-    tcase_add_test(same, threads_share_it);
-    tcase_add_test(same, refused);
-    suite_add_tcase(suite, same);
-    SRunner *const runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return RUN_SUITE("prepare", NULL, same_as_planned_anew, threads_share_it, refused);
 }
