@@ -170,7 +170,6 @@ for spec in 'table(file=table.txt)' 'codebook(file=table.txt,64)'; do
     fails 2 "--write-plan: './table.txt' is a table" compare in.safetensors "$spec" --max-bits 9 \
         --write-plan ./table.txt
 done
-fails 2 "-o: 'table.txt' is a table" apply exp 'table(file=table.txt)' in.safetensors -o table.txt
 fails 2 "-o: 'table.txt' is a table" vectors 'table(file=table.txt)' -o table.txt
 same table.txt kept.txt
 same in.safetensors kept.safetensors
