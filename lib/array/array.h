@@ -78,42 +78,10 @@ fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, 
 /* What an fpemu_use, arithmetic apart (core_arith_plan), asks of a format and a rounding that go together. */
 core_reason fpemu_use_refused(const fpemu_format *f, const fpemu_rounding *r, int use);
 
-/* Values, or codes if to_code, of n elements of any format. x, and values, are arrays of `carrier`. */
-fpemu_status fpemu_convert32(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
-                             void *out, int to_code, fpemu_stats *stats);
-fpemu_status fpemu_convert64(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
-                             void *out, int to_code, fpemu_stats *stats);
-
-/* What the calls hand over for blocked formats and codebooks (plan: NULL, or of fpemu_block_plan): quantising and encoding of n > 0 elements, decoding, one
- * element as the scalar forms have it (code: NULL, or set to its code). Pointers are not NULL, but for the rounding of
- * the scalar forms. */
-fpemu_status fpemu_block_convert32(int carrier, const void *plan, const fpemu_format *f, const fpemu_rounding *r,
-                                   size_t n, const void *x, void *out, int to_code, fpemu_stats *stats);
-fpemu_status fpemu_block_convert64(int carrier, const void *plan, const fpemu_format *f, const fpemu_rounding *r,
-                                   size_t n, const void *x, void *out, int to_code, fpemu_stats *stats);
-fpemu_status fpemu_block_decode32(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y);
-fpemu_status fpemu_block_decode64(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y);
-float fpemu_table_round32(const fpemu_format *f, const fpemu_rounding *r, float x, uint64_t index, uint64_t *code);
-double fpemu_table_round64(const fpemu_format *f, const fpemu_rounding *r, double x, uint64_t index, uint64_t *code);
-
-/* Plans in the memory of an fpemu_prepared, of PLAN_BYTES, all zero; and the calls by them, n > 0. What format and
- * rounding are is checked by then; prepare.c enters the default floating-point environment. */
+/* Plans lie in the memory of an fpemu_prepared, so many bytes, all zero. */
 #define PLAN_BYTES 2224
-void fpemu_convert_plan32(void *plan, const fpemu_format *f, const fpemu_rounding *r, int carrier, int to_code);
-void fpemu_convert_plan64(void *plan, const fpemu_format *f, const fpemu_rounding *r, int carrier, int to_code);
-fpemu_status fpemu_convert_run32(const void *plan, const fpemu_rounding *r, size_t n, const void *x, void *out,
-                                 fpemu_stats *stats);
-fpemu_status fpemu_convert_run64(const void *plan, const fpemu_rounding *r, size_t n, const void *x, void *out,
-                                 fpemu_stats *stats);
-fpemu_status fpemu_decode_run32(const core_coder32 *coder, size_t size, int carrier, size_t n, const void *codes,
-                                void *y);
-fpemu_status fpemu_decode_run64(const core_coder64 *coder, size_t size, int carrier, size_t n, const void *codes,
-                                void *y);
-void fpemu_block_plan32(void *plan, const fpemu_format *f, const fpemu_format *scale, const fpemu_rounding *r,
-                        int carrier, int codes);
-void fpemu_block_plan64(void *plan, const fpemu_format *f, const fpemu_format *scale, const fpemu_rounding *r,
-                        int carrier, int codes);
 fpemu_status fpemu_arith_plan(void *plan, const fpemu_format *f, const fpemu_rounding *r, int use, int type);
+/* n > 0 elements, in the default floating-point environment. */
 fpemu_status fpemu_arith_run(const void *plan, const fpemu_rounding *r, size_t n, const void *const *operands,
                              const size_t *steps, const fpemu_operand_scales *scales, void *y, fpemu_stats *stats);
 

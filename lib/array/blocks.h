@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* blocks.h - what blocks.c, walk.c and pack.c have in common: the blocks of a tensor, and the call behind quantising
- * and packing. */
+/* blocks.h - what quantize.c, blocks.c, walk.c and pack.c have in common: the blocks of a tensor, and the calls of both
+ * carriers. */
 #ifndef FPEMU_ARRAY_BLOCKS_H
 #define FPEMU_ARRAY_BLOCKS_H
 
@@ -59,66 +59,19 @@ typedef struct block_call {
     const void *plan; /* what fpemu_block_plan made of format, rounding and carrier, for values or codes; or NULL */
 } block_call;
 
-fpemu_status fpemu_block_run32(const block_call *call, const void *x, void *y);
-fpemu_status fpemu_block_run64(const block_call *call, const void *x, void *y);
-
 /* The numbers of the whole tensor that follow from a range; 0 if the format has none. */
 int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_tensor *t);
 
-/* fpemu_quantize_tensor; plan: NULL, or what fpemu_block_plan made of format, rounding and carrier. */
-fpemu_status fpemu_block_tensor_run32(int carrier, const void *plan, const fpemu_format *format,
-                                      const fpemu_rounding *rounding, const fpemu_shape *shape, const void *x, void *y,
-                                      fpemu_stats *stats);
-fpemu_status fpemu_block_tensor_run64(int carrier, const void *plan, const fpemu_format *format,
-                                      const fpemu_rounding *rounding, const fpemu_shape *shape, const void *x, void *y,
-                                      fpemu_stats *stats);
-
-/* Codes to values. */
-typedef struct block_reader32 {
-    core_block32 block;
-    core_coder32 coder;
-    const float *values; /* of a codebook, else NULL */
-    uint32_t length;     /* of the codebook */
-    size_t size;         /* bytes of a code */
-    uint8_t scaled;
-} block_reader32;
-typedef struct block_reader64 {
-    core_block64 block;
-    core_coder64 coder;
-    const float *values;
-    uint32_t length;
-    size_t size;
-    uint8_t scaled;
-} block_reader64;
-
-/* f is checked, scale as that gave it; where the format has numbers of the whole tensor, they come into r->block.tensor
- * afterwards. Call these in the default floating-point environment. */
-void fpemu_reader_begin32(block_reader32 *r, const fpemu_format *f, const fpemu_format *scale);
-void fpemu_reader_begin64(block_reader64 *r, const fpemu_format *f, const fpemu_format *scale);
-/* n values of the element format from codes of r->size bytes. */
-void fpemu_reader_elements32(const block_reader32 *r, size_t n, const void *codes, float *y);
-void fpemu_reader_elements64(const block_reader64 *r, size_t n, const void *codes, double *y);
-/* The same times the scale of their block, from its code (0 where there is none). */
-void fpemu_reader_values32(const block_reader32 *r, uint64_t scale, size_t n, const void *codes, float *y);
-void fpemu_reader_values64(const block_reader64 *r, uint64_t scale, size_t n, const void *codes, double *y);
-/* Packing and unpacking of blocks [first, first + count) that lie one after the other in x or y, or (compact = 0) of a
- * whole tensor. plan: NULL, or for packing what fpemu_block_plan made, for unpacking a reader. */
-fpemu_status fpemu_pack_run32(int carrier, const void *plan, const fpemu_format *f, const fpemu_rounding *r,
-                              const fpemu_shape *shape, uint64_t first, uint64_t count, int compact, const void *x,
-                              unsigned char *bytes, fpemu_stats *stats);
-fpemu_status fpemu_pack_run64(int carrier, const void *plan, const fpemu_format *f, const fpemu_rounding *r,
-                              const fpemu_shape *shape, uint64_t first, uint64_t count, int compact, const void *x,
-                              unsigned char *bytes, fpemu_stats *stats);
-fpemu_status fpemu_unpack_run32(int carrier, const void *plan, const fpemu_format *f, const fpemu_shape *shape,
-                                uint64_t first, uint64_t count, int compact, const unsigned char *bytes, void *y);
-fpemu_status fpemu_unpack_run64(int carrier, const void *plan, const fpemu_format *f, const fpemu_shape *shape,
-                                uint64_t first, uint64_t count, int compact, const unsigned char *bytes, void *y);
 /* fpemu_scales, in the default floating-point environment; plan: NULL, or what fpemu_block_plan made for codes. */
 fpemu_status fpemu_scales_run(const void *plan, const fpemu_format *f, int type, const fpemu_shape *shape,
                               const void *x, void *scales, void *codes, float *tensor);
 
-/* n > 0 codes of a format without scales to numbers of `carrier`. */
-fpemu_status fpemu_reader_run32(const block_reader32 *r, int carrier, size_t n, const void *codes, void *y);
-fpemu_status fpemu_reader_run64(const block_reader64 *r, int carrier, size_t n, const void *codes, void *y);
+#include "core/carrier32.h"
+#include "calls.inc.h"
+#include "core/carrier_end.h"
+
+#include "core/carrier64.h"
+#include "calls.inc.h"
+#include "core/carrier_end.h"
 
 #endif /* FPEMU_ARRAY_BLOCKS_H */

@@ -80,16 +80,28 @@ fpemu_status fpemu_prepare(fpemu_prepared *to, const fpemu_format *format, const
     return status;
 }
 
-/* The rounding of a call: the prepared one, or *own with its place. NULL where a place is missing. */
-static const fpemu_rounding *rounding_at(const prepared *p, const fpemu_place *place, fpemu_rounding *own)
+/* What a call takes from an fpemu_prepared. */
+typedef struct call {
+    const prepared *p;
+    const fpemu_rounding
+        *rounding; /* the prepared one, or `own` with the call's place; NULL where a place is missing */
+    fpemu_rounding own;
+} call;
+
+static fpemu_status begin(call *c, const fpemu_prepared *from, const fpemu_place *place)
 {
+    const prepared *const p = c->p = (const prepared *)(const void *)from;
+    if (!p || p->mark != MARK)
+        return p ? FPEMU_ERROR_ARGUMENT : FPEMU_ERROR_NULL;
+    c->rounding = p->draws ? NULL : &p->rounding;
     if (!place)
-        return p->draws ? NULL : &p->rounding;
-    *own = p->rounding;
-    own->seed = place->seed;
-    own->stream = place->stream;
-    own->offset = place->offset;
-    return own;
+        return FPEMU_OK;
+    c->own = p->rounding;
+    c->own.seed = place->seed;
+    c->own.stream = place->stream;
+    c->own.offset = place->offset;
+    c->rounding = &c->own;
+    return FPEMU_OK;
 }
 
 static fpemu_status run_elements(const prepared *p, const fpemu_rounding *r, size_t n, const void *x, void *y,
@@ -126,27 +138,23 @@ static fpemu_status run_tensor(const prepared *p, const fpemu_rounding *r, const
 fpemu_status fpemu_run(const fpemu_prepared *from, const fpemu_place *place, size_t n, const void *x, void *y,
                        fpemu_stats *stats)
 {
-    const prepared *const p = (const prepared *)(const void *)from;
-    fpemu_rounding own;
-    if (!p)
-        return FPEMU_ERROR_NULL;
-    if (p->mark != MARK)
-        return FPEMU_ERROR_ARGUMENT;
-    if (n == 0)
-        return FPEMU_OK;
-    const fpemu_rounding *const r = rounding_at(p, place, &own);
-    if (!r || !x || !y)
+    call c;
+    fpemu_status status = begin(&c, from, place);
+    const prepared *const p = c.p;
+    if (status || n == 0)
+        return status;
+    if (!c.rounding || !x || !y)
         return FPEMU_ERROR_NULL;
     if (p->use == FPEMU_USE_PACK || p->use == FPEMU_USE_UNPACK || (p->blocks && p->use == FPEMU_USE_QUANTIZE)) {
         const fpemu_shape vector = {.outer = 1, .rows = 1, .length = n, .inner = 1};
-        return run_tensor(p, r, &vector, x, y, stats);
+        return run_tensor(p, c.rounding, &vector, x, y, stats);
     }
     if (p->blocks && p->use == FPEMU_USE_ENCODE)
-        return (p->wide ? fpemu_block_convert64 : fpemu_block_convert32)(p->type, p->plan, &p->format, r, n, x, y, 1,
-                                                                         stats);
+        return (p->wide ? fpemu_block_convert64 : fpemu_block_convert32)(p->type, p->plan, &p->format, c.rounding, n, x,
+                                                                         y, 1, stats);
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = run_elements(p, r, n, x, y, stats);
+    status = run_elements(p, c.rounding, n, x, y, stats);
     fpemu_environment_leave(&environment);
     return status;
 }
@@ -154,34 +162,28 @@ fpemu_status fpemu_run(const fpemu_prepared *from, const fpemu_place *place, siz
 fpemu_status fpemu_run_tensor(const fpemu_prepared *from, const fpemu_place *place, const fpemu_shape *shape,
                               const void *x, void *y, fpemu_stats *stats)
 {
-    const prepared *const p = (const prepared *)(const void *)from;
-    fpemu_rounding own;
-    if (!p)
-        return FPEMU_ERROR_NULL;
-    if (p->mark != MARK)
-        return FPEMU_ERROR_ARGUMENT;
-    const fpemu_rounding *const r = rounding_at(p, place, &own);
-    return r ? run_tensor(p, r, shape, x, y, stats) : FPEMU_ERROR_NULL;
+    call c;
+    const fpemu_status status = begin(&c, from, place);
+    if (status)
+        return status;
+    return c.rounding ? run_tensor(c.p, c.rounding, shape, x, y, stats) : FPEMU_ERROR_NULL;
 }
 
 fpemu_status fpemu_run_operation(const fpemu_prepared *from, const fpemu_place *place, size_t n,
                                  const void *const *operands, const size_t *steps, const fpemu_operand_scales *scales,
                                  void *y, fpemu_stats *stats)
 {
-    const prepared *const p = (const prepared *)(const void *)from;
-    fpemu_rounding own;
-    if (!p)
-        return FPEMU_ERROR_NULL;
-    if (p->mark != MARK || p->use != FPEMU_USE_OPERATION)
-        return FPEMU_ERROR_ARGUMENT;
-    if (n == 0)
-        return FPEMU_OK;
-    const fpemu_rounding *const r = rounding_at(p, place, &own);
-    if (!r)
-        return FPEMU_ERROR_NULL;
+    call c;
     fp_environment environment;
+    fpemu_status status = begin(&c, from, place);
+    if (!status && c.p->use != FPEMU_USE_OPERATION)
+        status = FPEMU_ERROR_ARGUMENT;
+    if (status || n == 0)
+        return status;
+    if (!c.rounding)
+        return FPEMU_ERROR_NULL;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = fpemu_arith_run(p->plan, r, n, operands, steps, scales, y, stats);
+    status = fpemu_arith_run(c.p->plan, c.rounding, n, operands, steps, scales, y, stats);
     fpemu_environment_leave(&environment);
     return status;
 }
@@ -189,14 +191,13 @@ fpemu_status fpemu_run_operation(const fpemu_prepared *from, const fpemu_place *
 fpemu_status fpemu_run_scales(const fpemu_prepared *from, const fpemu_shape *shape, const void *x, void *scales,
                               void *codes, float *tensor)
 {
-    const prepared *const p = (const prepared *)(const void *)from;
-    if (!p)
-        return FPEMU_ERROR_NULL;
-    if (p->mark != MARK || p->use != FPEMU_USE_SCALES)
-        return FPEMU_ERROR_ARGUMENT;
+    call c;
     fp_environment environment;
+    fpemu_status status = begin(&c, from, NULL);
+    if (status || c.p->use != FPEMU_USE_SCALES)
+        return status ? status : FPEMU_ERROR_ARGUMENT;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = fpemu_scales_run(p->plan, &p->format, p->type, shape, x, scales, codes, tensor);
+    status = fpemu_scales_run(c.p->plan, &c.p->format, c.p->type, shape, x, scales, codes, tensor);
     fpemu_environment_leave(&environment);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* quantize.c - quantising, encoding and decoding arrays and single numbers: arguments are checked, work is split, loops
  * are called. What the loops compute stands in core/, what is refused in check.c. */
-#include "array.h"
+#include "blocks.h"
 #include "format/blocking.h"
 #include "format/codebook.h"
 #include "threads.h"

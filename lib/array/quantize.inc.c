@@ -536,10 +536,12 @@ static void quantize_plan_codes(quantize_plan *p, const fpemu_format *f, const f
 #endif
 }
 
+_Static_assert(sizeof(quantize_plan) <= PLAN_BYTES, "a quantize_plan is kept in an fpemu_prepared");
+
 /* Format and rounding are checked for the carrier; of codes for the binary one. */
-static void quantize_plan_make(quantize_plan *p, const fpemu_format *f, const fpemu_rounding *r, int carrier,
-                               int to_code)
+void fpemu_convert_plan(void *plan, const fpemu_format *f, const fpemu_rounding *r, int carrier, int to_code)
 {
+    quantize_plan *const p = (quantize_plan *)plan;
     memset(p, 0, offsetof(quantize_plan, plan));
     quantize_plan_rule(p, f, r, to_code);
     p->carrier = carrier;
@@ -564,9 +566,10 @@ static void quantize_plan_make(quantize_plan *p, const fpemu_format *f, const fp
 }
 
 /* Values or codes of n > 0 elements, in the default floating-point environment. */
-static fpemu_status quantize_run_plan(const quantize_plan *p, const fpemu_rounding *r, size_t n, const void *x,
-                                      void *out, fpemu_stats *stats)
+fpemu_status fpemu_convert_run(const void *plan, const fpemu_rounding *r, size_t n, const void *x, void *out,
+                               fpemu_stats *stats)
 {
+    const quantize_plan *const p = (const quantize_plan *)plan;
     const size_t element = carrier_size(p->carrier);
     fpemu_status status = stats ? fpemu_stats_check(stats) : FPEMU_OK;
     if (!status)
@@ -604,8 +607,8 @@ static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpe
     if (status)
         return status;
     quantize_plan p;
-    quantize_plan_make(&p, f, r, carrier, to_code);
-    return quantize_run_plan(&p, r, n, x, out, stats);
+    fpemu_convert_plan(&p, f, r, carrier, to_code);
+    return fpemu_convert_run(&p, r, n, x, out, stats);
 }
 
 fpemu_status fpemu_convert(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
@@ -762,19 +765,4 @@ static realw decode_one(const fpemu_format *format, uint64_t code)
     }
     fpemu_environment_leave(&environment);
     return core_value(y);
-}
-
-/* ------------------------------------------------------------------------------------------- prepared calls */
-
-_Static_assert(sizeof(quantize_plan) <= PLAN_BYTES, "a quantize_plan is kept in an fpemu_prepared");
-
-void fpemu_convert_plan(void *plan, const fpemu_format *f, const fpemu_rounding *r, int carrier, int to_code)
-{
-    quantize_plan_make((quantize_plan *)plan, f, r, carrier, to_code);
-}
-
-fpemu_status fpemu_convert_run(const void *plan, const fpemu_rounding *r, size_t n, const void *x, void *out,
-                               fpemu_stats *stats)
-{
-    return quantize_run_plan((const quantize_plan *)plan, r, n, x, out, stats);
 }
