@@ -24,6 +24,10 @@ gives '127 -128 2 4' round int8 127.5 -200 2.5 3.5
 gives '1048576 16777216 5.960464477539063e-08 -5.960464477539063e-08 0 nan' \
     round 'posit(8,2)' 4194304 4194305 1e-30 -1e-30 0 inf
 
+# Of a format with scales one vector: its largest number, 6, gives the scale 1
+gives '0.5 0.5 2 6' round mxfp4 0.3 0.7 1.9 6
+gives '0.5 0.5 2 6' round mxfp4 --double 0.3 0.7 1.9 6
+
 # Modes: a tie with an even and one with an odd neighbour below, on both sides of zero
 gives '1 1.25 -1 -1.25' round e4m3fn -r rne 1.0625 1.1875 -1.0625 -1.1875
 gives '1.125 1.25 -1.125 -1.25' round e4m3fn -r rna 1.0625 1.1875 -1.0625 -1.1875

@@ -14,7 +14,8 @@ static const char help[] =
     "Usage: fpemu round SPEC [OPTION...] [VALUE...]\n"
     "Rounds numbers to the format SPEC, one result a line: the shortest decimal that reads back\n"
     "exactly. Without VALUEs, numbers are read from standard input. They are read, correctly\n"
-    "rounded, as binary32: decimal, hexadecimal (0x1.8p3), inf, nan.\n"
+    "rounded, as binary32: decimal, hexadecimal (0x1.8p3), inf, nan. Of a format with scales\n"
+    "they are one vector, cut into its blocks.\n"
     "\n" CLI_ROUNDING_HELP "      --index N         index of the first number in its stream (default: 0)\n"
     "      --double          read and round binary64\n"
     "      --hex             print in hexadecimal, as 0x1.8p+3\n"
@@ -43,6 +44,35 @@ static double round_one(const fpemu_format *format, const fpemu_rounding *roundi
     cli_check_call(fpemu_quantize_f32(format, rounding, 1, &narrow, &narrow, NULL), format, rounding, false,
                    FPEMU_USE_QUANTIZE, spec);
     return (double)narrow;
+}
+
+/* All numbers as one vector, whose blocks share scales. */
+static void round_vector(arguments *a, const fpemu_format *format, const fpemu_rounding *rounding, bool binary64,
+                         const char *spec, number_list *list)
+{
+    double *numbers = NULL;
+    size_t count = 0;
+    for (double x; arguments_next_number(a, binary64, &x); count++) {
+        if ((count & (count - 1)) == 0) { /* room for twice as many */
+            double *const grown = realloc(numbers, (count ? 2 * count : 1) * sizeof *grown);
+            if (!grown)
+                cli_fail("out of memory");
+            numbers = grown;
+        }
+        numbers[count] = x;
+    }
+    float *const narrow = binary64 ? NULL : malloc((count + 1) * sizeof *narrow);
+    if (!binary64 && !narrow)
+        cli_fail("out of memory");
+    for (size_t i = 0; i < count && narrow; i++)
+        narrow[i] = (float)numbers[i];
+    void *const all = binary64 ? (void *)numbers : narrow;
+    cli_check_call(fpemu_quantize(format, rounding, binary64 ? FPEMU_TYPE_F64 : FPEMU_TYPE_F32, count, all, all, NULL),
+                   format, rounding, binary64, FPEMU_USE_QUANTIZE, spec);
+    for (size_t i = 0; i < count; i++)
+        number_list_add(list, binary64 ? numbers[i] : (double)narrow[i]);
+    free(narrow);
+    free(numbers);
 }
 
 int cmd_round(int argc, char **argv)
@@ -77,7 +107,10 @@ int cmd_round(int argc, char **argv)
     arguments_check_numbers(c.operand, c.operands, 1, binary64);
     arguments a = arguments_start(c.operand, c.operands, 1);
     number_list list = {.json = json, .hexadecimal = hexadecimal};
-    for (double x; arguments_next_number(&a, binary64, &x); index++) {
+    rounding.offset = index;
+    if (format.scaling)
+        round_vector(&a, &format, &rounding, binary64, spec, &list);
+    for (double x; !format.scaling && arguments_next_number(&a, binary64, &x); index++) {
         rounding.offset = index;
         const double y = round_one(&format, &rounding, x, binary64, spec);
         number_list_add(&list, y);
