@@ -126,7 +126,6 @@
 #define block_tile_scales CARRIER(block_tile_scales)
 #define block_try_fast CARRIER(block_try_fast)
 #define block_wide_part CARRIER(block_wide_part)
-#define convert_inside CARRIER(convert_inside)
 #define decode_array CARRIER(decode_array)
 #define decode_elements CARRIER(decode_elements)
 #define decode_inside CARRIER(decode_inside)

@@ -599,18 +599,6 @@ fpemu_status fpemu_convert_run(const void *plan, const fpemu_rounding *r, size_t
     return nan ? FPEMU_ERROR_NAN : FPEMU_OK;
 }
 
-/* The same, from format and rounding. */
-static fpemu_status convert_inside(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
-                                   void *out, int to_code, fpemu_stats *stats)
-{
-    const fpemu_status status = fpemu_check_call(f, r, to_code ? CARRIER_BITS : carrier, NULL); /* codes need not fit */
-    if (status)
-        return status;
-    quantize_plan p;
-    fpemu_convert_plan(&p, f, r, carrier, to_code);
-    return fpemu_convert_run(&p, r, n, x, out, stats);
-}
-
 fpemu_status fpemu_convert(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
                            void *out, int to_code, fpemu_stats *stats)
 {
@@ -620,9 +608,14 @@ fpemu_status fpemu_convert(int carrier, const fpemu_format *f, const fpemu_round
         return FPEMU_ERROR_NULL;
     if (f->scaling || f->kind == FPEMU_KIND_CODEBOOK)
         return fpemu_block_convert(carrier, NULL, f, r, n, x, out, to_code, stats);
+    quantize_plan p;
     fp_environment environment;
     fpemu_environment_enter(&environment);
-    const fpemu_status status = convert_inside(carrier, f, r, n, x, out, to_code, stats);
+    fpemu_status status = fpemu_check_call(f, r, to_code ? CARRIER_BITS : carrier, NULL); /* codes need not fit */
+    if (!status) {
+        fpemu_convert_plan(&p, f, r, carrier, to_code);
+        status = fpemu_convert_run(&p, r, n, x, out, stats);
+    }
     fpemu_environment_leave(&environment);
     return status;
 }
