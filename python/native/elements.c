@@ -11,12 +11,9 @@
 #define PIECE 4096
 
 typedef struct element_call {
-    fpemu_status (*run)(const struct element_call *call, const fpemu_rounding *r, size_t n, const void *const *in,
-                        const size_t *steps, void *out, fpemu_stats *stats);
-    const fpemu_format *format;
-    fpemu_rounding rounding;
-    int what;     /* operation, function or relation */
-    int use;      /* fpemu_use, of all but relations */
+    const fpemu_prepared *call; /* NULL for comparisons */
+    fpemu_place place;
+    int use;      /* fpemu_use; of comparisons the relation */
     carrier type; /* of the numbers */
     int operands;
     view x[MOST_OPERANDS], y;
@@ -24,41 +21,14 @@ typedef struct element_call {
     uint64_t held[MOST_OPERANDS];
 } element_call;
 
-static fpemu_status run_encode(const element_call *c, const fpemu_rounding *r, size_t n, const void *const *in,
-                               const size_t *steps, void *out, fpemu_stats *stats)
+static fpemu_status run(const element_call *c, const fpemu_place *place, size_t n, const void *const *in,
+                        const size_t *steps, void *out, fpemu_stats *stats)
 {
-    (void)steps;
-    return fpemu_encode(c->format, r, type_of(c->type), n, in[0], out, stats);
-}
-
-static fpemu_status run_decode(const element_call *c, const fpemu_rounding *r, size_t n, const void *const *in,
-                               const size_t *steps, void *out, fpemu_stats *stats)
-{
-    (void)r;
-    (void)steps;
-    (void)stats;
-    return fpemu_decode(c->format, type_of(c->type), n, in[0], out);
-}
-
-static fpemu_status run_arith(const element_call *c, const fpemu_rounding *r, size_t n, const void *const *in,
-                              const size_t *steps, void *out, fpemu_stats *stats)
-{
-    return fpemu_arith(c->format, r, type_of(c->type), (fpemu_operation)c->what, n, in, steps, out, stats);
-}
-
-static fpemu_status run_apply(const element_call *c, const fpemu_rounding *r, size_t n, const void *const *in,
-                              const size_t *steps, void *out, fpemu_stats *stats)
-{
-    (void)steps;
-    return fpemu_apply(c->format, r, type_of(c->type), (fpemu_function)c->what, n, in[0], out, stats);
-}
-
-static fpemu_status run_compare(const element_call *c, const fpemu_rounding *r, size_t n, const void *const *in,
-                                const size_t *steps, void *out, fpemu_stats *stats)
-{
-    (void)r;
-    (void)stats;
-    return fpemu_compare(type_of(c->type), (fpemu_relation)c->what, n, in, steps, out);
+    if (!c->call)
+        return fpemu_compare(type_of(c->type), (fpemu_relation)c->use, n, in, steps, out);
+    if (c->use >= FPEMU_USE_OPERATION && c->use < FPEMU_USE_FUNCTION)
+        return fpemu_run_operation(c->call, place, n, in, steps, NULL, out, stats);
+    return fpemu_run(c->call, place, n, in[0], out, stats);
 }
 
 /* Functions refuse an array for what its numbers are, so that it goes to the library whole: what is not contiguous by a
@@ -74,7 +44,7 @@ static fpemu_status run_whole(const element_call *c, fpemu_stats *stats)
     const size_t step = 1;
     if (in == memory)
         gather(x, 0, x->count, memory);
-    const fpemu_status status = c->run(c, &c->rounding, y->count, &in, &step, out, stats);
+    const fpemu_status status = run(c, &c->place, y->count, &in, &step, out, stats);
     if (out == memory && (!status || status == FPEMU_ERROR_NAN))
         scatter(y, 0, y->count, memory);
     free(memory);
@@ -88,12 +58,12 @@ static fpemu_status run_pieces(const element_call *c, fpemu_stats *stats)
     if (!memory)
         return FPEMU_ERROR_BUFFER;
     char *const result = memory + PIECE * 8 * MOST_OPERANDS;
-    fpemu_rounding r = c->rounding;
+    fpemu_place place = c->place;
     fpemu_status worst = FPEMU_OK;
     size_t steps[MOST_OPERANDS];
     const void *in[MOST_OPERANDS];
-    for (uint64_t at = 0, n; at < c->y.count; at += n, r.offset += n) {
-        n = PIECE - (r.offset & (PIECE - 1));
+    for (uint64_t at = 0, n; at < c->y.count; at += n, place.offset += n) {
+        n = PIECE - (place.offset & (PIECE - 1));
         n = n < c->y.count - at ? n : c->y.count - at;
         for (int i = 0; i < c->operands; i++) {
             const view *const x = &c->x[i];
@@ -108,7 +78,7 @@ static fpemu_status run_pieces(const element_call *c, fpemu_stats *stats)
             }
         }
         void *const out = c->y.contiguous ? c->y.data + at * c->y.item : result;
-        const fpemu_status status = c->run(c, &r, n, in, steps, out, stats);
+        const fpemu_status status = run(c, &place, n, in, steps, out, stats);
         if (status && status != FPEMU_ERROR_NAN) {
             worst = status;
             break;
@@ -134,8 +104,8 @@ static fpemu_status run_all(const element_call *c, fpemu_stats *stats)
     if (c->y.count == 0)
         return FPEMU_OK;
     if (direct)
-        return c->run(c, &c->rounding, c->y.count, in, steps, c->y.data, stats);
-    return c->run == run_apply ? run_whole(c, stats) : run_pieces(c, stats);
+        return run(c, &c->place, c->y.count, in, steps, c->y.data, stats);
+    return c->call && c->use >= FPEMU_USE_FUNCTION ? run_whole(c, stats) : run_pieces(c, stats);
 }
 
 /* Stretches x to sizes: dimensions of 1 and missing ones repeat. */
@@ -256,10 +226,11 @@ static int take_operands(element_call *c, PyObject *const *objects, int count)
     return 1;
 }
 
-/* Makes the result and calls. `y_type`: of the result. */
-static PyObject *call_elements(element_call *c, const char *verb, const format_object *format, PyObject *out,
-                               PyObject *stats_object_or_none, PyObject *offset, carrier y_type)
+/* Makes the result and calls. `y_type`: of the result. Comparisons have no format. */
+static PyObject *call_elements(element_call *c, const char *verb, format_object *format, const fpemu_rounding *rounding,
+                               PyObject *out, PyObject *stats_object_or_none, PyObject *offset, carrier y_type)
 {
+    fpemu_prepared own;
     int64_t size[MOST_DIMENSIONS];
     stats_object *stats = NULL;
     uint64_t moved = 0;
@@ -268,6 +239,10 @@ static PyObject *call_elements(element_call *c, const char *verb, const format_o
     const int dimensions = common_sizes(c, size);
     if (dimensions < 0 || stats_of(stats_object_or_none, &stats) || u64_argument(offset, "offset", &moved))
         return NULL;
+    c->call = format ? prepared_of(format, rounding, c->type, c->use, verb, &own) : NULL;
+    if (format && !c->call)
+        return NULL;
+    c->place = place_of(rounding, moved);
     int owner = 0, kept = 0, same = 1;
     for (int i = 0; i < c->operands; i++)
         if (c->x[i].dimensions)
@@ -292,7 +267,6 @@ static PyObject *call_elements(element_call *c, const char *verb, const format_o
     PyObject *made = result_view(out, inputs, kept, y_type, same ? -1 : dimensions, size, &c->y);
     if (!made)
         return NULL;
-    c->rounding.offset += moved;
     const int large = c->y.count > ELEMENTS_WITH_LOCK;
     if (counting_begin(&counter, stats, large)) {
         Py_DECREF(made);
@@ -305,26 +279,12 @@ static PyObject *call_elements(element_call *c, const char *verb, const format_o
         PyEval_RestoreThread(state);
     } else
         status = run_all(c, counter.stats);
-    fpemu_why why;
-    return finish_call(made, out, &c->y, &counter, status, verb, format,
-                       format ? why_refused(status, c->format, &c->rounding, c->type, c->use, &why) : NULL);
+    return finish_call(made, out, &c->y, &counter, status, verb, format, NULL);
 }
 
 static carrier code_carrier(size_t bytes)
 {
     return bytes == 1 ? CARRIER_U8 : bytes == 2 ? CARRIER_U16 : bytes == 4 ? CARRIER_U32 : CARRIER_U64;
-}
-
-/* Whether the format has no codes of single numbers, with an exception: of no elements, too. */
-static int refuses_codes(element_call *c, int use, const char *verb, const format_object *format)
-{
-    fpemu_why why;
-    c->use = use;
-    if (!c->format->scaling)
-        return 0;
-    raise_status(FPEMU_ERROR_UNSUPPORTED, verb, format,
-                 why_refused(FPEMU_ERROR_UNSUPPORTED, c->format, &c->rounding, c->type, use, &why));
-    return 1;
 }
 
 /* encode(x, format, rounding, offset, out, stats) */
@@ -334,20 +294,16 @@ NATIVE(encode)
     if (takes("encode", nargs, 6, names))
         return NULL;
     element_call c;
-    c.run = run_encode;
+    c.use = FPEMU_USE_ENCODE;
     const int found = take_operands(&c, args, 1);
     if (found <= 0)
         return found ? NULL : call_adopter("encode", args, nargs, names);
     PyObject *made = NULL;
     format_object *format = format_of(args[1]);
     rounding_object *rounding = format ? rounding_of(args[2]) : NULL;
-    if (rounding) {
-        c.format = &format->value;
-        c.rounding = rounding->value;
-        if (!refuses_codes(&c, FPEMU_USE_ENCODE, "encode", format))
-            made = call_elements(&c, "encode", format, args[4], args[5], args[3],
-                                 code_carrier(fpemu_format_code_size(c.format)));
-    }
+    if (rounding)
+        made = call_elements(&c, "encode", format, &rounding->value, args[4], args[5], args[3],
+                             code_carrier(fpemu_format_code_size(&format->value)));
     Py_XDECREF(format);
     Py_XDECREF(rounding);
     return made;
@@ -361,7 +317,7 @@ NATIVE(decode)
         return NULL;
     element_call c;
     uint64_t type = 0;
-    c.run = run_decode;
+    c.use = FPEMU_USE_DECODE;
     c.operands = 1;
     c.single[0] = 0;
     const int found = view_of(args[0], "codes", &c.x[0]);
@@ -376,17 +332,14 @@ NATIVE(decode)
     format_object *format = format_of(args[1]);
     if (!format)
         return NULL;
-    c.format = &format->value;
-    c.rounding = fpemu_rounding_nearest();
     c.type = (carrier)type;
-    const size_t size = fpemu_format_code_size(c.format);
-    if (refuses_codes(&c, FPEMU_USE_DECODE, "decode", format))
-        made = NULL;
-    else if (!c.x[0].is_code || c.x[0].item != size)
+    const size_t size = fpemu_format_code_size(&format->value);
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    if (!format->value.scaling && (!c.x[0].is_code || c.x[0].item != size))
         PyErr_Format(PyExc_TypeError, "codes of %R are unsigned integers of %zd bits, not %s", format,
                      (Py_ssize_t)size * 8, carrier_name(c.x[0].type));
     else
-        made = call_elements(&c, "decode", format, args[3], Py_None, Py_None, c.type);
+        made = call_elements(&c, "decode", format, &nearest, args[3], Py_None, Py_None, c.type);
     Py_DECREF(format);
     return made;
 }
@@ -409,20 +362,15 @@ NATIVE(arith)
     PyObject *objects[MOST_OPERANDS];
     for (int i = 0; i < wanted[operation]; i++)
         objects[i] = PyTuple_GetItem(args[1], i);
-    c.run = run_arith;
-    c.what = (int)operation;
-    c.use = FPEMU_USE_OPERATION + c.what;
+    c.use = FPEMU_USE_OPERATION + (int)operation;
     const int found = take_operands(&c, objects, wanted[operation]);
     if (found <= 0)
         return found ? NULL : call_adopter("arith", args, nargs, names);
     PyObject *made = NULL;
     format_object *format = format_of(args[2]);
     rounding_object *rounding = format ? rounding_of(args[3]) : NULL;
-    if (rounding) {
-        c.format = &format->value;
-        c.rounding = rounding->value;
-        made = call_elements(&c, "the operation", format, args[5], args[6], args[4], c.type);
-    }
+    if (rounding)
+        made = call_elements(&c, "the operation", format, &rounding->value, args[5], args[6], args[4], c.type);
     Py_XDECREF(format);
     Py_XDECREF(rounding);
     return made;
@@ -442,20 +390,15 @@ NATIVE(apply)
             PyErr_Format(PyExc_ValueError, "there is no function %R; fpemu.functions lists them", args[0]);
         return NULL;
     }
-    c.run = run_apply;
-    c.what = (int)function;
-    c.use = FPEMU_USE_FUNCTION + c.what;
+    c.use = FPEMU_USE_FUNCTION + (int)function;
     const int found = take_operands(&c, args + 1, 1);
     if (found <= 0)
         return found ? NULL : call_adopter("apply", args, nargs, names);
     PyObject *made = NULL;
     format_object *format = format_of(args[2]);
     rounding_object *rounding = format ? rounding_of(args[3]) : NULL;
-    if (rounding) {
-        c.format = &format->value;
-        c.rounding = rounding->value;
-        made = call_elements(&c, name, format, args[5], args[6], args[4], c.type);
-    }
+    if (rounding)
+        made = call_elements(&c, name, format, &rounding->value, args[5], args[6], args[4], c.type);
     Py_XDECREF(format);
     Py_XDECREF(rounding);
     return made;
@@ -474,11 +417,10 @@ NATIVE(compare)
             PyErr_SetString(PyExc_ValueError, "no such relation");
         return NULL;
     }
-    c.run = run_compare;
-    c.what = (int)relation;
-    c.rounding = fpemu_rounding_nearest();
+    c.use = (int)relation;
     const int found = take_operands(&c, args + 1, 2);
     if (found <= 0)
         return found ? NULL : call_adopter("compare", args, nargs, names);
-    return call_elements(&c, "compare", NULL, args[3], Py_None, Py_None, CARRIER_BOOL);
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    return call_elements(&c, "compare", NULL, &nearest, args[3], Py_None, Py_None, CARRIER_BOOL);
 }

@@ -93,12 +93,15 @@ int arrays_ready(void);
 
 /* ----------------------------------------------------------------------------------------------- objects */
 
+#define MOST_KEPT 16
+
 typedef struct {
     PyObject_HEAD
     fpemu_format value;
     PyObject *spec;  /* canonical text, NULL for a table of the caller's */
     PyObject *table; /* bytes object that value.table lies in, or NULL */
     Py_hash_t hash;
+    struct kept *kept[MOST_KEPT]; /* calls that are prepared; NULL after the last */
 } format_object;
 
 typedef struct {
@@ -117,6 +120,15 @@ int objects_ready(PyObject *module);
 /* What an argument stands for: an object of that type, or the text of one. A new reference, or NULL with an exception. */
 format_object *format_of(PyObject *argument);
 rounding_object *rounding_of(PyObject *argument);
+/* The call that is prepared for a format, what a rounding says beside its place, a type and an fpemu_use. The first of
+ * them are kept with the format, and constant as long as it lives; others are made in *own. NULL with an exception, of
+ * `verb`, where the library refuses them. */
+const fpemu_prepared *prepared_of(format_object *format, const fpemu_rounding *rounding, carrier type, int use,
+                                  const char *verb, fpemu_prepared *own);
+static inline fpemu_place place_of(const fpemu_rounding *rounding, uint64_t offset)
+{
+    return (fpemu_place){rounding->seed, rounding->stream, rounding->offset + offset};
+}
 /* 0, and *stats NULL for None; -1 with an exception. */
 int stats_of(PyObject *argument, stats_object **stats);
 
@@ -187,9 +199,9 @@ PyObject *finish_call(PyObject *made, PyObject *out, const view *y, counting *c,
 
 /* The sizes and strides of x and y as the library's tensor, blocks along `axis`. 0 if its four strides cannot tell them. */
 int shape_of_views(const fpemu_format *format, const view *x, const view *y, int axis, fpemu_shape *shape);
-/* x to y; both are on the processor and of one type. */
-fpemu_status quantize_views(const fpemu_format *format, const fpemu_rounding *rounding, const view *x, const view *y,
-                            int axis, const fpemu_range *whole, fpemu_stats *stats);
+/* x to y by a call that is prepared for the format; both are on the processor and of one type. */
+fpemu_status quantize_views(const fpemu_prepared *call, const fpemu_format *format, const fpemu_place *place,
+                            const view *x, const view *y, int axis, const fpemu_range *whole, fpemu_stats *stats);
 
 #define NATIVE(name) PyObject *native_##name(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 NATIVE(encode);

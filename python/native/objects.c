@@ -103,6 +103,8 @@ static void format_free(PyObject *self)
     format_object *f = (format_object *)self;
     Py_XDECREF(f->spec);
     Py_XDECREF(f->table);
+    for (int i = 0; i < MOST_KEPT; i++)
+        PyMem_Free(f->kept[i]);
     free_object(self);
 }
 
@@ -319,6 +321,38 @@ format_object *format_of(PyObject *argument)
         return NULL;
     }
     return (format_object *)made;
+}
+
+/* A prepared call, and what it was prepared for beside its format. */
+typedef struct kept {
+    uint64_t rounding; /* all but its place */
+    carrier type;
+    int use;
+    fpemu_prepared call;
+} kept;
+_Static_assert(offsetof(fpemu_rounding, seed) == sizeof(uint64_t), "a place follows what else a rounding says");
+
+const fpemu_prepared *prepared_of(format_object *f, const fpemu_rounding *r, carrier type, int use, const char *verb,
+                                  fpemu_prepared *own)
+{
+    uint64_t rounding;
+    memcpy(&rounding, r, sizeof rounding);
+    int i = 0;
+    for (; i < MOST_KEPT && f->kept[i]; i++)
+        if (f->kept[i]->rounding == rounding && f->kept[i]->type == type && f->kept[i]->use == use)
+            return &f->kept[i]->call;
+    fpemu_why why;
+    const fpemu_status status = fpemu_prepare(own, &f->value, r, type_of(type), use, &why);
+    if (status) {
+        raise_status(status, verb, f, &why);
+        return NULL;
+    }
+    kept *const made = i < MOST_KEPT ? PyMem_Malloc(sizeof *made) : NULL;
+    if (!made)
+        return own;
+    *made = (kept){rounding, type, use, *own};
+    f->kept[i] = made;
+    return &made->call;
 }
 
 /* --------------------------------------------------------------------------------------------------- rounding */

@@ -93,28 +93,16 @@ int shape_of_views(const fpemu_format *format, const view *x, const view *y, int
     return strides_are_told(shape);
 }
 
-static fpemu_status call_vector(const fpemu_format *f, const fpemu_rounding *r, carrier type, size_t n, const void *x,
-                                void *y, fpemu_stats *stats)
-{
-    return fpemu_quantize(f, r, type_of(type), n, x, y, stats);
-}
-
-static fpemu_status call_tensor(const fpemu_format *f, const fpemu_rounding *r, carrier type, const fpemu_shape *shape,
-                                const void *x, void *y, fpemu_stats *stats)
-{
-    return fpemu_quantize_tensor(f, r, type_of(type), shape, x, y, stats);
-}
-
 /* A scalar format, dimensions that four strides cannot tell: the first is taken apart. Without sums, whose order does
  * not survive cuts at other places than multiples of 4096. */
-static fpemu_status slice_by_slice(const fpemu_format *f, const fpemu_rounding *r, const view *x, const view *y,
-                                   fpemu_stats *stats)
+static fpemu_status slice_by_slice(const fpemu_prepared *call, const fpemu_format *f, const fpemu_place *place,
+                                   const view *x, const view *y, fpemu_stats *stats)
 {
     fpemu_shape shape;
     if (shape_of_views(f, x, y, 0, &shape))
-        return call_tensor(f, r, x->type, &shape, x->data, y->data, stats);
+        return fpemu_run_tensor(call, place, &shape, x->data, y->data, stats);
     view xs = *x, ys = *y;
-    fpemu_rounding rounding = *r;
+    fpemu_place moved = *place;
     const int64_t size = x->size[0];
     xs.dimensions = ys.dimensions = x->dimensions - 1;
     memmove(xs.size, x->size + 1, sizeof xs.size - sizeof xs.size[0]);
@@ -124,13 +112,13 @@ static fpemu_status slice_by_slice(const fpemu_format *f, const fpemu_rounding *
     xs.count = ys.count = x->count / (uint64_t)size;
     fpemu_status worst = FPEMU_OK;
     for (int64_t i = 0; i < size; i++) {
-        const fpemu_status status = slice_by_slice(f, &rounding, &xs, &ys, stats);
+        const fpemu_status status = slice_by_slice(call, f, &moved, &xs, &ys, stats);
         if (status && status != FPEMU_ERROR_NAN)
             return status;
         worst = status ? status : worst;
         xs.data += x->stride[0] * (int64_t)x->item;
         ys.data += y->stride[0] * (int64_t)y->item;
-        rounding.offset += xs.count;
+        moved.offset += xs.count;
     }
     return worst;
 }
@@ -149,8 +137,8 @@ static void make_contiguous(view *v, char *data)
 
 /* Through contiguous memory: dimensions that four strides cannot tell, of formats with blocks or where sums are wanted.
  */
-static fpemu_status through_memory(const fpemu_format *f, const fpemu_rounding *r, const view *x, const view *y,
-                                   int axis, const fpemu_range *whole, fpemu_stats *stats)
+static fpemu_status through_memory(const fpemu_prepared *call, const fpemu_format *f, const fpemu_place *place,
+                                   const view *x, const view *y, int axis, const fpemu_range *whole, fpemu_stats *stats)
 {
     char *const memory = malloc(x->count * x->item);
     if (!memory)
@@ -158,28 +146,28 @@ static fpemu_status through_memory(const fpemu_format *f, const fpemu_rounding *
     view held = *x;
     make_contiguous(&held, memory);
     gather(x, 0, x->count, memory);
-    const fpemu_status status = quantize_views(f, r, &held, &held, axis, whole, stats);
+    const fpemu_status status = quantize_views(call, f, place, &held, &held, axis, whole, stats);
     if (!status || status == FPEMU_ERROR_NAN)
         scatter(y, 0, y->count, memory);
     free(memory);
     return status;
 }
 
-fpemu_status quantize_views(const fpemu_format *f, const fpemu_rounding *r, const view *x, const view *y, int axis,
-                            const fpemu_range *whole, fpemu_stats *stats)
+fpemu_status quantize_views(const fpemu_prepared *call, const fpemu_format *f, const fpemu_place *place, const view *x,
+                            const view *y, int axis, const fpemu_range *whole, fpemu_stats *stats)
 {
     fpemu_shape shape;
     if (x->count == 0)
         return FPEMU_OK;
     if (x->contiguous && y->contiguous && (!f->scaling || x->dimensions <= 1) && !whole)
-        return call_vector(f, r, x->type, x->count, x->data, y->data, stats);
+        return fpemu_run(call, place, x->count, x->data, y->data, stats);
     if (shape_of_views(f, x, y, axis, &shape)) {
         shape.whole = whole;
-        return call_tensor(f, r, x->type, &shape, x->data, y->data, stats);
+        return fpemu_run_tensor(call, place, &shape, x->data, y->data, stats);
     }
     return f->scaling || (stats && stats->request.want & FPEMU_STATS_SUMS)
-               ? through_memory(f, r, x, y, axis, whole, stats)
-               : slice_by_slice(f, r, x, y, stats);
+               ? through_memory(call, f, place, x, y, axis, whole, stats)
+               : slice_by_slice(call, f, place, x, y, stats);
 }
 
 /* ----------------------------------------------------------------------------------------------- from Python */
@@ -200,7 +188,7 @@ PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t na
     format_object *format = format_of(a[1]);
     rounding_object *rounding = format ? rounding_of(a[2]) : NULL;
     stats_object *stats = NULL;
-    fpemu_rounding moved;
+    fpemu_prepared own;
     fpemu_range range;
     const fpemu_range *whole = NULL;
     uint64_t offset = 0;
@@ -208,14 +196,11 @@ PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t na
     if (!rounding || stats_of(a[6], &stats) || u64_argument(a[4], "offset", &offset) ||
         axis_argument(a[3], x.dimensions, &axis) || range_of(a[7], &range, &whole))
         goto end;
-    if (!(made = result_view(out, &x, 1, x.type, -1, NULL, &y)))
+    const fpemu_prepared *const call =
+        prepared_of(format, &rounding->value, x.type, FPEMU_USE_QUANTIZE, "quantize", &own);
+    if (!call || !(made = result_view(out, &x, 1, x.type, -1, NULL, &y)))
         goto end;
-    const fpemu_rounding *r = &rounding->value;
-    if (offset) {
-        moved = *r;
-        moved.offset += offset;
-        r = &moved;
-    }
+    const fpemu_place place = place_of(&rounding->value, offset);
     counting c;
     const int large = x.count > ELEMENTS_WITH_LOCK;
     fpemu_status status;
@@ -225,13 +210,11 @@ PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t na
     }
     if (large) {
         PyThreadState *const state = PyEval_SaveThread();
-        status = quantize_views(&format->value, r, &x, &y, axis, whole, c.stats);
+        status = quantize_views(call, &format->value, &place, &x, &y, axis, whole, c.stats);
         PyEval_RestoreThread(state);
     } else
-        status = quantize_views(&format->value, r, &x, &y, axis, whole, c.stats);
-    fpemu_why why;
-    made = finish_call(made, out, &y, &c, status, "quantize", format,
-                       why_refused(status, &format->value, r, x.type, FPEMU_USE_QUANTIZE, &why));
+        status = quantize_views(call, &format->value, &place, &x, &y, axis, whole, c.stats);
+    made = finish_call(made, out, &y, &c, status, "quantize", format, NULL);
 end:
     Py_XDECREF(format);
     Py_XDECREF(rounding);
@@ -268,23 +251,23 @@ PyObject *native_quantize_raw(PyObject *module, PyObject *const *args, Py_ssize_
     if (view_of_address(from, (carrier)type, a[5], a[6], &x) || view_of_address(to, (carrier)type, a[5], a[7], &y) ||
         axis_argument(a[8], x.dimensions, &axis))
         goto end;
-    fpemu_rounding r = rounding->value;
-    r.offset += offset;
+    fpemu_prepared own;
+    const fpemu_prepared *const call =
+        prepared_of(format, &rounding->value, x.type, FPEMU_USE_QUANTIZE, "quantize_raw", &own);
+    const fpemu_place place = place_of(&rounding->value, offset);
     counting c;
     const int large = x.count > ELEMENTS_WITH_LOCK;
-    if (counting_begin(&c, object, large))
+    if (!call || counting_begin(&c, object, large))
         goto end;
     fpemu_stats *const counters = stats_at ? (fpemu_stats *)(uintptr_t)stats_at : c.stats;
     fpemu_status status;
     if (large) {
         PyThreadState *const state = PyEval_SaveThread();
-        status = quantize_views(&format->value, &r, &x, &y, axis, NULL, counters);
+        status = quantize_views(call, &format->value, &place, &x, &y, axis, NULL, counters);
         PyEval_RestoreThread(state);
     } else
-        status = quantize_views(&format->value, &r, &x, &y, axis, NULL, counters);
-    fpemu_why why;
-    why_refused(status, &format->value, &r, (carrier)type, FPEMU_USE_QUANTIZE, &why);
-    if (!counting_end(&c) && (!status || raise_status(status, "quantize_raw", format, &why))) {
+        status = quantize_views(call, &format->value, &place, &x, &y, axis, NULL, counters);
+    if (!counting_end(&c) && (!status || raise_status(status, "quantize_raw", format, NULL))) {
         Py_INCREF(Py_None);
         result = Py_None;
     }

@@ -51,7 +51,7 @@ static int sizes_argument(PyObject *sizes, view *v)
 NATIVE(pack)
 {
     (void)module;
-    fpemu_why why;
+    fpemu_prepared own;
     view x, y;
     if (takes("pack", nargs, 7, names))
         return NULL;
@@ -71,27 +71,27 @@ NATIVE(pack)
     if (!rounding || axis_argument(args[3], x.dimensions, &axis) || u64_argument(args[4], "offset", &offset) ||
         range_of(args[5], &range, &whole) || stats_of(args[6], &stats))
         goto end;
+    const fpemu_prepared *const call = prepared_of(format, &rounding->value, x.type, FPEMU_USE_PACK, "pack", &own);
+    if (!call)
+        goto end;
     fpemu_status status = tensor_of_view(&format->value, &x, axis, whole, &t);
     fpemu_layout layout;
     if (!status)
         status = fpemu_packed_layout(&format->value, &t.shape, &layout);
     if (status) {
-        raise_status(status, "pack", format,
-                     why_refused(status, &format->value, &rounding->value, x.type, FPEMU_USE_PACK, &why));
+        raise_status(status, "pack", format, NULL);
         goto end;
     }
     const int64_t bytes = (int64_t)layout.bytes;
     if (!(made = array_like(&x, CARRIER_U8, 1, &bytes, &y)))
         goto end;
-    fpemu_rounding r = rounding->value;
-    r.offset += offset;
+    const fpemu_place place = place_of(&rounding->value, offset);
     if (counting_begin(&c, stats, 1)) {
         Py_CLEAR(made);
         goto end;
     }
-    Py_BEGIN_ALLOW_THREADS status = fpemu_pack(&format->value, &r, type_of(x.type), &t.shape, t.data, y.data, c.stats);
-    Py_END_ALLOW_THREADS made = finish_call(made, NULL, &y, &c, status, "pack", format,
-                                            why_refused(status, &format->value, &r, x.type, FPEMU_USE_PACK, &why));
+    Py_BEGIN_ALLOW_THREADS status = fpemu_run_tensor(call, &place, &t.shape, t.data, y.data, c.stats);
+    Py_END_ALLOW_THREADS made = finish_call(made, NULL, &y, &c, status, "pack", format, NULL);
 end:
     free(t.memory);
     Py_XDECREF(format);
@@ -103,7 +103,7 @@ end:
 NATIVE(unpack)
 {
     (void)module;
-    fpemu_why why;
+    fpemu_prepared own;
     view x, y, like;
     uint64_t type = 0;
     int axis;
@@ -122,8 +122,11 @@ NATIVE(unpack)
     format_object *format = format_of(args[1]);
     PyObject *made = NULL;
     tensor_view t = {.memory = NULL};
-    if (!format)
-        return NULL;
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    const fpemu_prepared *const call =
+        format ? prepared_of(format, &nearest, (carrier)type, FPEMU_USE_UNPACK, "unpack", &own) : NULL;
+    if (!call)
+        goto end;
     fpemu_layout layout;
     fpemu_status status = tensor_of_view(&format->value, &like, axis, NULL, &t);
     if (!status)
@@ -146,17 +149,16 @@ NATIVE(unpack)
         Py_CLEAR(made);
         goto end;
     }
-    Py_BEGIN_ALLOW_THREADS status = fpemu_unpack(&format->value, type_of(type), &t.shape, x.data, to);
+    Py_BEGIN_ALLOW_THREADS status = fpemu_run_tensor(call, NULL, &t.shape, x.data, to, NULL);
     if (to != y.data) {
         if (!status || status == FPEMU_ERROR_NAN)
             scatter(&y, 0, y.count, to);
         free(to);
     }
     Py_END_ALLOW_THREADS counting c = {.apart = 0};
-    made = finish_call(made, args[5], &y, &c, status, "unpack", format,
-                       why_refused(status, &format->value, NULL, (carrier)type, FPEMU_USE_UNPACK, &why));
+    made = finish_call(made, args[5], &y, &c, status, "unpack", format, NULL);
 end:
-    Py_DECREF(format);
+    Py_XDECREF(format);
     return made;
 }
 
@@ -164,7 +166,7 @@ end:
 NATIVE(scales)
 {
     (void)module;
-    fpemu_why why;
+    fpemu_prepared own;
     view x, s, q;
     if (takes("scales", nargs, 4, names))
         return NULL;
@@ -180,6 +182,10 @@ NATIVE(scales)
     int axis;
     if (!format || axis_argument(args[2], x.dimensions, &axis) || range_of(args[3], &range, &whole))
         goto end;
+    const fpemu_rounding nearest = fpemu_rounding_nearest();
+    const fpemu_prepared *const call = prepared_of(format, &nearest, x.type, FPEMU_USE_SCALES, "scales", &own);
+    if (!call)
+        goto end;
     fpemu_status status = tensor_of_view(&format->value, &x, axis, whole, &t);
     if (!status)
         status = fpemu_packed_layout(&format->value, &t.shape, &layout);
@@ -192,13 +198,11 @@ NATIVE(scales)
         codes = values ? array_like(&x, code, 1, &blocks, &q) : NULL;
         if (!codes)
             goto end;
-        Py_BEGIN_ALLOW_THREADS status =
-            fpemu_scales(&format->value, type_of(x.type), &t.shape, t.data, s.data, q.data, tensor);
+        Py_BEGIN_ALLOW_THREADS status = fpemu_run_scales(call, &t.shape, t.data, s.data, q.data, tensor);
         Py_END_ALLOW_THREADS
     }
     if (status)
-        raise_status(status, "scales", format,
-                     why_refused(status, &format->value, &(fpemu_rounding){0}, x.type, FPEMU_USE_SCALES, &why));
+        raise_status(status, "scales", format, NULL);
     else
         result = Py_BuildValue("(OO(dd))", values, codes, (double)tensor[0], (double)tensor[1]);
 end:

@@ -487,6 +487,42 @@ def test_nothing_leaks(x, torch):
     assert min(grown) < 100, grown  # what is lost is lost every time
 
 
+def test_a_kept_call_draws_by_its_place():
+    f = fpemu.Format("float(e=5,m=2)")
+    half = np.full(64, 1.125, np.float32)  # between 1 and 1.25
+    drawn = set()
+    for seed, stream, offset in ((3, 4, 0), (3, 4, 64), (3, 5, 0), (4, 4, 0), (3, 4, 0)):
+        r = fpemu.rounding("sr", seed=seed, stream=stream)
+        up = np.array([r.random_bits(offset + i) >= 1 << 31 for i in range(64)])
+        assert np.array_equal(fpemu.quantize(half, f, r, offset=offset) == 1.25, up)
+        assert np.array_equal(fpemu.decode(fpemu.encode(half, f, r, offset=offset), f) == 1.25, up)
+        assert np.array_equal(fpemu.add(half, 0.0, f, r, offset=offset) == 1.25, up)
+        drawn.add(up.tobytes())
+    assert len(drawn) == 4
+
+
+def test_kept_calls_are_not_mistaken_for_each_other():
+    formats, roundings, x = set(), set(), np.array([1 + 2**-20])
+    for m in [*range(1, 17)] * 3:  # objects that lie where another lay
+        f, r = fpemu.Format(f"float(e=5,m={m})"), fpemu.rounding("rtp" if m % 3 else "rtz").replace(seed=m)
+        assert fpemu.quantize(x, f, r) == 1 + (2.0**-m if m % 3 else 0)
+        formats.add(id(f))
+        roundings.add(id(r))
+        table = fpemu.format([1.0, 1 + 2.0**-m])
+        assert fpemu.quantize(x.astype(np.float32), table, "rtp") == 1 + 2.0**-m
+    assert len(formats) < 48 > len(roundings)
+    f, up, down = fpemu.Format("float(e=5,m=3)"), ("rtp", "raz"), ("rne", "rtz", "rtn", "rna", "rnz")
+    for _ in range(2):  # more kinds than are kept with a format
+        for mode in up + down:
+            expected = 1.125 if mode in up else 1
+            for dtype in np.float64, np.float32:
+                y = x.astype(dtype)
+                code = fpemu.encode(y, f, mode)
+                assert fpemu.quantize(y, f, mode) == expected == fpemu.decode(code, f, dtype)
+                assert fpemu.mul(y, -1.0, f, "rtz") == -1 == -fpemu.sqrt(y, f, "rtn")
+                assert fpemu.pack(y, f, mode).unpack() == expected
+
+
 def test_raw_addresses(x):
     y = np.zeros((8, 6), np.float32)
     stats = fpemu.Stats()
