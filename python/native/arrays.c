@@ -3,6 +3,7 @@
  * stable binary interface promises, PyTorch's by the C exchange functions of DLPack 1.3. */
 #include "native.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define CORE_REACH_AXES MOST_DIMENSIONS
@@ -293,7 +294,7 @@ static int learn_torch(PyTypeObject *type)
     PyErr_Clear();
     while (exchange && exchange->major != 1)
         exchange = exchange->previous;
-    if (!exchange || !exchange->tensor_from_object || !exchange->allocate)
+    if (!exchange || !exchange->tensor_from_object || !exchange->object_from_managed)
         return 0;
     if (!torch.is_neg && !(torch.is_neg = PyObject_GetAttrString((PyObject *)type, "is_neg"))) {
         PyErr_Clear();
@@ -439,36 +440,51 @@ PyObject *native_unwatched(PyObject *module, PyObject *args, PyObject *keywords)
     return result;
 }
 
-static void set_error(void *context, const char *kind, const char *message)
+static void free_lent(dl_managed *lent)
 {
-    (void)context;
-    const PyGILState_STATE state = PyGILState_Ensure();
-    PyErr_Format(PyExc_MemoryError, "%s: %s", kind, message);
-    PyGILState_Release(state);
+    free(lent);
 }
 
-static PyObject *make_torch(const view *like, carrier type, int dimensions, const int64_t *size, view *v)
+/* A new tensor in memory that is lent to torch, which costs less than to ask it for some. The memory lies behind what is
+ * told of it, so that one piece is freed. */
+static PyObject *make_torch(carrier type, int dimensions, const int64_t *size, view *v)
 {
     static const struct {
         uint8_t code, bits;
     } code[] = {{CODE_FLOAT, 32}, {CODE_FLOAT, 64}, {CODE_FLOAT, 16}, {CODE_BFLOAT, 16}, {CODE_UINT, 8},
                 {CODE_UINT, 16},  {CODE_UINT, 32},  {CODE_UINT, 64},  {CODE_BOOL, 8}};
-    dl_tensor prototype = {.device_type = like->device < 0 ? DEVICE_CPU : DEVICE_CUDA,
-                           .device_number = like->device < 0 ? 0 : like->device,
-                           .dimensions = dimensions,
-                           .code = code[type].code,
-                           .bits = code[type].bits,
-                           .lanes = 1,
-                           .size = (int64_t *)(uintptr_t)size};
-    dl_managed *made;
-    void *object;
-    if (torch.exchange->allocate(&prototype, &made, NULL, set_error)) {
-        if (!PyErr_Occurred())
-            PyErr_NoMemory();
-        return NULL;
+    const size_t line = 64, told = sizeof(dl_managed) + 2 * sizeof(int64_t) * (size_t)dimensions;
+    const size_t head = (told + line - 1) / line * line, item = carrier_size(type);
+    uint64_t count = 1;
+    int fits = 1;
+    for (int d = 0; d < dimensions; d++) {
+        fits &= size[d] == 0 || count <= PTRDIFF_MAX / item / (uint64_t)size[d];
+        count *= (uint64_t)size[d];
     }
-    fill_from_dl(&made->tensor, v);
-    if (torch.exchange->object_from_managed(made, &object))
+    char *const memory = fits || !count ? aligned_alloc(line, head + (count * item + line - 1) / line * line) : NULL;
+    if (!memory)
+        return PyErr_NoMemory();
+    dl_managed *const lent = (dl_managed *)(void *)memory;
+    int64_t *const sizes = (int64_t *)(void *)(memory + sizeof *lent), *const strides = sizes + dimensions;
+    int64_t next = 1;
+    for (int d = dimensions - 1; d >= 0; d--) {
+        sizes[d] = size[d];
+        strides[d] = next;
+        next *= size[d];
+    }
+    *lent = (dl_managed){.major = 1,
+                         .deleter = free_lent,
+                         .tensor = {.data = memory + head,
+                                    .device_type = DEVICE_CPU,
+                                    .dimensions = dimensions,
+                                    .code = code[type].code,
+                                    .bits = code[type].bits,
+                                    .lanes = 1,
+                                    .size = sizes,
+                                    .stride = strides}};
+    fill_from_dl(&lent->tensor, v);
+    void *object;
+    if (torch.exchange->object_from_managed(lent, &object))
         return NULL;
     v->object = object;
     return object;
@@ -567,7 +583,7 @@ PyObject *array_like(const view *like, carrier type, int dimensions, const int64
             if (PyErr_Occurred())
                 return NULL;
         }
-        return make_torch(like, type, dimensions, size, v);
+        return make_torch(type, dimensions, size, v);
     }
     if (like->kind != KIND_NUMPY) {
         PyErr_SetString(PyExc_TypeError, "a raw address needs an address for the result");

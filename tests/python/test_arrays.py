@@ -523,6 +523,21 @@ def test_kept_calls_are_not_mistaken_for_each_other():
                 assert fpemu.pack(y, f, mode).unpack() == expected
 
 
+def test_memory_that_torch_is_lent(torch):
+    resource = pytest.importorskip("resource")
+    t = torch.ones(1 << 18)
+    kept = fpemu.quantize(t, F)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(100):
+        assert fpemu.quantize(t, F).data_ptr() % 64 == 0
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 << 10
+    assert torch.equal(kept, t)
+    del t
+    assert kept.reshape(512, 512).t().sum() == 1 << 18
+    with pytest.raises(MemoryError):
+        fpemu.encode(torch.ones(1).expand(1 << 31, 1 << 31), F)
+
+
 def test_raw_addresses(x):
     y = np.zeros((8, 6), np.float32)
     stats = fpemu.Stats()
