@@ -66,10 +66,8 @@ static void round_tensor(rounds *calls, role which, int index, size_t n, float *
     if (!l->format.kind || !n)
         return;
     fpemu_stats *seen = &r->seen[which][index];
-    fpemu_rounding how = l->rounding;
-    how.seed = r->seed;
-    how.stream = random_u64(r->seed, FOR_ROUNDING, (uint64_t)which << 32 | (uint64_t)index, r->step);
-    how.offset = seen->count;
+    const uint64_t stream = random_u64(r->seed, FOR_ROUNDING, (uint64_t)which << 32 | (uint64_t)index, r->step);
+    const fpemu_place place = {.seed = r->seed, .stream = stream, .offset = seen->count};
     fpemu_status status;
     if (l->format.scaling) {
         fpemu_shape s = shape_of(r, which, index, n);
@@ -84,9 +82,9 @@ static void round_tensor(rounds *calls, role which, int index, size_t n, float *
             s.whole = &range;
             r->step_of[which][index] = whole_step(&l->format, &s, x);
         }
-        status = fpemu_quantize_tensor_f32(&l->format, &how, &s, x, x, seen);
+        status = fpemu_run_tensor(&l->call, &place, &s, x, x, seen);
     } else {
-        status = fpemu_quantize_f32(&l->format, &how, n, x, x, seen);
+        status = fpemu_run(&l->call, &place, n, x, x, seen);
     }
     if (status != FPEMU_OK) {
         char name[96];

@@ -20,7 +20,7 @@ bool rule_parse(rule *l, const char *spec, const char *mode, trouble *why)
         return fail(why, "format '%s', character %u: %s", shown(spec, error.position, cut),
                     (unsigned)error.position + 1, error.message);
     fpemu_why refused;
-    if (fpemu_check(&l->format, &l->rounding, FPEMU_TYPE_F32, &refused)) {
+    if (fpemu_prepare(&l->call, &l->format, &l->rounding, FPEMU_TYPE_F32, FPEMU_USE_QUANTIZE, &refused)) {
         memset(l, 0, sizeof *l);
         return fail(why, "format '%s'%s%s: %s", shown(spec, 0, cut), mode ? " with rounding " : "", mode ? mode : "",
                     refused.message);

@@ -9,7 +9,8 @@
 
 typedef struct rule {
     fpemu_format format;      /* kind 0: FP32, left alone, not counted */
-    fpemu_rounding rounding;  /* seed, stream and offset are set for every call from (seed, step, role, index) */
+    fpemu_rounding rounding;  /* every call is told its place by (seed, step, role, index) */
+    fpemu_prepared call;      /* what rounds floats so; all zero for FP32 */
     const fpemu_range *whole; /* of formats with a scale of the whole tensor: its range; NULL: that of the moment */
 } rule;
 
