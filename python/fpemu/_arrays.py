@@ -22,7 +22,8 @@ QUANTIZE, ENCODE, DECODE, PACK, UNPACK, SCALES, OPERATION, FUNCTION = 0, 1, 2, 3
 def carrier_of(dtype: Any) -> int:
     """The number of a dtype that holds values, told by a text, by NumPy, torch, jax or ml_dtypes. TypeError for
     others."""
-    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None)
+    kind = dtype.type if isinstance(dtype, np.dtype) else dtype  # whose name NumPy need not put together
+    name = dtype if isinstance(dtype, str) else getattr(kind, "__name__", None) or getattr(dtype, "name", None)
     if not isinstance(name, str):
         name = str(dtype)  # torch.float32
     name = {"single": "float32", "double": "float64", "float": "float64", "half": "float16"}.get(

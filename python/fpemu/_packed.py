@@ -180,7 +180,7 @@ class Packed:
         self.axis = operator.index(axis) % max(len(self.shape), 1)
         self.dtype = dtype_name(default_carrier(self.format) if dtype is None else carrier_of(dtype))
         self.bytes = data = told(data)
-        if str(data.dtype).removeprefix("torch.") != "uint8":
+        if data.dtype != np.uint8 and str(data.dtype) != "torch.uint8":
             raise TypeError(f"packed bytes have the dtype uint8, not {data.dtype}")
         if shape_of(data) != (self.nbytes,):
             raise ValueError(f"a tensor of shape {self.shape} in {self.format!r} has {self.nbytes} bytes, not "
