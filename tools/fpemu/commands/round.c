@@ -8,6 +8,7 @@
 #include "cli/rounding.h"
 #include "cli/spec.h"
 #include "commands/commands.h"
+#include "files/dtype.h"
 #include "reports/number_list.h"
 
 static const char help[] =
@@ -31,23 +32,8 @@ static const struct option options[] = {CLI_ROUNDING_LONG,
                                         CLI_HELP_LONG,
                                         {0}};
 
-/* The array form for one element: unlike the scalar form it says why a format or rounding is refused. */
-static double round_one(const fpemu_format *format, const fpemu_rounding *rounding, double x, bool binary64,
-                        const char *spec)
-{
-    float narrow = (float)x;
-    if (binary64) {
-        cli_check_call(fpemu_quantize_f64(format, rounding, 1, &x, &x, NULL), format, rounding, true,
-                       FPEMU_USE_QUANTIZE, spec);
-        return x;
-    }
-    cli_check_call(fpemu_quantize_f32(format, rounding, 1, &narrow, &narrow, NULL), format, rounding, false,
-                   FPEMU_USE_QUANTIZE, spec);
-    return (double)narrow;
-}
-
 /* All numbers as one vector, whose blocks share scales. */
-static void round_vector(arguments *a, const fpemu_format *format, const fpemu_rounding *rounding, bool binary64,
+static void round_vector(arguments *a, const fpemu_prepared *call, const fpemu_place *place, bool binary64,
                          const char *spec, number_list *list)
 {
     double *numbers = NULL;
@@ -67,8 +53,7 @@ static void round_vector(arguments *a, const fpemu_format *format, const fpemu_r
     for (size_t i = 0; i < count && narrow; i++)
         narrow[i] = (float)numbers[i];
     void *const all = binary64 ? (void *)numbers : narrow;
-    cli_check_call(fpemu_quantize(format, rounding, binary64 ? FPEMU_TYPE_F64 : FPEMU_TYPE_F32, count, all, all, NULL),
-                   format, rounding, binary64, FPEMU_USE_QUANTIZE, spec);
+    cli_check(fpemu_run(call, place, count, all, all, NULL), spec);
     for (size_t i = 0; i < count; i++)
         number_list_add(list, binary64 ? numbers[i] : (double)narrow[i]);
     free(narrow);
@@ -105,15 +90,19 @@ int cmd_round(int argc, char **argv)
 
     cli_check_carrier(&format, binary64, spec, "use --double");
     arguments_check_numbers(c.operand, c.operands, 1, binary64);
+    fpemu_prepared call;
+    cli_check_call(fpemu_prepare(&call, &format, &rounding, dtype_carrier(binary64), FPEMU_USE_QUANTIZE, NULL), &format,
+                   &rounding, binary64, FPEMU_USE_QUANTIZE, spec);
     arguments a = arguments_start(c.operand, c.operands, 1);
     number_list list = {.json = json, .hexadecimal = hexadecimal};
-    rounding.offset = index;
+    fpemu_place place = {rounding.seed, rounding.stream, index};
     if (format.scaling)
-        round_vector(&a, &format, &rounding, binary64, spec, &list);
-    for (double x; !format.scaling && arguments_next_number(&a, binary64, &x); index++) {
-        rounding.offset = index;
-        const double y = round_one(&format, &rounding, x, binary64, spec);
-        number_list_add(&list, y);
+        round_vector(&a, &call, &place, binary64, spec, &list);
+    for (double x; !format.scaling && arguments_next_number(&a, binary64, &x); place.offset++) {
+        float narrow = (float)x;
+        void *const at = binary64 ? (void *)&x : &narrow;
+        cli_check(fpemu_run(&call, &place, 1, at, at, NULL), spec);
+        number_list_add(&list, binary64 ? x : (double)narrow);
     }
     number_list_end(&list);
     return CLI_OK;
