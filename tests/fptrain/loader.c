@@ -3,7 +3,8 @@
 #include "data/loader.h"
 #include "data/dataset.h"
 
-#include <check.h> /* after ours: it has a macro of the name of one of our functions */
+#include "../unit/suite.h" /* after ours: check.h has a macro of the name of one of our functions */
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,20 +276,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("loader");
-    TCase *tests = tcase_create("batches");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, every_epoch_is_a_permutation);
-    tcase_add_test(tests, places_are_equally_likely);
-    tcase_add_test(tests, without_shuffle);
-    tcase_add_test(tests, flips);
-    tcase_add_test(tests, crops);
-    tcase_add_test(tests, other_numbers);
-    tcase_add_test(tests, text_windows);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return RUN_SUITE("loader", NULL, every_epoch_is_a_permutation, places_are_equally_likely, without_shuffle, flips,
+                     crops, other_numbers, text_windows);
 }

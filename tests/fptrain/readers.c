@@ -8,7 +8,8 @@
 #include "data/idx.h"
 #include "data/text.h"
 
-#include <check.h> /* after ours: it has a macro of the name of one of our functions */
+#include "../unit/suite.h" /* after ours: check.h has a macro of the name of one of our functions */
+
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -424,25 +425,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("readers");
-    TCase *tests = tcase_create("files and pictures");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, idx_cut_anywhere);
-    tcase_add_test(tests, idx_header);
-    tcase_add_test(tests, idx_promises);
-    tcase_add_test(tests, packed);
-    tcase_add_test(tests, json_files);
-    tcase_add_test(tests, cifar_cut_anywhere);
-    tcase_add_test(tests, pictures_stay_the_same);
-    tcase_add_test(tests, a_sample_depends_on_its_number_alone);
-    tcase_add_test(tests, digits_can_be_told);
-    tcase_add_test(tests, padding_and_limit);
-    tcase_add_test(tests, parts_are_disjoint);
-    tcase_add_test(tests, parts_of_a_text);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return RUN_SUITE("readers", NULL, idx_cut_anywhere, idx_header, idx_promises, packed, json_files,
+                     cifar_cut_anywhere, pictures_stay_the_same, a_sample_depends_on_its_number_alone,
+                     digits_can_be_told, padding_and_limit, parts_are_disjoint, parts_of_a_text);
 }

@@ -4,7 +4,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "run/record.h"
 
-#include <check.h> /* after ours: it has a macro of the name of one of our functions */
+#include "../unit/suite.h" /* after ours: check.h has a macro of the name of one of our functions */
+
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -58,17 +59,10 @@ static void say_step(record *r, uint64_t step)
 {
     uint64_t counts[40] = {0};
     const fpemu_stats plain = {.count = 100, .underflow = 5 + step, .overflow = 2, .nan = 1};
-    fpemu_stats stats = {.request.want = FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SUMS,
-                         .count = 100,
-                         .underflow = 5 + step,
-                         .overflow = 2,
-                         .request.histogram = counts,
-                         .request.histogram_first = -20,
-                         .request.histogram_length = 40,
-                         .min_abs = 0x1p-30,
-                         .max_abs = (double)0.1f,
-                         .nan = 1,
-                         .infinite = 3};
+    fpemu_stats stats =
+        LIST(.request.want = FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SUMS, .count = 100, .underflow = 5 + step,
+             .overflow = 2, .request.histogram = counts, .request.histogram_first = -20, .request.histogram_length = 40,
+             .min_abs = 0x1p-30, .max_abs = (double)0.1f, .nan = 1, .infinite = 3);
     counts[3] = 7; /* exponent -18 */
     counts[5] = 9;
     record_begin(r, &(record_step){.step = step,
@@ -525,20 +519,5 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("record");
-    TCase *tests = tcase_create("files");
-    tcase_add_test(tests, lines);
-    tcase_add_test(tests, long_run);
-    tcase_add_test(tests, size_of_log);
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, methods);
-    tcase_add_test(tests, resumed);
-    tcase_add_test(tests, strangers);
-    tcase_add_test(tests, other_machine);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return RUN_SUITE("record", NULL, lines, long_run, size_of_log, methods, resumed, strangers, other_machine);
 }

@@ -4,7 +4,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "run/settings.h"
 
-#include <check.h> /* after ours: it has a macro of the name of one of our functions */
+#include "../unit/suite.h" /* after ours: check.h has a macro of the name of one of our functions */
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,20 +254,10 @@ END_TEST
 START_TEST(options)
 {
     settings s;
-    char *argv[] = {(char[]){"run"},
-                    (char[]){"--lr"},
-                    (char[]){"0.5"},
-                    (char[]){"--config"},
-                    (char[]){"options.ini"},
-                    (char[]){"here"},
-                    (char[]){"--model=resnet20"},
-                    (char[]){"--set"},
-                    (char[]){"formats.conv1.*=e5m2 sr"},
-                    (char[]){"--resume"},
-                    (char[]){"--set=data.flip=yes"},
-                    (char[]){"--seed"},
-                    (char[]){"9"},
-                    NULL};
+    char *argv[] =
+        LIST((char[]){"run"}, (char[]){"--lr"}, (char[]){"0.5"}, (char[]){"--config"}, (char[]){"options.ini"},
+             (char[]){"here"}, (char[]){"--model=resnet20"}, (char[]){"--set"}, (char[]){"formats.conv1.*=e5m2 sr"},
+             (char[]){"--resume"}, (char[]){"--set=data.flip=yes"}, (char[]){"--seed"}, (char[]){"9"}, NULL);
     int argc = 13;
     FILE *file = fopen("options.ini", "w");
     fputs("[train]\nlr = 0.25\nbatch = 8\n", file);
@@ -317,22 +308,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("settings");
-    TCase *tests = tcase_create("keys");
-    tcase_add_test(tests, a_file);
-    tcase_add_test(tests, errors_say_where);
-    tcase_add_test(tests, bounds_are_taken_as_they_are_told);
-    tcase_add_test(tests, all_keys_there_and_back);
-    tcase_add_test(tests, numbers_come_back_exactly);
-    tcase_add_test(tests, values_that_no_file_holds);
-    tcase_add_test(tests, longest_pattern);
-    tcase_add_test(tests, formats_are_not_without_end);
-    tcase_add_test(tests, options);
-    tcase_add_test(tests, wrong_options);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
+    return RUN_SUITE("settings", NULL, a_file, errors_say_where, bounds_are_taken_as_they_are_told,
+                     all_keys_there_and_back, numbers_come_back_exactly, values_that_no_file_holds, longest_pattern,
+                     formats_are_not_without_end, options, wrong_options);
 }

@@ -106,8 +106,7 @@ END_TEST
 START_TEST(formats_out_of_range)
 {
     fpemu_rounding r = fpemu_rounding_nearest();
-    fpemu_format zero, f;
-    memset(&zero, 0, sizeof zero);
+    fpemu_format zero = {0}, f;
     all_refuse(&zero, &r, FPEMU_ERROR_FORMAT, 1);
 #define TAMPER(spec, field, value)                                                                                     \
     do {                                                                                                               \

@@ -37,30 +37,17 @@ static void nothing_written(void)
 }
 
 /* An operation on arrays, a relation of two. */
-#define CALLS(type, number)                                                                                            \
-    static inline fpemu_status one_##type(fpemu_operation operation, const fpemu_format *f, const fpemu_rounding *r,   \
-                                          size_t n, const number *a, number *y, fpemu_stats *s)                        \
-    {                                                                                                                  \
-        return fpemu_arith_##type(f, r, operation, n, (const number *const[]){a}, NULL, y, s);                         \
-    }                                                                                                                  \
-    static inline fpemu_status two_##type(fpemu_operation operation, const fpemu_format *f, const fpemu_rounding *r,   \
-                                          size_t n, const number *a, const number *b, number *y, fpemu_stats *s)       \
-    {                                                                                                                  \
-        return fpemu_arith_##type(f, r, operation, n, (const number *const[]){a, b}, NULL, y, s);                      \
-    }                                                                                                                  \
-    static inline fpemu_status three_##type(fpemu_operation operation, const fpemu_format *f, const fpemu_rounding *r, \
-                                            size_t n, const number *a, const number *b, const number *c, number *y,    \
-                                            fpemu_stats *s)                                                            \
-    {                                                                                                                  \
-        return fpemu_arith_##type(f, r, operation, n, (const number *const[]){a, b, c}, NULL, y, s);                   \
-    }                                                                                                                  \
-    static inline fpemu_status relation_##type(fpemu_relation relation, size_t n, const number *a, const number *b,    \
-                                               uint8_t *y)                                                             \
-    {                                                                                                                  \
-        return fpemu_compare_##type(relation, n, (const number *const[]){a, b}, NULL, y);                              \
-    }
-CALLS(f32, float)
-CALLS(f64, double)
+#define OPERANDS(...) ((const void *const[]){__VA_ARGS__})
+#define ONE(type, operation, f, r, n, a, y, s) fpemu_arith(f, r, type, operation, n, OPERANDS(a), NULL, y, s)
+#define one_f32(...) ONE(FPEMU_TYPE_F32, __VA_ARGS__)
+#define one_f64(...) ONE(FPEMU_TYPE_F64, __VA_ARGS__)
+#define TWO(type, operation, f, r, n, a, b, y, s) fpemu_arith(f, r, type, operation, n, OPERANDS(a, b), NULL, y, s)
+#define two_f32(...) TWO(FPEMU_TYPE_F32, __VA_ARGS__)
+#define two_f64(...) TWO(FPEMU_TYPE_F64, __VA_ARGS__)
+#define three_f64(operation, f, r, n, a, b, c, y, s)                                                                   \
+    fpemu_arith(f, r, FPEMU_TYPE_F64, operation, n, OPERANDS(a, b, c), NULL, y, s)
+#define relation_f32(relation, n, a, b, y) fpemu_compare(FPEMU_TYPE_F32, relation, n, OPERANDS(a, b), NULL, y)
+#define relation_f64(relation, n, a, b, y) fpemu_compare(FPEMU_TYPE_F64, relation, n, OPERANDS(a, b), NULL, y)
 
 static void all_refuse(const fpemu_format *f, const fpemu_rounding *r, fpemu_status status)
 {
@@ -324,7 +311,7 @@ START_TEST(slices)
     fpemu_format f = format_of("fp16");
     for (int k = 0; k < 2; k++) {
         fpemu_rounding r = fpemu_rounding_stochastic(9, 9);
-        fpemu_stats whole, parts;
+        fpemu_stats whole = {0}, parts;
         const size_t cut = 4096 * 31;
         r.bits = k ? 32 : 8;
         if (k)
@@ -333,7 +320,6 @@ START_TEST(slices)
             a[i] = a32[i % N];
             b[i] = b32[(i * 7) % N];
         }
-        memset(&whole, 0, sizeof whole);
         whole.request.want = FPEMU_STATS_SUMS;
         parts = whole;
         GIVES_OK(two_f32(FPEMU_OPERATION_DIV, &f, &r, BIG, a, b, y, &whole));

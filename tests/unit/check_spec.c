@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_spec.c - spec strings, names of roundings, and the decimals in them. */
 
+#include "../list.h"
 #include "suite.h"
 #include <fenv.h>
 #include <locale.h>
@@ -364,21 +365,15 @@ START_TEST(decimals)
         const char *number;
         double value;
         const char *printed;
-    } rows[] = {
-        {"5.684341886080802e-14", 0x1p-44, "5.684341886080802e-14"},
-        {"4.9406564584124654e-324", 0x1p-1074, "5e-324"},
-        {"2.4703282292062328e-324", 0x1p-1074, "5e-324"},
-        {"2.2250738585072011e-308", 0x0.fffffffffffffp-1022, "2.225073858507201e-308"},
-        {"1.7976931348623157e308", 0x1.fffffffffffffp1023, "1.7976931348623157e308"},
-        {"9007199254740993", 0x1p53, "9007199254740992"},
-        {"9007199254740993.0000000000000000000000000000000000000000000000000001", 0x1.0000000000001p53,
-         "9007199254740994"},
-        {"9007199254740995", 0x1.0000000000002p53, "9007199254740996"},
-        {"0.1", 0.1, "0.1"},
-        {"100", 100, "100"},
-        {"1e23", 1e23, "1e23"},
-        {"0.000123", 0.000123, "0.000123"},
-    };
+    } rows[] = LIST({"5.684341886080802e-14", 0x1p-44, "5.684341886080802e-14"},
+                    {"4.9406564584124654e-324", 0x1p-1074, "5e-324"}, {"2.4703282292062328e-324", 0x1p-1074, "5e-324"},
+                    {"2.2250738585072011e-308", 0x0.fffffffffffffp-1022, "2.225073858507201e-308"},
+                    {"1.7976931348623157e308", 0x1.fffffffffffffp1023, "1.7976931348623157e308"},
+                    {"9007199254740993", 0x1p53, "9007199254740992"},
+                    {"9007199254740993.0000000000000000000000000000000000000000000000000001", 0x1.0000000000001p53,
+                     "9007199254740994"},
+                    {"9007199254740995", 0x1.0000000000002p53, "9007199254740996"}, {"0.1", 0.1, "0.1"},
+                    {"100", 100, "100"}, {"1e23", 1e23, "1e23"}, {"0.000123", 0.000123, "0.000123"});
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char spec[96], text[256], want[96];
         fpemu_format f;
@@ -420,27 +415,20 @@ START_TEST(roundings)
     static const struct {
         const char *text;
         int mode, overflow, nan, compat;
-    } rows[] = {
-        {"rne", FPEMU_MODE_RNE, 0, 0, 0},
-        {"RNA", FPEMU_MODE_RNA, 0, 0, 0},
-        {" rnz ", FPEMU_MODE_RNZ, 0, 0, 0},
-        {"toward-zero", FPEMU_MODE_RTZ, 0, 0, 0},
-        {"Away-From-Zero", FPEMU_MODE_RAZ, 0, 0, 0},
-        {"rtp", FPEMU_MODE_RTP, 0, 0, 0},
-        {"toward-negative", FPEMU_MODE_RTN, 0, 0, 0},
-        {"to-odd", FPEMU_MODE_RTO, 0, 0, 0},
-        {"sr", FPEMU_MODE_SR, 0, 0, 0},
-        {"se", FPEMU_MODE_SE, 0, 0, 0},
-        {"qpytorch", FPEMU_MODE_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
-        {"qpytorch-sr", FPEMU_MODE_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
-        {"qpytorch-fixed", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, FPEMU_COMPAT_QPYTORCH},
-        {"lee-inf", FPEMU_MODE_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_LEE_INF},
-        {"cpfloat-se", FPEMU_MODE_SE, 0, 0, FPEMU_COMPAT_CPFLOAT},
-        {"nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE, FPEMU_NAN_MAX, FPEMU_COMPAT_CUDA},
-        {"ml-dtypes", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE, 0, FPEMU_COMPAT_ML_DTYPES},
-        {"ml-dtypes-sat", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE_KEEP_INF, 0, FPEMU_COMPAT_ML_DTYPES},
-        {"pytorch-divide", FPEMU_MODE_RNE, 0, 0, FPEMU_COMPAT_PYTORCH_DIVIDE},
-    };
+    } rows[] =
+        LIST({"rne", FPEMU_MODE_RNE, 0, 0, 0}, {"RNA", FPEMU_MODE_RNA, 0, 0, 0}, {" rnz ", FPEMU_MODE_RNZ, 0, 0, 0},
+             {"toward-zero", FPEMU_MODE_RTZ, 0, 0, 0}, {"Away-From-Zero", FPEMU_MODE_RAZ, 0, 0, 0},
+             {"rtp", FPEMU_MODE_RTP, 0, 0, 0}, {"toward-negative", FPEMU_MODE_RTN, 0, 0, 0},
+             {"to-odd", FPEMU_MODE_RTO, 0, 0, 0}, {"sr", FPEMU_MODE_SR, 0, 0, 0}, {"se", FPEMU_MODE_SE, 0, 0, 0},
+             {"qpytorch", FPEMU_MODE_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
+             {"qpytorch-sr", FPEMU_MODE_SR, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_QPYTORCH},
+             {"qpytorch-fixed", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_KEEP, FPEMU_COMPAT_QPYTORCH},
+             {"lee-inf", FPEMU_MODE_RNA, FPEMU_OVERFLOW_IEEE, FPEMU_NAN_SIGNMAX, FPEMU_COMPAT_LEE_INF},
+             {"cpfloat-se", FPEMU_MODE_SE, 0, 0, FPEMU_COMPAT_CPFLOAT},
+             {"nvidia", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE, FPEMU_NAN_MAX, FPEMU_COMPAT_CUDA},
+             {"ml-dtypes", FPEMU_MODE_RNE, FPEMU_OVERFLOW_IEEE, 0, FPEMU_COMPAT_ML_DTYPES},
+             {"ml-dtypes-sat", FPEMU_MODE_RNE, FPEMU_OVERFLOW_SATURATE_KEEP_INF, 0, FPEMU_COMPAT_ML_DTYPES},
+             {"pytorch-divide", FPEMU_MODE_RNE, 0, 0, FPEMU_COMPAT_PYTORCH_DIVIDE});
     fpemu_rounding r;
     fpemu_parse_error error;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_why.c - the argument and the words of every reason for which checks refuse, and that calls refuse with the same
  * status. */
-#include <check.h>
-#include <stdlib.h>
+#include "suite.h"
 #include <string.h>
-
-#include "fpemu.h"
 
 enum { QUANTIZE, ENCODE, DECODE, PACK, UNPACK, SCALES, ADD = 64, EXP = 128, TABLE = 192 };
 
@@ -94,10 +91,9 @@ START_TEST(words_for_formats)
 {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         const struct formats_refused *const row = &formats[i];
-        fpemu_format f;
+        fpemu_format f = {0};
         fpemu_rounding r;
         fpemu_why why;
-        memset(&f, 0, sizeof f);
         memset(&why, 0x5a, sizeof why);
         ck_assert(!row->format || !*row->format || !fpemu_format_parse(row->format, &f, NULL));
         const int is_mode = row->mode && fpemu_rounding_parse(row->mode, &r, NULL) == FPEMU_OK;
@@ -180,16 +176,5 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("why");
-    TCase *tests = tcase_create("reasons");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, words_for_formats);
-    tcase_add_test(tests, words_for_products);
-    tcase_add_test(tests, words_for_all);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return RUN_SUITE("why", NULL, words_for_formats, words_for_products, words_for_all);
 }
