@@ -2,6 +2,7 @@
 /* estimate.c - times of a step worked out by hand from the shapes of three products for each layer, and hardware files
  * that are refused. */
 #define _POSIX_C_SOURCE 200809L
+#include "../list.h"
 #include "estimate/time.h"
 #include "ops/ops.h"
 
@@ -112,21 +113,16 @@ static void refusals(void)
 #define SPEEDS "\"fp32\": 1, \"fp16\": 2, \"int8\": 5"
     static const struct {
         const char *text, *said;
-    } bad[] = {
-        {"", "line "},
-        {"{\"name\": \"x\",\n\"name\": \"y\"}", "line 2"},
-        {"[]", "hardware has a name"},
-        {"{\"bandwidth\": 4, \"rows\": [{" SPEEDS "}]}", "hardware has a name"},
-        {"{\"name\": \"x\", \"rows\": [{" SPEEDS "}]}", "a bandwidth in GB/s"},
-        {"{\"name\": \"x\", \"bandwidth\": 0, \"rows\": [{" SPEEDS "}]}", "a bandwidth in GB/s"},
-        {"{\"name\": \"x\", \"bandwidth\": \"4\", \"rows\": [{" SPEEDS "}]}", "a bandwidth in GB/s"},
-        {HEAD "]}", "rows of throughputs"},
-        {HEAD "1]}", "row 1 needs"},
-        {HEAD "{" SPEEDS "}, {\"fp32\": 1, \"fp16\": 2}]}", "row 2 needs fp32, fp16 and int8 above 0"},
-        {HEAD "{\"fp32\": 1, \"fp16\": -2, \"int8\": 5}]}", "row 1 needs"},
-        {HEAD "{\"m\": 1, \"n\": 2, " SPEEDS "}]}", "all of m, n, k or none"},
-        {HEAD "{\"m\": 0, \"n\": 2, \"k\": 1, " SPEEDS "}]}", "row 1 needs"},
-    };
+    } bad[] = LIST({"", "line "}, {"{\"name\": \"x\",\n\"name\": \"y\"}", "line 2"}, {"[]", "hardware has a name"},
+                   {"{\"bandwidth\": 4, \"rows\": [{" SPEEDS "}]}", "hardware has a name"},
+                   {"{\"name\": \"x\", \"rows\": [{" SPEEDS "}]}", "a bandwidth in GB/s"},
+                   {"{\"name\": \"x\", \"bandwidth\": 0, \"rows\": [{" SPEEDS "}]}", "a bandwidth in GB/s"},
+                   {"{\"name\": \"x\", \"bandwidth\": \"4\", \"rows\": [{" SPEEDS "}]}", "a bandwidth in GB/s"},
+                   {HEAD "]}", "rows of throughputs"}, {HEAD "1]}", "row 1 needs"},
+                   {HEAD "{" SPEEDS "}, {\"fp32\": 1, \"fp16\": 2}]}", "row 2 needs fp32, fp16 and int8 above 0"},
+                   {HEAD "{\"fp32\": 1, \"fp16\": -2, \"int8\": 5}]}", "row 1 needs"},
+                   {HEAD "{\"m\": 1, \"n\": 2, " SPEEDS "}]}", "all of m, n, k or none"},
+                   {HEAD "{\"m\": 0, \"n\": 2, \"k\": 1, " SPEEDS "}]}", "row 1 needs"});
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         hardware h;
         trouble why = {""};

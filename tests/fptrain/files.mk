@@ -55,8 +55,6 @@ endif
 AM_TESTS_ENVIRONMENT += FPTRAIN='$(abs_top_builddir)/tools/fptrain/fptrain$(EXEEXT)'; export FPTRAIN;
 
 # Hostile files: the replay of tests/fuzz over the readers of the trainer.
-EXTRA_DIST += tests/fuzz/checkpoint.dict tests/fuzz/hardware.dict tests/fuzz/log.dict \
-	tests/fuzz/names.dict tests/fuzz/network.dict tests/fuzz/picture.dict tests/fuzz/settings.dict
 tests_fuzz_replay_trainer_SOURCES = tests/fuzz/replay.c $(FUZZ_ARCHIVE) tests/fuzz/reader.h \
 	tests/fuzz/trainer.c
 tests_fuzz_replay_trainer_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* models.c - parameter counts of the named models, against the counts that others publish for the same networks. */
+#include "../list.h"
 #include "models/model.h"
 
 #include <stdlib.h>
@@ -59,15 +60,9 @@ static void counts(void)
 {
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const expected *e = &table[i];
-        const model_settings s = {.name = e->name,
-                                  .width = e->width,
-                                  .projections = e->projections,
-                                  .no_norm = e->no_norm,
-                                  .c = e->c,
-                                  .h = e->side,
-                                  .w = e->side,
-                                  .classes = e->classes,
-                                  .steps = e->steps};
+        const model_settings s =
+            LIST(.name = e->name, .width = e->width, .projections = e->projections, .no_norm = e->no_norm, .c = e->c,
+                 .h = e->side, .w = e->side, .classes = e->classes, .steps = e->steps);
         trouble why = {""};
         graph *g = model_new(&s, 1, &why);
         EXPECT(g, "%s: %s", e->name, why.text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* networks.c - losses, logits and gradients of whole networks against those of another framework in double precision:
  * tests/vectors/fptrain.txt, made by fptrain.py beside it. The first argument is the file; else $top_srcdir tells. */
+#include "../list.h"
 #include "harness.h"
 #include "models/model.h"
 
@@ -42,15 +43,8 @@ static const struct network {
 
 static graph *described(const struct network *n)
 {
-    const model_settings s = {.name = "test.net",
-                              .c = n->c,
-                              .h = n->side,
-                              .w = n->side,
-                              .classes = n->classes,
-                              .steps = n->steps,
-                              .text = n->text,
-                              .from = n->name,
-                              .line = 1};
+    const model_settings s = LIST(.name = "test.net", .c = n->c, .h = n->side, .w = n->side, .classes = n->classes,
+                                  .steps = n->steps, .text = n->text, .from = n->name, .line = 1);
     trouble why = {""};
     graph *g = model_new(&s, 1, &why);
     check(g != NULL, "%s", why.text);

@@ -3,6 +3,7 @@
  * space, the bound of Theorem 1 of Li et al. (LPMM), and the memory that is really there. */
 #include <fpemu.h>
 
+#include "../list.h"
 #include "bench.h"
 #include "optimizer/clipping.h"
 
@@ -81,14 +82,8 @@ static void judge_step(judge *j, float mu, float decay, float lr)
 static void follow(int micro_batches, const char *clipping, double clip)
 {
     enum { MOST = 16 };
-    optimizer_settings settings = {.name = "momentum",
-                                   .momentum = 0.9,
-                                   .decay = 0.01,
-                                   .master = true,
-                                   .packed = true,
-                                   .nearest = true,
-                                   .clipping = clipping,
-                                   .clip = clip};
+    optimizer_settings settings = LIST(.name = "momentum", .momentum = 0.9, .decay = 0.01, .master = true,
+                                       .packed = true, .nearest = true, .clipping = clipping, .clip = clip);
     settings.kept[KEEP_MOMENTUM] = "group(int8,2048)";
     bench b = bench_start(&settings, &small, 1);
     store *s = &b.o->store;
@@ -145,13 +140,8 @@ static float quarter(const void *context, int p, size_t i)
  * group. */
 static void adam(int micro_batches, double epsilon)
 {
-    optimizer_settings settings = {.name = "adam",
-                                   .momentum = 0.9,
-                                   .beta2 = 0.999,
-                                   .epsilon = epsilon,
-                                   .master = true,
-                                   .packed = true,
-                                   .nearest = true};
+    optimizer_settings settings = LIST(.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = epsilon,
+                                       .master = true, .packed = true, .nearest = true);
     bench b = bench_start(&settings, &small, 1);
     const size_t n = graph_param(b.g, 0)->size;
     const float update = (float)(0.5 * 0.25 / (0.25 + epsilon));
@@ -208,14 +198,8 @@ static void counts(void)
  * and 2^-25 is, beside the zeros of all other parameters. */
 static void small_updates(const char *name)
 {
-    const optimizer_settings settings = {.name = name,
-                                         .momentum = 0.9,
-                                         .beta2 = 0.999,
-                                         .epsilon = 1e-8,
-                                         .decay = 1,
-                                         .master = true,
-                                         .packed = true,
-                                         .kept = {[KEEP_GRADIENT] = "fp32"}};
+    const optimizer_settings settings = LIST(.name = name, .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 1,
+                                             .master = true, .packed = true, .kept = {[KEEP_GRADIENT] = "fp32"});
     for (int exponent = -23; exponent <= -22; exponent++) {
         bench b = bench_start(&settings, &small, 1);
         const size_t all = graph_param_count(b.g), n = graph_param(b.g, 0)->size;
@@ -240,13 +224,8 @@ static float one_large(const void *context, int p, size_t i)
  * format without groups they are `least`, its smallest positive value; 0: there are groups. */
 static void never_zero(bool nearest, const char *squares, double least)
 {
-    optimizer_settings settings = {.name = "adam",
-                                   .momentum = 0.9,
-                                   .beta2 = 0.999,
-                                   .epsilon = 1e-8,
-                                   .master = true,
-                                   .packed = true,
-                                   .nearest = nearest};
+    optimizer_settings settings = LIST(.name = "adam", .momentum = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .master = true,
+                                       .packed = true, .nearest = nearest);
     settings.kept[KEEP_WEIGHT] = "fp32";
     settings.kept[KEEP_GRADIENT] = "fp32";
     settings.kept[KEEP_MOMENTUM] = least > 0 ? "fp32" : NULL;
@@ -384,12 +363,8 @@ static quadratic minimise(bool nearest, double share, double noise, double delta
     char weight[64], gradient[64];
     (void)snprintf(weight, sizeof weight, "int(16,scale=%.17g)", delta_p);
     (void)snprintf(gradient, sizeof gradient, "int(24,scale=%.17g)", delta_g);
-    optimizer_settings settings = {.name = "momentum",
-                                   .momentum = beta,
-                                   .master = true,
-                                   .packed = true,
-                                   .nearest = nearest,
-                                   .kept = {weight, gradient, gradient, NULL}};
+    optimizer_settings settings = LIST(.name = "momentum", .momentum = beta, .master = true, .packed = true,
+                                       .nearest = nearest, .kept = {weight, gradient, gradient, NULL});
     quadratic q = {0};
     for (int seed = 1; seed <= seeds; seed++) {
         bench b = bench_start(&settings, &tiny, (uint64_t)seed);
@@ -487,11 +462,8 @@ static float half(const void *context, int p, size_t i)
  * scale of 1, and halved by a step with a scale of 1/2. */
 static void large(void)
 {
-    const optimizer_settings settings = {.name = "sgd",
-                                         .master = true,
-                                         .packed = true,
-                                         .nearest = true,
-                                         .kept = {[KEEP_WEIGHT] = "scaled(int8)", [KEEP_GRADIENT] = "fp16"}};
+    const optimizer_settings settings = LIST(.name = "sgd", .master = true, .packed = true, .nearest = true,
+                                             .kept = {[KEEP_WEIGHT] = "scaled(int8)", [KEEP_GRADIENT] = "fp16"});
     const model_settings model = {.name = "mlp", .c = 1, .h = 256, .w = 257, .classes = 2};
     bench b = bench_start(&settings, &model, 1);
     const size_t n = graph_param(b.g, 0)->size;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../list.h"
 #include "harness.h"
 #include "optimizer/clipping.h"
 #include "optimizer/optimizer.h"
@@ -278,23 +279,12 @@ static void set(settings *s, const char *section, const char *key, const char *v
 static void configure(settings *s, const choice *c)
 {
     settings_default(s);
-    const char *const lines[][3] = {{"model", "name", "mlp"},
-                                    {"model", "width", "0.1"},
-                                    {"data", "train_count", "24"},
-                                    {"data", "test_count", "2"},
-                                    {"train", "batch", "4"},
-                                    {"train", "epochs", "2"},
-                                    {"train", "lr", "0.01"},
-                                    {"train", "warmup_steps", "4"},
-                                    {"train", "warmup_start", "0.005"},
-                                    {"train", "schedule_by", "step"},
-                                    {"train", "schedule", "cosine"},
-                                    {"train", "label_smoothing", "0.1"},
-                                    {"optimizer", "decay", "0.01"},
-                                    {"optimizer", "no_decay", "*.bias"},
-                                    {"formats", "dv", "e5m2"},
-                                    {"formats", "w", "e4m3fn"},
-                                    {"train", "threads", "1"}};
+    const char *const lines[][3] = LIST(
+        {"model", "name", "mlp"}, {"model", "width", "0.1"}, {"data", "train_count", "24"}, {"data", "test_count", "2"},
+        {"train", "batch", "4"}, {"train", "epochs", "2"}, {"train", "lr", "0.01"}, {"train", "warmup_steps", "4"},
+        {"train", "warmup_start", "0.005"}, {"train", "schedule_by", "step"}, {"train", "schedule", "cosine"},
+        {"train", "label_smoothing", "0.1"}, {"optimizer", "decay", "0.01"}, {"optimizer", "no_decay", "*.bias"},
+        {"formats", "dv", "e5m2"}, {"formats", "w", "e4m3fn"}, {"train", "threads", "1"});
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         set(s, lines[i][0], lines[i][1], lines[i][2]);
     set(s, "optimizer", "name", c->optimizer);

@@ -39,9 +39,9 @@ static void try_all(void *a, void *b, void *y, void *s)
 {
     fpemu_format f, mx, nv;
     fpemu_gemm_spec spec, chunked, rounded;
-    fpemu_gemm_shape product;
+    fpemu_gemm_shape product = {0};
     fpemu_range range;
-    fpemu_stats stats;
+    fpemu_stats stats = {0};
     const fpemu_rounding r = fpemu_rounding_nearest();
     const fpemu_shape shape = fpemu_shape_vector(N);
     const float *const single[3] = {a, b, b};
@@ -59,8 +59,6 @@ static void try_all(void *a, void *b, void *y, void *s)
         printf("FAIL the test itself\n");
         exit(1);
     }
-    memset(&product, 0, sizeof product);
-    memset(&stats, 0, sizeof stats);
     product.m = product.n = 4;
     product.k = 16;
 

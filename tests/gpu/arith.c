@@ -87,14 +87,13 @@ static fpemu_rounding random_rounding(int mode)
     return r;
 }
 
-/* Scales of three operands, as binary32 and binary64 numbers, on the host and on the device. */
+/* Scales of three operands, binary32 numbers, binary64 ones where the operands are, on the host and on the device. */
 enum { SCALES = 600 };
 typedef struct scale_set {
-    fpemu_operand_scales_f32 here32[3], there32[3];
-    fpemu_operand_scales_f64 here64[3], there64[3];
+    fpemu_operand_scales here[3], there[3];
 } scale_set;
 
-static void choose_scales(scale_set *s)
+static void choose_scales(int type, scale_set *s)
 {
     static float single[3][SCALES];
     static double twice[3][SCALES];
@@ -110,14 +109,12 @@ static void choose_scales(scale_set *s)
                 r % 50 == 0 ? 0 : (float)((r >> 8) % 4095 + 1) / (float)(1 << (r >> 40) % 16) * (r & 1 ? 1 : -1);
             twice[o][i] = (double)single[o][i];
         }
-        float *const d32 = (float *)(void *)((char *)device_memory(5, 3 * SCALES * 4) + o * SCALES * 4);
-        double *const d64 = (double *)(void *)((char *)device_memory(6, 3 * SCALES * 8) + o * SCALES * 8);
-        to_device(d32, single[o], sizeof single[o]);
-        to_device(d64, twice[o], sizeof twice[o]);
-        s->here32[o] = (fpemu_operand_scales_f32){{single[o]}, length, count};
-        s->here64[o] = (fpemu_operand_scales_f64){{twice[o]}, length, count};
-        s->there32[o] = (fpemu_operand_scales_f32){{d32}, length, count};
-        s->there64[o] = (fpemu_operand_scales_f64){{d64}, length, count};
+        const size_t bytes = type == F64 ? sizeof twice[o] : sizeof single[o];
+        const void *const here = type == F64 ? (const void *)twice[o] : (const void *)single[o];
+        char *const there = (char *)device_memory(5, 3 * sizeof twice[o]) + (size_t)o * sizeof twice[o];
+        to_device(there, here, bytes);
+        s->here[o] = (fpemu_operand_scales){{here}, length, count};
+        s->there[o] = (fpemu_operand_scales){{there}, length, count};
     }
 }
 
@@ -127,31 +124,10 @@ static fpemu_cuda_status reference(const fpemu_format *f, const fpemu_rounding *
 {
     const fpemu_operation operation = (fpemu_operation)work;
     const fpemu_function apply = (fpemu_function)work;
-    const fpemu_operand_scales_f32 *const scales32 = scales ? scales->here32 : NULL;
-    const fpemu_operand_scales_f64 *const scales64 = scales ? scales->here64 : NULL;
-    const void *const x = in[0];
-    void *const y = want;
-    const float *const x32[3] = {(float *)(void *)in[0], (float *)(void *)in[1], (float *)(void *)in[2]};
-    const double *const x64[3] = {(double *)(void *)in[0], (double *)(void *)in[1], (double *)(void *)in[2]};
-    const uint16_t *const x16[3] = {(uint16_t *)(void *)in[0], (uint16_t *)(void *)in[1], (uint16_t *)(void *)in[2]};
-    fpemu_status status;
-    switch (type) {
-    case F32:
-        status = function ? fpemu_apply_f32(f, r, apply, n, x, y, s)
-                          : fpemu_arith_scaled_f32(f, r, operation, n, x32, steps, scales32, y, s);
-        break;
-    case F64:
-        status = function ? fpemu_apply_f64(f, r, apply, n, x, y, s)
-                          : fpemu_arith_scaled_f64(f, r, operation, n, x64, steps, scales64, y, s);
-        break;
-    case BF16:
-        status = function ? fpemu_apply_bf16(f, r, apply, n, x, y, s)
-                          : fpemu_arith_scaled_bf16(f, r, operation, n, x16, steps, scales32, y, s);
-        break;
-    default:
-        status = function ? fpemu_apply_f16(f, r, apply, n, x, y, s)
-                          : fpemu_arith_scaled_f16(f, r, operation, n, x16, steps, scales32, y, s);
-    }
+    const void *const operands[3] = {in[0], in[1], in[2]};
+    const fpemu_status status = function ? fpemu_apply(f, r, types[type], apply, n, in[0], want, s)
+                                         : fpemu_arith_scaled(f, r, types[type], operation, n, operands, steps,
+                                                              scales ? scales->here : NULL, want, s);
     return (fpemu_cuda_status)status;
 }
 
@@ -159,8 +135,8 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
 {
     const fpemu_rounding r = random_rounding(mode);
     size_t steps[3] = {1, 1, 1};
-    uint64_t bins[2][40];
-    fpemu_stats s[2];
+    uint64_t bins[2][40] = {0};
+    fpemu_stats s[2] = {0};
     scale_set set;
     const scale_set *const scales = !function && next() % 3 == 0 ? &set : NULL;
     const int counted = (int)(next() % 3), single = !function && next() % 4 == 0;
@@ -177,8 +153,6 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
         }
     if (single)
         steps[next() % 2] = 0;
-    memset(s, 0, sizeof s);
-    memset(bins, 0, sizeof bins);
     for (int k = 0; k < 2; k++) {
         s[k].request.want = counted > 1 ? FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM : 0;
         s[k].request.histogram = bins[k];
@@ -186,7 +160,7 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
         s[k].request.histogram_length = 40;
     }
     if (scales)
-        choose_scales(&set);
+        choose_scales(type, &set);
     const fpemu_cuda_status expected = reference(f, &r, function, work, type, n, steps, scales, counted ? &s[0] : NULL);
     if (scales && type == F64 && expected == FPEMU_CUDA_ERROR_ARGUMENT)
         return; /* a product is no binary64 number: check_refusals */
@@ -200,22 +174,10 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
     fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, s[1].request.want, NULL);
     fpemu_cuda_stats *const stats = counted ? d_s : NULL;
     if (function)
-        status = DEVICE(apply, f, &r, (fpemu_function)work, n, d[0], y, stats, NULL);
-    else if (type == F32) {
-        const float *const all[3] = {d[0], d[1], d[2]};
-        status = fpemu_cuda_arith_scaled_f32(f, &r, (fpemu_operation)work, n, all, steps,
-                                             scales ? scales->there32 : NULL, y, stats, NULL);
-    } else if (type == F64) {
-        const double *const all[3] = {d[0], d[1], d[2]};
-        status = fpemu_cuda_arith_scaled_f64(f, &r, (fpemu_operation)work, n, all, steps,
-                                             scales ? scales->there64 : NULL, y, stats, NULL);
-    } else {
-        const uint16_t *const all[3] = {d[0], d[1], d[2]};
-        const fpemu_operand_scales_f32 *const there = scales ? scales->there32 : NULL;
-        status = type == BF16
-                     ? fpemu_cuda_arith_scaled_bf16(f, &r, (fpemu_operation)work, n, all, steps, there, y, stats, NULL)
-                     : fpemu_cuda_arith_scaled_f16(f, &r, (fpemu_operation)work, n, all, steps, there, y, stats, NULL);
-    }
+        status = fpemu_cuda_apply(f, &r, types[type], (fpemu_function)work, n, d[0], y, stats, NULL);
+    else
+        status = fpemu_cuda_arith_scaled(f, &r, types[type], (fpemu_operation)work, n, (const void *const *)d, steps,
+                                         scales ? scales->there : NULL, y, stats, NULL);
     if (r.nan == FPEMU_NAN_ERROR && status == FPEMU_CUDA_ERROR_UNSUPPORTED && !f->has_nan)
         return; /* devices refuse it */
     if (status == FPEMU_CUDA_ERROR_CARRIER && status == expected)
@@ -252,24 +214,15 @@ static void check_relations(void)
             to_device(d_b, in[1], 8 * n);
             scale_set set;
             fpemu_cuda_status status;
-            choose_scales(&set);
+            choose_scales(type, &set);
             memset(want, 2, n);
-            if (wide_type) {
-                const double *const here[2] = {(double *)(void *)in[0], (double *)(void *)in[1]};
-                const double *const there[2] = {d_a, d_b};
-                if (fpemu_compare_scaled_f64((fpemu_relation)relation, n, here, NULL, set.here64, want)) {
-                    memset(&set, 0, sizeof set); /* some product is no binary64 number */
-                    fpemu_compare_f64((fpemu_relation)relation, n, here, NULL, want);
-                }
-                status =
-                    fpemu_cuda_compare_scaled_f64((fpemu_relation)relation, n, there, NULL, set.there64, d_y, NULL);
-            } else {
-                const float *const here[2] = {(float *)(void *)in[0], (float *)(void *)in[1]};
-                const float *const there[2] = {d_a, d_b};
-                fpemu_compare_scaled_f32((fpemu_relation)relation, n, here, NULL, set.here32, want);
-                status =
-                    fpemu_cuda_compare_scaled_f32((fpemu_relation)relation, n, there, NULL, set.there32, d_y, NULL);
+            const void *const here[2] = {in[0], in[1]}, *const there[2] = {d_a, d_b};
+            if (fpemu_compare_scaled(types[type], (fpemu_relation)relation, n, here, NULL, set.here, want)) {
+                memset(&set, 0, sizeof set); /* some product is no binary64 number */
+                fpemu_compare(types[type], (fpemu_relation)relation, n, here, NULL, want);
             }
+            status =
+                fpemu_cuda_compare_scaled(types[type], (fpemu_relation)relation, n, there, NULL, set.there, d_y, NULL);
             from_device(got, d_y, n);
             comparisons++;
             if (status || memcmp(got, want, n) != 0)

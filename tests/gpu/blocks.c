@@ -56,21 +56,21 @@ static fpemu_cuda_status right_quantize(const test_case *c, const unsigned char 
     const int type = c->type;
     const void *from = x - c->low_x * (int64_t)element[type];
     void *to = y - c->low_y * (int64_t)element[type];
-    return HOST(quantize_tensor, &c->format, &c->rounding, &c->shape, from, to, s);
+    return (fpemu_cuda_status)fpemu_quantize_tensor(&c->format, &c->rounding, types[type], &c->shape, from, to, s);
 }
 
 static fpemu_cuda_status right_pack(const test_case *c, const unsigned char *x, void *bytes, fpemu_stats *s)
 {
     const int type = c->type;
     const void *from = x - c->low_x * (int64_t)element[type];
-    return HOST(pack, &c->format, &c->rounding, &c->shape, from, bytes, s);
+    return (fpemu_cuda_status)fpemu_pack(&c->format, &c->rounding, types[type], &c->shape, from, bytes, s);
 }
 
 static fpemu_cuda_status right_unpack(const test_case *c, const void *bytes, unsigned char *y)
 {
     const int type = c->type;
     void *to = y - c->low_y * (int64_t)element[type];
-    return HOST(unpack, &c->format, &c->shape, bytes, to);
+    return (fpemu_cuda_status)fpemu_unpack(&c->format, types[type], &c->shape, bytes, to);
 }
 
 /* -------------------------------------------------------------------------------------------- comparisons */
@@ -132,8 +132,9 @@ static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned ch
     unsigned char *const out = in_place ? d_x : d_y;
     fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
-        status = DEVICE(quantize_tensor, &c->format, &c->rounding, &c->shape, (void *)(d_x - c->low_x * (int64_t)size),
-                        (void *)(out - c->low_y * (int64_t)size), scratch, c->counted ? d_s : NULL, NULL);
+        status = fpemu_cuda_quantize_tensor(&c->format, &c->rounding, types[type], &c->shape,
+                                            (d_x - c->low_x * (int64_t)size), (out - c->low_y * (int64_t)size), scratch,
+                                            c->counted ? d_s : NULL, NULL);
     if (status == FPEMU_CUDA_ERROR_CARRIER && status == expected)
         return; /* a scalar format that does not fit the 16-bit type */
     from_device(got, out, n_y);
@@ -160,14 +161,15 @@ static void compare_blocks(const test_case *c, const fpemu_layout *l, unsigned c
     const int type = c->type;
     const void *const x = in;
     void *const y = want;
-    fpemu_cuda_status expected = HOST(pack_blocks, &c->format, &c->rounding, &c->shape, first, count, x, want, NULL);
-    fpemu_cuda_status status = DEVICE(pack_blocks, &c->format, &c->rounding, &c->shape, first, count, (void *)d_x,
-                                      d_bytes, scratch, NULL, NULL);
+    fpemu_cuda_status expected = (fpemu_cuda_status)fpemu_pack_blocks(&c->format, &c->rounding, types[type], &c->shape,
+                                                                      first, count, x, want, NULL);
+    fpemu_cuda_status status = fpemu_cuda_pack_blocks(&c->format, &c->rounding, types[type], &c->shape, first, count,
+                                                      d_x, d_bytes, scratch, NULL, NULL);
     from_device(got, d_bytes, l->bytes);
     compare_bytes(c, "pack_blocks", status, expected, l->bytes);
-    expected = HOST(unpack_blocks, &c->format, &c->shape, first, count, packed, y);
+    expected = (fpemu_cuda_status)fpemu_unpack_blocks(&c->format, types[type], &c->shape, first, count, packed, y);
     to_device(d_bytes, packed, l->bytes);
-    status = DEVICE(unpack_blocks, &c->format, &c->shape, first, count, d_bytes, (void *)d_y, scratch, NULL);
+    status = fpemu_cuda_unpack_blocks(&c->format, types[type], &c->shape, first, count, d_bytes, d_y, scratch, NULL);
     from_device(got, d_y, n * element[c->type]);
     compare_bytes(c, "unpack_blocks", status, expected, n * element[c->type]);
 }
@@ -189,8 +191,8 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
     to_device(d_bytes, got, l.bytes);
     fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
-        status = DEVICE(pack, &c->format, &c->rounding, &c->shape, (void *)(d_x - c->low_x * (int64_t)size), d_bytes,
-                        scratch, c->counted ? d_s : NULL, NULL);
+        status = fpemu_cuda_pack(&c->format, &c->rounding, types[type], &c->shape, (d_x - c->low_x * (int64_t)size),
+                                 d_bytes, scratch, c->counted ? d_s : NULL, NULL);
     from_device(got, d_bytes, l.bytes);
     compare_bytes(c, "pack", status, expected, l.bytes);
     if (status)
@@ -205,7 +207,8 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
     const fpemu_cuda_status read = right_unpack(c, packed, want);
     to_device(d_bytes, packed, l.bytes);
     to_device(d_y, before, c->reach_y * size);
-    status = DEVICE(unpack, &c->format, &c->shape, d_bytes, (void *)(d_y - c->low_y * (int64_t)size), scratch, NULL);
+    status =
+        fpemu_cuda_unpack(&c->format, types[type], &c->shape, d_bytes, (d_y - c->low_y * (int64_t)size), scratch, NULL);
     if (status == FPEMU_CUDA_ERROR_CARRIER && status == read)
         return;
     from_device(got, d_y, c->reach_y * size);
@@ -237,19 +240,18 @@ static void compare_numbers(const test_case *c, const fpemu_range *measured, con
 
 static void compare_range(const test_case *c, unsigned char *d_x)
 {
-    fpemu_range expected, seen;
+    fpemu_range expected = {0}, seen;
     fpemu_cuda_range *const d_range = device_memory(6, fpemu_cuda_range_size());
     const size_t n = c->reach_x, half = n / 3;
     const int type = c->type;
-    memset(&expected, 0, sizeof expected);
     to_device(d_x, in, n * element[type]);
     const void *const x = in;
-    (void)HOST(measure, &c->format, n, x, &expected);
+    (void)fpemu_measure(&c->format, types[type], n, x, &expected);
     fpemu_cuda_status status = fpemu_cuda_range_clear(d_range, NULL);
     for (int part = 0; part < 2 && !status; part++) {
         const size_t m = part ? n - half : half;
         const void *p = d_x + (part ? half * element[type] : 0);
-        status = DEVICE(measure, &c->format, m, p, d_range, NULL);
+        status = fpemu_cuda_measure(&c->format, types[type], m, p, d_range, NULL);
     }
     if (!status)
         status = fpemu_cuda_range_read(d_range, &seen, NULL);
@@ -438,8 +440,7 @@ static void one_case(test_case *c, int mode, int type)
 
 static void try_format(const char *spec, const fpemu_format *format, int rounds)
 {
-    test_case c;
-    memset(&c, 0, sizeof c);
+    test_case c = {0};
     c.spec = spec;
     c.format = *format;
     for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)

@@ -52,10 +52,9 @@ static void compare(const char *text, const char *what, int wide, int counted, f
                     fpemu_cuda_status expected, const fpemu_cuda_stats *d_s, const fpemu_stats *right)
 {
     const size_t bytes = MOST * (wide ? sizeof(double) : sizeof(float));
-    fpemu_stats seen;
+    fpemu_stats seen = {0};
     size_t at = 0;
     comparisons++;
-    memset(&seen, 0, sizeof seen);
     while (at < bytes && ((unsigned char *)got)[at] == ((unsigned char *)want)[at])
         at++;
     const fpemu_cuda_status read = counted ? fpemu_cuda_stats_read(d_s, stats_room, &seen, NULL) : FPEMU_CUDA_OK;
@@ -85,10 +84,8 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
     static const double factors[] = {1, 1, 0, -1, 0.5, 3};
     const size_t size = wide ? sizeof(double) : sizeof(float);
     fpemu_gemm_spec spec = *given;
-    fpemu_gemm_shape s;
-    fpemu_stats right;
-    memset(&s, 0, sizeof s);
-    memset(&right, 0, sizeof right);
+    fpemu_gemm_shape s = {0};
+    fpemu_stats right = {0};
     fpemu_target *const targets[] = {&spec.a, &spec.b, &spec.product, &spec.out, &spec.sum.inner, &spec.sum.outer};
     for (size_t i = 0; i < 6; i++)
         if (targets[i]->rounding.mode >= FPEMU_MODE_SR)
@@ -156,48 +153,34 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
         to_device(d_scales[0], scales[0], sizeof a);
         to_device(d_scales[1], scales[1], sizeof b);
     }
-    fpemu_cuda_status status, expected;
+    fpemu_status expected;
+    fpemu_cuda_status status;
     const size_t m = (size_t)s.m, n = (size_t)s.k;
-    if (scaled && wide) {
-        const int one_side = next() % 3 == 0;
-        expected = (fpemu_cuda_status)fpemu_gemm_scaled_f64(&spec, &s, alpha, a, scales[0], b,
-                                                            one_side ? NULL : scales[1], beta, want, cpu);
-        status = fpemu_cuda_gemm_scaled_f64(&spec, &s, alpha, d_a, d_scales[0], d_b, one_side ? NULL : d_scales[1],
-                                            beta, d_c, scratch, gpu, NULL);
-    } else if (scaled) {
-        expected = (fpemu_cuda_status)fpemu_gemm_scaled_f32(
-            &spec, &s, (float)alpha, (float *)(void *)a, (float *)(void *)scales[0], (float *)(void *)b,
-            (float *)(void *)scales[1], (float)beta, (float *)(void *)want, cpu);
-        status = fpemu_cuda_gemm_scaled_f32(&spec, &s, (float)alpha, d_a, d_scales[0], d_b, d_scales[1], (float)beta,
-                                            d_c, scratch, gpu, NULL);
-    } else if (what == 0 && wide) {
-        expected = (fpemu_cuda_status)fpemu_gemm_f64(&spec, &s, alpha, a, b, beta, want, cpu);
-        status = fpemu_cuda_gemm_f64(&spec, &s, alpha, d_a, d_b, beta, d_c, scratch, gpu, NULL);
+    const fpemu_type type = wide ? FPEMU_TYPE_F64 : FPEMU_TYPE_F32;
+    const fpemu_order order = (fpemu_order)s.order;
+    if (scaled) {
+        const int one_side = wide && next() % 3 == 0;
+        expected =
+            fpemu_gemm_scaled(&spec, &s, type, alpha, a, scales[0], b, one_side ? NULL : scales[1], beta, want, cpu);
+        status = fpemu_cuda_gemm_scaled(&spec, &s, type, alpha, d_a, d_scales[0], d_b, one_side ? NULL : d_scales[1],
+                                        beta, d_c, scratch, gpu, NULL);
     } else if (what == 0) {
-        expected = (fpemu_cuda_status)fpemu_gemm_f32(&spec, &s, (float)alpha, (float *)(void *)a, (float *)(void *)b,
-                                                     (float)beta, (float *)(void *)want, cpu);
-        status = fpemu_cuda_gemm_f32(&spec, &s, (float)alpha, d_a, d_b, (float)beta, d_c, scratch, gpu, NULL);
-    } else if (what == 1 && wide) {
-        expected = (fpemu_cuda_status)fpemu_gemv_f64(&spec, (fpemu_order)s.order, s.transpose_a, m, n, alpha, a, 0, b,
-                                                     incx, beta, want, incy, cpu);
-        status = fpemu_cuda_gemv_f64(&spec, (fpemu_order)s.order, s.transpose_a, m, n, alpha, d_a, 0, d_b, incx, beta,
-                                     d_c, incy, scratch, gpu, NULL);
+        expected = fpemu_gemm(&spec, &s, type, alpha, a, b, beta, want, cpu);
+        status = fpemu_cuda_gemm(&spec, &s, type, alpha, d_a, d_b, beta, d_c, scratch, gpu, NULL);
     } else if (what == 1) {
-        expected = (fpemu_cuda_status)fpemu_gemv_f32(&spec, (fpemu_order)s.order, s.transpose_a, m, n, (float)alpha,
-                                                     (float *)(void *)a, 0, (float *)(void *)b, incx, (float)beta,
-                                                     (float *)(void *)want, incy, cpu);
-        status = fpemu_cuda_gemv_f32(&spec, (fpemu_order)s.order, s.transpose_a, m, n, (float)alpha, d_a, 0, d_b, incx,
-                                     (float)beta, d_c, incy, scratch, gpu, NULL);
-    } else if (wide) {
-        expected = (fpemu_cuda_status)fpemu_dot_f64(&spec, n, a, incx, b, incy, want, cpu);
-        status = fpemu_cuda_dot_f64(&spec, n, d_a, incx, d_b, incy, d_c, scratch, gpu, NULL);
+        expected = fpemu_gemv(&spec, order, s.transpose_a, m, n, type, alpha, a, 0, b, incx, beta, want, incy, cpu);
+        status = fpemu_cuda_gemv(&spec, order, s.transpose_a, m, n, type, alpha, d_a, 0, d_b, incx, beta, d_c, incy,
+                                 scratch, gpu, NULL);
     } else {
-        expected = (fpemu_cuda_status)fpemu_dot_f32(&spec, n, (float *)(void *)a, incx, (float *)(void *)b, incy,
-                                                    (float *)(void *)want, cpu);
-        status = fpemu_cuda_dot_f32(&spec, n, d_a, incx, d_b, incy, d_c, scratch, gpu, NULL);
+        expected = fpemu_dot(&spec, n, type, a, incx, b, incy, want, cpu);
+        status = fpemu_cuda_dot(&spec, n, type, d_a, incx, d_b, incy, d_c, scratch, gpu, NULL);
     }
     from_device(got, d_c, MOST * size);
-    compare(text, what == 0 ? "gemm" : what == 1 ? "gemv" : "dot", wide, counted, status, expected, d_s, &right);
+    compare(text,
+            what == 0   ? "gemm"
+            : what == 1 ? "gemv"
+                        : "dot",
+            wide, counted, status, (fpemu_cuda_status)expected, d_s, &right);
 }
 
 /* Operands of more values than a kernel takes along: 1,000, whose table goes into the scratch. */
@@ -254,25 +237,21 @@ static void check_targets(float *x)
 static void check_refusals(void)
 {
     fpemu_gemm_spec spec;
-    fpemu_gemm_shape s;
+    fpemu_gemm_shape s = {0};
     float *const x = device_memory(0, sizeof a);
     unsigned char *const d_s = device_memory(2, fpemu_cuda_stats_size() + 8);
     fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
     fpemu_gemm_parse("seq(fp16); ab=e4m3fn", &spec, NULL);
-    memset(&s, 0, sizeof s);
     s.m = s.n = s.k = 4;
-    const fpemu_cuda_status status[] = {
-        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL),
-        FPEMU_CUDA_ERROR_NULL,
-        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 8, device_memory(4, 512), NULL, NULL),
-        FPEMU_CUDA_ERROR_OVERLAP,
-        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, (float *)device_memory(4, 512) + 2, NULL, NULL),
-        FPEMU_CUDA_ERROR_ARGUMENT,
-        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, device_memory(4, 512), crooked, NULL),
-        FPEMU_CUDA_ERROR_ARGUMENT,
-        fpemu_cuda_gemm_f32(&spec, NULL, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL),
-        FPEMU_CUDA_ERROR_NULL,
-    };
+    const fpemu_cuda_status status[] =
+        LIST(fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL), FPEMU_CUDA_ERROR_NULL,
+             fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 8, device_memory(4, 512), NULL, NULL),
+             FPEMU_CUDA_ERROR_OVERLAP,
+             fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, (float *)device_memory(4, 512) + 2, NULL, NULL),
+             FPEMU_CUDA_ERROR_ARGUMENT,
+             fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, device_memory(4, 512), crooked, NULL),
+             FPEMU_CUDA_ERROR_ARGUMENT, fpemu_cuda_gemm_f32(&spec, NULL, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL),
+             FPEMU_CUDA_ERROR_NULL);
     for (size_t i = 0; i < sizeof status / sizeof *status; i += 2, comparisons++)
         if (status[i] != status[i + 1]) {
             printf("FAIL refusal %zu: status %d, not %d\n", i / 2, status[i], status[i + 1]);

@@ -130,11 +130,10 @@ static void check_elements(size_t n, float *d_x, unsigned char *d_codes, fpemu_c
     expect(fpemu_format_parse("e4m3fn:saturate", &f, NULL) == FPEMU_OK, "format", 0);
     for (int k = 0; k < 2; k++) {
         fpemu_rounding r = rounding[k];
-        fpemu_stats stats;
+        fpemu_stats stats = {0};
         r.offset = 12345;
         must(cudaMemset(d_x, 0x3f, 4 * n), "fill"); /* 0.747..., between two values */
         memset(x, 0x3f, sizeof x);
-        memset(&stats, 0, sizeof stats);
         expect(fpemu_cuda_stats_clear(d_stats, 0, NULL) == FPEMU_CUDA_OK, "clear", 0);
         expect(fpemu_cuda_encode_f32(&f, &r, n, d_x, d_codes, NULL, NULL) == FPEMU_CUDA_OK, "encode", n);
         expect(fpemu_cuda_quantize_f32(&f, &r, n, d_x, d_x, d_stats, NULL) == FPEMU_CUDA_OK, "quantize", n);
@@ -148,8 +147,7 @@ static void check_elements(size_t n, float *d_x, unsigned char *d_codes, fpemu_c
         check_windows(&f, &r, n, d_x, NULL);
     }
     /* every element past the end */
-    fpemu_stats stats;
-    memset(&stats, 0, sizeof stats);
+    fpemu_stats stats = {0};
     must(cudaMemset(d_x, 0x7e, 4 * n), "fill");
     expect(fpemu_cuda_stats_clear(d_stats, 0, NULL) == FPEMU_CUDA_OK, "clear", 0);
     expect(fpemu_cuda_quantize_f32(&f, &rounding[0], n, d_x, d_x, d_stats, NULL) == FPEMU_CUDA_OK, "quantize", n);
@@ -194,11 +192,10 @@ static void check_measure(size_t n, const float *d_x, void *d_memory)
 {
     window w[WINDOWS];
     fpemu_format f;
-    fpemu_range right, seen;
+    fpemu_range right = {0}, seen;
     fpemu_cuda_range *const d_range = d_memory;
     size_t elsewhere = n, after = 0;
     float one;
-    memset(&right, 0, sizeof right);
     expect(fpemu_format_parse("nvfp4", &f, NULL) == FPEMU_OK, "format", 0);
     expect(fpemu_cuda_range_clear(d_range, NULL) == FPEMU_CUDA_OK, "clear", 0);
     expect(fpemu_cuda_measure_f32(&f, n, d_x, d_range, NULL) == FPEMU_CUDA_OK, "measure", n);

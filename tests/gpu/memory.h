@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* memory.h - memory that the device can reach, for tests that run on a device and on the processor that simulates one;
- * one call for each type of array, by both libraries; and what both count. */
+ * types of arrays; and what both libraries count. */
 #ifndef TEST_MEMORY_H
 #define TEST_MEMORY_H
 
@@ -15,19 +15,10 @@ void *device_memory(int which, size_t bytes);
 void to_device(void *d, const void *h, size_t bytes);
 void from_device(void *h, const void *d, size_t bytes);
 
-/* Types of arrays; with `type` one of them, a call on a device, and by libfpemu with the status as a device's. */
+/* Types of arrays. */
 enum { F32, F64, BF16, F16 };
-
-#define DEVICE(call, ...)                                                                                              \
-    (type == F32    ? fpemu_cuda_##call##_f32(__VA_ARGS__)                                                             \
-     : type == F64  ? fpemu_cuda_##call##_f64(__VA_ARGS__)                                                             \
-     : type == BF16 ? fpemu_cuda_##call##_bf16(__VA_ARGS__)                                                            \
-                    : fpemu_cuda_##call##_f16(__VA_ARGS__))
-#define HOST(call, ...)                                                                                                \
-    (fpemu_cuda_status)(type == F32    ? fpemu_##call##_f32(__VA_ARGS__)                                               \
-                        : type == F64  ? fpemu_##call##_f64(__VA_ARGS__)                                               \
-                        : type == BF16 ? fpemu_##call##_bf16(__VA_ARGS__)                                              \
-                                       : fpemu_##call##_f16(__VA_ARGS__))
+__attribute__((unused)) static const fpemu_type types[] = {FPEMU_TYPE_F32, FPEMU_TYPE_F64, FPEMU_TYPE_BF16,
+                                                           FPEMU_TYPE_F16};
 
 /* Whether both have counted the same, whatever was asked for. */
 static inline int same_stats(const fpemu_stats *a, const fpemu_stats *b)

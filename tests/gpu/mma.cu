@@ -204,8 +204,7 @@ static void compute(const model *m, int variant, int tile_count)
 {
     const unsigned k = depth_of(m->kind);
     fpemu_gemm_spec spec;
-    fpemu_gemm_shape s;
-    memset(&s, 0, sizeof s);
+    fpemu_gemm_shape s = {0};
     if (fpemu_gemm_parse(m->text, &spec, NULL)) {
         fprintf(stderr, "%s: no such model\n", m->text);
         exit(1);

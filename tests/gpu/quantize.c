@@ -83,8 +83,7 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
     const void *const x = in;
     void *const y = want;
     for (int to_code = 0; to_code < 2; to_code++) {
-        fpemu_stats s[2];
-        memset(s, 0, sizeof s);
+        fpemu_stats s[2] = {0};
         memset(bins, 0, sizeof bins);
         for (int k = 0; k < 2; k++) {
             s[k].request.want = counted > 1 ? FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM : 0;
@@ -94,8 +93,9 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         }
         const int in_place = !to_code && counted == 1;
         const size_t out = to_code ? size : element[type];
-        const fpemu_cuda_status expected = to_code ? HOST(encode, f, r, n, x, y, counted ? &s[0] : NULL)
-                                                   : HOST(quantize, f, r, n, x, y, counted ? &s[0] : NULL);
+        const fpemu_cuda_status expected =
+            to_code ? (fpemu_cuda_status)fpemu_encode(f, r, types[type], n, x, y, counted ? &s[0] : NULL)
+                    : (fpemu_cuda_status)fpemu_quantize(f, r, types[type], n, x, y, counted ? &s[0] : NULL);
         const size_t place[2] = {place_of(element[type]), place_of(out)};
         void *const from = buffer[0] + place[0], *const to = buffer[1] + place[1];
         memset(got, 0xa5, sizeof got);
@@ -104,8 +104,9 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         to_device(from, in, n * element[type]);
         fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, s[1].request.want, NULL);
         if (!status)
-            status = to_code ? DEVICE(encode, f, r, n, from, to, counted ? d_s : NULL, NULL)
-                             : DEVICE(quantize, f, r, n, from, in_place ? from : to, counted ? d_s : NULL, NULL);
+            status = to_code ? fpemu_cuda_encode(f, r, types[type], n, from, to, counted ? d_s : NULL, NULL)
+                             : fpemu_cuda_quantize(f, r, types[type], n, from, in_place ? from : to,
+                                                   counted ? d_s : NULL, NULL);
         if (status == FPEMU_CUDA_ERROR_CARRIER && status == expected)
             continue; /* a format that does not fit the 16-bit type */
         comparisons++;
@@ -269,22 +270,19 @@ static void check_types(void)
     fpemu_cuda_range_clear(range, NULL);
     for (int type = -32; type <= 128; type += 16) {
         const fpemu_type t = (fpemu_type)type;
-        const fpemu_cuda_status arrays[] = {
-            fpemu_cuda_quantize(&f, &r, t, 4, x, y, NULL, NULL),
-            fpemu_cuda_encode(&f, &r, t, 4, x, y, NULL, NULL),
-            fpemu_cuda_decode(&f, t, 4, x, y, NULL),
-            fpemu_cuda_measure(&f, t, 4, x, range, NULL),
-            fpemu_cuda_quantize_tensor(&f, &r, t, &shape, x, y, NULL, NULL, NULL),
-            fpemu_cuda_pack(&f, &r, t, &shape, x, y, NULL, NULL, NULL),
-            fpemu_cuda_unpack(&f, t, &shape, x, y, NULL, NULL),
-            fpemu_cuda_pack_blocks(&f, &r, t, &shape, 0, 1, x, y, NULL, NULL, NULL),
-            fpemu_cuda_unpack_blocks(&f, t, &shape, 0, 1, x, y, NULL, NULL),
-            fpemu_cuda_arith(&f, &r, t, FPEMU_OPERATION_ADD, 4, both, NULL, y, NULL, NULL),
-            fpemu_cuda_arith_scaled(&f, &r, t, FPEMU_OPERATION_ADD, 4, both, NULL, NULL, y, NULL, NULL),
-            fpemu_cuda_apply(&f, &r, t, FPEMU_FUNCTION_EXP, 4, x, y, NULL, NULL),
-            fpemu_cuda_compare(t, FPEMU_RELATION_EQ, 4, both, NULL, y, NULL),
-            fpemu_cuda_compare_scaled(t, FPEMU_RELATION_EQ, 4, both, NULL, NULL, y, NULL),
-        };
+        const fpemu_cuda_status arrays[] =
+            LIST(fpemu_cuda_quantize(&f, &r, t, 4, x, y, NULL, NULL), fpemu_cuda_encode(&f, &r, t, 4, x, y, NULL, NULL),
+                 fpemu_cuda_decode(&f, t, 4, x, y, NULL), fpemu_cuda_measure(&f, t, 4, x, range, NULL),
+                 fpemu_cuda_quantize_tensor(&f, &r, t, &shape, x, y, NULL, NULL, NULL),
+                 fpemu_cuda_pack(&f, &r, t, &shape, x, y, NULL, NULL, NULL),
+                 fpemu_cuda_unpack(&f, t, &shape, x, y, NULL, NULL),
+                 fpemu_cuda_pack_blocks(&f, &r, t, &shape, 0, 1, x, y, NULL, NULL, NULL),
+                 fpemu_cuda_unpack_blocks(&f, t, &shape, 0, 1, x, y, NULL, NULL),
+                 fpemu_cuda_arith(&f, &r, t, FPEMU_OPERATION_ADD, 4, both, NULL, y, NULL, NULL),
+                 fpemu_cuda_arith_scaled(&f, &r, t, FPEMU_OPERATION_ADD, 4, both, NULL, NULL, y, NULL, NULL),
+                 fpemu_cuda_apply(&f, &r, t, FPEMU_FUNCTION_EXP, 4, x, y, NULL, NULL),
+                 fpemu_cuda_compare(t, FPEMU_RELATION_EQ, 4, both, NULL, y, NULL),
+                 fpemu_cuda_compare_scaled(t, FPEMU_RELATION_EQ, 4, both, NULL, NULL, y, NULL));
         const fpemu_cuda_status products[] = {
             fpemu_cuda_gemm(&spec, &matrix, t, 1, x, x, 0, y, NULL, NULL, NULL),
             fpemu_cuda_gemm_scaled(&spec, &matrix, t, 1, x, NULL, x, NULL, 0, y, NULL, NULL, NULL),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* stream_tasks.c - the tasks of streams.c, on both sides, and what is right. */
 #include "stream_tasks.h"
+#include "../list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,74 +14,53 @@
 #define WANT_TENSOR (WANT_SCALAR | FPEMU_STATS_SCALES)
 
 const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
+const fpemu_type types[4] = {
+    [F32] = FPEMU_TYPE_F32, [F64] = FPEMU_TYPE_F64, [BF16] = FPEMU_TYPE_BF16, [F16] = FPEMU_TYPE_F16};
 
-const task tasks[] = {
-    {"quantize", QUANTIZE, F32, "e4m3fn", RNE, 0, 0},
-    {"quantize", QUANTIZE, F32, "fp(6,9,0)", SR, 0, 0},
+const task tasks[] = LIST(
+    {"quantize", QUANTIZE, F32, "e4m3fn", RNE, 0, 0}, {"quantize", QUANTIZE, F32, "fp(6,9,0)", SR, 0, 0},
     {"quantize, counted", QUANTIZE, F32, "e5m2", SR, COUNTED, 0},
     {"quantize in place", QUANTIZE, F32, "e4m3fn", RNE, COUNTED | IN_PLACE, 0},
-    {"quantize to a table", QUANTIZE, F32, "nf4", RNE, 0, 0},
-    {"quantize f64", QUANTIZE, F64, "posit(16,2)", RNE, 0, 0},
+    {"quantize to a table", QUANTIZE, F32, "nf4", RNE, 0, 0}, {"quantize f64", QUANTIZE, F64, "posit(16,2)", RNE, 0, 0},
     {"quantize f64, counted", QUANTIZE, F64, "fp16", SR, COUNTED, 0},
     {"quantize bf16", QUANTIZE, BF16, "e4m3fn", RNE, 0, 0},
     {"quantize bf16, counted", QUANTIZE, BF16, "e5m2", SR, COUNTED, 0},
     {"quantize f16", QUANTIZE, F16, "e4m3fn", SR, 0, 0},
     {"quantize f16, counted", QUANTIZE, F16, "fixed(8,4)", RNE, COUNTED, 0},
-    {"encode", ENCODE, F32, "e4m3fn", RNE, 0, 0},
-    {"encode, counted", ENCODE, F32, "fp16", SR, COUNTED, 0},
-    {"encode f64", ENCODE, F64, "posit(32,2)", RNE, 0, 0},
-    {"encode bf16", ENCODE, BF16, "e5m2", RNE, 0, 0},
-    {"encode f16", ENCODE, F16, "e4m3fn", SR, COUNTED, 0},
-    {"decode", DECODE, F32, "e4m3fn", RNE, 0, 0},
-    {"decode", DECODE, F32, "posit(16,2)", RNE, 0, 0},
-    {"decode f64", DECODE, F64, "e5m2", RNE, 0, 0},
-    {"decode bf16", DECODE, BF16, "e4m3fn", RNE, 0, 0},
-    {"decode f16", DECODE, F16, "e2m1", RNE, 0, 0},
-    {"tensor", TENSOR, F32, "mxfp4", RNE, 0, 0},
-    {"tensor, counted", TENSOR, F32, "mxfp8", SR, COUNTED, 0},
+    {"encode", ENCODE, F32, "e4m3fn", RNE, 0, 0}, {"encode, counted", ENCODE, F32, "fp16", SR, COUNTED, 0},
+    {"encode f64", ENCODE, F64, "posit(32,2)", RNE, 0, 0}, {"encode bf16", ENCODE, BF16, "e5m2", RNE, 0, 0},
+    {"encode f16", ENCODE, F16, "e4m3fn", SR, COUNTED, 0}, {"decode", DECODE, F32, "e4m3fn", RNE, 0, 0},
+    {"decode", DECODE, F32, "posit(16,2)", RNE, 0, 0}, {"decode f64", DECODE, F64, "e5m2", RNE, 0, 0},
+    {"decode bf16", DECODE, BF16, "e4m3fn", RNE, 0, 0}, {"decode f16", DECODE, F16, "e2m1", RNE, 0, 0},
+    {"tensor", TENSOR, F32, "mxfp4", RNE, 0, 0}, {"tensor, counted", TENSOR, F32, "mxfp8", SR, COUNTED, 0},
     {"tensor in place", TENSOR, F32, "mxfp4", RNE, IN_PLACE, 0},
     {"tensor across", TENSOR, F32, "mxfp4", RNE, ACROSS, 0},
-    {"tensor with gaps", TENSOR, F32, "mxfp6_e2m3", RNE, GAPS, 0},
-    {"tensor", TENSOR, F32, "nvfp4", RNE, 0, 0},
+    {"tensor with gaps", TENSOR, F32, "mxfp6_e2m3", RNE, GAPS, 0}, {"tensor", TENSOR, F32, "nvfp4", RNE, 0, 0},
     {"tensor across, counted", TENSOR, F32, "nvfp4", SR, ACROSS | COUNTED, 0},
-    {"tensor", TENSOR, F32, "group(int4,block=128)", RNE, 0, 0},
-    {"tensor", TENSOR, F32, "muppet(8)", SR, COUNTED, 0},
-    {"tensor", TENSOR, F32, "codebook(nf4,block=64)", RNE, 0, 0},
-    {"tensor", TENSOR, F32, "table", RNE, 0, 0},
+    {"tensor", TENSOR, F32, "group(int4,block=128)", RNE, 0, 0}, {"tensor", TENSOR, F32, "muppet(8)", SR, COUNTED, 0},
+    {"tensor", TENSOR, F32, "codebook(nf4,block=64)", RNE, 0, 0}, {"tensor", TENSOR, F32, "table", RNE, 0, 0},
     {"tensor with gaps", TENSOR, F32, "blocks of table", RNE, GAPS, 0},
     {"tensor of a long block", TENSOR, F32, "mx(e4m3fn,block=4700)", RNE, 0, 0},
     {"tensor f64", TENSOR, F64, "nvfp4", RNE, GAPS, 0},
     {"tensor f64, counted", TENSOR, F64, "mx(e4m3fn,block=4500)", RNE, COUNTED, 0},
-    {"tensor bf16", TENSOR, BF16, "mxfp4", RNE, ACROSS, 0},
-    {"tensor bf16", TENSOR, BF16, "nvfp4", SR, 0, 0},
-    {"tensor f16", TENSOR, F16, "mxfp8", RNE, GAPS, 0},
-    {"tensor f16", TENSOR, F16, "nvfp4", RNE, COUNTED, 0},
-    {"pack", PACK, F32, "mxfp4", RNE, COUNTED, 0},
-    {"pack", PACK, F32, "nvfp4", SR, 0, 0},
-    {"pack", PACK, F32, "table", RNE, 0, 0},
-    {"pack f64", PACK, F64, "mxfp8", RNE, ACROSS, 0},
-    {"pack bf16", PACK, BF16, "nvfp4", RNE, 0, 0},
-    {"pack f16", PACK, F16, "mxfp4", RNE, GAPS, 0},
-    {"unpack", UNPACK, F32, "mxfp4", RNE, 0, 0},
-    {"unpack", UNPACK, F32, "table", RNE, 0, 0},
-    {"unpack f64", UNPACK, F64, "mxfp8", RNE, ACROSS, 0},
-    {"unpack bf16", UNPACK, BF16, "mxfp4", RNE, GAPS, 0},
-    {"unpack f16", UNPACK, F16, "mxfp4", RNE, 0, 0},
-    {"pack_blocks", PACK_BLOCKS, F32, "mxfp4", SR, COUNTED, 0},
+    {"tensor bf16", TENSOR, BF16, "mxfp4", RNE, ACROSS, 0}, {"tensor bf16", TENSOR, BF16, "nvfp4", SR, 0, 0},
+    {"tensor f16", TENSOR, F16, "mxfp8", RNE, GAPS, 0}, {"tensor f16", TENSOR, F16, "nvfp4", RNE, COUNTED, 0},
+    {"pack", PACK, F32, "mxfp4", RNE, COUNTED, 0}, {"pack", PACK, F32, "nvfp4", SR, 0, 0},
+    {"pack", PACK, F32, "table", RNE, 0, 0}, {"pack f64", PACK, F64, "mxfp8", RNE, ACROSS, 0},
+    {"pack bf16", PACK, BF16, "nvfp4", RNE, 0, 0}, {"pack f16", PACK, F16, "mxfp4", RNE, GAPS, 0},
+    {"unpack", UNPACK, F32, "mxfp4", RNE, 0, 0}, {"unpack", UNPACK, F32, "table", RNE, 0, 0},
+    {"unpack f64", UNPACK, F64, "mxfp8", RNE, ACROSS, 0}, {"unpack bf16", UNPACK, BF16, "mxfp4", RNE, GAPS, 0},
+    {"unpack f16", UNPACK, F16, "mxfp4", RNE, 0, 0}, {"pack_blocks", PACK_BLOCKS, F32, "mxfp4", SR, COUNTED, 0},
     {"pack_blocks f64", PACK_BLOCKS, F64, "mxfp8", RNE, 0, 0},
     {"pack_blocks bf16", PACK_BLOCKS, BF16, "mxfp4", SR, 0, 0},
     {"pack_blocks f16", PACK_BLOCKS, F16, "mxfp8", RNE, COUNTED, 0},
     {"unpack_blocks", UNPACK_BLOCKS, F32, "mxfp4", RNE, 0, 0},
     {"unpack_blocks f64", UNPACK_BLOCKS, F64, "mxfp8", RNE, 0, 0},
     {"unpack_blocks bf16", UNPACK_BLOCKS, BF16, "mxfp8", RNE, 0, 0},
-    {"unpack_blocks f16", UNPACK_BLOCKS, F16, "mxfp4", RNE, 0, 0},
-    {"swizzle_scales", SWIZZLE, F32, "e8m0", RNE, 0, 0},
-    {"unswizzle_scales", UNSWIZZLE, F32, "e8m0", RNE, 0, 0},
-    {"measure", MEASURE, F32, "nvfp4", RNE, 0, 0},
-    {"measure", MEASURE, F32, "s2fp8", RNE, 0, 0},
-    {"measure f64", MEASURE, F64, "s2fp8", RNE, 0, 0},
-    {"measure bf16", MEASURE, BF16, "nvfp4", RNE, 0, 0},
-    {"measure f16", MEASURE, F16, "nvfp4", RNE, 0, 0},
+    {"unpack_blocks f16", UNPACK_BLOCKS, F16, "mxfp4", RNE, 0, 0}, {"swizzle_scales", SWIZZLE, F32, "e8m0", RNE, 0, 0},
+    {"unswizzle_scales", UNSWIZZLE, F32, "e8m0", RNE, 0, 0}, {"measure", MEASURE, F32, "nvfp4", RNE, 0, 0},
+    {"measure", MEASURE, F32, "s2fp8", RNE, 0, 0}, {"measure f64", MEASURE, F64, "s2fp8", RNE, 0, 0},
+    {"measure bf16", MEASURE, BF16, "nvfp4", RNE, 0, 0}, {"measure f16", MEASURE, F16, "nvfp4", RNE, 0, 0},
     {"add", ARITH, F32, "fp16", RNE, 0, FPEMU_OPERATION_ADD},
     {"fma, counted", ARITH, F32, "bf16", SR, COUNTED, FPEMU_OPERATION_FMA},
     {"mul by one number", ARITH, F32, "fp16", RNE, SINGLE, FPEMU_OPERATION_MUL},
@@ -104,8 +84,7 @@ const task tasks[] = {
     {"le f64, scaled", COMPARE_SCALED, F64, "fp32", RNE, 0, FPEMU_RELATION_LE},
     {"lt bf16, scaled", COMPARE_SCALED, BF16, "fp32", RNE, 0, FPEMU_RELATION_LT},
     {"eq f16, scaled", COMPARE_SCALED, F16, "fp32", RNE, SINGLE, FPEMU_RELATION_EQ},
-    {"gemm", GEMM, F32, "fp32", RNE, 0, 0},
-    {"gemm", GEMM, F32, "pairwise(fp16)", RNE, GAPS, 0},
+    {"gemm", GEMM, F32, "fp32", RNE, 0, 0}, {"gemm", GEMM, F32, "pairwise(fp16)", RNE, GAPS, 0},
     {"gemm of rounded operands", GEMM, F32, "seq(fp16); ab=e4m3fn", RNE, GAPS | TRANSPOSE, 0},
     {"gemm, counted", GEMM, F32, "chunk(16,fp16,fp32)", RNE, COUNTED, 0},
     {"gemm f64", GEMM, F64, "seq(fp(6,9,0)/sr); a=e5m2", RNE, TRANSPOSE, 0},
@@ -114,14 +93,12 @@ const task tasks[] = {
     {"gemm_scaled f64", GEMM_SCALED, F64, "chunk(16,fp32); ab=e2m1", RNE, GAPS | COUNTED, 0},
     {"gemv", GEMV, F32, "seq(fp16)", RNE, GAPS, 0},
     {"gemv f64", GEMV, F64, "kahan(bf16); ab=bf16", RNE, TRANSPOSE | COUNTED, 0},
-    {"dot", DOT, F32, "kahan(fp16)", RNE, 0, 0},
-    {"dot f64", DOT, F64, "seq(bf16/sr); ab=e5m2", RNE, GAPS | COUNTED, 0},
+    {"dot", DOT, F32, "kahan(fp16)", RNE, 0, 0}, {"dot f64", DOT, F64, "seq(bf16/sr); ab=e5m2", RNE, GAPS | COUNTED, 0},
     {"measure, pack, unpack", CHAIN, F32, "nvfp4", RNE, COUNTED, 0},
     {"measure, pack, unpack", CHAIN, F32, "s2fp8", RNE, 0, 0},
     {"measure, pack, unpack f64", CHAIN, F64, "nvfp4", SR, 0, 0},
     {"measure, pack, unpack bf16", CHAIN, BF16, "nvfp4", RNE, 0, 0},
-    {"measure, pack, unpack f16", CHAIN, F16, "nvfp4", RNE, COUNTED, 0},
-};
+    {"measure, pack, unpack f16", CHAIN, F16, "nvfp4", RNE, COUNTED, 0});
 _Static_assert(sizeof tasks / sizeof *tasks == TASKS, "as the header says");
 
 void *input(const arena *a, int type, int which)
@@ -223,15 +200,12 @@ things *prepare(int k, const arena *a)
     h->r.offset = t->mode == SR ? 77 : 0;
     for (int o = 0; o < 3; o++) {
         h->steps[o] = t->with & SINGLE && o == 1 ? 0 : 1;
-        h->p32[o] = input(a, F32, o);
-        h->p64[o] = input(a, F64, o);
-        h->p16[o] = input(a, t->type == BF16 ? BF16 : F16, o);
+        h->operands[o] = input(a, t->type, o);
     }
     /* one operand with blocks of scales, one with none, one with few that come again */
-    h->s32[0] = (fpemu_operand_scales_f32){{other_input(a, SCALES32, 4)}, 16, 0};
-    h->s64[0] = (fpemu_operand_scales_f64){{other_input(a, SCALES64, 8)}, 16, 0};
-    h->s32[2] = (fpemu_operand_scales_f32){{other_input(a, SCALES32, 4)}, 7, 3};
-    h->s64[2] = (fpemu_operand_scales_f64){{other_input(a, SCALES64, 8)}, 7, 3};
+    const void *const scales = t->type == F64 ? other_input(a, SCALES64, 8) : other_input(a, SCALES32, 4);
+    h->scales[0] = (fpemu_operand_scales){{scales}, 16, 0};
+    h->scales[2] = (fpemu_operand_scales){{scales}, 7, 3};
     if (t->verb >= GEMM && t->verb <= DOT) {
         fpemu_gemm_shape sized;
         if (fpemu_gemm_parse(t->spec, &h->spec, NULL))
@@ -244,7 +218,7 @@ things *prepare(int k, const arena *a)
             sized.n = 1;
             sized.k = t->verb == DOT ? a->n : t->with & TRANSPOSE ? 33 : 40;
         }
-        h->scratch = fpemu_cuda_gemm_scratch_size(&h->spec, &sized, t->type == F64 ? 64 : 32);
+        h->scratch = fpemu_cuda_gemm_scratch_size(&h->spec, &sized, types[t->type]);
     } else {
         fpemu_layout l;
         if (make_format(t, h))
@@ -269,8 +243,8 @@ void destroy(things *h)
 }
 
 /* Pieces of a product, as factors and steps. */
-#define ALPHA 0.5f
-#define BETA 1.5f
+#define ALPHA 0.5
+#define BETA 1.5
 enum { ROWS = 33, COLUMNS = 40, SWIZZLE_ROWS = 130, SWIZZLE_COLUMNS = 7 };
 
 static int64_t step_x(const task *t)
@@ -285,17 +259,6 @@ static size_t dot_length(const task *t, const arena *a)
 
 /* ------------------------------------------------------------------------------------- a task on both sides */
 
-#define DEVICE_LISTS(call, list32, list64, list16)                                                                     \
-    (t->type == F32    ? fpemu_cuda_##call##_f32 list32                                                                \
-     : t->type == F64  ? fpemu_cuda_##call##_f64 list64                                                                \
-     : t->type == BF16 ? fpemu_cuda_##call##_bf16 list16                                                               \
-                       : fpemu_cuda_##call##_f16 list16)
-#define HOST_LISTS(call, list32, list64, list16)                                                                       \
-    (t->type == F32    ? fpemu_##call##_f32 list32                                                                     \
-     : t->type == F64  ? fpemu_##call##_f64 list64                                                                     \
-     : t->type == BF16 ? fpemu_##call##_bf16 list16                                                                    \
-                       : fpemu_##call##_f16 list16)
-
 static fpemu_cuda_status product_on_device(int k, const things *h, const arena *a, void *scratch, fpemu_cuda_stats *s,
                                            fpemu_cuda_stream q)
 {
@@ -306,23 +269,16 @@ static fpemu_cuda_status product_on_device(int k, const things *h, const arena *
     const void *const x = input(a, t->type, 0), *const y = input(a, t->type, 1);
     const void *const scales = other_input(a, wide ? SCALES64 : SCALES32, element[t->type]);
     void *const c = output(a, k, 0, element[t->type]);
+    const fpemu_type type = types[t->type];
     switch (t->verb) {
-    case GEMM:
-        return wide ? fpemu_cuda_gemm_f64(&h->spec, &h->product, (double)ALPHA, x, y, (double)BETA, c, scratch, s, q)
-                    : fpemu_cuda_gemm_f32(&h->spec, &h->product, ALPHA, x, y, BETA, c, scratch, s, q);
+    case GEMM: return fpemu_cuda_gemm(&h->spec, &h->product, type, ALPHA, x, y, BETA, c, scratch, s, q);
     case GEMM_SCALED:
-        return wide
-                   ? fpemu_cuda_gemm_scaled_f64(&h->spec, &h->product, 1, x, scales, y, NULL, (double)BETA, c, scratch,
-                                                s, q)
-                   : fpemu_cuda_gemm_scaled_f32(&h->spec, &h->product, 1, x, scales, y, scales, BETA, c, scratch, s, q);
+        return fpemu_cuda_gemm_scaled(&h->spec, &h->product, type, 1, x, scales, y, wide ? NULL : scales, BETA, c,
+                                      scratch, s, q);
     case GEMV:
-        return wide ? fpemu_cuda_gemv_f64(&h->spec, order, transpose, ROWS, COLUMNS, 1, x, lda, y, step_x(t),
-                                          (double)BETA, c, 3, scratch, s, q)
-                    : fpemu_cuda_gemv_f32(&h->spec, order, transpose, ROWS, COLUMNS, 1, x, lda, y, step_x(t), BETA, c,
-                                          3, scratch, s, q);
-    default:
-        return wide ? fpemu_cuda_dot_f64(&h->spec, length, x, 1, y, step_x(t), c, scratch, s, q)
-                    : fpemu_cuda_dot_f32(&h->spec, length, x, 1, y, step_x(t), c, scratch, s, q);
+        return fpemu_cuda_gemv(&h->spec, order, transpose, ROWS, COLUMNS, type, 1, x, lda, y, step_x(t), BETA, c, 3,
+                               scratch, s, q);
+    default: return fpemu_cuda_dot(&h->spec, length, type, x, 1, y, step_x(t), c, scratch, s, q);
     }
 }
 
@@ -335,20 +291,14 @@ static fpemu_status product_on_host(int k, const things *h, const arena *a, fpem
     const void *const x = input(a, t->type, 0), *const y = input(a, t->type, 1);
     const void *const scales = other_input(a, wide ? SCALES64 : SCALES32, element[t->type]);
     void *const c = output(a, k, 0, element[t->type]);
+    const fpemu_type type = types[t->type];
     switch (t->verb) {
-    case GEMM:
-        return wide ? fpemu_gemm_f64(&h->spec, &h->product, (double)ALPHA, x, y, (double)BETA, c, s)
-                    : fpemu_gemm_f32(&h->spec, &h->product, ALPHA, x, y, BETA, c, s);
+    case GEMM: return fpemu_gemm(&h->spec, &h->product, type, ALPHA, x, y, BETA, c, s);
     case GEMM_SCALED:
-        return wide ? fpemu_gemm_scaled_f64(&h->spec, &h->product, 1, x, scales, y, NULL, (double)BETA, c, s)
-                    : fpemu_gemm_scaled_f32(&h->spec, &h->product, 1, x, scales, y, scales, BETA, c, s);
+        return fpemu_gemm_scaled(&h->spec, &h->product, type, 1, x, scales, y, wide ? NULL : scales, BETA, c, s);
     case GEMV:
-        return wide ? fpemu_gemv_f64(&h->spec, order, transpose, ROWS, COLUMNS, 1, x, lda, y, step_x(t), (double)BETA,
-                                     c, 3, s)
-                    : fpemu_gemv_f32(&h->spec, order, transpose, ROWS, COLUMNS, 1, x, lda, y, step_x(t), BETA, c, 3, s);
-    default:
-        return wide ? fpemu_dot_f64(&h->spec, length, x, 1, y, step_x(t), c, s)
-                    : fpemu_dot_f32(&h->spec, length, x, 1, y, step_x(t), c, s);
+        return fpemu_gemv(&h->spec, order, transpose, ROWS, COLUMNS, type, 1, x, lda, y, step_x(t), BETA, c, 3, s);
+    default: return fpemu_dot(&h->spec, length, type, x, 1, y, step_x(t), c, s);
     }
 }
 
@@ -364,14 +314,14 @@ static fpemu_cuda_status chain_on_device(int k, const things *h, const arena *a,
     const void *const later = x + half * h->f.block_length * element[t->type];
     fpemu_cuda_status status = fpemu_cuda_range_clear(range, q);
     if (!status)
-        status = DEVICE(measure, &h->f, a->n, (void *)x, range, q);
+        status = fpemu_cuda_measure(&h->f, types[t->type], a->n, x, range, q);
     if (!status)
         status = fpemu_cuda_pack_tensor_scales(&h->f, &h->s, range, bytes, q);
     if (!status && half)
-        status = DEVICE(pack_blocks, &h->f, &h->r, &h->s, 0, half, (void *)x, bytes, scratch, s, q);
+        status = fpemu_cuda_pack_blocks(&h->f, &h->r, types[t->type], &h->s, 0, half, x, bytes, scratch, s, q);
     if (!status)
-        status = DEVICE(pack_blocks, &h->f, &h->r, &h->s, half, rest, later, bytes, scratch, s, q);
-    return status ? status : DEVICE(unpack, &h->f, &h->s, bytes, y, scratch, q);
+        status = fpemu_cuda_pack_blocks(&h->f, &h->r, types[t->type], &h->s, half, rest, later, bytes, scratch, s, q);
+    return status ? status : fpemu_cuda_unpack(&h->f, types[t->type], &h->s, bytes, y, scratch, q);
 }
 
 static fpemu_status chain_on_host(int k, const things *h, const arena *a, fpemu_stats *s, fpemu_range *range)
@@ -382,15 +332,15 @@ static fpemu_status chain_on_host(int k, const things *h, const arena *a, fpemu_
     void *const bytes = output(a, k, 0, 1), *const y = output(a, k, 1, element[t->type]);
     const void *const later = x + half * h->f.block_length * element[t->type];
     fpemu_shape told = h->s;
-    fpemu_status status = HOST(measure, &h->f, a->n, (void *)x, range);
+    fpemu_status status = fpemu_measure(&h->f, types[t->type], a->n, x, range);
     told.whole = range;
     if (!status)
         status = fpemu_pack_tensor_scales(&h->f, &told, bytes);
     if (!status && half)
-        status = HOST(pack_blocks, &h->f, &h->r, &h->s, 0, half, (void *)x, bytes, s);
+        status = fpemu_pack_blocks(&h->f, &h->r, types[t->type], &h->s, 0, half, x, bytes, s);
     if (!status)
-        status = HOST(pack_blocks, &h->f, &h->r, &h->s, half, rest, later, bytes, s);
-    return status ? status : HOST(unpack, &h->f, &h->s, bytes, y);
+        status = fpemu_pack_blocks(&h->f, &h->r, types[t->type], &h->s, half, rest, later, bytes, s);
+    return status ? status : fpemu_unpack(&h->f, types[t->type], &h->s, bytes, y);
 }
 
 fpemu_cuda_status on_device(int k, const things *h, const arena *a, fpemu_cuda_stream q)
@@ -409,36 +359,35 @@ fpemu_cuda_status on_device(int k, const things *h, const arena *a, fpemu_cuda_s
     if (status)
         return status;
     switch (t->verb) {
-    case QUANTIZE: return DEVICE(quantize, &h->f, &h->r, a->n, x, values, s, q);
-    case ENCODE: return DEVICE(encode, &h->f, &h->r, a->n, x, codes, s, q);
-    case DECODE: return DEVICE(decode, &h->f, a->n, other_input(a, CODES, fpemu_format_code_size(&h->f)), values, q);
-    case TENSOR: return DEVICE(quantize_tensor, &h->f, &h->r, &h->s, x, values, scratch, s, q);
-    case PACK: return DEVICE(pack, &h->f, &h->r, &h->s, x, bytes, scratch, s, q);
-    case UNPACK: return DEVICE(unpack, &h->f, &h->s, given, values, scratch, q);
-    case PACK_BLOCKS: return DEVICE(pack_blocks, &h->f, &h->r, &h->s, h->first, h->count, x, bytes, scratch, s, q);
-    case UNPACK_BLOCKS: return DEVICE(unpack_blocks, &h->f, &h->s, h->first, h->count, given, values, scratch, q);
+    case QUANTIZE: return fpemu_cuda_quantize(&h->f, &h->r, types[t->type], a->n, x, values, s, q);
+    case ENCODE: return fpemu_cuda_encode(&h->f, &h->r, types[t->type], a->n, x, codes, s, q);
+    case DECODE:
+        return fpemu_cuda_decode(&h->f, types[t->type], a->n, other_input(a, CODES, fpemu_format_code_size(&h->f)),
+                                 values, q);
+    case TENSOR: return fpemu_cuda_quantize_tensor(&h->f, &h->r, types[t->type], &h->s, x, values, scratch, s, q);
+    case PACK: return fpemu_cuda_pack(&h->f, &h->r, types[t->type], &h->s, x, bytes, scratch, s, q);
+    case UNPACK: return fpemu_cuda_unpack(&h->f, types[t->type], &h->s, given, values, scratch, q);
+    case PACK_BLOCKS:
+        return fpemu_cuda_pack_blocks(&h->f, &h->r, types[t->type], &h->s, h->first, h->count, x, bytes, scratch, s, q);
+    case UNPACK_BLOCKS:
+        return fpemu_cuda_unpack_blocks(&h->f, types[t->type], &h->s, h->first, h->count, given, values, scratch, q);
     case SWIZZLE: return fpemu_cuda_swizzle_scales(SWIZZLE_ROWS, SWIZZLE_COLUMNS, given, bytes, q);
     case UNSWIZZLE: return fpemu_cuda_unswizzle_scales(SWIZZLE_ROWS, SWIZZLE_COLUMNS, given, bytes, q);
     case MEASURE: {
         const fpemu_cuda_status cleared = fpemu_cuda_range_clear(range_of(a, k), q);
-        return cleared ? cleared : DEVICE(measure, &h->f, a->n, x, range_of(a, k), q);
+        return cleared ? cleared : fpemu_cuda_measure(&h->f, types[t->type], a->n, x, range_of(a, k), q);
     }
     case ARITH:
-        return DEVICE_LISTS(arith, (&h->f, &h->r, operation, a->n, h->p32, h->steps, values, s, q),
-                            (&h->f, &h->r, operation, a->n, h->p64, h->steps, values, s, q),
-                            (&h->f, &h->r, operation, a->n, h->p16, h->steps, values, s, q));
+        return fpemu_cuda_arith(&h->f, &h->r, types[t->type], operation, a->n, h->operands, h->steps, values, s, q);
     case ARITH_SCALED:
-        return DEVICE_LISTS(arith_scaled, (&h->f, &h->r, operation, a->n, h->p32, h->steps, h->s32, values, s, q),
-                            (&h->f, &h->r, operation, a->n, h->p64, h->steps, h->s64, values, s, q),
-                            (&h->f, &h->r, operation, a->n, h->p16, h->steps, h->s32, values, s, q));
-    case APPLY: return DEVICE(apply, &h->f, &h->r, (fpemu_function)t->work, a->n, input(a, t->type, 2), values, s, q);
-    case COMPARE:
-        return DEVICE_LISTS(compare, (relation, a->n, h->p32, h->steps, bytes, q),
-                            (relation, a->n, h->p64, h->steps, bytes, q), (relation, a->n, h->p16, h->steps, bytes, q));
+        return fpemu_cuda_arith_scaled(&h->f, &h->r, types[t->type], operation, a->n, h->operands, h->steps, h->scales,
+                                       values, s, q);
+    case APPLY:
+        return fpemu_cuda_apply(&h->f, &h->r, types[t->type], (fpemu_function)t->work, a->n, input(a, t->type, 2),
+                                values, s, q);
+    case COMPARE: return fpemu_cuda_compare(types[t->type], relation, a->n, h->operands, h->steps, bytes, q);
     case COMPARE_SCALED:
-        return DEVICE_LISTS(compare_scaled, (relation, a->n, h->p32, h->steps, h->s32, bytes, q),
-                            (relation, a->n, h->p64, h->steps, h->s64, bytes, q),
-                            (relation, a->n, h->p16, h->steps, h->s32, bytes, q));
+        return fpemu_cuda_compare_scaled(types[t->type], relation, a->n, h->operands, h->steps, h->scales, bytes, q);
     case CHAIN: return chain_on_device(k, h, a, scratch, s, q);
     default: return product_on_device(k, h, a, scratch, s, q);
     }
@@ -456,33 +405,28 @@ static fpemu_status on_host(int k, const things *h, const arena *a, fpemu_stats 
     const void *const x = t->with & IN_PLACE ? values : input(a, t->type, 0);
     const void *const given = other_input(a, CODES, 1);
     switch (t->verb) {
-    case QUANTIZE: return HOST(quantize, &h->f, &h->r, a->n, x, values, s);
-    case ENCODE: return HOST(encode, &h->f, &h->r, a->n, x, codes, s);
-    case DECODE: return HOST(decode, &h->f, a->n, other_input(a, CODES, fpemu_format_code_size(&h->f)), values);
-    case TENSOR: return HOST(quantize_tensor, &h->f, &h->r, &h->s, x, values, s);
-    case PACK: return HOST(pack, &h->f, &h->r, &h->s, x, bytes, s);
-    case UNPACK: return HOST(unpack, &h->f, &h->s, given, values);
-    case PACK_BLOCKS: return HOST(pack_blocks, &h->f, &h->r, &h->s, h->first, h->count, x, bytes, s);
-    case UNPACK_BLOCKS: return HOST(unpack_blocks, &h->f, &h->s, h->first, h->count, given, values);
+    case QUANTIZE: return fpemu_quantize(&h->f, &h->r, types[t->type], a->n, x, values, s);
+    case ENCODE: return fpemu_encode(&h->f, &h->r, types[t->type], a->n, x, codes, s);
+    case DECODE:
+        return fpemu_decode(&h->f, types[t->type], a->n, other_input(a, CODES, fpemu_format_code_size(&h->f)), values);
+    case TENSOR: return fpemu_quantize_tensor(&h->f, &h->r, types[t->type], &h->s, x, values, s);
+    case PACK: return fpemu_pack(&h->f, &h->r, types[t->type], &h->s, x, bytes, s);
+    case UNPACK: return fpemu_unpack(&h->f, types[t->type], &h->s, given, values);
+    case PACK_BLOCKS: return fpemu_pack_blocks(&h->f, &h->r, types[t->type], &h->s, h->first, h->count, x, bytes, s);
+    case UNPACK_BLOCKS: return fpemu_unpack_blocks(&h->f, types[t->type], &h->s, h->first, h->count, given, values);
     case SWIZZLE: return fpemu_swizzle_scales(SWIZZLE_ROWS, SWIZZLE_COLUMNS, given, bytes);
     case UNSWIZZLE: return fpemu_unswizzle_scales(SWIZZLE_ROWS, SWIZZLE_COLUMNS, given, bytes);
-    case MEASURE: return HOST(measure, &h->f, a->n, x, range);
-    case ARITH:
-        return HOST_LISTS(arith, (&h->f, &h->r, operation, a->n, h->p32, h->steps, values, s),
-                          (&h->f, &h->r, operation, a->n, h->p64, h->steps, values, s),
-                          (&h->f, &h->r, operation, a->n, h->p16, h->steps, values, s));
+    case MEASURE: return fpemu_measure(&h->f, types[t->type], a->n, x, range);
+    case ARITH: return fpemu_arith(&h->f, &h->r, types[t->type], operation, a->n, h->operands, h->steps, values, s);
     case ARITH_SCALED:
-        return HOST_LISTS(arith_scaled, (&h->f, &h->r, operation, a->n, h->p32, h->steps, h->s32, values, s),
-                          (&h->f, &h->r, operation, a->n, h->p64, h->steps, h->s64, values, s),
-                          (&h->f, &h->r, operation, a->n, h->p16, h->steps, h->s32, values, s));
-    case APPLY: return HOST(apply, &h->f, &h->r, (fpemu_function)t->work, a->n, input(a, t->type, 2), values, s);
-    case COMPARE:
-        return HOST_LISTS(compare, (relation, a->n, h->p32, h->steps, bytes), (relation, a->n, h->p64, h->steps, bytes),
-                          (relation, a->n, h->p16, h->steps, bytes));
+        return fpemu_arith_scaled(&h->f, &h->r, types[t->type], operation, a->n, h->operands, h->steps, h->scales,
+                                  values, s);
+    case APPLY:
+        return fpemu_apply(&h->f, &h->r, types[t->type], (fpemu_function)t->work, a->n, input(a, t->type, 2), values,
+                           s);
+    case COMPARE: return fpemu_compare(types[t->type], relation, a->n, h->operands, h->steps, bytes);
     case COMPARE_SCALED:
-        return HOST_LISTS(compare_scaled, (relation, a->n, h->p32, h->steps, h->s32, bytes),
-                          (relation, a->n, h->p64, h->steps, h->s64, bytes),
-                          (relation, a->n, h->p16, h->steps, h->s32, bytes));
+        return fpemu_compare_scaled(types[t->type], relation, a->n, h->operands, h->steps, h->scales, bytes);
     case CHAIN: return chain_on_host(k, h, a, s, range);
     default: return product_on_host(k, h, a, s);
     }

@@ -10,6 +10,7 @@
 enum { F32, F64, BF16, F16 };
 enum { RNE = FPEMU_MODE_RNE, SR = FPEMU_MODE_SR };
 extern const size_t element[4]; /* bytes of each */
+extern const fpemu_type types[4];
 
 /* Elements of an array, room for one that begins late included; bytes of an input, an output and the scratch. */
 enum { MOST = 5003, LATE = 8, SPAN = 8 * 5056, SLOT = 4 * SPAN, SCRATCH = 1 << 17, RANGE = 256 };
@@ -85,12 +86,9 @@ typedef struct things {
     fpemu_shape s;
     fpemu_gemm_spec spec;
     fpemu_gemm_shape product;
-    const float *p32[3];
-    const double *p64[3];
-    const uint16_t *p16[3];
+    const void *operands[3];
     size_t steps[3];
-    fpemu_operand_scales_f32 s32[3];
-    fpemu_operand_scales_f64 s64[3];
+    fpemu_operand_scales scales[3];
     float table[TABLE];
     uint64_t blocks, first, count; /* of pack_blocks */
     uint64_t scratch;              /* bytes */
@@ -99,18 +97,6 @@ typedef struct things {
 things *prepare(int k, const arena *a);
 /* Whatever still looks at it shall not find what was there. */
 void destroy(things *h);
-
-/* A call by the type of `t`. */
-#define DEVICE(call, ...)                                                                                              \
-    (t->type == F32    ? fpemu_cuda_##call##_f32(__VA_ARGS__)                                                          \
-     : t->type == F64  ? fpemu_cuda_##call##_f64(__VA_ARGS__)                                                          \
-     : t->type == BF16 ? fpemu_cuda_##call##_bf16(__VA_ARGS__)                                                         \
-                       : fpemu_cuda_##call##_f16(__VA_ARGS__))
-#define HOST(call, ...)                                                                                                \
-    (t->type == F32    ? fpemu_##call##_f32(__VA_ARGS__)                                                               \
-     : t->type == F64  ? fpemu_##call##_f64(__VA_ARGS__)                                                               \
-     : t->type == BF16 ? fpemu_##call##_bf16(__VA_ARGS__)                                                              \
-                       : fpemu_##call##_f16(__VA_ARGS__))
 
 /* Enqueues a task: its counters are cleared first. */
 fpemu_cuda_status on_device(int k, const things *h, const arena *a, fpemu_cuda_stream q);

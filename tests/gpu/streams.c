@@ -293,7 +293,7 @@ static void check_shared(arena *a, const answer *w, cudaStream_t stream)
     for (int k = 0; k < TASKS; k++) {
         const task *const t = &tasks[k];
         counted right;
-        fpemu_range range;
+        fpemu_range range = {0};
         const int sums = t->verb == GEMM && t->with & COUNTED, plain = t->verb == QUANTIZE && t->with == COUNTED;
         if (!sums && !plain && t->verb != MEASURE)
             continue;
@@ -303,7 +303,6 @@ static void check_shared(arena *a, const answer *w, cudaStream_t stream)
         must(cudaEventRecord(event, stream), "event");
         must(cudaStreamWaitEvent(other, event, 0), "event");
         begin_counters(&right, want_of(t));
-        memset(&range, 0, sizeof range);
         for (int i = 0; i < 2 * TIMES && !status; i++) {
             const cudaStream_t q = i % 2 ? other : stream;
             void *const scratch = there->scratch ? a->scratch + (size_t)(k - i % 2) * SCRATCH : NULL;
@@ -312,9 +311,9 @@ static void check_shared(arena *a, const answer *w, cudaStream_t stream)
             const void *const b = input(a, t->type, 2);
             fpemu_cuda_stats *const s = stats_of(a, k);
             if (t->verb == MEASURE)
-                status = DEVICE(measure, &there->f, a->n, x, range_of(a, k), q);
+                status = fpemu_cuda_measure(&there->f, types[t->type], a->n, x, range_of(a, k), q);
             else if (plain)
-                status = DEVICE(quantize, &there->f, &there->r, a->n, x, y, s, q);
+                status = fpemu_cuda_quantize(&there->f, &there->r, types[t->type], a->n, x, y, s, q);
             else if (t->type == F64)
                 status = fpemu_cuda_gemm_f64(&there->spec, &there->product, 1, x, b, 0, y, scratch, s, q);
             else
@@ -324,9 +323,9 @@ static void check_shared(arena *a, const answer *w, cudaStream_t stream)
             static double y[SPAN];
             const void *const x = input(&w->host, t->type, i % 2), *const b = input(&w->host, t->type, 2);
             if (t->verb == MEASURE)
-                (void)HOST(measure, &here->f, w->host.n, x, &range);
+                (void)fpemu_measure(&here->f, types[t->type], w->host.n, x, &range);
             else if (plain)
-                (void)HOST(quantize, &here->f, &here->r, w->host.n, x, (void *)y, &right.s);
+                (void)fpemu_quantize(&here->f, &here->r, types[t->type], w->host.n, x, y, &right.s);
             else if (t->type == F64)
                 (void)fpemu_gemm_f64(&here->spec, &here->product, 1, x, b, 0, y, &right.s);
             else
@@ -369,10 +368,9 @@ static void check_errors(arena *a, const answer *w, cudaStream_t stream)
 {
     static float host[64];
     const fpemu_rounding r = fpemu_rounding_nearest();
-    fpemu_format f, none;
+    fpemu_format f, none = {0};
     void *never = NULL;
     int everywhere = 0;
-    memset(&none, 0, sizeof none);
     (void)fpemu_format_parse("e4m3fn", &f, NULL);
     must(cudaDeviceGetAttribute(&everywhere, cudaDevAttrPageableMemoryAccess, 0), "attribute");
     upload(a, w, stream);

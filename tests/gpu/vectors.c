@@ -152,8 +152,7 @@ static void check_tensor_cores(void)
     while (file && (found = tensor_next(file, &t)) != 0) {
         const char *const model = found > 0 ? tensor_instructions[t.instruction].model : "";
         fpemu_gemm_spec spec;
-        fpemu_gemm_shape s;
-        memset(&s, 0, sizeof s);
+        fpemu_gemm_shape s = {0};
         s.m = s.n = SIDE;
         s.k = t.n;
         s.transpose_b = 1;

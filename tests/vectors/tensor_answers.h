@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../list.h"
 #include "fpemu.h"
 
 enum { TENSOR_BYTES = 32 };
@@ -18,24 +19,17 @@ typedef struct tensor_instruction {
     int crossed;
 } tensor_instruction;
 
-static const tensor_instruction tensor_instructions[] = {
-    {"mma", "fp16", "fp32", "tc(h100,fp16)", 0},
-    {"mma", "fp16", "fp16", "tc(h100,fp16,fp16)", 0},
-    {"mma", "bf16", "fp32", "tc(h100,bf16)", 0},
-    {"mma", "tf32", "fp32", "tc(h100,tf32)", 0},
-    {"mma", "e4m3fn", "fp32", "fused(16,25,fp32/rtz,least=-133,promote=32); ab=e4m3fn", 1},
-    {"mma", "e5m2", "fp32", "fused(16,25,fp32/rtz,least=-133,promote=32); ab=e5m2", 1},
-    {"mma", "e4m3fn", "fp16", "fused(16,25,fp16,least=-21,promote=32,outer=fp16); ab=e4m3fn", 1},
-    {"mma", "e5m2", "fp16", "fused(16,25,fp16,least=-21,promote=32,outer=fp16); ab=e5m2", 1},
-    {"wgmma", "fp16", "fp32", "tc(h100,fp16)", 0},
-    {"wgmma", "fp16", "fp16", "tc(h100,fp16,fp16)", 0},
-    {"wgmma", "bf16", "fp32", "tc(h100,bf16)", 0},
-    {"wgmma", "tf32", "fp32", "tc(h100,tf32)", 0},
-    {"wgmma", "e4m3fn", "fp32", "tc(h100,e4m3fn)", 0},
-    {"wgmma", "e5m2", "fp32", "tc(h100,e5m2)", 0},
-    {"wgmma", "e4m3fn", "fp16", "tc(h100,e4m3fn,fp16)", 0},
-    {"wgmma", "e5m2", "fp16", "tc(h100,e5m2,fp16)", 0},
-};
+static const tensor_instruction tensor_instructions[] =
+    LIST({"mma", "fp16", "fp32", "tc(h100,fp16)", 0}, {"mma", "fp16", "fp16", "tc(h100,fp16,fp16)", 0},
+         {"mma", "bf16", "fp32", "tc(h100,bf16)", 0}, {"mma", "tf32", "fp32", "tc(h100,tf32)", 0},
+         {"mma", "e4m3fn", "fp32", "fused(16,25,fp32/rtz,least=-133,promote=32); ab=e4m3fn", 1},
+         {"mma", "e5m2", "fp32", "fused(16,25,fp32/rtz,least=-133,promote=32); ab=e5m2", 1},
+         {"mma", "e4m3fn", "fp16", "fused(16,25,fp16,least=-21,promote=32,outer=fp16); ab=e4m3fn", 1},
+         {"mma", "e5m2", "fp16", "fused(16,25,fp16,least=-21,promote=32,outer=fp16); ab=e5m2", 1},
+         {"wgmma", "fp16", "fp32", "tc(h100,fp16)", 0}, {"wgmma", "fp16", "fp16", "tc(h100,fp16,fp16)", 0},
+         {"wgmma", "bf16", "fp32", "tc(h100,bf16)", 0}, {"wgmma", "tf32", "fp32", "tc(h100,tf32)", 0},
+         {"wgmma", "e4m3fn", "fp32", "tc(h100,e4m3fn)", 0}, {"wgmma", "e5m2", "fp32", "tc(h100,e5m2)", 0},
+         {"wgmma", "e4m3fn", "fp16", "tc(h100,e4m3fn,fp16)", 0}, {"wgmma", "e5m2", "fp16", "tc(h100,e5m2,fp16)", 0});
 enum { TENSOR_INSTRUCTIONS = sizeof tensor_instructions / sizeof *tensor_instructions };
 
 /* d of the device: c and n products, in the order in which the model takes them. */
