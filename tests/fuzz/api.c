@@ -290,17 +290,16 @@ void draw_rounding(draw *d, fpemu_rounding *r)
 }
 
 /* ---------------------------------------------------------------------------------------------- the carriers */
-const int carrier_bits[CARRIERS] = {32, 64, 16, -16};
-const size_t carrier_size[CARRIERS] = {4, 8, 2, 2};
+const int carriers[CARRIERS] = {F32, F64, F16, BF16};
 
-int carrier_fits(const fpemu_format *f, int carrier)
+int draw_carrier(draw *d, uint32_t n)
 {
-    switch (carrier) {
-    case F32: return fpemu_format_fits_f32(f);
-    case F64: return fpemu_format_fits_f64(f);
-    case F16: return fpemu_format_fits_f16(f);
-    default: return fpemu_format_fits_bf16(f);
-    }
+    return carriers[draw_below(d, n)];
+}
+
+size_t carrier_size(int carrier)
+{
+    return carrier == F64 ? 8 : carrier == F32 ? 4 : 2;
 }
 
 int exact_steps(const fpemu_format *f)
@@ -322,7 +321,7 @@ static double half_value(uint16_t h)
 
 double carrier_load(int carrier, const void *x, size_t i)
 {
-    const unsigned char *at = (const unsigned char *)x + i * carrier_size[carrier];
+    const unsigned char *at = (const unsigned char *)x + i * carrier_size(carrier);
     uint16_t h;
     uint32_t w;
     uint64_t l;
@@ -336,7 +335,7 @@ double carrier_load(int carrier, const void *x, size_t i)
 
 void carrier_store(int carrier, void *x, size_t i, double value)
 {
-    unsigned char *at = (unsigned char *)x + i * carrier_size[carrier];
+    unsigned char *at = (unsigned char *)x + i * carrier_size(carrier);
     uint64_t l;
     memcpy(&l, &value, 8);
     const float narrow = (float)value;
@@ -404,8 +403,8 @@ array array_copy(draw *d, const array *from, size_t alignment)
 
 array array_widened(draw *d, int carrier, int wider, const array *x)
 {
-    const size_t n = x->bytes / carrier_size[carrier];
-    array y = array_new(d, n * carrier_size[wider], carrier_size[wider]);
+    const size_t n = x->bytes / carrier_size(carrier);
+    array y = array_new(d, n * carrier_size(wider), carrier_size(wider));
     for (size_t i = 0; i < n; i++)
         carrier_store(wider, y.data, i, carrier_load(carrier, x->data, i));
     return y;
@@ -475,7 +474,7 @@ static void single_out(draw *d, int carrier, double few[FEW])
 
 array draw_array(draw *d, int carrier, const fpemu_format *f, size_t n)
 {
-    array x = array_new(d, n * carrier_size[carrier], carrier_size[carrier]);
+    array x = array_new(d, n * carrier_size(carrier), carrier_size(carrier));
     double few[FEW];
     const size_t own = n < FEW ? n : FEW, once = n >= LONG ? 1 : 0;
     for (size_t i = 0; i < own; i++)
@@ -602,7 +601,7 @@ void api_describe(const char *verb, const fpemu_format *f, const fpemu_rounding 
     if (fpemu_format_print(f, text, sizeof text) != FPEMU_OK)
         strcpy(text, "(no text)");
     CASE("%s %s kind %u mode %u overflow %u nan %u compat %u bits %u offset %llu carrier %d n %zu", verb, text, f->kind,
-         r->mode, r->overflow, r->nan, r->compat, r->bits, (unsigned long long)r->offset, carrier_bits[carrier], n);
+         r->mode, r->overflow, r->nan, r->compat, r->bits, (unsigned long long)r->offset, carrier, n);
 }
 
 /* ------------------------------------------------------------------------------------------------------- a run */

@@ -34,16 +34,14 @@ void draw_rounding(draw *d, fpemu_rounding *r); /* one in eight has a field out 
 void draw_text(draw *d, char *text, size_t capacity);
 
 /* ---------------------------------------------------------------------------------------------- the carriers */
-enum { F32, F64, F16, BF16, CARRIERS };
-extern const int carrier_bits[CARRIERS];
-extern const size_t carrier_size[CARRIERS];
-/* The call on arrays of a carrier: fpemu_name_f32 and its kin. */
-#define OF_CARRIER(carrier, name, ...)                                                                                 \
-    ((carrier) == F32   ? fpemu_##name##_f32(__VA_ARGS__)                                                              \
-     : (carrier) == F64 ? fpemu_##name##_f64(__VA_ARGS__)                                                              \
-     : (carrier) == F16 ? fpemu_##name##_f16(__VA_ARGS__)                                                              \
-                        : fpemu_##name##_bf16(__VA_ARGS__))
-int carrier_fits(const fpemu_format *f, int carrier);
+#define F32 FPEMU_TYPE_F32
+#define F64 FPEMU_TYPE_F64
+#define F16 FPEMU_TYPE_F16
+#define BF16 FPEMU_TYPE_BF16
+enum { CARRIERS = 4 };
+extern const int carriers[CARRIERS];
+int draw_carrier(draw *d, uint32_t n); /* of the first n */
+size_t carrier_size(int carrier);
 double carrier_load(int carrier, const void *x, size_t i);
 void carrier_store(int carrier, void *x, size_t i, double value); /* cut to the carrier, not rounded */
 

@@ -2,6 +2,7 @@
 /* api_numbers.c - calls on arrays of numbers: quantise, encode and decode, arithmetic, functions, comparisons. */
 #include "../../tools/common/system.h"
 
+#include "../list.h"
 #include "api.h"
 
 #include <math.h>
@@ -9,24 +10,6 @@
 #include <string.h>
 
 enum { SHORT = 48 };
-
-/* ------------------------------------------------------------------- the calls of all carriers, by their number */
-static fpemu_status quantize(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
-                             void *y, fpemu_stats *stats)
-{
-    return OF_CARRIER(carrier, quantize, f, r, n, x, y, stats);
-}
-
-static fpemu_status encode(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const void *x,
-                           void *codes, fpemu_stats *stats)
-{
-    return OF_CARRIER(carrier, encode, f, r, n, x, codes, stats);
-}
-
-static fpemu_status decode(int carrier, const fpemu_format *f, size_t n, const void *codes, void *y)
-{
-    return OF_CARRIER(carrier, decode, f, n, codes, y);
-}
 
 /* --------------------------------------------------------------------------------------------------- what is drawn */
 static size_t how_many(draw *d, int often)
@@ -66,13 +49,13 @@ static void quantize_pieces(draw *d, int carrier, const fpemu_format *f, const f
             return; /* pieces have other scales than the whole */
         cut -= cut % f->block_length;
     }
-    const size_t size = carrier_size[carrier];
+    const size_t size = carrier_size(carrier);
     counted first, second;
     fpemu_rounding later = *r;
     later.offset += cut;
     array z = array_new(d, y->bytes, size);
-    quantize(carrier, f, r, cut, x->data, z.data, count_into(&first, want));
-    quantize(carrier, f, &later, n - cut, x->data + cut * size, z.data + cut * size, count_into(&second, want));
+    fpemu_quantize(f, r, carrier, cut, x->data, z.data, count_into(&first, want));
+    fpemu_quantize(f, &later, carrier, n - cut, x->data + cut * size, z.data + cut * size, count_into(&second, want));
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
     counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
 }
@@ -81,11 +64,11 @@ static void quantize_again(draw *d, int carrier, const fpemu_format *f, const fp
                            const array *y)
 {
     if (f->scaling != FPEMU_SCALING_NONE || r->compat != FPEMU_COMPAT_NONE ||
-        (f->kind == FPEMU_KIND_CODEBOOK && carrier >= F16) || !exact_steps(f)) {
+        (f->kind == FPEMU_KIND_CODEBOOK && carrier_size(carrier) == 2) || !exact_steps(f)) {
         return;
     }
-    array z = array_new(d, y->bytes, carrier_size[carrier]);
-    quantize(carrier, f, r, n, y->data, z.data, NULL);
+    array z = array_new(d, y->bytes, carrier_size(carrier));
+    fpemu_quantize(f, r, carrier, n, y->data, z.data, NULL);
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "quantised twice differs from quantised once");
 }
 
@@ -93,18 +76,18 @@ static void quantize_again(draw *d, int carrier, const fpemu_format *f, const fp
 static void codes_same(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const array *x,
                        const array *codes, fpemu_status status, uint32_t want, const counted *whole)
 {
-    const size_t width = fpemu_format_code_size(f), size = carrier_size[carrier], cut = draw_cut(d, n, r->offset);
+    const size_t width = fpemu_format_code_size(f), size = carrier_size(carrier), cut = draw_cut(d, n, r->offset);
     counted first, second;
     fpemu_rounding later = *r;
     later.offset += cut;
     array z = array_new(d, codes->bytes, width);
-    encode(carrier, f, r, cut, x->data, z.data, count_into(&first, want));
-    encode(carrier, f, &later, n - cut, x->data + cut * size, z.data + cut * width, count_into(&second, want));
+    fpemu_encode(f, r, carrier, cut, x->data, z.data, count_into(&first, want));
+    fpemu_encode(f, &later, carrier, n - cut, x->data + cut * size, z.data + cut * width, count_into(&second, want));
     INSIST(memcmp(z.data, codes->data, codes->bytes) == 0, "two pieces and the whole have other codes");
     counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
     if (width == size) {
         memcpy(z.data, x->data, x->bytes);
-        INSIST(encode(carrier, f, r, n, z.data, z.data, count_into(&first, want)) == status,
+        INSIST(fpemu_encode(f, r, carrier, n, z.data, z.data, count_into(&first, want)) == status,
                "other status of codes in place");
         INSIST(memcmp(z.data, codes->data, codes->bytes) == 0, "codes in place differ");
         INSIST(counted_same(&first, whole, 1), "codes in place count otherwise");
@@ -114,7 +97,7 @@ static void codes_same(draw *d, int carrier, const fpemu_format *f, const fpemu_
     if (carrier != F64 && alike) {
         const int wider = carrier == F32 ? F64 : F32;
         array u = array_widened(d, carrier, wider, x);
-        INSIST(encode(wider, f, r, n, u.data, z.data, count_into(&first, want)) == status,
+        INSIST(fpemu_encode(f, r, wider, n, u.data, z.data, count_into(&first, want)) == status,
                "other status of codes by the wider carrier");
         INSIST(memcmp(z.data, codes->data, codes->bytes) == 0, "two carriers give different codes");
         INSIST(counted_same(&first, whole, 1), "codes of the wider carrier are counted otherwise");
@@ -127,22 +110,22 @@ static void codes_overlap(draw *d, int carrier, const fpemu_format *f, const fpe
     const int same = codes->bytes == x->bytes;
     counted c;
     overlapped o = overlap_new(d, x, codes->bytes, 1, same);
-    overlap_end(&o, encode(carrier, f, r, n, o.in, o.out, count_into(&c, want)), &c, want);
-    o = overlap_new(d, codes, x->bytes, carrier_size[carrier], same);
-    overlap_end(&o, decode(carrier, f, n, o.in, o.out), NULL, 0);
+    overlap_end(&o, fpemu_encode(f, r, carrier, n, o.in, o.out, count_into(&c, want)), &c, want);
+    o = overlap_new(d, codes, x->bytes, carrier_size(carrier), same);
+    overlap_end(&o, fpemu_decode(f, carrier, n, o.in, o.out), NULL, 0);
 }
 
 /* Codes in two pieces, and in their own place. */
 static void decode_same(draw *d, int carrier, const fpemu_format *f, size_t n, const array *codes, const array *y)
 {
-    const size_t width = fpemu_format_code_size(f), size = carrier_size[carrier], cut = draw_cut(d, n, 0);
+    const size_t width = fpemu_format_code_size(f), size = carrier_size(carrier), cut = draw_cut(d, n, 0);
     array z = array_new(d, y->bytes, size);
-    decode(carrier, f, cut, codes->data, z.data);
-    decode(carrier, f, n - cut, codes->data + cut * width, z.data + cut * size);
+    fpemu_decode(f, carrier, cut, codes->data, z.data);
+    fpemu_decode(f, carrier, n - cut, codes->data + cut * width, z.data + cut * size);
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole are decoded otherwise");
     if (width == size) {
         memcpy(z.data, codes->data, codes->bytes);
-        INSIST(decode(carrier, f, n, z.data, z.data) == FPEMU_OK, "codes are not decoded in place");
+        INSIST(fpemu_decode(f, carrier, n, z.data, z.data) == FPEMU_OK, "codes are not decoded in place");
         INSIST(memcmp(z.data, y->data, y->bytes) == 0, "codes decoded in place differ");
     }
 }
@@ -150,10 +133,10 @@ static void decode_same(draw *d, int carrier, const fpemu_format *f, size_t n, c
 static void quantize_codes(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
                            const array *x, const array *y, uint32_t want, const counted *whole)
 {
-    const size_t width = fpemu_format_code_size(f), size = carrier_size[carrier];
+    const size_t width = fpemu_format_code_size(f), size = carrier_size(carrier);
     counted c;
     array codes = array_new(d, n * width, width), back = array_new(d, y->bytes, size);
-    const fpemu_status status = encode(carrier, f, r, n, x->data, codes.data, count_into(&c, want));
+    const fpemu_status status = fpemu_encode(f, r, carrier, n, x->data, codes.data, count_into(&c, want));
     if (f->scaling != FPEMU_SCALING_NONE)
         INSIST(status == FPEMU_ERROR_UNSUPPORTED || n == 0, "codes of a blocked format");
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
@@ -161,7 +144,7 @@ static void quantize_codes(draw *d, int carrier, const fpemu_format *f, const fp
         counted_untouched(&c, want);
     } else if (n > 0) {
         api_digest(codes.data, codes.bytes);
-        INSIST(decode(carrier, f, n, codes.data, back.data) == FPEMU_OK, "codes are not decoded");
+        INSIST(fpemu_decode(f, carrier, n, codes.data, back.data) == FPEMU_OK, "codes are not decoded");
         for (size_t i = 0; i < n; i++) {
             const double v = carrier_load(carrier, y->data, i), w = carrier_load(carrier, back.data, i);
             INSIST(api_same(v, w) || isnan(v) || r->compat != FPEMU_COMPAT_NONE, "decode of encode is not quantise");
@@ -180,15 +163,15 @@ static void quantize_codes(draw *d, int carrier, const fpemu_format *f, const fp
 static void quantize_wider(draw *d, int carrier, int wider, const fpemu_format *f, const fpemu_rounding *r, size_t n,
                            const array *x, const array *y)
 {
-    if (!carrier_fits(f, wider) || f->scaling != FPEMU_SCALING_NONE || r->compat != FPEMU_COMPAT_NONE ||
+    if (!fpemu_format_fits(f, wider) || f->scaling != FPEMU_SCALING_NONE || r->compat != FPEMU_COMPAT_NONE ||
         f->kind == FPEMU_KIND_CODEBOOK || !exact_steps(f)) {
         return;
     }
-    array u = array_new(d, n * carrier_size[wider], carrier_size[wider]);
-    array v = array_new(d, n * carrier_size[wider], carrier_size[wider]);
+    array u = array_new(d, n * carrier_size(wider), carrier_size(wider));
+    array v = array_new(d, n * carrier_size(wider), carrier_size(wider));
     for (size_t i = 0; i < n; i++)
         carrier_store(wider, u.data, i, carrier_load(carrier, x->data, i));
-    const fpemu_status status = quantize(wider, f, r, n, u.data, v.data, NULL);
+    const fpemu_status status = fpemu_quantize(f, r, wider, n, u.data, v.data, NULL);
     INSIST(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "the wider carrier is refused");
     for (size_t i = 0; i < n; i++) {
         INSIST(api_same(carrier_load(carrier, y->data, i), carrier_load(wider, v.data, i)),
@@ -200,14 +183,14 @@ static void quantize_overlap(draw *d, int carrier, const fpemu_format *f, const 
                              const array *x, uint32_t want)
 {
     counted c;
-    overlapped o = overlap_new(d, x, x->bytes, carrier_size[carrier], 1);
-    overlap_end(&o, quantize(carrier, f, r, n, o.in, o.out, count_into(&c, want)), &c, want);
+    overlapped o = overlap_new(d, x, x->bytes, carrier_size(carrier), 1);
+    overlap_end(&o, fpemu_quantize(f, r, carrier, n, o.in, o.out, count_into(&c, want)), &c, want);
 }
 
 static void quantize_one(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const array *x,
                          const array *y)
 {
-    for (size_t i = 0; i < n && carrier <= F64 && f->scaling == FPEMU_SCALING_NONE; i += 1 + n / SHORT) {
+    for (size_t i = 0; i < n && carrier_size(carrier) > 2 && f->scaling == FPEMU_SCALING_NONE; i += 1 + n / SHORT) {
         const double v = carrier_load(carrier, x->data, i), w = carrier_load(carrier, y->data, i);
         INSIST(api_same(w, carrier == F32 ? (double)fpemu_quantize_one_f32(f, r, (float)v, i)
                                           : fpemu_quantize_one_f64(f, r, v, i)),
@@ -220,17 +203,17 @@ void api_quantize(draw *d)
     fpemu_format f;
     fpemu_rounding r;
     counted c, again;
-    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
+    const int complete = draw_format(d, &f), carrier = draw_carrier(d, CARRIERS);
     draw_rounding(d, &r);
     const int searched = complete && f.kind == FPEMU_KIND_CODEBOOK; /* seldom drawn, and shared in a way of its own */
-    const size_t n = how_many(d, searched), size = carrier_size[carrier];
+    const size_t n = how_many(d, searched), size = carrier_size(carrier);
     const uint32_t want =
         draw_below(d, 8) & (f.scaling != FPEMU_SCALING_NONE && f.scaling != FPEMU_SCALING_S2FP8 ? 7 : 3);
     api_describe("quantize", &f, &r, carrier, n);
     array x = draw_array(d, carrier, complete ? &f : NULL, n), y = array_new(d, x.bytes, size);
     const array kept = array_copy(d, &x, size);
-    const fpemu_status expected = fpemu_check(&f, &r, carrier_bits[carrier], NULL);
-    const fpemu_status status = quantize(carrier, &f, &r, n, x.data, y.data, count_into(&c, want));
+    const fpemu_status expected = fpemu_check(&f, &r, carrier, NULL);
+    const fpemu_status status = fpemu_quantize(&f, &r, carrier, n, x.data, y.data, count_into(&c, want));
     api_digest(&status, sizeof status);
     if (expected != FPEMU_OK) {
         INSIST(status == expected || n == 0, "fpemu_check and the call disagree");
@@ -242,15 +225,15 @@ void api_quantize(draw *d)
         api_digest(y.data, y.bytes);
         counted_digest(&c);
         array z = array_new(d, x.bytes, size);
-        INSIST(quantize(carrier, &f, &r, n, x.data, z.data, NULL) == status, "other status without counters");
+        INSIST(fpemu_quantize(&f, &r, carrier, n, x.data, z.data, NULL) == status, "other status without counters");
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "counting changes results");
         memcpy(z.data, x.data, x.bytes);
-        INSIST(quantize(carrier, &f, &r, n, z.data, z.data, count_into(&again, want)) == status,
+        INSIST(fpemu_quantize(&f, &r, carrier, n, z.data, z.data, count_into(&again, want)) == status,
                "other status in place");
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
         INSIST(counted_same(&c, &again, 1), "in place counts otherwise");
         if (f.scaling == FPEMU_SCALING_NONE && r.compat == FPEMU_COMPAT_NONE &&
-            !(f.kind == FPEMU_KIND_CODEBOOK && carrier >= F16) && f.kind != FPEMU_KIND_INT) {
+            !(f.kind == FPEMU_KIND_CODEBOOK && carrier_size(carrier) == 2) && f.kind != FPEMU_KIND_INT) {
             values_belong(&f, carrier, y.data, n);
         }
         quantize_pieces(d, carrier, &f, &r, n, &x, &y, want, &c);
@@ -268,12 +251,6 @@ void api_quantize(draw *d)
 }
 
 /* ---------------------------------------------------------------------------------------------------- arithmetic */
-static fpemu_status arith(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
-                          size_t n, const void *const *operands, const size_t *steps, void *y, fpemu_stats *stats)
-{
-    return OF_CARRIER(carrier, arith, f, r, operation, n, (const void *)operands, steps, y, stats);
-}
-
 static int operands_of(fpemu_operation operation)
 {
     return operation == FPEMU_OPERATION_SQRT ? 1 : operation == FPEMU_OPERATION_FMA ? 3 : 2;
@@ -283,7 +260,7 @@ static void arith_pieces(draw *d, int carrier, const fpemu_format *f, const fpem
                          fpemu_operation operation, size_t n, const void *const *operands, const size_t *steps,
                          const array *y, uint32_t want, const counted *whole)
 {
-    const size_t size = carrier_size[carrier], cut = draw_cut(d, n, r->offset);
+    const size_t size = carrier_size(carrier), cut = draw_cut(d, n, r->offset);
     counted first, second;
     fpemu_rounding later = *r;
     later.offset += cut;
@@ -291,8 +268,8 @@ static void arith_pieces(draw *d, int carrier, const fpemu_format *f, const fpem
     for (int k = 0; k < 3; k++)
         rest[k] = (const unsigned char *)operands[k] + (steps[k] ? cut * size : 0);
     array z = array_new(d, y->bytes, size);
-    arith(carrier, f, r, operation, cut, operands, steps, z.data, count_into(&first, want));
-    arith(carrier, f, &later, operation, n - cut, rest, steps, z.data + cut * size, count_into(&second, want));
+    fpemu_arith(f, r, carrier, operation, cut, operands, steps, z.data, count_into(&first, want));
+    fpemu_arith(f, &later, carrier, operation, n - cut, rest, steps, z.data + cut * size, count_into(&second, want));
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
     counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
 }
@@ -302,19 +279,20 @@ static void arith_overlap(draw *d, int carrier, const fpemu_format *f, const fpe
                           fpemu_operation operation, size_t n, const void **operands, const size_t *steps, int k,
                           const array *x, const array *y, uint32_t want)
 {
-    const size_t size = carrier_size[carrier];
+    const size_t size = carrier_size(carrier);
     const void *const operand = operands[k];
     counted c;
     if (steps[k]) {
         overlapped o = overlap_new(d, x, y->bytes, size, 1);
         operands[k] = o.in;
-        overlap_end(&o, arith(carrier, f, r, operation, n, operands, steps, o.out, count_into(&c, want)), &c, want);
+        overlap_end(&o, fpemu_arith(f, r, carrier, operation, n, operands, steps, o.out, count_into(&c, want)), &c,
+                    want);
     } else {
         array z = array_new(d, y->bytes, size);
         unsigned char *const within = z.data + draw_below(d, (uint32_t)n) * size;
         memcpy(within, operand, size);
         operands[k] = within;
-        arith(carrier, f, r, operation, n, operands, steps, z.data, NULL);
+        fpemu_arith(f, r, carrier, operation, n, operands, steps, z.data, NULL);
         INSIST(memcmp(z.data, y->data, y->bytes) == 0, "a single number in the result's place is another");
     }
     operands[k] = operand;
@@ -325,10 +303,10 @@ void api_arith(draw *d)
     fpemu_format f;
     fpemu_rounding r;
     counted c;
-    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
+    const int complete = draw_format(d, &f), carrier = draw_carrier(d, CARRIERS);
     draw_rounding(d, &r);
     const fpemu_operation operation = (fpemu_operation)draw_below(d, FPEMU_OPERATION_COUNT + 1);
-    const size_t n = how_many(d, 0), size = carrier_size[carrier];
+    const size_t n = how_many(d, 0), size = carrier_size(carrier);
     const uint32_t want = draw_below(d, 4), same = draw_below(d, 4);
     size_t steps[3];
     array x[3], y = array_new(d, n * size, size);
@@ -339,7 +317,8 @@ void api_arith(draw *d)
         operands[i] = x[i].data;
     }
     api_describe("arith", &f, &r, carrier, n);
-    const fpemu_status status = arith(carrier, &f, &r, operation, n, operands, steps, y.data, count_into(&c, want));
+    const fpemu_status status =
+        fpemu_arith(&f, &r, carrier, operation, n, operands, steps, y.data, count_into(&c, want));
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         array_untouched(&y, "a refused operation wrote");
@@ -349,10 +328,10 @@ void api_arith(draw *d)
         api_digest(y.data, y.bytes);
         counted_digest(&c);
         array z = array_new(d, y.bytes, size);
-        INSIST(arith(carrier, &f, &r, operation, n, operands, steps, z.data, NULL) == status,
+        INSIST(fpemu_arith(&f, &r, carrier, operation, n, operands, steps, z.data, NULL) == status,
                "status without counters");
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "counting changes results");
-        for (size_t i = 0; i < n && carrier <= F64; i += 1 + n / SHORT) {
+        for (size_t i = 0; i < n && carrier_size(carrier) > 2; i += 1 + n / SHORT) {
             double v[3];
             for (int k = 0; k < 3; k++)
                 v[k] = carrier_load(carrier, operands[k], steps[k] ? i : 0);
@@ -364,7 +343,7 @@ void api_arith(draw *d)
         if (same < 3 && steps[same]) { /* the result in the place of an operand */
             memcpy(z.data, x[same].data, z.bytes);
             operands[same] = z.data;
-            const fpemu_status in_place = arith(carrier, &f, &r, operation, n, operands, steps, z.data, NULL);
+            const fpemu_status in_place = fpemu_arith(&f, &r, carrier, operation, n, operands, steps, z.data, NULL);
             INSIST(in_place == status, "other status in place");
             INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
             operands[same] = x[same].data;
@@ -374,7 +353,7 @@ void api_arith(draw *d)
             const int k = (int)(same % (uint32_t)operands_of(operation));
             arith_overlap(d, carrier, &f, &r, operation, n, operands, steps, k, &x[k], &y, want);
         }
-        if (carrier != F64 && carrier_fits(&f, F64) && f.kind != FPEMU_KIND_INT && n <= SHORT) {
+        if (carrier != F64 && fpemu_format_fits(&f, F64) && f.kind != FPEMU_KIND_INT && n <= SHORT) {
             double wide[3][SHORT + 1], result[SHORT + 1];
             const double *const at[3] = {wide[0], wide[1], wide[2]};
             for (int k = 0; k < 3; k++)
@@ -405,8 +384,7 @@ static void table_same(draw *d, int carrier, const fpemu_format *f, const fpemu_
     const size_t n = x->bytes / 2;
     array table = array_new(d, fpemu_function_table_size(), 2), z = array_new(d, x->bytes, 2);
     uint16_t *const words = (void *)table.data;
-    const fpemu_status made = carrier == F16 ? fpemu_function_table_f16(f, r, function, words)
-                                             : fpemu_function_table_bf16(f, r, function, words);
+    const fpemu_status made = fpemu_function_table(f, r, carrier, function, words);
     api_digest(&made, sizeof made);
     INSIST(n == 0 || made == status || made == FPEMU_ERROR_UNSUPPORTED, "a table with a status of its own");
     if (made != FPEMU_OK) {
@@ -420,30 +398,25 @@ static void table_same(draw *d, int carrier, const fpemu_format *f, const fpemu_
     }
 }
 
-static fpemu_status apply(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_function function,
-                          size_t n, const void *x, void *y, fpemu_stats *stats)
-{
-    return OF_CARRIER(carrier, apply, f, r, function, n, x, y, stats);
-}
-
 /* In two pieces, by the wider carrier, and with overlaps. */
 static void apply_same(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_function function,
                        const array *x, const array *y, fpemu_status status, uint32_t want, const counted *whole)
 {
-    const size_t size = carrier_size[carrier], n = x->bytes / size, cut = draw_cut(d, n, r->offset);
+    const size_t size = carrier_size(carrier), n = x->bytes / size, cut = draw_cut(d, n, r->offset);
     counted first, second;
     fpemu_rounding later = *r;
     later.offset += cut;
     array z = array_new(d, y->bytes, size);
-    apply(carrier, f, r, function, cut, x->data, z.data, count_into(&first, want));
-    apply(carrier, f, &later, function, n - cut, x->data + cut * size, z.data + cut * size, count_into(&second, want));
+    fpemu_apply(f, r, carrier, function, cut, x->data, z.data, count_into(&first, want));
+    fpemu_apply(f, &later, carrier, function, n - cut, x->data + cut * size, z.data + cut * size,
+                count_into(&second, want));
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
     counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
     if (carrier != F64 && exact_steps(f)) {
         const int wider = carrier == F32 ? F64 : F32;
         array u = array_widened(d, carrier, wider, x);
-        z = array_new(d, u.bytes, carrier_size[wider]);
-        INSIST(apply(wider, f, r, function, n, u.data, z.data, count_into(&first, want)) == status,
+        z = array_new(d, u.bytes, carrier_size(wider));
+        INSIST(fpemu_apply(f, r, wider, function, n, u.data, z.data, count_into(&first, want)) == status,
                "other status by the wider carrier");
         for (size_t i = 0; i < n; i++) {
             INSIST(api_same(carrier_load(carrier, y->data, i), carrier_load(wider, z.data, i)),
@@ -452,7 +425,7 @@ static void apply_same(draw *d, int carrier, const fpemu_format *f, const fpemu_
         INSIST(counted_same(&first, whole, 1), "the wider carrier counts otherwise");
     }
     overlapped o = overlap_new(d, x, x->bytes, size, 1);
-    overlap_end(&o, apply(carrier, f, r, function, n, o.in, o.out, count_into(&first, want)), &first, want);
+    overlap_end(&o, fpemu_apply(f, r, carrier, function, n, o.in, o.out, count_into(&first, want)), &first, want);
 }
 
 void api_apply(draw *d)
@@ -460,18 +433,18 @@ void api_apply(draw *d)
     fpemu_format f;
     fpemu_rounding r;
     counted c;
-    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
+    const int complete = draw_format(d, &f), carrier = draw_carrier(d, CARRIERS);
     draw_rounding(d, &r);
     const fpemu_function function = (fpemu_function)draw_below(d, FPEMU_FUNCTION_COUNT + 1);
     /* most calls are refused, and many of the others long */
     const uint32_t any = draw_below(d, 256), some = any % SHORT;
-    const int used = function < FPEMU_FUNCTION_COUNT && fpemu_check(&f, &r, carrier_bits[carrier], NULL) == FPEMU_OK;
-    const size_t n = used && any >= 224 ? LONG + some : some, size = carrier_size[carrier];
+    const int used = function < FPEMU_FUNCTION_COUNT && fpemu_check(&f, &r, carrier, NULL) == FPEMU_OK;
+    const size_t n = used && any >= 224 ? LONG + some : some, size = carrier_size(carrier);
     const uint32_t want = draw_below(d, 4);
     const uint32_t chance = draw_below(d, 256);
     const int narrow = chance % 8 != 0; /* most calls have operands that are allowed */
     array x = draw_array(d, carrier, complete ? &f : NULL, n), y = array_new(d, x.bytes, size), z;
-    for (size_t i = 0; i < n && narrow && carrier <= F64; i++) {
+    for (size_t i = 0; i < n && narrow && carrier_size(carrier) > 2; i++) {
         const float v = (float)carrier_load(carrier, x.data, i);
         uint32_t bits;
         float cut;
@@ -481,7 +454,7 @@ void api_apply(draw *d)
         carrier_store(carrier, x.data, i, isnan(v) ? v : cut);
     }
     api_describe(function < FPEMU_FUNCTION_COUNT ? fpemu_function_name(function) : "no function", &f, &r, carrier, n);
-    const fpemu_status status = apply(carrier, &f, &r, function, n, x.data, y.data, count_into(&c, want));
+    const fpemu_status status = fpemu_apply(&f, &r, carrier, function, n, x.data, y.data, count_into(&c, want));
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         array_untouched(&y, "a refused function wrote");
@@ -490,9 +463,9 @@ void api_apply(draw *d)
         api_digest(y.data, y.bytes);
         counted_digest(&c);
         z = array_copy(d, &x, size);
-        INSIST(apply(carrier, &f, &r, function, n, z.data, z.data, NULL) == status, "other status in place");
+        INSIST(fpemu_apply(&f, &r, carrier, function, n, z.data, z.data, NULL) == status, "other status in place");
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
-        for (size_t i = 0; i < n && carrier <= F64; i += 1 + n / SHORT) {
+        for (size_t i = 0; i < n && carrier_size(carrier) > 2; i += 1 + n / SHORT) {
             const double v = carrier_load(carrier, x.data, i);
             const double one = carrier == F32 ? (double)fpemu_apply_one_f32(&f, &r, function, (float)v, i)
                                               : fpemu_apply_one_f64(&f, &r, function, v, i);
@@ -501,20 +474,14 @@ void api_apply(draw *d)
         if (n > 0 && n <= SHORT) /* functions of many elements take long */
             apply_same(d, carrier, &f, &r, function, &x, &y, status, want, &c);
     }
-    if (carrier > F64 && chance >= 240) /* seldom: it takes 65536 elements */
+    if (carrier_size(carrier) == 2 && chance >= 240) /* seldom: it takes 65536 elements */
         table_same(d, carrier, &f, &r, function, &x, &y, status);
 }
 
 /* --------------------------------------------------------------------------------------------------- comparisons */
-static fpemu_status compare(int carrier, fpemu_relation relation, size_t n, const void *const *operands,
-                            const size_t *steps, uint8_t *y)
-{
-    return OF_CARRIER(carrier, compare, relation, n, (const void *)operands, steps, y);
-}
-
 void api_compare(draw *d)
 {
-    const int carrier = (int)draw_below(d, CARRIERS);
+    const int carrier = draw_carrier(d, CARRIERS);
     const fpemu_relation relation = (fpemu_relation)draw_below(d, FPEMU_RELATION_COUNT + 1);
     const size_t n = how_many(d, 0);
     size_t steps[2];
@@ -524,8 +491,8 @@ void api_compare(draw *d)
         x[i] = draw_array(d, carrier, NULL, steps[i] ? n : 1);
     }
     const void *operands[2] = {x[0].data, x[1].data};
-    CASE("compare relation %d carrier %d n %zu", (int)relation, carrier_bits[carrier], n);
-    const fpemu_status status = compare(carrier, relation, n, operands, steps, y.data);
+    CASE("compare relation %d carrier %d n %zu", (int)relation, carrier, n);
+    const fpemu_status status = fpemu_compare(carrier, relation, n, operands, steps, y.data);
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK) {
         INSIST(relation >= FPEMU_RELATION_COUNT, "a comparison is refused");
@@ -541,7 +508,7 @@ void api_compare(draw *d)
         if (steps[k] && n > 0 && n <= SHORT) {
             overlapped o = overlap_new(d, &x[k], n, 1, 0);
             operands[k] = o.in;
-            overlap_end(&o, compare(carrier, relation, n, operands, steps, o.out), NULL, 0);
+            overlap_end(&o, fpemu_compare(carrier, relation, n, operands, steps, o.out), NULL, 0);
         }
     }
 }
@@ -603,8 +570,7 @@ void api_format(draw *d)
            "complete changes a complete format");
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     for (int k = 0; k < CARRIERS; k++) {
-        INSIST(fpemu_check(&f, &nearest, carrier_bits[k], NULL) ==
-                   (carrier_fits(&f, k) ? FPEMU_OK : FPEMU_ERROR_CARRIER),
+        INSIST((fpemu_check(&f, &nearest, carriers[k], NULL) == FPEMU_OK) == fpemu_format_fits(&f, carriers[k]),
                "what fits is refused, or what does not is taken");
     }
     api_format_neighbours(d, &f);
@@ -624,13 +590,9 @@ void api_format(draw *d)
         }
         api_digest(values, got * sizeof *values);
     }
-    const double known[] = {fpemu_format_max(&f),
-                            fpemu_format_lowest(&f),
-                            fpemu_format_min_normal(&f),
-                            fpemu_format_min_positive(&f),
-                            fpemu_format_epsilon(&f),
-                            fpemu_format_bits_per_element(&f),
-                            (double)fpemu_format_nan_count(&f)};
+    const double known[] =
+        LIST(fpemu_format_max(&f), fpemu_format_lowest(&f), fpemu_format_min_normal(&f), fpemu_format_min_positive(&f),
+             fpemu_format_epsilon(&f), fpemu_format_bits_per_element(&f), (double)fpemu_format_nan_count(&f));
     api_digest(known, sizeof known);
 }
 
@@ -649,10 +611,10 @@ void api_stats(draw *d)
     fpemu_format f;
     fpemu_rounding r = fpemu_rounding_nearest();
     fpemu_stats stats = {0}, other = {0};
-    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, 2);
+    const int complete = draw_format(d, &f), carrier = draw_carrier(d, 2);
     const size_t n = draw_below(d, SHORT);
     const uint32_t length = draw_below(d, 12), scales = draw_below(d, 12);
-    array x = draw_array(d, carrier, complete ? &f : NULL, n), y = array_new(d, x.bytes, carrier_size[carrier]);
+    array x = draw_array(d, carrier, complete ? &f : NULL, n), y = array_new(d, x.bytes, carrier_size(carrier));
     array histogram = array_new(d, length * sizeof(uint64_t), 8), spread = array_new(d, scales * sizeof(uint64_t), 8);
     memset(histogram.data, 0, histogram.bytes);
     memset(spread.data, 0, spread.bytes);
@@ -676,7 +638,7 @@ void api_stats(draw *d)
     stats.zero_blocks = stats.blocks = 1;
     const fpemu_stats before = stats;
     api_describe("stats", &f, &r, carrier, n);
-    const fpemu_status status = quantize(carrier, &f, &r, n, x.data, y.data, &stats);
+    const fpemu_status status = fpemu_quantize(&f, &r, carrier, n, x.data, y.data, &stats);
     api_digest(&status, sizeof status);
     if (status == FPEMU_OK && n > 0) {
         uint64_t sum = 0;

@@ -7,23 +7,16 @@
 #include <math.h>
 #include <string.h>
 
-static fpemu_status pack(int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *s,
-                         const void *x, void *bytes, fpemu_stats *stats)
-{
-    return OF_CARRIER(carrier, pack, f, r, s, x, bytes, stats);
-}
-
 /* The same bytes and values block by block. */
 static void pack_by_blocks(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *s,
                            const fpemu_layout *layout, const array *x, const array *bytes, const array *y)
 {
-    const size_t size = carrier_size[carrier];
+    const size_t size = carrier_size(carrier);
     array again = array_new(d, bytes->bytes, 1);
     fpemu_range range = {0};
     fpemu_shape measured = *s;
     measured.whole = &range;
-    INSIST(OF_CARRIER(carrier, measure, f, shape_elements(s), (const void *)x->data, &range) == FPEMU_OK,
-           "not measured");
+    INSIST(fpemu_measure(f, carrier, shape_elements(s), x->data, &range) == FPEMU_OK, "not measured");
     INSIST(fpemu_pack_tensor_scales(f, &measured, again.data) == FPEMU_OK, "no numbers of the tensor");
     INSIST(memcmp(again.data, bytes->data, (size_t)layout->scales_offset) == 0, "other numbers of the tensor");
     const uint64_t drawn = 1 + draw_below(d, 5);
@@ -40,8 +33,7 @@ static void pack_by_blocks(draw *d, int carrier, const fpemu_format *f, const fp
             most += (size_t)extent.elements;
         }
         array u = array_new(d, most * size, size), v = array_new(d, most * size, size);
-        INSIST(OF_CARRIER(carrier, unpack_blocks, f, s, first, count, (const void *)bytes->data, (void *)v.data) ==
-                   FPEMU_OK,
+        INSIST(fpemu_unpack_blocks(f, carrier, s, first, count, bytes->data, v.data) == FPEMU_OK,
                "blocks are not unpacked");
         /* where the blocks' elements lie is told by unpacking values that are their own indices: by the extents */
         size_t at = 0;
@@ -69,17 +61,10 @@ static void pack_by_blocks(draw *d, int carrier, const fpemu_format *f, const fp
                 memcpy(u.data + at++ * size, x->data + index * size, size);
             }
         }
-        const fpemu_status status =
-            OF_CARRIER(carrier, pack_blocks, f, r, s, first, count, (const void *)u.data, (void *)again.data, NULL);
+        const fpemu_status status = fpemu_pack_blocks(f, r, carrier, s, first, count, u.data, again.data, NULL);
         INSIST(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "blocks are not packed");
     }
     INSIST(memcmp(again.data, bytes->data, bytes->bytes) == 0, "block by block gives other bytes");
-}
-
-static fpemu_status find_scales(int carrier, const fpemu_format *f, const fpemu_shape *s, const void *x, void *scales,
-                                void *codes, float *tensor)
-{
-    return OF_CARRIER(carrier, scales, f, s, x, scales, codes, tensor);
 }
 
 static void same_codes_of_scales(const fpemu_layout *layout, const array *codes, const array *bytes)
@@ -125,7 +110,7 @@ static void scales_apart(draw *d, int carrier, const fpemu_format *f, const fpem
         again[i] = array_new(d, outputs[i].bytes, 8);
         at[i] = asked >> i & 1 ? again[i].data : NULL;
     }
-    INSIST(find_scales(carrier, f, s, x->data, at[0], at[1], at[2]) == FPEMU_OK, "one output alone is refused");
+    INSIST(fpemu_scales(f, carrier, s, x->data, at[0], at[1], at[2]) == FPEMU_OK, "one output alone is refused");
     for (int i = 0; i < 3; i++) {
         INSIST(at[i] == NULL || memcmp(again[i].data, outputs[i].data, again[i].bytes) == 0,
                "one output alone differs");
@@ -137,16 +122,13 @@ static void scales_apart(draw *d, int carrier, const fpemu_format *f, const fpem
         overlapped o = overlap_new(d, x, outputs[which].bytes, steps[which], 0);
         memset(at, 0, sizeof at);
         at[which] = o.out;
-        overlap_end(&o, find_scales(carrier, f, s, o.in, at[0], at[1], at[2]), NULL, 0);
+        overlap_end(&o, fpemu_scales(f, carrier, s, o.in, at[0], at[1], at[2]), NULL, 0);
         again[0] = array_new(d, outputs[0].bytes + 8, 8);
-        INSIST(find_scales(carrier, f, s, x->data, again[0].data, NULL, (void *)again[0].data) == FPEMU_ERROR_OVERLAP,
+        INSIST(fpemu_scales(f, carrier, s, x->data, again[0].data, NULL, (void *)again[0].data) == FPEMU_ERROR_OVERLAP,
                "two outputs in one place");
         array_untouched(&again[0], "a refused call wrote");
         o = overlap_new(d, bytes, outputs[0].bytes, wide, 0);
-        overlap_end(&o,
-                    carrier == F64 ? fpemu_unpack_scales_f64(f, s, 0, layout->blocks, o.in, (void *)o.out)
-                                   : fpemu_unpack_scales_f32(f, s, 0, layout->blocks, o.in, (void *)o.out),
-                    NULL, 0);
+        overlap_end(&o, fpemu_unpack_scales(f, carrier, s, 0, layout->blocks, o.in, o.out), NULL, 0);
     }
 }
 
@@ -167,7 +149,7 @@ static void scales_status(draw *d, int carrier, const fpemu_format *f, const fpe
         told.whole = &range;
         expected = FPEMU_ERROR_ARGUMENT;
     }
-    INSIST(find_scales(carrier, f, &told, x->data, scales.data, codes.data, (void *)tensor.data) == expected,
+    INSIST(fpemu_scales(f, carrier, &told, x->data, scales.data, codes.data, (void *)tensor.data) == expected,
            "scales where there are none, or none where there are");
     if (expected != FPEMU_OK || n == 0) {
         array_untouched(&scales, "refused scales were written");
@@ -186,8 +168,8 @@ static void pack_scales(draw *d, int carrier, const fpemu_format *f, const fpemu
     array outputs[3] = {array_new(d, alone ? 0 : blocks * wide, wide), {0}, {0}};
     outputs[1] = array_new(d, blocks * (size_t)layout->scale_bytes, 4);
     outputs[2] = array_new(d, 8, 4);
-    INSIST(find_scales(carrier, f, s, x->data, alone ? NULL : outputs[0].data, alone ? NULL : outputs[1].data,
-                       (void *)outputs[2].data) == FPEMU_OK,
+    INSIST(fpemu_scales(f, carrier, s, x->data, alone ? NULL : outputs[0].data, alone ? NULL : outputs[1].data,
+                        (void *)outputs[2].data) == FPEMU_OK,
            "no scales");
     api_digest(outputs[0].data, outputs[0].bytes);
     same_codes_of_scales(layout, &outputs[1], bytes);
@@ -195,8 +177,7 @@ static void pack_scales(draw *d, int carrier, const fpemu_format *f, const fpemu
     scales_apart(d, carrier, f, s, layout, x, bytes, outputs);
     if (!alone) {
         array again = array_new(d, blocks * wide, wide);
-        INSIST((carrier == F64 ? fpemu_unpack_scales_f64(f, s, 0, blocks, bytes->data, (void *)again.data)
-                               : fpemu_unpack_scales_f32(f, s, 0, blocks, bytes->data, (void *)again.data)) == FPEMU_OK,
+        INSIST(fpemu_unpack_scales(f, carrier, s, 0, blocks, bytes->data, again.data) == FPEMU_OK,
                "scales are not unpacked");
         INSIST(memcmp(outputs[0].data, again.data, again.bytes) == 0, "packed scales are others");
     }
@@ -206,18 +187,18 @@ static void pack_scales(draw *d, int carrier, const fpemu_format *f, const fpemu
 static void pack_told(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *s,
                       const array *x, const array *bytes, fpemu_status status, uint32_t want)
 {
-    const size_t size = carrier_size[carrier];
+    const size_t size = carrier_size(carrier);
     counted c;
     fpemu_range range = {0};
     fpemu_shape told = *s;
     told.whole = &range;
     array again = array_new(d, bytes->bytes, 1);
-    OF_CARRIER(carrier, measure, f, shape_elements(s), (const void *)x->data, &range);
-    INSIST(pack(carrier, f, r, &told, x->data, again.data, NULL) == status, "other status with the range told");
+    fpemu_measure(f, carrier, shape_elements(s), x->data, &range);
+    INSIST(fpemu_pack(f, r, carrier, &told, x->data, again.data, NULL) == status, "other status with the range told");
     INSIST(memcmp(again.data, bytes->data, bytes->bytes) == 0, "the range told differs from the range measured");
     if (!draw_range(d, f, &range)) {
         again = array_new(d, bytes->bytes, 1);
-        INSIST(pack(carrier, f, r, &told, x->data, again.data, count_into(&c, want)) == FPEMU_ERROR_ARGUMENT,
+        INSIST(fpemu_pack(f, r, carrier, &told, x->data, again.data, count_into(&c, want)) == FPEMU_ERROR_ARGUMENT,
                "a range that cannot be is taken");
         array_untouched(&again, "a refused call wrote");
         counted_untouched(&c, want);
@@ -227,10 +208,10 @@ static void pack_told(draw *d, int carrier, const fpemu_format *f, const fpemu_r
     }
     if (x->bytes <= FEW_BYTES) {
         overlapped o = overlap_new(d, x, bytes->bytes, 1, 0);
-        overlap_end(&o, pack(carrier, f, r, s, o.in, o.out, count_into(&c, want)), &c, want);
-        if (carrier_fits(f, carrier)) {
+        overlap_end(&o, fpemu_pack(f, r, carrier, s, o.in, o.out, count_into(&c, want)), &c, want);
+        if (fpemu_format_fits(f, carrier)) {
             o = overlap_new(d, bytes, x->bytes, size, 0);
-            overlap_end(&o, OF_CARRIER(carrier, unpack, f, s, (const void *)o.in, (void *)o.out), NULL, 0);
+            overlap_end(&o, fpemu_unpack(f, carrier, s, o.in, o.out), NULL, 0);
         }
     }
 }
@@ -240,14 +221,13 @@ static void pack_same(draw *d, int carrier, const fpemu_format *f, const fpemu_r
                       const fpemu_layout *layout, const array *x, const array *bytes, fpemu_status status,
                       const counted *c)
 {
-    const size_t n = shape_elements(s), size = carrier_size[carrier];
+    const size_t n = shape_elements(s), size = carrier_size(carrier);
     array y = array_new(d, x->bytes, size), z = array_new(d, x->bytes, size);
     counted plain;
-    INSIST(OF_CARRIER(carrier, quantize_tensor, f, r, s, (const void *)x->data, (void *)y.data,
-                      count_into(&plain, c->stats.request.want)) == status,
+    INSIST(fpemu_quantize_tensor(f, r, carrier, s, x->data, y.data, count_into(&plain, c->stats.request.want)) ==
+               status,
            "pack and quantise have two statuses");
-    INSIST(OF_CARRIER(carrier, unpack, f, s, (const void *)bytes->data, (void *)z.data) == FPEMU_OK,
-           "packed bytes are not unpacked");
+    INSIST(fpemu_unpack(f, carrier, s, bytes->data, z.data) == FPEMU_OK, "packed bytes are not unpacked");
     for (size_t i = 0; i < n; i++) {
         const double v = carrier_load(carrier, y.data, i);
         INSIST(isnan(v) || r->compat != FPEMU_COMPAT_NONE || api_same(v, carrier_load(carrier, z.data, i)),
@@ -271,13 +251,13 @@ static void pack_wider(draw *d, int carrier, const fpemu_format *f, const fpemu_
         return;
     counted again;
     array u = array_widened(d, carrier, wider, x), other = array_new(d, bytes->bytes, 1);
-    INSIST(pack(wider, f, r, s, u.data, other.data, count_into(&again, c->stats.request.want)) == status,
+    INSIST(fpemu_pack(f, r, wider, s, u.data, other.data, count_into(&again, c->stats.request.want)) == status,
            "other status by the wider carrier");
     INSIST(memcmp(other.data, bytes->data, codes ? bytes->bytes : (size_t)layout->scales_offset) == 0,
            "the wider carrier gives other bytes");
     if (carrier != F32) {
         INSIST(counted_same(c, &again, 1), "the wider carrier counts otherwise");
-    } else if (codes && carrier_fits(f, F32)) {
+    } else if (codes && fpemu_format_fits(f, F32)) {
         array y = array_new(d, x->bytes, 4), v = array_new(d, u.bytes, 8);
         INSIST(fpemu_unpack_f32(f, s, bytes->data, (void *)y.data) == FPEMU_OK, "packed bytes are not unpacked");
         INSIST(fpemu_unpack_f64(f, s, bytes->data, (void *)v.data) == FPEMU_OK, "packed bytes are not unpacked");
@@ -290,10 +270,10 @@ static void packed_of(draw *d, const fpemu_format *f, int complete)
 {
     fpemu_rounding r;
     counted c;
-    const int carrier = (int)draw_below(d, CARRIERS);
+    const int carrier = draw_carrier(d, CARRIERS);
     draw_rounding(d, &r);
-    const fpemu_shape shape = draw_shape(d, f, fpemu_check(f, &r, carrier_bits[carrier], NULL) == FPEMU_OK);
-    const size_t n = shape_elements(&shape), size = carrier_size[carrier];
+    const fpemu_shape shape = draw_shape(d, f, fpemu_check(f, &r, carrier, NULL) == FPEMU_OK);
+    const size_t n = shape_elements(&shape), size = carrier_size(carrier);
     const uint32_t want = draw_want(d, f);
     fpemu_layout layout;
     api_describe("pack", f, &r, carrier, n);
@@ -304,7 +284,7 @@ static void packed_of(draw *d, const fpemu_format *f, int complete)
     INSIST(layout.bytes == fpemu_packed_size(f, &shape), "two sizes");
     array x = draw_array(d, carrier, f, n), z = array_new(d, x.bytes, size);
     array bytes = array_new(d, (size_t)layout.bytes, 1);
-    const fpemu_status status = pack(carrier, f, &r, &shape, x.data, bytes.data, count_into(&c, want));
+    const fpemu_status status = fpemu_pack(f, &r, carrier, &shape, x.data, bytes.data, count_into(&c, want));
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         array_untouched(&bytes, "a refused call wrote");
@@ -312,12 +292,11 @@ static void packed_of(draw *d, const fpemu_format *f, int complete)
     } else if (n > 0) {
         api_digest(bytes.data, bytes.bytes);
         counted_digest(&c);
-        if (carrier_fits(f, carrier)) {
+        if (fpemu_format_fits(f, carrier)) {
             pack_same(d, carrier, f, &r, &shape, &layout, &x, &bytes, status, &c);
         } else {
             array_untouched(&z, "nothing was unpacked yet");
-            INSIST(OF_CARRIER(carrier, unpack, f, &shape, (const void *)bytes.data, (void *)z.data) ==
-                       FPEMU_ERROR_CARRIER,
+            INSIST(fpemu_unpack(f, carrier, &shape, bytes.data, z.data) == FPEMU_ERROR_CARRIER,
                    "values that the carrier does not hold");
             array_untouched(&z, "a refused call wrote");
         }
@@ -326,7 +305,7 @@ static void packed_of(draw *d, const fpemu_format *f, int complete)
         /* strangers' bytes are numbers too */
         for (size_t i = 0; i < bytes.bytes; i++)
             bytes.data[i] = (unsigned char)draw_word(d, 1);
-        OF_CARRIER(carrier, unpack, f, &shape, (const void *)bytes.data, (void *)z.data);
+        fpemu_unpack(f, carrier, &shape, bytes.data, z.data);
         api_digest(z.data, z.bytes);
     }
     scales_status(d, carrier, f, &shape, &x);

@@ -2,6 +2,7 @@
 /* api_products.c - products of matrices and vectors, with scales and without. */
 #include "../../tools/common/system.h"
 
+#include "../list.h"
 #include "api.h"
 
 #include <math.h>
@@ -21,16 +22,10 @@ static void draw_target(draw *d, fpemu_target *t)
 static int draw_spec(draw *d, fpemu_gemm_spec *spec)
 {
     char text[1100];
-    static const char *const texts[] = {"seq(fp(6,9,0)/sr)",
-                                        "chunk(7,fp(6,9,0)); ab=e5m2",
-                                        "pairwise(fp16)",
-                                        "fp32",
-                                        "kahan(bf16); product=bf16",
-                                        "tc(h100,fp16)",
-                                        "tc(h100,e4m3fn,promote=128)",
-                                        "int(32,saturate); ab=fixed(8,4)",
-                                        "tc(v100,fp16)",
-                                        "seq(e5m2); out=e4m3fn/rtz"};
+    static const char *const texts[] =
+        LIST("seq(fp(6,9,0)/sr)", "chunk(7,fp(6,9,0)); ab=e5m2", "pairwise(fp16)", "fp32", "kahan(bf16); product=bf16",
+             "tc(h100,fp16)", "tc(h100,e4m3fn,promote=128)", "int(32,saturate); ab=fixed(8,4)", "tc(v100,fp16)",
+             "seq(e5m2); out=e4m3fn/rtz");
     const uint32_t which = draw_below(d, 16), fields = draw_below(d, 256);
     memset(spec, 0, sizeof *spec);
     if (which < 10) {
@@ -104,17 +99,10 @@ static void long_product(fpemu_gemm_shape *s)
     *sizes[longest] *= LONG_PRODUCTS / (batch * s->m * s->n * s->k) + 1;
 }
 
-static fpemu_status gemm(int carrier, const fpemu_gemm_spec *spec, const fpemu_gemm_shape *s, double alpha,
-                         const void *a, const void *b, double beta, void *c, fpemu_stats *stats)
-{
-    return carrier == F32 ? fpemu_gemm_f32(spec, s, (float)alpha, a, b, (float)beta, c, stats)
-                          : fpemu_gemm_f64(spec, s, alpha, a, b, beta, c, stats);
-}
-
 /* C in the other order. */
 static void turn(int carrier, const fpemu_gemm_shape *s, const array *c, unsigned char *to)
 {
-    const size_t size = carrier_size[carrier], m = (size_t)s->m, n = (size_t)s->n;
+    const size_t size = carrier_size(carrier), m = (size_t)s->m, n = (size_t)s->n;
     const int row_major = s->order == FPEMU_ORDER_ROW_MAJOR;
     for (size_t i = 0; i < m; i++) {
         for (size_t j = 0; j < n; j++) {
@@ -133,23 +121,14 @@ static void gemm_transposed(draw *d, int carrier, const fpemu_gemm_spec *spec, c
     t.transpose_a = !s->transpose_a;
     t.transpose_b = !s->transpose_b;
     /* op(A) in the other order is the same array; C is not, and is turned around */
-    array turned = array_new(d, c->bytes, carrier_size[carrier]);
+    array turned = array_new(d, c->bytes, carrier_size(carrier));
     turn(carrier, s, c, turned.data);
-    gemm(carrier, spec, &t, alpha, a->data, b->data, beta, turned.data, NULL);
+    fpemu_gemm(spec, &t, carrier, alpha, a->data, b->data, beta, turned.data, NULL);
     unsigned char *wanted = malloc(c->bytes + 1);
     INSIST(wanted != NULL, "out of memory");
     turn(carrier, s, result, wanted);
     INSIST(memcmp(turned.data, wanted, c->bytes) == 0, "the order changes a result");
     free(wanted);
-}
-
-static fpemu_status gemm_scaled(int carrier, const fpemu_gemm_spec *spec, const fpemu_gemm_shape *s, double alpha,
-                                const void *a, const void *scales_a, const void *b, const void *scales_b, double beta,
-                                void *c, fpemu_stats *stats)
-{
-    return carrier == F32
-               ? fpemu_gemm_scaled_f32(spec, s, (float)alpha, a, scales_a, b, scales_b, (float)beta, c, stats)
-               : fpemu_gemm_scaled_f64(spec, s, alpha, a, scales_a, b, scales_b, beta, c, stats);
 }
 
 /* Targets that do not depend on the carrier: operands may be rounded to codebooks, whose midpoints are rounded to it,
@@ -194,8 +173,8 @@ static void gemm_wider(draw *d, const fpemu_gemm_spec *spec, const fpemu_gemm_sh
         p = array_widened(d, F32, F64, scales_a);
         q = array_widened(d, F32, F64, scales_b);
     }
-    INSIST(gemm_scaled(F64, spec, s, (float)alpha, u.data, p.data, v.data, q.data, (float)beta, w.data,
-                       count_into(&again, 0)) == status,
+    INSIST(fpemu_gemm_scaled(spec, s, F64, alpha, u.data, p.data, v.data, q.data, beta, w.data,
+                             count_into(&again, 0)) == status,
            "other status by the wider carrier");
     for (size_t i = 0; i < c->bytes / sizeof(float); i++) {
         const double x = carrier_load(F64, w.data, i), y = carrier_load(F32, result->data, i);
@@ -218,9 +197,10 @@ static void gemm_overlap(draw *d, int carrier, const fpemu_gemm_spec *spec, cons
     if (c->bytes == 0 || inputs[which]->bytes == 0)
         return;
     counted counts;
-    overlapped o = overlap_new(d, inputs[which], c->bytes, carrier_size[carrier], 0);
+    overlapped o = overlap_new(d, inputs[which], c->bytes, carrier_size(carrier), 0);
     at[which] = o.in;
-    overlap_end(&o, gemm_scaled(carrier, spec, s, 1, at[0], at[2], at[1], at[3], beta, o.out, count_into(&counts, 0)),
+    overlap_end(&o,
+                fpemu_gemm_scaled(spec, s, carrier, 1, at[0], at[2], at[1], at[3], beta, o.out, count_into(&counts, 0)),
                 &counts, 0);
 }
 
@@ -236,31 +216,31 @@ void api_gemm(draw *d)
         INSIST(fpemu_gemm_parse(text, &read, NULL) == FPEMU_OK, "a canonical text is refused");
         INSIST(fpemu_gemm_print(&read, again, sizeof again) == FPEMU_OK && strcmp(text, again) == 0, "two texts");
     }
-    const int carrier = (int)draw_below(d, 2);
-    const size_t size = carrier_size[carrier];
+    const int carrier = draw_carrier(d, 2);
+    const size_t size = carrier_size(carrier);
     const uint32_t flags = draw_below(d, 256);
     fpemu_gemm_shape s = {0};
     int many;
     s.m = draw_seldom(d, 12, &many);
     s.n = draw_below(d, 40);
     s.k = draw_below(d, flags & 1 ? 150 : 12);
-    if (many && fpemu_gemm_check(&spec, carrier_bits[carrier], NULL) == FPEMU_OK)
+    if (many && fpemu_gemm_check(&spec, carrier, NULL) == FPEMU_OK)
         long_product(&s);
     s.order = (uint8_t)(flags >> 1 & 1);
     s.transpose_a = (uint8_t)(flags >> 2 & 1);
     s.transpose_b = (uint8_t)(flags >> 3 & 1);
-    const double scalars[] = {1, 0, -0.5, draw_number(d, NULL)};
+    const double any = draw_number(d, NULL), scalars[] = {1, 0, -0.5, carrier == F32 ? (float)any : any};
     const double alpha = spec.start_from_c ? 1 : scalars[flags >> 4 & 3],
                  beta = spec.start_from_c ? 1 : scalars[flags >> 6];
     const fpemu_format *like = spec.a.format.kind != FPEMU_KIND_INVALID ? &spec.a.format : NULL;
     array a = draw_array(d, carrier, like, (size_t)(s.m * s.k)), b = draw_array(d, carrier, like, (size_t)(s.k * s.n));
     array c = draw_array(d, carrier, NULL, (size_t)(s.m * s.n)), result = array_copy(d, &c, size);
     counted counts;
-    CASE("gemm %s carrier %d m %u n %u k %u order %u trans %u %u alpha %g beta %g", text, carrier_bits[carrier],
-         (unsigned)s.m, (unsigned)s.n, (unsigned)s.k, s.order, s.transpose_a, s.transpose_b, alpha, beta);
-    const fpemu_status expected = fpemu_gemm_check(&spec, carrier_bits[carrier], NULL);
+    CASE("gemm %s carrier %d m %u n %u k %u order %u trans %u %u alpha %g beta %g", text, carrier, (unsigned)s.m,
+         (unsigned)s.n, (unsigned)s.k, s.order, s.transpose_a, s.transpose_b, alpha, beta);
+    const fpemu_status expected = fpemu_gemm_check(&spec, carrier, NULL);
     const fpemu_status status =
-        gemm(carrier, &spec, &s, alpha, a.data, b.data, beta, result.data, count_into(&counts, 0));
+        fpemu_gemm(&spec, &s, carrier, alpha, a.data, b.data, beta, result.data, count_into(&counts, 0));
     api_digest(&status, sizeof status);
     if (expected != FPEMU_OK) {
         INSIST(status == expected, "fpemu_gemm_check and the call disagree");
@@ -272,7 +252,7 @@ void api_gemm(draw *d)
         gemm_transposed(d, carrier, &spec, &s, alpha, beta, &a, &b, &c, &result);
         if (!many) { /* long ones take seconds under a sanitizer; the transposed one was not counted either */
             array plain = array_copy(d, &c, size);
-            gemm(carrier, &spec, &s, alpha, a.data, b.data, beta, plain.data, NULL);
+            fpemu_gemm(&spec, &s, carrier, alpha, a.data, b.data, beta, plain.data, NULL);
             INSIST(memcmp(plain.data, result.data, c.bytes) == 0, "counting changes results");
             gemm_overlap(d, carrier, &spec, &s, beta, &a, NULL, &b, NULL, &c);
         }
@@ -300,7 +280,7 @@ static void draw_chunks(draw *d, fpemu_accumulator *sum)
 /* n scales of four that are drawn, powers of two and others; `ones`: all 1. */
 static array draw_scales(draw *d, int carrier, size_t n, int ones)
 {
-    array s = array_new(d, n * carrier_size[carrier], carrier_size[carrier]);
+    array s = array_new(d, n * carrier_size(carrier), carrier_size(carrier));
     double four[4] = {1, 1, 1, 1};
     for (int i = 0; i < 4 && !ones; i++)
         four[i] = draw_below(d, 4) == 3 ? draw_number(d, NULL) : ldexp(1, (int)draw_below(d, 17) - 8);
@@ -318,8 +298,8 @@ void api_gemm_scaled(draw *d)
     if (spec.sum.chunk == 0 && draw_below(d, 4) > 0)
         draw_chunks(d, &spec.sum);
     fpemu_gemm_print(&spec, text, sizeof text);
-    const int carrier = (int)draw_below(d, 2);
-    const size_t size = carrier_size[carrier];
+    const int carrier = draw_carrier(d, 2);
+    const size_t size = carrier_size(carrier);
     const uint32_t flags = draw_below(d, 256);
     int many;
     fpemu_gemm_shape s = {0};
@@ -327,7 +307,7 @@ void api_gemm_scaled(draw *d)
     s.n = draw_below(d, 24);
     s.k = draw_below(d, flags & 1 ? 150 : 12);
     s.batch = draw_below(d, 4);
-    if (many && fpemu_gemm_check(&spec, carrier_bits[carrier], NULL) == FPEMU_OK)
+    if (many && fpemu_gemm_check(&spec, carrier, NULL) == FPEMU_OK)
         long_product(&s);
     s.order = (uint8_t)(flags >> 1 & 1);
     s.transpose_a = (uint8_t)(flags >> 2 & 1);
@@ -349,11 +329,11 @@ void api_gemm_scaled(draw *d)
     array b = draw_array(d, carrier, like, of_b * (size_t)(s.k * s.n));
     array c = draw_array(d, carrier, NULL, products * (size_t)(s.m * s.n)), y = array_copy(d, &c, size);
     counted counts;
-    CASE("gemm_scaled %s carrier %d m %u n %u k %u batch %u shared %d %d", text, carrier_bits[carrier], (unsigned)s.m,
-         (unsigned)s.n, (unsigned)s.k, (unsigned)s.batch, shared_a, shared_b);
-    const fpemu_status expected = fpemu_gemm_check(&spec, carrier_bits[carrier], NULL);
-    const fpemu_status status = gemm_scaled(carrier, &spec, &s, alpha, a.data, scales_a.data, b.data, scales_b.data,
-                                            beta, y.data, count_into(&counts, 0));
+    CASE("gemm_scaled %s carrier %d m %u n %u k %u batch %u shared %d %d", text, carrier, (unsigned)s.m, (unsigned)s.n,
+         (unsigned)s.k, (unsigned)s.batch, shared_a, shared_b);
+    const fpemu_status expected = fpemu_gemm_check(&spec, carrier, NULL);
+    const fpemu_status status = fpemu_gemm_scaled(&spec, &s, carrier, alpha, a.data, scales_a.data, b.data,
+                                                  scales_b.data, beta, y.data, count_into(&counts, 0));
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         INSIST(expected == FPEMU_OK || status == expected || status == FPEMU_ERROR_UNSUPPORTED, "another status");
@@ -365,7 +345,7 @@ void api_gemm_scaled(draw *d)
         api_digest(y.data, y.bytes);
         counted_digest(&counts);
         array z = array_copy(d, &c, size);
-        gemm_scaled(carrier, &spec, &s, alpha, a.data, scales_a.data, b.data, scales_b.data, beta, z.data, NULL);
+        fpemu_gemm_scaled(&spec, &s, carrier, alpha, a.data, scales_a.data, b.data, scales_b.data, beta, z.data, NULL);
         INSIST(memcmp(y.data, z.data, c.bytes) == 0, "counting changes results");
         if (!many)
             gemm_overlap(d, carrier, &spec, &s, beta, &a, &scales_a, &b, &scales_b, &c);
@@ -373,7 +353,7 @@ void api_gemm_scaled(draw *d)
             gemm_wider(d, &spec, &s, alpha, beta, &a, &scales_a, &b, &scales_b, &c, &y, status, &counts);
         if (ones) {
             z = array_copy(d, &c, size);
-            gemm_scaled(carrier, &spec, &s, alpha, a.data, NULL, b.data, NULL, beta, z.data, NULL);
+            fpemu_gemm_scaled(&spec, &s, carrier, alpha, a.data, NULL, b.data, NULL, beta, z.data, NULL);
             INSIST(memcmp(y.data, z.data, c.bytes) == 0, "scales of 1 change a product");
         }
     }
@@ -383,7 +363,7 @@ void api_gemm_scaled(draw *d)
 /* n elements, one every `step` places; negative: from the end. */
 static array with_steps(draw *d, int carrier, const array *x, size_t n, int64_t step)
 {
-    const size_t size = carrier_size[carrier], wide = (size_t)llabs((long long)step);
+    const size_t size = carrier_size(carrier), wide = (size_t)llabs((long long)step);
     array y = array_new(d, n > 0 ? ((n - 1) * wide + 1) * size : 0, size);
     for (size_t i = 0; i < n; i++)
         memcpy(y.data + (step < 0 ? n - 1 - i : i) * wide * size, x->data + i * size, size);
@@ -393,7 +373,7 @@ static array with_steps(draw *d, int carrier, const array *x, size_t n, int64_t 
 /* `lines` lines of `n` elements, `leading` elements apart. */
 static array with_gaps(draw *d, int carrier, const array *x, size_t lines, size_t n, size_t leading)
 {
-    const size_t size = carrier_size[carrier];
+    const size_t size = carrier_size(carrier);
     array y = array_new(d, lines > 0 && n > 0 ? ((lines - 1) * leading + n) * size : 0, size);
     for (size_t i = 0; i < lines && n > 0; i++)
         memcpy(y.data + i * leading * size, x->data + i * n * size, n * size);
@@ -417,12 +397,12 @@ void api_gemv(draw *d)
     if (!draw_model(d, &spec))
         return;
     fpemu_gemm_print(&spec, text, sizeof text);
-    const int carrier = (int)draw_below(d, 2);
-    const size_t size = carrier_size[carrier];
+    const int carrier = draw_carrier(d, 2);
+    const size_t size = carrier_size(carrier);
     const uint32_t flags = draw_below(d, 256);
     int many;
     const uint32_t rows = draw_seldom(d, 30, &many), columns = draw_below(d, 30);
-    many = many && fpemu_gemm_check(&spec, carrier_bits[carrier], NULL) == FPEMU_OK;
+    many = many && fpemu_gemm_check(&spec, carrier, NULL) == FPEMU_OK;
     const size_t m = many ? 520 + rows : rows, n = many ? 520 + columns : columns, gap = flags >> 2 & 3;
     const int transpose = flags & 1, column_major = flags >> 1 & 1;
     const fpemu_order order = column_major ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
@@ -438,25 +418,17 @@ void api_gemv(draw *d)
     array wide_a = with_gaps(d, carrier, &a, lines, length, length + gap);
     array wide_x = with_steps(d, carrier, &x, in, incx), wide_y = with_steps(d, carrier, &y, out, incy);
     counted counts, again;
-    CASE("gemv %s carrier %d m %zu n %zu transpose %d order %d gap %zu steps %d %d", text, carrier_bits[carrier], m, n,
-         transpose, column_major, gap, (int)incx, (int)incy);
-    const fpemu_gemm_shape s = {.m = out,
-                                .n = 1,
-                                .k = in,
-                                .order = (uint8_t)order,
-                                .transpose_a = (uint8_t)transpose,
-                                .lda = length,
-                                .ldb = column_major ? in : 1,
-                                .ldc = column_major ? out : 1};
-    const fpemu_status expected =
-        gemm_scaled(carrier, &spec, &s, alpha, a.data, NULL, x.data, NULL, beta, plain.data, count_into(&counts, 0));
+    CASE("gemv %s carrier %d m %zu n %zu transpose %d order %d gap %zu steps %d %d", text, carrier, m, n, transpose,
+         column_major, gap, (int)incx, (int)incy);
+    const fpemu_gemm_shape s =
+        LIST(.m = out, .n = 1, .k = in, .order = (uint8_t)order, .transpose_a = (uint8_t)transpose, .lda = length,
+             .ldb = column_major ? in : 1, .ldc = column_major ? out : 1);
+    const fpemu_status expected = fpemu_gemm_scaled(&spec, &s, carrier, alpha, a.data, NULL, x.data, NULL, beta,
+                                                    plain.data, count_into(&counts, 0));
     fpemu_stats *const stats = count_into(&again, 0);
     const size_t lda = length + gap > 0 ? length + gap : 1;
-    const fpemu_status status =
-        carrier == F32 ? fpemu_gemv_f32(&spec, order, transpose, m, n, (float)alpha, (const void *)wide_a.data, lda,
-                                        (const void *)wide_x.data, incx, (float)beta, (void *)wide_y.data, incy, stats)
-                       : fpemu_gemv_f64(&spec, order, transpose, m, n, alpha, (const void *)wide_a.data, lda,
-                                        (const void *)wide_x.data, incx, beta, (void *)wide_y.data, incy, stats);
+    const fpemu_status status = fpemu_gemv(&spec, order, transpose, m, n, carrier, alpha, wide_a.data, lda, wide_x.data,
+                                           incx, beta, wide_y.data, incy, stats);
     api_digest(&status, sizeof status);
     INSIST(status == expected || m == 0 || n == 0, "a vector and a matrix of one column have two statuses");
     if (status == expected) {
@@ -478,25 +450,21 @@ void api_dot(draw *d)
         return;
     fpemu_gemm_print(&spec, text, sizeof text);
     static const int64_t steps[] = {1, 3, -1, -2};
-    const int carrier = (int)draw_below(d, 2);
+    const int carrier = draw_carrier(d, 2);
     const uint32_t flags = draw_below(d, 16);
-    const size_t size = carrier_size[carrier], n = draw_below(d, 200);
+    const size_t size = carrier_size(carrier), n = draw_below(d, 200);
     const int64_t incx = steps[flags & 3], incy = steps[flags >> 2];
     const fpemu_format *like = spec.a.format.kind != FPEMU_KIND_INVALID ? &spec.a.format : NULL;
     array x = draw_array(d, carrier, like, n), y = draw_array(d, carrier, like, n);
     array result = draw_array(d, carrier, NULL, 1), plain = array_copy(d, &result, size);
     array wide_x = with_steps(d, carrier, &x, n, incx), wide_y = with_steps(d, carrier, &y, n, incy);
     const fpemu_gemm_shape s = {.m = 1, .n = 1, .k = n};
-    CASE("dot %s carrier %d n %zu steps %d %d", text, carrier_bits[carrier], n, (int)incx, (int)incy);
+    CASE("dot %s carrier %d n %zu steps %d %d", text, carrier, n, (int)incx, (int)incy);
     const fpemu_status expected =
-        gemm_scaled(carrier, &spec, &s, 1, x.data, NULL, y.data, NULL, spec.start_from_c, plain.data, NULL);
+        fpemu_gemm_scaled(&spec, &s, carrier, 1, x.data, NULL, y.data, NULL, spec.start_from_c, plain.data, NULL);
     counted counts;
     fpemu_stats *const stats = count_into(&counts, 0);
-    const fpemu_status status = carrier == F32
-                                    ? fpemu_dot_f32(&spec, n, (const void *)wide_x.data, incx,
-                                                    (const void *)wide_y.data, incy, (void *)result.data, stats)
-                                    : fpemu_dot_f64(&spec, n, (const void *)wide_x.data, incx,
-                                                    (const void *)wide_y.data, incy, (void *)result.data, stats);
+    const fpemu_status status = fpemu_dot(&spec, n, carrier, wide_x.data, incx, wide_y.data, incy, result.data, stats);
     api_digest(&status, sizeof status);
     INSIST(status == expected, "a dot product and a product of matrices have two statuses");
     INSIST(memcmp(result.data, plain.data, size) == 0, "a dot product and a product of matrices differ");

@@ -38,9 +38,9 @@ static scaled draw_scaled(draw *d, int carrier, const fpemu_format *f, size_t n)
         const size_t at = scale_of(&s, i);
         most = at + 1 > most ? at + 1 : most;
     }
-    s.scales = array_new(d, (most > 0 ? most : 1) * carrier_size[wide], carrier_size[wide]);
+    s.scales = array_new(d, (most > 0 ? most : 1) * carrier_size(wide), carrier_size(wide));
     const int exact = draw_below(d, 4) != 0; /* binary64: most calls have products that it holds */
-    for (size_t i = 0; i < s.scales.bytes / carrier_size[wide]; i++) {
+    for (size_t i = 0; i < s.scales.bytes / carrier_size(wide); i++) {
         const int power = (int)(draw_word(d, 1) % 32) - 16;
         carrier_store(wide, s.scales.data, i, exact ? ldexp(1, power) : draw_number(d, NULL));
     }
@@ -57,32 +57,20 @@ static double product_of(const scaled *s, int carrier, size_t i)
 typedef struct taken {
     const void *operands[3];
     size_t steps[3];
-    fpemu_operand_scales_f32 narrow[3];
-    fpemu_operand_scales_f64 wide[3];
+    fpemu_operand_scales scales[3];
 } taken;
 
 static void take(taken *t, const scaled *s, int i)
 {
     t->operands[i] = s->x.data;
     t->steps[i] = s->step;
-    t->narrow[i] = (fpemu_operand_scales_f32){.length = s->length, .count = s->count};
-    t->wide[i] = (fpemu_operand_scales_f64){.length = s->length, .count = s->count};
-    if (s->given) {
-        t->narrow[i].values = (const void *)s->scales.data;
-        t->wide[i].values = (const void *)s->scales.data;
-    }
-}
-
-static const void *scales_taken(const taken *t, int carrier)
-{
-    return carrier == F64 ? (const void *)t->wide : (const void *)t->narrow;
+    t->scales[i] = (fpemu_operand_scales){{s->given ? s->scales.data : NULL}, s->length, s->count};
 }
 
 static fpemu_status arith(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
                           size_t n, const taken *t, void *y, fpemu_stats *stats)
 {
-    return OF_CARRIER(carrier, arith_scaled, f, r, operation, n, (const void *)t->operands, t->steps,
-                      scales_taken(t, carrier), y, stats);
+    return fpemu_arith_scaled(f, r, carrier, operation, n, t->operands, t->steps, t->scales, y, stats);
 }
 
 /* The product of two binary32 numbers is one of binary64: the operation on those gives the same. */
@@ -105,19 +93,17 @@ static void arith_wider(int carrier, const fpemu_format *f, const fpemu_rounding
 static void move(taken *t, const scaled *s, int i, int scales, const void *to)
 {
     take(t, s, i);
-    if (!scales) {
+    if (!scales)
         t->operands[i] = to;
-    } else {
-        t->narrow[i].values = to;
-        t->wide[i].values = to;
-    }
+    else
+        t->scales[i].values = to;
 }
 
 static void arith_overlap(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r,
                           fpemu_operation operation, size_t n, const scaled *s, taken *t, uint32_t want)
 {
     const int scales = s->given && (!s->step || draw_below(d, 2)); /* of operand 0, which every operation has */
-    const size_t size = carrier_size[carrier];
+    const size_t size = carrier_size(carrier);
     if (scales || s->step) {
         counted c;
         overlapped o = overlap_new(d, scales ? &s->scales : &s->x, n * size, size, !scales);
@@ -132,7 +118,7 @@ static void arith_pieces(draw *d, int carrier, const fpemu_format *f, const fpem
                          fpemu_operation operation, size_t n, const scaled *s, taken *t, const array *y, uint32_t want,
                          const counted *whole)
 {
-    const size_t size = carrier_size[carrier], cut = draw_cut(d, n, r->offset);
+    const size_t size = carrier_size(carrier), cut = draw_cut(d, n, r->offset);
     const int wide = carrier == F64 ? F64 : F32;
     counted first, second;
     fpemu_rounding later = *r;
@@ -140,16 +126,11 @@ static void arith_pieces(draw *d, int carrier, const fpemu_format *f, const fpem
     array z = array_new(d, y->bytes, size), scales[3];
     arith(carrier, f, r, operation, cut, t, z.data, count_into(&first, want));
     for (int k = 0; k < 3; k++) {
-        scales[k] = array_new(d, (n - cut) * carrier_size[wide], carrier_size[wide]);
+        scales[k] = array_new(d, (n - cut) * carrier_size(wide), carrier_size(wide));
         for (size_t i = cut; i < n; i++)
             carrier_store(wide, scales[k].data, i - cut, carrier_load(wide, s[k].scales.data, scale_of(&s[k], i)));
         t->operands[k] = s[k].x.data + (s[k].step ? cut * size : 0);
-        t->narrow[k] = (fpemu_operand_scales_f32){.length = 1};
-        t->wide[k] = (fpemu_operand_scales_f64){.length = 1};
-        if (s[k].given) {
-            t->narrow[k].values = (const void *)scales[k].data;
-            t->wide[k].values = (const void *)scales[k].data;
-        }
+        t->scales[k] = (fpemu_operand_scales){{s[k].given ? scales[k].data : NULL}, 1, 0};
     }
     arith(carrier, f, &later, operation, n - cut, t, z.data + cut * size, count_into(&second, want));
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
@@ -165,13 +146,13 @@ void api_arith_scaled(draw *d)
     counted c;
     scaled s[3];
     taken t;
-    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
+    const int complete = draw_format(d, &f), carrier = draw_carrier(d, CARRIERS);
     draw_rounding(d, &r);
     const fpemu_operation operation = (fpemu_operation)draw_below(d, FPEMU_OPERATION_COUNT + 1);
     const uint32_t kind = draw_below(d, 64), some = draw_below(d, SHORT + 1), want = draw_below(d, 4);
     /* most calls are refused, and more of the others long */
-    const int used = fpemu_check(&f, &r, carrier_bits[carrier], NULL) == FPEMU_OK;
-    const size_t n = kind > (used ? 58 : 62) ? LONG + some : kind > 56 ? 32 * some : some, size = carrier_size[carrier];
+    const int used = fpemu_check(&f, &r, carrier, NULL) == FPEMU_OK;
+    const size_t n = kind > (used ? 58 : 62) ? LONG + some : kind > 56 ? 32 * some : some, size = carrier_size(carrier);
     for (int i = 0; i < 3; i++) {
         s[i] = draw_scaled(d, carrier, complete ? &f : NULL, n);
         take(&t, &s[i], i);
@@ -199,17 +180,11 @@ void api_arith_scaled(draw *d)
     }
 }
 
-static fpemu_status compare(int carrier, fpemu_relation relation, size_t n, const taken *t, uint8_t *y)
-{
-    return OF_CARRIER(carrier, compare_scaled, relation, n, (const void *)t->operands, t->steps,
-                      scales_taken(t, carrier), y);
-}
-
 void api_compare_scaled(draw *d)
 {
     scaled s[2];
     taken t;
-    const int carrier = (int)draw_below(d, CARRIERS);
+    const int carrier = draw_carrier(d, CARRIERS);
     const fpemu_relation relation = (fpemu_relation)draw_below(d, FPEMU_RELATION_COUNT + 1);
     int many;
     const uint32_t some = draw_seldom(d, 200, &many);
@@ -219,8 +194,8 @@ void api_compare_scaled(draw *d)
         take(&t, &s[i], i);
     }
     array y = array_new(d, n, 1);
-    CASE("compare_scaled relation %d carrier %d n %zu", (int)relation, carrier_bits[carrier], n);
-    const fpemu_status status = compare(carrier, relation, n, &t, y.data);
+    CASE("compare_scaled relation %d carrier %d n %zu", (int)relation, carrier, n);
+    const fpemu_status status = fpemu_compare_scaled(carrier, relation, n, t.operands, t.steps, t.scales, y.data);
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK) {
         INSIST(relation >= FPEMU_RELATION_COUNT || carrier == F64, "a comparison is refused");
@@ -235,7 +210,7 @@ void api_compare_scaled(draw *d)
         if (n > 0 && !many && (scales || s[0].step)) {
             overlapped o = overlap_new(d, scales ? &s[0].scales : &s[0].x, n, 1, 0);
             move(&t, s, 0, scales, o.in);
-            overlap_end(&o, compare(carrier, relation, n, &t, o.out), NULL, 0);
+            overlap_end(&o, fpemu_compare_scaled(carrier, relation, n, t.operands, t.steps, t.scales, o.out), NULL, 0);
         }
     }
 }
@@ -450,17 +425,14 @@ void api_one(draw *d)
 {
     fpemu_format f, scale;
     fpemu_rounding r;
-    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, 2);
+    const int complete = draw_format(d, &f), carrier = draw_carrier(d, 2);
     draw_rounding(d, &r);
-    const size_t n = draw_below(d, SHORT), size = carrier_size[carrier], width = fpemu_format_code_size(&f);
+    const size_t n = draw_below(d, SHORT), size = carrier_size(carrier), width = fpemu_format_code_size(&f);
     array x = draw_array(d, carrier, complete ? &f : NULL, n), codes = array_new(d, n * width, width ? width : 1);
     array y = array_new(d, x.bytes, size);
     api_describe("one", &f, &r, carrier, n);
-    const fpemu_status status = carrier == F32
-                                    ? fpemu_encode_f32(&f, &r, n, (const void *)x.data, (void *)codes.data, NULL)
-                                    : fpemu_encode_f64(&f, &r, n, (const void *)x.data, (void *)codes.data, NULL);
-    const fpemu_status decoded = carrier == F32 ? fpemu_decode_f32(&f, n, codes.data, (void *)y.data)
-                                                : fpemu_decode_f64(&f, n, codes.data, (void *)y.data);
+    const fpemu_status status = fpemu_encode(&f, &r, carrier, n, x.data, codes.data, NULL);
+    const fpemu_status decoded = fpemu_decode(&f, carrier, n, codes.data, y.data);
     const int read = status == FPEMU_OK && decoded == FPEMU_OK;
     for (size_t i = 0; i < n; i++) {
         const double v = carrier_load(carrier, x.data, i);

@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static fpemu_status quantize(int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
-                             const void *x, void *y, fpemu_stats *stats)
-{
-    return OF_CARRIER(carrier, quantize_tensor, f, r, shape, x, y, stats);
-}
-
 /* ------------------------------------------------------------------------------------------------------ the shapes */
 size_t shape_elements(const fpemu_shape *s)
 {
@@ -90,7 +84,7 @@ static size_t place(const fpemu_shape *s, const int64_t stride[4], size_t first,
 static void scatter(int carrier, const fpemu_shape *s, const int64_t stride[4], size_t first, const array *from,
                     array *to)
 {
-    const size_t size = carrier_size[carrier], n = shape_elements(s);
+    const size_t size = carrier_size(carrier), n = shape_elements(s);
     for (size_t i = 0; i < n; i++)
         memcpy(to->data + place(s, stride, first, i) * size, from->data + i * size, size);
 }
@@ -105,7 +99,7 @@ uint32_t draw_want(draw *d, const fpemu_format *f)
 static void tensor_strided(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *s,
                            const array *x, const array *y, uint32_t want, const counted *c)
 {
-    const size_t size = carrier_size[carrier];
+    const size_t size = carrier_size(carrier);
     fpemu_shape strided = *s;
     size_t x_first, y_first;
     const size_t x_places = draw_strides(d, s, strided.x_stride, &x_first);
@@ -116,7 +110,8 @@ static void tensor_strided(draw *d, int carrier, const fpemu_format *f, const fp
     memcpy(expected.data, v.data, v.bytes);
     scatter(carrier, s, strided.x_stride, x_first, x, &u);
     scatter(carrier, s, strided.y_stride, y_first, y, &expected);
-    quantize(carrier, f, r, &strided, u.data + x_first * size, v.data + y_first * size, count_into(&again, want));
+    fpemu_quantize_tensor(f, r, carrier, &strided, u.data + x_first * size, v.data + y_first * size,
+                          count_into(&again, want));
     INSIST(memcmp(v.data, expected.data, v.bytes) == 0, "strides change a result, or a gap was written");
     INSIST(counted_same(c, &again, 1), "strides change the counters");
 }
@@ -184,8 +179,8 @@ static void tensor_wider(draw *d, int carrier, const fpemu_format *f, const fpem
     if (carrier == F64 || x->bytes == 0 || (carrier == F32 && !same_codes(f, r)))
         return;
     counted again;
-    array u = array_widened(d, carrier, wider, x), v = array_new(d, u.bytes, carrier_size[wider]);
-    INSIST(quantize(wider, f, r, s, u.data, v.data, count_into(&again, c->stats.request.want)) == status,
+    array u = array_widened(d, carrier, wider, x), v = array_new(d, u.bytes, carrier_size(wider));
+    INSIST(fpemu_quantize_tensor(f, r, wider, s, u.data, v.data, count_into(&again, c->stats.request.want)) == status,
            "other status by the wider carrier");
     const int same = wider_values(carrier, wider, f, shape_elements(s), y, &v);
     INSIST(!(same || carrier != F32) || counted_same(c, &again, 1), "the wider carrier counts otherwise");
@@ -237,17 +232,18 @@ static void tensor_slices(draw *d, int carrier, const fpemu_format *f, const fpe
     if (blocked && f->block == FPEMU_BLOCK_CHANNEL)
         return;
     const uint64_t cut = draw_below(d, (uint32_t)s->outer + 1);
-    const size_t size = carrier_size[carrier], at = (size_t)(cut * (s->rows * s->length * s->inner));
+    const size_t size = carrier_size(carrier), at = (size_t)(cut * (s->rows * s->length * s->inner));
     counted first, second;
     fpemu_shape slice = *s;
     fpemu_rounding later = *r;
     array z = array_new(d, y->bytes, size);
     slice.whole = range;
     slice.outer = cut;
-    quantize(carrier, f, r, &slice, x->data, z.data, count_into(&first, want));
+    fpemu_quantize_tensor(f, r, carrier, &slice, x->data, z.data, count_into(&first, want));
     slice.outer = s->outer - cut;
     later.offset += at;
-    quantize(carrier, f, &later, &slice, x->data + at * size, z.data + at * size, count_into(&second, want));
+    fpemu_quantize_tensor(f, &later, carrier, &slice, x->data + at * size, z.data + at * size,
+                          count_into(&second, want));
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two slices and the whole differ");
     if (!blocked || f->block != FPEMU_BLOCK_TENSOR) /* each slice is a block of its own there */
         counted_pieces(&first, &second, c, blocked || cut == 0 || cut == s->outer || later.offset % 4096 == 0);
@@ -261,18 +257,17 @@ static void tensor_told(draw *d, int carrier, const fpemu_format *f, const fpemu
     fpemu_range range = {0};
     fpemu_shape told = *s;
     told.whole = &range;
-    array z = array_new(d, y->bytes, carrier_size[carrier]);
-    INSIST(OF_CARRIER(carrier, measure, f, shape_elements(s), (const void *)x->data, &range) == FPEMU_OK,
-           "not measured");
-    INSIST(quantize(carrier, f, r, &told, x->data, z.data, count_into(&again, want)) == status,
+    array z = array_new(d, y->bytes, carrier_size(carrier));
+    INSIST(fpemu_measure(f, carrier, shape_elements(s), x->data, &range) == FPEMU_OK, "not measured");
+    INSIST(fpemu_quantize_tensor(f, r, carrier, &told, x->data, z.data, count_into(&again, want)) == status,
            "other status with the range told");
     INSIST(memcmp(z.data, y->data, y->bytes) == 0, "the range told differs from the range measured");
     INSIST(counted_same(c, &again, 1), "the range told counts otherwise");
     tensor_slices(d, carrier, f, r, s, &range, x, y, want, c);
 
-    z = array_new(d, y->bytes, carrier_size[carrier]);
+    z = array_new(d, y->bytes, carrier_size(carrier));
     const int can_be = draw_range(d, f, &range);
-    const fpemu_status other = quantize(carrier, f, r, &told, x->data, z.data, count_into(&again, want));
+    const fpemu_status other = fpemu_quantize_tensor(f, r, carrier, &told, x->data, z.data, count_into(&again, want));
     if (!can_be) {
         INSIST(other == FPEMU_ERROR_ARGUMENT, "a range that cannot be is taken");
         array_untouched(&z, "a refused call wrote");
@@ -289,10 +284,10 @@ static void tensor_told(draw *d, int carrier, const fpemu_format *f, const fpemu
 static void tensor_overlap(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *s,
                            const array *x, uint32_t want)
 {
-    const size_t size = carrier_size[carrier];
+    const size_t size = carrier_size(carrier);
     counted c;
     overlapped o = overlap_new(d, x, x->bytes, size, 1);
-    overlap_end(&o, quantize(carrier, f, r, s, o.in, o.out, count_into(&c, want)), &c, want);
+    overlap_end(&o, fpemu_quantize_tensor(f, r, carrier, s, o.in, o.out, count_into(&c, want)), &c, want);
 
     fpemu_shape strided = *s;
     size_t first;
@@ -305,8 +300,8 @@ static void tensor_overlap(draw *d, int carrier, const fpemu_format *f, const fp
         same &= sizes[a] == 1 || strided.x_stride[a] == dense[a];
     if (!same) {
         array z = array_new(d, places * size + x->bytes, size);
-        INSIST(quantize(carrier, f, r, &strided, z.data + first * size, z.data + first * size, count_into(&c, want)) ==
-                   FPEMU_ERROR_OVERLAP,
+        INSIST(fpemu_quantize_tensor(f, r, carrier, &strided, z.data + first * size, z.data + first * size,
+                                     count_into(&c, want)) == FPEMU_ERROR_OVERLAP,
                "an array in place with other strides is taken");
         array_untouched(&z, "a refused call wrote");
         counted_untouched(&c, want);
@@ -333,15 +328,15 @@ static void tensor_of(draw *d, const fpemu_format *f, int complete)
 {
     fpemu_rounding r;
     counted c;
-    const int carrier = (int)draw_below(d, CARRIERS);
+    const int carrier = draw_carrier(d, CARRIERS);
     draw_rounding(d, &r);
-    const fpemu_status expected = fpemu_check(f, &r, carrier_bits[carrier], NULL);
+    const fpemu_status expected = fpemu_check(f, &r, carrier, NULL);
     const fpemu_shape shape = draw_shape(d, f, expected == FPEMU_OK);
-    const size_t n = shape_elements(&shape), size = carrier_size[carrier];
+    const size_t n = shape_elements(&shape), size = carrier_size(carrier);
     const uint32_t want = draw_want(d, f);
     array x = draw_array(d, carrier, complete ? f : NULL, n), y = array_new(d, x.bytes, size);
     api_describe("tensor", f, &r, carrier, n);
-    const fpemu_status status = quantize(carrier, f, &r, &shape, x.data, y.data, count_into(&c, want));
+    const fpemu_status status = fpemu_quantize_tensor(f, &r, carrier, &shape, x.data, y.data, count_into(&c, want));
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
         INSIST(expected == status, "fpemu_check and the call disagree");
@@ -358,12 +353,12 @@ static void tensor_of(draw *d, const fpemu_format *f, int complete)
         if (n > 0 && x.bytes <= FEW_BYTES)
             tensor_overlap(d, carrier, f, &r, &shape, &x, want);
         array z = array_copy(d, &x, size);
-        quantize(carrier, f, &r, &shape, z.data, z.data, NULL);
+        fpemu_quantize_tensor(f, &r, carrier, &shape, z.data, z.data, NULL);
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
         tensor_wider(d, carrier, f, &r, &shape, &x, &y, status, &c);
         if (shape.outer == 1 && shape.rows == 1 && shape.inner == 1) {
             z = array_new(d, x.bytes, size);
-            OF_CARRIER(carrier, quantize, f, &r, n, (const void *)x.data, (void *)z.data, NULL);
+            fpemu_quantize(f, &r, carrier, n, x.data, z.data, NULL);
             INSIST(memcmp(z.data, y.data, y.bytes) == 0, "the call on arrays differs");
         }
     }
@@ -384,27 +379,27 @@ void api_tensor(draw *d)
 void api_measure(draw *d)
 {
     fpemu_format f;
-    const int complete = draw_format(d, &f), carrier = (int)draw_below(d, CARRIERS);
+    const int complete = draw_format(d, &f), carrier = draw_carrier(d, CARRIERS);
     int many;
     const uint32_t some = draw_seldom(d, 200, &many);
-    const size_t n = many ? LONG + some : some, size = carrier_size[carrier];
+    const size_t n = many ? LONG + some : some, size = carrier_size(carrier);
     const size_t cut = n > 0 ? draw_below(d, (uint32_t)n + 1) : 0;
     fpemu_range whole = {0}, pieces = {0}, other;
     fpemu_rounding r = fpemu_rounding_nearest();
     api_describe("measure", &f, &r, carrier, n);
     array x = draw_array(d, carrier, complete ? &f : NULL, n);
-    const fpemu_status status = OF_CARRIER(carrier, measure, &f, n, (const void *)x.data, &whole);
+    const fpemu_status status = fpemu_measure(&f, carrier, n, x.data, &whole);
     INSIST(status == fpemu_check(&f, &r, carrier == F64 ? 64 : 32, NULL), "fpemu_check and measuring disagree");
     const int can_be = draw_range(d, &f, &other);
     const fpemu_range before = other;
-    const fpemu_status added = OF_CARRIER(carrier, measure, &f, n, (const void *)x.data, &other);
+    const fpemu_status added = fpemu_measure(&f, carrier, n, x.data, &other);
     INSIST(added == (status == FPEMU_OK && !can_be ? FPEMU_ERROR_ARGUMENT : status), "a range that cannot be");
     INSIST(added == FPEMU_OK || memcmp(&other, &before, sizeof before) == 0, "a refused call changed the range");
     if (status != FPEMU_OK) {
         INSIST(memcmp(&whole, &pieces, sizeof whole) == 0, "a refused call changed the range");
     } else {
-        OF_CARRIER(carrier, measure, &f, n - cut, (const void *)(x.data + cut * size), &pieces);
-        OF_CARRIER(carrier, measure, &f, cut, (const void *)x.data, &pieces);
+        fpemu_measure(&f, carrier, n - cut, (x.data + cut * size), &pieces);
+        fpemu_measure(&f, carrier, cut, x.data, &pieces);
         INSIST(memcmp(&whole, &pieces, sizeof whole) == 0, "pieces measure otherwise");
         double max = 0, min = 0;
         uint64_t nonzero = 0, nonfinite = 0;
