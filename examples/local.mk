@@ -14,4 +14,4 @@ examples_scaled_blocks_LDADD = lib/libfpemu.la
 EXTRA_DIST += examples/python/README.md examples/python/cast.py examples/python/gpt.py examples/python/layers.py
 
 # Run by tests/cli/fptrain_arrays.sh.
-EXTRA_DIST += examples/fptrain/README.md examples/fptrain/spirals.py
+EXTRA_DIST += examples/fptrain/spirals.py

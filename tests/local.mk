@@ -385,8 +385,7 @@ tests_cli_allocation_LDADD = tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS)
 
 # ------------------------------------------------------------------------------------- files from strangers
 EXTRA_DIST += tests/fuzz/README.md tests/fuzz/build.sh tests/fuzz/entry.c tests/fuzz/corpus tests/fuzz/run.sh \
-	tests/fuzz/container.dict tests/fuzz/gguf.dict tests/fuzz/index.dict tests/fuzz/npy.dict tests/fuzz/npz.dict \
-	tests/fuzz/plan.dict tests/fuzz/safetensors.dict
+	tests/fuzz/words.dict
 FUZZ_ARCHIVE = tests/fuzz/archive.c tests/fuzz/archive.h
 tests_fuzz_replay_SOURCES = tests/fuzz/replay.c $(FUZZ_ARCHIVE) tests/fuzz/input.c tests/fuzz/input.h tests/fuzz/reader.c tests/fuzz/reader.h
 tests_fuzz_replay_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)

@@ -54,7 +54,6 @@ if TOOLS
 dist_bashcomp_DATA = share/completion/bash/fpemu share/completion/bash/fptrain
 dist_zshcomp_DATA = share/completion/zsh/_fpemu
 endif
-EXTRA_DIST += share/completion/README.md
 
 # The program sees the library through include/ alone.
 if TOOLS

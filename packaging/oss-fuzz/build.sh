@@ -42,5 +42,6 @@ WORK=$WORK/fpemu STATIC=1 JOBS=$(nproc) "$fuzz/build.sh" "${kinds[@]}"
 for kind in "${kinds[@]}"; do
     zip -q -j -r "$OUT/fuzz_${kind}_seed_corpus.zip" "$WORK/inputs/seeds/$kind"
     printf '[libfuzzer]\nmax_len = 4096\n' >"$OUT/fuzz_$kind.options"
-    [ ! -f "$fuzz/$kind.dict" ] || cp "$fuzz/$kind.dict" "$OUT/fuzz_$kind.dict"
+    "$fuzz/build.sh" --words "$kind" >"$OUT/fuzz_$kind.dict"
+    [ -s "$OUT/fuzz_$kind.dict" ] || rm "$OUT/fuzz_$kind.dict"
 done

@@ -3,6 +3,7 @@
 # build.sh - builds fuzz targets, each a program $OUT/fuzz_KIND.
 #
 #   build.sh KIND...       build.sh --kinds [PROGRAM] names all, or those of one file of corpus/
+#   build.sh --words KIND  prints its dictionary, nothing where it has none
 #
 # From the environment, as OSS-Fuzz sets it: CC, CFLAGS with sanitizers and coverage; CXX, CXXFLAGS and
 # LIB_FUZZING_ENGINE, which link; OUT, and WORK for objects. Besides: JOBS compilers at a time; STATIC=1 links the
@@ -23,7 +24,10 @@ if [ "${1-}" = --kinds ]; then
     esac
     exit
 fi
-[ $# -gt 0 ] || { sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2; }
+if [ "${1-}" = --words ]; then
+    exec awk -v kind="${2:?}:" '/^## / { on = $2 == kind } on' "$top/tests/fuzz/words.dict"
+fi
+[ $# -gt 0 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2; }
 : "${CC:=clang}" "${CFLAGS:=}" "${CXX:=$CC}" "${LIB_FUZZING_ENGINE:?}" "${OUT:?}" "${WORK:?}"
 
 flags=(-std=c11 -ffp-contract=off -Wno-unknown-pragmas -Wno-pass-failed

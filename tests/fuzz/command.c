@@ -8,6 +8,7 @@
  * command that refuses has allocated is lost then, so the search for leaks is off. Else $FPEMU runs. */
 #include "common/system.h"
 
+#include "../list.h"
 #include "common/utf8.h"
 #include "input.h"
 #include "reader.h"
@@ -136,11 +137,8 @@ static int call(int words, char **word)
     static const struct {
         const char *name;
         int (*run)(int, char **);
-    } commands[] = {{"apply", cmd_apply},
-                    {"compare", cmd_compare},
-                    {"pack", cmd_pack},
-                    {"quantize", cmd_quantize},
-                    {"unpack", cmd_unpack}};
+    } commands[] = LIST({"apply", cmd_apply}, {"compare", cmd_compare}, {"pack", cmd_pack}, {"quantize", cmd_quantize},
+                        {"unpack", cmd_unpack});
     for (unsigned i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(word[0], commands[i].name) == 0)
             return commands[i].run(words, word);
@@ -397,30 +395,18 @@ static bool compare(const route *r)
 }
 
 /* A first byte of the corpus is a place here: new ones go to the end. */
-static const route routes[] = {
-    {MODEL_NPY, quantize, "e5m2", {"--dtype", "F32"}},
-    {MODEL_NPZ, quantize, "e5m2", {0}},
-    {MODEL_SAFETENSORS, quantize, "e4m3fn", {0}},
-    {MODEL_SAFETENSORS, quantize, "mxfp4", {"--dtype", "BF16"}},
-    {MODEL_GGUF, quantize, "bf16", {0}},
-    {MODEL_NPY, pack, "e5m2", {0}},
-    {MODEL_NPZ, pack, "mxfp8", {0}},
-    {MODEL_SAFETENSORS, pack, "e5m2", {0}},
-    {MODEL_SAFETENSORS, pack, "nvfp4", {0}},
-    {MODEL_SAFETENSORS, pack, "mxfp8", {"--layout", "compressed-tensors"}},
-    {MODEL_SAFETENSORS, pack, "mxfp4", {"--layout", "gpt-oss"}},
-    {MODEL_SAFETENSORS, pack, "nvfp4", {"--layout", "torchao"}},
-    {MODEL_CONTAINER, unpack, NULL, {0}},
-    {MODEL_CONTAINER, unpack, NULL, {"--dtype", "F64"}},
-    {MODEL_SAFETENSORS, unpack, NULL, {0}},
-    {MODEL_GGUF, unpack, NULL, {0}},
-    {MODEL_CONTAINER, list, NULL, {0}},
-    {MODEL_GGUF, list, NULL, {0}},
-    {MODEL_SAFETENSORS, apply, "bf16", {0}},
-    {MODEL_NPZ, apply, "e4m3fn", {0}},
-    {MODEL_SAFETENSORS, compare, "mxfp4", {0}},
-    {MODEL_NPY, compare, "e4m3fn", {0}},
-};
+static const route routes[] =
+    LIST({MODEL_NPY, quantize, "e5m2", {"--dtype", "F32"}}, {MODEL_NPZ, quantize, "e5m2", {0}},
+         {MODEL_SAFETENSORS, quantize, "e4m3fn", {0}}, {MODEL_SAFETENSORS, quantize, "mxfp4", {"--dtype", "BF16"}},
+         {MODEL_GGUF, quantize, "bf16", {0}}, {MODEL_NPY, pack, "e5m2", {0}}, {MODEL_NPZ, pack, "mxfp8", {0}},
+         {MODEL_SAFETENSORS, pack, "e5m2", {0}}, {MODEL_SAFETENSORS, pack, "nvfp4", {0}},
+         {MODEL_SAFETENSORS, pack, "mxfp8", {"--layout", "compressed-tensors"}},
+         {MODEL_SAFETENSORS, pack, "mxfp4", {"--layout", "gpt-oss"}},
+         {MODEL_SAFETENSORS, pack, "nvfp4", {"--layout", "torchao"}}, {MODEL_CONTAINER, unpack, NULL, {0}},
+         {MODEL_CONTAINER, unpack, NULL, {"--dtype", "F64"}}, {MODEL_SAFETENSORS, unpack, NULL, {0}},
+         {MODEL_GGUF, unpack, NULL, {0}}, {MODEL_CONTAINER, list, NULL, {0}}, {MODEL_GGUF, list, NULL, {0}},
+         {MODEL_SAFETENSORS, apply, "bf16", {0}}, {MODEL_NPZ, apply, "e4m3fn", {0}},
+         {MODEL_SAFETENSORS, compare, "mxfp4", {0}}, {MODEL_NPY, compare, "e4m3fn", {0}});
 enum { ROUTES = sizeof routes / sizeof *routes };
 
 int reader_run(const char *kind, const uint8_t *bytes, size_t size)

@@ -2,6 +2,7 @@
 /* reader.c - see reader.h */
 #include "common/system.h"
 
+#include "../list.h"
 #include "input.h"
 #include "reader.h"
 
@@ -21,14 +22,9 @@
 static const struct {
     const char *name;
     model_kind kind;
-} kinds[] = {{"npy", MODEL_NPY},
-             {"npz", MODEL_NPZ},
-             {"safetensors", MODEL_SAFETENSORS},
-             {"gguf", MODEL_GGUF},
-             {"container", MODEL_CONTAINER},
-             {"index", MODEL_DETECT},
-             {"plan", MODEL_DETECT},
-             {"table", MODEL_DETECT}};
+} kinds[] =
+    LIST({"npy", MODEL_NPY}, {"npz", MODEL_NPZ}, {"safetensors", MODEL_SAFETENSORS}, {"gguf", MODEL_GGUF},
+         {"container", MODEL_CONTAINER}, {"index", MODEL_DETECT}, {"plan", MODEL_DETECT}, {"table", MODEL_DETECT});
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 char reader_reason[256];

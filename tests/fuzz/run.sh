@@ -37,7 +37,7 @@ programs=programs label=
 [ $verb != --memory ] || { kinds=(api) programs=memory label=-memory; }
 [ ${#kinds[@]} -gt 0 ] || read -ra kinds < <("$here/build.sh" --kinds)
 cd "$directory"
-mkdir -p corpora findings logs
+mkdir -p corpora findings logs words
 
 # tests/fuzz/corpus has an archive of ar for each program that replays it; its members are KIND.NAME.
 unpack() {
@@ -99,7 +99,8 @@ found() { # DIRECTORY
 fuzz() { # KIND
     local kind=$1 options=() before after used TIMEFORMAT='%U %S'
     mkdir -p "findings/$kind"
-    [ ! -f "$here/$kind.dict" ] || options=(-dict="$here/$kind.dict")
+    "$here/build.sh" --words "$kind" >"words/$kind"
+    [ ! -s "words/$kind" ] || options=(-dict="words/$kind")
     [ "$kind" != command ] || options+=(-rss_limit_mb=8192) # some 15 kB are lost with a refusal, as command.c says
     before=$(found "findings/$kind")
     options+=(-max_total_time="$seconds" -max_len=4096 -timeout="${TIMEOUT:-10}" -rss_limit_mb=2048

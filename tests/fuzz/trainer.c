@@ -3,6 +3,7 @@
  * "picture", "settings", "checkpoint", "weights", "network", "log", "names", "hardware". */
 #include "common/system.h"
 
+#include "../list.h"
 #include "reader.h"
 
 #include <stdio.h>
@@ -332,15 +333,8 @@ static bool run_network(const uint8_t *bytes, size_t size)
     memcpy(text, bytes, size);
     text[size] = '\0';
     for (int steps = 0; steps <= 8; steps += 8) {
-        const model_settings s = {.name = "file.net",
-                                  .c = steps ? 1 : 3,
-                                  .h = steps ? 1 : 16,
-                                  .w = steps ? 1 : 16,
-                                  .classes = 10,
-                                  .steps = steps,
-                                  .text = text,
-                                  .from = "file",
-                                  .line = 1};
+        const model_settings s = LIST(.name = "file.net", .c = steps ? 1 : 3, .h = steps ? 1 : 16, .w = steps ? 1 : 16,
+                                      .classes = 10, .steps = steps, .text = text, .from = "file", .line = 1);
         graph *g = model_new(&s, 1, &why);
         insist(g || strncmp(why.text, "file:", 5) == 0, "refused without a line");
         for (int i = 0; g && i < graph_params(g); i++)
