@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* calls.c - see calls.h. Nothing here computes in floating point: a caller's surroundings would see it. */
 #include "calls.h"
+#include "../list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define OF_CARRIER(c, name, ...)                                                                                       \
-    ((c)->carrier == 32               ? fpemu_##name##_f32(__VA_ARGS__)                                                \
-     : (c)->carrier == 64             ? fpemu_##name##_f64(__VA_ARGS__)                                                \
-     : (c)->carrier == FPEMU_TYPE_F16 ? fpemu_##name##_f16(__VA_ARGS__)                                                \
-                                      : fpemu_##name##_bf16(__VA_ARGS__))
-#define OF_WIDE(c, name, ...) ((c)->carrier == 64 ? fpemu_##name##_f64(__VA_ARGS__) : fpemu_##name##_f32(__VA_ARGS__))
 
 static size_t size_of(int carrier)
 {
@@ -161,20 +155,15 @@ uint64_t calls_digest(const call *c, void *const *at, fpemu_status status)
 }
 
 /* ---------------------------------------------------------------------------------------- calls on elements */
-static fpemu_status run_quantize(const call *c, void *const *at)
-{
-    return OF_CARRIER(c, quantize, &c->format, &c->rounding, c->n, at[CALL_A], at[CALL_Y], at[CALL_STATS]);
-}
-
-static fpemu_status run_encode(const call *c, void *const *at)
-{
-    return OF_CARRIER(c, encode, &c->format, &c->rounding, c->n, at[CALL_A], at[CALL_CODES], at[CALL_STATS]);
-}
-
-static fpemu_status run_decode(const call *c, void *const *at)
-{
-    return OF_CARRIER(c, decode, &c->format, c->n, at[CALL_CODES_IN], at[CALL_Y]);
-}
+/* A call of the library with what the call c and its arrays `at` have for it. */
+#define RUN(name, result)                                                                                              \
+    static fpemu_status run_##name(const call *c, void *const *at)                                                     \
+    {                                                                                                                  \
+        return result;                                                                                                 \
+    }
+RUN(quantize, fpemu_quantize(&c->format, &c->rounding, c->carrier, c->n, at[CALL_A], at[CALL_Y], at[CALL_STATS]))
+RUN(encode, fpemu_encode(&c->format, &c->rounding, c->carrier, c->n, at[CALL_A], at[CALL_CODES], at[CALL_STATS]))
+RUN(decode, fpemu_decode(&c->format, c->carrier, c->n, at[CALL_CODES_IN], at[CALL_Y]))
 
 /* One element at a time: values and codes. */
 #define RUN_ONES(bits, type)                                                                                           \
@@ -222,94 +211,60 @@ static const size_t steps[3] = {1, 1, 0};
 static fpemu_status run_arith(const call *c, void *const *at)
 {
     const void *const operands[3] = {at[CALL_A], at[CALL_B], at[CALL_C]}, *const o = operands;
-    return OF_CARRIER(c, arith, &c->format, &c->rounding, (fpemu_operation)c->which, c->n, o, steps, at[CALL_Y],
-                      at[CALL_STATS]);
+    return fpemu_arith(&c->format, &c->rounding, c->carrier, (fpemu_operation)c->which, c->n, o, steps, at[CALL_Y],
+                       at[CALL_STATS]);
 }
 
 enum { SCALE_LENGTH = 32 };
 
-/* The scales of the first two operands. */
-typedef struct scales {
-    fpemu_operand_scales_f32 narrow[3];
-    fpemu_operand_scales_f64 wide[3];
-} scales;
-
-static const void *scales_of(const call *c, void *const *at, scales *s)
-{
-    memset(s, 0, sizeof *s);
-    for (int i = 0; i < 2; i++) {
-        s->narrow[i].values = at[CALL_SCALES_A + i];
-        s->wide[i].values = at[CALL_SCALES_A + i];
-        s->narrow[i].length = s->wide[i].length = SCALE_LENGTH;
-    }
-    return c->carrier == 64 ? (const void *)s->wide : (const void *)s->narrow;
-}
-
 static fpemu_status run_arith_scaled(const call *c, void *const *at)
 {
     const void *const operands[3] = {at[CALL_A], at[CALL_B], at[CALL_C]}, *const o = operands;
-    scales both;
-    const void *const s = scales_of(c, at, &both);
-    both.narrow[1].length = both.wide[1].length = 0;
-    return OF_CARRIER(c, arith_scaled, &c->format, &c->rounding, (fpemu_operation)c->which, c->n, o, steps, s,
-                      at[CALL_Y], at[CALL_STATS]);
+    const fpemu_operand_scales s[3] = {{{at[CALL_SCALES_A]}, SCALE_LENGTH, 0}, {{at[CALL_SCALES_B]}, 0, 0}};
+    return fpemu_arith_scaled(&c->format, &c->rounding, c->carrier, (fpemu_operation)c->which, c->n, o, steps, s,
+                              at[CALL_Y], at[CALL_STATS]);
 }
 
-static fpemu_status run_apply(const call *c, void *const *at)
-{
-    return OF_CARRIER(c, apply, &c->format, &c->rounding, (fpemu_function)c->which, c->n, at[CALL_A], at[CALL_Y],
-                      at[CALL_STATS]);
-}
+RUN(apply, fpemu_apply(&c->format, &c->rounding, c->carrier, (fpemu_function)c->which, c->n, at[CALL_A], at[CALL_Y],
+                       at[CALL_STATS]))
 
 /* The table is no array of the call: it is as large as all of them, and filled by the call itself. */
 static fpemu_status run_table(const call *c, void *const *at)
 {
     static uint16_t table[65536];
     const fpemu_function function = (fpemu_function)c->which;
-    const fpemu_status status = c->carrier == FPEMU_TYPE_F16
-                                    ? fpemu_function_table_f16(&c->format, &c->rounding, function, table)
-                                    : fpemu_function_table_bf16(&c->format, &c->rounding, function, table);
+    const fpemu_status status = fpemu_function_table(&c->format, &c->rounding, c->carrier, function, table);
     return status ? status : fpemu_function_look_up(table, c->n, at[CALL_A], at[CALL_Y]);
 }
 
 static fpemu_status run_compare(const call *c, void *const *at)
 {
     const void *const operands[2] = {at[CALL_A], at[CALL_B]}, *const o = operands;
-    return OF_CARRIER(c, compare, (fpemu_relation)c->which, c->n, o, NULL, at[CALL_Y]);
+    return fpemu_compare(c->carrier, (fpemu_relation)c->which, c->n, o, NULL, at[CALL_Y]);
 }
 
 static fpemu_status run_compare_scaled(const call *c, void *const *at)
 {
     const void *const operands[2] = {at[CALL_A], at[CALL_B]}, *const o = operands;
-    scales both;
-    const void *const s = scales_of(c, at, &both);
-    return OF_CARRIER(c, compare_scaled, (fpemu_relation)c->which, c->n, o, NULL, s, at[CALL_Y]);
+    const fpemu_operand_scales s[2] = {{{at[CALL_SCALES_A]}, SCALE_LENGTH, 0}, {{at[CALL_SCALES_B]}, SCALE_LENGTH, 0}};
+    return fpemu_compare_scaled(c->carrier, (fpemu_relation)c->which, c->n, o, NULL, s, at[CALL_Y]);
 }
 
 /* ---------------------------------------------------------------------------------------------- tensors */
-static fpemu_status run_quantize_tensor(const call *c, void *const *at)
-{
-    return OF_CARRIER(c, quantize_tensor, &c->format, &c->rounding, &c->shape, at[CALL_A], at[CALL_Y], at[CALL_STATS]);
-}
+RUN(quantize_tensor,
+    fpemu_quantize_tensor(&c->format, &c->rounding, c->carrier, &c->shape, at[CALL_A], at[CALL_Y], at[CALL_STATS]))
 
 /* With the range of a whole tensor. */
 static fpemu_status run_slice(const call *c, void *const *at)
 {
     fpemu_shape shape = c->shape;
     shape.whole = at[CALL_RANGE_IN];
-    return OF_CARRIER(c, quantize_tensor, &c->format, &c->rounding, &shape, at[CALL_A], at[CALL_Y], at[CALL_STATS]);
+    return fpemu_quantize_tensor(&c->format, &c->rounding, c->carrier, &shape, at[CALL_A], at[CALL_Y], at[CALL_STATS]);
 }
 
-static fpemu_status run_scales(const call *c, void *const *at)
-{
-    return OF_CARRIER(c, scales, &c->format, &c->shape, at[CALL_A], at[CALL_SCALES], at[CALL_SCALE_CODES],
-                      at[CALL_TENSOR]);
-}
-
-static fpemu_status run_pack(const call *c, void *const *at)
-{
-    return OF_CARRIER(c, pack, &c->format, &c->rounding, &c->shape, at[CALL_A], at[CALL_BYTES], at[CALL_STATS]);
-}
+RUN(scales,
+    fpemu_scales(&c->format, c->carrier, &c->shape, at[CALL_A], at[CALL_SCALES], at[CALL_SCALE_CODES], at[CALL_TENSOR]))
+RUN(pack, fpemu_pack(&c->format, &c->rounding, c->carrier, &c->shape, at[CALL_A], at[CALL_BYTES], at[CALL_STATS]))
 
 static fpemu_status run_pack_blocks(const call *c, void *const *at)
 {
@@ -317,74 +272,35 @@ static fpemu_status run_pack_blocks(const call *c, void *const *at)
     shape.whole = at[CALL_RANGE_IN];
     const fpemu_status status = fpemu_pack_tensor_scales(&c->format, &shape, at[CALL_BYTES]);
     return status ? status
-                  : OF_CARRIER(c, pack_blocks, &c->format, &c->rounding, &c->shape, c->first, c->count, at[CALL_A],
-                               at[CALL_BYTES], at[CALL_STATS]);
+                  : fpemu_pack_blocks(&c->format, &c->rounding, c->carrier, &c->shape, c->first, c->count, at[CALL_A],
+                                      at[CALL_BYTES], at[CALL_STATS]);
 }
 
-static fpemu_status run_unpack(const call *c, void *const *at)
-{
-    return OF_CARRIER(c, unpack, &c->format, &c->shape, at[CALL_BYTES_IN], at[CALL_Y]);
-}
-
-static fpemu_status run_unpack_blocks(const call *c, void *const *at)
-{
-    return OF_CARRIER(c, unpack_blocks, &c->format, &c->shape, c->first, c->count, at[CALL_BYTES_IN], at[CALL_Y]);
-}
-
-static fpemu_status run_unpack_scales(const call *c, void *const *at)
-{
-    return OF_WIDE(c, unpack_scales, &c->format, &c->shape, c->first, c->count, at[CALL_BYTES_IN], at[CALL_SCALES]);
-}
-
-static fpemu_status run_measure(const call *c, void *const *at)
-{
-    return OF_CARRIER(c, measure, &c->format, c->n, at[CALL_A], at[CALL_RANGE]);
-}
-
-static fpemu_status run_swizzle(const call *c, void *const *at)
-{
-    return fpemu_swizzle_scales(c->product.m, c->product.n, at[CALL_BYTES_IN], at[CALL_BYTES]);
-}
-
-static fpemu_status run_unswizzle(const call *c, void *const *at)
-{
-    return fpemu_unswizzle_scales(c->product.m, c->product.n, at[CALL_BYTES_IN], at[CALL_BYTES]);
-}
+RUN(unpack, fpemu_unpack(&c->format, c->carrier, &c->shape, at[CALL_BYTES_IN], at[CALL_Y]))
+RUN(unpack_blocks,
+    fpemu_unpack_blocks(&c->format, c->carrier, &c->shape, c->first, c->count, at[CALL_BYTES_IN], at[CALL_Y]))
+RUN(unpack_scales,
+    fpemu_unpack_scales(&c->format, c->carrier, &c->shape, c->first, c->count, at[CALL_BYTES_IN], at[CALL_SCALES]))
+RUN(measure, fpemu_measure(&c->format, c->carrier, c->n, at[CALL_A], at[CALL_RANGE]))
+RUN(swizzle, fpemu_swizzle_scales(c->product.m, c->product.n, at[CALL_BYTES_IN], at[CALL_BYTES]))
+RUN(unswizzle, fpemu_unswizzle_scales(c->product.m, c->product.n, at[CALL_BYTES_IN], at[CALL_BYTES]))
 
 /* ---------------------------------------------------------------------------------------------- products */
 static fpemu_status run_gemm(const call *c, void *const *at)
 {
     const int plain = c->gemm.start_from_c;
-    return c->carrier == 64 ? fpemu_gemm_f64(&c->gemm, &c->product, plain ? 1 : 0.5, at[CALL_A], at[CALL_B],
-                                             plain ? 1 : -0.75, at[CALL_Y], at[CALL_STATS])
-                            : fpemu_gemm_f32(&c->gemm, &c->product, plain ? 1 : 0x1p-140f, at[CALL_A], at[CALL_B],
-                                             plain ? 1 : -0.75f, at[CALL_Y], at[CALL_STATS]);
+    const double alpha = plain ? 1 : c->carrier == 64 ? 0.5 : 0x1p-140, beta = plain ? 1 : -0.75;
+    return fpemu_gemm(&c->gemm, &c->product, c->carrier, alpha, at[CALL_A], at[CALL_B], beta, at[CALL_Y],
+                      at[CALL_STATS]);
 }
 
-static fpemu_status run_gemm_scaled(const call *c, void *const *at)
-{
-    return c->carrier == 64 ? fpemu_gemm_scaled_f64(&c->gemm, &c->product, 1, at[CALL_A], at[CALL_SCALES_A], at[CALL_B],
-                                                    at[CALL_SCALES_B], 0, at[CALL_Y], at[CALL_STATS])
-                            : fpemu_gemm_scaled_f32(&c->gemm, &c->product, 1, at[CALL_A], at[CALL_SCALES_A], at[CALL_B],
-                                                    at[CALL_SCALES_B], 0, at[CALL_Y], at[CALL_STATS]);
-}
-
-static fpemu_status run_gemv(const call *c, void *const *at)
-{
-    const size_t m = (size_t)c->product.m, n = (size_t)c->product.k;
-    return c->carrier == 64 ? fpemu_gemv_f64(&c->gemm, FPEMU_ORDER_ROW_MAJOR, 0, m, n, 1, at[CALL_A], n, at[CALL_B], 1,
-                                             c->gemm.start_from_c, at[CALL_Y], 1, at[CALL_STATS])
-                            : fpemu_gemv_f32(&c->gemm, FPEMU_ORDER_ROW_MAJOR, 0, m, n, 1, at[CALL_A], n, at[CALL_B], 1,
-                                             c->gemm.start_from_c, at[CALL_Y], 1, at[CALL_STATS]);
-}
-
-static fpemu_status run_dot(const call *c, void *const *at)
-{
-    return c->carrier == 64
-               ? fpemu_dot_f64(&c->gemm, (size_t)c->product.k, at[CALL_A], 1, at[CALL_B], 1, at[CALL_Y], at[CALL_STATS])
-               : fpemu_dot_f32(&c->gemm, (size_t)c->product.k, at[CALL_A], 1, at[CALL_B], 1, at[CALL_Y],
-                               at[CALL_STATS]);
-}
+RUN(gemm_scaled, fpemu_gemm_scaled(&c->gemm, &c->product, c->carrier, 1, at[CALL_A], at[CALL_SCALES_A], at[CALL_B],
+                                   at[CALL_SCALES_B], 0, at[CALL_Y], at[CALL_STATS]))
+RUN(gemv,
+    fpemu_gemv(&c->gemm, FPEMU_ORDER_ROW_MAJOR, 0, (size_t)c->product.m, (size_t)c->product.k, c->carrier, 1,
+               at[CALL_A], (size_t)c->product.k, at[CALL_B], 1, c->gemm.start_from_c, at[CALL_Y], 1, at[CALL_STATS]))
+RUN(dot,
+    fpemu_dot(&c->gemm, (size_t)c->product.k, c->carrier, at[CALL_A], 1, at[CALL_B], 1, at[CALL_Y], at[CALL_STATS]))
 
 /* ---------------------------------------------------------------------------------- formats, texts, the rest */
 enum { WORDS = 600 }; /* of the results below */
@@ -401,13 +317,11 @@ static fpemu_status run_format(const call *c, void *const *at)
     uint64_t *to = at[CALL_Y], codes[256];
     char text[256] = "";
     fpemu_format again;
-    double values[256];
+    double values[256] = {0};
     size_t count = 0;
-    fpemu_parse_error error;
+    fpemu_parse_error error = {0};
     fpemu_layout layout;
-    memset(values, 0, sizeof values);
     memset(codes, 0, sizeof codes);
-    memset(&error, 0, sizeof error);
     *to++ = (uint64_t)fpemu_format_print(f, text, sizeof text);
     *to++ = (uint64_t)fpemu_format_parse(text, &again, &error);
     *to++ = (uint64_t)fpemu_format_equal(f, &again);
@@ -446,25 +360,12 @@ static fpemu_status run_format(const call *c, void *const *at)
 /* Texts and constructors, with parameters of all kinds. */
 static fpemu_status run_texts(const call *c, void *const *at)
 {
-    static const char *const texts[] = {"e4m3fn:saturate",
-                                        "int(8,scale=0.1)",
-                                        "int(8,scale=1e-40,zero=3)",
-                                        "int(4,scale=3.0000000000000000001)",
-                                        "float(e=11,m=52)",
-                                        "fp(3,2,-7)",
-                                        "p3109(8,3,se)",
-                                        "mx(e2m1,block=17)",
-                                        "group(int4,128)",
-                                        "scaled(e4m3fn)",
-                                        "int(8,scale=1e400)",
-                                        "e4m3fn:nonsense",
-                                        "fixed(8,",
-                                        "",
-                                        "mxfp4",
-                                        "codebook(dynamic8,100)",
-                                        "muppet(8)"};
-    static const char *const models[] = {"chunk(64,fp(6,9,0)); ab=e5m2", "tc(h100,fp16)",
-                                         "int(32,wrap); ab=int(8,scale=0.5)", "seq(mxfp4)", "kahan(bf16"};
+    static const char *const texts[] = LIST(
+        "e4m3fn:saturate", "int(8,scale=0.1)", "int(8,scale=1e-40,zero=3)", "int(4,scale=3.0000000000000000001)",
+        "float(e=11,m=52)", "fp(3,2,-7)", "p3109(8,3,se)", "mx(e2m1,block=17)", "group(int4,128)", "scaled(e4m3fn)",
+        "int(8,scale=1e400)", "e4m3fn:nonsense", "fixed(8,", "", "mxfp4", "codebook(dynamic8,100)", "muppet(8)");
+    static const char *const models[] = LIST("chunk(64,fp(6,9,0)); ab=e5m2", "tc(h100,fp16)",
+                                             "int(32,wrap); ab=int(8,scale=0.5)", "seq(mxfp4)", "kahan(bf16");
     uint64_t *to = at[CALL_Y];
     fpemu_format f, g;
     fpemu_rounding r;
@@ -534,10 +435,8 @@ static fpemu_status run_stats(const call *c, void *const *at)
     put(&to, fpemu_stats_sum_square(s));
     put(&to, fpemu_stats_sqnr(s));
     double history[3] = {0, 0, 0};
-    fpemu_delayed delayed;
-    fpemu_range range;
-    memset(&delayed, 0, sizeof delayed);
-    memset(&range, 0, sizeof range);
+    fpemu_delayed delayed = {0};
+    fpemu_range range = {0};
     delayed.history = history;
     delayed.length = 3;
     status = status ? status : fpemu_measure_f64(&c->format, 8, at[CALL_A], &range);
@@ -785,51 +684,21 @@ static void visit_tensor(walk *w, const call *like)
 
 static void visit_formats(walk *w)
 {
-    static const char *const specs[] = {"e4m3fn",
-                                        "e5m2:saturate",
-                                        "fp16",
-                                        "fp32",
-                                        "fp64",
-                                        "fp(4,3,7)",
-                                        "e8m0",
-                                        "dlfloat16",
-                                        "e2m1",
-                                        "fixed(8,4)",
-                                        "fixed(40,20)",
-                                        "ufixed(8,8):wrap",
-                                        "int8",
-                                        "int(8,scale=0.1)",
-                                        "int(32)",
-                                        "posit(8,1)",
-                                        "posit(32,2)",
-                                        "table(nf4)",
-                                        "table(dynamic8)",
-                                        "mxfp4",
-                                        "mxint8",
-                                        "nvfp4",
-                                        "nf4",
-                                        "s2fp8",
-                                        "bfp(7)",
-                                        "bfp(7,block=3x5)",
-                                        "hbfp(7)",
-                                        "q8_0",
-                                        "group(int4,24)",
-                                        "scaled(e5m2,block=row)",
-                                        "scaled(e4m3fn,block=channel)",
-                                        "muppet(8)",
-                                        "codebook(dynamic8,100)",
-                                        "mx(posit(8,1))",
-                                        "group(fixed(40,20),24)"};
+    static const char *const specs[] =
+        LIST("e4m3fn", "e5m2:saturate", "fp16", "fp32", "fp64", "fp(4,3,7)", "e8m0", "dlfloat16", "e2m1", "fixed(8,4)",
+             "fixed(40,20)", "ufixed(8,8):wrap", "int8", "int(8,scale=0.1)", "int(32)", "posit(8,1)", "posit(32,2)",
+             "table(nf4)", "table(dynamic8)", "mxfp4", "mxint8", "nvfp4", "nf4", "s2fp8", "bfp(7)", "bfp(7,block=3x5)",
+             "hbfp(7)", "q8_0", "group(int4,24)", "scaled(e5m2,block=row)", "scaled(e4m3fn,block=channel)", "muppet(8)",
+             "codebook(dynamic8,100)", "mx(posit(8,1))", "group(fixed(40,20),24)");
     static const char *const large[] = {"e4m3fn", "fp64", "mxfp4", "nvfp4"};
-    static const char *const roundings[] = {
-        "rne", "rtz", "sr", "rto", "qpytorch", "cpfloat-sr", "pytorch-multiply", "ml-dtypes", "muppet"};
+    static const char *const roundings[] =
+        LIST("rne", "rtz", "sr", "rto", "qpytorch", "cpfloat-sr", "pytorch-multiply", "ml-dtypes", "muppet");
     static const int carriers[] = {32, 64, 16, -16};
     const size_t count = w->threads ? sizeof large / sizeof *large : sizeof specs / sizeof *specs;
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < (w->threads ? 1 : sizeof roundings / sizeof *roundings); j++) {
             for (size_t k = w->threads ? i % 2 : 0; k < (w->threads ? i % 2 + 1 : 4); k++) {
-                call like;
-                memset(&like, 0, sizeof like);
+                call like = {0};
                 like.n = w->n;
                 like.carrier = carriers[k];
                 const char *const spec = w->threads ? large[i] : specs[i];
@@ -869,24 +738,14 @@ static void visit_formats(walk *w)
 
 static void visit_products(walk *w)
 {
-    static const char *const specs[] = {"fp32",
-                                        "fp64",
-                                        "seq(fp(6,9,0)/sr)",
-                                        "seq(fp16); ab=e5m2; product=fp16",
-                                        "chunk(16,fp(6,9,0)); ab=e5m2",
-                                        "pairwise(fp16)",
-                                        "kahan(bf16); product=bf16",
-                                        "tc(h100,fp16)",
-                                        "tc(h100,e4m3fn,promote=64)",
-                                        "tc(v100,fp16)",
-                                        "int(32,saturate); ab=fixed(8,4)",
-                                        "seq(fp32); ab=mxfp4; out=posit(16,1)",
-                                        "seq(fp64); out=e4m3fn/sr",
-                                        "seq(posit(16,1))"};
+    static const char *const specs[] =
+        LIST("fp32", "fp64", "seq(fp(6,9,0)/sr)", "seq(fp16); ab=e5m2; product=fp16", "chunk(16,fp(6,9,0)); ab=e5m2",
+             "pairwise(fp16)", "kahan(bf16); product=bf16", "tc(h100,fp16)", "tc(h100,e4m3fn,promote=64)",
+             "tc(v100,fp16)", "int(32,saturate); ab=fixed(8,4)", "seq(fp32); ab=mxfp4; out=posit(16,1)",
+             "seq(fp64); out=e4m3fn/sr", "seq(posit(16,1))");
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         for (int carrier = 32; carrier <= 64; carrier += 32) {
-            call like;
-            memset(&like, 0, sizeof like);
+            call like = {0};
             fpemu_parse_error error;
             if (fpemu_gemm_parse(specs[i], &like.gemm, &error) != FPEMU_OK) {
                 /* one of these may be no model: then it says so */
@@ -937,8 +796,7 @@ static void visit_rest(walk *w)
     static const int carriers[] = {32, 64, 16, -16};
     for (size_t k = 0; k < 4; k++) {
         for (int relation = 0; relation < FPEMU_RELATION_COUNT; relation++) {
-            call like;
-            memset(&like, 0, sizeof like);
+            call like = {0};
             like.carrier = carriers[k];
             like.specials = 1;
             like.which = relation;
@@ -959,8 +817,7 @@ static void visit_rest(walk *w)
     }
     if (w->threads)
         return;
-    call like;
-    memset(&like, 0, sizeof like);
+    call like = {0};
     like.carrier = 64;
     like.specials = 1;
     like.n = 40;

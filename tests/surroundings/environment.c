@@ -19,6 +19,7 @@
 #endif
 
 #include "../against_judges/variants.h"
+#include "../list.h"
 #include "calls.h"
 
 /* The registers that a caller may set; 0 where there are none such. */
@@ -55,17 +56,13 @@ typedef struct surroundings {
     int flags;        /* exceptions that are raised already */
 } surroundings;
 
-static const surroundings all[] = {
-    {"no exception raised", FE_TONEAREST, 0, 0, 0, 0},
-    {"all exceptions raised", FE_TONEAREST, 0, 0, 0, FE_ALL_EXCEPT},
-    {"upward", FE_UPWARD, 0, 0, 0, 0},
-    {"downward", FE_DOWNWARD, 0, 0, 0, FE_INEXACT},
+static const surroundings all[] = LIST(
+    {"no exception raised", FE_TONEAREST, 0, 0, 0, 0}, {"all exceptions raised", FE_TONEAREST, 0, 0, 0, FE_ALL_EXCEPT},
+    {"upward", FE_UPWARD, 0, 0, 0, 0}, {"downward", FE_DOWNWARD, 0, 0, 0, FE_INEXACT},
     {"toward zero, subnormals flushed", FE_TOWARDZERO, 0x8040, 0, 0, 0},
     {"subnormals flushed", FE_TONEAREST, 0x8040, 1, 0, 0},
-    {"subnormal operands are zero", FE_TONEAREST, 0x0040, 0, 0, 0},
-    {"traps unmasked", FE_TONEAREST, 0, 0, 1, 0},
-    {"traps unmasked, upward, subnormals flushed", FE_UPWARD, 0x8000, 1, 1, 0},
-};
+    {"subnormal operands are zero", FE_TONEAREST, 0x0040, 0, 0, 0}, {"traps unmasked", FE_TONEAREST, 0, 0, 1, 0},
+    {"traps unmasked, upward, subnormals flushed", FE_UPWARD, 0x8000, 1, 1, 0});
 enum { SURROUNDINGS = sizeof all / sizeof *all };
 
 static void set(const surroundings *s)
@@ -208,8 +205,7 @@ static int locales(uint64_t expected, size_t n)
     static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "tr_TR.UTF-8", "de_DE.utf8"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (setlocale(LC_ALL, names[i]) != NULL && strcmp(localeconv()->decimal_point, ",") == 0) {
-            context x;
-            memset(&x, 0, sizeof x);
+            context x = {0};
             (void)calls_each(n, visit, &x);
             calls_leave(&x.room);
             lh_check(x.digest == expected, "locale %s changes results", names[i]);
@@ -226,8 +222,7 @@ int main(int argc, char **argv)
     /* threads that wait sleep, else they take time from each other; read when a program starts */
     if (getenv("OMP_WAIT_POLICY") == NULL && setenv("OMP_WAIT_POLICY", "passive", 1) == 0)
         (void)execv(argv[0], argv);
-    context x;
-    memset(&x, 0, sizeof x);
+    context x = {0};
     if (argc == 2 && strcmp(argv[1], "locales") == 0) {
         (void)calls_each(COUNT, visit, &x);
         calls_leave(&x.room);
@@ -248,8 +243,7 @@ int main(int argc, char **argv)
         variants_print(x.digest);
         return status;
     }
-    context t;
-    memset(&t, 0, sizeof t);
+    context t = {0};
     t.threads = 1;
     lh_check(calls_each(131072 + 77, visit, &t) > 60, "few calls with threads");
     calls_leave(&t.room);

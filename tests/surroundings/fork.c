@@ -81,8 +81,7 @@ static int two_calls(void)
     static _Thread_local float x[MANY];
     fpemu_format f;
     const fpemu_rounding r = fpemu_rounding_nearest();
-    fpemu_stats stats;
-    memset(&stats, 0, sizeof stats);
+    fpemu_stats stats = {0};
     return fpemu_format_parse("e4m3fn", &f, NULL) == FPEMU_OK &&
            fpemu_quantize_f32(&f, &r, 1, x, x, &stats) == FPEMU_OK &&
            fpemu_quantize_f32(&f, &r, MANY, x, x, &stats) == FPEMU_OK && stats.count == 1 + MANY;

@@ -312,8 +312,7 @@ static void other_ends(void)
     REFUSED(FPEMU_ERROR_ARGUMENT, fpemu_delayed_update(&delayed, &range));
 
     (void)fpemu_format_parse("e2m1", &f, NULL);
-    fpemu_stats stats, others;
-    memset(&stats, 0, sizeof stats);
+    fpemu_stats stats = {0}, others;
     stats.request.want = FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES;
     stats.request.histogram_length = stats.request.scale_length = 64;
     stats.request.histogram = stats.request.scale_histogram = counts;

@@ -24,8 +24,7 @@ int main(int argc, char **argv)
         fpemu_status (*quantize)(const fpemu_format *, const fpemu_rounding *, size_t, const float *, float *,
                                  fpemu_stats *);
         fpemu_format f;
-        fpemu_rounding nearest;
-        memset(&nearest, 0, sizeof nearest);
+        fpemu_rounding nearest = {0};
         void *const library = dlopen(path, RTLD_NOW);
         if (library == NULL) {
             printf("skipped: no shared library: %s\n", dlerror());
