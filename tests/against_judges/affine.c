@@ -197,11 +197,9 @@ static void compare_all(const char *spec, int mode)
     enum { N = 1 << 16 };
     static float x[N], y[N], back[N];
     static uint32_t codes[N];
-    fpemu_format f;
     fpemu_rounding r = {0};
     r.mode = (uint8_t)mode;
-    if (!lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s: no format", spec))
-        return;
+    fpemu_format f = lh_parsed(spec);
     const size_t size = fpemu_format_code_size(&f);
     for (uint32_t high = 0; high < 1 << 16; high++) {
         for (uint32_t i = 0; i < N; i++)
@@ -244,9 +242,7 @@ int main(int argc, char **argv)
         return lh_report("affine");
     }
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
-        fpemu_format f;
-        if (!lh_check(fpemu_format_parse(specs[k], &f, NULL) == FPEMU_OK, "%s: no format", specs[k]))
-            continue;
+        fpemu_format f = lh_parsed(specs[k]);
         for (size_t m = 0; m < sizeof modes / sizeof *modes; m++)
             for (int nan = 0; nan < (m == 0 ? 3 : 1); nan++)
                 for (int carrier = 32; carrier <= 64; carrier += 32) {

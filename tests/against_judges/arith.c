@@ -151,9 +151,7 @@ static void compare_counts(const subject *s, fpemu_operation operation, const fp
 static void check_each(const subject *s, fpemu_operation operation, const fpemu_rounding *r, unsigned carrier, size_t n)
 {
     judge *j = judge_open_slow(&s->typed, r, carrier);
-    fpemu_stats have, want;
-    memset(&have, 0, sizeof have);
-    memset(&want, 0, sizeof want);
+    fpemu_stats have = {0}, want = {0};
     if (!j || !run(s, operation, r, carrier, n, &have)) {
         judge_close(j);
         return;
@@ -239,11 +237,9 @@ static void check_many(const subject *s, fpemu_operation operation, size_t n)
             fpemu_rounding r = {.mode = modes[m], .overflow = (uint8_t)policy};
             for (unsigned carrier = 32; carrier <= 64; carrier += 32) {
                 judge *j = judge_open_slow(&s->typed, &r, carrier);
-                fpemu_stats have, want;
+                fpemu_stats have = {0}, want = {0};
                 if (!j)
                     continue;
-                memset(&have, 0, sizeof have);
-                memset(&want, 0, sizeof want);
                 for (size_t i = 0; i < result_count; i++) {
                     distinct *d = &results[i];
                     one.kind = d->kind;

@@ -186,19 +186,18 @@ static void set_operands(size_t i)
 static float y32[MOST];
 static double y64[MOST];
 static uint8_t truth[MOST];
-static const float *const elements32[] = {arrays[0].element32, arrays[1].element32, arrays[2].element32};
-static const double *const elements64[] = {arrays[0].element, arrays[1].element, arrays[2].element};
 
 static fpemu_status run(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, unsigned carrier,
                         size_t n, fpemu_stats *stats)
 {
-    fpemu_operand_scales_f32 s32[3];
-    fpemu_operand_scales_f64 s64[3];
+    fpemu_operand_scales scales[3];
+    const void *elements[3];
     size_t steps[3];
     for (int o = 0; o < 3; o++) {
         const array *a = &arrays[o];
-        s32[o] = (fpemu_operand_scales_f32){{a->scaled ? a->scale32 : NULL}, a->length, a->count};
-        s64[o] = (fpemu_operand_scales_f64){{a->scaled ? a->scale : NULL}, a->length, a->count};
+        const void *const values = carrier == 32 ? (const void *)a->scale32 : (const void *)a->scale;
+        scales[o] = (fpemu_operand_scales){{a->scaled ? values : NULL}, a->length, a->count};
+        elements[o] = carrier == 32 ? (const void *)a->element32 : (const void *)a->element;
         steps[o] = a->step;
     }
     if (operation == FPEMU_OPERATION_COUNT) { /* comparisons: one after the other, in bits of truth */
@@ -207,16 +206,15 @@ static fpemu_status run(const fpemu_format *f, const fpemu_rounding *r, fpemu_op
         memset(truth, 0, sizeof truth);
         for (unsigned k = 0; k < FPEMU_RELATION_COUNT; k++) {
             const fpemu_status status =
-                carrier == 32 ? fpemu_compare_scaled_f32((fpemu_relation)k, n, elements32, steps, s32, one)
-                              : fpemu_compare_scaled_f64((fpemu_relation)k, n, elements64, steps, s64, one);
+                fpemu_compare_scaled(carrier, (fpemu_relation)k, n, elements, steps, scales, one);
             all = status ? status : all;
             for (size_t i = 0; i < n; i++)
                 truth[i] |= (uint8_t)(one[i] << k);
         }
         return all;
     }
-    return carrier == 32 ? fpemu_arith_scaled_f32(f, r, operation, n, elements32, steps, s32, y32, stats)
-                         : fpemu_arith_scaled_f64(f, r, operation, n, elements64, steps, s64, y64, stats);
+    return fpemu_arith_scaled(f, r, carrier, operation, n, elements, steps, scales,
+                              carrier == 32 ? (void *)y32 : (void *)y64, stats);
 }
 
 static void expect(fpemu_stats *e, double x, double y, uint32_t events)
@@ -252,10 +250,8 @@ static void check_operation(const char *spec, const fpemu_format *typed, const f
                             fpemu_operation operation, unsigned carrier, size_t n)
 {
     char what[200];
-    fpemu_stats have, want;
+    fpemu_stats have = {0}, want = {0};
     judge *j = judge_open_slow(typed, r, carrier);
-    memset(&have, 0, sizeof have);
-    memset(&want, 0, sizeof want);
     snprintf(what, sizeof what, "%s operation %u mode %u variant %u f%u", spec, operation, r->mode, r->variant,
              carrier);
     const int counted = (int)pick(2);

@@ -162,10 +162,8 @@ static void check_pairs(const char *spec)
 {
     static double x[8192], a[8192], b[8192], c[8192], y[8192];
     static float a32[8192], b32[8192], c32[8192], y32[8192];
-    fpemu_format f;
     unsigned long pairs = 0;
-    if (!lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s", spec))
-        return;
+    fpemu_format f = lh_parsed(spec);
     const size_t n = choose_numbers(&f, x, sizeof x / sizeof *x);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++) {
@@ -212,9 +210,7 @@ int main(int argc, char **argv)
         return lh_report("arith_short --pairs");
     }
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        fpemu_format f;
-        if (!lh_check(fpemu_format_parse(formats[i], &f, NULL) == FPEMU_OK, "%s", formats[i]))
-            continue;
+        fpemu_format f = lh_parsed(formats[i]);
         for (int operation = 0; operation < 6; operation++)
             for (uint8_t mode = 0; mode <= FPEMU_MODE_SE; mode++)
                 for (int k = 0; k < (f.kind != FPEMU_KIND_POSIT ? 2

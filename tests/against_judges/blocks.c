@@ -108,16 +108,15 @@ static void names(void)
 
 static int fitting(block_case *c)
 {
-    return c->carrier == 32 ? fpemu_format_fits_f32(&c->f) : fpemu_format_fits_f64(&c->f);
+    return fpemu_format_fits(&c->f, c->carrier);
 }
 
 static void randomised(void)
 {
-    block_case c;
+    block_case c = {0};
     fpemu_range whole;
     size_t i;
     unsigned long k, each = 18 * rounds;
-    memset(&c, 0, sizeof c);
     for (i = 0; case_format(i, &c.f, c.spec); i++)
         for (k = 0; k < each; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
@@ -141,8 +140,7 @@ static void randomised(void)
 /* Each format after calls that have left each byte on the stack. */
 static void leftovers(void)
 {
-    block_case c;
-    memset(&c, 0, sizeof c);
+    block_case c = {0};
     c.plain = 1;
     for (size_t i = 0; case_format(i, &c.f, c.spec); i++) {
         c.carrier = 32;
@@ -160,10 +158,9 @@ static void leftovers(void)
 /* What most callers ask for, and what has short cuts: binary32, to nearest, one array after the other. */
 static void plain_arrays(void)
 {
-    block_case c;
+    block_case c = {0};
     size_t i;
     unsigned long k;
-    memset(&c, 0, sizeof c);
     c.plain = 1;
     c.carrier = 32;
     for (i = 0; case_format(i, &c.f, c.spec); i++)
@@ -187,9 +184,8 @@ static void plain_arrays(void)
 /* Longer than any piece the library works in: rows, channels and tensors of thousands, many small blocks. */
 static void long_lines(void)
 {
-    block_case c;
+    block_case c = {0};
     size_t i;
-    memset(&c, 0, sizeof c);
     for (i = 0; case_format(i, &c.f, c.spec); i++) {
         uint64_t state = first_seed * 31 + i + 1;
         c.seed = state;
@@ -232,15 +228,13 @@ static void exhaustive(void)
                      {"bfp(3,block=2)", 16, -1}, {"bfp(3,block=2,rule=hbfp)", 16, -1}, {"mx(int4,block=2)", 16, -1});
     static const uint8_t modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RTZ,
                                     FPEMU_MODE_RTP, FPEMU_MODE_RTO, FPEMU_MODE_SR};
-    block_case c;
+    block_case c = {0};
     size_t i, m;
-    memset(&c, 0, sizeof c);
     c.carrier = 32;
     for (i = 0; i < sizeof small / sizeof *small; i++) {
         int n = small[i].halves, scale, a, b;
         (void)snprintf(c.spec, sizeof c.spec, "%s", small[i].spec);
-        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
-            continue;
+        c.f = lh_parsed(c.spec);
         free(c.x);
         c.x = malloc(sizeof *c.x * 2 * (size_t)(2 * n + 1) * (size_t)(2 * n + 1) * 24);
         if (!c.x)
@@ -399,10 +393,9 @@ static void under_tensor_scales(block_case *c, const struct content *t, const do
 
 static void every_content(void)
 {
-    block_case c;
+    block_case c = {0};
     double grid[GRID];
     size_t i;
-    memset(&c, 0, sizeof c);
     c.carrier = 32;
     c.x = malloc(sizeof *c.x * ROOM);
     if (!c.x)
@@ -440,10 +433,9 @@ static void every_binade(void)
     static const size_t far = 8; /* from here on: values far from 1, under bare powers of two beyond the carrier's */
     static const char *const rules[] = {"floor", "ceil", "even", "rceil"};
     enum { LENGTH = 4, EACH = 5 };
-    block_case c;
+    block_case c = {0};
     unsigned turn = 0;
     size_t i, k;
-    memset(&c, 0, sizeof c);
     c.plain = 1;
     c.x = malloc(sizeof *c.x * LENGTH * EACH * 2200);
     if (!c.x)
@@ -463,8 +455,7 @@ static void every_binade(void)
                 else
                     (void)snprintf(c.spec, sizeof c.spec, "%s(%s,block=4,%srule=%s)", i < far ? "mx" : "block",
                                    elements[i], i < far ? "" : "exponent=12,", rules[k]);
-                if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
-                    continue;
+                c.f = lh_parsed(c.spec);
                 const double top = c.f.max / exp2(floor(log2(c.f.max)));
                 const double mantissas[EACH] = {1, 1 + ulp, top, top + ulp, 2 - ulp};
                 blocks = (uint64_t)(highest - lowest + 1) * EACH;
@@ -506,10 +497,9 @@ static void edges(void)
                                       -1,   0,    1,    8,    100,  118,  124,  126,  127};
     static const int exponents64[] = {-1074, -1073, -1030, -1022, -1021, -800, -150, -127,
                                       0,     1,     127,   128,   600,   1022, 1023};
-    block_case c;
+    block_case c = {0};
     size_t i, e, m;
     unsigned mode = 0;
-    memset(&c, 0, sizeof c);
     c.x = malloc(sizeof *c.x * 400000);
     if (!c.x)
         abort();
@@ -563,16 +553,14 @@ static void quotients_at_ends(void)
              "bfp(1,block=2,exponent=9,rule=rceil)", "mx(fp(2,1,135),block=2,rule=rceil)");
     static const int exponents[] = {-1074, -1060, -1030, -1022, -149, -140, -130, -126, 0, 100, 125, 127, 128, 1023};
     enum { PAIRS = 33 };
-    block_case c;
+    block_case c = {0};
     uint64_t x[2 * PAIRS];
-    memset(&c, 0, sizeof c);
     c.x = x;
     c.n = 2 * PAIRS;
     c.shape = fpemu_shape_vector(c.n);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
-            continue;
+        c.f = lh_parsed(c.spec);
         for (c.carrier = 32; c.carrier <= 64; c.carrier += 32)
             for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
                 const double amax = ldexp(1.5, exponents[e]);
@@ -610,10 +598,9 @@ static void quotients(void)
              "group(e4m3fn,block=32,scale=bf16)", "group(e4m3fn,block=16,scale=e4m3fn)", "nvfp4",
              "nvfp4(rule=nvfp4-ao)", "nvfp4(e4m3fn,block=32)", "scaled(e4m3fn,block=row)", "scaled(e5m2)", "hbfp(8)");
     enum { LENGTH = 960, LINES = 4 };
-    block_case c;
+    block_case c = {0};
     size_t i;
     unsigned long k;
-    memset(&c, 0, sizeof c);
     c.plain = 1;
     c.x = malloc(sizeof *c.x * LENGTH * LINES);
     if (!c.x)
@@ -623,8 +610,7 @@ static void quotients(void)
             uint64_t state = (first_seed + k) * UINT64_C(0x9fb21c651e98df25) + i, j, l, width;
             const int side = k % 4 >= 2;
             (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-            if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
-                continue;
+            c.f = lh_parsed(c.spec);
             c.carrier = k % 2 ? 64 : 32;
             width = c.f.block == FPEMU_BLOCK_RUN ? c.f.block_length : LENGTH;
             c.n = LENGTH * LINES;
@@ -679,10 +665,9 @@ static void draws(void)
              {"group(e4m3fn,block=32)", 448, -130}, {"group(int8,block=64)", 127, -126});
     static const uint8_t bits[] = {0, 17, 24, 31, 16, 8};
     enum { N = 1920 };
-    block_case c;
+    block_case c = {0};
     size_t i, b;
     unsigned turn = 0;
-    memset(&c, 0, sizeof c);
     c.plain = 1;
     c.x = malloc(sizeof *c.x * N);
     if (!c.x)
@@ -691,8 +676,7 @@ static void draws(void)
         for (b = 0; b < sizeof bits; b++) {
             uint64_t state = (first_seed + turn) * UINT64_C(0x9fb21c651e98df25), j;
             (void)snprintf(c.spec, sizeof c.spec, "%s", kinds[i].spec);
-            if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
-                continue;
+            c.f = lh_parsed(c.spec);
             memset(&c.r, 0, sizeof c.r);
             c.r.mode = FPEMU_MODE_SR;
             c.r.bits = bits[b];
@@ -807,16 +791,14 @@ static void s2fp8_case(const block_case *c, const uint64_t *codes)
 
 static void s2fp8(void)
 {
-    block_case c;
+    block_case c = {0};
     unsigned long k, each = 60 * rounds;
-    memset(&c, 0, sizeof c);
     for (k = 0; k < each; k++) {
         uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) | 1, i;
         int unary = k % 5 == 4;
 
         (void)snprintf(c.spec, sizeof c.spec, "%s", s2fp8_specs[lh_next(&state) % S2FP8_SPECS]);
-        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
-            return;
+        c.f = lh_parsed(c.spec);
         c.carrier = k % 3 == 2 ? 64 : 32;
         c.seed = state;
         c.shape = k % 2 ? case_shape(&state) : fpemu_shape_vector(1 + lh_next(&state) % 120);
@@ -842,9 +824,8 @@ static void s2fp8_pairs(void)
     static const uint64_t high[S2FP8_SPECS] = {0x78, 0x7e, 7, 0x7800, 0x78}, low[S2FP8_SPECS] = {2, 0, 0, 0x200, 2};
     const char *const spec = rounds > 1 ? "e5m2" : "float(e=4,m=1,specials=ieee)";
     fpemu_format numbers;
-    block_case c;
+    block_case c = {0};
     size_t s;
-    memset(&c, 0, sizeof c);
     c.n = 2;
     c.x = malloc(2 * sizeof *c.x);
     c.shape = fpemu_shape_vector(2);
@@ -854,8 +835,7 @@ static void s2fp8_pairs(void)
         const uint64_t count = UINT64_C(1) << numbers.bits;
         uint64_t pair;
         (void)snprintf(c.spec, sizeof c.spec, "%s", s2fp8_specs[s]);
-        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
-            continue;
+        c.f = lh_parsed(c.spec);
         c.carrier = s % 2 ? 64 : 32;
         for (pair = 0; pair < count * count; pair++) {
             uint64_t codes[2];
@@ -896,14 +876,12 @@ static void compat(void)
                     {"muppet(8)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR},
                     {"muppet(4,block=row)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR},
                     {"muppet(16,block=4)", FPEMU_COMPAT_MUPPET, FPEMU_MODE_SR}};
-    block_case c;
+    block_case c = {0};
     size_t i;
     unsigned long k;
-    memset(&c, 0, sizeof c);
     for (i = 0; i < sizeof settings / sizeof *settings; i++) {
         (void)snprintf(c.spec, sizeof c.spec, "%s", settings[i].spec);
-        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
-            continue;
+        c.f = lh_parsed(c.spec);
         for (k = 0; k < 60 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
             c.seed = state;
@@ -926,20 +904,18 @@ static void compat(void)
 
 static fpemu_status quantize(const block_case *c, const fpemu_rounding *r, const fpemu_shape *s, const void *x, void *y)
 {
-    return c->carrier == 32 ? fpemu_quantize_tensor_f32(&c->f, r, s, x, y, NULL)
-                            : fpemu_quantize_tensor_f64(&c->f, r, s, x, y, NULL);
+    return fpemu_quantize_tensor(&c->f, r, c->carrier, s, x, y, NULL);
 }
 
 static fpemu_status measure(const block_case *c, uint64_t n, const void *x, fpemu_range *range)
 {
-    return c->carrier == 32 ? fpemu_measure_f32(&c->f, n, x, range) : fpemu_measure_f64(&c->f, n, x, range);
+    return fpemu_measure(&c->f, c->carrier, n, x, range);
 }
 
 static void check_range(const block_case *c, const fpemu_range *range)
 {
-    fpemu_range want;
+    fpemu_range want = {0};
     uint64_t i;
-    memset(&want, 0, sizeof want);
     for (i = 0; i < c->n; i++) {
         double v = carrier_value(c->carrier, c->x[i]);
         want.count++;
@@ -962,14 +938,13 @@ static void check_range(const block_case *c, const fpemu_range *range)
 
 static void slices(void)
 {
-    block_case c;
+    block_case c = {0};
     size_t i;
     unsigned long k;
-    memset(&c, 0, sizeof c);
     for (i = 0; case_format(i, &c.f, c.spec); i++)
         for (k = 0; k < 3 * rounds; k++) {
             uint64_t state = (first_seed + k + i) * UINT64_C(0x2545f4914f6cdd1d) | 1, j, at = 0, width, unit;
-            fpemu_range whole, pieces;
+            fpemu_range whole = {0}, pieces = {0};
             fpemu_shape s;
             unsigned char *x, *y, *z;
             fpemu_status status;
@@ -999,8 +974,6 @@ static void slices(void)
                 uint32_t narrow = (uint32_t)c.x[j];
                 memcpy(x + j * width, c.carrier == 32 ? (void *)&narrow : (void *)&c.x[j], width);
             }
-            memset(&whole, 0, sizeof whole);
-            memset(&pieces, 0, sizeof pieces);
             lh_check(measure(&c, c.n, x, &whole) == FPEMU_OK, "%s: measure", c.spec);
             check_range(&c, &whole);
             status = quantize(&c, &c.r, &c.shape, x, y);
@@ -1062,22 +1035,19 @@ static void given_ranges(void)
         LIST("scaled(e4m3fn)", "scaled(e5m2,rule=recipe-pow2,margin=2)", "mx(e2m1,block=tensor)", "hbfp(8)",
              "muppet(8)", "nvfp4(block=4)", "nvfp4(block=4,rule=nvfp4-ao)", "codebook(dynamic8,block=tensor)");
     static const double sizes[] = {0, 1, 3, 448, 0x1.fffffep127, 0x1p-149, 0x1p-126, 1e-30, 0x1.8p-140};
-    block_case c;
+    block_case c = {0};
     size_t i, k;
-    memset(&c, 0, sizeof c);
     for (i = 0; i < sizeof specs / sizeof *specs; i++)
         for (k = 0; k < 6 * (sizeof sizes / sizeof *sizes); k++) {
-            fpemu_range range;
+            fpemu_range range = {0};
             uint64_t state = i * 1000 + k + 1;
-            memset(&range, 0, sizeof range);
             range.amax = range.max = sizes[k % 9];
             range.min = k & 1 ? -range.max / 2 : 0;
             range.count = 100;
             range.nonzero = range.amax != 0 ? 50 : 0;
             range.nonfinite = k % 5 == 4;
             (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-            if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
-                continue;
+            c.f = lh_parsed(c.spec);
             c.carrier = k % 3 == 2 ? 64 : 32;
             c.seed = state;
             c.shape = case_shape(&state);
@@ -1116,8 +1086,7 @@ static uint64_t digest(void)
         for (mode = 0; mode < 2; mode++) {
             fpemu_format f;
             fpemu_rounding r = fpemu_rounding_stochastic(7, 3);
-            fpemu_stats stats;
-            memset(&stats, 0, sizeof stats);
+            fpemu_stats stats = {0};
             stats.request.want = FPEMU_STATS_SUMS;
             r.mode = mode ? FPEMU_MODE_SR : FPEMU_MODE_RNE;
             if (fpemu_format_parse(specs[k], &f, NULL))

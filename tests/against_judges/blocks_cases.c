@@ -180,14 +180,13 @@ int case_range(const block_case *c, fpemu_range *whole)
 
 fpemu_shape case_shape(uint64_t *state)
 {
-    fpemu_shape s, want;
+    fpemu_shape s, want = {0};
     uint64_t size[4];
     size_t dimensions = 1 + below(state, 4), k;
     size_t axis = below(state, dimensions);
     uint64_t most = dimensions == 1 ? 90 : dimensions == 2 ? 14 : dimensions == 3 ? 8 : 5;
     int given = (int)axis - (below(state, 2) ? (int)dimensions : 0);
 
-    memset(&want, 0, sizeof want);
     memset(&s, 0xff, sizeof s);
     want.outer = want.rows = want.inner = 1;
     for (k = 0; k < dimensions; k++) {
@@ -230,8 +229,7 @@ static placing choose_strides(const fpemu_shape *s, uint64_t n, int plain, uint6
 {
     uint64_t extent[4] = {s->outer, s->rows, s->length, s->inner}, span = 1;
     unsigned order[4] = {0, 1, 2, 3}, k;
-    placing p;
-    memset(&p, 0, sizeof p);
+    placing p = {0};
     p.size = n;
     if (n == 0 || plain || below(state, 3) == 0) {
         p.contiguous = 1;
@@ -470,8 +468,7 @@ static uint64_t load(unsigned carrier, const void *array, uint64_t at)
 static fpemu_status quantize(const block_case *c, const fpemu_shape *s, const void *x, void *y, fpemu_stats *stats)
 {
     leave_on_stack(c->seed);
-    return c->carrier == 32 ? fpemu_quantize_tensor_f32(&c->f, &c->r, s, x, y, stats)
-                            : fpemu_quantize_tensor_f64(&c->f, &c->r, s, x, y, stats);
+    return fpemu_quantize_tensor(&c->f, &c->r, c->carrier, s, x, y, stats);
 }
 
 /* "spec, mode, shape, seed": enough to run it again. */
@@ -599,30 +596,27 @@ int case_values(const block_case *c)
 static fpemu_status pack(const block_case *c, const fpemu_shape *s, const void *x, void *bytes)
 {
     leave_on_stack(c->seed);
-    return c->carrier == 32 ? fpemu_pack_f32(&c->f, &c->r, s, x, bytes, NULL)
-                            : fpemu_pack_f64(&c->f, &c->r, s, x, bytes, NULL);
+    return fpemu_pack(&c->f, &c->r, c->carrier, s, x, bytes, NULL);
 }
 
 static fpemu_status unpack(const block_case *c, const fpemu_shape *s, const void *bytes, void *y)
 {
     leave_on_stack(c->seed);
-    return c->carrier == 32 ? fpemu_unpack_f32(&c->f, s, bytes, y) : fpemu_unpack_f64(&c->f, s, bytes, y);
+    return fpemu_unpack(&c->f, c->carrier, s, bytes, y);
 }
 
 static fpemu_status unpack_blocks(const block_case *c, const fpemu_shape *s, uint64_t first, uint64_t count,
                                   const void *bytes, void *y)
 {
     leave_on_stack(c->seed);
-    return c->carrier == 32 ? fpemu_unpack_blocks_f32(&c->f, s, first, count, bytes, y)
-                            : fpemu_unpack_blocks_f64(&c->f, s, first, count, bytes, y);
+    return fpemu_unpack_blocks(&c->f, c->carrier, s, first, count, bytes, y);
 }
 
 static fpemu_status pack_blocks(const block_case *c, const fpemu_shape *s, uint64_t first, uint64_t count,
                                 const void *x, void *bytes)
 {
     leave_on_stack(c->seed);
-    return c->carrier == 32 ? fpemu_pack_blocks_f32(&c->f, &c->r, s, first, count, x, bytes, NULL)
-                            : fpemu_pack_blocks_f64(&c->f, &c->r, s, first, count, x, bytes, NULL);
+    return fpemu_pack_blocks(&c->f, &c->r, c->carrier, s, first, count, x, bytes, NULL);
 }
 
 static int has_tensor_numbers(const fpemu_format *f)
@@ -817,8 +811,7 @@ static void check_stats(const block_case *c, const char *verb, const fpemu_stats
 
 static fpemu_stats blank_stats(uint64_t *bins, uint64_t *scale_bins, int first)
 {
-    fpemu_stats s;
-    memset(&s, 0, sizeof s);
+    fpemu_stats s = {0};
     memset(bins, 0, BINS * sizeof *bins);
     memset(scale_bins, 0, SCALE_BINS * sizeof *scale_bins);
     s.request.want = FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES;

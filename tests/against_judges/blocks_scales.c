@@ -26,8 +26,7 @@ static void *need(uint64_t size)
 static fpemu_status find(const block_case *c, const fpemu_shape *s, const void *x, void *scales, void *codes,
                          float *tensor)
 {
-    return c->carrier == 32 ? fpemu_scales_f32(&c->f, s, x, scales, codes, tensor)
-                            : fpemu_scales_f64(&c->f, s, x, scales, codes, tensor);
+    return fpemu_scales(&c->f, c->carrier, s, x, scales, codes, tensor);
 }
 
 /* The i-th number of an array of the carrier. */
@@ -120,8 +119,7 @@ static void against_bytes(const block_case *c, const fpemu_layout *l, const fpem
 {
     const uint64_t width = c->carrier / 8, first = l->blocks / 2, rest = l->blocks - first;
     unsigned char *const bytes = need(l->bytes), *const read = need(l->blocks * width);
-    const fpemu_status status = c->carrier == 32 ? fpemu_pack_f32(&c->f, &c->r, s, x, bytes, NULL)
-                                                 : fpemu_pack_f64(&c->f, &c->r, s, x, bytes, NULL);
+    const fpemu_status status = fpemu_pack(&c->f, &c->r, c->carrier, s, x, bytes, NULL);
     uint64_t b, k;
     lh_check(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "%s: pack", c->spec);
     for (b = 0; b < l->blocks; b++)
@@ -184,7 +182,7 @@ static int check(const block_case *c, int backwards)
 
 int main(int argc, char **argv)
 {
-    block_case c;
+    block_case c = {0};
     size_t i;
     unsigned long k, judged = 0;
     int a;
@@ -193,7 +191,6 @@ int main(int argc, char **argv)
             rounds = strtoul(argv[a + 1], NULL, 10);
         else if (!strcmp(argv[a], "--seed"))
             first_seed = strtoull(argv[a + 1], NULL, 0);
-    memset(&c, 0, sizeof c);
     for (i = 0; case_format(i, &c.f, c.spec); i++)
         for (k = 0; k < 12 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x9e3779b97f4a7c15) + i;

@@ -17,11 +17,10 @@ static uint64_t first_seed = 1;
 
 static void randomised(void)
 {
-    block_case c;
+    block_case c = {0};
     fpemu_range whole;
     size_t i;
     unsigned long k;
-    memset(&c, 0, sizeof c);
     for (i = 0; case_format(i, &c.f, c.spec); i++)
         for (k = 0; k < 10 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) + i;
@@ -49,12 +48,10 @@ static void squeezed_past_the_end(void)
         x[i] = i % 2 ? 0x1p1000 : -0x1p1000;
     for (int k = 0; k < 2 * FPEMU_MODE_COUNT; k++) {
         fpemu_format f;
-        fpemu_range whole;
-        fpemu_stats stats;
+        fpemu_range whole = {0};
+        fpemu_stats stats = {0};
         fpemu_rounding r = fpemu_rounding_nearest();
         fpemu_shape s = fpemu_shape_vector(k % 3 ? N : 5);
-        memset(&whole, 0, sizeof whole);
-        memset(&stats, 0, sizeof stats);
         r.mode = (uint8_t)(k / 2);
         s.whole = &whole;
         lh_check(fpemu_format_parse(k % 2 ? "s2fp8" : "s2fp8(e4m3fn)", &f, NULL) == FPEMU_OK &&
@@ -72,13 +69,11 @@ static void long_blocks(void)
     static const char *const specs[] = {
         "mx(e4m3fn,block=tensor)", "group(int8,5000)", "mx(e2m1,block=row)", "hbfp(8,block=channel)", "nvfp4",
         "scaled(e4m3fn)"};
-    block_case c;
+    block_case c = {0};
     size_t i;
-    memset(&c, 0, sizeof c);
     for (i = 0; i < sizeof specs / sizeof *specs; i++) {
         (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-        if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
-            continue;
+        c.f = lh_parsed(c.spec);
         for (c.carrier = 32; c.carrier <= 64; c.carrier += 32) {
             c.seed = i + 1;
             c.shape = fpemu_shape_vector(9001);
@@ -111,18 +106,14 @@ static void merging(void)
     memset(x + 640, 0, 64 * sizeof *x);
     for (i = 0; i < sizeof specs / sizeof *specs; i++)
         for (k = 1; k < 90; k += 7) {
-            fpemu_format f;
             fpemu_rounding r = fpemu_rounding_stochastic(3, 4), second;
-            fpemu_stats one, a, b;
-            fpemu_range whole;
+            fpemu_stats one = {0}, a, b;
+            fpemu_range whole = {0};
             fpemu_shape s;
             size_t cut = 64 * k;
-            memset(&one, 0, sizeof one);
             one.request.want = FPEMU_STATS_SUMS;
             a = b = one;
-            memset(&whole, 0, sizeof whole);
-            if (!lh_check(fpemu_format_parse(specs[i], &f, NULL) == FPEMU_OK, "%s", specs[i]))
-                continue;
+            fpemu_format f = lh_parsed(specs[i]);
             (void)fpemu_measure_f32(&f, 6000, x, &whole);
             second = r;
             second.offset = cut;

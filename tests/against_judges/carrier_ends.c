@@ -12,16 +12,9 @@ enum { MOST = 6000 };
 static const size_t lengths[] = {1, 7, 40, 4096};
 static const fpemu_rounding nearest;
 
-static fpemu_format format(const char *spec)
-{
-    fpemu_format f;
-    lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s is not read", spec);
-    return f;
-}
-
 static fpemu_format blocked(const char *element, fpemu_scaling rule, const char *scale, unsigned length)
 {
-    const fpemu_format e = format(element), s = format(scale);
+    const fpemu_format e = lh_parsed(element), s = lh_parsed(scale);
     fpemu_format f;
     lh_check(fpemu_format_blocked(&f, &e, rule, &s, 0, FPEMU_BLOCK_RUN, 0, length) == FPEMU_OK, "%s, %s is not made",
              element, scale);
@@ -50,12 +43,12 @@ static void blocks_give(const char *what, const fpemu_format *f, const fpemu_rou
 /* The largest value of an affine integer is one of the carrier: s is 1, and nothing moves. 2^25 - 1 is none either. */
 static void largest_values(void)
 {
-    fpemu_format f = format("group(int(8,scale=0.143),block=1)");
+    fpemu_format f = lh_parsed("group(int(8,scale=0.143),block=1)");
     const float a = 127 * 0.143f, b = 6370.30029296875f, c[2] = {33554432, 1};
     blocks_give("int(8,scale=0.143)", &f, &nearest, 1, &a, &a);
-    f = format("group(uint(16,scale=0.1,zero=1832),block=1)");
+    f = lh_parsed("group(uint(16,scale=0.1,zero=1832),block=1)");
     blocks_give("uint(16,scale=0.1,zero=1832)", &f, &nearest, 1, &b, &b);
-    f = format("muppet(26,block=2)");
+    f = lh_parsed("muppet(26,block=2)");
     blocks_give("muppet(26)", &f, &nearest, 2, c, c);
 }
 
@@ -93,7 +86,7 @@ static void negative_into_powers(void)
 /* The quotient of the smallest number and M underflows, and its scale, raised from 0, is counted as that. */
 static void scales_raised(void)
 {
-    const fpemu_format f = blocked("e4m3fn", FPEMU_SCALING_ABSMAX, "e8m0", 1), g = format("group(int16,block=1)");
+    const fpemu_format f = blocked("e4m3fn", FPEMU_SCALING_ABSMAX, "e8m0", 1), g = lh_parsed("group(int16,block=1)");
     const fpemu_format h = blocked("int16", FPEMU_SCALING_RECIPROCAL, "e8m0", 1);
     const fpemu_format *const formats[] = {&f, &h, &g};
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
@@ -126,7 +119,7 @@ static void packed_under_large_powers(void)
                 static double x[4096], y[4096];
                 static float x32[4096], y32[4096];
                 static uint8_t bytes[3 * 4096];
-                const fpemu_format f = format(cases[i].spec);
+                const fpemu_format f = lh_parsed(cases[i].spec);
                 const size_t n = lengths[k / 2];
                 const fpemu_shape s = fpemu_shape_vector(n);
                 fpemu_stats stats = {0}, *const counted = k % 2 ? &stats : NULL;
@@ -157,20 +150,19 @@ static void flushed_words(void)
     for (size_t i = 0; i < 4; i++)
         for (size_t k = 0; k < 2 * sizeof lengths / sizeof *lengths; k++) {
             static uint16_t a[4096], b[4096], sum[4096], product[4096];
-            const fpemu_format f = format(specs[i]);
+            const fpemu_format f = lh_parsed(specs[i]);
             const size_t n = lengths[k / 2], steps[3] = {1, 1, 0};
-            const uint16_t *const terms[3] = {a, a, NULL}, *const factors[3] = {a, b, NULL};
+            const void *const terms[3] = {a, a, NULL}, *const factors[3] = {a, b, NULL};
             fpemu_stats stats = {0}, *const counted = k % 2 ? &stats : NULL;
             int wrong = 0;
             for (size_t j = 0; j < n; j++) {
                 a[j] = 7;
                 b[j] = i < 2 ? 0x3c00 : 0x3f80;
             }
+            const fpemu_type type = i < 2 ? FPEMU_TYPE_F16 : FPEMU_TYPE_BF16;
             const int status =
-                i < 2 ? fpemu_arith_f16(&f, &nearest, FPEMU_OPERATION_ADD, n, terms, steps, sum, counted) ||
-                            fpemu_arith_f16(&f, &nearest, FPEMU_OPERATION_MUL, n, factors, steps, product, counted)
-                      : fpemu_arith_bf16(&f, &nearest, FPEMU_OPERATION_ADD, n, terms, steps, sum, counted) ||
-                            fpemu_arith_bf16(&f, &nearest, FPEMU_OPERATION_MUL, n, factors, steps, product, counted);
+                fpemu_arith(&f, &nearest, type, FPEMU_OPERATION_ADD, n, terms, steps, sum, counted) ||
+                fpemu_arith(&f, &nearest, type, FPEMU_OPERATION_MUL, n, factors, steps, product, counted);
             for (size_t j = 0; j < n; j++)
                 wrong += sum[j] != 0 || product[j] != 0;
             lh_check(!status && !wrong, "%s: %d of %d results are not flushed", specs[i], wrong, (int)n);
@@ -194,7 +186,7 @@ static void integer_sums(void)
 /* 2^-1084 is 2^-12 of the smallest value: one number in some four thousand goes up, never one in four. */
 static void products_below(void)
 {
-    const fpemu_format f = format("float(2,12,1061,fn,1)");
+    const fpemu_format f = lh_parsed("float(2,12,1061,fn,1)");
     const double a = 0x1p-1064, b = 0x1p-20, zero = 0, more = 0x1p20;
     const double *const operands[] = {&a, &b, &zero}, *const divided[] = {&a, &more};
     const size_t steps[] = {0, 0, 0};
@@ -222,7 +214,7 @@ static void products_below(void)
 
 static void all_give32(const char *spec, fpemu_rounding r, uint32_t bits, uint32_t wanted)
 {
-    const fpemu_format f = format(spec);
+    const fpemu_format f = lh_parsed(spec);
     static float x[MOST], y[MOST];
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
         for (size_t i = 0; i < lengths[k]; i++)
@@ -237,7 +229,7 @@ static void all_give32(const char *spec, fpemu_rounding r, uint32_t bits, uint32
 
 static void all_give64(const char *spec, fpemu_rounding r, uint64_t bits, uint64_t wanted)
 {
-    const fpemu_format f = format(spec);
+    const fpemu_format f = lh_parsed(spec);
     static double x[MOST], y[MOST];
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
         for (size_t i = 0; i < lengths[k]; i++)
@@ -279,7 +271,7 @@ static void counters_of_settings(void)
     static const char *const specs[] = {"float(1,30)", "float(1,26,1,ieee,1)", "float(0,26,1,fn,1)"};
     const uint32_t compats[] = {FPEMU_COMPAT_QPYTORCH, FPEMU_COMPAT_LEE_INF};
     for (size_t i = 0; i < 2 * sizeof specs / sizeof *specs; i++) {
-        const fpemu_format f = format(specs[i / 2]);
+        const fpemu_format f = lh_parsed(specs[i / 2]);
         const fpemu_rounding r = {.compat = (uint8_t)compats[i % 2]};
         const double x[2] = {f.max, 2 * f.max};
         double y[2];
@@ -302,7 +294,7 @@ static void codes_of_the_last_binade(void)
               {"float(1,0,-126,finite,0)", 0, 0, 0x47e},
               {"float(1,0,-1022,finite,1)", 0, UINT64_C(1) << 63, 0x7fe}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        const fpemu_format f = format(of[i].spec);
+        const fpemu_format f = lh_parsed(of[i].spec);
         const uint64_t value = of[i].one << 52, wanted[] = {of[i].zero, value, of[i].negative, value | of[i].negative};
         for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
             static uint8_t codes[MOST], bytes[MOST];
@@ -380,7 +372,7 @@ static void packed_infinities(void)
                                 .compat = FPEMU_COMPAT_LEE_INF};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         for (size_t k = 0; k < 2 * sizeof lengths / sizeof *lengths; k++) {
-            const fpemu_format f = format(of[i].spec);
+            const fpemu_format f = lh_parsed(of[i].spec);
             const size_t n = lengths[k / 2];
             const fpemu_shape s = fpemu_shape_vector(n);
             static float x[MOST];
@@ -405,7 +397,7 @@ static void packed_infinities(void)
 /* QPyTorch's blocks, of a range told too small: 1e30 is 2^99 times the largest, and becomes the largest all the same. */
 static void blocks_far_past_a_told_range(void)
 {
-    const fpemu_format f = format("bfp(7,block=tensor)");
+    const fpemu_format f = lh_parsed("bfp(7,block=tensor)");
     const float x[4] = {1000, -1000, 0.5f, 1e30f}, wanted[4] = {127 / 64.0f, -127 / 64.0f, 0.5f, 127 / 64.0f};
     const fpemu_range whole = {.count = 4, .nonzero = 4, .amax = 1, .max = 1, .min = -1};
     fpemu_shape s = fpemu_shape_vector(4);
@@ -448,7 +440,7 @@ static void muppet_at_the_ends(void)
         float in[64] = {100}, out[64], back[64], step[1];
         unsigned char bytes[64 * 4 + 8];
         int fallen = 0;
-        f = format(specs[k]);
+        f = lh_parsed(specs[k]);
         s = fpemu_shape_vector(64);
         lh_check(!fpemu_quantize_tensor_f32(&f, &r, &s, in, out, NULL) &&
                      !fpemu_pack_f32(&f, &r, &s, in, bytes, NULL) && !fpemu_unpack_f32(&f, &s, bytes, back) &&

@@ -54,7 +54,7 @@ static const int modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RTZ, FPEMU_MODE_RAZ, FPEM
 enum { MODES = sizeof modes / sizeof *modes };
 
 static uint64_t digest = UINT64_C(0xcbf29ce484222325);
-static float points[MOST], y32[MOST];
+static float points32[MOST], y32[MOST];
 static double points64[MOST], y64[MOST];
 static size_t count;
 
@@ -67,7 +67,7 @@ static fpemu_status open_book(const book *b, fpemu_format *f)
 static void add_point(double x)
 {
     if (count < MOST) {
-        points[count] = (float)x;
+        points32[count] = (float)x;
         points64[count++] = x;
     }
 }
@@ -146,57 +146,43 @@ static void compare(const char *name, const fpemu_format *f, fpemu_rounding r, i
     static uint16_t codes[MOST], short_codes[MOST];
     fpemu_stats all = {0}, parts = {0};
     const fpemu_rounding whole = r;
-    const size_t size = f->bits > 8 ? 2 : 1, n = count;
+    const size_t size = f->bits > 8 ? 2 : 1, n = count, width = carrier == 32 ? 4 : 8;
     const int coded = f->scaling == FPEMU_SCALING_NONE;
-    fpemu_status status[3] = {FPEMU_OK, FPEMU_OK, FPEMU_OK};
+    const char *const x = LH_OF(points);
+    char *const y = LH_OF(y), *const in_parts = LH_OF(short);
+    fpemu_status in_turn = FPEMU_OK;
     memset(y32, 1, sizeof y32);
     memset(y64, 1, sizeof y64);
-    status[0] = carrier == 32 ? fpemu_quantize_f32(f, &whole, n, points, y32, NULL)
-                              : fpemu_quantize_f64(f, &whole, n, points64, y64, NULL);
+    const fpemu_status status = fpemu_quantize(f, &whole, carrier, n, x, y, NULL);
     for (size_t i = 0; i < n; i += run) {
         const size_t m = n - i < run ? n - i : run;
         r.offset = whole.offset + i;
-        const fpemu_status one = carrier == 32 ? fpemu_quantize_f32(f, &r, m, points + i, short32 + i, &parts)
-                                               : fpemu_quantize_f64(f, &r, m, points64 + i, short64 + i, &parts);
-        status[1] = one ? one : status[1];
+        const fpemu_status one = fpemu_quantize(f, &r, carrier, m, x + i * width, in_parts + i * width, &parts);
+        in_turn = one ? one : in_turn;
         if (!coded && carrier == 32)
-            (void)fpemu_quantize_f32(f, &r, m, points + i, uncounted + i, NULL);
-        if (coded && carrier == 32)
-            (void)fpemu_encode_f32(f, &r, m, points + i, (char *)short_codes + i * size, NULL);
-        else if (coded)
-            (void)fpemu_encode_f64(f, &r, m, points64 + i, (char *)short_codes + i * size, NULL);
+            (void)fpemu_quantize_f32(f, &r, m, points32 + i, uncounted + i, NULL);
+        if (coded)
+            (void)fpemu_encode(f, &r, carrier, m, x + i * width, (char *)short_codes + i * size, NULL);
     }
     lh_check(coded || carrier == 64 || memcmp(short32, uncounted, n * sizeof *short32) == 0,
              "%s mode %u: short calls without counters", name, whole.mode);
-    lh_check(status[0] == status[1], "%s mode %u carrier %d: status %d, in parts %d", name, whole.mode, carrier,
-             status[0], status[1]);
-    for (size_t i = 0; i < n; i++) {
-        const int same = carrier == 32 ? lh_float_bits(y32[i]) == lh_float_bits(short32[i])
-                                       : lh_double_bits(y64[i]) == lh_double_bits(short64[i]);
-        if (!lh_check(same, "%s mode %u nan %u carrier %d: %a gives %a, by itself %a", name, whole.mode, whole.nan,
-                      carrier, carrier == 32 ? (double)points[i] : points64[i], carrier == 32 ? (double)y32[i] : y64[i],
-                      carrier == 32 ? (double)short32[i] : short64[i]))
+    lh_check(status == in_turn, "%s mode %u carrier %d: status %d, in parts %d", name, whole.mode, carrier, status,
+             in_turn);
+    for (size_t i = 0; i < n; i++)
+        if (!lh_check(lh_same_bits(carrier, y, in_parts, i), "%s mode %u nan %u carrier %d: %a gives %a, by itself %a",
+                      name, whole.mode, whole.nan, carrier, lh_at(carrier, x, i), lh_at(carrier, y, i),
+                      lh_at(carrier, in_parts, i)))
             break;
-    }
-    digest = carrier == 32 ? variants_fold(digest, y32, n * sizeof *y32) : variants_fold(digest, y64, n * sizeof *y64);
-    if (carrier == 32)
-        (void)fpemu_quantize_f32(f, &whole, n, points, y32, &all);
-    else
-        (void)fpemu_quantize_f64(f, &whole, n, points64, y64, &all);
+    digest = variants_fold(digest, y, n * width);
+    (void)fpemu_quantize(f, &whole, carrier, n, x, y, &all);
     lh_check(same_counters(&all, &parts), "%s mode %u carrier %d: counters", name, whole.mode, carrier);
-    lh_check(carrier == 32 ? memcmp(y32, short32, n * sizeof *y32) == 0 : memcmp(y64, short64, n * sizeof *y64) == 0,
-             "%s mode %u carrier %d: values beside counters", name, whole.mode, carrier);
+    lh_check(memcmp(y, in_parts, n * width) == 0, "%s mode %u carrier %d: values beside counters", name, whole.mode,
+             carrier);
     if (!coded)
         return;
-    if (carrier == 32)
-        (void)fpemu_encode_f32(f, &whole, n, points, codes, NULL);
-    else
-        (void)fpemu_encode_f64(f, &whole, n, points64, codes, NULL);
+    (void)fpemu_encode(f, &whole, carrier, n, x, codes, NULL);
     lh_check(memcmp(codes, short_codes, n * size) == 0, "%s mode %u carrier %d: codes", name, whole.mode, carrier);
-    if (carrier == 32)
-        (void)fpemu_decode_f32(f, n, codes, y32);
-    else
-        (void)fpemu_decode_f64(f, n, codes, y64);
+    (void)fpemu_decode(f, carrier, n, codes, y);
     for (size_t i = 0; i < n; i++) {
         const uint64_t code = size == 1 ? ((const uint8_t *)codes)[i] : codes[i];
         const int same = carrier == 32 ? lh_float_bits(y32[i]) == lh_float_bits(fpemu_decode_one_f32(f, code))
@@ -312,8 +298,8 @@ static void scaled(void)
                 points64[i] = points64[i] > end ? end : points64[i] < -end ? -end : points64[i];
                 if (i % length == (i / length) % length && i / length % 5)
                     points64[i] = end;
-                points[i] = (float)points64[i];
-                points64[i] = i % 3 ? points64[i] : (double)points[i];
+                points32[i] = (float)points64[i];
+                points64[i] = i % 3 ? points64[i] : (double)points32[i];
             }
             for (int m = 0; m < MODES; m += s < known ? 1 : MODES) {
                 fpemu_rounding r = {0};

@@ -95,7 +95,7 @@ static void check_carrier(const char *spec, const fpemu_format *f, const fpemu_f
     for (garbage = 0; garbage < 2; garbage++) {
         for (i = 0; i < n; i++)
             put_code(f, in, i, codes[i] | (garbage ? ~mask_of(f->bits) : 0));
-        status = carrier == 32 ? fpemu_decode_f32(f, n, in, out) : fpemu_decode_f64(f, n, in, out);
+        status = fpemu_decode(f, carrier, n, in, out);
         if (status)
             fail(spec, "status of decode", 0, 0, status);
         for (i = 0; i < n; i++) {
@@ -116,8 +116,7 @@ static void check_carrier(const char *spec, const fpemu_format *f, const fpemu_f
         uint32_t narrow = (uint32_t)values[i];
         memcpy((char *)in + i * size, carrier == 32 ? (const void *)&narrow : &values[i], size);
     }
-    status = carrier == 32 ? fpemu_encode_f32(f, &nearest, n, in, back, NULL)
-                           : fpemu_encode_f64(f, &nearest, n, in, back, NULL);
+    status = fpemu_encode(f, &nearest, carrier, n, in, back, NULL);
     if (status)
         fail(spec, "status of encode", 0, 0, status);
     for (i = 0; i < n; i++) {

@@ -85,16 +85,14 @@ static void counters(const fpemu_stats *s, uint64_t count[COUNTERS])
 static fpemu_status quantize(const fpemu_format *f, const fpemu_rounding *r, unsigned carrier, size_t n, const void *in,
                              void *out, fpemu_stats *stats)
 {
-    fpemu_status status =
-        carrier == 32 ? fpemu_quantize_f32(f, r, n, in, out, stats) : fpemu_quantize_f64(f, r, n, in, out, stats);
+    fpemu_status status = fpemu_quantize(f, r, carrier, n, in, out, stats);
     return status == FPEMU_ERROR_NAN && r->nan == FPEMU_NAN_ERROR ? FPEMU_OK : status;
 }
 
 static fpemu_status encode(const fpemu_format *f, const fpemu_rounding *r, unsigned carrier, size_t n, const void *in,
                            void *codes, fpemu_stats *stats)
 {
-    fpemu_status status =
-        carrier == 32 ? fpemu_encode_f32(f, r, n, in, codes, stats) : fpemu_encode_f64(f, r, n, in, codes, stats);
+    fpemu_status status = fpemu_encode(f, r, carrier, n, in, codes, stats);
     return status == FPEMU_ERROR_NAN && r->nan == FPEMU_NAN_ERROR ? FPEMU_OK : status;
 }
 
@@ -112,10 +110,9 @@ static void check_counter(run *c, const fpemu_format *f, unsigned carrier, const
 
     for (i = 0; i < n; i++) {
         fpemu_rounding at = *c->m.rounding;
-        fpemu_stats one;
+        fpemu_stats one = {0};
         uint64_t got[COUNTERS];
         uint32_t event = judge_round(j, x[i], random_of(&at, i), 0).events >> k & 1;
-        memset(&one, 0, sizeof one);
         at.offset += i;
         quantize(f, &at, carrier, 1, in + i * size, out, &one);
         counters(&one, got);
@@ -134,12 +131,10 @@ unsigned long compare_array(const char *spec, const fpemu_format *format, const 
     run c = {{spec, rounding, carrier, NULL, 0, 0, 0, 0}, 0, most, report, context};
     size_t size = carrier / 8, i;
     unsigned char *in = allocate(n * size), *out = allocate(n * size), *codes = allocate(n * 8);
-    fpemu_stats quantized, encoded;
+    fpemu_stats quantized = {0}, encoded = {0};
     uint64_t want[COUNTERS] = {0}, got[COUNTERS], got_encoded[COUNTERS];
     unsigned k;
 
-    memset(&quantized, 0, sizeof quantized);
-    memset(&encoded, 0, sizeof encoded);
     for (i = 0; i < n; i++) {
         uint32_t narrow = (uint32_t)x[i];
         memcpy(in + i * size, carrier == 32 ? (const void *)&narrow : &x[i], size);

@@ -320,8 +320,7 @@ static void ml_dtypes_powers(int saturate)
     const double *const expected = saturate ? least : plain;
     fpemu_format f;
     fpemu_rounding r;
-    fpemu_stats s[2];
-    memset(s, 0, sizeof s);
+    fpemu_stats s[2] = {0};
     if (!format_of("e8m0", &f) || !setting(saturate ? "ml-dtypes-sat" : "ml-dtypes", &r))
         return;
     for (int i = 0; i < N * TIMES; i++) {

@@ -95,8 +95,7 @@ static void judge(const subject *s, size_t n, const double *x, const double *y, 
 {
     const lh_format *f = s->f;
     double lowest = lh_lowest(f, s->carrier), largest = lh_max(f, s->carrier), normal = lh_min_normal(f);
-    block_sum sums[3];
-    memset(sums, 0, sizeof sums);
+    block_sum sums[3] = {0};
     for (size_t i = 0; i < n; i++) {
         uint64_t j = s->offset + i;
         stats->count++;
@@ -199,8 +198,7 @@ static void same(const char *what, const fpemu_stats *got, const fpemu_stats *ex
 
 static fpemu_stats empty(uint32_t want, uint64_t *bins)
 {
-    fpemu_stats stats;
-    memset(&stats, 0, sizeof stats);
+    fpemu_stats stats = {0};
     stats.request.want = want;
     if (want & FPEMU_STATS_HISTOGRAM) {
         memset(bins, 0, BINS * sizeof *bins);
@@ -263,22 +261,19 @@ static fpemu_status call(const subject *s, const fpemu_format *format, size_t fi
     r.offset += first;
     size_t size = fpemu_format_code_size(format);
     char *at = (char *)codes + first * size;
-    if (s->carrier == 32)
-        return encode ? fpemu_encode_f32(format, &r, n, x32 + first, at, stats)
-                      : fpemu_quantize_f32(format, &r, n, x32 + first, y32 + first, stats);
-    return encode ? fpemu_encode_f64(format, &r, n, x64 + first, at, stats)
-                  : fpemu_quantize_f64(format, &r, n, x64 + first, y64 + first, stats);
+    const int carrier = s->carrier;
+    const size_t width = carrier == 32 ? 4 : 8;
+    const char *const x = (const char *)LH_OF(x) + first * width;
+    return encode ? fpemu_encode(format, &r, carrier, n, x, at, stats)
+                  : fpemu_quantize(format, &r, carrier, n, x, (char *)LH_OF(y) + first * width, stats);
 }
 
 static void widen(int carrier, const fpemu_format *format, int encode, double *x, double *y)
 {
-    if (encode && carrier == 32)
-        lh_check(fpemu_decode_f32(format, COUNT, codes, y32) == FPEMU_OK, "decode");
-    if (encode && carrier == 64)
-        lh_check(fpemu_decode_f64(format, COUNT, codes, y64) == FPEMU_OK, "decode");
+    lh_check(!encode || fpemu_decode(format, carrier, COUNT, codes, LH_OF(y)) == FPEMU_OK, "decode");
     for (size_t i = 0; i < COUNT; i++) {
-        x[i] = carrier == 32 ? (double)x32[i] : x64[i];
-        y[i] = carrier == 32 ? (double)y32[i] : y64[i];
+        x[i] = lh_at(carrier, LH_OF(x), i);
+        y[i] = lh_at(carrier, LH_OF(y), i);
     }
 }
 
@@ -316,24 +311,16 @@ static void in_place_and_without(const subject *s, const fpemu_format *format)
 {
     fpemu_rounding r = as_rounding(s);
     fpemu_stats inside = empty(FPEMU_STATS_SUMS, NULL), outside = empty(FPEMU_STATS_SUMS, NULL);
-    fpemu_status a, b, c;
-    if (s->carrier == 32) {
-        a = fpemu_quantize_f32(format, &r, COUNT, x32, y32, &outside);
-        memcpy(z32, x32, sizeof z32);
-        b = fpemu_quantize_f32(format, &r, COUNT, z32, z32, &inside);
-        lh_check(!memcmp(z32, y32, sizeof z32), "%s: in place differs", s->f->spec);
-        memset(z32, 0, sizeof z32);
-        c = fpemu_quantize_f32(format, &r, COUNT, x32, z32, NULL);
-        lh_check(!memcmp(z32, y32, sizeof z32), "%s: without stats differs", s->f->spec);
-    } else {
-        a = fpemu_quantize_f64(format, &r, COUNT, x64, y64, &outside);
-        memcpy(z64, x64, sizeof z64);
-        b = fpemu_quantize_f64(format, &r, COUNT, z64, z64, &inside);
-        lh_check(!memcmp(z64, y64, sizeof z64), "%s: in place differs", s->f->spec);
-        memset(z64, 0, sizeof z64);
-        c = fpemu_quantize_f64(format, &r, COUNT, x64, z64, NULL);
-        lh_check(!memcmp(z64, y64, sizeof z64), "%s: without stats differs", s->f->spec);
-    }
+    const int carrier = s->carrier;
+    const size_t bytes = carrier == 32 ? sizeof z32 : sizeof z64;
+    void *const x = LH_OF(x), *const y = LH_OF(y), *const z = LH_OF(z);
+    const fpemu_status a = fpemu_quantize(format, &r, carrier, COUNT, x, y, &outside);
+    memcpy(z, x, bytes);
+    const fpemu_status b = fpemu_quantize(format, &r, carrier, COUNT, z, z, &inside);
+    lh_check(!memcmp(z, y, bytes), "%s: in place differs", s->f->spec);
+    memset(z, 0, bytes);
+    const fpemu_status c = fpemu_quantize(format, &r, carrier, COUNT, x, z, NULL);
+    lh_check(!memcmp(z, y, bytes), "%s: without stats differs", s->f->spec);
     lh_check(a == FPEMU_OK && b == FPEMU_OK && c == FPEMU_OK, "%s: %d %d %d", s->f->spec, (int)a, (int)b, (int)c);
     lh_check(!memcmp(&inside, &outside, sizeof inside), "%s: stats in place differ", s->f->spec);
 }
@@ -342,9 +329,7 @@ static void formats_and_modes(void)
 {
     const lh_format *f;
     for (size_t i = 0; (f = lh_formats(i)); i++) {
-        fpemu_format format;
-        if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
-            continue;
+        fpemu_format format = lh_parsed(f->spec);
         fill(f, 1000 + i);
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
             if (!lh_supports(f, mode))
@@ -465,11 +450,8 @@ static void reading(void)
     scales.request.scale_length = BINS;
     lh_check(fpemu_stats_merge(&scales, &scales) == FPEMU_ERROR_STATS, "one histogram of scales for two");
     uint64_t three[24] = {0}; /* the scales of one lie in the histogram of the other */
-    fpemu_stats crossed = {.request = {.want = FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES,
-                                       .histogram_length = 8,
-                                       .scale_length = 8,
-                                       .histogram = three,
-                                       .scale_histogram = three + 8}};
+    fpemu_stats crossed = {.request = LIST(.want = FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES, .histogram_length = 8,
+                                           .scale_length = 8, .histogram = three, .scale_histogram = three + 8)};
     fpemu_stats other = crossed;
     other.request.histogram = three + 8;
     other.request.scale_histogram = three + 16;

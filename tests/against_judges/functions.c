@@ -111,7 +111,7 @@ static void check(fpemu_function function, size_t combination, unsigned carrier,
     static float x32[MOST], y32[MOST];
     static double x64[MOST], y64[MOST];
     fpemu_rounding r = fpemu_rounding_stochastic(20261120, combination);
-    fpemu_stats have, want;
+    fpemu_stats have = {0}, want = {0};
     size_t count = 0;
     r.mode = modes[m].mode;
     r.variant = modes[m].variant;
@@ -127,11 +127,8 @@ static void check(fpemu_function function, size_t combination, unsigned carrier,
         x32[count] = (float)operand[i];
         x64[count] = operand[i];
     }
-    memset(&have, 0, sizeof have);
-    memset(&want, 0, sizeof want);
-    const fpemu_status status = carrier == 32 ? fpemu_apply_f32(&s->parsed, &r, function, count, x32, y32, &have)
-                                              : fpemu_apply_f64(&s->parsed, &r, function, count, x64, y64, &have);
-    if (status)
+    if (fpemu_apply(&s->parsed, &r, carrier, function, count, carrier == 32 ? (void *)x32 : (void *)x64,
+                    carrier == 32 ? (void *)y32 : (void *)y64, &have))
         fail(s->spec);
     for (size_t e = 0; e < count; e++) {
         const ref_value *v = &truth[first + e * step];

@@ -414,9 +414,8 @@ static double one_output(const product_spec *g, double alpha, double beta, const
     const int from_c = g->spec->start_from_c;
     const uint64_t P = g->product.given ? 1 : 0;
     uint64_t T;
-    fpemu_target plain;
+    fpemu_target plain = {0};
     target start;
-    memset(&plain, 0, sizeof plain);
     number_double(&s, 0);
     if (from_c) {
         if (sum->model == FPEMU_MODEL_CHUNKED || (sum->model == FPEMU_MODEL_FUSED && sum->chunk))
@@ -579,75 +578,69 @@ static size_t place(const lying *l, int transposed, uint64_t pad, uint64_t rows,
     return (size_t)(l->columns ? c * (height + pad) + r : r * (width + pad) + c);
 }
 
+static void store(double *array, unsigned carrier, size_t i, double x)
+{
+    if (carrier == 32)
+        ((float *)array)[i] = (float)x;
+    else
+        array[i] = x;
+}
+
+static double load(const double *array, unsigned carrier, size_t i)
+{
+    return carrier == 32 ? (double)((const float *)array)[i] : array[i];
+}
+
 /* Runs the library on one product in one way of lying, and compares. */
 static void run(const char *text, const fpemu_gemm_spec *spec, unsigned carrier, double alpha, double beta,
                 const matrices *x, const lying *l, int counted)
 {
-    static double a64[2 * MOST], b64[2 * MOST], c64[2 * MOST];
-    static float a32[2 * MOST], b32[2 * MOST], c32[2 * MOST];
-    fpemu_gemm_shape shape;
-    fpemu_stats stats;
-    fpemu_status status;
-    memset(&shape, 0, sizeof shape);
-    memset(&stats, 0, sizeof stats);
-    shape.m = x->m;
-    shape.n = x->n;
-    shape.k = x->k;
-    shape.order = l->columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
-    shape.transpose_a = (uint8_t)l->transpose_a;
-    shape.transpose_b = (uint8_t)l->transpose_b;
-    shape.lda = (l->columns == l->transpose_a ? x->k : x->m) + l->pad_a;
-    shape.ldb = (l->columns == l->transpose_b ? x->n : x->k) + l->pad_b;
-    shape.ldc = (l->columns ? x->m : x->n) + l->pad_c;
+    static double a[2 * MOST], b[2 * MOST], c[2 * MOST], scales[2][MOST]; /* numbers of the carrier */
+    const fpemu_gemm_shape shape = {.m = x->m,
+                                    .n = x->n,
+                                    .k = x->k,
+                                    .order = l->columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR,
+                                    .transpose_a = (uint8_t)l->transpose_a,
+                                    .transpose_b = (uint8_t)l->transpose_b,
+                                    .lda = (l->columns == l->transpose_a ? x->k : x->m) + l->pad_a,
+                                    .ldb = (l->columns == l->transpose_b ? x->n : x->k) + l->pad_b,
+                                    .ldc = (l->columns ? x->m : x->n) + l->pad_c};
+    fpemu_stats stats = {0};
     for (size_t i = 0; i < 2 * MOST; i++) {
-        a64[i] = b64[i] = c64[i] = -77;
-        a32[i] = b32[i] = c32[i] = -77;
+        store(a, carrier, i, -77);
+        store(b, carrier, i, -77);
+        store(c, carrier, i, -77);
     }
     for (uint64_t i = 0; i < x->m; i++)
-        for (uint64_t k = 0; k < x->k; k++) {
-            const size_t q = place(l, l->transpose_a, l->pad_a, x->m, x->k, i, k);
-            a64[q] = x->a[i * x->k + k];
-            a32[q] = (float)a64[q];
-        }
+        for (uint64_t k = 0; k < x->k; k++)
+            store(a, carrier, place(l, l->transpose_a, l->pad_a, x->m, x->k, i, k), x->a[i * x->k + k]);
     for (uint64_t k = 0; k < x->k; k++)
-        for (uint64_t j = 0; j < x->n; j++) {
-            const size_t q = place(l, l->transpose_b, l->pad_b, x->k, x->n, k, j);
-            b64[q] = x->b[k * x->n + j];
-            b32[q] = (float)b64[q];
-        }
+        for (uint64_t j = 0; j < x->n; j++)
+            store(b, carrier, place(l, l->transpose_b, l->pad_b, x->k, x->n, k, j), x->b[k * x->n + j]);
     for (uint64_t i = 0; i < x->m; i++)
-        for (uint64_t j = 0; j < x->n; j++) {
-            const size_t q = place(l, 0, l->pad_c, x->m, x->n, i, j);
-            c64[q] = x->c[i * x->n + j];
-            c32[q] = (float)c64[q];
-        }
-    static float scales_a32[MOST], scales_b32[MOST];
+        for (uint64_t j = 0; j < x->n; j++)
+            store(c, carrier, place(l, 0, l->pad_c, x->m, x->n, i, j), x->c[i * x->n + j]);
     for (uint64_t i = 0; i < x->m * chunks_of(spec, x); i++)
-        scales_a32[i] = (float)x->scales_a[i];
+        store(scales[0], carrier, i, x->scales_a[i]);
     for (uint64_t i = 0; i < x->n * chunks_of(spec, x); i++)
-        scales_b32[i] = (float)x->scales_b[i];
-    if (carrier == 32)
-        status = fpemu_gemm_scaled_f32(spec, &shape, (float)alpha, a32, x->scaled & 1 ? scales_a32 : NULL, b32,
-                                       x->scaled & 2 ? scales_b32 : NULL, (float)beta, c32, counted ? &stats : NULL);
-    else
-        status = fpemu_gemm_scaled_f64(spec, &shape, alpha, a64, x->scaled & 1 ? x->scales_a : NULL, b64,
-                                       x->scaled & 2 ? x->scales_b : NULL, beta, c64, counted ? &stats : NULL);
+        store(scales[1], carrier, i, x->scales_b[i]);
+    const fpemu_status status = fpemu_gemm_scaled(spec, &shape, carrier, alpha, a, x->scaled & 1 ? scales[0] : NULL, b,
+                                                  x->scaled & 2 ? scales[1] : NULL, beta, c, counted ? &stats : NULL);
     if (!lh_check(status == FPEMU_OK, "%s f%u: status %d", text, carrier, (int)status))
         return;
     for (uint64_t i = 0; i < x->m; i++)
         for (uint64_t j = 0; j < x->n; j++) {
             const size_t q = place(l, 0, l->pad_c, x->m, x->n, i, j);
-            const double want = x->want[i * x->n + j], got = carrier == 32 ? (double)c32[q] : c64[q];
-            lh_check(carrier == 32 ? lh_same_f32(c32[q], want) : lh_same_f64(c64[q], want),
+            const double want = x->want[i * x->n + j], got = load(c, carrier, q);
+            lh_check(carrier == 32 ? lh_same_f32((float)got, want) : lh_same_f64(got, want),
                      "%s f%u alpha=%a beta=%a %" PRIu64 "x%" PRIu64 "x%" PRIu64 " output (%" PRIu64 ",%" PRIu64
                      "): library %a, judge %a",
                      text, carrier, alpha, beta, x->m, x->n, x->k, i, j, got, want);
-            c32[q] = -77;
-            c64[q] = -77;
+            store(c, carrier, q, -77);
         }
     int untouched = 1;
     for (size_t i = 0; i < 2 * MOST; i++)
-        untouched &= carrier == 32 ? c32[i] == -77 : c64[i] == -77;
+        untouched &= load(c, carrier, i) == -77;
     lh_check(untouched, "%s f%u: wrote between the rows of c", text, carrier);
     if (counted)
         check_counts(text, carrier, x, &stats);
@@ -901,90 +894,42 @@ static double tensor_core(const char *text, size_t n, const double *a, const dou
 /* Sums of four products and c whose outcome tells the inside (after Fasi et al. 2021); worked out by hand. */
 static void check_observations(void)
 {
-    const double p12 = ldexp(1, -12), p13 = ldexp(1, -13), ones[4] = {1, 1, 1, 1};
-    const double u24 = ldexp(1, -24), below = 1 - ldexp(1, -11), square = 1 - ldexp(1, -10) + ldexp(1, -22);
+    const double p12 = 0x1p-12, p13 = 0x1p-13, ones[4] = {1, 1, 1, 1};
+    const double u24 = 0x1p-24, below = 1 - 0x1p-11, square = 1 - 0x1p-10 + 0x1p-22;
     const struct {
         const char *what;
         double a[4], b[4], c, v100, a100, h100;
     } seen[] = {
         /* a term below the last kept bit of the largest is lost by itself, though four of them would count */
-        {"2^-24 four times on 1",
-         {p12, p12, p12, p12},
-         {p12, p12, p12, p12},
-         1,
-         1,
-         1 + ldexp(1, -22),
-         1 + ldexp(1, -22)},
-        {"2^-25 four times on 1", {p12, p12, p12, p12}, {p13, p13, p13, p13}, 1, 1, 1, 1 + ldexp(1, -23)},
+        {"2^-24 four times on 1", {p12, p12, p12, p12}, {p12, p12, p12, p12}, 1, 1, 1 + 0x1p-22, 1 + 0x1p-22},
+        {"2^-25 four times on 1", {p12, p12, p12, p12}, {p13, p13, p13, p13}, 1, 1, 1, 1 + 0x1p-23},
         {"2^-26 four times on 1", {p13, p13, p13, p13}, {p13, p13, p13, p13}, 1, 1, 1, 1},
         /* the result is cut, not rounded: 1 + 3 * 2^-24 */
-        {"1.5 units of the last place",
-         {1, p12, p12, p12},
-         {1, p12, p12, p12},
-         0,
-         1,
-         1 + ldexp(1, -23),
-         1 + ldexp(1, -23)},
+        {"1.5 units of the last place", {1, p12, p12, p12}, {1, p12, p12, p12}, 0, 1, 1 + 0x1p-23, 1 + 0x1p-23},
         /* negative terms are cut toward zero too: 1 - 2^-26 would go down if they were floored */
         {"a small negative term", {-p13, 0, 0, 0}, {p13, 0, 0, 0}, 1, 1, 1, 1},
         /* subnormal numbers count */
-        {"subnormal operands",
-         {ldexp(1, -24), 0, 0, 0},
-         {ldexp(1, -24), 0, 0, 0},
-         0,
-         ldexp(1, -48),
-         ldexp(1, -48),
-         ldexp(1, -48)},
+        {"subnormal operands", {0x1p-24, 0, 0, 0}, {0x1p-24, 0, 0, 0}, 0, 0x1p-48, 0x1p-48, 0x1p-48},
         /* alignment is by the exponents of the factors: 1.5 * 1.5 is 2.25 with exponent 0, and carries are kept */
-        {"products are not normalised", {1.5, p12, 0, 0}, {1.5, ldexp(1, -11), 0, 0}, 0, 2.25, 2.25, 2.25},
-        {"cancellation leaves what was aligned", {1, -1, p13, 0}, {1, 1, p12, 0}, 0, 0, 0, ldexp(1, -25)},
+        {"products are not normalised", {1.5, p12, 0, 0}, {1.5, 0x1p-11, 0, 0}, 0, 2.25, 2.25, 2.25},
+        {"cancellation leaves what was aligned", {1, -1, p13, 0}, {1, 1, p12, 0}, 0, 0, 0, 0x1p-25},
         /* the programs of the paper (north-numerical-computing/tensor-cores-numerical-behavior), section by section;
            what V100 and A100 gave, H100 by the model of doc/accumulation.md */
         {"A: subnormal operand", {u24, 0, 0, 0}, {4, 0, 0, 0}, 0, 4 * u24, 4 * u24, 4 * u24},
-        {"A: subnormal c", {0}, {0}, ldexp(1, -149), ldexp(1, -149), ldexp(1, -149), ldexp(1, -149)},
-        {"A: a difference below binary16's normal numbers",
-         {ldexp(1, -14), 0, 0, 0},
-         {1, 0, 0, 0},
-         -ldexp(1, -15),
-         ldexp(1, -15),
-         ldexp(1, -15),
-         ldexp(1, -15)},
+        {"A: subnormal c", {0}, {0}, 0x1p-149, 0x1p-149, 0x1p-149, 0x1p-149},
+        {"A: a subnormal difference", {0x1p-14, 0, 0, 0}, {1, 0, 0, 0}, -0x1p-15, 0x1p-15, 0x1p-15, 0x1p-15},
         {"B: a product is exact", {below, 0, 0, 0}, {below, 0, 0, 0}, 0, square, square, square},
-        {"B: four of them",
-         {below, below, below, below},
-         {below, below, below, below},
-         0,
-         4 * square,
-         4 * square,
-         4 * square},
-        {"B: the largest is aligned to, in the first place",
-         {1, 1, 1, 1},
-         {1, u24, u24, u24},
-         u24,
-         1,
-         1 + 4 * u24,
-         1 + 4 * u24},
-        {"B: in the last place", {1, 1, 1, 1}, {u24, u24, u24, 1}, u24, 1, 1 + 4 * u24, 1 + 4 * u24},
+        {"B: four", {below, below, below, below}, {below, below, below, below}, 0, 4 * square, 4 * square, 4 * square},
+        {"B: the largest is aligned to, first", {1, 1, 1, 1}, {1, u24, u24, u24}, u24, 1, 1 + 4 * u24, 1 + 4 * u24},
+        {"B: the largest is aligned to, last", {1, 1, 1, 1}, {u24, u24, u24, 1}, u24, 1, 1 + 4 * u24, 1 + 4 * u24},
         {"B: halves, first", {1, 0.5, 0.5, 0.5}, {1, u24, u24, u24}, u24, 1, 1, 1 + 2 * u24},
         {"B: halves, last", {0.5, 0.5, 0.5, 1}, {u24, u24, u24, 1}, u24, 1, 1, 1 + 2 * u24},
         {"C: down above zero", {1, 1, 0, 0}, {2, 3 * u24, 0, 0}, 0, 2, 2, 2},
         {"C: up below zero", {1, 1, 0, 0}, {-2, -3 * u24, 0, 0}, 0, -2, -2, -2},
         {"D1: bits beyond the significand", {1, 0, 0, 0}, {1, 0, 0, 0}, u24 - 1, 2 * u24, u24, u24},
-        {"D2: no normalisation on the way",
-         {1, 1, 1, 1},
-         {u24, u24, u24, u24},
-         1 - u24,
-         1 + 2 * u24,
-         1 + 2 * u24,
-         1 + 2 * u24},
+        {"D2: not normalised", {1, 1, 1, 1}, {u24, u24, u24, u24}, 1 - u24, 1 + 2 * u24, 1 + 2 * u24, 1 + 2 * u24},
         {"D3: nor after a difference", {1, 1, 0, 0}, {1, -u24, 0, 0}, u24 - 1, 2 * u24, 0, 0},
-        {"D4: carries, a small one first",
-         {1, 1, 1, 1},
-         {2 * u24, 1, 1, 1},
-         1 + 6 * u24,
-         4 + 8 * u24,
-         4 + 8 * u24,
-         4 + 8 * u24},
+        {"D4: a small one first", {1, 1, 1, 1}, {2 * u24, 1, 1, 1}, 1 + 6 * u24, 4 + 8 * u24, 4 + 8 * u24, 4 + 8 * u24},
         {"D4: a small one last", {1, 1, 1, 1}, {1, 1, 1, 2 * u24}, 1 + 6 * u24, 4 + 8 * u24, 4 + 8 * u24, 4 + 8 * u24},
         {"D4: three bits of carry", {1, 1, 1, 1}, {1, 1.5, 1.75, 1.875}, 1.875, 8, 8, 8},
         {"D4: cut after the carry", {1, 1, 1, 1}, {1, 1, 1, 1}, 1 + 6 * u24, 5, 5, 5},
@@ -1007,11 +952,11 @@ static void check_observations(void)
     const struct {
         double a[2], b[2], c, want;
     } half_results[] = {
-        {{u24, 0}, {4, 0}, 0, 4 * u24},                   /* A: subnormal operand */
-        {{ldexp(1, -14), 0}, {0.5, 0}, 0, ldexp(1, -15)}, /* A: subnormal result */
-        {{ldexp(1, -14), 0}, {1, 0}, -ldexp(1, -15), ldexp(1, -15)},
-        {{below, below}, {below, ldexp(1, -11)}, 0, below}, /* B: exact until the end */
-        {{u24, u24}, {0.5, 0.25}, 0, u24},                  /* C: to nearest */
+        {{u24, 0}, {4, 0}, 0, 4 * u24},       /* A: subnormal operand */
+        {{0x1p-14, 0}, {0.5, 0}, 0, 0x1p-15}, /* A: subnormal result */
+        {{0x1p-14, 0}, {1, 0}, -0x1p-15, 0x1p-15},
+        {{below, below}, {below, 0x1p-11}, 0, below}, /* B: exact until the end */
+        {{u24, u24}, {0.5, 0.25}, 0, u24},            /* C: to nearest */
     };
     for (size_t i = 0; i < sizeof half_results / sizeof *half_results; i++)
         for (size_t core = 0; core < 3; core++) {
@@ -1020,10 +965,10 @@ static void check_observations(void)
             lh_check(got == want, "%s result %zu: %a, published %a", half_cores[core], i, got, want);
         }
     /* FP8 on H100 keeps 13 fraction bits: 2^-14 below 1 is lost, the double of it is not */
-    const double tiny[1] = {ldexp(1, -7)}, half[1] = {ldexp(1, -6)};
+    const double tiny[1] = {0x1p-7}, half[1] = {0x1p-6};
     lh_check(tensor_core("tc(h100,e4m3fn); start=c", 1, tiny, tiny, 1) == 1, "H100 FP8 kept 2^-14");
-    lh_check(tensor_core("tc(h100,e4m3fn); start=c", 1, tiny, half, 1) == 1 + ldexp(1, -13), "H100 FP8 lost 2^-13");
-    lh_check(tensor_core("tc(b200,e4m3fn); start=c", 1, tiny, tiny, 1) == 1 + ldexp(1, -14), "B200 FP8 lost 2^-14");
+    lh_check(tensor_core("tc(h100,e4m3fn); start=c", 1, tiny, half, 1) == 1 + 0x1p-13, "H100 FP8 lost 2^-13");
+    lh_check(tensor_core("tc(b200,e4m3fn); start=c", 1, tiny, tiny, 1) == 1 + 0x1p-14, "B200 FP8 lost 2^-14");
     lh_check(tensor_core("tc(v100,fp16)", 4, ones, ones, 0) == 4, "ones");
 }
 
@@ -1034,10 +979,9 @@ static void check_known(void)
     enum { SMALL = 1024 };
     static float a[SMALL + 1], b[SMALL + 1];
     fpemu_gemm_spec spec;
-    fpemu_stats stats;
+    fpemu_stats stats = {0};
     double mean = 0;
     float result;
-    memset(&stats, 0, sizeof stats);
     for (int i = 0; i <= SMALL; i++) {
         a[i] = i ? 0.125f : 4096;
         b[i] = 1;
@@ -1059,7 +1003,7 @@ static void check_known(void)
  * bits than half of binary64's; worked out by hand. */
 static void check_ends(void)
 {
-    const double tiny = ldexp(1, -16), d50 = ldexp(1, -50);
+    const double tiny = 0x1p-16, d50 = 0x1p-50;
     const struct {
         const char *text;
         size_t k;
@@ -1074,7 +1018,7 @@ static void check_ends(void)
         {"seq(float(e=4,m=6)); ab=e2m1; product=float(e=3,m=4):saturate", 2, 3, 6, 31},
         {"seq(fp16); ab=e5m2", 1, -tiny, tiny, -0.0},
         {"seq(fp16); ab=e5m2", 1, tiny, tiny, 0},
-        {"seq(fp16); ab=fp64", 1, 1 + ldexp(1, -11) - d50, 1 + d50, 1 + ldexp(1, -10)}, /* just above a tie */
+        {"seq(fp16); ab=fp64", 1, 1 + 0x1p-11 - d50, 1 + d50, 1 + 0x1p-10}, /* just above a tie */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fpemu_gemm_spec spec;
@@ -1136,8 +1080,7 @@ static uint64_t digest_of(const char *text, unsigned carrier, uint64_t k, int co
     static float a32[M * K], b32[K * N], c32[M * N];
     const fpemu_gemm_shape shape = {.m = M, .n = N, .k = k};
     fpemu_gemm_spec spec;
-    fpemu_stats stats;
-    memset(&stats, 0, sizeof stats);
+    fpemu_stats stats = {0};
     lh_check(fpemu_gemm_parse(text, &spec, NULL) == FPEMU_OK, "%s: not read", text);
     state = 5;
     for (size_t i = 0; i < M * K; i++)

@@ -15,47 +15,14 @@
 
 enum { WORDS = 1 << 16, TYPES = 2 };
 
-/* A 16-bit type as IEEE 754 and bfloat16's inventors have it, and the library's calls for it. */
+/* A 16-bit type as IEEE 754 and bfloat16's inventors have it. */
 static const struct type {
     const char *name;
-    int carrier, digits, bias;
+    fpemu_type type;
+    int digits, bias;
     uint16_t most, infinity, nan; /* the words of the largest finite number, infinity and the one NaN that is written */
-    fpemu_status (*quantize)(const fpemu_format *, const fpemu_rounding *, size_t, const uint16_t *, uint16_t *,
-                             fpemu_stats *);
-    fpemu_status (*encode)(const fpemu_format *, const fpemu_rounding *, size_t, const uint16_t *, void *,
-                           fpemu_stats *);
-    fpemu_status (*decode)(const fpemu_format *, size_t, const void *, uint16_t *);
-    int (*fits)(const fpemu_format *);
-    fpemu_status (*tensor)(const fpemu_format *, const fpemu_rounding *, const fpemu_shape *, const uint16_t *,
-                           uint16_t *, fpemu_stats *);
-    fpemu_status (*pack)(const fpemu_format *, const fpemu_rounding *, const fpemu_shape *, const uint16_t *, void *,
-                         fpemu_stats *);
-    fpemu_status (*unpack)(const fpemu_format *, const fpemu_shape *, const void *, uint16_t *);
-    fpemu_status (*pack_blocks)(const fpemu_format *, const fpemu_rounding *, const fpemu_shape *, uint64_t, uint64_t,
-                                const uint16_t *, void *, fpemu_stats *);
-    fpemu_status (*unpack_blocks)(const fpemu_format *, const fpemu_shape *, uint64_t, uint64_t, const void *,
-                                  uint16_t *);
-    fpemu_status (*scales)(const fpemu_format *, const fpemu_shape *, const uint16_t *, float *, void *, float *);
-    fpemu_status (*measure)(const fpemu_format *, size_t, const uint16_t *, fpemu_range *);
-    fpemu_status (*arith)(const fpemu_format *, const fpemu_rounding *, fpemu_operation, size_t,
-                          const uint16_t *const *, const size_t *, const fpemu_operand_scales_f32 *, uint16_t *,
-                          fpemu_stats *);
-    fpemu_status (*plain_arith)(const fpemu_format *, const fpemu_rounding *, fpemu_operation, size_t,
-                                const uint16_t *const *, const size_t *, uint16_t *, fpemu_stats *);
-    fpemu_status (*compare)(fpemu_relation, size_t, const uint16_t *const *, const size_t *,
-                            const fpemu_operand_scales_f32 *, uint8_t *);
-    fpemu_status (*apply)(const fpemu_format *, const fpemu_rounding *, fpemu_function, size_t, const uint16_t *,
-                          uint16_t *, fpemu_stats *);
-} types[TYPES] = {
-#define CALLS(type)                                                                                                    \
-    fpemu_quantize_##type, fpemu_encode_##type, fpemu_decode_##type, fpemu_format_fits_##type,                         \
-        fpemu_quantize_tensor_##type, fpemu_pack_##type, fpemu_unpack_##type, fpemu_pack_blocks_##type,                \
-        fpemu_unpack_blocks_##type, fpemu_scales_##type, fpemu_measure_##type, fpemu_arith_scaled_##type,              \
-        fpemu_arith_##type, fpemu_compare_scaled_##type, fpemu_apply_##type
-    {"f16", FPEMU_TYPE_F16, 10, 15, 0x7bff, 0x7c00, 0x7e00, CALLS(f16)},
-    {"bf16", FPEMU_TYPE_BF16, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, CALLS(bf16)},
-#undef CALLS
-};
+} types[TYPES] = {{"f16", FPEMU_TYPE_F16, 10, 15, 0x7bff, 0x7c00, 0x7e00},
+                  {"bf16", FPEMU_TYPE_BF16, 7, 127, 0x7f7f, 0x7f80, 0x7fc0}};
 
 static int child; /* only the digest is wanted */
 static uint64_t digest = UINT64_C(0xcbf29ce484222325);
@@ -150,14 +117,14 @@ static void slices(const struct type *t, const char *spec, const fpemu_format *f
     for (int k = 0; k < 12; k++) {
         const size_t begin = lh_next(&state) % (WORDS - 200), n = lh_next(&state) % 150, at = lh_next(&state) % 70;
         fpemu_rounding part = *r;
-        fpemu_stats s;
-        memset(&s, 0, sizeof s);
+        fpemu_stats s = {0};
         part.offset += begin;
         for (size_t i = 0; i < 300; i++)
             y[i] = 0xa5a5;
         if (k % 3 == 0)
             memcpy(y + at, x + begin, n * sizeof *y);
-        lh_check(t->quantize(f, &part, n, k % 3 == 0 ? y + at : x + begin, y + at, k % 4 == 1 ? &s : NULL) == FPEMU_OK,
+        lh_check(fpemu_quantize(f, &part, t->type, n, k % 3 == 0 ? y + at : x + begin, y + at,
+                                k % 4 == 1 ? &s : NULL) == FPEMU_OK,
                  "%s, %s: a part is refused", t->name, spec);
         compare_words(t, spec, r->mode, "a part", n, x + begin, want + begin, y + at);
         for (size_t i = 0; i < 300; i++)
@@ -178,8 +145,8 @@ static void all_words(const struct type *t, const char *spec, const fpemu_format
     for (unsigned i = 0; i < WORDS; i++)
         x[i] = (uint16_t)i;
     memset(y, 0xa5, sizeof y);
-    const fpemu_status status = t->quantize(f, r, WORDS, x, y, NULL);
-    lh_check(fpemu_check(f, r, t->carrier, NULL) == status, "%s, %s: fpemu_check differs", t->name, spec);
+    const fpemu_status status = fpemu_quantize(f, r, t->type, WORDS, x, y, NULL);
+    lh_check(fpemu_check(f, r, t->type, NULL) == status, "%s, %s: fpemu_check differs", t->name, spec);
     if (!child)
         lh_check((j != NULL) == (status == FPEMU_OK), "%s, %s, mode %d: status %d", t->name, spec, r->mode,
                  (int)status);
@@ -191,10 +158,10 @@ static void all_words(const struct type *t, const char *spec, const fpemu_format
     }
     lines++;
     digest = variants_fold(digest, y, sizeof y);
-    t->encode(f, r, WORDS, x, code_memory, NULL);
+    fpemu_encode(f, r, t->type, WORDS, x, code_memory, NULL);
     digest = variants_fold(digest, code_memory, WORDS * size);
     if (child) {
-        t->quantize(f, r, WORDS, x, y, &quantized);
+        fpemu_quantize(f, r, t->type, WORDS, x, y, &quantized);
         digest = variants_fold(digest, y, sizeof y);
         digest = variants_fold(digest, &quantized, sizeof quantized);
         return;
@@ -211,15 +178,15 @@ static void all_words(const struct type *t, const char *spec, const fpemu_format
     expected.count = WORDS;
     lh_check(wrong == 0, "%s, %s, mode %d: %lu wrong codes", t->name, spec, r->mode, wrong);
     compare_words(t, spec, r->mode, "quantize", WORDS, x, want, y);
-    t->quantize(f, r, WORDS, x, y, &quantized);
+    fpemu_quantize(f, r, t->type, WORDS, x, y, &quantized);
     digest = variants_fold(digest, y, sizeof y);
     digest = variants_fold(digest, &quantized, sizeof quantized);
     compare_words(t, spec, r->mode, "with counters", WORDS, x, want, y);
     memcpy(y, x, sizeof y);
-    t->quantize(f, r, WORDS, y, y, NULL);
+    fpemu_quantize(f, r, t->type, WORDS, y, y, NULL);
     compare_words(t, spec, r->mode, "in place", WORDS, x, want, y);
     memcpy(y, x, sizeof y);
-    t->encode(f, r, WORDS, y, code_memory, &encoded);
+    fpemu_encode(f, r, t->type, WORDS, y, code_memory, &encoded);
     lh_check(same_counters(&quantized, &expected), "%s, %s, mode %d: counters of quantize", t->name, spec, r->mode);
     lh_check(same_counters(&encoded, &expected), "%s, %s, mode %d: counters of encode", t->name, spec, r->mode);
     slices(t, spec, f, r, x, want);
@@ -231,18 +198,16 @@ static void format_of_words(const struct type *t, const char *spec, const fpemu_
 {
     static uint32_t codes[WORDS];
     static uint16_t y[WORDS];
-    fpemu_format f;
     const fpemu_rounding nearest = {0};
-    if (!lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s is not parsed", spec))
-        return;
+    fpemu_format f = lh_parsed(spec);
     judge *j = judge_open_any(parameters, &nearest, 32);
     const int fits = j && f.bits <= 16 && judged_fit(t, &f, j); /* there are no more words */
-    lh_check(t->fits(&f) == fits, "%s, %s: fits %d", t->name, spec, fits);
+    lh_check(fpemu_format_fits(&f, t->type) == fits, "%s, %s: fits %d", t->name, spec, fits);
     if (fits) {
         const size_t n = (size_t)1 << f.bits;
         for (size_t i = 0; i < n; i++)
             f.bits <= 8 ? (void)(((uint8_t *)codes)[i] = (uint8_t)i) : (void)(((uint16_t *)codes)[i] = (uint16_t)i);
-        lh_check(t->decode(&f, n, codes, y) == FPEMU_OK, "%s, %s: decode is refused", t->name, spec);
+        lh_check(fpemu_decode(&f, t->type, n, codes, y) == FPEMU_OK, "%s, %s: decode is refused", t->name, spec);
         for (size_t i = 0; i < n; i++)
             if (!lh_check(y[i] == word_of(t, (double)lh_float((uint32_t)judge_decode(j, i))),
                           "%s, %s: code %zx is decoded to %04x", t->name, spec, i, y[i]))
@@ -251,8 +216,9 @@ static void format_of_words(const struct type *t, const char *spec, const fpemu_
     } else if (fpemu_format_fits_f32(&f)) {
         y[0] = 0xa5a5;
         memset(codes, 0, 8);
-        lh_check(t->decode(&f, 1, codes, y) == FPEMU_ERROR_CARRIER && y[0] == 0xa5a5 &&
-                     t->quantize(&f, &nearest, 1, (uint16_t *)codes, y, NULL) == FPEMU_ERROR_CARRIER && y[0] == 0xa5a5,
+        lh_check(fpemu_decode(&f, t->type, 1, codes, y) == FPEMU_ERROR_CARRIER && y[0] == 0xa5a5 &&
+                     fpemu_quantize(&f, &nearest, t->type, 1, (uint16_t *)codes, y, NULL) == FPEMU_ERROR_CARRIER &&
+                     y[0] == 0xa5a5,
                  "%s, %s: not refused", t->name, spec);
     }
     if (j)
@@ -302,8 +268,8 @@ static void scalars(void)
                 lh_check(0, "%s is not parsed", ints[i].spec);
                 continue;
             }
-            lh_check(types[t].fits(&f) == (t ? ints[i].bf16 : ints[i].f16), "%s, %s: fits", types[t].name,
-                     ints[i].spec);
+            lh_check(fpemu_format_fits(&f, types[t].type) == (t ? ints[i].bf16 : ints[i].f16), "%s, %s: fits",
+                     types[t].name, ints[i].spec);
             format_of_words(&types[t], ints[i].spec, &parameters, i);
         }
 }
@@ -317,13 +283,15 @@ static void nan_policies(const struct type *t)
     const uint16_t x[] = {(uint16_t)(t->infinity + 1), (uint16_t)(0x8001 + t->infinity), word_of(t, 1), 0xffff, 0x7fff};
     uint16_t y[5];
     r.nan = FPEMU_NAN_SIGNMAX;
-    lh_check(t->quantize(&f, &r, 5, x, y, NULL) == FPEMU_OK && y[0] == word_of(t, 6) && y[1] == word_of(t, -6) &&
-                 y[2] == word_of(t, 1) && y[3] == word_of(t, -6) && y[4] == word_of(t, 6),
+    lh_check(fpemu_quantize(&f, &r, t->type, 5, x, y, NULL) == FPEMU_OK && y[0] == word_of(t, 6) &&
+                 y[1] == word_of(t, -6) && y[2] == word_of(t, 1) && y[3] == word_of(t, -6) && y[4] == word_of(t, 6),
              "%s: policy signmax", t->name);
     r.nan = FPEMU_NAN_ERROR;
-    lh_check(t->quantize(&f, &r, 5, x, y, NULL) == FPEMU_ERROR_NAN && y[2] == word_of(t, 1), "%s: error", t->name);
-    lh_check(t->quantize(&f, &r, 1, x + 2, y, NULL) == FPEMU_OK, "%s: error without a NaN", t->name);
-    lh_check(t->quantize(&f, &r, 5, x, (uint16_t *)x + 1, NULL) == FPEMU_ERROR_OVERLAP, "%s: overlap", t->name);
+    lh_check(fpemu_quantize(&f, &r, t->type, 5, x, y, NULL) == FPEMU_ERROR_NAN && y[2] == word_of(t, 1), "%s: error",
+             t->name);
+    lh_check(fpemu_quantize(&f, &r, t->type, 1, x + 2, y, NULL) == FPEMU_OK, "%s: error without a NaN", t->name);
+    lh_check(fpemu_quantize(&f, &r, t->type, 5, x, (uint16_t *)x + 1, NULL) == FPEMU_ERROR_OVERLAP, "%s: overlap",
+             t->name);
 }
 
 /* ---------------------------------------------------------------------------------------------- blocks */
@@ -359,7 +327,7 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
     memcpy(shape.x_stride, gap ? stride : none.x_stride, sizeof stride);
     memcpy(shape.y_stride, gap ? stride : none.y_stride, sizeof stride);
     leave_on_stack(c->seed);
-    const fpemu_status status = t->tensor(&c->f, &c->r, &shape, x, y, NULL);
+    const fpemu_status status = fpemu_quantize_tensor(&c->f, &c->r, t->type, &shape, x, y, NULL);
     if (right && status != FPEMU_ERROR_NAN && lh_check(status == FPEMU_OK, "%s, %s: %d", t->name, c->spec, status)) {
         fpemu_stats s = {0}, expected = {0};
         double sums[3];
@@ -369,7 +337,8 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
         compare_words(t, c->spec, c->r.mode, "tensor", room, x, want, y);
         for (i = 0; i < room; i++)
             y[i] = 0x1234;
-        lh_check(t->tensor(&c->f, &c->r, &shape, x, y, &s) == FPEMU_OK, "%s, %s: counted", t->name, c->spec);
+        lh_check(fpemu_quantize_tensor(&c->f, &c->r, t->type, &shape, x, y, &s) == FPEMU_OK, "%s, %s: counted", t->name,
+                 c->spec);
         compare_words(t, c->spec, c->r.mode, "counted tensor", room, x, want, y);
         ref_count(right, c->x, &expected, sums);
         lh_check(same_counters(&s, &expected) && (!c->f.scaling || s.blocks == expected.blocks) &&
@@ -382,7 +351,8 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
             y[place[i]] = dense[i];
             want[place[i]] = word_of(t, (double)lh_float((uint32_t)right->element[i].y));
         }
-        lh_check(t->tensor(&c->f, &c->r, &shape, y, y, NULL) == FPEMU_OK, "%s, %s: in place", t->name, c->spec);
+        lh_check(fpemu_quantize_tensor(&c->f, &c->r, t->type, &shape, y, y, NULL) == FPEMU_OK, "%s, %s: in place",
+                 t->name, c->spec);
         compare_words(t, c->spec, c->r.mode, "in place", room, x, want, y);
         lines++;
 
@@ -392,10 +362,11 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
             float *scales = calloc(l.blocks + 1, sizeof *scales);
             ref_pack(&c->f, right, packed);
             leave_on_stack(c->seed);
-            lh_check(t->pack(&c->f, &c->r, &shape, x, bytes, NULL) == FPEMU_OK && memcmp(bytes, packed, l.bytes) == 0,
+            lh_check(fpemu_pack(&c->f, &c->r, t->type, &shape, x, bytes, NULL) == FPEMU_OK &&
+                         memcmp(bytes, packed, l.bytes) == 0,
                      "%s, %s: packed bytes", t->name, c->spec);
             if (c->f.scaling) {
-                lh_check(t->scales(&c->f, &shape, x, scales, codes, NULL) == FPEMU_OK &&
+                lh_check(fpemu_scales(&c->f, t->type, &shape, x, scales, codes, NULL) == FPEMU_OK &&
                              memcmp(codes, packed + l.scales_offset, l.blocks * l.scale_bytes) == 0,
                          "%s, %s: scales", t->name, c->spec);
                 for (i = 0; i < l.blocks; i++)
@@ -411,7 +382,8 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
                 for (i = 0; i < n; i++)
                     want[place[i]] = word_of(t, (double)lh_float((uint32_t)read[i]));
                 leave_on_stack(c->seed);
-                lh_check(t->unpack(&c->f, &shape, packed, y) == FPEMU_OK, "%s, %s: unpack", t->name, c->spec);
+                lh_check(fpemu_unpack(&c->f, t->type, &shape, packed, y) == FPEMU_OK, "%s, %s: unpack", t->name,
+                         c->spec);
                 compare_words(t, c->spec, c->r.mode, "unpack", room, x, want, y);
                 /* one block by itself, its elements dense */
                 const uint64_t b = lh_next(&state) % right->blocks, m = right->block[b].elements;
@@ -425,11 +397,11 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
                 }
                 fpemu_extent e;
                 fpemu_packed_extent(&c->f, &c->shape, b, &e);
-                lh_check(t->pack_blocks(&c->f, &c->r, &c->shape, b, 1, given, bytes, NULL) == FPEMU_OK &&
+                lh_check(fpemu_pack_blocks(&c->f, &c->r, t->type, &c->shape, b, 1, given, bytes, NULL) == FPEMU_OK &&
                              memcmp(bytes + e.offset, packed + e.offset, (m * l.element_bits + 7) / 8) == 0,
                          "%s, %s: one block packed", t->name, c->spec);
                 memset(given, 0, (m + 1) * 2);
-                lh_check(t->unpack_blocks(&c->f, &c->shape, b, 1, packed, given) == FPEMU_OK &&
+                lh_check(fpemu_unpack_blocks(&c->f, t->type, &c->shape, b, 1, packed, given) == FPEMU_OK &&
                              memcmp(given, part, m * 2) == 0 && given[m] == 0,
                          "%s, %s: one block unpacked", t->name, c->spec);
                 free(part);
@@ -454,14 +426,13 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
 
 static void blocks(void)
 {
-    block_case c;
-    memset(&c, 0, sizeof c);
+    block_case c = {0};
     c.carrier = 32;
     for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
         for (unsigned k = 0; k < 8 && c.f.scaling != FPEMU_SCALING_S2FP8 && fpemu_format_fits_f32(&c.f); k++) {
             uint64_t state = k * UINT64_C(0x2545f4914f6cdd1d) + i + 1;
             const struct type *const t = &types[k % TYPES];
-            if (!c.f.scaling && c.f.kind != FPEMU_KIND_CODEBOOK && !t->fits(&c.f))
+            if (!c.f.scaling && c.f.kind != FPEMU_KIND_CODEBOOK && !fpemu_format_fits(&c.f, t->type))
                 continue;
             c.seed = state;
             (void)lh_next(&state);
@@ -487,11 +458,12 @@ static void measured(const struct type *t)
     for (unsigned i = 0; i < WORDS; i++)
         x[i] = (uint16_t)i;
     const size_t finite = 2 * (size_t)t->infinity;
-    lh_check(t->measure(&f, 1000, x, &r) == FPEMU_OK && r.amax == value_of(t, 999) && r.min == 0 && r.count == 1000 &&
-                 r.nonzero == 999,
+    lh_check(fpemu_measure(&f, t->type, 1000, x, &r) == FPEMU_OK && r.amax == value_of(t, 999) && r.min == 0 &&
+                 r.count == 1000 && r.nonzero == 999,
              "%s: measured", t->name);
-    lh_check(t->measure(&f, WORDS - 1000, x + 1000, &r) == FPEMU_OK && r.count == WORDS && r.nonzero == finite - 2 &&
-                 r.nonfinite == WORDS - finite && r.amax == value_of(t, t->most) && r.max == r.amax && r.min == -r.amax,
+    lh_check(fpemu_measure(&f, t->type, WORDS - 1000, x + 1000, &r) == FPEMU_OK && r.count == WORDS &&
+                 r.nonzero == finite - 2 && r.nonfinite == WORDS - finite && r.amax == value_of(t, t->most) &&
+                 r.max == r.amax && r.min == -r.amax,
              "%s: all measured", t->name);
     uint64_t state = 7;
     for (unsigned k = 0; k < 2000; k++) { /* a few words, most of them finite */
@@ -514,8 +486,9 @@ static void measured(const struct type *t)
             want.min = fmin(want.min, v);
         }
         memset(&r, 0, sizeof r);
-        lh_check(t->measure(&f, n, x, &r) == FPEMU_OK && r.count == want.count && r.nonzero == want.nonzero &&
-                     r.nonfinite == want.nonfinite && r.amax == want.amax && r.max == want.max && r.min == want.min,
+        lh_check(fpemu_measure(&f, t->type, n, x, &r) == FPEMU_OK && r.count == want.count &&
+                     r.nonzero == want.nonzero && r.nonfinite == want.nonfinite && r.amax == want.amax &&
+                     r.max == want.max && r.min == want.min,
                  "%s: %zu words measured: %a to %a, %" PRIu64 " not zero, not %a to %a, %" PRIu64, t->name, n, r.min,
                  r.max, r.nonzero, want.min, want.max, want.nonzero);
     }
@@ -531,7 +504,7 @@ static void operations(const struct type *t, const char *spec, fpemu_subnormals 
     static uint16_t a[N], b[N], y[N], uncounted[N], want[N];
     static uint8_t relation[N];
     static double p[N], q[N];
-    const uint16_t *const operands[] = {a, b, a};
+    const void *const operands[] = {a, b, a};
     fpemu_format f;
     const ref_format *reference = ref_find(spec);
     uint64_t state = 99;
@@ -545,7 +518,7 @@ static void operations(const struct type *t, const char *spec, fpemu_subnormals 
             for (int work = 0; work < 3; work++) {
                 static const float scale[] = {0.75f, -3, 0x1p-4f, 1.0009765625f};
                 const fpemu_operation operation = work == 2 ? FPEMU_OPERATION_MUL : (fpemu_operation)work;
-                fpemu_operand_scales_f32 scales[3] = {0};
+                fpemu_operand_scales scales[3] = {0};
                 fpemu_rounding r = fpemu_rounding_stochastic(5, 6);
                 fpemu_stats s = {0}, expected = {0};
                 size_t steps[3] = {1, 1, 1};
@@ -583,12 +556,14 @@ static void operations(const struct type *t, const char *spec, fpemu_subnormals 
                     expect_counters(&expected, right.events, 0);
                 }
                 lh_check((scaled || work == 2
-                              ? t->arith(&f, &r, operation, N, operands, steps, scaled ? scales : NULL, y, &s)
-                              : t->plain_arith(&f, &r, operation, N, operands, steps, y, &s)) == FPEMU_OK,
+                              ? fpemu_arith_scaled(&f, &r, t->type, operation, N, operands, steps,
+                                                   scaled ? scales : NULL, y, &s)
+                              : fpemu_arith(&f, &r, t->type, operation, N, operands, steps, y, &s)) == FPEMU_OK,
                          "%s, %s: operation %d", t->name, spec, work);
-                lh_check((scaled || work == 2
-                              ? t->arith(&f, &r, operation, N, operands, steps, scaled ? scales : NULL, uncounted, NULL)
-                              : t->plain_arith(&f, &r, operation, N, operands, steps, uncounted, NULL)) == FPEMU_OK &&
+                lh_check((scaled || work == 2 ? fpemu_arith_scaled(&f, &r, t->type, operation, N, operands, steps,
+                                                                   scaled ? scales : NULL, uncounted, NULL)
+                                              : fpemu_arith(&f, &r, t->type, operation, N, operands, steps, uncounted,
+                                                            NULL)) == FPEMU_OK &&
                              memcmp(uncounted, y, sizeof y) == 0,
                          "%s, %s, mode %d: operation %d without counters", t->name, spec, mode, work);
                 if (j) {
@@ -601,8 +576,8 @@ static void operations(const struct type *t, const char *spec, fpemu_subnormals 
                 lines++;
                 digest = variants_fold(digest, y, sizeof y);
                 for (int k = 0; k < FPEMU_RELATION_COUNT; k++) {
-                    lh_check(t->compare((fpemu_relation)k, N, operands, steps, scaled ? scales : NULL, relation) ==
-                                 FPEMU_OK,
+                    lh_check(fpemu_compare_scaled(t->type, (fpemu_relation)k, N, operands, steps,
+                                                  scaled ? scales : NULL, relation) == FPEMU_OK,
                              "%s: compare", t->name);
                     for (size_t i = 0; i < N; i++)
                         if (!lh_check(relation[i] == (k == 0   ? p[i] == q[i]
@@ -628,7 +603,7 @@ static void functions(const struct type *t, const char *spec)
         wide[i] = (float)values[t - types][i];
     }
     for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
-        lh_check(t->apply(&f, &r, some[k], WORDS, x, y, NULL) == FPEMU_OK &&
+        lh_check(fpemu_apply(&f, &r, t->type, some[k], WORDS, x, y, NULL) == FPEMU_OK &&
                      fpemu_apply_f32(&f, &r, some[k], WORDS, wide, right, NULL) == FPEMU_OK,
                  "%s: apply", t->name);
         for (unsigned i = 0; i < WORDS; i++)

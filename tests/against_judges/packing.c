@@ -17,10 +17,9 @@ static uint64_t first_seed = 1;
 
 static void randomised(void)
 {
-    block_case c;
+    block_case c = {0};
     size_t i;
     unsigned long k;
-    memset(&c, 0, sizeof c);
     for (i = 0; case_format(i, &c.f, c.spec); i++)
         for (k = 0; k < 12 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x9e3779b97f4a7c15) + i;
@@ -43,9 +42,8 @@ static void randomised(void)
  * the ends of words, and past 64, where loops of whole vectors begin. */
 static void widths(void)
 {
-    block_case c;
+    block_case c = {0};
     unsigned bits, n;
-    memset(&c, 0, sizeof c);
     for (bits = 2; bits <= 32; bits += bits < 16 ? 1 : 8)
         for (n = 1; n <= 100; n += n < 36 || rounds > 1 ? 1 : 5) {
             unsigned form;
@@ -56,8 +54,7 @@ static void widths(void)
                     (void)snprintf(c.spec, sizeof c.spec, "mx(fixed(%u,%u),block=%u)", bits, bits - 1, n % 40 + 1);
                 else
                     (void)snprintf(c.spec, sizeof c.spec, "int(%u)", bits);
-                if (!lh_check(fpemu_format_parse(c.spec, &c.f, NULL) == FPEMU_OK, "%s", c.spec))
-                    continue;
+                c.f = lh_parsed(c.spec);
                 c.carrier = bits > 24 || (n % 2 && n < 65) ? 64 : 32;
                 c.seed = bits * 1000 + n;
                 c.shape = fpemu_shape_vector(n);
@@ -81,7 +78,6 @@ static void contents(void)
              "codebook(nf4,2,scale=e8m0)", "mx(e2m1,block=2,scale=e5m2)", "group(int4,2,scale=fp16)");
     size_t i;
     for (i = 0; i < sizeof specs / sizeof *specs; i++) {
-        fpemu_format f;
         fpemu_layout l;
         fpemu_shape s;
         ref_tensor *t;
@@ -89,8 +85,7 @@ static void contents(void)
         uint64_t *want, codes, b, n, k;
         float *y;
         unsigned carrier = 32, bad = 0;
-        if (!lh_check(fpemu_format_parse(specs[i], &f, NULL) == FPEMU_OK, "%s", specs[i]))
-            continue;
+        fpemu_format f = lh_parsed(specs[i]);
         codes = ref_scale_bytes(&f) == 1 ? 256 : 65536 / 64;
         n = codes * 256;
         s = fpemu_shape_vector(2 * n);
@@ -134,18 +129,16 @@ static void piecewise(void)
                                         "s2fp8",          "group(int5,block=3)",          "e4m3fn"};
     size_t i;
     unsigned long k;
-    block_case c;
-    memset(&c, 0, sizeof c);
+    block_case c = {0};
     for (i = 0; i < sizeof specs / sizeof *specs; i++)
         for (k = 0; k < 8; k++) {
-            fpemu_range whole;
+            fpemu_range whole = {0};
             fpemu_layout l;
             unsigned char *all, *pieces;
             float *x;
             uint64_t state = i * 100 + k + 1, b, j, step;
             ref_tensor *t;
-            if (!lh_check(fpemu_format_parse(specs[i], &c.f, NULL) == FPEMU_OK, "%s", specs[i]))
-                continue;
+            c.f = lh_parsed(specs[i]);
             c.carrier = 32;
             c.seed = state;
             (void)lh_next(&state);
@@ -165,7 +158,6 @@ static void piecewise(void)
                 x[j] = lh_float((uint32_t)c.x[j]);
             (void)fpemu_pack_f32(&c.f, &c.r, &c.shape, x, all, NULL);
             memset(pieces, 0xee, l.bytes);
-            memset(&whole, 0, sizeof whole);
             (void)fpemu_measure_f32(&c.f, c.n / 2, x, &whole);
             (void)fpemu_measure_f32(&c.f, c.n - c.n / 2, x + c.n / 2, &whole);
             c.shape.whole = &whole;
@@ -198,12 +190,10 @@ static void long_lines(void)
              "scaled(e4m3fn)", "bfp(3,block=7)", "bfp(7,block=32)", "scaled(e4m3fn,block=row)", "mx(e4m3fn,block=1500)",
              "mxfp8_e5m2", "mxfp6_e3m2", "msfp12", "q8_0", "mx(e2m1,scale=e4m3fn)", "group(e5m2,48)", "group(int6,64)");
     static const uint64_t lengths[] = {9000, 1100, 4096};
-    block_case c;
-    memset(&c, 0, sizeof c);
+    block_case c = {0};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         for (uint64_t k = 0; k < 9; k++) {
-            if (!lh_check(fpemu_format_parse(specs[i], &c.f, NULL) == FPEMU_OK, "%s", specs[i]))
-                continue;
+            c.f = lh_parsed(specs[i]);
             (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
             c.carrier = k % 3 == 2 ? 64 : 32;
             c.seed = 1000 * i + k + 1;
@@ -300,8 +290,7 @@ static void middles(void)
         {-1, -0.5f, -0.4f, -0.3f, -0.2f, -0.1f, 0, 0x1p-7f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f,
          0.9f}, /* a threshold of 1/256 */
         {-2, -1.75f, -1.5f, -1.25f, -1, -0.75f, -0.5f, -0.25f, 0, 0.25f, 0.5f, 0.75f, 1, 1.25f, 1.5f, 1.75f}};
-    block_case c;
-    memset(&c, 0, sizeof c);
+    block_case c = {0};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         for (uint64_t k = 0; k < 8; k++) {
             fpemu_format element, scale;
@@ -342,8 +331,7 @@ static void middles(void)
                     x = 6 * 448; /* the scale of the tensor is 1 */
                 c.x[e] = lh_float_bits(x);
             }
-            fpemu_range whole;
-            memset(&whole, 0, sizeof whole);
+            fpemu_range whole = {0};
             whole.count = whole.nonzero = 1;
             whole.amax = whole.max = 16;
             if (k == 4 && c.f.scaling == FPEMU_SCALING_NVFP4) /* of another tensor: quotients lie past all values */

@@ -155,9 +155,7 @@ static void nan_payloads(void)
     const uint32_t payloads[] = {0x7f800012, 0x7fffffff, 0x7f800001, 0xff800001,
                                  0xffffffff, 0x7fc00000, 0xffc00000, 0x7fbfffff};
     for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
-        fpemu_format f;
-        if (!lh_check(fpemu_format_parse(specs[i], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[i]))
-            continue;
+        fpemu_format f = lh_parsed(specs[i]);
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
             if (f.kind == FPEMU_KIND_POSIT && mode != FPEMU_MODE_RNE)
                 continue;
@@ -190,24 +188,10 @@ static void deep_subnormals(void)
                       fpemu_format_parse("float(e=10,m=10,bias=1021)", &wide, NULL) == FPEMU_OK,
                   "cannot parse"))
         return;
-    const lh_format long_narrow = {.kind = FPEMU_KIND_FLOAT,
-                                   .p = 8,
-                                   .emin = -125,
-                                   .bias = 126,
-                                   .family = LH_IEEE,
-                                   .is_signed = 1,
-                                   .has_nan = 1,
-                                   .has_negative_zero = 1,
-                                   .max = 1.9921875};
-    const lh_format long_wide = {.kind = FPEMU_KIND_FLOAT,
-                                 .p = 11,
-                                 .emin = -1020,
-                                 .bias = 1021,
-                                 .family = LH_IEEE,
-                                 .is_signed = 1,
-                                 .has_nan = 1,
-                                 .has_negative_zero = 1,
-                                 .max = 0x1.ffcp1};
+    const lh_format long_narrow = LIST(.kind = FPEMU_KIND_FLOAT, .p = 8, .emin = -125, .bias = 126, .family = LH_IEEE,
+                                       .is_signed = 1, .has_nan = 1, .has_negative_zero = 1, .max = 1.9921875);
+    const lh_format long_wide = LIST(.kind = FPEMU_KIND_FLOAT, .p = 11, .emin = -1020, .bias = 1021, .family = LH_IEEE,
+                                     .is_signed = 1, .has_nan = 1, .has_negative_zero = 1, .max = 0x1.ffcp1);
     for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
         fpemu_rounding r = fpemu_rounding_stochastic(3, 4);
         r.mode = (uint8_t)mode;
@@ -228,9 +212,7 @@ static void deep_subnormals(void)
 /* CPFloat: the law of sr past the largest value is that of the distance, and se leaves what surely overflows alone. */
 static void stochastic_overflow(void)
 {
-    fpemu_format f;
-    if (!lh_check(fpemu_format_parse("fp16", &f, NULL) == FPEMU_OK, "fp16"))
-        return;
+    fpemu_format f = lh_parsed("fp16");
     const double inputs[] = {65512, 65520, 65528, 65536, 1e38};
     const unsigned ups_of_256[] = {64, 128, 192, 256, 256};
     for (int i = 0; i < 5; i++) {
@@ -273,10 +255,8 @@ static void codes(void)
              {"e5m2", -NAN, 0x7f}, {"dlfloat16", INFINITY, 0x7fff}, {"posit(8,2)", NAN, 0x80}, {"posit(8,2)", 1, 0x40},
              {"int8", -128, 0x80}, {"e2m1", NAN, 7}, {"fixed(8,4)", -0.0625, 0xff});
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
-        fpemu_format f;
         fpemu_rounding r = fpemu_rounding_nearest();
-        if (!lh_check(fpemu_format_parse(all[i].spec, &f, NULL) == FPEMU_OK, "cannot parse %s", all[i].spec))
-            continue;
+        fpemu_format f = lh_parsed(all[i].spec);
         uint64_t code = fpemu_encode_one_f64(&f, &r, all[i].x, 0);
         lh_check(code == all[i].code, "codes: %s %a is %llx, expected %llx", all[i].spec, all[i].x,
                  (unsigned long long)code, (unsigned long long)all[i].code);
@@ -287,10 +267,9 @@ static void codes(void)
 static void counts(void)
 {
     fpemu_format f;
-    fpemu_stats s;
+    fpemu_stats s = {0};
     fpemu_rounding r = fpemu_rounding_nearest();
     float x[6] = {-1e-30f, 1e-30f, -0.0f, 0.0f, 1.0f, -2.0f}, y[6];
-    memset(&s, 0, sizeof s);
     lh_check(fpemu_format_parse("e4m3fn", &f, NULL) == FPEMU_OK, "e4m3fn");
     lh_check(fpemu_quantize_f32(&f, &r, 6, x, y, &s) == FPEMU_OK && s.underflow == 2 && s.inexact == 2,
              "transformer-engine-#2107: %llu underflows", (unsigned long long)s.underflow);

@@ -72,12 +72,15 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* One call in either carrier; the results as double and, for the comparison of bits, as they are. */
+/* One element, a number of the carrier. */
+static double quantize_one(const fpemu_format *f, const fpemu_rounding *r, int carrier, double x, uint64_t i)
+{
+    return carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, (float)x, i) : fpemu_quantize_one_f64(f, r, x, i);
+}
+
 static int quantize(const fpemu_format *f, const fpemu_rounding *r, int carrier)
 {
-    fpemu_status status = carrier == 32 ? fpemu_quantize_f32(f, r, COUNT, x32, y32, NULL)
-                                        : fpemu_quantize_f64(f, r, COUNT, x64, y64, NULL);
-    return status == FPEMU_OK;
+    return fpemu_quantize(f, r, carrier, COUNT, LH_OF(x), LH_OF(y), NULL) == FPEMU_OK;
 }
 
 static void fixed_points(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier)
@@ -85,17 +88,10 @@ static void fixed_points(const char *name, const fpemu_format *f, const fpemu_ro
     lh_check(quantize(f, r, carrier), "%s: refused", name);
     fpemu_rounding other = *r; /* other random words must not move a value either */
     other.seed += 1;
-    if (carrier == 32) {
-        lh_check(fpemu_quantize_f32(f, &other, COUNT, y32, z32, NULL) == FPEMU_OK, "%s: refused", name);
-        for (size_t i = 0; i < COUNT; i++)
-            lh_check(!memcmp(y32 + i, z32 + i, sizeof *y32), "%s mode %d policy %d: %a -> %a -> %a", name, r->mode,
-                     r->overflow, (double)x32[i], (double)y32[i], (double)z32[i]);
-    } else {
-        lh_check(fpemu_quantize_f64(f, &other, COUNT, y64, z64, NULL) == FPEMU_OK, "%s: refused", name);
-        for (size_t i = 0; i < COUNT; i++)
-            lh_check(!memcmp(y64 + i, z64 + i, sizeof *y64), "%s mode %d policy %d: %a -> %a -> %a", name, r->mode,
-                     r->overflow, x64[i], y64[i], z64[i]);
-    }
+    lh_check(fpemu_quantize(f, &other, carrier, COUNT, LH_OF(y), LH_OF(z), NULL) == FPEMU_OK, "%s: refused", name);
+    for (size_t i = 0; i < COUNT; i++)
+        lh_check(lh_same_bits(carrier, LH_OF(y), LH_OF(z), i), "%s mode %d policy %d: %a -> %a -> %a", name, r->mode,
+                 r->overflow, lh_at(carrier, LH_OF(x), i), lh_at(carrier, LH_OF(y), i), lh_at(carrier, LH_OF(z), i));
 }
 
 static void ordered(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier)
@@ -104,12 +100,11 @@ static void ordered(const char *name, const fpemu_format *f, const fpemu_roundin
     size_t n = 0;
     for (size_t i = 0; i < COUNT; i++)
         if (!isnan(x64[i]))
-            sorted[n++] = carrier == 32 ? (double)x32[i] : x64[i];
+            sorted[n++] = lh_at(carrier, LH_OF(x), i);
     qsort(sorted, n, sizeof *sorted, by_value);
     double last = -INFINITY;
     for (size_t i = 0; i < n; i++) { /* one index: one random word */
-        double y = carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, (float)sorted[i], 77)
-                                 : fpemu_quantize_one_f64(f, r, sorted[i], 77);
+        double y = quantize_one(f, r, carrier, sorted[i], 77);
         if (isnan(y))
             continue;
         lh_check(y >= last, "%s mode %d policy %d: not monotone at %a: %a after %a", name, r->mode, r->overflow,
@@ -127,14 +122,13 @@ static void symmetric(const char *name, const fpemu_format *f, const fpemu_round
     mirror.mode = r->mode == FPEMU_MODE_RTP ? FPEMU_MODE_RTN : r->mode == FPEMU_MODE_RTN ? FPEMU_MODE_RTP : r->mode;
     int even_beyond = f->max == -f->lowest && !f->wrap;
     for (size_t i = 0; i < COUNT; i++) {
-        double x = carrier == 32 ? (double)x32[i] : x64[i], y, z;
+        double x = lh_at(carrier, LH_OF(x), i), y, z;
         if (!even_beyond && !(fabs(x) <= reach))
             continue;
         if (isnan(x))
             continue;
-        y = carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, (float)x, i) : fpemu_quantize_one_f64(f, r, x, i);
-        z = carrier == 32 ? (double)fpemu_quantize_one_f32(f, &mirror, (float)-x, i)
-                          : fpemu_quantize_one_f64(f, &mirror, -x, i);
+        y = quantize_one(f, r, carrier, x, i);
+        z = quantize_one(f, &mirror, carrier, -x, i);
         lh_check((isnan(y) && isnan(z)) || (y == -z && (!f->has_negative_zero || signbit(y) != signbit(z))),
                  "%s mode %d policy %d: %a -> %a, negated -> %a", name, r->mode, r->overflow, x, y, z);
     }
@@ -146,32 +140,24 @@ static void forms(const char *name, const fpemu_format *f, const fpemu_rounding 
     static uint64_t codes[COUNT];
     size_t size = fpemu_format_code_size(f);
     lh_check(quantize(f, r, carrier), "%s: refused", name);
-    fpemu_status status = carrier == 32 ? fpemu_encode_f32(f, r, COUNT, x32, codes, NULL)
-                                        : fpemu_encode_f64(f, r, COUNT, x64, codes, NULL);
-    lh_check(status == FPEMU_OK, "%s: encode refused", name);
-    status = carrier == 32 ? fpemu_decode_f32(f, COUNT, codes, z32) : fpemu_decode_f64(f, COUNT, codes, z64);
-    lh_check(status == FPEMU_OK, "%s: decode refused", name);
+    lh_check(fpemu_encode(f, r, carrier, COUNT, LH_OF(x), codes, NULL) == FPEMU_OK, "%s: encode refused", name);
+    lh_check(fpemu_decode(f, carrier, COUNT, codes, LH_OF(z)) == FPEMU_OK, "%s: decode refused", name);
     for (size_t i = 0; i < COUNT; i++) {
         const uint64_t code = code_at(codes, size, i);
-        double x = carrier == 32 ? (double)x32[i] : x64[i];
-        double y = carrier == 32 ? (double)y32[i] : y64[i], z = carrier == 32 ? (double)z32[i] : z64[i];
+        const double x = lh_at(carrier, LH_OF(x), i), y = lh_at(carrier, LH_OF(y), i), z = lh_at(carrier, LH_OF(z), i);
         /* without a NaN code, a NaN has a value only as a code */
-        int same = carrier == 32 ? !memcmp(y32 + i, z32 + i, sizeof *y32) : !memcmp(y64 + i, z64 + i, sizeof *y64);
-        lh_check(same || (isnan(x) && !f->has_nan), "%s mode %d policy %d: %a -> %a, through its code %llx %a", name,
-                 r->mode, r->overflow, x, y, (unsigned long long)code, z);
-        if (carrier == 32) {
-            float one = fpemu_quantize_one_f32(f, r, x32[i], i), back = fpemu_decode_one_f32(f, code);
-            lh_check(!memcmp(&one, y32 + i, sizeof one), "%s mode %d: scalar %a -> %a, array %a", name, r->mode, x,
-                     (double)one, y);
-            lh_check(fpemu_encode_one_f32(f, r, x32[i], i) == code, "%s mode %d: scalar code of %a", name, r->mode, x);
-            lh_check(!memcmp(&back, z32 + i, sizeof back), "%s: scalar decode of %llx", name, (unsigned long long)code);
-        } else {
-            double one = fpemu_quantize_one_f64(f, r, x64[i], i), back = fpemu_decode_one_f64(f, code);
-            lh_check(!memcmp(&one, y64 + i, sizeof one), "%s mode %d: scalar %a -> %a, array %a", name, r->mode, x, one,
-                     y);
-            lh_check(fpemu_encode_one_f64(f, r, x64[i], i) == code, "%s mode %d: scalar code of %a", name, r->mode, x);
-            lh_check(!memcmp(&back, z64 + i, sizeof back), "%s: scalar decode of %llx", name, (unsigned long long)code);
-        }
+        lh_check(lh_same_bits(carrier, LH_OF(y), LH_OF(z), i) || (isnan(x) && !f->has_nan),
+                 "%s mode %d policy %d: %a -> %a, through its code %llx %a", name, r->mode, r->overflow, x, y,
+                 (unsigned long long)code, z);
+        const float one32 = fpemu_quantize_one_f32(f, r, x32[i], i), back32 = fpemu_decode_one_f32(f, code);
+        const double one64 = fpemu_quantize_one_f64(f, r, x64[i], i), back64 = fpemu_decode_one_f64(f, code);
+        const uint64_t coded =
+            carrier == 32 ? fpemu_encode_one_f32(f, r, x32[i], i) : fpemu_encode_one_f64(f, r, x64[i], i);
+        lh_check(carrier == 32 ? !memcmp(&one32, y32 + i, 4) : !memcmp(&one64, y64 + i, 8),
+                 "%s mode %d: scalar %a differs from the array's %a", name, r->mode, x, y);
+        lh_check(coded == code, "%s mode %d: scalar code of %a", name, r->mode, x);
+        lh_check(carrier == 32 ? !memcmp(&back32, z32 + i, 4) : !memcmp(&back64, z64 + i, 8),
+                 "%s: scalar decode of %llx", name, (unsigned long long)code);
     }
 }
 
@@ -232,39 +218,25 @@ static void pieces(const char *name, const fpemu_format *f, const fpemu_rounding
         in64[i] = i % 11 == 0 ? x64[i % COUNT] : ldexp((double)(int64_t)lh_next(&state), -62 - (int)(i % 40));
         in32[i] = i % 11 == 0 ? x32[i % COUNT] : (float)in64[i];
     }
-    fpemu_status status = carrier == 32 ? fpemu_quantize_f32(f, r, LARGE, in32, whole32, NULL)
-                                        : fpemu_quantize_f64(f, r, LARGE, in64, whole64, NULL);
-    lh_check(status == FPEMU_OK, "%s: refused", name);
+    const size_t size = carrier == 32 ? 4 : 8;
+    const unsigned char *const in = LH_OF(in), *const whole = LH_OF(whole);
+    unsigned char *const part = LH_OF(part);
+    lh_check(fpemu_quantize(f, r, carrier, LARGE, LH_OF(in), LH_OF(whole), NULL) == FPEMU_OK, "%s: refused", name);
     for (size_t first = 0, turn = 0, n; first < LARGE; first += n, turn++) {
         n = turn < 201 ? turn : lengths[(turn + r->mode) % (sizeof lengths / sizeof lengths[0])];
         n = n > LARGE - first ? LARGE - first : n;
         fpemu_rounding slice = *r;
         slice.offset += first;
-        size_t shift = turn % 17; /* the output begins anywhere, and nothing beside it is touched */
-        if (carrier == 32) {
-            memset(part32, 0x5a, sizeof part32);
-            status = fpemu_quantize_f32(f, &slice, n, in32 + first, part32 + shift, NULL);
-            lh_check(status == FPEMU_OK && !memcmp(part32 + shift, whole32 + first, n * sizeof *part32),
-                     "%s mode %d: %zu elements from %zu differ", name, r->mode, n, first);
-            lh_check(lh_float_bits(part32[shift + n]) == 0x5a5a5a5a &&
-                         (shift == 0 || lh_float_bits(part32[shift - 1]) == 0x5a5a5a5a),
-                     "%s: written outside", name);
-        } else {
-            memset(part64, 0x5a, sizeof part64);
-            status = fpemu_quantize_f64(f, &slice, n, in64 + first, part64 + shift, NULL);
-            lh_check(status == FPEMU_OK && !memcmp(part64 + shift, whole64 + first, n * sizeof *part64),
-                     "%s mode %d: %zu elements from %zu differ", name, r->mode, n, first);
-            lh_check(lh_double_bits(part64[shift + n]) == UINT64_C(0x5a5a5a5a5a5a5a5a), "%s: written outside", name);
-        }
+        unsigned char *const out = part + turn % 17 * size; /* begins anywhere, and nothing beside it is touched */
+        memset(part, 0x5a, (LARGE + 64) * size);
+        const fpemu_status status = fpemu_quantize(f, &slice, carrier, n, in + first * size, out, NULL);
+        lh_check(status == FPEMU_OK && !memcmp(out, whole + first * size, n * size),
+                 "%s mode %d: %zu elements from %zu differ", name, r->mode, n, first);
+        lh_check(out[n * size] == 0x5a && (out == part || out[-1] == 0x5a), "%s: written outside", name);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------ digests */
-
-static int parsed(const char *spec, fpemu_format *f)
-{
-    return lh_check(fpemu_format_parse(spec, f, NULL) == FPEMU_OK, "cannot parse %s", spec);
-}
 
 enum { STREAMED = (9 << 20) + 5 };
 
@@ -275,27 +247,17 @@ static size_t streamed_as(const char *spec, fpemu_rounding r, int carrier, size_
 {
     static double part[1 << 16];
     const size_t many = carrier == 32 ? STREAMED : STREAMED / 2;
-    fpemu_format f;
     fpemu_stats one = {0}, all = {0};
     size_t differing = 0;
-    if (!parsed(spec, &f))
-        return differing;
-    fpemu_status status = carrier == 32 ? fpemu_quantize_f32(&f, &r, many, x, out, counted ? &one : NULL)
-                                        : fpemu_quantize_f64(&f, &r, many, wide, out, counted ? &one : NULL);
+    fpemu_format f = lh_parsed(spec);
+    const size_t size = carrier == 32 ? 4 : 8;
+    const char *const from = carrier == 32 ? (const void *)x : (const void *)wide;
+    fpemu_status status = fpemu_quantize(&f, &r, carrier, many, from, out, counted ? &one : NULL);
     for (size_t first = 0; first < many && status == FPEMU_OK; first += piece, r.offset += piece) {
         const size_t n = many - first < piece ? many - first : piece;
-        fpemu_stats *const seen = counted ? &all : NULL;
-        if (carrier == 32) {
-            const float *const now = (const float *)(const void *)part, *const before = (const float *)out + first;
-            status = fpemu_quantize_f32(&f, &r, n, x + first, (float *)(void *)part, seen);
-            for (size_t i = 0; i < n; i++)
-                differing += lh_float_bits(now[i]) != lh_float_bits(before[i]);
-        } else {
-            const double *const before = (const double *)out + first;
-            status = fpemu_quantize_f64(&f, &r, n, wide + first, part, seen);
-            for (size_t i = 0; i < n; i++)
-                differing += lh_double_bits(part[i]) != lh_double_bits(before[i]);
-        }
+        status = fpemu_quantize(&f, &r, carrier, n, from + first * size, part, counted ? &all : NULL);
+        for (size_t i = 0; i < n; i++)
+            differing += !lh_same_bits(carrier, part, (const char *)out + first * size, i);
     }
     lh_check(status == FPEMU_OK && differing == 0, "%s of binary%d: %zu large results differ", spec, carrier,
              differing);
@@ -359,9 +321,7 @@ static size_t decoded_past_caches(void)
         return 1;
     }
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
-        fpemu_format f;
-        if (!parsed(specs[k], &f))
-            continue;
+        fpemu_format f = lh_parsed(specs[k]);
         unsigned char *bytes = (unsigned char *)codes;
         float *y32 = (float *)out + 3 + k;
         double *y64 = out + 1 + 2 * k;
@@ -399,9 +359,7 @@ static size_t drawn_in_bulk(void)
     uint64_t state = 4242;
     size_t differing = 0;
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
-        fpemu_format f;
-        if (!parsed(specs[k], &f))
-            continue;
+        fpemu_format f = lh_parsed(specs[k]);
         const double least = fpemu_format_min_positive(&f), most = fpemu_format_max(&f),
                      spread = log2(most) - log2(least);
         for (size_t turn = 0; turn < KINDS * 12; turn++) {
@@ -462,9 +420,7 @@ static size_t scaled_in_bulk(void)
     uint64_t state = 99;
     size_t differing = 0;
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
-        fpemu_format f;
-        if (!parsed(specs[k], &f))
-            continue;
+        fpemu_format f = lh_parsed(specs[k]);
         for (size_t i = 0; i < MANY; i++) {
             const uint64_t word = lh_next(&state);
             const double steps = (double)(int64_t)(word >> 20 & 0x7fffff) * 0.5 - (double)(1 << (word % 22));
@@ -533,8 +489,7 @@ static uint64_t digest(void)
                 continue;
             fpemu_rounding r = with_mode(mode, mode % 4, (uint64_t)(i + mode));
             for (int counted = 0; counted < 2; counted++) {
-                fpemu_stats stats;
-                memset(&stats, 0, sizeof stats);
+                fpemu_stats stats = {0};
                 stats.request.want = FPEMU_STATS_SUMS;
                 fpemu_stats *s = counted ? &stats : NULL;
                 for (size_t n = COUNT; n > 0; n /= 7) { /* also short calls */
@@ -574,9 +529,7 @@ static void decode_in_bulk(void)
     for (size_t i = 0; i < sizeof codes; i++)
         codes[i] = (uint8_t)(i * 37 + i / 256);
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
-        fpemu_format f;
-        if (!lh_check(fpemu_format_parse(specs[s], &f, NULL) == FPEMU_OK, "cannot parse %s", specs[s]))
-            continue;
+        fpemu_format f = lh_parsed(specs[s]);
         for (size_t n = 1; n <= MOST; n += n < 500 ? 71 : 1) {
             const size_t shift = n % 4;
             for (size_t i = 0; i < sizeof y / sizeof *y; i++)
@@ -601,9 +554,7 @@ static void every_format(void)
 {
     const lh_format *known;
     for (size_t i = 0; (known = lh_formats(i)); i++) {
-        fpemu_format format;
-        if (!lh_check(fpemu_format_parse(known->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", known->spec))
-            continue;
+        fpemu_format format = lh_parsed(known->spec);
         codes_return(known->spec, &format);
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
             for (int overflow = 1; overflow <= 3; overflow++) {

@@ -149,9 +149,7 @@ int main(void)
 {
     const lh_format *f;
     for (size_t i = 0; (f = lh_formats(i)); i++) {
-        fpemu_format format;
-        if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
-            continue;
+        fpemu_format format = lh_parsed(f->spec);
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
             for (int overflow = 1; overflow <= 3 && lh_supports(f, mode); overflow++)
                 for (int carrier = f->f64_only ? 64 : 32; carrier <= 64; carrier += 32) {

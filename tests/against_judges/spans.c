@@ -105,7 +105,7 @@ static void any_codes(const char *spec, const fpemu_format *f, int carrier, size
         const uint64_t code = lh_next(&state) & mask;
         memcpy(y + i * code_size, &code, code_size);
     }
-    const fpemu_status status = carrier == 32 ? fpemu_decode_f32(f, n, y, x) : fpemu_decode_f64(f, n, y, x);
+    const fpemu_status status = fpemu_decode(f, carrier, n, y, x);
     lh_check(status == FPEMU_OK, "%s carrier %d: decode any", spec, carrier);
     for (size_t i = 0; i < n; i++) {
         uint64_t code = 0;
@@ -136,9 +136,7 @@ static void one_array(const char *spec, const fpemu_format *f, const fpemu_round
     fpemu_stats stats = {0};
     y = in_place ? x : y;
     const unsigned before = CONTROL;
-    fpemu_status status = carrier == 32
-                              ? fpemu_quantize_f32(f, r, n, (const void *)x, (void *)y, counted ? &stats : NULL)
-                              : fpemu_quantize_f64(f, r, n, (const void *)x, (void *)y, counted ? &stats : NULL);
+    fpemu_status status = fpemu_quantize(f, r, carrier, n, x, y, counted ? &stats : NULL);
     lh_check(CONTROL == before, "%s mode %u: the control word is %x, it was %x", spec, r->mode, CONTROL, before);
     lh_check(status == FPEMU_OK, "%s mode %u carrier %d: status %d", spec, r->mode, carrier, status);
     check_margins(spec, y, n * size);
@@ -167,13 +165,12 @@ static void one_array(const char *spec, const fpemu_format *f, const fpemu_round
     memset(to, 0xa5, sizeof to);
     y = to + MARGIN + below(16) * code_size;
     memcpy(x, held, n * size);
-    status = carrier == 32 ? fpemu_encode_f32(f, r, n, (const void *)x, y, counted ? &stats : NULL)
-                           : fpemu_encode_f64(f, r, n, (const void *)x, y, counted ? &stats : NULL);
+    status = fpemu_encode(f, r, carrier, n, x, y, counted ? &stats : NULL);
     lh_check(status == FPEMU_OK && CONTROL == before, "%s mode %u carrier %d: encode", spec, r->mode, carrier);
     check_margins(spec, y, n * code_size);
     digest = variants_fold(digest, y, n * code_size);
     memset(from, 0xa5, sizeof from);
-    status = carrier == 32 ? fpemu_decode_f32(f, n, y, (void *)x) : fpemu_decode_f64(f, n, y, (void *)x);
+    status = fpemu_decode(f, carrier, n, y, x);
     lh_check(status == FPEMU_OK && CONTROL == before, "%s carrier %d: decode", spec, carrier);
     check_margins(spec, x, n * size);
     for (size_t i = 0; i < n; i++) {
@@ -210,9 +207,7 @@ int main(int argc, char **argv)
             seed = strtoul(argv[++i], NULL, 10);
     state = seed;
     for (int k = 0; k < SPECS; k++) {
-        fpemu_format f;
-        if (!lh_check(fpemu_format_parse(specs[k], &f, NULL) == FPEMU_OK, "%s: no format", specs[k]))
-            continue;
+        fpemu_format f = lh_parsed(specs[k]);
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
             for (int carrier = 32; carrier <= 64; carrier += 32)
                 for (unsigned long i = 0; i < ARRAYS * rounds; i++) {
@@ -230,9 +225,7 @@ int main(int argc, char **argv)
     }
     for (int k = 0; k < SETTINGS * SET_SPECS; k++) {
         const char *setting = settings[k % SETTINGS], *spec = set_specs[k / SETTINGS];
-        fpemu_format f;
-        if (!lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s: no format", spec))
-            continue;
+        fpemu_format f = lh_parsed(spec);
         for (unsigned long i = 0; i < ARRAYS * rounds; i++) {
             fpemu_rounding r;
             char name[100];

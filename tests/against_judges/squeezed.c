@@ -130,13 +130,11 @@ static void some(void)
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++)
         for (size_t m = 0; m < sizeof modes / sizeof *modes; m++)
             for (int t = 0; t < TENSORS; t++) {
-                fpemu_format f;
                 fpemu_rounding r = {.mode = (uint8_t)modes[m]};
                 uint64_t state = 17;
                 if (t >= 3 && (s + m + (size_t)t) % 4)
                     continue; /* some of all */
-                if (!lh_check(fpemu_format_parse(specs[s], &f, NULL) == FPEMU_OK, "%s: no format", specs[s]))
-                    continue;
+                fpemu_format f = lh_parsed(specs[s]);
                 const fpemu_range whole = measured(&f, &tensors[t]);
                 count = 0;
                 add_steps(&f, &r, &whole, lh_float_bits((float)exp2(tensors[t].mean - 2)),

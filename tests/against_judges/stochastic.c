@@ -192,9 +192,7 @@ static void few_bits(void)
                 if (bits > 9 && (i + (int)bits / 4 + generator) % (bits == 12 ? 4 : 7))
                     continue;
                 const lh_format *f = lh_find(specs[i]);
-                fpemu_format format;
-                if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
-                    continue;
+                fpemu_format format = lh_parsed(f->spec);
                 site s[16];
                 double v[64];
                 size_t places = sites(f, s), parts = fractions(bits, v);
@@ -256,9 +254,7 @@ static void many_bits(void)
 {
     for (int i = 0; i < spec_count; i++) {
         const lh_format *f = lh_find(specs[i]);
-        fpemu_format format;
-        if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
-            continue;
+        fpemu_format format = lh_parsed(f->spec);
         for (unsigned bits = 1; bits <= 32; bits++)
             for (int variant = 0; variant < 4; variant++)
                 own_thresholds(f, &format, bits, variant, (int)(bits + (unsigned)variant) & 1);
@@ -272,11 +268,9 @@ static void many_bits(void)
  * search, are decided there. */
 static void beyond_32_bits(void)
 {
-    fpemu_format format;
     const lh_format *f = lh_find("e4m3fn");
     size_t hits = 0;
-    if (!lh_check(fpemu_format_parse(f->spec, &format, NULL) == FPEMU_OK, "cannot parse %s", f->spec))
-        return;
+    fpemu_format format = lh_parsed(f->spec);
     for (uint64_t i = 0; i < 400000; i++) {
         uint32_t r = lh_bits(FPEMU_GENERATOR_HASH, SEED, 55, i, 32);
         if (r < UINT32_MAX - (1u << 22))
@@ -351,9 +345,7 @@ static void statistics(void)
 {
     enum { COUNT = 1 << 19 };
     static uint8_t up[2][COUNT];
-    fpemu_format format;
-    if (!lh_check(fpemu_format_parse("bf16", &format, NULL) == FPEMU_OK, "cannot parse bf16"))
-        return;
+    fpemu_format format = lh_parsed("bf16");
     const double wanted[] = {0x1p-12, 0.01, 0.25, 0.3, 0.5, 0.75, 0.999};
     for (int generator = 0; generator < 2; generator++)
         for (unsigned bits = 8; bits <= 32; bits *= 2)

@@ -16,8 +16,7 @@ static void one(const tensor_answer *t)
     static double wide_a[TENSOR_BYTES], wide_many[TENSOR_BYTES * COLUMNS], wide_sums[COLUMNS];
     const tensor_instruction *const as = &tensor_instructions[t->instruction];
     fpemu_gemm_spec spec;
-    fpemu_gemm_shape s;
-    memset(&s, 0, sizeof s);
+    fpemu_gemm_shape s = {0};
     if (!lh_check(fpemu_gemm_parse(as->model, &spec, NULL) == FPEMU_OK, "%s cannot be read", as->model))
         return;
     spec.start_from_c = 1;
@@ -32,8 +31,7 @@ static void one(const tensor_answer *t)
         }
     }
     for (int counted = 0; counted < 2; counted++) {
-        fpemu_stats stats;
-        memset(&stats, 0, sizeof stats);
+        fpemu_stats stats = {0};
         for (unsigned j = 0; j < COLUMNS; j++)
             wide_sums[j] = (double)(sums[j] = t->c);
         lh_check(!fpemu_gemm_f32(&spec, &s, 1, t->a, many, 1, sums, counted ? &stats : NULL) &&

@@ -18,28 +18,11 @@
 
 enum { WORDS = 65536, ORDERS = 3 };
 
-typedef fpemu_status pack_words(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
-                                const uint16_t *x, void *packed, fpemu_stats *s);
-typedef fpemu_status unpack_words(const fpemu_format *f, const fpemu_shape *shape, const void *packed, uint16_t *y);
-typedef fpemu_status arith_words(const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, size_t n,
-                                 const uint16_t *const *operands, const size_t *steps, uint16_t *y, fpemu_stats *s);
-typedef fpemu_status tensor_words(const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *shape,
-                                  const uint16_t *x, uint16_t *y, fpemu_stats *s);
-typedef fpemu_status quantize_words(const fpemu_format *f, const fpemu_rounding *r, size_t n, const uint16_t *x,
-                                    uint16_t *y, fpemu_stats *s);
 static const struct type {
     const char *name;
-    quantize_words *quantize;
-    tensor_words *tensor;
-    pack_words *pack;
-    unpack_words *unpack;
-    arith_words *arith;
-    int (*fits)(const fpemu_format *f);
+    fpemu_type type;
     int digits, bias;
-} types[] = {{"f16", fpemu_quantize_f16, fpemu_quantize_tensor_f16, fpemu_pack_f16, fpemu_unpack_f16, fpemu_arith_f16,
-              fpemu_format_fits_f16, 10, 15},
-             {"bf16", fpemu_quantize_bf16, fpemu_quantize_tensor_bf16, fpemu_pack_bf16, fpemu_unpack_bf16,
-              fpemu_arith_bf16, fpemu_format_fits_bf16, 7, 127}};
+} types[] = {{"f16", FPEMU_TYPE_F16, 10, 15}, {"bf16", FPEMU_TYPE_BF16, 7, 127}};
 
 static const char *const specs[] =
     LIST("fp16", "bf16", "fp16:saturate", "bf16:saturate", "e5m2", "e5m2:saturate", "e4m3fn", "e4m3fn:saturate", "e4m3",
@@ -126,17 +109,17 @@ static void arrays(const struct type *t, const char *spec, const fpemu_format *f
     const fpemu_status status = fpemu_quantize_f32(f, r, n, x32, y32, &right);
     for (size_t i = 0; i < n; i++)
         want[i] = word_of(t, y32[i]);
-    lh_check(t->quantize(f, r, n, x, y, NULL) == status, "%s, %s: another status", t->name, spec);
+    lh_check(fpemu_quantize(f, r, t->type, n, x, y, NULL) == status, "%s, %s: another status", t->name, spec);
     compare(t, spec, r, "array", n, x, want, y);
     digest = variants_fold(digest, y, n * sizeof *y);
     memset(y, 0xa5, n * sizeof *y);
-    t->quantize(f, r, n, x, y, &counted);
+    fpemu_quantize(f, r, t->type, n, x, y, &counted);
     compare(t, spec, r, "counted", n, x, want, y);
     same(t, spec, r, "counted", &right, &counted);
     memset(&counted, 0, sizeof counted);
     counted.request.want = right.request.want;
     memcpy(y, x, n * sizeof *y);
-    t->quantize(f, r, n, y, y, &counted);
+    fpemu_quantize(f, r, t->type, n, y, y, &counted);
     compare(t, spec, r, "counted in place", n, x, want, y);
     same(t, spec, r, "counted in place", &right, &counted);
     for (int k = 0; k < 3; k++) {
@@ -144,7 +127,7 @@ static void arrays(const struct type *t, const char *spec, const fpemu_format *f
         fpemu_rounding part = *r;
         part.offset += begin;
         memset(y, 0xa5, n * sizeof *y);
-        t->quantize(f, &part, m, x + begin, y + k + 1, NULL);
+        fpemu_quantize(f, &part, t->type, m, x + begin, y + k + 1, NULL);
         compare(t, spec, r, "a part", m, x + begin, want + begin, y + k + 1);
         lh_check(y[k] == 0xa5a5 && (m + (size_t)k + 1 >= n || y[m + (size_t)k + 1] == 0xa5a5), "%s, %s: written beside",
                  t->name, spec);
@@ -213,10 +196,10 @@ static void rounded_blocks(const struct type *t, const char *spec, const fpemu_f
     fpemu_quantize_f32(f, r, n, x32, y32, NULL);
     for (size_t i = 0; i < n; i++)
         want[i] = near_word(t, y32[i]);
-    lh_check(t->quantize(f, r, n, x, y, NULL) == FPEMU_OK, "%s, %s: refused", t->name, spec);
+    lh_check(fpemu_quantize(f, r, t->type, n, x, y, NULL) == FPEMU_OK, "%s, %s: refused", t->name, spec);
     compare(t, spec, r, "blocks", n, x, want, y);
     memcpy(y, x, n * sizeof *y);
-    t->quantize(f, r, n, y, y, NULL);
+    fpemu_quantize(f, r, t->type, n, y, y, NULL);
     compare(t, spec, r, "blocks in place", n, x, want, y);
     digest = variants_fold(digest, y, n * sizeof *y);
     lines++;
@@ -272,10 +255,8 @@ static void near_draws(const struct type *t)
     static const char *const some[] = {"mxfp8", "mxfp4", "mxint8", "mx(int8,block=16)"};
     static uint16_t x[WORDS];
     for (unsigned k = 0; k < 8; k++) {
-        fpemu_format f;
         fpemu_rounding r = fpemu_rounding_stochastic(3, k);
-        if (!lh_check(fpemu_format_parse(some[k % 4], &f, NULL) == FPEMU_OK, "%s is not parsed", some[k % 4]))
-            continue;
+        fpemu_format f = lh_parsed(some[k % 4]);
         r.bits = k < 4 ? 0 : 27;
         const unsigned fields = 1u << (15 - t->digits), most = (fields - 3) << t->digits;
         const int c = ilogb((double)values[t - types][most]) - ilogb(fpemu_format_max(&f));
@@ -330,7 +311,7 @@ static void unpacked(const struct type *t, const char *spec, const fpemu_format 
     fpemu_unpack_f32(f, &shape, bytes, y32);
     for (size_t i = 0; i < n; i++)
         want[i] = near_word(t, y32[i]);
-    lh_check(t->unpack(f, &shape, bytes, y) == FPEMU_OK, "%s, %s: not unpacked", t->name, spec);
+    lh_check(fpemu_unpack(f, t->type, &shape, bytes, y) == FPEMU_OK, "%s, %s: not unpacked", t->name, spec);
     compare(t, spec, &none, "unpacked", n, want, want, y);
     digest = variants_fold(digest, y, n * sizeof *y);
     lines++;
@@ -344,9 +325,7 @@ static void blocks(const struct type *t)
     const fpemu_rounding r = {0};
     uint64_t state = 29;
     for (size_t k = 0; k < sizeof packed / sizeof *packed; k++) {
-        fpemu_format f;
-        if (!lh_check(fpemu_format_parse(packed[k], &f, NULL) == FPEMU_OK, "%s is not parsed", packed[k]))
-            continue;
+        fpemu_format f = lh_parsed(packed[k]);
         for (size_t run = 16; run <= 1024; run *= 2) {
             const size_t n = run == 64 ? WORDS - 37 : run == 256 ? 801 : WORDS;
             const fpemu_shape shape = fpemu_shape_vector(n);
@@ -356,7 +335,7 @@ static void blocks(const struct type *t)
                 x[i] = (uint16_t)(i % 2 ? 0x7fff : 0xff80); /* blocks that have no such form, among others */
             for (size_t i = 0; i < n; i++)
                 x32[i] = values[t - types][x[i]];
-            if (f.scaling || f.kind == FPEMU_KIND_CODEBOOK || t->fits(&f)) {
+            if (f.scaling || f.kind == FPEMU_KIND_CODEBOOK || fpemu_format_fits(&f, t->type)) {
                 const fpemu_rounding random = drawn((unsigned)(k + n + run / 16));
                 rounded_blocks(t, packed[k], &f, &r, n, x);
                 rounded_blocks(t, packed[k], &f, &random, n, x);
@@ -366,10 +345,11 @@ static void blocks(const struct type *t)
             memset(right, 0x5a, sizeof right);
             memset(bytes, 0x5a, sizeof bytes);
             fpemu_pack_f32(&f, &r, &shape, x32, right, NULL);
-            lh_check(t->pack(&f, &r, &shape, x, bytes, NULL) == FPEMU_OK && memcmp(bytes, right, sizeof right) == 0,
+            lh_check(fpemu_pack(&f, &r, t->type, &shape, x, bytes, NULL) == FPEMU_OK &&
+                         memcmp(bytes, right, sizeof right) == 0,
                      "%s, %s: other packed bytes", t->name, packed[k]);
             lines++;
-            if (!f.scaling && f.kind != FPEMU_KIND_CODEBOOK && !t->fits(&f))
+            if (!f.scaling && f.kind != FPEMU_KIND_CODEBOOK && !fpemu_format_fits(&f, t->type))
                 continue;
             unpacked(t, packed[k], &f, n, bytes);
             for (size_t i = 0; i < size; i++)
@@ -386,13 +366,11 @@ static void other_ranges(const struct type *t)
     static uint16_t x[WORDS];
     uint64_t state = 31;
     for (unsigned k = 0; k < 64; k++) {
-        fpemu_format f;
         fpemu_range whole = {0};
         const size_t n = k % 3 ? WORDS : 801;
         fpemu_shape shape = fpemu_shape_vector(n);
         const fpemu_rounding r = k % 8 < 4 ? (fpemu_rounding){0} : drawn(k);
-        if (!lh_check(fpemu_format_parse(some[k % 4], &f, NULL) == FPEMU_OK, "%s is not parsed", some[k % 4]))
-            continue;
+        fpemu_format f = lh_parsed(some[k % 4]);
         whole.amax = whole.max = ldexp(1.25, (int)(k / 4) * 17 - 126);
         shape.whole = &whole;
         fill_runs(t, 16u << k % 5, &state, x);
@@ -401,7 +379,8 @@ static void other_ranges(const struct type *t)
         const fpemu_status status = fpemu_quantize_tensor_f32(&f, &r, &shape, x32, y32, NULL);
         for (size_t i = 0; i < n; i++)
             want[i] = near_word(t, y32[i]);
-        lh_check(t->tensor(&f, &r, &shape, x, y, NULL) == status, "%s, %s: another status", t->name, some[k % 4]);
+        lh_check(fpemu_quantize_tensor(&f, &r, t->type, &shape, x, y, NULL) == status, "%s, %s: another status",
+                 t->name, some[k % 4]);
         compare(t, some[k % 4], &r, "another range", n, x, want, y);
         digest = variants_fold(digest, y, n * sizeof *y);
         lines++;
@@ -419,9 +398,7 @@ static void operations(const struct type *t)
     for (unsigned k = 0; k < 48; k++) {
         const char *const spec = near[t - types][k % 8 < 5 ? 0 : k % 8 - 4];
         const size_t n = k % 3 ? WORDS : WORDS - 7;
-        fpemu_format f;
-        if (!lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s is not parsed", spec))
-            continue;
+        fpemu_format f = lh_parsed(spec);
         for (size_t i = 0; i < n; i++) {
             x[i] = orders[t - types][1][i];
             y[i] = (uint16_t)(k % 2 ? i * (2 * k + 1) + 977 * k : x[i] + (k / 8 << (k % 11)) + 1); /* far, near */
@@ -431,11 +408,11 @@ static void operations(const struct type *t)
         for (int operation = FPEMU_OPERATION_ADD; operation <= FPEMU_OPERATION_DIV; operation++) {
             static uint16_t got[WORDS];
             const float *const numbers[] = {x32, other};
-            const uint16_t *const words[] = {x, y};
+            const void *const words[] = {x, y};
             fpemu_arith_f32(&f, &r, (fpemu_operation)operation, n, numbers, NULL, y32, NULL);
             for (size_t i = 0; i < n; i++)
                 want[i] = word_of(t, y32[i]);
-            lh_check(t->arith(&f, &r, (fpemu_operation)operation, n, words, NULL, got, NULL) == FPEMU_OK,
+            lh_check(fpemu_arith(&f, &r, t->type, (fpemu_operation)operation, n, words, NULL, got, NULL) == FPEMU_OK,
                      "%s, %s: operation %d refused", t->name, spec, operation);
             compare(t, spec, &r, "operation", n, x, want, got);
             digest = variants_fold(digest, got, n * sizeof *got);
@@ -449,7 +426,8 @@ static void formats(const struct type *t)
     static uint16_t some[WORDS], below[WORDS];
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f;
-        if (!lh_check(fpemu_format_parse(specs[k], &f, NULL) == FPEMU_OK, "%s is not parsed", specs[k]) || !t->fits(&f))
+        if (!lh_check(fpemu_format_parse(specs[k], &f, NULL) == FPEMU_OK, "%s is not parsed", specs[k]) ||
+            !fpemu_format_fits(&f, t->type))
             continue;
         for (unsigned mode = 0; mode < FPEMU_MODE_COUNT; mode++)
             for (unsigned overflow = 0; overflow < 4; overflow++) {

@@ -208,8 +208,7 @@ static fpemu_format element_parameters(const fpemu_format *f)
 
 static fpemu_format scale_parameters(const fpemu_format *f)
 {
-    fpemu_format s;
-    memset(&s, 0, sizeof s);
+    fpemu_format s = {0};
     s.kind = FPEMU_KIND_FLOAT;
     s.exponent_bits = f->scale_exponent_bits;
     s.mantissa_bits = f->scale_mantissa_bits;
@@ -1044,8 +1043,7 @@ void ref_count(const ref_tensor *t, const uint64_t *x, fpemu_stats *s, double su
     mpq_init(one);
     for (b = 0; b < t->blocks; b++) {
         const ref_block *block = &t->block[b];
-        double lane[3][32];
-        memset(lane, 0, sizeof lane);
+        double lane[3][32] = {0};
         s->blocks++;
         s->zero_blocks += (uint64_t)block->zero;
         s->nan_blocks += (uint64_t)block->nan;

@@ -117,8 +117,7 @@ const ref_format *ref_find(const char *spec)
 
 static fpemu_format blank(fpemu_kind kind, unsigned bits, int is_signed)
 {
-    fpemu_format f;
-    memset(&f, 0, sizeof f);
+    fpemu_format f = {0};
     f.kind = kind;
     f.bits = bits;
     f.is_signed = (uint8_t)is_signed;

@@ -586,6 +586,27 @@ int lh_check(int good, const char *format, ...)
     return 0;
 }
 
+double lh_at(int carrier, const void *array, size_t i)
+{
+    return carrier == 32 ? (double)((const float *)array)[i] : ((const double *)array)[i];
+}
+
+int lh_same_bits(int carrier, const void *a, const void *b, size_t i)
+{
+    const size_t size = carrier == 32 ? 4 : 8;
+    return memcmp((const char *)a + i * size, (const char *)b + i * size, size) == 0;
+}
+
+fpemu_format lh_parsed(const char *spec)
+{
+    fpemu_format f;
+    if (fpemu_format_parse(spec, &f, NULL) != FPEMU_OK) {
+        printf("FAIL: %s is not read\n", spec);
+        exit(EXIT_FAILURE);
+    }
+    return f;
+}
+
 int lh_report(const char *program)
 {
     printf("%s: %lu checks, %lu failed\n", program, checks, failures);

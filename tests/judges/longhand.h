@@ -69,6 +69,11 @@ uint32_t lh_bits(int generator, uint64_t seed, uint64_t stream, uint64_t i, unsi
 /* A small generator for test values; not one of the library's. */
 uint64_t lh_next(uint64_t *state);
 
+/* The array of a carrier, 32 or 64: of x, x32 or x64; its elements, by value and by their bits. */
+#define LH_OF(array) (carrier == 32 ? (void *)array##32 : (void *)array##64)
+double lh_at(int carrier, const void *array, size_t i);
+int lh_same_bits(int carrier, const void *a, const void *b, size_t i);
+
 /* 1 if y and the expected value have equal bits, NaN meaning the canonical quiet NaN. */
 int lh_same_f32(float y, double expected);
 int lh_same_f64(double y, double expected);
@@ -76,6 +81,8 @@ int lh_same_f64(double y, double expected);
 /* Counts a check; a failed one is printed (the first 25 of a program), and ends the program
  * where the environment has STOP_AT_FAILURE. Returns `good`. */
 int lh_check(int good, const char *format, ...);
+/* The format that a test names; ends the program where there is none. */
+fpemu_format lh_parsed(const char *spec);
 /* Prints the tally; the exit status of the program. */
 int lh_report(const char *program);
 
