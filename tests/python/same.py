@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Comparing bits."""
+"""Comparing bits; calls that are refused."""
 
 import numpy as np
+import pytest
 
 
 def bits(x):
@@ -26,3 +27,9 @@ def assert_same(got, expected, what=""):
     wrong = (a != b) & ~(np.isnan(x) & np.isnan(y))
     at = np.argwhere(wrong)[:3]
     assert not wrong.any(), (what, int(wrong.sum()), [(tuple(i), x[tuple(i)], y[tuple(i)]) for i in at])
+
+
+def refuses(error, call, match=None):
+    """The call raises this error, with a text that fits."""
+    with pytest.raises(error, match=match):
+        call()

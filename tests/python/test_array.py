@@ -8,7 +8,7 @@ from fractions import Fraction
 import fpemu
 import numpy as np
 import pytest
-from same import assert_same
+from same import assert_same, refuses
 
 M, G = 2**64 - 1, 0x9E3779B97F4A7C15
 
@@ -47,8 +47,7 @@ def test_products_of_nan_as_the_rounding_says():
     assert (fpemu.Array(a, f, fpemu.rounding(nan="max")) @ b).tolist() == [[0.0]]  # 6, then 6 - 6
     assert (fpemu.Array(a, f, fpemu.rounding(nan="zero")) @ b).tolist() == [[-6.0]]
     assert np.isnan((fpemu.Array(a, f, fpemu.rounding(nan="keep")) @ b).data).all()
-    with pytest.raises(fpemu.Error, match="NaN"):
-        fpemu.Array(a, f, fpemu.rounding(nan="error")) @ b
+    refuses(fpemu.Error, lambda: fpemu.Array(a, f, fpemu.rounding(nan="error")) @ b, "NaN")
 
 
 @pytest.mark.parametrize("rounding", [
@@ -67,8 +66,7 @@ def test_products_by_long_hand(rng, rounding):
 def test_products_follow_nobodys_departures():
     a = fpemu.array(np.ones((2, 2), np.float32), "e5m2", "ml-dtypes")
     for operation in (lambda: a + a, lambda: a @ a, lambda: a.matmul(a, "fp32")):
-        with pytest.raises(fpemu.Error, match="compatibility settings are for conversions"):
-            operation()
+        refuses(fpemu.Error, operation, "compatibility settings are for conversions")
 
 
 def test_a_product_of_another_model_is_rounded_once():
@@ -103,8 +101,7 @@ def test_products_are_counted():
     assert stats.count == 54 + 3 + 2 * 3
     for stats in (fpemu.Stats(sums=True), fpemu.Stats(histogram=(-3, 3))):
         a = fpemu.array(np.ones((2, 2), np.float32), "e4m3fn", stats=stats)
-        with pytest.raises(fpemu.Error, match="without sums and histograms"):
-            a @ a
+        refuses(fpemu.Error, lambda: a @ a, "without sums and histograms")
 
 
 # ------------------------------------------------------------------------------------------------- the others
@@ -166,8 +163,7 @@ def test_numpy_s_protocol(torch):
     assert np.asarray(a, dtype=np.float64).dtype == np.float64 and not np.shares_memory(np.array(a), a.data)
     if np.lib.NumpyVersion(np.__version__) >= "2.0.0":  # before, False was "as needed"
         assert np.array(a, copy=False) is a.data
-        with pytest.raises(ValueError, match="copy"):
-            np.array(a, dtype=np.float64, copy=False)
+        refuses(ValueError, lambda: np.array(a, dtype=np.float64, copy=False), "copy")
     ml_dtypes = pytest.importorskip("ml_dtypes")
     held = np.asarray(fpemu.array(torch.tensor([1.5, 2], dtype=torch.bfloat16), "e4m3fn"))
     assert held.dtype == ml_dtypes.bfloat16 and held.tolist() == [1.5, 2]
@@ -201,14 +197,12 @@ def test_arrays_travel(protocol):
 
 
 def test_an_order_of_sums_that_there_is_not():
-    with pytest.raises(ValueError, match="order"):
-        fpemu.array([1.0], "bf16").sum(order="random")
+    refuses(ValueError, lambda: fpemu.array([1.0], "bf16").sum(order="random"), "order")
 
 
 def test_an_array_is_made_of_numbers():
     for bad in (["1"], [b"1"], [["1.5", 2]], [None, 1.0], [1.0, "nan", 2**70], [np.datetime64(1, "s")]):
-        with pytest.raises(TypeError, match="numbers"):
-            fpemu.array(bad, "bf16")
+        refuses(TypeError, lambda: fpemu.array(bad, "bf16"), "numbers")
     assert fpemu.array([Fraction(1, 2), 2**70, True, np.float16(3)], "bf16").tolist() == [0.5, 2.0**70, 1.0, 3.0]
     assert fpemu.array([], "bf16").shape == (0,)
 
@@ -219,8 +213,7 @@ def test_integers_that_float64_does_not_hold():
     for number in (2 ** 60 + 2 ** 52 + 1, -2 ** 53 - 1, 2 ** 5000):
         for call in (lambda n: fpemu.array(n, "bf16"), lambda n: fpemu.array([n, 0.5], "bf16"), lambda n: a * n,
                      lambda n: n - a, lambda n: a < n, lambda n: fpemu.pack(n, "bf16")):
-            with pytest.raises(ValueError, match="rounded twice"):
-                call(number)
+            refuses(ValueError, lambda: call(number), "rounded twice")
     assert fpemu.array([2 ** 60 + 2 ** 52 + 2 ** 8, True, -3], "bf16").tolist() == [2.0 ** 60 + 2 ** 53, 1.0, -3.0]
 
 
@@ -233,5 +226,4 @@ def test_a_model_has_its_own_seed():
 def test_results_of_tables_are_rounded_by_themselves():
     table = fpemu.array([[0.5, 1], [0, -1]], fpemu.format([-1, 0, 0.5, 1]), stats=fpemu.Stats())
     assert_same(table.matmul(table, "fp32").data, np.float32([[0, -1], [0, 1]]))  # of .25, -.5; 0, 1: ties go down
-    with pytest.raises(ValueError, match="no text"):
-        table @ table
+    refuses(ValueError, lambda: table @ table, "no text")

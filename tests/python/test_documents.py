@@ -12,6 +12,7 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
+from same import refuses
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "python"
@@ -120,7 +121,6 @@ def test_gpt(tmp_path):
             assert all(share > 1 for share in zero)
         if recipe == "mxfp4":
             assert all(share > 0.1 for share in overflow)
-    with pytest.raises(AssertionError, match="error: --steps is 1 or more"):
-        example("gpt.py", "--steps", 0, cwd=tmp_path)
+    refuses(AssertionError, lambda: example("gpt.py", "--steps", 0, cwd=tmp_path), "error: --steps is 1 or more")
     root = ElementTree.parse(tmp_path / "gpt.svg").getroot()
     assert sum(child.tag.endswith("polyline") for child in root) == 2 * len(recipes)

@@ -10,6 +10,7 @@ import pathlib
 from types import SimpleNamespace
 
 import pytest
+from same import refuses
 
 torch = pytest.importorskip("torch")
 
@@ -48,42 +49,33 @@ def test_counters_of_another_size_or_place(device):
                   torch.zeros(2 * STATS_BYTES // 8 + 2, dtype=torch.int64)[::2]):
         for call in (lambda: quantized(device, stats=stats),
                      lambda: device.encode(X, X.byte(), E4M3, fpemu.rounding("rne"), stats)):
-            with pytest.raises(TypeError, match=r"fpemu.torch.new_stats\(device='cpu'\), int64, 6422 words"):
-                call()
+            refuses(TypeError, call, r"fpemu.torch.new_stats\(device='cpu'\), int64, 6422 words")
     for call in (device.read_stats, lambda stats: device.clear_stats(stats, 0)):
-        with pytest.raises(TypeError, match="6422 words, not one of torch.int64, shape \\(131,\\)"):
-            call(ft.new_stats())
+        refuses(TypeError, lambda: call(ft.new_stats()), "6422 words, not one of torch.int64, shape \\(131,\\)")
 
 
 def test_what_is_no_counters_is_not_cleared():
     for other in (torch.ones(200), torch.ones(5, dtype=torch.int64)):
-        with pytest.raises(TypeError, match="new_stats"):
-            ft.clear_stats(other)
+        refuses(TypeError, lambda: ft.clear_stats(other), "new_stats")
         assert other.all()
 
 
 def test_results_and_codes_of_another_size(device):
-    with pytest.raises(ValueError, match="do not go together"):
-        quantized(device, y=torch.ones(4, 7))
-    with pytest.raises(ValueError, match="on cpu and one of .* on meta do not go together"):
-        quantized(device, y=X.to("meta"))
-    with pytest.raises(TypeError, match="the result torch.float16"):
-        quantized(device, y=X.half())
+    refuses(ValueError, lambda: quantized(device, y=torch.ones(4, 7)), "do not go together")
+    refuses(ValueError, lambda: quantized(device, y=X.to("meta")), "on cpu and one of .* on meta do not go together")
+    refuses(TypeError, lambda: quantized(device, y=X.half()), "the result torch.float16")
     with pytest.raises(ValueError, match="do not go together"):
         device.encode(X, torch.zeros(4, 7, dtype=torch.uint8), E4M3, fpemu.rounding("rne"), None)
     for codes, spec in ((X.byte(), "bf16"), (X.char(), "e4m3fn"), (X.to(torch.uint16), "e4m3fn")):
-        with pytest.raises(TypeError, match=f"codes of {spec} are uint"):
-            device.decode(codes, X, fpemu.format(spec))
+        refuses(TypeError, lambda: device.decode(codes, X, fpemu.format(spec)), f"codes of {spec} are uint")
 
 
 def test_a_graph_does_not_repeat_random_bits(device, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
     for call in (lambda: quantized(device, rounding="sr"),
                  lambda: device.encode(X, X.byte(), E4M3, fpemu.rounding("sr"), None)):
-        with pytest.raises(fpemu.Error, match="a CUDA graph would repeat the random bits"):
-            call()
-    with pytest.raises(pytest.fail.Exception, match="was called"):
-        quantized(device)
+        refuses(fpemu.Error, call, "a CUDA graph would repeat the random bits")
+    refuses(pytest.fail.Exception, lambda: quantized(device), "was called")
 
 
 def test_observe_takes_models_of_the_processor():
@@ -99,8 +91,7 @@ def test_a_scaler_that_watches_a_model_sees_the_processor_alone():
     elsewhere, site = SimpleNamespace(is_cpu=False, is_meta=False), model._fpemu.site
     assert site.stats_for(elsewhere) is None
     scaler = ft.loss_scaler("backoff", model)
-    with pytest.raises(fpemu.Error, match="sees overflow on the processor alone"):
-        site.stats_for(elsewhere)
+    refuses(fpemu.Error, lambda: site.stats_for(elsewhere), "sees overflow on the processor alone")
     with pytest.warns(UserWarning, match="lose sight of it"):
         ft.convert(model, "bf16")
     scaler.close()

@@ -10,6 +10,7 @@ import subprocess
 from fractions import Fraction
 
 import pytest
+from same import refuses
 
 torch = pytest.importorskip("torch")
 ml_dtypes = pytest.importorskip("ml_dtypes")
@@ -128,15 +129,12 @@ def test_compiled_models_count_alike():
 
 
 def test_it_is_refused_where_it_makes_no_sense(layer):
-    with pytest.raises(ValueError, match="convert it first"):
-        ft.observe(nn.Linear(2, 2)).__enter__()
+    refuses(ValueError, lambda: ft.observe(nn.Linear(2, 2)).__enter__(), "convert it first")
     with ft.observe(layer):
-        with pytest.raises(RuntimeError, match="already"):
-            ft.observe(layer).__enter__()
+        refuses(RuntimeError, lambda: ft.observe(layer).__enter__(), "already")
     with ft.observe(layer) as log:
         pass
-    with pytest.raises(ValueError, match="no steps"):
-        log.write_fptrain("nowhere")
+    refuses(ValueError, lambda: log.write_fptrain("nowhere"), "no steps")
     assert not os.path.exists("nowhere")
 
 
@@ -166,8 +164,7 @@ def test_a_step_takes_numbers_alone(layer, tmp_path):
         layer(wide(8, 24))
         for name in "loss", "lr", "scale", "epoch", "accuracy":
             for value in (torch.ones(2), torch.ones(0), np.ones(2)):
-                with pytest.raises(ValueError, match=f"^{name} is a number or .*, not of the shape"):
-                    log.step(**{name: value})
+                refuses(ValueError, lambda: log.step(**{name: value}), f"^{name} is a number or .*, not of the shape")
             for value in ("a", "1", [1.0], 1j, torch.tensor(1j), np.array("a")):
                 with pytest.raises(TypeError, match=f"^{name} is a number or a tensor of one element, not "):
                     log.step(**{name: value})

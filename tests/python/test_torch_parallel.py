@@ -6,6 +6,7 @@ import socket
 import traceback
 
 import pytest
+from same import refuses
 
 torch = pytest.importorskip("torch")
 if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
@@ -38,8 +39,7 @@ def each_dimension(mesh):
         for dim in range(3):
             d = distribute_tensor(x, mesh, [Shard(dim)])
             if dim in straddles and ranks > 1:
-                with pytest.raises(ValueError, match="two parts"):
-                    ft.quantize(d, spec, "sr", state=STATE, axis=axis)
+                refuses(ValueError, lambda: ft.quantize(d, spec, "sr", state=STATE, axis=axis), "two parts")
                 continue
             got = ft.quantize(d, spec, "rne" if spec == "s2fp8" else "sr", state=STATE, axis=axis)
             assert got.placements == (Shard(dim),)
@@ -65,8 +65,7 @@ def other_placements(mesh):
     part = DTensor.from_local(x / mesh.size(), mesh, [Partial()])
     got = ft.quantize(part, "e4m3fn", "sr", state=STATE)
     assert got.placements == (Replicate(),) and torch.equal(got.to_local(), want)
-    with pytest.raises(ValueError, match="partial"):
-        ft.quantize_(part, "e4m3fn")
+    refuses(ValueError, lambda: ft.quantize_(part, "e4m3fn"), "partial")
     d = distribute_tensor(x, mesh, [Shard(0)])
     assert ft.quantize_(d, "e4m3fn", "sr", state=STATE) is d and torch.equal(d.full_tensor(), want)
     if mesh.size() == 4:
@@ -249,8 +248,7 @@ def refusals(mesh):
         if not several:
             parallel.split_batch(model, **how)
             return
-        with pytest.raises(ValueError, match=match):
-            parallel.split_batch(model, **how)
+        refuses(ValueError, lambda: parallel.split_batch(model, **how), match)
 
     refused(net, "nvfp4", "0: nvfp4 has a scale of the whole")
     assert net[1].batch_part is None or not several
@@ -264,15 +262,13 @@ def refusals(mesh):
                       (ft.DotProductAttention(), (drawn(2, 3, 8), drawn(3, 8), drawn(3, 8)))):
         parallel.split_batch(ft.convert(module, ft.Recipe(input="bf16/sr", weight="bf16/sr", norm="bf16/sr")))
         if several:
-            with pytest.raises(ValueError, match="takes the batch in dimension 0"):
-                module(*x)
+            refuses(ValueError, lambda: module(*x), "takes the batch in dimension 0")
         else:
             module(*x)
     cut = parallel.split_batch(ft.convert(torch.nn.Linear(32, 32), "mxfp8"))
     loss = cut(drawn(16, 32)).sum()  # blocks of 32 rows in the gradient of the weight
     if several:
-        with pytest.raises(ValueError, match="two parts"):
-            loss.backward()
+        refuses(ValueError, lambda: loss.backward(), "two parts")
     else:
         loss.backward()
 

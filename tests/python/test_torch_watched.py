@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from same import refuses
 
 torch = pytest.importorskip("torch")
 
@@ -36,8 +37,7 @@ def test_graphs_hold_the_call_and_not_its_result(x: Any) -> None:
     graph = make_fx(lambda t: fpemu.quantize(t, "e4m3fn") + 1)(x)
     other = 3 * x
     assert torch.equal(graph(other), fpemu.quantize(other, "e4m3fn") + 1)
-    with pytest.raises(TypeError):
-        make_fx(lambda t: fpemu.decode(t, "e4m3fn"))(fpemu.encode(x, "e4m3fn"))
+    refuses(TypeError, lambda: make_fx(lambda t: fpemu.decode(t, "e4m3fn"))(fpemu.encode(x, "e4m3fn")))
 
 
 def test_functions_made_pure(x: Any) -> None:
@@ -56,10 +56,8 @@ def test_zeros_that_are_only_told() -> None:
 
 @pytest.mark.parametrize("call", CALLS)
 def test_derivatives_forward_are_refused_and_not_lost(x: Any, call: Any) -> None:
-    with pytest.raises(NotImplementedError, match="derivative forward"):
-        torch.func.jvp(call, (x,), (x,))
-    with pytest.raises(NotImplementedError, match="derivative forward"):
-        torch.func.hessian(lambda t: (call(t) ** 2).sum())(x)
+    refuses(NotImplementedError, lambda: torch.func.jvp(call, (x,), (x,)), "derivative forward")
+    refuses(NotImplementedError, lambda: torch.func.hessian(lambda t: (call(t) ** 2).sum())(x), "derivative forward")
     with forward_ad.dual_level(), pytest.raises(NotImplementedError, match="derivative forward"):
         call(forward_ad.make_dual(x, x))
 
@@ -77,8 +75,7 @@ def test_calls_that_are_refused_leave_what_was_given(x: Any) -> None:
     kept, out = x.clone(), torch.full_like(x, 9)
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(x, x)
-        with pytest.raises(NotImplementedError, match="derivative forward"):
-            fpemu.add(dual, dual, "bf16", out=out)
+        refuses(NotImplementedError, lambda: fpemu.add(dual, dual, "bf16", out=out), "derivative forward")
     assert torch.equal(x, kept)
     assert bool((out == 9).all())
 
@@ -89,8 +86,7 @@ def test_why_a_function_or_a_count_is_refused() -> None:
         fpemu.apply("exp", rows, "fp16")
     assert refused.value.status == 11
     for stats in (fpemu.Stats(sums=True), fpemu.Stats(histogram=(-3, 3))):
-        with pytest.raises(fpemu.Error, match="without sums and histograms"):
-            fpemu.matmul(rows, rows, "fp32", stats=stats)
+        refuses(fpemu.Error, lambda: fpemu.matmul(rows, rows, "fp32", stats=stats), "without sums and histograms")
         assert stats.count == 0
 
 
@@ -109,10 +105,8 @@ def test_plain_arithmetic_follows_gradients(x: Any) -> None:
     fpemu.apply("exp", d, "bf16").sum().backward()
     assert d.grad is not None and torch.allclose(d.grad, x.exp())
     assert torch.equal(fpemu.encode(d, "e4m3fn"), fpemu.encode(x, "e4m3fn"))
-    with pytest.raises(ValueError, match=r"1\.1 is none"):
-        fpemu.add(a, 1.1, "bf16")
-    with pytest.raises(TypeError, match="different kinds"):
-        fpemu.add(a, np.ones(7), "bf16")
+    refuses(ValueError, lambda: fpemu.add(a, 1.1, "bf16"), r"1\.1 is none")
+    refuses(TypeError, lambda: fpemu.add(a, np.ones(7), "bf16"), "different kinds")
 
 
 INTO = {  # what writes into `out`, and the dtype of its results
@@ -156,10 +150,8 @@ def test_out_over_a_part_of_the_input(x: Any) -> None:
             with pytest.raises(fpemu.Error, match="overlap") as refused:
                 fpemu.quantize(a, "e2m1", out=out)
             assert refused.value.status == 6
-        with pytest.raises(fpemu.Error, match="overlap"):
-            fpemu.add(t[:2], t[2:], "e2m1", out=own[1:3])
-        with pytest.raises(fpemu.Error, match="overlap"):
-            fpemu.add(t, t[0], "e2m1", out=own)
+        refuses(fpemu.Error, lambda: fpemu.add(t[:2], t[2:], "e2m1", out=own[1:3]), "overlap")
+        refuses(fpemu.Error, lambda: fpemu.add(t, t[0], "e2m1", out=own), "overlap")
         assert torch.equal(own.reshape(-1), torch.arange(16.0))
         fpemu.sub(t[:2], t[2, 3], "bf16", out=own[2:])  # one element is read before
         assert torch.equal(own[2:].reshape(-1), torch.arange(8.0) - 11)
@@ -220,8 +212,7 @@ def test_plain_calls_are_compiled(x: Any, call: Any) -> None:
 def test_a_compiled_call_rounds_no_number(x: Any) -> None:
     torch._dynamo.reset()
     compiled = torch.compile(lambda x: fpemu.add(x, 1.1, "bf16"), fullgraph=True, backend="aot_eager")
-    with pytest.raises(Exception, match="is none of"):
-        compiled(x)
+    refuses(Exception, lambda: compiled(x), "is none of")
 
 
 # ----------------------------------------------------------------------------------------- graphs by torch.jit.trace
@@ -312,8 +303,7 @@ def test_what_no_trace_holds_is_refused(x: Any) -> None:
     codes = fpemu.encode(x, "e4m3fn")
     for call in (lambda t: fpemu.decode(ft.encode(t, "e4m3fn"), "e4m3fn"), lambda t: fpemu.matmul(t, t.T, "fp32"),
                  lambda t: fpemu.pack(t, "mxfp4").bytes, lambda t: fpemu.swizzle(codes), lambda t: fpemu.equal(t, t)):
-        with pytest.raises(TypeError, match="stands in no graph"):
-            torch.jit.trace(call, x)
+        refuses(TypeError, lambda: torch.jit.trace(call, x), "stands in no graph")
     stats = fpemu.Stats()
 
     class Counted(nn.Module):
@@ -321,16 +311,14 @@ def test_what_no_trace_holds_is_refused(x: Any) -> None:
             return fpemu.quantize(t, "e4m3fn", stats=stats)
 
     for record in torch.jit.trace, lambda f, t: make_fx(f)(t), lambda f, t: torch.export.export(f, (t,)):
-        with pytest.raises(TypeError, match=r"fpemu\.torch\.new_stats"):
-            record(Counted(), x)
+        refuses(TypeError, lambda: record(Counted(), x), r"fpemu\.torch\.new_stats")
     assert stats.count == 0
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_the_exporter_that_traces_refuses_the_operator(x: Any) -> None:
     model = nn.Sequential(nn.Linear(7, 2), ft.Quantizer("e4m3fn"))
-    with pytest.raises(Exception, match="fpemu::quantize"):
-        torch.onnx.export(model, (x,), io.BytesIO(), dynamo=False)
+    refuses(Exception, lambda: torch.onnx.export(model, (x,), io.BytesIO(), dynamo=False), "fpemu::quantize")
 
 
 # ------------------------------------------------------------------------------------------- modes and profilers
@@ -407,8 +395,7 @@ def test_symbolic_graphs(x: Any) -> None:
     for call in (lambda t: fpemu.quantize(t, "e4m3fn"), lambda t: fpemu.add(t, t, "bf16"),
                  lambda t: fpemu.apply("exp", t, "bf16")):
         assert torch.equal(torch.fx.symbolic_trace(call)(other), call(other))
-    with pytest.raises(TypeError, match=r"torch\.tensor makes"):
-        torch.fx.symbolic_trace(lambda t: fpemu.add(t, 1.0, "bf16"))
+    refuses(TypeError, lambda: torch.fx.symbolic_trace(lambda t: fpemu.add(t, 1.0, "bf16")), r"torch\.tensor makes")
 
     class Own(nn.Linear):
         pass
@@ -425,8 +412,7 @@ def test_symbolic_graphs(x: Any) -> None:
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_script_is_refused(x: Any) -> None:
     for module in ft.convert(nn.Sequential(nn.Linear(7, 2)), "fp8"), nn.Sequential(ft.Quantizer("bf16")):
-        with pytest.raises(TypeError, match=r"torch\.jit\.trace"):
-            torch.jit.script(module)
+        refuses(TypeError, lambda: torch.jit.script(module), r"torch\.jit\.trace")
 
     def scripted(t: torch.Tensor) -> torch.Tensor:
         return torch.ops.fpemu.quantize(t, "e4m3fn")
@@ -444,8 +430,7 @@ def test_tensors_that_are_not_dense(x: Any) -> None:
         for call in (lambda t: fpemu.quantize(t, "bf16"), lambda t: ft.quantize(t, "bf16"), layer,
                      lambda t: fpemu.pack(t, "bf16"), lambda t: ft.quantize_(t, "bf16"),
                      lambda t: ft.encode(t, "bf16")):
-            with pytest.raises(TypeError, match=way_out):
-                call(tensor)
+            refuses(TypeError, lambda: call(tensor), way_out)
 
 
 def test_parallel_is_there_without_its_import(monkeypatch: pytest.MonkeyPatch) -> None:
