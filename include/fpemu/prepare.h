@@ -13,8 +13,8 @@ extern "C" {
 
 /* A format, a rounding, a type and a use, checked and planned. It lies in the caller's memory, is constant once it is
  * made, may be used by many threads at a time and copied by assignment, and needs no freeing. It holds nothing of a
- * call, and no pointer but that of a custom table's values. It serves the process that made it. All zero bits are none,
- * and every call refuses it (FPEMU_ERROR_ARGUMENT). */
+ * call, and of the caller's memory no pointer but that of a custom table's values, which must not change. It serves
+ * the process that made it. All zero bits are none, and every call refuses it (FPEMU_ERROR_ARGUMENT). */
 typedef struct fpemu_prepared {
     uint64_t state[320];
 } fpemu_prepared;
@@ -28,8 +28,8 @@ typedef struct fpemu_place {
 FPEMU_STATIC_ASSERT(sizeof(fpemu_place) == 24, "fpemu_place has no unnamed padding");
 
 /* `use`: an fpemu_use, to which an operation or a function is added. Seed, stream and offset of the rounding are not
- * looked at; rounding may be NULL for what rounds nothing: FPEMU_USE_DECODE, _UNPACK, _SCALES. Refuses what
- * fpemu_check_use refuses, with its reason in *why (may be NULL); then *prepared is all zero. */
+ * looked at, and none of it (NULL will do) for FPEMU_USE_DECODE, _UNPACK, _SCALES. Refuses FPEMU_USE_FUNCTION_TABLE and
+ * what fpemu_check_use refuses, with the reason in *why (may be NULL); then *prepared is all zero. */
 fpemu_status fpemu_prepare(fpemu_prepared *prepared, const fpemu_format *format, const fpemu_rounding *rounding,
                            fpemu_type type, int use, fpemu_why *why);
 

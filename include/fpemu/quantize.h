@@ -48,7 +48,7 @@ double fpemu_decode_one_f64(const fpemu_format *format, uint64_t code);
 typedef enum fpemu_use {
     FPEMU_USE_QUANTIZE = 0,
     FPEMU_USE_ENCODE = 1,
-    FPEMU_USE_DECODE = 2, /* here and for unpacking the rounding is not looked at */
+    FPEMU_USE_DECODE = 2, /* here, for unpacking and for scales the rounding is not looked at */
     FPEMU_USE_PACK = 3,
     FPEMU_USE_UNPACK = 4,
     FPEMU_USE_SCALES = 5,

@@ -75,6 +75,12 @@ fpemu_status fpemu_check_call(const fpemu_format *f, const fpemu_rounding *r, in
 fpemu_status fpemu_check_scaled(const fpemu_format *f, const fpemu_rounding *r, int carrier, const fpemu_format **scale,
                                 fpemu_format *own, fpemu_why *why);
 
+/* Whether an fpemu_use looks at the rounding. */
+static inline int fpemu_use_rounds(int use)
+{
+    return use != FPEMU_USE_DECODE && use != FPEMU_USE_UNPACK && use != FPEMU_USE_SCALES;
+}
+
 /* What an fpemu_use, arithmetic apart (core_arith_plan), asks of a format and a rounding that go together. */
 core_reason fpemu_use_refused(const fpemu_format *f, const fpemu_rounding *r, int use);
 

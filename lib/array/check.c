@@ -131,13 +131,13 @@ core_reason fpemu_use_refused(const fpemu_format *f, const fpemu_rounding *r, in
 
 static fpemu_status check_use(const fpemu_format *f, const fpemu_rounding *r, int type, int use, fpemu_why *why)
 {
-    const int reads = use == FPEMU_USE_DECODE || use == FPEMU_USE_UNPACK, narrow = carrier_is_narrow(type);
+    const int rounds = fpemu_use_rounds(use), narrow = carrier_is_narrow(type);
     const int is_table = use >= FPEMU_USE_FUNCTION_TABLE;
     const int is_operation = (unsigned)use - FPEMU_USE_OPERATION < FPEMU_OPERATION_COUNT;
     const int is_function =
         (unsigned)use - (is_table ? FPEMU_USE_FUNCTION_TABLE : FPEMU_USE_FUNCTION) < FPEMU_FUNCTION_COUNT;
     core_reason reason = REASON_NONE;
-    if (!f || (!r && !reads))
+    if (!f || (!r && rounds))
         reason = f ? REASON_NO_ROUNDING : REASON_NO_FORMAT;
     else if (!narrow && (is_table || (type != FPEMU_TYPE_F32 && type != FPEMU_TYPE_F64)))
         reason = REASON_NO_TYPE;
@@ -147,7 +147,7 @@ static fpemu_status check_use(const fpemu_format *f, const fpemu_rounding *r, in
         return fpemu_refuse(why, reason, f, r, type);
     /* codes and scales need not fit a narrow type */
     const int fits = use != FPEMU_USE_ENCODE && use != FPEMU_USE_PACK && use != FPEMU_USE_SCALES;
-    const fpemu_status status = fpemu_check_call(f, reads ? NULL : r, fits ? type : carrier_wide(type), why);
+    const fpemu_status status = fpemu_check_call(f, rounds ? r : NULL, fits ? type : carrier_wide(type), why);
     core_plan64 plan;
     fpemu_format seen;
     if (!status && (is_operation || is_function))

@@ -48,14 +48,13 @@ fpemu_status fpemu_prepare(fpemu_prepared *to, const fpemu_format *format, const
                            fpemu_type type, int use, fpemu_why *why)
 {
     static const fpemu_rounding nearest;
+    fpemu_status status = fpemu_check_use(format, rounding, type, use, why);
     if (!to)
         return FPEMU_ERROR_NULL;
     prepared *const p = (prepared *)(void *)to;
-    const int rounds = use != FPEMU_USE_DECODE && use != FPEMU_USE_UNPACK && use != FPEMU_USE_SCALES;
     memset(to, 0, sizeof *to);
-    fpemu_status status = fpemu_check_use(format, rounds ? rounding : &nearest, type, use, why);
     if (!status && use >= FPEMU_USE_FUNCTION_TABLE)
-        status = FPEMU_ERROR_ARGUMENT; /* the table is what is kept */
+        status = fpemu_refuse(why, REASON_NO_USE, format, rounding, (int)type);
     if (status)
         return status;
     p->type = (int16_t)type;
@@ -64,7 +63,7 @@ fpemu_status fpemu_prepare(fpemu_prepared *to, const fpemu_format *format, const
                        : use >= FPEMU_USE_OPERATION ? FPEMU_USE_OPERATION
                                                     : use);
     p->format = *format;
-    p->rounding = rounds ? *rounding : nearest;
+    p->rounding = fpemu_use_rounds(use) ? *rounding : nearest;
     p->rounding.seed = p->rounding.stream = p->rounding.offset = 0;
     p->draws = p->rounding.mode >= FPEMU_MODE_SR;
     p->blocks = p->use == FPEMU_USE_PACK || p->use == FPEMU_USE_SCALES || format->scaling ||

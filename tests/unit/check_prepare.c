@@ -111,7 +111,6 @@ static fpemu_status prepared(const fpemu_prepared *p, const fpemu_rounding *r, i
 /* One format, rounding and use, on arrays of every type and of several lengths. */
 static void compare(const char *spec, const char *mode, int use, unsigned char *x, unsigned char *y, unsigned char *z)
 {
-    const fpemu_rounding nearest = fpemu_rounding_nearest();
     const fpemu_format f = format_of(spec);
     fpemu_rounding r;
     GIVES_OK(fpemu_rounding_parse(mode, &r, NULL));
@@ -122,9 +121,7 @@ static void compare(const char *spec, const char *mode, int use, unsigned char *
         r.seed = random_word();
         r.stream = random_word();
         r.offset = random_word();
-        const int rounds = use != FPEMU_USE_DECODE && use != FPEMU_USE_UNPACK && use != FPEMU_USE_SCALES;
-        ck_assert_msg(status == fpemu_check_use(&f, rounds ? &r : &nearest, types[t], use, &asked), "%s, %s, use %d",
-                      spec, mode, use);
+        ck_assert_msg(status == fpemu_check_use(&f, &r, types[t], use, &asked), "%s, %s, use %d", spec, mode, use);
         ck_assert(memcmp(&why, &asked, sizeof why) == 0);
         if (status) {
             static const fpemu_prepared none;
@@ -218,10 +215,14 @@ START_TEST(refused)
     float y[4] = {9, 9, 9, 9};
     const fpemu_format f = format_of("e4m3fn");
     fpemu_prepared p;
-    REFUSES(NULL, fpemu_prepare(NULL, &f, &nearest, FPEMU_TYPE_F32, FPEMU_USE_QUANTIZE, NULL));
+    fpemu_why why;
     REFUSES(NULL, fpemu_prepare(&p, &f, NULL, FPEMU_TYPE_F32, FPEMU_USE_QUANTIZE, NULL));
     GIVES_OK(fpemu_prepare(&p, &f, NULL, FPEMU_TYPE_F32, FPEMU_USE_DECODE, NULL));
-    REFUSES(ARGUMENT, fpemu_prepare(&p, &f, &nearest, FPEMU_TYPE_F16, FPEMU_USE_FUNCTION_TABLE, NULL));
+    memset(&why, 0x5a, sizeof why);
+    REFUSES(NULL, fpemu_prepare(NULL, &f, &nearest, FPEMU_TYPE_F32, FPEMU_USE_QUANTIZE, &why));
+    ck_assert(!why.argument && !*why.message);
+    REFUSES(ARGUMENT, fpemu_prepare(&p, &f, &nearest, FPEMU_TYPE_F16, FPEMU_USE_FUNCTION_TABLE, &why));
+    ck_assert(why.argument == FPEMU_ARGUMENT_USE && strstr(why.message, "fpemu_function_table"));
     REFUSES(ARGUMENT, fpemu_run(&none, NULL, 4, x, y, NULL));
     REFUSES(NULL, fpemu_run(NULL, NULL, 4, x, y, NULL));
     REFUSES(ARGUMENT, fpemu_run_tensor(&none, NULL, &shape, x, y, NULL));
