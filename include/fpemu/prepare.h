@@ -54,6 +54,16 @@ fpemu_status fpemu_run_scales(const fpemu_prepared *prepared, const fpemu_shape 
 
 #ifdef __cplusplus
 }
+
+/* C++ does not add enumerations to one another: FPEMU_USE_OPERATION + FPEMU_OPERATION_ADD is an int, as in C. */
+constexpr int operator+(fpemu_use use, fpemu_operation operation)
+{
+    return static_cast<int>(use) + static_cast<int>(operation);
+}
+constexpr int operator+(fpemu_use use, fpemu_function function)
+{
+    return static_cast<int>(use) + static_cast<int>(function);
+}
 #endif
 
 #endif /* FPEMU_API_PREPARE_H */

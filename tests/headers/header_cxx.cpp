@@ -5,5 +5,8 @@
 
 int main()
 {
+    /* -Werror: without a warning that enumerations are added */
+    static_assert(FPEMU_USE_OPERATION + FPEMU_OPERATION_FMA == 69 && FPEMU_USE_FUNCTION + FPEMU_FUNCTION_LOG == 132,
+                  "an int");
     return fpemu_version() == FPEMU_VERSION ? 0 : 1;
 }
