@@ -16,7 +16,7 @@
  *   s.request.want = FPEMU_STATS_SUMS;
  *   if (fpemu_quantize(&f, &r, FPEMU_TYPE_F32, n, x, y, &s)) return 1;
  *
- * The fpemu_type says what the arrays hold: float, double, or words of binary16 or bfloat16, which products do not take.
+ * The fpemu_type says what arrays hold: float, double, or words of binary16 or bfloat16, which products do not take.
  * Each verb has also a name for each type, with pointers to it: fpemu_quantize_f32(&f, &r, n, x, y, &s). Computed is in
  * the carrier of an array: binary64 for double, else binary32.
  * The library keeps no state, allocates nothing, never prints and never exits; every function is reentrant. Equal

@@ -147,8 +147,8 @@ fpemu_cuda_status fpemu_cuda_arith(const fpemu_format *format, const fpemu_round
                                    fpemu_operation operation, size_t n, const void *const *operands,
                                    const size_t *steps, void *d_y, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 
-/* As fpemu_arith_scaled: `scales` is a host array, one struct an operand, whose `values` lie on the device. Of
- * binary64 a product of element and scale that is no such number, for which that refuses the array, is a NaN operand. */
+/* As fpemu_arith_scaled: `scales` is a host array, one struct an operand, whose `values` lie on the device. Of binary64
+ * a product of element and scale that is no such number, for which that refuses the array, is a NaN operand. */
 fpemu_cuda_status fpemu_cuda_arith_scaled(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
                                           fpemu_operation operation, size_t n, const void *const *operands,
                                           const size_t *steps, const fpemu_operand_scales *scales, void *d_y,
@@ -172,7 +172,8 @@ fpemu_cuda_status fpemu_cuda_compare_scaled(fpemu_type type, fpemu_relation rela
 /* ------------------------------------------------------------------------------------------ dot products */
 
 /* Operands that are rounded on their way in are rounded once, into scratch memory: so many bytes, aligned to 16; 0:
- * none; UINT64_MAX: more than any memory has, and the call gives FPEMU_CUDA_ERROR_ARGUMENT. For a gemv m and n of the shape are the length of the result and 1, for a dot product 1. */
+ * none; UINT64_MAX: more than any memory has, and the call gives FPEMU_CUDA_ERROR_ARGUMENT. For a gemv m and n of the
+ * shape are the length of the result and 1, for a dot product 1. */
 uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type);
 /* As fpemu_gemm, fpemu_gemv and fpemu_dot; d_result is read first where the sum starts from it. With counters k is at
  * most 2^28. Formats with scales are refused (FPEMU_CUDA_ERROR_UNSUPPORTED), see fpemu_cuda_gemm_scaled. */
@@ -187,8 +188,8 @@ fpemu_cuda_status fpemu_cuda_dot(const fpemu_gemm_spec *spec, size_t n, fpemu_ty
                                  const void *d_y, int64_t incy, void *d_result, void *d_scratch,
                                  fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 
-/* As fpemu_gemm_scaled; scales lie on the device. Of binary64 a scale that is no binary32 number, for which that refuses
- * the call, is a NaN. */
+/* As fpemu_gemm_scaled; scales lie on the device. Of binary64 a scale that is no binary32 number, for which that
+ * refuses the call, is a NaN. */
 fpemu_cuda_status fpemu_cuda_gemm_scaled(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type,
                                          double alpha, const void *d_a, const void *d_scales_a, const void *d_b,
                                          const void *d_scales_b, double beta, void *d_c, void *d_scratch,
@@ -262,19 +263,20 @@ fpemu_cuda_status fpemu_cuda_gemm_scaled(const fpemu_gemm_spec *spec, const fpem
     F(fpemu_cuda_status, fpemu_cuda_gemm_##T,                                                                          \
       (const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, number alpha, const number *d_a, const number *d_b, \
        number beta, number *d_c, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                \
-      fpemu_cuda_gemm(spec, shape, type, core_as_double_##T(alpha), d_a, d_b, core_as_double_##T(beta), d_c, d_scratch, d_stats, stream))      \
+      fpemu_cuda_gemm(spec, shape, type, fpemu_wide_##T(alpha), d_a, d_b, fpemu_wide_##T(beta), d_c, d_scratch,        \
+                      d_stats, stream))                                                                                \
     F(fpemu_cuda_status, fpemu_cuda_gemm_scaled_##T,                                                                   \
       (const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, number alpha, const number *d_a,                    \
        const number *d_scales_a, const number *d_b, const number *d_scales_b, number beta, number *d_c,                \
        void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                                          \
-      fpemu_cuda_gemm_scaled(spec, shape, type, core_as_double_##T(alpha), d_a, d_scales_a, d_b, d_scales_b, core_as_double_##T(beta), d_c,    \
-                             d_scratch, d_stats, stream))                                                              \
+      fpemu_cuda_gemm_scaled(spec, shape, type, fpemu_wide_##T(alpha), d_a, d_scales_a, d_b, d_scales_b,               \
+                             fpemu_wide_##T(beta), d_c, d_scratch, d_stats, stream))                                   \
     F(fpemu_cuda_status, fpemu_cuda_gemv_##T,                                                                          \
       (const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n, number alpha,                \
        const number *d_a, size_t lda, const number *d_x, int64_t incx, number beta, number *d_y, int64_t incy,         \
        void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                                          \
-      fpemu_cuda_gemv(spec, order, transpose, m, n, type, core_as_double_##T(alpha), d_a, lda, d_x, incx, core_as_double_##T(beta), d_y, incy, \
-                      d_scratch, d_stats, stream))                                                                     \
+      fpemu_cuda_gemv(spec, order, transpose, m, n, type, fpemu_wide_##T(alpha), d_a, lda, d_x, incx,                  \
+                      fpemu_wide_##T(beta), d_y, incy, d_scratch, d_stats, stream))                                    \
     F(fpemu_cuda_status, fpemu_cuda_dot_##T,                                                                           \
       (const fpemu_gemm_spec *spec, size_t n, const number *d_x, int64_t incx, const number *d_y, int64_t incy,        \
        number *d_result, void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream),                        \

@@ -243,8 +243,8 @@ fpemu_status fpemu_format_lee(fpemu_format *format, uint32_t exponent_bits, uint
 fpemu_status fpemu_format_p3109(fpemu_format *format, uint32_t k, uint32_t p, int is_signed, int has_infinity);
 /* Fixed point: word_length bits in all, sign included; steps of 2^-fraction_bits. */
 fpemu_status fpemu_format_fixed(fpemu_format *format, uint32_t word_length, int32_t fraction_bits, int is_signed);
-/* An affine integer of 1..32 bits; scale above 0, and no value beyond binary64 (where the scale is used it is rounded to
- * the carrier). */
+/* An affine integer of 1..32 bits; scale above 0, and no value beyond binary64 (where the scale is used it is rounded
+ * to the carrier). */
 fpemu_status fpemu_format_int(fpemu_format *format, uint32_t bits, int is_signed, double scale, int64_t zero_point);
 /* posit<n,es>: n 2..32, es 0..4. */
 fpemu_status fpemu_format_posit(fpemu_format *format, uint32_t n, uint32_t es);
@@ -298,8 +298,8 @@ double fpemu_format_bits_per_element(const fpemu_format *format);
 /* Bytes of a code in an array: 1, 2, 4 or 8. */
 size_t fpemu_format_code_size(const fpemu_format *format);
 /* 1 if the type holds every value exactly (int: if it can be used with that carrier; 16 bits: every value as binary32
- * has it): then arrays of it can be quantised to the format. With 16 bits 1 for blocked formats and codebooks that float
- * holds: what they give is rounded to the type. 0 for another type. */
+ * has it): then arrays of it can be quantised to the format. With 16 bits 1 for blocked formats and codebooks that
+ * float holds: what they give is rounded to the type. 0 for another type. */
 int fpemu_format_fits(const fpemu_format *format, fpemu_type type);
 /* 1 if x is a value of the format; -0 counts as 0, and infinities and NaN where the format has them. */
 int fpemu_format_represents(const fpemu_format *format, double x);

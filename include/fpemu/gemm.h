@@ -98,9 +98,9 @@ typedef enum fpemu_gpu {
     FPEMU_GPU_B200 = 5
 } fpemu_gpu;
 /* The tensor core of a GPU: a model made from measurements that others published, not from the vendor's documents; that
- * of H100 has been compared with one. Operands FPEMU_NAME_BINARY16; all but V100 also BFLOAT16 and TF32; Ada, H100, B200
- * also E4M3FN and E5M2. Result FPEMU_NAME_BINARY32, or BINARY16 for operands of that, on Ada and H100 (wgmma) also for
- * E4M3FN and E5M2. FPEMU_ERROR_UNSUPPORTED, and *spec all zero, where there is no such instruction, or none that is
+ * of H100 has been compared with one. Operands FPEMU_NAME_BINARY16; all but V100 also BFLOAT16 and TF32; Ada, H100,
+ * B200 also E4M3FN and E5M2. Result FPEMU_NAME_BINARY32, or BINARY16 for operands of that, on Ada and H100 (wgmma) also
+ * for E4M3FN and E5M2. FPEMU_ERROR_UNSUPPORTED, and *spec all zero, where there is no such instruction, or none that is
  * known. */
 fpemu_status fpemu_gemm_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_name operands, fpemu_name result);
 

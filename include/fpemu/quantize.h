@@ -17,10 +17,10 @@ extern "C" {
  * do not have apart from their scales (FPEMU_ERROR_UNSUPPORTED; fpemu_pack has both). */
 
 /* x and y are arrays of `type`, here and wherever a function takes one. Words of 16 bits are taken exactly and rounded
- * once, with the random bits and the counters of binary32 for the same numbers. Where values are written a scalar format
- * must fit the type (fpemu_format_fits; else FPEMU_ERROR_CARRIER). Blocked formats and codebooks, whose scales and values
- * need not fit, give the binary32 result rounded to the nearest number of the type, ties to even, a finite one to a
- * finite one; counters see it before. */
+ * once, with the random bits and the counters of binary32 for the same numbers. Where values are written a scalar
+ * format must fit the type (fpemu_format_fits; else FPEMU_ERROR_CARRIER). Blocked formats and codebooks, whose scales
+ * and values need not fit, give the binary32 result rounded to the nearest number of the type, ties to even, a finite
+ * one to a finite one; counters see it before. */
 
 /* Each x[i] to a value of the format. y == x is allowed, overlap in part is not. A blocked format takes the array for
  * a vector, cut into its blocks from the start. */

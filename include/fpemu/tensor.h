@@ -14,9 +14,9 @@ extern "C" {
 /* -------------------------------------------------------------------------------------------- range, shape */
 
 /* What is known of a whole tensor: what a scale of all of it needs. All zero = nothing seen yet. One that a caller made
- * is refused (FPEMU_ERROR_ARGUMENT) where it cannot be one by a look at each number: amax, max and -min are finite and at
- * least 0, log2_max is within -1100..1100, what is reserved is 0. That they belong together is the caller's business;
- * fpemu_delayed_update leaves out what it cannot use. */
+ * is refused (FPEMU_ERROR_ARGUMENT) where it cannot be one by a look at each number: amax, max and -min are finite and
+ * at least 0, log2_max is within -1100..1100, what is reserved is 0. That they belong together is the caller's
+ * business; fpemu_delayed_update leaves out what it cannot use. */
 typedef struct fpemu_range {
     uint64_t count;     /* elements */
     uint64_t nonzero;   /* finite elements other than zero */
@@ -129,8 +129,9 @@ fpemu_status fpemu_packed_extent(const fpemu_format *format, const fpemu_shape *
                                  fpemu_extent *extent);
 
 /* Values to packed bytes and back: fpemu_packed_size of them, at any alignment, that overlap no element. unpack gives
- * what fpemu_quantize_tensor gives for the same x; a NaN without a code becomes the value of the code that the NaN policy
- * names, and an infinity that FPEMU_COMPAT_LEE_INF would make is what fpemu_encode makes of it. Bits between blocks are written 0 and not read. Stats are as there; error sums of a scalar format by lines. */
+ * what fpemu_quantize_tensor gives for the same x; a NaN without a code becomes the value of the code that the NaN
+ * policy names, and an infinity that FPEMU_COMPAT_LEE_INF would make is what fpemu_encode makes of it. Bits between
+ * blocks are written 0 and not read. Stats are as there; error sums of a scalar format by lines. */
 fpemu_status fpemu_pack(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
                         const fpemu_shape *shape, const void *x, void *bytes, fpemu_stats *stats);
 fpemu_status fpemu_unpack(const fpemu_format *format, fpemu_type type, const fpemu_shape *shape, const void *bytes,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fpemu/typed.h - a name for each type: fpemu_quantize_f32(format, rounding, n, x, y, stats), with pointers to float, is
- * fpemu_quantize(format, rounding, FPEMU_TYPE_F32, n, x, y, stats), and likewise _f64 (double), _f16 and _bf16 (uint16_t)
- * for the other types and verbs that stand below. The compiler then checks what the arrays are. */
+/* fpemu/typed.h - a name for each type: fpemu_quantize_f32(format, rounding, n, x, y, stats), with pointers to float,
+ * is fpemu_quantize(format, rounding, FPEMU_TYPE_F32, n, x, y, stats), and likewise _f64 (double), _f16 and _bf16
+ * (uint16_t) for the other types and verbs that stand below. The compiler then checks what the arrays are. Of products
+ * fpemu_wide_T(x) is x as a double. */
 #ifndef FPEMU_API_TYPED_H
 #define FPEMU_API_TYPED_H
 
@@ -86,16 +87,18 @@ extern "C" {
     F(fpemu_status, fpemu_gemm_##T,                                                                                    \
       (const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, number alpha, const number *a, const number *b,     \
        number beta, number *c, fpemu_stats *stats),                                                                    \
-      fpemu_gemm(spec, shape, type, core_as_double_##T(alpha), a, b, core_as_double_##T(beta), c, stats))                                      \
+      fpemu_gemm(spec, shape, type, fpemu_wide_##T(alpha), a, b, fpemu_wide_##T(beta), c, stats))                      \
     F(fpemu_status, fpemu_gemm_scaled_##T,                                                                             \
       (const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, number alpha, const number *a,                      \
        const number *scales_a, const number *b, const number *scales_b, number beta, number *c, fpemu_stats *stats),   \
-      fpemu_gemm_scaled(spec, shape, type, core_as_double_##T(alpha), a, scales_a, b, scales_b, core_as_double_##T(beta), c, stats))           \
+      fpemu_gemm_scaled(spec, shape, type, fpemu_wide_##T(alpha), a, scales_a, b, scales_b, fpemu_wide_##T(beta), c,   \
+                        stats))                                                                                        \
     F(fpemu_status, fpemu_gemv_##T,                                                                                    \
       (const fpemu_gemm_spec *spec, fpemu_order order, int transpose, size_t m, size_t n, number alpha,                \
        const number *a, size_t lda, const number *x, int64_t incx, number beta, number *y, int64_t incy,               \
        fpemu_stats *stats),                                                                                            \
-      fpemu_gemv(spec, order, transpose, m, n, type, core_as_double_##T(alpha), a, lda, x, incx, core_as_double_##T(beta), y, incy, stats))    \
+      fpemu_gemv(spec, order, transpose, m, n, type, fpemu_wide_##T(alpha), a, lda, x, incx, fpemu_wide_##T(beta), y,  \
+                 incy, stats))                                                                                         \
     F(fpemu_status, fpemu_dot_##T,                                                                                     \
       (const fpemu_gemm_spec *spec, size_t n, const number *x, int64_t incx, const number *y, int64_t incy,            \
        number *result, fpemu_stats *stats),                                                                            \

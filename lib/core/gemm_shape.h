@@ -21,13 +21,13 @@ typedef struct core_operand {
 } core_operand;
 
 /* A factor as binary64: also a subnormal one in an environment of the caller's that takes it for zero. */
-FPEMU_FN double core_as_double_f32(float x)
+FPEMU_FN double fpemu_wide_f32(float x)
 {
     const uint32_t u = core_bits32(x), fraction = u & 0x7fffff;
     return u << 1 >> 24 ? (double)x : (u >> 31 ? -0x1p-149 : 0x1p-149) * (double)fraction;
 }
 
-FPEMU_FN double core_as_double_f64(double x)
+FPEMU_FN double fpemu_wide_f64(double x)
 {
     return x;
 }
