@@ -166,8 +166,7 @@ START_TEST(words_for_all)
                     : use == ADD    ? fpemu_arith_f16(&f, &r, FPEMU_OPERATION_ADD, 1, words, NULL, (uint16_t *)y, NULL)
                     : use == EXP    ? fpemu_apply_f16(&f, &r, FPEMU_FUNCTION_EXP, 1, x, (uint16_t *)y, NULL)
                                     : fpemu_function_table_f16(&f, &r, FPEMU_FUNCTION_EXP, table);
-                ck_assert_msg(call == status, "%s, use %d, mode %u: %d, not %d", names[i], use, m,
-                              status, call);
+                ck_assert_msg(call == status, "%s, use %d, mode %u: %d, not %d", names[i], use, m, status, call);
                 refused += status != FPEMU_OK;
             }
     ck_assert_int_gt(refused, 1000);
