@@ -23,13 +23,15 @@ _OTHER_PICTURES = (".png", ".pdf", ".jpg", ".jpeg", ".eps", ".gif")
 
 @dataclass(frozen=True)
 class Row:
-    """One format's line: bits per element, signal to quantisation noise in dB, largest |x - y|, and the Stats."""
+    """One format's line: bits per element, signal to quantisation noise in dB, largest |x - y|, the Stats, and how many
+    elements became NaN or infinite, which sqnr and max_error leave out."""
 
     format: Format
     bits: float
     sqnr: float
     max_error: float
     stats: Stats
+    lost: int = 0
 
 
 class Comparison(Sequence[Row]):
@@ -49,14 +51,14 @@ class Comparison(Sequence[Row]):
         return iter(self._rows)
 
     def cheapest(self, min_sqnr: float) -> Row | None:
-        """The row of the fewest bits with at least so many dB; None if there is none."""
-        enough = [row for row in self._rows if row.sqnr >= min_sqnr]
+        """The row of the fewest bits with at least so many dB and none lost; None if there is none."""
+        enough = [row for row in self._rows if row.sqnr >= min_sqnr and not row.lost]
         return min(enough, key=lambda row: (row.bits, -row.sqnr)) if enough else None
 
     def to_dict(self) -> list[dict[str, Any]]:
         """The rows in Python's own numbers and texts."""
         return [{"format": repr(row.format), "bits": row.bits, "sqnr": row.sqnr, "max_error": row.max_error,
-                 "stats": row.stats.to_dict()} for row in self._rows]
+                 "lost": row.lost, "stats": row.stats.to_dict()} for row in self._rows]
 
     def __str__(self) -> str:
         head = ("format", "bits", "SQNR-dB", "max-error", "clipped", "overflow", "underflow", "subnormal", "invalid")
@@ -109,10 +111,11 @@ class Comparison(Sequence[Row]):
         return "\n".join([*parts, "</svg>", ""])
 
 
-def _warn_of_losses(x: Any, to: Format, stats: Stats) -> None:
-    """What hardly anybody wants, with how much it is; the elements are looked at only where counters leave it open."""
+def _warn_of_losses(x: Any, y: Any, to: Format, stats: Stats) -> int:
+    """What hardly anybody wants, with how much it is; the elements are looked at only where counters leave it open.
+    Returns how many finite numbers overflowed to NaN or infinity."""
     if not hasattr(x, "sum"):  # memory that others understand, and no array with operators
-        x = to_numpy(x)
+        x, y = to_numpy(x), to_numpy(y)
     negative = int(((x < 0) & (x > -math.inf)).sum()) if to.lowest >= 0 else 0
     if negative:
         warnings.warn(f"{to}: {negative} of {stats.count} elements are below zero, where the format has no values",
@@ -122,6 +125,14 @@ def _warn_of_losses(x: Any, to: Format, stats: Stats) -> None:
     if vanished > 0 and vanished >= 0.9 * others:
         hint = "" if to.scaling else f"; scaled({to}) has a scale for the array"
         warnings.warn(f"{to}: {vanished} of {others} elements other than zero became zero{hint}", stacklevel=3)
+    if not stats.overflow:
+        return 0
+    finite = abs(x) < math.inf
+    lost = min(int(finite.sum()) - int((finite & (abs(y) < math.inf)).sum()), stats.overflow)
+    if lost > negative:
+        warnings.warn(f"{to}: {lost - negative} of {stats.count} elements became NaN or infinite by overflow, which "
+                      "sqnr leaves out; overflow saturate, as in e4m3fn:saturate, keeps them finite", stacklevel=3)
+    return lost
 
 
 def compare(x: Any, specs: Format | str | Sequence[Format | str], rounding: Rounding | str = "rne", *,
@@ -131,16 +142,16 @@ def compare(x: Any, specs: Format | str | Sequence[Format | str], rounding: Roun
     x: an array, as `quantize` takes it. specs: formats or specs, or one alone. rounding, axis: as for `quantize`.
     Returns a Comparison: a row each with bits per element, signal to quantisation noise ratio in dB (more is better),
     the largest error and all counters; print it, or draw it by .plot("errors.svg"). Warns (UserWarning) of numbers
-    below zero where a format has none, and where nine of ten numbers, or more, become zero.
+    below zero where a format has none, of overflow to NaN or infinity, and where nine of ten numbers become zero.
     """
     x = told(x)
     rows = []
     for spec in [specs] if isinstance(specs, (str, Format)) else specs:
         to = make_format(spec)
         stats = Stats(sums=True)
-        _native.quantize(x, to, rounding, axis=axis, stats=stats)
-        _warn_of_losses(x, to, stats)
-        rows.append(Row(to, to.bits_per_element, stats.sqnr, stats.max_error, stats))
+        y = _native.quantize(x, to, rounding, axis=axis, stats=stats)
+        lost = stats.invalid + _warn_of_losses(x, y, to, stats)
+        rows.append(Row(to, to.bits_per_element, stats.sqnr, stats.max_error, stats, lost))
     kind = dtype_name(carrier_of(x.dtype))
     shape = " x ".join(str(size) for size in x.shape) or "1"
     return Comparison(rows, f"Signal to quantisation noise, {shape} {kind} numbers")

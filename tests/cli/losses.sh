@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # What a format takes away from whole tensors is told on stderr, with how much it is: numbers below zero where the format
-# has none, and nearly all numbers of a tensor. What is right is silent.
+# has none, nearly all numbers of a tensor, and those that overflow to NaN or infinity. What is right is silent.
 . "$(dirname "$0")/common.sh"
 
 # warns LINES COMMAND ARGUMENT...: it succeeds, and says just these lines.
@@ -61,6 +61,28 @@ warns "fpemu: pack: group(uint4,block=2), 2 of 3 tensors, first 'd': 6 $below" \
 e=$(printf '\303\251')
 warns "fpemu: quantize: uint8, 1 of 3 tensors, '$e': 3 of 8 elements are below zero, where the format has no values" \
     quantize int8 three.safetensors -o out.safetensors --map "$e=uint8"
+
+# 448 464 465 -1000: to nearest, 464, in the middle of 448 and 480, goes to the even 448; 465 and -1000 are past the end
+printf '\000\000\340\103\000\000\350\103\000\200\350\103\000\000\172\304' >ends.raw
+past='of 4 elements became NaN or infinite by overflow, which SQNR leaves out'
+warns "fpemu: compare: e4m3fn: 2 $past; e4m3fn:saturate keeps them finite" \
+    compare ends.raw e4m3fn e4m3fn:saturate e5m2 mxfp8 --raw f32
+warns "fpemu: quantize: e4m3fn: 2 $past; e4m3fn:saturate keeps them finite" \
+    quantize e4m3fn ends.raw -o out.raw --raw f32
+warns "fpemu: pack: e4m3fn: 2 $past; e4m3fn:saturate keeps them finite" pack e4m3fn ends.raw -o out.fpk --raw f32
+warns "fpemu: compare: e4m3fn: 2 $past; e4m3fn:saturate keeps them finite" compare ends.raw e4m3fn --raw f32 -r rtp
+warns "fpemu: compare: e4m3fn: 1 $past; --overflow saturate keeps them finite" \
+    compare ends.raw e4m3fn --raw f32 -r rtn --overflow ieee
+warns '' compare ends.raw e4m3fn --raw f32 -r rtz
+warns '' compare ends.raw e4m3fn --raw f32 --overflow saturate
+{ head -c 4194304 /dev/zero && cat ends.raw; } >long.raw # more than a piece
+warns "fpemu: pack: e4m3fn: 2 of 1048580 elements became NaN or infinite by overflow, which SQNR leaves out; \
+e4m3fn:saturate keeps them finite" pack e4m3fn long.raw -o out.fpk --raw f32
+# 2^8 and 2^9
+printf '\000\000\000\101\000\000\020\101' >powers.raw
+warns 'fpemu: apply: e4m3fn: 1 of 2 elements became NaN or infinite by overflow; e4m3fn:saturate keeps them finite' \
+    apply exp2 e4m3fn powers.raw -o out.raw --raw f32
+warns '' apply exp2 e4m3fn powers.raw -o out.raw --raw f32 -r rtn
 
 # What is no finite number has no error.
 printf '\000\000\300\177\000\000\200\177\000\000\200\077' >three.raw

@@ -23,7 +23,7 @@ grep -q 'no choice of a format for each tensor lies above it' plot.svg || failed
 "$FPEMU" compare in.safetensors mxfp4 e4m3fn:saturate --max-bits 6 >table || failed 'compare --max-bits'
 grep -q '^proven: no choice' table || failed 'no proof'
 holds "$(sed -n 2p table | tr -s ' ' | sed 's/.* //')" = chosen
-fails 1 'the fewest bits an element are' compare in.safetensors mxfp4 e4m3fn --max-bits 4
+fails 1 'the fewest bits an element are' compare in.safetensors mxfp4 e4m3fn:saturate --max-bits 4
 
 # Numbers that a format loses are no choice: 1000 becomes NaN in e4m3fn, and infinity in e4m3
 header='{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}}'
@@ -35,7 +35,8 @@ python_checks json 'assert [t["chosen"] for t in j["tensors"]] == [None, "e4m3fn
 p = json.load(open("plan.json"))["tensors"]
 assert p[0]["format"] == "keep" and p[0]["bits"] == 32 and p[0]["sqnr_db"] == "inf"'
 gives '' quantize loses.safetensors -o out.safetensors --plan plan.json --tensors b
-fails 1 'the fewest bits' compare loses.safetensors e4m3fn e4m3 --max-bits 19
+! "$FPEMU" compare loses.safetensors e4m3fn e4m3 --max-bits 19 >out 2>err && [ ! -s out ] &&
+    grep -q 'the fewest bits an element are 20;' err || failed "--max-bits 19: $(cat out err)"
 
 # The cheapest above a threshold
 "$FPEMU" compare in.safetensors mxfp4 e2m3 e4m3fn:saturate --min-sqnr 25 --write-plan plan.json --json >json \

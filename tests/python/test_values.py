@@ -12,6 +12,7 @@ import sys
 import threading
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import fpemu
 import numpy as np
@@ -299,6 +300,20 @@ def test_compare_warns_of_losses():
         fpemu.compare(x, ["int8", "uint(8,1,128)", "mxfp4"])
         fpemu.compare(np.append(most, [1, np.nan]), "int8")
         fpemu.compare(np.abs(x), "uint8")
+
+
+@pytest.mark.parametrize("kind", [np.asarray, lambda x: SimpleNamespace(__array_interface__=x.__array_interface__)])
+def test_compare_leaves_out_what_overflows(kind):
+    x = kind(np.array([448, 464, 465, -1000], np.float32))  # e4m3fn: a tie to the even 448, and two past the end
+    with pytest.warns(UserWarning, match="e4m3fn: 2 of 4 elements became NaN or infinite by overflow") as told:
+        table = fpemu.compare(x, ["e4m3fn", "e5m2", "e4m3fn:saturate"])
+    assert len(told) == 1 and [row.lost for row in table] == [2, 0, 0] and table.to_dict()[0]["lost"] == 2
+    assert table[0].sqnr > table[1].sqnr and table.cheapest(20).format == fpemu.format("e5m2")
+    with pytest.warns(UserWarning, match="1 of 4"):
+        assert fpemu.compare(x, "e4m3fn", "rtn").cheapest(0) is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fpemu.compare(x, "e4m3fn", fpemu.rounding("rne", overflow="saturate")).cheapest(0)
 
 
 def mode_of(path):

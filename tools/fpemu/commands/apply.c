@@ -21,6 +21,7 @@
 #include "files/file.h"
 #include "files/output.h"
 #include "files/writer.h"
+#include "reports/loss.h"
 #include "reports/number_list.h"
 
 static const char help[] =
@@ -78,14 +79,15 @@ static size_t find_refused(bool binary64, size_t count, const void *x)
     return 0;
 }
 
-/* In place. The first element is number `index` of the place, as a message names it. */
-static void apply_piece(const job *j, const char *place, uint64_t index, bool binary64, size_t count, void *x)
+/* In place. The first element is number `index` of the place, as a message names it; `stats` may be NULL. */
+static void apply_piece(const job *j, const char *place, uint64_t index, bool binary64, size_t count, void *x,
+                        fpemu_stats *stats)
 {
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     const fpemu_type type = dtype_carrier(binary64);
     if (j->from_spec != NULL)
         cli_check(fpemu_quantize(&j->from, &nearest, type, count, x, x, NULL), j->from_spec);
-    const fpemu_status status = fpemu_apply(&j->format, &j->rounding, type, j->function, count, x, x, NULL);
+    const fpemu_status status = fpemu_apply(&j->format, &j->rounding, type, j->function, count, x, x, stats);
     if (status == FPEMU_ERROR_ARGUMENT) {
         const size_t i = find_refused(binary64, count, x);
         char text[NUMBER_SIZE];
@@ -98,6 +100,17 @@ static void apply_piece(const job *j, const char *place, uint64_t index, bool bi
     cli_check_call(status, &j->format, &j->rounding, binary64, FPEMU_USE_FUNCTION + (int)j->function, j->spec);
 }
 
+/* Overflows of a piece of finite operands that gave no number: where a mode stops at one end, not all do. */
+static uint64_t count_lost(const fpemu_stats *stats, bool binary64, size_t count, const void *x, const void *y)
+{
+    uint64_t lost = 0;
+    for (size_t i = 0; i < count && stats->overflow > 0; i++) {
+        lost += binary64 ? isfinite(((const double *)x)[i]) && !isfinite(((const double *)y)[i])
+                         : isfinite(((const float *)x)[i]) && !isfinite(((const float *)y)[i]);
+    }
+    return lost < stats->overflow ? lost : stats->overflow;
+}
+
 /* A file that is being worked on: what writer_write asks for. */
 typedef struct file_job {
     job *j;
@@ -106,6 +119,8 @@ typedef struct file_job {
     walk walk;
     bool binary64;
     void *bytes;
+    loss_ends ends;
+    uint64_t *lost; /* of each tensor, results that overflowed to NaN or infinity */
     progress bar;
 } file_job;
 
@@ -134,7 +149,11 @@ static size_t next_piece(void *state, const void **bytes)
     char place[2 * FILE_NAME_SIZE], name[FILE_NAME_SIZE];
     snprintf(place, sizeof place, t->name[0] != '\0' ? "%.200s: '%s', element" : "%.200s: %selement", f->in.path,
              file_name_text(name, t));
-    apply_piece(&piece, place, w->index, f->binary64, w->count, x);
+    fpemu_stats stats = {0};
+    memcpy(f->bytes, x, w->count * (f->binary64 ? sizeof(double) : sizeof(float)));
+    apply_piece(&piece, place, w->index, f->binary64, w->count, x, &stats);
+    if (f->ends.below || f->ends.above)
+        f->lost[w->i] += count_lost(&stats, f->binary64, w->count, f->bytes, x);
     dtype_store(f->type[w->i], t->big_endian, w->count, x, f->binary64, f->bytes);
     progress_advance(&f->bar, w->count);
     *bytes = f->bytes;
@@ -149,7 +168,9 @@ static void apply_to_file(job *j, const char *path)
     file_expect_numbers(&f.in);
     file_check_output(&f.in, j->output);
     double probe = 0; /* one zero shows, also for an empty file, whether the format and the rounding are accepted */
-    apply_piece(j, "", 0, false, 1, &probe);
+    apply_piece(j, "", 0, false, 1, &probe, NULL);
+    f.ends = loss_find_ends(&j->format, &j->rounding);
+    f.lost = cli_allocate(f.in.model.count, sizeof *f.lost);
     f.type = cli_allocate(f.in.model.count, sizeof *f.type);
     for (size_t i = 0; i < f.in.model.count; i++) {
         if (f.in.chosen[i]) {
@@ -161,6 +182,12 @@ static void apply_to_file(job *j, const char *path)
     f.bar = progress_start("apply", f.in.elements);
     writer_write(j->output, j->force, &f.in, &source);
     progress_hide();
+    loss lost = {0};
+    for (size_t i = 0; i < f.in.model.count; i++)
+        if (f.in.chosen[i])
+            loss_add_overflowed(&lost, &f.in.model.tensor[i], j->spec, &j->rounding, f.lost[i]);
+    loss_tell(&lost, "apply");
+    free(f.lost);
     free(f.type);
     file_close(&f.in);
 }
@@ -171,7 +198,7 @@ static void apply_to_numbers(job j, char **operand, int operands, number_list *l
     arguments a = arguments_start(operand, operands, 2);
     uint64_t number = 1;
     for (double x; arguments_next_number(&a, true, &x); j.rounding.offset++) {
-        apply_piece(&j, "apply: operand", number++, true, 1, &x);
+        apply_piece(&j, "apply: operand", number++, true, 1, &x, NULL);
         if (list != NULL)
             number_list_add(list, x);
     }

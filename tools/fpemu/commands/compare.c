@@ -94,9 +94,10 @@ static fpemu_rounding rounding_of(const comparison *j, size_t i)
     return rounding;
 }
 
-static void add_error(comparison_cell *c, size_t n, bool binary64, const void *x, const void *y)
+static void add_error(comparison_cell *c, const fpemu_format *format, size_t n, bool binary64, const void *x,
+                      const void *y)
 {
-    loss_look(&c->signs, n, binary64, x);
+    loss_look(&c->signs, format, n, binary64, x);
     c->relative_error =
         binary64 ? worst_relative_f64(n, x, y, c->relative_error) : worst_relative_f32(n, x, y, c->relative_error);
 }
@@ -107,7 +108,7 @@ static void measure(comparison_cell *c, const comparison_format *k, const partit
 {
     const void *x = binary64 ? (const void *)w->x64 : (const void *)w->x32;
     cli_check(partition_quantize(a, &k->format, rounding, w->index, w->count, binary64, x, y, &c->stats), k->spec);
-    add_error(c, w->count, binary64, x, y);
+    add_error(c, &k->format, w->count, binary64, x, y);
 }
 
 /* What formats with a scale of the whole tensor need to know of it. */
@@ -188,7 +189,7 @@ static void compare_boxes(comparison *j, size_t i, size_t k, const partition *a,
     while (box_walk_next(&b)) {
         const void *x = binary64 ? (const void *)b.x64 : (const void *)b.x32;
         cli_check(partition_quantize_box(a, &c->format, &rounding, &b.box, binary64, x, y, &to->stats), c->spec);
-        add_error(to, b.count, binary64, x, y);
+        add_error(to, &c->format, b.count, binary64, x, y);
         progress_advance(bar, b.count);
     }
     box_walk_end(&b);
@@ -245,16 +246,19 @@ static void add_up(comparison *j)
 {
     for (size_t k = 0; k < j->candidates; k++) {
         comparison_cell *total = &j->candidate[k].total;
+        const loss_ends ends = loss_find_ends(&j->candidate[k].format, &j->rounding);
         double bits = 0, elements = 0;
         loss lost = {0};
         report_want(&total->stats, &j->candidate[k].format);
         total->packed = true;
         for (size_t i = 0; i < j->in.model.count; i++) {
-            const comparison_cell *c = &j->cell[i * j->candidates + k];
+            comparison_cell *c = &j->cell[i * j->candidates + k];
             const double count = (double)j->in.model.tensor[i].count;
             if (j->in.chosen[i]) {
-                loss_add(&lost, &j->in.model.tensor[i], j->candidate[k].text, &j->candidate[k].format, &c->stats,
-                         &c->signs);
+                loss_add(&lost, &j->in.model.tensor[i], j->candidate[k].text, &j->candidate[k].format, &j->rounding,
+                         &c->stats, &c->signs);
+                c->lost = c->stats.invalid + loss_overflowed(ends, &c->stats, &c->signs);
+                total->lost += c->lost;
                 cli_check(fpemu_stats_merge(&total->stats, &c->stats), j->candidate[k].spec);
                 total->relative_error = fmax(total->relative_error, c->relative_error);
                 total->packed = total->packed && c->packed;

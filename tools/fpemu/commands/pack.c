@@ -244,6 +244,7 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
     const fpemu_shape tensor_shape = shape_of(j, i);
     fpemu_rounding rounding = j->rounding;
     rounding.stream += i;
+    const loss_ends ends = loss_find_ends(format, &rounding);
     if (a.needs_range && !j->in.model.walkable)
         file_keep(&j->in);
     if (a.needs_range)
@@ -270,11 +271,15 @@ static uint32_t pack_tensor(job *j, output *out, size_t i)
         if (w.index == 0 && w.count < t->count && l.scale_bytes > 0 && format->block != FPEMU_BLOCK_TENSOR)
             to.waiting = scratch_open();
         /* Counting takes time, and the first piece shows whether anything is left of a tensor. */
-        const bool counted = j->report || w.index == 0 || loss_one_sided(format);
+        loss_signs signs = j->signs[i];
+        loss_look(&signs, format, w.count, binary64, x);
+        const bool counted = j->report || w.index == 0 || loss_one_sided(format) ||
+                             (ends.below && signs.below > j->signs[i].below) ||
+                             (ends.above && signs.above > j->signs[i].above);
+        j->signs[i] = counted ? signs : j->signs[i];
         cli_check_call(
             partition_pack(format, &rounding, &shape, w.index, binary64, x, bytes, counted ? &j->stats[i] : NULL),
             format, &rounding, binary64, FPEMU_USE_PACK, now->spec);
-        loss_look(&j->signs[i], counted ? w.count : 0, binary64, x);
         if (w.index == 0 && l.tensor_bytes > 0) {
             const unsigned char *global = layout_of(j, i) != NULL ? layout_global(layout_of(j, i), bytes) : NULL;
             put(&to, global != NULL ? global : bytes, global != NULL ? 4 : (size_t)l.tensor_bytes);
@@ -612,7 +617,7 @@ int cmd_pack(int argc, char **argv)
     for (size_t i = 0; i < j.in.model.count; i++) {
         if (j.in.chosen[i]) {
             const assignment_format *f = assignment_of(&j.assigned, i);
-            loss_add(&lost, &j.in.model.tensor[i], f->text, &f->format, &j.stats[i], &j.signs[i]);
+            loss_add(&lost, &j.in.model.tensor[i], f->text, &f->format, &j.rounding, &j.stats[i], &j.signs[i]);
         }
     }
     loss_tell(&lost, "pack");

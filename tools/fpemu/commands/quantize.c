@@ -158,7 +158,7 @@ static void quantize_boxes(job *j, size_t i)
     j->bytes = cli_allocate(b.room, j->type[i]->size);
     while (box_walk_next(&b)) {
         void *x = j->binary64 ? (void *)b.x64 : (void *)b.x32;
-        loss_look(&j->signs[i], b.count, j->binary64, x);
+        loss_look(&j->signs[i], &j->now->format, b.count, j->binary64, x);
         cli_check(
             partition_quantize_box(&j->partition, &j->now->format, &rounding, &b.box, j->binary64, x, x, &j->stats[i]),
             j->now->spec);
@@ -214,7 +214,7 @@ static size_t next_piece(void *state, const void **bytes)
     }
     void *x = piece(j);
     const fpemu_rounding rounding = rounding_of(j, w->i);
-    loss_look(&j->signs[w->i], w->count, j->binary64, x);
+    loss_look(&j->signs[w->i], &j->now->format, w->count, j->binary64, x);
     cli_check(partition_quantize(&j->partition, &j->now->format, &rounding, w->index, w->count, j->binary64, x, x,
                                  &j->stats[w->i]),
               j->now->spec);
@@ -235,7 +235,7 @@ static void quantize_file(job *j)
     for (size_t i = 0; i < j->in.model.count; i++) {
         if (j->in.chosen[i]) {
             const assignment_format *f = assignment_of(&j->assigned, i);
-            loss_add(&lost, &j->in.model.tensor[i], f->text, &f->format, &j->stats[i], &j->signs[i]);
+            loss_add(&lost, &j->in.model.tensor[i], f->text, &f->format, &j->rounding, &j->stats[i], &j->signs[i]);
         }
         if (j->in.chosen[i] && j->report)
             report_merge(&j->total, &j->stats[i]);

@@ -11,13 +11,11 @@
 #include "plans/allocation.h"
 #include "plans/plan.h"
 
-/* Whether numbers became NaN or infinities, which the error sums leave out. */
-static bool loses_numbers(const comparison_format *c, const fpemu_stats *s)
+bool choice_keeps(const comparison *j, const comparison_cell *c)
 {
-    const fpemu_format *f = &c->format;
-    const bool ends = f->kind == FPEMU_KIND_FLOAT && f->scaling == FPEMU_SCALING_NONE &&
-                      f->specials != FPEMU_SPECIALS_FINITE && f->overflow <= FPEMU_OVERFLOW_IEEE;
-    return s->invalid > 0 || (ends && s->overflow > 0);
+    const double db = fpemu_stats_sqnr(&c->stats);
+    const bool silent = isnan(db) && fpemu_stats_sum_error2(&c->stats) == 0; /* nothing but zeros: they all keep */
+    return db >= j->threshold || silent;
 }
 
 const comparison_format *choice_cheapest(const comparison *j, const comparison_cell *first)
@@ -27,10 +25,8 @@ const comparison_format *choice_cheapest(const comparison *j, const comparison_c
     for (size_t k = 0; k < j->candidates; k++) {
         const comparison_format *c = &j->candidate[k];
         const comparison_cell *here = first != NULL ? &first[k] : &c->total;
-        const fpemu_stats *s = &here->stats;
-        const double db = fpemu_stats_sqnr(s);
-        const bool silent = isnan(db) && fpemu_stats_sum_error2(s) == 0; /* nothing but zeros: they all keep */
-        if ((db >= j->threshold || silent) && !loses_numbers(c, s) &&
+        const double db = fpemu_stats_sqnr(&here->stats);
+        if (choice_keeps(j, here) && here->lost == 0 &&
             (best == NULL || here->bits < best_bits || (here->bits == best_bits && db > best_db))) {
             best = c;
             best_bits = here->bits;
@@ -89,7 +85,7 @@ static options list_options(const comparison *j)
         for (size_t k = 0; k < j->candidates; k++) {
             const comparison_cell *c = &j->cell[i * j->candidates + k];
             const double error = fpemu_stats_sum_error2(&c->stats);
-            if (!loses_numbers(&j->candidate[k], &c->stats) && isfinite(error)) {
+            if (c->lost == 0 && isfinite(error)) {
                 o.format[used] = k;
                 o.all[used++] = (allocation_option){total_bits(c, &m->tensor[i]), error};
                 item->options++;

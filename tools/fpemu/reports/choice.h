@@ -9,6 +9,9 @@
 
 #include "reports/comparison.h"
 
+/* Whether the decibels reach the threshold, whatever they leave out. */
+bool choice_keeps(const comparison *j, const comparison_cell *c);
+
 /* The format with the fewest bits that keeps the threshold, of several the one that keeps more; NULL if none does. Over
  * the cells of one tensor, or, for NULL, over all. */
 const comparison_format *choice_cheapest(const comparison *j, const comparison_cell *first);

@@ -4,6 +4,7 @@
 
 #include "reports/comparison.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,18 +114,34 @@ static void print_long(const comparison *j)
     }
 }
 
+/* Formats that are no choice, or not for every tensor, for the numbers that they lose. */
+static void print_left_out(const comparison *j)
+{
+    for (size_t k = 0; k < j->candidates; k++) {
+        const comparison_cell *total = &j->candidate[k].total;
+        if (total->lost > 0 && (j->has_limit || choice_keeps(j, total))) {
+            printf("; %s is left out%s: %" PRIu64 " elements became NaN or infinite", j->candidate[k].text,
+                   j->has_limit && !file_is_array(&j->in) ? " where it loses numbers" : "", total->lost);
+        }
+    }
+}
+
 static void print_without(const comparison *j)
 {
     if (j->chosen->none > 0)
         printf(", with %zu of %zu tensors left as they are for want of one", j->chosen->none, j->in.chosen_count);
+    if (j->has_limit)
+        print_left_out(j);
     putchar('\n');
 }
 
 static void print_threshold(const comparison *j)
 {
     char db[NUMBER_SIZE];
-    printf("\ncheapest with at least %s dB over all: %s\n", number_print(db, j->threshold),
+    printf("\ncheapest with at least %s dB over all: %s", number_print(db, j->threshold),
            spec_of(choice_cheapest(j, NULL)));
+    print_left_out(j);
+    putchar('\n');
     if (!file_is_array(&j->in)) {
         printf("cheapest for each tensor: %.4g bits an element", j->chosen->bits);
         print_without(j);

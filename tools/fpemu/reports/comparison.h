@@ -15,6 +15,7 @@
 typedef struct comparison_cell {
     fpemu_stats stats;
     loss_signs signs;
+    uint64_t lost; /* numbers that became NaN or infinite, which the error sums leave out */
     double relative_error;
     double bits; /* an element */
     bool packed; /* as 'fpemu pack' stores it; else of the format by itself */
