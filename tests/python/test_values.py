@@ -304,7 +304,8 @@ def test_compare_warns_of_losses():
 
 @pytest.mark.parametrize("kind", [np.asarray, lambda x: SimpleNamespace(__array_interface__=x.__array_interface__)])
 def test_compare_leaves_out_what_overflows(kind):
-    x = kind(np.array([448, 464, 465, -1000], np.float32))  # e4m3fn: a tie to the even 448, and two past the end
+    array = np.array([448, 464, 465, -1000], np.float32)  # e4m3fn: a tie to the even 448, and two past the end
+    x = kind(array)
     with pytest.warns(UserWarning, match="e4m3fn: 2 of 4 elements became NaN or infinite by overflow") as told:
         table = fpemu.compare(x, ["e4m3fn", "e5m2", "e4m3fn:saturate"])
     assert len(told) == 1 and [row.lost for row in table] == [2, 0, 0] and table.to_dict()[0]["lost"] == 2
