@@ -82,8 +82,7 @@ fpemu_status fpemu_prepare(fpemu_prepared *to, const fpemu_format *format, const
 /* What a call takes from an fpemu_prepared. */
 typedef struct call {
     const prepared *p;
-    const fpemu_rounding
-        *rounding; /* the prepared one, or `own` with the call's place; NULL where a place is missing */
+    const fpemu_rounding *rounding; /* the prepared one, or `own` with a place; NULL where the place is missing */
     fpemu_rounding own;
 } call;
 
