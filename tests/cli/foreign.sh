@@ -66,6 +66,7 @@ for spec in q4_k Q6_K q4_k_m; do
     fails 2 'super-blocks of 256' info $spec
 done
 fails 2 'by a search' round iq4_nl 1
-gives '0.499969482421875 0.99993896484375' round q8_0 0.5 1 -r rna # 127 steps of 0.5/127 and 1/127 in binary16
+gives '0.499969482421875' round q8_0 0.5 -r rna # 127 steps of 0.5/127 in binary16
+gives '0.50390625 0.99993896484375' round q8_0 0.5 1 -r rna # one block: 64 and 127 steps of 1/127 in binary16
 
 finish
