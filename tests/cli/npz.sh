@@ -58,10 +58,10 @@ for name in old.namelist():
     same same.npz out.npz
 done
 # Several pieces, the same as the array alone; types
-gives '' quantize e4m3fn big.npz -o out.npz -r sr --seed 1
-gives '' quantize e4m3fn big.npy -o out.npy -r sr --seed 1
+gives '' quantize e4m3fn:saturate big.npz -o out.npz -r sr --seed 1
+gives '' quantize e4m3fn:saturate big.npy -o out.npy -r sr --seed 1
 python 'assert zipfile.ZipFile("out.npz").read("big.npy") == open("out.npy", "rb").read()'
-gives '' quantize e4m3fn big.npz -o out.npz --dtype F16
+gives '' quantize e4m3fn:saturate big.npz -o out.npz --dtype F16
 python 'assert b"\x27<f2\x27" in zipfile.ZipFile("out.npz").read("big.npy")[:80]'
 fails 2 'have no type BF16' quantize e4m3fn big.npz -o out.npz --dtype BF16
 "$FPEMU" compare big.npz e4m3fn --json >json || failed compare

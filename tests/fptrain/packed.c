@@ -259,8 +259,8 @@ static void one_rounding(void)
     float *first = malloc(bytes);
     if (!first)
         exit(1);
-    EXPECT(fpemu_format_parse("e5m2", &b.r->rule[ROLE_W][0].format, NULL) == FPEMU_OK, "e5m2");
-    b.r->rule[ROLE_W][0].rounding = fpemu_rounding_stochastic(0, 0);
+    trouble why;
+    EXPECT(rule_parse(&b.r->rule[ROLE_W][0], "e5m2", "sr", &why), "e5m2");
     for (uint64_t number = 0; number < 4; number++) { /* two steps of two micro-batches */
         rounder_begin(b.r, number);
         if (number % 2 == 0)
