@@ -55,12 +55,17 @@ else:
         check(spec, np.load(name + ".npz"), np.load(name + "-out.npz"))
 EOF2
 python3 frameworks.py write || failed 'no files'
+# told ARGUMENT...: silent but for the tensor `special`, in which a number overflows.
+told() {
+    "$FPEMU" "$@" >out 2>err && [ ! -s out ] && ! grep -v "'special': 1 of 6 elements became NaN or infinite" err ||
+        failed "$*: $(cat out err)"
+}
 for spec in bf16 e4m3fn e5m2 fp16 e4m3fnuz; do
-    gives '' quantize $spec in.safetensors -o out.safetensors
-    gives '' pack $spec in.safetensors -o packed.fpk
+    told quantize $spec in.safetensors -o out.safetensors
+    told pack $spec in.safetensors -o packed.fpk
     gives '' unpack packed.fpk -o unpacked.safetensors
-    gives '' quantize $spec stored.npz -o stored-out.npz
-    gives '' quantize $spec deflated.npz -o deflated-out.npz
+    told quantize $spec stored.npz -o stored-out.npz
+    told quantize $spec deflated.npz -o deflated-out.npz
     python3 frameworks.py $spec || failed "$spec"
 done
 
