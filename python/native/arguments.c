@@ -161,10 +161,9 @@ PyObject *raise_spec(const char *noun, PyObject *text, const fpemu_parse_error *
 const fpemu_why *why_refused(fpemu_status status, const fpemu_format *f, const fpemu_rounding *r, carrier type, int use,
                              fpemu_why *why)
 {
-    static const fpemu_type types[] = {FPEMU_TYPE_F32, FPEMU_TYPE_F64, FPEMU_TYPE_F16, FPEMU_TYPE_BF16};
     if (!status)
         return NULL;
-    fpemu_check_use(f, r, types[type], use, why);
+    fpemu_check_use(f, r, type_of(type), use, why);
     return why;
 }
 
