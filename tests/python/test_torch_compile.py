@@ -3,6 +3,8 @@
 as steps go by. Inductor, whose C++ takes long, compiles one test; the others go its way up to that."""
 
 import copy
+import subprocess
+import sys
 
 import pytest
 from same import refuses
@@ -152,3 +154,19 @@ def test_nothing_is_computed_while_tracing():
         refuses(fpemu.SpecError, lambda: ft.quantize(y, "no format"))
         refuses(TypeError, lambda: ft.quantize(torch.empty(3, dtype=torch.int32), "e4m3fn"))
     assert ft.quantize(torch.empty(4, 4, device="meta"), "e4m3fn").device.type == "meta"
+
+
+@pytest.mark.parametrize("before", ["", "import torch._dynamo"])
+def test_compiler_is_loaded_by_who_compiles(before):
+    """It takes longer to import than torch; when it is, it follows plain calls."""
+    probe = f"""
+import sys, torch
+{before}
+import fpemu.torch
+assert ("torch._dynamo" in sys.modules) == {bool(before)}
+x = torch.tensor([0.3, 1.0, 100.0])
+y = torch.compile(lambda x: fpemu.quantize(x, "e2m1") + 1, fullgraph=True, backend="aot_eager")(x)
+assert y.tolist() == [1.5, 2.0, 7.0], y
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", probe], capture_output=True, text=True)
+    assert not done.returncode, done.stderr

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
+from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -452,5 +454,34 @@ def _adopt_apply(function: str, x: Tensor, format: str | Format, rounding: str |
 _ADOPTED: dict[str, Callable[..., Tensor]] = {
     "quantize": _adopt_quantize, "encode": _adopt_encode, "arith": _adopt_arith, "apply": _adopt_apply,
 }
-for _verb, _traceable in _ADOPTED.items():  # what torch.compile follows where it meets the plain call
-    torch.compiler.substitute_in_graph(getattr(_native, _verb), skip_signature_check=True)(_traceable)
+
+
+def _teach_compiler() -> None:
+    """Tells torch.compile what to follow where it meets the plain calls."""
+    for verb, traceable in _ADOPTED.items():
+        torch.compiler.substitute_in_graph(getattr(_native, verb), skip_signature_check=True)(traceable)
+
+
+class _WhenCompilerLoads(MetaPathFinder):
+    """Runs `_teach_compiler` once torch._dynamo is imported, which takes longer than torch itself: who compiles nothing
+    does not wait for it."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        if name != "torch._dynamo":
+            return None
+        sys.meta_path.remove(self)
+        spec: Any = find_spec(name)
+        load = spec.loader.exec_module
+
+        def load_and_teach(module: Any) -> None:
+            load(module)
+            _teach_compiler()
+
+        spec.loader.exec_module = load_and_teach
+        return spec
+
+
+if "torch._dynamo" in sys.modules:
+    _teach_compiler()
+else:
+    sys.meta_path.insert(0, _WhenCompilerLoads())
