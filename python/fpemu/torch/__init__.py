@@ -7,9 +7,10 @@ Operators: `quantize`, `quantize_`, `encode`, `decode`, `pack`, `unpack`, `scale
 Random state is a tensor (`new_state`), and so are counters (`new_stats`, `read_stats`). `fpemu.torch.parallel` is about
 tensors on several ranks.
 
-Training: `convert` makes a model round by a `Recipe` and `revert` takes that back, `observe` counts every tensor by
-layer and role, `optimizer` holds parameters and states in formats, `loss_scaler` scales losses or layers' gradients,
-`functional` has the layers as functions, of which `linear`, `conv2d` and `attention` are here too.
+Training: `convert` makes a model round by a `Recipe` and `revert` takes that back, `choose` finds a recipe for each
+layer, `observe` counts every tensor by layer and role, `optimizer` holds parameters and states in formats,
+`loss_scaler` scales losses or layers' gradients, `functional` has the layers as functions, of which `linear`, `conv2d`
+and `attention` are here too.
 
     model = fpemu.torch.convert(model, "fp8", {"*.head": None, "blocks.0.*": "bf16"})
     with fpemu.torch.observe(model) as log:
@@ -21,6 +22,7 @@ from typing import Any as _Any
 
 from . import functional
 from ._spec import new_state
+from .choose import Choice, choose
 from .convert import convert, manual_seed, revert, summary
 from .counters import clear_stats, new_stats, read_stats, stats_tensor
 from .functional import conv2d, linear
@@ -35,6 +37,7 @@ from .recipe import Product, Recipe, recipe, recipes
 from .scaler import loss_scaler
 
 __all__ = [
+    "Choice",
     "DotProductAttention",
     "Log",
     "Product",
@@ -43,6 +46,7 @@ __all__ = [
     "apply",
     "arith",
     "attention",
+    "choose",
     "clear_stats",
     "conv2d",
     "convert",
