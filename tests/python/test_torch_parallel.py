@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Tensors on 1, 2 and 4 ranks: the bits of one rank alone, by gloo on this machine."""
 
+import copy
 import os
 import socket
 import traceback
@@ -123,8 +124,8 @@ def optimisers_of_fsdp(mesh):
             q.grad = distribute_tensor(p.grad, mesh, q.placements)
         plain.step()
         ours.step()
-        for p, q, copy in zip(alone.parameters(), sharded.parameters(), ours.masters()):
-            assert torch.equal(copy.full_tensor(), p) and torch.equal(q.full_tensor(), p.bfloat16().float())
+        for p, q, master in zip(alone.parameters(), sharded.parameters(), ours.masters()):
+            assert torch.equal(master.full_tensor(), p) and torch.equal(q.full_tensor(), p.bfloat16().float())
     rounded = net()
     rounded.load_state_dict({key: value.bfloat16().float() for key, value in alone.state_dict().items()})
     assert torch.equal(sharded(x), rounded(x))  # what is gathered are the parameters
@@ -190,12 +191,13 @@ def converted_models(mesh):
     x, g = drawn(8, 2, 4, 4), drawn(8, 4, 8)
     rank, n = mesh.get_rank(), 8 // mesh.size()
     rows = slice(rank * n, (rank + 1) * n)
-    for recipe in (recipe_of("e4m3fn/sr"), recipe_of("group(int8,4)/sr")):
-        if recipe.input.startswith("group"):  # blocks along the rows are those of the gradients of weights
+    for recipe in (recipe_of("e4m3fn/sr"), recipe_of("group(int8,4)/sr"),
+                   recipe_of("nvfp4/sr").replace(gradient="scaled(e5m2)")):  # scales of the whole batch
+        if not recipe.input.startswith("e4m3fn"):  # blocks along the rows are those of the gradients of weights
             recipe = recipe.replace(weight_gradient=ft.Product(left="e5m2/sr", right="bf16/sr", result="bf16/sr"))
         whole, part, sharded = (ft.convert(Net(), recipe, seed=5) for _ in range(3))
         fully_shard(sharded, mesh=mesh)
-        parallel.split_batch(part)
+        part = copy.deepcopy(parallel.split_batch(part, mesh.get_group()))
         parallel.split_batch(sharded)
         for _ in range(2):
             one = x.clone().requires_grad_()
@@ -250,10 +252,10 @@ def refusals(mesh):
             return
         refuses(ValueError, lambda: parallel.split_batch(model, **how), match)
 
-    refused(net, "nvfp4", "0: nvfp4 has a scale of the whole")
+    refused(net, ft.Recipe(forward=ft.Product(accumulator="seq(bf16/sr)")), "0: the random bits of sums")
     assert net[1].batch_part is None or not several
     refused(linear, "e4m3fn/sr", "dimension 0, not 1", dim=1)
-    refused(linear, ft.Recipe(forward=ft.Product(accumulator="seq(bf16/sr)")), "random bits of sums")
+    refused(linear, "scaled(e4m3fn)", "dimension 0, not 1", dim=1)
     refused(torch.nn.MultiheadAttention(8, 2), "e4m3fn/sr", "batch_first")
     parallel.split_batch(ft.convert(torch.nn.MultiheadAttention(8, 2), "e4m3fn"))  # the same bits wherever it lies
     for module, x in ((torch.nn.Linear(4, 4), (drawn(4),)), (torch.nn.Conv1d(2, 2, 1), (drawn(2, 4),)),

@@ -7,7 +7,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
@@ -21,6 +22,19 @@ class Part(NamedTuple):
 
     whole: Sequence[int]
     start: Sequence[int]
+
+
+@dataclass(frozen=True)
+class BatchPart:
+    """Which part of a batch a rank has; group None: of all ranks. A copy is of the same group, which is pickled only
+    where it is None."""
+
+    rank: int
+    ranks: int
+    group: Any
+
+    def __deepcopy__(self, memo: Any) -> BatchPart:
+        return self
 
 
 def has_tensor_scale(format: Format) -> bool:

@@ -34,8 +34,8 @@ import fpemu
 
 from .._first_order import apply, first_order, link
 from . import operators
-from ._shard import has_tensor_scale
-from ._spec import check_state, format_of
+from ._shard import BatchPart
+from ._spec import check_state
 from .recipe import Product, Recipe, Target, read_target
 from .recipe import recipe as _recipe
 
@@ -72,8 +72,7 @@ class Plan:
     @property
     def placed(self) -> bool:
         """What becomes of a part of a batch depends on where it lies."""
-        targets = (self.target[slot] for slot in self.batch)
-        return any(t is not None and (t.stochastic or t.along) for t in targets)
+        return any(t is not None and t.placed for t in (self.target[slot] for slot in self.batch))
 
     @property
     def idle(self) -> bool:
@@ -132,10 +131,6 @@ def make_plan(recipe: Recipe, activations: bool = False) -> Plan:
 
 def check_split(plan: Plan) -> None:
     """ValueError where a part of a batch cannot be rounded as the batch is."""
-    for slot in plan.batch:
-        target = plan.target[slot]
-        if target is not None and has_tensor_scale(format_of(target.format)):
-            raise ValueError(f"{target.format} has a scale of the whole {SLOTS[slot]}, of which a rank has a part")
     sums = plan.sums if plan.batch is PRODUCT_BATCH else plan.sums[:2]
     for text in sums:
         if _is_random(text):
@@ -160,7 +155,7 @@ class Site:
         self.plan = plan
         self.counters: Stats = None  # of SLOTS; observe lends them
         self.tensors: Stats = None  # the same for compiled graphs and devices
-        self.part: Optional[tuple[int, int]] = None  # (rank, ranks) where the batch, dimension 0, is cut
+        self.part: Optional[BatchPart] = None  # where the batch, dimension 0, is cut
         self.scale: Optional[Tensor] = None  # power of two by which the gradient is multiplied while it is rounded
         # Of a loss scaler: counters, and those for compiled graphs, where observe has lent none; whether to measure the
         # gradient that arrives, and what was found, [mean square, largest magnitude].
@@ -208,12 +203,17 @@ def _round(x: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor]
     if isinstance(x, nn.Parameter):
         x = x.detach()
     counts = None if stats is None else stats[slot]
-    if site.part is None or slot not in site.plan.batch or not (target.stochastic or target.along):
+    if site.part is None or slot not in site.plan.batch or not target.placed:
         return operators.quantize(x, target.format, target.rounding, axis=axis, state=state, stats=counts)
-    rank, ranks = site.part
+    part = site.part
     size, *others = x.shape
-    return operators.quantize(x, target.format, target.rounding, axis=axis, state=state, stats=counts,
-                              whole=(ranks * size, *others), start=(rank * size, *(0 for _ in others)))
+    range = None
+    if target.measured:
+        from .parallel import whole_range  # noqa: PLC0415 - which loads torch.distributed
+
+        range = whole_range(x, target.format, [part.group])
+    return operators.quantize(x, target.format, target.rounding, axis=axis, state=state, stats=counts, range=range,
+                              whole=(part.ranks * size, *others), start=(part.rank * size, *(0 for _ in others)))
 
 
 def _check_batched(site: Site, batched: bool) -> None:

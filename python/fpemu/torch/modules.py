@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from . import functional as f
+from ._shard import BatchPart
 from .functional import STREAMS, Plan, Site, make_embedding_plan, make_norm_plan, make_plan, make_softmax_plan
 from .quantizer import _replayed, refuse_script
 from .recipe import Recipe
@@ -61,8 +62,8 @@ class Attachment:
         for site in self.sites.values():
             f.check_split(site.plan)
 
-    def split(self, part: Optional[tuple[int, int]]) -> None:
-        """Says which part of a batch the module is given, (rank, ranks); None: the whole."""
+    def split(self, part: Optional[BatchPart]) -> None:
+        """Says which part of a batch the module is given; None: the whole."""
         for site in self.sites.values():
             site.part = part if site.plan.placed else None
 

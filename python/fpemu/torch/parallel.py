@@ -31,7 +31,7 @@ from fpemu import Range
 from fpemu._packed import _RANGE
 
 from ._autograd import counted
-from ._shard import has_tensor_scale
+from ._shard import BatchPart, has_tensor_scale
 from ._spec import format_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def merge_ranges(ranges: Sequence[Range]) -> Range:
                              logarithms >> 64))
 
 
-def _whole_range(local: Tensor, format: str, sharded: Sequence[Any]) -> Tensor:
+def whole_range(local: Tensor, format: str, sharded: Sequence[Any]) -> Tensor:
     """The range of a tensor whose parts lie on the ranks of the groups, one group after the other."""
     words: Tensor = torch.ops.fpemu.measure.default(local, format)
     for group in sharded:
@@ -75,7 +75,7 @@ def _local_call(op: Any, x: DTensor, arguments: dict[str, Any]) -> Any:
     arguments = {**arguments, "x": local, "whole": list(x.shape), "start": list(start)}
     if has_tensor_scale(format_of(arguments["format"])):
         groups = [mesh.get_group(i) for i, p in enumerate(placements) if isinstance(p, Shard)]
-        arguments["range"] = _whole_range(local, arguments["format"], groups)
+        arguments["range"] = whole_range(local, arguments["format"], groups)
     return op(**arguments)
 
 
@@ -144,11 +144,14 @@ def split_batch(module: nn.Module, group: dist.ProcessGroup | None = None, dim: 
     The bits between roundings are torch's: where its product of fewer rows adds in another order, the parts differ
     as they do without fpemu; with an accumulator in the recipe they do not.
 
-    ValueError, with nothing changed: a format with a scale of a whole activation, such as nvfp4; accumulators with
-    stochastic rounding; and where activations are rounded stochastically or in blocks, a converted layer with dim other
-    than 0, or a MultiheadAttention without batch_first, whose batch is dimension 1. ValueError in a forward or backward
-    pass of such layers: input without a batch, attention whose operands share no batch, and blocks that lie on both
-    sides of a cut (blocks along the batch, in the gradient of a weight). With one rank nothing is refused.
+    A scale of a whole activation, as nvfp4 has, is found by a collective call of the group, forward and backward: all
+    ranks run the same layers in the same order.
+
+    ValueError, with nothing changed: accumulators with stochastic rounding; and where activations are rounded
+    stochastically, in blocks or with a scale of the whole, a converted layer with dim other than 0, or a
+    MultiheadAttention without batch_first, whose batch is dimension 1. ValueError in a forward or backward pass of such
+    layers: input without a batch, attention whose operands share no batch, and blocks that lie on both sides of a cut
+    (blocks along the batch, in the gradient of a weight). With one rank nothing is refused.
     """
     from .modules import Quantized  # noqa: PLC0415
     from .quantizer import Quantizer  # noqa: PLC0415
@@ -165,7 +168,7 @@ def split_batch(module: nn.Module, group: dist.ProcessGroup | None = None, dim: 
         if isinstance(child, Quantizer):
             child.batch_part = (rank, ranks, dim)
         elif isinstance(child, Quantized):
-            child._fpemu.split((rank, ranks) if ranks > 1 else None)
+            child._fpemu.split(BatchPart(rank, ranks, group) if ranks > 1 else None)
     return module
 
 

@@ -17,7 +17,8 @@ from typing import Any, Optional, Union
 
 import fpemu
 
-from ._spec import block_of, format_of, is_stochastic, rounding_of, scaling_of
+from ._shard import has_tensor_scale
+from ._spec import block_of, format_of, is_stochastic, rounding_of
 
 __all__ = ["Product", "Recipe", "recipe", "recipes"]
 
@@ -42,16 +43,23 @@ class Target:
     blocked: bool  # has scales
     along: bool  # depends on the axis that blocks lie along
     whole: bool  # a scale of the whole tensor: a part of a tensor is rounded in another way than the tensor
+    measured: bool  # a scale follows from the whole tensor (`fpemu.measure`)
+
+    @property
+    def placed(self) -> bool:
+        """What becomes of a part of a tensor depends on where it lies, or on the other parts."""
+        return self.stochastic or self.along or self.measured
 
 
 @functools.cache
 def read_target(target: str) -> Target:
     """Reads a target; fpemu.SpecError where the format or the rounding cannot be read."""
     spec, mode = split_target(target)
-    block = block_of(format_of(spec))
+    format = format_of(spec)
+    block, measured = block_of(format), has_tensor_scale(format)
     rounding_of(mode)
-    whole = block in ("tensor", "channel", "tile") or scaling_of(format_of(spec)).startswith("nvfp4")
-    return Target(spec, mode, is_stochastic(mode), block is not None, block not in (None, "tensor"), whole)
+    return Target(spec, mode, is_stochastic(mode), block is not None, block not in (None, "tensor"),
+                  measured or block in ("channel", "tile"), measured)
 
 
 @dataclass(frozen=True)
