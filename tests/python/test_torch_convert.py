@@ -803,3 +803,24 @@ def test_a_quantizer_made_empty_keeps_its_state():
     assert model.to_empty(device="cpu")[0].state.tolist() == [5, 3 * 2**32 + 1, 0]
     assert model.to("meta")[0].state.is_meta
     assert model.to_empty(device="cpu")[0].state.tolist() == [5, 3 * 2**32, 0]
+
+
+@pytest.mark.parametrize("recipe", ["fp8", "nvfp4", ft.Recipe(input="bf16/sr", weight="bf16/sr", gradient="e5m2/sr")])
+def test_what_is_kept_for_the_backward_pass(recipe):
+    """No more memory than torch's layers keep: parameters, what others keep too, and no rounded copies of these."""
+    def kept(model):
+        memory, parameters = {}, {p.data_ptr() for p in model.parameters()}
+
+        def hook(t):
+            if t.untyped_storage().data_ptr() not in parameters:
+                memory[t.untyped_storage().data_ptr()] = t.untyped_storage().nbytes()
+            return t
+        with torch.autograd.graph.saved_tensors_hooks(hook, lambda t: t):
+            y = model(torch.randn(16, 4, 8, 8))
+        y.sum().backward()
+        return sum(memory.values())
+
+    def net():
+        return nn.Sequential(nn.Conv2d(4, 8, 3, padding=1), nn.GELU(), nn.Conv2d(8, 4, 3), nn.GELU(), nn.Flatten(),
+                             nn.Linear(144, 64), nn.GELU(), nn.Linear(64, 64))
+    assert kept(ft.convert(net(), recipe)) < 1.02 * kept(net())

@@ -216,6 +216,14 @@ def _round(x: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor]
                               whole=(part.ranks * size, *others), start=(part.rank * size, *(0 for _ in others)))
 
 
+def _round_again(x: Tensor, site: Site, first: int, again: int, axis: int, along: int, serves: bool,
+                 states: Optional[Tensor], stats: Stats) -> Tensor:
+    """An operand of a product of the backward pass. serves: as the forward product took it, which is rounded once more,
+    with the same bits and uncounted, for to keep it takes more memory than to keep x, which others keep too."""
+    return (_round(x, site, first, axis, states, None) if serves else
+            _round(x, site, again, along, states, stats))
+
+
 def _check_batched(site: Site, batched: bool) -> None:
     if site.part is not None and not batched:
         raise ValueError("a layer whose batch is cut between ranks takes the batch in dimension 0, not one sample, or "
@@ -309,7 +317,7 @@ class _Linear(torch.autograd.Function):
         wq = _round(w, site, WEIGHT, -1, states, stats)
         bq = None if bias is None else _round(bias, site, BIAS, -1, states, stats)
         ctx.rest = site, stats, bias is not None
-        ends = link(ctx, x, xq if plan.input_serves else x, wq if plan.weight_serves else w, states, scale)
+        ends = link(ctx, x, x, w, states, scale)
         if plan.sums[0] is None and plan.target[OUTPUT] is None:
             return F.linear(xq, wq, bq), ends
         rows = _rows(xq) if plan.sums[0] else xq
@@ -329,12 +337,11 @@ class _Linear(torch.autograd.Function):
         if need_x or (need_w and plan.gradient_serves):
             gq = _round_gradient(g, site, GRADIENT, -1, states, stats, scale)
         if need_x and gq is not None:
-            wq = w if plan.weight_serves else _round(w, site, WEIGHT_AGAIN, 0, states, stats)
+            wq = _round_again(w, site, WEIGHT, WEIGHT_AGAIN, -1, 0, plan.weight_serves, states, stats)
             dx = _product(gq, wq, plan.sums[1], states, stats, DATA_SUMS).reshape(x.shape)
             dx = _round(dx, site, DATA_GRADIENT, -1, states, stats)
         if need_w:
-            rows = _rows(x)
-            rows = rows if plan.input_serves else _round(rows, site, INPUT_AGAIN, 0, states, stats)
+            rows = _round_again(_rows(x), site, INPUT, INPUT_AGAIN, -1, 0, plan.input_serves, states, stats)
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, site, GRADIENT_AGAIN, 0, states, stats, scale)
             dw = _product(gq.t(), rows, plan.sums[2], states, stats, WEIGHT_SUMS)
@@ -383,7 +390,7 @@ class _Matmul(torch.autograd.Function):
         aq = _round(a, site, INPUT, -1, states, stats)
         bq = _round(b, site, WEIGHT, -2, states, stats)
         ctx.rest = site, stats
-        ends = link(ctx, a, aq if plan.input_serves else a, bq if plan.weight_serves else b, states, scale)
+        ends = link(ctx, a, a, b, states, scale)
         y = _product(aq, bq, plan.sums[0], states, stats, SUMS)
         return _round(y, site, OUTPUT, -1, states, stats), ends
 
@@ -397,11 +404,11 @@ class _Matmul(torch.autograd.Function):
         if ctx.needs_input_grad[0] or plan.gradient_serves:
             gq = _round_gradient(g, site, GRADIENT, -1, states, stats, scale)
         if ctx.needs_input_grad[0] and gq is not None:
-            bq = b if plan.weight_serves else _round(b, site, WEIGHT_AGAIN, -1, states, stats)
+            bq = _round_again(b, site, WEIGHT, WEIGHT_AGAIN, -2, -1, plan.weight_serves, states, stats)
             da = _sum_to(_product(gq, bq.mT, plan.sums[1], states, stats, DATA_SUMS), a.shape)
             da = _round(da, site, DATA_GRADIENT, -1, states, stats)
         if ctx.needs_input_grad[1]:
-            aq = a if plan.input_serves else _round(a, site, INPUT_AGAIN, -2, states, stats)
+            aq = _round_again(a, site, INPUT, INPUT_AGAIN, -1, -2, plan.input_serves, states, stats)
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, site, GRADIENT_AGAIN, -2, states, stats, scale)
             db = _sum_to(_product(gq.mT, aq, plan.sums[2], states, stats, WEIGHT_SUMS).mT, b.shape)
@@ -521,7 +528,7 @@ class _Conv(torch.autograd.Function):
         wq = _round(w, site, WEIGHT, 0 if at.transposed else 1, states, stats)
         bq = None if bias is None else _round(bias, site, BIAS, -1, states, stats)
         ctx.rest = site, stats, bias is not None, at
-        ends = link(ctx, x, xq if plan.input_serves else x, wq if plan.weight_serves else w, states, scale)
+        ends = link(ctx, x, x, w, states, scale)
         if plan.sums[0] is None and plan.target[OUTPUT] is None:
             return _convolve(xq, wq, bq, at), ends
         if plan.sums[0] is None:
@@ -552,16 +559,17 @@ class _Conv(torch.autograd.Function):
         if need_x or (need_w and plan.gradient_serves):
             gq = _round_gradient(g, site, GRADIENT, 1, states, stats, scale)
         if need_x:
-            wq = w if plan.weight_serves else _round(w, site, WEIGHT_AGAIN, 1 if at.transposed else 0, states, stats)
+            wq = _round_again(w, site, WEIGHT, WEIGHT_AGAIN, 0 if at.transposed else 1, 1 if at.transposed else 0,
+                              plan.weight_serves, states, stats)
+        xq = _round_again(x, site, INPUT, INPUT_AGAIN, 1, 0, plan.input_serves, states, stats) if need_w else x
         together = (need_x and need_w and plan.gradient_serves and plan.input_serves and plan.sums[1:] == (None, None))
         if together:
-            dx, dw, db = native(gq, x, wq, [True, True, whole])  # type: ignore[arg-type]
+            dx, dw, db = native(gq, xq, wq, [True, True, whole])  # type: ignore[arg-type]
         elif need_x:
             assert gq is not None and wq is not None
             dx = (native(gq, x, wq, [True, False, False])[0] if plan.sums[1] is None else
                   _emulated_data_gradient(gq, wq, x.shape[2:], at, plan.sums[1], states, stats))
         if need_w and not together:
-            xq = x if plan.input_serves else _round(x, site, INPUT_AGAIN, 0, states, stats)
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, site, GRADIENT_AGAIN, 0, states, stats, scale)
             if plan.sums[2] is None:
