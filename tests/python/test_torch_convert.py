@@ -18,6 +18,7 @@ import fpemu  # noqa: E402
 import fpemu.torch as ft  # noqa: E402
 import numpy as np  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
+from fpemu.torch import operators  # noqa: E402
 from torch import nn  # noqa: E402
 
 f = ft.functional
@@ -824,3 +825,40 @@ def test_what_is_kept_for_the_backward_pass(recipe):
         return nn.Sequential(nn.Conv2d(4, 8, 3, padding=1), nn.GELU(), nn.Conv2d(8, 4, 3), nn.GELU(), nn.Flatten(),
                              nn.Linear(144, 64), nn.GELU(), nn.Linear(64, 64))
     assert kept(ft.convert(net(), recipe)) < 1.02 * kept(net())
+
+
+@pytest.mark.parametrize("recipe", ["fp8", "nvfp4", ft.Recipe(input="e4m3fn", weight="e4m3fn/sr")])
+def test_frozen_weights(recipe, monkeypatch):
+    """The bits of layers that round anew, whatever becomes of the weights; rounded once where torch can tell."""
+    def net():
+        torch.manual_seed(1)
+        return ft.convert(nn.Sequential(nn.Conv2d(4, 16, 3), nn.Flatten(), nn.Linear(64, 32)), recipe, seed=3)
+    plain, frozen, x = net(), ft.freeze(net()), torch.randn(2, 4, 4, 4)
+    calls, quantize = [], operators.quantize
+    monkeypatch.setattr(operators, "quantize", lambda t, *args, **how: calls.append(tuple(t.shape))
+                        or quantize(t, *args, **how))
+
+    def rounded(change=lambda model: None):
+        change(plain)
+        change(frozen)
+        want = plain(x)
+        calls.clear()
+        assert torch.equal(frozen(x), want)
+        return calls.count((32, 64)) + calls.count((16, 4, 3, 3))
+
+    def step(model):
+        torch.optim.SGD(model.parameters(), 0.5).step(lambda: model(x).square().sum().backward())
+
+    def other(model):
+        model[2].weight = nn.Parameter(model[2].weight.detach() * 3)
+
+    once = 0 if isinstance(recipe, str) else 2  # stochastic rounding is never kept
+    assert rounded() == 2 and rounded() == once and rounded(step) == 2 and rounded() == once
+    assert rounded(lambda m: m.load_state_dict({k: v / 2 for k, v in m.state_dict().items()})) == 2
+    assert rounded(other) == max(1, once) and rounded(lambda m: m.half().float()) == 2
+    with ft.observe(frozen) as log:
+        assert rounded() == 2
+    assert log.totals["2.weight", "w"].count == 32 * 64
+    assert copy.deepcopy(frozen)[2]._fpemu.site.frozen == {}
+    ft.freeze(frozen, keep=False)
+    assert rounded() == 2

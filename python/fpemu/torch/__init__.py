@@ -23,7 +23,7 @@ from typing import Any as _Any
 from . import functional
 from ._spec import new_state
 from .choose import Choice, choose
-from .convert import convert, manual_seed, revert, summary
+from .convert import convert, freeze, manual_seed, revert, summary
 from .counters import clear_stats, new_stats, read_stats, stats_tensor
 from .functional import conv2d, linear
 from .functional import scaled_dot_product_attention as attention
@@ -52,6 +52,7 @@ __all__ = [
     "convert",
     "decode",
     "encode",
+    "freeze",
     "functional",
     "linear",
     "loss_scaler",

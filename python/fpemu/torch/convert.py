@@ -19,7 +19,7 @@ from .quantizer import LEAF
 from .recipe import Recipe
 from .recipe import recipe as _recipe
 
-__all__ = ["convert", "revert", "summary", "Summary", "manual_seed"]
+__all__ = ["convert", "revert", "summary", "Summary", "manual_seed", "freeze"]
 
 Model = TypeVar("Model", bound=nn.Module)
 Which = Union[str, Recipe, Mapping[str, Any], None]
@@ -217,6 +217,22 @@ def manual_seed(model: nn.Module, seed: int, call: int = 0) -> None:
     for module in model.modules():
         if isinstance(module, Quantized):
             module._fpemu.begin(seed, call)
+
+
+def freeze(model: Model, keep: bool = True) -> Model:
+    """Has converted layers keep their rounded weight, in place, and returns the model: for inference, where most of the
+    time of a small batch goes into rounding weights anew. keep=False: they round it in every call, as before.
+
+    A weight is rounded again when it is another tensor or torch has counted a write to it, as of an optimiser or of
+    load_state_dict. A write through ``.data``, which torch does not count, is not seen: freeze the model again. What is
+    rounded stochastically, counted (observe), compiled, or cast by autocast is rounded in every call. A frozen model
+    takes the memory of its weights twice.
+    """
+    for module in model.modules():
+        if isinstance(module, Quantized):
+            for site in module._fpemu.sites.values():
+                site.frozen = {} if keep else None
+    return model
 
 
 # ------------------------------------------------------------------------------------------------ what was done

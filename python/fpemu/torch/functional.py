@@ -156,6 +156,7 @@ class Site:
         self.counters: Stats = None  # of SLOTS; observe lends them
         self.tensors: Stats = None  # the same for compiled graphs and devices
         self.part: Optional[BatchPart] = None  # where the batch, dimension 0, is cut
+        self.frozen: Optional[dict[str, Any]] = None  # the rounded weight, and of what: `freeze`
         self.scale: Optional[Tensor] = None  # power of two by which the gradient is multiplied while it is rounded
         # Of a loss scaler: counters, and those for compiled graphs, where observe has lent none; whether to measure the
         # gradient that arrives, and what was found, [mean square, largest magnitude].
@@ -165,7 +166,7 @@ class Site:
         self.measured: Optional[Tensor] = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "counters": None, "tensors": None, "scale": None, "watch": None,
+        return {**self.__dict__, "frozen": None if self.frozen is None else {}, "counters": None, "tensors": None, "scale": None, "watch": None,
                 "watch_tensors": None, "measure": False, "measured": None}
 
     @property
@@ -200,9 +201,12 @@ def _round(x: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor]
     if target is None:
         return x
     state = states[slot] if target.stochastic and states is not None else None
-    if isinstance(x, nn.Parameter):
-        x = x.detach()
     counts = None if stats is None else stats[slot]
+    if isinstance(x, nn.Parameter):
+        if site.frozen is not None and slot == WEIGHT and not (target.stochastic or counts is not None or
+                                                               torch.compiler.is_compiling() or x.is_inference()):
+            return _kept(x, site.frozen, target, axis)
+        x = x.detach()
     if site.part is None or slot not in site.plan.batch or not target.placed:
         return operators.quantize(x, target.format, target.rounding, axis=axis, state=state, stats=counts)
     part = site.part
@@ -214,6 +218,17 @@ def _round(x: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor]
         range = whole_range(x, target.format, [part.group])
     return operators.quantize(x, target.format, target.rounding, axis=axis, state=state, stats=counts, range=range,
                               whole=(part.ranks * size, *others), start=(part.rank * size, *(0 for _ in others)))
+
+
+def _kept(weight: nn.Parameter, frozen: dict[str, Any], target: Target, axis: int) -> Tensor:
+    """The rounded weight that a frozen layer keeps; made anew where the weight is another, or was written to."""
+    of = (weight._version, weight.data_ptr(), weight.dtype, weight.shape, weight.stride())
+    if frozen.get("weight") is not weight or frozen["of"] != of:
+        content = weight.detach()
+        rounded = operators.quantize(content, target.format, target.rounding, axis=axis)
+        frozen.update(weight=weight, of=of, rounded=rounded, content=content)  # whose memory is not used anew meanwhile
+    kept: Tensor = frozen["rounded"]
+    return kept
 
 
 def _round_again(x: Tensor, site: Site, first: int, again: int, axis: int, along: int, serves: bool,
