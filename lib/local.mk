@@ -52,7 +52,7 @@ CORE = \
 	lib/core/functions.h \
 	lib/core/packed_layout.h \
 	lib/core/logarithm.h \
-	lib/core/squeeze_fast.h lib/core/squeeze_fast.inc.h lib/core/unpack_fast.h \
+	lib/core/unpack_fast.h \
 	lib/core/gemm_shape.h \
 	lib/core/odd_fast.h \
 	lib/core/pack.h \
@@ -172,7 +172,7 @@ EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/element
 	lib/loops/binary16.inc.c lib/loops/narrow.inc.c lib/loops/pack.inc.c lib/loops/unpack.inc.c \
 	lib/loops/words.inc.c lib/loops/words_codes.inc.c lib/loops/words_operations.inc.c \
 	lib/loops/words_blocks.inc.c lib/loops/words_tables.inc.c lib/loops/operations.inc.c lib/loops/dot.inc.c \
-	lib/array/calls.inc.h lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/array/block_codes.inc.c lib/array/block_squeeze.inc.c \
+	lib/array/calls.inc.h lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/array/block_codes.inc.c \
 	lib/loops/blocks.inc.c lib/loops/blocks_pow2.inc.c lib/loops/blocks_drawn.inc.c lib/array/pack.inc.c \
 	lib/loops/loops.inc.h lib/loops/table.inc.c
 

@@ -174,7 +174,6 @@ LONGHAND_TESTS = \
 	tests/against_judges/blocks_vectors \
 	tests/against_judges/carrier_ends \
 	tests/against_judges/codebooks \
-	tests/against_judges/squeezed \
 	tests/against_judges/compat \
 	tests/against_judges/counters \
 	tests/against_judges/peers \
@@ -195,8 +194,6 @@ tests_against_judges_affine_SOURCES = tests/against_judges/affine.c tests/agains
 tests_against_judges_affine_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_codebooks_SOURCES = tests/against_judges/codebooks.c tests/against_judges/variants.h
 tests_against_judges_codebooks_LDADD = $(LONGHAND_LDADD)
-tests_against_judges_squeezed_SOURCES = tests/against_judges/squeezed.c tests/against_judges/variants.h
-tests_against_judges_squeezed_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_carrier_ends_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_compat_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_counters_LDADD = $(LONGHAND_LDADD)

@@ -10,7 +10,6 @@ QUICK_TESTS := $(filter \
 	tests/against_judges/counters \
 	tests/against_judges/peers \
 	tests/against_judges/quantize \
-	tests/against_judges/squeezed \
 	tests/against_judges/stochastic \
 	tests/against_judges/tensor_cores \
 	tests/cli/compare.sh \

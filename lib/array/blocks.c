@@ -20,8 +20,6 @@
 #define FEW_ELEMENTS 64
 /* Fewer elements than these are taken as so many, the others being zero. */
 #define FEW_LANES 16
-/* Elements from which on the steps of S2FP8 are worth finding. */
-#define SQUEEZE_WORTH 256
 /* These take so many blocks, in a row or as columns, and elements at a time. */
 #define POW2_LANES FAST_BLOCKS
 #define POW2_TILE 2048

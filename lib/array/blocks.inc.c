@@ -246,10 +246,8 @@ typedef struct block_job {
     uint8_t packs;        /* and without gaps */
     uint8_t packs_few;    /* the same of a table */
     uint8_t scales_only;  /* no element is rounded */
-    uint8_t squeezed;     /* by the steps of S2FP8 */
     uint8_t gives;        /* values go to y */
-    /* of a table; or of magnitudes, if squeezed: of the ends of bands in binary64 */
-    core_search searches[CARRIER_BITS == 32 ? 1 : 2];
+    core_search search;   /* of a table */
 } block_job;
 
 /* A piece of a block within a tile. */
@@ -814,7 +812,6 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
 
 #include "block_runs.inc.c"
 #include "block_codes.inc.c"
-#include "block_squeeze.inc.c"
 
 /* Elements begin <= position < end of a block with a known scale: at once, or by the tile. */
 static void block_add_elements(const block_job *j, block_tile *w, const block_part *p, uint64_t begin, uint64_t end,
@@ -825,8 +822,6 @@ static void block_add_elements(const block_job *j, block_tile *w, const block_pa
         n = 0;
         if (j->codes) {
             n = block_code_piece(j, p, at, end);
-        } else if (left >= BLOCK_TILE && j->squeezed) {
-            n = block_squeeze_piece(j, p, at, end);
         } else if (left >= BLOCK_TILE && j->fused_pieces) {
             if (g)
                 block_flush(j, w, g); /* sums of errors go by place */
@@ -1198,7 +1193,7 @@ static void block_job_begin(block_job *j, const block_call *call, const block_pl
     j->want = call->stats ? call->stats->request.want : 0;
     j->nan_seen = NULL;
     j->scales_only = call->sink && !call->sink->codes;
-    j->fused = j->fused_pieces = j->fast[0] = j->fast[1] = j->codes = j->packs = j->packs_few = j->squeezed = 0;
+    j->fused = j->fused_pieces = j->fast[0] = j->fast[1] = j->codes = j->packs = j->packs_few = 0;
     if (!j->counted && (p->block.sticky & ~CORE_STICKY_VALUES))
         block_own(j)->sticky &= CORE_STICKY_VALUES;
 }
@@ -1267,7 +1262,7 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     const element_plan *e = &j->p->element;
     const core_walk *w = &j->walk;
     block_element_begin(&j->element, e, j->counted);
-    block_element_search(&j->element, j->k, w->total, !call->sink, j->counted, j->searches);
+    block_element_search(&j->element, j->k, w->total, !call->sink, j->counted, &j->search);
     j->fused = !j->block->sticky && block_is_fast(e);
     j->fused_pieces = j->fused && !j->p->scalar && !call->rounding->compat && !call->sink && !call->compact;
     j->fast[0] = j->fused && e->plan.mode == FPEMU_MODE_RNE && !call->sink;
@@ -1283,10 +1278,10 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
               w->x[3] == 1 && w->tile_length <= TILE;
 }
 
-/* What the tiles need beside that. */
-static void block_job_tiles(block_job *j, const fpemu_format *f)
-{
 #if CARRIER_BITS == 32
+/* What the tiles need beside that: elements whose scales take binary64. */
+static void block_job_wide(block_job *j, const fpemu_format *f)
+{
     if ((j->block->powers || f->scaling == FPEMU_SCALING_S2FP8) && f->fits_f64) { /* also what binary32 holds */
         fpemu_rounding rounding;
         element_rounding(f, j->call->rounding, &rounding);
@@ -1294,11 +1289,8 @@ static void block_job_tiles(block_job *j, const fpemu_format *f)
         j->wide_plan.table.narrow = 1;
         block_element_begin64(&j->wide, &j->wide_plan, j->counted);
     }
-#endif
-    j->squeezed = f->scaling == FPEMU_SCALING_S2FP8 && !j->call->stats && !j->call->sink && !j->call->compact &&
-                  !j->call->rounding->compat && !j->nan_seen && !j->p->stochastic && j->walk.total >= SQUEEZE_WORTH &&
-                  block_squeeze_begin(j, f);
 }
+#endif
 
 /* All of a call that is checked: j->walk is begun, and there are blocks. planned: NULL, or the plan of format and
  * rounding; without one, only as much of it is made as the call comes to. */
@@ -1341,7 +1333,9 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         first += block_code_many(j, first, last);
     if (first == last)
         return FPEMU_OK;
-    block_job_tiles(j, f);
+#if CARRIER_BITS == 32
+    block_job_wide(j, f);
+#endif
     if (plain && j->element.search && j->p->size == 1 && !j->nan_seen && !j->scales_only)
         block_run_table(j);
     else

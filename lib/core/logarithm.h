@@ -23,9 +23,13 @@ FPEMU_FN double core_log2(double x)
     return (double)e + 2.8853900817779268147 * (z * sum); /* 2 / log 2 */
 }
 
-/* Close to 2^x, |x| <= 1100. Without branches. */
-FPEMU_FN double core_exp2_near(double x)
+/* Close to 2^x; 0 and infinity far out. */
+FPEMU_FN double core_exp2(double x)
 {
+    if (!(x > -1100))
+        return 0;
+    if (x > 1100)
+        return core_value64(UINT64_C(2047) << 52);
     const double shift = 6755399441055744.0; /* 1.5 * 2^52: adding it leaves the nearest integer */
     const double n = (x + shift) - shift, f = (x - n) * 0.69314718055994530942;
     double sum = 1;
@@ -35,14 +39,6 @@ FPEMU_FN double core_exp2_near(double x)
     const int whole = (int)n, half = whole / 2;
     const double a = core_value64((uint64_t)(half + 1023) << 52);
     return sum * a * core_value64((uint64_t)(whole - half + 1023) << 52);
-}
-
-/* Close to 2^x; 0 and infinity far out. */
-FPEMU_FN double core_exp2(double x)
-{
-    if (!(x > -1100))
-        return 0;
-    return x > 1100 ? core_value64(UINT64_C(2047) << 52) : core_exp2_near(x);
 }
 
 /* log2 x to the nearest multiple of 2^-32, in such steps. */

@@ -272,11 +272,6 @@ static void loop_codebook_random_runs(const core_search *s, size_t length, size_
     }
 }
 
-static void loop_codebook_make(core_search *s)
-{
-    core_search_make(s);
-}
-
 static void loop_codebook_begin(core_search *s, const core_codebook *c, int only_values)
 {
     (void)only_values;
@@ -284,32 +279,3 @@ static void loop_codebook_begin(core_search *s, const core_codebook *c, int only
     core_search_make(s);
 }
 #undef CODEBOOK_TILE
-
-static void loop_magnitudes(size_t n, const void *x, void *a, uintw *largest)
-{
-    const char *in = (const char *)x;
-    char *out = (char *)a;
-    uintw most = 0;
-#pragma omp simd reduction(max : most)
-    for (size_t i = 0; i < n; i++) {
-        uintw u;
-        memcpy(&u, in + i * sizeof u, sizeof u);
-        u = u << 1 >> 1;
-        memcpy(out + i * sizeof u, &u, sizeof u);
-        most = u > most ? u : most;
-    }
-    *largest = most;
-}
-
-static void loop_signs(size_t n, const void *x, const void *a, void *y)
-{
-    const char *in = (const char *)x, *of = (const char *)a;
-    char *out = (char *)y;
-    SIMD for (size_t i = 0; i < n; i++) {
-        uintw u, v;
-        memcpy(&u, in + i * sizeof u, sizeof u);
-        memcpy(&v, of + i * sizeof v, sizeof v);
-        v |= u & CARRIER_SIGN;
-        memcpy(out + i * sizeof v, &v, sizeof v);
-    }
-}

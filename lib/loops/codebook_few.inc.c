@@ -887,5 +887,5 @@ static void few_codebook_begin(core_search32 *s, const core_codebook *c, int onl
     if (s->usable)
         core_few_make(&s->few, s->table.length, s->thresholds, s->values);
     if (!(s->few.usable && s->steps) && !core_few_draws(s))
-        loop_codebook_make32(s);
+        core_search_make32(s);
 }

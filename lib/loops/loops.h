@@ -15,7 +15,6 @@
 #include "core/posit_fast.h"
 #include "core/random.h"
 #include "core/scale.h"
-#include "core/squeeze_fast.h"
 #include "core/unpack_fast.h"
 #include "core/words_fast.h"
 #include "loops/names.h"
@@ -145,9 +144,6 @@ typedef struct kernels {
     void (*exact[FPEMU_OPERATION_COUNT])(size_t n, const double *a, const double *b, const double *c,
                                          uint64_t zero_sign, double *nearest, double *odd);
     void (*widen)(size_t n, const float *x, double *y);
-    /* x = 2^((log2 p - beta) / alpha), as core_s2fp8_y has it, for finite p above 0; beyond 2^1100 any number as large,
-     * below 2^-1100 one as small */
-    void (*unsqueeze)(double alpha, double beta, size_t n, const double *p, double *x);
     void (*narrow)(size_t n, const double *x, float *y);
     /* binary16 (0) and bfloat16 (1) words to binary32, and back to nearest: core/narrow.h */
     void (*widen16[2])(size_t n, const uint16_t *x, float *y);

@@ -71,7 +71,6 @@ typedef struct carrier_loops {
      * not). Where s->steps: values of t and indices, and values of the quotients by `down`, times scales. In the other
      * modes values, also under scales, and the indices of values. How many finite t lie outside the table, or, with
      * grid, which: all ones of a magnitude, or 0. Values of codes of `size` bytes */
-    void (*codebook_make)(core_search *s); /* what the loops need, from thresholds and values that follow from t */
     void (*codebook_begin)(core_search *s, const core_codebook *c, int only_values);
     void (*codebook)(const core_search *s, size_t n, const void *t, void *y);
     void (*codebook_codes)(const core_search *s, size_t n, const void *t, uint8_t *codes);
@@ -83,9 +82,6 @@ typedef struct carrier_loops {
     void (*codebook_random_runs)(const core_search *s, size_t length, size_t count, const realw *down,
                                  const realw *scales, const void *x, const uint32_t *r, void *y);
     void (*codebook_values)(const float *values, uint32_t length, size_t n, const void *codes, size_t size, void *y);
-    /* S2FP8: magnitudes a of x, and the largest as bits; y = a with the signs of x */
-    void (*magnitudes)(size_t n, const void *x, void *a, uintw *largest);
-    void (*signs)(size_t n, const void *x, const void *a, void *y);
     void (*columns_amax)(size_t n, ptrdiff_t step, size_t lanes, const void *x, uintw *amax);
 
     /* Blocks whose scales are powers of two; blocks_pow2.inc.c. By kind (fixed point 1), and mode. */

@@ -19,7 +19,6 @@
 #define loop_codebook CARRIER(loop_codebook)
 #define loop_codebook_begin CARRIER(loop_codebook_begin)
 #define loop_codebook_codes CARRIER(loop_codebook_codes)
-#define loop_codebook_make CARRIER(loop_codebook_make)
 #define loop_count_outside CARRIER(loop_count_outside)
 #define loop_codebook_outside CARRIER(loop_codebook_outside)
 #define loop_codebook_patch CARRIER(loop_codebook_patch)
@@ -48,7 +47,6 @@
 #define loop_extremes CARRIER(loop_extremes)
 #define loop_finish CARRIER(loop_finish)
 #define loop_logarithms CARRIER(loop_logarithms)
-#define loop_magnitudes CARRIER(loop_magnitudes)
 #define loop_pow2_powers CARRIER(loop_pow2_powers)
 #define loop_pow2_sixteens CARRIER(loop_pow2_sixteens)
 #define loop_pow2_codes CARRIER(loop_pow2_codes)
@@ -72,7 +70,6 @@
 #define loop_scale_t CARRIER(loop_scale_t)
 #define loop_scale_y CARRIER(loop_scale_y)
 #define loop_scaled CARRIER(loop_scaled)
-#define loop_signs CARRIER(loop_signs)
 #define loop_sixteen_amax CARRIER(loop_sixteen_amax)
 
 #endif /* FPEMU_LOOPS_NAMES_H */

@@ -73,7 +73,6 @@ const carrier_loops TABLE = {
     .scaled_fast = {{{SCALED_FAST(stop_times), SCALED_FAST(stop_by)}, {SCALED_FAST(even_times), SCALED_FAST(even_by)}},
                     {{SCALED_FAST(stop_times_inside), SCALED_FAST(stop_by_inside)},
                      {SCALED_FAST(even_times_inside), SCALED_FAST(even_by_inside)}}},
-    .codebook_make = TABLE_CODEBOOK_MAKE,
     .codebook_begin = TABLE_CODEBOOK_BEGIN,
     .codebook = TABLE_CODEBOOK,
     .codebook_codes = TABLE_CODEBOOK_CODES,
@@ -83,8 +82,6 @@ const carrier_loops TABLE = {
     .codebook_outside = loop_codebook_outside,
     .codebook_values = TABLE_CODEBOOK_VALUES,
     .codebook_runs = TABLE_CODEBOOK_RUNS,
-    .magnitudes = loop_magnitudes,
-    .signs = loop_signs,
     .columns_amax = loop_columns_amax,
     .pow2_powers = loop_pow2_powers,
     .pow2_codes = loop_pow2_codes,
@@ -105,7 +102,6 @@ const carrier_loops TABLE = {
 #undef SCALED_FAST
 #undef TABLE_CODEBOOK
 #undef TABLE_CODEBOOK_CODES
-#undef TABLE_CODEBOOK_MAKE
 #undef TABLE_CODEBOOK_RANDOM
 #undef TABLE_CODEBOOK_RANDOM_RUNS
 #undef TABLE_CODEBOOK_VALUES

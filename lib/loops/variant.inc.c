@@ -235,7 +235,6 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "codebook_few.inc.c"
 #define TABLE_CODEBOOK few_codebook
 #define TABLE_CODEBOOK_CODES few_codebook_codes
-#define TABLE_CODEBOOK_MAKE loop_codebook_make32
 #define TABLE_CODEBOOK_RANDOM few_codebook_random
 #define TABLE_CODEBOOK_RANDOM_RUNS few_codebook_random_runs
 #define TABLE_CODEBOOK_VALUES loop_codebook_values32
@@ -244,7 +243,6 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #else
 #define TABLE_CODEBOOK loop_codebook
 #define TABLE_CODEBOOK_CODES loop_codebook_codes
-#define TABLE_CODEBOOK_MAKE loop_codebook_make
 #define TABLE_CODEBOOK_RANDOM loop_codebook_random
 #define TABLE_CODEBOOK_RANDOM_RUNS loop_codebook_random_runs
 #define TABLE_CODEBOOK_VALUES loop_codebook_values
@@ -300,7 +298,6 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #define TABLE_CODEBOOK_BEGIN loop_codebook_begin
 #endif
 #define TABLE_CODEBOOK_CODES loop_codebook_codes
-#define TABLE_CODEBOOK_MAKE loop_codebook_make
 #define TABLE_CODEBOOK_RANDOM loop_codebook_random
 #define TABLE_CODEBOOK_RANDOM_RUNS loop_codebook_random_runs
 #define TABLE_CODEBOOK_VALUES loop_codebook_values
@@ -343,16 +340,6 @@ static void widen(size_t n, const float *x, double *y)
 {
     SIMD for (size_t i = 0; i < n; i++)
         y[i] = (double)x[i];
-}
-
-static void unsqueeze(double alpha, double beta, size_t n, const double *p, double *x)
-{
-    SIMD for (size_t i = 0; i < n; i++) {
-        double l = (core_log2(p[i]) - beta) / alpha;
-        l = l < -1100 ? -1100 : l;
-        l = l > 1100 ? 1100 : l;
-        x[i] = core_exp2_near(l);
-    }
 }
 
 static void narrow(size_t n, const double *x, float *y)
@@ -484,7 +471,6 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
                   [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},                                            \
         .affine32 = {MODES(affine_wide, AFFINE_WIDE)},                                                                 \
         .widen = widen,                                                                                                \
-        .unsqueeze = unsqueeze,                                                                                        \
         .narrow = narrow,                                                                                              \
         .widen16 = {widen_f16, widen_bf16},                                                                            \
         .narrow16 = {narrow_f16, narrow_bf16},                                                                         \

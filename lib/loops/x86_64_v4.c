@@ -94,13 +94,6 @@ static void codebook_runs_vbmi(const core_search32 *s, size_t length, size_t cou
         few_codebook_runs(s, length, count, down, scales, x, y);
 }
 
-static void codebook_make_vbmi(core_search32 *s)
-{
-    core_planes_make(&s->planes, s);
-    if (!s->planes.usable)
-        loop_codebook_make32(s);
-}
-
 /* The planes of the nearest values, from which those on either side are found. */
 static void codebook_nearest_planes(core_search32 *s, const core_codebook *c)
 {
@@ -170,7 +163,6 @@ extern const carrier_loops32 LOOPS_OF(fpemu_vbmi, 32);
 #define TABLE_DECODE decode_vbmi
 #define TABLE_CODEBOOK codebook_vbmi
 #define TABLE_CODEBOOK_CODES few_codebook_codes
-#define TABLE_CODEBOOK_MAKE codebook_make_vbmi
 #define TABLE_CODEBOOK_RANDOM codebook_random_vbmi
 #define TABLE_CODEBOOK_RANDOM_RUNS codebook_random_runs_vbmi
 #define TABLE_CODEBOOK_VALUES loop_codebook_values32
