@@ -25,6 +25,7 @@ from ._spec import new_state
 from .choose import Choice, choose
 from .convert import convert, freeze, manual_seed, revert, summary
 from .counters import clear_stats, new_stats, read_stats, stats_tensor
+from .everywhere import everywhere, register_attention
 from .functional import conv2d, linear
 from .functional import scaled_dot_product_attention as attention
 from .modules import DotProductAttention
@@ -52,6 +53,7 @@ __all__ = [
     "convert",
     "decode",
     "encode",
+    "everywhere",
     "freeze",
     "functional",
     "linear",
@@ -69,6 +71,7 @@ __all__ = [
     "read_stats",
     "recipe",
     "recipes",
+    "register_attention",
     "revert",
     "scales",
     "stats_tensor",
