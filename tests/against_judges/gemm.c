@@ -742,7 +742,7 @@ static void try_spec(const char *text, unsigned rounds)
         }
     for (unsigned round = 0; round < rounds; round++)
         for (unsigned carrier = 32; carrier <= 64; carrier += 32) {
-            const double scalars[] = {1, 0, -1, 0.5, 3, 1.1};
+            const double scalars[] = {1, 0, -1, 0.5, 3, 1.1, NAN};
             double alpha = 1, beta = 0;
             lying l;
             if (!lh_check(fpemu_gemm_check(&spec, (int)carrier, NULL) == FPEMU_OK, "%s: refused on %u bits", text,
@@ -762,7 +762,7 @@ static void try_spec(const char *text, unsigned rounds)
                 beta = 1;
             } else if (round % 3 == 2) {
                 alpha = scalars[pick(6)];
-                beta = scalars[pick(6)];
+                beta = scalars[pick(7)];
             }
             if (carrier == 32) {
                 alpha = (double)(float)alpha;
@@ -784,48 +784,72 @@ static void try_spec(const char *text, unsigned rounds)
 
 /* ----------------------------------------------------------------------------- batches, vectors */
 
-/* Scales of batched products follow one another; those of a shared array are shared. */
-static void check_scaled_batch(const char *text, const fpemu_gemm_spec *spec, const float *a, const float *b, float *c)
+/* What a batch adds to the index of a rounding of its product number q. */
+static void shift(fpemu_target *t, uint64_t by)
 {
-    enum { Q = 3, M = 3, N = 4, K = 37 };
+    t->rounding.offset += t->rounding.mode >= FPEMU_MODE_SR ? by : 0;
+}
+
+/* Products that follow one another, one of whose arrays they share; and so do their scales, if there are chunks. */
+static void check_batch(const char *text, const fpemu_gemm_spec *spec)
+{
+    enum { Q = 3, M = 3, N = 4, K = 37, GAP = 5 };
     static matrices part;
-    static float scales_a[Q * M * K], scales_b[N * K];
-    const fpemu_gemm_shape shape = {.m = M, .n = N, .k = K, .batch = Q, .stride_a = M * K, .stride_c = M * N};
+    static float a[Q * M * K], b[Q * K * N], c[Q * (M * N + GAP)], scales_a[Q * M * K], scales_b[Q * N * K];
     part.m = M;
     part.n = N;
     part.k = K;
-    part.scaled = 3;
+    part.scaled = spec->sum.chunk ? 3 : 0;
     const uint64_t chunks = chunks_of(spec, &part);
+    for (size_t i = 0; i < Q * M * K; i++)
+        a[i] = (float)random_number(0, 32);
+    for (size_t i = 0; i < Q * K * N; i++)
+        b[i] = (float)random_number(0, 32);
     for (uint64_t i = 0; i < Q * M * chunks; i++)
         scales_a[i] = (float)ldexp(1 + (double)pick(8) / 8, (int)pick(5) - 2);
-    for (uint64_t i = 0; i < N * chunks; i++)
-        part.scales_b[i] = (double)(scales_b[i] = (float)ldexp(1, (int)pick(5) - 2));
-    lh_check(fpemu_gemm_scaled_f32(spec, &shape, 1, a, scales_a, b, scales_b, 0, c, NULL) == FPEMU_OK,
-             "%s: scaled batch refused", text);
-    for (uint64_t q = 0; q < Q; q++) {
-        fpemu_gemm_spec shifted = *spec;
-        shifted.sum.inner.rounding.offset += spec->sum.inner.rounding.mode >= FPEMU_MODE_SR ? q * M * N : 0;
-        shifted.sum.outer.rounding.offset += q * M * N;
-        for (size_t i = 0; i < M * K; i++)
-            part.a[i] = (double)a[q * M * K + i];
-        for (size_t i = 0; i < K * N; i++)
-            part.b[i] = (double)b[i];
-        for (size_t i = 0; i < M * chunks; i++)
-            part.scales_a[i] = (double)scales_a[q * M * chunks + i];
-        judge_product(&shifted, 32, 1, 0, &part);
-        for (size_t i = 0; i < M * N; i++)
-            lh_check(lh_same_f32(c[q * M * N + i], part.want[i]),
-                     "%s: scaled batch %" PRIu64 " output %zu: library %a, judge %a", text, q, i,
-                     (double)c[q * M * N + i], part.want[i]);
+    for (uint64_t i = 0; i < Q * N * chunks; i++)
+        scales_b[i] = (float)ldexp(1, (int)pick(5) - 2);
+    for (int shared = 0; shared < 3; shared++) { /* b, a, none */
+        const uint64_t stride_a = shared == 1 ? 0 : M * K, stride_b = shared == 0 ? 0 : K * N, stride_c = M * N + GAP;
+        const fpemu_gemm_shape shape =
+            LIST(.m = M, .n = N, .k = K, .batch = Q, .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c);
+        for (size_t i = 0; i < Q * stride_c; i++)
+            c[i] = -77;
+        lh_check(fpemu_gemm_scaled_f32(spec, &shape, 1, a, chunks ? scales_a : NULL, b, chunks ? scales_b : NULL, 0, c,
+                                       NULL) == FPEMU_OK,
+                 "%s: batch refused", text);
+        for (uint64_t q = 0; q < Q; q++) {
+            const uint64_t qa = stride_a ? q : 0, qb = stride_b ? q : 0;
+            fpemu_gemm_spec shifted = *spec;
+            shift(&shifted.a, qa * M * K);
+            shift(&shifted.b, qb * K * N);
+            shift(&shifted.product, q * M * N);
+            shift(&shifted.sum.inner, q * M * N);
+            shift(&shifted.sum.outer, q * M * N);
+            shift(&shifted.out, q * M * N);
+            for (size_t i = 0; i < M * K; i++)
+                part.a[i] = (double)a[qa * M * K + i];
+            for (size_t i = 0; i < K * N; i++)
+                part.b[i] = (double)b[qb * K * N + i];
+            for (size_t i = 0; i < M * chunks; i++)
+                part.scales_a[i] = (double)scales_a[qa * M * chunks + i];
+            for (size_t i = 0; i < N * chunks; i++)
+                part.scales_b[i] = (double)scales_b[qb * N * chunks + i];
+            judge_product(&shifted, 32, 1, 0, &part);
+            for (size_t i = 0; i < stride_c; i++)
+                lh_check(lh_same_f32(c[q * stride_c + i], i < M * N ? part.want[i] : -77),
+                         "%s: batch %" PRIu64 " output %zu: library %a, judge %a", text, q, i,
+                         (double)c[q * stride_c + i], part.want[i]);
+        }
     }
 }
 
-/* Batches with scales, and gemv, give what one plain product gives, with the indices of their definition; other batches
- * and dot are held against it in tests/unit/check_gemm.c. */
+/* Batches and gemv give what one plain product gives, with the indices of their definition; dot is held against it in
+ * tests/unit/check_gemm.c. Numbers below 1, of which no format makes a NaN. */
 static void check_calls(const char *text)
 {
-    enum { Q = 3, M = 3, N = 4, K = 37 };
-    static float a[Q * M * K], b[K * N], c[Q * M * N], y[2 * M];
+    enum { M = 3, K = 37 };
+    static float a[M * K], b[K], y[2 * M];
     static matrices part;
     fpemu_gemm_spec spec;
     fpemu_stats stats;
@@ -835,12 +859,11 @@ static void check_calls(const char *text)
         spec.sum.inner.rounding.seed = 99;
     if (spec.out.format.kind)
         spec.out.rounding.seed = 98;
-    for (size_t i = 0; i < Q * M * K; i++)
-        a[i] = (float)random_number(1, 32);
-    for (size_t i = 0; i < K * N; i++)
-        b[i] = (float)random_number(1, 32);
-    if (spec.sum.chunk)
-        check_scaled_batch(text, &spec, a, b, c);
+    check_batch(text, &spec);
+    for (size_t i = 0; i < M * K; i++)
+        a[i] = (float)random_number(0, 32);
+    for (size_t i = 0; i < K; i++)
+        b[i] = (float)random_number(0, 32);
     /* A x with A of M x K, in both layouts, forwards and backwards; then the transpose */
     for (int way = 0; way < 8; way++) {
         const int columns = way & 1, backward = way >> 1 & 1, transpose = way >> 2 & 1;
@@ -1068,7 +1091,10 @@ static const char *const specs[] =
          "tc(v100,fp16,fp16)", "tc(b200,e5m2)", "tc(b200,fp16); out=bf16", "fused(3,5,e5m2/rne,least=-7); ab=e4m3fn",
          "fused(1,23,fp32/rtz); ab=e5m2", "fused(64,40,fp32/rne); ab=fp16; start=c", "int(32,saturate); ab=fixed(8,4)",
          "int(10,saturate); ab=int(8)", "int(10,wrap); ab=int(8,zero=3)", "int(12,wrap); a=ufixed(5,2); b=fixed(6,-1)",
-         "int(64,saturate); ab=fixed(16,14); out=fixed(8,4)/sr", "int(2,wrap); ab=fixed(4,0)");
+         "int(64,saturate); ab=fixed(16,14); out=fixed(8,4)/sr", "int(2,wrap); ab=fixed(4,0)",
+         "int(12,wrap); a=fixed(8,4)/sr; b=ufixed(6,2); out=fixed(10,3)/rtz", "fp64; ab=e5m2/sr; out=bf16",
+         "seq(fp16/rtn); product=fp16/rtp", "seq(dlfloat16); product=dlfloat16/rna",
+         "seq(fixed(16,8)); product=fixed(16,8)/rtz", "fused(5,20,fp16,least=-3); a=e5m2; b=e4m3fn");
 
 /* ------------------------------------------------------------------------------- threads, instruction sets */
 
