@@ -22,88 +22,6 @@
 static unsigned long rounds = 1;
 static uint64_t first_seed = 1;
 
-/* ------------------------------------------------------------------------------------------------- named formats */
-
-/* The table of doc/blocks.md, section 8, typed in. scale: a spec, or "2^N" for a bare power of N bits. */
-static const struct named {
-    const char *spec, *element, *scale;
-    int rule, block;
-    unsigned rows, length;
-} named[] = {
-    {"mxfp8", "e4m3fn", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mxfp8_e4m3", "e4m3fn", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mxfp8_e5m2", "e5m2", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mxfp6_e2m3", "e2m3", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mxfp6_e3m2", "e3m2", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mxfp4", "e2m1", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mxint8", "fixed(8,6):symmetric", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"nvfp4", "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4, FPEMU_BLOCK_RUN, 0, 16},
-    {"msfp12", "fixed(4,3):symmetric", "2^8", FPEMU_SCALING_HBFP, FPEMU_BLOCK_RUN, 0, 16},
-    {"msfp16", "fixed(8,7):symmetric", "2^8", FPEMU_SCALING_HBFP, FPEMU_BLOCK_RUN, 0, 16},
-    {"nf4", "table(nf4)", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 64},
-    {"s2fp8", "e5m2", NULL, FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0},
-    {"mx(e3m2)", "e3m2", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mx(e4m3fn,block=16,scale=e5m2,rule=even)", "e4m3fn", "e5m2", FPEMU_SCALING_EVEN, FPEMU_BLOCK_RUN, 0, 16},
-    {"bfp(7)", "fixed(8,7):symmetric", "2^8", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 16},
-    {"bfp(m=10,block=row,exponent=12,rule=rceil)", "fixed(11,10):symmetric", "2^12", FPEMU_SCALING_RCEIL,
-     FPEMU_BLOCK_ROW, 0, 0},
-    {"hbfp(8)", "fixed(9,8):symmetric", "2^12", FPEMU_SCALING_HBFP, FPEMU_BLOCK_TENSOR, 0, 0},
-    {"hbfp(4,block=24x24,exponent=10)", "fixed(5,4):symmetric", "2^10", FPEMU_SCALING_HBFP, FPEMU_BLOCK_TILE, 24, 24},
-    {"bm(2,5)", "float(2,5,bias=2,specials=finite)", "2^8", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"bm(4,3,block=channel)", "float(4,3,bias=8,specials=finite)", "2^8", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_CHANNEL, 0,
-     0},
-    {"nvfp4(block=16x16)", "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4, FPEMU_BLOCK_TILE, 16, 16},
-    {"nvfp4(rule=nvfp4-ao)", "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4_AO, FPEMU_BLOCK_RUN, 0, 16},
-    {"group(int12)", "int12:symmetric", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 2048},
-    {"group(int4,128,scale=bf16)", "int4:symmetric", "bf16", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 128},
-    {"q8_0", "int8:symmetric", "fp16", FPEMU_SCALING_RECIPROCAL, FPEMU_BLOCK_RUN, 0, 32},
-    {"group(int4,16,scale=e4m3fn,rule=reciprocal)", "int4:symmetric", "e4m3fn", FPEMU_SCALING_RECIPROCAL,
-     FPEMU_BLOCK_RUN, 0, 16},
-    {"codebook(dynamic8)", "table(dynamic8)", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 256},
-    {"codebook(udynamic4,2048)", "table(udynamic4)", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 2048},
-    {"scaled(e4m3fn)", "e4m3fn", "fp32", FPEMU_SCALING_RECIPE, FPEMU_BLOCK_TENSOR, 0, 0},
-    {"scaled(e5m2,block=row,rule=recipe-pow2)", "e5m2", "fp32", FPEMU_SCALING_RECIPE_POW2, FPEMU_BLOCK_ROW, 0, 0},
-    {"muppet(8)", "int8", "2^10", FPEMU_SCALING_MUPPET, FPEMU_BLOCK_TENSOR, 0, 0},
-    {"muppet(14,block=row,exponent=8)", "int(14)", "2^8", FPEMU_SCALING_MUPPET, FPEMU_BLOCK_ROW, 0, 0},
-    {"s2fp8(e4m3fn)", "e4m3fn", NULL, FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0},
-};
-
-static void names(void)
-{
-    size_t i;
-    for (i = 0; i < sizeof named / sizeof *named; i++) {
-        const struct named *n = &named[i];
-        fpemu_format f, element, scale, want_element, want_scale, again;
-        char text[256] = "";
-        if (!lh_check(fpemu_format_parse(n->spec, &f, NULL) == FPEMU_OK &&
-                          fpemu_format_parse(n->element, &want_element, NULL) == FPEMU_OK,
-                      "%s or %s cannot be read", n->spec, n->element))
-            continue;
-        lh_check(f.scaling == n->rule && f.block == n->block && f.block_rows == n->rows && f.block_length == n->length,
-                 "%s: rule %d, block %d of %ux%u", n->spec, f.scaling, f.block, f.block_rows, f.block_length);
-        lh_check(fpemu_format_element(&f, &element) == FPEMU_OK && element.kind == want_element.kind &&
-                     element.bits == want_element.bits && element.exponent_bits == want_element.exponent_bits &&
-                     element.mantissa_bits == want_element.mantissa_bits && element.bias == want_element.bias &&
-                     element.fraction_bits == want_element.fraction_bits && element.scale == want_element.scale &&
-                     element.specials == want_element.specials && element.symmetric == want_element.symmetric &&
-                     element.codebook == want_element.codebook && element.is_signed == want_element.is_signed,
-                 "%s: its element is not %s", n->spec, n->element);
-        if (n->scale && strncmp(n->scale, "2^", 2) == 0)
-            lh_check(f.scale_power == 1 && f.scale_exponent_bits == atoi(n->scale + 2), "%s: scale of %d bits", n->spec,
-                     f.scale_exponent_bits);
-        else if (n->scale)
-            lh_check(fpemu_format_parse(n->scale, &want_scale, NULL) == FPEMU_OK &&
-                         fpemu_format_scale(&f, &scale) == FPEMU_OK &&
-                         scale.exponent_bits == want_scale.exponent_bits &&
-                         scale.mantissa_bits == want_scale.mantissa_bits && scale.bias == want_scale.bias &&
-                         scale.specials == want_scale.specials && scale.is_signed == want_scale.is_signed,
-                     "%s: its scale is not %s", n->spec, n->scale);
-        lh_check(fpemu_format_print(&f, text, sizeof text) == FPEMU_OK &&
-                     fpemu_format_parse(text, &again, NULL) == FPEMU_OK && fpemu_format_equal(&f, &again),
-                 "%s prints as %s", n->spec, text);
-    }
-}
-
 /* --------------------------------------------------------------------------------------------------- random cases */
 
 static int fitting(block_case *c)
@@ -1128,7 +1046,6 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     case_options(argc, argv, &rounds, &first_seed);
-    names();
     randomised();
     leftovers();
     plain_arrays();
