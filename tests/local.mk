@@ -191,22 +191,28 @@ dist_noinst_DATA += tests/vectors/blocks.py tests/vectors/blocks.txt
 tests_against_judges_blocks_vectors_LDADD = $(LONGHAND_LDADD)
 dist_noinst_DATA += tests/vectors/tensor_cores.txt tests/vectors/tensor_answers.h
 tests_against_judges_tensor_cores_LDADD = $(LONGHAND_LDADD)
-tests_against_judges_affine_SOURCES = tests/against_judges/affine.c tests/against_judges/variants.h
+tests_against_judges_affine_SOURCES = tests/against_judges/affine.c tests/against_judges/alone.h \
+	tests/against_judges/variants.h
 tests_against_judges_affine_LDADD = $(LONGHAND_LDADD)
-tests_against_judges_codebooks_SOURCES = tests/against_judges/codebooks.c tests/against_judges/variants.h
+tests_against_judges_codebooks_SOURCES = tests/against_judges/codebooks.c tests/against_judges/alone.h \
+	tests/against_judges/variants.h
 tests_against_judges_codebooks_LDADD = $(LONGHAND_LDADD)
-tests_against_judges_squeezed_SOURCES = tests/against_judges/squeezed.c tests/against_judges/variants.h
+tests_against_judges_squeezed_SOURCES = tests/against_judges/squeezed.c tests/against_judges/alone.h \
+	tests/against_judges/variants.h
 tests_against_judges_squeezed_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_carrier_ends_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_compat_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_counters_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_peers_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_properties_SOURCES = tests/against_judges/properties.c tests/against_judges/alone.h
 tests_against_judges_properties_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_quantize_LDADD = $(LONGHAND_LDADD)
-tests_against_judges_spans_SOURCES = tests/against_judges/spans.c tests/against_judges/variants.h
+tests_against_judges_spans_SOURCES = tests/against_judges/spans.c tests/against_judges/alone.h \
+	tests/against_judges/variants.h
 tests_against_judges_spans_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_stochastic_LDADD = $(LONGHAND_LDADD)
-tests_against_judges_words_SOURCES = tests/against_judges/words.c tests/against_judges/variants.h
+tests_against_judges_words_SOURCES = tests/against_judges/words.c tests/against_judges/half_words.h \
+	tests/against_judges/variants.h
 tests_against_judges_words_LDADD = $(LONGHAND_LDADD)
 
 # ------------------------------------------------------------------------------------- whatever surrounds a call
@@ -272,7 +278,8 @@ tests_against_judges_gemm_SOURCES = tests/against_judges/gemm.c tests/against_ju
 tests_against_judges_gemm_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_gemm_LDADD = $(JUDGE_LDADD)
 tests_against_judges_judges_LDADD = $(JUDGE_LDADD)
-tests_against_judges_narrow_SOURCES = tests/against_judges/narrow.c tests/against_judges/variants.h
+tests_against_judges_narrow_SOURCES = tests/against_judges/narrow.c tests/against_judges/half_words.h \
+	tests/against_judges/variants.h
 tests_against_judges_narrow_LDADD = $(JUDGE_LDADD)
 tests_against_judges_packing_LDADD = $(JUDGE_LDADD)
 tests_against_judges_quantize_neighbours_LDADD = $(JUDGE_LDADD)

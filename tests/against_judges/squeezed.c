@@ -199,10 +199,5 @@ int main(int argc, char **argv)
         return lh_report("squeezed");
     }
     some();
-    if (!variants_is_child(argc, argv))
-        variants_rerun(argv[0], "digest", digest);
-    const int status = lh_report("squeezed");
-    if (variants_is_child(argc, argv))
-        variants_print(digest);
-    return status;
+    return variants_end(argc, argv, "squeezed", digest);
 }
