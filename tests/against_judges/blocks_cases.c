@@ -824,6 +824,17 @@ static fpemu_stats blank_stats(uint64_t *bins, uint64_t *scale_bins, int first)
     return s;
 }
 
+/* Counting goes other ways to the same values. */
+static void check_counted(const block_case *c, const ref_tensor *t, const void *y)
+{
+    const char *const name = name_of(c);
+    for (uint64_t i = 0; i < c->n; i++)
+        if (!lh_check(load(c->carrier, y, i) == t->element[i].y,
+                      "%s: element %" PRIu64 " counted: judge %a, library %a", name, i,
+                      carrier_value(c->carrier, t->element[i].y), carrier_value(c->carrier, load(c->carrier, y, i))))
+            return;
+}
+
 int case_counters(const block_case *c)
 {
     ref_tensor *t = c->f.scaling ? ref_quantize(&c->f, &c->r, c->carrier, &c->shape, c->x) : NULL;
@@ -848,11 +859,13 @@ int case_counters(const block_case *c)
     status = quantize(c, &c->shape, x, y, &got);
     if (lh_check(status == wanted_status(t), "%s: status %d", name_of(c), (int)status))
         check_stats(c, "quantize", &want, sums, &got);
+    check_counted(c, t, y);
     got = blank_stats(bins[1], scale_bins[1], first); /* without sums, which need their own order */
     got.request.want &= ~FPEMU_STATS_SUMS;
     status = quantize(c, &c->shape, x, y, &got);
     if (lh_check(status == wanted_status(t), "%s: status %d without sums", name_of(c), (int)status))
         check_stats(c, "quantize without sums", &want, none, &got);
+    check_counted(c, t, y);
     got = blank_stats(bins[1], scale_bins[1], first);
     leave_on_stack(c->seed);
     status = c->carrier == 32 ? fpemu_pack_f32(&c->f, &c->r, &c->shape, (const float *)(const void *)x, bytes, &got)

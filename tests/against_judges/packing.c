@@ -38,17 +38,19 @@ static void randomised(void)
     case_free(&c);
 }
 
-/* Every width from 1 to 16 bits and 32, as elements of blocks of one to forty and as a scalar format, on lengths around
- * the ends of words, and past 64, where loops of whole vectors begin. */
+/* Every width from 2 to 53 bits, up to 32 also as elements of blocks of one to forty, and as a scalar format, on lengths
+ * around the ends of words, and past 64, where loops of whole vectors begin. */
 static void widths(void)
 {
     block_case c = {0};
     unsigned bits, n;
-    for (bits = 2; bits <= 32; bits += bits < 16 ? 1 : 8)
+    for (bits = 2; bits <= 53; bits++)
         for (n = 1; n <= 100; n += n < 36 || rounds > 1 ? 1 : 5) {
             unsigned form;
             for (form = 0; form < 3; form++) {
-                if (form == 2) /* 0 has another code than what follows the last */
+                if (bits > 32)
+                    (void)snprintf(c.spec, sizeof c.spec, "fixed(%u,%u)", bits, 17 * form);
+                else if (form == 2) /* 0 has another code than what follows the last */
                     (void)snprintf(c.spec, sizeof c.spec, "uint(%u,zero=3)", bits);
                 else if (form)
                     (void)snprintf(c.spec, sizeof c.spec, "mx(fixed(%u,%u),block=%u)", bits, bits - 1, n % 40 + 1);
