@@ -813,10 +813,11 @@ static void check_batch(const char *text, const fpemu_gemm_spec *spec)
         const uint64_t stride_a = shared == 1 ? 0 : M * K, stride_b = shared == 0 ? 0 : K * N, stride_c = M * N + GAP;
         const fpemu_gemm_shape shape =
             LIST(.m = M, .n = N, .k = K, .batch = Q, .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c);
+        const int beta = spec->start_from_c;
         for (size_t i = 0; i < Q * stride_c; i++)
-            c[i] = -77;
-        lh_check(fpemu_gemm_scaled_f32(spec, &shape, 1, a, chunks ? scales_a : NULL, b, chunks ? scales_b : NULL, 0, c,
-                                       NULL) == FPEMU_OK,
+            c[i] = i % stride_c < M * N ? 0.5f : -77;
+        lh_check(fpemu_gemm_scaled_f32(spec, &shape, 1, a, chunks ? scales_a : NULL, b, chunks ? scales_b : NULL,
+                                       (float)beta, c, NULL) == FPEMU_OK,
                  "%s: batch refused", text);
         for (uint64_t q = 0; q < Q; q++) {
             const uint64_t qa = stride_a ? q : 0, qb = stride_b ? q : 0;
@@ -835,7 +836,9 @@ static void check_batch(const char *text, const fpemu_gemm_spec *spec)
                 part.scales_a[i] = (double)scales_a[qa * M * chunks + i];
             for (size_t i = 0; i < N * chunks; i++)
                 part.scales_b[i] = (double)scales_b[qb * N * chunks + i];
-            judge_product(&shifted, 32, 1, 0, &part);
+            for (size_t i = 0; i < M * N; i++)
+                part.c[i] = 0.5;
+            judge_product(&shifted, 32, 1, beta, &part);
             for (size_t i = 0; i < stride_c; i++)
                 lh_check(lh_same_f32(c[q * stride_c + i], i < M * N ? part.want[i] : -77),
                          "%s: batch %" PRIu64 " output %zu: library %a, judge %a", text, q, i,
@@ -844,15 +847,13 @@ static void check_batch(const char *text, const fpemu_gemm_spec *spec)
     }
 }
 
-/* Batches and gemv give what one plain product gives, with the indices of their definition; dot is held against it in
- * tests/unit/check_gemm.c. Numbers below 1, of which no format makes a NaN. */
+/* Batches, gemv and dot give what one plain product gives, with the indices of their definition. Numbers below 1, of
+ * which no format makes a NaN. */
 static void check_calls(const char *text)
 {
-    enum { M = 3, K = 37 };
-    static float a[M * K], b[K], y[2 * M];
+    enum { M = 3, K = 37, PAD = 2 };
     static matrices part;
     fpemu_gemm_spec spec;
-    fpemu_stats stats;
     if (!lh_check(fpemu_gemm_parse(text, &spec, NULL) == FPEMU_OK, "%s: not read", text))
         return;
     if (spec.sum.inner.rounding.mode >= FPEMU_MODE_SR)
@@ -861,41 +862,42 @@ static void check_calls(const char *text)
         spec.out.rounding.seed = 98;
     check_batch(text, &spec);
     for (size_t i = 0; i < M * K; i++)
-        a[i] = (float)random_number(0, 32);
-    for (size_t i = 0; i < K; i++)
-        b[i] = (float)random_number(0, 32);
-    /* A x with A of M x K, in both layouts, forwards and backwards; then the transpose */
-    for (int way = 0; way < 8; way++) {
-        const int columns = way & 1, backward = way >> 1 & 1, transpose = way >> 2 & 1;
-        static float x_at[2 * K], plain[M * K];
-        part.m = M;
+        part.a[i] = random_number(0, 32);
+    for (size_t k = 0; k < K; k++)
+        part.b[k] = random_number(0, 32);
+    /* A x with A of M x K, in both layouts, forwards and backwards; the transpose; in both carriers, and of one row */
+    for (int way = 0; way < 32; way++) {
+        const unsigned carrier = way & 16 ? 64 : 32;
+        const int columns = way & 1, backward = way >> 1 & 1, transpose = way >> 2 & 1, dot = way >> 3 & 1;
+        static double x[2 * K], y[2 * M], plain[(M + PAD) * (K + PAD)]; /* numbers of the carrier */
+        const lying l = {.columns = columns};
+        const size_t rows = transpose ? K : M, ld = (columns ? rows : M + K - rows) + PAD;
+        const double beta = spec.start_from_c ? 1 : dot ? 0 : 2;
+        fpemu_stats stats = {0};
+        part.m = dot ? 1 : M;
         part.n = 1;
         part.k = K;
-        for (size_t i = 0; i < M; i++)
-            for (size_t k = 0; k < K; k++) {
-                part.a[i * K + k] = (double)a[i * K + k];
-                /* the array holds op(A) or its transpose, by rows or by columns */
-                plain[(columns != transpose) ? k * M + i : i * K + k] = a[i * K + k];
-            }
-        for (size_t k = 0; k < K; k++) {
-            part.b[k] = (double)b[k];
-            x_at[backward ? 2 * (K - 1 - k) : 2 * k] = b[k];
-        }
-        for (size_t i = 0; i < M; i++) {
+        for (size_t i = 0; i < part.m; i++) {
+            for (size_t k = 0; k < K; k++) /* the array holds op(A) or its transpose, by rows or by columns */
+                store(plain, carrier, dot ? k : place(&l, transpose, PAD, M, K, i, k), part.a[i * K + k]);
             part.c[i] = 0.25 * (double)i;
-            y[2 * i] = 0.25f * (float)i;
+            store(y, carrier, 2 * (backward ? part.m - 1 - i : i), part.c[i]);
         }
-        const double beta = spec.start_from_c ? 1 : 2;
-        judge_product(&spec, 32, 1, beta, &part);
-        memset(&stats, 0, sizeof stats);
-        lh_check(fpemu_gemv_f32(&spec, columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR, transpose,
-                                transpose ? K : M, transpose ? M : K, 1, plain, 0, x_at, backward ? -2 : 2, (float)beta,
-                                y, 2, &stats) == FPEMU_OK,
-                 "%s: gemv refused (way %d)", text, way);
-        for (size_t i = 0; i < M; i++)
-            lh_check(lh_same_f32(y[2 * i], part.want[i]), "%s: gemv way %d output %zu: library %a, judge %a", text, way,
-                     i, (double)y[2 * i], part.want[i]);
-        check_counts(text, 32, &part, &stats);
+        for (size_t k = 0; k < K; k++)
+            store(x, carrier, 2 * (backward ? K - 1 - k : k), part.b[k]);
+        judge_product(&spec, carrier, 1, beta, &part);
+        const int64_t step = backward ? -2 : 2;
+        const fpemu_order order = columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
+        const fpemu_status status = dot ? fpemu_dot(&spec, K, carrier, plain, 1, x, step, y, &stats)
+                                        : fpemu_gemv(&spec, order, transpose, rows, M + K - rows, carrier, 1, plain, ld,
+                                                     x, step, beta, y, step, &stats);
+        lh_check(status == FPEMU_OK, "%s: refused (way %d)", text, way);
+        for (size_t i = 0; i < part.m; i++) {
+            const double got = load(y, carrier, 2 * (backward ? part.m - 1 - i : i));
+            lh_check(carrier == 32 ? lh_same_f32((float)got, part.want[i]) : lh_same_f64(got, part.want[i]),
+                     "%s: way %d output %zu: library %a, judge %a", text, way, i, got, part.want[i]);
+        }
+        check_counts(text, carrier, &part, &stats);
     }
 }
 
@@ -1130,16 +1132,19 @@ static uint64_t digest_all(void)
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         digest = digest_of(specs[i], 64, 5, 0, digest);
         digest = digest_of(specs[i], 32, 5, 1, digest);
-        const uint64_t before = digest;
-        digest = digest_of(specs[i], 32, 67, 0, before);
+        for (int counted = 0; counted < 2; counted++) {
+            const uint64_t before = digest;
+            digest = digest_of(specs[i], 32, 67, counted, before);
 #ifdef _OPENMP
-        const int most = omp_get_max_threads();
-        for (int threads = 1; threads <= 3; threads += 2) {
-            omp_set_num_threads(threads);
-            lh_check(digest_of(specs[i], 32, 67, 0, before) == digest, "%s: %d threads change bits", specs[i], threads);
-        }
-        omp_set_num_threads(most);
+            const int most = omp_get_max_threads();
+            for (int threads = 1; threads <= 3; threads += 2) {
+                omp_set_num_threads(threads);
+                lh_check(digest_of(specs[i], 32, 67, counted, before) == digest, "%s: %d threads change bits", specs[i],
+                         threads);
+            }
+            omp_set_num_threads(most);
 #endif
+        }
     }
     return digest;
 }
@@ -1154,9 +1159,8 @@ int main(int argc, char **argv)
         mpz_init(p[i].k);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         try_spec(specs[i], rounds);
-    check_calls("seq(fp16/sr); product=bf16/sr; out=e5m2/sr");
-    check_calls("chunk(8,fp(6,9,0)/sr)");
-    check_calls("tc(h100,e4m3fn)");
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        check_calls(specs[i]);
     check_calls("kahan(bf16); a=e5m2/sr; b=e4m3fn/sr");
     check_observations();
     check_known();

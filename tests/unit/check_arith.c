@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_arith.c - operations and comparisons: arguments, exceptions, slices, threads, scales. What results are right, of
- * special values, in place and of one number for a whole array, is for tests/against_judges. */
+/* check_arith.c - operations and comparisons: arguments, exceptions, slices, threads, scales. What results are right,
+ * of special values, in place and of one number for a whole array, is for tests/against_judges. */
 #include "suite.h"
 #include <math.h>
 #include <string.h>

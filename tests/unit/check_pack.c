@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_pack.c - packed bytes: threads, what is refused, codes that pack writes nowhere, and the calls around them. Layout, bytes, strides and single blocks are the judge's (tests/against_judges/packing.c). */
+/* check_pack.c - packed bytes: threads, what is refused, codes that pack writes nowhere, and the calls around them.
+ * Layout, bytes, widths, strides and single blocks are the judge's (tests/against_judges/packing.c). */
 
 #include "suite.h"
 #include <math.h>
