@@ -200,6 +200,7 @@ tests_against_judges_codebooks_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_squeezed_SOURCES = tests/against_judges/squeezed.c tests/against_judges/alone.h \
 	tests/against_judges/variants.h
 tests_against_judges_squeezed_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_carrier_ends_SOURCES = tests/against_judges/carrier_ends.c tests/against_judges/alone.h
 tests_against_judges_carrier_ends_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_compat_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_counters_LDADD = $(LONGHAND_LDADD)

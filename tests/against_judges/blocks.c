@@ -151,12 +151,9 @@ static void exhaustive(void)
     c.carrier = 32;
     for (i = 0; i < sizeof small / sizeof *small; i++) {
         int n = small[i].halves, scale, a, b;
-        (void)snprintf(c.spec, sizeof c.spec, "%s", small[i].spec);
-        c.f = lh_parsed(c.spec);
+        case_named(&c, small[i].spec);
         free(c.x);
-        c.x = malloc(sizeof *c.x * 2 * (size_t)(2 * n + 1) * (size_t)(2 * n + 1) * 24);
-        if (!c.x)
-            abort();
+        c.x = case_room(sizeof *c.x * 2 * (size_t)(2 * n + 1) * (size_t)(2 * n + 1) * 24);
         for (m = 0; m < sizeof modes; m++) {
             /* every scale for rne, else a few, the ends among them */
             for (scale = -150; scale <= 126;) {
@@ -315,9 +312,7 @@ static void every_content(void)
     double grid[GRID];
     size_t i;
     c.carrier = 32;
-    c.x = malloc(sizeof *c.x * ROOM);
-    if (!c.x)
-        abort();
+    c.x = case_room(sizeof *c.x * ROOM);
     for (i = 0; i < sizeof contents / sizeof *contents; i++) {
         const struct content *t = &contents[i];
         const size_t n = make_grid(t, grid);
@@ -355,9 +350,7 @@ static void every_binade(void)
     unsigned turn = 0;
     size_t i, k;
     c.plain = 1;
-    c.x = malloc(sizeof *c.x * LENGTH * EACH * 2200);
-    if (!c.x)
-        abort();
+    c.x = case_room(sizeof *c.x * LENGTH * EACH * 2200);
     for (c.carrier = 32; c.carrier <= 64; c.carrier += 32)
         for (i = 0; i < sizeof elements / sizeof *elements; i++)
             for (k = 0; k <= sizeof rules / sizeof *rules; k++) {
@@ -418,9 +411,7 @@ static void edges(void)
     block_case c = {0};
     size_t i, e, m;
     unsigned mode = 0;
-    c.x = malloc(sizeof *c.x * 400000);
-    if (!c.x)
-        abort();
+    c.x = case_room(sizeof *c.x * 400000);
     for (i = 0; case_format(i, &c.f, c.spec); i++) {
         if (!c.f.scaling || c.f.scaling == FPEMU_SCALING_NVFP4 || c.f.scaling == FPEMU_SCALING_NVFP4_AO ||
             c.f.scaling == FPEMU_SCALING_S2FP8 || !with_pairs(&c.f))
@@ -477,8 +468,7 @@ static void quotients_at_ends(void)
     c.n = 2 * PAIRS;
     c.shape = fpemu_shape_vector(c.n);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-        (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-        c.f = lh_parsed(c.spec);
+        case_named(&c, specs[i]);
         for (c.carrier = 32; c.carrier <= 64; c.carrier += 32)
             for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
                 const double amax = ldexp(1.5, exponents[e]);
@@ -520,15 +510,12 @@ static void quotients(void)
     size_t i;
     unsigned long k;
     c.plain = 1;
-    c.x = malloc(sizeof *c.x * LENGTH * LINES);
-    if (!c.x)
-        abort();
+    c.x = case_room(sizeof *c.x * LENGTH * LINES);
     for (i = 0; i < sizeof specs / sizeof *specs; i++)
         for (k = 0; k < 4 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x9fb21c651e98df25) + i, j, l, width;
             const int side = k % 4 >= 2;
-            (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-            c.f = lh_parsed(c.spec);
+            case_named(&c, specs[i]);
             c.carrier = k % 2 ? 64 : 32;
             width = c.f.block == FPEMU_BLOCK_RUN ? c.f.block_length : LENGTH;
             c.n = LENGTH * LINES;
@@ -587,14 +574,11 @@ static void draws(void)
     size_t i, b;
     unsigned turn = 0;
     c.plain = 1;
-    c.x = malloc(sizeof *c.x * N);
-    if (!c.x)
-        abort();
+    c.x = case_room(sizeof *c.x * N);
     for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (b = 0; b < sizeof bits; b++) {
             uint64_t state = (first_seed + turn) * UINT64_C(0x9fb21c651e98df25), j;
-            (void)snprintf(c.spec, sizeof c.spec, "%s", kinds[i].spec);
-            c.f = lh_parsed(c.spec);
+            case_named(&c, kinds[i].spec);
             memset(&c.r, 0, sizeof c.r);
             c.r.mode = FPEMU_MODE_SR;
             c.r.bits = bits[b];
@@ -646,12 +630,10 @@ static void s2fp8_case(const block_case *c, const uint64_t *codes)
 
     t = ref_lay_out(&c->f, c->carrier, &c->shape);
     size = c->n ? 8 + (c->n * c->f.bits + 7) / 8 : 0;
-    x = malloc(c->n * 8 + 8);
-    y = malloc(c->n * 8 + 8);
-    z = malloc(c->n * 8 + 8);
-    bytes = calloc(size + 8, 1);
-    if (!x || !y || !z || !bytes)
-        abort();
+    x = case_room(c->n * 8);
+    y = case_room(c->n * 8);
+    z = case_room(c->n * 8);
+    bytes = case_room(size);
     for (i = 0; i < c->n; i++) {
         ((double *)x)[i] = 0;
         if (c->carrier == 32)
@@ -715,8 +697,7 @@ static void s2fp8(void)
         uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) | 1, i;
         int unary = k % 5 == 4;
 
-        (void)snprintf(c.spec, sizeof c.spec, "%s", s2fp8_specs[lh_next(&state) % S2FP8_SPECS]);
-        c.f = lh_parsed(c.spec);
+        case_named(&c, s2fp8_specs[lh_next(&state) % S2FP8_SPECS]);
         c.carrier = k % 3 == 2 ? 64 : 32;
         c.seed = state;
         c.shape = k % 2 ? case_shape(&state) : fpemu_shape_vector(1 + lh_next(&state) % 120);
@@ -745,15 +726,13 @@ static void s2fp8_pairs(void)
     block_case c = {0};
     size_t s;
     c.n = 2;
-    c.x = malloc(2 * sizeof *c.x);
+    c.x = case_room(2 * sizeof *c.x);
     c.shape = fpemu_shape_vector(2);
-    if (!c.x || !lh_check(fpemu_format_parse(spec, &numbers, NULL) == FPEMU_OK, "%s", spec))
-        abort();
+    numbers = lh_parsed(spec);
     for (s = 0; s < S2FP8_SPECS; s++) {
         const uint64_t count = UINT64_C(1) << numbers.bits;
         uint64_t pair;
-        (void)snprintf(c.spec, sizeof c.spec, "%s", s2fp8_specs[s]);
-        c.f = lh_parsed(c.spec);
+        case_named(&c, s2fp8_specs[s]);
         c.carrier = s % 2 ? 64 : 32;
         for (pair = 0; pair < count * count; pair++) {
             uint64_t codes[2];
@@ -798,8 +777,7 @@ static void compat(void)
     size_t i;
     unsigned long k;
     for (i = 0; i < sizeof settings / sizeof *settings; i++) {
-        (void)snprintf(c.spec, sizeof c.spec, "%s", settings[i].spec);
-        c.f = lh_parsed(c.spec);
+        case_named(&c, settings[i].spec);
         for (k = 0; k < 60 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
             c.seed = state;
@@ -883,11 +861,9 @@ static void slices(void)
             case_fill(&c);
             case_rounding(&c);
             c.r.offset = lh_next(&state);
-            x = malloc(c.n * width + 8);
-            y = malloc(c.n * width + 8);
-            z = malloc(c.n * width + 8);
-            if (!x || !y || !z)
-                abort();
+            x = case_room(c.n * width);
+            y = case_room(c.n * width);
+            z = case_room(c.n * width);
             for (j = 0; j < c.n; j++) {
                 uint32_t narrow = (uint32_t)c.x[j];
                 memcpy(x + j * width, c.carrier == 32 ? (void *)&narrow : (void *)&c.x[j], width);
@@ -964,8 +940,7 @@ static void given_ranges(void)
             range.count = 100;
             range.nonzero = range.amax != 0 ? 50 : 0;
             range.nonfinite = k % 5 == 4;
-            (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-            c.f = lh_parsed(c.spec);
+            case_named(&c, specs[i]);
             c.carrier = k % 3 == 2 ? 64 : 32;
             c.seed = state;
             c.shape = case_shape(&state);

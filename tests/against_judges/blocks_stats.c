@@ -72,8 +72,7 @@ static void long_blocks(void)
     block_case c = {0};
     size_t i;
     for (i = 0; i < sizeof specs / sizeof *specs; i++) {
-        (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-        c.f = lh_parsed(c.spec);
+        case_named(&c, specs[i]);
         for (c.carrier = 32; c.carrier <= 64; c.carrier += 32) {
             c.seed = i + 1;
             c.shape = fpemu_shape_vector(9001);

@@ -94,11 +94,9 @@ static void contents(void)
         if (!lh_check(fpemu_packed_layout(&f, &s, &l) == FPEMU_OK && l.blocks == n && l.bytes >= n * 2, "%s: layout",
                       specs[i]))
             continue;
-        bytes = malloc(l.bytes);
-        want = malloc(2 * n * sizeof *want);
-        y = malloc(2 * n * sizeof *y);
-        if (!bytes || !want || !y)
-            abort();
+        bytes = case_room(l.bytes);
+        want = case_room(2 * n * sizeof *want);
+        y = case_room(2 * n * sizeof *y);
         /* u = 2^5, d = 2^-5 where there are such numbers */
         for (k = 0; k < l.tensor_bytes; k++)
             bytes[k] = (unsigned char)((k < 4 ? 0x42000000u : 0x3d000000u) >> k % 4 * 8);
@@ -151,11 +149,9 @@ static void piecewise(void)
             c.r.mode = k % 2 ? FPEMU_MODE_SR : FPEMU_MODE_RNE;
             if (!c.n || !lh_check(fpemu_packed_layout(&c.f, &c.shape, &l) == FPEMU_OK, "%s: layout", specs[i]))
                 continue;
-            x = malloc(c.n * sizeof *x);
-            all = malloc(l.bytes);
-            pieces = malloc(l.bytes);
-            if (!x || !all || !pieces)
-                abort();
+            x = case_room(c.n * sizeof *x);
+            all = case_room(l.bytes);
+            pieces = case_room(l.bytes);
             for (j = 0; j < c.n; j++)
                 x[j] = lh_float((uint32_t)c.x[j]);
             (void)fpemu_pack_f32(&c.f, &c.r, &c.shape, x, all, NULL);
@@ -241,12 +237,10 @@ static void any_bytes(void)
                           "%s", specs[i]))
                 continue;
             ref_tensor *t = ref_lay_out(&f, 32, &shape);
-            unsigned char *bytes = malloc(l.bytes);
-            float *y = malloc(n * sizeof *y);
-            uint16_t *words = malloc(n * sizeof *words), *codes = malloc(n * sizeof *codes);
-            uint64_t *value = calloc(n, sizeof *value);
-            if (!t || !bytes || !y || !words || !codes || !value)
-                abort();
+            unsigned char *bytes = case_room(l.bytes);
+            float *y = case_room(n * sizeof *y);
+            uint16_t *words = case_room(n * sizeof *words), *codes = case_room(n * sizeof *codes);
+            uint64_t *value = case_room(n * sizeof *value);
             for (uint64_t b = 0; b < l.bytes; b++) /* scales near 1 half of the time, which hide nothing */
                 bytes[b] = (unsigned char)(b < l.elements_offset && k % 3 == 1 && l.scale_bytes == 1
                                                ? 120 + lh_next(&state) % 16
