@@ -38,7 +38,7 @@ static void randomised(void)
     case_free(&c);
 }
 
-/* Every width from 2 to 53 bits, up to 32 also as elements of blocks of one to forty, and as a scalar format, on lengths
+/* Every width from 2 to 53 bits as a scalar format, up to 32 also as elements of blocks of one to forty, on lengths
  * around the ends of words, and past 64, where loops of whole vectors begin. */
 static void widths(void)
 {

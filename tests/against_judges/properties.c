@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* properties.c - what must hold whatever the numbers are: fixed points, order, symmetry, codes there and back, pieces
- * of a call, carriers, scalar forms, instruction sets.
+/* properties.c - what must hold whatever the numbers are: fixed points, order, symmetry, pieces of a call, carriers, and
+ * elements alone where there are many, instruction sets. Codes there and back are for codes.c and quantize.c.
  *
  * `properties digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
@@ -135,22 +135,6 @@ static void symmetric(const char *name, const fpemu_format *f, const fpemu_round
     }
 }
 
-/* Array form, scalar form, codes: three ways to one result. */
-static void forms(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier)
-{
-    static uint64_t codes[COUNT];
-    lh_check(quantize(f, r, carrier), "%s: refused", name);
-    lh_check(fpemu_encode(f, r, carrier, COUNT, LH_OF(x), codes, NULL) == FPEMU_OK, "%s: encode refused", name);
-    lh_check(fpemu_decode(f, carrier, COUNT, codes, LH_OF(z)) == FPEMU_OK, "%s: decode refused", name);
-    alone_values(name, f, r, carrier, COUNT, LH_OF(x), LH_OF(y), NULL);
-    alone_codes(name, f, r, carrier, COUNT, LH_OF(x), codes);
-    alone_decoded(name, f, carrier, COUNT, codes, LH_OF(z));
-    for (size_t i = 0; i < COUNT; i++) /* without a NaN code, a NaN has a value only as a code */
-        lh_check(lh_same_bits(carrier, LH_OF(y), LH_OF(z), i) || (isnan(lh_at(carrier, LH_OF(x), i)) && !f->has_nan),
-                 "%s mode %d policy %d: %a -> %a, through its code %a", name, r->mode, r->overflow,
-                 lh_at(carrier, LH_OF(x), i), lh_at(carrier, LH_OF(y), i), lh_at(carrier, LH_OF(z), i));
-}
-
 /* A float has one nearest value, whichever carrier asks. */
 static void carriers_agree(const char *name, const fpemu_format *f, const fpemu_rounding *r)
 {
@@ -160,39 +144,6 @@ static void carriers_agree(const char *name, const fpemu_format *f, const fpemu_
     for (size_t i = 0; i < COUNT; i++)
         lh_check(lh_same_f64(y64[i], (double)y32[i]), "%s mode %d policy %d: %a -> %a in binary32, %a in binary64",
                  name, r->mode, r->overflow, x64[i], (double)y32[i], y64[i]);
-}
-
-/* Every code of small formats, some of large ones, back to itself in every mode: no value moves. */
-static void codes_return(const char *name, const fpemu_format *f)
-{
-    uint64_t state = 4, count = f->bits <= 16 ? (uint64_t)1 << f->bits : 20000;
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t code = f->bits <= 16 ? i : lh_next(&state) >> (64 - f->bits);
-        double x = fpemu_decode_one_f64(f, code);
-        fpemu_rounding r = with_mode((int)(i % FPEMU_MODE_COUNT), 0, i);
-        if (f->kind == FPEMU_KIND_POSIT)
-            r.mode = FPEMU_MODE_RNE;
-        for (int turn = 0; turn < (f->bits <= 8 ? FPEMU_MODE_COUNT : 1); turn++) {
-            if (f->bits <= 8 && f->kind != FPEMU_KIND_POSIT)
-                r.mode = (uint8_t)turn;
-            uint64_t back = fpemu_encode_one_f64(f, &r, x, i);
-            if (isnan(x)) {
-                lh_check(!f->has_nan || back == f->nan_code, "%s: NaN code %llx gives %llx", name,
-                         (unsigned long long)code, (unsigned long long)back);
-                continue;
-            }
-            /* where no subnormals exist their codes read as zero and are not written */
-            int unused = f->subnormals != FPEMU_SUBNORMALS_KEEP && x == 0;
-            lh_check(back == code || unused, "%s mode %d: code %llx is %a, which gives %llx", name, r.mode,
-                     (unsigned long long)code, x, (unsigned long long)back);
-            lh_check(lh_same_f64(fpemu_decode_one_f64(f, back), x), "%s mode %d: code %llx is %a, then not", name,
-                     r.mode, (unsigned long long)code, x);
-            /* bits above the format's width mean nothing */
-            if (f->bits < 64)
-                lh_check(lh_same_f64(fpemu_decode_one_f64(f, code | (uint64_t)1 << f->bits), x),
-                         "%s: code %llx with a bit above", name, (unsigned long long)code);
-        }
-    }
 }
 
 /* A call in pieces, at odd addresses, of every length. */
@@ -494,7 +445,6 @@ static void every_format(void)
     const lh_format *known;
     for (size_t i = 0; (known = lh_formats(i)); i++) {
         fpemu_format format = lh_parsed(known->spec);
-        codes_return(known->spec, &format);
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
             for (int overflow = 1; overflow <= 3; overflow++) {
                 if (!lh_supports(known, mode) || (overflow > 1 && ((size_t)mode + i) % 2))
@@ -509,7 +459,6 @@ static void every_format(void)
                         ordered(known->spec, &format, &r, carrier);
                     if (format.is_signed)
                         symmetric(known->spec, &format, &r, carrier);
-                    forms(known->spec, &format, &r, carrier);
                     if (overflow == 1)
                         pieces(known->spec, &format, &r, carrier);
                 }
