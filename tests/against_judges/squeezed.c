@@ -25,8 +25,8 @@ static const tensor tensors[] = {{-6, 3},  {0, 1},    {-3, 0},     {-14, 8},  {3
 enum { TENSORS = sizeof tensors / sizeof *tensors };
 
 static uint64_t digest = UINT64_C(0xcbf29ce484222325);
-static float points[MOST], y32[MOST], short32[MOST];
-static double points64[MOST], y64[MOST], short64[MOST];
+static float points32[MOST], y32[MOST];
+static double points64[MOST], y64[MOST];
 static size_t count;
 
 /* About normal, from twelve uniform numbers. */
@@ -55,26 +55,20 @@ static fpemu_shape shape_of(size_t n, const fpemu_range *whole)
     return shape;
 }
 
-static float alone32(const fpemu_format *f, const fpemu_rounding *r, const fpemu_range *whole, float x)
+static double alone(const fpemu_format *f, const fpemu_rounding *r, const fpemu_range *whole, int carrier, double x)
 {
     const fpemu_shape shape = shape_of(1, whole);
-    float y = 0;
-    lh_check(fpemu_quantize_tensor_f32(f, r, &shape, &x, &y, NULL) == FPEMU_OK, "%a is not rounded", (double)x);
-    return y;
-}
-
-static double alone64(const fpemu_format *f, const fpemu_rounding *r, const fpemu_range *whole, double x)
-{
-    const fpemu_shape shape = shape_of(1, whole);
-    double y = 0;
-    lh_check(fpemu_quantize_tensor_f64(f, r, &shape, &x, &y, NULL) == FPEMU_OK, "%a is not rounded", x);
-    return y;
+    float one32 = (float)x, got32 = 0;
+    double one64 = x, got64 = 0;
+    lh_check(fpemu_quantize_tensor(f, r, carrier, &shape, LH_OF(&one), LH_OF(&got), NULL) == FPEMU_OK,
+             "%a is not rounded", x);
+    return carrier == 32 ? (double)got32 : got64;
 }
 
 static void add_point(double x, int i)
 {
     if (count < MOST) {
-        points[count] = (float)(i & 1 ? -x : x);
+        points32[count] = (float)(i & 1 ? -x : x);
         points64[count++] = i & 2 ? -x : x;
     }
 }
@@ -83,7 +77,8 @@ static void add_point(double x, int i)
 static void add_steps(const fpemu_format *f, const fpemu_rounding *r, const fpemu_range *whole, uint32_t low,
                       uint32_t high)
 {
-    if (lh_float_bits(alone32(f, r, whole, lh_float(low))) == lh_float_bits(alone32(f, r, whole, lh_float(high))))
+    if (lh_double_bits(alone(f, r, whole, 32, (double)lh_float(low))) ==
+        lh_double_bits(alone(f, r, whole, 32, (double)lh_float(high))))
         return;
     if (high - low > 1) {
         add_steps(f, r, whole, low, low + (high - low) / 2);
@@ -95,7 +90,7 @@ static void add_steps(const fpemu_format *f, const fpemu_rounding *r, const fpem
         add_point((double)lh_float(high + 1 - (uint32_t)i), i);
     while (nextafter(a, b) < b) {
         const double middle = a + (b - a) / 2;
-        const int same = lh_double_bits(alone64(f, r, whole, middle)) == lh_double_bits(alone64(f, r, whole, a));
+        const int same = lh_double_bits(alone(f, r, whole, 64, middle)) == lh_double_bits(alone(f, r, whole, 64, a));
         *(same ? &a : &b) = middle;
     }
     for (int i = 0; i < 4; i++)
@@ -105,22 +100,18 @@ static void add_steps(const fpemu_format *f, const fpemu_rounding *r, const fpem
 static void compare(const char *name, const fpemu_format *f, const fpemu_rounding *r, const fpemu_range *whole)
 {
     const fpemu_shape shape = shape_of(count, whole);
-    lh_check(fpemu_quantize_tensor_f32(f, r, &shape, points, y32, NULL) == FPEMU_OK, "%s: not rounded", name);
-    lh_check(fpemu_quantize_tensor_f64(f, r, &shape, points64, y64, NULL) == FPEMU_OK, "%s: not rounded", name);
-    for (size_t i = 0; i < count; i++) {
-        short32[i] = alone32(f, r, whole, points[i]);
-        short64[i] = alone64(f, r, whole, points64[i]);
+    for (int carrier = 32; carrier <= 64; carrier += 32) {
+        lh_check(fpemu_quantize_tensor(f, r, carrier, &shape, LH_OF(points), LH_OF(y), NULL) == FPEMU_OK,
+                 "%s: not rounded", name);
+        for (size_t i = 0; i < count; i++) {
+            const double x = lh_at(carrier, LH_OF(points), i), y = lh_at(carrier, LH_OF(y), i);
+            const double one = alone(f, r, whole, carrier, x);
+            if (!lh_check(lh_double_bits(y) == lh_double_bits(one), "%s mode %u: %a gives %a, by itself %a", name,
+                          r->mode, x, y, one))
+                break;
+        }
+        digest = variants_fold(digest, LH_OF(y), count * (carrier == 32 ? sizeof *y32 : sizeof *y64));
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!lh_check(lh_float_bits(y32[i]) == lh_float_bits(short32[i]), "%s mode %u: %a gives %a, by itself %a", name,
-                      r->mode, (double)points[i], (double)y32[i], (double)short32[i]))
-            break;
-        if (!lh_check(lh_double_bits(y64[i]) == lh_double_bits(short64[i]), "%s mode %u: %a gives %a, by itself %a",
-                      name, r->mode, points64[i], y64[i], short64[i]))
-            break;
-    }
-    digest = variants_fold(digest, y32, count * sizeof *y32);
-    digest = variants_fold(digest, y64, count * sizeof *y64);
 }
 
 static void some(void)
@@ -177,8 +168,8 @@ static void exhaustive(int t)
                 end++;
             const uint32_t step = end - low > 1 ? end - low - 1 : 1;
             for (uint32_t i = low; i < end; i += step, judged++)
-                if (!lh_check(lh_float_bits(y[i]) == lh_float_bits(alone32(&f, &r, &whole, x[i])), "tensor %d: %a", t,
-                              (double)x[i]))
+                if (!lh_check(lh_float_bits(y[i]) == lh_float_bits((float)alone(&f, &r, &whole, 32, (double)x[i])),
+                              "tensor %d: %a", t, (double)x[i]))
                     return;
         }
     }
