@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* properties.c - what must hold whatever the numbers are: fixed points, order, symmetry, pieces of a call, carriers, and
+/* properties.c - what must hold whatever the numbers are: fixed points, order, symmetry, pieces of a call, carriers,
  * elements alone where there are many, instruction sets. Codes there and back are for codes.c and quantize.c.
  *
  * `properties digest variant` ends with a digest of results; the program runs itself so for each instruction set. */

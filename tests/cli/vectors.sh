@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# fpemu vectors: every operand rounded, every result and flag of an operation worked out once more by a judge of its own;
-# the forms of the file.
+# fpemu vectors: every operand rounded, every result and flag of an operation worked out once more by a judge of its
+# own; the forms of the file.
 sources=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/common.sh"
 ${CC:-cc} -O2 -o judge "$sources/vectors_judge.c" -lm || { echo 'no C compiler'; exit 77; }
