@@ -190,20 +190,26 @@ dist_noinst_DATA += tests/vectors/blocks.py tests/vectors/blocks.txt
 tests_against_judges_blocks_vectors_LDADD = $(LONGHAND_LDADD)
 dist_noinst_DATA += tests/vectors/tensor_cores.txt tests/vectors/tensor_answers.h
 tests_against_judges_tensor_cores_LDADD = $(LONGHAND_LDADD)
-tests_against_judges_affine_SOURCES = tests/against_judges/affine.c tests/against_judges/variants.h
+tests_against_judges_affine_SOURCES = tests/against_judges/affine.c tests/against_judges/alone.h \
+	tests/against_judges/variants.h
 tests_against_judges_affine_LDADD = $(LONGHAND_LDADD)
-tests_against_judges_codebooks_SOURCES = tests/against_judges/codebooks.c tests/against_judges/variants.h
+tests_against_judges_codebooks_SOURCES = tests/against_judges/codebooks.c tests/against_judges/alone.h \
+	tests/against_judges/variants.h
 tests_against_judges_codebooks_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_carrier_ends_SOURCES = tests/against_judges/carrier_ends.c tests/against_judges/alone.h
 tests_against_judges_carrier_ends_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_compat_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_counters_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_peers_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_properties_SOURCES = tests/against_judges/properties.c tests/against_judges/alone.h
 tests_against_judges_properties_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_quantize_LDADD = $(LONGHAND_LDADD)
-tests_against_judges_spans_SOURCES = tests/against_judges/spans.c tests/against_judges/variants.h
+tests_against_judges_spans_SOURCES = tests/against_judges/spans.c tests/against_judges/alone.h \
+	tests/against_judges/variants.h
 tests_against_judges_spans_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_stochastic_LDADD = $(LONGHAND_LDADD)
-tests_against_judges_words_SOURCES = tests/against_judges/words.c tests/against_judges/variants.h
+tests_against_judges_words_SOURCES = tests/against_judges/words.c tests/against_judges/half_words.h \
+	tests/against_judges/variants.h
 tests_against_judges_words_LDADD = $(LONGHAND_LDADD)
 
 # ------------------------------------------------------------------------------------- whatever surrounds a call
@@ -269,7 +275,8 @@ tests_against_judges_gemm_SOURCES = tests/against_judges/gemm.c tests/against_ju
 tests_against_judges_gemm_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_gemm_LDADD = $(JUDGE_LDADD)
 tests_against_judges_judges_LDADD = $(JUDGE_LDADD)
-tests_against_judges_narrow_SOURCES = tests/against_judges/narrow.c tests/against_judges/variants.h
+tests_against_judges_narrow_SOURCES = tests/against_judges/narrow.c tests/against_judges/half_words.h \
+	tests/against_judges/variants.h
 tests_against_judges_narrow_LDADD = $(JUDGE_LDADD)
 tests_against_judges_packing_LDADD = $(JUDGE_LDADD)
 tests_against_judges_quantize_neighbours_LDADD = $(JUDGE_LDADD)
@@ -363,8 +370,7 @@ CLI_TESTS = \
 	tests/cli/sample.sh \
 	tests/cli/shown.sh \
 	tests/cli/usage.sh \
-	tests/cli/vectors.sh \
-	tests/cli/vectors_operations.sh
+	tests/cli/vectors.sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/fuzz_casts.c tests/cli/fuzz_common.sh \
 	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/gguf_judge.py tests/cli/layouts_judge.py \
 	tests/cli/models.py tests/cli/plans.py tests/cli/vectors_judge.c

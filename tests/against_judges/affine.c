@@ -8,6 +8,7 @@
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/longhand.h"
 #include "../list.h"
+#include "alone.h"
 #include "variants.h"
 #include <math.h>
 #include <stdlib.h>
@@ -91,53 +92,23 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         uint32_t longs[MOST];
     } codes;
     const size_t n = count, size = fpemu_format_code_size(f);
-    if (carrier == 32)
-        (void)fpemu_quantize_f32(f, r, n, x32, y32, NULL);
-    else
-        (void)fpemu_quantize_f64(f, r, n, x64, y64, NULL);
-    for (size_t i = 0; i < n; i++) {
-        const double one =
-            carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, x32[i], i) : fpemu_quantize_one_f64(f, r, x64[i], i);
-        const int same = carrier == 32 ? lh_float_bits(y32[i]) == lh_float_bits((float)one)
-                                       : lh_double_bits(y64[i]) == lh_double_bits(one);
-        if (!lh_check(same, "%s mode %u carrier %d: element %zu, %a gives %a, by itself %a", spec, r->mode, carrier, i,
-                      carrier == 32 ? (double)x32[i] : x64[i], carrier == 32 ? (double)y32[i] : y64[i], one))
-            break;
-    }
-    digest = carrier == 32 ? variants_fold(digest, y32, n * sizeof *y32) : variants_fold(digest, y64, n * sizeof *y64);
+    const void *const x = LH_OF(x);
+    void *const y = LH_OF(y);
+    (void)fpemu_quantize(f, r, carrier, n, x, y, NULL);
+    alone_values(spec, f, r, carrier, n, x, y, NULL);
+    digest = variants_fold(digest, y, n * (size_t)carrier / 8);
     if (f->bits > 22)
         return;
-    if (carrier == 32)
-        (void)fpemu_encode_f32(f, r, n, x32, &codes, NULL);
-    else
-        (void)fpemu_encode_f64(f, r, n, x64, &codes, NULL);
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t code = size == 1 ? codes.bytes[i] : size == 2 ? codes.words[i] : codes.longs[i];
-        const uint64_t one =
-            carrier == 32 ? fpemu_encode_one_f32(f, r, x32[i], i) : fpemu_encode_one_f64(f, r, x64[i], i);
-        if (!lh_check(code == one, "%s mode %u carrier %d: %a has code %d, by itself %d", spec, r->mode, carrier,
-                      carrier == 32 ? (double)x32[i] : x64[i], (int)code, (int)one))
-            break;
-    }
-    for (size_t at = 0; size <= 2 && at < 1 << 16; at += MOST) {
+    (void)fpemu_encode(f, r, carrier, n, x, &codes, NULL);
+    alone_codes(spec, f, r, carrier, n, x, &codes);
+    for (size_t at = 0; size <= 2 && at < (size == 1 ? 1 : 1 << 16); at += MOST) {
         for (size_t i = 0; i < MOST; i++)
             if (size == 1)
                 codes.bytes[i] = (uint8_t)i;
             else
                 codes.words[i] = (uint16_t)(at + i);
-        if (carrier == 32)
-            (void)fpemu_decode_f32(f, MOST, &codes, y32);
-        else
-            (void)fpemu_decode_f64(f, MOST, &codes, y64);
-        for (size_t i = 0; i < MOST; i++) {
-            const uint64_t code = size == 1 ? i & 0xff : at + i;
-            const int same = carrier == 32 ? lh_float_bits(y32[i]) == lh_float_bits(fpemu_decode_one_f32(f, code))
-                                           : lh_double_bits(y64[i]) == lh_double_bits(fpemu_decode_one_f64(f, code));
-            if (!lh_check(same, "%s carrier %d: code %d read", spec, carrier, (int)code))
-                return;
-        }
-        if (size == 1)
-            break;
+        (void)fpemu_decode(f, carrier, MOST, &codes, y);
+        alone_decoded(spec, f, carrier, MOST, &codes, y);
     }
 }
 
@@ -267,10 +238,5 @@ int main(int argc, char **argv)
                     compare(specs[k], &f, &r, carrier);
                 }
     }
-    if (!variants_is_child(argc, argv))
-        variants_rerun(argv[0], "digest", digest);
-    const int status = lh_report("affine");
-    if (variants_is_child(argc, argv))
-        variants_print(digest);
-    return status;
+    return variants_end(argc, argv, "affine", digest);
 }

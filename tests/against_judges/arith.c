@@ -147,7 +147,7 @@ static void compare_counts(const subject *s, fpemu_operation operation, const fp
                r->overflow, carrier, other);
 }
 
-/* The judge asked for every element. */
+/* The judge asked for every element, of the array and alone. */
 static void check_each(const subject *s, fpemu_operation operation, const fpemu_rounding *r, unsigned carrier, size_t n)
 {
     judge *j = judge_open_slow(&s->typed, r, carrier);
@@ -161,6 +161,10 @@ static void check_each(const subject *s, fpemu_operation operation, const fpemu_
         exact_result(operation, r->mode, va[i], vb[i], vc[i]);
         answer = judge_number(j, carrier, &one, fpemu_random_bits(r, i));
         comparisons++;
+        if (answer.bits != got[i])
+            report(s, operation, r, carrier, i, answer.bits);
+        got[i] = carrier == 32 ? lh_float_bits(fpemu_arith_one_f32(&s->parsed, r, operation, a32[i], b32[i], c32[i], i))
+                               : lh_double_bits(fpemu_arith_one_f64(&s->parsed, r, operation, va[i], vb[i], vc[i], i));
         if (answer.bits != got[i])
             report(s, operation, r, carrier, i, answer.bits);
         expect(&want, in_binary64(&one, 0), carrier, answer, 1);

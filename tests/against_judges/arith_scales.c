@@ -203,10 +203,13 @@ static fpemu_status run(const fpemu_format *f, const fpemu_rounding *r, fpemu_op
     if (operation == FPEMU_OPERATION_COUNT) { /* comparisons: one after the other, in bits of truth */
         fpemu_status all = FPEMU_OK;
         static uint8_t one[MOST];
+        const int plain = !arrays[0].scaled && !arrays[1].scaled;
         memset(truth, 0, sizeof truth);
         for (unsigned k = 0; k < FPEMU_RELATION_COUNT; k++) {
-            const fpemu_status status =
-                fpemu_compare_scaled(carrier, (fpemu_relation)k, n, elements, steps, scales, one);
+            const fpemu_relation relation = (fpemu_relation)k;
+            const fpemu_status status = plain
+                                            ? fpemu_compare(carrier, relation, n, elements, steps, one)
+                                            : fpemu_compare_scaled(carrier, relation, n, elements, steps, scales, one);
             all = status ? status : all;
             for (size_t i = 0; i < n; i++)
                 truth[i] |= (uint8_t)(one[i] << k);

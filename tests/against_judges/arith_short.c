@@ -62,80 +62,65 @@ static int same(double a, double b)
     return u == v || (isnan(a) && isnan(b));
 }
 
-static void one_call(const char *spec, const fpemu_format *f, uint8_t mode, int operation, int kind, uint64_t seed)
+/* How many of n results are not those of the call for one element; `first` is one of them. */
+static unsigned differing(const fpemu_format *f, const fpemu_rounding *r, int carrier, int operation, size_t n,
+                          const double *const *v, const size_t *steps, const void *y, size_t *first)
 {
-    static float v[3][N], y[N];
-    fpemu_rounding r = fpemu_rounding_nearest();
-    const float *const operands[] = {v[0], v[1], v[2]};
-    uint64_t state = seed;
-    const size_t steps[] = {seed % 5 != 1, seed % 5 != 2, seed % 5 != 3};
-    unsigned differ = 0, first = 0;
-    r.mode = mode;
-    r.overflow = (uint8_t)(seed / KINDS % POLICIES);
-    for (int o = 0; o < 3; o++)
-        for (size_t i = 0; i < N; i++) {
-            v[o][i] = pick(kind, f, &state);
-            if (operation == FPEMU_OPERATION_SQRT && kind != 6)
-                v[o][i] = fabsf(v[o][i]);
-        }
-    if (seed % 3 == 0)
-        v[0][N / 2] = kind % 2 ? (float)NAN : (float)INFINITY; /* one tile goes another way */
-    lh_check(fpemu_arith_f32(f, &r, (fpemu_operation)operation, N, operands, steps, y, NULL) == FPEMU_OK,
-             "%s: operation %d refused", spec, operation);
-    for (size_t i = 0; i < N; i++) {
-        const float a = v[0][steps[0] ? i : 0], b = v[1][steps[1] ? i : 0], c = v[2][steps[2] ? i : 0];
-        if (!same((double)y[i], (double)fpemu_arith_one_f32(f, &r, (fpemu_operation)operation, a, b, c, i))) {
-            first = differ ? first : (unsigned)i;
-            differ++;
-        }
+    unsigned differ = 0;
+    for (size_t i = n; i-- > 0;) {
+        const double a = v[0][steps[0] ? i : 0], b = v[1][steps[1] ? i : 0], c = v[2][steps[2] ? i : 0];
+        const fpemu_operation o = (fpemu_operation)operation;
+        const double one = carrier == 32 ? (double)fpemu_arith_one_f32(f, r, o, (float)a, (float)b, (float)c, i)
+                                         : fpemu_arith_one_f64(f, r, o, a, b, c, i);
+        if (same(lh_at(carrier, y, i), one))
+            continue;
+        *first = i;
+        differ++;
     }
-    lh_check(differ == 0, "%s mode %u operation %d, operands of kind %d: %u of %d differ, number %u first", spec, mode,
-             operation, kind, differ, (int)N, first);
-    if (seed % 2) { /* in place */
-        memcpy(y, v[0], sizeof y);
-        const float *const own[] = {y, v[1], v[2]};
-        const size_t all[] = {1, steps[1], steps[2]};
-        (void)fpemu_arith_f32(f, &r, (fpemu_operation)operation, N, own, all, y, NULL);
-        for (size_t i = differ = 0; i < N; i++)
-            differ +=
-                !same((double)y[i], (double)fpemu_arith_one_f32(f, &r, (fpemu_operation)operation, v[0][i],
-                                                                v[1][steps[1] ? i : 0], v[2][steps[2] ? i : 0], i));
-        lh_check(differ == 0, "%s mode %u operation %d in place: %u differ", spec, mode, operation, differ);
-    }
+    return differ;
 }
 
-/* The same of binary64. */
-static void one_wide_call(const char *spec, const fpemu_format *f, uint8_t mode, int operation, int kind, uint64_t seed)
+static void one_call(const char *spec, const fpemu_format *f, int carrier, uint8_t mode, int operation, int kind,
+                     uint64_t seed)
 {
-    static double v[3][WIDE], y[WIDE];
+    static float narrow[3][N];
+    static double wide[3][N], y[N];
+    const size_t n = carrier == 32 ? N : WIDE, size = carrier == 32 ? sizeof(float) : sizeof(double);
     fpemu_rounding r = fpemu_rounding_nearest();
-    const double *const operands[] = {v[0], v[1], v[2]};
+    const double *const v[] = {wide[0], wide[1], wide[2]};
+    const void *operands[3];
     uint64_t state = seed;
-    const size_t steps[] = {seed % 5 != 1, seed % 5 != 2, seed % 5 != 3};
-    unsigned differ = 0, first = 0;
+    size_t steps[] = {seed % 5 != 1, seed % 5 != 2, seed % 5 != 3}, first = 0;
     r.mode = mode;
     r.overflow = (uint8_t)(seed / KINDS % POLICIES);
     r.offset = seed % 2 ? 0 : seed * 77;
     for (int o = 0; o < 3; o++)
-        for (size_t i = 0; i < WIDE; i++) {
-            v[o][i] = pick_wide(kind, f, &state);
+        for (size_t i = 0; i < n; i++) {
+            wide[o][i] = carrier == 32 ? (double)pick(kind, f, &state) : pick_wide(kind, f, &state);
             if (operation == FPEMU_OPERATION_SQRT && kind != 6)
-                v[o][i] = fabs(v[o][i]);
+                wide[o][i] = fabs(wide[o][i]);
         }
     if (seed % 3 == 0)
-        v[0][WIDE / 2] = kind % 2 ? (double)NAN : (double)INFINITY;
-    lh_check(fpemu_arith_f64(f, &r, (fpemu_operation)operation, WIDE, operands, steps, y, NULL) == FPEMU_OK,
-             "%s: operation %d refused", spec, operation);
-    for (size_t i = 0; i < WIDE; i++) {
-        const double a = v[0][steps[0] ? i : 0], b = v[1][steps[1] ? i : 0], c = v[2][steps[2] ? i : 0];
-        if (!same(y[i], fpemu_arith_one_f64(f, &r, (fpemu_operation)operation, a, b, c, i))) {
-            first = differ ? first : (unsigned)i;
-            differ++;
-        }
+        wide[0][n / 2] = kind % 2 ? (double)NAN : (double)INFINITY; /* one tile goes another way */
+    for (int o = 0; o < 3; o++) {
+        for (size_t i = 0; i < n; i++)
+            narrow[o][i] = (float)wide[o][i];
+        operands[o] = carrier == 32 ? (const void *)narrow[o] : (const void *)wide[o];
     }
-    lh_check(differ == 0,
-             "%s mode %u operation %d, wide operands of kind %d: %u of %d differ, number %u first: %a %a %a", spec,
-             mode, operation, kind, differ, (int)WIDE, first, v[0][first], v[1][first], v[2][first]);
+    for (int in_place = 0; in_place <= (int)(seed % 2); in_place++) {
+        if (in_place) {
+            memcpy(y, operands[0], n * size);
+            operands[0] = y;
+            steps[0] = 1;
+        }
+        lh_check(fpemu_arith(f, &r, carrier, (fpemu_operation)operation, n, operands, steps, y, NULL) == FPEMU_OK,
+                 "%s: operation %d refused", spec, operation);
+        const unsigned differ = differing(f, &r, carrier, operation, n, v, steps, y, &first);
+        lh_check(differ == 0,
+                 "%s mode %u operation %d f%d, operands of kind %d%s: %u of %zu differ, number %zu first: %a %a %a",
+                 spec, mode, operation, carrier, kind, in_place ? ", in place" : "", differ, n, first, v[0][first],
+                 v[1][first], v[2][first]);
+    }
 }
 
 /* Every number of at most 8 bits; of more, in every binade or of some 32 of them those beside its beginning, middle and
@@ -177,10 +162,11 @@ static void check_pairs(const char *spec)
                 continue;
             for (int operation = 0; operation < 6; operation++)
                 for (uint8_t mode = 0; mode <= FPEMU_MODE_SE; mode++) {
+                    static const size_t steps[] = {1, 1, 1};
                     const double *const wide[] = {operation == FPEMU_OPERATION_SQRT ? b : a, b, c};
                     const float *const narrow[] = {operation == FPEMU_OPERATION_SQRT ? b32 : a32, b32, c32};
                     fpemu_rounding r = fpemu_rounding_nearest();
-                    unsigned differ = 0;
+                    size_t first;
                     r.mode = mode;
                     if (f.kind == FPEMU_KIND_POSIT && mode)
                         continue;
@@ -188,11 +174,8 @@ static void check_pairs(const char *spec)
                                  fpemu_arith_f32(&f, &r, (fpemu_operation)operation, n, narrow, NULL, y32, NULL) ==
                                      FPEMU_OK,
                              "%s refused", spec);
-                    for (size_t e = 0; e < n; e++) {
-                        const double one =
-                            fpemu_arith_one_f64(&f, &r, (fpemu_operation)operation, wide[0][e], b[e], c[e], e);
-                        differ += (unsigned)(!same(y[e], one) + !same((double)y32[e], one));
-                    }
+                    const unsigned differ = differing(&f, &r, 64, operation, n, wide, steps, y, &first) +
+                                            differing(&f, &r, 32, operation, n, wide, steps, y32, &first);
                     lh_check(differ == 0, "%s operation %d mode %u, first operand %a: %u differ", spec, operation, mode,
                              x[i], differ);
                     pairs += n;
@@ -217,9 +200,8 @@ int main(int argc, char **argv)
                                      : mode == FPEMU_MODE_RNE   ? 2 * KINDS
                                                                 : 0);
                      k++, seed++) {
-                    if (f.fits_f32)
-                        one_call(formats[i], &f, mode, operation, (int)(seed * 5 % KINDS), seed + 1);
-                    one_wide_call(formats[i], &f, mode, operation, (int)(seed * 5 % KINDS), seed + 1);
+                    for (int carrier = f.fits_f32 ? 32 : 64; carrier <= 64; carrier += 32)
+                        one_call(formats[i], &f, carrier, mode, operation, (int)(seed * 5 % KINDS), seed + 1);
                 }
     }
     return lh_report("arith_short");

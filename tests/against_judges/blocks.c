@@ -22,88 +22,6 @@
 static unsigned long rounds = 1;
 static uint64_t first_seed = 1;
 
-/* ------------------------------------------------------------------------------------------------- named formats */
-
-/* The table of doc/blocks.md, section 8, typed in. scale: a spec, or "2^N" for a bare power of N bits. */
-static const struct named {
-    const char *spec, *element, *scale;
-    int rule, block;
-    unsigned rows, length;
-} named[] = {
-    {"mxfp8", "e4m3fn", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mxfp8_e4m3", "e4m3fn", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mxfp8_e5m2", "e5m2", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mxfp6_e2m3", "e2m3", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mxfp6_e3m2", "e3m2", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mxfp4", "e2m1", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mxint8", "fixed(8,6):symmetric", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"nvfp4", "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4, FPEMU_BLOCK_RUN, 0, 16},
-    {"msfp12", "fixed(4,3):symmetric", "2^8", FPEMU_SCALING_HBFP, FPEMU_BLOCK_RUN, 0, 16},
-    {"msfp16", "fixed(8,7):symmetric", "2^8", FPEMU_SCALING_HBFP, FPEMU_BLOCK_RUN, 0, 16},
-    {"nf4", "table(nf4)", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 64},
-    {"s2fp8", "e5m2", NULL, FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0},
-    {"mx(e3m2)", "e3m2", "e8m0", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"mx(e4m3fn,block=16,scale=e5m2,rule=even)", "e4m3fn", "e5m2", FPEMU_SCALING_EVEN, FPEMU_BLOCK_RUN, 0, 16},
-    {"bfp(7)", "fixed(8,7):symmetric", "2^8", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 16},
-    {"bfp(m=10,block=row,exponent=12,rule=rceil)", "fixed(11,10):symmetric", "2^12", FPEMU_SCALING_RCEIL,
-     FPEMU_BLOCK_ROW, 0, 0},
-    {"hbfp(8)", "fixed(9,8):symmetric", "2^12", FPEMU_SCALING_HBFP, FPEMU_BLOCK_TENSOR, 0, 0},
-    {"hbfp(4,block=24x24,exponent=10)", "fixed(5,4):symmetric", "2^10", FPEMU_SCALING_HBFP, FPEMU_BLOCK_TILE, 24, 24},
-    {"bm(2,5)", "float(2,5,bias=2,specials=finite)", "2^8", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 0, 32},
-    {"bm(4,3,block=channel)", "float(4,3,bias=8,specials=finite)", "2^8", FPEMU_SCALING_FLOOR, FPEMU_BLOCK_CHANNEL, 0,
-     0},
-    {"nvfp4(block=16x16)", "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4, FPEMU_BLOCK_TILE, 16, 16},
-    {"nvfp4(rule=nvfp4-ao)", "e2m1", "e4m3fn", FPEMU_SCALING_NVFP4_AO, FPEMU_BLOCK_RUN, 0, 16},
-    {"group(int12)", "int12:symmetric", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 2048},
-    {"group(int4,128,scale=bf16)", "int4:symmetric", "bf16", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 128},
-    {"q8_0", "int8:symmetric", "fp16", FPEMU_SCALING_RECIPROCAL, FPEMU_BLOCK_RUN, 0, 32},
-    {"group(int4,16,scale=e4m3fn,rule=reciprocal)", "int4:symmetric", "e4m3fn", FPEMU_SCALING_RECIPROCAL,
-     FPEMU_BLOCK_RUN, 0, 16},
-    {"codebook(dynamic8)", "table(dynamic8)", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 256},
-    {"codebook(udynamic4,2048)", "table(udynamic4)", "fp32", FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 0, 2048},
-    {"scaled(e4m3fn)", "e4m3fn", "fp32", FPEMU_SCALING_RECIPE, FPEMU_BLOCK_TENSOR, 0, 0},
-    {"scaled(e5m2,block=row,rule=recipe-pow2)", "e5m2", "fp32", FPEMU_SCALING_RECIPE_POW2, FPEMU_BLOCK_ROW, 0, 0},
-    {"muppet(8)", "int8", "2^10", FPEMU_SCALING_MUPPET, FPEMU_BLOCK_TENSOR, 0, 0},
-    {"muppet(14,block=row,exponent=8)", "int(14)", "2^8", FPEMU_SCALING_MUPPET, FPEMU_BLOCK_ROW, 0, 0},
-    {"s2fp8(e4m3fn)", "e4m3fn", NULL, FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0},
-};
-
-static void names(void)
-{
-    size_t i;
-    for (i = 0; i < sizeof named / sizeof *named; i++) {
-        const struct named *n = &named[i];
-        fpemu_format f, element, scale, want_element, want_scale, again;
-        char text[256] = "";
-        if (!lh_check(fpemu_format_parse(n->spec, &f, NULL) == FPEMU_OK &&
-                          fpemu_format_parse(n->element, &want_element, NULL) == FPEMU_OK,
-                      "%s or %s cannot be read", n->spec, n->element))
-            continue;
-        lh_check(f.scaling == n->rule && f.block == n->block && f.block_rows == n->rows && f.block_length == n->length,
-                 "%s: rule %d, block %d of %ux%u", n->spec, f.scaling, f.block, f.block_rows, f.block_length);
-        lh_check(fpemu_format_element(&f, &element) == FPEMU_OK && element.kind == want_element.kind &&
-                     element.bits == want_element.bits && element.exponent_bits == want_element.exponent_bits &&
-                     element.mantissa_bits == want_element.mantissa_bits && element.bias == want_element.bias &&
-                     element.fraction_bits == want_element.fraction_bits && element.scale == want_element.scale &&
-                     element.specials == want_element.specials && element.symmetric == want_element.symmetric &&
-                     element.codebook == want_element.codebook && element.is_signed == want_element.is_signed,
-                 "%s: its element is not %s", n->spec, n->element);
-        if (n->scale && strncmp(n->scale, "2^", 2) == 0)
-            lh_check(f.scale_power == 1 && f.scale_exponent_bits == atoi(n->scale + 2), "%s: scale of %d bits", n->spec,
-                     f.scale_exponent_bits);
-        else if (n->scale)
-            lh_check(fpemu_format_parse(n->scale, &want_scale, NULL) == FPEMU_OK &&
-                         fpemu_format_scale(&f, &scale) == FPEMU_OK &&
-                         scale.exponent_bits == want_scale.exponent_bits &&
-                         scale.mantissa_bits == want_scale.mantissa_bits && scale.bias == want_scale.bias &&
-                         scale.specials == want_scale.specials && scale.is_signed == want_scale.is_signed,
-                     "%s: its scale is not %s", n->spec, n->scale);
-        lh_check(fpemu_format_print(&f, text, sizeof text) == FPEMU_OK &&
-                     fpemu_format_parse(text, &again, NULL) == FPEMU_OK && fpemu_format_equal(&f, &again),
-                 "%s prints as %s", n->spec, text);
-    }
-}
-
 /* --------------------------------------------------------------------------------------------------- random cases */
 
 static int fitting(block_case *c)
@@ -233,12 +151,9 @@ static void exhaustive(void)
     c.carrier = 32;
     for (i = 0; i < sizeof small / sizeof *small; i++) {
         int n = small[i].halves, scale, a, b;
-        (void)snprintf(c.spec, sizeof c.spec, "%s", small[i].spec);
-        c.f = lh_parsed(c.spec);
+        case_named(&c, small[i].spec);
         free(c.x);
-        c.x = malloc(sizeof *c.x * 2 * (size_t)(2 * n + 1) * (size_t)(2 * n + 1) * 24);
-        if (!c.x)
-            abort();
+        c.x = case_room(sizeof *c.x * 2 * (size_t)(2 * n + 1) * (size_t)(2 * n + 1) * 24);
         for (m = 0; m < sizeof modes; m++) {
             /* every scale for rne, else a few, the ends among them */
             for (scale = -150; scale <= 126;) {
@@ -397,9 +312,7 @@ static void every_content(void)
     double grid[GRID];
     size_t i;
     c.carrier = 32;
-    c.x = malloc(sizeof *c.x * ROOM);
-    if (!c.x)
-        abort();
+    c.x = case_room(sizeof *c.x * ROOM);
     for (i = 0; i < sizeof contents / sizeof *contents; i++) {
         const struct content *t = &contents[i];
         const size_t n = make_grid(t, grid);
@@ -437,9 +350,7 @@ static void every_binade(void)
     unsigned turn = 0;
     size_t i, k;
     c.plain = 1;
-    c.x = malloc(sizeof *c.x * LENGTH * EACH * 2200);
-    if (!c.x)
-        abort();
+    c.x = case_room(sizeof *c.x * LENGTH * EACH * 2200);
     for (c.carrier = 32; c.carrier <= 64; c.carrier += 32)
         for (i = 0; i < sizeof elements / sizeof *elements; i++)
             for (k = 0; k <= sizeof rules / sizeof *rules; k++) {
@@ -500,9 +411,7 @@ static void edges(void)
     block_case c = {0};
     size_t i, e, m;
     unsigned mode = 0;
-    c.x = malloc(sizeof *c.x * 400000);
-    if (!c.x)
-        abort();
+    c.x = case_room(sizeof *c.x * 400000);
     for (i = 0; case_format(i, &c.f, c.spec); i++) {
         if (!c.f.scaling || c.f.scaling == FPEMU_SCALING_NVFP4 || c.f.scaling == FPEMU_SCALING_NVFP4_AO ||
             c.f.scaling == FPEMU_SCALING_S2FP8 || !with_pairs(&c.f))
@@ -559,8 +468,7 @@ static void quotients_at_ends(void)
     c.n = 2 * PAIRS;
     c.shape = fpemu_shape_vector(c.n);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-        (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-        c.f = lh_parsed(c.spec);
+        case_named(&c, specs[i]);
         for (c.carrier = 32; c.carrier <= 64; c.carrier += 32)
             for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++) {
                 const double amax = ldexp(1.5, exponents[e]);
@@ -602,15 +510,12 @@ static void quotients(void)
     size_t i;
     unsigned long k;
     c.plain = 1;
-    c.x = malloc(sizeof *c.x * LENGTH * LINES);
-    if (!c.x)
-        abort();
+    c.x = case_room(sizeof *c.x * LENGTH * LINES);
     for (i = 0; i < sizeof specs / sizeof *specs; i++)
         for (k = 0; k < 4 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x9fb21c651e98df25) + i, j, l, width;
             const int side = k % 4 >= 2;
-            (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-            c.f = lh_parsed(c.spec);
+            case_named(&c, specs[i]);
             c.carrier = k % 2 ? 64 : 32;
             width = c.f.block == FPEMU_BLOCK_RUN ? c.f.block_length : LENGTH;
             c.n = LENGTH * LINES;
@@ -669,14 +574,11 @@ static void draws(void)
     size_t i, b;
     unsigned turn = 0;
     c.plain = 1;
-    c.x = malloc(sizeof *c.x * N);
-    if (!c.x)
-        abort();
+    c.x = case_room(sizeof *c.x * N);
     for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (b = 0; b < sizeof bits; b++) {
             uint64_t state = (first_seed + turn) * UINT64_C(0x9fb21c651e98df25), j;
-            (void)snprintf(c.spec, sizeof c.spec, "%s", kinds[i].spec);
-            c.f = lh_parsed(c.spec);
+            case_named(&c, kinds[i].spec);
             memset(&c.r, 0, sizeof c.r);
             c.r.mode = FPEMU_MODE_SR;
             c.r.bits = bits[b];
@@ -728,12 +630,10 @@ static void s2fp8_case(const block_case *c, const uint64_t *codes)
 
     t = ref_lay_out(&c->f, c->carrier, &c->shape);
     size = c->n ? 8 + (c->n * c->f.bits + 7) / 8 : 0;
-    x = malloc(c->n * 8 + 8);
-    y = malloc(c->n * 8 + 8);
-    z = malloc(c->n * 8 + 8);
-    bytes = calloc(size + 8, 1);
-    if (!x || !y || !z || !bytes)
-        abort();
+    x = case_room(c->n * 8);
+    y = case_room(c->n * 8);
+    z = case_room(c->n * 8);
+    bytes = case_room(size);
     for (i = 0; i < c->n; i++) {
         ((double *)x)[i] = 0;
         if (c->carrier == 32)
@@ -797,8 +697,7 @@ static void s2fp8(void)
         uint64_t state = (first_seed + k) * UINT64_C(0xd1342543de82ef95) | 1, i;
         int unary = k % 5 == 4;
 
-        (void)snprintf(c.spec, sizeof c.spec, "%s", s2fp8_specs[lh_next(&state) % S2FP8_SPECS]);
-        c.f = lh_parsed(c.spec);
+        case_named(&c, s2fp8_specs[lh_next(&state) % S2FP8_SPECS]);
         c.carrier = k % 3 == 2 ? 64 : 32;
         c.seed = state;
         c.shape = k % 2 ? case_shape(&state) : fpemu_shape_vector(1 + lh_next(&state) % 120);
@@ -827,15 +726,13 @@ static void s2fp8_pairs(void)
     block_case c = {0};
     size_t s;
     c.n = 2;
-    c.x = malloc(2 * sizeof *c.x);
+    c.x = case_room(2 * sizeof *c.x);
     c.shape = fpemu_shape_vector(2);
-    if (!c.x || !lh_check(fpemu_format_parse(spec, &numbers, NULL) == FPEMU_OK, "%s", spec))
-        abort();
+    numbers = lh_parsed(spec);
     for (s = 0; s < S2FP8_SPECS; s++) {
         const uint64_t count = UINT64_C(1) << numbers.bits;
         uint64_t pair;
-        (void)snprintf(c.spec, sizeof c.spec, "%s", s2fp8_specs[s]);
-        c.f = lh_parsed(c.spec);
+        case_named(&c, s2fp8_specs[s]);
         c.carrier = s % 2 ? 64 : 32;
         for (pair = 0; pair < count * count; pair++) {
             uint64_t codes[2];
@@ -880,8 +777,7 @@ static void compat(void)
     size_t i;
     unsigned long k;
     for (i = 0; i < sizeof settings / sizeof *settings; i++) {
-        (void)snprintf(c.spec, sizeof c.spec, "%s", settings[i].spec);
-        c.f = lh_parsed(c.spec);
+        case_named(&c, settings[i].spec);
         for (k = 0; k < 60 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x2545f4914f6cdd1d) + i;
             c.seed = state;
@@ -965,11 +861,9 @@ static void slices(void)
             case_fill(&c);
             case_rounding(&c);
             c.r.offset = lh_next(&state);
-            x = malloc(c.n * width + 8);
-            y = malloc(c.n * width + 8);
-            z = malloc(c.n * width + 8);
-            if (!x || !y || !z)
-                abort();
+            x = case_room(c.n * width);
+            y = case_room(c.n * width);
+            z = case_room(c.n * width);
             for (j = 0; j < c.n; j++) {
                 uint32_t narrow = (uint32_t)c.x[j];
                 memcpy(x + j * width, c.carrier == 32 ? (void *)&narrow : (void *)&c.x[j], width);
@@ -1046,8 +940,7 @@ static void given_ranges(void)
             range.count = 100;
             range.nonzero = range.amax != 0 ? 50 : 0;
             range.nonfinite = k % 5 == 4;
-            (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-            c.f = lh_parsed(c.spec);
+            case_named(&c, specs[i]);
             c.carrier = k % 3 == 2 ? 64 : 32;
             c.seed = state;
             c.shape = case_shape(&state);
@@ -1128,7 +1021,6 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     case_options(argc, argv, &rounds, &first_seed);
-    names();
     randomised();
     leftovers();
     plain_arrays();

@@ -145,6 +145,21 @@ int case_format(size_t i, fpemu_format *f, char *text)
     return combination(i - all - 3, f, text);
 }
 
+void case_named(block_case *c, const char *spec)
+{
+    (void)snprintf(c->spec, sizeof c->spec, "%s", spec);
+    c->f = lh_parsed(c->spec);
+}
+
+void *case_room(uint64_t bytes)
+{
+    void *p = malloc(bytes + 16);
+    if (!p)
+        abort();
+    memset(p, 0xa5, bytes + 16);
+    return p;
+}
+
 static uint64_t below(uint64_t *state, uint64_t n)
 {
     return lh_next(state) % n;
@@ -435,15 +450,6 @@ void case_free(block_case *c)
 
 /* -------------------------------------------------------------------------------------------------- the library */
 
-static void *block_of(uint64_t bytes)
-{
-    void *p = malloc(bytes + 16);
-    if (!p)
-        abort();
-    memset(p, 0xa5, bytes + 16);
-    return p;
-}
-
 static void store(unsigned carrier, void *array, uint64_t at, uint64_t bits)
 {
     uint32_t narrow = (uint32_t)bits;
@@ -516,7 +522,7 @@ static fpemu_status wanted_status(const ref_tensor *t)
 static void refused(const block_case *c)
 {
     fpemu_shape s = c->shape;
-    void *x = block_of(c->n * 8), *y = block_of(c->n * 8);
+    void *x = case_room(c->n * 8), *y = case_room(c->n * 8);
     fpemu_status status = quantize(c, &s, x, y, NULL);
     lh_check(c->n == 0 || status == FPEMU_ERROR_UNSUPPORTED || status == FPEMU_ERROR_CARRIER,
              "%s: status %d where no rule is", name_of(c), (int)status);
@@ -549,8 +555,8 @@ int case_values(const block_case *c)
     memcpy(s.y_stride, to.stride, sizeof to.stride);
     if (below(&state, 2) && from.contiguous)
         memset(s.x_stride, 0, sizeof s.x_stride);
-    x = block_of(from.size * bytes);
-    y = inplace ? x : block_of(to.size * bytes);
+    x = case_room(from.size * bytes);
+    y = inplace ? x : case_room(to.size * bytes);
     touched = calloc(to.size + 1, 1);
     if (!touched)
         abort();
@@ -668,13 +674,13 @@ static void check_access(const block_case *c, const ref_tensor *t, const unsigne
 {
     uint64_t first = below(state, t->blocks), count = 1 + below(state, t->blocks - first), b, j, n = 0, at = 0, i;
     uint64_t size = ref_packed_size(&c->f, t), width = c->carrier / 8;
-    unsigned char *again = block_of(size + 1), *y, *x;
+    unsigned char *again = case_room(size + 1), *y, *x;
     fpemu_status status;
 
     for (b = first; b < first + count; b++)
         n += t->block[b].elements;
-    y = block_of(n * width);
-    x = block_of(n * width);
+    y = case_room(n * width);
+    x = case_room(n * width);
     lh_check(unpack_blocks(c, &c->shape, first, count, bytes, y) == FPEMU_OK, "%s: unpack_blocks", name_of(c));
     for (b = first; b < first + count; b++)
         for (j = 0; j < t->block[b].elements; j++, at++) {
@@ -731,10 +737,10 @@ int case_packing(const block_case *c)
     memcpy(s.y_stride, to.stride, sizeof to.stride);
     size = ref_packed_size(&c->f, t);
     shift = below(&state, 8);
-    x = block_of(from.size * width);
-    y = block_of(to.size * width);
-    bytes = block_of(size + 8);
-    want = block_of(size);
+    x = case_room(from.size * width);
+    y = case_room(to.size * width);
+    bytes = case_room(size + 8);
+    want = case_room(size);
     value = calloc(c->n + 1, sizeof *value);
     if (!value)
         abort();
@@ -824,6 +830,17 @@ static fpemu_stats blank_stats(uint64_t *bins, uint64_t *scale_bins, int first)
     return s;
 }
 
+/* Counting goes other ways to the same values. */
+static void check_counted(const block_case *c, const ref_tensor *t, const void *y)
+{
+    const char *const name = name_of(c);
+    for (uint64_t i = 0; i < c->n; i++)
+        if (!lh_check(load(c->carrier, y, i) == t->element[i].y,
+                      "%s: element %" PRIu64 " counted: judge %a, library %a", name, i,
+                      carrier_value(c->carrier, t->element[i].y), carrier_value(c->carrier, load(c->carrier, y, i))))
+            return;
+}
+
 int case_counters(const block_case *c)
 {
     ref_tensor *t = c->f.scaling ? ref_quantize(&c->f, &c->r, c->carrier, &c->shape, c->x) : NULL;
@@ -839,20 +856,22 @@ int case_counters(const block_case *c)
         return 0;
     want = blank_stats(bins[0], scale_bins[0], first);
     ref_count(t, c->x, &want, sums);
-    x = block_of(c->n * width);
-    y = block_of(c->n * width);
-    bytes = block_of(ref_packed_size(&c->f, t));
+    x = case_room(c->n * width);
+    y = case_room(c->n * width);
+    bytes = case_room(ref_packed_size(&c->f, t));
     for (i = 0; i < c->n; i++)
         store(c->carrier, x, i, c->x[i]);
     got = blank_stats(bins[1], scale_bins[1], first);
     status = quantize(c, &c->shape, x, y, &got);
     if (lh_check(status == wanted_status(t), "%s: status %d", name_of(c), (int)status))
         check_stats(c, "quantize", &want, sums, &got);
+    check_counted(c, t, y);
     got = blank_stats(bins[1], scale_bins[1], first); /* without sums, which need their own order */
     got.request.want &= ~FPEMU_STATS_SUMS;
     status = quantize(c, &c->shape, x, y, &got);
     if (lh_check(status == wanted_status(t), "%s: status %d without sums", name_of(c), (int)status))
         check_stats(c, "quantize without sums", &want, none, &got);
+    check_counted(c, t, y);
     got = blank_stats(bins[1], scale_bins[1], first);
     leave_on_stack(c->seed);
     status = c->carrier == 32 ? fpemu_pack_f32(&c->f, &c->r, &c->shape, (const float *)(const void *)x, bytes, &got)

@@ -20,6 +20,8 @@ __attribute__((noinline, unused)) static void leave_on_stack(unsigned long long 
 /* Formats of every family, small blocks: i = 0, 1, ...; returns 0 past the end. A format the library cannot make is a
  * failure. `text` (200 bytes) names it. */
 int case_format(size_t i, fpemu_format *f, char *text);
+/* Memory of so many bytes, and some behind them, all 0xa5; the program ends where there is none. */
+void *case_room(uint64_t bytes);
 
 typedef struct block_case {
     char spec[200];
@@ -33,6 +35,8 @@ typedef struct block_case {
     uint64_t n;
 } block_case;
 
+/* The format of this name, which there is. */
+void case_named(block_case *c, const char *spec);
 /* A shape of 1 to 4 dimensions and any axis, of at most a few hundred elements: made by fpemu_shape_of, and compared
  * with what it should be. */
 fpemu_shape case_shape(uint64_t *state);

@@ -15,14 +15,6 @@
 static unsigned long rounds = 1;
 static uint64_t first_seed = 1;
 
-static void *need(uint64_t size)
-{
-    void *p = calloc(size + 1, 1);
-    if (!p)
-        abort();
-    return p;
-}
-
 static fpemu_status find(const block_case *c, const fpemu_shape *s, const void *x, void *scales, void *codes,
                          float *tensor)
 {
@@ -118,7 +110,7 @@ static void against_bytes(const block_case *c, const fpemu_layout *l, const fpem
                           const unsigned char *codes, const void *scales, const float tensor[2])
 {
     const uint64_t width = c->carrier / 8, first = l->blocks / 2, rest = l->blocks - first;
-    unsigned char *const bytes = need(l->bytes), *const read = need(l->blocks * width);
+    unsigned char *const bytes = case_room(l->bytes), *const read = case_room(l->blocks * width);
     const fpemu_status status = fpemu_pack(&c->f, &c->r, c->carrier, s, x, bytes, NULL);
     uint64_t b, k;
     lh_check(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "%s: pack", c->spec);
@@ -150,9 +142,9 @@ static int check(const block_case *c, int backwards)
 {
     static const fpemu_rounding nearest;
     fpemu_shape s = c->shape;
-    void *const memory = need(c->n * 8), *const x = numbers(c, backwards, memory, &s);
-    void *const scales = need((c->n + 1) * 8);
-    unsigned char *const codes = need((c->n + 1) * 4);
+    void *const memory = case_room(c->n * 8), *const x = numbers(c, backwards, memory, &s);
+    void *const scales = case_room((c->n + 1) * 8);
+    unsigned char *const codes = case_room((c->n + 1) * 4);
     float tensor[2] = {0, 0};
     fpemu_layout l;
     ref_tensor *t = NULL;

@@ -72,8 +72,7 @@ static void long_blocks(void)
     block_case c = {0};
     size_t i;
     for (i = 0; i < sizeof specs / sizeof *specs; i++) {
-        (void)snprintf(c.spec, sizeof c.spec, "%s", specs[i]);
-        c.f = lh_parsed(c.spec);
+        case_named(&c, specs[i]);
         for (c.carrier = 32; c.carrier <= 64; c.carrier += 32) {
             c.seed = i + 1;
             c.shape = fpemu_shape_vector(9001);
@@ -92,7 +91,7 @@ static void long_blocks(void)
     case_free(&c);
 }
 
-/* Whole blocks in two calls, merged, and in one; on any number of elements. */
+/* Whole blocks in two calls, merged or counted on, and in one; on any number of elements. */
 static void merging(void)
 {
     static float x[6000], y[6000];
@@ -107,12 +106,12 @@ static void merging(void)
     for (i = 0; i < sizeof specs / sizeof *specs; i++)
         for (k = 1; k < 90; k += 7) {
             fpemu_rounding r = fpemu_rounding_stochastic(3, 4), second;
-            fpemu_stats one = {0}, a, b;
+            fpemu_stats one = {0}, a, b, on;
             fpemu_range whole = {0};
             fpemu_shape s;
             size_t cut = 64 * k;
             one.request.want = FPEMU_STATS_SUMS;
-            a = b = one;
+            a = b = on = one;
             fpemu_format f = lh_parsed(specs[i]);
             (void)fpemu_measure_f32(&f, 6000, x, &whole);
             second = r;
@@ -121,9 +120,12 @@ static void merging(void)
             s = fpemu_shape_vector(cut);
             s.whole = &whole;
             lh_check(fpemu_quantize_tensor_f32(&f, &r, &s, x, y, &a) == FPEMU_OK, "%s", specs[i]);
+            (void)fpemu_quantize_tensor_f32(&f, &r, &s, x, y, &on);
             s.length = 6000 - cut;
             lh_check(fpemu_quantize_tensor_f32(&f, &second, &s, x + cut, y, &b) == FPEMU_OK, "%s", specs[i]);
-            lh_check(fpemu_stats_merge(&a, &b) == FPEMU_OK && memcmp(&a, &one, sizeof a) == 0,
+            (void)fpemu_quantize_tensor_f32(&f, &second, &s, x + cut, y, &on);
+            lh_check(fpemu_stats_merge(&a, &b) == FPEMU_OK && memcmp(&a, &one, sizeof a) == 0 &&
+                         memcmp(&on, &one, sizeof on) == 0,
                      "%s: stats of two pieces cut at %zu differ from those of the whole", specs[i], cut);
         }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../judges/longhand.h"
+#include "alone.h"
 
 enum { MOST = 6000 };
 
@@ -212,31 +213,24 @@ static void products_below(void)
         }
 }
 
-static void all_give32(const char *spec, fpemu_rounding r, uint32_t bits, uint32_t wanted)
+/* Numbers of the carrier by their bits: in arrays, and alone. */
+static void all_give(int carrier, const char *spec, fpemu_rounding r, uint64_t bits, uint64_t wanted)
 {
     const fpemu_format f = lh_parsed(spec);
-    static float x[MOST], y[MOST];
+    static float x32[MOST], y32[MOST];
+    static double x64[MOST], y64[MOST];
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
-        for (size_t i = 0; i < lengths[k]; i++)
-            x[i] = lh_float(bits);
-        lh_check(!fpemu_quantize_f32(&f, &r, lengths[k], x, y, NULL), "%s: status", spec);
-        for (size_t i = 0; i < lengths[k]; i++)
-            lh_check(lh_float_bits(y[i]) == wanted && lh_float_bits(fpemu_quantize_one_f32(&f, &r, x[i], i)) == wanted,
-                     "%s, setting %d: 0x%08x gives 0x%08x, not 0x%08x", spec, r.compat, bits, lh_float_bits(y[i]),
-                     wanted);
-    }
-}
-
-static void all_give64(const char *spec, fpemu_rounding r, uint64_t bits, uint64_t wanted)
-{
-    const fpemu_format f = lh_parsed(spec);
-    static double x[MOST], y[MOST];
-    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
-        for (size_t i = 0; i < lengths[k]; i++)
-            x[i] = lh_double(bits);
-        lh_check(!fpemu_quantize_f64(&f, &r, lengths[k], x, y, NULL), "%s: status", spec);
-        for (size_t i = 0; i < lengths[k]; i++)
-            lh_check(lh_double_bits(y[i]) == wanted, "%s, setting %d: %a gives %a", spec, r.compat, x[i], y[i]);
+        const size_t n = lengths[k];
+        for (size_t i = 0; i < n; i++) {
+            x32[i] = lh_float((uint32_t)bits);
+            x64[i] = lh_double(bits);
+        }
+        lh_check(!fpemu_quantize(&f, &r, carrier, n, LH_OF(x), LH_OF(y), NULL), "%s: status", spec);
+        alone_values(spec, &f, &r, carrier, n, LH_OF(x), LH_OF(y), NULL);
+        for (size_t i = 0; i < n; i++)
+            lh_check((carrier == 32 ? lh_float_bits(y32[i]) : lh_double_bits(y64[i])) == wanted,
+                     "%s, setting %d: %a gives %a", spec, r.compat, lh_at(carrier, LH_OF(x), i),
+                     lh_at(carrier, LH_OF(y), i));
     }
 }
 
@@ -246,22 +240,22 @@ static void all_give64(const char *spec, fpemu_rounding r, uint64_t bits, uint64
 static void settings(void)
 {
     fpemu_rounding first = {.compat = FPEMU_COMPAT_QPYTORCH}, down = first, past = fpemu_rounding_stochastic(1, 0);
-    all_give32("float(1,10,-126,p3109e,1)", first, 0x7effffff, 0x7f000000);
+    all_give(32, "float(1,10,-126,p3109e,1)", first, 0x7effffff, 0x7f000000);
     first.compat = FPEMU_COMPAT_LEE_INF;
-    all_give32("float(1,10,-126,p3109e,1)", first, 0x7effffff, 0x7f000000);
+    all_give(32, "float(1,10,-126,p3109e,1)", first, 0x7effffff, 0x7f000000);
     down.mode = FPEMU_MODE_RTN;
-    all_give64("float(2,4,-1000,ieee,1):flushin", (fpemu_rounding){.compat = FPEMU_COMPAT_QPYTORCH},
-               UINT64_C(0x7e7fffffffffffff), UINT64_C(0x7e80000000000000));
-    all_give64("float(3,4,-1015,ieee,1)", down, UINT64_C(0x7f6fffffffffffff), UINT64_C(0x7f70000000000000));
+    all_give(64, "float(2,4,-1000,ieee,1):flushin", (fpemu_rounding){.compat = FPEMU_COMPAT_QPYTORCH},
+             UINT64_C(0x7e7fffffffffffff), UINT64_C(0x7e80000000000000));
+    all_give(64, "float(3,4,-1015,ieee,1)", down, UINT64_C(0x7f6fffffffffffff), UINT64_C(0x7f70000000000000));
     past.compat = FPEMU_COMPAT_CPFLOAT;
-    all_give32("float(2,4,140,fn,1)", past, 0x3c00, 0x7fc00000);
-    all_give64("float(2,12,1060,fn,1)", past, UINT64_C(0x40059), UINT64_C(0x7ff8000000000000));
+    all_give(32, "float(2,4,140,fn,1)", past, 0x3c00, 0x7fc00000);
+    all_give(64, "float(2,12,1060,fn,1)", past, UINT64_C(0x40059), UINT64_C(0x7ff8000000000000));
     past.mode = FPEMU_MODE_SE;
-    all_give32("ue4m3", past, lh_float_bits(1e9f), 0x7fc00000);
-    all_give32("fixed(16,-108):wrap", (fpemu_rounding){.compat = FPEMU_COMPAT_QPYTORCH}, 0x7f7fffff, 0);
-    all_give32("fixed(16,-108):wrap", (fpemu_rounding){.compat = FPEMU_COMPAT_QPYTORCH}, 0xff7fffff, 0);
-    all_give32("uint(13,scale=2.2958874039497803e-41)", (fpemu_rounding){.compat = FPEMU_COMPAT_PYTORCH_MULTIPLY}, 0,
-               0);
+    all_give(32, "ue4m3", past, lh_float_bits(1e9f), 0x7fc00000);
+    all_give(32, "fixed(16,-108):wrap", (fpemu_rounding){.compat = FPEMU_COMPAT_QPYTORCH}, 0x7f7fffff, 0);
+    all_give(32, "fixed(16,-108):wrap", (fpemu_rounding){.compat = FPEMU_COMPAT_QPYTORCH}, 0xff7fffff, 0);
+    all_give(32, "uint(13,scale=2.2958874039497803e-41)", (fpemu_rounding){.compat = FPEMU_COMPAT_PYTORCH_MULTIPLY}, 0,
+             0);
 }
 
 /* Counters of the same: M of a float without normal numbers becomes 2^emin by QPyTorch's first rounding, which is past

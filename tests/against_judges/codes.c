@@ -107,7 +107,10 @@ static void check_carrier(const char *spec, const fpemu_format *f, const fpemu_f
             } else {
                 memcpy(&v, (char *)out + i * size, sizeof v);
             }
-            if (v != values[i])
+            const uint64_t code = codes[i] | (garbage ? ~mask_of(f->bits) : 0);
+            const uint64_t one = carrier == 32 ? lh_float_bits(fpemu_decode_one_f32(f, code))
+                                               : lh_double_bits(fpemu_decode_one_f64(f, code));
+            if (v != values[i] || one != values[i])
                 fail(spec, carrier == 32 ? "decode f32" : "decode f64", codes[i], values[i], v);
         }
     }

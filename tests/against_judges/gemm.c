@@ -742,7 +742,7 @@ static void try_spec(const char *text, unsigned rounds)
         }
     for (unsigned round = 0; round < rounds; round++)
         for (unsigned carrier = 32; carrier <= 64; carrier += 32) {
-            const double scalars[] = {1, 0, -1, 0.5, 3, 1.1};
+            const double scalars[] = {1, 0, -1, 0.5, 3, 1.1, NAN};
             double alpha = 1, beta = 0;
             lying l;
             if (!lh_check(fpemu_gemm_check(&spec, (int)carrier, NULL) == FPEMU_OK, "%s: refused on %u bits", text,
@@ -762,7 +762,7 @@ static void try_spec(const char *text, unsigned rounds)
                 beta = 1;
             } else if (round % 3 == 2) {
                 alpha = scalars[pick(6)];
-                beta = scalars[pick(6)];
+                beta = scalars[pick(7)];
             }
             if (carrier == 32) {
                 alpha = (double)(float)alpha;
@@ -784,95 +784,120 @@ static void try_spec(const char *text, unsigned rounds)
 
 /* ----------------------------------------------------------------------------- batches, vectors */
 
-/* Scales of batched products follow one another; those of a shared array are shared. */
-static void check_scaled_batch(const char *text, const fpemu_gemm_spec *spec, const float *a, const float *b, float *c)
+/* What a batch adds to the index of a rounding of its product number q. */
+static void shift(fpemu_target *t, uint64_t by)
 {
-    enum { Q = 3, M = 3, N = 4, K = 37 };
+    t->rounding.offset += t->rounding.mode >= FPEMU_MODE_SR ? by : 0;
+}
+
+/* Products that follow one another, one of whose arrays they share; and so do their scales, if there are chunks. */
+static void check_batch(const char *text, const fpemu_gemm_spec *spec)
+{
+    enum { Q = 3, M = 3, N = 4, K = 37, GAP = 5 };
     static matrices part;
-    static float scales_a[Q * M * K], scales_b[N * K];
-    const fpemu_gemm_shape shape = {.m = M, .n = N, .k = K, .batch = Q, .stride_a = M * K, .stride_c = M * N};
+    static float a[Q * M * K], b[Q * K * N], c[Q * (M * N + GAP)], scales_a[Q * M * K], scales_b[Q * N * K];
     part.m = M;
     part.n = N;
     part.k = K;
-    part.scaled = 3;
+    part.scaled = spec->sum.chunk ? 3 : 0;
     const uint64_t chunks = chunks_of(spec, &part);
+    for (size_t i = 0; i < Q * M * K; i++)
+        a[i] = (float)random_number(0, 32);
+    for (size_t i = 0; i < Q * K * N; i++)
+        b[i] = (float)random_number(0, 32);
     for (uint64_t i = 0; i < Q * M * chunks; i++)
         scales_a[i] = (float)ldexp(1 + (double)pick(8) / 8, (int)pick(5) - 2);
-    for (uint64_t i = 0; i < N * chunks; i++)
-        part.scales_b[i] = (double)(scales_b[i] = (float)ldexp(1, (int)pick(5) - 2));
-    lh_check(fpemu_gemm_scaled_f32(spec, &shape, 1, a, scales_a, b, scales_b, 0, c, NULL) == FPEMU_OK,
-             "%s: scaled batch refused", text);
-    for (uint64_t q = 0; q < Q; q++) {
-        fpemu_gemm_spec shifted = *spec;
-        shifted.sum.inner.rounding.offset += spec->sum.inner.rounding.mode >= FPEMU_MODE_SR ? q * M * N : 0;
-        shifted.sum.outer.rounding.offset += q * M * N;
-        for (size_t i = 0; i < M * K; i++)
-            part.a[i] = (double)a[q * M * K + i];
-        for (size_t i = 0; i < K * N; i++)
-            part.b[i] = (double)b[i];
-        for (size_t i = 0; i < M * chunks; i++)
-            part.scales_a[i] = (double)scales_a[q * M * chunks + i];
-        judge_product(&shifted, 32, 1, 0, &part);
-        for (size_t i = 0; i < M * N; i++)
-            lh_check(lh_same_f32(c[q * M * N + i], part.want[i]),
-                     "%s: scaled batch %" PRIu64 " output %zu: library %a, judge %a", text, q, i,
-                     (double)c[q * M * N + i], part.want[i]);
+    for (uint64_t i = 0; i < Q * N * chunks; i++)
+        scales_b[i] = (float)ldexp(1, (int)pick(5) - 2);
+    for (int shared = 0; shared < 3; shared++) { /* b, a, none */
+        const uint64_t stride_a = shared == 1 ? 0 : M * K, stride_b = shared == 0 ? 0 : K * N, stride_c = M * N + GAP;
+        const fpemu_gemm_shape shape =
+            LIST(.m = M, .n = N, .k = K, .batch = Q, .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c);
+        const int beta = spec->start_from_c;
+        for (size_t i = 0; i < Q * stride_c; i++)
+            c[i] = i % stride_c < M * N ? 0.5f : -77;
+        lh_check(fpemu_gemm_scaled_f32(spec, &shape, 1, a, chunks ? scales_a : NULL, b, chunks ? scales_b : NULL,
+                                       (float)beta, c, NULL) == FPEMU_OK,
+                 "%s: batch refused", text);
+        for (uint64_t q = 0; q < Q; q++) {
+            const uint64_t qa = stride_a ? q : 0, qb = stride_b ? q : 0;
+            fpemu_gemm_spec shifted = *spec;
+            shift(&shifted.a, qa * M * K);
+            shift(&shifted.b, qb * K * N);
+            shift(&shifted.product, q * M * N);
+            shift(&shifted.sum.inner, q * M * N);
+            shift(&shifted.sum.outer, q * M * N);
+            shift(&shifted.out, q * M * N);
+            for (size_t i = 0; i < M * K; i++)
+                part.a[i] = (double)a[qa * M * K + i];
+            for (size_t i = 0; i < K * N; i++)
+                part.b[i] = (double)b[qb * K * N + i];
+            for (size_t i = 0; i < M * chunks; i++)
+                part.scales_a[i] = (double)scales_a[qa * M * chunks + i];
+            for (size_t i = 0; i < N * chunks; i++)
+                part.scales_b[i] = (double)scales_b[qb * N * chunks + i];
+            for (size_t i = 0; i < M * N; i++)
+                part.c[i] = 0.5;
+            judge_product(&shifted, 32, 1, beta, &part);
+            for (size_t i = 0; i < stride_c; i++)
+                lh_check(lh_same_f32(c[q * stride_c + i], i < M * N ? part.want[i] : -77),
+                         "%s: batch %" PRIu64 " output %zu: library %a, judge %a", text, q, i,
+                         (double)c[q * stride_c + i], part.want[i]);
+        }
     }
 }
 
-/* Batches with scales, and gemv, give what one plain product gives, with the indices of their definition; other batches
- * and dot are held against it in tests/unit/check_gemm.c. */
+/* Batches, gemv and dot give what one plain product gives, with the indices of their definition. Numbers below 1, of
+ * which no format makes a NaN. */
 static void check_calls(const char *text)
 {
-    enum { Q = 3, M = 3, N = 4, K = 37 };
-    static float a[Q * M * K], b[K * N], c[Q * M * N], y[2 * M];
+    enum { M = 3, K = 37, PAD = 2 };
     static matrices part;
     fpemu_gemm_spec spec;
-    fpemu_stats stats;
     if (!lh_check(fpemu_gemm_parse(text, &spec, NULL) == FPEMU_OK, "%s: not read", text))
         return;
     if (spec.sum.inner.rounding.mode >= FPEMU_MODE_SR)
         spec.sum.inner.rounding.seed = 99;
     if (spec.out.format.kind)
         spec.out.rounding.seed = 98;
-    for (size_t i = 0; i < Q * M * K; i++)
-        a[i] = (float)random_number(1, 32);
-    for (size_t i = 0; i < K * N; i++)
-        b[i] = (float)random_number(1, 32);
-    if (spec.sum.chunk)
-        check_scaled_batch(text, &spec, a, b, c);
-    /* A x with A of M x K, in both layouts, forwards and backwards; then the transpose */
-    for (int way = 0; way < 8; way++) {
-        const int columns = way & 1, backward = way >> 1 & 1, transpose = way >> 2 & 1;
-        static float x_at[2 * K], plain[M * K];
-        part.m = M;
+    check_batch(text, &spec);
+    for (size_t i = 0; i < M * K; i++)
+        part.a[i] = random_number(0, 32);
+    for (size_t k = 0; k < K; k++)
+        part.b[k] = random_number(0, 32);
+    /* A x with A of M x K, in both layouts, forwards and backwards; the transpose; in both carriers, and of one row */
+    for (int way = 0; way < 32; way++) {
+        const unsigned carrier = way & 16 ? 64 : 32;
+        const int columns = way & 1, backward = way >> 1 & 1, transpose = way >> 2 & 1, dot = way >> 3 & 1;
+        static double x[2 * K], y[2 * M], plain[(M + PAD) * (K + PAD)]; /* numbers of the carrier */
+        const lying l = {.columns = columns};
+        const size_t rows = transpose ? K : M, ld = (columns ? rows : M + K - rows) + PAD;
+        const double beta = spec.start_from_c ? 1 : dot ? 0 : 2;
+        fpemu_stats stats = {0};
+        part.m = dot ? 1 : M;
         part.n = 1;
         part.k = K;
-        for (size_t i = 0; i < M; i++)
-            for (size_t k = 0; k < K; k++) {
-                part.a[i * K + k] = (double)a[i * K + k];
-                /* the array holds op(A) or its transpose, by rows or by columns */
-                plain[(columns != transpose) ? k * M + i : i * K + k] = a[i * K + k];
-            }
-        for (size_t k = 0; k < K; k++) {
-            part.b[k] = (double)b[k];
-            x_at[backward ? 2 * (K - 1 - k) : 2 * k] = b[k];
-        }
-        for (size_t i = 0; i < M; i++) {
+        for (size_t i = 0; i < part.m; i++) {
+            for (size_t k = 0; k < K; k++) /* the array holds op(A) or its transpose, by rows or by columns */
+                store(plain, carrier, dot ? k : place(&l, transpose, PAD, M, K, i, k), part.a[i * K + k]);
             part.c[i] = 0.25 * (double)i;
-            y[2 * i] = 0.25f * (float)i;
+            store(y, carrier, 2 * (backward ? part.m - 1 - i : i), part.c[i]);
         }
-        const double beta = spec.start_from_c ? 1 : 2;
-        judge_product(&spec, 32, 1, beta, &part);
-        memset(&stats, 0, sizeof stats);
-        lh_check(fpemu_gemv_f32(&spec, columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR, transpose,
-                                transpose ? K : M, transpose ? M : K, 1, plain, 0, x_at, backward ? -2 : 2, (float)beta,
-                                y, 2, &stats) == FPEMU_OK,
-                 "%s: gemv refused (way %d)", text, way);
-        for (size_t i = 0; i < M; i++)
-            lh_check(lh_same_f32(y[2 * i], part.want[i]), "%s: gemv way %d output %zu: library %a, judge %a", text, way,
-                     i, (double)y[2 * i], part.want[i]);
-        check_counts(text, 32, &part, &stats);
+        for (size_t k = 0; k < K; k++)
+            store(x, carrier, 2 * (backward ? K - 1 - k : k), part.b[k]);
+        judge_product(&spec, carrier, 1, beta, &part);
+        const int64_t step = backward ? -2 : 2;
+        const fpemu_order order = columns ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
+        const fpemu_status status = dot ? fpemu_dot(&spec, K, carrier, plain, 1, x, step, y, &stats)
+                                        : fpemu_gemv(&spec, order, transpose, rows, M + K - rows, carrier, 1, plain, ld,
+                                                     x, step, beta, y, step, &stats);
+        lh_check(status == FPEMU_OK, "%s: refused (way %d)", text, way);
+        for (size_t i = 0; i < part.m; i++) {
+            const double got = load(y, carrier, 2 * (backward ? part.m - 1 - i : i));
+            lh_check(carrier == 32 ? lh_same_f32((float)got, part.want[i]) : lh_same_f64(got, part.want[i]),
+                     "%s: way %d output %zu: library %a, judge %a", text, way, i, got, part.want[i]);
+        }
+        check_counts(text, carrier, &part, &stats);
     }
 }
 
@@ -1068,7 +1093,10 @@ static const char *const specs[] =
          "tc(v100,fp16,fp16)", "tc(b200,e5m2)", "tc(b200,fp16); out=bf16", "fused(3,5,e5m2/rne,least=-7); ab=e4m3fn",
          "fused(1,23,fp32/rtz); ab=e5m2", "fused(64,40,fp32/rne); ab=fp16; start=c", "int(32,saturate); ab=fixed(8,4)",
          "int(10,saturate); ab=int(8)", "int(10,wrap); ab=int(8,zero=3)", "int(12,wrap); a=ufixed(5,2); b=fixed(6,-1)",
-         "int(64,saturate); ab=fixed(16,14); out=fixed(8,4)/sr", "int(2,wrap); ab=fixed(4,0)");
+         "int(64,saturate); ab=fixed(16,14); out=fixed(8,4)/sr", "int(2,wrap); ab=fixed(4,0)",
+         "int(12,wrap); a=fixed(8,4)/sr; b=ufixed(6,2); out=fixed(10,3)/rtz", "fp64; ab=e5m2/sr; out=bf16",
+         "seq(fp16/rtn); product=fp16/rtp", "seq(dlfloat16); product=dlfloat16/rna",
+         "seq(fixed(16,8)); product=fixed(16,8)/rtz", "fused(5,20,fp16,least=-3); a=e5m2; b=e4m3fn");
 
 /* ------------------------------------------------------------------------------- threads, instruction sets */
 
@@ -1104,16 +1132,19 @@ static uint64_t digest_all(void)
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         digest = digest_of(specs[i], 64, 5, 0, digest);
         digest = digest_of(specs[i], 32, 5, 1, digest);
-        const uint64_t before = digest;
-        digest = digest_of(specs[i], 32, 67, 0, before);
+        for (int counted = 0; counted < 2; counted++) {
+            const uint64_t before = digest;
+            digest = digest_of(specs[i], 32, 67, counted, before);
 #ifdef _OPENMP
-        const int most = omp_get_max_threads();
-        for (int threads = 1; threads <= 3; threads += 2) {
-            omp_set_num_threads(threads);
-            lh_check(digest_of(specs[i], 32, 67, 0, before) == digest, "%s: %d threads change bits", specs[i], threads);
-        }
-        omp_set_num_threads(most);
+            const int most = omp_get_max_threads();
+            for (int threads = 1; threads <= 3; threads += 2) {
+                omp_set_num_threads(threads);
+                lh_check(digest_of(specs[i], 32, 67, counted, before) == digest, "%s: %d threads change bits", specs[i],
+                         threads);
+            }
+            omp_set_num_threads(most);
 #endif
+        }
     }
     return digest;
 }
@@ -1128,9 +1159,8 @@ int main(int argc, char **argv)
         mpz_init(p[i].k);
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         try_spec(specs[i], rounds);
-    check_calls("seq(fp16/sr); product=bf16/sr; out=e5m2/sr");
-    check_calls("chunk(8,fp(6,9,0)/sr)");
-    check_calls("tc(h100,e4m3fn)");
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        check_calls(specs[i]);
     check_calls("kahan(bf16); a=e5m2/sr; b=e4m3fn/sr");
     check_observations();
     check_known();

@@ -9,60 +9,14 @@
 #include "../list.h"
 #include "blocks_cases.h"
 #include "expected.h"
+#include "half_words.h"
 #include "variants.h"
 #include <math.h>
 #include <stdlib.h>
 
-enum { WORDS = 1 << 16, TYPES = 2 };
-
-/* A 16-bit type as IEEE 754 and bfloat16's inventors have it. */
-static const struct type {
-    const char *name;
-    fpemu_type type;
-    int digits, bias;
-    uint16_t most, infinity, nan; /* the words of the largest finite number, infinity and the one NaN that is written */
-} types[TYPES] = {{"f16", FPEMU_TYPE_F16, 10, 15, 0x7bff, 0x7c00, 0x7e00},
-                  {"bf16", FPEMU_TYPE_BF16, 7, 127, 0x7f7f, 0x7f80, 0x7fc0}};
-
 static int child; /* only the digest is wanted */
 static uint64_t digest = UINT64_C(0xcbf29ce484222325);
-static double values[TYPES][WORDS];
 static unsigned long lines;
-
-/* A word's value, by the definition of the type. */
-static double value_of(const struct type *t, unsigned word)
-{
-    const int E = (int)((word & 0x7fff) >> t->digits), T = (int)(word & ((1u << t->digits) - 1));
-    const double sign = word & 0x8000 ? -1 : 1;
-    if ((word & 0x7fff) > t->infinity)
-        return copysign(NAN, sign);
-    if ((word & 0x7fff) == t->infinity)
-        return sign * INFINITY;
-    return sign * (E ? ldexp(1 + ldexp(T, -t->digits), E - t->bias) : ldexp(T, 1 - t->bias - t->digits));
-}
-
-/* The nearest word, ties to the even one, a finite number to a finite one. */
-static uint16_t word_of(const struct type *t, double x)
-{
-    const double *const v = values[t - types];
-    const uint16_t sign = signbit(x) ? 0x8000 : 0;
-    unsigned low = 0, high = t->most;
-    if (isnan(x))
-        return t->nan;
-    x = fabs(x);
-    if (isinf(x))
-        return (uint16_t)(sign | t->infinity);
-    while (low < high) { /* the last word that is not above x */
-        const unsigned middle = (low + high + 1) / 2;
-        if (v[middle] <= x)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    if (low < t->most && (v[low + 1] - x < x - v[low] || (v[low + 1] - x == x - v[low] && low % 2 == 1)))
-        low++;
-    return (uint16_t)(sign | low);
-}
 
 static uint64_t binary32(double x)
 {
@@ -615,9 +569,7 @@ static void functions(const struct type *t, const char *spec)
 int main(int argc, char **argv)
 {
     child = variants_is_child(argc, argv);
-    for (int t = 0; t < TYPES; t++)
-        for (unsigned i = 0; i < WORDS; i++)
-            values[t][i] = value_of(&types[t], i);
+    find_values();
     scalars();
     blocks();
     for (int t = 0; t < TYPES; t++) {
@@ -631,11 +583,6 @@ int main(int argc, char **argv)
         if (!child)
             functions(&types[t], t ? "bf16" : "fp16");
     }
-    if (!child)
-        variants_rerun(argv[0], "digest", digest);
     printf("narrow: %lu arrays of words judged\n", lines);
-    const int status = lh_report("narrow");
-    if (child)
-        variants_print(digest);
-    return status;
+    return variants_end(argc, argv, "narrow", digest);
 }

@@ -38,17 +38,19 @@ static void randomised(void)
     case_free(&c);
 }
 
-/* Every width from 1 to 16 bits and 32, as elements of blocks of one to forty and as a scalar format, on lengths around
- * the ends of words, and past 64, where loops of whole vectors begin. */
+/* Every width from 2 to 53 bits as a scalar format, up to 32 also as elements of blocks of one to forty, on lengths
+ * around the ends of words, and past 64, where loops of whole vectors begin. */
 static void widths(void)
 {
     block_case c = {0};
     unsigned bits, n;
-    for (bits = 2; bits <= 32; bits += bits < 16 ? 1 : 8)
+    for (bits = 2; bits <= 53; bits++)
         for (n = 1; n <= 100; n += n < 36 || rounds > 1 ? 1 : 5) {
             unsigned form;
             for (form = 0; form < 3; form++) {
-                if (form == 2) /* 0 has another code than what follows the last */
+                if (bits > 32)
+                    (void)snprintf(c.spec, sizeof c.spec, "fixed(%u,%u)", bits, 17 * form);
+                else if (form == 2) /* 0 has another code than what follows the last */
                     (void)snprintf(c.spec, sizeof c.spec, "uint(%u,zero=3)", bits);
                 else if (form)
                     (void)snprintf(c.spec, sizeof c.spec, "mx(fixed(%u,%u),block=%u)", bits, bits - 1, n % 40 + 1);
@@ -92,11 +94,9 @@ static void contents(void)
         if (!lh_check(fpemu_packed_layout(&f, &s, &l) == FPEMU_OK && l.blocks == n && l.bytes >= n * 2, "%s: layout",
                       specs[i]))
             continue;
-        bytes = malloc(l.bytes);
-        want = malloc(2 * n * sizeof *want);
-        y = malloc(2 * n * sizeof *y);
-        if (!bytes || !want || !y)
-            abort();
+        bytes = case_room(l.bytes);
+        want = case_room(2 * n * sizeof *want);
+        y = case_room(2 * n * sizeof *y);
         /* u = 2^5, d = 2^-5 where there are such numbers */
         for (k = 0; k < l.tensor_bytes; k++)
             bytes[k] = (unsigned char)((k < 4 ? 0x42000000u : 0x3d000000u) >> k % 4 * 8);
@@ -149,11 +149,9 @@ static void piecewise(void)
             c.r.mode = k % 2 ? FPEMU_MODE_SR : FPEMU_MODE_RNE;
             if (!c.n || !lh_check(fpemu_packed_layout(&c.f, &c.shape, &l) == FPEMU_OK, "%s: layout", specs[i]))
                 continue;
-            x = malloc(c.n * sizeof *x);
-            all = malloc(l.bytes);
-            pieces = malloc(l.bytes);
-            if (!x || !all || !pieces)
-                abort();
+            x = case_room(c.n * sizeof *x);
+            all = case_room(l.bytes);
+            pieces = case_room(l.bytes);
             for (j = 0; j < c.n; j++)
                 x[j] = lh_float((uint32_t)c.x[j]);
             (void)fpemu_pack_f32(&c.f, &c.r, &c.shape, x, all, NULL);
@@ -239,12 +237,10 @@ static void any_bytes(void)
                           "%s", specs[i]))
                 continue;
             ref_tensor *t = ref_lay_out(&f, 32, &shape);
-            unsigned char *bytes = malloc(l.bytes);
-            float *y = malloc(n * sizeof *y);
-            uint16_t *words = malloc(n * sizeof *words), *codes = malloc(n * sizeof *codes);
-            uint64_t *value = calloc(n, sizeof *value);
-            if (!t || !bytes || !y || !words || !codes || !value)
-                abort();
+            unsigned char *bytes = case_room(l.bytes);
+            float *y = case_room(n * sizeof *y);
+            uint16_t *words = case_room(n * sizeof *words), *codes = case_room(n * sizeof *codes);
+            uint64_t *value = case_room(n * sizeof *value);
             for (uint64_t b = 0; b < l.bytes; b++) /* scales near 1 half of the time, which hide nothing */
                 bytes[b] = (unsigned char)(b < l.elements_offset && k % 3 == 1 && l.scale_bytes == 1
                                                ? 120 + lh_next(&state) % 16

@@ -9,6 +9,7 @@
 #define _POSIX_C_SOURCE 200809L /* popen */
 #include "../judges/longhand.h"
 #include "../list.h"
+#include "alone.h"
 #include "variants.h"
 #include <math.h>
 #include <stdlib.h>
@@ -80,15 +81,6 @@ static double draw(const fpemu_format *f, int carrier)
     return carrier == 32 ? (double)near : close;
 }
 
-static int same(int carrier, const void *y, size_t i, double one)
-{
-    float f;
-    double d;
-    memcpy(&f, (const char *)y + i * sizeof f, sizeof f * (carrier == 32));
-    memcpy(&d, (const char *)y + i * sizeof d * (carrier == 64), sizeof d * (carrier == 64));
-    return carrier == 32 ? lh_float_bits(f) == lh_float_bits((float)one) : lh_double_bits(d) == lh_double_bits(one);
-}
-
 static void check_margins(const char *spec, const unsigned char *at, size_t bytes)
 {
     for (size_t i = 0; i < MARGIN; i++)
@@ -107,14 +99,7 @@ static void any_codes(const char *spec, const fpemu_format *f, int carrier, size
     }
     const fpemu_status status = fpemu_decode(f, carrier, n, y, x);
     lh_check(status == FPEMU_OK, "%s carrier %d: decode any", spec, carrier);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t code = 0;
-        memcpy(&code, y + i * code_size, code_size);
-        const double value = carrier == 32 ? (double)fpemu_decode_one_f32(f, code) : fpemu_decode_one_f64(f, code);
-        if (!lh_check(same(carrier, x, i, value), "%s carrier %d: any code %llx is read, not as %a", spec, carrier,
-                      (unsigned long long)code, value))
-            return;
-    }
+    alone_decoded(spec, f, carrier, n, y, x);
 }
 
 static void one_array(const char *spec, const fpemu_format *f, const fpemu_rounding *r, int carrier)
@@ -140,27 +125,8 @@ static void one_array(const char *spec, const fpemu_format *f, const fpemu_round
     lh_check(CONTROL == before, "%s mode %u: the control word is %x, it was %x", spec, r->mode, CONTROL, before);
     lh_check(status == FPEMU_OK, "%s mode %u carrier %d: status %d", spec, r->mode, carrier, status);
     check_margins(spec, y, n * size);
-    lh_check(!counted || stats.count == n, "%s: counted %llu of %zu", spec, (unsigned long long)stats.count, n);
     digest = variants_fold(digest, y, n * size);
-    uint64_t vanished = 0, changed = 0;
-    for (size_t i = 0; i < n; i++) {
-        float s;
-        double d;
-        memcpy(&s, held + i * 4, 4);
-        memcpy(&d, held + i * size, size);
-        const double one =
-            carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, s, i) : fpemu_quantize_one_f64(f, r, d, i);
-        if (!lh_check(same(carrier, y, i, one), "%s mode %u carrier %d: element %zu of %zu, %a: not %a", spec, r->mode,
-                      carrier, i, n, carrier == 32 ? (double)s : d, one))
-            return;
-        const double number = carrier == 32 ? (double)s : d;
-        vanished += isfinite(number) && number != 0 && one == 0;
-        changed += isfinite(number) && !(one == number);
-    }
-    lh_check(!counted || (stats.underflow == vanished && stats.inexact == changed),
-             "%s mode %u carrier %d: %llu underflows and %llu inexact, not %llu and %llu", spec, r->mode, carrier,
-             (unsigned long long)stats.underflow, (unsigned long long)stats.inexact, (unsigned long long)vanished,
-             (unsigned long long)changed);
+    alone_values(spec, f, r, carrier, n, held, y, counted ? &stats : NULL);
     /* codes, from any address, and back */
     memset(to, 0xa5, sizeof to);
     y = to + MARGIN + below(16) * code_size;
@@ -173,27 +139,8 @@ static void one_array(const char *spec, const fpemu_format *f, const fpemu_round
     status = fpemu_decode(f, carrier, n, y, x);
     lh_check(status == FPEMU_OK && CONTROL == before, "%s carrier %d: decode", spec, carrier);
     check_margins(spec, x, n * size);
-    for (size_t i = 0; i < n; i++) {
-        float s;
-        double d;
-        uint8_t c1;
-        uint16_t c2;
-        uint32_t c4;
-        memcpy(&s, held + i * 4, 4);
-        memcpy(&d, held + i * size, size);
-        memcpy(&c1, y + i * code_size, 1);
-        memcpy(&c2, y + i * code_size, 2);
-        memcpy(&c4, y + i * code_size, 4);
-        const uint64_t code = code_size == 1 ? c1 : code_size == 2 ? c2 : c4;
-        const uint64_t one = carrier == 32 ? fpemu_encode_one_f32(f, r, s, i) : fpemu_encode_one_f64(f, r, d, i);
-        if (!lh_check(code == one, "%s mode %u carrier %d: element %zu of %zu, %a: code %llx, not %llx", spec, r->mode,
-                      carrier, i, n, carrier == 32 ? (double)s : d, (unsigned long long)code, (unsigned long long)one))
-            return;
-        const double value = carrier == 32 ? (double)fpemu_decode_one_f32(f, code) : fpemu_decode_one_f64(f, code);
-        if (!lh_check(same(carrier, x, i, value), "%s carrier %d: code %llx is read, not as %a", spec, carrier,
-                      (unsigned long long)code, value))
-            return;
-    }
+    alone_codes(spec, f, r, carrier, n, held, y);
+    alone_decoded(spec, f, carrier, n, y, x);
     any_codes(spec, f, carrier, n, y, x);
 }
 

@@ -54,4 +54,16 @@ static inline void variants_rerun(const char *self, const char *argument, uint64
     lh_check(count > 0, "no variant");
 }
 
+/* How a program ends whose main part has filled the digest: the other variants have run, the tally is printed. */
+static inline int variants_end(int argc, char **argv, const char *program, uint64_t digest)
+{
+    const int child = variants_is_child(argc, argv);
+    if (!child)
+        variants_rerun(argv[0], "digest", digest);
+    const int status = lh_report(program);
+    if (child)
+        variants_print(digest);
+    return status;
+}
+
 #endif

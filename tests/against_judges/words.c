@@ -10,19 +10,12 @@
  * counters and without, in place, and in parts that begin anywhere. Every variant runs all of it. */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../list.h"
+#include "half_words.h"
 #include "variants.h"
 
-#include <fpemu.h>
-#include <math.h>
 #include <stdlib.h>
 
-enum { WORDS = 65536, ORDERS = 3 };
-
-static const struct type {
-    const char *name;
-    fpemu_type type;
-    int digits, bias;
-} types[] = {{"f16", FPEMU_TYPE_F16, 10, 15}, {"bf16", FPEMU_TYPE_BF16, 7, 127}};
+enum { ORDERS = 3 };
 
 static const char *const specs[] =
     LIST("fp16", "bf16", "fp16:saturate", "bf16:saturate", "e5m2", "e5m2:saturate", "e4m3fn", "e4m3fn:saturate", "e4m3",
@@ -44,39 +37,17 @@ static const char *const packed[] = LIST(
     "fp(2,5,-63)", /* whose first number is past binary16 */
     "fp(5,2,-49)");
 
-static float values[2][WORDS];
-static uint16_t orders[2][ORDERS][WORDS], want[WORDS], y[WORDS];
+static uint16_t orders[TYPES][ORDERS][WORDS], want[WORDS], y[WORDS];
 static float x32[WORDS], y32[WORDS];
 static uint64_t digest = UINT64_C(0xcbf29ce484222325);
 static unsigned long lines;
 
-static float value_of(const struct type *t, unsigned word)
-{
-    const unsigned field = (word & 0x7fff) >> t->digits, fraction = word & ((1u << t->digits) - 1);
-    const float sign = word & 0x8000 ? -1.0f : 1.0f;
-    if (field == (1u << (15 - t->digits)) - 1)
-        return fraction ? copysignf(NAN, sign) : sign * INFINITY;
-    return sign * ldexpf((float)(field ? fraction | 1u << t->digits : fraction),
-                         (int)(field ? field : 1) - t->bias - t->digits);
-}
-
 /* The word that is v. */
-static uint16_t word_of(const struct type *t, float v)
+static uint16_t exact_word(const struct type *t, float v)
 {
-    const unsigned infinity = ((1u << (15 - t->digits)) - 1) << t->digits;
-    const uint16_t sign = signbit(v) ? 0x8000 : 0;
-    unsigned low = 0, high = infinity;
-    if (isnan(v))
-        return (uint16_t)(infinity | 1u << (t->digits - 1));
-    while (low < high) {
-        const unsigned middle = (low + high) / 2;
-        if (values[t - types][middle] < fabsf(v))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    lh_check(values[t - types][low] == fabsf(v), "%s: %a is no number of the type", t->name, (double)v);
-    return (uint16_t)(sign | low);
+    const uint16_t word = word_of(t, (double)v);
+    lh_check(isnan(v) || values[t - types][word] == (double)v, "%s: %a is no number of the type", t->name, (double)v);
+    return word;
 }
 
 static void compare(const struct type *t, const char *spec, const fpemu_rounding *r, const char *what, size_t n,
@@ -105,10 +76,10 @@ static void arrays(const struct type *t, const char *spec, const fpemu_format *f
     uint64_t state = 11 + r->mode;
     right.request.want = counted.request.want = sums ? FPEMU_STATS_SUMS : 0;
     for (size_t i = 0; i < n; i++)
-        x32[i] = values[t - types][x[i]];
+        x32[i] = (float)values[t - types][x[i]];
     const fpemu_status status = fpemu_quantize_f32(f, r, n, x32, y32, &right);
     for (size_t i = 0; i < n; i++)
-        want[i] = word_of(t, y32[i]);
+        want[i] = exact_word(t, y32[i]);
     lh_check(fpemu_quantize(f, r, t->type, n, x, y, NULL) == status, "%s, %s: another status", t->name, spec);
     compare(t, spec, r, "array", n, x, want, y);
     digest = variants_fold(digest, y, n * sizeof *y);
@@ -141,47 +112,22 @@ static size_t between(const struct type *t, float low, float high, int zeros, ui
     static uint16_t all[WORDS];
     size_t n = 0, m = 0;
     for (unsigned i = 0; i < WORDS; i++)
-        if (fabsf(values[t - types][i]) >= low && fabsf(values[t - types][i]) <= high)
+        if (fabs(values[t - types][i]) >= (double)low && fabs(values[t - types][i]) <= (double)high)
             all[n++] = (uint16_t)i;
     for (size_t i = 0; n && i < 12007; i++, m++)
         x[i] = i % 97 == 5 && zeros ? (uint16_t)(i % 2 << 15) : all[i * 7919 % n];
     return m;
 }
 
-/* The word next to v, of two the even one; of a finite number a finite one. */
-static uint16_t near_word(const struct type *t, float v)
-{
-    const float *const all = values[t - types];
-    const double a = fabs((double)v);
-    const unsigned infinity = ((1u << (15 - t->digits)) - 1) << t->digits;
-    const uint16_t sign = signbit(v) ? 0x8000 : 0;
-    unsigned low = 0, high = infinity - 1;
-    if (isnan(v) || isinf(v))
-        return word_of(t, v);
-    while (low < high) { /* the largest word that is not past a */
-        const unsigned middle = (low + high + 1) / 2;
-        if ((double)all[middle] <= a)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    if (low + 1 < infinity) {
-        const double below = a - (double)all[low], above = (double)all[low + 1] - a;
-        low += above < below || (above == below && low % 2);
-    }
-    return (uint16_t)(sign | low);
-}
-
 /* Runs of words, each with a largest magnitude of its own, some that of the type, others near it and far below; many of
  * them end in zeros, which makes ties, and some are zero. */
 static void fill_runs(const struct type *t, size_t run, uint64_t *state, uint16_t *x)
 {
-    const unsigned infinity = ((1u << (15 - t->digits)) - 1) << t->digits;
     unsigned top = 0, reach = 0;
     for (size_t i = 0; i < WORDS; i++) {
         const uint64_t r = lh_next(state);
         if (i % run == 0) {
-            top = (r >> 36) % 16 ? (unsigned)(r >> 40) % (infinity - 1) + 1 : infinity - 1;
+            top = (r >> 36) % 16 ? (unsigned)(r >> 40) % t->most + 1 : t->most;
             reach = (1u + (unsigned)(r >> 20) % 14) << t->digits;
         }
         const unsigned less = i % run ? (unsigned)(r >> 8) % reach : 0, word = less > top ? 0 : top - less;
@@ -195,7 +141,7 @@ static void rounded_blocks(const struct type *t, const char *spec, const fpemu_f
 {
     fpemu_quantize_f32(f, r, n, x32, y32, NULL);
     for (size_t i = 0; i < n; i++)
-        want[i] = near_word(t, y32[i]);
+        want[i] = word_of(t, (double)y32[i]);
     lh_check(fpemu_quantize(f, r, t->type, n, x, y, NULL) == FPEMU_OK, "%s, %s: refused", t->name, spec);
     compare(t, spec, r, "blocks", n, x, want, y);
     memcpy(y, x, n * sizeof *y);
@@ -222,14 +168,13 @@ static fpemu_rounding drawn(unsigned k)
 static void every_word(const struct type *t)
 {
     static uint16_t x[WORDS];
-    const unsigned infinity = ((1u << (15 - t->digits)) - 1) << t->digits;
     const fpemu_rounding nearest = {0};
     for (size_t k = 0; k < sizeof packed / sizeof *packed; k++) {
         fpemu_format f;
         if (fpemu_format_parse(packed[k], &f, NULL) != FPEMU_OK || f.scaling < FPEMU_SCALING_FLOOR ||
             (f.scaling > FPEMU_SCALING_HBFP && f.kind != FPEMU_KIND_CODEBOOK))
             continue;
-        const unsigned fields = infinity >> t->digits, stride = t->digits == 10 ? 4 : 37;
+        const unsigned fields = (unsigned)t->infinity >> t->digits, stride = t->digits == 10 ? 4 : 37;
         for (unsigned field = 1 + (unsigned)k % stride, call = 0; field < fields; field += stride, call++) {
             const unsigned most = (field << t->digits) + (field * 7919 + 77 * call) % (1u << t->digits);
             for (unsigned i = 0; i < 2 * (most + 1);) {
@@ -239,7 +184,7 @@ static void every_word(const struct type *t)
                     i += n % f.block_length > 0;
                 }
                 for (size_t e = 0; e < n; e++)
-                    x32[e] = values[t - types][x[e]];
+                    x32[e] = (float)values[t - types][x[e]];
                 const fpemu_rounding r = drawn(call + (unsigned)k);
                 rounded_blocks(t, packed[k], &f, &nearest, n, x);
                 rounded_blocks(t, packed[k], &f, &r, n, x);
@@ -259,14 +204,14 @@ static void near_draws(const struct type *t)
         fpemu_format f = lh_parsed(some[k % 4]);
         r.bits = k < 4 ? 0 : 27;
         const unsigned fields = 1u << (15 - t->digits), most = (fields - 3) << t->digits;
-        const int c = ilogb((double)values[t - types][most]) - ilogb(fpemu_format_max(&f));
+        const int c = ilogb(values[t - types][most]) - ilogb(fpemu_format_max(&f));
         const float first = ldexpf((float)fpemu_format_min_positive(&f), c);
         for (uint32_t i = 0; i < WORDS; i++) {
             const uint32_t left = ~(fpemu_random_bits(&r, i) << (32 - r.bits) % 32) >> 16;
             const float fraction = ((float)left + 0x0.ffp0f) * 0x1p-16f * first;
-            const unsigned word = near_word(t, fraction);
-            x[i] = (uint16_t)(i % f.block_length ? word - (values[t - types][word] > fraction) : most);
-            x32[i] = values[t - types][x[i]];
+            const unsigned word = word_of(t, (double)fraction);
+            x[i] = (uint16_t)(i % f.block_length ? word - (values[t - types][word] > (double)fraction) : most);
+            x32[i] = (float)values[t - types][x[i]];
         }
         rounded_blocks(t, some[k % 4], &f, &r, WORDS, x);
     }
@@ -297,7 +242,7 @@ static void tables(const struct type *t)
             for (int order = 0; order < ORDERS; order++) {
                 const uint16_t *const x = orders[t - types][order];
                 for (size_t i = 0; i < WORDS; i++)
-                    x32[i] = values[t - types][x[i]];
+                    x32[i] = (float)values[t - types][x[i]];
                 rounded_blocks(t, "table", &f, &r, order ? WORDS : WORDS - 5, x);
             }
         }
@@ -310,7 +255,7 @@ static void unpacked(const struct type *t, const char *spec, const fpemu_format 
     const fpemu_shape shape = fpemu_shape_vector(n);
     fpemu_unpack_f32(f, &shape, bytes, y32);
     for (size_t i = 0; i < n; i++)
-        want[i] = near_word(t, y32[i]);
+        want[i] = word_of(t, (double)y32[i]);
     lh_check(fpemu_unpack(f, t->type, &shape, bytes, y) == FPEMU_OK, "%s, %s: not unpacked", t->name, spec);
     compare(t, spec, &none, "unpacked", n, want, want, y);
     digest = variants_fold(digest, y, n * sizeof *y);
@@ -334,7 +279,7 @@ static void blocks(const struct type *t)
             for (size_t i = 0; run == 512 && i < n; i += 5003)
                 x[i] = (uint16_t)(i % 2 ? 0x7fff : 0xff80); /* blocks that have no such form, among others */
             for (size_t i = 0; i < n; i++)
-                x32[i] = values[t - types][x[i]];
+                x32[i] = (float)values[t - types][x[i]];
             if (f.scaling || f.kind == FPEMU_KIND_CODEBOOK || fpemu_format_fits(&f, t->type)) {
                 const fpemu_rounding random = drawn((unsigned)(k + n + run / 16));
                 rounded_blocks(t, packed[k], &f, &r, n, x);
@@ -375,10 +320,10 @@ static void other_ranges(const struct type *t)
         shape.whole = &whole;
         fill_runs(t, 16u << k % 5, &state, x);
         for (size_t i = 0; i < n; i++)
-            x32[i] = values[t - types][x[i]];
+            x32[i] = (float)values[t - types][x[i]];
         const fpemu_status status = fpemu_quantize_tensor_f32(&f, &r, &shape, x32, y32, NULL);
         for (size_t i = 0; i < n; i++)
-            want[i] = near_word(t, y32[i]);
+            want[i] = word_of(t, (double)y32[i]);
         lh_check(fpemu_quantize_tensor(&f, &r, t->type, &shape, x, y, NULL) == status, "%s, %s: another status",
                  t->name, some[k % 4]);
         compare(t, some[k % 4], &r, "another range", n, x, want, y);
@@ -402,8 +347,8 @@ static void operations(const struct type *t)
         for (size_t i = 0; i < n; i++) {
             x[i] = orders[t - types][1][i];
             y[i] = (uint16_t)(k % 2 ? i * (2 * k + 1) + 977 * k : x[i] + (k / 8 << (k % 11)) + 1); /* far, near */
-            x32[i] = values[t - types][x[i]];
-            other[i] = values[t - types][y[i]];
+            x32[i] = (float)values[t - types][x[i]];
+            other[i] = (float)values[t - types][y[i]];
         }
         for (int operation = FPEMU_OPERATION_ADD; operation <= FPEMU_OPERATION_DIV; operation++) {
             static uint16_t got[WORDS];
@@ -411,7 +356,7 @@ static void operations(const struct type *t)
             const void *const words[] = {x, y};
             fpemu_arith_f32(&f, &r, (fpemu_operation)operation, n, numbers, NULL, y32, NULL);
             for (size_t i = 0; i < n; i++)
-                want[i] = word_of(t, y32[i]);
+                want[i] = exact_word(t, y32[i]);
             lh_check(fpemu_arith(&f, &r, t->type, (fpemu_operation)operation, n, words, NULL, got, NULL) == FPEMU_OK,
                      "%s, %s: operation %d refused", t->name, spec, operation);
             compare(t, spec, &r, "operation", n, x, want, got);
@@ -458,11 +403,10 @@ static void formats(const struct type *t)
 
 int main(int argc, char **argv)
 {
-    const int child = variants_is_child(argc, argv);
     uint64_t state = 3;
-    for (int t = 0; t < 2; t++) {
+    find_values();
+    for (int t = 0; t < TYPES; t++) {
         for (unsigned i = 0; i < WORDS; i++) {
-            values[t][i] = value_of(&types[t], i);
             orders[t][0][i] = orders[t][1][i] = (uint16_t)i;
             orders[t][2][i] = (uint16_t)(i * 3);
         }
@@ -480,11 +424,6 @@ int main(int argc, char **argv)
         other_ranges(&types[t]);
         operations(&types[t]);
     }
-    if (!child)
-        variants_rerun(argv[0], "digest", digest);
     printf("words: %lu arrays compared\n", lines);
-    const int status = lh_report("words");
-    if (child)
-        variants_print(digest);
-    return status;
+    return variants_end(argc, argv, "words", digest);
 }

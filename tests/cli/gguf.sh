@@ -117,37 +117,28 @@ refused() {
     fails 1 "$1" quantize e4m3fn bad.gguf -o no.safetensors
     fails 1 "$1" compare bad.gguf e4m3fn
 }
-small() { # TYPE OFFSET EXTENT...: one tensor, alignment 32, its data 64 bytes
+small() { # TEXT TYPE OFFSET EXTENT...: one tensor, alignment 32, its data 64 bytes, is
+    small_text=$1
+    shift
     { start 3 1 0; info t "$@"; } >bad.gguf
     pad bad.gguf 32
     le 8 0 0 0 0 0 0 0 0 >>bad.gguf
+    [ -z "$small_text" ] || refused "$small_text"
 }
-small 0 0 16
+small '' 0 0 16
 gives '' unpack bad.gguf -o out.safetensors
-small 0 0 8 # as many bytes follow as the alignment at most leaves
-refused '32 bytes follow the last tensor'
-small 0 32 8
-refused 'begin at 32, expected 0'
-small 0 0 17
-refused 'truncated'
-small 0 0 4294967296 4294967296 4
-refused '2^63'
-small 0 0 0 4294967296 4294967296
-refused '2^63'
-small 0 0 1 1 1 1 16
-refused '5 dimensions'
-small 2 0 16
-refused 'no whole blocks of 32, as Q4_0'
-small 12 0 64
-refused 'no whole blocks of 256, as Q4_K'
-small 16 0 256
-refused 'type IQ2_XXS is not read'
-small 34 0 256
-refused 'type TQ1_0 is not read'
-small 5 0 256
-refused 'type 5 is unknown'
-small 4294967295 0 256
-refused 'type 4294967295 is unknown'
+small '32 bytes follow the last tensor' 0 0 8 # as many bytes follow as the alignment at most leaves
+small 'begin at 32, expected 0' 0 32 8
+small 'truncated' 0 0 17
+small '2^63' 0 0 4294967296 4294967296 4
+small '2^63' 0 0 0 4294967296 4294967296
+small '5 dimensions' 0 0 1 1 1 1 16
+small 'no whole blocks of 32, as Q4_0' 2 0 16
+small 'no whole blocks of 256, as Q4_K' 12 0 64
+small 'type IQ2_XXS is not read' 16 0 256
+small 'type TQ1_0 is not read' 34 0 256
+small 'type 5 is unknown' 5 0 256
+small 'type 4294967295 is unknown' 4294967295 0 256
 { start 1 0 0; } >bad.gguf
 refused 'version 1'
 { printf 'GGUF\000\000\000\003'; le 8 0 0; } >bad.gguf

@@ -186,38 +186,31 @@ refused() { # TEXT
         nothing
     done
 }
-index x=a.safetensors y=a.safetensors z=c.safetensors >bad/model.safetensors.index.json
-refused "file 'c.safetensors': No such file"
-index x=a.safetensors y=b.safetensors z=b.safetensors >bad/model.safetensors.index.json
-refused "'y' lies in 'a.safetensors', the index says 'b.safetensors'"
-index x=a.safetensors z=b.safetensors >bad/model.safetensors.index.json
-refused "'y' lies in 'a.safetensors', and the index does not name it"
-index x=a.safetensors y=a.safetensors z=b.safetensors w=b.safetensors >bad/model.safetensors.index.json
-refused "'w' is not in 'b.safetensors'"
-index x=../small/a.safetensors y=a.safetensors >bad/model.safetensors.index.json
-refused "no name of a file beside it"
-index x=/etc/passwd >bad/model.safetensors.index.json
-refused "no name of a file beside it"
-index x=.. >bad/model.safetensors.index.json
-refused "no name of a file beside it"
-index x= >bad/model.safetensors.index.json
-refused "no name of a file beside it"
-index 'x=a.safetensors\u0000' y=a.safetensors z=b.safetensors >bad/model.safetensors.index.json
-refused 'no JSON'
-index x=a.safetensors x=b.safetensors >bad/model.safetensors.index.json
-refused 'no JSON: duplicate'
-echo '{"weight_map":{"x":1}}' >bad/model.safetensors.index.json
-refused 'no name of a file'
-echo '{"weight_map":{}}' >bad/model.safetensors.index.json
-refused 'no weight_map'
-echo '{"weight_map":[]}' >bad/model.safetensors.index.json
-refused 'no weight_map'
-echo '{"metadata":1,"weight_map":{"x":"a.safetensors"}}' >bad/model.safetensors.index.json
-refused 'no weight_map'
-echo '[]' >bad/model.safetensors.index.json
-refused 'no weight_map'
-echo '{"weight_map":' >bad/model.safetensors.index.json
-refused 'no JSON'
+# NAME=FILE..., or the text of an index => what is said
+while read -r line; do
+    case $line in
+        [[{]*) echo "${line% => *}" ;;
+        *) index ${line% => *} ;;
+    esac >bad/model.safetensors.index.json
+    refused "${line#* => }"
+done <<'ROWS'
+x=a.safetensors y=a.safetensors z=c.safetensors => file 'c.safetensors': No such file
+x=a.safetensors y=b.safetensors z=b.safetensors => 'y' lies in 'a.safetensors', the index says 'b.safetensors'
+x=a.safetensors z=b.safetensors => 'y' lies in 'a.safetensors', and the index does not name it
+x=a.safetensors y=a.safetensors z=b.safetensors w=b.safetensors => 'w' is not in 'b.safetensors'
+x=../small/a.safetensors y=a.safetensors => no name of a file beside it
+x=/etc/passwd => no name of a file beside it
+x=.. => no name of a file beside it
+x= => no name of a file beside it
+x=a.safetensors\u0000 y=a.safetensors z=b.safetensors => no JSON
+x=a.safetensors x=b.safetensors => no JSON: duplicate
+{"weight_map":{"x":1}} => no name of a file
+{"weight_map":{}} => no weight_map
+{"weight_map":[]} => no weight_map
+{"metadata":1,"weight_map":{"x":"a.safetensors"}} => no weight_map
+[] => no weight_map
+{"weight_map": => no JSON
+ROWS
 rm bad/model.safetensors.index.json
 mkfifo bad/c.safetensors
 index z=c.safetensors >bad/model.safetensors.index.json

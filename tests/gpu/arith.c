@@ -21,7 +21,6 @@
 enum { MOST = 9000 };
 
 static unsigned long failures, comparisons;
-static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
 static unsigned char in[3][8 * MOST], want[8 * MOST], got[8 * MOST], stats_room[1 << 20];
 
 static void fail(const char *spec, const char *what, int work, const fpemu_rounding *r, int type, size_t n, size_t at)
@@ -70,23 +69,6 @@ static void fill_edges(int type, const fpemu_format *f)
         }
 }
 
-static fpemu_rounding random_rounding(int mode)
-{
-    fpemu_rounding r = fpemu_rounding_nearest();
-    r.mode = (uint8_t)mode;
-    r.overflow = (uint8_t)(next() % 4);
-    r.nan = (uint8_t)(next() % 5);
-    r.variant = (uint8_t)(next() % 3);
-    r.bits = (uint8_t)(next() % 33);
-    r.generator = (uint8_t)(next() % 2);
-    r.seed = next();
-    r.stream = next();
-    r.offset = next() % 3 ? next() % 9000 : 0;
-    if (next() % 16 == 0) /* the farthest that kernels take, and before */
-        r.offset = UINT64_MAX - MOST - 4096 - next() % 30000;
-    return r;
-}
-
 /* Scales of three operands, binary32 numbers, binary64 ones where the operands are, on the host and on the device. */
 enum { SCALES = 600 };
 typedef struct scale_set {
@@ -133,13 +115,16 @@ static fpemu_cuda_status reference(const fpemu_format *f, const fpemu_rounding *
 
 static void one(const char *spec, const fpemu_format *f, int function, int work, int mode, int type, size_t n)
 {
-    const fpemu_rounding r = random_rounding(mode);
+    fpemu_rounding r = random_rounding(mode);
     size_t steps[3] = {1, 1, 1};
     uint64_t bins[2][40] = {0};
-    fpemu_stats s[2] = {0};
     scale_set set;
     const scale_set *const scales = !function && next() % 3 == 0 ? &set : NULL;
     const int counted = (int)(next() % 3), single = !function && next() % 4 == 0;
+    fpemu_stats s[2] = {empty_stats(counted > 1, bins[0], 40), empty_stats(counted > 1, bins[1], 40)};
+    r.offset = next() % 3 ? next() % 9000 : 0;
+    if (next() % 16 == 0) /* the farthest that kernels take, and before */
+        r.offset = UINT64_MAX - MOST - 4096 - next() % 30000;
     if (!function && next() % 3 == 0)
         fill_edges(type, f);
     else
@@ -153,17 +138,11 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
         }
     if (single)
         steps[next() % 2] = 0;
-    for (int k = 0; k < 2; k++) {
-        s[k].request.want = counted > 1 ? FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM : 0;
-        s[k].request.histogram = bins[k];
-        s[k].request.histogram_first = -20;
-        s[k].request.histogram_length = 40;
-    }
     if (scales)
         choose_scales(type, &set);
     const fpemu_cuda_status expected = reference(f, &r, function, work, type, n, steps, scales, counted ? &s[0] : NULL);
     if (scales && type == F64 && expected == FPEMU_CUDA_ERROR_ARGUMENT)
-        return; /* a product is no binary64 number: check_refusals */
+        return; /* a product is no binary64 number: check_operands */
     void *d[3], *const d_y = device_memory(3, 8 * MOST);
     fpemu_cuda_stats *const d_s = device_memory(4, fpemu_cuda_stats_size());
     for (int o = 0; o < 3; o++) {
@@ -252,76 +231,68 @@ static void check_long_product(void)
     }
 }
 
-/* Operands that functions do not take; a single number within y; counters that are not aligned. */
+/* Operands that functions do not take become NaN, as does a product that is no binary64 number. */
+static void check_operands(void)
+{
+    fpemu_format f, wide;
+    const fpemu_rounding r = fpemu_rounding_nearest();
+    const float x[2] = {1.0000001f, 1};
+    const double third[2] = {1.0 / 3, 1}, factor[2] = {1.0 / 3, 2};
+    float *const d_x = device_memory(0, 8 * MOST), *const d_y = device_memory(3, 8 * MOST), y[2];
+    double *const d_third = device_memory(1, 8 * MOST), *const d_factor = device_memory(6, 3 * SCALES * 8), sum[2];
+    double *const d_sum = device_memory(2, 8 * MOST);
+    const double *const terms[2] = {d_third, d_third};
+    const fpemu_operand_scales_f64 scales[2] = {{{d_factor}, 1, 0}, {{NULL}, 0, 0}};
+    fpemu_format_named(FPEMU_NAME_BINARY16, &f);
+    fpemu_format_named(FPEMU_NAME_BINARY64, &wide);
+    to_device(d_x, x, sizeof x);
+    to_device(d_third, third, sizeof third);
+    to_device(d_factor, factor, sizeof factor);
+    const fpemu_cuda_status applied = fpemu_cuda_apply_f32(&f, &r, FPEMU_FUNCTION_EXP2, 2, d_x, d_y, NULL, NULL);
+    const fpemu_cuda_status added =
+        fpemu_cuda_arith_scaled_f64(&wide, &r, FPEMU_OPERATION_ADD, 2, terms, NULL, scales, d_sum, NULL, NULL);
+    from_device(y, d_y, sizeof y);
+    from_device(sum, d_sum, sizeof sum);
+    comparisons += 2;
+    if (applied || y[0] == y[0] || y[1] != 2 || added || sum[0] == sum[0] || sum[1] != 3) {
+        printf("FAIL operands: %d %g %g, %d %g %g\n", applied, (double)y[0], (double)y[1], added, sum[0], sum[1]);
+        failures++;
+    }
+}
+
 static void check_refusals(void)
 {
     fpemu_format f;
     const fpemu_rounding r = fpemu_rounding_nearest();
-    const float x[2] = {1.0000001f, 1};
-    const size_t steps[2] = {0, 1};
-    float *const d_x = device_memory(0, 8 * MOST), *const d_y = device_memory(3, 8 * MOST), y[2];
+    fpemu_rounding farthest = r, beyond = r;
+    farthest.offset = UINT64_MAX - 4096 - 2;
+    beyond.offset = farthest.offset + 1;
     fpemu_format_named(FPEMU_NAME_BINARY16, &f);
-    to_device(d_x, x, sizeof x);
-    const fpemu_cuda_status status = fpemu_cuda_apply_f32(&f, &r, FPEMU_FUNCTION_EXP2, 2, d_x, d_y, NULL, NULL);
-    from_device(y, d_y, sizeof y);
-    const float *const all[2] = {d_y + 1, d_x};
-    const fpemu_cuda_status within = fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_ADD, 2, all, steps, d_y, NULL, NULL);
-    /* a product that is no binary64 number is a NaN operand; scales that lie in y */
-    const double third[2] = {1.0 / 3, 1}, factor[2] = {1.0 / 3, 2};
-    double *const d_third = device_memory(1, 8 * MOST), *const d_factor = device_memory(6, 3 * SCALES * 8), sum[2];
-    double *const d_sum = device_memory(2, 8 * MOST);
-    const double *const terms[2] = {d_third, d_third};
-    const fpemu_operand_scales_f64 scales[2] = {{{d_factor}, 1, 0}, {{NULL}, 0, 0}},
-                                   inside[2] = {{{d_sum + 1}, 1, 0}, {{NULL}, 0, 0}};
-    fpemu_format wide_format;
-    fpemu_format_named(FPEMU_NAME_BINARY64, &wide_format);
-    to_device(d_third, third, sizeof third);
-    to_device(d_factor, factor, sizeof factor);
-    const fpemu_cuda_status unfit =
-        fpemu_cuda_arith_scaled_f64(&wide_format, &r, FPEMU_OPERATION_ADD, 2, terms, NULL, scales, d_sum, NULL, NULL);
-    from_device(sum, d_sum, sizeof sum);
-    const fpemu_cuda_status met =
-        fpemu_cuda_arith_scaled_f64(&wide_format, &r, FPEMU_OPERATION_ADD, 2, terms, NULL, inside, d_sum, NULL, NULL);
-    if (unfit || sum[0] == sum[0] || sum[1] != 3 || met != FPEMU_CUDA_ERROR_OVERLAP) {
-        printf("FAIL scales: %d %g %g %d\n", unfit, sum[0], sum[1], met);
-        failures++;
-    }
+    float *const x = device_memory(0, 8 * MOST), *const y = device_memory(3, 8 * MOST);
+    float *const high = (float *)(UINTPTR_MAX - 3); /* the last of memory */
     unsigned char *const d_s = device_memory(4, fpemu_cuda_stats_size() + 8);
     fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
-    const fpemu_cuda_status odd_arith =
-        fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_SQRT, 2, all + 1, NULL, d_y, crooked, NULL);
-    const fpemu_cuda_status odd_apply = fpemu_cuda_apply_f32(&f, &r, FPEMU_FUNCTION_EXP2, 2, d_x, d_y, crooked, NULL);
-    if (odd_arith != FPEMU_CUDA_ERROR_ARGUMENT || odd_apply != FPEMU_CUDA_ERROR_ARGUMENT) {
-        printf("FAIL crooked stats: %d %d\n", odd_arith, odd_apply);
-        failures++;
-    }
-    fpemu_rounding far = r;
-    far.offset = UINT64_MAX - 4096 - 2;
-    const fpemu_cuda_status farthest = fpemu_cuda_apply_f32(&f, &far, FPEMU_FUNCTION_EXP2, 2, d_x, d_y, NULL, NULL);
-    far.offset++;
-    const fpemu_cuda_status beyond =
-        fpemu_cuda_arith_f32(&f, &far, FPEMU_OPERATION_SQRT, 2, all + 1, NULL, d_y, NULL, NULL);
-    if (farthest != FPEMU_CUDA_OK || beyond != FPEMU_CUDA_ERROR_ARGUMENT) {
-        printf("FAIL offsets: %d %d\n", farthest, beyond);
-        failures++;
-    }
-    /* a single number, and what all single numbers give, past the end of memory */
-    float *const high = (float *)(UINTPTR_MAX - 3);
-    const size_t single[2] = {0, 0};
-    const float *const numbers[2] = {d_x, d_x}, *const past[2] = {d_x, high};
-    const fpemu_cuda_status past_operand =
-        fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_ADD, 2, past, single, d_y, NULL, NULL);
-    const fpemu_cuda_status past_y =
-        fpemu_cuda_arith_f32(&f, &r, FPEMU_OPERATION_ADD, 2, numbers, single, high, NULL, NULL);
-    if (past_operand != FPEMU_CUDA_ERROR_ARGUMENT || past_y != FPEMU_CUDA_ERROR_ARGUMENT) {
-        printf("FAIL past memory: %d %d\n", past_operand, past_y);
-        failures++;
-    }
-    comparisons += 8;
-    if (status || y[0] == y[0] || y[1] != 2 || within != FPEMU_CUDA_ERROR_OVERLAP) {
-        printf("FAIL refusals: %d %g %g %d\n", status, (double)y[0], (double)y[1], within);
-        failures++;
-    }
+    const size_t first[2] = {0, 1}, single[2] = {0, 0};
+    const float *const in_y[2] = {y + 1, x}, *const numbers[2] = {x, x}, *const past[2] = {x, high};
+    const fpemu_operand_scales_f32 inside[2] = {{{y + 1}, 1, 0}, {{NULL}, 0, 0}};
+    const fpemu_operation add = FPEMU_OPERATION_ADD, root = FPEMU_OPERATION_SQRT;
+    const fpemu_function power = FPEMU_FUNCTION_EXP2;
+    const refusal cases[] = {
+        SAYS(ERROR_OVERLAP, "a single number in y", fpemu_cuda_arith_f32(&f, &r, add, 2, in_y, first, y, NULL, NULL)),
+        SAYS(ERROR_OVERLAP, "scales in y",
+             fpemu_cuda_arith_scaled_f32(&f, &r, add, 2, numbers, NULL, inside, y, NULL, NULL)),
+        SAYS(ERROR_ARGUMENT, "crooked stats of arith",
+             fpemu_cuda_arith_f32(&f, &r, root, 2, numbers, NULL, y, crooked, NULL)),
+        SAYS(ERROR_ARGUMENT, "crooked stats of apply", fpemu_cuda_apply_f32(&f, &r, power, 2, x, y, crooked, NULL)),
+        SAYS(OK, "the farthest offset", fpemu_cuda_apply_f32(&f, &farthest, power, 2, x, y, NULL, NULL)),
+        SAYS(ERROR_ARGUMENT, "an offset beyond",
+             fpemu_cuda_arith_f32(&f, &beyond, root, 2, numbers, NULL, y, NULL, NULL)),
+        SAYS(ERROR_ARGUMENT, "a single number past memory",
+             fpemu_cuda_arith_f32(&f, &r, add, 2, past, single, y, NULL, NULL)),
+        SAYS(ERROR_ARGUMENT, "y past memory", fpemu_cuda_arith_f32(&f, &r, add, 2, numbers, single, high, NULL, NULL)),
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++, comparisons++)
+        failures += differs(&cases[i]);
 }
 
 int main(void)
@@ -357,6 +328,7 @@ int main(void)
     }
     check_relations();
     check_long_product();
+    check_operands();
     check_refusals();
     printf("arith: %lu calls, %lu failures\n", comparisons, failures);
     return failures != 0;

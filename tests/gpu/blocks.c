@@ -22,7 +22,6 @@ enum { MOST = 70000, BYTES = 8 * MOST + 4096, BINS = 60 };
 #define WANT_ALL (FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM | FPEMU_STATS_SCALES)
 
 static unsigned long failures, comparisons;
-static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
 static const char *const type_name[] = {"f32", "f64", "bf16", "f16"};
 
 typedef struct test_case {
@@ -393,15 +392,7 @@ static void one_case(test_case *c, int mode, int type)
 {
     fpemu_rounding *r = &c->rounding;
     fpemu_range whole;
-    *r = fpemu_rounding_nearest();
-    r->mode = (uint8_t)mode;
-    r->nan = (uint8_t)(next() % 5);
-    r->overflow = (uint8_t)(next() % 4);
-    r->variant = (uint8_t)(next() % 3);
-    r->bits = (uint8_t)(next() % 33);
-    r->generator = (uint8_t)(next() % 2);
-    r->seed = next();
-    r->stream = next();
+    *r = random_rounding(mode);
     r->offset = next() % 3 == 0 ? 0 : next() % 2 ? next() % 10000 : UINT64_C(0xffffffff) - next() % 9000;
     if (next() % 4 == 0)
         r->compat = next() % 2 ? FPEMU_COMPAT_QPYTORCH : FPEMU_COMPAT_MUPPET;

@@ -243,26 +243,23 @@ static void check_refusals(void)
     fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
     fpemu_gemm_parse("seq(fp16); ab=e4m3fn", &spec, NULL);
     s.m = s.n = s.k = 4;
-    const fpemu_cuda_status status[] =
-        LIST(fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL), FPEMU_CUDA_ERROR_NULL,
-             fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 8, device_memory(4, 512), NULL, NULL),
-             FPEMU_CUDA_ERROR_OVERLAP,
-             fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, (float *)device_memory(4, 512) + 2, NULL, NULL),
-             FPEMU_CUDA_ERROR_ARGUMENT,
-             fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, device_memory(4, 512), crooked, NULL),
-             FPEMU_CUDA_ERROR_ARGUMENT, fpemu_cuda_gemm_f32(&spec, NULL, 1, x, x + 16, 0, x + 32, NULL, NULL, NULL),
-             FPEMU_CUDA_ERROR_NULL);
-    for (size_t i = 0; i < sizeof status / sizeof *status; i += 2, comparisons++)
-        if (status[i] != status[i + 1]) {
-            printf("FAIL refusal %zu: status %d, not %d\n", i / 2, status[i], status[i + 1]);
-            failures++;
-        }
+    float *const scratch = device_memory(4, 512), *const y = x + 32;
+    const refusal cases[] = {
+        SAYS(ERROR_NULL, "no scratch", fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, y, NULL, NULL, NULL)),
+        SAYS(ERROR_OVERLAP, "overlap", fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 8, scratch, NULL, NULL)),
+        SAYS(ERROR_ARGUMENT, "crooked scratch",
+             fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, y, scratch + 2, NULL, NULL)),
+        SAYS(ERROR_ARGUMENT, "crooked stats",
+             fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, y, scratch, crooked, NULL)),
+        SAYS(ERROR_NULL, "no shape", fpemu_cuda_gemm_f32(&spec, NULL, 1, x, x + 16, 0, y, NULL, NULL, NULL)),
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++, comparisons++)
+        failures += differs(&cases[i]);
     /* products that lie one in the other, of which no memory holds all operands: 2^62 of them, or 2^64 bytes */
     s.m = s.n = 1;
     s.k = s.batch = (size_t)1 << 31;
     s.stride_a = s.stride_c = 1;
-    const fpemu_cuda_status large =
-        fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 32, device_memory(4, 512), NULL, NULL);
+    const fpemu_cuda_status large = fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, y, scratch, NULL, NULL);
     if (fpemu_cuda_gemm_scratch_size(&spec, &s, 32) != UINT64_MAX || large != FPEMU_CUDA_ERROR_ARGUMENT) {
         printf("FAIL scratch of 2^64 bytes: status %d\n", large);
         failures++;

@@ -20,6 +20,19 @@ enum { F32, F64, BF16, F16 };
 __attribute__((unused)) static const fpemu_type types[] = {FPEMU_TYPE_F32, FPEMU_TYPE_F64, FPEMU_TYPE_BF16,
                                                            FPEMU_TYPE_F16};
 
+__attribute__((unused)) static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
+
+/* Empty counters, of which everything is asked for, or the least; the histogram begins at 2^-20. */
+static inline fpemu_stats empty_stats(int everything, uint64_t *bins, uint32_t length)
+{
+    fpemu_stats s = {0};
+    s.request.want = everything ? FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM : 0;
+    s.request.histogram = bins;
+    s.request.histogram_first = -20;
+    s.request.histogram_length = length;
+    return s;
+}
+
 /* Whether both have counted the same, whatever was asked for. */
 static inline int same_stats(const fpemu_stats *a, const fpemu_stats *b)
 {

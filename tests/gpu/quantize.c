@@ -49,8 +49,6 @@ static uint64_t pattern(int bits)
 
 enum { MOST = 10000 };
 
-static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
-
 enum { BESIDE = 64, ROOM = 8 * MOST + 2 * BESIDE };
 
 static unsigned char in[8 * MOST], want[8 * MOST], got[ROOM];
@@ -83,14 +81,8 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
     const void *const x = in;
     void *const y = want;
     for (int to_code = 0; to_code < 2; to_code++) {
-        fpemu_stats s[2] = {0};
+        fpemu_stats s[2] = {empty_stats(counted > 1, bins[0], 40), empty_stats(counted > 1, bins[1], 40)};
         memset(bins, 0, sizeof bins);
-        for (int k = 0; k < 2; k++) {
-            s[k].request.want = counted > 1 ? FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM : 0;
-            s[k].request.histogram = bins[k];
-            s[k].request.histogram_first = -20;
-            s[k].request.histogram_length = 40;
-        }
         const int in_place = !to_code && counted == 1;
         const size_t out = to_code ? size : element[type];
         const fpemu_cuda_status expected =
@@ -162,17 +154,9 @@ static void try_format(const char *spec)
     for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
         for (int type = F32; type <= F16; type++)
             for (int k = 0; k < 6; k++) {
-                fpemu_rounding r = fpemu_rounding_nearest();
+                fpemu_rounding r = random_rounding(mode);
                 const size_t n = lengths[next() % (sizeof lengths / sizeof *lengths)];
-                r.mode = (uint8_t)mode;
-                r.overflow = (uint8_t)(next() % 4);
-                r.nan = (uint8_t)(next() % 5);
-                r.variant = (uint8_t)(next() % 3);
-                r.bits = (uint8_t)(next() % 33);
-                r.generator = (uint8_t)(next() % 2);
                 r.compat = (uint8_t)(next() % 2 ? next() % FPEMU_COMPAT_COUNT : FPEMU_COMPAT_NONE);
-                r.seed = next();
-                r.stream = next();
                 /* with and without counters, which decide how long the pieces of a warp are */
                 const int place = (k + k / 3) % 3;
                 r.offset = place == 0 ? 0 : place == 1 ? next() % 10000 : UINT64_C(0xffffffff) - next() % 9000;

@@ -3,6 +3,7 @@
 #ifndef TEST_RANDOM_H
 #define TEST_RANDOM_H
 
+#include <fpemu.h>
 #include <stdint.h>
 
 static uint64_t state = SEED;
@@ -14,6 +15,21 @@ static uint64_t next(void)
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
+}
+
+/* Anything but the mode, the place and whose setting it is. */
+__attribute__((unused)) static fpemu_rounding random_rounding(int mode)
+{
+    fpemu_rounding r = fpemu_rounding_nearest();
+    r.mode = (uint8_t)mode;
+    r.overflow = (uint8_t)(next() % 4);
+    r.nan = (uint8_t)(next() % 5);
+    r.variant = (uint8_t)(next() % 3);
+    r.bits = (uint8_t)(next() % 33);
+    r.generator = (uint8_t)(next() % 2);
+    r.seed = next();
+    r.stream = next();
+    return r;
 }
 
 #endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Comparing bits; calls that are refused."""
+"""Comparing bits; calls that are refused; arrays by one protocol alone."""
 
 import numpy as np
 import pytest
@@ -33,3 +33,27 @@ def refuses(error, call, match=None):
     """The call raises this error, with a text that fits."""
     with pytest.raises(error, match=match):
         call()
+
+
+class Interface:
+    """The same memory, told by the array interface alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    @property
+    def __array_interface__(self):
+        return self.array.__array_interface__
+
+
+class Capsule:
+    """The same memory, told by DLPack alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **keywords):
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from same import assert_same, refuses
+from same import Capsule, Interface, assert_same, refuses
 
 
 def known(path):
@@ -207,30 +207,6 @@ def test_a_tensor_without_elements_has_no_scales(spec, shape):
             assert_same(packed.scale_codes, codes)
             if spec in ("mxfp4", "nvfp4") and axis == len(shape) - 1:
                 assert_same(packed.swizzled(), codes)
-
-
-class Interface:
-    """The same memory, told by the array interface alone."""
-
-    def __init__(self, array):
-        self.array = array
-
-    @property
-    def __array_interface__(self):
-        return self.array.__array_interface__
-
-
-class Capsule:
-    """The same memory, told by DLPack alone."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack__(self, **keywords):
-        return self.array.__dlpack__(**keywords)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
 
 
 @pytest.mark.parametrize("kind", [Interface, Capsule])

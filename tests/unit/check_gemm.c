@@ -1,208 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_gemm.c - dot products, gemv, gemm: arguments, text, and every model against its definition, written plainly
- * with scalar operations, over layouts, transposes, strides, batches and threads. Whether single operations are right
- * is for tests/against_judges/arith.c. */
+/* check_gemm.c - dot products, gemv, gemm: arguments, text, each model and counter by hand. The judge of models,
+ * layouts, batches, calls and threads is tests/against_judges/gemm.c. */
 #include "suite.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-/* ------------------------------------------------------------------------------------ the plain definition */
-
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static int none(const fpemu_target *t)
-{
-    return t->format.kind == FPEMU_KIND_INVALID;
-}
-
-/* An operation with rounding number t of output i. */
-static double rounded(const fpemu_target *target, fpemu_operation op, double a, double b, double c, uint64_t t,
-                      uint64_t i)
-{
-    fpemu_rounding r = target->rounding;
-    r.stream = mix(r.stream + (t + 1) * UINT64_C(0x9e3779b97f4a7c15));
-    return fpemu_arith_one_f64(&target->format, &r, op, a, b, c, i);
-}
-
-/* The sum of the products of x and y, numbers of at most 26 bits, so that products are exact; start: NULL or c. */
-static double plain_sum(const fpemu_gemm_spec *s, size_t n, const double *x, const double *y, const double *start,
-                        uint64_t i)
-{
-    const fpemu_accumulator *a = &s->sum;
-    const int given = !none(&s->product);
-    uint64_t t = 0;
-    double sum = start ? *start : 0, inner = 0, e = 0;
-    switch (a->model) {
-    case FPEMU_MODEL_SEQUENTIAL:
-        for (size_t k = 0; k < n; k++) {
-            if (given) {
-                const double p = rounded(&s->product, FPEMU_OPERATION_MUL, x[k], y[k], 0, t, i);
-                t++;
-                sum = rounded(&a->inner, FPEMU_OPERATION_ADD, p, sum, 0, t, i);
-            } else {
-                sum = rounded(&a->inner, FPEMU_OPERATION_FMA, x[k], y[k], sum, t, i);
-            }
-            t++;
-        }
-        return sum;
-    case FPEMU_MODEL_CHUNKED:
-        for (size_t k = 0; k < n; k++) {
-            const double p = given ? rounded(&s->product, FPEMU_OPERATION_MUL, x[k], y[k], 0, t++, i) : x[k] * y[k];
-            inner = rounded(&a->inner, FPEMU_OPERATION_ADD, p, inner, 0, t++, i);
-            if ((k + 1) % a->chunk == 0 || k + 1 == n) {
-                sum = rounded(&a->outer, FPEMU_OPERATION_ADD, sum, inner, 0, t++, i);
-                inner = 0;
-            }
-        }
-        return sum;
-    case FPEMU_MODEL_KAHAN:
-        for (size_t k = 0; k < n; k++) {
-            const double p = given ? rounded(&s->product, FPEMU_OPERATION_MUL, x[k], y[k], 0, t++, i) : x[k] * y[k];
-            const double u = rounded(&a->inner, FPEMU_OPERATION_SUB, p, e, 0, t++, i);
-            const double v = rounded(&a->inner, FPEMU_OPERATION_ADD, sum, u, 0, t++, i);
-            const double d = rounded(&a->inner, FPEMU_OPERATION_SUB, v, sum, 0, t++, i);
-            e = rounded(&a->inner, FPEMU_OPERATION_SUB, d, u, 0, t++, i);
-            sum = v;
-        }
-        return sum;
-    case FPEMU_MODEL_PAIRWISE: {
-        double *node = (double *)malloc((n + 1) * sizeof *node);
-        size_t nodes = 0;
-        if (start)
-            node[nodes++] = *start;
-        for (size_t k = 0; k < n; k++)
-            node[nodes++] = given ? rounded(&s->product, FPEMU_OPERATION_MUL, x[k], y[k], 0, t++, i) : x[k] * y[k];
-        sum = nodes == 1 ? rounded(&a->inner, FPEMU_OPERATION_MUL, node[0], 1, 0, t, i) : 0;
-        while (nodes > 1) {
-            for (size_t k = 0; k < nodes / 2; k++)
-                node[k] = rounded(&a->inner, FPEMU_OPERATION_ADD, node[2 * k], node[2 * k + 1], 0, t++, i);
-            if (nodes & 1)
-                node[nodes / 2] = node[nodes - 1];
-            nodes -= nodes / 2;
-            sum = node[0];
-        }
-        free(node);
-        return sum;
-    }
-    default: /* fused */
-        for (size_t k = 0; k < n; k++) {
-            const size_t end = n - k / a->block * a->block < a->block ? n : k / a->block * a->block + a->block;
-            double *d = a->chunk ? &inner : &sum, plain = *d;
-            int top = -100000, exponent;
-            for (size_t l = k; l < end; l++) {
-                plain += x[l] * y[l];
-                if (x[l] == 0 || y[l] == 0)
-                    continue;
-                const int emin_x = s->a.format.emin, emin_y = s->b.format.emin;
-                if (!isfinite(x[l]) || !isfinite(y[l]))
-                    continue; /* the step has no exponent then */
-                const int ex = ilogb(x[l]) < emin_x ? emin_x : ilogb(x[l]), ey = ilogb(y[l]);
-                exponent = ex + (ey < emin_y ? emin_y : ey);
-                top = exponent > top ? exponent : top;
-            }
-            if (*d != 0 && isfinite(*d)) {
-                exponent = ilogb(*d) < -126 ? -126 : ilogb(*d);
-                top = exponent > top ? exponent : top;
-            }
-            if (top == -100000)
-                top = 0;
-            if (a->least_exponent != FPEMU_NO_FLOOR && top < a->least_exponent)
-                top = a->least_exponent;
-            if (isfinite(plain)) {
-                const int shift = (int)a->fraction_bits - top;
-                int64_t sum_of = (int64_t)trunc(ldexp(*d, shift));
-                for (size_t l = k; l < end; l++)
-                    sum_of += (int64_t)trunc(ldexp(x[l] * y[l], shift));
-                const double exact = ldexp((double)sum_of, -shift);
-                plain = rounded(&a->inner, FPEMU_OPERATION_ADD, exact, 0, 0, 0, 0);
-                if (fabs(plain) == fpemu_format_max(&a->inner.format)) { /* rtz stops there, the hardware does not */
-                    const double unit = ldexp(1, a->inner.format.emax - (int)a->inner.format.mantissa_bits);
-                    if (fabs(exact) >= fpemu_format_max(&a->inner.format) + unit)
-                        plain = copysign(INFINITY, exact);
-                }
-            }
-            *d = plain;
-            k = end - 1;
-            if (a->chunk && ((k + 1) % a->chunk == 0 || k + 1 == n)) {
-                sum = rounded(&a->outer, FPEMU_OPERATION_ADD, sum, inner, 0, t++, i);
-                inner = 0;
-            }
-        }
-        return sum;
-    }
-}
-
-static uint64_t plain_total(const fpemu_gemm_spec *s, uint64_t n)
-{
-    const uint64_t given = !none(&s->product);
-    const uint64_t chunks = s->sum.chunk ? (n + s->sum.chunk - 1) / s->sum.chunk : 0;
-    const uint64_t leaves = n + s->start_from_c;
-    switch (s->sum.model) {
-    case FPEMU_MODEL_KAHAN: return n * (given + 4);
-    case FPEMU_MODEL_PAIRWISE: return n * given + (leaves > 1 ? leaves - 1 : leaves);
-    case FPEMU_MODEL_FUSED: return chunks;
-    case FPEMU_MODEL_INTEGER: return 0;
-    default: return n * (given + 1) + chunks;
-    }
-}
-
-static double plain_integer(const fpemu_gemm_spec *s, size_t n, const double *x, const double *y, int quantum)
-{
-    const double one = ldexp(1, quantum), low = -ldexp(1, (int)s->sum.width - 1), span = ldexp(1, (int)s->sum.width);
-    double sum = 0; /* small enough here to be exact */
-    for (size_t k = 0; k < n; k++) {
-        sum += x[k] * y[k] / one;
-        if (isnan(sum))
-            return sum;
-        if (s->sum.wrap)
-            sum -= span * floor((sum - low) / span);
-        else
-            sum = sum < low ? low : sum > -low - 1 ? -low - 1 : sum;
-    }
-    return sum * one;
-}
-
-/* One output from its operands, rounded already. */
-static double plain_output(const fpemu_gemm_spec *s, int carrier, size_t n, const double *x, const double *y,
-                           double alpha, double beta, double c, uint64_t i)
-{
-    fpemu_target out = s->out;
-    double sum = 0;
-    if (none(&out))
-        fpemu_format_named(carrier == 32 ? FPEMU_NAME_BINARY32 : FPEMU_NAME_BINARY64, &out.format);
-    if (s->start_from_c) {
-        const fpemu_rounding nearest = fpemu_rounding_nearest();
-        fpemu_format f = s->sum.chunk ? s->sum.outer.format : s->sum.inner.format;
-        if (!s->sum.chunk && s->sum.model == FPEMU_MODEL_FUSED)
-            fpemu_format_named(FPEMU_NAME_BINARY32, &f);
-        c = fpemu_quantize_one_f64(&f, &nearest, c, 0);
-    }
-    if (alpha != 0)
-        sum = s->sum.model == FPEMU_MODEL_INTEGER
-                  ? plain_integer(s, n, x, y, -s->a.format.fraction_bits - s->b.format.fraction_bits)
-                  : plain_sum(s, n, x, y, s->start_from_c ? &c : NULL, i);
-    const uint64_t t = plain_total(s, n);
-    if (s->start_from_c || (alpha == 1 && beta == 0)) {
-        fpemu_rounding r = out.rounding;
-        r.stream = mix(r.stream + (t + 1) * UINT64_C(0x9e3779b97f4a7c15));
-        return fpemu_quantize_one_f64(&out.format, &r, sum, i);
-    }
-    if (alpha == 0)
-        return beta == 0 ? rounded(&out, FPEMU_OPERATION_ADD, 0, 0, 0, t, i)
-                         : rounded(&out, FPEMU_OPERATION_MUL, beta, c, 0, t, i);
-    if (beta == 0)
-        return rounded(&out, FPEMU_OPERATION_MUL, alpha, sum, 0, t, i);
-    return rounded(&out, FPEMU_OPERATION_FMA, beta, c, alpha * sum, t, i); /* where alpha * sum is exact */
-}
 
 /* ------------------------------------------------------------------------------------------------- matrices */
 
@@ -211,284 +13,53 @@ enum { MOST = 30000 };
 static float a32[MOST], b32[MOST], c32[MOST];
 static double a64[MOST], b64[MOST], c64[MOST];
 
-/* Numbers of up to 11 bits around 1, some special. */
-static void fill(double *x, size_t n, int specials)
-{
-    static const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 3e38, -3e38, 1e-40, 65504};
-    for (size_t i = 0; i < n; i++) {
-        x[i] = ldexp((double)((int32_t)random_word() >> 21), (int)(random_word() % 12) - 14);
-        if (specials && random_word() % 64 == 0)
-            x[i] = special[random_word() % 9];
-    }
-}
-
 static void same_bits(double got, double want, const char *what, size_t i)
 {
     if (memcmp(&got, &want, sizeof got) != 0) /* Check takes note of every assertion that holds */
         ck_abort_msg("%s: output %zu is %a, not %a", what, i, got, want);
 }
 
-/* A call against the definition. */
-static void compare(const char *text, const fpemu_gemm_spec *s, int carrier, const fpemu_gemm_shape *shape,
-                    double alpha, double beta, int specials)
-{
-    const size_t m = (size_t)shape->m, n = (size_t)shape->n, k = (size_t)shape->k;
-    const size_t batch = shape->batch ? (size_t)shape->batch : 1;
-    static double before[MOST], x[MOST], y[MOST], all_x[MOST], all_y[MOST];
-    fill(a64, MOST, specials);
-    fill(b64, MOST, specials);
-    fill(c64, MOST, specials);
-    for (size_t i = 0; i < MOST; i++) {
-        a32[i] = (float)a64[i];
-        b32[i] = (float)b64[i];
-        c32[i] = (float)c64[i];
-        a64[i] = (double)a32[i];
-        b64[i] = (double)b32[i];
-        c64[i] = before[i] = (double)c32[i];
-    }
-    const fpemu_status status = carrier == 32 ? fpemu_gemm_f32(s, shape, (float)alpha, a32, b32, (float)beta, c32, NULL)
-                                              : fpemu_gemm_f64(s, shape, alpha, a64, b64, beta, c64, NULL);
-    ck_assert_msg(status == FPEMU_OK, "%s: %s", text, fpemu_status_text(status));
-    if (carrier == 32)
-        for (size_t i = 0; i < MOST; i++)
-            c64[i] = (double)c32[i];
-    if (carrier == 32)
-        for (size_t i = 0; i < MOST; i++) { /* the call did not touch them */
-            a64[i] = (double)a32[i];
-            b64[i] = (double)b32[i];
-        }
-    const int column = shape->order == FPEMU_ORDER_COLUMN_MAJOR;
-    const int a_rows = column == (shape->transpose_a != 0), b_rows = column == (shape->transpose_b != 0);
-    const size_t lda = shape->lda ? (size_t)shape->lda : a_rows ? k : m;
-    const size_t ldb = shape->ldb ? (size_t)shape->ldb : b_rows ? n : k;
-    const size_t ldc = shape->ldc ? (size_t)shape->ldc : column ? m : n;
-    for (size_t q = 0; q < batch; q++) {
-        const size_t at_a = q * (size_t)shape->stride_a, at_b = q * (size_t)shape->stride_b;
-        const uint64_t qa = shape->stride_a ? q : 0, qb = shape->stride_b ? q : 0;
-        for (size_t i = 0; i < m; i++)
-            for (size_t l = 0; l < k; l++) {
-                const double v = a64[at_a + (a_rows ? i * lda + l : l * lda + i)];
-                all_x[i * k + l] =
-                    none(&s->a) ? v
-                    : carrier == 32
-                        ? (double)fpemu_quantize_one_f32(&s->a.format, &s->a.rounding, (float)v, (qa * m + i) * k + l)
-                        : fpemu_quantize_one_f64(&s->a.format, &s->a.rounding, v, (qa * m + i) * k + l);
-            }
-        for (size_t l = 0; l < k; l++)
-            for (size_t j = 0; j < n; j++) {
-                const double v = b64[at_b + (b_rows ? l * ldb + j : j * ldb + l)];
-                all_y[l * n + j] =
-                    none(&s->b) ? v
-                    : carrier == 32
-                        ? (double)fpemu_quantize_one_f32(&s->b.format, &s->b.rounding, (float)v, (qb * k + l) * n + j)
-                        : fpemu_quantize_one_f64(&s->b.format, &s->b.rounding, v, (qb * k + l) * n + j);
-            }
-        for (size_t i = 0; i < m; i++)
-            for (size_t j = 0; j < n; j++) {
-                const size_t at = q * (size_t)shape->stride_c + (column ? j * ldc + i : i * ldc + j);
-                for (size_t l = 0; l < k; l++) {
-                    x[l] = all_x[i * k + l];
-                    y[l] = all_y[l * n + j];
-                }
-                double want = plain_output(s, carrier, k, x, y, alpha, beta, before[at], (q * m + i) * n + j);
-                same_bits(c64[at], want, text, (q * m + i) * n + j);
-                before[at] = c64[at];
-            }
-    }
-    for (size_t i = 0; i < MOST; i++) /* nothing else was written */
-        if (!isnan(before[i]))
-            same_bits(c64[i], before[i], text, i);
-}
-
-static const char *const models[] = LIST(
-    "seq(fp(6,9,0)); product=fp(6,9,0); ab=fp(4,3,4)", "seq(fp(6,9,0)); ab=fp(4,3,4)",
-    "seq(fp(6,9,0)); ab=e5m2; product=bf16", "seq(fp(6,9,0):saturate); ab=e4m3fn; product=e4m3fn",
-    "seq(fp16); ab=e5m2; product=fp16", "seq(bf16); ab=fp(4,3,4)", "seq(bf16); ab=bf16", "seq(fp16); ab=fp16",
-    "seq(fp16/rtn); product=fp16/rtp", "seq(dlfloat16); product=dlfloat16/rna", "seq(posit(16,1)); product=bf16",
-    "seq(fixed(16,8)); product=fixed(16,8)/rtz", "seq(e5m2/sr); ab=e5m2/sr; product=e5m2/sr",
-    "seq(fp16/sr); out=e4m3fn/sr", "seq(fp64/rtz)", "seq(fp16/rto); start=c", "fp32", "fp32; start=c", "fp64",
-    "fp64; ab=e5m2/sr; out=bf16", "chunk(5,fp(6,9,0)); ab=e5m2",
-    "chunk(64,fp(6,9,0)/sr,fp16/sr); ab=e5m2; product=fp16/sr",
-    "chunk(7,fp(6,9,0),fp32); ab=fp(4,3,4); product=fp(6,9,0); start=c", "pairwise(fp16)",
-    "pairwise(bf16/sr); product=fp16/sr", "pairwise(fp(6,9,0)); start=c", "kahan(bf16)",
-    "kahan(fp16/sr); product=bf16/sr; out=fp16/sr", "kahan(fp16); start=c", "tc(v100,fp16)", "tc(v100,fp16,fp16)",
-    "tc(a100,bf16); start=c", "tc(ada,e4m3fn)", "tc(ada,e5m2,fp16)", "tc(h100,e4m3fn,fp16)", "tc(h100,e5m2,promote=64)",
-    "tc(h100,tf32,promote=8); start=c", "tc(b200,fp16)", "fused(5,20,fp16,least=-3); a=e5m2; b=e4m3fn",
-    "int(32,saturate); ab=fixed(8,4)", "int(12,wrap); a=fixed(8,4)/sr; b=ufixed(6,2); out=fixed(10,3)/rtz");
-
-enum { MODELS = sizeof models / sizeof models[0] };
-
-static void seed(fpemu_gemm_spec *s)
-{
-    fpemu_target *const all[] = {&s->a, &s->b, &s->product, &s->sum.inner, &s->sum.outer, &s->out};
-    for (uint64_t i = 0; i < 6; i++)
-        if (all[i]->rounding.mode >= FPEMU_MODE_SR) {
-            all[i]->rounding.seed = 7 + i;
-            all[i]->rounding.stream = 100 * i;
-            all[i]->rounding.offset = 1000 * i;
-            all[i]->rounding.bits = (uint8_t)(i == 3 ? 0 : 7 + 5 * i);
-        }
-}
-
-START_TEST(models_are_as_defined)
+/* alpha times the sum of x y, which is the same number everywhere, plus beta times c. Where a tie decides: numbers of
+ * fp16 from 2048 on are even. */
+START_TEST(models_by_hand)
 {
     static const struct {
-        size_t m, n, k;
-    } sizes[] = {{1, 1, 1}, {3, 5, 7}, {9, 130, 3}, {17, 33, 40}, {2, 3, 150}, {140, 1, 20}, {1, 31, 70}, {5, 6, 0}};
-    for (int i = 0; i < MODELS; i++) {
-        fpemu_gemm_spec s = model_of(models[i]);
-        seed(&s);
-        for (int carrier = 32; carrier <= 64; carrier += 32)
-            for (size_t z = 0; z < sizeof sizes / sizeof sizes[0]; z++)
-                for (int specials = 0; specials < 2; specials++) {
-                    const fpemu_gemm_shape shape = {.m = sizes[z].m, .n = sizes[z].n, .k = sizes[z].k};
-                    compare(models[i], &s, carrier, &shape, 1, s.start_from_c, specials);
-                }
-    }
-}
-END_TEST
-
-START_TEST(layouts)
-{
-    for (int i = 0; i < 16 * MODELS; i++) {
-        const char *const text = models[i / 16];
-        const int way = i % 16;
-        fpemu_gemm_spec s = model_of(text);
-        fpemu_gemm_shape shape = {.m = 6, .n = 11, .k = 9, .batch = 3, .lda = 13, .ldb = 17, .ldc = 12};
-        seed(&s);
-        shape.order = way & 1;
-        shape.transpose_a = way >> 1 & 1;
-        shape.transpose_b = way >> 2 & 1;
-        shape.stride_a = way & 8 ? 0 : 300;
-        shape.stride_b = way & 8 ? 400 : 0;
-        shape.stride_c = 131 + 7;
-        compare(text, &s, way & 4 ? 64 : 32, &shape, 1, s.start_from_c, 0);
-    }
-}
-END_TEST
-
-START_TEST(alpha_and_beta)
-{
-    static const double factors[][2] = {{2, 0}, {0, 0}, {0, 1}, {1, 1}, {-0.5, 3}, {1, -0.75}, {0, NAN}, {4, 0}};
-    for (int i = 0; i < MODELS; i++) {
-        fpemu_gemm_spec s = model_of(models[i]);
-        const fpemu_gemm_shape shape = {.m = 4, .n = 10, .k = 12};
-        if (s.start_from_c)
-            continue;
-        seed(&s);
-        for (size_t f = 0; f < sizeof factors / sizeof factors[0]; f++)
-            for (int carrier = 32; carrier <= 64; carrier += 32)
-                compare(models[i], &s, carrier, &shape, factors[f][0], factors[f][1], f & 1);
-    }
-}
-END_TEST
-
-/* gemv and dot are gemm. */
-START_TEST(vectors)
-{
-    for (int i = 0; i < MODELS; i++) {
-        fpemu_gemm_spec s = model_of(models[i]);
-        seed(&s);
-        fill(a64, MOST, 0);
-        fill(b64, MOST, 0);
-        for (size_t e = 0; e < MOST; e++)
-            c64[e] = 0.5;
-        static double want[200], x[200];
-        for (int way = 0; way < 8; way++) {
-            const int transpose = way & 1, order = way >> 1 & 1, back = way >> 2;
-            const size_t m = 31, n = 23, rows = transpose ? n : m, columns = transpose ? m : n;
-            for (size_t e = 0; e < columns; e++)
-                x[e] = b64[2 * (back ? columns - 1 - e : e)];
-            const fpemu_gemm_shape shape = {.m = rows,
-                                            .n = 1,
-                                            .k = columns,
-                                            .order = (uint8_t)order,
-                                            .transpose_a = (uint8_t)transpose,
-                                            .lda = 40,
-                                            .ldb = order ? columns : 1,
-                                            .ldc = order ? rows : 1};
-            for (size_t e = 0; e < rows; e++)
-                want[e] = 0.5;
-            GIVES_OK(fpemu_gemm_f64(&s, &shape, 1, a64, x, s.start_from_c, want, NULL));
-            GIVES_OK(fpemu_gemv_f64(&s, (fpemu_order)order, transpose, m, n, 1, a64, 40, b64, back ? -2 : 2,
-                                    s.start_from_c, c64, back ? -3 : 3, NULL));
-            for (size_t e = 0; e < rows; e++) {
-                double *y = c64 + 3 * (back ? rows - 1 - e : e);
-                same_bits(*y, want[e], models[i], e);
-                *y = 0.5;
+        const char *text;
+        size_t k;
+        float x[5], y;
+        double alpha, beta;
+        float c, want;
+    } rows[] = LIST(
+        {"fp32", 3, {1, 2, 3}, 0.5f, 2, 3, 4, 18}, {"fp32", 3, {1, 2, NAN}, 1, 0, 3, 4, 12},
+        {"fp32; ab=e4m3fn", 2, {1.0625f, 2}, 1, 1, 0, 7, 3}, {"fp32; out=fp16", 2, {2048, 1}, 1, 1, 0, 7, 2048},
+        {"fp32; product=fp16", 1, {1 + 0x1p-10f}, 1 + 0x1p-10f, 1, 0, 7, 1 + 0x1p-9f},
+        {"seq(fp16)", 4, {2048, 1, 1, 1}, 1, 1, 0, 7, 2048}, {"seq(fp16/raz)", 2, {2048, 1}, 1, 1, 0, 7, 2050},
+        {"seq(fp16); start=c", 1, {1}, 1, 1, 1, 2049, 2048},
+        {"chunk(2,fp16,fp32)", 4, {2048, 1, 1, 1}, 1, 1, 0, 7, 2050},
+        {"chunk(2,fp16,fp32); start=c", 3, {1, 1, 1}, 1, 1, 1, 4097, 4100},
+        {"pairwise(fp16)", 4, {2048, 1, 1, 1}, 1, 1, 0, 7, 2050}, {"pairwise(fp16)", 3, {2048, 1, 1}, 1, 1, 0, 7, 2048},
+        {"pairwise(fp16); start=c", 2, {1, 1}, 1, 1, 1, 2048, 2048}, {"kahan(fp16)", 2, {2048, 1}, 1, 1, 0, 7, 2048},
+        {"kahan(fp16)", 3, {2048, 1, 1}, 1, 1, 0, 7, 2050}, {"kahan(fp16)", 4, {2048, 1, 1, 1}, 1, 1, 0, 7, 2052},
+        {"kahan(fp16); start=c", 2, {1, 1}, 1, 1, 1, 2048, 2050},
+        {"tc(v100,fp16)", 2, {2048, 0x1p-13f}, 1, 1, 0, 7, 2048},
+        {"tc(v100,fp16,fp16)", 2, {2048, 3}, 1, 1, 0, 7, 2052}, {"tc(v100,fp16); start=c", 1, {1}, 1, 1, 1, 2048, 2049},
+        {"fused(2,3,fp32,promote=2); ab=fp16", 4, {8, 1.75f, 0.5f, 1}, 1, 1, 0, 7, 10.5f},
+        {"fused(2,3,fp32,least=4); ab=fp16", 2, {3, 1}, 1, 1, 0, 7, 2},
+        {"int(8,saturate); ab=int8", 2, {100, 100}, 1, 1, 0, 7, 127},
+        {"int(8,wrap); ab=int8", 2, {100, 100}, 1, -1, 0, 7, 56});
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const fpemu_gemm_spec s = model_of(rows[i].text);
+        const fpemu_gemm_shape shape = {.m = 1, .n = 1, .k = rows[i].k};
+        for (int wide = 0; wide < 2; wide++) {
+            for (size_t k = 0; k < rows[i].k; k++) {
+                a64[k] = (double)(a32[k] = rows[i].x[k]);
+                b64[k] = (double)(b32[k] = rows[i].y);
             }
-            double result = 0.5, same = 0.5;
-            const fpemu_gemm_shape one = {.m = 1, .n = 1, .k = n};
-            for (size_t e = 0; e < n; e++) {
-                x[e] = a64[3 * (back ? n - 1 - e : e)];
-                want[e] = b64[e];
-            }
-            GIVES_OK(fpemu_gemm_f64(&s, &one, 1, x, want, s.start_from_c, &same, NULL));
-            GIVES_OK(fpemu_dot_f64(&s, n, a64, back ? -3 : 3, b64, 1, &result, NULL));
-            same_bits(result, same, models[i], 0);
+            c64[0] = (double)(c32[0] = rows[i].c);
+            GIVES_OK(wide ? fpemu_gemm_f64(&s, &shape, rows[i].alpha, a64, b64, rows[i].beta, c64, NULL)
+                          : fpemu_gemm_f32(&s, &shape, (float)rows[i].alpha, a32, b32, (float)rows[i].beta, c32, NULL));
+            same_bits(wide ? c64[0] : (double)c32[0], (double)rows[i].want, rows[i].text, i);
         }
-    }
-}
-END_TEST
-
-/* Counting, threads, cutting into smaller calls: the same bits; and the counters add up. */
-START_TEST(any_way_the_same)
-{
-    for (int i = 0; i < MODELS; i++) {
-        fpemu_gemm_spec s = model_of(models[i]);
-        seed(&s);
-        const fpemu_gemm_shape shape = {.m = 70, .n = 200, .k = 37};
-        static float first[14000], second[14000];
-        fill(a64, MOST, 1);
-        fill(b64, MOST, 1);
-        for (size_t e = 0; e < MOST; e++) {
-            a32[e] = (float)a64[e];
-            b32[e] = (float)b64[e];
-        }
-        for (size_t e = 0; e < 14000; e++)
-            first[e] = second[e] = 0.25f;
-        fpemu_stats one, many, sum;
-        memset(&one, 0, sizeof one);
-        memset(&many, 0, sizeof many);
-        memset(&sum, 0, sizeof sum);
-        GIVES_OK(fpemu_gemm_f32(&s, &shape, 1, a32, b32, s.start_from_c, first, NULL));
-        GIVES_OK(fpemu_gemm_f32(&s, &shape, 1, a32, b32, s.start_from_c, second, &many));
-        ck_assert_int_eq(memcmp(first, second, sizeof first), 0);
-#ifdef _OPENMP
-        for (size_t e = 0; e < 14000; e++)
-            second[e] = 0.25f;
-        const int threads = omp_get_max_threads();
-        omp_set_num_threads(1);
-        GIVES_OK(fpemu_gemm_f32(&s, &shape, 1, a32, b32, s.start_from_c, second, &one));
-        omp_set_num_threads(threads);
-        ck_assert_int_eq(memcmp(first, second, sizeof first), 0);
-        ck_assert_int_eq(memcmp(&one, &many, sizeof one), 0);
-#endif
-        for (size_t e = 0; e < 14000; e++)
-            second[e] = 0.25f;
-        for (size_t row = 0; row < 70; row += 35) { /* rows are cut by moving the offsets */
-            fpemu_gemm_spec part = s;
-            part.product.rounding.offset += row * 200;
-            part.sum.inner.rounding.offset += row * 200;
-            part.sum.outer.rounding.offset += row * 200;
-            part.out.rounding.offset += row * 200;
-            part.a.rounding.offset += row * 37;
-            if (s.product.format.kind == FPEMU_KIND_INVALID)
-                part.product = s.product;
-            if (s.sum.outer.format.kind == FPEMU_KIND_INVALID)
-                part.sum.outer = s.sum.outer;
-            if (s.sum.model == FPEMU_MODEL_FUSED || s.sum.model == FPEMU_MODEL_INTEGER)
-                part.sum.inner = s.sum.inner;
-            if (s.out.format.kind == FPEMU_KIND_INVALID)
-                part.out = s.out;
-            if (s.a.format.kind == FPEMU_KIND_INVALID)
-                part.a = s.a;
-            fpemu_gemm_shape half = shape;
-            half.m = 35;
-            GIVES_OK(fpemu_gemm_f32(&part, &half, 1, a32 + row * 37, b32, s.start_from_c, second + row * 200, &sum));
-        }
-        ck_assert_int_eq(memcmp(first, second, sizeof first), 0);
-        ck_assert_int_eq(memcmp(&sum, &many, sizeof sum), 0);
     }
 }
 END_TEST
@@ -612,14 +183,6 @@ START_TEST(text)
     s.sum.least_exponent = 701;
     REFUSES(ARGUMENT, fpemu_gemm_check(&s, 32, NULL));
     REFUSES(ARGUMENT, fpemu_gemm_print(&s, got, sizeof got));
-    for (int i = 0; i < MODELS; i++) { /* what is printed reads back */
-        char again[1024];
-        s = model_of(models[i]);
-        GIVES_OK(fpemu_gemm_print(&s, got, sizeof got));
-        s = model_of(got);
-        GIVES_OK(fpemu_gemm_print(&s, again, sizeof again));
-        ck_assert_str_eq(got, again);
-    }
 }
 END_TEST
 
@@ -972,7 +535,7 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("gemm", NULL, models_are_as_defined, layouts, alpha_and_beta, vectors, any_way_the_same, counters,
-                     text, blocks_are_no_targets, specs_refused, lost_products_are_counted, shapes_refused,
-                     nan_is_an_error_where_asked, vectors_refused, scaled_by_hand, scaled_refused);
+    return RUN_SUITE("gemm", NULL, models_by_hand, counters, text, blocks_are_no_targets, specs_refused,
+                     lost_products_are_counted, shapes_refused, nan_is_an_error_where_asked, vectors_refused,
+                     scaled_by_hand, scaled_refused);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_pack.c - packed bytes: elements of every width, threads, what is refused, codes that pack writes nowhere, and the
- * calls around them. Layout, bytes, strides and single blocks are the judge's (tests/against_judges/packing.c). */
+/* check_pack.c - packed bytes: threads, what is refused, codes that pack writes nowhere, and the calls around them.
+ * Layout, bytes, widths, strides and single blocks are the judge's (tests/against_judges/packing.c). */
 
 #include "suite.h"
 #include <math.h>
@@ -31,50 +31,6 @@ static double sample(int wide)
                      (int)below(wide ? 60 : 8) - (wide ? 30 : 4));
     }
 }
-
-static uint64_t bits_at(const unsigned char *bytes, uint64_t first, uint64_t n)
-{
-    uint64_t code = 0;
-    for (uint64_t i = 0; i < n; i++)
-        code |= (uint64_t)(bytes[(first + i) / 8] >> ((first + i) % 8) & 1) << i;
-    return code;
-}
-
-/* Elements of every width, at every length around words: unsigned integers are their own codes. */
-START_TEST(widths)
-{
-    static double x[200], z[200];
-    static unsigned char store[2048];
-    for (uint32_t bits = 1; bits <= 53; bits++)
-        for (size_t n = 0; n < 140; n += n < 70 ? 1 : 7) {
-            fpemu_format f;
-            if (bits <= 32)
-                GIVES_OK(fpemu_format_int(&f, bits, 0, 1, 0));
-            else
-                GIVES_OK(fpemu_format_fixed(&f, bits, 0, 0));
-            const fpemu_shape shape = fpemu_shape_vector(n);
-            const fpemu_rounding r = fpemu_rounding_nearest();
-            for (size_t i = 0; i < n; i++)
-                x[i] = (double)((((uint64_t)below(1u << 30) << 30) | below(1u << 30)) & ((UINT64_C(1) << bits) - 1));
-            const size_t size = (n * bits + 7) / 8, at = below(8);
-            ck_assert_uint_eq(fpemu_packed_size(&f, &shape), size);
-            memset(store, 0xa5, sizeof store);
-            GIVES_OK(fpemu_pack_f64(&f, &r, &shape, x, store + at, NULL));
-            for (size_t i = 0; i < n; i++)
-                REQUIRE((double)bits_at(store + at, i * bits, bits) == x[i], "%u bits, element %zu of %zu", bits, i, n);
-            REQUIRE(bits_at(store + at, n * bits, 8 * size - n * bits) == 0, "%u bits, %zu: padding", bits, n);
-            REQUIRE(store[at + size] == 0xa5 && (at == 0 || store[at - 1] == 0xa5), "%u bits, %zu: beyond", bits, n);
-            /* what lies between blocks is ignored; no byte beyond the end is read (sanitizers see it) */
-            unsigned char *exact = allocate(size);
-            memcpy(exact, store + at, size);
-            if (n * bits % 8)
-                exact[size - 1] |= (unsigned char)(0xffu << (n * bits % 8));
-            GIVES_OK(fpemu_unpack_f64(&f, &shape, exact, z));
-            free(exact);
-            REQUIRE(memcmp(x, z, n * sizeof *x) == 0, "%u bits, %zu: unpacked", bits, n);
-        }
-}
-END_TEST
 
 /* Bytes and values do not depend on threads, also with an offset that is no multiple of anything. */
 START_TEST(threads)
@@ -484,6 +440,6 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("pack", NULL, widths, threads, counters, refusals, shape_of, codes_of_infinity, swizzle, delayed,
+    return RUN_SUITE("pack", NULL, threads, counters, refusals, shape_of, codes_of_infinity, swizzle, delayed,
                      sums_by_line);
 }

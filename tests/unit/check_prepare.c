@@ -8,37 +8,11 @@
 
 enum { MOST = 5000, ROOM = MOST * 8 };
 
-static const char *const specs[] = {"fp16",
-                                    "e4m3fn",
-                                    "e5m2:saturate",
-                                    "e2m1",
-                                    "e8m0",
-                                    "fp(6,9,0)",
-                                    "fp32",
-                                    "bf16:flushout",
-                                    "e3m4:nan=error",
-                                    "fixed(8,4)",
-                                    "fixed(12,6):wrap",
-                                    "ufixed(9,8)",
-                                    "int(8,scale=0.1)",
-                                    "int(16,scale=0.003,zero=7)",
-                                    "int(8)",
-                                    "uint(8,scale=0.5,zero=128)",
-                                    "posit(16,1)",
-                                    "posit(8,2)",
-                                    "dlfloat16",
-                                    "binary8p4sf",
-                                    "table(nf4)",
-                                    "table(dynamic8)",
-                                    "mxfp8",
-                                    "mxfp4",
-                                    "mxint8",
-                                    "nvfp4",
-                                    "msfp12",
-                                    "bfp(7)",
-                                    "s2fp8",
-                                    "q8_0",
-                                    "nf4"};
+static const char *const specs[] =
+    LIST("fp16", "e4m3fn", "e5m2:saturate", "e2m1", "e8m0", "fp(6,9,0)", "fp32", "bf16:flushout", "e3m4:nan=error",
+         "fixed(8,4)", "fixed(12,6):wrap", "ufixed(9,8)", "int(8,scale=0.1)", "int(16,scale=0.003,zero=7)", "int(8)",
+         "uint(8,scale=0.5,zero=128)", "posit(16,1)", "posit(8,2)", "dlfloat16", "binary8p4sf", "table(nf4)",
+         "table(dynamic8)", "mxfp8", "mxfp4", "mxint8", "nvfp4", "msfp12", "bfp(7)", "s2fp8", "q8_0", "nf4");
 static const char *const roundings[] = {"rne", "rna", "rtz", "rtp", "raz", "rto", "sr", "se", "qpytorch", "cpfloat-sr"};
 static const fpemu_type types[] = {FPEMU_TYPE_F32, FPEMU_TYPE_F64, FPEMU_TYPE_F16, FPEMU_TYPE_BF16};
 static const size_t sizes[] = {1, 15, 32, 33, 300, MOST};
@@ -150,17 +124,10 @@ static void compare(const char *spec, const char *mode, int use, unsigned char *
 
 START_TEST(same_as_planned_anew)
 {
-    static const int uses[] = {FPEMU_USE_QUANTIZE,
-                               FPEMU_USE_ENCODE,
-                               FPEMU_USE_DECODE,
-                               FPEMU_USE_PACK,
-                               FPEMU_USE_UNPACK,
-                               FPEMU_USE_SCALES,
-                               FPEMU_USE_OPERATION + FPEMU_OPERATION_ADD,
-                               FPEMU_USE_OPERATION + FPEMU_OPERATION_DIV,
-                               FPEMU_USE_OPERATION + FPEMU_OPERATION_FMA,
-                               FPEMU_USE_OPERATION + FPEMU_OPERATION_SQRT,
-                               FPEMU_USE_FUNCTION + FPEMU_FUNCTION_EXP};
+    static const int uses[] = LIST(FPEMU_USE_QUANTIZE, FPEMU_USE_ENCODE, FPEMU_USE_DECODE, FPEMU_USE_PACK,
+                                   FPEMU_USE_UNPACK, FPEMU_USE_SCALES, FPEMU_USE_OPERATION + FPEMU_OPERATION_ADD,
+                                   FPEMU_USE_OPERATION + FPEMU_OPERATION_DIV, FPEMU_USE_OPERATION + FPEMU_OPERATION_FMA,
+                                   FPEMU_USE_OPERATION + FPEMU_OPERATION_SQRT, FPEMU_USE_FUNCTION + FPEMU_FUNCTION_EXP);
     unsigned char *const x = malloc(ROOM + 64), *const y = malloc(ROOM), *const z = malloc(ROOM);
     ck_assert(x && y && z);
     memset(x, 0, ROOM + 64);

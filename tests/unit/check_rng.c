@@ -108,29 +108,8 @@ START_TEST(bits_of_an_element)
 }
 END_TEST
 
-/* Whether `index` of the query counts from the offset is told by the array: element 0 of a slice at offset o takes
- * the bits of index o. One random bit decides 1.5 * 2^-1 in a format of integers. */
-START_TEST(offset_moves_the_index)
-{
-    fpemu_format format;
-    GIVES_OK(fpemu_format_parse("fixed(16,0)", &format, NULL));
-    for (uint64_t offset = 0; offset < 300; offset += 7) {
-        fpemu_rounding r = fpemu_rounding_stochastic(5, 6);
-        float x[64], y[64];
-        r.offset = offset;
-        for (int i = 0; i < 64; i++)
-            x[i] = 10.5f;
-        GIVES_OK(fpemu_quantize_f32(&format, &r, 64, x, y, NULL));
-        for (uint64_t i = 0; i < 64; i++) {
-            uint32_t word = lh_word(FPEMU_GENERATOR_HASH, 5, 6, offset + i);
-            ck_assert(y[i] == (word >> 31 ? 11.0f : 10.0f));
-        }
-    }
-}
-END_TEST
-
 int main(void)
 {
     return RUN_SUITE("rng", NULL, hash_has_its_test_values, philox_has_the_published_vectors,
-                     words_equal_the_definition, bits_of_an_element, offset_moves_the_index);
+                     words_equal_the_definition, bits_of_an_element);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* suite.h - what the unit tests share: formats from text, numbers at random, a check that costs nothing where it holds,
- * and a suite of tests. */
+/* suite.h - what the unit tests share: formats from text and back, numbers at random, a check that costs nothing where
+ * it holds, and a suite of tests. */
 #ifndef UNIT_SUITE_H
 #define UNIT_SUITE_H
 
@@ -8,6 +8,7 @@
 #include "fpemu.h"
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Check takes note of every assertion that holds, which is too much in a loop. */
 #define REQUIRE(condition, ...)                                                                                        \
@@ -36,6 +37,34 @@ static inline fpemu_gemm_spec model_of(const char *text)
     fpemu_parse_error error;
     REQUIRE(fpemu_gemm_parse(text, &s, &error) == FPEMU_OK, "%s: at %u: %s", text, error.position, error.message);
     return s;
+}
+
+/* Parses, prints, parses again; returns whether the spec names a format. */
+static inline int round_trip(const char *spec, char canonical[256])
+{
+    static const fpemu_format zero;
+    fpemu_format f, g;
+    fpemu_parse_error error;
+    char again[256];
+    const fpemu_status status = fpemu_format_parse(spec, &f, &error);
+    if (status != FPEMU_OK) {
+        REQUIRE(status == FPEMU_ERROR_SPEC, "%s: status %d", spec, status);
+        REQUIRE(memcmp(&f, &zero, sizeof f) == 0, "%s: not zeroed", spec);
+        REQUIRE(error.position <= strlen(spec), "%s: position %u", spec, error.position);
+        const size_t n = strlen(error.message);
+        REQUIRE(n > 0 && n < sizeof error.message - 1, "%s: message of %zu bytes", spec, n);
+        for (size_t i = 0; i < n; i++)
+            REQUIRE(error.message[i] >= ' ' && error.message[i] <= '~', "%s: message holds %02x", spec,
+                    (unsigned)error.message[i] & 0xff);
+        return 0;
+    }
+    REQUIRE(fpemu_format_print(&f, canonical, 256) == FPEMU_OK, "%s: print", spec);
+    REQUIRE(fpemu_format_parse(canonical, &g, &error) == FPEMU_OK, "%s: %s: %u: %s", spec, canonical, error.position,
+            error.message);
+    REQUIRE(fpemu_format_equal(&f, &g) && memcmp(&f, &g, sizeof f) == 0, "%s and %s differ", spec, canonical);
+    REQUIRE(fpemu_format_print(&g, again, sizeof again) == FPEMU_OK && strcmp(canonical, again) == 0, "%s and %s",
+            canonical, again);
+    return 1;
 }
 
 __attribute__((unused)) static uint64_t random_state = 1;
