@@ -162,7 +162,7 @@ class Build(build_ext):
         flags = ["-O2", *common, *limited, *include, f"-I{ROOT / 'lib'}"]
         objects = self.compile(compiler, [(source, flags) for source in ext.sources], folder)
         compiler.run(["-shared", "-s", *common, *objects, "-o", str(target), f"-L{library.parent}", "-lfpemu",
-                      "-Wl,-rpath,$ORIGIN"])
+                      "-ldl", "-Wl,-rpath,$ORIGIN"])
 
     def build_jax(self, compiler, common, folder, library):
         """The handlers for XLA: they need neither Python's headers nor JAX's."""

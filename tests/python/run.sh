@@ -28,6 +28,9 @@ CC=${CC-} bash "$source/python/wheel.sh" "$inside" "$source" "$build" || exit 1
 FPTRAIN=$(cd "$top_builddir" && pwd)/tools/fptrain/fptrain
 [ -x "$FPTRAIN" ] || FPTRAIN=
 export FPTRAIN
+# FPEMU_CUDA_PLAYED: tensors of the processor go to this library, as those of a device would to its own.
+FPEMU_CUDA_LIBRARY=$(cd "$top_builddir" && pwd)/gpu/.libs/libplayed.so
+export FPEMU_CUDA_LIBRARY
 mkdir -p "$build/tests/python" && cd "$build/tests/python" || exit 1
 OMP_NUM_THREADS=2 JAX_PLATFORMS=cpu PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY=$build/tests/python/hypothesis \
     "$inside" -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning -W ignore::RuntimeWarning --rootdir "$tests" \

@@ -58,8 +58,8 @@ def whole_range(local: Tensor, format: str, sharded: Sequence[Any]) -> Tensor:
     for group in sharded:
         parts = [torch.empty_like(words) for _ in range(dist.get_world_size(group))]
         dist.all_gather(parts, words, group=group)
-        merged = merge_ranges([Range(part.numpy().tobytes()) for part in parts])
-        words = torch.frombuffer(bytearray(merged._content), dtype=torch.int64)
+        merged = merge_ranges([Range(part.cpu().numpy().tobytes()) for part in parts])
+        words = torch.frombuffer(bytearray(merged._content), dtype=torch.int64).to(local.device)
     return words
 
 
