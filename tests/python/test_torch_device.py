@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 
 import pytest
 from same import refuses
@@ -186,3 +187,63 @@ def test_what_is_no_counters_is_not_cleared(device):
     for other in (torch.ones(200), torch.ones(5, dtype=torch.int64)):
         refuses(TypeError, lambda: ft.clear_stats(other), "new_stats")
         assert other.all()
+
+
+def trained(how, scaler=None):
+    """The log of three steps of a small model, and what the loss scaler, if there is one, saw of them."""
+    torch.manual_seed(4)
+    model = ft.convert(nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.LayerNorm(8), nn.Linear(8, 3)),
+                       ft.Recipe("mxfp8", gradient="e5m2/sr", forward=ft.Product(accumulator="seq(bf16)"), norm="bf16"))
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    scaler = scaler and ft.loss_scaler("backoff", model, scale=scaler)
+    seen = []
+    with ft.observe(model, **how) as log:
+        for step in range(3):
+            loss = model(torch.randn(5, 6) * 10**step).square().sum()
+            optimizer.zero_grad()
+            if scaler:
+                scaler.scale(loss).backward()
+                scaler.step(optimizer)
+                scaler.update()
+                seen.append((scaler.get_scale(), scaler.skipped))
+            else:
+                loss.backward()
+                optimizer.step()
+            log.step(loss)
+    return log, seen
+
+
+@pytest.mark.parametrize("how", [{}, {"sums": True, "histogram": (-8, 8)}, {"every": 2}])
+def test_observe_counts_on_a_device_and_reads_with_the_log(device, monkeypatch, how):
+    device(False)
+    log, _ = trained(how)
+    want, lines = log.totals, log.lines
+    device(True)
+    read, waits = _device.read_stats, []
+    monkeypatch.setattr(_device, "read_stats", lambda stats: waits.append(1) or read(stats))
+    monkeypatch.setattr(torch.Tensor, "item", lambda self: pytest.fail("a step waited"))
+    found, _ = trained(how)
+    monkeypatch.undo()
+    device(True)
+    assert not waits and found.totals == want and len(want) == 12
+    for a, b in zip(found.lines, lines, strict=True):
+        assert {**a, "seconds": 0} == {**b, "seconds": 0}
+
+
+def test_observe_reads_earlier_where_much_is_pending(device, monkeypatch):
+    device(False)
+    want = trained({})[0].totals
+    device(True)
+    monkeypatch.setattr(sys.modules["fpemu.torch.observe"], "_MOST_PENDING", 1)
+    found, _ = trained({})
+    assert not found._pending and found.totals == want
+
+
+def test_a_scaler_sees_overflow_on_a_device_by_one_copy_a_step(device, monkeypatch):
+    device(False)
+    _, want = trained({}, 2.0**20)
+    device(True)
+    copy, copies = _device.overflows, []
+    monkeypatch.setattr(_device, "overflows", lambda stats: copies.append(len(stats)) or copy(stats))
+    _, found = trained({}, 2.0**20)
+    assert found == want and want[-1][1] > 0 and len(copies) == 3 and min(copies) > 1

@@ -42,6 +42,12 @@ def is_device(device: torch.device | str) -> bool:
     return torch.device(device).type == "cuda" or (PLAYED and torch.device(device).type == "cpu")
 
 
+def home(*modules: Any) -> torch.device | str:
+    """Where the counters of the first module that has parameters lie: on its device, else on the processor."""
+    first = next((p.device for module in modules for p in module.parameters()), torch.device("cpu"))
+    return first if is_device(first) else "cpu"
+
+
 @functools.cache
 def _stats_words() -> int:
     """Opens the library: the words of its counters. fpemu.Error where it is not there."""

@@ -22,10 +22,12 @@ WORDS = 131  # of the library's struct
 def new_stats(*, sums: bool = False, histogram: tuple[int, int] | None = None,
               scale_histogram: tuple[int, int] | None = None, device: torch.device | str = "cpu") -> Tensor:
     """A tensor of counters that have counted nothing: int64, 131 words and one for each bin. The arguments are those of
-    `fpemu.Stats`. On a CUDA device the words are its library's own, and more.
+    `fpemu.Stats`. On a CUDA device the words are its library's own, and more. ValueError for other devices.
 
     Calls that run at the same time in several threads lose counts of one tensor: each thread has a tensor of its own,
     or all have one `fpemu.Stats`."""
+    if torch.device(device).type not in ("cpu", "cuda"):
+        raise ValueError(f"counters lie on the processor or on a CUDA device, not on {device}")
     return stats_on(device, Stats(sums=sums, histogram=histogram, scale_histogram=scale_histogram))
 
 
@@ -77,6 +79,12 @@ def clear_stats(stats: Tensor) -> Tensor:
         return _device.clear_stats(stats)
     stats[_REQUEST.size // 8 :] = 0
     return stats
+
+
+def begin_anew(stats: Tensor, like: Stats) -> Tensor:
+    """The same memory as another tensor, with nothing counted; nothing waits. like: asks for what it does."""
+    again = stats.detach()
+    return _device.clear_stats(again, like._want) if _device.holds(again) else clear_stats(again)
 
 
 def check_stats(stats: Tensor | None) -> None:
