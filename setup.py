@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import sysconfig
@@ -55,6 +56,29 @@ if not VARIANTS:
     sys.exit("setup.py: m4/fpemu_simd.m4 has no line FPEMU_SIMD_VARIANT that can be read")
 
 
+def at_home(content):
+    """A library that was linked with libfpemu.so.N, as one that finds the libfpemu.so in its own folder: these strings
+    of an ELF file of 64 bits become shorter in place."""
+    content = bytearray(content)
+    (table,), (size, count) = struct.unpack_from("<Q", content, 32), struct.unpack_from("<HH", content, 54)
+    segments = [struct.unpack_from("<IIQQQQ", content, table + i * size) for i in range(count)]
+    start, length = next((s[2], s[5]) for s in segments if s[0] == PT_DYNAMIC)
+    entries = [struct.unpack_from("<QQ", content, at) for at in range(start, start + length, 16)]
+    strings = dict(entries)[DT_STRTAB]
+    strings += next(s[2] - s[3] for s in segments if s[0] == PT_LOAD and s[3] <= strings < s[3] + s[5])
+    for tag, offset in entries:
+        at, end = strings + offset, content.find(0, strings + offset)
+        if tag == DT_NEEDED and content[at:end].startswith(b"libfpemu.so."):
+            content[at:end] = b"libfpemu.so".ljust(end - at, b"\0")
+        elif tag in (DT_RPATH, DT_RUNPATH) and end - at >= len("$ORIGIN"):
+            content[at:end] = b"$ORIGIN".ljust(end - at, b"\0")
+    return content
+
+
+PT_LOAD, PT_DYNAMIC = 1, 2
+DT_NEEDED, DT_STRTAB, DT_RPATH, DT_RUNPATH = 1, 5, 15, 29
+
+
 class Compiler:
     """The C compiler as a command; `configure` does the same checks."""
 
@@ -94,7 +118,7 @@ class Build(build_ext):
         self.build_jax(compiler, common, objects / "jax", library)
         cuda = os.environ.get("FPEMU_CUDA_LIBRARY")
         if cuda:
-            shutil.copyfile(cuda, target.parent / "libfpemu_cuda.so")
+            (target.parent / "libfpemu_cuda.so").write_bytes(at_home(Path(cuda).read_bytes()))
 
     def copy_extensions_to_source(self):
         super().copy_extensions_to_source()
@@ -162,7 +186,7 @@ class Build(build_ext):
         flags = ["-O2", *common, *limited, *include, f"-I{ROOT / 'lib'}"]
         objects = self.compile(compiler, [(source, flags) for source in ext.sources], folder)
         compiler.run(["-shared", "-s", *common, *objects, "-o", str(target), f"-L{library.parent}", "-lfpemu",
-                      "-Wl,-rpath,$ORIGIN"])
+                      "-ldl", "-Wl,-rpath,$ORIGIN"])
 
     def build_jax(self, compiler, common, folder, library):
         """The handlers for XLA: they need neither Python's headers nor JAX's."""

@@ -96,6 +96,11 @@ TESTS += $(SIMULATED_TESTS)
 check_LTLIBRARIES += gpu/libsimulated.la
 gpu_libsimulated_la_SOURCES = $(GPU_CALLS) gpu/simulate.c lib/format/environment.c tests/gpu/memory_host.c
 gpu_libsimulated_la_CPPFLAGS = $(GPU_CPPFLAGS) -DFPEMU_FEW_INLINED=1
+# The same as a library that the Python package opens in place of libfpemu_cuda; -rpath has libtool make it shared.
+check_LTLIBRARIES += gpu/libplayed.la
+gpu_libplayed_la_SOURCES =
+gpu_libplayed_la_LIBADD = gpu/libsimulated.la lib/libfpemu.la
+gpu_libplayed_la_LDFLAGS = -module -avoid-version -rpath /nowhere
 tests_gpu_quantize_simulated_SOURCES = tests/gpu/quantize.c
 tests_gpu_quantize_simulated_CPPFLAGS = $(GPU_CPPFLAGS)
 tests_gpu_quantize_simulated_LDADD = gpu/libsimulated.la lib/libfpemu.la

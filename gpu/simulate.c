@@ -28,7 +28,7 @@ fpemu_cuda_status fpemu_gpu_quantize32(const gpu_quantize_job32 *job, fpemu_cuda
 {
     const int counted = job->call.counts != NULL;
     const int histogram = counted && job->call.counts->want & FPEMU_STATS_HISTOGRAM;
-    static uint32_t bins[GPU_BINS];
+    static _Thread_local uint32_t bins[GPU_BINS];
     (void)stream;
     const gpu_case c = of_kernel(gpu_case_of32(job, gpu_counts_of(&job->call)), job->call.n, 0);
     EACH_WARP(warp)
@@ -97,7 +97,7 @@ fpemu_cuda_status fpemu_gpu_quantize64(const gpu_quantize_job64 *job, fpemu_cuda
 {
     const int counted = job->call.counts != NULL;
     const int histogram = counted && job->call.counts->want & FPEMU_STATS_HISTOGRAM;
-    static uint32_t bins[GPU_BINS];
+    static _Thread_local uint32_t bins[GPU_BINS];
     (void)stream;
     const gpu_case c = of_kernel(gpu_case_of64(job, gpu_counts_of(&job->call)), job->call.n, 1);
     EACH_WARP(warp)

@@ -2,6 +2,8 @@
 /* stats.c - the calls of counters: cleared on the device, read into an fpemu_stats. */
 #include "call.h"
 
+FPEMU_STATIC_ASSERT(offsetof(gpu_counts, counter[GPU_OVERFLOW]) == FPEMU_CUDA_STATS_OVERFLOW, "it is told to callers");
+
 size_t fpemu_cuda_stats_size(void)
 {
     return sizeof(gpu_counts);

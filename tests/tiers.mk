@@ -18,7 +18,8 @@ QUICK_TESTS := $(filter \
 	tests/gpu/%_simulated \
 	tests/unit/%, $(EVERY_TEST))
 
-# The parts of `make check-full' beside `make check', each `make check-PART'; check-torch and check-jax are one test.
+# The parts of `make check-full' beside `make check', each `make check-PART'; check-torch and check-jax are one test,
+# which check-torch-device repeats.
 variants_TESTS = tests/vectorised.sh \
 	$(addprefix tests/against_judges/,affine arith codebooks codes properties spans words)
 frameworks_TESTS = tests/cli/frameworks.sh tests/cli/fptrain_export.sh tests/cli/fptrain_pictures.sh tests/cli/gguf.sh \
@@ -37,6 +38,7 @@ endif
 FRAMEWORK_LOGS = $(addsuffix .log,$(basename $(frameworks_TESTS)))
 tests/cli/fptrain_arrays.log tests/cli/npz.log tests/python/run.log: | python-environment
 $(FRAMEWORK_LOGS) tests/python/full.log: | python-full
+tests/python/full.log: | gpu/libplayed.la
 $(FRAMEWORK_LOGS): PYTHON_ENV = python-full
 # The wheel of the quick Python test holds these.
 LIBRARIES = lib/libfpemu.la $(KERNELS)
@@ -55,13 +57,14 @@ quick: all
 	+@tests='$(QUICK_TESTS)'; $(call RUN_TESTS,check_PROGRAMS= check_SCRIPTS=)
 check-variants check-frameworks check-trainer check-corpora check-surroundings check-packaging: all
 	+@tests='$(filter $($(@:check-%=%)_TESTS),$(EVERY_TEST))'; $(RUN_TESTS)
-check-torch check-jax: all
+check-torch check-torch-device check-jax: all
 	+@tests='$(filter tests/python/full.sh,$(EVERY_TEST))'; $(RUN_TESTS)
 # They share an environment and the log of the test.
-ifneq ($(filter check-torch,$(MAKECMDGOALS)),)
-check-jax: | check-torch
-endif
+check-torch-device: | $(filter check-torch,$(MAKECMDGOALS))
+check-jax: | $(filter check-torch%,$(MAKECMDGOALS))
 check-torch: export PYTHON_TESTS = test_[!j]*.py
+check-torch-device: export PYTHON_TESTS = test_torch_*.py
+check-torch-device: export FPEMU_CUDA_PLAYED = 1
 check-jax: export PYTHON_TESTS = test_jax.py
 
 # All; with AFTER=check what that has not run. totals: of the last check and check-full, one line.
@@ -72,5 +75,5 @@ totals:
 	@cat test-suite.log check-full.log | $(AWK) '/^# (PASS|XFAIL): / { passed += $$3 } \
 		/^# (FAIL|XPASS|ERROR): / { failed += $$3 } /^# SKIP: / { skipped += $$3 } \
 		END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }'
-.PHONY: quick totals check-full check-variants check-torch check-jax check-frameworks check-trainer check-corpora \
-	check-surroundings check-packaging
+.PHONY: quick totals check-full check-variants check-torch check-torch-device check-jax check-frameworks \
+	check-trainer check-corpora check-surroundings check-packaging

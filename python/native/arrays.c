@@ -120,11 +120,6 @@ const char *carrier_name(carrier c)
     return name[c];
 }
 
-static carrier unsigned_of(size_t bytes)
-{
-    return bytes == 1 ? CARRIER_U8 : bytes == 2 ? CARRIER_U16 : bytes == 4 ? CARRIER_U32 : CARRIER_U64;
-}
-
 static void finish_view(view *v)
 {
     uint64_t count = 1;

@@ -282,11 +282,6 @@ static PyObject *call_elements(element_call *c, const char *verb, format_object 
     return finish_call(made, out, &c->y, &counter, status, verb, format, NULL);
 }
 
-static carrier code_carrier(size_t bytes)
-{
-    return bytes == 1 ? CARRIER_U8 : bytes == 2 ? CARRIER_U16 : bytes == 4 ? CARRIER_U32 : CARRIER_U64;
-}
-
 /* encode(x, format, rounding, offset, out, stats) */
 NATIVE(encode)
 {
@@ -303,7 +298,7 @@ NATIVE(encode)
     rounding_object *rounding = format ? rounding_of(args[2]) : NULL;
     if (rounding)
         made = call_elements(&c, "encode", format, &rounding->value, args[4], args[5], args[3],
-                             code_carrier(fpemu_format_code_size(&format->value)));
+                             unsigned_of(fpemu_format_code_size(&format->value)));
     Py_XDECREF(format);
     Py_XDECREF(rounding);
     return made;

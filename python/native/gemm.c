@@ -263,6 +263,20 @@ static int is_apart(const view *v, const fpemu_target *t, const operand_scales *
     return s->batched || (is_random(t) && !is_shared(v));
 }
 
+int narrow_result(carrier type, fpemu_gemm_spec *spec, fpemu_format *as)
+{
+    fpemu_format_named(type == CARRIER_F16 ? FPEMU_NAME_BINARY16 : FPEMU_NAME_BFLOAT16, as);
+    if (!target_given(&spec->out)) {
+        memset(&spec->out, 0, sizeof spec->out);
+        spec->out.format = *as;
+    } else if (!fpemu_format_fits(&spec->out.format, type_of(type))) {
+        PyErr_Format(PyExc_ValueError, "%s cannot hold every result of the model's `out`: pass dtype='float32'",
+                     carrier_name(type));
+        return -1;
+    }
+    return 0;
+}
+
 /* matmul(a, b, spec bytes, alpha, beta, c, scales_a, scales_b, out, type, stats): a and b of two dimensions and more;
  * type: carrier of the result, or None */
 NATIVE(matmul)
@@ -316,20 +330,8 @@ NATIVE(matmul)
         return NULL;
     }
     fpemu_format as;
-    if (narrow) { /* the result is a number of its type, rounded once */
-        fpemu_format_named(type == CARRIER_F16 ? FPEMU_NAME_BINARY16 : FPEMU_NAME_BFLOAT16, &as);
-        if (!target_given(&spec.out)) {
-            memset(&spec.out, 0, sizeof spec.out);
-            spec.out.format = as;
-        } else {
-            const fpemu_format *const given = &spec.out.format;
-            if (!fpemu_format_fits(given, type_of((carrier)type))) {
-                PyErr_Format(PyExc_ValueError, "%s cannot hold every result of the model's `out`: pass dtype='float32'",
-                             carrier_name((carrier)type));
-                return NULL;
-            }
-        }
-    }
+    if (narrow && narrow_result((carrier)type, &spec, &as))
+        return NULL;
     if ((float)alpha != alpha || (float)beta != beta) {
         if (inside == CARRIER_F32 && alpha == alpha && beta == beta) {
             PyErr_SetString(PyExc_ValueError, "alpha and beta are no float32 numbers");

@@ -2,6 +2,8 @@
 /* module.c - the table of what fpemu._native offers. */
 #include "native.h"
 
+#include <fpemu_cuda.h>
+
 /* register(name=object, ...): what Python's side lends: classes, and functions for what is rare. */
 static PyObject *native_register(PyObject *module, PyObject *args, PyObject *keywords)
 {
@@ -158,6 +160,11 @@ static PyMethodDef methods[] = {
     FAST(matmul, NULL),
     FAST(unpack_scales, NULL),
     FAST(extents, NULL),
+    {"device_open", native_device_open, METH_O, NULL},
+    FAST(device_run, NULL),
+    FAST(device_measure, NULL),
+    FAST(device_matmul, NULL),
+    FAST(device_stats, NULL),
     {"delayed_start", native_delayed_start, METH_VARARGS, NULL},
     {"delayed_update", native_delayed_update, METH_VARARGS, NULL},
     {"delayed_range", native_delayed_range, METH_O, NULL},
@@ -183,7 +190,8 @@ PyMODINIT_FUNC PyInit__native(void)
     PyObject *module = PyModule_Create(&definition);
     if (!module)
         return NULL;
-    if (arrays_ready() || objects_ready(module)) {
+    if (arrays_ready() || objects_ready(module) ||
+        PyModule_AddIntConstant(module, "DEVICE_OVERFLOW", FPEMU_CUDA_STATS_OVERFLOW)) {
         Py_DECREF(module);
         return NULL;
     }

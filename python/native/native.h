@@ -36,6 +36,12 @@ static inline fpemu_type type_of(carrier c)
     return types[c];
 }
 
+/* The codes of so many bytes. */
+static inline carrier unsigned_of(size_t bytes)
+{
+    return bytes == 1 ? CARRIER_U8 : bytes == 2 ? CARRIER_U16 : bytes == 4 ? CARRIER_U32 : CARRIER_U64;
+}
+
 /* Bytes of an element. */
 size_t carrier_size(carrier c);
 const char *carrier_name(carrier c);
@@ -193,6 +199,8 @@ PyObject *result_view(PyObject *out, const view *inputs, int count, carrier type
                       view *y);
 /* *whole points at `range`, filled from a fpemu.Range, or is NULL for None. -1 with an exception. */
 int range_of(PyObject *argument, fpemu_range *range, const fpemu_range **whole);
+/* Makes the results of a model numbers of a 16-bit type, rounded once; *as: its format. -1 with an exception. */
+int narrow_result(carrier type, fpemu_gemm_spec *spec, fpemu_format *as);
 /* What a call did: the result, or NULL with an exception, the result released. Ends the counting. */
 PyObject *finish_call(PyObject *made, PyObject *out, const view *y, counting *c, fpemu_status status, const char *verb,
                       const format_object *format, const fpemu_why *why);
@@ -218,6 +226,11 @@ NATIVE(swizzle);
 NATIVE(matmul);
 NATIVE(unpack_scales);
 NATIVE(extents);
+NATIVE(device_run);
+NATIVE(device_measure);
+NATIVE(device_matmul);
+NATIVE(device_stats);
+PyObject *native_device_open(PyObject *module, PyObject *path);
 PyObject *native_delayed_start(PyObject *module, PyObject *args);
 PyObject *native_delayed_update(PyObject *module, PyObject *args);
 PyObject *native_delayed_range(PyObject *module, PyObject *state);

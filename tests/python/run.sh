@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # run.sh [full] - the package `fpemu`: its wheel is built from this tree, installed into an environment in the build
 # folder (environment.sh), and tested by pytest. Without a word, what needs JAX, PyTorch and its kin is left out, and the
-# wheel holds the library that is built. full: with all packages, all tests or those of PYTHON_TESTS, a pattern of files.
+# wheel holds the library that is built, and as that of CUDA the one whose kernels are played on the processor. full:
+# with all packages, all tests or those of PYTHON_TESTS, a pattern of files.
 set -u
 source=$(cd "$top_srcdir" && pwd) || exit 1
 build=$(cd "$top_builddir" && pwd) || exit 1
 tests=$source/tests/python
 environment=$build/python-${1:-env}
 bash "$tests/environment.sh" "$@" || exit
+played=$build/gpu/.libs/libplayed.so
+unset FPEMU_CUDA_LIBRARY
 files=("$tests"/${PYTHON_TESTS-test_*.py})
 if [ $# -eq 0 ]; then
     files=(--ignore-glob '*/test_jax.py' --ignore-glob '*/test_torch_*' --ignore-glob '*/test_compat_*' "$tests")
@@ -15,6 +18,7 @@ if [ $# -eq 0 ]; then
         echo "$build/${object%/*}/.libs/$(basename "$object" .lo).o"
     done | xargs)
     export FPEMU_OBJECTS
+    [ ! -f "$played" ] || export FPEMU_CUDA_LIBRARY=$played
     build=$build/python-quick # beside the wheel of `make wheel', which is for others
 fi
 
@@ -28,6 +32,8 @@ CC=${CC-} bash "$source/python/wheel.sh" "$inside" "$source" "$build" || exit 1
 FPTRAIN=$(cd "$top_builddir" && pwd)/tools/fptrain/fptrain
 [ -x "$FPTRAIN" ] || FPTRAIN=
 export FPTRAIN
+# FPEMU_CUDA_PLAYED: tensors of the processor go to this library, as those of a device would to its own.
+export FPEMU_CUDA_LIBRARY=$played
 mkdir -p "$build/tests/python" && cd "$build/tests/python" || exit 1
 OMP_NUM_THREADS=2 JAX_PLATFORMS=cpu PYTHONDONTWRITEBYTECODE=1 HYPOTHESIS_STORAGE_DIRECTORY=$build/tests/python/hypothesis \
     "$inside" -m pytest -q -p no:cacheprovider -W ignore::DeprecationWarning -W ignore::RuntimeWarning --rootdir "$tests" \

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is refused for tensors of a device, before anything is handed over by address. Where there is no device, tensors
-of the processor stand for its own, and a library that no call may reach."""
+"""Every operator on the way of a device: tensors of the processor stand for its own, and libfpemu_cuda is the one whose
+kernels are played there (FPEMU_CUDA_LIBRARY). Judged by the processor's way, bit for bit and counter by counter."""
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import pathlib
-from types import SimpleNamespace
+import os
+import sys
 
 import pytest
 from same import refuses
@@ -19,80 +18,232 @@ import fpemu.torch as ft  # noqa: E402
 from fpemu.torch import _device  # noqa: E402
 from torch import nn  # noqa: E402
 
-STATS_BYTES = 51368
-E4M3 = fpemu.format("e4m3fn")
+pytestmark = pytest.mark.skipif(not os.path.exists(os.environ.get("FPEMU_CUDA_LIBRARY", "")),
+                                reason="no FPEMU_CUDA_LIBRARY with kernels that are played")
+SCALAR = ("e4m3fn", "e5m2:saturate", "fp16", "bf16", "posit(8,1)", "fixed(8,4)", "uint4", "codebook(nf4)")
+BLOCKED = ("mxfp8", "mxfp4", "nvfp4", "s2fp8", "bfp(7)", "scaled(e4m3fn)", "scaled(int8,block=row)",
+           "scaled(e5m2,block=channel)", "scaled(e4m3fn,block=3x4)", "group(int4,8)")
+ROUNDINGS = ("rne", "rtz", "sr", "sr,bits=5,variant=b", "se")
+DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+STATE = ft.new_state(7, 2**63 + 5, 11)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def device(monkeypatch):
-    host = ctypes.CDLL(str(pathlib.Path(fpemu.__file__).parent / "libfpemu.so"))
-    library = SimpleNamespace(fpemu_cuda_stats_size=lambda: STATS_BYTES, fpemu_cuda_scratch_size=lambda *args: 0)
-    monkeypatch.setattr(_device, "_libraries", lambda: (host, library))
-    monkeypatch.setattr(_device, "_call", lambda verb, *arguments, **options: pytest.fail(f"{verb} was called"))
-    monkeypatch.setattr(_device, "_stream", lambda x: None)
+    """played(True) takes the device's way from there on."""
+    def played(on):
+        monkeypatch.setattr(_device, "PLAYED", on)
+    played(True)
+    return played
+
+
+def tensors(dtype):
+    """One of every kind of shape and strides, with numbers of every kind."""
+    torch.manual_seed(3)
+    special = torch.tensor([0.0, -0.0, float("nan"), float("inf"), -float("inf"), 1e-6, -6e4, 3e38])
+    for x in (torch.randn(()), torch.randn(0, 3), torch.cat((special, torch.randn(33))), torch.randn(3, 40) * 100,
+              torch.randn(6, 5, 8).transpose(0, 2), torch.randn(4, 9, 16)[::2, 1::2], torch.zeros(2, 7)):
+        yield x.to(dtype)
+
+
+def outcome(call):
+    """What a call gives: bits, or the type of its error."""
+    try:
+        found = call()
+    except Exception as error:
+        return type(error).__name__
+    found = found if isinstance(found, tuple) else (found,)
+    return [(t.dtype, t.shape, t.numel() and t.stride(), t.nan_to_num(nan=7.5).tolist() if t.is_floating_point() else t.tolist(),
+             torch.signbit(t.nan_to_num(nan=7.5)).tolist() if t.is_floating_point() else 0) for t in found]
+
+
+def assert_alike(device, call, counts=None, what=()):
+    """A call that takes counters gives the same on both ways, and counts the same; counts: what Stats are asked for."""
+    ways = []
+    for on in (False, True):
+        device(on)
+        stats = None if counts is None else fpemu.Stats(**counts)
+        found = outcome(lambda: call(stats))
+        ways.append((found, None if isinstance(found, str) or counts is None else stats.to_dict()))
+    assert str(ways[0]) == str(ways[1]), what
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("spec", SCALAR + BLOCKED)
+def test_values_codes_and_bytes(device, spec, dtype):
+    counts = {"sums": True, "histogram": (-9, 4), "scale_histogram": (-3, 3)}
+    for x in tensors(dtype):
+        for rounding in ROUNDINGS:
+            for axis in range(-1, max(x.ndim - 1, 0)):
+                what = spec, dtype, x.shape, rounding, axis
+                assert_alike(device, lambda s: ft.quantize(x, spec, rounding, axis=axis, state=STATE, stats=s), counts,
+                             what)
+                assert_alike(device, lambda s: ft.pack(x, spec, rounding, axis=axis, state=STATE, stats=s), counts, what)
+            assert_alike(device, lambda s: ft.quantize_(x.clone(), spec, rounding, state=STATE, stats=s), {}, what)
+            assert_alike(device, lambda s: ft.encode(x, spec, rounding, state=STATE, stats=s), counts, what)
+        for axis in range(-1, max(x.ndim - 1, 0)):
+            device(False)
+            known = outcome(lambda: ft.pack(x, spec, axis=axis))
+            packed = torch.tensor(known[0][3], dtype=torch.uint8) if not isinstance(known, str) else None
+            if packed is not None:
+                assert_alike(device, lambda s: ft.unpack(packed, spec, x.shape, axis=axis, dtype=dtype), what=what)
+            assert_alike(device, lambda s: ft.scales(x, spec, axis=axis), what=what)
+        assert_alike(device, lambda s: ft.measure(x, spec), what=what)
+    if spec in SCALAR and fpemu.format(spec).bits <= 8:
+        codes = torch.arange(2**fpemu.format(spec).bits).to(torch.uint8).reshape(2, -1)
+        assert_alike(device, lambda s: ft.decode(codes.mT, spec, dtype))
+
+
+@pytest.mark.parametrize("spec", ["e4m3fn", "nvfp4", "scaled(int8)", "mxfp4"])
+def test_parts_and_ranges(device, spec):
+    x = torch.randn(8, 64)
+    known = ft.measure(x, spec)
+
+    def part(stats):
+        return ft.quantize(x[4:6], spec, "sr", state=STATE, whole=x.shape, start=(4, 0), range=known, stats=stats)
+
+    assert_alike(device, part, {"sums": True})
+    assert_alike(device, lambda s: torch.ops.fpemu.pack(x[2:], spec, range=known))
+    assert_alike(device, lambda s: torch.ops.fpemu.scales(x[2:], spec, range=known))
+    assert_alike(device, lambda s: torch.vmap(lambda row: ft.quantize(row, spec, "sr", state=STATE))(x))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_operations_and_functions(device, dtype):
+    a, b, c = (torch.randn(s).to(torch.bfloat16).to(dtype) for s in ((5, 1, 9), (4, 9), ()))
+    for spec in ("e4m3fn", "bf16", "posit(8,1)", "mxfp4"):
+        for rounding in ROUNDINGS:
+            for operation in fpemu._values._OPERATIONS:
+                operands = {"sqrt": (a,), "fma": (a, b, c)}.get(operation, (a, b))
+                for given in (operands, tuple(t.mT if t.ndim > 1 else t for t in reversed(operands))):
+                    assert_alike(device, lambda s: ft.arith(operation, given, spec, rounding, state=STATE, stats=s), {},
+                                 (operation, spec, rounding, dtype))
+        for function in fpemu.functions():
+            assert_alike(device, lambda s: ft.apply(function, a.mT, spec, "sr", state=STATE, stats=s), {"sums": True},
+                         (function, spec, dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products(device, dtype):
+    x = (torch.randn(3, 1, 4, 6) * 4).to(dtype)
+    pairs = [(x, torch.randn(2, 6, 5).to(dtype)), (x.mT, x), (x[0, 0], x[:, 0].mT), (x[:, 0], x[:1, 0].mT.contiguous().mT.mT),
+             (x[0, 0, 0], x[0, 0].mT), (x[..., :0], x[..., :0].mT), (x[:0], x.mT)]
+    for spec in ("fp32", "seq(bf16)", "chunk(4,fp32); ab=e4m3fn", "seq(bf16/sr); a=e5m2/sr; b=e5m2/sr",
+                 "tc(h100,e4m3fn)", "pairwise(fp16); out=e4m3fn", "int(32,saturate); ab=fixed(8,4)"):
+        for i, (a, b) in enumerate(pairs):
+            assert_alike(device, lambda s: ft.matmul(a, b, spec, state=STATE, stats=s), {}, (spec, i, dtype))
+    for stats in (fpemu.Stats(sums=True), ft.new_stats(sums=True)):
+        refuses(fpemu.Error, lambda: ft.matmul(x, x.mT, "fp32", stats=stats), "without sums and histograms")
+
+
+def test_counters_are_tensors_of_the_device(device):
+    x, how = torch.randn(50), {"sums": True, "histogram": (-3, 3)}
+    stats, plain, whole = ft.new_stats(**how), ft.new_stats(), fpemu.Stats(**how)
+    for _ in range(2):
+        ft.quantize(x, "e4m3fn", stats=stats)
+        ft.quantize(x, "e4m3fn", stats=plain)
+        device(False)
+        fpemu.quantize(x, "e4m3fn", stats=whole)
+        device(True)
+    assert ft.read_stats(stats) == whole and ft.read_stats(plain).count == whole.count == 100
+    assert ft.read_stats(ft.clear_stats(stats)) == whole.empty() and ft.read_stats(ft.clear_stats(plain)).count == 0
+    device(False)
+    own = ft.new_stats()
+    device(True)
+    for other in (own, stats.double(), torch.cat((stats, stats))[::2], stats[1:]):
+        for call in (lambda: ft.quantize(x, "e4m3fn", stats=other), lambda: ft.read_stats(other),
+                     lambda: ft.clear_stats(other)):
+            refuses(TypeError, call, "new_stats")
+
+
+def test_tensors_that_do_not_go_together_are_refused(device):
+    x, f, rne = torch.ones(4, 8), fpemu.format("e4m3fn"), fpemu.rounding("rne")
+    refuses(ValueError, lambda: _device.quantize(x, torch.ones(4, 7), f, rne, -1, None, None), "32 elements where 28")
+    refuses(TypeError, lambda: _device.quantize(x, x.half(), f, rne, -1, None, None), "float32 where float16 is needed")
+    refuses(TypeError, lambda: _device.quantize(x, x.to("meta"), f, rne, -1, None, None), "memory of a device")
+    refuses(ValueError, lambda: _device.encode(x, torch.ones(7).byte(), f, rne, None), "7 elements where 32")
+    for codes, spec in ((x.byte(), "bf16"), (x.to(torch.uint16), "e4m3fn")):
+        refuses(TypeError, lambda: ft.decode(codes, spec), "codes of .* are unsigned integers of")
+    refuses(ValueError, lambda: ft.unpack(torch.zeros(7, dtype=torch.uint8), "mxfp4", (4, 8)), "7 elements where")
+    refuses(fpemu.Error, lambda: ft.quantize(x, "e2m1", fpemu.rounding(nan="error")), "neither NaN policy error")
+
+
+def test_a_graph_does_not_repeat_random_bits(device, monkeypatch):
+    device(False)
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
     monkeypatch.setattr(torch.cuda, "device", lambda index: contextlib.nullcontext())
-    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: False)
-    return _device
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda: type("Stream", (), {"cuda_stream": 0}))
+    x, f = torch.randn(8), fpemu.format("e4m3fn")
+    for rounding in ("sr", "se"):
+        refuses(fpemu.Error, lambda: _device.quantize(x, x, f, fpemu.rounding(rounding), -1, None, None), "CUDA graph")
+    refuses(fpemu.Error, lambda: _device.matmul(x[None], x[:, None], x[:1, None], fpemu.gemm("seq(bf16/sr)"), None),
+            "CUDA graph")
+    y = torch.empty_like(x)
+    _device.quantize(x, y, f, fpemu.rounding("rne"), -1, None, None)
+    assert torch.equal(y, fpemu.quantize(x, "e4m3fn"))
 
 
-X = torch.ones(4, 8)
-
-
-def quantized(device, x=X, y=X, rounding="rne", stats=None):
-    device.quantize(x, y, E4M3, fpemu.rounding(rounding), -1, stats, None)
-
-
-def test_counters_of_another_size_or_place(device):
-    for stats in (ft.new_stats(), torch.zeros(STATS_BYTES // 8, dtype=torch.int64),
-                  torch.zeros(STATS_BYTES // 8 + 1),
-                  torch.zeros(STATS_BYTES // 8 + 1, dtype=torch.int64, device="meta"),
-                  torch.zeros(2 * STATS_BYTES // 8 + 2, dtype=torch.int64)[::2]):
-        for call in (lambda: quantized(device, stats=stats),
-                     lambda: device.encode(X, X.byte(), E4M3, fpemu.rounding("rne"), stats)):
-            refuses(TypeError, call, r"fpemu.torch.new_stats\(device='cpu'\), int64, 6422 words")
-    for call in (device.read_stats, lambda stats: device.clear_stats(stats, 0)):
-        refuses(TypeError, lambda: call(ft.new_stats()), "6422 words, not one of torch.int64, shape \\(131,\\)")
-
-
-def test_what_is_no_counters_is_not_cleared():
+def test_what_is_no_counters_is_not_cleared(device):
     for other in (torch.ones(200), torch.ones(5, dtype=torch.int64)):
         refuses(TypeError, lambda: ft.clear_stats(other), "new_stats")
         assert other.all()
 
 
-def test_results_and_codes_of_another_size(device):
-    refuses(ValueError, lambda: quantized(device, y=torch.ones(4, 7)), "do not go together")
-    refuses(ValueError, lambda: quantized(device, y=X.to("meta")), "on cpu and one of .* on meta do not go together")
-    refuses(TypeError, lambda: quantized(device, y=X.half()), "the result torch.float16")
-    with pytest.raises(ValueError, match="do not go together"):
-        device.encode(X, torch.zeros(4, 7, dtype=torch.uint8), E4M3, fpemu.rounding("rne"), None)
-    for codes, spec in ((X.byte(), "bf16"), (X.char(), "e4m3fn"), (X.to(torch.uint16), "e4m3fn")):
-        refuses(TypeError, lambda: device.decode(codes, X, fpemu.format(spec)), f"codes of {spec} are uint")
+def trained(how, scaler=None):
+    """The log of three steps of a small model, and what the loss scaler, if there is one, saw of them."""
+    torch.manual_seed(4)
+    model = ft.convert(nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.LayerNorm(8), nn.Linear(8, 3)),
+                       ft.Recipe("mxfp8", gradient="e5m2/sr", forward=ft.Product(accumulator="seq(bf16)"), norm="bf16"))
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    scaler = scaler and ft.loss_scaler("backoff", model, scale=scaler)
+    seen = []
+    with ft.observe(model, **how) as log:
+        for step in range(3):
+            loss = model(torch.randn(5, 6) * 10**step).square().sum()
+            optimizer.zero_grad()
+            if scaler:
+                scaler.scale(loss).backward()
+                scaler.step(optimizer)
+                scaler.update()
+                seen.append((scaler.get_scale(), scaler.skipped))
+            else:
+                loss.backward()
+                optimizer.step()
+            log.step(loss)
+    return log, seen
 
 
-def test_a_graph_does_not_repeat_random_bits(device, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
-    for call in (lambda: quantized(device, rounding="sr"),
-                 lambda: device.encode(X, X.byte(), E4M3, fpemu.rounding("sr"), None)):
-        refuses(fpemu.Error, call, "a CUDA graph would repeat the random bits")
-    refuses(pytest.fail.Exception, lambda: quantized(device), "was called")
+@pytest.mark.parametrize("how", [{}, {"sums": True, "histogram": (-8, 8)}, {"every": 2}])
+def test_observe_counts_on_a_device_and_reads_with_the_log(device, monkeypatch, how):
+    device(False)
+    log, _ = trained(how)
+    want, lines = log.totals, log.lines
+    device(True)
+    read, waits = _device.read_stats, []
+    monkeypatch.setattr(_device, "read_stats", lambda stats: waits.append(1) or read(stats))
+    monkeypatch.setattr(torch.Tensor, "item", lambda self: pytest.fail("a step waited"))
+    found, _ = trained(how)
+    monkeypatch.undo()
+    device(True)
+    assert not waits and found.totals == want and len(want) == 12
+    for a, b in zip(found.lines, lines, strict=True):
+        assert {**a, "seconds": 0} == {**b, "seconds": 0}
 
 
-def test_observe_takes_models_of_the_processor():
-    model = ft.convert(nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)), "fp8")
-    model[1].to("meta")
-    with pytest.raises(fpemu.Error, match="observe counts on the processor alone, and 1.weight lies on meta"):
-        ft.observe(model).__enter__()
-    assert model[0]._fpemu.site.counters is None
+def test_observe_reads_earlier_where_much_is_pending(device, monkeypatch):
+    device(False)
+    want = trained({})[0].totals
+    device(True)
+    monkeypatch.setattr(sys.modules["fpemu.torch.observe"], "_MOST_PENDING", 1)
+    found, _ = trained({})
+    assert not found._pending and found.totals == want
 
 
-def test_a_scaler_that_watches_a_model_sees_the_processor_alone():
-    model = ft.convert(nn.Linear(2, 2), "fp8")
-    elsewhere, site = SimpleNamespace(is_cpu=False, is_meta=False), model._fpemu.site
-    assert site.stats_for(elsewhere) is None
-    scaler = ft.loss_scaler("backoff", model)
-    refuses(fpemu.Error, lambda: site.stats_for(elsewhere), "sees overflow on the processor alone")
-    with pytest.warns(UserWarning, match="lose sight of it"):
-        ft.convert(model, "bf16")
-    scaler.close()
-    assert site.stats_for(elsewhere) is None
+def test_a_scaler_sees_overflow_on_a_device_by_one_copy_a_step(device, monkeypatch):
+    device(False)
+    _, want = trained({}, 2.0**20)
+    device(True)
+    copy, copies = _device.overflows, []
+    monkeypatch.setattr(_device, "overflows", lambda stats: copies.append(len(stats)) or copy(stats))
+    _, found = trained({}, 2.0**20)
+    assert found == want and want[-1][1] > 0 and len(copies) == 3 and min(copies) > 1

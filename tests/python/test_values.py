@@ -26,6 +26,18 @@ def test_library_has_fast_loops():
     assert fpemu.library()["variants"][-2:] == ["x86-64-v3", "portable"]
 
 
+def test_the_library_of_cuda_finds_that_of_the_wheel():
+    folder = Path(fpemu.__file__).parent
+    if not (folder / "libfpemu_cuda.so").exists():
+        pytest.skip("the wheel holds no libfpemu_cuda.so")
+    code = "import fpemu; print(fpemu._native.device_open({!r}), open('/proc/self/maps').read())"
+    done = subprocess.run([sys.executable, "-c", code.format(str(folder / "libfpemu_cuda.so"))], capture_output=True,
+                          text=True, check=True, env=os.environ)
+    size, *lines = done.stdout.split("\n")
+    assert int(size.split()[0]) == 51368
+    assert {line.split()[-1] for line in lines if "libfpemu.so" in line} == {str((folder / "libfpemu.so").resolve())}
+
+
 def test_formats():
     f = fpemu.format("e4m3fn")
     assert (f.bits, f.max, f.lowest, f.smallest, f.smallest_normal) == (8, 448, -448, 2 ** -9, 2 ** -6)

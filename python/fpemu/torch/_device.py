@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""CUDA tensors, by libfpemu_cuda: its calls of fpemu_cuda.h on the current stream, opened with the first CUDA tensor.
+"""Tensors of CUDA devices, by libfpemu_cuda: its calls of fpemu_cuda.h on the current stream.
 
-The library lies beside libfpemu.so, or where FPEMU_CUDA_LIBRARY says. Nothing here waits for the device but
-`read_stats`. Formats, roundings and random state are read on the host when a kernel is launched: a CUDA graph would
-repeat the launch with the state of its capture, and is refused where that is used. What is handed over by address is
-checked for its size, dtype and device first.
+The library lies beside libfpemu.so, or where FPEMU_CUDA_LIBRARY says, and is opened with the first call. Nothing here
+waits for the device but `measure`, `scales` and `read_stats`. Formats, roundings and random state are read on the host
+when a kernel is launched: a CUDA graph would repeat the launch with the state of its capture, and is refused where that
+is used. What a tensor must be to be handed over is checked by the extension.
+
+With FPEMU_CUDA_PLAYED in the environment tensors of the processor stand for those of a device, and the library for one
+whose kernels are played there: for tests.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,185 +22,200 @@ import torch
 from torch import Tensor
 
 import fpemu
-from fpemu import Format, Range, Rounding, Stats
-from fpemu._arrays import DECODE, ENCODE, QUANTIZE, carrier_of
-from fpemu._packed import _RANGE
+from fpemu import Format, Gemm, Range, Rounding, Stats, _native
+from fpemu._arrays import DECODE, ENCODE, FUNCTION, OPERATION, PACK, QUANTIZE, UNPACK, carrier_of
+from fpemu._packed import Packed, _scale_dtype
 
 from ._spec import STOCHASTIC
 
-_SUFFIX = {torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16"}
+PLAYED = bool(os.environ.get("FPEMU_CUDA_PLAYED"))
+_FUNCTIONS = fpemu.functions()
 
 
-class _Rounding(ctypes.Structure):
-    _fields_ = [
-        ("mode", ctypes.c_uint8),
-        ("overflow", ctypes.c_uint8),
-        ("nan", ctypes.c_uint8),
-        ("variant", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("generator", ctypes.c_uint8),
-        ("compat", ctypes.c_uint8),
-        ("reserved0", ctypes.c_uint8),
-        ("seed", ctypes.c_uint64),
-        ("stream", ctypes.c_uint64),
-        ("offset", ctypes.c_uint64),
-        ("reserved1", ctypes.c_uint64 * 4),
-    ]
+def holds(x: Tensor) -> bool:
+    """Whether a device has the tensor."""
+    return x.is_cuda or (PLAYED and x.is_cpu)
 
 
-class _Shape(ctypes.Structure):
-    _fields_ = [
-        ("sizes", ctypes.c_uint64 * 4),
-        ("strides", ctypes.c_int64 * 8),
-        ("whole", ctypes.c_uint64),
-        ("reserved0", ctypes.c_uint64 * 3),
-    ]
+def is_device(device: torch.device | str) -> bool:
+    """Whether tensors there are a device's."""
+    return torch.device(device).type == "cuda" or (PLAYED and torch.device(device).type == "cpu")
+
+
+def home(*modules: Any) -> torch.device | str:
+    """Where the counters of the first module that has parameters lie: on its device, else on the processor."""
+    first = next((p.device for module in modules for p in module.parameters()), torch.device("cpu"))
+    return first if is_device(first) else "cpu"
 
 
 @functools.cache
-def _libraries() -> tuple[ctypes.CDLL, ctypes.CDLL]:
-    """libfpemu and libfpemu_cuda; fpemu.Error where the second is not there."""
-    folder = Path(fpemu.__file__).parent
-    host = ctypes.CDLL(str(folder / "libfpemu.so"))
+def _stats_words() -> int:
+    """Opens the library: the words of its counters. fpemu.Error where it is not there."""
+    path = os.environ.get("FPEMU_CUDA_LIBRARY", str(Path(fpemu.__file__).parent / "libfpemu_cuda.so"))
     try:
-        device = ctypes.CDLL(os.environ.get("FPEMU_CUDA_LIBRARY", str(folder / "libfpemu_cuda.so")))
+        return _native.device_open(path) // 8
     except OSError as error:
         raise fpemu.Error(f"the tensor lies on a CUDA device, and there is no libfpemu_cuda: {error}", 0) from None
-    host.fpemu_sizeof.restype = ctypes.c_size_t
-    for noun, size in ((b"rounding", ctypes.sizeof(_Rounding)), (b"shape", ctypes.sizeof(_Shape)),
-                       (b"range", _RANGE.size)):
-        if host.fpemu_sizeof(noun) != size:
-            raise fpemu.Error("libfpemu.so is of another version than this package", 0)
-    device.fpemu_cuda_stats_size.restype = ctypes.c_size_t
-    device.fpemu_cuda_scratch_size.restype = ctypes.c_uint64
-    device.fpemu_cuda_status_text.restype = ctypes.c_char_p
-    return host, device
 
 
-def _call(verb: str, *arguments: Any, why: Callable[[], str | None] = lambda: None) -> None:
-    """Calls; an error is told by `why`, what libfpemu says to the same arguments, where that refuses them too."""
-    _, device = _libraries()
-    status = getattr(device, "fpemu_cuda_" + verb)(*arguments)
-    if status:
-        raise fpemu.Error(f"{verb}: {why() or device.fpemu_cuda_status_text(status).decode()}", status)
-
-
-def _stream(x: Tensor) -> ctypes.c_void_p:
-    return ctypes.c_void_p(torch.cuda.current_stream(x.device).cuda_stream)
-
-
-def _pointer(x: Tensor | None) -> ctypes.c_void_p:
-    return ctypes.c_void_p(x.data_ptr() if x is not None and x.numel() else None)
-
-
-@functools.lru_cache(maxsize=4096)
-def _format(format: Format) -> Any:
-    content = ctypes.create_string_buffer(_libraries()[0].fpemu_sizeof(b"format"))
-    if _libraries()[0].fpemu_format_parse(format.spec.encode(), content, None):
-        raise fpemu.Error(f"{format} cannot be used on a device", 0)
-    return content
-
-
-def _rounding(r: Rounding) -> Any:
-    if r.mode in STOCHASTIC and torch.cuda.is_current_stream_capturing():
+def _launch(call: Callable[..., Any], x: Tensor, *arguments: Any, random: bool = False) -> Any:
+    """Calls the extension for x's device, on the current stream there."""
+    _stats_words()
+    if random and not PLAYED and torch.cuda.is_current_stream_capturing():
         raise fpemu.Error("a CUDA graph would repeat the random bits of its capture: round stochastically outside of "
                           "it, or to nearest inside", 0)
-    return ctypes.byref(_Rounding(r._mode, r._overflow, r._nan, r._variant, r._bits, r._generator, r._compat, 0, r.seed,
-                                  r.stream, r.offset))
+    if PLAYED:
+        return call(0, *arguments)
+    with torch.cuda.device(x.device):
+        return call(torch.cuda.current_stream().cuda_stream, *arguments)
 
 
-def _check_same(x: Tensor, y: Tensor) -> None:
-    if x.shape != y.shape or x.device != y.device:
-        raise ValueError(f"a tensor of shape {tuple(x.shape)} on {x.device} and one of {tuple(y.shape)} on {y.device} "
-                         "do not go together")
+def _run(use: int, inputs: Sequence[Tensor], y: Tensor, format: Format, rounding: Rounding | str = "rne",
+         axis: int = -1, stats: Tensor | None = None, known: Range | None = None) -> Tensor:
+    """One call on tensors of any strides; returns y, which it fills."""
+    to = y if y.is_contiguous() else torch.empty_like(y, memory_format=torch.contiguous_format)
 
+    def run(stream: int) -> None:
+        _native.device_run(use, stream, format, rounding, tuple(x.contiguous() for x in inputs), to, axis,
+                           _counters(stats, y), known)
 
-def _check_codes(codes: Tensor, format: Format) -> None:
-    name = str(codes.dtype).removeprefix("torch.")
-    if name != format.code_dtype.name and not (name.startswith("float8") and format.code_dtype.itemsize == 1):
-        raise TypeError(f"codes of {format} are {format.code_dtype.name}, not {name}")
+    _launch(run, y, random=isinstance(rounding, Rounding) and rounding.mode in STOCHASTIC)
+    return y if to is y else y.copy_(to)
 
 
 def quantize(x: Tensor, y: Tensor, format: Format, rounding: Rounding, axis: int, stats: Tensor | None,
              known: Range | None) -> None:
     """x to y, tensors of one device, dtype and shape; they may be the same."""
-    _check_same(x, y)
-    if x.dtype != y.dtype:
-        raise TypeError(f"x has the dtype {x.dtype}, and the result {y.dtype}")
-    if not (x.is_contiguous() and y.is_contiguous()):
-        z = x.contiguous()
-        z = z.clone() if z is x else z
-        quantize(z, z, format, rounding, axis, stats, known)
-        y.copy_(z)
-        return
-    host, device = _libraries()
-    shape = _Shape()
-    sizes = (ctypes.c_uint64 * max(x.ndim, 1))(*(x.shape or (1,)))
-    status = host.fpemu_shape_of(ctypes.c_size_t(len(sizes)), sizes, ctypes.c_int(axis), ctypes.byref(shape))
-    if status:
-        raise fpemu.Error("quantize: the shape is too large", status)
-    content = None if known is None else ctypes.create_string_buffer(known._content)
-    shape.whole = 0 if content is None else ctypes.addressof(content)
-    size = device.fpemu_cuda_scratch_size(_format(format), ctypes.byref(shape))
-    with torch.cuda.device(x.device):
-        scratch = torch.empty(size // 8 + 1, dtype=torch.int64, device=x.device) if size else None
-        _call("quantize_tensor_" + _SUFFIX[x.dtype], _format(format), _rounding(rounding), ctypes.byref(shape),
-              _pointer(x), _pointer(y), _pointer(scratch), _counters(stats, x), _stream(x),
-              why=lambda: format._check(rounding, carrier_of(x.dtype), QUANTIZE))
+    _run(QUANTIZE, [x], y, format, rounding, axis, stats, known)
 
 
-def encode(x: Tensor, codes: Tensor, format: Format, rounding: Rounding, stats: Tensor | None) -> None:
-    """x to codes of one shape, both contiguous."""
-    _check_same(x, codes)
-    _check_codes(codes, format)
-    with torch.cuda.device(x.device):
-        _call("encode_" + _SUFFIX[x.dtype], _format(format), _rounding(rounding), ctypes.c_size_t(x.numel()),
-              _pointer(x), _pointer(codes), _counters(stats, x), _stream(x),
-              why=lambda: format._check(rounding, carrier_of(x.dtype), ENCODE))
+def encode(x: Tensor, codes: Tensor, format: Format, rounding: Rounding, stats: Tensor | None) -> Tensor:
+    """x to codes of one shape."""
+    return _run(ENCODE, [x], codes, format, rounding, stats=stats)
 
 
-def decode(codes: Tensor, y: Tensor, format: Format) -> None:
-    """Codes to values of one shape, both contiguous."""
-    _check_same(codes, y)
-    _check_codes(codes, format)
-    with torch.cuda.device(y.device):
-        _call("decode_" + _SUFFIX[y.dtype], _format(format), ctypes.c_size_t(y.numel()), _pointer(codes), _pointer(y),
-              _stream(y), why=lambda: format._check("rne", carrier_of(y.dtype), DECODE))
+def decode(codes: Tensor, y: Tensor, format: Format) -> Tensor:
+    """Codes to values of one shape."""
+    return _run(DECODE, [codes], y, format)
 
 
-# Counters on a device are opaque: a word that tells what is asked for, then those of fpemu_cuda_stats.
+def pack(x: Tensor, format: Format, rounding: Rounding | str, axis: int, known: Range | None,
+         stats: Tensor | None) -> Tensor:
+    """x as packed bytes."""
+    size = _native.layout(format, tuple(x.shape), axis)["bytes"]
+    return _run(PACK, [x], x.new_empty(size, dtype=torch.uint8), format, rounding, axis, stats, known)
 
 
-def _counters(stats: Tensor | None, x: Tensor) -> ctypes.c_void_p:
-    """Where the counters of a call on x are."""
+def unpack(packed: Tensor, y: Tensor, format: Format, axis: int) -> Tensor:
+    """Packed bytes to the values of y's shape."""
+    return _run(UNPACK, [packed], y, format, axis=axis)
+
+
+def measure(x: Tensor, format: Format) -> Range:
+    """What is known of x; waits for the stream."""
+    return Range(_launch(lambda stream: _native.device_measure(stream, x.contiguous(), format), x))
+
+
+def scales(x: Tensor, format: Format, axis: int, known: Range | None) -> tuple[Any, Any, tuple[float, float]]:
+    """What fpemu.scales gives, in arrays of NumPy: read from packed bytes, of which all but the elements are waited
+    for."""
+    if _scale_dtype(format) is None:  # which is refused
+        return fpemu.scales(x.new_empty(0, device="cpu"), format)
+    shape = tuple(x.shape)
+    layout = _native.layout(format, shape, axis)
+    packed = torch.zeros(layout["bytes"], dtype=torch.uint8)
+    packed[:layout["elements_offset"]] = pack(x, format, "rne", axis, known, None)[:layout["elements_offset"]].cpu()
+    found = Packed(packed.numpy(), format, shape, axis, x.dtype)
+    return found.scales, found.scale_codes, found.tensor_scales or (1.0, 1.0)
+
+
+def arith(operation: int, operands: Sequence[Tensor], y: Tensor, format: Format, rounding: Rounding,
+          stats: Tensor | None) -> Tensor:
+    """An operation on tensors that broadcast to y's shape."""
+    wide = [x if x.numel() == 1 else x.expand(y.shape) for x in operands]
+    return _run(OPERATION + operation, wide, y, format, rounding, stats=stats)
+
+
+def apply(function: str, x: Tensor, y: Tensor, format: Format, rounding: Rounding, stats: Tensor | None) -> Tensor:
+    """An elementary function."""
+    return _run(FUNCTION + _FUNCTIONS.index(function), [x], y, format, rounding, stats=stats)
+
+
+def matmul(a: Tensor, b: Tensor, y: Tensor, model: Gemm, stats: Tensor | None) -> Tensor:
+    """y = a @ b, batches broadcast. y: of the operands' dtype."""
+    batch, (m, n), k = y.shape[:-2], y.shape[-2:], a.shape[-1]
+    wide = torch.promote_types(y.dtype, torch.float32)
+
+    def dense(x: Tensor) -> tuple[Tensor, bool]:
+        """Matrices without gaps, one for all products or one for each, and whether they are held transposed."""
+        shared = x.shape[:-2].numel() == 1
+        x = (x.reshape(x.shape[-2:]) if shared else x.expand(*batch, *x.shape[-2:])).to(wide)
+        return (x.mT, True) if x.mT.is_contiguous() else (x.contiguous(), False)
+
+    def run(stream: int) -> None:
+        (left, left_transposed), (right, right_transposed) = dense(a), dense(b)
+        sizes = batch.numel(), m, n, k, left_transposed, right_transposed
+        _native.device_matmul(stream, left, right, to, sizes, model._struct, carrier_of(y.dtype),
+                              _counters(stats, y, True))
+
+    to = y if y.dtype == wide else torch.empty_like(y, dtype=wide)
+    _launch(run, y, random=model._random)
+    return y if to is y else y.copy_(to)
+
+
+# Counters on a device are words of the library's own; where more than counts is asked for, five words in front say what.
+_ASKED = 5
+
+
+def _counters(stats: Tensor | None, x: Tensor, plain: bool = False) -> int:
+    """Where the counters of a call on x are; 0 for none. plain: they may count alone."""
     if stats is None:
-        return ctypes.c_void_p(None)
-    words = 1 + _libraries()[1].fpemu_cuda_stats_size() // 8
-    if (stats.dtype != torch.int64 or stats.shape != (words,) or not stats.is_contiguous() or stats.device != x.device):
+        return 0
+    words = _stats_words()
+    asked = stats.ndim == 1 and stats.shape[0] == words + _ASKED
+    if (stats.dtype != torch.int64 or not (asked or stats.shape == (words,)) or not stats.is_contiguous()
+            or stats.device != x.device):
         raise TypeError(f"counters on {x.device} are a tensor of fpemu.torch.new_stats(device='{x.device}'), int64, "
                         f"{words} words, not one of {stats.dtype}, shape {tuple(stats.shape)}, on {stats.device}")
-    return ctypes.c_void_p(stats.data_ptr() + 8)
+    if asked and plain:
+        raise fpemu.Error("matmul counts what happened, and takes counters without sums and histograms", 10)
+    return stats.data_ptr() + 8 * _ASKED * asked
 
 
-def new_stats(sums: bool, device: torch.device) -> Tensor:
-    """Counters on a device."""
-    words = _libraries()[1].fpemu_cuda_stats_size() // 8
-    stats = torch.zeros(1 + words, dtype=torch.int64, device=device)
-    stats[0] = int(sums)
-    return clear_stats(stats, int(sums))
+def new_stats(like: Stats, device: torch.device | str) -> Tensor:
+    """Counters on a device that ask for what `like` does."""
+    asked = [like._want, like._first, like._length, like._scale_first, like._scale_length] if like._want else []
+    stats = torch.zeros(len(asked) + _stats_words(), dtype=torch.int64, device=device)
+    if asked:
+        stats[:_ASKED] = torch.tensor(asked)
+    return clear_stats(stats, like._want)
 
 
-def clear_stats(stats: Tensor, want: int) -> Tensor:
-    with torch.cuda.device(stats.device):
-        _call("stats_clear", _counters(stats, stats), ctypes.c_uint32(want), _stream(stats))
+def clear_stats(stats: Tensor, want: int | None = None) -> Tensor:
+    """Forgets what was counted. want: what is asked for; None: that is read from the device, which waits where there
+    is something."""
+    address = _counters(stats, stats)
+    if want is None:
+        want = int(stats[0].item()) if stats.shape[0] > _stats_words() else 0
+    _launch(_native.device_stats, stats, address, want)
+    torch.autograd.graph.increment_version(stats)
     return stats
 
 
 def read_stats(stats: Tensor) -> Stats:
     """What a device has counted; waits for the stream."""
-    counters = _counters(stats, stats)
-    found = Stats(sums=bool(stats[0].item()))
-    scratch = ctypes.create_string_buffer((stats.numel() - 1) * 8)
-    with torch.cuda.device(stats.device):
-        _call("stats_read", counters, scratch, ctypes.c_void_p(found._address()), _stream(stats))
+    address = _counters(stats, stats)
+    found = Stats()
+    if stats.shape[0] > _stats_words():
+        want, first, length, scale_first, scale_length = stats[:_ASKED].tolist()
+        found = Stats(bool(want & 1), (first, first + length - 3) if length else None,
+                      (scale_first, scale_first + scale_length - 3) if scale_length else None)
+    _launch(_native.device_stats, stats, address, found)
     return found
+
+
+def overflows(stats: Sequence[Tensor]) -> list[int]:
+    """What overflowed, by the counters of one device, in one small copy."""
+    at = _native.DEVICE_OVERFLOW // 8
+    words = [s[at + s.shape[0] - _stats_words()] for s in stats]
+    return torch.stack(words).tolist() if words else []

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -31,8 +32,7 @@ FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 CODES = {1: torch.uint8, 2: torch.uint16, 4: torch.uint32, 8: torch.uint64}
 
 # Operators that round are defined twice: as they stand here, and as <name>_counted, with a tensor of counters first.
-ON_DEVICE = ("quantize", "quantize_", "encode", "decode")
-Counters = Stats | Tensor | None  # of the processor; of a device; none
+# Kernels take the counters of the processor as Stats, those of a device as the tensor that they are.
 
 SCHEMAS = {
     "quantize": "(Tensor x, str format, str rounding='rne', Tensor? state=None, int axis=-1, str ste='identity', "
@@ -107,13 +107,13 @@ def range_of(tensor: Tensor | None) -> Range | None:
     return Range(tensor.detach().cpu().numpy().tobytes())
 
 
-def _quantize_into(counts: Counters, x: Tensor, y: Tensor, format: str, rounding: str, state: Tensor | None, axis: int,
+def _quantize_into(counts: Any, x: Tensor, y: Tensor, format: str, rounding: str, state: Tensor | None, axis: int,
                    whole: Sequence[int] | None, start: Sequence[int] | None, tensor_range: Tensor | None) -> None:
     part, r, f, known = _part(whole, start), with_state(rounding, state), format_of(format), range_of(tensor_range)
 
     def run(x: Tensor, y: Tensor, r: Rounding, axis: int) -> None:
-        if isinstance(counts, Tensor) or x.is_cuda:
-            _device.quantize(x, y, f, r, axis, counts if isinstance(counts, Tensor) else None, known)
+        if _device.holds(x):
+            _device.quantize(x, y, f, r, axis, counts, known)
         else:
             fpemu.quantize(x, f, r, axis=axis, out=y, stats=counts, range=known)
 
@@ -123,7 +123,7 @@ def _quantize_into(counts: Counters, x: Tensor, y: Tensor, format: str, rounding
         quantize_part(run, x, y, f, r, axis, part, counts is not None, known is not None)
 
 
-def _quantize(counts: Counters, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None,
+def _quantize(counts: Any, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None,
               axis: int = -1, ste: str = "identity", backward: str | None = None, backward_rounding: str = "rne",
               backward_stats: Tensor | None = None, whole: Sequence[int] | None = None,
               start: Sequence[int] | None = None, range: Tensor | None = None) -> Tensor:
@@ -143,7 +143,7 @@ def _quantize_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor 
     return torch.empty_like(x)
 
 
-def _quantize_in_place(counts: Counters, x: Tensor, format: str, rounding: str = "rne",
+def _quantize_in_place(counts: Any, x: Tensor, format: str, rounding: str = "rne",
                        state: Tensor | None = None, axis: int = -1, whole: Sequence[int] | None = None,
                        start: Sequence[int] | None = None, range: Tensor | None = None) -> None:
     _check(x, format, rounding, state, axis)
@@ -173,16 +173,13 @@ def _value_dtype(format: str, dtype: torch.dtype | None) -> torch.dtype:
     return dtype
 
 
-def _encode(counts: Counters, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
+def _encode(counts: Any, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
     _check(x, format, rounding, state)
     codes = torch.empty_like(x, dtype=code_dtype(format))
-    if not (isinstance(counts, Tensor) or x.is_cuda):
-        fpemu.encode(x.detach(), format_of(format), with_state(rounding, state), out=codes, stats=counts)
-        return codes
-    places = codes.contiguous()
-    _device.encode(x.detach().contiguous(), places, format_of(format), with_state(rounding, state),
-                   counts if isinstance(counts, Tensor) else None)
-    return codes if places is codes else codes.copy_(places)
+    if _device.holds(x):
+        return _device.encode(x.detach(), codes, format_of(format), with_state(rounding, state), counts)
+    fpemu.encode(x.detach(), format_of(format), with_state(rounding, state), out=codes, stats=counts)
+    return codes
 
 
 def _encode_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
@@ -192,12 +189,10 @@ def _encode_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | 
 
 def _decode(counts: None, codes: Tensor, format: str, dtype: torch.dtype | None = None) -> Tensor:
     values = _decode_fake(codes, format, dtype)
-    if not codes.is_cuda:
-        fpemu.decode(codes, format_of(format), values.dtype, out=values)
-        return values
-    places = values.contiguous()
-    _device.decode(codes.contiguous(), places, format_of(format))
-    return values if places is values else values.copy_(places)
+    if _device.holds(codes):
+        return _device.decode(codes, values, format_of(format))
+    fpemu.decode(codes, format_of(format), values.dtype, out=values)
+    return values
 
 
 def _decode_fake(codes: Tensor, format: str, dtype: torch.dtype | None = None) -> Tensor:
@@ -208,9 +203,11 @@ def _layout(format: str, shape: Sequence[int], axis: int) -> dict[str, int]:
     return _native.layout(format_of(format), tuple(int(size) for size in shape), axis)
 
 
-def _pack(counts: Stats | None, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None,
+def _pack(counts: Any, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None,
           axis: int = -1, range: Tensor | None = None) -> Tensor:
     _check(x, format, rounding, state, axis)
+    if _device.holds(x):
+        return _device.pack(x.detach(), format_of(format), with_state(rounding, state), axis, range_of(range), counts)
     packed: Tensor = _native.pack(x.detach(), format_of(format), with_state(rounding, state), axis, 0, range_of(range),
                                   counts)
     return packed
@@ -225,6 +222,8 @@ def _pack_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | No
 def _unpack(counts: None, bytes: Tensor, format: str, shape: Sequence[int], axis: int = -1,
             dtype: torch.dtype | None = None) -> Tensor:
     values = _unpack_fake(bytes, format, shape, axis, dtype)
+    if _device.holds(bytes):
+        return _device.unpack(bytes, values, format_of(format), axis)
     _native.unpack(bytes, format_of(format), tuple(shape), axis, carrier_of(values.dtype), values)
     return values
 
@@ -237,6 +236,10 @@ def _unpack_fake(bytes: Tensor, format: str, shape: Sequence[int], axis: int = -
 def _scales(counts: None, x: Tensor, format: str, axis: int = -1,
             range: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
     check_float(x)
+    if _device.holds(x):
+        found = _device.scales(x.detach(), format_of(format), axis, range_of(range))
+        numbers, codes = (torch.from_numpy(np.array(array)).to(x.device) for array in found[:2])
+        return numbers, codes, torch.tensor(found[2], dtype=numbers.dtype, device=x.device)
     numbers, codes, tensor = fpemu.scales(x.detach(), format_of(format), axis=axis, range=range_of(range))
     return numbers, codes, torch.tensor(tensor, dtype=numbers.dtype)
 
@@ -255,7 +258,8 @@ def _scales_fake(x: Tensor, format: str, axis: int = -1, range: Tensor | None = 
 
 def _measure(counts: None, x: Tensor, format: str) -> Tensor:
     check_float(x)
-    return torch.frombuffer(bytearray(fpemu.measure(x.detach(), format_of(format))._content), dtype=torch.int64)
+    found = (_device if _device.holds(x) else fpemu).measure(x.detach(), format_of(format))
+    return torch.frombuffer(bytearray(found._content), dtype=torch.int64).to(x.device)
 
 
 def _measure_fake(x: Tensor, format: str) -> Tensor:
@@ -287,10 +291,12 @@ def _matmul_fake(a: Tensor, b: Tensor, spec: str, state: Tensor | None = None, b
     return a.new_empty((*batch, a.shape[-2], b.shape[-1]))
 
 
-def _matmul(counts: Stats | None, a: Tensor, b: Tensor, spec: str, state: Tensor | None = None,
+def _matmul(counts: Any, a: Tensor, b: Tensor, spec: str, state: Tensor | None = None,
             backward: str | None = None) -> Tensor:
     c = _matmul_fake(a, b, spec, state, backward)
     seed, stream = (0, 0) if state is None else (word % WORD for word in state.tolist()[:2])
+    if _device.holds(a):
+        return _device.matmul(a.detach(), b.detach(), c, fpemu.gemm(spec, seed=seed, stream=stream), counts)
     fpemu.matmul(a.detach(), b.detach(), spec, seed=seed, stream=stream, out=c, stats=counts)
     return c
 
@@ -316,17 +322,22 @@ def _operands(operation: str, *tensors: Tensor | None) -> list[Tensor]:
     return given
 
 
-def _arith(counts: Stats | None, operation: str, format: str, a: Tensor, b: Tensor | None = None,
+def _arith(counts: Any, operation: str, format: str, a: Tensor, b: Tensor | None = None,
            c: Tensor | None = None, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
     y = _arith_fake(operation, format, a, b, c, rounding, state)
     operands = tuple(t.detach() for t in _operands(operation, a, b, c))
+    if _device.holds(a):
+        return _device.arith(_OPERATIONS.index(operation), operands, y, format_of(format), with_state(rounding, state),
+                             counts)
     _native.arith(_OPERATIONS.index(operation), operands, format_of(format), with_state(rounding, state), 0, y, counts)
     return y
 
 
-def _apply(counts: Stats | None, function: str, format: str, x: Tensor, rounding: str = "rne",
+def _apply(counts: Any, function: str, format: str, x: Tensor, rounding: str = "rne",
            state: Tensor | None = None) -> Tensor:
     y = _apply_fake(function, format, x, rounding, state)
+    if _device.holds(x):
+        return _device.apply(function, x.detach(), y, format_of(format), with_state(rounding, state), counts)
     fpemu.apply(function, x.detach(), format_of(format), with_state(rounding, state), out=y, stats=counts)
     return y
 
@@ -418,7 +429,7 @@ def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], g
               single: Callable[..., bool] = lambda *args: False, counts: bool = True) -> None:
     """Defines an operator and, if it `counts`, its like that does.
 
-    kernel: takes a Stats or None, then the operator's arguments. fake: shapes and dtypes of the results. gradient: the
+    kernel: takes counters or None, then the operator's arguments. fake: shapes and dtypes of the results. gradient: the
     kernel of autograd, which takes a tensor of counters or None, then the arguments; it calls what is below. single:
     whether vmap may pass the whole batch, at its place, in one call whose result is mapped there too.
     """
@@ -430,18 +441,9 @@ def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], g
     def plain_kernel(*args: Any) -> Any:
         return _native.unwatched(kernel, None, *args)
 
-    def device_kernel(*args: Any) -> Any:
-        if name not in ON_DEVICE:
-            raise fpemu.Error(f"fpemu::{name} works on the processor alone: x.cpu() brings a tensor there", 0)
-        return kernel(None, *args)
-
-    def counted_device_kernel(stats: Tensor, *args: Any) -> Any:
-        if name not in ON_DEVICE or not stats.is_cuda:
-            raise fpemu.Error(f"fpemu::{name} cannot count on this device: new_stats(device='cuda') is for "
-                              f"{', '.join(ON_DEVICE)}", 0)
-        return kernel(stats, *args)
-
     def counted_kernel(stats: Tensor, *args: Any) -> Any:
+        if any(isinstance(a, Tensor) and _device.holds(a) for a in args):
+            return _native.unwatched(kernel, stats, *args)
         with counting(stats) as counts:
             return _native.unwatched(kernel, counts, *args)
 
@@ -457,11 +459,11 @@ def _register(name: str, kernel: Callable[..., Any], fake: Callable[..., Any], g
         _refuse_tangents(name, args)
         return gradient(keyset, stats, *args)
 
-    both = ((name, plain_kernel, device_kernel, fake, plain_gradient),
-            (counted(name), counted_kernel, counted_device_kernel, counted_fake, counted_gradient))
-    for op_name, run, run_on_device, shape, autograd in both if counts else both[:1]:
+    both = ((name, plain_kernel, fake, plain_gradient),
+            (counted(name), counted_kernel, counted_fake, counted_gradient))
+    for op_name, run, shape, autograd in both if counts else both[:1]:
         library.impl(op_name, run, "CPU")
-        library.impl(op_name, run_on_device, "CUDA")
+        library.impl(op_name, run, "CUDA")
         library.impl(op_name, autograd, "Autograd", with_keyset=True)
         torch.library.register_fake(f"fpemu::{op_name}", shape, lib=library)
         _register_mapping(op_name, shape, int(op_name != name), single)

@@ -22,15 +22,18 @@ WORDS = 131  # of the library's struct
 def new_stats(*, sums: bool = False, histogram: tuple[int, int] | None = None,
               scale_histogram: tuple[int, int] | None = None, device: torch.device | str = "cpu") -> Tensor:
     """A tensor of counters that have counted nothing: int64, 131 words and one for each bin. The arguments are those of
-    `fpemu.Stats`. On a CUDA device the words are its library's own, and there are no histograms (ValueError).
+    `fpemu.Stats`. On a CUDA device the words are its library's own, and more. ValueError for other devices.
 
     Calls that run at the same time in several threads lose counts of one tensor: each thread has a tensor of its own,
     or all have one `fpemu.Stats`."""
-    if torch.device(device).type == "cpu":
-        return stats_tensor(Stats(sums=sums, histogram=histogram, scale_histogram=scale_histogram))
-    if histogram or scale_histogram:
-        raise ValueError("a device counts without histograms")
-    return _device.new_stats(sums, torch.device(device))
+    if torch.device(device).type not in ("cpu", "cuda"):
+        raise ValueError(f"counters lie on the processor or on a CUDA device, not on {device}")
+    return stats_on(device, Stats(sums=sums, histogram=histogram, scale_histogram=scale_histogram))
+
+
+def stats_on(device: torch.device | str, like: Stats) -> Tensor:
+    """A tensor of counters that have counted nothing, and ask for what `like` does."""
+    return _device.new_stats(like, device) if _device.is_device(device) else stats_tensor(like.empty())
 
 
 def stats_tensor(stats: Stats) -> Tensor:
@@ -39,11 +42,11 @@ def stats_tensor(stats: Stats) -> Tensor:
 
 
 def read_stats(stats: Tensor) -> Stats:
-    """A copy of what a tensor of counters holds. TypeError for another tensor.
+    """A copy of what a tensor of counters holds, which waits for its device. TypeError for another tensor.
 
     The tensors of ranks, or of steps, are added by `read_stats(a) + read_stats(b)`; their words are no plain sums."""
     _check_words(stats)
-    if stats.is_cuda:
+    if _device.holds(stats):
         return _device.read_stats(stats)
     content = stats.detach().contiguous().numpy().tobytes()
     want, _, first, length, scale_first, scale_length = _REQUEST.unpack_from(content)
@@ -72,10 +75,16 @@ def write_stats(stats: Tensor, content: Stats) -> None:
 def clear_stats(stats: Tensor) -> Tensor:
     """Forgets, in place, what was counted; what is asked for stays. Returns the tensor. TypeError for another one."""
     _check_words(stats)
-    if stats.is_cuda:
-        return _device.clear_stats(stats, int(stats[0].item()))
+    if _device.holds(stats):
+        return _device.clear_stats(stats)
     stats[_REQUEST.size // 8 :] = 0
     return stats
+
+
+def begin_anew(stats: Tensor, like: Stats) -> Tensor:
+    """The same memory as another tensor, with nothing counted; nothing waits. like: asks for what it does."""
+    again = stats.detach()
+    return _device.clear_stats(again, like._want) if _device.holds(again) else clear_stats(again)
 
 
 def check_stats(stats: Tensor | None) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import errno
-import itertools
 import json
 import math
 import numbers
@@ -19,7 +18,8 @@ from torch import Tensor, nn
 import fpemu
 from fpemu import _files
 
-from .counters import clear_stats, new_stats, read_stats
+from . import _device
+from .counters import begin_anew, new_stats, read_stats
 from .everywhere import modes, watching
 from .functional import SLOTS, SUMS, Plan, Site
 from .modules import Attachment, Quantized
@@ -31,6 +31,7 @@ ROLES = ("v", "w", "w", "v", "dv", "w", "dv", "dv", "v", "dw", "sum", "sum", "su
 # What a run of fptrain leaves in its folder.
 _CHECKPOINTS = ("checkpoint.safetensors", "best.safetensors")
 _RUN = (*_CHECKPOINTS, "summary.json", "log.jsonl", "settings.ini")
+_MOST_PENDING = 4096  # counters of devices that wait to be read, of 51 kB each
 
 
 def _counted(plan: Plan, slot: int) -> bool:
@@ -46,7 +47,7 @@ def _counted(plan: Plan, slot: int) -> bool:
 class _Place:
     """One tensor of one layer: where it is counted, and what was counted so far."""
 
-    def __init__(self, name: str, role: str, site: Site, slot: int, how: dict[str, Any]) -> None:
+    def __init__(self, name: str, role: str, site: Site, slot: int, how: dict[str, Any], home: Any) -> None:
         self.name, self.role = name, role
         self.site, self.slot = site, slot
         self.target = None if slot >= SUMS else site.plan.target[slot]
@@ -54,21 +55,20 @@ class _Place:
             how = {}  # sums have no order in which errors could be added
         self.total = fpemu.Stats(**how)
         self.step = fpemu.Stats(**how)
-        self.tensor = new_stats(**how)  # of compiled graphs
+        self.tensor = new_stats(**how, device=home)  # of compiled graphs and devices
 
-    def take(self) -> fpemu.Stats:
-        """What was counted since the last time; counting begins anew."""
-        found = self.held()
+    def take(self) -> tuple[fpemu.Stats, Tensor]:
+        """What was counted since the last time, the second of which is not read yet; counting begins anew."""
+        found = self.step, self.tensor.clone()
         before = self.step, self.tensor
-        self.step, self.tensor = self.step.empty(), clear_stats(self.tensor.clone())
+        self.step, self.tensor = self.step.empty(), begin_anew(self.tensor, self.total)
         for lent, old, new in zip((self.site.counters, self.site.tensors), before, (self.step, self.tensor)):
             if isinstance(lent, list) and lent[self.slot] is old:
                 lent[self.slot] = new
-        self.total += found
         return found
 
     def held(self) -> fpemu.Stats:
-        """What was counted since, by layers in eager mode and by those in compiled graphs."""
+        """What was counted since, by layers in eager mode, and by those in compiled graphs and on devices."""
         return self.step + read_stats(self.tensor)
 
 
@@ -124,6 +124,8 @@ class Log:
         self._model = type(model).__name__
         self._begin = time.monotonic()
         self._lines: list[dict[str, Any]] = []
+        self._pending: list[tuple[dict[str, Any], list[tuple[_Place, fpemu.Stats, Tensor]]]] = []
+        self._waits = any(_device.holds(place.tensor) for place in places)
         self._number = 0
         self._skipped = 0
 
@@ -150,30 +152,39 @@ class Log:
             self._take(line)
 
     def _take(self, line: dict[str, Any]) -> None:
-        tensors, sums = [], fpemu.Stats()
-        for place in self._places:
-            found = place.take()
-            if not found.count:
-                continue
-            if place.role == "sum":
-                sums += found
-            else:
-                tensors.append(_line(place, found))
-        line["tensors"] = tensors
-        if sums.count:
-            line["sums"] = {key: int(getattr(sums, key)) for key in
-                            ("count", "inexact", "swamped", "overflow", "underflow")}
+        self._pending.append((line, [(place, *place.take()) for place in self._places]))
+        if not self._waits or len(self._pending) * len(self._places) > _MOST_PENDING:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Reads what steps have counted, for which a device is waited for."""
+        pending, self._pending = self._pending, []
+        for line, taken in pending:
+            tensors, sums = [], fpemu.Stats()
+            for place, step, tensor in taken:
+                found = step + read_stats(tensor)
+                place.total += found
+                if found.count and place.role == "sum":
+                    sums += found
+                elif found.count:
+                    tensors.append(_line(place, found))
+            line["tensors"] = tensors
+            if sums.count:
+                line["sums"] = {key: int(getattr(sums, key)) for key in
+                                ("count", "inexact", "swamped", "overflow", "underflow")}
 
     @property
     def totals(self) -> dict[tuple[str, str], fpemu.Stats]:
         """Counters over all steps, by the name of the tensor, such as "blocks.0.fc.gradient", and its role: "v" forward
         values, "w" parameters, "dv" and "dw" gradients, "sum" accumulators. Tensors that were not met are left out."""
+        self._settle()
         found = {(p.name, p.role): p.total + p.held() for p in self._places}
         return {key: total for key, total in found.items() if total.count}
 
     @property
     def lines(self) -> list[dict[str, Any]]:
         """A dict for each step, as `fptrain report` reads them from a log.jsonl."""
+        self._settle()
         out = []
         for line in self._lines:
             own = {k: _one(k, v.item()) if isinstance(v, Tensor) else v for k, v in line.items()}
@@ -273,14 +284,6 @@ class Log:
         _files.write(os.path.join(directory, "settings.ini"), settings)
 
 
-def _check_device(model: nn.Module) -> None:
-    """fpemu.Error for a model that does not lie on the processor."""
-    for name, tensor in itertools.chain(model.named_parameters(), model.named_buffers()):
-        if tensor.device.type != "cpu":
-            raise fpemu.Error(f"observe counts on the processor alone, and {name} lies on {tensor.device}: model.cpu() "
-                              "brings it there", 0)
-
-
 class observe:
     """``with observe(model) as log:`` counts every tensor that a converted model rounds inside the block, and every
     one that ``everywhere`` does: by the module that calls, or by the line of source, and by the function.
@@ -292,10 +295,12 @@ class observe:
     every
         how often ``log.step`` keeps counters by tensor.
 
+    Layers on a device count there, and nothing waits for it until the log is read, but where many steps were counted
+    since: their counters take 51 kB for each tensor of the model.
+
     Compiled models are compiled once more, when the block is entered and again when it is left. A model is observed by
     one block at a time: RuntimeError; at its end a warning names converted layers that were not called, though others
-    were; ValueError where nothing in the model is rounded; fpemu.Error where it does not lie
-    on the processor.
+    were; ValueError where nothing in the model is rounded.
     """
 
     def __init__(self, model: nn.Module, *, sums: bool = False, histogram: Optional[tuple[int, int]] = None,
@@ -311,7 +316,6 @@ class observe:
         self._labels: set[str] = set()  # of places of everywhere
 
     def __enter__(self) -> Log:
-        _check_device(self._model)
         sites, ran = [], []
         self._paths = {id(module): name for name, module in self._model.named_modules()}
         for name, module in self._model.named_modules():
@@ -321,9 +325,10 @@ class observe:
             for where, site in module._fpemu.sites.items():
                 if site.counters is not None or site.tensors is not None:
                     raise RuntimeError("the model is being observed already")
-                sites.append((".".join(part for part in (name, where) if part), site))
-        for label, site in sites:
-            self._add(label, site)
+                sites.append((".".join(part for part in (name, where) if part), site,
+                              _device.home(module, self._model)))
+        for label, site, home in sites:
+            self._add(label, site, home)
         if not self._places and not modes:
             raise ValueError("nothing in the model is rounded: convert it first, or enter fpemu.torch.everywhere")
         for mode in modes:
@@ -345,11 +350,11 @@ class observe:
         self._labels.add(label)
         for where, site in attachment.sites.items():
             if site.counters is None and site.tensors is None:
-                self._add(f"{label}.{where}" if len(attachment.sites) > 1 else label, site)
+                self._add(f"{label}.{where}" if len(attachment.sites) > 1 else label, site, _device.home(self._model))
 
-    def _add(self, label: str, site: Site) -> None:
-        places = [_Place(".".join(part for part in (label, SLOTS[slot]) if part), ROLES[slot], site, slot, self._how)
-                  for slot in range(len(SLOTS)) if _counted(site.plan, slot)]
+    def _add(self, label: str, site: Site, home: Any) -> None:
+        places = [_Place(".".join(part for part in (label, SLOTS[slot]) if part), ROLES[slot], site, slot, self._how,
+                         home) for slot in range(len(SLOTS)) if _counted(site.plan, slot)]
         if places:
             self._places += places
             self._lend(site, places)

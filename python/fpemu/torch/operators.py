@@ -18,10 +18,10 @@ from fpemu import Format, Range, Rounding, Stats, _native
 from fpemu._arrays import check_memory
 from fpemu._values import _OPERATIONS
 
-from . import _ops
+from . import _device, _ops
 from ._autograd import GRADIENT, call, check_gradient, check_ste, inside_range, wants_gradient
-from ._spec import check_tensors, format_text, is_stochastic, rounding_of, rounding_text, state_of, with_state
-from .counters import stats_tensor
+from ._spec import check_state, check_tensors, format_text, is_stochastic, rounding_of, rounding_text, state_of, with_state
+from .counters import read_stats, stats_on
 
 _quantize_native: Callable[..., Tensor] = fpemu.quantize
 _is_compiling = torch.compiler.is_dynamo_compiling
@@ -62,7 +62,8 @@ def quantize(
     state: for stochastic rounding an int64 tensor [seed, stream, offset] on the processor (`new_state`); it is only
         read, on the host, and refused in the capture of a CUDA graph. None: those of `rounding`. Element i in C
         order has the index offset + i.
-    stats: counters that are added to: a tensor of `new_stats`, or a `fpemu.Stats` where nothing is traced.
+    stats: counters that are added to: a tensor of `new_stats`, or a `fpemu.Stats` where nothing is traced. On a device
+        the call ends with reading the counters for a `fpemu.Stats`, and waits; for a tensor there it does not.
     ste: what the gradient is. "identity": as it comes, straight through. "clipped": 0 where x is outside
         [format.lowest, format.max], or NaN; for formats without blocks.
     backward: the format that the gradient is rounded to before that, by `backward_rounding`, counted in
@@ -81,7 +82,7 @@ def quantize(
     refuses, ValueError for an axis that there is not.
     """
     if _is_compiling() or not (type(x) is Tensor or type(x) is Parameter) or not x.is_cpu \
-            or whole is not None or start is not None or range is not None:
+            or _device.PLAYED or whole is not None or start is not None or range is not None:
         return _through_dispatcher(x, format, rounding, axis, state, stats, ste, backward, backward_rounding,
                                    backward_stats, whole, start, range)
     recorded = x.requires_grad and _is_grad_enabled()
@@ -119,6 +120,7 @@ def _through_dispatcher(
         check_tensors(x)
         _parallel(x)
     check_ste(ste)
+    check_state(state)
     if state is None:
         state = state_of(rounding)
         if state is None and not isinstance(backward_rounding, str):
@@ -211,13 +213,12 @@ def _with_stats(name: str, stats: Tensor | Stats | None, *args: Any) -> Any:
         return call(name, stats, *args)
     if torch._C._is_tracing() or any(torch._C._get_dispatch_mode(mode) for mode in _GRAPH_MODES):
         raise TypeError("a graph counts in no fpemu.Stats, which it would leave behind: stats=fpemu.torch.new_stats()")
-    counts = stats.empty()  # of this call alone: other threads may add to `stats` meanwhile
-    holder = stats_tensor(counts)
+    x = next(a for a in args if isinstance(a, Tensor))
+    holder = stats_on(x.device, stats)  # of this call alone: other threads may add to `stats` meanwhile
     try:
         return call(name, holder, *args)
     finally:  # counts stay though the call fail for a NaN
-        counts._load(holder.numpy().tobytes())
-        stats._merge(counts)
+        stats._merge(read_stats(holder))
 
 
 def encode(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, state: Tensor | None = None,
@@ -274,7 +275,7 @@ def scales(x: Tensor, format: str | Format, *, axis: int = -1) -> tuple[Tensor, 
 
 def measure(x: Tensor, format: str | Format) -> Tensor:
     """What is known of a whole tensor, an int64 tensor of 12 words, from which a scale of all of it follows:
-    `fpemu.Range` of x for the format."""
+    `fpemu.Range` of x for the format. This, and what is given its result as `range`, waits for a device."""
     check_tensors(x)
     found: Tensor = torch.ops.fpemu.measure.default(x, format_text(format))
     return found
@@ -328,8 +329,8 @@ def apply(function: str, x: Tensor, format: str | Format, rounding: str | Roundi
           state: Tensor | None = None, stats: Tensor | Stats | None = None) -> Tensor:
     """An elementary function of x, correctly rounded once: one of `fpemu.functions()`, such as "exp" or "gelu".
 
-    x: numbers of at most 16 significant bits, as all of fp16 and bf16 are; else fpemu.Error. The gradient is that of
-    the exact function, in x's dtype.
+    x: numbers of at most 16 significant bits, as all of fp16 and bf16 are; else fpemu.Error. On a device, which is not
+    waited for, others become NaN. The gradient is that of the exact function, in x's dtype.
     """
     check_tensors(x)
     y: Tensor = _with_stats("apply", stats, function, format_text(format), x, rounding_text(rounding),

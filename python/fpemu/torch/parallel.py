@@ -58,8 +58,8 @@ def whole_range(local: Tensor, format: str, sharded: Sequence[Any]) -> Tensor:
     for group in sharded:
         parts = [torch.empty_like(words) for _ in range(dist.get_world_size(group))]
         dist.all_gather(parts, words, group=group)
-        merged = merge_ranges([Range(part.numpy().tobytes()) for part in parts])
-        words = torch.frombuffer(bytearray(merged._content), dtype=torch.int64)
+        merged = merge_ranges([Range(part.cpu().numpy().tobytes()) for part in parts])
+        words = torch.frombuffer(bytearray(merged._content), dtype=torch.int64).to(local.device)
     return words
 
 
@@ -85,14 +85,14 @@ def _in_one_piece(x: DTensor) -> DTensor:
     return x if placements == tuple(x.placements) else x.redistribute(placements=placements)
 
 
-def largest_on_ranks(x: Any) -> float:
+def largest_on_ranks(x: Any) -> Tensor:
     """The largest magnitude in a DTensor, infinite where there is a NaN: the same on all of its ranks."""
     local = _in_one_piece(x).to_local()
     top = local.abs().max() if local.numel() else local.new_zeros(())
     top = torch.where(top.isnan(), torch.inf, top)  # which a maximum of ranks might pass over
     for dim in range(x.device_mesh.ndim):
         dist.all_reduce(top, dist.ReduceOp.MAX, group=x.device_mesh.get_group(dim))
-    return float(top)
+    return top
 
 
 def _arguments(op: Any, args: Sequence[Any], kwargs: dict[str, Any] | None) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 import fpemu
 
+from . import _device
 from .counters import new_stats, read_stats
 from .functional import DATA_GRADIENT, GRADIENT, GRADIENT_AGAIN, SLOTS, WEIGHT_GRADIENT, Site
 from .modules import Quantized
@@ -85,6 +86,11 @@ class LossScaler:
                 if not any(targets):
                     continue
                 self._watched.append((".".join(part for part in (name, where) if part), site))
+                site.watch, site.watch_tensors = [None] * len(SLOTS), [None] * len(SLOTS)
+                for slot in _GRADIENTS:
+                    if site.plan.target[slot] is not None:
+                        site.watch[slot] = fpemu.Stats()
+                        site.watch_tensors[slot] = new_stats(device=_device.home(module, model))
                 last = site.plan.target[WEIGHT_GRADIENT] or site.plan.target[GRADIENT]
                 if find_room and last is not None:
                     self._room = min(self._room, float(fpemu.format(last.format).max))
@@ -93,11 +99,6 @@ class LossScaler:
                     site.measure = True
         if not self._watched:
             raise ValueError("the model rounds no gradients: convert it first")
-        for _, site in self._watched:
-            site.watch, site.watch_tensors = [None] * len(SLOTS), [None] * len(SLOTS)
-            for slot in _GRADIENTS:
-                if site.plan.target[slot] is not None:
-                    site.watch[slot], site.watch_tensors[slot] = fpemu.Stats(), new_stats()
 
     def layer_scales(self) -> dict[str, float]:
         """Of adaptive: by what the gradient that arrives at a layer is multiplied while it is rounded, by its name."""
@@ -124,7 +125,7 @@ class LossScaler:
         a second time before update()."""
         if id(optimizer) in self._unscaled:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
-        bad, largest = False, 0.0
+        tops: list[Tensor] = []
         for group in optimizer.param_groups:
             for p in group["params"]:
                 g = p.grad
@@ -133,10 +134,10 @@ class LossScaler:
                 g = g._values() if g.is_sparse else g
                 g.mul_(1 / self._scale)
                 if g.numel():
-                    top = _largest(g.detach())
-                    bad = bad or not math.isfinite(top)
-                    largest = max(largest, top) if math.isfinite(top) else largest
-        self._unscaled[id(optimizer)] = bad, largest
+                    tops.append(_largest(g.detach()))
+        found = torch.stack([top.to(tops[0].device, torch.float64) for top in tops]).tolist() if tops else []
+        finite = [top for top in found if math.isfinite(top)]
+        self._unscaled[id(optimizer)] = len(finite) < len(found), max(finite, default=0.0)
 
     def step(self, optimizer: torch.optim.Optimizer, *args: Any, **kwargs: Any) -> Any:
         """optimizer.step(), its gradients unscaled, or nothing: backoff leaves out every step in which a gradient was
@@ -155,7 +156,7 @@ class LossScaler:
 
     def _overflowed(self) -> bool:
         """Whether a gradient overflowed since the last time. Counters may be those of observe, which begin anew."""
-        found = False
+        due: list[tuple[Any, Any, int, int]] = []
         for _, site in self._watched:
             held = (site.counters or site.watch, site.tensors or site.watch_tensors)
             for kind, slot in itertools.product(range(2), _GRADIENTS):
@@ -165,9 +166,11 @@ class LossScaler:
                 version = counts._version if isinstance(counts, Tensor) else -1
                 if counts is None or (known is counts and version == written):  # a tensor that nothing was added to
                     continue
-                now = (read_stats(counts) if isinstance(counts, Tensor) else counts).overflow
-                found = found or now > (before if known is counts else 0)
-                self._known[key] = counts, now, max(version, 0)
+                due.append((key, counts, before if known is counts else 0, max(version, 0)))
+        found = False
+        for (key, counts, before, version), now in zip(due, _overflows([counts for _, counts, _, _ in due])):
+            found = found or now > before
+            self._known[key] = counts, now, version
         return found
 
     def update(self, new_scale: Optional[float] = None) -> None:
@@ -273,12 +276,27 @@ class LossScaler:
         self._watched.clear()
 
 
-def _largest(x: Tensor) -> float:
+def _overflows(counters: list[Any]) -> list[int]:
+    """How much each has counted as overflow; of those on a device by one small copy."""
+    found = [0] * len(counters)
+    on_device: dict[torch.device, list[int]] = {}
+    for i, counts in enumerate(counters):
+        if isinstance(counts, Tensor) and _device.holds(counts):
+            on_device.setdefault(counts.device, []).append(i)
+        else:
+            found[i] = (read_stats(counts) if isinstance(counts, Tensor) else counts).overflow
+    for places in on_device.values():
+        for i, overflow in zip(places, _device.overflows([counters[i] for i in places])):
+            found[i] = overflow
+    return found
+
+
+def _largest(x: Tensor) -> Tensor:
     """The largest magnitude, on all ranks that have a part."""
     if hasattr(x, "device_mesh"):
         from .parallel import largest_on_ranks  # noqa: PLC0415
         return largest_on_ranks(x)
-    return float(x.abs().max())
+    return x.abs().max()
 
 
 def _erf_inverse(y: float) -> float:
