@@ -639,6 +639,24 @@ def test_ready_made_recipes_work_print_and_go_to_json_and_back(name):
     assert bool(model.weight.grad.isfinite().all())
 
 
+def test_formats_and_dtypes_are_targets():
+    dtype = torch.float8_e4m3fn
+    recipe = ft.Recipe(input=dtype, weight=fpemu.format("mxfp4"), forward=ft.Product(result=ml_dtypes.bfloat16))
+    assert recipe == ft.Recipe(input="float8_e4m3fn", weight="mxfp4", forward=ft.Product(result="bfloat16"))
+    x = torch.randn(3, 4)
+    wanted = x.to(dtype).float()
+    assert torch.equal(ft.quantize(x, dtype), wanted) and torch.equal(ft.Quantizer(dtype)(x), wanted)
+    assert torch.equal(fpemu.quantize(x, dtype), wanted)
+    layer = ft.convert(nn.Linear(4, 2), dtype)
+    assert torch.equal(layer(x), F.linear(wanted, e4m3(layer.weight), layer.bias))
+    optimizer = ft.optimizer(torch.optim.SGD(layer.parameters(), 0.1), parameters=torch.bfloat16)
+    layer(x).sum().backward()
+    optimizer.step()
+    assert all(torch.equal(p, p.bfloat16().float()) for p in layer.parameters())
+    for bad in (3, float, [1, 2]):
+        refuses(TypeError, lambda: ft.quantize(x, bad), "a dtype or a text such as 'e4m3fn'")
+
+
 def test_recipes_refuse_what_makes_no_sense():
     refuses(fpemu.SpecError, lambda: ft.Recipe(input="e4m3fm"))
     refuses(fpemu.SpecError, lambda: ft.Product(accumulator="tc(h200k,fp16)"))

@@ -17,6 +17,7 @@ from typing import Any, Optional, Union
 
 import fpemu
 
+from .._format import named
 from ._spec import block_of, format_of, is_stochastic, rounding_of, scaling_of
 
 __all__ = ["Product", "Recipe", "recipe", "recipes"]
@@ -54,6 +55,14 @@ def read_target(target: str) -> Target:
     return Target(spec, mode, is_stochastic(mode), block is not None, block not in (None, "tensor"), whole)
 
 
+def _named(holder: Any, name: str) -> Any:
+    """A field, in which a format or dtype becomes its text."""
+    value = getattr(holder, name)
+    value = value.spec if isinstance(value, fpemu.Format) else named(value)
+    object.__setattr__(holder, name, value)
+    return value
+
+
 @dataclass(frozen=True)
 class Product:
     """One of the three products of a layer.
@@ -76,7 +85,7 @@ class Product:
 
     def __post_init__(self) -> None:
         for name in ("left", "right", "accumulator", "result"):
-            text = getattr(self, name)
+            text = _named(self, name)
             if text is not None and not isinstance(text, str):
                 raise TypeError(f"Product.{name} is a text or None, not {type(text).__name__}")
         for target in (self.left, None if self.right == "forward" else self.right, self.result):
@@ -122,7 +131,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         for name in ("input", "weight", "gradient", "bias", "norm", "embedding", "softmax"):
-            target = getattr(self, name)
+            target = _named(self, name)
             if target is None:
                 continue
             if not isinstance(target, str):
@@ -255,6 +264,7 @@ def recipe(which: Union[str, Recipe, Mapping[str, Any]]) -> Recipe:
         return which
     if isinstance(which, Mapping):
         return Recipe.from_dict(which)
+    which = which.spec if isinstance(which, fpemu.Format) else named(which)
     if not isinstance(which, str):
         raise TypeError(f"a recipe is a Recipe, a name, a format or a dict, not {type(which).__name__}")
     if which in _READY:
