@@ -23,6 +23,7 @@ from . import functional
 from ._spec import new_state
 from .convert import convert, manual_seed, revert, summary
 from .counters import clear_stats, new_stats, read_stats, stats_tensor
+from .everywhere import everywhere, register_attention
 from .functional import conv2d, linear
 from .functional import scaled_dot_product_attention as attention
 from .modules import DotProductAttention
@@ -48,6 +49,7 @@ __all__ = [
     "convert",
     "decode",
     "encode",
+    "everywhere",
     "functional",
     "linear",
     "loss_scaler",
@@ -64,6 +66,7 @@ __all__ = [
     "read_stats",
     "recipe",
     "recipes",
+    "register_attention",
     "revert",
     "scales",
     "stats_tensor",

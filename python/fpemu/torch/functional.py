@@ -24,6 +24,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, Optional, Union
 
 import torch
@@ -55,6 +56,21 @@ LAYER_BATCH = frozenset((INPUT, OUTPUT, GRADIENT, DATA_GRADIENT, GRADIENT_AGAIN,
 PRODUCT_BATCH = frozenset(range(WEIGHT_GRADIENT + 1))
 
 Stats = Optional[Sequence[Union[Tensor, fpemu.Stats, None]]]
+
+# What torch computes here is called below the functions that a TorchFunctionMode sees: everywhere rounds those.
+aten: Any = torch.ops.aten
+
+
+def unseen(function: Any) -> Any:
+    """A function that torch has in Python, past the question by which it is first shown to a TorchFunctionMode."""
+    content = {**function.__globals__, **{name: lambda *_: False for name in SHOWN}}
+    same = FunctionType(function.__code__, content, function.__name__, function.__defaults__, function.__closure__)
+    same.__kwdefaults__ = function.__kwdefaults__
+    return same
+
+
+SHOWN = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
+_rows_of = unseen(F.embedding)
 
 
 @dataclass(frozen=True)
@@ -229,7 +245,7 @@ def _round_gradient(g: Tensor, site: Site, slot: int, axis: int, states: Optiona
 
 def _product(a: Tensor, b: Tensor, spec: Optional[str], states: Optional[Tensor], stats: Stats, slot: int) -> Tensor:
     if spec is None:
-        return torch.matmul(a, b)
+        return aten.matmul.default(a, b)
     return operators.matmul(a, b, spec, state=None if states is None else states[slot],
                             stats=None if stats is None else stats[slot])
 
@@ -305,7 +321,7 @@ class _Linear(torch.autograd.Function):
         ctx.rest = site, stats, bias is not None
         ends = link(ctx, x, xq if plan.input_serves else x, wq if plan.weight_serves else w, states, scale)
         if plan.sums[0] is None and plan.target[OUTPUT] is None:
-            return F.linear(xq, wq, bq), ends
+            return aten.linear.default(xq, wq, bq), ends
         rows = _rows(xq) if plan.sums[0] else xq
         y = _product(rows, wq.t(), plan.sums[0], states, stats, SUMS).reshape(*x.shape[:-1], w.shape[0])
         y = _round(y, site, OUTPUT, -1, states, stats)
@@ -339,7 +355,7 @@ class _Linear(torch.autograd.Function):
 def _linear(x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Optional[Tensor]) -> Tensor:
     x, w, bias = _autocast(x, w, bias)
     if site.plan.idle:
-        return F.linear(x, w, bias)
+        return aten.linear.default(x, w, bias)
     _check_batched(site, x.dim() > 1)
     result: Tensor = apply(_Linear, x, w, bias, site, states, site.stats_for(x), site.scale)
     return result
@@ -406,7 +422,7 @@ class _Matmul(torch.autograd.Function):
 def _matmul(a: Tensor, b: Tensor, site: Site, states: Optional[Tensor]) -> Tensor:
     a, b = _autocast(a, b)
     if site.plan.idle:
-        return torch.matmul(a, b)
+        return aten.matmul.default(a, b)
     result: Tensor = apply(_Matmul, a, b, site, states, site.stats_for(a), site.scale)
     return result
 
@@ -465,8 +481,8 @@ def _spread(g: Tensor, stride: Sequence[int]) -> Tensor:
 
 
 def _convolve(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry) -> Tensor:
-    return torch.convolution(x, w, bias, at.stride, at.padding, at.dilation, at.transposed,
-                             at.output_padding or (0,) * len(at.stride), at.groups)
+    return aten.convolution.default(x, w, bias, at.stride, at.padding, at.dilation, at.transposed,
+                                    at.output_padding or (0,) * len(at.stride), at.groups)
 
 
 def _emulated_forward(x: Tensor, w: Tensor, at: Geometry, spec: str, states: Optional[Tensor],
@@ -535,7 +551,7 @@ class _Conv(torch.autograd.Function):
 
         def native(g: Tensor, x: Tensor, w: Tensor, mask: list[bool]) -> tuple[Tensor, Tensor, Tensor]:
             biases = [g.shape[1]] if mask[2] else None
-            dx, dw, db = torch.ops.aten.convolution_backward(
+            dx, dw, db = aten.convolution_backward.default(
                 g, x, w, biases, at.stride, at.padding, at.dilation, at.transposed,
                 at.output_padding or (0,) * len(at.stride), at.groups, mask)
             return dx, dw, db
@@ -698,7 +714,7 @@ def _embedding(indices: Tensor, weight: Tensor, site: Site, states: Optional[Ten
     first = target is not None and (target.whole or target.stochastic)  # else a row is rounded alike wherever it lies
     if first:
         weight = _pass(weight, site, WEIGHT, -1, -1, states)
-    y = F.embedding(indices, weight, **how)
+    y = _rows_of(indices, weight, **how)
     return _pass(y, site, -1 if first else WEIGHT, GRADIENT, -1, states)
 
 
@@ -727,7 +743,7 @@ def _layer_norm(x: Tensor, shape: Sequence[int], weight: Optional[Tensor], bias:
                 site: Site, states: Optional[Tensor]) -> Tensor:
     _check_batched(site, x.dim() > len(shape))
     xq, wq, bq = _norm_operands(x, weight, bias, site, states, -1)
-    y = F.layer_norm(xq, list(shape), wq, bq, eps)
+    y = aten.layer_norm.default(xq, shape, wq, bq, eps)
     return _pass(y, site, -1, GRADIENT, -1, states)
 
 
@@ -745,7 +761,9 @@ def _batch_norm(x: Tensor, mean: Optional[Tensor], variance: Optional[Tensor], w
                 bias: Optional[Tensor], training: bool, momentum: float, eps: float, site: Site,
                 states: Optional[Tensor]) -> Tensor:
     xq, wq, bq = _norm_operands(x, weight, bias, site, states, 1)
-    y = F.batch_norm(xq, mean, variance, wq, bq, training, momentum, eps)
+    if training:
+        F._verify_batch_size(xq.size())
+    y = aten.batch_norm.default(xq, wq, bq, mean, variance, training, momentum, eps, torch.backends.cudnn.enabled)
     return _pass(y, site, -1, GRADIENT, 1, states)
 
 
@@ -784,7 +802,7 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Optional[Tensor], dropout:
     if mask is not None:
         s = s.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else s + mask
     blind = (s == -math.inf).all(-1, keepdim=True) if safe else None
-    p = torch.softmax(s, -1) if blind is None else torch.softmax(s.masked_fill(blind, 0), -1).masked_fill(blind, 0)
+    p = aten.softmax.int(s, -1) if blind is None else aten.softmax.int(s.masked_fill(blind, 0), -1).masked_fill(blind, 0)
     # its slot is OUTPUT, which a product of activations leaves to its own result: a stream of the second sixteen
     p = _pass(p, softmax, OUTPUT, -1, -1, None if second is None else second + _far(second))
     if dropout > 0:

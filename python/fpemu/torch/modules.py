@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from . import functional as f
+from .everywhere import Functions, plans
 from .functional import STREAMS, Plan, Site, make_embedding_plan, make_norm_plan, make_plan, make_softmax_plan
 from .quantizer import _replayed, refuse_script
 from .recipe import Recipe
@@ -55,6 +56,20 @@ class Attachment:
     def state(self) -> Optional[Tensor]:
         """The streams, by the name under which those of a Quantizer are repeated in a checkpoint."""
         return self.streams
+
+    def states(self) -> Optional[Tensor]:
+        """States for the slots of this call, which no other call gets."""
+        self.ran = True
+        table = self.streams
+        if table is None:
+            return None
+        now: Tensor
+        if torch.compiler.is_compiling() or torch._C._is_tracing():
+            now = _take_opaque(table)
+            return now
+        holder: Any = self
+        now = _replayed(holder)
+        return _take(now) if now is table else now  # else a checkpoint repeats a call
 
     def check_split(self) -> None:
         """ValueError where a part of a batch cannot be rounded as the batch is."""
@@ -97,18 +112,7 @@ class Quantized:
         return self._fpemu.recipe
 
     def _states(self) -> Optional[Tensor]:
-        """States for the slots of this call, which no other call gets."""
-        self._fpemu.ran = True
-        table = self._fpemu.streams
-        if table is None:
-            return None
-        now: Tensor
-        if torch.compiler.is_compiling() or torch._C._is_tracing():
-            now = _take_opaque(table)
-            return now
-        holder: Any = self._fpemu
-        now = _replayed(holder)
-        return _take(now) if now is table else now  # else a checkpoint repeats a call
+        return self._fpemu.states()
 
     def extra_repr(self) -> str:
         inner: str = super().extra_repr()  # type: ignore[misc]
@@ -249,7 +253,7 @@ class _RMSNorm(_Norm):
         site, states = self._fpemu.site, self._states()
         f._check_batched(site, x.dim() > len(own.normalized_shape))
         xq, wq, _ = f._norm_operands(x, own.weight, None, site, states, -1)
-        y = F.rms_norm(xq, own.normalized_shape, wq, own.eps)
+        y = f.aten.rms_norm.default(xq, own.normalized_shape, wq, own.eps)
         return f._pass(y, site, -1, f.GRADIENT, -1, states)
 
 
@@ -375,6 +379,18 @@ class MultiheadAttention(_Attention, nn.MultiheadAttention):
     functional.scaled_dot_product_attention, out_proj by its own recipe. The fast path, which goes round all of these,
     is not taken, and the probabilities are made even where nobody asks for them. A query that sees no key gets NaN with
     need_weights and zero without, as of torch."""
+
+
+class _ByFunctions(Quantized):
+    """A module whose own forward pass stays, and the functions that it calls go by the recipe."""
+
+    @staticmethod
+    def plans(recipe: Recipe) -> dict[str, Plan]:
+        return plans(recipe)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        with Functions(self):
+            return super().forward(*args, **kwargs)  # type: ignore[misc]
 
 
 class DotProductAttention(nn.Module):

@@ -22,6 +22,7 @@ import fpemu
 from fpemu import _files
 
 from .counters import clear_stats, new_stats, read_stats
+from .everywhere import modes, watching
 from .functional import SLOTS, SUMS, Plan, Site
 from .modules import Attachment, Quantized
 
@@ -290,7 +291,8 @@ def _check_device(model: nn.Module) -> None:
 
 
 class observe:
-    """``with observe(model) as log:`` counts every tensor that a converted model rounds inside the block.
+    """``with observe(model) as log:`` counts every tensor that a converted model rounds inside the block, and every
+    one that ``everywhere`` does: by the module that calls, or by the line of source, and by the function.
 
     sums
         also sums of errors, for the signal to quantisation noise ratio.
@@ -314,10 +316,13 @@ class observe:
         self._every = every
         self._places: list[_Place] = []
         self._ran: list[tuple[str, Attachment, bool]] = []  # before
+        self._paths: dict[int, str] = {}  # names of modules
+        self._labels: set[str] = set()  # of places of everywhere
 
     def __enter__(self) -> Log:
         _check_device(self._model)
         sites, ran = [], []
+        self._paths = {id(module): name for name, module in self._model.named_modules()}
         for name, module in self._model.named_modules():
             if not isinstance(module, Quantized):
                 continue
@@ -327,18 +332,36 @@ class observe:
                     raise RuntimeError("the model is being observed already")
                 sites.append((".".join(part for part in (name, where) if part), site))
         for label, site in sites:
-            places = [_Place(".".join(part for part in (label, SLOTS[slot]) if part), ROLES[slot], site, slot,
-                             self._how) for slot in range(len(SLOTS)) if _counted(site.plan, slot)]
-            if not places:
-                continue
-            self._places += places
-            self._lend(site, places)
-        if not self._places:
-            raise ValueError("nothing in the model is rounded: convert it first")
+            self._add(label, site)
+        if not self._places and not modes:
+            raise ValueError("nothing in the model is rounded: convert it first, or enter fpemu.torch.everywhere")
+        for mode in modes:
+            mode.lend(self)
+        watching.append(self)
         self._ran = ran
         for _, attachment, _ in ran:
             attachment.ran = False
         return Log(self._model, self._places, self._every)
+
+    def adopt(self, spot: Any, attachment: Attachment) -> None:
+        """Counts at a place of everywhere, which no other block counts at."""
+        path = self._paths.get(id(spot.module()))
+        label = f"{spot.line}.{spot.name}".lstrip(".") if path is None else f"{path}.{spot.name}".lstrip(".")
+        if label in self._labels:
+            label += ":" + spot.line.rpartition(":")[2]
+        while label in self._labels:
+            label += "'"
+        self._labels.add(label)
+        for where, site in attachment.sites.items():
+            if site.counters is None and site.tensors is None:
+                self._add(f"{label}.{where}" if len(attachment.sites) > 1 else label, site)
+
+    def _add(self, label: str, site: Site) -> None:
+        places = [_Place(".".join(part for part in (label, SLOTS[slot]) if part), ROLES[slot], site, slot, self._how)
+                  for slot in range(len(SLOTS)) if _counted(site.plan, slot)]
+        if places:
+            self._places += places
+            self._lend(site, places)
 
     @staticmethod
     def _lend(site: Site, places: list[_Place]) -> None:
@@ -349,6 +372,7 @@ class observe:
         site.counters, site.tensors = counters, tensors
 
     def __exit__(self, *problem: object) -> None:
+        watching.remove(self)
         for place in self._places:
             place.site.counters = place.site.tensors = None
         idle = [name for name, attachment, _ in self._ran if not attachment.ran]

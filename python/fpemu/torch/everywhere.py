@@ -1,0 +1,746 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""everywhere: torch's own functions go by a recipe, wherever they are called, forward and backward."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import sys
+import warnings
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from types import FunctionType
+from typing import Any, Optional, Union
+
+import torch
+import torch._decomp.decompositions as rnn
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+from torch.utils.weak import WeakIdKeyDictionary
+
+from . import functional as f
+from .functional import Plan, make_embedding_plan, make_norm_plan, make_plan, make_softmax_plan
+from .recipe import Recipe
+from .recipe import recipe as _recipe
+
+__all__ = ["everywhere", "register_attention"]
+
+FIRST_STREAM = 1 << 61  # those of converted modules lie below
+COMPILED = 1 << 20  # the number of the first place that is met in compiled graphs
+# Modes that are on, and the blocks of observe that are open: what is new of one is told to the other.
+modes: list[Any] = []
+watching: list[Any] = []
+FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+
+# What a call rounds: the names of its plans.
+WEIGHTS, ACTIVATIONS, ATTENTION = ("",), ("activations",), ("scores", "softmax", "context")
+SOFTMAX, NORM, EMBEDDING = ("softmax",), ("norm",), ("embedding",)
+PRODUCT = (WEIGHTS, ACTIVATIONS)
+
+
+def plans(recipe: Recipe, names: Sequence[str] = (*WEIGHTS, *ACTIVATIONS, *ATTENTION, *NORM, *EMBEDDING)) \
+        -> dict[str, Plan]:
+    """The plans of calls by a recipe, by name: "" is a product with a weight, "activations" one without; "scores" and
+    "context" are attention's two."""
+    made = {"": make_plan, "softmax": make_softmax_plan, "norm": make_norm_plan, "embedding": make_embedding_plan}
+    return {name: made[name](recipe) if name in made else make_plan(recipe, True) for name in names}
+
+
+# ------------------------------------------------------------------------------------------------ calls
+
+
+class _Call:
+    """A call of a function: how its tensors are rounded."""
+
+    def __init__(self, mode: _Mode, name: str, function: Any, spot: dict[Sequence[str], Any]) -> None:
+        self.mode, self.name, self.function, self.spot = mode, name, function, spot
+        self.is_weight = mode.is_weight
+
+    def take(self, kind: Sequence[str]) -> tuple[Any, ...]:
+        """The sites of a kind, and states for one call."""
+        held = self.spot[kind]
+        return (*(held.sites[name] for name in kind), held.states())
+
+    def refuse(self, *args: Any, **kwargs: Any) -> Any:
+        """What torch does not take either: it says why."""
+        y = self.function(*args, **kwargs)
+        self.mode.warn(self.name, "such arguments are not known here")
+        return y
+
+    def linear(self, input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+        if weight.dim() == 1:
+            return self.linear(input, weight.unsqueeze(0), bias).squeeze(-1)
+        return f._linear(input, weight, bias, *self.take(WEIGHTS))
+
+    def times(self, a: Tensor, b: Tensor, left: bool, right: bool) -> Tensor:
+        """a b, of which left and right say which is a weight: matrices, or batches of them."""
+        if right:
+            return self.linear(a, b.mT) if b.dim() == 2 else f._matmul(a, b, *self.take(WEIGHTS))
+        return self.times(b.mT, a.mT, False, True).mT if left else f._matmul(a, b, *self.take(ACTIVATIONS))
+
+    def bias(self, y: Tensor, bias: Optional[Tensor], times: float = 1) -> Tensor:
+        if bias is None:
+            return y
+        if self.is_weight(bias):
+            site, states = self.take(WEIGHTS)
+            bias = f._pass(bias, site, f.BIAS, -1, -1, states)
+        return y + (bias if times == 1 else bias * times)
+
+
+def _matmul(at: _Call, input: Tensor, other: Tensor, out_dtype: Optional[torch.dtype] = None) -> Tensor:
+    left, right = at.is_weight(input), at.is_weight(other)
+    a, b = (t if out_dtype is None else t.to(out_dtype) for t in (input, other))
+    rows, columns = a.dim() == 1, b.dim() == 1
+    y = at.times(a.unsqueeze(0) if rows else a, b.unsqueeze(1) if columns else b, left, right)
+    y = y.squeeze(-1) if columns else y
+    return y.squeeze(-1 if columns else -2) if rows else y
+
+
+def _sized(a: Tensor, b: Tensor, dims: tuple[int, int]) -> bool:
+    """Whether operands have so many dimensions, and one batch, as torch asks."""
+    return (a.dim(), b.dim()) == dims and (dims != (3, 3) or a.shape[0] == b.shape[0])
+
+
+def _product(dims: tuple[int, int]) -> Callable[..., Tensor]:
+    def product(at: _Call, a: Tensor, b: Tensor, *rest: Any, **named: Any) -> Tensor:
+        return (_matmul if _sized(a, b, dims) else _Call.refuse)(at, a, b, *rest, **named)
+    return product
+
+
+def _added(dims: tuple[int, int]) -> Callable[..., Tensor]:
+    """beta input + alpha a b."""
+    def product(at: _Call, input: Tensor, a: Tensor, b: Tensor, out_dtype: Optional[torch.dtype] = None, *,
+                beta: float = 1, alpha: float = 1) -> Tensor:
+        if not _sized(a, b, dims):
+            return at.refuse(input, a, b, beta=beta, alpha=alpha)
+        right = at.is_weight(b)
+        if right and dims == (2, 2) and beta == alpha == 1 and input.dim() == 1 and out_dtype is None:
+            return at.linear(a, b.mT, input)
+        if at.name == "addbmm":  # sums over the batch too
+            y = at.times(a.transpose(0, 1).flatten(1), b.flatten(0, 1), at.is_weight(a), right)
+        else:
+            y = _matmul(at, a, b, out_dtype)
+        y = y if alpha == 1 else y * alpha
+        if beta == 0:  # whatever it holds
+            return y + input.masked_fill(torch.ones_like(input, dtype=torch.bool), 0)
+        return at.bias(y, input, beta)
+    return product
+
+
+def _chain(at: _Call, *matrices: Any) -> Tensor:
+    """chain_matmul, multi_dot: from left to right."""
+    return functools.reduce(functools.partial(_matmul, at), matrices[0] if isinstance(matrices[0], (list, tuple)) else matrices)
+
+
+# ---- contractions
+
+Labelled = tuple[Tensor, list[Any], bool]  # a tensor, the labels of its dimensions, whether it is a weight
+
+
+def _summed(x: Tensor, labels: list[Any], keep: Any) -> tuple[Tensor, list[Any]]:
+    gone = [i for i, label in enumerate(labels) if label not in keep]
+    return (x.sum(gone) if gone else x), [label for label in labels if label in keep]
+
+
+def _contract(at: _Call, one: Labelled, other: Labelled, keep: Sequence[Any]) -> Labelled:
+    """The product of two tensors, summed over the labels that both have and that are not to be kept: one product of
+    matrices, or a batch of them over the labels that both have and that are."""
+    (a, la, left), (b, lb, right) = one, other
+    a, la = _summed(a, la, {*lb, *keep})
+    b, lb = _summed(b, lb, {*la, *keep})
+    sizes = dict(zip(la, a.shape)), dict(zip(lb, b.shape))  # of which one may be 1
+    size = {label: n if (n := sizes[0].get(label, 1)) != 1 else sizes[1].get(label, 1) for label in (*la, *lb)}
+    batch = [label for label in la if label in lb and label in keep]
+    summed = [label for label in la if label in lb and label not in keep]
+    rows, columns = [x for x in la if x not in lb], [x for x in lb if x not in la]
+
+    def ordered(x: Tensor, labels: list[Any], *groups: list[Any]) -> Tensor:
+        wanted = [label for group in groups for label in group]
+        x = x.permute([labels.index(label) for label in wanted]).expand([size[label] for label in wanted])
+        return x.reshape([*(size[n] for n in groups[0]), *(math.prod(size[n] for n in group) for group in groups[1:])])
+
+    result = [*batch, *rows, *columns]
+    if summed:
+        y = at.times(ordered(a, la, batch, rows, summed), ordered(b, lb, batch, summed, columns), left, right)
+        left = right = False
+    else:  # nothing is added up
+        y = ordered(a, la, batch, rows).unsqueeze(-1) * ordered(b, lb, batch, columns).unsqueeze(-2)
+    return y.reshape([size[label] for label in result]), result, left and right
+
+
+def _einsum(at: _Call, equation: Any, *operands: Any) -> Tensor:
+    """By pairs, from left to right."""
+    if not isinstance(equation, str):  # operand, its labels, ..., labels of the result
+        args = [equation, *operands]
+        last = args.pop() if len(args) % 2 else None
+        operands, lists = tuple(args[::2]), args[1::2]
+        letters: Any = lambda labels: "".join("..." if n is Ellipsis else _LETTERS[n] for n in labels)  # noqa: E731
+        equation = ",".join(map(letters, lists)) + ("" if last is None else "->" + letters(last))
+    elif len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    try:
+        found = [_labelled(term, x, at.is_weight(x)) for term, x in zip(terms, operands, strict=True)]
+        every = [label for _, labels, _ in found for label in labels]
+        dots = sorted({label for label in every if isinstance(label, int)})
+        if arrow:
+            before, dotted, after = right.partition("...")
+            wanted = [*before, *(dots if dotted else ()), *after]
+        else:
+            once = [c for c in left if c.isalpha() and left.count(c) == 1]
+            wanted = [*dots, *sorted(once)]
+        if len(set(wanted)) != len(wanted) or not set(wanted) <= set(every):
+            raise ValueError
+    except ValueError:
+        return at.refuse(equation, *operands)
+    first, *rest = found
+    for number, other in enumerate(rest):
+        later = [label for _, labels, _ in rest[number + 1:] for label in labels]
+        first = _contract(at, first, other, [*wanted, *later])
+    y, labels = _summed(*first[:2], wanted)
+    return y.permute([labels.index(label) for label in wanted])
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def _labelled(term: str, x: Tensor, weight: bool) -> Labelled:
+    """The labels of an operand: letters, and negative numbers for the dimensions that dots stand for. Of a letter that
+    is there twice the diagonal is taken."""
+    before, dots, after = term.partition("...")
+    more = x.dim() - len(before) - len(after)
+    if more < 0 or (more and not dots) or not all(c in _LETTERS for c in before + after):
+        raise ValueError
+    labels: list[Any] = [*before, *range(-more, 0), *after]
+    for label in set(labels):
+        while labels.count(label) > 1:
+            i = labels.index(label)
+            j = labels.index(label, i + 1)
+            if x.shape[i] != x.shape[j]:
+                raise ValueError
+            x, labels = x.diagonal(0, i, j), [*labels[:i], *labels[i + 1:j], *labels[j + 1:], label]
+    return x, labels, weight
+
+
+def _tensordot(at: _Call, a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        dims = list(range(-dims, 0)), list(range(dims))
+    ends = [[n % max(x.dim(), 1) for n in ([side] if isinstance(side, int) else side)] for x, side in zip((a, b), dims)]
+    if len(ends[0]) != len(ends[1]) or any(x.shape[i] != y.shape[j] for x, y in [(a, b)] for i, j in zip(*ends)):
+        return at.refuse(a, b, dims)
+    la: list[Any] = [("a", i) for i in range(a.dim())]
+    lb: list[Any] = [la[ends[0][ends[1].index(j)]] if j in ends[1] else ("b", j) for j in range(b.dim())]
+    keep = [label for i, label in enumerate(la) if i not in ends[0]] + [x for x in lb if x not in la]
+    return _contract(at, (a, la, at.is_weight(a)), (b, lb, at.is_weight(b)), keep)[0]
+
+
+def _inner(at: _Call, a: Tensor, b: Tensor) -> Tensor:
+    return a * b if 0 in (a.dim(), b.dim()) else _tensordot(at, a, b, ([-1], [-1]))
+
+
+def _vecdot(at: _Call, a: Tensor, b: Tensor, *, dim: int = -1) -> Tensor:
+    left, right = at.is_weight(a), at.is_weight(b)
+    a, b = (t.movedim(dim, -1) for t in torch.broadcast_tensors(a, b))
+    return at.times(a.unsqueeze(-2), b.unsqueeze(-1), left, right).squeeze(-1).squeeze(-1)
+
+
+# ---- layers
+
+
+def _conv(d: int) -> Callable[..., Tensor]:
+    def convolution(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1,
+                    padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
+        if weight.dim() != d + 2:
+            return at.refuse(input, weight, bias, stride, padding, dilation, groups)
+        x, numbers = f.geometry(input, weight, stride, padding, dilation, groups)
+        return f._conv(x, weight, bias, numbers, *at.take(WEIGHTS))
+    return convolution
+
+
+def _conv_transpose(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1,
+                    padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Tensor:
+    return _convolution(at, input, weight, bias, stride, padding, dilation, True, output_padding, groups)
+
+
+def _convolution(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor], stride: Any, padding: Any,
+                 dilation: Any, transposed: bool, output_padding: Any, groups: int, *_: Any) -> Tensor:
+    d = weight.dim() - 2
+    site, states = at.take(WEIGHTS)
+    if transposed and any(site.plan.sums):
+        raise ValueError("transposed convolutions have no emulated accumulators")
+    numbers = [f._each(value, d, what) for value, what in
+               ((stride, "stride"), (padding, "padding"), (dilation, "dilation"), (output_padding, "output_padding"))]
+    geometry = f.Geometry(*numbers[:3], groups, transposed, numbers[3] if transposed else ())
+    return f._conv(input, weight, bias, geometry, site, states)
+
+
+def _attention(at: _Call, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
+               dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None,
+               enable_gqa: bool = False) -> Tensor:
+    if is_causal and attn_mask is not None:
+        raise ValueError("attention takes a mask or is causal, not both")
+    scores, softmax, context, states = at.take(ATTENTION)
+    return f._attention(query, key, value, attn_mask, dropout_p, is_causal, scale, scores, softmax, context, states,
+                        grouped=enable_gqa)[0]
+
+
+def _grouped_mm(at: _Call, a: Tensor, b: Tensor, *, offs: Optional[Tensor] = None, bias: Optional[Tensor] = None,
+                out_dtype: Optional[torch.dtype] = None) -> Tensor:
+    """Group by group, so that blocks begin anew with each."""
+    left, right = at.is_weight(a), at.is_weight(b)
+    if out_dtype is not None:
+        a, b = a.to(out_dtype), b.to(out_dtype)
+    if (offs is None) != (a.dim() == b.dim() == 3) or bias is not None:
+        return at.refuse(a, b, offs=offs, bias=bias)
+    if offs is None:
+        return at.times(a, b, left, right)
+    ends = offs.tolist()
+    sizes = [end - begin for begin, end in zip([0, *ends], ends)]
+
+    def parts(x: Tensor, dim: int) -> Sequence[Tensor]:
+        return x.unbind(0) if x.dim() == 3 else x.narrow(dim, 0, ends[-1]).split(sizes, dim)
+
+    made = [at.times(x, y, left, right) for x, y in zip(parts(a, 0 if b.dim() == 3 else 1),
+                                                        parts(b, 1 if a.dim() == 3 else 0))]
+    if a.dim() == b.dim():
+        return torch.stack(made)
+    rest = (a.shape[0] if a.dim() == 2 else b.shape[1]) - ends[-1]  # past the last group
+    return F.pad(torch.cat(made, 0), (0, 0, 0, rest)) if a.dim() == 2 else F.pad(torch.cat(made, 1), (0, rest))
+
+
+def _bilinear(at: _Call, input1: Tensor, input2: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
+    outputs, width = weight.shape[:2]
+    y = at.linear(input2, weight.flatten(0, 1)).unflatten(-1, (outputs, width))
+    y = f._matmul(y, input1.unsqueeze(-1), *at.take(ACTIVATIONS)).squeeze(-1)
+    return at.bias(y, bias)
+
+
+def _embedding(at: _Call, input: Tensor, weight: Tensor, *how: Any, **named: Any) -> Tensor:
+    names = ("padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse")
+    return f._embedding(input, weight, *at.take(EMBEDDING), **dict(zip(names, how)), **named)
+
+
+def _embedding_bag(at: _Call, input: Tensor, weight: Tensor, *how: Any, **named: Any) -> Tensor:
+    site, states = at.take(EMBEDDING)
+    y = at.function(input, f._pass(weight, site, f.WEIGHT, -1, -1, states), *how, **named)
+    return f._pass(y, site, -1, f.GRADIENT, -1, states)
+
+
+def _softmax(at: _Call, input: Tensor, dim: int, *how: Any, **named: Any) -> Tensor:
+    site, states = at.take(SOFTMAX)
+    return f._pass(at.function(input, dim, *how, **named), site, f.OUTPUT, -1, dim, states)
+
+
+def _norm(axis: int, *names: str) -> Callable[..., Tensor]:
+    """A normalisation along an axis, of which the first arguments have these names."""
+    def normalised(at: _Call, input: Tensor, *args: Any, **named: Any) -> Tensor:
+        site, states = at.take(NORM)
+        told = {**dict(zip(names, args)), **named}
+        x, *own = f._norm_operands(input, told.get("weight"), told.get("bias"), site, states, axis)
+        now = dict(zip(("weight", "bias"), own))
+        given = [now.get(name, t) for name, t in zip_longest(names[:len(args)], args)]
+        y = at.function(x, *given, **{name: now.get(name, t) for name, t in named.items()})
+        return f._pass(y, site, -1, f.GRADIENT, axis, states)
+    return normalised
+
+
+def _lstm(data: Tensor, *rest: Any) -> Any:
+    if isinstance(rest[0], Tensor):  # sizes of a packed sequence
+        return rnn.lstm_data_impl(data, *rest)
+    hx, weights, biased, *how = rest
+    groups = rnn.gather_params(weights, biased, hx[0].size(2) != hx[1].size(2))
+    y, ends = rnn._rnn_helper(data, list(zip(*hx)), groups, biased, *how, rnn.one_layer_lstm)
+    return (y, *(torch.stack(end) for end in zip(*ends)))
+
+
+def _steps(name: str) -> tuple[Any, tuple[Any, ...]]:
+    """A recurrent layer, or a cell, as torch writes it out in Python: its products are seen one by one."""
+    def call(at: _Call, data: Tensor, *rest: Any) -> Any:
+        return at.mode.again(_RECURRENT[name][isinstance(rest[0], Tensor) and isinstance(rest[1], Tensor)], data, *rest)
+    return call, ()
+
+
+def _cell(inner: Any) -> Any:
+    return lambda x, h, w, u, b=None, c=None: inner(x, h, w, b, u, c)
+
+
+_RECURRENT: dict[str, tuple[Any, Any]] = {  # of a batch; of a packed sequence, or a cell
+    "lstm": (_lstm, _lstm), "gru": (rnn.gru_impl, rnn.gru_impl_data),
+    "rnn_tanh": (rnn.rnn_tanh_input, rnn.rnn_tanh_data), "rnn_relu": (rnn.rnn_relu_input, rnn.rnn_relu_data),
+    "lstm_cell": (_cell(lambda x, h, w, b, u, c: rnn.lstm_cell(F.linear(x, w, b), *h, u, c, None, 1)), None),
+    "gru_cell": (None, _cell(rnn.gru_cell_data)), "rnn_tanh_cell": (None, _cell(rnn.rnn_cell_data(torch.tanh))),
+    "rnn_relu_cell": (None, _cell(rnn.rnn_cell_data(torch.relu))),
+}
+_FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {  # what a call does, and its kinds
+    "linear": (_Call.linear, PRODUCT), "matmul": (_matmul, PRODUCT), "mm": (_product((2, 2)), PRODUCT),
+    "bmm": (_product((3, 3)), PRODUCT), "mv": (_product((2, 1)), PRODUCT), "dot": (_product((1, 1)), PRODUCT),
+    "vdot": (_product((1, 1)), PRODUCT), "addmm": (_added((2, 2)), PRODUCT), "addmv": (_added((2, 1)), PRODUCT),
+    "baddbmm": (_added((3, 3)), PRODUCT), "addbmm": (_added((3, 3)), PRODUCT), "chain_matmul": (_chain, PRODUCT),
+    "multi_dot": (_chain, PRODUCT), "einsum": (_einsum, PRODUCT), "tensordot": (_tensordot, PRODUCT),
+    "inner": (_inner, PRODUCT), "vecdot": (_vecdot, PRODUCT), "bilinear": (_bilinear, PRODUCT),
+    "grouped_mm": (_grouped_mm, PRODUCT), "convolution": (_convolution, PRODUCT),
+    **{f"conv{d}d": (_conv(d), PRODUCT) for d in (1, 2, 3)},
+    **{f"conv_transpose{d}d": (_conv_transpose, PRODUCT) for d in (1, 2, 3)},
+    "scaled_dot_product_attention": (_attention, (ATTENTION,)), "softmax": (_softmax, (SOFTMAX,)),
+    "embedding": (_embedding, (EMBEDDING,)), "embedding_bag": (_embedding_bag, (EMBEDDING,)),
+    "layer_norm": (_norm(-1, "normalized_shape", "weight", "bias"), (NORM,)),
+    "rms_norm": (_norm(-1, "normalized_shape", "weight"), (NORM,)),
+    "group_norm": (_norm(1, "num_groups", "weight", "bias"), (NORM,)),
+    "batch_norm": (_norm(1, "weight", "bias"), (NORM,)), "instance_norm": (_norm(1, "weight", "bias"), (NORM,)),
+    **{name: _steps(name) for name in _RECURRENT},
+}
+_PLACES: tuple[Any, ...] = (torch, torch._C._VariableFunctions, Tensor, torch.linalg, torch.special, F)
+_NAMES: dict[Any, str] = {Tensor.__matmul__: "matmul", F.embedding: "embedding", F.embedding_bag: "embedding_bag"}
+_IN_PLACE = (Tensor.addmm_, Tensor.addmv_, Tensor.baddbmm_, Tensor.addbmm_)
+_OPERANDS = {  # by torch's names
+    **dict.fromkeys(("mm", "bmm"), ("input", "mat2")), **dict.fromkeys(("matmul", "inner", "vdot"), ("input", "other")),
+    **dict.fromkeys(("baddbmm", "addbmm"), ("input", "batch1", "batch2")), "mv": ("input", "vec"),
+    "dot": ("input", "tensor"), "addmm": ("input", "mat1", "mat2"), "addmv": ("input", "mat", "vec"),
+    "vecdot": ("x", "y"), "tensordot": ("a", "b", "dims"), "multi_dot": ("tensors",),
+    "grouped_mm": ("mat_a", "mat_b"),
+}
+_UNSAID: dict[Any, str] = {}  # what multiplies, and is not said here
+_MULTIPLIES = re.compile(r"(^|_|dd|b|d|s|h)mm(_|$)|matmul|convolution|conv_tbc|attention|matrix_(power|exp)|^cdist$|^cov$"
+                         r"|corrcoef|linear_|trilinear|gemm")
+
+
+_opened: dict[Any, Any] = {}  # those with the same name, as _open makes them
+_copies: Any = WeakIdKeyDictionary()  # tensors made of weights alone
+
+
+@functools.cache
+def _open(function: Any) -> Any:
+    """A function of torch that is written in Python and asks for modes itself, without the question; None for others,
+    and for methods that stand above one of the same name in C, which is shown as that method again."""
+    if not isinstance(function, FunctionType) or getattr(torch._C.TensorBase, function.__name__, None) is not None and \
+            function is getattr(Tensor, function.__name__, None):
+        return None
+    asks = any(name in function.__globals__ and name in function.__code__.co_names for name in f.SHOWN)
+    return f.unseen(function) if asks else None
+
+
+def _list_functions() -> None:
+    for place in _PLACES:
+        for written in dir(place):
+            function, name = getattr(place, written, None), written.strip("_").removeprefix("linalg_")
+            if not callable(function) or function in _NAMES:
+                continue
+            if isinstance(function, FunctionType):
+                if _open(function) is not None:
+                    _opened[function] = _open(function)
+                if place is F:
+                    continue
+            if name in _FUNCTIONS and "embedding" not in name:
+                _NAMES[function] = name
+            elif _MULTIPLIES.search(written):
+                _UNSAID[function] = written
+
+
+_list_functions()
+
+
+# ------------------------------------------------------------------------------------------------ modes
+
+_INSIDE = ("fpemu.torch.", "torch.functional", "torch.nn.functional", "torch._tensor", "torch._decomp", "torch.overrides",
+           "torch._prims_common")
+
+
+def _innermost() -> tuple[Any, str]:
+    """The innermost module on the stack, or None, and the line of source that calls torch."""
+    frame: Any = sys._getframe(2)
+    line = ""
+    while frame is not None:
+        code = frame.f_code
+        if not line and not frame.f_globals.get("__name__", "").startswith(_INSIDE):
+            line = f"{code.co_filename.rpartition('/')[2]}:{frame.f_lineno}"
+        if code.co_argcount and code.co_varnames[0] == "self" and isinstance(frame.f_locals.get("self"), nn.Module):
+            return frame.f_locals["self"], line
+        frame = frame.f_back
+    return None, line
+
+
+def _tensors(args: Any) -> Iterator[Tensor]:
+    for x in args:
+        if isinstance(x, Tensor):
+            yield x
+        elif isinstance(x, (list, tuple)):
+            yield from (t for t in x if isinstance(t, Tensor))
+
+
+class _Mode(TorchFunctionMode):
+    """Functions go by what `spot` says of a call: None, or what holds the sites and the streams, by kind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: set[str] = set()
+
+    def spot(self, name: str, args: Any) -> Any:
+        raise NotImplementedError
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        name = _NAMES.get(func)
+        floats = [t for t in _tensors((*args, *kwargs.values())) if t.dtype in FLOATS]
+        if name is None or not floats:
+            return self._other(func, args, kwargs, floats)
+        if any(t.layout != torch.strided or t.is_nested for t in floats):
+            self.warn(name, "of sparse or nested tensors")
+            return func(*args, **kwargs)
+        spot = self.spot(name, args)
+        if spot is None:
+            with torch._C.DisableTorchFunction():
+                return func(*args, **kwargs)
+        out = kwargs.pop("out") if "out" in kwargs else None
+        given = [*args]
+        for operand in _OPERANDS.get(name, ())[len(args):]:
+            if operand in kwargs:
+                given.append(kwargs.pop(operand))
+        y = _FUNCTIONS[name][0](_Call(self, name, func, spot), *given, **kwargs)
+        if out is not None:
+            if torch.is_grad_enabled() and (y.requires_grad or out.requires_grad):
+                raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation")
+            y = (out if out.shape == y.shape else out.resize_(y.shape)).copy_(y)
+        return given[0].copy_(y) if func in _IN_PLACE else y
+
+    def _other(self, func: Any, args: Any, kwargs: Any, floats: list[Tensor]) -> Any:
+        """A function that is not rounded. What torch has in Python is run with the mode on."""
+        if func in _UNSAID and floats:
+            self.warn(_UNSAID[func], "which has no form here")
+        opened = _opened.get(func) if torch.compiler.is_compiling() else _open(func)
+        if opened is not None:
+            return self.again(opened, *args, **kwargs)
+        y = func(*args, **kwargs)
+        if floats and all(map(self.is_weight, floats)):
+            for t in _tensors(y if isinstance(y, (list, tuple)) else (y,)):
+                if torch.compiler.is_compiling():
+                    t._fpemu_weight = True  # type: ignore[attr-defined]
+                else:
+                    _copies[t] = True
+        return y
+
+    def is_weight(self, x: Tensor) -> bool:
+        """Whether a tensor is a parameter, or made of parameters alone by functions that are not rounded."""
+        if isinstance(x, nn.Parameter) or torch.compiler.is_compiling():
+            return isinstance(x, nn.Parameter) or getattr(x, "_fpemu_weight", False)
+        return isinstance(x._base, nn.Parameter) or x in _copies
+
+    def again(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        """A call inside a function, during which the mode is on."""
+        TorchFunctionMode.__enter__(self)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            TorchFunctionMode.__exit__(self, None, None, None)
+
+    def warn(self, name: str, why: str) -> None:
+        if not torch.compiler.is_compiling() and name not in self._said:
+            self._said.add(name)
+            warnings.warn(f"{name} at {_innermost()[1]} is not rounded: {why}", stacklevel=3)
+
+
+class Functions(_Mode):
+    """The functions that a converted module's own forward pass calls go by its recipe, at the places that it has for
+    them. Modules within it that are converted have places of their own; those that a rule left stay as they are."""
+
+    def __init__(self, module: Any) -> None:
+        super().__init__()
+        self._module = module
+        self._left = [m for m in module.modules() if "_fpemu_left" in m.__dict__]
+
+    def spot(self, name: str, args: Any) -> Any:
+        if self._left and torch.compiler.is_compiling():  # no stack can be walked: weights tell modules
+            if any(t is p for t in _tensors(args) for m in self._left for p in m._parameters.values()):
+                return None
+        elif self._left and "_fpemu_left" in _innermost()[0].__dict__:
+            return None
+        return _Same(self._module._fpemu)
+
+
+class _Same:
+    """One attachment for all kinds."""
+
+    def __init__(self, attachment: Any) -> None:
+        self.attachment = attachment
+
+    def __getitem__(self, kind: Sequence[str]) -> Any:
+        return self.attachment
+
+
+class _Spot(dict[Any, Any]):
+    """A place: what holds its sites and streams, by kind, made when it is first met."""
+
+    def __init__(self, mode: everywhere, recipe: Recipe, module: Any, name: str, line: str, compiled: bool) -> None:
+        super().__init__()
+        self.mode, self.recipe, self.name, self.line, self.compiled = mode, recipe, name, line, compiled
+        self.module = (lambda: None) if module is None else weakref.ref(module)
+
+    def __missing__(self, kind: Sequence[str]) -> Any:
+        from .convert import STREAM_STEP  # noqa: PLC0415
+        from .modules import Attachment  # noqa: PLC0415
+
+        number = self.mode._met[self.compiled]
+        self.mode._met[self.compiled] += 1
+        made = self[kind] = Attachment(self.recipe, object, plans(self.recipe, kind), self.mode._seed,
+                                       FIRST_STREAM + number * STREAM_STEP)
+        for watcher in watching:
+            watcher.adopt(self, made)
+        return made
+
+
+class _InGraph:
+    """A place in a compiled graph."""
+
+    def __init__(self, mode: everywhere, name: str) -> None:
+        self.mode, self.name = mode, name
+
+    def __getitem__(self, kind: Sequence[str]) -> Any:
+        return getattr(self.mode._attached, self.mode._in_graph(self.name, kind))
+
+
+class _Attached:
+    """What compiled graphs find by an attribute, which stands for a number that is known when they are made."""
+
+
+class everywhere(_Mode):
+    """``with everywhere(recipe, rules):`` has torch's functions go by a recipe in this thread, forward and backward.
+
+    recipe, rules
+        as of ``convert``: a Recipe, its name, a format or None; and what holds in place of it for patterns of
+        functions' names ("softmax", "conv*"), classes of the module that calls, functions of (module or None, name of
+        the function) to a truth. The first that matches holds, and None leaves a function as it is.
+    seed
+        of stochastic rounding: 0 .. 2^63 - 1.
+    model
+        patterns in rules are those of names of its modules, too.
+
+    Products: linear, matmul and @, mm, bmm, mv, dot, inner, vecdot, tensordot, addmm and its kin, multi_dot, einsum,
+    conv1d/2d/3d and transposed ones, bilinear, grouped_mm, scaled_dot_product_attention, and those within LSTM, GRU and
+    RNN. Of two operands that one is a weight which is a parameter, or made of parameters alone (a part of one, or a
+    cast); the weight of linear and conv is one always. Where both are activations the product is that of attention.
+    softmax, layer_norm, rms_norm, group_norm, instance_norm, batch_norm, embedding and embedding_bag round where the
+    recipe has a format for them. A product that cannot be said so is computed as torch does, with a warning.
+    Integers and complex numbers stay as they are, and so does what converted modules do, which round by themselves.
+
+    A place is the module that calls, the function and the line of source; in a compiled graph the function alone. It
+    has counters, which ``observe`` lends, and streams of random bits that go on when the block is entered again. Where
+    checkpoints are recomputed, backward passes belong into the block; products of an optimiser's step do not.
+
+    ValueError, TypeError and fpemu.SpecError as of convert. A warning at the end of the block names rules that nothing
+    matched.
+    """
+
+    def __init__(self, recipe: Any, rules: Optional[Mapping[Any, Any]] = None, *, seed: int = 0,
+                 model: Optional[nn.Module] = None) -> None:
+        super().__init__()
+        if not 0 <= seed < 1 << 63:
+            raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
+        rules = {} if rules is None else rules
+        if not isinstance(rules, Mapping) or not all(isinstance(rule, str) or callable(rule) for rule in rules):
+            raise TypeError("rules say which recipe holds for which pattern of names, class, or function of (module, "
+                            f"name) to a truth: a dict of these, not {rules!r:.80}")
+        self._usual = None if recipe is None else _recipe(recipe)
+        self._rules = {rule: None if which is None else _recipe(which) for rule, which in rules.items()}
+        self._matched: set[Any] = set()
+        self._names = {} if model is None else {id(module): name for name, module in model.named_modules()}
+        self._model = model
+        self._seed = seed
+        self._met = [0, COMPILED]  # places so far, in eager mode and in graphs
+        self._spots: Any = weakref.WeakKeyDictionary()
+        self._elsewhere: dict[Any, Any] = {}  # outside of all modules
+        self._graph: dict[str, Any] = {}
+        self._attached = _Attached()
+        self._depth = 0
+
+    def __enter__(self) -> everywhere:
+        self._depth += 1
+        if self._depth == 1:
+            modes.append(self)
+            for watcher in watching:
+                self.lend(watcher)
+        super().__enter__()
+        return self
+
+    def __exit__(self, *problem: Any) -> None:
+        super().__exit__(*problem)
+        self._depth -= 1
+        if self._depth:
+            return
+        modes.remove(self)
+        idle = [str(rule) for rule in self._rules if rule not in self._matched]
+        if idle and problem[0] is None:
+            warnings.warn(f"{len(idle)} of {len(self._rules)} rules matched nothing: {', '.join(idle)}", stacklevel=2)
+
+    def lend(self, watcher: Any) -> None:
+        """Has observe count at the places that were met so far."""
+        for held in (self._graph, self._elsewhere, *self._spots.values()):
+            for spot in held.values():
+                for attachment in (spot or {}).values():
+                    watcher.adopt(spot, attachment)
+
+    def spot(self, name: str, args: Any) -> Any:
+        if torch.compiler.is_compiling():
+            return _InGraph(self, name) if self._in_graph(name, None) else None
+        module, line = _innermost()
+        held = self._elsewhere if module is None else self._spots.setdefault(module, {})
+        if (name, line) not in held:
+            held[name, line] = self._made(module, name, line, False)
+        return held[name, line]
+
+    @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+    def _in_graph(self, name: str, kind: Any) -> str:
+        """The attribute of _attached for a place, which is made if need be; "" where nothing is rounded."""
+        if self._names or not all(isinstance(rule, str) for rule in self._rules):
+            raise RuntimeError("in a compiled graph everywhere knows no modules: rules are patterns of functions' names")
+        if name not in self._graph:
+            self._graph[name] = self._made(None, name, "", True)
+        spot = self._graph[name]
+        if spot is None or kind is None:
+            return "" if spot is None else name
+        key = f"{name}_{kind[0]}"
+        setattr(self._attached, key, spot[kind])
+        return key
+
+    def _made(self, module: Any, name: str, line: str, compiled: bool) -> Optional[_Spot]:
+        from .convert import _matches  # noqa: PLC0415
+
+        own = self._usual
+        for rule, which in self._rules.items():
+            named = isinstance(rule, str) and id(module) in self._names
+            if _matches(module, name, rule) or (named and _matches(module, self._names[id(module)], rule)):
+                self._matched.add(rule)
+                own = which
+                break
+        kinds = _FUNCTIONS[name][1]
+        if own is None or (kinds and all(plan.idle for kind in kinds for plan in plans(own, kind).values())):
+            return None
+        return _Spot(self, own, module, name, line, compiled)
+
+
+# ------------------------------------------------------------------------------------------------ transformers
+
+
+def register_attention(recipe: Any, name: str = "fpemu", *, seed: int = 0) -> None:
+    """Has models of transformers that are made with ``attn_implementation=name`` compute attention by a recipe, as
+    ``functional.scaled_dot_product_attention`` has it. observe counts it, by module. ImportError without transformers.
+    """
+    try:
+        from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS  # noqa: PLC0415
+        from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS  # noqa: PLC0415
+    except ImportError as error:
+        raise ImportError("register_attention needs a transformers that has a registry of attention functions: pip "
+                          "install -U transformers") from error
+    mode = everywhere(recipe, seed=seed)
+    sdpa = ALL_ATTENTION_FUNCTIONS["sdpa"]
+
+    def attention(*args: Any, **kwargs: Any) -> Any:
+        return mode.again(sdpa, *args, **kwargs)
+
+    ALL_ATTENTION_FUNCTIONS.register(name, attention)
+    ALL_MASK_ATTENTION_FUNCTIONS.register(name, ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])
+    modes.append(mode)
