@@ -24,7 +24,7 @@ from fpemu import _files
 from .counters import clear_stats, new_stats, read_stats
 from .everywhere import modes, watching
 from .functional import SLOTS, SUMS, Plan, Site
-from .modules import Attachment, Quantized
+from .modules import Attachment, Quantized, not_called
 
 __all__ = ["observe", "Log"]
 
@@ -375,10 +375,10 @@ class observe:
         watching.remove(self)
         for place in self._places:
             place.site.counters = place.site.tensors = None
-        idle = [name for name, attachment, _ in self._ran if not attachment.ran]
+        idle = not_called(self._model)
         for _, attachment, before in self._ran:
             attachment.ran |= before
-        if 0 < len(idle) < len(self._ran) and problem[0] is None:
+        if idle and problem[0] is None:
             some = ", ".join(idle[:3]) + ", ..." * (len(idle) > 3)
             warnings.warn(f"{len(idle)} of {len(self._ran)} converted layers were not called while they were observed "
                           f"({some}): what reads their weights elsewhere does not round them", stacklevel=2)

@@ -212,6 +212,15 @@ class Recipe:
         products = (self.forward, self.data_gradient, self.weight_gradient)
         return any(p != Product() for p in products) or any((self.input, self.weight, self.gradient, self.bias))
 
+    @property
+    def alters_products(self) -> bool:
+        """Whether products are others than torch's own of binary32."""
+        products: dict[str, Product] = {name: getattr(self, name) for name in
+                                        ("forward", "data_gradient", "weight_gradient")}
+        targets = [t for name, p in products.items() for t in (*self.operands(name), p.result)]
+        return any(p.accumulator for p in products.values()) or any(
+            t not in (None, "forward") and read_target(t).format != "fp32" for t in targets)
+
     def __str__(self) -> str:
         lines = [f"recipe {self.name}".rstrip() + (f"  [{self.source}]" if self.source else "")]
         for name in ("input", "weight", "gradient", "bias", "norm", "embedding", "softmax"):
