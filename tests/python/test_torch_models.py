@@ -143,6 +143,14 @@ def test_what_convert_leaves_of_a_model_is_named(name, how):
     assert not converted(model, "fp8", {"*": None})[1] and run(ft.revert(model), inputs).emulated == 0
 
 
+def test_what_a_table_of_functions_gives_is_read():
+    model, _ = made("LlamaForCausalLM", attn_implementation="sdpa")
+    assert "scaled_dot_product_attention in sdpa_attention_forward" in converted(model, "fp8")[1]
+    ft.register_attention("fp8", "fpemu-named")
+    model, inputs = made("LlamaForCausalLM", attn_implementation="fpemu-named")
+    assert not converted(model, "fp8", strict=True)[1] and not run(model, inputs).plain
+
+
 @pytest.mark.parametrize("make", [
     lambda: nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)), lambda: nn.Transformer(8, 2, 1, 1, 16),
     lambda: nn.Sequential(nn.Conv2d(3, 4, 3), nn.utils.parametrizations.weight_norm(nn.Linear(4, 4))),
@@ -440,6 +448,29 @@ def test_layers_whose_weights_are_read_past_them_go_by_the_module_that_reads():
     with warnings.catch_warnings(), ft.observe(model):
         warnings.simplefilter("error")
         model(x)
+
+
+class Outer(Gate):
+    """A product of its own, and layers inside that have theirs."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.hidden, self.left = nn.Linear(8, 8), Hidden(), nn.Linear(8, 8)
+
+    def forward(self, x):
+        return super().forward(self.left(self.hidden(self.inner(x))))
+
+
+def test_modules_inside_one_that_goes_by_functions_have_their_own_rules():
+    model, x = Outer(), torch.randn(8, 8)
+    with pytest.warns(UserWarning, match=r"2 of 3 matrices, .*\n.*\n  hidden \(Hidden\): einsum .*\nA rule"):
+        ft.convert(model, "fp8", {"left": None})
+    inner = times(x, model.inner.weight, model.inner.bias)
+    y = F.linear(inner @ inner.mT, model.left.weight, model.left.bias)
+    assert torch.equal(model(x), times(y, model.weight))
+    every, said = converted(model, "fp8", {Hidden: "fp8"})
+    y = times(times(inner, inner), every.left.weight, every.left.bias)
+    assert not said and torch.equal(model(x), times(y, model.weight))
 
 
 def test_random_bits_of_functions_go_on_from_a_checkpoint():

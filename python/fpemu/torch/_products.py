@@ -74,6 +74,7 @@ class Products:
         self._module = module
         self._seen: set[Any] = set()
         self._tables: set[int] = set()
+        self._by_fpemu = False
         self.calls: dict[str, str] = {}
         self.reads: dict[str, nn.Parameter] = {}
         self.blind = False
@@ -81,6 +82,9 @@ class Products:
             self.blind = True
             self._follow(vars(module)["forward"], 0, True)
         self._method("forward", 0, any(p.dim() > 1 for p in module.parameters(recurse=False)))
+        if self._by_fpemu:  # and not by the function that is named beside the table
+            own = tuple(f"{cls.__name__}." for cls in type(module).__mro__)
+            self.calls = {name: where for name, where in self.calls.items() if where.startswith(own)}
         if not self.calls:  # rows of tables are taken
             self.reads = {path: p for path, p in self.reads.items() if id(p) not in self._tables}
 
@@ -141,6 +145,8 @@ class Products:
 
     def _resolve(self, start: Any, names: list[str], where: FunctionType, depth: int) -> None:
         """Follows attributes from an object as far as that can be done without running anything."""
+        if isinstance(start, Mapping):
+            self._choose(start, depth)
         thing, path = start, []
         for i, name in enumerate(names):
             if isinstance(thing, ModuleType) and thing.__name__.startswith("torch"):
@@ -169,10 +175,17 @@ class Products:
                     self._found(name, where)
         if id(thing) in _OF_TORCH:
             self._found(_OF_TORCH[id(thing)], where)
-        elif isinstance(thing, Mapping):
-            self.blind |= type(thing) is not dict or any(map(callable, thing.values()))
         elif callable(thing) and not isinstance(thing, (type, nn.Module)):
             self._follow(thing, depth + 1)
+
+    def _choose(self, table: Mapping[Any, Any], depth: int) -> None:
+        """A table of functions: a word of the module's settings may choose one, as in transformers' config."""
+        words = [word for word in vars(getattr(self._module, "config", object)).values() if isinstance(word, str)]
+        chosen = [table[word] for word in words if word in table and isinstance(table[word], FunctionType)]
+        self.blind |= type(table) is not dict or any(map(callable, table.values()))
+        for function in chosen:
+            self._by_fpemu |= str(function.__module__).startswith("fpemu.")
+            self._follow(function, depth + 1)
 
     def _read(self, owner: nn.Module, name: str, path: str) -> None:
         if type(self._module).__module__.startswith("torch.nn"):  # which asks about layers before it goes round them
