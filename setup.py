@@ -84,6 +84,8 @@ class Compiler:
 
     def __init__(self):
         self.command = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+        if shutil.which(self.command[0]) is None:
+            sys.exit(f"setup.py: there is no C compiler '{self.command[0]}': install one, or name one by CC")
         self.user_flags = shlex.split(os.environ.get("CFLAGS", ""))
         unsafe = {"-Ofast", "-ffast-math", "-funsafe-math-optimizations", "-ffp-contract=fast"}
         if unsafe & set(self.command + self.user_flags):

@@ -18,6 +18,17 @@ SCALINGS = ("none", "floor", "ceil", "even", "rceil", "hbfp", "absmax", "nvfp4",
 BLOCKS = ("run", "row", "tile", "channel", "tensor")
 
 
+def named(spec: Any) -> Any:
+    """The name of a dtype of NumPy, torch, jax or ml_dtypes; what is none as it is."""
+    if isinstance(spec, type):
+        own = getattr(spec, "dtype", None)  # of jax.numpy's
+        spec = own if isinstance(own, np.dtype) else np.dtype(spec) if issubclass(spec, np.generic) else spec
+    if isinstance(spec, np.dtype):
+        return spec.name
+    is_torch = (type(spec).__module__, type(spec).__name__) == ("torch", "dtype")
+    return str(spec).removeprefix("torch.").removesuffix("_x2") if is_torch else spec
+
+
 class Format(_native.Format):
     """A number format: which values exist and how they are coded; made by `fpemu.format`.
 
@@ -28,6 +39,9 @@ class Format(_native.Format):
     """
 
     __slots__ = ()
+
+    def __new__(cls, spec: Any) -> Format:
+        return super().__new__(cls, named(spec))
 
     @property
     def spec(self) -> str:
@@ -137,18 +151,20 @@ class Format(_native.Format):
         return self
 
 
-def format(spec: str | Format | Sequence[float] | npt.NDArray[Any]) -> Format:
+def format(spec: str | Format | npt.DTypeLike | Sequence[float] | npt.NDArray[Any]) -> Format:
     """The format of a spec, the vocabulary of the C library and the command line alike.
 
     spec: a name such as "fp16", "bf16", "tf32", "e4m3fn", "e5m2", "e2m1", "int8", "mxfp8", "mxfp4", "nvfp4"
         (`fpemu.format_names()` lists them); a family such as "float(e=4,m=3,bias=11)", "fp(6,9,0)", "p3109(8,4,se)",
         "fixed(8,4)", "int(8,scale=0.5)", "posit(16,1)"; with policies, as "e4m3fn:saturate", "bf16:flushin"; or with
         scales of blocks, as "group(int4,128)", "scaled(e4m3fn)", "bfp(8)". fpemu-formats(7) has the grammar.
+        Or a dtype of NumPy, torch, jax or ml_dtypes, such as torch.float8_e4m3fn: its name; any call takes these.
         Or a table: 2 to 65536 numbers in strictly ascending order that float32 holds exactly; the codes are indices.
         Other calls take formats and texts only: fpemu.quantize(x, fpemu.format(table)).
 
     Raises fpemu.SpecError, which says what was expected and where, and ValueError for a table that is none.
     """
+    spec = named(spec)
     if isinstance(spec, (str, Format)):
         return _native.format(spec)
     kind = np.asarray(spec).dtype.kind

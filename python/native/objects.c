@@ -89,7 +89,7 @@ static PyObject *format_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     const char *const text = PyUnicode_Check(spec) ? text_argument("format", spec) : NULL;
     if (!text) {
         if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "a format is told by a text such as 'e4m3fn', not by %R", spec);
+            PyErr_Format(PyExc_TypeError, "format is a fpemu.Format, a dtype or a text such as 'e4m3fn', not %R", spec);
         return NULL;
     }
     fpemu_parse_error error;
@@ -307,10 +307,6 @@ format_object *format_of(PyObject *argument)
         }
         if (PyErr_Occurred())
             return NULL;
-    }
-    if (!PyUnicode_Check(argument)) {
-        PyErr_Format(PyExc_TypeError, "format is a fpemu.Format or a text such as 'e4m3fn', not %R", argument);
-        return NULL;
     }
     PyObject *made = PyObject_CallFunctionObjArgs(python.format, argument, NULL);
     if (!made)

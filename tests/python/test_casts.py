@@ -41,7 +41,8 @@ def test_codes_have_the_values_of_ml_dtypes(ml_dtypes, name):
     codes = np.arange(1 << f.bits, dtype=f.code_dtype)
     with np.errstate(invalid="ignore"):
         expected = codes.view(dtype).astype(np.float32)
-    assert_same(fpemu.decode(codes, f), expected, name)
+    assert fpemu.format(dtype) == fpemu.format(dtype.type) == f
+    assert_same(fpemu.decode(codes, dtype), expected, name)
     assert_same(fpemu.decode(codes, f, "float64"), expected.astype(np.float64), name)
 
 
@@ -67,6 +68,7 @@ def test_every_pattern_becomes_the_code_of_ml_dtypes(ml_dtypes, name, source):
 @pytest.mark.parametrize("source", ["float32", "float64", "float16", "bfloat16"])
 def test_casts_of_torch(torch, fmt, source):
     kind = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(fmt) or getattr(torch, f"float8_{fmt}")
+    assert fpemu.format(kind) == fpemu.format(fmt) != fpemu.format(torch.float4_e2m1fn_x2) == fpemu.format("e2m1")
     dtype = getattr(torch, source)
     f = fpemu.format(fmt)
     if source in ("float16", "bfloat16"):

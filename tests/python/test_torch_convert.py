@@ -445,7 +445,7 @@ def test_rules_of_classes_and_functions():
     assert model.conv.recipe.name == "fp16" and model.lm_head.recipe.name == model.blocks[0][1].recipe.name == "bf16"
     assert ft.convert(model, "fp8", {nn.Linear: None}).conv.recipe.name == "fp8"  # converted layers are of it too
     assert type(model.lm_head) is nn.Linear
-    refuses(ValueError, lambda: ft.convert(model, "fp8", {nn.LSTM: None}), "'LSTM' matches no layer")
+    refuses(ValueError, lambda: ft.convert(model, "fp8", {nn.PReLU: None}), "'PReLU' matches no layer")
     for rules in (lambda module, name: True), ["conv"], {3: "fp8"}:
         refuses(TypeError, lambda: ft.convert(model, "fp8", rules), "a dict of these")
     refuses(TypeError, lambda: ft.convert([1], "fp8"), r"torch\.nn\.Module, not list")
@@ -458,11 +458,14 @@ class Own(nn.Linear):
 
 
 def test_what_cannot_be_converted_stays_and_is_named():
-    model = nn.Sequential(nn.Linear(4, 4), Own(4, 4), nn.PReLU(), nn.LSTM(4, 4))
-    ft.convert(model, "fp8")
+    model = nn.Sequential(nn.Linear(4, 4), Own(4, 4), nn.PReLU())
+    model[1].forward = lambda x: x
+    with pytest.warns(UserWarning, match=r"1 of 2 matrices, 50 % .*\n.*\n  1 \(Own\): linear in Linear.forward; 16 w"):
+        ft.convert(model, "fp8")
     assert type(model[1]) is Own
     left = {name: why for name, _, why in ft.summary(model).left}
-    assert left["1"] == "it has a forward pass of its own" and left["2"] == left["3"] == "no conversion for this class"
+    assert left == {"1": "no rule names it; it multiplies by functions: linear in Linear.forward",
+                    "2": "no conversion for this class"}
 
 
 def test_lazy_layers_are_left_until_their_first_call():
@@ -640,6 +643,24 @@ def test_ready_made_recipes_work_print_and_go_to_json_and_back(name):
     assert bool(model.weight.grad.isfinite().all())
 
 
+def test_formats_and_dtypes_are_targets():
+    dtype = torch.float8_e4m3fn
+    recipe = ft.Recipe(input=dtype, weight=fpemu.format("mxfp4"), forward=ft.Product(result=ml_dtypes.bfloat16))
+    assert recipe == ft.Recipe(input="float8_e4m3fn", weight="mxfp4", forward=ft.Product(result="bfloat16"))
+    x = torch.randn(3, 4)
+    wanted = x.to(dtype).float()
+    assert torch.equal(ft.quantize(x, dtype), wanted) and torch.equal(ft.Quantizer(dtype)(x), wanted)
+    assert torch.equal(fpemu.quantize(x, dtype), wanted)
+    layer = ft.convert(nn.Linear(4, 2), dtype)
+    assert torch.equal(layer(x), F.linear(wanted, e4m3(layer.weight), layer.bias))
+    optimizer = ft.optimizer(torch.optim.SGD(layer.parameters(), 0.1), parameters=torch.bfloat16)
+    layer(x).sum().backward()
+    optimizer.step()
+    assert all(torch.equal(p, p.bfloat16().float()) for p in layer.parameters())
+    for bad in (3, float, [1, 2]):
+        refuses(TypeError, lambda: ft.quantize(x, bad), "a dtype or a text such as 'e4m3fn'")
+
+
 def test_recipes_refuse_what_makes_no_sense():
     refuses(fpemu.SpecError, lambda: ft.Recipe(input="e4m3fm"))
     refuses(fpemu.SpecError, lambda: ft.Product(accumulator="tc(h200k,fp16)"))
@@ -689,7 +710,7 @@ class Past(nn.Module):
 
 
 def test_a_layer_that_is_read_past_its_forward_is_named():
-    model, x = ft.convert(Past(), "fp8"), torch.randn(2, 4)
+    model, x = ft.convert(Past(), None, {nn.Linear: "fp8"}), torch.randn(2, 4)
     assert ft.summary(model).converted == (("first", "Linear", "fp8"), ("second", "Linear", "fp8"))
     with pytest.warns(UserWarning, match=r"1 of 2 converted layers were not called .*\(second\)"), ft.observe(model):
         model(x)
@@ -713,14 +734,14 @@ class StaysLazy(nn.modules.lazy.LazyModuleMixin, nn.Identity):
 def test_what_is_left_is_told_the_reason():
     ft.convert(nn.Sequential(StaysLazy(), nn.Linear(2, 2)), "fp8")
     model = nn.Sequential(nn.LazyLinear(4), nn.Linear(4, 4), nn.LayerNorm(4), nn.LazyInstanceNorm1d())
-    with pytest.warns(UserWarning, match="1 lazy layer is left as torch has it, such as '0'"):
+    with pytest.warns(UserWarning, match="2 lazy layers are left as torch has it, such as '0'"):
         ft.convert(model, "fp8", {"1": None})
     model.append(nn.Linear(4, 4))
     model(torch.randn(2, 4, 4))
     late = "it was lazy or not there when the model was converted: convert it again"
     left = {name: why for name, _, why in ft.summary(model).left}
     assert left == {"0": late, "1": "its recipe is None", "2": "its recipe names no format for it",
-                    "3": "no conversion for this class", "4": late}
+                    "3": late, "4": late}
     ft.convert(model, "fp8")
     assert [name for name, _, _ in ft.summary(model).converted] == ["0", "1", "4"]
     assert not any("_fpemu_left" in module.__dict__ for module in ft.revert(model).modules())
@@ -784,8 +805,8 @@ def test_checkpoints_without_the_calls_of_layers_leave_them():
     assert same(run(model, x), run(twin, x))
 
 
-@pytest.mark.parametrize("recipe", ["nvfp4", ft.Recipe(input="e4m3fn", norm="bf16", embedding="bf16",
-                                                       forward=ft.Product(accumulator="chunk(8,fp32)"))])
+@pytest.mark.parametrize("recipe", [ft.recipe("nvfp4").replace(norm="bf16/sr"), ft.Recipe(
+    input="e4m3fn", norm="bf16", embedding="bf16", forward=ft.Product(accumulator="chunk(8,fp32)"))])
 @pytest.mark.parametrize("make, shape", [
     (lambda: nn.Linear(4, 3), (2, 4)), (lambda: nn.Conv2d(3, 4, 3), (2, 3, 6, 6)),
     (lambda: nn.TransformerEncoderLayer(8, 2, 16), (5, 2, 8)), (lambda: nn.BatchNorm1d(4), (2, 4))])

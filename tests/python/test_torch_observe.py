@@ -74,7 +74,14 @@ def test_counts_are_numpy_s(layer):
         exponents = np.clip(np.frexp(values[values != 0])[1] - 1, -13, 13) + 13
         assert found.histogram.tolist() == np.bincount(exponents, minlength=27).tolist()
         assert found.max_abs == np.abs(values).max() and np.isfinite(found.sqnr)
-    assert str(log).splitlines()[1].startswith("0.input")
+    lines = str(log).splitlines()
+    assert lines[1].startswith("0.input") and [line.split()[:3] for line in lines[-3:]] == [
+        ["all", "v", str(32 * 24)], ["all", "w", str(16 * 25)], ["all", "dv", str(32 * 16)]]
+    assert lines[0].split()[-1] == "SQNR-dB" and lines[1].split()[-1] == f"{totals['0.input', 'v'].sqnr:.2f}"
+    numbers = torch.cat([layer[0].weight.flatten(), layer[0].bias]).detach().double()
+    noise = numbers.clamp(-448, 448).to(torch.float8_e4m3fn).double() - numbers
+    ratio = 10 * np.log10(float(numbers.square().sum() / noise.square().sum()))
+    assert abs(float(lines[-2].split()[-1]) - ratio) < 0.01
 
 
 def test_every_step_has_a_line_and_nothing_is_lost_between(layer):

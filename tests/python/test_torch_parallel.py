@@ -257,6 +257,7 @@ def refusals(mesh):
     refused(linear, "e4m3fn/sr", "dimension 0, not 1", dim=1)
     refused(linear, "scaled(e4m3fn)", "dimension 0, not 1", dim=1)
     refused(torch.nn.MultiheadAttention(8, 2), "e4m3fn/sr", "batch_first")
+    refused(torch.nn.LSTM(8, 2), "e4m3fn/sr", "its functions take is not known")
     parallel.split_batch(ft.convert(torch.nn.MultiheadAttention(8, 2), "e4m3fn"))  # the same bits wherever it lies
     for module, x in ((torch.nn.Linear(4, 4), (drawn(4),)), (torch.nn.Conv1d(2, 2, 1), (drawn(2, 4),)),
                       (torch.nn.LayerNorm((2, 4)), (drawn(2, 4),)), (torch.nn.RMSNorm(4), (drawn(4),)),

@@ -11,7 +11,7 @@ from torch import Tensor
 import fpemu
 from fpemu import Format, Rounding
 from fpemu._arrays import check_dense
-from fpemu._format import BLOCKS, SCALINGS
+from fpemu._format import BLOCKS, SCALINGS, named
 from fpemu._rounding import COMPATS, _make, _word
 
 STOCHASTIC = ("sr", "se")
@@ -43,8 +43,9 @@ def block_of(format: Format) -> str | None:
 
 def format_text(format: str | Format) -> str:
     """The spec of a format; ValueError for a table of the caller's, which has none."""
+    format = format if isinstance(format, (str, Format)) else named(format)
     if not isinstance(format, (str, Format)):
-        raise TypeError(f"format is a fpemu.Format or a text such as 'e4m3fn', not {format!r}")
+        raise TypeError(f"format is a fpemu.Format, a dtype or a text such as 'e4m3fn', not {format!r}")
     return format if isinstance(format, str) else format.spec
 
 

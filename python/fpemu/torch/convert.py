@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Optional, TypeVar, Union
@@ -13,13 +15,14 @@ from typing import Any, Optional, TypeVar, Union
 from torch import nn
 from torch.nn.utils.parametrize import is_parametrized
 
+from ._products import Products
 from .functional import Plan
-from .modules import Attachment, Quantized, quantized_class
+from .modules import Attachment, NamedNorm, Quantized, converted_class, known_class, not_called, quantized_class
 from .quantizer import LEAF
-from .recipe import Recipe
+from .recipe import Product, Recipe, read_target
 from .recipe import recipe as _recipe
 
-__all__ = ["convert", "revert", "summary", "Summary", "manual_seed", "freeze"]
+__all__ = ["convert", "revert", "summary", "Summary", "Total", "manual_seed", "freeze"]
 
 Model = TypeVar("Model", bound=nn.Module)
 Which = Union[str, Recipe, Mapping[str, Any], None]
@@ -34,18 +37,44 @@ def _matches(module: nn.Module, name: str, rule: Rule) -> bool:
     return isinstance(module, rule) if isinstance(rule, type) else bool(rule(module, name))
 
 
-def _bodies(module: nn.Module) -> Optional[type]:
-    return type(module) if isinstance(module, Quantized) else quantized_class(type(module))
-
-
 def _is_lazy(module: nn.Module) -> bool:
     """Whether the first call will give the module another class."""
     return isinstance(module, nn.modules.lazy.LazyModuleMixin) and hasattr(module, "_initialize_hook")
 
 
-def _convertible(model: nn.Module) -> list[tuple[str, nn.Module]]:
-    return [(name, module) for name, module in model.named_modules()
-            if _bodies(module) is not None and not _is_lazy(module)]
+class _Place:
+    """A module that can be converted, or multiplies: which class of torch's it is, if one that is known; else what its
+    code multiplies by; and the matrices of its own, or that it takes from modules in it."""
+
+    def __init__(self, name: str, module: nn.Module) -> None:
+        self.name, self.module = name, module
+        base = _original(module)
+        named = known_class(base) is NamedNorm and any(True for _ in module.children())  # and has layers inside
+        own = "forward" in module.__dict__  # which goes round what the class has
+        self.known = None if named or own else quantized_class(base)
+        self.products = None if self.known else Products(module)
+        lists: list[Any] = [m for m in module.children() if isinstance(m, (nn.ParameterList, nn.ParameterDict))]
+        lists += getattr(module, "parametrizations", {}).values()
+        held = [p for m in (module, *lists) for p in m.parameters(recurse=False) if p.dim() > 1]
+        # What is one for all samples, as the vectors of places and classes are, is added to them.
+        if self.products is not None:
+            held = [p for p in held if p.dim() != 3 or p.shape[0] > 1] + [*self.products.reads.values()]
+        self.matrices = list(dict.fromkeys(held))
+        self.weights = sum(p.numel() for p in self.matrices)
+        self.by_functions = self.products is not None and bool(self.products.calls)
+        self.cls = self.known or (quantized_class(base, True) if self.by_functions and not own else None)
+        self.multiplies: bool = self.known.multiplies if self.products is None else (
+            bool(self.products) or (self.products.blind and bool(self.matrices)))
+
+    @property
+    def order(self) -> int:
+        """Random streams are numbered in this order. The last are converted where a rule says so."""
+        return 0 if self.known else 1 if self.cls and self.matrices else 2
+
+
+def _survey(model: nn.Module) -> list[_Place]:
+    places = [_Place(name, module) for name, module in model.named_modules() if not _is_lazy(module)]
+    return sorted((place for place in places if place.known or place.multiplies), key=lambda place: place.order)
 
 
 def _near(pattern: str, names: list[str]) -> str:
@@ -55,20 +84,25 @@ def _near(pattern: str, names: list[str]) -> str:
     return "; near it: " + ", ".join(f"'{name}'" for name in near) if near else ""
 
 
-def _choose(model: nn.Module, recipe: Which, rules: Mapping[Rule, Which]) -> dict[str, Optional[Recipe]]:
+def _choose(places: list[_Place], recipe: Which,
+            rules: Mapping[Rule, Which]) -> dict[str, tuple[bool, Optional[Recipe]]]:
+    """For each place whether a rule names it, and its recipe."""
     if not isinstance(rules, Mapping) or not all(isinstance(rule, str) or callable(rule) for rule in rules):
         raise TypeError("rules say which recipe holds for which pattern of names, class, or function of (module, name) "
                         f"to a truth: a dict of these, not {rules!r:.80}")
-    modules = _convertible(model)
-    matched = {rule: {name for name, module in modules if _matches(module, name, rule)} for rule in rules}
+    matched = {rule: {place.name for place in places if _matches(place.module, place.name, rule)} for rule in rules}
     for rule in rules:
         if not matched[rule]:
-            near = _near(rule, [name for name, _ in modules]) if isinstance(rule, str) else ""
+            near = _near(rule, [place.name for place in places]) if isinstance(rule, str) else ""
             what = rule if isinstance(rule, str) else getattr(rule, "__qualname__", rule)
             raise ValueError(f"the rule '{what}' matches no layer that can be converted{near}")
     read = {rule: None if which is None else _recipe(which) for rule, which in rules.items()}
     usual = None if recipe is None else _recipe(recipe)
-    return {name: next((own for rule, own in read.items() if name in matched[rule]), usual) for name, _ in modules}
+    chosen = {}
+    for place in places:
+        named = [own for rule, own in read.items() if place.name in matched[rule]]
+        chosen[place.name] = (bool(named), named[0] if named else usual if place.order < 2 else None)
+    return chosen
 
 
 def _replace(module: nn.Module, base: Optional[type], cls: Any) -> None:
@@ -78,15 +112,15 @@ def _replace(module: nn.Module, base: Optional[type], cls: Any) -> None:
     module.__class__ = cls if current is base else type(current.__name__, (cls,), dict(current.__dict__))
 
 
-def _attach(module: nn.Module, recipe: Recipe, plans: dict[str, Plan], number: int, seed: int) -> None:
-    base = _original(module)
-    _replace(module, base, quantized_class(base))
+def _attach(place: _Place, recipe: Recipe, plans: dict[str, Plan], number: int, seed: int) -> None:
+    module, base = place.module, _original(place.module)
+    _replace(module, base, place.cls)
     module.__dict__["_fpemu"] = Attachment(recipe, base, plans, seed, number * STREAM_STEP)
     module.__dict__["__module__"] = LEAF
 
 
 def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] = None, *, seed: int = 0,
-            verbose: bool = False) -> Model:
+            verbose: bool = False, strict: bool = False) -> Model:
     """Makes the layers of a model round by a recipe, in place, and returns the model.
 
     recipe
@@ -102,10 +136,23 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] =
         sets others.
     verbose
         prints ``summary(model)``.
+    strict
+        ValueError, with nothing changed, in place of the warning of what multiplies unrounded.
 
-    Converted are Linear, Conv1d/2d/3d, ConvTranspose1d/2d/3d, Embedding, LayerNorm, RMSNorm, BatchNorm1d/2d/3d and
-    MultiheadAttention, DotProductAttention, and classes derived from these without a forward pass of their own. Norms
-    and embeddings change only where the recipe names a format for them. Parameters stay the objects that they are, so
+    Converted are Linear, Conv1d/2d/3d, ConvTranspose1d/2d/3d, Embedding, EmbeddingBag, LayerNorm, RMSNorm, GroupNorm,
+    BatchNorm1d/2d/3d, InstanceNorm1d/2d/3d, MultiheadAttention and DotProductAttention, classes derived from these
+    without a forward pass of their own, and norms of other packages, which the end of their class's name tells
+    (LayerNorm, RMSNorm). Norms and embeddings change only where the recipe names a format for them. Any other module
+    that has matrices of its own, or takes those of its layers, and multiplies in its forward pass keeps that pass, and
+    the functions that it calls go by the recipe, as in ``everywhere``: Bilinear, LSTM, GRU, RNN and cells; Conv1D,
+    experts and routers of transformers.
+
+    Left are modules that multiply but have no matrices, as attention often is, unless a rule names them. A warning
+    names what multiplies unrounded though no rule left it, as far as the code of forward passes tells: functions that
+    are chosen from a table, or are not written in Python, are not seen. ``audit`` sees what runs. There is no warning
+    where the products of the recipe are torch's own of binary32, and where recipe is None.
+
+    Parameters stay the objects that they are, so
     optimisers, shared weights, hooks, parametrisations and checkpoints hold; the keys of state_dict are the same. Its
     metadata says how many calls stochastic layers have made, and load_state_dict goes on from there; what loses the
     metadata, as safetensors do, needs manual_seed. What cannot be converted stays: summary(model) names it. Lazy layers
@@ -116,48 +163,89 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] =
     than first ones, backward, are refused (functional); torch.compile with a backend that adds in an order of its own,
     as inductor does for sums of biases, differs from eager mode there as it does without fpemu.
 
-    TypeError for what is no module or no rule; ValueError for a rule that matches nothing, with names near it;
+    TypeError for what is no module or no rule; ValueError for a rule that matches nothing, with names near it, and for
+    a model of which no layer fits a recipe that names formats of products;
     fpemu.SpecError for a format that cannot be read. Nothing is changed then.
     """
     if not isinstance(model, nn.Module):
         raise TypeError(f"convert takes a torch.nn.Module, not {type(model).__name__}")
     if not 0 <= seed < 1 << 63:
         raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
-    chosen = _choose(model, recipe, rules or {})
-    ready: list[tuple[int, nn.Module, Recipe, dict[str, Plan]]] = []
-    left: list[tuple[nn.Module, str]] = []
-    for number, (name, module) in enumerate(_convertible(model)):
-        own = chosen[name]
-        if own is None and isinstance(module, nn.MultiheadAttention):
-            out = chosen.get(f"{name}.out_proj" if name else "out_proj")
+    places = _survey(model)
+    chosen = _choose(places, recipe, rules or {})
+    usual = None if recipe is None else _recipe(recipe)
+    ready: list[tuple[int, _Place, Recipe, dict[str, Plan]]] = []
+    left: dict[nn.Module, str] = {}
+    for number, place in enumerate(places):
+        ruled, own = chosen[place.name]
+        if own is None and isinstance(place.module, nn.MultiheadAttention):
+            _, out = chosen.get(f"{place.name}.out_proj".lstrip("."), (False, None))
             own = None if out is None else Recipe(name="none")  # it would read the weights of out_proj itself
         if own is None:
-            left.append((module, "its recipe is None"))
+            if ruled or recipe is None:
+                left[place.module] = "its recipe is None"
             continue
-        base: Any = quantized_class(_original(module))
+        if place.cls is None:
+            continue
         try:
-            plans = base.plans(own)
+            plans = place.cls.plans(own)
         except ValueError as error:
-            raise ValueError(f"{name or type(module).__name__}: {error}") from error
-        if not all(plan.idle for plan in plans.values()) or isinstance(module, nn.MultiheadAttention):
-            ready.append((number, module, own, plans))
+            raise ValueError(f"{place.name or type(place.module).__name__}: {error}") from error
+        if not all(plan.idle for plan in plans.values()) or isinstance(place.module, nn.MultiheadAttention):
+            ready.append((number, place, own, plans))
         else:
-            left.append((module, "its recipe names no format for it"))
+            left[place.module] = "its recipe names no format for it"
+    settled = {*left, *(place.module for _, place, _, _ in ready)}
+    untold = [place for place in places if place.multiplies and place.module not in settled]
+    told = _tell(untold)
+    if usual is not None and usual.rounds and not ready and not any(ruled for ruled, _ in chosen.values()) and (
+            not any(map(_becomes, model.modules()))):
+        raise ValueError(f"nothing in the model fits the recipe{told or ': it has no layer that multiplies'}")
+    if (usual is None or not usual.alters_products) and not any(chosen[place.name][0] for place in untold):
+        told = ""
+    if told:
+        taken = {place.module for _, place, _, plans in ready if not next(iter(plans.values())).idle}
+        told = f"{Total.of(places, taken)}{told}"
+    if strict and told:
+        raise ValueError(told)
     _revert(model)
-    for number, module, own, plans in ready:
-        _attach(module, own, plans, number, seed)
-    for module, why in left:
+    for number, place, own, plans in ready:
+        _attach(place, own, plans, number, seed)
+    for module, why in {**{place.module: "no rule names it" for place in untold}, **left}.items():
         module.__dict__["_fpemu_left"] = why
     _leave_fast_paths(model)
     _warn_of_lazy(model)
+    if told:
+        warnings.warn(told, stacklevel=2)
     if verbose:
         print(summary(model))
     return model
 
 
+def _tell(untold: list[_Place]) -> str:
+    """Lines on what multiplies and is neither converted nor left on purpose, and the ways out; "" for nothing."""
+    groups = defaultdict(list)
+    for place in untold:
+        name = re.sub(r"(?<![^.])\d+(?![^.])", "*", place.name)
+        groups[name, type(place.module).__name__, str(place.products)].append(place)
+    lines = []
+    for (name, kind, how), group in sorted(groups.items(), key=lambda item: -sum(p.weights for p in item[1])):
+        times, weights = f"{len(group)} x " * (len(group) > 1), sum(place.weights for place in group)
+        name = (name if times else group[0].name) or "the model itself"
+        lines.append(f"\n  {name} ({times}{kind}): {how}" + f"; {weights} weights" * bool(weights))
+    return (".\nThese multiply by functions, which stay as they are:" + "".join(lines) + "\nA rule that names such a "
+            "module converts it, or with None says that it stays. `with fpemu.torch.everywhere(recipe):` rounds what "
+            "any function multiplies; fpemu.torch.audit(model, inputs) lists every product.") if lines else ""
+
+
+def _becomes(module: nn.Module) -> bool:
+    """Whether it is a lazy layer that becomes one that can be converted."""
+    cls = getattr(module, "cls_to_become", None)
+    return _is_lazy(module) and cls is not None and quantized_class(cls) is not None
+
+
 def _warn_of_lazy(model: nn.Module) -> None:
-    lazy = [name or type(module).__name__ for name, module in model.named_modules()
-            if _is_lazy(module) and module.cls_to_become and quantized_class(module.cls_to_become) is not None]
+    lazy = [name or type(module).__name__ for name, module in model.named_modules() if _becomes(module)]
     if lazy:
         warnings.warn(f"{len(lazy)} lazy layer{'s are' * (len(lazy) > 1) or ' is'} left as torch has it, such as "
                       f"'{lazy[0]}': run the model once, and convert it again", stacklevel=3)
@@ -198,7 +286,7 @@ def _revert(model: Model) -> Model:
     for module in model.modules():
         if isinstance(module, Quantized):
             base = module._fpemu.base
-            _replace(module, quantized_class(base), base)
+            _replace(module, converted_class(module), base)
             del module.__dict__["_fpemu"]
             module.__dict__.pop("__module__", None)
         module.__dict__.pop("_fpemu_left", None)
@@ -239,11 +327,36 @@ def freeze(model: Model, keep: bool = True) -> Model:
 
 
 @dataclass(frozen=True)
+class Total:
+    """How much of a model is emulated: matrices, and the weights in them that multiply. Tables of embeddings, of which
+    rows are taken, multiply nothing unless another layer shares them."""
+
+    emulated_matrices: int
+    matrices: int
+    emulated_weights: int
+    weights: int
+
+    @classmethod
+    def of(cls, places: Iterable[_Place], emulated: Container[nn.Module]) -> Total:
+        every = {p: p.numel() for place in places if place.multiplies for p in place.matrices}
+        ours = {p for place in places if place.multiplies and place.module in emulated for p in place.matrices}
+        return cls(len(ours), len(every), sum(every[p] for p in ours), sum(every.values()))
+
+    def __str__(self) -> str:
+        share = 100 * self.emulated_weights / max(self.weights, 1)
+        share = min(share, 99.9) if self.emulated_weights < self.weights else share
+        return (f"{self.emulated_matrices} of {self.matrices} matrices, {share:.3g} % of the weights that multiply, "
+                "are emulated")
+
+
+@dataclass(frozen=True)
 class Summary:
-    """Rows of (name, class, what it was converted with or why it was not) of the modules with parameters."""
+    """Rows of (name, class, what it was converted with or why it was not) of the modules that have parameters or
+    multiply, and the total."""
 
     converted: tuple[tuple[str, str, str], ...]
     left: tuple[tuple[str, str, str], ...]
+    total: Total
 
     def __iter__(self) -> Iterator[tuple[str, str, str]]:
         return iter(self.converted + self.left)
@@ -253,34 +366,36 @@ class Summary:
         if self.left:
             table += [("left alone", "", ""), *self.left]
         wide = [max(len(row[i]) for row in table) for i in range(2)]
-        return "\n".join(f"{a:<{wide[0]}}  {b:<{wide[1]}}  {c}".rstrip() for a, b, c in table)
+        return "\n".join([*(f"{a:<{wide[0]}}  {b:<{wide[1]}}  {c}".rstrip() for a, b, c in table), str(self.total)])
 
 
-def _why(module: nn.Module) -> str:
+def _why(module: nn.Module, place: Optional[_Place]) -> str:
     if _is_lazy(module):
         return "it is lazy until its first call: run the model once"
-    if quantized_class(type(module)) is not None:
-        return getattr(module, "_fpemu_left", "it was lazy or not there when the model was converted: convert it again")
-    if any(base in type(module).__mro__ for base in (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Embedding,
-                                                     nn.LayerNorm, nn.MultiheadAttention)):
-        return "it has a forward pass of its own"
-    return "no conversion for this class"
+    if place is None:
+        return "no conversion for this class"
+    late = "it was lazy or not there when the model was converted: convert it again"
+    left: str = module.__dict__.get("_fpemu_left", late)
+    return left if place.known else f"{left}; it multiplies by functions: {place.products}"
 
 
 def summary(model: nn.Module) -> Summary:
-    """What convert made of a model: which modules it converted with which recipe, and which modules with parameters it
-    left, and why. ``print(summary(model))`` is a table.
+    """What convert made of a model: which modules it converted with which recipe; which modules that have parameters or
+    multiply it left, and why; how much of the model is emulated. ``print(summary(model))`` is a table.
 
     Once the model has run it says of which converted modules the forward pass has not: their weights are not rounded
-    where other modules read them, as Mamba of transformers does with its convolution's."""
+    where other modules read them."""
     converted, left = [], []
-    some_ran = any(isinstance(module, Quantized) and module._fpemu.ran for module in model.modules())
+    places = {place.module: place for place in _survey(model)}
+    idle = not_called(model)
     for name, module in model.named_modules():
+        place = places.get(module)
         if isinstance(module, Quantized):
             recipe = module.recipe.name or str(module.recipe.to_dict())
-            if some_ran and not module._fpemu.ran:
+            if name in idle:
                 recipe += "; its forward has not run, and what reads its weight elsewhere does not round it"
             converted.append((name, module._fpemu.base.__name__, recipe))
-        elif any(True for _ in module.parameters(recurse=False)):
-            left.append((name, type(module).__name__, _why(module)))
-    return Summary(tuple(converted), tuple(left))
+        elif place is not None or any(True for _ in module.parameters(recurse=False)):
+            left.append((name, type(module).__name__, _why(module, place)))
+    emulated = {module for module in places if isinstance(module, Quantized) and not module._fpemu.site.plan.idle}
+    return Summary(tuple(converted), tuple(left), Total.of(places.values(), emulated))

@@ -7,6 +7,8 @@ state_dict are the same. Each class here is the one of torch.nn with a forward p
 
 from __future__ import annotations
 
+import functools
+import re
 import warnings
 from typing import Any, Optional
 
@@ -22,7 +24,8 @@ from .quantizer import _replayed, refuse_script
 from .recipe import Recipe
 
 __all__ = ["Quantized", "Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
-           "ConvTranspose3d", "Embedding", "LayerNorm", "RMSNorm", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d",
+           "ConvTranspose3d", "Embedding", "EmbeddingBag", "LayerNorm", "RMSNorm", "GroupNorm", "InstanceNorm1d",
+           "InstanceNorm2d", "InstanceNorm3d", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d",
            "MultiheadAttention", "DotProductAttention", "QuantizedDotProductAttention"]
 
 
@@ -101,6 +104,7 @@ class Quantized:
     """What all converted modules are. ``module.recipe`` is what they were converted with."""
 
     _fpemu: Attachment
+    multiplies = True
     __prepare_scriptable__ = refuse_script
 
     @staticmethod
@@ -141,7 +145,7 @@ class Quantized:
         own = getattr(type(self), "__getstate__", None)
         plain = own is None or own is getattr(object, "__getstate__", None)
         state = dict(self.__dict__) if plain else own(self)  # type: ignore[misc]
-        return _rebuild, (self._fpemu.base,), state
+        return _rebuild, (self._fpemu.base, isinstance(self, _ByFunctions)), state
 
 
 class _Linear(Quantized):
@@ -216,6 +220,8 @@ class ConvTranspose3d(_ConvTranspose, nn.ConvTranspose3d):
 
 
 class _Embedding(Quantized):
+    multiplies = False
+
     @staticmethod
     def plans(recipe: Recipe) -> dict[str, Plan]:
         return {"": make_embedding_plan(recipe)}
@@ -232,6 +238,8 @@ class Embedding(_Embedding, nn.Embedding):
 
 
 class _Norm(Quantized):
+    multiplies = False
+
     @staticmethod
     def plans(recipe: Recipe) -> dict[str, Plan]:
         return {"": make_norm_plan(recipe)}
@@ -287,6 +295,75 @@ class BatchNorm2d(_BatchNorm, nn.BatchNorm2d):
 
 class BatchNorm3d(_BatchNorm, nn.BatchNorm3d):
     """nn.BatchNorm3d by a recipe's norm: functional.batch_norm."""
+
+
+class _OwnForward(Quantized):
+    """The module's own forward pass, on an input and parameters that are rounded first."""
+
+    multiplies = False
+    axis = -1  # that blocks lie along in the input and the gradient
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        own: Any = self
+        base: Any = self._fpemu.base
+        site, states = self._fpemu.site, self._states()
+        names = (*own._parameters, *getattr(own, "parametrizations", ()))
+        held = {name: getattr(own, name) for name in names}
+        held = {name: None if p is None else f._pass(p, site, f.BIAS if name == "bias" else f.WEIGHT, -1, -1, states)
+                for name, p in held.items()}
+        stand_in = base.__new__(base)  # for the module, which other threads may call
+        stand_in.__dict__.update(own.__dict__, _parameters=held)
+        if args:
+            args = (self._rounded(args[0], site, states), *args[1:])
+        else:
+            name = next(iter(kwargs))
+            kwargs = {**kwargs, name: self._rounded(kwargs[name], site, states)}
+        with torch._C.DisableTorchFunction():  # everywhere rounds what it sees
+            y = base.forward(stand_in, *args, **kwargs)
+        return f._pass(y, site, -1, f.GRADIENT, self.axis, states) if isinstance(y, Tensor) else y
+
+    def _rounded(self, x: Tensor, site: Site, states: Optional[Tensor]) -> Tensor:
+        return f._pass(x, site, f.INPUT, -1, self.axis, states)
+
+
+class _OwnNorm(_OwnForward):
+    @staticmethod
+    def plans(recipe: Recipe) -> dict[str, Plan]:
+        return {"": make_norm_plan(recipe)}
+
+
+class NamedNorm:
+    """A norm of another package than torch, which its class's name tells."""
+
+
+class _ChannelNorm(_OwnNorm):
+    axis = 1
+
+
+class GroupNorm(_ChannelNorm, nn.GroupNorm):
+    """nn.GroupNorm by a recipe's norm; blocks lie along the channels."""
+
+
+class InstanceNorm1d(_ChannelNorm, nn.InstanceNorm1d):
+    """nn.InstanceNorm1d by a recipe's norm, as GroupNorm."""
+
+
+class InstanceNorm2d(_ChannelNorm, nn.InstanceNorm2d):
+    """nn.InstanceNorm2d by a recipe's norm, as GroupNorm."""
+
+
+class InstanceNorm3d(_ChannelNorm, nn.InstanceNorm3d):
+    """nn.InstanceNorm3d by a recipe's norm, as GroupNorm."""
+
+
+class _EmbeddingBag(_OwnForward):
+    @staticmethod
+    def plans(recipe: Recipe) -> dict[str, Plan]:
+        return {"": make_embedding_plan(recipe)}
+
+
+class EmbeddingBag(_EmbeddingBag, nn.EmbeddingBag):
+    """nn.EmbeddingBag by a recipe's embedding, as functional.embedding; the whole table is rounded."""
 
 
 class _Attention(Quantized):
@@ -431,15 +508,18 @@ _CLASSES: dict[type, tuple[type, type]] = {  # of torch.nn: what goes above it, 
     nn.ConvTranspose3d: (_ConvTranspose, ConvTranspose3d), nn.Embedding: (_Embedding, Embedding),
     nn.LayerNorm: (_LayerNorm, LayerNorm), nn.RMSNorm: (_RMSNorm, RMSNorm), nn.BatchNorm1d: (_BatchNorm, BatchNorm1d),
     nn.BatchNorm2d: (_BatchNorm, BatchNorm2d), nn.BatchNorm3d: (_BatchNorm, BatchNorm3d),
+    nn.GroupNorm: (_ChannelNorm, GroupNorm), nn.InstanceNorm1d: (_ChannelNorm, InstanceNorm1d),
+    nn.InstanceNorm2d: (_ChannelNorm, InstanceNorm2d), nn.InstanceNorm3d: (_ChannelNorm, InstanceNorm3d),
+    nn.EmbeddingBag: (_EmbeddingBag, EmbeddingBag), NamedNorm: (_OwnNorm, NamedNorm),
     nn.MultiheadAttention: (_Attention, MultiheadAttention),
     DotProductAttention: (_DotProductAttention, QuantizedDotProductAttention),
 }
 
 
-_made: dict[type, type] = {}  # of subclasses
+_made: dict[tuple[type, bool], type] = {}  # of subclasses
 
 
-def _known(cls: type) -> Optional[type]:
+def known_class(cls: type) -> Optional[type]:
     """The class of torch.nn whose forward pass a class has, if it is one of those that can be converted."""
     for base in cls.__mro__:
         if base not in _CLASSES:
@@ -448,28 +528,47 @@ def _known(cls: type) -> Optional[type]:
         ours: Any = base
         same = all(getattr(own, name, None) is getattr(ours, name, None)
                    for name in ("forward", "_conv_forward", "__call__"))
-        return base if same else None
-    return None
+        if same:
+            return base
+        break
+    return NamedNorm if re.search(r"(?i)(rms|layer)_?norm(\dd)?$", cls.__name__) else None
 
 
-def quantized_class(cls: type) -> Optional[type]:
+def quantized_class(cls: type, by_functions: bool = False) -> Any:
     """The converted class of a module's class; None where there is none. A subclass that leaves the forward pass as it
-    is gets a subclass of its own."""
-    base = _known(cls)
-    if base is None:
+    is gets a subclass of its own. by_functions: of any class, whose functions go by the recipe."""
+    base = None if by_functions else known_class(cls)
+    if base is None and not by_functions:
         return None
-    above, both = _CLASSES[base]
+    above, both = (_ByFunctions, _ByFunctions) if base is None else _CLASSES[base]
     if cls is base:
         return both
-    made = _made.get(cls)
+    made = _made.get((cls, by_functions))
     if made is None:
-        content = {"__module__": __name__, "__doc__": both.__doc__}
-        made = _made.setdefault(cls, type(cls.__name__, (above, cls), content))
+        above = _ChannelNorm if above is _OwnNorm and cls.__name__.endswith("d") else above
+        content: dict[str, Any] = {"__module__": __name__, "__doc__": both.__doc__}
+        if by_functions:  # whose signature programs ask for
+            content["forward"] = functools.wraps(cls.forward)(lambda *args, **kw: _ByFunctions.forward(*args, **kw))
+        made = _made.setdefault((cls, by_functions), type(cls.__name__, (above, cls), content))
     return made
 
 
-def _rebuild(base: type) -> Any:
-    cls: Any = quantized_class(base)
+def converted_class(module: Quantized) -> Any:
+    """The class that convert gave a module, without what parametrisations made of it."""
+    return quantized_class(module._fpemu.base, isinstance(module, _ByFunctions))
+
+
+def not_called(model: nn.Module) -> list[str]:
+    """Converted modules whose forward pass has not run, though that of others has: what reads their weights elsewhere
+    does not round them, unless it is a module that they are in, of which the functions go by its recipe."""
+    found = {name: module for name, module in model.named_modules() if isinstance(module, Quantized)}
+    around = [f"{name}.".lstrip(".") for name, module in found.items() if isinstance(module, _ByFunctions)]
+    idle = [name for name, module in found.items() if not module._fpemu.ran]
+    return [] if len(idle) == len(found) else [name for name in idle if not name.startswith(tuple(around))]
+
+
+def _rebuild(base: type, by_functions: bool) -> Any:
+    cls = quantized_class(base, by_functions)
     return cls.__new__(cls)
 
 

@@ -7,10 +7,12 @@ import errno
 import json
 import math
 import numbers
+import operator
 import os
 import time
 import warnings
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any, Optional, Union
 
 from torch import Tensor, nn
@@ -22,7 +24,7 @@ from . import _device
 from .counters import begin_anew, new_stats, read_stats
 from .everywhere import modes, watching
 from .functional import SLOTS, SUMS, Plan, Site
-from .modules import Attachment, Quantized
+from .modules import Attachment, Quantized, not_called
 
 __all__ = ["observe", "Log"]
 
@@ -116,7 +118,8 @@ def _line(place: _Place, found: fpemu.Stats) -> dict[str, Any]:
 
 
 class Log:
-    """What ``observe`` found. ``print(log)`` is a table of the tensors, over all steps."""
+    """What ``observe`` found. ``print(log)`` is a table of the tensors, over all steps, with the signal to noise ratio
+    where sums were asked for, and a line for all tensors of a role."""
 
     def __init__(self, model: nn.Module, places: list[_Place], every: int) -> None:
         self._places = places
@@ -197,12 +200,18 @@ class Log:
             yield name, role, found
 
     def __str__(self) -> str:
-        head = ("tensor", "role", "count", "overflow", "underflow", "subnormal", "nan")
+        rows = list(self)
+        sums = any(found.sums for _, _, found in rows)
+        head = ("tensor", "role", "count", "overflow", "underflow", "subnormal", "nan", *["SQNR-dB"] * sums)
         table = [head]
-        for name, role, found in self:
+        for role in dict.fromkeys(role for _, role, _ in rows):
+            same = [found for _, own, found in rows if own == role]
+            rows.append(("all", role, reduce(operator.add, same)))
+        for name, role, found in rows:
             share = [f"{100 * getattr(found, key) / found.count:.3g} %" if getattr(found, key) else "0"
                      for key in ("overflow", "underflow", "subnormal")]
-            table.append((name, role, str(found.count), *share, str(found.nan)))  # type: ignore[arg-type]
+            noise = [f"{found.sqnr:.2f}" if found.sums else ""] * sums
+            table.append((name, role, str(found.count), *share, str(found.nan), *noise))
         wide = [max(len(row[i]) for row in table) for i in range(len(head))]
         return "\n".join("  ".join([row[0].ljust(wide[0]), row[1].ljust(wide[1])]
                                    + [row[i].rjust(wide[i]) for i in range(2, len(head))]).rstrip() for row in table)
@@ -371,10 +380,10 @@ class observe:
         watching.remove(self)
         for place in self._places:
             place.site.counters = place.site.tensors = None
-        idle = [name for name, attachment, _ in self._ran if not attachment.ran]
+        idle = not_called(self._model)
         for _, attachment, before in self._ran:
             attachment.ran |= before
-        if 0 < len(idle) < len(self._ran) and problem[0] is None:
+        if idle and problem[0] is None:
             some = ", ".join(idle[:3]) + ", ..." * (len(idle) > 3)
             warnings.warn(f"{len(idle)} of {len(self._ran)} converted layers were not called while they were observed "
                           f"({some}): what reads their weights elsewhere does not round them", stacklevel=2)

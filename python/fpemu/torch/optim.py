@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
+from .._format import named
 from . import operators
 from .recipe import Target, read_target
 
@@ -22,7 +23,8 @@ _PARAMETER = 1 << 40
 _STEP = 64
 
 
-def _target(text: Optional[str]) -> Optional[Target]:
+def _target(target: Any) -> Optional[Target]:
+    text = named(target)
     return None if text is None or text == "fp32" else read_target(text)
 
 
@@ -51,8 +53,8 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
             raise TypeError("the optimiser holds its tensors in formats already")
         _check_seed(seed)
         self.inner = inner
-        self._formats = ({} if state is None else {"*": _target(state)} if isinstance(state, str) else
-                         {key: _target(text) for key, text in state.items()})
+        by_name = state if isinstance(state, Mapping) else {} if state is None else {"*": state}
+        self._formats = {key: _target(text) for key, text in by_name.items()}
         self._master = _target(master)
         self._parameters = _target(parameters)
         self._unmet = set(self._formats) - {"*"}  # names of states that no parameter had yet

@@ -148,8 +148,9 @@ def split_batch(module: nn.Module, group: dist.ProcessGroup | None = None, dim: 
     ranks run the same layers in the same order.
 
     ValueError, with nothing changed: accumulators with stochastic rounding; and where activations are rounded
-    stochastically, in blocks or with a scale of the whole, a converted layer with dim other than 0, or a
-    MultiheadAttention without batch_first, whose batch is dimension 1. ValueError in a forward or backward pass of such
+    stochastically, in blocks or with a scale of the whole, a converted layer with dim other than 0, a
+    module whose functions go by a recipe, such as LSTM and experts, or a MultiheadAttention without batch_first, whose
+    batch is dimension 1. ValueError in a forward or backward pass of such
     layers: input without a batch, attention whose operands share no batch, and blocks that lie on both sides of a cut
     (blocks along the batch, in the gradient of a weight). With one rank nothing is refused.
     """
@@ -174,10 +175,14 @@ def split_batch(module: nn.Module, group: dist.ProcessGroup | None = None, dim: 
 
 def _check_split(layer: Quantized, dim: int) -> None:
     """ValueError where a converted layer cannot take a part of a batch."""
+    from .modules import _ByFunctions as ByFunctions  # noqa: PLC0415
+
     layer._fpemu.check_split()
     if not any(site.plan.placed for site in layer._fpemu.sites.values()):
         return
     if dim != 0:
         raise ValueError(f"a converted layer takes a batch that is cut along dimension 0, not {dim}")
+    if isinstance(layer, ByFunctions):
+        raise ValueError("where the batch lies in what its functions take is not known: leave it by a rule of None")
     if isinstance(layer, nn.MultiheadAttention) and not layer.batch_first:
         raise ValueError("its batch is dimension 1: make it with batch_first=True")

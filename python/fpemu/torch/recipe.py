@@ -17,6 +17,7 @@ from typing import Any, Optional, Union
 
 import fpemu
 
+from .._format import named
 from ._shard import has_tensor_scale
 from ._spec import block_of, format_of, is_stochastic, rounding_of
 
@@ -62,6 +63,14 @@ def read_target(target: str) -> Target:
                   measured or block in ("channel", "tile"), measured)
 
 
+def _named(holder: Any, name: str) -> Any:
+    """A field, in which a format or dtype becomes its text."""
+    value = getattr(holder, name)
+    value = value.spec if isinstance(value, fpemu.Format) else named(value)
+    object.__setattr__(holder, name, value)
+    return value
+
+
 @dataclass(frozen=True)
 class Product:
     """One of the three products of a layer.
@@ -84,7 +93,7 @@ class Product:
 
     def __post_init__(self) -> None:
         for name in ("left", "right", "accumulator", "result"):
-            text = getattr(self, name)
+            text = _named(self, name)
             if text is not None and not isinstance(text, str):
                 raise TypeError(f"Product.{name} is a text or None, not {type(text).__name__}")
         for target in (self.left, None if self.right == "forward" else self.right, self.result):
@@ -130,7 +139,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         for name in ("input", "weight", "gradient", "bias", "norm", "embedding", "softmax"):
-            target = getattr(self, name)
+            target = _named(self, name)
             if target is None:
                 continue
             if not isinstance(target, str):
@@ -211,6 +220,15 @@ class Recipe:
         products = (self.forward, self.data_gradient, self.weight_gradient)
         return any(p != Product() for p in products) or any((self.input, self.weight, self.gradient, self.bias))
 
+    @property
+    def alters_products(self) -> bool:
+        """Whether products are others than torch's own of binary32."""
+        products: dict[str, Product] = {name: getattr(self, name) for name in
+                                        ("forward", "data_gradient", "weight_gradient")}
+        targets = [t for name, p in products.items() for t in (*self.operands(name), p.result)]
+        return any(p.accumulator for p in products.values()) or any(
+            t not in (None, "forward") and read_target(t).format != "fp32" for t in targets)
+
     def __str__(self) -> str:
         lines = [f"recipe {self.name}".rstrip() + (f"  [{self.source}]" if self.source else "")]
         for name in ("input", "weight", "gradient", "bias", "norm", "embedding", "softmax"):
@@ -263,6 +281,7 @@ def recipe(which: Union[str, Recipe, Mapping[str, Any]]) -> Recipe:
         return which
     if isinstance(which, Mapping):
         return Recipe.from_dict(which)
+    which = which.spec if isinstance(which, fpemu.Format) else named(which)
     if not isinstance(which, str):
         raise TypeError(f"a recipe is a Recipe, a name, a format or a dict, not {type(which).__name__}")
     if which in _READY:
