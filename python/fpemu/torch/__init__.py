@@ -8,8 +8,9 @@ Random state is a tensor (`new_state`), and so are counters (`new_stats`, `read_
 tensors on several ranks.
 
 Training: `convert` makes a model round by a `Recipe` and `revert` takes that back, `observe` counts every tensor by
-layer and role, `optimizer` holds parameters and states in formats, `loss_scaler` scales losses or layers' gradients,
-`functional` has the layers as functions, of which `linear`, `conv2d` and `attention` are here too.
+layer and role, `audit` lists every product and whether it is emulated, `optimizer` holds parameters and states in
+formats, `loss_scaler` scales losses or layers' gradients, `functional` has the layers as functions, of which `linear`,
+`conv2d` and `attention` are here too.
 
     model = fpemu.torch.convert(model, "fp8", {"*.head": None, "blocks.0.*": "bf16"})
     with fpemu.torch.observe(model) as log:
@@ -21,6 +22,7 @@ from typing import Any as _Any
 
 from . import functional
 from ._spec import new_state
+from .audit import audit
 from .convert import convert, manual_seed, revert, summary
 from .counters import clear_stats, new_stats, read_stats, stats_tensor
 from .functional import conv2d, linear
@@ -43,6 +45,7 @@ __all__ = [
     "apply",
     "arith",
     "attention",
+    "audit",
     "clear_stats",
     "conv2d",
     "convert",
