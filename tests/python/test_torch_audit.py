@@ -17,6 +17,8 @@ import fpemu  # noqa: E402
 import fpemu.torch as ft  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
+from torch.nn.attention.flex_attention import flex_attention  # noqa: E402
+from torch.testing._internal.two_tensor import TwoTensor  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
@@ -124,6 +126,7 @@ def test_multiplications_by_hand(call: Any, inputs: Any, expected: Any) -> None:
     for row in found:
         counts[row.operator] = row.multiplications and counts.get(row.operator, 0) + row.multiplications
     assert counts == expected and all(t.grad is None for t in inputs)
+    assert all(row.rounded == 2 * ("fpemu" in row.operator) for row in found)
     assert math.isnan(found.share) == ("of unknown size" in str(found)) == (None in counts.values())
 
 
@@ -160,6 +163,7 @@ KEPT = {
 }
 LOST = {
     "sum": lambda q: q + 0.3, "scaled": lambda q: q * 3, "product": lambda q: q * q, "in place": lambda q: q.mul_(3),
+    "floor": lambda q: q.div(2, rounding_mode="floor"),
     "view": lambda q: (q[0].add_(0.3), q)[1], "element": lambda q: (q.__setitem__((0, 0), 0.3), q)[1],
     "narrower": lambda q: q.bfloat16(), "parts": lambda q: torch.cat([q, X]), "if": lambda q: torch.where(MASK, q, 0.3),
     "padded": lambda q: F.pad(q, (0, 1), value=0.3), "filled": lambda q: q.masked_fill(MASK, 0.3),
@@ -195,8 +199,14 @@ def test_formats_and_roundings_are_told() -> None:
     assert found.share == 1 and str(found).endswith("\n100 % of multiplications in emulated products (3 of 3 products)")
     ft.convert(model, "fp8")[0]._fpemu.site.scale = torch.tensor(0.125)  # of a loss scaler
     assert ft.audit(model, x).share == 1
-    with torch.autocast("cpu", torch.bfloat16):
-        assert ft.audit(model, x).share == 1
+
+    def hooked(x: Any) -> Any:
+        y = x * 3
+        y.register_hook(lambda g: fpemu.quantize(g, "e5m2") @ fpemu.quantize(torch.eye(32), "e5m2"))
+        return y
+
+    with torch.autocast("cpu", torch.bfloat16):  # which ends before the backward pass
+        assert ft.audit(model, x).share == ft.audit(hooked, x).share == 1
     found = ft.audit(nn.Sequential(model, nn.Linear(32, 96, bias=False)), x)  # 3 of 12 parts; half of a product
     assert "25 % of" in str(found).replace(".0 %", " %") and "(3 of 6 products)" in str(found)
 
@@ -240,12 +250,14 @@ def test_everything_is_as_before() -> None:
     with ft.observe(model) as log:
         ft.audit(model, X, loss=lambda y: y + extra)
         refuses(ZeroDivisionError, lambda: ft.audit(model, X, loss=lambda y: 1 / 0), "zero")
+        assert extra.grad is None and torch.equal(torch.get_rng_state(), state)
+        assert [module.training for module in model.modules()] == [module.training for module in twin.modules()]
+        assert all(p.grad is old and torch.equal(old, kept) for p, (old, kept) in zip(model.parameters(), gradients))
+        assert all(map(torch.equal, model.state_dict().values(), twin.state_dict().values()))
+        assert torch.equal(model[3]._fpemu.streams, twin[3]._fpemu.streams)
         assert all(stats.count == 0 for _, _, stats in log)
-    assert extra.grad is None and torch.equal(torch.get_rng_state(), state)
-    assert [module.training for module in model.modules()] == [module.training for module in twin.modules()]
-    assert all(p.grad is old and torch.equal(old, kept) for p, (old, kept) in zip(model.parameters(), gradients))
-    assert all(map(torch.equal, model.state_dict().values(), twin.state_dict().values()))
-    y = model(X)
+        y = model(X)
+        assert any(stats.count for _, _, stats in log)
     torch.set_rng_state(state)
     assert torch.equal(y, twin(X)) and not torch._C._len_torch_dispatch_stack()
 
@@ -263,6 +275,10 @@ def test_ways_to_run() -> None:
     with torch.no_grad(), torch.device("cpu"):
         assert len(list(ft.audit(model.forward, X))) == 4 and model[0].weight.grad is None
     assert [row.rounded for row in ft.audit(copy.deepcopy(model).to("meta"), X.to("meta"))] == [0, 0, 2, 2]
+    two = TwoTensor(X, X.clone())
+    assert [row.calls for row in ft.audit(lambda: ft.quantize(W, "e4m3fn").T @ two.T, backward=False)] == [2]
+    (row,) = ft.audit(flex_attention, *[torch.randn(1, 2, 8, 4)] * 3, backward=False)
+    assert (row.operator, row.multiplications, row.rounded) == ("flex_attention", 2 * 2 * 8 * 8 * 4, 0)
     assert [row.calls for row in ft.audit(lambda x: ft.quantize(x, TABLE) @ W, X.clone().requires_grad_())] == [1, 1]
 
 

@@ -248,8 +248,6 @@ class _Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
         given = {**dict(zip(operator.arguments or map(str, range(len(args))), args)), **kwargs}
         if operator.multiplies:
             place = self.place(backward)
-            if place[0] == "forward":
-                self.places.setdefault(node, place[1:])
             text = f"{operator.text} {given['spec']}" if operator.of_fpemu else operator.text
             for left, right, number in operator.products(given, args, kwargs, out):
                 self.products.append((text, *place, *self.operands(operator, left, right), number, 1))
