@@ -285,6 +285,8 @@ def _adopt_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str,
             raise TypeError(f"the tensor has the dtype {tensor.dtype}: fpemu takes float64, float32, float16 and "
                             "bfloat16, and rounds none of them first")
     own, watched = (torch.Tensor, torch.nn.Parameter), _native.watched()
+    if watched & _RECORDED and verb != "matmul" and is_audited(torch):  # which has to see every product
+        watched = watched & ~_RECORDED | _SEEN
     plain = not watched & _RECORDED and all(
         type(t) in own and t.device.type == "cpu" and not (t.requires_grad and torch.is_grad_enabled())
         and not torch._C._functorch.is_functorch_wrapped_tensor(t) and not torch._is_functional_tensor(t)
@@ -314,6 +316,12 @@ def _adopt_torch(torch: Any, verb: str, args: tuple[Any, ...], kwargs: dict[str,
                         "the tensor's memory cannot be seen: fpemu takes dense tensors; clone() makes one")
     front = importlib.import_module("fpemu.torch")
     return front.adopt(verb, args, kwargs)
+
+
+def is_audited(torch: Any) -> bool:
+    """Whether nobody but fpemu.torch.audit, which records no graph, stands in torch's dispatcher."""
+    modes = torch.utils._python_dispatch._get_current_dispatch_mode_stack()
+    return not torch._C._is_tracing() and all(getattr(mode, "only_looks", False) for mode in modes)
 
 
 def check_dense(torch: Any, tensor: Any) -> None:

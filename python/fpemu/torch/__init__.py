@@ -7,10 +7,10 @@ Operators: `quantize`, `quantize_`, `encode`, `decode`, `pack`, `unpack`, `scale
 Random state is a tensor (`new_state`), and so are counters (`new_stats`, `read_stats`). `fpemu.torch.parallel` is about
 tensors on several ranks.
 
-Training: `convert` makes a model round by a `Recipe` and `revert` takes that back, `choose` finds a recipe for each
-layer, `observe` counts every tensor by layer and role, `optimizer` holds parameters and states in formats,
-`loss_scaler` scales losses or layers' gradients, `functional` has the layers as functions, of which `linear`, `conv2d`
-and `attention` are here too.
+Training: `convert` makes a model round by a `Recipe` and `revert` takes that back, `everywhere` has torch's functions go
+by one, `audit` lists every product and whether it is emulated, `choose` finds a recipe for each layer, `observe` counts
+every tensor by layer and role, `optimizer` holds parameters and states in formats, `loss_scaler` scales losses or
+layers' gradients, `functional` has the layers as functions, of which `linear`, `conv2d` and `attention` are here too.
 
     model = fpemu.torch.convert(model, "fp8", {"*.head": None, "blocks.0.*": "bf16"})
     with fpemu.torch.observe(model) as log:
@@ -22,6 +22,7 @@ from typing import Any as _Any
 
 from . import functional
 from ._spec import new_state
+from .audit import audit
 from .choose import Choice, choose
 from .convert import convert, freeze, manual_seed, revert, summary
 from .counters import clear_stats, new_stats, read_stats, stats_tensor
@@ -47,6 +48,7 @@ __all__ = [
     "apply",
     "arith",
     "attention",
+    "audit",
     "choose",
     "clear_stats",
     "conv2d",

@@ -692,7 +692,7 @@ class everywhere(_Mode):
             held[name, line] = self._made(module, name, line, False)
         return held[name, line]
 
-    @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+    @f.constant_in_graphs
     def _in_graph(self, name: str, kind: Any) -> str:
         """The attribute of _attached for a place, which is made if need be; "" where nothing is rounded."""
         if self._names or not all(isinstance(rule, str) for rule in self._rules):

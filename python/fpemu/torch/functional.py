@@ -153,13 +153,13 @@ def check_split(plan: Plan) -> None:
             raise ValueError(f"the random bits of sums in '{text}' are those of a rank's own product")
 
 
-def _constant_in_graphs(function: Any) -> Any:
+def constant_in_graphs(function: Any) -> Any:
     """torch.compiler.assume_constant_result, which would import the compiler."""
     function._dynamo_marked_constant = True
     return function
 
 
-@_constant_in_graphs
+@constant_in_graphs
 def _plan(recipe: Union[str, Recipe], activations: bool = False) -> Plan:
     return make_plan(_recipe(recipe), activations)
 
@@ -720,17 +720,17 @@ def _single_plan(recipe: Recipe, target: Optional[str], places: Sequence[int]) -
     return Plan(tuple(slots), (None, None, None), True, True, True, any(t is not None and t.stochastic for t in slots))
 
 
-@_constant_in_graphs
+@constant_in_graphs
 def _norm_plan(recipe: Union[str, Recipe]) -> Plan:
     return make_norm_plan(_recipe(recipe))
 
 
-@_constant_in_graphs
+@constant_in_graphs
 def _embedding_plan(recipe: Union[str, Recipe]) -> Plan:
     return make_embedding_plan(_recipe(recipe))
 
 
-@_constant_in_graphs
+@constant_in_graphs
 def _softmax_plan(recipe: Union[str, Recipe]) -> Plan:
     return make_softmax_plan(_recipe(recipe))
 
