@@ -16,15 +16,15 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-NAMES = frozenset("""matmul mm bmm mv dot vdot inner addmm addmv addbmm baddbmm einsum tensordot chain_matmul multi_dot
-    linear bilinear convolution conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d
-    scaled_dot_product_attention multi_head_attention_forward flex_attention grouped_mm scaled_grouped_mm scaled_mm
-    int_mm lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell""".split())
-_METHODS = frozenset(name for name in NAMES if hasattr(torch.Tensor, name)) | {
+from .everywhere import _FUNCTIONS, _NAMES, _UNSAID, ATTENTION, PRODUCT
+
+_SAID = {name for name, (_, kinds) in _FUNCTIONS.items() if kinds in (PRODUCT, (ATTENTION,), ())}  # not softmax, norms
+_OF_TORCH = {id(function): name for function, name in {**_NAMES, **_UNSAID}.items()
+             if (name in _SAID or function in _UNSAID) and "precision" not in name}
+_OF_TORCH[id(F.multi_head_attention_forward)] = "multi_head_attention_forward"
+_BY_NAME = frozenset(name.strip("_") for name in _OF_TORCH.values()) | {"flex_attention"}
+_METHODS = frozenset(name for name in _BY_NAME if hasattr(torch.Tensor, name)) | {
     "einsum", "scaled_dot_product_attention", "flex_attention", "grouped_mm"}
-# Of torch itself. `linear` and such are in torch.nn.functional under names of their own in C.
-_OF_TORCH = {id(found): name for space in (torch, F, torch._VF, torch.linalg, torch.Tensor) for name in NAMES
-             for found in [getattr(space, name, None) or getattr(space, "_" + name, None)] if found is not None}
 _ABOUT = frozenset("dtype device shape size dim ndim numel is_cuda is_meta is_cpu layout requires_grad grad".split())
 _DEPTH = 4  # of calls
 _UNKNOWN = object()
@@ -151,7 +151,7 @@ class Products:
         for i, name in enumerate(names):
             if isinstance(thing, ModuleType) and thing.__name__.startswith("torch"):
                 for called in names[i:]:
-                    if called.lstrip("_") in NAMES:
+                    if called.strip("_") in _BY_NAME:
                         self._found(called, where)
                 return
             if isinstance(thing, nn.Module):
@@ -171,7 +171,7 @@ class Products:
                 thing = inspect.getattr_static(thing, name, _UNKNOWN)
             else:
                 thing = _UNKNOWN
-                if name.lstrip("_") in _METHODS:
+                if name.strip("_") in _METHODS:
                     self._found(name, where)
         if id(thing) in _OF_TORCH:
             self._found(_OF_TORCH[id(thing)], where)
