@@ -79,7 +79,6 @@ class Products:
         self.reads: dict[str, nn.Parameter] = {}
         self.blind = False
         if "forward" in vars(module):  # of the instance: it goes round the class
-            self.blind = True
             self._follow(vars(module)["forward"], 0, True)
         self._method("forward", 0, any(p.dim() > 1 for p in module.parameters(recurse=False)))
         if self._by_fpemu:  # and not by the function that is named beside the table
