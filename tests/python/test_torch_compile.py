@@ -101,6 +101,18 @@ def test_other_operators():
         assert torch.equal(*gradients)
 
 
+def test_emulated_sums_of_a_backward_pass():
+    product = ft.Product(accumulator="seq(bf16)")
+    layer = ft.convert(torch.nn.Linear(8, 8, False), ft.Recipe("mxfp8", forward=product, data_gradient=product,
+                                                               weight_gradient=product))
+    x, found = torch.randn(4, 8), []
+    for run in (layer, torch.compile(layer, **TRACED)):
+        layer.zero_grad()
+        run(x).square().sum().backward()
+        found.append(layer.weight.grad.clone())
+    assert torch.equal(*found)
+
+
 def test_in_place():
     def call(x, state, stats):
         y = x * 2
