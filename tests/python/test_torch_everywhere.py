@@ -141,7 +141,8 @@ def test_sums_with_a_product(name, bias):
 def test_results_go_where_torch_puts_them():
     a, b, c = grid(3, 4), grid(4, 5), grid(3, 5)
     with ft.everywhere(ROLES):
-        assert torch.equal(c.clone().addmm_(a, b), torch.addmm(c, a, b))
+        total = c.clone()
+        assert total.addmm_(a, b) is total and torch.equal(total, torch.addmm(c, a, b))
         out = torch.empty(0)
         assert torch.mm(a, b, out=out) is out and torch.equal(out, act(a) @ act(b))
         with pytest.raises(RuntimeError, match="out="):
@@ -223,6 +224,8 @@ def step(model, *args):
     return [y.detach(), *(p.grad for p in model.parameters())]
 
 
+PARTS = ("table", "conv", "back", "norm", "batch", "head", "attention.out_proj",
+         *(f"attention.{part}" for part in ("in_proj", "scores", "softmax", "context")))
 WHOLE = [FP8, ft.recipe("mxfp8"), ft.recipe("int8"), ROLES.replace(norm="bf16", embedding="e4m3fn", softmax="fp16")]
 
 
@@ -239,7 +242,10 @@ def test_layers_are_those_of_convert_bit_for_bit_and_converted_ones_are_left(rec
             else:
                 assert torch.equal(x, y), name
         assert not same(want[:1], plain[:1])
-        assert same(step(ft.convert(copy.deepcopy(model), recipe), ids), want)
+        again = ft.convert(copy.deepcopy(model), recipe)
+        with ft.observe(again) as log:
+            assert same(step(again, ids), want)
+        assert {name.rpartition(".")[0] for name, _ in log.totals} <= set(PARTS)  # no places but the layers' own
         with ft.everywhere("e2m1"):  # the inner one holds
             assert not torch.equal(step(copy.deepcopy(model), ids)[0], want[0])
         with ft.everywhere(None), ft.everywhere(None):
@@ -366,7 +372,7 @@ def test_norms_and_tables_go_by_their_own_format(name, make):
 
 # Operands of what multiplies below torch's functions.
 OPERANDS = {**dict.fromkeys(("mm", "bmm", "mv", "dot", "_grouped_mm", "convolution"), (0, 1)),
-            **dict.fromkeys(("addmm", "baddbmm", "addmv"), (1, 2)), "convolution_backward": (0, 1, 2)}
+            **dict.fromkeys(("addmm", "baddbmm", "addmv"), (1, 2))}
 
 
 class Look(TorchDispatchMode):
@@ -379,7 +385,10 @@ class Look(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = function._schema.name.rpartition(":")[2]
-        for place in (0, 1, 2) if "scaled_dot" in name or "rnn" in name else OPERANDS.get(name, ()):
+        places = (0, 1, 2) if "scaled_dot" in name or "rnn" in name else OPERANDS.get(name, ())
+        if name == "convolution_backward":  # the input makes the gradient of the weight, the weight that of the input
+            places = (0, *(2 - n for n, made in enumerate(args[-1][:2]) if made))
+        for place in places:
             self.seen += 1
             x = args[place]
             if not any(torch.equal(x, ft.quantize(x, format)) for format in self.formats):
@@ -455,8 +464,8 @@ def test_rules_hold_by_function_class_callable_and_name():
                         ({"lin*": None, "matmul": None}, plain), ({"linear": "e2m1", "*": None}, linear)):
         with ft.everywhere("e2m1", rules):
             assert torch.equal(model(x), want)
-    with ft.everywhere("e2m1", {"inner": "fp32", "*": None}, model=model):
-        assert torch.equal(model(x), plain)
+    with ft.everywhere("e2m1", {"inner": "e2m1", "*": None}, model=model):
+        assert torch.equal(model(x), linear)
     with pytest.warns(UserWarning, match="1 of 2 rules matched nothing: conv*"), \
             ft.everywhere("e2m1", {"conv*": None, "matmul": None}):
         assert torch.equal(model(x), linear)
@@ -484,6 +493,9 @@ def test_observe_counts_places_whichever_is_entered_first():
     assert total["matmul.weight", "w"].count == 128 and total["softmax.output", "v"].count == 50
     assert sum(t.count for (name, _), t in total.items() if name.startswith("matmul:")) == 80 + 80 + 50
     assert [t.count for (name, _), t in total.items() if name.startswith("test_torch_everywhere.py:")] == [12, 12]
+    with places, ft.observe(model) as log:
+        model(x)
+    assert log.totals["inner.linear.input", "v"].count == 160
     with ft.observe(ft.convert(Scores(), "fp8")) as log, places:
         model(x)
         torch.compile(model, backend="aot_eager", fullgraph=True)(x)
@@ -505,9 +517,10 @@ def test_streams_go_on_and_are_repeated_by_checkpoints_alone():
     third, again = calls(mode)[0], calls(ft.everywhere(recipe, seed=5), 3)
     assert same(again, [first, second, third]) and len({y.sum().item() for y in again}) == 3
     assert not same(calls(ft.everywhere(recipe, seed=6)), [first])
-    with ft.everywhere(recipe) as mode:
-        a, b = F.linear(x, w), F.linear(x, w)  # two places, in one line
-        assert not torch.equal(a, b) and not torch.equal(b, F.linear(x, w))
+    with ft.everywhere(recipe):
+        a = F.linear(x, w)
+        b = F.linear(x, w)  # another place
+        assert not torch.equal(a, b)
 
     def block(x):
         return torch.tanh(F.linear(x, w)) @ torch.randn(8, 3, generator=torch.Generator().manual_seed(1))

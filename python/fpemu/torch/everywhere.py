@@ -40,7 +40,8 @@ watching: list[Any] = []
 # What a call rounds: the names of its plans.
 WEIGHTS, ACTIVATIONS, ATTENTION = ("",), ("activations",), ("scores", "softmax", "context")
 SOFTMAX, NORM, EMBEDDING = ("softmax",), ("norm",), ("embedding",)
-KINDS = (WEIGHTS, ACTIVATIONS, ATTENTION, SOFTMAX, NORM, EMBEDDING)
+PRODUCT = (WEIGHTS, ACTIVATIONS)
+KINDS = (*PRODUCT, ATTENTION, SOFTMAX, NORM, EMBEDDING)
 
 
 def plans(recipe: Recipe, names: Sequence[str] = (*WEIGHTS, *ACTIVATIONS, *ATTENTION, *NORM, *EMBEDDING)) \
@@ -371,7 +372,7 @@ _PRODUCTS = {
     **{name: _added if name.startswith("add") or name == "baddbmm" else _product for name in _DIMENSIONS},
 }
 _FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {  # how a call is computed, and the kinds of what it rounds
-    **{name: (call, (WEIGHTS, ACTIVATIONS)) for name, call in _PRODUCTS.items()},
+    **{name: (call, PRODUCT) for name, call in _PRODUCTS.items()},
     **{name: (_steps, ()) for name in _RECURRENT},
     "scaled_dot_product_attention": (_attention, (ATTENTION,)), "softmax": (_softmax, (SOFTMAX,)),
     "embedding": (_embedding, (EMBEDDING,)), "embedding_bag": (_embedding_bag, (EMBEDDING,)),
@@ -390,8 +391,8 @@ _IN_PLACE = (Tensor.addmm_, Tensor.addmv_, Tensor.baddbmm_, Tensor.addbmm_)
 # Words in the names of what multiplies, be it known here or not.
 _MULTIPLIES = re.compile("(^|_|dd|b|d|s|h)mm(_|$)|matmul|convolution|conv_tbc|attention|matrix_(power|exp)|^cdist$"
                          "|^cov$|corrcoef|linear_|trilinear|gemm|vecdot")
-_names: dict[Any, str] = {Tensor.__matmul__: "matmul", F.embedding: "embedding", F.embedding_bag: "embedding_bag"}
-_unknown: dict[Any, str] = {}
+_NAMES: dict[Any, str] = {Tensor.__matmul__: "matmul", F.embedding: "embedding", F.embedding_bag: "embedding_bag"}
+_UNSAID: dict[Any, str] = {}  # what multiplies and is none of these
 _opened: dict[Any, Any] = {}
 
 
@@ -412,16 +413,16 @@ def _list_functions() -> None:
     for place in (torch, torch._C._VariableFunctions, Tensor, torch.linalg, torch.special, F):
         for written in dir(place):
             function, name = getattr(place, written, None), written.strip("_").removeprefix("linalg_")
-            if not callable(function) or function in _names:
+            if not callable(function) or function in _NAMES:
                 continue
             if _open(function) is not None:
                 _opened[function] = _open(function)
             if isinstance(function, FunctionType) and place is F:
                 continue  # within it the one in C is called
             if name in _FUNCTIONS and "embedding" not in name:
-                _names[function] = name
+                _NAMES[function] = name
             elif _MULTIPLIES.search(written):
-                _unknown[function] = written
+                _UNSAID[function] = written
 
 
 _list_functions()
@@ -468,7 +469,7 @@ class _Mode(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        name = _names.get(func)
+        name = _NAMES.get(func)
         floats = [t for t in _tensors((*args, *kwargs.values())) if t.dtype in FLOATS]
         if name is None or not floats:
             return self._other(func, args, kwargs, floats)
@@ -494,8 +495,8 @@ class _Mode(TorchFunctionMode):
     def _other(self, func: Any, args: Any, kwargs: Any, floats: list[Tensor]) -> Any:
         """A function that is not rounded. What torch has in Python is run with the mode on."""
         compiling = torch.compiler.is_compiling()
-        if floats and func in _unknown:
-            self.warn(_unknown[func], "it has no form here")
+        if floats and func in _UNSAID:
+            self.warn(_UNSAID[func], "it has no form here")
         elif floats and isinstance(func, (torch._ops.OperatorBase, torch._ops.OpOverloadPacket)):
             self.warn_of_foreign(func)
         opened = _opened.get(func) if compiling else _open(func)
@@ -629,6 +630,7 @@ class everywhere(_Mode):
         self._graph: dict[str, Any] = {}  # places in graphs
         self._attached = _Attached()
         self._depth = 0
+        self._attention = ""  # the name under which transformers calls it
 
     def __enter__(self) -> everywhere:
         self._depth += 1
@@ -648,6 +650,12 @@ class everywhere(_Mode):
         idle = [str(rule) for rule in self._rules if rule not in self._matched]
         if idle and problem[0] is None:
             warnings.warn(f"{len(idle)} of {len(self._rules)} rules matched nothing: {', '.join(idle)}", stacklevel=2)
+
+    def concerns(self, model: nn.Module) -> bool:
+        """Whether calls of a model come here: the mode is on, or the model's attention is registered so."""
+        configs = (getattr(module, "config", None) for module in model.modules())
+        return self._depth > 0 or any(getattr(config, "_attn_implementation", self) == self._attention
+                                      for config in configs)
 
     def lend(self, watcher: Any) -> None:
         """Has observe count at the places that were met so far."""
@@ -718,4 +726,5 @@ def register_attention(recipe: Any, name: str = "fpemu", *, seed: int = 0) -> No
 
     ALL_ATTENTION_FUNCTIONS.register(name, attention)
     ALL_MASK_ATTENTION_FUNCTIONS.register(name, ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])
-    modes.append(mode)
+    mode._attention = name
+    modes[:] = [*(other for other in modes if other._attention != name), mode]
