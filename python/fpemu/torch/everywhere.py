@@ -9,13 +9,13 @@ import re
 import sys
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, zip_longest
 from types import FunctionType
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import torch
-import torch._decomp.decompositions as rnn
+import torch._decomp.decompositions
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
@@ -28,17 +28,20 @@ from .recipe import recipe as _recipe
 
 __all__ = ["everywhere", "register_attention"]
 
+rnn: Any = torch._decomp.decompositions
+
 FIRST_STREAM = 1 << 61  # those of converted modules lie below
 COMPILED = 1 << 20  # the number of the first place that is met in compiled graphs
+FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 # Modes that are on, and the blocks of observe that are open: what is new of one is told to the other.
 modes: list[Any] = []
 watching: list[Any] = []
-FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 # What a call rounds: the names of its plans.
 WEIGHTS, ACTIVATIONS, ATTENTION = ("",), ("activations",), ("scores", "softmax", "context")
 SOFTMAX, NORM, EMBEDDING = ("softmax",), ("norm",), ("embedding",)
 PRODUCT = (WEIGHTS, ACTIVATIONS)
+KINDS = (*PRODUCT, ATTENTION, SOFTMAX, NORM, EMBEDDING)
 
 
 def plans(recipe: Recipe, names: Sequence[str] = (*WEIGHTS, *ACTIVATIONS, *ATTENTION, *NORM, *EMBEDDING)) \
@@ -53,9 +56,9 @@ def plans(recipe: Recipe, names: Sequence[str] = (*WEIGHTS, *ACTIVATIONS, *ATTEN
 
 
 class _Call:
-    """A call of a function: how its tensors are rounded."""
+    """A call of a function, and how its tensors are rounded."""
 
-    def __init__(self, mode: _Mode, name: str, function: Any, spot: dict[Sequence[str], Any]) -> None:
+    def __init__(self, mode: _Mode, name: str, function: Any, spot: Mapping[Sequence[str], Any]) -> None:
         self.mode, self.name, self.function, self.spot = mode, name, function, spot
         self.is_weight = mode.is_weight
 
@@ -81,58 +84,58 @@ class _Call:
             return self.linear(a, b.mT) if b.dim() == 2 else f._matmul(a, b, *self.take(WEIGHTS))
         return self.times(b.mT, a.mT, False, True).mT if left else f._matmul(a, b, *self.take(ACTIVATIONS))
 
-    def bias(self, y: Tensor, bias: Optional[Tensor], times: float = 1) -> Tensor:
-        if bias is None:
-            return y
+    def plus(self, y: Tensor, bias: Tensor, times: float = 1) -> Tensor:
         if self.is_weight(bias):
             site, states = self.take(WEIGHTS)
             bias = f._pass(bias, site, f.BIAS, -1, -1, states)
         return y + (bias if times == 1 else bias * times)
 
 
-def _matmul(at: _Call, input: Tensor, other: Tensor, out_dtype: Optional[torch.dtype] = None) -> Tensor:
-    left, right = at.is_weight(input), at.is_weight(other)
-    a, b = (t if out_dtype is None else t.to(out_dtype) for t in (input, other))
-    rows, columns = a.dim() == 1, b.dim() == 1
-    y = at.times(a.unsqueeze(0) if rows else a, b.unsqueeze(1) if columns else b, left, right)
-    y = y.squeeze(-1) if columns else y
-    return y.squeeze(-1 if columns else -2) if rows else y
+def _matmul(at: _Call, a: Tensor, b: Tensor, out_dtype: Optional[torch.dtype] = None) -> Tensor:
+    left, right = at.is_weight(a), at.is_weight(b)
+    if out_dtype is not None:
+        a, b = a.to(out_dtype), b.to(out_dtype)
+    row, column = a.dim() == 1, b.dim() == 1
+    y = at.times(a.unsqueeze(0) if row else a, b.unsqueeze(1) if column else b, left, right)
+    y = y.squeeze(-1) if column else y
+    return y.squeeze(-1 if column else -2) if row else y
 
 
-def _sized(a: Tensor, b: Tensor, dims: tuple[int, int]) -> bool:
-    """Whether operands have so many dimensions, and one batch, as torch asks."""
+_DIMENSIONS = {"mm": (2, 2), "bmm": (3, 3), "mv": (2, 1), "dot": (1, 1), "vdot": (1, 1), "addmm": (2, 2),
+               "addmv": (2, 1), "baddbmm": (3, 3), "addbmm": (3, 3)}  # of operands
+
+
+def _fits(at: _Call, a: Tensor, b: Tensor) -> bool:
+    dims = _DIMENSIONS[at.name]
     return (a.dim(), b.dim()) == dims and (dims != (3, 3) or a.shape[0] == b.shape[0])
 
 
-def _product(dims: tuple[int, int]) -> Callable[..., Tensor]:
-    def product(at: _Call, a: Tensor, b: Tensor, *rest: Any, **named: Any) -> Tensor:
-        return (_matmul if _sized(a, b, dims) else _Call.refuse)(at, a, b, *rest, **named)
-    return product
+def _product(at: _Call, a: Tensor, b: Tensor, *rest: Any, **named: Any) -> Any:
+    return (_matmul if _fits(at, a, b) else _Call.refuse)(at, a, b, *rest, **named)
 
 
-def _added(dims: tuple[int, int]) -> Callable[..., Tensor]:
+def _added(at: _Call, input: Tensor, a: Tensor, b: Tensor, out_dtype: Optional[torch.dtype] = None, *, beta: float = 1,
+           alpha: float = 1) -> Any:
     """beta input + alpha a b."""
-    def product(at: _Call, input: Tensor, a: Tensor, b: Tensor, out_dtype: Optional[torch.dtype] = None, *,
-                beta: float = 1, alpha: float = 1) -> Tensor:
-        if not _sized(a, b, dims):
-            return at.refuse(input, a, b, beta=beta, alpha=alpha)
-        right = at.is_weight(b)
-        if right and dims == (2, 2) and beta == alpha == 1 and input.dim() == 1 and out_dtype is None:
-            return at.linear(a, b.mT, input)
-        if at.name == "addbmm":  # sums over the batch too
-            y = at.times(a.transpose(0, 1).flatten(1), b.flatten(0, 1), at.is_weight(a), right)
-        else:
-            y = _matmul(at, a, b, out_dtype)
-        y = y if alpha == 1 else y * alpha
-        if beta == 0:  # whatever it holds
-            return y + input.masked_fill(torch.ones_like(input, dtype=torch.bool), 0)
-        return at.bias(y, input, beta)
-    return product
+    if not _fits(at, a, b):
+        return at.refuse(input, a, b, beta=beta, alpha=alpha)
+    left, right = at.is_weight(a), at.is_weight(b)
+    if right and at.name == "addmm" and beta == alpha == 1 and input.dim() == 1 and out_dtype is None:
+        return at.linear(a, b.mT, input)
+    if at.name == "addbmm":  # sums over the batch too
+        y = at.times(a.transpose(0, 1).flatten(1), b.flatten(0, 1), left, right)
+    else:
+        y = _matmul(at, a, b, out_dtype)
+    y = y if alpha == 1 else y * alpha
+    if beta == 0:  # whatever the input holds
+        return y + input.masked_fill(torch.ones_like(input, dtype=torch.bool), 0)
+    return at.plus(y, input, beta)
 
 
-def _chain(at: _Call, *matrices: Any) -> Tensor:
+def _chain(at: _Call, *matrices: Any) -> Any:
     """chain_matmul, multi_dot: from left to right."""
-    return functools.reduce(functools.partial(_matmul, at), matrices[0] if isinstance(matrices[0], (list, tuple)) else matrices)
+    listed = matrices[0] if isinstance(matrices[0], (list, tuple)) else matrices
+    return functools.reduce(functools.partial(_matmul, at), listed)
 
 
 # ---- contractions
@@ -151,53 +154,49 @@ def _contract(at: _Call, one: Labelled, other: Labelled, keep: Sequence[Any]) ->
     (a, la, left), (b, lb, right) = one, other
     a, la = _summed(a, la, {*lb, *keep})
     b, lb = _summed(b, lb, {*la, *keep})
-    sizes = dict(zip(la, a.shape)), dict(zip(lb, b.shape))  # of which one may be 1
-    size = {label: n if (n := sizes[0].get(label, 1)) != 1 else sizes[1].get(label, 1) for label in (*la, *lb)}
-    batch = [label for label in la if label in lb and label in keep]
-    summed = [label for label in la if label in lb and label not in keep]
+    size = dict(zip(la, a.shape))
+    size.update((label, n) for label, n in zip(lb, b.shape) if size.get(label, 1) == 1)  # one of both may be 1
+    shared = [label for label in la if label in lb]
+    batch, summed = [x for x in shared if x in keep], [x for x in shared if x not in keep]
     rows, columns = [x for x in la if x not in lb], [x for x in lb if x not in la]
 
     def ordered(x: Tensor, labels: list[Any], *groups: list[Any]) -> Tensor:
         wanted = [label for group in groups for label in group]
         x = x.permute([labels.index(label) for label in wanted]).expand([size[label] for label in wanted])
-        return x.reshape([*(size[n] for n in groups[0]), *(math.prod(size[n] for n in group) for group in groups[1:])])
+        flat = [math.prod([size[label] for label in group]) for group in groups[1:]]
+        return x.reshape([*x.shape[:len(groups[0])], *flat])
 
-    result = [*batch, *rows, *columns]
     if summed:
         y = at.times(ordered(a, la, batch, rows, summed), ordered(b, lb, batch, summed, columns), left, right)
-        left = right = False
+        left = False
     else:  # nothing is added up
         y = ordered(a, la, batch, rows).unsqueeze(-1) * ordered(b, lb, batch, columns).unsqueeze(-2)
+    result = [*batch, *rows, *columns]
     return y.reshape([size[label] for label in result]), result, left and right
 
 
-def _einsum(at: _Call, equation: Any, *operands: Any) -> Tensor:
+def _einsum(at: _Call, equation: Any, *operands: Any) -> Any:
     """By pairs, from left to right."""
     if not isinstance(equation, str):  # operand, its labels, ..., labels of the result
         args = [equation, *operands]
-        last = args.pop() if len(args) % 2 else None
-        operands, lists = tuple(args[::2]), args[1::2]
-        letters: Any = lambda labels: "".join("..." if n is Ellipsis else _LETTERS[n] for n in labels)  # noqa: E731
-        equation = ",".join(map(letters, lists)) + ("" if last is None else "->" + letters(last))
+        texts = ["".join("..." if n is Ellipsis else chr(n % 26 + (65 if n < 26 else 97)) for n in labels)
+                 for labels in (*args[1::2], *args[len(args) - len(args) % 2:])]
+        operands = tuple(args[:len(args) // 2 * 2:2])
+        equation = ",".join(texts[:len(operands)]) + "".join("->" + text for text in texts[len(operands):])
     elif len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     left, arrow, right = equation.replace(" ", "").partition("->")
-    terms = left.split(",")
+    if not arrow:
+        right = "..." * ("..." in left) + "".join(sorted(c for c in left if c.isalpha() and left.count(c) == 1))
     try:
-        found = [_labelled(term, x, at.is_weight(x)) for term, x in zip(terms, operands, strict=True)]
-        every = [label for _, labels, _ in found for label in labels]
-        dots = sorted({label for label in every if isinstance(label, int)})
-        if arrow:
-            before, dotted, after = right.partition("...")
-            wanted = [*before, *(dots if dotted else ()), *after]
-        else:
-            once = [c for c in left if c.isalpha() and left.count(c) == 1]
-            wanted = [*dots, *sorted(once)]
-        if len(set(wanted)) != len(wanted) or not set(wanted) <= set(every):
+        first, *rest = (_labelled(term, x, at.is_weight(x)) for term, x in zip(left.split(","), operands, strict=True))
+        every = {label for _, labels, _ in (first, *rest) for label in labels}
+        before, dots, after = right.partition("...")
+        wanted = [*before, *sorted(x for x in every if dots and isinstance(x, int)), *after]
+        if len(set(wanted)) != len(wanted) or not every.issuperset(wanted):
             raise ValueError
     except ValueError:
         return at.refuse(equation, *operands)
-    first, *rest = found
     for number, other in enumerate(rest):
         later = [label for _, labels, _ in rest[number + 1:] for label in labels]
         first = _contract(at, first, other, [*wanted, *later])
@@ -205,15 +204,12 @@ def _einsum(at: _Call, equation: Any, *operands: Any) -> Tensor:
     return y.permute([labels.index(label) for label in wanted])
 
 
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-
 def _labelled(term: str, x: Tensor, weight: bool) -> Labelled:
     """The labels of an operand: letters, and negative numbers for the dimensions that dots stand for. Of a letter that
     is there twice the diagonal is taken."""
     before, dots, after = term.partition("...")
     more = x.dim() - len(before) - len(after)
-    if more < 0 or (more and not dots) or not all(c in _LETTERS for c in before + after):
+    if more < 0 or (more and not dots) or not all(c.isalpha() for c in before + after):
         raise ValueError
     labels: list[Any] = [*before, *range(-more, 0), *after]
     for label in set(labels):
@@ -226,63 +222,53 @@ def _labelled(term: str, x: Tensor, weight: bool) -> Labelled:
     return x, labels, weight
 
 
-def _tensordot(at: _Call, a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
-    if isinstance(dims, Tensor):
-        dims = dims.tolist()
-    if isinstance(dims, int):
-        dims = list(range(-dims, 0)), list(range(dims))
-    ends = [[n % max(x.dim(), 1) for n in ([side] if isinstance(side, int) else side)] for x, side in zip((a, b), dims)]
-    if len(ends[0]) != len(ends[1]) or any(x.shape[i] != y.shape[j] for x, y in [(a, b)] for i, j in zip(*ends)):
+def _tensordot(at: _Call, a: Tensor, b: Tensor, dims: Any = 2) -> Any:
+    dims = dims.tolist() if isinstance(dims, Tensor) else dims
+    pairs = (list(range(-dims, 0)), list(range(dims))) if isinstance(dims, int) else dims
+    ends = [[n % max(x.dim(), 1) for n in ([side] if isinstance(side, int) else side)]
+            for x, side in zip((a, b), pairs)]
+    if [a.shape[i] for i in ends[0]] != [b.shape[j] for j in ends[1]]:
         return at.refuse(a, b, dims)
-    la: list[Any] = [("a", i) for i in range(a.dim())]
-    lb: list[Any] = [la[ends[0][ends[1].index(j)]] if j in ends[1] else ("b", j) for j in range(b.dim())]
-    keep = [label for i, label in enumerate(la) if i not in ends[0]] + [x for x in lb if x not in la]
+    la = list(range(a.dim()))
+    lb = [ends[0][ends[1].index(j)] if j in ends[1] else a.dim() + j for j in range(b.dim())]
+    keep = [label for label in (*la, *lb) if label not in ends[0]]
     return _contract(at, (a, la, at.is_weight(a)), (b, lb, at.is_weight(b)), keep)[0]
 
 
-def _inner(at: _Call, a: Tensor, b: Tensor) -> Tensor:
+def _inner(at: _Call, a: Tensor, b: Tensor) -> Any:
     return a * b if 0 in (a.dim(), b.dim()) else _tensordot(at, a, b, ([-1], [-1]))
-
-
-def _vecdot(at: _Call, a: Tensor, b: Tensor, *, dim: int = -1) -> Tensor:
-    left, right = at.is_weight(a), at.is_weight(b)
-    a, b = (t.movedim(dim, -1) for t in torch.broadcast_tensors(a, b))
-    return at.times(a.unsqueeze(-2), b.unsqueeze(-1), left, right).squeeze(-1).squeeze(-1)
 
 
 # ---- layers
 
 
-def _conv(d: int) -> Callable[..., Tensor]:
-    def convolution(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1,
-                    padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
-        if weight.dim() != d + 2:
-            return at.refuse(input, weight, bias, stride, padding, dilation, groups)
-        x, numbers = f.geometry(input, weight, stride, padding, dilation, groups)
-        return f._conv(x, weight, bias, numbers, *at.take(WEIGHTS))
-    return convolution
+def _conv(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, padding: Any = 0,
+          dilation: Any = 1, groups: int = 1) -> Any:
+    if weight.dim() != 2 + int(at.name[4]):
+        return at.refuse(input, weight, bias, stride, padding, dilation, groups)
+    x, numbers = f.geometry(input, weight, stride, padding, dilation, groups)
+    return f._conv(x, weight, bias, numbers, *at.take(WEIGHTS))
 
 
 def _conv_transpose(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1,
-                    padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Tensor:
+                    padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
     return _convolution(at, input, weight, bias, stride, padding, dilation, True, output_padding, groups)
 
 
 def _convolution(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor], stride: Any, padding: Any,
-                 dilation: Any, transposed: bool, output_padding: Any, groups: int, *_: Any) -> Tensor:
-    d = weight.dim() - 2
+                 dilation: Any, transposed: bool, output_padding: Any, groups: int, *_: Any) -> Any:
     site, states = at.take(WEIGHTS)
     if transposed and any(site.plan.sums):
         raise ValueError("transposed convolutions have no emulated accumulators")
-    numbers = [f._each(value, d, what) for value, what in
-               ((stride, "stride"), (padding, "padding"), (dilation, "dilation"), (output_padding, "output_padding"))]
-    geometry = f.Geometry(*numbers[:3], groups, transposed, numbers[3] if transposed else ())
-    return f._conv(input, weight, bias, geometry, site, states)
+    steps, pads, spread, more = (f._each(value, weight.dim() - 2, what) for value, what in (
+        (stride, "stride"), (padding, "padding"), (dilation, "dilation"), (output_padding, "output_padding")))
+    numbers = f.Geometry(steps, pads, spread, groups, transposed, more if transposed else ())
+    return f._conv(input, weight, bias, numbers, site, states)
 
 
 def _attention(at: _Call, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
                dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None,
-               enable_gqa: bool = False) -> Tensor:
+               enable_gqa: bool = False) -> Any:
     if is_causal and attn_mask is not None:
         raise ValueError("attention takes a mask or is causal, not both")
     scores, softmax, context, states = at.take(ATTENTION)
@@ -290,20 +276,20 @@ def _attention(at: _Call, query: Tensor, key: Tensor, value: Tensor, attn_mask: 
                         grouped=enable_gqa)[0]
 
 
-def _grouped_mm(at: _Call, a: Tensor, b: Tensor, *, offs: Optional[Tensor] = None, bias: Optional[Tensor] = None,
-                out_dtype: Optional[torch.dtype] = None) -> Tensor:
+def _grouped_mm(at: _Call, a: Tensor, b: Tensor, offs: Optional[Tensor] = None, bias: Optional[Tensor] = None,
+                out_dtype: Optional[torch.dtype] = None) -> Any:
     """Group by group, so that blocks begin anew with each."""
+    if (offs is None) != (a.dim() == b.dim() == 3) or bias is not None:
+        return at.refuse(a, b, offs=offs, bias=bias, out_dtype=out_dtype)
     left, right = at.is_weight(a), at.is_weight(b)
     if out_dtype is not None:
         a, b = a.to(out_dtype), b.to(out_dtype)
-    if (offs is None) != (a.dim() == b.dim() == 3) or bias is not None:
-        return at.refuse(a, b, offs=offs, bias=bias)
     if offs is None:
         return at.times(a, b, left, right)
     ends = offs.tolist()
     sizes = [end - begin for begin, end in zip([0, *ends], ends)]
 
-    def parts(x: Tensor, dim: int) -> Sequence[Tensor]:
+    def parts(x: Any, dim: int) -> Any:
         return x.unbind(0) if x.dim() == 3 else x.narrow(dim, 0, ends[-1]).split(sizes, dim)
 
     made = [at.times(x, y, left, right) for x, y in zip(parts(a, 0 if b.dim() == 3 else 1),
@@ -314,32 +300,33 @@ def _grouped_mm(at: _Call, a: Tensor, b: Tensor, *, offs: Optional[Tensor] = Non
     return F.pad(torch.cat(made, 0), (0, 0, 0, rest)) if a.dim() == 2 else F.pad(torch.cat(made, 1), (0, rest))
 
 
-def _bilinear(at: _Call, input1: Tensor, input2: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
-    outputs, width = weight.shape[:2]
-    y = at.linear(input2, weight.flatten(0, 1)).unflatten(-1, (outputs, width))
+def _bilinear(at: _Call, input1: Tensor, input2: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Any:
+    y = at.linear(input2, weight.flatten(0, 1))
+    y = y.reshape(*y.shape[:-1], *weight.shape[:2])
     y = f._matmul(y, input1.unsqueeze(-1), *at.take(ACTIVATIONS)).squeeze(-1)
-    return at.bias(y, bias)
+    return y if bias is None else at.plus(y, bias)
 
 
-def _embedding(at: _Call, input: Tensor, weight: Tensor, *how: Any, **named: Any) -> Tensor:
-    names = ("padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse")
-    return f._embedding(input, weight, *at.take(EMBEDDING), **dict(zip(names, how)), **named)
+def _embedding(at: _Call, input: Tensor, weight: Tensor, *how: Any, **named: Any) -> Any:
+    site, states = at.take(EMBEDDING)
+    named.update(zip(("padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse"), how))
+    return f._embedding(input, weight, site, states, **named)
 
 
-def _embedding_bag(at: _Call, input: Tensor, weight: Tensor, *how: Any, **named: Any) -> Tensor:
+def _embedding_bag(at: _Call, input: Tensor, weight: Tensor, *how: Any, **named: Any) -> Any:
     site, states = at.take(EMBEDDING)
     y = at.function(input, f._pass(weight, site, f.WEIGHT, -1, -1, states), *how, **named)
     return f._pass(y, site, -1, f.GRADIENT, -1, states)
 
 
-def _softmax(at: _Call, input: Tensor, dim: int, *how: Any, **named: Any) -> Tensor:
+def _softmax(at: _Call, input: Tensor, dim: int, *how: Any, **named: Any) -> Any:
     site, states = at.take(SOFTMAX)
     return f._pass(at.function(input, dim, *how, **named), site, f.OUTPUT, -1, dim, states)
 
 
-def _norm(axis: int, *names: str) -> Callable[..., Tensor]:
+def _norm(axis: int, *names: str) -> Any:
     """A normalisation along an axis, of which the first arguments have these names."""
-    def normalised(at: _Call, input: Tensor, *args: Any, **named: Any) -> Tensor:
+    def normalised(at: _Call, input: Tensor, *args: Any, **named: Any) -> Any:
         site, states = at.take(NORM)
         told = {**dict(zip(names, args)), **named}
         x, *own = f._norm_operands(input, told.get("weight"), told.get("bias"), site, states, axis)
@@ -350,92 +337,88 @@ def _norm(axis: int, *names: str) -> Callable[..., Tensor]:
     return normalised
 
 
-def _lstm(data: Tensor, *rest: Any) -> Any:
-    if isinstance(rest[0], Tensor):  # sizes of a packed sequence
-        return rnn.lstm_data_impl(data, *rest)
-    hx, weights, biased, *how = rest
+def _steps(at: _Call, data: Tensor, *rest: Any) -> Any:
+    """A recurrent layer, or a cell, as torch writes it out in Python: its products are seen one by one."""
+    packed = isinstance(rest[0], Tensor) and rest[0].dtype == torch.int64  # sizes of its batches
+    return at.mode.again(_RECURRENT[at.name][packed], data, *rest)
+
+
+def _lstm(data: Tensor, hx: Any, weights: Any, biased: bool, *how: Any) -> Any:
     groups = rnn.gather_params(weights, biased, hx[0].size(2) != hx[1].size(2))
     y, ends = rnn._rnn_helper(data, list(zip(*hx)), groups, biased, *how, rnn.one_layer_lstm)
     return (y, *(torch.stack(end) for end in zip(*ends)))
-
-
-def _steps(name: str) -> tuple[Any, tuple[Any, ...]]:
-    """A recurrent layer, or a cell, as torch writes it out in Python: its products are seen one by one."""
-    def call(at: _Call, data: Tensor, *rest: Any) -> Any:
-        return at.mode.again(_RECURRENT[name][isinstance(rest[0], Tensor) and isinstance(rest[1], Tensor)], data, *rest)
-    return call, ()
 
 
 def _cell(inner: Any) -> Any:
     return lambda x, h, w, u, b=None, c=None: inner(x, h, w, b, u, c)
 
 
-_RECURRENT: dict[str, tuple[Any, Any]] = {  # of a batch; of a packed sequence, or a cell
-    "lstm": (_lstm, _lstm), "gru": (rnn.gru_impl, rnn.gru_impl_data),
+_RECURRENT: dict[str, tuple[Any, Any]] = {  # of a batch; of a packed sequence
+    "lstm": (_lstm, rnn.lstm_data_impl), "gru": (rnn.gru_impl, rnn.gru_impl_data),
     "rnn_tanh": (rnn.rnn_tanh_input, rnn.rnn_tanh_data), "rnn_relu": (rnn.rnn_relu_input, rnn.rnn_relu_data),
     "lstm_cell": (_cell(lambda x, h, w, b, u, c: rnn.lstm_cell(F.linear(x, w, b), *h, u, c, None, 1)), None),
-    "gru_cell": (None, _cell(rnn.gru_cell_data)), "rnn_tanh_cell": (None, _cell(rnn.rnn_cell_data(torch.tanh))),
-    "rnn_relu_cell": (None, _cell(rnn.rnn_cell_data(torch.relu))),
+    "gru_cell": (_cell(rnn.gru_cell_data), None), "rnn_tanh_cell": (_cell(rnn.rnn_cell_data(torch.tanh)), None),
+    "rnn_relu_cell": (_cell(rnn.rnn_cell_data(torch.relu)), None),
 }
-_FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {  # what a call does, and its kinds
-    "linear": (_Call.linear, PRODUCT), "matmul": (_matmul, PRODUCT), "mm": (_product((2, 2)), PRODUCT),
-    "bmm": (_product((3, 3)), PRODUCT), "mv": (_product((2, 1)), PRODUCT), "dot": (_product((1, 1)), PRODUCT),
-    "vdot": (_product((1, 1)), PRODUCT), "addmm": (_added((2, 2)), PRODUCT), "addmv": (_added((2, 1)), PRODUCT),
-    "baddbmm": (_added((3, 3)), PRODUCT), "addbmm": (_added((3, 3)), PRODUCT), "chain_matmul": (_chain, PRODUCT),
-    "multi_dot": (_chain, PRODUCT), "einsum": (_einsum, PRODUCT), "tensordot": (_tensordot, PRODUCT),
-    "inner": (_inner, PRODUCT), "vecdot": (_vecdot, PRODUCT), "bilinear": (_bilinear, PRODUCT),
-    "grouped_mm": (_grouped_mm, PRODUCT), "convolution": (_convolution, PRODUCT),
-    **{f"conv{d}d": (_conv(d), PRODUCT) for d in (1, 2, 3)},
-    **{f"conv_transpose{d}d": (_conv_transpose, PRODUCT) for d in (1, 2, 3)},
+
+
+# ------------------------------------------------------------------------------------------------ torch's functions
+
+_PRODUCTS = {
+    "linear": _Call.linear, "matmul": _matmul, "einsum": _einsum, "tensordot": _tensordot, "inner": _inner,
+    "chain_matmul": _chain, "multi_dot": _chain, "bilinear": _bilinear, "grouped_mm": _grouped_mm,
+    "convolution": _convolution, **{f"conv{d}d": _conv for d in (1, 2, 3)},
+    **{f"conv_transpose{d}d": _conv_transpose for d in (1, 2, 3)},
+    **{name: _added if name.startswith("add") or name == "baddbmm" else _product for name in _DIMENSIONS},
+}
+_FUNCTIONS: dict[str, tuple[Any, tuple[Any, ...]]] = {  # how a call is computed, and the kinds of what it rounds
+    **{name: (call, PRODUCT) for name, call in _PRODUCTS.items()},
+    **{name: (_steps, ()) for name in _RECURRENT},
     "scaled_dot_product_attention": (_attention, (ATTENTION,)), "softmax": (_softmax, (SOFTMAX,)),
     "embedding": (_embedding, (EMBEDDING,)), "embedding_bag": (_embedding_bag, (EMBEDDING,)),
     "layer_norm": (_norm(-1, "normalized_shape", "weight", "bias"), (NORM,)),
     "rms_norm": (_norm(-1, "normalized_shape", "weight"), (NORM,)),
     "group_norm": (_norm(1, "num_groups", "weight", "bias"), (NORM,)),
     "batch_norm": (_norm(1, "weight", "bias"), (NORM,)), "instance_norm": (_norm(1, "weight", "bias"), (NORM,)),
-    **{name: _steps(name) for name in _RECURRENT},
 }
-_PLACES: tuple[Any, ...] = (torch, torch._C._VariableFunctions, Tensor, torch.linalg, torch.special, F)
-_NAMES: dict[Any, str] = {Tensor.__matmul__: "matmul", F.embedding: "embedding", F.embedding_bag: "embedding_bag"}
-_IN_PLACE = (Tensor.addmm_, Tensor.addmv_, Tensor.baddbmm_, Tensor.addbmm_)
 _OPERANDS = {  # by torch's names
     **dict.fromkeys(("mm", "bmm"), ("input", "mat2")), **dict.fromkeys(("matmul", "inner", "vdot"), ("input", "other")),
     **dict.fromkeys(("baddbmm", "addbmm"), ("input", "batch1", "batch2")), "mv": ("input", "vec"),
     "dot": ("input", "tensor"), "addmm": ("input", "mat1", "mat2"), "addmv": ("input", "mat", "vec"),
-    "vecdot": ("x", "y"), "tensordot": ("a", "b", "dims"), "multi_dot": ("tensors",),
-    "grouped_mm": ("mat_a", "mat_b"),
+    "tensordot": ("a", "b", "dims"), "multi_dot": ("tensors",), "grouped_mm": ("mat_a", "mat_b"),
 }
-_UNSAID: dict[Any, str] = {}  # what multiplies, and is not said here
-_MULTIPLIES = re.compile(r"(^|_|dd|b|d|s|h)mm(_|$)|matmul|convolution|conv_tbc|attention|matrix_(power|exp)|^cdist$|^cov$"
-                         r"|corrcoef|linear_|trilinear|gemm")
-
-
-_opened: dict[Any, Any] = {}  # those with the same name, as _open makes them
-_copies: Any = WeakIdKeyDictionary()  # tensors made of weights alone
+_IN_PLACE = (Tensor.addmm_, Tensor.addmv_, Tensor.baddbmm_, Tensor.addbmm_)
+# Words in the names of what multiplies, be it known here or not.
+_MULTIPLIES = re.compile("(^|_|dd|b|d|s|h)mm(_|$)|matmul|convolution|conv_tbc|attention|matrix_(power|exp)|^cdist$"
+                         "|^cov$|corrcoef|linear_|trilinear|gemm|vecdot")
+_NAMES: dict[Any, str] = {Tensor.__matmul__: "matmul", F.embedding: "embedding", F.embedding_bag: "embedding_bag"}
+_UNSAID: dict[Any, str] = {}  # what multiplies and is none of these
+_opened: dict[Any, Any] = {}
 
 
 @functools.cache
 def _open(function: Any) -> Any:
     """A function of torch that is written in Python and asks for modes itself, without the question; None for others,
     and for methods that stand above one of the same name in C, which is shown as that method again."""
-    if not isinstance(function, FunctionType) or getattr(torch._C.TensorBase, function.__name__, None) is not None and \
-            function is getattr(Tensor, function.__name__, None):
+    if not isinstance(function, FunctionType):
+        return None
+    name = function.__name__
+    if hasattr(torch._C.TensorBase, name) and function is getattr(Tensor, name, None):
         return None
     asks = any(name in function.__globals__ and name in function.__code__.co_names for name in f.SHOWN)
     return f.unseen(function) if asks else None
 
 
 def _list_functions() -> None:
-    for place in _PLACES:
+    for place in (torch, torch._C._VariableFunctions, Tensor, torch.linalg, torch.special, F):
         for written in dir(place):
             function, name = getattr(place, written, None), written.strip("_").removeprefix("linalg_")
             if not callable(function) or function in _NAMES:
                 continue
-            if isinstance(function, FunctionType):
-                if _open(function) is not None:
-                    _opened[function] = _open(function)
-                if place is F:
-                    continue
+            if _open(function) is not None:
+                _opened[function] = _open(function)
+            if isinstance(function, FunctionType) and place is F:
+                continue  # within it the one in C is called
             if name in _FUNCTIONS and "embedding" not in name:
                 _NAMES[function] = name
             elif _MULTIPLIES.search(written):
@@ -447,8 +430,9 @@ _list_functions()
 
 # ------------------------------------------------------------------------------------------------ modes
 
-_INSIDE = ("fpemu.torch.", "torch.functional", "torch.nn.functional", "torch._tensor", "torch._decomp", "torch.overrides",
-           "torch._prims_common")
+# The code between a call and torch's function in C.
+_INSIDE = ("fpemu.torch.", "torch._", "torch.functional", "torch.nn.functional", "torch.overrides")
+_copies: Any = WeakIdKeyDictionary()  # tensors made of weights alone
 
 
 def _innermost() -> tuple[Any, str]:
@@ -504,21 +488,24 @@ class _Mode(TorchFunctionMode):
         y = _FUNCTIONS[name][0](_Call(self, name, func, spot), *given, **kwargs)
         if out is not None:
             if torch.is_grad_enabled() and (y.requires_grad or out.requires_grad):
-                raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation")
+                raise RuntimeError(f"{name} with out= has no gradient")
             y = (out if out.shape == y.shape else out.resize_(y.shape)).copy_(y)
         return given[0].copy_(y) if func in _IN_PLACE else y
 
     def _other(self, func: Any, args: Any, kwargs: Any, floats: list[Tensor]) -> Any:
         """A function that is not rounded. What torch has in Python is run with the mode on."""
-        if func in _UNSAID and floats:
-            self.warn(_UNSAID[func], "which has no form here")
-        opened = _opened.get(func) if torch.compiler.is_compiling() else _open(func)
+        compiling = torch.compiler.is_compiling()
+        if floats and func in _UNSAID:
+            self.warn(_UNSAID[func], "it has no form here")
+        elif floats and isinstance(func, (torch._ops.OperatorBase, torch._ops.OpOverloadPacket)):
+            self.warn_of_foreign(func)
+        opened = _opened.get(func) if compiling else _open(func)
         if opened is not None:
             return self.again(opened, *args, **kwargs)
         y = func(*args, **kwargs)
         if floats and all(map(self.is_weight, floats)):
             for t in _tensors(y if isinstance(y, (list, tuple)) else (y,)):
-                if torch.compiler.is_compiling():
+                if compiling:
                     t._fpemu_weight = True  # type: ignore[attr-defined]
                 else:
                     _copies[t] = True
@@ -532,16 +519,24 @@ class _Mode(TorchFunctionMode):
 
     def again(self, function: Any, *args: Any, **kwargs: Any) -> Any:
         """A call inside a function, during which the mode is on."""
-        TorchFunctionMode.__enter__(self)
+        TorchFunctionMode.__enter__(self)  # type: ignore[no-untyped-call]
         try:
             return function(*args, **kwargs)
         finally:
-            TorchFunctionMode.__exit__(self, None, None, None)
+            TorchFunctionMode.__exit__(self, None, None, None)  # type: ignore[no-untyped-call]
 
+    @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
     def warn(self, name: str, why: str) -> None:
-        if not torch.compiler.is_compiling() and name not in self._said:
+        if name not in self._said:
             self._said.add(name)
-            warnings.warn(f"{name} at {_innermost()[1]} is not rounded: {why}", stacklevel=3)
+            warnings.warn(f"{name} is not rounded at {_innermost()[1]}: {why}", stacklevel=3)
+
+
+    @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
+    def warn_of_foreign(self, operator: Any) -> None:
+        name = str(operator).removesuffix(".default")
+        if not name.startswith(("aten.", "fpemu.")) and _MULTIPLIES.search(name):
+            self.warn(name, "it is no function of torch")
 
 
 class Functions(_Mode):
@@ -550,7 +545,7 @@ class Functions(_Mode):
 
     def __init__(self, module: Any) -> None:
         super().__init__()
-        self._module = module
+        self._spot = dict.fromkeys(KINDS, module._fpemu)
         self._left = [m for m in module.modules() if "_fpemu_left" in m.__dict__]
 
     def spot(self, name: str, args: Any) -> Any:
@@ -559,33 +554,22 @@ class Functions(_Mode):
                 return None
         elif self._left and "_fpemu_left" in _innermost()[0].__dict__:
             return None
-        return _Same(self._module._fpemu)
-
-
-class _Same:
-    """One attachment for all kinds."""
-
-    def __init__(self, attachment: Any) -> None:
-        self.attachment = attachment
-
-    def __getitem__(self, kind: Sequence[str]) -> Any:
-        return self.attachment
+        return self._spot
 
 
 class _Spot(dict[Any, Any]):
     """A place: what holds its sites and streams, by kind, made when it is first met."""
 
-    def __init__(self, mode: everywhere, recipe: Recipe, module: Any, name: str, line: str, compiled: bool) -> None:
+    def __init__(self, mode: everywhere, recipe: Recipe, module: Any, name: str, line: str) -> None:
         super().__init__()
-        self.mode, self.recipe, self.name, self.line, self.compiled = mode, recipe, name, line, compiled
+        self.mode, self.recipe, self.name, self.line = mode, recipe, name, line
         self.module = (lambda: None) if module is None else weakref.ref(module)
 
     def __missing__(self, kind: Sequence[str]) -> Any:
         from .convert import STREAM_STEP  # noqa: PLC0415
         from .modules import Attachment  # noqa: PLC0415
 
-        number = self.mode._met[self.compiled]
-        self.mode._met[self.compiled] += 1
+        number = next(self.mode._numbers[not self.line])
         made = self[kind] = Attachment(self.recipe, object, plans(self.recipe, kind), self.mode._seed,
                                        FIRST_STREAM + number * STREAM_STEP)
         for watcher in watching:
@@ -593,18 +577,8 @@ class _Spot(dict[Any, Any]):
         return made
 
 
-class _InGraph:
-    """A place in a compiled graph."""
-
-    def __init__(self, mode: everywhere, name: str) -> None:
-        self.mode, self.name = mode, name
-
-    def __getitem__(self, kind: Sequence[str]) -> Any:
-        return getattr(self.mode._attached, self.mode._in_graph(self.name, kind))
-
-
 class _Attached:
-    """What compiled graphs find by an attribute, which stands for a number that is known when they are made."""
+    """Holds the places of compiled graphs as attributes, which graphs can be made to find."""
 
 
 class everywhere(_Mode):
@@ -650,12 +624,13 @@ class everywhere(_Mode):
         self._names = {} if model is None else {id(module): name for name, module in model.named_modules()}
         self._model = model
         self._seed = seed
-        self._met = [0, COMPILED]  # places so far, in eager mode and in graphs
+        self._numbers = count(), count(COMPILED)  # of places, in eager mode and in graphs
         self._spots: Any = weakref.WeakKeyDictionary()
         self._elsewhere: dict[Any, Any] = {}  # outside of all modules
-        self._graph: dict[str, Any] = {}
+        self._graph: dict[str, Any] = {}  # places in graphs
         self._attached = _Attached()
         self._depth = 0
+        self._attention = ""  # the name under which transformers calls it
 
     def __enter__(self) -> everywhere:
         self._depth += 1
@@ -663,11 +638,11 @@ class everywhere(_Mode):
             modes.append(self)
             for watcher in watching:
                 self.lend(watcher)
-        super().__enter__()
+        TorchFunctionMode.__enter__(self)  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(self, *problem: Any) -> None:
-        super().__exit__(*problem)
+        TorchFunctionMode.__exit__(self, *problem)  # type: ignore[no-untyped-call]
         self._depth -= 1
         if self._depth:
             return
@@ -675,6 +650,12 @@ class everywhere(_Mode):
         idle = [str(rule) for rule in self._rules if rule not in self._matched]
         if idle and problem[0] is None:
             warnings.warn(f"{len(idle)} of {len(self._rules)} rules matched nothing: {', '.join(idle)}", stacklevel=2)
+
+    def concerns(self, model: nn.Module) -> bool:
+        """Whether calls of a model come here: the mode is on, or the model's attention is registered so."""
+        configs = (getattr(module, "config", None) for module in model.modules())
+        return self._depth > 0 or any(getattr(config, "_attn_implementation", self) == self._attention
+                                      for config in configs)
 
     def lend(self, watcher: Any) -> None:
         """Has observe count at the places that were met so far."""
@@ -685,20 +666,22 @@ class everywhere(_Mode):
 
     def spot(self, name: str, args: Any) -> Any:
         if torch.compiler.is_compiling():
-            return _InGraph(self, name) if self._in_graph(name, None) else None
+            kinds = _FUNCTIONS[name][1]
+            return {kind: getattr(self._attached, self._in_graph(name, kind)) for kind in kinds} \
+                if self._in_graph(name) else None
         module, line = _innermost()
         held = self._elsewhere if module is None else self._spots.setdefault(module, {})
         if (name, line) not in held:
-            held[name, line] = self._made(module, name, line, False)
+            held[name, line] = self._made(module, name, line)
         return held[name, line]
 
     @torch.compiler.assume_constant_result  # type: ignore[untyped-decorator]
-    def _in_graph(self, name: str, kind: Any) -> str:
+    def _in_graph(self, name: str, kind: Any = None) -> str:
         """The attribute of _attached for a place, which is made if need be; "" where nothing is rounded."""
         if self._names or not all(isinstance(rule, str) for rule in self._rules):
-            raise RuntimeError("in a compiled graph everywhere knows no modules: rules are patterns of functions' names")
+            raise RuntimeError("in a compiled graph everywhere knows no modules: rules are names of functions there")
         if name not in self._graph:
-            self._graph[name] = self._made(None, name, "", True)
+            self._graph[name] = self._made(None, name, "")
         spot = self._graph[name]
         if spot is None or kind is None:
             return "" if spot is None else name
@@ -706,7 +689,7 @@ class everywhere(_Mode):
         setattr(self._attached, key, spot[kind])
         return key
 
-    def _made(self, module: Any, name: str, line: str, compiled: bool) -> Optional[_Spot]:
+    def _made(self, module: Any, name: str, line: str) -> Optional[_Spot]:
         from .convert import _matches  # noqa: PLC0415
 
         own = self._usual
@@ -719,7 +702,7 @@ class everywhere(_Mode):
         kinds = _FUNCTIONS[name][1]
         if own is None or (kinds and all(plan.idle for kind in kinds for plan in plans(own, kind).values())):
             return None
-        return _Spot(self, own, module, name, line, compiled)
+        return _Spot(self, own, module, name, line)
 
 
 # ------------------------------------------------------------------------------------------------ transformers
@@ -743,4 +726,5 @@ def register_attention(recipe: Any, name: str = "fpemu", *, seed: int = 0) -> No
 
     ALL_ATTENTION_FUNCTIONS.register(name, attention)
     ALL_MASK_ATTENTION_FUNCTIONS.register(name, ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])
-    modes.append(mode)
+    mode._attention = name
+    modes[:] = [*(other for other in modes if other._attention != name), mode]

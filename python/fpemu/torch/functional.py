@@ -245,7 +245,8 @@ def _round_gradient(g: Tensor, site: Site, slot: int, axis: int, states: Optiona
 
 def _product(a: Tensor, b: Tensor, spec: Optional[str], states: Optional[Tensor], stats: Stats, slot: int) -> Tensor:
     if spec is None:
-        return aten.matmul.default(a, b)
+        y: Tensor = aten.matmul.default(a, b)
+        return y
     return operators.matmul(a, b, spec, state=None if states is None else states[slot],
                             stats=None if stats is None else stats[slot])
 
@@ -355,9 +356,10 @@ class _Linear(torch.autograd.Function):
 def _linear(x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Optional[Tensor]) -> Tensor:
     x, w, bias = _autocast(x, w, bias)
     if site.plan.idle:
-        return aten.linear.default(x, w, bias)
+        result: Tensor = aten.linear.default(x, w, bias)
+        return result
     _check_batched(site, x.dim() > 1)
-    result: Tensor = apply(_Linear, x, w, bias, site, states, site.stats_for(x), site.scale)
+    result = apply(_Linear, x, w, bias, site, states, site.stats_for(x), site.scale)
     return result
 
 
@@ -422,8 +424,9 @@ class _Matmul(torch.autograd.Function):
 def _matmul(a: Tensor, b: Tensor, site: Site, states: Optional[Tensor]) -> Tensor:
     a, b = _autocast(a, b)
     if site.plan.idle:
-        return aten.matmul.default(a, b)
-    result: Tensor = apply(_Matmul, a, b, site, states, site.stats_for(a), site.scale)
+        result: Tensor = aten.matmul.default(a, b)
+        return result
+    result = apply(_Matmul, a, b, site, states, site.stats_for(a), site.scale)
     return result
 
 
@@ -481,8 +484,9 @@ def _spread(g: Tensor, stride: Sequence[int]) -> Tensor:
 
 
 def _convolve(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry) -> Tensor:
-    return aten.convolution.default(x, w, bias, at.stride, at.padding, at.dilation, at.transposed,
-                                    at.output_padding or (0,) * len(at.stride), at.groups)
+    y: Tensor = aten.convolution.default(x, w, bias, at.stride, at.padding, at.dilation, at.transposed,
+                                         at.output_padding or (0,) * len(at.stride), at.groups)
+    return y
 
 
 def _emulated_forward(x: Tensor, w: Tensor, at: Geometry, spec: str, states: Optional[Tensor],
@@ -762,7 +766,7 @@ def _batch_norm(x: Tensor, mean: Optional[Tensor], variance: Optional[Tensor], w
                 states: Optional[Tensor]) -> Tensor:
     xq, wq, bq = _norm_operands(x, weight, bias, site, states, 1)
     if training:
-        F._verify_batch_size(xq.size())
+        F._verify_batch_size(xq.size())  # type: ignore[attr-defined]
     y = aten.batch_norm.default(xq, wq, bq, mean, variance, training, momentum, eps, torch.backends.cudnn.enabled)
     return _pass(y, site, -1, GRADIENT, 1, states)
 
@@ -802,7 +806,8 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Optional[Tensor], dropout:
     if mask is not None:
         s = s.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else s + mask
     blind = (s == -math.inf).all(-1, keepdim=True) if safe else None
-    p = aten.softmax.int(s, -1) if blind is None else aten.softmax.int(s.masked_fill(blind, 0), -1).masked_fill(blind, 0)
+    p = aten.softmax.int(s if blind is None else s.masked_fill(blind, 0), -1)
+    p = p if blind is None else p.masked_fill(blind, 0)
     # its slot is OUTPUT, which a product of activations leaves to its own result: a stream of the second sixteen
     p = _pass(p, softmax, OUTPUT, -1, -1, None if second is None else second + _far(second))
     if dropout > 0:

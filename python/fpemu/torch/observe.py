@@ -333,7 +333,7 @@ class observe:
                 sites.append((".".join(part for part in (name, where) if part), site))
         for label, site in sites:
             self._add(label, site)
-        if not self._places and not modes:
+        if not self._places and not any(mode.concerns(self._model) for mode in modes):
             raise ValueError("nothing in the model is rounded: convert it first, or enter fpemu.torch.everywhere")
         for mode in modes:
             mode.lend(self)
@@ -345,6 +345,8 @@ class observe:
 
     def adopt(self, spot: Any, attachment: Attachment) -> None:
         """Counts at a place of everywhere, which no other block counts at."""
+        if not spot.mode.concerns(self._model):
+            return
         path = self._paths.get(id(spot.module()))
         label = f"{spot.line}.{spot.name}".lstrip(".") if path is None else f"{path}.{spot.name}".lstrip(".")
         if label in self._labels:
