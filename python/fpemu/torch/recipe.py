@@ -3,7 +3,8 @@
 
 A *target* is a text ``FORMAT`` or ``FORMAT/MODE`` as in the texts of products (``e4m3fn:saturate``, ``bf16/sr``): a
 format that ``fpemu.format`` reads, and a rounding that ``fpemu.rounding`` reads, ``rne`` if absent. ``None`` leaves a
-tensor alone and uncounted; ``fp32`` rounds a float32 tensor to itself, but counts it.
+tensor alone and uncounted; ``fp32`` rounds a float32 tensor to itself, but counts it. A ``fpemu.Format`` or a dtype,
+such as ``torch.bfloat16``, stands for its text.
 """
 
 from __future__ import annotations
