@@ -8,7 +8,7 @@ import dis
 import functools
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -191,7 +191,8 @@ class Products:
             return
         held: Any = owner._parameters.get(name)
         if held is None and name in getattr(owner, "parametrizations", ()):
-            held = getattr(owner.parametrizations[name], "original", None)
+            lists: Any = owner.parametrizations
+            held = getattr(lists[name], "original", None)
         if held is not None and held.dim() > 1:
             self.reads[path] = held
             if isinstance(owner, (nn.Embedding, nn.EmbeddingBag)):

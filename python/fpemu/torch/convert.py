@@ -19,7 +19,7 @@ from ._products import Products
 from .functional import Plan
 from .modules import Attachment, NamedNorm, Quantized, converted_class, known_class, not_called, quantized_class
 from .quantizer import LEAF
-from .recipe import Product, Recipe, read_target
+from .recipe import Recipe
 from .recipe import recipe as _recipe
 
 __all__ = ["convert", "revert", "summary", "Summary", "Total", "manual_seed", "freeze"]
@@ -52,7 +52,7 @@ class _Place:
         named = known_class(base) is NamedNorm and any(True for _ in module.children())  # and has layers inside
         own = "forward" in module.__dict__  # which goes round what the class has
         self.known = None if named or own else quantized_class(base)
-        self.products = None if self.known else Products(module)
+        self.products = Products(module) if self.known is None else None
         lists: list[Any] = [m for m in module.children() if isinstance(m, (nn.ParameterList, nn.ParameterDict))]
         lists += getattr(module, "parametrizations", {}).values()
         held = [p for m in (module, *lists) for p in m.parameters(recurse=False) if p.dim() > 1]
@@ -63,8 +63,10 @@ class _Place:
         self.weights = sum(p.numel() for p in self.matrices)
         self.by_functions = self.products is not None and bool(self.products.calls)
         self.cls = self.known or (quantized_class(base, True) if self.by_functions and not own else None)
-        self.multiplies: bool = self.known.multiplies if self.products is None else (
-            bool(self.products) or (self.products.blind and bool(self.matrices)))
+        if self.products is None:
+            self.multiplies: bool = self.known.multiplies  # type: ignore[union-attr]
+        else:
+            self.multiplies = bool(self.products) or (self.products.blind and bool(self.matrices))
 
     @property
     def order(self) -> int:

@@ -182,8 +182,8 @@ class Site:
         self.measured: Optional[Tensor] = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "frozen": None if self.frozen is None else {}, "counters": None, "tensors": None, "scale": None, "watch": None,
-                "watch_tensors": None, "measure": False, "measured": None}
+        return {**self.__dict__, "frozen": None if self.frozen is None else {}, "counters": None, "tensors": None,
+                "scale": None, "watch": None, "watch_tensors": None, "measure": False, "measured": None}
 
     @property
     def lent(self) -> bool:
@@ -192,7 +192,8 @@ class Site:
 
     def stats_for(self, x: Tensor) -> Stats:
         """Counters that a call on x adds to."""
-        if torch.compiler.is_compiling() or not x.is_cpu or _device.PLAYED or (self.tensors is not None and torch._C._is_tracing()):
+        if torch.compiler.is_compiling() or not x.is_cpu or _device.PLAYED or (
+                self.tensors is not None and torch._C._is_tracing()):
             return self.tensors if self.tensors is not None else self.watch_tensors
         return self.counters if self.counters is not None else self.watch
 

@@ -548,7 +548,8 @@ def quantized_class(cls: type, by_functions: bool = False) -> Any:
         above = _ChannelNorm if above is _OwnNorm and cls.__name__.endswith("d") else above
         content: dict[str, Any] = {"__module__": __name__, "__doc__": both.__doc__}
         if by_functions:  # whose signature programs ask for
-            content["forward"] = functools.wraps(cls.forward)(lambda *args, **kw: _ByFunctions.forward(*args, **kw))
+            own: Any = cls
+            content["forward"] = functools.wraps(own.forward)(lambda *args, **kw: _ByFunctions.forward(*args, **kw))
         made = _made.setdefault((cls, by_functions), type(cls.__name__, (above, cls), content))
     return made
 

@@ -20,7 +20,16 @@ from fpemu._values import _OPERATIONS
 
 from . import _device, _ops
 from ._autograd import GRADIENT, call, check_gradient, check_ste, inside_range, wants_gradient
-from ._spec import check_state, check_tensors, format_text, is_stochastic, rounding_of, rounding_text, state_of, with_state
+from ._spec import (
+    check_state,
+    check_tensors,
+    format_text,
+    is_stochastic,
+    rounding_of,
+    rounding_text,
+    state_of,
+    with_state,
+)
 from .counters import read_stats, stats_on
 
 _quantize_native: Callable[..., Tensor] = fpemu.quantize
