@@ -483,7 +483,7 @@ class _Mode(TorchFunctionMode):
         if spot is None:
             with torch._C.DisableTorchFunction():
                 return func(*args, **kwargs)
-        if self._begun is not None:
+        if not torch.compiler.is_compiling() and self._begun is not None:
             self._stay()
         out = kwargs.pop("out") if "out" in kwargs else None
         given = [*args]
@@ -630,8 +630,8 @@ class everywhere(_Mode):
 
     A place is the module that calls, the function and the line of source; in a compiled graph the function alone. It
     has counters, which ``observe`` lends, and streams of random bits that go on when the block is entered again.
-    Checkpoints are computed again as they were. Backward passes of other packages' autograd functions are rounded within
-    the block, by what is said of forward ones; products of an optimiser's step had better stay outside.
+    Checkpoints are computed again as they were. Backward passes of other packages' autograd functions are rounded
+    within the block, by what is said of forward ones; products of an optimiser's step had better stay outside.
 
     ValueError, TypeError and fpemu.SpecError as of convert. A warning at the end of the block names rules that nothing
     matched.
