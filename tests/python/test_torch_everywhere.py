@@ -16,6 +16,7 @@ import fpemu.torch as ft  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 ROLES = ft.Recipe(input="e4m3fn", weight="e2m1", gradient="e5m2", bias="bf16")  # tells weights from activations
 
@@ -525,15 +526,19 @@ def test_streams_go_on_and_are_repeated_by_checkpoints_alone():
     def block(x):
         return torch.tanh(F.linear(x, w)) @ torch.randn(8, 3, generator=torch.Generator().manual_seed(1))
 
-    grads = []
-    for around in (lambda f, x: f(x), lambda f, x: torch.utils.checkpoint.checkpoint(f, x, use_reentrant=False)):
-        with ft.everywhere(recipe):
-            grads.append(torch.autograd.grad(around(block, x).square().sum(), [x, w]))
-    assert same(*grads)
-    with ft.everywhere(recipe):
-        y = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)
-    with pytest.raises(torch.utils.checkpoint.CheckpointError):
-        y.sum().backward()
+    for recipe, reentrant in ((recipe, False), (ROLES, False), (ROLES, True)):
+        grads = []
+        for around in (lambda f, x: f(x), lambda f, x: checkpoint(f, x, use_reentrant=reentrant)):
+            for outside in (False, True):
+                with ft.everywhere(recipe):
+                    y = around(block, x).square().sum()
+                    if not outside:
+                        y.backward()
+                if outside:
+                    y.backward()
+                grads.append([x.grad, w.grad])
+                x.grad = w.grad = None
+        assert all(same(grads[0], other) for other in grads)
 
 
 # ------------------------------------------------------------------------------------------------ modules by functions
@@ -549,8 +554,13 @@ class Experts(nn.Module):
 
     def forward(self, x):
         w = self.gate(x).softmax(-1)
-        y = torch.stack([F.silu(x @ self.up[i]) @ self.down[i] for i in range(3)], -1)
+        y = torch.stack([self.kept(self.one, x, i) for i in range(3)], -1)
         return (y * w.unsqueeze(-2)).sum(-1) + self.left(x)
+
+    def one(self, x, i):
+        return F.silu(x @ self.up[i]) @ self.down[i]
+
+    kept = staticmethod(lambda function, *args: function(*args))
 
 
 def by_functions(model, recipe):
@@ -577,6 +587,15 @@ def test_a_module_s_own_forward_goes_by_its_recipe(outer):
         assert torch.equal(made(x), want)
     if outer is None:
         assert torch.equal(torch.compile(made, backend="aot_eager", fullgraph=True)(x), want)
+    whole = nn.Sequential(made, nn.Linear(16, 16))  # which is not rounded
+    want, forward = step(whole, x.requires_grad_()), whole.forward
+    for reentrant in (False, True):  # checkpoints within the module's forward, and around it and its neighbour
+        kept = functools.partial(checkpoint, use_reentrant=reentrant)
+        made.kept = kept
+        assert same(step(whole, x), want)
+        made.kept, whole.forward = Experts.kept, functools.partial(kept, forward)
+        assert same(step(whole, x), want)
+        whole.forward = forward
     with ft.observe(made) as log:
         made(x).sum().backward()
     assert {"weight", "gate.weight", "input"} <= {name for name, _ in log.totals}

@@ -19,10 +19,12 @@ import torch._decomp.decompositions
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
+from torch.utils.checkpoint import CheckpointFunction
 from torch.utils.weak import WeakIdKeyDictionary
 
 from . import functional as f
 from .functional import Plan, make_embedding_plan, make_norm_plan, make_plan, make_softmax_plan
+from .quantizer import _enclosing_checkpoint
 from .recipe import Recipe
 from .recipe import recipe as _recipe
 
@@ -463,6 +465,7 @@ class _Mode(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self._said: set[str] = set()
+        self._begun: Any = None  # the stack's frame, and the checkpoint, in which the mode was put on
 
     def spot(self, name: str, args: Any) -> Any:
         raise NotImplementedError
@@ -480,6 +483,8 @@ class _Mode(TorchFunctionMode):
         if spot is None:
             with torch._C.DisableTorchFunction():
                 return func(*args, **kwargs)
+        if not torch.compiler.is_compiling() and self._begun is not None:
+            self._stay()
         out = kwargs.pop("out") if "out" in kwargs else None
         given = [*args]
         for operand in _OPERANDS.get(name, ())[len(args):]:
@@ -510,6 +515,26 @@ class _Mode(TorchFunctionMode):
                 else:
                     _copies[t] = True
         return y
+
+    def _begin(self) -> None:
+        self._begun = sys._getframe(2), (_enclosing_checkpoint() or (None,))[0]
+
+    def _stay(self) -> None:
+        """Has the checkpoints that were begun since the mode was put on, and in which a call is, be computed again with
+        the mode on, wherever the backward pass runs."""
+        begun, around = self._begun
+        found = _enclosing_checkpoint()
+        held = [(found[0], "recompute_fn")] if found and not found[1] and found[0] is not around else []
+        frame: Any = None if torch.is_grad_enabled() else sys._getframe(2)
+        while frame is not None and frame is not begun:
+            if frame.f_code is CheckpointFunction.forward.__code__:
+                held.append((frame.f_locals["ctx"], "run_function"))
+            frame = frame.f_back
+        for holder, name in held:
+            known = holder.__dict__.setdefault("_fpemu_modes", [])
+            if self not in known:
+                known.append(self)
+                setattr(holder, name, functools.partial(self.again, getattr(holder, name)))
 
     def is_weight(self, x: Tensor) -> bool:
         """Whether a tensor is a parameter, or made of parameters alone by functions that are not rounded."""
@@ -547,12 +572,14 @@ class Functions(_Mode):
         super().__init__()
         self._spot = dict.fromkeys(KINDS, module._fpemu)
         self._left = [m for m in module.modules() if "_fpemu_left" in m.__dict__]
+        if not torch.compiler.is_compiling():
+            self._begin()
 
     def spot(self, name: str, args: Any) -> Any:
         if self._left and torch.compiler.is_compiling():  # no stack can be walked: weights tell modules
             if any(t is p for t in _tensors(args) for m in self._left for p in m._parameters.values()):
                 return None
-        elif self._left and "_fpemu_left" in _innermost()[0].__dict__:
+        elif self._left and hasattr(_innermost()[0], "_fpemu_left"):
             return None
         return self._spot
 
@@ -602,8 +629,9 @@ class everywhere(_Mode):
     Integers and complex numbers stay as they are, and so does what converted modules do, which round by themselves.
 
     A place is the module that calls, the function and the line of source; in a compiled graph the function alone. It
-    has counters, which ``observe`` lends, and streams of random bits that go on when the block is entered again. Where
-    checkpoints are recomputed, backward passes belong into the block; products of an optimiser's step do not.
+    has counters, which ``observe`` lends, and streams of random bits that go on when the block is entered again.
+    Checkpoints are computed again as they were. Backward passes of other packages' autograd functions are rounded
+    within the block, by what is said of forward ones; products of an optimiser's step had better stay outside.
 
     ValueError, TypeError and fpemu.SpecError as of convert. A warning at the end of the block names rules that nothing
     matched.
@@ -635,6 +663,7 @@ class everywhere(_Mode):
     def __enter__(self) -> everywhere:
         self._depth += 1
         if self._depth == 1:
+            self._begin()
             modes.append(self)
             for watcher in watching:
                 self.lend(watcher)
@@ -646,6 +675,7 @@ class everywhere(_Mode):
         self._depth -= 1
         if self._depth:
             return
+        self._begun = None
         modes.remove(self)
         idle = [str(rule) for rule in self._rules if rule not in self._matched]
         if idle and problem[0] is None:
