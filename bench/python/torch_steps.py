@@ -2,11 +2,13 @@
 """Training steps of models converted by fpemu.torch, beside FP32 and beside other software where it is installed.
 
     OMP_NUM_THREADS=1 python bench/python/torch_steps.py [--rounds 15] [--models resnet18,gpt] [--ways fp32,fp8,qtorch]
+    python bench/python/torch_steps.py --device cuda --models resnet18-256,gpt100m
 
 Each round takes one step of every way in turn; printed are medians in milliseconds, and the median over the rounds of
 the ratio to the FP32 step of the same round. "fp8" rounds every tensor of every layer (inputs, weights, biases, norms,
 embeddings, attention, gradients) to E4M3 or E5M2 and counts all of them; "fp8-gemm" is the ready-made recipe:
-operands of products only, not counted. Threads: OMP_NUM_THREADS, and torch's are set to the same.
+operands of products only, not counted. Threads: OMP_NUM_THREADS, and torch's are set to the same. On a device FP32 has
+no TF32, and the most memory of a step is told.
 
 Of other software, "qtorch" is QPyTorch, "torchao-fp8" and "torchao-mxfp8" are torchao's emulated training: of linear
 layers only, all three products of each. Of MX formats torchao 0.18 has layers for MXFP8 alone.
@@ -89,7 +91,7 @@ class GPT(nn.Module):
         self.head = nn.Linear(width, vocabulary, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        y = self.token(x) + self.place(torch.arange(x.shape[1]))
+        y = self.token(x) + self.place(torch.arange(x.shape[1], device=x.device))
         return self.head(self.norm(self.layers(y)))
 
 
@@ -178,6 +180,10 @@ WAYS: dict[str, Callable[[nn.Module], nn.Module]] = {
 MODELS = {
     "resnet18": (ResNet18, lambda: (torch.randn(32, 3, 32, 32), torch.randint(10, (32,)))),
     "gpt": (GPT, lambda: (torch.randint(128, (8, 256)), torch.randint(128, (8, 256)))),
+    "tiny": (lambda: GPT(20, 16, 1, 2, 8), lambda: (torch.randint(20, (2, 8)), torch.randint(20, (2, 8)))),
+    "resnet18-256": (ResNet18, lambda: (torch.randn(256, 3, 32, 32), torch.randint(10, (256,)))),
+    "gpt100m": (lambda: GPT(10000, 768, 12, 12, 512),
+                lambda: (torch.randint(10000, (8, 512)), torch.randint(10000, (8, 512)))),
 }
 
 
@@ -186,13 +192,30 @@ def stepper(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Callable[[], floa
     x, target = batch
 
     def step() -> float:
+        wait(x.device)
         start = time.perf_counter()
         optimizer.zero_grad()
         F.cross_entropy(model(x).flatten(0, -2), target.flatten()).backward()
         optimizer.step()
+        wait(x.device)
         return time.perf_counter() - start
 
     return step
+
+
+def wait(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def most_memory(step: Callable[[], float], device: torch.device) -> str:
+    """Of one step on a device, above what lies there before."""
+    if device.type != "cuda":
+        return ""
+    before = torch.cuda.memory_allocated(device)
+    torch.cuda.reset_peak_memory_stats(device)
+    step()
+    return f"  {(torch.cuda.max_memory_allocated(device) - before) / 2**20:8.0f} MiB"
 
 
 def names_among(known: Collection[str]) -> Callable[[str], list[str]]:
@@ -209,14 +232,17 @@ def names_among(known: Collection[str]) -> Callable[[str], list[str]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--models", type=names_among(MODELS), default=list(MODELS), help=f"of {', '.join(MODELS)}")
+    parser.add_argument("--models", type=names_among(MODELS), default=["resnet18", "gpt"],
+                        help=f"of {', '.join(MODELS)}")
+    parser.add_argument("--device", type=torch.device, default=torch.device("cpu"))
     parser.add_argument("--ways", type=names_among(WAYS), default=list(WAYS), help=f"of {', '.join(WAYS)}")
     options = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     for name in options.models:
         make, draw = MODELS[name]
         torch.manual_seed(1)
-        first, batch = make(), draw()
+        first, batch = make().to(options.device), tuple(t.to(options.device) for t in draw())
         steps = {}
         for way in options.ways:
             try:
@@ -224,7 +250,7 @@ def main() -> None:
                 steps[way]()
             except Exception as error:  # noqa: BLE001 - other software may lack anything
                 reason = str(error).partition("\n")[0][:80]
-                print(f"{name:10} {way:14} not measured: {type(error).__name__}: {reason}")
+                print(f"{name:12} {way:14} not measured: {type(error).__name__}: {reason}")
                 steps.pop(way, None)
         times: dict[str, list[float]] = {way: [] for way in steps}
         for _ in range(options.rounds):
@@ -232,7 +258,8 @@ def main() -> None:
                 times[way].append(step())
         for way, found in times.items():
             ratio = statistics.median(a / b for a, b in zip(found, times["fp32"])) if "fp32" in times else float("nan")
-            print(f"{name:10} {way:14} {1e3 * statistics.median(found):9.1f} ms  {ratio:6.2f}", flush=True)
+            print(f"{name:12} {way:14} {1e3 * statistics.median(found):9.1f} ms  {ratio:6.2f}"
+                  f"{most_memory(steps[way], options.device)}", flush=True)
 
 
 if __name__ == "__main__":

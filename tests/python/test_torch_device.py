@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Every operator on the way of a device: tensors of the processor stand for its own, and libfpemu_cuda is the one whose
-kernels are played there (FPEMU_CUDA_LIBRARY). Judged by the processor's way, bit for bit and counter by counter."""
+kernels are played there (FPEMU_CUDA_LIBRARY). Judged by the processor's way, bit for bit and counter by counter. With
+FPEMU_TEST_DEVICE=cuda the device is one, and the library the wheel's (tests/gpu/torch.sh)."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from same import refuses
@@ -18,7 +21,8 @@ import fpemu.torch as ft  # noqa: E402
 from fpemu.torch import _device  # noqa: E402
 from torch import nn  # noqa: E402
 
-pytestmark = pytest.mark.skipif(not os.path.exists(os.environ.get("FPEMU_CUDA_LIBRARY", "")),
+PLACE = os.environ.get("FPEMU_TEST_DEVICE", "cpu")
+pytestmark = pytest.mark.skipif(PLACE == "cpu" and not os.path.exists(os.environ.get("FPEMU_CUDA_LIBRARY", "")),
                                 reason="no FPEMU_CUDA_LIBRARY with kernels that are played")
 SCALAR = ("e4m3fn", "e5m2:saturate", "fp16", "bf16", "posit(8,1)", "fixed(8,4)", "uint4", "codebook(nf4)")
 BLOCKED = ("mxfp8", "mxfp4", "nvfp4", "s2fp8", "bfp(7)", "scaled(e4m3fn)", "scaled(int8,block=row)",
@@ -30,9 +34,10 @@ STATE = ft.new_state(7, 2**63 + 5, 11)
 
 @pytest.fixture(autouse=True)
 def device(monkeypatch):
-    """played(True) takes the device's way from there on."""
+    """played(True) takes the device's way from there on, and says where its tensors lie."""
     def played(on):
-        monkeypatch.setattr(_device, "PLAYED", on)
+        monkeypatch.setattr(_device, "PLAYED", on and PLACE == "cpu")
+        return PLACE if on else "cpu"
     played(True)
     return played
 
@@ -53,17 +58,17 @@ def outcome(call):
     except Exception as error:
         return type(error).__name__
     found = found if isinstance(found, tuple) else (found,)
-    return [(t.dtype, t.shape, t.numel() and t.stride(), t.nan_to_num(nan=7.5).tolist() if t.is_floating_point() else t.tolist(),
-             torch.signbit(t.nan_to_num(nan=7.5)).tolist() if t.is_floating_point() else 0) for t in found]
+    numbers = [t.nan_to_num(nan=7.5) if t.is_floating_point() else t for t in found]  # -0.0 is told in the text
+    return [(t.dtype, t.shape, t.numel() and PLACE == "cpu" and t.stride(), n.tolist()) for t, n in zip(found, numbers)]
 
 
-def assert_alike(device, call, counts=None, what=()):
-    """A call that takes counters gives the same on both ways, and counts the same; counts: what Stats are asked for."""
+def assert_alike(device, call, *tensors, counts=None, what=()):
+    """call(stats, *tensors) gives the same on both ways, and counts the same; counts: what Stats are asked for."""
     ways = []
     for on in (False, True):
-        device(on)
+        place = device(on)
         stats = None if counts is None else fpemu.Stats(**counts)
-        found = outcome(lambda: call(stats))
+        found = outcome(lambda: call(stats, *(t.to(place) for t in tensors)))
         ways.append((found, None if isinstance(found, str) or counts is None else stats.to_dict()))
     assert str(ways[0]) == str(ways[1]), what
 
@@ -74,38 +79,37 @@ def test_values_codes_and_bytes(device, spec, dtype):
     counts = {"sums": True, "histogram": (-9, 4), "scale_histogram": (-3, 3)}
     for x in tensors(dtype):
         for rounding in ROUNDINGS:
+            how = {"counts": counts, "what": (x.shape, rounding)}
             for axis in range(-1, max(x.ndim - 1, 0)):
-                what = spec, dtype, x.shape, rounding, axis
-                assert_alike(device, lambda s: ft.quantize(x, spec, rounding, axis=axis, state=STATE, stats=s), counts,
-                             what)
-                assert_alike(device, lambda s: ft.pack(x, spec, rounding, axis=axis, state=STATE, stats=s), counts, what)
-            assert_alike(device, lambda s: ft.quantize_(x.clone(), spec, rounding, state=STATE, stats=s), {}, what)
-            assert_alike(device, lambda s: ft.encode(x, spec, rounding, state=STATE, stats=s), counts, what)
+                for verb in (ft.quantize, ft.pack):
+                    assert_alike(device, lambda s, x: verb(x, spec, rounding, axis=axis, state=STATE, stats=s), x,
+                                 **how)
+            assert_alike(device, lambda s, x: ft.quantize_(x.clone(), spec, rounding, state=STATE, stats=s), x, **how)
+            assert_alike(device, lambda s, x: ft.encode(x, spec, rounding, state=STATE, stats=s), x, **how)
         for axis in range(-1, max(x.ndim - 1, 0)):
             device(False)
-            known = outcome(lambda: ft.pack(x, spec, axis=axis))
-            packed = torch.tensor(known[0][3], dtype=torch.uint8) if not isinstance(known, str) else None
-            if packed is not None:
-                assert_alike(device, lambda s: ft.unpack(packed, spec, x.shape, axis=axis, dtype=dtype), what=what)
-            assert_alike(device, lambda s: ft.scales(x, spec, axis=axis), what=what)
-        assert_alike(device, lambda s: ft.measure(x, spec), what=what)
+            packed = outcome(lambda: ft.pack(x, spec, axis=axis))
+            if not isinstance(packed, str):
+                assert_alike(device, lambda s, p: ft.unpack(p, spec, x.shape, axis=axis, dtype=dtype),
+                             torch.tensor(packed[0][3], dtype=torch.uint8), what=(x.shape, axis))
+            assert_alike(device, lambda s, x: ft.scales(x, spec, axis=axis), x, what=(x.shape, axis))
+        assert_alike(device, lambda s, x: ft.measure(x, spec), x, what=x.shape)
     if spec in SCALAR and fpemu.format(spec).bits <= 8:
         codes = torch.arange(2**fpemu.format(spec).bits).to(torch.uint8).reshape(2, -1)
-        assert_alike(device, lambda s: ft.decode(codes.mT, spec, dtype))
+        assert_alike(device, lambda s, codes: ft.decode(codes, spec, dtype), codes.mT)
 
 
 @pytest.mark.parametrize("spec", ["e4m3fn", "nvfp4", "scaled(int8)", "mxfp4"])
 def test_parts_and_ranges(device, spec):
     x = torch.randn(8, 64)
+    device(False)
     known = ft.measure(x, spec)
-
-    def part(stats):
-        return ft.quantize(x[4:6], spec, "sr", state=STATE, whole=x.shape, start=(4, 0), range=known, stats=stats)
-
-    assert_alike(device, part, {"sums": True})
-    assert_alike(device, lambda s: torch.ops.fpemu.pack(x[2:], spec, range=known))
-    assert_alike(device, lambda s: torch.ops.fpemu.scales(x[2:], spec, range=known))
-    assert_alike(device, lambda s: torch.vmap(lambda row: ft.quantize(row, spec, "sr", state=STATE))(x))
+    part = {"state": STATE, "whole": x.shape, "start": (4, 0)}
+    assert_alike(device, lambda s, x, known: ft.quantize(x[4:6], spec, "sr", **part, range=known, stats=s), x, known,
+                 counts={"sums": True})
+    assert_alike(device, lambda s, x, known: torch.ops.fpemu.pack(x[2:], spec, range=known), x, known)
+    assert_alike(device, lambda s, x, known: torch.ops.fpemu.scales(x[2:], spec, range=known), x, known)
+    assert_alike(device, lambda s, x: torch.vmap(lambda row: ft.quantize(row, spec, "sr", state=STATE))(x), x)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -116,40 +120,41 @@ def test_operations_and_functions(device, dtype):
             for operation in fpemu._values._OPERATIONS:
                 operands = {"sqrt": (a,), "fma": (a, b, c)}.get(operation, (a, b))
                 for given in (operands, tuple(t.mT if t.ndim > 1 else t for t in reversed(operands))):
-                    assert_alike(device, lambda s: ft.arith(operation, given, spec, rounding, state=STATE, stats=s), {},
-                                 (operation, spec, rounding, dtype))
+                    assert_alike(device, lambda s, *t: ft.arith(operation, t, spec, rounding, state=STATE, stats=s),
+                                 *given, counts={}, what=(operation, spec, rounding))
         for function in fpemu.functions():
-            assert_alike(device, lambda s: ft.apply(function, a.mT, spec, "sr", state=STATE, stats=s), {"sums": True},
-                         (function, spec, dtype))
+            assert_alike(device, lambda s, a: ft.apply(function, a, spec, "sr", state=STATE, stats=s), a.mT,
+                         counts={"sums": True}, what=(function, spec))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_products(device, dtype):
     x = (torch.randn(3, 1, 4, 6) * 4).to(dtype)
-    pairs = [(x, torch.randn(2, 6, 5).to(dtype)), (x.mT, x), (x[0, 0], x[:, 0].mT), (x[:, 0], x[:1, 0].mT.contiguous().mT.mT),
+    pairs = [(x, torch.randn(2, 6, 5).to(dtype)), (x.mT, x), (x[0, 0], x[:, 0].mT), (x[:, 0], x[:1, 0].mT),
              (x[0, 0, 0], x[0, 0].mT), (x[..., :0], x[..., :0].mT), (x[:0], x.mT)]
     for spec in ("fp32", "seq(bf16)", "chunk(4,fp32); ab=e4m3fn", "seq(bf16/sr); a=e5m2/sr; b=e5m2/sr",
                  "tc(h100,e4m3fn)", "pairwise(fp16); out=e4m3fn", "int(32,saturate); ab=fixed(8,4)"):
         for i, (a, b) in enumerate(pairs):
-            assert_alike(device, lambda s: ft.matmul(a, b, spec, state=STATE, stats=s), {}, (spec, i, dtype))
-    for stats in (fpemu.Stats(sums=True), ft.new_stats(sums=True)):
-        refuses(fpemu.Error, lambda: ft.matmul(x, x.mT, "fp32", stats=stats), "without sums and histograms")
+            assert_alike(device, lambda s, a, b: ft.matmul(a, b, spec, state=STATE, stats=s), a, b, counts={},
+                         what=(spec, i))
+    place = device(True)
+    for stats in (fpemu.Stats(sums=True), ft.new_stats(sums=True, device=place)):
+        refuses(fpemu.Error, lambda: ft.matmul(x.to(place), x.mT.to(place), "fp32", stats=stats), "without sums")
 
 
 def test_counters_are_tensors_of_the_device(device):
-    x, how = torch.randn(50), {"sums": True, "histogram": (-3, 3)}
-    stats, plain, whole = ft.new_stats(**how), ft.new_stats(), fpemu.Stats(**how)
+    x, how, place = torch.randn(50), {"sums": True, "histogram": (-3, 3)}, device(True)
+    stats, plain, whole = ft.new_stats(**how, device=place), ft.new_stats(device=place), fpemu.Stats(**how)
     for _ in range(2):
-        ft.quantize(x, "e4m3fn", stats=stats)
-        ft.quantize(x, "e4m3fn", stats=plain)
-        device(False)
+        ft.quantize(x.to(place), "e4m3fn", stats=stats)
+        ft.quantize(x.to(place), "e4m3fn", stats=plain)
         fpemu.quantize(x, "e4m3fn", stats=whole)
-        device(True)
     assert ft.read_stats(stats) == whole and ft.read_stats(plain).count == whole.count == 100
     assert ft.read_stats(ft.clear_stats(stats)) == whole.empty() and ft.read_stats(ft.clear_stats(plain)).count == 0
     device(False)
-    own = ft.new_stats()
-    device(True)
+    own = ft.new_stats().to(place)
+    x = x.to(device(True))
+    refuses(ValueError, lambda: ft.new_stats(device="meta"), "not on meta")
     for other in (own, stats.double(), torch.cat((stats, stats))[::2], stats[1:]):
         for call in (lambda: ft.quantize(x, "e4m3fn", stats=other), lambda: ft.read_stats(other),
                      lambda: ft.clear_stats(other)):
@@ -157,17 +162,18 @@ def test_counters_are_tensors_of_the_device(device):
 
 
 def test_tensors_that_do_not_go_together_are_refused(device):
-    x, f, rne = torch.ones(4, 8), fpemu.format("e4m3fn"), fpemu.rounding("rne")
-    refuses(ValueError, lambda: _device.quantize(x, torch.ones(4, 7), f, rne, -1, None, None), "32 elements where 28")
+    x, f, rne = torch.ones(4, 8, device=PLACE), fpemu.format("e4m3fn"), fpemu.rounding("rne")
+    refuses(ValueError, lambda: _device.quantize(x, x[:, 1:], f, rne, -1, None, None), "32 elements where 28")
     refuses(TypeError, lambda: _device.quantize(x, x.half(), f, rne, -1, None, None), "float32 where float16 is needed")
     refuses(TypeError, lambda: _device.quantize(x, x.to("meta"), f, rne, -1, None, None), "memory of a device")
-    refuses(ValueError, lambda: _device.encode(x, torch.ones(7).byte(), f, rne, None), "7 elements where 32")
+    refuses(ValueError, lambda: _device.encode(x, x[0].byte(), f, rne, None), "8 elements where 32")
     for codes, spec in ((x.byte(), "bf16"), (x.to(torch.uint16), "e4m3fn")):
         refuses(TypeError, lambda: ft.decode(codes, spec), "codes of .* are unsigned integers of")
-    refuses(ValueError, lambda: ft.unpack(torch.zeros(7, dtype=torch.uint8), "mxfp4", (4, 8)), "7 elements where")
+    refuses(ValueError, lambda: ft.unpack(x[0].byte(), "mxfp4", (4, 8)), "8 elements where")
     refuses(fpemu.Error, lambda: ft.quantize(x, "e2m1", fpemu.rounding(nan="error")), "neither NaN policy error")
 
 
+@pytest.mark.skipif(PLACE != "cpu", reason="a device has a capture of its own")
 def test_a_graph_does_not_repeat_random_bits(device, monkeypatch):
     device(False)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
@@ -176,11 +182,9 @@ def test_a_graph_does_not_repeat_random_bits(device, monkeypatch):
     x, f = torch.randn(8), fpemu.format("e4m3fn")
     for rounding in ("sr", "se"):
         refuses(fpemu.Error, lambda: _device.quantize(x, x, f, fpemu.rounding(rounding), -1, None, None), "CUDA graph")
-    refuses(fpemu.Error, lambda: _device.matmul(x[None], x[:, None], x[:1, None], fpemu.gemm("seq(bf16/sr)"), None),
-            "CUDA graph")
-    y = torch.empty_like(x)
-    _device.quantize(x, y, f, fpemu.rounding("rne"), -1, None, None)
-    assert torch.equal(y, fpemu.quantize(x, "e4m3fn"))
+    a, b, sr = x[None], x[:, None], fpemu.gemm("seq(bf16/sr)")
+    refuses(fpemu.Error, lambda: _device.matmul(a, b, x[:1, None], sr, None), "CUDA graph")
+    _device.quantize(x, x, f, fpemu.rounding("rne"), -1, None, None)
 
 
 def test_what_is_no_counters_is_not_cleared(device):
@@ -189,17 +193,19 @@ def test_what_is_no_counters_is_not_cleared(device):
         assert other.all()
 
 
-def trained(how, scaler=None):
-    """The log of three steps of a small model, and what the loss scaler, if there is one, saw of them."""
+def trained(place, how, scaler=None):
+    """The log of three steps of a small model, and what the loss scaler, if there is one, saw of them. Every sum is
+    emulated, so that it is the same everywhere."""
     torch.manual_seed(4)
-    model = ft.convert(nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.LayerNorm(8), nn.Linear(8, 3)),
-                       ft.Recipe("mxfp8", gradient="e5m2/sr", forward=ft.Product(accumulator="seq(bf16)"), norm="bf16"))
-    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    product = ft.Product(accumulator="seq(bf16)")
+    recipe = ft.Recipe("mxfp8", gradient="e5m2/sr", forward=product, data_gradient=product, weight_gradient=product)
+    model = ft.convert(nn.Sequential(nn.Linear(6, 8, False), nn.ReLU(), nn.Linear(8, 3, False)), recipe).to(place)
+    optimizer = torch.optim.SGD(model.parameters(), 0.125)
     scaler = scaler and ft.loss_scaler("backoff", model, scale=scaler)
     seen = []
     with ft.observe(model, **how) as log:
         for step in range(3):
-            loss = model(torch.randn(5, 6) * 10**step).square().sum()
+            loss = model(torch.randn(5, 6).to(place) * 10**step).square().sum()
             optimizer.zero_grad()
             if scaler:
                 scaler.scale(loss).backward()
@@ -209,41 +215,91 @@ def trained(how, scaler=None):
             else:
                 loss.backward()
                 optimizer.step()
-            log.step(loss)
+            log.step()
     return log, seen
 
 
 @pytest.mark.parametrize("how", [{}, {"sums": True, "histogram": (-8, 8)}, {"every": 2}])
 def test_observe_counts_on_a_device_and_reads_with_the_log(device, monkeypatch, how):
-    device(False)
-    log, _ = trained(how)
+    log, _ = trained(device(False), how)
     want, lines = log.totals, log.lines
-    device(True)
+    place = device(True)
     read, waits = _device.read_stats, []
     monkeypatch.setattr(_device, "read_stats", lambda stats: waits.append(1) or read(stats))
     monkeypatch.setattr(torch.Tensor, "item", lambda self: pytest.fail("a step waited"))
-    found, _ = trained(how)
+    found, _ = trained(place, how)
     monkeypatch.undo()
     device(True)
-    assert not waits and found.totals == want and len(want) == 12
+    assert not waits and found.totals == want and len(want) == 11
     for a, b in zip(found.lines, lines, strict=True):
         assert {**a, "seconds": 0} == {**b, "seconds": 0}
 
 
 def test_observe_reads_earlier_where_much_is_pending(device, monkeypatch):
-    device(False)
-    want = trained({})[0].totals
-    device(True)
+    want = trained(device(False), {})[0].totals
+    place = device(True)
     monkeypatch.setattr(sys.modules["fpemu.torch.observe"], "_MOST_PENDING", 1)
-    found, _ = trained({})
+    found, _ = trained(place, {})
     assert not found._pending and found.totals == want
 
 
 def test_a_scaler_sees_overflow_on_a_device_by_one_copy_a_step(device, monkeypatch):
-    device(False)
-    _, want = trained({}, 2.0**20)
-    device(True)
+    _, want = trained(device(False), {}, 2.0**20)
+    place = device(True)
     copy, copies = _device.overflows, []
     monkeypatch.setattr(_device, "overflows", lambda stats: copies.append(len(stats)) or copy(stats))
-    _, found = trained({}, 2.0**20)
+    _, found = trained(place, {}, 2.0**20)
     assert found == want and want[-1][1] > 0 and len(copies) == 3 and min(copies) > 1
+
+
+def captured(work):
+    """The results of work in a CUDA graph, and what replays it; without a device it runs itself."""
+    if PLACE == "cpu":
+        return (found := work()), lambda: [a.copy_(b) for a, b in zip(found, work())]
+    with torch.cuda.stream(torch.cuda.Stream()):
+        work()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found = work()
+    return found, graph.replay
+
+
+@pytest.mark.parametrize("spec", ["e4m3fn", "mxfp8", "nvfp4", "scaled(int8)", "codebook(nf4)"])
+def test_a_graph_reads_new_numbers_and_counts(spec):
+    x, stats = torch.randn(4, 4096, device=PLACE), ft.new_stats(device=PLACE)
+    found, replay = captured(lambda: (ft.quantize(x, spec, stats=stats), ft.pack(x, spec),
+                                      ft.matmul(x, x.mT, "seq(bf16)")))
+    ft.clear_stats(stats)
+    for power in range(3):
+        x.copy_(torch.randn(4, 4096) * 3**power)
+        replay()
+        for a, b in zip(found, (ft.quantize(x, spec), ft.pack(x, spec), ft.matmul(x, x.mT, "seq(bf16)")), strict=True):
+            assert torch.equal(a, b)
+    assert ft.read_stats(stats).count == 3 * x.numel()
+    if PLACE != "cpu":
+        refuses(fpemu.Error, lambda: captured(lambda: ft.quantize(x, spec, "sr")), "CUDA graph")
+
+
+def test_compiled_work_has_eager_bits():
+    how = {"fullgraph": True, "backend": "aot_eager" if PLACE == "cpu" else "inductor"}
+    x, product = torch.randn(16, 64, device=PLACE), ft.Product(accumulator="seq(bf16)")
+    for spec in ("e4m3fn", "nvfp4"):
+        work = torch.compile(lambda x: ft.quantize(x.relu() * 2, spec) + 1, **how)
+        assert torch.equal(work(x), ft.quantize(x.relu() * 2, spec) + 1)
+    layer = ft.convert(nn.Linear(64, 64, False).to(PLACE),
+                       ft.Recipe("mxfp8", forward=product, data_gradient=product, weight_gradient=product))
+    gradients = []
+    for run in (layer, torch.compile(layer, **how)):
+        layer.zero_grad()
+        run(x).backward(torch.ones_like(x))
+        gradients.append(layer.weight.grad.clone())
+    assert torch.equal(*gradients)
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="torch.sh calls it")
+def test_steps_of_training_for_a_device_run():
+    path = Path(__file__).parents[2] / "bench/python/torch_steps.py"
+    done = subprocess.run([sys.executable, path, "--models", "tiny", "--rounds", "1"], text=True, capture_output=True,
+                          env={**os.environ, "FPEMU_CUDA_PLAYED": "1"}, check=False)
+    assert done.returncode == 0 and len(done.stdout.splitlines()) > 5, done.stdout + done.stderr
