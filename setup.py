@@ -118,9 +118,10 @@ class Build(build_ext):
         self.build_library(compiler, common, objects / "lib", library)
         self.build_binding(compiler, common, ext, objects / "native", library, target)
         self.build_jax(compiler, common, objects / "jax", library)
-        cuda = os.environ.get("FPEMU_CUDA_LIBRARY")
+        cuda, inside = os.environ.get("FPEMU_CUDA_LIBRARY"), target.parent / "libfpemu_cuda.so"
+        inside.unlink(missing_ok=True)  # of an earlier wheel
         if cuda:
-            (target.parent / "libfpemu_cuda.so").write_bytes(at_home(Path(cuda).read_bytes()))
+            inside.write_bytes(at_home(Path(cuda).read_bytes()))
 
     def copy_extensions_to_source(self):
         super().copy_extensions_to_source()

@@ -82,7 +82,6 @@ clean-gpu:
 # ------------------------------------------------------------------------------------- tests
 dist_noinst_DATA += tests/gpu/memory.h tests/gpu/random.h
 dist_noinst_SCRIPTS += tests/gpu/flags.sh tests/gpu/statuses.sh tests/gpu/torch.sh
-EXTRA_DIST += tests/gpu/torch_device.py
 TESTS += tests/gpu/flags.sh tests/gpu/statuses.sh
 
 # The kernels run on this processor.

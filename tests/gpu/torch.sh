@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # torch.sh - what a device has to show of fpemu.torch, in some ten minutes: bits and counters of every operator on the
-# processor and on CUDA, graphs, torch.compile, time of calls, and training steps beside FP32, QPyTorch and torchao,
-# where these are installed. A line for each result, with a head as check.sh has it, is added to torch-check.txt in
-# FOLDER, for doc/validation. Steps that passed stand in torch-check.state there and are not run again.
-#
+# processor and on CUDA, graphs, torch.compile, and training steps beside FP32, QPyTorch and torchao, where these are
+# installed. Its output, with a head as check.sh has it, is added to torch-check.txt in FOLDER, for doc/validation.
+# Steps that passed stand in torch-check.state there and are not run again.
 # usage: tests/gpu/torch.sh WHEEL FOLDER [STEP...]
-#
 # WHEEL: of `make wheel', with libfpemu_cuda.so inside. PYTHON: one with PyTorch for CUDA, pytest and hypothesis.
 set -u
 [ $# -ge 2 ] || { echo "usage: $0 WHEEL FOLDER [STEP...]" >&2; exit 2; }
@@ -22,15 +20,16 @@ trap 'rm -rf "$site"' EXIT
 export PYTHONPATH=$site PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 FPEMU_TEST_DEVICE=$device
 : >>"$state"
 
+pytest="-m pytest -q -p no:cacheprovider -W ignore $here/../python/test_torch_device.py"
+steps="$here/../../bench/python/torch_steps.py --device $device"
 # One line a step: its name, how long it may take, the command.
 steps() {
     cat <<END
-bits     200 -m pytest -q -p no:cacheprovider -W ignore $here/../python/test_torch_device.py
-graphs   60  $here/torch_device.py graphs --device $device
-compile  120 $here/torch_device.py compile --device $device
-waits    60  $here/torch_device.py waits --device $device --size ${TORCH_SIZE:-268435456}
-resnet18 120 $here/../../bench/python/torch_steps.py --device $device --models ${TORCH_RESNET:-resnet18-256}
-gpt      180 $here/../../bench/python/torch_steps.py --device $device --models ${TORCH_GPT:-gpt100m}
+bits     300 $pytest -k 'not graph and not compiled'
+graphs   60  $pytest -k graph
+compile  120 $pytest -k compiled
+resnet18 120 $steps --models ${TORCH_RESNET:-resnet18-256}
+gpt      180 $steps --models ${TORCH_GPT:-gpt100m}
 END
 }
 
@@ -46,8 +45,8 @@ run() {
             echo "$name: passed before"
             continue
         fi
-        # shellcheck disable=SC2086 # words of a command
-        if timeout "$limit" "$python" $command; then echo "$name" >>"$state"; else
+        echo "$name:"
+        if eval "timeout $limit '$python' $command"; then echo "$name" >>"$state"; else
             echo "$name: status $?"
             failed=1
         fi
