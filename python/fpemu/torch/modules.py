@@ -2,7 +2,8 @@
 """Modules of torch.nn whose tensors are rounded: what ``convert`` makes of them.
 
 A converted module is the module it was, with another class: its parameters, buffers, hooks and the keys of its
-state_dict are the same. Each class here is the one of torch.nn with a forward pass of ``fpemu.torch.functional``.
+state_dict are the same. The class is made of the one that it had and, above that, one of this file with a forward pass
+of ``fpemu.torch.functional``.
 """
 
 from __future__ import annotations
@@ -23,10 +24,7 @@ from .functional import STREAMS, Plan, Site, make_embedding_plan, make_norm_plan
 from .quantizer import _replayed, refuse_script
 from .recipe import Recipe
 
-__all__ = ["Quantized", "Linear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
-           "ConvTranspose3d", "Embedding", "EmbeddingBag", "LayerNorm", "RMSNorm", "GroupNorm", "InstanceNorm1d",
-           "InstanceNorm2d", "InstanceNorm3d", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d",
-           "MultiheadAttention", "DotProductAttention", "QuantizedDotProductAttention"]
+__all__ = ["Quantized", "DotProductAttention"]
 
 
 def _take(table: Tensor) -> Tensor:
@@ -149,6 +147,8 @@ class Quantized:
 
 
 class _Linear(Quantized):
+    """nn.Linear by a recipe: functional.linear."""
+
     @staticmethod
     def plans(recipe: Recipe) -> dict[str, Plan]:
         return {"": make_plan(recipe)}
@@ -158,11 +158,9 @@ class _Linear(Quantized):
         return f._linear(input, own.weight, own.bias, self._fpemu.site, self._states())
 
 
-class Linear(_Linear, nn.Linear):
-    """nn.Linear by a recipe: functional.linear."""
-
-
 class _Conv(Quantized):
+    """A convolution of torch.nn by a recipe: functional.conv1d and its kin."""
+
     @staticmethod
     def plans(recipe: Recipe) -> dict[str, Plan]:
         return {"": make_plan(recipe)}
@@ -177,19 +175,9 @@ class _Conv(Quantized):
         return f._conv(input, weight, bias, at, self._fpemu.site, self._states())
 
 
-class Conv1d(_Conv, nn.Conv1d):
-    """nn.Conv1d by a recipe: functional.conv1d."""
-
-
-class Conv2d(_Conv, nn.Conv2d):
-    """nn.Conv2d by a recipe: functional.conv2d."""
-
-
-class Conv3d(_Conv, nn.Conv3d):
-    """nn.Conv3d by a recipe: functional.conv3d."""
-
-
 class _ConvTranspose(Quantized):
+    """A transposed convolution of torch.nn by a recipe, without emulated accumulators."""
+
     @staticmethod
     def plans(recipe: Recipe) -> dict[str, Plan]:
         plan = make_plan(recipe)
@@ -207,19 +195,9 @@ class _ConvTranspose(Quantized):
         return f._conv(input, own.weight, own.bias, at, self._fpemu.site, self._states())
 
 
-class ConvTranspose1d(_ConvTranspose, nn.ConvTranspose1d):
-    """nn.ConvTranspose1d by a recipe, without emulated accumulators."""
-
-
-class ConvTranspose2d(_ConvTranspose, nn.ConvTranspose2d):
-    """nn.ConvTranspose2d by a recipe, without emulated accumulators."""
-
-
-class ConvTranspose3d(_ConvTranspose, nn.ConvTranspose3d):
-    """nn.ConvTranspose3d by a recipe, without emulated accumulators."""
-
-
 class _Embedding(Quantized):
+    """nn.Embedding by a recipe's embedding: functional.embedding."""
+
     multiplies = False
 
     @staticmethod
@@ -233,10 +211,6 @@ class _Embedding(Quantized):
                             scale_grad_by_freq=own.scale_grad_by_freq, sparse=own.sparse)
 
 
-class Embedding(_Embedding, nn.Embedding):
-    """nn.Embedding by a recipe's embedding: functional.embedding."""
-
-
 class _Norm(Quantized):
     multiplies = False
 
@@ -246,17 +220,17 @@ class _Norm(Quantized):
 
 
 class _LayerNorm(_Norm):
+    """nn.LayerNorm by a recipe's norm: functional.layer_norm."""
+
     def forward(self, input: Tensor) -> Tensor:
         own: Any = self
         return f._layer_norm(input, own.normalized_shape, own.weight, own.bias, own.eps, self._fpemu.site,
                              self._states())
 
 
-class LayerNorm(_LayerNorm, nn.LayerNorm):
-    """nn.LayerNorm by a recipe's norm: functional.layer_norm."""
-
-
 class _RMSNorm(_Norm):
+    """nn.RMSNorm by a recipe's norm, as LayerNorm."""
+
     def forward(self, x: Tensor) -> Tensor:
         own: Any = self
         site, states = self._fpemu.site, self._states()
@@ -266,11 +240,9 @@ class _RMSNorm(_Norm):
         return f._pass(y, site, -1, f.GRADIENT, -1, states)
 
 
-class RMSNorm(_RMSNorm, nn.RMSNorm):
-    """nn.RMSNorm by a recipe's norm, as LayerNorm."""
-
-
 class _BatchNorm(_Norm):
+    """A batch normalisation of torch.nn by a recipe's norm: functional.batch_norm."""
+
     def forward(self, input: Tensor) -> Tensor:
         own: Any = self
         own._check_input_dim(input)
@@ -283,18 +255,6 @@ class _BatchNorm(_Norm):
         keep = not own.training or own.track_running_stats
         return f._batch_norm(input, own.running_mean if keep else None, own.running_var if keep else None, own.weight,
                              own.bias, batch, momentum, own.eps, self._fpemu.site, self._states())
-
-
-class BatchNorm1d(_BatchNorm, nn.BatchNorm1d):
-    """nn.BatchNorm1d by a recipe's norm: functional.batch_norm."""
-
-
-class BatchNorm2d(_BatchNorm, nn.BatchNorm2d):
-    """nn.BatchNorm2d by a recipe's norm: functional.batch_norm."""
-
-
-class BatchNorm3d(_BatchNorm, nn.BatchNorm3d):
-    """nn.BatchNorm3d by a recipe's norm: functional.batch_norm."""
 
 
 class _OwnForward(Quantized):
@@ -337,36 +297,25 @@ class NamedNorm:
 
 
 class _ChannelNorm(_OwnNorm):
+    """A norm whose blocks lie along the channels."""
+
     axis = 1
 
 
-class GroupNorm(_ChannelNorm, nn.GroupNorm):
-    """nn.GroupNorm by a recipe's norm; blocks lie along the channels."""
-
-
-class InstanceNorm1d(_ChannelNorm, nn.InstanceNorm1d):
-    """nn.InstanceNorm1d by a recipe's norm, as GroupNorm."""
-
-
-class InstanceNorm2d(_ChannelNorm, nn.InstanceNorm2d):
-    """nn.InstanceNorm2d by a recipe's norm, as GroupNorm."""
-
-
-class InstanceNorm3d(_ChannelNorm, nn.InstanceNorm3d):
-    """nn.InstanceNorm3d by a recipe's norm, as GroupNorm."""
-
-
 class _EmbeddingBag(_OwnForward):
+    """nn.EmbeddingBag by a recipe's embedding, as functional.embedding; the whole table is rounded."""
+
     @staticmethod
     def plans(recipe: Recipe) -> dict[str, Plan]:
         return {"": make_embedding_plan(recipe)}
 
 
-class EmbeddingBag(_EmbeddingBag, nn.EmbeddingBag):
-    """nn.EmbeddingBag by a recipe's embedding, as functional.embedding; the whole table is rounded."""
-
-
 class _Attention(Quantized):
+    """nn.MultiheadAttention by a recipe: its projections as functional.linear, its two products of activations as
+    functional.scaled_dot_product_attention, out_proj by its own recipe. The fast path, which goes round all of these,
+    is not taken, and the probabilities are made even where nobody asks for them. A query that sees no key gets NaN with
+    need_weights and zero without, as of torch."""
+
     PLACES = ("in_proj", "in_proj_k", "in_proj_v", "scores", "softmax", "context")
 
     @staticmethod
@@ -452,13 +401,6 @@ class _Attention(Quantized):
         return total
 
 
-class MultiheadAttention(_Attention, nn.MultiheadAttention):
-    """nn.MultiheadAttention by a recipe: its projections as functional.linear, its two products of activations as
-    functional.scaled_dot_product_attention, out_proj by its own recipe. The fast path, which goes round all of these,
-    is not taken, and the probabilities are made even where nobody asks for them. A query that sees no key gets NaN with
-    need_weights and zero without, as of torch."""
-
-
 class _ByFunctions(Quantized):
     """A module whose own forward pass stays, and the functions that it calls go by the recipe."""
 
@@ -483,6 +425,8 @@ class DotProductAttention(nn.Module):
 
 
 class _DotProductAttention(Quantized):
+    """DotProductAttention by a recipe: functional.scaled_dot_product_attention."""
+
     @staticmethod
     def plans(recipe: Recipe) -> dict[str, Plan]:
         product = make_plan(recipe, True)
@@ -498,25 +442,17 @@ class _DotProductAttention(Quantized):
                             sites["softmax"], sites["context"], self._states(), grouped=enable_gqa)[0]
 
 
-class QuantizedDotProductAttention(_DotProductAttention, DotProductAttention):
-    """DotProductAttention by a recipe: functional.scaled_dot_product_attention."""
-
-
-_CLASSES: dict[type, tuple[type, type]] = {  # of torch.nn: what goes above it, and both together
-    nn.Linear: (_Linear, Linear), nn.Conv1d: (_Conv, Conv1d), nn.Conv2d: (_Conv, Conv2d), nn.Conv3d: (_Conv, Conv3d),
-    nn.ConvTranspose1d: (_ConvTranspose, ConvTranspose1d), nn.ConvTranspose2d: (_ConvTranspose, ConvTranspose2d),
-    nn.ConvTranspose3d: (_ConvTranspose, ConvTranspose3d), nn.Embedding: (_Embedding, Embedding),
-    nn.LayerNorm: (_LayerNorm, LayerNorm), nn.RMSNorm: (_RMSNorm, RMSNorm), nn.BatchNorm1d: (_BatchNorm, BatchNorm1d),
-    nn.BatchNorm2d: (_BatchNorm, BatchNorm2d), nn.BatchNorm3d: (_BatchNorm, BatchNorm3d),
-    nn.GroupNorm: (_ChannelNorm, GroupNorm), nn.InstanceNorm1d: (_ChannelNorm, InstanceNorm1d),
-    nn.InstanceNorm2d: (_ChannelNorm, InstanceNorm2d), nn.InstanceNorm3d: (_ChannelNorm, InstanceNorm3d),
-    nn.EmbeddingBag: (_EmbeddingBag, EmbeddingBag), NamedNorm: (_OwnNorm, NamedNorm),
-    nn.MultiheadAttention: (_Attention, MultiheadAttention),
-    DotProductAttention: (_DotProductAttention, QuantizedDotProductAttention),
+_CLASSES: dict[type, type] = {  # of torch.nn, and what goes above it
+    nn.Linear: _Linear, nn.Conv1d: _Conv, nn.Conv2d: _Conv, nn.Conv3d: _Conv, nn.ConvTranspose1d: _ConvTranspose,
+    nn.ConvTranspose2d: _ConvTranspose, nn.ConvTranspose3d: _ConvTranspose, nn.Embedding: _Embedding,
+    nn.EmbeddingBag: _EmbeddingBag, nn.LayerNorm: _LayerNorm, nn.RMSNorm: _RMSNorm, nn.BatchNorm1d: _BatchNorm,
+    nn.BatchNorm2d: _BatchNorm, nn.BatchNorm3d: _BatchNorm, nn.GroupNorm: _ChannelNorm,
+    nn.InstanceNorm1d: _ChannelNorm, nn.InstanceNorm2d: _ChannelNorm, nn.InstanceNorm3d: _ChannelNorm,
+    NamedNorm: _OwnNorm, nn.MultiheadAttention: _Attention, DotProductAttention: _DotProductAttention,
 }
 
 
-_made: dict[tuple[type, bool], type] = {}  # of subclasses
+_made: dict[tuple[type, bool], type] = {}
 
 
 def known_class(cls: type) -> Optional[type]:
@@ -535,18 +471,16 @@ def known_class(cls: type) -> Optional[type]:
 
 
 def quantized_class(cls: type, by_functions: bool = False) -> Any:
-    """The converted class of a module's class; None where there is none. A subclass that leaves the forward pass as it
-    is gets a subclass of its own. by_functions: of any class, whose functions go by the recipe."""
+    """The converted class of a module's class, which is above it; None where there is none. by_functions: of any class,
+    whose functions go by the recipe."""
     base = None if by_functions else known_class(cls)
     if base is None and not by_functions:
         return None
-    above, both = (_ByFunctions, _ByFunctions) if base is None else _CLASSES[base]
-    if cls is base:
-        return both
+    above = _ByFunctions if base is None else _CLASSES[base]
     made = _made.get((cls, by_functions))
     if made is None:
         above = _ChannelNorm if above is _OwnNorm and cls.__name__.endswith("d") else above
-        content: dict[str, Any] = {"__module__": __name__, "__doc__": both.__doc__}
+        content: dict[str, Any] = {"__module__": __name__, "__doc__": above.__doc__}
         if by_functions:  # whose signature programs ask for
             own: Any = cls
             content["forward"] = functools.wraps(own.forward)(lambda *args, **kw: _ByFunctions.forward(*args, **kw))
