@@ -39,48 +39,11 @@ from .quantizer import Quantizer
 from .recipe import Product, Recipe, recipe, recipes
 from .scaler import loss_scaler
 
-__all__ = [
-    "Choice",
-    "DotProductAttention",
-    "Log",
-    "Product",
-    "Quantizer",
-    "Recipe",
-    "apply",
-    "arith",
-    "attention",
-    "audit",
-    "choose",
-    "clear_stats",
-    "conv2d",
-    "convert",
-    "decode",
-    "encode",
-    "everywhere",
-    "freeze",
-    "functional",
-    "linear",
-    "loss_scaler",
-    "manual_seed",
-    "matmul",
-    "measure",
-    "new_state",
-    "new_stats",
-    "observe",
-    "optimizer",
-    "pack",
-    "quantize",
-    "quantize_",
-    "read_stats",
-    "recipe",
-    "recipes",
-    "register_attention",
-    "revert",
-    "scales",
-    "stats_tensor",
-    "summary",
-    "unpack",
-]
+__all__ = ["Choice", "DotProductAttention", "Log", "Product", "Quantizer", "Recipe", "apply", "arith", "attention",
+           "audit", "choose", "clear_stats", "conv2d", "convert", "decode", "encode", "everywhere", "freeze",
+           "functional", "linear", "loss_scaler", "manual_seed", "matmul", "measure", "new_state", "new_stats",
+           "observe", "optimizer", "pack", "quantize", "quantize_", "read_stats", "recipe", "recipes",
+           "register_attention", "revert", "scales", "stats_tensor", "summary", "unpack"]
 
 
 def __getattr__(name: str) -> _Any:

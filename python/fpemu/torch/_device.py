@@ -163,8 +163,7 @@ def matmul(a: Tensor, b: Tensor, y: Tensor, model: Gemm, stats: Tensor | None) -
     return y if to is y else y.copy_(to)
 
 
-# Counters on a device are words of the library's own; where more than counts is asked for, five words in front say
-# what.
+# Counters on a device are words of the library's own; where more than counts is asked for, five in front say what.
 _ASKED = 5
 
 

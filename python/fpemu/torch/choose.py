@@ -42,10 +42,8 @@ class Choice(Mapping[str, Recipe]):
 
     options
         everything that was measured, by layer. signal: the sum of squares that errors are compared with.
-    bits, sqnr
-        bits of a weight on average, and the signal to the sum of the layers' errors, in dB.
-    most_sqnr
-        no choice among these options has more dB within these bits; sqnr is often equal to it.
+    bits, sqnr, most_sqnr
+        bits of a weight on average; the signal to the sum of the layers' errors in dB, and what no choice exceeds.
     """
 
     def __init__(self, options: Mapping[str, Sequence[Option]], chosen: Mapping[str, Option], signal: float,

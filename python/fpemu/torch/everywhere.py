@@ -556,7 +556,6 @@ class _Mode(TorchFunctionMode):
             self._said.add(name)
             warnings.warn(f"{name} is not rounded at {_innermost()[1]}: {why}", stacklevel=3)
 
-
     @f.constant_in_graphs
     def warn_of_foreign(self, operator: Any) -> None:
         name = str(operator).removesuffix(".default")
