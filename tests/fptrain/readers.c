@@ -3,7 +3,6 @@
  * Python wrote is read in cli/fptrain_data.sh and cli/fptrain_text.sh. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/json.h"
-#include "data/cifar.h"
 #include "data/dataset.h"
 #include "data/idx.h"
 #include "data/text.h"
@@ -166,52 +165,6 @@ START_TEST(json_files)
     ck_assert_str_eq(why.text, "none/x.json: No such file or directory");
     ck_assert_ptr_null(json_read_path(".", 100, &why));
     ck_assert_str_eq(why.text, ".: Is a directory");
-}
-END_TEST
-
-/* Record r: labels r (and 10 r before it where there are two), then bytes that depend on place and record. */
-static uint8_t *records(int label_bytes, int count, size_t *length)
-{
-    const size_t size = (size_t)label_bytes + 3072;
-    uint8_t *bytes = calloc((size_t)count, size);
-    for (int r = 0; r < count; r++) {
-        uint8_t *to = bytes + (size_t)r * size;
-        to[0] = (uint8_t)(10 * r);
-        to[label_bytes - 1] = (uint8_t)r;
-        for (int i = 0; i < 3072; i++)
-            to[label_bytes + i] = (uint8_t)(i * 7 + r);
-    }
-    *length = (size_t)count * size;
-    return bytes;
-}
-
-static bool read_records(const uint8_t *bytes, size_t length, int label_bytes, int classes, split *to)
-{
-    source *s = from_memory(bytes, length);
-    const bool good = cifar_read(to, s, label_bytes, classes, &why);
-    source_close(s);
-    return good;
-}
-
-static void drop(split *s)
-{
-    free(s->pixels);
-    free(s->labels);
-    *s = (split){.count = 0};
-}
-
-START_TEST(cifar_cut_anywhere)
-{
-    size_t length;
-    uint8_t *bytes = records(1, 2, &length);
-    for (size_t cut = 0; cut < length; cut += cut < 8 || cut > length - 8 ? 1 : 61) {
-        split s = {.count = 0};
-        const bool whole = cut == 3073;
-        ck_assert(read_records(bytes, cut, 1, 10, &s) == whole);
-        ck_assert_ptr_nonnull(whole ? bytes : (void *)strstr(why.text, cut ? "truncated" : "no records"));
-        drop(&s);
-    }
-    free(bytes);
 }
 END_TEST
 
@@ -392,6 +345,6 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("readers", NULL, idx_cut_anywhere, idx_header, idx_promises, packed, json_files,
-                     cifar_cut_anywhere, pictures_stay_the_same, a_sample_depends_on_its_number_alone,
-                     padding_and_limit, parts_are_disjoint, parts_of_a_text);
+                     pictures_stay_the_same, a_sample_depends_on_its_number_alone, padding_and_limit,
+                     parts_are_disjoint, parts_of_a_text);
 }
