@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The data sets themselves: fptrain data has the counts and means that their descriptions give, and LeNet learns MNIST in
-# the formats of share/fptrain/experiments, as far as a short run shows it. FPTRAIN_DATA says where they are, else a
+# The data sets themselves: fptrain data has the counts and means that their descriptions give, and LeNet learns MNIST
+# in the formats of share/fptrain/experiments, as far as a short run shows it. FPTRAIN_DATA says where they are, else a
 # directory beside the source.
 FPEMU=$FPTRAIN
 experiments=$(cd "$(dirname "$0")/../../share/fptrain/experiments" && pwd) || exit 1
