@@ -352,7 +352,6 @@ CLI_TESTS = \
 	tests/cli/foreign.sh \
 	tests/cli/frameworks.sh \
 	tests/cli/fuzz.sh \
-	tests/cli/fuzz_operations.sh \
 	tests/cli/gemm.sh \
 	tests/cli/gguf.sh \
 	tests/cli/hardened.sh \
@@ -371,7 +370,7 @@ CLI_TESTS = \
 	tests/cli/shown.sh \
 	tests/cli/usage.sh \
 	tests/cli/vectors.sh
-EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/fuzz_casts.c tests/cli/fuzz_common.sh \
+EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/fuzz_casts.c \
 	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/gguf_judge.py tests/cli/layouts_judge.py \
 	tests/cli/models.py tests/cli/plans.py tests/cli/vectors_judge.c
 if TOOLS

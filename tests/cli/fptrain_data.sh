@@ -140,6 +140,8 @@ wide[8 + size:12 + size] = struct.pack("<I", zlib.crc32(wide[12:8 + size]))
 open("wide.xz", "wb").write(wide)
 put("batch/test_batch.bin", records(0, 1)[:-1])
 put("batch/data_batch_1.bin", records(0, 1))
+put("nil/test_batch.bin", b"")
+put("nil/data_batch_1.bin", records(0, 1))
 put("fine/train.bin", b"\0d" + bytes(3072))
 put("fine/test.bin", records(0, 1, True))
 os.mkdir("empty")'
@@ -153,6 +155,7 @@ fails_data 'none/train-images-idx3-ubyte: an extent of 0' none
 fails_data 'packed/train-images-idx3-ubyte.gz: truncated: the gzip data end early' packed
 fails_data 'wide.xz: the xz data need 513 MB of memory to unpack, more than the limit of 128 MB' wide.xz
 fails_data 'batch/test_batch.bin: truncated: 3072 of the 3073 bytes of record 0' batch
+fails_data 'nil/test_batch.bin: has no records' nil
 fails_data 'fine/train.bin: label 100 of record 0 is not in 0..99' fine
 fails_data 'empty: neither IDX files' empty
 fails_data 'nowhere: no file train-images-idx3-ubyte' mnist:nowhere

@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# fptrain data on the data sets themselves: counts and means that their descriptions give. FPTRAIN_DATA says where they
-# are, else a directory beside the source.
+# The data sets themselves: fptrain data has the counts and means that their descriptions give, and LeNet learns MNIST
+# in the formats of share/fptrain/experiments, as far as a short run shows it. FPTRAIN_DATA says where they are, else a
+# directory beside the source.
 FPEMU=$FPTRAIN
+experiments=$(cd "$(dirname "$0")/../../share/fptrain/experiments" && pwd) || exit 1
 data=${FPTRAIN_DATA:-$(cd "$(dirname "$0")/../../.." && pwd)/shared/data}
 [ -d "$data/mnist" ] || { echo "skipped: no data in $data (FPTRAIN_DATA)"; exit 77; }
 . "$(dirname "$0")/common.sh"
@@ -21,16 +23,11 @@ counts() {
 }
 
 shows 'mnist: 60000 samples for training, 10000 for testing, 10 classes, 28 x 28 pixels, 1 channel' "$data/mnist"
-counts 0 5923 980
-counts 1 6742 1135
-counts 2 5958 1032
-counts 3 6131 1010
-counts 4 5842 982
-counts 5 5421 892
-counts 6 5918 958
-counts 7 6265 1028
-counts 8 5851 974
-counts 9 5949 1009
+class=0
+for both in 5923,980 6742,1135 5958,1032 6131,1010 5842,982 5421,892 5918,958 6265,1028 5851,974 5949,1009; do
+    counts $class "${both%,*}" "${both#*,}"
+    class=$((class + 1))
+done
 grep -q 'mean 0.13066' out || failed 'the mean of MNIST' # 33.318 of 255
 if [ -d "$data/cifar10" ]; then
     shows 'cifar10: 20000 samples for training, 10000 for testing, 10 classes, 32 x 32 pixels, 3 channels' \
@@ -43,4 +40,11 @@ fi
 if [ -f "$data/tinyshakespeare/input.txt" ]; then
     shows 'text: 1003855 characters for training, 111539 for testing, 65 classes' "$data/tinyshakespeare/input.txt"
 fi
+for formats in '' fp16 fp8; do
+    "$FPTRAIN" run --config "$experiments/mnist-lenet.ini" ${formats:+--config "$experiments/$formats.ini"} \
+        --data "mnist:$data/mnist" --set data.limit=10000 --epochs 1 --threads 1 --out "run$formats" >out 2>err ||
+        failed "${formats:-fp32}: $(cat err)"
+    percent=$(sed -n 's/.*test \([0-9]*\)\..*/\1/p' out)
+    [ "${percent:-0}" -ge 92 ] || failed "${formats:-fp32}: $(cat out)"
+done
 finish

@@ -40,13 +40,12 @@ TRAINER_CLI_TESTS = \
 	tests/cli/fptrain_curves.sh \
 	tests/cli/fptrain_data.sh \
 	tests/cli/fptrain_estimate.sh \
-	tests/cli/fptrain_experiments.sh \
 	tests/cli/fptrain_export.sh \
-	tests/cli/fptrain_manual.sh \
 	tests/cli/fptrain_networks.sh \
 	tests/cli/fptrain_pictures.sh \
 	tests/cli/fptrain_real.sh \
 	tests/cli/fptrain_report.sh \
+	tests/cli/fptrain_shipped.sh \
 	tests/cli/fptrain_text.sh
 EXTRA_DIST += $(TRAINER_CLI_TESTS)
 if FPTRAIN

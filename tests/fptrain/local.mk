@@ -1,10 +1,10 @@
 # The trainer. Its judges compute by themselves; they share no code with tools/fptrain.
 TRAINER_CFLAGS = $(AM_CFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain $(FPTRAIN_CFLAGS)
 TRAINER_METHODS_TESTS = \
+	tests/fptrain/assign \
 	tests/fptrain/estimate \
 	tests/fptrain/events \
 	tests/fptrain/functions \
-	tests/fptrain/identity \
 	tests/fptrain/models \
 	tests/fptrain/muppet \
 	tests/fptrain/network_text \
@@ -14,6 +14,9 @@ TRAINER_METHODS_TESTS = \
 	tests/fptrain/scalers \
 	tests/fptrain/sharing \
 	tests/fptrain/steps
+tests_fptrain_assign_SOURCES = tests/fptrain/assign.c tests/fptrain/expect.h
+tests_fptrain_assign_CFLAGS = $(TRAINER_CFLAGS)
+tests_fptrain_assign_LDADD = tools/libfptrain.la
 tests_fptrain_estimate_SOURCES = tests/fptrain/estimate.c tests/fptrain/expect.h
 tests_fptrain_estimate_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_estimate_LDADD = tools/libfptrain.la
@@ -23,9 +26,6 @@ tests_fptrain_events_LDADD = tools/libfptrain.la
 tests_fptrain_functions_SOURCES = tests/fptrain/functions.c tests/fptrain/expect.h
 tests_fptrain_functions_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_functions_LDADD = tools/libfptrain.la
-tests_fptrain_identity_SOURCES = tests/fptrain/identity.c tests/fptrain/expect.h
-tests_fptrain_identity_CFLAGS = $(TRAINER_CFLAGS)
-tests_fptrain_identity_LDADD = tools/libfptrain.la
 tests_fptrain_models_SOURCES = tests/fptrain/models.c tests/fptrain/expect.h
 tests_fptrain_models_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_models_LDADD = tools/libfptrain.la
@@ -53,8 +53,8 @@ tests_fptrain_sharing_LDADD = tools/libfptrain.la
 tests_fptrain_steps_SOURCES = tests/fptrain/steps.c tests/fptrain/expect.h
 tests_fptrain_steps_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_steps_LDADD = tools/libfptrain.la
-TRAINER_RUNS = tests/fptrain/demo.sh tests/fptrain/deviations.sh tests/fptrain/kept.sh tests/fptrain/methods.sh \
-	tests/fptrain/mixed.sh tests/fptrain/mnist.sh tests/fptrain/occupied.sh tests/fptrain/runs.sh \
+TRAINER_RUNS = tests/fptrain/assign_runs.sh tests/fptrain/demo.sh tests/fptrain/deviations.sh tests/fptrain/kept.sh \
+	tests/fptrain/methods.sh tests/fptrain/mixed.sh tests/fptrain/occupied.sh tests/fptrain/runs.sh \
 	tests/fptrain/updates_torch.sh tests/fptrain/weights.sh tests/fptrain/weights_python.sh
 dist_noinst_SCRIPTS += $(TRAINER_RUNS)
 EXTRA_DIST += tests/fptrain/common.sh tests/fptrain/kills.sh tests/fptrain/weights_judge.py

@@ -102,24 +102,17 @@ static void same_as_model(const char *name, bool is_text, double width)
 
 static void the_models(void)
 {
-    same_as_model("mlp", false, 1);
-    same_as_model("mlp", false, 0.013);
-    same_as_model("lenet", false, 1);
-    same_as_model("lenet", false, 2.25);
-    same_as_model("resnet20", false, 1);
-    same_as_model("resnet20", false, 0.3);
-    same_as_model("resnet18", false, 0.1);
-    same_as_model("resnet18", false, 0.37);
-    same_as_model("alexnet", false, 0.1);
-    same_as_model("vgg", false, 0.1);
-    same_as_model("googlenet", false, 0.1);
-    same_as_model("squeezenet", false, 1);
-    same_as_model("mobilenetv2", false, 1);
-    same_as_model("shufflenetv2", false, 1);
-    same_as_model("charlstm", true, 1);
-    same_as_model("charlstm", true, 0.4);
-    same_as_model("chargpt", true, 1);
-    same_as_model("chargpt", true, 0.2);
+    static const struct {
+        const char *name;
+        bool text;
+        double width[2]; /* the second, where it is not 0 */
+    } models[] = {{"mlp", false, {1, 0.013}},       {"lenet", false, {1, 2.25}},  {"resnet20", false, {1, 0.3}},
+                  {"resnet18", false, {0.1, 0.37}}, {"alexnet", false, {0.1}},    {"vgg", false, {0.1}},
+                  {"googlenet", false, {0.1}},      {"squeezenet", false, {1}},   {"mobilenetv2", false, {1}},
+                  {"shufflenetv2", false, {1}},     {"charlstm", true, {1, 0.4}}, {"chargpt", true, {1, 0.2}}};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        for (int k = 0; k < 2 && models[i].width[k] > 0; k++)
+            same_as_model(models[i].name, models[i].text, models[i].width[k]);
 }
 
 /* ------------------------------------------------------------------------------------------------ layers */

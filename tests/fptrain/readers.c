@@ -3,7 +3,6 @@
  * Python wrote is read in cli/fptrain_data.sh and cli/fptrain_text.sh. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/json.h"
-#include "data/cifar.h"
 #include "data/dataset.h"
 #include "data/idx.h"
 #include "data/text.h"
@@ -169,52 +168,6 @@ START_TEST(json_files)
 }
 END_TEST
 
-/* Record r: labels r (and 10 r before it where there are two), then bytes that depend on place and record. */
-static uint8_t *records(int label_bytes, int count, size_t *length)
-{
-    const size_t size = (size_t)label_bytes + 3072;
-    uint8_t *bytes = calloc((size_t)count, size);
-    for (int r = 0; r < count; r++) {
-        uint8_t *to = bytes + (size_t)r * size;
-        to[0] = (uint8_t)(10 * r);
-        to[label_bytes - 1] = (uint8_t)r;
-        for (int i = 0; i < 3072; i++)
-            to[label_bytes + i] = (uint8_t)(i * 7 + r);
-    }
-    *length = (size_t)count * size;
-    return bytes;
-}
-
-static bool read_records(const uint8_t *bytes, size_t length, int label_bytes, int classes, split *to)
-{
-    source *s = from_memory(bytes, length);
-    const bool good = cifar_read(to, s, label_bytes, classes, &why);
-    source_close(s);
-    return good;
-}
-
-static void drop(split *s)
-{
-    free(s->pixels);
-    free(s->labels);
-    *s = (split){.count = 0};
-}
-
-START_TEST(cifar_cut_anywhere)
-{
-    size_t length;
-    uint8_t *bytes = records(1, 2, &length);
-    for (size_t cut = 0; cut < length; cut += cut < 8 || cut > length - 8 ? 1 : 61) {
-        split s = {.count = 0};
-        const bool whole = cut == 3073;
-        ck_assert(read_records(bytes, cut, 1, 10, &s) == whole);
-        ck_assert_ptr_nonnull(whole ? bytes : (void *)strstr(why.text, cut ? "truncated" : "no records"));
-        drop(&s);
-    }
-    free(bytes);
-}
-END_TEST
-
 /* ------------------------------------------------------------------------------------------------ generated */
 
 static dataset generated(const char *name, const dataset_options *options)
@@ -258,40 +211,6 @@ START_TEST(a_sample_depends_on_its_number_alone)
         dataset_free(&many);
         dataset_free(&other);
     }
-}
-END_TEST
-
-/* The mean picture of a class is closer to a digit than those of the others, far more often than by chance. */
-START_TEST(digits_can_be_told)
-{
-    enum { TRAIN = 2000, TEST = 500, SIZE = 784 };
-    static double mean[10][SIZE];
-    double count[10] = {0};
-    dataset d = generated("digits", &(dataset_options){.seed = 3, .train_count = TRAIN, .test_count = TEST});
-    for (size_t i = 0; i < TRAIN; i++) {
-        count[d.train.labels[i]]++;
-        for (size_t k = 0; k < SIZE; k++)
-            mean[d.train.labels[i]][k] += d.train.pixels[i * SIZE + k];
-    }
-    int right = 0;
-    for (size_t i = 0; i < TEST; i++) {
-        int best = 0;
-        double least = 1e30;
-        for (int c = 0; c < 10; c++) {
-            double distance = 0;
-            for (size_t k = 0; k < SIZE; k++) {
-                const double e = d.test.pixels[i * SIZE + k] - mean[c][k] / count[c];
-                distance += e * e;
-            }
-            best = distance < least ? c : best;
-            least = distance < least ? distance : least;
-        }
-        right += best == d.test.labels[i];
-    }
-    for (int c = 0; c < 10; c++)
-        ck_assert(count[c] > 140 && count[c] < 260);
-    ck_assert_msg(right > TEST / 2 && right < TEST * 9 / 10, "%d of %d", right, TEST);
-    dataset_free(&d);
 }
 END_TEST
 
@@ -426,6 +345,6 @@ END_TEST
 int main(void)
 {
     return RUN_SUITE("readers", NULL, idx_cut_anywhere, idx_header, idx_promises, packed, json_files,
-                     cifar_cut_anywhere, pictures_stay_the_same, a_sample_depends_on_its_number_alone,
-                     digits_can_be_told, padding_and_limit, parts_are_disjoint, parts_of_a_text);
+                     pictures_stay_the_same, a_sample_depends_on_its_number_alone, padding_and_limit,
+                     parts_are_disjoint, parts_of_a_text);
 }

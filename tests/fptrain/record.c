@@ -309,48 +309,6 @@ START_TEST(methods)
 }
 END_TEST
 
-enum { TENSORS = 258, EPOCHS = 200, STEPS = 782 };
-
-/* The log of ResNet-20 on CIFAR-10 with batches of 64, of as many tensors as it has in FP8, each with counts of six
- * digits; every tenth step is logged. */
-START_TEST(size_of_log)
-{
-    char directory[] = "record-XXXXXX", path[64];
-    static const char *name[TENSORS];
-    settings s;
-    for (int i = 0; i < TENSORS; i++)
-        name[i] = "batch_norm12.dweight";
-    ck_assert_ptr_nonnull(mkdtemp(directory));
-    settings_default(&s);
-    ck_assert(settings_set(&s, "output", "directory", directory, &why));
-    record *r = record_start(&s, &here, &(record_names){{TENSORS, 0, 0, 0}, {name, NULL, NULL, NULL}}, &why);
-    ck_assert_ptr_nonnull(r);
-    for (uint64_t step = 10; step <= STEPS * EPOCHS; step += 10) {
-        record_begin(
-            r, &(record_step){.step = step, .loss = 1.0 / 3, .lr = 0.1 / 3, .accuracy = 1.0 / 7, .seconds = 1e5 / 3});
-        for (int i = 0; i < TENSORS; i++)
-            record_tensor(r, ROLE_V, i,
-                          &(fpemu_stats){.count = 524288,
-                                         .underflow = 123456,
-                                         .subnormal = 123456,
-                                         .inexact = 456789,
-                                         .min_abs = (double)(1e-9f / 3),
-                                         .max_abs = (double)(10.0f / 3)});
-        ck_assert(record_end(r, &why));
-        if (step % STEPS < 10)
-            checkpoint_free(saved(r));
-    }
-    record_close(r);
-    snprintf(path, sizeof path, "%s/log.jsonl", directory);
-    FILE *file = fopen(path, "r");
-    ck_assert_int_eq(fseek(file, 0, SEEK_END), 0);
-    ck_assert_int_lt(ftell(file), 50000000);
-    ck_assert_int_gt(ftell(file), 10000000);
-    fclose(file);
-    remove_directory(directory);
-}
-END_TEST
-
 START_TEST(resumed)
 {
     char directory[] = "record-XXXXXX";
@@ -519,5 +477,5 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("record", NULL, lines, long_run, size_of_log, methods, resumed, strangers, other_machine);
+    return RUN_SUITE("record", NULL, lines, long_run, methods, resumed, strangers, other_machine);
 }

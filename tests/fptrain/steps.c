@@ -1,31 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* steps.c - a training step of every model in FP8 under layer-wise scaling: each tensor that has a format is rounded
  * once, all of it, and nothing else is; multipliers are powers of two; the weights move.
- * And the first losses with small last layers. */
+ * And the first losses with small last layers, and weights under scales that nothing hinders. */
 #include "models/model.h"
 #include "run/trainer.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expect.h"
 
-enum { BATCH = 3 };
+enum { BATCH = 3, SCALED_STEPS = 10 };
+
+static void read_settings(settings *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void read_settings(settings *s, const char *format, ...)
+{
+    char text[1024];
+    trouble why = {""};
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    settings_default(s);
+    EXPECT(settings_parse(s, text, (size_t)length, "steps", &why), "%s", why.text);
+}
 
 static void configure(settings *s, const char *model, const char *source)
 {
-    trouble why = {""};
-    const char *const lines[][3] = {
-        {"model", "name", model},       {"model", "width", "0.1"},   {"data", "source", source},
-        {"data", "train_count", "6"},   {"data", "test_count", "3"}, {"data", "pad", "32"},
-        {"train", "batch", "3"},        {"train", "lr", "0.25"},     {"formats", "v", "e5m2"},
-        {"formats", "w", "e5m2"},       {"formats", "dv", "e5m2"},   {"formats", "dw", "e5m2"},
-        {"scaler", "name", "adaptive"}, {"scaler", "interval", "1"}, {"optimizer", "name", "sgd"}};
-    settings_default(s);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        EXPECT(settings_set(s, lines[i][0], lines[i][1], lines[i][2], &why), "%s", why.text);
-    if (strncmp(source, "text:", 5) == 0)
-        EXPECT(settings_set(s, "data", "steps", "16", &why), "%s", why.text);
+    read_settings(s,
+                  "[model]\nname = %s\nwidth = 0.1\n[data]\nsource = %s\n%strain_count = 6\ntest_count = 3\npad = 32\n"
+                  "[train]\nbatch = 3\nlr = 0.25\n[formats]\nv = e5m2\nw = e5m2\ndv = e5m2\ndw = e5m2\n"
+                  "[scaler]\nname = adaptive\ninterval = 1\n[optimizer]\nname = sgd\n",
+                  model, source, strncmp(source, "text:", 5) ? "" : "steps = 16\n");
 }
 
 static int power_of_two(double x)
@@ -176,6 +184,77 @@ static void positions(void) /* epochs of 2 steps of 3 samples */
     position_moved(&(position){.step = 2000000, .epoch = 1000000}, "past the epochs", 0);
 }
 
+/* ---------------------------------------------------------------------------------------------- scales */
+
+/* A loss scale is a power of two: where nothing overflows, underflows or becomes subnormal, every scaler leaves the
+ * weights that training without one leaves, bit for bit. That nothing did is read from the counters. */
+static void scaled_settings(settings *s, const char *model, const char *scaler)
+{
+    read_settings(s,
+                  "[model]\nname = %s\nwidth = 0.25\n[data]\ntrain_count = 320\ntest_count = 32\n"
+                  "[train]\nbatch = 32\nlr = 0.02\n[optimizer]\ndecay = 0.001\n"
+                  "[formats]\nv = fp(8,9,0)\nw = fp(8,9,0)\ndv = fp(7,9,0)\ndw = fp(8,9,0)\n[scaler]\nname = %s\n",
+                  model, scaler);
+}
+
+/* Nothing left the range of its format. */
+static void stayed_inside(const trainer *t, const char *what)
+{
+    for (int which = 0; which < ROLES; which++)
+        for (int i = 0; i < rounder_count(t->r, (role)which); i++) {
+            const fpemu_stats *seen = &t->r->seen[which][i];
+            EXPECT(!seen->overflow && !seen->underflow && !seen->subnormal && !seen->nan && !seen->infinite,
+                   "%s: role %d, tensor %d, step %d: this case shows nothing", what, which, i, (int)t->at.step);
+        }
+}
+
+static trainer *train(const settings *s, const char *what, bool *scaled)
+{
+    trouble why = {""};
+    trainer *t = trainer_new(s, &why);
+    EXPECT(t, "%s: %s", what, why.text);
+    *scaled = false;
+    for (int i = 0; t && i < SCALED_STEPS; i++) {
+        step_result step;
+        EXPECT(trainer_step(t, 0, false, &step) && !step.skipped, "%s", what);
+        stayed_inside(t, what);
+        *scaled = *scaled || step.scale != 1;
+        for (int op = 0; op < graph_ops(t->g); op++)
+            *scaled = *scaled || scaler_beta(t->scaler, op) != 1;
+    }
+    return t;
+}
+
+static void compare(const char *model, const char *scaler)
+{
+    settings a, b;
+    bool scaled;
+    scaled_settings(&a, model, "none");
+    scaled_settings(&b, model, scaler);
+    trainer *plain = train(&a, "none", &scaled);
+    EXPECT(!scaled, "none");
+    trainer *other = train(&b, scaler, &scaled);
+    EXPECT(scaled, "%s, %s: the scale was 1 throughout", model, scaler);
+    for (int p = 0; plain && other && p < graph_params(plain->g); p++)
+        EXPECT(!memcmp(plain->optimizer->type->master(plain->optimizer, p),
+                       other->optimizer->type->master(other->optimizer, p),
+                       graph_param(plain->g, p)->size * sizeof(float)),
+               "%s, %s: %s", model, scaler, graph_param(plain->g, p)->name);
+    trainer_free(plain);
+    trainer_free(other);
+    settings_free(&a);
+    settings_free(&b);
+}
+
+/* adaptive: a share of underflow so small that the factors are large */
+static void scales(void)
+{
+    static const char *const scalers[] = {"fixed\nscale = 1024", "backoff\nscale = 64\ninterval = 3", "logmax",
+                                          "adaptive\nunderflow_target = 1e-22\ninterval = 2"};
+    for (int i = 0; i < 8; i++)
+        compare(i < 4 ? "lenet" : "resnet20", scalers[i % 4]);
+}
+
 int main(void)
 {
     char text[600];
@@ -187,5 +266,6 @@ int main(void)
     }
     last_layer_is_told();
     positions();
+    scales();
     return failures != 0;
 }
