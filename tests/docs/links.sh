@@ -45,7 +45,7 @@ done <"$work/pages"
 # ----------------------------------------------------------------------------- files, functions, constants
 # Words between backticks: paths that begin with a room, and names of source files wherever they lie.
 # Identifiers of the sources.
-grep -E '\.(c|h|cu|cuh|def|map|m4)$' "$work/files" | grep -E '^(include|lib|gpu|tools|m4|python|examples)/' | xargs cat |
+grep -E '\.(c|h|cu|cuh|def|map|m4|py)$' "$work/files" | grep -E '^(include|lib|gpu|tools|m4|python|examples)/' | xargs cat |
     grep -owE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$work/names"
 echo fpemu_noun_verb >>"$work/names" # how names are made
 [ "$(wc -l <"$work/names")" -gt 1000 ] || complain "few names found"
