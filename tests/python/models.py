@@ -126,7 +126,7 @@ def of_transformers(name, attention="sdpa"):
     transformers.logging.set_verbosity_error()
     kind = getattr(transformers, name)
     how = {} if "Mamba" in name else {"attn_implementation": attention}
-    model = kind(kind.config_class(**MODELS[name][0], **how)).eval()
+    model = kind(kind.config_class(**MODELS[name][0], **how))
     with torch.no_grad():  # biases and such begin at zero, which is a number of any format
         for p in model.parameters():
             p.copy_(torch.randn(p.shape) * 0.2 + (p.dim() == 1))

@@ -85,7 +85,7 @@ def test_products_of_models(name, attention):
 def test_attention_of_transformers_by_one_call(name):
     ft.register_attention("fp8", "fpemu-test")
     (model, inputs), (other, _) = models.of_transformers(name, "fpemu-test"), models.of_transformers(name)
-    other.load_state_dict(model.state_dict())
+    other.eval().load_state_dict(model.eval().state_dict())
     with ft.everywhere("fp8", {"scaled_dot_product_attention": "fp8", "*": None}):
         want = other(**inputs).logits
     with ft.observe(model) as log:
