@@ -6,6 +6,7 @@ FPEMU_TEST_DEVICE=cuda the device is one, and the library the wheel's (tests/gpu
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import subprocess
 import sys
@@ -159,7 +160,8 @@ def test_counters_are_tensors_of_the_device(device):
         for call in (lambda: ft.quantize(x, "e4m3fn", stats=other), lambda: ft.read_stats(other),
                      lambda: ft.clear_stats(other)):
             refuses(TypeError, call, "new_stats")
-    for other in (torch.ones(200), torch.ones(5, dtype=torch.int64)):
+    for on, other in itertools.product((True, False), (torch.ones(200), torch.ones(5, dtype=torch.int64))):
+        device(on)
         refuses(TypeError, lambda: ft.clear_stats(other), "new_stats")
         assert other.all()
 
@@ -176,7 +178,7 @@ def test_tensors_that_do_not_go_together_are_refused(device):
     refuses(fpemu.Error, lambda: ft.quantize(x, "e2m1", fpemu.rounding(nan="error")), "neither NaN policy error")
 
 
-@pytest.mark.skipif(PLACE != "cpu", reason="a device's own capture is in tests/gpu/torch_device.py")
+@pytest.mark.skipif(PLACE != "cpu", reason="a device has a capture of its own")
 def test_a_graph_does_not_repeat_random_bits(device, monkeypatch):
     device(False)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
@@ -185,11 +187,9 @@ def test_a_graph_does_not_repeat_random_bits(device, monkeypatch):
     x, f = torch.randn(8), fpemu.format("e4m3fn")
     for rounding in ("sr", "se"):
         refuses(fpemu.Error, lambda: _device.quantize(x, x, f, fpemu.rounding(rounding), -1, None, None), "CUDA graph")
-    refuses(fpemu.Error, lambda: _device.matmul(x[None], x[:, None], x[:1, None], fpemu.gemm("seq(bf16/sr)"), None),
-            "CUDA graph")
-    y = torch.empty_like(x)
-    _device.quantize(x, y, f, fpemu.rounding("rne"), -1, None, None)
-    assert torch.equal(y, fpemu.quantize(x, "e4m3fn"))
+    a, b, sr = x[None], x[:, None], fpemu.gemm("seq(bf16/sr)")
+    refuses(fpemu.Error, lambda: _device.matmul(a, b, x[:1, None], sr, None), "CUDA graph")
+    _device.quantize(x, x, f, fpemu.rounding("rne"), -1, None, None)
 
 
 def trained(place, how, scaler=None):
@@ -246,11 +246,54 @@ def test_a_scaler_sees_overflow_on_a_device_by_one_copy_a_step(device, monkeypat
     assert found == want and want[-1][1] > 0 and len(copies) == 3 and min(copies) > 1
 
 
-@pytest.mark.skipif(PLACE != "cpu", reason="torch.sh calls them, and this file")
-@pytest.mark.parametrize("call", ["tests/gpu/torch_device.py graphs compile waits --size 512",
-                                  "bench/python/torch_steps.py --models tiny --rounds 1"])
-def test_what_a_device_is_asked_for_runs(call):
-    path, *words = call.split()
-    done = subprocess.run([sys.executable, Path(__file__).parents[2] / path, *words, "--device", "cpu"], text=True,
-                          capture_output=True, env={**os.environ, "FPEMU_CUDA_PLAYED": "1"}, check=False)
+def captured(work):
+    """The results of work in a CUDA graph, and what replays it; without a device it runs itself."""
+    if PLACE == "cpu":
+        return (found := work()), lambda: [a.copy_(b) for a, b in zip(found, work())]
+    with torch.cuda.stream(torch.cuda.Stream()):
+        work()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found = work()
+    return found, graph.replay
+
+
+@pytest.mark.parametrize("spec", ["e4m3fn", "mxfp8", "nvfp4", "scaled(int8)", "codebook(nf4)"])
+def test_a_graph_reads_new_numbers_and_counts(spec):
+    x, stats = torch.randn(4, 4096, device=PLACE), ft.new_stats(device=PLACE)
+    found, replay = captured(lambda: (ft.quantize(x, spec, stats=stats), ft.pack(x, spec),
+                                      ft.matmul(x, x.mT, "seq(bf16)")))
+    ft.clear_stats(stats)
+    for power in range(3):
+        x.copy_(torch.randn(4, 4096) * 3**power)
+        replay()
+        for a, b in zip(found, (ft.quantize(x, spec), ft.pack(x, spec), ft.matmul(x, x.mT, "seq(bf16)")), strict=True):
+            assert torch.equal(a, b)
+    assert ft.read_stats(stats).count == 3 * x.numel()
+    if PLACE != "cpu":
+        refuses(fpemu.Error, lambda: captured(lambda: ft.quantize(x, spec, "sr")), "CUDA graph")
+
+
+def test_compiled_work_has_eager_bits():
+    how = {"fullgraph": True, "backend": "aot_eager" if PLACE == "cpu" else "inductor"}
+    x, product = torch.randn(16, 64, device=PLACE), ft.Product(accumulator="seq(bf16)")
+    for spec in ("e4m3fn", "nvfp4"):
+        work = torch.compile(lambda x: ft.quantize(x.relu() * 2, spec) + 1, **how)
+        assert torch.equal(work(x), ft.quantize(x.relu() * 2, spec) + 1)
+    layer = ft.convert(nn.Linear(64, 64, False).to(PLACE),
+                       ft.Recipe("mxfp8", forward=product, data_gradient=product, weight_gradient=product))
+    gradients = []
+    for run in (layer, torch.compile(layer, **how)):
+        layer.zero_grad()
+        run(x).backward(torch.ones_like(x))
+        gradients.append(layer.weight.grad.clone())
+    assert torch.equal(*gradients)
+
+
+@pytest.mark.skipif(PLACE != "cpu", reason="torch.sh calls it")
+def test_steps_of_training_for_a_device_run():
+    path = Path(__file__).parents[2] / "bench/python/torch_steps.py"
+    done = subprocess.run([sys.executable, path, "--models", "tiny", "--rounds", "1"], text=True, capture_output=True,
+                          env={**os.environ, "FPEMU_CUDA_PLAYED": "1"}, check=False)
     assert done.returncode == 0 and len(done.stdout.splitlines()) > 5, done.stdout + done.stderr
