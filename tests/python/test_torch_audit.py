@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""audit against a bare mode of the dispatcher, torch's casts to its 8-bit types, and numbers worked by hand."""
+"""audit against numbers worked by hand. Whole models are in test_torch_models.py."""
 
 from __future__ import annotations
 
 import copy
 import math
-from collections import Counter
 from typing import Any
 
 import pytest
+from models import is_8_bit
 from same import refuses
 
 torch = pytest.importorskip("torch")
@@ -19,83 +19,10 @@ import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn.attention.flex_attention import flex_attention  # noqa: E402
 from torch.testing._internal.two_tensor import TwoTensor  # noqa: E402
-from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-IDS, X, W = torch.arange(12)[None], torch.randn(3, 4), torch.randn(4, 5)
-SMALL = {"vocab_size": 40, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2,
-         "num_key_value_heads": 2, "max_position_embeddings": 32}
-T5 = {"vocab_size": 40, "d_model": 32, "d_kv": 16, "d_ff": 48, "num_layers": 2, "num_heads": 2}
-MODELS = {  # class, configuration, inputs, and the modules whose products are not emulated, with "only" those which are
-    "GPT2": ("LMHeadModel", {"n_layer": 2, "n_head": 2, "n_embd": 32, "vocab_size": 40}, {}, {"only", "lm_head"}),
-    "Llama": ("ForCausalLM", SMALL, {}, {"self_attn"}),
-    "Mixtral": ("ForCausalLM", {**SMALL, "num_local_experts": 4}, {}, {"self_attn", "experts", "gate"}),
-    "Qwen3Moe": ("ForCausalLM", {**SMALL, "moe_intermediate_size": 16, "num_experts": 4, "num_experts_per_tok": 2}, {},
-                 {"self_attn", "experts", "gate"}),
-    "ViT": ("ForImageClassification", {**SMALL, "image_size": 16, "patch_size": 4},
-            {"input_ids": None, "pixel_values": torch.randn(1, 3, 16, 16)}, {"attention"}),
-    "Bert": ("ForMaskedLM", SMALL, {}, {"self"}),
-    "T5": ("ForConditionalGeneration", T5, {"decoder_input_ids": IDS}, {"SelfAttention", "EncDecAttention"}),
-    "Mamba": ("ForCausalLM", {**SMALL, "state_size": 4}, {}, {"mixer"}),
-}
-
-
-def is_8_bit(t: Any) -> bool:
-    return any(torch.equal(t, t.to(dtype).to(t.dtype)) for dtype in (torch.float8_e4m3fn, torch.float8_e5m2))
-
-
-class Bare(TorchDispatchMode):
-    """Products with whether their operands are numbers of E4M3 or E5M2, and how many multiplications there are."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.products, self.multiplications = Counter(), 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        out, name, pairs = func(*args, **(kwargs or {})), func._schema.name.removeprefix("aten::"), []
-        if name in ("mm", "bmm", "addmm", "_grouped_mm", "convolution"):
-            a, b = args[1:3] if name == "addmm" else args[:2]
-            groups = args[2].numel() if name == "_grouped_mm" and a.ndim == b.ndim == 2 else 1
-            self.multiplications += out.numel() // groups * (math.prod(b.shape[1:]) if "conv" in name else a.shape[-1])
-            pairs = [(a, b)]
-        elif name == "convolution_backward":
-            pairs = [(args[0], t) for t, wanted in zip((args[2], args[1]), args[10]) if wanted]
-            self.multiplications += len(pairs) * args[0].numel() * math.prod(args[2].shape[1:])
-        elif name.startswith("_scaled_dot_product"):  # (batch, heads, rows, width): 2 products, or 5 on the way back
-            q, k = args[1:3] if name.endswith("backward") else args[:2]
-            self.multiplications += (5 if name.endswith("backward") else 2) * q.numel() * k.shape[2]
-        self.products.update((name, *map(is_8_bit, pair)) for pair in pairs)
-        return out
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_products_of_known_models(name: str) -> None:
-    transformers = pytest.importorskip("transformers")
-    kind, configuration, inputs, modules = MODELS[name]
-    torch.manual_seed(1)
-    config = getattr(transformers, name + "Config")(**configuration)
-    model = ft.convert(getattr(transformers, name + kind)(config), "fp8")
-    keywords = {key: value for key, value in {"input_ids": IDS, **inputs}.items() if value is not None}
-
-    def loss(result: Any) -> Any:
-        return (result.logits * torch.randn(result.logits.shape, generator=torch.Generator().manual_seed(2))).sum()
-
-    found = ft.audit(model, loss=loss, **keywords)
-    with Bare() as bare:
-        loss(model(**keywords)).backward()
-    products = Counter()
-    for row in found:
-        if not row.operator.startswith("_scaled"):
-            products[row.operator, not row.left.startswith("float"), not row.right.startswith("float")] += row.calls
-    assert products == bare.products
-    assert sum(row.multiplications for row in found) == bare.multiplications
-    assert {row.source.split("/")[0] for row in found} == {"transformers"}
-    listed = found.emulated if "only" in modules else found.left
-    assert {row.module.rpartition(".")[2] for row in listed} == modules - {"only"}
-    assert found.share == pytest.approx(sum(row.multiplications for row in found.emulated) / bare.multiplications)
-
-
+X, W = torch.randn(3, 4), torch.randn(4, 5)
 COUNTED = {  # a function, its inputs, and the multiplications of its operators
     "MLP": (nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), [X], {"addmm": 96 + 48, "mm": 96 + 48 + 48}),
     "groups": (nn.Conv2d(4, 6, 3, groups=2), [torch.randn(2, 4, 8, 8)], {
@@ -128,16 +55,6 @@ def test_multiplications_by_hand(call: Any, inputs: Any, expected: Any) -> None:
     assert counts == expected and all(t.grad is None for t in inputs)
     assert all(row.rounded == 2 * ("fpemu" in row.operator) for row in found)
     assert math.isnan(found.share) == ("of unknown size" in str(found)) == (None in counts.values())
-
-
-def test_attention_in_one_kernel_is_not_emulated() -> None:
-    def call(x: Any) -> Any:
-        q = fpemu.quantize(x, "e4m3fn")
-        return F.scaled_dot_product_attention(q, q, q)
-
-    (row,) = found = list(ft.audit(call, torch.randn(1, 2, 5, 4), backward=False))
-    assert (row.multiplications, row.left, row.right, row.rounded) == (2 * 2 * 5 * 5 * 4, "e4m3fn", "float32", 1)
-    assert len(found) == 1
 
 
 def write(q: Any, y: Any, rows: Any = slice(None)) -> Any:
@@ -226,7 +143,7 @@ class Block(nn.Module):
 
 @pytest.mark.parametrize("reentrant", [None, False, True])
 def test_lines_modules_and_checkpoints(reentrant: Any) -> None:
-    model = ft.convert(nn.Sequential(Block(reentrant)), "fp8")
+    model = ft.convert(nn.Sequential(Block(reentrant)), "fp8", {Block: None})
     found = ft.audit(model, torch.randn(3, 4, requires_grad=True))
     line = f"test_torch_audit.py:{Block.part.__code__.co_firstlineno + 1}"
     assert all(row.source.endswith(line) for row in found)
@@ -277,6 +194,9 @@ def test_ways_to_run() -> None:
     assert [row.rounded for row in ft.audit(copy.deepcopy(model).to("meta"), X.to("meta"))] == [0, 0, 2, 2]
     two = TwoTensor(X, X.clone())
     assert [row.calls for row in ft.audit(lambda: ft.quantize(W, "e4m3fn").T @ two.T, backward=False)] == [2]
+    (row,) = ft.audit(lambda x: F.scaled_dot_product_attention(*[fpemu.quantize(x, "e4m3fn")] * 3),
+                      torch.randn(1, 2, 5, 4), backward=False)  # whose second product is in FP32
+    assert (row.multiplications, row.left, row.right, row.rounded) == (2 * 2 * 5 * 5 * 4, "e4m3fn", "float32", 1)
     (row,) = ft.audit(flex_attention, *[torch.randn(1, 2, 8, 4)] * 3, backward=False)
     assert (row.operator, row.multiplications, row.rounded) == ("flex_attention", 2 * 2 * 8 * 8 * 4, 0)
     assert [row.calls for row in ft.audit(lambda x: ft.quantize(x, TABLE) @ W, X.clone().requires_grad_())] == [1, 1]

@@ -6,6 +6,7 @@ FPEMU_TEST_DEVICE=cuda the device is one, and the library the wheel's (tests/gpu
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import subprocess
 import sys
@@ -159,6 +160,10 @@ def test_counters_are_tensors_of_the_device(device):
         for call in (lambda: ft.quantize(x, "e4m3fn", stats=other), lambda: ft.read_stats(other),
                      lambda: ft.clear_stats(other)):
             refuses(TypeError, call, "new_stats")
+    for on, other in itertools.product((True, False), (torch.ones(200), torch.ones(5, dtype=torch.int64))):
+        device(on)
+        refuses(TypeError, lambda: ft.clear_stats(other), "new_stats")
+        assert other.all()
 
 
 def test_tensors_that_do_not_go_together_are_refused(device):
@@ -185,12 +190,6 @@ def test_a_graph_does_not_repeat_random_bits(device, monkeypatch):
     a, b, sr = x[None], x[:, None], fpemu.gemm("seq(bf16/sr)")
     refuses(fpemu.Error, lambda: _device.matmul(a, b, x[:1, None], sr, None), "CUDA graph")
     _device.quantize(x, x, f, fpemu.rounding("rne"), -1, None, None)
-
-
-def test_what_is_no_counters_is_not_cleared(device):
-    for other in (torch.ones(200), torch.ones(5, dtype=torch.int64)):
-        refuses(TypeError, lambda: ft.clear_stats(other), "new_stats")
-        assert other.all()
 
 
 def trained(place, how, scaler=None):
@@ -233,13 +232,8 @@ def test_observe_counts_on_a_device_and_reads_with_the_log(device, monkeypatch, 
     assert not waits and found.totals == want and len(want) == 11
     for a, b in zip(found.lines, lines, strict=True):
         assert {**a, "seconds": 0} == {**b, "seconds": 0}
-
-
-def test_observe_reads_earlier_where_much_is_pending(device, monkeypatch):
-    want = trained(device(False), {})[0].totals
-    place = device(True)
-    monkeypatch.setattr(sys.modules["fpemu.torch.observe"], "_MOST_PENDING", 1)
-    found, _ = trained(place, {})
+    monkeypatch.setattr(sys.modules["fpemu.torch.observe"], "_MOST_PENDING", 1)  # much is pending
+    found, _ = trained(place, how)
     assert not found._pending and found.totals == want
 
 
