@@ -93,3 +93,8 @@ def test_refusals():
     refuses(TypeError, lambda: ft.choose(model, ["mxfp4"], max_bits=5, by="output"), "takes its inputs")
     refuses(TypeError, lambda: ft.choose(model, ["mxfp4"], x, max_bits=5), "takes none")
     refuses(ValueError, lambda: ft.choose(model, [ft.Recipe(norm="bf16")], max_bits=5), "rounds no weights")
+
+
+def test_layers_with_parametrisations_count():
+    model = nn.Sequential(nn.utils.parametrizations.weight_norm(nn.Linear(64, 64)), nn.Linear(64, 10))
+    assert list(ft.choose(model, ["mxfp4", "mxfp8"], max_bits=6)) == ["0", "1"]

@@ -19,7 +19,7 @@ import fpemu  # noqa: E402
 import fpemu.torch as ft  # noqa: E402
 import numpy as np  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
-from fpemu.torch import operators  # noqa: E402
+from fpemu.torch import functional, operators  # noqa: E402
 from torch import nn  # noqa: E402
 
 f = ft.functional
@@ -757,6 +757,64 @@ def test_frozen_weights(recipe, monkeypatch):
     with ft.observe(frozen) as log:
         assert rounded() == 2
     assert log.totals["2.weight", "w"].count == 32 * 64
-    assert copy.deepcopy(frozen)[2]._fpemu.site.frozen == {}
+    assert copy.deepcopy(frozen)[2]._fpemu.site.frozen is None
     ft.freeze(frozen, keep=False)
     assert rounded() == 2
+
+
+class Twice(nn.Module):
+    """One weight in two convolutions, whose blocks lie along two of its dimensions."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(32, 32, 1) * torch.logspace(-3, 3, 32)[:, None, None])
+
+    def forward(self, x):
+        return F.conv_transpose1d(F.conv1d(x, self.weight), self.weight)
+
+
+def test_frozen_weights_that_torch_does_not_tell_apart():
+    twice, x = ft.convert(Twice(), "mxfp4"), torch.randn(1, 32, 6)
+    assert torch.equal(twice(x), ft.freeze(twice)(x))
+    layer = ft.freeze(ft.convert(nn.Linear(8, 4), "bf16"))
+    before = layer(torch.ones(8))
+    torch.optim.SGD(layer.parameters(), 0.5, fused=True).step(lambda: layer(torch.ones(8)).sum().backward())
+    assert not torch.equal(layer(torch.ones(8)), before)
+    assert ft.audit(layer, torch.ones(2, 8), backward=False).share == 1
+
+
+def test_threads_draw_bits_of_their_own():
+    layer, seen = ft.convert(nn.Linear(8, 8), ft.Recipe(input="e4m3fn/sr", weight="e4m3fn/sr")), []
+    threads = [threading.Thread(target=lambda: seen.extend(int(layer._fpemu.states()[0, 1]) for _ in range(2000)))
+               for _ in range(4)]
+    for work in (threading.Thread.start, threading.Thread.join):
+        for thread in threads:
+            work(thread)
+    assert len(set(seen)) == 8000
+
+
+def test_tiles_lie_in_the_backward_pass_where_they_lay():
+    tiles = "scaled(e4m3fn,block=2x4)"
+    recipe = ft.Recipe(input=tiles, weight="fp32", weight_gradient=ft.Product(right="forward"))
+    x, w = torch.randn(2, 3, 4) * torch.logspace(-3, 3, 6).view(2, 3, 1), torch.randn(5, 4, requires_grad=True)
+    functional.linear(x, w, recipe=recipe).sum().backward()
+    assert torch.allclose(w.grad, torch.ones(5, 6) @ ft.quantize(x, tiles).reshape(6, 4))
+
+
+def test_norms_whose_weight_is_no_parameter_for_a_while():
+    norm, x = ft.convert(nn.GroupNorm(2, 4), ft.Recipe(norm="e2m1")), torch.randn(2, 4, 3)
+    norm.weight.data.normal_()
+    want, weight = norm(x), norm.weight.detach()
+    del norm.weight
+    norm.weight = weight  # as FSDP and replicas have it
+    assert torch.equal(norm(x), want)
+
+
+def test_a_layer_that_does_not_train_keeps_no_input():
+    layer = ft.convert(nn.Linear(4, 4).requires_grad_(False), "e4m3fn")
+    x = torch.randn(3, 4, requires_grad=True)
+    h = x * 1
+    y = layer(h)
+    h.add_(1)
+    y.sum().backward()
+    assert torch.equal(x.grad, torch.ones(3, 4) @ ft.quantize(layer.weight, "e4m3fn"))

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import copy
 import functools
+import gc
+import weakref
 
 import models
 import pytest
@@ -399,3 +401,39 @@ def test_a_module_s_own_forward_goes_by_its_recipe(outer):
         made(x).sum().backward()
     assert {"weight", "gate.weight", "input"} <= {name for name, _ in log.totals}
     assert log.totals["weight", "w"].count == 2 * 3 * 16 * 8
+
+
+def test_modes_within_modes_round_once_and_hold_no_frames():
+    class Inner(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = nn.Parameter(torch.randn(8, 8))
+
+        def forward(self, x):
+            like = self.w.new_zeros(8, 8).copy_(x)  # an activation
+            return torch.softmax(checkpoint(lambda t: t @ self.w, like, use_reentrant=False) @ like, -1)
+
+    recipe = ft.Recipe(input="e4m3fn", weight="e5m2", softmax="bf16")
+    model, x = ft.convert(Inner(), recipe), torch.randn(8, 8, requires_grad=True)
+    a, w = ft.quantize(x.detach(), "e4m3fn"), ft.quantize(model.w.detach(), "e5m2")
+    want = ft.quantize(torch.softmax(ft.quantize(a @ w, "e4m3fn") @ a, -1), "bf16")
+    with ft.everywhere(recipe.replace(softmax="e2m1")):
+        assert torch.equal(model(x), want)
+
+    def step():
+        mine = torch.randn(8, 8, requires_grad=True)
+        loss = model(mine).sum()
+        return weakref.ref(mine), loss.item()
+
+    held, _ = step()
+    gc.collect()
+    assert held() is None
+
+
+def test_attention_that_is_none_of_torch_s_is_refused():
+    modeling = pytest.importorskip("transformers.modeling_utils")
+    ft.register_attention("bf16", "refusing")
+    attention, x = modeling.ALL_ATTENTION_FUNCTIONS["refusing"], torch.randn(1, 2, 3, 4)
+    for more in ({"s_aux": nn.Parameter(torch.ones(2))}, {"softcap": 2.0}):
+        refuses(NotImplementedError, lambda: attention(nn.Module(), x, x, x, None, **more), "convert it with a rule")
+    refuses(ValueError, lambda: ft.register_attention("bf16", "sdpa"), "choose another name")

@@ -10,8 +10,8 @@ tensors on several ranks.
 Training: `convert` makes a model round by a `Recipe` and `revert` takes that back, `everywhere` has torch's functions
 go by one, `audit` lists every product and whether it is emulated, `choose` finds a recipe for each layer, `observe`
 counts every tensor by layer and role, `optimizer` holds parameters and states in formats, `loss_scaler` scales losses
-or layers' gradients, `functional` has the layers as functions, of which `linear`, `conv2d` and `attention` are here
-too.
+or layers' gradients, `functional` has the layers as functions, of which `linear`, `conv2d` and, as `attention`,
+`scaled_dot_product_attention` are here too.
 
     model = fpemu.torch.convert(model, "fp8", {"*.head": None, "blocks.0.*": "bf16"})
     with fpemu.torch.observe(model) as log:

@@ -28,6 +28,7 @@ from torch.utils.flop_counter import flop_registry
 
 import fpemu
 
+from .everywhere import modes as active
 from .modules import Quantized
 
 __all__ = ["audit", "Audit", "Row"]
@@ -138,9 +139,10 @@ def _percent(part: float) -> str:
 # ------------------------------------------------------------------------------------------------ what operators do
 
 _MULTIPLIES = re.compile(r"(mm|mv|dot|rnn|lstm|gru)(?![a-z])|conv(?!ert)|linear(?!_comb|\dd)|attention|attn|flash|"
-                         "matmul|gemm|transformer")
+                         "matmul|gemm|transformer|solve|cdist|euclidean_dist|matrix_exp|fft")
 _PREPARES = re.compile("pack|reorder|flatten|search|_thnn")  # weights; the last works on elements
-_SEVERAL = re.compile("attention|attn|flash|rnn|lstm|gru|transformer|trilinear|backward")  # products in one kernel
+# Products in one kernel.
+_SEVERAL = re.compile("attention|attn|flash|rnn|lstm|gru|transformer|trilinear|backward|solve|dist|exp|fft")
 _ROUNDS = re.compile("(quantize|arith|apply|decode|unpack)(_counted)?_?")
 # Each element of a result is one of an operand, or 0.
 _MOVES = frozenset((
@@ -329,11 +331,12 @@ def _as_before(model: nn.Module | None, given: Any) -> Iterator[None]:
     modes = [(module, module.training) for module in modules]
     buffers = [(module._buffers, dict(module._buffers)) for module in modules]
     attached = [module._fpemu for module in modules if isinstance(module, Quantized)]
+    attached += [held for mode in active for spots in mode.places() for spot in spots for held in (spot or {}).values()]
     changed = [b for _, held in buffers for b in held.values()] + [held.streams for held in attached]
     copies = [(t, t.detach().clone()) for t in changed if t is not None and not t.is_meta]
     sites = [(site, dict(site.__dict__)) for held in attached for site in held.sites.values()]
     for site, _ in sites:  # observe and loss scalers count what trains
-        site.__dict__.update(counters=None, tensors=None, watch=None, watch_tensors=None, measure=False)
+        site.__dict__.update(counters=None, tensors=None, watch=None, watch_tensors=None, measure=False, frozen=None)
     tensors = [*([] if model is None else model.parameters()), *tree_leaves(given)]
     devices = {t.device for t in tensors if isinstance(t, Tensor) and t.device.type not in ("cpu", "meta")}
     kind = next((device.type for device in devices), "cuda")

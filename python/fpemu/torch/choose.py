@@ -146,7 +146,9 @@ def _layers(model: nn.Module, recipe: Recipe) -> dict[str, list[tuple[Tensor, in
             kernel = isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d))
             axis = 0 if transposed else 1 if kernel else -1
             own: Any = module
-            matrices = [(p.detach(), axis) for p in own.parameters(recurse=False) if p.dim() > 1]
+            names = (*own._parameters, *getattr(own, "parametrizations", ()))
+            held = [getattr(own, weight) for weight in names]
+            matrices = [(p.detach(), axis) for p in held if p is not None and p.dim() > 1]
             if matrices:
                 found[name] = matrices
     if not found:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import difflib
 import re
 import warnings
+import weakref
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any, Optional, TypeVar, Union
 
 from torch import nn
 from torch.nn.utils.parametrize import is_parametrized
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from ._products import Products
 from .functional import Plan
@@ -313,16 +315,31 @@ def freeze(model: Model, keep: bool = True) -> Model:
     """Has converted layers keep their rounded weight, in place, and returns the model: for inference, where most of the
     time of a small batch goes into rounding weights anew. keep=False: they round it in every call, as before.
 
-    A weight is rounded again when it is another tensor or torch has counted a write to it, as of an optimiser or of
-    load_state_dict. A write through ``.data``, which torch does not count, is not seen: freeze the model again. What is
-    rounded stochastically, counted (observe), compiled, or cast by autocast is rounded in every call. A frozen model
-    takes the memory of its weights twice.
+    A weight is rounded again when it is another tensor, torch has counted a write to it, or an optimiser has stepped.
+    Writes through ``.data`` and by torch.distributed, which torch does not count, are not seen: freeze the model again.
+    What is rounded stochastically, counted (observe), compiled, or cast by autocast is rounded in every call. A frozen
+    model takes the memory of its weights twice.
     """
     for module in model.modules():
         if isinstance(module, Quantized):
             for site in module._fpemu.sites.values():
                 site.frozen = {} if keep else None
+                if keep:
+                    _frozen.add(site)
     return model
+
+
+_frozen: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def _thaw(*_: Any) -> None:
+    """After a step of any optimiser: writes of fused ones are not counted."""
+    for site in _frozen:
+        if site.frozen:
+            site.frozen.clear()
+
+
+register_optimizer_step_post_hook(_thaw)
 
 
 # ------------------------------------------------------------------------------------------------ what was done

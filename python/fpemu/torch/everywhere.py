@@ -69,6 +69,11 @@ class _Call:
         held = self.spot[kind]
         return (*(held.sites[name] for name in kind), held.states())
 
+    def unseen(self, *args: Any, **kwargs: Any) -> Any:
+        """torch's function, past other modes that are on: it is rounded once."""
+        with torch._C.DisableTorchFunction():
+            return self.function(*args, **kwargs)
+
     def refuse(self, *args: Any, **kwargs: Any) -> Any:
         """What torch does not take either: it says why."""
         y = self.function(*args, **kwargs)
@@ -317,13 +322,13 @@ def _embedding(at: _Call, input: Tensor, weight: Tensor, *how: Any, **named: Any
 
 def _embedding_bag(at: _Call, input: Tensor, weight: Tensor, *how: Any, **named: Any) -> Any:
     site, states = at.take(EMBEDDING)
-    y = at.function(input, f._pass(weight, site, f.WEIGHT, -1, -1, states), *how, **named)
+    y = at.unseen(input, f._pass(weight, site, f.WEIGHT, -1, -1, states), *how, **named)
     return f._pass(y, site, -1, f.GRADIENT, -1, states)
 
 
 def _softmax(at: _Call, input: Tensor, dim: int, *how: Any, **named: Any) -> Any:
     site, states = at.take(SOFTMAX)
-    return f._pass(at.function(input, dim, *how, **named), site, f.OUTPUT, -1, dim, states)
+    return f._pass(at.unseen(input, dim, *how, **named), site, f.OUTPUT, -1, dim, states)
 
 
 def _norm(axis: int, *names: str) -> Any:
@@ -334,7 +339,7 @@ def _norm(axis: int, *names: str) -> Any:
         x, *own = f._norm_operands(input, told.get("weight"), told.get("bias"), site, states, axis)
         now = dict(zip(("weight", "bias"), own))
         given = [now.get(name, t) for name, t in zip_longest(names[:len(args)], args)]
-        y = at.function(x, *given, **{name: now.get(name, t) for name, t in named.items()})
+        y = at.unseen(x, *given, **{name: now.get(name, t) for name, t in named.items()})
         return f._pass(y, site, -1, f.GRADIENT, axis, states)
     return normalised
 
@@ -392,7 +397,7 @@ _OPERANDS = {  # by torch's names
 _IN_PLACE = (Tensor.addmm_, Tensor.addmv_, Tensor.baddbmm_, Tensor.addbmm_)
 # Words in the names of what multiplies, be it known here or not.
 _MULTIPLIES = re.compile("(^|_|dd|b|d|s|h)mm(_|$)|matmul|convolution|conv_tbc|attention|matrix_(power|exp)|^cdist$"
-                         "|^cov$|corrcoef|linear_|trilinear|gemm|vecdot")
+                         "|^cov$|corrcoef|linear_|trilinear|gemm|vecdot|solve|lstsq|^fft_.*fft.?$|^outer$|^ger$|kron$")
 _NAMES: dict[Any, str] = {Tensor.__matmul__: "matmul", F.embedding: "embedding", F.embedding_bag: "embedding_bag"}
 _UNSAID: dict[Any, str] = {}  # what multiplies and is none of these
 _opened: dict[Any, Any] = {}
@@ -508,7 +513,11 @@ class _Mode(TorchFunctionMode):
         if opened is not None:
             return self.again(opened, *args, **kwargs)
         y = func(*args, **kwargs)
-        if floats and all(map(self.is_weight, floats)):
+        name = getattr(func, "__name__", "")
+        fresh = name.startswith("new_") or name.endswith("_like")  # of which the values are others
+        if floats and not compiling and name.endswith("_") and not all(map(self.is_weight, floats)):
+            _copies.pop(args[0], None)  # it was written to
+        elif floats and not fresh and all(map(self.is_weight, floats)):
             for t in _tensors(y if isinstance(y, (list, tuple)) else (y,)):
                 if compiling:
                     t._fpemu_weight = True  # type: ignore[attr-defined]
@@ -573,6 +582,10 @@ class Functions(_Mode):
         self._left = [m for m in module.modules() if "_fpemu_left" in m.__dict__]
         if not torch.compiler.is_compiling():
             self._begin()
+
+    def __exit__(self, *problem: Any) -> None:
+        self._begun = None  # a frame, which holds all of its callers
+        TorchFunctionMode.__exit__(self, *problem)  # type: ignore[no-untyped-call]
 
     def spot(self, name: str, args: Any) -> Any:
         if self._left and torch.compiler.is_compiling():  # no stack can be walked: weights tell modules
@@ -688,10 +701,14 @@ class everywhere(_Mode):
 
     def lend(self, watcher: Any) -> None:
         """Has observe count at the places that were met so far."""
-        for held in (self._graph, self._elsewhere, *self._spots.values()):
-            for spot in held.values():
+        for held in self.places():
+            for spot in held:
                 for attachment in (spot or {}).values():
                     watcher.adopt(spot, attachment)
+
+    def places(self) -> list[Any]:
+        """The places that were met so far."""
+        return [held.values() for held in (self._graph, self._elsewhere, *self._spots.values())]
 
     def spot(self, name: str, args: Any) -> Any:
         if torch.compiler.is_compiling():
@@ -750,7 +767,15 @@ def register_attention(recipe: Any, name: str = "fpemu", *, seed: int = 0) -> No
     mode = everywhere(recipe, seed=seed)
     sdpa = ALL_ATTENTION_FUNCTIONS["sdpa"]
 
+    if name in ALL_ATTENTION_FUNCTIONS and not any(other._attention == name for other in modes):
+        raise ValueError(f"transformers has attention '{name}' of its own: choose another name")
+
     def attention(*args: Any, **kwargs: Any) -> Any:
+        more = [key for key, x in kwargs.items() if isinstance(x, nn.Parameter) or (key == "softcap" and x is not None)]
+        if more:  # which that of torch would leave out
+            raise NotImplementedError(f"attention with {', '.join(more)} is none of torch's: make the model with "
+                                      "attn_implementation='eager', and convert it with a rule for the attention's "
+                                      "class, or run it within fpemu.torch.everywhere")
         return mode.again(sdpa, *args, **kwargs)
 
     ALL_ATTENTION_FUNCTIONS.register(name, attention)

@@ -182,7 +182,7 @@ class Site:
         self.measured: Optional[Tensor] = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "frozen": None if self.frozen is None else {}, "counters": None, "tensors": None,
+        return {**self.__dict__, "frozen": None, "counters": None, "tensors": None,
                 "scale": None, "watch": None, "watch_tensors": None, "measure": False, "measured": None}
 
     @property
@@ -236,7 +236,7 @@ def _round(x: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor]
 
 def _kept(weight: nn.Parameter, frozen: dict[str, Any], target: Target, axis: int) -> Tensor:
     """The rounded weight that a frozen layer keeps; made anew where the weight is another, or was written to."""
-    of = (weight._version, weight.data_ptr(), weight.dtype, weight.shape, weight.stride())
+    of = (axis, weight._version, weight.data_ptr(), weight.dtype, weight.shape, weight.stride())
     if frozen.get("weight") is not weight or frozen["of"] != of:
         content = weight.detach()
         rounded = operators.quantize(content, target.format, target.rounding, axis=axis)
@@ -253,6 +253,11 @@ def _round_again(x: Tensor, site: Site, first: int, again: int, axis: int, along
             _round(x, site, again, along, states, stats))
 
 
+def _needed(x: Tensor, is_needed: bool) -> Tensor:
+    """What is kept of an operand: nothing but its shape where no gradient asks for it."""
+    return x if is_needed else x.new_empty(1).expand(x.shape)
+
+
 def _check_batched(site: Site, batched: bool) -> None:
     if site.part is not None and not batched:
         raise ValueError("a layer whose batch is cut between ranks takes the batch in dimension 0, not one sample, or "
@@ -262,7 +267,7 @@ def _check_batched(site: Site, batched: bool) -> None:
 def _round_gradient(g: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor], stats: Stats,
                     scale: Optional[Tensor]) -> Tensor:
     plan = site.plan
-    if site.measure and site.measured is None:
+    if site.measure and site.measured is None and g.numel():
         numbers = g.detach().float()
         site.measured = torch.stack((numbers.square().mean(), numbers.abs().max()))
     if scale is None or plan.target[slot] is None:
@@ -347,7 +352,7 @@ class _Linear(torch.autograd.Function):
         wq = _round(w, site, WEIGHT, -1, states, stats)
         bq = None if bias is None else _round(bias, site, BIAS, -1, states, stats)
         ctx.rest = site, stats, bias is not None
-        ends = link(ctx, x, x, w, states, scale)
+        ends = link(ctx, x, _needed(x, ctx.needs_input_grad[1]), w, states, scale)
         if plan.sums[0] is None and plan.target[OUTPUT] is None:
             return aten.linear.default(xq, wq, bq), ends
         rows = _rows(xq) if plan.sums[0] else xq
@@ -371,7 +376,8 @@ class _Linear(torch.autograd.Function):
             dx = _product(gq, wq, plan.sums[1], states, stats, DATA_SUMS).reshape(x.shape)
             dx = _round(dx, site, DATA_GRADIENT, -1, states, stats)
         if need_w:
-            rows = _round_again(_rows(x), site, INPUT, INPUT_AGAIN, -1, 0, plan.input_serves, states, stats)
+            rows = (_rows(_round(x, site, INPUT, -1, states, None)) if plan.input_serves else
+                    _round(_rows(x), site, INPUT_AGAIN, 0, states, stats))
             if gq is None or not plan.gradient_serves:
                 gq = _round_gradient(g, site, GRADIENT_AGAIN, 0, states, stats, scale)
             dw = _product(gq.t(), rows, plan.sums[2], states, stats, WEIGHT_SUMS)
@@ -421,7 +427,7 @@ class _Matmul(torch.autograd.Function):
         aq = _round(a, site, INPUT, -1, states, stats)
         bq = _round(b, site, WEIGHT, -2, states, stats)
         ctx.rest = site, stats
-        ends = link(ctx, a, a, b, states, scale)
+        ends = link(ctx, a, _needed(a, ctx.needs_input_grad[1]), _needed(b, ctx.needs_input_grad[0]), states, scale)
         y = _product(aq, bq, plan.sums[0], states, stats, SUMS)
         return _round(y, site, OUTPUT, -1, states, stats), ends
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
+import threading
 import warnings
 from typing import Any, Optional
 
@@ -38,6 +39,9 @@ def _take(table: Tensor) -> Tensor:
 # that has moved on.
 _take_opaque = torch.library.custom_op("fpemu::take_streams", _take, mutates_args=("table",))
 _take_opaque.register_fake(torch.empty_like)
+
+
+_LOCK = threading.Lock()  # of threads that call one module
 
 
 class Attachment:
@@ -70,8 +74,9 @@ class Attachment:
             now = _take_opaque(table)
             return now
         holder: Any = self
-        now = _replayed(holder)
-        return _take(now) if now is table else now  # else a checkpoint repeats a call
+        with _LOCK:
+            now = _replayed(holder)
+            return _take(now) if now is table else now  # else a checkpoint repeats a call
 
     def check_split(self) -> None:
         """ValueError where a part of a batch cannot be rounded as the batch is."""
@@ -267,12 +272,15 @@ class _OwnForward(Quantized):
         own: Any = self
         base: Any = self._fpemu.base
         site, states = self._fpemu.site, self._states()
-        names = (*own._parameters, *getattr(own, "parametrizations", ()))
+        plain = [n for n in ("weight", "bias") if isinstance(own.__dict__.get(n), Tensor)]  # as FSDP and replicas have
+        names = (*own._parameters, *getattr(own, "parametrizations", ()), *plain)
         held = {name: getattr(own, name) for name in names}
         held = {name: None if p is None else f._pass(p, site, f.BIAS if name == "bias" else f.WEIGHT, -1, -1, states)
                 for name, p in held.items()}
         stand_in = base.__new__(base)  # for the module, which other threads may call
         stand_in.__dict__.update(own.__dict__, _parameters=held)
+        for name in plain:
+            stand_in.__dict__[name] = held[name]
         if args:
             args = (self._rounded(args[0], site, states), *args[1:])
         else:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
-from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -479,13 +478,17 @@ class _WhenCompilerLoads(MetaPathFinder):
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
         if name != "torch._dynamo":
             return None
-        sys.meta_path.remove(self)
-        spec: Any = find_spec(name)
+        others = [finder for finder in sys.meta_path if finder is not self]
+        spec: Any = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
+        if spec is None:
+            return None
         load = spec.loader.exec_module
 
         def load_and_teach(module: Any) -> None:
             load(module)
-            _teach_compiler()
+            if self in sys.meta_path:  # else another thread was first
+                sys.meta_path.remove(self)
+                _teach_compiler()
 
         spec.loader.exec_module = load_and_teach
         return spec
