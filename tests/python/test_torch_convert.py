@@ -785,11 +785,9 @@ def test_frozen_weights_that_torch_does_not_tell_apart():
 
 def test_threads_draw_bits_of_their_own():
     layer, seen = ft.convert(nn.Linear(8, 8), ft.Recipe(input="e4m3fn/sr", weight="e4m3fn/sr")), []
-    threads = [threading.Thread(target=lambda: seen.extend(int(layer._fpemu.states()[0, 1]) for _ in range(2000)))
-               for _ in range(4)]
-    for work in (threading.Thread.start, threading.Thread.join):
-        for thread in threads:
-            work(thread)
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(4):
+            pool.submit(lambda: seen.extend(int(layer._fpemu.states()[0, 1]) for _ in range(2000)))
     assert len(set(seen)) == 8000
 
 
