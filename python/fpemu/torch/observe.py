@@ -179,8 +179,8 @@ class Log:
     @property
     def totals(self) -> dict[tuple[str, str], fpemu.Stats]:
         """Counters over all steps, by the name of the tensor, such as "blocks.0.fc.gradient", and its role: "v" forward
-        values, "w" parameters (of attention's products the second operand), "dv" and "dw" gradients, "sum" accumulators.
-        Tensors that were not met are left out."""
+        values, "w" parameters (of attention's products the second operand), "dv" and "dw" gradients, "sum"
+        accumulators. Tensors that were not met are left out."""
         self._settle()
         found = {(p.name, p.role): p.total + p.held() for p in self._places}
         return {key: total for key, total in found.items() if total.count}
