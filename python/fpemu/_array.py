@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,14 @@ from ._stats import Stats
 # Where targets lie in a model of dot products, struct fpemu_gemm_spec: each a format and the rounding to it.
 _OUT, _INNER, _FORMAT, _TARGET = 960, 1344, 256, 320
 _ROUNDING = struct.Struct("=8B3Q32x")
+
+
+_Operator = Callable[["Array", Any], "Array"]
+
+
+def _both_ways(name: str) -> tuple[_Operator, _Operator]:
+    """An operator, and the same with its operands the other way round."""
+    return lambda self, other: self._operate(name, self, other), lambda self, other: self._operate(name, other, self)
 
 
 class Array:
@@ -180,29 +188,10 @@ class Array:
         data = tuple(self._operand(value) for value in operands)
         return self._same(_values._arith(name, data, self.format, self._next(), 0, None, self.stats))
 
-    def __add__(self, other: Any) -> Array:
-        return self._operate("add", self, other)
-
-    def __radd__(self, other: Any) -> Array:
-        return self._operate("add", other, self)
-
-    def __sub__(self, other: Any) -> Array:
-        return self._operate("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Array:
-        return self._operate("sub", other, self)
-
-    def __mul__(self, other: Any) -> Array:
-        return self._operate("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Array:
-        return self._operate("mul", other, self)
-
-    def __truediv__(self, other: Any) -> Array:
-        return self._operate("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Array:
-        return self._operate("div", other, self)
+    __add__, __radd__ = _both_ways("add")
+    __sub__, __rsub__ = _both_ways("sub")
+    __mul__, __rmul__ = _both_ways("mul")
+    __truediv__, __rtruediv__ = _both_ways("div")
 
     def __pow__(self, other: Any) -> Array:
         if other != 2:

@@ -122,47 +122,27 @@ static PyObject *format_compare(PyObject *a, PyObject *b, int operation)
 }
 
 #define FIELD(name, type) {#name, type, offsetof(format_object, value.name), READONLY, NULL}
-static PyMemberDef format_members[] = {{"_spec", T_OBJECT, offsetof(format_object, spec), READONLY, NULL},
-                                       {"_table", T_OBJECT, offsetof(format_object, table), READONLY, NULL},
-                                       FIELD(kind, T_UINT),
-                                       FIELD(bits, T_UINT),
-                                       FIELD(exponent_bits, T_UINT),
-                                       FIELD(mantissa_bits, T_UINT),
-                                       FIELD(bias, T_INT),
-                                       FIELD(fraction_bits, T_INT),
-                                       FIELD(is_signed, T_UBYTE),
-                                       FIELD(specials, T_UBYTE),
-                                       FIELD(subnormals, T_UBYTE),
-                                       FIELD(overflow, T_UBYTE),
-                                       FIELD(nan, T_UBYTE),
-                                       FIELD(symmetric, T_UBYTE),
-                                       FIELD(wrap, T_UBYTE),
-                                       FIELD(scale, T_DOUBLE),
-                                       FIELD(zero_point, T_LONGLONG),
-                                       FIELD(precision, T_INT),
-                                       FIELD(emin, T_INT),
-                                       FIELD(emax, T_INT),
-                                       FIELD(quantum, T_INT),
-                                       FIELD(max, T_DOUBLE),
-                                       FIELD(lowest, T_DOUBLE),
-                                       FIELD(min_normal, T_DOUBLE),
-                                       FIELD(min_positive, T_DOUBLE),
-                                       FIELD(max_code, T_ULONGLONG),
-                                       FIELD(lowest_code, T_ULONGLONG),
-                                       FIELD(nan_code, T_ULONGLONG),
-                                       FIELD(has_nan, T_UBYTE),
-                                       FIELD(has_infinity, T_UBYTE),
-                                       FIELD(has_negative_zero, T_UBYTE),
-                                       FIELD(has_zero, T_UBYTE),
-                                       FIELD(fits_f32, T_UBYTE),
-                                       FIELD(fits_f64, T_UBYTE),
-                                       FIELD(scaling, T_UBYTE),
-                                       FIELD(block, T_UBYTE),
-                                       FIELD(margin, T_INT),
-                                       FIELD(block_length, T_UINT),
-                                       FIELD(block_rows, T_UINT),
-                                       FIELD(codebook_length, T_UINT),
-                                       {NULL, 0, 0, 0, NULL}};
+/* Members with a row for the end. */
+#define MEMBERS(...)                                                                                                   \
+    {                                                                                                                  \
+        __VA_ARGS__,                                                                                                   \
+        {                                                                                                              \
+            NULL, 0, 0, 0, NULL                                                                                        \
+        }                                                                                                              \
+    }
+static PyMemberDef format_members[] = MEMBERS(
+    {"_spec", T_OBJECT, offsetof(format_object, spec), READONLY, NULL},
+    {"_table", T_OBJECT, offsetof(format_object, table), READONLY, NULL}, FIELD(kind, T_UINT), FIELD(bits, T_UINT),
+    FIELD(exponent_bits, T_UINT), FIELD(mantissa_bits, T_UINT), FIELD(bias, T_INT), FIELD(fraction_bits, T_INT),
+    FIELD(is_signed, T_UBYTE), FIELD(specials, T_UBYTE), FIELD(subnormals, T_UBYTE), FIELD(overflow, T_UBYTE),
+    FIELD(nan, T_UBYTE), FIELD(symmetric, T_UBYTE), FIELD(wrap, T_UBYTE), FIELD(scale, T_DOUBLE),
+    FIELD(zero_point, T_LONGLONG), FIELD(precision, T_INT), FIELD(emin, T_INT), FIELD(emax, T_INT),
+    FIELD(quantum, T_INT), FIELD(max, T_DOUBLE), FIELD(lowest, T_DOUBLE), FIELD(min_normal, T_DOUBLE),
+    FIELD(min_positive, T_DOUBLE), FIELD(max_code, T_ULONGLONG), FIELD(lowest_code, T_ULONGLONG),
+    FIELD(nan_code, T_ULONGLONG), FIELD(has_nan, T_UBYTE), FIELD(has_infinity, T_UBYTE),
+    FIELD(has_negative_zero, T_UBYTE), FIELD(has_zero, T_UBYTE), FIELD(fits_f32, T_UBYTE), FIELD(fits_f64, T_UBYTE),
+    FIELD(scaling, T_UBYTE), FIELD(block, T_UBYTE), FIELD(margin, T_INT), FIELD(block_length, T_UINT),
+    FIELD(block_rows, T_UINT), FIELD(codebook_length, T_UINT));
 #undef FIELD
 
 static PyObject *format_facts(PyObject *self, PyObject *unused)
@@ -175,29 +155,17 @@ static PyObject *format_facts(PyObject *self, PyObject *unused)
                          fpemu_format_bits_per_element(f), "code_size", (Py_ssize_t)fpemu_format_code_size(f));
 }
 
-static PyObject *format_represents(PyObject *self, PyObject *x)
-{
-    double value;
-    if (number_argument(x, "x", &value))
-        return NULL;
-    return PyBool_FromLong(fpemu_format_represents(&((format_object *)self)->value, value));
-}
-
-static PyObject *format_next_up(PyObject *self, PyObject *x)
-{
-    double value;
-    if (number_argument(x, "x", &value))
-        return NULL;
-    return PyFloat_FromDouble(fpemu_format_next_up(&((format_object *)self)->value, value));
-}
-
-static PyObject *format_next_down(PyObject *self, PyObject *x)
-{
-    double value;
-    if (number_argument(x, "x", &value))
-        return NULL;
-    return PyFloat_FromDouble(fpemu_format_next_down(&((format_object *)self)->value, value));
-}
+/* Of a format and the number x. */
+#define OF_A_NUMBER(name, made)                                                                                        \
+    static PyObject *format_##name(PyObject *self, PyObject *x)                                                        \
+    {                                                                                                                  \
+        double value;                                                                                                  \
+        return number_argument(x, "x", &value) ? NULL                                                                  \
+                                               : made(fpemu_format_##name(&((format_object *)self)->value, value));    \
+    }
+OF_A_NUMBER(represents, PyBool_FromLong)
+OF_A_NUMBER(next_up, PyFloat_FromDouble)
+OF_A_NUMBER(next_down, PyFloat_FromDouble)
 
 /* Bytes of all values as binary64 numbers and of their codes. */
 static PyObject *format_enumerate(PyObject *self, PyObject *unused)
@@ -233,17 +201,14 @@ static PyObject *part_of(PyObject *self, fpemu_status (*part)(const fpemu_format
     return format_from_value(Py_TYPE(self), &value, ((format_object *)self)->table);
 }
 
-static PyObject *format_element(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    return part_of(self, fpemu_format_element);
-}
-
-static PyObject *format_scale(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    return part_of(self, fpemu_format_scale);
-}
+#define PART(name)                                                                                                     \
+    static PyObject *format_##name(PyObject *self, PyObject *unused)                                                   \
+    {                                                                                                                  \
+        (void)unused;                                                                                                  \
+        return part_of(self, fpemu_format_##name);                                                                     \
+    }
+PART(element)
+PART(scale)
 
 /* _check(rounding, carrier, use): whether the library would take numbers of a carrier for an fpemu_use, by itself to
  * quantize them, with that rounding: None, or why not. */
@@ -426,18 +391,11 @@ static PyObject *rounding_random_bits(PyObject *self, PyObject *index)
 }
 
 #define FIELD(name, type) {#name, type, offsetof(rounding_object, value.name), READONLY, NULL}
-static PyMemberDef rounding_members[] = {
-    {"_mode", T_UBYTE, offsetof(rounding_object, value.mode), READONLY, NULL},
-    {"_overflow", T_UBYTE, offsetof(rounding_object, value.overflow), READONLY, NULL},
-    {"_nan", T_UBYTE, offsetof(rounding_object, value.nan), READONLY, NULL},
-    {"_variant", T_UBYTE, offsetof(rounding_object, value.variant), READONLY, NULL},
-    {"_generator", T_UBYTE, offsetof(rounding_object, value.generator), READONLY, NULL},
-    {"_compat", T_UBYTE, offsetof(rounding_object, value.compat), READONLY, NULL},
-    {"_bits", T_UBYTE, offsetof(rounding_object, value.bits), READONLY, NULL},
-    FIELD(seed, T_ULONGLONG),
-    FIELD(stream, T_ULONGLONG),
-    FIELD(offset, T_ULONGLONG),
-    {NULL, 0, 0, 0, NULL}};
+#define HIDDEN(name) {"_" #name, T_UBYTE, offsetof(rounding_object, value.name), READONLY, NULL}
+static PyMemberDef rounding_members[] =
+    MEMBERS(HIDDEN(mode), HIDDEN(overflow), HIDDEN(nan), HIDDEN(variant), HIDDEN(generator), HIDDEN(compat),
+            HIDDEN(bits), FIELD(seed, T_ULONGLONG), FIELD(stream, T_ULONGLONG), FIELD(offset, T_ULONGLONG));
+#undef HIDDEN
 #undef FIELD
 
 static PyMethodDef rounding_methods[] = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 from xml.sax.saxutils import escape
@@ -36,8 +36,12 @@ class Option:
     bits: float
     error: float
 
+    @property
+    def size(self) -> float:
+        return self.bits * self.weights
 
-class Choice(Mapping[str, Recipe]):
+
+class Choice(dict[str, Recipe]):
     """What ``choose`` found: the recipe of each layer by its name. ``convert(model, None, choice)`` takes it as rules.
 
     options
@@ -48,6 +52,7 @@ class Choice(Mapping[str, Recipe]):
 
     def __init__(self, options: Mapping[str, Sequence[Option]], chosen: Mapping[str, Option], signal: float,
                  least_error: float, what: str) -> None:
+        super().__init__({layer: option.recipe for layer, option in chosen.items()})
         self.options = {layer: tuple(own) for layer, own in options.items()}
         self.signal = signal
         self._chosen = dict(chosen)
@@ -56,15 +61,6 @@ class Choice(Mapping[str, Recipe]):
         self.bits = sum(option.bits * option.weights for option in chosen.values()) / weights
         self.sqnr = self.decibels(sum(option.error for option in chosen.values()))
         self.most_sqnr = self.decibels(least_error)
-
-    def __getitem__(self, layer: str) -> Recipe:
-        return self._chosen[layer].recipe
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._chosen)
-
-    def __len__(self) -> int:
-        return len(self._chosen)
 
     def decibels(self, error: float) -> float:
         """An error as the signal's ratio to it."""
@@ -156,11 +152,6 @@ def _layers(model: nn.Module, recipe: Recipe) -> dict[str, list[tuple[Tensor, in
     return found
 
 
-def _weight_error(weights: Sequence[tuple[Tensor, int]], recipe: Recipe) -> float:
-    target = read_target(recipe.operands("forward")[1] or "fp32")
-    return _energy([quantize(w, target.format, target.rounding, axis=a).double() - w.double() for w, a in weights])
-
-
 def choose(model: nn.Module, formats: Sequence[Union[str, Recipe]], *inputs: Any, max_bits: float,
            by: str = "sqnr") -> Choice:
     """A recipe for each layer, so that the weights take at most `max_bits` bits each, on average over the model, and
@@ -189,7 +180,7 @@ def choose(model: nn.Module, formats: Sequence[Union[str, Recipe]], *inputs: Any
     for recipe in recipes:
         layers = _layers(convert(work, recipe), recipe)
         revert(work)
-        format = read_target(recipe.operands("forward")[1] or "fp32").format
+        to = read_target(recipe.operands("forward")[1] or "fp32")
         if not inputs:
             signal = max(signal, _energy([weight.double() for own in layers.values() for weight, _ in own]))
         for name, weights in layers.items():
@@ -198,9 +189,10 @@ def choose(model: nn.Module, formats: Sequence[Union[str, Recipe]], *inputs: Any
                 error = _energy([a - b for a, b in zip(rounded, exact)])
                 revert(work)
             else:
-                error = _weight_error(weights, recipe)
+                error = _energy([quantize(w, to.format, to.rounding, axis=axis).double() - w.double()
+                                 for w, axis in weights])
             count = sum(weight.numel() for weight, _ in weights)
-            bits = 8 * sum(pack(weight, format, axis=axis).numel() for weight, axis in weights) / count
+            bits = 8 * sum(pack(weight, to.format, axis=axis).numel() for weight, axis in weights) / count
             options.setdefault(name, []).append(Option(name, recipe, count, bits, error))
     total = sum(own[0].weights for own in options.values())
     chosen, least = _allocate(options, max_bits * total)
@@ -210,27 +202,21 @@ def choose(model: nn.Module, formats: Sequence[Union[str, Recipe]], *inputs: Any
 # ------------------------------------------------------------------------------------------------- allocating
 
 
-def _size(option: Option) -> float:
-    return option.bits * option.weights
-
-
 def _hull(options: Sequence[Option]) -> list[Option]:
     """The options on the lower convex hull of error over bits, the fewest bits first."""
     hull: list[Option] = []
-    for option in sorted(options, key=lambda o: (_size(o), o.error)):
+    for option in sorted(options, key=lambda o: (o.size, o.error)):
         if hull and option.error >= hull[-1].error:
             continue
         while len(hull) > 1 and _gain(hull[-2], hull[-1]) <= _gain(hull[-2], option):
             hull.pop()
-        if hull and _size(option) == _size(hull[-1]):
-            continue
         hull.append(option)
     return hull
 
 
 def _gain(a: Option, b: Option) -> float:
     """Error that a bit takes away on the way from a to b."""
-    return (a.error - b.error) / (_size(b) - _size(a)) if a.error < math.inf else math.inf
+    return (a.error - b.error) / (b.size - a.size) if a.error < math.inf else math.inf
 
 
 def _allocate(options: Mapping[str, Sequence[Option]], room: float) -> tuple[dict[str, Option], float]:
@@ -238,17 +224,17 @@ def _allocate(options: Mapping[str, Sequence[Option]], room: float) -> tuple[dic
     of their gains (Everett 1963; the first step that does not fit, in part, gives the bound), then single exchanges."""
     hulls = {layer: _hull(own) for layer, own in options.items()}
     chosen = {layer: hull[0] for layer, hull in hulls.items()}
-    room -= sum(_size(option) for option in chosen.values())
+    room -= sum(option.size for option in chosen.values())
     if room < 0:
         weights = sum(option.weights for option in chosen.values())
-        fewest = sum(_size(option) for option in chosen.values()) / weights
+        fewest = sum(option.size for option in chosen.values()) / weights
         raise ValueError(f"the fewest bits a weight are {fewest:.6g}: give a format with fewer, or more bits")
     steps = sorted(((_gain(a, b), layer, b) for layer, hull in hulls.items() for a, b in zip(hull, hull[1:])),
                    key=lambda step: -step[0])
     least = None
     stopped = set()
     for gain, layer, option in steps:
-        cost = _size(option) - _size(chosen[layer])
+        cost = option.size - chosen[layer].size
         if cost > room and least is None:
             least = sum(o.error for o in chosen.values()) - gain * room
         if cost > room:
@@ -259,10 +245,10 @@ def _allocate(options: Mapping[str, Sequence[Option]], room: float) -> tuple[dic
     while True:
         better = [(chosen[option.layer].error - option.error, option) for own in options.values() for option in own
                   if option.error < chosen[option.layer].error
-                  and _size(option) - _size(chosen[option.layer]) <= room]
+                  and option.size - chosen[option.layer].size <= room]
         if not better:
             break
         _, option = max(better, key=lambda found: found[0])
-        room -= _size(option) - _size(chosen[option.layer])
+        room -= option.size - chosen[option.layer].size
         chosen[option.layer] = option
     return chosen, sum(o.error for o in chosen.values()) if least is None else max(least, 0.0)

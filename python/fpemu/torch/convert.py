@@ -324,8 +324,7 @@ def freeze(model: Model, keep: bool = True) -> Model:
         if isinstance(module, Quantized):
             for site in module._fpemu.sites.values():
                 site.frozen = {} if keep else None
-                if keep:
-                    _frozen.add(site)
+                _frozen.add(site)
     return model
 
 
