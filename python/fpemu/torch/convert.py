@@ -156,20 +156,20 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] =
     are chosen from a table, or are not written in Python, are not seen. ``audit`` sees what runs. There is no warning
     where the products of the recipe are torch's own of binary32, and where recipe is None.
 
-    Parameters stay the objects that they are, so
-    optimisers, shared weights, hooks, parametrisations and checkpoints hold; the keys of state_dict are the same. Its
-    metadata says how many calls stochastic layers have made, and load_state_dict goes on from there; what loses the
-    metadata, as safetensors do, needs manual_seed. What cannot be converted stays: summary(model) names it. Lazy layers
-    are left until their first call, with a warning. TransformerEncoderLayer and MultiheadAttention no longer take
-    the fast path that goes round their modules. A layer that was converted before is converted anew.
+    Parameters stay the objects that they are, so optimisers, shared weights, hooks, parametrisations and checkpoints
+    hold; the keys of state_dict are the same. Its metadata says how many calls stochastic layers have made, and
+    load_state_dict goes on from there; what loses the metadata, as safetensors do, needs manual_seed. What cannot be
+    converted stays: summary(model) names it. Lazy layers are left until their first call, with a warning.
+    TransformerEncoderLayer and MultiheadAttention no longer take the fast path that goes round their modules. A layer
+    that was converted before is converted anew.
 
     Limits: random bits are repeated in checkpoints without reentry, refused in others (Quantizer); derivatives other
     than first ones, backward, are refused (functional); torch.compile with a backend that adds in an order of its own,
     as inductor does for sums of biases, differs from eager mode there as it does without fpemu.
 
     TypeError for what is no module or no rule; ValueError for a rule that matches nothing, with names near it, and for
-    a model of which no layer fits a recipe that names formats of products;
-    fpemu.SpecError for a format that cannot be read. Nothing is changed then.
+    a model of which no layer fits a recipe that names formats of products; fpemu.SpecError for a format that cannot be
+    read. Nothing is changed then.
     """
     if not isinstance(model, nn.Module):
         raise TypeError(f"convert takes a torch.nn.Module, not {type(model).__name__}")
@@ -209,7 +209,7 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] =
         told = ""
     if told:
         taken = {place.module for _, place, _, plans in ready if not next(iter(plans.values())).idle}
-        told = f"{Total.of(places, taken)}{told}"
+        told = f"not all that multiplies is rounded: {Total.of(places, taken)}{told}"
     if strict and told:
         raise ValueError(told)
     _revert(model)
