@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clang-format off */
 #define CALLS(F)                                                                                                       \
     F(status_text)                                                                                                     \
     F(stats_size) F(stats_clear) F(stats_read) F(range_size) F(range_clear) F(range_read) F(measure) F(scratch_size)   \
         F(quantize_tensor) F(encode) F(decode) F(pack) F(unpack) F(arith) F(apply) F(gemm_scratch_size) F(gemm)
+/* clang-format on */
 #define MEMBER(name) __typeof__(fpemu_cuda_##name) *name;
 #define ENTRY(name) {"fpemu_cuda_" #name, offsetof(struct library, name)},
 static struct library {
