@@ -189,7 +189,7 @@ refused() { # TEXT
 # NAME=FILE..., or the text of an index => what is said
 while read -r line; do
     case $line in
-        [[{]*) echo "${line% => *}" ;;
+        "["* | "{"*) echo "${line% => *}" ;;
         *) index ${line% => *} ;;
     esac >bad/model.safetensors.index.json
     refused "${line#* => }"
