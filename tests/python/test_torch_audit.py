@@ -209,3 +209,12 @@ def test_what_is_refused() -> None:
     refuses(TypeError, lambda: ft.audit(lambda x: fpemu.matmul(x, W, "fp32"), X, backward=False), r"fpemu\.torch")
     nothing = ft.audit(lambda x: x + 1, X, backward=False)
     assert not list(nothing) and math.isnan(nothing.share) and str(nothing) == "no product ran"
+
+
+@pytest.mark.parametrize("call", [lambda x, w: torch.linalg.solve_triangular(w.tril(), x, upper=False), torch.cdist,
+                                  lambda x, w: torch.linalg.solve(w, x), lambda x, w: torch.fft.fft(x @ w).real])
+def test_what_sums_products_in_ways_of_its_own_is_told(call):
+    w = torch.nn.Parameter(torch.eye(4) + 0.1)
+    with ft.everywhere("e4m3fn"), pytest.warns(UserWarning, match="it has no form here"):
+        found = ft.audit(lambda x: call(x, w), torch.randn(4, 4), backward=False)
+    assert [row.multiplications for row in found.left] == [None] and math.isnan(found.share)

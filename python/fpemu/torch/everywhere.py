@@ -397,7 +397,7 @@ _OPERANDS = {  # by torch's names
 _IN_PLACE = (Tensor.addmm_, Tensor.addmv_, Tensor.baddbmm_, Tensor.addbmm_)
 # Words in the names of what multiplies, be it known here or not.
 _MULTIPLIES = re.compile("(^|_|dd|b|d|s|h)mm(_|$)|matmul|convolution|conv_tbc|attention|matrix_(power|exp)|^cdist$"
-                         "|^cov$|corrcoef|linear_|trilinear|gemm|vecdot|solve|lstsq|^fft_.*fft.?$|^outer$|^ger$|kron$")
+                         "|^cov$|corrcoef|linear_|trilinear|gemm|vecdot|solve|lstsq|^i?[rh]?fft[2n]?$")
 _NAMES: dict[Any, str] = {Tensor.__matmul__: "matmul", F.embedding: "embedding", F.embedding_bag: "embedding_bag"}
 _UNSAID: dict[Any, str] = {}  # what multiplies and is none of these
 _opened: dict[Any, Any] = {}
@@ -417,7 +417,7 @@ def _open(function: Any) -> Any:
 
 
 def _list_functions() -> None:
-    for place in (torch, torch._C._VariableFunctions, Tensor, torch.linalg, torch.special, F):
+    for place in (torch, torch._C._VariableFunctions, Tensor, torch.linalg, torch.special, torch.fft, F):
         for written in dir(place):
             function, name = getattr(place, written, None), written.strip("_").removeprefix("linalg_")
             if not callable(function) or function in _NAMES:
