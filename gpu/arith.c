@@ -95,7 +95,7 @@ static fpemu_cuda_status operate_inside(const fpemu_format *f, const fpemu_round
     if (work >= (function ? (unsigned)FPEMU_FUNCTION_COUNT : (unsigned)FPEMU_OPERATION_COUNT))
         return FPEMU_CUDA_ERROR_ARGUMENT;
     memset(&j, 0, sizeof j);
-    fpemu_cuda_status status = gpu_status(fpemu_check(f, r, gpu_carrier(type), NULL));
+    fpemu_cuda_status status = fpemu_gpu_check(f, r, gpu_carrier(type));
     if (!status && core_arith_plan(f, r, gpu_carrier(type), function, &j.plan, &seen))
         status = FPEMU_CUDA_ERROR_UNSUPPORTED;
     if (!status && fpemu_gpu_nan_is_error(f, r))

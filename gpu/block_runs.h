@@ -234,7 +234,7 @@ FPEMU_FN int gpu_run_scale(const gpu_blocks_job32 *j, const core_block32 *block,
 
 FPEMU_SLOW uint32_t gpu_run_philox(const gpu_random *g, uint64_t index)
 {
-    return core_random_bits(1, g->seed, g->stream, g->bits, index);
+    return core_random_bits(1, gpu_seed(g), gpu_stream(g), g->bits, index);
 }
 
 /* Random bits of four neighbours, the high half of whose words has the key. philox: they may be by that, which has no
@@ -338,7 +338,7 @@ FPEMU_FN int gpu_run_key(const gpu_random *g, uint64_t index, uint64_t n, gpu_wo
     const uint64_t own = core_word_index(g->per_word, index) >> 32;
     if (g->generator == FPEMU_GENERATOR_PHILOX || own == *high)
         return own == core_word_index(g->per_word, index + n - 1) >> 32;
-    words->key = core_hash_keys(g->seed, g->stream, own);
+    words->key = core_hash_keys(gpu_seed(g), gpu_stream(g), own);
     *high = own;
     return own == core_word_index(g->per_word, index + n - 1) >> 32;
 }

@@ -49,11 +49,11 @@ uint64_t fpemu_cuda_scratch_size(const fpemu_format *format, const fpemu_shape *
 static fpemu_cuda_status check_tensor(const gpu_tensor *c)
 {
     const fpemu_rounding nearest = fpemu_rounding_nearest();
-    const fpemu_status status =
-        fpemu_check(c->format, c->rounding ? c->rounding : &nearest, gpu_carrier(c->type), NULL);
+    const fpemu_cuda_status status =
+        fpemu_gpu_check(c->format, c->rounding ? c->rounding : &nearest, gpu_carrier(c->type));
     if (!status && c->rounding && !core_told_range_is_sane(c->shape))
         return FPEMU_CUDA_ERROR_ARGUMENT;
-    return gpu_status(status);
+    return status;
 }
 
 /* Alignment, overlap and reach of the call's arrays. */

@@ -164,7 +164,7 @@ FPEMU_FN uint32_t gpu_bits_anywhere(const gpu_random *r, gpu_words *w, uint64_t 
 {
     const uint64_t h = core_word_index(r->per_word, index) >> 32;
     if (r->generator != FPEMU_GENERATOR_PHILOX && h != *high) {
-        w->key = core_hash_keys(r->seed, r->stream, h);
+        w->key = core_hash_keys(gpu_seed(r), gpu_stream(r), h);
         *high = h;
     }
     return gpu_bits(r, w, lane, index);

@@ -79,6 +79,16 @@ fpemu_cuda_status fpemu_gpu_check_scales(const void *scales, uint64_t count, siz
     return fpemu_gpu_reachable(scales);
 }
 
+fpemu_cuda_status fpemu_gpu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier)
+{
+    fpemu_rounding plain = *r;
+    plain.generator &= (uint8_t)~FPEMU_CUDA_STATE;
+    const fpemu_cuda_status status = gpu_status(fpemu_check(f, &plain, carrier, NULL));
+    if (status || plain.generator == r->generator)
+        return status;
+    return r->seed ? fpemu_gpu_check_words((const void *)(uintptr_t)r->seed) : FPEMU_CUDA_ERROR_NULL;
+}
+
 gpu_random fpemu_gpu_random(const fpemu_rounding *r)
 {
     gpu_random random;
@@ -88,7 +98,8 @@ gpu_random fpemu_gpu_random(const fpemu_rounding *r)
     const int bits = r->bits ? r->bits : 32;
     random.seed = r->seed;
     random.stream = r->stream;
-    random.generator = r->generator;
+    random.state = r->generator & FPEMU_CUDA_STATE ? (const uint64_t *)(uintptr_t)r->seed : NULL;
+    random.generator = r->generator & (uint8_t)~FPEMU_CUDA_STATE;
     random.per_word = (uint8_t)core_per_word(bits);
     random.bits = (uint8_t)bits;
     random.used = r->mode == FPEMU_MODE_SR || r->mode == FPEMU_MODE_SE;

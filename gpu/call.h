@@ -35,6 +35,8 @@ fpemu_cuda_status fpemu_gpu_check_offset(const fpemu_rounding *r, size_t n);
 #define GPU_BEHIND 4096
 /* Scales of an operand, `count` numbers of `size` bytes: aligned, apart from the result, reachable. */
 fpemu_cuda_status fpemu_gpu_check_scales(const void *scales, uint64_t count, size_t size, const core_reach *result);
+/* fpemu_check, and where the rounding has its random state in device memory, whether that can be read. */
+fpemu_cuda_status fpemu_gpu_check(const fpemu_format *f, const fpemu_rounding *r, int carrier);
 /* Random bits of a rounding; NULL: none. */
 gpu_random fpemu_gpu_random(const fpemu_rounding *r);
 /* NaN policy `error` in force, and it matters: what devices refuse. */

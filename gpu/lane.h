@@ -171,8 +171,19 @@ FPEMU_FN void gpu_lane_flush(gpu_lane *lane, gpu_counts *to)
 /* Random bits: what an element of the stream uses. */
 typedef struct gpu_random {
     uint64_t seed, stream;
+    const uint64_t *state; /* NULL, or where the seed lies, and behind it what is added to the stream */
     uint8_t generator, per_word, bits, used;
 } gpu_random;
+
+FPEMU_FN uint64_t gpu_seed(const gpu_random *r)
+{
+    return r->state ? r->state[0] : r->seed;
+}
+
+FPEMU_FN uint64_t gpu_stream(const gpu_random *r)
+{
+    return r->state ? r->stream + r->state[1] : r->stream;
+}
 
 /* What the elements of one piece share: a piece never passes a multiple of 2^32. */
 typedef struct gpu_words {
@@ -187,7 +198,7 @@ FPEMU_FN gpu_words gpu_words_begin(const gpu_random *r, uint64_t index)
     w.key.k0 = w.key.k1 = w.lead = 0;
     w.high = core_word_index(r->per_word, index) >> 32;
     if (r->used && r->generator != FPEMU_GENERATOR_PHILOX)
-        w.key = core_hash_keys(r->seed, r->stream, w.high);
+        w.key = core_hash_keys(gpu_seed(r), gpu_stream(r), w.high);
     return w;
 }
 
@@ -215,7 +226,7 @@ FPEMU_FN uint32_t gpu_bits(const gpu_random *r, const gpu_words *w, gpu_lane *la
     if (r->generator == FPEMU_GENERATOR_PHILOX) {
         const uint64_t counter = (j >> 7) * 32 + (j & 31);
         if (!lane->philox_valid || lane->philox_counter != counter) {
-            core_philox(r->seed, r->stream, counter, lane->philox);
+            core_philox(gpu_seed(r), gpu_stream(r), counter, lane->philox);
             lane->philox_counter = counter;
             lane->philox_valid = 1;
         }
@@ -270,7 +281,7 @@ FPEMU_FN void gpu_bits_of_strip(const gpu_random *r, int random, const gpu_words
     const int philox = r->generator == FPEMU_GENERATOR_PHILOX;
     uint32_t word[4];
     if (philox && r->per_word == 0) {
-        core_philox(r->seed, r->stream, (index >> 7) * 32 + (index & 31), word);
+        core_philox(gpu_seed(r), gpu_stream(r), (index >> 7) * 32 + (index & 31), word);
     } else if (philox) {
         NOT_UNROLLED for (uint32_t k = 0; k < 4; k++) {
             const uint32_t next = gpu_bits(r, w, lane, index + k * step);

@@ -38,13 +38,13 @@ static void fill_job(gpu_quantize_call *j, const fpemu_rounding *r, size_t n, co
     j->y_type = (uint8_t)y_type;
     j->x_size = (uint32_t)fpemu_gpu_size(x_type, size);
     j->y_size = (uint32_t)fpemu_gpu_size(y_type, size);
-    j->phase = r && r->generator == FPEMU_GENERATOR_PHILOX && r->mode >= FPEMU_MODE_SR
+    j->random = fpemu_gpu_random(r);
+    j->phase = j->random.used && j->random.generator == FPEMU_GENERATOR_PHILOX
                    ? GPU_NO_QUADS
                    : phase_of(x, j->x_size, y, j->y_size);
     j->counts = (gpu_counts *)(void *)stats;
     j->piece = n < LARGE ? PIECE : LARGE_PIECE;
     j->offset = r ? r->offset : 0;
-    j->random = fpemu_gpu_random(r);
 }
 
 /* Values of x_type to values of the same type, or to codes. */
@@ -52,7 +52,7 @@ static fpemu_cuda_status convert_inside(const fpemu_format *f, const fpemu_round
                                         int x_type, void *y, int to_code, fpemu_cuda_stats *stats,
                                         fpemu_cuda_stream stream)
 {
-    fpemu_cuda_status status = gpu_status(fpemu_check(f, r, gpu_carrier(x_type), NULL));
+    fpemu_cuda_status status = fpemu_gpu_check(f, r, gpu_carrier(x_type));
     if (status)
         return status;
     if (f->scaling || f->kind == FPEMU_KIND_CODEBOOK)

@@ -54,6 +54,12 @@ const char *fpemu_cuda_status_text(fpemu_cuda_status status);
 /* The status of the work enqueued so far, and CUDA's own words for it. Waits for the stream. `text` may be NULL. */
 fpemu_cuda_status fpemu_cuda_finish(fpemu_cuda_stream stream, const char **text);
 
+/* Random state in device memory, which kernels read when they run, so that each launch of a graph has the bits of what
+ * then lies there. With this added to a rounding's generator its seed is the address of two uint64_t, aligned to 8: the
+ * seed, and a number that is added to the rounding's stream. Work on the stream writes them: a count of calls, say. A
+ * product refuses it (FPEMU_CUDA_ERROR_ROUNDING), and so does the other library. */
+#define FPEMU_CUDA_STATE 128
+
 /* ------------------------------------------------------------------------------------------------- stats */
 
 /* Counters in device memory, filled in the same pass as the result. The caller allocates fpemu_cuda_stats_size() bytes,

@@ -143,6 +143,7 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
     const fpemu_cuda_status expected = reference(f, &r, function, work, type, n, steps, scales, counted ? &s[0] : NULL);
     if (scales && type == F64 && expected == FPEMU_CUDA_ERROR_ARGUMENT)
         return; /* a product is no binary64 number: check_operands */
+    const fpemu_rounding there = for_device(r, next() % 2);
     void *d[3], *const d_y = device_memory(3, 8 * MOST);
     fpemu_cuda_stats *const d_s = device_memory(4, fpemu_cuda_stats_size());
     for (int o = 0; o < 3; o++) {
@@ -153,10 +154,10 @@ static void one(const char *spec, const fpemu_format *f, int function, int work,
     fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, s[1].request.want, NULL);
     fpemu_cuda_stats *const stats = counted ? d_s : NULL;
     if (function)
-        status = fpemu_cuda_apply(f, &r, types[type], (fpemu_function)work, n, d[0], y, stats, NULL);
+        status = fpemu_cuda_apply(f, &there, types[type], (fpemu_function)work, n, d[0], y, stats, NULL);
     else
-        status = fpemu_cuda_arith_scaled(f, &r, types[type], (fpemu_operation)work, n, (const void *const *)d, steps,
-                                         scales ? scales->there : NULL, y, stats, NULL);
+        status = fpemu_cuda_arith_scaled(f, &there, types[type], (fpemu_operation)work, n, (const void *const *)d,
+                                         steps, scales ? scales->there : NULL, y, stats, NULL);
     if (r.nan == FPEMU_NAN_ERROR && status == FPEMU_CUDA_ERROR_UNSUPPORTED && !f->has_nan)
         return; /* devices refuse it */
     if (status == FPEMU_CUDA_ERROR_CARRIER && status == expected)

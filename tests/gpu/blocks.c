@@ -123,6 +123,7 @@ static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned ch
     const size_t size = element[c->type], n_x = c->reach_x * size, n_y = c->reach_y * size;
     const int in_place =
         c->counted == 1 && n_x == n_y && memcmp(c->shape.x_stride, c->shape.y_stride, sizeof c->shape.x_stride) == 0;
+    const fpemu_rounding r = for_device(c->rounding, next() % 2);
     begin_stats(c);
     memcpy(want, in_place ? in : before, n_y);
     const fpemu_cuda_status expected = right_quantize(c, in, want, c->counted ? &stats[0] : NULL);
@@ -131,7 +132,7 @@ static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned ch
     unsigned char *const out = in_place ? d_x : d_y;
     fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
-        status = fpemu_cuda_quantize_tensor(&c->format, &c->rounding, types[type], &c->shape,
+        status = fpemu_cuda_quantize_tensor(&c->format, &r, types[type], &c->shape,
                                             (d_x - c->low_x * (int64_t)size), (out - c->low_y * (int64_t)size), scratch,
                                             c->counted ? d_s : NULL, NULL);
     if (status == FPEMU_CUDA_ERROR_CARRIER && status == expected)
@@ -162,7 +163,8 @@ static void compare_blocks(const test_case *c, const fpemu_layout *l, unsigned c
     void *const y = want;
     fpemu_cuda_status expected = (fpemu_cuda_status)fpemu_pack_blocks(&c->format, &c->rounding, types[type], &c->shape,
                                                                       first, count, x, want, NULL);
-    fpemu_cuda_status status = fpemu_cuda_pack_blocks(&c->format, &c->rounding, types[type], &c->shape, first, count,
+    const fpemu_rounding r = for_device(c->rounding, next() % 2);
+    fpemu_cuda_status status = fpemu_cuda_pack_blocks(&c->format, &r, types[type], &c->shape, first, count,
                                                       d_x, d_bytes, scratch, NULL, NULL);
     from_device(got, d_bytes, l->bytes);
     compare_bytes(c, "pack_blocks", status, expected, l->bytes);
@@ -182,6 +184,7 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
     if (fpemu_packed_layout(&c->format, &c->shape, &l) || l.bytes == 0 || l.bytes + 8 > BYTES)
         return;
     unsigned char *const d_bytes = (unsigned char *)device_memory(5, BYTES) + next() % 8;
+    const fpemu_rounding r = for_device(c->rounding, next() % 2);
     begin_stats(c);
     memset(want, 0xa5, l.bytes);
     const fpemu_cuda_status expected = right_pack(c, in, want, c->counted ? &stats[0] : NULL);
@@ -190,7 +193,7 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
     to_device(d_bytes, got, l.bytes);
     fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
-        status = fpemu_cuda_pack(&c->format, &c->rounding, types[type], &c->shape, (d_x - c->low_x * (int64_t)size),
+        status = fpemu_cuda_pack(&c->format, &r, types[type], &c->shape, (d_x - c->low_x * (int64_t)size),
                                  d_bytes, scratch, c->counted ? d_s : NULL, NULL);
     from_device(got, d_bytes, l.bytes);
     compare_bytes(c, "pack", status, expected, l.bytes);

@@ -255,6 +255,11 @@ static void check_refusals(void)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++, comparisons++)
         failures += differs(&cases[i]);
+    fpemu_gemm_spec there = spec;
+    there.a.rounding = for_device(there.a.rounding, 1);
+    const refusal state = SAYS(ERROR_ROUNDING, "random state in memory",
+                               fpemu_cuda_gemm_f32(&there, &s, 1, x, x + 16, 0, y, scratch, NULL, NULL));
+    failures += differs(&state);
     /* products that lie one in the other, of which no memory holds all operands: 2^62 of them, or 2^64 bytes */
     s.m = s.n = 1;
     s.k = s.batch = (size_t)1 << 31;

@@ -22,6 +22,19 @@ __attribute__((unused)) static const fpemu_type types[] = {FPEMU_TYPE_F32, FPEMU
 
 __attribute__((unused)) static const size_t element[] = {[F32] = 4, [F64] = 8, [BF16] = 2, [F16] = 2};
 
+/* r, or, for the device alone, the same with its seed and most of its stream in buffer 7. */
+static inline fpemu_rounding for_device(fpemu_rounding r, int in_memory)
+{
+    const uint64_t state[] = {r.seed, r.stream - 5};
+    if (!in_memory)
+        return r;
+    r.seed = (uintptr_t)device_memory(7, sizeof state);
+    to_device((void *)(uintptr_t)r.seed, state, sizeof state);
+    r.stream = 5;
+    r.generator |= FPEMU_CUDA_STATE;
+    return r;
+}
+
 /* Empty counters, of which everything is asked for, or the least; the histogram begins at 2^-20. */
 static inline fpemu_stats empty_stats(int everything, uint64_t *bins, uint32_t length)
 {

@@ -78,6 +78,7 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
     const size_t size = fpemu_format_code_size(f);
     unsigned char *const buffer[2] = {device_memory(0, ROOM), device_memory(1, ROOM)};
     fpemu_cuda_stats *const d_s = device_memory(2, fpemu_cuda_stats_size());
+    const fpemu_rounding there = for_device(*r, next() % 2);
     const void *const x = in;
     void *const y = want;
     for (int to_code = 0; to_code < 2; to_code++) {
@@ -96,8 +97,8 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
         to_device(from, in, n * element[type]);
         fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, s[1].request.want, NULL);
         if (!status)
-            status = to_code ? fpemu_cuda_encode(f, r, types[type], n, from, to, counted ? d_s : NULL, NULL)
-                             : fpemu_cuda_quantize(f, r, types[type], n, from, in_place ? from : to,
+            status = to_code ? fpemu_cuda_encode(f, &there, types[type], n, from, to, counted ? d_s : NULL, NULL)
+                             : fpemu_cuda_quantize(f, &there, types[type], n, from, in_place ? from : to,
                                                    counted ? d_s : NULL, NULL);
         if (status == FPEMU_CUDA_ERROR_CARRIER && status == expected)
             continue; /* a format that does not fit the 16-bit type */
@@ -204,6 +205,8 @@ static void check_refusals(void)
     fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
     static unsigned char scratch[1 << 20];
     fpemu_stats stats = {.request.want = 0};
+    fpemu_rounding nowhere = {.generator = FPEMU_CUDA_STATE}, astray = nowhere;
+    astray.seed = (uintptr_t)x + 4;
     fpemu_format_parse("e4m3fn", &f, NULL);
     const refusal cases[] = {
         SAYS(ERROR_NULL, "null", fpemu_cuda_quantize_f32(&f, &r, 4, NULL, y, NULL, NULL)),
@@ -215,6 +218,8 @@ static void check_refusals(void)
         SAYS(ERROR_ARGUMENT, "crooked stats", fpemu_cuda_stats_clear(crooked, 0, NULL)),
         SAYS(ERROR_ARGUMENT, "crooked stats of read", fpemu_cuda_stats_read(crooked, scratch, &stats, NULL)),
         SAYS(ERROR_ARGUMENT, "crooked stats of quantize", fpemu_cuda_quantize_f32(&f, &r, 4, x, y, crooked, NULL)),
+        SAYS(ERROR_NULL, "no random state", fpemu_cuda_quantize_f32(&f, &nowhere, 4, x, y, NULL, NULL)),
+        SAYS(ERROR_ARGUMENT, "crooked random state", fpemu_cuda_encode_f32(&f, &astray, 4, x, y, NULL, NULL)),
         SAYS(ERROR_ARGUMENT, "crooked stats of encode", fpemu_cuda_encode_f32(&f, &r, 4, x, y, crooked, NULL)),
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++, comparisons++)
