@@ -140,13 +140,14 @@ static int check_tensors(int use, const format_object *format, const fpemu_shape
     return 0;
 }
 
-/* device_run(use, stream, format, rounding, inputs, result, axis, stats, range): an fpemu_use, to which an operation or a
- * function is added, on tensors without gaps. Inputs are a tuple; stats the address of counters, or 0. */
+/* device_run(use, stream, format, rounding, inputs, result, axis, stats, range, state): an fpemu_use, to which an operation
+ * or a function is added, on tensors without gaps. Inputs are a tuple; stats the address of counters, or 0; state None, or
+ * two words, seed and stream, which the kernels read. */
 NATIVE(device_run)
 {
-    enum { USE, STREAM, FORMAT, ROUNDING, INPUTS, RESULT, AXIS, STATS, RANGE, ARGUMENTS };
+    enum { USE, STREAM, FORMAT, ROUNDING, INPUTS, RESULT, AXIS, STATS, RANGE, STATE, ARGUMENTS };
     (void)module;
-    view x[3], y, memory;
+    view x[3], y, memory, state;
     uint64_t use = 0, stream_at = 0, stats_at = 0;
     if (takes("device_run", nargs, ARGUMENTS, names) || !is_open() || u64_argument(args[USE], "use", &use) ||
         u64_argument(args[STREAM], "stream", &stream_at) || u64_argument(args[STATS], "stats", &stats_at) ||
@@ -190,12 +191,19 @@ NATIVE(device_run)
         goto end;
     }
     const fpemu_format *const f = &format->value;
-    const fpemu_rounding *const r = &rounding->value;
+    fpemu_rounding told = rounding->value;
+    const fpemu_rounding *const r = &told;
     fpemu_prepared own; /* which says to what the processor refuses what it says there, of no elements too */
     if (values->type < CARRIERS && !prepared_of(format, r, values->type, (int)use, verb_of((int)use), &own))
         goto end;
     if (check_tensors((int)use, format, &shape, x, count, &y))
         goto end;
+    if (args[STATE] != Py_None) {
+        if (take(args[STATE], &y, &state) || check_type(&state, CARRIER_U64) || check_count(&state, 2))
+            goto end;
+        told.generator |= FPEMU_CUDA_STATE;
+        told.seed = (uint64_t)(uintptr_t)state.data;
+    }
     const int tensor = use != FPEMU_USE_ENCODE && use != FPEMU_USE_DECODE && use < FPEMU_USE_OPERATION;
     const uint64_t bytes = tensor ? cuda.scratch_size(f, &shape) : 0;
     memory.data = NULL;

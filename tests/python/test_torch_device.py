@@ -6,6 +6,7 @@ FPEMU_TEST_DEVICE=cuda the device is one, and the library the wheel's (tests/gpu
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import subprocess
@@ -21,6 +22,8 @@ import fpemu  # noqa: E402
 import fpemu.torch as ft  # noqa: E402
 from fpemu.torch import _device  # noqa: E402
 from torch import nn  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+from torch.utils._pytree import tree_leaves  # noqa: E402
 
 PLACE = os.environ.get("FPEMU_TEST_DEVICE", "cpu")
 pytestmark = pytest.mark.skipif(PLACE == "cpu" and not os.path.exists(os.environ.get("FPEMU_CUDA_LIBRARY", "")),
@@ -31,6 +34,11 @@ BLOCKED = ("mxfp8", "mxfp4", "nvfp4", "s2fp8", "bfp(7)", "scaled(e4m3fn)", "scal
 ROUNDINGS = ("rne", "rtz", "sr", "sr,bits=5,variant=b", "se")
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 STATE = ft.new_state(7, 2**63 + 5, 11)
+
+
+def words(x):
+    """Random state that kernels read."""
+    return STATE[:2].to(x.device, copy=True)
 
 
 @pytest.fixture(autouse=True)
@@ -83,10 +91,10 @@ def test_values_codes_and_bytes(device, spec, dtype):
             how = {"counts": counts, "what": (x.shape, rounding)}
             for axis in range(-1, max(x.ndim - 1, 0)):
                 for verb in (ft.quantize, ft.pack):
-                    assert_alike(device, lambda s, x: verb(x, spec, rounding, axis=axis, state=STATE, stats=s), x,
+                    assert_alike(device, lambda s, x: verb(x, spec, rounding, axis=axis, state=words(x), stats=s), x,
                                  **how)
             assert_alike(device, lambda s, x: ft.quantize_(x.clone(), spec, rounding, state=STATE, stats=s), x, **how)
-            assert_alike(device, lambda s, x: ft.encode(x, spec, rounding, state=STATE, stats=s), x, **how)
+            assert_alike(device, lambda s, x: ft.encode(x, spec, rounding, state=words(x), stats=s), x, **how)
         for axis in range(-1, max(x.ndim - 1, 0)):
             device(False)
             packed = outcome(lambda: ft.pack(x, spec, axis=axis))
@@ -105,12 +113,12 @@ def test_parts_and_ranges(device, spec):
     x = torch.randn(8, 64)
     device(False)
     known = ft.measure(x, spec)
-    part = {"state": STATE, "whole": x.shape, "start": (4, 0)}
-    assert_alike(device, lambda s, x, known: ft.quantize(x[4:6], spec, "sr", **part, range=known, stats=s), x, known,
+    assert_alike(device, lambda s, x, known: ft.quantize(x[4:6], spec, "sr", state=words(x), whole=x.shape,
+                                                         start=(4, 0), range=known, stats=s), x, known,
                  counts={"sums": True})
     assert_alike(device, lambda s, x, known: torch.ops.fpemu.pack(x[2:], spec, range=known), x, known)
     assert_alike(device, lambda s, x, known: torch.ops.fpemu.scales(x[2:], spec, range=known), x, known)
-    assert_alike(device, lambda s, x: torch.vmap(lambda row: ft.quantize(row, spec, "sr", state=STATE))(x), x)
+    assert_alike(device, lambda s, x: torch.vmap(lambda row: ft.quantize(row, spec, "sr", state=words(x)))(x), x)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -121,10 +129,10 @@ def test_operations_and_functions(device, dtype):
             for operation in fpemu._values._OPERATIONS:
                 operands = {"sqrt": (a,), "fma": (a, b, c)}.get(operation, (a, b))
                 for given in (operands, tuple(t.mT if t.ndim > 1 else t for t in reversed(operands))):
-                    assert_alike(device, lambda s, *t: ft.arith(operation, t, spec, rounding, state=STATE, stats=s),
-                                 *given, counts={}, what=(operation, spec, rounding))
+                    run = lambda s, *t: ft.arith(operation, t, spec, rounding, state=words(t[0]), stats=s)
+                    assert_alike(device, run, *given, counts={}, what=(operation, spec, rounding))
         for function in fpemu.functions():
-            assert_alike(device, lambda s, a: ft.apply(function, a, spec, "sr", state=STATE, stats=s), a.mT,
+            assert_alike(device, lambda s, a: ft.apply(function, a, spec, "sr", state=words(a), stats=s), a.mT,
                          counts={"sums": True}, what=(function, spec))
 
 
@@ -167,7 +175,7 @@ def test_counters_are_tensors_of_the_device(device):
 
 
 def test_tensors_that_do_not_go_together_are_refused(device):
-    x, f, rne = torch.ones(4, 8, device=PLACE), fpemu.format("e4m3fn"), fpemu.rounding("rne")
+    x, f, rne = torch.ones(4, 8, device=PLACE), fpemu.format("e4m3fn"), ("rne", None)
     refuses(ValueError, lambda: _device.quantize(x, x[:, 1:], f, rne, -1, None, None), "32 elements where 28")
     refuses(TypeError, lambda: _device.quantize(x, x.half(), f, rne, -1, None, None), "float32 where float16 is needed")
     refuses(TypeError, lambda: _device.quantize(x, x.to("meta"), f, rne, -1, None, None), "memory of a device")
@@ -184,12 +192,13 @@ def test_a_graph_does_not_repeat_random_bits(device, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
     monkeypatch.setattr(torch.cuda, "device", lambda index: contextlib.nullcontext())
     monkeypatch.setattr(torch.cuda, "current_stream", lambda: type("Stream", (), {"cuda_stream": 0}))
-    x, f = torch.randn(8), fpemu.format("e4m3fn")
+    monkeypatch.setattr(_device, "holds", lambda x: True)
+    x = torch.randn(8)
     for rounding in ("sr", "se"):
-        refuses(fpemu.Error, lambda: _device.quantize(x, x, f, fpemu.rounding(rounding), -1, None, None), "CUDA graph")
-    a, b, sr = x[None], x[:, None], fpemu.gemm("seq(bf16/sr)")
-    refuses(fpemu.Error, lambda: _device.matmul(a, b, x[:1, None], sr, None), "CUDA graph")
-    _device.quantize(x, x, f, fpemu.rounding("rne"), -1, None, None)
+        refuses(fpemu.Error, lambda: torch.ops.fpemu.quantize(x, "e4m3fn", rounding, STATE), "CUDA graph")
+    refuses(fpemu.Error, lambda: torch.ops.fpemu.matmul(x[None], x[:, None], "seq(bf16/sr)", STATE[:2]), "CUDA graph")
+    torch.ops.fpemu.quantize(x, "e4m3fn", "rne", STATE)
+    torch.ops.fpemu.matmul(x[None], x[:, None], "fp32", STATE)
 
 
 def trained(place, how, scaler=None):
@@ -246,10 +255,38 @@ def test_a_scaler_sees_overflow_on_a_device_by_one_copy_a_step(device, monkeypat
     assert found == want and want[-1][1] > 0 and len(copies) == 3 and min(copies) > 1
 
 
+def recorded(work):
+    log = []
+
+    def launch(call, *args):
+        log.append((lambda: call(*args), None))
+        call(*args)
+
+    class Recorder(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            before, call = len(log), lambda: func(*args, **(kwargs or {}))
+            found = call()
+            if len(log) == before:
+                log.append((call, found))
+            return found
+
+    def replay():
+        for call, found in log:
+            for a, b in zip(tree_leaves(found), tree_leaves(call())):
+                if isinstance(a, torch.Tensor) and a.data_ptr() != b.data_ptr():
+                    a.copy_(b)
+
+    with pytest.MonkeyPatch.context() as patch, Recorder():
+        for name in ("device_run", "device_matmul"):
+            patch.setattr(fpemu._native, name, functools.partial(launch, getattr(fpemu._native, name)))
+        return work(), torch.no_grad()(replay)
+
+
 def captured(work):
-    """The results of work in a CUDA graph, and what replays it; without a device it runs itself."""
+    """The results of work in a CUDA graph, before which it ran once, and what replays it; without a device, what makes
+    its launches and torch's operators again."""
     if PLACE == "cpu":
-        return (found := work()), lambda: [a.copy_(b) for a, b in zip(found, work())]
+        return recorded(work)
     with torch.cuda.stream(torch.cuda.Stream()):
         work()
     torch.cuda.synchronize()
@@ -272,7 +309,41 @@ def test_a_graph_reads_new_numbers_and_counts(spec):
             assert torch.equal(a, b)
     assert ft.read_stats(stats).count == 3 * x.numel()
     if PLACE != "cpu":
-        refuses(fpemu.Error, lambda: captured(lambda: ft.quantize(x, spec, "sr")), "CUDA graph")
+        refuses(fpemu.Error, lambda: captured(lambda: ft.quantize(x, spec, "sr", state=STATE)), "CUDA graph")
+
+
+def test_a_graph_draws_new_bits_in_each_replay_as_eager_calls_do():
+    x, product = torch.randn(16, 64, device=PLACE), ft.Product(accumulator="seq(bf16)")
+    recipe = ft.Recipe("e4m3fn/sr", gradient="mxfp8/sr", forward=product, data_gradient=product,
+                       weight_gradient=product)
+
+    def steps():
+        torch.manual_seed(2)
+        layer, state = ft.convert(nn.Linear(64, 8, False), recipe).to(PLACE), words(x)
+        quantizer, mode = ft.Quantizer("e5m2", rounding="se").to(PLACE), ft.everywhere(recipe, seed=3)
+
+        def step():
+            with mode:
+                y = nn.functional.linear(x, layer.weight)
+            found = (*torch.autograd.grad(layer(x).square().sum(), layer.weight), y.detach(), quantizer(x),
+                     ft.quantize(x, "nvfp4", "sr", state=state), ft.encode(x, "e4m3fn", "sr,bits=8", state=state),
+                     ft.pack(x, "mxfp4", "sr", state=state), ft.arith("add", (x, x), "bf16", "sr", state=state),
+                     ft.apply("exp", x.bfloat16(), "e4m3fn", "sr", state=state))
+            state[1] += 1
+            return found
+        return layer, step
+
+    (layer, step), (_, eager) = steps(), steps()
+    found, replay = captured(step)
+    last = eager()
+    for call in range(3):
+        replay()
+        want = eager()
+        assert all(torch.equal(a, b) and not torch.equal(a, c) for a, b, c in zip(found, want, last, strict=True))
+        last = want
+    ft.manual_seed(layer, 0, 3)
+    replay()
+    assert torch.equal(found[0], last[0])
 
 
 def test_compiled_work_has_eager_bits():

@@ -110,9 +110,9 @@ def test_random_bits_have_their_law():
 def test_state_is_seed_stream_and_offset_of_the_library():
     x = torch.randn(40, 50)
     top = 2**64 - 1
-    for seed, stream, offset in ((1, 2, 3), (top, top - 1, top - 5)):
+    for seed, stream, offset in ((1, 2, 3), (top, top - 1, top - 5), (top, 5, 0)):
         want = fpemu.quantize(x.numpy(), "e4m3fn", fpemu.rounding("sr", seed=seed, stream=stream, offset=offset))
-        state = ft.new_state(seed, stream, offset)
+        state = ft.new_state(seed, stream, offset)[:3 if offset else 2]
         assert np.array_equal(ft.quantize(x, "e4m3fn", "sr", state=state).numpy(), want)
         assert np.array_equal(OPS.quantize(x, "e4m3fn", "sr", state).numpy(), want)
     few = fpemu.rounding("sr", seed=1, bits=4, variant="c", overflow="saturate")
@@ -625,12 +625,12 @@ def test_errors_say_what_is_wrong():
         refuses(ValueError, lambda: ft.new_state(**word), f"{next(iter(word))} is an integer from 0")
     assert ft.new_state(2**64 - 1, 2**63).tolist() == [-1, -(2**63), 0]
     refuses(TypeError, lambda: OPS.quantize(x, "e4m3fn", "sr", torch.zeros(3)), "state")
-    for bad in (torch.tensor([1, 2]), torch.zeros(3), torch.zeros(3, 1, dtype=torch.int64), torch.tensor(3), [1, 2, 3]):
+    for bad in (torch.tensor([1]), torch.zeros(3), torch.zeros(3, 1, dtype=torch.int64), torch.tensor(3), [1, 2, 3]):
         for given in (x, x.clone().requires_grad_()):
             refuses(TypeError, lambda: ft.quantize(given, "e4m3fn", "sr", state=bad), "state is an int64 tensor")
         with pytest.raises(TypeError, match="state is an int64 tensor"):
             ft.functional.linear(x, x, recipe=ft.recipe("fp8").replace(input="e4m3fn/sr"), state=bad)
-    refuses(TypeError, lambda: ft.matmul(x, x, "seq(bf16/sr)", state=torch.tensor([1, 2])), "shape")
+    refuses(TypeError, lambda: ft.matmul(x, x, "seq(bf16/sr)", state=torch.tensor([1])), "shape")
     for bad in ([1.0], np.ones(2), 1.0, None):
         for call in (lambda: ft.quantize(bad, "e2m1"), lambda: ft.quantize_(bad, "e2m1"),
                      lambda: ft.encode(bad, "e2m1"), lambda: ft.decode(bad, "e2m1"), lambda: ft.pack(bad, "mxfp4"),

@@ -2,9 +2,9 @@
 """Tensors of CUDA devices, by libfpemu_cuda: its calls of fpemu_cuda.h on the current stream.
 
 The library lies beside libfpemu.so, or where FPEMU_CUDA_LIBRARY says, and is opened with the first call. Nothing here
-waits for the device but `measure`, `scales` and `read_stats`. Formats, roundings and random state are read on the host
-when a kernel is launched: a CUDA graph would repeat the launch with the state of its capture, and is refused where that
-is used. What a tensor must be to be handed over is checked by the extension.
+waits for the device but `measure`, `scales`, `read_stats`, and random state of three words there. State of two words is
+read by the kernels when they run, so that a CUDA graph has new bits in each replay; a graph would repeat what is read
+here, and is refused. What a tensor must be to be handed over is checked by the extension.
 
 With FPEMU_CUDA_PLAYED in the environment tensors of the processor stand for those of a device, and the library for one
 whose kernels are played there: for tests.
@@ -26,10 +26,12 @@ from fpemu import Format, Gemm, Range, Rounding, Stats, _native
 from fpemu._arrays import DECODE, ENCODE, FUNCTION, OPERATION, PACK, QUANTIZE, UNPACK, carrier_of
 from fpemu._packed import Packed, _scale_dtype
 
-from ._spec import STOCHASTIC
+from ._spec import is_stochastic, rounding_of, with_state
 
 PLAYED = bool(os.environ.get("FPEMU_CUDA_PLAYED"))
 _FUNCTIONS = fpemu.functions()
+How = tuple[Rounding, Tensor | None]  # a rounding, and its random state where kernels are to read that
+_NEAREST: How = fpemu.rounding("rne"), None
 
 
 def holds(x: Tensor) -> bool:
@@ -58,40 +60,54 @@ def _stats_words() -> int:
         raise fpemu.Error(f"the tensor lies on a CUDA device, and there is no libfpemu_cuda: {error}", 0) from None
 
 
-def _launch(call: Callable[..., Any], x: Tensor, *arguments: Any, random: bool = False) -> Any:
+def check_capture(x: Tensor) -> None:
+    """Random state for x is about to be read here, not by a kernel: fpemu.Error where a CUDA graph is captured."""
+    if holds(x) and not PLAYED and torch.cuda.is_current_stream_capturing():
+        raise fpemu.Error("a CUDA graph would repeat random state that is read here: kernels read new_state(seed, "
+                          "stream)[:2] on the device, and that of layers after .to; sums of products and optimizers "
+                          "are rounded stochastically outside of a graph", 0)
+
+
+def drawn(x: Tensor, text: str, state: Tensor | None) -> How:
+    """How x is rounded: by the state as it is read here, or by what kernels are to read."""
+    if state is not None and state.shape[0] == 2 and state.device == x.device and holds(x):
+        return rounding_of(text), state.contiguous().view(torch.uint64)
+    if state is not None and is_stochastic(text):
+        check_capture(x)
+    return with_state(text, state), None
+
+
+def _launch(call: Callable[..., Any], x: Tensor, *arguments: Any) -> Any:
     """Calls the extension for x's device, on the current stream there."""
     _stats_words()
-    if random and not PLAYED and torch.cuda.is_current_stream_capturing():
-        raise fpemu.Error("a CUDA graph would repeat the random bits of its capture: round stochastically outside of "
-                          "it, or to nearest inside", 0)
     if PLAYED:
         return call(0, *arguments)
     with torch.cuda.device(x.device):
         return call(torch.cuda.current_stream().cuda_stream, *arguments)
 
 
-def _run(use: int, inputs: Sequence[Tensor], y: Tensor, format: Format, rounding: Rounding | str = "rne",
-         axis: int = -1, stats: Tensor | None = None, known: Range | None = None) -> Tensor:
+def _run(use: int, inputs: Sequence[Tensor], y: Tensor, format: Format, how: How = _NEAREST, axis: int = -1,
+         stats: Tensor | None = None, known: Range | None = None) -> Tensor:
     """One call on tensors of any strides; returns y, which it fills."""
     to = y if y.is_contiguous() else torch.empty_like(y, memory_format=torch.contiguous_format)
 
     def run(stream: int) -> None:
-        _native.device_run(use, stream, format, rounding, tuple(x.contiguous() for x in inputs), to, axis,
-                           _counters(stats, y), known)
+        _native.device_run(use, stream, format, how[0], tuple(x.contiguous() for x in inputs), to, axis,
+                           _counters(stats, y), known, how[1])
 
-    _launch(run, y, random=isinstance(rounding, Rounding) and rounding.mode in STOCHASTIC)
+    _launch(run, y)
     return y if to is y else y.copy_(to)
 
 
-def quantize(x: Tensor, y: Tensor, format: Format, rounding: Rounding, axis: int, stats: Tensor | None,
+def quantize(x: Tensor, y: Tensor, format: Format, how: How, axis: int, stats: Tensor | None,
              known: Range | None) -> None:
     """x to y, tensors of one device, dtype and shape; they may be the same."""
-    _run(QUANTIZE, [x], y, format, rounding, axis, stats, known)
+    _run(QUANTIZE, [x], y, format, how, axis, stats, known)
 
 
-def encode(x: Tensor, codes: Tensor, format: Format, rounding: Rounding, stats: Tensor | None) -> Tensor:
+def encode(x: Tensor, codes: Tensor, format: Format, how: How, stats: Tensor | None) -> Tensor:
     """x to codes of one shape."""
-    return _run(ENCODE, [x], codes, format, rounding, stats=stats)
+    return _run(ENCODE, [x], codes, format, how, stats=stats)
 
 
 def decode(codes: Tensor, y: Tensor, format: Format) -> Tensor:
@@ -99,11 +115,10 @@ def decode(codes: Tensor, y: Tensor, format: Format) -> Tensor:
     return _run(DECODE, [codes], y, format)
 
 
-def pack(x: Tensor, format: Format, rounding: Rounding | str, axis: int, known: Range | None,
-         stats: Tensor | None) -> Tensor:
+def pack(x: Tensor, format: Format, how: How, axis: int, known: Range | None, stats: Tensor | None) -> Tensor:
     """x as packed bytes."""
     size = _native.layout(format, tuple(x.shape), axis)["bytes"]
-    return _run(PACK, [x], x.new_empty(size, dtype=torch.uint8), format, rounding, axis, stats, known)
+    return _run(PACK, [x], x.new_empty(size, dtype=torch.uint8), format, how, axis, stats, known)
 
 
 def unpack(packed: Tensor, y: Tensor, format: Format, axis: int) -> Tensor:
@@ -124,21 +139,21 @@ def scales(x: Tensor, format: Format, axis: int, known: Range | None) -> tuple[A
     shape = tuple(x.shape)
     layout = _native.layout(format, shape, axis)
     packed = torch.zeros(layout["bytes"], dtype=torch.uint8)
-    packed[:layout["elements_offset"]] = pack(x, format, "rne", axis, known, None)[:layout["elements_offset"]].cpu()
+    packed[:layout["elements_offset"]] = pack(x, format, _NEAREST, axis, known, None)[:layout["elements_offset"]].cpu()
     found = Packed(packed.numpy(), format, shape, axis, x.dtype)
     return found.scales, found.scale_codes, found.tensor_scales or (1.0, 1.0)
 
 
-def arith(operation: int, operands: Sequence[Tensor], y: Tensor, format: Format, rounding: Rounding,
+def arith(operation: int, operands: Sequence[Tensor], y: Tensor, format: Format, how: How,
           stats: Tensor | None) -> Tensor:
     """An operation on tensors that broadcast to y's shape."""
     wide = [x if x.numel() == 1 else x.expand(y.shape) for x in operands]
-    return _run(OPERATION + operation, wide, y, format, rounding, stats=stats)
+    return _run(OPERATION + operation, wide, y, format, how, stats=stats)
 
 
-def apply(function: str, x: Tensor, y: Tensor, format: Format, rounding: Rounding, stats: Tensor | None) -> Tensor:
+def apply(function: str, x: Tensor, y: Tensor, format: Format, how: How, stats: Tensor | None) -> Tensor:
     """An elementary function."""
-    return _run(FUNCTION + _FUNCTIONS.index(function), [x], y, format, rounding, stats=stats)
+    return _run(FUNCTION + _FUNCTIONS.index(function), [x], y, format, how, stats=stats)
 
 
 def matmul(a: Tensor, b: Tensor, y: Tensor, model: Gemm, stats: Tensor | None) -> Tensor:
@@ -159,7 +174,7 @@ def matmul(a: Tensor, b: Tensor, y: Tensor, model: Gemm, stats: Tensor | None) -
                               _counters(stats, y, True))
 
     to = y if y.dtype == wide else torch.empty_like(y, dtype=wide)
-    _launch(run, y, random=model._random)
+    _launch(run, y)
     return y if to is y else y.copy_(to)
 
 

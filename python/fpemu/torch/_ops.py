@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The operators `torch.ops.fpemu.*`: schemas, kernels, shapes for tracing, and rules for vmap.
 
-Formats and roundings are texts in the schemas, random state is an int64 tensor [seed, stream, offset], and counters are
-an int64 tensor (`new_stats`), so that a compiled graph holds for every step. What the kernels compute is done by the
-library; nothing here rounds.
+Formats and roundings are texts in the schemas, random state is an int64 tensor [seed, stream, offset] or the first two
+words of one, and counters are an int64 tensor (`new_stats`), so that a compiled graph holds for every step. What the
+kernels compute is done by the library; nothing here rounds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fpemu._values import _OPERATIONS
 from . import _autograd, _device
 from ._autograd import counted
 from ._shard import Part, quantize_part
-from ._spec import WORD, block_of, check_state, format_of, is_stochastic, rounding_of, signed, with_state
+from ._spec import WORD, block_of, check_state, format_of, is_stochastic, rounding_of, signed
 from .counters import check_stats, read_stats, write_stats
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -87,9 +87,7 @@ def counting(stats: Tensor) -> Iterator[Stats]:
         write_stats(stats, content)
 
 
-def _part(whole: Sequence[int] | None, start: Sequence[int] | None) -> Part | None:
-    if whole is None and start is None:
-        return None
+def _part(whole: Sequence[int] | None, start: Sequence[int] | None) -> Part:
     if whole is None or start is None:
         raise ValueError("whole and start are given together")
     return Part(whole, start)
@@ -109,18 +107,18 @@ def range_of(tensor: Tensor | None) -> Range | None:
 
 def _quantize_into(counts: Any, x: Tensor, y: Tensor, format: str, rounding: str, state: Tensor | None, axis: int,
                    whole: Sequence[int] | None, start: Sequence[int] | None, tensor_range: Tensor | None) -> None:
-    part, r, f, known = _part(whole, start), with_state(rounding, state), format_of(format), range_of(tensor_range)
+    (r, words), f, known = _device.drawn(x, rounding, state), format_of(format), range_of(tensor_range)
 
     def run(x: Tensor, y: Tensor, r: Rounding, axis: int) -> None:
         if _device.holds(x):
-            _device.quantize(x, y, f, r, axis, counts, known)
+            _device.quantize(x, y, f, (r, words), axis, counts, known)
         else:
             fpemu.quantize(x, f, r, axis=axis, out=y, stats=counts, range=known)
 
-    if part is None:
+    if whole is None and start is None:
         run(x, y, r, axis)
     else:
-        quantize_part(run, x, y, f, r, axis, part, counts is not None, known is not None)
+        quantize_part(run, x, y, f, r, axis, _part(whole, start), counts is not None, known is not None)
 
 
 def _quantize(counts: Any, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None,
@@ -175,10 +173,10 @@ def _value_dtype(format: str, dtype: torch.dtype | None) -> torch.dtype:
 
 def _encode(counts: Any, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
     _check(x, format, rounding, state)
-    codes = torch.empty_like(x, dtype=code_dtype(format))
+    codes, how = torch.empty_like(x, dtype=code_dtype(format)), _device.drawn(x, rounding, state)
     if _device.holds(x):
-        return _device.encode(x.detach(), codes, format_of(format), with_state(rounding, state), counts)
-    fpemu.encode(x.detach(), format_of(format), with_state(rounding, state), out=codes, stats=counts)
+        return _device.encode(x.detach(), codes, format_of(format), how, counts)
+    fpemu.encode(x.detach(), format_of(format), how[0], out=codes, stats=counts)
     return codes
 
 
@@ -206,10 +204,10 @@ def _layout(format: str, shape: Sequence[int], axis: int) -> dict[str, int]:
 def _pack(counts: Any, x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None,
           axis: int = -1, range: Tensor | None = None) -> Tensor:
     _check(x, format, rounding, state, axis)
+    how = _device.drawn(x, rounding, state)
     if _device.holds(x):
-        return _device.pack(x.detach(), format_of(format), with_state(rounding, state), axis, range_of(range), counts)
-    packed: Tensor = _native.pack(x.detach(), format_of(format), with_state(rounding, state), axis, 0, range_of(range),
-                                  counts)
+        return _device.pack(x.detach(), format_of(format), how, axis, range_of(range), counts)
+    packed: Tensor = _native.pack(x.detach(), format_of(format), how[0], axis, 0, range_of(range), counts)
     return packed
 
 
@@ -294,10 +292,14 @@ def _matmul_fake(a: Tensor, b: Tensor, spec: str, state: Tensor | None = None, b
 def _matmul(counts: Any, a: Tensor, b: Tensor, spec: str, state: Tensor | None = None,
             backward: str | None = None) -> Tensor:
     c = _matmul_fake(a, b, spec, state, backward)
-    seed, stream = (0, 0) if state is None else (word % WORD for word in state.tolist()[:2])
+    model = fpemu.gemm(spec)
+    if state is not None and model._random:
+        _device.check_capture(a)
+        seed, stream = (word % WORD for word in state.tolist()[:2])
+        model = fpemu.gemm(spec, seed=seed, stream=stream)
     if _device.holds(a):
-        return _device.matmul(a.detach(), b.detach(), c, fpemu.gemm(spec, seed=seed, stream=stream), counts)
-    fpemu.matmul(a.detach(), b.detach(), spec, seed=seed, stream=stream, out=c, stats=counts)
+        return _device.matmul(a.detach(), b.detach(), c, model, counts)
+    fpemu.matmul(a.detach(), b.detach(), model, out=c, stats=counts)
     return c
 
 
@@ -326,19 +328,19 @@ def _arith(counts: Any, operation: str, format: str, a: Tensor, b: Tensor | None
            c: Tensor | None = None, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
     y = _arith_fake(operation, format, a, b, c, rounding, state)
     operands = tuple(t.detach() for t in _operands(operation, a, b, c))
+    how = _device.drawn(a, rounding, state)
     if _device.holds(a):
-        return _device.arith(_OPERATIONS.index(operation), operands, y, format_of(format), with_state(rounding, state),
-                             counts)
-    _native.arith(_OPERATIONS.index(operation), operands, format_of(format), with_state(rounding, state), 0, y, counts)
+        return _device.arith(_OPERATIONS.index(operation), operands, y, format_of(format), how, counts)
+    _native.arith(_OPERATIONS.index(operation), operands, format_of(format), how[0], 0, y, counts)
     return y
 
 
 def _apply(counts: Any, function: str, format: str, x: Tensor, rounding: str = "rne",
            state: Tensor | None = None) -> Tensor:
-    y = _apply_fake(function, format, x, rounding, state)
+    y, how = _apply_fake(function, format, x, rounding, state), _device.drawn(x, rounding, state)
     if _device.holds(x):
-        return _device.apply(function, x.detach(), y, format_of(format), with_state(rounding, state), counts)
-    fpemu.apply(function, x.detach(), format_of(format), with_state(rounding, state), out=y, stats=counts)
+        return _device.apply(function, x.detach(), y, format_of(format), how, counts)
+    fpemu.apply(function, x.detach(), format_of(format), how[0], out=y, stats=counts)
     return y
 
 

@@ -67,23 +67,13 @@ def check_blocks(format: Format, axis: int, part: Part, shape: Sequence[int]) ->
             continue
         end = first + size
         if size and (first % length or (end % length and end != all_of_it)):
-            raise ValueError(
-                f"dimension {d} is cut at {first}..{end} of {all_of_it}, where blocks of {format} have {length}: a "
-                "block would lie in two parts. Cut at multiples of it, or along another dimension"
-            )
+            raise ValueError(f"dimension {d} is cut at {first}..{end} of {all_of_it}, where blocks of {format} have "
+                             f"{length}: a block would lie in two parts. Cut at multiples of it, or along another "
+                             "dimension")
 
 
-def quantize_part(
-    run: Callable[[Tensor, Tensor, Rounding, int], None],
-    x: Tensor,
-    y: Tensor,
-    format: Format,
-    rounding: Rounding,
-    axis: int,
-    part: Part,
-    is_counted: bool,
-    is_measured: bool,
-) -> None:
+def quantize_part(run: Callable[[Tensor, Tensor, Rounding, int], None], x: Tensor, y: Tensor, format: Format,
+                  rounding: Rounding, axis: int, part: Part, is_counted: bool, is_measured: bool) -> None:
     """Quantises x, a part of a tensor, into y of the same shape; x and y may be the same.
 
     run(x, y, rounding, axis): quantises a tensor of its own to the format. is_counted: it counts. is_measured: it has

@@ -132,8 +132,7 @@ def with_state(text: str, state: Tensor | None) -> Rounding:
     if state is None:
         return rounding_of(text)
     check_state(state)
-    seed, stream, offset = state.tolist()
-    return Rounding(*_fields_of(text), seed % WORD, stream % WORD, offset % WORD)
+    return Rounding(*_fields_of(text), *(word % WORD for word in (*state.tolist(), 0)[:3]))
 
 
 def check_state(state: Tensor | None) -> None:
@@ -143,6 +142,6 @@ def check_state(state: Tensor | None) -> None:
     if not isinstance(state, Tensor):
         raise TypeError("state is an int64 tensor [seed, stream, offset], as new_state makes it, not "
                         f"{type(state).__name__}")
-    if state.dtype != torch.int64 or tuple(state.shape) != (3,):
-        raise TypeError(f"state is an int64 tensor [seed, stream, offset], not one of {state.dtype} and the shape "
-                        f"{tuple(state.shape)}")
+    if state.dtype != torch.int64 or tuple(state.shape) not in ((3,), (2,)):
+        raise TypeError(f"state is an int64 tensor [seed, stream, offset], or its first two words, not one of "
+                        f"{state.dtype} and the shape {tuple(state.shape)}")

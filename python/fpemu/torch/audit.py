@@ -334,9 +334,10 @@ def _as_before(model: nn.Module | None, given: Any) -> Iterator[None]:
     attached += [held for mode in active for spots in mode.places() for spot in spots for held in (spot or {}).values()]
     changed = [b for _, held in buffers for b in held.values()] + [held.streams for held in attached]
     copies = [(t, t.detach().clone()) for t in changed if t is not None and not t.is_meta]
-    sites = [(site, dict(site.__dict__)) for held in attached for site in held.sites.values()]
+    sites: list[Any] = [(site, dict(site.__dict__)) for held in attached for site in held.sites.values()]
     for site, _ in sites:  # observe and loss scalers count what trains
         site.__dict__.update(counters=None, tensors=None, watch=None, watch_tensors=None, measure=False, frozen=None)
+    sites += [(held, {"streams": held.streams}) for held in attached]
     tensors = [*([] if model is None else model.parameters()), *tree_leaves(given)]
     devices = {t.device for t in tensors if isinstance(t, Tensor) and t.device.type not in ("cpu", "meta")}
     kind = next((device.type for device in devices), "cuda")

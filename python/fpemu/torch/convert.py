@@ -17,6 +17,7 @@ from torch import nn
 from torch.nn.utils.parametrize import is_parametrized
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from . import _device
 from ._products import Products
 from .functional import Plan
 from .modules import Attachment, NamedNorm, Quantized, converted_class, known_class, not_called, quantized_class
@@ -116,10 +117,11 @@ def _replace(module: nn.Module, base: Optional[type], cls: Any) -> None:
     module.__class__ = cls if current is base else type(current.__name__, (cls,), dict(current.__dict__))
 
 
-def _attach(place: _Place, recipe: Recipe, plans: dict[str, Plan], number: int, seed: int) -> None:
+def _attach(model: nn.Module, place: _Place, recipe: Recipe, plans: dict[str, Plan], number: int, seed: int) -> None:
     module, base = place.module, _original(place.module)
     _replace(module, base, place.cls)
-    module.__dict__["_fpemu"] = Attachment(recipe, base, plans, seed, number * STREAM_STEP)
+    held = module.__dict__["_fpemu"] = Attachment(recipe, base, plans, seed, number * STREAM_STEP)
+    held.move(_device.home(module, model))
     module.__dict__["__module__"] = LEAF
 
 
@@ -214,7 +216,7 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] =
         raise ValueError(told)
     _revert(model)
     for number, place, own, plans in ready:
-        _attach(place, own, plans, number, seed)
+        _attach(model, place, own, plans, number, seed)
     for module, why in {**{place.module: "no rule names it" for place in untold}, **left}.items():
         module.__dict__["_fpemu_left"] = why
     _leave_fast_paths(model)

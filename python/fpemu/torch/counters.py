@@ -52,11 +52,8 @@ def read_stats(stats: Tensor) -> Stats:
     want, _, first, length, scale_first, scale_length = _REQUEST.unpack_from(content)
     if WORDS + length + scale_length != stats.shape[0]:
         raise TypeError("stats is a tensor of fpemu.torch.new_stats")
-    result = Stats(
-        bool(want & _SUMS),
-        (first, first + length - 3) if want & _HISTOGRAM else None,
-        (scale_first, scale_first + scale_length - 3) if want & _SCALES else None,
-    )
+    result = Stats(bool(want & _SUMS), (first, first + length - 3) if want & _HISTOGRAM else None,
+                   (scale_first, scale_first + scale_length - 3) if want & _SCALES else None)
     result._load(content)
     return result
 

@@ -23,6 +23,7 @@ from torch.utils.checkpoint import CheckpointFunction
 from torch.utils.weak import WeakIdKeyDictionary
 
 from . import functional as f
+from ._device import is_device
 from .functional import Plan, make_embedding_plan, make_norm_plan, make_plan, make_softmax_plan
 from .quantizer import _enclosing_checkpoint
 from .recipe import Recipe
@@ -60,13 +61,15 @@ def plans(recipe: Recipe, names: Sequence[str] = (*WEIGHTS, *ACTIVATIONS, *ATTEN
 class _Call:
     """A call of a function, and how its tensors are rounded."""
 
-    def __init__(self, mode: _Mode, name: str, function: Any, spot: Mapping[Sequence[str], Any]) -> None:
-        self.mode, self.name, self.function, self.spot = mode, name, function, spot
+    def __init__(self, mode: _Mode, name: str, function: Any, spot: Mapping[Sequence[str], Any], place: Any) -> None:
+        self.mode, self.name, self.function, self.spot, self.place = mode, name, function, spot, place
         self.is_weight = mode.is_weight
 
     def take(self, kind: Sequence[str]) -> tuple[Any, ...]:
         """The sites of a kind, and states for one call."""
         held = self.spot[kind]
+        if not torch.compiler.is_compiling() and is_device(self.place):
+            held.move(self.place)
         return (*(held.sites[name] for name in kind), held.states())
 
     def unseen(self, *args: Any, **kwargs: Any) -> Any:
@@ -495,7 +498,7 @@ class _Mode(TorchFunctionMode):
         for operand in _OPERANDS.get(name, ())[len(args):]:
             if operand in kwargs:
                 given.append(kwargs.pop(operand))
-        y = _FUNCTIONS[name][0](_Call(self, name, func, spot), *given, **kwargs)
+        y = _FUNCTIONS[name][0](_Call(self, name, func, spot, floats[0].device), *given, **kwargs)
         if out is not None:
             if torch.is_grad_enabled() and (y.requires_grad or out.requires_grad):
                 raise RuntimeError(f"{name} with out= has no gradient")

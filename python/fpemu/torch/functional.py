@@ -199,11 +199,11 @@ class Site:
 
 
 def _states(plan: Plan, state: Optional[Tensor], device: torch.device, rows: int = STREAMS) -> Optional[Tensor]:
-    """A state for each slot: rows of [seed, stream, offset]."""
+    """A state for each slot, in rows."""
     if not plan.stochastic:
         return None
     if state is None:
-        state = torch.zeros(3, dtype=torch.int64, device=device)
+        state = torch.zeros(2, dtype=torch.int64, device=device)
     check_state(state)
     table = state.repeat(rows, 1)
     table[:, 1] += torch.arange(rows, device=state.device)
@@ -842,7 +842,7 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Optional[Tensor], dropout:
     p = aten.softmax.int(s if blind is None else s.masked_fill(blind, 0), -1)
     p = p if blind is None else p.masked_fill(blind, 0)
     # its slot is OUTPUT, which a product of activations leaves to its own result: a stream of the second sixteen
-    p = _pass(p, softmax, OUTPUT, -1, -1, None if second is None else second + _far(second))
+    p = _pass(p, softmax, OUTPUT, -1, -1, None if second is None else _far(second))
     if dropout > 0:
         p = F.dropout(p, dropout)
     return _matmul(p, v, context, second), p
@@ -862,7 +862,7 @@ def _repeat_heads(x: Tensor, q: Tensor) -> Tensor:
 
 def _far(states: Tensor) -> Tensor:
     """Moves a slot past the slots of a product, within its sixteen streams."""
-    return states.new_tensor([0, STREAMS - 1 - OUTPUT, 0])
+    return states + (STREAMS - 1 - OUTPUT) * (torch.arange(states.shape[1], device=states.device) == 1)
 
 
 def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Optional[Tensor] = None,

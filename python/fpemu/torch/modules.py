@@ -12,7 +12,7 @@ import functools
 import re
 import threading
 import warnings
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import torch
 import torch.nn.functional as F
@@ -55,7 +55,7 @@ class Attachment:
         self.sites = {name: Site(plan) for name, plan in plans.items()}
         self.site = next(iter(self.sites.values()))
         self.stream = stream
-        self.streams: Optional[Tensor] = None  # (slots, 3) rows of [seed, stream, offset] for the next call
+        self.streams: Optional[Tensor] = None  # (slots, 2) rows of [seed, stream] for the next call
         self.begin(seed, 0)
 
     @property
@@ -93,13 +93,18 @@ class Attachment:
         count = rows({name: site.plan for name, site in self.sites.items()})
         if count:
             first = self.stream + call * count
-            self.streams = torch.tensor([[seed, first + i, 0] for i in range(count)], dtype=torch.int64, device="cpu")
+            table = torch.tensor([[seed, first + i] for i in range(count)], dtype=torch.int64, device="cpu")
+            self.streams = table if self.streams is None else self.streams.copy_(table)
+
+    def move(self, place: Union[str, torch.device]) -> None:
+        """Takes the streams to a device, whose kernels read them there: a CUDA graph goes on with them."""
+        self.streams = None if self.streams is None else self.streams.to(place)
 
     def reached(self) -> Optional[dict[str, int]]:
         """The arguments by which `begin` comes to where the streams are; None where nothing is stochastic."""
         if self.streams is None:
             return None
-        seed, stream, _ = self.streams[0].tolist()
+        seed, stream = self.streams[0].tolist()
         return {"seed": seed, "call": (stream - self.stream) // len(self.streams)}
 
 
@@ -121,6 +126,13 @@ class Quantized:
 
     def _states(self) -> Optional[Tensor]:
         return self._fpemu.states()
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        """Moves the streams too; where to_empty makes room for them, their numbers stay."""
+        own = self._fpemu
+        if own.streams is not None and not (moved := fn(own.streams)).is_meta:
+            own.move(moved.device)
+        return super()._apply(fn, recurse)  # type: ignore[misc]
 
     def extra_repr(self) -> str:
         inner: str = super().extra_repr()  # type: ignore[misc]

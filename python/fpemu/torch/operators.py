@@ -44,22 +44,11 @@ def _parallel(*tensors: Any) -> None:
         from . import parallel  # noqa: F401, PLC0415
 
 
-def quantize(
-    x: Tensor,
-    format: str | Format,
-    rounding: str | Rounding = "rne",
-    *,
-    axis: int = -1,
-    state: Tensor | None = None,
-    stats: Tensor | Stats | None = None,
-    ste: str = "identity",
-    backward: str | Format | None = None,
-    backward_rounding: str | Rounding = "rne",
-    backward_stats: Tensor | None = None,
-    whole: Sequence[int] | None = None,
-    start: Sequence[int] | None = None,
-    range: Tensor | None = None,
-) -> Tensor:
+def quantize(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, axis: int = -1,
+             state: Tensor | None = None, stats: Tensor | Stats | None = None, ste: str = "identity",
+             backward: str | Format | None = None, backward_rounding: str | Rounding = "rne",
+             backward_stats: Tensor | None = None, whole: Sequence[int] | None = None,
+             start: Sequence[int] | None = None, range: Tensor | None = None) -> Tensor:
     """Every element of x as the value of the format that the rounding makes of it, with a gradient.
 
     x: a tensor of any shape and strides, float64, float32, float16 or bfloat16; a DTensor too. The result has its
@@ -67,9 +56,9 @@ def quantize(
     format, rounding: a `fpemu.Format` and a `fpemu.Rounding`, or their texts; a rounding's text may go on as in
         "sr,bits=16,variant=b".
     axis: along which blocks run, for formats with blocks.
-    state: for stochastic rounding an int64 tensor [seed, stream, offset] on the processor (`new_state`); it is only
-        read, on the host, and refused in the capture of a CUDA graph. None: those of `rounding`. Element i in C
-        order has the index offset + i.
+    state: for stochastic rounding an int64 tensor [seed, stream, offset] (`new_state`). It is only read, on the host,
+        which the capture of a CUDA graph refuses; where it has the first two words alone, on x's device, by the
+        kernels. None: those of `rounding`. Element i in C order has the index offset + i.
     stats: counters that are added to: a tensor of `new_stats`, or a `fpemu.Stats` where nothing is traced. On a device
         the call ends with reading the counters for a `fpemu.Stats`, and waits; for a tensor there it does not.
     ste: what the gradient is. "identity": as it comes, straight through. "clipped": 0 where x is outside
@@ -117,12 +106,11 @@ def quantize(
     return _quantize_native(x, format, rounding, axis=axis, stats=stats)
 
 
-def _through_dispatcher(
-    x: Tensor, format: str | Format, rounding: str | Rounding, axis: int = -1, state: Tensor | None = None,
-    stats: Tensor | Stats | None = None, ste: str = "identity", backward: str | Format | None = None,
-    backward_rounding: str | Rounding = "rne", backward_stats: Tensor | None = None,
-    whole: Sequence[int] | None = None, start: Sequence[int] | None = None, range: Tensor | None = None,
-) -> Tensor:
+def _through_dispatcher(x: Tensor, format: str | Format, rounding: str | Rounding, axis: int = -1,
+                        state: Tensor | None = None, stats: Tensor | Stats | None = None, ste: str = "identity",
+                        backward: str | Format | None = None, backward_rounding: str | Rounding = "rne",
+                        backward_stats: Tensor | None = None, whole: Sequence[int] | None = None,
+                        start: Sequence[int] | None = None, range: Tensor | None = None) -> Tensor:
     """`quantize` where more than memory is asked for, or torch watches."""
     if not _is_compiling():
         check_tensors(x)
@@ -149,10 +137,8 @@ class _Plain(torch.autograd.Function):
                 backward_rounding: str, backward_stats: Tensor | None) -> Tensor:
         ctx.axis, ctx.format, ctx.rounding, ctx.stats = axis, backward, backward_rounding, backward_stats
         random = backward is not None and state is not None and is_stochastic(backward_rounding)
-        ctx.save_for_backward(
-            inside_range(x, format_text(format)) if ste == "clipped" else None,
-            None if state is None or not random else state.clone(),  # the caller's moves on
-        )
+        ctx.save_for_backward(inside_range(x, format_text(format)) if ste == "clipped" else None,
+                              None if state is None or not random else state.clone())  # the caller's moves on
         return quantize(x.detach(), format, rounding, axis=axis, state=state, stats=stats)
 
     @staticmethod
@@ -187,15 +173,8 @@ def _plain_gradient(x: Tensor, format: str | Format, rounding: str | Rounding, a
     return y
 
 
-def quantize_(
-    x: Tensor,
-    format: str | Format,
-    rounding: str | Rounding = "rne",
-    *,
-    axis: int = -1,
-    state: Tensor | None = None,
-    stats: Tensor | Stats | None = None,
-) -> Tensor:
+def quantize_(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, axis: int = -1,
+              state: Tensor | None = None, stats: Tensor | Stats | None = None) -> Tensor:
     """`quantize` in place; returns x, whose version counter tells autograd of it.
 
     Where x takes part in autograd the gradient is straight-through. A leaf that requires grad is refused, as by all of

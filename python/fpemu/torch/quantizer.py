@@ -58,18 +58,9 @@ class Quantizer(nn.Module):
     batch_part: tuple[int, int, int] | None
     """(rank, ranks, dimension) where the input is a part of a batch; see `fpemu.torch.parallel.split_batch`."""
 
-    def __init__(
-        self,
-        forward: str | Format | None = None,
-        backward: str | Format | None = None,
-        rounding: str | Rounding = "rne",
-        *,
-        backward_rounding: str | Rounding | None = None,
-        ste: str = "identity",
-        axis: int = -1,
-        seed: int | None = None,
-        stream: int = 0,
-    ) -> None:
+    def __init__(self, forward: str | Format | None = None, backward: str | Format | None = None,
+                 rounding: str | Rounding = "rne", *, backward_rounding: str | Rounding | None = None,
+                 ste: str = "identity", axis: int = -1, seed: int | None = None, stream: int = 0) -> None:
         super().__init__()
         self.__dict__["__module__"] = LEAF
         self.rounding = rounding_text(rounding)
@@ -133,9 +124,9 @@ class Quantizer(nn.Module):
             whole, start = list(x.shape), [0] * x.ndim
             whole[dim], start[dim] = ranks * x.shape[dim], rank * x.shape[dim]
         y = operators.quantize(
-            x, format, self.rounding if self.forward_format is not None else "rne", axis=self.axis, state=state,
-            stats=stats, ste=self.ste, backward=self.backward_format, backward_rounding=self.backward_rounding,
-            backward_stats=backward_stats, whole=whole, start=start)
+            x, format, self.rounding if self.forward_format is not None else "rne", axis=self.axis,
+            state=None if state is None else state[:2], stats=stats, ste=self.ste, backward=self.backward_format,
+            backward_rounding=self.backward_rounding, backward_stats=backward_stats, whole=whole, start=start)
         if state is self.state:
             self.state[1] += 1
         return y
