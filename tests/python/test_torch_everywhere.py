@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import functools
 import gc
+import warnings
 import weakref
 
 import models
@@ -139,6 +140,9 @@ def test_what_has_no_rounding_is_torch_s():
                      lambda: torch.mm(grid(3, 3).to_sparse(), grid(3, 3))):
             with pytest.warns(UserWarning, match="is not rounded"):
                 call()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # a name that ends in that of a solver
+            grid(3).resolve_conj()
     assert not torch.equal(z @ z, z * z)
 
 

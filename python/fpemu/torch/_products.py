@@ -20,7 +20,7 @@ from .everywhere import _FUNCTIONS, _NAMES, _UNSAID, ATTENTION, PRODUCT
 
 _SAID = {name for name, (_, kinds) in _FUNCTIONS.items() if kinds in (PRODUCT, (ATTENTION,), ())}  # not softmax, norms
 _OF_TORCH = {id(function): name for function, name in {**_NAMES, **_UNSAID}.items()
-             if (name in _SAID or function in _UNSAID) and "precision" not in name}
+             if name in _SAID or function in _UNSAID}
 _OF_TORCH[id(F.multi_head_attention_forward)] = "multi_head_attention_forward"
 _BY_NAME = frozenset(name.strip("_") for name in _OF_TORCH.values()) | {"flex_attention"}
 _METHODS = frozenset(name for name in _BY_NAME if hasattr(torch.Tensor, name)) | {

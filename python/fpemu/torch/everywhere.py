@@ -23,9 +23,10 @@ from torch.utils.checkpoint import CheckpointFunction
 from torch.utils.weak import WeakIdKeyDictionary
 
 from . import functional as f
-from .functional import Plan, make_embedding_plan, make_norm_plan, make_plan, make_softmax_plan
+from ._spec import check_seed
+from .functional import Plan, make_embedding_plan, make_norm_plan, make_plan, make_product_plan, make_softmax_plan
 from .quantizer import _enclosing_checkpoint
-from .recipe import Recipe
+from .recipe import Recipe, matches, read_rules
 from .recipe import recipe as _recipe
 
 __all__ = ["everywhere", "register_attention"]
@@ -51,7 +52,7 @@ def plans(recipe: Recipe, names: Sequence[str] = (*WEIGHTS, *ACTIVATIONS, *ATTEN
     """The plans of calls by a recipe, by name: "" is a product with a weight, "activations" one without; "scores" and
     "context" are attention's two."""
     made = {"": make_plan, "softmax": make_softmax_plan, "norm": make_norm_plan, "embedding": make_embedding_plan}
-    return {name: made[name](recipe) if name in made else make_plan(recipe, True) for name in names}
+    return {name: made.get(name, make_product_plan)(recipe) for name in names}
 
 
 # ------------------------------------------------------------------------------------------------ calls
@@ -265,8 +266,8 @@ def _conv_transpose(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Ten
 def _convolution(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor], stride: Any, padding: Any,
                  dilation: Any, transposed: bool, output_padding: Any, groups: int, *_: Any) -> Any:
     site, states = at.take(WEIGHTS)
-    if transposed and any(site.plan.sums):
-        raise ValueError("transposed convolutions have no emulated accumulators")
+    if transposed:
+        f.check_transposed(site.plan)
     steps, pads, spread, more = (f._each(value, weight.dim() - 2, what) for value, what in (
         (stride, "stride"), (padding, "padding"), (dilation, "dilation"), (output_padding, "output_padding")))
     numbers = f.Geometry(steps, pads, spread, groups, transposed, more if transposed else ())
@@ -276,8 +277,6 @@ def _convolution(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor
 def _attention(at: _Call, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
                dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None,
                enable_gqa: bool = False) -> Any:
-    if is_causal and attn_mask is not None:
-        raise ValueError("attention takes a mask or is causal, not both")
     scores, softmax, context, states = at.take(ATTENTION)
     return f._attention(query, key, value, attn_mask, dropout_p, is_causal, scale, scores, softmax, context, states,
                         grouped=enable_gqa)[0]
@@ -395,25 +394,40 @@ _OPERANDS = {  # by torch's names
     "tensordot": ("a", "b", "dims"), "multi_dot": ("tensors",), "grouped_mm": ("mat_a", "mat_b"),
 }
 _IN_PLACE = (Tensor.addmm_, Tensor.addmv_, Tensor.baddbmm_, Tensor.addbmm_)
-# Words in the names of what multiplies, be it known here or not.
-_MULTIPLIES = re.compile("(^|_|dd|b|d|s|h)mm(_|$)|matmul|convolution|conv_tbc|attention|matrix_(power|exp)|^cdist$"
-                         "|^cov$|corrcoef|linear_|trilinear|gemm|vecdot|solve|lstsq|^i?[rh]?fft[2n]?$")
+_OF_PRODUCTS = re.compile(
+    r"(mm|mv|dot|rnn|lstm|gru)(?![a-z])|conv(?!ert)|linear(?!_comb|\dd)|attention|attn|flash|matmul|gemm|transformer|"
+    r"(?<!re)solve|lstsq|cdist|euclidean_dist|matrix_(exp|power)|fft(?!shift|freq)|^cov$|corrcoef")
+# Weights that are made ready, and settings. Names with thnn are those of the elementwise part of cells.
+_OF_OTHERS = re.compile("(pre|un)pack($|_)|_pack_|reorder|flatten|search|precision|cache|_thnn")
+
+
+def multiplies(name: str) -> bool:
+    """Whether the name of a function of torch, or of an operator of any package, is that of a product."""
+    return _OF_PRODUCTS.search(name) is not None and _OF_OTHERS.search(name) is None
+
+
 _NAMES: dict[Any, str] = {Tensor.__matmul__: "matmul", F.embedding: "embedding", F.embedding_bag: "embedding_bag"}
 _UNSAID: dict[Any, str] = {}  # what multiplies and is none of these
 _opened: dict[Any, Any] = {}
 
 
+_QUESTIONS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
+
+
 @functools.cache
 def _open(function: Any) -> Any:
-    """A function of torch that is written in Python and asks for modes itself, without the question; None for others,
-    and for methods that stand above one of the same name in C, which is shown as that method again."""
-    if not isinstance(function, FunctionType):
+    """What a function of torch that is written in Python does once it has asked whether a mode is on. With the mode on
+    it would ask again and never get there, so this is the function with its questions answered: no. None for functions
+    that do not ask, and for methods that stand above one of the same name in C, which is shown as that method again."""
+    if not isinstance(function, FunctionType) or not set(_QUESTIONS) & set(function.__code__.co_names):
         return None
-    name = function.__name__
-    if hasattr(torch._C.TensorBase, name) and function is getattr(Tensor, name, None):
+    name: str = function.__name__
+    if function is getattr(Tensor, name, None) and hasattr(torch._C.TensorBase, name):
         return None
-    asks = any(name in function.__globals__ and name in function.__code__.co_names for name in f.SHOWN)
-    return f.unseen(function) if asks else None
+    names = {**function.__globals__, **dict.fromkeys(_QUESTIONS, lambda *_: False)}
+    opened = FunctionType(function.__code__, names, name, function.__defaults__, function.__closure__)
+    opened.__kwdefaults__ = function.__kwdefaults__
+    return opened
 
 
 def _list_functions() -> None:
@@ -422,13 +436,14 @@ def _list_functions() -> None:
             function, name = getattr(place, written, None), written.strip("_").removeprefix("linalg_")
             if not callable(function) or function in _NAMES:
                 continue
-            if _open(function) is not None:
-                _opened[function] = _open(function)
+            opened = _open(function)
+            if opened is not None:
+                _opened[function] = opened
             if isinstance(function, FunctionType) and place is F:
                 continue  # within it the one in C is called
             if name in _FUNCTIONS and "embedding" not in name:
                 _NAMES[function] = name
-            elif _MULTIPLIES.search(written):
+            elif opened is None and multiplies(written):
                 _UNSAID[function] = written
 
 
@@ -568,7 +583,7 @@ class _Mode(TorchFunctionMode):
     @f.constant_in_graphs
     def warn_of_foreign(self, operator: Any) -> None:
         name = str(operator).removesuffix(".default")
-        if not name.startswith(("aten.", "fpemu.")) and _MULTIPLIES.search(name):
+        if not name.startswith(("aten.", "fpemu.")) and multiplies(name):
             self.warn(name, "it is no function of torch")
 
 
@@ -605,12 +620,11 @@ class _Spot(dict[Any, Any]):
         self.module = (lambda: None) if module is None else weakref.ref(module)
 
     def __missing__(self, kind: Sequence[str]) -> Any:
-        from .convert import STREAM_STEP  # noqa: PLC0415
         from .modules import Attachment  # noqa: PLC0415
 
         number = next(self.mode._numbers[not self.line])
         made = self[kind] = Attachment(self.recipe, object, plans(self.recipe, kind), self.mode._seed,
-                                       FIRST_STREAM + number * STREAM_STEP)
+                                       FIRST_STREAM + number * f.STREAM_STEP)
         for watcher in watching:
             watcher.adopt(self, made)
         return made
@@ -652,14 +666,9 @@ class everywhere(_Mode):
     def __init__(self, recipe: Any, rules: Optional[Mapping[Any, Any]] = None, *, seed: int = 0,
                  model: Optional[nn.Module] = None) -> None:
         super().__init__()
-        if not 0 <= seed < 1 << 63:
-            raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
-        rules = {} if rules is None else rules
-        if not isinstance(rules, Mapping) or not all(isinstance(rule, str) or callable(rule) for rule in rules):
-            raise TypeError("rules say which recipe holds for which pattern of names, class, or function of (module, "
-                            f"name) to a truth: a dict of these, not {rules!r:.80}")
+        check_seed(seed)
         self._usual = None if recipe is None else _recipe(recipe)
-        self._rules = {rule: None if which is None else _recipe(which) for rule, which in rules.items()}
+        self._rules = read_rules({} if rules is None else rules)
         self._matched: set[Any] = set()
         self._names = {} if model is None else {id(module): name for name, module in model.named_modules()}
         self._model = model
@@ -736,12 +745,10 @@ class everywhere(_Mode):
         return key
 
     def _made(self, module: Any, name: str, line: str) -> Optional[_Spot]:
-        from .convert import _matches  # noqa: PLC0415
-
         own = self._usual
         for rule, which in self._rules.items():
             named = isinstance(rule, str) and id(module) in self._names
-            if _matches(module, name, rule) or (named and _matches(module, self._names[id(module)], rule)):
+            if matches(module, name, rule) or (named and matches(module, self._names[id(module)], rule)):
                 self._matched.add(rule)
                 own = which
                 break
