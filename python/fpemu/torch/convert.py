@@ -50,7 +50,8 @@ class _Place:
         held = [p for m in (module, *lists) for p in m.parameters(recurse=False) if p.dim() > 1]
         # What is one for all samples, as the vectors of places and classes are, is added to them.
         if self.products is not None:
-            held = [p for p in held if p.dim() != 3 or p.shape[0] > 1] + [*self.products.reads.values()]
+            added = (3,) if self.products.calls else range(3, 6)
+            held = [p for p in held if p.dim() not in added or p.shape[0] > 1] + [*self.products.reads.values()]
         self.matrices = list(dict.fromkeys(held))
         self.weights = sum(p.numel() for p in self.matrices)
         self.by_functions = self.products is not None and bool(self.products.calls)

@@ -359,6 +359,7 @@ class _ByFunctions(Quantized):
         return plans(recipe)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
+        self._fpemu.ran = True
         with Functions(self):
             return super().forward(*args, **kwargs)  # type: ignore[misc]
 
