@@ -36,6 +36,7 @@ from .._first_order import apply, first_order, link
 from . import _device, operators
 from ._shard import BatchPart
 from ._spec import check_state
+from .quantizer import recomputing
 from .recipe import Product, Recipe, Target, read_target
 from .recipe import recipe as _recipe
 
@@ -47,6 +48,7 @@ SLOTS = ("input", "weight", "bias", "output", "gradient", "weight again", "data 
          "input again", "weight gradient", "sums", "data gradient sums", "weight gradient sums")
 (INPUT, WEIGHT, BIAS, OUTPUT, GRADIENT, WEIGHT_AGAIN, DATA_GRADIENT, GRADIENT_AGAIN, INPUT_AGAIN, WEIGHT_GRADIENT, SUMS,
  DATA_SUMS, WEIGHT_SUMS) = range(13)
+FORWARD = frozenset((INPUT, WEIGHT, BIAS, OUTPUT, SUMS))
 STREAMS = 16  # of a call
 STREAM_STEP = 1 << 40  # between the streams of two modules: calls of a module use those between
 
@@ -194,8 +196,12 @@ class Site:
         """Counters that a call on x adds to."""
         if torch.compiler.is_compiling() or not x.is_cpu or _device.PLAYED or (
                 self.tensors is not None and torch._C._is_tracing()):
-            return self.tensors if self.tensors is not None else self.watch_tensors
-        return self.counters if self.counters is not None else self.watch
+            lent = self.tensors if self.tensors is not None else self.watch_tensors
+        else:
+            lent = self.counters if self.counters is not None else self.watch
+        if lent is None or torch.compiler.is_compiling() or not recomputing():
+            return lent
+        return [None if slot in FORWARD else stats for slot, stats in enumerate(lent)]  # which have counted this
 
 
 def _states(plan: Plan, state: Optional[Tensor], device: torch.device, rows: int = STREAMS) -> Optional[Tensor]:
