@@ -692,7 +692,8 @@ class everywhere(_Mode):
     softmax, layer_norm, rms_norm, group_norm, instance_norm, batch_norm, embedding and embedding_bag round where the
     recipe has a format for them. A product that cannot be said so is computed as torch does, with a warning, and so is
     an operator of torch.ops. Classes of tensors with functions of their own are asked first, and what these call is
-    seen. Functions that the recipe has no format for are left to a block outside. Integers and complex numbers stay as they are, and so does what converted modules do, which round by themselves.
+    seen. Functions that the recipe has no format for are left to a block outside. Integers and complex numbers stay as
+    they are, and so does what converted modules do, which round by themselves.
 
     A place is the module that calls, the function and the line of source; in a compiled graph the function alone. It
     has counters, which ``observe`` lends, and streams of random bits that go on when the block is entered again, or
