@@ -222,7 +222,7 @@ def _round(x: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor]
         return x
     state = states[slot] if target.stochastic and states is not None else None
     counts = None if stats is None else stats[slot]
-    if isinstance(x, nn.Parameter):
+    if type(x) is not Tensor and isinstance(x, nn.Parameter):  # which is asked in Python
         if site.frozen is not None and slot == WEIGHT and not (target.stochastic or counts is not None or
                                                                torch.compiler.is_compiling() or x.is_inference()):
             return _kept(x, site.frozen, target, axis)
@@ -346,7 +346,7 @@ def _pass(x: Tensor, site: Site, forward: int, backward: int, axis: int, states:
 
 def _rows(x: Tensor) -> Tensor:
     """A matrix of all leading dimensions taken together, which may have no columns."""
-    return x.reshape(x.shape[:-1].numel(), x.shape[-1])
+    return x if x.dim() == 2 else x.reshape(x.shape[:-1].numel(), x.shape[-1])
 
 
 class _Linear(torch.autograd.Function):
