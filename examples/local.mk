@@ -11,7 +11,8 @@ examples_packed_state_LDADD = lib/libfpemu.la
 examples_scaled_blocks_LDADD = lib/libfpemu.la
 
 # Run by tests/python/test_documents.py.
-EXTRA_DIST += examples/python/README.md examples/python/cast.py examples/python/gpt.py examples/python/layers.py
+EXTRA_DIST += examples/python/README.md examples/python/cast.py examples/python/fp4.ipynb examples/python/gpt.py \
+	examples/python/layers.py
 
 # Run by tests/cli/fptrain_arrays.sh.
 EXTRA_DIST += examples/fptrain/spirals.py

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _values
+from . import _native, _values
 from ._arrays import default_carrier, dtype_name, float64_of, shape_of, to_numpy
 from ._format import Format
 from ._format import format as make_format
@@ -151,17 +151,17 @@ class Array:
         """The values rounded once to another format."""
         to = make_format(format)
         by = self._next() if rounding is None else make_rounding(rounding)
-        return Array(_quantize(self.data, to, by, self.stats), to,
+        return Array(_quantize(self.data, to, by, stats=self.stats), to,
                      self.rounding if rounding is None else make_rounding(rounding), self.stats, self._step)
 
     def __neg__(self) -> Array:
-        return self._same(_quantize(-self.data, self.format, self._next(), self.stats))
+        return self._same(_quantize(-self.data, self.format, self._next(), stats=self.stats))
 
     def __pos__(self) -> Array:
         return self.copy()
 
     def __abs__(self) -> Array:
-        return self._same(_quantize(abs(self.data), self.format, self._next(), self.stats))
+        return self._same(_quantize(abs(self.data), self.format, self._next(), stats=self.stats))
 
     # -------------------------------------------------------------------------------------------- operations
 
@@ -180,9 +180,9 @@ class Array:
                                  "of them to the other")
             return value.data
         if isinstance(value, (int, float)):
-            scalar: float = _quantize(float64_of(value).item(), self.format, self._next(), self.stats)
+            scalar: float = _quantize(float64_of(value).item(), self.format, self._next(), stats=self.stats)
             return scalar
-        return _quantize(value, self.format, self._next(), self.stats)
+        return _quantize(value, self.format, self._next(), stats=self.stats)
 
     def _operate(self, name: str, *operands: Any) -> Array:
         data = tuple(self._operand(value) for value in operands)
@@ -239,7 +239,7 @@ class Array:
                 model = _with_target(model, _OUT, self.format, rounding)
         data = matmul(self.data, b, model, stats=self.stats)
         # The model's own `out` may be another format, and a sum of no products is a zero, which not all formats have.
-        return self._same(_quantize(data, self.format, rounding, self.stats if own else None))
+        return self._same(_quantize(data, self.format, rounding, stats=self.stats if own else None))
 
     def __matmul__(self, other: Any) -> Array:
         return self.matmul(other)
@@ -336,9 +336,7 @@ def _with_target(model: Gemm, place: int, format: Format, rounding: Rounding) ->
     return changed
 
 
-def _quantize(x: Any, format: Format, rounding: Rounding, stats: Stats | None) -> Any:
-    from . import _native
-    return _native.quantize(x, format, rounding, stats=stats)
+_quantize = _native.quantize
 
 
 def _is_operand(value: object) -> bool:
@@ -390,8 +388,8 @@ def array(x: Any, format: Format | str, rounding: Rounding | str = "rne", *, sta
         counted = x if stats is None else Array(x.data, x.format, x.rounding, stats, x._step)
         return counted.astype(to, by)
     if isinstance(x, (int, float, list, tuple)):
-        rounded = _quantize(_numbers(x), to, by, stats)
+        rounded = _quantize(_numbers(x), to, by, stats=stats)
         start = rounded.astype(dtype_name(default_carrier(to)))
     else:
-        start = _quantize(x, to, by, stats)
+        start = _quantize(x, to, by, stats=stats)
     return Array(start, to, by, stats, [1])

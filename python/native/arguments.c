@@ -48,15 +48,6 @@ int u64_argument(PyObject *object, const char *name, uint64_t *value)
 {
     if (!object || object == Py_None)
         return 0;
-    if (PyLong_CheckExact(object)) {
-        *value = PyLong_AsUnsignedLongLong(object);
-        if (*value == UINT64_MAX && PyErr_Occurred()) {
-            PyErr_Clear();
-            PyErr_Format(PyExc_ValueError, "%s is an integer from 0 to 2**64 - 1, not %R", name, object);
-            return -1;
-        }
-        return 0;
-    }
     PyObject *integer = index_argument(object, name, "an integer from 0 to 2**64 - 1");
     if (!integer)
         return -1;

@@ -134,8 +134,8 @@ static void finish_view(view *v)
 
 /* ---------------------------------------------------------------------------------------------------- NumPy */
 
-static const char WHY_REAL[] = "fpemu takes float64, float32, float16 and bfloat16, and rounds none of them first; "
-                               "convert the array where that loses nothing";
+const char WHY_REAL[] = "fpemu takes float64, float32, float16 and bfloat16, and rounds none of them first; convert "
+                        "the array where that loses nothing";
 
 /* Which types the argument of that name may have. */
 static const char *wanted_types(const char *name)
@@ -145,9 +145,12 @@ static const char *wanted_types(const char *name)
     return strcmp(name, "out") == 0 ? "results have that of the input, and codes are unsigned integers" : WHY_REAL;
 }
 
-static int refuse_type(PyObject *type, const char *name, const char *why)
+int refuse_type(PyObject *array, const char *name, const char *why)
 {
-    PyErr_Format(PyExc_TypeError, "%s has the dtype %S: %s", name, type, why);
+    PyObject *type = PyObject_GetAttrString(array, "dtype");
+    if (type)
+        PyErr_Format(PyExc_TypeError, "%s has the dtype %S: %s", name, type, why);
+    Py_XDECREF(type);
     return -1;
 }
 
@@ -211,13 +214,13 @@ static int view_numpy(PyObject *object, const char *name, view *v)
     const uint16_t one = 1;
     const char foreign = *(const char *)&one ? '>' : '<';
     if (order == foreign)
-        return refuse_type((PyObject *)a->type, name,
+        return refuse_type(object, name,
                            "its bytes are swapped; x.astype(x.dtype.newbyteorder('=')) puts them in order");
     const int plain = a->type->number == NUMPY_FLOAT || a->type->number == NUMPY_DOUBLE;
     const size_t item = plain ? 0 : numpy_item((PyObject *)a->type);
     v->type = numpy_carrier(a->type, item, &v->is_code);
     if (v->type == CARRIER_OTHER)
-        return refuse_type((PyObject *)a->type, name, wanted_types(name));
+        return refuse_type(object, name, wanted_types(name));
     v->item = carrier_size(v->type);
     v->object = object;
     v->kind = KIND_NUMPY;
@@ -353,13 +356,8 @@ static int view_torch(PyObject *object, const char *name, view *v)
         return 0;
     if (!fill_from_dl(&t, v) || (v->count && !t.data)) /* no memory: functionalized, fake, zeros that are only told */
         return 0;
-    if (v->type == CARRIER_OTHER) {
-        PyObject *type = PyObject_GetAttrString(object, "dtype");
-        if (type)
-            refuse_type(type, name, wanted_types(name));
-        Py_XDECREF(type);
-        return -1;
-    }
+    if (v->type == CARRIER_OTHER)
+        return refuse_type(object, name, wanted_types(name));
     v->object = object;
     return 1;
 }
@@ -508,24 +506,12 @@ int view_of_address(uint64_t address, carrier type, PyObject *sizes, PyObject *s
 {
     v->object = NULL;
     v->data = (char *)(uintptr_t)address;
-    v->kind = KIND_RAW;
+    v->kind = KIND_NONE;
     v->type = type;
     v->item = carrier_size(type);
     v->is_code = type >= CARRIERS;
     v->writable = 1;
     v->device = -1;
-    if (PyLong_Check(sizes)) {
-        v->dimensions = 1;
-        v->size[0] = PyLong_AsLongLong(sizes);
-        if (v->size[0] < 0) {
-            if (!PyErr_Occurred())
-                PyErr_SetString(PyExc_ValueError, "a size is negative");
-            return -1;
-        }
-        v->stride[0] = 1;
-        finish_view(v);
-        return 0;
-    }
     const Py_ssize_t n = PySequence_Size(sizes);
     if (n < 0 || n > MOST_DIMENSIONS) {
         if (n > 0)
@@ -579,10 +565,6 @@ PyObject *array_like(const view *like, carrier type, int dimensions, const int64
                 return NULL;
         }
         return make_torch(type, dimensions, size, v);
-    }
-    if (like->kind != KIND_NUMPY) {
-        PyErr_SetString(PyExc_TypeError, "a raw address needs an address for the result");
-        return NULL;
     }
     PyObject *descr = numpy_type_of(type);
     if (!descr)

@@ -48,16 +48,8 @@ int operand_view(PyObject *object, const char *name, const view *asked, view *v)
     const int found = view_beside(object, name, asked, v);
     if (found <= 0)
         return found;
-    if (v->type >= CARRIERS) {
-        PyObject *type = PyObject_GetAttrString(object, "dtype");
-        if (type)
-            PyErr_Format(PyExc_TypeError,
-                         "%s has the dtype %S: fpemu takes float64, float32, float16 and bfloat16, and "
-                         "rounds none of them first; convert the array where that loses nothing",
-                         name, type);
-        Py_XDECREF(type);
-        return -1;
-    }
+    if (v->type >= CARRIERS)
+        return refuse_type(object, name, WHY_REAL);
     if (v->kind != KIND_TORCH)
         return 1;
     const int gradient = wants_gradient(v);

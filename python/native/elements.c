@@ -227,7 +227,7 @@ static int take_operands(element_call *c, PyObject *const *objects, int count)
 }
 
 /* Makes the result and calls. `y_type`: of the result. Comparisons have no format. */
-static PyObject *call_elements(element_call *c, const char *verb, format_object *format, const fpemu_rounding *rounding,
+static PyObject *make_elements(element_call *c, const char *verb, format_object *format, const fpemu_rounding *rounding,
                                PyObject *out, PyObject *stats_object_or_none, PyObject *offset, carrier y_type)
 {
     fpemu_prepared own;
@@ -243,17 +243,15 @@ static PyObject *call_elements(element_call *c, const char *verb, format_object 
     if (format && !c->call)
         return NULL;
     c->place = place_of(rounding, moved);
-    int owner = 0, kept = 0, same = 1;
+    int owner = 0, kept = 0, same = 0;
     for (int i = 0; i < c->operands; i++)
         if (c->x[i].dimensions)
             owner = c->x[owner].dimensions ? owner : i;
     /* the first that is the whole result's size decides its layout */
-    for (int i = c->operands - 1; i >= 0; i--) {
+    for (int i = 0; i < c->operands && !same; i++) {
         same = c->x[i].dimensions == dimensions && memcmp(c->x[i].size, size, sizeof size[0] * (size_t)dimensions) == 0;
         owner = same ? i : owner;
     }
-    same = c->x[owner].dimensions == dimensions &&
-           memcmp(c->x[owner].size, size, sizeof size[0] * (size_t)dimensions) == 0;
     for (int i = 0; i < c->operands; i++)
         stretch(&c->x[i], dimensions, size);
     inputs[kept++] = c->x[owner];
@@ -272,14 +270,25 @@ static PyObject *call_elements(element_call *c, const char *verb, format_object 
         Py_DECREF(made);
         return NULL;
     }
-    fpemu_status status;
-    if (large) {
-        PyThreadState *const state = PyEval_SaveThread();
-        status = run_all(c, counter.stats);
+    PyThreadState *const state = large ? PyEval_SaveThread() : NULL;
+    const fpemu_status status = run_all(c, counter.stats);
+    if (state)
         PyEval_RestoreThread(state);
-    } else
-        status = run_all(c, counter.stats);
     return finish_call(made, out, &c->y, &counter, status, verb, format, NULL);
+}
+
+/* The last five of a verb's arguments: format, rounding, offset, out, stats. `y_type`: of the result; -1: of codes. */
+static PyObject *call_elements(element_call *c, const char *verb, PyObject *const *args, int y_type)
+{
+    PyObject *made = NULL;
+    format_object *format = format_of(args[0]);
+    rounding_object *rounding = format ? rounding_of(args[1]) : NULL;
+    if (rounding)
+        made = make_elements(c, verb, format, &rounding->value, args[3], args[4], args[2],
+                             y_type < 0 ? unsigned_of(fpemu_format_code_size(&format->value)) : (carrier)y_type);
+    Py_XDECREF(format);
+    Py_XDECREF(rounding);
+    return made;
 }
 
 /* encode(x, format, rounding, offset, out, stats) */
@@ -293,15 +302,7 @@ NATIVE(encode)
     const int found = take_operands(&c, args, 1);
     if (found <= 0)
         return found ? NULL : call_adopter("encode", args, nargs, names);
-    PyObject *made = NULL;
-    format_object *format = format_of(args[1]);
-    rounding_object *rounding = format ? rounding_of(args[2]) : NULL;
-    if (rounding)
-        made = call_elements(&c, "encode", format, &rounding->value, args[4], args[5], args[3],
-                             unsigned_of(fpemu_format_code_size(&format->value)));
-    Py_XDECREF(format);
-    Py_XDECREF(rounding);
-    return made;
+    return call_elements(&c, "encode", args + 1, -1);
 }
 
 /* decode(codes, format, type, out): type is a carrier's number */
@@ -334,7 +335,7 @@ NATIVE(decode)
         PyErr_Format(PyExc_TypeError, "codes of %R are unsigned integers of %zd bits, not %s", format,
                      (Py_ssize_t)size * 8, carrier_name(c.x[0].type));
     else
-        made = call_elements(&c, "decode", format, &nearest, args[3], Py_None, Py_None, c.type);
+        made = make_elements(&c, "decode", format, &nearest, args[3], Py_None, Py_None, c.type);
     Py_DECREF(format);
     return made;
 }
@@ -361,14 +362,7 @@ NATIVE(arith)
     const int found = take_operands(&c, objects, wanted[operation]);
     if (found <= 0)
         return found ? NULL : call_adopter("arith", args, nargs, names);
-    PyObject *made = NULL;
-    format_object *format = format_of(args[2]);
-    rounding_object *rounding = format ? rounding_of(args[3]) : NULL;
-    if (rounding)
-        made = call_elements(&c, "the operation", format, &rounding->value, args[5], args[6], args[4], c.type);
-    Py_XDECREF(format);
-    Py_XDECREF(rounding);
-    return made;
+    return call_elements(&c, "the operation", args + 2, c.type);
 }
 
 /* apply(function, x, format, rounding, offset, out, stats): function by its name */
@@ -389,14 +383,7 @@ NATIVE(apply)
     const int found = take_operands(&c, args + 1, 1);
     if (found <= 0)
         return found ? NULL : call_adopter("apply", args, nargs, names);
-    PyObject *made = NULL;
-    format_object *format = format_of(args[2]);
-    rounding_object *rounding = format ? rounding_of(args[3]) : NULL;
-    if (rounding)
-        made = call_elements(&c, name, format, &rounding->value, args[5], args[6], args[4], c.type);
-    Py_XDECREF(format);
-    Py_XDECREF(rounding);
-    return made;
+    return call_elements(&c, name, args + 2, c.type);
 }
 
 /* compare(relation, a, b, out) */
@@ -417,5 +404,5 @@ NATIVE(compare)
     if (found <= 0)
         return found ? NULL : call_adopter("compare", args, nargs, names);
     const fpemu_rounding nearest = fpemu_rounding_nearest();
-    return call_elements(&c, "compare", NULL, &nearest, args[3], Py_None, Py_None, CARRIER_BOOL);
+    return make_elements(&c, "compare", NULL, &nearest, args[3], Py_None, Py_None, CARRIER_BOOL);
 }

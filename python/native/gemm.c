@@ -363,17 +363,17 @@ NATIVE(matmul)
         return NULL;
     matrices ma = {.memory = NULL}, mb = {.memory = NULL};
     void *result = NULL;
-    counting counter = {.apart = 0, .object = NULL};
-    int counted = 0;
+    counting counter;
+    PyObject *finished = NULL;
     if (args[OUT] != Py_None && (views_meet(&a, &y) || views_meet(&b, &y))) {
         raise_status(FPEMU_ERROR_OVERLAP, "out", NULL, NULL);
-        goto fail;
+        goto end;
     }
     if (take_matrices(&a, &all, is_apart(&a, &spec.a, &scales_a), &ma) ||
         take_matrices(&b, &all, is_apart(&b, &spec.b, &scales_b), &mb) || copy_scales(&scales_a, ma.step == 0, &all) ||
         copy_scales(&scales_b, mb.step == 0, &all)) {
         PyErr_NoMemory();
-        goto fail;
+        goto end;
     }
     const size_t wide = inside == CARRIER_F64 ? 8 : 4;
     const int direct = y.contiguous && !narrow && args[C] == Py_None;
@@ -382,26 +382,24 @@ NATIVE(matmul)
         to = result = malloc(y.count * wide + 1);
         if (!result) {
             PyErr_NoMemory();
-            goto fail;
+            goto end;
         }
     }
     if (args[C] != Py_None) {
         view stretched;
-        if (c.type != a.type || c.kind != a.kind || c.dimensions < 2 || c.dimensions > dimensions ||
-            c.size[c.dimensions - 2] != m || c.size[c.dimensions - 1] != n) {
+        int fits = c.type == a.type && c.kind == a.kind && c.dimensions >= 2 && c.dimensions <= dimensions &&
+                   c.size[c.dimensions - 2] == m && c.size[c.dimensions - 1] == n;
+        for (int d = 0; fits && d < c.dimensions - 2; d++)
+            fits = c.size[d] == 1 || c.size[d] == all.size[d + dimensions - c.dimensions];
+        if (!fits) {
             PyErr_SetString(PyExc_ValueError, "c has the dtype of a and b, and the shape of their product");
-            goto fail;
+            goto end;
         }
-        for (int d = 0; d < c.dimensions - 2; d++)
-            if (c.size[d] != 1 && c.size[d] != all.size[d + dimensions - c.dimensions]) {
-                PyErr_SetString(PyExc_ValueError, "c has the dtype of a and b, and the shape of their product");
-                goto fail;
-            }
         stretch_batch(&c, &all, &stretched);
         void *const start = copy_dense(&stretched);
         if (!start) {
             PyErr_NoMemory();
-            goto fail;
+            goto end;
         }
         memcpy(result, start, y.count * wide);
         free(start);
@@ -421,8 +419,7 @@ NATIVE(matmul)
     shape.transpose_a = ma.transposed;
     shape.transpose_b = mb.transposed;
     if (counting_begin(&counter, stats, 1))
-        goto fail;
-    counted = 1;
+        goto end;
     fpemu_status status = FPEMU_OK;
     Py_BEGIN_ALLOW_THREADS if (y.count) status =
         fpemu_gemm_scaled(&spec, &shape, type_of(inside), alpha, ma.data, scales_a.memory, mb.data, scales_b.memory,
@@ -441,23 +438,17 @@ NATIVE(matmul)
         } else
             scatter(&y, 0, y.count, result);
     }
-    Py_END_ALLOW_THREADS free(ma.memory);
-    free(mb.memory);
-    free(scales_a.memory);
-    free(scales_b.memory);
-    free(result);
-    fpemu_why why;
+    Py_END_ALLOW_THREADS fpemu_why why;
     if (status)
-        fpemu_gemm_check(&spec, inside == CARRIER_F64 ? FPEMU_TYPE_F64 : FPEMU_TYPE_F32, &why);
-    return finish_call(made, args[OUT], &y, &counter, status, "matmul", NULL, status ? &why : NULL);
-fail:
-    if (counted)
-        counting_end(&counter);
+        fpemu_gemm_check(&spec, type_of(inside), &why);
+    finished = finish_call(made, args[OUT], &y, &counter, status, "matmul", NULL, status ? &why : NULL);
+    made = NULL;
+end:
     free(ma.memory);
     free(mb.memory);
     free(scales_a.memory);
     free(scales_b.memory);
     free(result);
-    Py_DECREF(made);
-    return NULL;
+    Py_XDECREF(made);
+    return finished;
 }

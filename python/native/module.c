@@ -145,7 +145,6 @@ static PyMethodDef methods[] = {
          "(posit(32,2) in float32, a directed mode for a posit) or arrays overlap, TypeError for other dtypes and "
          "objects,\n"
          "ValueError for an out that is read-only or of another shape, and for an axis that there is not.\n"),
-    FAST(quantize_raw, NULL),
     FAST(encode, NULL),
     FAST(decode, NULL),
     FAST(arith, NULL),

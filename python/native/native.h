@@ -46,7 +46,7 @@ static inline carrier unsigned_of(size_t bytes)
 size_t carrier_size(carrier c);
 const char *carrier_name(carrier c);
 
-typedef enum array_kind { KIND_NUMPY, KIND_TORCH, KIND_RAW } array_kind;
+typedef enum array_kind { KIND_NUMPY, KIND_TORCH, KIND_NONE } array_kind;
 
 /* An array of another package, seen without a copy; it lives as long as `object`, which is borrowed. */
 typedef struct view {
@@ -78,13 +78,16 @@ int torch_watches(void);
 PyObject *native_watched(PyObject *module, PyObject *unused);
 /* unwatched(function, ...): calls it where torch has been told already: inside kernels of operators. */
 PyObject *native_unwatched(PyObject *module, PyObject *args, PyObject *keywords);
-/* A raw address; sizes and strides (NULL: contiguous) are sequences of integers, sizes may be one integer. */
+/* A raw address; sizes and strides (NULL: contiguous) are sequences of integers. */
 int view_of_address(uint64_t address, carrier type, PyObject *sizes, PyObject *strides, view *v);
 /* A new array of the same kind and device as `like`, with its sizes, or others: dimensions >= 0. Fills *v. The layout in
  * memory follows `like` where the sizes are its own and the kind allows it. */
 PyObject *array_like(const view *like, carrier type, int dimensions, const int64_t *size, view *v);
 /* 0 if `out` can take what `like`-shaped input gives; else -1 with an exception. */
 int check_out(const view *out, carrier type, int device, int dimensions, const int64_t *size);
+/* TypeError for the dtype of the argument of that name. Returns -1. */
+int refuse_type(PyObject *array, const char *name, const char *why);
+extern const char WHY_REAL[]; /* where numbers are wanted */
 /* After writing into an array of the caller's: autograd's version counter. */
 int array_written(const view *v);
 /* 1 if an element of one array shares memory with one of the other. */
@@ -236,6 +239,5 @@ PyObject *native_delayed_update(PyObject *module, PyObject *args);
 PyObject *native_delayed_range(PyObject *module, PyObject *state);
 PyObject *native_gemm(PyObject *module, PyObject *args);
 PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
-PyObject *native_quantize_raw(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 
 #endif /* FPEMU_NATIVE_H */

@@ -14,10 +14,19 @@ PyTypeObject *format_type, *rounding_type, *stats_type;
 static PyObject *formats, *roundings;
 #define MOST_TEXTS 1024
 
-static void forget_if_many(PyObject *texts)
+/* The object that a class makes of a text, or of what it takes for one. A new reference, or NULL with an exception. */
+static PyObject *object_of(PyObject *texts, PyObject *class, PyObject *text)
 {
-    if (PyDict_Size(texts) >= MOST_TEXTS)
+    const int is_text = PyUnicode_Check(text);
+    PyObject *object = is_text ? PyDict_GetItemWithError(texts, text) : NULL;
+    Py_XINCREF(object);
+    if (object || PyErr_Occurred() || !(object = PyObject_CallFunctionObjArgs(class, text, NULL)))
+        return object;
+    if (is_text && PyDict_Size(texts) >= MOST_TEXTS)
         PyDict_Clear(texts);
+    if (is_text && PyDict_SetItem(texts, text, object))
+        Py_CLEAR(object);
+    return object;
 }
 
 static void free_object(PyObject *self)
@@ -264,24 +273,7 @@ format_object *format_of(PyObject *argument)
         Py_INCREF(argument);
         return (format_object *)argument;
     }
-    if (PyUnicode_CheckExact(argument)) {
-        PyObject *known = PyDict_GetItemWithError(formats, argument);
-        if (known) {
-            Py_INCREF(known);
-            return (format_object *)known;
-        }
-        if (PyErr_Occurred())
-            return NULL;
-    }
-    PyObject *made = PyObject_CallFunctionObjArgs(python.format, argument, NULL);
-    if (!made)
-        return NULL;
-    forget_if_many(formats);
-    if (PyDict_SetItem(formats, argument, made)) {
-        Py_DECREF(made);
-        return NULL;
-    }
-    return (format_object *)made;
+    return (format_object *)object_of(formats, python.format, argument);
 }
 
 /* A prepared call, and what it was prepared for beside its format. */
@@ -432,20 +424,7 @@ rounding_object *rounding_of(PyObject *argument)
             PyErr_Format(PyExc_TypeError, "rounding is a fpemu.Rounding or a text such as 'rne', not %R", argument);
         return NULL;
     }
-    PyObject *known = PyDict_GetItemWithError(roundings, argument);
-    if (known) {
-        Py_INCREF(known);
-        return (rounding_object *)known;
-    }
-    PyObject *made = PyErr_Occurred() ? NULL : PyObject_CallFunctionObjArgs(python.rounding, argument, NULL);
-    if (!made)
-        return NULL;
-    forget_if_many(roundings);
-    if (PyDict_SetItem(roundings, argument, made)) {
-        Py_DECREF(made);
-        return NULL;
-    }
-    return (rounding_object *)made;
+    return (rounding_object *)object_of(roundings, python.rounding, argument);
 }
 
 /* ----------------------------------------------------------------------------------------------------- stats */
@@ -595,13 +574,6 @@ static PyObject *stats_load(PyObject *self, PyObject *bytes)
     Py_RETURN_NONE;
 }
 
-/* The struct's own address, for raw calls: it lives as long as the object. */
-static PyObject *stats_address(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    return PyLong_FromVoidPtr(&((stats_object *)self)->value);
-}
-
 static PyObject *stats_clear(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -651,7 +623,6 @@ static PyMethodDef stats_methods[] = {
     {"_merge", stats_merge, METH_O, NULL},
     {"_bytes", stats_bytes, METH_NOARGS, NULL},
     {"_load", stats_load, METH_O, NULL},
-    {"_address", stats_address, METH_NOARGS, NULL},
     {"clear", stats_clear, METH_NOARGS, "clear($self, /)\n--\n\nForgets what was counted; what is asked for stays."},
     {NULL, NULL, 0, NULL}};
 

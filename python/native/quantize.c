@@ -202,77 +202,17 @@ PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t na
         goto end;
     const fpemu_place place = place_of(&rounding->value, offset);
     counting c;
-    const int large = x.count > ELEMENTS_WITH_LOCK;
-    fpemu_status status;
-    if (counting_begin(&c, stats, large)) {
+    if (counting_begin(&c, stats, x.count > ELEMENTS_WITH_LOCK)) {
         Py_CLEAR(made);
         goto end;
     }
-    if (large) {
-        PyThreadState *const state = PyEval_SaveThread();
-        status = quantize_views(call, &format->value, &place, &x, &y, axis, whole, c.stats);
+    PyThreadState *const state = x.count > ELEMENTS_WITH_LOCK ? PyEval_SaveThread() : NULL;
+    const fpemu_status status = quantize_views(call, &format->value, &place, &x, &y, axis, whole, c.stats);
+    if (state)
         PyEval_RestoreThread(state);
-    } else
-        status = quantize_views(call, &format->value, &place, &x, &y, axis, whole, c.stats);
     made = finish_call(made, out, &y, &c, status, "quantize", format, NULL);
 end:
     Py_XDECREF(format);
     Py_XDECREF(rounding);
     return made;
-}
-
-PyObject *native_quantize_raw(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
-{
-    static const parameters p = {
-        "quantize_raw",
-        11,
-        11,
-        6,
-        {"format", "rounding", "dtype", "x", "y", "sizes", "x_strides", "y_strides", "axis", "offset", "stats"}};
-    PyObject *a[11], *result = NULL;
-    (void)module;
-    if (parse_arguments(&p, args, nargs, names, a))
-        return NULL;
-    uint64_t type = CARRIERS, from = 0, to = 0, offset = 0, stats_at = 0;
-    view x, y;
-    int axis;
-    format_object *format = format_of(a[0]);
-    rounding_object *rounding = format ? rounding_of(a[1]) : NULL;
-    if (!rounding || u64_argument(a[2], "dtype", &type) || u64_argument(a[3], "x", &from) ||
-        u64_argument(a[4], "y", &to) || u64_argument(a[9], "offset", &offset))
-        goto end;
-    if (type >= CARRIERS) {
-        PyErr_SetString(PyExc_ValueError, "dtype is 0 (float32), 1 (float64), 2 (float16) or 3 (bfloat16)");
-        goto end;
-    }
-    stats_object *object = NULL;
-    if (a[10] && PyLong_Check(a[10]) ? u64_argument(a[10], "stats", &stats_at) : stats_of(a[10], &object))
-        goto end;
-    if (view_of_address(from, (carrier)type, a[5], a[6], &x) || view_of_address(to, (carrier)type, a[5], a[7], &y) ||
-        axis_argument(a[8], x.dimensions, &axis))
-        goto end;
-    fpemu_prepared own;
-    const fpemu_prepared *const call =
-        prepared_of(format, &rounding->value, x.type, FPEMU_USE_QUANTIZE, "quantize_raw", &own);
-    const fpemu_place place = place_of(&rounding->value, offset);
-    counting c;
-    const int large = x.count > ELEMENTS_WITH_LOCK;
-    if (!call || counting_begin(&c, object, large))
-        goto end;
-    fpemu_stats *const counters = stats_at ? (fpemu_stats *)(uintptr_t)stats_at : c.stats;
-    fpemu_status status;
-    if (large) {
-        PyThreadState *const state = PyEval_SaveThread();
-        status = quantize_views(call, &format->value, &place, &x, &y, axis, NULL, counters);
-        PyEval_RestoreThread(state);
-    } else
-        status = quantize_views(call, &format->value, &place, &x, &y, axis, NULL, counters);
-    if (!counting_end(&c) && (!status || raise_status(status, "quantize_raw", format, NULL))) {
-        Py_INCREF(Py_None);
-        result = Py_None;
-    }
-end:
-    Py_XDECREF(format);
-    Py_XDECREF(rounding);
-    return result;
 }

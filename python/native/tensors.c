@@ -42,6 +42,14 @@ static fpemu_status tensor_of_view(const fpemu_format *f, const view *x, int axi
     return status;
 }
 
+/* The same, and where packed bytes have what. */
+static fpemu_status layout_of_view(const fpemu_format *f, const view *x, int axis, const fpemu_range *whole,
+                                   tensor_view *t, fpemu_layout *layout)
+{
+    const fpemu_status status = tensor_of_view(f, x, axis, whole, t);
+    return status ? status : fpemu_packed_layout(f, &t->shape, layout);
+}
+
 static int sizes_argument(PyObject *sizes, view *v)
 {
     return view_of_address(0, CARRIER_F32, sizes, NULL, v);
@@ -74,10 +82,8 @@ NATIVE(pack)
     const fpemu_prepared *const call = prepared_of(format, &rounding->value, x.type, FPEMU_USE_PACK, "pack", &own);
     if (!call)
         goto end;
-    fpemu_status status = tensor_of_view(&format->value, &x, axis, whole, &t);
     fpemu_layout layout;
-    if (!status)
-        status = fpemu_packed_layout(&format->value, &t.shape, &layout);
+    fpemu_status status = layout_of_view(&format->value, &x, axis, whole, &t, &layout);
     if (status) {
         raise_status(status, "pack", format, NULL);
         goto end;
@@ -128,9 +134,7 @@ NATIVE(unpack)
     if (!call)
         goto end;
     fpemu_layout layout;
-    fpemu_status status = tensor_of_view(&format->value, &like, axis, NULL, &t);
-    if (!status)
-        status = fpemu_packed_layout(&format->value, &t.shape, &layout);
+    fpemu_status status = layout_of_view(&format->value, &like, axis, NULL, &t, &layout);
     if (!status && layout.bytes != x.count) {
         PyErr_Format(PyExc_ValueError, "a tensor of this shape in %R has %llu bytes, not %llu", format,
                      (unsigned long long)layout.bytes, (unsigned long long)x.count);
@@ -186,9 +190,7 @@ NATIVE(scales)
     const fpemu_prepared *const call = prepared_of(format, &nearest, x.type, FPEMU_USE_SCALES, "scales", &own);
     if (!call)
         goto end;
-    fpemu_status status = tensor_of_view(&format->value, &x, axis, whole, &t);
-    if (!status)
-        status = fpemu_packed_layout(&format->value, &t.shape, &layout);
+    fpemu_status status = layout_of_view(&format->value, &x, axis, whole, &t, &layout);
     float tensor[2] = {1, 1};
     if (!status) {
         const int64_t blocks = (int64_t)layout.blocks;
@@ -227,9 +229,7 @@ NATIVE(layout)
     format_object *format = format_of(args[0]);
     if (!format)
         return NULL;
-    fpemu_status status = tensor_of_view(&format->value, &like, axis, NULL, &t);
-    if (!status)
-        status = fpemu_packed_layout(&format->value, &t.shape, &l);
+    const fpemu_status status = layout_of_view(&format->value, &like, axis, NULL, &t, &l);
     PyObject *result = status
                            ? raise_status(status, "layout", format, NULL)
                            : Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "bytes", l.bytes, "blocks",
@@ -337,9 +337,7 @@ NATIVE(unpack_scales)
     tensor_view t = {.memory = NULL};
     fpemu_layout layout;
     PyObject *made = NULL;
-    fpemu_status status = tensor_of_view(&format->value, &like, axis, NULL, &t);
-    if (!status)
-        status = fpemu_packed_layout(&format->value, &t.shape, &layout);
+    fpemu_status status = layout_of_view(&format->value, &like, axis, NULL, &t, &layout);
     if (!status && (type > CARRIER_F64 || !x.is_code || x.item != 1 || !x.contiguous || x.count != layout.bytes))
         status = FPEMU_ERROR_ARGUMENT;
     if (!status) {
@@ -374,9 +372,7 @@ NATIVE(extents)
     format_object *format = format_of(args[0]);
     if (!format)
         return NULL;
-    fpemu_status status = tensor_of_view(&format->value, &like, axis, NULL, &t);
-    if (!status)
-        status = fpemu_packed_layout(&format->value, &t.shape, &layout);
+    fpemu_status status = layout_of_view(&format->value, &like, axis, NULL, &t, &layout);
     PyObject *list = status ? raise_status(status, "extents", format, NULL) : PyList_New(0);
     for (uint64_t block = 0; list && block < layout.blocks; block++) {
         fpemu_extent extent;

@@ -494,16 +494,6 @@ def test_memory_that_torch_is_lent(torch):
         fpemu.encode(torch.ones(1).expand(1 << 31, 1 << 31), F)
 
 
-def test_raw_addresses(x):
-    y = np.zeros((8, 6), np.float32)
-    stats = fpemu.Stats()
-    fpemu._native.quantize_raw(F, "rne", 0, x.ctypes.data, y.ctypes.data, x.shape, [8, 1], [1, 6], -1, 0, stats)
-    assert_same(np.ascontiguousarray(y.T), fpemu.quantize(x, F))
-    assert stats.count == x.size
-    refuses(ValueError, lambda: fpemu._native.quantize_raw(F, "rne", 9, x.ctypes.data, y.ctypes.data, 48))
-    refuses(ValueError, lambda: fpemu._native.quantize_raw(F, "rne", 0, x.ctypes.data, y.ctypes.data, -1))
-
-
 def test_values_travel(x):
     s = fpemu.Stats(sums=True, histogram=(-5, 5), scale_histogram=(-5, 5))
     fpemu.quantize(x, "mxfp4", stats=s)

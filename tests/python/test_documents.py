@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What doc/python.md and README.md print is printed; the examples in examples/python run."""
 
+import ast
 import contextlib
 import importlib.util
 import io
+import json
 import os
 import pathlib
 import re
@@ -62,8 +64,8 @@ def example(name, *arguments, cwd):
 
 def test_examples_are_listed():
     listed = (EXAMPLES / "README.md").read_text(encoding="utf-8")
-    assert all(f"`{file.name}`" in listed for file in EXAMPLES.glob("*.py"))
-    assert len(list(EXAMPLES.glob("*.py"))) == 3
+    files = [*EXAMPLES.glob("*.py"), *EXAMPLES.glob("*.ipynb")]
+    assert all(f"`{file.name}`" in listed for file in files) and len(files) == 4
 
 
 def test_cast(tmp_path):
@@ -124,3 +126,29 @@ def test_gpt(tmp_path):
     refuses(AssertionError, lambda: example("gpt.py", "--steps", 0, cwd=tmp_path), "error: --steps is 1 or more")
     root = ElementTree.parse(tmp_path / "gpt.svg").getroot()
     assert sum(child.tag.endswith("polyline") for child in root) == 2 * len(recipes)
+
+
+def test_fp4():
+    """The notebook runs, draws what it shows, and what its text says is so."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    names, drawn, threads = {"__name__": "notebook"}, 0, torch.get_num_threads()
+    for cell in json.loads((EXAMPLES / "fp4.ipynb").read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "markdown":
+            continue
+        body = ast.parse("".join(cell["source"])).body
+        last = body.pop() if isinstance(body[-1], ast.Expr) else ast.Expr(ast.Constant(None))
+        exec(compile(ast.Module(body, []), "fp4.ipynb", "exec"), names)
+        value = eval(compile(ast.fix_missing_locations(ast.Expression(last.value)), "fp4.ipynb", "eval"), names)
+        kept = ["".join(out["data"]["image/svg+xml"]) for out in cell["outputs"] if "data" in out]
+        assert len(kept) == hasattr(value, "_repr_svg_")
+        for svg in kept and (*kept, value._repr_svg_()):
+            assert ElementTree.fromstring(svg).tag.endswith("svg")
+            drawn += 1
+    torch.set_num_threads(threads)
+    assert drawn == 8 and names["before"].share < 0.9 and names["after"].share == 1
+    fp32, mxfp8, nvfp4, mxfp4 = (names["runs"][name][2] for name in ("fp32", "mxfp8", "nvfp4", "mxfp4"))
+    assert names["least"] < fp32 < mxfp8 < mxfp4 and max(mxfp8, nvfp4) - fp32 < (mxfp4 - fp32) / 2
+    assert names["mended"][2] - mxfp8 < (mxfp4 - mxfp8) / 2
+    lowest = {role: min(found)[0] for role, found in names["noise"].items()}
+    assert min(lowest, key=lowest.get) == "gradients"
+    assert names["choice"].bits <= 5 and {"head", "blocks.0.attention.qkv"} <= set(names["wide"])

@@ -212,7 +212,8 @@ def test_what_is_refused() -> None:
 
 
 @pytest.mark.parametrize("call", [lambda x, w: torch.linalg.solve_triangular(w.tril(), x, upper=False), torch.cdist,
-                                  lambda x, w: torch.linalg.solve(w, x), lambda x, w: torch.fft.fft(x @ w).real])
+                                  lambda x, w: torch.linalg.solve(w, x), lambda x, w: torch.fft.fft(x @ w).real,
+                                  lambda x, w: torch.linalg.lstsq(w, x)[0]])
 def test_what_sums_products_in_ways_of_its_own_is_told(call):
     w = torch.nn.Parameter(torch.eye(4) + 0.1)
     with ft.everywhere("e4m3fn"), pytest.warns(UserWarning, match="it has no form here"):

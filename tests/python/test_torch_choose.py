@@ -61,7 +61,7 @@ def test_no_choice_is_better(most):
 
 def test_error_of_the_output():
     model, x = network(), torch.randn(16, 32)
-    choice = ft.choose(model, ["mxfp4", "e4m3fn"], x, max_bits=6, by="output")
+    choice = ft.choose(model, ["mxfp4", "e4m3fn"], max_bits=6, by="output", input=x)
     hidden = [x]
     for layer in model:
         hidden.append(layer(hidden[-1]))

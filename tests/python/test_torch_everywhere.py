@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import functools
 import gc
+import warnings
 import weakref
 
 import models
@@ -19,6 +20,7 @@ torch = pytest.importorskip("torch")
 import fpemu.torch as ft  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
+from torch.nn.utils import prune  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 P, FP8, ROLES = nn.Parameter, ft.recipe("fp8"), models.ROLES.replace(bias="bf16")
@@ -139,7 +141,44 @@ def test_what_has_no_rounding_is_torch_s():
                      lambda: torch.mm(grid(3, 3).to_sparse(), grid(3, 3))):
             with pytest.warns(UserWarning, match="is not rounded"):
                 call()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # a name that ends in that of a solver
+            grid(3).resolve_conj()
     assert not torch.equal(z @ z, z * z)
+
+
+class Own(torch.Tensor):
+    """A class of tensors with functions of its own."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        with torch._C.DisableTorchFunctionSubclass():
+            plain = [t.as_subclass(torch.Tensor) if isinstance(t, Own) else t for t in args]
+        return torch.ops.aten.mm(*plain) if func is torch.mm else func(*plain, **(kwargs or {})) * 2
+
+
+class NoTensor:
+    def __init__(self, held):
+        self.held = held
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func(*(t.held if isinstance(t, NoTensor) else t for t in args), **(kwargs or {}))
+
+
+def test_operators_are_told_and_classes_of_tensors_are_asked():
+    a, b = grid(3, 4), grid(4, 5)
+    plain = a @ b
+    with ft.everywhere(ROLES):
+        assert torch.equal(torch.matmul(a.as_subclass(Own), b), 2 * (act(a) @ act(b)))
+        assert torch.equal(torch.mm(NoTensor(a), b), act(a) @ act(b))
+    for call in (lambda: torch.mm(a.as_subclass(Own), b), lambda: torch.ops.aten.mm.default(a, b)):
+        with ft.everywhere(ROLES), pytest.warns(UserWarning, match="aten.mm is not rounded at test_torch_everywhere"):
+            assert torch.equal(call(), plain)
+    layer = ft.convert(nn.Linear(4, 5), "fp8")  # whose operators are fpemu's own
+    with warnings.catch_warnings(), ft.everywhere(ROLES):
+        warnings.simplefilter("error")
+        layer(a)
 
 
 # ------------------------------------------------------------------------------------------------ weights
@@ -169,6 +208,39 @@ def test_blocks_of_weights_lie_along_the_sum(side):
     assert torch.allclose(got[0].double(), q(x, 1) @ q(w, 0), 1e-5, 1e-5)
     assert torch.allclose(got[1].double(), q(g, 1) @ q(w, 1).T, 1e-5, 1e-5)
     assert torch.allclose(got[2].double(), q(x, 0).T @ q(g, 0), 1e-5, 1e-5)
+
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = P(torch.randn(16, 8))
+
+    def forward(self, x):
+        return torch.softmax(x @ self.weight, -1)
+
+
+@pytest.mark.parametrize("hook", [lambda m: prune.random_unstructured(m, "weight", 0.5),
+                                  nn.utils.spectral_norm, nn.utils.weight_norm])
+def test_weights_that_hooks_make_are_weights(hook):
+    model, x = Plain().eval(), grid(3, 16)
+    hook(model)
+    for mode in (ft.everywhere(ROLES), ft.everywhere(None)):
+        with mode:
+            y = model(x)
+        assert torch.equal(y, torch.softmax(act(x) @ wgt(model.weight.detach()), -1))
+        ft.convert(model, ROLES, {"": ROLES})
+
+
+def test_modes_outside_round_what_a_recipe_says_nothing_of():
+    model, x, outer = Plain(), grid(3, 16), ft.Recipe(softmax="e2m1", input="e2m1", weight="e2m1")
+    want = torch.softmax(act(x) @ wgt(model.weight.detach()), -1)
+    inner = ft.convert(copy.deepcopy(model), ROLES)
+    with ft.everywhere(outer):
+        assert torch.equal(inner(x), ft.quantize(want, "e2m1"))
+        with ft.everywhere(ROLES):
+            assert torch.equal(model(x), ft.quantize(want, "e2m1"))
+        with ft.everywhere(ROLES, {"softmax": None}):
+            assert torch.equal(model(x), want)
 
 
 # ------------------------------------------------------------------------------------------------ layers
@@ -331,6 +403,12 @@ def test_streams_go_on_and_are_repeated_by_checkpoints_alone():
     third, again = calls(mode)[0], calls(ft.everywhere(recipe, seed=5), 3)
     assert same(again, [first, second, third]) and len({y.sum().item() for y in again}) == 3
     assert not same(calls(ft.everywhere(recipe, seed=6)), [first])
+    fourth, new, used = calls(ft.everywhere(recipe, seed=5), 4)[3:], ft.everywhere(recipe), ft.everywhere(recipe)
+    calls(used)
+    for other in (new, used):  # a run that is resumed
+        other.load_state_dict(mode.state_dict())
+        assert same(calls(other), fourth) and other.state_dict()["calls"].popitem()[1] == 4
+    refuses(ValueError, lambda: new.load_state_dict({"seed": -1}), "a seed lies between")
     with ft.everywhere(recipe):
         a = F.linear(x, w)
         b = F.linear(x, w)  # another place

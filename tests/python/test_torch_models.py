@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import operator
 import re
 import warnings
 from collections import Counter
@@ -157,6 +158,14 @@ def scores(q, k):
 matmul = torch.matmul
 
 
+def kept(function):
+    """A decorator, which calls what cannot be read."""
+    @functools.wraps(function)
+    def call(self, *args):
+        return functools.partial(function, self, *args)()
+    return call
+
+
 class Straight(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -168,30 +177,52 @@ class Hidden(nn.Module):
         return Straight.apply(x)
 
 
-class Tables(nn.Module):
-    """Multiplies nothing: what is looked up, added, asked about, or is a layer of that name."""
+class Spelled(nn.Module):
+    """Products by other names."""
 
     def __init__(self):
         super().__init__()
-        self.place, self.rows = nn.Parameter(torch.randn(1, 4, 8)), nn.Parameter(torch.randn(4, 8))
-        self.linear = nn.Linear(8, 8)
+        self.times = functools.partial(torch.bmm)
 
     def forward(self, x):
+        import torch.nn.functional as functions
+        from torch import mv
+        return operator.matmul(self.times(x, functions.bilinear(x, x, x)), mv(x[0], x[0, 0]))
+
+
+class Tables(nn.Module):
+    """Multiplies nothing: what is looked up, added, asked about, or is a layer of that name; and what makes weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.place, self.rows = nn.Parameter(torch.randn(1, 4, 4, 8)), nn.Parameter(torch.randn(4, 8))
+        self.linear, self.merged = nn.Linear(8, 8), False
+
+    def merge(self):
+        self.rows.data -= self.rows @ self.rows.mT @ self.rows
+
+    @kept
+    def forward(self, x):
+        if self.merged:
+            self.merge()
         if isinstance(self.linear.weight, nn.Parameter) and self.linear.weight.dtype == x.dtype:
             x = self.linear(x + self.place) + self.rows
         return x * F.embedding(torch.arange(4), self.rows)
 
 
 def test_what_a_module_s_code_multiplies_by_is_read():
-    model = nn.ModuleDict({"a": nn.ModuleList([Scores(), Scores()]), "b": Hidden(), "c": Tables(), "d": Past()})
+    model = nn.ModuleDict({"a": nn.ModuleList([Scores(), Scores()]), "b": Hidden(), "c": Tables(), "d": Past(),
+                           "e": Spelled()})
     model, said = converted(model, "fp8")
     lines = [line.strip() for line in said.splitlines()]
     assert lines[0].startswith("not all that multiplies is rounded: 7 of 7 matrices, 100 % of the weights")
     assert sorted(lines[2:-1]) == ["a.* (2 x Scores): matmul, @ in scores", "b (Hidden): einsum in Straight.forward",
-                                   "d (Past): reads second.weight past its layer; 64 weights"]
+                                   "d (Past): reads second.weight past its layer; 64 weights",
+                                   "e (Spelled): mv, @, bmm, bilinear"]
     assert type(model["a"][0].gate).__mro__[1] is ft.modules._ByFunctions
     model["d"].forward = lambda x: x
-    refuses(ValueError, lambda: ft.convert(model, "fp8", {"a.*": "fp8", "b": None}, strict=True), "reads second.weight")
+    rules = {"a.*": "fp8", "b": None, "e": None}
+    refuses(ValueError, lambda: ft.convert(model, "fp8", rules, strict=True), "reads second.weight")
     assert type(model["b"]) is Hidden and model["a"][0].linear.recipe.name == "fp8"  # as it was
     assert not converted(model, "fp32", strict=True)[1] and not converted(model, None, {"d.first": "fp8"})[1]
     assert not converted(model, ft.Recipe(norm="bf16"))[1]
@@ -383,6 +414,22 @@ def test_layers_whose_weights_are_read_past_them_go_by_the_module_that_reads():
     with warnings.catch_warnings(), ft.observe(model):
         warnings.simplefilter("error")
         model(x)
+
+
+class Either(nn.Sequential):
+    """Reads the weight of a layer past it where it is told to."""
+
+    exact = False
+
+    def forward(self, x):
+        return F.linear(x, self[0].weight) + F.linear(x, self.last.weight) if self.exact else super().forward(x)
+
+
+def test_a_module_that_takes_another_branch_has_run():
+    model = nn.Sequential(Either())
+    model[0].last = nn.Linear(8, 8)
+    converted(model, "fp8")[0](torch.randn(2, 8))
+    assert ft.summary(model).converted == (("0", "Either", "fp8"), ("0.last", "Linear", "fp8"))
 
 
 class Outer(Gate):

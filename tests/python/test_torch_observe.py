@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import stat
@@ -19,6 +20,7 @@ import fpemu  # noqa: E402
 import fpemu.torch as ft  # noqa: E402
 import numpy as np  # noqa: E402
 from torch import nn  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 
 def counts(x, dtype, largest, smallest_normal):
@@ -133,6 +135,23 @@ def test_compiled_models_count_alike():
                 log.step()
         totals.append(log.totals)
     assert totals[0] == totals[1] and totals[0]["0.input", "v"].count == 2 * 8 * 24
+
+
+def test_what_a_checkpoint_computes_again_counts_once():
+    recipe = ft.recipe("mxfp8").replace(norm="bf16", forward=ft.Product(accumulator="chunk(32,fp32)"))
+    model = ft.convert(nn.Sequential(nn.Linear(32, 32), nn.LayerNorm(32), nn.Linear(32, 32)), recipe)
+    x, found = torch.randn(4, 32, requires_grad=True), []
+
+    def block(x):
+        return torch.softmax(model(x) @ model(x).mT, -1)
+
+    for around in (lambda f, x: f(x), *(functools.partial(checkpoint, use_reentrant=way) for way in (False, True)),
+                   lambda f, x: checkpoint(lambda x: checkpoint(f, x, use_reentrant=False), x, use_reentrant=False)):
+        for mode in (ft.everywhere("mxfp8"), ft.everywhere(None)):
+            with ft.observe(model) as log, mode:
+                around(block, x).square().sum().backward()
+            found.append({name.partition(":")[0]: stats.count for name, _, stats in log})
+    assert len(found[0]) > len(found[1]) > 15 and found == found[:2] * 4
 
 
 def test_it_is_refused_where_it_makes_no_sense(layer):

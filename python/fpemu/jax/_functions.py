@@ -15,6 +15,7 @@ import numpy as np
 
 import fpemu
 from fpemu._arrays import ENCODE, FUNCTION, OPERATION, QUANTIZE
+from fpemu._values import _OPERATIONS
 
 from . import _calls
 from ._calls import Counters, Word
@@ -26,10 +27,7 @@ RoundingLike: TypeAlias = "fpemu.Rounding | str"
 GRADIENT_STREAM = np.array([0, 0, 0, 1 << 31, 0, 0, 0, 0], dtype=np.uint32)
 SECOND_GRADIENT_STREAM = np.array([0, 0, 0, 3 << 30, 0, 0, 0, 0], dtype=np.uint32)
 
-_OPERATIONS = {"add": 0, "sub": 1, "mul": 2, "div": 3, "sqrt": 4, "fma": 5, "minimum": 6, "maximum": 7}
-_FUNCTIONS = ("exp", "exp2", "exp10", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
-              "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "rsqrt", "sigmoid", "silu",
-              "gelu", "softplus")
+_FUNCTIONS = fpemu.functions()
 
 
 def _array(x: Any, name: str) -> jax.Array:
@@ -301,7 +299,7 @@ def _operate(operation: int, operands: Sequence[Any], format: FormatLike, roundi
 def _binary(name: str, text: str) -> Any:
     def function(a: Any, b: Any, format: FormatLike, rounding: RoundingLike = "rne", *,  # noqa: A002
                  offset: Word = 0, seed: Word | None = None, stream: Word | None = None) -> Any:
-        return _operate(_OPERATIONS[name], (a, b), format, rounding, seed, stream, offset)
+        return _operate(_OPERATIONS.index(name), (a, b), format, rounding, seed, stream, offset)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = (f"{text}, rounded once to the format. Operands are arrays, which are broadcast, and of several "
@@ -321,13 +319,13 @@ maximum = _binary("maximum", "The greater of a and b (IEEE 754-2019 maximum)")
 def sqrt(a: Any, format: FormatLike, rounding: RoundingLike = "rne", *, offset: Word = 0,  # noqa: A002
          seed: Word | None = None, stream: Word | None = None) -> Any:
     """The square root of a, rounded once to the format. Arguments as `quantize`."""
-    return _operate(_OPERATIONS["sqrt"], (a,), format, rounding, seed, stream, offset)
+    return _operate(_OPERATIONS.index("sqrt"), (a,), format, rounding, seed, stream, offset)
 
 
 def fma(a: Any, b: Any, c: Any, format: FormatLike, rounding: RoundingLike = "rne", *, offset: Word = 0,  # noqa: A002
         seed: Word | None = None, stream: Word | None = None) -> Any:
     """a * b + c, rounded once to the format. Arguments as `quantize`."""
-    return _operate(_OPERATIONS["fma"], (a, b, c), format, rounding, seed, stream, offset)
+    return _operate(_OPERATIONS.index("fma"), (a, b, c), format, rounding, seed, stream, offset)
 
 
 def apply(name: str, a: Any, format: FormatLike, rounding: RoundingLike = "rne", *, offset: Word = 0,  # noqa: A002

@@ -7,6 +7,7 @@ import builtins
 import dis
 import functools
 import inspect
+import operator
 import sys
 from collections.abc import Mapping
 from types import CodeType, FunctionType, MethodType, ModuleType
@@ -20,8 +21,9 @@ from .everywhere import _FUNCTIONS, _NAMES, _UNSAID, ATTENTION, PRODUCT
 
 _SAID = {name for name, (_, kinds) in _FUNCTIONS.items() if kinds in (PRODUCT, (ATTENTION,), ())}  # not softmax, norms
 _OF_TORCH = {id(function): name for function, name in {**_NAMES, **_UNSAID}.items()
-             if (name in _SAID or function in _UNSAID) and "precision" not in name}
+             if name in _SAID or function in _UNSAID}
 _OF_TORCH[id(F.multi_head_attention_forward)] = "multi_head_attention_forward"
+_OF_TORCH.update({id(operator.matmul): "@", id(operator.imatmul): "@"})
 _BY_NAME = frozenset(name.strip("_") for name in _OF_TORCH.values()) | {"flex_attention"}
 _METHODS = frozenset(name for name in _BY_NAME if hasattr(torch.Tensor, name)) | {
     "einsum", "scaled_dot_product_attention", "flex_attention", "grouped_mm"}
@@ -32,9 +34,12 @@ _UNKNOWN = object()
 
 @functools.lru_cache(maxsize=4096)
 def _chains(code: CodeType) -> tuple[tuple[str, ...], ...]:
-    """What code names: ("local" or "global", name, attribute, attribute, ...), and ("@",) for each product."""
+    """What code names: ("local", "global" or "import", name, attribute, attribute, ...), ("@",) for each product, and
+    ("data",) where it writes a tensor's memory."""
     found: list[tuple[str, ...]] = []
     chain: tuple[str, ...] = ()
+    package: tuple[str, ...] = ()
+    imported: dict[str, tuple[str, ...]] = {}
     asked = False  # about the next, which is not used then
     for step in dis.get_instructions(code):
         name = step.argval
@@ -46,14 +51,23 @@ def _chains(code: CodeType) -> tuple[tuple[str, ...], ...]:
         if chain:
             if not asked:
                 found.append(chain)
+            if chain[0] == "import" and step.opname.startswith("STORE_"):
+                imported[name] = chain
             asked = not asked and chain[-1] in ("isinstance", "hasattr", "getattr", "type", "id")
         chain = ()
         if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             chain = ("global", name)
+        elif step.opname == "IMPORT_NAME":
+            chain = package = ("import", name)
+        elif step.opname == "IMPORT_FROM":
+            chain = (*package, name)
         elif step.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE", "LOAD_CLASSDEREF")):
-            chain = ("local", name[-1] if isinstance(name, tuple) else name)  # of two loads in one
+            name = name[-1] if isinstance(name, tuple) else name  # of two loads in one
+            chain = imported.get(name, ("local", name))
         elif "MATRIX_MULTIPLY" in step.opname or (step.opname == "BINARY_OP" and step.argrepr in ("@", "@=")):
             found.append(("@",))
+        elif step.opname == "STORE_ATTR" and name == "data":
+            found.append(("data",))
     found.append(chain)
     inner = [more for constant in code.co_consts if isinstance(constant, CodeType) for more in _chains(constant)]
     return tuple(dict.fromkeys(entry for entry in (*found, *inner) if entry))
@@ -109,7 +123,7 @@ class Products:
     def _follow(self, thing: Any, depth: int, own: bool = False, of_torch: bool = False) -> None:
         if isinstance(thing, (MethodType, staticmethod, classmethod)):
             thing = thing.__func__
-        elif isinstance(thing, (functools.partial, functools.cached_property, property)):
+        elif isinstance(thing, (functools.cached_property, property)):
             thing = thing.fget if isinstance(thing, property) else thing.func
         if depth > _DEPTH or (id(thing), own) in self._seen or (_is_foreign(thing) and not of_torch):
             return
@@ -128,13 +142,18 @@ class Products:
                 cells[name] = cell.cell_contents
             except ValueError:  # it is empty yet
                 continue
-        for kind, *names in _chains(code):
-            if kind == "@":
-                self._found("@", thing)
+        chains = _chains(code)
+        if depth and ("data",) in chains:  # what it multiplies makes a weight, as where an adapter is merged
+            return
+        for kind, *names in chains:
+            if not names:
+                self._found(kind, thing)
                 continue
             root, rest = names[0], names[1:]
             if kind == "global":
                 start = thing.__globals__.get(root, getattr(builtins, root, _UNKNOWN))
+            elif kind == "import":
+                start = sys.modules.get(root, _UNKNOWN)
             else:
                 start = self._module if root == me and root else cells.get(root, _UNKNOWN)
             self._resolve(start, rest, thing, depth)
@@ -172,6 +191,8 @@ class Products:
                 thing = _UNKNOWN
                 if name.strip("_") in _METHODS:
                     self._found(name, where)
+        while isinstance(thing, functools.partial):
+            thing = thing.func
         if id(thing) in _OF_TORCH:
             self._found(_OF_TORCH[id(thing)], where)
         elif callable(thing) and not isinstance(thing, (type, nn.Module)):

@@ -114,6 +114,12 @@ def state_of(rounding: str | Rounding) -> Tensor | None:
     return new_state(rounding.seed, rounding.stream, rounding.offset)
 
 
+def check_seed(seed: int) -> None:
+    """ValueError for what is no seed of a model."""
+    if not 0 <= seed < 1 << 63:
+        raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
+
+
 def check_tensors(*tensors: object) -> None:
     """TypeError for what is neither a dense tensor nor stands for one, before torch's dispatcher meets it. A compiler
     knows its tensors, and lets nobody ask for a layout in a backward pass."""

@@ -29,6 +29,7 @@ from torch.utils.flop_counter import flop_registry
 import fpemu
 
 from .everywhere import modes as active
+from .everywhere import multiplies
 from .modules import Quantized
 
 __all__ = ["audit", "Audit", "Row"]
@@ -138,11 +139,8 @@ def _percent(part: float) -> str:
 
 # ------------------------------------------------------------------------------------------------ what operators do
 
-_MULTIPLIES = re.compile(r"(mm|mv|dot|rnn|lstm|gru)(?![a-z])|conv(?!ert)|linear(?!_comb|\dd)|attention|attn|flash|"
-                         "matmul|gemm|transformer|solve|cdist|euclidean_dist|matrix_exp|fft")
-_PREPARES = re.compile("pack|reorder|flatten|search|_thnn")  # weights; the last works on elements
 # Products in one kernel.
-_SEVERAL = re.compile("attention|attn|flash|rnn|lstm|gru|transformer|trilinear|backward|solve|dist|exp|fft")
+_SEVERAL = re.compile("attention|attn|flash|rnn|lstm|gru|transformer|trilinear|backward|solve|lstsq|dist|exp|fft")
 _ROUNDS = re.compile("(quantize|arith|apply|decode|unpack)(_counted)?_?")
 # Each element of a result is one of an operand, or 0.
 _MOVES = frozenset((
@@ -164,8 +162,7 @@ class _Operator:
                         and argument.alias_info.is_write and not argument.name.endswith("stats")]
         self.formula = flop_registry.get(func if higher else func.overloadpacket)
         self.composed = self.formula is None and not higher and func._can_decompose()
-        self.multiplies = higher or self.formula is not None or bool(
-            _MULTIPLIES.search(self.name) and not _PREPARES.search(self.name))
+        self.multiplies = higher or self.formula is not None or multiplies(self.name)
         self.several = higher or bool(_SEVERAL.search(self.name) and self.name != "convolution_backward")
         self.of_fpemu = space == "fpemu"
         self.rounds = self.of_fpemu and _ROUNDS.fullmatch(self.name) is not None

@@ -119,9 +119,10 @@ def _name(recipe: Recipe) -> str:
 # -------------------------------------------------------------------------------------------------- measuring
 
 
-def _results(run: Callable[..., Any], inputs: Sequence[Any]) -> list[Tensor]:
+def _results(run: Callable[..., Any], inputs: Sequence[Any], keywords: Mapping[str, Any]) -> list[Tensor]:
     with torch.no_grad():
-        found = [t.double() for t in tree_leaves(run(*inputs)) if isinstance(t, Tensor) and t.is_floating_point()]
+        results = tree_leaves(run(*inputs, **keywords))
+    found = [t.double() for t in results if isinstance(t, Tensor) and t.is_floating_point()]
     if not found:
         raise ValueError("the model gives no floating-point tensor, whose error could be measured")
     return found
@@ -152,8 +153,8 @@ def _layers(model: nn.Module, recipe: Recipe) -> dict[str, list[tuple[Tensor, in
     return found
 
 
-def choose(model: nn.Module, formats: Sequence[Union[str, Recipe]], *inputs: Any, max_bits: float,
-           by: str = "sqnr") -> Choice:
+def choose(model: nn.Module, formats: Sequence[Union[str, Recipe]], *inputs: Any, max_bits: float, by: str = "sqnr",
+           **keywords: Any) -> Choice:
     """A recipe for each layer, so that the weights take at most `max_bits` bits each, on average over the model, and
     the error is least. ``convert(model, None, choice)`` converts the model so. The model is left as it is.
 
@@ -162,30 +163,31 @@ def choose(model: nn.Module, formats: Sequence[Union[str, Recipe]], *inputs: Any
         weights, scales included.
     by
         "sqnr": the error is that of the weights alone, as ``fpemu compare --max-bits`` has it. "output": the model runs
-        on `inputs` once for each layer and recipe, with that layer alone converted, and the error is that of its
-        results; what several layers do is taken for the sum. The model runs in evaluation mode.
+        on `inputs` and `keywords` once for each layer and recipe, with that layer alone converted, and the error is
+        that of its results; what several layers do is taken for the sum. The model runs in evaluation mode.
 
     ValueError where the formats of the fewest bits take more than `max_bits`, for another `by`, and where a recipe
     rounds no weights; TypeError for inputs that are missing or not asked for.
     """
     if by not in ("sqnr", "output"):
         raise ValueError(f"by is 'sqnr' or 'output', not {by!r}")
-    if (by == "output") != bool(inputs):
+    runs = bool(inputs or keywords)
+    if (by == "output") != runs:
         raise TypeError("by='output' runs the model, and takes its inputs; by='sqnr' looks at weights, and takes none")
     recipes = [_recipe(which) for which in formats]
     work = revert(copy.deepcopy(model)).eval()
-    exact = _results(work, inputs) if inputs else []
+    exact = _results(work, inputs, keywords) if runs else []
     options: dict[str, list[Option]] = {}
     signal = _energy(exact)
     for recipe in recipes:
         layers = _layers(convert(work, recipe), recipe)
         revert(work)
         to = read_target(recipe.operands("forward")[1] or "fp32")
-        if not inputs:
+        if not runs:
             signal = max(signal, _energy([weight.double() for own in layers.values() for weight, _ in own]))
         for name, weights in layers.items():
-            if inputs:
-                rounded = _results(convert(work, None, {name: recipe}), inputs)
+            if runs:
+                rounded = _results(convert(work, None, {name: recipe}), inputs, keywords)
                 error = _energy([a - b for a, b in zip(rounded, exact)])
                 revert(work)
             else:
@@ -196,7 +198,7 @@ def choose(model: nn.Module, formats: Sequence[Union[str, Recipe]], *inputs: Any
             options.setdefault(name, []).append(Option(name, recipe, count, bits, error))
     total = sum(own[0].weights for own in options.values())
     chosen, least = _allocate(options, max_bits * total)
-    return Choice(options, chosen, signal, least, "the model's output" if inputs else "the weights")
+    return Choice(options, chosen, signal, least, "the model's output" if runs else "the weights")
 
 
 # ------------------------------------------------------------------------------------------------- allocating

@@ -8,10 +8,9 @@ import re
 import warnings
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from typing import Any, Optional, TypeVar, Union
+from typing import Any, Optional, TypeVar
 
 from torch import nn
 from torch.nn.utils.parametrize import is_parametrized
@@ -19,25 +18,16 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from . import _device
 from ._products import Products
-from .functional import Plan
+from ._spec import check_seed
+from .functional import STREAM_STEP, Plan
 from .modules import Attachment, NamedNorm, Quantized, converted_class, known_class, not_called, quantized_class
 from .quantizer import LEAF
-from .recipe import Recipe
+from .recipe import Recipe, Rule, Which, matches, read_rules
 from .recipe import recipe as _recipe
 
 __all__ = ["convert", "revert", "summary", "Summary", "Total", "manual_seed", "freeze"]
 
 Model = TypeVar("Model", bound=nn.Module)
-Which = Union[str, Recipe, Mapping[str, Any], None]
-Rule = Union[str, type, Callable[[nn.Module, str], bool]]
-
-STREAM_STEP = 1 << 40  # between the streams of two modules: calls of a module use those between
-
-
-def _matches(module: nn.Module, name: str, rule: Rule) -> bool:
-    if isinstance(rule, str):
-        return fnmatchcase(name, rule) or fnmatchcase("." + name, rule)
-    return isinstance(module, rule) if isinstance(rule, type) else bool(rule(module, name))
 
 
 def _is_lazy(module: nn.Module) -> bool:
@@ -61,7 +51,8 @@ class _Place:
         held = [p for m in (module, *lists) for p in m.parameters(recurse=False) if p.dim() > 1]
         # What is one for all samples, as the vectors of places and classes are, is added to them.
         if self.products is not None:
-            held = [p for p in held if p.dim() != 3 or p.shape[0] > 1] + [*self.products.reads.values()]
+            added = (3,) if self.products.calls else range(3, 6)
+            held = [p for p in held if p.dim() not in added or p.shape[0] > 1] + [*self.products.reads.values()]
         self.matrices = list(dict.fromkeys(held))
         self.weights = sum(p.numel() for p in self.matrices)
         self.by_functions = self.products is not None and bool(self.products.calls)
@@ -92,16 +83,13 @@ def _near(pattern: str, names: list[str]) -> str:
 def _choose(places: list[_Place], recipe: Which,
             rules: Mapping[Rule, Which]) -> dict[str, tuple[bool, Optional[Recipe]]]:
     """For each place whether a rule names it, and its recipe."""
-    if not isinstance(rules, Mapping) or not all(isinstance(rule, str) or callable(rule) for rule in rules):
-        raise TypeError("rules say which recipe holds for which pattern of names, class, or function of (module, name) "
-                        f"to a truth: a dict of these, not {rules!r:.80}")
-    matched = {rule: {place.name for place in places if _matches(place.module, place.name, rule)} for rule in rules}
-    for rule in rules:
+    read = read_rules(rules)
+    matched = {rule: {place.name for place in places if matches(place.module, place.name, rule)} for rule in read}
+    for rule in read:
         if not matched[rule]:
             near = _near(rule, [place.name for place in places]) if isinstance(rule, str) else ""
             what = rule if isinstance(rule, str) else getattr(rule, "__qualname__", rule)
             raise ValueError(f"the rule '{what}' matches no layer that can be converted{near}")
-    read = {rule: None if which is None else _recipe(which) for rule, which in rules.items()}
     usual = None if recipe is None else _recipe(recipe)
     chosen = {}
     for place in places:
@@ -175,8 +163,7 @@ def convert(model: Model, recipe: Which, rules: Optional[Mapping[Rule, Which]] =
     """
     if not isinstance(model, nn.Module):
         raise TypeError(f"convert takes a torch.nn.Module, not {type(model).__name__}")
-    if not 0 <= seed < 1 << 63:
-        raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
+    check_seed(seed)
     places = _survey(model)
     chosen = _choose(places, recipe, rules or {})
     usual = None if recipe is None else _recipe(recipe)
@@ -306,8 +293,9 @@ def _revert(model: Model) -> Model:
 def manual_seed(model: nn.Module, seed: int, call: int = 0) -> None:
     """Sets the seed of stochastic rounding in a converted model, and its streams to those of the given call (0: as
     after convert), so that a run can be repeated or resumed. ValueError for a seed outside 0 .. 2^63 - 1."""
-    if not 0 <= seed < 1 << 63 or call < 0:
-        raise ValueError("a seed lies between 0 and 2^63 - 1, a call is not negative")
+    check_seed(seed)
+    if call < 0:
+        raise ValueError(f"a number of calls is not negative; {call} is")
     for module in model.modules():
         if isinstance(module, Quantized):
             module._fpemu.begin(seed, call)

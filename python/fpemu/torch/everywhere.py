@@ -24,9 +24,10 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from . import functional as f
 from ._device import is_device
-from .functional import Plan, make_embedding_plan, make_norm_plan, make_plan, make_softmax_plan
+from ._spec import check_seed
+from .functional import Plan, make_embedding_plan, make_norm_plan, make_plan, make_product_plan, make_softmax_plan
 from .quantizer import _enclosing_checkpoint
-from .recipe import Recipe
+from .recipe import Recipe, matches, read_rules
 from .recipe import recipe as _recipe
 
 __all__ = ["everywhere", "register_attention"]
@@ -52,7 +53,7 @@ def plans(recipe: Recipe, names: Sequence[str] = (*WEIGHTS, *ACTIVATIONS, *ATTEN
     """The plans of calls by a recipe, by name: "" is a product with a weight, "activations" one without; "scores" and
     "context" are attention's two."""
     made = {"": make_plan, "softmax": make_softmax_plan, "norm": make_norm_plan, "embedding": make_embedding_plan}
-    return {name: made[name](recipe) if name in made else make_plan(recipe, True) for name in names}
+    return {name: made.get(name, make_product_plan)(recipe) for name in names}
 
 
 # ------------------------------------------------------------------------------------------------ calls
@@ -268,8 +269,8 @@ def _conv_transpose(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Ten
 def _convolution(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor], stride: Any, padding: Any,
                  dilation: Any, transposed: bool, output_padding: Any, groups: int, *_: Any) -> Any:
     site, states = at.take(WEIGHTS)
-    if transposed and any(site.plan.sums):
-        raise ValueError("transposed convolutions have no emulated accumulators")
+    if transposed:
+        f.check_transposed(site.plan)
     steps, pads, spread, more = (f._each(value, weight.dim() - 2, what) for value, what in (
         (stride, "stride"), (padding, "padding"), (dilation, "dilation"), (output_padding, "output_padding")))
     numbers = f.Geometry(steps, pads, spread, groups, transposed, more if transposed else ())
@@ -279,8 +280,6 @@ def _convolution(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor
 def _attention(at: _Call, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
                dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None,
                enable_gqa: bool = False) -> Any:
-    if is_causal and attn_mask is not None:
-        raise ValueError("attention takes a mask or is causal, not both")
     scores, softmax, context, states = at.take(ATTENTION)
     return f._attention(query, key, value, attn_mask, dropout_p, is_causal, scale, scores, softmax, context, states,
                         grouped=enable_gqa)[0]
@@ -398,25 +397,40 @@ _OPERANDS = {  # by torch's names
     "tensordot": ("a", "b", "dims"), "multi_dot": ("tensors",), "grouped_mm": ("mat_a", "mat_b"),
 }
 _IN_PLACE = (Tensor.addmm_, Tensor.addmv_, Tensor.baddbmm_, Tensor.addbmm_)
-# Words in the names of what multiplies, be it known here or not.
-_MULTIPLIES = re.compile("(^|_|dd|b|d|s|h)mm(_|$)|matmul|convolution|conv_tbc|attention|matrix_(power|exp)|^cdist$"
-                         "|^cov$|corrcoef|linear_|trilinear|gemm|vecdot|solve|lstsq|^i?[rh]?fft[2n]?$")
+_OF_PRODUCTS = re.compile(
+    r"(mm|mv|dot|rnn|lstm|gru)(?![a-z])|conv(?!ert)|linear(?!_comb|\dd)|attention|attn|flash|matmul|gemm|transformer|"
+    r"(?<!re)solve|lstsq|cdist|euclidean_dist|matrix_(exp|power)|fft(?!shift|freq)|^cov$|corrcoef")
+# Weights that are made ready, and settings. Names with thnn are those of the elementwise part of cells.
+_OF_OTHERS = re.compile("(pre|un)pack($|_)|_pack_|reorder|flatten|search|precision|cache|_thnn")
+
+
+def multiplies(name: str) -> bool:
+    """Whether the name of a function of torch, or of an operator of any package, is that of a product."""
+    return _OF_PRODUCTS.search(name) is not None and _OF_OTHERS.search(name) is None
+
+
 _NAMES: dict[Any, str] = {Tensor.__matmul__: "matmul", F.embedding: "embedding", F.embedding_bag: "embedding_bag"}
 _UNSAID: dict[Any, str] = {}  # what multiplies and is none of these
 _opened: dict[Any, Any] = {}
 
 
+_QUESTIONS = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
+
+
 @functools.cache
 def _open(function: Any) -> Any:
-    """A function of torch that is written in Python and asks for modes itself, without the question; None for others,
-    and for methods that stand above one of the same name in C, which is shown as that method again."""
-    if not isinstance(function, FunctionType):
+    """What a function of torch that is written in Python does once it has asked whether a mode is on. With the mode on
+    it would ask again and never get there, so this is the function with its questions answered: no. None for functions
+    that do not ask, and for methods that stand above one of the same name in C, which is shown as that method again."""
+    if not isinstance(function, FunctionType) or not set(_QUESTIONS) & set(function.__code__.co_names):
         return None
-    name = function.__name__
-    if hasattr(torch._C.TensorBase, name) and function is getattr(Tensor, name, None):
+    name: str = function.__name__
+    if function is getattr(Tensor, name, None) and hasattr(torch._C.TensorBase, name):
         return None
-    asks = any(name in function.__globals__ and name in function.__code__.co_names for name in f.SHOWN)
-    return f.unseen(function) if asks else None
+    names = {**function.__globals__, **dict.fromkeys(_QUESTIONS, lambda *_: False)}
+    opened = FunctionType(function.__code__, names, name, function.__defaults__, function.__closure__)
+    opened.__kwdefaults__ = function.__kwdefaults__
+    return opened
 
 
 def _list_functions() -> None:
@@ -425,13 +439,14 @@ def _list_functions() -> None:
             function, name = getattr(place, written, None), written.strip("_").removeprefix("linalg_")
             if not callable(function) or function in _NAMES:
                 continue
-            if _open(function) is not None:
-                _opened[function] = _open(function)
+            opened = _open(function)
+            if opened is not None:
+                _opened[function] = opened
             if isinstance(function, FunctionType) and place is F:
                 continue  # within it the one in C is called
             if name in _FUNCTIONS and "embedding" not in name:
                 _NAMES[function] = name
-            elif _MULTIPLIES.search(written):
+            elif opened is None and multiplies(written):
                 _UNSAID[function] = written
 
 
@@ -443,6 +458,7 @@ _list_functions()
 # The code between a call and torch's function in C.
 _INSIDE = ("fpemu.torch.", "torch._", "torch.functional", "torch.nn.functional", "torch.overrides")
 _copies: Any = WeakIdKeyDictionary()  # tensors made of weights alone
+IDLE: dict[Any, Any] = {}  # stands for a place at which a recipe has no format for a call
 
 
 def _innermost() -> tuple[Any, str]:
@@ -467,6 +483,14 @@ def _tensors(args: Any) -> Iterator[Tensor]:
             yield from (t for t in x if isinstance(t, Tensor))
 
 
+@functools.cache
+def _answers(kind: Any) -> bool:
+    """Whether a class of tensors has functions of its own."""
+    usual: Any = Tensor.__torch_function__
+    own = getattr(kind.__torch_function__, "__func__", kind.__torch_function__)
+    return own not in (usual.__func__, torch._C._disabled_torch_function_impl)
+
+
 class _Mode(TorchFunctionMode):
     """Functions go by what `spot` says of a call: None, or what holds the sites and the streams, by kind."""
 
@@ -476,10 +500,16 @@ class _Mode(TorchFunctionMode):
         self._begun: Any = None  # the stack's frame, and the checkpoint, in which the mode was put on
 
     def spot(self, name: str, args: Any) -> Any:
+        """None leaves a call as it is, IDLE leaves it to modes outside."""
         raise NotImplementedError
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if types and not torch.compiler.is_compiling() and torch._C._is_torch_function_enabled():
+            for kind in filter(_answers, types):  # what it calls is seen
+                y = self.again(kind.__torch_function__, func, types, args, kwargs)
+                if y is not NotImplemented:
+                    return y
         name = _NAMES.get(func)
         floats = [t for t in _tensors((*args, *kwargs.values())) if t.dtype in FLOATS]
         if name is None or not floats:
@@ -488,6 +518,8 @@ class _Mode(TorchFunctionMode):
             self.warn(name, "of sparse or nested tensors")
             return func(*args, **kwargs)
         spot = self.spot(name, args)
+        if spot is IDLE:
+            return func(*args, **kwargs)
         if spot is None:
             with torch._C.DisableTorchFunction():
                 return func(*args, **kwargs)
@@ -511,7 +543,7 @@ class _Mode(TorchFunctionMode):
         if floats and func in _UNSAID:
             self.warn(_UNSAID[func], "it has no form here")
         elif floats and isinstance(func, (torch._ops.OperatorBase, torch._ops.OpOverloadPacket)):
-            self.warn_of_foreign(func)
+            self.warn_of_operator(func, compiling)
         opened = _opened.get(func) if compiling else _open(func)
         if opened is not None:
             return self.again(opened, *args, **kwargs)
@@ -569,10 +601,17 @@ class _Mode(TorchFunctionMode):
             warnings.warn(f"{name} is not rounded at {_innermost()[1]}: {why}", stacklevel=3)
 
     @f.constant_in_graphs
-    def warn_of_foreign(self, operator: Any) -> None:
+    def warn_of_operator(self, operator: Any, compiling: bool) -> None:
         name = str(operator).removesuffix(".default")
-        if not name.startswith(("aten.", "fpemu.")) and _MULTIPLIES.search(name):
-            self.warn(name, "it is no function of torch")
+        of_torch = name.startswith("aten.")
+        if name.startswith("fpemu.") or not multiplies(name) or (of_torch and compiling):
+            return
+        frame: Any = sys._getframe(3)
+        while of_torch and frame.f_globals.get("__name__", "").startswith("torch._"):
+            frame = frame.f_back
+        if of_torch and frame.f_globals.get("__name__", "").startswith("fpemu."):  # of operands that are rounded
+            return
+        self.warn(name, "it is an operator, and no function of torch")
 
 
 class Functions(_Mode):
@@ -583,6 +622,7 @@ class Functions(_Mode):
         super().__init__()
         self._spot = dict.fromkeys(KINDS, module._fpemu)
         self._left = [m for m in module.modules() if "_fpemu_left" in m.__dict__]
+        self._hooked = [m for m in module.modules() if m._forward_pre_hooks]
         if not torch.compiler.is_compiling():
             self._begin()
 
@@ -596,7 +636,11 @@ class Functions(_Mode):
                 return None
         elif self._left and hasattr(_innermost()[0], "_fpemu_left"):
             return None
-        return self._spot
+        if self._hooked and not torch.compiler.is_compiling():
+            for module in self._hooked:
+                _note_weights(module)
+        sites, kinds = self._spot[WEIGHTS].sites, _FUNCTIONS[name][1]
+        return IDLE if kinds and all(sites[part].plan.idle for kind in kinds for part in kind) else self._spot
 
 
 class _Spot(dict[Any, Any]):
@@ -608,15 +652,24 @@ class _Spot(dict[Any, Any]):
         self.module = (lambda: None) if module is None else weakref.ref(module)
 
     def __missing__(self, kind: Sequence[str]) -> Any:
-        from .convert import STREAM_STEP  # noqa: PLC0415
         from .modules import Attachment  # noqa: PLC0415
 
         number = next(self.mode._numbers[not self.line])
-        made = self[kind] = Attachment(self.recipe, object, plans(self.recipe, kind), self.mode._seed,
-                                       FIRST_STREAM + number * STREAM_STEP)
+        stream = FIRST_STREAM + number * f.STREAM_STEP
+        made = self[kind] = Attachment(self.recipe, object, plans(self.recipe, kind), self.mode._seed, stream)
+        if stream in self.mode._calls:
+            made.begin(self.mode._seed, self.mode._calls[stream])
         for watcher in watching:
             watcher.adopt(self, made)
         return made
+
+
+def _note_weights(module: Any) -> None:
+    """Notes what hooks of torch.nn.utils have made of a module's parameters: prune, weight_norm and spectral_norm."""
+    for hook in module._forward_pre_hooks.values():
+        made = module.__dict__.get(getattr(hook, "_tensor_name", getattr(hook, "name", None)))
+        if isinstance(made, Tensor):
+            _copies[made] = True
 
 
 class _Attached:
@@ -640,11 +693,14 @@ class everywhere(_Mode):
     RNN. Of two operands that one is a weight which is a parameter, or made of parameters alone (a part of one, or a
     cast); the weight of linear and conv is one always. Where both are activations the product is that of attention.
     softmax, layer_norm, rms_norm, group_norm, instance_norm, batch_norm, embedding and embedding_bag round where the
-    recipe has a format for them. A product that cannot be said so is computed as torch does, with a warning.
-    Integers and complex numbers stay as they are, and so does what converted modules do, which round by themselves.
+    recipe has a format for them. A product that cannot be said so is computed as torch does, with a warning, and so is
+    an operator of torch.ops. Classes of tensors with functions of their own are asked first, and what these call is
+    seen. Functions that the recipe has no format for are left to a block outside. Integers and complex numbers stay as
+    they are, and so does what converted modules do, which round by themselves.
 
     A place is the module that calls, the function and the line of source; in a compiled graph the function alone. It
-    has counters, which ``observe`` lends, and streams of random bits that go on when the block is entered again.
+    has counters, which ``observe`` lends, and streams of random bits that go on when the block is entered again, or
+    where load_state_dict of another object says. A new object begins with the same bits.
     Checkpoints are computed again as they were. Backward passes of other packages' autograd functions are rounded
     within the block, by what is said of forward ones; products of an optimiser's step had better stay outside.
 
@@ -655,18 +711,14 @@ class everywhere(_Mode):
     def __init__(self, recipe: Any, rules: Optional[Mapping[Any, Any]] = None, *, seed: int = 0,
                  model: Optional[nn.Module] = None) -> None:
         super().__init__()
-        if not 0 <= seed < 1 << 63:
-            raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
-        rules = {} if rules is None else rules
-        if not isinstance(rules, Mapping) or not all(isinstance(rule, str) or callable(rule) for rule in rules):
-            raise TypeError("rules say which recipe holds for which pattern of names, class, or function of (module, "
-                            f"name) to a truth: a dict of these, not {rules!r:.80}")
+        check_seed(seed)
         self._usual = None if recipe is None else _recipe(recipe)
-        self._rules = {rule: None if which is None else _recipe(which) for rule, which in rules.items()}
+        self._rules = read_rules({} if rules is None else rules)
         self._matched: set[Any] = set()
         self._names = {} if model is None else {id(module): name for name, module in model.named_modules()}
         self._model = model
         self._seed = seed
+        self._calls: dict[int, int] = {}  # of places that are not met yet, by their first stream
         self._numbers = count(), count(COMPILED)  # of places, in eager mode and in graphs
         self._spots: Any = weakref.WeakKeyDictionary()
         self._elsewhere: dict[Any, Any] = {}  # outside of all modules
@@ -709,16 +761,34 @@ class everywhere(_Mode):
                 for attachment in (spot or {}).values():
                     watcher.adopt(spot, attachment)
 
+    def _attachments(self) -> Iterator[Any]:
+        return (made for held in self.places() for spot in held for made in (spot or {}).values())
+
+    def state_dict(self) -> dict[str, Any]:
+        """The seed, and how many calls each place with random bits has made, by the number of its stream."""
+        reached = {made.stream: made.reached()["call"] for made in self._attachments() if made.streams is not None}
+        return {"seed": self._seed, "calls": {**self._calls, **reached}}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on from there, in a program that meets its places in the same order."""
+        check_seed(state_dict["seed"])
+        self._seed, self._calls = state_dict["seed"], dict(state_dict["calls"])
+        for made in self._attachments():
+            made.begin(self._seed, self._calls.get(made.stream, 0))
+
     def places(self) -> list[Any]:
         """The places that were met so far."""
         return [held.values() for held in (self._graph, self._elsewhere, *self._spots.values())]
 
     def spot(self, name: str, args: Any) -> Any:
         if torch.compiler.is_compiling():
-            kinds = _FUNCTIONS[name][1]
-            return {kind: getattr(self._attached, self._in_graph(name, kind)) for kind in kinds} \
-                if self._in_graph(name) else None
+            place = self._in_graph(name)
+            if place in ("left", "idle"):
+                return IDLE if place == "idle" else None
+            return {kind: getattr(self._attached, self._in_graph(name, kind)) for kind in _FUNCTIONS[name][1]}
         module, line = _innermost()
+        if module is not None and module._forward_pre_hooks:
+            _note_weights(module)
         held = self._elsewhere if module is None else self._spots.setdefault(module, {})
         if (name, line) not in held:
             held[name, line] = self._made(module, name, line)
@@ -726,32 +796,30 @@ class everywhere(_Mode):
 
     @f.constant_in_graphs
     def _in_graph(self, name: str, kind: Any = None) -> str:
-        """The attribute of _attached for a place, which is made if need be; "" where nothing is rounded."""
+        """The attribute of _attached for a place, which is made if need be; "left" or "idle" where there is none."""
         if self._names or not all(isinstance(rule, str) for rule in self._rules):
             raise RuntimeError("in a compiled graph everywhere knows no modules: rules are names of functions there")
         if name not in self._graph:
             self._graph[name] = self._made(None, name, "")
         spot = self._graph[name]
-        if spot is None or kind is None:
-            return "" if spot is None else name
+        if spot is None or spot is IDLE or kind is None:
+            return "left" if spot is None else "idle" if spot is IDLE else name
         key = f"{name}_{kind[0]}"
         setattr(self._attached, key, spot[kind])
         return key
 
-    def _made(self, module: Any, name: str, line: str) -> Optional[_Spot]:
-        from .convert import _matches  # noqa: PLC0415
-
+    def _made(self, module: Any, name: str, line: str) -> Optional[dict[Any, Any]]:
         own = self._usual
         for rule, which in self._rules.items():
             named = isinstance(rule, str) and id(module) in self._names
-            if _matches(module, name, rule) or (named and _matches(module, self._names[id(module)], rule)):
+            if matches(module, name, rule) or (named and matches(module, self._names[id(module)], rule)):
                 self._matched.add(rule)
                 own = which
                 break
         kinds = _FUNCTIONS[name][1]
-        if own is None or (kinds and all(plan.idle for kind in kinds for plan in plans(own, kind).values())):
-            return None
-        return _Spot(self, own, module, name, line)
+        if own is not None and kinds and all(plan.idle for kind in kinds for plan in plans(own, kind).values()):
+            return IDLE
+        return None if own is None else _Spot(self, own, module, name, line)
 
 
 # ------------------------------------------------------------------------------------------------ transformers

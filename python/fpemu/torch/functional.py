@@ -22,9 +22,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import FunctionType
 from typing import Any, Optional, Union
 
 import torch
@@ -37,6 +36,7 @@ from .._first_order import apply, first_order, link
 from . import _device, operators
 from ._shard import BatchPart
 from ._spec import check_state
+from .quantizer import recomputing
 from .recipe import Product, Recipe, Target, read_target
 from .recipe import recipe as _recipe
 
@@ -48,7 +48,9 @@ SLOTS = ("input", "weight", "bias", "output", "gradient", "weight again", "data 
          "input again", "weight gradient", "sums", "data gradient sums", "weight gradient sums")
 (INPUT, WEIGHT, BIAS, OUTPUT, GRADIENT, WEIGHT_AGAIN, DATA_GRADIENT, GRADIENT_AGAIN, INPUT_AGAIN, WEIGHT_GRADIENT, SUMS,
  DATA_SUMS, WEIGHT_SUMS) = range(13)
+FORWARD = frozenset((INPUT, WEIGHT, BIAS, OUTPUT, SUMS))
 STREAMS = 16  # of a call
+STREAM_STEP = 1 << 40  # between the streams of two modules: calls of a module use those between
 
 # Slots of tensors that have the batch in dimension 0. A layer's weights have none, and the gradient of a weight is the
 # sum over a rank's own part; of a product of activations every tensor has one.
@@ -59,18 +61,6 @@ Stats = Optional[Sequence[Union[Tensor, fpemu.Stats, None]]]
 
 # What torch computes here is called below the functions that a TorchFunctionMode sees: everywhere rounds those.
 aten: Any = torch.ops.aten
-
-
-def unseen(function: Any) -> Any:
-    """A function that torch has in Python, past the question by which it is first shown to a TorchFunctionMode."""
-    content = {**function.__globals__, **{name: lambda *_: False for name in SHOWN}}
-    same = FunctionType(function.__code__, content, function.__name__, function.__defaults__, function.__closure__)
-    same.__kwdefaults__ = function.__kwdefaults__
-    return same
-
-
-SHOWN = ("has_torch_function", "has_torch_function_unary", "has_torch_function_variadic")
-_rows_of = unseen(F.embedding)
 
 
 @dataclass(frozen=True)
@@ -145,6 +135,13 @@ def make_plan(recipe: Recipe, activations: bool = False) -> Plan:
                 PRODUCT_BATCH if activations else LAYER_BATCH)
 
 
+def check_transposed(plan: Plan) -> Plan:
+    """The plan, if a transposed convolution can have it; else ValueError."""
+    if any(plan.sums):
+        raise ValueError("transposed convolutions have no emulated accumulators")
+    return plan
+
+
 def check_split(plan: Plan) -> None:
     """ValueError where a part of a batch cannot be rounded as the batch is."""
     sums = plan.sums if plan.batch is PRODUCT_BATCH else plan.sums[:2]
@@ -159,9 +156,14 @@ def constant_in_graphs(function: Any) -> Any:
     return function
 
 
+def make_product_plan(recipe: Recipe) -> Plan:
+    """The plan of a product of two activations."""
+    return make_plan(recipe, True)
+
+
 @constant_in_graphs
-def _plan(recipe: Union[str, Recipe], activations: bool = False) -> Plan:
-    return make_plan(_recipe(recipe), activations)
+def _plan(recipe: Union[str, Recipe], make: Callable[[Recipe], Plan] = make_plan) -> Plan:
+    return make(_recipe(recipe))
 
 
 class Site:
@@ -194,8 +196,12 @@ class Site:
         """Counters that a call on x adds to."""
         if torch.compiler.is_compiling() or not x.is_cpu or _device.PLAYED or (
                 self.tensors is not None and torch._C._is_tracing()):
-            return self.tensors if self.tensors is not None else self.watch_tensors
-        return self.counters if self.counters is not None else self.watch
+            lent = self.tensors if self.tensors is not None else self.watch_tensors
+        else:
+            lent = self.counters if self.counters is not None else self.watch
+        if lent is None or torch.compiler.is_compiling() or not recomputing():
+            return lent
+        return [None if slot in FORWARD else stats for slot, stats in enumerate(lent)]  # which have counted this
 
 
 def _states(plan: Plan, state: Optional[Tensor], device: torch.device, rows: int = STREAMS) -> Optional[Tensor]:
@@ -216,7 +222,7 @@ def _round(x: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor]
         return x
     state = states[slot] if target.stochastic and states is not None else None
     counts = None if stats is None else stats[slot]
-    if isinstance(x, nn.Parameter):
+    if type(x) is not Tensor and isinstance(x, nn.Parameter):  # which is asked in Python
         if site.frozen is not None and slot == WEIGHT and not (target.stochastic or counts is not None or
                                                                torch.compiler.is_compiling() or x.is_inference()):
             return _kept(x, site.frozen, target, axis)
@@ -340,7 +346,7 @@ def _pass(x: Tensor, site: Site, forward: int, backward: int, axis: int, states:
 
 def _rows(x: Tensor) -> Tensor:
     """A matrix of all leading dimensions taken together, which may have no columns."""
-    return x.reshape(x.shape[:-1].numel(), x.shape[-1])
+    return x if x.dim() == 2 else x.reshape(x.shape[:-1].numel(), x.shape[-1])
 
 
 class _Linear(torch.autograd.Function):
@@ -402,17 +408,14 @@ def linear(x: Tensor, weight: Tensor, bias: Optional[Tensor] = None, *, recipe: 
     Blocks lie along K forward, along M for the gradient of x, and along the rows of x, all of its leading dimensions
     taken together, for that of the weight (microxcaling does the same).
     """
-    return _linear(x, weight, bias, _site(recipe, stats), _states_of(recipe, state, x))
+    site = _site(recipe, stats)
+    return _linear(x, weight, bias, site, _states(site.plan, state, x.device))
 
 
-def _site(recipe: Union[str, Recipe], stats: Stats, activations: bool = False) -> Site:
-    site = Site(_plan(recipe, activations))
+def _site(recipe: Union[str, Recipe], stats: Stats, make: Callable[[Recipe], Plan] = make_plan) -> Site:
+    site = Site(_plan(recipe, make))
     site.counters = site.tensors = stats
     return site
-
-
-def _states_of(recipe: Union[str, Recipe], state: Optional[Tensor], x: Tensor, rows: int = STREAMS) -> Optional[Tensor]:
-    return _states(_plan(recipe), state, x.device, rows)
 
 
 def _sum_to(g: Tensor, shape: Sequence[int]) -> Tensor:
@@ -471,7 +474,7 @@ def matmul(a: Tensor, b: Tensor, *, recipe: Union[str, Recipe], state: Optional[
     """
     if a.dim() < 2 or b.dim() < 2:
         raise ValueError(f"matmul takes matrices or batches of them, not {a.dim()} and {b.dim()} dimensions")
-    site = _site(recipe, stats, True)
+    site = _site(recipe, stats, make_product_plan)
     return _matmul(a, b, site, _states(site.plan, state, a.device))
 
 
@@ -655,7 +658,8 @@ def _conv_front(d: int, x: Tensor, weight: Tensor, bias: Optional[Tensor], strid
     if weight.dim() != d + 2:
         raise ValueError(f"conv{d}d takes a weight of {d + 2} dimensions, not {weight.dim()}")
     x, at = geometry(x, weight, stride, padding, dilation, groups)
-    return _conv(x, weight, bias, at, _site(recipe, stats), _states_of(recipe, state, x))
+    site = _site(recipe, stats)
+    return _conv(x, weight, bias, at, site, _states(site.plan, state, x.device))
 
 
 def geometry(x: Tensor, weight: Tensor, stride: Numbers, padding: Union[str, Numbers], dilation: Numbers,
@@ -731,27 +735,13 @@ def _single_plan(recipe: Recipe, target: Optional[str], places: Sequence[int]) -
     return Plan(tuple(slots), (None, None, None), True, True, True, any(t is not None and t.stochastic for t in slots))
 
 
-@constant_in_graphs
-def _norm_plan(recipe: Union[str, Recipe]) -> Plan:
-    return make_norm_plan(_recipe(recipe))
-
-
-@constant_in_graphs
-def _embedding_plan(recipe: Union[str, Recipe]) -> Plan:
-    return make_embedding_plan(_recipe(recipe))
-
-
-@constant_in_graphs
-def _softmax_plan(recipe: Union[str, Recipe]) -> Plan:
-    return make_softmax_plan(_recipe(recipe))
-
-
 def _embedding(indices: Tensor, weight: Tensor, site: Site, states: Optional[Tensor], **how: Any) -> Tensor:
     target = site.plan.target[WEIGHT]
     first = target is not None and (target.whole or target.stochastic)  # else a row is rounded alike wherever it lies
     if first:
         weight = _pass(weight, site, WEIGHT, -1, -1, states)
-    y = _rows_of(indices, weight, **how)
+    with torch._C.DisableTorchFunction():
+        y = F.embedding(indices, weight, **how)
     return _pass(y, site, -1 if first else WEIGHT, GRADIENT, -1, states)
 
 
@@ -763,8 +753,7 @@ def embedding(indices: Tensor, weight: Tensor, padding_idx: Optional[int] = None
     Only rows that are used are rounded and counted, where that gives the same bits; the whole table where its format
     has a scale for all of it, or rounds stochastically. Blocks lie along D.
     """
-    site = Site(_embedding_plan(recipe))
-    site.counters = site.tensors = stats
+    site = _site(recipe, stats, make_embedding_plan)
     return _embedding(indices, weight, site, _states(site.plan, state, weight.device), padding_idx=padding_idx,
                       max_norm=max_norm, norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
@@ -776,32 +765,16 @@ def _norm_operands(x: Tensor, weight: Optional[Tensor], bias: Optional[Tensor], 
             None if bias is None else _pass(bias, site, BIAS, -1, -1, states))
 
 
-def _layer_norm(x: Tensor, shape: Sequence[int], weight: Optional[Tensor], bias: Optional[Tensor], eps: float,
-                site: Site, states: Optional[Tensor]) -> Tensor:
-    _check_batched(site, x.dim() > len(shape))
-    xq, wq, bq = _norm_operands(x, weight, bias, site, states, -1)
-    y = aten.layer_norm.default(xq, shape, wq, bq, eps)
-    return _pass(y, site, -1, GRADIENT, -1, states)
-
-
 def layer_norm(x: Tensor, normalized_shape: Sequence[int], weight: Optional[Tensor] = None,
                bias: Optional[Tensor] = None, eps: float = 1e-5, *, recipe: Union[str, Recipe],
                state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
     """x (..., normalized_shape), weight and bias are rounded to the recipe's norm, the gradient that arrives to its
     gradient; torch normalises. Blocks lie along the last dimension."""
-    site = Site(_norm_plan(recipe))
-    site.counters = site.tensors = stats
-    return _layer_norm(x, normalized_shape, weight, bias, eps, site, _states(site.plan, state, x.device))
-
-
-def _batch_norm(x: Tensor, mean: Optional[Tensor], variance: Optional[Tensor], weight: Optional[Tensor],
-                bias: Optional[Tensor], training: bool, momentum: float, eps: float, site: Site,
-                states: Optional[Tensor]) -> Tensor:
-    xq, wq, bq = _norm_operands(x, weight, bias, site, states, 1)
-    if training:
-        F._verify_batch_size(xq.size())  # type: ignore[attr-defined]
-    y = aten.batch_norm.default(xq, wq, bq, mean, variance, training, momentum, eps, torch.backends.cudnn.enabled)
-    return _pass(y, site, -1, GRADIENT, 1, states)
+    site = _site(recipe, stats, make_norm_plan)
+    states = _states(site.plan, state, x.device)
+    xq, wq, bq = _norm_operands(x, weight, bias, site, states, -1)
+    y = aten.layer_norm.default(xq, normalized_shape, wq, bq, eps)
+    return _pass(y, site, -1, GRADIENT, -1, states)
 
 
 def batch_norm(x: Tensor, running_mean: Optional[Tensor], running_var: Optional[Tensor],
@@ -810,10 +783,12 @@ def batch_norm(x: Tensor, running_mean: Optional[Tensor], running_var: Optional[
                state: Optional[Tensor] = None, stats: Stats = None) -> Tensor:
     """x (N, C, ...), weight and bias (C) are rounded to the recipe's norm, the gradient that arrives to its gradient;
     running statistics are those of the rounded x, in float32. Blocks lie along C."""
-    site = Site(_norm_plan(recipe))
-    site.counters = site.tensors = stats
-    return _batch_norm(x, running_mean, running_var, weight, bias, training, momentum, eps, site,
-                       _states(site.plan, state, x.device))
+    site = _site(recipe, stats, make_norm_plan)
+    states = _states(site.plan, state, x.device)
+    xq, wq, bq = _norm_operands(x, weight, bias, site, states, 1)
+    with torch._C.DisableTorchFunction():
+        y = F.batch_norm(xq, running_mean, running_var, wq, bq, training, momentum, eps)
+    return _pass(y, site, -1, GRADIENT, 1, states)
 
 
 def _causal(queries: int, keys: int, device: torch.device) -> Tensor:
@@ -825,6 +800,8 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Optional[Tensor], dropout:
                states: Optional[Tensor], safe: bool = True, grouped: bool = False) -> tuple[Tensor, Tensor]:
     """The result and the probabilities, after dropout. safe: a query that sees no key has probabilities of zero.
     grouped: k and v may have fewer heads."""
+    if is_causal and mask is not None:
+        raise ValueError("attention takes a mask or is causal, not both")
     if grouped:
         k, v = (_repeat_heads(t, q) for t in (k, v))
     batched = q.dim() > 2 and q.dim() == k.dim() == v.dim() and q.shape[0] == k.shape[0] == v.shape[0]
@@ -878,14 +855,9 @@ def scaled_dot_product_attention(q: Tensor, k: Tensor, v: Tensor, attn_mask: Opt
     first; their gradients are sums, by torch, of the heads' rounded products. stats: those of the scores, of the
     softmax, of the second product.
     """
-    if is_causal and attn_mask is not None:
-        raise ValueError("attention takes a mask or is causal, not both")
-    plan = _plan(recipe, True)
-    softmax = Site(_softmax_plan(recipe))
-    scores, context = Site(plan), Site(plan)
-    if stats is not None:
-        for site, own in zip((scores, softmax, context), stats):
-            site.counters = site.tensors = own
-    stochastic = plan if plan.stochastic else softmax.plan
+    first, middle, last = (None, None, None) if stats is None else stats
+    scores, context = (_site(recipe, own, make_product_plan) for own in (first, last))
+    softmax = _site(recipe, middle, make_softmax_plan)
+    stochastic = scores.plan if scores.plan.stochastic else softmax.plan
     return _attention(q, k, v, attn_mask, dropout_p, is_causal, scale, scores, softmax, context,
                       _states(stochastic, state, q.device, 2 * STREAMS), grouped=enable_gqa)[0]

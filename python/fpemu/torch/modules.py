@@ -12,7 +12,7 @@ import functools
 import re
 import threading
 import warnings
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import torch
 import torch.nn.functional as F
@@ -21,7 +21,16 @@ from torch import Tensor, nn
 from . import functional as f
 from ._shard import BatchPart
 from .everywhere import Functions, plans
-from .functional import STREAMS, Plan, Site, make_embedding_plan, make_norm_plan, make_plan, make_softmax_plan
+from .functional import (
+    STREAMS,
+    Plan,
+    Site,
+    make_embedding_plan,
+    make_norm_plan,
+    make_plan,
+    make_product_plan,
+    make_softmax_plan,
+)
 from .quantizer import _replayed, refuse_script
 from .recipe import Recipe
 
@@ -113,19 +122,20 @@ class Quantized:
 
     _fpemu: Attachment
     multiplies = True
+    make_plan: Any = staticmethod(make_plan)
     __prepare_scriptable__ = refuse_script
 
-    @staticmethod
-    def plans(recipe: Recipe) -> dict[str, Plan]:
+    if TYPE_CHECKING:  # what the class below has
+        def __getattr__(self, name: str) -> Any: ...
+
+    @classmethod
+    def plans(cls, recipe: Recipe) -> dict[str, Plan]:
         """The plans of a module of this class, by the name of the place; "" is the module itself."""
-        raise NotImplementedError
+        return {"": cls.make_plan(recipe)}
 
     @property
     def recipe(self) -> Recipe:
         return self._fpemu.recipe
-
-    def _states(self) -> Optional[Tensor]:
-        return self._fpemu.states()
 
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
         """Moves the streams too; where to_empty makes room for them, their numbers stay."""
@@ -166,112 +176,48 @@ class Quantized:
 class _Linear(Quantized):
     """nn.Linear by a recipe: functional.linear."""
 
-    @staticmethod
-    def plans(recipe: Recipe) -> dict[str, Plan]:
-        return {"": make_plan(recipe)}
-
     def forward(self, input: Tensor) -> Tensor:
-        own: Any = self
-        return f._linear(input, own.weight, own.bias, self._fpemu.site, self._states())
+        return f._linear(input, self.weight, self.bias, self._fpemu.site, self._fpemu.states())
 
 
 class _Conv(Quantized):
     """A convolution of torch.nn by a recipe: functional.conv1d and its kin."""
 
-    @staticmethod
-    def plans(recipe: Recipe) -> dict[str, Plan]:
-        return {"": make_plan(recipe)}
-
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
-        own: Any = self
-        padding = own.padding
-        if own.padding_mode != "zeros":
-            input = F.pad(input, own._reversed_padding_repeated_twice, mode=own.padding_mode)
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
             padding = 0
-        input, at = f.geometry(input, weight, own.stride, padding, own.dilation, own.groups)
-        return f._conv(input, weight, bias, at, self._fpemu.site, self._states())
+        input, at = f.geometry(input, weight, self.stride, padding, self.dilation, self.groups)
+        return f._conv(input, weight, bias, at, self._fpemu.site, self._fpemu.states())
 
 
 class _ConvTranspose(Quantized):
     """A transposed convolution of torch.nn by a recipe, without emulated accumulators."""
 
     @staticmethod
-    def plans(recipe: Recipe) -> dict[str, Plan]:
-        plan = make_plan(recipe)
-        if any(plan.sums):
-            raise ValueError("transposed convolutions have no emulated accumulators")
-        return {"": plan}
+    def make_plan(recipe: Recipe) -> Plan:
+        return f.check_transposed(make_plan(recipe))
 
     def forward(self, input: Tensor, output_size: Optional[list[int]] = None) -> Tensor:
-        own: Any = self
-        if own.padding_mode != "zeros":
+        if self.padding_mode != "zeros":
             raise ValueError("a transposed convolution is padded with zeros only")
-        d = own.weight.dim() - 2
-        extra = own._output_padding(input, output_size, own.stride, own.padding, own.kernel_size, d, own.dilation)
-        at = f.Geometry(tuple(own.stride), tuple(own.padding), tuple(own.dilation), own.groups, True, tuple(extra))
-        return f._conv(input, own.weight, own.bias, at, self._fpemu.site, self._states())
+        d = self.weight.dim() - 2
+        extra = self._output_padding(input, output_size, self.stride, self.padding, self.kernel_size, d, self.dilation)
+        at = f.Geometry(tuple(self.stride), tuple(self.padding), tuple(self.dilation), self.groups, True, tuple(extra))
+        return f._conv(input, self.weight, self.bias, at, self._fpemu.site, self._fpemu.states())
 
 
 class _Embedding(Quantized):
     """nn.Embedding by a recipe's embedding: functional.embedding."""
 
     multiplies = False
-
-    @staticmethod
-    def plans(recipe: Recipe) -> dict[str, Plan]:
-        return {"": make_embedding_plan(recipe)}
+    make_plan = staticmethod(make_embedding_plan)
 
     def forward(self, input: Tensor) -> Tensor:
-        own: Any = self
-        return f._embedding(input, own.weight, self._fpemu.site, self._states(), padding_idx=own.padding_idx,
-                            max_norm=own.max_norm, norm_type=own.norm_type,
-                            scale_grad_by_freq=own.scale_grad_by_freq, sparse=own.sparse)
-
-
-class _Norm(Quantized):
-    multiplies = False
-
-    @staticmethod
-    def plans(recipe: Recipe) -> dict[str, Plan]:
-        return {"": make_norm_plan(recipe)}
-
-
-class _LayerNorm(_Norm):
-    """nn.LayerNorm by a recipe's norm: functional.layer_norm."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        own: Any = self
-        return f._layer_norm(input, own.normalized_shape, own.weight, own.bias, own.eps, self._fpemu.site,
-                             self._states())
-
-
-class _RMSNorm(_Norm):
-    """nn.RMSNorm by a recipe's norm, as LayerNorm."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        own: Any = self
-        site, states = self._fpemu.site, self._states()
-        f._check_batched(site, x.dim() > len(own.normalized_shape))
-        xq, wq, _ = f._norm_operands(x, own.weight, None, site, states, -1)
-        y = f.aten.rms_norm.default(xq, own.normalized_shape, wq, own.eps)
-        return f._pass(y, site, -1, f.GRADIENT, -1, states)
-
-
-class _BatchNorm(_Norm):
-    """A batch normalisation of torch.nn by a recipe's norm: functional.batch_norm."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        own: Any = self
-        own._check_input_dim(input)
-        momentum = 0.0 if own.momentum is None else own.momentum
-        if own.training and own.track_running_stats and own.num_batches_tracked is not None:
-            own.num_batches_tracked.add_(1)
-            if own.momentum is None:
-                momentum = 1.0 / float(own.num_batches_tracked)
-        batch = own.training or (own.running_mean is None and own.running_var is None)
-        keep = not own.training or own.track_running_stats
-        return f._batch_norm(input, own.running_mean if keep else None, own.running_var if keep else None, own.weight,
-                             own.bias, batch, momentum, own.eps, self._fpemu.site, self._states())
+        return f._embedding(input, self.weight, self._fpemu.site, self._fpemu.states(), padding_idx=self.padding_idx,
+                            max_norm=self.max_norm, norm_type=self.norm_type,
+                            scale_grad_by_freq=self.scale_grad_by_freq, sparse=self.sparse)
 
 
 class _OwnForward(Quantized):
@@ -281,16 +227,16 @@ class _OwnForward(Quantized):
     axis = -1  # that blocks lie along in the input and the gradient
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        own: Any = self
         base: Any = self._fpemu.base
-        site, states = self._fpemu.site, self._states()
-        plain = [n for n in ("weight", "bias") if isinstance(own.__dict__.get(n), Tensor)]  # as FSDP and replicas have
-        names = (*own._parameters, *getattr(own, "parametrizations", ()), *plain)
-        held = {name: getattr(own, name) for name in names}
+        site, states = self._fpemu.site, self._fpemu.states()
+        # Tensors that are plain attributes are those of FSDP and of replicas.
+        plain = [n for n in ("weight", "bias") if isinstance(self.__dict__.get(n), Tensor)]
+        names = (*self._parameters, *self._modules.get("parametrizations", ()), *plain)
+        held = {name: getattr(self, name) for name in names}
         held = {name: None if p is None else f._pass(p, site, f.BIAS if name == "bias" else f.WEIGHT, -1, -1, states)
                 for name, p in held.items()}
         stand_in = base.__new__(base)  # for the module, which other threads may call
-        stand_in.__dict__.update(own.__dict__, _parameters=held)
+        stand_in.__dict__.update(self.__dict__, _parameters=held)
         for name in plain:
             stand_in.__dict__[name] = held[name]
         if args:
@@ -303,21 +249,22 @@ class _OwnForward(Quantized):
         return f._pass(y, site, -1, f.GRADIENT, self.axis, states) if isinstance(y, Tensor) else y
 
     def _rounded(self, x: Tensor, site: Site, states: Optional[Tensor]) -> Tensor:
+        f._check_batched(site, x.dim() > len(self.__dict__.get("normalized_shape", ())))
         return f._pass(x, site, f.INPUT, -1, self.axis, states)
 
 
-class _OwnNorm(_OwnForward):
-    @staticmethod
-    def plans(recipe: Recipe) -> dict[str, Plan]:
-        return {"": make_norm_plan(recipe)}
+class _Norm(_OwnForward):
+    """A norm by a recipe's norm, as functional.layer_norm."""
+
+    make_plan = staticmethod(make_norm_plan)
 
 
 class NamedNorm:
     """A norm of another package than torch, which its class's name tells."""
 
 
-class _ChannelNorm(_OwnNorm):
-    """A norm whose blocks lie along the channels."""
+class _ChannelNorm(_Norm):
+    """A norm by a recipe's norm, whose blocks lie along the channels, as functional.batch_norm."""
 
     axis = 1
 
@@ -325,9 +272,7 @@ class _ChannelNorm(_OwnNorm):
 class _EmbeddingBag(_OwnForward):
     """nn.EmbeddingBag by a recipe's embedding, as functional.embedding; the whole table is rounded."""
 
-    @staticmethod
-    def plans(recipe: Recipe) -> dict[str, Plan]:
-        return {"": make_embedding_plan(recipe)}
+    make_plan = staticmethod(make_embedding_plan)
 
 
 class _Attention(Quantized):
@@ -340,29 +285,27 @@ class _Attention(Quantized):
 
     @staticmethod
     def plans(recipe: Recipe) -> dict[str, Plan]:
-        layer, product = make_plan(recipe), make_plan(recipe, True)
+        layer, product = make_plan(recipe), make_product_plan(recipe)
         return {"in_proj": layer, "in_proj_k": layer, "in_proj_v": layer, "scores": product,
                 "softmax": make_softmax_plan(recipe), "context": product}
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor, states: Optional[Tensor]) -> tuple[Tensor, ...]:
-        own: Any = self
-        sites, e = self._fpemu.sites, own.embed_dim
+        sites, e = self._fpemu.sites, self.embed_dim
         part = (lambda i: None) if states is None else (lambda i: states[i * STREAMS:(i + 1) * STREAMS])
-        if own._qkv_same_embed_dim and query is key and key is value:
-            packed = f._linear(query, own.in_proj_weight, own.in_proj_bias, sites["in_proj"], part(0))
+        if self._qkv_same_embed_dim and query is key and key is value:
+            packed = f._linear(query, self.in_proj_weight, self.in_proj_bias, sites["in_proj"], part(0))
             return packed.chunk(3, -1)
-        if own._qkv_same_embed_dim:
-            weights = own.in_proj_weight.split(e)
+        if self._qkv_same_embed_dim:
+            weights = self.in_proj_weight.split(e)
         else:
-            weights = (own.q_proj_weight, own.k_proj_weight, own.v_proj_weight)
-        biases = (None, None, None) if own.in_proj_bias is None else own.in_proj_bias.split(e)
+            weights = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
+        biases = (None, None, None) if self.in_proj_bias is None else self.in_proj_bias.split(e)
         return tuple(f._linear(x, w, b, sites[self.PLACES[i]], part(i))
                      for i, (x, w, b) in enumerate(zip((query, key, value), weights, biases)))
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Optional[Tensor] = None,
                 need_weights: bool = True, attn_mask: Optional[Tensor] = None, average_attn_weights: bool = True,
                 is_causal: bool = False) -> tuple[Tensor, Optional[Tensor]]:
-        own: Any = self
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
         batched, same, pair = query.dim() == 3, query is key and key is value, key is value
@@ -372,38 +315,37 @@ class _Attention(Quantized):
             query = query.unsqueeze(0)
             key, value = (query, query) if same else (key.unsqueeze(0), value.unsqueeze(0))
             key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-        elif not own.batch_first:
+        elif not self.batch_first:
             query = query.transpose(0, 1)
             key, value = (query, query) if same else (key.transpose(0, 1), value.transpose(0, 1))
         if pair and not same:
             value = key
-        states = self._states()
+        states = self._fpemu.states()
         q, k, v = self._project(query, key, value, states)
-        n, heads, wide = q.shape[0], own.num_heads, own.head_dim
-        if own.bias_k is not None and own.bias_v is not None:
-            k = torch.cat([k, own.bias_k.expand(n, 1, -1)], 1)
-            v = torch.cat([v, own.bias_v.expand(n, 1, -1)], 1)
-        if own.add_zero_attn:
+        n, heads, wide = q.shape[0], self.num_heads, self.head_dim
+        if self.bias_k is not None and self.bias_v is not None:
+            k = torch.cat([k, self.bias_k.expand(n, 1, -1)], 1)
+            v = torch.cat([v, self.bias_v.expand(n, 1, -1)], 1)
+        if self.add_zero_attn:
             k, v = (torch.cat([t, t.new_zeros(n, 1, t.shape[-1])], 1) for t in (k, v))
         mask = self._mask(q, k, attn_mask, key_padding_mask)
         q, k, v = (t.reshape(n, -1, heads, wide).transpose(1, 2) for t in (q, k, v))
         sites = self._fpemu.sites
-        out, weights = f._attention(q, k, v, mask, own.dropout if own.training else 0.0, False, None,
+        out, weights = f._attention(q, k, v, mask, self.dropout if self.training else 0.0, False, None,
                                     sites["scores"], sites["softmax"], sites["context"],
                                     None if states is None else states[3 * STREAMS:], safe=not need_weights)
-        out = own.out_proj(out.transpose(1, 2).reshape(n, -1, heads * wide))
+        out = self.out_proj(out.transpose(1, 2).reshape(n, -1, heads * wide))
         if average_attn_weights:
             weights = weights.mean(1)
         if not batched:
             out, weights = out.squeeze(0), weights.squeeze(0)
-        elif not own.batch_first:
+        elif not self.batch_first:
             out = out.transpose(0, 1)
         return out, weights if need_weights else None
 
     def _mask(self, q: Tensor, k: Tensor, attn_mask: Optional[Tensor],
               key_padding_mask: Optional[Tensor]) -> Optional[Tensor]:
         """Both masks as one to be added, (N or 1, heads or 1, L, S); keys that the module adds are seen by all."""
-        own: Any = self
         n, length, keys = q.shape[0], q.shape[1], k.shape[1]
 
         def added(mask: Tensor) -> Tensor:
@@ -414,7 +356,7 @@ class _Attention(Quantized):
         total: Optional[Tensor] = None
         if attn_mask is not None:
             mask = added(attn_mask)
-            total = mask.reshape(n, own.num_heads, length, keys) if mask.dim() == 3 else mask[None, None]
+            total = mask.reshape(n, self.num_heads, length, keys) if mask.dim() == 3 else mask[None, None]
         if key_padding_mask is not None:
             padding = added(key_padding_mask)[:, None, None, :]
             total = padding if total is None else total + padding
@@ -429,6 +371,7 @@ class _ByFunctions(Quantized):
         return plans(recipe)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
+        self._fpemu.ran = True
         with Functions(self):
             return super().forward(*args, **kwargs)  # type: ignore[misc]
 
@@ -449,26 +392,24 @@ class _DotProductAttention(Quantized):
 
     @staticmethod
     def plans(recipe: Recipe) -> dict[str, Plan]:
-        product = make_plan(recipe, True)
+        product = make_product_plan(recipe)
         return {"scores": product, "softmax": make_softmax_plan(recipe), "context": product}
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Optional[Tensor] = None,
                 dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None,
                 enable_gqa: bool = False) -> Tensor:
-        if is_causal and attn_mask is not None:
-            raise ValueError("attention takes a mask or is causal, not both")
         sites = self._fpemu.sites
         return f._attention(query, key, value, attn_mask, dropout_p, is_causal, scale, sites["scores"],
-                            sites["softmax"], sites["context"], self._states(), grouped=enable_gqa)[0]
+                            sites["softmax"], sites["context"], self._fpemu.states(), grouped=enable_gqa)[0]
 
 
 _CLASSES: dict[type, type] = {  # of torch.nn, and what goes above it
     nn.Linear: _Linear, nn.Conv1d: _Conv, nn.Conv2d: _Conv, nn.Conv3d: _Conv, nn.ConvTranspose1d: _ConvTranspose,
     nn.ConvTranspose2d: _ConvTranspose, nn.ConvTranspose3d: _ConvTranspose, nn.Embedding: _Embedding,
-    nn.EmbeddingBag: _EmbeddingBag, nn.LayerNorm: _LayerNorm, nn.RMSNorm: _RMSNorm, nn.BatchNorm1d: _BatchNorm,
-    nn.BatchNorm2d: _BatchNorm, nn.BatchNorm3d: _BatchNorm, nn.GroupNorm: _ChannelNorm,
-    nn.InstanceNorm1d: _ChannelNorm, nn.InstanceNorm2d: _ChannelNorm, nn.InstanceNorm3d: _ChannelNorm,
-    NamedNorm: _OwnNorm, nn.MultiheadAttention: _Attention, DotProductAttention: _DotProductAttention,
+    nn.EmbeddingBag: _EmbeddingBag, nn.LayerNorm: _Norm, nn.RMSNorm: _Norm, NamedNorm: _Norm,
+    nn.BatchNorm1d: _ChannelNorm, nn.BatchNorm2d: _ChannelNorm, nn.BatchNorm3d: _ChannelNorm,
+    nn.GroupNorm: _ChannelNorm, nn.InstanceNorm1d: _ChannelNorm, nn.InstanceNorm2d: _ChannelNorm,
+    nn.InstanceNorm3d: _ChannelNorm, nn.MultiheadAttention: _Attention, DotProductAttention: _DotProductAttention,
 }
 
 
@@ -499,7 +440,7 @@ def quantized_class(cls: type, by_functions: bool = False) -> Any:
     above = _ByFunctions if base is None else _CLASSES[base]
     made = _made.get((cls, by_functions))
     if made is None:
-        above = _ChannelNorm if above is _OwnNorm and cls.__name__.endswith("d") else above
+        above = _ChannelNorm if base is NamedNorm and cls.__name__.endswith("d") else above
         content: dict[str, Any] = {"__module__": __name__, "__doc__": above.__doc__}
         if by_functions:  # whose signature programs ask for
             own: Any = cls

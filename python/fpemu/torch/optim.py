@@ -13,6 +13,7 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from .._format import named
 from . import operators
+from ._spec import check_seed
 from .recipe import Target, read_target
 
 __all__ = ["optimizer", "LowPrecisionOptimizer"]
@@ -28,11 +29,6 @@ def _target(target: Any) -> Optional[Target]:
     return None if text is None or text == "fp32" else read_target(text)
 
 
-def _check_seed(seed: int) -> None:
-    if not 0 <= seed < 1 << 63:
-        raise ValueError(f"a seed lies between 0 and 2^63 - 1; {seed} does not")
-
-
 def _exchange_data(a: Any, b: Any) -> None:
     """Of tensors that hold others, as a DTensor does, the data of those: their own is nothing."""
     if is_traceable_wrapper_subclass(a):
@@ -44,15 +40,41 @@ def _exchange_data(a: Any, b: Any) -> None:
 
 
 class LowPrecisionOptimizer(torch.optim.Optimizer):
-    """What ``optimizer`` returns. It shares param_groups and state with the optimiser that it wraps, so schedulers, and
-    code that reads or changes either, work on it. ``inner`` is that optimiser."""
+    """Any optimiser of torch.optim with its tensors in number formats, rounded after every step.
 
-    def __init__(self, inner: torch.optim.Optimizer, state: Union[str, Mapping[str, Optional[str]], None],
-                 master: Optional[str], parameters: Optional[str], seed: int) -> None:
-        if isinstance(inner, LowPrecisionOptimizer):
+    opt
+        made as usual, on the parameters of the model.
+    state
+        target of the tensors that the optimiser keeps for a parameter, those of the parameter's shape, such as
+        "bf16/sr", or of single ones by name: {"exp_avg": "codebook(dynamic8,2048)/sr"}; "*" for all others. A name that
+        the optimiser does not keep is warned of at the first step.
+    parameters
+        target of the parameters that the model sees. None: they are left alone.
+    master
+        with parameters: what the copies are held in that the optimiser updates ("fp32": as they are), or None for no
+        copies: the parameters themselves are updated, then rounded. Without parameters it is the target of the
+        parameters themselves: "bf16/sr" is training in bfloat16 with stochastic rounding.
+    seed
+        of stochastic rounding, 0 .. 2^63 - 1. Every tensor and step has a stream of its own, so a run resumed from
+        state_dict gives the same bits.
+
+    Tensors stay float32 (or what they are) and hold numbers of the formats; formats with blocks take a tensor as a
+    vector, as Low-Precision Model Memory has it (Li et al.): state="group(int8,2048)/sr" for SGD's momentum. An
+    optimiser that mixes parameters in fused steps works, one that calls its closure several times does not: TypeError
+    for LBFGS.
+
+    It shares param_groups and state with the optimiser that it wraps, so schedulers, and code that reads or changes
+    either, work on it. ``inner`` is that optimiser.
+    """
+
+    def __init__(self, opt: torch.optim.Optimizer, state: Union[str, Mapping[str, Optional[str]], None] = None,
+                 master: Optional[str] = "fp32", *, parameters: Optional[str] = None, seed: int = 0) -> None:
+        if isinstance(opt, LowPrecisionOptimizer):
             raise TypeError("the optimiser holds its tensors in formats already")
-        _check_seed(seed)
-        self.inner = inner
+        if isinstance(opt, torch.optim.LBFGS):
+            raise TypeError("LBFGS moves the parameters inside its step: its tensors cannot be rounded between")
+        check_seed(seed)
+        self.inner = inner = opt
         by_name = state if isinstance(state, Mapping) else {} if state is None else {"*": state}
         self._formats = {key: _target(text) for key, text in by_name.items()}
         self._master = _target(master)
@@ -65,7 +87,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
         super().__init__(inner.param_groups, inner.defaults)
         self.param_groups = inner.param_groups
         self.state = inner.state
-        self._hold(torch.no_grad())
+        self._hold()
 
     def _all(self) -> list[Tensor]:
         return [p for group in self.param_groups for p in group["params"]]
@@ -80,17 +102,17 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
             flat = flat.reshape(-1)
         x.copy_(operators.quantize(flat, target.format, target.rounding, state=random).view_as(x))
 
-    def _hold(self, context: Any) -> None:
+    @torch.no_grad()
+    def _hold(self) -> None:
         """Makes the copies of parameters that have none, and rounds what the model sees."""
-        with context:
-            for number, p in enumerate(self._all()):
-                if not p.is_floating_point():
-                    continue
-                if self._copies and p not in self._masters:
-                    self._masters[p] = p.detach().clone()
-                    self._round_copy(p, number)
-                elif not self._copies and self._parameters is not None and p not in self._masters:
-                    self._round_(p, self._parameters, number, _WEIGHT)
+        for number, p in enumerate(self._all()):
+            if not p.is_floating_point() or p in self._masters:
+                continue
+            if self._copies:
+                self._masters[p] = p.detach().clone()
+                self._round_copy(p, number)
+            elif self._parameters is not None:
+                self._round_(p, self._parameters, number, _WEIGHT)
 
     @torch.no_grad()
     def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:
@@ -102,7 +124,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
                 loss = closure()
         held = self._all()
         if self._copies:
-            self._hold(torch.no_grad())
+            self._hold()
             self._exchange(held)
         try:
             self.inner.step()
@@ -159,7 +181,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
             super().add_param_group(param_group)  # while it is made
             return
         self.inner.add_param_group(param_group)
-        self._hold(torch.no_grad())
+        self._hold()
 
     def masters(self) -> list[Tensor]:
         """The copies in the order of the parameters; the parameters themselves where there are none."""
@@ -196,7 +218,7 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
             if copy is not None and copy.shape != p.shape:
                 raise ValueError(f"a master copy has the shape {tuple(copy.shape)}, its parameter {tuple(p.shape)}")
         steps, seed = int(own.get("steps", 0)), int(own.get("seed", self._seed))
-        _check_seed(seed)
+        check_seed(seed)
         self.inner.load_state_dict({key: value for key, value in state_dict.items() if key != "fpemu"})
         self.param_groups, self.state = self.inner.param_groups, self.inner.state
         self._steps, self._seed = steps, seed
@@ -208,32 +230,4 @@ class LowPrecisionOptimizer(torch.optim.Optimizer):
                     kept.copy_(p.detach() if given is None else given)
 
 
-def optimizer(opt: torch.optim.Optimizer, state: Union[str, Mapping[str, Optional[str]], None] = None,
-              master: Optional[str] = "fp32", *, parameters: Optional[str] = None,
-              seed: int = 0) -> LowPrecisionOptimizer:
-    """Any optimiser of torch.optim with its tensors in number formats, rounded after every step.
-
-    opt
-        made as usual, on the parameters of the model.
-    state
-        target of the tensors that the optimiser keeps for a parameter, those of the parameter's shape, such as
-        "bf16/sr", or of single ones by name: {"exp_avg": "codebook(dynamic8,2048)/sr"}; "*" for all others. A name that
-        the optimiser does not keep is warned of at the first step.
-    parameters
-        target of the parameters that the model sees. None: they are left alone.
-    master
-        with parameters: what the copies are held in that the optimiser updates ("fp32": as they are), or None for no
-        copies: the parameters themselves are updated, then rounded. Without parameters it is the target of the
-        parameters themselves: "bf16/sr" is training in bfloat16 with stochastic rounding.
-    seed
-        of stochastic rounding, 0 .. 2^63 - 1. Every tensor and step has a stream of its own, so a run resumed from
-        state_dict gives the same bits.
-
-    Tensors stay float32 (or what they are) and hold numbers of the formats; formats with blocks take a tensor as a
-    vector, as Low-Precision Model Memory has it (Li et al.): state="group(int8,2048)/sr" for SGD's momentum. An
-    optimiser that mixes parameters in fused steps works, one that calls its closure several times does not: TypeError
-    for LBFGS.
-    """
-    if isinstance(opt, torch.optim.LBFGS):
-        raise TypeError("LBFGS moves the parameters inside its step: its tensors cannot be rounded between")
-    return LowPrecisionOptimizer(opt, state, master, parameters, seed)
+optimizer = LowPrecisionOptimizer

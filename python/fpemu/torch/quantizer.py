@@ -183,6 +183,12 @@ def _replayed(quantizer: Quantizer) -> Tensor:
     return states[place]
 
 
+def recomputing() -> bool:
+    """Whether a checkpoint is being computed again."""
+    found, backward = _enclosing_checkpoint(), torch._C._current_graph_task_id() != -1
+    return (found is not None and found[1]) or (backward and (found is not None or _inside_reentrant()))
+
+
 def _inside_reentrant() -> bool:
     frame = sys._getframe()
     while frame is not None:

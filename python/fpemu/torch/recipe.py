@@ -12,8 +12,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any, Optional, Union
 
 import fpemu
@@ -288,3 +289,22 @@ def recipe(which: Union[str, Recipe, Mapping[str, Any]]) -> Recipe:
     if which in _READY:
         return _READY[which]
     return Recipe(name=which, input=which, weight=which, gradient=which)
+
+
+Which = Union[str, Recipe, Mapping[str, Any], None]
+Rule = Union[str, type, Callable[[Any, str], bool]]
+
+
+def read_rules(rules: Mapping[Rule, Which]) -> dict[Rule, Optional[Recipe]]:
+    """Rules and their recipes; TypeError for what is no dict of rules."""
+    if not isinstance(rules, Mapping) or not all(isinstance(rule, str) or callable(rule) for rule in rules):
+        raise TypeError("rules say which recipe holds for which pattern of names, class, or function of (module, name) "
+                        f"to a truth: a dict of these, not {rules!r:.80}")
+    return {rule: None if which is None else recipe(which) for rule, which in rules.items()}
+
+
+def matches(module: Any, name: str, rule: Rule) -> bool:
+    """Whether a rule is about a module, or a function of that name which it calls."""
+    if isinstance(rule, str):
+        return fnmatchcase(name, rule) or fnmatchcase("." + name, rule)
+    return isinstance(module, rule) if isinstance(rule, type) else bool(rule(module, name))

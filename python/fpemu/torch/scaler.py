@@ -34,10 +34,34 @@ def _below(x: float) -> float:
 
 
 class LossScaler:
-    """What ``loss_scaler`` returns. ``kind`` and ``skipped``, how many steps were not taken, are to be read."""
+    """A loss scaler with the methods of torch.amp.GradScaler: scale, unscale_, step, update, get_scale.
 
-    def __init__(self, kind: str, model: Optional[nn.Module], scale: Optional[float], interval: Optional[int],
-                 growth: float, backoff: float, max_finite: Optional[float], underflow_target: float) -> None:
+    kind
+        none: 1, every step is taken. fixed: ``scale``. backoff: starts at ``scale`` (2^16), times ``backoff`` after a
+        bad step, times ``growth`` after ``interval`` (2000) clean ones in a row, within [2^-24, 2^24] (Micikevicius et
+        al. 2018; fptrain). logmax: log2 of the largest gradient of a parameter is taken for a normal variable, and kept
+        3.09 deviations below ``max_finite`` (Kuchaiev et al. 2018), scales 1 .. 2^24. adaptive: the loss is not
+        scaled; the gradient that arrives at each layer is multiplied by a power of two of its own while it is rounded:
+        the least for which, were it normal, a share of ``underflow_target`` at most would become zero, but at least 1,
+        and at most what keeps the largest inside the format; found at the first step, every ``interval`` (100) steps
+        and after a bad one.
+    model
+        a converted model: an overflow of one of its gradients makes a step bad, as in fptrain, also where its format
+        saturates; and max_finite, if None, is that of its gradients. Without: a gradient of a parameter that is not
+        finite makes it bad, as in GradScaler. Needed for adaptive. Compiled models are not watched. Ranks do not tell
+        each other what overflowed in their layers: on several ranks leave the model out.
+
+    The rule of adaptive is that of Zhao et al., "Adaptive loss scaling for mixed precision training", for the gradient
+    itself in place of their forecast of it: gradients between layers are not in the narrow format here, so it can be
+    measured, branches need no common scale, and those of parameters are not scaled. All scales are powers of two;
+    ValueError for others, and for a kind that there is not.
+
+    ``kind`` and ``skipped``, how many steps were not taken, are to be read.
+    """
+
+    def __init__(self, kind: str = "backoff", model: Optional[nn.Module] = None, *, scale: Optional[float] = None,
+                 interval: Optional[int] = None, growth: float = 2.0, backoff: float = 0.5,
+                 max_finite: Optional[float] = None, underflow_target: float = 1e-3) -> None:
         if kind not in KINDS:
             raise ValueError(f"no loss scaler is called '{kind}'; there are {', '.join(KINDS)}")
         start = {"fixed": scale, "backoff": 2.0**16 if scale is None else scale}.get(kind, 1.0)
@@ -308,29 +332,4 @@ def _erf_inverse(y: float) -> float:
     return (low + high) / 2
 
 
-def loss_scaler(kind: str = "backoff", model: Optional[nn.Module] = None, *, scale: Optional[float] = None,
-                interval: Optional[int] = None, growth: float = 2.0, backoff: float = 0.5,
-                max_finite: Optional[float] = None, underflow_target: float = 1e-3) -> LossScaler:
-    """A loss scaler with the methods of torch.amp.GradScaler: scale, unscale_, step, update, get_scale.
-
-    kind
-        none: 1, every step is taken. fixed: ``scale``. backoff: starts at ``scale`` (2^16), times ``backoff`` after a
-        bad step, times ``growth`` after ``interval`` (2000) clean ones in a row, within [2^-24, 2^24] (Micikevicius et
-        al. 2018; fptrain). logmax: log2 of the largest gradient of a parameter is taken for a normal variable, and kept
-        3.09 deviations below ``max_finite`` (Kuchaiev et al. 2018), scales 1 .. 2^24. adaptive: the loss is not
-        scaled; the gradient that arrives at each layer is multiplied by a power of two of its own while it is rounded:
-        the least for which, were it normal, a share of ``underflow_target`` at most would become zero, but at least 1,
-        and at most what keeps the largest inside the format; found at the first step, every ``interval`` (100) steps
-        and after a bad one.
-    model
-        a converted model: an overflow of one of its gradients makes a step bad, as in fptrain, also where its format
-        saturates; and max_finite, if None, is that of its gradients. Without: a gradient of a parameter that is not
-        finite makes it bad, as in GradScaler. Needed for adaptive. Compiled models are not watched. Ranks do not tell
-        each other what overflowed in their layers: on several ranks leave the model out.
-
-    The rule of adaptive is that of Zhao et al., "Adaptive loss scaling for mixed precision training", for the gradient
-    itself in place of their forecast of it: gradients between layers are not in the narrow format here, so it can be
-    measured, branches need no common scale, and those of parameters are not scaled. All scales are powers of two;
-    ValueError for others, and for a kind that there is not.
-    """
-    return LossScaler(kind, model, scale, interval, growth, backoff, max_finite, underflow_target)
+loss_scaler = LossScaler
