@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* narrow.c - arrays of binary16 and bfloat16 words against judges: each of the 2^16 words of both types to every format
- * of the reference that fits, in every mode, value, code and counters; blocked formats, packing and scales along any
- * strides; products and sums. What a number becomes as a word is found here by search among all words.
+/* narrow.c - arrays of binary16 and bfloat16 words against judges: policies of NaN, blocked formats, packing and scales
+ * along any strides; products and sums. What a number becomes as a word is found here by search among all words. Each
+ * of the 2^16 words to every scalar format is for words.c.
  *
  * `narrow digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
 #define _POSIX_C_SOURCE 200809L /* popen */
@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int child; /* only the digest is wanted */
 static uint64_t digest = UINT64_C(0xcbf29ce484222325);
 static unsigned long lines;
 
@@ -22,19 +21,6 @@ static uint64_t binary32(double x)
 {
     const uint32_t sign = signbit(x) ? 0x80000000u : 0;
     return isnan(x) ? sign | 0x7fc00000u : lh_float_bits((float)x);
-}
-
-/* ------------------------------------------------------------------------------------------ every word */
-
-/* Whether each value that the judge decodes is a word. */
-static int judged_fit(const struct type *t, const fpemu_format *f, judge *j)
-{
-    for (uint64_t code = 0; code >> f->bits == 0; code++) {
-        const double v = (double)lh_float((uint32_t)judge_decode(j, code));
-        if (isfinite(v) && values[t - types][word_of(t, v) & 0x7fff] != fabs(v))
-            return 0;
-    }
-    return 1;
 }
 
 static void expect_counters(fpemu_stats *s, uint32_t events, double x)
@@ -59,172 +45,6 @@ static void compare_words(const struct type *t, const char *spec, int mode, cons
             lh_check(0, "%s, %s, mode %d, %s, element %zu: of %04x the judge makes %04x, the library %04x", t->name,
                      spec, mode, what, i, x[i], want[i], got[i]);
             return;
-        }
-}
-
-/* Parts of the array, at any place, into memory whose other words stay. */
-static void slices(const struct type *t, const char *spec, const fpemu_format *f, const fpemu_rounding *r,
-                   const uint16_t *x, const uint16_t *want)
-{
-    static uint16_t y[300];
-    uint64_t state = 7 + r->mode;
-    for (int k = 0; k < 12; k++) {
-        const size_t begin = lh_next(&state) % (WORDS - 200), n = lh_next(&state) % 150, at = lh_next(&state) % 70;
-        fpemu_rounding part = *r;
-        fpemu_stats s = {0};
-        part.offset += begin;
-        for (size_t i = 0; i < 300; i++)
-            y[i] = 0xa5a5;
-        if (k % 3 == 0)
-            memcpy(y + at, x + begin, n * sizeof *y);
-        lh_check(fpemu_quantize(f, &part, t->type, n, k % 3 == 0 ? y + at : x + begin, y + at,
-                                k % 4 == 1 ? &s : NULL) == FPEMU_OK,
-                 "%s, %s: a part is refused", t->name, spec);
-        compare_words(t, spec, r->mode, "a part", n, x + begin, want + begin, y + at);
-        for (size_t i = 0; i < 300; i++)
-            if ((i < at || i >= at + n) && !lh_check(y[i] == 0xa5a5, "%s, %s: written beside", t->name, spec))
-                return;
-    }
-}
-
-/* A format in one mode, all words. */
-static void all_words(const struct type *t, const char *spec, const fpemu_format *parameters, const fpemu_format *f,
-                      const fpemu_rounding *r)
-{
-    static uint16_t x[WORDS], want[WORDS], y[WORDS];
-    static uint64_t code_memory[WORDS];
-    const size_t size = fpemu_format_code_size(f);
-    judge *j = child ? NULL : judge_open_any(parameters, r, 32);
-    fpemu_stats none = {0}, expected = none, quantized = none, encoded = none;
-    for (unsigned i = 0; i < WORDS; i++)
-        x[i] = (uint16_t)i;
-    memset(y, 0xa5, sizeof y);
-    const fpemu_status status = fpemu_quantize(f, r, t->type, WORDS, x, y, NULL);
-    lh_check(fpemu_check(f, r, t->type, NULL) == status, "%s, %s: fpemu_check differs", t->name, spec);
-    if (!child)
-        lh_check((j != NULL) == (status == FPEMU_OK), "%s, %s, mode %d: status %d", t->name, spec, r->mode,
-                 (int)status);
-    if (status || (!child && !j)) {
-        for (size_t i = 0; i < WORDS; i++)
-            if (!lh_check(y[i] == 0xa5a5, "%s, %s: refused, and written", t->name, spec))
-                break;
-        return;
-    }
-    lines++;
-    digest = variants_fold(digest, y, sizeof y);
-    fpemu_encode(f, r, t->type, WORDS, x, code_memory, NULL);
-    digest = variants_fold(digest, code_memory, WORDS * size);
-    if (child) {
-        fpemu_quantize(f, r, t->type, WORDS, x, y, &quantized);
-        digest = variants_fold(digest, y, sizeof y);
-        digest = variants_fold(digest, &quantized, sizeof quantized);
-        return;
-    }
-    unsigned long wrong = 0;
-    for (unsigned i = 0; i < WORDS; i++) {
-        const double v = values[t - types][i];
-        const uint32_t random = r->mode >= FPEMU_MODE_SR ? fpemu_random_bits(r, i) : 0;
-        const judge_result right = judge_round(j, binary32(v), random, 1);
-        want[i] = word_of(t, (double)lh_float((uint32_t)right.bits));
-        wrong += code_at(code_memory, size, i) != right.code;
-        expect_counters(&expected, right.events, v);
-    }
-    expected.count = WORDS;
-    lh_check(wrong == 0, "%s, %s, mode %d: %lu wrong codes", t->name, spec, r->mode, wrong);
-    compare_words(t, spec, r->mode, "quantize", WORDS, x, want, y);
-    fpemu_quantize(f, r, t->type, WORDS, x, y, &quantized);
-    digest = variants_fold(digest, y, sizeof y);
-    digest = variants_fold(digest, &quantized, sizeof quantized);
-    compare_words(t, spec, r->mode, "with counters", WORDS, x, want, y);
-    memcpy(y, x, sizeof y);
-    fpemu_quantize(f, r, t->type, WORDS, y, y, NULL);
-    compare_words(t, spec, r->mode, "in place", WORDS, x, want, y);
-    memcpy(y, x, sizeof y);
-    fpemu_encode(f, r, t->type, WORDS, y, code_memory, &encoded);
-    lh_check(same_counters(&quantized, &expected), "%s, %s, mode %d: counters of quantize", t->name, spec, r->mode);
-    lh_check(same_counters(&encoded, &expected), "%s, %s, mode %d: counters of encode", t->name, spec, r->mode);
-    slices(t, spec, f, r, x, want);
-    judge_close(j);
-}
-
-/* Whether the format fits, its codes, and all words in the modes whose turn it is. */
-static void format_of_words(const struct type *t, const char *spec, const fpemu_format *parameters, size_t turn)
-{
-    static uint32_t codes[WORDS];
-    static uint16_t y[WORDS];
-    const fpemu_rounding nearest = {0};
-    fpemu_format f = lh_parsed(spec);
-    judge *j = judge_open_any(parameters, &nearest, 32);
-    const int fits = j && f.bits <= 16 && judged_fit(t, &f, j); /* there are no more words */
-    lh_check(fpemu_format_fits(&f, t->type) == fits, "%s, %s: fits %d", t->name, spec, fits);
-    if (fits) {
-        const size_t n = (size_t)1 << f.bits;
-        for (size_t i = 0; i < n; i++)
-            f.bits <= 8 ? (void)(((uint8_t *)codes)[i] = (uint8_t)i) : (void)(((uint16_t *)codes)[i] = (uint16_t)i);
-        lh_check(fpemu_decode(&f, t->type, n, codes, y) == FPEMU_OK, "%s, %s: decode is refused", t->name, spec);
-        for (size_t i = 0; i < n; i++)
-            if (!lh_check(y[i] == word_of(t, (double)lh_float((uint32_t)judge_decode(j, i))),
-                          "%s, %s: code %zx is decoded to %04x", t->name, spec, i, y[i]))
-                break;
-        digest = variants_fold(digest, y, n * sizeof *y);
-    } else if (fpemu_format_fits_f32(&f)) {
-        y[0] = 0xa5a5;
-        memset(codes, 0, 8);
-        lh_check(fpemu_decode(&f, t->type, 1, codes, y) == FPEMU_ERROR_CARRIER && y[0] == 0xa5a5 &&
-                     fpemu_quantize(&f, &nearest, t->type, 1, (uint16_t *)codes, y, NULL) == FPEMU_ERROR_CARRIER &&
-                     y[0] == 0xa5a5,
-                 "%s, %s: not refused", t->name, spec);
-    }
-    if (j)
-        judge_close(j);
-    for (int mode = 0; mode < FPEMU_MODE_COUNT && fits; mode++) {
-        fpemu_rounding r = fpemu_rounding_stochastic(20261122, turn);
-        r.mode = (uint8_t)mode;
-        r.overflow = (uint8_t)(1 + (turn + (size_t)mode) % 3);
-        r.nan = (uint8_t)(f.has_nan ? 0 : 1 + (turn + (size_t)mode) % 4);
-        r.bits = mode >= FPEMU_MODE_SR ? (uint8_t)(turn % 3 ? 4 + 4 * (turn % 8) : 0) : 0;
-        r.variant = (uint8_t)(turn / 3 % 3);
-        r.offset = turn % 2 ? 12345 : 0;
-        if (mode != FPEMU_MODE_SR)
-            r.variant = 0;
-        if (mode < 2 || mode >= FPEMU_MODE_SR || (turn + (size_t)mode) % 3 == 0)
-            all_words(t, spec, parameters, &f, &r);
-    }
-}
-
-static void scalars(void)
-{
-    const ref_format *r;
-    fpemu_format f;
-    char text[80];
-    for (size_t i = 0; (r = ref_formats(i)) != NULL; i++)
-        for (int t = 0; t < TYPES; t++)
-            format_of_words(&types[t], r->spec, &r->f, i + (size_t)t);
-    for (size_t i = 0; ref_generic(i, &f, text); i++)
-        format_of_words(&types[i % TYPES], text, &f, i);
-    /* What float's tests have no room for: scales of one odd factor, and the first that is too long. */
-    static const struct {
-        unsigned bits;
-        int is_signed, f16, bf16;
-        double scale;
-        int64_t zero;
-        const char *spec;
-    } ints[] = LIST({8, 1, 1, 1, 0.5, 0, "int(8,scale=0.5)"}, {8, 1, 1, 0, 3 * 0x1p-5, 0, "int(8,scale=0.09375)"},
-                    {6, 1, 1, 1, 3 * 0x1p-5, 0, "int(6,scale=0.09375)"},
-                    {7, 0, 1, 0, 0.75, 5, "uint(7,scale=0.75,zero=5)"}, {12, 1, 1, 0, 1, 0, "int(12)"},
-                    {13, 1, 0, 0, 1, 0, "int(13)"}, {9, 1, 1, 1, 1, 0, "int(9)"}, {10, 1, 1, 0, 1, 0, "int(10)"},
-                    {8, 1, 0, 0, 0.1, 0, "int(8,scale=0.1)"}, {8, 1, 0, 1, 0x1p10, 0, "int(8,scale=1024)"},
-                    {8, 1, 0, 1, 0x1p-25, 0, "int(8,scale=2.98023223876953125e-08)"});
-    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
-        for (int t = 0; t < TYPES; t++) {
-            const fpemu_format parameters = ref_int(ints[i].bits, ints[i].is_signed, ints[i].scale, ints[i].zero);
-            if (fpemu_format_parse(ints[i].spec, &f, NULL) != FPEMU_OK) {
-                lh_check(0, "%s is not parsed", ints[i].spec);
-                continue;
-            }
-            lh_check(fpemu_format_fits(&f, types[t].type) == (t ? ints[i].bf16 : ints[i].f16), "%s, %s: fits",
-                     types[t].name, ints[i].spec);
-            format_of_words(&types[t], ints[i].spec, &parameters, i);
         }
 }
 
@@ -568,9 +388,7 @@ static void functions(const struct type *t, const char *spec)
 
 int main(int argc, char **argv)
 {
-    child = variants_is_child(argc, argv);
     find_values();
-    scalars();
     blocks();
     for (int t = 0; t < TYPES; t++) {
         nan_policies(&types[t]);
@@ -580,7 +398,7 @@ int main(int argc, char **argv)
         operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_KEEP);
         operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_FLUSH_IN);
         operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_FLUSH_OUT);
-        if (!child)
+        if (!variants_is_child(argc, argv))
             functions(&types[t], t ? "bf16" : "fp16");
     }
     printf("narrow: %lu arrays of words judged\n", lines);
