@@ -371,7 +371,7 @@ CLI_TESTS = \
 	tests/cli/usage.sh \
 	tests/cli/vectors.sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/fuzz_casts.c \
-	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/gguf_judge.py tests/cli/layouts_judge.py \
+	tests/cli/fuzz_operations.c tests/cli/gguf_judge.py tests/cli/layouts_judge.py \
 	tests/cli/models.py tests/cli/plans.py tests/cli/vectors_judge.c
 if TOOLS
 check_PROGRAMS += tests/cli/allocation tests/cli/atomic_file
