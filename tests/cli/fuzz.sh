@@ -247,11 +247,13 @@ assert j["operation"] == "add" and j["from"] == "e4m3fn" and j["exhaustive"] and
 assert d["class"] == "subnormal" and d["count"] == j["mismatches"] == 590
 assert d["operands"] == [{"value": 0, "code": "0x00"}, {"value": 0.001953125, "code": "0x01"}]'
 
-crashes 'crashed: Segmentation fault; the input was 1 (0x38), 2 (0x40)' e4m3fn --op add --against ./operations.so:add_crashes
+crashes 'crashed: Segmentation fault; the input was 1 (0x38), 2 (0x40)' e4m3fn --op add --against \
+    ./operations.so:add_crashes
 
 fails 2 'is none of: convert add sub' fuzz e4m3fn --op power --against ./operations.so:add
 fails 2 'too narrow' fuzz fp16 --op add --against ./operations.so:half_add --signature u8-to-u16
-fails 2 'does not hold every operand' fuzz e4m3fn --op add --from fp64 --against ./operations.so:add --signature f32-to-u8
+fails 2 'does not hold every operand' fuzz e4m3fn --op add --from fp64 --against \
+    ./operations.so:add --signature f32-to-u8
 fails 2 'more than 32' fuzz fp16 --op fma --against ./operations.so:half_add --exhaustive
 fails 2 'stochastic' fuzz e4m3fn --op add --against ./operations.so:add -r sr
 fails 1 'int(8,scale=0.1)' fuzz 'int(8,scale=0.1)' --op add --against ./operations.so:add
