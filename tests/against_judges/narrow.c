@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* narrow.c - arrays of binary16 and bfloat16 words against judges: policies of NaN, blocked formats, packing and scales
- * along any strides; products and sums. What a number becomes as a word is found here by search among all words. Each
+/* narrow.c - arrays of binary16 and bfloat16 words against judges: blocked formats, packing and scales along any
+ * strides; products and sums. What a number becomes as a word is found here by search among all words. Each
  * of the 2^16 words to every scalar format is for words.c.
  *
  * `narrow digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
@@ -46,26 +46,6 @@ static void compare_words(const struct type *t, const char *spec, int mode, cons
                      spec, mode, what, i, x[i], want[i], got[i]);
             return;
         }
-}
-
-/* NaN policies that look at the sign, and `error`. */
-static void nan_policies(const struct type *t)
-{
-    fpemu_format f;
-    fpemu_rounding r = {0};
-    fpemu_format_parse("e2m1", &f, NULL);
-    const uint16_t x[] = {(uint16_t)(t->infinity + 1), (uint16_t)(0x8001 + t->infinity), word_of(t, 1), 0xffff, 0x7fff};
-    uint16_t y[5];
-    r.nan = FPEMU_NAN_SIGNMAX;
-    lh_check(fpemu_quantize(&f, &r, t->type, 5, x, y, NULL) == FPEMU_OK && y[0] == word_of(t, 6) &&
-                 y[1] == word_of(t, -6) && y[2] == word_of(t, 1) && y[3] == word_of(t, -6) && y[4] == word_of(t, 6),
-             "%s: policy signmax", t->name);
-    r.nan = FPEMU_NAN_ERROR;
-    lh_check(fpemu_quantize(&f, &r, t->type, 5, x, y, NULL) == FPEMU_ERROR_NAN && y[2] == word_of(t, 1), "%s: error",
-             t->name);
-    lh_check(fpemu_quantize(&f, &r, t->type, 1, x + 2, y, NULL) == FPEMU_OK, "%s: error without a NaN", t->name);
-    lh_check(fpemu_quantize(&f, &r, t->type, 5, x, (uint16_t *)x + 1, NULL) == FPEMU_ERROR_OVERLAP, "%s: overlap",
-             t->name);
 }
 
 /* ---------------------------------------------------------------------------------------------- blocks */
@@ -318,42 +298,16 @@ static void operations(const struct type *t, const char *spec, fpemu_subnormals 
             }
 }
 
-/* Functions of all words: what functions.c has judged in binary32. */
-static void functions(const struct type *t, const char *spec)
-{
-    static uint16_t x[WORDS], y[WORDS];
-    static float wide[WORDS], right[WORDS];
-    static const fpemu_function some[] = {FPEMU_FUNCTION_EXP, FPEMU_FUNCTION_TANH, FPEMU_FUNCTION_GELU};
-    fpemu_format f;
-    const fpemu_rounding r = {0};
-    fpemu_format_parse(spec, &f, NULL);
-    for (unsigned i = 0; i < WORDS; i++) {
-        x[i] = (uint16_t)i;
-        wide[i] = (float)values[t - types][i];
-    }
-    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
-        lh_check(fpemu_apply(&f, &r, t->type, some[k], WORDS, x, y, NULL) == FPEMU_OK &&
-                     fpemu_apply_f32(&f, &r, some[k], WORDS, wide, right, NULL) == FPEMU_OK,
-                 "%s: apply", t->name);
-        for (unsigned i = 0; i < WORDS; i++)
-            if (!lh_check(y[i] == word_of(t, (double)right[i]), "%s: function %zu of %04x", t->name, k, i))
-                break;
-    }
-}
-
 int main(int argc, char **argv)
 {
     find_values();
     blocks();
     for (int t = 0; t < TYPES; t++) {
-        nan_policies(&types[t]);
         operations(&types[t], "e4m3fn", FPEMU_SUBNORMALS_KEEP);
         operations(&types[t], "e5m2", FPEMU_SUBNORMALS_KEEP);
         operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_KEEP);
         operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_FLUSH_IN);
         operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_FLUSH_OUT);
-        if (!variants_is_child(argc, argv))
-            functions(&types[t], t ? "bf16" : "fp16");
     }
     printf("narrow: %lu arrays of words judged\n", lines);
     return variants_end(argc, argv, "narrow", digest);

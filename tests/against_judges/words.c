@@ -429,7 +429,7 @@ static void format_of_words(const struct type *t, const char *spec, size_t k, in
             fpemu_rounding r = fpemu_rounding_stochastic(7, k);
             r.mode = (uint8_t)mode;
             r.overflow = (uint8_t)overflow;
-            r.nan = (uint8_t)(f.has_nan ? 0 : 1 + (overflow + mode) % 3);
+            r.nan = (uint8_t)(f.has_nan ? 0 : 1 + (overflow + mode) % 5);
             r.bits = mode < FPEMU_MODE_SR ? 0 : bits[overflow];
             r.offset = overflow == 3 ? 0 : UINT64_C(0xffffc000) + 64 * (k + overflow); /* past 2^32 words */
             if (fpemu_check(&f, &r, 32, NULL) != FPEMU_OK || (k >= 8 && (k + mode + overflow) % 3 == 0) ||
