@@ -268,6 +268,7 @@ tests_against_judges_blocks_LDADD = $(JUDGE_LDADD)
 tests_against_judges_blocks_scales_LDADD = $(JUDGE_LDADD)
 tests_against_judges_blocks_stats_LDADD = $(JUDGE_LDADD)
 tests_against_judges_codes_LDADD = $(JUDGE_LDADD)
+tests_against_judges_function_tables_SOURCES = tests/against_judges/function_tables.c tests/against_judges/half_words.h
 tests_against_judges_function_tables_LDADD = $(JUDGE_LDADD)
 tests_against_judges_functions_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_functions_LDADD = $(JUDGE_LDADD)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* function_tables.c - tables of functions of 16-bit words: every word of every table against the call for one element and
- * that for arrays of words, in every mode that goes with tables; what is refused; look-ups of long and short arrays, in
- * place too. */
+/* function_tables.c - tables of functions of 16-bit words: every word of every table against the call for one element
+ * and that for arrays of words, in every mode that goes with tables; what is refused; look-ups of long and short
+ * arrays, in place too. */
 #include "../judges/longhand.h"
 #include "half_words.h"
 #include <math.h>

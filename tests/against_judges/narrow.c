@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* narrow.c - arrays of binary16 and bfloat16 words against judges: blocked formats, packing and scales along any
- * strides; products and sums. What a number becomes as a word is found here by search among all words. Each
- * of the 2^16 words to every scalar format is for words.c.
+ * strides; products and sums. What a number becomes as a word is found here by search among all words. Each of the 2^16
+ * words to every scalar format is for words.c.
  *
  * `narrow digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
 #define _POSIX_C_SOURCE 200809L /* popen */

@@ -392,8 +392,8 @@ static void operations(const struct type *t)
     }
 }
 
-/* Whether all values of a format are words, of which there are no more than codes of 16 bits; then its codes are read so,
- * and else all is refused. */
+/* Whether all values of a format are words, of which there are no more than codes of 16 bits; then its codes are read
+ * so, and else all is refused. */
 static int fits(const struct type *t, const char *spec, const fpemu_format *f)
 {
     const fpemu_rounding nearest = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_arith.c - operations and comparisons: arguments, exceptions, scales. What results are right, in slices and threads,
- * of special values, in place and of one number for a whole array, is for tests/against_judges. */
+/* check_arith.c - operations and comparisons: arguments, exceptions, scales. What results are right, of
+ * special values, in slices and threads, in place and of one number for a whole array, is for tests/against_judges and
+ * tests/fuzz/api.sh. */
 #include "suite.h"
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_pack.c - packed bytes: what is refused, codes that pack writes nowhere, and the calls around them. Layout, bytes,
- * widths, strides and single blocks are the judge's (tests/against_judges/packing.c), threads are for fuzz/api.sh. */
+/* check_pack.c - packed bytes: what is refused, codes that pack writes nowhere, and the calls around them. Layout,
+ * bytes, widths, strides and single blocks are for tests/against_judges/packing.c, threads for fuzz/api.sh. */
 
 #include "suite.h"
 #include <math.h>

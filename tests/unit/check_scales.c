@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_scales.c - the scales of a tensor's blocks: numbers worked by hand, slices, threads and the caller's floating-point
- * environment, what is refused. The judge of all rules is met in tests/against_judges/blocks_scales.c. */
+/* check_scales.c - the scales of a tensor's blocks: numbers worked by hand, slices, threads and the caller's
+ * floating-point environment, what is refused. The judge of all rules is met in against_judges/blocks_scales.c. */
 #include "suite.h"
 #include <fenv.h>
 #include <math.h>
