@@ -268,6 +268,7 @@ tests_against_judges_blocks_LDADD = $(JUDGE_LDADD)
 tests_against_judges_blocks_scales_LDADD = $(JUDGE_LDADD)
 tests_against_judges_blocks_stats_LDADD = $(JUDGE_LDADD)
 tests_against_judges_codes_LDADD = $(JUDGE_LDADD)
+tests_against_judges_function_tables_SOURCES = tests/against_judges/function_tables.c tests/against_judges/half_words.h
 tests_against_judges_function_tables_LDADD = $(JUDGE_LDADD)
 tests_against_judges_functions_CFLAGS = $(JUDGE_CFLAGS)
 tests_against_judges_functions_LDADD = $(JUDGE_LDADD)
@@ -371,7 +372,7 @@ CLI_TESTS = \
 	tests/cli/usage.sh \
 	tests/cli/vectors.sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/fuzz_casts.c \
-	tests/cli/fuzz_compiler.c tests/cli/fuzz_operations.c tests/cli/gguf_judge.py tests/cli/layouts_judge.py \
+	tests/cli/fuzz_operations.c tests/cli/gguf_judge.py tests/cli/layouts_judge.py \
 	tests/cli/models.py tests/cli/plans.py tests/cli/vectors_judge.c
 if TOOLS
 check_PROGRAMS += tests/cli/allocation tests/cli/atomic_file

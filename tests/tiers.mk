@@ -23,7 +23,7 @@ QUICK_TESTS := $(filter \
 variants_TESTS = tests/vectorised.sh \
 	$(addprefix tests/against_judges/,affine arith codebooks codes properties spans words)
 frameworks_TESTS = tests/cli/frameworks.sh tests/cli/fptrain_export.sh tests/cli/fptrain_pictures.sh tests/cli/gguf.sh \
-	tests/cli/layouts.sh tests/cli/models.sh tests/fptrain/updates_torch.sh tests/fptrain/weights_python.sh
+	tests/cli/layouts.sh tests/cli/models.sh tests/fptrain/weights_python.sh
 trainer_TESTS = $(addsuffix .sh,$(addprefix tests/fptrain/,demo kept methods runs))
 corpora_TESTS = tests/fuzz/%
 surroundings_TESTS = tests/surroundings/%

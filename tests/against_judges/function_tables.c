@@ -1,32 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* function_tables.c - tables of functions of 16-bit words: every word of every table against the call for one element,
- * in every mode that goes with tables, with the words read by the definition of their type; what is refused; look-ups
- * of long and short arrays, in place too. */
+/* function_tables.c - tables of functions of 16-bit words: every word of every table against the call for one element
+ * and that for arrays of words, in every mode that goes with tables; what is refused; look-ups of long and short
+ * arrays, in place too. */
 #include "../judges/longhand.h"
+#include "half_words.h"
 #include <math.h>
 #include <string.h>
 
-enum { WORDS = 1 << 16, LONG = 300000 };
+enum { LONG = 300000 };
 
 typedef fpemu_status table_of(const fpemu_format *, const fpemu_rounding *, fpemu_function, uint16_t *);
-static const struct type {
-    const char *name, *other; /* a format that the type has not */
-    int digits, bias;         /* after the point; of the exponent */
-    table_of *make;
-} types[] = {{"f16", "bf16", 10, 15, fpemu_function_table_f16}, {"bf16", "fp16", 7, 127, fpemu_function_table_bf16}};
+static table_of *const makers[TYPES] = {fpemu_function_table_f16, fpemu_function_table_bf16};
+static const char *const own[TYPES] = {"fp16", "bf16"};
 
 static uint16_t table[WORDS + 1], looked_up[LONG], operands[LONG];
-
-/* The number that a word stands for. */
-static double value_of(const struct type *t, unsigned word)
-{
-    const int digits = t->digits, field = (int)((word & 0x7fff) >> digits), ones = 0x7fff >> digits;
-    const double fraction = ldexp((double)(word & ((1u << digits) - 1)), -digits);
-    double x = field ? ldexp(1 + fraction, field - t->bias) : ldexp(fraction, 1 - t->bias);
-    if (field == ones)
-        x = fraction > 0 ? (double)NAN : (double)INFINITY;
-    return word >> 15 ? -x : x;
-}
 
 static int same(double a, double b)
 {
@@ -41,8 +28,8 @@ static void whole_table(const struct type *t, const char *spec, uint8_t mode, fp
     r.mode = mode;
     lh_check(fpemu_format_parse(spec, &f, NULL) == FPEMU_OK, "%s", spec);
     table[WORDS] = 0x1234;
-    if (!lh_check(t->make(&f, &r, function, table) == FPEMU_OK && table[WORDS] == 0x1234, "%s %s mode %u: no table",
-                  t->name, spec, (unsigned)mode))
+    if (!lh_check(makers[t - types](&f, &r, function, table) == FPEMU_OK && table[WORDS] == 0x1234,
+                  "%s %s mode %u: no table", t->name, spec, (unsigned)mode))
         return;
     for (unsigned i = 0; i < WORDS; i++) {
         const double want = (double)fpemu_apply_one_f32(&f, &r, function, (float)value_of(t, i), 7);
@@ -51,12 +38,20 @@ static void whole_table(const struct type *t, const char *spec, uint8_t mode, fp
             differ++;
         }
     }
+    for (unsigned i = 0; i < WORDS; i++)
+        operands[i] = (uint16_t)i;
+    lh_check(fpemu_apply(&f, &r, t->type, function, WORDS, operands, looked_up, NULL) == FPEMU_OK &&
+                 memcmp(looked_up, table, WORDS * sizeof *table) == 0,
+             "%s %s mode %u, %s: an array of words differs", t->name, spec, (unsigned)mode,
+             fpemu_function_name(function));
     lh_check(differ == 0, "%s %s mode %u, %s: %u words differ, %04x first", t->name, spec, (unsigned)mode,
              fpemu_function_name(function), differ, first);
 }
 
 static void refusals(const struct type *t)
 {
+    table_of *const make = makers[t - types];
+    const char *const other = own[t == types];
     fpemu_rounding r = fpemu_rounding_nearest();
     fpemu_format f;
     static const struct {
@@ -73,23 +68,23 @@ static void refusals(const struct type *t)
         (void)fpemu_format_parse(cases[i].spec, &f, NULL);
         r.mode = cases[i].mode;
         r.nan = cases[i].nan;
-        const fpemu_status got = t->make(&f, &r, FPEMU_FUNCTION_EXP, table);
+        const fpemu_status got = make(&f, &r, FPEMU_FUNCTION_EXP, table);
         lh_check(got == cases[i].status, "%s %s: status %d", t->name, cases[i].spec, (int)got);
     }
     r = fpemu_rounding_nearest();
-    (void)fpemu_format_parse(t->other, &f, NULL);
-    lh_check(t->make(&f, &r, FPEMU_FUNCTION_EXP, table) == FPEMU_ERROR_CARRIER, "%s: takes %s", t->name, t->other);
+    (void)fpemu_format_parse(other, &f, NULL);
+    lh_check(make(&f, &r, FPEMU_FUNCTION_EXP, table) == FPEMU_ERROR_CARRIER, "%s: takes %s", t->name, other);
     (void)fpemu_format_parse("e4m3fn", &f, NULL);
-    lh_check(t->make(&f, &r, FPEMU_FUNCTION_COUNT, table) == FPEMU_ERROR_ARGUMENT, "%s: no function", t->name);
-    lh_check(t->make(&f, &r, FPEMU_FUNCTION_EXP, NULL) == FPEMU_ERROR_NULL && t->make(NULL, &r, 0, table) &&
-                 t->make(&f, NULL, 0, table),
+    lh_check(make(&f, &r, FPEMU_FUNCTION_COUNT, table) == FPEMU_ERROR_ARGUMENT, "%s: no function", t->name);
+    lh_check(make(&f, &r, FPEMU_FUNCTION_EXP, NULL) == FPEMU_ERROR_NULL && make(NULL, &r, 0, table) &&
+                 make(&f, NULL, 0, table),
              "%s: no pointer", t->name);
     int kept = 1;
     for (size_t i = 0; i < WORDS; i++)
         kept &= table[i] == 0x5a5a;
     lh_check(kept, "%s: a refusal changed the table", t->name);
     r.nan = FPEMU_NAN_ERROR; /* of a format with NaN it says nothing */
-    lh_check(t->make(&f, &r, FPEMU_FUNCTION_LOG, table) == FPEMU_OK, "%s: NaN policy of a format with NaN", t->name);
+    lh_check(make(&f, &r, FPEMU_FUNCTION_LOG, table) == FPEMU_OK, "%s: NaN policy of a format with NaN", t->name);
 }
 
 static void look_ups(void)
@@ -130,7 +125,7 @@ int main(void)
     static const fpemu_function some[] = {FPEMU_FUNCTION_TANH, FPEMU_FUNCTION_LOG, FPEMU_FUNCTION_GELU};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         for (int f = 0; f < FPEMU_FUNCTION_COUNT; f++)
-            whole_table(&types[t], types[1 - t].other, FPEMU_MODE_RNE, (fpemu_function)f);
+            whole_table(&types[t], own[t], FPEMU_MODE_RNE, (fpemu_function)f);
         for (size_t k = 0; k < sizeof some / sizeof *some; k++)
             for (uint8_t mode = FPEMU_MODE_RNA; mode < FPEMU_MODE_SR; mode++)
                 whole_table(&types[t], k == 0 ? "e4m3fn" : k == 1 ? "fixed(8,4)" : "e5m2", mode, some[k]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* judges.c - the judges judged, without the library: against the constants printed in the format reference, against
- * each other, and (slow) against plain enumeration of a format's values. */
+ * each other. */
 #include "../judges/bits.h"
 #include "../judges/formats.h"
 #include "../judges/judge.h"
@@ -196,92 +196,6 @@ static void check_overflow_table(void)
     }
 }
 
-/* -------------------------------------------------------------------------------------------- enumeration */
-
-/* Another road to the same answer: all values of a small format in a table, |x| between two of them, distances
- * compared in binary64, where for formats this narrow they are exact. Within the range, deterministic modes. */
-static void check_enumeration(const char *name, const fpemu_format *f, int mode)
-{
-    fpemu_rounding rounding = {.mode = (uint8_t)mode};
-    judge *j = judge_open(JUDGE_SLOW, f, &rounding, 32);
-    points p = {0};
-    points_want want = {.full_bits = 10, .reach = 1, .random = 200, .seed = 1};
-    static double values[1 << 10];
-    static uint64_t codes[1 << 10];
-    int flushes = f->kind == FPEMU_KIND_FLOAT &&
-                  (f->subnormals == FPEMU_SUBNORMALS_FLUSH_IN || f->subnormals == FPEMU_SUBNORMALS_FLUSH_OUT);
-    size_t n = 0, i;
-    uint64_t code;
-    char text[120];
-
-    if (!j || !points_make(&p, f, 32, &want)) {
-        judge_close(j);
-        return;
-    }
-    for (code = 0; code < UINT64_C(1) << f->bits; code++) {
-        uint32_t bits = (uint32_t)judge_decode(j, code);
-        float v;
-        memcpy(&v, &bits, sizeof v);
-        if (!isfinite(v) || signbit(v) || (n && v <= values[n - 1]))
-            continue;
-        /* Positive values come in the order of their codes. */
-        values[n] = v;
-        codes[n++] = code;
-    }
-    for (i = 0; i < p.n; i++) {
-        uint32_t bits = (uint32_t)p.x[i], ybits;
-        float x, y;
-        size_t low = 0, high = n - 1;
-        double u, w, down, up, got;
-        int ok;
-        memcpy(&x, &bits, sizeof x);
-        if (!isfinite(x) || fabsf(x) > values[n - 1] || fabsf(x) < values[0] || (x < 0 && !f->is_signed))
-            continue;
-        ybits = (uint32_t)judge_round(j, bits, 0, 0).bits;
-        memcpy(&y, &ybits, sizeof y);
-        while (high - low > 1) {
-            size_t mid = (low + high) / 2;
-            if (values[mid] <= fabsf(x))
-                low = mid;
-            else
-                high = mid;
-        }
-        u = values[low], w = values[high];
-        if (fabsf(x) == w)
-            u = w;
-        if (flushes && u == 0)
-            continue;
-        down = fabsf(x) - u, up = w - fabsf(x), got = fabsf(y);
-        comparisons++;
-        if (down == 0) {
-            ok = got == u;
-        } else {
-            switch (mode) {
-            case FPEMU_MODE_RTZ: ok = got == u; break;
-            case FPEMU_MODE_RAZ: ok = got == w; break;
-            case FPEMU_MODE_RTP: ok = got == (x > 0 ? w : u); break;
-            case FPEMU_MODE_RTN: ok = got == (x > 0 ? u : w); break;
-            case FPEMU_MODE_RTO: ok = got == (codes[low] % 2 ? u : w); break;
-            default:
-                ok = down < up ? got == u : up < down ? got == w : got == u || got == w;
-                if (down == up && mode == FPEMU_MODE_RNA)
-                    ok = got == w;
-                if (down == up && mode == FPEMU_MODE_RNZ)
-                    ok = got == u;
-                if (down == up && mode == FPEMU_MODE_RNE)
-                    ok = got == (codes[low] % 2 ? w : u);
-                break;
-            }
-        }
-        if (!ok) {
-            snprintf(text, sizeof text, "%s %a -> %a, between %a and %a", mode_names[mode], x, y, u, w);
-            fail("enumeration", name, text);
-        }
-    }
-    points_free(&p);
-    judge_close(j);
-}
-
 /* ------------------------------------------------------------------------------------------- both judges */
 
 static void compare_judges(const char *name, const fpemu_format *f, const fpemu_rounding *rounding, unsigned carrier,
@@ -342,9 +256,6 @@ static void check_format(const char *name, const fpemu_format *f, unsigned full_
         }
         points_free(&p);
     }
-    if (f->bits <= 10 && f->kind != FPEMU_KIND_POSIT && f->kind != FPEMU_KIND_INT)
-        for (mode = 0; mode < 8; mode++)
-            check_enumeration(name, f, mode);
 }
 
 int main(void)

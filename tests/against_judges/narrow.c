@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* narrow.c - arrays of binary16 and bfloat16 words against judges: each of the 2^16 words of both types to every format
- * of the reference that fits, in every mode, value, code and counters; blocked formats, packing and scales along any
- * strides; products and sums. What a number becomes as a word is found here by search among all words.
+/* narrow.c - arrays of binary16 and bfloat16 words against judges: blocked formats, packing and scales along any
+ * strides; products and sums. What a number becomes as a word is found here by search among all words. Each of the 2^16
+ * words to every scalar format is for words.c.
  *
  * `narrow digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
 #define _POSIX_C_SOURCE 200809L /* popen */
@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int child; /* only the digest is wanted */
 static uint64_t digest = UINT64_C(0xcbf29ce484222325);
 static unsigned long lines;
 
@@ -22,19 +21,6 @@ static uint64_t binary32(double x)
 {
     const uint32_t sign = signbit(x) ? 0x80000000u : 0;
     return isnan(x) ? sign | 0x7fc00000u : lh_float_bits((float)x);
-}
-
-/* ------------------------------------------------------------------------------------------ every word */
-
-/* Whether each value that the judge decodes is a word. */
-static int judged_fit(const struct type *t, const fpemu_format *f, judge *j)
-{
-    for (uint64_t code = 0; code >> f->bits == 0; code++) {
-        const double v = (double)lh_float((uint32_t)judge_decode(j, code));
-        if (isfinite(v) && values[t - types][word_of(t, v) & 0x7fff] != fabs(v))
-            return 0;
-    }
-    return 1;
 }
 
 static void expect_counters(fpemu_stats *s, uint32_t events, double x)
@@ -60,192 +46,6 @@ static void compare_words(const struct type *t, const char *spec, int mode, cons
                      spec, mode, what, i, x[i], want[i], got[i]);
             return;
         }
-}
-
-/* Parts of the array, at any place, into memory whose other words stay. */
-static void slices(const struct type *t, const char *spec, const fpemu_format *f, const fpemu_rounding *r,
-                   const uint16_t *x, const uint16_t *want)
-{
-    static uint16_t y[300];
-    uint64_t state = 7 + r->mode;
-    for (int k = 0; k < 12; k++) {
-        const size_t begin = lh_next(&state) % (WORDS - 200), n = lh_next(&state) % 150, at = lh_next(&state) % 70;
-        fpemu_rounding part = *r;
-        fpemu_stats s = {0};
-        part.offset += begin;
-        for (size_t i = 0; i < 300; i++)
-            y[i] = 0xa5a5;
-        if (k % 3 == 0)
-            memcpy(y + at, x + begin, n * sizeof *y);
-        lh_check(fpemu_quantize(f, &part, t->type, n, k % 3 == 0 ? y + at : x + begin, y + at,
-                                k % 4 == 1 ? &s : NULL) == FPEMU_OK,
-                 "%s, %s: a part is refused", t->name, spec);
-        compare_words(t, spec, r->mode, "a part", n, x + begin, want + begin, y + at);
-        for (size_t i = 0; i < 300; i++)
-            if ((i < at || i >= at + n) && !lh_check(y[i] == 0xa5a5, "%s, %s: written beside", t->name, spec))
-                return;
-    }
-}
-
-/* A format in one mode, all words. */
-static void all_words(const struct type *t, const char *spec, const fpemu_format *parameters, const fpemu_format *f,
-                      const fpemu_rounding *r)
-{
-    static uint16_t x[WORDS], want[WORDS], y[WORDS];
-    static uint64_t code_memory[WORDS];
-    const size_t size = fpemu_format_code_size(f);
-    judge *j = child ? NULL : judge_open_any(parameters, r, 32);
-    fpemu_stats none = {0}, expected = none, quantized = none, encoded = none;
-    for (unsigned i = 0; i < WORDS; i++)
-        x[i] = (uint16_t)i;
-    memset(y, 0xa5, sizeof y);
-    const fpemu_status status = fpemu_quantize(f, r, t->type, WORDS, x, y, NULL);
-    lh_check(fpemu_check(f, r, t->type, NULL) == status, "%s, %s: fpemu_check differs", t->name, spec);
-    if (!child)
-        lh_check((j != NULL) == (status == FPEMU_OK), "%s, %s, mode %d: status %d", t->name, spec, r->mode,
-                 (int)status);
-    if (status || (!child && !j)) {
-        for (size_t i = 0; i < WORDS; i++)
-            if (!lh_check(y[i] == 0xa5a5, "%s, %s: refused, and written", t->name, spec))
-                break;
-        return;
-    }
-    lines++;
-    digest = variants_fold(digest, y, sizeof y);
-    fpemu_encode(f, r, t->type, WORDS, x, code_memory, NULL);
-    digest = variants_fold(digest, code_memory, WORDS * size);
-    if (child) {
-        fpemu_quantize(f, r, t->type, WORDS, x, y, &quantized);
-        digest = variants_fold(digest, y, sizeof y);
-        digest = variants_fold(digest, &quantized, sizeof quantized);
-        return;
-    }
-    unsigned long wrong = 0;
-    for (unsigned i = 0; i < WORDS; i++) {
-        const double v = values[t - types][i];
-        const uint32_t random = r->mode >= FPEMU_MODE_SR ? fpemu_random_bits(r, i) : 0;
-        const judge_result right = judge_round(j, binary32(v), random, 1);
-        want[i] = word_of(t, (double)lh_float((uint32_t)right.bits));
-        wrong += code_at(code_memory, size, i) != right.code;
-        expect_counters(&expected, right.events, v);
-    }
-    expected.count = WORDS;
-    lh_check(wrong == 0, "%s, %s, mode %d: %lu wrong codes", t->name, spec, r->mode, wrong);
-    compare_words(t, spec, r->mode, "quantize", WORDS, x, want, y);
-    fpemu_quantize(f, r, t->type, WORDS, x, y, &quantized);
-    digest = variants_fold(digest, y, sizeof y);
-    digest = variants_fold(digest, &quantized, sizeof quantized);
-    compare_words(t, spec, r->mode, "with counters", WORDS, x, want, y);
-    memcpy(y, x, sizeof y);
-    fpemu_quantize(f, r, t->type, WORDS, y, y, NULL);
-    compare_words(t, spec, r->mode, "in place", WORDS, x, want, y);
-    memcpy(y, x, sizeof y);
-    fpemu_encode(f, r, t->type, WORDS, y, code_memory, &encoded);
-    lh_check(same_counters(&quantized, &expected), "%s, %s, mode %d: counters of quantize", t->name, spec, r->mode);
-    lh_check(same_counters(&encoded, &expected), "%s, %s, mode %d: counters of encode", t->name, spec, r->mode);
-    slices(t, spec, f, r, x, want);
-    judge_close(j);
-}
-
-/* Whether the format fits, its codes, and all words in the modes whose turn it is. */
-static void format_of_words(const struct type *t, const char *spec, const fpemu_format *parameters, size_t turn)
-{
-    static uint32_t codes[WORDS];
-    static uint16_t y[WORDS];
-    const fpemu_rounding nearest = {0};
-    fpemu_format f = lh_parsed(spec);
-    judge *j = judge_open_any(parameters, &nearest, 32);
-    const int fits = j && f.bits <= 16 && judged_fit(t, &f, j); /* there are no more words */
-    lh_check(fpemu_format_fits(&f, t->type) == fits, "%s, %s: fits %d", t->name, spec, fits);
-    if (fits) {
-        const size_t n = (size_t)1 << f.bits;
-        for (size_t i = 0; i < n; i++)
-            f.bits <= 8 ? (void)(((uint8_t *)codes)[i] = (uint8_t)i) : (void)(((uint16_t *)codes)[i] = (uint16_t)i);
-        lh_check(fpemu_decode(&f, t->type, n, codes, y) == FPEMU_OK, "%s, %s: decode is refused", t->name, spec);
-        for (size_t i = 0; i < n; i++)
-            if (!lh_check(y[i] == word_of(t, (double)lh_float((uint32_t)judge_decode(j, i))),
-                          "%s, %s: code %zx is decoded to %04x", t->name, spec, i, y[i]))
-                break;
-        digest = variants_fold(digest, y, n * sizeof *y);
-    } else if (fpemu_format_fits_f32(&f)) {
-        y[0] = 0xa5a5;
-        memset(codes, 0, 8);
-        lh_check(fpemu_decode(&f, t->type, 1, codes, y) == FPEMU_ERROR_CARRIER && y[0] == 0xa5a5 &&
-                     fpemu_quantize(&f, &nearest, t->type, 1, (uint16_t *)codes, y, NULL) == FPEMU_ERROR_CARRIER &&
-                     y[0] == 0xa5a5,
-                 "%s, %s: not refused", t->name, spec);
-    }
-    if (j)
-        judge_close(j);
-    for (int mode = 0; mode < FPEMU_MODE_COUNT && fits; mode++) {
-        fpemu_rounding r = fpemu_rounding_stochastic(20261122, turn);
-        r.mode = (uint8_t)mode;
-        r.overflow = (uint8_t)(1 + (turn + (size_t)mode) % 3);
-        r.nan = (uint8_t)(f.has_nan ? 0 : 1 + (turn + (size_t)mode) % 4);
-        r.bits = mode >= FPEMU_MODE_SR ? (uint8_t)(turn % 3 ? 4 + 4 * (turn % 8) : 0) : 0;
-        r.variant = (uint8_t)(turn / 3 % 3);
-        r.offset = turn % 2 ? 12345 : 0;
-        if (mode != FPEMU_MODE_SR)
-            r.variant = 0;
-        if (mode < 2 || mode >= FPEMU_MODE_SR || (turn + (size_t)mode) % 3 == 0)
-            all_words(t, spec, parameters, &f, &r);
-    }
-}
-
-static void scalars(void)
-{
-    const ref_format *r;
-    fpemu_format f;
-    char text[80];
-    for (size_t i = 0; (r = ref_formats(i)) != NULL; i++)
-        for (int t = 0; t < TYPES; t++)
-            format_of_words(&types[t], r->spec, &r->f, i + (size_t)t);
-    for (size_t i = 0; ref_generic(i, &f, text); i++)
-        format_of_words(&types[i % TYPES], text, &f, i);
-    /* What float's tests have no room for: scales of one odd factor, and the first that is too long. */
-    static const struct {
-        unsigned bits;
-        int is_signed, f16, bf16;
-        double scale;
-        int64_t zero;
-        const char *spec;
-    } ints[] = LIST({8, 1, 1, 1, 0.5, 0, "int(8,scale=0.5)"}, {8, 1, 1, 0, 3 * 0x1p-5, 0, "int(8,scale=0.09375)"},
-                    {6, 1, 1, 1, 3 * 0x1p-5, 0, "int(6,scale=0.09375)"},
-                    {7, 0, 1, 0, 0.75, 5, "uint(7,scale=0.75,zero=5)"}, {12, 1, 1, 0, 1, 0, "int(12)"},
-                    {13, 1, 0, 0, 1, 0, "int(13)"}, {9, 1, 1, 1, 1, 0, "int(9)"}, {10, 1, 1, 0, 1, 0, "int(10)"},
-                    {8, 1, 0, 0, 0.1, 0, "int(8,scale=0.1)"}, {8, 1, 0, 1, 0x1p10, 0, "int(8,scale=1024)"},
-                    {8, 1, 0, 1, 0x1p-25, 0, "int(8,scale=2.98023223876953125e-08)"});
-    for (size_t i = 0; i < sizeof ints / sizeof *ints; i++)
-        for (int t = 0; t < TYPES; t++) {
-            const fpemu_format parameters = ref_int(ints[i].bits, ints[i].is_signed, ints[i].scale, ints[i].zero);
-            if (fpemu_format_parse(ints[i].spec, &f, NULL) != FPEMU_OK) {
-                lh_check(0, "%s is not parsed", ints[i].spec);
-                continue;
-            }
-            lh_check(fpemu_format_fits(&f, types[t].type) == (t ? ints[i].bf16 : ints[i].f16), "%s, %s: fits",
-                     types[t].name, ints[i].spec);
-            format_of_words(&types[t], ints[i].spec, &parameters, i);
-        }
-}
-
-/* NaN policies that look at the sign, and `error`. */
-static void nan_policies(const struct type *t)
-{
-    fpemu_format f;
-    fpemu_rounding r = {0};
-    fpemu_format_parse("e2m1", &f, NULL);
-    const uint16_t x[] = {(uint16_t)(t->infinity + 1), (uint16_t)(0x8001 + t->infinity), word_of(t, 1), 0xffff, 0x7fff};
-    uint16_t y[5];
-    r.nan = FPEMU_NAN_SIGNMAX;
-    lh_check(fpemu_quantize(&f, &r, t->type, 5, x, y, NULL) == FPEMU_OK && y[0] == word_of(t, 6) &&
-                 y[1] == word_of(t, -6) && y[2] == word_of(t, 1) && y[3] == word_of(t, -6) && y[4] == word_of(t, 6),
-             "%s: policy signmax", t->name);
-    r.nan = FPEMU_NAN_ERROR;
-    lh_check(fpemu_quantize(&f, &r, t->type, 5, x, y, NULL) == FPEMU_ERROR_NAN && y[2] == word_of(t, 1), "%s: error",
-             t->name);
-    lh_check(fpemu_quantize(&f, &r, t->type, 1, x + 2, y, NULL) == FPEMU_OK, "%s: error without a NaN", t->name);
-    lh_check(fpemu_quantize(&f, &r, t->type, 5, x, (uint16_t *)x + 1, NULL) == FPEMU_ERROR_OVERLAP, "%s: overlap",
-             t->name);
 }
 
 /* ---------------------------------------------------------------------------------------------- blocks */
@@ -403,51 +203,6 @@ static void blocks(void)
     case_free(&c);
 }
 
-static void measured(const struct type *t)
-{
-    static uint16_t x[WORDS];
-    fpemu_range r = {0};
-    fpemu_format f;
-    fpemu_format_parse("nvfp4", &f, NULL);
-    for (unsigned i = 0; i < WORDS; i++)
-        x[i] = (uint16_t)i;
-    const size_t finite = 2 * (size_t)t->infinity;
-    lh_check(fpemu_measure(&f, t->type, 1000, x, &r) == FPEMU_OK && r.amax == value_of(t, 999) && r.min == 0 &&
-                 r.count == 1000 && r.nonzero == 999,
-             "%s: measured", t->name);
-    lh_check(fpemu_measure(&f, t->type, WORDS - 1000, x + 1000, &r) == FPEMU_OK && r.count == WORDS &&
-                 r.nonzero == finite - 2 && r.nonfinite == WORDS - finite && r.amax == value_of(t, t->most) &&
-                 r.max == r.amax && r.min == -r.amax,
-             "%s: all measured", t->name);
-    uint64_t state = 7;
-    for (unsigned k = 0; k < 2000; k++) { /* a few words, most of them finite */
-        const size_t n = lh_next(&state) % 300, special = lh_next(&state) % 8 ? n : lh_next(&state) % 300;
-        const uint64_t one_sign = lh_next(&state) % 3, zeros = lh_next(&state) % 4;
-        fpemu_range want = {0};
-        for (size_t i = 0; i < n; i++) {
-            uint16_t w = (uint16_t)(lh_next(&state) % t->infinity);
-            w = lh_next(&state) % 4 < zeros ? 0 : w;
-            w = (uint16_t)(w | (one_sign == 0 ? 0 : one_sign == 1 ? 0x8000 : lh_next(&state) & 0x8000));
-            x[i] = i == special ? (uint16_t)(t->infinity + lh_next(&state) % 3) : w;
-            const double v = value_of(t, x[i]);
-            want.count++;
-            want.nonfinite += isfinite(v) ? 0 : 1;
-            if (!isfinite(v))
-                continue;
-            want.nonzero += v != 0;
-            want.amax = fmax(want.amax, fabs(v));
-            want.max = fmax(want.max, v);
-            want.min = fmin(want.min, v);
-        }
-        memset(&r, 0, sizeof r);
-        lh_check(fpemu_measure(&f, t->type, n, x, &r) == FPEMU_OK && r.count == want.count &&
-                     r.nonzero == want.nonzero && r.nonfinite == want.nonfinite && r.amax == want.amax &&
-                     r.max == want.max && r.min == want.min,
-                 "%s: %zu words measured: %a to %a, %" PRIu64 " not zero, not %a to %a, %" PRIu64, t->name, n, r.min,
-                 r.max, r.nonzero, want.min, want.max, want.nonzero);
-    }
-}
-
 /* ------------------------------------------------------------------------------------------ operations */
 
 /* Products, and sums that binary64 holds, rounded by the judge of binary64; comparisons of exact products. The format
@@ -543,45 +298,16 @@ static void operations(const struct type *t, const char *spec, fpemu_subnormals 
             }
 }
 
-/* Functions of all words: what functions.c has judged in binary32. */
-static void functions(const struct type *t, const char *spec)
-{
-    static uint16_t x[WORDS], y[WORDS];
-    static float wide[WORDS], right[WORDS];
-    static const fpemu_function some[] = {FPEMU_FUNCTION_EXP, FPEMU_FUNCTION_TANH, FPEMU_FUNCTION_GELU};
-    fpemu_format f;
-    const fpemu_rounding r = {0};
-    fpemu_format_parse(spec, &f, NULL);
-    for (unsigned i = 0; i < WORDS; i++) {
-        x[i] = (uint16_t)i;
-        wide[i] = (float)values[t - types][i];
-    }
-    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
-        lh_check(fpemu_apply(&f, &r, t->type, some[k], WORDS, x, y, NULL) == FPEMU_OK &&
-                     fpemu_apply_f32(&f, &r, some[k], WORDS, wide, right, NULL) == FPEMU_OK,
-                 "%s: apply", t->name);
-        for (unsigned i = 0; i < WORDS; i++)
-            if (!lh_check(y[i] == word_of(t, (double)right[i]), "%s: function %zu of %04x", t->name, k, i))
-                break;
-    }
-}
-
 int main(int argc, char **argv)
 {
-    child = variants_is_child(argc, argv);
     find_values();
-    scalars();
     blocks();
     for (int t = 0; t < TYPES; t++) {
-        nan_policies(&types[t]);
-        measured(&types[t]);
         operations(&types[t], "e4m3fn", FPEMU_SUBNORMALS_KEEP);
         operations(&types[t], "e5m2", FPEMU_SUBNORMALS_KEEP);
         operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_KEEP);
         operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_FLUSH_IN);
         operations(&types[t], t ? "bf16" : "fp16", FPEMU_SUBNORMALS_FLUSH_OUT);
-        if (!child)
-            functions(&types[t], t ? "bf16" : "fp16");
     }
     printf("narrow: %lu arrays of words judged\n", lines);
     return variants_end(argc, argv, "narrow", digest);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* properties.c - what must hold whatever the numbers are: fixed points, order, symmetry, pieces of a call, carriers,
- * elements alone where there are many, instruction sets. Codes there and back are for codes.c and quantize.c.
+/* properties.c - what must hold whatever the numbers are: pieces of a call, elements alone where there are many,
+ * instruction sets. Single numbers are for quantize.c and quantize_neighbours.c, codes there and back for codes.c.
  *
  * `properties digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
@@ -17,8 +17,8 @@
 
 enum { COUNT = 3000, LARGE = 70000 };
 
-static float x32[COUNT], y32[COUNT], z32[COUNT];
-static double x64[COUNT], y64[COUNT], z64[COUNT];
+static float x32[COUNT], y32[COUNT];
+static double x64[COUNT], y64[COUNT];
 
 static fpemu_rounding with_mode(int mode, int overflow, uint64_t seed)
 {
@@ -65,85 +65,6 @@ static void fill(const fpemu_format *format, uint64_t seed)
         x64[i] = !isnan(x) && bits & 4 ? -x : x;
         x32[i] = (float)x64[i];
     }
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* One element, a number of the carrier. */
-static double quantize_one(const fpemu_format *f, const fpemu_rounding *r, int carrier, double x, uint64_t i)
-{
-    return carrier == 32 ? (double)fpemu_quantize_one_f32(f, r, (float)x, i) : fpemu_quantize_one_f64(f, r, x, i);
-}
-
-static int quantize(const fpemu_format *f, const fpemu_rounding *r, int carrier)
-{
-    return fpemu_quantize(f, r, carrier, COUNT, LH_OF(x), LH_OF(y), NULL) == FPEMU_OK;
-}
-
-static void fixed_points(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier)
-{
-    lh_check(quantize(f, r, carrier), "%s: refused", name);
-    fpemu_rounding other = *r; /* other random words must not move a value either */
-    other.seed += 1;
-    lh_check(fpemu_quantize(f, &other, carrier, COUNT, LH_OF(y), LH_OF(z), NULL) == FPEMU_OK, "%s: refused", name);
-    for (size_t i = 0; i < COUNT; i++)
-        lh_check(lh_same_bits(carrier, LH_OF(y), LH_OF(z), i), "%s mode %d policy %d: %a -> %a -> %a", name, r->mode,
-                 r->overflow, lh_at(carrier, LH_OF(x), i), lh_at(carrier, LH_OF(y), i), lh_at(carrier, LH_OF(z), i));
-}
-
-static void ordered(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier)
-{
-    static double sorted[COUNT];
-    size_t n = 0;
-    for (size_t i = 0; i < COUNT; i++)
-        if (!isnan(x64[i]))
-            sorted[n++] = lh_at(carrier, LH_OF(x), i);
-    qsort(sorted, n, sizeof *sorted, by_value);
-    double last = -INFINITY;
-    for (size_t i = 0; i < n; i++) { /* one index: one random word */
-        double y = quantize_one(f, r, carrier, sorted[i], 77);
-        if (isnan(y))
-            continue;
-        lh_check(y >= last, "%s mode %d policy %d: not monotone at %a: %a after %a", name, r->mode, r->overflow,
-                 sorted[i], y, last);
-        last = y;
-    }
-}
-
-static void symmetric(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier)
-{
-    double reach = f->max < -f->lowest ? f->max : -f->lowest;
-    if (carrier == 32 && f->kind == FPEMU_KIND_INT && (double)(float)f->scale < f->scale)
-        reach *= (double)(float)f->scale / f->scale; /* binary32 has a smaller scale, and so smaller ends */
-    fpemu_rounding mirror = *r;
-    mirror.mode = r->mode == FPEMU_MODE_RTP ? FPEMU_MODE_RTN : r->mode == FPEMU_MODE_RTN ? FPEMU_MODE_RTP : r->mode;
-    int even_beyond = f->max == -f->lowest && !f->wrap;
-    for (size_t i = 0; i < COUNT; i++) {
-        double x = lh_at(carrier, LH_OF(x), i), y, z;
-        if (!even_beyond && !(fabs(x) <= reach))
-            continue;
-        if (isnan(x))
-            continue;
-        y = quantize_one(f, r, carrier, x, i);
-        z = quantize_one(f, &mirror, carrier, -x, i);
-        lh_check((isnan(y) && isnan(z)) || (y == -z && (!f->has_negative_zero || signbit(y) != signbit(z))),
-                 "%s mode %d policy %d: %a -> %a, negated -> %a", name, r->mode, r->overflow, x, y, z);
-    }
-}
-
-/* A float has one nearest value, whichever carrier asks. */
-static void carriers_agree(const char *name, const fpemu_format *f, const fpemu_rounding *r)
-{
-    for (size_t i = 0; i < COUNT; i++)
-        x64[i] = (double)x32[i];
-    lh_check(quantize(f, r, 32) && quantize(f, r, 64), "%s: refused", name);
-    for (size_t i = 0; i < COUNT; i++)
-        lh_check(lh_same_f64(y64[i], (double)y32[i]), "%s mode %d policy %d: %a -> %a in binary32, %a in binary64",
-                 name, r->mode, r->overflow, x64[i], (double)y32[i], y64[i]);
 }
 
 /* A call in pieces, at odd addresses, of every length. */
@@ -446,25 +367,11 @@ static void every_format(void)
     for (size_t i = 0; (known = lh_formats(i)); i++) {
         fpemu_format format = lh_parsed(known->spec);
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)
-            for (int overflow = 1; overflow <= 3; overflow++) {
-                if (!lh_supports(known, mode) || (overflow > 1 && ((size_t)mode + i) % 2))
-                    continue;
-                fpemu_rounding r = with_mode(mode, overflow, i + (uint64_t)mode);
+            if (lh_supports(known, mode)) {
+                fpemu_rounding r = with_mode(mode, 1, i + (uint64_t)mode);
                 fill(&format, 900 + i);
-                for (int carrier = known->f64_only ? 64 : 32; carrier <= 64; carrier += 32) {
-                    /* wide integers have values that the carrier rounds past the end, whence they wrap */
-                    if (!(format.wrap && format.kind == FPEMU_KIND_INT && format.bits > (carrier == 32 ? 23 : 52)))
-                        fixed_points(known->spec, &format, &r, carrier);
-                    if (mode != FPEMU_MODE_SE && !(format.wrap && overflow == 1))
-                        ordered(known->spec, &format, &r, carrier);
-                    if (format.is_signed)
-                        symmetric(known->spec, &format, &r, carrier);
-                    if (overflow == 1)
-                        pieces(known->spec, &format, &r, carrier);
-                }
-                /* a scale that binary32 rounds makes two different formats */
-                if (!known->f64_only && (double)(float)format.scale == format.scale)
-                    carriers_agree(known->spec, &format, &r);
+                for (int carrier = known->f64_only ? 64 : 32; carrier <= 64; carrier += 32)
+                    pieces(known->spec, &format, &r, carrier);
             }
     }
 }

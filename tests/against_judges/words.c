@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* words.c - arrays of binary16 and bfloat16 words, every one of them, against binary32 numbers through the same format,
- * mode and policies. The verbs of binary32 are judged over all their inputs (quantize_exhaustive.c), the words' own
- * judges are slower (narrow.c); what words become of numbers, and these of words, stands here once more.
+ * mode and policies, to values, to codes and back. The verbs of binary32 are judged over all their inputs
+ * (quantize_exhaustive.c); what words become of numbers, and these of words, stands here once more.
  *
  * Blocks of words, what is packed of them, and operations on them are compared with those of the numbers to nearest
  * even, where words have forms of their own, and blocks by random bits too.
@@ -23,7 +23,9 @@ static const char *const specs[] =
          "fp(4,9,7)", "fp(4,10,7)", "fp(5,7,15)", "fp(6,1,31)", "fp(7,3,63)", "fp(8,3,127)", "fp(8,6,127)", "fp(4,2,9)",
          "fixed(8,7)", "fixed(8,4)", "fixed(4,9)", "ufixed(8,3)", "int8", "int4", "uint8", "int(9)", "int(12)",
          "int(8,scale=1024)", "uint(8,scale=0.25,zero=3)", "int(1)", /* nothing is above zero in these */
-         "fixed(1,0)", "uint(2,zero=3)");
+         "fixed(1,0)", "uint(2,zero=3)", /* scales of one odd factor, and the first that is too long */
+         "int(8,scale=0.09375)", "int(6,scale=0.09375)", "uint(7,scale=0.75,zero=5)", "int(13)", "int(8,scale=0.1)",
+         "int(8,scale=2.98023223876953125e-08)");
 
 /* Scales that are powers of two under every rule, of blocks of each length that has a form of its own, and of others;
  * other scales; and codes of a byte or half of one, without scales. */
@@ -39,6 +41,7 @@ static const char *const packed[] = LIST(
 
 static uint16_t orders[TYPES][ORDERS][WORDS], want[WORDS], y[WORDS];
 static float x32[WORDS], y32[WORDS];
+static uint64_t codes[2][WORDS];
 static uint64_t digest = UINT64_C(0xcbf29ce484222325);
 static unsigned long lines;
 
@@ -103,6 +106,12 @@ static void arrays(const struct type *t, const char *spec, const fpemu_format *f
         lh_check(y[k] == 0xa5a5 && (m + (size_t)k + 1 >= n || y[m + (size_t)k + 1] == 0xa5a5), "%s, %s: written beside",
                  t->name, spec);
     }
+    right = counted = (fpemu_stats){0};
+    lh_check(fpemu_encode_f32(f, r, n, x32, codes[0], &right) ==
+                     fpemu_encode(f, r, t->type, n, x, codes[1], &counted) &&
+                 memcmp(codes[0], codes[1], n * fpemu_format_code_size(f)) == 0,
+             "%s, %s, mode %d: other codes", t->name, spec, r->mode);
+    same(t, spec, r, "encoded", &right, &counted);
     lines++;
 }
 
@@ -117,6 +126,23 @@ static size_t between(const struct type *t, float low, float high, int zeros, ui
     for (size_t i = 0; n && i < 12007; i++, m++)
         x[i] = i % 97 == 5 && zeros ? (uint16_t)(i % 2 << 15) : all[i * 7919 % n];
     return m;
+}
+
+/* Words of the format's range, with few others, which keeps the fast forms; and those far below it. */
+static void fast_forms(const struct type *t, const char *spec, const fpemu_format *f, const fpemu_rounding *r)
+{
+    static uint16_t some[WORDS], below[WORDS];
+    const float low = f->max > 0 ? (float)fpemu_format_min_positive(f) : 1;
+    const float high = f->max > 0 ? (float)fpemu_format_max(f) : 8;
+    const size_t small = between(t, low / 8, low * 0.99f, 0, below);
+    size_t n = between(t, low, high, r->nan != 1, some);
+    for (size_t i = 3; small && r->overflow != 1 && i < n; i += 701)
+        some[i] = below[i % small];
+    if (n)
+        arrays(t, spec, f, r, n, some, r->overflow == 2);
+    n = between(t, low * 0x1p-40f, low * 0x1p-26f, 0, some); /* errors that binary32 cannot hold */
+    if (n && r->overflow == 1)
+        arrays(t, spec, f, r, 3001, some, 0);
 }
 
 /* Runs of words, each with a largest magnitude of its own, some that of the type, others near it and far below; many of
@@ -366,39 +392,62 @@ static void operations(const struct type *t)
     }
 }
 
+/* Whether all values of a format are words, of which there are no more than codes of 16 bits; then its codes are read
+ * so, and else all is refused. */
+static int fits(const struct type *t, const char *spec, const fpemu_format *f)
+{
+    const fpemu_rounding nearest = {0};
+    const size_t n = (size_t)1 << (f->bits < 16 ? f->bits : 16);
+    int all = f->bits <= 16 && fpemu_format_fits_f32(f);
+    for (size_t i = 0; i < n; i++) {
+        const double v = all ? (double)fpemu_decode_one_f32(f, i) : 0;
+        want[i] = word_of(t, v);
+        all = all && (!isfinite(v) || values[t - types][want[i] & 0x7fff] == fabs(v));
+        f->bits <= 8 ? (void)(((uint8_t *)codes)[i] = (uint8_t)i) : (void)(((uint16_t *)codes)[i] = (uint16_t)i);
+    }
+    lh_check(fpemu_format_fits(f, t->type) == all, "%s, %s: fits %d", t->name, spec, all);
+    memset(y, 0xa5, sizeof y);
+    const fpemu_status status = fpemu_decode(f, t->type, all ? n : 1, codes, y);
+    if (all)
+        compare(t, spec, &nearest, "decoded", n, want, want, y);
+    else
+        lh_check(status && fpemu_quantize(f, &nearest, t->type, 1, orders[t - types][0], y, NULL) == status &&
+                     y[0] == 0xa5a5,
+                 "%s, %s: not refused", t->name, spec);
+    return all;
+}
+
+/* All words in every mode and policy, or, of most formats, in a part of them. */
+static void format_of_words(const struct type *t, const char *spec, size_t k, int every)
+{
+    fpemu_format f = lh_parsed(spec);
+    if (!fits(t, spec, &f))
+        return;
+    for (unsigned mode = 0; mode < FPEMU_MODE_COUNT; mode++)
+        for (unsigned overflow = 0; overflow < 4; overflow++) {
+            static const uint8_t bits[] = {0, 16, 8, 13};
+            fpemu_rounding r = fpemu_rounding_stochastic(7, k);
+            r.mode = (uint8_t)mode;
+            r.overflow = (uint8_t)overflow;
+            r.nan = (uint8_t)(f.has_nan ? 0 : 1 + (overflow + mode) % 5);
+            r.bits = mode < FPEMU_MODE_SR ? 0 : bits[overflow];
+            r.offset = overflow == 3 ? 0 : UINT64_C(0xffffc000) + 64 * (k + overflow); /* past 2^32 words */
+            if (fpemu_check(&f, &r, 32, NULL) != FPEMU_OK || (k >= 8 && (k + mode + overflow) % 3 == 0) ||
+                (!every && (k + mode) % 4 != overflow))
+                continue;
+            arrays(t, spec, &f, &r, WORDS, orders[t - types][(k + mode + overflow) % ORDERS], overflow == 3);
+            if (every)
+                fast_forms(t, spec, &f, &r);
+        }
+}
+
 static void formats(const struct type *t)
 {
-    static uint16_t some[WORDS], below[WORDS];
-    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
-        fpemu_format f;
-        if (!lh_check(fpemu_format_parse(specs[k], &f, NULL) == FPEMU_OK, "%s is not parsed", specs[k]) ||
-            !fpemu_format_fits(&f, t->type))
-            continue;
-        for (unsigned mode = 0; mode < FPEMU_MODE_COUNT; mode++)
-            for (unsigned overflow = 0; overflow < 4; overflow++) {
-                static const uint8_t bits[] = {0, 16, 8, 13};
-                fpemu_rounding r = fpemu_rounding_stochastic(7, k);
-                r.mode = (uint8_t)mode;
-                r.overflow = (uint8_t)overflow;
-                r.nan = (uint8_t)(f.has_nan ? 0 : 1 + (overflow + mode) % 3);
-                r.bits = mode < FPEMU_MODE_SR ? 0 : bits[overflow];
-                r.offset = overflow == 3 ? 0 : UINT64_C(0xffffc000) + 64 * (k + overflow); /* past 2^32 words */
-                if (fpemu_check(&f, &r, 32, NULL) != FPEMU_OK || (k >= 8 && (k + mode + overflow) % 3 == 0))
-                    continue;
-                arrays(t, specs[k], &f, &r, WORDS, orders[t - types][(k + mode + overflow) % ORDERS], overflow == 3);
-                const float low = f.max > 0 ? (float)fpemu_format_min_positive(&f) : 1;
-                const float high = f.max > 0 ? (float)fpemu_format_max(&f) : 8;
-                const size_t small = between(t, low / 8, low * 0.99f, 0, below);
-                size_t n = between(t, low, high, r.nan != 1, some);
-                for (size_t i = 3; small && overflow != 1 && i < n; i += 701) /* few, which keeps the fast form */
-                    some[i] = below[i % small];
-                if (n)
-                    arrays(t, specs[k], &f, &r, n, some, overflow == 2);
-                n = between(t, low * 0x1p-40f, low * 0x1p-26f, 0, some); /* errors that binary32 cannot hold */
-                if (n && overflow == 1)
-                    arrays(t, specs[k], &f, &r, 3001, some, 0);
-            }
-    }
+    const lh_format *other;
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
+        format_of_words(t, specs[k], k, 1);
+    for (size_t k = 0; (other = lh_formats(k)) != NULL; k++)
+        format_of_words(t, other->spec, k, 0);
 }
 
 int main(int argc, char **argv)

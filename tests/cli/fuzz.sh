@@ -1,17 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # fpemu fuzz: every kind of defect of a conversion, or of an operation (--op), is found and put into its class; right
-# ones, among them the compiler's, pass.
+# ones pass.
 sources=$(cd "$(dirname "$0")" && pwd)
 . "$sources/common.sh"
 
-# library OUTPUT SOURCE OPTION...: a shared library; fails where that cannot be compiled
-library() {
-    output=$1
-    source=$2
-    shift 2
-    ${CC:-cc} -O2 -shared -fPIC "$@" -o "$output" "$sources/$source" -lm 2>compiler
-}
 # agrees SPEC ARGUMENT...: no difference
 agrees() {
     "$FPEMU" fuzz "$@" >out 2>err
@@ -57,10 +50,11 @@ no_result() {
 
 quick='--inputs 20000'
 
-library casts.so fuzz_casts.c || { echo "no shared library: $(head -n 1 compiler)"; exit 77; }
-${CC:-cc} -O2 -DMAIN -o casts "$sources/fuzz_casts.c" -lm || exit 1
-library sums.so fuzz_operations.c || { echo "no shared library: $(head -n 1 compiler)"; exit 77; }
-${CC:-cc} -O2 -DMAIN -o sums "$sources/fuzz_operations.c" -lm || exit 1
+for name in casts operations; do
+    ${CC:-cc} -O2 -DMAIN -o $name "$sources/fuzz_$name.c" -lm || exit 1
+    ${CC:-cc} -O2 -shared -fPIC -o $name.so "$sources/fuzz_$name.c" -lm 2>compiler ||
+        { echo "no shared library: $(head -n 1 compiler)"; exit 77; }
+done
 
 # ------------------------------------------------------------------------------------- right ones
 agrees e4m3fn --against ./casts.so:right
@@ -74,6 +68,9 @@ agrees e4m3fn --against ./casts.so:round_value --signature f32-to-f32 $quick
 agrees e4m3fn --against ./casts.so:e5m2_to_e4m3 --from e5m2
 agrees e4m3fn --against ./casts.so:truncates -r rtz $quick
 agrees e4m3fn --against ./casts.so:ties_away -r rna $quick
+agrees fp16 --against ./operations.so:half_of_float $quick
+agrees fp16 --against ./operations.so:half_of_double --signature f64-to-u16 $quick
+agrees fp16 --against ./operations.so:float_of_half --signature u16-to-f32
 agrees e4m3fn --against-program "$directory/casts" $quick
 agrees e4m3fn --against-program "$directory/casts values" --signature f32-to-f32 $quick
 
@@ -210,85 +207,55 @@ fails 2 'are no codes' fuzz e4m3fn --against ./casts.so:right --signature f32-to
 fails 2 'more than 32' fuzz e4m3fn --against ./casts.so:rounds_twice --signature f64-to-u8 --exhaustive
 fails 2 'stochastic' fuzz e4m3fn --against ./casts.so:right -r sr
 
-# ------------------------------------------------------------------------------------- the compiler's and the machine's
-if library float16.so fuzz_compiler.c -DFLOAT16; then
-    agrees fp16 --against ./float16.so:from_float
-    agrees fp16 --against ./float16.so:from_double --signature f64-to-u16
-    agrees fp16 --against ./float16.so:to_float --signature u16-to-f32
-    differs 'overflow-threshold above-max' fp16 --against ./float16.so:from_float --overflow saturate-keep-inf $quick
-fi
-if library bfloat16.so fuzz_compiler.c -DBFLOAT16; then
-    agrees bf16 --against ./bfloat16.so:from_float
-    agrees bf16 --against ./bfloat16.so:to_float --signature u16-to-f32
-fi
-if grep -qw f16c /proc/cpuinfo 2>/dev/null && library f16c.so fuzz_compiler.c -DF16C -mf16c; then
-    agrees fp16 --against ./f16c.so:from_float
-    agrees fp16 --against ./f16c.so:from_float_toward_zero -r rtz
-    agrees fp16 --against ./f16c.so:to_float --signature u16-to-f32
-fi
-# This instruction takes subnormal numbers for zeros.
-if grep -qw avx512_bf16 /proc/cpuinfo 2>/dev/null \
-    && library avx512bf16.so fuzz_compiler.c -DAVX512BF16 -mavx512bf16 -mavx512vl; then
-    agrees bf16:flushin --against ./avx512bf16.so:from_float
-    differs subnormal bf16 --against ./avx512bf16.so:from_float $quick
-fi
-
 # ------------------------------------------------------------------------------------- right operations
-agrees e4m3fn --op add --against ./sums.so:add
+agrees e4m3fn --op add --against ./operations.so:add
 grep -q '^inputs: 65536 all$' out || failed "stages: $(cat out)"
-agrees fp16 --op add --against ./sums.so:half_add $quick
+agrees fp16 --op add --against ./operations.so:half_add $quick
 grep -qE '^inputs: [0-9]+ boundary [0-9]+ coverage 20000 random, seed 0$' out || failed "stages: $(cat out)"
-agrees fp16 --op div --against ./sums.so:half_div $quick --seed 5
-agrees fp16 --op mul --from e4m3fn --against ./sums.so:mul_wide
-agrees e4m3fn --op fma --against ./sums.so:multiply_add $quick
-agrees e4m3fn --op add --against ./sums.so:add_values --signature f32-to-f32
-agrees e4m3fn --op add --against ./sums.so:add_array --signature u8-to-u8-array
-agrees e4m3fn --op fma --against ./sums.so:fma_array --signature f32-to-f32-array $quick
-agrees e4m3fn --op add --against-program "$directory/sums"
+agrees fp16 --op div --against ./operations.so:half_div $quick --seed 5
+agrees fp16 --op mul --from e4m3fn --against ./operations.so:mul_wide
+agrees e4m3fn --op fma --against ./operations.so:multiply_add $quick
+agrees e4m3fn --op add --against ./operations.so:add_values --signature f32-to-f32
+agrees e4m3fn --op add --against ./operations.so:add_array --signature u8-to-u8-array
+agrees e4m3fn --op fma --against ./operations.so:fma_array --signature f32-to-f32-array $quick
+agrees e4m3fn --op add --against-program "$directory/operations"
 
 # ------------------------------------------------------------------------------------- wrong operations
-differs 'overflow-threshold normal' e4m3fn --op add --against ./sums.so:adds_twice
+differs 'overflow-threshold normal' e4m3fn --op add --against ./operations.so:adds_twice
 example normal '0.005859375 (0x03), 0.140625 (0x21)' '0.140625 (0x21)' '0.15625 (0x22)'
 example overflow-threshold '18 (0x59), 448 (0x7e)' 'nan (0x7f)' '448 (0x7e)'
-differs 'overflow-threshold normal' fp16 --op add --against ./sums.so:half_adds_twice $quick
-differs subnormal e4m3fn --op add --against ./sums.so:add_flushes
+differs 'overflow-threshold normal' fp16 --op add --against ./operations.so:half_adds_twice $quick
+differs subnormal e4m3fn --op add --against ./operations.so:add_flushes
 example subnormal '0 (0x00), 0.001953125 (0x01)' '0.001953125 (0x01)' '0 (0x00)'
-differs subnormal fp16 --op add --against ./sums.so:half_add_flushes $quick
-differs 'tie subnormal normal' e4m3fn --op add --against ./sums.so:add_daz
+differs subnormal fp16 --op add --against ./operations.so:half_add_flushes $quick
+differs 'tie subnormal normal' e4m3fn --op add --against ./operations.so:add_daz
 example tie '0.001953125 (0x01), 0.03515625 (0x11)' '0.0390625 (0x12)' '0.03515625 (0x11)'
-differs signed-zero e4m3fn --op add --against ./sums.so:add_zero_sign
-differs nan e4m3fn --op add --against ./sums.so:add_loses_nan
-differs invalid fp16 --op add --against ./sums.so:half_add_infinity $quick
+differs signed-zero e4m3fn --op add --against ./operations.so:add_zero_sign
+differs nan e4m3fn --op add --against ./operations.so:add_loses_nan
+differs invalid fp16 --op add --against ./operations.so:half_add_infinity $quick
 example invalid 'inf (0x7c00), -inf (0xfc00)' 'nan (0x7e00)' 'inf (0x7c00)'
-differs division-by-zero fp16 --op div --against ./sums.so:half_div_zero $quick
+differs division-by-zero fp16 --op div --against ./operations.so:half_div_zero $quick
 example division-by-zero '5.960464477539063e-08 (0x0001), 0 (0x0000)' 'inf (0x7c00)' '65504 (0x7bff)'
 differs 'tie subnormal overflow-threshold above-max signed-zero normal' e4m3fn --op fma \
-    --against ./sums.so:multiply_then_add
-differs 'tie overflow-threshold above-max' e4m3fn --op add --against ./sums.so:add -r rna --overflow saturate
-differs subnormal e4m3fn --op add --against-program "$directory/sums flush"
+    --against ./operations.so:multiply_then_add
+differs 'tie overflow-threshold above-max' e4m3fn --op add --against ./operations.so:add -r rna --overflow saturate
+differs subnormal e4m3fn --op add --against-program "$directory/operations flush"
 
-"$FPEMU" fuzz e4m3fn --op add --against ./sums.so:add_flushes --json >json && failed 'status of --json'
+"$FPEMU" fuzz e4m3fn --op add --against ./operations.so:add_flushes --json >json && failed 'status of --json'
 python_checks json 'd, = j["differences"]
 assert j["operation"] == "add" and j["from"] == "e4m3fn" and j["exhaustive"] and j["inputs"] == 65536
 assert d["class"] == "subnormal" and d["count"] == j["mismatches"] == 590
 assert d["operands"] == [{"value": 0, "code": "0x00"}, {"value": 0.001953125, "code": "0x01"}]'
 
-crashes 'crashed: Segmentation fault; the input was 1 (0x38), 2 (0x40)' e4m3fn --op add --against ./sums.so:add_crashes
+crashes 'crashed: Segmentation fault; the input was 1 (0x38), 2 (0x40)' e4m3fn --op add --against \
+    ./operations.so:add_crashes
 
-fails 2 'is none of: convert add sub' fuzz e4m3fn --op power --against ./sums.so:add
-fails 2 'too narrow' fuzz fp16 --op add --against ./sums.so:half_add --signature u8-to-u16
-fails 2 'does not hold every operand' fuzz e4m3fn --op add --from fp64 --against ./sums.so:add --signature f32-to-u8
-fails 2 'more than 32' fuzz fp16 --op fma --against ./sums.so:half_add --exhaustive
-fails 2 'stochastic' fuzz e4m3fn --op add --against ./sums.so:add -r sr
-fails 1 'int(8,scale=0.1)' fuzz 'int(8,scale=0.1)' --op add --against ./sums.so:add
-
-# ------------------------------------------------------------------------------------- the compiler's operations
-if library halves.so fuzz_operations.c -DFLOAT16; then
-    for operation in add sub mul div sqrt; do
-        agrees fp16 --op $operation --against ./halves.so:half_$operation --inputs 200000
-    done
-    differs normal fp16 --op fma --against ./halves.so:half_fma
-    agrees fp16 --op fma --against ./halves.so:half_fma_wide $quick
-fi
+fails 2 'is none of: convert add sub' fuzz e4m3fn --op power --against ./operations.so:add
+fails 2 'too narrow' fuzz fp16 --op add --against ./operations.so:half_add --signature u8-to-u16
+fails 2 'does not hold every operand' fuzz e4m3fn --op add --from fp64 --against \
+    ./operations.so:add --signature f32-to-u8
+fails 2 'more than 32' fuzz fp16 --op fma --against ./operations.so:half_add --exhaustive
+fails 2 'stochastic' fuzz e4m3fn --op add --against ./operations.so:add -r sr
+fails 1 'int(8,scale=0.1)' fuzz 'int(8,scale=0.1)' --op add --against ./operations.so:add
 
 finish

@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* fuzz_operations.c - additions and the like on codes of e4m3fn and fp16, one right and the others each with one
- * defect; with -DFLOAT16 those of the compiler. Built as a shared library, or with -DMAIN as a program that reads pairs
- * of codes of e4m3fn and prints codes of their sums.
+ * defect, and conversions of fp16. Built as a shared library, or with -DMAIN as a program that reads pairs of codes of
+ * e4m3fn and prints codes of their sums.
  */
 #include <math.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#ifdef FLOAT16
-#define OPERATION(NAME, EXPRESSION)                                                                                    \
-    uint16_t NAME(uint16_t ca, uint16_t cb, uint16_t cc)                                                               \
-    {                                                                                                                  \
-        _Float16 a, b, c, y;                                                                                           \
-        memcpy(&a, &ca, sizeof a);                                                                                     \
-        memcpy(&b, &cb, sizeof b);                                                                                     \
-        memcpy(&c, &cc, sizeof c);                                                                                     \
-        y = (_Float16)(EXPRESSION);                                                                                    \
-        memcpy(&ca, &y, sizeof y);                                                                                     \
-        (void)c;                                                                                                       \
-        return ca;                                                                                                     \
-    }
-OPERATION(half_add, a + b)
-OPERATION(half_sub, a - b)
-OPERATION(half_mul, a *b)
-OPERATION(half_div, a / b)
-OPERATION(half_sqrt, sqrtf((float)a))
-OPERATION(half_fma, fmaf((float)a, (float)b, (float)c)) /* rounded twice */
-OPERATION(half_fma_wide, fma((double)a, (double)b, (double)c))
-#else
 
 struct target {
     int m, emin;
@@ -76,6 +54,21 @@ static uint32_t code_of(double x, const struct target *t)
         return (uint32_t)ldexp(size, t->m - t->emin) | sign;
     const int e = ilogb(size);
     return (((uint32_t)(e - t->emin) << t->m) + (uint32_t)ldexp(size, t->m - e)) | sign;
+}
+
+uint16_t half_of_float(float x)
+{
+    return (uint16_t)code_of((double)x, &fp16);
+}
+
+uint16_t half_of_double(double x)
+{
+    return (uint16_t)code_of(x, &fp16);
+}
+
+float float_of_half(uint16_t code)
+{
+    return (float)value(code, &fp16);
 }
 
 /* A sum of two numbers of fp16 or e4m3fn has at most 41 bits: binary64 has it exactly. */
@@ -173,5 +166,4 @@ int main(int argc, char **argv)
     }
     return 0;
 }
-#endif
 #endif

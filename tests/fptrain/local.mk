@@ -55,7 +55,7 @@ tests_fptrain_steps_CFLAGS = $(TRAINER_CFLAGS)
 tests_fptrain_steps_LDADD = tools/libfptrain.la
 TRAINER_RUNS = tests/fptrain/assign_runs.sh tests/fptrain/demo.sh tests/fptrain/deviations.sh tests/fptrain/kept.sh \
 	tests/fptrain/methods.sh tests/fptrain/mixed.sh tests/fptrain/occupied.sh tests/fptrain/runs.sh \
-	tests/fptrain/updates_torch.sh tests/fptrain/weights.sh tests/fptrain/weights_python.sh
+	tests/fptrain/weights.sh tests/fptrain/weights_python.sh
 dist_noinst_SCRIPTS += $(TRAINER_RUNS)
 EXTRA_DIST += tests/fptrain/common.sh tests/fptrain/kills.sh tests/fptrain/weights_judge.py
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* updates.c - weights after steps of every optimiser and kind of clipping, and losses with smoothed labels, against
  * numbers of 60 digits: tests/vectors/updates.txt, made by updates.py beside it. What clipping makes of elements
- * that are not finite. `updates print` prints the weights instead, for updates_torch.sh. */
+ * that are not finite. */
 #include <fpemu.h>
 
 #include <float.h>
@@ -15,8 +15,6 @@
 #include "optimizer/optimizer.h"
 
 enum { PARAMS = 4, ELEMENTS_MOST = 6 };
-
-static bool printing;
 
 static bool near(double a, double b, double relative)
 {
@@ -121,8 +119,6 @@ static void start(bench *b, const char *line)
     for (int p = 0; p < PARAMS && !b->settings.packed; p++)
         first_weights(b->g, p, (float *)(uintptr_t)b->o->type->master(b->o, p));
     b->step = 0;
-    if (printing)
-        printf("case %s\n", k->name);
 }
 
 /* One step with the gradients of updates.py, each multiplied by a power of two of its own. */
@@ -166,8 +162,6 @@ static void compare(bench *b, const char *line)
                   want);
             b->most_ulps = fmax(b->most_ulps, ulps);
             at = end;
-            if (printing)
-                printf("%a\n", got);
         }
 }
 
@@ -321,17 +315,13 @@ static void read_vectors(bool packed)
     check(file && cases == 14 && losses == (packed ? 0 : 4), "%s: %d cases, %d losses", path, cases, losses);
     if (file)
         fclose(file);
-    if (!printing)
-        printf("%s: at most %.2f ulps from the exact weights\n", packed ? "packed" : "arrays", b.most_ulps);
+    printf("%s: at most %.2f ulps from the exact weights\n", packed ? "packed" : "arrays", b.most_ulps);
     stop(&b);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    printing = argc > 1 && !strcmp(argv[1], "print");
     read_vectors(false);
-    if (printing)
-        return failures();
     read_vectors(true);
     smoothing_in_a_format();
     clipped("norm", 0.5, INFINITY, (const float[]){NAN, 0});

@@ -103,19 +103,6 @@ def test_operands_that_are_no_numbers_of_the_dtype():
     assert fpemu.add(0.1, 0.2, "fp64") == 0.1 + 0.2
 
 
-@pytest.mark.parametrize("name", ["exp", "log2", "sin", "tanh", "erf", "sigmoid"])
-def test_functions_are_within_half_a_step(name):
-    x = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
-    x = x[np.isfinite(x) & (np.abs(x) < 10) & (x > 0)]
-    got = fpemu.apply(name, x, "fp16").astype(np.float64)
-    import math
-    functions = {"exp": np.exp, "log2": np.log2, "sin": np.sin, "tanh": np.tanh, "erf": np.vectorize(math.erf),
-                 "sigmoid": lambda v: 1 / (1 + np.exp(-v))}
-    exact = functions[name](x.astype(np.float64))
-    step = np.spacing(np.abs(exact).astype(np.float16)).astype(np.float64)
-    assert (np.abs(got - exact) <= step * 0.5001).all()
-
-
 def test_functions_refuse_wide_operands():
     refuses(fpemu.Error, lambda: fpemu.apply("exp", np.array([0.1], np.float32), "fp16"))
     refuses(ValueError, lambda: fpemu.apply("exq", np.array([0.5], np.float32), "fp16"), "functions")

@@ -380,28 +380,6 @@ def test_threads_add_to_one_stats(rng, length, rounds):
     assert_same(np.stack(results), fpemu.quantize(x, F))
 
 
-@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="no fork here")
-def test_after_a_fork(rng):
-    import os
-    x = rng.standard_normal(1 << 20).astype(np.float32)
-    expected = fpemu.quantize(x, F)  # OpenMP's threads are there now
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if np.array_equal(fpemu.quantize(x, F), expected) and
-                 np.array_equal(fpemu.quantize(x, "mxfp4"), fpemu.quantize(x, "mxfp4")) else 1)
-    import time
-    for _ in range(600):
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            break
-        time.sleep(0.1)
-    else:
-        os.kill(child, 9)
-        os.waitpid(child, 0)
-        pytest.fail("the child hangs")
-    assert status == 0
-
-
 def test_two_runtimes_of_openmp(torch, rng):
     x = rng.standard_normal(1 << 20).astype(np.float32)
     t = torch.from_numpy(x)

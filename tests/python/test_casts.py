@@ -115,13 +115,6 @@ def test_roundings_of_gfloat(fmt, mode, theirs):
     assert_same(fpemu.quantize(x, f, mode), expected, fmt)
 
 
-def test_float16_of_numpy():
-    x = samples("fp16")
-    with np.errstate(over="ignore"):
-        expected = x.astype(np.float16).astype(np.float32)
-    assert_same(fpemu.quantize(x, "fp16"), expected)
-
-
 def test_fp32_of_numpy(rng):
     x = rng.standard_normal(100000) * 10.0 ** rng.integers(-44, 39, 100000)
     with np.errstate(over="ignore"):

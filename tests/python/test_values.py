@@ -192,15 +192,6 @@ def test_sums_follow_the_index_whatever_the_strides(rng, spec, offset):
     assert_same(np.ascontiguousarray(x), np.ascontiguousarray(y))
 
 
-def test_sums_of_slices_cut_at_multiples_of_4096(rng):
-    x = rng.standard_normal(3 * 4096).astype(np.float32)
-    whole, parts = fpemu.Stats(sums=True), [fpemu.Stats(sums=True), fpemu.Stats(sums=True)]
-    fpemu.quantize(x, "bf16", stats=whole)
-    fpemu.quantize(x[:4096], "bf16", stats=parts[0])
-    fpemu.quantize(x[4096:], "bf16", offset=4096, stats=parts[1])
-    assert parts[0] + parts[1] == whole
-
-
 def test_fuzz_finds_planted_defects(ml_dtypes):
     def good(x):
         with np.errstate(all="ignore"):

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_arith.c - operations and comparisons: arguments, exceptions, slices, threads, scales. What results are right,
- * of special values, in place and of one number for a whole array, is for tests/against_judges. */
+/* check_arith.c - operations and comparisons: arguments, exceptions, scales. What results are right, of
+ * special values, in slices and threads, in place and of one number for a whole array, is for tests/against_judges and
+ * tests/fuzz/api.sh. */
 #include "suite.h"
 #include <math.h>
 #include <string.h>
 
-enum { N = 3000, BIG = 300000 };
+enum { N = 3000 };
 
 static float a32[N], b32[N], c32[N], y32[N], z32[N];
 static double a64[N], b64[N], c64[N], y64[N], z64[N];
@@ -191,35 +192,6 @@ START_TEST(single_number_in_the_result)
 }
 END_TEST
 
-/* Slices, with counters; long enough for several threads. */
-START_TEST(slices)
-{
-    static float a[BIG], b[BIG], y[BIG], z[BIG];
-    fpemu_format f = format_of("fp16");
-    for (int k = 0; k < 2; k++) {
-        fpemu_rounding r = fpemu_rounding_stochastic(9, 9);
-        fpemu_stats whole = {0}, parts;
-        const size_t cut = 4096 * 31;
-        r.bits = k ? 32 : 8;
-        if (k)
-            f = format_of("fp32"); /* 24 + 32 bits: the long way */
-        for (size_t i = 0; i < BIG; i++) {
-            a[i] = a32[i % N];
-            b[i] = b32[(i * 7) % N];
-        }
-        whole.request.want = FPEMU_STATS_SUMS;
-        parts = whole;
-        GIVES_OK(two_f32(FPEMU_OPERATION_DIV, &f, &r, BIG, a, b, y, &whole));
-        GIVES_OK(two_f32(FPEMU_OPERATION_DIV, &f, &r, cut, a, b, z, &parts));
-        r.offset = cut;
-        GIVES_OK(two_f32(FPEMU_OPERATION_DIV, &f, &r, BIG - cut, a + cut, b + cut, z + cut, &parts));
-        ck_assert_int_eq(memcmp(y, z, sizeof y), 0);
-        ck_assert_int_eq(memcmp(&whole, &parts, sizeof whole), 0);
-        ck_assert(whole.inexact > BIG / 2 && whole.max_error > 0);
-    }
-}
-END_TEST
-
 /* Sums are those of the exact result as binary64 rounds it. */
 START_TEST(error_sums)
 {
@@ -322,34 +294,8 @@ START_TEST(scaled_refused)
 }
 END_TEST
 
-/* Threads and tiles find the same scales; in place. */
-START_TEST(scaled_on_threads)
-{
-    static float a[BIG], b[BIG], y[BIG], sa[BIG / 48 + 1], sb[7];
-    fpemu_format f = format_of("fp16");
-    fpemu_rounding r = fpemu_rounding_nearest();
-    const float *const operands[] = {a, b};
-    const fpemu_operand_scales_f32 scales[] = {{{sa}, 48, 0}, {{sb}, 1000, 7}};
-    for (size_t i = 0; i < BIG; i++) {
-        a[i] = (float)(1 + i % 16);
-        b[i] = (float)(1 + i % 7);
-    }
-    for (size_t i = 0; i < BIG / 48 + 1; i++)
-        sa[i] = (float)(1 + i % 31);
-    for (size_t i = 0; i < 7; i++)
-        sb[i] = 0.25f * (float)(i + 1);
-    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, BIG, operands, NULL, scales, y, NULL));
-    for (size_t i = 0; i < BIG; i++)
-        ck_assert(y[i] == (float)(1 + i % 16) * (float)(1 + i / 48 % 31) +
-                              (float)(1 + i % 7) * 0.25f * (float)(1 + i / 1000 % 7));
-    GIVES_OK(fpemu_arith_scaled_f32(&f, &r, FPEMU_OPERATION_ADD, BIG, operands, NULL, scales, b, &stats));
-    ck_assert_int_eq(memcmp(y, b, sizeof y), 0);
-    ck_assert(stats.count == BIG && stats.inexact == 0);
-}
-END_TEST
-
 int main(void)
 {
-    return RUN_SUITE("arith", setup, refused, exceptions_counted, single_number_in_the_result, slices, error_sums,
-                     scaled_by_hand, scaled_refused, scaled_on_threads);
+    return RUN_SUITE("arith", setup, refused, exceptions_counted, single_number_in_the_result, error_sums,
+                     scaled_by_hand, scaled_refused);
 }

@@ -1,76 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_pack.c - packed bytes: threads, what is refused, codes that pack writes nowhere, and the calls around them.
- * Layout, bytes, widths, strides and single blocks are the judge's (tests/against_judges/packing.c). */
+/* check_pack.c - packed bytes: what is refused, codes that pack writes nowhere, and the calls around them. Layout,
+ * bytes, widths, strides and single blocks are for tests/against_judges/packing.c, threads for fuzz/api.sh. */
 
 #include "suite.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-static void *allocate(size_t n)
-{
-    void *p = malloc(n ? n : 1);
-    ck_assert_ptr_nonnull(p);
-    return p;
-}
 
 /* A number of some magnitude, now and then a zero or a number at an end. */
-static double sample(int wide)
+static double sample(void)
 {
     switch (below(24)) {
     case 0: return 0;
     case 1: return -0.0;
-    case 2: return wide ? 0x1p-149 : 0x1p-20;
-    case 3: return wide ? -0x1.fffffep127 : -100;
+    case 2: return 0x1p-149;
+    case 3: return -0x1.fffffep127;
     default:
-        return ldexp((double)(int32_t)(below(UINT32_C(1) << 24) - (UINT32_C(1) << 23)) * 0x1p-23,
-                     (int)below(wide ? 60 : 8) - (wide ? 30 : 4));
+        return ldexp((double)(int32_t)(below(UINT32_C(1) << 24) - (UINT32_C(1) << 23)) * 0x1p-23, (int)below(60) - 30);
     }
 }
-
-/* Bytes and values do not depend on threads, also with an offset that is no multiple of anything. */
-START_TEST(threads)
-{
-#ifdef _OPENMP
-    static const char *const some[] = {"mxfp4",          "nvfp4", "nf4",  "mx(e3m2,tensor)", "hbfp(4,channel)",
-                                       "scaled(e4m3fn)", "s2fp8", "int4", "e4m3fn",          "mx(e2m1,3x100000)",
-                                       "fixed(3,1)"};
-    const size_t n = 300007;
-    float *x = allocate(n * sizeof *x), *y = allocate(n * sizeof *y), *z = allocate(n * sizeof *z);
-    unsigned char *one = allocate(4 * n), *three = allocate(4 * n);
-    const int before = omp_get_max_threads();
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)sample(0);
-    for (size_t f = 0; f < COUNT(some); f++) {
-        const fpemu_format format = format_of(some[f]);
-        fpemu_rounding r = fpemu_rounding_stochastic(1, 2);
-        r.offset = 77;
-        const fpemu_shape shape = {1, 1, n, 1, {0}, {0}, {NULL}, {0}};
-        const size_t size = (size_t)fpemu_packed_size(&format, &shape);
-        omp_set_num_threads(1);
-        GIVES_OK(fpemu_pack_f32(&format, &r, &shape, x, one, NULL));
-        GIVES_OK(fpemu_unpack_f32(&format, &shape, one, y));
-        omp_set_num_threads(3);
-        GIVES_OK(fpemu_pack_f32(&format, &r, &shape, x, three, NULL));
-        GIVES_OK(fpemu_unpack_f32(&format, &shape, one, z));
-        REQUIRE(memcmp(one, three, size) == 0, "%s: bytes", some[f]);
-        REQUIRE(memcmp(y, z, n * sizeof *y) == 0, "%s: values", some[f]);
-        GIVES_OK(fpemu_quantize_tensor_f32(&format, &r, &shape, x, z, NULL));
-        REQUIRE(memcmp(y, z, n * sizeof *y) == 0, "%s: quantised", some[f]);
-    }
-    omp_set_num_threads(before);
-    free(x);
-    free(y);
-    free(z);
-    free(one);
-    free(three);
-#endif
-}
-END_TEST
 
 /* Of whole tensors as blocks, s2fp8 too: the counters are those of quantize_tensor. */
 START_TEST(counters)
@@ -85,7 +34,7 @@ START_TEST(counters)
         const fpemu_rounding r = fpemu_rounding_nearest();
         fpemu_stats a = {.request.want = FPEMU_STATS_SUMS}, b = a, c = a;
         for (size_t i = 0; i < COUNT(x); i++)
-            x[i] = (float)sample(1);
+            x[i] = (float)sample();
         GIVES_OK(fpemu_quantize_tensor_f32(&format, &r, &shape, x, y, &a));
         GIVES_OK(fpemu_pack_f32(&format, &r, &shape, x, bytes, &b));
         REQUIRE(memcmp(&a, &b, sizeof a) == 0 && a.count == COUNT(x), "%s", specs[f]);
@@ -440,6 +389,5 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("pack", NULL, threads, counters, refusals, shape_of, codes_of_infinity, swizzle, delayed,
-                     sums_by_line);
+    return RUN_SUITE("pack", NULL, counters, refusals, shape_of, codes_of_infinity, swizzle, delayed, sums_by_line);
 }
