@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* avx512.h - the words of simd.h for AVX-512 (x86-64-v4). */
+#include <immintrin.h>
+
+#if CARRIER_BITS == 32
+#define SIMD_REAL(op) _mm512_##op##_ps
+#define SIMD_INT(op) _mm512_##op##_epi32
+#define SIMD_COMPARE(a, b, how) _mm512_cmp_ps_mask(a, b, how)
+#define SIMD_SIGNS _mm512_movepi32_mask
+typedef __mmask16 simd_mask;
+#else
+#define SIMD_REAL(op) _mm512_##op##_pd
+#define SIMD_INT(op) _mm512_##op##_epi64
+#define SIMD_COMPARE(a, b, how) _mm512_cmp_pd_mask(a, b, how)
+#define SIMD_SIGNS _mm512_movepi64_mask
+typedef __mmask8 simd_mask;
+#endif
+#define SIMD_HAS_SIDES 1
+#define SIMD_HAS_F16 (CARRIER_BITS == 32)
+#define SIMD_TO(side) (_MM_FROUND_TO_##side | _MM_FROUND_NO_EXC)
+
+/* b where either is a NaN. */
+SIMD_FN simd_real simd_min(simd_real a, simd_real b)
+{
+    return (simd_real)SIMD_REAL(min)(a, b);
+}
+
+SIMD_FN simd_real simd_max(simd_real a, simd_real b)
+{
+    return (simd_real)SIMD_REAL(max)(a, b);
+}
+
+SIMD_FN simd_real simd_add_toward(enum simd_side side, simd_real a, simd_real b)
+{
+    switch (side) {
+    case SIMD_ZERO: return (simd_real)SIMD_REAL(add_round)(a, b, SIMD_TO(ZERO));
+    case SIMD_UP: return (simd_real)SIMD_REAL(add_round)(a, b, SIMD_TO(POS_INF));
+    case SIMD_DOWN: return (simd_real)SIMD_REAL(add_round)(a, b, SIMD_TO(NEG_INF));
+    default: return a + b;
+    }
+}
+
+/* No for a NaN. */
+SIMD_FN simd_mask simd_less(simd_real a, simd_real b)
+{
+    return SIMD_COMPARE(a, b, _CMP_LT_OQ);
+}
+
+SIMD_FN simd_mask simd_at_most(simd_real a, simd_real b)
+{
+    return SIMD_COMPARE(a, b, _CMP_LE_OQ);
+}
+
+/* Yes for a NaN. */
+SIMD_FN simd_mask simd_differ(simd_real a, simd_real b)
+{
+    return SIMD_COMPARE(a, b, _CMP_NEQ_UQ);
+}
+
+/* Of the highest bit. */
+SIMD_FN simd_mask simd_negative(simd_bits a)
+{
+    return SIMD_SIGNS((__m512i)a);
+}
+
+SIMD_FN simd_mask simd_both(simd_mask a, simd_mask b)
+{
+    return (simd_mask)(a & b);
+}
+
+SIMD_FN simd_mask simd_either(simd_mask a, simd_mask b)
+{
+    return (simd_mask)(a | b);
+}
+
+SIMD_FN int simd_any(simd_mask a)
+{
+    return a != 0;
+}
+
+/* a where the mask says yes, b elsewhere; the second, a or zero. */
+SIMD_FN simd_real simd_select(simd_mask m, simd_real a, simd_real b)
+{
+    return (simd_real)SIMD_REAL(mask_blend)(m, b, a);
+}
+
+SIMD_FN simd_real simd_keep(simd_mask m, simd_real a)
+{
+    return (simd_real)SIMD_REAL(maskz_mov)(m, a);
+}
+
+SIMD_FN simd_bits simd_add_one_if(simd_mask m, simd_bits a)
+{
+    return (simd_bits)SIMD_INT(mask_add)((__m512i)a, m, (__m512i)a, SIMD_INT(set1)(1));
+}
+
+SIMD_FN simd_bits simd_less_one_if(simd_mask m, simd_bits a)
+{
+    return (simd_bits)SIMD_INT(mask_sub)((__m512i)a, m, (__m512i)a, SIMD_INT(set1)(1));
+}
+
+/* 0 from CARRIER_BITS on. */
+SIMD_FN simd_bits simd_shift_right(simd_bits a, simd_bits by)
+{
+    return (simd_bits)SIMD_INT(srlv)((__m512i)a, (__m512i)by);
+}
+
+SIMD_FN simd_real simd_load(const void *p)
+{
+    return (simd_real)_mm512_loadu_si512(p);
+}
+
+SIMD_FN void simd_store(void *p, simd_real a)
+{
+    _mm512_storeu_si512(p, (__m512i)a);
+}
+
+#if CARRIER_BITS == 32
+
+/* For z in [0, 2^32): whether floor(z) + r is 2^32 or more. r: 32 bits, the highest of a lane. */
+SIMD_FN simd_mask simd_carries(simd_real z, simd_bits r)
+{
+    const __m512i v = _mm512_cvttps_epu32((__m512)z);
+    return _mm512_cmplt_epu32_mask(_mm512_add_epi32(v, (__m512i)r), v);
+}
+
+SIMD_FN simd_real simd_load_f16(const void *p)
+{
+    return (simd_real)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p));
+}
+
+/* Of numbers of the type, as below. */
+SIMD_FN void simd_store_f16(void *p, simd_real a)
+{
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtps_ph((__m512)a, SIMD_TO(NEAREST_INT)));
+}
+
+SIMD_FN simd_real simd_load_bf16(const void *p)
+{
+    return (simd_real)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16);
+}
+
+SIMD_FN void simd_store_bf16(void *p, simd_real a)
+{
+    _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_srli_epi32((__m512i)a, 16)));
+}
+
+/* Twice as many, the even elements and the odd ones. */
+SIMD_FN void simd_load_bf16_pair(const void *p, simd_real *even, simd_real *odd)
+{
+    const __m512i both = _mm512_loadu_si512(p);
+    *even = (simd_real)_mm512_slli_epi32(both, 16);
+    *odd = (simd_real)((simd_bits)both & 0xffff0000u);
+}
+
+SIMD_FN void simd_store_bf16_pair(void *p, simd_real even, simd_real odd)
+{
+    _mm512_storeu_si512(p, _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32((__m512i)even, 16), (__m512i)odd));
+}
+
+/* a rounded to binary16, to nearest even, and back. */
+SIMD_FN simd_real simd_through_f16(simd_real a)
+{
+    return (simd_real)_mm512_cvtph_ps(_mm512_cvtps_ph((__m512)a, SIMD_TO(NEAREST_INT)));
+}
+
+/* 32 bits an element as the highest of a lane. */
+SIMD_FN simd_bits simd_load_random(const uint32_t *r)
+{
+    return (simd_bits)_mm512_loadu_si512(r);
+}
+
+#else
+
+SIMD_FN simd_mask simd_carries(simd_real z, simd_bits r)
+{
+    const __m512i sum = _mm512_add_epi64(_mm512_cvttpd_epu64((__m512d)z), (__m512i)(r >> 32));
+    return _mm512_cmpgt_epu64_mask(sum, _mm512_set1_epi64(0xffffffff));
+}
+
+SIMD_FN simd_bits simd_load_random(const uint32_t *r)
+{
+    return (simd_bits)_mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)(const void *)r)) << 32;
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* plain.h - the words of simd.h in C, by the vector types of gcc and clang (SSE2, NEON, ...); avx512.h says what each
+ * is. */
+#define SIMD_HAS_SIDES 0
+#define SIMD_HAS_F16 0
+#define SIMD_EACH for (int l = 0; l < SIMD_LANES; l++)
+
+typedef simd_bits simd_mask; /* all ones for yes */
+
+SIMD_FN simd_real simd_select(simd_mask m, simd_real a, simd_real b)
+{
+    return (simd_real)((m & (simd_bits)a) | (~m & (simd_bits)b));
+}
+
+SIMD_FN simd_real simd_keep(simd_mask m, simd_real a)
+{
+    return (simd_real)(m & (simd_bits)a);
+}
+
+SIMD_FN simd_mask simd_less(simd_real a, simd_real b)
+{
+    return (simd_mask)(a < b);
+}
+
+SIMD_FN simd_mask simd_at_most(simd_real a, simd_real b)
+{
+    return (simd_mask)(a <= b);
+}
+
+SIMD_FN simd_mask simd_differ(simd_real a, simd_real b)
+{
+    return (simd_mask)(a != b);
+}
+
+SIMD_FN simd_mask simd_negative(simd_bits a)
+{
+    return (simd_mask)((simd_integers)a < 0);
+}
+
+SIMD_FN simd_real simd_min(simd_real a, simd_real b)
+{
+    return simd_select(simd_less(a, b), a, b);
+}
+
+SIMD_FN simd_real simd_max(simd_real a, simd_real b)
+{
+    return simd_select(simd_less(b, a), a, b);
+}
+
+SIMD_FN simd_mask simd_both(simd_mask a, simd_mask b)
+{
+    return a & b;
+}
+
+SIMD_FN simd_mask simd_either(simd_mask a, simd_mask b)
+{
+    return a | b;
+}
+
+SIMD_FN int simd_any(simd_mask a)
+{
+    typedef uint64_t halves __attribute__((vector_size(SIMD_BYTES)));
+    return (((halves)a)[0] | ((halves)a)[1]) != 0;
+}
+
+SIMD_FN simd_bits simd_add_one_if(simd_mask m, simd_bits a)
+{
+    return a - m;
+}
+
+SIMD_FN simd_bits simd_less_one_if(simd_mask m, simd_bits a)
+{
+    return a + m;
+}
+
+SIMD_FN simd_bits simd_shift_right(simd_bits a, simd_bits by)
+{
+    return (a >> (by & (CARRIER_BITS - 1))) & (simd_bits)(by < CARRIER_BITS);
+}
+
+SIMD_FN simd_real simd_load(const void *p)
+{
+    simd_real a;
+    memcpy(&a, p, sizeof a);
+    return a;
+}
+
+SIMD_FN void simd_store(void *p, simd_real a)
+{
+    memcpy(p, &a, sizeof a);
+}
+
+SIMD_FN simd_bits simd_load_random(const uint32_t *r)
+{
+    simd_bits a;
+    SIMD_EACH a[l] = (uintw)r[l] << (CARRIER_BITS - 32);
+    return a;
+}
+
+SIMD_FN simd_mask simd_carries(simd_real z, simd_bits r)
+{
+#if CARRIER_BITS == 32
+    const simd_bits v = __builtin_convertvector(z, simd_bits);
+    return (simd_mask)(v + r < v);
+#else
+    return (simd_mask)(__builtin_convertvector(z, simd_integers) + (simd_integers)(r >> 32) > 0xffffffff);
+#endif
+}
+
+#if CARRIER_BITS == 32
+
+SIMD_FN simd_real simd_load_f16(const void *p)
+{
+    uint16_t words[SIMD_LANES];
+    simd_bits a;
+    memcpy(words, p, sizeof words);
+    SIMD_EACH a[l] = core_from_f16(words[l]);
+    return (simd_real)a;
+}
+
+SIMD_FN void simd_store_f16(void *p, simd_real a)
+{
+    uint16_t words[SIMD_LANES];
+    SIMD_EACH words[l] = (uint16_t)core_to_f16(((simd_bits)a)[l]);
+    memcpy(p, words, sizeof words);
+}
+
+SIMD_FN simd_real simd_load_bf16(const void *p)
+{
+    uint16_t words[SIMD_LANES];
+    simd_bits a;
+    memcpy(words, p, sizeof words);
+    SIMD_EACH a[l] = (uint32_t)words[l] << 16;
+    return (simd_real)a;
+}
+
+SIMD_FN void simd_store_bf16(void *p, simd_real a)
+{
+    uint16_t words[SIMD_LANES];
+    SIMD_EACH words[l] = (uint16_t)(((simd_bits)a)[l] >> 16);
+    memcpy(p, words, sizeof words);
+}
+
+SIMD_FN void simd_load_bf16_pair(const void *p, simd_real *even, simd_real *odd)
+{
+    const simd_bits both = (simd_bits)simd_load(p);
+    *even = (simd_real)(both << 16);
+    *odd = (simd_real)(both & 0xffff0000u);
+}
+
+SIMD_FN void simd_store_bf16_pair(void *p, simd_real even, simd_real odd)
+{
+    simd_store(p, (simd_real)((simd_bits)even >> 16 | ((simd_bits)odd & 0xffff0000u)));
+}
+
+#endif
+#undef SIMD_EACH

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* simd.h - vectors of numbers, in the same words for each instruction set. Read once in a file, after core/carrier32.h
+ * or core/carrier64.h, whose type the lanes have. Sums, differences, products, bits and shifts by one number are the
+ * compiler's own operators on these types; here is what it has no operator for.
+ *
+ *   simd_real, simd_bits    SIMD_LANES numbers of the carrier, or their bits; a cast takes one to the other
+ *   simd_mask               a yes or no for each lane
+ *   SIMD_HAS_SIDES          1 where simd_add_toward rounds one sum to a side, at no cost
+ *   SIMD_HAS_F16            1 where the processor converts to binary16: simd_through_f16
+ *
+ * tests/unit/check_simd.c compares every word with plain C, lane by lane. */
+#ifndef FPEMU_SIMD_SIMD_H
+#define FPEMU_SIMD_SIMD_H
+
+#include "core/narrow.h"
+
+#define SIMD_FN static inline __attribute__((always_inline, unused))
+
+#if defined(__AVX512F__)
+#define SIMD_BYTES 64
+#elif defined(__AVX2__)
+#define SIMD_BYTES 32
+#else
+#define SIMD_BYTES 16
+#endif
+#define SIMD_LANES ((int)(SIMD_BYTES / sizeof(realw)))
+
+/* vectors are passed to inlined functions alone, so no interface depends on the instruction set */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+typedef realw simd_real __attribute__((vector_size(SIMD_BYTES)));
+typedef uintw simd_bits __attribute__((vector_size(SIMD_BYTES)));
+typedef intw simd_integers __attribute__((vector_size(SIMD_BYTES)));
+typedef uint32_t simd_words __attribute__((vector_size(SIMD_BYTES)));
+
+/* Where a sum is rounded to. */
+enum simd_side { SIMD_NEAREST, SIMD_ZERO, SIMD_UP, SIMD_DOWN };
+
+/* One number in every lane. */
+SIMD_FN simd_bits simd_all(uintw u)
+{
+    return u - (simd_bits){0};
+}
+
+SIMD_FN simd_real simd_all_real(realw x)
+{
+    return (simd_real)simd_all(core_bits(x));
+}
+
+SIMD_FN simd_real simd_magnitude(simd_real a)
+{
+    return (simd_real)((simd_bits)a & ~CARRIER_SIGN);
+}
+
+#if defined(__AVX512F__)
+#include "avx512.h"
+#elif defined(__AVX2__)
+#include "avx2.h"
+#else
+#include "plain.h"
+#endif
+
+#endif /* FPEMU_SIMD_SIMD_H */

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* check_simd.c - every word of lib/simd against plain C, lane by lane. Compiled by simd.sh for each instruction set, and
+ * for lanes of 32 (BITS) or 64 bits. */
+#if BITS == 32
+#include "core/round.h"
+#include "core/carrier32.h"
+#else
+#include "core/round.h"
+#include "core/carrier64.h"
+#endif
+#include "simd/simd.h"
+#include <fenv.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned failures;
+static uint64_t state = 88172645463325252u;
+
+static uint64_t next(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+/* Any number, with specials, neighbours and small integers among them. */
+static realw number(void)
+{
+    static const realw specials[] = {0, (realw)-0.0, INFINITY, -INFINITY, NAN, 1, -1, (realw)1.5};
+    const uint64_t u = next();
+    switch (u % 4) {
+    case 0: return specials[u >> 8 & 7];
+    case 1: return (realw)(int64_t)(u >> 8 & 63) - 32;
+    default: return core_value((uintw)(u ^ u >> 29));
+    }
+}
+
+static void see(const char *word, int lane, uintw got, uintw want)
+{
+    if (got != want && failures++ < 20)
+        printf("FAILED %s, lane %d: %llx, not %llx\n", word, lane, (unsigned long long)got, (unsigned long long)want);
+}
+
+/* Compares an expression of vectors a, b, bits u, v and mask m with the same of their elements. */
+#define SEE(word, of_vectors, of_lanes)                                                                                \
+    do {                                                                                                               \
+        const simd_bits got = (simd_bits)(of_vectors);                                                                 \
+        for (int l = 0; l < SIMD_LANES; l++)                                                                           \
+            see(word, l, ((const uintw *)&got)[l], (uintw)(of_lanes));                                                 \
+    } while (0)
+#define MASK(m) simd_keep(m, (simd_real)simd_all(1))
+
+static realw rounded_sum(int side, realw a, realw b)
+{
+    static const int sides[] = {FE_TONEAREST, FE_TOWARDZERO, FE_UPWARD, FE_DOWNWARD};
+    volatile realw x = a, y = b, sum;
+    fesetround(sides[side]);
+    sum = x + y;
+    fesetround(FE_TONEAREST);
+    return sum;
+}
+
+static uintw carries(realw z, uintw r)
+{
+    return (uint64_t)z + (r >> (BITS - 32)) > 0xffffffff;
+}
+
+static void once(void)
+{
+    realw A[SIMD_LANES], B[SIMD_LANES], Z[SIMD_LANES];
+    uintw U[SIMD_LANES], S[SIMD_LANES], M[SIMD_LANES];
+    uint32_t R[SIMD_LANES];
+    uint16_t W[2 * SIMD_LANES], Y[2 * SIMD_LANES];
+    simd_bits u, s, m;
+    for (int l = 0; l < SIMD_LANES; l++) {
+        A[l] = number();
+        B[l] = l % 3 ? number() : A[l];
+        U[l] = (uintw)next();
+        S[l] = next() % (BITS + 4);
+        M[l] = next() & 1 ? ~(uintw)0 : 0;
+        R[l] = (uint32_t)next();
+        Z[l] = (realw)(next() % 3 ? next() >> 32 : next() % 5) * (realw)0.75;
+    }
+    for (int l = 0; l < 2 * SIMD_LANES; l++)
+        W[l] = (uint16_t)next() & 0x7bff; /* finite in both types */
+    memcpy(&u, U, sizeof u);
+    memcpy(&s, S, sizeof s);
+    memcpy(&m, M, sizeof m);
+    const simd_real a = simd_load(A), b = simd_load(B), z = simd_load(Z);
+    const simd_mask mask = simd_negative(m);
+    simd_real stored;
+    simd_store(&stored, a);
+    SEE("store", stored, core_bits(A[l]));
+    SEE("all", simd_all(U[1]), U[1]);
+    SEE("all_real", simd_all_real(A[0]), core_bits(A[0]));
+    SEE("magnitude", simd_magnitude(a), core_bits(A[l]) & ~CARRIER_SIGN);
+    SEE("min", simd_min(a, b), core_bits(A[l] < B[l] ? A[l] : B[l]));
+    SEE("max", simd_max(a, b), core_bits(A[l] > B[l] ? A[l] : B[l]));
+    SEE("less", MASK(simd_less(a, b)), A[l] < B[l]);
+    SEE("at_most", MASK(simd_at_most(a, b)), A[l] <= B[l]);
+    SEE("differ", MASK(simd_differ(a, b)), A[l] != B[l]);
+    SEE("negative", MASK(simd_negative(u)), U[l] >> (BITS - 1));
+    SEE("both", MASK(simd_both(mask, simd_negative(u))), (M[l] & U[l]) >> (BITS - 1));
+    SEE("either", MASK(simd_either(mask, simd_negative(u))), (M[l] | U[l]) >> (BITS - 1));
+    SEE("select", simd_select(mask, a, b), core_bits(M[l] ? A[l] : B[l]));
+    SEE("keep", simd_keep(mask, a), M[l] ? core_bits(A[l]) : 0);
+    SEE("add_one_if", simd_add_one_if(mask, u), U[l] + (M[l] & 1));
+    SEE("less_one_if", simd_less_one_if(mask, u), U[l] - (M[l] & 1));
+    SEE("shift_right", simd_shift_right(u, s), S[l] < BITS ? U[l] >> S[l] : 0);
+    SEE("load_random", simd_load_random(R), (uintw)R[l] << (BITS - 32));
+    SEE("carries", MASK(simd_carries(z, simd_load_random(R))), carries(Z[l], (uintw)R[l] << (BITS - 32)));
+    uintw any = 0;
+    for (int l = 0; l < SIMD_LANES; l++)
+        any |= M[l];
+    see("any", 0, (uintw)simd_any(mask), any != 0);
+#if SIMD_HAS_SIDES
+    for (int l = 0; l < SIMD_LANES; l++)
+        A[l] = Z[l] - (realw)R[l], B[l] = (realw)next();
+    const simd_real c = simd_load(A), d = simd_load(B);
+    SEE("add_toward zero", simd_add_toward(SIMD_ZERO, c, d), core_bits(rounded_sum(SIMD_ZERO, A[l], B[l])));
+    SEE("add_toward up", simd_add_toward(SIMD_UP, c, d), core_bits(rounded_sum(SIMD_UP, A[l], B[l])));
+    SEE("add_toward down", simd_add_toward(SIMD_DOWN, c, d), core_bits(rounded_sum(SIMD_DOWN, A[l], B[l])));
+#endif
+#if BITS == 32
+    simd_real even, odd;
+    SEE("load_f16", simd_load_f16(W), core_from_f16(W[l]));
+    SEE("load_bf16", simd_load_bf16(W), (uint32_t)W[l] << 16);
+    simd_store_f16(Y, simd_load_f16(W));
+    simd_store_bf16(Y + SIMD_LANES, simd_load_bf16(W));
+    simd_load_bf16_pair(W, &even, &odd);
+    SEE("bf16_pair", even, (uint32_t)W[2 * l] << 16);
+    SEE("bf16_pair", odd, (uint32_t)W[2 * l + 1] << 16);
+    for (int l = 0; l < SIMD_LANES; l++) {
+        see("store_f16", l, Y[l], W[l]);
+        see("store_bf16", l, Y[SIMD_LANES + l], W[l]);
+    }
+    simd_store_bf16_pair(Y, even, odd);
+    for (int l = 0; l < 2 * SIMD_LANES; l++)
+        see("store_bf16_pair", l, Y[l], W[l]);
+#if SIMD_HAS_F16
+    for (int l = 0; l < SIMD_LANES; l++)
+        A[l] = (float)((double)next() / 0x1p64 * 60000); /* finite in binary16 */
+    SEE("through_f16", simd_through_f16(simd_load(A)), core_from_f16(core_to_f16(core_bits(A[l]))));
+#endif
+#else
+    (void)Y;
+    (void)W;
+#endif
+}
+
+int main(void)
+{
+    for (int i = 0; i < 100000; i++)
+        once();
+    printf("check_simd: %d lanes of %d bits, %u failed\n", SIMD_LANES, BITS, failures);
+    return failures != 0;
+}
