@@ -76,7 +76,6 @@ CORE = \
 	lib/core/affine_quick.h \
 	lib/core/affine_quick.inc.h \
 	lib/core/narrow.h \
-	lib/core/words_fast.h \
 	lib/core/walk.h
 
 # A linker without version scripts exports the same names, without versions.
@@ -166,12 +165,12 @@ EXTRA_DIST += lib/libfpemu.map lib/README.md lib/gemm/README.md lib/array/README
 	lib/loops/README.md lib/loops/FAST_FORMS.md
 
 # Included by other files.
-EXTRA_DIST += lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/codes.inc.c \
-	lib/loops/integers.inc.c lib/loops/floats.inc.c lib/loops/settings.inc.c lib/loops/codebook.inc.c \
-	lib/loops/codebook_few.inc.c lib/loops/codebook_few_f64.inc.c lib/loops/stochastic.inc.c \
-	lib/loops/binary16.inc.c lib/loops/narrow.inc.c lib/loops/pack.inc.c lib/loops/unpack.inc.c \
-	lib/loops/words.inc.c lib/loops/words_codes.inc.c lib/loops/words_operations.inc.c \
-	lib/loops/words_blocks.inc.c lib/loops/words_tables.inc.c lib/loops/operations.inc.c lib/loops/dot.inc.c \
+EXTRA_DIST += lib/kernel/README.md lib/simd/README.md lib/kernel/kernel.inc.c lib/kernel/choice.inc.h lib/kernel/kernels.def lib/simd/simd.h lib/simd/avx512.h \
+	lib/simd/avx2.h lib/simd/plain.h lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/codes.inc.c \
+	lib/loops/integers.inc.c lib/loops/settings.inc.c lib/loops/codebook.inc.c \
+	lib/loops/codebook_few.inc.c lib/loops/codebook_few_f64.inc.c \
+	lib/loops/narrow.inc.c lib/loops/pack.inc.c lib/loops/unpack.inc.c \
+	lib/loops/operations.inc.c lib/loops/dot.inc.c \
 	lib/array/calls.inc.h lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/array/block_codes.inc.c \
 	lib/loops/blocks.inc.c lib/loops/blocks_pow2.inc.c lib/loops/blocks_drawn.inc.c lib/array/pack.inc.c \
 	lib/loops/loops.inc.h lib/loops/table.inc.c

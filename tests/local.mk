@@ -130,7 +130,9 @@ TESTS += $(UNIT_TESTS)
 endif
 
 check_PROGRAMS += tests/unit/threads
-TESTS += tests/unit/threads
+TESTS += tests/unit/threads tests/unit/simd.sh
+dist_noinst_SCRIPTS += tests/unit/simd.sh
+EXTRA_DIST += tests/unit/check_simd.c
 tests_unit_threads_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_threads_LDADD = lib/libfpemu.la
 
@@ -176,6 +178,7 @@ LONGHAND_TESTS = \
 	tests/against_judges/codebooks \
 	tests/against_judges/compat \
 	tests/against_judges/counters \
+	tests/against_judges/kernels \
 	tests/against_judges/peers \
 	tests/against_judges/properties \
 	tests/against_judges/quantize \
@@ -200,6 +203,10 @@ tests_against_judges_carrier_ends_SOURCES = tests/against_judges/carrier_ends.c 
 tests_against_judges_carrier_ends_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_compat_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_counters_LDADD = $(LONGHAND_LDADD)
+tests_against_judges_kernels_SOURCES = tests/against_judges/kernels.c tests/against_judges/half_words.h \
+	tests/against_judges/variants.h
+tests_against_judges_kernels_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
+tests_against_judges_kernels_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_peers_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_properties_SOURCES = tests/against_judges/properties.c tests/against_judges/alone.h
 tests_against_judges_properties_LDADD = $(LONGHAND_LDADD)

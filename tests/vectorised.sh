@@ -17,19 +17,18 @@ examine() {
     vector=$1
     shift
     "$objdump" -d --no-show-raw-insn "$@" | awk -v vector="$vector" '
-        # wrapping goes element by element; loops of some modes only call another, loop_side_...; exact_f16 and
-        # exact_bf16 move words in vectors and calculate nothing; powers up and down are those away from and to zero
+        # wrapping goes element by element; exact_f16 and exact_bf16 move words in vectors and calculate nothing; powers
+        # up and down are those away from and to zero
         function meant(name) {
-            if (name ~ /^exact_b?f16$|^words_(rne|rtp|rtn)_EVEN$|^loop_round_(pass|stop|stop_inf|shifter_grid|even|wrapped)_FPEMU_MODE_(RTZ|RNA|RAZ|RTP|RTN|RTO)|^loop_round_power_FPEMU_MODE_RT[PN]/)
+            if (name ~ /^exact_b?f16$|^loop_round_power_FPEMU_MODE_RT[PN]/)
                 return 0
-            return (name ~ /^loop_round_(full_range|full_range_grid|pass|stop|stop_inf|shifter_grid|even|wrapped|power|float|any)_/ ||
+            return (name ~ /^loop_round_(power|float|any)_/ ||
                    name ~ /^loop_(round_affine_|round_exact_|round_quick_posit_|count|finish|extremes|columns_amax|runs_|scale_[ty]|scaled_|fast_)/ ||
-                   name ~ /^loop_(side_|ends_(shifter|full)_|compat_(input|past|fixed|affine))/ ||
+                   name ~ /^loop_compat_(input|past|fixed|affine)/ || name ~ /^kernel_(OWN|F16|BF16|any)_/ ||
                    name ~ /^loop_(pow2_(powers|codes|rows_|float_|fixed_)|encode|decode)/ ||
                    name ~ /^mac_(none|full_range|ends|inf|sat|inside)_/ ||
-                   name ~ /^(fill_hash|stochastic_[a-z_]*_[012]|hash_source|philox_words|philox_source)/ ||
-                   name ~ /^words_([rs][a-z]*_|count_|largest_error_|by_rule|specials)/ ||
-                   name ~ /^(largest$|largest_error|extremes_b?f16$|exact_|odd_second_|widen$|round_b?f16_|narrow_b?f16$)/ ||
+                   name ~ /^(fill_hash|hash_source|philox_words|philox_source)/ ||
+                   name ~ /^(largest$|largest_error|extremes_b?f16$|exact_|odd_second_|widen$|narrow_b?f16$)/ ||
                    (vector == "zmm" && name ~ /^odd_/))
         }
         function close_function() {
@@ -37,7 +36,7 @@ examine() {
                 seen++
                 if (arithmetic < 2)
                     print object ": " name " has " arithmetic + 0 " vector operations"
-                if (name ~ /^stochastic_/ && products < 3) # the look at elements is in vectors whatever the loop is
+                if (name ~ /^kernel_(OWN|F16|BF16)_.*_SR$/ && products < 3) # the hash
                     print object ": " name " has " products + 0 " products of vectors"
             }
             arithmetic = products = 0
@@ -46,7 +45,7 @@ examine() {
         /^[0-9a-f]+ <.*>:$/ { close_function(); name = $2; gsub(/[<>:]/, "", name); next }
         $0 ~ "%" vector && /\tvpmulld/ { products++ }
         $0 ~ "%" vector && /\tv(p?(add|sub|and|or|xor|mul|ternlog|max|min|cmp|sll|fn?madd)|cvt|sqrt|div|blend)/ { arithmetic++ }
-        END { close_function(); if (seen < 500) print object ": only " seen + 0 " loops found" }'
+        END { close_function(); if (seen < 400) print object ": only " seen + 0 " loops found" }'
 }
 
 if [ $# -gt 0 ]; then

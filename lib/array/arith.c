@@ -36,7 +36,6 @@ typedef struct arith_plan {
     core_plan64 quick;  /* the plan with its fast rule, in binary64; `round32`, `round64`: the loops of both */
     void (*round32)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*round64)(const core_plan64 *p, size_t n, const void *x, const uint32_t *r, void *y);
-    void (*in_type)(uint32_t nan, size_t n, const uint16_t *a, const uint16_t *b, uint16_t *y); /* or NULL */
     int work;
     int carrier, elements; /* of the rounding, and of operands and results: they may be narrow */
     uint8_t stochastic, short_way, shortest_way, nan_is_error;
@@ -57,7 +56,7 @@ typedef struct job {
 
 /* The loop of one step for a plan, or NULL. */
 #define ROUND_LOOP(loops, bits, p)                                                                                     \
-    (core_ends_make##bits(&ends, p) ? (loops)->ends                                                                    \
+    ((p)->has_ends ? (loops)->ends                                                                                     \
      : (p)->rule <= CORE_RULE_AFFINE_FAST && (p)->rule != CORE_RULE_FULL_RANGE_GRID &&                                 \
              (p)->rule != CORE_RULE_SHIFTER_GRID                                                                       \
          ? (loops)->round[(p)->rule][(p)->mode]                                                                        \
@@ -65,16 +64,13 @@ typedef struct job {
 
 static void choose_rounding(arith_plan *j, const fpemu_format *f, const fpemu_rounding *r)
 {
-    core_ends32 ends;
     core_plan_make32(&j->plan32, f, r, 0);
     core_choose_fast32(&j->plan32, f);
-    j->round32 =
-        j->k->binary16 && core_is_binary16(&j->plan32) ? j->k->binary16 : ROUND_LOOP(j->k->loops32, 32, &j->plan32);
+    j->round32 = ROUND_LOOP(j->k->loops32, 32, &j->plan32);
 }
 
 static void choose_wide_rounding(arith_plan *j, const fpemu_format *f)
 {
-    core_ends64 ends;
     j->quick = j->plan;
     core_choose_fast64(&j->quick, f);
     j->round64 = ROUND_LOOP(j->k->loops64, 64, &j->quick);
@@ -165,10 +161,6 @@ static fpemu_status prepare(arith_plan *j, const fpemu_format *f, const fpemu_ro
                     (work == FPEMU_OPERATION_MUL || precision + random_bits + 2 <= 53));
     choose_wide_rounding(j, f);
     j->shortest_way = (uint8_t)shortest_way_holds(j, f, r, work, random_bits);
-    const int bfloat = elements == FPEMU_TYPE_BF16;
-    if (j->shortest_way && carrier_is_narrow(elements) && work <= FPEMU_OPERATION_DIV &&
-        core_words_are_all(&j->plan32, bfloat))
-        j->in_type = j->k->operate16[bfloat][work];
     return FPEMU_OK;
 }
 
@@ -332,11 +324,6 @@ static void run_shortest64(const job *j, size_t at, size_t n, double beside[3][T
 static APART void run_shortest_narrow(const job *j, size_t first, size_t n)
 {
     _Alignas(LINE) float beside[3][TILE];
-    if (j->p->in_type && j->operand[0] && j->operand[1]) {
-        j->p->in_type(j->p->plan32.nan[0], n, (const uint16_t *)j->operand[0] + first,
-                      (const uint16_t *)j->operand[1] + first, (uint16_t *)j->y + first);
-        return;
-    }
     for (int o = 0; o < operands_of(j->p->work); o++)
         for (size_t e = 0; e < n && e < TILE && !j->operand[o]; e++)
             beside[o][e] = (float)j->single[o];

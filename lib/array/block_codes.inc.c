@@ -122,12 +122,6 @@ static int block_packs_together(const block_job *j, size_t length)
     return j->packs && (length == 16 || length >= 32) && length * j->call->format->bits % 8 == 0;
 }
 
-/* Whether the loops that pack take words of such blocks as they lie. */
-static int block_packs_words(const block_job *j, size_t length)
-{
-    return block_packs_together(j, length) && block_measures_words(j, length);
-}
-
 /* Packs `count` blocks of `length` elements, with these multipliers or divisors, straight to their bytes; inverse: as
  * runs_fast gives them, or NULL; amax: of each block, or NULL where NaN may be among them. They are at x, or are the
  * words from place `at` on where x is NULL. 0 where the loop does not do that. */
@@ -157,7 +151,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
 {
     const block_sink *sink = j->call->sink;
     const size_t length = (size_t)j->walk.tile_length;
-    const int in_place = block_in_place(j), words = block_packs_words(j, length);
+    const int in_place = block_in_place(j);
     const size_t most = j->packs || j->packs_few ? WORDS_TILE : TILE, fit = most / length;
     const int powers = j->p->pow2.usable;
     const size_t blocks_most = powers ? POW2_BLOCKS : POW2_LANES, full = fit < blocks_most ? fit : blocks_most;
@@ -168,10 +162,10 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
     block_scales s;
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        const realw *const x = words ? NULL : in_place ? j->x + at : tile;
-        if (!in_place && !words)
+        const realw *const x = in_place ? j->x + at : tile;
+        if (!in_place)
             block_load(j, at, 1, wanted * length, tile);
-        block_runs_amax(j, at, length, wanted, x, amax);
+        j->k->loopsw->runs_amax(length, wanted, x, amax);
         const size_t known = powers ? block_coded_powers(j, wanted, amax, &s, scale_size, scales)
                                     : block_tile_scales(j, wanted, amax, &s);
         if (known == 0)
@@ -213,19 +207,6 @@ static APART uint64_t block_code_many(const block_job *j, uint64_t v, uint64_t e
     return done;
 }
 
-/* Codes of n words without a scale, from place `at` on; or, without gaps, their bytes. 0 where no loop makes them. */
-static int block_code_words(const block_job *j, int kind, int64_t at, size_t n, void *codes)
-{
-#if CARRIER_BITS == 32
-    const size_t bits = j->packs ? j->call->format->bits : 8 * j->p->size;
-    return j->words_x && kind == CORE_SCALE_NONE && j->p->at_once && j->k->encode16 && (bits != 4 || n % 2 == 0) &&
-           j->k->encode16(&j->p->direct, j->carrier == FPEMU_TYPE_BF16, bits, n, j->words_x + at, codes);
-#else
-    (void)j, (void)kind, (void)at, (void)n, (void)codes;
-    return 0;
-#endif
-}
-
 /* Elements of a block with a known scale, or none, from `position` on where they are neighbours: how many. */
 static APART uint64_t block_code_piece(const block_job *j, const block_part *p, uint64_t position, uint64_t end)
 {
@@ -245,11 +226,6 @@ static APART uint64_t block_code_piece(const block_job *j, const block_part *p, 
         const realw *const x = in_place ? j->x + place : j->packs ? NULL : tile;
         unsigned char *const bytes = j->packs ? sink->bytes(sink->context, p->block, position + at) : NULL;
         m = span.n - at < most ? span.n - at : most;
-        if (block_code_words(j, kind, place, (size_t)m, bytes ? (void *)bytes : codes)) {
-            if (!bytes)
-                sink->codes(sink->context, p->block, position + at, (size_t)m, j->p->size, codes);
-            continue;
-        }
         if (j->packs) {
             (void)block_pack(j, bytes, divide, NULL, (size_t)m, 1, down, NULL, x, place);
             continue;

@@ -32,20 +32,6 @@ static void block_gather(const block_job *j, uint64_t position, uint64_t length,
     }
 }
 
-/* How many elements from `index` on have random words of one lead, as block_draws wants them. */
-static uint64_t block_alike(const block_job *j, uint64_t index)
-{
-    return CORE_LEAD_WORDS - ((j->call->rounding->offset + index) & (CORE_LEAD_WORDS - 1));
-}
-
-/* How many of `blocks` blocks of `length` elements from `index` on have such bits, if they take any; at most `full`. */
-static size_t block_alike_runs(const block_job *j, uint64_t index, size_t length, uint64_t blocks, size_t full)
-{
-    const uint64_t alike = j->p->stochastic ? block_alike(j, index) / length : blocks;
-    const uint64_t left = alike < blocks ? alike : blocks;
-    return left < full ? (size_t)left : full;
-}
-
 /* Whether loops draw the random bits of n elements from `index` on, in blocks of `length`, by *d. */
 static int block_draws(const block_job *j, uint64_t index, size_t length, size_t n, core_draw *d)
 {
@@ -135,9 +121,9 @@ static void block_count_scales(const block_job *j, size_t count, const uintw *am
     }
 }
 
-/* Full runs in a row; of words, those at `place` lie at x. */
-static APART uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blocks, int64_t place,
-                                      const realw *x, realw *y, gathering *g)
+/* Full runs in a row. */
+static APART uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
+                                      gathering *g)
 {
     const core_pow2_block *q = &j->p->pow2;
     const size_t length = (size_t)j->walk.tile_length;
@@ -148,7 +134,7 @@ static APART uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64
     core_draw draw;
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        block_runs_amax(j, place, length, wanted, x, amax);
+        j->k->loopsw->runs_amax(length, wanted, x, amax);
         const size_t count = j->k->loopsw->pow2_powers(q, wanted, amax, powers), n = count * length;
         if (rows)
             j->k->loopsw->pow2_rows[q->fixed](q, length, count, x, powers, y);
@@ -165,7 +151,6 @@ static APART uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64
             }
         if (g)
             block_count_scales(j, count, amax, 0, g);
-        place += (int64_t)n;
         x += n;
         y += n;
         index += n;
@@ -348,7 +333,7 @@ static void block_fused_elements(const block_job *j, const block_scales *s, size
     const realw *const down = s->down + first, *const scales = s->s + first;
 #if CARRIER_BITS == 32
     if (d) {
-        (void)j->k->scaled_drawn[0][even][s->divide](p, d, length, count, down, scales, s->second, x, y);
+        j->k->scaled_drawn[even][s->divide](p, d, length, count, down, scales, s->second, x, y);
         return;
     }
 #else
@@ -487,8 +472,8 @@ static void block_counted_table(const block_job *j, const block_scales *s, const
 }
 
 /* Full runs in a row, counted. */
-static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t blocks, int64_t place,
-                                        const realw *x, realw *y, gathering *g)
+static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
+                                        gathering *g)
 {
     const size_t length = (size_t)j->walk.tile_length, fit = length < 4 * TILE ? 4 * TILE / length : 1;
     const int table = block_table_is_quick(j);
@@ -499,7 +484,7 @@ static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint
     block_scales s;
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        block_runs_amax(j, place, length, wanted, x, amax);
+        j->k->loopsw->runs_amax(length, wanted, x, amax);
         const size_t count = block_tile_scales(j, wanted, amax, &s), n = count * length;
         if (count == 0 || !(table ? s.divide && s.second == 1 : block_try_counting(j, count, amax, &s)))
             return done;
@@ -513,7 +498,6 @@ static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint
                     block_counted_elements(j, &s, b, index + from, m, runs, at, length, x + from, y + from, g);
             }
         block_count_scales(j, count, amax, s.saturated, g);
-        place += (int64_t)n;
         x += n;
         y += n;
         index += n;
@@ -551,8 +535,7 @@ static APART void block_stream_pieces(const block_job *j, const block_scales *s,
 }
 
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
-static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blocks, int64_t place,
-                                      const realw *x, realw *y)
+static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y)
 {
     const size_t length = (size_t)j->walk.tile_length;
     const size_t fit = length < TILE ? TILE / length : 1, few = fit < POW2_LANES ? fit : POW2_LANES;
@@ -570,7 +553,7 @@ static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64
     _Alignas(LINE) uint32_t r[TILE];
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        block_runs_amax(j, place, length, wanted, x, amax);
+        j->k->loopsw->runs_amax(length, wanted, x, amax);
         const size_t known = block_tile_scales(j, wanted, amax, &s);
         if (known == 0)
             return done;
@@ -599,7 +582,6 @@ static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64
                 j->k->loopsw->runs_y(run, runs, s.s, s.second, rounded, y + at);
             }
         }
-        place += (int64_t)n;
         x += n;
         y += n;
         index += n;
@@ -646,67 +628,6 @@ static APART uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64
     return end - v;
 }
 
-/* Whether words of blocks of `length` may be scaled and rounded without a tile. */
-static int block_scales_words(const block_job *j, size_t length, const gathering *g)
-{
-#if CARRIER_BITS == 32
-    core_draw draw;
-    const int scales = j->p->stochastic ? j->fused && j->k->scaled_drawn[1][0][0] && block_draws(j, 0, length, 0, &draw)
-                                        : j->fast[0] && j->k->scaled16[0];
-    return !g && scales && block_measures_words(j, length) && j->words_y;
-#else
-    (void)j, (void)length, (void)g;
-    return 0;
-#endif
-}
-
-/* block_fused_elements so, from `index` on; 0: they are not done. */
-static int block_fused_words(const block_job *j, const block_scales *s, uint64_t index, size_t length, size_t count,
-                             int64_t x, int64_t y)
-{
-#if CARRIER_BITS == 32
-    const core_plan32 *const p = &j->element.p->plan;
-    const int bfloat = j->carrier == FPEMU_TYPE_BF16;
-    const uint16_t *const from = j->words_x + x;
-    uint16_t *const to = j->words_y + y;
-    core_draw d;
-    if (j->p->stochastic)
-        return block_draws(j, index, length, length * count, &d) &&
-               j->k->scaled_drawn[1 + bfloat][p->rule == CORE_RULE_EVEN][s->divide](p, &d, length, count, s->down, s->s,
-                                                                                    s->second, from, to);
-    return s->fast &&
-           j->k->scaled16[bfloat](p, s->fast == 2, s->divide, length, count, s->down, s->s, s->second, from, to);
-#else
-    (void)j, (void)s, (void)index, (void)length, (void)count, (void)x, (void)y;
-    return 0;
-#endif
-}
-
-/* Words of a large block that are neighbours: how many, up to the first piece that block_fused_words does not do. */
-static uint64_t block_fused_words_piece(const block_job *j, const core_scale *scale, const core_span *span)
-{
-    block_scales s;
-    uint64_t at = 0;
-    s.divide = scale->kind == CORE_SCALE_DIVIDE;
-    s.second = scale->d;
-    for (uint64_t m; at < span->n; at += m) {
-        const int64_t x = span->x + (int64_t)at, y = span->y + (int64_t)at;
-        uintw amax;
-        m = span->n - at < 4 * TILE ? span->n - at : 4 * TILE;
-        if (!block_scales_words(j, (size_t)m, NULL))
-            break;
-        block_runs_amax(j, x, (size_t)m, 1, NULL, &amax);
-        s.down[0] = scale->down;
-        s.s[0] = scale->s;
-        if (amax >= CARRIER_INF)
-            break;
-        block_try_fast(j, 1, &amax, &s);
-        if (!block_fused_words(j, &s, span->first + at, (size_t)m, 1, x, y))
-            break;
-    }
-    return at;
-}
-
 /* Elements of a large block with a known scale, from `position` on, where they are neighbours: how many. They are
  * looked at once more, since the scale may be that of another tensor. */
 static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint64_t position, uint64_t end,
@@ -723,8 +644,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     const uint64_t whole = p->place.elements;
     const int in_place = block_in_place(j);
     _Alignas(LINE) realw tile[ASIDE(4 * TILE)];
-    const uint64_t words = g || in_place ? 0 : block_fused_words_piece(j, &p->scale, &span);
-    for (uint64_t at = words, m; at < span.n; at += m) {
+    for (uint64_t at = 0, m; at < span.n; at += m) {
         const realw *const x = in_place ? j->x + span.x + (int64_t)at : tile;
         const uint64_t index = span.first + at;
         core_draw draw;
@@ -734,7 +654,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
             m = TILE; /* for which r has room */
         if (!in_place)
             block_load(j, span.x + (int64_t)at, 1, (size_t)m, tile);
-        block_runs_amax(j, span.x + (int64_t)at, (size_t)m, 1, x, &amax);
+        j->k->loopsw->runs_amax((size_t)m, 1, x, &amax);
         if (amax >= CARRIER_INF)
             return at;
         s.down[0] = p->scale.down;
@@ -758,145 +678,28 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     return span.n;
 }
 
-/* Full runs in a row; of words, those at `place` lie at x. */
-static uint64_t block_run_row(const block_job *j, uint64_t index, uint64_t blocks, int64_t place, const realw *x,
-                              realw *y, gathering *g)
+/* Full runs in a row. */
+static uint64_t block_run_row(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
+                              gathering *g)
 {
     if (j->p->pow2.usable)
-        return block_pow2_runs(j, index, blocks, place, x, y, g);
-    return g ? block_count_tiles(j, index, blocks, place, x, y, g) : block_run_tiles(j, index, blocks, place, x, y);
+        return block_pow2_runs(j, index, blocks, x, y, g);
+    return g ? block_count_tiles(j, index, blocks, x, y, g) : block_run_tiles(j, index, blocks, x, y);
 }
 
-/* Those of words by a small table: how many up to the first that has no such form. */
-static uint64_t block_table_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y)
-{
-#if CARRIER_BITS == 32
-    const int bfloat = j->carrier == FPEMU_TYPE_BF16;
-    const size_t length = (size_t)j->walk.tile_length;
-    const size_t full = j->p->stochastic && TILE / length < POW2_LANES ? TILE / length : POW2_LANES;
-    _Alignas(LINE) uint32_t r[TILE];
-    uintw amax[POW2_LANES];
-    block_scales s;
-    for (uint64_t done = 0, count; done < blocks; done += count) {
-        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        const int64_t at = (int64_t)(done * length);
-        const uint16_t *const from = j->words_x + x + at;
-        uint16_t *const to = j->words_y + y + at;
-        block_runs_amax(j, x + at, length, wanted, NULL, amax);
-        const size_t known = block_tile_scales(j, wanted, amax, &s);
-        if (known == 0 || !s.divide || s.second != 1)
-            return done;
-        if (j->p->stochastic) {
-            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + (uint64_t)at, known * length,
-                              r);
-            count = j->k->codebook_random_runs16(j->element.search, bfloat, length, known, s.s, from, r, to);
-        } else {
-            count = j->k->codebook_runs16(j->element.search, bfloat, length, known, s.s, from, to);
-        }
-        if (count < wanted)
-            return done + count;
-    }
-    return blocks;
-#else
-    (void)j, (void)index, (void)blocks, (void)x, (void)y;
-    return 0;
-#endif
-}
-
-/* Those of words by block_fused_words: how many up to the first that is not done so. */
-static uint64_t block_scaled_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y)
-{
-    const size_t length = (size_t)j->walk.tile_length, fit = length < 2 * WORDS_TILE ? 2 * WORDS_TILE / length : 1;
-    const size_t full = fit < POW2_LANES ? fit : POW2_LANES;
-    _Alignas(LINE) uintw amax[POW2_LANES];
-    block_scales s;
-    for (uint64_t done = 0, known; done < blocks; done += known) {
-        const size_t wanted = block_alike_runs(j, index + done * length, length, blocks - done, full);
-        const int64_t at = (int64_t)(done * length);
-        if (wanted == 0)
-            return done;
-        block_runs_amax(j, x + at, length, wanted, NULL, amax);
-        known = block_tile_scales(j, wanted, amax, &s);
-        if (known == 0 || !block_fused_words(j, &s, index + (uint64_t)at, length, (size_t)known, x + at, y + at))
-            return done;
-    }
-    return blocks;
-}
-
-/* Those of words that are rounded as they are: how many up to the first that is not. */
-static uint64_t block_pow2_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y)
-{
-#if CARRIER_BITS == 32
-    const size_t length = (size_t)j->walk.tile_length;
-    const int bfloat = j->carrier == FPEMU_TYPE_BF16;
-    uintw amax[POW2_BLOCKS], powers[POW2_BLOCKS];
-    for (uint64_t done = 0; done < blocks;) {
-        const size_t wanted = block_alike_runs(j, index + done * length, length, blocks - done, POW2_BLOCKS);
-        const int64_t at = (int64_t)(done * length);
-        const uint16_t *const from = j->words_x + x + at;
-        uint16_t *const to = j->words_y + y + at;
-        core_draw draw;
-        block_runs_amax(j, x + at, length, wanted, NULL, amax);
-        const size_t count = j->k->loops32->pow2_powers(&j->p->pow2, wanted, amax, powers);
-        if (wanted == 0 || (j->p->stochastic && !block_draws(j, index + (uint64_t)at, length, count * length, &draw)) ||
-            !(j->p->stochastic ? j->k->pow2_drawn16[bfloat](&j->p->pow2, &draw, length, count, from, powers, to)
-                               : j->k->pow2_rows16[bfloat](&j->p->pow2, length, count, from, powers, to)))
-            return done;
-        done += count;
-        if (count < wanted)
-            return done;
-    }
-    return blocks;
-#else
-    (void)j, (void)index, (void)blocks, (void)x, (void)y;
-    return 0;
-#endif
-}
-
-/* Whether that may be tried. */
-static int block_rounds_words(const block_job *j, const gathering *g)
-{
-#if CARRIER_BITS == 32
-    const uint64_t length = j->walk.tile_length;
-    core_draw draw;
-    if (block_table_is_quick(j))
-        return !g && j->k->codebook_runs16 && length % 32 == 0 &&
-               (!j->p->stochastic || (length <= TILE && core_few_draws(j->element.search)));
-    if (!j->p->pow2.usable)
-        return block_scales_words(j, (size_t)length, g);
-    const int rounds = j->p->stochastic ? j->k->pow2_drawn16[0] && block_draws(j, 0, (size_t)length, 0, &draw)
-                                        : j->p->pow2.mode == FPEMU_MODE_RNE && j->k->pow2_rows16[0];
-    return !g && rounds && (length == 16 || length % 32 == 0);
-#else
-    (void)j, (void)g;
-    return 0;
-#endif
-}
-
-/* As block_run_row, of words, which lie in a tile meanwhile where they are not rounded as they are: blocks that have no
- * such form, after which none is tried, or one whose random words have two leads. */
+/* As block_run_row, of words, which lie in a tile meanwhile. */
 static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t blocks, int64_t x, int64_t y,
                                     gathering *g)
 {
     const uint64_t length = j->walk.tile_length, full = WORDS_TILE / length;
     _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
-    const int table = block_table_is_quick(j);
-    int tries = block_rounds_words(j, g);
     uint64_t done = 0;
     for (uint64_t wanted, got; done < blocks; done += got) {
         const uint64_t i = index + done * length;
         const int64_t at = (int64_t)(done * length);
-        if (tries) {
-            got = table               ? block_table_words(j, i, blocks - done, x + at, y + at)
-                  : j->p->pow2.usable ? block_pow2_words(j, i, blocks - done, x + at, y + at)
-                                      : block_scaled_words(j, i, blocks - done, x + at, y + at);
-            if (got > 0)
-                continue;
-            tries = table || (j->p->stochastic && block_alike(j, i) < length);
-        }
         wanted = blocks - done < full ? blocks - done : full;
         block_load(j, x + at, 1, (size_t)(wanted * length), tile);
-        got = block_run_row(j, i, wanted, x + at, tile, tile, g);
+        got = block_run_row(j, i, wanted, tile, tile, g);
         block_store(j, y + at, 1, (size_t)(got * length), tile);
         if (got < wanted)
             return done + got;
@@ -905,8 +708,8 @@ static uint64_t block_run_row_words(const block_job *j, uint64_t index, uint64_t
 }
 
 /* As block_run_row, past the caches, by way of a tile: blocks of at most STREAM_BLOCKS elements. */
-static uint64_t block_run_row_streamed(const block_job *j, uint64_t index, uint64_t blocks, int64_t place,
-                                       const realw *x, realw *y, gathering *g)
+static uint64_t block_run_row_streamed(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
+                                       gathering *g)
 {
     const uint64_t length = j->walk.tile_length, full = STREAM_BLOCKS / length;
     _Alignas(LINE) realw tile[STREAM_BLOCKS];
@@ -917,7 +720,7 @@ static uint64_t block_run_row_streamed(const block_job *j, uint64_t index, uint6
         const size_t n = (size_t)(wanted * length);
         if (left * length >= n + 2 * STREAM_BLOCKS)
             stream_ask(x + at + 2 * STREAM_BLOCKS, n * sizeof *x);
-        got = block_run_row(j, index + at, wanted, place + (int64_t)at, x + at, tile, g);
+        got = block_run_row(j, index + at, wanted, x + at, tile, g);
         j->k->stream(y + at, tile, (size_t)(got * length) * sizeof *y);
         if (got < wanted)
             return done + got;
@@ -938,9 +741,9 @@ static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gat
         if (n == 0)
             break;
         if (j->stream && j->walk.tile_length <= STREAM_BLOCKS && !block_streams_pieces(j, g))
-            got = block_run_row_streamed(j, p.first, n, p.x, j->x + p.x, j->y + p.y, g);
+            got = block_run_row_streamed(j, p.first, n, j->x + p.x, j->y + p.y, g);
         else if (block_in_place(j))
-            got = block_run_row(j, p.first, n, p.x, j->x + p.x, j->y + p.y, g);
+            got = block_run_row(j, p.first, n, j->x + p.x, j->y + p.y, g);
         else
             got = block_run_row_words(j, p.first, n, p.x, p.y, g);
         done += got;

@@ -321,32 +321,6 @@ static int block_in_place(const block_job *j)
     return j->carrier == CARRIER_BITS;
 }
 
-/* Whether loops look for the largest magnitudes of blocks of `length` among words. */
-static int block_measures_words(const block_job *j, size_t length)
-{
-#if CARRIER_BITS == 32
-    return j->words_x && j->k->runs_amax16[0] && length >= 16;
-#else
-    (void)j, (void)length;
-    return 0;
-#endif
-}
-
-/* Largest magnitudes of `count` blocks of `length` elements in a row, at x; or, where words are measured, from place
- * `at` of them on. */
-static void block_runs_amax(const block_job *j, int64_t at, size_t length, size_t count, const realw *x, uintw *amax)
-{
-#if CARRIER_BITS == 32
-    if (block_measures_words(j, length)) {
-        j->k->runs_amax16[j->carrier == FPEMU_TYPE_BF16](length, count, j->words_x + at, amax);
-        return;
-    }
-#else
-    (void)at;
-#endif
-    j->k->loopsw->runs_amax(length, count, x, amax);
-}
-
 /* n elements of a block from place `position` on, one after the other. */
 static void block_take(const block_job *j, const core_place *p, uint64_t position, size_t n, realw *out)
 {
@@ -486,17 +460,9 @@ static void block_range_add(const kernels *k, int logarithms, int only_amax, siz
 
 /* The same of at most 65535 words from place `at` on, without logarithms. 0, and nothing is added: there are no words,
  * or some are not finite. */
-static int block_range_add_words(const block_job *j, int only_amax, int64_t at, size_t n, fpemu_range *r)
+static int block_range_add_words(const block_job *j, int64_t at, size_t n, fpemu_range *r)
 {
 #if CARRIER_BITS == 32
-    if (only_amax && block_measures_words(j, n)) {
-        uintw amax;
-        block_runs_amax(j, at, n, 1, NULL, &amax);
-        const double a = (double)core_value(amax);
-        if (amax < CARRIER_INF)
-            r->amax = a > r->amax ? a : r->amax;
-        return amax < CARRIER_INF;
-    }
     if (j->words_x) {
         block_extremes e;
         j->k->extremes16[j->carrier == FPEMU_TYPE_BF16](n, j->words_x + at, &e);
@@ -505,7 +471,7 @@ static int block_range_add_words(const block_job *j, int only_amax, int64_t at, 
         return e.nonfinite == 0;
     }
 #else
-    (void)j, (void)only_amax, (void)at, (void)n, (void)r;
+    (void)j, (void)at, (void)n, (void)r;
 #endif
     return 0;
 }
@@ -522,7 +488,7 @@ static void block_measure_part(const block_job *j, int logarithms, int only_amax
             const int64_t first = s.x + (int64_t)i * s.x_step;
             const int copied = s.x_step != 1 || !block_in_place(j);
             const uint64_t left = s.n - i, n = copied && left > WORDS_TILE ? WORDS_TILE : left;
-            if (s.x_step == 1 && !logarithms && block_range_add_words(j, only_amax, first, (size_t)n, own)) {
+            if (s.x_step == 1 && !logarithms && block_range_add_words(j, first, (size_t)n, own)) {
                 i += n;
                 continue;
             }
@@ -1078,12 +1044,6 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
         j->k->loopsw->codebook(e->search, end - begin, j->x + begin, j->y + begin);
         return;
     }
-#if CARRIER_BITS == 32
-    const int words = !in_place && !g && !sink && j->k->codebook_random16 && core_few_draws(e->search);
-    if (at_once && j->k->codebook16 &&
-        j->k->codebook16(e->search, j->carrier == FPEMU_TYPE_BF16, end - begin, j->words_x + begin, j->words_y + begin))
-        return;
-#endif
     for (size_t at = begin, n; at < end && at_once; at += n) {
         n = end - at < WORDS_TILE ? end - at : WORDS_TILE;
         block_load(j, (int64_t)at, 1, n, tile);
@@ -1096,11 +1056,6 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
         n = end - at < TILE ? end - at : TILE;
         if (e->p->stochastic)
             fpemu_random_fill(j->k, j->call->rounding, offset + at, n, r);
-#if CARRIER_BITS == 32
-        if (words &&
-            j->k->codebook_random16(e->search, j->carrier == FPEMU_TYPE_BF16, n, j->words_x + at, r, j->words_y + at))
-            continue;
-#endif
         if (!in_place)
             block_load(j, (int64_t)at, 1, n, tile);
         if (!sink || g || !e->search->steps)

@@ -5,14 +5,8 @@
 typedef struct quantize_plan {
     const kernels *k;
     void (*round)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y); /* of plan */
-    /* values, where the type is narrow: a loop of words, or NULL; others that may do some of them, and what counts them */
-    void (*narrow)(const core_plan32 *p, size_t n, const uint16_t *x, uint16_t *y);
-    core_words words;
-    void (*by_words)(const core_words *w, size_t n, const uint16_t *x, uint16_t *y);
-    size_t (*by_random)(const core_words *w, const core_plan32 *p, core_hash_key k, uint64_t index, size_t n,
-                        const uint16_t *x, uint16_t *y);
-    int (*count_words)(const core_words *w, const core_plan32 *p, int exact, size_t n, const uint16_t *x,
-                       const uint16_t *y, tile_counts *c);
+    /* the same where the plan is one of the kernel's, or NULL */
+    void (*kernel)(const core_plan *p, int type, const loop_draw *d, size_t n, const void *x, void *y);
     /* codes, where nothing is counted: loops that round too, or NULL */
     void (*to_integers)(const core_integer_codes *k, size_t n, const void *x, size_t size, void *codes);
     void (*draw_integers)(const core_plan32 *p, const core_integer_codes32 *c, core_hash_key k, uint64_t index,
@@ -22,11 +16,10 @@ typedef struct quantize_plan {
     uint8_t at_once;       /* `direct` makes codes, or the loop for posits */
     uint8_t slow;          /* only the reference takes the first of two steps */
     uint8_t quick;         /* `round` is a loop for settings, for ends that differ by sign, for powers of two */
-    uint8_t own_words;     /* a loop makes its random words itself */
+    uint8_t own_words;     /* a loop makes its random words itself: the kernel, or that of affine integers */
     uint8_t two_steps;     /* no loop of one step will do */
     uint8_t counts_in_two; /* none will where it is counted */
     uint8_t exact;         /* every x - y is a number of the carrier while nothing passes the ends */
-    uint8_t keeps_zero;    /* the format has one */
     uint8_t stochastic, philox, nan_is_error;
     core_plan plan;
     /* what is read only where it is made: of codes */
@@ -45,7 +38,7 @@ typedef struct quantize_job {
     core_plan64 integers; /* core_integers(), for the reference */
     uint32_t want;
     uint8_t counted, in_place, stream;
-    uint8_t two_steps, own_words, words; /* the call takes two steps; which of the plan's loops serve it */
+    uint8_t two_steps, own_words; /* the call takes two steps; the plan's loop makes its random words */
 } quantize_job;
 
 /* The rule, and the loop for it. */
@@ -63,12 +56,11 @@ static void quantize_plan_rule(quantize_plan *j, const fpemu_format *f, const fp
     j->slow = j->plan.rule == CORE_RULE_AFFINE || j->plan.compat;
     core_choose_fast(&j->plan, f);
     core_compat_choose(&j->plan, f);
-    core_ends ends;
     j->round = j->slow ? NULL : j->k->loopsw->round[j->plan.rule][j->plan.mode];
     j->quick = 1;
     if (core_compat_is_quick(&j->plan))
         j->round = j->k->loopsw->compat;
-    else if (!j->slow && core_ends_make(&ends, &j->plan))
+    else if (!j->slow && j->plan.has_ends)
         j->round = j->k->loopsw->ends;
     else if (core_wraps_quickly(&j->plan))
         j->round = j->k->loopsw->wrapped[j->plan.mode];
@@ -80,10 +72,10 @@ static void quantize_plan_rule(quantize_plan *j, const fpemu_format *f, const fp
 #endif
     else
         j->quick = 0;
-#if CARRIER_BITS == 32
-    if (j->k->binary16 && core_is_binary16(&j->plan))
-        j->round = j->k->binary16;
-#endif
+    const int finished = j->round == j->k->loopsw->ends || (j->plan.rule != CORE_RULE_FULL_RANGE_GRID &&
+                                                            j->plan.rule != CORE_RULE_SHIFTER_GRID && !j->quick);
+    if (!j->slow && finished && j->plan.rule >= CORE_RULE_FULL_RANGE && j->plan.rule <= CORE_RULE_EVEN)
+        j->kernel = j->k->loopsw->kernel;
 }
 
 /* Intermediate results of a tile. */
@@ -94,7 +86,6 @@ typedef struct quantize_tile {
     int64_t q[TILE]; /* integers of affine formats */
 } quantize_tile;
 
-#if CARRIER_BITS == 32
 /* Makes the key of element `index` and following: of how many, at most n. */
 static size_t quantize_by_one_key(const quantize_job *j, word_key *words, uint64_t index, size_t n)
 {
@@ -107,15 +98,20 @@ static size_t quantize_by_one_key(const quantize_job *j, word_key *words, uint64
     return n < left ? n : (size_t)left;
 }
 
-/* Rounds elements by the loop that makes its random words itself, as far as one key goes: how many. */
-static size_t quantize_by_words(const quantize_job *j, word_key *words, uint64_t index, size_t n, int streaming,
-                                const float *x, float *y)
+/* Rounds elements by the loop that makes its random words itself, as far as one key goes: how many. type: of x and y. */
+static size_t quantize_by_words(const quantize_job *j, int type, word_key *words, uint64_t index, size_t n,
+                                const void *x, void *y)
 {
     const size_t m = quantize_by_one_key(j, words, index, n);
-    j->p->k->stochastic32[j->p->plan.rule](&j->p->plan, words->key, index, m, streaming, x, y);
+    const loop_draw d = {NULL, words->key, index};
+    if (j->p->kernel)
+        j->p->kernel(&j->p->plan, type, &d, m, x, y);
+#if CARRIER_BITS == 32
+    else
+        j->p->k->affine_drawn32(&j->p->plan, words->key, index, m, x, y);
+#endif
     return m;
 }
-#endif
 
 /* A tile in two steps, by the reference: for what has no loop of its own, and where more must be known than the result.
  * t->r holds the random bits. t->grid receives the values on the grid without ends; of elements that are taken one by
@@ -184,30 +180,17 @@ static void quantize_values(const quantize_job *j, const quantize_span *s)
     j->p->round(&j->p->plan, s->n - before, s->x + before, NULL, y + before);
 }
 
-#if CARRIER_BITS == 32
-/* Whether quantize_all_by_words may be used. Where y is stored past the caches, each of its cache lines must begin at a
- * group of random words. */
-static int quantize_words_fit(const quantize_job *j, const quantize_span *s)
-{
-    const size_t ahead = (0 - (uintptr_t)s->out) % LINE / sizeof(realw);
-    const int per_word = core_per_word(j->p->plan.n);
-    return !j->stream || per_word == 0 || ((s->index + ahead) & (((uint64_t)32 << per_word) - 1)) == 0;
-}
-
 /* Values rounded by the loop's own random words. */
-static void quantize_all_by_words(const quantize_job *j, quantize_span s)
+static void quantize_all_by_words(const quantize_job *j, int type, uint64_t index, size_t n, const void *x, void *y)
 {
+    const size_t size = carrier_size(type);
     word_key words = word_key_none();
-    while (s.n > 0) {
-        const size_t before = elements_to_line(s.out, sizeof(realw), s.n), m = before ? before : s.n;
-        const int streaming = j->stream && (uintptr_t)s.out % LINE == 0;
-        const size_t done = quantize_by_words(j, &words, s.index, m, streaming, s.x, (realw *)(void *)s.out);
-        quantize_advance(&s, done, sizeof(realw));
-    }
-    if (j->stream)
-        stream_end();
+    for (size_t at = 0; at < n;)
+        at +=
+            quantize_by_words(j, type, &words, index + at, n - at, (const char *)x + at * size, (char *)y + at * size);
 }
 
+#if CARRIER_BITS == 32
 /* Codes of integers by the loop's own random words. */
 static void quantize_draw_integers(const quantize_job *j, quantize_span s)
 {
@@ -223,12 +206,8 @@ static void quantize_draw_integers(const quantize_job *j, quantize_span s)
 static size_t quantize_in_one_step(const quantize_job *j, word_key *words, uint64_t index, size_t n, const realw *x,
                                    quantize_tile *t, realw *y)
 {
-#if CARRIER_BITS == 32
     if (j->own_words)
-        return quantize_by_words(j, words, index, n, 0, x, y);
-#else
-    (void)words;
-#endif
+        return quantize_by_words(j, CARRIER_BITS, words, index, n, x, y);
     if (j->p->stochastic)
         fpemu_random_fill(j->p->k, j->rounding, index, n, t->r);
     j->p->round(&j->p->plan, n, x, t->r, y);
@@ -323,74 +302,14 @@ static void quantize_run_span(const quantize_job *j, const quantize_span *s, gat
         j->p->k->loopsw->encode_nearest(&j->p->direct, s->n, s->x, j->p->size, s->out);
     else if (!j->p->stochastic && !j->two_steps && !j->p->size && !j->stream)
         quantize_values(j, s);
-#if CARRIER_BITS == 32
-    else if (j->own_words && !j->p->size && quantize_words_fit(j, s))
-        quantize_all_by_words(j, *s);
-#endif
+    else if (j->own_words && !j->p->size && !j->stream)
+        quantize_all_by_words(j, CARRIER_BITS, s->index, s->n, s->x, s->out);
     else
         quantize_tiles(j, *s);
 }
 
 #if CARRIER_BITS == 32
-/* Words by their fast form, elements `index` and following: how many of at most n, perhaps none. */
-static size_t quantize_words(const quantize_job *j, word_key *key, uint64_t index, size_t n, const uint16_t *x,
-                             uint16_t *y)
-{
-    if (j->p->by_random) {
-        const size_t m = quantize_by_one_key(j, key, index, n);
-        return j->p->by_random(&j->p->words, &j->p->plan, key->key, index, m, x, y);
-    }
-    j->p->by_words(&j->p->words, n, x, y);
-    return n;
-}
-
-/* Whether a few of the words show that count_words will not count them. */
-static int quantize_words_outside(const quantize_job *j, size_t n, const uint16_t *x)
-{
-    const uint16_t key = j->p->words.max[1] < j->p->words.max[0] ? 0xffff : 0x7fff, max = j->p->words.max[0];
-    const size_t stride = n / 64 + 1;
-    int outside = 0;
-    for (size_t i = 0; i < n; i += stride)
-        outside |= (x[i] & key) > max;
-    return outside;
-}
-
-/* The same with counters, at most `most`; none where count_words does not count them. */
-static APART size_t quantize_words_counted(const quantize_job *j, word_key *key, uint64_t index, size_t n, size_t most,
-                                           const uint16_t *x, uint16_t *y, gathering *g)
-{
-    uint16_t beside[WORDS_COUNTED];
-    uint16_t *const to = j->x == j->out ? beside : y; /* x is read after y is made */
-    const int looks = (j->want & (FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM)) != 0;
-    const size_t tile = looks ? NARROW_TILE : most;
-    tile_counts c = {0};
-    c.max_error = g->stats.max_error;
-    if (quantize_words_outside(j, n < tile ? n : tile, x))
-        return 0;
-    const size_t m = quantize_words(j, key, index, n < tile ? n : tile, x, to);
-    if (m == 0 || !j->p->count_words(&j->p->words, &j->p->plan, j->p->exact, m, x, to, &c))
-        return 0;
-    _Alignas(LINE) float values[2][NARROW_TILE];
-    if (looks) {
-        carrier_widen(j->p->k, j->p->carrier, m, x, values[0]);
-        carrier_widen(j->p->k, j->p->carrier, m, to, values[1]);
-    }
-    fpemu_gather_tile(g, CARRIER_BITS, index, m, values[0], values[1], &c);
-    if (to != y)
-        memcpy(y, to, m * sizeof *y);
-    return m;
-}
-
-/* How many elements the next tile has where no fast form was found: the one after it begins at a group of random
- * words. */
-static size_t quantize_next_narrow(const quantize_job *j, uint64_t index, size_t n)
-{
-    const size_t group = (size_t)32 << core_per_word(j->p->plan.n), past = (size_t)(index & (group - 1));
-    const size_t m = j->words && j->p->by_random && group > 32 && past ? group - past : NARROW_TILE;
-    return n < m ? n : m;
-}
-
-/* The same of words, which go through binary32 a tile at a time where there is no loop for them. */
+/* The same of words, which go through binary32, in registers or a tile at a time. */
 static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, gathering *g)
 {
     _Alignas(LINE) float x[NARROW_TILE], y[NARROW_TILE];
@@ -401,36 +320,21 @@ static void quantize_run_narrow(const quantize_job *j, size_t first, size_t n, g
     const int bfloat = j->p->carrier == FPEMU_TYPE_BF16; /* compatibility settings may make what is no word */
     void (*const narrow)(size_t, const float *, uint16_t *) =
         j->p->plan.compat ? j->p->k->narrow16[bfloat] : j->p->k->exact16[bfloat];
-    word_key key = word_key_none();
-    size_t wait = 0, waits = 1; /* tiles before the fast form is tried again where it has failed: 1, 2, 4, 8 */
-    if (j->p->narrow && !g) {
-        j->p->narrow(&j->p->plan, n, from, (uint16_t *)(void *)out);
+    if (j->p->kernel && !j->p->size && !g && j->own_words) {
+        quantize_all_by_words(j, j->p->carrier, s.index, n, from, out);
         return;
     }
-    if (j->p->at_once && !g && j->p->plan.rule != CORE_RULE_POSIT && j->p->k->encode16 &&
-        j->p->k->encode16(&j->p->direct, bfloat, 8 * size, n, from, out))
+    if (j->p->kernel && !j->p->size && !g && !j->p->stochastic) {
+        j->p->kernel(&j->p->plan, j->p->carrier, NULL, n, from, out);
         return;
+    }
     for (size_t at = 0; at < n; at += s.n, s.index += s.n) {
-        uint16_t *const to = (uint16_t *)(void *)(out + at * size);
-        const size_t line = j->words && j->p->by_words && at == 0 ? elements_to_line(to, sizeof *to, n) : 0;
-        s.n = 0;
-        if (wait == 0 && j->words) {
-            const size_t m = line ? line : n - at;
-            s.n = g ? quantize_words_counted(j, &key, s.index, m, waits > 1 ? NARROW_TILE : WORDS_COUNTED, from + at,
-                                             to, g)
-                    : quantize_words(j, &key, s.index, m, from + at, to);
-            wait = s.n ? 0 : waits;
-            waits = s.n ? 1 : waits < 8 ? 2 * waits : waits;
-            if (s.n)
-                continue;
-        }
-        wait -= wait > 0;
-        s.n = quantize_next_narrow(j, s.index, n - at);
+        s.n = n - at < NARROW_TILE ? n - at : NARROW_TILE;
         carrier_widen(j->p->k, j->p->carrier, s.n, from + at, x);
         s.out = j->p->size ? out + at * size : (char *)(g ? y : x); /* counting reads x after y is made */
         quantize_run_span(j, &s, g);
         if (!j->p->size)
-            narrow(s.n, g ? y : x, to);
+            narrow(s.n, g ? y : x, (uint16_t *)(void *)(out + at * size));
     }
 }
 #endif
@@ -484,23 +388,6 @@ static void quantize_run_parts(const quantize_job *j, size_t n, fpemu_stats *sta
     }
 }
 
-#if CARRIER_BITS == 32
-/* The loops of words. */
-static void quantize_plan_words(quantize_plan *p)
-{
-    const int bfloat = p->carrier == FPEMU_TYPE_BF16, mode = p->plan.mode, per_word = core_per_word(p->plan.n);
-    if (!p->two_steps && !p->quick && p->plan.rule <= CORE_RULE_AFFINE_FAST)
-        p->narrow = p->k->round16[bfloat][p->plan.rule][mode];
-    if (mode >= FPEMU_MODE_COUNT || !core_words_make(&p->words, &p->plan, bfloat))
-        return;
-    if (mode < FPEMU_MODE_SR)
-        p->by_words = p->k->round_words[mode][p->words.form][p->words.ends];
-    else if (p->plan.n == 32 >> per_word && p->philox == 0)
-        p->by_random = p->k->random_words[mode - FPEMU_MODE_SR][p->words.form][p->words.ends][per_word];
-    p->count_words = p->k->count_words[bfloat];
-}
-#endif
-
 static int array_has_nan(int carrier, const void *x, size_t n)
 {
     int found = 0;
@@ -546,7 +433,6 @@ void fpemu_convert_plan(void *plan, const fpemu_format *f, const fpemu_rounding 
     quantize_plan_rule(p, f, r, to_code);
     p->carrier = carrier;
     p->philox = r->generator;
-    p->keeps_zero = f->has_zero;
     p->nan_is_error = core_nan_policy(f, r) == FPEMU_NAN_ERROR && !f->has_nan;
     p->two_steps = !p->quick && (p->slow || p->plan.wrap || p->plan.rule == CORE_RULE_FULL_RANGE_GRID ||
                                  p->plan.rule == CORE_RULE_SHIFTER_GRID);
@@ -555,11 +441,10 @@ void fpemu_convert_plan(void *plan, const fpemu_format *f, const fpemu_rounding 
         !f->has_zero || (p->plan.compat && p->plan.max[0] < p->plan.emin_bits && p->plan.emin_bits < CARRIER_INF);
     /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
     p->exact = p->plan.mode <= FPEMU_MODE_RTZ && p->plan.rule != CORE_RULE_POSIT && !p->plan.compat;
+    p->own_words = p->plan.mode == FPEMU_MODE_SR && p->plan.n == 32 && !p->philox && p->kernel;
 #if CARRIER_BITS == 32
-    p->own_words = (!p->quick || core_draws_grid(&p->plan)) && p->plan.mode == FPEMU_MODE_SR &&
-                   p->plan.n == 32 >> core_per_word(p->plan.n) && !p->philox && p->k->stochastic32[p->plan.rule];
-    if (carrier_is_narrow(carrier) && !to_code)
-        quantize_plan_words(p);
+    p->own_words |= p->plan.mode == FPEMU_MODE_SR && p->plan.n == 32 && !p->philox && !p->quick &&
+                    p->plan.rule == CORE_RULE_AFFINE_FAST && p->k->affine_drawn32;
 #endif
     if (to_code)
         quantize_plan_codes(p, f, r);
@@ -589,7 +474,6 @@ fpemu_status fpemu_convert_run(const void *plan, const fpemu_rounding *r, size_t
     j.stream = !p->size && !in_place && n >= STREAM_BYTES / sizeof(realw) && p->carrier == CARRIER_BITS;
     j.two_steps = (uint8_t)two_steps;
     j.own_words = p->own_words && !two_steps;
-    j.words = (p->by_words || p->by_random) && (!counted || (p->count_words && p->keeps_zero));
     if (counted || two_steps)
         j.grid = core_plan_unbounded(&p->plan);
     if (p->slow)

@@ -46,16 +46,6 @@ FPEMU_FN uintw core_compat_first(uintw emin, uintw c, uintw u)
     return ((intw)a < (intw)emin ? core_bits(near) : a) | sign;
 }
 
-/* Whether the loops of a plan of CORE_RULE_SHIFTER_GRID for sr finish what they round: where its ends have one
- * magnitude, zeros keep their sign or become +0, and no setting but QPyTorch's stands before. */
-FPEMU_FN int core_draws_grid(const core_plan *p)
-{
-    return p->rule == CORE_RULE_SHIFTER_GRID && p->n == 32 && !p->wrap && p->max[0] == p->max[1] &&
-           p->max[0] >= p->low_one && !p->zero[0] && !(p->zero[1] & ~CARRIER_SIGN) &&
-           (!p->compat || (p->compat == FPEMU_COMPAT_QPYTORCH && p->emin_bits < CARRIER_INF)) &&
-           core_compat_first_holds(p);
-}
-
 /* y of the plain rule for CPFloat's stochastic modes, or what replaces it past the largest value. */
 FPEMU_FN uintw core_compat_past(const core_plan *p, int mode, uintw u, uintw y, uintw r)
 {

@@ -151,7 +151,7 @@ FPEMU_FN void core_dot_fast_make(core_dot_fast *g, const fpemu_target *t, const 
     if (mode == FPEMU_MODE_RNE) {
         g->form = CORE_DOT_NEAREST;
         g->up = p->fast_up + (CARRIER_HIDDEN >> 1); /* 1.5 times the power of two */
-        g->end = stops ? p->max[0] : p->fast_end;
+        g->end = stops ? p->max[0] : p->past[0];
         g->past = p->overflow[0];
     }
 #if CARRIER_BITS == 64

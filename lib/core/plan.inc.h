@@ -210,6 +210,7 @@ FPEMU_FN core_plan core_plan_unbounded(const core_plan *p)
     grid.zero[0] = grid.zero[1] = 0;
     grid.wrap = 0;
     grid.negative = 0;
+    grid.has_ends = 0;
     switch (p->rule) {
     case CORE_RULE_FULL_RANGE: grid.rule = CORE_RULE_FULL_RANGE_GRID; break;
     case CORE_RULE_SHIFTER_PASS:

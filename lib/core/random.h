@@ -44,16 +44,21 @@ FPEMU_FN uint32_t core_hash_lead(core_hash_key k, uint32_t low)
     return k.k0 ^ k.k0 >> 17 ^ low >> 17;
 }
 
-/* The steps after it. */
-FPEMU_FN uint32_t core_hash_rest(core_hash_key k, uint32_t x)
+/* The steps after it: a product, and the steps after that. */
+#define CORE_HASH_FIRST 0xed5ad4bbu
+FPEMU_FN uint32_t core_hash_last(core_hash_key k, uint32_t x)
 {
-    x *= 0xed5ad4bbu;
     x ^= (x >> 11) ^ k.k1;
     x *= 0xac4c1b51u;
     x ^= x >> 15;
     x *= 0x31848babu;
     x ^= x >> 14;
     return x;
+}
+
+FPEMU_FN uint32_t core_hash_rest(core_hash_key k, uint32_t x)
+{
+    return core_hash_last(k, x * CORE_HASH_FIRST);
 }
 
 /* Bijection of the low half of j, keyed at both ends (constants: triple32, Wellons 2018). */

@@ -33,8 +33,6 @@ enum core_rule {
 #define CORE_SR_B FPEMU_MODE_COUNT
 #define CORE_SR_C (FPEMU_MODE_COUNT + 1)
 #define CORE_MODE_COUNT (FPEMU_MODE_COUNT + 2)
-/* A deterministic mode while the processor rounds its own sums to the mode's side (round_fast.inc.h). */
-#define CORE_BY_SIDE(mode) ((int)(mode) - FPEMU_MODE_COUNT)
 
 #include "carrier32.h"
 #include "round.inc.h"

@@ -23,8 +23,10 @@ typedef struct core_plan {
     uintw out_min;   /* results below become zero */
     uintw one;       /* 1; read from here because gcc 12 vectorises 64-bit shifts of variables only */
     uintw negative;  /* e8m0: what a negative becomes, under ml_dtypes zero too; 0 elsewhere */
-    uintw fast_cap, fast_emin, fast_up, fast_end, fast_nan, fast_count, ones; /* round_fast.h; all bits */
+    uintw fast_cap, fast_emin, fast_up, fast_nan, fast_count, ones; /* round_fast.h; all bits */
     intw fast_low, fast_most;
+    /* where has_ends: magnitudes beyond overflow, of x or, in the stochastic modes, of its value on the grid */
+    uintw past[2];
     /* posit */
     uintw posit_n, posit_es, posit_min, posit_max;
     /* finish */
@@ -35,7 +37,7 @@ typedef struct core_plan {
     int32_t quantum;    /* the step is 2^quantum */
     uint32_t bits;      /* width of a code */
     int64_t zero_point; /* code of zero in an affine integer */
-    uint8_t wrap, is_signed, any;
+    uint8_t wrap, is_signed, any, has_ends;
     uint8_t rule;   /* enum core_rule */
     uint8_t mode;   /* fpemu_mode, CORE_SR_B or CORE_SR_C */
     uint8_t n;      /* random bits */

@@ -57,28 +57,9 @@ FPEMU_FN uint64_t core_carry(double z, uint64_t r)
 }
 #endif
 
-/* Magnitude a of a number with that sign, rounded as below while the processor rounds its sums by the mode's side:
- * toward zero for RTZ, RNA and RTO, down for RTN, up for RAZ and RTP. */
-FPEMU_FN uintw core_shifter_by_side(int mode, uintw a, uintw c, uintw sign)
-{
-    const int by_sign = mode == FPEMU_MODE_RTP || mode == FPEMU_MODE_RTN;
-    const realw C = core_value(by_sign ? c | sign : c), x = core_value(by_sign ? a | sign : a);
-    if (mode == FPEMU_MODE_RNA) { /* the first sum has finer steps, and no step passes over a multiple of the coarser */
-        const realw half = core_value(c - ((uintw)(CARRIER_MANTISSA + 1) << CARRIER_MANTISSA));
-        const realw more = x + half, sum = more + C;
-        return core_bits(sum - C);
-    }
-    const realw sum = x + C, y = sum - C; /* the difference is exact */
-    if (mode == FPEMU_MODE_RTO)
-        return core_bits(core_value(core_bits(sum) | (uintw)(y != x)) - C);
-    return by_sign ? core_bits(y) & ~CARRIER_SIGN : core_bits(y);
-}
-
-/* Magnitude a rounded to the grid whose steps c = C counts; not for FPEMU_MODE_SR. CORE_BY_SIDE(mode): as above. */
+/* Magnitude a rounded to the grid whose steps c = C counts; not for FPEMU_MODE_SR. */
 FPEMU_FN uintw core_shifter_round(int mode, uintw a, uintw c, uintw sign, uintw r)
 {
-    if (mode < 0)
-        return core_shifter_by_side(mode + FPEMU_MODE_COUNT, a, c, sign);
     /* kept apart: some compilers hold expressions in a wider type */
     const realw x = core_value(a), C = core_value(c), sum = x + C, nearest = sum - C;
     if (mode == FPEMU_MODE_RNE)
@@ -170,7 +151,7 @@ FPEMU_FN uintw core_element_pass(const core_plan *p, int mode, uintw u, uintw r)
     const uintw sign = u & CARRIER_SIGN, a = u ^ sign;
     if (mode < FPEMU_MODE_SR) { /* whether x overflows is known beforehand */
         const uintw g = core_shifter_round(mode, a, core_shifter_c(p, a), sign, r);
-        return core_beyond(a, p->fast_nan, p->nan[0], core_beyond(a, p->fast_end, p->overflow[0], g) | sign);
+        return core_beyond(a, p->fast_nan, p->nan[0], core_beyond(a, p->past[0], p->overflow[0], g) | sign);
     }
     const int stochastic = mode == FPEMU_MODE_SR;
     const uintw g = stochastic ? core_stochastic_large(p, a, r) : core_shifter(p, mode, a, sign, r);
@@ -208,31 +189,6 @@ FPEMU_FN uintw core_element_even(const core_plan *p, int mode, uintw u, uintw r)
         const realw C = core_value(c | CARRIER_HIDDEN >> 1), sum = x + C, y = sum - C;
         return core_unless_nan(p, u, core_bits(y));
     }
-    if (mode < 0) {
-        const realw high = core_value(p->overflow[0]), low = core_value(p->overflow[1]);
-        realw x = core_value(u);
-        x = x < low ? low : x;
-        x = x > high ? high : x;
-        if (mode == CORE_BY_SIDE(FPEMU_MODE_RTP) ||
-            mode == CORE_BY_SIDE(FPEMU_MODE_RTN)) { /* as below; no zero is -0 */
-            const realw C = core_value(c | CARRIER_HIDDEN >> 1), sum = x + C, y = sum - C, back = C - sum;
-            const uintw v = core_bits(mode == CORE_BY_SIDE(FPEMU_MODE_RTP) ? y : back);
-            return core_unless_nan(p, u, mode == CORE_BY_SIDE(FPEMU_MODE_RTP) ? v : v ^ CARRIER_SIGN);
-        }
-        const uintw side = core_bits(x) & CARRIER_SIGN;
-        realw z;
-        if (mode == CORE_BY_SIDE(FPEMU_MODE_RAZ)) {
-            z = core_value(core_shifter_round(mode, core_bits(x) ^ side, c, side, r) | side) + 0; /* -0 becomes 0 */
-        } else { /* toward zero either sign is the other's mirror, and no difference is -0 */
-            const uintw half = c - ((uintw)(CARRIER_MANTISSA + 1) << CARRIER_MANTISSA);
-            const realw C = core_value(c | side), more = x + core_value(half | side);
-            const realw sum = (mode == CORE_BY_SIDE(FPEMU_MODE_RNA) ? more : x) + C;
-            z = sum - C;
-            if (mode == CORE_BY_SIDE(FPEMU_MODE_RTO))
-                z = core_value(core_bits(sum) | (uintw)(z != x)) - C;
-        }
-        return core_unless_nan(p, u, core_bits(z));
-    }
     const uintw x = core_at_most(a, CORE_BY_SIGN(u, p->max));
     const uintw g = mode == FPEMU_MODE_SR ? core_stochastic(p, x, r) : core_shifter_round(mode, x, c, sign, r);
     const realw y = core_value(g | sign) + 0; /* -0 becomes 0 */
@@ -268,59 +224,6 @@ FPEMU_FN uintw core_element_full_range(const core_plan *p, int mode, uintw u, ui
 {
     const uintw sign = u & CARRIER_SIGN;
     return core_unless_nan(p, u, core_full_range(p, mode, u, sign, r));
-}
-
-/* What the forms below need of a call. */
-typedef struct core_ends {
-    intw past[2]; /* magnitudes beyond overflow; of the input, but for the stochastic modes of the grid value */
-    uintw keeps;  /* the sign bit where zeros keep their sign */
-} core_ends;
-
-/* Makes *e; 0 where core_element_by_ends does not hold for the plan. */
-FPEMU_FN int core_ends_make(core_ends *e, const core_plan *p)
-{
-    if ((p->rule != CORE_RULE_SHIFTER_GRID && p->rule != CORE_RULE_FULL_RANGE_GRID) || p->mode > FPEMU_MODE_SE ||
-        p->wrap || p->zero[0] || (p->zero[1] & ~CARRIER_SIGN))
-        return 0;
-    for (int s = 0; s < 2; s++) {
-        const uintw max = p->max[s];
-        const intw d = max < p->emin_bits ? p->d_low - (intw)(max >> CARRIER_MANTISSA) : p->d_norm;
-        if (max < CARRIER_HIDDEN || max >= CARRIER_INF || d < 1 || d >= CARRIER_MANTISSA)
-            return 0;
-        const uintw step = (uintw)1 << d, odd = (max >> d) & 1, cut = max + step - 1;
-        switch (p->mode) {
-        case FPEMU_MODE_RNE: e->past[s] = (intw)(max + step / 2 - odd); break;
-        case FPEMU_MODE_RNA: e->past[s] = (intw)(max + step / 2 - 1); break;
-        case FPEMU_MODE_RNZ: e->past[s] = (intw)(max + step / 2); break;
-        case FPEMU_MODE_RTZ: e->past[s] = (intw)cut; break;
-        case FPEMU_MODE_RTP: e->past[s] = (intw)(s ? cut : max); break;
-        case FPEMU_MODE_RTN: e->past[s] = (intw)(s ? max : cut); break;
-        case FPEMU_MODE_RTO: e->past[s] = (intw)(odd ? cut : max); break;
-        default: e->past[s] = (intw)max; break;
-        }
-    }
-    e->keeps = p->zero[1];
-    return 1;
-}
-
-/* The finished result of finite x with ends for each sign; zeros keep their sign. */
-FPEMU_FN uintw core_element_by_ends(const core_plan *p, const core_ends *e, int full, int mode, uintw u, uintw r)
-{
-    const int stochastic = mode >= FPEMU_MODE_SR;
-    const uintw sign = u & CARRIER_SIGN, a = u ^ sign;
-    uintw y;
-    if (mode == CORE_BY_SIDE(FPEMU_MODE_RTP) || mode == CORE_BY_SIDE(FPEMU_MODE_RTN)) { /* as core_shifter_by_side */
-        const realw C = core_value(core_shifter_c(p, a) | sign), sum = core_value(u) + C, near = sum - C;
-        y = mode == CORE_BY_SIDE(FPEMU_MODE_RTP) ? core_bits(near) | sign /* +0 or, downward, -0 */
-                                                 : core_bits(near) & (sign | ~CARRIER_SIGN);
-    } else {
-        y = sign | (full         ? core_full_range(p, mode, a, sign, r)
-                    : stochastic ? core_shifter(p, mode, a, sign, r)
-                                 : core_shifter_round(mode, a, core_shifter_c(p, a), sign, r));
-    }
-    const uintw x = stochastic ? y : u;
-    const uintw v = (intw)x > e->past[0] ? p->overflow[0] : y;
-    return (intw)(x ^ CARRIER_SIGN) > e->past[1] ? p->overflow[1] : v;
 }
 
 /* Largest magnitude that does not overflow in a mode that treats both signs alike. */
@@ -378,14 +281,35 @@ FPEMU_FN uintw core_element_shifter_grid(const core_plan *p, int mode, uintw u, 
     return core_shifter(p, mode, u ^ sign, sign, r);
 }
 
-/* The same, finished; core_ends_make holds. */
-FPEMU_FN uintw core_element_finished(const core_plan *p, int mode, uintw u, uintw r)
+/* Finds p->past of a plan for lib/kernel; 0 where such magnitudes do not tell all of its ends. */
+FPEMU_FN int core_find_past(core_plan *p)
 {
-    return core_finish(p, u, core_element_shifter_grid(p, mode, u, r));
+    const int shifter = p->rule >= CORE_RULE_SHIFTER_PASS && p->rule <= CORE_RULE_SHIFTER_GRID;
+    if ((!shifter && p->rule != CORE_RULE_FULL_RANGE_GRID) || p->mode > FPEMU_MODE_SE || p->wrap || p->zero[0] ||
+        (p->zero[1] & ~CARRIER_SIGN))
+        return 0;
+    for (int s = 0; s < 2; s++) {
+        const uintw max = p->max[s];
+        const intw d = max < p->emin_bits ? p->d_low - (intw)(max >> CARRIER_MANTISSA) : p->d_norm;
+        if (max < CARRIER_HIDDEN || max >= CARRIER_INF || d < 1 || d >= CARRIER_MANTISSA)
+            return 0;
+        const uintw step = (uintw)1 << d, odd = (max >> d) & 1, cut = max + step - 1;
+        switch (p->mode) {
+        case FPEMU_MODE_RNE: p->past[s] = max + step / 2 - odd; break;
+        case FPEMU_MODE_RNA: p->past[s] = max + step / 2 - 1; break;
+        case FPEMU_MODE_RNZ: p->past[s] = max + step / 2; break;
+        case FPEMU_MODE_RTZ: p->past[s] = cut; break;
+        case FPEMU_MODE_RTP: p->past[s] = s ? cut : max; break;
+        case FPEMU_MODE_RTN: p->past[s] = s ? max : cut; break;
+        case FPEMU_MODE_RTO: p->past[s] = odd ? cut : max; break;
+        default: p->past[s] = max; break;
+        }
+    }
+    return 1;
 }
 
 /* Chooses a fast form for a plan whose rule is CORE_RULE_FLOAT, if there is one. */
-FPEMU_FN void core_choose_fast(core_plan *p, const fpemu_format *f)
+FPEMU_FN void core_choose_rule(core_plan *p, const fpemu_format *f)
 {
     const int mode = p->mode;
     if (mode > FPEMU_MODE_SE || p->rule != CORE_RULE_FLOAT)
@@ -401,7 +325,7 @@ FPEMU_FN void core_choose_fast(core_plan *p, const fpemu_format *f)
         m = (int)f->mantissa_bits;
         emin = f->emin;
         emax = f->emax;
-        if (m < 1 || m > CARRIER_MANTISSA - 1 || f->exponent_bits < 2 || f->subnormals != FPEMU_SUBNORMALS_KEEP)
+        if (m < 1 || m > CARRIER_MANTISSA - 2 || f->exponent_bits < 2 || f->subnormals != FPEMU_SUBNORMALS_KEEP)
             return;
         if (emin == 1 - CARRIER_BIAS) {
             int natural = mirrored && max + ((uintw)1 << p->d_norm) == CARRIER_INF;
@@ -442,9 +366,15 @@ FPEMU_FN void core_choose_fast(core_plan *p, const fpemu_format *f)
         p->rule = CORE_RULE_SHIFTER_STOP_INF;
     } else if (passes && (mode <= FPEMU_MODE_RNZ || mode == FPEMU_MODE_RAZ || mode >= FPEMU_MODE_SR)) {
         p->rule = CORE_RULE_SHIFTER_PASS;
-        p->fast_end = core_last_inside(p);
-        p->fast_nan = past[1] == past[0] ? p->fast_end : CARRIER_INF;
+        p->past[0] = core_last_inside(p);
+        p->fast_nan = past[1] == past[0] ? p->past[0] : CARRIER_INF;
     }
+}
+
+FPEMU_FN void core_choose_fast(core_plan *p, const fpemu_format *f)
+{
+    core_choose_rule(p, f);
+    p->has_ends = (uint8_t)core_find_past(p);
 }
 
 #if CARRIER_BITS == 32
@@ -487,7 +417,7 @@ FPEMU_FN int core_direct_make(core_direct *d, const core_plan *p, const core_cod
     d->emin = p->fast_emin;
     d->up = p->fast_up;
     d->drop = (uintw)c->d_norm;
-    d->end = stops ? p->max[0] : p->fast_end;
+    d->end = stops ? p->max[0] : p->past[0];
     d->nan_end = stops ? CARRIER_INF : p->fast_nan;
     d->past = (uintw)core_encode(c, CARRIER_INF, p->overflow[0]);
     d->sign = (uintw)c->sign;

@@ -24,7 +24,7 @@ void fpemu_operand_prepare(gemm_operand *o, const fpemu_target *t, int carrier)
         core_choose_fast32(p, &t->format);
         if (!is_one_loop(t, p->rule, p->wrap))
             return;
-        o->round32 = k->binary16 && core_is_binary16(p) ? k->binary16 : k->loops32->round[p->rule][p->mode];
+        o->round32 = k->loops32->round[p->rule][p->mode];
     } else {
         core_plan64 *const p = &o->plan64;
         core_plan_make64(p, &t->format, &t->rounding, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* blocks_drawn.inc.c - elements of blocks in binary32 scaled, and rounded by random words of the same loop, in vectors
  * of AVX-512; included by variant.inc.c. The fast form of core_pow2_float, core_pow2_fixed and loop_scaled for sr, the
- * same below the smallest step, where blocks have many elements, as above it; under other scales of words too, which
- * are widened and narrowed in registers. tests/against_judges/blocks.c and words.c compare the bits.
+ * same below the smallest step, where blocks have many elements, as above it. tests/against_judges/blocks.c compares the
+ * bits.
  *
  * With s the step of its binade, |x| / s is k + f, both had exactly. P is k steps, and one more just if
  * floor(2^32 f) + r passes 2^32, r being the random bits, left-aligned. That is core_up() for sr: of f what lies below
@@ -233,36 +233,6 @@ FPEMU_FN void drawn_scaled(const core_plan32 *p, int even, int divide, int insid
     }
 }
 
-FPEMU_FN size_t drawn_size(enum unpack_type type)
-{
-    return type == UNPACK_FLOATS ? sizeof(float) : sizeof(uint16_t);
-}
-
-/* 16 elements. */
-FPEMU_FN __m512i drawn_load(enum unpack_type type, const char *x)
-{
-    return type == UNPACK_FLOATS
-               ? _mm512_loadu_si512(x)
-               : widen_sixteen(type == UNPACK_BF16, _mm256_loadu_si256((const __m256i *)(const void *)x));
-}
-
-/* n vectors, 1 or an even number; none of them passes the largest word. Words of binary16 go by halves, which costs
- * less than to join them. */
-FPEMU_FN void drawn_store(enum unpack_type type, int n, const __m512i *to, char *y)
-{
-    for (int v = 0; v < n; v++) {
-        const __m512 a = _mm512_castsi512_ps(to[v]);
-        if (type == UNPACK_FLOATS)
-            _mm512_storeu_si512(y + 64 * v, to[v]);
-        else if (type == UNPACK_F16)
-            _mm256_storeu_si256((__m256i *)(void *)(y + 32 * v), narrow_f16_side(a, _MM_FROUND_TO_NEAREST_INT));
-        else if (n == 1)
-            _mm256_storeu_si256((__m256i *)(void *)y, _mm512_castsi512_si256(narrow_inside(1, 0, a, a)));
-        else if (v % 2)
-            _mm512_storeu_si512(y + 32 * (v - 1), narrow_inside(1, 0, _mm512_castsi512_ps(to[v - 1]), a));
-    }
-}
-
 /* n vectors at a time, of `count` blocks of `length` elements in a row: `to` of `u`, with the bits `inverted`, by what
  * `settle` makes of block b for vector v. What likely comes next is asked for, since the largest of it is looked for at
  * once. */
@@ -272,14 +242,14 @@ FPEMU_FN void drawn_store(enum unpack_type type, int n, const __m512i *to, char 
         bits;                                                                                                          \
         for (int v = 0; v < (n); v++) {                                                                                \
             const size_t one = b + (size_t)v * (apart) / 4;                                                            \
-            const size_t from = (at + 16 * (size_t)v) * size;                                                          \
-            u[v] = drawn_load(is_type, in + from);                                                                     \
-            if (is_type == UNPACK_FLOATS || v % 2 == 0)                                                                \
-                _mm_prefetch((const char *)((uintptr_t)in + from + ahead), _MM_HINT_T0);                               \
+            const size_t from = (at + 16 * (size_t)v) * sizeof(float);                                                 \
+            u[v] = _mm512_loadu_si512(in + from);                                                                      \
+            _mm_prefetch((const char *)((uintptr_t)in + from + ahead), _MM_HINT_T0);                                   \
             settle;                                                                                                    \
         }                                                                                                              \
         make(n);                                                                                                       \
-        drawn_store(is_type, n, to, out + at * size);                                                                  \
+        for (int v = 0; v < (n); v++)                                                                                  \
+            _mm512_storeu_si512(out + (at + 16 * (size_t)v) * sizeof(float), to[v]);                                   \
         at += 16 * (n);                                                                                                \
     }
 #define DRAWN_PRODUCTS(n)                                                                                              \
@@ -290,7 +260,7 @@ FPEMU_FN void drawn_store(enum unpack_type type, int n, const __m512i *to, char 
 #define DRAWN_BEGIN                                                                                                    \
     const char *in = (const char *)x;                                                                                  \
     char *out = (char *)y;                                                                                             \
-    const size_t size = drawn_size(is_type), ahead = length * count * size;                                            \
+    const size_t ahead = length * count * sizeof(float);                                                               \
     size_t at = 0, b = 0
 
 /* apart: how many blocks there are in 64 elements, at least 1. */
@@ -327,7 +297,6 @@ FPEMU_FN void drawn_store(enum unpack_type type, int n, const __m512i *to, char 
     {                                                                                                                  \
         const core_pow2_block32 q = *how;                                                                              \
         const core_draw d = *draw;                                                                                     \
-        const enum unpack_type is_type = UNPACK_FLOATS;                                                                \
         enum { q_fixed = fixed };                                                                                      \
         __m512i power[DRAWN_VECTORS];                                                                                  \
         if (length == 1) { /* a power each */                                                                          \
@@ -353,12 +322,10 @@ DRAWN_POW2(fixed, 1)
 #undef DRAWN_EACH
 #undef DRAWN_POWER
 
-/* Whether no element of the plan times one of these scales and `second` is near the largest number, or passes the
- * largest word; *least: the least scale. */
-FPEMU_FN int drawn_inside(const core_plan32 *p, enum unpack_type type, size_t count, const float *s, float second,
-                          float *least)
+/* Whether no element of the plan times one of these scales and `second` is near the largest number; *least: the least
+ * scale. */
+FPEMU_FN int drawn_inside(const core_plan32 *p, size_t count, const float *s, float second, float *least)
 {
-    const float end = type == UNPACK_F16 ? 65520 : 0x1p126f; /* the first is the least that becomes infinite */
     const float max = core_value32(p->max[0] > p->max[1] ? p->max[0] : p->max[1]);
     float most = 0, low = FLT_MAX;
 #pragma omp simd reduction(max : most) reduction(min : low)
@@ -367,7 +334,7 @@ FPEMU_FN int drawn_inside(const core_plan32 *p, enum unpack_type type, size_t co
         low = s[b] < low ? s[b] : low;
     }
     *least = low;
-    return 2 * (max * most) * second < 2 * end;
+    return 2 * (max * most) * second < 0x1p127f;
 }
 
 /* What makes of the power of a binade, by addition of bits, its step times a scale: k such products are k steps times
@@ -399,21 +366,18 @@ FPEMU_FN int drawn_is_small(const core_plan32 *p)
 #define DRAWN_UNLIKE(n) DRAWN_Y(is_even, 1, 0, n)
 #define DRAWN_INSIDE(n) DRAWN_Y(2 * is_even, 1, 0, n)
 #define DRAWN_ONE(n) DRAWN_Y(2 * is_even, 1, 1, n)
-#define DRAWN_SCALED(name, type, even, divide)                                                                         \
-    static int drawn_##name(const core_plan32 *plan, const core_draw *draw, size_t length, size_t count,               \
-                            const float *down, const float *s, float times, const void *x, void *y)                    \
+#define DRAWN_SCALED(name, even, divide)                                                                               \
+    static void drawn_##name(const core_plan32 *plan, const core_draw *draw, size_t length, size_t count,              \
+                             const float *down, const float *s, float times, const void *x, void *y)                   \
     {                                                                                                                  \
         const core_plan32 p = *plan;                                                                                   \
         const core_draw d = *draw;                                                                                     \
-        const enum unpack_type is_type = type;                                                                         \
         enum { is_even = even, divides = divide };                                                                     \
         const __m512 second = _mm512_set1_ps(times);                                                                   \
         float units[FAST_BLOCKS], least;                                                                               \
         const float *const by = is_even ? s : units;                                                                   \
         __m512 from[DRAWN_VECTORS], downs[DRAWN_VECTORS], scales[DRAWN_VECTORS];                                       \
-        const int inside = drawn_inside(&p, is_type, count, s, times, &least);                                         \
-        if (is_type != UNPACK_FLOATS && !inside)                                                                       \
-            return 0;                                                                                                  \
+        const int inside = drawn_inside(&p, count, s, times, &least);                                                  \
         if (d.low % 16 || !inside || !(is_even || (drawn_is_small(&p) && drawn_units(&p, count, s, least, units)))) {  \
             DRAWN_SINGLY(DRAWN_SCALES(s), DRAWN_ANY)                                                                   \
         } else if (is_even && p.max[0] != p.max[1]) {                                                                  \
@@ -429,17 +393,11 @@ FPEMU_FN int drawn_is_small(const core_plan32 *p)
         } else {                                                                                                       \
             DRAWN_BLOCKS(1, DRAWN_SCALES(by), DRAWN_INSIDE)                                                            \
         }                                                                                                              \
-        return 1;                                                                                                      \
     }
-#define DRAWN_TYPE(name, type)                                                                                         \
-    DRAWN_SCALED(stop_times_##name, type, 0, 0)                                                                        \
-    DRAWN_SCALED(stop_by_##name, type, 0, 1)                                                                           \
-    DRAWN_SCALED(even_times_##name, type, 1, 0)                                                                        \
-    DRAWN_SCALED(even_by_##name, type, 1, 1)
-DRAWN_TYPE(floats, UNPACK_FLOATS)
-DRAWN_TYPE(f16, UNPACK_F16)
-DRAWN_TYPE(bf16, UNPACK_BF16)
-#undef DRAWN_TYPE
+DRAWN_SCALED(stop_times, 0, 0)
+DRAWN_SCALED(stop_by, 0, 1)
+DRAWN_SCALED(even_times, 1, 0)
+DRAWN_SCALED(even_by, 1, 1)
 #undef DRAWN_SCALED
 #undef DRAWN_ONE
 #undef DRAWN_INSIDE
@@ -454,11 +412,10 @@ DRAWN_TYPE(bf16, UNPACK_BF16)
 #undef DRAWN_SOME
 
 #define DRAWN_POW2_TABLE {drawn_pow2_float, drawn_pow2_fixed}
-#define DRAWN_SCALED_OF(name)                                                                                          \
+#define DRAWN_SCALED_TABLE                                                                                             \
     {                                                                                                                  \
-        {drawn_stop_times_##name, drawn_stop_by_##name},                                                               \
+        {drawn_stop_times, drawn_stop_by},                                                                             \
         {                                                                                                              \
-            drawn_even_times_##name, drawn_even_by_##name                                                              \
+            drawn_even_times, drawn_even_by                                                                            \
         }                                                                                                              \
     }
-#define DRAWN_SCALED_TABLE {DRAWN_SCALED_OF(floats), DRAWN_SCALED_OF(f16), DRAWN_SCALED_OF(bf16)}

@@ -37,6 +37,7 @@ static const kernels *const variants[] = {
 
 /* every thread would choose the same, so a race is harmless */
 static _Atomic(const kernels *) chosen;
+static atomic_int general;
 
 /* Apart: with it, every call would save what registers this uses. */
 static __attribute__((noinline)) const kernels *choose(void)
@@ -49,6 +50,7 @@ static __attribute__((noinline)) const kernels *choose(void)
     for (size_t i = 0; !k; i++)
         if (i + 1 == VARIANTS || variants[i]->valid())
             k = variants[i];
+    atomic_store_explicit(&general, forced && strcmp(forced, "general") == 0, memory_order_relaxed);
     atomic_store_explicit(&chosen, k, memory_order_relaxed);
     return k;
 }
@@ -57,6 +59,11 @@ const kernels *fpemu_kernels(void)
 {
     const kernels *k = atomic_load_explicit(&chosen, memory_order_relaxed);
     return k ? k : choose();
+}
+
+int fpemu_kernels_general(void)
+{
+    return atomic_load_explicit(&general, memory_order_relaxed);
 }
 
 const char *fpemu_variant(void)

@@ -32,6 +32,13 @@ FPEMU_FN __m512 integers_within(const integers *g, __m512 x)
     return _mm512_min_ps(g->high, _mm512_max_ps(g->low, x));
 }
 
+/* Of two sums, one rounded down and one up, the odd one. */
+FPEMU_FN __m512 integers_neighbour(__m512 down, __m512 up)
+{
+    return _mm512_castsi512_ps(
+        _mm512_ternarylogic_epi32(_mm512_castps_si512(down), _mm512_castps_si512(up), _mm512_set1_epi32(1), 0xf8));
+}
+
 /* y, but the NaN for a NaN, and 0 for -0. */
 FPEMU_FN __m512 integers_finished(const integers *g, __m512 y)
 {
@@ -44,23 +51,6 @@ FPEMU_FN __m512 integers_odd(__m512 sum, __m512 n, __m512 t, __m512 value)
     const __mmask16 even = _mm512_testn_epi32_mask(_mm512_castps_si512(sum), _mm512_set1_epi32(1));
     const __m512 rest = _mm512_sub_ps(t, value); /* 0 becomes 0, a negative number -1, a positive one 1 */
     return _mm512_mask_add_ps(n, even, n, _mm512_fixupimm_ps(rest, rest, _mm512_set1_epi32((int)0xa9a9a811u), 0));
-}
-
-FPEMU_FN __m512 integers_even(const integers *g, int mode, __m512 x)
-{
-    const __m512 t = integers_within(g, x);
-    if (mode == FPEMU_MODE_RTZ) {
-        const __m512 c = integers_signed(g->sided, t);
-        return integers_finished(g, _mm512_sub_ps(_mm512_add_round_ps(t, c, INTEGERS_TO(ZERO)), c));
-    }
-    const __m512 up = _mm512_add_round_ps(t, g->shift, INTEGERS_TO(POS_INF));
-    if (mode == FPEMU_MODE_RAZ) {
-        const __mmask16 below = _mm512_movepi32_mask(_mm512_castps_si512(t));
-        const __m512 sum = _mm512_mask_add_round_ps(up, below, t, g->shift, INTEGERS_TO(NEG_INF));
-        return integers_finished(g, _mm512_sub_ps(sum, g->shift));
-    }
-    const __m512 down = _mm512_add_round_ps(t, g->shift, INTEGERS_TO(NEG_INF)); /* FPEMU_MODE_RTO */
-    return integers_finished(g, _mm512_sub_ps(floats_to_odd(down, up), g->shift));
 }
 
 /* Whether integers_affine_steps are those of a magnitude. */
@@ -121,21 +111,6 @@ FPEMU_FN int integers_begin_affine(integers *g, const core_affine_quick32 *q)
         if (rest)                                                                                                      \
             _mm512_mask_storeu_ps(out + i, rest, form(&g, mode, _mm512_maskz_loadu_ps(rest, in + i)));                 \
     } while (0)
-#define INTEGERS_EVEN(mode)                                                                                            \
-    static void loop_round_even_##mode##32(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y)  \
-    {                                                                                                                  \
-        const float *const in = (const float *)x;                                                                      \
-        float *const out = (float *)y;                                                                                 \
-        integers g;                                                                                                    \
-        (void)r;                                                                                                       \
-        integers_begin_even(&g, p);                                                                                    \
-        INTEGERS_ARRAYS(integers_even, mode);                                                                          \
-    }
-INTEGERS_EVEN(FPEMU_MODE_RTZ)
-INTEGERS_EVEN(FPEMU_MODE_RAZ)
-INTEGERS_EVEN(FPEMU_MODE_RTO)
-#undef INTEGERS_EVEN
-
 #define INTEGERS_AFFINE(mode)                                                                                          \
     static void loop_round_affine_##mode##32(const core_plan32 *p, size_t n, const void *x, const uint32_t *r,         \
                                              void *y)                                                                  \
@@ -196,7 +171,7 @@ FPEMU_FN __m512i integers_code(const integers *g, const integers_codes *c, int a
     if (!affine) {
         const __m512 down = _mm512_add_round_ps(t, g->shift, INTEGERS_TO(NEG_INF));
         const __m512 up = _mm512_add_round_ps(t, g->shift, INTEGERS_TO(POS_INF));
-        return _mm512_add_epi32(_mm512_castps_si512(floats_to_odd(down, up)), c->zero);
+        return _mm512_add_epi32(_mm512_castps_si512(integers_neighbour(down, up)), c->zero);
     }
     if (integers_by_magnitude(mode))
         return _mm512_castps_si512(_mm512_add_ps(integers_signed(integers_affine_steps(g, mode, t), t), c->steps));
@@ -309,11 +284,6 @@ FPEMU_FN __m512 integers_even_steps(const integers *g, __m512 within, __m512i r)
     return _mm512_mask_add_ps(k, up, k, integers_signed(_mm512_set1_ps(1), t));
 }
 
-FPEMU_FN __m512 integers_even_drawn(const integers *g, __m512 x, __m512i r)
-{
-    return integers_finished(g, _mm512_mul_ps(integers_even_steps(g, integers_within(g, x), r), g->scale));
-}
-
 /* The sum of core_affine_quick_random, whose nearest integer it is. */
 FPEMU_FN __m512 integers_affine_sum(const integers *g, __m512 x, __m512i r)
 {
@@ -342,7 +312,7 @@ static __attribute__((noinline)) void integers_affine_some(const core_plan32 *p,
     loop_round_affine_FPEMU_MODE_SR32(p, n, x, r, y);
 }
 
-/* A group by word `low` and following; quick: NULL where the grid is even, else 0 where it does not decide. */
+/* A group by word `low` and following; 0 where the quick form does not decide. */
 FPEMU_FN int integers_drawn_group(const integers *g, const core_affine_quick32 *quick, core_hash_key key, uint32_t lead,
                                   uint32_t low, const float *x, __m512 to[INTEGERS_VECTORS])
 {
@@ -350,93 +320,37 @@ FPEMU_FN int integers_drawn_group(const integers *g, const core_affine_quick32 *
     __m512i at = _mm512_add_epi32(lanes, _mm512_set1_epi32((int)low)), far = _mm512_setzero_si512();
 #pragma GCC unroll 4
     for (unsigned v = 0; v < INTEGERS_VECTORS; v++) {
-        const __m512i r = integers_random(key.k1, lead, at);
-        const __m512 from = _mm512_loadu_ps(x + 16 * v);
         __m512i distance;
+        to[v] = integers_affine_drawn(g, _mm512_loadu_ps(x + 16 * v), integers_random(key.k1, lead, at), &distance);
         at = _mm512_add_epi32(at, _mm512_set1_epi32(16));
-        if (quick) {
-            to[v] = integers_affine_drawn(g, from, r, &distance);
-            far = _mm512_max_epi32(far, distance);
-        } else {
-            to[v] = integers_even_drawn(g, from, r);
-        }
+        far = _mm512_max_epi32(far, distance);
     }
-    return !quick || !_mm512_cmpgt_epi32_mask(far, _mm512_set1_epi32((int)quick->random));
-}
-
-/* Groups, up to one that is not decided: how many elements. `left`: these and what follows. */
-FPEMU_FN size_t integers_drawn_groups(const integers *g, const core_affine_quick32 *quick, core_hash_key key,
-                                      uint32_t lead, uint32_t low, size_t n, size_t left, int past, const float *x,
-                                      float *y)
-{
-    size_t i = 0;
-    for (__m512 to[INTEGERS_VECTORS]; i < n; i += INTEGERS_GROUP) {
-        if (past && left - i >= INTEGERS_GROUP + STREAM_AHEAD / sizeof *x)
-            stream_ask((const char *)(x + i) + STREAM_AHEAD, INTEGERS_GROUP * sizeof *x);
-        if (!integers_drawn_group(g, quick, key, lead, low + (uint32_t)i, x + i, to))
-            break;
-        for (unsigned v = 0; v < INTEGERS_VECTORS; v++)
-            if (past)
-                _mm512_stream_ps(y + i + 16 * v, to[v]);
-            else
-                _mm512_storeu_ps(y + i + 16 * v, to[v]);
-    }
-    return i;
+    return !_mm512_cmpgt_epi32_mask(far, _mm512_set1_epi32((int)quick->random));
 }
 
 /* Elements `index` and following, by 32 random bits each. */
-FPEMU_FN void integers_drawn(const core_plan32 *plan, const integers *g, const core_affine_quick32 *quick,
-                             core_hash_key key, uint64_t index, size_t n, int streaming, const float *x, float *y)
+static void integers_drawn_affine(const core_plan32 *p, core_hash_key key, uint64_t index, size_t n, const void *from,
+                                  void *to)
 {
+    const float *x = (const float *)from;
+    float *y = (float *)to;
+    integers g = {0};
+    core_affine_quick32 q = {0};
+    const int quick = core_affine_quick_make32(&q, p) && q.is_near && integers_begin_affine(&g, &q);
     for (size_t m; n > 0; index += m, n -= m, x += m, y += m) {
-        const uint32_t low = (uint32_t)index, lead = core_hash_lead(key, low);
+        const uint32_t low = (uint32_t)index;
         const size_t words = CORE_LEAD_WORDS - (low & (CORE_LEAD_WORDS - 1)), most = n < words ? n : words;
-        const size_t whole = most / INTEGERS_GROUP * INTEGERS_GROUP;
-        const int past = streaming && (uintptr_t)y % LINE == 0;
-        m = integers_drawn_groups(g, quick, key, lead, low, whole, n, past, x, y);
-        if (m > 0)
-            continue;
+        __m512 group[INTEGERS_VECTORS];
         m = most < INTEGERS_GROUP ? most : INTEGERS_GROUP;
-        if (quick) {
-            integers_affine_some(plan, key, low, m, x, y);
-        } else {
-            float from[INTEGERS_GROUP] = {0};
-            __m512 to[INTEGERS_VECTORS];
-            memcpy(from, x, m * sizeof *x);
-            (void)integers_drawn_group(g, NULL, key, lead, low, from, to);
+        if (quick && m == INTEGERS_GROUP && integers_drawn_group(&g, &q, key, core_hash_lead(key, low), low, x, group))
             for (unsigned v = 0; v < INTEGERS_VECTORS; v++)
-                _mm512_storeu_ps(from + 16 * v, to[v]);
-            memcpy(y, from, m * sizeof *y);
-        }
+                _mm512_storeu_ps(y + 16 * v, group[v]);
+        else
+            integers_affine_some(p, key, low, m, x, y);
     }
 }
 
-static void integers_drawn_even(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, int streaming,
-                                const void *x, void *y)
-{
-    integers g;
-    integers_begin_even(&g, p);
-    integers_drawn(p, &g, NULL, k, index, n, streaming, (const float *)x, (float *)y);
-}
-
-static void integers_drawn_affine(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, int streaming,
-                                  const void *x, void *y)
-{
-    integers g;
-    core_affine_quick32 q;
-    if (p->n == 32 && core_affine_quick_make32(&q, p) && q.is_near && integers_begin_affine(&g, &q)) {
-        integers_drawn(p, &g, &q, k, index, n, streaming, (const float *)x, (float *)y);
-        return;
-    }
-    for (size_t i = 0, m; i < n; i += m) {
-        uint32_t r[TILE];
-        m = n - i < TILE ? n - i : TILE;
-        fill_hash(k, core_per_word(p->n), p->n, index + i, m, r);
-        loop_round_affine_FPEMU_MODE_SR32(p, m, (const float *)x + i, r, (float *)y + i);
-    }
-}
-
-/* As integers_drawn_group, codes. */
+/* As integers_drawn_group, codes; quick: NULL where the grid is even. */
 FPEMU_FN int integers_drawn_codes(const integers *g, const integers_codes *c, const core_affine_quick32 *quick,
                                   core_hash_key key, uint32_t lead, uint32_t low, const float *x,
                                   __m512i to[INTEGERS_VECTORS])

@@ -16,7 +16,6 @@
 #include "core/random.h"
 #include "core/scale.h"
 #include "core/unpack_fast.h"
-#include "core/words_fast.h"
 #include "loops/names.h"
 
 /* Lanes of the loops of dot products at most, in binary64; in binary32 twice as many. */
@@ -30,8 +29,6 @@ enum mac_form { MAC_NONE, MAC_FULL_RANGE, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS 
 #define TILE 1024
 /* Bytes counted at a time where no random words are needed: so much of input and output stays in L1. */
 #define COUNT_TILE 16384
-/* Words counted at a time. */
-#define WORDS_COUNTED (COUNT_TILE / 2)
 /* Blocks at most whose scales runs_fast looks at. */
 #define FAST_BLOCKS 256
 
@@ -95,6 +92,14 @@ typedef struct core_draw {
     uint32_t low, lead, mask;
 } core_draw;
 
+/* Random bits of elements 0, 1, ... of a call: r, left-aligned in 32, or, where that is NULL, 32 of the hash for elements
+ * `index` and following, of which none passes a multiple of 2^32. */
+typedef struct loop_draw {
+    const uint32_t *r;
+    core_hash_key key;
+    uint64_t index;
+} loop_draw;
+
 /* What a loop finds of the magnitudes of elements, as bits. */
 typedef struct block_extremes {
     uint64_t amax;      /* the largest, NaN and infinities included */
@@ -119,24 +124,19 @@ typedef struct kernels {
     /* random bits of elements i, i+1, ..., of which none passes a multiple of 2^32 */
     void (*hash)(core_hash_key k, int per_word, int n_bits, uint64_t i, size_t n, uint32_t *r);
     void (*philox)(uint64_t seed, uint64_t stream, int per_word, int n_bits, uint64_t i, size_t n, uint32_t *r);
-    /* y = x rounded by the hash's bits for elements `index` and following, of which none passes a multiple of 2^32: as
-     * many bits as the plan asks for, 32, 16 or 8; by rule, NULL where hash and round do as well; streaming: y, at a
-     * multiple of LINE, by stores of stream.h */
-    void (*stochastic32[CORE_RULE_COUNT])(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n,
-                                          int streaming, const void *x, void *y);
+    /* y = x rounded to affine integers by 32 bits of the hash for elements `index` and following, of which none passes a
+     * multiple of 2^32; may be NULL */
+    void (*affine_drawn32)(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, const void *x, void *y);
     /* the same of codes of integers, 32 bits an element, where core_integer_codes holds; by whether they are affine,
      * and then near; may be NULL */
     void (*encode_drawn32[2])(const core_plan32 *p, const core_integer_codes32 *c, core_hash_key k, uint64_t index,
                               size_t n, const void *x, size_t size, void *codes);
     /* blocks of finite elements, of a multiple of 16 each, rounded by bits that the loop draws, a word an element: as
-     * pow2 by sr, also a multiple of 16 elements with a power each (length 1), and as scaled by sr: the latter of floats
-     * (0), and of binary16 (1) and bfloat16 (2) words, where 0 is given if one may pass the largest. May be NULL */
+     * pow2 by sr, also a multiple of 16 elements with a power each (length 1), and as scaled by sr. May be NULL */
     void (*pow2_drawn32[2])(const core_pow2_block32 *q, const core_draw *d, size_t length, size_t count, const void *x,
                             const uint32_t *powers, void *y);
-    int (*scaled_drawn[3][2][2])(const core_plan32 *p, const core_draw *d, size_t length, size_t count,
-                                 const float *down, const float *s, float second, const void *x, void *y);
-    /* as round for plans that core_is_binary16 knows; NULL where there is no instruction for it */
-    void (*binary16)(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
+    void (*scaled_drawn[2][2])(const core_plan32 *p, const core_draw *d, size_t length, size_t count, const float *down,
+                               const float *s, float second, const void *x, void *y);
     void (*stream)(void *to, const void *from, size_t size); /* stream_tile of stream.h */
     /* y = x rounded and finished by a plan that core_affine_is_wide takes, by mode */
     void (*affine32[CORE_MODE_COUNT])(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);
@@ -151,51 +151,9 @@ typedef struct kernels {
     void (*exact16[2])(size_t n, const float *x, uint16_t *y); /* the same where every x is a number of the type */
     /* as extremes of loops32, of at most 65535 words */
     void (*extremes16[2])(size_t n, const uint16_t *x, block_extremes *e);
-    /* as encode_nearest, codes of words of either type, in 4, 8 or 16 bits each, of 4 an even number; 0 where the loop
-     * does not do that. May be NULL */
-    int (*encode16)(const core_direct32 *d, int bfloat, size_t bits, size_t n, const uint16_t *x, void *codes);
-    /* as runs_amax, pow2_rows and pow2_drawn32, of blocks of words; the last two, of at most POW2_BLOCKS blocks of 16
-     * words or a multiple of 32, give 0 where they do not do them. All may be NULL */
-    void (*runs_amax16[2])(size_t length, size_t count, const uint16_t *x, uint32_t *amax);
-    int (*pow2_rows16[2])(const core_pow2_block32 *q, size_t length, size_t count, const uint16_t *x,
-                          const uint32_t *powers, uint16_t *y);
-    int (*pow2_drawn16[2])(const core_pow2_block32 *q, const core_draw *d, size_t length, size_t count,
-                           const uint16_t *x, const uint32_t *powers, uint16_t *y);
-    /* as scaled_fast, of words, by whether nothing passes the ends and by kind (divided 1); 0 where the loop does not do
-     * that. May be NULL */
-    int (*scaled16[2])(const core_plan32 *p, int inside, int divided, size_t length, size_t count, const float *down,
-                       const float *s, float second, const uint16_t *x, uint16_t *y);
-    /* as codebook and codebook_runs, of words of either type: the first gives 0 where it does not do them, the second how
-     * many blocks it did, up to the first whose scale leaves them to codebook_runs. May be NULL */
-    int (*codebook16)(const core_search32 *s, int bfloat, size_t n, const uint16_t *x, uint16_t *y);
-    size_t (*codebook_runs16)(const core_search32 *s, int bfloat, size_t length, size_t count, const float *scales,
-                              const uint16_t *x, uint16_t *y);
-    /* the same by random bits */
-    int (*codebook_random16)(const core_search32 *s, int bfloat, size_t n, const uint16_t *x, const uint32_t *r,
-                             uint16_t *y);
-    size_t (*codebook_random_runs16)(const core_search32 *s, int bfloat, size_t length, size_t count,
-                                     const float *scales, const uint16_t *x, const uint32_t *r, uint16_t *y);
-    /* sums, differences, products and quotients of words of either type in the type itself: to nearest even, infinite
-     * past its ends, with one NaN, whose bits in binary32 these are; may be NULL */
-    void (*operate16[2][FPEMU_OPERATION_DIV + 1])(uint32_t nan, size_t n, const uint16_t *a, const uint16_t *b,
-                                                  uint16_t *y);
     /* words of either type from codes of a byte, all of which have values of the type; 0 where the loop does not do
      * that. May be NULL */
     int (*decode_words)(const core_coder32 *c, int bfloat, size_t n, const uint8_t *codes, uint16_t *y);
-    /* words rounded by a plan whose results are all of the type, as round does with the numbers, and by core_words; NULL
-     * where there is no such loop */
-    void (*round16[2][CORE_RULE_AFFINE_FAST + 1][CORE_MODE_COUNT])(const core_plan32 *p, size_t n, const uint16_t *x,
-                                                                   uint16_t *y);
-    void (*round_words[FPEMU_MODE_SR][CORE_WORDS_FORMS][CORE_WORDS_ENDS])(const core_words *w, size_t n,
-                                                                          const uint16_t *x, uint16_t *y);
-    /* as stochastic32, of words by core_words, in the modes from FPEMU_MODE_SR on; by how many elements a random word
-     * is for, as core_per_word has it. The first so many elements, that are returned; perhaps none */
-    size_t (*random_words[FPEMU_MODE_COUNT - FPEMU_MODE_SR][CORE_WORDS_FORMS][CORE_WORDS_ENDS][3])(
-        const core_words *w, const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, const uint16_t *x,
-        uint16_t *y);
-    /* as count_inside, of at most WORDS_COUNTED words of either type and what core_words made of them */
-    int (*count_words[2])(const core_words *w, const core_plan32 *p, int exact, size_t n, const uint16_t *x,
-                          const uint16_t *y, tile_counts *c);
     /* y = the values of packed codes of so many bits, times the scale of their block, times `second`: of one block, or
      * `count` of `length` = 16, 32 or more that fill bytes. tame: core_unpack_is_tame of all scales; 2 if they are
      * 1 and the values are of the type; 3 if core_unpack_fits too and second is 1. Words only with `unpack_words`. May
@@ -243,5 +201,7 @@ extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4,
 
 /* The variant in use; chosen once, the same for every thread. */
 const kernels *fpemu_kernels(void);
+/* Whether choices of the kernel are all to be read at run time: FPEMU_VARIANT=general, for tests. */
+int fpemu_kernels_general(void);
 
 #endif /* FPEMU_LOOPS_LOOPS_H */

@@ -6,7 +6,10 @@ typedef struct carrier_loops {
     /* y = x rounded and finished by plan p: by rule and mode; r: random bits, left-aligned, for the stochastic modes */
     void (*round[CORE_RULE_AFFINE_FAST + 1][CORE_MODE_COUNT])(const core_plan *p, size_t n, const void *x,
                                                               const uint32_t *r, void *y);
-    /* the same in one step for plans that core_ends_make or core_compat_is_quick take */
+    /* the same of the rules that core_choose_fast gives, finished also where has_ends says so; type: the carrier's
+     * own or, with binary32, a narrower one that holds all results; kernel/kernel.inc.c */
+    void (*kernel)(const core_plan *p, int type, const loop_draw *d, size_t n, const void *x, void *y);
+    /* the same in one step for plans with has_ends, or that core_compat_is_quick takes */
     void (*ends)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*compat)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
     /* the same where core_wraps_quickly holds */

@@ -3,6 +3,13 @@
  * codes, and TABLE_CODEBOOK and what begins like it for those of tables. */
 
 #define ROUND(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
+#define FINISHED(rule, mode) [mode] = CARRIER(loop_kernel_given),
+#define OPEN(rule, mode) [mode] = CARRIER(loop_kernel_open),
+#define KERNEL_RULES                                                                                                   \
+    [CORE_RULE_FULL_RANGE] = {FAST_MODES(0, FINISHED)}, [CORE_RULE_FULL_RANGE_GRID] = {FAST_MODES(0, OPEN)},           \
+    [CORE_RULE_SHIFTER_PASS] = {FAST_MODES(0, FINISHED)}, [CORE_RULE_SHIFTER_STOP] = {FAST_MODES(0, FINISHED)},        \
+    [CORE_RULE_SHIFTER_STOP_INF] = {FAST_MODES(0, FINISHED)}, [CORE_RULE_SHIFTER_GRID] = {FAST_MODES(0, OPEN)},        \
+    [CORE_RULE_EVEN] = {FAST_MODES(0, FINISHED)}
 #define AFFINE(rule, mode) [mode] = ROUND_AFFINE(mode),
 #define CODES(form, nearest)                                                                                           \
     {[FPEMU_MODE_RNE] = nearest,                                                                                       \
@@ -23,17 +30,12 @@
 const carrier_loops TABLE = {
     .round = {[CORE_RULE_FLOAT] = {MODES(float, ROUND)},
               [CORE_RULE_ANY] = {MODES(any, ROUND)},
-              [CORE_RULE_FULL_RANGE] = {FAST_MODES(full_range, ROUND)},
-              [CORE_RULE_FULL_RANGE_GRID] = {FAST_MODES(full_range_grid, ROUND)},
-              [CORE_RULE_SHIFTER_PASS] = {PASS_MODES(pass, ROUND)},
-              [CORE_RULE_SHIFTER_STOP] = {FAST_MODES(stop, ROUND)},
-              [CORE_RULE_SHIFTER_STOP_INF] = {STOP_INF_MODES(stop_inf, ROUND)},
-              [CORE_RULE_SHIFTER_GRID] = {FAST_MODES(shifter_grid, ROUND)},
-              [CORE_RULE_EVEN] = {FAST_MODES(even, ROUND)},
+              KERNEL_RULES,
               [CORE_RULE_POSIT] = {[FPEMU_MODE_RNE] = CARRIER(loop_posit)},
               [CORE_RULE_AFFINE_FAST] = {FAST_MODES(affine, AFFINE) ROUND(affine_fast, CORE_SR_B)
                                              ROUND(affine_fast, CORE_SR_C)}},
-    .ends = loop_ends,
+    .kernel = CARRIER(loop_kernel),
+    .ends = CARRIER(loop_kernel_given),
     .compat = loop_compat,
     .wrapped = {FAST_MODES(wrapped, ROUND)},
     .power = {FAST_MODES(power, ROUND)},
@@ -93,6 +95,9 @@ const carrier_loops TABLE = {
 #endif
 
 #undef ROUND
+#undef FINISHED
+#undef OPEN
+#undef KERNEL_RULES
 #undef AFFINE
 #undef CODES
 #undef POW2

@@ -34,49 +34,18 @@ extern const carrier_loops64 LOOPS_OF(KERNELS, 64);
 #define ADD_IF(n, condition) n += (condition)
 #endif
 
-/* Modes of the fast forms: those that the processor may round by, and others; and every mode of the grid step. */
+/* Modes of the fast forms, and every mode of the grid step. */
 #define FAST_MODES(rule, LOOP)                                                                                         \
-    SIDE_MODES(rule, LOOP)                                                                                             \
-    OTHER_MODES(rule, LOOP)
-
-#define SIDE_MODES(rule, LOOP)                                                                                         \
-    SIDE_MODES_BUT_ODD(rule, LOOP)                                                                                     \
-    LOOP(rule, FPEMU_MODE_RTO)
-
-#define SIDE_MODES_BUT_ODD(rule, LOOP)                                                                                 \
-    LOOP(rule, FPEMU_MODE_RTZ)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
     LOOP(rule, FPEMU_MODE_RNA)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RNZ)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_RAZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_RTP)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RTN)
-
-#define OTHER_MODES(rule, LOOP)                                                                                        \
-    NEAR_MODES(rule, LOOP)                                                                                             \
-    LOOP(rule, FPEMU_MODE_SR)
-
-#define NEAR_MODES(rule, LOOP)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RNZ)                                                                                         \
-    LOOP(rule, FPEMU_MODE_SE)
-
-#define SIDE_OF(mode)                                                                                                  \
-    ((mode) == FPEMU_MODE_RTP || (mode) == FPEMU_MODE_RAZ ? (unsigned)_MM_ROUND_UP                                     \
-     : (mode) == FPEMU_MODE_RTN                           ? (unsigned)_MM_ROUND_DOWN                                   \
-                                                          : (unsigned)_MM_ROUND_TOWARD_ZERO)
-
-/* Those that core_choose_fast… takes with CORE_RULE_SHIFTER_PASS and CORE_RULE_SHIFTER_STOP_INF. */
-#define PASS_MODES(rule, LOOP)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RNA)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RNZ)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RAZ)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTN)                                                                                         \
+    LOOP(rule, FPEMU_MODE_RTO)                                                                                         \
     LOOP(rule, FPEMU_MODE_SR)                                                                                          \
     LOOP(rule, FPEMU_MODE_SE)
-
-#define STOP_INF_MODES(rule, LOOP)                                                                                     \
-    LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RTZ)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RTO)
 
 #define MODES(rule, LOOP)                                                                                              \
     FAST_MODES(rule, LOOP)                                                                                             \
@@ -220,9 +189,11 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #define TABLE LOOPS_OF(KERNELS, CARRIER_BITS)
 #define TABLE_DECODE loop_decode
 #include "core/carrier32.h"
+#if PART == 32
+#include "kernel/kernel.inc.c"
+#endif
 #include "elements.inc.c"
 #ifdef __AVX512F__
-#include "floats.inc.c"
 #include "integers.inc.c"
 #endif
 #include "codes.inc.c"
@@ -251,9 +222,6 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #endif
 #include "table.inc.c"
 #include "core/carrier_end.h"
-#ifdef __AVX2__
-#include "stochastic.inc.c"
-#endif
 #ifdef __AVX512F__
 #include "blocks_drawn.inc.c"
 #define ENCODE_DRAWN {integers_encode_even, integers_encode_affine}
@@ -263,24 +231,15 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #define DRAWN_SCALED_TABLE                                                                                             \
     {                                                                                                                  \
         {                                                                                                              \
-            {                                                                                                          \
-                NULL                                                                                                   \
-            }                                                                                                          \
+            NULL                                                                                                       \
         }                                                                                                              \
     }
 #endif
-#if defined(__AVX512F__) || defined(__F16C__)
-#include "binary16.inc.c"
-#define BINARY16 half_nearest
-#else
-#define BINARY16 NULL
-#endif
-
 #include "core/carrier64.h"
-#include "elements.inc.c"
-#ifdef __AVX512F__
-#include "floats.inc.c"
+#if PART == 64
+#include "kernel/kernel.inc.c"
 #endif
+#include "elements.inc.c"
 #include "codes.inc.c"
 #include "settings.inc.c"
 #include "blocks.inc.c"
@@ -351,34 +310,6 @@ static void narrow(size_t n, const double *x, float *y)
 #include "narrow.inc.c"
 
 #ifdef __AVX512F__
-#include "words_codes.inc.c"
-#include "words_operations.inc.c"
-#include "words_blocks.inc.c"
-#include "words_tables.inc.c"
-#define ENCODE_WORDS encode_words
-#define CODEBOOK_WORDS codebook_words
-#define CODEBOOK_WORDS_RUNS codebook_words_runs
-#define CODEBOOK_RANDOM_WORDS codebook_random_words
-#define CODEBOOK_RANDOM_WORDS_RUNS codebook_random_words_runs
-#else
-#define ENCODE_WORDS NULL
-#define CODEBOOK_WORDS NULL
-#define CODEBOOK_WORDS_RUNS NULL
-#define CODEBOOK_RANDOM_WORDS NULL
-#define CODEBOOK_RANDOM_WORDS_RUNS NULL
-#define WORDS_OPERATE                                                                                                  \
-    {                                                                                                                  \
-        {                                                                                                              \
-            NULL                                                                                                       \
-        }                                                                                                              \
-    }
-#define WORDS_AMAX {NULL}
-#define WORDS_POW2 {NULL}
-#define WORDS_POW2_DRAWN {NULL}
-#define WORDS_SCALED {NULL}
-#endif
-
-#ifdef __AVX512F__
 #define UNPACK_GIVES_WORDS 1
 #else
 #define UNPACK_GIVES_WORDS 0
@@ -429,18 +360,10 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
               [MAC_ENDS] = mac_##product##_ends,                                                                       \
               [MAC_INF] = mac_##product##_inf,                                                                         \
               [MAC_SAT] = mac_##product##_sat}
-#if defined(__AVX512F__)
-#define STOCHASTIC                                                                                                     \
-    {[CORE_RULE_FULL_RANGE] = stochastic_full_range,                                                                   \
-     [CORE_RULE_SHIFTER_PASS] = stochastic_pass,                                                                       \
-     [CORE_RULE_SHIFTER_STOP] = stochastic_stop,                                                                       \
-     [CORE_RULE_SHIFTER_GRID] = stochastic_grid,                                                                       \
-     [CORE_RULE_EVEN] = stochastic_even,                                                                               \
-     [CORE_RULE_AFFINE_FAST] = integers_drawn_affine}
-#elif defined(__AVX2__)
-#define STOCHASTIC {[CORE_RULE_SHIFTER_PASS] = stochastic_pass, [CORE_RULE_SHIFTER_STOP] = stochastic_stop}
+#ifdef __AVX512F__
+#define AFFINE_DRAWN integers_drawn_affine
 #else
-#define STOCHASTIC {NULL}
+#define AFFINE_DRAWN NULL
 #endif
 
 /* The table of an instruction set; `table32`, `words`, for Philox, `words_of` codes, `unpack_8` and `pack` may be better
@@ -453,11 +376,10 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .loops64 = &LOOPS_OF(KERNELS, 64),                                                                             \
         .hash = fill_hash,                                                                                             \
         .philox = words,                                                                                               \
-        .stochastic32 = STOCHASTIC,                                                                                    \
+        .affine_drawn32 = AFFINE_DRAWN,                                                                                \
         .encode_drawn32 = ENCODE_DRAWN,                                                                                \
         .pow2_drawn32 = DRAWN_POW2_TABLE,                                                                              \
         .scaled_drawn = DRAWN_SCALED_TABLE,                                                                            \
-        .binary16 = BINARY16,                                                                                          \
         .stream = stream,                                                                                              \
         .exact = {[FPEMU_OPERATION_ADD] = exact_add,                                                                   \
                   [FPEMU_OPERATION_SUB] = exact_sub,                                                                   \
@@ -476,20 +398,6 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .narrow16 = {narrow_f16, narrow_bf16},                                                                         \
         .exact16 = {exact_f16, exact_bf16},                                                                            \
         .extremes16 = {extremes_f16, extremes_bf16},                                                                   \
-        .round16 = {NARROW_TABLE(IN_F16), NARROW_TABLE(IN_BF16)},                                                      \
-        .round_words = WORDS_TABLE,                                                                                    \
-        .random_words = WORDS_RANDOM_TABLE,                                                                            \
-        .count_words = WORDS_COUNTS,                                                                                   \
-        .encode16 = ENCODE_WORDS,                                                                                      \
-        .runs_amax16 = WORDS_AMAX,                                                                                     \
-        .pow2_rows16 = WORDS_POW2,                                                                                     \
-        .pow2_drawn16 = WORDS_POW2_DRAWN,                                                                              \
-        .scaled16 = WORDS_SCALED,                                                                                      \
-        .codebook16 = CODEBOOK_WORDS,                                                                                  \
-        .codebook_runs16 = CODEBOOK_WORDS_RUNS,                                                                        \
-        .codebook_random16 = CODEBOOK_RANDOM_WORDS,                                                                    \
-        .codebook_random_runs16 = CODEBOOK_RANDOM_WORDS_RUNS,                                                          \
-        .operate16 = WORDS_OPERATE,                                                                                    \
         .pack32 = pack,                                                                                                \
         .pack_few = PACK_FEW,                                                                                          \
         .block_few = BLOCK_FEW,                                                                                        \

@@ -4,7 +4,7 @@
  * (quantize_exhaustive.c); what words become of numbers, and these of words, stands here once more.
  *
  * Blocks of words, what is packed of them, and operations on them are compared with those of the numbers to nearest
- * even, where words have forms of their own, and blocks by random bits too.
+ * even, and blocks by random bits too.
  *
  * Words come in their order, where the neighbours of a number are its likes, and mixed, where they are not; with
  * counters and without, in place, and in parts that begin anywhere. Every variant runs all of it. */
