@@ -15,7 +15,7 @@ typedef struct quantize_plan {
     int carrier;                                                              /* of x and of values */
     uint8_t at_once;       /* `direct` makes codes, or the loop for posits */
     uint8_t slow;          /* only the reference takes the first of two steps */
-    uint8_t quick;         /* `round` is a loop for settings, for ends that differ by sign, for powers of two */
+    uint8_t quick;         /* `round` finishes: the kernel where has_ends, a loop for settings, for powers of two */
     uint8_t own_words;     /* a loop makes its random words itself: the kernel, or that of affine integers */
     uint8_t two_steps;     /* no loop of one step will do */
     uint8_t counts_in_two; /* none will where it is counted */
@@ -61,7 +61,7 @@ static void quantize_plan_rule(quantize_plan *j, const fpemu_format *f, const fp
     if (core_compat_is_quick(&j->plan))
         j->round = j->k->loopsw->compat;
     else if (!j->slow && j->plan.has_ends)
-        j->round = j->k->loopsw->ends;
+        j->round = j->k->loopsw->finished;
     else if (core_wraps_quickly(&j->plan))
         j->round = j->k->loopsw->wrapped[j->plan.mode];
     else if (core_rounds_to_powers(&j->plan))
@@ -72,7 +72,7 @@ static void quantize_plan_rule(quantize_plan *j, const fpemu_format *f, const fp
 #endif
     else
         j->quick = 0;
-    const int finished = j->round == j->k->loopsw->ends || (j->plan.rule != CORE_RULE_FULL_RANGE_GRID &&
+    const int finished = j->round == j->k->loopsw->finished || (j->plan.rule != CORE_RULE_FULL_RANGE_GRID &&
                                                             j->plan.rule != CORE_RULE_SHIFTER_GRID && !j->quick);
     if (!j->slow && finished && j->plan.rule >= CORE_RULE_FULL_RANGE && j->plan.rule <= CORE_RULE_EVEN)
         j->kernel = j->k->loopsw->kernel;

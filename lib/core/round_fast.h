@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* round_fast.h - the rule of round.inc.h in forms that cost a fraction of it, for the formats most used: array loops
- * only. Each gives the same bits where core_choose_fast… lets it stand in; the exhaustive test passes through all of
- * them. round_fast.inc.h is read twice, as round.inc.h is.
+/* round_fast.h - the rule of round.inc.h in forms that cost a fraction of it, for the formats most used:
+ * blocks, sums of products and the device. Arrays of values take the same forms in vectors, lib/kernel. Each gives the
+ * same bits where core_choose_fast… lets it stand in. round_fast.inc.h is read twice, as round.inc.h is.
  *
  * full range  The format has the carrier's exponent range (bfloat16, TF32): the number of discarded bits never changes,
  *             and a sum and a mask on the whole pattern round it.

@@ -49,13 +49,16 @@ FPEMU_FN int kernel_ends_of(const core_plan *p)
     if (p->max[1] != max || p->nan[1] != nan || infinite[0] != over[0] || infinite[1] != over[1] ||
         (!p->zero[1] && !kernel_takes_signs(p->mode)))
         return KERNEL_BY_SIGN;
+    if (over[0] == max && over[1] == (max | CARRIER_SIGN))
+        return KERNEL_CLAMP;
+    if (p->past[0] != p->past[1]) /* of a setting that makes infinity in every mode */
+        return KERNEL_BY_SIGN;
     return over[0] == nan && over[1] == nan                                    ? KERNEL_TO_NAN
-           : over[0] == max && over[1] == (max | CARRIER_SIGN)                 ? KERNEL_CLAMP
            : over[0] == CARRIER_INF && over[1] == (CARRIER_INF | CARRIER_SIGN) ? KERNEL_TO_INFINITY
                                                                                : KERNEL_BY_SIGN;
 }
 
-/* What a plan of one of the rules that core_choose_fast gives asks for; open: the grid alone, where the rule is one. */
+/* What a plan of one of the rules that core_choose_fast gives asks for; open: the grid alone, where the rule is a _GRID. */
 FPEMU_FN kernel_choice kernel_choose(const core_plan *p, int type, int open)
 {
     kernel_choice s = {type, KERNEL_BINADES, KERNEL_OPEN, p->mode};

@@ -24,11 +24,11 @@ typedef struct kernel_constants {
     simd_real emin, count;                  /* the first binade; 1.5 * 2^MANT steps, where there is one step */
     simd_bits to_count, to_half;            /* from a binade to that number; from the number to half a step */
     simd_real low, high;                    /* x is brought between them */
-    simd_real step, steps;                  /* the smallest step, and 2^32 of it as the reciprocal */
+    simd_real step, steps;                  /* the smallest step, and 2^32 / step */
     simd_bits place;                        /* how far random bits are shifted, less the exponent field */
     simd_bits dropped;                      /* bits that KERNEL_FULL drops */
     int drop;                               /* how many */
-    simd_real past, below;                  /* beyond these magnitudes, or numbers, lies what overflows */
+    simd_real past, below;                  /* the largest that does not overflow; the lowest */
     simd_real over[2], infinite[2], nan[2]; /* what becomes of it, and of these, by sign */
     simd_real zero;  /* +0 where zeros have no sign, else -0: what leaves all numbers as they are */
     simd_bits keeps; /* the sign bit where zeros keep it */
@@ -193,7 +193,7 @@ SIMD_FN simd_real kernel_full(kernel_choice s, const kernel_constants *c, simd_r
     return (simd_real)(u & ~low);
 }
 
-/* Whether x must be brought within a binade past the ends: where it alone says what overflows, any sum will do. */
+/* Whether x must be brought within a binade past the ends: where x itself says what overflows, the sum past the ends is not used. */
 SIMD_FN int kernel_brings(kernel_choice s)
 {
     return s.grid != KERNEL_FULL && (s.ends == KERNEL_OPEN || s.ends == KERNEL_CLAMP || kernel_is_stochastic(s.mode));
@@ -427,7 +427,7 @@ static void kernel_run(const core_plan *p, int type, int open, const loop_draw *
 {
     const int own = type == FPEMU_TYPE_F16 ? KERNEL_F16 : type == FPEMU_TYPE_BF16 ? KERNEL_BF16 : KERNEL_OWN;
     const kernel_choice s = kernel_choose(p, own, open);
-    if (kernel_rows[s.type][s.grid][s.ends][s.mode] && !fpemu_kernels_general())
+    if (kernel_rows[s.type][s.grid][s.ends][s.mode] && !fpemu_choices_at_run_time())
         kernel_rows[s.type][s.grid][s.ends][s.mode](p, d, n, x, y);
     else
         kernel_any[s.mode](s, p, d, n, x, y);

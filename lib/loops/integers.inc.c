@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* integers.inc.c - fixed point and integers with a scale, in binary32, in vectors of AVX-512: the modes that look at a
- * side, and random bits made in the same loop. Included by variant.inc.c. The forms of core_element_even and
- * core_affine_quick_element; tests/against_judges/affine.c compares them, and quantize_exhaustive.
+/* integers.inc.c - integers with a scale in binary32, their codes and those of even grids, in vectors of AVX-512: the
+ * modes that look at a side, and random bits made in the same loop. Included by variant.inc.c. The forms of
+ * core_affine_quick_element, and of codes; tests/against_judges/affine.c compares them, and quantize_exhaustive.
  *
  * Which of its two neighbours x goes to may be asked of the values, since rounding k*s to a value keeps the order: where x
  * is none of them it lies above k*s if above its value. */
@@ -13,7 +13,7 @@
 typedef struct integers {
     __m512 low, high, nan;
     __m512 scale, inverse;
-    __m512 shift, sided; /* 1.5 * 2^23 and 2^23, in steps where the grid is even */
+    __m512 shift; /* 1.5 * 2^23, in steps where the grid is even */
 } integers;
 
 #define INTEGERS_TO(side) (_MM_FROUND_TO_##side | _MM_FROUND_NO_EXC)
@@ -86,7 +86,6 @@ FPEMU_FN void integers_begin_even(integers *g, const core_plan32 *p)
     g->scale = _mm512_set1_ps(core_value32(p->low_one));
     g->inverse = _mm512_set1_ps(1 / core_value32(p->low_one));
     g->shift = _mm512_set1_ps(core_value32(c | CARRIER_HIDDEN >> 1));
-    g->sided = _mm512_set1_ps(core_value32(c));
 }
 
 /* Whether the forms hold for affine integers, by what core_affine_quick_make made. */
@@ -97,7 +96,7 @@ FPEMU_FN int integers_begin_affine(integers *g, const core_affine_quick32 *q)
     g->nan = _mm512_set1_ps(core_value32(q->nan[0]));
     g->scale = _mm512_set1_ps(q->scale);
     g->inverse = _mm512_set1_ps(q->inverse);
-    g->shift = g->sided = _mm512_set1_ps(q->shift);
+    g->shift = _mm512_set1_ps(q->shift);
     return q->nan[0] == q->nan[1];
 }
 

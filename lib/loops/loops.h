@@ -201,7 +201,7 @@ extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4,
 
 /* The variant in use; chosen once, the same for every thread. */
 const kernels *fpemu_kernels(void);
-/* Whether choices of the kernel are all to be read at run time: FPEMU_VARIANT=general, for tests. */
-int fpemu_kernels_general(void);
+/* Whether all choices of lib/kernel are read at run time: by FPEMU_VARIANT=general-..., for tests. */
+int fpemu_choices_at_run_time(void);
 
 #endif /* FPEMU_LOOPS_LOOPS_H */

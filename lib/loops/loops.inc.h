@@ -10,7 +10,7 @@ typedef struct carrier_loops {
      * own or, with binary32, a narrower one that holds all results; kernel/kernel.inc.c */
     void (*kernel)(const core_plan *p, int type, const loop_draw *d, size_t n, const void *x, void *y);
     /* the same in one step for plans with has_ends, or that core_compat_is_quick takes */
-    void (*ends)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
+    void (*finished)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*compat)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
     /* the same where core_wraps_quickly holds */
     void (*wrapped[FPEMU_MODE_SE + 1])(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* narrow.inc.c - arrays of binary16 and bfloat16 words: to binary32 and back, measured and rounded as they are; included
- * by variant.inc.c. The rules are those of core/narrow.h; the processor's own conversions give the same bits
+/* narrow.inc.c - arrays of binary16 and bfloat16 words: to binary32 and back, and measured as they are; included by
+ * variant.inc.c. The rules are those of core/narrow.h; the processor's own conversions give the same bits
  * (tests/against_judges/narrow.c). */
 
 #if defined(__AVX512F__)

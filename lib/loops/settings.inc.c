@@ -126,7 +126,7 @@ static void CARRIER(loop_compat_by)(const core_plan *p,
             now = from;
         }
         if (ends) {
-            TABLE.ends(p, m, now, r, out);
+            TABLE.finished(p, m, now, r, out);
         } else if (two) {
             rounds(p, m, now, r, grid);
             loop_finish(p, m, now, grid, out);

@@ -35,7 +35,7 @@ const carrier_loops TABLE = {
               [CORE_RULE_AFFINE_FAST] = {FAST_MODES(affine, AFFINE) ROUND(affine_fast, CORE_SR_B)
                                              ROUND(affine_fast, CORE_SR_C)}},
     .kernel = CARRIER(loop_kernel),
-    .ends = CARRIER(loop_kernel_given),
+    .finished = CARRIER(loop_kernel_given),
     .compat = loop_compat,
     .wrapped = {FAST_MODES(wrapped, ROUND)},
     .power = {FAST_MODES(power, ROUND)},

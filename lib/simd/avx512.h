@@ -32,12 +32,8 @@ SIMD_FN simd_real simd_max(simd_real a, simd_real b)
 
 SIMD_FN simd_real simd_add_toward(enum simd_side side, simd_real a, simd_real b)
 {
-    switch (side) {
-    case SIMD_ZERO: return (simd_real)SIMD_REAL(add_round)(a, b, SIMD_TO(ZERO));
-    case SIMD_UP: return (simd_real)SIMD_REAL(add_round)(a, b, SIMD_TO(POS_INF));
-    case SIMD_DOWN: return (simd_real)SIMD_REAL(add_round)(a, b, SIMD_TO(NEG_INF));
-    default: return a + b;
-    }
+    return (simd_real)(side == SIMD_UP ? SIMD_REAL(add_round)(a, b, SIMD_TO(POS_INF))
+                                       : SIMD_REAL(add_round)(a, b, SIMD_TO(NEG_INF)));
 }
 
 /* No for a NaN. */

@@ -31,10 +31,9 @@
 typedef realw simd_real __attribute__((vector_size(SIMD_BYTES)));
 typedef uintw simd_bits __attribute__((vector_size(SIMD_BYTES)));
 typedef intw simd_integers __attribute__((vector_size(SIMD_BYTES)));
-typedef uint32_t simd_words __attribute__((vector_size(SIMD_BYTES)));
 
 /* Where a sum is rounded to. */
-enum simd_side { SIMD_NEAREST, SIMD_ZERO, SIMD_UP, SIMD_DOWN };
+enum simd_side { SIMD_UP, SIMD_DOWN };
 
 /* One number in every lane. */
 SIMD_FN simd_bits simd_all(uintw u)

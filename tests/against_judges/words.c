@@ -115,7 +115,7 @@ static void arrays(const struct type *t, const char *spec, const fpemu_format *f
     lines++;
 }
 
-/* Words whose magnitudes lie from low to high, and zeros: what has fast forms of its own. */
+/* Words whose magnitudes lie from low to high, and zeros. */
 static size_t between(const struct type *t, float low, float high, int zeros, uint16_t *x)
 {
     static uint16_t all[WORDS];
@@ -128,7 +128,7 @@ static size_t between(const struct type *t, float low, float high, int zeros, ui
     return m;
 }
 
-/* Words of the format's range, with few others, which keeps the fast forms; and those far below it. */
+/* Words of the format's range, with few others; and those far below it. */
 static void fast_forms(const struct type *t, const char *spec, const fpemu_format *f, const fpemu_rounding *r)
 {
     static uint16_t some[WORDS], below[WORDS];

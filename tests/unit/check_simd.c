@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_simd.c - every word of lib/simd against plain C, lane by lane. Compiled by simd.sh for each instruction set, and
  * for lanes of 32 (BITS) or 64 bits. */
-#if BITS == 32
 #include "core/round.h"
+#if BITS == 32
 #include "core/carrier32.h"
 #else
-#include "core/round.h"
 #include "core/carrier64.h"
 #endif
 #include "simd/simd.h"
@@ -54,9 +53,8 @@ static void see(const char *word, int lane, uintw got, uintw want)
 
 static realw rounded_sum(int side, realw a, realw b)
 {
-    static const int sides[] = {FE_TONEAREST, FE_TOWARDZERO, FE_UPWARD, FE_DOWNWARD};
     volatile realw x = a, y = b, sum;
-    fesetround(sides[side]);
+    fesetround(side == SIMD_UP ? FE_UPWARD : FE_DOWNWARD);
     sum = x + y;
     fesetround(FE_TONEAREST);
     return sum;
@@ -119,7 +117,6 @@ static void once(void)
     for (int l = 0; l < SIMD_LANES; l++)
         A[l] = Z[l] - (realw)R[l], B[l] = (realw)next();
     const simd_real c = simd_load(A), d = simd_load(B);
-    SEE("add_toward zero", simd_add_toward(SIMD_ZERO, c, d), core_bits(rounded_sum(SIMD_ZERO, A[l], B[l])));
     SEE("add_toward up", simd_add_toward(SIMD_UP, c, d), core_bits(rounded_sum(SIMD_UP, A[l], B[l])));
     SEE("add_toward down", simd_add_toward(SIMD_DOWN, c, d), core_bits(rounded_sum(SIMD_DOWN, A[l], B[l])));
 #endif
