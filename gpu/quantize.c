@@ -39,9 +39,8 @@ static void fill_job(gpu_quantize_call *j, const fpemu_rounding *r, size_t n, co
     j->x_size = (uint32_t)fpemu_gpu_size(x_type, size);
     j->y_size = (uint32_t)fpemu_gpu_size(y_type, size);
     j->random = fpemu_gpu_random(r);
-    j->phase = j->random.used && j->random.generator == FPEMU_GENERATOR_PHILOX
-                   ? GPU_NO_QUADS
-                   : phase_of(x, j->x_size, y, j->y_size);
+    j->phase = j->random.used && j->random.generator == FPEMU_GENERATOR_PHILOX ? GPU_NO_QUADS
+                                                                               : phase_of(x, j->x_size, y, j->y_size);
     j->counts = (gpu_counts *)(void *)stats;
     j->piece = n < LARGE ? PIECE : LARGE_PIECE;
     j->offset = r ? r->offset : 0;

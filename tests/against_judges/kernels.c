@@ -12,12 +12,16 @@
 
 #define SIMD_HAS_F16 1
 #include "core/carrier32.h"
+
 #include "kernel/choice.inc.h"
+
 #include "core/carrier_end.h"
 #undef SIMD_HAS_F16
 #define SIMD_HAS_F16 0
 #include "core/carrier64.h"
+
 #include "kernel/choice.inc.h"
+
 #include "core/carrier_end.h"
 
 enum { SEED = 42, STREAM = 7 };
@@ -113,8 +117,9 @@ static void one_case(const lh_format *f, const fpemu_format *format, fpemu_round
     uint64_t state = digest;
     r->offset = offsets[state % 3];
     for (size_t i = 0; i < n; i++) {
-        const lh_rounding how = {r->mode, r->overflow, r->nan, r->variant, 32,
-                                 r->mode < FPEMU_MODE_SR ? 0 : lh_bits(0, SEED, STREAM, r->offset + i, 32)};
+        const lh_rounding how = {r->mode, r->overflow,
+                                 r->nan,  r->variant,
+                                 32,      r->mode < FPEMU_MODE_SR ? 0 : lh_bits(0, SEED, STREAM, r->offset + i, 32)};
         x[i] = put(type, i, draw(f, i, &state));
         right[i] = lh_round(f, carrier, how, x[i]);
     }

@@ -132,9 +132,8 @@ static void compare_quantize(const test_case *c, unsigned char *d_x, unsigned ch
     unsigned char *const out = in_place ? d_x : d_y;
     fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
-        status = fpemu_cuda_quantize_tensor(&c->format, &r, types[type], &c->shape,
-                                            (d_x - c->low_x * (int64_t)size), (out - c->low_y * (int64_t)size), scratch,
-                                            c->counted ? d_s : NULL, NULL);
+        status = fpemu_cuda_quantize_tensor(&c->format, &r, types[type], &c->shape, (d_x - c->low_x * (int64_t)size),
+                                            (out - c->low_y * (int64_t)size), scratch, c->counted ? d_s : NULL, NULL);
     if (status == FPEMU_CUDA_ERROR_CARRIER && status == expected)
         return; /* a scalar format that does not fit the 16-bit type */
     from_device(got, out, n_y);
@@ -164,8 +163,8 @@ static void compare_blocks(const test_case *c, const fpemu_layout *l, unsigned c
     fpemu_cuda_status expected = (fpemu_cuda_status)fpemu_pack_blocks(&c->format, &c->rounding, types[type], &c->shape,
                                                                       first, count, x, want, NULL);
     const fpemu_rounding r = for_device(c->rounding, next() % 2);
-    fpemu_cuda_status status = fpemu_cuda_pack_blocks(&c->format, &r, types[type], &c->shape, first, count,
-                                                      d_x, d_bytes, scratch, NULL, NULL);
+    fpemu_cuda_status status =
+        fpemu_cuda_pack_blocks(&c->format, &r, types[type], &c->shape, first, count, d_x, d_bytes, scratch, NULL, NULL);
     from_device(got, d_bytes, l->bytes);
     compare_bytes(c, "pack_blocks", status, expected, l->bytes);
     expected = (fpemu_cuda_status)fpemu_unpack_blocks(&c->format, types[type], &c->shape, first, count, packed, y);
@@ -193,8 +192,8 @@ static void compare_packed(const test_case *c, unsigned char *d_x, unsigned char
     to_device(d_bytes, got, l.bytes);
     fpemu_cuda_status status = fpemu_cuda_stats_clear(d_s, stats[1].request.want, NULL);
     if (!status)
-        status = fpemu_cuda_pack(&c->format, &r, types[type], &c->shape, (d_x - c->low_x * (int64_t)size),
-                                 d_bytes, scratch, c->counted ? d_s : NULL, NULL);
+        status = fpemu_cuda_pack(&c->format, &r, types[type], &c->shape, (d_x - c->low_x * (int64_t)size), d_bytes,
+                                 scratch, c->counted ? d_s : NULL, NULL);
     from_device(got, d_bytes, l.bytes);
     compare_bytes(c, "pack", status, expected, l.bytes);
     if (status)
