@@ -56,7 +56,7 @@ typedef struct job {
 
 /* The loop of one step for a plan, or NULL. */
 #define ROUND_LOOP(loops, bits, p)                                                                                     \
-    ((p)->has_ends ? (loops)->finished                                                                                     \
+    ((p)->has_ends ? (loops)->finished                                                                                 \
      : (p)->rule <= CORE_RULE_AFFINE_FAST && (p)->rule != CORE_RULE_FULL_RANGE_GRID &&                                 \
              (p)->rule != CORE_RULE_SHIFTER_GRID                                                                       \
          ? (loops)->round[(p)->rule][(p)->mode]                                                                        \

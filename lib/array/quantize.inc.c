@@ -73,7 +73,7 @@ static void quantize_plan_rule(quantize_plan *j, const fpemu_format *f, const fp
     else
         j->quick = 0;
     const int finished = j->round == j->k->loopsw->finished || (j->plan.rule != CORE_RULE_FULL_RANGE_GRID &&
-                                                            j->plan.rule != CORE_RULE_SHIFTER_GRID && !j->quick);
+                                                                j->plan.rule != CORE_RULE_SHIFTER_GRID && !j->quick);
     if (!j->slow && finished && j->plan.rule >= CORE_RULE_FULL_RANGE && j->plan.rule <= CORE_RULE_EVEN)
         j->kernel = j->k->loopsw->kernel;
 }
