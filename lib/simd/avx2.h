@@ -12,7 +12,7 @@
 #define SIMD_HAS_SIDES 0
 #define SIMD_HAS_F16 (CARRIER_BITS == 32)
 
-typedef simd_bits simd_mask; /* all ones for yes */
+#include "lanes.h"
 
 SIMD_FN simd_real simd_min(simd_real a, simd_real b)
 {
@@ -24,36 +24,6 @@ SIMD_FN simd_real simd_max(simd_real a, simd_real b)
     return (simd_real)SIMD_REAL(max)(a, b);
 }
 
-SIMD_FN simd_mask simd_less(simd_real a, simd_real b)
-{
-    return (simd_mask)(a < b);
-}
-
-SIMD_FN simd_mask simd_at_most(simd_real a, simd_real b)
-{
-    return (simd_mask)(a <= b);
-}
-
-SIMD_FN simd_mask simd_differ(simd_real a, simd_real b)
-{
-    return (simd_mask)(a != b);
-}
-
-SIMD_FN simd_mask simd_negative(simd_bits a)
-{
-    return (simd_mask)((simd_integers)a < 0);
-}
-
-SIMD_FN simd_mask simd_both(simd_mask a, simd_mask b)
-{
-    return a & b;
-}
-
-SIMD_FN simd_mask simd_either(simd_mask a, simd_mask b)
-{
-    return a | b;
-}
-
 SIMD_FN int simd_any(simd_mask a)
 {
     return !_mm256_testz_si256((__m256i)a, (__m256i)a);
@@ -62,21 +32,6 @@ SIMD_FN int simd_any(simd_mask a)
 SIMD_FN simd_real simd_select(simd_mask m, simd_real a, simd_real b)
 {
     return (simd_real)SIMD_REAL(blendv)(b, a, (simd_real)m);
-}
-
-SIMD_FN simd_real simd_keep(simd_mask m, simd_real a)
-{
-    return (simd_real)(m & (simd_bits)a);
-}
-
-SIMD_FN simd_bits simd_add_one_if(simd_mask m, simd_bits a)
-{
-    return a - m;
-}
-
-SIMD_FN simd_bits simd_less_one_if(simd_mask m, simd_bits a)
-{
-    return a + m;
 }
 
 SIMD_FN simd_bits simd_shift_right(simd_bits a, simd_bits by)
@@ -123,13 +78,6 @@ SIMD_FN void simd_store_bf16(void *p, simd_real a)
 {
     const __m256i words = _mm256_srli_epi32((__m256i)a, 16), twice = _mm256_packus_epi32(words, words);
     _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(_mm256_permute4x64_epi64(twice, 8)));
-}
-
-SIMD_FN void simd_load_bf16_pair(const void *p, simd_real *even, simd_real *odd)
-{
-    const simd_bits both = (simd_bits)_mm256_loadu_si256((const __m256i *)p);
-    *even = (simd_real)(both << 16);
-    *odd = (simd_real)(both & 0xffff0000u);
 }
 
 SIMD_FN void simd_store_bf16_pair(void *p, simd_real even, simd_real odd)

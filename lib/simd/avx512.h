@@ -141,14 +141,7 @@ SIMD_FN void simd_store_bf16(void *p, simd_real a)
     _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16(_mm512_srli_epi32((__m512i)a, 16)));
 }
 
-/* Twice as many, the even elements and the odd ones. */
-SIMD_FN void simd_load_bf16_pair(const void *p, simd_real *even, simd_real *odd)
-{
-    const __m512i both = _mm512_loadu_si512(p);
-    *even = (simd_real)_mm512_slli_epi32(both, 16);
-    *odd = (simd_real)((simd_bits)both & 0xffff0000u);
-}
-
+/* Twice as many, given as the even elements and the odd ones. */
 SIMD_FN void simd_store_bf16_pair(void *p, simd_real even, simd_real odd)
 {
     _mm512_storeu_si512(p, _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32((__m512i)even, 16), (__m512i)odd));

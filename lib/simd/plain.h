@@ -5,36 +5,11 @@
 #define SIMD_HAS_F16 0
 #define SIMD_EACH for (int l = 0; l < SIMD_LANES; l++)
 
-typedef simd_bits simd_mask; /* all ones for yes */
+#include "lanes.h"
 
 SIMD_FN simd_real simd_select(simd_mask m, simd_real a, simd_real b)
 {
     return (simd_real)((m & (simd_bits)a) | (~m & (simd_bits)b));
-}
-
-SIMD_FN simd_real simd_keep(simd_mask m, simd_real a)
-{
-    return (simd_real)(m & (simd_bits)a);
-}
-
-SIMD_FN simd_mask simd_less(simd_real a, simd_real b)
-{
-    return (simd_mask)(a < b);
-}
-
-SIMD_FN simd_mask simd_at_most(simd_real a, simd_real b)
-{
-    return (simd_mask)(a <= b);
-}
-
-SIMD_FN simd_mask simd_differ(simd_real a, simd_real b)
-{
-    return (simd_mask)(a != b);
-}
-
-SIMD_FN simd_mask simd_negative(simd_bits a)
-{
-    return (simd_mask)((simd_integers)a < 0);
 }
 
 SIMD_FN simd_real simd_min(simd_real a, simd_real b)
@@ -47,30 +22,10 @@ SIMD_FN simd_real simd_max(simd_real a, simd_real b)
     return simd_select(simd_less(b, a), a, b);
 }
 
-SIMD_FN simd_mask simd_both(simd_mask a, simd_mask b)
-{
-    return a & b;
-}
-
-SIMD_FN simd_mask simd_either(simd_mask a, simd_mask b)
-{
-    return a | b;
-}
-
 SIMD_FN int simd_any(simd_mask a)
 {
     typedef uint64_t halves __attribute__((vector_size(SIMD_BYTES)));
     return (((halves)a)[0] | ((halves)a)[1]) != 0;
-}
-
-SIMD_FN simd_bits simd_add_one_if(simd_mask m, simd_bits a)
-{
-    return a - m;
-}
-
-SIMD_FN simd_bits simd_less_one_if(simd_mask m, simd_bits a)
-{
-    return a + m;
 }
 
 SIMD_FN simd_bits simd_shift_right(simd_bits a, simd_bits by)
@@ -139,13 +94,6 @@ SIMD_FN void simd_store_bf16(void *p, simd_real a)
     uint16_t words[SIMD_LANES];
     SIMD_EACH words[l] = (uint16_t)(((simd_bits)a)[l] >> 16);
     memcpy(p, words, sizeof words);
-}
-
-SIMD_FN void simd_load_bf16_pair(const void *p, simd_real *even, simd_real *odd)
-{
-    const simd_bits both = (simd_bits)simd_load(p);
-    *even = (simd_real)(both << 16);
-    *odd = (simd_real)(both & 0xffff0000u);
 }
 
 SIMD_FN void simd_store_bf16_pair(void *p, simd_real even, simd_real odd)

@@ -59,4 +59,14 @@ SIMD_FN simd_real simd_magnitude(simd_real a)
 #include "plain.h"
 #endif
 
+#if CARRIER_BITS == 32
+/* Twice as many elements, the even ones and the odd ones. */
+SIMD_FN void simd_load_bf16_pair(const void *p, simd_real *even, simd_real *odd)
+{
+    const simd_bits both = (simd_bits)simd_load(p);
+    *even = (simd_real)(both << 16);
+    *odd = (simd_real)(both & 0xffff0000u);
+}
+#endif
+
 #endif /* FPEMU_SIMD_SIMD_H */
