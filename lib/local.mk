@@ -173,7 +173,7 @@ EXTRA_DIST += lib/kernel/README.md lib/kernel/kernel.inc.c lib/kernel/choice.inc
 	lib/loops/narrow.inc.c lib/loops/pack.inc.c lib/loops/unpack.inc.c \
 	lib/loops/operations.inc.c lib/loops/dot.inc.c \
 	lib/array/calls.inc.h lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/array/block_codes.inc.c \
-	lib/loops/blocks.inc.c lib/loops/blocks_pow2.inc.c lib/loops/blocks_drawn.inc.c lib/array/pack.inc.c \
+	lib/loops/blocks.inc.c lib/array/pack.inc.c \
 	lib/loops/loops.inc.h lib/loops/table.inc.c
 
 # The array loops, lib/loops/variant.inc.c, once per instruction set. The flags stay within these small libraries: no other

@@ -76,7 +76,7 @@ static size_t block_coded_powers(const block_job *j, size_t wanted, const uintw 
     const core_block *block = j->block;
     const uintw one = (uintw)CARRIER_BIAS << CARRIER_MANTISSA;
     const int powers_code = !block->bare && core_codes_are_powers(&block->scale_coder);
-    uintw powers[POW2_LANES];
+    uintw powers[RUN_BLOCKS];
     const size_t count = j->k->loopsw->pow2_powers(&j->p->pow2, wanted, amax, powers);
     s->divide = 0;
     s->second = 1;
@@ -123,7 +123,7 @@ static int block_packs_together(const block_job *j, size_t length)
 }
 
 /* Packs `count` blocks of `length` elements, with these multipliers or divisors, straight to their bytes; inverse: as
- * runs_fast gives them, or NULL; amax: of each block, or NULL where NaN may be among them. They are at x, or are the
+ * runs_inverses gives them, or NULL; amax: of each block, or NULL where NaN may be among them. They are at x, or are the
  * words from place `at` on where x is NULL. 0 where the loop does not do that. */
 static int block_pack(const block_job *j, unsigned char *bytes, int divide, const uintw *amax, size_t length,
                       size_t count, const realw *down, const realw *inverse, const realw *x, int64_t at)
@@ -154,11 +154,11 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
     const int in_place = block_in_place(j);
     const size_t most = j->packs || j->packs_few ? WORDS_TILE : TILE, fit = most / length;
     const int powers = j->p->pow2.usable;
-    const size_t blocks_most = powers ? POW2_BLOCKS : POW2_LANES, full = fit < blocks_most ? fit : blocks_most;
+    const size_t full = fit < RUN_BLOCKS ? fit : RUN_BLOCKS;
     const size_t scale_size = code_size(fpemu_scale_bits(j->call->format));
-    uint64_t codes[TILE], scales[POW2_LANES]; /* of any size */
+    uint64_t codes[TILE], scales[RUN_BLOCKS]; /* of any size */
     _Alignas(LINE) realw t[TILE], tile[ASIDE(WORDS_TILE)];
-    uintw amax[POW2_LANES];
+    uintw amax[RUN_BLOCKS];
     block_scales s;
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
@@ -172,7 +172,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
             return done;
         unsigned char *const bytes = j->packs || j->packs_few ? sink->bytes(sink->context, block + done, 0) : NULL;
         const int fast = s.divide && block_packs_together(j, length) && j->p->quotients &&
-                         j->k->loopsw->runs_fast(&j->element.p->plan, j->block, 1, known, amax, s.s, s.second, s.down);
+                         j->k->loopsw->runs_inverses(known, amax, s.s, s.down);
         const int packed =
             block_pack(j, bytes, s.divide, amax, length, known, fast ? s.s : s.down, fast ? s.down : NULL, x, at);
         const size_t count = packed || known <= TILE / length ? known : TILE / length, n = count * length;

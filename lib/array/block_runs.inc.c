@@ -12,8 +12,6 @@ static uint64_t block_runs_from(const core_walk *w, uint64_t v, uint64_t end, co
     return left < end - v ? left : end - v;
 }
 
-/* ---------------------------------------------------------------------------- scales that are powers of two */
-
 /* Adds n elements and their counts, c. They are of blocks of `length`, the first of them at `position` of its block;
  * or, without sums of errors, of any. */
 static void block_gather(const block_job *j, uint64_t position, uint64_t length, size_t n, const realw *x,
@@ -32,76 +30,25 @@ static void block_gather(const block_job *j, uint64_t position, uint64_t length,
     }
 }
 
-/* Whether loops draw the random bits of n elements from `index` on, in blocks of `length`, by *d. */
-static int block_draws(const block_job *j, uint64_t index, size_t length, size_t n, core_draw *d)
+/* Whether loops draw the random bits of n elements from `index` on by themselves. */
+static int block_draws(const block_job *j, uint64_t index, size_t n)
 {
-    const fpemu_rounding *r = j->call->rounding;
-    const uint64_t i = r->offset + index;
-    const uint32_t bits = r->bits ? r->bits : 32, low = (uint32_t)i & (CORE_LEAD_WORDS - 1);
-    if (CARRIER_BITS != 32 || !j->k->pow2_drawn32[0] || core_mode(r) != FPEMU_MODE_SR ||
-        r->generator != FPEMU_GENERATOR_HASH || core_per_word((int)bits) != 0 || n > CORE_LEAD_WORDS - low ||
-        (length == 1 && j->p->pow2.usable ? n : length) % 16)
-        return 0;
-    d->key = core_hash_keys(r->seed, r->stream, i >> 32);
-    d->low = (uint32_t)i;
-    d->lead = core_hash_lead(d->key, d->low);
-    d->mask = ~UINT32_C(0) << (32 - bits);
-    return 1;
+    const uint64_t i = j->call->rounding->offset + index;
+    return j->own_words && i >> 32 == (i + n - 1) >> 32;
 }
 
-/* The same: d, or NULL and they are in r, where any are asked for. */
-static const core_draw *block_draw(const block_job *j, uint64_t index, size_t length, size_t n, core_draw *d,
-                                   uint32_t *r)
+/* Where the random bits of so many elements come from; r: room for them where loops do not draw them. */
+static loop_draw block_draw(const block_job *j, uint64_t index, size_t n, uint32_t *r)
 {
-    if (!j->p->stochastic)
-        return NULL;
-    if (block_draws(j, index, length, n, d))
-        return d;
-    fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
-    return NULL;
-}
-
-/* `count` blocks in a row, of `length` elements by such bits, of one element by those in r. */
-static void block_pow2_round(const block_job *j, const core_pow2_block *q, const core_draw *d, size_t length,
-                             size_t count, const realw *x, const uintw *powers, const uint32_t *r, void *y)
-{
-#if CARRIER_BITS == 32
-    if (d) {
-        j->k->pow2_drawn32[q->fixed](q, d, length, count, x, powers, y);
-        return;
+    const fpemu_rounding *rounding = j->call->rounding;
+    loop_draw d = {NULL, {0, 0}, rounding->offset + index};
+    if (j->p->stochastic && block_draws(j, index, n)) {
+        d.key = core_hash_keys(rounding->seed, rounding->stream, d.index >> 32);
+    } else if (j->p->stochastic) {
+        fpemu_random_fill(j->k, rounding, d.index, n, r);
+        d.r = r;
     }
-#else
-    (void)d;
-#endif
-    assert(length == 1);
-    j->k->loopsw->pow2[q->fixed][q->mode](q, count, x, powers, r, y);
-}
-
-/* n elements from `index` on, each with its own scale. They are of blocks of `length`, the first of them at `position`
- * of its block; or, without sums of errors, of any. */
-static void block_pow2_elements(const block_job *j, uint64_t index, size_t n, const uintw *powers, uint64_t position,
-                                uint64_t length, const realw *x, realw *y, gathering *g)
-{
-    const core_pow2_block *q = &j->p->pow2;
-    _Alignas(LINE) realw held[POW2_TILE];
-    _Alignas(LINE) uintw grid[POW2_TILE];
-    _Alignas(LINE) uint32_t r[POW2_TILE];
-    core_draw draw;
-    const core_draw *const d = block_draw(j, index, 1, n, &draw, r);
-    if (!g) {
-        block_pow2_round(j, q, d, 1, n, x, powers, r, y);
-        return;
-    }
-    core_pow2_block open = *q;           /* without ends, as core_plan_unbounded */
-    realw *const to = x == y ? held : y; /* counting reads x once more when y is made */
-    tile_counts c;
-    c.max_error = g->stats.max_error;
-    open.max = open.lowest = q->past;
-    block_pow2_round(j, &open, d, 1, n, x, powers, r, grid);
-    j->k->loopsw->pow2_count[q->fixed](q, n, x, grid, powers, to, &c);
-    block_gather(j, position, length, n, x, to, &c, g);
-    if (to != y)
-        memcpy(y, to, n * sizeof *y);
+    return d;
 }
 
 /* Counts blocks of finite elements. */
@@ -121,46 +68,6 @@ static void block_count_scales(const block_job *j, size_t count, const uintw *am
     }
 }
 
-/* Full runs in a row. */
-static APART uint64_t block_pow2_runs(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
-                                      gathering *g)
-{
-    const core_pow2_block *q = &j->p->pow2;
-    const size_t length = (size_t)j->walk.tile_length;
-    const int rows = q->mode == FPEMU_MODE_RNE && !g;
-    const size_t most = rows ? 2 * POW2_TILE : POW2_TILE, fit = length < most ? most / length : 1;
-    const size_t full = fit < POW2_BLOCKS ? fit : POW2_BLOCKS;
-    _Alignas(LINE) uintw amax[POW2_BLOCKS], powers[POW2_BLOCKS], spread[POW2_TILE];
-    core_draw draw;
-    for (uint64_t done = 0; done < blocks;) {
-        const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
-        j->k->loopsw->runs_amax(length, wanted, x, amax);
-        const size_t count = j->k->loopsw->pow2_powers(q, wanted, amax, powers), n = count * length;
-        if (rows)
-            j->k->loopsw->pow2_rows[q->fixed](q, length, count, x, powers, y);
-        else if (!g && j->p->stochastic && block_draws(j, index, length, n, &draw))
-            block_pow2_round(j, q, &draw, length, count, x, powers, NULL, y);
-        else
-            for (size_t at = 0, m; at < n; at += m) {
-                m = n - at < POW2_TILE ? n - at : POW2_TILE;
-                if (length < POW2_TILE)
-                    j->k->loopsw->pow2_spread(length, count, powers, spread);
-                else
-                    j->k->loopsw->pow2_spread(m, 1, powers, spread);
-                block_pow2_elements(j, index + at, m, spread, at % length, length, x + at, y + at, g);
-            }
-        if (g)
-            block_count_scales(j, count, amax, 0, g);
-        x += n;
-        y += n;
-        index += n;
-        done += count;
-        if (count < wanted)
-            return done;
-    }
-    return blocks;
-}
-
 /* Runs side by side: where they are read and written, and how far it is to their next elements. */
 typedef struct block_columns {
     const realw *x;
@@ -171,8 +78,8 @@ typedef struct block_columns {
 /* How many of `lanes` runs are taken at a time. */
 static uint64_t block_lanes(const block_job *j, uint64_t lanes, uint64_t elements)
 {
-    const uint64_t most = block_in_place(j) ? POW2_LANES : WORDS_TILE / elements;
-    lanes = lanes < POW2_LANES ? lanes : POW2_LANES;
+    const uint64_t most = block_in_place(j) ? RUN_BLOCKS : WORDS_TILE / elements;
+    lanes = lanes < RUN_BLOCKS ? lanes : RUN_BLOCKS;
     return lanes < most ? lanes : most;
 }
 
@@ -194,61 +101,13 @@ static void block_columns_end(const block_job *j, const core_place *p, const blo
         block_store(j, p->y + (int64_t)k * j->walk.y[3], 1, (size_t)count, c->y + (int64_t)k * c->y_step);
 }
 
-/* Columns: runs that are neighbours along the innermost axis, from the one visited as number v on. */
-static APART uint64_t block_pow2_columns(const block_job *j, uint64_t v, uint64_t end, gathering *g)
-{
-    const core_walk *w = &j->walk;
-    _Alignas(LINE) uintw amax[POW2_LANES], powers[POW2_LANES], spread[POW2_TILE];
-    _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
-    for (uint64_t done = 0; done < end - v;) {
-        const uint64_t left = end - v - done, lane = (v + done) % w->inner, beside = w->inner - lane;
-        core_place p;
-        fpemu_walk_block(w, core_walk_visited(w, v + done), &p);
-        const uint64_t lanes = block_lanes(j, left < beside ? left : beside, p.elements);
-        const block_columns c = block_columns_begin(j, &p, lanes, tile);
-        j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)c.x_step, (size_t)lanes, c.x, amax);
-        const size_t count = j->k->loopsw->pow2_powers(&j->p->pow2, (size_t)lanes, amax, powers);
-        if (count == 0)
-            return done;
-        /* several rows at a time where they follow one another without a gap */
-        const int dense = count == w->inner && c.x_step == (int64_t)count && c.y_step == (int64_t)count;
-        const uint64_t most = dense ? POW2_TILE / count : 1, rows = p.elements < most ? p.elements : most;
-        for (uint64_t k = 0; k < rows; k++)
-            memcpy(spread + k * count, powers, count * sizeof *powers);
-        for (uint64_t k = 0, m; k < p.elements; k += m) {
-            m = p.elements - k < rows ? p.elements - k : rows;
-            block_pow2_elements(j, p.first + k * w->inner, (size_t)m * count, spread, 0, UINT64_MAX,
-                                c.x + (int64_t)k * c.x_step, c.y + (int64_t)k * c.y_step, g);
-        }
-        block_columns_end(j, &p, &c, count);
-        if (g)
-            block_count_scales(j, count, amax, 0, g);
-        done += count;
-        if (count < lanes)
-            return done;
-    }
-    return end - v;
-}
-
-/* ------------------------------------------------------------------------------------------ other scales */
-
 /* Scales of some blocks, ready for their elements. */
 typedef struct block_scales {
-    realw down[POW2_LANES], s[POW2_LANES], second; /* divisors or multipliers, and factors; fast: inverse divisors */
-    int divide, fast;                              /* fast: what runs_fast gave */
-    uint64_t saturated;                            /* how many were cut to an end of the scale format, if counted */
-    uintw high[POW2_LANES], over[POW2_LANES], low[POW2_LANES]; /* what runs_limits gave */
-    uintw most;                                                /* the largest magnitude */
-    int limits;                                                /* whether they are there */
+    realw down[RUN_BLOCKS], s[RUN_BLOCKS], second; /* divisors or multipliers, and factors */
+    int divide, powers; /* powers: powers of two that core_pow2_holds takes */
+    int kind;           /* what block_choose chose for the elements, `down` being what that asks for */
+    uint64_t saturated; /* how many were cut to an end of the scale format, if counted */
 } block_scales;
-
-static void block_try_fast(const block_job *j, size_t count, const uintw *amax, block_scales *s)
-{
-    s->fast = 0;
-    if (count && j->fast[s->divide] && (j->counted || j->walk.total > FEW_ELEMENTS))
-        s->fast =
-            j->k->loopsw->runs_fast(&j->element.p->plan, j->block, s->divide, count, amax, s->s, s->second, s->down);
-}
 
 /* How many of the scales v, not yet taken to their format, will be cut to one of its ends: the reference says so of
  * those that may be. */
@@ -279,13 +138,13 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
 {
     size_t count = 0;
     s->saturated = 0;
-    const int at_once = j->hold_many && !j->block->same && j->block->rule == FPEMU_SCALING_NVFP4 && !j->counted &&
-                        j->p->hold.rule == CORE_RULE_SHIFTER_STOP;
-    if (at_once && j->k->loopsw->runs_nvfp4(&j->p->hold, j->block, wanted, amax, s->s, s->down)) {
+    s->powers = j->p->pow2.usable && j->fused;
+    if (s->powers) {
         s->divide = 0;
-        s->second = (realw)j->block->tensor.b;
-        count = wanted;
-    } else if (j->hold_many && j->k->loopsw->runs_scales(j->block, wanted, amax, s->s)) {
+        s->second = 1;
+        return j->k->loopsw->pow2_scales(&j->p->pow2, wanted, amax, s->s);
+    }
+    if (j->hold_many && j->k->loopsw->runs_scales(j->block, wanted, amax, s->s)) {
         if (j->counted)
             s->saturated = block_saturated(j, wanted, amax, s->s);
         const int before = j->block->rule == FPEMU_SCALING_RECIPROCAL; /* elements take what is not yet rounded */
@@ -319,43 +178,38 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
         s->down[count] = scale.down;
         s->s[count++] = scale.s;
     }
-    block_try_fast(j, count, amax, s);
     return count;
 }
 
-/* t, P and y at once, of `count` blocks of `length` elements; the scales are those from `first` on. By random bits as
- * block_draw gave them. */
-static void block_fused_elements(const block_job *j, const block_scales *s, size_t first, size_t length, size_t count,
-                                 const realw *x, const core_draw *d, const uint32_t *r, realw *y)
+/* Chooses what makes t, P and y of these elements at once: 0, and s->kind is UNSCALED, where nothing does. */
+static int block_choose(const block_job *j, size_t count, const uintw *amax, block_scales *s)
 {
-    const core_plan *p = &j->element.p->plan;
-    const int even = p->rule == CORE_RULE_EVEN;
-    const realw *const down = s->down + first, *const scales = s->s + first;
-#if CARRIER_BITS == 32
-    if (d) {
-        j->k->scaled_drawn[even][s->divide](p, d, length, count, down, scales, s->second, x, y);
-        return;
+    realw inverse[RUN_BLOCKS];
+    uintw most;
+    s->kind = UNSCALED;
+    if (!j->fused)
+        return 0;
+    j->k->loopsw->runs_amax(count, 1, s->s, &most);
+    if (!s->powers && (j->block->sticky || !(2 * j->block->max * core_value(most) * s->second < core_value(CARRIER_INF))))
+        return 0; /* what underflows must not become zero, or some y might be infinite */
+    s->kind = s->powers ? SCALED_POWERS : s->divide ? SCALED_BY : SCALED_TIMES;
+    if (s->divide && j->p->quotients && j->element.p->plan.mode == FPEMU_MODE_RNE &&
+        j->k->loopsw->runs_inverses(count, amax, s->s, inverse)) {
+        s->kind = SCALED_QUOTIENT;
+        memcpy(s->down, inverse, count * sizeof *inverse);
     }
-#else
-    (void)d;
-#endif
-    if (s->fast)
-        j->k->loopsw->scaled_fast[s->fast - 1][even][s->divide](p, length, count, down, scales, s->second, x, y);
-    else
-        j->k->loopsw->scaled[even][s->divide][p->mode == FPEMU_MODE_SR](p, length, count, down, scales, s->second, x, r,
-                                                                        y);
+    return 1;
 }
 
-/* Whether block_counted_elements does `count` blocks with these scales: to nearest it makes quotients as the fast form
- * does. */
-static int block_try_counting(const block_job *j, size_t count, const uintw *amax, block_scales *s)
+/* t, P and y at once, of `count` blocks of `length` elements; the scales are those from `first` on. At most TILE
+ * elements where loops do not draw the random bits. */
+static void block_at_once(const block_job *j, const block_scales *s, size_t first, uint64_t index, size_t length,
+                          size_t count, const realw *x, realw *y)
 {
-    block_extremes e;
-    j->k->loopsw->extremes(count, amax, &e);
-    s->most = (uintw)e.amax;
-    s->limits = s->fast && j->k->loopsw->runs_limits(&j->element.p->plan, s->fast == 2, s->divide, count, amax, s->s,
-                                                     s->second, s->down, s->high, s->over, s->low);
-    return !s->divide || j->p->stochastic || s->fast;
+    _Alignas(LINE) uint32_t r[TILE];
+    const loop_draw d = block_draw(j, index, length * count, r);
+    j->k->loopsw->kernel_scaled(&j->element.p->plan, s->kind, 0, &d, length, count, s->down + first, s->s + first,
+                                s->second, x, y);
 }
 
 /* The same of at most TILE elements from `index` on, and their counters; the first lies at `position` of its block, of
@@ -364,25 +218,18 @@ static void block_counted_elements(const block_job *j, const block_scales *s, si
                                    size_t length, size_t count, uint64_t position, uint64_t whole, const realw *x,
                                    realw *y, gathering *g)
 {
-    const core_plan *p = &j->element.p->plan;
-    const int even = p->rule == CORE_RULE_EVEN;
     const size_t n = length * count;
     _Alignas(LINE) realw held[TILE];
+    _Alignas(LINE) uintw grid[TILE];
     _Alignas(LINE) uint32_t r[TILE];
     realw *const to = x == y ? held : y; /* counting reads x once more when y is made */
+    const loop_draw d = block_draw(j, index, n, r);
     tile_counts c;
     c.max_error = g->stats.max_error;
-    if (s->limits) {
-        block_fused_elements(j, s, first, length, count, x, NULL, NULL, to);
-        j->k->loopsw->count_limits[s->fast == 2 ? 1 + even : 0](length, count, x, to, s->high + first, s->over + first,
-                                                                s->low + first, &c);
-        c.max_abs = s->most;
-    } else {
-        if (j->p->stochastic)
-            fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
-        j->k->loopsw->count_scaled[even][s->divide][p->mode == FPEMU_MODE_SR](p, length, count, s->down + first,
-                                                                              s->s + first, s->second, x, r, to, &c);
-    }
+    j->k->loopsw->kernel_scaled(&j->element.grid, s->kind, 1, &d, length, count, s->down + first, s->s + first,
+                                s->second, x, grid);
+    j->k->loopsw->count_scaled(&j->element.p->plan, s->kind, length, count, s->down + first, s->s + first, s->second, x,
+                               grid, to, &c);
     block_gather(j, position, whole, n, x, to, &c, g);
     if (to != y)
         memcpy(y, to, n * sizeof *y);
@@ -479,14 +326,14 @@ static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint
     const int table = block_table_is_quick(j);
     const size_t most =
         table && !j->p->stochastic && x != y ? TABLE_TILE : TILE; /* else bits or results wait in a tile */
-    const size_t full = fit < POW2_LANES ? fit : POW2_LANES, few = length < most ? most / length : 1;
-    uintw amax[POW2_LANES];
+    const size_t full = fit < RUN_BLOCKS ? fit : RUN_BLOCKS, few = length < most ? most / length : 1;
+    uintw amax[RUN_BLOCKS];
     block_scales s;
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->loopsw->runs_amax(length, wanted, x, amax);
         const size_t count = block_tile_scales(j, wanted, amax, &s), n = count * length;
-        if (count == 0 || !(table ? s.divide && s.second == 1 : block_try_counting(j, count, amax, &s)))
+        if (count == 0 || !(table ? s.divide && s.second == 1 : block_choose(j, count, amax, &s)))
             return done;
         for (size_t b = 0; b < count; b += few) /* some blocks, or piece by piece of one */
             for (size_t at = 0, m; at < length; at += m) {
@@ -509,7 +356,7 @@ static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint
 /* Whether block_run_tiles passes the caches by itself: where most scales let it make elements at once. */
 static int block_streams_pieces(const block_job *j, const gathering *g)
 {
-    return j->stream && !g && !j->p->pow2.usable && (block_table_is_quick(j) || j->fast[0]);
+    return j->stream && !g && (block_table_is_quick(j) || j->fused);
 }
 
 /* `count` blocks that are made at once, past the caches by way of a tile: some of them, or a piece of one, while as many
@@ -526,8 +373,8 @@ static APART void block_stream_pieces(const block_job *j, const block_scales *s,
             m = length - at < STREAM_BLOCKS ? length - at : STREAM_BLOCKS;
             if (left >= from + m * runs)
                 stream_ask(x + n + from, m * runs * sizeof *x);
-            if (s->fast)
-                block_fused_elements(j, s, b, m, runs, x + from, NULL, NULL, tile);
+            if (s->kind)
+                block_at_once(j, s, b, 0, m, runs, x + from, tile);
             else
                 block_table_runs(j, s->down + b, s->s + b, 0, m, runs, x + from, tile);
             j->k->stream(y + from, tile, m * runs * sizeof *y);
@@ -538,16 +385,13 @@ static APART void block_stream_pieces(const block_job *j, const block_scales *s,
 static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y)
 {
     const size_t length = (size_t)j->walk.tile_length;
-    const size_t fit = length < TILE ? TILE / length : 1, few = fit < POW2_LANES ? fit : POW2_LANES;
-    const size_t fast = length < 4 * TILE ? 4 * TILE / length : 1;
+    const size_t fit = length < TILE ? TILE / length : 1, few = fit < RUN_BLOCKS ? fit : RUN_BLOCKS;
+    const size_t many = length < 4 * TILE ? 4 * TILE / length : 1;
     const int table = block_table_is_quick(j) && !(j->p->stochastic && length > TILE);
-    core_draw draw;
-    const int draws = j->fused && j->p->stochastic && block_draws(j, index, length, length, &draw);
-    const size_t full = !(j->fast[0] || draws || (table && !j->p->stochastic)) || length == 1 ? few
-                        : fast < POW2_LANES                                                   ? fast
-                                                                                              : POW2_LANES;
+    const int wide = j->p->stochastic ? j->fused && block_draws(j, index, (size_t)blocks * length) : j->fused || table;
+    const size_t full = !wide || length == 1 ? few : many < RUN_BLOCKS ? many : RUN_BLOCKS;
     _Alignas(LINE) realw t[TILE], rounded[TILE];
-    _Alignas(LINE) uintw grid[TILE], amax[POW2_LANES];
+    _Alignas(LINE) uintw grid[TILE], amax[RUN_BLOCKS];
     block_scales s;
     int64_t q[TILE];
     _Alignas(LINE) uint32_t r[TILE];
@@ -557,30 +401,29 @@ static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64
         const size_t known = block_tile_scales(j, wanted, amax, &s);
         if (known == 0)
             return done;
-        const int drawn = draws && block_draws(j, index, length, known * length, &draw);
-        const int at_once = s.fast || drawn || (table && s.divide && s.second == 1), count_all = at_once || known < few;
-        const size_t count = count_all ? known : few, n = count * length;
+        const int fused = block_choose(j, known, amax, &s) && (wide || !j->p->stochastic || length <= TILE);
+        const int at_once = fused || (table && s.divide && s.second == 1);
+        const size_t count = at_once || known < few ? known : few, n = count * length;
         if (at_once && j->stream)
             block_stream_pieces(j, &s, length, count, (blocks - done - count) * length, x, y);
-        else if (s.fast)
-            block_fused_elements(j, &s, 0, length, count, x, NULL, NULL, y);
-        else if (drawn)
-            block_fused_elements(j, &s, 0, length, count, x, &draw, NULL, y);
+        else if (fused)
+            block_at_once(j, &s, 0, index, length, count, x, y);
         else if (at_once)
             block_table_runs(j, s.down, s.s, index, length, count, x, y);
         for (size_t at = 0, m; at < n && !at_once; at += m) {
             m = n - at < TILE ? n - at : TILE;
             const size_t run = length < TILE ? length : m, runs = length < TILE ? count : 1;
-            if (j->fused) {
-                const core_draw *const d = block_draw(j, index + at, run, m, &draw, r);
-                block_fused_elements(j, &s, 0, run, runs, x + at, d, r, y + at);
-            } else {
-                if (j->p->stochastic)
-                    fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + at, m, r);
-                j->k->loopsw->runs_t(s.divide, j->block->sticky, run, runs, s.down, x + at, t);
-                block_element_run(&j->element, j->k, m, t, r, 0, grid, rounded, q);
-                j->k->loopsw->runs_y(run, runs, s.s, s.second, rounded, y + at);
+            if (j->p->stochastic)
+                fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + at, m, r);
+            if (s.kind) {
+                const loop_draw d = {j->p->stochastic ? r : NULL, {0, 0}, 0};
+                j->k->loopsw->kernel_scaled(&j->element.p->plan, s.kind, 0, &d, run, runs, s.down, s.s, s.second,
+                                            x + at, y + at);
+                continue;
             }
+            j->k->loopsw->runs_t(s.divide, j->block->sticky, run, runs, s.down, x + at, t);
+            block_element_run(&j->element, j->k, m, t, r, 0, grid, rounded, q);
+            j->k->loopsw->runs_y(run, runs, s.s, s.second, rounded, y + at);
         }
         x += n;
         y += n;
@@ -590,13 +433,12 @@ static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64
     return blocks;
 }
 
-/* Columns, as block_pow2_columns. */
-static APART uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64_t end, gathering *g)
+/* Columns: runs that are neighbours along the innermost axis, from the one visited as number v on. */
+static APART uint64_t block_run_columns(const block_job *j, uint64_t v, uint64_t end, gathering *g)
 {
     const core_walk *w = &j->walk;
     block_scales s;
-    uintw amax[POW2_LANES];
-    uint32_t r[POW2_LANES];
+    uintw amax[RUN_BLOCKS];
     _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
     for (uint64_t done = 0; done < end - v;) {
         const uint64_t left = end - v - done, beside = w->inner - (v + done) % w->inner;
@@ -606,24 +448,23 @@ static APART uint64_t block_fused_columns(const block_job *j, uint64_t v, uint64
         const block_columns c = block_columns_begin(j, &p, lanes, tile);
         j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)c.x_step, (size_t)lanes, c.x, amax);
         const size_t count = block_tile_scales(j, (size_t)lanes, amax, &s);
-        if (count == 0 || (g && !block_try_counting(j, count, amax, &s)))
+        if (count == 0 || !block_choose(j, count, amax, &s))
             return done;
         for (uint64_t k = 0; k < p.elements; k++) {
             const uint64_t index = p.first + k * w->inner;
             const realw *const x = c.x + (int64_t)k * c.x_step;
             realw *const y = c.y + (int64_t)k * c.y_step;
-            if (g) {
+            if (g)
                 block_counted_elements(j, &s, 0, index, 1, count, 0, UINT64_MAX, x, y, g);
-                continue;
-            }
-            core_draw draw;
-            const core_draw *const d = block_draw(j, index, 1, count, &draw, r);
-            block_fused_elements(j, &s, 0, 1, count, x, d, r, y);
+            else
+                block_at_once(j, &s, 0, index, 1, count, x, y);
         }
         block_columns_end(j, &p, &c, count);
         if (g)
             block_count_scales(j, count, amax, s.saturated, g);
         done += count;
+        if (count < lanes)
+            return done;
     }
     return end - v;
 }
@@ -634,8 +475,9 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
                                   gathering *g)
 {
     block_scales s;
-    _Alignas(LINE) uint32_t r[TILE];
+    realw power;
     s.divide = p->scale.kind == CORE_SCALE_DIVIDE;
+    s.powers = j->p->pow2.usable && j->k->loopsw->pow2_scales(&j->p->pow2, 1, &p->amax, &power) == 1;
     if (p->scale.kind != CORE_SCALE_MULTIPLY && !s.divide)
         return 0;
     const core_span span = fpemu_walk_span(&j->walk, &p->place, position, end - position);
@@ -647,11 +489,10 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     for (uint64_t at = 0, m; at < span.n; at += m) {
         const realw *const x = in_place ? j->x + span.x + (int64_t)at : tile;
         const uint64_t index = span.first + at;
-        core_draw draw;
         uintw amax;
         m = span.n - at < 4 * TILE ? span.n - at : 4 * TILE;
-        if (m > TILE && j->p->stochastic && !g && !block_draws(j, index, (size_t)m, (size_t)m, &draw))
-            m = TILE; /* for which r has room */
+        if (m > TILE && j->p->stochastic && !g && !block_draws(j, index, (size_t)m))
+            m = TILE;
         if (!in_place)
             block_load(j, span.x + (int64_t)at, 1, (size_t)m, tile);
         j->k->loopsw->runs_amax((size_t)m, 1, x, &amax);
@@ -660,18 +501,15 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
         s.down[0] = p->scale.down;
         s.s[0] = p->scale.s;
         s.second = p->scale.d;
-        block_try_fast(j, 1, &amax, &s);
         realw *const y = in_place ? j->y + span.y + (int64_t)at : tile;
-        if (g && !block_try_counting(j, 1, &amax, &s))
+        if (!block_choose(j, 1, &amax, &s))
             return at;
         for (uint64_t k = 0, few; k < m && g; k += few) {
             few = m - k < TILE ? m - k : TILE;
             block_counted_elements(j, &s, 0, index + k, (size_t)few, 1, position + at + k, whole, x + k, y + k, g);
         }
-        if (!g) {
-            const core_draw *const d = block_draw(j, index, (size_t)m, (size_t)m, &draw, r);
-            block_fused_elements(j, &s, 0, (size_t)m, 1, x, d, r, y);
-        }
+        if (!g)
+            block_at_once(j, &s, 0, index, (size_t)m, 1, x, y);
         if (!in_place)
             block_store(j, span.y + (int64_t)at, 1, (size_t)m, tile);
     }
@@ -682,8 +520,6 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
 static uint64_t block_run_row(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y,
                               gathering *g)
 {
-    if (j->p->pow2.usable)
-        return block_pow2_runs(j, index, blocks, x, y, g);
     return g ? block_count_tiles(j, index, blocks, x, y, g) : block_run_tiles(j, index, blocks, x, y);
 }
 
@@ -733,7 +569,7 @@ static uint64_t block_run_many(const block_job *j, uint64_t v, uint64_t end, gat
 {
     uint64_t done = 0;
     if (j->walk.inner > 1)
-        return j->p->pow2.usable ? block_pow2_columns(j, v, end, g) : block_fused_columns(j, v, end, g);
+        return block_run_columns(j, v, end, g);
     while (v + done < end) {
         core_place p;
         const uint64_t n = block_runs_from(&j->walk, v + done, end, &p);

@@ -20,9 +20,6 @@
 #define FEW_ELEMENTS 64
 /* Fewer elements than these are taken as so many, the others being zero. */
 #define FEW_LANES 16
-/* These take so many blocks, in a row or as columns, and elements at a time. */
-#define POW2_LANES FAST_BLOCKS
-#define POW2_TILE 2048
 /* Elements of tables that are made and counted at a time, at least TILE. */
 #define TABLE_TILE 2048
 /* Elements that are copied at a time: words of a narrow carrier, strided ones. */

@@ -82,7 +82,7 @@ static void block_element_search_values(const block_element *e, const kernels *k
 /* Whether the loops that scale and round at once have it. */
 static int block_is_fast(const element_plan *e)
 {
-    return !e->is_table && !e->one_by_one && (e->plan.mode == FPEMU_MODE_RNE || e->plan.mode == FPEMU_MODE_SR) &&
+    return !e->is_table && !e->one_by_one &&
            (e->plan.rule == CORE_RULE_SHIFTER_STOP || e->plan.rule == CORE_RULE_EVEN);
 }
 
@@ -145,7 +145,7 @@ typedef struct block_plan {
     uint8_t hold_many;      /* scales of many blocks are found, and taken to their format, by loops */
     uint8_t scales_at_once; /* their codes by `scale_direct` */
     uint8_t at_once;        /* those of elements by `direct` */
-    uint8_t quotients;      /* quotients by a fast form are the rule's where runs_fast says so */
+    uint8_t quotients;      /* quotients by inverses are the rule's where runs_inverses says so */
     /* what is read only where it is made */
     core_block_compat compat; /* or setting = 0 */
     core_pow2_block pow2;     /* every scale is a power of two, by which loops round at once; or usable = 0 */
@@ -239,9 +239,9 @@ typedef struct block_job {
     uint8_t many;         /* many blocks at a time: block_runs.inc.c */
     uint8_t stream;       /* whose results pass the caches */
     uint8_t hold_many;    /* their scales too */
-    uint8_t fused;        /* t, P and y in one loop */
+    uint8_t own_words;    /* loops draw the random bits by themselves */
+    uint8_t fused;        /* t, P and y in one loop, where the scales allow it */
     uint8_t fused_pieces; /* those of large blocks too */
-    uint8_t fast[2];      /* in the fast form, where the scales allow it: multiplied, divided */
     uint8_t codes;        /* codes of many elements at a time: block_codes.inc.c */
     uint8_t packs;        /* and without gaps */
     uint8_t packs_few;    /* the same of a table */
@@ -909,27 +909,13 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
 
 /* ------------------------------------------------------------------------------------------------- calls */
 
-/* Blocks from `first` on that the fast forms do: how many. */
-static APART uint64_t block_run_small(const block_job *j, uint64_t first, uint64_t end)
-{
-    gathering g;
-    if (!j->counted)
-        return block_run_many(j, first, end, NULL);
-    fpemu_gather_begin(&g, j->want, CARRIER_BITS);
-    const uint64_t done = block_run_many(j, first, end, &g);
-    fpemu_gather_end(&g, CARRIER_BITS, j->call->stats);
-    return done;
-}
-
 /* `count` blocks of n elements in a row from x, of which the first has index `at`: how many have scales of one kind, by
  * which alone this divides or multiplies. */
 static uint64_t block_run_short(const block_job *j, size_t n, uint64_t count, uint64_t at, const realw *x, realw *y)
 {
-    const core_plan *const p = &j->element.p->plan;
     const int measured = j->whole_known && !j->whole.other;
-    realw down[FEW_BLOCKS], scales[FEW_BLOCKS];
+    block_scales found;
     uintw amax[FEW_BLOCKS];
-    uint32_t r[BLOCK_TILE];
     core_extremes e = j->whole;
     core_scale s;
     int kind = CORE_SCALE_NONE;
@@ -945,15 +931,15 @@ static uint64_t block_run_short(const block_job *j, size_t n, uint64_t count, ui
         kind = done ? kind : s.kind;
         if (s.kind != kind || (kind != CORE_SCALE_MULTIPLY && kind != CORE_SCALE_DIVIDE))
             break;
-        down[done] = s.down;
-        scales[done] = s.s;
+        found.down[done] = s.down;
+        found.s[done] = s.s;
+        found.second = s.d;
     }
-    if (done == 0)
+    found.divide = kind == CORE_SCALE_DIVIDE;
+    found.powers = j->p->pow2.usable && done && j->k->loopsw->pow2_scales(&j->p->pow2, done, amax, found.s) == done;
+    if (done == 0 || !block_choose(j, (size_t)done, amax, &found))
         return 0;
-    if (j->p->stochastic)
-        fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + at, n * (size_t)done, r);
-    j->k->loopsw->scaled[p->rule == CORE_RULE_EVEN][kind == CORE_SCALE_DIVIDE][p->mode == FPEMU_MODE_SR](
-        p, n, (size_t)done, down, scales, s.d, x, r, y);
+    block_at_once(j, &found, 0, at, n, (size_t)done, x, y);
     return done;
 }
 
@@ -1148,7 +1134,9 @@ static void block_job_begin(block_job *j, const block_call *call, const block_pl
     j->want = call->stats ? call->stats->request.want : 0;
     j->nan_seen = NULL;
     j->scales_only = call->sink && !call->sink->codes;
-    j->fused = j->fused_pieces = j->fast[0] = j->fast[1] = j->codes = j->packs = j->packs_few = 0;
+    j->own_words = p->stochastic && call->rounding->generator == FPEMU_GENERATOR_HASH && call->rounding->bits % 32 == 0 &&
+                   core_mode(call->rounding) <= FPEMU_MODE_SE;
+    j->fused = j->fused_pieces = j->codes = j->packs = j->packs_few = 0;
     if (!j->counted && (p->block.sticky & ~CORE_STICKY_VALUES))
         block_own(j)->sticky &= CORE_STICKY_VALUES;
 }
@@ -1218,12 +1206,10 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     const core_walk *w = &j->walk;
     block_element_begin(&j->element, e, j->counted);
     block_element_search(&j->element, j->k, w->total, !call->sink, j->counted, &j->search);
-    j->fused = !j->block->sticky && block_is_fast(e);
+    j->fused = (!j->block->sticky || j->p->pow2.usable) && block_is_fast(e);
     j->fused_pieces = j->fused && !j->p->scalar && !call->rounding->compat && !call->sink && !call->compact;
-    j->fast[0] = j->fused && e->plan.mode == FPEMU_MODE_RNE && !call->sink;
-    j->fast[1] = j->fast[0] && j->p->quotients;
     j->hold_many = j->p->hold_many && w->blocks > FEW_BLOCKS;
-    j->many &= (w->inner == 1 && (!call->stats || block_table_is_quick(j))) || j->p->pow2.usable || j->fused;
+    j->many &= (w->inner == 1 && (!call->stats || block_table_is_quick(j))) || j->fused;
     j->codes = (uint8_t)block_can_code(j);
     if (!j->codes)
         return;
@@ -1261,10 +1247,8 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         block_plan_scales(&own, f, scale, call->rounding, call->carrier, call->sink != NULL);
     block_job_begin(j, call, planned ? planned : &own, planned ? NULL : &own.block, x, y);
     block_job_lie(j, f);
-    if (j->many && j->p->pow2.usable && j->walk.total < SMALL)
-        first += block_run_small(j, first, last);
 #if CARRIER_BITS == 32
-    else if (f->kind == FPEMU_KIND_CODEBOOK)
+    if (f->kind == FPEMU_KIND_CODEBOOK)
         first += block_run_few_table(j, first, last);
 #endif
     if (first == last)

@@ -27,8 +27,9 @@ enum kernel_ends {
 enum kernel_type { KERNEL_OWN, KERNEL_F16, KERNEL_BF16, KERNEL_TYPES };
 
 typedef struct kernel_choice {
-    int type, grid, ends, mode;
+    int type, grid, ends, mode, scale; /* scale: enum scaled_kind */
 } kernel_choice;
+
 
 FPEMU_FN int kernel_is_stochastic(int mode)
 {
@@ -61,7 +62,7 @@ FPEMU_FN int kernel_ends_of(const core_plan *p)
 /* What a plan of one of the rules that core_choose_fast gives asks for; open: the grid alone, where the rule is a _GRID. */
 FPEMU_FN kernel_choice kernel_choose(const core_plan *p, int type, int open)
 {
-    kernel_choice s = {type, KERNEL_BINADES, KERNEL_OPEN, p->mode};
+    kernel_choice s = {type, KERNEL_BINADES, KERNEL_OPEN, p->mode, UNSCALED};
     if (p->rule == CORE_RULE_EVEN) {
         s.grid = KERNEL_EVEN;
         s.ends = KERNEL_CLAMP;

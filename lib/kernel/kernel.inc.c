@@ -3,6 +3,7 @@
  * part of each carrier, so that a file has one width of lanes.
  *
  *   load, store    arrays of the carrier's type, or of 16-bit words, which are widened in registers
+ *   scale          what elements are of the scale of their block, and back
  *   draw           random bits: of the hash as they are needed, or given
  *   grid           the multiple of a step that the mode chooses
  *   ends           what becomes of what lies past the largest value, of infinities and of NaN
@@ -22,10 +23,12 @@
 /* What the stages need of a plan, in every lane. */
 typedef struct kernel_constants {
     simd_real emin, count;                  /* the first binade; 1.5 * 2^MANT steps, where there is one step */
-    simd_bits to_count, to_half;            /* from a binade to that number; from the number to half a step */
+    simd_real up;                           /* from a binade to that number, as a factor */
+    simd_bits to_half;                      /* from the number to half a step */
     simd_real low, high;                    /* x is brought between them */
-    simd_real step, steps;                  /* the smallest step, and 2^32 / step */
-    simd_bits place;                        /* how far random bits are shifted, less the exponent field */
+    simd_real lowest;                       /* of an even grid, by the first binade */
+    simd_real step, steps;                  /* of an even grid: its step, and 2^32 / step */
+    simd_bits to_step, to_steps;            /* from a binade to its step, and from 2^32 / step to the binade */
     simd_bits dropped;                      /* bits that KERNEL_FULL drops */
     int drop;                               /* how many */
     simd_real past, below;                  /* the largest that does not overflow; the lowest */
@@ -42,13 +45,15 @@ SIMD_FN kernel_constants kernel_begin(kernel_choice s, const core_plan *p)
     memset(&c, 0, sizeof c);
     c.emin = simd_all_real(core_value(p->fast_emin));
     c.count = simd_all_real(core_value((p->fast_emin + p->fast_up) | one_and_half));
-    c.to_count = simd_all(p->fast_up + one_and_half);
+    c.up = simd_all_real(core_value(core_bits((realw)1.5) + p->fast_up));
     c.to_half = simd_all(one_and_half + ((uintw)(CARRIER_MANTISSA + 1) << CARRIER_MANTISSA));
     c.high = simd_all_real(s.ends == KERNEL_CLAMP ? core_value(p->overflow[0]) : cap);
     c.low = simd_all_real(s.ends == KERNEL_CLAMP ? core_value(p->overflow[1]) : -cap);
+    c.lowest = simd_all_real(core_value(p->overflow[1]) / core_value(p->fast_emin));
     c.step = simd_all_real(core_value(p->low_one));
     c.steps = simd_all_real(core_value(p->fast_count));
-    c.place = simd_all((uintw)p->fast_low);
+    c.to_step = simd_all(((uintw)CARRIER_MANTISSA << CARRIER_MANTISSA) - p->fast_up);
+    c.to_steps = c.to_step + simd_all((uintw)(2 * CARRIER_BIAS + 32) << CARRIER_MANTISSA);
     c.drop = (int)p->d_norm;
     c.dropped = simd_all(((uintw)1 << p->d_norm) - 1);
     c.past = simd_all_real(core_value(p->past[0]));
@@ -118,27 +123,116 @@ SIMD_FN void kernel_store(kernel_choice s, int vectors, char *to, const simd_rea
     }
 }
 
-/* t + C, whose last bits count steps, by the modes without random bits and by se. t: x for kernel_takes_signs, else its
- * magnitude. C is 1.5 * 2^k, so the sum is positive. */
-SIMD_FN simd_bits kernel_count(kernel_choice s, const kernel_constants *c, simd_real t, simd_real C, simd_bits r)
+/* The scales of blocks whose elements are finite. */
+typedef struct kernel_scales {
+    const realw *down, *s; /* of each block, or of each element; SCALED_POWERS: its first binade, and its largest value */
+    simd_real second;
+    int each;
+    unsigned shift; /* else vector v is of block v >> shift */
+} kernel_scales;
+
+SIMD_FN simd_real kernel_scale_of(const kernel_scales *b, const realw *all, size_t v)
 {
-    const simd_real half = (simd_real)((simd_bits)C - c->to_half);
+    return b->each ? simd_load(all + v * SIMD_LANES) : simd_all_real(all[v >> b->shift]);
+}
+
+/* t of x. Where scales are powers of two the grid is scaled instead: all of it is exact then (core/block_fast.h). */
+SIMD_FN simd_real kernel_down(kernel_choice s, const kernel_scales *b, size_t v, simd_real x)
+{
+    if (s.scale == UNSCALED || s.scale == SCALED_POWERS)
+        return x;
+    const simd_real down = kernel_scale_of(b, b->down, v);
+    if (s.scale == SCALED_BY)
+        return x / down;
+    simd_real t = x * down;
+#if SIMD_HAS_FUSED
+    if (s.scale == SCALED_QUOTIENT) /* core_fast_quotient, which may leave a zero no sign */
+        t = simd_fused(simd_fused(-t, kernel_scale_of(b, b->s, v), x), down, t);
+#endif
+    return t;
+}
+
+/* y of P. */
+SIMD_FN simd_real kernel_up(kernel_choice s, const kernel_scales *b, size_t v, simd_real y)
+{
+    if (s.scale == UNSCALED || s.scale == SCALED_POWERS || s.ends == KERNEL_OPEN)
+        return y;
+    const simd_real scaled = y * kernel_scale_of(b, b->s, v);
+    return s.scale == SCALED_TIMES ? scaled * b->second : scaled;
+}
+
+/* Whether numbers of both signs are rounded as they are. */
+SIMD_FN int kernel_is_signed(kernel_choice s)
+{
+    const int mirrored = s.scale == SCALED_POWERS && s.grid == KERNEL_BINADES && s.mode == FPEMU_MODE_RNE;
+    return kernel_takes_signs(s.mode) && !mirrored; /* one end is less than two */
+}
+
+/* Whether C is had from a binade: all steps of an even grid are alike, but not those of blocks. */
+SIMD_FN int kernel_has_binades(kernel_choice s)
+{
+    return s.grid != KERNEL_EVEN || s.scale == SCALED_POWERS;
+}
+
+/* Where a number stands: the binade that its steps are of, and C, which is 1.5 * 2^k steps, so that a sum of both signs
+ * with it counts steps in its last bits. */
+typedef struct kernel_place {
+    simd_real binade, C;
+} kernel_place;
+
+/* t + C; and a - C. C is a product: fused, it need not be had itself. */
+SIMD_FN simd_real kernel_plus(kernel_choice s, const kernel_constants *c, const kernel_place *g, simd_real t)
+{
+#if SIMD_HAS_FUSED
+    if (kernel_has_binades(s))
+        return simd_fused(g->binade, c->up, t);
+#endif
+    (void)s;
+    (void)c;
+    return t + g->C;
+}
+
+SIMD_FN simd_real kernel_minus(kernel_choice s, const kernel_constants *c, const kernel_place *g, simd_real a)
+{
+#if SIMD_HAS_FUSED
+    if (kernel_has_binades(s))
+        return simd_fused(-g->binade, c->up, a);
+#endif
+    (void)s;
+    (void)c;
+    return a - g->C;
+}
+
 #if SIMD_HAS_SIDES
-    switch (s.mode) {
+SIMD_FN simd_bits kernel_toward(kernel_choice s, enum simd_side side, const kernel_constants *c, const kernel_place *g,
+                                simd_real t)
+{
+    return (simd_bits)(kernel_has_binades(s) ? simd_fused_toward(side, g->binade, c->up, t)
+                                             : simd_add_toward(side, t, g->C));
+}
+#endif
+
+/* t + C by the modes without random bits and by se. t: x for kernel_is_signed, else its magnitude. */
+SIMD_FN simd_bits kernel_count(kernel_choice s, int mode, const kernel_constants *c, const kernel_place *g, simd_real t,
+                               simd_bits r)
+{
+    const simd_real half = (simd_real)((simd_bits)g->C - c->to_half);
+#if SIMD_HAS_SIDES
+    switch (mode) {
     case FPEMU_MODE_RTZ:
-    case FPEMU_MODE_RTN: return (simd_bits)simd_add_toward(SIMD_DOWN, t, C);
+    case FPEMU_MODE_RTN: return kernel_toward(s, SIMD_DOWN, c, g, t);
     case FPEMU_MODE_RAZ:
-    case FPEMU_MODE_RTP: return (simd_bits)simd_add_toward(SIMD_UP, t, C);
+    case FPEMU_MODE_RTP: return kernel_toward(s, SIMD_UP, c, g, t);
     case FPEMU_MODE_RNA: /* the first sum has finer steps, and no step passes over a multiple of the coarser */
-        return (simd_bits)simd_add_toward(SIMD_DOWN, simd_add_toward(SIMD_DOWN, t, half), C);
+        return kernel_toward(s, SIMD_DOWN, c, g, simd_add_toward(SIMD_DOWN, t, half));
     case FPEMU_MODE_RTO: /* of the neighbours the odd one, which is one more than the even one or that with its last bit */
-        return (simd_bits)simd_add_toward(SIMD_DOWN, t, C) | ((simd_bits)simd_add_toward(SIMD_UP, t, C) & 1);
+        return kernel_toward(s, SIMD_DOWN, c, g, t) | (kernel_toward(s, SIMD_UP, c, g, t) & 1);
     default: break;
     }
 #endif
-    const simd_real sum = t + C, near = sum - C;
+    const simd_real sum = kernel_plus(s, c, g, t), near = kernel_minus(s, c, g, sum);
     const simd_bits n = (simd_bits)sum;
-    switch (s.mode) {
+    switch (mode) {
     case FPEMU_MODE_RNE: return n;
     case FPEMU_MODE_RTZ:
     case FPEMU_MODE_RTN: return simd_less_one_if(simd_less(t, near), n);
@@ -156,21 +250,17 @@ SIMD_FN simd_bits kernel_count(kernel_choice s, const kernel_constants *c, simd_
     }
 }
 
-/* As core_stochastic_from: random bits, shifted to the place of the bits that go, are added to the magnitude. *small: what
- * lies below the smallest step, for kernel_below. */
-SIMD_FN simd_real kernel_stochastic(const kernel_constants *c, simd_real a, simd_bits r, simd_mask *small)
+/* The magnitude a by sr: a step more than toward zero where what is left of a, in 2^-32 of the step, carries with the
+ * random bits. As core_up, where of these bits what lies below the last one of a cannot carry. */
+SIMD_FN simd_real kernel_stochastic(kernel_choice s, const kernel_constants *c, const kernel_place *g, simd_real a,
+                                    simd_bits r)
 {
-    const simd_real from = simd_max(a, c->step);
-    const simd_bits place = ((simd_bits)simd_min(from, c->emin) >> CARRIER_MANTISSA) + c->place;
-    *small = simd_less(a, c->step);
-    return (simd_real)(((simd_bits)from + simd_shift_right(r, place)) & ~simd_shift_right(simd_all(~(uintw)0), place));
-}
-
-/* As core_stochastic_below. */
-SIMD_FN simd_real kernel_below(const kernel_constants *c, simd_mask small, simd_real a, simd_bits r, simd_real y)
-{
-    const simd_mask up = simd_carries(simd_keep(small, a) * c->steps, r);
-    return simd_select(small, simd_keep(up, c->step), y);
+    const simd_real below =
+        kernel_minus(s, c, g, (simd_real)kernel_count(s, FPEMU_MODE_RTZ, c, g, a, simd_all(0)));
+    const int apart = kernel_has_binades(s);
+    const simd_real step = apart ? (simd_real)((simd_bits)g->binade - c->to_step) : c->step;
+    const simd_real steps = apart ? (simd_real)(c->to_steps - (simd_bits)g->binade) : c->steps;
+    return simd_select(simd_carries((a - below) * steps, r), below + step, below);
 }
 
 /* As core_full_range; the carry out of the last kept bit goes on into the exponent, whatever the sign. */
@@ -199,20 +289,21 @@ SIMD_FN int kernel_brings(kernel_choice s)
     return s.grid != KERNEL_FULL && (s.ends == KERNEL_OPEN || s.ends == KERNEL_CLAMP || kernel_is_stochastic(s.mode));
 }
 
-/* x as the grid takes it: within the ends, for some modes its magnitude. */
-SIMD_FN simd_real kernel_bring(kernel_choice s, const kernel_constants *c, simd_real x)
+/* x as the grid takes it: within the ends, which may differ on an even grid, for some modes its magnitude. */
+SIMD_FN simd_real kernel_bring(kernel_choice s, simd_real high, simd_real low, simd_real x)
 {
-    if (s.grid == KERNEL_EVEN && s.ends == KERNEL_CLAMP) /* the ends may differ */
-        x = simd_max(simd_min(x, c->high), c->low);
-    const simd_real t = kernel_takes_signs(s.mode) ? x : simd_magnitude(x);
-    if (!kernel_brings(s) || (s.grid == KERNEL_EVEN && s.ends == KERNEL_CLAMP))
+    const int both = s.grid == KERNEL_EVEN && s.ends == KERNEL_CLAMP;
+    if (both)
+        x = simd_max(simd_min(x, high), low);
+    const simd_real t = kernel_is_signed(s) ? x : simd_magnitude(x);
+    if (!kernel_brings(s) || both)
         return t;
-    return kernel_takes_signs(s.mode) ? simd_max(simd_min(t, c->high), c->low) : simd_min(t, c->high);
+    return kernel_is_signed(s) ? simd_max(simd_min(t, high), low) : simd_min(t, high);
 }
 
-/* t on the grid, with the sign of x; where *small, kernel_below is left to do. */
-SIMD_FN simd_real kernel_round(kernel_choice s, const kernel_constants *c, simd_real x, simd_real t, simd_bits r,
-                               simd_mask *small)
+/* t on the grid, with the sign of x. */
+SIMD_FN simd_real kernel_round(kernel_choice s, const kernel_constants *c, simd_real emin, simd_real x, simd_real t,
+                               simd_bits r)
 {
     const simd_bits sign = (simd_bits)x & CARRIER_SIGN;
     if (s.grid == KERNEL_FULL)
@@ -221,13 +312,13 @@ SIMD_FN simd_real kernel_round(kernel_choice s, const kernel_constants *c, simd_
     if (s.grid == KERNEL_F16_TYPE)
         return simd_through_f16(x);
 #endif
+    const simd_real binade =
+        s.grid == KERNEL_EVEN ? emin : simd_max((simd_real)((simd_bits)t & CARRIER_INF), emin);
+    const kernel_place g = {binade, kernel_has_binades(s) ? binade * c->up : c->count};
     if (s.mode == FPEMU_MODE_SR)
-        return (simd_real)((simd_bits)kernel_stochastic(c, t, r, small) | sign);
-    const simd_real field = (simd_real)((simd_bits)t & CARRIER_INF);
-    const simd_real C =
-        s.grid == KERNEL_EVEN ? c->count : (simd_real)((simd_bits)simd_max(field, c->emin) + c->to_count);
-    const simd_real y = (simd_real)kernel_count(s, c, t, C, r) - C;
-    if (!kernel_takes_signs(s.mode))
+        return (simd_real)((simd_bits)kernel_stochastic(s, c, &g, t, r) | sign);
+    const simd_real y = kernel_minus(s, c, &g, (simd_real)kernel_count(s, s.mode, c, &g, t, r));
+    if (!kernel_is_signed(s))
         return (simd_real)((simd_bits)y | sign);
     return s.grid == KERNEL_EVEN ? y : (simd_real)((simd_bits)y | ((simd_bits)x & c->keeps));
 }
@@ -242,12 +333,15 @@ SIMD_FN void kernel_end(kernel_choice s, const kernel_constants *c, int vectors,
 {
     /* what says whether x overflows */
     const simd_real *const v = kernel_is_stochastic(s.mode) ? y : x;
-    if ((s.grid == KERNEL_EVEN && !kernel_takes_signs(s.mode)) ||
-        (s.ends == KERNEL_BY_SIGN && (s.grid == KERNEL_FULL || !kernel_takes_signs(s.mode))))
+    if ((s.grid == KERNEL_EVEN && !kernel_is_signed(s)) ||
+        (s.ends == KERNEL_BY_SIGN && (s.grid == KERNEL_FULL || !kernel_is_signed(s))))
         EACH_VECTOR y[k] = y[k] + c->zero;
     switch (s.ends) {
     case KERNEL_CARRY:
-    case KERNEL_CLAMP: EACH_VECTOR y[k] = simd_select(simd_differ(x[k], x[k]), c->nan[0], y[k]); break;
+    case KERNEL_CLAMP:
+        if (!s.scale)
+            EACH_VECTOR y[k] = simd_select(simd_differ(x[k], x[k]), c->nan[0], y[k]);
+        break;
     case KERNEL_TO_NAN:
         EACH_VECTOR y[k] = simd_select(simd_at_most(simd_magnitude(v[k]), c->past), y[k], c->nan[0]);
         break;
@@ -280,31 +374,27 @@ SIMD_FN void kernel_end(kernel_choice s, const kernel_constants *c, int vectors,
     }
 }
 
-/* So many vectors of elements, with 32 random bits each. */
-SIMD_FN void kernel_group(kernel_choice s, const kernel_constants *c, int vectors, const char *from,
-                          const uint32_t *random, char *to)
+/* So many vectors of elements, with 32 random bits each; v: the first one's number. */
+SIMD_FN void kernel_group(kernel_choice s, const kernel_constants *c, const kernel_scales *b, size_t v, int vectors,
+                          const char *from, const uint32_t *random, char *to)
 {
     simd_real x[KERNEL_VECTORS], t[KERNEL_VECTORS], y[KERNEL_VECTORS];
     simd_bits r[KERNEL_VECTORS];
-    simd_mask small[KERNEL_VECTORS], few = simd_less(c->step, c->step);
     kernel_load(s, vectors, from, x);
     EACH_VECTOR
     {
+        simd_real emin = c->emin, high = c->high, low = c->low;
+        if (s.scale == SCALED_POWERS) {
+            emin = kernel_scale_of(b, b->down, v + (size_t)k);
+            high = kernel_scale_of(b, b->s, v + (size_t)k);
+            low = s.grid == KERNEL_EVEN ? emin * c->lowest : -high;
+        }
         r[k] = kernel_is_stochastic(s.mode) ? simd_load_random(random + k * SIMD_LANES) : simd_all(0);
-        t[k] = kernel_bring(s, c, x[k]);
-        small[k] = few;
-        y[k] = kernel_round(s, c, x[k], t[k], r[k], &small[k]);
-    }
-    if (s.mode == FPEMU_MODE_SR && s.grid != KERNEL_FULL) {
-        EACH_VECTOR few = simd_either(few, small[k]);
-        if (simd_any(few))
-            EACH_VECTOR
-            {
-                const simd_real v = kernel_below(c, small[k], t[k], r[k], simd_magnitude(y[k]));
-                y[k] = (simd_real)((simd_bits)v | ((simd_bits)x[k] & CARRIER_SIGN));
-            }
+        t[k] = kernel_bring(s, high, low, kernel_down(s, b, v + (size_t)k, x[k]));
+        y[k] = kernel_round(s, c, emin, x[k], t[k], r[k]);
     }
     kernel_end(s, c, vectors, x, y);
+    EACH_VECTOR y[k] = kernel_up(s, b, v + (size_t)k, y[k]);
     kernel_store(s, vectors, to, y);
 }
 
@@ -339,20 +429,25 @@ typedef struct kernel_random {
     size_t left; /* elements before the lead changes */
 } kernel_random;
 
-/* How many of m elements from i on have words of one lead. */
-SIMD_FN size_t kernel_of_one_lead(kernel_random *r, size_t i, size_t m)
+/* The words of n elements from i on, where their lead may change. */
+static __attribute__((noinline)) void kernel_draw_leads(kernel_random *r, size_t i, size_t n, uint32_t *words)
 {
-    if (r->left == 0) {
-        const uint32_t low = (uint32_t)(r->draw->index + i);
-        r->left = CORE_LEAD_WORDS - (low & (CORE_LEAD_WORDS - 1));
-        r->lead = core_hash_lead(r->draw->key, low);
-        kernel_draw_begin(r->lead, r->first);
+    for (size_t at = 0, m; at < n; at += m) {
+        const uint32_t low = (uint32_t)(r->draw->index + i + at);
+        if (r->left == 0) {
+            r->left = CORE_LEAD_WORDS - (low & (CORE_LEAD_WORDS - 1));
+            r->lead = core_hash_lead(r->draw->key, low);
+            kernel_draw_begin(r->lead, r->first);
+        }
+        m = n - at < r->left ? n - at : r->left;
+        kernel_draw(r->draw->key, low, r->lead, r->first, (uint32_t)m, words + at);
+        r->left -= m;
     }
-    return m < r->left ? m : r->left;
 }
 
 /* n elements, fewer than KERNEL_FEW vectors by way of a buffer. */
-SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const loop_draw *d, size_t n, const void *x, void *y)
+SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const kernel_scales *b, const loop_draw *d, size_t n,
+                       const void *x, void *y)
 {
     enum { GROUP = KERNEL_VECTORS * SIMD_LANES, FEW = KERNEL_FEW * SIMD_LANES };
     const kernel_constants c = kernel_begin(s, p);
@@ -366,25 +461,38 @@ SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const loop_draw *d, 
         const char *const from = (const char *)x + i * size;
         char *const to = (char *)y + i * size;
         const uint32_t *const r = given ? d->r + i : words;
-        m = n - i < GROUP ? n - i : GROUP;
-        if (draws)
-            m = kernel_of_one_lead(&random, i, m);
-        m = m < GROUP && m > FEW ? FEW : m;
+        m = n - i < FEW ? n - i : n - i < GROUP ? FEW : GROUP;
         if (draws) {
-            kernel_draw(d->key, (uint32_t)(d->index + i), random.lead, random.first, m == GROUP ? GROUP : FEW, words);
-            random.left -= m;
+            const size_t whole = m < FEW ? FEW : m;
+            if (random.left < whole) {
+                kernel_draw_leads(&random, i, whole, words);
+            } else {
+                kernel_draw(d->key, (uint32_t)(d->index + i), random.lead, random.first, m == GROUP ? GROUP : FEW,
+                            words);
+                random.left -= whole;
+            }
         }
         if (m == GROUP) {
-            kernel_group(s, &c, KERNEL_VECTORS, from, r, to);
+            kernel_group(s, &c, b, i / SIMD_LANES, KERNEL_VECTORS, from, r, to);
         } else if (m == FEW) {
-            kernel_group(s, &c, KERNEL_FEW, from, r, to);
+            kernel_group(s, &c, b, i / SIMD_LANES, KERNEL_FEW, from, r, to);
         } else {
             _Alignas(LINE) char beside[FEW * sizeof(realw)] = {0};
             _Alignas(LINE) uint32_t bits[FEW] = {0};
+            _Alignas(LINE) realw down[FEW] = {0}, scale[FEW] = {0};
+            kernel_scales own = {down, scale, simd_all_real(0), 1, 0};
             memcpy(beside, from, m * size);
             if (kernel_is_stochastic(s.mode))
                 memcpy(bits, r, m * sizeof *bits);
-            kernel_group(s, &c, KERNEL_FEW, beside, bits, beside);
+            if (s.scale) {
+                for (size_t l = 0; l < m; l++) {
+                    const size_t of = b->each ? i + l : (i + l) / SIMD_LANES >> b->shift;
+                    down[l] = b->down[of];
+                    scale[l] = b->s[of];
+                }
+                own.second = b->second;
+            }
+            kernel_group(s, &c, &own, 0, KERNEL_FEW, beside, bits, beside);
             memcpy(to, beside, m * size);
         }
     }
@@ -396,7 +504,16 @@ SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const loop_draw *d, 
     static void ROW_NAME(type, grid, ends, mode)(const core_plan *p, const loop_draw *d, size_t n, const void *x,      \
                                                  void *y)                                                              \
     {                                                                                                                  \
-        kernel_of((kernel_choice){KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode}, p, d, n, x, y);     \
+        kernel_of((kernel_choice){KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, UNSCALED}, p, \
+                  NULL, d, n, x, y);                                                                                   \
+    }
+#define SCALED_NAME(scale, grid, ends, mode) kernel_##scale##_##grid##_##ends##_##mode
+#define SCALED(scale, grid, ends, mode)                                                                                \
+    static void SCALED_NAME(scale, grid, ends, mode)(const core_plan *p, const kernel_scales *b, const loop_draw *d,   \
+                                                     size_t n, const void *x, void *y)                                 \
+    {                                                                                                                  \
+        kernel_of((kernel_choice){KERNEL_OWN, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, SCALED_##scale}, p, b,  \
+                  d, n, x, y);                                                                                         \
     }
 #include "kernels.def"
 
@@ -405,7 +522,15 @@ SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const loop_draw *d, 
                                   void *y)                                                                             \
     {                                                                                                                  \
         s.mode = FPEMU_MODE_##name;                                                                                    \
-        kernel_of(s, p, d, n, x, y);                                                                                   \
+        s.scale = UNSCALED;                                                                                     \
+        kernel_of(s, p, NULL, d, n, x, y);                                                                             \
+    }                                                                                                                  \
+    static void kernel_scaled_##name(kernel_choice s, const core_plan *p, const kernel_scales *b, const loop_draw *d,  \
+                                     size_t n, const void *x, void *y)                                                 \
+    {                                                                                                                  \
+        s.mode = FPEMU_MODE_##name;                                                                                    \
+        s.type = KERNEL_OWN;                                                                                           \
+        kernel_of(s, p, b, d, n, x, y);                                                                                \
     }
 #include "kernels.def"
 
@@ -420,6 +545,19 @@ static void (*const kernel_rows[KERNEL_TYPES][KERNEL_GRIDS][KERNEL_ENDS][FPEMU_M
                                                                                             const void *, void *) = {
 #define ROW(type, grid, ends, mode)                                                                                    \
     [KERNEL_##type][KERNEL_##grid][KERNEL_##ends][FPEMU_MODE_##mode] = ROW_NAME(type, grid, ends, mode),
+#include "kernels.def"
+};
+
+static void (*const kernel_scaled[FPEMU_MODE_COUNT])(kernel_choice, const core_plan *, const kernel_scales *,
+                                                     const loop_draw *, size_t, const void *, void *) = {
+#define MODE(name) [FPEMU_MODE_##name] = kernel_scaled_##name,
+#include "kernels.def"
+};
+
+static void (*const kernel_scaled_rows[SCALED_KINDS][KERNEL_GRIDS][KERNEL_ENDS][FPEMU_MODE_COUNT])(
+    const core_plan *, const kernel_scales *, const loop_draw *, size_t, const void *, void *) = {
+#define SCALED(scale, grid, ends, mode)                                                                                \
+    [SCALED_##scale][KERNEL_##grid][KERNEL_##ends][FPEMU_MODE_##mode] = SCALED_NAME(scale, grid, ends, mode),
 #include "kernels.def"
 };
 
@@ -449,4 +587,59 @@ static void CARRIER(loop_kernel_open)(const core_plan *p, size_t n, const void *
 {
     const loop_draw d = {r, {0, 0}, 0};
     kernel_run(p, CARRIER_BITS, 1, &d, n, x, y);
+}
+
+static void kernel_scaled_run(kernel_choice s, const core_plan *p, const kernel_scales *b, const loop_draw *d, size_t n,
+                              const void *x, void *y)
+{
+    if (kernel_scaled_rows[s.scale][s.grid][s.ends][s.mode] && !fpemu_choices_at_run_time())
+        kernel_scaled_rows[s.scale][s.grid][s.ends][s.mode](p, b, d, n, x, y);
+    else
+        kernel_scaled[s.mode](s, p, b, d, n, x, y);
+}
+
+static void CARRIER(loop_kernel_scaled)(const core_plan *p, int kind, int open, const loop_draw *draw, size_t length,
+                                        size_t count, const realw *down, const realw *s, realw second, const void *x,
+                                        void *y)
+{
+    const size_t vectors = length / SIMD_LANES, whole = length % SIMD_LANES == 0 && (vectors & (vectors - 1)) == 0;
+    const size_t most = length < TILE ? TILE / length : 1;
+    const realw first = core_value(p->fast_emin), end = core_value(open ? p->fast_cap : p->overflow[0]);
+    realw binades[RUN_BLOCKS], ends[RUN_BLOCKS];
+    kernel_choice choice = kernel_choose(p, KERNEL_OWN, open);
+    kernel_scales b = {down, s, simd_all_real(second), length == 1, 0};
+    loop_draw d = *draw;
+    choice.scale = kind;
+    if (kind == SCALED_POWERS) {
+        SIMD for (size_t k = 0; k < count; k++) {
+            binades[k] = first * s[k];
+            ends[k] = end * s[k];
+        }
+        b.down = binades;
+        b.s = ends;
+    }
+    if (count == 1)
+        b.shift = 8 * sizeof(size_t) - 1;
+    else if (whole && vectors)
+        b.shift = (unsigned)core_log2((uintw)vectors);
+    if (length == 1 || count == 1 || (whole && vectors)) {
+        kernel_scaled_run(choice, p, &b, &d, length * count, x, y);
+        return;
+    }
+    /* blocks that are no vectors: a scale for each element, of a tile */
+    for (size_t at = 0, runs; at < count; at += runs) {
+        const char *const in = (const char *)x + at * length * sizeof(realw);
+        char *const out = (char *)y + at * length * sizeof(realw);
+        realw each_down[TILE], each_s[TILE];
+        kernel_scales part = {b.down + at, b.s + at, b.second, 0, 8 * sizeof(size_t) - 1};
+        runs = count - at < most ? count - at : most;
+        if (runs > 1) {
+            loop_spread(length, runs, part.down, each_down);
+            loop_spread(length, runs, part.s, each_s);
+            part = (kernel_scales){each_down, each_s, b.second, 1, 0};
+        }
+        kernel_scaled_run(choice, p, &part, &d, length * runs, in, out);
+        d.index += length * runs;
+        d.r = d.r ? d.r + length * runs : NULL;
+    }
 }

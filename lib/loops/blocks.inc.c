@@ -358,116 +358,94 @@ static void loop_runs_down(const core_block *b, size_t count, realw *s, realw *d
     }
 }
 
-/* loop_runs_scales and loop_runs_down at once for nvfp4, and what lies between: scales to nearest by the plan of
- * core_element_stop. */
-static int loop_runs_nvfp4(const core_plan *hold, const core_block *b, size_t count, const uintw *amax, realw *s,
-                           realw *down)
+/* Largest magnitudes of `lanes` columns of n elements, rows being `step` apart. */
+static void loop_columns_amax(size_t n, ptrdiff_t step, size_t lanes, const void *x, uintw *amax)
 {
-    const core_plan p = *hold;
-    const realw u = (realw)b->tensor.a * b->inverse, d = (realw)b->tensor.b;
-    uintw most = 0;
-#pragma omp simd reduction(max : most)
-    for (size_t i = 0; i < count; i++) {
-        const uintw v = core_bits(core_value(amax[i]) * u);
-        const realw held = core_value(core_element_stop(&p, FPEMU_MODE_RNE, v, 0));
-        const realw kept = core_scale_nvfp4(held, d);
-        most = v > most ? v : most;
-        s[i] = held;
-        down[i] = held > 0 ? kept : 0;
+    SIMD for (size_t l = 0; l < lanes; l++)
+        amax[l] = 0;
+    for (size_t k = 0; k < n; k++) {
+        const char *in = (const char *)x + (ptrdiff_t)k * step * (ptrdiff_t)sizeof *amax;
+        SIMD for (size_t l = 0; l < lanes; l++) {
+            uintw u;
+            memcpy(&u, in + l * sizeof u, sizeof u);
+            u = u << 1 >> 1;
+            amax[l] = u > amax[l] ? u : amax[l];
+        }
     }
-    return most < CARRIER_INF;
 }
 
-/* All of t, P and y of a finite element, where P is had by core_element_stop or core_element_even. */
-FPEMU_FN uintw loop_scaled(const core_plan *p, int even, int divide, int mode, realw down, realw scale, realw second,
-                           uintw u, uintw r)
+/* Blocks from the first on that the fast form serves, at most `count`; powers: their scales. */
+#define POW2_POWERS(rule)                                                                                              \
+    case rule: SIMD for (size_t b = 0; b < count; b++) powers[b] = core_pow2_power(&q, rule, amax[b]); break
+
+static size_t loop_pow2_powers(const core_pow2_block *how, size_t count, const uintw *amax, uintw *powers)
 {
-    const realw x = core_value(u), t = divide ? x / down : x * down;
-    u = core_bits(t);
-    u = even ? core_element_even(p, mode, u, r) : core_element_stop(p, mode, u, r);
-    u = core_bits((core_value(u) * scale) * second);
-    const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1);
-    return core_at_most(u ^ sign, CARRIER_INF - 1) | sign; /* as core_finite has it, in fewer steps */
+    const core_pow2_block q = *how;
+    uintw others = 0;
+    switch (q.rule) {
+        POW2_POWERS(FPEMU_SCALING_CEIL);
+        POW2_POWERS(FPEMU_SCALING_EVEN);
+        POW2_POWERS(FPEMU_SCALING_RCEIL);
+        POW2_POWERS(FPEMU_SCALING_HBFP);
+    default: POW2_POWERS(FPEMU_SCALING_FLOOR);
+    }
+#pragma omp simd reduction(+ : others)
+    for (size_t b = 0; b < count; b++)
+        others += core_pow2_holds(&q, amax[b]) ^ 1;
+    size_t held = others ? 0 : count;
+    while (others && core_pow2_holds(&q, amax[held]))
+        held++;
+    return held;
+}
+#undef POW2_POWERS
+
+/* Multipliers that undo such scales, and their exponents plus `bias` within `mask`; how many blocks are all zero. */
+static size_t loop_pow2_codes(uint32_t bias, uint32_t mask, size_t count, const uintw *amax, const uintw *powers,
+                              realw *down, uint8_t *codes)
+{
+    const uintw one = (uintw)CARRIER_BIAS << CARRIER_MANTISSA;
+    uintw zeros = 0;
+#pragma omp simd reduction(+ : zeros)
+    for (size_t b = 0; b < count; b++) {
+        const uintw power = powers[b];
+        down[b] = core_value(one - power);
+        codes[b] = (uint8_t)(((uint32_t)(power >> CARRIER_MANTISSA) + bias) & mask);
+        zeros += amax[b] == 0;
+    }
+    return (size_t)zeros;
 }
 
-/* Of `count` blocks of n elements in a row; n = 1: of elements with a scale each. */
-#define SCALED_ELEMENT(even, divide, mode, at, b)                                                                      \
-    uintw u, v;                                                                                                        \
-    memcpy(&u, in + (at) * sizeof u, sizeof u);                                                                        \
-    v = loop_scaled(&p, even, divide, mode, down[b], s[b], second, u,                                                  \
-                    (mode) == FPEMU_MODE_SR ? (uintw)r[at] << (CARRIER_BITS - 32) : 0);                                \
-    memcpy(out + (at) * sizeof v, &v, sizeof v)
-
-#define SCALED_LENGTH(even, divide, mode, n)                                                                           \
-    for (size_t b = 0; b < count; b++) {                                                                               \
-        SIMD for (size_t i = 0; i < (n); i++) {                                                                        \
-            SCALED_ELEMENT(even, divide, mode, b * (n) + i, b);                                                        \
-        }                                                                                                              \
-    }                                                                                                                  \
-    break
-
-#define SCALED_LOOP(name, even, divide, mode)                                                                          \
-    static void CARRIER(loop_scaled_##name)(const core_plan *plan, size_t length, size_t count, const realw *down,     \
-                                            const realw *s, realw second, const void *x, const uint32_t *r, void *y)   \
-    {                                                                                                                  \
-        const core_plan p = *plan;                                                                                     \
-        const char *in = (const char *)x;                                                                              \
-        char *out = (char *)y;                                                                                         \
-        (void)r;                                                                                                       \
-        switch (length) {                                                                                              \
-        case 1: {                                                                                                      \
-            SIMD for (size_t b = 0; b < count; b++) {                                                                  \
-                SCALED_ELEMENT(even, divide, mode, b, b);                                                              \
-            }                                                                                                          \
-            break;                                                                                                     \
-        }                                                                                                              \
-        case 16: SCALED_LENGTH(even, divide, mode, 16);                                                                \
-        case 32: SCALED_LENGTH(even, divide, mode, 32);                                                                \
-        default: SCALED_LENGTH(even, divide, mode, length);                                                            \
-        }                                                                                                              \
-    }
-SCALED_LOOP(stop_times_nearest, 0, 0, FPEMU_MODE_RNE)
-SCALED_LOOP(stop_times_stochastic, 0, 0, FPEMU_MODE_SR)
-SCALED_LOOP(stop_by_nearest, 0, 1, FPEMU_MODE_RNE)
-SCALED_LOOP(stop_by_stochastic, 0, 1, FPEMU_MODE_SR)
-SCALED_LOOP(even_times_nearest, 1, 0, FPEMU_MODE_RNE)
-SCALED_LOOP(even_times_stochastic, 1, 0, FPEMU_MODE_SR)
-SCALED_LOOP(even_by_nearest, 1, 1, FPEMU_MODE_RNE)
-SCALED_LOOP(even_by_stochastic, 1, 1, FPEMU_MODE_SR)
-#undef SCALED_LOOP
-#undef SCALED_LENGTH
-#undef SCALED_ELEMENT
+/* The same as scales. */
+static size_t loop_pow2_scales(const core_pow2_block *q, size_t count, const uintw *amax, realw *s)
+{
+    const uintw one = (uintw)CARRIER_BIAS << CARRIER_MANTISSA;
+    uintw powers[RUN_BLOCKS];
+    const size_t held = loop_pow2_powers(q, count, amax, powers);
+    SIMD for (size_t b = 0; b < held; b++)
+        s[b] = core_value(one + powers[b]);
+    return held;
+}
 
 /* What is known of every element from what is known of blocks. */
-#define SPREAD(name, type)                                                                                             \
-    FPEMU_FN void name(size_t length, size_t count, const type *of_blocks, type *spread)                               \
-    {                                                                                                                  \
-        if (length == 16) {                                                                                            \
-            for (size_t b = 0; b < count; b++) SIMD                                                                    \
-                for (size_t i = 0; i < 16; i++)                                                                        \
-                    spread[b * 16 + i] = of_blocks[b];                                                                 \
-            return;                                                                                                    \
-        }                                                                                                              \
-        for (size_t b = 0; b < count; b++) {                                                                           \
-            const type one = of_blocks[b];                                                                             \
-            SIMD for (size_t i = 0; i < length; i++)                                                                   \
-                spread[b * length + i] = one;                                                                          \
-        }                                                                                                              \
-    }
-SPREAD(loop_spread_scales, realw)
-SPREAD(loop_spread_bits, uintw)
-#undef SPREAD
-
-/* y of finite elements as loop_scaled makes it, and their counters: the fast form of loop_count and
- * loop_count_element. To nearest, quotients are those of core_fast_quotient, with `down` as runs_fast gives it.
- * tests/against_judges/blocks_stats.c holds it to their counts. */
-FPEMU_FN void loop_count_scaled(const core_plan *plan, int even, int divide, int mode, size_t length, size_t count,
-                                const realw *downs, const realw *scales, realw second, const void *x, const uint32_t *r,
-                                void *y, tile_counts *c)
+FPEMU_FN void loop_spread(size_t length, size_t count, const realw *of_blocks, realw *spread)
 {
-    const core_plan p = *plan;
-    const uintw magnitude = ~(uintw)0 >> 1, high = p.max[0], low = p.max[1], normal = p.min_normal;
-    const uintw cap = p.fast_cap, step = p.fast_emin + p.fast_up;
+    for (size_t b = 0; b < count; b++) {
+        const realw one = of_blocks[b];
+        SIMD for (size_t i = 0; i < length; i++)
+            spread[b * length + i] = one;
+    }
+}
+
+/* y of at most TILE finite elements x, and their counters, g being their values on the grid without ends; kind, down, s
+ * and second: as kernel_scaled has them, which makes g. The form of loop_count and loop_count_element for blocks whose
+ * scales multiply or divide; tests/against_judges/blocks_stats.c holds it to their counts. */
+FPEMU_FN void loop_count_blocks(const core_plan *plan, int kind, size_t length, size_t count, const realw *downs,
+                                const realw *scales, realw times, const void *x, const uintw *g, void *y, tile_counts *c)
+{
+    const uintw magnitude = ~(uintw)0 >> 1, normal = plan->min_normal;
+    const realw high = core_value(plan->max[0]), low = core_value(plan->max[1]), least = core_value(normal);
+    const realw zero_of_even = plan->rule == CORE_RULE_EVEN ? 0 : (realw)-0.0; /* a sum with it keeps -0, or does not */
+    const int powers = kind == SCALED_POWERS;
     const size_t n = length * count;
     const char *in = (const char *)x;
     char *out = (char *)y;
@@ -476,27 +454,24 @@ FPEMU_FN void loop_count_scaled(const core_plan *plan, int even, int divide, int
     uintw zero = 0, made_zero = 0, zero_p = 0, small = 0, inexact = 0, clipped = 0, overflow = 0;
     uintw max_abs = 0, min_less_1 = ~(uintw)0, max_error = 0;
     if (length > 1) {
-        loop_spread_scales(length, count, downs, spread_down);
-        loop_spread_scales(length, count, scales, spread_s);
+        loop_spread(length, count, scales, spread_s);
+        if (!powers)
+            loop_spread(length, count, downs, spread_down);
     }
 #pragma omp simd reduction(+ : zero, made_zero, zero_p, small, inexact, clipped, overflow)                             \
     reduction(max : max_abs, max_error) reduction(min : min_less_1)
     for (size_t i = 0; i < n; i++) {
         uintw u;
         memcpy(&u, in + i * sizeof u, sizeof u);
-        const uintw a = u & magnitude, sign = u ^ a, less_1 = a - 1;
-        const realw at = core_value(u);
-        realw t = at * down[i];
-        if (divide)
-            t = mode == FPEMU_MODE_RNE ? core_fast_quotient(at, s[i], down[i]) : at / down[i];
-        const uintw seen = core_bits(t) & magnitude, near = core_at_most(seen, cap);
-        const uintw g = mode == FPEMU_MODE_SR
-                            ? core_stochastic(&p, seen, (uintw)r[i] << (CARRIER_BITS - 32))
-                            : core_shifter_round(FPEMU_MODE_RNE, near, even ? step : core_shifter_c(&p, near), 0, 0);
-        const uintw max = even && u > magnitude ? low : high, kept = core_at_most(g, max);
-        const realw made = core_value(kept | sign), rounded = even ? made + 0 : made; /* -0 becomes 0 */
-        const uintw w = core_bits(divide ? rounded * s[i] : (rounded * s[i]) * second);
-        const uintw b = core_at_most(w & magnitude, CARRIER_INF - 1), v = b | (w & ~magnitude);
+        const uintw a = u & magnitude, sign = u ^ a, less_1 = a - 1, grid = g[i] & magnitude;
+        const realw at = core_value(u), unit = powers ? s[i] : 1, of_sign = u > magnitude ? low : high;
+        const realw t = powers                    ? at
+                        : kind == SCALED_QUOTIENT ? core_fast_quotient(at, s[i], down[i])
+                        : kind == SCALED_BY       ? at / down[i]
+                                                  : at * down[i];
+        const uintw seen = core_bits(t) & magnitude, max = core_bits(of_sign * unit), kept = core_at_most(grid, max);
+        const realw element = core_value(kept | sign) + zero_of_even, scaled = powers ? element : element * s[i];
+        const uintw v = core_bits(kind == SCALED_TIMES ? scaled * times : scaled), b = v & magnitude;
         const uintw error = core_bits(at - core_value(v)) & magnitude;
         memcpy(out + i * sizeof v, &v, sizeof v);
         max_abs = a > max_abs ? a : max_abs;
@@ -504,12 +479,14 @@ FPEMU_FN void loop_count_scaled(const core_plan *plan, int even, int divide, int
         max_error = error > max_error ? error : max_error;
         ADD_IF(zero, a == 0);
         ADD_IF(made_zero, b == 0);
-        ADD_IF(zero_p, !even && kept == 0);
-        ADD_IF(small, !even && (intw)kept < (intw)normal);
+        if (!powers)
+            ADD_IF(zero_p, kept == 0);
+        ADD_IF(small, (intw)kept < (intw)core_bits(least * unit));
         ADD_IF(inexact, error != 0);
         ADD_IF(clipped, (intw)seen > (intw)max);
-        ADD_IF(overflow, (intw)g > (intw)max);
+        ADD_IF(overflow, (intw)grid > (intw)max);
     }
+    zero_p = powers ? made_zero : zero_p;
     c->nan = c->infinite = c->invalid = 0;
     c->clipped = clipped;
     c->overflow = overflow;
@@ -518,261 +495,37 @@ FPEMU_FN void loop_count_scaled(const core_plan *plan, int even, int divide, int
     c->inexact = inexact;
     c->min_abs = (uintw)(min_less_1 + 1);
     c->max_abs = max_abs;
-    loop_add_error(n, in, out, max_error, 0, c);
+    loop_add_error(n, in, out, max_error, powers && plan->mode <= FPEMU_MODE_RTZ, c);
 }
 
-#define COUNT_SCALED(name, even, divide, mode)                                                                         \
-    static void CARRIER(loop_count_scaled_##name)(const core_plan *plan, size_t length, size_t count,                  \
-                                                  const realw *down, const realw *s, realw second, const void *x,      \
-                                                  const uint32_t *r, void *y, tile_counts *c)                          \
-    {                                                                                                                  \
-        loop_count_scaled(plan, even, divide, mode, length, count, down, s, second, x, r, y, c);                       \
-    }
-COUNT_SCALED(stop_times_nearest, 0, 0, FPEMU_MODE_RNE)
-COUNT_SCALED(stop_times_stochastic, 0, 0, FPEMU_MODE_SR)
-COUNT_SCALED(stop_by_nearest, 0, 1, FPEMU_MODE_RNE)
-COUNT_SCALED(stop_by_stochastic, 0, 1, FPEMU_MODE_SR)
-COUNT_SCALED(even_times_nearest, 1, 0, FPEMU_MODE_RNE)
-COUNT_SCALED(even_times_stochastic, 1, 0, FPEMU_MODE_SR)
-COUNT_SCALED(even_by_nearest, 1, 1, FPEMU_MODE_RNE)
-COUNT_SCALED(even_by_stochastic, 1, 1, FPEMU_MODE_SR)
-#undef COUNT_SCALED
-
-/* How far core_fast_... serves `count` blocks of finite elements: 0 not all of them, 1 it does, 2 nothing comes to lie
- * beyond the ends. For divisors s, `down` is made what it wants, if it does. */
-static int loop_runs_fast(const core_plan *p, const core_block *b, int divided, size_t count, const uintw *amax,
-                          const realw *s, realw second, realw *down)
+static void CARRIER(loop_count_scaled)(const core_plan *p, int kind, size_t length, size_t count, const realw *down,
+                                       const realw *s, realw second, const void *x, const uintw *g, void *y,
+                                       tile_counts *c)
 {
-    realw inverse[FAST_BLOCKS];
-    const realw *const by = divided ? inverse : down;
-    uintw most_t = 0, most_s = 0, most_down = 0;
-    if (divided) SIMD
-        for (size_t i = 0; i < count; i++)
-            inverse[i] = s[i] > 0 ? 1 / s[i] : 0;
-#pragma omp simd reduction(max : most_t, most_s, most_down)
-    for (size_t i = 0; i < count; i++) {
-        const uintw t = core_bits(core_value(amax[i]) * by[i]), scale = core_bits(s[i]), one = core_bits(by[i]);
-        most_t = t > most_t ? t : most_t;
-        most_s = scale > most_s ? scale : most_s;
-        most_down = one > most_down ? one : most_down;
+    switch (kind) {
+    case SCALED_BY: loop_count_blocks(p, SCALED_BY, length, count, down, s, second, x, g, y, c); break;
+    case SCALED_QUOTIENT: loop_count_blocks(p, SCALED_QUOTIENT, length, count, down, s, second, x, g, y, c); break;
+    case SCALED_TIMES: loop_count_blocks(p, SCALED_TIMES, length, count, down, s, second, x, g, y, c); break;
+    default: loop_count_blocks(p, SCALED_POWERS, length, count, down, s, second, x, g, y, c);
     }
-    const int held = core_fast_holds(p, p->rule == CORE_RULE_EVEN, divided, core_value(most_t), b->max,
-                                     core_value(most_s), second, core_value(most_down));
-    if (held && divided)
-        memcpy(down, inverse, count * sizeof *down);
-    return held;
 }
 
-/* Of `count` blocks of n elements in a row from b on, `many` of them at a time, and piece by piece: with constants
- * nothing is left of the inner loops. */
-#define FAST_ELEMENT(kind, inside, divided, at, one_down, one_s)                                                       \
-    uintw u, v;                                                                                                        \
-    memcpy(&u, in + (at) * sizeof u, sizeof u);                                                                        \
-    v = core_fast_##kind(&p, inside, divided, one_down, one_s, second, u);                                             \
-    memcpy(out + (at) * sizeof v, &v, sizeof v)
-
-#define FAST_LENGTH(kind, inside, divided, n, piece, many)                                                             \
-    for (; b + (many) <= count; b += (many)) {                                                                         \
-        for (size_t next = b; next < b + (many); next++) {                                                             \
-            const realw one_down = down[next], one_s = s[next];                                                        \
-            for (size_t k = 0; k < (n); k += (piece)) {                                                                \
-                SIMD for (size_t i = 0; i < (piece); i++) {                                                            \
-                    FAST_ELEMENT(kind, inside, divided, next * (n) + k + i, one_down, one_s);                          \
-                }                                                                                                      \
-            }                                                                                                          \
-        }                                                                                                              \
-    }
-
-#define FAST_LOOP(name, kind, inside, divided)                                                                         \
-    static void CARRIER(loop_fast_##name)(const core_plan *plan, size_t length, size_t count, const realw *down,       \
-                                          const realw *s, realw second, const void *x, void *y)                        \
-    {                                                                                                                  \
-        const core_plan p = *plan;                                                                                     \
-        const char *in = (const char *)x;                                                                              \
-        char *out = (char *)y;                                                                                         \
-        size_t b = 0;                                                                                                  \
-        if (length == 1) {                                                                                             \
-            SIMD for (b = 0; b < count; b++) {                                                                         \
-                FAST_ELEMENT(kind, inside, divided, b, down[b], s[b]);                                                 \
-            }                                                                                                          \
-            return;                                                                                                    \
-        }                                                                                                              \
-        if (length == 16) {                                                                                            \
-            FAST_LENGTH(kind, inside, divided, 16, 16, 8);                                                             \
-            FAST_LENGTH(kind, inside, divided, 16, 16, 1);                                                             \
-            return;                                                                                                    \
-        }                                                                                                              \
-        if (length == 32) {                                                                                            \
-            FAST_LENGTH(kind, inside, divided, 32, 32, 4);                                                             \
-            FAST_LENGTH(kind, inside, divided, 32, 32, 1);                                                             \
-            return;                                                                                                    \
-        }                                                                                                              \
-        if (length % 128 == 0) {                                                                                       \
-            FAST_LENGTH(kind, inside, divided, length, 128, 1);                                                        \
-            return;                                                                                                    \
-        }                                                                                                              \
-        if (length % 32 == 0) {                                                                                        \
-            FAST_LENGTH(kind, inside, divided, length, 32, 1);                                                         \
-            return;                                                                                                    \
-        }                                                                                                              \
-        FAST_LENGTH(kind, inside, divided, length, length, 1);                                                         \
-    }
-FAST_LOOP(stop_times, stop, 0, 0)
-FAST_LOOP(stop_by, stop, 0, 1)
-FAST_LOOP(even_times, even, 0, 0)
-FAST_LOOP(even_by, even, 0, 1)
-FAST_LOOP(stop_times_inside, stop, 1, 0)
-FAST_LOOP(stop_by_inside, stop, 1, 1)
-FAST_LOOP(even_times_inside, even, 1, 0)
-FAST_LOOP(even_by_inside, even, 1, 1)
-#undef FAST_LOOP
-#undef FAST_LENGTH
-#undef FAST_ELEMENT
-
-/* The largest magnitude whose product with `down` is rounded to at most `end`; *bad: it is not had. The quotient of the
- * two is at most two steps from it. */
-FPEMU_FN uintw loop_limit(realw end, realw down, uintw *bad)
+/* Whether core_fast_quotient gives [x/s] of the finite elements of `count` blocks, and their inverses. */
+static int loop_runs_inverses(size_t count, const uintw *amax, const realw *s, realw *inverse)
 {
-    const realw quotient = end / down;
-    const uintw near = core_at_most(core_bits(quotient), CARRIER_INF - 4), first = near - 2;
-    uintw limit = first;
-    for (uintw k = 1; k <= 4; k++)
-        limit += core_value(first + k) * down <= end;
-    *bad |= (uintw)((intw)near < (intw)CARRIER_HIDDEN) | (uintw)(core_value(first) * down > end) |
-            (uintw)(limit == first + 4 && near != CARRIER_INF - 4);
-    return limit;
-}
-
-/* For `count` blocks that runs_fast serves: which magnitudes x their element format clips, those above high; which
- * overflow, those above over; and which magnitudes y are of its subnormal values or zero, those below low. 0 where this
- * cannot be said of them. inside: nothing overflows, and over is not made. */
-static int loop_runs_limits(const core_plan *p, int inside, int divided, size_t count, const uintw *amax,
-                            const realw *s, realw second, const realw *down, uintw *high, uintw *over, uintw *low)
-{
-    const realw max = core_value(p->max[0]), normal = core_value(p->min_normal), step = core_value(p->low_one);
-    uintw bad = 0;
-    if (p->max[1] < p->max[0] || (!inside && (divided || p->rule == CORE_RULE_EVEN)))
+    const realw end = core_value(core_power((CARRIER_BIAS + 1) / 2));
+    realw most = 0;
+    if (!CORE_HAS_FMA)
         return 0;
-    if (!inside) {
-        const realw last = core_value(core_last_inside(p));
-        SIMD for (size_t b = 0; b < count; b++) {
-            uintw one_bad = 0;
-            const uintw limit = loop_limit(last, down[b], &one_bad);
-            const uintw held = core_value(amax[b]) * down[b] <= last;
-            over[b] = held ? CARRIER_INF : limit;
-            low[b] = held ? 0 : one_bad;
-        }
-#pragma omp simd reduction(| : bad)
-        for (size_t b = 0; b < count; b++)
-            bad |= low[b];
+#pragma omp simd reduction(max : most)
+    for (size_t i = 0; i < count; i++) {
+        const realw one = s[i] > 0 ? 1 / s[i] : 0, t = core_value(amax[i]) * one;
+        const realw larger = one > s[i] ? one : s[i], largest = t > larger ? t : larger;
+        inverse[i] = one;
+        most = largest > most ? largest : most;
     }
-    if (divided) {
-        for (size_t b = 0; b < count; b++) {
-            high[b] = CARRIER_INF;
-            if (!(down[b] > 0) || core_value(amax[b]) / s[b] <= max)
-                continue;
-            high[b] = core_bits(max * s[b]);
-            while (core_value(high[b]) / s[b] > max)
-                high[b]--;
-            while (core_value(high[b] + 1) / s[b] <= max)
-                high[b]++;
-        }
-    } else {
-        SIMD for (size_t b = 0; b < count; b++) {
-            uintw one_bad = 0;
-            const uintw limit = loop_limit(max, down[b], &one_bad);
-            const uintw held = core_value(amax[b]) * down[b] <= max;
-            high[b] = held ? CARRIER_INF : limit;
-            low[b] = held ? 0 : one_bad;
-        }
-#pragma omp simd reduction(| : bad)
-        for (size_t b = 0; b < count; b++)
-            bad |= low[b];
-    }
-    if (p->rule == CORE_RULE_EVEN) { /* what is inside lies nearer than a lower end that is farther */
-        SIMD for (size_t b = 0; b < count; b++)
-            low[b] = p->max[1] > p->max[0] ? CARRIER_INF : high[b];
-        return !bad;
-    }
-#pragma omp simd reduction(| : bad)
-    for (size_t b = 0; b < count; b++) {
-        const realw first = (normal * s[b]) * second, before = ((normal - step) * s[b]) * second;
-        const realw least = (step * s[b]) * second;
-        const uintw some = s[b] > 0;
-        low[b] = some ? core_bits(first) : 1;
-        bad |= some & ((uintw)(before >= first) | (uintw)(least <= 0));
-    }
-    return !bad;
+    return most <= end;
 }
-
-/* The counters of such blocks from x and y alone, at most TILE elements: the fast form of loop_count and
- * loop_count_element to nearest even, held to their counts by the same test. Where the grid is even, low is that of
- * negative x. max_abs is left out. */
-FPEMU_FN void loop_count_limits(int even, int inside, size_t length, size_t count, const void *x, const void *y,
-                                const uintw *highs, const uintw *overs, const uintw *lows, tile_counts *c)
-{
-    const uintw magnitude = ~(uintw)0 >> 1;
-    const size_t n = length * count;
-    const char *in = (const char *)x, *out = (const char *)y;
-    uintw high[TILE], over[TILE], low[TILE];
-    uintw made_zero = 0, small = 0, inexact = 0, clipped = 0, overflow = 0, max_error = 0;
-    intw nearest = (intw)magnitude;
-    loop_spread_bits(length, count, highs, high);
-    loop_spread_bits(length, count, lows, low);
-    if (!inside)
-        loop_spread_bits(length, count, overs, over);
-#pragma omp simd reduction(+ : made_zero, small, inexact, clipped, overflow) reduction(max : max_error)                \
-    reduction(min : nearest)
-    for (size_t i = 0; i < n; i++) {
-        uintw u, v;
-        memcpy(&u, in + i * sizeof u, sizeof u);
-        memcpy(&v, out + i * sizeof v, sizeof v);
-        const uintw a = u & magnitude, b = v & magnitude, above = high[i], below = low[i];
-        const uintw limit = even && u > magnitude ? below : above;
-        const uintw error = core_bits(core_value(u) - core_value(v)) & magnitude;
-        nearest = (intw)a < nearest ? (intw)a : nearest;
-        max_error = error > max_error ? error : max_error;
-        ADD_IF(made_zero, b == 0);
-        ADD_IF(small, !even && (intw)b < (intw)below);
-        ADD_IF(inexact, error != 0);
-        ADD_IF(clipped, (intw)a > (intw)limit);
-        if (!inside)
-            ADD_IF(overflow, (intw)a > (intw)over[i]);
-    }
-    uintw zero = 0;
-    if (nearest == 0) {
-        uintw less_1 = ~(uintw)0;
-#pragma omp simd reduction(+ : zero) reduction(min : less_1)
-        for (size_t i = 0; i < n; i++) {
-            uintw u;
-            memcpy(&u, in + i * sizeof u, sizeof u);
-            const uintw a = (u & magnitude) - 1;
-            zero += a > magnitude;
-            less_1 = a < less_1 ? a : less_1;
-        }
-        nearest = (intw)(less_1 + 1);
-    }
-    c->nan = c->infinite = c->invalid = 0;
-    c->clipped = clipped;
-    c->overflow = overflow;
-    c->underflow = made_zero - zero;
-    c->subnormal = even ? 0 : small - made_zero;
-    c->inexact = inexact;
-    c->min_abs = (uintw)nearest;
-    loop_add_error(n, in, out, max_error, 0, c);
-}
-
-#define COUNT_LIMITS(name, even, inside)                                                                               \
-    static void CARRIER(loop_count_limits_##name)(size_t length, size_t count, const void *x, const void *y,           \
-                                                  const uintw *high, const uintw *over, const uintw *low,              \
-                                                  tile_counts *c)                                                      \
-    {                                                                                                                  \
-        loop_count_limits(even, inside, length, count, x, y, high, over, low, c);                                      \
-    }
-COUNT_LIMITS(stop, 0, 0)
-COUNT_LIMITS(stop_inside, 0, 1)
-COUNT_LIMITS(even_inside, 1, 1)
-#undef COUNT_LIMITS
 
 /* y of the kinds MULTIPLY and DIVIDE. */
 static void loop_scale_y(const core_scale *s, size_t n, const void *p, void *y)

@@ -29,13 +29,11 @@ enum mac_form { MAC_NONE, MAC_FULL_RANGE, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS 
 #define TILE 1024
 /* Bytes counted at a time where no random words are needed: so much of input and output stays in L1. */
 #define COUNT_TILE 16384
-/* Blocks at most whose scales runs_fast looks at. */
-#define FAST_BLOCKS 256
+/* Blocks at most whose scales are found at a time. */
+#define RUN_BLOCKS 256
 
 /* See block_few. */
 #define BLOCK_FEW_ELEMENTS 128
-/* Blocks at most with scales that are powers of two at a time. */
-#define POW2_BLOCKS 128
 /* Vectors that cross the boundary of a cache line cost more; longer arrays are entered at one. */
 #define LINE 64
 /* Error sums are made of blocks of this many elements, by absolute index; threads split there. */
@@ -85,13 +83,6 @@ static inline uint64_t load_code(const void *codes, size_t size, size_t i)
 /* What a counting loop gathers over one tile. */
 typedef core_counts tile_counts;
 
-/* Random bits of elements 0, 1, ... of a loop: words low, low + 1, ... of the hash, of which none has another lead than
- * the first; mask: of n bits, left-aligned. */
-typedef struct core_draw {
-    core_hash_key key;
-    uint32_t low, lead, mask;
-} core_draw;
-
 /* Random bits of elements 0, 1, ... of a call: r, left-aligned in 32, or, where that is NULL, 32 of the hash for elements
  * `index` and following, of which none passes a multiple of 2^32. */
 typedef struct loop_draw {
@@ -99,6 +90,16 @@ typedef struct loop_draw {
     core_hash_key key;
     uint64_t index;
 } loop_draw;
+
+/* What elements are of the scales of their blocks: t is x times `down`, or divided by it; y the element times the scale. */
+enum scaled_kind {
+    UNSCALED,
+    SCALED_POWERS,   /* powers of two that core_pow2_holds takes; `down` is not read */
+    SCALED_TIMES,    /* and times a second number, which all blocks have in common */
+    SCALED_BY,       /* x is divided by `down` */
+    SCALED_QUOTIENT, /* by the scale, whose inverse `down` is, where runs_inverses says that */
+    SCALED_KINDS
+};
 
 /* What a loop finds of the magnitudes of elements, as bits. */
 typedef struct block_extremes {
@@ -131,12 +132,6 @@ typedef struct kernels {
      * and then near; may be NULL */
     void (*encode_drawn32[2])(const core_plan32 *p, const core_integer_codes32 *c, core_hash_key k, uint64_t index,
                               size_t n, const void *x, size_t size, void *codes);
-    /* blocks of finite elements, of a multiple of 16 each, rounded by bits that the loop draws, a word an element: as
-     * pow2 by sr, also a multiple of 16 elements with a power each (length 1), and as scaled by sr. May be NULL */
-    void (*pow2_drawn32[2])(const core_pow2_block32 *q, const core_draw *d, size_t length, size_t count, const void *x,
-                            const uint32_t *powers, void *y);
-    void (*scaled_drawn[2][2])(const core_plan32 *p, const core_draw *d, size_t length, size_t count, const float *down,
-                               const float *s, float second, const void *x, void *y);
     void (*stream)(void *to, const void *from, size_t size); /* stream_tile of stream.h */
     /* y = x rounded and finished by a plan that core_affine_is_wide takes, by mode */
     void (*affine32[CORE_MODE_COUNT])(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);

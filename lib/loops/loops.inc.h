@@ -9,6 +9,13 @@ typedef struct carrier_loops {
     /* the same of the rules that core_choose_fast gives, finished also where has_ends says so; type: the carrier's
      * own or, with binary32, a narrower one that holds all results; kernel/kernel.inc.c */
     void (*kernel)(const core_plan *p, int type, const loop_draw *d, size_t n, const void *x, void *y);
+    /* y of `count` blocks, at most RUN_BLOCKS, of `length` finite elements; kind: enum scaled_kind; open: their values
+     * on the grid instead, of a plan without ends. The plan has rule SHIFTER_STOP or EVEN, and no y is infinite */
+    void (*kernel_scaled)(const core_plan *p, int kind, int open, const loop_draw *d, size_t length, size_t count,
+                          const realw *down, const realw *s, realw second, const void *x, void *y);
+    /* y of at most TILE of them, from those values g, and their counters */
+    void (*count_scaled)(const core_plan *p, int kind, size_t length, size_t count, const realw *down, const realw *s,
+                         realw second, const void *x, const uintw *g, void *y, tile_counts *c);
     /* the same in one step for plans with has_ends, or that core_compat_is_quick takes */
     void (*finished)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*compat)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
@@ -50,26 +57,7 @@ typedef struct carrier_loops {
     void (*runs_powers)(uint32_t mask, size_t count, const uint8_t *codes, realw *s, int32_t *least, int32_t *most);
     int (*runs_scales)(const core_block *b, size_t count, const uintw *amax, realw *v);
     void (*runs_down)(const core_block *b, size_t count, realw *s, realw *down);
-    int (*runs_nvfp4)(const core_plan *hold, const core_block *b, size_t count, const uintw *amax, realw *s,
-                      realw *down);
-    /* by form (even 1), kind (divide 1) and mode (sr 1) */
-    void (*scaled[2][2][2])(const core_plan *p, size_t length, size_t count, const realw *down, const realw *s,
-                            realw second, const void *x, const uint32_t *r, void *y);
-    /* the same of at most TILE elements, which are counted too */
-    void (*count_scaled[2][2][2])(const core_plan *p, size_t length, size_t count, const realw *down, const realw *s,
-                                  realw second, const void *x, const uint32_t *r, void *y, tile_counts *c);
-    /* the fast form to nearest even: how far it goes (0 to 2), and by whether nothing passes the ends, form and kind */
-    int (*runs_fast)(const core_plan *p, const core_block *b, int divided, size_t count, const uintw *amax,
-                     const realw *s, realw second, realw *down);
-    void (*scaled_fast[2][2][2])(const core_plan *p, size_t length, size_t count, const realw *down, const realw *s,
-                                 realw second, const void *x, void *y);
-    /* above which magnitudes x is clipped and overflows, and from which on y is normal, block by block, 0 where this
-     * cannot be said; inside: runs_fast gave 2; and counters by these alone, but max_abs, of at most TILE elements:
-     * anywhere, inside, and on an even grid inside */
-    int (*runs_limits)(const core_plan *p, int inside, int divided, size_t count, const uintw *amax, const realw *s,
-                       realw second, const realw *down, uintw *high, uintw *over, uintw *low);
-    void (*count_limits[3])(size_t length, size_t count, const void *x, const void *y, const uintw *high,
-                            const uintw *over, const uintw *low, tile_counts *c);
+    int (*runs_inverses)(size_t count, const uintw *amax, const realw *s, realw *inverse);
     /* Codebooks: what a call needs (s->usable says whether the others may be called; only_values: codebook_codes is
      * not). Where s->steps: values of t and indices, and values of the quotients by `down`, times scales. In the other
      * modes values, also under scales, and the indices of values. How many finite t lie outside the table, or, with
@@ -87,15 +75,9 @@ typedef struct carrier_loops {
     void (*codebook_values)(const float *values, uint32_t length, size_t n, const void *codes, size_t size, void *y);
     void (*columns_amax)(size_t n, ptrdiff_t step, size_t lanes, const void *x, uintw *amax);
 
-    /* Blocks whose scales are powers of two; blocks_pow2.inc.c. By kind (fixed point 1), and mode. */
+    /* Scales that are powers of two, of blocks up to the first that core_pow2_holds does not take */
     size_t (*pow2_powers)(const core_pow2_block *q, size_t count, const uintw *amax, uintw *powers);
     size_t (*pow2_codes)(uint32_t bias, uint32_t mask, size_t count, const uintw *amax, const uintw *powers,
                          realw *down, uint8_t *codes);
-    void (*pow2_spread)(size_t length, size_t count, const uintw *powers, uintw *spread);
-    void (*pow2_rows[2])(const core_pow2_block *q, size_t length, size_t count, const void *x, const uintw *powers,
-                         void *y);
-    void (*pow2[2][FPEMU_MODE_SE + 1])(const core_pow2_block *q, size_t n, const void *x, const uintw *powers,
-                                       const uint32_t *r, void *y);
-    void (*pow2_count[2])(const core_pow2_block *q, size_t n, const void *x, const uintw *g, const uintw *powers,
-                          void *y, tile_counts *c);
+    size_t (*pow2_scales)(const core_pow2_block *q, size_t count, const uintw *amax, realw *s);
 } carrier_loops;

@@ -20,11 +20,6 @@
      [FPEMU_MODE_RTP] = form(FPEMU_MODE_RTP),                                                                          \
      [FPEMU_MODE_RTN] = form(FPEMU_MODE_RTN),                                                                          \
      [FPEMU_MODE_RTO] = form(FPEMU_MODE_RTO)}
-#define POW2(kind, mode) [mode] = CARRIER(loop_pow2_##kind##_##mode),
-#define SCALED(form, mode) CARRIER(loop_scaled_##form##_##mode)
-#define COUNTED(form, mode) CARRIER(loop_count_scaled_##form##_##mode)
-#define LIMITS(form) CARRIER(loop_count_limits_##form)
-#define SCALED_FAST(form) CARRIER(loop_fast_##form)
 
 #if PART == CARRIER_BITS
 const carrier_loops TABLE = {
@@ -35,6 +30,8 @@ const carrier_loops TABLE = {
               [CORE_RULE_AFFINE_FAST] = {FAST_MODES(affine, AFFINE) ROUND(affine_fast, CORE_SR_B)
                                              ROUND(affine_fast, CORE_SR_C)}},
     .kernel = CARRIER(loop_kernel),
+    .kernel_scaled = CARRIER(loop_kernel_scaled),
+    .count_scaled = CARRIER(loop_count_scaled),
     .finished = CARRIER(loop_kernel_given),
     .compat = loop_compat,
     .wrapped = {FAST_MODES(wrapped, ROUND)},
@@ -60,21 +57,7 @@ const carrier_loops TABLE = {
     .runs_powers = loop_runs_powers,
     .runs_scales = loop_runs_scales,
     .runs_down = loop_runs_down,
-    .runs_nvfp4 = loop_runs_nvfp4,
-    .scaled = {{{SCALED(stop_times, nearest), SCALED(stop_times, stochastic)},
-                {SCALED(stop_by, nearest), SCALED(stop_by, stochastic)}},
-               {{SCALED(even_times, nearest), SCALED(even_times, stochastic)},
-                {SCALED(even_by, nearest), SCALED(even_by, stochastic)}}},
-    .count_scaled = {{{COUNTED(stop_times, nearest), COUNTED(stop_times, stochastic)},
-                      {COUNTED(stop_by, nearest), COUNTED(stop_by, stochastic)}},
-                     {{COUNTED(even_times, nearest), COUNTED(even_times, stochastic)},
-                      {COUNTED(even_by, nearest), COUNTED(even_by, stochastic)}}},
-    .runs_fast = loop_runs_fast,
-    .runs_limits = loop_runs_limits,
-    .count_limits = {LIMITS(stop), LIMITS(stop_inside), LIMITS(even_inside)},
-    .scaled_fast = {{{SCALED_FAST(stop_times), SCALED_FAST(stop_by)}, {SCALED_FAST(even_times), SCALED_FAST(even_by)}},
-                    {{SCALED_FAST(stop_times_inside), SCALED_FAST(stop_by_inside)},
-                     {SCALED_FAST(even_times_inside), SCALED_FAST(even_by_inside)}}},
+    .runs_inverses = loop_runs_inverses,
     .codebook_begin = TABLE_CODEBOOK_BEGIN,
     .codebook = TABLE_CODEBOOK,
     .codebook_codes = TABLE_CODEBOOK_CODES,
@@ -87,10 +70,7 @@ const carrier_loops TABLE = {
     .columns_amax = loop_columns_amax,
     .pow2_powers = loop_pow2_powers,
     .pow2_codes = loop_pow2_codes,
-    .pow2_spread = loop_pow2_spread,
-    .pow2_rows = {CARRIER(loop_pow2_rows_float), CARRIER(loop_pow2_rows_fixed)},
-    .pow2 = {{FAST_MODES(float, POW2)}, {FAST_MODES(fixed, POW2)}},
-    .pow2_count = {loop_count_pow2_float, loop_count_pow2_fixed},
+    .pow2_scales = loop_pow2_scales,
 };
 #endif
 
@@ -100,11 +80,6 @@ const carrier_loops TABLE = {
 #undef KERNEL_RULES
 #undef AFFINE
 #undef CODES
-#undef POW2
-#undef SCALED
-#undef COUNTED
-#undef LIMITS
-#undef SCALED_FAST
 #undef TABLE_CODEBOOK
 #undef TABLE_CODEBOOK_CODES
 #undef TABLE_CODEBOOK_RANDOM

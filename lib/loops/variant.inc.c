@@ -189,9 +189,6 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #define TABLE LOOPS_OF(KERNELS, CARRIER_BITS)
 #define TABLE_DECODE loop_decode
 #include "core/carrier32.h"
-#if PART == 32
-#include "kernel/kernel.inc.c"
-#endif
 #include "elements.inc.c"
 #ifdef __AVX512F__
 #include "integers.inc.c"
@@ -199,7 +196,9 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "codes.inc.c"
 #include "settings.inc.c"
 #include "blocks.inc.c"
-#include "blocks_pow2.inc.c"
+#if PART == 32
+#include "kernel/kernel.inc.c"
+#endif
 #include "codebook.inc.c"
 #include "operations.inc.c"
 #ifdef __AVX2__
@@ -223,27 +222,18 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "table.inc.c"
 #include "core/carrier_end.h"
 #ifdef __AVX512F__
-#include "blocks_drawn.inc.c"
 #define ENCODE_DRAWN {integers_encode_even, integers_encode_affine}
 #else
 #define ENCODE_DRAWN {NULL}
-#define DRAWN_POW2_TABLE {NULL}
-#define DRAWN_SCALED_TABLE                                                                                             \
-    {                                                                                                                  \
-        {                                                                                                              \
-            NULL                                                                                                       \
-        }                                                                                                              \
-    }
 #endif
 #include "core/carrier64.h"
-#if PART == 64
-#include "kernel/kernel.inc.c"
-#endif
 #include "elements.inc.c"
 #include "codes.inc.c"
 #include "settings.inc.c"
 #include "blocks.inc.c"
-#include "blocks_pow2.inc.c"
+#if PART == 64
+#include "kernel/kernel.inc.c"
+#endif
 #include "codebook.inc.c"
 #include "operations.inc.c"
 #ifdef __AVX2__
@@ -378,8 +368,6 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .philox = words,                                                                                               \
         .affine_drawn32 = AFFINE_DRAWN,                                                                                \
         .encode_drawn32 = ENCODE_DRAWN,                                                                                \
-        .pow2_drawn32 = DRAWN_POW2_TABLE,                                                                              \
-        .scaled_drawn = DRAWN_SCALED_TABLE,                                                                            \
         .stream = stream,                                                                                              \
         .exact = {[FPEMU_OPERATION_ADD] = exact_add,                                                                   \
                   [FPEMU_OPERATION_SUB] = exact_sub,                                                                   \

@@ -10,9 +10,15 @@
 #define SIMD_INT(op) _mm256_##op##_epi64
 #endif
 #define SIMD_HAS_SIDES 0
+#define SIMD_HAS_FUSED 1
 #define SIMD_HAS_F16 (CARRIER_BITS == 32)
 
 #include "lanes.h"
+
+SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
+{
+    return (simd_real)SIMD_REAL(fmadd)(a, b, c);
+}
 
 SIMD_FN simd_real simd_min(simd_real a, simd_real b)
 {

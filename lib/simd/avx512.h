@@ -16,8 +16,15 @@ typedef __mmask16 simd_mask;
 typedef __mmask8 simd_mask;
 #endif
 #define SIMD_HAS_SIDES 1
+#define SIMD_HAS_FUSED 1
 #define SIMD_HAS_F16 (CARRIER_BITS == 32)
 #define SIMD_TO(side) (_MM_FROUND_TO_##side | _MM_FROUND_NO_EXC)
+
+/* a * b + c, rounded once. */
+SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
+{
+    return (simd_real)SIMD_REAL(fmadd)(a, b, c);
+}
 
 /* b where either is a NaN. */
 SIMD_FN simd_real simd_min(simd_real a, simd_real b)
@@ -34,6 +41,12 @@ SIMD_FN simd_real simd_add_toward(enum simd_side side, simd_real a, simd_real b)
 {
     return (simd_real)(side == SIMD_UP ? SIMD_REAL(add_round)(a, b, SIMD_TO(POS_INF))
                                        : SIMD_REAL(add_round)(a, b, SIMD_TO(NEG_INF)));
+}
+
+SIMD_FN simd_real simd_fused_toward(enum simd_side side, simd_real a, simd_real b, simd_real c)
+{
+    return (simd_real)(side == SIMD_UP ? SIMD_REAL(fmadd_round)(a, b, c, SIMD_TO(POS_INF))
+                                       : SIMD_REAL(fmadd_round)(a, b, c, SIMD_TO(NEG_INF)));
 }
 
 /* No for a NaN. */

@@ -2,6 +2,7 @@
 /* plain.h - the words of simd.h in C, by the vector types of gcc and clang (SSE2, NEON, ...); avx512.h says what each
  * is. */
 #define SIMD_HAS_SIDES 0
+#define SIMD_HAS_FUSED CORE_HAS_FMA
 #define SIMD_HAS_F16 0
 #define SIMD_EACH for (int l = 0; l < SIMD_LANES; l++)
 
@@ -21,6 +22,15 @@ SIMD_FN simd_real simd_max(simd_real a, simd_real b)
 {
     return simd_select(simd_less(b, a), a, b);
 }
+
+#if SIMD_HAS_FUSED
+SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
+{
+    SIMD_EACH c[l] = CARRIER_BITS == 32 ? (realw)__builtin_fmaf((float)a[l], (float)b[l], (float)c[l])
+                                        : (realw)__builtin_fma((double)a[l], (double)b[l], (double)c[l]);
+    return c;
+}
+#endif
 
 SIMD_FN int simd_any(simd_mask a)
 {

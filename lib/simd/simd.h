@@ -6,6 +6,7 @@
  *   simd_real, simd_bits    SIMD_LANES numbers of the carrier, or their bits; a cast takes one to the other
  *   simd_mask               a yes or no for each lane
  *   SIMD_HAS_SIDES          1 where simd_add_toward rounds one sum to a side, at no cost
+ *   SIMD_HAS_FUSED          1 where the processor multiplies and adds with one rounding: simd_fused
  *   SIMD_HAS_F16            1 where the processor converts to binary16: simd_through_f16
  *
  * tests/unit/check_simd.c compares every word with plain C, lane by lane. */

@@ -29,13 +29,13 @@ enum { SEED = 42, STREAM = 7 };
 /* The rows by carrier (binary64 1) and choice, and how many cases came to each. */
 static unsigned cases[2][KERNEL_TYPES][KERNEL_GRIDS][KERNEL_ENDS][FPEMU_MODE_COUNT];
 static const kernel_choice rows32[] = {
-#define ROW(type, grid, ends, mode) {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode},
+#define ROW(type, grid, ends, mode) {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, UNSCALED},
 #define CARRIER_BITS 32
 #include "kernel/kernels.def"
 #undef CARRIER_BITS
 };
 static const kernel_choice rows64[] = {
-#define ROW(type, grid, ends, mode) {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode},
+#define ROW(type, grid, ends, mode) {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, UNSCALED},
 #define CARRIER_BITS 64
 #include "kernel/kernels.def"
 #undef CARRIER_BITS

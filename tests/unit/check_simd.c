@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_simd.c - every word of lib/simd against plain C, lane by lane. Compiled by simd.sh for each instruction set, and
  * for lanes of 32 (BITS) or 64 bits. */
-#include "core/round.h"
+#include "core/block_fast.h"
 #if BITS == 32
 #include "core/carrier32.h"
 #else
@@ -50,6 +50,16 @@ static void see(const char *word, int lane, uintw got, uintw want)
             see(word, l, ((const uintw *)&got)[l], (uintw)(of_lanes));                                                 \
     } while (0)
 #define MASK(m) simd_keep(m, (simd_real)simd_all(1))
+
+/* a * b + a. */
+static realw rounded_fused(int direction, realw a, realw b)
+{
+    volatile realw x = a, y = b, result;
+    fesetround(direction);
+    result = BITS == 32 ? (realw)fmaf((float)x, (float)y, (float)x) : (realw)fma((double)x, (double)y, (double)x);
+    fesetround(FE_TONEAREST);
+    return result;
+}
 
 static realw rounded_sum(int side, realw a, realw b)
 {
@@ -113,12 +123,18 @@ static void once(void)
     for (int l = 0; l < SIMD_LANES; l++)
         any |= M[l];
     see("any", 0, (uintw)simd_any(mask), any != 0);
-#if SIMD_HAS_SIDES
     for (int l = 0; l < SIMD_LANES; l++)
         A[l] = Z[l] - (realw)R[l], B[l] = (realw)next();
     const simd_real c = simd_load(A), d = simd_load(B);
+    (void)c, (void)d;
+#if SIMD_HAS_FUSED
+    SEE("fused", simd_fused(c, d, c), core_bits(rounded_fused(FE_TONEAREST, A[l], B[l])));
+#endif
+#if SIMD_HAS_SIDES
     SEE("add_toward up", simd_add_toward(SIMD_UP, c, d), core_bits(rounded_sum(SIMD_UP, A[l], B[l])));
     SEE("add_toward down", simd_add_toward(SIMD_DOWN, c, d), core_bits(rounded_sum(SIMD_DOWN, A[l], B[l])));
+    SEE("fused_toward up", simd_fused_toward(SIMD_UP, c, d, c), core_bits(rounded_fused(FE_UPWARD, A[l], B[l])));
+    SEE("fused_toward down", simd_fused_toward(SIMD_DOWN, c, d, c), core_bits(rounded_fused(FE_DOWNWARD, A[l], B[l])));
 #endif
 #if BITS == 32
     simd_real even, odd;
