@@ -9,7 +9,6 @@
  * 2^-32 is cut off, and of r what lies below the last bit of f cannot carry. Where |x| / s is below 2^-126, k and
  * floor(2^32 f) are zero even if a bit of it is lost. */
 
-#include "narrow_vectors.h"
 
 /* The random bits of 16 elements, all of them inverted; `at` has the numbers of their words. */
 FPEMU_FN __m512i drawn_bits(const core_draw *d, __m512i at)
