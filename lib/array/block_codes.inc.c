@@ -11,29 +11,10 @@ static int block_can_code(const block_job *j)
            (!j->element.p->is_table || (j->element.search && j->element.search->steps && j->p->size == 1));
 }
 
-/* Whether they go to their bytes straight from the quotients. */
-static int block_can_pack(const block_job *j)
+/* Whether they are made straight from elements and scales. */
+static int block_codes_at_once(const block_job *j)
 {
-#if CARRIER_BITS == 32
-    const uint32_t bits = j->call->format->bits;
-    return j->p->at_once && j->call->sink->bytes && bits <= CORE_UNPACK_BITS && j->k->pack32[bits] &&
-           !j->block->sticky && j->walk.total > FEW_ELEMENTS && core_direct_stops(&j->p->direct);
-#else
-    (void)j;
-    return 0;
-#endif
-}
-
-/* Whether the loop for tables may do that; it looks at the scales itself. */
-static int block_can_pack_few(const block_job *j)
-{
-#if CARRIER_BITS == 32
-    return j->element.p->is_table && j->call->format->bits == 4 && j->call->sink->bytes && j->k->pack_few &&
-           j->call->format->scaling == FPEMU_SCALING_ABSMAX && j->block->same && !j->block->sticky;
-#else
-    (void)j;
-    return 0;
-#endif
+    return j->p->at_once && !j->element.p->is_table && !j->block->sticky;
 }
 
 /* Codes of at most TILE elements x, of which t are the quotients; `index` is the first one's. */
@@ -47,7 +28,7 @@ static void block_codes_of(const block_job *j, uint64_t index, size_t n, const r
         return;
     }
     if (j->p->at_once) {
-        j->k->loopsw->encode_nearest(&j->p->direct, n, t, j->p->size, codes);
+        j->k->loopsw->codes(&j->p->direct, 0, n, 1, NULL, NULL, t, j->p->size, codes);
         return;
     }
     if (j->p->stochastic)
@@ -107,42 +88,13 @@ static void block_scale_codes(const block_job *j, size_t count, const uintw *ama
         for (size_t b = 0; b < count; b++)
             store_code(codes, size, b, (uint32_t)core_exponent(core_bits(s->s[b])) & j->block->code_mask);
     else if (j->p->scales_at_once)
-        j->k->loopsw->encode_nearest(&j->p->scale_direct, count, s->s, size, codes);
+        j->k->loopsw->codes(&j->p->scale_direct, 0, count, 1, NULL, NULL, s->s, size, codes);
     else
         j->k->loopsw->encode(&j->block->scale_coder, count, s->s, s->s, size, codes);
     for (size_t b = 0; b < count && j->block->powers; b++) /* other scales of zeros are coded as what they are */
         zeros |= amax[b] == 0;
     if (zeros)
         block_zero_codes(j, count, amax, size, codes);
-}
-
-/* Whether several blocks of so many elements are packed at a time. */
-static int block_packs_together(const block_job *j, size_t length)
-{
-    return j->packs && (length == 16 || length >= 32) && length * j->call->format->bits % 8 == 0;
-}
-
-/* Packs `count` blocks of `length` elements, with these multipliers or divisors, straight to their bytes; inverse: as
- * runs_inverses gives them, or NULL; amax: of each block, or NULL where NaN may be among them. They are at x, or are the
- * words from place `at` on where x is NULL. 0 where the loop does not do that. */
-static int block_pack(const block_job *j, unsigned char *bytes, int divide, const uintw *amax, size_t length,
-                      size_t count, const realw *down, const realw *inverse, const realw *x, int64_t at)
-{
-#if CARRIER_BITS == 32
-    if (j->packs_few)
-        return divide && j->k->pack_few(j->element.search, length, count, down, x, bytes);
-    if (j->packs && (count == 1 || block_packs_together(j, length))) {
-        const enum unpack_type type = x ? UNPACK_FLOATS : carrier_type(j->carrier);
-        const void *const from = x ? (const void *)x : j->words_x + at;
-        j->k->pack32[j->call->format->bits](&j->p->direct, divide, amax, length, count, down, inverse, type, from,
-                                            bytes);
-        return 1;
-    }
-#else
-    (void)j, (void)bytes, (void)divide, (void)amax, (void)length, (void)count, (void)down, (void)inverse, (void)x;
-    (void)at;
-#endif
-    return 0;
 }
 
 /* `blocks` full runs in a row from number `block` on, with elements from place `at` of x on, the first of them of this
@@ -152,7 +104,8 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
     const block_sink *sink = j->call->sink;
     const size_t length = (size_t)j->walk.tile_length;
     const int in_place = block_in_place(j);
-    const size_t most = j->packs || j->packs_few ? WORDS_TILE : TILE, fit = most / length;
+    const int direct = block_codes_at_once(j) && is_group(length);
+    const size_t most = direct && j->p->size == 1 ? WORDS_TILE : TILE, fit = most / length;
     const int powers = j->p->pow2.usable;
     const size_t full = fit < RUN_BLOCKS ? fit : RUN_BLOCKS;
     const size_t scale_size = code_size(fpemu_scale_bits(j->call->format));
@@ -166,27 +119,27 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
         if (!in_place)
             block_load(j, at, 1, wanted * length, tile);
         j->k->loopsw->runs_amax(length, wanted, x, amax);
-        const size_t known = powers ? block_coded_powers(j, wanted, amax, &s, scale_size, scales)
+        const size_t count = powers ? block_coded_powers(j, wanted, amax, &s, scale_size, scales)
                                     : block_tile_scales(j, wanted, amax, &s);
-        if (known == 0)
+        const size_t n = count * length;
+        if (count == 0)
             return done;
-        unsigned char *const bytes = j->packs || j->packs_few ? sink->bytes(sink->context, block + done, 0) : NULL;
-        const int fast = s.divide && block_packs_together(j, length) && j->p->quotients &&
-                         j->k->loopsw->runs_inverses(known, amax, s.s, s.down);
-        const int packed =
-            block_pack(j, bytes, s.divide, amax, length, known, fast ? s.s : s.down, fast ? s.down : NULL, x, at);
-        const size_t count = packed || known <= TILE / length ? known : TILE / length, n = count * length;
-        if (!packed) {
+        const int fast = direct && s.divide && j->p->quotients &&
+                         j->k->loopsw->runs_inverses(count, amax, s.s, s.down);
+        if (direct) {
+            j->k->loopsw->codes(&j->p->direct, s.divide, length, count, fast ? s.s : s.down, fast ? s.down : NULL, x,
+                                j->p->size, codes);
+        } else {
             j->k->loopsw->runs_t(s.divide, j->block->sticky, length, count, s.down, x, t);
             block_codes_of(j, index, n, x, t, codes);
         }
         if (!powers)
             block_scale_codes(j, count, amax, &s, scale_size, scales);
-        sink->runs(sink->context, block + done, count, length, scale_size, scales, j->p->size, packed ? NULL : codes);
+        sink->runs(sink->context, block + done, count, length, scale_size, scales, j->p->size, codes);
         at += (int64_t)n;
         index += n;
         done += count;
-        if (known < wanted && count == known)
+        if (count < wanted)
             return done;
     }
     return blocks;
@@ -212,29 +165,28 @@ static APART uint64_t block_code_piece(const block_job *j, const block_part *p, 
 {
     const block_sink *sink = j->call->sink;
     const int kind = p->scale.kind, divide = kind == CORE_SCALE_DIVIDE, in_place = block_in_place(j);
-    const realw one = 1, *const down = kind == CORE_SCALE_NONE ? &one : &p->scale.down;
     uint64_t codes[TILE]; /* of any size */
-    _Alignas(LINE) realw t[TILE], tile[ASIDE(WORDS_TILE)];
+    _Alignas(LINE) realw t[TILE], tile[ASIDE(TILE)];
     if (kind != CORE_SCALE_NONE && kind != CORE_SCALE_MULTIPLY && kind != CORE_SCALE_DIVIDE)
         return 0;
     const core_span span = fpemu_walk_span(&j->walk, &p->place, position, end - position);
     if (span.step != 1 || span.x_step != 1 || (span.n < end - position && span.n % BLOCK_TILE))
         return 0;
-    const uint64_t most = !j->packs ? TILE : in_place ? span.n : WORDS_TILE;
+    const uint64_t most = in_place && block_codes_at_once(j) ? sizeof codes / j->p->size : TILE;
     for (uint64_t at = 0, m; at < span.n; at += m) {
         const int64_t place = span.x + (int64_t)at;
-        const realw *const x = in_place ? j->x + place : j->packs ? NULL : tile;
-        unsigned char *const bytes = j->packs ? sink->bytes(sink->context, p->block, position + at) : NULL;
+        const realw *const x = in_place ? j->x + place : tile;
         m = span.n - at < most ? span.n - at : most;
-        if (j->packs) {
-            (void)block_pack(j, bytes, divide, NULL, (size_t)m, 1, down, NULL, x, place);
-            continue;
-        }
         if (!in_place)
             block_load(j, place, 1, (size_t)m, tile);
-        if (kind != CORE_SCALE_NONE)
-            j->k->loopsw->scale_t(&p->scale, j->block->sticky, (size_t)m, x, t);
-        block_codes_of(j, span.first + at, (size_t)m, x, kind == CORE_SCALE_NONE ? x : t, codes);
+        if (block_codes_at_once(j)) {
+            j->k->loopsw->codes(&j->p->direct, divide, (size_t)m, 1, kind == CORE_SCALE_NONE ? NULL : &p->scale.down,
+                                NULL, x, j->p->size, codes);
+        } else {
+            if (kind != CORE_SCALE_NONE)
+                j->k->loopsw->scale_t(&p->scale, j->block->sticky, (size_t)m, x, t);
+            block_codes_of(j, span.first + at, (size_t)m, x, kind == CORE_SCALE_NONE ? x : t, codes);
+        }
         sink->codes(sink->context, p->block, position + at, (size_t)m, j->p->size, codes);
     }
     return span.n;

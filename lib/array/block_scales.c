@@ -136,7 +136,7 @@ static fpemu_status find_scales(const void *plan, const fpemu_format *f, const f
     status = decoder_begin(&to->scales.decoder, f);
     if (status)
         return status;
-    const block_sink sink = {to, take_tensor, take_scale, NULL, NULL, NULL};
+    const block_sink sink = {to, take_tensor, take_scale, NULL, NULL};
     const block_call call = {.format = f,
                              .rounding = &nearest,
                              .shape = &input,

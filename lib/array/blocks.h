@@ -17,6 +17,12 @@ fpemu_status fpemu_walk_begin(core_walk *w, const fpemu_format *f, const fpemu_s
 void fpemu_walk_block(const core_walk *w, uint64_t b, core_place *p);
 core_span fpemu_walk_span(const core_walk *w, const core_place *p, uint64_t position, uint64_t most);
 
+/* Whether loops of codes take several blocks of so many elements. */
+static inline int is_group(uint64_t length)
+{
+    return length >= 16 && (length & (length - 1)) == 0;
+}
+
 /* -------------------------------------------------------------------------------------------- the engine */
 
 /* Where codes go instead of values. Called from several threads at a time, for different blocks, or for pieces of one
@@ -33,9 +39,6 @@ typedef struct block_sink {
      * another in bytes too */
     void (*runs)(void *context, uint64_t block, size_t count, size_t length, size_t scale_size, const void *scales,
                  size_t size, const void *codes);
-    /* where the packed codes from place `position` of the block on go; `runs` with codes NULL, for their scales, and
-     * not `codes`, if they are put there */
-    unsigned char *(*bytes)(void *context, uint64_t block, uint64_t position);
 } block_sink;
 
 /* Everything that quantises or packs with scales: blocks [first, first + count) of the tensor; all of it, count =

@@ -243,8 +243,6 @@ typedef struct block_job {
     uint8_t fused;        /* t, P and y in one loop, where the scales allow it */
     uint8_t fused_pieces; /* those of large blocks too */
     uint8_t codes;        /* codes of many elements at a time: block_codes.inc.c */
-    uint8_t packs;        /* and without gaps */
-    uint8_t packs_few;    /* the same of a table */
     uint8_t scales_only;  /* no element is rounded */
     uint8_t gives;        /* values go to y */
     core_search search;   /* of a table */
@@ -1136,7 +1134,7 @@ static void block_job_begin(block_job *j, const block_call *call, const block_pl
     j->scales_only = call->sink && !call->sink->codes;
     j->own_words = p->stochastic && call->rounding->generator == FPEMU_GENERATOR_HASH && call->rounding->bits % 32 == 0 &&
                    core_mode(call->rounding) <= FPEMU_MODE_SE;
-    j->fused = j->fused_pieces = j->codes = j->packs = j->packs_few = 0;
+    j->fused = j->fused_pieces = j->codes = 0;
     if (!j->counted && (p->block.sticky & ~CORE_STICKY_VALUES))
         block_own(j)->sticky &= CORE_STICKY_VALUES;
 }
@@ -1213,8 +1211,6 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     j->codes = (uint8_t)block_can_code(j);
     if (!j->codes)
         return;
-    j->packs = (uint8_t)block_can_pack(j);
-    j->packs_few = (uint8_t)block_can_pack_few(j);
     j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && w->inner == 1 &&
               w->x[3] == 1 && w->tile_length <= TILE;
 }
@@ -1431,7 +1427,7 @@ fpemu_status fpemu_block_convert(int carrier, const void *plan, const fpemu_form
                                  size_t n, const void *x, void *out, int to_code, fpemu_stats *stats)
 {
     const fpemu_shape shape = {.outer = 1, .rows = 1, .length = n, .inner = 1};
-    const block_sink sink = {out, NULL, NULL, codes_to_array, NULL, NULL};
+    const block_sink sink = {out, NULL, NULL, codes_to_array, NULL};
     fpemu_status status = FPEMU_OK;
     if (to_code && !plan)
         status = fpemu_check_call(f, r, CARRIER_BITS, NULL);

@@ -158,56 +158,20 @@ fpemu_status fpemu_packed_extent(const fpemu_format *format, const fpemu_shape *
 
 /* ----------------------------------------------------------------------------------------- codes and bytes */
 
-/* Two codes of 4 bits a byte, and of 8 bits as they are: what compilers make vectors of. */
-static int pack_quickly(size_t size, int bits, size_t n, const unsigned char *restrict codes,
-                        unsigned char *restrict bytes)
+/* Codes that fill their bytes are moved as they are. */
+static int codes_fill(size_t size, int bits)
 {
-    if (size != 1 || (bits != 8 && (bits != 4 || !CORE_LITTLE_ENDIAN)))
-        return 0;
-    if (bits == 8) {
-        memcpy(bytes, codes, n);
-        return 1;
-    }
-#ifdef _OPENMP
-#pragma omp simd
-#endif
-    for (size_t i = 0; i < n / 2; i++) {
-        uint16_t two;
-        memcpy(&two, codes + 2 * i, sizeof two);
-        bytes[i] = (unsigned char)(two | two >> 4);
-    }
-    if (n % 2)
-        bytes[n / 2] = codes[n - 1];
-    return 1;
-}
-
-static int unpack_quickly(size_t size, int bits, size_t n, const unsigned char *restrict bytes,
-                          unsigned char *restrict codes)
-{
-    if (size != 1 || (bits != 8 && (bits != 4 || !CORE_LITTLE_ENDIAN)))
-        return 0;
-    if (bits == 8) {
-        memcpy(codes, bytes, n);
-        return 1;
-    }
-#ifdef _OPENMP
-#pragma omp simd
-#endif
-    for (size_t i = 0; i < n / 2; i++) {
-        const uint16_t two = (uint16_t)((bytes[i] | bytes[i] << 4) & 0x0f0f);
-        memcpy(codes + 2 * i, &two, sizeof two);
-    }
-    if (n % 2)
-        codes[n - 1] = bytes[n / 2] & 15;
-    return 1;
+    return bits == 8 || (CORE_LITTLE_ENDIAN && (size_t)bits == 8 * size);
 }
 
 static void pack_codes(size_t size, int bits, size_t n, const void *codes, unsigned char *bytes)
 {
-    if (pack_quickly(size, bits, n, codes, bytes))
+    if (codes_fill(size, bits)) {
+        memcpy(bytes, codes, n * size);
         return;
+    }
     switch (size) {
-    case 1: core_pack_codes(1, bits, n, codes, bytes); break;
+    case 1: fpemu_kernels()->loops32->join(bits, n, codes, bytes); break;
     case 2: core_pack_codes(2, bits, n, codes, bytes); break;
     case 4: core_pack_codes(4, bits, n, codes, bytes); break;
     default: core_pack_codes(8, bits, n, codes, bytes); break;
@@ -216,10 +180,12 @@ static void pack_codes(size_t size, int bits, size_t n, const void *codes, unsig
 
 static void unpack_codes(size_t size, int bits, size_t n, const unsigned char *bytes, void *codes)
 {
-    if (unpack_quickly(size, bits, n, bytes, codes))
+    if (codes_fill(size, bits)) {
+        memcpy(codes, bytes, n * size);
         return;
+    }
     switch (size) {
-    case 1: core_unpack_codes(1, bits, n, bytes, codes); break;
+    case 1: fpemu_kernels()->loops32->part(bits, n, bytes, codes); break;
     case 2: core_unpack_codes(2, bits, n, bytes, codes); break;
     case 4: core_unpack_codes(4, bits, n, bytes, codes); break;
     default: core_unpack_codes(8, bits, n, bytes, codes); break;
@@ -261,12 +227,6 @@ static void store_elements(void *context, uint64_t block, uint64_t position, siz
     pack_codes(size, (int)bits, n, codes, p->bytes + offset_of(p->packing, block) + position / 8 * bits);
 }
 
-static unsigned char *element_bytes(void *context, uint64_t block, uint64_t position)
-{
-    const packer *p = context;
-    return p->bytes + offset_of(p->packing, block) + position / 8 * p->packing->layout.element_bits;
-}
-
 static void store_runs(void *context, uint64_t block, size_t count, size_t length, size_t scale_size,
                        const void *scales, size_t size, const void *codes)
 {
@@ -280,8 +240,6 @@ static void store_runs(void *context, uint64_t block, size_t count, size_t lengt
         memcpy(to, scales, count * scale_size);
     for (size_t b = 0; b < count && !as_they_are; b++)
         core_store_bytes(to + b * scale_size, scale_size, load_code(scales, scale_size, b));
-    if (!codes)
-        return;
     if (length * l->element_bits % 8 == 0) {
         pack_codes(size, bits, count * length, codes, bytes);
         return;

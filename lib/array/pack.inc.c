@@ -33,7 +33,7 @@ fpemu_status fpemu_pack_run(int carrier, const void *plan, const fpemu_format *f
         return status;
 
     packer to = {&p, bytes};
-    const block_sink sink = {&to, store_tensor, store_scale, store_elements, store_runs, element_bytes};
+    const block_sink sink = {&to, store_tensor, store_scale, store_elements, store_runs};
     core_tensor tensor;
     if (compact && l->tensor_bytes)
         tensor = load_tensor(bytes);
@@ -65,27 +65,22 @@ static void unpack_values_of(const block_reader *r, int bits, size_t n, const un
     fpemu_reader_elements(r, n, as_they_are ? (const void *)bytes : codes, y);
 }
 
-/* The table of all values where there is a loop for it that is worth it; else NULL. */
+/* The table of all values where it is worth it; else NULL. */
 static const core_unpack *unpack_table(core_unpack *u, const block_reader *r, uint32_t bits, uint64_t elements)
 {
 #if CARRIER_BITS == 32
-    if (bits <= CORE_UNPACK_BITS && fpemu_kernels()->unpack32[bits] && elements >> bits >= UNPACK_WORTH &&
+    const int affine = !r->values && r->coder.affine; /* which `decode` makes by a product */
+    if (bits <= CORE_UNPACK_BITS && elements >> bits >= UNPACK_WORTH && !affine &&
         !(r->scaled && r->block.rule == FPEMU_SCALING_S2FP8)) {
         uint8_t codes[1 << CORE_UNPACK_BITS];
-        uint32_t values[1 << CORE_UNPACK_BITS];
-        float y[1 << CORE_UNPACK_BITS];
-        for (uint32_t code = 0; code < UINT32_C(1) << bits; code++)
+        for (uint32_t code = 0; code < UINT32_C(1) << CORE_UNPACK_BITS; code++)
             codes[code] = (uint8_t)code;
-        fpemu_reader_elements32(r, (size_t)1 << bits, codes, y);
-        memcpy(values, y, sizeof *values << bits);
-        if (fpemu_kernels()->unpack_make(u, bits, values))
-            return u;
+        fpemu_reader_elements32(r, (size_t)1 << bits, codes, u->values);
+        fpemu_kernels()->loops32->unpack_make(u, bits);
+        return u;
     }
 #else
-    (void)u;
-    (void)r;
-    (void)bits;
-    (void)elements;
+    (void)u, (void)r, (void)bits, (void)elements;
 #endif
     return NULL;
 }
@@ -107,11 +102,10 @@ static void unpack_values(int carrier, int64_t at, int64_t step, size_t n, const
         ((realw *)y)[at + (int64_t)k * step] = values[k];
 }
 
-/* The scales of `count` blocks and what all of them are times, from their bytes, and the bits of the largest. If they
- * are powers of two, none is below 2^*least; else *least stays, and NULL does not ask. 0 where one of them would take a
- * value past an end of the carrier, or they are not of this kind. */
+/* The scales of `count` blocks and what all of them are times, from their bytes, and the bits of the largest. 0 where
+ * one of them would take a value past an end of the carrier, or they are not of this kind. */
 static int unpack_scales(const block_reader *r, size_t count, const unsigned char *bytes, size_t size, realw *s,
-                         realw *second, uintw *most, int *least)
+                         realw *second, uintw *most)
 {
     const core_block *b = &r->block;
     const int ends = CARRIER_BIAS - 1;
@@ -137,8 +131,6 @@ static int unpack_scales(const block_reader *r, size_t count, const unsigned cha
         if (low < -ends || high > ends)
             return 0;
         *most = core_power(high);
-        if (least)
-            *least = low;
         return b->near && high + b->emax < ends;
     }
     if (b->rule == FPEMU_SCALING_NVFP4 || b->rule == FPEMU_SCALING_NVFP4_AO)
@@ -146,48 +138,28 @@ static int unpack_scales(const block_reader *r, size_t count, const unsigned cha
     const carrier_loops *const loops = fpemu_kernels()->loopsw;
     loops->decode(&b->scale_coder, count, bytes, size, 0, s);
     loops->runs_amax(count, 1, s, most);
-    if (least && size == 1 && *second == 1 && core_codes_are_powers(&b->scale_coder)) {
-        unsigned char low = 255;
-#ifdef _OPENMP
-#pragma omp simd reduction(min : low)
-#endif
-        for (size_t i = 0; i < count; i++)
-            low = bytes[i] < low ? bytes[i] : low;
-        *least = low - 127;
-    }
     return 1;
 }
 
-/* Whether blocks of `length` codes are looked up, and become values of this carrier at once. */
-static int unpack_is_direct(const core_unpack *u, int carrier, uint64_t length, uint64_t count)
-{
-    const int looked_up = u && (count == 1 || length == 16 || length >= 32);
-    return carrier == CARRIER_BITS || (looked_up && fpemu_kernels()->unpack_words);
-}
-
-/* Values of `count` blocks of `length` codes in a row, with these scales, to y of the carrier, which is this one or
- * unpack_is_direct; codes: room for those that are not looked up. 0 where they are left to unpack_pieces. */
+/* Values of `count` blocks of `length` codes in a row, with these scales, to y of the carrier, which is this one where
+ * there is no table; codes: room for those that are not looked up. 0 where they are left to unpack_pieces. */
 static int unpack_scaled(const block_reader *r, const core_unpack *u, int carrier, uint32_t bits, size_t length,
-                         size_t count, const unsigned char *bytes, const realw *s, realw second, uintw most, int least,
+                         size_t count, const unsigned char *bytes, const realw *s, realw second, uintw most,
                          void *codes, void *y)
 {
-    const kernels *const k = fpemu_kernels();
 #if CARRIER_BITS == 32
-    if (u && (count == 1 || length == 16 || length >= 32)) {
-        const enum unpack_type type = carrier_type(carrier);
-        int tame = !r->scaled ? (r->values ? 1 : 2) : core_unpack_is_tame(u, most, second);
-        if (tame == 1 && core_unpack_fits(u, type, least, most))
-            tame = 3;
-        k->unpack32[bits](u, type, length, count, bytes, s, second, tame, y);
+    if (u) {
+        fpemu_kernels()->loops32->unpack(u, carrier_type(carrier), 0, length, count, bytes, r->scaled ? s : NULL,
+                                         second, most, y);
         return 1;
     }
 #else
-    (void)u, (void)carrier, (void)least;
+    (void)u, (void)carrier;
 #endif
     if (!r->scaled || most >= CARRIER_INF)
         return 0;
     unpack_values_of(r, (int)bits, length * count, bytes, codes, (realw *)y);
-    k->loopsw->runs_y(length, count, s, second, y, y);
+    fpemu_kernels()->loopsw->runs_y(length, count, s, second, y, y);
     return 1;
 }
 
@@ -198,12 +170,13 @@ static uint64_t unpack_runs(const packing *p, const block_reader *r, const core_
     const core_walk *w = &p->walk;
     const fpemu_layout *l = &p->layout;
     const uint64_t length = w->tile_length, full = w->length / length, along = b % w->across;
-    const int direct = unpack_is_direct(u, to->carrier, length, 2);
+    if (!is_group(length))
+        u = NULL;
+    const int direct = u || to->carrier == CARRIER_BITS;
     const uint64_t most_elements = direct ? UNPACK_BYTES / r->size : UNPACK_TILE;
     uint64_t codes[UNPACK_BYTES / sizeof(uint64_t)];
     realw s[TILE], second, tile[UNPACK_TILE];
     uintw most;
-    int least = INT32_MIN, *const low = to->carrier == CARRIER_BITS ? NULL : &least;
     core_place place;
     if (!r->scaled || w->inner != 1 || (w->block != FPEMU_BLOCK_RUN && w->block != FPEMU_BLOCK_ROW) || w->y[3] != 1 ||
         to->compact || length > most_elements || length * l->element_bits % 8 || along >= full)
@@ -212,11 +185,11 @@ static uint64_t unpack_runs(const packing *p, const block_reader *r, const core_
         (size_t)core_smaller(core_smaller(full - along, end - b), core_smaller(most_elements / length, TILE));
     const size_t n = count * (size_t)length;
     if (!unpack_scales(r, count, bytes + l->scales_offset + b * l->scale_bytes, (size_t)l->scale_bytes, s, &second,
-                       &most, low))
+                       &most))
         return 0;
     fpemu_walk_block(w, b, &place);
     if (!unpack_scaled(r, u, direct ? to->carrier : CARRIER_BITS, (uint32_t)l->element_bits, (size_t)length, count,
-                       bytes + offset_of(p, b), s, second, most, least, codes,
+                       bytes + offset_of(p, b), s, second, most, codes,
                        direct ? (char *)to->y + place.y * (int64_t)carrier_size(to->carrier) : (void *)tile))
         return 0;
     if (!direct)
@@ -229,53 +202,26 @@ static uint64_t unpack_runs(const packing *p, const block_reader *r, const core_
 static int unpack_row(const packing *p, const block_reader *r, const core_unpack *u, const unpack_to *to,
                       const unsigned char *scale, size_t n, const unsigned char *bytes, int64_t at)
 {
-    const uint32_t bits = (uint32_t)p->layout.element_bits;
-    realw s[1], second, tile[UNPACK_TILE];
+    realw s[1], second;
     uintw most;
-    int least = INT32_MIN, *const low = to->carrier == CARRIER_BITS ? NULL : &least;
-#if CARRIER_BITS == 32
-    const kernels *const k = fpemu_kernels();
-    const int words = carrier_is_narrow(to->carrier) && k->decode_words && !r->scaled && !r->values;
-    if (words && bits == 8 && r->size == 1 &&
-        k->decode_words(&r->coder, to->carrier == FPEMU_TYPE_BF16, n, bytes, (uint16_t *)to->y + at))
-        return 1;
-#endif
-    if (!u || !unpack_scales(r, 1, scale, (size_t)p->layout.scale_bytes, s, &second, &most, low))
-        return 0;
-    if (unpack_is_direct(u, to->carrier, n, 1))
-        return unpack_scaled(r, u, to->carrier, bits, n, 1, bytes, s, second, most, least, NULL,
-                             (char *)to->y + at * (int64_t)carrier_size(to->carrier));
-    for (size_t done = 0, m; done < n; done += m) {
-        m = n - done < UNPACK_TILE ? n - done : UNPACK_TILE;
-        unpack_scaled(r, u, CARRIER_BITS, bits, m, 1, bytes + done / 8 * bits, s, second, most, least, NULL, tile);
-        unpack_values(to->carrier, at + (int64_t)done, 1, m, tile, to->y);
-    }
-    return 1;
+    return u && unpack_scales(r, 1, scale, (size_t)p->layout.scale_bytes, s, &second, &most) &&
+           unpack_scaled(r, u, to->carrier, (uint32_t)p->layout.element_bits, n, 1, bytes, s, second, most, NULL,
+                         (char *)to->y + at * (int64_t)carrier_size(to->carrier));
 }
 
-/* n values of a block with this scale to places from `to` on, one after the other. */
-static void unpack_compact(const block_reader *r, int carrier, uint64_t scale, size_t n, const void *codes, int64_t to,
-                           void *y)
+/* n values of a block with this scale, of these codes, to places of y that may lie apart; compact: from `first` on. */
+static void unpack_apart(const packing *p, const block_reader *r, const unpack_to *to, const core_place *place,
+                         uint64_t position, uint64_t scale, size_t n, const void *codes, int64_t first)
 {
     realw values[TILE];
     for (size_t at = 0, m; at < n; at += m) {
         m = n - at < TILE ? n - at : TILE;
         fpemu_reader_values(r, scale, m, (const char *)codes + at * r->size, values);
-        unpack_values(carrier, to + (int64_t)at, 1, m, values, y);
-    }
-}
-
-/* n values of a block with this scale, and the codes, to places of y that may lie apart. */
-static void unpack_apart(const packing *p, const block_reader *r, int carrier, const core_place *place,
-                         uint64_t position, uint64_t scale, size_t n, const void *codes, void *y)
-{
-    realw values[TILE];
-    for (size_t at = 0, m; at < n; at += m) {
-        m = n - at < TILE ? n - at : TILE;
-        fpemu_reader_values(r, scale, m, (const char *)codes + at * r->size, values);
-        for (size_t done = 0; done < m;) {
+        if (to->compact)
+            unpack_values(to->carrier, first + (int64_t)at, 1, m, values, to->y);
+        for (size_t done = 0; done < m && !to->compact;) {
             const core_span s = fpemu_walk_span(&p->walk, place, position + at + done, m - done);
-            unpack_values(carrier, s.y, s.y_step, (size_t)s.n, values + done, y);
+            unpack_values(to->carrier, s.y, s.y_step, (size_t)s.n, values + done, to->y);
             done += (size_t)s.n;
         }
     }
@@ -318,10 +264,8 @@ static void unpack_pieces(const packing *p, const block_reader *r, const core_un
             unpack_codes(r->size, (int)l->element_bits, n, from, codes);
         if (direct && s.n == n && s.y_step == 1)
             fpemu_reader_values(r, scale, n, read, (realw *)to->y + s.y);
-        else if (!compact)
-            unpack_apart(p, r, to->carrier, &place, position, scale, n, read, to->y);
         else
-            unpack_compact(r, to->carrier, scale, n, read, s.y, to->y);
+            unpack_apart(p, r, to, &place, position, scale, n, read, s.y);
     }
 }
 
@@ -372,8 +316,6 @@ fpemu_status fpemu_unpack_run(int carrier, const void *plan, const fpemu_format 
         from = &reader;
     }
     const core_unpack *const u = unpack_table(&table, from, (uint32_t)l->element_bits, elements);
-    if (u && (f->kind == FPEMU_KIND_FLOAT || f->kind == FPEMU_KIND_FIXED))
-        table.quantum = f->quantum;
     const unpack_to to = {carrier, compact, compact ? bytes_before(&p, first, 8) : 0, y};
     const size_t most = UNPACK_BYTES / from->size;
     const uint64_t pieces = (l->block_elements - 1) / most + 1, total = pieces * count;

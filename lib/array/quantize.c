@@ -11,6 +11,8 @@
 
 /* Words of a narrow carrier that are binary32 at a time. */
 #define NARROW_TILE 2048
+/* A table of all values is worth it for so many codes. */
+#define DECODE_WORTH 1024
 
 /* The hash's key, and the high half of the words' indices that it is for. */
 typedef struct word_key {

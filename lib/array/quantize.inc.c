@@ -299,7 +299,7 @@ static void quantize_run_span(const quantize_job *j, const quantize_span *s, gat
     else if (j->p->at_once && j->p->plan.rule == CORE_RULE_POSIT)
         j->p->k->loopsw->encode_posit(&j->p->plan, &j->p->coder, s->n, s->x, j->p->size, s->out);
     else if (j->p->at_once)
-        j->p->k->loopsw->encode_nearest(&j->p->direct, s->n, s->x, j->p->size, s->out);
+        j->p->k->loopsw->codes(&j->p->direct, 0, s->n, 1, NULL, NULL, s->x, j->p->size, s->out);
     else if (!j->p->stochastic && !j->two_steps && !j->p->size && !j->stream)
         quantize_values(j, s);
     else if (j->own_words && !j->p->size && !j->stream)
@@ -504,6 +504,34 @@ fpemu_status fpemu_convert(int carrier, const fpemu_format *f, const fpemu_round
     return status;
 }
 
+#if CARRIER_BITS == 32
+/* The values of many codes of a byte, by a table of them; 0 where `decode` is as fast. */
+static int decode_by_table(const core_coder *c, int carrier, size_t n, const char *codes, size_t size, int streaming,
+                           char *y)
+{
+    const kernels *k = fpemu_kernels();
+    const int by_steps = carrier == CARRIER_BITS && c->kind != FPEMU_KIND_FLOAT && c->kind != FPEMU_KIND_POSIT;
+    const size_t to = carrier_size(carrier), most = streaming ? STREAM_TILE : n;
+    _Alignas(LINE) float tile[STREAM_TILE];
+    core_unpack u;
+    uint8_t all[256];
+    if (size != 1 || n < DECODE_WORTH || by_steps || core_codes_are_powers(c))
+        return 0;
+    for (unsigned code = 0; code < 256; code++)
+        all[code] = (uint8_t)code;
+    k->loops32->decode(c, (size_t)1 << c->bits, all, 1, 0, u.values);
+    k->loops32->unpack_make(&u, c->bits);
+    for (size_t at = 0, m; at < n; at += m) {
+        m = n - at < most ? n - at : most;
+        k->loops32->unpack(&u, carrier_type(carrier), 1, m, 1, (const unsigned char *)codes + at, NULL, 1, 0,
+                           streaming ? (void *)tile : y + at * to);
+        if (streaming)
+            k->stream(y + at * to, tile, m * to);
+    }
+    return 1;
+}
+#endif
+
 /* many: past the caches, but for what lies before a line begins. */
 static void decode_part(const core_coder *c, size_t n, const char *codes, size_t size, int many, realw *y)
 {
@@ -512,7 +540,10 @@ static void decode_part(const core_coder *c, size_t n, const char *codes, size_t
     const int streaming = many && (uintptr_t)(y + before) % LINE == 0;
     if (before)
         k->loopsw->decode(c, before, codes, size, 0, y);
-    k->loopsw->decode(c, n - before, codes + before * size, size, streaming, y + before);
+#if CARRIER_BITS == 32
+    if (!decode_by_table(c, CARRIER_BITS, n - before, codes + before * size, size, streaming, (char *)(y + before)))
+#endif
+        k->loopsw->decode(c, n - before, codes + before * size, size, streaming, y + before);
     if (streaming)
         stream_end();
 }
@@ -523,8 +554,7 @@ static void decode_narrow(const core_coder *c, int carrier, size_t n, const char
 {
     _Alignas(LINE) float tile[NARROW_TILE];
     const kernels *k = fpemu_kernels();
-    if (size == 1 && k->decode_words &&
-        k->decode_words(c, carrier == FPEMU_TYPE_BF16, n, (const uint8_t *)codes, (uint16_t *)(void *)y))
+    if (decode_by_table(c, carrier, n, codes, size, 0, y))
         return;
     for (size_t at = 0, m; at < n; at += m) {
         m = n - at < NARROW_TILE ? n - at : NARROW_TILE;

@@ -412,7 +412,8 @@ FPEMU_FN int core_direct_make(core_direct *d, const core_plan *p, const core_cod
         d->low = core_value(p->overflow[1]);
         return c->nan[0] == c->nan[1];
     }
-    if ((!stops && p->rule != CORE_RULE_SHIFTER_PASS) || p->mode != FPEMU_MODE_RNE || !c->fast_encode)
+    if ((!stops && p->rule != CORE_RULE_SHIFTER_PASS) || p->mode != FPEMU_MODE_RNE || !c->fast_encode ||
+        c->d_norm >= CARRIER_MANTISSA) /* binades of one step, whose codes are odd */
         return 0;
     d->emin = p->fast_emin;
     d->up = p->fast_up;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* unpack_fast.h - the values of all codes of a format of 4, 6 or 8 bits, as loops look them up in vectors: what
- * core_decode and core_codebook give in binary32, made once a call. */
+/* unpack_fast.h - the values of all codes of a format of at most 8 bits, and what vectors make them of: found once a
+ * call from what core_decode and core_codebook give in binary32. */
 #ifndef FPEMU_CORE_UNPACK_FAST_H
 #define FPEMU_CORE_UNPACK_FAST_H
 
@@ -11,124 +11,99 @@
 /* What values become: binary32, or words of core/narrow.h. */
 enum unpack_type { UNPACK_FLOATS, UNPACK_F16, UNPACK_BF16 };
 
+/* Where they come from: a table; one of at most 16; steps of an integer; words of binary16 times a power of two. */
+enum unpack_form { UNPACK_TABLE, UNPACK_FEW, UNPACK_INTEGERS, UNPACK_HALVES, UNPACK_FORMS };
+
 typedef struct core_unpack {
-    uint32_t values[16]; /* of codes of 4 bits */
-    uint16_t upper[256]; /* of longer codes: the upper halves, the lower ones being 0 */
-    uint32_t bits;       /* of a code; 0: no loop has them */
-    float most;          /* the largest finite magnitude */
-    int32_t quantum;     /* finite ones are multiples of 2^quantum; INT32_MIN: of nothing that is known */
-    uint8_t infinite;    /* one of them is infinite */
-    /* Where vectors hold too few values to look them up, steps make them: */
-    uint8_t integers;  /* codes are integers, of so many steps; else magnitudes of floats with a sign */
-    uint8_t odd;       /* the code that is a sign alone has another value */
-    uint32_t mantissa; /* bits of floats */
-    uint32_t least;    /* bits of the least normal one */
-    uint32_t others;   /* magnitudes from this one on have other values */
-    float step;
+    float values[256];
+    uint32_t bits;         /* of a code */
+    uint32_t top;          /* the highest of them; integers: 0 where they have no sign */
+    float step;            /* the value of code 1 */
+    float most;            /* the largest finite magnitude */
+    float times;           /* words: that power, */
+    uint32_t place;        /* and from a magnitude to where it lies in a word */
+    uint8_t form;          /* an unpack_form, but of these codes: */
+    uint8_t others, other; /* magnitudes from the first on, and the code that is the second; 0: of none */
+    uint8_t infinite;      /* one of the values is */
+    uint8_t upper;         /* no value has a bit in its lower half */
 } core_unpack;
 
-/* Whether codes with these values, 2^bits of them as bits of binary32, are looked up so: 4, 6 or 8 bits, every NaN the
- * one that lib/core makes, and longer codes with values of 16 bits. */
-FPEMU_FN int core_unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
+/* Whether the values of all codes but one are integers times the step. */
+FPEMU_FN int core_unpack_integers(core_unpack *u, uint32_t top)
 {
-    const uint32_t count = UINT32_C(1) << bits;
-    uint32_t lower = 0, other_nan = 0, most = 0;
-    uint32_t infinite = 0;
-    uint16_t *const upper = u->upper;
+    const uint32_t count = UINT32_C(1) << u->bits;
+    const float step = u->step;
+    uint32_t wrong = 0, other = 0;
 #ifdef _OPENMP
-#pragma omp simd reduction(| : lower, other_nan, infinite) reduction(max : most)
+#pragma omp simd reduction(+ : wrong, other)
 #endif
     for (uint32_t code = 0; code < count; code++) {
-        const uint32_t v = values[code], a = v & 0x7fffffffu, finite = a < CORE_INF32 ? a : 0;
-        lower |= v & 0xffffu;
-        other_nan |= a > CORE_INF32 ? v ^ (CORE_INF32 | CORE_INF32 >> 1) : 0;
-        infinite |= (uint32_t)(a == CORE_INF32);
-        most = finite > most ? finite : most;
-        upper[code] = (uint16_t)(v >> 16);
+        const float value = (float)((int32_t)(code ^ top) - (int32_t)top) * step;
+        const uint32_t here = core_bits32(value) != core_bits32(u->values[code]) ? 1 : 0;
+        wrong += here;
+        other += here ? code : 0;
     }
-    if (bits == 4)
-        memcpy(u->values, values, sizeof u->values);
-    u->quantum = INT32_MIN;
-    u->infinite = (uint8_t)infinite;
-    u->bits = 0;
-    u->most = core_value32(most);
-    if (other_nan || (bits != 4 && ((bits != 6 && bits != 8) || lower)))
-        return 0;
-    u->bits = bits;
-    return 1;
+    u->top = top;
+    u->other = (uint8_t)other;
+    return wrong == 0 || (wrong == 1 && other);
 }
 
-/* The value of a magnitude of floats with so many bits and the least normal number `least`: what lies below it would be
- * one binade too high, at half its distance, with the hidden bit. */
-FPEMU_FN uint32_t core_unpack_float(uint32_t mantissa, uint32_t least, uint32_t magnitude)
+/* Whether the values are those of a sign and a magnitude in binary16, whose subnormal numbers it widens exactly, but
+ * for the largest of these and the sign alone. */
+FPEMU_FN int core_unpack_halves(core_unpack *u)
 {
-    const float hidden = core_value32((magnitude << (23 - mantissa)) + (least - 0x800000u)), end = core_value32(least);
-    return core_bits32(hidden + ((hidden < end ? hidden : end) - end));
-}
-
-/* Whether the values of codes of 6 or 8 bits are those that steps make, but for some; of 6 bits all have to be. */
-FPEMU_FN int core_unpack_steps(core_unpack *u, uint32_t bits, const uint32_t *values)
-{
-    const uint32_t half = UINT32_C(1) << (bits - 1);
-    const float one = core_value32(values[1]);
-    uint32_t m = 0, others = half, wrong = values[2 * half - 1] != core_bits32(-one);
-    while (m + 2 < bits && core_bits32(one * (float)((2u << m) + 1)) == values[(2u << m) + 1])
+    const uint32_t half = UINT32_C(1) << (u->bits - 1);
+    uint32_t m = 0, others = half;
+    while (m + 2 < u->bits && u->step * (float)((2u << m) + 1) == u->values[(2u << m) + 1])
         m++;
-    const uint32_t least = core_bits32(one * (float)(1u << m));
-    u->step = one;
-    u->mantissa = m;
-    u->least = least;
-    const uint32_t end = wrong ? 1 : half;
-#ifdef _OPENMP
-#pragma omp simd reduction(+ : wrong)
-#endif
-    for (uint32_t a = 1; a < end; a++)
-        wrong += (uint32_t)(core_bits32((float)a * one) != values[a]) +
-                 (uint32_t)(core_bits32(0 - (float)a * one) != values[2 * half - a]);
-    u->integers = wrong == 0;
-    if (u->integers) {
-        u->others = half;
-        u->odd = values[half] != core_bits32(0 - (float)half * one);
-        return values[0] == 0 && (bits == 8 || !u->odd);
-    }
-    if (least & 0x7fffffu || least < 0x1000000u || least >= CORE_INF32)
+    const float times = u->step * core_value32(core_power32(14 + (int)m));
+    const int place = 10 - (int)m;
+    u->times = times;
+    u->place = (uint32_t)place;
+    u->top = half;
+    if (!(u->step >= 0x1p-60f && u->step <= 0x1p60f) || core_bits32(u->values[0]) != 0)
         return 0;
 #ifdef _OPENMP
 #pragma omp simd reduction(min : others)
 #endif
     for (uint32_t a = 1; a < half; a++) {
-        const uint32_t v = core_unpack_float(m, least, a);
-        const uint32_t here = v != values[a] || (v | 0x80000000u) != values[half + a] ? a : half;
+        const uint32_t v = core_bits32(core_value32(core_from_f16(a << place & 0x7fffu)) * times);
+        const uint32_t wrong = (v ^ core_bits32(u->values[a])) | (v ^ core_bits32(u->values[half + a]) ^ 0x80000000u);
+        const uint32_t here = wrong ? a : half;
         others = here < others ? here : others;
     }
-    u->others = others;
-    u->odd = values[half] != 0x80000000u;
-    return values[0] == 0 && (bits == 8 ? others > half / 2 : others == half && !u->odd);
+    u->others = (uint8_t)(others < half ? others : 0);
+    u->other = (uint8_t)(core_bits32(u->values[half]) != 0x80000000u ? half : 0);
+    return others > half / 2;
 }
 
-/* Whether the magnitudes that core_unpack_steps makes, as floats with a sign, have the exponents and steps of binary16
- * below its infinity, but for a power of two that all are times. */
-FPEMU_FN int core_unpack_is_half(const core_unpack *u, uint32_t bits)
+/* Of u->values, 2^bits of them; halves: words of binary16 are numbers at once. */
+FPEMU_FN void core_unpack_make(core_unpack *u, uint32_t bits, int halves)
 {
-    const uint32_t half = UINT32_C(1) << (bits - 1), last = (u->others < half ? u->others : half) - 1;
-    return !u->integers && u->mantissa >= 2 && last >> u->mantissa < 31 && u->step >= 0x1p-60f && u->step <= 0x1p60f;
-}
-
-/* Whether no value times a scale, of magnitude bits up to s, times `second` is infinite, or NaN where the value is not:
- * then there is nothing to mend. */
-FPEMU_FN int core_unpack_is_tame(const core_unpack *u, uint32_t s, float second)
-{
-    const float end = (u->most * core_value32(s)) * (second < 0 ? -second : second);
-    return !u->infinite && end <= FLT_MAX;
-}
-
-/* Whether values of longer codes, or floats and integers of 4 bits, times powers of two from 2^least up to s, as bits,
- * are all words of a type: they have no more than 8 significant bits. Of scales that are tame. */
-FPEMU_FN int core_unpack_fits(const core_unpack *u, enum unpack_type type, int least, uint32_t s)
-{
-    const int bottom = type == UNPACK_F16 ? -24 : -133;
-    return type != UNPACK_FLOATS && u->quantum != INT32_MIN && least >= bottom - u->quantum &&
-           (type == UNPACK_BF16 || u->most * core_value32(s) <= 65504.0f);
+    const uint32_t count = UINT32_C(1) << bits;
+    uint32_t most = 0, infinite = 0, all = 0;
+#ifdef _OPENMP
+#pragma omp simd reduction(max : most) reduction(| : infinite, all)
+#endif
+    for (uint32_t code = 0; code < count; code++) {
+        const uint32_t a = core_bits32(u->values[code]) & 0x7fffffffu, finite = a < CORE_INF32 ? a : 0;
+        infinite |= (uint32_t)(a == CORE_INF32);
+        all |= a;
+        most = finite > most ? finite : most;
+    }
+    u->bits = bits;
+    u->most = core_value32(most);
+    u->step = u->values[1];
+    u->infinite = (uint8_t)infinite;
+    u->upper = (all & 0xffff) == 0;
+    u->others = u->other = 0;
+    u->form = UNPACK_TABLE;
+    if (bits <= 4)
+        u->form = UNPACK_FEW;
+    else if (u->values[2] == 2 * u->step && (core_unpack_integers(u, count / 2) || core_unpack_integers(u, 0)))
+        u->form = UNPACK_INTEGERS;
+    else if (halves && core_unpack_halves(u))
+        u->form = UNPACK_HALVES;
 }
 
 #endif /* FPEMU_CORE_UNPACK_FAST_H */

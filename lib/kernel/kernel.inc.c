@@ -17,7 +17,6 @@
 /* Vectors that are made at once, so that they need not wait for one another: four, or two at the end of an array. */
 #define KERNEL_VECTORS 4
 #define KERNEL_FEW 2
-#define UNROLLED _Pragma("GCC unroll 8")
 #define EACH_VECTOR UNROLLED for (int k = 0; k < vectors; k++)
 
 /* What the stages need of a plan, in every lane. */

@@ -482,27 +482,7 @@ static void loop_encode(const core_coder *c, size_t n, const void *x, const void
     }                                                                                                                  \
     return
 
-static void loop_encode_nearest(const core_direct *direct, size_t n, const void *x, size_t size, void *codes)
-{
-    const core_direct d = *direct;
-    const char *in = (const char *)x;
-    char *out = (char *)codes;
-    if (d.even)
-        switch (size) {
-        case 1: ENCODE_NEAREST(uint8_t, core_direct_even_code(&d, u));
-        case 2: ENCODE_NEAREST(uint16_t, core_direct_even_code(&d, u));
-        case 4: ENCODE_NEAREST(uint32_t, core_direct_even_code(&d, u));
-        default: ENCODE_NEAREST(uint64_t, core_direct_even_code(&d, u));
-        }
-    switch (size) {
-    case 1: ENCODE_NEAREST(uint8_t, core_direct_code(&d, u));
-    case 2: ENCODE_NEAREST(uint16_t, core_direct_code(&d, u));
-    case 4: ENCODE_NEAREST(uint32_t, core_direct_code(&d, u));
-    default: ENCODE_NEAREST(uint64_t, core_direct_code(&d, u));
-    }
-}
-
-/* The same for posits, where core_posit_is_quick and core_posit_codes_quickly hold. */
+/* Rounding and coding at once, for posits where core_posit_is_quick and core_posit_codes_quickly hold. */
 static void loop_encode_posit(const core_plan *plan, const core_coder *c, size_t n, const void *x, size_t size,
                               void *codes)
 {

@@ -146,27 +146,6 @@ typedef struct kernels {
     void (*exact16[2])(size_t n, const float *x, uint16_t *y); /* the same where every x is a number of the type */
     /* as extremes of loops32, of at most 65535 words */
     void (*extremes16[2])(size_t n, const uint16_t *x, block_extremes *e);
-    /* words of either type from codes of a byte, all of which have values of the type; 0 where the loop does not do
-     * that. May be NULL */
-    int (*decode_words)(const core_coder32 *c, int bfloat, size_t n, const uint8_t *codes, uint16_t *y);
-    /* y = the values of packed codes of so many bits, times the scale of their block, times `second`: of one block, or
-     * `count` of `length` = 16, 32 or more that fill bytes. tame: core_unpack_is_tame of all scales; 2 if they are
-     * 1 and the values are of the type; 3 if core_unpack_fits too and second is 1. Words only with `unpack_words`. May
-     * be NULL */
-    void (*unpack32[CORE_UNPACK_BITS + 1])(const core_unpack *u, enum unpack_type type, size_t length, size_t count,
-                                           const unsigned char *bytes, const float *s, float second, int tame, void *y);
-    int unpack_words;
-    int (*unpack_make)(core_unpack *u, uint32_t bits, const uint32_t *values); /* core_unpack_make */
-    /* the other way: packed codes of so many bits, by a form for which core_direct_stops, of x times `down` of their
-     * block, or by it; amax: the largest magnitudes of the blocks, or NULL where x may be NaN; inverse: NULL, or
-     * inverses of `down` where core_fast_holds; x: numbers, or words. May be NULL */
-    void (*pack32[CORE_UNPACK_BITS + 1])(const core_direct32 *d, int divide, const uint32_t *amax, size_t length,
-                                         size_t count, const float *down, const float *inverse, enum unpack_type type,
-                                         const void *x, unsigned char *bytes);
-    /* the same of finite numbers by a table of codes of 4 bits, in blocks with such divisors;
-     * 0 where the loop does not do that. May be NULL */
-    int (*pack_few)(const core_search32 *s, size_t length, size_t count, const float *scales, const float *x,
-                    unsigned char *bytes);
     /* y of one block of finite elements whose scale multiplies or divides, by a table of at most block_few_most values
      * and to nearest, at most BLOCK_FEW_ELEMENTS by more than 16; 0 where the loop does not do that */
     int (*block_few)(const core_codebook *c, const core_scale32 *s, size_t n, const float *x, float *y);

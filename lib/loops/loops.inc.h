@@ -35,14 +35,27 @@ typedef struct carrier_loops {
     /* the same where moreover nothing is zero, else 0; count_inside gives 2 for such a tile */
     int (*count_nonzero)(const core_plan *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
     void (*encode)(const core_coder *c, size_t n, const void *x, const void *y, size_t size, void *codes);
-    /* rounding and coding at once */
-    void (*encode_nearest)(const core_direct *d, size_t n, const void *x, size_t size, void *codes);
+    /* rounding and coding at once, of x in one block or in `count` of 2^k elements, 16 or more, by or times `down` of
+     * each, or with NULL of x itself; inverse: NULL, or inverses of `down` where core_fast_holds; kernel/codes.inc.c */
+    void (*codes)(const core_direct *d, int divide, size_t length, size_t count, const realw *down,
+                  const realw *inverse, const void *x, size_t size, void *codes);
     /* the same of integers, by whether they are affine and by mode; NULL where there is no such loop */
     void (*encode_integers[2][FPEMU_MODE_RTO + 1])(const core_integer_codes *k, size_t n, const void *x, size_t size,
                                                    void *codes);
     void (*encode_posit)(const core_plan *p, const core_coder *c, size_t n, const void *x, size_t size, void *codes);
     /* streaming: y, at a multiple of LINE, by stores of stream.h where the loop has vectors */
     void (*decode)(const core_coder *c, size_t n, const void *codes, size_t size, int streaming, void *y);
+#if CARRIER_BITS == 32
+    /* y = the values of packed codes, or of codes of a byte (apart), times s of their block, times `second`: of one
+     * block, or `count` of 2^k elements, 16 or more. s: NULL, or the scales, and the bits of the largest. unpack_make: of
+     * u->values */
+    void (*unpack)(const core_unpack *u, enum unpack_type type, int apart, size_t length, size_t count,
+                   const unsigned char *bytes, const float *s, float second, uint32_t largest, void *y);
+    void (*unpack_make)(core_unpack *u, uint32_t bits);
+    /* codes of a byte moved together to b bits each, and back */
+    void (*join)(int b, size_t n, const uint8_t *codes, unsigned char *bytes);
+    void (*part)(int b, size_t n, const unsigned char *bytes, uint8_t *codes);
+#endif
 
     /* Blocked formats; blocks.inc.c says what each does. */
     void (*extremes)(size_t n, const void *x, block_extremes *e);

@@ -31,7 +31,6 @@
 #define loop_count_nonzero CARRIER(loop_count_nonzero)
 #define loop_decode CARRIER(loop_decode)
 #define loop_encode CARRIER(loop_encode)
-#define loop_encode_nearest CARRIER(loop_encode_nearest)
 #define loop_encode_posit CARRIER(loop_encode_posit)
 #define loop_extremes CARRIER(loop_extremes)
 #define loop_finish CARRIER(loop_finish)

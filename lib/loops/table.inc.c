@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* table.inc.c - the loops of one carrier as TABLE, in the part of that carrier; with TABLE_DECODE for its loop of
- * codes, and TABLE_CODEBOOK and what begins like it for those of tables. */
+/* table.inc.c - the loops of one carrier as TABLE, in the part of that carrier; with TABLE_CODEBOOK and what
+ * begins like it for those of tables. */
 
 #define ROUND(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
 #define FINISHED(rule, mode) [mode] = CARRIER(loop_kernel_given),
@@ -42,10 +42,16 @@ const carrier_loops TABLE = {
     .count_inside = loop_count_inside,
     .count_nonzero = loop_count_nonzero,
     .encode = loop_encode,
-    .encode_nearest = loop_encode_nearest,
+    .codes = CARRIER(loop_codes),
     .encode_integers = {CODES(CODES_EVEN, NULL), CODES(CODES_AFFINE, CODES_AFFINE(FPEMU_MODE_RNE))},
     .encode_posit = loop_encode_posit,
-    .decode = TABLE_DECODE,
+    .decode = loop_decode,
+#if CARRIER_BITS == 32
+    .unpack = loop_unpack,
+    .unpack_make = loop_unpack_make,
+    .join = loop_join,
+    .part = loop_part,
+#endif
     .extremes = loop_extremes,
     .logarithms = loop_logarithms,
     .scale_t = loop_scale_t,

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "loops.h"
+#include "core/pack.h"
 #include "stream.h"
 
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -187,8 +188,11 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 }
 
 #define TABLE LOOPS_OF(KERNELS, CARRIER_BITS)
-#define TABLE_DECODE loop_decode
 #include "core/carrier32.h"
+#if PART != 64
+#include "simd/simd.h"
+#include "narrow.inc.c"
+#endif
 #include "elements.inc.c"
 #ifdef __AVX512F__
 #include "integers.inc.c"
@@ -198,6 +202,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "blocks.inc.c"
 #if PART == 32
 #include "kernel/kernel.inc.c"
+#include "kernel/codes.inc.c"
 #endif
 #include "codebook.inc.c"
 #include "operations.inc.c"
@@ -233,6 +238,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "blocks.inc.c"
 #if PART == 64
 #include "kernel/kernel.inc.c"
+#include "kernel/codes.inc.c"
 #endif
 #include "codebook.inc.c"
 #include "operations.inc.c"
@@ -253,7 +259,6 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "table.inc.c"
 #include "core/carrier_end.h"
 #undef TABLE
-#undef TABLE_DECODE
 
 /* Exact results; `zero` is the sign of a zero sum of mixed signs. */
 #define EXACT_LOOP(name, to_nearest, to_odd)                                                                           \
@@ -297,31 +302,7 @@ static void narrow(size_t n, const double *x, float *y)
         y[i] = (float)x[i];
 }
 
-#include "narrow.inc.c"
-
-#ifdef __AVX512F__
-#define UNPACK_GIVES_WORDS 1
-#else
-#define UNPACK_GIVES_WORDS 0
-#endif
-
-static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
-{
-#if defined(__AVX2__) && !defined(__AVX512F__)
-    if (core_unpack_make(u, bits, values) && (bits == 4 || core_unpack_steps(u, bits, values)))
-        return 1;
-    u->bits = 0;
-    return 0;
-#else
-    return core_unpack_make(u, bits, values);
-#endif
-}
-
 #ifdef __AVX2__
-#include "unpack.inc.c"
-#include "pack.inc.c"
-#define PACK_TABLE {[4] = loop_pack_4, [6] = loop_pack_6, [8] = loop_pack_8}
-#define PACK_FEW loop_pack_few
 #define BLOCK_FEW few_block_nearest
 #ifdef __AVX512F__
 #define BLOCK_FEW_MOST 256
@@ -329,15 +310,8 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
 #define BLOCK_FEW_MOST 16
 #endif
 #else
-#define PACK_FEW NULL
 #define BLOCK_FEW NULL
 #define BLOCK_FEW_MOST 0
-#define PACK_TABLE {NULL}
-#endif
-#ifdef __AVX2__
-#define UNPACK_TABLE(of_8) {[4] = loop_unpack_4, [6] = loop_unpack_6, [8] = of_8}
-#else
-#define UNPACK_TABLE(of_8) {NULL}
 #endif
 
 #include "dot.inc.c"
@@ -356,9 +330,8 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
 #define AFFINE_DRAWN NULL
 #endif
 
-/* The table of an instruction set; `table32`, `words`, for Philox, `words_of` codes, `unpack_8` and `pack` may be better
- * ones than those of this file. */
-#define KERNELS_TABLE(name_text, is_valid, table32, words, words_of, unpack_8, pack)                                   \
+/* The table of an instruction set; `table32` and `words`, for Philox, may be better ones than those of this file. */
+#define KERNELS_TABLE(name_text, is_valid, table32, words)                                                             \
     {                                                                                                                  \
         .name = name_text,                                                                                             \
         .valid = is_valid,                                                                                             \
@@ -386,14 +359,8 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .narrow16 = {narrow_f16, narrow_bf16},                                                                         \
         .exact16 = {exact_f16, exact_bf16},                                                                            \
         .extremes16 = {extremes_f16, extremes_bf16},                                                                   \
-        .pack32 = pack,                                                                                                \
-        .pack_few = PACK_FEW,                                                                                          \
         .block_few = BLOCK_FEW,                                                                                        \
         .block_few_most = BLOCK_FEW_MOST,                                                                              \
-        .unpack32 = UNPACK_TABLE(unpack_8),                                                                            \
-        .unpack_words = UNPACK_GIVES_WORDS,                                                                            \
-        .decode_words = words_of,                                                                                      \
-        .unpack_make = unpack_make,                                                                                    \
         .fma_odd = fma_odd,                                                                                            \
         .round_nearest = round_nearest,                                                                                \
         .round_stochastic = round_stochastic,                                                                          \
@@ -409,6 +376,5 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
     }
 
 #if PART == 0
-const kernels KERNELS =
-    KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &LOOPS_OF(KERNELS, 32), fill_philox, NULL, loop_unpack_8, PACK_TABLE);
+const kernels KERNELS = KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &LOOPS_OF(KERNELS, 32), fill_philox);
 #endif

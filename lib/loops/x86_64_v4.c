@@ -34,49 +34,6 @@ static int valid_vbmi(void)
     return valid() && __builtin_cpu_supports("avx512vbmi");
 }
 
-/* Bytes whose values have their low 16 bits clear are looked up; a table costs as much as some hundred codes. */
-static void decode_vbmi(const core_coder32 *c, size_t n, const void *codes, size_t size, int streaming, void *y)
-{
-    uint8_t all[256], low[256], high[256];
-    uint32_t values[256], longer = 0;
-    if (size != 1 || n < 512) {
-        loop_decode32(c, n, codes, size, streaming, y);
-        return;
-    }
-    for (unsigned code = 0; code < 256; code++)
-        all[code] = (uint8_t)code;
-    loop_decode32(c, 256, all, 1, 0, values);
-    for (unsigned code = 0; code < 256; code++) {
-        low[code] = (uint8_t)(values[code] >> 16);
-        high[code] = (uint8_t)(values[code] >> 24);
-        longer |= values[code] & 0xffffu;
-    }
-    if (longer)
-        loop_decode32(c, n, codes, size, streaming, y);
-    else
-        fpemu_vbmi_decode(low, high, n, (const uint8_t *)codes, streaming, y);
-}
-
-/* The same of words. */
-static int decode_words_vbmi(const core_coder32 *c, int bfloat, size_t n, const uint8_t *codes, uint16_t *y)
-{
-    uint8_t all[256], low[256], high[256];
-    float values[256];
-    uint16_t words[256];
-    if (n < 512)
-        return 0;
-    for (unsigned code = 0; code < 256; code++)
-        all[code] = (uint8_t)code;
-    loop_decode32(c, 256, all, 1, 0, values);
-    (bfloat ? exact_bf16 : exact_f16)(256, values, words);
-    for (unsigned code = 0; code < 256; code++) {
-        low[code] = (uint8_t)words[code];
-        high[code] = (uint8_t)(words[code] >> 8);
-    }
-    fpemu_vbmi_decode_words(low, high, n, codes, y);
-    return 1;
-}
-
 static void codebook_vbmi(const core_search32 *s, size_t n, const void *t, void *y)
 {
     if (s->planes.usable)
@@ -160,7 +117,6 @@ static void philox_vbmi(uint64_t seed, uint64_t stream, int per_word, int n_bits
 
 extern const carrier_loops32 LOOPS_OF(fpemu_vbmi, 32);
 #define TABLE LOOPS_OF(fpemu_vbmi, 32)
-#define TABLE_DECODE decode_vbmi
 #define TABLE_CODEBOOK codebook_vbmi
 #define TABLE_CODEBOOK_CODES few_codebook_codes
 #define TABLE_CODEBOOK_RANDOM codebook_random_vbmi
@@ -172,22 +128,8 @@ extern const carrier_loops32 LOOPS_OF(fpemu_vbmi, 32);
 #include "table.inc.c"
 #include "core/carrier_end.h"
 
-static int pack_few_vbmi(const core_search32 *s, size_t length, size_t count, const float *scales, const float *x,
-                         unsigned char *bytes)
-{
-    if (!s->few.is_even || !pack_few_holds(s, length, count, scales))
-        return loop_pack_few(s, length, count, scales, x, bytes);
-    fpemu_vbmi_pack_few(&s->few, length, count, scales, x, bytes);
-    return 1;
-}
-#undef PACK_FEW
-#define PACK_FEW pack_few_vbmi
-
-#define PACK_TABLE_VBMI {[4] = fpemu_vbmi_pack_4, [6] = fpemu_vbmi_pack_6, [8] = fpemu_vbmi_pack_8}
-
 #if PART == 0
-const kernels fpemu_vbmi = KERNELS_TABLE("x86-64-v4-vbmi", valid_vbmi, &LOOPS_OF(fpemu_vbmi, 32), philox_vbmi,
-                                         decode_words_vbmi, fpemu_vbmi_unpack_8, PACK_TABLE_VBMI);
+const kernels fpemu_vbmi = KERNELS_TABLE("x86-64-v4-vbmi", valid_vbmi, &LOOPS_OF(fpemu_vbmi, 32), philox_vbmi);
 #endif
 
 #endif

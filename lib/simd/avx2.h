@@ -12,6 +12,9 @@
 #define SIMD_HAS_SIDES 0
 #define SIMD_HAS_FUSED 1
 #define SIMD_HAS_F16 (CARRIER_BITS == 32)
+#define SIMD_HAS_FUSED 1
+#define SIMD_HAS_LOOK_UP (CARRIER_BITS == 32)
+#define SIMD_HAS_LOOK_UP_32 0
 
 #include "lanes.h"
 
@@ -55,7 +58,29 @@ SIMD_FN void simd_store(void *p, simd_real a)
     _mm256_storeu_si256((__m256i *)p, (__m256i)a);
 }
 
+SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
+{
+    return (simd_real)SIMD_REAL(fmadd)(a, b, c);
+}
+
 #if CARRIER_BITS == 32
+
+SIMD_FN simd_bits simd_gather(const void *from, simd_bits at)
+{
+    return (simd_bits)_mm256_i32gather_epi32((const int *)from, (__m256i)at, 4);
+}
+
+/* By the lowest 3 bits of an index, of 8 numbers. */
+SIMD_FN simd_real simd_look_up_8(simd_real numbers, simd_bits at)
+{
+    return (simd_real)_mm256_permutevar8x32_ps((__m256)numbers, (__m256i)at);
+}
+
+SIMD_FN simd_real simd_look_up_16(const simd_real numbers[2], simd_bits at)
+{
+    const simd_real low = simd_look_up_8(numbers[0], at), high = simd_look_up_8(numbers[1], at);
+    return simd_select(at << 28, high, low); /* by the highest bit */
+}
 
 SIMD_FN simd_mask simd_carries(simd_real z, simd_bits r)
 {
@@ -80,10 +105,25 @@ SIMD_FN simd_real simd_load_bf16(const void *p)
     return (simd_real)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)), 16);
 }
 
-SIMD_FN void simd_store_bf16(void *p, simd_real a)
+SIMD_FN void simd_store_words(void *p, simd_bits a)
 {
-    const __m256i words = _mm256_srli_epi32((__m256i)a, 16), twice = _mm256_packus_epi32(words, words);
+    const __m256i twice = _mm256_packus_epi32((__m256i)a, (__m256i)a);
     _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(_mm256_permute4x64_epi64(twice, 8)));
+}
+
+SIMD_FN void simd_load_bytes(const void *p, simd_bits v[4])
+{
+    UNROLLED for (int k = 0; k < 4; k++)
+        v[k] = (simd_bits)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)((const char *)p + 8 * k)));
+}
+
+SIMD_FN void simd_store_bytes(void *p, const simd_bits v[4])
+{
+    const __m256i low = _mm256_set1_epi32(255);
+    const __m256i a = _mm256_packus_epi32((__m256i)v[0] & low, (__m256i)v[1] & low);
+    const __m256i b = _mm256_packus_epi32((__m256i)v[2] & low, (__m256i)v[3] & low);
+    const __m256i order = _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0);
+    _mm256_storeu_si256((__m256i *)p, _mm256_permutevar8x32_epi32(_mm256_packus_epi16(a, b), order));
 }
 
 SIMD_FN void simd_store_bf16_pair(void *p, simd_real even, simd_real odd)
@@ -102,6 +142,11 @@ SIMD_FN simd_bits simd_load_random(const uint32_t *r)
 }
 
 #else
+
+SIMD_FN simd_bits simd_gather(const void *from, simd_bits at)
+{
+    return (simd_bits)_mm256_i64gather_epi64((const long long *)from, (__m256i)at, 8);
+}
 
 SIMD_FN simd_mask simd_carries(simd_real z, simd_bits r)
 {

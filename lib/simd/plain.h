@@ -4,6 +4,9 @@
 #define SIMD_HAS_SIDES 0
 #define SIMD_HAS_FUSED CORE_HAS_FMA
 #define SIMD_HAS_F16 0
+#define SIMD_HAS_FUSED 0
+#define SIMD_HAS_LOOK_UP 0
+#define SIMD_HAS_LOOK_UP_32 0
 #define SIMD_EACH for (int l = 0; l < SIMD_LANES; l++)
 
 #include "lanes.h"
@@ -55,6 +58,13 @@ SIMD_FN void simd_store(void *p, simd_real a)
     memcpy(p, &a, sizeof a);
 }
 
+SIMD_FN simd_bits simd_gather(const void *from, simd_bits at)
+{
+    simd_bits a;
+    SIMD_EACH a[l] = ((const uintw *)from)[at[l]];
+    return a;
+}
+
 SIMD_FN simd_bits simd_load_random(const uint32_t *r)
 {
     simd_bits a;
@@ -99,11 +109,25 @@ SIMD_FN simd_real simd_load_bf16(const void *p)
     return (simd_real)a;
 }
 
-SIMD_FN void simd_store_bf16(void *p, simd_real a)
+SIMD_FN void simd_store_words(void *p, simd_bits a)
 {
     uint16_t words[SIMD_LANES];
-    SIMD_EACH words[l] = (uint16_t)(((simd_bits)a)[l] >> 16);
+    SIMD_EACH words[l] = (uint16_t)a[l];
     memcpy(p, words, sizeof words);
+}
+
+SIMD_FN void simd_load_bytes(const void *p, simd_bits v[4])
+{
+    uint32_t wide[4 * SIMD_LANES];
+    _Pragma("omp simd") for (int l = 0; l < 4 * SIMD_LANES; l++) wide[l] = ((const uint8_t *)p)[l];
+    memcpy(v, wide, sizeof wide);
+}
+
+SIMD_FN void simd_store_bytes(void *p, const simd_bits v[4])
+{
+    uint32_t wide[4 * SIMD_LANES];
+    memcpy(wide, v, sizeof wide);
+    _Pragma("omp simd") for (int l = 0; l < 4 * SIMD_LANES; l++)((uint8_t *)p)[l] = (uint8_t)wide[l];
 }
 
 SIMD_FN void simd_store_bf16_pair(void *p, simd_real even, simd_real odd)

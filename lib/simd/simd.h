@@ -8,6 +8,8 @@
  *   SIMD_HAS_SIDES          1 where simd_add_toward rounds one sum to a side, at no cost
  *   SIMD_HAS_FUSED          1 where the processor multiplies and adds with one rounding: simd_fused
  *   SIMD_HAS_F16            1 where the processor converts to binary16: simd_through_f16
+ *   SIMD_HAS_FUSED          1 where it makes a product and a sum at once: simd_fused
+ *   SIMD_HAS_LOOK_UP        1 where vectors are tables: simd_look_up_16, with simd_look_up_32 or else simd_look_up_8
  *
  * tests/unit/check_simd.c compares every word with plain C, lane by lane. */
 #ifndef FPEMU_SIMD_SIMD_H
@@ -15,6 +17,7 @@
 
 #include "core/narrow.h"
 
+#define UNROLLED _Pragma("GCC unroll 8")
 #define SIMD_FN static inline __attribute__((always_inline, unused))
 
 #if defined(__AVX512F__)
@@ -60,7 +63,19 @@ SIMD_FN simd_real simd_magnitude(simd_real a)
 #include "plain.h"
 #endif
 
+#if !defined(__AVX512F__)
+SIMD_FN simd_real simd_min_magnitude(simd_real a, simd_real b)
+{
+    return simd_min(simd_magnitude(a), simd_magnitude(b));
+}
+#endif
+
 #if CARRIER_BITS == 32
+SIMD_FN void simd_store_bf16(void *p, simd_real a)
+{
+    simd_store_words(p, (simd_bits)a >> 16);
+}
+
 /* Twice as many elements, the even ones and the odd ones. */
 SIMD_FN void simd_load_bf16_pair(const void *p, simd_real *even, simd_real *odd)
 {

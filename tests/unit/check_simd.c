@@ -106,6 +106,8 @@ static void once(void)
     SEE("magnitude", simd_magnitude(a), core_bits(A[l]) & ~CARRIER_SIGN);
     SEE("min", simd_min(a, b), core_bits(A[l] < B[l] ? A[l] : B[l]));
     SEE("max", simd_max(a, b), core_bits(A[l] > B[l] ? A[l] : B[l]));
+    SEE("min_magnitude", simd_keep(simd_at_most(a, a), simd_min_magnitude(a, z)),
+        A[l] == A[l] ? core_bits(fabs((double)A[l]) < (double)Z[l] ? A[l] : Z[l]) & ~CARRIER_SIGN : 0);
     SEE("less", MASK(simd_less(a, b)), A[l] < B[l]);
     SEE("at_most", MASK(simd_at_most(a, b)), A[l] <= B[l]);
     SEE("differ", MASK(simd_differ(a, b)), A[l] != B[l]);
@@ -149,6 +151,18 @@ static void once(void)
         see("store_f16", l, Y[l], W[l]);
         see("store_bf16", l, Y[SIMD_LANES + l], W[l]);
     }
+    simd_bits four[4];
+    uint8_t from[4 * SIMD_LANES], to[4 * SIMD_LANES];
+    memcpy(from, W, 2 * SIMD_LANES);
+    memcpy(from + 2 * SIMD_LANES, R, 2 * SIMD_LANES);
+    simd_load_bytes(from, four);
+    for (int k = 0; k < 4; k++) {
+        SEE("load_bytes", four[k], from[k * SIMD_LANES + l]);
+        four[k] = (four[k] | u << 8) + s; /* bytes below others */
+    }
+    simd_store_bytes(to, four);
+    for (int l = 0; l < 4 * SIMD_LANES; l++)
+        see("store_bytes", l, to[l], (uint8_t)(from[l] + S[l % SIMD_LANES]));
     simd_store_bf16_pair(Y, even, odd);
     for (int l = 0; l < 2 * SIMD_LANES; l++)
         see("store_bf16_pair", l, Y[l], W[l]);
