@@ -24,18 +24,6 @@ static int block_can_pack(const block_job *j)
 #endif
 }
 
-/* Whether the loop for tables may do that; it looks at the scales itself. */
-static int block_can_pack_few(const block_job *j)
-{
-#if CARRIER_BITS == 32
-    return j->element.p->is_table && j->call->format->bits == 4 && j->call->sink->bytes && j->k->pack_few &&
-           j->call->format->scaling == FPEMU_SCALING_ABSMAX && j->block->same && !j->block->sticky;
-#else
-    (void)j;
-    return 0;
-#endif
-}
-
 /* Codes of at most TILE elements x, of which t are the quotients; `index` is the first one's. */
 static void block_codes_of(const block_job *j, uint64_t index, size_t n, const realw *x, const realw *t, void *codes)
 {
@@ -129,8 +117,6 @@ static int block_pack(const block_job *j, unsigned char *bytes, int divide, cons
                       size_t count, const realw *down, const realw *inverse, const realw *x, int64_t at)
 {
 #if CARRIER_BITS == 32
-    if (j->packs_few)
-        return divide && j->k->pack_few(j->element.search, length, count, down, x, bytes);
     if (j->packs && (count == 1 || block_packs_together(j, length))) {
         const enum unpack_type type = x ? UNPACK_FLOATS : carrier_type(j->carrier);
         const void *const from = x ? (const void *)x : j->words_x + at;
@@ -152,7 +138,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
     const block_sink *sink = j->call->sink;
     const size_t length = (size_t)j->walk.tile_length;
     const int in_place = block_in_place(j);
-    const size_t most = j->packs || j->packs_few ? WORDS_TILE : TILE, fit = most / length;
+    const size_t most = j->packs ? WORDS_TILE : TILE, fit = most / length;
     const int powers = j->p->pow2.usable;
     const size_t blocks_most = powers ? POW2_BLOCKS : POW2_LANES, full = fit < blocks_most ? fit : blocks_most;
     const size_t scale_size = code_size(fpemu_scale_bits(j->call->format));
@@ -170,7 +156,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
                                     : block_tile_scales(j, wanted, amax, &s);
         if (known == 0)
             return done;
-        unsigned char *const bytes = j->packs || j->packs_few ? sink->bytes(sink->context, block + done, 0) : NULL;
+        unsigned char *const bytes = j->packs ? sink->bytes(sink->context, block + done, 0) : NULL;
         const int fast = s.divide && block_packs_together(j, length) && j->p->quotients &&
                          j->k->loopsw->runs_fast(&j->element.p->plan, j->block, 1, known, amax, s.s, s.second, s.down);
         const int packed =

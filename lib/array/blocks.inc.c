@@ -61,7 +61,7 @@ static void block_element_search(block_element *e, const kernels *k, uint64_t el
 {
     if (!e->p->is_table || elements < CORE_SEARCH_WORTH || e->p->table.length > CORE_SEARCH_VALUES)
         return;
-    k->loopsw->codebook_begin(search, &e->p->table, only_values);
+    k->loopsw->codebook_begin(search, &e->p->table);
     if (!search->usable)
         return;
     e->search = search;
@@ -73,10 +73,7 @@ static void block_element_search(block_element *e, const kernels *k, uint64_t el
 static void block_element_search_values(const block_element *e, const kernels *k, size_t n, const realw *t,
                                         const uint32_t *r, realw *y)
 {
-    if (e->search->steps)
-        k->loopsw->codebook(e->search, n, t, y);
-    else
-        k->loopsw->codebook_random(e->search, n, t, e->p->stochastic ? r : NULL, y);
+    k->loopsw->codebook(e->search, n, t, e->p->stochastic ? r : NULL, y);
 }
 
 /* Whether the loops that scale and round at once have it. */
@@ -244,7 +241,6 @@ typedef struct block_job {
     uint8_t fast[2];      /* in the fast form, where the scales allow it: multiplied, divided */
     uint8_t codes;        /* codes of many elements at a time: block_codes.inc.c */
     uint8_t packs;        /* and without gaps */
-    uint8_t packs_few;    /* the same of a table */
     uint8_t scales_only;  /* no element is rounded */
     uint8_t gives;        /* values go to y */
     core_search search;   /* of a table */
@@ -980,36 +976,6 @@ static APART uint64_t block_run_few(const block_job *j, uint64_t first, uint64_t
     return end - first;
 }
 
-#if CARRIER_BITS == 32
-/* The same by a table of few values, to nearest, where that is what the call asks for. */
-static APART uint64_t block_run_few_table(const block_job *j, uint64_t first, uint64_t end)
-{
-    const block_call *call = j->call;
-    const fpemu_format *f = call->format;
-    const core_codebook table = {fpemu_table_values(f), f->codebook_length, FPEMU_MODE_RNE, 32, 0, 0};
-    const uint64_t most = f->codebook_length > 16 ? BLOCK_FEW_ELEMENTS : BLOCK_TILE;
-    if (f->codebook_length > j->k->block_few_most || core_needs_range(f) || end - first > FEW_BLOCKS ||
-        j->walk.total > most || !j->walk.array || call->rounding->mode != FPEMU_MODE_RNE || call->rounding->compat ||
-        j->counted || call->sink || call->compact || !block_in_place(j) || (j->block->sticky && !f->has_zero))
-        return 0; /* without a zero the sign of the slightest t may decide, which products do not keep */
-    for (uint64_t b = first; b < end; b++) {
-        const uint64_t at = b * j->walk.n[3];
-        const size_t n = (size_t)core_smaller(j->walk.n[3], j->walk.total - at);
-        core_extremes e = {0, 0, 0, 0, 0};
-        core_scale s = {.down = 1, .s = 1, .d = 1, .kind = CORE_SCALE_MULTIPLY}; /* of a table without scales */
-        j->k->loopsw->runs_amax(n, 1, j->x + at, &e.amax);
-        if (e.amax >= CARRIER_INF)
-            return b - first;
-        if (!j->p->scalar)
-            core_scale_find(j->block, &e, &s);
-        if ((s.kind != CORE_SCALE_MULTIPLY && s.kind != CORE_SCALE_DIVIDE) ||
-            !j->k->block_few(&table, &s, n, j->x + at, j->y + at))
-            return b - first;
-    }
-    return end - first;
-}
-#endif
-
 /* Whether all of a tensor without scales is asked for, and its elements follow one another as in an array. */
 static int block_is_plain(const block_call *call, const core_walk *w)
 {
@@ -1039,15 +1005,15 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
     _Alignas(LINE) uint32_t r[TILE];
     uint8_t codes[TILE];
     _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
-    const int in_place = block_in_place(j), at_once = !g && !sink && e->search->steps;
+    const int in_place = block_in_place(j), at_once = !g && !sink && !e->p->stochastic;
     if (at_once && in_place) {
-        j->k->loopsw->codebook(e->search, end - begin, j->x + begin, j->y + begin);
+        j->k->loopsw->codebook(e->search, end - begin, j->x + begin, NULL, j->y + begin);
         return;
     }
     for (size_t at = begin, n; at < end && at_once; at += n) {
         n = end - at < WORDS_TILE ? end - at : WORDS_TILE;
         block_load(j, (int64_t)at, 1, n, tile);
-        j->k->loopsw->codebook(e->search, n, tile, tile);
+        j->k->loopsw->codebook(e->search, n, tile, NULL, tile);
         block_store(j, (int64_t)at, 1, n, tile);
     }
     for (size_t at = at_once ? end : begin, n; at < end; at += n) {
@@ -1148,7 +1114,7 @@ static void block_job_begin(block_job *j, const block_call *call, const block_pl
     j->want = call->stats ? call->stats->request.want : 0;
     j->nan_seen = NULL;
     j->scales_only = call->sink && !call->sink->codes;
-    j->fused = j->fused_pieces = j->fast[0] = j->fast[1] = j->codes = j->packs = j->packs_few = 0;
+    j->fused = j->fused_pieces = j->fast[0] = j->fast[1] = j->codes = j->packs = 0;
     if (!j->counted && (p->block.sticky & ~CORE_STICKY_VALUES))
         block_own(j)->sticky &= CORE_STICKY_VALUES;
 }
@@ -1228,7 +1194,6 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     if (!j->codes)
         return;
     j->packs = (uint8_t)block_can_pack(j);
-    j->packs_few = (uint8_t)block_can_pack_few(j);
     j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && w->inner == 1 &&
               w->x[3] == 1 && w->tile_length <= TILE;
 }
@@ -1263,10 +1228,6 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
     block_job_lie(j, f);
     if (j->many && j->p->pow2.usable && j->walk.total < SMALL)
         first += block_run_small(j, first, last);
-#if CARRIER_BITS == 32
-    else if (f->kind == FPEMU_KIND_CODEBOOK)
-        first += block_run_few_table(j, first, last);
-#endif
     if (first == last)
         return FPEMU_OK;
     if (core_needs_range(f)) /* before the element: meanwhile it divides */

@@ -71,7 +71,6 @@
 #define block_zero_codes CARRIER(block_zero_codes)
 #define block_can_pack CARRIER(block_can_pack)
 #define block_pack CARRIER(block_pack)
-#define block_can_pack_few CARRIER(block_can_pack_few)
 #define block_packs_together CARRIER(block_packs_together)
 #define block_run_blocks CARRIER(block_run_blocks)
 #define block_run_checked CARRIER(block_run_checked)

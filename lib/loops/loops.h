@@ -32,8 +32,6 @@ enum mac_form { MAC_NONE, MAC_FULL_RANGE, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS 
 /* Blocks at most whose scales runs_fast looks at. */
 #define FAST_BLOCKS 256
 
-/* See block_few. */
-#define BLOCK_FEW_ELEMENTS 128
 /* Blocks at most with scales that are powers of two at a time. */
 #define POW2_BLOCKS 128
 /* Vectors that cross the boundary of a cache line cost more; longer arrays are entered at one. */
@@ -168,14 +166,6 @@ typedef struct kernels {
     void (*pack32[CORE_UNPACK_BITS + 1])(const core_direct32 *d, int divide, const uint32_t *amax, size_t length,
                                          size_t count, const float *down, const float *inverse, enum unpack_type type,
                                          const void *x, unsigned char *bytes);
-    /* the same of finite numbers by a table of codes of 4 bits, in blocks with such divisors;
-     * 0 where the loop does not do that. May be NULL */
-    int (*pack_few)(const core_search32 *s, size_t length, size_t count, const float *scales, const float *x,
-                    unsigned char *bytes);
-    /* y of one block of finite elements whose scale multiplies or divides, by a table of at most block_few_most values
-     * and to nearest, at most BLOCK_FEW_ELEMENTS by more than 16; 0 where the loop does not do that */
-    int (*block_few)(const core_codebook *c, const core_scale32 *s, size_t n, const float *x, float *y);
-    uint32_t block_few_most; /* 0: none */
 
     /* dot products: dot.inc.c */
     void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);

@@ -191,6 +191,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "core/carrier32.h"
 #if PART == 32
 #include "kernel/kernel.inc.c"
+#include "kernel/table.inc.c"
 #endif
 #include "elements.inc.c"
 #ifdef __AVX512F__
@@ -200,26 +201,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "settings.inc.c"
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
-#include "codebook.inc.c"
 #include "operations.inc.c"
-#ifdef __AVX2__
-#include "codebook_few.inc.c"
-#define TABLE_CODEBOOK few_codebook
-#define TABLE_CODEBOOK_CODES few_codebook_codes
-#define TABLE_CODEBOOK_RANDOM few_codebook_random
-#define TABLE_CODEBOOK_RANDOM_RUNS few_codebook_random_runs
-#define TABLE_CODEBOOK_VALUES loop_codebook_values32
-#define TABLE_CODEBOOK_RUNS few_codebook_runs
-#define TABLE_CODEBOOK_BEGIN few_codebook_begin
-#else
-#define TABLE_CODEBOOK loop_codebook
-#define TABLE_CODEBOOK_CODES loop_codebook_codes
-#define TABLE_CODEBOOK_RANDOM loop_codebook_random
-#define TABLE_CODEBOOK_RANDOM_RUNS loop_codebook_random_runs
-#define TABLE_CODEBOOK_VALUES loop_codebook_values
-#define TABLE_CODEBOOK_RUNS loop_codebook_runs
-#define TABLE_CODEBOOK_BEGIN loop_codebook_begin
-#endif
 #include "table.inc.c"
 #include "core/carrier_end.h"
 #ifdef __AVX512F__
@@ -238,28 +220,14 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "core/carrier64.h"
 #if PART == 64
 #include "kernel/kernel.inc.c"
+#include "kernel/table.inc.c"
 #endif
 #include "elements.inc.c"
 #include "codes.inc.c"
 #include "settings.inc.c"
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
-#include "codebook.inc.c"
 #include "operations.inc.c"
-#ifdef __AVX2__
-#include "codebook_few_f64.inc.c"
-#define TABLE_CODEBOOK few_wide_codebook
-#define TABLE_CODEBOOK_RUNS few_wide_codebook_runs
-#define TABLE_CODEBOOK_BEGIN few_wide_codebook_begin
-#else
-#define TABLE_CODEBOOK loop_codebook
-#define TABLE_CODEBOOK_RUNS loop_codebook_runs
-#define TABLE_CODEBOOK_BEGIN loop_codebook_begin
-#endif
-#define TABLE_CODEBOOK_CODES loop_codebook_codes
-#define TABLE_CODEBOOK_RANDOM loop_codebook_random
-#define TABLE_CODEBOOK_RANDOM_RUNS loop_codebook_random_runs
-#define TABLE_CODEBOOK_VALUES loop_codebook_values
 #include "table.inc.c"
 #include "core/carrier_end.h"
 #undef TABLE
@@ -331,17 +299,7 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
 #include "unpack.inc.c"
 #include "pack.inc.c"
 #define PACK_TABLE {[4] = loop_pack_4, [6] = loop_pack_6, [8] = loop_pack_8}
-#define PACK_FEW loop_pack_few
-#define BLOCK_FEW few_block_nearest
-#ifdef __AVX512F__
-#define BLOCK_FEW_MOST 256
 #else
-#define BLOCK_FEW_MOST 16
-#endif
-#else
-#define PACK_FEW NULL
-#define BLOCK_FEW NULL
-#define BLOCK_FEW_MOST 0
 #define PACK_TABLE {NULL}
 #endif
 #ifdef __AVX2__
@@ -399,9 +357,6 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .exact16 = {exact_f16, exact_bf16},                                                                            \
         .extremes16 = {extremes_f16, extremes_bf16},                                                                   \
         .pack32 = pack,                                                                                                \
-        .pack_few = PACK_FEW,                                                                                          \
-        .block_few = BLOCK_FEW,                                                                                        \
-        .block_few_most = BLOCK_FEW_MOST,                                                                              \
         .unpack32 = UNPACK_TABLE(unpack_8),                                                                            \
         .unpack_words = UNPACK_GIVES_WORDS,                                                                            \
         .decode_words = words_of,                                                                                      \

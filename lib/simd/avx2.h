@@ -11,6 +11,9 @@
 #endif
 #define SIMD_HAS_SIDES 0
 #define SIMD_HAS_F16 (CARRIER_BITS == 32)
+#define SIMD_HAS_FUSED 1
+#define SIMD_HAS_LOOK_UP (CARRIER_BITS == 32)
+#define SIMD_HAS_LOOK_UP_32 0
 
 #include "lanes.h"
 
@@ -49,7 +52,29 @@ SIMD_FN void simd_store(void *p, simd_real a)
     _mm256_storeu_si256((__m256i *)p, (__m256i)a);
 }
 
+SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
+{
+    return (simd_real)SIMD_REAL(fmadd)(a, b, c);
+}
+
 #if CARRIER_BITS == 32
+
+SIMD_FN simd_bits simd_gather(const void *from, simd_bits at)
+{
+    return (simd_bits)_mm256_i32gather_epi32((const int *)from, (__m256i)at, 4);
+}
+
+/* By the lowest 3 bits of an index, of 8 numbers. */
+SIMD_FN simd_real simd_look_up_8(simd_real numbers, simd_bits at)
+{
+    return (simd_real)_mm256_permutevar8x32_ps((__m256)numbers, (__m256i)at);
+}
+
+SIMD_FN simd_real simd_look_up_16(const simd_real numbers[2], simd_bits at)
+{
+    const simd_real low = simd_look_up_8(numbers[0], at), high = simd_look_up_8(numbers[1], at);
+    return simd_select(at << 28, high, low); /* by the highest bit */
+}
 
 SIMD_FN simd_mask simd_carries(simd_real z, simd_bits r)
 {
@@ -96,6 +121,11 @@ SIMD_FN simd_bits simd_load_random(const uint32_t *r)
 }
 
 #else
+
+SIMD_FN simd_bits simd_gather(const void *from, simd_bits at)
+{
+    return (simd_bits)_mm256_i64gather_epi64((const long long *)from, (__m256i)at, 8);
+}
 
 SIMD_FN simd_mask simd_carries(simd_real z, simd_bits r)
 {

@@ -17,6 +17,9 @@ typedef __mmask8 simd_mask;
 #endif
 #define SIMD_HAS_SIDES 1
 #define SIMD_HAS_F16 (CARRIER_BITS == 32)
+#define SIMD_HAS_FUSED 1
+#define SIMD_HAS_LOOK_UP 1
+#define SIMD_HAS_LOOK_UP_32 1
 #define SIMD_TO(side) (_MM_FROUND_TO_##side | _MM_FROUND_NO_EXC)
 
 /* b where either is a NaN. */
@@ -111,7 +114,32 @@ SIMD_FN void simd_store(void *p, simd_real a)
     _mm512_storeu_si512(p, (__m512i)a);
 }
 
+/* a * b + c, rounded once. */
+SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
+{
+    return (simd_real)SIMD_REAL(fmadd)(a, b, c);
+}
+
 #if CARRIER_BITS == 32
+
+/* The bits that stand in memory at these indices. The source is zero, since some compilers would have one gather wait
+ * for another's register. */
+SIMD_FN simd_bits simd_gather(const void *from, simd_bits at)
+{
+    return (simd_bits)_mm512_mask_i32gather_epi32(_mm512_setzero_si512(), 0xffff, (__m512i)at, from, 4);
+}
+
+/* By the lowest 4 bits of an index, of 16 numbers in vectors. */
+SIMD_FN simd_real simd_look_up_16(const simd_real numbers[16 / SIMD_LANES], simd_bits at)
+{
+    return (simd_real)_mm512_permutexvar_ps((__m512i)at, (__m512)numbers[0]);
+}
+
+/* By the lowest 5 bits, of 32 integers of 32 bits. */
+SIMD_FN simd_bits simd_look_up_32(const simd_bits integers[2], simd_bits at)
+{
+    return (simd_bits)_mm512_permutex2var_epi32((__m512i)integers[0], (__m512i)at, (__m512i)integers[1]);
+}
 
 /* For z in [0, 2^32): whether floor(z) + r is 2^32 or more. r: 32 bits, the highest of a lane. */
 SIMD_FN simd_mask simd_carries(simd_real z, simd_bits r)
@@ -160,6 +188,21 @@ SIMD_FN simd_bits simd_load_random(const uint32_t *r)
 }
 
 #else
+
+SIMD_FN simd_bits simd_gather(const void *from, simd_bits at)
+{
+    return (simd_bits)_mm512_mask_i64gather_epi64(_mm512_setzero_si512(), 0xff, (__m512i)at, from, 8);
+}
+
+SIMD_FN simd_real simd_look_up_16(const simd_real numbers[16 / SIMD_LANES], simd_bits at)
+{
+    return (simd_real)_mm512_permutex2var_pd((__m512d)numbers[0], (__m512i)at, (__m512d)numbers[1]);
+}
+
+SIMD_FN simd_bits simd_look_up_32(const simd_bits integers[2], simd_bits at)
+{
+    return (simd_bits)_mm512_permutex2var_epi32((__m512i)integers[0], (__m512i)at, (__m512i)integers[1]) & 0xffffffff;
+}
 
 SIMD_FN simd_mask simd_carries(simd_real z, simd_bits r)
 {

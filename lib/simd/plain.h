@@ -3,6 +3,9 @@
  * is. */
 #define SIMD_HAS_SIDES 0
 #define SIMD_HAS_F16 0
+#define SIMD_HAS_FUSED 0
+#define SIMD_HAS_LOOK_UP 0
+#define SIMD_HAS_LOOK_UP_32 0
 #define SIMD_EACH for (int l = 0; l < SIMD_LANES; l++)
 
 #include "lanes.h"
@@ -43,6 +46,13 @@ SIMD_FN simd_real simd_load(const void *p)
 SIMD_FN void simd_store(void *p, simd_real a)
 {
     memcpy(p, &a, sizeof a);
+}
+
+SIMD_FN simd_bits simd_gather(const void *from, simd_bits at)
+{
+    simd_bits a;
+    SIMD_EACH a[l] = ((const uintw *)from)[at[l]];
+    return a;
 }
 
 SIMD_FN simd_bits simd_load_random(const uint32_t *r)

@@ -7,6 +7,8 @@
  *   simd_mask               a yes or no for each lane
  *   SIMD_HAS_SIDES          1 where simd_add_toward rounds one sum to a side, at no cost
  *   SIMD_HAS_F16            1 where the processor converts to binary16: simd_through_f16
+ *   SIMD_HAS_FUSED          1 where it makes a product and a sum at once: simd_fused
+ *   SIMD_HAS_LOOK_UP        1 where vectors are tables: simd_look_up_16, with simd_look_up_32 or else simd_look_up_8
  *
  * tests/unit/check_simd.c compares every word with plain C, lane by lane. */
 #ifndef FPEMU_SIMD_SIMD_H
