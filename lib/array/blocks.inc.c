@@ -59,7 +59,7 @@ static void block_element_begin(block_element *e, const element_plan *p, int cou
 static void block_element_search(block_element *e, const kernels *k, uint64_t elements, int only_values, int counted,
                                  core_search *search)
 {
-    if (!e->p->is_table || elements < CORE_SEARCH_WORTH || e->p->table.length > CORE_SEARCH_VALUES)
+    if (!e->p->is_table || elements < CORE_SEARCH_WORTH(e->p->table.length) || e->p->table.length > CORE_SEARCH_VALUES)
         return;
     k->loopsw->codebook_begin(search, &e->p->table);
     if (!search->usable)

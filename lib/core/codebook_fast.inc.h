@@ -6,10 +6,10 @@
 typedef struct core_search {
     core_codebook table;
     uint8_t usable, steps;
-    uint8_t small;   /* of loops: 16 values at most, which they look up without memory */
-    uint8_t quick;   /* core_fast_quotient will do for scales that core_search_scales has: no threshold is too near to
+    uint8_t small; /* of loops: 16 values at most, which they look up without memory */
+    uint8_t quick; /* core_fast_quotient will do for scales that core_search_scales has: no threshold is too near to
                       * zero for it, and no product too large */
-    uintw nan[2];    /* what a NaN becomes, by its sign, without random bits; and the indices of that */
+    uintw nan[2];  /* what a NaN becomes, by its sign, without random bits; and the indices of that */
     uint32_t nan_index[2];
     uintw least, most; /* magnitudes beyond count as these */
     uintw offset;      /* of the places of core_search_place, which begin with 0 */
@@ -17,8 +17,8 @@ typedef struct core_search {
     uint32_t shift;    /* bucket: place >> shift */
     realw unit;        /* even place: t * unit + 16, to the nearest integer; even[] lie below it for sure */
     uint32_t even[32];
-    realw thresholds[CORE_SEARCH_VALUES]; /* ascending; infinite from the last on */
-    realw values[CORE_SEARCH_VALUES + 1]; /* the last one again at the end */
+    realw thresholds[CORE_SEARCH_VALUES];                                /* ascending; infinite from the last on */
+    realw values[CORE_SEARCH_VALUES + 1];                                /* the last one again at the end */
     uintw entries[CORE_SEARCH_BUCKETS(CARRIER_BITS) + CORE_SEARCH_STEP]; /* added to a place: index << shift, and less
                                                                           * than 1 << shift */
 } core_search;
@@ -37,7 +37,6 @@ FPEMU_FN realw core_search_threshold(int mode, realw a, realw b)
     switch (mode) {
     case FPEMU_MODE_RTP: return a;
     case FPEMU_MODE_RTZ: return b <= 0 ? a : core_search_below(b);
-    case FPEMU_MODE_RAZ: return a >= 0 ? a : b <= 0 ? core_search_below(b) : core_search_below(0);
     default: return core_search_below(b);
     }
 }
@@ -55,8 +54,8 @@ FPEMU_FN void core_search_thresholds(core_search *s)
         s->thresholds[k] = nearest < b ? nearest : core_search_below(b); /* b itself is a value */
         across |= (uint32_t)(c->values[k] < 0) & (uint32_t)(c->values[k + 1] > 0);
     }
-    /* toward zero, numbers beside it go away from it: down and up, not by one threshold */
-    const uint32_t apart = mode == FPEMU_MODE_RTZ && across;
+    /* where numbers on either side of zero go to different sides, and zero itself to a third, one threshold does not do */
+    const uint32_t apart = (mode == FPEMU_MODE_RTZ && across) || mode == FPEMU_MODE_RAZ;
     s->steps = (uint8_t)(mode < FPEMU_MODE_SR && !apart);
     for (uint32_t k = 0; k < last && mode != FPEMU_MODE_RNE; k++)
         s->thresholds[k] =
@@ -139,18 +138,21 @@ FPEMU_FN void core_search_make(core_search *s)
         closest = apart < closest ? apart : closest;
     }
     const uint32_t shift = (uint32_t)core_log2(closest);
-    const uintw half = ((s->most - s->least) >> shift) + 1;
+    const uintw half = ((s->most - s->least) >> shift) + 1, step = (uintw)1 << shift;
     s->usable = half <= CORE_SEARCH_BUCKETS(CARRIER_BITS) / 2;
     if (!s->usable)
         return;
     s->shift = shift;
     s->offset = half << shift;
-    for (uint32_t k = 0, b = 0; k <= count; k++) {
+    size_t b = 0;
+    for (uint32_t k = 0; k <= count; k++) {
         const uintw place = (k < count ? places[k] : 0) + s->offset;
-        const uint32_t end = (uint32_t)(k < count ? place >> shift : 2 * half);
-        for (; b < end; b += CORE_SEARCH_STEP)
+        const size_t end = (size_t)(k < count ? place >> shift : 2 * half);
+        for (; b < end; b += CORE_SEARCH_STEP) {
+            const uintw first = ((uintw)k - (uintw)b) << shift;
             for (uint32_t i = 0; i < CORE_SEARCH_STEP; i++)
-                s->entries[b + i] = ((uintw)k - (b + i)) << shift;
+                s->entries[b + i] = first - i * step;
+        }
         s->entries[end] = ((uintw)(k + 1) << shift) - 1 - place;
         b = end + 1;
     }

@@ -7,16 +7,17 @@
  *   value       what that stands for; of two neighbours in the modes that do not go by a threshold
  *   product     with the scale */
 
-/* TABLE_QUICK: divided by core_fast_quotient. */
 #define TABLE_PARTS (16 / SIMD_LANES)
+
+/* TABLE_QUICK: divided by core_fast_quotient. */
 enum table_scale { TABLE_ALONE, TABLE_DIVIDED, TABLE_QUICK };
 
 typedef struct table_constants {
-    simd_real down, inverse, scale;        /* of a block */
-    simd_real low, high;                   /* the first value and the last */
-    simd_real middle, least, most;         /* as in core_search */
-    simd_bits offset;                      /* of places, less one */
-    simd_real half, band;                  /* see table_up */
+    simd_real down, inverse, scale; /* of a block */
+    simd_real low, high;            /* the first value and the last */
+    simd_real middle, least, most;  /* as in core_search */
+    simd_bits offset;               /* of places, less one */
+    simd_real half, band;           /* see table_up */
     simd_real nan[2];
 #if SIMD_HAS_LOOK_UP
     simd_real thresholds[TABLE_PARTS], values[TABLE_PARTS], next[TABLE_PARTS]; /* of 16 values */
@@ -42,7 +43,9 @@ SIMD_FN table_constants table_begin(const core_search *s)
     c.most = simd_all_real(core_value(s->most));
     c.offset = simd_all(s->offset - 1);
     c.half = simd_all_real(mode == FPEMU_MODE_SR ? 0 : (realw)(0.5 / (double)(UINT64_C(1) << s->table.n)));
-    c.band = simd_all_real(CARRIER_BITS == 64 ? 0 : high - low < core_value(CARRIER_INF) ? (realw)0x1p-21 : core_value(CARRIER_INF));
+    c.band = simd_all_real(CARRIER_BITS == 64                     ? 0
+                           : high - low < core_value(CARRIER_INF) ? (realw)0x1p-21
+                                                                  : core_value(CARRIER_INF));
     for (int k = 0; k < 2; k++)
         c.nan[k] = simd_all_real(core_value(s->nan[k]));
 #if SIMD_HAS_LOOK_UP
@@ -67,7 +70,7 @@ SIMD_FN table_constants table_begin(const core_search *s)
     return c;
 }
 
-/* How many thresholds lie below t; of a NaN any. */
+/* How many thresholds lie below t, in the lowest 4 bits where the table is small; of a NaN any. */
 SIMD_FN simd_bits table_index(int small, const core_search *s, const table_constants *c, simd_real t)
 {
     (void)small;
@@ -112,6 +115,8 @@ SIMD_FN simd_mask table_up(int mode, const table_constants *c, simd_real t, simd
         return simd_both(simd_less(a, t), simd_negative(r));
     if (mode == FPEMU_MODE_RTZ)
         return simd_both(simd_less(a, t), simd_less(t, simd_all_real(0)));
+    if (mode == FPEMU_MODE_RAZ)
+        return simd_both(simd_less(a, t), simd_at_most(simd_all_real(0), t));
     const simd_real random = (simd_real)(r >> (CARRIER_BITS - CARRIER_MANTISSA) | (simd_bits)one) - one;
     const simd_real v = (t - a) / (b - a), left = one - random - c->half;
     *open = simd_either(*open, simd_at_most(simd_magnitude(v - left), c->band));
@@ -145,7 +150,8 @@ SIMD_FN simd_real table_quotient(int scale, const table_constants *c, simd_real 
 SIMD_FN void table_group(int scale, int small, int mode, const core_search *s, const table_constants *c, int vectors,
                          const char *from, const uint32_t *r, char *to)
 {
-    simd_real t[KERNEL_VECTORS], within[KERNEL_VECTORS], y[KERNEL_VECTORS], next[KERNEL_VECTORS], sum = simd_all_real(0);
+    simd_real t[KERNEL_VECTORS], within[KERNEL_VECTORS], y[KERNEL_VECTORS], next[KERNEL_VECTORS],
+        sum = simd_all_real(0);
     simd_bits index[KERNEL_VECTORS];
     simd_mask open = simd_less(sum, sum);
     const int steps = mode == FPEMU_MODE_RNE;
@@ -161,7 +167,7 @@ SIMD_FN void table_group(int scale, int small, int mode, const core_search *s, c
         EACH_VECTOR next[k] = table_values(small, s, c, 1, index[k]);
         EACH_VECTOR
         {
-            const simd_bits bits = mode == FPEMU_MODE_RTZ ? simd_all(0) : simd_load_random(r + k * SIMD_LANES);
+            const simd_bits bits = mode < FPEMU_MODE_SR ? simd_all(0) : simd_load_random(r + k * SIMD_LANES);
             y[k] = simd_select(table_up(mode, c, within[k], y[k], next[k], bits, &open), next[k], y[k]);
         }
         if (simd_any(simd_either(open, simd_differ(sum, sum))))
@@ -214,18 +220,18 @@ SIMD_FN void table_blocks(int scale, int small, int mode, const core_search *s, 
     }
 }
 
-#define TABLE_BLOCKS(scale, small, mode)                                                                             \
+#define TABLE_BLOCKS(scale, small, mode)                                                                               \
     table_blocks(scale, small, mode, s, length, count, down, scales, (const char *)x, r, (char *)y)
 #define TABLE_MODES(scale)                                                                                             \
     do {                                                                                                               \
-        if (s->small && s->steps)                                                                \
+        if (s->small && s->steps)                                                                                      \
             TABLE_BLOCKS(scale, 1, FPEMU_MODE_RNE);                                                                    \
-        else if (s->small && s->table.mode >= FPEMU_MODE_SR && s->table.mode != FPEMU_MODE_SE)   \
+        else if (s->small && s->table.mode >= FPEMU_MODE_SR && s->table.mode != FPEMU_MODE_SE)                         \
             TABLE_BLOCKS(scale, 1, FPEMU_MODE_SR);                                                                     \
         else if (s->steps)                                                                                             \
             TABLE_BLOCKS(scale, 0, FPEMU_MODE_RNE);                                                                    \
         else                                                                                                           \
-            TABLE_BLOCKS(scale, s->small, s->table.mode);                                         \
+            TABLE_BLOCKS(scale, s->small, s->table.mode);                                                              \
     } while (0)
 
 /* As the loops of struct carrier_loops. */
@@ -262,36 +268,41 @@ static void loop_table_begin(core_search *s, const core_codebook *c)
         core_search_make(s);
 }
 
-/* Indices, of a NaN too. */
-SIMD_FN void table_codes(int small, const core_search *s, size_t n, const char *t, uint8_t *codes)
+/* Indices, of a NaN too, of KERNEL_VECTORS vectors. */
+SIMD_FN void table_codes_group(int small, const core_search *s, const table_constants *c, const char *t, uint8_t *codes)
 {
     enum { GROUP = KERNEL_VECTORS * SIMD_LANES, vectors = KERNEL_VECTORS };
+    simd_real x[KERNEL_VECTORS], sum = simd_all_real(0);
+    simd_bits index[KERNEL_VECTORS];
+    EACH_VECTOR
+    {
+        x[k] = simd_load(t + (size_t)k * SIMD_BYTES);
+        sum += x[k];
+        index[k] = table_index(small, s, c, small ? simd_max(simd_min(x[k], c->high), c->low) : x[k]);
+    }
+    SIMD for (int l = 0; l < GROUP; l++)
+        codes[l] = (uint8_t)(((const uintw *)index)[l] & (small ? 15 : 255));
+    for (int l = 0; simd_any(simd_differ(sum, sum)) && l < GROUP; l++) {
+        realw v;
+        memcpy(&v, t + (size_t)l * sizeof v, sizeof v);
+        if (v != v)
+            codes[l] = (uint8_t)s->nan_index[core_bits(v) >> (CARRIER_BITS - 1)];
+    }
+}
+
+SIMD_FN void table_codes(int small, const core_search *s, size_t n, const char *t, uint8_t *codes)
+{
+    enum { GROUP = KERNEL_VECTORS * SIMD_LANES };
     const table_constants c = table_begin(s);
-    for (size_t i = 0, m; i < n; i += m, t += m * sizeof(realw)) {
-        realw beside[GROUP] = {0};
-        const char *from = (const char *)beside;
-        simd_real x[KERNEL_VECTORS], sum = simd_all_real(0);
-        simd_bits index[KERNEL_VECTORS];
-        uint8_t bytes[GROUP];
-        m = n - i < GROUP ? n - i : GROUP;
-        if (m < GROUP)
-            memcpy(beside, t, m * sizeof *beside);
-        else
-            from = t;
-        EACH_VECTOR
-        {
-            x[k] = simd_load(from + (size_t)k * SIMD_BYTES);
-            sum += x[k];
-            index[k] = table_index(small, s, &c, simd_max(simd_min(x[k], c.high), c.low));
-        }
-        SIMD for (int l = 0; l < GROUP; l++)
-            bytes[l] = (uint8_t)((const uintw *)index)[l];
-        if (simd_any(simd_differ(sum, sum)))
-            for (int l = 0; l < GROUP; l++) {
-                const realw v = ((const realw *)x)[l];
-                bytes[l] = v != v ? (uint8_t)s->nan_index[core_bits(v) >> (CARRIER_BITS - 1)] : bytes[l];
-            }
-        memcpy(codes + i, bytes, m);
+    const size_t whole = n - n % GROUP;
+    for (size_t i = 0; i < whole; i += GROUP)
+        table_codes_group(small, s, &c, t + i * sizeof(realw), codes + i);
+    if (whole < n) {
+        simd_real beside[KERNEL_VECTORS] = {simd_all_real(0)};
+        uint8_t some[GROUP];
+        memcpy(beside, t + whole * sizeof(realw), (n - whole) * sizeof(realw));
+        table_codes_group(small, s, &c, (const char *)beside, some);
+        memcpy(codes + whole, some, n - whole);
     }
 }
 

@@ -8,7 +8,6 @@
 #endif
 #include <immintrin.h>
 
-#include "core/codebook_fast.h"
 #include "core/round_fast.h"
 #include "core/unpack_fast.h"
 #include "narrow_vectors.h"
@@ -113,46 +112,6 @@ void fpemu_vbmi_philox(uint64_t seed, uint64_t stream, uint64_t counter, uint32_
         _mm256_storeu_si256((__m256i *)(void *)(words + 64 + 8 * v), _mm512_cvtepi64_epi32(s[v].c2));
         _mm256_storeu_si256((__m256i *)(void *)(words + 96 + 8 * v), _mm512_cvtepi64_epi32(s[v].c3));
     }
-}
-
-/* Bytes that stand for the integers of four vectors lie so that unpacking them twice gives the vectors back: in each
- * lane of 128 bits four of the first, four of the second, ... */
-FPEMU_FN __m512i pack_bytes(const __m512i v[4])
-{
-    return _mm512_packus_epi16(_mm512_packus_epi32(v[0], v[1]), _mm512_packus_epi32(v[2], v[3]));
-}
-
-/* Bytes whose signs are those of the integers. */
-FPEMU_FN __m512i pack_signs(const __m512i v[4])
-{
-    return _mm512_packs_epi16(_mm512_packs_epi32(v[0], v[1]), _mm512_packs_epi32(v[2], v[3]));
-}
-
-/* Bytes -1 where a bit is set. */
-FPEMU_FN __m512i pack_masks(const __mmask16 m[4])
-{
-    const __m512i v[4] = {_mm512_movm_epi32(m[0]), _mm512_movm_epi32(m[1]), _mm512_movm_epi32(m[2]),
-                          _mm512_movm_epi32(m[3])};
-    return pack_signs(v);
-}
-
-/* The numbers whose bytes `planes` hold at 64 indices, 16 in each of four vectors. */
-FPEMU_FN void look_up_words(const __m512i planes[4][4], __m512i c, __m512i words[4])
-{
-    const __mmask64 upper = _mm512_movepi8_mask(c);
-    const __m512i b0 = look_up(planes[0], c, upper), b1 = look_up(planes[1], c, upper);
-    const __m512i b2 = look_up(planes[2], c, upper), b3 = look_up(planes[3], c, upper);
-    const __m512i low0 = _mm512_unpacklo_epi8(b0, b1), low1 = _mm512_unpackhi_epi8(b0, b1);
-    const __m512i high0 = _mm512_unpacklo_epi8(b2, b3), high1 = _mm512_unpackhi_epi8(b2, b3);
-    words[0] = _mm512_unpacklo_epi16(low0, high0);
-    words[1] = _mm512_unpackhi_epi16(low0, high0);
-    words[2] = _mm512_unpacklo_epi16(low1, high1);
-    words[3] = _mm512_unpackhi_epi16(low1, high1);
-}
-
-FPEMU_FN __mmask64 join_masks(const __mmask16 m[4])
-{
-    return (__mmask64)m[0] | (__mmask64)m[1] << 16 | (__mmask64)m[2] << 32 | (__mmask64)m[3] << 48;
 }
 
 #include "unpack.inc.c"
