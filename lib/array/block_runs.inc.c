@@ -240,7 +240,7 @@ static void block_counted_elements(const block_job *j, const block_scales *s, si
 static int block_table_is_quick(const block_job *j)
 {
     return j->block->rule == FPEMU_SCALING_ABSMAX && j->block->same && j->element.p->is_table && j->element.search &&
-           !j->call->sink && (j->p->stochastic || j->element.search->steps);
+           !j->call->sink;
 }
 
 /* Blocks of a table, with divisors; at most TILE elements where they take random bits. */
@@ -248,12 +248,9 @@ static void block_table_runs(const block_job *j, const realw *down, const realw 
                              size_t count, const realw *x, realw *y)
 {
     _Alignas(LINE) uint32_t r[TILE];
-    if (!j->p->stochastic) {
-        j->k->loopsw->codebook_runs(j->element.search, length, count, down, s, x, y);
-        return;
-    }
-    fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, length * count, r);
-    j->k->loopsw->codebook_random_runs(j->element.search, length, count, down, s, x, r, y);
+    if (j->p->stochastic)
+        fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, length * count, r);
+    j->k->loopsw->codebook_runs(j->element.search, length, count, down, s, x, j->p->stochastic ? r : NULL, y);
 }
 
 /* How many of n elements that share a scale lie outside the table: by the numbers where quotients pass its ends, which

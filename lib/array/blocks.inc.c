@@ -59,9 +59,9 @@ static void block_element_begin(block_element *e, const element_plan *p, int cou
 static void block_element_search(block_element *e, const kernels *k, uint64_t elements, int only_values, int counted,
                                  core_search *search)
 {
-    if (!e->p->is_table || elements < CORE_SEARCH_WORTH || e->p->table.length > CORE_SEARCH_VALUES)
+    if (!e->p->is_table || elements < CORE_SEARCH_WORTH(e->p->table.length) || e->p->table.length > CORE_SEARCH_VALUES)
         return;
-    k->loopsw->codebook_begin(search, &e->p->table, only_values);
+    k->loopsw->codebook_begin(search, &e->p->table);
     if (!search->usable)
         return;
     e->search = search;
@@ -73,10 +73,7 @@ static void block_element_search(block_element *e, const kernels *k, uint64_t el
 static void block_element_search_values(const block_element *e, const kernels *k, size_t n, const realw *t,
                                         const uint32_t *r, realw *y)
 {
-    if (e->search->steps)
-        k->loopsw->codebook(e->search, n, t, y);
-    else
-        k->loopsw->codebook_random(e->search, n, t, e->p->stochastic ? r : NULL, y);
+    k->loopsw->codebook(e->search, n, t, e->p->stochastic ? r : NULL, y);
 }
 
 /* Whether the loops that scale and round at once have it. */
@@ -964,36 +961,6 @@ static APART uint64_t block_run_few(const block_job *j, uint64_t first, uint64_t
     return end - first;
 }
 
-#if CARRIER_BITS == 32
-/* The same by a table of few values, to nearest, where that is what the call asks for. */
-static APART uint64_t block_run_few_table(const block_job *j, uint64_t first, uint64_t end)
-{
-    const block_call *call = j->call;
-    const fpemu_format *f = call->format;
-    const core_codebook table = {fpemu_table_values(f), f->codebook_length, FPEMU_MODE_RNE, 32, 0, 0};
-    const uint64_t most = f->codebook_length > 16 ? BLOCK_FEW_ELEMENTS : BLOCK_TILE;
-    if (f->codebook_length > j->k->block_few_most || core_needs_range(f) || end - first > FEW_BLOCKS ||
-        j->walk.total > most || !j->walk.array || call->rounding->mode != FPEMU_MODE_RNE || call->rounding->compat ||
-        j->counted || call->sink || call->compact || !block_in_place(j) || (j->block->sticky && !f->has_zero))
-        return 0; /* without a zero the sign of the slightest t may decide, which products do not keep */
-    for (uint64_t b = first; b < end; b++) {
-        const uint64_t at = b * j->walk.n[3];
-        const size_t n = (size_t)core_smaller(j->walk.n[3], j->walk.total - at);
-        core_extremes e = {0, 0, 0, 0, 0};
-        core_scale s = {.down = 1, .s = 1, .d = 1, .kind = CORE_SCALE_MULTIPLY}; /* of a table without scales */
-        j->k->loopsw->runs_amax(n, 1, j->x + at, &e.amax);
-        if (e.amax >= CARRIER_INF)
-            return b - first;
-        if (!j->p->scalar)
-            core_scale_find(j->block, &e, &s);
-        if ((s.kind != CORE_SCALE_MULTIPLY && s.kind != CORE_SCALE_DIVIDE) ||
-            !j->k->block_few(&table, &s, n, j->x + at, j->y + at))
-            return b - first;
-    }
-    return end - first;
-}
-#endif
-
 /* Whether all of a tensor without scales is asked for, and its elements follow one another as in an array. */
 static int block_is_plain(const block_call *call, const core_walk *w)
 {
@@ -1023,15 +990,15 @@ static void block_table_part(const block_job *j, size_t begin, size_t end, gathe
     _Alignas(LINE) uint32_t r[TILE];
     uint8_t codes[TILE];
     _Alignas(LINE) realw tile[ASIDE(WORDS_TILE)];
-    const int in_place = block_in_place(j), at_once = !g && !sink && e->search->steps;
+    const int in_place = block_in_place(j), at_once = !g && !sink && !e->p->stochastic;
     if (at_once && in_place) {
-        j->k->loopsw->codebook(e->search, end - begin, j->x + begin, j->y + begin);
+        j->k->loopsw->codebook(e->search, end - begin, j->x + begin, NULL, j->y + begin);
         return;
     }
     for (size_t at = begin, n; at < end && at_once; at += n) {
         n = end - at < WORDS_TILE ? end - at : WORDS_TILE;
         block_load(j, (int64_t)at, 1, n, tile);
-        j->k->loopsw->codebook(e->search, n, tile, tile);
+        j->k->loopsw->codebook(e->search, n, tile, NULL, tile);
         block_store(j, (int64_t)at, 1, n, tile);
     }
     for (size_t at = at_once ? end : begin, n; at < end; at += n) {
@@ -1243,10 +1210,6 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         block_plan_scales(&own, f, scale, call->rounding, call->carrier, call->sink != NULL);
     block_job_begin(j, call, planned ? planned : &own, planned ? NULL : &own.block, x, y);
     block_job_lie(j, f);
-#if CARRIER_BITS == 32
-    if (f->kind == FPEMU_KIND_CODEBOOK)
-        first += block_run_few_table(j, first, last);
-#endif
     if (first == last)
         return FPEMU_OK;
     if (core_needs_range(f)) /* before the element: meanwhile it divides */

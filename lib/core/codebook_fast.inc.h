@@ -5,23 +5,23 @@
  * largest value at most t for the other modes. */
 typedef struct core_search {
     core_codebook table;
-    uint32_t least, most;        /* magnitudes beyond count as these */
-    uint32_t shift, first, half; /* bucket: magnitude >> shift, less first; of a negative number half more */
     uint8_t usable, steps;
-    uintw nan[2]; /* what a NaN becomes, by its sign, without random bits; and the indices of that */
+    uint8_t small; /* of loops: 16 values at most, which they look up without memory */
+    uint8_t quick; /* core_fast_quotient will do for scales that core_search_scales has: no threshold is too near to
+                      * zero for it, and no product too large */
+    uintw nan[2];  /* what a NaN becomes, by its sign, without random bits; and the indices of that */
     uint32_t nan_index[2];
-    core_few few; /* of the loops that have them; else not usable */
-    core_planes planes;
-    realw thresholds[CORE_SEARCH_VALUES];                 /* ascending; infinite from the last on */
-    realw values[CORE_SEARCH_VALUES + 1];                 /* the last one again at the end */
-    uint8_t base[CORE_SEARCH_BUCKETS + CORE_SEARCH_STEP]; /* how many thresholds lie in buckets below */
+    uintw least, most; /* magnitudes beyond count as these */
+    uintw offset;      /* of the places of core_search_place, which begin with 0 */
+    realw middle;      /* the lower side of the places ends here */
+    uint32_t shift;    /* bucket: place >> shift */
+    realw unit;        /* even place: t * unit + 16, to the nearest integer; even[] lie below it for sure */
+    uint32_t even[32];
+    realw thresholds[CORE_SEARCH_VALUES];                                /* ascending; infinite from the last on */
+    realw values[CORE_SEARCH_VALUES + 1];                                /* the last one again at the end */
+    uintw entries[CORE_SEARCH_BUCKETS(CARRIER_BITS) + CORE_SEARCH_STEP]; /* added to a place: index << shift, and less
+                                                                          * than 1 << shift */
 } core_search;
-
-/* t as binary32 bits: the order of numbers is kept, which is all that buckets need. */
-FPEMU_FN uint32_t core_search_pattern(realw t)
-{
-    return core_bits32((float)t);
-}
 
 /* The next number below a finite one. */
 FPEMU_FN realw core_search_below(realw x)
@@ -31,146 +31,161 @@ FPEMU_FN realw core_search_below(realw x)
 }
 
 /* The largest t that goes to a of the neighbours a < b, under a mode that does not ask for more; else the largest t
- * below b. *nearest: `middle` in the carrier. */
-FPEMU_FN realw core_search_threshold(int mode, realw a, realw b, realw nearest)
+ * below b. */
+FPEMU_FN realw core_search_threshold(int mode, realw a, realw b)
 {
     switch (mode) {
-    case FPEMU_MODE_RNE: return nearest;
     case FPEMU_MODE_RTP: return a;
     case FPEMU_MODE_RTZ: return b <= 0 ? a : core_search_below(b);
-    case FPEMU_MODE_RAZ: return a >= 0 ? a : b <= 0 ? core_search_below(b) : core_search_below(0);
     default: return core_search_below(b);
     }
 }
 
-/* Thresholds; 0 where rounding does not follow from them: middles that are one of their neighbours. */
-FPEMU_FN int core_search_thresholds(core_search *s)
+FPEMU_FN void core_search_thresholds(core_search *s)
 {
-    const core_codebook *c = &s->table;
+    const core_codebook *const c = &s->table;
     const uint32_t last = c->length - 1, mode = c->mode, narrow = c->narrow;
-    const float *const from = c->values;
-    uintw same = 0, across = 0;
-    for (uint32_t k = 0; k < last; k++) { /* of every mode, but in a form that vectors take */
-        const double middle = ((double)from[k] + (double)from[k + 1]) / 2;
+    uint32_t across = 0; /* zero lies between two values */
+    for (uint32_t k = 0; k < last; k++) {
+        const realw b = (realw)c->values[k + 1];
+        const double middle = ((double)c->values[k] + (double)c->values[k + 1]) / 2;
         const realw nearest = narrow ? (realw)(float)middle : (realw)middle;
-        s->thresholds[k] = nearest;
-        s->values[k] = (realw)from[k];
-        same |= (uintw) !(nearest < (realw)from[k + 1]);
-        across |= (uintw)((from[k] < 0) & (from[k + 1] > 0));
+        s->values[k] = (realw)c->values[k];
+        s->thresholds[k] = nearest < b ? nearest : core_search_below(b); /* b itself is a value */
+        across |= (uint32_t)(c->values[k] < 0) & (uint32_t)(c->values[k + 1] > 0);
     }
-    same = mode == FPEMU_MODE_RNE && same;
+    /* where numbers on either side of zero go to different sides, and zero itself to a third, one threshold does not do */
+    const uint32_t apart = (mode == FPEMU_MODE_RTZ && across) || mode == FPEMU_MODE_RAZ;
+    s->steps = (uint8_t)(mode < FPEMU_MODE_SR && !apart);
     for (uint32_t k = 0; k < last && mode != FPEMU_MODE_RNE; k++)
-        s->thresholds[k] = core_search_threshold((int)mode, s->values[k], (realw)from[k + 1], s->thresholds[k]);
+        s->thresholds[k] =
+            core_search_threshold(apart ? FPEMU_MODE_SR : (int)mode, s->values[k], (realw)c->values[k + 1]);
     for (uint32_t k = last; k < CORE_SEARCH_VALUES; k++) {
         s->values[k] = (realw)c->values[last];
         s->thresholds[k] = core_value(CARRIER_INF);
     }
     s->values[CORE_SEARCH_VALUES] = (realw)c->values[last];
-    /* toward zero, where zero lies between two values, numbers go away from it: down and up, not by one threshold */
-    s->steps = (uint8_t)(c->mode < FPEMU_MODE_SR && !(c->mode == FPEMU_MODE_RTZ && across));
-    if (c->mode == FPEMU_MODE_RTZ && across)
-        for (uint32_t k = 0; k < last; k++)
-            s->thresholds[k] = core_search_below(s->values[k + 1]);
-    return !same;
-}
-
-/* least and most, so that a zero has a bucket for itself. */
-FPEMU_FN void core_search_ends(core_search *s)
-{
-    const uint32_t normal = 0x00800000u;
-    uint32_t least = ~UINT32_C(0), most = 0;
-    for (uint32_t k = 0; k + 1 < s->table.length; k++) {
-        const uint32_t a = core_search_pattern(s->thresholds[k]) & 0x7fffffffu;
-        least = a - normal < least ? a - normal : least; /* of smaller ones it is a large number */
-        most = a > most ? a : most;
-    }
-    least = least > 0x7fffffffu ? ~UINT32_C(0) : least + normal;
-    s->least = least > most || least < 2 * normal ? normal : least - normal;
-    s->most = most < s->least ? s->least : most;
+    const realw near = (realw)0x1p-40f, far = (realw)0x1p60f;
+    uint32_t quick = s->values[0] > -far && s->values[last] < far;
+    for (uint32_t k = 0; k < last; k++)
+        quick &= (uint32_t)(s->thresholds[k] >= near) | (uint32_t)(s->thresholds[k] <= -near);
+    s->quick = (uint8_t)quick;
 }
 
 /* Begins *s: thresholds and values; s->usable says whether the table has such. */
 FPEMU_FN void core_search_begin(core_search *s, const core_codebook *c)
 {
-    s->usable = s->steps = s->few.usable = s->planes.usable = 0;
+    s->usable = c->length <= CORE_SEARCH_VALUES;
+    s->steps = 0;
     s->table = *c;
     for (int k = 0; k < 2; k++) {
         const uintw nan = CARRIER_NAN | (k ? CARRIER_SIGN : 0);
         s->nan_index[k] = core_codebook_index(c, nan, 0);
         s->nan[k] = core_codebook_value(c, nan, s->nan_index[k]);
     }
-    s->usable = (uint8_t)(c->length <= CORE_SEARCH_VALUES && core_search_thresholds(s));
+    if (s->usable)
+        core_search_thresholds(s);
 }
 
-/* The buckets of *s, which is begun; s->usable says whether they do. */
+/* Where t lies: integers that ascend with t, from threshold to threshold for sure. */
+FPEMU_FN uintw core_search_place(const core_search *s, realw t)
+{
+    const intw u = (intw)(core_bits(t) & ~CARRIER_SIGN), least = (intw)s->least, most = (intw)s->most;
+    const intw up = u < least ? least : u, a = (up > most ? most : up) - least;
+    return (uintw)(t > s->middle ? a : ~a) + s->offset;
+}
+
+/* The ends of magnitudes, and the middle: zero, or the threshold nearest to it where the next one lies far out, so that
+ * there need not be places for all that lies between. */
+FPEMU_FN void core_search_ends(core_search *s)
+{
+    const uint32_t count = s->table.length - 1;
+    intw nearest = (intw)CARRIER_INF, next = (intw)CARRIER_INF, farthest = 0, same = 0, below = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const intw a = (intw)(core_bits(s->thresholds[k]) & ~CARRIER_SIGN);
+        nearest = a < nearest ? a : nearest;
+        farthest = a > farthest ? a : farthest;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        const intw a = (intw)(core_bits(s->thresholds[k]) & ~CARRIER_SIGN), at = a == nearest ? -1 : 0;
+        same -= at;
+        below |= at & (intw)core_bits(s->thresholds[k]);
+        next = !at && a < next ? a : next;
+    }
+    s->middle = core_value((uintw)(below | nearest));
+    s->least = (uintw)next - CARRIER_HIDDEN;
+    if (same > 1 || next - nearest < 2 * (intw)CARRIER_HIDDEN) {
+        s->middle = 0;
+        s->least = nearest ? (uintw)nearest - 1 : 0;
+    }
+    s->most = (uintw)farthest + 1 < s->least ? s->least : (uintw)farthest + 1;
+}
+
+/* The buckets of *s, which is begun, as wide as they may be for each to have one threshold at most; s->usable says
+ * whether they do. */
 FPEMU_FN void core_search_make(core_search *s)
 {
+    const uint32_t count = s->table.length - 1;
+    uintw places[CORE_SEARCH_VALUES + 1], closest = CARRIER_SIGN >> 8; /* an index has 8 bits */
     if (!s->usable)
         return;
-    s->usable = 0;
     core_search_ends(s);
+    s->offset = 0;
+    for (uint32_t k = 0; k < count; k++)
+        places[k] = core_search_place(s, s->thresholds[k]);
+    for (uint32_t k = 0; k + 1 < count; k++) {
+        const uintw apart = places[k] ^ places[k + 1];
+        closest = apart < closest ? apart : closest;
+    }
+    const uint32_t shift = (uint32_t)core_log2(closest);
+    const uintw half = ((s->most - s->least) >> shift) + 1, step = (uintw)1 << shift;
+    s->usable = half <= CORE_SEARCH_BUCKETS(CARRIER_BITS) / 2;
+    if (!s->usable)
+        return;
+    s->shift = shift;
+    s->offset = half << shift;
+    size_t b = 0;
+    for (uint32_t k = 0; k <= count; k++) {
+        const uintw place = (k < count ? places[k] : 0) + s->offset;
+        const size_t end = (size_t)(k < count ? place >> shift : 2 * half);
+        for (; b < end; b += CORE_SEARCH_STEP) {
+            const uintw first = ((uintw)k - (uintw)b) << shift;
+            for (uint32_t i = 0; i < CORE_SEARCH_STEP; i++)
+                s->entries[b + i] = first - i * step;
+        }
+        s->entries[end] = ((uintw)(k + 1) << shift) - 1 - place;
+        b = end + 1;
+    }
+}
+
+/* Even places of at most 16 values; whether each has one threshold at most. */
+FPEMU_FN int core_search_even(core_search *s)
+{
     const uint32_t count = s->table.length - 1;
-    uint32_t negative = 0;
-    int shift = 23;
-    for (uint32_t k = 0; k < count; k++) {
-        const uint32_t u = core_search_pattern(s->thresholds[k]);
-        const uint32_t next = k + 1 < count ? core_search_pattern(s->thresholds[k + 1]) : ~u;
-        const int apart = (u ^ next) >> 31 ? shift
-                                           : core_search_apart(core_search_magnitude(u, s->least, s->most),
-                                                               core_search_magnitude(next, s->least, s->most));
-        shift = apart < shift ? apart : shift;
-        negative += u >> 31;
-    }
-    if (shift < 0)
-        return;
-    s->shift = (uint32_t)shift;
-    s->first = s->least >> shift;
-    s->half = (s->most >> shift) - s->first + 1;
-    if (s->half > CORE_SEARCH_BUCKETS / 2)
-        return;
+    const realw low = -s->values[0], high = s->values[count], reach = high > low ? high : low;
+    int before = -1; /* the last place that the threshold before may have */
     uint32_t from = 0;
-    for (uint32_t k = negative; k < count; k++) {
-        const uint32_t u = core_search_pattern(s->thresholds[k]);
-        const uint32_t b = (core_search_magnitude(u, s->least, s->most) >> shift) - s->first;
-        core_search_fill(s->base, from, b + 1, k);
-        from = b + 1;
+    if (count >= 16 || !(reach >= (realw)0x1p-40f && reach <= (realw)0x1p40f))
+        return 0;
+    s->unit = 15 / reach;
+    for (uint32_t k = 0; k < count; k++) {
+        const realw place = s->thresholds[k] * s->unit + (realw)16.5, slack = (realw)0x1p-10f; /* floor is to nearest */
+        const int first = (int)(place - slack), last = (int)(place + slack);
+        if (first <= before)
+            return 0;
+        for (; from <= (uint32_t)last; from++)
+            s->even[from] = k;
+        before = last;
     }
-    core_search_fill(s->base, from, s->half, count);
-    from = s->half;
-    for (uint32_t k = negative; k > 0; k--) { /* magnitudes fall as numbers rise */
-        const uint32_t u = core_search_pattern(s->thresholds[k - 1]);
-        const uint32_t b = (core_search_magnitude(u, s->least, s->most) >> shift) - s->first + s->half;
-        core_search_fill(s->base, from, b, k);
-        from = b;
-    }
-    core_search_fill(s->base, from, 2 * s->half, 0);
-    s->usable = 1;
+    for (; from < 32; from++)
+        s->even[from] = count;
+    return 1;
 }
 
-FPEMU_FN uint32_t core_search_bucket(const core_search *s, uint32_t pattern)
+/* Whether a scale s leaves core_fast_quotient what s->quick says. */
+FPEMU_FN int core_search_scales(realw scale)
 {
-    const uint32_t a = core_search_magnitude(pattern, s->least, s->most);
-    return (a >> s->shift) - s->first + ((uint32_t)-(int32_t)(pattern >> 31) & s->half);
-}
-
-/* How many thresholds lie below t; of a NaN some index. */
-FPEMU_FN uint32_t core_search_count(const core_search *s, realw t)
-{
-    const uint32_t k = s->base[core_search_bucket(s, core_search_pattern(t))];
-    return k + (uint32_t)(t > s->thresholds[k]);
-}
-
-/* As core_codebook_index. */
-FPEMU_FN uint32_t core_search_index(const core_search *s, uintw u, uint32_t r)
-{
-    const core_codebook *c = &s->table;
-    const realw t = core_value(u);
-    if (t != t)
-        return core_codebook_index(c, u, r);
-    const uint32_t k = core_search_count(s, t), last = c->length - 1;
-    if (s->steps)
-        return k;
-    return t <= s->values[0] ? 0 : k == last ? last : core_codebook_between(c, k, t, r);
+    return scale >= (realw)0x1p-56f && scale <= (realw)0x1p56f;
 }
 
 /* Whether t, with thresholds for the largest value a <= t and b the next one, goes to b by random bits r: as

@@ -32,8 +32,6 @@ enum mac_form { MAC_NONE, MAC_FULL_RANGE, MAC_ENDS, MAC_INF, MAC_SAT, MAC_FORMS 
 /* Blocks at most whose scales are found at a time. */
 #define RUN_BLOCKS 256
 
-/* See block_few. */
-#define BLOCK_FEW_ELEMENTS 128
 /* Vectors that cross the boundary of a cache line cost more; longer arrays are entered at one. */
 #define LINE 64
 /* Error sums are made of blocks of this many elements, by absolute index; threads split there. */
@@ -146,10 +144,6 @@ typedef struct kernels {
     void (*exact16[2])(size_t n, const float *x, uint16_t *y); /* the same where every x is a number of the type */
     /* as extremes of loops32, of at most 65535 words */
     void (*extremes16[2])(size_t n, const uint16_t *x, block_extremes *e);
-    /* y of one block of finite elements whose scale multiplies or divides, by a table of at most block_few_most values
-     * and to nearest, at most BLOCK_FEW_ELEMENTS by more than 16; 0 where the loop does not do that */
-    int (*block_few)(const core_codebook *c, const core_scale32 *s, size_t n, const float *x, float *y);
-    uint32_t block_few_most; /* 0: none */
 
     /* dot products: dot.inc.c */
     void (*fma_odd)(size_t n, double x, const double *y, const double *s, uint64_t zero_sign, double *odd);

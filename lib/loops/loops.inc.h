@@ -71,20 +71,17 @@ typedef struct carrier_loops {
     int (*runs_scales)(const core_block *b, size_t count, const uintw *amax, realw *v);
     void (*runs_down)(const core_block *b, size_t count, realw *s, realw *down);
     int (*runs_inverses)(size_t count, const uintw *amax, const realw *s, realw *inverse);
-    /* Codebooks: what a call needs (s->usable says whether the others may be called; only_values: codebook_codes is
-     * not). Where s->steps: values of t and indices, and values of the quotients by `down`, times scales. In the other
-     * modes values, also under scales, and the indices of values. How many finite t lie outside the table, or, with
-     * grid, which: all ones of a magnitude, or 0. Values of codes of `size` bytes */
-    void (*codebook_begin)(core_search *s, const core_codebook *c, int only_values);
-    void (*codebook)(const core_search *s, size_t n, const void *t, void *y);
+    /* Codebooks: what a call needs (s->usable says whether the others may be called). Values of t, by r where the mode
+     * takes random bits, which may be y; the same of the quotients by `down`, times scales; indices of t where s->steps,
+     * else of values. How many finite numbers lie outside of these, or of the table, or, with grid, which: all ones of a
+     * magnitude, or 0. Values of codes of `size` bytes */
+    void (*codebook_begin)(core_search *s, const core_codebook *c);
+    void (*codebook)(const core_search *s, size_t n, const void *t, const uint32_t *r, void *y);
+    void (*codebook_runs)(const core_search *s, size_t length, size_t count, const realw *down, const realw *scales,
+                          const void *x, const uint32_t *r, void *y);
     void (*codebook_codes)(const core_search *s, size_t n, const void *t, uint8_t *codes);
-    void (*codebook_random)(const core_search *s, size_t n, const void *t, const uint32_t *r, void *y);
     uint64_t (*count_outside)(realw low, realw high, size_t n, const void *x);
     uint64_t (*codebook_outside)(const core_search *s, size_t n, const void *t, uintw *grid);
-    void (*codebook_runs)(const core_search *s, size_t length, size_t count, const realw *down, const realw *scales,
-                          const void *x, void *y);
-    void (*codebook_random_runs)(const core_search *s, size_t length, size_t count, const realw *down,
-                                 const realw *scales, const void *x, const uint32_t *r, void *y);
     void (*codebook_values)(const float *values, uint32_t length, size_t n, const void *codes, size_t size, void *y);
     void (*columns_amax)(size_t n, ptrdiff_t step, size_t lanes, const void *x, uintw *amax);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* table.inc.c - the loops of one carrier as TABLE, in the part of that carrier; with TABLE_CODEBOOK and what
- * begins like it for those of tables. */
+/* table.inc.c - the loops of one carrier as TABLE, in the part of that carrier. */
 
 #define ROUND(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
 #define FINISHED(rule, mode) [mode] = CARRIER(loop_kernel_given),
@@ -64,15 +63,13 @@ const carrier_loops TABLE = {
     .runs_scales = loop_runs_scales,
     .runs_down = loop_runs_down,
     .runs_inverses = loop_runs_inverses,
-    .codebook_begin = TABLE_CODEBOOK_BEGIN,
-    .codebook = TABLE_CODEBOOK,
-    .codebook_codes = TABLE_CODEBOOK_CODES,
-    .codebook_random = TABLE_CODEBOOK_RANDOM,
-    .codebook_random_runs = TABLE_CODEBOOK_RANDOM_RUNS,
+    .codebook_begin = loop_table_begin,
+    .codebook = loop_table,
+    .codebook_codes = loop_table_codes,
+    .codebook_runs = loop_table_runs,
     .count_outside = loop_count_outside,
     .codebook_outside = loop_codebook_outside,
-    .codebook_values = TABLE_CODEBOOK_VALUES,
-    .codebook_runs = TABLE_CODEBOOK_RUNS,
+    .codebook_values = loop_codebook_values,
     .columns_amax = loop_columns_amax,
     .pow2_powers = loop_pow2_powers,
     .pow2_codes = loop_pow2_codes,
@@ -86,10 +83,3 @@ const carrier_loops TABLE = {
 #undef KERNEL_RULES
 #undef AFFINE
 #undef CODES
-#undef TABLE_CODEBOOK
-#undef TABLE_CODEBOOK_CODES
-#undef TABLE_CODEBOOK_RANDOM
-#undef TABLE_CODEBOOK_RANDOM_RUNS
-#undef TABLE_CODEBOOK_VALUES
-#undef TABLE_CODEBOOK_RUNS
-#undef TABLE_CODEBOOK_BEGIN

@@ -203,27 +203,9 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #if PART == 32
 #include "kernel/kernel.inc.c"
 #include "kernel/codes.inc.c"
+#include "kernel/table.inc.c"
 #endif
-#include "codebook.inc.c"
 #include "operations.inc.c"
-#ifdef __AVX2__
-#include "codebook_few.inc.c"
-#define TABLE_CODEBOOK few_codebook
-#define TABLE_CODEBOOK_CODES few_codebook_codes
-#define TABLE_CODEBOOK_RANDOM few_codebook_random
-#define TABLE_CODEBOOK_RANDOM_RUNS few_codebook_random_runs
-#define TABLE_CODEBOOK_VALUES loop_codebook_values32
-#define TABLE_CODEBOOK_RUNS few_codebook_runs
-#define TABLE_CODEBOOK_BEGIN few_codebook_begin
-#else
-#define TABLE_CODEBOOK loop_codebook
-#define TABLE_CODEBOOK_CODES loop_codebook_codes
-#define TABLE_CODEBOOK_RANDOM loop_codebook_random
-#define TABLE_CODEBOOK_RANDOM_RUNS loop_codebook_random_runs
-#define TABLE_CODEBOOK_VALUES loop_codebook_values
-#define TABLE_CODEBOOK_RUNS loop_codebook_runs
-#define TABLE_CODEBOOK_BEGIN loop_codebook_begin
-#endif
 #include "table.inc.c"
 #include "core/carrier_end.h"
 #ifdef __AVX512F__
@@ -239,23 +221,9 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #if PART == 64
 #include "kernel/kernel.inc.c"
 #include "kernel/codes.inc.c"
+#include "kernel/table.inc.c"
 #endif
-#include "codebook.inc.c"
 #include "operations.inc.c"
-#ifdef __AVX2__
-#include "codebook_few_f64.inc.c"
-#define TABLE_CODEBOOK few_wide_codebook
-#define TABLE_CODEBOOK_RUNS few_wide_codebook_runs
-#define TABLE_CODEBOOK_BEGIN few_wide_codebook_begin
-#else
-#define TABLE_CODEBOOK loop_codebook
-#define TABLE_CODEBOOK_RUNS loop_codebook_runs
-#define TABLE_CODEBOOK_BEGIN loop_codebook_begin
-#endif
-#define TABLE_CODEBOOK_CODES loop_codebook_codes
-#define TABLE_CODEBOOK_RANDOM loop_codebook_random
-#define TABLE_CODEBOOK_RANDOM_RUNS loop_codebook_random_runs
-#define TABLE_CODEBOOK_VALUES loop_codebook_values
 #include "table.inc.c"
 #include "core/carrier_end.h"
 #undef TABLE
@@ -302,18 +270,6 @@ static void narrow(size_t n, const double *x, float *y)
         y[i] = (float)x[i];
 }
 
-#ifdef __AVX2__
-#define BLOCK_FEW few_block_nearest
-#ifdef __AVX512F__
-#define BLOCK_FEW_MOST 256
-#else
-#define BLOCK_FEW_MOST 16
-#endif
-#else
-#define BLOCK_FEW NULL
-#define BLOCK_FEW_MOST 0
-#endif
-
 #include "dot.inc.c"
 
 #define AFFINE_WIDE(rule, mode) [mode] = AFFINE_WIDE_32(loop_round_##rule##_##mode),
@@ -359,8 +315,6 @@ static void narrow(size_t n, const double *x, float *y)
         .narrow16 = {narrow_f16, narrow_bf16},                                                                         \
         .exact16 = {exact_f16, exact_bf16},                                                                            \
         .extremes16 = {extremes_f16, extremes_bf16},                                                                   \
-        .block_few = BLOCK_FEW,                                                                                        \
-        .block_few_most = BLOCK_FEW_MOST,                                                                              \
         .fma_odd = fma_odd,                                                                                            \
         .round_nearest = round_nearest,                                                                                \
         .round_stochastic = round_stochastic,                                                                          \

@@ -53,6 +53,13 @@ SIMD_FN simd_real simd_load(const void *p)
     return a;
 }
 
+SIMD_FN simd_bits simd_gather(const void *from, simd_bits at)
+{
+    uintw a[SIMD_LANES];
+    SIMD_EACH memcpy(a + l, (const char *)from + (size_t)at[l] * sizeof *a, sizeof *a);
+    return (simd_bits)simd_load(a);
+}
+
 SIMD_FN void simd_store(void *p, simd_real a)
 {
     memcpy(p, &a, sizeof a);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* codebooks.c - long arrays through tables, which are looked up by the loops, against the same elements in calls too
- * short for that, which search by the rule of doc/blocks.md, 5. tests/against_judges/blocks.c judges the rule.
+ * short for that, which search by the rule of doc/blocks.md, 5, and against quotients that are rounded one by one.
+ * tests/against_judges/blocks.c judges the rule.
  *
  *   codebooks              every table, mode, carrier and NaN policy: values, codes, counters, scales; every variant
  *   codebooks --all [MODE] [K...]
@@ -13,13 +14,11 @@
 #include "../list.h"
 #include "alone.h"
 #include "variants.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #define MOST 16384
-/* Elements of a call that the loops do not take. */
-#define SHORT 256
-
 typedef struct book {
     const char *name;
     unsigned built_in; /* fpemu_codebook_name */
@@ -223,7 +222,7 @@ static void unscaled(void)
                     if (nan == FPEMU_NAN_ERROR && m > 0)
                         continue;
                     for (int carrier = 32; carrier <= 64; carrier += 32)
-                        compare(books[b].name, &f, r, carrier, 100);
+                        compare(books[b].name, &f, r, carrier, f.codebook_length > 16 ? 100 : 20);
                 }
     }
 }
@@ -251,6 +250,26 @@ static void lonely_nan(void)
                 if (!lh_check(right, "%s: NaN at %zu, element %zu gives %a", books[b].name, place, i, (double)y[i]))
                     break;
             }
+        }
+    }
+}
+
+/* Values that compare left, under scales of binary32, against quotients that are rounded by themselves. */
+static void by_quotients(const char *name, const fpemu_format *f, const fpemu_rounding *r, int carrier, size_t run)
+{
+    const double reach = f->max > -f->lowest ? f->max : -f->lowest, most = carrier == 32 ? FLT_MAX : DBL_MAX;
+    for (size_t begin = 0; begin < count; begin += run) {
+        double amax = 0;
+        for (size_t i = begin; i < count && i < begin + run; i++)
+            amax = fmax(amax, fabs(lh_at(carrier, LH_OF(points), i)));
+        const double scale = (float)(carrier == 32 ? (float)(amax / reach) : amax / reach);
+        for (size_t i = begin; i < count && i < begin + run && scale > 0; i++) {
+            const double x = lh_at(carrier, LH_OF(points), i), got = lh_at(carrier, LH_OF(y), i);
+            const double y = carrier == 32 ? (float)(fpemu_quantize_one_f32(f, r, (float)(x / scale), i) * scale)
+                                           : fpemu_quantize_one_f64(f, r, x / scale, i) * scale;
+            if (!lh_check(got == fmax(fmin(y, most), -most), "%s mode %u carrier %d: %a under %a gives %a, not %a",
+                          name, r->mode, carrier, x, scale, got, y))
+                return;
         }
     }
 }
@@ -291,8 +310,11 @@ static void scaled(void)
                 fpemu_rounding r = {0};
                 r.mode = (uint8_t)modes[m];
                 r.seed = 3;
-                for (int carrier = 32; carrier <= 64; carrier += 32)
+                for (int carrier = 32; carrier <= 64; carrier += 32) {
                     compare(books[b].name, &f, r, carrier, length);
+                    if (strcmp(kinds[s % 6], "fp32") == 0)
+                        by_quotients(books[b].name, &element, &r, carrier, length);
+                }
             }
         }
     }

@@ -121,6 +121,38 @@ static void once(void)
     SEE("shift_right", simd_shift_right(u, s), S[l] < BITS ? U[l] >> S[l] : 0);
     SEE("load_random", simd_load_random(R), (uintw)R[l] << (BITS - 32));
     SEE("carries", MASK(simd_carries(z, simd_load_random(R))), carries(Z[l], (uintw)R[l] << (BITS - 32)));
+    realw T[32];
+    simd_bits at;
+    for (int l = 0; l < 32; l++)
+        T[l] = number();
+    for (int l = 0; l < SIMD_LANES; l++)
+        ((uintw *)&at)[l] = U[l] & 31;
+    SEE("gather", simd_gather(T, at), core_bits(T[U[l] & 31]));
+#if SIMD_HAS_FUSED
+    for (int l = 0; l < SIMD_LANES; l++) {
+        A[l] = (realw)next();
+        B[l] = (realw)next();
+        Z[l] = -(A[l] * B[l]); /* so that what its rounding lost is left */
+    }
+    SEE("fused", simd_fused(simd_load(A), simd_load(B), simd_load(Z)),
+        core_bits(BITS == 32 ? (realw)((double)A[l] * (double)B[l] + (double)Z[l])
+                             : (realw)fma((double)A[l], (double)B[l], (double)Z[l])));
+#endif
+#if SIMD_HAS_LOOK_UP
+    simd_real numbers[16 / SIMD_LANES];
+    memcpy(numbers, T, sizeof numbers);
+    SEE("look_up_16", simd_look_up_16(numbers, u), core_bits(T[U[l] & 15]));
+#if SIMD_HAS_LOOK_UP_32
+    uint32_t I[32];
+    simd_bits integers[2];
+    for (int l = 0; l < 32; l++)
+        I[l] = (uint32_t)next();
+    memcpy(integers, I, sizeof integers);
+    SEE("look_up_32", simd_look_up_32(integers, u), I[U[l] & 31]);
+#else
+    SEE("look_up_8", simd_look_up_8(numbers[0], u), core_bits(T[U[l] & 7]));
+#endif
+#endif
     uintw any = 0;
     for (int l = 0; l < SIMD_LANES; l++)
         any |= M[l];
