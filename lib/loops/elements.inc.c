@@ -23,27 +23,9 @@ ROUND_LOOP(quick_posit, FPEMU_MODE_RNE)
 MODES(float, ROUND_LOOP)
 MODES(any, ROUND_LOOP)
 FAST_MODES(wrapped, ROUND_LOOP)
-#define POWER_LOOP(rule, mode)                                                                                         \
-    static void CARRIER(loop_round_##rule##_##mode)(const core_plan *plan, size_t n, const void *x, const uint32_t *r, \
-                                                    void *y)                                                           \
-    {                                                                                                                  \
-        core_plan p = *plan;                                                                                           \
-        const uintw last = core_last_power(plan);                                                                      \
-        const char *in = (const char *)x;                                                                              \
-        char *out = (char *)y;                                                                                         \
-        (void)r;                                                                                                       \
-        p.one = 1; /* constants, which core_rounds_to_powers asks for */                                               \
-        p.d_norm = CARRIER_MANTISSA;                                                                                   \
-        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
-            uintw u, v;                                                                                                \
-            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
-            v = core_element_power(&p, last, mode, u, mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0); \
-            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
-        }                                                                                                              \
-    }
-FAST_MODES(power, POWER_LOOP)
-#undef POWER_LOOP
-
+#define core_element_e8m0(p, mode, u, r) core_element_power(p, core_last_power(p), mode, u, r)
+FAST_MODES(e8m0, ROUND_LOOP)
+#undef core_element_e8m0
 MODES(affine_fast, ROUND_LOOP)
 #if CARRIER_BITS == 32
 #define core_element_affine_wide core_element_affine_wide32
@@ -59,121 +41,6 @@ static void CARRIER(loop_posit)(const core_plan *p, size_t n, const void *x, con
     else
         CARRIER(loop_round_posit_FPEMU_MODE_RNE)(p, n, x, r, y);
 }
-
-#if CORE_HAS_FMA
-/* Affine integers by their quick form, where it holds. */
-#define AFFINE_LOOP(rule, mode)                                                                                        \
-    static void CARRIER(loop_round_##rule##_##mode)(const core_plan *plan, size_t n, const void *x, const uint32_t *r, \
-                                                    void *y)                                                           \
-    {                                                                                                                  \
-        core_affine_quick q;                                                                                           \
-        const char *in = (const char *)x;                                                                              \
-        char *out = (char *)y;                                                                                         \
-        if (!core_affine_quick_make(&q, plan)) {                                                                       \
-            CARRIER(loop_round_affine_fast_##mode)(plan, n, x, r, y);                                                  \
-            return;                                                                                                    \
-        }                                                                                                              \
-        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
-            uintw u, v;                                                                                                \
-            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
-            v = core_affine_quick_element(&q, mode, u,                                                                 \
-                                          mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0);             \
-            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
-        }                                                                                                              \
-    }
-AFFINE_LOOP(exact, FPEMU_MODE_RNE)
-AFFINE_LOOP(affine, FPEMU_MODE_RNA)
-AFFINE_LOOP(affine, FPEMU_MODE_RNZ)
-AFFINE_LOOP(affine, FPEMU_MODE_SE)
-#if CARRIER_BITS == 64 || !defined(__AVX512F__) /* else in integers.inc.c */
-AFFINE_LOOP(affine, FPEMU_MODE_RTZ)
-AFFINE_LOOP(affine, FPEMU_MODE_RAZ)
-AFFINE_LOOP(affine, FPEMU_MODE_RTP)
-AFFINE_LOOP(affine, FPEMU_MODE_RTN)
-AFFINE_LOOP(affine, FPEMU_MODE_RTO)
-#endif
-#undef AFFINE_LOOP
-
-/* So many elements are rounded again where the shortest form does not tell one of them. */
-#define AFFINE_GROUP 512
-
-static void CARRIER(loop_round_affine_FPEMU_MODE_RNE)(const core_plan *plan, size_t n, const void *x, const uint32_t *r,
-                                                      void *y)
-{
-    core_affine_quick q;
-    const char *in = (const char *)x;
-    char *out = (char *)y;
-    if (!core_affine_quick_make(&q, plan) || !q.is_near) {
-        CARRIER(loop_round_exact_FPEMU_MODE_RNE)(plan, n, x, r, y);
-        return;
-    }
-    for (size_t done = 0, m; done < n; done += m, in += m * sizeof(uintw), out += m * sizeof(uintw)) {
-        uintw beside[AFFINE_GROUP], far = 0;
-        char *const to = in == out ? (char *)beside : out;
-        m = n - done < AFFINE_GROUP ? n - done : AFFINE_GROUP;
-#pragma omp simd reduction(max : far)
-        for (size_t i = 0; i < m; i++) {
-            uintw u, v, distance;
-            memcpy(&u, in + i * sizeof u, sizeof u);
-            v = core_affine_quick_near(&q, u, &distance);
-            memcpy(to + i * sizeof v, &v, sizeof v);
-            far = distance > far ? distance : far;
-        }
-        if (far > q.near)
-            CARRIER(loop_round_exact_FPEMU_MODE_RNE)(plan, m, in, r, out);
-        else if (to != out)
-            memcpy(out, to, m * sizeof(uintw));
-    }
-}
-
-static void CARRIER(loop_round_affine_FPEMU_MODE_SR)(const core_plan *plan, size_t n, const void *x, const uint32_t *r,
-                                                     void *y)
-{
-    core_affine_quick q;
-    const char *in = (const char *)x;
-    char *out = (char *)y;
-    if (!core_affine_quick_make(&q, plan)) {
-        CARRIER(loop_round_affine_fast_FPEMU_MODE_SR)(plan, n, x, r, y);
-        return;
-    }
-    for (size_t done = 0, m; done < n; done += m, in += m * sizeof(uintw), out += m * sizeof(uintw), r += m) {
-        uintw beside[AFFINE_GROUP], some = 0, far = 0;
-        char *const to = in == out ? (char *)beside : out;
-        m = n - done < AFFINE_GROUP ? n - done : AFFINE_GROUP;
-        if (q.is_near && plan->n >= 16) { /* with fewer bits 0 is too often as close as that */
-#pragma omp simd reduction(max : far)
-            for (size_t i = 0; i < m; i++) {
-                uintw u, v, distance;
-                memcpy(&u, in + i * sizeof u, sizeof u);
-                v = core_affine_quick_random(&q, u, (uintw)r[i] << (CARRIER_BITS - 32), &distance);
-                memcpy(to + i * sizeof v, &v, sizeof v);
-                far = distance > far ? distance : far;
-            }
-            if (far <= q.random) {
-                if (to != out)
-                    memcpy(out, to, m * sizeof(uintw));
-                continue;
-            }
-        }
-#pragma omp simd reduction(| : some)
-        for (size_t i = 0; i < m; i++) {
-            uintw u, v, open;
-            memcpy(&u, in + i * sizeof u, sizeof u);
-            v = core_affine_quick_stochastic(&q, u, (uintw)r[i] << (CARRIER_BITS - 32), &open);
-            memcpy(to + i * sizeof v, &v, sizeof v);
-            some |= open;
-        }
-        if (some)
-            CARRIER(loop_round_affine_fast_FPEMU_MODE_SR)(plan, m, in, r, out);
-        else if (to != out)
-            memcpy(out, to, m * sizeof(uintw));
-    }
-}
-#undef AFFINE_GROUP
-#define ROUND_AFFINE(mode) CARRIER(loop_round_affine_##mode)
-#else
-#define ROUND_AFFINE(mode) CARRIER(loop_round_affine_fast_##mode)
-#endif
 
 static void loop_finish(const core_plan *plan, size_t n, const void *x, const uintw *g, void *y)
 {

@@ -124,13 +124,6 @@ typedef struct kernels {
     /* random bits of elements i, i+1, ..., of which none passes a multiple of 2^32 */
     void (*hash)(core_hash_key k, int per_word, int n_bits, uint64_t i, size_t n, uint32_t *r);
     void (*philox)(uint64_t seed, uint64_t stream, int per_word, int n_bits, uint64_t i, size_t n, uint32_t *r);
-    /* y = x rounded to affine integers by 32 bits of the hash for elements `index` and following, of which none passes a
-     * multiple of 2^32; may be NULL */
-    void (*affine_drawn32)(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, const void *x, void *y);
-    /* the same of codes of integers, 32 bits an element, where core_integer_codes holds; by whether they are affine,
-     * and then near; may be NULL */
-    void (*encode_drawn32[2])(const core_plan32 *p, const core_integer_codes32 *c, core_hash_key k, uint64_t index,
-                              size_t n, const void *x, size_t size, void *codes);
     /* blocks of finite elements, of a multiple of 16 each, rounded by bits that the loop draws, a word an element: as
      * pow2 by sr, also a multiple of 16 elements with a power each (length 1), and as scaled by sr. May be NULL */
     void (*pow2_drawn32[2])(const core_pow2_block32 *q, const core_draw *d, size_t length, size_t count, const void *x,

@@ -6,9 +6,13 @@ typedef struct carrier_loops {
     /* y = x rounded and finished by plan p: by rule and mode; r: random bits, left-aligned, for the stochastic modes */
     void (*round[CORE_RULE_AFFINE_FAST + 1][CORE_MODE_COUNT])(const core_plan *p, size_t n, const void *x,
                                                               const uint32_t *r, void *y);
-    /* the same of the rules that core_choose_fast gives, finished also where has_ends says so; type: the carrier's
-     * own or, with binary32, a narrower one that holds all results; kernel/kernel.inc.c */
+    /* the same of the rules that core_choose_fast gives, finished also where has_ends says so, or that
+     * core_affine_is_quick takes; type: the carrier's own or, with binary32, a narrower one that holds all results;
+     * kernel/kernel.inc.c */
     void (*kernel)(const core_plan *p, int type, const loop_draw *d, size_t n, const void *x, void *y);
+    /* codes of so many bytes, where core_integers_code_quickly */
+    void (*kernel_codes)(const core_plan *p, const core_coder *c, const loop_draw *d, size_t n, const void *x,
+                         size_t size, void *codes);
     /* the same in one step for plans with has_ends, or that core_compat_is_quick takes */
     void (*finished)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*compat)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
@@ -30,9 +34,6 @@ typedef struct carrier_loops {
     void (*encode)(const core_coder *c, size_t n, const void *x, const void *y, size_t size, void *codes);
     /* rounding and coding at once */
     void (*encode_nearest)(const core_direct *d, size_t n, const void *x, size_t size, void *codes);
-    /* the same of integers, by whether they are affine and by mode; NULL where there is no such loop */
-    void (*encode_integers[2][FPEMU_MODE_RTO + 1])(const core_integer_codes *k, size_t n, const void *x, size_t size,
-                                                   void *codes);
     void (*encode_posit)(const core_plan *p, const core_coder *c, size_t n, const void *x, size_t size, void *codes);
     /* streaming: y, at a multiple of LINE, by stores of stream.h where the loop has vectors */
     void (*decode)(const core_coder *c, size_t n, const void *codes, size_t size, int streaming, void *y);

@@ -10,16 +10,7 @@
     [CORE_RULE_SHIFTER_PASS] = {FAST_MODES(0, FINISHED)}, [CORE_RULE_SHIFTER_STOP] = {FAST_MODES(0, FINISHED)},        \
     [CORE_RULE_SHIFTER_STOP_INF] = {FAST_MODES(0, FINISHED)}, [CORE_RULE_SHIFTER_GRID] = {FAST_MODES(0, OPEN)},        \
     [CORE_RULE_EVEN] = {FAST_MODES(0, FINISHED)}
-#define AFFINE(rule, mode) [mode] = ROUND_AFFINE(mode),
-#define CODES(form, nearest)                                                                                           \
-    {[FPEMU_MODE_RNE] = nearest,                                                                                       \
-     [FPEMU_MODE_RNA] = form(FPEMU_MODE_RNA),                                                                          \
-     [FPEMU_MODE_RNZ] = form(FPEMU_MODE_RNZ),                                                                          \
-     [FPEMU_MODE_RTZ] = form(FPEMU_MODE_RTZ),                                                                          \
-     [FPEMU_MODE_RAZ] = form(FPEMU_MODE_RAZ),                                                                          \
-     [FPEMU_MODE_RTP] = form(FPEMU_MODE_RTP),                                                                          \
-     [FPEMU_MODE_RTN] = form(FPEMU_MODE_RTN),                                                                          \
-     [FPEMU_MODE_RTO] = form(FPEMU_MODE_RTO)}
+#define AFFINE(rule, mode) [mode] = CARRIER(loop_affine),
 #define POW2(kind, mode) [mode] = CARRIER(loop_pow2_##kind##_##mode),
 #define SCALED(form, mode) CARRIER(loop_scaled_##form##_##mode)
 #define COUNTED(form, mode) CARRIER(loop_count_scaled_##form##_##mode)
@@ -35,10 +26,11 @@ const carrier_loops TABLE = {
               [CORE_RULE_AFFINE_FAST] = {FAST_MODES(affine, AFFINE) ROUND(affine_fast, CORE_SR_B)
                                              ROUND(affine_fast, CORE_SR_C)}},
     .kernel = CARRIER(loop_kernel),
+    .kernel_codes = CARRIER(loop_kernel_codes),
     .finished = CARRIER(loop_kernel_given),
     .compat = loop_compat,
     .wrapped = {FAST_MODES(wrapped, ROUND)},
-    .power = {FAST_MODES(power, ROUND)},
+    .power = {FAST_MODES(e8m0, ROUND)},
     .odd = ODD_TABLE,
     .finish = loop_finish,
     .count = loop_count,
@@ -46,7 +38,6 @@ const carrier_loops TABLE = {
     .count_nonzero = loop_count_nonzero,
     .encode = loop_encode,
     .encode_nearest = loop_encode_nearest,
-    .encode_integers = {CODES(CODES_EVEN, NULL), CODES(CODES_AFFINE, CODES_AFFINE(FPEMU_MODE_RNE))},
     .encode_posit = loop_encode_posit,
     .decode = TABLE_DECODE,
     .extremes = loop_extremes,
@@ -99,7 +90,6 @@ const carrier_loops TABLE = {
 #undef OPEN
 #undef KERNEL_RULES
 #undef AFFINE
-#undef CODES
 #undef POW2
 #undef SCALED
 #undef COUNTED

@@ -189,14 +189,10 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #define TABLE LOOPS_OF(KERNELS, CARRIER_BITS)
 #define TABLE_DECODE loop_decode
 #include "core/carrier32.h"
+#include "elements.inc.c"
 #if PART == 32
 #include "kernel/kernel.inc.c"
 #endif
-#include "elements.inc.c"
-#ifdef __AVX512F__
-#include "integers.inc.c"
-#endif
-#include "codes.inc.c"
 #include "settings.inc.c"
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
@@ -224,9 +220,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "core/carrier_end.h"
 #ifdef __AVX512F__
 #include "blocks_drawn.inc.c"
-#define ENCODE_DRAWN {integers_encode_even, integers_encode_affine}
 #else
-#define ENCODE_DRAWN {NULL}
 #define DRAWN_POW2_TABLE {NULL}
 #define DRAWN_SCALED_TABLE                                                                                             \
     {                                                                                                                  \
@@ -236,11 +230,10 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
     }
 #endif
 #include "core/carrier64.h"
+#include "elements.inc.c"
 #if PART == 64
 #include "kernel/kernel.inc.c"
 #endif
-#include "elements.inc.c"
-#include "codes.inc.c"
 #include "settings.inc.c"
 #include "blocks.inc.c"
 #include "blocks_pow2.inc.c"
@@ -360,11 +353,6 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
               [MAC_ENDS] = mac_##product##_ends,                                                                       \
               [MAC_INF] = mac_##product##_inf,                                                                         \
               [MAC_SAT] = mac_##product##_sat}
-#ifdef __AVX512F__
-#define AFFINE_DRAWN integers_drawn_affine
-#else
-#define AFFINE_DRAWN NULL
-#endif
 
 /* The table of an instruction set; `table32`, `words`, for Philox, `words_of` codes, `unpack_8` and `pack` may be better
  * ones than those of this file. */
@@ -376,8 +364,6 @@ static int unpack_make(core_unpack *u, uint32_t bits, const uint32_t *values)
         .loops64 = &LOOPS_OF(KERNELS, 64),                                                                             \
         .hash = fill_hash,                                                                                             \
         .philox = words,                                                                                               \
-        .affine_drawn32 = AFFINE_DRAWN,                                                                                \
-        .encode_drawn32 = ENCODE_DRAWN,                                                                                \
         .pow2_drawn32 = DRAWN_POW2_TABLE,                                                                              \
         .scaled_drawn = DRAWN_SCALED_TABLE,                                                                            \
         .stream = stream,                                                                                              \

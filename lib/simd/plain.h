@@ -3,6 +3,11 @@
  * is. */
 #define SIMD_HAS_SIDES 0
 #define SIMD_HAS_F16 0
+#if defined(__FMA__) || defined(__aarch64__)
+#define SIMD_HAS_FUSED 1
+#else
+#define SIMD_HAS_FUSED 0
+#endif
 #define SIMD_EACH for (int l = 0; l < SIMD_LANES; l++)
 
 #include "lanes.h"
@@ -20,6 +25,16 @@ SIMD_FN simd_real simd_min(simd_real a, simd_real b)
 SIMD_FN simd_real simd_max(simd_real a, simd_real b)
 {
     return simd_select(simd_less(b, a), a, b);
+}
+
+SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
+{
+#if SIMD_HAS_FUSED
+    SIMD_EACH a[l] = CARRIER_BITS == 32 ? __builtin_fmaf(a[l], b[l], c[l]) : __builtin_fma(a[l], b[l], c[l]);
+    return a;
+#else
+    return a * b + c;
+#endif
 }
 
 SIMD_FN int simd_any(simd_mask a)
@@ -43,6 +58,17 @@ SIMD_FN simd_real simd_load(const void *p)
 SIMD_FN void simd_store(void *p, simd_real a)
 {
     memcpy(p, &a, sizeof a);
+}
+
+SIMD_FN void simd_store_codes(void *p, size_t size, simd_bits a)
+{
+    uint8_t bytes[SIMD_LANES];
+    uint16_t words[SIMD_LANES];
+    uint32_t longs[SIMD_LANES];
+    SIMD_EACH bytes[l] = (uint8_t)a[l];
+    SIMD_EACH words[l] = (uint16_t)a[l];
+    SIMD_EACH longs[l] = (uint32_t)a[l];
+    memcpy(p, size == 1 ? (void *)bytes : size == 2 ? (void *)words : longs, size * SIMD_LANES);
 }
 
 SIMD_FN simd_bits simd_load_random(const uint32_t *r)

@@ -7,6 +7,7 @@
  *   simd_mask               a yes or no for each lane
  *   SIMD_HAS_SIDES          1 where simd_add_toward rounds one sum to a side, at no cost
  *   SIMD_HAS_F16            1 where the processor converts to binary16: simd_through_f16
+ *   SIMD_HAS_FUSED          1 where simd_fused rounds once
  *
  * tests/unit/check_simd.c compares every word with plain C, lane by lane. */
 #ifndef FPEMU_SIMD_SIMD_H
@@ -58,6 +59,18 @@ SIMD_FN simd_real simd_magnitude(simd_real a)
 #else
 #include "plain.h"
 #endif
+
+/* The highest bits of those of simd_load_random as an integer: as many as binary32 has room for, or all 32. */
+#define SIMD_RANDOM_BITS (CARRIER_BITS == 32 ? 24 : 32)
+SIMD_FN simd_real simd_random(simd_bits r)
+{
+#if CARRIER_BITS == 32
+    return __builtin_convertvector((simd_integers)(r >> 8), simd_real);
+#else
+    const simd_real two = simd_all_real(0x1p52); /* whose last bit is 1 */
+    return (simd_real)((simd_bits)two | r >> 32) - two;
+#endif
+}
 
 #if CARRIER_BITS == 32
 /* Twice as many elements, the even ones and the odd ones. */

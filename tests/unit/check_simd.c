@@ -7,6 +7,7 @@
 #else
 #include "core/carrier64.h"
 #endif
+#define FMA(a, b, c) (BITS == 32 ? (double)fmaf((float)(a), (float)(b), (float)(c)) : fma(a, b, c))
 #include "simd/simd.h"
 #include <fenv.h>
 #include <math.h>
@@ -98,6 +99,7 @@ static void once(void)
     SEE("max", simd_max(a, b), core_bits(A[l] > B[l] ? A[l] : B[l]));
     SEE("less", MASK(simd_less(a, b)), A[l] < B[l]);
     SEE("at_most", MASK(simd_at_most(a, b)), A[l] <= B[l]);
+    SEE("not_less", MASK(simd_not_less(a, b)), !(A[l] < B[l]));
     SEE("differ", MASK(simd_differ(a, b)), A[l] != B[l]);
     SEE("negative", MASK(simd_negative(u)), U[l] >> (BITS - 1));
     SEE("both", MASK(simd_both(mask, simd_negative(u))), (M[l] & U[l]) >> (BITS - 1));
@@ -108,6 +110,21 @@ static void once(void)
     SEE("less_one_if", simd_less_one_if(mask, u), U[l] - (M[l] & 1));
     SEE("shift_right", simd_shift_right(u, s), S[l] < BITS ? U[l] >> S[l] : 0);
     SEE("load_random", simd_load_random(R), (uintw)R[l] << (BITS - 32));
+    SEE("random", simd_random(simd_load_random(R)), core_bits((realw)(R[l] >> (32 - SIMD_RANDOM_BITS))));
+    for (int l = 0; l < SIMD_LANES; l++)
+        A[l] = (realw)(int64_t)next(), B[l] = (realw)(int64_t)next();
+    SEE("fused", simd_fused(simd_load(A), simd_load(B), -simd_load(A) * simd_load(B)),
+        core_bits(SIMD_HAS_FUSED ? (realw)FMA(A[l], B[l], -(A[l] * B[l])) : 0));
+    for (size_t size = 1; size <= 4; size *= 2) {
+        unsigned char codes[4 * SIMD_LANES];
+        const simd_bits few = u & (uintw)((UINT64_C(1) << 8 * size) - 1);
+        simd_store_codes(codes, size, few);
+        for (int l = 0; l < SIMD_LANES; l++) {
+            uint32_t code = 0;
+            memcpy(&code, codes + (size_t)l * size, size);
+            see("store_codes", l, code, few[l]);
+        }
+    }
     SEE("carries", MASK(simd_carries(z, simd_load_random(R))), carries(Z[l], (uintw)R[l] << (BITS - 32)));
     uintw any = 0;
     for (int l = 0; l < SIMD_LANES; l++)
