@@ -20,9 +20,9 @@ examine() {
         # wrapping goes element by element; exact_f16 and exact_bf16 move words in vectors and calculate nothing; powers
         # up and down are those away from and to zero
         function meant(name) {
-            if (name ~ /^exact_b?f16$|^loop_round_e8m0_FPEMU_MODE_RT[PN]/)
+            if (name ~ /^exact_b?f16$|^loop_round_power_FPEMU_MODE_RT[PN]/)
                 return 0
-            return (name ~ /^loop_round_(e8m0|float|any)_/ ||
+            return (name ~ /^loop_round_(power|float|any)_/ ||
                    name ~ /^loop_(round_affine_|round_quick_posit_|count|finish|extremes|columns_amax|runs_|scale_[ty]|scaled_|fast_)/ ||
                    name ~ /^loop_compat_(input|past|zeros)/ || name ~ /^kernel_(OWN|F16|BF16|any)_/ ||
                    name ~ /^loop_(pow2_(powers|codes|rows_|float_|fixed_)|encode|decode)/ ||

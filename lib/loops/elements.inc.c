@@ -23,9 +23,27 @@ ROUND_LOOP(quick_posit, FPEMU_MODE_RNE)
 MODES(float, ROUND_LOOP)
 MODES(any, ROUND_LOOP)
 FAST_MODES(wrapped, ROUND_LOOP)
-#define core_element_e8m0(p, mode, u, r) core_element_power(p, core_last_power(p), mode, u, r)
-FAST_MODES(e8m0, ROUND_LOOP)
-#undef core_element_e8m0
+#define POWER_LOOP(rule, mode)                                                                                         \
+    static void CARRIER(loop_round_##rule##_##mode)(const core_plan *plan, size_t n, const void *x, const uint32_t *r, \
+                                                    void *y)                                                           \
+    {                                                                                                                  \
+        core_plan p = *plan;                                                                                           \
+        const uintw last = core_last_power(plan);                                                                      \
+        const char *in = (const char *)x;                                                                              \
+        char *out = (char *)y;                                                                                         \
+        (void)r;                                                                                                       \
+        p.one = 1; /* constants, which core_rounds_to_powers asks for */                                               \
+        p.d_norm = CARRIER_MANTISSA;                                                                                   \
+        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
+            uintw u, v;                                                                                                \
+            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
+            v = core_element_power(&p, last, mode, u, mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0); \
+            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
+        }                                                                                                              \
+    }
+FAST_MODES(power, POWER_LOOP)
+#undef POWER_LOOP
+
 MODES(affine_fast, ROUND_LOOP)
 #if CARRIER_BITS == 32
 #define core_element_affine_wide core_element_affine_wide32
