@@ -166,9 +166,8 @@ EXTRA_DIST += lib/libfpemu.map lib/README.md lib/gemm/README.md lib/array/README
 # Included by other files.
 EXTRA_DIST += lib/kernel/README.md lib/kernel/kernel.inc.c lib/kernel/codes.inc.c lib/kernel/table.inc.c lib/kernel/choice.inc.h lib/kernel/kernels.def \
 	lib/simd/README.md lib/simd/simd.h lib/simd/avx512.h lib/simd/avx2.h lib/simd/plain.h lib/simd/lanes.h \
-	lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c lib/loops/codes.inc.c \
-	lib/loops/integers.inc.c lib/loops/settings.inc.c \
-	lib/loops/narrow.inc.c \
+	lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c \
+	lib/loops/settings.inc.c lib/loops/narrow.inc.c \
 	lib/loops/operations.inc.c lib/loops/dot.inc.c \
 	lib/array/calls.inc.h lib/array/blocks.inc.c lib/array/block_runs.inc.c lib/array/block_codes.inc.c \
 	lib/loops/blocks.inc.c lib/array/pack.inc.c \

@@ -7,16 +7,13 @@ typedef struct quantize_plan {
     void (*round)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y); /* of plan */
     /* the same where the plan is one of the kernel's, or NULL */
     void (*kernel)(const core_plan *p, int type, const loop_draw *d, size_t n, const void *x, void *y);
-    /* codes, where nothing is counted: loops that round too, or NULL */
-    void (*to_integers)(const core_integer_codes *k, size_t n, const void *x, size_t size, void *codes);
-    void (*draw_integers)(const core_plan32 *p, const core_integer_codes32 *c, core_hash_key k, uint64_t index,
-                          size_t n, const void *x, size_t size, void *codes); /* the same by random bits */
-    size_t size;                                                              /* of a code; 0 = values are asked for */
-    int carrier;                                                              /* of x and of values */
+    size_t size;           /* of a code; 0 = values are asked for */
+    int carrier;           /* of x and of values */
     uint8_t at_once;       /* `direct` makes codes, or the loop for posits */
+    uint8_t kernel_codes;  /* where nothing is counted, the kernel makes codes */
     uint8_t slow;          /* only the reference takes the first of two steps */
     uint8_t quick;         /* `round` finishes: the kernel where has_ends, a loop for settings, for powers of two */
-    uint8_t own_words;     /* a loop makes its random words itself: the kernel, or that of affine integers */
+    uint8_t own_words;     /* the kernel makes its random words itself */
     uint8_t two_steps;     /* no loop of one step will do */
     uint8_t counts_in_two; /* none will where it is counted */
     uint8_t exact;         /* every x - y is a number of the carrier while nothing passes the ends */
@@ -25,7 +22,6 @@ typedef struct quantize_plan {
     /* what is read only where it is made: of codes */
     core_coder coder;
     core_direct direct;
-    core_integer_codes integer_codes;
 } quantize_plan;
 
 /* A call. */
@@ -74,7 +70,8 @@ static void quantize_plan_rule(quantize_plan *j, const fpemu_format *f, const fp
         j->quick = 0;
     const int finished = j->round == j->k->loopsw->finished || (j->plan.rule != CORE_RULE_FULL_RANGE_GRID &&
                                                                 j->plan.rule != CORE_RULE_SHIFTER_GRID && !j->quick);
-    if (!j->slow && finished && j->plan.rule >= CORE_RULE_FULL_RANGE && j->plan.rule <= CORE_RULE_EVEN)
+    if (!j->slow && ((finished && j->plan.rule >= CORE_RULE_FULL_RANGE && j->plan.rule <= CORE_RULE_EVEN) ||
+                     core_affine_is_quick(&j->plan)))
         j->kernel = j->k->loopsw->kernel;
 }
 
@@ -98,18 +95,17 @@ static size_t quantize_by_one_key(const quantize_job *j, word_key *words, uint64
     return n < left ? n : (size_t)left;
 }
 
-/* Rounds elements by the loop that makes its random words itself, as far as one key goes: how many. type: of x and y. */
-static size_t quantize_by_words(const quantize_job *j, int type, word_key *words, uint64_t index, size_t n,
+/* Rounds elements by the kernel's own random words, as far as one key goes: how many. type: of x and y; size: of codes
+ * instead. */
+static size_t quantize_by_words(const quantize_job *j, int type, size_t size, word_key *words, uint64_t index, size_t n,
                                 const void *x, void *y)
 {
     const size_t m = quantize_by_one_key(j, words, index, n);
     const loop_draw d = {NULL, words->key, index};
-    if (j->p->kernel)
-        j->p->kernel(&j->p->plan, type, &d, m, x, y);
-#if CARRIER_BITS == 32
+    if (size)
+        j->p->k->loopsw->kernel_codes(&j->p->plan, &j->p->coder, &d, m, x, size, y);
     else
-        j->p->k->affine_drawn32(&j->p->plan, words->key, index, m, x, y);
-#endif
+        j->p->kernel(&j->p->plan, type, &d, m, x, y);
     return m;
 }
 
@@ -180,34 +176,22 @@ static void quantize_values(const quantize_job *j, const quantize_span *s)
     j->p->round(&j->p->plan, s->n - before, s->x + before, NULL, y + before);
 }
 
-/* Values rounded by the loop's own random words. */
+/* Values or codes by the kernel's own random words. */
 static void quantize_all_by_words(const quantize_job *j, int type, uint64_t index, size_t n, const void *x, void *y)
 {
-    const size_t size = carrier_size(type);
+    const size_t from = carrier_size(type), size = j->p->size, to = size ? size : from;
     word_key words = word_key_none();
     for (size_t at = 0; at < n;)
-        at +=
-            quantize_by_words(j, type, &words, index + at, n - at, (const char *)x + at * size, (char *)y + at * size);
+        at += quantize_by_words(j, type, size, &words, index + at, n - at, (const char *)x + at * from,
+                                (char *)y + at * to);
 }
-
-#if CARRIER_BITS == 32
-/* Codes of integers by the loop's own random words. */
-static void quantize_draw_integers(const quantize_job *j, quantize_span s)
-{
-    word_key words = word_key_none();
-    for (size_t m; s.n > 0; quantize_advance(&s, m, j->p->size)) {
-        m = quantize_by_one_key(j, &words, s.index, s.n);
-        j->p->draw_integers(&j->p->plan, &j->p->integer_codes, words.key, s.index, m, s.x, j->p->size, s.out);
-    }
-}
-#endif
 
 /* A tile in one step: how many elements of at most n. The random bits, if it takes any from there, are left in t->r. */
 static size_t quantize_in_one_step(const quantize_job *j, word_key *words, uint64_t index, size_t n, const realw *x,
                                    quantize_tile *t, realw *y)
 {
     if (j->own_words)
-        return quantize_by_words(j, CARRIER_BITS, words, index, n, x, y);
+        return quantize_by_words(j, CARRIER_BITS, 0, words, index, n, x, y);
     if (j->p->stochastic)
         fpemu_random_fill(j->p->k, j->rounding, index, n, t->r);
     j->p->round(&j->p->plan, n, x, t->r, y);
@@ -290,19 +274,15 @@ static void quantize_run_span(const quantize_job *j, const quantize_span *s, gat
 {
     if (g)
         quantize_counted(j, *s, g);
-    else if (j->p->to_integers)
-        j->p->to_integers(&j->p->integer_codes, s->n, s->x, j->p->size, s->out);
-#if CARRIER_BITS == 32
-    else if (j->p->draw_integers)
-        quantize_draw_integers(j, *s);
-#endif
+    else if (j->p->kernel_codes && !j->p->stochastic)
+        j->p->k->loopsw->kernel_codes(&j->p->plan, &j->p->coder, NULL, s->n, s->x, j->p->size, s->out);
     else if (j->p->at_once && j->p->plan.rule == CORE_RULE_POSIT)
         j->p->k->loopsw->encode_posit(&j->p->plan, &j->p->coder, s->n, s->x, j->p->size, s->out);
     else if (j->p->at_once)
         j->p->k->loopsw->codes(&j->p->direct, 0, s->n, 1, NULL, NULL, s->x, j->p->size, s->out);
     else if (!j->p->stochastic && !j->two_steps && !j->p->size && !j->stream)
         quantize_values(j, s);
-    else if (j->own_words && !j->p->size && !j->stream)
+    else if (j->own_words && (!j->p->size || j->p->kernel_codes) && !j->stream)
         quantize_all_by_words(j, CARRIER_BITS, s->index, s->n, s->x, s->out);
     else
         quantize_tiles(j, *s);
@@ -408,19 +388,11 @@ static int array_has_nan(int carrier, const void *x, size_t n)
 /* What makes codes, and the loops that make them out of values, if there are such. */
 static void quantize_plan_codes(quantize_plan *p, const fpemu_format *f, const fpemu_rounding *r)
 {
-    const int affine = p->plan.rule == CORE_RULE_AFFINE_FAST;
     p->size = code_size(f->bits);
     core_coder_make(&p->coder, f, r);
     p->at_once = p->plan.rule == CORE_RULE_POSIT ? core_posit_is_quick(&p->plan) && core_posit_codes_quickly(&p->coder)
                                                  : core_direct_make(&p->direct, &p->plan, &p->coder);
-    if (p->at_once || !core_integer_codes_make(&p->integer_codes, &p->plan, &p->coder))
-        return;
-    if (p->plan.mode <= FPEMU_MODE_RTO)
-        p->to_integers = p->k->loopsw->encode_integers[affine][p->plan.mode];
-#if CARRIER_BITS == 32
-    else if (p->plan.n == 32 && !p->philox && (!affine || p->integer_codes.q.is_near))
-        p->draw_integers = p->k->encode_drawn32[affine];
-#endif
+    p->kernel_codes = !p->at_once && !p->philox && core_integers_code_quickly(&p->plan, &p->coder);
 }
 
 _Static_assert(sizeof(quantize_plan) <= PLAN_BYTES, "a quantize_plan is kept in an fpemu_prepared");
@@ -442,10 +414,6 @@ void fpemu_convert_plan(void *plan, const fpemu_format *f, const fpemu_rounding 
     /* to nearest, and toward zero, y lies within a factor of two of x or is 0; but posits are never 0 */
     p->exact = p->plan.mode <= FPEMU_MODE_RTZ && p->plan.rule != CORE_RULE_POSIT && !p->plan.compat;
     p->own_words = p->plan.mode == FPEMU_MODE_SR && p->plan.n == 32 && !p->philox && p->kernel;
-#if CARRIER_BITS == 32
-    p->own_words |= p->plan.mode == FPEMU_MODE_SR && p->plan.n == 32 && !p->philox && !p->quick &&
-                    p->plan.rule == CORE_RULE_AFFINE_FAST && p->k->affine_drawn32;
-#endif
     if (to_code)
         quantize_plan_codes(p, f, r);
 }

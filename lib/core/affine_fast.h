@@ -21,21 +21,6 @@ FPEMU_FN uint64_t core_quotient_odd(double x, double s)
     return rest < 0 || rest > 0 ? odd : u; /* not a number where q is 0 or infinite */
 }
 
-/* Magnitude of scale * k, k the integer that finite magnitude a goes to, without ends. */
-FPEMU_FN uint32_t core_affine_fast_grid32(const core_plan32 *p, int mode, uint32_t a, uint32_t sign, uint32_t r)
-{
-    core_plan64 integers;
-    memset(&integers, 0, sizeof integers);
-    core_plan_fixed_grid64(&integers, 0);
-    integers.one = p->one;
-    const uint64_t t = core_quotient_odd((double)core_value32(a), p->scale_value), s = (uint64_t)sign << 32;
-    const uint64_t nearest = core_grid64(&integers, FPEMU_MODE_RNE, 0, 32, t, s, 0);
-    const uint32_t back = core_bits32((float)(core_value64(nearest) * p->scale_value));
-    const uint64_t k = core_grid64(&integers, mode, 0, p->n, t, s, (uint64_t)r << 32);
-    const uint32_t value = core_bits32((float)(core_value64(k) * p->scale_value));
-    return back == a ? a : value;
-}
-
 /* x less its nearest number of 26 bits, which goes to *high. */
 FPEMU_FN double core_split(double x, double *high)
 {
@@ -62,19 +47,6 @@ FPEMU_FN int core_affine_is_fast64(const core_plan64 *p)
 {
     return p->rule == CORE_RULE_AFFINE && p->bits <= 22 && !p->compat && !p->wrap && p->scale_value >= 0x1p-900 &&
            p->scale_value <= 0x1p900;
-}
-
-FPEMU_FN uint64_t core_affine_fast_grid64(const core_plan64 *p, int mode, uint64_t a, uint64_t sign, uint64_t r)
-{
-    core_plan64 integers;
-    memset(&integers, 0, sizeof integers);
-    core_plan_fixed_grid64(&integers, 0);
-    integers.one = p->one;
-    const uint64_t t = core_quotient_odd64(core_value64(a), p->scale_value);
-    const uint64_t nearest = core_grid64(&integers, FPEMU_MODE_RNE, 0, 32, t, sign, 0);
-    const uint64_t back = core_bits64(core_value64(nearest) * p->scale_value);
-    const uint64_t k = core_grid64(&integers, mode, 0, p->n, t, sign, r);
-    return back == a ? a : core_bits64(core_value64(k) * p->scale_value);
 }
 
 /* k * s rounded once to binary32, k >= 0 a binary64 number and s a binary32 one. */
@@ -122,26 +94,6 @@ FPEMU_FN uint32_t core_element_affine_wide32(const core_plan32 *p, int mode, uin
     const uint32_t y = core_affine_product32(kept < 0 ? -kept : kept + 0, scale);
     const uint32_t finite = y ? y | (kept < 0 ? 0x80000000u : 0) : 0;
     return a < 0x7f800000u ? finite : a > 0x7f800000u ? nan : infinite;
-}
-
-/* Code of y, which core_affine_fast_grid32 and finish made of u: y is scale * k within half an ulp and k has at most
- * 23 bits, so the quotient is nearest to k. */
-FPEMU_FN uint32_t core_encode_affine_fast32(const core_coder32 *c, uint32_t u, uint32_t y)
-{
-    const double shift = 6755399441055744.0; /* 1.5 * 2^52: adding it leaves the integer in the low bits */
-    const double finite = (double)core_value32((y << 1) < (0x7f800000u << 1) ? y : 0);
-    const double quotient = finite / c->scale_value, sum = quotient + shift;
-    const uint32_t code = ((uint32_t)core_bits64(sum) + (uint32_t)c->zero_point) & (uint32_t)c->mask;
-    return (y << 1) > (0x7f800000u << 1) ? (uint32_t)(u >> 31 ? c->nan[1] : c->nan[0]) : code;
-}
-
-FPEMU_FN uint64_t core_encode_affine_fast64(const core_coder64 *c, uint64_t u, uint64_t y)
-{
-    const double shift = 6755399441055744.0;
-    const double finite = core_value64((y << 1) < (UINT64_C(2047) << 53) ? y : 0);
-    const double sum = finite / c->scale_value + shift;
-    const uint64_t code = (core_bits64(sum) + (uint64_t)c->zero_point) & c->mask;
-    return (y << 1) > (UINT64_C(2047) << 53) ? (u >> 63 ? c->nan[1] : c->nan[0]) : code;
 }
 
 #endif /* FPEMU_CORE_AFFINE_FAST_H */

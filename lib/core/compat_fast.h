@@ -6,7 +6,7 @@
 #ifndef FPEMU_CORE_COMPAT_FAST_H
 #define FPEMU_CORE_COMPAT_FAST_H
 
-#include "block_fast.h"
+#include "affine_quick.h"
 #include "compat.h"
 
 #include "carrier32.h"

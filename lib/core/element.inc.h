@@ -62,6 +62,23 @@ FPEMU_FN uintw core_element_posit(const core_plan *p, int mode, uintw u, uintw r
     return core_finish(p, u, a == 0 || a >= CARRIER_INF ? 0 : core_posit(p, a));
 }
 
+/* Magnitude of scale * k, k the integer that finite magnitude a goes to, without ends. */
+FPEMU_FN uintw core_affine_fast_grid(const core_plan *p, int mode, uintw a, uintw sign, uintw r)
+{
+    core_plan64 integers;
+    memset(&integers, 0, sizeof integers);
+    core_plan_fixed_grid64(&integers, 0);
+    integers.one = p->one;
+    const double x = (double)core_value(a), scale = p->scale_value;
+    const uint64_t t = CARRIER_BITS == 32 ? core_quotient_odd(x, scale) : core_quotient_odd64(x, scale);
+    const uint64_t s = (uint64_t)sign << (64 - CARRIER_BITS), random = (uint64_t)r << (64 - CARRIER_BITS);
+    const uint64_t nearest = core_grid64(&integers, FPEMU_MODE_RNE, 0, 32, t, s, 0);
+    const uintw back = core_bits((realw)(core_value64(nearest) * scale));
+    const uint64_t k = core_grid64(&integers, mode, 0, p->n, t, s, random);
+    const uintw value = core_bits((realw)(core_value64(k) * scale));
+    return back == a ? a : value;
+}
+
 FPEMU_FN uintw core_element_affine_fast(const core_plan *p, int mode, uintw u, uintw r)
 {
     const uintw sign = u >> (CARRIER_BITS - 1) << (CARRIER_BITS - 1), a = u ^ sign;

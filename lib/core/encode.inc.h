@@ -115,6 +115,15 @@ FPEMU_FN uint64_t core_encode_affine(const core_coder *c, uintw u, uintw y, int6
     return (y & ~CARRIER_SIGN) > CARRIER_INF ? c->nan[u >> (CARRIER_BITS - 1)] : (uint64_t)q & c->mask;
 }
 
+/* The same by y, which is scale * k within half an ulp; k has at most 23 bits, so the quotient is nearest to k. */
+FPEMU_FN uintw core_encode_affine_fast(const core_coder *c, uintw u, uintw y)
+{
+    const double shift = 6755399441055744.0, finite = (double)core_value((y << 1) < (CARRIER_INF << 1) ? y : 0);
+    const double sum = finite / c->scale_value + shift; /* 1.5 * 2^52: the integer is in the low bits */
+    const uintw code = ((uintw)core_bits64(sum) + (uintw)c->zero_point) & (uintw)c->mask;
+    return (y << 1) > (CARRIER_INF << 1) ? (uintw)(u >> (CARRIER_BITS - 1) ? c->nan[1] : c->nan[0]) : code;
+}
+
 /* Value of the code of a float, as bits of the carrier; branch-free as encode_float. Codes of at most CARRIER_BITS
  * bits. */
 FPEMU_FN uintw core_decode_float(const core_coder *c, uintw code)

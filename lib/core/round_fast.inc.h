@@ -402,7 +402,7 @@ typedef struct core_direct {
 FPEMU_FN int core_direct_make(core_direct *d, const core_plan *p, const core_coder *c)
 {
     const int stops = p->rule == CORE_RULE_SHIFTER_STOP;
-    d->even = p->rule == CORE_RULE_EVEN && p->mode == FPEMU_MODE_RNE;
+    d->even = p->rule == CORE_RULE_EVEN && p->mode == FPEMU_MODE_RNE && !p->compat;
     d->nan = (uintw)core_encode(c, CARRIER_NAN, p->nan[0]);
     if (d->even) {
         d->count = (p->fast_emin + p->fast_up) | CARRIER_HIDDEN >> 1; /* with half of it, negative numbers count too */

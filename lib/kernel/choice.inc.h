@@ -10,6 +10,8 @@ enum kernel_grid {
     KERNEL_EVEN,     /* one step: fixed point, integers; no zero is -0 */
     KERNEL_FULL,     /* floats of the carrier's exponents: so many last bits of every number go */
     KERNEL_F16_TYPE, /* binary16 by the processor's conversion, to nearest */
+    KERNEL_AFFINE,   /* integers with a scale */
+    KERNEL_PYTORCH,  /* the same in PyTorch's orders, to nearest */
     KERNEL_GRIDS
 };
 
@@ -27,7 +29,9 @@ enum kernel_ends {
 enum kernel_type { KERNEL_OWN, KERNEL_F16, KERNEL_BF16, KERNEL_TYPES };
 
 typedef struct kernel_choice {
-    int type, grid, ends, mode, scale; /* scale: enum scaled_kind */
+    int type, grid, ends, mode;
+    int scale; /* enum scaled_kind */
+    int codes; /* bytes of a code of an integer; 0: values */
 } kernel_choice;
 
 
@@ -39,7 +43,7 @@ FPEMU_FN int kernel_is_stochastic(int mode)
 /* Modes that take numbers of both signs as they are, since their sums with 1.5 * 2^k are positive. */
 FPEMU_FN int kernel_takes_signs(int mode)
 {
-    return mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_RTP || mode == FPEMU_MODE_RTN;
+    return mode == FPEMU_MODE_RNE || mode == FPEMU_MODE_RTP || mode == FPEMU_MODE_RTN || mode == FPEMU_MODE_RTO;
 }
 #endif
 
@@ -59,11 +63,16 @@ FPEMU_FN int kernel_ends_of(const core_plan *p)
                                                                                : KERNEL_BY_SIGN;
 }
 
-/* What a plan of one of the rules that core_choose_fast gives asks for; open: the grid alone, where the rule is a _GRID. */
+/* What a plan of one of the rules that core_choose_fast gives, or that core_affine_is_quick takes, asks for; open: the
+ * grid alone, where the rule is a _GRID. */
 FPEMU_FN kernel_choice kernel_choose(const core_plan *p, int type, int open)
 {
-    kernel_choice s = {type, KERNEL_BINADES, KERNEL_OPEN, p->mode, UNSCALED};
-    if (p->rule == CORE_RULE_EVEN) {
+    kernel_choice s = {type, KERNEL_BINADES, KERNEL_OPEN, p->mode, UNSCALED, 0};
+    if (p->rule >= CORE_RULE_AFFINE_FAST) {
+        s.grid = p->compat ? KERNEL_PYTORCH : KERNEL_AFFINE;
+        s.ends = KERNEL_CLAMP;
+        s.mode = p->compat ? FPEMU_MODE_RNE : p->mode;
+    } else if (p->rule == CORE_RULE_EVEN) {
         s.grid = KERNEL_EVEN;
         s.ends = KERNEL_CLAMP;
     } else if (p->rule == CORE_RULE_FULL_RANGE || p->rule == CORE_RULE_FULL_RANGE_GRID) {

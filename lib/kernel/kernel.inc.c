@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* kernel.inc.c - numbers rounded to floats and to even grids: one kernel, in stages. Included by variant.inc.c in the
- * part of each carrier, so that a file has one width of lanes.
+/* kernel.inc.c - numbers rounded to floats, to even grids and to integers with a scale: one kernel, in stages. Included
+ * by variant.inc.c in the part of each carrier, so that a file has one width of lanes.
  *
  *   load, store    arrays of the carrier's type, or of 16-bit words, which are widened in registers
  *   scale          what elements are of the scale of their block, and back
  *   draw           random bits: of the hash as they are needed, or given
  *   grid           the multiple of a step that the mode chooses
  *   ends           what becomes of what lies past the largest value, of infinities and of NaN
+ *   codes          of integers, stored instead of values
  *
  * A stage reads what it is to do from a kernel_choice. kernels.def lists the choices that are compiled as constants; all
  * others are read at run time by the same text. */
@@ -34,7 +35,32 @@ typedef struct kernel_constants {
     simd_real over[2], infinite[2], nan[2]; /* what becomes of it, and of these, by sign */
     simd_real zero;  /* +0 where zeros have no sign, else -0: what leaves all numbers as they are */
     simd_bits keeps; /* the sign bit where zeros keep it */
+    /* integers with a scale, counted in steps */
+    simd_real scale, inverse;
+    simd_real half, random;         /* where rests of so much begin, a rule decides; by random bits, in steps */
+    int is_near;                    /* a product with the inverse tells most fractions well enough */
+    simd_bits code_zero, code_mask; /* codes */
+    const core_plan *plan;
 } kernel_constants;
+
+/* x * [1/s] tells the integer but for one. To nearest, the rest x - k*s decides if it is less than half a step. By random
+ * bits, their sum with the fraction of x/s does, unless it is so close to 1 that what was rounded on the way may tell,
+ * or x is a value, which stays. */
+SIMD_FN void kernel_begin_affine(kernel_constants *c, const core_plan *p)
+{
+    core_affine_quick q = {0};
+    (void)core_affine_quick_make(&q, p);
+    const realw reach = q.high > -q.low ? q.high : -q.low, lost = core_value(core_power(-CARRIER_MANTISSA));
+    const realw half = SIMD_HAS_FUSED ? q.half : q.half - reach * lost;
+    c->scale = simd_all_real(q.scale);
+    c->inverse = simd_all_real(q.inverse);
+    c->count = simd_all_real(q.shift);
+    c->low = simd_all_real(q.low);
+    c->high = simd_all_real(q.high);
+    c->half = simd_all_real(half);
+    c->random = simd_all_real(q.is_near ? core_value(q.random) : SIMD_HAS_FUSED ? (realw)0.5 - (realw)0x1p-20 : 0);
+    c->is_near = q.is_near;
+}
 
 SIMD_FN kernel_constants kernel_begin(kernel_choice s, const core_plan *p)
 {
@@ -42,6 +68,7 @@ SIMD_FN kernel_constants kernel_begin(kernel_choice s, const core_plan *p)
     const uintw one_and_half = CARRIER_HIDDEN >> 1;
     const realw cap = core_value(p->fast_cap);
     memset(&c, 0, sizeof c);
+    c.plan = p;
     c.emin = simd_all_real(core_value(p->fast_emin));
     c.count = simd_all_real(core_value((p->fast_emin + p->fast_up) | one_and_half));
     c.up = simd_all_real(core_value(core_bits((realw)1.5) + p->fast_up));
@@ -64,7 +91,22 @@ SIMD_FN kernel_constants kernel_begin(kernel_choice s, const core_plan *p)
         c.infinite[i] = simd_all_real(core_value(p->infinite[i]));
         c.nan[i] = simd_all_real(core_value(p->nan[i]));
     }
+    if (s.grid >= KERNEL_AFFINE)
+        kernel_begin_affine(&c, p);
     return c;
+}
+
+SIMD_FN void kernel_begin_codes(kernel_choice s, kernel_constants *c, const core_coder *coder)
+{
+    const core_plan *const p = c->plan;
+    const uintw count = ((simd_bits)c->count)[0], nan = p->nan[0], zero = (uintw)coder->zero_point - count;
+    const uintw code = s.grid == KERNEL_EVEN
+                           ? core_fixed_quick_code(coder, core_value(count), CARRIER_NAN, nan)
+                           : core_affine_quick_code(coder, 1 / (realw)coder->scale_value, CARRIER_NAN, nan);
+    c->code_zero = simd_all(zero);
+    c->code_mask = simd_all((uintw)coder->mask);
+    /* that becomes the code of a NaN */
+    c->nan[0] = simd_all_real(core_value(code - zero) - (kernel_takes_signs(s.mode) ? 0 : core_value(count)));
 }
 
 SIMD_FN size_t kernel_size(int type)
@@ -122,6 +164,17 @@ SIMD_FN void kernel_store(kernel_choice s, int vectors, char *to, const simd_rea
     }
 }
 
+/* Codes of integers, of which y are the sums of kernel_count, or values, or with a scale steps. */
+SIMD_FN void kernel_store_codes(kernel_choice s, const kernel_constants *c, int vectors, char *to, const simd_real *y)
+{
+    EACH_VECTOR
+    {
+        const simd_real sum = kernel_takes_signs(s.mode) ? y[k] : y[k] + c->count;
+        const simd_bits code = ((simd_bits)sum + c->code_zero) & c->code_mask;
+        simd_store_codes(to + (size_t)(k * SIMD_LANES * s.codes), (size_t)s.codes, code);
+    }
+}
+
 /* The scales of blocks whose elements are finite. */
 typedef struct kernel_scales {
     const realw *down, *s; /* of each block, or of each element; SCALED_POWERS: its first binade, and its largest value */
@@ -170,7 +223,7 @@ SIMD_FN int kernel_is_signed(kernel_choice s)
 /* Whether C is had from a binade: all steps of an even grid are alike, but not those of blocks. */
 SIMD_FN int kernel_has_binades(kernel_choice s)
 {
-    return s.grid != KERNEL_EVEN || s.scale == SCALED_POWERS;
+    return s.grid == KERNEL_BINADES || s.scale == SCALED_POWERS;
 }
 
 /* Where a number stands: the binade that its steps are of, and C, which is 1.5 * 2^k steps, so that a sum of both signs
@@ -211,13 +264,16 @@ SIMD_FN simd_bits kernel_toward(kernel_choice s, enum simd_side side, const kern
 }
 #endif
 
-/* t + C by the modes without random bits and by se. t: x for kernel_is_signed, else its magnitude. */
+/* t + C by the modes without random bits and by se. t: x for kernel_is_signed, else its magnitude. Integers with a scale:
+ * of the steps of t; the side of a value on which t lies is that of the integer itself, since rounding k*s keeps the
+ * order. *open: the rule decides. */
 SIMD_FN simd_bits kernel_count(kernel_choice s, int mode, const kernel_constants *c, const kernel_place *g, simd_real t,
-                               simd_bits r)
+                               simd_bits r, simd_mask *open)
 {
-    const simd_real half = (simd_real)((simd_bits)g->C - c->to_half);
+    const int affine = s.grid >= KERNEL_AFFINE;
+    const simd_real half = affine ? c->half : (simd_real)((simd_bits)g->C - c->to_half);
 #if SIMD_HAS_SIDES
-    switch (mode) {
+    switch (affine ? FPEMU_MODE_RNE : mode) {
     case FPEMU_MODE_RTZ:
     case FPEMU_MODE_RTN: return kernel_toward(s, SIMD_DOWN, c, g, t);
     case FPEMU_MODE_RAZ:
@@ -229,8 +285,15 @@ SIMD_FN simd_bits kernel_count(kernel_choice s, int mode, const kernel_constants
     default: break;
     }
 #endif
-    const simd_real sum = kernel_plus(s, c, g, t), near = kernel_minus(s, c, g, sum);
+    if (s.grid == KERNEL_PYTORCH)
+        return (simd_bits)((c->plan->compat == FPEMU_COMPAT_PYTORCH_DIVIDE ? t / c->scale : t * c->inverse) + g->C);
+    const simd_real sum = affine ? simd_fused(t, c->inverse, g->C) : kernel_plus(s, c, g, t);
+    const simd_real k = kernel_minus(s, c, g, sum), near = affine ? k * c->scale : k;
     const simd_bits n = (simd_bits)sum;
+    if (affine && mode <= FPEMU_MODE_RNZ) {
+        *open = simd_not_less(simd_magnitude(simd_fused(-k, c->scale, t)), half);
+        return n;
+    }
     switch (mode) {
     case FPEMU_MODE_RNE: return n;
     case FPEMU_MODE_RTZ:
@@ -255,11 +318,26 @@ SIMD_FN simd_real kernel_stochastic(kernel_choice s, const kernel_constants *c, 
                                     simd_bits r)
 {
     const simd_real below =
-        kernel_minus(s, c, g, (simd_real)kernel_count(s, FPEMU_MODE_RTZ, c, g, a, simd_all(0)));
+        kernel_minus(s, c, g, (simd_real)kernel_count(s, FPEMU_MODE_RTZ, c, g, a, simd_all(0), NULL));
     const int apart = kernel_has_binades(s);
     const simd_real step = apart ? (simd_real)((simd_bits)g->binade - c->to_step) : c->step;
     const simd_real steps = apart ? (simd_real)(c->to_steps - (simd_bits)g->binade) : c->steps;
     return simd_select(simd_carries((a - below) * steps, r), below + step, below);
+}
+
+/* Steps of a magnitude within the ends. */
+SIMD_FN simd_real kernel_affine_stochastic(const kernel_constants *c, simd_real a, simd_bits r, simd_mask *open)
+{
+    const simd_real half = simd_all_real((realw)0.5), one = simd_all_real((realw)1 / (UINT64_C(1) << SIMD_RANDOM_BITS));
+    const simd_real random = simd_random(r), n = simd_fused(a, c->inverse, c->count) - c->count;
+    const simd_real rest = c->is_near ? a : simd_fused(-n, c->scale, a);
+    const simd_real t = simd_fused(random, one, simd_fused(rest, c->inverse, -half)), up = t + c->count - c->count;
+    *open = simd_not_less(simd_magnitude(t - up), c->random);
+    if (c->is_near)
+        return up;
+    const simd_mask moves = simd_differ(n * c->scale, a);
+    *open = simd_both(moves, *open);
+    return n + simd_keep(moves, up);
 }
 
 /* As core_full_range; the carry out of the last kept bit goes on into the exponent, whatever the sign. */
@@ -291,19 +369,20 @@ SIMD_FN int kernel_brings(kernel_choice s)
 /* x as the grid takes it: within the ends, which may differ on an even grid, for some modes its magnitude. */
 SIMD_FN simd_real kernel_bring(kernel_choice s, simd_real high, simd_real low, simd_real x)
 {
-    const int both = s.grid == KERNEL_EVEN && s.ends == KERNEL_CLAMP;
-    if (both)
-        x = simd_max(simd_min(x, high), low);
+    const int clamps = s.grid >= KERNEL_AFFINE || (s.grid == KERNEL_EVEN && s.ends == KERNEL_CLAMP);
+    if (clamps)
+        x = simd_max(low, simd_min(high, x)); /* of a NaN it is one */
     const simd_real t = kernel_is_signed(s) ? x : simd_magnitude(x);
-    if (!kernel_brings(s) || both)
+    if (!kernel_brings(s) || clamps)
         return t;
     return kernel_is_signed(s) ? simd_max(simd_min(t, high), low) : simd_min(t, high);
 }
 
-/* t on the grid, with the sign of x. */
+/* t on the grid, with the sign of x; where *open, kernel_again is left to do. For codes as kernel_store_codes takes it. */
 SIMD_FN simd_real kernel_round(kernel_choice s, const kernel_constants *c, simd_real emin, simd_real x, simd_real t,
-                               simd_bits r)
+                               simd_bits r, simd_mask *open)
 {
+    const int affine = s.grid >= KERNEL_AFFINE, even = affine || s.grid == KERNEL_EVEN;
     const simd_bits sign = (simd_bits)x & CARRIER_SIGN;
     if (s.grid == KERNEL_FULL)
         return kernel_full(s, c, x, r);
@@ -311,15 +390,21 @@ SIMD_FN simd_real kernel_round(kernel_choice s, const kernel_constants *c, simd_
     if (s.grid == KERNEL_F16_TYPE)
         return simd_through_f16(x);
 #endif
-    const simd_real binade =
-        s.grid == KERNEL_EVEN ? emin : simd_max((simd_real)((simd_bits)t & CARRIER_INF), emin);
+    const simd_real binade = even ? emin : simd_max((simd_real)((simd_bits)t & CARRIER_INF), emin);
     const kernel_place g = {binade, kernel_has_binades(s) ? binade * c->up : c->count};
-    if (s.mode == FPEMU_MODE_SR)
+    if (s.mode == FPEMU_MODE_SR && !affine)
         return (simd_real)((simd_bits)kernel_stochastic(s, c, &g, t, r) | sign);
-    const simd_real y = kernel_minus(s, c, &g, (simd_real)kernel_count(s, s.mode, c, &g, t, r));
+    const simd_real sum = s.mode == FPEMU_MODE_SR ? g.C : (simd_real)kernel_count(s, s.mode, c, &g, t, r, open);
+    const simd_real y =
+        s.mode == FPEMU_MODE_SR ? kernel_affine_stochastic(c, t, r, open) : kernel_minus(s, c, &g, sum);
+    if (s.codes && kernel_is_signed(s))
+        return sum;
+    if (affine && !s.codes)
+        return kernel_is_signed(s) ? y * c->scale
+                                   : simd_fused(y, (simd_real)((simd_bits)c->scale | sign), c->zero); /* no -0 */
     if (!kernel_is_signed(s))
         return (simd_real)((simd_bits)y | sign);
-    return s.grid == KERNEL_EVEN ? y : (simd_real)((simd_bits)y | ((simd_bits)x & c->keeps));
+    return even ? y : (simd_real)((simd_bits)y | ((simd_bits)x & c->keeps));
 }
 
 SIMD_FN simd_real kernel_by_sign(simd_real x, const simd_real of[2])
@@ -327,11 +412,38 @@ SIMD_FN simd_real kernel_by_sign(simd_real x, const simd_real of[2])
     return simd_select(simd_negative((simd_bits)x), of[1], of[0]);
 }
 
+/* The rule of integers with a scale, by mode: for what the kernel leaves open. */
+#define AGAIN(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
+static void (*const kernel_rule[CORE_MODE_COUNT])(const core_plan *, size_t, const void *, const uint32_t *,
+                                                  void *) = {MODES(affine_fast, AGAIN)};
+#undef AGAIN
+
+SIMD_FN void kernel_again(kernel_choice s, const kernel_constants *c, int vectors, const simd_real *x,
+                          const uint32_t *random, simd_real *y)
+{
+    simd_real from[KERNEL_VECTORS], to[KERNEL_VECTORS]; /* beside x and y, which need no memory */
+    EACH_VECTOR from[k] = x[k];
+    kernel_rule[s.mode](c->plan, (size_t)vectors * SIMD_LANES, from, random, to);
+    EACH_VECTOR
+    {
+        const simd_real sum = to[k] * c->inverse + c->count, steps = kernel_takes_signs(s.mode) ? sum : sum - c->count;
+        y[k] = s.codes ? simd_select(simd_differ(to[k], to[k]), c->nan[0], steps) : to[k];
+    }
+}
+
+/* Whether kernel_again has such lanes, NaN among them. */
+SIMD_FN int kernel_leaves(kernel_choice s)
+{
+    return s.grid == KERNEL_AFFINE && (s.mode <= FPEMU_MODE_RNZ || s.mode == FPEMU_MODE_SR);
+}
+
 /* Makes the finished results of values y on the grid. */
 SIMD_FN void kernel_end(kernel_choice s, const kernel_constants *c, int vectors, const simd_real *x, simd_real *y)
 {
     /* what says whether x overflows */
     const simd_real *const v = kernel_is_stochastic(s.mode) ? y : x;
+    if (kernel_leaves(s))
+        return;
     if ((s.grid == KERNEL_EVEN && !kernel_is_signed(s)) ||
         (s.ends == KERNEL_BY_SIGN && (s.grid == KERNEL_FULL || !kernel_is_signed(s))))
         EACH_VECTOR y[k] = y[k] + c->zero;
@@ -377,24 +489,32 @@ SIMD_FN void kernel_end(kernel_choice s, const kernel_constants *c, int vectors,
 SIMD_FN void kernel_group(kernel_choice s, const kernel_constants *c, const kernel_scales *b, size_t v, int vectors,
                           const char *from, const uint32_t *random, char *to)
 {
-    simd_real x[KERNEL_VECTORS], t[KERNEL_VECTORS], y[KERNEL_VECTORS];
-    simd_bits r[KERNEL_VECTORS];
+    simd_real x[KERNEL_VECTORS], y[KERNEL_VECTORS];
+    simd_mask open = simd_less(c->step, c->step);
     kernel_load(s, vectors, from, x);
     EACH_VECTOR
     {
+        const size_t at = v + (size_t)k;
         simd_real emin = c->emin, high = c->high, low = c->low;
+        simd_mask here = simd_less(c->step, c->step);
         if (s.scale == SCALED_POWERS) {
-            emin = kernel_scale_of(b, b->down, v + (size_t)k);
-            high = kernel_scale_of(b, b->s, v + (size_t)k);
+            emin = kernel_scale_of(b, b->down, at);
+            high = kernel_scale_of(b, b->s, at);
             low = s.grid == KERNEL_EVEN ? emin * c->lowest : -high;
         }
-        r[k] = kernel_is_stochastic(s.mode) ? simd_load_random(random + k * SIMD_LANES) : simd_all(0);
-        t[k] = kernel_bring(s, high, low, kernel_down(s, b, v + (size_t)k, x[k]));
-        y[k] = kernel_round(s, c, emin, x[k], t[k], r[k]);
+        const simd_bits r = kernel_is_stochastic(s.mode) ? simd_load_random(random + k * SIMD_LANES) : simd_all(0);
+        const simd_real t = kernel_bring(s, high, low, kernel_down(s, b, at, x[k]));
+        y[k] = kernel_round(s, c, emin, x[k], t, r, &here);
+        open = simd_either(open, here);
     }
+    if (kernel_leaves(s) && simd_any(open))
+        kernel_again(s, c, vectors, x, random, y);
     kernel_end(s, c, vectors, x, y);
     EACH_VECTOR y[k] = kernel_up(s, b, v + (size_t)k, y[k]);
-    kernel_store(s, vectors, to, y);
+    if (s.codes)
+        kernel_store_codes(s, c, vectors, to, y);
+    else
+        kernel_store(s, vectors, to, y);
 }
 
 /* The hash's first products of indices 0 to 31, with whose lead the others' lowest five bits are those of one of these. */
@@ -445,12 +565,14 @@ static __attribute__((noinline)) void kernel_draw_leads(kernel_random *r, size_t
 }
 
 /* n elements, fewer than KERNEL_FEW vectors by way of a buffer. */
-SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const kernel_scales *b, const loop_draw *d, size_t n,
-                       const void *x, void *y)
+SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const core_coder *coder, const kernel_scales *b,
+                       const loop_draw *d, size_t n, const void *x, void *y)
 {
     enum { GROUP = KERNEL_VECTORS * SIMD_LANES, FEW = KERNEL_FEW * SIMD_LANES };
-    const kernel_constants c = kernel_begin(s, p);
-    const size_t size = kernel_size(s.type);
+    kernel_constants c = kernel_begin(s, p);
+    if (s.codes)
+        kernel_begin_codes(s, &c, coder);
+    const size_t size = kernel_size(s.type), made = s.codes ? (size_t)s.codes : size;
     const int draws = kernel_is_stochastic(s.mode) && !d->r, given = kernel_is_stochastic(s.mode) && d->r;
     kernel_random random;
     random.draw = d;
@@ -458,7 +580,7 @@ SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const kernel_scales 
     for (size_t i = 0, m; i < n; i += m) {
         _Alignas(LINE) uint32_t words[GROUP];
         const char *const from = (const char *)x + i * size;
-        char *const to = (char *)y + i * size;
+        char *const to = (char *)y + i * made;
         const uint32_t *const r = given ? d->r + i : words;
         m = n - i < FEW ? n - i : n - i < GROUP ? FEW : GROUP;
         if (draws) {
@@ -492,7 +614,7 @@ SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const kernel_scales 
                 own.second = b->second;
             }
             kernel_group(s, &c, &own, 0, KERNEL_FEW, beside, bits, beside);
-            memcpy(to, beside, m * size);
+            memcpy(to, beside, m * made);
         }
     }
 }
@@ -503,16 +625,16 @@ SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const kernel_scales 
     static void ROW_NAME(type, grid, ends, mode)(const core_plan *p, const loop_draw *d, size_t n, const void *x,      \
                                                  void *y)                                                              \
     {                                                                                                                  \
-        kernel_of((kernel_choice){KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, UNSCALED}, p, \
-                  NULL, d, n, x, y);                                                                                   \
+        const kernel_choice s = {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, UNSCALED, 0};         \
+        kernel_of(s, p, NULL, NULL, d, n, x, y);                                                                       \
     }
 #define SCALED_NAME(scale, grid, ends, mode) kernel_##scale##_##grid##_##ends##_##mode
 #define SCALED(scale, grid, ends, mode)                                                                                \
     static void SCALED_NAME(scale, grid, ends, mode)(const core_plan *p, const kernel_scales *b, const loop_draw *d,   \
                                                      size_t n, const void *x, void *y)                                 \
     {                                                                                                                  \
-        kernel_of((kernel_choice){KERNEL_OWN, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, SCALED_##scale}, p, b,  \
-                  d, n, x, y);                                                                                         \
+        const kernel_choice s = {KERNEL_OWN, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, SCALED_##scale, 0};      \
+        kernel_of(s, p, NULL, b, d, n, x, y);                                                                          \
     }
 #include "kernels.def"
 
@@ -521,15 +643,28 @@ SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const kernel_scales 
                                   void *y)                                                                             \
     {                                                                                                                  \
         s.mode = FPEMU_MODE_##name;                                                                                    \
-        s.scale = UNSCALED;                                                                                     \
-        kernel_of(s, p, NULL, d, n, x, y);                                                                             \
+        s.scale = UNSCALED;                                                                                            \
+        s.codes = 0;                                                                                                   \
+        kernel_of(s, p, NULL, NULL, d, n, x, y);                                                                       \
     }                                                                                                                  \
     static void kernel_scaled_##name(kernel_choice s, const core_plan *p, const kernel_scales *b, const loop_draw *d,  \
                                      size_t n, const void *x, void *y)                                                 \
     {                                                                                                                  \
         s.mode = FPEMU_MODE_##name;                                                                                    \
         s.type = KERNEL_OWN;                                                                                           \
-        kernel_of(s, p, b, d, n, x, y);                                                                                \
+        s.codes = 0;                                                                                                   \
+        kernel_of(s, p, NULL, b, d, n, x, y);                                                                          \
+    }                                                                                                                  \
+    static void kernel_codes_##name(int grid, size_t size, const core_plan *p, const core_coder *c,                    \
+                                    const loop_draw *d, size_t n, const void *x, void *codes)                          \
+    {                                                                                                                  \
+        kernel_choice s = {KERNEL_OWN, KERNEL_EVEN, KERNEL_CLAMP, FPEMU_MODE_##name, UNSCALED, (int)size};             \
+        if (grid == KERNEL_EVEN) {                                                                                     \
+            kernel_of(s, p, c, NULL, d, n, x, codes);                                                                  \
+        } else {                                                                                                       \
+            s.grid = KERNEL_AFFINE;                                                                                    \
+            kernel_of(s, p, c, NULL, d, n, x, codes);                                                                  \
+        }                                                                                                              \
     }
 #include "kernels.def"
 
@@ -544,6 +679,12 @@ static void (*const kernel_rows[KERNEL_TYPES][KERNEL_GRIDS][KERNEL_ENDS][FPEMU_M
                                                                                             const void *, void *) = {
 #define ROW(type, grid, ends, mode)                                                                                    \
     [KERNEL_##type][KERNEL_##grid][KERNEL_##ends][FPEMU_MODE_##mode] = ROW_NAME(type, grid, ends, mode),
+#include "kernels.def"
+};
+
+static void (*const kernel_codes[FPEMU_MODE_COUNT])(int, size_t, const core_plan *, const core_coder *,
+                                                    const loop_draw *, size_t, const void *, void *) = {
+#define MODE(name) [FPEMU_MODE_##name] = kernel_codes_##name,
 #include "kernels.def"
 };
 
@@ -641,4 +782,18 @@ static void CARRIER(loop_kernel_scaled)(const core_plan *p, int kind, int open, 
         d.index += length * runs;
         d.r = d.r ? d.r + length * runs : NULL;
     }
+}
+
+static void CARRIER(loop_affine)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y)
+{
+    if (core_affine_is_quick(p))
+        CARRIER(loop_kernel_given)(p, n, x, r, y);
+    else
+        kernel_rule[p->mode](p, n, x, r, y);
+}
+
+static void CARRIER(loop_kernel_codes)(const core_plan *p, const core_coder *c, const loop_draw *d, size_t n,
+                                       const void *x, size_t size, void *codes)
+{
+    kernel_codes[p->mode](kernel_choose(p, KERNEL_OWN, 0).grid, size, p, c, d, n, x, codes);
 }

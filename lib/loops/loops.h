@@ -123,13 +123,6 @@ typedef struct kernels {
     /* random bits of elements i, i+1, ..., of which none passes a multiple of 2^32 */
     void (*hash)(core_hash_key k, int per_word, int n_bits, uint64_t i, size_t n, uint32_t *r);
     void (*philox)(uint64_t seed, uint64_t stream, int per_word, int n_bits, uint64_t i, size_t n, uint32_t *r);
-    /* y = x rounded to affine integers by 32 bits of the hash for elements `index` and following, of which none passes a
-     * multiple of 2^32; may be NULL */
-    void (*affine_drawn32)(const core_plan32 *p, core_hash_key k, uint64_t index, size_t n, const void *x, void *y);
-    /* the same of codes of integers, 32 bits an element, where core_integer_codes holds; by whether they are affine,
-     * and then near; may be NULL */
-    void (*encode_drawn32[2])(const core_plan32 *p, const core_integer_codes32 *c, core_hash_key k, uint64_t index,
-                              size_t n, const void *x, size_t size, void *codes);
     void (*stream)(void *to, const void *from, size_t size); /* stream_tile of stream.h */
     /* y = x rounded and finished by a plan that core_affine_is_wide takes, by mode */
     void (*affine32[CORE_MODE_COUNT])(const core_plan32 *p, size_t n, const void *x, const uint32_t *r, void *y);

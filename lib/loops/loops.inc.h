@@ -6,8 +6,9 @@ typedef struct carrier_loops {
     /* y = x rounded and finished by plan p: by rule and mode; r: random bits, left-aligned, for the stochastic modes */
     void (*round[CORE_RULE_AFFINE_FAST + 1][CORE_MODE_COUNT])(const core_plan *p, size_t n, const void *x,
                                                               const uint32_t *r, void *y);
-    /* the same of the rules that core_choose_fast gives, finished also where has_ends says so; type: the carrier's
-     * own or, with binary32, a narrower one that holds all results; kernel/kernel.inc.c */
+    /* the same of the rules that core_choose_fast gives, finished also where has_ends says so, or that
+     * core_affine_is_quick takes; type: the carrier's own or, with binary32, a narrower one that holds all results;
+     * kernel/kernel.inc.c */
     void (*kernel)(const core_plan *p, int type, const loop_draw *d, size_t n, const void *x, void *y);
     /* y of `count` blocks, at most RUN_BLOCKS, of `length` finite elements; kind: enum scaled_kind; open: their values
      * on the grid instead, of a plan without ends. The plan has rule SHIFTER_STOP or EVEN, and no y is infinite */
@@ -16,6 +17,9 @@ typedef struct carrier_loops {
     /* y of at most TILE of them, from those values g, and their counters */
     void (*count_scaled)(const core_plan *p, int kind, size_t length, size_t count, const realw *down, const realw *s,
                          realw second, const void *x, const uintw *g, void *y, tile_counts *c);
+    /* codes of so many bytes, where core_integers_code_quickly */
+    void (*kernel_codes)(const core_plan *p, const core_coder *c, const loop_draw *d, size_t n, const void *x,
+                         size_t size, void *codes);
     /* the same in one step for plans with has_ends, or that core_compat_is_quick takes */
     void (*finished)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
     void (*compat)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
@@ -39,9 +43,6 @@ typedef struct carrier_loops {
      * each, or with NULL of x itself; inverse: NULL, or inverses of `down` where core_fast_holds; kernel/codes.inc.c */
     void (*codes)(const core_direct *d, int divide, size_t length, size_t count, const realw *down,
                   const realw *inverse, const void *x, size_t size, void *codes);
-    /* the same of integers, by whether they are affine and by mode; NULL where there is no such loop */
-    void (*encode_integers[2][FPEMU_MODE_RTO + 1])(const core_integer_codes *k, size_t n, const void *x, size_t size,
-                                                   void *codes);
     void (*encode_posit)(const core_plan *p, const core_coder *c, size_t n, const void *x, size_t size, void *codes);
     /* streaming: y, at a multiple of LINE, by stores of stream.h where the loop has vectors */
     void (*decode)(const core_coder *c, size_t n, const void *codes, size_t size, int streaming, void *y);

@@ -9,16 +9,7 @@
     [CORE_RULE_SHIFTER_PASS] = {FAST_MODES(0, FINISHED)}, [CORE_RULE_SHIFTER_STOP] = {FAST_MODES(0, FINISHED)},        \
     [CORE_RULE_SHIFTER_STOP_INF] = {FAST_MODES(0, FINISHED)}, [CORE_RULE_SHIFTER_GRID] = {FAST_MODES(0, OPEN)},        \
     [CORE_RULE_EVEN] = {FAST_MODES(0, FINISHED)}
-#define AFFINE(rule, mode) [mode] = ROUND_AFFINE(mode),
-#define CODES(form, nearest)                                                                                           \
-    {[FPEMU_MODE_RNE] = nearest,                                                                                       \
-     [FPEMU_MODE_RNA] = form(FPEMU_MODE_RNA),                                                                          \
-     [FPEMU_MODE_RNZ] = form(FPEMU_MODE_RNZ),                                                                          \
-     [FPEMU_MODE_RTZ] = form(FPEMU_MODE_RTZ),                                                                          \
-     [FPEMU_MODE_RAZ] = form(FPEMU_MODE_RAZ),                                                                          \
-     [FPEMU_MODE_RTP] = form(FPEMU_MODE_RTP),                                                                          \
-     [FPEMU_MODE_RTN] = form(FPEMU_MODE_RTN),                                                                          \
-     [FPEMU_MODE_RTO] = form(FPEMU_MODE_RTO)}
+#define AFFINE(rule, mode) [mode] = CARRIER(loop_affine),
 
 #if PART == CARRIER_BITS
 const carrier_loops TABLE = {
@@ -31,6 +22,7 @@ const carrier_loops TABLE = {
     .kernel = CARRIER(loop_kernel),
     .kernel_scaled = CARRIER(loop_kernel_scaled),
     .count_scaled = CARRIER(loop_count_scaled),
+    .kernel_codes = CARRIER(loop_kernel_codes),
     .finished = CARRIER(loop_kernel_given),
     .compat = loop_compat,
     .wrapped = {FAST_MODES(wrapped, ROUND)},
@@ -42,7 +34,6 @@ const carrier_loops TABLE = {
     .count_nonzero = loop_count_nonzero,
     .encode = loop_encode,
     .codes = CARRIER(loop_codes),
-    .encode_integers = {CODES(CODES_EVEN, NULL), CODES(CODES_AFFINE, CODES_AFFINE(FPEMU_MODE_RNE))},
     .encode_posit = loop_encode_posit,
     .decode = loop_decode,
 #if CARRIER_BITS == 32
@@ -82,4 +73,3 @@ const carrier_loops TABLE = {
 #undef OPEN
 #undef KERNEL_RULES
 #undef AFFINE
-#undef CODES

@@ -194,10 +194,6 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "narrow.inc.c"
 #endif
 #include "elements.inc.c"
-#ifdef __AVX512F__
-#include "integers.inc.c"
-#endif
-#include "codes.inc.c"
 #include "settings.inc.c"
 #include "blocks.inc.c"
 #if PART == 32
@@ -208,14 +204,8 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "operations.inc.c"
 #include "table.inc.c"
 #include "core/carrier_end.h"
-#ifdef __AVX512F__
-#define ENCODE_DRAWN {integers_encode_even, integers_encode_affine}
-#else
-#define ENCODE_DRAWN {NULL}
-#endif
 #include "core/carrier64.h"
 #include "elements.inc.c"
-#include "codes.inc.c"
 #include "settings.inc.c"
 #include "blocks.inc.c"
 #if PART == 64
@@ -280,11 +270,6 @@ static void narrow(size_t n, const double *x, float *y)
               [MAC_ENDS] = mac_##product##_ends,                                                                       \
               [MAC_INF] = mac_##product##_inf,                                                                         \
               [MAC_SAT] = mac_##product##_sat}
-#ifdef __AVX512F__
-#define AFFINE_DRAWN integers_drawn_affine
-#else
-#define AFFINE_DRAWN NULL
-#endif
 
 /* The table of an instruction set; `table32` and `words`, for Philox, may be better ones than those of this file. */
 #define KERNELS_TABLE(name_text, is_valid, table32, words)                                                             \
@@ -295,8 +280,6 @@ static void narrow(size_t n, const double *x, float *y)
         .loops64 = &LOOPS_OF(KERNELS, 64),                                                                             \
         .hash = fill_hash,                                                                                             \
         .philox = words,                                                                                               \
-        .affine_drawn32 = AFFINE_DRAWN,                                                                                \
-        .encode_drawn32 = ENCODE_DRAWN,                                                                                \
         .stream = stream,                                                                                              \
         .exact = {[FPEMU_OPERATION_ADD] = exact_add,                                                                   \
                   [FPEMU_OPERATION_SUB] = exact_sub,                                                                   \

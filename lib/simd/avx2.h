@@ -10,7 +10,6 @@
 #define SIMD_INT(op) _mm256_##op##_epi64
 #endif
 #define SIMD_HAS_SIDES 0
-#define SIMD_HAS_FUSED 1
 #define SIMD_HAS_F16 (CARRIER_BITS == 32)
 #define SIMD_HAS_FUSED 1
 #define SIMD_HAS_LOOK_UP (CARRIER_BITS == 32)
@@ -58,9 +57,31 @@ SIMD_FN void simd_store(void *p, simd_real a)
     _mm256_storeu_si256((__m256i *)p, (__m256i)a);
 }
 
-SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
+SIMD_FN void simd_store_codes(void *p, size_t size, simd_bits a)
 {
-    return (simd_real)SIMD_REAL(fmadd)(a, b, c);
+#if CARRIER_BITS == 32
+    if (size == 4) {
+        simd_store(p, (simd_real)a);
+        return;
+    }
+    const __m256i twice = _mm256_permute4x64_epi64(_mm256_packus_epi32((__m256i)a, (__m256i)a), 8);
+    const __m128i words = _mm256_castsi256_si128(twice);
+    if (size == 2)
+        _mm_storeu_si128((__m128i *)p, words);
+    else
+        _mm_storel_epi64((__m128i *)p, _mm_packus_epi16(words, words));
+#else
+    const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+    const __m128i longs = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32((__m256i)a, order));
+    const __m128i words = _mm_packus_epi32(longs, longs);
+    const int bytes = _mm_cvtsi128_si32(_mm_packus_epi16(words, words));
+    if (size == 4)
+        _mm_storeu_si128((__m128i *)p, longs);
+    else if (size == 2)
+        _mm_storel_epi64((__m128i *)p, words);
+    else
+        memcpy(p, &bytes, sizeof bytes);
+#endif
 }
 
 #if CARRIER_BITS == 32

@@ -16,14 +16,13 @@ typedef __mmask16 simd_mask;
 typedef __mmask8 simd_mask;
 #endif
 #define SIMD_HAS_SIDES 1
-#define SIMD_HAS_FUSED 1
 #define SIMD_HAS_F16 (CARRIER_BITS == 32)
 #define SIMD_HAS_FUSED 1
 #define SIMD_HAS_LOOK_UP 1
 #define SIMD_HAS_LOOK_UP_32 1
 #define SIMD_TO(side) (_MM_FROUND_TO_##side | _MM_FROUND_NO_EXC)
 
-/* a * b + c, rounded once. */
+/* a * b + c, rounded once where SIMD_HAS_FUSED, else twice. */
 SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
 {
     return (simd_real)SIMD_REAL(fmadd)(a, b, c);
@@ -73,6 +72,12 @@ SIMD_FN simd_mask simd_at_most(simd_real a, simd_real b)
 SIMD_FN simd_mask simd_differ(simd_real a, simd_real b)
 {
     return SIMD_COMPARE(a, b, _CMP_NEQ_UQ);
+}
+
+/* The same: not a < b. */
+SIMD_FN simd_mask simd_not_less(simd_real a, simd_real b)
+{
+    return SIMD_COMPARE(a, b, _CMP_NLT_UQ);
 }
 
 /* Of the highest bit. */
@@ -133,10 +138,24 @@ SIMD_FN void simd_store(void *p, simd_real a)
     _mm512_storeu_si512(p, (__m512i)a);
 }
 
-/* a * b + c, rounded once. */
-SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
+/* Each lane as a code of 1, 2 or 4 bytes, of which it has no more bits. */
+SIMD_FN void simd_store_codes(void *p, size_t size, simd_bits a)
 {
-    return (simd_real)SIMD_REAL(fmadd)(a, b, c);
+#if CARRIER_BITS == 32
+    if (size == 1)
+        _mm_storeu_si128((__m128i *)p, _mm512_cvtepi32_epi8((__m512i)a));
+    else if (size == 2)
+        _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi32_epi16((__m512i)a));
+    else
+        _mm512_storeu_si512(p, (__m512i)a);
+#else
+    if (size == 1)
+        _mm_storel_epi64((__m128i *)p, _mm512_cvtepi64_epi8((__m512i)a));
+    else if (size == 2)
+        _mm_storeu_si128((__m128i *)p, _mm512_cvtepi64_epi16((__m512i)a));
+    else
+        _mm256_storeu_si256((__m256i *)p, _mm512_cvtepi64_epi32((__m512i)a));
+#endif
 }
 
 #if CARRIER_BITS == 32

@@ -17,6 +17,11 @@ SIMD_FN simd_mask simd_differ(simd_real a, simd_real b)
     return (simd_mask)(a != b);
 }
 
+SIMD_FN simd_mask simd_not_less(simd_real a, simd_real b)
+{
+    return ~(simd_mask)(a < b);
+}
+
 SIMD_FN simd_mask simd_negative(simd_bits a)
 {
     return (simd_mask)((simd_integers)a < 0);

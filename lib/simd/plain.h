@@ -2,9 +2,8 @@
 /* plain.h - the words of simd.h in C, by the vector types of gcc and clang (SSE2, NEON, ...); avx512.h says what each
  * is. */
 #define SIMD_HAS_SIDES 0
-#define SIMD_HAS_FUSED CORE_HAS_FMA
 #define SIMD_HAS_F16 0
-#define SIMD_HAS_FUSED 0
+#define SIMD_HAS_FUSED CORE_HAS_FMA
 #define SIMD_HAS_LOOK_UP 0
 #define SIMD_HAS_LOOK_UP_32 0
 #define SIMD_EACH for (int l = 0; l < SIMD_LANES; l++)
@@ -26,14 +25,16 @@ SIMD_FN simd_real simd_max(simd_real a, simd_real b)
     return simd_select(simd_less(b, a), a, b);
 }
 
-#if SIMD_HAS_FUSED
 SIMD_FN simd_real simd_fused(simd_real a, simd_real b, simd_real c)
 {
-    SIMD_EACH c[l] = CARRIER_BITS == 32 ? (realw)__builtin_fmaf((float)a[l], (float)b[l], (float)c[l])
+#if SIMD_HAS_FUSED
+    SIMD_EACH a[l] = CARRIER_BITS == 32 ? (realw)__builtin_fmaf((float)a[l], (float)b[l], (float)c[l])
                                         : (realw)__builtin_fma((double)a[l], (double)b[l], (double)c[l]);
-    return c;
-}
+    return a;
+#else
+    return a * b + c;
 #endif
+}
 
 SIMD_FN int simd_any(simd_mask a)
 {
@@ -65,11 +66,15 @@ SIMD_FN void simd_store(void *p, simd_real a)
     memcpy(p, &a, sizeof a);
 }
 
-SIMD_FN simd_bits simd_gather(const void *from, simd_bits at)
+SIMD_FN void simd_store_codes(void *p, size_t size, simd_bits a)
 {
-    simd_bits a;
-    SIMD_EACH a[l] = ((const uintw *)from)[at[l]];
-    return a;
+    uint8_t bytes[SIMD_LANES];
+    uint16_t words[SIMD_LANES];
+    uint32_t longs[SIMD_LANES];
+    SIMD_EACH bytes[l] = (uint8_t)a[l];
+    SIMD_EACH words[l] = (uint16_t)a[l];
+    SIMD_EACH longs[l] = (uint32_t)a[l];
+    memcpy(p, size == 1 ? (void *)bytes : size == 2 ? (void *)words : longs, size * SIMD_LANES);
 }
 
 SIMD_FN simd_bits simd_load_random(const uint32_t *r)

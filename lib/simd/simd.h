@@ -6,9 +6,8 @@
  *   simd_real, simd_bits    SIMD_LANES numbers of the carrier, or their bits; a cast takes one to the other
  *   simd_mask               a yes or no for each lane
  *   SIMD_HAS_SIDES          1 where simd_add_toward rounds one sum to a side, at no cost
- *   SIMD_HAS_FUSED          1 where the processor multiplies and adds with one rounding: simd_fused
+ *   SIMD_HAS_FUSED          1 where simd_fused rounds once
  *   SIMD_HAS_F16            1 where the processor converts to binary16: simd_through_f16
- *   SIMD_HAS_FUSED          1 where it makes a product and a sum at once: simd_fused
  *   SIMD_HAS_LOOK_UP        1 where vectors are tables: simd_look_up_16, with simd_look_up_32 or else simd_look_up_8
  *
  * tests/unit/check_simd.c compares every word with plain C, lane by lane. */
@@ -69,6 +68,17 @@ SIMD_FN simd_real simd_min_magnitude(simd_real a, simd_real b)
     return simd_min(simd_magnitude(a), simd_magnitude(b));
 }
 #endif
+/* The highest bits of those of simd_load_random as an integer: as many as binary32 has room for, or all 32. */
+#define SIMD_RANDOM_BITS (CARRIER_BITS == 32 ? 24 : 32)
+SIMD_FN simd_real simd_random(simd_bits r)
+{
+#if CARRIER_BITS == 32
+    return __builtin_convertvector((simd_integers)(r >> 8), simd_real);
+#else
+    const simd_real two = simd_all_real(0x1p52); /* whose last bit is 1 */
+    return (simd_real)((simd_bits)two | r >> 32) - two;
+#endif
+}
 
 #if CARRIER_BITS == 32
 SIMD_FN void simd_store_bf16(void *p, simd_real a)

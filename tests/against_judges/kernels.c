@@ -29,13 +29,13 @@ enum { SEED = 42, STREAM = 7 };
 /* The rows by carrier (binary64 1) and choice, and how many cases came to each. */
 static unsigned cases[2][KERNEL_TYPES][KERNEL_GRIDS][KERNEL_ENDS][FPEMU_MODE_COUNT];
 static const kernel_choice rows32[] = {
-#define ROW(type, grid, ends, mode) {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, UNSCALED},
+#define ROW(type, grid, ends, mode) {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, UNSCALED, 0},
 #define CARRIER_BITS 32
 #include "kernel/kernels.def"
 #undef CARRIER_BITS
 };
 static const kernel_choice rows64[] = {
-#define ROW(type, grid, ends, mode) {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, UNSCALED},
+#define ROW(type, grid, ends, mode) {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, UNSCALED, 0},
 #define CARRIER_BITS 64
 #include "kernel/kernels.def"
 #undef CARRIER_BITS
@@ -60,17 +60,19 @@ static int chosen(const fpemu_format *f, const fpemu_rounding *r, fpemu_type typ
     if (type == FPEMU_TYPE_F64) {
         core_plan64 p;
         core_plan_make64(&p, f, r, 0);
+        if (core_affine_is_fast64(&p))
+            p.rule = CORE_RULE_AFFINE_FAST;
         core_choose_fast64(&p, f);
         p = open ? core_plan_unbounded64(&p) : p;
         *c = kernel_choose64(&p, narrow, open);
-        return serves(p.rule, p.has_ends, open);
+        return serves(p.rule, p.has_ends, open) || core_affine_is_quick64(&p);
     }
     core_plan32 p;
     core_plan_make32(&p, f, r, 0);
     core_choose_fast32(&p, f);
     p = open ? core_plan_unbounded32(&p) : p;
     *c = kernel_choose32(&p, open ? KERNEL_OWN : narrow, open);
-    return serves(p.rule, p.has_ends, open);
+    return serves(p.rule, p.has_ends, open) || core_affine_is_quick32(&p);
 }
 
 /* Numbers of the array's type: of the format's range, about its ends and smallest step, halves of steps, specials. */
@@ -78,13 +80,17 @@ static double draw(const lh_format *f, size_t i, uint64_t *state)
 {
     static const double specials[] = {0, -0.0, INFINITY, -INFINITY, NAN, 0x1p-149, -0x1p-1074, 0x1.fffffep127};
     const uint64_t u = lh_next(state);
-    const double max = lh_max(f, 64), sign = u & 1 ? -1 : 1, part = ldexp((double)(u >> 12), -52);
+    const double max = lh_max(f, 64), scale = f->scale > 0 ? f->scale : 1, sign = u & 1 ? -1 : 1,
+                 part = ldexp((double)(u >> 12), -52);
     switch (i % 8) {
     case 0: return specials[u >> 3 & 7];
     case 1: return sign * max * (1 + ldexp(part - 0.5, -(int)(u >> 1 & 15)));
-    case 2: return sign * ldexp((double)(u >> 50), f->kind == FPEMU_KIND_FLOAT ? f->emin - f->p - 1 : -f->fl - 2);
+    case 2:
+        return sign * ldexp((double)(u >> 50), f->kind == FPEMU_KIND_FLOAT ? f->emin - f->p - 1 : -f->fl - 2) * scale;
     case 3: return sign * ldexp(1 + part, (int)(u >> 4 & 255) - 128);
-    default: return sign * ldexp(1 + part, (f->kind == FPEMU_KIND_FLOAT ? f->emin : -f->fl) + (int)(u >> 4 & 15) - 4);
+    default:
+        return sign * ldexp(1 + part, (f->kind == FPEMU_KIND_FLOAT ? f->emin : -f->fl) + (int)(u >> 4 & 15) - 4) *
+               scale;
     }
 }
 

@@ -7,6 +7,7 @@
 #else
 #include "core/carrier64.h"
 #endif
+#define FMA(a, b, c) (BITS == 32 ? (double)fmaf((float)(a), (float)(b), (float)(c)) : fma(a, b, c))
 #include "simd/simd.h"
 #include <fenv.h>
 #include <math.h>
@@ -110,6 +111,7 @@ static void once(void)
         A[l] == A[l] ? core_bits(fabs((double)A[l]) < (double)Z[l] ? A[l] : Z[l]) & ~CARRIER_SIGN : 0);
     SEE("less", MASK(simd_less(a, b)), A[l] < B[l]);
     SEE("at_most", MASK(simd_at_most(a, b)), A[l] <= B[l]);
+    SEE("not_less", MASK(simd_not_less(a, b)), !(A[l] < B[l]));
     SEE("differ", MASK(simd_differ(a, b)), A[l] != B[l]);
     SEE("negative", MASK(simd_negative(u)), U[l] >> (BITS - 1));
     SEE("both", MASK(simd_both(mask, simd_negative(u))), (M[l] & U[l]) >> (BITS - 1));
@@ -120,6 +122,21 @@ static void once(void)
     SEE("less_one_if", simd_less_one_if(mask, u), U[l] - (M[l] & 1));
     SEE("shift_right", simd_shift_right(u, s), S[l] < BITS ? U[l] >> S[l] : 0);
     SEE("load_random", simd_load_random(R), (uintw)R[l] << (BITS - 32));
+    SEE("random", simd_random(simd_load_random(R)), core_bits((realw)(R[l] >> (32 - SIMD_RANDOM_BITS))));
+    for (int l = 0; l < SIMD_LANES; l++)
+        A[l] = (realw)(int64_t)next(), B[l] = (realw)(int64_t)next();
+    SEE("fused", simd_fused(simd_load(A), simd_load(B), -simd_load(A) * simd_load(B)),
+        core_bits(SIMD_HAS_FUSED ? (realw)FMA(A[l], B[l], -(A[l] * B[l])) : 0));
+    for (size_t size = 1; size <= 4; size *= 2) {
+        unsigned char codes[4 * SIMD_LANES];
+        const simd_bits few = u & (uintw)((UINT64_C(1) << 8 * size) - 1);
+        simd_store_codes(codes, size, few);
+        for (int l = 0; l < SIMD_LANES; l++) {
+            uint32_t code = 0;
+            memcpy(&code, codes + (size_t)l * size, size);
+            see("store_codes", l, code, few[l]);
+        }
+    }
     SEE("carries", MASK(simd_carries(z, simd_load_random(R))), carries(Z[l], (uintw)R[l] << (BITS - 32)));
     realw T[32];
     simd_bits at;
@@ -128,16 +145,6 @@ static void once(void)
     for (int l = 0; l < SIMD_LANES; l++)
         ((uintw *)&at)[l] = U[l] & 31;
     SEE("gather", simd_gather(T, at), core_bits(T[U[l] & 31]));
-#if SIMD_HAS_FUSED
-    for (int l = 0; l < SIMD_LANES; l++) {
-        A[l] = (realw)next();
-        B[l] = (realw)next();
-        Z[l] = -(A[l] * B[l]); /* so that what its rounding lost is left */
-    }
-    SEE("fused", simd_fused(simd_load(A), simd_load(B), simd_load(Z)),
-        core_bits(BITS == 32 ? (realw)((double)A[l] * (double)B[l] + (double)Z[l])
-                             : (realw)fma((double)A[l], (double)B[l], (double)Z[l])));
-#endif
 #if SIMD_HAS_LOOK_UP
     simd_real numbers[16 / SIMD_LANES];
     memcpy(numbers, T, sizeof numbers);
@@ -157,14 +164,10 @@ static void once(void)
     for (int l = 0; l < SIMD_LANES; l++)
         any |= M[l];
     see("any", 0, (uintw)simd_any(mask), any != 0);
+#if SIMD_HAS_SIDES
     for (int l = 0; l < SIMD_LANES; l++)
         A[l] = Z[l] - (realw)R[l], B[l] = (realw)next();
     const simd_real c = simd_load(A), d = simd_load(B);
-    (void)c, (void)d;
-#if SIMD_HAS_FUSED
-    SEE("fused", simd_fused(c, d, c), core_bits(rounded_fused(FE_TONEAREST, A[l], B[l])));
-#endif
-#if SIMD_HAS_SIDES
     SEE("add_toward up", simd_add_toward(SIMD_UP, c, d), core_bits(rounded_sum(SIMD_UP, A[l], B[l])));
     SEE("add_toward down", simd_add_toward(SIMD_DOWN, c, d), core_bits(rounded_sum(SIMD_DOWN, A[l], B[l])));
     SEE("fused_toward up", simd_fused_toward(SIMD_UP, c, d, c), core_bits(rounded_fused(FE_UPWARD, A[l], B[l])));
