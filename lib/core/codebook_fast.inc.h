@@ -8,7 +8,7 @@ typedef struct core_search {
     uint8_t usable, steps;
     uint8_t small; /* of loops: 16 values at most, which they look up without memory */
     uint8_t quick; /* core_fast_quotient will do for scales that core_search_scales has: no threshold is too near to
-                      * zero for it, and no product too large */
+                    * zero for it, and no product too large */
     uintw nan[2];  /* what a NaN becomes, by its sign, without random bits; and the indices of that */
     uint32_t nan_index[2];
     uintw least, most; /* magnitudes beyond count as these */
@@ -54,7 +54,7 @@ FPEMU_FN void core_search_thresholds(core_search *s)
         s->thresholds[k] = nearest < b ? nearest : core_search_below(b); /* b itself is a value */
         across |= (uint32_t)(c->values[k] < 0) & (uint32_t)(c->values[k + 1] > 0);
     }
-    /* where numbers on either side of zero go to different sides, and zero itself to a third, one threshold does not do */
+    /* where numbers on either side of zero go to different sides, and zero to a third, one threshold does not do */
     const uint32_t apart = (mode == FPEMU_MODE_RTZ && across) || mode == FPEMU_MODE_RAZ;
     s->steps = (uint8_t)(mode < FPEMU_MODE_SR && !apart);
     for (uint32_t k = 0; k < last && mode != FPEMU_MODE_RNE; k++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* table.inc.c - numbers rounded to a table of at most 256 values, under the scales of blocks too; after kernel.inc.c. The
- * rule is core_codebook_index; core/codebook_fast.inc.h says how thresholds are found:
+/* table.inc.c - numbers rounded to a table of at most 256 values, under the scales of blocks too; after kernel.inc.c.
+ * The rule is core_codebook_index; core/codebook_fast.h says how thresholds are found:
  *
  *   quotient    by the scale of a block
  *   index       where it stands among the thresholds

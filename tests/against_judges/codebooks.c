@@ -260,10 +260,12 @@ static void by_quotients(const char *name, const fpemu_format *f, const fpemu_ro
     const double reach = f->max > -f->lowest ? f->max : -f->lowest, most = carrier == 32 ? FLT_MAX : DBL_MAX;
     for (size_t begin = 0; begin < count; begin += run) {
         double amax = 0;
-        for (size_t i = begin; i < count && i < begin + run; i++)
-            amax = fmax(amax, fabs(lh_at(carrier, LH_OF(points), i)));
+        for (size_t i = begin; i < count && i < begin + run; i++) {
+            const double a = fabs(lh_at(carrier, LH_OF(points), i));
+            amax = a <= amax ? amax : amax == amax ? a : amax; /* of a NaN it stays one, and makes no scale */
+        }
         const double scale = (float)(carrier == 32 ? (float)(amax / reach) : amax / reach);
-        for (size_t i = begin; i < count && i < begin + run && scale > 0; i++) {
+        for (size_t i = begin; i < count && i < begin + run && scale > 0 && scale < INFINITY; i++) {
             const double x = lh_at(carrier, LH_OF(points), i), got = lh_at(carrier, LH_OF(y), i);
             const double y = carrier == 32 ? (float)(fpemu_quantize_one_f32(f, r, (float)(x / scale), i) * scale)
                                            : fpemu_quantize_one_f64(f, r, x / scale, i) * scale;
