@@ -23,9 +23,9 @@ examine() {
             if (name ~ /^exact_b?f16$|^loop_round_power_FPEMU_MODE_RT[PN]/)
                 return 0
             return (name ~ /^loop_round_(power|float|any)_/ ||
-                   name ~ /^loop_(round_affine_|round_quick_posit_|count|finish|extremes|columns_amax|runs_|scale_[ty]|scaled_|fast_)/ ||
-                   name ~ /^loop_compat_(input|past|zeros)/ || name ~ /^kernel_(OWN|F16|BF16|any)_/ ||
-                   name ~ /^loop_(pow2_(powers|codes|rows_|float_|fixed_)|encode|decode)/ ||
+                   name ~ /^loop_(round_affine_|round_quick_posit_|count|finish|extremes|columns_amax|runs_|scale_[ty])/ ||
+                   name ~ /^loop_compat_(input|past|zeros)/ || name ~ /^kernel_(OWN|F16|BF16|any|scaled|POWERS|TIMES|BY|QUOTIENT)_/ ||
+                   name ~ /^loop_(pow2_(powers|codes)|encode|decode)/ ||
                    name ~ /^mac_(none|full_range|ends|inf|sat|inside)_/ ||
                    name ~ /^(fill_hash|hash_source|philox_words|philox_source)/ ||
                    name ~ /^(largest$|largest_error|extremes_b?f16$|exact_|odd_second_|widen$|narrow_b?f16$)/ ||

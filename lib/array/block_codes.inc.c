@@ -124,8 +124,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
         const size_t n = count * length;
         if (count == 0)
             return done;
-        const int fast = direct && s.divide && j->p->quotients &&
-                         j->k->loopsw->runs_inverses(count, amax, s.s, s.down);
+        const int fast = direct && s.divide && j->p->quotients && j->k->loopsw->runs_inverses(count, amax, s.s, s.down);
         if (direct) {
             j->k->loopsw->codes(&j->p->direct, s.divide, length, count, fast ? s.s : s.down, fast ? s.down : NULL, x,
                                 j->p->size, codes);

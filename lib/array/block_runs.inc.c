@@ -104,7 +104,7 @@ static void block_columns_end(const block_job *j, const core_place *p, const blo
 /* Scales of some blocks, ready for their elements. */
 typedef struct block_scales {
     realw down[RUN_BLOCKS], s[RUN_BLOCKS], second; /* divisors or multipliers, and factors */
-    int divide, powers; /* powers: powers of two that core_pow2_holds takes */
+    int divide, powers;                            /* powers: powers of two that core_pow2_holds takes */
     int kind;           /* what block_choose chose for the elements, `down` being what that asks for */
     uint64_t saturated; /* how many were cut to an end of the scale format, if counted */
 } block_scales;
@@ -184,20 +184,18 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
 /* Chooses what makes t, P and y of these elements at once: 0, and s->kind is UNSCALED, where nothing does. */
 static int block_choose(const block_job *j, size_t count, const uintw *amax, block_scales *s)
 {
-    realw inverse[RUN_BLOCKS];
     uintw most;
     s->kind = UNSCALED;
     if (!j->fused)
         return 0;
     j->k->loopsw->runs_amax(count, 1, s->s, &most);
-    if (!s->powers && (j->block->sticky || !(2 * j->block->max * core_value(most) * s->second < core_value(CARRIER_INF))))
+    if (!s->powers &&
+        (j->block->sticky || !(2 * j->block->max * core_value(most) * s->second < core_value(CARRIER_INF))))
         return 0; /* what underflows must not become zero, or some y might be infinite */
     s->kind = s->powers ? SCALED_POWERS : s->divide ? SCALED_BY : SCALED_TIMES;
     if (s->divide && j->p->quotients && j->element.p->plan.mode == FPEMU_MODE_RNE &&
-        j->k->loopsw->runs_inverses(count, amax, s->s, inverse)) {
+        j->k->loopsw->runs_inverses(count, amax, s->s, s->down))
         s->kind = SCALED_QUOTIENT;
-        memcpy(s->down, inverse, count * sizeof *inverse);
-    }
     return 1;
 }
 

@@ -79,8 +79,7 @@ static void block_element_search_values(const block_element *e, const kernels *k
 /* Whether the loops that scale and round at once have it. */
 static int block_is_fast(const element_plan *e)
 {
-    return !e->is_table && !e->one_by_one &&
-           (e->plan.rule == CORE_RULE_SHIFTER_STOP || e->plan.rule == CORE_RULE_EVEN);
+    return !e->is_table && !e->one_by_one && (e->plan.rule == CORE_RULE_SHIFTER_STOP || e->plan.rule == CORE_RULE_EVEN);
 }
 
 /* P of n numbers t; `counted`: the values on the grid without ends too (all ones: beyond an end, where there is no
@@ -910,7 +909,8 @@ static uint64_t block_run_short(const block_job *j, size_t n, uint64_t count, ui
 {
     const int measured = j->whole_known && !j->whole.other;
     block_scales found;
-    uintw amax[FEW_BLOCKS];
+    uintw amax[FEW_BLOCKS], judged[FEW_BLOCKS]; /* judged: what the scales are of, which may be another tensor's */
+    realw powers[FEW_BLOCKS];
     core_extremes e = j->whole;
     core_scale s;
     int kind = CORE_SCALE_NONE;
@@ -926,12 +926,13 @@ static uint64_t block_run_short(const block_job *j, size_t n, uint64_t count, ui
         kind = done ? kind : s.kind;
         if (s.kind != kind || (kind != CORE_SCALE_MULTIPLY && kind != CORE_SCALE_DIVIDE))
             break;
+        judged[done] = e.amax;
         found.down[done] = s.down;
         found.s[done] = s.s;
         found.second = s.d;
     }
     found.divide = kind == CORE_SCALE_DIVIDE;
-    found.powers = j->p->pow2.usable && done && j->k->loopsw->pow2_scales(&j->p->pow2, done, amax, found.s) == done;
+    found.powers = j->p->pow2.usable && j->k->loopsw->pow2_scales(&j->p->pow2, (size_t)done, judged, powers) == done;
     if (done == 0 || !block_choose(j, (size_t)done, amax, &found))
         return 0;
     block_at_once(j, &found, 0, at, n, (size_t)done, x, y);
@@ -1099,8 +1100,8 @@ static void block_job_begin(block_job *j, const block_call *call, const block_pl
     j->want = call->stats ? call->stats->request.want : 0;
     j->nan_seen = NULL;
     j->scales_only = call->sink && !call->sink->codes;
-    j->own_words = p->stochastic && call->rounding->generator == FPEMU_GENERATOR_HASH && call->rounding->bits % 32 == 0 &&
-                   core_mode(call->rounding) <= FPEMU_MODE_SE;
+    j->own_words = p->stochastic && call->rounding->generator == FPEMU_GENERATOR_HASH &&
+                   call->rounding->bits % 32 == 0 && core_mode(call->rounding) <= FPEMU_MODE_SE;
     j->fused = j->fused_pieces = j->codes = 0;
     if (!j->counted && (p->block.sticky & ~CORE_STICKY_VALUES))
         block_own(j)->sticky &= CORE_STICKY_VALUES;

@@ -6,7 +6,7 @@
 typedef struct core_search {
     core_codebook table;
     uint8_t usable, steps;
-    uint8_t small; /* of loops: 16 values at most, which they look up without memory */
+    uint8_t small, is_even; /* of loops: 16 values at most, which they look up without memory; by even places */
     uint8_t quick; /* core_fast_quotient will do for scales that core_search_scales has: no threshold is too near to
                     * zero for it, and no product too large */
     uintw nan[2];  /* what a NaN becomes, by its sign, without random bits; and the indices of that */

@@ -34,7 +34,6 @@ typedef struct kernel_choice {
     int codes; /* bytes of a code of an integer; 0: values */
 } kernel_choice;
 
-
 FPEMU_FN int kernel_is_stochastic(int mode)
 {
     return mode >= FPEMU_MODE_SR;

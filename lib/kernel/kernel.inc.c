@@ -177,7 +177,8 @@ SIMD_FN void kernel_store_codes(kernel_choice s, const kernel_constants *c, int 
 
 /* The scales of blocks whose elements are finite. */
 typedef struct kernel_scales {
-    const realw *down, *s; /* of each block, or of each element; SCALED_POWERS: its first binade, and its largest value */
+    const realw *down,
+        *s; /* of each block, or of each element; SCALED_POWERS: its first binade, and its largest value */
     simd_real second;
     int each;
     unsigned shift; /* else vector v is of block v >> shift */
@@ -395,8 +396,7 @@ SIMD_FN simd_real kernel_round(kernel_choice s, const kernel_constants *c, simd_
     if (s.mode == FPEMU_MODE_SR && !affine)
         return (simd_real)((simd_bits)kernel_stochastic(s, c, &g, t, r) | sign);
     const simd_real sum = s.mode == FPEMU_MODE_SR ? g.C : (simd_real)kernel_count(s, s.mode, c, &g, t, r, open);
-    const simd_real y =
-        s.mode == FPEMU_MODE_SR ? kernel_affine_stochastic(c, t, r, open) : kernel_minus(s, c, &g, sum);
+    const simd_real y = s.mode == FPEMU_MODE_SR ? kernel_affine_stochastic(c, t, r, open) : kernel_minus(s, c, &g, sum);
     if (s.codes && kernel_is_signed(s))
         return sum;
     if (affine && !s.codes)

@@ -76,8 +76,16 @@ SIMD_FN simd_bits table_index(int small, const core_search *s, const table_const
     (void)small;
 #if SIMD_HAS_LOOK_UP_32
     if (small) {
-        const simd_bits k = simd_look_up_32(c->even, (simd_bits)(t * c->unit + c->shift));
-        return simd_add_one_if(simd_less(simd_look_up_16(c->thresholds, k), t), k);
+        simd_bits k = simd_all(0);
+        if (s->is_even) {
+            k = simd_look_up_32(c->even, (simd_bits)(t * c->unit + c->shift));
+            return simd_add_one_if(simd_less(simd_look_up_16(c->thresholds, k), t), k);
+        }
+        for (uintw half = 8; half; half /= 2) {
+            const simd_mask above = simd_less(simd_look_up_16(c->thresholds, k + (half - 1)), t);
+            k += (simd_bits)simd_keep(above, (simd_real)simd_all(half));
+        }
+        return k;
     }
 #elif SIMD_HAS_LOOK_UP
     if (small) { /* down the tree, whose leaves are 16 and the index */
@@ -259,11 +267,8 @@ static void loop_table_runs(const core_search *s, size_t length, size_t count, c
 static void loop_table_begin(core_search *s, const core_codebook *c)
 {
     core_search_begin(s, c);
-#if SIMD_HAS_LOOK_UP_32
-    s->small = s->usable && core_search_even(s);
-#else
     s->small = SIMD_HAS_LOOK_UP && c->length <= 16;
-#endif
+    s->is_even = SIMD_HAS_LOOK_UP_32 && s->usable && core_search_even(s);
     if (!s->small)
         core_search_make(s);
 }

@@ -440,7 +440,8 @@ FPEMU_FN void loop_spread(size_t length, size_t count, const realw *of_blocks, r
  * and second: as kernel_scaled has them, which makes g. The form of loop_count and loop_count_element for blocks whose
  * scales multiply or divide; tests/against_judges/blocks_stats.c holds it to their counts. */
 FPEMU_FN void loop_count_blocks(const core_plan *plan, int kind, size_t length, size_t count, const realw *downs,
-                                const realw *scales, realw times, const void *x, const uintw *g, void *y, tile_counts *c)
+                                const realw *scales, realw times, const void *x, const uintw *g, void *y,
+                                tile_counts *c)
 {
     const uintw magnitude = ~(uintw)0 >> 1, normal = plan->min_normal;
     const realw high = core_value(plan->max[0]), low = core_value(plan->max[1]), least = core_value(normal);
@@ -510,20 +511,23 @@ static void CARRIER(loop_count_scaled)(const core_plan *p, int kind, size_t leng
     }
 }
 
-/* Whether core_fast_quotient gives [x/s] of the finite elements of `count` blocks, and their inverses. */
+/* Whether core_fast_quotient gives [x/s] of the finite elements of `count` blocks: then *inverse are those of s, else as
+ * they were. */
 static int loop_runs_inverses(size_t count, const uintw *amax, const realw *s, realw *inverse)
 {
     const realw end = core_value(core_power((CARRIER_BIAS + 1) / 2));
-    realw most = 0;
+    realw most = 0, by[RUN_BLOCKS];
     if (!CORE_HAS_FMA)
         return 0;
 #pragma omp simd reduction(max : most)
     for (size_t i = 0; i < count; i++) {
         const realw one = s[i] > 0 ? 1 / s[i] : 0, t = core_value(amax[i]) * one;
         const realw larger = one > s[i] ? one : s[i], largest = t > larger ? t : larger;
-        inverse[i] = one;
+        by[i] = one;
         most = largest > most ? largest : most;
     }
+    if (most <= end)
+        memcpy(inverse, by, count * sizeof *by);
     return most <= end;
 }
 
