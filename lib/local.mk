@@ -165,7 +165,7 @@ EXTRA_DIST += lib/libfpemu.map lib/README.md lib/gemm/README.md lib/array/README
 
 # Included by other files.
 EXTRA_DIST += lib/kernel/README.md lib/kernel/kernel.inc.c lib/kernel/codes.inc.c lib/kernel/table.inc.c lib/kernel/choice.inc.h lib/kernel/kernels.def \
-	lib/simd/README.md lib/simd/simd.h lib/simd/avx512.h lib/simd/avx2.h lib/simd/plain.h lib/simd/lanes.h \
+	lib/simd/README.md lib/simd/simd.h lib/simd/avx512.h lib/simd/avx2.h lib/simd/plain.h lib/simd/lanes.h lib/simd/philox.h \
 	lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c \
 	lib/loops/settings.inc.c lib/loops/narrow.inc.c \
 	lib/loops/operations.inc.c lib/loops/dot.inc.c \
@@ -195,13 +195,6 @@ endif
 lib_libkernels_v4_la_SOURCES = lib/loops/x86_64_v4.c lib/loops/x86_64_v4_f32.c lib/loops/x86_64_v4_f64.c
 lib_libkernels_v4_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_v4_la_CFLAGS = $(KERNEL_CFLAGS) $(V4_CFLAGS)
-
-if HAVE_VBMI
-KERNELS += lib/libkernels_vbmi.la
-endif
-lib_libkernels_vbmi_la_SOURCES = lib/loops/vbmi.c lib/loops/vbmi.h
-lib_libkernels_vbmi_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
-lib_libkernels_vbmi_la_CFLAGS = $(KERNEL_CFLAGS) $(VBMI_CFLAGS)
 
 noinst_LTLIBRARIES += $(KERNELS)
 # What takes the longest to compile, for who wants to begin with it.

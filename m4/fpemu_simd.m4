@@ -25,17 +25,16 @@ AC_DEFUN([FPEMU_SIMD_VARIANT], [
 ])
 
 # FPEMU_SIMD
-# The variants beside the portable one; lib/loops is compiled with V3_CFLAGS, V4_CFLAGS, VBMI_CFLAGS.
+# The variants beside the portable one; lib/loops is compiled with V3_CFLAGS, V4_CFLAGS.
 AC_DEFUN([FPEMU_SIMD], [
   AC_ARG_ENABLE([variants],
     [AS_HELP_STRING([--enable-variants=LIST],
-      [compile the array loops, beside the portable ones, for the instruction sets x86-64-v3, x86-64-v4,
-       x86-64-v4-vbmi, those of them that are named with commas, or for native, the best of this processor
-       @<:@default: all@:>@])],
+      [compile the array loops, beside the portable ones, for the instruction sets x86-64-v3 and x86-64-v4,
+       those of them that are named with commas, or for native, the best of this processor @<:@default: all@:>@])],
     [], [enable_variants=all])
   for name in `AS_ECHO(["$enable_variants"]) | tr , ' '`; do
-    AS_CASE([$name], [all | yes | no | native | portable | x86-64-v3 | x86-64-v4 | x86-64-v4-vbmi], [],
-      [AC_MSG_ERROR([--enable-variants=$name: all, native, or some of portable, x86-64-v3, x86-64-v4, x86-64-v4-vbmi])])
+    AS_CASE([$name], [all | yes | no | native | portable | x86-64-v3 | x86-64-v4], [],
+      [AC_MSG_ERROR([--enable-variants=$name: all, native, or some of portable, x86-64-v3, x86-64-v4])])
   done
   fpemu_native=portable
   AS_CASE([$cross_compiling,$enable_variants,$host_cpu],
@@ -43,16 +42,11 @@ AC_DEFUN([FPEMU_SIMD], [
     [*,native,x86_64], [
       AC_MSG_CHECKING([for the best variant of this processor])
       AS_CASE([`$CC -march=native -dM -E -x c /dev/null 2>/dev/null`],
-        [*__AVX512VBMI__*], [fpemu_native=x86-64-v4-vbmi],
         [*__AVX512VL__*], [fpemu_native=x86-64-v4],
         [*__AVX2__*], [fpemu_native=x86-64-v3])
       AC_MSG_RESULT([$fpemu_native])])
-  # the loops with VBMI are some, beside those for x86-64-v4
-  fpemu_variants=`AS_ECHO([",$enable_variants,"]) |
-    $SED "s/,yes,/,all,/; s/,native,/,$fpemu_native,/; s/,x86-64-v4-vbmi,/,x86-64-v4&/"`
+  fpemu_variants=`AS_ECHO([",$enable_variants,"]) | $SED "s/,yes,/,all,/; s/,native,/,$fpemu_native,/"`
   simd_variants=
   FPEMU_SIMD_VARIANT([x86-64-v3], [V3], [-march=x86-64-v3 -mprefer-vector-width=256], [defined __AVX2__])
   FPEMU_SIMD_VARIANT([x86-64-v4], [V4], [-march=x86-64-v4 -mprefer-vector-width=512], [defined __AVX512VL__])
-  FPEMU_SIMD_VARIANT([x86-64-v4-vbmi], [VBMI], [-march=x86-64-v4 -mavx512vbmi -mprefer-vector-width=512],
-    [defined __AVX512VL__ && defined __AVX512VBMI__])
 ])

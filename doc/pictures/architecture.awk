@@ -46,7 +46,7 @@ BEGIN {
         "over the functions of core")
     arrow(321, 272, 298); arrow(527, 272, 298)
 
-    box(226, 298, 396, 68, loop, "lib/loops", "the fast loops, compiled for plain C, AVX2, AVX-512 and VBMI;",
+    box(226, 298, 396, 68, loop, "lib/loops", "the fast loops, compiled for plain C, AVX2 and AVX-512;",
         "the best that the machine has is chosen once")
     arrow(115, 272, 392); arrow(424, 366, 392); arrow(746, 272, 392)
 

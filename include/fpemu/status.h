@@ -63,9 +63,9 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_why) == 128, "fpemu_why has no unnamed padding"
 /* A short English text, for numbers that are no status too; never NULL. */
 const char *fpemu_status_text(fpemu_status status);
 
-/* Which instruction set the array loops use: "portable", "x86-64-v3", "x86-64-v4" or "x86-64-v4-vbmi". The best one
- * that the machine runs is taken; the environment variable FPEMU_VARIANT names another, and is ignored where the
- * machine lacks that one. The choice changes no bit of a result. */
+/* Which instruction set the array loops use: "portable", "x86-64-v3" or "x86-64-v4". The best one that the machine runs
+ * is taken; the environment variable FPEMU_VARIANT names another, and is ignored where the machine lacks that one. The
+ * choice changes no bit of a result. */
 const char *fpemu_variant(void);
 /* Names of the variants that are compiled in and that this machine runs: i = 0, 1, ...; NULL past the end. */
 const char *fpemu_variant_available(unsigned i);

@@ -15,15 +15,9 @@
 #ifndef FPEMU_HAVE_V4
 #define FPEMU_HAVE_V4 0
 #endif
-#ifndef FPEMU_HAVE_VBMI
-#define FPEMU_HAVE_VBMI 0
-#endif
 
 /* Best first; the portable loops are always there. */
 static const kernels *const variants[] = {
-#if FPEMU_HAVE_V4 && FPEMU_HAVE_VBMI
-    &fpemu_vbmi,
-#endif
 #if FPEMU_HAVE_V4
     &fpemu_kernels_v4,
 #endif

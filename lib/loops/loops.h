@@ -158,7 +158,7 @@ typedef struct kernels {
                       const double *py, double least, double scale, double floor, const double *d, double *t);
 } kernels;
 
-extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4, fpemu_vbmi;
+extern const kernels fpemu_kernels_portable, fpemu_kernels_v3, fpemu_kernels_v4;
 
 /* The variant in use; chosen once, the same for every thread. */
 const kernels *fpemu_kernels(void);

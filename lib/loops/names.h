@@ -7,8 +7,6 @@
 #define kernel_choose CARRIER(kernel_choose)
 #define kernel_ends_of CARRIER(kernel_ends_of)
 #define loop_add_error CARRIER(loop_add_error)
-#define codebook_buckets CARRIER(codebook_buckets)
-#define codebook_count CARRIER(codebook_count)
 #define loop_columns_amax CARRIER(loop_columns_amax)
 #define loop_compat CARRIER(loop_compat)
 #define loop_compat_input CARRIER(loop_compat_input)

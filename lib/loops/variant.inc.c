@@ -90,6 +90,9 @@ static void hash_source(const word_source *s, uint64_t first, size_t n, uint32_t
         hash_groups(s, 2, first, n, r);
 }
 
+#ifdef __AVX512F__
+#include "simd/philox.h"
+#else
 /* The words of 32 counters from `counter` on: first the first of each. */
 static void philox_words(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t *words)
 {
@@ -100,15 +103,15 @@ static void philox_words(uint64_t seed, uint64_t stream, uint64_t counter, uint3
             core_philox_round(seed, round, words + l, words + 32 + l, words + 64 + l, words + 96 + l);
     }
 }
+#endif
 
-FPEMU_FN void philox_groups(const word_source *s, int per_word, uint64_t first, size_t n, uint32_t *r,
-                            void (*make)(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t *words))
+FPEMU_FN void philox_groups(const word_source *s, int per_word, uint64_t first, size_t n, uint32_t *r)
 {
     const uint32_t mask = s->mask;
     uint64_t counter = first / s->group * 32;
     for (size_t i = 0; i < n; i += s->group, counter += 32) {
         _Alignas(LINE) uint32_t words[128];
-        make(s->seed, s->stream, counter, words);
+        philox_words(s->seed, s->stream, counter, words);
         for (size_t k = 0; k < 4; k++) {
             uint32_t *to = r + i + (k * 32 << per_word);
             const uint32_t *from = words + k * 32;
@@ -118,16 +121,14 @@ FPEMU_FN void philox_groups(const word_source *s, int per_word, uint64_t first, 
     }
 }
 
-#define PHILOX_SOURCE(name, make)                                                                                      \
-    static void name(const word_source *s, uint64_t first, size_t n, uint32_t *r)                                      \
-    {                                                                                                                  \
-        switch (s->per_word) {                                                                                         \
-        case 0: philox_groups(s, 0, first, n, r, make); break;                                                         \
-        case 1: philox_groups(s, 1, first, n, r, make); break;                                                         \
-        default: philox_groups(s, 2, first, n, r, make);                                                               \
-        }                                                                                                              \
+static void philox_source(const word_source *s, uint64_t first, size_t n, uint32_t *r)
+{
+    switch (s->per_word) {
+    case 0: philox_groups(s, 0, first, n, r); break;
+    case 1: philox_groups(s, 1, first, n, r); break;
+    default: philox_groups(s, 2, first, n, r);
     }
-PHILOX_SOURCE(philox_source, philox_words)
+}
 
 /* Elements from `first` on, whole groups or not. */
 static void fill_groups(const word_source *s, void (*make)(const word_source *, uint64_t, size_t, uint32_t *),
@@ -271,47 +272,43 @@ static void narrow(size_t n, const double *x, float *y)
               [MAC_INF] = mac_##product##_inf,                                                                         \
               [MAC_SAT] = mac_##product##_sat}
 
-/* The table of an instruction set; `table32` and `words`, for Philox, may be better ones than those of this file. */
-#define KERNELS_TABLE(name_text, is_valid, table32, words)                                                             \
-    {                                                                                                                  \
-        .name = name_text,                                                                                             \
-        .valid = is_valid,                                                                                             \
-        .loops32 = table32,                                                                                            \
-        .loops64 = &LOOPS_OF(KERNELS, 64),                                                                             \
-        .hash = fill_hash,                                                                                             \
-        .philox = words,                                                                                               \
-        .stream = stream,                                                                                              \
-        .exact = {[FPEMU_OPERATION_ADD] = exact_add,                                                                   \
-                  [FPEMU_OPERATION_SUB] = exact_sub,                                                                   \
-                  [FPEMU_OPERATION_MUL] = exact_mul,                                                                   \
-                  [FPEMU_OPERATION_DIV] = exact_div,                                                                   \
-                  [FPEMU_OPERATION_SQRT] = exact_sqrt,                                                                 \
-                  [FPEMU_OPERATION_FMA] = exact_fma,                                                                   \
-                  [FPEMU_OPERATION_MINIMUM] = exact_minimum,                                                           \
-                  [FPEMU_OPERATION_MAXIMUM] = exact_maximum,                                                           \
-                  [FPEMU_OPERATION_MINIMUM_NUMBER] = exact_minimum_number,                                             \
-                  [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},                                            \
-        .affine32 = {MODES(affine_wide, AFFINE_WIDE)},                                                                 \
-        .widen = widen,                                                                                                \
-        .narrow = narrow,                                                                                              \
-        .widen16 = {widen_f16, widen_bf16},                                                                            \
-        .narrow16 = {narrow_f16, narrow_bf16},                                                                         \
-        .exact16 = {exact_f16, exact_bf16},                                                                            \
-        .extremes16 = {extremes_f16, extremes_bf16},                                                                   \
-        .fma_odd = fma_odd,                                                                                            \
-        .round_nearest = round_nearest,                                                                                \
-        .round_stochastic = round_stochastic,                                                                          \
-        .fma_nearest = fma_nearest,                                                                                    \
-        .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),            \
-                  MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},                                                     \
-        .mac_inside = {mac_none_inside, mac_inside_inside},                                                            \
-        .largest = largest,                                                                                            \
-        .mac_binary32 = mac_binary32,                                                                                  \
-        .mac_binary64 = mac_binary64,                                                                                  \
-        .has_fma = DOT_FMA,                                                                                            \
-        .fused_sum = fused_sum,                                                                                        \
-    }
-
 #if PART == 0
-const kernels KERNELS = KERNELS_TABLE(KERNELS_NAME, KERNELS_VALID, &LOOPS_OF(KERNELS, 32), fill_philox);
+const kernels KERNELS = {
+    .name = KERNELS_NAME,
+    .valid = KERNELS_VALID,
+    .loops32 = &LOOPS_OF(KERNELS, 32),
+    .loops64 = &LOOPS_OF(KERNELS, 64),
+    .hash = fill_hash,
+    .philox = fill_philox,
+    .stream = stream,
+    .exact = {[FPEMU_OPERATION_ADD] = exact_add,
+              [FPEMU_OPERATION_SUB] = exact_sub,
+              [FPEMU_OPERATION_MUL] = exact_mul,
+              [FPEMU_OPERATION_DIV] = exact_div,
+              [FPEMU_OPERATION_SQRT] = exact_sqrt,
+              [FPEMU_OPERATION_FMA] = exact_fma,
+              [FPEMU_OPERATION_MINIMUM] = exact_minimum,
+              [FPEMU_OPERATION_MAXIMUM] = exact_maximum,
+              [FPEMU_OPERATION_MINIMUM_NUMBER] = exact_minimum_number,
+              [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},
+    .affine32 = {MODES(affine_wide, AFFINE_WIDE)},
+    .widen = widen,
+    .narrow = narrow,
+    .widen16 = {widen_f16, widen_bf16},
+    .narrow16 = {narrow_f16, narrow_bf16},
+    .exact16 = {exact_f16, exact_bf16},
+    .extremes16 = {extremes_f16, extremes_bf16},
+    .fma_odd = fma_odd,
+    .round_nearest = round_nearest,
+    .round_stochastic = round_stochastic,
+    .fma_nearest = fma_nearest,
+    .mac32 = {MAC_SUMS(MAC_NONE, none), MAC_SUMS(MAC_FULL_RANGE, full_range), MAC_SUMS(MAC_ENDS, ends),
+              MAC_SUMS(MAC_INF, inf), MAC_SUMS(MAC_SAT, sat)},
+    .mac_inside = {mac_none_inside, mac_inside_inside},
+    .largest = largest,
+    .mac_binary32 = mac_binary32,
+    .mac_binary64 = mac_binary64,
+    .has_fma = DOT_FMA,
+    .fused_sum = fused_sum,
+};
 #endif

@@ -643,9 +643,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 #if FPEMU_HAVE_V4
         &fpemu_kernels_v4,
 #endif
-#if FPEMU_HAVE_VBMI
-        &fpemu_vbmi,
-#endif
         NULL};
     current = &fpemu_kernels_portable;
     api_threads(1);

@@ -57,7 +57,7 @@ machine=$(uname -m)
 case " $CFLAGS " in *" -m32 "* | *" i386"*) machine=i386 ;; esac
 [ -z "${PORTABLE-}" ] || machine=portable
 variants=()
-[ "$machine" != x86_64 ] || variants=(-DFPEMU_HAVE_V3=1 -DFPEMU_HAVE_V4=1 -DFPEMU_HAVE_VBMI=1)
+[ "$machine" != x86_64 ] || variants=(-DFPEMU_HAVE_V3=1 -DFPEMU_HAVE_V4=1)
 
 # Two threads, where the compiler has an OpenMP that runs.
 openmp=
@@ -93,10 +93,9 @@ build_library() {
         set=()
         case $file in
         *.inc.c) continue ;;
-        */x86_64_v* | */vbmi.c)
+        */x86_64_v*)
             [ ${#variants[@]} -gt 0 ] || continue
             set=(-mprefer-vector-width=512 -march=x86-64-v4)
-            [[ $file != */vbmi.c ]] || set+=(-mavx512vbmi)
             [[ $file != */x86_64_v3* ]] || set=(-mprefer-vector-width=256 -march=x86-64-v3)
             ;;
         esac

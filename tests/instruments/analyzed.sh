@@ -35,7 +35,7 @@ files=()
 while IFS= read -r file; do
     case $file in
     python/*) [ -e "$python/Python.h" ] || continue ;;
-    */x86_64_v* | */vbmi.c) [ "$(uname -m)" = x86_64 ] || continue ;;
+    */x86_64_v*) [ "$(uname -m)" = x86_64 ] || continue ;;
     esac
     files+=("$file")
 done < <(find lib tools gpu python/native -name '*.c' ! -name '*.inc.c' | LC_ALL=C sort)
@@ -54,7 +54,6 @@ flags_of() {
     python/*) flags+=" -isystem $python" ;;
     */x86_64_v3*) flags+=" -march=x86-64-v3 -mprefer-vector-width=256" ;;
     */x86_64_v4*) flags+=" -march=x86-64-v4 -mprefer-vector-width=512" ;;
-    */vbmi.c) flags+=" -march=x86-64-v4 -mavx512vbmi -mprefer-vector-width=512" ;;
     esac
     echo "$flags"
 }
@@ -102,7 +101,7 @@ examine_all() {
         local file fpemu=() fptrain=() others=()
         for file in "$@"; do
             case $file in
-            */x86_64_v[34].c | */vbmi.c) ;;
+            */x86_64_v[34].c) ;;
             tools/fpemu/*) fpemu+=("$file") ;;
             tools/fptrain/*) fptrain+=("$file") ;;
             *) others+=("$file") ;;

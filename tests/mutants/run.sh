@@ -77,13 +77,11 @@ set_files() {
     case $1 in
     x86-64-v3) printf ' lib/loops/x86_64_v3%s.c' '' _f32 _f64 ;;
     x86-64-v4) printf ' lib/loops/x86_64_v4%s.c' '' _f32 _f64 ;;
-    x86-64-v4-vbmi) set_files x86-64-v4; echo ' lib/loops/vbmi.c' ;;
     esac
 }
 set_flags() {
     case $1:$2 in
     x86-64-v3:*) echo -march=x86-64-v3 -mprefer-vector-width=256 ;;
-    *vbmi.c) echo -march=x86-64-v4 -mavx512vbmi -mprefer-vector-width=512 ;;
     *x86_64_v4*) echo -march=x86-64-v4 -mprefer-vector-width=512 ;;
     esac
 }
@@ -91,7 +89,6 @@ set_defines() {
     case $1 in
     x86-64-v3) echo -DFPEMU_HAVE_V3=1 ;;
     x86-64-v4) echo -DFPEMU_HAVE_V4=1 ;;
-    x86-64-v4-vbmi) echo -DFPEMU_HAVE_V4=1 -DFPEMU_HAVE_VBMI=1 ;;
     esac
 }
 
@@ -99,8 +96,7 @@ set_defines() {
 set_is_here() {
     case $1 in
     x86-64-v3) flag=avx2 ;;
-    x86-64-v4) flag=avx512bw ;;
-    *) flag=avx512vbmi ;;
+    *) flag=avx512bw ;;
     esac
     grep -qw "$flag" /proc/cpuinfo 2>/dev/null
 }
@@ -147,7 +143,7 @@ replace() {
 
 # The files that make up the library, the kernels and the trainer, without what the machine may lack and without main().
 sources() {
-    find lib -name '*.c' ! -name '*.inc.c' ! -name 'x86_64_*.c' ! -name 'vbmi.c'
+    find lib -name '*.c' ! -name '*.inc.c' ! -name 'x86_64_*.c'
     for place in $1; do
         case $place in
         gpu/*) find gpu -name '*.c'; echo tests/gpu/memory_host.c ;;

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* vbmi.c - see vbmi.h. gcc multiplies 32 by 32 bits in lanes of 64 with the instruction for 64 by 64. */
-#include "unfortified.h"
-
-#if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512VBMI__)
-#error "vbmi.c is compiled with -march=x86-64-v4 -mavx512vbmi"
-#endif
+/* philox.h - Philox by AVX-512, included by loops/variant.inc.c. By hand, since gcc multiplies 32 by 32 bits in lanes of
+ * 64 with the instruction for 64 by 64. */
 #include <immintrin.h>
 
-#include "vbmi.h"
-
 /* Eight counters: a word in each lane of 64 bits, whose upper half holds anything. */
-typedef struct lanes {
+typedef struct philox_lanes {
     __m512i c0, c1, c2, c3;
-} lanes;
+} philox_lanes;
 
-static inline void turn(lanes *s, __m512i k0, __m512i k1)
+static inline void philox_turn(philox_lanes *s, __m512i k0, __m512i k1)
 {
     const __m512i m0 = _mm512_set1_epi64(0xd2511f53), m1 = _mm512_set1_epi64(0xcd9e8d57);
     const __m512i p0 = _mm512_mul_epu32(m0, s->c0), p1 = _mm512_mul_epu32(m1, s->c2);
@@ -24,10 +18,11 @@ static inline void turn(lanes *s, __m512i k0, __m512i k1)
     s->c3 = p0;
 }
 
-void fpemu_vbmi_philox(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t *words)
+/* The words of 32 counters from `counter` on: first the first of each. */
+static void philox_words(uint64_t seed, uint64_t stream, uint64_t counter, uint32_t *words)
 {
     const __m512i eight = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-    lanes s[4];
+    philox_lanes s[4];
     for (unsigned v = 0; v < 4; v++) {
         s[v].c0 = _mm512_add_epi64(_mm512_set1_epi64((long long)(counter + 8 * v)), eight);
         s[v].c1 = _mm512_srli_epi64(s[v].c0, 32);
@@ -38,7 +33,7 @@ void fpemu_vbmi_philox(uint64_t seed, uint64_t stream, uint64_t counter, uint32_
         const __m512i k0 = _mm512_set1_epi64((uint32_t)seed + round * 0x9e3779b9u);
         const __m512i k1 = _mm512_set1_epi64((uint32_t)(seed >> 32) + round * 0xbb67ae85u);
         for (int v = 0; v < 4; v++)
-            turn(&s[v], k0, k1);
+            philox_turn(&s[v], k0, k1);
     }
     for (unsigned v = 0; v < 4; v++) {
         _mm256_storeu_si256((__m256i *)(void *)(words + 8 * v), _mm512_cvtepi64_epi32(s[v].c0));
