@@ -233,8 +233,7 @@ static void block_counted_elements(const block_job *j, const block_scales *s, si
         memcpy(y, to, n * sizeof *y);
 }
 
-/* Whether the loops of tables do blocks of it at once: their scales are as they are found, so that no element lies
- * farther out than the values times its scale. */
+/* Whether the loops of tables do blocks of it at once: their scales are as they are found. */
 static int block_table_is_quick(const block_job *j)
 {
     return j->block->rule == FPEMU_SCALING_ABSMAX && j->block->same && j->element.p->is_table && j->element.search &&
@@ -376,6 +375,23 @@ static APART void block_stream_pieces(const block_job *j, const block_scales *s,
         }
 }
 
+/* y of at most TILE elements by loops of one step each, for what nothing makes at once. Apart, for its place on the
+ * stack. */
+static APART void block_by_steps(const block_job *j, const block_scales *s, uint64_t index, size_t length, size_t count,
+                                 const realw *x, realw *y)
+{
+    _Alignas(LINE) realw t[TILE], rounded[TILE];
+    _Alignas(LINE) uintw grid[TILE];
+    _Alignas(LINE) uint32_t r[TILE];
+    int64_t q[TILE];
+    const size_t n = length * count;
+    if (j->p->stochastic)
+        fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index, n, r);
+    j->k->loopsw->runs_t(s->divide, j->block->sticky, length, count, s->down, x, t);
+    block_element_run(&j->element, j->k, n, t, r, 0, grid, rounded, q);
+    j->k->loopsw->runs_y(length, count, s->s, s->second, rounded, y);
+}
+
 /* Full runs in a row, tile by tile: every step takes all blocks of a tile at once. */
 static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64_t blocks, const realw *x, realw *y)
 {
@@ -385,11 +401,8 @@ static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64
     const int table = block_table_is_quick(j) && !(j->p->stochastic && length > TILE);
     const int wide = j->p->stochastic ? j->fused && block_draws(j, index, (size_t)blocks * length) : j->fused || table;
     const size_t full = !wide || length == 1 ? few : many < RUN_BLOCKS ? many : RUN_BLOCKS;
-    _Alignas(LINE) realw t[TILE], rounded[TILE];
-    _Alignas(LINE) uintw grid[TILE], amax[RUN_BLOCKS];
+    _Alignas(LINE) uintw amax[RUN_BLOCKS];
     block_scales s;
-    int64_t q[TILE];
-    _Alignas(LINE) uint32_t r[TILE];
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->loopsw->runs_amax(length, wanted, x, amax);
@@ -408,17 +421,10 @@ static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64
         for (size_t at = 0, m; at < n && !at_once; at += m) {
             m = n - at < TILE ? n - at : TILE;
             const size_t run = length < TILE ? length : m, runs = length < TILE ? count : 1;
-            if (j->p->stochastic)
-                fpemu_random_fill(j->k, j->call->rounding, j->call->rounding->offset + index + at, m, r);
-            if (s.kind) {
-                const loop_draw d = {j->p->stochastic ? r : NULL, {0, 0}, 0};
-                j->k->loopsw->kernel_scaled(&j->element.p->plan, s.kind, 0, &d, run, runs, s.down, s.s, s.second,
-                                            x + at, y + at);
-                continue;
-            }
-            j->k->loopsw->runs_t(s.divide, j->block->sticky, run, runs, s.down, x + at, t);
-            block_element_run(&j->element, j->k, m, t, r, 0, grid, rounded, q);
-            j->k->loopsw->runs_y(run, runs, s.s, s.second, rounded, y + at);
+            if (s.kind)
+                block_at_once(j, &s, 0, index + at, run, runs, x + at, y + at);
+            else
+                block_by_steps(j, &s, index + at, run, runs, x + at, y + at);
         }
         x += n;
         y += n;
@@ -472,7 +478,8 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     block_scales s;
     realw power;
     s.divide = p->scale.kind == CORE_SCALE_DIVIDE;
-    s.powers = j->p->pow2.usable && j->k->loopsw->pow2_scales(&j->p->pow2, 1, &p->amax, &power) == 1;
+    s.powers = j->p->pow2.usable && j->k->loopsw->pow2_scales(&j->p->pow2, 1, &p->amax, &power) == 1 &&
+               power == p->scale.s; /* that of zeros may be another */
     if (p->scale.kind != CORE_SCALE_MULTIPLY && !s.divide)
         return 0;
     const core_span span = fpemu_walk_span(&j->walk, &p->place, position, end - position);

@@ -15,9 +15,8 @@
 #define LARGE 131072
 /* Tensors below this are tried by the fast forms before anything else is prepared. */
 #define SMALL 65536
-/* Blocks, and elements, up to which the reference finds scales and divides as fast as loops for many do. */
+/* Blocks up to which the reference finds scales as fast as loops for many do. */
 #define FEW_BLOCKS 2
-#define FEW_ELEMENTS 64
 /* Fewer elements than these are taken as so many, the others being zero. */
 #define FEW_LANES 16
 /* Elements of tables that are made and counted at a time, at least TILE. */

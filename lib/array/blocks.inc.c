@@ -933,6 +933,8 @@ static uint64_t block_run_short(const block_job *j, size_t n, uint64_t count, ui
     }
     found.divide = kind == CORE_SCALE_DIVIDE;
     found.powers = j->p->pow2.usable && j->k->loopsw->pow2_scales(&j->p->pow2, (size_t)done, judged, powers) == done;
+    for (uint64_t b = 0; b < done; b++) /* that of zeros may be another */
+        found.powers &= powers[b] == found.s[b];
     if (done == 0 || !block_choose(j, (size_t)done, amax, &found))
         return 0;
     block_at_once(j, &found, 0, at, n, (size_t)done, x, y);

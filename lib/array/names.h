@@ -27,6 +27,7 @@
 #define block_find_scale CARRIER(block_find_scale)
 #define block_flush CARRIER(block_flush)
 #define block_at_once CARRIER(block_at_once)
+#define block_by_steps CARRIER(block_by_steps)
 #define block_choose CARRIER(block_choose)
 #define block_run_columns CARRIER(block_run_columns)
 #define block_fused_piece CARRIER(block_fused_piece)

@@ -14,9 +14,8 @@
  *   - amax * [1/M], which rule rceil looks at, is finite;
  *   - its remainders are exact, and times 2^32 / step they lose only what lies below the random bits.
  *
- * Other scales have a fast form to nearest even too, core_fast_stop and core_fast_even: elements that are finite, under
- * scales that make no infinity, need no test for NaN nor for the ends of the carrier; and a division becomes a product
- * and two fused ones, core_fast_quotient. With u = 2^-(MANT + 1), r = [1/s], Q = x/s, and ulp that of Q:
+ * Under other scales a division becomes a product and two fused ones, core_fast_quotient. With u = 2^-(MANT + 1),
+ * r = [1/s], Q = x/s, and ulp that of Q:
  *   - r is 1/s times 1 + e, |e| <= u/(1 + u); so q = [x*r] is less than one ulp from Q, or less than 1.5 where the
  *     fraction of x is below that of s.
  *   - Within one ulp, x - q*s is a number of the carrier. [q + (x - q*s)*r] can differ from [Q] only if Q is next to
@@ -25,8 +24,8 @@
  *   - Further off, x - q*s loses its last bit at most, and the sum is 3u ulp from Q at most: of no account but where Q
  *     is that close to 1.5 ulp from q. Then the fraction of x is one of the last three below 2, that of s a larger one;
  *     in these three pairs q is at most 1 + 2u ulp from Q.
- * core_fast_quotients and core_fast_holds see to it that nothing underflows before a quotient of a quarter of a step or
- * more is made; smaller ones become zero all the same. */
+ * core_fast_quotients and runs_inverses of the loops see to it that nothing underflows before a quotient of a quarter of
+ * a step or more is made; smaller ones become zero all the same, to nearest. */
 #ifndef FPEMU_CORE_BLOCK_FAST_H
 #define FPEMU_CORE_BLOCK_FAST_H
 

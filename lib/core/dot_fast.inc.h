@@ -2,7 +2,6 @@
 /* dot_fast.inc.h - the forms of one carrier; included by dot_fast.h. */
 #define core_dot_fast CARRIER(core_dot_fast)
 #define core_dot_fast_make CARRIER(core_dot_fast_make)
-#define core_dot_form_of CARRIER(core_dot_form_of)
 #define core_dot_taken CARRIER(core_dot_taken)
 #define core_dot_taken_any CARRIER(core_dot_taken_any)
 #define core_dot_operation CARRIER(core_dot_operation)

@@ -413,7 +413,8 @@ FPEMU_FN int core_direct_make(core_direct *d, const core_plan *p, const core_cod
         return c->nan[0] == c->nan[1];
     }
     if ((!stops && p->rule != CORE_RULE_SHIFTER_PASS) || p->mode != FPEMU_MODE_RNE || !c->fast_encode ||
-        c->d_norm >= CARRIER_MANTISSA) /* binades of one step, whose codes are odd */
+        c->d_norm >= CARRIER_MANTISSA ||                             /* binades of one step, whose codes are odd */
+        (p->fast_cap - p->fast_emin) >> c->d_norm >= CARRIER_HIDDEN) /* all of a code must fit a fraction */
         return 0;
     d->emin = p->fast_emin;
     d->up = p->fast_up;

@@ -181,7 +181,7 @@ SIMD_FN int codes_shift(size_t length, size_t count)
 }
 
 /* Codes of x, of one block or of `count` of 2^k finite elements, 16 or more. down: divisors or multipliers, or NULL;
- * inverse: NULL, or inverses of divisors, where core_fast_holds. */
+ * inverse: NULL, or inverses of divisors, where runs_inverses says so. */
 static void CARRIER(loop_codes)(const core_direct *d, int divide, size_t length, size_t count, const realw *down,
                                 const realw *inverse, const void *x, size_t size, void *codes)
 {
@@ -201,8 +201,8 @@ static void CARRIER(loop_codes)(const core_direct *d, int divide, size_t length,
 
 #if CARRIER_BITS == 32
 
-/* Codes of a byte without what lies above their b bits, eight of them to b bytes, and back: words, which come over what
- * is stored too much, but for the last. */
+/* Codes of a byte without what lies above their b bits, eight of them to b bytes, and back. From 4 bits on by words of 8
+ * bytes, the next of which comes over what is stored too much; the last is stored as it is. */
 #define CODES_WORDS 32
 #define EACH_WORD for (int k = 0; k < CODES_WORDS; k++)
 #define EACH_BUT_LAST for (int k = 0; k < CODES_WORDS - 1; k++)
@@ -219,7 +219,7 @@ static void loop_join(int b, size_t n, const uint8_t *codes, unsigned char *byte
         i = n & ~(size_t)1;
         bytes += i / 2;
     }
-    for (; CORE_LITTLE_ENDIAN && i + 8 * CODES_WORDS <= n; i += 8 * CODES_WORDS, bytes += CODES_WORDS * b) {
+    for (; b >= 4 && CORE_LITTLE_ENDIAN && i + 8 * CODES_WORDS <= n; i += 8 * CODES_WORDS, bytes += CODES_WORDS * b) {
         uint64_t words[CODES_WORDS];
         memcpy(words, codes + i, sizeof words);
         SIMD EACH_WORD words[k] = core_squeeze(words[k], 1, b);
@@ -240,7 +240,7 @@ static void loop_part(int b, size_t n, const unsigned char *bytes, uint8_t *code
         i = n & ~(size_t)1;
         bytes += i / 2;
     }
-    for (; CORE_LITTLE_ENDIAN && i + 8 * CODES_WORDS <= n; i += 8 * CODES_WORDS, bytes += CODES_WORDS * b) {
+    for (; b >= 4 && CORE_LITTLE_ENDIAN && i + 8 * CODES_WORDS <= n; i += 8 * CODES_WORDS, bytes += CODES_WORDS * b) {
         uint64_t words[CODES_WORDS] = {0};
         EACH_BUT_LAST memcpy(words + k, bytes + k * b, sizeof *words);
         memcpy(words + CODES_WORDS - 1, bytes + (CODES_WORDS - 1) * b, (size_t)b);

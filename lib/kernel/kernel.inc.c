@@ -18,6 +18,8 @@
 /* Vectors that are made at once, so that they need not wait for one another: four, or two at the end of an array. */
 #define KERNEL_VECTORS 4
 #define KERNEL_FEW 2
+/* Elements that have a scale each at a time, of blocks that are no vectors. */
+#define KERNEL_SPREAD 256
 #define EACH_VECTOR UNROLLED for (int k = 0; k < vectors; k++)
 
 /* What the stages need of a plan, in every lane. */
@@ -743,7 +745,7 @@ static void CARRIER(loop_kernel_scaled)(const core_plan *p, int kind, int open, 
                                         void *y)
 {
     const size_t vectors = length / SIMD_LANES, whole = length % SIMD_LANES == 0 && (vectors & (vectors - 1)) == 0;
-    const size_t most = length < TILE ? TILE / length : 1;
+    const size_t most = length < KERNEL_SPREAD ? KERNEL_SPREAD / length : 1;
     const realw first = core_value(p->fast_emin), end = core_value(open ? p->fast_cap : p->overflow[0]);
     realw binades[RUN_BLOCKS], ends[RUN_BLOCKS];
     kernel_choice choice = kernel_choose(p, KERNEL_OWN, open);
@@ -770,7 +772,7 @@ static void CARRIER(loop_kernel_scaled)(const core_plan *p, int kind, int open, 
     for (size_t at = 0, runs; at < count; at += runs) {
         const char *const in = (const char *)x + at * length * sizeof(realw);
         char *const out = (char *)y + at * length * sizeof(realw);
-        realw each_down[TILE], each_s[TILE];
+        realw each_down[KERNEL_SPREAD], each_s[KERNEL_SPREAD];
         kernel_scales part = {b.down + at, b.s + at, b.second, 0, 8 * sizeof(size_t) - 1};
         runs = count - at < most ? count - at : most;
         if (runs > 1) {

@@ -167,7 +167,8 @@ SIMD_FN void table_group(int scale, int small, int mode, const core_search *s, c
     {
         t[k] = table_quotient(scale, c, simd_load(from + (size_t)k * SIMD_BYTES));
         sum += t[k];
-        within[k] = steps && (!small || scale) ? t[k] : simd_max(simd_min(t[k], c->high), c->low);
+        /* scales that core_search_scales takes leave no quotient far outside */
+        within[k] = steps && (!small || scale == TABLE_QUICK) ? t[k] : simd_max(simd_min(t[k], c->high), c->low);
         index[k] = table_index(small, s, c, within[k]);
     }
     EACH_VECTOR y[k] = table_values(small, s, c, 0, index[k]);

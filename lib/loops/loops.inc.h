@@ -40,7 +40,7 @@ typedef struct carrier_loops {
     int (*count_nonzero)(const core_plan *p, size_t n, const void *x, const void *y, int exact, tile_counts *c);
     void (*encode)(const core_coder *c, size_t n, const void *x, const void *y, size_t size, void *codes);
     /* rounding and coding at once, of x in one block or in `count` of 2^k elements, 16 or more, by or times `down` of
-     * each, or with NULL of x itself; inverse: NULL, or inverses of `down` where core_fast_holds; kernel/codes.inc.c */
+     * each, or with NULL of x itself; inverse: NULL, or inverses of `down` where runs_inverses says so; kernel/codes.inc.c */
     void (*codes)(const core_direct *d, int divide, size_t length, size_t count, const realw *down,
                   const realw *inverse, const void *x, size_t size, void *codes);
     void (*encode_posit)(const core_plan *p, const core_coder *c, size_t n, const void *x, size_t size, void *codes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* check_block.c - quantising with scales: what is refused. Values, shapes, strides and pieces are the judge's
+/* check_block.c - quantising with scales: what is refused, and what is rare. Values, shapes, strides and pieces are the judge's
  * (tests/against_judges/blocks.c), as are counters (blocks_stats.c), environments tests/surroundings'. */
 #include "suite.h"
 #include <math.h>
@@ -92,7 +92,53 @@ START_TEST(refused)
 }
 END_TEST
 
+/* Worked by hand: a range that is told, and is not that of the elements; scales at the carrier's end; codes that fill
+ * the carrier; bytes that end an array. */
+START_TEST(rare)
+{
+    const float three[] = {-0x1p-16f, 0, 0x1p-16f};
+    const fpemu_rounding r = fpemu_rounding_nearest();
+    const fpemu_format wide = format_of("float(7,20)"), two = format_of("group(int2,block=256)");
+    fpemu_format f = format_of("mx(e4m3fn,block=tensor,scale=dlfloat16)"), table;
+    const fpemu_format single = format_of("fp32");
+    fpemu_range range = {0};
+    fpemu_shape shape = fpemu_shape_vector(33);
+    fpemu_stats stats = {0};
+    uint32_t codes[64];
+    uint8_t bytes[2 * 68 + 4];
+    shape.whole = &range;
+    for (int i = 0; i < N; i++)
+        x[i] = -0x1.9p-23f;
+    GIVES_OK(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, NULL));
+    ck_assert(y[0] == -0x1.80cp-23f && y[32] == y[0]); /* -384 times the smallest scale, which is no power of two */
+    f = format_of("hbfp(7)");
+    shape.length = 1024;
+    range.count = 1;
+    range.amax = range.max = 1;
+    for (int i = 0; i < N; i++)
+        x[i] = 0x1p30f;
+    GIVES_OK(fpemu_quantize_tensor_f32(&f, &r, &shape, x, y, &stats));
+    ck_assert(y[0] == 127 / 128.f && stats.max_error == 0x1p30 - 127 / 128.);
+    GIVES_OK(fpemu_format_table(&table, 3, three));
+    GIVES_OK(fpemu_format_blocked(&f, &table, FPEMU_SCALING_ABSMAX, &single, 0, FPEMU_BLOCK_RUN, 0, 16));
+    for (int i = 0; i < N; i++)
+        x[i] = i % 2 ? 0x1p115f : -0x1p115f; /* over 2^-16 it is beyond the largest number, which is the scale */
+    GIVES_OK(fpemu_quantize_f32(&f, &r, N, x, y, NULL));
+    ck_assert(y[0] == -0x1.fffffep111f && y[N - 1] == 0x1.fffffep111f);
+    for (int i = 0; i < 64; i++)
+        x[i] = (float)(1 << i % 2);
+    GIVES_OK(fpemu_encode_f32(&wide, &r, 64, x, codes, NULL));
+    ck_assert(codes[0] == 63 << 20 && codes[63] == 64 << 20);
+    shape = fpemu_shape_vector(512);
+    memset(bytes, 0xaa, sizeof bytes);
+    ck_assert_uint_eq(fpemu_packed_size(&two, &shape), sizeof bytes - 4);
+    GIVES_OK(fpemu_pack_f32(&two, &r, &shape, x, bytes, NULL));
+    for (size_t i = sizeof bytes - 4; i < sizeof bytes; i++)
+        ck_assert_uint_eq(bytes[i], 0xaa);
+}
+END_TEST
+
 int main(void)
 {
-    return RUN_SUITE("block", NULL, flushing, refused);
+    return RUN_SUITE("block", NULL, flushing, refused, rare);
 }
