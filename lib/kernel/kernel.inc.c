@@ -622,7 +622,7 @@ SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const core_coder *co
 }
 
 /* The rows of kernels.def, and all other choices at once. */
-#define ROW_NAME(type, grid, ends, mode) kernel_##type##_##grid##_##ends##_##mode
+#define ROW_NAME(of, grid, ends, mode) kernel_##of##_##grid##_##ends##_##mode
 #define ROW(type, grid, ends, mode)                                                                                    \
     static void ROW_NAME(type, grid, ends, mode)(const core_plan *p, const loop_draw *d, size_t n, const void *x,      \
                                                  void *y)                                                              \
@@ -630,10 +630,9 @@ SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const core_coder *co
         const kernel_choice s = {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, UNSCALED, 0};         \
         kernel_of(s, p, NULL, NULL, d, n, x, y);                                                                       \
     }
-#define SCALED_NAME(scale, grid, ends, mode) kernel_##scale##_##grid##_##ends##_##mode
 #define SCALED(scale, grid, ends, mode)                                                                                \
-    static void SCALED_NAME(scale, grid, ends, mode)(const core_plan *p, const kernel_scales *b, const loop_draw *d,   \
-                                                     size_t n, const void *x, void *y)                                 \
+    static void ROW_NAME(scale, grid, ends, mode)(const core_plan *p, const kernel_scales *b, const loop_draw *d,      \
+                                                  size_t n, const void *x, void *y)                                    \
     {                                                                                                                  \
         const kernel_choice s = {KERNEL_OWN, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, SCALED_##scale, 0};      \
         kernel_of(s, p, NULL, b, d, n, x, y);                                                                          \
@@ -699,7 +698,7 @@ static void (*const kernel_scaled[FPEMU_MODE_COUNT])(kernel_choice, const core_p
 static void (*const kernel_scaled_rows[SCALED_KINDS][KERNEL_GRIDS][KERNEL_ENDS][FPEMU_MODE_COUNT])(
     const core_plan *, const kernel_scales *, const loop_draw *, size_t, const void *, void *) = {
 #define SCALED(scale, grid, ends, mode)                                                                                \
-    [SCALED_##scale][KERNEL_##grid][KERNEL_##ends][FPEMU_MODE_##mode] = SCALED_NAME(scale, grid, ends, mode),
+    [SCALED_##scale][KERNEL_##grid][KERNEL_##ends][FPEMU_MODE_##mode] = ROW_NAME(scale, grid, ends, mode),
 #include "kernels.def"
 };
 
