@@ -163,7 +163,7 @@ fpemu_cuda_status fpemu_cuda_arith_scaled(const fpemu_format *format, const fpem
                                           fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);
 
 /* As fpemu_apply; operands of more than 16 significant bits, for which that refuses the array, become NaN here, as in
- * fpemu_apply_one, and of the counters `count` alone has them. */
+ * fpemu_apply_one_f32, and of the counters `count` alone has them. */
 fpemu_cuda_status fpemu_cuda_apply(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
                                    fpemu_function function, size_t n, const void *d_x, void *d_y,
                                    fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);

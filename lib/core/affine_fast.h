@@ -42,7 +42,7 @@ FPEMU_FN uint64_t core_quotient_odd64(double x, double s)
     return rest < 0 || rest > 0 ? odd : u;
 }
 
-/* Whether core_affine_fast_grid64 does what the plan's rule for affine integers asks. */
+/* Whether core_affine_fast_grid (element.inc.h) does what the plan's rule for affine integers asks. */
 FPEMU_FN int core_affine_is_fast64(const core_plan64 *p)
 {
     return p->rule == CORE_RULE_AFFINE && p->bits <= 22 && !p->compat && !p->wrap && p->scale_value >= 0x1p-900 &&

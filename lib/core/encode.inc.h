@@ -124,7 +124,7 @@ FPEMU_FN uintw core_encode_affine_fast(const core_coder *c, uintw u, uintw y)
     return (y << 1) > (CARRIER_INF << 1) ? (uintw)(u >> (CARRIER_BITS - 1) ? c->nan[1] : c->nan[0]) : code;
 }
 
-/* Value of the code of a float, as bits of the carrier; branch-free as encode_float. Codes of at most CARRIER_BITS
+/* Value of the code of a float, as bits of the carrier; branch-free as core_encode_float. Codes of at most CARRIER_BITS
  * bits. */
 FPEMU_FN uintw core_decode_float(const core_coder *c, uintw code)
 {
@@ -147,7 +147,7 @@ FPEMU_FN uintw core_decode_float(const core_coder *c, uintw code)
     return magnitude > (uintw)c->top || (c->has_nan && code == (uintw)c->decode_nan) ? special : y;
 }
 
-/* The same for most floats, as encode_fast. */
+/* The same for most floats, as core_encode_fast. */
 FPEMU_FN uintw core_decode_fast(const core_coder *c, uintw code)
 {
     const uintw magnitude = code & (uintw)c->magnitude;
