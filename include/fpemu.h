@@ -17,13 +17,14 @@
  *   if (fpemu_quantize(&f, &r, FPEMU_TYPE_F32, n, x, y, &s)) return 1;
  *
  * The fpemu_type says what arrays hold: float, double, or words of binary16 or bfloat16, which products do not take.
- * Each verb has also a name for each type, with pointers to it: fpemu_quantize_f32(&f, &r, n, x, y, &s). Computed is in
- * the carrier of an array: binary64 for double, else binary32.
+ * Each verb has also a name for each type, with pointers to it: fpemu_quantize_f32(&f, &r, n, x, y, &s). A call
+ * computes in the carrier of its arrays: binary64 for double, else binary32.
+ *
  * The library keeps no state, allocates nothing, never prints and never exits; every function is reentrant. Equal
  * arguments give equal bits on every thread, thread count, instruction set and machine, whatever the floating-point
- * environment of the caller, which is left as it was. A thread with 192 kB of stack suffices for every call, arrays
- * have the alignment of their elements, codes and packed bytes any; limits.md has this by call, and what holds after a
- * fork. Fields called reserved are 0.
+ * environment of the caller, which is left as it was. A thread with 192 kB of stack suffices for every call. Arrays
+ * have the alignment of their elements; codes and packed bytes may lie anywhere. limits.md has more, by call. Fields
+ * called reserved are 0.
  *
  * Link with `pkg-config --cflags --libs fpemu`. Manual: fpemu(3), fpemu-formats(7), numerics.md, blocks.md,
  * accumulation.md, limits.md.

@@ -65,7 +65,7 @@ fpemu_cuda_status fpemu_cuda_finish(fpemu_cuda_stream stream, const char **text)
 /* Counters in device memory, filled in the same pass as the result. The caller allocates fpemu_cuda_stats_size() bytes,
  * aligned to 8, and clears them before the first use. `want` as in fpemu_stats. */
 typedef struct fpemu_cuda_stats fpemu_cuda_stats;
-/* So many bytes from their beginning the counter of overflow lies, a uint64_t, for who looks at it alone. */
+/* The counter of overflow, a uint64_t, lies this many bytes from their beginning. */
 #define FPEMU_CUDA_STATS_OVERFLOW 40
 size_t fpemu_cuda_stats_size(void);
 fpemu_cuda_status fpemu_cuda_stats_clear(fpemu_cuda_stats *d_stats, uint32_t want, fpemu_cuda_stream stream);

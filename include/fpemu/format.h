@@ -106,7 +106,7 @@ typedef enum fpemu_codebook_name {
 #define FPEMU_BIAS_DEFAULT INT32_MIN
 
 /* A number format. Fill it by fpemu_format_parse, fpemu_format_named or a constructor; or set the parameters by hand,
- * the rest zero, and call fpemu_format_complete. To read are all fields, to change only the parameters, and then
+ * the rest zero, and call fpemu_format_complete. All fields may be read. Only the parameters may be changed, and then
  * fpemu_format_complete derives the rest again. Copy it freely, compare by fpemu_format_equal. All zero bits are no
  * format. */
 typedef struct fpemu_format {
@@ -286,7 +286,7 @@ double fpemu_format_max(const fpemu_format *format);
 double fpemu_format_lowest(const fpemu_format *format);
 double fpemu_format_min_normal(const fpemu_format *format);
 double fpemu_format_min_positive(const fpemu_format *format);
-/* Floats: 2^-m, which is the distance from 1 to the next value where 1 and that are normal numbers; posits: that
+/* Floats: 2^-m, which is the distance from 1 to the next value where both are normal numbers; posits: that
  * distance, 0 where 1 is the largest; 0 for other kinds. */
 double fpemu_format_epsilon(const fpemu_format *format);
 /* How many finite values there are, +-0 counted once; 2^64-1 if more. */
