@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the name of scales, zero points or code books ends in, behind a '.' or '_' where it is not all of the name; the
- * first that is there stands in messages. After "zero_point" come the words of HQQ, bitsandbytes, AQLM, ComfyUI,
- * Mistral, Nunchaku and TensorRT-LLM, and those of activations. */
+/* Endings of the names of scales, zero points and code books, after a '.' or '_' or as the whole name. A message names
+ * the first that a file has. After "zero_point" come the words of HQQ, bitsandbytes, AQLM, ComfyUI, Mistral, Nunchaku
+ * and TensorRT-LLM, and those of activations. */
 static const char *const scales_end[] = {"scale_inv",    "scale",
                                          "scales",       "scale_2",
                                          "global_scale", "per_tensor_scale",
@@ -22,7 +22,7 @@ static const char *const scales_end[] = {"scale_inv",    "scale",
                                          "input_scale",  "input_global_scale",
                                          "output_scale"};
 
-/* What stands behind the same beginning in the name of the codes; and words there, where the scales have one too. */
+/* How the name of the codes ends after the same beginning; and its last word, where the scales have one too. */
 static const char *const codes_end[] = {"", "_packed", "_blocks", "_qdata", "_data", "_quantized", "_weight"};
 static const char *const codes_word[] = {"weight", "qweight", "W_q", "codes"};
 #define COUNT(array) (sizeof(array) / sizeof *(array))

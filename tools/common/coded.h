@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* coded.h - tensors whose elements are codes that scales of another tensor make numbers of, told by types and names:
- * a file of weights calls "X.weight" and "X.weight_scale_inv" so, or "X.qweight" and "X.scales". */
+/* coded.h - finds tensors of codes whose scales lie in another tensor, by types and names, such as "X.weight" and
+ * "X.weight_scale_inv", or "X.qweight" and "X.scales". */
 #ifndef COMMON_CODED_H
 #define COMMON_CODED_H
 

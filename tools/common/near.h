@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* near.h - did you mean: the words that one which is not known is nearly. */
+/* near.h - did you mean: the known words that an unknown one resembles. */
 #ifndef COMMON_NEAR_H
 #define COMMON_NEAR_H
 
@@ -14,8 +14,8 @@ typedef struct near_search {
 } near_search;
 
 near_search near_start(const char *word);
-/* A candidate is near where few letters are missing, too many, other or swapped, or where the word is its beginning,
- * or where the last part behind a '_' is the same. */
+/* A candidate is near if few letters are missing, extra, different or swapped, if the word is its beginning, or if both
+ * have the same last part after a '_'. */
 void near_try(near_search *n, const char *candidate);
 /* " (did you mean 'run' or 'report'?)", or nothing: to be put behind the word. */
 const char *near_text(near_search *n);

@@ -61,7 +61,7 @@ static bool lock(int descriptor)
     return flock(descriptor, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* Asked by who holds the lock: names are taken away and changed under it alone. */
+/* Ask this under the lock: names are removed and changed under it alone. */
 static bool has_name(int descriptor, int directory, const char *name)
 {
     struct stat opened, named;
@@ -69,7 +69,7 @@ static bool has_name(int descriptor, int directory, const char *name)
            opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
-/* False where who tidies has seen the name before the lock was there, and takes it away. */
+/* False where another process saw the name before the lock was there, and removes the file. */
 static bool keep(int descriptor, const char *name)
 {
     return (lock(descriptor) || errno != EWOULDBLOCK) && has_name(descriptor, AT_FDCWD, name);
@@ -215,8 +215,8 @@ static void empty(int descriptor)
         close(copy);
 }
 
-/* Only what is the user's own and can be locked: its writer is dead, or has just given it its name, and then it has
- * this one no more. */
+/* Removes only what belongs to the user and can be locked: its writer is dead, or has just given it its final name, and
+ * then nothing has the temporary one. */
 static void remove_dead(int directory, const char *name)
 {
     struct stat status;

@@ -2,8 +2,8 @@
 /* model.h - named tensors in a file, or in several files that are one model: what their headers say of them, and where
  * their data lie.
  *
- * The readers of each kind of file fill it in; reader.h is the door to them all, shards.h to models of several files. Whatever a file says is checked before
- * it is used. Nothing here ends the program: functions return false, and `error` says why.
+ * The reader of each kind of file fills it in; reader.h calls them, and shards.h reads models of several files. What a
+ * file says is checked before it is used. Nothing here ends the program: functions return false, and `error` says why.
  */
 #ifndef FPEMU_TOOL_MODEL_H
 #define FPEMU_TOOL_MODEL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* writer.h - a file of tensors written after the model of another: the same kind, names, shapes and order, in as many files. Of packed
- * tensors a .npy file becomes of one without a name, else safetensors. */
+/* writer.h - writes a file of tensors like another one: the same kind, names, shapes and order, in as many files. Of
+ * packed tensors safetensors are made, but of one without a name a .npy file. */
 #ifndef FPEMU_TOOL_WRITER_H
 #define FPEMU_TOOL_WRITER_H
 

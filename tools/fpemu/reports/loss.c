@@ -45,7 +45,7 @@ void loss_look(loss_signs *signs, const fpemu_format *format, size_t n, bool bin
     signs->above += above;
 }
 
-/* Many of the greatest numbers, for some stochastic roundings (CPFloat's) send only some of them past the end. */
+/* Rounds the largest numbers many times: some stochastic roundings (CPFloat's) send only some of them past the end. */
 loss_ends loss_find_ends(const fpemu_format *format, const fpemu_rounding *rounding)
 {
     enum { TRIES = 64 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* loss.h - what a format takes away from tensors so that hardly anybody can want it: the numbers below zero, where it
- * has none, nearly all numbers of a tensor, and those that overflow to NaN or infinity. Told in a line on
- * stderr, with how many they are. */
+/* loss.h - warns on stderr of losses that hardly anybody can want, with their counts: negative numbers in a format that
+ * has none, tensors of which nearly all became zero, and numbers that overflow to NaN or infinity. */
 #ifndef FPEMU_TOOL_LOSS_H
 #define FPEMU_TOOL_LOSS_H
 

@@ -8,7 +8,7 @@
 
 #include "cli/spec.h"
 
-/* The order of the enumeration; names that say nothing of an organisation are the ones that are mistaken. */
+/* Each use in a few words. Names that several organisations give to different formats say whose they are. */
 static const char *const uses[FPEMU_NAME_COUNT] = {
     [FPEMU_NAME_BINARY16] = "IEEE half precision: inference, mixed-precision training",
     [FPEMU_NAME_BFLOAT16] = "training: the range of fp32 in 16 bits",
