@@ -12,8 +12,8 @@
 #include "base/base.h"
 #include "run/record.h"
 
-/* An array of a log of version 2 as the object that logs before it had: zeros at its end were left out, and `alpha`
- * where it is the scale of the line. */
+/* An array of fptrain's log as an object like fpemu.torch's. The array lacks the zeros at its end, and `alpha` where it
+ * is the scale of the line. */
 static json_t *expand(const json_t *entry, const json_t *counters, json_t *name, const char *role, json_t *scale)
 {
     json_t *more = json_array_get(entry, json_array_size(entry) - 1), *tensor = needed(json_object()), *key;

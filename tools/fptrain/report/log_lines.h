@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* log_lines.h - the lines of a log, of this and of earlier forms. */
+/* log_lines.h - the lines of a log, as fptrain and as fpemu.torch write them. */
 #ifndef FPTRAIN_REPORT_LOG_LINES_H
 #define FPTRAIN_REPORT_LOG_LINES_H
 
@@ -26,8 +26,7 @@ typedef struct log_line {
 bool log_read(const char *directory, void (*tell)(void *to, const log_line *line), void *to, char **run, trouble *why);
 
 /* The `tensors` of a line one by one, as objects with name, role and what else is known, whatever the log has: arrays
- * after a first line with names, or such objects, as an older fptrain wrote them and fpemu.torch does. Each lives as
- * long as the call. */
+ * after a first line with names, or such objects, as fpemu.torch writes them. Each lives as long as the call. */
 void log_tensors(const log_line *line, void (*tell)(void *to, json_t *tensor), void *to);
 
 #endif
