@@ -306,7 +306,7 @@ static void small_steps(void)
     }
 }
 
-/* --------------------------------------------------------------------------------------------- large, refused */
+/* --------------------------------------------------------------------------------------------- large */
 
 static float half(const void *context, int p, size_t i)
 {
@@ -339,24 +339,6 @@ static void large(void)
     bench_stop(&b);
 }
 
-static void refusals(void)
-{
-    trouble why = {""};
-    graph *g = model_new(&small, 1, &why);
-    rounder *r = rounder_new(g, 1);
-    optimizer_settings s = {.name = "nesterov", .momentum = 0.9, .master = true, .packed = true};
-    EXPECT(!optimizer_new(&s, g, r, &why) && strstr(why.text, "packed"), "%s", why.text);
-    s.name = "momentum";
-    s.kept[KEEP_WEIGHT] = "group(int12,2047";
-    EXPECT(!optimizer_new(&s, g, r, &why) && strstr(why.text, "weight"), "%s", why.text);
-    s.kept[KEEP_WEIGHT] = "nvfp4";
-    EXPECT(!optimizer_new(&s, g, r, &why) && strstr(why.text, "nvfp4"), "%s", why.text);
-    s.kept[KEEP_WEIGHT] = "group(int12,1000)";
-    EXPECT(!optimizer_new(&s, g, r, &why) && strstr(why.text, "multiple"), "%s", why.text);
-    rounder_free(r);
-    graph_free(g);
-}
-
 int main(void)
 {
     for (int micro = 1; micro <= 4; micro *= 2)
@@ -379,6 +361,5 @@ int main(void)
     one_rounding();
     small_steps();
     large();
-    refusals();
     return failures != 0;
 }
