@@ -43,9 +43,7 @@ typedef struct judge {
 
 static judge judge_of(const graph *g, int p, size_t n)
 {
-    judge j = {n, calloc(n, sizeof(float)), calloc(n, sizeof(float)), calloc(n, sizeof(float))};
-    if (!j.w || !j.m || !j.g)
-        exit(1);
+    judge j = {n, need(n, sizeof(float)), need(n, sizeof(float)), need(n, sizeof(float))};
     graph_initial(g, p, j.w);
     judge_groups(n, j.w, 12);
     return j;
@@ -256,9 +254,7 @@ static void one_rounding(void)
     bench b = bench_start(&settings, &small, 1);
     store *s = &b.o->store;
     const size_t bytes = graph_param(b.g, 0)->size * sizeof(float);
-    float *first = malloc(bytes);
-    if (!first)
-        exit(1);
+    float *first = need(bytes, 1);
     trouble why;
     EXPECT(rule_parse(&b.r->rule[ROLE_W][0], "e5m2", "sr", &why), "e5m2");
     for (uint64_t number = 0; number < 4; number++) { /* two steps of two micro-batches */
