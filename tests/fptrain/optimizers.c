@@ -176,7 +176,7 @@ static void refused(void)
         {{.name = "sgd", .no_clip = "*.bias"}, "threshold"},
         {{.name = "sgd", .clip = 1, .no_clip = "*.bias,conv1.*"}, "'conv1.*'"},
         {{.name = "nesterov", .momentum = 0.9, .master = true, .packed = true}, "packed"},
-        {{.name = "sgd", .master = true, .packed = true, .kept = {[KEEP_WEIGHT] = "group(int12,2047"}}, "weight"},
+        {{.name = "sgd", .master = true, .packed = true, .kept = {[KEEP_WEIGHT] = "group(int12,2047"}}, "format of"},
         {{.name = "sgd", .master = true, .packed = true, .kept = {[KEEP_WEIGHT] = "nvfp4"}}, "nvfp4"},
         {{.name = "sgd", .master = true, .packed = true, .kept = {[KEEP_WEIGHT] = "group(int12,1000)"}}, "multiple"},
     };
