@@ -463,14 +463,10 @@ FPTRAIN_HARNESS = tests/fptrain/harness.c tests/fptrain/harness.h
 FPTRAIN_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools -I$(top_srcdir)/tools/fptrain
 FPTRAIN_LDADD = tools/libfptrain.la lib/libfpemu.la
 FPTRAIN_TESTS = \
-	tests/fptrain/layers \
 	tests/fptrain/networks \
 	tests/fptrain/passes \
 	tests/fptrain/rounded \
 	tests/fptrain/updates
-tests_fptrain_layers_SOURCES = tests/fptrain/layers.c $(FPTRAIN_HARNESS)
-tests_fptrain_layers_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
-tests_fptrain_layers_LDADD = $(FPTRAIN_LDADD)
 tests_fptrain_passes_SOURCES = tests/fptrain/passes.c $(FPTRAIN_HARNESS)
 tests_fptrain_passes_CPPFLAGS = $(FPTRAIN_CPPFLAGS)
 tests_fptrain_passes_LDADD = $(FPTRAIN_LDADD)

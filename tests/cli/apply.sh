@@ -32,9 +32,6 @@ input=/dev/null
 # Files: as the numbers, one by one, with the same index
 "$FPEMU" sample normal -o in.npy --size 1000 || failed sample
 gives '' apply tanh e5m2 in.npy -o out.npy --from bf16 -r sr --seed 5
-word() { # FILE INDEX FORMAT
-    od -An -v "-t$3" -j $((128 + 4 * $2)) -N 4 "$1" | tr -d ' '
-}
 for i in 0 1 500 999; do
     x=$("$FPEMU" decode fp32 "0x$(word in.npy $i x4)")
     y=$("$FPEMU" apply tanh e5m2 --from bf16 -r sr --seed 5 --index $i "$x")

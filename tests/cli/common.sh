@@ -82,6 +82,14 @@ fails_data() {
     refuses "$wanted" data "$@"
 }
 
+# shows TEXT ARGUMENT...: the output of fptrain data has this line
+shows() {
+    wanted=$1
+    shift
+    "$FPTRAIN" data "$@" >out 2>err || failed "data $*: $(cat err)"
+    grep -qxF -e "$wanted" out || failed "data $*: no line '$wanted' in $(cat out)"
+}
+
 # fails_report TEXT ARGUMENT...: fptrain report refuses in one line that begins so.
 fails_report() {
     wanted=$1
@@ -104,6 +112,16 @@ no_leftovers() {
     for leftover in .fpemu-*; do
         [ ! -e "$leftover" ] || failed "left behind: $leftover"
     done
+}
+
+# word FILE INDEX FORMAT: a number of 4 bytes of a .npy file, as od prints it by FORMAT.
+word() {
+    od -An -v "-t$3" -j $((128 + 4 * $2)) -N 4 "$1" | tr -d ' '
+}
+
+# row NAME: its row of the file `table`, spaces squeezed.
+row() {
+    tr -s ' ' <table | sed -n "s/^$1 //p"
 }
 
 # npy HEADER [DATA]: a .npy file of version 1.0 on stdout; DATA as for printf, in octal.

@@ -7,9 +7,6 @@
 printf '\000\000\200\077\000\000\100\100\000\200\350\103\000\000\172\104' >few.raw
 printf '\000\000\200\072\000\000\000\073\000\000\210\077\000\000\000\000' >>few.raw
 "$FPEMU" compare few.raw --raw f32 e4m3fn e4m3fn:saturate e5m2 fp32 'posit(32,2)' >table || failed compare
-row() { # FORMAT: its row, spaces squeezed
-    tr -s ' ' <table | sed -n "s/^$1 //p"
-}
 holds "$(wc -l <table)" -eq 6
 holds "$(sed -n 1p table | tr -s ' ')" \
     = 'format bits SQNR-dB max-rel clipped overflow underflow subnormal invalid'

@@ -37,14 +37,6 @@ $1
 END
 }
 
-# shows TEXT ARGUMENT...: the output of data has this line
-shows() {
-    wanted=$1
-    shift
-    "$FPTRAIN" data "$@" >out 2>err || failed "data $*: $(cat err)"
-    grep -qxF -e "$wanted" out || failed "data $*: no line '$wanted' in $(cat out)"
-}
-
 python 'for name, end in ("plain", ""), ("gz", ".gz"), ("xz", ".xz"):
     mnist(name, end)
     put(name + "/cifar/data_batch_1.bin" + end, records(0, 7))

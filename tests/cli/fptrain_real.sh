@@ -9,14 +9,6 @@ data=${FPTRAIN_DATA:-$(cd "$(dirname "$0")/../../.." && pwd)/shared/data}
 [ -d "$data/mnist" ] || { echo "skipped: no data in $data (FPTRAIN_DATA)"; exit 77; }
 . "$(dirname "$0")/common.sh"
 
-# shows TEXT ARGUMENT...: the output of data has this line
-shows() {
-    wanted=$1
-    shift
-    "$FPTRAIN" data "$@" >out 2>err || failed "data $*: $(cat err)"
-    grep -qxF -e "$wanted" out || failed "data $*: no line '$wanted' in $(cat out)"
-}
-
 # counts CLASS TRAINING TEST: of the data set shown last
 counts() {
     grep -qxF -e "$(printf '%-12s %10d %10d' "$1" "$2" "$3")" out || failed "class $1: not $2 and $3"

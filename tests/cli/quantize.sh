@@ -7,9 +7,6 @@
 "$FPEMU" sample normal -o in.npy --size 300000 || failed sample
 holds "$(wc -c <in.npy)" -eq 1200128
 gives '' quantize e4m3fn in.npy -o out.npy -r sr --seed 9 --stream 3
-word() { # FILE INDEX FORMAT
-    od -An -v "-t$3" -j $((128 + 4 * $2)) -N 4 "$1" | tr -d ' '
-}
 for i in 0 1 4095 4096 262143 262144 299999; do
     x=$("$FPEMU" round fp32 "$(word in.npy $i f4)")
     y=$("$FPEMU" round e4m3fn -r sr --seed 9 --stream 3 --index $i "$x")

@@ -62,9 +62,6 @@ holds ! -e no.safetensors
 
 # Tables and JSON
 "$FPEMU" compare in.safetensors e4m3fn:saturate bf16 --min-sqnr 20 >table || failed compare
-row() { # NAME: its row, spaces squeezed
-    tr -s ' ' <table | sed -n "s/^$1 //p"
-}
 holds "$(row b.x)" = 'BF16 1x1 24.61 inf e4m3fn:saturate'
 holds "$(row f8)" = 'F8_E4M3 2 inf inf e4m3fn:saturate'
 holds "$(row 'skipped: i')" = '(I64, 2x1)'

@@ -57,10 +57,7 @@ static inline void bench_gradients(bench *b, made_up *of, const void *context)
 static inline float *bench_weights(const bench *b)
 {
     const size_t bytes = graph_param(b->g, 0)->size * sizeof(float);
-    float *w = malloc(bytes);
-    if (!w)
-        exit(1);
-    return memcpy(w, b->o->type->master(b->o, 0), bytes);
+    return memcpy(need(bytes, 1), b->o->type->master(b->o, 0), bytes);
 }
 
 #endif

@@ -182,3 +182,20 @@ forward_result harness_run(harness *h, int samples, const float *x, const int *l
     check(!h->open, "a parameter was not released");
     return r;
 }
+
+forward_result harness_feed(harness *h, int samples, double scale)
+{
+    const value *in = graph_value(h->g, 0), *out = graph_value(h->g, graph_logits(h->g));
+    const size_t n = (size_t)samples * (size_t)in->rows_per_sample * in->row;
+    const size_t rows = (size_t)samples * (size_t)out->rows_per_sample;
+    float *x = need(n, sizeof *x);
+    int *labels = need(rows, sizeof *labels);
+    for (size_t i = 0; i < n; i++)
+        x[i] = in->is_tensor ? (float)sequence(3, i) : (float)(i * 7 % 11);
+    for (size_t i = 0; i < rows; i++)
+        labels[i] = (int)((i * 5 + 2) % out->row);
+    const forward_result r = harness_run(h, samples, x, labels, NULL, scale);
+    free(x);
+    free(labels);
+    return r;
+}

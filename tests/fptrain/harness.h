@@ -24,6 +24,8 @@ typedef struct harness {
 harness *harness_new(graph *g, double spread, uint64_t seed);
 void harness_free(harness *h); /* the network too */
 forward_result harness_run(harness *h, int samples, const float *x, const int *labels, layer_scaling *l, double scale);
+/* Inputs from sequence 3, or tokens i * 7 mod 11, and labels i * 5 + 2 mod classes. */
+forward_result harness_feed(harness *h, int samples, double scale);
 
 /* Numbers in (-1, 1), multiples of 2^-12, from a linear congruential sequence. */
 double sequence(uint64_t seed, uint64_t i);

@@ -121,18 +121,19 @@ static void names(void)
     EXPECT(n == 16, "%d models", n);
 }
 
-static void refused_sizes(model_settings s, const char *sentence)
+/* Of pictures of 3 x side x side, or of a text. */
+static void refused(model_settings s, int side, const char *sentence)
 {
     trouble why = {""};
-    s.c = s.steps ? 0 : 3;
-    s.h = s.w = s.steps ? 0 : 32;
+    s.c = 3;
+    s.h = s.w = side;
     s.classes = 10;
     graph *g = model_new(&s, 1, &why);
     EXPECT(!g && !strcmp(why.text, sentence), "'%s', not '%s'", why.text, sentence);
     graph_free(g);
 }
 
-/* What a model does not use is refused, for every one of them and every setting; so are sizes that do not fit. */
+/* What a model does not use is refused, for every one of them and every setting. */
 static void settings_not_used(void)
 {
     static const char *const keys[] = {"projections", "norm",     "blocks", "depth",
@@ -162,30 +163,34 @@ static void settings_not_used(void)
             graph_free(with);
             graph_free(without);
         }
-    refused_sizes((model_settings){.name = "resnet", .depth = 21},
-                  "a resnet for small images has 6 n + 2 layers, as 8, 14 or 20; not 21");
-    refused_sizes((model_settings){.name = "resnet", .depth = 20, .blocks = "3"},
-                  "model.depth and model.blocks both say how many blocks there are: one of them");
-    refused_sizes((model_settings){.name = "mlp", .hidden = "128,,3"},
-                  "model.hidden is at most 32 numbers from 1 to 65536 with commas between, not ',3'");
-    refused_sizes((model_settings){.name = "vgg", .blocks = "1,0"},
-                  "model.blocks is at most 32 numbers from 1 to 1000 with commas between, not '0'");
-    refused_sizes((model_settings){.name = "chargpt", .heads = 3, .steps = 8},
-                  "128 features do not divide among 3 heads");
-    refused_sizes((model_settings){.name = "lenet", .kernel = 31},
-                  "conv2: its input, 16 x 16, is smaller than the kernel");
-    refused_sizes((model_settings){.name = "vgg", .blocks = "1,1,1,1,1,1"},
-                  "max_pool6: its input, 1 x 1, is smaller than the window");
 }
 
-static void refused(const char *name, double width, int side, int steps, const char *word)
+static void refusals(void)
 {
-    const model_settings s = {
-        .name = name, .width = width, .c = 3, .h = side, .w = side, .classes = 10, .steps = steps};
-    trouble why = {""};
-    graph *g = model_new(&s, 1, &why);
-    EXPECT(!g && strstr(why.text, word), "%s: '%s'", name, why.text);
-    graph_free(g);
+    refused((model_settings){.name = "resnet", .depth = 21}, 32,
+            "a resnet for small images has 6 n + 2 layers, as 8, 14 or 20; not 21");
+    refused((model_settings){.name = "resnet", .depth = 20, .blocks = "3"}, 32,
+            "model.depth and model.blocks both say how many blocks there are: one of them");
+    refused((model_settings){.name = "mlp", .hidden = "128,,3"}, 32,
+            "model.hidden is at most 32 numbers from 1 to 65536 with commas between, not ',3'");
+    refused((model_settings){.name = "vgg", .blocks = "1,0"}, 32,
+            "model.blocks is at most 32 numbers from 1 to 1000 with commas between, not '0'");
+    refused((model_settings){.name = "chargpt", .heads = 3, .steps = 8}, 0, "128 features do not divide among 3 heads");
+    refused((model_settings){.name = "lenet", .kernel = 31}, 32,
+            "conv2: its input, 16 x 16, is smaller than the kernel");
+    refused((model_settings){.name = "vgg", .blocks = "1,1,1,1,1,1"}, 32,
+            "max_pool6: its input, 1 x 1, is smaller than the window");
+    refused((model_settings){.name = "resnet21"}, 32,
+            "no model is called 'resnet21' (did you mean 'resnet20'?) ('fptrain models' lists them)");
+    refused((model_settings){.name = "alexnet"}, 28,
+            "the model alexnet needs images of at least 29 x 29; these have 28 x 28");
+    refused((model_settings){.name = "lenet", .steps = 16}, 0,
+            "the model lenet works on images, and the data are text");
+    refused((model_settings){.name = "chargpt"}, 32, "the model chargpt works on text, and the data are images");
+    refused((model_settings){.name = "shufflenetv2", .width = 0.3}, 32,
+            "shufflenetv2 has the widths 1, 0.5, 0.25 and 0.1, not 0.3");
+    refused((model_settings){.name = "lenet", .width = -1}, 28,
+            "the width of a model lies between 0 and 64; -1 does not");
 }
 
 int main(void)
@@ -193,11 +198,6 @@ int main(void)
     counts();
     names();
     settings_not_used();
-    refused("resnet21", 1, 32, 0, "resnet21");
-    refused("alexnet", 1, 28, 0, "29 x 29");
-    refused("lenet", 1, 0, 16, "text");
-    refused("chargpt", 1, 32, 0, "images");
-    refused("shufflenetv2", 0.3, 32, 0, "0.25");
-    refused("lenet", -1, 28, 0, "width");
+    refusals();
     return failures != 0;
 }

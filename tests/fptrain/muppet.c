@@ -327,9 +327,7 @@ static uint64_t exact(const char *name, int bits, conv_shape s)
                  ws = (size_t)(s.k * (s.c / s.groups) * s.r * s.r);
     float *x = numbers(xs, bits, step), *w = numbers(ws, bits, step), *dy = numbers(ys, bits, step);
     float *y = numbers(ys, 2, 1), *dx = numbers(xs, 2, 1), *dw = numbers(ws, 2, 1);
-    judge j = {&s, calloc(ys, sizeof(int64_t)), calloc(xs, sizeof(int64_t)), calloc(ws, sizeof(int64_t))};
-    if (!j.y || !j.dx || !j.dw)
-        exit(1);
+    judge j = {&s, need(ys, sizeof(int64_t)), need(xs, sizeof(int64_t)), need(ws, sizeof(int64_t))};
     judge_conv(&j, SAMPLES, x, w, dy, step);
     conv *c = b->conv_new(b, &s);
     b->step(b, step * step);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* optimizers.c - what optimisers count and report, and schedules, by hand; updates.c has their weights. */
+/* optimizers.c - what optimisers count and report, schedules, by hand, and settings that are refused; updates.c and
+ * packed.c have their weights. */
 #include "bench.h"
 #include "policies/fixed.h"
 #include "run/schedule.h"
@@ -156,11 +157,34 @@ static void schedules_by_step(void)
            why.text);
 }
 
-static void refused(const optimizer_settings *settings, const char *word)
+static void refused(void)
 {
+    static const struct {
+        optimizer_settings settings;
+        const char *word;
+    } wrong[] = {
+        {{.name = "rmsprop"}, "rmsprop"},
+        {{.name = "momentum", .momentum = 1}, "optimizer.momentum is from 0 to below 1"},
+        {{.name = "adamw", .epsilon = 1, .beta2 = 1}, "optimizer.beta2 is from 0 to below 1"},
+        {{.name = "adam"}, "epsilon"},
+        {{.name = "adam", .epsilon = 1e-46}, "epsilon"},
+        {{.name = "sgd", .decay = -1}, "not negative"},
+        {{.name = "sgd", .no_decay = "*.bias"}, "no decay"},
+        {{.name = "sgd", .decay = 1, .no_decay = "*.bias,"}, "''"},
+        {{.name = "sgd", .clipping = "global", .clip = 1}, "global"},
+        {{.name = "sgd", .clipping = "value"}, "threshold"},
+        {{.name = "sgd", .no_clip = "*.bias"}, "threshold"},
+        {{.name = "sgd", .clip = 1, .no_clip = "*.bias,conv1.*"}, "'conv1.*'"},
+        {{.name = "nesterov", .momentum = 0.9, .master = true, .packed = true}, "packed"},
+        {{.name = "sgd", .master = true, .packed = true, .kept = {[KEEP_WEIGHT] = "group(int12,2047"}}, "format of"},
+        {{.name = "sgd", .master = true, .packed = true, .kept = {[KEEP_WEIGHT] = "nvfp4"}}, "nvfp4"},
+        {{.name = "sgd", .master = true, .packed = true, .kept = {[KEEP_WEIGHT] = "group(int12,1000)"}}, "multiple"},
+    };
     bench b = start(&(optimizer_settings){.name = "sgd"}, "fp32");
-    trouble why = {""};
-    EXPECT(!optimizer_new(settings, b.g, b.r, &why) && strstr(why.text, word), "'%s'", why.text);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        trouble why = {""};
+        EXPECT(!optimizer_new(&wrong[i].settings, b.g, b.r, &why) && strstr(why.text, wrong[i].word), "'%s'", why.text);
+    }
     bench_stop(&b);
 }
 
@@ -170,9 +194,6 @@ int main(void)
     report();
     schedules();
     schedules_by_step();
-    refused(&(optimizer_settings){.name = "rmsprop"}, "rmsprop");
-    refused(&(optimizer_settings){.name = "momentum", .momentum = 1}, "optimizer.momentum is from 0 to below 1");
-    refused(&(optimizer_settings){.name = "sgd", .decay = -1}, "not negative");
-    refused(&(optimizer_settings){.name = "adam"}, "epsilon");
+    refused();
     return failures != 0;
 }

@@ -43,9 +43,7 @@ typedef struct judge {
 
 static judge judge_of(const graph *g, int p, size_t n)
 {
-    judge j = {n, calloc(n, sizeof(float)), calloc(n, sizeof(float)), calloc(n, sizeof(float))};
-    if (!j.w || !j.m || !j.g)
-        exit(1);
+    judge j = {n, need(n, sizeof(float)), need(n, sizeof(float)), need(n, sizeof(float))};
     graph_initial(g, p, j.w);
     judge_groups(n, j.w, 12);
     return j;
@@ -256,9 +254,7 @@ static void one_rounding(void)
     bench b = bench_start(&settings, &small, 1);
     store *s = &b.o->store;
     const size_t bytes = graph_param(b.g, 0)->size * sizeof(float);
-    float *first = malloc(bytes);
-    if (!first)
-        exit(1);
+    float *first = need(bytes, 1);
     trouble why;
     EXPECT(rule_parse(&b.r->rule[ROLE_W][0], "e5m2", "sr", &why), "e5m2");
     for (uint64_t number = 0; number < 4; number++) { /* two steps of two micro-batches */
@@ -306,7 +302,7 @@ static void small_steps(void)
     }
 }
 
-/* --------------------------------------------------------------------------------------------- large, refused */
+/* --------------------------------------------------------------------------------------------- large */
 
 static float half(const void *context, int p, size_t i)
 {
@@ -339,24 +335,6 @@ static void large(void)
     bench_stop(&b);
 }
 
-static void refusals(void)
-{
-    trouble why = {""};
-    graph *g = model_new(&small, 1, &why);
-    rounder *r = rounder_new(g, 1);
-    optimizer_settings s = {.name = "nesterov", .momentum = 0.9, .master = true, .packed = true};
-    EXPECT(!optimizer_new(&s, g, r, &why) && strstr(why.text, "packed"), "%s", why.text);
-    s.name = "momentum";
-    s.kept[KEEP_WEIGHT] = "group(int12,2047";
-    EXPECT(!optimizer_new(&s, g, r, &why) && strstr(why.text, "weight"), "%s", why.text);
-    s.kept[KEEP_WEIGHT] = "nvfp4";
-    EXPECT(!optimizer_new(&s, g, r, &why) && strstr(why.text, "nvfp4"), "%s", why.text);
-    s.kept[KEEP_WEIGHT] = "group(int12,1000)";
-    EXPECT(!optimizer_new(&s, g, r, &why) && strstr(why.text, "multiple"), "%s", why.text);
-    rounder_free(r);
-    graph_free(g);
-}
-
 int main(void)
 {
     for (int micro = 1; micro <= 4; micro *= 2)
@@ -379,6 +357,5 @@ int main(void)
     one_rounding();
     small_steps();
     large();
-    refusals();
     return failures != 0;
 }

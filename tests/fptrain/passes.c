@@ -50,18 +50,7 @@ typedef graph *network(int batch, const backend *b, int threads);
 static harness *run_network(network *make, int batch, const backend *b, int threads, int samples)
 {
     harness *h = harness_new(make(batch, b, threads), 0.25, 9);
-    const value *in = graph_value(h->g, 0), *out = graph_value(h->g, graph_logits(h->g));
-    const size_t n = (size_t)samples * (size_t)in->rows_per_sample * in->row;
-    const size_t rows = (size_t)samples * (size_t)out->rows_per_sample;
-    float *x = need(n, sizeof *x);
-    int *labels = need(rows, sizeof *labels);
-    for (size_t i = 0; i < n; i++)
-        x[i] = make == text_network ? (float)(i * 7 % 13) : (float)sequence(3, i);
-    for (size_t i = 0; i < rows; i++)
-        labels[i] = (int)(i * 5 % out->row);
-    harness_run(h, samples, x, labels, NULL, 128);
-    free(x);
-    free(labels);
+    harness_feed(h, samples, 128);
     return h;
 }
 

@@ -28,14 +28,37 @@ static graph *network(void)
 enum { INPUT, CONV, RELU, LOGITS }; /* values */
 enum { CONV_WEIGHT, CONV_BIAS, LINEAR_WEIGHT, LINEAR_BIAS };
 
-static bool assign(rounder *r, int count, const format_line *lines, trouble *why)
+static trouble why;
+
+static bool assign(rounder *r, int count, const format_line *lines)
 {
-    policy *p = policy_fixed(count, lines, why);
+    policy *p = policy_fixed(count, lines, &why);
     if (!p)
         return false;
     p->type->assign(p, r);
     p->type->free(p);
     return true;
+}
+
+/* Of the network above. */
+static rounder *start(uint64_t seed, int count, const format_line *lines)
+{
+    rounder *r = rounder_new(network(), seed);
+    EXPECT(assign(r, count, lines), "%s", why.text);
+    return r;
+}
+
+static void stop(rounder *r)
+{
+    graph *g = r->g;
+    rounder_free(r);
+    graph_free(g);
+}
+
+static void refused(rounder *r, format_line line, const char *word)
+{
+    why.text[0] = 0;
+    EXPECT(!assign(r, 1, &line) && *why.text && strstr(why.text, word), "'%s'", why.text);
 }
 
 static unsigned bits(const rounder *r, role which, int index)
@@ -45,13 +68,10 @@ static unsigned bits(const rounder *r, role which, int index)
 
 static void policies(void)
 {
-    graph *g = network();
-    rounder *r = rounder_new(g, 1);
-    trouble why = {""};
     const format_line lines[] = {{"second.*", "fp32", NULL}, {"third.d*", "e5m2", "sr"},
                                  {"*.bias", "bf16", NULL},   {"v", "fp16", NULL},
                                  {"dv", "e4m3fn", "rtz"},    {"w", "e4m3fn:saturate", NULL}};
-    EXPECT(assign(r, 6, lines, &why), "%s", why.text);
+    rounder *r = start(1, 6, lines);
     EXPECT(bits(r, ROLE_V, INPUT) == 16 && bits(r, ROLE_V, CONV) == 16, "by role, though written last");
     EXPECT(r->rule[ROLE_V][RELU].format.kind == 0 && r->rule[ROLE_DV][RELU].format.kind == 0, "second.*");
     EXPECT(bits(r, ROLE_DV, CONV) == 8 && r->rule[ROLE_DV][CONV].rounding.mode == FPEMU_MODE_RTZ, "dv");
@@ -61,24 +81,19 @@ static void policies(void)
     EXPECT(r->rule[ROLE_DW][CONV_WEIGHT].format.kind == 0, "dw has no line");
     EXPECT(bits(r, ROLE_W, CONV_WEIGHT) == 8 && bits(r, ROLE_W, CONV_BIAS) == 16, "*.bias");
     EXPECT(r->rule[ROLE_W][CONV_WEIGHT].format.overflow == FPEMU_OVERFLOW_SATURATE, "suffix");
-
-    EXPECT(!assign(r, 1, &(format_line){"v", "fp17", NULL}, &why) && strstr(why.text, "fp17"), "%s", why.text);
-    EXPECT(!assign(r, 1, &(format_line){"v", "fp16", "up"}, &why) && strstr(why.text, "up"), "%s", why.text);
-    EXPECT(!assign(r, 1, &(format_line){"v", "fp64", NULL}, &why) && strstr(why.text, "fp64"), "%s", why.text);
-    EXPECT(!assign(r, 1, &(format_line){"v", "posit(8,2)", "rtz"}, &why) && *why.text, "%s", why.text);
-    rounder_free(r);
-    graph_free(g);
+    refused(r, (format_line){"v", "fp17", NULL}, "fp17");
+    refused(r, (format_line){"v", "fp16", "up"}, "up");
+    refused(r, (format_line){"v", "fp64", NULL}, "fp64");
+    refused(r, (format_line){"v", "posit(8,2)", "rtz"}, "");
+    stop(r);
 }
 
 /* MXFP4 has blocks of 32 and the values 0, .5, 1, ... times the power of two of the largest: 1 survives beside 1, not
  * beside 1024. Each line along the axis holds one of the two; memory holds them in turn. */
 static void axis(role which, int index, size_t n, size_t inner, size_t length)
 {
-    graph *g = network();
-    rounder *r = rounder_new(g, 1);
-    trouble why = {""};
     static const char *const roles[ROLES] = {[ROLE_V] = "v", [ROLE_W] = "w", [ROLE_DV] = "dv", [ROLE_DW] = "dw"};
-    EXPECT(assign(r, 1, &(format_line){roles[which], "mxfp4", NULL}, &why), "%s", why.text);
+    rounder *r = start(1, 1, &(format_line){roles[which], "mxfp4", NULL});
     rounder_begin(r, 0);
     float *x = malloc(n * sizeof *x);
     for (size_t i = 0; x && i < n; i++)
@@ -89,8 +104,7 @@ static void axis(role which, int index, size_t n, size_t inner, size_t length)
                (double)x[i]);
     EXPECT(r->seen[which][index].count == n && r->seen[which][index].underflow == 0, "counters");
     free(x);
-    rounder_free(r);
-    graph_free(g);
+    stop(r);
 }
 
 /* Half-way between two integers, stochastic rounding shows its random bits. */
@@ -104,11 +118,8 @@ static void toss(rounder *r, role which, int index, size_t n, float *x)
 static void words(void)
 {
     enum { N = 64 };
-    graph *g = network();
-    rounder *r = rounder_new(g, 5), *other = rounder_new(g, 6);
     const format_line lines[] = {{"v", "fixed(8,0)", "sr"}, {"dv", "fixed(8,0)", "sr"}};
-    assign(r, 2, lines, NULL);
-    assign(other, 2, lines, NULL);
+    rounder *r = start(5, 2, lines), *other = start(6, 2, lines);
     float a[N], b[N], whole[2 * N];
     rounder_begin(r, 9);
     rounder_begin(other, 9);
@@ -128,62 +139,47 @@ static void words(void)
     rounder_begin(r, 9);
     toss(r, ROLE_V, RELU, 2 * N, whole);
     EXPECT(!memcmp(a, whole, sizeof a), "the same step again has the same words");
-    rounder_free(r);
-    rounder_free(other);
-    graph_free(g);
+    stop(r);
+    stop(other);
 }
 
+/* What a gradient becomes, and what is told of it then. */
 static void extents(void)
 {
-    graph *g = network();
-    rounder *r = rounder_new(g, 5);
-    assign(r, 1, &(format_line){"dw", "e5m2", NULL}, NULL);
+    static const struct {
+        const char *format;
+        float x[3], y[3];
+        double largest;
+        int bad, overflow, inexact;
+    } cases[] = {{"e5m2", {-1.1f, 0.5f, 1}, {-1, 0.5f, 1}, 1, 0, 0, 1},        /* e5m2 has 1 and 1.25 */
+                 {"e5m2", {-1e6f, 300, 1}, {-INFINITY, 320, 1}, 320, 1, 1, 2}, /* past 57344; 300: 256 or 320 */
+                 {"e5m2", {1, NAN, 2}, {1, NAN, 2}, 2, 1, 0, 0},
+                 {"fp32", {0.3f, -0.7f, 0}, {0.3f, -0.7f, 0}, (double)0.7f, 0, 0, 0},
+                 {"fixed(4,0)", {-7.5f, 9, 0}, {-8, 7, 0}, 8, 0, 1, 2}};
+    rounder *r = start(5, 0, NULL);
     double largest;
     bool bad;
-    float x[3] = {-1.1f, 0.5f, 1}; /* e5m2 has 1 and 1.25 */
-    rounder_begin(r, 0);
-    r->calls.round(&r->calls, ROLE_DW, LINEAR_BIAS, 3, x);
-    rounder_extent(r, ROLE_DW, LINEAR_BIAS, 3, x, &largest, &bad);
-    EXPECT(largest == 1 && !bad, "%g", largest);
-    EXPECT(!r->seen[ROLE_DW][LINEAR_BIAS].overflow && r->seen[ROLE_DW][LINEAR_BIAS].inexact == 1, "counters");
-
-    float y[3] = {-1e6f, 300, 1}; /* past 57344: infinite; 300 is between 256 and 320 */
-    rounder_begin(r, 1);
-    EXPECT(r->seen[ROLE_DW][LINEAR_BIAS].count == 0, "a new step begins to count");
-    r->calls.round(&r->calls, ROLE_DW, LINEAR_BIAS, 3, y);
-    rounder_extent(r, ROLE_DW, LINEAR_BIAS, 3, y, &largest, &bad);
-    EXPECT(isinf(y[0]) && largest == 320 && bad, "%g", largest);
-    EXPECT(r->seen[ROLE_DW][LINEAR_BIAS].overflow == 1, "overflow");
-
-    float z[3] = {1, NAN, 2};
-    rounder_begin(r, 2);
-    r->calls.round(&r->calls, ROLE_DW, LINEAR_BIAS, 3, z);
-    rounder_extent(r, ROLE_DW, LINEAR_BIAS, 3, z, &largest, &bad);
-    EXPECT(largest == 2 && bad, "%g", largest);
-
-    assign(r, 1, &(format_line){"dw", "fp32", NULL}, NULL);
-    float u[3] = {0.3f, -0.7f, 0};
-    rounder_begin(r, 3);
-    r->calls.round(&r->calls, ROLE_DW, LINEAR_BIAS, 3, u);
-    rounder_extent(r, ROLE_DW, LINEAR_BIAS, 3, u, &largest, &bad);
-    EXPECT(largest == (double)0.7f && !bad && u[0] == 0.3f, "%g", largest);
-
-    assign(r, 1, &(format_line){"dw", "fixed(4,0)", "sr"}, NULL); /* -8..7 */
-    float f[3] = {-7.5f, 9, 0};
-    rounder_begin(r, 3);
-    r->calls.round(&r->calls, ROLE_DW, LINEAR_BIAS, 3, f);
-    rounder_extent(r, ROLE_DW, LINEAR_BIAS, 3, f, &largest, &bad);
-    EXPECT(largest == fabs((double)f[0]) || f[0] == -7, "%g", largest);
-    EXPECT(f[1] == 7 && largest >= 7, "%g", (double)f[1]);
-    rounder_free(r);
-    graph_free(g);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        float x[3];
+        const fpemu_stats *seen = &r->seen[ROLE_DW][LINEAR_BIAS];
+        memcpy(x, cases[i].x, sizeof x);
+        EXPECT(assign(r, 1, &(format_line){"dw", cases[i].format, NULL}), "%s", why.text);
+        rounder_begin(r, i);
+        EXPECT(seen->count == 0, "a new step begins to count");
+        r->calls.round(&r->calls, ROLE_DW, LINEAR_BIAS, 3, x);
+        rounder_extent(r, ROLE_DW, LINEAR_BIAS, 3, x, &largest, &bad);
+        for (int k = 0; k < 3; k++)
+            EXPECT(x[k] == cases[i].y[k] || (isnan(x[k]) && isnan(cases[i].y[k])), "case %zu: %g", i, (double)x[k]);
+        EXPECT(largest == cases[i].largest && bad == cases[i].bad, "case %zu: %g, %d", i, largest, bad);
+        EXPECT(seen->overflow == (uint64_t)cases[i].overflow && seen->inexact == (uint64_t)cases[i].inexact,
+               "case %zu: %d overflowed, %d inexact", i, (int)seen->overflow, (int)seen->inexact);
+    }
+    stop(r);
 }
 
 static void histograms(void)
 {
-    graph *g = network();
-    rounder *r = rounder_new(g, 5);
-    assign(r, 1, &(format_line){"v", "fp16", NULL}, NULL);
+    rounder *r = start(5, 1, &(format_line){"v", "fp16", NULL});
     r->want = FPEMU_STATS_HISTOGRAM;
     for (uint64_t step = 0; step < 2; step++) {
         rounder_begin(r, step);
@@ -194,8 +190,7 @@ static void histograms(void)
                "bins");
         EXPECT(r->seen[ROLE_V][CONV].request.histogram != seen->request.histogram, "bins of their own");
     }
-    rounder_free(r);
-    graph_free(g);
+    stop(r);
 }
 
 /* ---------------------------------------------------------------------------------------------- in parts */
@@ -272,7 +267,7 @@ static void train_once(bool parted, bool each, int threads, const char *format, 
     rounder *r = rounder_new(g, 5);
     const format_line lines[] = {{"v", "e4m3fn", "sr"}, {"dv", format, "sr"}};
     EXPECT(graph_params(g) == PARAMS && graph_values(g) == VALUES, "a network of another shape");
-    EXPECT(assign(r, 2, lines, NULL), "formats");
+    EXPECT(assign(r, 2, lines), "%s", why.text);
     rounder_begin(r, 7);
     memset(o, 0, sizeof *o);
     o->w = (witness){.calls = {.round = look, .parts = parted ? may_part : NULL, .each = each}, .r = r};
@@ -316,39 +311,44 @@ static void in_parts(bool each, int threads, const char *format)
     EXPECT(more == (!strcmp(format, "e5m2") ? (each ? 14 : 15) : 8), "%d tensors in parts", more);
 }
 
+typedef struct expected {
+    const char *range;
+    double largest;
+} expected;
+
+/* The range of the input after so many batches of the same numbers, by each rule within so much. */
+static void expect_ranges(int batches, size_t n, float *x, double within, int count, const expected *ranges)
+{
+    rounder *r = start(1, 1, &(format_line){"v", "scaled(e4m3fn)", NULL});
+    calibration *c = calibration_new(r, batches);
+    rounds *seen = calibration_observer(c);
+    range_rule how;
+    for (int batch = 0; batch < batches; batch++)
+        seen->round(seen, ROLE_V, INPUT, n, x);
+    for (int i = 0; i < count; i++) {
+        EXPECT(range_rule_read(&how, ranges[i].range, &why) && calibration_apply(c, &how) > 0, "%s", why.text);
+        const double got = r->rule[ROLE_V][INPUT].whole->amax;
+        EXPECT(fabs(got - ranges[i].largest) <= within, "%s of %d batches of %zu: %g", ranges[i].range, batches, n,
+               got);
+    }
+    calibration_free(c);
+    stop(r);
+}
+
 /* Of a tensor with more than 65536 elements those that are looked at are a fair sample, however it repeats: of columns
  * that hold 1 ... 64 a half lies up to 32 and a tenth up to 6.4; of 65536 that are drawn, within 1 of that. */
 static void sampled(int batches)
 {
-    static const struct {
-        const char *range;
-        double want;
-    } ranges[] = {{"percentile:50", 32}, {"percentile:10", 6.4}, {"percentile:90", 57.6}, {"absmax", 64}};
+    static const expected ranges[] = {
+        {"percentile:50", 32}, {"percentile:10", 6.4}, {"percentile:90", 57.6}, {"absmax", 64}};
     const size_t n = (size_t)64 * 65536 / (size_t)batches;
-    graph *g = network();
-    rounder *r = rounder_new(g, 1);
-    trouble why = {""};
-    range_rule how;
     float *x = malloc(n * sizeof *x);
-    if (!x)
-        exit(1);
-    EXPECT(assign(r, 1, &(format_line){"v", "scaled(e4m3fn)", NULL}, &why), "%s", why.text);
-    calibration *c = calibration_new(r, batches);
-    rounds *seen = calibration_observer(c);
-    for (int batch = 0; batch < batches; batch++) {
-        for (size_t i = 0; i < n; i++)
-            x[i] = (float)(1 + i % 64);
-        seen->round(seen, ROLE_V, INPUT, n, x);
-    }
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        EXPECT(range_rule_read(&how, ranges[i].range, &why) && calibration_apply(c, &how) > 0, "%s", why.text);
-        const double got = r->rule[ROLE_V][INPUT].whole->amax;
-        EXPECT(fabs(got - ranges[i].want) <= 1, "%d batches, %s: %g", batches, ranges[i].range, got);
-    }
-    calibration_free(c);
+    for (size_t i = 0; x && i < n; i++)
+        x[i] = (float)(1 + i % 64);
+    EXPECT(x, "no memory");
+    if (x)
+        expect_ranges(batches, n, x, 1, 4, ranges);
     free(x);
-    rounder_free(r);
-    graph_free(g);
 }
 
 /* 99.9 % of 1000 elements are 999, and 1.1 % of 3000 are 33. */
@@ -357,38 +357,19 @@ static void ranks(void)
     float x[3000];
     for (int i = 0; i < 3000; i++)
         x[i] = (float)(i + 1);
-    const struct {
-        const char *range;
-        size_t n;
-        double want;
-    } cases[] = {{"percentile:99.9", 1000, 999}, {"percentile:99.91", 1000, 1000}, {"percentile:1.1", 3000, 33},
-                 {"percentile:7.001", 100, 8},   {"percentile:55", 1000, 550},     {"percentile:100", 1000, 1000}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        graph *g = network();
-        rounder *r = rounder_new(g, 1);
-        trouble why = {""};
-        range_rule how;
-        EXPECT(assign(r, 1, &(format_line){"v", "scaled(e4m3fn)", NULL}, &why), "%s", why.text);
-        calibration *c = calibration_new(r, 1);
-        rounds *seen = calibration_observer(c);
-        seen->round(seen, ROLE_V, INPUT, cases[i].n, x);
-        EXPECT(range_rule_read(&how, cases[i].range, &why) && calibration_apply(c, &how) > 0, "%s", why.text);
-        const double got = r->rule[ROLE_V][INPUT].whole->amax;
-        EXPECT(got == cases[i].want, "%s of %zu: %g", cases[i].range, cases[i].n, got);
-        calibration_free(c);
-        rounder_free(r);
-        graph_free(g);
-    }
+    expect_ranges(
+        1, 1000, x, 0, 4,
+        (const expected[]){
+            {"percentile:99.9", 999}, {"percentile:99.91", 1000}, {"percentile:55", 550}, {"percentile:100", 1000}});
+    expect_ranges(1, 3000, x, 0, 1, &(const expected){"percentile:1.1", 33});
+    expect_ranges(1, 100, x, 0, 1, &(const expected){"percentile:7.001", 8});
 }
 
 /* Of contributions that are rounded one by one the dispersion is that of their sum, and the sum has no step. */
 static void contributions(void)
 {
-    graph *g = network();
-    rounder *r = rounder_new(g, 1);
-    trouble why = {""};
     float x[16] = {3, 1, -2}, sum[4] = {3, -1, 3, -1};
-    EXPECT(assign(r, 1, &(format_line){"dv", "muppet(8)", NULL}, &why), "%s", why.text);
+    rounder *r = start(1, 1, &(format_line){"dv", "muppet(8)", NULL});
     r->want = ROUNDER_DISPERSION;
     rounder_begin(r, 0);
     r->calls.round(&r->calls, ROLE_DV, CONV, 16, x);
@@ -398,8 +379,7 @@ static void contributions(void)
     const dispersion d = r->dispersion[ROLE_DV][CONV];
     EXPECT(d.count == 4 && d.deviation == 2 && d.quantile == 1, "%zu elements, %g, %g", (size_t)d.count, d.deviation,
            d.quantile);
-    rounder_free(r);
-    graph_free(g);
+    stop(r);
 }
 
 int main(void)

@@ -282,16 +282,6 @@ static void clipped(const char *kind, double clip, float element, const float *w
     graph_free(g);
 }
 
-static void refused(const optimizer_settings *settings, const char *word)
-{
-    trouble why = {""};
-    graph *g = two_layers();
-    rounder *r = rounder_new(g, 1);
-    check(!optimizer_new(settings, g, r, &why) && strstr(why.text, word), "'%s'", why.text);
-    rounder_free(r);
-    graph_free(g);
-}
-
 /* Goes through the file. */
 static void read_vectors(bool packed)
 {
@@ -333,13 +323,5 @@ int main(void)
     clipped("value", 0.5, INFINITY, (const float[]){-0.5f, -0.5f});
     clipped("value", 0.5, NAN, (const float[]){NAN, -0.5f});
     clipped("value", 1e-46, 3, (const float[]){0, 0}); /* binary32 has 0 for it: torch.nn.utils.clip_grad_value_ too */
-    refused(&(optimizer_settings){.name = "sgd", .clipping = "global", .clip = 1}, "global");
-    refused(&(optimizer_settings){.name = "sgd", .clipping = "value"}, "threshold");
-    refused(&(optimizer_settings){.name = "sgd", .no_clip = "*.bias"}, "threshold");
-    refused(&(optimizer_settings){.name = "sgd", .no_decay = "*.bias"}, "no decay");
-    refused(&(optimizer_settings){.name = "sgd", .clip = 1, .no_clip = "*.bias,conv1.*"}, "'conv1.*'");
-    refused(&(optimizer_settings){.name = "sgd", .decay = 1, .no_decay = "*.bias,"}, "''");
-    refused(&(optimizer_settings){.name = "adamw", .epsilon = 1, .beta2 = 1}, "optimizer.beta2 is from 0 to below 1");
-    refused(&(optimizer_settings){.name = "adam", .epsilon = 1e-46}, "epsilon");
     return failures();
 }

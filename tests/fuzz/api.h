@@ -78,30 +78,15 @@ fpemu_stats *count_into(counted *c, uint32_t want);
 int counted_same(const counted *a, const counted *b, int sums); /* says which words differ */
 void counted_untouched(const counted *c, uint32_t want);        /* after a refused call */
 void counted_digest(const counted *c);
+/* Whether a call did its work, by its status. Then its results go into the digest; else it wrote and counted nothing. */
+int api_done(fpemu_status status, const array *y, const counted *c, uint32_t want);
 /* Where an array is cut in two; one in four at a multiple of 4096, where sums are cut too (doc/numerics.md, 6). */
 size_t draw_cut(draw *d, size_t n, uint64_t offset);
 int sums_cut(size_t cut, size_t n, const fpemu_rounding *later); /* 1: the sums of two pieces are those of the whole */
 /* Adds the second piece of an array to the first, and insists on what the whole counts; `sums`: the sums too. */
 void counted_pieces(counted *first, const counted *second, const counted *whole, int sums);
 
-/* -------------------------------------------------------------------------------------------------- the overlaps */
-/* An input, and a place for an output that has bytes in common with it; or one right beside it, which is no overlap. */
-typedef struct overlapped {
-    array memory, kept;
-    unsigned char *in, *out;
-    size_t bytes; /* of the output */
-    int beside;
-} overlapped;
-
-/* The places are multiples of `step`, which divides 8. in_place: the output may begin where the input does, and so does
- * not. */
-overlapped overlap_new(draw *d, const array *in, size_t bytes, size_t step, int in_place);
-/* What the call said: it refused an overlap, and wrote and counted nothing; c may be NULL. */
-void overlap_end(overlapped *o, fpemu_status status, const counted *c, uint32_t want);
-
 /* --------------------------------------------------------------------------------------------------- tensors */
-enum { FEW_BYTES = 1024 }; /* of what is tried for overlaps: copies of more take as long as the calls */
-
 size_t shape_elements(const fpemu_shape *s);
 /* Up to some thousand elements; 0 now and then. `used`: the call is none that will be refused, and one in 16 has many
  * elements, of lines and channels three in four. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* api_numbers.c - calls on arrays of numbers: quantise, encode and decode, arithmetic, functions, comparisons. */
+/* api_numbers.c - calls on arrays of numbers: quantise, encode and decode, functions. */
 #include "../../tools/common/system.h"
 
 #include "../list.h"
@@ -104,17 +104,6 @@ static void codes_same(draw *d, int carrier, const fpemu_format *f, const fpemu_
     }
 }
 
-static void codes_overlap(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
-                          const array *x, const array *codes, uint32_t want)
-{
-    const int same = codes->bytes == x->bytes;
-    counted c;
-    overlapped o = overlap_new(d, x, codes->bytes, 1, same);
-    overlap_end(&o, fpemu_encode(f, r, carrier, n, o.in, o.out, count_into(&c, want)), &c, want);
-    o = overlap_new(d, codes, x->bytes, carrier_size(carrier), same);
-    overlap_end(&o, fpemu_decode(f, carrier, n, o.in, o.out), NULL, 0);
-}
-
 /* Codes in two pieces, and in their own place. */
 static void decode_same(draw *d, int carrier, const fpemu_format *f, size_t n, const array *codes, const array *y)
 {
@@ -139,11 +128,7 @@ static void quantize_codes(draw *d, int carrier, const fpemu_format *f, const fp
     const fpemu_status status = fpemu_encode(f, r, carrier, n, x->data, codes.data, count_into(&c, want));
     if (f->scaling != FPEMU_SCALING_NONE)
         INSIST(status == FPEMU_ERROR_UNSUPPORTED || n == 0, "codes of a blocked format");
-    if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
-        array_untouched(&codes, "a refused call wrote codes");
-        counted_untouched(&c, want);
-    } else if (n > 0) {
-        api_digest(codes.data, codes.bytes);
+    if (api_done(status, &codes, &c, want) && n > 0) {
         INSIST(fpemu_decode(f, carrier, n, codes.data, back.data) == FPEMU_OK, "codes are not decoded");
         for (size_t i = 0; i < n; i++) {
             const double v = carrier_load(carrier, y->data, i), w = carrier_load(carrier, back.data, i);
@@ -153,8 +138,6 @@ static void quantize_codes(draw *d, int carrier, const fpemu_format *f, const fp
                "encode counts otherwise than quantise");
         codes_same(d, carrier, f, r, n, x, &codes, status, want, &c);
         decode_same(d, carrier, f, n, &codes, &back);
-        if (n <= SHORT)
-            codes_overlap(d, carrier, f, r, n, x, &codes, want);
     }
 }
 
@@ -177,14 +160,6 @@ static void quantize_wider(draw *d, int carrier, int wider, const fpemu_format *
         INSIST(api_same(carrier_load(carrier, y->data, i), carrier_load(wider, v.data, i)),
                "two carriers give different numbers");
     }
-}
-
-static void quantize_overlap(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n,
-                             const array *x, uint32_t want)
-{
-    counted c;
-    overlapped o = overlap_new(d, x, x->bytes, carrier_size(carrier), 1);
-    overlap_end(&o, fpemu_quantize(f, r, carrier, n, o.in, o.out, count_into(&c, want)), &c, want);
 }
 
 static void quantize_one(int carrier, const fpemu_format *f, const fpemu_rounding *r, size_t n, const array *x,
@@ -214,16 +189,11 @@ void api_quantize(draw *d)
     const array kept = array_copy(d, &x, size);
     const fpemu_status expected = fpemu_check(&f, &r, carrier, NULL);
     const fpemu_status status = fpemu_quantize(&f, &r, carrier, n, x.data, y.data, count_into(&c, want));
-    api_digest(&status, sizeof status);
-    if (expected != FPEMU_OK) {
-        INSIST(status == expected || n == 0, "fpemu_check and the call disagree");
-        array_untouched(&y, "a refused call wrote");
-        counted_untouched(&c, want);
-    } else if (status == FPEMU_OK || status == FPEMU_ERROR_NAN) {
+    const int done = api_done(status, &y, &c, want);
+    INSIST(expected == FPEMU_OK ? done : status == expected || n == 0, "fpemu_check and the call disagree");
+    if (expected == FPEMU_OK) {
         INSIST(complete, "a format that was refused is used");
         INSIST(c.stats.count == n, "not every element is counted");
-        api_digest(y.data, y.bytes);
-        counted_digest(&c);
         array z = array_new(d, x.bytes, size);
         INSIST(fpemu_quantize(&f, &r, carrier, n, x.data, z.data, NULL) == status, "other status without counters");
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "counting changes results");
@@ -242,128 +212,8 @@ void api_quantize(draw *d)
         if (carrier != F64)
             quantize_wider(d, carrier, carrier == F32 ? F64 : F32, &f, &r, n, &x, &y);
         quantize_one(carrier, &f, &r, n, &x, &y);
-        if (n > 0 && n <= SHORT)
-            quantize_overlap(d, carrier, &f, &r, n, &x, want);
-    } else {
-        INSIST(0, "a call that fpemu_check allows is refused");
     }
     INSIST(memcmp(kept.data, x.data, x.bytes) == 0, "the input was written");
-}
-
-/* ---------------------------------------------------------------------------------------------------- arithmetic */
-static int operands_of(fpemu_operation operation)
-{
-    return operation == FPEMU_OPERATION_SQRT ? 1 : operation == FPEMU_OPERATION_FMA ? 3 : 2;
-}
-
-static void arith_pieces(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r,
-                         fpemu_operation operation, size_t n, const void *const *operands, const size_t *steps,
-                         const array *y, uint32_t want, const counted *whole)
-{
-    const size_t size = carrier_size(carrier), cut = draw_cut(d, n, r->offset);
-    counted first, second;
-    fpemu_rounding later = *r;
-    later.offset += cut;
-    const void *rest[3];
-    for (int k = 0; k < 3; k++)
-        rest[k] = (const unsigned char *)operands[k] + (steps[k] ? cut * size : 0);
-    array z = array_new(d, y->bytes, size);
-    fpemu_arith(f, r, carrier, operation, cut, operands, steps, z.data, count_into(&first, want));
-    fpemu_arith(f, &later, carrier, operation, n - cut, rest, steps, z.data + cut * size, count_into(&second, want));
-    INSIST(memcmp(z.data, y->data, y->bytes) == 0, "two pieces and the whole differ");
-    counted_pieces(&first, &second, whole, sums_cut(cut, n, &later));
-}
-
-/* An operand k that the result overlaps; a single number may lie in it. */
-static void arith_overlap(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r,
-                          fpemu_operation operation, size_t n, const void **operands, const size_t *steps, int k,
-                          const array *x, const array *y, uint32_t want)
-{
-    const size_t size = carrier_size(carrier);
-    const void *const operand = operands[k];
-    counted c;
-    if (steps[k]) {
-        overlapped o = overlap_new(d, x, y->bytes, size, 1);
-        operands[k] = o.in;
-        overlap_end(&o, fpemu_arith(f, r, carrier, operation, n, operands, steps, o.out, count_into(&c, want)), &c,
-                    want);
-    } else {
-        array z = array_new(d, y->bytes, size);
-        unsigned char *const within = z.data + draw_below(d, (uint32_t)n) * size;
-        memcpy(within, operand, size);
-        operands[k] = within;
-        fpemu_arith(f, r, carrier, operation, n, operands, steps, z.data, NULL);
-        INSIST(memcmp(z.data, y->data, y->bytes) == 0, "a single number in the result's place is another");
-    }
-    operands[k] = operand;
-}
-
-void api_arith(draw *d)
-{
-    fpemu_format f;
-    fpemu_rounding r;
-    counted c;
-    const int complete = draw_format(d, &f), carrier = draw_carrier(d, CARRIERS);
-    draw_rounding(d, &r);
-    const fpemu_operation operation = (fpemu_operation)draw_below(d, FPEMU_OPERATION_COUNT + 1);
-    const size_t n = how_many(d, 0), size = carrier_size(carrier);
-    const uint32_t want = draw_below(d, 4), same = draw_below(d, 4);
-    size_t steps[3];
-    array x[3], y = array_new(d, n * size, size);
-    const void *operands[3];
-    for (int i = 0; i < 3; i++) {
-        steps[i] = draw_below(d, 4) != 0;
-        x[i] = draw_array(d, carrier, complete ? &f : NULL, steps[i] ? n : 1);
-        operands[i] = x[i].data;
-    }
-    api_describe("arith", &f, &r, carrier, n);
-    const fpemu_status status =
-        fpemu_arith(&f, &r, carrier, operation, n, operands, steps, y.data, count_into(&c, want));
-    api_digest(&status, sizeof status);
-    if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
-        array_untouched(&y, "a refused operation wrote");
-        counted_untouched(&c, want);
-    } else {
-        INSIST(complete || n == 0, "a format that was refused is used");
-        api_digest(y.data, y.bytes);
-        counted_digest(&c);
-        array z = array_new(d, y.bytes, size);
-        INSIST(fpemu_arith(&f, &r, carrier, operation, n, operands, steps, z.data, NULL) == status,
-               "status without counters");
-        INSIST(memcmp(z.data, y.data, y.bytes) == 0, "counting changes results");
-        for (size_t i = 0; i < n && carrier_size(carrier) > 2; i += 1 + n / SHORT) {
-            double v[3];
-            for (int k = 0; k < 3; k++)
-                v[k] = carrier_load(carrier, operands[k], steps[k] ? i : 0);
-            const double one = carrier == F32 ? (double)fpemu_arith_one_f32(&f, &r, operation, (float)v[0], (float)v[1],
-                                                                            (float)v[2], i)
-                                              : fpemu_arith_one_f64(&f, &r, operation, v[0], v[1], v[2], i);
-            INSIST(api_same(one, carrier_load(carrier, y.data, i)), "one operation and the array differ");
-        }
-        if (same < 3 && steps[same]) { /* the result in the place of an operand */
-            memcpy(z.data, x[same].data, z.bytes);
-            operands[same] = z.data;
-            const fpemu_status in_place = fpemu_arith(&f, &r, carrier, operation, n, operands, steps, z.data, NULL);
-            INSIST(in_place == status, "other status in place");
-            INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
-            operands[same] = x[same].data;
-        }
-        arith_pieces(d, carrier, &f, &r, operation, n, operands, steps, &y, want, &c);
-        if (n > 0 && n <= SHORT) {
-            const int k = (int)(same % (uint32_t)operands_of(operation));
-            arith_overlap(d, carrier, &f, &r, operation, n, operands, steps, k, &x[k], &y, want);
-        }
-        if (carrier != F64 && fpemu_format_fits(&f, F64) && f.kind != FPEMU_KIND_INT && n <= SHORT) {
-            double wide[3][SHORT + 1], result[SHORT + 1];
-            const double *const at[3] = {wide[0], wide[1], wide[2]};
-            for (int k = 0; k < 3; k++)
-                for (size_t i = 0; i < (steps[k] ? n : 1); i++)
-                    wide[k][i] = carrier_load(carrier, operands[k], i);
-            fpemu_arith_f64(&f, &r, operation, n, at, steps, result, NULL);
-            for (size_t i = 0; i < n; i++)
-                INSIST(api_same(result[i], carrier_load(carrier, y.data, i)), "two carriers give different numbers");
-        }
-    }
 }
 
 /* ----------------------------------------------------------------------------------------------------- functions */
@@ -398,7 +248,7 @@ static void table_same(draw *d, int carrier, const fpemu_format *f, const fpemu_
     }
 }
 
-/* In two pieces, by the wider carrier, and with overlaps. */
+/* In two pieces, and by the wider carrier. */
 static void apply_same(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_function function,
                        const array *x, const array *y, fpemu_status status, uint32_t want, const counted *whole)
 {
@@ -424,8 +274,6 @@ static void apply_same(draw *d, int carrier, const fpemu_format *f, const fpemu_
         }
         INSIST(counted_same(&first, whole, 1), "the wider carrier counts otherwise");
     }
-    overlapped o = overlap_new(d, x, x->bytes, size, 1);
-    overlap_end(&o, fpemu_apply(f, r, carrier, function, n, o.in, o.out, count_into(&first, want)), &first, want);
 }
 
 void api_apply(draw *d)
@@ -455,13 +303,7 @@ void api_apply(draw *d)
     }
     api_describe(function < FPEMU_FUNCTION_COUNT ? fpemu_function_name(function) : "no function", &f, &r, carrier, n);
     const fpemu_status status = fpemu_apply(&f, &r, carrier, function, n, x.data, y.data, count_into(&c, want));
-    api_digest(&status, sizeof status);
-    if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
-        array_untouched(&y, "a refused function wrote");
-        counted_untouched(&c, want);
-    } else {
-        api_digest(y.data, y.bytes);
-        counted_digest(&c);
+    if (api_done(status, &y, &c, want)) {
         z = array_copy(d, &x, size);
         INSIST(fpemu_apply(&f, &r, carrier, function, n, z.data, z.data, NULL) == status, "other status in place");
         INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
@@ -476,41 +318,6 @@ void api_apply(draw *d)
     }
     if (carrier_size(carrier) == 2 && chance >= 240) /* seldom: it takes 65536 elements */
         table_same(d, carrier, &f, &r, function, &x, &y, status);
-}
-
-/* --------------------------------------------------------------------------------------------------- comparisons */
-void api_compare(draw *d)
-{
-    const int carrier = draw_carrier(d, CARRIERS);
-    const fpemu_relation relation = (fpemu_relation)draw_below(d, FPEMU_RELATION_COUNT + 1);
-    const size_t n = how_many(d, 0);
-    size_t steps[2];
-    array x[2], y = array_new(d, n, 1);
-    for (int i = 0; i < 2; i++) {
-        steps[i] = draw_below(d, 4) != 0;
-        x[i] = draw_array(d, carrier, NULL, steps[i] ? n : 1);
-    }
-    const void *operands[2] = {x[0].data, x[1].data};
-    CASE("compare relation %d carrier %d n %zu", (int)relation, carrier, n);
-    const fpemu_status status = fpemu_compare(carrier, relation, n, operands, steps, y.data);
-    api_digest(&status, sizeof status);
-    if (status != FPEMU_OK) {
-        INSIST(relation >= FPEMU_RELATION_COUNT, "a comparison is refused");
-        array_untouched(&y, "a refused comparison wrote");
-    } else {
-        for (size_t i = 0; i < n; i++) {
-            const double a = carrier_load(carrier, operands[0], steps[0] ? i : 0);
-            const double b = carrier_load(carrier, operands[1], steps[1] ? i : 0);
-            const int holds = relation == FPEMU_RELATION_EQ ? a == b : relation == FPEMU_RELATION_LT ? a < b : a <= b;
-            INSIST(y.data[i] == holds, "a comparison that C decides otherwise");
-        }
-        const int k = steps[0] ? 0 : 1;
-        if (steps[k] && n > 0 && n <= SHORT) {
-            overlapped o = overlap_new(d, &x[k], n, 1, 0);
-            operands[k] = o.in;
-            overlap_end(&o, fpemu_compare(carrier, relation, n, operands, steps, o.out), NULL, 0);
-        }
-    }
 }
 
 /* ---------------------------------------------------------------------------------------------------- the format */

@@ -98,12 +98,11 @@ static void same_tensor_numbers(const fpemu_layout *layout, const array *tensor,
     }
 }
 
-/* Some of the three outputs alone, and outputs that overlap x, the packed bytes, or one another. */
-static void scales_apart(draw *d, int carrier, const fpemu_format *f, const fpemu_shape *s, const fpemu_layout *layout,
-                         const array *x, const array *bytes, array outputs[3])
+/* Some of the three outputs alone. */
+static void scales_apart(draw *d, int carrier, const fpemu_format *f, const fpemu_shape *s, const array *x,
+                         array outputs[3])
 {
-    const size_t wide = carrier == F64 ? 8 : 4;
-    const uint32_t asked = f->scaling == FPEMU_SCALING_S2FP8 ? 4 : 1 + draw_below(d, 6), which = draw_below(d, 3);
+    const uint32_t asked = f->scaling == FPEMU_SCALING_S2FP8 ? 4 : 1 + draw_below(d, 6);
     array again[3];
     void *at[3];
     for (int i = 0; i < 3; i++) {
@@ -114,21 +113,6 @@ static void scales_apart(draw *d, int carrier, const fpemu_format *f, const fpem
     for (int i = 0; i < 3; i++) {
         INSIST(at[i] == NULL || memcmp(again[i].data, outputs[i].data, again[i].bytes) == 0,
                "one output alone differs");
-    }
-    if (x->bytes > FEW_BYTES)
-        return;
-    const size_t steps[3] = {wide, layout->scale_bytes > 0 ? (size_t)layout->scale_bytes : 1, 4};
-    if (f->scaling != FPEMU_SCALING_S2FP8) {
-        overlapped o = overlap_new(d, x, outputs[which].bytes, steps[which], 0);
-        memset(at, 0, sizeof at);
-        at[which] = o.out;
-        overlap_end(&o, fpemu_scales(f, carrier, s, o.in, at[0], at[1], at[2]), NULL, 0);
-        again[0] = array_new(d, outputs[0].bytes + 8, 8);
-        INSIST(fpemu_scales(f, carrier, s, x->data, again[0].data, NULL, (void *)again[0].data) == FPEMU_ERROR_OVERLAP,
-               "two outputs in one place");
-        array_untouched(&again[0], "a refused call wrote");
-        o = overlap_new(d, bytes, outputs[0].bytes, wide, 0);
-        overlap_end(&o, fpemu_unpack_scales(f, carrier, s, 0, layout->blocks, o.in, o.out), NULL, 0);
     }
 }
 
@@ -174,7 +158,7 @@ static void pack_scales(draw *d, int carrier, const fpemu_format *f, const fpemu
     api_digest(outputs[0].data, outputs[0].bytes);
     same_codes_of_scales(layout, &outputs[1], bytes);
     same_tensor_numbers(layout, &outputs[2], bytes);
-    scales_apart(d, carrier, f, s, layout, x, bytes, outputs);
+    scales_apart(d, carrier, f, s, x, outputs);
     if (!alone) {
         array again = array_new(d, blocks * wide, wide);
         INSIST(fpemu_unpack_scales(f, carrier, s, 0, blocks, bytes->data, again.data) == FPEMU_OK,
@@ -183,11 +167,10 @@ static void pack_scales(draw *d, int carrier, const fpemu_format *f, const fpemu
     }
 }
 
-/* Packed with the tensor's own range told, with one that cannot be, and with overlaps. */
+/* Packed with the tensor's own range told, and with one that cannot be. */
 static void pack_told(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *s,
                       const array *x, const array *bytes, fpemu_status status, uint32_t want)
 {
-    const size_t size = carrier_size(carrier);
     counted c;
     fpemu_range range = {0};
     fpemu_shape told = *s;
@@ -205,14 +188,6 @@ static void pack_told(draw *d, int carrier, const fpemu_format *f, const fpemu_r
         INSIST(fpemu_pack_tensor_scales(f, &told, again.data) == FPEMU_ERROR_ARGUMENT,
                "a range that cannot be is taken");
         array_untouched(&again, "a refused call wrote");
-    }
-    if (x->bytes <= FEW_BYTES) {
-        overlapped o = overlap_new(d, x, bytes->bytes, 1, 0);
-        overlap_end(&o, fpemu_pack(f, r, carrier, s, o.in, o.out, count_into(&c, want)), &c, want);
-        if (fpemu_format_fits(f, carrier)) {
-            o = overlap_new(d, bytes, x->bytes, size, 0);
-            overlap_end(&o, fpemu_unpack(f, carrier, s, o.in, o.out), NULL, 0);
-        }
     }
 }
 
@@ -285,13 +260,7 @@ static void packed_of(draw *d, const fpemu_format *f, int complete)
     array x = draw_array(d, carrier, f, n), z = array_new(d, x.bytes, size);
     array bytes = array_new(d, (size_t)layout.bytes, 1);
     const fpemu_status status = fpemu_pack(f, &r, carrier, &shape, x.data, bytes.data, count_into(&c, want));
-    api_digest(&status, sizeof status);
-    if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
-        array_untouched(&bytes, "a refused call wrote");
-        counted_untouched(&c, want);
-    } else if (n > 0) {
-        api_digest(bytes.data, bytes.bytes);
-        counted_digest(&c);
+    if (api_done(status, &bytes, &c, want) && n > 0) {
         if (fpemu_format_fits(f, carrier)) {
             pack_same(d, carrier, f, &r, &shape, &layout, &x, &bytes, status, &c);
         } else {

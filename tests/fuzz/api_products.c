@@ -186,24 +186,6 @@ static void gemm_wider(draw *d, const fpemu_gemm_spec *spec, const fpemu_gemm_sh
     INSIST(counted_same(counts, &again, 1), "the wider carrier counts otherwise");
 }
 
-/* C over an operand, or over its scales. */
-static void gemm_overlap(draw *d, int carrier, const fpemu_gemm_spec *spec, const fpemu_gemm_shape *s, double beta,
-                         const array *a, const array *scales_a, const array *b, const array *scales_b, const array *c)
-{
-    const array *const inputs[4] = {a, b, scales_a, scales_b};
-    const uint32_t which = draw_below(d, scales_a != NULL ? 4 : 2);
-    const void *at[4] = {a->data, b->data, scales_a != NULL ? scales_a->data : NULL,
-                         scales_b != NULL ? scales_b->data : NULL};
-    if (c->bytes == 0 || inputs[which]->bytes == 0)
-        return;
-    counted counts;
-    overlapped o = overlap_new(d, inputs[which], c->bytes, carrier_size(carrier), 0);
-    at[which] = o.in;
-    overlap_end(&o,
-                fpemu_gemm_scaled(spec, s, carrier, 1, at[0], at[2], at[1], at[3], beta, o.out, count_into(&counts, 0)),
-                &counts, 0);
-}
-
 void api_gemm(draw *d)
 {
     fpemu_gemm_spec spec;
@@ -254,7 +236,6 @@ void api_gemm(draw *d)
             array plain = array_copy(d, &c, size);
             fpemu_gemm(&spec, &s, carrier, alpha, a.data, b.data, beta, plain.data, NULL);
             INSIST(memcmp(plain.data, result.data, c.bytes) == 0, "counting changes results");
-            gemm_overlap(d, carrier, &spec, &s, beta, &a, NULL, &b, NULL, &c);
         }
         if (!many && carrier == F32)
             gemm_wider(d, &spec, &s, alpha, beta, &a, NULL, &b, NULL, &c, &result, status, &counts);
@@ -347,8 +328,6 @@ void api_gemm_scaled(draw *d)
         array z = array_copy(d, &c, size);
         fpemu_gemm_scaled(&spec, &s, carrier, alpha, a.data, scales_a.data, b.data, scales_b.data, beta, z.data, NULL);
         INSIST(memcmp(y.data, z.data, c.bytes) == 0, "counting changes results");
-        if (!many)
-            gemm_overlap(d, carrier, &spec, &s, beta, &a, &scales_a, &b, &scales_b, &c);
         if (!many && carrier == F32)
             gemm_wider(d, &spec, &s, alpha, beta, &a, &scales_a, &b, &scales_b, &c, &y, status, &counts);
         if (ones) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* api_scaled.c - arithmetic and comparisons of operands with scales; layouts of packed bytes and the order of scales;
+/* api_scaled.c - arithmetic and comparisons of operands with scales and without; layouts of packed bytes and the order of scales;
  * single elements, names and random words. */
 #include "../../tools/common/system.h"
 
@@ -25,9 +25,9 @@ static size_t scale_of(const scaled *s, size_t i)
     return (size_t)(s->count ? block % s->count : block);
 }
 
-static scaled draw_scaled(draw *d, int carrier, const fpemu_format *f, size_t n)
+static scaled draw_scaled(draw *d, int carrier, const fpemu_format *f, size_t n, int with_scales)
 {
-    scaled s = {.step = draw_below(d, 4) != 0, .given = draw_below(d, 4) != 0};
+    scaled s = {.step = draw_below(d, 4) != 0, .given = with_scales && draw_below(d, 4) != 0};
     const int wide = carrier == F64 ? F64 : F32;
     s.n = s.step ? n : 1;
     s.length = draw_below(d, 3) ? draw_below(d, 40) : 0;
@@ -58,6 +58,7 @@ typedef struct taken {
     const void *operands[3];
     size_t steps[3];
     fpemu_operand_scales scales[3];
+    int with_scales;
 } taken;
 
 static void take(taken *t, const scaled *s, int i)
@@ -70,7 +71,8 @@ static void take(taken *t, const scaled *s, int i)
 static fpemu_status arith(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation,
                           size_t n, const taken *t, void *y, fpemu_stats *stats)
 {
-    return fpemu_arith_scaled(f, r, carrier, operation, n, t->operands, t->steps, t->scales, y, stats);
+    return t->with_scales ? fpemu_arith_scaled(f, r, carrier, operation, n, t->operands, t->steps, t->scales, y, stats)
+                          : fpemu_arith(f, r, carrier, operation, n, t->operands, t->steps, y, stats);
 }
 
 /* The product of two binary32 numbers is one of binary64: the operation on those gives the same. */
@@ -87,30 +89,6 @@ static void arith_wider(int carrier, const fpemu_format *f, const fpemu_rounding
     fpemu_arith_f64(f, r, operation, n, at, NULL, result, NULL);
     for (size_t i = 0; i < n; i++)
         INSIST(api_same(result[i], carrier_load(carrier, y->data, i)), "scaled operands and their products differ");
-}
-
-/* Operand i with its numbers, or its scales, elsewhere. */
-static void move(taken *t, const scaled *s, int i, int scales, const void *to)
-{
-    take(t, s, i);
-    if (!scales)
-        t->operands[i] = to;
-    else
-        t->scales[i].values = to;
-}
-
-static void arith_overlap(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r,
-                          fpemu_operation operation, size_t n, const scaled *s, taken *t, uint32_t want)
-{
-    const int scales = s->given && (!s->step || draw_below(d, 2)); /* of operand 0, which every operation has */
-    const size_t size = carrier_size(carrier);
-    if (scales || s->step) {
-        counted c;
-        overlapped o = overlap_new(d, scales ? &s->scales : &s->x, n * size, size, !scales);
-        move(t, s, 0, scales, o.in);
-        overlap_end(&o, arith(carrier, f, r, operation, n, t, o.out, count_into(&c, want)), &c, want);
-        take(t, s, 0);
-    }
 }
 
 /* In two pieces, the second with a scale for each element. */
@@ -139,48 +117,72 @@ static void arith_pieces(draw *d, int carrier, const fpemu_format *f, const fpem
         take(t, &s[k], k);
 }
 
-void api_arith_scaled(draw *d)
+static void arith_ones(int carrier, const fpemu_format *f, const fpemu_rounding *r, fpemu_operation operation, size_t n,
+                       const scaled *s, const array *y)
+{
+    for (size_t i = 0; i < n && carrier_size(carrier) > 2; i += 1 + n / SHORT) {
+        const double a = product_of(&s[0], carrier, i), b = product_of(&s[1], carrier, i);
+        const double c = product_of(&s[2], carrier, i);
+        const double one = carrier == F32
+                               ? (double)fpemu_arith_one_f32(f, r, operation, (float)a, (float)b, (float)c, i)
+                               : fpemu_arith_one_f64(f, r, operation, a, b, c, i);
+        INSIST(api_same(one, carrier_load(carrier, y->data, i)), "one operation and the array differ");
+    }
+}
+
+/* Operations with scales for the operands, or without any. */
+static void arith_of(draw *d, int with_scales)
 {
     fpemu_format f;
     fpemu_rounding r;
     counted c;
     scaled s[3];
-    taken t;
+    taken t = {.with_scales = with_scales};
     const int complete = draw_format(d, &f), carrier = draw_carrier(d, CARRIERS);
     draw_rounding(d, &r);
     const fpemu_operation operation = (fpemu_operation)draw_below(d, FPEMU_OPERATION_COUNT + 1);
     const uint32_t kind = draw_below(d, 64), some = draw_below(d, SHORT + 1), want = draw_below(d, 4);
+    const uint32_t same = draw_below(d, 4);
     /* most calls are refused, and more of the others long */
     const int used = fpemu_check(&f, &r, carrier, NULL) == FPEMU_OK;
     const size_t n = kind > (used ? 58 : 62) ? LONG + some : kind > 56 ? 32 * some : some, size = carrier_size(carrier);
     for (int i = 0; i < 3; i++) {
-        s[i] = draw_scaled(d, carrier, complete ? &f : NULL, n);
+        s[i] = draw_scaled(d, carrier, complete ? &f : NULL, n, with_scales);
         take(&t, &s[i], i);
     }
     array y = array_new(d, n * size, size);
-    api_describe("arith_scaled", &f, &r, carrier, n);
+    api_describe(with_scales ? "arith_scaled" : "arith", &f, &r, carrier, n);
     const fpemu_status status = arith(carrier, &f, &r, operation, n, &t, y.data, count_into(&c, want));
-    api_digest(&status, sizeof status);
-    if (status != FPEMU_OK && status != FPEMU_ERROR_NAN) {
-        array_untouched(&y, "a refused operation wrote");
-        counted_untouched(&c, want);
-    } else {
-        INSIST(complete || n == 0, "a format that was refused is used");
-        api_digest(y.data, y.bytes);
-        counted_digest(&c);
-        array z = array_new(d, y.bytes, size);
-        INSIST(arith(carrier, &f, &r, operation, n, &t, z.data, NULL) == status, "status without counters");
-        INSIST(memcmp(z.data, y.data, y.bytes) == 0, "counting changes results");
-        if (n > 0) {
-            arith_wider(carrier, &f, &r, operation, n, s, &y);
-            arith_pieces(d, carrier, &f, &r, operation, n, s, &t, &y, want, &c);
-        }
-        if (n > 0 && n <= SHORT)
-            arith_overlap(d, carrier, &f, &r, operation, n, s, &t, want);
-    }
+    if (!api_done(status, &y, &c, want) || n == 0)
+        return;
+    INSIST(complete, "a format that was refused is used");
+    array z = array_new(d, y.bytes, size);
+    INSIST(arith(carrier, &f, &r, operation, n, &t, z.data, NULL) == status, "status without counters");
+    INSIST(memcmp(z.data, y.data, y.bytes) == 0, "counting changes results");
+    arith_wider(carrier, &f, &r, operation, n, s, &y);
+    arith_pieces(d, carrier, &f, &r, operation, n, s, &t, &y, want, &c);
+    if (!with_scales)
+        arith_ones(carrier, &f, &r, operation, n, s, &y);
+    if (same == 3)
+        return;
+    /* the result in the place of an operand, or a single number within the result's */
+    void *const place = z.data + (s[same].step ? 0 : draw_below(d, (uint32_t)n) * size);
+    t.operands[same] = memcpy(place, s[same].x.data, s[same].x.bytes);
+    INSIST(arith(carrier, &f, &r, operation, n, &t, z.data, NULL) == status, "other status in place");
+    INSIST(memcmp(z.data, y.data, y.bytes) == 0, "in place differs");
 }
 
-void api_compare_scaled(draw *d)
+void api_arith(draw *d)
+{
+    arith_of(d, 0);
+}
+
+void api_arith_scaled(draw *d)
+{
+    arith_of(d, 1);
+}
+
+static void compare_of(draw *d, int with_scales)
 {
     scaled s[2];
     taken t;
@@ -190,29 +192,35 @@ void api_compare_scaled(draw *d)
     const uint32_t some = draw_seldom(d, 200, &many);
     const size_t n = many ? LONG + some : some;
     for (int i = 0; i < 2; i++) {
-        s[i] = draw_scaled(d, carrier, NULL, n);
+        s[i] = draw_scaled(d, carrier, NULL, n, with_scales);
         take(&t, &s[i], i);
     }
     array y = array_new(d, n, 1);
-    CASE("compare_scaled relation %d carrier %d n %zu", (int)relation, carrier, n);
-    const fpemu_status status = fpemu_compare_scaled(carrier, relation, n, t.operands, t.steps, t.scales, y.data);
+    CASE("compare%s relation %d carrier %d n %zu", with_scales ? "_scaled" : "", (int)relation, carrier, n);
+    const fpemu_status status = with_scales
+                                    ? fpemu_compare_scaled(carrier, relation, n, t.operands, t.steps, t.scales, y.data)
+                                    : fpemu_compare(carrier, relation, n, t.operands, t.steps, y.data);
     api_digest(&status, sizeof status);
     if (status != FPEMU_OK) {
-        INSIST(relation >= FPEMU_RELATION_COUNT || carrier == F64, "a comparison is refused");
+        INSIST(relation >= FPEMU_RELATION_COUNT || (with_scales && carrier == F64), "a comparison is refused");
         array_untouched(&y, "a refused comparison wrote");
-    } else {
-        for (size_t i = 0; i < n; i++) {
-            const double a = product_of(&s[0], carrier, i), b = product_of(&s[1], carrier, i);
-            const int holds = relation == FPEMU_RELATION_EQ ? a == b : relation == FPEMU_RELATION_LT ? a < b : a <= b;
-            INSIST(y.data[i] == holds, "a comparison that C decides otherwise");
-        }
-        const int scales = s[0].given && (!s[0].step || draw_below(d, 2));
-        if (n > 0 && !many && (scales || s[0].step)) {
-            overlapped o = overlap_new(d, scales ? &s[0].scales : &s[0].x, n, 1, 0);
-            move(&t, s, 0, scales, o.in);
-            overlap_end(&o, fpemu_compare_scaled(carrier, relation, n, t.operands, t.steps, t.scales, o.out), NULL, 0);
-        }
+        return;
     }
+    for (size_t i = 0; i < n; i++) {
+        const double a = product_of(&s[0], carrier, i), b = product_of(&s[1], carrier, i);
+        const int holds = relation == FPEMU_RELATION_EQ ? a == b : relation == FPEMU_RELATION_LT ? a < b : a <= b;
+        INSIST(y.data[i] == holds, "a comparison that C decides otherwise");
+    }
+}
+
+void api_compare(draw *d)
+{
+    compare_of(d, 0);
+}
+
+void api_compare_scaled(draw *d)
+{
+    compare_of(d, 1);
 }
 
 /* ----------------------------------------------------------------------------------- shapes without elements */
@@ -398,10 +406,6 @@ void api_swizzle(draw *d)
         INSIST(fpemu_unswizzle_scales(rows, columns, to.data, back.data) == FPEMU_OK, "not unswizzled");
         INSIST(memcmp(from.data, back.data, from.bytes) == 0, "there and back differs");
         api_digest(to.data, to.bytes);
-        overlapped o = overlap_new(d, &from, to.bytes, 1, 0);
-        overlap_end(&o, fpemu_swizzle_scales(rows, columns, o.in, o.out), NULL, 0);
-        o = overlap_new(d, &to, from.bytes, 1, 0);
-        overlap_end(&o, fpemu_unswizzle_scales(rows, columns, o.in, o.out), NULL, 0);
     }
 }
 

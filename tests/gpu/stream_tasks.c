@@ -259,8 +259,28 @@ static size_t dot_length(const task *t, const arena *a)
 
 /* ------------------------------------------------------------------------------------- a task on both sides */
 
-static fpemu_cuda_status product_on_device(int k, const things *h, const arena *a, void *scratch, fpemu_cuda_stats *s,
-                                           fpemu_cuda_stream q)
+/* Where a task is to be done: on a stream of the device, with its counters and scratch, or by the library. */
+typedef struct side {
+    int device;
+    fpemu_cuda_stream q;
+    fpemu_cuda_stats *d_stats;
+    fpemu_cuda_range *d_range;
+    void *scratch;
+    fpemu_stats *stats; /* NULL or counters, which the library adds to */
+    fpemu_range *range;
+} side;
+
+/* A call whose arguments are those of the library, and behind them scratch, counters and the stream. */
+#define PLAIN(verb, ...) (on->device ? (int)fpemu_cuda_##verb(__VA_ARGS__, on->q) : (int)fpemu_##verb(__VA_ARGS__))
+#define WITH_SCRATCH(verb, ...)                                                                                        \
+    (on->device ? (int)fpemu_cuda_##verb(__VA_ARGS__, on->scratch, on->q) : (int)fpemu_##verb(__VA_ARGS__))
+#define COUNTING(verb, ...)                                                                                            \
+    (on->device ? (int)fpemu_cuda_##verb(__VA_ARGS__, on->d_stats, on->q) : (int)fpemu_##verb(__VA_ARGS__, on->stats))
+#define COUNTING_WITH_SCRATCH(verb, ...)                                                                               \
+    (on->device ? (int)fpemu_cuda_##verb(__VA_ARGS__, on->scratch, on->d_stats, on->q)                                 \
+                : (int)fpemu_##verb(__VA_ARGS__, on->stats))
+
+static int product(int k, const things *h, const arena *a, const side *on)
 {
     const task *const t = &tasks[k];
     const fpemu_order order = t->with & TRANSPOSE ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
@@ -271,165 +291,94 @@ static fpemu_cuda_status product_on_device(int k, const things *h, const arena *
     void *const c = output(a, k, 0, element[t->type]);
     const fpemu_type type = types[t->type];
     switch (t->verb) {
-    case GEMM: return fpemu_cuda_gemm(&h->spec, &h->product, type, ALPHA, x, y, BETA, c, scratch, s, q);
+    case GEMM: return COUNTING_WITH_SCRATCH(gemm, &h->spec, &h->product, type, ALPHA, x, y, BETA, c);
     case GEMM_SCALED:
-        return fpemu_cuda_gemm_scaled(&h->spec, &h->product, type, 1, x, scales, y, wide ? NULL : scales, BETA, c,
-                                      scratch, s, q);
+        return COUNTING_WITH_SCRATCH(gemm_scaled, &h->spec, &h->product, type, 1, x, scales, y, wide ? NULL : scales,
+                                     BETA, c);
     case GEMV:
-        return fpemu_cuda_gemv(&h->spec, order, transpose, ROWS, COLUMNS, type, 1, x, lda, y, step_x(t), BETA, c, 3,
-                               scratch, s, q);
-    default: return fpemu_cuda_dot(&h->spec, length, type, x, 1, y, step_x(t), c, scratch, s, q);
+        return COUNTING_WITH_SCRATCH(gemv, &h->spec, order, transpose, ROWS, COLUMNS, type, 1, x, lda, y, step_x(t),
+                                     BETA, c, 3);
+    default: return COUNTING_WITH_SCRATCH(dot, &h->spec, length, type, x, 1, y, step_x(t), c);
     }
 }
 
-static fpemu_status product_on_host(int k, const things *h, const arena *a, fpemu_stats *s)
+static int measure(int k, const things *h, const arena *a, const side *on)
 {
-    const task *const t = &tasks[k];
-    const fpemu_order order = t->with & TRANSPOSE ? FPEMU_ORDER_COLUMN_MAJOR : FPEMU_ORDER_ROW_MAJOR;
-    const int wide = t->type == F64, transpose = t->with & TRANSPOSE ? 1 : 0;
-    const size_t lda = t->with & GAPS ? 45 : 0, length = dot_length(t, a);
-    const void *const x = input(a, t->type, 0), *const y = input(a, t->type, 1);
-    const void *const scales = other_input(a, wide ? SCALES64 : SCALES32, element[t->type]);
-    void *const c = output(a, k, 0, element[t->type]);
-    const fpemu_type type = types[t->type];
-    switch (t->verb) {
-    case GEMM: return fpemu_gemm(&h->spec, &h->product, type, ALPHA, x, y, BETA, c, s);
-    case GEMM_SCALED:
-        return fpemu_gemm_scaled(&h->spec, &h->product, type, 1, x, scales, y, wide ? NULL : scales, BETA, c, s);
-    case GEMV:
-        return fpemu_gemv(&h->spec, order, transpose, ROWS, COLUMNS, type, 1, x, lda, y, step_x(t), BETA, c, 3, s);
-    default: return fpemu_dot(&h->spec, length, type, x, 1, y, step_x(t), c, s);
-    }
+    const fpemu_type type = types[tasks[k].type];
+    const void *const x = input(a, tasks[k].type, 0);
+    if (!on->device)
+        return (int)fpemu_measure(&h->f, type, a->n, x, on->range);
+    const fpemu_cuda_status cleared = fpemu_cuda_range_clear(on->d_range, on->q);
+    return (int)(cleared ? cleared : fpemu_cuda_measure(&h->f, type, a->n, x, on->d_range, on->q));
 }
 
 /* A tensor measured, its numbers packed, then its blocks in two calls, then read again; nothing waits. */
-static fpemu_cuda_status chain_on_device(int k, const things *h, const arena *a, void *scratch, fpemu_cuda_stats *s,
-                                         fpemu_cuda_stream q)
+static int chain(int k, const things *h, const arena *a, const side *on)
 {
     const task *const t = &tasks[k];
-    const uint64_t half = h->blocks / 2, rest = h->blocks - half;
-    fpemu_cuda_range *const range = range_of(a, k);
-    unsigned char *const x = input(a, t->type, 0);
-    void *const bytes = output(a, k, 0, 1), *const y = output(a, k, 1, element[t->type]);
-    const void *const later = x + half * h->f.block_length * element[t->type];
-    fpemu_cuda_status status = fpemu_cuda_range_clear(range, q);
-    if (!status)
-        status = fpemu_cuda_measure(&h->f, types[t->type], a->n, x, range, q);
-    if (!status)
-        status = fpemu_cuda_pack_tensor_scales(&h->f, &h->s, range, bytes, q);
-    if (!status && half)
-        status = fpemu_cuda_pack_blocks(&h->f, &h->r, types[t->type], &h->s, 0, half, x, bytes, scratch, s, q);
-    if (!status)
-        status = fpemu_cuda_pack_blocks(&h->f, &h->r, types[t->type], &h->s, half, rest, later, bytes, scratch, s, q);
-    return status ? status : fpemu_cuda_unpack(&h->f, types[t->type], &h->s, bytes, y, scratch, q);
-}
-
-static fpemu_status chain_on_host(int k, const things *h, const arena *a, fpemu_stats *s, fpemu_range *range)
-{
-    const task *const t = &tasks[k];
+    const fpemu_type type = types[t->type];
     const uint64_t half = h->blocks / 2, rest = h->blocks - half;
     unsigned char *const x = input(a, t->type, 0);
     void *const bytes = output(a, k, 0, 1), *const y = output(a, k, 1, element[t->type]);
     const void *const later = x + half * h->f.block_length * element[t->type];
     fpemu_shape told = h->s;
-    fpemu_status status = fpemu_measure(&h->f, types[t->type], a->n, x, range);
-    told.whole = range;
+    told.whole = on->range;
+    int status = measure(k, h, a, on);
     if (!status)
-        status = fpemu_pack_tensor_scales(&h->f, &told, bytes);
+        status = on->device ? (int)fpemu_cuda_pack_tensor_scales(&h->f, &h->s, on->d_range, bytes, on->q)
+                            : (int)fpemu_pack_tensor_scales(&h->f, &told, bytes);
     if (!status && half)
-        status = fpemu_pack_blocks(&h->f, &h->r, types[t->type], &h->s, 0, half, x, bytes, s);
+        status = COUNTING_WITH_SCRATCH(pack_blocks, &h->f, &h->r, type, &h->s, 0, half, x, bytes);
     if (!status)
-        status = fpemu_pack_blocks(&h->f, &h->r, types[t->type], &h->s, half, rest, later, bytes, s);
-    return status ? status : fpemu_unpack(&h->f, types[t->type], &h->s, bytes, y);
+        status = COUNTING_WITH_SCRATCH(pack_blocks, &h->f, &h->r, type, &h->s, half, rest, later, bytes);
+    return status ? status : WITH_SCRATCH(unpack, &h->f, type, &h->s, bytes, y);
+}
+
+static int run(int k, const things *h, const arena *a, const side *on)
+{
+    const task *const t = &tasks[k];
+    const fpemu_type type = types[t->type];
+    const fpemu_operation operation = (fpemu_operation)t->work;
+    const fpemu_relation relation = (fpemu_relation)t->work;
+    const size_t size = element[t->type];
+    void *const values = output(a, k, 0, size), *const bytes = output(a, k, 0, 1);
+    void *const codes = output(a, k, 0, fpemu_format_code_size(&h->f));
+    const void *const x = t->with & IN_PLACE ? values : input(a, t->type, 0);
+    const void *const given = other_input(a, CODES, 1);
+    switch (t->verb) {
+    case QUANTIZE: return COUNTING(quantize, &h->f, &h->r, type, a->n, x, values);
+    case ENCODE: return COUNTING(encode, &h->f, &h->r, type, a->n, x, codes);
+    case DECODE: return PLAIN(decode, &h->f, type, a->n, other_input(a, CODES, fpemu_format_code_size(&h->f)), values);
+    case TENSOR: return COUNTING_WITH_SCRATCH(quantize_tensor, &h->f, &h->r, type, &h->s, x, values);
+    case PACK: return COUNTING_WITH_SCRATCH(pack, &h->f, &h->r, type, &h->s, x, bytes);
+    case UNPACK: return WITH_SCRATCH(unpack, &h->f, type, &h->s, given, values);
+    case PACK_BLOCKS:
+        return COUNTING_WITH_SCRATCH(pack_blocks, &h->f, &h->r, type, &h->s, h->first, h->count, x, bytes);
+    case UNPACK_BLOCKS: return WITH_SCRATCH(unpack_blocks, &h->f, type, &h->s, h->first, h->count, given, values);
+    case SWIZZLE: return PLAIN(swizzle_scales, SWIZZLE_ROWS, SWIZZLE_COLUMNS, given, bytes);
+    case UNSWIZZLE: return PLAIN(unswizzle_scales, SWIZZLE_ROWS, SWIZZLE_COLUMNS, given, bytes);
+    case MEASURE: return measure(k, h, a, on);
+    case ARITH: return COUNTING(arith, &h->f, &h->r, type, operation, a->n, h->operands, h->steps, values);
+    case ARITH_SCALED:
+        return COUNTING(arith_scaled, &h->f, &h->r, type, operation, a->n, h->operands, h->steps, h->scales, values);
+    case APPLY: return COUNTING(apply, &h->f, &h->r, type, (fpemu_function)t->work, a->n, input(a, t->type, 2), values);
+    case COMPARE: return PLAIN(compare, type, relation, a->n, h->operands, h->steps, bytes);
+    case COMPARE_SCALED: return PLAIN(compare_scaled, type, relation, a->n, h->operands, h->steps, h->scales, bytes);
+    case CHAIN: return chain(k, h, a, on);
+    default: return product(k, h, a, on);
+    }
 }
 
 fpemu_cuda_status on_device(int k, const things *h, const arena *a, fpemu_cuda_stream q)
 {
-    const task *const t = &tasks[k];
-    const fpemu_operation operation = (fpemu_operation)t->work;
-    const fpemu_relation relation = (fpemu_relation)t->work;
-    const size_t size = element[t->type];
-    fpemu_cuda_stats *const s = stats_of(a, k);
-    void *const scratch = h->scratch ? a->scratch + (size_t)k * SCRATCH : NULL;
-    void *const values = output(a, k, 0, size), *const bytes = output(a, k, 0, 1);
-    void *const codes = output(a, k, 0, fpemu_format_code_size(&h->f));
-    const void *const x = t->with & IN_PLACE ? values : input(a, t->type, 0);
-    const void *const given = other_input(a, CODES, 1);
-    const fpemu_cuda_status status = s ? fpemu_cuda_stats_clear(s, want_of(t), q) : FPEMU_CUDA_OK;
-    if (status)
-        return status;
-    switch (t->verb) {
-    case QUANTIZE: return fpemu_cuda_quantize(&h->f, &h->r, types[t->type], a->n, x, values, s, q);
-    case ENCODE: return fpemu_cuda_encode(&h->f, &h->r, types[t->type], a->n, x, codes, s, q);
-    case DECODE:
-        return fpemu_cuda_decode(&h->f, types[t->type], a->n, other_input(a, CODES, fpemu_format_code_size(&h->f)),
-                                 values, q);
-    case TENSOR: return fpemu_cuda_quantize_tensor(&h->f, &h->r, types[t->type], &h->s, x, values, scratch, s, q);
-    case PACK: return fpemu_cuda_pack(&h->f, &h->r, types[t->type], &h->s, x, bytes, scratch, s, q);
-    case UNPACK: return fpemu_cuda_unpack(&h->f, types[t->type], &h->s, given, values, scratch, q);
-    case PACK_BLOCKS:
-        return fpemu_cuda_pack_blocks(&h->f, &h->r, types[t->type], &h->s, h->first, h->count, x, bytes, scratch, s, q);
-    case UNPACK_BLOCKS:
-        return fpemu_cuda_unpack_blocks(&h->f, types[t->type], &h->s, h->first, h->count, given, values, scratch, q);
-    case SWIZZLE: return fpemu_cuda_swizzle_scales(SWIZZLE_ROWS, SWIZZLE_COLUMNS, given, bytes, q);
-    case UNSWIZZLE: return fpemu_cuda_unswizzle_scales(SWIZZLE_ROWS, SWIZZLE_COLUMNS, given, bytes, q);
-    case MEASURE: {
-        const fpemu_cuda_status cleared = fpemu_cuda_range_clear(range_of(a, k), q);
-        return cleared ? cleared : fpemu_cuda_measure(&h->f, types[t->type], a->n, x, range_of(a, k), q);
-    }
-    case ARITH:
-        return fpemu_cuda_arith(&h->f, &h->r, types[t->type], operation, a->n, h->operands, h->steps, values, s, q);
-    case ARITH_SCALED:
-        return fpemu_cuda_arith_scaled(&h->f, &h->r, types[t->type], operation, a->n, h->operands, h->steps, h->scales,
-                                       values, s, q);
-    case APPLY:
-        return fpemu_cuda_apply(&h->f, &h->r, types[t->type], (fpemu_function)t->work, a->n, input(a, t->type, 2),
-                                values, s, q);
-    case COMPARE: return fpemu_cuda_compare(types[t->type], relation, a->n, h->operands, h->steps, bytes, q);
-    case COMPARE_SCALED:
-        return fpemu_cuda_compare_scaled(types[t->type], relation, a->n, h->operands, h->steps, h->scales, bytes, q);
-    case CHAIN: return chain_on_device(k, h, a, scratch, s, q);
-    default: return product_on_device(k, h, a, scratch, s, q);
-    }
-}
-
-/* The same by the library; s: NULL or counters, which it adds to. */
-static fpemu_status on_host(int k, const things *h, const arena *a, fpemu_stats *s, fpemu_range *range)
-{
-    const task *const t = &tasks[k];
-    const fpemu_operation operation = (fpemu_operation)t->work;
-    const fpemu_relation relation = (fpemu_relation)t->work;
-    const size_t size = element[t->type];
-    void *const values = output(a, k, 0, size), *const bytes = output(a, k, 0, 1);
-    void *const codes = output(a, k, 0, fpemu_format_code_size(&h->f));
-    const void *const x = t->with & IN_PLACE ? values : input(a, t->type, 0);
-    const void *const given = other_input(a, CODES, 1);
-    switch (t->verb) {
-    case QUANTIZE: return fpemu_quantize(&h->f, &h->r, types[t->type], a->n, x, values, s);
-    case ENCODE: return fpemu_encode(&h->f, &h->r, types[t->type], a->n, x, codes, s);
-    case DECODE:
-        return fpemu_decode(&h->f, types[t->type], a->n, other_input(a, CODES, fpemu_format_code_size(&h->f)), values);
-    case TENSOR: return fpemu_quantize_tensor(&h->f, &h->r, types[t->type], &h->s, x, values, s);
-    case PACK: return fpemu_pack(&h->f, &h->r, types[t->type], &h->s, x, bytes, s);
-    case UNPACK: return fpemu_unpack(&h->f, types[t->type], &h->s, given, values);
-    case PACK_BLOCKS: return fpemu_pack_blocks(&h->f, &h->r, types[t->type], &h->s, h->first, h->count, x, bytes, s);
-    case UNPACK_BLOCKS: return fpemu_unpack_blocks(&h->f, types[t->type], &h->s, h->first, h->count, given, values);
-    case SWIZZLE: return fpemu_swizzle_scales(SWIZZLE_ROWS, SWIZZLE_COLUMNS, given, bytes);
-    case UNSWIZZLE: return fpemu_unswizzle_scales(SWIZZLE_ROWS, SWIZZLE_COLUMNS, given, bytes);
-    case MEASURE: return fpemu_measure(&h->f, types[t->type], a->n, x, range);
-    case ARITH: return fpemu_arith(&h->f, &h->r, types[t->type], operation, a->n, h->operands, h->steps, values, s);
-    case ARITH_SCALED:
-        return fpemu_arith_scaled(&h->f, &h->r, types[t->type], operation, a->n, h->operands, h->steps, h->scales,
-                                  values, s);
-    case APPLY:
-        return fpemu_apply(&h->f, &h->r, types[t->type], (fpemu_function)t->work, a->n, input(a, t->type, 2), values,
-                           s);
-    case COMPARE: return fpemu_compare(types[t->type], relation, a->n, h->operands, h->steps, bytes);
-    case COMPARE_SCALED:
-        return fpemu_compare_scaled(types[t->type], relation, a->n, h->operands, h->steps, h->scales, bytes);
-    case CHAIN: return chain_on_host(k, h, a, s, range);
-    default: return product_on_host(k, h, a, s);
-    }
+    const side on = {.device = 1,
+                     .q = q,
+                     .d_stats = stats_of(a, k),
+                     .d_range = range_of(a, k),
+                     .scratch = h->scratch ? a->scratch + (size_t)k * SCRATCH : NULL};
+    const fpemu_cuda_status status =
+        on.d_stats ? fpemu_cuda_stats_clear(on.d_stats, want_of(&tasks[k]), q) : FPEMU_CUDA_OK;
+    return status ? status : (fpemu_cuda_status)run(k, h, a, &on);
 }
 
 /* ------------------------------------------------------------------------------------- what is right */
@@ -503,8 +452,8 @@ void judge(answer *w, size_t n, size_t late_in, size_t late_out)
     for (int k = 0; k < TASKS; k++) {
         things *const h = prepare(k, &w->host);
         begin_counters(&w->counters[k], want_of(&tasks[k]));
-        const fpemu_status status =
-            on_host(k, h, &w->host, tasks[k].with & COUNTED ? &w->counters[k].s : NULL, &w->range[k]);
+        const side library = {.stats = tasks[k].with & COUNTED ? &w->counters[k].s : NULL, .range = &w->range[k]};
+        const fpemu_status status = (fpemu_status)run(k, h, &w->host, &library);
         if (status)
             fail_setup(&tasks[k], fpemu_status_text(status));
         destroy(h);

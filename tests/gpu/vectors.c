@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* vectors.c - libfpemu_cuda against the known answers in tests/vectors, which the CPU library is held to too; simulated
- * on this processor or run on a device, as quantize.c.
+ * on this processor or run on a device, as quantize.c, which compares random words.
  *
  *   blocks.txt       what every blocked format makes of a tensor, and its bytes
- *   hash_words.txt   random words, by two numbers between which a word lets stochastic rounding go up
  *   tensor_cores.txt what matrix instructions gave */
 #include <inttypes.h>
 #include <stdio.h>
@@ -107,39 +106,6 @@ static void check_blocks(void)
     expect(cases > 300, "cases", "blocks.txt", cases);
 }
 
-/* A word W takes k * 2^-32 up to 1 where k + W >= 2^32, and else down to 0. */
-static void check_words(void)
-{
-    FILE *const file = open_vectors("hash_words.txt");
-    char line[256];
-    unsigned long count = 0;
-    fpemu_format f;
-    if (fpemu_format_parse("fixed(8,0)", &f, NULL))
-        exit(1);
-    while (file && fgets(line, sizeof line, file)) {
-        uint64_t seed, stream, j;
-        uint32_t word;
-        if (sscanf(line, "%" SCNx64 "%" SCNx64 "%" SCNx64 "%" SCNx32, &seed, &stream, &j, &word) != 4)
-            continue;
-        fpemu_rounding r = fpemu_rounding_stochastic(seed, stream);
-        r.bits = 32;
-        r.offset = j;
-        const double up = (4294967296.0 - (double)word) / 4294967296.0, down = up - 1 / 4294967296.0;
-        const double x[2] = {up, down};
-        double y[2];
-        double *const d_x = device_memory(0, 4 * MOST), *const d_y = device_memory(1, 4 * MOST);
-        to_device(d_x, x, sizeof x);
-        fpemu_cuda_status status = fpemu_cuda_quantize_f64(&f, &r, 1, d_x, d_y, NULL, NULL);
-        if (!status)
-            status = fpemu_cuda_quantize_f64(&f, &r, 1, d_x + 1, d_y + 1, NULL, NULL);
-        from_device(y, d_y, sizeof y);
-        expect(status == FPEMU_CUDA_OK && y[0] > 0.5 && y[1] < 0.5, "word", line, count++);
-    }
-    if (file)
-        (void)fclose(file);
-    expect(count == 6, "words", "hash_words.txt", count);
-}
-
 /* Of as many outputs as take a tile and more. */
 static void check_tensor_cores(void)
 {
@@ -190,7 +156,6 @@ int main(void)
 {
     device_begin();
     check_blocks();
-    check_words();
     check_tensor_cores();
     printf("known answers: %lu compared, %lu differ\n", comparisons, failures);
     return failures != 0;

@@ -82,12 +82,8 @@ static double float_value(const fpemu_format *f, uint64_t code)
     uint64_t field = magnitude / hidden, fraction = magnitude % hidden;
     int negative = (code & sign_bit) != 0;
     int p3109 = f->specials == FPEMU_SPECIALS_P3109E || f->specials == FPEMU_SPECIALS_P3109F;
-    double v;
-
-    if (f->specials == FPEMU_SPECIALS_IEEE && field == (all >> f->mantissa_bits)) {
-        v = fraction ? NAN : INFINITY;
-        return negative ? -v : v;
-    }
+    if (f->specials == FPEMU_SPECIALS_IEEE && field == (all >> f->mantissa_bits))
+        return fraction ? NAN : negative ? -INFINITY : INFINITY;
     if ((f->specials == FPEMU_SPECIALS_FN || f->specials == FPEMU_SPECIALS_E8M0 ||
          f->specials == FPEMU_SPECIALS_DLFLOAT) &&
         magnitude == all)
@@ -100,6 +96,7 @@ static double float_value(const fpemu_format *f, uint64_t code)
         return negative ? -INFINITY : INFINITY;
     if (f->specials == FPEMU_SPECIALS_E8M0)
         return ldexp(1.0, (int)field - f->bias);
+    double v;
     if (field == 0 && (f->specials != FPEMU_SPECIALS_DLFLOAT || fraction == 0))
         v = f->subnormals ? 0.0 : ldexp((double)fraction, 1 - f->bias - (int)f->mantissa_bits);
     else
@@ -139,8 +136,6 @@ static uint64_t code_of(const by_mpfr *j, double v)
     uint64_t all = sign_bit ? sign_bit - 1 : f->bits == 64 ? UINT64_MAX : (UINT64_C(1) << f->bits) - 1;
     uint64_t sign = signbit(v) ? sign_bit : 0;
     double magnitude = fabs(v);
-    int exponent;
-
     if (f->kind == FPEMU_KIND_FIXED) {
         int64_t steps = (int64_t)ldexp(v, f->fraction_bits);
         return (uint64_t)steps & ((UINT64_C(1) << f->bits) - 1);
@@ -162,7 +157,7 @@ static uint64_t code_of(const by_mpfr *j, double v)
         return sign;
     if (f->specials == FPEMU_SPECIALS_E8M0)
         return (uint64_t)(ilogb(magnitude) + f->bias);
-    exponent = ilogb(magnitude);
+    const int exponent = ilogb(magnitude);
     if (exponent < j->emin)
         return sign | (uint64_t)ldexp(magnitude, -j->quantum);
     /* Field E holds 2^m codes: E * 2^m + (significand - 2^m). */
@@ -198,7 +193,6 @@ static void to_precision(const by_mpfr *j, mpfr_t y, mpfr_srcptr x, mpfr_rnd_t r
 static void round_to_float(by_mpfr *j)
 {
     int below = mpfr_get_exp(j->x) <= j->emin; /* |x| < 2^emin */
-
     if (below && (j->f.subnormals == FPEMU_SUBNORMALS_FLUSH_IN || j->f.specials == FPEMU_SPECIALS_DLFLOAT)) {
         mpfr_set_zero(j->y, mpfr_signbit(j->x) ? -1 : 1);
         return;
@@ -248,7 +242,6 @@ static double infinite_result(const by_mpfr *j, int negative)
 {
     const fpemu_format *f = &j->f;
     double end = negative ? j->lowest : j->max;
-
     if (f->kind != FPEMU_KIND_FLOAT)
         return end;
     if (f->specials == FPEMU_SPECIALS_E8M0)
@@ -266,7 +259,6 @@ static double overflow_result(by_mpfr *j, int negative)
 {
     const fpemu_format *f = &j->f;
     double end = negative ? j->lowest : j->max;
-
     if (f->kind != FPEMU_KIND_FLOAT)
         return f->wrap && j->policy == FPEMU_OVERFLOW_IEEE ? wrapped(j) : end;
     if (j->policy == FPEMU_OVERFLOW_SATURATE)
@@ -286,7 +278,6 @@ static judge_result nan_result(const by_mpfr *j, int negative, int want_code)
 {
     judge_result r = {to_carrier(j, NAN), 0, 0};
     double v;
-
     if (nan_exists(&j->f)) {
         r.code = want_code ? code_of(j, NAN) : 0;
         return r;
@@ -309,7 +300,6 @@ static judge_result mpfr_judge_round(judge *base, uint64_t bits, uint32_t random
     judge_result r = {0, 0, 0};
     double x = from_carrier(j, bits), y;
     int e8m0 = f->kind == FPEMU_KIND_FLOAT && f->specials == FPEMU_SPECIALS_E8M0;
-
     (void)random;
     if (isnan(x))
         return nan_result(j, signbit(x) != 0, want_code);
@@ -387,14 +377,10 @@ static int fits(const by_mpfr *j, int digits)
 
 judge *judge_open_mpfr(const fpemu_format *format, const fpemu_rounding *rounding, unsigned carrier)
 {
-    by_mpfr *j;
-    unsigned magnitude_bits = format->bits - format->is_signed;
-    uint64_t top;
-    int digits, i;
-
+    const unsigned magnitude_bits = format->bits - format->is_signed;
     if ((carrier != 32 && carrier != 64) || !covered(format, rounding))
         return NULL;
-    j = calloc(1, sizeof *j);
+    by_mpfr *j = calloc(1, sizeof *j);
     if (!j)
         return NULL;
     j->base = (judge){JUDGE_MPFR, mpfr_judge_round, mpfr_judge_decode, mpfr_judge_close};
@@ -405,17 +391,18 @@ judge *judge_open_mpfr(const fpemu_format *format, const fpemu_rounding *roundin
         j->policy = FPEMU_OVERFLOW_IEEE;
     j->nan = rounding->nan ? rounding->nan : format->nan;
     j->width = carrier;
-    top = (UINT64_C(1) << magnitude_bits) - 1;
+    uint64_t top = (UINT64_C(1) << magnitude_bits) - 1;
+    int digits = (int)magnitude_bits;
     if (format->kind == FPEMU_KIND_FLOAT) {
         int lowest_normal_field =
             format->specials == FPEMU_SPECIALS_E8M0 || format->specials == FPEMU_SPECIALS_DLFLOAT ? 0 : 1;
-        double v;
         j->emin = lowest_normal_field - format->bias;
         j->quantum = j->emin - (int)format->mantissa_bits;
         if (format->specials == FPEMU_SPECIALS_IEEE)
             top = top >> format->mantissa_bits << format->mantissa_bits;
         /* The largest code that is a number is at most two below the top one. */
-        for (v = float_value(format, top), i = 0; !isfinite(v) && i < 2; i++)
+        double v = float_value(format, top);
+        for (int i = 0; !isfinite(v) && i < 2; i++)
             v = float_value(format, --top);
         j->max = v;
         j->lowest = format->is_signed ? -v : format->specials == FPEMU_SPECIALS_E8M0 ? ldexp(1.0, j->emin) : 0.0;
@@ -424,17 +411,13 @@ judge *judge_open_mpfr(const fpemu_format *format, const fpemu_rounding *roundin
         j->quantum = -format->fraction_bits;
         j->max = ldexp((double)top, j->quantum);
         j->lowest = !format->is_signed ? 0.0 : -ldexp((double)(top + !format->symmetric), j->quantum);
-        digits = (int)magnitude_bits;
     }
     mpfr_init2(j->x, 53);
-    mpfr_init2(j->y, (mpfr_prec_t)format->mantissa_bits + 1);
-    mpfr_init2(j->z, (mpfr_prec_t)format->mantissa_bits + 1);
+    const mpfr_prec_t precision = format->kind == FPEMU_KIND_FIXED ? 53 : (mpfr_prec_t)format->mantissa_bits + 1;
+    mpfr_init2(j->y, precision);
+    mpfr_init2(j->z, precision);
     mpfr_init2(j->sum, 120);
     mpz_init(j->q);
-    if (format->kind == FPEMU_KIND_FIXED) {
-        mpfr_set_prec(j->y, 53);
-        mpfr_set_prec(j->z, 53);
-    }
     if (!fits(j, digits)) {
         mpfr_judge_close(&j->base);
         return NULL;

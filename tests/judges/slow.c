@@ -70,11 +70,6 @@ static int is_e8m0(const slow *s)
     return s->f.kind == FPEMU_KIND_FLOAT && s->f.specials == FPEMU_SPECIALS_E8M0;
 }
 
-static int is_dlfloat(const slow *s)
-{
-    return s->f.kind == FPEMU_KIND_FLOAT && s->f.specials == FPEMU_SPECIALS_DLFLOAT;
-}
-
 /* ------------------------------------------------------------------------------------------------ carrier */
 
 /* mag = significand * 2^exponent. */
@@ -92,10 +87,9 @@ static long floor_log2(const slow *s, const mpz_t mag)
 
 static outcome load(const slow *s, uint64_t bits, mpz_t mag, int *negative)
 {
-    unsigned m = s->digits - 1;
-    uint64_t fraction = bits & ones(m);
-    long exponent = (long)(bits >> m & ones(s->width - 1 - m));
-
+    const unsigned m = s->digits - 1;
+    const uint64_t fraction = bits & ones(m);
+    const long exponent = (long)(bits >> m & ones(s->width - 1 - m));
     *negative = bit(bits, s->width - 1);
     if (exponent == (long)ones(s->width - 1 - m))
         return fraction ? NAN_OUT : INFINITE;
@@ -120,21 +114,16 @@ static uint64_t nan_bits(const slow *s)
 /* Bits of a magnitude in the carrier, rounded to nearest even; only affine integers ever need the rounding. */
 static uint64_t store(slow *s, int negative, const mpz_t mag)
 {
-    long m = (long)s->digits - 1;
-    long top, step;
-    unsigned long shift;
-    uint64_t k;
-
+    const long m = (long)s->digits - 1;
     if (mpz_sgn(mag) == 0)
         return (uint64_t)(negative != 0) << (s->width - 1);
-    top = floor_log2(s, mag);
+    long top = floor_log2(s, mag);
     if (top < s->carrier_emin)
         top = s->carrier_emin;
-    step = top - m;
-    shift = (unsigned long)(step + (long)s->unit);
+    const unsigned long shift = (unsigned long)(top - m + (long)s->unit);
     mpz_fdiv_q_2exp(s->a, mag, shift);
     mpz_fdiv_r_2exp(s->b, mag, shift);
-    k = mpz_get_ui(s->a);
+    uint64_t k = mpz_get_ui(s->a);
     if (shift && mpz_tstbit(s->b, shift - 1) && (mpz_scan1(s->b, 0) != shift - 1 || (k & 1)))
         k++;
     /* The exponent field counts binades from the smallest; a carry out of the significand runs into it by itself. */
@@ -154,7 +143,6 @@ static outcome decode_float(const slow *s, uint64_t code, mpz_t mag, int *negati
     uint64_t body = code & ones(mag_bits);
     uint64_t E = body >> m, T = body & ones(m);
     int sign = f->is_signed && bit(code, f->bits - 1);
-
     *negative = sign;
     switch (f->specials) {
     case FPEMU_SPECIALS_IEEE:
@@ -229,12 +217,9 @@ static void integer_value(slow *s, int64_t q, mpz_t mag, int *negative)
 /* n may be one more than the format's: the point where rounding switches is the (n+1)-bit posit in between. */
 static outcome decode_posit(const slow *s, unsigned n, uint64_t code, mpz_t mag, int *negative)
 {
-    unsigned es = s->f.exponent_bits;
     int left = (int)n - 2; /* index of the next bit */
-    int run, r, first;
+    int run = 0;
     long E = 0;
-    unsigned i;
-
     code &= ones(n);
     *negative = bit(code, n - 1);
     if (code == (uint64_t)1 << (n - 1))
@@ -245,17 +230,17 @@ static outcome decode_posit(const slow *s, unsigned n, uint64_t code, mpz_t mag,
         mpz_set_ui(mag, 0);
         return FINITE;
     }
-    first = bit(code, n - 2);
-    for (run = 0; left >= 0 && bit(code, (unsigned)left) == first; left--)
+    const int first = bit(code, n - 2);
+    for (; left >= 0 && bit(code, (unsigned)left) == first; left--)
         run++;
     left--; /* the bit that ended the run */
-    r = first ? run - 1 : -run;
-    for (i = 0; i < es; i++, left--)
+    const long r = first ? run - 1 : -run;
+    for (unsigned i = 0; i < s->f.exponent_bits; i++, left--)
         E = 2 * E + (left >= 0 ? bit(code, (unsigned)left) : 0);
     if (left < 0)
         left = -1;
     left++; /* bits of fraction */
-    set_scaled(s, mag, (uint64_t)1 << left | (code & ones((unsigned)left)), (long)r * (1L << es) + E - left);
+    set_scaled(s, mag, (uint64_t)1 << left | (code & ones((unsigned)left)), r * (1L << s->f.exponent_bits) + E - left);
     return FINITE;
 }
 
@@ -308,13 +293,11 @@ static uint64_t code_at_most(slow *s, const mpz_t mag)
 /* Whether the magnitude goes up, v being rem / 2^shift. */
 static int goes_up(slow *s, int negative, int odd, const mpz_t rem, unsigned long shift, uint32_t random)
 {
-    unsigned n = s->random_bits;
-    int at_least_half, tie;
-
+    const unsigned n = s->random_bits;
     if (mpz_sgn(rem) == 0)
         return 0;
-    at_least_half = mpz_tstbit(rem, shift - 1);
-    tie = at_least_half && mpz_scan1(rem, 0) == shift - 1;
+    const int at_least_half = mpz_tstbit(rem, shift - 1);
+    const int tie = at_least_half && mpz_scan1(rem, 0) == shift - 1;
     switch (s->mode) {
     case FPEMU_MODE_RNE: return tie ? odd : at_least_half;
     case FPEMU_MODE_RNA: return at_least_half;
@@ -367,8 +350,7 @@ static void round_float(slow *s, int negative, uint32_t random)
     long top = floor_log2(s, s->x);
     int below = top < s->emin;
     int odd = -1;
-
-    if (below && (f->subnormals == FPEMU_SUBNORMALS_FLUSH_IN || is_dlfloat(s))) {
+    if (below && (f->subnormals == FPEMU_SUBNORMALS_FLUSH_IN || f->specials == FPEMU_SPECIALS_DLFLOAT)) {
         mpz_set_ui(s->y, 0);
         return;
     }
@@ -381,12 +363,11 @@ static void round_float(slow *s, int negative, uint32_t random)
         round_to_step(s, negative, s->emin, 0, random);
     else
         round_to_step(s, negative, top - (long)f->mantissa_bits, odd, random);
-
     if (mpz_sgn(s->y) == 0)
         return;
     if (f->subnormals == FPEMU_SUBNORMALS_FLUSH_OUT && floor_log2(s, s->y) < s->emin)
         mpz_set_ui(s->y, 0);
-    if (is_dlfloat(s)) {
+    if (f->specials == FPEMU_SPECIALS_DLFLOAT) {
         set_scaled(s, s->a, 1, s->emin); /* the one point of the grid without a code */
         if (mpz_cmp(s->y, s->a) == 0)
             mpz_set_ui(s->y, 0);
@@ -408,7 +389,6 @@ static outcome overflow_float(slow *s, int *negative)
     int toward_zero = s->mode == FPEMU_MODE_RTZ || (s->mode == FPEMU_MODE_RTP && *negative) ||
                       (s->mode == FPEMU_MODE_RTN && !*negative);
     int up = s->mode == FPEMU_MODE_RTZ || s->mode == FPEMU_MODE_RTP;
-
     /* e8m0 has nothing that keepinf could keep: there it reads as ieee. */
     if (s->overflow == FPEMU_OVERFLOW_SATURATE || (s->overflow == FPEMU_OVERFLOW_SATURATE_KEEP_INF && !is_e8m0(s)))
         return take_end(s, negative);
@@ -468,24 +448,18 @@ static void round_fixed(slow *s, int negative, uint32_t random)
 static void quotient_to_odd(slow *s, long *step)
 {
     long have = (long)mpz_sizeinbase(s->x, 2), divisor = (long)mpz_sizeinbase(s->scale, 2);
-    long lift = divisor - have + 56;
-    long top;
-    unsigned long drop;
-    int sticky;
-
-    if (lift < 0)
-        lift = 0;
+    const long lift = divisor - have + 56 > 0 ? divisor - have + 56 : 0;
     mpz_mul_2exp(s->a, s->x, (unsigned long)lift);
     mpz_fdiv_qr(s->a, s->b, s->a, s->scale);
-    sticky = mpz_sgn(s->b) != 0;
-    top = (long)mpz_sizeinbase(s->a, 2) - 1 - lift;
+    int sticky = mpz_sgn(s->b) != 0;
+    const long top = (long)mpz_sizeinbase(s->a, 2) - 1 - lift;
     if (top > 1023) {
         mpz_set_ui(s->a, ones(53));
         *step = 971;
         return;
     }
     *step = (top < -1022 ? -1022 : top) - 52;
-    drop = (unsigned long)(*step + lift);
+    const unsigned long drop = (unsigned long)(*step + lift);
     mpz_fdiv_r_2exp(s->b, s->a, drop);
     sticky |= mpz_sgn(s->b) != 0;
     mpz_fdiv_q_2exp(s->a, s->a, drop);
@@ -497,20 +471,15 @@ static void quotient_to_odd(slow *s, long *step)
 static void round_affine(slow *s, uint64_t xbits, int negative, uint32_t random)
 {
     long step;
-    unsigned long shift;
-    int up;
-
     quotient_to_odd(s, &step);
-    if (step >= 0) {
-        mpz_mul_2exp(s->k, s->a, (unsigned long)step);
-        mpz_set_ui(s->rem, 0);
-        shift = 1;
-    } else {
-        shift = (unsigned long)-step;
-        mpz_fdiv_q_2exp(s->k, s->a, shift);
-        mpz_fdiv_r_2exp(s->rem, s->a, shift);
+    if (step >= 0) { /* an integer: half of twice itself, without a rest */
+        mpz_mul_2exp(s->a, s->a, (unsigned long)step + 1);
+        step = -1;
     }
-    up = mpz_tstbit(s->rem, shift - 1) && (mpz_scan1(s->rem, 0) != shift - 1 || mpz_odd_p(s->k));
+    const unsigned long shift = (unsigned long)-step;
+    mpz_fdiv_q_2exp(s->k, s->a, shift);
+    mpz_fdiv_r_2exp(s->rem, s->a, shift);
+    int up = mpz_tstbit(s->rem, shift - 1) && (mpz_scan1(s->rem, 0) != shift - 1 || mpz_odd_p(s->k));
     /* First: a value of the format is a fixed point of every mode, though x / scale need not be the integer. */
     mpz_add_ui(s->y, s->k, (unsigned long)up);
     mpz_mul(s->y, s->y, s->scale);
@@ -533,22 +502,16 @@ static void round_affine(slow *s, uint64_t xbits, int negative, uint32_t random)
 /* s->y and the code of the x in s->x (not zero). */
 static uint64_t round_posit(slow *s, int negative)
 {
-    unsigned n = s->f.bits;
-    uint64_t u;
-    int dummy, order;
-
-    if (mpz_cmp(s->x, s->max) >= 0) {
-        u = s->end_code;
-    } else {
-        u = code_at_most(s, s->x);
-        if (u == 0) {
-            u = 1; /* below the smallest positive posit: never to zero */
-        } else if (mpz_cmp(s->a, s->x) != 0) {
-            decode_posit(s, n + 1, u << 1 | 1, s->a, &dummy);
-            order = mpz_cmp(s->x, s->a);
-            if (order > 0 || (order == 0 && (u & 1)))
-                u++;
-        }
+    const unsigned n = s->f.bits;
+    int dummy;
+    uint64_t u = code_at_most(s, s->x);
+    if (u == 0) {
+        u = 1; /* below the smallest positive posit: never to zero */
+    } else if (u < s->end_code && mpz_cmp(s->a, s->x) != 0) {
+        decode_posit(s, n + 1, u << 1 | 1, s->a, &dummy);
+        const int order = mpz_cmp(s->x, s->a);
+        if (order > 0 || (order == 0 && (u & 1)))
+            u++;
     }
     decode_posit(s, n, u, s->y, &dummy);
     return negative ? (0 - u) & ones(n) : u;
@@ -560,7 +523,6 @@ static uint64_t nan_code(const slow *s)
 {
     const fpemu_format *f = &s->f;
     unsigned mag_bits = f->bits - f->is_signed;
-
     if (f->kind == FPEMU_KIND_POSIT)
         return (uint64_t)1 << (f->bits - 1);
     switch (f->specials) {
@@ -580,7 +542,6 @@ static uint64_t infinity_code(const slow *s, int negative)
     const fpemu_format *f = &s->f;
     unsigned mag_bits = f->bits - f->is_signed;
     uint64_t sign = negative ? (uint64_t)1 << (f->bits - 1) : 0;
-
     if (f->specials == FPEMU_SPECIALS_P3109E)
         return sign | (ones(mag_bits) - (f->is_signed ? 0 : 1));
     return sign | ones(f->exponent_bits) << f->mantissa_bits;
@@ -602,8 +563,6 @@ static uint64_t finite_code(slow *s, int negative, const mpz_t mag)
 static judge_result nan_input(slow *s, int negative, int want_code)
 {
     judge_result r = {0, 0, 0};
-    int integer = s->f.kind == FPEMU_KIND_INT || s->f.kind == FPEMU_KIND_FIXED;
-
     if (has_nan(s)) {
         r.bits = nan_bits(s);
         r.code = want_code ? nan_code(s) : 0;
@@ -621,7 +580,7 @@ static judge_result nan_input(slow *s, int negative, int want_code)
         break;
     default:
         r.bits = nan_bits(s);
-        if (want_code && !integer) {
+        if (want_code && s->f.kind == FPEMU_KIND_FLOAT) {
             negative = 0;
             take_end(s, &negative);
             r.code = finite_code(s, negative, s->y);
@@ -644,23 +603,21 @@ static judge_result nan_input(slow *s, int negative, int want_code)
 static judge_result round_loaded(slow *s, outcome x, int xnegative, uint64_t xbits, uint32_t random, int want_code)
 {
     judge_result r = {0, 0, 0};
-    int negative = xnegative, integer = 0, order;
+    const int integer = s->f.kind == FPEMU_KIND_INT || s->f.kind == FPEMU_KIND_FIXED;
+    int negative = xnegative;
     int64_t q = 0;
     outcome y = FINITE;
-
     if (x == NAN_OUT)
         return nan_input(s, negative, want_code);
     if (x == INFINITE) {
         y = infinite_input(s, &negative);
-        integer = s->f.kind == FPEMU_KIND_INT || s->f.kind == FPEMU_KIND_FIXED;
         q = xnegative ? s->qmin : s->qmax;
     } else if (is_e8m0(s) && negative && mpz_sgn(s->x)) {
         y = NAN_OUT;
     } else if (is_e8m0(s) && (mpz_sgn(s->x) == 0 || floor_log2(s, s->x) < s->emin)) {
         negative = 0;
         set_scaled(s, s->y, 1, s->emin);
-    } else if (s->f.kind == FPEMU_KIND_INT || s->f.kind == FPEMU_KIND_FIXED) {
-        integer = 1;
+    } else if (integer) {
         if (mpz_sgn(s->x) == 0)
             mpz_set_si(s->k, s->f.zero_point);
         else if (s->f.kind == FPEMU_KIND_FIXED)
@@ -685,12 +642,10 @@ static judge_result round_loaded(slow *s, outcome x, int xnegative, uint64_t xbi
     }
     if (y == FINITE && mpz_sgn(s->y) == 0 && !has_negative_zero(s))
         negative = 0;
-
     if (x == FINITE) {
         if (xnegative)
             mpz_neg(s->x, s->x);
-        order = mpz_cmp(s->x, s->max);
-        if (order > 0 || (!is_e8m0(s) && mpz_cmp(s->x, s->lowest) < 0))
+        if (mpz_cmp(s->x, s->max) > 0 || (!is_e8m0(s) && mpz_cmp(s->x, s->lowest) < 0))
             r.events |= JUDGE_CLIPPED;
         if (y == FINITE && mpz_sgn(s->x) && mpz_sgn(s->y) == 0)
             r.events |= JUDGE_UNDERFLOW;
@@ -702,7 +657,6 @@ static judge_result round_loaded(slow *s, outcome x, int xnegative, uint64_t xbi
     if (y == FINITE && s->f.kind == FPEMU_KIND_FLOAT && mpz_sgn(s->y) && floor_log2(s, s->y) < s->emin &&
         floor_log2(s, s->max) >= s->emin)
         r.events |= JUDGE_SUBNORMAL;
-
     switch (y) {
     case NAN_OUT:
         r.bits = nan_bits(s);
@@ -734,7 +688,6 @@ static int load_exact(slow *s, mpz_srcptr k, long exponent)
 {
     long shift = exponent + (long)s->unit;
     int sticky = 0;
-
     if (shift >= 0) {
         mpz_mul_2exp(s->x, k, (unsigned long)shift);
     } else {
@@ -784,10 +737,7 @@ static int open_float(slow *s)
 {
     const fpemu_format *f = &s->f;
     unsigned mag_bits = f->bits - f->is_signed;
-    uint64_t E;
-    long digits, end;
     int dummy;
-
     s->emin = f->specials == FPEMU_SPECIALS_E8M0 || f->specials == FPEMU_SPECIALS_DLFLOAT ? -(long)f->bias
                                                                                           : 1 - (long)f->bias;
     switch (f->specials) {
@@ -799,9 +749,9 @@ static int open_float(slow *s)
     case FPEMU_SPECIALS_P3109F: s->end_code = ones(mag_bits) - (f->is_signed ? 0 : 1); break;
     default: s->end_code = ones(mag_bits); break;
     }
-    E = s->end_code >> f->mantissa_bits;
-    digits = (long)f->mantissa_bits + (E > 0);
-    end = (E > 0 ? (long)E : 1) - (long)f->bias + (E > 0);
+    const uint64_t E = s->end_code >> f->mantissa_bits;
+    const long digits = (long)f->mantissa_bits + (E > 0);
+    const long end = (E > 0 ? (long)E : 1) - (long)f->bias + (E > 0);
     if (!carrier_holds(s, digits, s->emin - (long)f->mantissa_bits, end))
         return 0;
     decode_float(s, s->end_code, s->max, &dummy);
@@ -817,7 +767,6 @@ static int open_integer(slow *s)
     const fpemu_format *f = &s->f;
     unsigned mag_bits = f->bits - f->is_signed;
     int negative;
-
     if (mag_bits > 62)
         return 0;
     s->qmax = (int64_t)ones(mag_bits);
@@ -850,7 +799,6 @@ static int open_posit(slow *s)
     long range = (1L << f->exponent_bits) * ((long)f->bits - 2);
     long digits = (long)f->bits - 2 - (long)f->exponent_bits;
     int dummy;
-
     if (s->mode != FPEMU_MODE_RNE || !carrier_holds(s, digits, -range, range + 1))
         return 0;
     s->end_code = ones(f->bits - 1);
@@ -861,12 +809,9 @@ static int open_posit(slow *s)
 
 judge *judge_open_slow(const fpemu_format *format, const fpemu_rounding *rounding, unsigned carrier)
 {
-    slow *s;
-    int ok = 0;
-
     if ((carrier != 32 && carrier != 64) || rounding->compat != FPEMU_COMPAT_NONE)
         return NULL;
-    s = calloc(1, sizeof *s);
+    slow *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
     s->base = (judge){JUDGE_SLOW, slow_round, slow_decode, slow_close};
@@ -881,6 +826,7 @@ judge *judge_open_slow(const fpemu_format *format, const fpemu_rounding *roundin
     s->carrier_emin = carrier == 32 ? -126 : -1022;
     s->unit = carrier == 32 ? 192 : 1152;
     mpz_inits(s->max, s->lowest, s->scale, s->x, s->y, s->k, s->rem, s->a, s->b, (mpz_ptr)NULL);
+    int ok = 0;
     switch (format->kind) {
     case FPEMU_KIND_FLOAT: ok = open_float(s); break;
     case FPEMU_KIND_FIXED:

@@ -460,25 +460,33 @@ typedef struct walk {
     int threads; /* only what threads share */
 } walk;
 
-static void need(call *c, call_array array, size_t bytes, size_t alignment)
+typedef struct needed {
+    call_array array;
+    size_t bytes, alignment;
+} needed;
+
+/* NEED(call, {array, bytes, alignment}, ...) */
+#define NEED(call, ...) need_all(call, (const needed[]){__VA_ARGS__, {CALL_ARRAYS, 0, 0}})
+
+static void need_all(call *c, const needed *n)
 {
-    c->need[array].bytes = bytes;
-    c->need[array].alignment = alignment;
+    for (; n->array < CALL_ARRAYS; n++) {
+        c->need[n->array].bytes = n->bytes;
+        c->need[n->array].alignment = n->alignment;
+    }
 }
 
 /* Numbers that are read, and as many that are written. */
 static void need_numbers(call *c, size_t n, size_t size)
 {
-    need(c, CALL_A, n * size, size);
-    need(c, CALL_Y, n * size, size);
+    NEED(c, {CALL_A, n * size, size}, {CALL_Y, n * size, size});
 }
 
 static void need_stats(call *c, uint32_t want)
 {
     c->want = want;
-    need(c, CALL_STATS, sizeof(fpemu_stats), 8);
-    need(c, CALL_HISTOGRAM, want & FPEMU_STATS_HISTOGRAM ? 40 * 8 : 0, 8);
-    need(c, CALL_SCALE_HISTOGRAM, want & FPEMU_STATS_SCALES ? 24 * 8 : 0, 8);
+    NEED(c, {CALL_STATS, sizeof(fpemu_stats), 8}, {CALL_HISTOGRAM, want & FPEMU_STATS_HISTOGRAM ? 40 * 8 : 0, 8},
+         {CALL_SCALE_HISTOGRAM, want & FPEMU_STATS_SCALES ? 24 * 8 : 0, 8});
 }
 
 static void visit(walk *w, const call *c)
@@ -526,14 +534,14 @@ static void visit_operations(walk *w, const call *like, int turn)
         (void)snprintf(c.name + strlen(c.name), 24, " operation %d", operation);
         c.which = operation;
         need_numbers(&c, n, size);
-        need(&c, CALL_B, operation == FPEMU_OPERATION_SQRT ? 0 : n * size, size);
-        need(&c, CALL_C, operation == FPEMU_OPERATION_FMA ? size : 0, size);
+        NEED(&c, {CALL_B, operation == FPEMU_OPERATION_SQRT ? 0 : n * size, size},
+             {CALL_C, operation == FPEMU_OPERATION_FMA ? size : 0, size});
         visit_counted(w, c, FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM);
         c.group = "arith_scaled";
         c.run = run_arith_scaled;
         memcpy(c.name, "scale", 5);
-        need(&c, CALL_SCALES_A, (n + SCALE_LENGTH - 1) / SCALE_LENGTH * wide, wide);
-        need(&c, CALL_SCALES_B, operation == FPEMU_OPERATION_SQRT ? 0 : wide, wide);
+        NEED(&c, {CALL_SCALES_A, (n + SCALE_LENGTH - 1) / SCALE_LENGTH * wide, wide},
+             {CALL_SCALES_B, operation == FPEMU_OPERATION_SQRT ? 0 : wide, wide});
         visit_counted(w, c, FPEMU_STATS_SUMS);
     }
     if (!fpemu_format_fits_f32(&like->format))
@@ -559,9 +567,7 @@ static void visit_operations(walk *w, const call *like, int turn)
         return;
     call c = begin("apply", "operations one by one", run_operations_one, like);
     c.n = 135;
-    need(&c, CALL_A, c.n * size, size);
-    need(&c, CALL_B, c.n * size, size);
-    need(&c, CALL_Y, 2 * c.n * size, size);
+    NEED(&c, {CALL_A, c.n * size, size}, {CALL_B, c.n * size, size}, {CALL_Y, 2 * c.n * size, size});
     visit(w, &c);
 }
 
@@ -573,19 +579,15 @@ static void visit_scalar(walk *w, const call *like)
     visit_counted(w, c, FPEMU_STATS_SUMS | FPEMU_STATS_HISTOGRAM);
     if (like->format.scaling == FPEMU_SCALING_NONE) {
         c = begin("quantize", "encode", run_encode, like);
-        need(&c, CALL_A, n * size, size);
-        need(&c, CALL_CODES, n * code, 1);
+        NEED(&c, {CALL_A, n * size, size}, {CALL_CODES, n * code, 1});
         visit_counted(w, c, FPEMU_STATS_SUMS);
         c = begin("quantize", "decode", run_decode, like);
-        need(&c, CALL_CODES_IN, n * code, 1);
-        need(&c, CALL_Y, n * size, size);
+        NEED(&c, {CALL_CODES_IN, n * code, 1}, {CALL_Y, n * size, size});
         visit(w, &c);
         if (size >= 4 && !w->threads) {
             c = begin("quantize", "one by one", run_ones, like);
             c.n = 100;
-            need(&c, CALL_A, c.n * size, size);
-            need(&c, CALL_Y, 2 * c.n * size, size);
-            need(&c, CALL_CODES, c.n * 8, 8);
+            NEED(&c, {CALL_A, c.n * size, size}, {CALL_Y, 2 * c.n * size, size}, {CALL_CODES, c.n * 8, 8});
             visit(w, &c);
         }
     }
@@ -622,7 +624,7 @@ static void visit_tensor(walk *w, const call *like)
         call slice = c;
         slice.run = run_slice;
         memcpy(slice.name, "slice ", 6);
-        need(&slice, CALL_RANGE_IN, sizeof(fpemu_range), 8);
+        NEED(&slice, {CALL_RANGE_IN, sizeof(fpemu_range), 8});
         if (blocked && !w->threads)
             visit(w, &slice);
         fpemu_layout packed;
@@ -630,13 +632,11 @@ static void visit_tensor(walk *w, const call *like)
             continue;
         call p = begin("pack", "pack", run_pack, like);
         p.shape = s;
-        need(&p, CALL_A, places * size, size);
-        need(&p, CALL_BYTES, (size_t)packed.bytes, 1);
+        NEED(&p, {CALL_A, places * size, size}, {CALL_BYTES, (size_t)packed.bytes, 1});
         visit_counted(w, p, want);
         p = begin("pack", "unpack", run_unpack, like);
         p.shape = s;
-        need(&p, CALL_BYTES_IN, (size_t)packed.bytes, 1);
-        need(&p, CALL_Y, places * size, size);
+        NEED(&p, {CALL_BYTES_IN, (size_t)packed.bytes, 1}, {CALL_Y, places * size, size});
         visit(w, &p);
         if (layout == 2)
             continue;
@@ -647,15 +647,13 @@ static void visit_tensor(walk *w, const call *like)
             v.group = "tensor";
             v.run = run_unpack_scales;
             (void)snprintf(v.name, sizeof v.name, "unpack_scales %.200s", like->name);
-            need(&v, CALL_Y, 0, 1);
-            need(&v, CALL_SCALES, (size_t)p.count * wide, wide);
+            NEED(&v, {CALL_Y, 0, 1}, {CALL_SCALES, (size_t)p.count * wide, wide});
             visit(w, &v);
             v = begin("tensor", "scales", run_scales, like);
             v.shape = s;
-            need(&v, CALL_A, places * size, size);
-            need(&v, CALL_SCALES, (size_t)packed.blocks * wide, wide);
-            need(&v, CALL_SCALE_CODES, (size_t)(packed.blocks * packed.scale_bytes), 1);
-            need(&v, CALL_TENSOR, 2 * sizeof(float), 4);
+            NEED(&v, {CALL_A, places * size, size}, {CALL_SCALES, (size_t)packed.blocks * wide, wide},
+                 {CALL_SCALE_CODES, (size_t)(packed.blocks * packed.scale_bytes), 1},
+                 {CALL_TENSOR, 2 * sizeof(float), 4});
             visit(w, &v);
         }
         size_t some = 0;
@@ -665,20 +663,18 @@ static void visit_tensor(walk *w, const call *like)
         }
         p.run = run_unpack_blocks;
         (void)snprintf(p.name, sizeof p.name, "unpack_blocks %.200s", like->name);
-        need(&p, CALL_Y, some * size, size);
+        NEED(&p, {CALL_Y, some * size, size});
         visit(w, &p);
         p = begin("pack", "pack_blocks", run_pack_blocks, like);
         p.shape = s;
         p.first = packed.blocks / 3;
         p.count = (packed.blocks + 1) / 2;
-        need(&p, CALL_A, some * size, size);
-        need(&p, CALL_BYTES, (size_t)packed.bytes, 1);
-        need(&p, CALL_RANGE_IN, sizeof(fpemu_range), 8);
+        NEED(&p, {CALL_A, some * size, size}, {CALL_BYTES, (size_t)packed.bytes, 1},
+             {CALL_RANGE_IN, sizeof(fpemu_range), 8});
         visit_counted(w, p, want);
     }
     call m = begin("tensor", "measure", run_measure, like);
-    need(&m, CALL_A, like->n * size, size);
-    need(&m, CALL_RANGE, sizeof(fpemu_range), 8);
+    NEED(&m, {CALL_A, like->n * size, size}, {CALL_RANGE, sizeof(fpemu_range), 8});
     visit(w, &m);
 }
 
@@ -725,8 +721,7 @@ static void visit_formats(walk *w)
                 if (k == 0 && !w->threads) {
                     call c = begin("format", "format", run_format, &like);
                     c.shape = fpemu_shape_vector(1000);
-                    need(&c, CALL_A, 32 * sizeof(double), 8);
-                    need(&c, CALL_Y, WORDS * 8, 8);
+                    NEED(&c, {CALL_A, 32 * sizeof(double), 8}, {CALL_Y, WORDS * 8, 8});
                     c.specials = 1;
                     c.carrier = 64;
                     visit(w, &c);
@@ -762,30 +757,22 @@ static void visit_products(walk *w)
             const size_t m = (size_t)like.product.m, n = (size_t)like.product.n, k = (size_t)like.product.k;
             (void)snprintf(like.name, sizeof like.name, "%s carrier %d", specs[i], carrier);
             call c = begin("gemm", "gemm", run_gemm, &like);
-            need(&c, CALL_A, m * k * size, size);
-            need(&c, CALL_B, k * n * size, size);
-            need(&c, CALL_Y, m * n * size, size);
+            NEED(&c, {CALL_A, m * k * size, size}, {CALL_B, k * n * size, size}, {CALL_Y, m * n * size, size});
             visit_counted(w, c, 0);
             const size_t chunk = like.gemm.sum.chunk;
             if (chunk > 0) {
                 c = begin("gemm", "gemm_scaled", run_gemm_scaled, &like);
                 c.gemm.start_from_c = 0;
-                need(&c, CALL_A, m * k * size, size);
-                need(&c, CALL_B, k * n * size, size);
-                need(&c, CALL_SCALES_A, m * ((k + chunk - 1) / chunk) * size, size);
-                need(&c, CALL_SCALES_B, n * ((k + chunk - 1) / chunk) * size, size);
-                need(&c, CALL_Y, m * n * size, size);
+                NEED(&c, {CALL_A, m * k * size, size}, {CALL_B, k * n * size, size},
+                     {CALL_SCALES_A, m * ((k + chunk - 1) / chunk) * size, size},
+                     {CALL_SCALES_B, n * ((k + chunk - 1) / chunk) * size, size}, {CALL_Y, m * n * size, size});
                 visit_counted(w, c, 0);
             }
             c = begin("gemm", "gemv", run_gemv, &like);
-            need(&c, CALL_A, m * k * size, size);
-            need(&c, CALL_B, k * size, size);
-            need(&c, CALL_Y, m * size, size);
+            NEED(&c, {CALL_A, m * k * size, size}, {CALL_B, k * size, size}, {CALL_Y, m * size, size});
             visit_counted(w, c, 0);
             c = begin("gemm", "dot", run_dot, &like);
-            need(&c, CALL_A, k * size, size);
-            need(&c, CALL_B, k * size, size);
-            need(&c, CALL_Y, size, size);
+            NEED(&c, {CALL_A, k * size, size}, {CALL_B, k * size, size}, {CALL_Y, size, size});
             visit_counted(w, c, 0);
         }
     }
@@ -804,14 +791,12 @@ static void visit_rest(walk *w)
             const size_t size = size_of(like.carrier), wide = like.carrier == 64 ? 8 : 4;
             (void)snprintf(like.name, sizeof like.name, "relation %d carrier %d", relation, like.carrier);
             call c = begin("compare", "compare", run_compare, &like);
-            need(&c, CALL_A, like.n * size, size);
-            need(&c, CALL_B, like.n * size, size);
-            need(&c, CALL_Y, like.n, 1);
+            NEED(&c, {CALL_A, like.n * size, size}, {CALL_B, like.n * size, size}, {CALL_Y, like.n, 1});
             visit(w, &c);
             c.run = run_compare_scaled;
             c.group = "compare";
             memcpy(c.name, "compare+", 8);
-            need(&c, CALL_SCALES_A, (like.n + SCALE_LENGTH - 1) / SCALE_LENGTH * wide, wide);
+            NEED(&c, {CALL_SCALES_A, (like.n + SCALE_LENGTH - 1) / SCALE_LENGTH * wide, wide});
             visit(w, &c);
         }
     }
@@ -827,24 +812,18 @@ static void visit_rest(walk *w)
     (void)snprintf(like.name, sizeof like.name, "of 200 x 7");
     const size_t tiled = (size_t)fpemu_swizzled_size(200, 7);
     call c = begin("format", "swizzle", run_swizzle, &like);
-    need(&c, CALL_BYTES_IN, 200 * 7, 1);
-    need(&c, CALL_BYTES, tiled, 1);
+    NEED(&c, {CALL_BYTES_IN, 200 * 7, 1}, {CALL_BYTES, tiled, 1});
     visit(w, &c);
     c = begin("format", "unswizzle", run_unswizzle, &like);
-    need(&c, CALL_BYTES_IN, tiled, 1);
-    need(&c, CALL_BYTES, 200 * 7, 1);
+    NEED(&c, {CALL_BYTES_IN, tiled, 1}, {CALL_BYTES, 200 * 7, 1});
     visit(w, &c);
     c = begin("format", "texts", run_texts, &like);
-    need(&c, CALL_A, 32 * sizeof(double), 8);
-    need(&c, CALL_B, 4 * sizeof(double), 8);
-    need(&c, CALL_Y, WORDS * 8, 8);
+    NEED(&c, {CALL_A, 32 * sizeof(double), 8}, {CALL_B, 4 * sizeof(double), 8}, {CALL_Y, WORDS * 8, 8});
     visit(w, &c);
     c = begin("quantize", "stats", run_stats, &like);
     c.want = FPEMU_STATS_SUMS;
-    need(&c, CALL_A, like.n * sizeof(double), 8);
-    need(&c, CALL_BYTES, like.n * sizeof(double), 8);
-    need(&c, CALL_STATS, sizeof(fpemu_stats), 8);
-    need(&c, CALL_Y, WORDS * 8, 8);
+    NEED(&c, {CALL_A, like.n * sizeof(double), 8}, {CALL_BYTES, like.n * sizeof(double), 8},
+         {CALL_STATS, sizeof(fpemu_stats), 8}, {CALL_Y, WORDS * 8, 8});
     visit(w, &c);
 }
 

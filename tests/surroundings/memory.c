@@ -78,31 +78,31 @@ static int may_be_same(const call *c, int in, int out)
     return (in == CALL_CODES_IN && out == CALL_Y) || (in == CALL_A && out == CALL_CODES);
 }
 
-static void overlap(const call *c, void *const *plain_at, int in, int out, size_t shift, int same, uint64_t expected)
+static void overlap(const call *c, void *const *plain_at, int in, int out, ptrdiff_t shift, int same, uint64_t expected)
 {
     void *at[CALL_ARRAYS];
     memcpy(at, plain_at, sizeof at);
     memset(shared, 0x5a, 2 * ROOM);
     /* the output begins at the input, or `shift` bytes past its first */
-    at[in] = shared;
-    at[out] = shared + shift;
+    at[in] = shared + (shift < 0 ? -shift : 0);
+    at[out] = shared + (shift > 0 ? shift : 0);
     calls_fill(c, at);
-    call only = *c; /* what lies beneath both is what the input has to be */
+    call only = *c, others = *c; /* what lies beneath both is what the input has to be */
     for (int i = 0; i < CALL_ARRAYS; i++)
         only.need[i].bytes = i == in ? c->need[i].bytes : 0;
     calls_fill(&only, at);
     memcpy(kept, shared, 2 * ROOM);
-    (void)snprintf(running, sizeof running, "%s, array %d at %d + %zu", c->name, out, in, shift);
+    others.need[in].bytes = others.need[out].bytes = 0;
+    const uint64_t before = calls_digest(&others, at, FPEMU_OK);
+    (void)snprintf(running, sizeof running, "%s, array %d at %d %+td", c->name, out, in, shift);
     const fpemu_status status = c->run(c, at);
     if (same) {
-        lh_check(calls_digest(c, at, status) == expected, "%s: other results in place, array %d at %d", c->name, out,
-                 in);
+        lh_check(calls_digest(c, at, status) == expected, "%s: other results", running);
         return;
     }
-    lh_check(status == FPEMU_ERROR_OVERLAP, "%s: array %d at %d + %zu: status %d", c->name, out, in, shift,
-             (int)status);
-    lh_check(memcmp(kept, shared, 2 * ROOM) == 0, "%s: array %d at %d + %zu: refused, and written", c->name, out, in,
-             shift);
+    lh_check(status == FPEMU_ERROR_OVERLAP, "%s: status %d", running, (int)status);
+    lh_check(memcmp(kept, shared, 2 * ROOM) == 0 && calls_digest(&others, at, FPEMU_OK) == before,
+             "%s: refused, and written or counted", running);
 }
 
 /* Two calls, of which the first writes. */
@@ -132,10 +132,14 @@ static void overlaps(const call *c, void *const *at, uint64_t expected)
             const int same = !written && may_be_same(c, in, out);
             if (!same || !strided) /* between its elements lies what lay there */
                 overlap(c, at, in, out, 0, same, expected);
-            if (a > step)
-                overlap(c, at, in, out, step, 0, expected);
-            if (a > 2 * step)
-                overlap(c, at, in, out, (a - 1) / step * step, 0, expected);
+            const ptrdiff_t one = (ptrdiff_t)step, most = (ptrdiff_t)((a - 1) / step * step);
+            const ptrdiff_t least = -(ptrdiff_t)((b - 1) / step * step), beside[] = {most + one, least - one};
+            const ptrdiff_t shifts[] = {least, -one, one, most};
+            for (int i = 0; i < 4; i++)
+                if (shifts[i] != 0 && shifts[i] >= least && shifts[i] <= most)
+                    overlap(c, at, in, out, shifts[i], 0, expected);
+            for (int i = 0; i < 2; i++) /* no byte of both */
+                overlap(c, at, in, out, beside[i], 1, expected);
         }
     }
 }

@@ -67,13 +67,38 @@ def residual(p, x):
     x = F.relu(y + F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, 0, 8)))
     a, b = x[:, :8], x[:, 8:]
     b = F.relu6(norm(p, F.conv2d(b, p.new("conv4.weight", 8, 1, 3, 3), padding=1, groups=8), 4))
-    x = torch.cat([a, b], 1)
-    n, c, h, w = x.shape
-    x = x.reshape(n, 2, c // 2, h, w).transpose(1, 2).reshape(n, c, h, w)
+    x = shuffle(torch.cat([a, b], 1), 2)
     y = F.conv2d(x, p.new("conv5.weight", 8, 8, 3, 3), p.new("conv5.bias", 8), padding=1, groups=2)
     x = torch.cat([F.max_pool2d(x, 3, 2, 1), F.avg_pool2d(y, 3, 2, 1), F.avg_pool2d(x, 3, 2, 1)], 1)
     x = F.adaptive_avg_pool2d(torch.sigmoid(x), 1).flatten(1)
     return F.linear(torch.tanh(x), p.new("linear1.weight", 7, 40), p.new("linear1.bias", 7))
+
+
+def shuffle(x, groups):
+    n, c, h, w = x.shape
+    return x.reshape(n, groups, c // groups, h, w).transpose(1, 2).reshape(n, c, h, w)
+
+
+def layers(p, x):
+    x = F.relu6(8 * F.conv2d(x, p.new("conv1.weight", 4, 3, 3, 3), p.new("conv1.bias", 4), padding=1))
+    x = F.conv2d(x, p.new("conv2.weight", 4, 1, 3, 3), padding=1, groups=4)
+    x = F.conv2d(x, p.new("conv3.weight", 6, 4, 5, 5), stride=2, padding=2)
+    x = F.conv2d(x, p.new("conv4.weight", 5, 6, 3, 3))
+    y = F.conv2d(x, p.new("conv5.weight", 8, 5, 1, 1), stride=2)
+    x = y + F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, 0, 3))
+    x = torch.tanh(F.conv2d(x, p.new("conv6.weight", 4, 8, 1, 1), p.new("conv6.bias", 4)))
+    x = F.conv2d(x, p.new("conv7.weight", 6, 2, 3, 3), p.new("conv7.bias", 6), padding=1, groups=2)
+    x = shuffle(torch.cat([F.relu(x), F.avg_pool2d(x, 3, 1, 1), F.relu(x)], 1), 3)
+    x = F.max_pool2d(x, 2) + F.avg_pool2d(x, 2)
+    x = F.conv2d(x, p.new("conv8.weight", 18, 1, 3, 3), p.new("conv8.bias", 18), stride=2, padding=1, groups=18)
+    x = F.conv2d(F.relu(x), p.new("conv9.weight", 5, 18, 3, 3), stride=3, padding=2).flatten(1)
+    x = F.relu(norm(p, F.linear(x, p.new("linear1.weight", 9, 20)), 1))
+    return F.linear(x, p.new("linear2.weight", 6, 9), p.new("linear2.bias", 6))
+
+
+def points(p, x):
+    x = F.conv2d(x, p.new("conv1.weight", 6, 3, 1, 1), p.new("conv1.bias", 6))
+    return F.adaptive_avg_pool2d(x, 1).flatten(1)
 
 
 def recurrent(p, tokens):
@@ -127,5 +152,7 @@ SAMPLES = 10
 run(lenet, numbers(3, (SAMPLES, 1, 28, 28)))
 run(residual, numbers(3, (SAMPLES, 3, 16, 16)))
 TOKENS = torch.tensor([i * 7 % 11 for i in range(SAMPLES * 9)]).reshape(SAMPLES, 9)
+run(layers, numbers(3, (SAMPLES, 3, 44, 37)))
+run(points, numbers(3, (SAMPLES, 3, 40, 33)))
 run(recurrent, TOKENS)
 run(transformer, TOKENS)
