@@ -378,7 +378,7 @@ CLI_TESTS = \
 	tests/cli/shown.sh \
 	tests/cli/usage.sh \
 	tests/cli/vectors.sh
-EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/fuzz_casts.c \
+EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/dots_judge.py tests/cli/fuzz_casts.c \
 	tests/cli/fuzz_operations.c tests/cli/gguf_judge.py tests/cli/layouts_judge.py \
 	tests/cli/models.py tests/cli/plans.py tests/cli/vectors_judge.c
 if TOOLS

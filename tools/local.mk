@@ -144,6 +144,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/testing/child.h \
 	tools/fpemu/testing/difference.c \
 	tools/fpemu/testing/difference.h \
+	tools/fpemu/testing/dots.c \
+	tools/fpemu/testing/dots.h \
 	tools/fpemu/testing/external.c \
 	tools/fpemu/testing/external.h \
 	tools/fpemu/testing/failure.c \

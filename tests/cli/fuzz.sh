@@ -215,6 +215,8 @@ grep -qE '^inputs: [0-9]+ boundary [0-9]+ coverage 20000 random, seed 0$' out ||
 agrees fp16 --op div --against ./operations.so:half_div $quick --seed 5
 agrees fp16 --op mul --from e4m3fn --against ./operations.so:mul_wide
 agrees e4m3fn --op fma --against ./operations.so:multiply_add $quick
+agrees fp16 --op fma --from e4m3fn,e4m3fn,fp16 --against ./operations.so:multiply_add_mixed $quick
+holds "$(sed -n 1p out)" = 'fma of e4m3fn,e4m3fn,fp16 to fp16, rne, u16-to-u16: ./operations.so:multiply_add_mixed'
 agrees e4m3fn --op add --against ./operations.so:add_values --signature f32-to-f32
 agrees e4m3fn --op add --against ./operations.so:add_array --signature u8-to-u8-array
 agrees e4m3fn --op fma --against ./operations.so:fma_array --signature f32-to-f32-array $quick
@@ -251,6 +253,9 @@ crashes 'crashed: Segmentation fault; the input was 1 (0x38), 2 (0x40)' e4m3fn -
     ./operations.so:add_crashes
 
 fails 2 'is none of: convert add sub' fuzz e4m3fn --op power --against ./operations.so:add
+fails 2 '2 formats, but fma has 3 operands' fuzz fp16 --op fma --from fp16,e5m2 --against ./operations.so:half_add
+fails 1 '--from: formats with scales have no codes' fuzz fp16 --from mxfp4 --against ./operations.so:half_add
+fails 2 'too narrow' fuzz fp16 --op fma --from e5m2,e5m2,fp16 --against ./operations.so:half_add --signature u8-to-u16
 fails 2 'too narrow' fuzz fp16 --op add --against ./operations.so:half_add --signature u8-to-u16
 fails 2 'does not hold every operand' fuzz e4m3fn --op add --from fp64 --against \
     ./operations.so:add --signature f32-to-u8

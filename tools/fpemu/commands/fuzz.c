@@ -52,7 +52,9 @@ static const char help[] =
     "                        and decoded, or one of the format --from names, and converted.\n"
     "                        Operations: OUT f(IN, IN), void f(const IN *, const IN *, OUT *,\n"
     "                        size_t n) and so on (default: codes)\n"
-    "      --from SPEC2      the format of codes as IN, and of operands\n"
+    "      --from SPEC2[,SPEC3...]\n"
+    "                        the format of codes as IN, and of operands: one for all, or one\n"
+    "                        for each (IN holds the widest)\n"
     "  -r, --rounding MODE   as for 'fpemu round', but not sr and se (default: rne)\n"
     "      --overflow POLICY ieee, saturate or saturate-keep-inf (default: the format's)\n"
     "      --nan POLICY      keep, max, signmax or zero (default: the format's)\n"
@@ -144,11 +146,11 @@ static void load_carrier(search *s, bool binary32, size_t n)
             number_store_code(s->carrier[0], size, i, s->codes[0][i]);
         return;
     }
-    const size_t size = fpemu_format_code_size(&s->from);
+    const size_t size = fpemu_format_code_size(&s->from[0]);
     for (size_t i = 0; i < n; i++)
         number_store_code(s->expected, size, i, s->codes[0][i]);
-    cli_check(binary32 ? fpemu_decode_f32(&s->from, n, s->expected, s->carrier[0])
-                       : fpemu_decode_f64(&s->from, n, s->expected, s->carrier[0]),
+    cli_check(binary32 ? fpemu_decode_f32(&s->from[0], n, s->expected, s->carrier[0])
+                       : fpemu_decode_f64(&s->from[0], n, s->expected, s->carrier[0]),
               s->spec);
 }
 
@@ -157,7 +159,8 @@ static void expect_conversion(search *s, size_t n)
 {
     const external_type in = s->other.signature.in, out = s->other.signature.out;
     const bool to_code = signature_is_code(out);
-    const bool both_fit = fpemu_format_fits_f32(&s->from) && fpemu_format_fits_f32(&s->format) && out != EXTERNAL_F64;
+    const bool both_fit =
+        fpemu_format_fits_f32(&s->from[0]) && fpemu_format_fits_f32(&s->format) && out != EXTERNAL_F64;
     const bool binary32 = s->decodes ? out == EXTERNAL_F32 : signature_is_code(in) ? both_fit : in == EXTERNAL_F32;
     load_carrier(s, binary32, n);
     if (s->decodes) {
@@ -187,7 +190,7 @@ static void expect_operation(search *s, size_t n)
     for (int k = 0; k < OPERATION_MOST; k++) {
         operands[k] = s->carrier[k];
         for (size_t i = 0; k < s->what->operands && i < n; i++)
-            ((double *)s->carrier[k])[i] = fpemu_decode_one_f64(&s->from, s->codes[k][i]);
+            ((double *)s->carrier[k])[i] = fpemu_decode_one_f64(&s->from[k], s->codes[k][i]);
     }
     if (!signature_is_code(out)) {
         operation_run(s->what, &s->format, &s->rounding, n, operands, s->expected, NULL, s->spec);
@@ -216,7 +219,7 @@ static void store_operand(search *s, int k, size_t i, size_t to)
     const external_type in = s->other.signature.in;
     uint64_t bits = s->codes[k][i];
     if (!s->what->converts && !signature_is_code(in)) {
-        const double wide = fpemu_decode_one_f64(&s->from, bits);
+        const double wide = fpemu_decode_one_f64(&s->from[k], bits);
         const float narrow = (float)wide;
         uint32_t low;
         memcpy(&low, &narrow, sizeof low);
@@ -402,32 +405,47 @@ static external_signature choose_conversion(search *s, const request *q)
     external_signature t = {
         .in = fpemu_format_fits_f32(&s->format) ? EXTERNAL_F32 : EXTERNAL_F64, .out = code, .operands = 1};
     if (q->from != NULL) {
-        s->from = cli_format(q->from);
-        t.in = signature_code_type(fpemu_format_code_size(&s->from));
+        operands_read_formats(s->what, s->what->operands, q->from, s->from);
+        t.in = signature_code_type(fpemu_format_code_size(&s->from[0]));
     }
     read_signature(q, &t);
     s->decodes = signature_is_code(t.in) && q->from == NULL;
     if (!signature_is_code(t.in)) {
         if (q->from != NULL)
             cli_usage("--from: the inputs of this signature are no codes");
-        s->from = cli_format(t.in == EXTERNAL_F32 ? "fp32" : "fp64");
+        s->from[0] = cli_format(t.in == EXTERNAL_F32 ? "fp32" : "fp64");
     } else if (s->decodes) {
-        s->from = s->format;
+        s->from[0] = s->format;
     }
     if (s->decodes && signature_is_code(t.out))
         cli_usage("--signature: codes to codes need --from, the format of the inputs");
     return t;
 }
 
+/* Bytes of a code of the widest operand. */
+static size_t operand_size(const search *s)
+{
+    size_t most = 0;
+    for (int k = 0; k < s->what->operands; k++) {
+        const size_t size = fpemu_format_code_size(&s->from[k]);
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
 static external_signature choose_operation(search *s, const request *q)
 {
-    s->from = q->from != NULL ? cli_format(q->from) : s->format;
-    external_signature t = {.in = signature_code_type(fpemu_format_code_size(&s->from)),
+    for (int k = 0; k < s->what->operands; k++)
+        s->from[k] = s->format;
+    if (q->from != NULL)
+        operands_read_formats(s->what, s->what->operands, q->from, s->from);
+    external_signature t = {.in = signature_code_type(operand_size(s)),
                             .out = signature_code_type(fpemu_format_code_size(&s->format)),
                             .operands = s->what->operands};
     read_signature(q, &t);
-    if (t.in == EXTERNAL_F32 && !fpemu_format_fits_f32(&s->from))
-        cli_usage("--signature: f32 does not hold every operand");
+    for (int k = 0; k < s->what->operands; k++)
+        if (t.in == EXTERNAL_F32 && !fpemu_format_fits_f32(&s->from[k]))
+            cli_usage("--signature: f32 does not hold every operand");
     return t;
 }
 
@@ -436,7 +454,7 @@ static external_signature choose_signature(search *s, const request *q)
 {
     const external_signature t = s->what->converts ? choose_conversion(s, q) : choose_operation(s, q);
     const bool in_is_spec = s->what->converts && t.in == EXTERNAL_F32 && !s->decodes;
-    if ((signature_is_code(t.in) && signature_size(t.in) < fpemu_format_code_size(&s->from)) ||
+    if ((signature_is_code(t.in) && signature_size(t.in) < operand_size(s)) ||
         (signature_is_code(t.out) && signature_size(t.out) < fpemu_format_code_size(&s->format))) {
         cli_usage("--signature: a type is too narrow for the codes of its format");
     }
@@ -456,7 +474,6 @@ static void check_rounding(const search *s)
         cli_usage("fuzz: the NaN policy 'error' gives no result to compare");
     }
     operation_run(s->what, &s->format, &s->rounding, 1, zeros, &y, NULL, s->spec);
-    cli_check(fpemu_quantize_f64(&s->from, &(fpemu_rounding){0}, 1, &zero, &y, NULL), "--from");
 }
 
 /* One thread in this process, so that it may fork at any time. */
@@ -480,14 +497,14 @@ int cmd_fuzz(int argc, char **argv)
     s.mode = q.rounding.mode != NULL ? q.rounding.mode : "rne";
     const external_signature signature = choose_signature(&s, &q);
     check_rounding(&s);
-    const unsigned bits = s.from.bits * (unsigned)s.what->operands;
+    const unsigned bits = operands_bits(s.what, s.from);
     if (q.exhaustive && bits > 32)
         cli_usage("--exhaustive: the inputs have %u bits, more than 32", bits);
     use_one_thread();
     s.other = q.library != NULL ? external_library(q.library, signature) : external_program(q.program, signature);
     s.other.patience = (double)q.patience;
     s.deadline = q.seconds > 0 ? clock_seconds() + (double)q.seconds : (double)INFINITY;
-    s.in = operands_start(s.what, &s.from, &s.format, depth, q.inputs, q.seed);
+    s.in = operands_start(s.what, s.from, &s.format, depth, q.inputs, q.seed);
     for (int k = 0; k < s.what->operands; k++) {
         s.codes[k] = cli_allocate(EXTERNAL_BATCH, sizeof *s.codes[k]);
         s.carrier[k] = cli_allocate(EXTERNAL_BATCH, sizeof(double));

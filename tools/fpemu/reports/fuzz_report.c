@@ -40,9 +40,9 @@ static const char *number_text(char text[2 * NUMBER_SIZE], external_type type, c
 }
 
 /* Operands are codes of their format, also where the tested code gets their values. */
-static external_type operand_type(const search *s)
+static external_type operand_type(const search *s, int k)
 {
-    return s->what->converts ? s->other.signature.in : signature_code_type(fpemu_format_code_size(&s->from));
+    return s->what->converts ? s->other.signature.in : signature_code_type(fpemu_format_code_size(&s->from[k]));
 }
 
 enum { OPERANDS_SIZE = OPERATION_MOST * (2 * NUMBER_SIZE + 2) };
@@ -53,7 +53,7 @@ static const char *operands_text(char text[OPERANDS_SIZE], const search *s, cons
     for (int k = 0; k < s->what->operands; k++) {
         char one[2 * NUMBER_SIZE];
         used += (size_t)snprintf(text + used, OPERANDS_SIZE - used, "%s%s", k > 0 ? ", " : "",
-                                 number_text(one, operand_type(s), &s->from, operand[k]));
+                                 number_text(one, operand_type(s, k), &s->from[k], operand[k]));
     }
     return text;
 }
@@ -91,13 +91,13 @@ static const char *example_text(char text[OPERANDS_SIZE + 80], const search *s, 
 /* What could not be compared: how many inputs, the smallest, and what happened. */
 static void print_failures(const search *s)
 {
-    printf("%-18s  %10s  %-*s  %s\n", "no result", "inputs", text_width(operand_type(s)),
+    printf("%-18s  %10s  %-*s  %s\n", "no result", "inputs", text_width(operand_type(s, 0)),
            s->what->converts ? "smallest input" : "smallest operands", "what happened");
     for (int i = 0; i < EXTERNAL_FAILINGS; i++) {
         const failure *f = &s->failed[i];
         char text[OPERANDS_SIZE + 80];
         if (f->length > 0) {
-            printf("%-18s  %10" PRIu64 "  %-*s  %s\n", failure_names[i], f->count, text_width(operand_type(s)),
+            printf("%-18s  %10" PRIu64 "  %-*s  %s\n", failure_names[i], f->count, text_width(operand_type(s, 0)),
                    example_text(text, s, f), f->text);
         }
     }
@@ -109,9 +109,9 @@ void fuzz_report_table(const search *s)
 {
     const external_signature *t = &s->other.signature;
     char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], input[OPERANDS_SIZE], expected[2 * NUMBER_SIZE];
-    char got[2 * NUMBER_SIZE];
+    char got[2 * NUMBER_SIZE], from[OPERANDS_FORMATS_SIZE];
     if (!s->what->converts)
-        printf("%s of %s to ", s->what->name, cli_spec(&s->from, spec));
+        printf("%s of %s to ", s->what->name, operands_print_formats(s->what, s->from, from));
     printf("%s, %s, %s: ", cli_spec(&s->format, spec), s->decodes ? "decoding" : s->mode,
            signature_print(signature, t));
     shown_put(stdout, s->other.name);
@@ -157,7 +157,7 @@ static json_t *operands_json(const search *s, const number operand[OPERATION_MOS
 {
     json_t *list = jsonout_array();
     for (int k = 0; k < s->what->operands; k++)
-        jsonout_append(list, number_json(operand_type(s), &s->from, operand[k]));
+        jsonout_append(list, number_json(operand_type(s, k), &s->from[k], operand[k]));
     return list;
 }
 
@@ -173,7 +173,7 @@ static json_t *failures_json(const search *s)
         jsonout_set(entry, "count", jsonout_count(f->count));
         jsonout_set(entry, "batch", jsonout_count(f->length));
         if (s->what->converts)
-            jsonout_set(entry, "input", number_json(s->other.signature.in, &s->from, f->operand[0]));
+            jsonout_set(entry, "input", number_json(s->other.signature.in, &s->from[0], f->operand[0]));
         else
             jsonout_set(entry, "operands", operands_json(s, f->operand));
         jsonout_set(entry, "what", jsonout_text(f->text));
@@ -185,7 +185,7 @@ static json_t *failures_json(const search *s)
 void fuzz_report_json(const search *s)
 {
     const external_signature *t = &s->other.signature;
-    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE];
+    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], from[OPERANDS_FORMATS_SIZE];
     json_t *object = jsonout_object(), *stages = jsonout_object(), *list = jsonout_array();
     for (int i = 0; i < INPUT_STAGES; i++)
         if (s->done[i] > 0)
@@ -197,7 +197,7 @@ void fuzz_report_json(const search *s)
             jsonout_set(entry, "class", jsonout_text(difference_names[i]));
             jsonout_set(entry, "count", jsonout_count(f->count));
             if (s->what->converts)
-                jsonout_set(entry, "input", number_json(t->in, &s->from, f->operand[0]));
+                jsonout_set(entry, "input", number_json(t->in, &s->from[0], f->operand[0]));
             else
                 jsonout_set(entry, "operands", operands_json(s, f->operand));
             jsonout_set(entry, "expected", number_json(t->out, &s->format, f->expected));
@@ -207,7 +207,7 @@ void fuzz_report_json(const search *s)
     }
     jsonout_set(object, "spec", jsonout_text(cli_spec(&s->format, spec)));
     jsonout_set(object, "operation", jsonout_text(s->what->name));
-    jsonout_set(object, "from", jsonout_text(cli_spec(&s->from, spec)));
+    jsonout_set(object, "from", jsonout_text(operands_print_formats(s->what, s->from, from)));
     jsonout_set(object, "signature", jsonout_text(signature_print(signature, t)));
     jsonout_set(object, "against", jsonout_text(s->other.name));
     jsonout_set(object, "rounding", s->decodes ? json_null() : jsonout_rounding(&s->rounding));

@@ -139,8 +139,8 @@ number difference_operand(const search *s, int k, size_t i)
 {
     const external_type in = s->other.signature.in;
     if (s->what->converts)
-        return difference_number(in, &s->from, s->codes[k][i]);
-    return (number){fpemu_decode_one_f64(&s->from, s->codes[k][i]), s->codes[k][i]};
+        return difference_number(in, &s->from[k], s->codes[k][i]);
+    return (number){fpemu_decode_one_f64(&s->from[k], s->codes[k][i]), s->codes[k][i]};
 }
 
 bool difference_same(const search *s, number expected, number got)

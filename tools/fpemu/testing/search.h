@@ -56,8 +56,8 @@ typedef struct failure {
 typedef struct search {
     const char *spec, *mode; /* as the user wrote them */
     const operation *what;
-    fpemu_format format, from; /* `from`: of the inputs; SPEC itself when its codes are decoded */
-    uint64_t mask;             /* the bits of a code of `format` */
+    fpemu_format format, from[OPERATION_MOST]; /* `from`: of the inputs; SPEC itself when its codes are decoded */
+    uint64_t mask;                             /* the bits of a code of `format` */
     bool decodes, strict_nan;
     fpemu_rounding rounding;
     external other;
