@@ -158,7 +158,8 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/testing/operation.h \
 	tools/fpemu/testing/search.h \
 	tools/fpemu/testing/signature.c \
-	tools/fpemu/testing/signature.h
+	tools/fpemu/testing/signature.h \
+	tools/fpemu/testing/tensors.c
 EXTRA_DIST += \
 	tools/fpemu/README.md \
 	tools/fpemu/cli/README.md \

@@ -207,6 +207,33 @@ fails 2 'are no codes' fuzz e4m3fn --against ./casts.so:right --signature f32-to
 fails 2 'more than 32' fuzz e4m3fn --against ./casts.so:rounds_twice --signature f64-to-u8 --exhaustive
 fails 2 'stochastic' fuzz e4m3fn --against ./casts.so:right -r sr
 
+# ------------------------------------------------------------------------------------- formats with scales
+values='--signature f32-to-f32' bytes='--signature f32-to-bytes'
+agrees mxfp4 --against ./casts.so:mx_right
+holds "$(sed -n 2p out)" = 'inputs: 65536 tensors of up to 96 elements, seed 0'
+agrees mxfp4 --against ./casts.so:mx_right_bytes $bytes $quick --seed 3
+agrees mxfp4 --against-program "$directory/casts tensors-bytes" $bytes $quick
+differs 'element/short-block element/power-of-two' mxfp4 --against ./casts.so:mx_power $values $quick
+differs 'scale/short-block scale/power-of-two' mxfp4 --against ./casts.so:mx_power_bytes $bytes $quick
+grep -qE '^scale/power-of-two +[0-9]+ +0 .*x\[[0-9]+\] = -?(0.25|0.5|1|2|4), 0 elsewhere, 32 elements$' out ||
+    failed "not a simple power of two: $(cat out)"
+differs 'element/short-block' mxfp4 --against ./casts.so:mx_short $values $quick
+differs 'scale/short-block' mxfp4 --against ./casts.so:mx_short_bytes $bytes $quick
+differs 'element/short-block' mxfp4 --against-program "$directory/casts tensors" $values $quick
+differs 'element/nan element/infinity' mxfp4 --against ./casts.so:mx_nan $values $quick
+differs 'scale/nan scale/infinity' mxfp4 --against ./casts.so:mx_nan_bytes $bytes $quick
+grep -q '^scale/nan .* nan (0xff)  ' out || failed "code of the scale: $(cat out)"
+crashes 'crashed: Segmentation fault; the input was x[' mxfp4 --against ./casts.so:mx_crash $quick
+"$FPEMU" fuzz mxfp4 --against ./casts.so:mx_nan_bytes $bytes $quick --json >json && failed 'status of --json'
+python_checks json 'd = j["differences"]
+assert [e["class"] for e in d] == ["scale/nan", "scale/infinity"] and j["mismatches"] == d[0]["count"] + d[1]["count"]
+assert d[0]["tensor"] == ["nan"] and d[0]["at"] == 0 and d[0]["expected"] == {"value": "nan", "code": "0xff"}
+assert j["inputs"] == 20000 and j["signature"] == "f32-to-bytes" and not j["failures"]'
+fails 2 'takes whole tensors of numbers: no --op' fuzz mxfp4 --op add --against ./casts.so:mx_right
+fails 2 "'mxfp4' has f32-to-f32, f64-to-f64, f32-to-bytes" fuzz mxfp4 --against ./casts.so:mx_right --signature f32-to-u8
+fails 2 '--signature' fuzz e4m3fn --against ./casts.so:right $bytes
+fails 2 'stochastic' fuzz mxfp4 --against ./casts.so:mx_right -r sr
+
 # ------------------------------------------------------------------------------------- right operations
 agrees e4m3fn --op add --against ./operations.so:add
 grep -q '^inputs: 65536 all$' out || failed "stages: $(cat out)"

@@ -51,7 +51,10 @@ static const char help[] =
     "                        (default: f32 to the codes of SPEC). A code as IN is one of SPEC,\n"
     "                        and decoded, or one of the format --from names, and converted.\n"
     "                        Operations: OUT f(IN, IN), void f(const IN *, const IN *, OUT *,\n"
-    "                        size_t n) and so on (default: codes)\n"
+    "                        size_t n) and so on (default: codes). A SPEC with scales:\n"
+    "                        f32-to-f32 (default), void f(const float *x, float *y, size_t n) on\n"
+    "                        a tensor of n elements, a tensor a line for programs; f32-to-bytes,\n"
+    "                        uint8_t *y as 'fpemu pack' lays them out; and the same of f64\n"
     "      --from SPEC2[,SPEC3...]\n"
     "                        the format of codes as IN, and of operands: one for all, or one\n"
     "                        for each (IN holds the widest)\n"
@@ -59,7 +62,7 @@ static const char help[] =
     "      --overflow POLICY ieee, saturate or saturate-keep-inf (default: the format's)\n"
     "      --nan POLICY      keep, max, signmax or zero (default: the format's)\n"
     "      --strict-nan      compare the bits of a NaN, not only that it is one\n"
-    "      --inputs N        random inputs (default: 1048576)\n"
+    "      --inputs N        random inputs (default: 1048576; tensors: 65536)\n"
     "      --seed N          seed of the random inputs (default: 0)\n"
     "      --exhaustive      all inputs of 32 bits, all operands together\n"
     "      --time-limit S    end the search after S seconds\n"
@@ -67,6 +70,7 @@ static const char help[] =
     "      --json            as JSON\n"
     "\n"
     "Examples: fpemu fuzz e4m3fn --against ./libcast.so:to_e4m3 --overflow saturate\n"
+    "          fpemu fuzz mxfp4 --against ./libmx.so:pack --signature f32-to-bytes\n"
     "          fpemu fuzz fp16 --op fma --against ./libhalf.so:half_fma\n";
 
 static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_OPERATION},
@@ -365,7 +369,7 @@ typedef struct request {
 
 static request read_options(cli *c)
 {
-    request q = {.inputs = UINT64_C(1) << 20, .operation = "convert", .patience = 10};
+    request q = {.inputs = UINT64_MAX, .operation = "convert", .patience = 10};
     for (int option; (option = cli_next(c, "r:", options)) != -1;) {
         switch (option) {
         case CLI_OPT_OPERATION: q.operation = optarg; break;
@@ -394,7 +398,7 @@ static request read_options(cli *c)
 
 static void read_signature(const request *q, external_signature *t)
 {
-    if (q->signature != NULL && !signature_read(q->signature, t))
+    if (q->signature != NULL && (!signature_read(q->signature, t) || (t->bytes && !t->tensors)))
         cli_usage("--signature: '%s' is not IN-to-OUT or IN-to-OUT-array of f32 f64 u8 u16 u32 u64", q->signature);
 }
 
@@ -476,6 +480,44 @@ static void check_rounding(const search *s)
     operation_run(s->what, &s->format, &s->rounding, 1, zeros, &y, NULL, s->spec);
 }
 
+static external start_external(const request *q, external_signature signature)
+{
+    external f = q->library != NULL ? external_library(q->library, signature) : external_program(q->program, signature);
+    f.patience = (double)q->patience;
+    return f;
+}
+
+/* Formats with scales: whole tensors. Returns the exit status. */
+static int fuzz_tensors(search *s, const request *q)
+{
+    external_signature signature = {.in = EXTERNAL_F32, .out = EXTERNAL_F32, .tensors = true, .operands = 1};
+    if (!s->what->converts || q->from != NULL || q->exhaustive)
+        cli_usage("fuzz: '%s' takes whole tensors of numbers: no --op, --from or --exhaustive", s->spec);
+    read_signature(q, &signature);
+    signature.array = true;
+    if (signature_is_code(signature.in) || (!signature.bytes && signature.out != signature.in))
+        cli_usage("--signature: '%s' has f32-to-f32, f64-to-f64, f32-to-bytes or f64-to-bytes", s->spec);
+    if (s->rounding.mode == FPEMU_MODE_SR || s->rounding.mode == FPEMU_MODE_SE)
+        cli_usage("fuzz: stochastic rounding has no one result to compare");
+    cli_check_use(&s->format, &s->rounding, signature.in == EXTERNAL_F64,
+                  signature.bytes ? FPEMU_USE_PACK : FPEMU_USE_QUANTIZE, s->spec);
+    s->other = start_external(q, signature);
+    tensors t = {.s = s, .seed = q->seed};
+    tensors_search(&t, q->inputs < UINT64_MAX ? q->inputs : UINT64_C(1) << 16);
+    if (s->late && s->done[INPUTS_RANDOM] == 0 && tensors_failures(&t) == 0)
+        cli_end(CLI_NOT_COMPARED, "%s gave no result before the time limit", s->other.name);
+    if (q->json)
+        fuzz_report_tensors_json(&t);
+    else
+        fuzz_report_tensors(&t);
+    external_close(&s->other);
+    const int status = tensors_differences(&t) > 0 ? CLI_FAILURE : CLI_OK;
+    if (tensors_failures(&t) > 0)
+        fuzz_report_tensors_failure(&t, status == CLI_OK ? CLI_NOT_COMPARED : status);
+    tensors_end(&t);
+    return status;
+}
+
 /* One thread in this process, so that it may fork at any time. */
 static void use_one_thread(void)
 {
@@ -495,16 +537,18 @@ int cmd_fuzz(int argc, char **argv)
     s.mask = UINT64_MAX >> (64 - s.format.bits);
     s.rounding = cli_rounding_get(&q.rounding);
     s.mode = q.rounding.mode != NULL ? q.rounding.mode : "rne";
+    s.deadline = q.seconds > 0 ? clock_seconds() + (double)q.seconds : (double)INFINITY;
+    use_one_thread();
+    if (s.format.scaling != FPEMU_SCALING_NONE)
+        return fuzz_tensors(&s, &q);
     const external_signature signature = choose_signature(&s, &q);
     check_rounding(&s);
     const unsigned bits = operands_bits(s.what, s.from);
     if (q.exhaustive && bits > 32)
         cli_usage("--exhaustive: the inputs have %u bits, more than 32", bits);
-    use_one_thread();
-    s.other = q.library != NULL ? external_library(q.library, signature) : external_program(q.program, signature);
-    s.other.patience = (double)q.patience;
-    s.deadline = q.seconds > 0 ? clock_seconds() + (double)q.seconds : (double)INFINITY;
-    s.in = operands_start(s.what, s.from, &s.format, depth, q.inputs, q.seed);
+    s.other = start_external(&q, signature);
+    s.in =
+        operands_start(s.what, s.from, &s.format, depth, q.inputs < UINT64_MAX ? q.inputs : UINT64_C(1) << 20, q.seed);
     for (int k = 0; k < s.what->operands; k++) {
         s.codes[k] = cli_allocate(EXTERNAL_BATCH, sizeof *s.codes[k]);
         s.carrier[k] = cli_allocate(EXTERNAL_BATCH, sizeof(double));

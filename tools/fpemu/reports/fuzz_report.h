@@ -11,4 +11,9 @@ void fuzz_report_json(const search *s);
 /* Ends the command with this status: the tested code crashed, hung or gave nonsense; what was found is printed. */
 _Noreturn void fuzz_report_failure(const search *s, int status);
 
+/* The same of formats with scales. */
+void fuzz_report_tensors(const tensors *t);
+void fuzz_report_tensors_json(const tensors *t);
+_Noreturn void fuzz_report_tensors_failure(const tensors *t, int status);
+
 #endif

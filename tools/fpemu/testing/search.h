@@ -74,4 +74,60 @@ typedef struct search {
     void *expected;                                  /* and its results */
 } search;
 
+/* ------------------------------------------------------------------------------- tensors.c: formats with scales
+ *
+ * An input is a tensor of one axis, of a few blocks; all the blocks of a tensor are compared. */
+
+enum { TENSORS_LONGEST = 512, TENSORS_SHORTEST_BLOCK = 128 };
+
+/* What differs, */
+typedef enum tensors_part {
+    TENSORS_SCALE_OF_ALL,
+    TENSORS_SCALE,
+    TENSORS_ELEMENT,
+    TENSORS_STRAY,
+    TENSORS_PARTS
+} tensors_part;
+/* and what is special about the block. */
+typedef enum tensors_kind {
+    TENSORS_NAN,
+    TENSORS_INFINITY,
+    TENSORS_ZERO,      /* nothing else */
+    TENSORS_SHORT,     /* the last block, with fewer elements than others */
+    TENSORS_POWER,     /* the largest magnitude is a power of two */
+    TENSORS_LIMIT,     /* the scale is the smallest or the largest that there is */
+    TENSORS_SUBNORMAL, /* all elements, in the function's own type */
+    TENSORS_OTHER,
+    TENSORS_KINDS
+} tensors_kind;
+extern const char *const tensors_part_names[TENSORS_PARTS];
+extern const char *const tensors_kind_names[TENSORS_KINDS];
+
+/* The example is the one with the fewest elements that are not zero. */
+typedef struct tensor_finding {
+    uint64_t count;                /* blocks, or of failures tensors */
+    size_t length, nonzero, place; /* of the first element, or the block, that differs */
+    int size;                      /* how many powers of two the largest number is away from 1 */
+    double x[TENSORS_LONGEST];
+    number expected, got;
+    char text[256]; /* of a failure */
+} tensor_finding;
+
+typedef struct tensors {
+    search *s; /* its format, rounding, other and deadline; `done` counts the random tensors */
+    uint64_t seed;
+    size_t block;  /* elements of a block; the tensor is shorter where that is longer */
+    size_t length; /* of the tensors at work */
+    fpemu_format scale;
+    tensor_finding *found[TENSORS_PARTS][TENSORS_KINDS], *failed[EXTERNAL_FAILINGS]; /* NULL: none */
+    double *x;                                                                       /* a batch of tensors, */
+    uint8_t *expected;                                                               /* and its results */
+} tensors;
+
+/* Looks at `count` tensors. */
+void tensors_search(tensors *t, uint64_t count);
+uint64_t tensors_differences(const tensors *t);
+uint64_t tensors_failures(const tensors *t);
+void tensors_end(tensors *t);
+
 #endif
