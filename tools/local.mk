@@ -152,6 +152,7 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/testing/failure.h \
 	tools/fpemu/testing/inputs.c \
 	tools/fpemu/testing/inputs.h \
+	tools/fpemu/testing/law.c \
 	tools/fpemu/testing/operands.c \
 	tools/fpemu/testing/operands.h \
 	tools/fpemu/testing/operation.c \

@@ -173,6 +173,57 @@ void crashes_on_long(const float *x, uint8_t *codes, size_t n)
     right_array(x, codes, n);
 }
 
+/* Stochastic rounding to e4m3fn by 32 random bits, and what went wrong with that elsewhere. */
+enum sr_defect { SR_RIGHT, SR_ZERO, SR_SUBNORMAL, SR_MOVES, SR_BITS, SR_PAIRS, SR_SEEDED, SR_DRIFTS };
+
+static uint32_t random_bits(uint64_t *state)
+{
+    *state += 0x9e3779b97f4a7c15u; /* splitmix64 */
+    uint64_t z = (*state ^ *state >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (uint32_t)(z >> 32);
+}
+
+static uint8_t sr(float x, uint32_t random, enum sr_defect defect)
+{
+    int e = x != 0 && isfinite(x) ? ilogbf(x) : -6;
+    const int subnormal = e < -6;
+    e = subnormal ? -6 : e;
+    const double size = isfinite(x) ? ldexp(fabs((double)x), 3 - e) : 0, whole = floor(size);
+    double part = size - whole, bits = defect == SR_BITS ? random >> 28 : random * 0x1p-28;
+    part = defect == SR_SUBNORMAL && subnormal ? part / 2 : part;
+    part = defect == SR_DRIFTS ? part * 0.99 : part;
+    const uint32_t up = floor(part * 16 + bits) >= 16 || (defect == SR_MOVES && part == 0 && random >> 24 == 0);
+    const uint32_t code = ((uint32_t)(e + 6) << 3) + (uint32_t)whole + up;
+    return (uint8_t)((!isfinite(x) || code > 0x7e ? 0x7f : defect == SR_ZERO ? 0 : code) | (signbit(x) ? 0x80 : 0));
+}
+
+#define SR(NAME, DEFECT)                                                                                               \
+    void NAME(const float *x, uint8_t *codes, size_t n)                                                                \
+    {                                                                                                                  \
+        static uint64_t state = 5;                                                                                     \
+        uint32_t random = 0;                                                                                           \
+        state = DEFECT == SR_SEEDED ? 5 : state;                                                                       \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            random = DEFECT == SR_PAIRS && i % 2 == 1 ? random : random_bits(&state);                                  \
+            codes[i] = sr(x[i], random, DEFECT);                                                                       \
+        }                                                                                                              \
+    }
+SR(sr_right, SR_RIGHT)
+SR(sr_zero, SR_ZERO)
+SR(sr_subnormal, SR_SUBNORMAL)
+SR(sr_moves, SR_MOVES)
+SR(sr_bits, SR_BITS)
+SR(sr_pairs, SR_PAIRS)
+SR(sr_seeded, SR_SEEDED)
+SR(sr_drifts, SR_DRIFTS)
+
+uint8_t sr_one(float x)
+{
+    static uint64_t state = 7;
+    return sr(x, random_bits(&state), SR_RIGHT);
+}
+
 /* MX: 32 numbers of e2m1 share a power of two, the largest that brings the largest magnitude below 8. `scales` and
  * `elements` are the packed bytes, y the values; each may be NULL. */
 enum mx_defect { MX_RIGHT, MX_POWER, MX_SHORT, MX_NAN, MX_CRASH };

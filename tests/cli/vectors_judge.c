@@ -2,8 +2,8 @@
 /* vectors_judge.c - works out the results of `fpemu vectors --as hex` once more, without the library: operations in
  * binary64, rounded to odd, and then to the format in integers.
  *
- * Usage: vectors_judge FROM[,FROM...] TO [OPERATION] <vectors. Prints and counts the lines it does not agree with; prints how
- * many it read. Operations are for operands of up to 24 bits of precision, and results of no more.
+ * Usage: vectors_judge FROM[,FROM...] TO [OPERATION] <vectors. Prints and counts the lines it does not agree with;
+ * prints how many it read. Operations are for operands of up to 24 bits of precision, and results of no more.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -58,7 +58,10 @@ static const char help[] =
     "      --from SPEC2[,SPEC3...]\n"
     "                        the format of codes as IN, and of operands: one for all, or one\n"
     "                        for each (IN holds the widest)\n"
-    "  -r, --rounding MODE   as for 'fpemu round', but not sr and se (default: rne)\n"
+    "  -r, --rounding MODE   as for 'fpemu round' (default: rne). With sr and se the results need\n"
+    "                        only follow the law: one of the two neighbours, at the right rate,\n"
+    "                        by random bits of their own in every call and element\n"
+    "      --bits N          sr: with so many random bits (default: 32)\n"
     "      --overflow POLICY ieee, saturate or saturate-keep-inf (default: the format's)\n"
     "      --nan POLICY      keep, max, signmax or zero (default: the format's)\n"
     "      --strict-nan      compare the bits of a NaN, not only that it is one\n"
@@ -79,6 +82,7 @@ static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_
                                         {"signature", required_argument, NULL, CLI_OPT_SIGNATURE},
                                         {"from", required_argument, NULL, CLI_OPT_FROM},
                                         {"rounding", required_argument, NULL, 'r'},
+                                        {"bits", required_argument, NULL, CLI_OPT_BITS},
                                         {"overflow", required_argument, NULL, CLI_OPT_OVERFLOW},
                                         {"nan", required_argument, NULL, CLI_OPT_NAN},
                                         {"strict-nan", no_argument, NULL, CLI_OPT_STRICT_NAN},
@@ -471,8 +475,6 @@ static void check_rounding(const search *s)
 {
     const double zero = 0, *const zeros[OPERATION_MOST] = {&zero, &zero, &zero};
     double y;
-    if (s->rounding.mode == FPEMU_MODE_SR || s->rounding.mode == FPEMU_MODE_SE)
-        cli_usage("fuzz: stochastic rounding has no one result to compare");
     if (s->rounding.nan == FPEMU_NAN_ERROR ||
         (s->rounding.nan == FPEMU_NAN_FROM_FORMAT && s->format.nan == FPEMU_NAN_ERROR)) {
         cli_usage("fuzz: the NaN policy 'error' gives no result to compare");
@@ -487,6 +489,27 @@ static external start_external(const request *q, external_signature signature)
     return f;
 }
 
+/* Stochastic rounding of numbers to SPEC. Returns the exit status. */
+static int fuzz_law(search *s, const request *q)
+{
+    if (!s->what->converts || q->from != NULL || q->exhaustive)
+        cli_usage("fuzz: stochastic rounding is tested on conversions of numbers: no --op, --from or --exhaustive");
+    const external_signature signature = choose_signature(s, q);
+    if (signature_is_code(signature.in))
+        cli_usage("--signature: stochastic rounding takes f32 or f64");
+    cli_check_use(&s->format, &s->rounding, signature.in == EXTERNAL_F64, FPEMU_USE_ENCODE, s->spec);
+    s->other = start_external(q, signature);
+    s->in.seed = q->seed;
+    law t = {.s = s};
+    law_search(&t, q->inputs < UINT64_MAX ? q->inputs : UINT64_C(1) << 23);
+    if (q->json)
+        fuzz_report_law_json(&t);
+    else
+        fuzz_report_law(&t);
+    external_close(&s->other);
+    return law_differences(&t) > 0 ? CLI_FAILURE : s->done[INPUTS_BOUNDARY] > 0 ? CLI_OK : CLI_NOT_COMPARED;
+}
+
 /* Formats with scales: whole tensors. Returns the exit status. */
 static int fuzz_tensors(search *s, const request *q)
 {
@@ -498,7 +521,7 @@ static int fuzz_tensors(search *s, const request *q)
     if (signature_is_code(signature.in) || (!signature.bytes && signature.out != signature.in))
         cli_usage("--signature: '%s' has f32-to-f32, f64-to-f64, f32-to-bytes or f64-to-bytes", s->spec);
     if (s->rounding.mode == FPEMU_MODE_SR || s->rounding.mode == FPEMU_MODE_SE)
-        cli_usage("fuzz: stochastic rounding has no one result to compare");
+        cli_usage("fuzz: stochastic rounding of formats with scales has no one result; test that of the elements");
     cli_check_use(&s->format, &s->rounding, signature.in == EXTERNAL_F64,
                   signature.bytes ? FPEMU_USE_PACK : FPEMU_USE_QUANTIZE, s->spec);
     s->other = start_external(q, signature);
@@ -536,11 +559,14 @@ int cmd_fuzz(int argc, char **argv)
     s.what = operation_find(q.operation);
     s.mask = UINT64_MAX >> (64 - s.format.bits);
     s.rounding = cli_rounding_get(&q.rounding);
+    cli_rounding_refuse_idle(&q.rounding);
     s.mode = q.rounding.mode != NULL ? q.rounding.mode : "rne";
     s.deadline = q.seconds > 0 ? clock_seconds() + (double)q.seconds : (double)INFINITY;
     use_one_thread();
     if (s.format.scaling != FPEMU_SCALING_NONE)
         return fuzz_tensors(&s, &q);
+    if (s.rounding.mode == FPEMU_MODE_SR || s.rounding.mode == FPEMU_MODE_SE)
+        return fuzz_law(&s, &q);
     const external_signature signature = choose_signature(&s, &q);
     check_rounding(&s);
     const unsigned bits = operands_bits(s.what, s.from);

@@ -379,3 +379,73 @@ _Noreturn void fuzz_report_tensors_failure(const tensors *t, int status)
     cli_end(status, "%s; the input was %s; %" PRIu64 " without a result", t->failed[i]->text,
             tensor_text(text, t->failed[i]), tensors_failures(t));
 }
+
+/* ----------------------------------------------------------------------------------------------------- law */
+
+static const char *law_name(char text[48], int kind, int region)
+{
+    if (kind == LAW_CALLS || kind == LAW_ELEMENTS)
+        snprintf(text, 48, "%s", law_kind_names[kind]);
+    else
+        snprintf(text, 48, "%s/%s", law_kind_names[kind], law_region_names[region]);
+    return text;
+}
+
+void fuzz_report_law(const law *t)
+{
+    const search *s = t->s;
+    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], name[48], x[NUMBER_SIZE];
+    printf("%s, %s, %s: ", cli_spec(&s->format, spec), s->mode, signature_print(signature, &s->other.signature));
+    shown_put(stdout, s->other.name);
+    printf("\ninputs: %" PRIu64 " numbers, %" PRIu64 " results of each, seed %" PRIu64
+           "; a right implementation fails with less than %g%s\n",
+           s->done[INPUTS_BOUNDARY], t->trials, s->in.seed, LAW_FALSE_ALARM,
+           s->late ? "; ended by the time limit" : "");
+    if (law_differences(t) == 0) {
+        puts(s->done[INPUTS_BOUNDARY] == 0 ? "nothing could be compared"
+             : s->late                     ? "no difference up to the time limit"
+                                           : "no difference");
+        return;
+    }
+    printf("%-22s  %7s  %-23s  %-36s  %s\n", "difference", "numbers", "smallest input", "expected", "got");
+    for (int kind = 0; kind < LAW_KINDS; kind++) {
+        for (int region = 0; region < LAW_REGIONS; region++) {
+            const law_finding *f = &t->found[kind][region];
+            if (f->count > 0) {
+                printf("%-22s  %7" PRIu64 "  %-23s  %-36s  %s\n", law_name(name, kind, region), f->count,
+                       kind == LAW_BIAS ? "all" : number_print(x, f->x), f->expected, f->got);
+            }
+        }
+    }
+}
+
+void fuzz_report_law_json(const law *t)
+{
+    const search *s = t->s;
+    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], name[48];
+    json_t *object = jsonout_object(), *list = jsonout_array();
+    for (int i = 0; i < LAW_KINDS * LAW_REGIONS; i++) {
+        const law_finding *f = &t->found[i / LAW_REGIONS][i % LAW_REGIONS];
+        if (f->count > 0) {
+            json_t *entry = jsonout_object();
+            jsonout_set(entry, "class", jsonout_text(law_name(name, i / LAW_REGIONS, i % LAW_REGIONS)));
+            jsonout_set(entry, "count", jsonout_count(f->count));
+            jsonout_set(entry, "input", jsonout_real(f->x));
+            jsonout_set(entry, "expected", jsonout_text(f->expected));
+            jsonout_set(entry, "got", jsonout_text(f->got));
+            jsonout_append(list, entry);
+        }
+    }
+    jsonout_set(object, "spec", jsonout_text(cli_spec(&s->format, spec)));
+    jsonout_set(object, "signature", jsonout_text(signature_print(signature, &s->other.signature)));
+    jsonout_set(object, "against", jsonout_text(s->other.name));
+    jsonout_set(object, "rounding", jsonout_rounding(&s->rounding));
+    jsonout_set(object, "seed", jsonout_count(s->in.seed));
+    jsonout_set(object, "inputs", jsonout_count(s->done[INPUTS_BOUNDARY]));
+    jsonout_set(object, "results_each", jsonout_count(t->trials));
+    jsonout_set(object, "false_alarm", jsonout_real(LAW_FALSE_ALARM));
+    jsonout_set(object, "time_limit_reached", jsonout_bool(s->late));
+    jsonout_set(object, "mismatches", jsonout_count(law_differences(t)));
+    jsonout_set(object, "differences", list);
+    jsonout_print(object);
+}

@@ -55,9 +55,9 @@ typedef struct external {
 /* `target` is LIBRARY:FUNCTION. Ends the program with a usage error if there is no such thing. */
 external external_library(const char *target, external_signature signature);
 external external_program(const char *command, external_signature signature);
-/* Takes the first n elements of each operand in `in` to `out`, or n tensors of `width` elements that stand one after the
- * other; n times `width` and n times the bytes of a result fit. `deadline` is a time of clock_seconds, or infinity. What
- * failed can be run again. */
+/* Takes the first n elements of each operand in `in` to `out`, or n tensors of `width` elements that stand one after
+ * the other and fit, as their results do. `deadline` is a time of clock_seconds, or infinity. What failed can be run
+ * again. */
 external_end external_run(external *f, size_t n, double deadline);
 void external_close(external *f);
 

@@ -130,4 +130,50 @@ uint64_t tensors_differences(const tensors *t);
 uint64_t tensors_failures(const tensors *t);
 void tensors_end(tensors *t);
 
+/* --------------------------------------------------------------------------- law.c: stochastic rounding of others
+ *
+ * Each number is rounded many times. What a right implementation with independent random bits may give is bounded by
+ * Chernoff's inequality, with LAW_FALSE_ALARM divided by the number of comparisons: it fails with less than that
+ * chance. */
+
+#define LAW_FALSE_ALARM 1e-6
+
+typedef enum law_kind {
+    LAW_NEIGHBOUR,   /* neither of the two neighbours */
+    LAW_EXACT,       /* a number of the format, or one past its ends, has one result */
+    LAW_PROBABILITY, /* of one number */
+    LAW_BIAS,        /* of all numbers of a region together */
+    LAW_CALLS,       /* random bits come again in the next call, */
+    LAW_ELEMENTS,    /* and in the same one */
+    LAW_KINDS
+} law_kind;
+typedef enum law_region { LAW_SUBNORMAL, LAW_NORMAL, LAW_END, LAW_REGIONS } law_region; /* END: past the largest */
+extern const char *const law_kind_names[LAW_KINDS], *const law_region_names[LAW_REGIONS];
+
+typedef struct law_finding {
+    uint64_t count; /* numbers */
+    double x;       /* the smallest */
+    char expected[120], got[120];
+} law_finding;
+
+/* A number that becomes `low` or, with probability `p`, `high`, which is further from zero. */
+typedef struct law_point {
+    double x, low, high, p;
+    law_region region;
+} law_point;
+
+typedef struct law {
+    search *s; /* its format, rounding, other, deadline */
+    law_point *point;
+    size_t points;
+    uint64_t trials; /* roundings of each number */
+    double slack;    /* by which probabilities differ where there are few random bits */
+    double least;    /* logarithm of the smallest probability that passes */
+    law_finding found[LAW_KINDS][LAW_REGIONS];
+} law;
+
+/* About `results` roundings in all. */
+void law_search(law *t, uint64_t results);
+uint64_t law_differences(const law *t);
+
 #endif
