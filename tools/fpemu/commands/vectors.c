@@ -15,7 +15,6 @@
 #include "cli/spec.h"
 #include "commands/commands.h"
 #include "files/output.h"
-#include "testing/dots.h"
 #include "testing/operands.h"
 #include "testing/operation.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* dots.c - see dots.h */
+/* dots.c - see operands.h: dot products. */
 #include "common/system.h"
-
-#include "testing/dots.h"
 
 #include <math.h>
 #include <stdlib.h>
