@@ -189,7 +189,7 @@ python_checks json 'f, = j["failures"]
 assert f["class"] == "crash" and f["count"] == j["without_result"] == 1 and f["batch"] == 1 and not j["given_up"]
 assert f["input"] == {"value": 12.0, "code": "0x41400000"} and f["what"] == j["failure"] and j["mismatches"] == 0
 assert j["inputs"] == sum(j["stages"].values()) and j["stages"]["random"] == 20000'
-"$FPEMU" fuzz e4m3fn --against ./casts.so:right --inputs 2000000000 --time-limit 1 >out || failed 'time limit'
+"$FPEMU" fuzz e4m3fn --against ./casts.so:right --inputs 4000000000 --time-limit 1 >out || failed 'time limit'
 grep -q 'ended by the time limit' out || failed "time limit: $(cat out)"
 holds "$(tail -n 1 out)" = 'no difference up to the time limit'
 
@@ -211,7 +211,7 @@ fails 2 'more than 32' fuzz e4m3fn --against ./casts.so:rounds_twice --signature
 law() {
     classes=$1
     shift
-    differs "$classes" e4m3fn -r sr --signature f32-to-u8-array --inputs 4000000 "$@"
+    differs "$classes" e4m3fn -r sr --signature f32-to-u8-array --inputs 2000000 "$@"
 }
 agrees e4m3fn -r sr --against ./casts.so:sr_one
 grep -qE '^inputs: [0-9]{4} numbers, [0-9]{4} results of each, seed 0; a right .* fails with less than 1e-06$' out ||
@@ -229,18 +229,18 @@ many='neighbour/subnormal neighbour/normal neighbour/end exact/subnormal exact/n
 law "$many probability/subnormal bias/subnormal repeats-calls repeats-elements" --against ./casts.so:sr_zero
 law 'probability/subnormal bias/subnormal' --against ./casts.so:sr_subnormal
 law 'exact/subnormal exact/normal' --against ./casts.so:sr_moves
-grep -qE '^exact/subnormal +[0-9]+ +-?0 +-?0 +-?0.001953125, in [0-9]+ of' out || failed "moves: $(cat out)"
+grep -qE '^exact/subnormal +[0-9]+ +-?0 +-?0.001953125, in [0-9]+ of [0-9]+ +-?0$' out || failed "moves: $(cat out)"
 # Few bits that are not told; the same bits in every call, in pairs of elements; a bias of a hundredth; no random bits
 law 'probability/subnormal probability/normal probability/end bias/subnormal bias/normal' \
     --against ./casts.so:sr_bits
 "$FPEMU" fuzz e4m3fn -r sr --against ./casts.so:sr_seeded --signature f32-to-u8-array >out && failed 'one seed'
-grep -qE '^repeats-calls .* 65536 of 65536 alike$' out || failed "one seed: $(cat out)"
+grep -qE '^repeats-calls .* 65536 of 65536 alike ' out || failed "one seed: $(cat out)"
 law repeats-elements --against ./casts.so:sr_pairs
 "$FPEMU" fuzz e4m3fn -r sr --against ./casts.so:sr_drifts --signature f32-to-u8-array >out && failed 'a bias'
-grep -qE '^bias/normal +1 +all +away from zero at 0.50[0-9]+ +at 0.49' out || failed "a bias: $(cat out)"
+grep -qE '^bias/normal +1 +away from zero at 0.50[0-9]+ +at 0.49[0-9]+ +all$' out || failed "a bias: $(cat out)"
 "$FPEMU" fuzz e4m3fn -r sr --against ./casts.so:right --json >json && failed 'nearest passes for stochastic'
 python_checks json 'd = {e["class"]: e for e in j["differences"]}
-assert j["false_alarm"] == 1e-6 and j["results_each"] > 4000 and j["rounding"]["mode"] == "sr"
+assert j["tried"].endswith("fails with less than 1e-06") and j["rounding"]["mode"] == "sr"
 assert "repeats-elements" in d and d["probability/normal"]["count"] > 1000 and "exact/normal" not in d'
 fails 3 'crashed: Segmentation fault; without -r sr' fuzz e4m3fn -r sr --against ./casts.so:crashes_above_70
 fails 2 'no --op, --from or --exhaustive' fuzz e4m3fn -r sr --op add --against ./operations.so:add
@@ -256,7 +256,7 @@ agrees mxfp4 --against ./casts.so:mx_right_bytes $bytes $quick --seed 3
 agrees mxfp4 --against-program "$directory/casts tensors-bytes" $bytes $quick
 differs 'element/short-block element/power-of-two' mxfp4 --against ./casts.so:mx_power $values $quick
 differs 'scale/short-block scale/power-of-two' mxfp4 --against ./casts.so:mx_power_bytes $bytes $quick
-grep -qE '^scale/power-of-two +[0-9]+ +0 .*x\[[0-9]+\] = -?(0.25|0.5|1|2|4), 0 elsewhere, 32 elements$' out ||
+grep -qE '^scale/power-of-two +[0-9]+ +\[0\] .*x\[[0-9]+\] = -?(0.25|0.5|1|2|4), 0 elsewhere, 32 elements$' out ||
     failed "not a simple power of two: $(cat out)"
 differs 'element/short-block' mxfp4 --against ./casts.so:mx_short $values $quick
 differs 'scale/short-block' mxfp4 --against ./casts.so:mx_short_bytes $bytes $quick
@@ -268,7 +268,7 @@ crashes 'crashed: Segmentation fault; the input was x[' mxfp4 --against ./casts.
 "$FPEMU" fuzz mxfp4 --against ./casts.so:mx_nan_bytes $bytes $quick --json >json && failed 'status of --json'
 python_checks json 'd = j["differences"]
 assert [e["class"] for e in d] == ["scale/nan", "scale/infinity"] and j["mismatches"] == d[0]["count"] + d[1]["count"]
-assert d[0]["tensor"] == ["nan"] and d[0]["at"] == 0 and d[0]["expected"] == {"value": "nan", "code": "0xff"}
+assert d[0]["input"] == "x[0] = nan, 0 elsewhere, 1 element" and d[0]["expected"] == "[0] nan (0xff)"
 assert j["inputs"] == 20000 and j["signature"] == "f32-to-bytes" and not j["failures"]'
 fails 2 'takes whole tensors of numbers: no --op' fuzz mxfp4 --op add --against ./casts.so:mx_right
 fails 2 "'mxfp4' has f32-to-f32, f64-to-f64, f32-to-bytes" fuzz mxfp4 --against ./casts.so:mx_right \

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/error.h"
@@ -238,214 +239,80 @@ _Noreturn void fuzz_report_failure(const search *s, int status)
     cli_end(status, "%s; the input was %s", f->text, example_text(input, s, f));
 }
 
-/* ------------------------------------------------------------------------------------------------- tensors */
+/* ------------------------------------------------------------------------------------------------ outcomes */
 
-enum { TENSOR_SIZE = 400, TENSOR_SHOWN = 3 };
-
-/* "x[3] = 6, 0 elsewhere, 32 elements"; of many numbers the first. */
-static const char *tensor_text(char text[TENSOR_SIZE], const tensor_finding *f)
+static int by_order(const void *a, const void *b)
 {
-    size_t used = 0, told = 0;
-    for (size_t k = 0; k < f->length && told < TENSOR_SHOWN; k++) {
-        char value[NUMBER_SIZE];
-        if (f->x[k] != 0) {
-            used += (size_t)snprintf(text + used, TENSOR_SIZE - used, "x[%zu] = %s, ", k, number_print(value, f->x[k]));
-            told++;
-        }
-    }
-    if (told < f->nonzero)
-        snprintf(text + used, TENSOR_SIZE - used, "and %zu more, of %zu elements", f->nonzero - told, f->length);
-    else
-        snprintf(text + used, TENSOR_SIZE - used, "0 %s, %zu element%s", told > 0 ? "elsewhere" : "everywhere",
-                 f->length, f->length > 1 ? "s" : "");
-    return text;
+    return ((const outcome *)a)->order - ((const outcome *)b)->order;
 }
 
-/* "1.5 (0x3)"; codes of scales and elements have the digits that they need. */
-static const char *part_text(char text[2 * NUMBER_SIZE], number x)
+static void print_outcomes(const search *s)
 {
-    char value[NUMBER_SIZE];
-    snprintf(text, 2 * NUMBER_SIZE, "%s (0x%" PRIx64 ")", number_print(value, x.value), x.code);
-    return text;
-}
-
-static const char *tensors_name(char text[48], int part, int kind)
-{
-    snprintf(text, 48, "%s/%s", tensors_part_names[part], tensors_kind_names[kind]);
-    return text;
-}
-
-void fuzz_report_tensors(const tensors *t)
-{
-    const search *s = t->s;
-    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], text[TENSOR_SIZE], name[48];
+    const uint64_t failures = outcome_count(s, true), differences = outcome_count(s, false);
+    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE];
     printf("%s, %s, %s: ", cli_spec(&s->format, spec), s->mode, signature_print(signature, &s->other.signature));
     shown_put(stdout, s->other.name);
-    printf("\ninputs: %" PRIu64 " tensors of up to %zu elements, seed %" PRIu64 "%s\n", s->done[INPUTS_RANDOM],
-           3 * t->block, t->seed, s->late ? ", ended by the time limit" : "");
-    for (int i = 0; i < EXTERNAL_FAILINGS; i++) {
-        if (t->failed[i] != NULL) {
-            printf("%-22s  %9" PRIu64 "  %s; %s\n", failure_names[i], t->failed[i]->count, t->failed[i]->text,
-                   tensor_text(text, t->failed[i]));
-        }
-    }
+    printf("\ninputs: %s%s\n", s->summary, s->late ? "; ended by the time limit" : "");
     if (s->gave_up)
         puts("given up: too many inputs have no result");
-    if (tensors_differences(t) == 0) {
-        puts(s->done[INPUTS_RANDOM] == 0 ? "nothing could be compared"
-             : tensors_failures(t) > 0   ? "no difference where there are results"
-             : s->late                   ? "no difference up to the time limit"
-                                         : "no difference");
-        return;
+    if (failures + differences > 0)
+        printf("%-22s  %9s  %-36s  %-36s  %s\n", "difference", "count", "expected", "got", "smallest input");
+    for (size_t i = 0; i < s->outcomes_used; i++) {
+        const outcome *o = &s->outcomes[i];
+        printf("%-22s  %9" PRIu64 "  %-36s  %-36s  %s\n", o->name, o->count, o->expected, o->got, o->input);
     }
-    printf("%-22s  %9s  %5s  %-26s  %-26s  %s\n", "difference", "blocks", "at", "expected", "got", "smallest tensor");
-    for (int part = 0; part < TENSORS_PARTS; part++) {
-        for (int kind = 0; kind < TENSORS_KINDS; kind++) {
-            const tensor_finding *f = t->found[part][kind];
-            char expected[2 * NUMBER_SIZE], got[2 * NUMBER_SIZE];
-            if (f != NULL) {
-                printf("%-22s  %9" PRIu64 "  %5zu  %-26s  %-26s  %s\n", tensors_name(name, part, kind), f->count,
-                       f->place, part_text(expected, f->expected), part_text(got, f->got), tensor_text(text, f));
-            }
-        }
+    if (differences == 0) {
+        puts(fuzz_report_inputs(s) == 0 ? "nothing could be compared"
+             : failures > 0             ? "no difference where there are results"
+             : s->late                  ? "no difference up to the time limit"
+                                        : "no difference");
     }
 }
 
-static json_t *tensor_json(const tensor_finding *f, const char *class)
+static void print_outcomes_json(const search *s)
 {
-    json_t *entry = jsonout_object(), *x = jsonout_array();
-    jsonout_set(entry, "class", jsonout_text(class));
-    jsonout_set(entry, "count", jsonout_count(f->count));
-    for (size_t k = 0; k < f->length; k++)
-        jsonout_append(x, jsonout_real(f->x[k]));
-    jsonout_set(entry, "tensor", x);
-    return entry;
-}
-
-static json_t *part_json(number x)
-{
-    char code[NUMBER_SIZE];
-    json_t *object = jsonout_object();
-    jsonout_set(object, "value", jsonout_real(x.value));
-    jsonout_set(object, "code", jsonout_text(number_print_code(code, x.code, 4)));
-    return object;
-}
-
-void fuzz_report_tensors_json(const tensors *t)
-{
-    const search *s = t->s;
-    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], name[48];
-    json_t *object = jsonout_object(), *list = jsonout_array(), *failures = jsonout_array();
-    for (int i = 0; i < TENSORS_PARTS * TENSORS_KINDS; i++) {
-        const int part = i / TENSORS_KINDS, kind = i % TENSORS_KINDS;
-        const tensor_finding *f = t->found[part][kind];
-        if (f != NULL) {
-            json_t *entry = tensor_json(f, tensors_name(name, part, kind));
-            jsonout_set(entry, "at", jsonout_count(f->place));
-            jsonout_set(entry, "expected", part_json(f->expected));
-            jsonout_set(entry, "got", part_json(f->got));
-            jsonout_append(list, entry);
-        }
-    }
-    for (int i = 0; i < EXTERNAL_FAILINGS; i++) {
-        if (t->failed[i] != NULL) {
-            json_t *entry = tensor_json(t->failed[i], failure_names[i]);
-            jsonout_set(entry, "what", jsonout_text(t->failed[i]->text));
-            jsonout_append(failures, entry);
-        }
+    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE];
+    json_t *object = jsonout_object(), *lists[2] = {jsonout_array(), jsonout_array()};
+    for (size_t i = 0; i < s->outcomes_used; i++) {
+        const outcome *o = &s->outcomes[i];
+        json_t *entry = jsonout_object();
+        jsonout_set(entry, "class", jsonout_text(o->name));
+        jsonout_set(entry, "count", jsonout_count(o->count));
+        jsonout_set(entry, "input", jsonout_text(o->input));
+        jsonout_set(entry, "expected", jsonout_text(o->expected));
+        jsonout_set(entry, "got", jsonout_text(o->got));
+        jsonout_append(lists[o->order < 0], entry);
     }
     jsonout_set(object, "spec", jsonout_text(cli_spec(&s->format, spec)));
     jsonout_set(object, "signature", jsonout_text(signature_print(signature, &s->other.signature)));
     jsonout_set(object, "against", jsonout_text(s->other.name));
     jsonout_set(object, "rounding", jsonout_rounding(&s->rounding));
-    jsonout_set(object, "seed", jsonout_count(t->seed));
-    jsonout_set(object, "inputs", jsonout_count(s->done[INPUTS_RANDOM]));
+    jsonout_set(object, "inputs", jsonout_count(fuzz_report_inputs(s)));
+    jsonout_set(object, "tried", jsonout_text(s->summary));
     jsonout_set(object, "time_limit_reached", jsonout_bool(s->late));
-    jsonout_set(object, "failures", failures);
-    jsonout_set(object, "without_result", jsonout_count(tensors_failures(t)));
+    jsonout_set(object, "failures", lists[1]);
+    jsonout_set(object, "without_result", jsonout_count(outcome_count(s, true)));
     jsonout_set(object, "given_up", jsonout_bool(s->gave_up));
-    jsonout_set(object, "mismatches", jsonout_count(tensors_differences(t)));
-    jsonout_set(object, "differences", list);
+    jsonout_set(object, "mismatches", jsonout_count(outcome_count(s, false)));
+    jsonout_set(object, "differences", lists[0]);
     jsonout_print(object);
 }
 
-_Noreturn void fuzz_report_tensors_failure(const tensors *t, int status)
+int fuzz_report_outcomes(search *s, bool json)
 {
-    char text[TENSOR_SIZE];
-    int i = 0;
-    while (t->failed[i] == NULL)
-        i++;
-    cli_finish_stdout();
-    cli_end(status, "%s; the input was %s; %" PRIu64 " without a result", t->failed[i]->text,
-            tensor_text(text, t->failed[i]), tensors_failures(t));
-}
-
-/* ----------------------------------------------------------------------------------------------------- law */
-
-static const char *law_name(char text[48], int kind, int region)
-{
-    if (kind == LAW_CALLS || kind == LAW_ELEMENTS)
-        snprintf(text, 48, "%s", law_kind_names[kind]);
+    const uint64_t failures = outcome_count(s, true);
+    const int status = outcome_count(s, false) > 0 ? CLI_FAILURE : failures > 0 ? CLI_NOT_COMPARED : CLI_OK;
+    if (s->late && fuzz_report_inputs(s) == 0 && failures == 0)
+        cli_end(CLI_NOT_COMPARED, "%s gave no result before the time limit", s->other.name);
+    qsort(s->outcomes, s->outcomes_used, sizeof *s->outcomes, by_order);
+    if (json)
+        print_outcomes_json(s);
     else
-        snprintf(text, 48, "%s/%s", law_kind_names[kind], law_region_names[region]);
-    return text;
-}
-
-void fuzz_report_law(const law *t)
-{
-    const search *s = t->s;
-    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], name[48], x[NUMBER_SIZE];
-    printf("%s, %s, %s: ", cli_spec(&s->format, spec), s->mode, signature_print(signature, &s->other.signature));
-    shown_put(stdout, s->other.name);
-    printf("\ninputs: %" PRIu64 " numbers, %" PRIu64 " results of each, seed %" PRIu64
-           "; a right implementation fails with less than %g%s\n",
-           s->done[INPUTS_BOUNDARY], t->trials, s->in.seed, LAW_FALSE_ALARM,
-           s->late ? "; ended by the time limit" : "");
-    if (law_differences(t) == 0) {
-        puts(s->done[INPUTS_BOUNDARY] == 0 ? "nothing could be compared"
-             : s->late                     ? "no difference up to the time limit"
-                                           : "no difference");
-        return;
+        print_outcomes(s);
+    if (failures > 0) {
+        cli_finish_stdout();
+        cli_end(status, "%s; the input was %s; %" PRIu64 " without a result", s->outcomes[0].got, s->outcomes[0].input,
+                failures);
     }
-    printf("%-22s  %7s  %-23s  %-36s  %s\n", "difference", "numbers", "smallest input", "expected", "got");
-    for (int kind = 0; kind < LAW_KINDS; kind++) {
-        for (int region = 0; region < LAW_REGIONS; region++) {
-            const law_finding *f = &t->found[kind][region];
-            if (f->count > 0) {
-                printf("%-22s  %7" PRIu64 "  %-23s  %-36s  %s\n", law_name(name, kind, region), f->count,
-                       kind == LAW_BIAS ? "all" : number_print(x, f->x), f->expected, f->got);
-            }
-        }
-    }
-}
-
-void fuzz_report_law_json(const law *t)
-{
-    const search *s = t->s;
-    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], name[48];
-    json_t *object = jsonout_object(), *list = jsonout_array();
-    for (int i = 0; i < LAW_KINDS * LAW_REGIONS; i++) {
-        const law_finding *f = &t->found[i / LAW_REGIONS][i % LAW_REGIONS];
-        if (f->count > 0) {
-            json_t *entry = jsonout_object();
-            jsonout_set(entry, "class", jsonout_text(law_name(name, i / LAW_REGIONS, i % LAW_REGIONS)));
-            jsonout_set(entry, "count", jsonout_count(f->count));
-            jsonout_set(entry, "input", jsonout_real(f->x));
-            jsonout_set(entry, "expected", jsonout_text(f->expected));
-            jsonout_set(entry, "got", jsonout_text(f->got));
-            jsonout_append(list, entry);
-        }
-    }
-    jsonout_set(object, "spec", jsonout_text(cli_spec(&s->format, spec)));
-    jsonout_set(object, "signature", jsonout_text(signature_print(signature, &s->other.signature)));
-    jsonout_set(object, "against", jsonout_text(s->other.name));
-    jsonout_set(object, "rounding", jsonout_rounding(&s->rounding));
-    jsonout_set(object, "seed", jsonout_count(s->in.seed));
-    jsonout_set(object, "inputs", jsonout_count(s->done[INPUTS_BOUNDARY]));
-    jsonout_set(object, "results_each", jsonout_count(t->trials));
-    jsonout_set(object, "false_alarm", jsonout_real(LAW_FALSE_ALARM));
-    jsonout_set(object, "time_limit_reached", jsonout_bool(s->late));
-    jsonout_set(object, "mismatches", jsonout_count(law_differences(t)));
-    jsonout_set(object, "differences", list);
-    jsonout_print(object);
+    return status;
 }

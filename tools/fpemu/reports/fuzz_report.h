@@ -11,11 +11,8 @@ void fuzz_report_json(const search *s);
 /* Ends the command with this status: the tested code crashed, hung or gave nonsense; what was found is printed. */
 _Noreturn void fuzz_report_failure(const search *s, int status);
 
-/* The same of formats with scales, and of stochastic rounding. */
-void fuzz_report_tensors(const tensors *t);
-void fuzz_report_tensors_json(const tensors *t);
-void fuzz_report_law(const law *t);
-void fuzz_report_law_json(const law *t);
-_Noreturn void fuzz_report_tensors_failure(const tensors *t, int status);
+/* Tensors and stochastic rounding: prints what was found. Returns the exit status; ends the command where there are
+ * failures. */
+int fuzz_report_outcomes(search *s, bool json);
 
 #endif

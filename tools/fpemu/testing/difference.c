@@ -8,6 +8,7 @@
 #include "testing/difference.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const difference_names[DIFFERENCES] = {"stray-bits",
@@ -192,5 +193,39 @@ uint64_t difference_count(const search *s)
     uint64_t sum = 0;
     for (int i = 0; i < DIFFERENCES; i++)
         sum += s->found[i].count;
+    return sum;
+}
+
+/* ------------------------------------------------------------------------------------------------ outcomes */
+
+outcome *outcome_take(search *s, int order, const char *part, const char *kind, const double rank[3])
+{
+    char name[sizeof s->outcomes->name];
+    size_t i = 0;
+    int simpler = 0;
+    snprintf(name, sizeof name, "%s%s%s", part, kind != NULL ? "/" : "", kind != NULL ? kind : "");
+    while (i < s->outcomes_used && strcmp(s->outcomes[i].name, name) != 0)
+        i++;
+    outcome *o = &s->outcomes[i];
+    if (i == s->outcomes_used) {
+        s->outcomes_used++;
+        *o = (outcome){.order = order};
+        memcpy(o->name, name, sizeof name);
+        simpler = 1;
+    }
+    o->count++;
+    for (int k = 0; k < 3 && simpler == 0; k++)
+        simpler = rank[k] < o->rank[k] ? 1 : rank[k] > o->rank[k] ? -1 : 0;
+    if (simpler <= 0)
+        return NULL;
+    memcpy(o->rank, rank, sizeof o->rank);
+    return o;
+}
+
+uint64_t outcome_count(const search *s, bool failures)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < s->outcomes_used; i++)
+        sum += (s->outcomes[i].order < 0) == failures ? s->outcomes[i].count : 0;
     return sum;
 }

@@ -14,9 +14,30 @@
 #include "testing/difference.h"
 #include "testing/search.h"
 
-const char *const law_kind_names[LAW_KINDS] = {"neighbour", "exact",         "probability",
-                                               "bias",      "repeats-calls", "repeats-elements"};
-const char *const law_region_names[LAW_REGIONS] = {"subnormal", "normal", "end"};
+typedef enum law_kind {
+    LAW_NEIGHBOUR,   /* neither of the two neighbours */
+    LAW_EXACT,       /* a number of the format, or one past its ends, has one result */
+    LAW_PROBABILITY, /* of one number */
+    LAW_BIAS,        /* of all numbers of a region together */
+    LAW_CALLS,       /* random bits come again in the next call, */
+    LAW_ELEMENTS     /* and in the same one */
+} law_kind;
+typedef enum law_region { LAW_SUBNORMAL, LAW_NORMAL, LAW_END, LAW_REGIONS } law_region; /* END: past the largest */
+
+/* A number that becomes `low` or, with probability `p`, `high`, which is further from zero. */
+typedef struct law_point {
+    double x, low, high, p;
+    law_region region;
+} law_point;
+
+typedef struct law {
+    search *s;
+    law_point *point;
+    size_t points;
+    uint64_t trials; /* roundings of each number */
+    double slack;    /* by which probabilities differ where there are few random bits */
+    double least;    /* logarithm of the smallest probability that passes */
+} law;
 
 /* ------------------------------------------------------------------------------------------------- numbers */
 
@@ -152,27 +173,31 @@ static bool is_likely(const law *t, double k, double n, double p)
            log_tail(n - k, n, fmin(1 - p + t->slack, 1)) >= t->least;
 }
 
-/* The finding to be filled in, where x is the smallest example so far. */
-static law_finding *take(law *t, law_kind kind, law_region region, double x)
+/* The class to be filled in, where x is the smallest example so far; NULL otherwise. */
+static outcome *take(law *t, law_kind kind, law_region region, double x)
 {
-    law_finding *f = &t->found[kind][region];
-    if (f->count++ > 0 && !(fabs(x) < fabs(f->x)))
-        return NULL;
-    f->x = x;
-    return f;
+    static const char *const kinds[] = {"neighbour", "exact",         "probability",
+                                        "bias",      "repeats-calls", "repeats-elements"};
+    static const char *const regions[LAW_REGIONS] = {"subnormal", "normal", "end"};
+    const double rank[3] = {fabs(x), 0, 0};
+    outcome *o = outcome_take(t->s, (int)kind * LAW_REGIONS + (int)region, kinds[kind],
+                              kind < LAW_CALLS ? regions[region] : NULL, rank);
+    if (o != NULL)
+        number_print(o->input, x);
+    return o;
 }
 
-static void describe(law_finding *f, const law_point *p, const char *got)
+static void describe(outcome *o, const law_point *p, const char *got)
 {
     char low[NUMBER_SIZE], high[NUMBER_SIZE];
-    if (f == NULL)
+    if (o == NULL)
         return;
+    snprintf(o->got, sizeof o->got, "%s", got);
     if (same(p->low, p->high))
-        snprintf(f->expected, sizeof f->expected, "%s", number_print(low, p->low));
+        number_print(o->expected, p->low);
     else
-        snprintf(f->expected, sizeof f->expected, "%s, else %s at %.6g", number_print(low, p->low),
+        snprintf(o->expected, sizeof o->expected, "%s, else %s at %.6g", number_print(low, p->low),
                  number_print(high, p->high), p->p);
-    snprintf(f->got, sizeof f->got, "%s", got);
 }
 
 typedef struct pool {
@@ -236,15 +261,13 @@ static void look_for_repetition(law *t)
         for (size_t i = 0; goes_on && i < REPEATED; i++)
             up[call][i] = same(result(t, i), tie->high);
     }
-    char text[100];
     uint64_t equal = 0;
     for (size_t i = 0; i < REPEATED; i++)
         equal += up[0][i] == up[1][i];
     if (!t->s->late && !is_likely(t, (double)equal, REPEATED, 0.5)) {
-        snprintf(text, sizeof text, "%" PRIu64 " of %d alike", equal, REPEATED);
-        law_finding *f = take(t, LAW_CALLS, LAW_NORMAL, tie->x);
-        snprintf(f->expected, sizeof f->expected, "two calls alike in half");
-        snprintf(f->got, sizeof f->got, "%s", text);
+        outcome *o = take(t, LAW_CALLS, LAW_NORMAL, tie->x);
+        snprintf(o->expected, sizeof o->expected, "two calls alike in half");
+        snprintf(o->got, sizeof o->got, "%" PRIu64 " of %d alike", equal, REPEATED);
     }
     for (size_t k = 0; !t->s->late && k < ALL_LAGS; k++) {
         const size_t lag = lag_of(k), n = REPEATED - lag;
@@ -252,11 +275,11 @@ static void look_for_repetition(law *t)
         for (size_t i = 0; i < n; i++)
             equal += up[0][i] == up[0][i + lag];
         if (!is_likely(t, (double)equal, (double)n, 0.5)) {
-            law_finding *f = take(t, LAW_ELEMENTS, LAW_NORMAL, tie->x);
-            if (f == NULL)
+            outcome *o = take(t, LAW_ELEMENTS, LAW_NORMAL, tie->x);
+            if (o == NULL)
                 continue;
-            snprintf(f->expected, sizeof f->expected, "elements %zu apart alike in half", lag);
-            snprintf(f->got, sizeof f->got, "%" PRIu64 " of %zu alike", equal, n);
+            snprintf(o->expected, sizeof o->expected, "elements %zu apart alike in half", lag);
+            snprintf(o->got, sizeof o->got, "%" PRIu64 " of %zu alike", equal, n);
         }
     }
     free(up[0]);
@@ -265,17 +288,18 @@ static void look_for_repetition(law *t)
 
 /* --------------------------------------------------------------------------------------------------- search */
 
-void law_search(law *t, uint64_t results)
+void law_search(search *s, uint64_t results)
 {
+    law whole = {.s = s}, *t = &whole;
     pool all[LAW_REGIONS] = {{0, 0, 0}};
     list_points(t);
     t->trials = results / t->points;
     t->trials = t->trials < 64 ? 64 : t->trials > EXTERNAL_BATCH ? EXTERNAL_BATCH : t->trials;
-    t->slack = t->s->rounding.bits > 0 ? ldexp(1, -t->s->rounding.bits) : 0x1p-32;
+    t->slack = s->rounding.bits > 0 ? ldexp(1, -s->rounding.bits) : 0x1p-32;
     t->least = log(LAW_FALSE_ALARM / (2 * (double)(t->points + LAW_REGIONS + 1 + ALL_LAGS)));
     look_for_repetition(t);
     const size_t batch = EXTERNAL_BATCH / (size_t)t->trials;
-    for (size_t first = 0; first < t->points && !t->s->late; first += batch) {
+    for (size_t first = 0; first < t->points && !s->late; first += batch) {
         const size_t n = t->points - first < batch ? t->points - first : batch;
         for (size_t i = 0; i < n * t->trials; i++)
             put(t, i, t->point[first + i / t->trials].x);
@@ -283,23 +307,19 @@ void law_search(law *t, uint64_t results)
             break;
         for (size_t i = 0; i < n; i++)
             judge(t, &t->point[first + i], i * (size_t)t->trials, all);
-        t->s->done[INPUTS_BOUNDARY] += n;
+        s->done[INPUTS_BOUNDARY] += n;
     }
     for (int r = 0; r < LAW_REGIONS; r++) {
         if (all[r].n > 0 && !is_likely(t, all[r].up, all[r].n, all[r].p / all[r].n)) {
-            law_finding *f = take(t, LAW_BIAS, (law_region)r, (double)NAN);
-            snprintf(f->expected, sizeof f->expected, "away from zero at %.6g", all[r].p / all[r].n);
-            snprintf(f->got, sizeof f->got, "at %.6g", all[r].up / all[r].n);
+            outcome *o = take(t, LAW_BIAS, (law_region)r, 0);
+            snprintf(o->input, sizeof o->input, "all");
+            snprintf(o->expected, sizeof o->expected, "away from zero at %.6g", all[r].p / all[r].n);
+            snprintf(o->got, sizeof o->got, "at %.6g", all[r].up / all[r].n);
         }
     }
+    snprintf(s->summary, sizeof s->summary,
+             "%" PRIu64 " numbers, %" PRIu64 " results of each, seed %" PRIu64
+             "; a right implementation fails with less than %g",
+             s->done[INPUTS_BOUNDARY], t->trials, s->in.seed, LAW_FALSE_ALARM);
     free(t->point);
-}
-
-uint64_t law_differences(const law *t)
-{
-    uint64_t sum = 0;
-    for (int kind = 0; kind < LAW_KINDS; kind++)
-        for (int r = 0; r < LAW_REGIONS; r++)
-            sum += t->found[kind][r].count;
-    return sum;
 }

@@ -72,108 +72,37 @@ typedef struct search {
     uint64_t *codes[OPERATION_MOST];                 /* a batch of inputs, */
     void *carrier[OPERATION_MOST];                   /* as values where they are codes, */
     void *expected;                                  /* and its results */
+    struct outcome *outcomes;                        /* of tensors and of stochastic rounding, */
+    size_t outcomes_used;
+    char summary[200]; /* and what was tried */
 } search;
 
-/* ------------------------------------------------------------------------------- tensors.c: formats with scales
+/* ------------------------------------------------------------------- tensors and stochastic rounding
  *
- * An input is a tensor of one axis, of a few blocks; all the blocks of a tensor are compared. */
+ * What these find is told in words. */
 
-enum { TENSORS_LONGEST = 512, TENSORS_SHORTEST_BLOCK = 128 };
+enum { OUTCOMES = 64 };
 
-/* What differs, */
-typedef enum tensors_part {
-    TENSORS_SCALE_OF_ALL,
-    TENSORS_SCALE,
-    TENSORS_ELEMENT,
-    TENSORS_STRAY,
-    TENSORS_PARTS
-} tensors_part;
-/* and what is special about the block. */
-typedef enum tensors_kind {
-    TENSORS_NAN,
-    TENSORS_INFINITY,
-    TENSORS_ZERO,      /* nothing else */
-    TENSORS_SHORT,     /* the last block, with fewer elements than others */
-    TENSORS_POWER,     /* the largest magnitude is a power of two */
-    TENSORS_LIMIT,     /* the scale is the smallest or the largest that there is */
-    TENSORS_SUBNORMAL, /* all elements, in the function's own type */
-    TENSORS_OTHER,
-    TENSORS_KINDS
-} tensors_kind;
-extern const char *const tensors_part_names[TENSORS_PARTS];
-extern const char *const tensors_kind_names[TENSORS_KINDS];
+/* A class of differences, or of failures, with its simplest example. */
+typedef struct outcome {
+    char name[48];
+    int order; /* in the report; below 0: a failure */
+    uint64_t count;
+    double rank[3]; /* of the example, the smaller the simpler; the first number that differs decides */
+    char input[400], expected[120], got[300];
+} outcome;
 
-/* The example is the one with the fewest elements that are not zero. */
-typedef struct tensor_finding {
-    uint64_t count;                /* blocks, or of failures tensors */
-    size_t length, nonzero, place; /* of the first element, or the block, that differs */
-    int size;                      /* how many powers of two the largest number is away from 1 */
-    double x[TENSORS_LONGEST];
-    number expected, got;
-    char text[256]; /* of a failure */
-} tensor_finding;
+/* Counts one more of the class, "part/kind" or "part". Returns it where this example is the simplest so far, to be
+ * filled in, else NULL. */
+outcome *outcome_take(search *s, int order, const char *part, const char *kind, const double rank[3]);
+uint64_t outcome_count(const search *s, bool failures);
 
-typedef struct tensors {
-    search *s; /* its format, rounding, other and deadline; `done` counts the random tensors */
-    uint64_t seed;
-    size_t block;  /* elements of a block; the tensor is shorter where that is longer */
-    size_t length; /* of the tensors at work */
-    fpemu_format scale;
-    tensor_finding *found[TENSORS_PARTS][TENSORS_KINDS], *failed[EXTERNAL_FAILINGS]; /* NULL: none */
-    double *x;                                                                       /* a batch of tensors, */
-    uint8_t *expected;                                                               /* and its results */
-} tensors;
-
-/* Looks at `count` tensors. */
-void tensors_search(tensors *t, uint64_t count);
-uint64_t tensors_differences(const tensors *t);
-uint64_t tensors_failures(const tensors *t);
-void tensors_end(tensors *t);
-
-/* --------------------------------------------------------------------------- law.c: stochastic rounding of others
- *
- * Each number is rounded many times. What a right implementation with independent random bits may give is bounded by
- * Chernoff's inequality, with LAW_FALSE_ALARM divided by the number of comparisons: it fails with less than that
- * chance. */
-
+/* tensors.c: so many tensors of one axis, of a few blocks, in a format with scales. */
+void tensors_search(search *s, uint64_t count, uint64_t seed);
+/* law.c: about so many roundings of numbers in all. What a right implementation with independent random bits may give
+ * is bounded by Chernoff's inequality, with LAW_FALSE_ALARM divided by the number of comparisons: it fails with less
+ * than that chance. */
 #define LAW_FALSE_ALARM 1e-6
-
-typedef enum law_kind {
-    LAW_NEIGHBOUR,   /* neither of the two neighbours */
-    LAW_EXACT,       /* a number of the format, or one past its ends, has one result */
-    LAW_PROBABILITY, /* of one number */
-    LAW_BIAS,        /* of all numbers of a region together */
-    LAW_CALLS,       /* random bits come again in the next call, */
-    LAW_ELEMENTS,    /* and in the same one */
-    LAW_KINDS
-} law_kind;
-typedef enum law_region { LAW_SUBNORMAL, LAW_NORMAL, LAW_END, LAW_REGIONS } law_region; /* END: past the largest */
-extern const char *const law_kind_names[LAW_KINDS], *const law_region_names[LAW_REGIONS];
-
-typedef struct law_finding {
-    uint64_t count; /* numbers */
-    double x;       /* the smallest */
-    char expected[120], got[120];
-} law_finding;
-
-/* A number that becomes `low` or, with probability `p`, `high`, which is further from zero. */
-typedef struct law_point {
-    double x, low, high, p;
-    law_region region;
-} law_point;
-
-typedef struct law {
-    search *s; /* its format, rounding, other, deadline */
-    law_point *point;
-    size_t points;
-    uint64_t trials; /* roundings of each number */
-    double slack;    /* by which probabilities differ where there are few random bits */
-    double least;    /* logarithm of the smallest probability that passes */
-    law_finding found[LAW_KINDS][LAW_REGIONS];
-} law;
-
-/* About `results` roundings in all. */
-void law_search(law *t, uint64_t results);
-uint64_t law_differences(const law *t);
+void law_search(search *s, uint64_t results);
 
 #endif

@@ -3,7 +3,9 @@
 #include "common/system.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +14,34 @@
 #include "cli/progress.h"
 #include "common/clock.h"
 #include "testing/difference.h"
-#include "testing/search.h"
+#include "testing/failure.h"
 
-const char *const tensors_part_names[TENSORS_PARTS] = {"tensor-scale", "scale", "element", "stray-bits"};
-const char *const tensors_kind_names[TENSORS_KINDS] = {"nan",          "infinity", "zero",      "short-block",
-                                                       "power-of-two", "limit",    "subnormal", "normal"};
+enum { TENSORS_LONGEST = 512, TENSORS_LONGEST_BLOCK = 128, TENSORS_SHOWN = 3 };
+
+/* What differs, */
+typedef enum tensors_part { TENSORS_SCALE_OF_ALL, TENSORS_SCALE, TENSORS_ELEMENT, TENSORS_STRAY } tensors_part;
+/* and what is special about the block. */
+typedef enum tensors_kind {
+    TENSORS_NAN,
+    TENSORS_INFINITY,
+    TENSORS_ZERO,      /* nothing else */
+    TENSORS_SHORT,     /* the last block, with fewer elements than others */
+    TENSORS_POWER,     /* the largest magnitude is a power of two */
+    TENSORS_LIMIT,     /* the scale is the smallest or the largest that there is */
+    TENSORS_SUBNORMAL, /* all elements, in the function's own type */
+    TENSORS_OTHER,
+    TENSORS_KINDS
+} tensors_kind;
+
+typedef struct tensors {
+    search *s;
+    uint64_t seed;
+    size_t block;  /* elements of a block; the tensor is shorter where that is longer */
+    size_t length; /* of the tensors at work */
+    fpemu_format scale;
+    double *x;         /* a batch of tensors, */
+    uint8_t *expected; /* and its results */
+} tensors;
 
 static fpemu_type type_of(const tensors *t)
 {
@@ -149,39 +174,31 @@ static void expect(const tensors *t, double *x, void *to)
 
 /* ---------------------------------------------------------------------------------------------- comparison */
 
-/* What makes an example simple: few elements other than zero, or few elements, or numbers near 1. */
-static tensor_finding describe(const double *x, size_t n)
+/* The class to be filled in, where this is the simplest example: few elements other than zero, or few elements, or
+ * numbers near 1. */
+static outcome *take(tensors *t, int order, const char *part, const char *kind, const double *x)
 {
-    tensor_finding f = {.count = 1, .length = n};
-    double amax = 0;
-    for (size_t k = 0; k < n; k++) {
-        f.nonzero += x[k] != 0;
+    double amax = 0, rank[3] = {0, (double)t->length, 0};
+    for (size_t k = 0; k < t->length; k++) {
+        rank[0] += x[k] != 0;
         amax = isfinite(x[k]) ? fmax(amax, fabs(x[k])) : amax;
     }
-    f.size = amax > 0 ? abs(ilogb(amax)) : 0;
-    memcpy(f.x, x, n * sizeof *x);
-    return f;
-}
-
-static bool is_simpler(const tensor_finding *a, const tensor_finding *b)
-{
-    return a->nonzero != b->nonzero ? a->nonzero < b->nonzero
-           : a->length != b->length ? a->length < b->length
-                                    : a->size < b->size;
-}
-
-/* Counts the tensor; where it is simpler than the example so far, it is the example, to be filled in. */
-static tensor_finding *take(const tensors *t, tensor_finding **found, const double *x)
-{
-    tensor_finding f = describe(x, t->length);
-    if (*found == NULL)
-        *found = cli_allocate(1, sizeof f);
-    else if ((*found)->count++, !is_simpler(&f, *found))
-        return NULL;
-    else
-        f.count = (*found)->count;
-    **found = f;
-    return *found;
+    rank[2] = amax > 0 ? abs(ilogb(amax)) : 0;
+    outcome *o = outcome_take(t->s, order, part, kind, rank);
+    size_t used = 0, told = 0;
+    for (size_t k = 0; o != NULL && k < t->length && told < TENSORS_SHOWN; k++) {
+        char value[NUMBER_SIZE];
+        if (x[k] != 0 && ++told > 0)
+            used += (size_t)snprintf(o->input + used, sizeof o->input - used, "x[%zu] = %s, ", k,
+                                     number_print(value, x[k]));
+    }
+    if (o != NULL && told < rank[0])
+        snprintf(o->input + used, sizeof o->input - used, "and %g more, of %zu elements", rank[0] - (double)told,
+                 t->length);
+    else if (o != NULL)
+        snprintf(o->input + used, sizeof o->input - used, "0 %s, %zu element%s", told > 0 ? "elsewhere" : "everywhere",
+                 t->length, t->length > 1 ? "s" : "");
+    return o;
 }
 
 static tensors_kind kind_of(const tensors *t, const double *x, size_t size, double scale)
@@ -225,12 +242,16 @@ static double scale_at(const tensors *t, const fpemu_shape *shape, uint64_t bloc
 static void put_down(tensors *t, tensors_part part, tensors_kind kind, const double *x, size_t place, number expected,
                      number got)
 {
-    tensor_finding *f = take(t, &t->found[part][kind], x);
-    if (f != NULL) {
-        f->place = place;
-        f->expected = expected;
-        f->got = got;
-    }
+    static const char *const parts[] = {"tensor-scale", "scale", "element", "stray-bits"};
+    static const char *const kinds[] = {"nan",          "infinity", "zero",      "short-block",
+                                        "power-of-two", "limit",    "subnormal", "normal"};
+    char value[NUMBER_SIZE];
+    outcome *o = take(t, (int)part * TENSORS_KINDS + (int)kind, parts[part], kinds[kind], x);
+    if (o == NULL)
+        return;
+    snprintf(o->expected, sizeof o->expected, "[%zu] %s (0x%" PRIx64 ")", place, number_print(value, expected.value),
+             expected.code);
+    snprintf(o->got, sizeof o->got, "%s (0x%" PRIx64 ")", number_print(value, got.value), got.code);
 }
 
 /* A block of packed bytes: its scale, else the first element. Where both scales are NaN, elements mean nothing. */
@@ -332,11 +353,11 @@ static void compare(tensors *t, size_t first, size_t n)
 static bool take_failure(tensors *t, size_t i)
 {
     search *s = t->s;
-    tensor_finding *f = take(t, &t->failed[s->other.failing], t->x + i * t->length);
-    if (f != NULL)
-        memcpy(f->text, s->other.failure, sizeof f->text);
-    const tensor_finding *hangs = t->failed[EXTERNAL_HUNG];
-    s->gave_up = tensors_failures(t) >= FAILURES_MOST || (hangs != NULL && hangs->count >= FAILURES_MOST_HANGS);
+    outcome *o =
+        take(t, (int)s->other.failing - EXTERNAL_FAILINGS, failure_names[s->other.failing], NULL, t->x + i * t->length);
+    if (o != NULL)
+        snprintf(o->got, sizeof o->got, "%s", s->other.failure);
+    s->gave_up = outcome_count(s, true) >= (s->other.failing == EXTERNAL_HUNG ? FAILURES_MOST_HANGS : FAILURES_MOST);
     return !s->gave_up;
 }
 
@@ -377,61 +398,34 @@ static bool try_batch(tensors *t, uint64_t first, size_t n)
     return try_part(t, 0, n);
 }
 
-void tensors_search(tensors *t, uint64_t count)
+void tensors_search(search *s, uint64_t count, uint64_t seed)
 {
-    search *s = t->s;
     const fpemu_shape wide = fpemu_shape_vector(TENSORS_LONGEST);
+    tensors whole = {.s = s, .seed = seed}, *t = &whole;
     fpemu_layout layout;
     cli_check(fpemu_packed_layout(&s->format, &wide, &layout), s->spec);
-    const size_t most =
-        layout.block_elements < TENSORS_SHORTEST_BLOCK ? (size_t)layout.block_elements : TENSORS_SHORTEST_BLOCK;
-    t->block = most;
+    t->block = layout.block_elements < TENSORS_LONGEST_BLOCK ? (size_t)layout.block_elements : TENSORS_LONGEST_BLOCK;
     if (fpemu_format_scale(&s->format, &t->scale) != FPEMU_OK)
         t->scale = (fpemu_format){0};
     t->x = cli_allocate(EXTERNAL_BATCH, sizeof *t->x);
     t->expected = cli_allocate(EXTERNAL_BATCH, sizeof(double));
     progress bar = progress_start("fuzz", count);
-    uint64_t batch = 0;
-    for (uint64_t done = 0; done < count && !s->late; batch++) {
+    uint64_t done = 0;
+    for (uint64_t batch = 0, n; done < count; batch++, done += n) {
         t->length = length_of(t, batch);
         const fpemu_shape shape = fpemu_shape_vector(t->length);
         s->other.width = t->length;
         s->other.results = s->other.signature.bytes ? (size_t)fpemu_packed_size(&s->format, &shape) : t->length;
         const size_t room = EXTERNAL_BATCH / (t->length > s->other.results ? t->length : s->other.results);
-        const uint64_t wanted = room < 4096 ? room : 4096, left = count - done;
-        const size_t n = (size_t)(left < wanted ? left : wanted);
-        if (!try_batch(t, done, n))
+        n = room < 4096 ? room : 4096;
+        n = count - done < n ? count - done : n;
+        if (!try_batch(t, done, (size_t)n))
             break;
-        done += n;
         progress_advance(&bar, n);
     }
     progress_hide();
-}
-
-uint64_t tensors_differences(const tensors *t)
-{
-    uint64_t sum = 0;
-    for (int part = 0; part < TENSORS_PARTS; part++)
-        for (int kind = 0; kind < TENSORS_KINDS; kind++)
-            sum += t->found[part][kind] != NULL ? t->found[part][kind]->count : 0;
-    return sum;
-}
-
-uint64_t tensors_failures(const tensors *t)
-{
-    uint64_t sum = 0;
-    for (int i = 0; i < EXTERNAL_FAILINGS; i++)
-        sum += t->failed[i] != NULL ? t->failed[i]->count : 0;
-    return sum;
-}
-
-void tensors_end(tensors *t)
-{
-    for (int part = 0; part < TENSORS_PARTS; part++)
-        for (int kind = 0; kind < TENSORS_KINDS; kind++)
-            free(t->found[part][kind]);
-    for (int i = 0; i < EXTERNAL_FAILINGS; i++)
-        free(t->failed[i]);
+    snprintf(s->summary, sizeof s->summary, "%" PRIu64 " tensors of up to %zu elements, seed %" PRIu64,
+             s->done[INPUTS_RANDOM], 3 * t->block, seed);
     free(t->x);
     free(t->expected);
 }
