@@ -225,16 +225,10 @@ static void expect(search *s, size_t n)
 static void store_operand(search *s, int k, size_t i, size_t to)
 {
     const external_type in = s->other.signature.in;
-    uint64_t bits = s->codes[k][i];
-    if (!s->what->converts && !signature_is_code(in)) {
-        const double wide = fpemu_decode_one_f64(&s->from[k], bits);
-        const float narrow = (float)wide;
-        uint32_t low;
-        memcpy(&low, &narrow, sizeof low);
-        memcpy(&bits, &wide, sizeof bits);
-        bits = in == EXTERNAL_F32 ? low : bits;
-    }
-    number_store_code(s->other.in[k], signature_size(in), to, bits);
+    if (!s->what->converts && !signature_is_code(in))
+        difference_store(in, s->other.in[k], to, fpemu_decode_one_f64(&s->from[k], s->codes[k][i]));
+    else
+        number_store_code(s->other.in[k], signature_size(in), to, s->codes[k][i]);
 }
 
 /* -------------------------------------------------------------------------------------------------- search */

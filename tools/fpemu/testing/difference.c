@@ -136,6 +136,15 @@ number difference_number(external_type type, const fpemu_format *format, uint64_
     return (number){signature_is_code(type) ? fpemu_decode_one_f64(format, code) : carrier_value(type, code), code};
 }
 
+void difference_store(external_type type, void *array, size_t i, double x)
+{
+    const float narrow = (float)x;
+    if (type == EXTERNAL_F32)
+        memcpy((char *)array + i * sizeof narrow, &narrow, sizeof narrow);
+    else
+        memcpy((char *)array + i * sizeof x, &x, sizeof x);
+}
+
 number difference_operand(const search *s, int k, size_t i)
 {
     const external_type in = s->other.signature.in;

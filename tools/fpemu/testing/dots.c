@@ -199,21 +199,6 @@ static void put(dots *t, size_t lane, uint64_t i, double special)
     }
 }
 
-static void nan_lane(dots *t, size_t lane, uint64_t i)
-{
-    put(t, lane, i, (double)NAN);
-}
-
-static void infinite_lane(dots *t, size_t lane, uint64_t i)
-{
-    put(t, lane, i, (double)INFINITY);
-}
-
-static void zero_lane(dots *t, size_t lane, uint64_t i)
-{
-    put(t, lane, i, 0);
-}
-
 /* Each of the others is at the edge of the sum, and all of one sign. */
 static void one_large(dots *t, size_t lane, uint64_t i)
 {
@@ -274,25 +259,26 @@ static void random_codes(dots *t, size_t lane, uint64_t i)
 
 static const struct {
     const char *name;
-    void (*fill)(dots *t, size_t lane, uint64_t i);
-    uint64_t vectors; /* of each lane at level 1; 0: as many random ones as asked for */
+    void (*fill)(dots *t, size_t lane, uint64_t i); /* NULL: `special` in each place */
+    uint64_t vectors;                               /* of each lane at level 1; 0: as many random ones as asked for */
     bool lanes, scaled;
-} cases[] = {{"cancel", cancel, 8, false, false},
-             {"minus-zero", minus_zero, 4, false, false},
-             {"align", align, 20, true, false},
-             {"tie", tie, 32, false, false},
-             {"sticky", sticky, 8, true, false},
-             {"carry", carry, 24, false, false},
-             {"subnormal-operands", subnormal_operands, 12, true, false},
-             {"subnormal-result", subnormal_result, 32, false, false},
-             {"nan", nan_lane, 40, true, false},
-             {"infinity", infinite_lane, 40, true, false},
-             {"zero", zero_lane, 20, true, false},
-             {"one-large", one_large, 6, true, false},
-             {"overflow-result", overflow_result, 24, false, false},
-             {"overflow-sum", overflow_sum, 4, true, false},
-             {"scale-ends", scale_ends, 36, true, true},
-             {"random", random_codes, 0, false, false}};
+    double special;
+} cases[] = {{"cancel", cancel, 8, false, false, 0},
+             {"minus-zero", minus_zero, 4, false, false, 0},
+             {"align", align, 20, true, false, 0},
+             {"tie", tie, 32, false, false, 0},
+             {"sticky", sticky, 8, true, false, 0},
+             {"carry", carry, 24, false, false, 0},
+             {"subnormal-operands", subnormal_operands, 12, true, false, 0},
+             {"subnormal-result", subnormal_result, 32, false, false, 0},
+             {"nan", NULL, 40, true, false, (double)NAN},
+             {"infinity", NULL, 40, true, false, (double)INFINITY},
+             {"zero", NULL, 20, true, false, 0},
+             {"one-large", one_large, 6, true, false, 0},
+             {"overflow-result", overflow_result, 24, false, false, 0},
+             {"overflow-sum", overflow_sum, 4, true, false, 0},
+             {"scale-ends", scale_ends, 36, true, true, 0},
+             {"random", random_codes, 0, false, false, 0}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 const char *dots_case(unsigned which)
@@ -316,7 +302,10 @@ void dots_codes(dots *t, unsigned which, uint64_t i, uint64_t *codes)
     for (int s = 0; s < DOTS_OPERANDS; s++)
         for (size_t k = 0; k < t->count[s] || k == 0; k++)
             t->value[s][k] = s == DOTS_A || s == DOTS_C ? 0 : 1;
-    cases[which].fill(t, (size_t)(i % lanes), i / lanes);
+    if (cases[which].fill != NULL)
+        cases[which].fill(t, (size_t)(i % lanes), i / lanes);
+    else
+        put(t, (size_t)(i % lanes), i / lanes, cases[which].special);
     for (int s = 0; s < DOTS_OPERANDS; s++)
         for (size_t k = 0; k < t->count[s]; k++)
             *codes++ = code_of(t, s, t->value[s][k]);

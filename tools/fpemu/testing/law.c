@@ -133,15 +133,6 @@ static bool same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-static void put(law *t, size_t i, double x)
-{
-    const float narrow = (float)x;
-    if (t->s->other.signature.in == EXTERNAL_F32)
-        memcpy((char *)t->s->other.in[0] + i * sizeof narrow, &narrow, sizeof narrow);
-    else
-        memcpy((char *)t->s->other.in[0] + i * sizeof x, &x, sizeof x);
-}
-
 /* False past the time limit. Without every result there is no law to test. */
 static bool run(law *t, size_t n)
 {
@@ -256,7 +247,7 @@ static void look_for_repetition(law *t)
     for (int call = 0; call < 2; call++) {
         up[call] = cli_allocate(REPEATED, 1);
         for (size_t i = 0; i < REPEATED; i++)
-            put(t, i, tie->x);
+            difference_store(t->s->other.signature.in, t->s->other.in[0], i, tie->x);
         const bool goes_on = run(t, REPEATED);
         for (size_t i = 0; goes_on && i < REPEATED; i++)
             up[call][i] = same(result(t, i), tie->high);
@@ -302,7 +293,7 @@ void law_search(search *s, uint64_t results)
     for (size_t first = 0; first < t->points && !s->late; first += batch) {
         const size_t n = t->points - first < batch ? t->points - first : batch;
         for (size_t i = 0; i < n * t->trials; i++)
-            put(t, i, t->point[first + i / t->trials].x);
+            difference_store(s->other.signature.in, s->other.in[0], i, t->point[first + i / t->trials].x);
         if (!run(t, n * (size_t)t->trials))
             break;
         for (size_t i = 0; i < n; i++)
