@@ -13,7 +13,7 @@ AM_TESTS_ENVIRONMENT = \
 	export CC CXX NM AWK top_srcdir top_builddir FPEMU PATH CK_DEFAULT_TIMEOUT LSAN_OPTIONS;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
-	tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/paths.sh \
+	tests/hdl.sh tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/paths.sh \
 	tests/staged.sh tests/vectorised.sh \
 	tests/configured.sh tests/quickstart.sh
 dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
@@ -38,7 +38,7 @@ budgets:
 # ------------------------------------------------------------------------------------- the public face
 TESTS += tests/headers/headers.sh tests/headers/abi.sh tests/headers/exports.sh tests/headers/definitions.sh \
 	tests/headers/sizes \
-	tests/readme_example tests/packaging.sh tests/paths.sh tests/staged.sh \
+	tests/readme_example tests/hdl.sh tests/packaging.sh tests/paths.sh tests/staged.sh \
 	tests/vectorised.sh tests/configured.sh tests/quickstart.sh
 
 # Recipes for distributions. check-debian builds, tests and, as root, installs Debian's: a quarter of an hour.
@@ -378,7 +378,7 @@ CLI_TESTS = \
 	tests/cli/shown.sh \
 	tests/cli/usage.sh \
 	tests/cli/vectors.sh
-EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/fuzz_casts.c \
+EXTRA_DIST += $(CLI_TESTS) tests/cli/README.md tests/cli/common.sh tests/cli/dots_judge.py tests/cli/fuzz_casts.c \
 	tests/cli/fuzz_operations.c tests/cli/gguf_judge.py tests/cli/layouts_judge.py \
 	tests/cli/models.py tests/cli/plans.py tests/cli/vectors_judge.c
 if TOOLS

@@ -27,7 +27,7 @@ frameworks_TESTS = tests/cli/frameworks.sh tests/cli/fptrain_export.sh tests/cli
 trainer_TESTS = $(addsuffix .sh,$(addprefix tests/fptrain/,demo kept methods runs))
 corpora_TESTS = tests/fuzz/%
 surroundings_TESTS = tests/surroundings/%
-packaging_TESTS = tests/packaging.sh tests/paths.sh tests/staged.sh
+packaging_TESTS = tests/hdl.sh tests/packaging.sh tests/paths.sh tests/staged.sh
 FULL_TESTS = tests/python/full.sh $(variants_TESTS) $(frameworks_TESTS) $(trainer_TESTS) $(corpora_TESTS) \
 	$(surroundings_TESTS) $(packaging_TESTS)
 ifeq ($(origin TESTS),file)

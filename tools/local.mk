@@ -47,6 +47,10 @@ tools_libcommon_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tools
 tools_libcommon_la_CFLAGS = $(TOOL_CFLAGS) $(JANSSON_CFLAGS) $(ZIP_CFLAGS)
 EXTRA_DIST += tools/README.md tools/common/README.md
 
+# The library for simulators of hardware.
+hdldir = $(datadir)/fpemu/hdl
+dist_hdl_DATA = share/fpemu/hdl/fpemu_dpi.c share/fpemu/hdl/fpemu_dpi.h share/fpemu/hdl/fpemu_dpi.svh
+
 # Completion of both programs, where bash and zsh look for it.
 bashcompdir = $(datadir)/bash-completion/completions
 zshcompdir = $(datadir)/zsh/site-functions
@@ -144,19 +148,22 @@ tools_fpemu_fpemu_SOURCES = \
 	tools/fpemu/testing/child.h \
 	tools/fpemu/testing/difference.c \
 	tools/fpemu/testing/difference.h \
+	tools/fpemu/testing/dots.c \
 	tools/fpemu/testing/external.c \
 	tools/fpemu/testing/external.h \
 	tools/fpemu/testing/failure.c \
 	tools/fpemu/testing/failure.h \
 	tools/fpemu/testing/inputs.c \
 	tools/fpemu/testing/inputs.h \
+	tools/fpemu/testing/law.c \
 	tools/fpemu/testing/operands.c \
 	tools/fpemu/testing/operands.h \
 	tools/fpemu/testing/operation.c \
 	tools/fpemu/testing/operation.h \
 	tools/fpemu/testing/search.h \
 	tools/fpemu/testing/signature.c \
-	tools/fpemu/testing/signature.h
+	tools/fpemu/testing/signature.h \
+	tools/fpemu/testing/tensors.c
 EXTRA_DIST += \
 	tools/fpemu/README.md \
 	tools/fpemu/cli/README.md \

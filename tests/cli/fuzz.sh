@@ -205,7 +205,76 @@ fails 2 'need --from' fuzz e4m3fn --against ./casts.so:right --signature u8-to-u
 fails 2 'too narrow' fuzz fp16 --against ./casts.so:right --signature f32-to-u8
 fails 2 'are no codes' fuzz e4m3fn --against ./casts.so:right --signature f32-to-u8 --from fp16
 fails 2 'more than 32' fuzz e4m3fn --against ./casts.so:rounds_twice --signature f64-to-u8 --exhaustive
-fails 2 'stochastic' fuzz e4m3fn --against ./casts.so:right -r sr
+
+# ------------------------------------------------------------------------------------- stochastic rounding
+# law CLASSES OPTION...: what differs from the law of e4m3fn
+law() {
+    classes=$1
+    shift
+    differs "$classes" e4m3fn -r sr --signature f32-to-u8-array --inputs 2000000 "$@"
+}
+agrees e4m3fn -r sr --against ./casts.so:sr_one
+grep -qE '^inputs: [0-9]{4} numbers, [0-9]{4} results of each, seed 0; a right .* fails with less than 1e-06$' out ||
+    failed "law: $(cat out)"
+agrees e4m3fn -r sr --against ./casts.so:sr_right --signature f32-to-u8-array --seed 2
+agrees e4m3fn -r sr --bits 4 --against ./casts.so:sr_bits --signature f32-to-u8-array
+for spec in e4m3fn fp16 e8m0 'fixed(8,4)' e2m1:saturate; do
+    agrees "$spec" -r sr --inputs 100000 --against-program \
+        "echo >>calls; '$FPEMU' encode '$spec' -r sr --seed \$(wc -l <calls)"
+done
+agrees e4m3fn -r se --inputs 100000 --against-program \
+    "echo >>calls; '$FPEMU' encode e4m3fn -r se --seed \$(wc -l <calls)"
+# All zeros; wrong below the normal range; codes that do not come back: the three kinds of defects of others
+many='neighbour/subnormal neighbour/normal neighbour/end exact/subnormal exact/normal'
+law "$many probability/subnormal bias/subnormal repeats-calls repeats-elements" --against ./casts.so:sr_zero
+law 'probability/subnormal bias/subnormal' --against ./casts.so:sr_subnormal
+law 'exact/subnormal exact/normal' --against ./casts.so:sr_moves
+grep -qE '^exact/subnormal +[0-9]+ +-?0 +-?0.001953125, in [0-9]+ of [0-9]+ +-?0$' out || failed "moves: $(cat out)"
+# Few bits that are not told; the same bits in every call, in pairs of elements; a bias of a hundredth; no random bits
+law 'probability/subnormal probability/normal probability/end bias/subnormal bias/normal' \
+    --against ./casts.so:sr_bits
+"$FPEMU" fuzz e4m3fn -r sr --against ./casts.so:sr_seeded --signature f32-to-u8-array >out && failed 'one seed'
+grep -qE '^repeats-calls .* 65536 of 65536 alike ' out || failed "one seed: $(cat out)"
+law repeats-elements --against ./casts.so:sr_pairs
+"$FPEMU" fuzz e4m3fn -r sr --against ./casts.so:sr_drifts --signature f32-to-u8-array >out && failed 'a bias'
+grep -qE '^bias/normal +1 +away from zero at 0.50[0-9]+ +at 0.49[0-9]+ +all$' out || failed "a bias: $(cat out)"
+"$FPEMU" fuzz e4m3fn -r sr --against ./casts.so:right --json >json && failed 'nearest passes for stochastic'
+python_checks json 'd = {e["class"]: e for e in j["differences"]}
+assert j["tried"].endswith("fails with less than 1e-06") and j["rounding"]["mode"] == "sr"
+assert "repeats-elements" in d and d["probability/normal"]["count"] > 1000 and "exact/normal" not in d'
+fails 3 'crashed: Segmentation fault; without -r sr' fuzz e4m3fn -r sr --against ./casts.so:crashes_above_70
+fails 2 'no --op, --from or --exhaustive' fuzz e4m3fn -r sr --op add --against ./operations.so:add
+fails 2 'takes f32 or f64' fuzz e4m3fn -r sr --against ./casts.so:decode --signature u8-to-f32
+fails 2 '--bits' fuzz e4m3fn --bits 4 --against ./casts.so:right
+fails 1 'posits round to nearest even only' fuzz 'posit(8,1)' -r sr --against ./casts.so:right
+
+# ------------------------------------------------------------------------------------- formats with scales
+values='--signature f32-to-f32' bytes='--signature f32-to-bytes'
+agrees mxfp4 --against ./casts.so:mx_right
+holds "$(sed -n 2p out)" = 'inputs: 65536 tensors of up to 96 elements, seed 0'
+agrees mxfp4 --against ./casts.so:mx_right_bytes $bytes $quick --seed 3
+agrees mxfp4 --against-program "$directory/casts tensors-bytes" $bytes $quick
+differs 'element/short-block element/power-of-two' mxfp4 --against ./casts.so:mx_power $values $quick
+differs 'scale/short-block scale/power-of-two' mxfp4 --against ./casts.so:mx_power_bytes $bytes $quick
+grep -qE '^scale/power-of-two +[0-9]+ +\[0\] .*x\[[0-9]+\] = -?(0.25|0.5|1|2|4), 0 elsewhere, 32 elements$' out ||
+    failed "not a simple power of two: $(cat out)"
+differs 'element/short-block' mxfp4 --against ./casts.so:mx_short $values $quick
+differs 'scale/short-block' mxfp4 --against ./casts.so:mx_short_bytes $bytes $quick
+differs 'element/short-block' mxfp4 --against-program "$directory/casts tensors" $values $quick
+differs 'element/nan element/infinity' mxfp4 --against ./casts.so:mx_nan $values $quick
+differs 'scale/nan scale/infinity' mxfp4 --against ./casts.so:mx_nan_bytes $bytes $quick
+grep -q '^scale/nan .* nan (0xff)  ' out || failed "code of the scale: $(cat out)"
+crashes 'crashed: Segmentation fault; the input was x[' mxfp4 --against ./casts.so:mx_crash $quick
+"$FPEMU" fuzz mxfp4 --against ./casts.so:mx_nan_bytes $bytes $quick --json >json && failed 'status of --json'
+python_checks json 'd = j["differences"]
+assert [e["class"] for e in d] == ["scale/nan", "scale/infinity"] and j["mismatches"] == d[0]["count"] + d[1]["count"]
+assert d[0]["input"] == "x[0] = nan, 0 elsewhere, 1 element" and d[0]["expected"] == "[0] nan (0xff)"
+assert j["inputs"] == 20000 and j["signature"] == "f32-to-bytes" and not j["failures"]'
+fails 2 'takes whole tensors of numbers: no --op' fuzz mxfp4 --op add --against ./casts.so:mx_right
+fails 2 "'mxfp4' has f32-to-f32, f64-to-f64, f32-to-bytes" fuzz mxfp4 --against ./casts.so:mx_right \
+    --signature f32-to-u8
+fails 2 '--signature' fuzz e4m3fn --against ./casts.so:right $bytes
+fails 2 'stochastic' fuzz mxfp4 --against ./casts.so:mx_right -r sr
 
 # ------------------------------------------------------------------------------------- right operations
 agrees e4m3fn --op add --against ./operations.so:add
@@ -215,6 +284,8 @@ grep -qE '^inputs: [0-9]+ boundary [0-9]+ coverage 20000 random, seed 0$' out ||
 agrees fp16 --op div --against ./operations.so:half_div $quick --seed 5
 agrees fp16 --op mul --from e4m3fn --against ./operations.so:mul_wide
 agrees e4m3fn --op fma --against ./operations.so:multiply_add $quick
+agrees fp16 --op fma --from e4m3fn,e4m3fn,fp16 --against ./operations.so:multiply_add_mixed $quick
+holds "$(sed -n 1p out)" = 'fma of e4m3fn,e4m3fn,fp16 to fp16, rne, u16-to-u16: ./operations.so:multiply_add_mixed'
 agrees e4m3fn --op add --against ./operations.so:add_values --signature f32-to-f32
 agrees e4m3fn --op add --against ./operations.so:add_array --signature u8-to-u8-array
 agrees e4m3fn --op fma --against ./operations.so:fma_array --signature f32-to-f32-array $quick
@@ -251,11 +322,13 @@ crashes 'crashed: Segmentation fault; the input was 1 (0x38), 2 (0x40)' e4m3fn -
     ./operations.so:add_crashes
 
 fails 2 'is none of: convert add sub' fuzz e4m3fn --op power --against ./operations.so:add
+fails 2 '2 formats, but fma has 3 operands' fuzz fp16 --op fma --from fp16,e5m2 --against ./operations.so:half_add
+fails 1 '--from: formats with scales have no codes' fuzz fp16 --from mxfp4 --against ./operations.so:half_add
+fails 2 'too narrow' fuzz fp16 --op fma --from e5m2,e5m2,fp16 --against ./operations.so:half_add --signature u8-to-u16
 fails 2 'too narrow' fuzz fp16 --op add --against ./operations.so:half_add --signature u8-to-u16
 fails 2 'does not hold every operand' fuzz e4m3fn --op add --from fp64 --against \
     ./operations.so:add --signature f32-to-u8
 fails 2 'more than 32' fuzz fp16 --op fma --against ./operations.so:half_add --exhaustive
-fails 2 'stochastic' fuzz e4m3fn --op add --against ./operations.so:add -r sr
 fails 1 'int(8,scale=0.1)' fuzz 'int(8,scale=0.1)' --op add --against ./operations.so:add
 
 finish

@@ -173,7 +173,149 @@ void crashes_on_long(const float *x, uint8_t *codes, size_t n)
     right_array(x, codes, n);
 }
 
+/* Stochastic rounding to e4m3fn by 32 random bits, and what went wrong with that elsewhere. */
+enum sr_defect { SR_RIGHT, SR_ZERO, SR_SUBNORMAL, SR_MOVES, SR_BITS, SR_PAIRS, SR_SEEDED, SR_DRIFTS };
+
+static uint32_t random_bits(uint64_t *state)
+{
+    *state += 0x9e3779b97f4a7c15u; /* splitmix64 */
+    uint64_t z = (*state ^ *state >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (uint32_t)(z >> 32);
+}
+
+static uint8_t sr(float x, uint32_t random, enum sr_defect defect)
+{
+    int e = x != 0 && isfinite(x) ? ilogbf(x) : -6;
+    const int subnormal = e < -6;
+    e = subnormal ? -6 : e;
+    const double size = isfinite(x) ? ldexp(fabs((double)x), 3 - e) : 0, whole = floor(size);
+    double part = size - whole, bits = defect == SR_BITS ? random >> 28 : random * 0x1p-28;
+    part = defect == SR_SUBNORMAL && subnormal ? part / 2 : part;
+    part = defect == SR_DRIFTS ? part * 0.99 : part;
+    const uint32_t up = floor(part * 16 + bits) >= 16 || (defect == SR_MOVES && part == 0 && random >> 24 == 0);
+    const uint32_t code = ((uint32_t)(e + 6) << 3) + (uint32_t)whole + up;
+    return (uint8_t)((!isfinite(x) || code > 0x7e ? 0x7f : defect == SR_ZERO ? 0 : code) | (signbit(x) ? 0x80 : 0));
+}
+
+#define SR(NAME, DEFECT)                                                                                               \
+    void NAME(const float *x, uint8_t *codes, size_t n)                                                                \
+    {                                                                                                                  \
+        static uint64_t state = 5;                                                                                     \
+        uint32_t random = 0;                                                                                           \
+        state = DEFECT == SR_SEEDED ? 5 : state;                                                                       \
+        for (size_t i = 0; i < n; i++) {                                                                               \
+            random = DEFECT == SR_PAIRS && i % 2 == 1 ? random : random_bits(&state);                                  \
+            codes[i] = sr(x[i], random, DEFECT);                                                                       \
+        }                                                                                                              \
+    }
+SR(sr_right, SR_RIGHT)
+SR(sr_zero, SR_ZERO)
+SR(sr_subnormal, SR_SUBNORMAL)
+SR(sr_moves, SR_MOVES)
+SR(sr_bits, SR_BITS)
+SR(sr_pairs, SR_PAIRS)
+SR(sr_seeded, SR_SEEDED)
+SR(sr_drifts, SR_DRIFTS)
+
+uint8_t sr_one(float x)
+{
+    static uint64_t state = 7;
+    return sr(x, random_bits(&state), SR_RIGHT);
+}
+
+/* MX: 32 numbers of e2m1 share a power of two, the largest that brings the largest magnitude below 8. `scales` and
+ * `elements` are the packed bytes, y the values; each may be NULL. */
+enum mx_defect { MX_RIGHT, MX_POWER, MX_SHORT, MX_NAN, MX_CRASH };
+
+static uint32_t e2m1_code(float x)
+{
+    const float size = fabsf(x), step = size < 2 ? 0.5f : size < 4 ? 1 : 2, y = nearbyintf(size / step) * step;
+    const float values[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+    uint32_t code = 7;
+    while (code > 0 && values[code] > y)
+        code--;
+    return code | (signbit(x) ? 8 : 0);
+}
+
+static void mx_block(const float *x, float *y, uint8_t *scale, uint8_t *elements, size_t n, enum mx_defect defect)
+{
+    static const float values[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+    float amax = 0;
+    int nan = 0, e;
+    for (size_t k = 0; k < n; k++) {
+        nan |= !isfinite(x[k]);
+        amax = isfinite(x[k]) ? fmaxf(amax, fabsf(x[k])) : amax;
+    }
+    const int power = frexpf(amax, &e) == 0.5f;
+    int shared = amax > 0 ? e - 3 - (defect == MX_POWER && power) + (defect == MX_SHORT && n < 32) : -127;
+    shared = shared < -127 ? -127 : shared;
+    if (isnan(x[n - 1]) && n == 32 && defect == MX_CRASH)
+        raise(SIGSEGV);
+    nan = nan && defect != MX_NAN;
+    *scale = (uint8_t)(nan ? 255 : shared + 127);
+    for (size_t k = 0; k < n; k++) {
+        const uint32_t code = nan ? 0 : e2m1_code(isnan(x[k]) ? 0 : ldexpf(x[k], -shared));
+        const float value = ldexpf(values[code & 7], shared);
+        y[k] = nan ? NAN : (code & 8) != 0 ? -value : value;
+        elements[k / 2] = (uint8_t)(k % 2 == 0 ? code : elements[k / 2] | code << 4);
+    }
+}
+
+static void mx(const float *x, float *y, uint8_t *bytes, size_t n, enum mx_defect defect)
+{
+    const size_t blocks = (n + 31) / 32;
+    float values[32];
+    uint8_t scale, elements[16];
+    for (size_t b = 0; b < blocks; b++) {
+        const size_t size = n - 32 * b < 32 ? n - 32 * b : 32;
+        mx_block(x + 32 * b, values, &scale, elements, size, defect);
+        if (y != NULL) {
+            memcpy(y + 32 * b, values, size * sizeof *y);
+        } else {
+            bytes[b] = scale;
+            memcpy(bytes + blocks + 16 * b, elements, (size + 1) / 2);
+        }
+    }
+}
+
+#define MX(NAME, DEFECT)                                                                                               \
+    void NAME(const float *x, float *y, size_t n)                                                                      \
+    {                                                                                                                  \
+        mx(x, y, NULL, n, DEFECT);                                                                                     \
+    }                                                                                                                  \
+    void NAME##_bytes(const float *x, uint8_t *bytes, size_t n)                                                        \
+    {                                                                                                                  \
+        mx(x, NULL, bytes, n, DEFECT);                                                                                 \
+    }
+MX(mx_right, MX_RIGHT)
+MX(mx_power, MX_POWER)
+MX(mx_short, MX_SHORT)
+MX(mx_nan, MX_NAN)
+MX(mx_crash, MX_CRASH)
+
 #ifdef MAIN
+/* A tensor a line. */
+static int print_tensors(int bytes)
+{
+    char line[16384];
+    while (fgets(line, sizeof line, stdin) != NULL) {
+        float x[512], y[512];
+        uint8_t codes[512];
+        size_t n = 0;
+        for (char *word = strtok(line, " \n"); word != NULL; word = strtok(NULL, " \n"))
+            x[n++] = strtof(word, NULL);
+        mx(x, bytes ? NULL : y, codes, n, bytes ? MX_RIGHT : MX_SHORT);
+        const size_t results = bytes ? (n + 31) / 32 + (n + 1) / 2 : n;
+        for (size_t k = 0; k < results; k++)
+            if (bytes)
+                printf("0x%02x\n", codes[k]);
+            else
+                printf("%a\n", (double)y[k]);
+    }
+    return 0;
+}
+
 /* What goes wrong on one operand, 12, and what it prints of it. */
 static void fail_on_12(const char *what, uint8_t code)
 {
@@ -197,6 +339,8 @@ int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     char word[100];
+    if (strncmp(what, "tensors", 7) == 0)
+        return print_tensors(strcmp(what, "tensors-bytes") == 0);
     for (int i = 0; scanf("%99s", word) == 1; i++) {
         const float x = strtof(word, NULL);
         if (strcmp(what, "crash") == 0 && i == 1000)

@@ -125,6 +125,12 @@ uint8_t multiply_add(uint8_t a, uint8_t b, uint8_t c)
     return (uint8_t)code_of(value(a, &e4m3fn) * value(b, &e4m3fn) + value(c, &e4m3fn), &e4m3fn);
 }
 
+/* Factors of e4m3fn and a term of fp16, all in 16 bits: exact, of at most 41. */
+uint16_t multiply_add_mixed(uint16_t a, uint16_t b, uint16_t c)
+{
+    return (uint16_t)code_of(value(a, &e4m3fn) * value(b, &e4m3fn) + value(c, &fp16), &fp16);
+}
+
 /* The product is rounded first. */
 uint8_t multiply_then_add(uint8_t a, uint8_t b, uint8_t c)
 {

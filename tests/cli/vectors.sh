@@ -47,6 +47,10 @@ for to in e4m3fn fp16; do
     judged 20000 fma $to fp16 -r $modes
 done
 judged 20000 fma fp32 fp32
+judged 20000 fma fp16 e4m3fn,e4m3fn,fp16 -r $modes
+judged 5000 fma e5m2 e5m2,fp16,e4m3fn -r rtz
+judged 10000 add bf16 e4m3fn,fp32
+judged 2048 mul fp16 e2m1,e4m3fn --level 2
 judged 100000 fma e4m3fn e4m3fn --level 2
 
 # A wrong result and a wrong flag are noticed.
@@ -98,12 +102,66 @@ for line in rne,0x3c00,0x8000,0xfc00,0,0,0,1,0,0,1,-0,-inf rne,0x0000,0x0000,0x7
     grep -qx -e "$line" csv || failed "'$line' is missing"
 done
 
+"$FPEMU" vectors fp16 --from 'float(4,3,7,fnuz),e4m3fn,fp16' --op fma --as memh >memh || failed 'a list of formats'
+holds "$(sed -n 1,2p memh)" = '// fma of float(e=4,m=3,bias=7,specials=fnuz),e4m3fn,fp16 to fp16
+// 60 bits: mode [59:56], a [55:48], b [47:40], c [39:24], result [23:8], flags [7:0]'
+
 # Widths that are no whole number of digits; other kinds of formats
 "$FPEMU" vectors 'fixed(6,2)' --from 'fixed(10,5)' --as memh >out || failed 'fixed point'
 grep -qx '0_200_20_05' out || failed "fixed point: $(head -n 5 out)"
 "$FPEMU" vectors 'posit(8,2)' --from 'posit(16,1)' >out || failed posits
 grep -qx '0 8000 80 00' out || failed 'posits: NaR'
 
+# Dot products: the judge, which has read what tensor cores gave, works each of them out in exact rationals.
+# summed CASES A B C SCALES TO MODEL-OF-JUDGE MODEL OPTION...
+summed() {
+    cases=$1 a=$2 b=$3 c=$4 scales=$5 to=$6 rule=$7 model=$8
+    shift 8
+    "$FPEMU" vectors "$to" --op dot --model "$model" "$@" --as csv >csv || failed "vectors --model '$model'"
+    python3 "$sources/dots_judge.py" "$a" "$b" "$c" "$scales" "$to" $rule <csv >verdict 2>&1 ||
+        failed "--model '$model' $*: $(tail -n 1 verdict)"
+    for case in $cases; do
+        grep -qE "(^| )$case( |\$)" verdict || failed "--model '$model': not $case: $(cat verdict)"
+    done
+}
+if python3 -c 'import fractions' 2>/dev/null; then
+    answers=$sources/../vectors/tensor_cores.txt
+    holds "$(python3 "$sources/dots_judge.py" "$answers")" -ge 232
+    cases='cancel:40 minus-zero:20 align:400 tie:160 sticky:160 carry:120 subnormal-operands:240 subnormal-result:160
+        nan:800 infinity:800 zero:400 one-large:120 overflow-result:120 overflow-sum:80 random:1280'
+    summed "$cases" e4m3fn e4m3fn fp16 - fp16 'seq fp64' 'seq(fp64); ab=e4m3fn' --from e4m3fn,e4m3fn,fp16 \
+        -r rne,rtn,rtp,rtz,rna
+    summed random:256 e2m1 e5m2 fp16 - fp16 'seq bf16 start' 'seq(bf16); a=e2m1; b=e5m2; start=c' --length 5
+    grep -q ',0x8000,0,.*,-0,minus-zero$' csv || failed '-0 from nothing but -0'
+    summed random:256 e4m3fn e4m3fn fp32 - fp32 'fused 32 13 f8_13 rtz -133' 'tc(h100,e4m3fn)'
+    summed random:256 fp16 fp16 fp32 - fp32 'fused 16 25 fp32 rtz -133 start' 'tc(h100,fp16); start=c' --length 17
+    summed scale-ends:108 e2m1 e2m1 fp32 e8m0 fp32 'chunk 4 fp64 fp32' 'chunk(4,fp64,fp32); ab=e2m1' --length 10 \
+        --scales e8m0
+    summed scale-ends:72 e4m3fn e5m2 fp16 e4m3fn e5m2 'chunk 2 fp16 fp32' 'chunk(2,fp16,fp32)' --scales e4m3fn \
+        --from e4m3fn,e5m2,fp16 -r rna --seed 5
+    sed '2,$s/,0x[0-9a-f]*\(,[01],[01],[01]\)/,0x1234\1/' csv >wrong
+    python3 "$sources/dots_judge.py" e4m3fn e5m2 fp16 e4m3fn e5m2 chunk 2 fp16 fp32 <wrong >verdict 2>&1 &&
+        failed 'the judge takes wrong sums'
+fi
+"$FPEMU" vectors fp32 --op dot --model 'tc(h100,e4m3fn); start=c' --length 2 >hex || failed 'vectors --op dot'
+"$FPEMU" vectors fp32 --op dot --model 'tc(h100,e4m3fn); start=c' --length 2 --as memh >memh || failed 'dot as memh'
+holds "$(sed -n '1p;3p' memh)" = '// dot product of 2, tc(h100,e4m3fn); start=c, to fp32
+// cancel'
+holds "$(sed -n 2p memh)" = "// 108 bits: mode [107:104], a [103:88] = a[0] to a[1], 8 bits each,\
+ b [87:72] = b[0] to b[1], 8 bits each, c [71:40], result [39:8], flags [7:0]"
+grep -v '^//' memh | tr _ ' ' | cmp - hex || failed 'memh and hex differ'
+grep -q '^0 7f c0 38 38 00000000 7fc00000 00$' hex || failed 'a NaN in a lane'
+
+fails 2 '2 formats, but fma has 3 operands: name one for all, or one for each' vectors fp16 --op fma --from fp16,fp16
+fails 2 '--op dot needs --model' vectors fp32 --op dot
+fails 2 'are for --op dot' vectors fp32 --op add --model fp32
+fails 2 'has no blocks: chunk(LENGTH,...), or promote=LENGTH' vectors fp32 --op dot --model fp32 --scales e8m0
+fails 2 "leave 'out=' away" vectors fp32 --op dot --model 'fp32; out=fp16'
+fails 2 "character 5: found 'fp33'" vectors fp32 --op dot --model 'seq(fp33)'
+fails 2 'stochastic' vectors fp32 --op dot --model 'seq(fp16/sr)'
+fails 2 '--length' vectors fp32 --op dot --model fp32 --length 257
+fails 1 '--from: formats with scales have no codes' vectors e4m3fn --from mxfp4
+fails 1 '--scales: formats with scales have no codes' vectors fp32 --op dot --model 'chunk(2,fp32)' --scales mxfp4
 fails 2 'expected SPEC' vectors
 "$FPEMU" vectors e4m3fn -o - >out || failed 'vectors to standard output'
 "$FPEMU" vectors e4m3fn >wanted || failed vectors

@@ -2,8 +2,8 @@
 /* vectors_judge.c - works out the results of `fpemu vectors --as hex` once more, without the library: operations in
  * binary64, rounded to odd, and then to the format in integers.
  *
- * Usage: vectors_judge FROM TO [OPERATION] <vectors. Prints and counts the lines it does not agree with; prints how
- * many it read. Operations are for operands of up to 24 bits of precision, and results of no more.
+ * Usage: vectors_judge FROM[,FROM...] TO [OPERATION] <vectors. Prints and counts the lines it does not agree with;
+ * prints how many it read. Operations are for operands of up to 24 bits of precision, and results of no more.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -187,7 +187,13 @@ int main(int argc, char **argv)
 {
     if (argc != 3 && argc != 4)
         return 2;
-    const struct format *from = find(argv[1]), *to = find(argv[2]);
+    const struct format *from[3], *to = find(argv[2]);
+    char *name = strtok(argv[1], ",");
+    for (int k = 0; k < 3; k++) {
+        from[k] = find(name);
+        char *next = strtok(NULL, ",");
+        name = next != NULL ? next : name; /* the last for the rest */
+    }
     const char *operation = argc > 3 ? argv[3] : "convert";
     const int operands = strcmp(operation, "fma") == 0                                         ? 3
                          : strcmp(operation, "convert") == 0 || strcmp(operation, "sqrt") == 0 ? 1
@@ -203,7 +209,7 @@ int main(int argc, char **argv)
         if (scanf("%" SCNx64 "%x", &result, &flags) != 2)
             return 1;
         for (int k = 0; k < 3; k++)
-            v[k] = unpack(from, operand[k]);
+            v[k] = unpack(from[k], operand[k]);
         const double exact = operate(operation, (int)mode, v, &right_flags);
         if (isnan(exact) && !isnan(v[0]) && !isnan(v[1]) && !isnan(v[2]))
             right_flags = INVALID;

@@ -51,13 +51,21 @@ static const char help[] =
     "                        (default: f32 to the codes of SPEC). A code as IN is one of SPEC,\n"
     "                        and decoded, or one of the format --from names, and converted.\n"
     "                        Operations: OUT f(IN, IN), void f(const IN *, const IN *, OUT *,\n"
-    "                        size_t n) and so on (default: codes)\n"
-    "      --from SPEC2      the format of codes as IN, and of operands\n"
-    "  -r, --rounding MODE   as for 'fpemu round', but not sr and se (default: rne)\n"
+    "                        size_t n) and so on (default: codes). A SPEC with scales:\n"
+    "                        f32-to-f32 (default), void f(const float *x, float *y, size_t n) on\n"
+    "                        a tensor of n elements, a tensor a line for programs; f32-to-bytes,\n"
+    "                        uint8_t *y as 'fpemu pack' lays them out; and the same of f64\n"
+    "      --from SPEC2[,SPEC3...]\n"
+    "                        the format of codes as IN, and of operands: one for all, or one\n"
+    "                        for each (IN holds the widest)\n"
+    "  -r, --rounding MODE   as for 'fpemu round' (default: rne). With sr and se the results need\n"
+    "                        only follow the law: one of the two neighbours, at the right rate,\n"
+    "                        by random bits of their own in every call and element\n"
+    "      --bits N          sr: with so many random bits (default: 32)\n"
     "      --overflow POLICY ieee, saturate or saturate-keep-inf (default: the format's)\n"
     "      --nan POLICY      keep, max, signmax or zero (default: the format's)\n"
     "      --strict-nan      compare the bits of a NaN, not only that it is one\n"
-    "      --inputs N        random inputs (default: 1048576)\n"
+    "      --inputs N        random inputs (default: 1048576; tensors: 65536)\n"
     "      --seed N          seed of the random inputs (default: 0)\n"
     "      --exhaustive      all inputs of 32 bits, all operands together\n"
     "      --time-limit S    end the search after S seconds\n"
@@ -65,6 +73,7 @@ static const char help[] =
     "      --json            as JSON\n"
     "\n"
     "Examples: fpemu fuzz e4m3fn --against ./libcast.so:to_e4m3 --overflow saturate\n"
+    "          fpemu fuzz mxfp4 --against ./libmx.so:pack --signature f32-to-bytes\n"
     "          fpemu fuzz fp16 --op fma --against ./libhalf.so:half_fma\n";
 
 static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_OPERATION},
@@ -73,6 +82,7 @@ static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_
                                         {"signature", required_argument, NULL, CLI_OPT_SIGNATURE},
                                         {"from", required_argument, NULL, CLI_OPT_FROM},
                                         {"rounding", required_argument, NULL, 'r'},
+                                        {"bits", required_argument, NULL, CLI_OPT_BITS},
                                         {"overflow", required_argument, NULL, CLI_OPT_OVERFLOW},
                                         {"nan", required_argument, NULL, CLI_OPT_NAN},
                                         {"strict-nan", no_argument, NULL, CLI_OPT_STRICT_NAN},
@@ -144,11 +154,11 @@ static void load_carrier(search *s, bool binary32, size_t n)
             number_store_code(s->carrier[0], size, i, s->codes[0][i]);
         return;
     }
-    const size_t size = fpemu_format_code_size(&s->from);
+    const size_t size = fpemu_format_code_size(&s->from[0]);
     for (size_t i = 0; i < n; i++)
         number_store_code(s->expected, size, i, s->codes[0][i]);
-    cli_check(binary32 ? fpemu_decode_f32(&s->from, n, s->expected, s->carrier[0])
-                       : fpemu_decode_f64(&s->from, n, s->expected, s->carrier[0]),
+    cli_check(binary32 ? fpemu_decode_f32(&s->from[0], n, s->expected, s->carrier[0])
+                       : fpemu_decode_f64(&s->from[0], n, s->expected, s->carrier[0]),
               s->spec);
 }
 
@@ -157,7 +167,8 @@ static void expect_conversion(search *s, size_t n)
 {
     const external_type in = s->other.signature.in, out = s->other.signature.out;
     const bool to_code = signature_is_code(out);
-    const bool both_fit = fpemu_format_fits_f32(&s->from) && fpemu_format_fits_f32(&s->format) && out != EXTERNAL_F64;
+    const bool both_fit =
+        fpemu_format_fits_f32(&s->from[0]) && fpemu_format_fits_f32(&s->format) && out != EXTERNAL_F64;
     const bool binary32 = s->decodes ? out == EXTERNAL_F32 : signature_is_code(in) ? both_fit : in == EXTERNAL_F32;
     load_carrier(s, binary32, n);
     if (s->decodes) {
@@ -187,7 +198,7 @@ static void expect_operation(search *s, size_t n)
     for (int k = 0; k < OPERATION_MOST; k++) {
         operands[k] = s->carrier[k];
         for (size_t i = 0; k < s->what->operands && i < n; i++)
-            ((double *)s->carrier[k])[i] = fpemu_decode_one_f64(&s->from, s->codes[k][i]);
+            ((double *)s->carrier[k])[i] = fpemu_decode_one_f64(&s->from[k], s->codes[k][i]);
     }
     if (!signature_is_code(out)) {
         operation_run(s->what, &s->format, &s->rounding, n, operands, s->expected, NULL, s->spec);
@@ -214,16 +225,10 @@ static void expect(search *s, size_t n)
 static void store_operand(search *s, int k, size_t i, size_t to)
 {
     const external_type in = s->other.signature.in;
-    uint64_t bits = s->codes[k][i];
-    if (!s->what->converts && !signature_is_code(in)) {
-        const double wide = fpemu_decode_one_f64(&s->from, bits);
-        const float narrow = (float)wide;
-        uint32_t low;
-        memcpy(&low, &narrow, sizeof low);
-        memcpy(&bits, &wide, sizeof bits);
-        bits = in == EXTERNAL_F32 ? low : bits;
-    }
-    number_store_code(s->other.in[k], signature_size(in), to, bits);
+    if (!s->what->converts && !signature_is_code(in))
+        difference_store(in, s->other.in[k], to, fpemu_decode_one_f64(&s->from[k], s->codes[k][i]));
+    else
+        number_store_code(s->other.in[k], signature_size(in), to, s->codes[k][i]);
 }
 
 /* -------------------------------------------------------------------------------------------------- search */
@@ -362,7 +367,7 @@ typedef struct request {
 
 static request read_options(cli *c)
 {
-    request q = {.inputs = UINT64_C(1) << 20, .operation = "convert", .patience = 10};
+    request q = {.inputs = UINT64_MAX, .operation = "convert", .patience = 10};
     for (int option; (option = cli_next(c, "r:", options)) != -1;) {
         switch (option) {
         case CLI_OPT_OPERATION: q.operation = optarg; break;
@@ -391,7 +396,7 @@ static request read_options(cli *c)
 
 static void read_signature(const request *q, external_signature *t)
 {
-    if (q->signature != NULL && !signature_read(q->signature, t))
+    if (q->signature != NULL && (!signature_read(q->signature, t) || (t->bytes && !t->tensors)))
         cli_usage("--signature: '%s' is not IN-to-OUT or IN-to-OUT-array of f32 f64 u8 u16 u32 u64", q->signature);
 }
 
@@ -402,32 +407,47 @@ static external_signature choose_conversion(search *s, const request *q)
     external_signature t = {
         .in = fpemu_format_fits_f32(&s->format) ? EXTERNAL_F32 : EXTERNAL_F64, .out = code, .operands = 1};
     if (q->from != NULL) {
-        s->from = cli_format(q->from);
-        t.in = signature_code_type(fpemu_format_code_size(&s->from));
+        operands_read_formats(s->what, s->what->operands, q->from, s->from);
+        t.in = signature_code_type(fpemu_format_code_size(&s->from[0]));
     }
     read_signature(q, &t);
     s->decodes = signature_is_code(t.in) && q->from == NULL;
     if (!signature_is_code(t.in)) {
         if (q->from != NULL)
             cli_usage("--from: the inputs of this signature are no codes");
-        s->from = cli_format(t.in == EXTERNAL_F32 ? "fp32" : "fp64");
+        s->from[0] = cli_format(t.in == EXTERNAL_F32 ? "fp32" : "fp64");
     } else if (s->decodes) {
-        s->from = s->format;
+        s->from[0] = s->format;
     }
     if (s->decodes && signature_is_code(t.out))
         cli_usage("--signature: codes to codes need --from, the format of the inputs");
     return t;
 }
 
+/* Bytes of a code of the widest operand. */
+static size_t operand_size(const search *s)
+{
+    size_t most = 0;
+    for (int k = 0; k < s->what->operands; k++) {
+        const size_t size = fpemu_format_code_size(&s->from[k]);
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
 static external_signature choose_operation(search *s, const request *q)
 {
-    s->from = q->from != NULL ? cli_format(q->from) : s->format;
-    external_signature t = {.in = signature_code_type(fpemu_format_code_size(&s->from)),
+    for (int k = 0; k < s->what->operands; k++)
+        s->from[k] = s->format;
+    if (q->from != NULL)
+        operands_read_formats(s->what, s->what->operands, q->from, s->from);
+    external_signature t = {.in = signature_code_type(operand_size(s)),
                             .out = signature_code_type(fpemu_format_code_size(&s->format)),
                             .operands = s->what->operands};
     read_signature(q, &t);
-    if (t.in == EXTERNAL_F32 && !fpemu_format_fits_f32(&s->from))
-        cli_usage("--signature: f32 does not hold every operand");
+    for (int k = 0; k < s->what->operands; k++)
+        if (t.in == EXTERNAL_F32 && !fpemu_format_fits_f32(&s->from[k]))
+            cli_usage("--signature: f32 does not hold every operand");
     return t;
 }
 
@@ -436,7 +456,7 @@ static external_signature choose_signature(search *s, const request *q)
 {
     const external_signature t = s->what->converts ? choose_conversion(s, q) : choose_operation(s, q);
     const bool in_is_spec = s->what->converts && t.in == EXTERNAL_F32 && !s->decodes;
-    if ((signature_is_code(t.in) && signature_size(t.in) < fpemu_format_code_size(&s->from)) ||
+    if ((signature_is_code(t.in) && signature_size(t.in) < operand_size(s)) ||
         (signature_is_code(t.out) && signature_size(t.out) < fpemu_format_code_size(&s->format))) {
         cli_usage("--signature: a type is too narrow for the codes of its format");
     }
@@ -449,14 +469,67 @@ static void check_rounding(const search *s)
 {
     const double zero = 0, *const zeros[OPERATION_MOST] = {&zero, &zero, &zero};
     double y;
-    if (s->rounding.mode == FPEMU_MODE_SR || s->rounding.mode == FPEMU_MODE_SE)
-        cli_usage("fuzz: stochastic rounding has no one result to compare");
     if (s->rounding.nan == FPEMU_NAN_ERROR ||
         (s->rounding.nan == FPEMU_NAN_FROM_FORMAT && s->format.nan == FPEMU_NAN_ERROR)) {
         cli_usage("fuzz: the NaN policy 'error' gives no result to compare");
     }
     operation_run(s->what, &s->format, &s->rounding, 1, zeros, &y, NULL, s->spec);
-    cli_check(fpemu_quantize_f64(&s->from, &(fpemu_rounding){0}, 1, &zero, &y, NULL), "--from");
+}
+
+static external start_external(const request *q, external_signature signature)
+{
+    external f = q->library != NULL ? external_library(q->library, signature) : external_program(q->program, signature);
+    f.patience = (double)q->patience;
+    return f;
+}
+
+/* Stochastic rounding of numbers to SPEC. */
+static external_signature choose_law(search *s, const request *q)
+{
+    if (!s->what->converts || q->from != NULL || q->exhaustive)
+        cli_usage("fuzz: stochastic rounding is tested on conversions of numbers: no --op, --from or --exhaustive");
+    const external_signature t = choose_signature(s, q);
+    if (signature_is_code(t.in))
+        cli_usage("--signature: stochastic rounding takes f32 or f64");
+    return t;
+}
+
+/* Formats with scales: whole tensors. */
+static external_signature choose_tensors(const search *s, const request *q)
+{
+    external_signature t = {.in = EXTERNAL_F32, .out = EXTERNAL_F32, .tensors = true, .operands = 1};
+    if (!s->what->converts || q->from != NULL || q->exhaustive)
+        cli_usage("fuzz: '%s' takes whole tensors of numbers: no --op, --from or --exhaustive", s->spec);
+    read_signature(q, &t);
+    t.array = true;
+    if (signature_is_code(t.in) || (!t.bytes && t.out != t.in))
+        cli_usage("--signature: '%s' has f32-to-f32, f64-to-f64, f32-to-bytes or f64-to-bytes", s->spec);
+    if (s->rounding.mode == FPEMU_MODE_SR || s->rounding.mode == FPEMU_MODE_SE)
+        cli_usage("fuzz: stochastic rounding of formats with scales has no one result; test that of the elements");
+    return t;
+}
+
+/* Either of them. Returns the exit status. */
+static int fuzz_outcomes(search *s, const request *q, bool tensors)
+{
+    const external_signature t = tensors ? choose_tensors(s, q) : choose_law(s, q);
+    cli_check_use(&s->format, &s->rounding, t.in == EXTERNAL_F64,
+                  t.bytes   ? FPEMU_USE_PACK
+                  : tensors ? FPEMU_USE_QUANTIZE
+                            : FPEMU_USE_ENCODE,
+                  s->spec);
+    s->other = start_external(q, t);
+    s->in.seed = q->seed;
+    s->outcomes = cli_allocate(OUTCOMES, sizeof *s->outcomes);
+    const bool told = q->inputs < UINT64_MAX;
+    if (tensors)
+        tensors_search(s, told ? q->inputs : UINT64_C(1) << 16, q->seed);
+    else
+        law_search(s, told ? q->inputs : UINT64_C(1) << 23);
+    const int status = fuzz_report_outcomes(s, q->json);
+    external_close(&s->other);
+    free(s->outcomes);
+    return status;
 }
 
 /* One thread in this process, so that it may fork at any time. */
@@ -477,17 +550,21 @@ int cmd_fuzz(int argc, char **argv)
     s.what = operation_find(q.operation);
     s.mask = UINT64_MAX >> (64 - s.format.bits);
     s.rounding = cli_rounding_get(&q.rounding);
+    cli_rounding_refuse_idle(&q.rounding);
     s.mode = q.rounding.mode != NULL ? q.rounding.mode : "rne";
+    s.deadline = q.seconds > 0 ? clock_seconds() + (double)q.seconds : (double)INFINITY;
+    use_one_thread();
+    const bool tensors = s.format.scaling != FPEMU_SCALING_NONE;
+    if (tensors || s.rounding.mode == FPEMU_MODE_SR || s.rounding.mode == FPEMU_MODE_SE)
+        return fuzz_outcomes(&s, &q, tensors);
     const external_signature signature = choose_signature(&s, &q);
     check_rounding(&s);
-    const unsigned bits = s.from.bits * (unsigned)s.what->operands;
+    const unsigned bits = operands_bits(s.what, s.from);
     if (q.exhaustive && bits > 32)
         cli_usage("--exhaustive: the inputs have %u bits, more than 32", bits);
-    use_one_thread();
-    s.other = q.library != NULL ? external_library(q.library, signature) : external_program(q.program, signature);
-    s.other.patience = (double)q.patience;
-    s.deadline = q.seconds > 0 ? clock_seconds() + (double)q.seconds : (double)INFINITY;
-    s.in = operands_start(s.what, &s.from, &s.format, depth, q.inputs, q.seed);
+    s.other = start_external(&q, signature);
+    s.in =
+        operands_start(s.what, s.from, &s.format, depth, q.inputs < UINT64_MAX ? q.inputs : UINT64_C(1) << 20, q.seed);
     for (int k = 0; k < s.what->operands; k++) {
         s.codes[k] = cli_allocate(EXTERNAL_BATCH, sizeof *s.codes[k]);
         s.carrier[k] = cli_allocate(EXTERNAL_BATCH, sizeof(double));

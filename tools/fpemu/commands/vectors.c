@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,9 +25,14 @@ static const char help[] =
     "flags, in hexadecimal.\n"
     "\n"
     "      --op OPERATION    convert (default) add sub mul div sqrt fma minimum maximum\n"
-    "                        minimum-number maximum-number\n"
-    "      --from SPEC2      format of the operands, also f32 or f64 (default: f32 for a conversion,\n"
-    "                        SPEC for an operation)\n"
+    "                        minimum-number maximum-number; dot: a sum of products\n"
+    "      --from SPEC2[,SPEC3...]\n"
+    "                        format of the operands, one for all or one for each, also f32 or f64\n"
+    "                        (default: f32 for a conversion, SPEC for an operation)\n"
+    "      --model MODEL     dot: how products are added up, as for 'fpemu gemm', or with start=c;\n"
+    "                        its ab=, a=, b= are the operands\n"
+    "      --length N        dot: products, 1 to 256 (default: 4)\n"
+    "      --scales SPEC2    dot: format of the scales of the model's blocks\n"
     "  -r, --rounding MODE[,MODE...]\n"
     "                        as for 'fpemu round', but not sr and se; may be repeated\n"
     "                        (default: rne)\n"
@@ -38,16 +44,24 @@ static const char help[] =
     "      --as FORM         hex: mode, operands, result, flags, a space between them (default)\n"
     "                        memh: the same as one word a line, as $readmemh reads it\n"
     "                        csv: a column for each flag, and the values\n"
+    "                        (memh and csv name the case of a dot product)\n"
     "  -o, --output FILE     the file to write (default: standard output)\n"
     "\n"
     "Flags: 01 inexact, 02 underflow, 04 overflow, 08 division by zero, 10 invalid, 20 subnormal.\n"
     "Modes: 0 rne, 1 rna, 2 rnz, 3 rtz, 4 raz, 5 rtp, 6 rtn, 7 rto.\n"
     "\n"
     "Examples: fpemu vectors e4m3fn --from fp16 -r rne,rtz --as memh -o vectors.mem\n"
-    "          fpemu vectors fp16 --op fma --level 2\n";
+    "          fpemu vectors fp16 --op fma --from e4m3fn,e4m3fn,fp16\n"
+    "          fpemu vectors fp32 --op dot --model 'tc(h100,e4m3fn); start=c' --length 32\n"
+    "          fpemu vectors fp32 --op dot --model 'chunk(32,fp32); ab=e2m1' --length 64 --scales e8m0\n";
+
+enum { OPT_MODEL = CLI_OPT_HANG + 1000, OPT_LENGTH, OPT_SCALES };
 
 static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_OPERATION},
                                         {"from", required_argument, NULL, CLI_OPT_FROM},
+                                        {"model", required_argument, NULL, OPT_MODEL},
+                                        {"length", required_argument, NULL, OPT_LENGTH},
+                                        {"scales", required_argument, NULL, OPT_SCALES},
                                         {"rounding", required_argument, NULL, 'r'},
                                         {"overflow", required_argument, NULL, CLI_OPT_OVERFLOW},
                                         {"nan", required_argument, NULL, CLI_OPT_NAN},
@@ -68,19 +82,33 @@ enum {
     FLAG_SUBNORMAL = 0x20
 };
 
-enum { MOST_MODES = 16 };
+enum { MOST_MODES = 16, MOST_CODES = 4 * DOTS_LONGEST + 1 };
 
 typedef struct vector {
     const char *mode; /* as the user wrote it */
     unsigned mode_number;
-    uint64_t operand[OPERATION_MOST], result;
+    const char *name; /* of the case, for a dot product */
+    uint64_t operand[MOST_CODES], result;
     unsigned flags;
 } vector;
 
+/* An operand, or `lanes` of one side by side: a0, a1, ... */
+typedef struct field {
+    const char *name;
+    fpemu_format format;
+    size_t count;
+} field;
+enum { MOST_FIELDS = DOTS_OPERANDS };
+
 typedef struct bench {
     const char *spec;
-    const operation *what;
-    fpemu_format from, to;
+    const operation *what; /* of a dot product NULL */
+    fpemu_format from[OPERATION_MOST], to;
+    field fields[MOST_FIELDS];
+    int field_count;
+    bool lanes; /* codes have numbers */
+    operands in;
+    dots sums;
     const struct form *form;
     output out; /* its file is stdout where no other was asked for */
 } bench;
@@ -97,14 +125,15 @@ static unsigned flags_of(const fpemu_stats *s)
 /* In binary32 where that holds both formats, else in binary64. */
 static void convert(const bench *b, const fpemu_rounding *rounding, vector *v)
 {
+    const fpemu_format *from = &b->from[0];
     fpemu_stats stats = {0};
     uint64_t code = 0;
-    if (fpemu_format_fits_f32(&b->from) && fpemu_format_fits_f32(&b->to)) {
-        const float x = fpemu_decode_one_f32(&b->from, v->operand[0]);
+    if (fpemu_format_fits_f32(from) && fpemu_format_fits_f32(&b->to)) {
+        const float x = fpemu_decode_one_f32(from, v->operand[0]);
         cli_check_call(fpemu_encode_f32(&b->to, rounding, 1, &x, &code, &stats), &b->to, rounding, false,
                        FPEMU_USE_ENCODE, b->spec);
     } else {
-        const double x = fpemu_decode_one_f64(&b->from, v->operand[0]);
+        const double x = fpemu_decode_one_f64(from, v->operand[0]);
         cli_check_call(fpemu_encode_f64(&b->to, rounding, 1, &x, &code, &stats), &b->to, rounding, true,
                        FPEMU_USE_ENCODE, b->spec);
     }
@@ -119,10 +148,22 @@ static void operate(const bench *b, const fpemu_rounding *rounding, vector *v)
     double x[OPERATION_MOST], y;
     const double *const operands[] = {&x[0], &x[1], &x[2]};
     for (int k = 0; k < OPERATION_MOST; k++)
-        x[k] = fpemu_decode_one_f64(&b->from, v->operand[k]);
+        x[k] = k < b->what->operands ? fpemu_decode_one_f64(&b->from[k], v->operand[k]) : 0;
     operation_run(b->what, &b->to, rounding, 1, operands, &y, &stats, b->spec);
     cli_check(fpemu_encode_f64(&b->to, rounding, 1, &y, &code, NULL), b->spec); /* a value already, or NaN */
     v->result = number_load_code(&code, fpemu_format_code_size(&b->to), 0);
+    v->flags = flags_of(&stats);
+}
+
+/* Of every rounding on the way, but `subnormal`, which is about the result. */
+static void multiply_add_up(bench *b, const fpemu_rounding *rounding, vector *v)
+{
+    fpemu_stats stats = {0};
+    uint64_t code = 0;
+    const double y = dots_run(&b->sums, rounding, v->operand, &stats);
+    cli_check(fpemu_encode_f64(&b->to, rounding, 1, &y, &code, NULL), b->spec);
+    v->result = number_load_code(&code, fpemu_format_code_size(&b->to), 0);
+    stats.subnormal = fabs(y) > 0 && fabs(y) < fpemu_format_min_normal(&b->to);
     v->flags = flags_of(&stats);
 }
 
@@ -136,9 +177,11 @@ static int digits(const fpemu_format *format)
 static void print_codes(const bench *b, const vector *v, char between)
 {
     FILE *file = b->out.file;
+    const uint64_t *code = v->operand;
     fprintf(file, "%x", v->mode_number);
-    for (int k = 0; k < b->what->operands; k++)
-        fprintf(file, "%c%0*" PRIx64, between, digits(&b->from), v->operand[k]);
+    for (int f = 0; f < b->field_count; f++)
+        for (size_t k = 0; k < b->fields[f].count; k++)
+            fprintf(file, "%c%0*" PRIx64, between, digits(&b->fields[f].format), *code++);
     fprintf(file, "%c%0*" PRIx64 "%c%02x\n", between, digits(&b->to), v->result, between, v->flags);
 }
 
@@ -147,49 +190,63 @@ static void print_hex(const bench *b, const vector *v)
     print_codes(b, v, ' ');
 }
 
-/* The name of operand k in the heads of files. */
-static const char *operand_name(const bench *b, int k)
-{
-    static const char *const names[OPERATION_MOST] = {"a", "b", "c"};
-    return b->what->converts ? "operand" : names[k];
-}
-
 static void head_memh(const bench *b)
 {
-    char from[CLI_SPEC_SIZE], to[CLI_SPEC_SIZE];
+    char from[OPERANDS_FORMATS_SIZE], to[CLI_SPEC_SIZE];
     FILE *file = b->out.file;
-    const int operand = 4 * digits(&b->from), result = 4 * digits(&b->to);
-    int low = 8 + result + operand * b->what->operands; /* of the mode */
-    if (b->what->converts)
-        fprintf(file, "// %s to %s\n", cli_spec(&b->from, from), cli_spec(&b->to, to));
+    int low = 8 + 4 * digits(&b->to); /* of the mode */
+    for (int f = 0; f < b->field_count; f++)
+        low += (int)b->fields[f].count * 4 * digits(&b->fields[f].format);
+    cli_spec(&b->to, to);
+    if (b->what == NULL)
+        fprintf(file, "// dot product of %zu, %s, to %s\n", b->fields[0].count, b->sums.text, to);
+    else if (b->what->converts)
+        fprintf(file, "// %s to %s\n", operands_print_formats(b->what, b->from, from), to);
     else
-        fprintf(file, "// %s of %s to %s\n", b->what->name, cli_spec(&b->from, from), cli_spec(&b->to, to));
+        fprintf(file, "// %s of %s to %s\n", b->what->name, operands_print_formats(b->what, b->from, from), to);
     fprintf(file, "// %d bits: mode [%d:%d]", low + 4, low + 3, low);
-    for (int k = 0; k < b->what->operands; k++) {
-        low -= operand;
-        fprintf(file, ", %s [%d:%d]", operand_name(b, k), low + operand - 1, low);
+    for (int f = 0; f < b->field_count; f++) {
+        const field *x = &b->fields[f];
+        const int bits = (int)x->count * 4 * digits(&x->format);
+        low -= bits;
+        fprintf(file, ", %s [%d:%d]", x->name, low + bits - 1, low);
+        if (b->lanes && x->count > 1)
+            fprintf(file, " = %s[0] to %s[%zu], %d bits each", x->name, x->name, x->count - 1, 4 * digits(&x->format));
     }
-    fprintf(file, ", result [%d:8], flags [7:0]\n", 7 + result);
+    fprintf(file, ", result [%d:8], flags [7:0]\n", 7 + 4 * digits(&b->to));
 }
 
 /* An underscore may stand between the digits of a number in Verilog. */
 static void print_memh(const bench *b, const vector *v)
 {
+    if (v->name != NULL)
+        fprintf(b->out.file, "// %s\n", v->name);
     print_codes(b, v, '_');
 }
 
-/* Conversions never divide. */
+/* ",a,b,c", and of lanes ",a0,a1"; then with `_value` behind each. */
+static void head_operands(const bench *b, const char *behind)
+{
+    for (int f = 0; f < b->field_count; f++) {
+        for (size_t k = 0; k < b->fields[f].count; k++) {
+            fprintf(b->out.file, ",%s", b->fields[f].name);
+            if (b->lanes)
+                fprintf(b->out.file, "%zu", k);
+            fputs(behind, b->out.file);
+        }
+    }
+}
+
+/* Only operations divide. */
 static void head_csv(const bench *b)
 {
     FILE *file = b->out.file;
+    const bool divides = b->what != NULL && !b->what->converts;
     fputs("mode", file);
-    for (int k = 0; k < b->what->operands; k++)
-        fprintf(file, ",%s", operand_name(b, k));
-    fprintf(file, ",result,inexact,underflow,overflow%s,invalid,subnormal",
-            b->what->converts ? "" : ",division_by_zero");
-    for (int k = 0; k < b->what->operands; k++)
-        fprintf(file, ",%s_value", operand_name(b, k));
-    fputs(",result_value\n", file);
+    head_operands(b, "");
+    fprintf(file, ",result,inexact,underflow,overflow%s,invalid,subnormal", divides ? ",division_by_zero" : "");
+    head_operands(b, "_value");
+    fprintf(file, ",result_value%s\n", b->what == NULL ? ",case" : "");
 }
 
 static void print_csv(const bench *b, const vector *v)
@@ -198,16 +255,22 @@ static void print_csv(const bench *b, const vector *v)
                                      FLAG_DIVISION_BY_ZERO, FLAG_INVALID,   FLAG_SUBNORMAL};
     char text[NUMBER_SIZE];
     FILE *file = b->out.file;
+    const bool divides = b->what != NULL && !b->what->converts;
+    const uint64_t *code = v->operand;
     fputs(v->mode, file);
-    for (int k = 0; k < b->what->operands; k++)
-        fprintf(file, ",%s", number_print_code(text, v->operand[k], b->from.bits));
+    for (int f = 0; f < b->field_count; f++)
+        for (size_t k = 0; k < b->fields[f].count; k++)
+            fprintf(file, ",%s", number_print_code(text, *code++, b->fields[f].format.bits));
     fprintf(file, ",%s", number_print_code(text, v->result, b->to.bits));
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (!b->what->converts || flags[i] != FLAG_DIVISION_BY_ZERO)
+        if (divides || flags[i] != FLAG_DIVISION_BY_ZERO)
             fprintf(file, ",%d", (v->flags & flags[i]) != 0);
-    for (int k = 0; k < b->what->operands; k++)
-        fprintf(file, ",%s", number_print(text, fpemu_decode_one_f64(&b->from, v->operand[k])));
-    fprintf(file, ",%s\n", number_print(text, fpemu_decode_one_f64(&b->to, v->result)));
+    code = v->operand;
+    for (int f = 0; f < b->field_count; f++)
+        for (size_t k = 0; k < b->fields[f].count; k++)
+            fprintf(file, ",%s", number_print(text, fpemu_decode_one_f64(&b->fields[f].format, *code++)));
+    fprintf(file, ",%s", number_print(text, fpemu_decode_one_f64(&b->to, v->result)));
+    fprintf(file, "%s%s\n", v->name != NULL ? "," : "", v->name != NULL ? v->name : "");
 }
 
 typedef struct form {
@@ -221,11 +284,11 @@ static const form forms[] = {
 /* ------------------------------------------------------------------------------------------------- command */
 
 typedef struct request {
-    const char *operation, *from, *form, *output;
+    const char *operation, *form, *output;
+    dots_request dot; /* its `from`, `seed` and `level` are those of operations too */
     const char *modes[MOST_MODES];
     int mode_count;
     cli_rounding rounding;
-    uint64_t level, seed;
 } request;
 
 /* Splits "rne,rtz" in place. */
@@ -243,15 +306,18 @@ static void add_modes(request *q, char *list)
 
 static request read_options(cli *c)
 {
-    request q = {.operation = "convert", .form = "hex", .level = 1};
+    request q = {.operation = "convert", .form = "hex", .dot = {.length = 4, .level = 1}};
     for (int option; (option = cli_next(c, "r:o:", options)) != -1;) {
         switch (option) {
         case CLI_OPT_OPERATION: q.operation = optarg; break;
-        case CLI_OPT_FROM: q.from = optarg; break;
+        case CLI_OPT_FROM: q.dot.from = optarg; break;
+        case OPT_MODEL: q.dot.model = optarg; break;
+        case OPT_LENGTH: q.dot.length = cli_option_u64("--length", optarg, 1, DOTS_LONGEST); break;
+        case OPT_SCALES: q.dot.scales = optarg; break;
         case 'r': add_modes(&q, optarg); break;
-        case CLI_OPT_LEVEL: q.level = cli_option_u64("--level", optarg, 1, 2); break;
+        case CLI_OPT_LEVEL: q.dot.level = (unsigned)cli_option_u64("--level", optarg, 1, 2); break;
         case CLI_OPT_SEED: /* of the operands, not of the rounding */
-            q.seed = cli_option_u64("--seed", optarg, 0, UINT64_MAX);
+            q.dot.seed = cli_option_u64("--seed", optarg, 0, UINT64_MAX);
             break;
         case CLI_OPT_AS: q.form = optarg; break;
         case 'o': q.output = strcmp(optarg, "-") == 0 ? NULL : optarg; break;
@@ -273,17 +339,11 @@ static const form *find_form(const char *name)
     return f;
 }
 
-static fpemu_format operand_format(const char *spec)
-{
-    return cli_format(strcmp(spec, "f32") == 0 ? "fp32" : strcmp(spec, "f64") == 0 ? "fp64" : spec);
-}
-
 /* The roundings of the modes, each accepted by the formats. */
 static void read_roundings(const bench *b, const request *q, fpemu_rounding *roundings)
 {
     const double zero = 0, *const zeros[OPERATION_MOST] = {&zero, &zero, &zero};
     double y;
-    cli_check(fpemu_quantize_f64(&b->from, &(fpemu_rounding){0}, 1, &zero, &y, NULL), "--from");
     for (int i = 0; i < q->mode_count; i++) {
         cli_rounding asked = q->rounding;
         asked.mode = q->modes[i];
@@ -293,7 +353,8 @@ static void read_roundings(const bench *b, const request *q, fpemu_rounding *rou
             cli_usage("vectors: stochastic rounding has no one result");
         if (nan == FPEMU_NAN_ERROR)
             cli_usage("vectors: the NaN policy 'error' gives no result");
-        operation_run(b->what, &b->to, &roundings[i], 1, zeros, &y, NULL, b->spec);
+        operation_run(b->what != NULL ? b->what : operation_find("convert"), &b->to, &roundings[i], 1, zeros, &y, NULL,
+                      b->spec);
     }
 }
 
@@ -304,19 +365,63 @@ static void check_written(const bench *b)
         cli_fail("%s: %s", b->out.path, strerror(errno));
 }
 
-static void write_stage(const bench *b, const operands *in, input_stage stage, const char *mode,
-                        const fpemu_rounding *rounding)
+static void write_vector(bench *b, vector *v, const fpemu_rounding *rounding)
 {
-    vector v = {.mode = mode, .mode_number = rounding->mode};
-    for (uint64_t i = 0; i < in->count[stage]; i++) {
-        operands_codes(in, stage, i, v.operand);
-        if (b->what->converts)
-            convert(b, rounding, &v);
-        else
-            operate(b, rounding, &v);
-        b->form->print(b, &v);
-        check_written(b);
+    if (b->what == NULL)
+        multiply_add_up(b, rounding, v);
+    else if (b->what->converts)
+        convert(b, rounding, v);
+    else
+        operate(b, rounding, v);
+    b->form->print(b, v);
+    check_written(b);
+}
+
+static void write_stage(bench *b, vector *v, input_stage stage, const fpemu_rounding *rounding)
+{
+    for (uint64_t i = 0; i < b->in.count[stage]; i++) {
+        operands_codes(&b->in, stage, i, v->operand);
+        write_vector(b, v, rounding);
     }
+}
+
+static void write_cases(bench *b, vector *v, const fpemu_rounding *rounding)
+{
+    for (unsigned which = 0; (v->name = dots_case(which)) != NULL; which++) {
+        for (uint64_t i = 0; i < dots_count(&b->sums, which); i++) {
+            dots_codes(&b->sums, which, i, v->operand);
+            write_vector(b, v, rounding);
+        }
+    }
+}
+
+static void add_field(bench *b, const char *name, const fpemu_format *format, size_t count)
+{
+    if (count > 0)
+        b->fields[b->field_count++] = (field){name, *format, count};
+}
+
+static void start_operation(bench *b, const request *q)
+{
+    static const char *const names[OPERATION_MOST] = {"a", "b", "c"};
+    if (q->dot.model != NULL || q->dot.scales != NULL)
+        cli_usage("vectors: --model and --scales are for --op dot");
+    b->what = operation_find(q->operation);
+    for (int k = 0; k < OPERATION_MOST; k++)
+        b->from[k] = b->to;
+    if (q->dot.from != NULL || b->what->converts)
+        operands_read_formats(b->what, b->what->operands, q->dot.from != NULL ? q->dot.from : "f32", b->from);
+    for (int k = 0; k < b->what->operands; k++)
+        add_field(b, b->what->converts ? "operand" : names[k], &b->from[k], 1);
+}
+
+static void start_dot(bench *b, const request *q)
+{
+    static const char *const names[DOTS_OPERANDS] = {"a", "b", "scale_a", "scale_b", "c"};
+    b->sums = dots_start(&q->dot, &b->to);
+    b->lanes = true;
+    for (int s = 0; s < DOTS_OPERANDS; s++)
+        add_field(b, names[s], &b->sums.format[s], b->sums.count[s]);
 }
 
 int cmd_vectors(int argc, char **argv)
@@ -327,15 +432,17 @@ int cmd_vectors(int argc, char **argv)
     cli c = cli_start(argc, argv, help);
     request q = read_options(&c);
     cli_expect_operands(&c, 1, 1, "SPEC");
-    bench b = {.spec = c.operand[0], .what = operation_find(q.operation), .to = cli_format(c.operand[0])};
-    const char *from = q.from != NULL ? q.from : b.what->converts ? "f32" : NULL;
-    b.from = from != NULL ? operand_format(from) : b.to;
-    b.form = find_form(q.form);
+    bench b = {.spec = c.operand[0], .to = cli_format(c.operand[0]), .form = find_form(q.form)};
+    const input_depth depth = depths[q.dot.level - 1];
+    q.dot.random = random_operands[q.dot.level - 1];
+    if (strcmp(q.operation, "dot") == 0)
+        start_dot(&b, &q);
+    else
+        start_operation(&b, &q);
     fpemu_rounding roundings[MOST_MODES];
     read_roundings(&b, &q, roundings);
-
-    const input_depth depth = depths[q.level - 1];
-    operands in = operands_start(b.what, &b.from, &b.to, depth, random_operands[q.level - 1], q.seed);
+    if (b.what != NULL)
+        b.in = operands_start(b.what, b.from, &b.to, depth, q.dot.random, q.dot.seed);
     if (q.output != NULL) {
         cli_refuse_tables("-o", q.output);
         b.out = output_open(q.output);
@@ -347,17 +454,25 @@ int cmd_vectors(int argc, char **argv)
         check_written(&b);
     }
     for (int i = 0; i < q.mode_count; i++) {
-        if (in.bits <= depth.every_bits) {
-            write_stage(&b, &in, INPUTS_ALL, q.modes[i], &roundings[i]);
+        vector v = {.mode = q.modes[i], .mode_number = roundings[i].mode};
+        if (b.what == NULL) {
+            write_cases(&b, &v, &roundings[i]);
             continue;
         }
-        write_stage(&b, &in, INPUTS_BOUNDARY, q.modes[i], &roundings[i]);
-        if (q.level > 1 || !b.what->converts)
-            write_stage(&b, &in, INPUTS_COVERAGE, q.modes[i], &roundings[i]);
-        write_stage(&b, &in, INPUTS_RANDOM, q.modes[i], &roundings[i]);
+        if (b.in.bits <= depth.every_bits) {
+            write_stage(&b, &v, INPUTS_ALL, &roundings[i]);
+            continue;
+        }
+        write_stage(&b, &v, INPUTS_BOUNDARY, &roundings[i]);
+        if (q.dot.level > 1 || !b.what->converts)
+            write_stage(&b, &v, INPUTS_COVERAGE, &roundings[i]);
+        write_stage(&b, &v, INPUTS_RANDOM, &roundings[i]);
     }
     if (q.output != NULL)
         output_commit(&b.out);
-    operands_end(&in);
+    if (b.what == NULL)
+        dots_end(&b.sums);
+    else
+        operands_end(&b.in);
     return CLI_OK;
 }

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/error.h"
@@ -40,9 +41,9 @@ static const char *number_text(char text[2 * NUMBER_SIZE], external_type type, c
 }
 
 /* Operands are codes of their format, also where the tested code gets their values. */
-static external_type operand_type(const search *s)
+static external_type operand_type(const search *s, int k)
 {
-    return s->what->converts ? s->other.signature.in : signature_code_type(fpemu_format_code_size(&s->from));
+    return s->what->converts ? s->other.signature.in : signature_code_type(fpemu_format_code_size(&s->from[k]));
 }
 
 enum { OPERANDS_SIZE = OPERATION_MOST * (2 * NUMBER_SIZE + 2) };
@@ -53,7 +54,7 @@ static const char *operands_text(char text[OPERANDS_SIZE], const search *s, cons
     for (int k = 0; k < s->what->operands; k++) {
         char one[2 * NUMBER_SIZE];
         used += (size_t)snprintf(text + used, OPERANDS_SIZE - used, "%s%s", k > 0 ? ", " : "",
-                                 number_text(one, operand_type(s), &s->from, operand[k]));
+                                 number_text(one, operand_type(s, k), &s->from[k], operand[k]));
     }
     return text;
 }
@@ -91,13 +92,13 @@ static const char *example_text(char text[OPERANDS_SIZE + 80], const search *s, 
 /* What could not be compared: how many inputs, the smallest, and what happened. */
 static void print_failures(const search *s)
 {
-    printf("%-18s  %10s  %-*s  %s\n", "no result", "inputs", text_width(operand_type(s)),
+    printf("%-18s  %10s  %-*s  %s\n", "no result", "inputs", text_width(operand_type(s, 0)),
            s->what->converts ? "smallest input" : "smallest operands", "what happened");
     for (int i = 0; i < EXTERNAL_FAILINGS; i++) {
         const failure *f = &s->failed[i];
         char text[OPERANDS_SIZE + 80];
         if (f->length > 0) {
-            printf("%-18s  %10" PRIu64 "  %-*s  %s\n", failure_names[i], f->count, text_width(operand_type(s)),
+            printf("%-18s  %10" PRIu64 "  %-*s  %s\n", failure_names[i], f->count, text_width(operand_type(s, 0)),
                    example_text(text, s, f), f->text);
         }
     }
@@ -109,9 +110,9 @@ void fuzz_report_table(const search *s)
 {
     const external_signature *t = &s->other.signature;
     char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], input[OPERANDS_SIZE], expected[2 * NUMBER_SIZE];
-    char got[2 * NUMBER_SIZE];
+    char got[2 * NUMBER_SIZE], from[OPERANDS_FORMATS_SIZE];
     if (!s->what->converts)
-        printf("%s of %s to ", s->what->name, cli_spec(&s->from, spec));
+        printf("%s of %s to ", s->what->name, operands_print_formats(s->what, s->from, from));
     printf("%s, %s, %s: ", cli_spec(&s->format, spec), s->decodes ? "decoding" : s->mode,
            signature_print(signature, t));
     shown_put(stdout, s->other.name);
@@ -157,7 +158,7 @@ static json_t *operands_json(const search *s, const number operand[OPERATION_MOS
 {
     json_t *list = jsonout_array();
     for (int k = 0; k < s->what->operands; k++)
-        jsonout_append(list, number_json(operand_type(s), &s->from, operand[k]));
+        jsonout_append(list, number_json(operand_type(s, k), &s->from[k], operand[k]));
     return list;
 }
 
@@ -173,7 +174,7 @@ static json_t *failures_json(const search *s)
         jsonout_set(entry, "count", jsonout_count(f->count));
         jsonout_set(entry, "batch", jsonout_count(f->length));
         if (s->what->converts)
-            jsonout_set(entry, "input", number_json(s->other.signature.in, &s->from, f->operand[0]));
+            jsonout_set(entry, "input", number_json(s->other.signature.in, &s->from[0], f->operand[0]));
         else
             jsonout_set(entry, "operands", operands_json(s, f->operand));
         jsonout_set(entry, "what", jsonout_text(f->text));
@@ -185,7 +186,7 @@ static json_t *failures_json(const search *s)
 void fuzz_report_json(const search *s)
 {
     const external_signature *t = &s->other.signature;
-    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE];
+    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE], from[OPERANDS_FORMATS_SIZE];
     json_t *object = jsonout_object(), *stages = jsonout_object(), *list = jsonout_array();
     for (int i = 0; i < INPUT_STAGES; i++)
         if (s->done[i] > 0)
@@ -197,7 +198,7 @@ void fuzz_report_json(const search *s)
             jsonout_set(entry, "class", jsonout_text(difference_names[i]));
             jsonout_set(entry, "count", jsonout_count(f->count));
             if (s->what->converts)
-                jsonout_set(entry, "input", number_json(t->in, &s->from, f->operand[0]));
+                jsonout_set(entry, "input", number_json(t->in, &s->from[0], f->operand[0]));
             else
                 jsonout_set(entry, "operands", operands_json(s, f->operand));
             jsonout_set(entry, "expected", number_json(t->out, &s->format, f->expected));
@@ -207,7 +208,7 @@ void fuzz_report_json(const search *s)
     }
     jsonout_set(object, "spec", jsonout_text(cli_spec(&s->format, spec)));
     jsonout_set(object, "operation", jsonout_text(s->what->name));
-    jsonout_set(object, "from", jsonout_text(cli_spec(&s->from, spec)));
+    jsonout_set(object, "from", jsonout_text(operands_print_formats(s->what, s->from, from)));
     jsonout_set(object, "signature", jsonout_text(signature_print(signature, t)));
     jsonout_set(object, "against", jsonout_text(s->other.name));
     jsonout_set(object, "rounding", s->decodes ? json_null() : jsonout_rounding(&s->rounding));
@@ -236,4 +237,82 @@ _Noreturn void fuzz_report_failure(const search *s, int status)
                 count);
     }
     cli_end(status, "%s; the input was %s", f->text, example_text(input, s, f));
+}
+
+/* ------------------------------------------------------------------------------------------------ outcomes */
+
+static int by_order(const void *a, const void *b)
+{
+    return ((const outcome *)a)->order - ((const outcome *)b)->order;
+}
+
+static void print_outcomes(const search *s)
+{
+    const uint64_t failures = outcome_count(s, true), differences = outcome_count(s, false);
+    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE];
+    printf("%s, %s, %s: ", cli_spec(&s->format, spec), s->mode, signature_print(signature, &s->other.signature));
+    shown_put(stdout, s->other.name);
+    printf("\ninputs: %s%s\n", s->summary, s->late ? "; ended by the time limit" : "");
+    if (s->gave_up)
+        puts("given up: too many inputs have no result");
+    if (failures + differences > 0)
+        printf("%-22s  %9s  %-36s  %-36s  %s\n", "difference", "count", "expected", "got", "smallest input");
+    for (size_t i = 0; i < s->outcomes_used; i++) {
+        const outcome *o = &s->outcomes[i];
+        printf("%-22s  %9" PRIu64 "  %-36s  %-36s  %s\n", o->name, o->count, o->expected, o->got, o->input);
+    }
+    if (differences == 0) {
+        puts(fuzz_report_inputs(s) == 0 ? "nothing could be compared"
+             : failures > 0             ? "no difference where there are results"
+             : s->late                  ? "no difference up to the time limit"
+                                        : "no difference");
+    }
+}
+
+static void print_outcomes_json(const search *s)
+{
+    char signature[SIGNATURE_SIZE], spec[CLI_SPEC_SIZE];
+    json_t *object = jsonout_object(), *lists[2] = {jsonout_array(), jsonout_array()};
+    for (size_t i = 0; i < s->outcomes_used; i++) {
+        const outcome *o = &s->outcomes[i];
+        json_t *entry = jsonout_object();
+        jsonout_set(entry, "class", jsonout_text(o->name));
+        jsonout_set(entry, "count", jsonout_count(o->count));
+        jsonout_set(entry, "input", jsonout_text(o->input));
+        jsonout_set(entry, "expected", jsonout_text(o->expected));
+        jsonout_set(entry, "got", jsonout_text(o->got));
+        jsonout_append(lists[o->order < 0], entry);
+    }
+    jsonout_set(object, "spec", jsonout_text(cli_spec(&s->format, spec)));
+    jsonout_set(object, "signature", jsonout_text(signature_print(signature, &s->other.signature)));
+    jsonout_set(object, "against", jsonout_text(s->other.name));
+    jsonout_set(object, "rounding", jsonout_rounding(&s->rounding));
+    jsonout_set(object, "inputs", jsonout_count(fuzz_report_inputs(s)));
+    jsonout_set(object, "tried", jsonout_text(s->summary));
+    jsonout_set(object, "time_limit_reached", jsonout_bool(s->late));
+    jsonout_set(object, "failures", lists[1]);
+    jsonout_set(object, "without_result", jsonout_count(outcome_count(s, true)));
+    jsonout_set(object, "given_up", jsonout_bool(s->gave_up));
+    jsonout_set(object, "mismatches", jsonout_count(outcome_count(s, false)));
+    jsonout_set(object, "differences", lists[0]);
+    jsonout_print(object);
+}
+
+int fuzz_report_outcomes(search *s, bool json)
+{
+    const uint64_t failures = outcome_count(s, true);
+    const int status = outcome_count(s, false) > 0 ? CLI_FAILURE : failures > 0 ? CLI_NOT_COMPARED : CLI_OK;
+    if (s->late && fuzz_report_inputs(s) == 0 && failures == 0)
+        cli_end(CLI_NOT_COMPARED, "%s gave no result before the time limit", s->other.name);
+    qsort(s->outcomes, s->outcomes_used, sizeof *s->outcomes, by_order);
+    if (json)
+        print_outcomes_json(s);
+    else
+        print_outcomes(s);
+    if (failures > 0) {
+        cli_finish_stdout();
+        cli_end(status, "%s; the input was %s; %" PRIu64 " without a result", s->outcomes[0].got, s->outcomes[0].input,
+                failures);
+    }
+    return status;
 }

@@ -11,4 +11,8 @@ void fuzz_report_json(const search *s);
 /* Ends the command with this status: the tested code crashed, hung or gave nonsense; what was found is printed. */
 _Noreturn void fuzz_report_failure(const search *s, int status);
 
+/* Tensors and stochastic rounding: prints what was found. Returns the exit status; ends the command where there are
+ * failures. */
+int fuzz_report_outcomes(search *s, bool json);
+
 #endif

@@ -8,6 +8,7 @@
 #include "testing/difference.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const difference_names[DIFFERENCES] = {"stray-bits",
@@ -135,12 +136,21 @@ number difference_number(external_type type, const fpemu_format *format, uint64_
     return (number){signature_is_code(type) ? fpemu_decode_one_f64(format, code) : carrier_value(type, code), code};
 }
 
+void difference_store(external_type type, void *array, size_t i, double x)
+{
+    const float narrow = (float)x;
+    if (type == EXTERNAL_F32)
+        memcpy((char *)array + i * sizeof narrow, &narrow, sizeof narrow);
+    else
+        memcpy((char *)array + i * sizeof x, &x, sizeof x);
+}
+
 number difference_operand(const search *s, int k, size_t i)
 {
     const external_type in = s->other.signature.in;
     if (s->what->converts)
-        return difference_number(in, &s->from, s->codes[k][i]);
-    return (number){fpemu_decode_one_f64(&s->from, s->codes[k][i]), s->codes[k][i]};
+        return difference_number(in, &s->from[k], s->codes[k][i]);
+    return (number){fpemu_decode_one_f64(&s->from[k], s->codes[k][i]), s->codes[k][i]};
 }
 
 bool difference_same(const search *s, number expected, number got)
@@ -192,5 +202,39 @@ uint64_t difference_count(const search *s)
     uint64_t sum = 0;
     for (int i = 0; i < DIFFERENCES; i++)
         sum += s->found[i].count;
+    return sum;
+}
+
+/* ------------------------------------------------------------------------------------------------ outcomes */
+
+outcome *outcome_take(search *s, int order, const char *part, const char *kind, const double rank[3])
+{
+    char name[sizeof s->outcomes->name];
+    size_t i = 0;
+    int simpler = 0;
+    snprintf(name, sizeof name, "%s%s%s", part, kind != NULL ? "/" : "", kind != NULL ? kind : "");
+    while (i < s->outcomes_used && strcmp(s->outcomes[i].name, name) != 0)
+        i++;
+    outcome *o = &s->outcomes[i];
+    if (i == s->outcomes_used) {
+        s->outcomes_used++;
+        *o = (outcome){.order = order};
+        memcpy(o->name, name, sizeof name);
+        simpler = 1;
+    }
+    o->count++;
+    for (int k = 0; k < 3 && simpler == 0; k++)
+        simpler = rank[k] < o->rank[k] ? 1 : rank[k] > o->rank[k] ? -1 : 0;
+    if (simpler <= 0)
+        return NULL;
+    memcpy(o->rank, rank, sizeof o->rank);
+    return o;
+}
+
+uint64_t outcome_count(const search *s, bool failures)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < s->outcomes_used; i++)
+        sum += (s->outcomes[i].order < 0) == failures ? s->outcomes[i].count : 0;
     return sum;
 }

@@ -9,6 +9,8 @@ extern const char *const difference_names[DIFFERENCES];
 
 /* The bits of an element of a type, as a number; codes are of `format`. */
 number difference_number(external_type type, const fpemu_format *format, uint64_t code);
+/* Element i of an array of floats or doubles becomes x. */
+void difference_store(external_type type, void *array, size_t i, double x);
 /* Operand k of element i of the batch. */
 number difference_operand(const search *s, int k, size_t i);
 /* Both results say the same. */

@@ -37,6 +37,7 @@ typedef struct external_shared {
     volatile size_t at;
     bool one_by_one; /* an array function gets arrays of one element */
     char message[200];
+    size_t width, results;                                             /* of a tensor and its result; 1: none */
     double in[EXTERNAL_OPERANDS][EXTERNAL_BATCH], out[EXTERNAL_BATCH]; /* as large as any type needs */
 } external_shared;
 
@@ -99,9 +100,10 @@ static void call_scalar(external_shared *s, function f, const external_signature
 /* At the machine's level pointers of all types are alike, as `void *` is to C for data. */
 static void call_slice(external_shared *s, function f, const external_signature *signature, size_t first, size_t n)
 {
-    const size_t in = first * signature_size(signature->in);
+    const size_t in = first * s->width * signature_size(signature->in);
     const void *a = (const char *)s->in[0] + in, *b = (const char *)s->in[1] + in, *c = (const char *)s->in[2] + in;
-    void *y = (char *)s->out + first * signature_size(signature->out);
+    void *y = (char *)s->out + first * s->results * signature_size(signature->out);
+    n *= s->width;
     switch (signature->operands) {
     case 1: ((void (*)(const void *, void *, size_t))f.any)(a, y, n); break;
     case 2: ((void (*)(const void *, const void *, void *, size_t))f.any)(a, b, y, n); break;
@@ -238,7 +240,7 @@ external external_library(const char *target, external_signature signature)
     const char *colon = strrchr(target, ':');
     if (colon == NULL || colon == target || colon[1] == '\0')
         cli_usage("--against: '%s' is not LIBRARY:FUNCTION", target);
-    external f = {.signature = signature, .name = target, .symbol = colon + 1};
+    external f = {.signature = signature, .width = 1, .results = 1, .name = target, .symbol = colon + 1};
     const size_t length = (size_t)(colon - target);
     f.path = cli_allocate(length + 3, 1);
     snprintf(f.path, length + 3, "%.*s", (int)length, target);
@@ -254,10 +256,13 @@ external external_library(const char *target, external_signature signature)
     return f;
 }
 
-static int ask_worker(external *f, size_t n, double deadline)
+static int ask_worker(external *f, size_t n, bool one_by_one, double deadline)
 {
     const uint64_t count = n;
     f->shared->at = 0;
+    f->shared->width = f->width;
+    f->shared->results = f->results;
+    f->shared->one_by_one = one_by_one || f->signature.tensors;
     return send(f->channel, &count, sizeof count, MSG_NOSIGNAL) == (ssize_t)sizeof count
                ? await(f, deadline, f->patience)
                : 0;
@@ -267,9 +272,7 @@ static int ask_worker(external *f, size_t n, double deadline)
 static external_end find_element(external *f, size_t n, double deadline)
 {
     open_worker(f);
-    f->shared->one_by_one = true;
-    const int answer = ask_worker(f, n, deadline);
-    f->shared->one_by_one = false;
+    const int answer = ask_worker(f, n, true, deadline);
     if (answer == 0)
         return worker_died(f);
     if (answer == STUCK)
@@ -281,9 +284,10 @@ static external_end find_element(external *f, size_t n, double deadline)
 
 static external_end run_library(external *f, size_t n, double deadline)
 {
+    const bool whole = f->signature.array && !f->signature.tensors; /* one call for all */
     if (f->child == 0)
         open_worker(f);
-    int answer = ask_worker(f, n, deadline);
+    int answer = ask_worker(f, n, false, deadline);
     if (answer == LATE) {
         const size_t at = f->shared->at;
         answer = await(f, deadline + GRACE, (double)INFINITY);
@@ -292,23 +296,23 @@ static external_end run_library(external *f, size_t n, double deadline)
             close_worker(f);
             f->failing = EXTERNAL_HUNG;
             describe(f, "%.120s gives no result, the time limit passed", f->name);
-            f->failed_at = f->signature.array ? EXTERNAL_NOWHERE : at;
-            f->good = f->signature.array ? 0 : at;
+            f->failed_at = whole ? EXTERNAL_NOWHERE : at;
+            f->good = whole ? 0 : at;
             return stuck ? EXTERNAL_FAILED : EXTERNAL_LATE;
         }
     }
     if (answer == 'y')
         return EXTERNAL_DONE;
     const external_end end = answer == STUCK ? worker_hangs(f) : worker_died(f);
-    f->good = f->signature.array ? 0 : f->failed_at;
-    return f->signature.array ? find_element(f, n, deadline) : end;
+    f->good = whole ? 0 : f->failed_at;
+    return whole ? find_element(f, n, deadline) : end;
 }
 
 /* ------------------------------------------------------------------------------------------------- program */
 
 external external_program(const char *command, external_signature signature)
 {
-    external f = {.signature = signature, .name = command, .program = true};
+    external f = {.signature = signature, .width = 1, .results = 1, .name = command, .program = true};
     for (int k = 0; k < signature.operands; k++)
         f.in[k] = cli_allocate(EXTERNAL_BATCH, sizeof(double));
     f.out = cli_allocate(EXTERNAL_BATCH, sizeof(double));
@@ -336,14 +340,14 @@ static void print_operand(external_type type, const void *in, size_t i, FILE *fi
     }
 }
 
-/* The operands of one result a line. */
+/* The operands of one result, or a tensor, a line. */
 static void print_inputs(const external *f, size_t n, FILE *file)
 {
     const int operands = f->signature.operands;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n * f->width; i++) {
         for (int k = 0; k < operands; k++) {
             print_operand(f->signature.in, f->in[k], i, file);
-            putc(k + 1 < operands ? ' ' : '\n', file);
+            putc(k + 1 < operands || (i + 1) % f->width != 0 ? ' ' : '\n', file);
         }
     }
     if (fflush(file) != 0)
@@ -380,8 +384,8 @@ static size_t read_results(external *f, size_t n, FILE *file)
     while ((found = words_next(&results, word, sizeof word)) == WORDS_WORD || found == WORDS_LONG) {
         if (count == n) {
             f->failing = EXTERNAL_TOO_MANY;
-            describe(f, "%.120s gave more than %zu result%s for %zu input%s", f->name, n, n > 1 ? "s" : "", n,
-                     n > 1 ? "s" : "");
+            describe(f, "%.120s gave more than %zu result%s for %zu input%s", f->name, n, n > 1 ? "s" : "",
+                     n / f->results, n / f->results > 1 ? "s" : "");
             return n;
         }
         if (found == WORDS_LONG || !read_result(f, count, word)) {
@@ -449,8 +453,8 @@ static void judge_program(external *f, size_t count, size_t n, bool stuck, int s
         describe(f, "%.120s %s, after %s%zu of %zu results", f->name, text, more ? "more than " : "", count, n);
     } else if (count < n && f->failure[0] == '\0') {
         f->failing = EXTERNAL_TOO_FEW;
-        describe(f, "%.120s gave %zu result%s for %zu input%s", f->name, count, count == 1 ? "" : "s", n,
-                 n == 1 ? "" : "s");
+        describe(f, "%.120s gave %zu result%s for %zu input%s", f->name, count, count == 1 ? "" : "s", n / f->results,
+                 n / f->results == 1 ? "" : "s");
     }
 }
 
@@ -467,13 +471,13 @@ static external_end run_program(external *f, size_t n, double deadline)
     }
     int status = 0;
     external_end end = EXTERNAL_LATE;
-    const int answer = await_program(f, child, n, out, deadline, &status);
+    const int answer = await_program(f, child, n * f->results, out, deadline, &status);
     if (answer != LATE) {
         f->failure[0] = '\0';
         f->good = 0; /* what was lost or is too much may stand before them */
-        const size_t count = read_results(f, n, out);
-        judge_program(f, count, n, answer == STUCK, status);
-        f->failed_at = count < n ? count : EXTERNAL_NOWHERE;
+        const size_t wanted = n * f->results, count = read_results(f, wanted, out);
+        judge_program(f, count, wanted, answer == STUCK, status);
+        f->failed_at = count < wanted ? count / f->results : EXTERNAL_NOWHERE;
         end = f->failure[0] != '\0' ? EXTERNAL_FAILED : EXTERNAL_DONE;
     }
     fclose(in);

@@ -34,7 +34,9 @@ typedef enum external_failing {
 
 typedef struct external {
     external_signature signature;
-    const char *name;                  /* as the user wrote it */
+    size_t width,
+        results;      /* elements of an input and of its result, where a function takes tensors one by one; else 1 */
+    const char *name; /* as the user wrote it */
     void *in[EXTERNAL_OPERANDS], *out; /* room for EXTERNAL_BATCH elements each; the tested code may write anywhere */
     double patience;                   /* seconds */
     char failure[256];                 /* what happened, in printable ASCII */
@@ -53,8 +55,9 @@ typedef struct external {
 /* `target` is LIBRARY:FUNCTION. Ends the program with a usage error if there is no such thing. */
 external external_library(const char *target, external_signature signature);
 external external_program(const char *command, external_signature signature);
-/* Takes the first n elements of each operand in `in` to `out`. `deadline` is a time of clock_seconds, or infinity. What
- * failed can be run again. */
+/* Takes the first n elements of each operand in `in` to `out`, or n tensors of `width` elements that stand one after
+ * the other and fit, as their results do. `deadline` is a time of clock_seconds, or infinity. What failed can be run
+ * again. */
 external_end external_run(external *f, size_t n, double deadline);
 void external_close(external *f);
 

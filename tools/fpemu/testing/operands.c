@@ -5,6 +5,7 @@
 #include "testing/operands.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/error.h"
@@ -16,82 +17,137 @@ static uint64_t mask(const fpemu_format *format)
     return UINT64_MAX >> (64 - format->bits);
 }
 
-static uint64_t code_of(const operands *t, double x)
+static uint64_t code_of(const operands *t, int k, double x)
 {
-    return fpemu_encode_one_f64(&t->from, &saturating, x, 0);
+    return fpemu_encode_one_f64(&t->from[k], &saturating, x, 0);
 }
 
-static double value_of(const operands *t, uint64_t code)
+/* x as operand k can have it. */
+static double fit(const operands *t, int k, double x)
 {
-    return fpemu_decode_one_f64(&t->from, code);
+    return fpemu_decode_one_f64(&t->from[k], code_of(t, k, x));
+}
+
+/* ------------------------------------------------------------------------------------------------- formats */
+
+/* Where the spec at the front of a list ends; commas within parentheses are its own. */
+static const char *spec_end(const char *list)
+{
+    int depth = 0;
+    for (; *list != '\0' && (*list != ',' || depth > 0); list++)
+        depth += (*list == '(') - (*list == ')');
+    return list;
+}
+
+int operands_read_formats(const operation *what, int least, const char *list, fpemu_format from[OPERATION_MOST])
+{
+    int count = 0;
+    for (const char *rest = list, *end = list; count == 0 || *end != '\0'; rest = end + 1) {
+        char spec[CLI_SPEC_SIZE];
+        end = spec_end(rest);
+        if (snprintf(spec, sizeof spec, "%.*s", (int)(end - rest), rest) >= (int)sizeof spec)
+            cli_usage("--from: a spec of more than %d characters", CLI_SPEC_SIZE - 1);
+        const fpemu_format format = cli_format(strcmp(spec, "f32") == 0   ? "fp32"
+                                               : strcmp(spec, "f64") == 0 ? "fp64"
+                                                                          : spec);
+        cli_check_use(&format, &(fpemu_rounding){0}, true, FPEMU_USE_ENCODE, "--from");
+        for (int k = count++; k < what->operands; k++)
+            from[k] = format;
+    }
+    if (count != 1 && (count < least || count > what->operands)) {
+        cli_usage("--from: %d formats, but %s has %d operand%s: name one for all, or one for each", count, what->name,
+                  what->operands, what->operands > 1 ? "s" : "");
+    }
+    return count;
+}
+
+const char *operands_print_formats(const operation *what, const fpemu_format from[OPERATION_MOST],
+                                   char text[OPERANDS_FORMATS_SIZE])
+{
+    char spec[CLI_SPEC_SIZE];
+    bool same = true;
+    size_t used = (size_t)snprintf(text, OPERANDS_FORMATS_SIZE, "%s", cli_spec(&from[0], spec));
+    for (int k = 1; k < what->operands; k++)
+        same = same && memcmp(&from[k], &from[0], sizeof *from) == 0;
+    for (int k = 1; !same && k < what->operands; k++)
+        used += (size_t)snprintf(text + used, OPERANDS_FORMATS_SIZE - used, ",%s", cli_spec(&from[k], spec));
+    return text;
+}
+
+unsigned operands_bits(const operation *what, const fpemu_format from[OPERATION_MOST])
+{
+    unsigned bits = 0;
+    for (int k = 0; k < what->operands; k++)
+        bits += from[k].bits;
+    return bits;
 }
 
 /* ------------------------------------------------------------------------------------------------ boundary */
 
-static void push(operands *t, uint64_t code)
+static void push(operands *t, int k, uint64_t code)
 {
-    for (size_t i = 0; i < t->edge_count; i++)
-        if (t->edges[i] == code)
+    for (size_t i = 0; i < t->edge_count[k]; i++)
+        if (t->edges[k][i] == code)
             return;
-    if (t->edge_count < OPERANDS_EDGES)
-        t->edges[t->edge_count++] = code;
+    if (t->edge_count[k] < OPERANDS_EDGES)
+        t->edges[k][t->edge_count[k]++] = code;
 }
 
-static void push_value(operands *t, double x)
+static void push_value(operands *t, int k, double x)
 {
     if (isfinite(x)) {
-        push(t, code_of(t, x));
-        if (t->from.is_signed)
-            push(t, code_of(t, -x));
+        push(t, k, code_of(t, k, x));
+        if (t->from[k].is_signed)
+            push(t, k, code_of(t, k, -x));
     }
 }
 
 /* Zeros, infinities, NaNs, one, the ends of both formats; with their neighbours where there is a reach of 2. */
-static void list_edges(operands *t, const fpemu_format *to, unsigned reach)
+static void list_edges(operands *t, int k, const fpemu_format *to, unsigned reach)
 {
-    const fpemu_format *from = &t->from;
+    const fpemu_format *from = &t->from[k];
     const uint64_t sign = (mask(from) >> 1) + 1;
-    push(t, 0);
-    push(t, from->is_signed ? sign : 0);
-    push(t, from->has_nan ? from->nan_code : 0);
-    push(t, fpemu_encode_one_f64(from, &(fpemu_rounding){0}, (double)INFINITY, 0));
-    push(t, fpemu_encode_one_f64(from, &(fpemu_rounding){0}, -(double)INFINITY, 0));
-    push(t, mask(from));
+    push(t, k, 0);
+    push(t, k, from->is_signed ? sign : 0);
+    push(t, k, from->has_nan ? from->nan_code : 0);
+    push(t, k, fpemu_encode_one_f64(from, &(fpemu_rounding){0}, (double)INFINITY, 0));
+    push(t, k, fpemu_encode_one_f64(from, &(fpemu_rounding){0}, -(double)INFINITY, 0));
+    push(t, k, mask(from));
     const double ends[] = {fpemu_format_max(from), fpemu_format_min_positive(from), fpemu_format_min_normal(from), 1};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        push_value(t, ends[i]);
-    push(t, from->lowest_code);
+        push_value(t, k, ends[i]);
+    push(t, k, from->lowest_code);
     if (reach < 2)
         return;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        push_value(t, fpemu_format_next_up(from, ends[i]));
-        push_value(t, fpemu_format_next_down(from, ends[i]));
+        push_value(t, k, fpemu_format_next_up(from, ends[i]));
+        push_value(t, k, fpemu_format_next_down(from, ends[i]));
     }
     const double max = fpemu_format_max(to), least = fpemu_format_min_positive(to);
     const double half_step = (max - fpemu_format_next_down(to, max)) / 2;
     const double others[] = {max, half_step, least,     least / 2,  fpemu_format_min_normal(to),
                              2,   3,         sqrt(max), sqrt(least)};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        push_value(t, others[i]);
+        push_value(t, k, others[i]);
 }
 
 static void boundary_codes(const operands *t, uint64_t i, uint64_t codes[OPERATION_MOST])
 {
     for (int k = t->what->operands - 1; k >= 0; k--) {
-        codes[k] = t->edges[i % t->edge_count];
-        i /= t->edge_count;
+        codes[k] = t->edges[k][i % t->edge_count[k]];
+        i /= t->edge_count[k];
     }
 }
 
 /* ------------------------------------------------------------------------------------------------ coverage */
 
-/* A number of few bits, or of any, with exponent e; of either sign. */
-static double some_number(const operands *t, unsigned stream, uint64_t i, int e)
+/* A number of few bits, or of any, with exponent e; of either sign, where operand k has one. */
+static double some_number(const operands *t, int k, unsigned stream, uint64_t i, int e)
 {
     const uint64_t r = inputs_random(t->seed, stream, i);
     const double few = 1 + (double)(r & 7) / 8, any = 1 + (double)(r >> 12) * 0x1p-52;
     const double x = ldexp((r >> 3 & 1) != 0 ? few : any, e);
-    return (r >> 4 & 1) != 0 && t->from.is_signed ? -x : x;
+    return (r >> 4 & 1) != 0 && t->from[k].is_signed ? -x : x;
 }
 
 /* An exponent within `reach` of e. */
@@ -106,11 +162,14 @@ enum { AIMS = 3 }; /* ways to aim at a result */
 static int aim(const operands *t, uint64_t i, unsigned way, double y, double x[OPERATION_MOST])
 {
     const int e = y != 0 && isfinite(y) ? ilogb(y) : 0;
-    const int digits = t->from.kind == FPEMU_KIND_FLOAT ? (int)t->from.mantissa_bits + 2 : (int)t->from.bits;
-    const double near = value_of(t, code_of(t, y)); /* what is left to y is half a step, or less, or nothing */
-    const double a = way == 0 ? near : some_number(t, 4, i, near_exponent(t, 5, i, e, way == 1 ? 1 : digits));
-    const double factor = value_of(t, code_of(t, some_number(t, 6, i, near_exponent(t, 7, i, e / 2, 3))));
-    x[0] = value_of(t, code_of(t, a));
+    const bool fma = t->what->code == FPEMU_OPERATION_FMA;
+    const int term = fma ? 2 : 0, by = t->what->code == FPEMU_OPERATION_DIV || (fma && way == 0);
+    const fpemu_format *from = &t->from[term];
+    const int digits = from->kind == FPEMU_KIND_FLOAT ? (int)from->mantissa_bits + 2 : (int)from->bits;
+    const double near = fit(t, term, y); /* what is left to y is half a step, or less, or nothing */
+    const double a = way == 0 ? near : some_number(t, term, 4, i, near_exponent(t, 5, i, e, way == 1 ? 1 : digits));
+    const double factor = fit(t, by, some_number(t, by, 6, i, near_exponent(t, 7, i, e / 2, 3)));
+    x[0] = fit(t, 0, a);
     switch (t->what->code) {
     case FPEMU_OPERATION_ADD: x[1] = y - x[0]; return 1;
     case FPEMU_OPERATION_SUB: x[1] = x[0] - y; return 1;
@@ -131,7 +190,7 @@ static int aim(const operands *t, uint64_t i, unsigned way, double y, double x[O
             return 0;
         }
         x[0] = factor;
-        x[1] = value_of(t, code_of(t, a / factor));
+        x[1] = fit(t, 1, a / factor);
         x[2] = y - x[0] * x[1];
         return 2;
     default:
@@ -151,8 +210,8 @@ static void coverage_codes(const operands *t, uint64_t i, uint64_t codes[OPERATI
     memcpy(&y, &bits, sizeof y);
     const int fitted = aim(t, way * targets + i % targets, (unsigned)way, y, x);
     for (int k = 0; k < t->what->operands; k++)
-        codes[k] = code_of(t, x[k]);
-    codes[fitted] = (codes[fitted] + step - t->reach) & mask(&t->from);
+        codes[k] = code_of(t, k, x[k]);
+    codes[fitted] = (codes[fitted] + step - t->reach) & mask(&t->from[fitted]);
 }
 
 /* -------------------------------------------------------------------------------------------------- random */
@@ -166,29 +225,24 @@ static void random_codes(const operands *t, uint64_t i, uint64_t codes[OPERATION
     for (int k = 0; k < t->what->operands; k++) {
         const uint64_t place = i * OPERATION_MOST + (uint64_t)k;
         if (i % 2 == 0 || y == 0 || !isfinite(y)) {
-            codes[k] = inputs_random(t->seed, 8, place) & mask(&t->from);
+            codes[k] = inputs_random(t->seed, 8, place) & mask(&t->from[k]);
             continue;
         }
         const bool product = t->what->code == FPEMU_OPERATION_MUL || (t->what->code == FPEMU_OPERATION_FMA && k < 2);
         const int e = t->what->code == FPEMU_OPERATION_SQRT ? 2 * ilogb(y) : product ? ilogb(y) / 2 : ilogb(y);
-        codes[k] = code_of(t, some_number(t, 9, place, near_exponent(t, 10, place, e, 4)));
+        codes[k] = code_of(t, k, some_number(t, k, 9, place, near_exponent(t, 10, place, e, 4)));
     }
 }
 
 /* ------------------------------------------------------------------------------------------------- outside */
 
-static uint64_t power(uint64_t base, int exponent)
+operands operands_start(const operation *what, const fpemu_format from[OPERATION_MOST], const fpemu_format *to,
+                        input_depth depth, uint64_t random, uint64_t seed)
 {
-    return exponent == 0 ? 1 : base * power(base, exponent - 1);
-}
-
-operands operands_start(const operation *what, const fpemu_format *from, const fpemu_format *to, input_depth depth,
-                        uint64_t random, uint64_t seed)
-{
-    operands t = {.what = what, .from = *from, .seed = seed, .reach = depth.reach};
-    t.bits = from->bits * (unsigned)what->operands;
+    operands t = {.what = what, .seed = seed, .bits = operands_bits(what, from), .reach = depth.reach};
+    memcpy(t.from, from, sizeof t.from);
     if (what->converts) {
-        t.in = inputs_start(from, to, depth, random, seed);
+        t.in = inputs_start(&from[0], to, depth, random, seed);
         memcpy(t.count, t.in.count, sizeof t.count);
         return t;
     }
@@ -196,8 +250,11 @@ operands operands_start(const operation *what, const fpemu_format *from, const f
     cli_check(fpemu_format_named(FPEMU_NAME_BINARY64, &binary64), "fp64");
     const input_depth results = {depth.every_bits < 12 ? depth.every_bits : 12, depth.per_binade, 0};
     t.in = inputs_start(&binary64, to, results, random, seed);
-    list_edges(&t, to, depth.reach);
-    t.count[INPUTS_BOUNDARY] = power(t.edge_count, what->operands);
+    t.count[INPUTS_BOUNDARY] = 1;
+    for (int k = 0; k < what->operands; k++) {
+        list_edges(&t, k, to, depth.reach);
+        t.count[INPUTS_BOUNDARY] *= t.edge_count[k];
+    }
     t.count[INPUTS_COVERAGE] = t.in.count[INPUTS_BOUNDARY] * AIMS * (2 * depth.reach + 1);
     t.count[INPUTS_RANDOM] = random;
     t.count[INPUTS_ALL] = t.bits < 64 ? UINT64_C(1) << t.bits : UINT64_MAX;
@@ -222,8 +279,8 @@ void operands_codes(const operands *t, input_stage stage, uint64_t i, uint64_t c
     case INPUTS_RANDOM: random_codes(t, i, codes); break;
     default:
         for (int k = t->what->operands - 1; k >= 0; k--) {
-            codes[k] = i & mask(&t->from);
-            i = t->from.bits < 64 ? i >> t->from.bits : 0;
+            codes[k] = i & mask(&t->from[k]);
+            i = t->from[k].bits < 64 ? i >> t->from[k].bits : 0;
         }
     }
 }

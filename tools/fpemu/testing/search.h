@@ -56,8 +56,8 @@ typedef struct failure {
 typedef struct search {
     const char *spec, *mode; /* as the user wrote them */
     const operation *what;
-    fpemu_format format, from; /* `from`: of the inputs; SPEC itself when its codes are decoded */
-    uint64_t mask;             /* the bits of a code of `format` */
+    fpemu_format format, from[OPERATION_MOST]; /* `from`: of the inputs; SPEC itself when its codes are decoded */
+    uint64_t mask;                             /* the bits of a code of `format` */
     bool decodes, strict_nan;
     fpemu_rounding rounding;
     external other;
@@ -72,6 +72,37 @@ typedef struct search {
     uint64_t *codes[OPERATION_MOST];                 /* a batch of inputs, */
     void *carrier[OPERATION_MOST];                   /* as values where they are codes, */
     void *expected;                                  /* and its results */
+    struct outcome *outcomes;                        /* of tensors and of stochastic rounding, */
+    size_t outcomes_used;
+    char summary[200]; /* and what was tried */
 } search;
+
+/* ------------------------------------------------------------------- tensors and stochastic rounding
+ *
+ * What these find is told in words. */
+
+enum { OUTCOMES = 64 };
+
+/* A class of differences, or of failures, with its simplest example. */
+typedef struct outcome {
+    char name[48];
+    int order; /* in the report; below 0: a failure */
+    uint64_t count;
+    double rank[3]; /* of the example, the smaller the simpler; the first number that differs decides */
+    char input[400], expected[120], got[300];
+} outcome;
+
+/* Counts one more of the class, "part/kind" or "part". Returns it where this example is the simplest so far, to be
+ * filled in, else NULL. */
+outcome *outcome_take(search *s, int order, const char *part, const char *kind, const double rank[3]);
+uint64_t outcome_count(const search *s, bool failures);
+
+/* tensors.c: so many tensors of one axis, of a few blocks, in a format with scales. */
+void tensors_search(search *s, uint64_t count, uint64_t seed);
+/* law.c: about so many roundings of numbers in all. What a right implementation with independent random bits may give
+ * is bounded by Chernoff's inequality, with LAW_FALSE_ALARM divided by the number of comparisons: it fails with less
+ * than that chance. */
+#define LAW_FALSE_ALARM 1e-6
+void law_search(search *s, uint64_t results);
 
 #endif

@@ -27,7 +27,10 @@ static const char *read_type(const char *text, external_type *type)
 bool signature_read(const char *text, external_signature *signature)
 {
     text = read_type(text, &signature->in);
-    if (text == NULL || strncmp(text, "-to-", 4) != 0 || (text = read_type(text + 4, &signature->out)) == NULL)
+    if (text == NULL || strncmp(text, "-to-", 4) != 0)
+        return false;
+    signature->bytes = strcmp(text, "-to-bytes") == 0;
+    if ((text = read_type(signature->bytes ? "u8" : text + 4, &signature->out)) == NULL)
         return false;
     signature->array = strcmp(text, "-array") == 0;
     return signature->array || *text == '\0';
@@ -35,8 +38,9 @@ bool signature_read(const char *text, external_signature *signature)
 
 const char *signature_print(char text[SIGNATURE_SIZE], const external_signature *signature)
 {
-    snprintf(text, SIGNATURE_SIZE, "%s-to-%s%s", types[signature->in].name, types[signature->out].name,
-             signature->array ? "-array" : "");
+    snprintf(text, SIGNATURE_SIZE, "%s-to-%s%s", types[signature->in].name,
+             signature->bytes ? "bytes" : types[signature->out].name,
+             signature->array && !signature->tensors ? "-array" : "");
     return text;
 }
 

@@ -22,10 +22,11 @@ enum { EXTERNAL_OPERANDS = 3 };
 typedef struct external_signature {
     external_type in, out;
     bool array;
-    int operands; /* 1 to EXTERNAL_OPERANDS */
+    bool tensors, bytes; /* an array is a tensor of a format with scales; its result is packed bytes, of type u8 */
+    int operands;        /* 1 to EXTERNAL_OPERANDS */
 } external_signature;
 
-/* Reads "f32-to-u8", "f32-to-u8-array" and so on; `operands` stays. */
+/* Reads "f32-to-u8", "f32-to-u8-array", "f32-to-bytes" and so on; `operands` and `tensors` stay. */
 bool signature_read(const char *text, external_signature *signature);
 #define SIGNATURE_SIZE 24
 const char *signature_print(char text[SIGNATURE_SIZE], const external_signature *signature);

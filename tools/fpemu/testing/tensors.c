@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* tensors.c - see search.h: differences in formats with scales. */
+#include "common/system.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/error.h"
+#include "cli/number.h"
+#include "cli/progress.h"
+#include "common/clock.h"
+#include "testing/difference.h"
+#include "testing/failure.h"
+
+enum { TENSORS_LONGEST = 512, TENSORS_LONGEST_BLOCK = 128, TENSORS_SHOWN = 3 };
+
+/* What differs, */
+typedef enum tensors_part { TENSORS_SCALE_OF_ALL, TENSORS_SCALE, TENSORS_ELEMENT, TENSORS_STRAY } tensors_part;
+/* and what is special about the block. */
+typedef enum tensors_kind {
+    TENSORS_NAN,
+    TENSORS_INFINITY,
+    TENSORS_ZERO,      /* nothing else */
+    TENSORS_SHORT,     /* the last block, with fewer elements than others */
+    TENSORS_POWER,     /* the largest magnitude is a power of two */
+    TENSORS_LIMIT,     /* the scale is the smallest or the largest that there is */
+    TENSORS_SUBNORMAL, /* all elements, in the function's own type */
+    TENSORS_OTHER,
+    TENSORS_KINDS
+} tensors_kind;
+
+typedef struct tensors {
+    search *s;
+    uint64_t seed;
+    size_t block;  /* elements of a block; the tensor is shorter where that is longer */
+    size_t length; /* of the tensors at work */
+    fpemu_format scale;
+    double *x;         /* a batch of tensors, */
+    uint8_t *expected; /* and its results */
+} tensors;
+
+static fpemu_type type_of(const tensors *t)
+{
+    return t->s->other.signature.in == EXTERNAL_F32 ? FPEMU_TYPE_F32 : FPEMU_TYPE_F64;
+}
+
+static bool is_binary32(const tensors *t)
+{
+    return t->s->other.signature.in == EXTERNAL_F32;
+}
+
+/* ------------------------------------------------------------------------------------------------- tensors */
+
+static uint64_t word(const tensors *t, uint64_t i, size_t k)
+{
+    return inputs_random(t->seed, 40, i * TENSORS_LONGEST + k);
+}
+
+/* Mantissas at which the scale's rules turn: powers of two, and largest numbers of elements, with their neighbours. */
+static double mantissa(uint64_t r)
+{
+    static const double points[] = {1, 1.5, 1.75, 1.875, 2 - 0x1p-23};
+    const double x = points[r % 5];
+    return r / 5 % 4 == 0   ? x + 0x1p-23
+           : r / 5 % 4 == 1 ? x - 0x1p-24
+           : r / 5 % 4 == 2 ? 1 + (double)(r >> 44) * 0x1p-20
+                            : x;
+}
+
+/* The largest magnitudes go through all exponents of the type, one after the other. */
+static double largest(const tensors *t, uint64_t i, uint64_t r)
+{
+    const int first = is_binary32(t) ? -149 : -1074, last = is_binary32(t) ? 127 : 1023;
+    return ldexp(mantissa(r), first + (int)(i % (uint64_t)(last - first + 1)));
+}
+
+enum { PLAN_ONE, PLAN_FEW, PLAN_FULL, PLAN_ZERO, PLAN_SUBNORMAL, PLAN_SPECIAL, PLAN_ANY, PLANS };
+
+/* An element of a block whose largest magnitude is `amax`, and stands at `place`. */
+static double element(const tensors *t, uint64_t i, size_t k, unsigned plan, double amax, bool at_place)
+{
+    const uint64_t r = word(t, i, k);
+    const double sign = (r & 1) != 0 ? -1 : 1, tiny = is_binary32(t) ? 0x1p-149 : 0x1p-1074;
+    if (plan == PLAN_ZERO)
+        return sign * 0.0;
+    if (plan == PLAN_SUBNORMAL)
+        return sign * tiny * (double)(r >> 44);
+    if (plan == PLAN_ANY) {
+        const uint32_t bits = (uint32_t)(r >> 32);
+        float x;
+        memcpy(&x, &bits, sizeof x);
+        return (double)x;
+    }
+    if (at_place)
+        return plan == PLAN_SPECIAL ? ((r >> 1 & 1) != 0 ? (double)NAN : sign * (double)INFINITY) : sign * amax;
+    if (plan == PLAN_ONE || (plan != PLAN_FULL && (r >> 2 & 3) != 0))
+        return 0;
+    /* sixty-fourths of the largest and of a power of two: values of elements and the points midway between them */
+    const double top = (r >> 4 & 1) != 0 || !(amax > 0) ? amax : ldexp(1, ilogb(amax));
+    return sign * top * ((r >> 5 & 3) != 0 ? (double)(r >> 58) / 64 : (double)(r >> 12) * 0x1p-52);
+}
+
+/* Tensor i. */
+static void fill(const tensors *t, uint64_t i, double *x)
+{
+    const uint64_t r = word(t, i, TENSORS_LONGEST - 1);
+    const unsigned plan = r % 32 < PLANS ? (unsigned)(r % 32) : (unsigned)(r % 3);
+    for (size_t first = 0; first < t->length; first += t->block) {
+        const size_t left = t->length - first, size = left < t->block ? left : t->block;
+        const size_t place = (size_t)(word(t, i, first) >> 8) % size;
+        const double amax = ldexp(largest(t, i / 3, r >> 8), first == 0 ? 0 : (int)(word(t, i, first) >> 60) - 8);
+        for (size_t k = 0; k < size; k++) {
+            const double value = element(t, i, first + k, plan, amax, k == place);
+            const float narrow = (float)value;
+            x[first + k] = is_binary32(t) ? (double)narrow : value;
+        }
+    }
+}
+
+/* Tensors of the lengths of a block, and of others. */
+static size_t length_of(const tensors *t, uint64_t batch)
+{
+    const size_t lengths[] = {t->block,    2 * t->block + t->block / 2 + 1, t->block - 1, 1, t->block + 1, t->block,
+                              3 * t->block};
+    const size_t n = lengths[batch % (sizeof lengths / sizeof *lengths)];
+    return n > 0 ? n : 1;
+}
+
+/* -------------------------------------------------------------------------------------------------- results */
+
+static void store(const tensors *t, const double *x, size_t n, void *to)
+{
+    for (size_t k = 0; k < n; k++)
+        difference_store(t->s->other.signature.in, to, k, x[k]);
+}
+
+/* Bytes of a result. */
+static size_t result_bytes(const tensors *t)
+{
+    return t->s->other.results * signature_size(t->s->other.signature.out);
+}
+
+/* What the library makes of a tensor; of a NaN that has no code a zero is made first. */
+static void expect(const tensors *t, double *x, void *to)
+{
+    double carrier[TENSORS_LONGEST];
+    const search *s = t->s;
+    const fpemu_shape shape = fpemu_shape_vector(t->length);
+    for (int attempt = 0; attempt < 2; attempt++) {
+        store(t, x, t->length, carrier);
+        const fpemu_status status =
+            s->other.signature.bytes
+                ? fpemu_pack(&s->format, &s->rounding, type_of(t), &shape, carrier, to, NULL)
+                : fpemu_quantize_tensor(&s->format, &s->rounding, type_of(t), &shape, carrier, to, NULL);
+        if (status != FPEMU_ERROR_NAN) {
+            cli_check_call(status, &s->format, &s->rounding, !is_binary32(t),
+                           s->other.signature.bytes ? FPEMU_USE_PACK : FPEMU_USE_QUANTIZE, s->spec);
+            return;
+        }
+        for (size_t k = 0; k < t->length; k++)
+            x[k] = isfinite(x[k]) ? x[k] : 0;
+    }
+    cli_fail("%s: no result for a tensor without NaN", s->spec);
+}
+
+/* ---------------------------------------------------------------------------------------------- comparison */
+
+/* The class to be filled in, where this is the simplest example: few elements other than zero, or few elements, or
+ * numbers near 1. */
+static outcome *take(tensors *t, int order, const char *part, const char *kind, const double *x)
+{
+    double amax = 0, rank[3] = {0, (double)t->length, 0};
+    for (size_t k = 0; k < t->length; k++) {
+        rank[0] += x[k] != 0;
+        amax = isfinite(x[k]) ? fmax(amax, fabs(x[k])) : amax;
+    }
+    rank[2] = amax > 0 ? abs(ilogb(amax)) : 0;
+    outcome *o = outcome_take(t->s, order, part, kind, rank);
+    size_t used = 0, told = 0;
+    for (size_t k = 0; o != NULL && k < t->length && told < TENSORS_SHOWN; k++) {
+        char value[NUMBER_SIZE];
+        if (x[k] != 0 && ++told > 0)
+            used += (size_t)snprintf(o->input + used, sizeof o->input - used, "x[%zu] = %s, ", k,
+                                     number_print(value, x[k]));
+    }
+    if (o != NULL && told < rank[0])
+        snprintf(o->input + used, sizeof o->input - used, "and %g more, of %zu elements", rank[0] - (double)told,
+                 t->length);
+    else if (o != NULL)
+        snprintf(o->input + used, sizeof o->input - used, "0 %s, %zu element%s", told > 0 ? "elsewhere" : "everywhere",
+                 t->length, t->length > 1 ? "s" : "");
+    return o;
+}
+
+static tensors_kind kind_of(const tensors *t, const double *x, size_t size, double scale)
+{
+    double amax = 0;
+    bool nan = false, infinite = false;
+    int e;
+    for (size_t k = 0; k < size; k++) {
+        nan = nan || isnan(x[k]);
+        infinite = infinite || isinf(x[k]);
+        amax = fmax(amax, fabs(x[k]));
+    }
+    return nan                      ? TENSORS_NAN
+           : infinite               ? TENSORS_INFINITY
+           : amax == 0              ? TENSORS_ZERO
+           : size < t->block        ? TENSORS_SHORT
+           : frexp(amax, &e) == 0.5 ? TENSORS_POWER
+           : t->scale.kind != FPEMU_KIND_INVALID &&
+                   (scale <= fpemu_format_min_positive(&t->scale) || scale >= fpemu_format_max(&t->scale))
+               ? TENSORS_LIMIT
+           : amax < (is_binary32(t) ? (double)FLT_MIN : DBL_MIN) ? TENSORS_SUBNORMAL
+                                                                 : TENSORS_OTHER;
+}
+
+static uint64_t bits_at(const uint8_t *bytes, uint64_t bit, unsigned width)
+{
+    uint64_t code = 0;
+    for (unsigned k = 0; k < width; k++, bit++)
+        code |= (uint64_t)(bytes[bit / 8] >> bit % 8 & 1) << k;
+    return code;
+}
+
+static double scale_at(const tensors *t, const fpemu_shape *shape, uint64_t block, const uint8_t *bytes)
+{
+    float scale = 1;
+    return fpemu_unpack_scales(&t->s->format, FPEMU_TYPE_F32, shape, block, 1, bytes, &scale) == FPEMU_OK
+               ? (double)scale
+               : 1;
+}
+
+static void put_down(tensors *t, tensors_part part, tensors_kind kind, const double *x, size_t place, number expected,
+                     number got)
+{
+    static const char *const parts[] = {"tensor-scale", "scale", "element", "stray-bits"};
+    static const char *const kinds[] = {"nan",          "infinity", "zero",      "short-block",
+                                        "power-of-two", "limit",    "subnormal", "normal"};
+    char value[NUMBER_SIZE];
+    outcome *o = take(t, (int)part * TENSORS_KINDS + (int)kind, parts[part], kinds[kind], x);
+    if (o == NULL)
+        return;
+    snprintf(o->expected, sizeof o->expected, "[%zu] %s (0x%" PRIx64 ")", place, number_print(value, expected.value),
+             expected.code);
+    snprintf(o->got, sizeof o->got, "%s (0x%" PRIx64 ")", number_print(value, got.value), got.code);
+}
+
+/* A block of packed bytes: its scale, else the first element. Where both scales are NaN, elements mean nothing. */
+static bool compare_codes(tensors *t, const double *x, uint64_t block, const uint8_t *expected, const uint8_t *got)
+{
+    const search *s = t->s;
+    const fpemu_shape shape = fpemu_shape_vector(t->length);
+    fpemu_layout layout;
+    fpemu_extent extent;
+    cli_check(fpemu_packed_layout(&s->format, &shape, &layout), s->spec);
+    cli_check(fpemu_packed_extent(&s->format, &shape, block, &extent), s->spec);
+    const double *own = x + extent.first;
+    const unsigned wide = 8 * (unsigned)layout.scale_bytes;
+    const number scale = {scale_at(t, &shape, block, expected), bits_at(expected, 8 * extent.scale, wide)};
+    const number other = {scale_at(t, &shape, block, got), bits_at(got, 8 * extent.scale, wide)};
+    const tensors_kind kind = kind_of(t, own, (size_t)extent.elements, scale.value);
+    if (scale.code != other.code && (s->strict_nan || !isnan(scale.value) || !isnan(other.value))) {
+        put_down(t, TENSORS_SCALE, kind, x, (size_t)block, scale, other);
+        return true;
+    }
+    if (isnan(scale.value) && !s->strict_nan)
+        return true;
+    double values[2][TENSORS_LONGEST];
+    cli_check(fpemu_unpack_blocks(&s->format, FPEMU_TYPE_F64, &shape, block, 1, expected, values[0]), s->spec);
+    cli_check(fpemu_unpack_blocks(&s->format, FPEMU_TYPE_F64, &shape, block, 1, got, values[1]), s->spec);
+    for (size_t k = 0; k < extent.elements; k++) {
+        const uint64_t bit = 8 * extent.offset + k * layout.element_bits;
+        const number a = {values[0][k], bits_at(expected, bit, (unsigned)layout.element_bits)};
+        const number b = {values[1][k], bits_at(got, bit, (unsigned)layout.element_bits)};
+        if (!difference_same(s, a, b)) {
+            put_down(t, TENSORS_ELEMENT, kind, x, (size_t)extent.first + k, a, b);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void compare_bytes(tensors *t, const double *x, const uint8_t *expected, const uint8_t *got)
+{
+    const fpemu_shape shape = fpemu_shape_vector(t->length);
+    fpemu_layout layout;
+    cli_check(fpemu_packed_layout(&t->s->format, &shape, &layout), t->s->spec);
+    for (unsigned i = 0; i < layout.tensor_bytes / 4; i++) {
+        const number a =
+            difference_number(EXTERNAL_F32, NULL, bits_at(expected, 8 * layout.tensor_offset + 32 * i, 32));
+        const number b = difference_number(EXTERNAL_F32, NULL, bits_at(got, 8 * layout.tensor_offset + 32 * i, 32));
+        if (!difference_same(t->s, a, b)) {
+            put_down(t, TENSORS_SCALE_OF_ALL, kind_of(t, x, t->length, 1), x, i, a, b);
+            return;
+        }
+    }
+    bool told = false;
+    for (uint64_t block = 0; block < layout.blocks; block++)
+        told |= compare_codes(t, x, block, expected, got);
+    for (size_t i = 0; !told && i < layout.bytes; i++)
+        if (expected[i] != got[i])
+            put_down(t, TENSORS_STRAY, TENSORS_OTHER, x, i, (number){expected[i], expected[i]},
+                     (number){got[i], got[i]});
+}
+
+/* The first element of each block that differs. */
+static void compare_values(tensors *t, const double *x, const void *expected, const void *got)
+{
+    const external_type type = t->s->other.signature.out;
+    for (size_t first = 0; first < t->length; first += t->block) {
+        const size_t end = first + t->block < t->length ? first + t->block : t->length;
+        for (size_t k = first; k < end; k++) {
+            const number a = difference_number(type, NULL, number_load_code(expected, signature_size(type), k));
+            const number b = difference_number(type, NULL, number_load_code(got, signature_size(type), k));
+            if (!difference_same(t->s, a, b)) {
+                put_down(t, TENSORS_ELEMENT, kind_of(t, x + first, end - first, 1), x, k, a, b);
+                break;
+            }
+        }
+    }
+}
+
+/* Tensors of the batch from `first` on with the first n results. */
+static void compare(tensors *t, size_t first, size_t n)
+{
+    const size_t bytes = result_bytes(t);
+    const uint8_t *got = t->s->other.out;
+    for (size_t i = 0; i < n; i++) {
+        const double *x = t->x + (first + i) * t->length;
+        const uint8_t *expected = t->expected + (first + i) * bytes;
+        if (memcmp(expected, got + i * bytes, bytes) == 0)
+            continue;
+        if (t->s->other.signature.bytes)
+            compare_bytes(t, x, expected, got + i * bytes);
+        else
+            compare_values(t, x, expected, got + i * bytes);
+    }
+    t->s->done[INPUTS_RANDOM] += n;
+}
+
+/* --------------------------------------------------------------------------------------------------- search */
+
+/* Tensor i of the batch has no result. False: there were so many that the search gives up. */
+static bool take_failure(tensors *t, size_t i)
+{
+    search *s = t->s;
+    outcome *o =
+        take(t, (int)s->other.failing - EXTERNAL_FAILINGS, failure_names[s->other.failing], NULL, t->x + i * t->length);
+    if (o != NULL)
+        snprintf(o->got, sizeof o->got, "%s", s->other.failure);
+    s->gave_up = outcome_count(s, true) >= (s->other.failing == EXTERNAL_HUNG ? FAILURES_MOST_HANGS : FAILURES_MOST);
+    return !s->gave_up;
+}
+
+/* All n tensors from `first` on are compared, or put down as without a result. False: the search is over. */
+static bool try_part(tensors *t, size_t first, size_t n)
+{
+    search *s = t->s;
+    if (n == 0)
+        return true;
+    store(t, t->x + first * t->length, n * t->length, s->other.in[0]);
+    memset(s->other.out, 0xa5, n * result_bytes(t)); /* so that results left out are noticed */
+    const external_end end = clock_seconds() > s->deadline ? EXTERNAL_LATE : external_run(&s->other, n, s->deadline);
+    if (end == EXTERNAL_DONE) {
+        compare(t, first, n);
+        return true;
+    }
+    if (end == EXTERNAL_LATE) {
+        s->late = true;
+        return false;
+    }
+    if (n == 1)
+        return take_failure(t, first);
+    if (s->other.program)
+        return try_part(t, first, n / 2) && try_part(t, first + n / 2, n - n / 2);
+    const size_t at = s->other.failed_at;
+    compare(t, first, s->other.good);
+    return take_failure(t, first + at) && try_part(t, first + at + 1, n - at - 1);
+}
+
+/* So many tensors of the batch's length. */
+static bool try_batch(tensors *t, uint64_t first, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double *x = t->x + i * t->length;
+        fill(t, first + i, x);
+        expect(t, x, t->expected + i * result_bytes(t));
+    }
+    return try_part(t, 0, n);
+}
+
+void tensors_search(search *s, uint64_t count, uint64_t seed)
+{
+    const fpemu_shape wide = fpemu_shape_vector(TENSORS_LONGEST);
+    tensors whole = {.s = s, .seed = seed}, *t = &whole;
+    fpemu_layout layout;
+    cli_check(fpemu_packed_layout(&s->format, &wide, &layout), s->spec);
+    t->block = layout.block_elements < TENSORS_LONGEST_BLOCK ? (size_t)layout.block_elements : TENSORS_LONGEST_BLOCK;
+    if (fpemu_format_scale(&s->format, &t->scale) != FPEMU_OK)
+        t->scale = (fpemu_format){0};
+    t->x = cli_allocate(EXTERNAL_BATCH, sizeof *t->x);
+    t->expected = cli_allocate(EXTERNAL_BATCH, sizeof(double));
+    progress bar = progress_start("fuzz", count);
+    uint64_t done = 0;
+    for (uint64_t batch = 0, n; done < count; batch++, done += n) {
+        t->length = length_of(t, batch);
+        const fpemu_shape shape = fpemu_shape_vector(t->length);
+        s->other.width = t->length;
+        s->other.results = s->other.signature.bytes ? (size_t)fpemu_packed_size(&s->format, &shape) : t->length;
+        const size_t room = EXTERNAL_BATCH / (t->length > s->other.results ? t->length : s->other.results);
+        n = room < 4096 ? room : 4096;
+        n = count - done < n ? count - done : n;
+        if (!try_batch(t, done, (size_t)n))
+            break;
+        progress_advance(&bar, n);
+    }
+    progress_hide();
+    snprintf(s->summary, sizeof s->summary, "%" PRIu64 " tensors of up to %zu elements, seed %" PRIu64,
+             s->done[INPUTS_RANDOM], 3 * t->block, seed);
+    free(t->x);
+    free(t->expected);
+}
