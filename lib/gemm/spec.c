@@ -596,23 +596,29 @@ static int equal_steps(const fpemu_accumulator *s, const fpemu_accumulator *c)
            s->flush == c->flush && equal_targets(&s->inner, &c->inner);
 }
 
-/* The first unit with these figures; NULL if there is none. *core: its spec, *kind: a block-scaled instruction. */
+/* The first unit with these figures, and the same scales if there is one; NULL if there is none. *core: its spec, *kind:
+ * a block-scaled instruction. */
 static const char *find_core(const fpemu_gemm_spec *spec, fpemu_gemm_spec *core, const struct block_unit **kind)
 {
-    for (size_t i = 0; i < GPU_NAMES; i++)
+    for (size_t i = 0; i < 2 * GPU_NAMES; i++)
         for (size_t row = 0; row < CORE_FIGURES; row++)
             for (int n = 0; n < 2 * NAMED; n++) {
                 const struct core_figures *const f = &core_figures[row];
                 const fpemu_name operands = (fpemu_name)f->operands[n / 2];
                 const fpemu_name result = n % 2 ? FPEMU_NAME_BINARY16 : FPEMU_NAME_BINARY32;
-                if (f->gpu != gpu_names[i].gpu || fpemu_gemm_tensor_core(core, (fpemu_gpu)f->gpu, operands, result) ||
-                    !equal_steps(&spec->sum, &core->sum))
+                const struct gpu_name *const gpu = &gpu_names[i % GPU_NAMES];
+                const fpemu_accumulator *const s = &spec->sum;
+                if (f->gpu != gpu->gpu || fpemu_gemm_tensor_core(core, (fpemu_gpu)f->gpu, operands, result) ||
+                    !equal_steps(s, &core->sum))
+                    continue;
+                if (f->group && i < GPU_NAMES &&
+                    !(s->chunk == core->sum.chunk && equal_targets(&s->outer, &core->sum.outer)))
                     continue;
                 *kind = NULL;
                 for (int k = 0; k < BLOCK_UNITS; k++)
                     *kind = block_units[k].operands == operands ? &block_units[k] : *kind;
                 if (f->group ? *kind != NULL : fpemu_format_equal(&spec->a.format, &core->a.format))
-                    return gpu_names[i].name;
+                    return gpu->name;
             }
     memset(core, 0, sizeof *core);
     return NULL;
