@@ -70,7 +70,8 @@ typedef struct fpemu_accumulator {
     uint64_t reserved1[4];
     fpemu_target inner; /* what a sum is rounded to after every addition; not for integer. fused: what a step gives,
                                an ieee float of at most binary32's range, mode rtz or rne; both overflow to infinity */
-    fpemu_target outer; /* chunked, and fused with chunk: after every addition of a chunk; with group: what scales are */
+    fpemu_target
+        outer; /* chunked, and fused with chunk: after every addition of a chunk; with group: what scales are */
 } fpemu_accumulator;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_accumulator) == 704, "fpemu_accumulator has no unnamed padding");
 
@@ -111,17 +112,17 @@ typedef enum fpemu_gpu {
     FPEMU_GPU_ADA = 3,  /* L40S */
     FPEMU_GPU_H100 = 4, /* H200 */
     FPEMU_GPU_B200 = 5,
-    FPEMU_GPU_CDNA1 = 6, /* AMD: MI100, */
-    FPEMU_GPU_CDNA2 = 7, /* MI200, */
-    FPEMU_GPU_CDNA3 = 8, /* MI300 */
-    FPEMU_GPU_AMX = 9,   /* Intel: TDPBF16PS, TDPFP16PS */
+    FPEMU_GPU_CDNA1 = 6,  /* AMD: MI100, */
+    FPEMU_GPU_CDNA2 = 7,  /* MI200, */
+    FPEMU_GPU_CDNA3 = 8,  /* MI300 */
+    FPEMU_GPU_AMX = 9,    /* Intel: TDPBF16PS, TDPFP16PS */
     FPEMU_GPU_AVX512 = 10 /* VDPBF16PS */
 } fpemu_gpu;
 /* The matrix unit of a GPU or CPU: a model made from measurements that others published or from documents; those of
  * H100, AVX512 and AMX with BFLOAT16 have been compared with one. Operands FPEMU_NAME_BINARY16; all but V100 also
  * BFLOAT16 and TF32 (CDNA: CDNA3 alone); Ada, H100, B200 also E4M3FN and E5M2; CDNA3 E4M3FNUZ and E5M2FNUZ; B200 E3M2,
  * E2M3, E2M1, and with scales MXFP8_..., MXFP6_..., MXFP4, NVFP4. AMX: BFLOAT16, BINARY16; AVX512: BFLOAT16. Result
- * FPEMU_NAME_BINARY32, or BINARY16 on NVIDIA's for operands of that, on Ada, H100 (wgmma) and B200 for smaller ones too.
+ * FPEMU_NAME_BINARY32, or BINARY16 on NVIDIA's for operands of that, on Ada, H100 (wgmma) and B200 for smaller ones.
  * FPEMU_ERROR_UNSUPPORTED, and *spec all zero, where there is no such instruction, or none that is known. */
 fpemu_status fpemu_gemm_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_name operands, fpemu_name result);
 

@@ -34,9 +34,10 @@ static inline int core_dot_steps_exist(const fpemu_accumulator *s)
 {
     const int chained = s->fraction_bits == FPEMU_SUM_CHAINED, whole = s->fraction_bits == FPEMU_SUM_EXACT;
     const int plain = !chained && !whole && !s->late, least = s->least_exponent;
-    const int aligns = least == FPEMU_NO_FLOOR ||
-                       (plain && least >= -CORE_DOT_LEAST_EXPONENT && least <= CORE_DOT_LEAST_EXPONENT);
-    const int ways = s->ways == 0 || (s->ways == 2 && s->late) || ((s->ways == 4 || s->ways == 8) && chained && s->late);
+    const int aligns =
+        least == FPEMU_NO_FLOOR || (plain && least >= -CORE_DOT_LEAST_EXPONENT && least <= CORE_DOT_LEAST_EXPONENT);
+    const int ways =
+        s->ways == 0 || (s->ways == 2 && s->late) || ((s->ways == 4 || s->ways == 8) && chained && s->late);
     const int late = s->late == 0 || (chained ? s->late == 1 : !whole && s->late >= s->fraction_bits && s->late <= 40);
     const int ordered = s->order == FPEMU_PRODUCTS_IN_ORDER ||
                         (s->order <= FPEMU_PRODUCTS_BY_FOURS && s->block % 2 == 0 && s->block <= 32 && !s->group);
@@ -108,8 +109,7 @@ static inline void core_dot_make(core_dot *d, const fpemu_gemm_spec *spec, int c
         if (sum->group)
             d->least_scale = core_value64(core_power64(sum->outer.format.emin));
         if (sum->flush) /* to nearest, with as many bits, what is less stays below 2^emin */
-            d->inner.flushed =
-                d->least_d * (1 - core_value64(core_power64(-(int)sum->inner.format.mantissa_bits - 2)));
+            d->inner.flushed = d->least_d * (1 - core_value64(core_power64(-(int)sum->inner.format.mantissa_bits - 2)));
         d->floor = core_value64((uint64_t)(1023 + least) << 52);
         for (int sign = 0; sign < 2; sign++) /* past the end lies infinity, in rtz too */
             d->inner.plan.overflow[sign] = CORE_INF64 | (sign ? CORE_SIGN64 : 0);

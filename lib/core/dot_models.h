@@ -370,22 +370,28 @@ FPEMU_FN core_dot_summand core_dot_summand_at(const core_dot *p, core_dot_line a
                                               uint64_t k, uint64_t i, uint64_t have)
 {
     core_dot_summand t = {0, 0, 0};
-    const uint64_t size = p->group > 1 ? p->group : 1, first = core_dot_place(p, k, i * size);
-    double product = 0;
+    const uint64_t size = p->group ? p->group : 1, first = core_dot_place(p, k, i * size);
+    if (first >= have)
+        return t;
+    if (!p->group) {
+        const double x = core_dot_line_at(p, a, first), y = core_dot_line_at(p, b, first);
+        t.x = x * y;
+        t.power = core_dot_power(x, p->least_a) * core_dot_power(y, p->least_b);
+        t.nan_came = x != x || y != y;
+        return t;
+    }
     for (uint64_t l = first; l < first + size && l < have; l++) {
         const double x = core_dot_line_at(p, a, l), y = core_dot_line_at(p, b, l);
-        product = core_dot_power(x, p->least_a) * core_dot_power(y, p->least_b);
-        t.power = product > t.power ? product : t.power;
+        const double power = core_dot_power(x, p->least_a) * core_dot_power(y, p->least_b);
+        t.power = power > t.power ? power : t.power;
         t.x += x * y;
         t.nan_came |= x != x || y != y;
     }
-    if (p->group && first < have) {
-        const double v = core_dot_line_scale(p, a, from + first), w = core_dot_line_scale(p, b, from + first);
-        const double scale = core_dot_power(v, p->least_scale) * core_dot_power(w, p->least_scale);
-        t.power = p->group == 1 || t.power == 0 ? t.power * scale : scale;
-        t.x *= v * w;
-        t.nan_came |= v != v || w != w;
-    }
+    const double v = core_dot_line_scale(p, a, from + first), w = core_dot_line_scale(p, b, from + first);
+    const double scale = core_dot_power(v, p->least_scale) * core_dot_power(w, p->least_scale);
+    t.power = p->group == 1 || t.power == 0 ? t.power * scale : scale;
+    t.x *= v * w;
+    t.nan_came |= v != v || w != w;
     return t;
 }
 
@@ -410,7 +416,8 @@ FPEMU_FN double core_dot_step_result(const core_dot *p, double x, double nearest
     return y;
 }
 
-/* One step of a tensor core, at product k of numbers that a and b have from product `from` on, `have` in all: d anew. */
+/* One step of a tensor core, at product k of numbers that a and b have from product `from` on, `have` in all: the new
+ * d. */
 FPEMU_FN double core_dot_fused_step(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t from, uint64_t k,
                                     uint64_t have, double d, core_dot_tally *tally)
 {

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "core/gemm_shape.h"
-#include "tiles.h"
 #include "operands.h"
+#include "tiles.h"
 
 /* Whether a target is the native format itself, to nearest. */
 static int is_native(const fpemu_target *t, fpemu_name name)

@@ -22,13 +22,17 @@ static const struct gpu_name {
 #define NAMED 5 /* kinds of operands of a row at most */
 #define HALVES FPEMU_NAME_BINARY16, FPEMU_NAME_BFLOAT16
 #define EIGHTS FPEMU_NAME_E4M3FN, FPEMU_NAME_E5M2
+#define SMALL EIGHTS, FPEMU_NAME_E3M2, FPEMU_NAME_E2M3, FPEMU_NAME_E2M1
+#define SCALED FPEMU_NAME_MXFP8_E4M3, FPEMU_NAME_MXFP8_E5M2, FPEMU_NAME_MXFP6_E3M2, FPEMU_NAME_MXFP6_E2M3
+#define TO_NEAREST .to_nearest = 1
+#define FLUSHED TO_NEAREST, .flush = 1, .flush_read = 1
 
 /* One row a kind of operand; what is not told is 0. */
 static const struct core_figures {
-    uint8_t gpu, operands[NAMED];          /* fpemu_name */
+    uint8_t gpu, operands[NAMED]; /* fpemu_name */
     uint32_t block, fraction_bits;
-    int16_t least, least_fp16;             /* 0: no floor; no binary16 result */
-    uint8_t cut;                           /* fraction bits of the result where fewer than 23 */
+    int16_t least, least_fp16; /* 0: no floor; no binary16 result */
+    uint8_t cut;               /* fraction bits of the result where fewer than 23 */
     uint8_t ways, late, group, order;
     uint8_t scales, scaled;                /* with group: fpemu_name; elements of a scale */
     uint8_t to_nearest, flush, flush_read; /* results, subnormal ones and operands */
@@ -44,24 +48,19 @@ static const struct core_figures {
     {FPEMU_GPU_H100, {EIGHTS}, 32, 13, .least = -133, .least_fp16 = -21, .cut = 13},
     {FPEMU_GPU_B200, {HALVES}, 16, 25, .least = -133, .least_fp16 = -21},
     {FPEMU_GPU_B200, {FPEMU_NAME_TF32}, 8, 25, .least = -133},
-    {FPEMU_GPU_B200, {EIGHTS, FPEMU_NAME_E3M2, FPEMU_NAME_E2M3, FPEMU_NAME_E2M1}, 32, 25, .least = -133, .least_fp16 = -21},
-    {FPEMU_GPU_B200,
-     {FPEMU_NAME_MXFP8_E4M3, FPEMU_NAME_MXFP8_E5M2, FPEMU_NAME_MXFP6_E3M2, FPEMU_NAME_MXFP6_E2M3},
-     32, 25, .least = -133, .group = 1, .scales = FPEMU_NAME_E8M0, .scaled = 32},
+    {FPEMU_GPU_B200, {SMALL}, 32, 25, .least = -133, .least_fp16 = -21},
+    {FPEMU_GPU_B200, {SCALED}, 32, 25, .least = -133, .group = 1, .scales = FPEMU_NAME_E8M0, .scaled = 32},
     {FPEMU_GPU_B200, {FPEMU_NAME_MXFP4}, 64, 35, .least = -139, .group = 16, .scales = FPEMU_NAME_E8M0, .scaled = 32},
     {FPEMU_GPU_B200, {FPEMU_NAME_NVFP4}, 64, 35, .least = -139, .group = 16, .scales = FPEMU_NAME_UE4M3, .scaled = 16},
-    {FPEMU_GPU_CDNA1, {FPEMU_NAME_BINARY16}, 4, FPEMU_SUM_EXACT, .to_nearest = 1},
-    {FPEMU_GPU_CDNA1, {FPEMU_NAME_BFLOAT16}, 2, FPEMU_SUM_EXACT, .to_nearest = 1},
-    {FPEMU_GPU_CDNA2, {HALVES}, 4, FPEMU_SUM_CHAINED, .ways = 4, .late = 1, .to_nearest = 1, .flush = 1,
-     .flush_read = 1},
-    {FPEMU_GPU_CDNA3, {HALVES}, 8, 24, .late = 31, .to_nearest = 1},
-    {FPEMU_GPU_CDNA3, {FPEMU_NAME_TF32}, 4, 24, .late = 31, .to_nearest = 1},
-    {FPEMU_GPU_CDNA3, {FPEMU_NAME_E4M3FNUZ, FPEMU_NAME_E5M2FNUZ}, 16, 24, .ways = 2, .late = 31, .to_nearest = 1},
-    {FPEMU_GPU_AMX, {FPEMU_NAME_BFLOAT16}, 32, FPEMU_SUM_CHAINED, .ways = 2, .late = 1, .to_nearest = 1, .flush = 1,
-     .flush_read = 1},
-    {FPEMU_GPU_AMX, {FPEMU_NAME_BINARY16}, 32, FPEMU_SUM_CHAINED, .ways = 2, .late = 1, .to_nearest = 1, .flush = 1},
-    {FPEMU_GPU_AVX512, {FPEMU_NAME_BFLOAT16}, 2, FPEMU_SUM_CHAINED, .order = FPEMU_PRODUCTS_ODD_FIRST,
-     .to_nearest = 1, .flush = 1, .flush_read = 1},
+    {FPEMU_GPU_CDNA1, {FPEMU_NAME_BINARY16}, 4, FPEMU_SUM_EXACT, TO_NEAREST},
+    {FPEMU_GPU_CDNA1, {FPEMU_NAME_BFLOAT16}, 2, FPEMU_SUM_EXACT, TO_NEAREST},
+    {FPEMU_GPU_CDNA2, {HALVES}, 4, FPEMU_SUM_CHAINED, .ways = 4, .late = 1, FLUSHED},
+    {FPEMU_GPU_CDNA3, {HALVES}, 8, 24, .late = 31, TO_NEAREST},
+    {FPEMU_GPU_CDNA3, {FPEMU_NAME_TF32}, 4, 24, .late = 31, TO_NEAREST},
+    {FPEMU_GPU_CDNA3, {FPEMU_NAME_E4M3FNUZ, FPEMU_NAME_E5M2FNUZ}, 16, 24, .ways = 2, .late = 31, TO_NEAREST},
+    {FPEMU_GPU_AMX, {FPEMU_NAME_BFLOAT16}, 32, FPEMU_SUM_CHAINED, .ways = 2, .late = 1, FLUSHED},
+    {FPEMU_GPU_AMX, {FPEMU_NAME_BINARY16}, 32, FPEMU_SUM_CHAINED, .ways = 2, .late = 1, .flush = 1, TO_NEAREST},
+    {FPEMU_GPU_AVX512, {FPEMU_NAME_BFLOAT16}, 2, FPEMU_SUM_CHAINED, .order = FPEMU_PRODUCTS_ODD_FIRST, FLUSHED},
 };
 
 #define CORE_FIGURES (sizeof core_figures / sizeof core_figures[0])
@@ -70,12 +69,10 @@ static const struct core_figures {
 static const struct block_unit {
     const char *name;
     fpemu_name operands, elements;
-} block_units[] = {{"mxf8f6f4", FPEMU_NAME_MXFP8_E4M3, FPEMU_NAME_E4M3FN},
-                    {"mxf4", FPEMU_NAME_MXFP4, FPEMU_NAME_E2M1},
-                    {"mxf4nvf4", FPEMU_NAME_NVFP4, FPEMU_NAME_E2M1},
-                    {NULL, FPEMU_NAME_MXFP8_E5M2, FPEMU_NAME_E5M2},
-                    {NULL, FPEMU_NAME_MXFP6_E3M2, FPEMU_NAME_E3M2},
-                    {NULL, FPEMU_NAME_MXFP6_E2M3, FPEMU_NAME_E2M3}};
+} block_units[] = {
+    {"mxf8f6f4", FPEMU_NAME_MXFP8_E4M3, FPEMU_NAME_E4M3FN}, {"mxf4", FPEMU_NAME_MXFP4, FPEMU_NAME_E2M1},
+    {"mxf4nvf4", FPEMU_NAME_NVFP4, FPEMU_NAME_E2M1},        {NULL, FPEMU_NAME_MXFP8_E5M2, FPEMU_NAME_E5M2},
+    {NULL, FPEMU_NAME_MXFP6_E3M2, FPEMU_NAME_E3M2},         {NULL, FPEMU_NAME_MXFP6_E2M3, FPEMU_NAME_E2M3}};
 
 #define BLOCK_UNITS 3 /* with a name */
 
@@ -114,9 +111,8 @@ static fpemu_status fill_core(fpemu_gemm_spec *spec, const struct core_figures *
         fpemu_format_complete(&spec->a.format);
     }
     spec->b = spec->a;
-    return f->cut && !half
-               ? fpemu_format_float(&s->inner.format, 8, f->cut, FPEMU_BIAS_DEFAULT, FPEMU_SPECIALS_IEEE, 1)
-               : fpemu_format_named(result, &s->inner.format);
+    return f->cut && !half ? fpemu_format_float(&s->inner.format, 8, f->cut, FPEMU_BIAS_DEFAULT, FPEMU_SPECIALS_IEEE, 1)
+                           : fpemu_format_named(result, &s->inner.format);
 }
 
 fpemu_status fpemu_gemm_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_name operands, fpemu_name result)
@@ -309,9 +305,10 @@ static int take_options(reader *r, fpemu_accumulator *s, int generic)
         if (option == OUTER) {
             option = take_key(r, "outer", 1) ? OUTER : take_key(r, "scales", 1) ? SCALES : FLUSH;
             if ((seen >> option & 1) || (option == FLUSH && !(generic && take_key(r, "flush", 0))))
-                return fail(r, start, generic    ? GENERIC_OPTIONS
-                                      : s->group ? "scales= or every=, each once"
-                                                 : "promote= or outer=, each once");
+                return fail(r, start,
+                            generic    ? GENERIC_OPTIONS
+                            : s->group ? "scales= or every=, each once"
+                                       : "promote= or outer=, each once");
             s->flush |= option == FLUSH;
             if (option != FLUSH && !take_rounded(r, &s->outer))
                 return 0;
@@ -596,8 +593,8 @@ static int equal_steps(const fpemu_accumulator *s, const fpemu_accumulator *c)
            s->flush == c->flush && equal_targets(&s->inner, &c->inner);
 }
 
-/* The first unit with these figures, and the same scales if there is one; NULL if there is none. *core: its spec, *kind:
- * a block-scaled instruction. */
+/* The first unit with these figures, and the same scales if there is one; NULL if there is none. *core: its spec,
+ * *kind: a block-scaled instruction. */
 static const char *find_core(const fpemu_gemm_spec *spec, fpemu_gemm_spec *core, const struct block_unit **kind)
 {
     for (size_t i = 0; i < 2 * GPU_NAMES; i++)

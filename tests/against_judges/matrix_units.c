@@ -39,7 +39,8 @@ static uint16_t draw_half(int kind, int fraction)
 {
     const uint32_t u = draw(), sign = u >> 16 & 0x8000, low = u & ((1u << fraction) - 1), wide = fraction == 7;
     const uint32_t bias = wide ? 127 : 15, infinite = (2 * bias + 1) << fraction;
-    const uint32_t special[] = {0, 1, infinite, infinite | low | 1, low, infinite - 1, 1u << fraction, bias << fraction};
+    const uint32_t special[] = {
+        0, 1, infinite, infinite | low | 1, low, infinite - 1, 1u << fraction, bias << fraction};
     switch (kind) {
     case ANY_BITS: return (uint16_t)u;
     case SMALL: return (uint16_t)(sign | (wide ? 60 + (u >> 8) % 10 : (u >> 8) % 3) << fraction | low);
@@ -58,7 +59,8 @@ static float draw_c(int kind)
     case SMALL: return from_bits(sign | (draw() % 4) << 23 | low);
     case TINY_STEPS: return from_bits(sign | 1u << 23 | (low & 3)); /* next to the smallest normal number */
     case LARGE: return from_bits(sign | (250 + draw() % 5) << 23 | low);
-    case SPECIAL: return draw() % 8 ? from_bits(sign | (draw() & 1 ? low : 0)) : from_bits(sign | 0x7f800000u | (low & 1));
+    case SPECIAL:
+        return draw() % 8 ? from_bits(sign | (draw() & 1 ? low : 0)) : from_bits(sign | 0x7f800000u | (low & 1));
     case CANCEL: return ldexpf((float)(int32_t)(u >> 8) - 0x1p23f, -20);
     default: return ldexpf((float)(int32_t)(u >> 8) - 0x1p23f, -21);
     }
@@ -94,8 +96,8 @@ static void draw_product(int kind, int fraction, int depth)
 static void compare(const char *text, int kind, int depth)
 {
     fpemu_gemm_spec spec;
-    const fpemu_gemm_shape shape = {.m = ROWS, .n = ROWS, .k = (uint64_t)depth, .lda = DEPTH, .ldb = DEPTH,
-                                    .transpose_b = 1};
+    const fpemu_gemm_shape shape = {
+        .m = ROWS, .n = ROWS, .k = (uint64_t)depth, .lda = DEPTH, .ldb = DEPTH, .transpose_b = 1};
     memcpy(want, c, sizeof want);
     lh_check(fpemu_gemm_parse(text, &spec, NULL) == FPEMU_OK, "%s: not read", text);
     lh_check(fpemu_gemm_f32(&spec, &shape, 1, a[0], b[0], 1, want[0], NULL) == FPEMU_OK, "%s: refused", text);
@@ -103,8 +105,8 @@ static void compare(const char *text, int kind, int depth)
         const float x = got[i / ROWS][i % ROWS], y = want[i / ROWS][i % ROWS];
         const int same = memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y));
         differ += !same;
-        lh_check(same, "%s, kind %d, %d products, from %a: %a, the processor %a", text, kind, depth, (double)c[i / ROWS][i % ROWS],
-                 (double)y, (double)x);
+        lh_check(same, "%s, kind %d, %d products, from %a: %a, the processor %a", text, kind, depth,
+                 (double)c[i / ROWS][i % ROWS], (double)y, (double)x);
     }
 }
 
@@ -146,8 +148,8 @@ static void interleave(const void *lines, size_t stride, size_t from, int bytes,
 }
 
 #define BY_AMX(name, feature, instruction)                                                                             \
-    __attribute__((target("amx-tile," feature))) static void name(const void *x, const void *y, size_t stride,        \
-                                                                  int size, void *sums)                               \
+    __attribute__((target("amx-tile," feature))) static void name(const void *x, const void *y, size_t stride,         \
+                                                                  int size, void *sums)                                \
     {                                                                                                                  \
         uint8_t third[16][64];                                                                                         \
         for (int from = 0, bytes; from < size; from += bytes) {                                                        \

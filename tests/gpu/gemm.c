@@ -330,7 +330,8 @@ int main(int argc, char **argv)
         "tc(cdna1,fp16); start=c", "tc(cdna1,bf16); out=bf16", "tc(cdna2,fp16)", "tc(cdna3,fp16); start=c",
         "tc(cdna3,tf32)", "tc(cdna3,e4m3fnuz,promote=32); start=c", "tc(b200,mxf8f6f4); start=c",
         "tc(b200,mxf8f6f4); a=e2m1; b=e5m2", "tc(b200,mxf4); out=fp16", "tc(b200,mxf4nvf4); start=c",
-        "tc(b200,mxf4nvf4,scales=e8m0,every=32)", "fused(16,25,fp16,least=-21,promote=32,outer=fp16,order=0145); ab=e5m2",
+        "tc(b200,mxf4nvf4,scales=e8m0,every=32)",
+        "fused(16,25,fp16,least=-21,promote=32,outer=fp16,order=0145); ab=e5m2",
         "fused(6,20,fp32/rtz,order=1032); ab=fp16; start=c", "int(32,saturate); ab=fixed(8,4)",
         "int(12,saturate); ab=int8", "int(14,wrap); a=int(8,scale=0.25); b=uint(6,scale=2)", "seq(fp16); ab=table(nf4)",
         "seq(fp(6,9,0)/sr); a=fp(4,3,4)/sr; b=e5m2; out=fp16/sr", "seq(e4m3fn:saturate/rna); out=bf16");

@@ -32,9 +32,10 @@ def mmasim():
 
 
 # name: exponent bits, stored fraction bits, bias, torch's type; of six and four bits codes, as mmasim has them
-OPERANDS = {"fp16": (5, 10, 15, torch.float16), "bf16": (8, 7, 127, torch.bfloat16), "tf32": (8, 23, 127, torch.float32),
-            "e4m3fn": (4, 3, 7, torch.float8_e4m3fn), "e5m2": (5, 2, 15, torch.float8_e5m2),
-            "e4m3fnuz": (4, 3, 8, torch.float8_e4m3fnuz), "e5m2fnuz": (5, 2, 16, torch.float8_e5m2fnuz),
+OPERANDS = {"fp16": (5, 10, 15, torch.float16), "bf16": (8, 7, 127, torch.bfloat16),
+            "tf32": (8, 23, 127, torch.float32), "e4m3fn": (4, 3, 7, torch.float8_e4m3fn),
+            "e5m2": (5, 2, 15, torch.float8_e5m2), "e4m3fnuz": (4, 3, 8, torch.float8_e4m3fnuz),
+            "e5m2fnuz": (5, 2, 16, torch.float8_e5m2fnuz),
             "e3m2": (3, 2, 3, None), "e2m3": (2, 3, 1, None), "e2m1": (2, 1, 1, None)}
 SCALES = {"e8m0": torch.float8_e8m0fnu, "ue4m3": torch.float8_e4m3fn}
 KINDS = ("any", "middle", "wide", "edge", "far", "cancel", "subnormal", "small", "large", "special", "zeros", "ties")
