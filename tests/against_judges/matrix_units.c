@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* matrix_units.c - the models of Intel's matrix units against the processor itself, wherever it has them: AVX512-BF16,
  * AMX-BF16, AMX-FP16, AMX-INT8. Results are compared bit by bit, NaN with NaN. Skipped elsewhere. */
+#define _GNU_SOURCE /* syscall */
+
 #include <stdio.h>
 
 #if defined __x86_64__ && defined __linux__ && (defined __clang__ ? __clang_major__ >= 12 : __GNUC__ >= 11)

@@ -150,6 +150,8 @@ PTX = {"fp16": "f16", "e4m3fn": "e4m3"}
 NVIDIA = [("MMA", "Volta", "m8n8k4.{d}.{a}.{b}.{d}", "v100", "fp16"),
           ("MMA", "Ampere", "m16n8k16.{d}.{a}.{b}.{d}", "a100", "fp16 bf16"),
           ("MMA", "Ampere", "m16n8k8.{d}.{a}.{b}.{d}", "a100", "tf32"),
+          ("MMA", "Ada Lovelace", "m16n8k16.{d}.{a}.{b}.{d}", "ada", "fp16 bf16"),
+          ("MMA", "Ada Lovelace", "m16n8k8.{d}.{a}.{b}.{d}", "ada", "tf32"),
           ("MMA", "Ada Lovelace", "m16n8k32.{d}.{a}.{b}.{d}", "ada", "e4m3fn e5m2"),
           ("WGMMA", "Hopper", "m64n8k16.{d}.{a}.{b}", "h100", "fp16 bf16"),
           ("WGMMA", "Hopper", "m64n8k8.{d}.{a}.{b}", "h100", "tf32"),
