@@ -106,7 +106,7 @@ static void fill_rule(core_dot *p, const gemm_call *c)
 static uint32_t slab_of(const gpu_gemm_job *j)
 {
     const core_dot *p = &j->rule;
-    const uint32_t step = p->model == FPEMU_MODEL_FUSED ? p->block : 1;
+    const uint32_t step = p->model == FPEMU_MODEL_FUSED ? (uint32_t)core_dot_period(p) : 1;
     if (j->counts || !core_dot_in_pieces(p) || p->alpha == 0 || p->depth < 8 || j->m < GPU_TILE / 2 ||
         j->n < GPU_TILE / 2 || step > GPU_SLAB)
         return 0;
@@ -142,8 +142,8 @@ static uint8_t carrier_of(gpu_gemm_job *j, const fpemu_gemm_spec *s)
     const uint64_t last = p->inner.offset + j->batch * j->m * j->n - 1;
     gpu_macs_of32 *const f = &j->fast.in32;
     gpu_macs_of64 *const g = &j->fast.in64;
-    if (j->counts || p->model == FPEMU_MODEL_PAIRWISE || j->a.scales || j->b.scales || p->alpha == 0 || p->depth < 8 ||
-        j->m < GPU_TILE || j->n < GPU_TILE)
+    if (j->counts || p->model == FPEMU_MODEL_PAIRWISE || !core_dot_is_plain(p) || j->a.scales || j->b.scales ||
+        p->alpha == 0 || p->depth < 8 || j->m < GPU_TILE || j->n < GPU_TILE)
         return 0;
     if (p->model == FPEMU_MODEL_INTEGER)
         return whole_fits(j, s) ? 32 : 0;

@@ -76,7 +76,7 @@ FPEMU_FN core_dot_line gpu_line(const gpu_gemm_job *j, const gpu_operand *s, uin
     line.p = j->rule.wide ? (const void *)((const double *)s->p + at) : (const void *)((const float *)s->p + at);
     line.scales = NULL;
     if (s->scales) {
-        const uint64_t first = batch * s->scales_stride + i * ((j->rule.depth - 1) / j->rule.chunk + 1);
+        const uint64_t first = batch * s->scales_stride + i * ((j->rule.depth - 1) / j->rule.scaled + 1);
         line.scales = j->rule.wide ? (const void *)((const double *)s->scales + first)
                                    : (const void *)((const float *)s->scales + first);
     }
@@ -364,7 +364,7 @@ FPEMU_SLOW float gpu_fused_special(const gpu_gemm_job *j, uint64_t batch, uint64
                                    uint64_t n, float d)
 {
     core_dot_line a = gpu_line(j, &j->a, batch, row), b = gpu_line(j, &j->b, batch, column);
-    return (float)core_dot_fused_step(&j->rule, a, b, k, n, (double)d, NULL);
+    return (float)core_dot_fused_step(&j->rule, a, b, 0, k, k + n, (double)d, NULL);
 }
 
 /* Products [from, from + n) of a thread's outputs. */

@@ -179,6 +179,7 @@ LONGHAND_TESTS = \
 	tests/against_judges/compat \
 	tests/against_judges/counters \
 	tests/against_judges/kernels \
+	tests/against_judges/matrix_units \
 	tests/against_judges/peers \
 	tests/against_judges/properties \
 	tests/against_judges/quantize \
@@ -192,6 +193,7 @@ TESTS += $(LONGHAND_TESTS)
 dist_noinst_DATA += tests/vectors/blocks.py tests/vectors/blocks.txt
 tests_against_judges_blocks_vectors_LDADD = $(LONGHAND_LDADD)
 dist_noinst_DATA += tests/vectors/tensor_cores.txt tests/vectors/tensor_answers.h
+tests_against_judges_matrix_units_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_tensor_cores_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_affine_SOURCES = tests/against_judges/affine.c tests/against_judges/alone.h \
 	tests/against_judges/variants.h

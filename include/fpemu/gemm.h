@@ -31,31 +31,47 @@ typedef enum fpemu_model {
     FPEMU_MODEL_CHUNKED = 2,    /* the same within chunks; then s = outer(s + chunk) (Wang et al. 2018) */
     FPEMU_MODEL_PAIRWISE = 3,   /* neighbours are added, then neighbours of those, ... */
     FPEMU_MODEL_KAHAN = 4,      /* compensated: four roundings a product */
-    FPEMU_MODEL_FUSED = 5,      /* tensor core: a step's products are aligned to the largest exponent, cut, added as
-                                   integers (Fasi et al. 2021; Khattak, Mikaitis 2025) */
+    FPEMU_MODEL_FUSED = 5,      /* matrix unit: a step's products are aligned to the largest exponent, cut, added as
+                                   integers (Fasi et al. 2021; Khattak, Mikaitis 2025); or added exactly, or in turn */
     FPEMU_MODEL_INTEGER = 6,    /* integers of a given width, which saturate or wrap */
     FPEMU_MODEL_COUNT = 7
 } fpemu_model;
 
 #define FPEMU_NO_FLOOR INT32_MIN
+#define FPEMU_SUM_EXACT UINT32_C(0x10000)   /* in place of fraction bits: nothing of a step's terms is cut */
+#define FPEMU_SUM_CHAINED UINT32_C(0x20000) /* each product is a fused multiply-add, rounded to inner */
+
+/* Which products a step takes, of n: */
+typedef enum fpemu_products {
+    FPEMU_PRODUCTS_IN_ORDER = 0,
+    FPEMU_PRODUCTS_ODD_FIRST = 1, /* 1 0 3 2 ... */
+    FPEMU_PRODUCTS_BY_FOURS = 2   /* of 2n the first n are 0 1 4 5 8 9 ..., the others 2 3 6 7 ... */
+} fpemu_products;
 
 /* The model and its numbers; fields that it does not name are 0. inner and outer may be any format that binary64 holds,
  * whatever the carrier. */
 typedef struct fpemu_accumulator {
     uint32_t model;         /* fpemu_model */
     uint32_t chunk;         /* chunked: products of a chunk, at least 1. fused: products after which the sum is added to
-                               outer, a multiple of block; 0 = never */
+                               outer, a multiple of block; 0 = never; with group: elements of a scale */
     uint32_t block;         /* fused: products of a step, 1..64 */
-    uint32_t fraction_bits; /* fused: bits kept below the largest exponent, 0..40 */
+    uint32_t fraction_bits; /* fused: bits kept below the largest exponent, 0..40, or FPEMU_SUM_EXACT, _CHAINED */
     int32_t least_exponent; /* fused: the exponent to align to is at least this, -700..700; FPEMU_NO_FLOOR = no such
                                floor */
     uint32_t width;         /* integer: bits with the sign, 2..64 */
     uint8_t wrap;           /* integer: 0 saturates, 1 wraps */
-    uint8_t reserved0[7];
+    uint8_t ways;           /* fused: interleaved sums of a step's products, 2, 4 or 8; 0 = one */
+    uint8_t late;           /* fused: the old sum joins after the products, aligned with this many bits; chained: 1 */
+    uint8_t group;          /* fused, scales inside: 1 = each product is scaled, else products that are added exactly,
+                               then scaled; 0 = scales at the end of a chunk */
+    uint8_t order;          /* fused: fpemu_products */
+    uint8_t flush;          /* fused, chained: 1 = subnormal results and old sums become zero */
+    uint8_t reserved0[2];
     uint64_t reserved1[4];
     fpemu_target inner; /* what a sum is rounded to after every addition; not for integer. fused: what a step gives,
                                an ieee float of at most binary32's range, mode rtz or rne; both overflow to infinity */
-    fpemu_target outer; /* chunked, and fused with chunk: after every addition of a chunk */
+    fpemu_target
+        outer; /* chunked, and fused with chunk: after every addition of a chunk; with group: what scales are */
 } fpemu_accumulator;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_accumulator) == 704, "fpemu_accumulator has no unnamed padding");
 
@@ -95,13 +111,19 @@ typedef enum fpemu_gpu {
     FPEMU_GPU_A100 = 2,
     FPEMU_GPU_ADA = 3,  /* L40S */
     FPEMU_GPU_H100 = 4, /* H200 */
-    FPEMU_GPU_B200 = 5
+    FPEMU_GPU_B200 = 5,
+    FPEMU_GPU_CDNA1 = 6,  /* AMD: MI100, */
+    FPEMU_GPU_CDNA2 = 7,  /* MI200, */
+    FPEMU_GPU_CDNA3 = 8,  /* MI300 */
+    FPEMU_GPU_AMX = 9,    /* Intel: TDPBF16PS, TDPFP16PS */
+    FPEMU_GPU_AVX512 = 10 /* VDPBF16PS */
 } fpemu_gpu;
-/* The tensor core of a GPU: a model made from measurements that others published, not from the vendor's documents; that
- * of H100 has been compared with one. Operands FPEMU_NAME_BINARY16; all but V100 also BFLOAT16 and TF32; Ada, H100,
- * B200 also E4M3FN and E5M2. Result FPEMU_NAME_BINARY32, or BINARY16 for operands of that, on Ada and H100 (wgmma) also
- * for E4M3FN and E5M2. FPEMU_ERROR_UNSUPPORTED, and *spec all zero, where there is no such instruction, or none that is
- * known. */
+/* The matrix unit of a GPU or CPU: a model made from measurements that others published or from documents; those of
+ * H100, AVX512 and AMX with BFLOAT16 have been compared with one. Operands FPEMU_NAME_BINARY16; all but V100 also
+ * BFLOAT16 and TF32 (CDNA: CDNA3 alone); Ada, H100, B200 also E4M3FN and E5M2; CDNA3 E4M3FNUZ and E5M2FNUZ; B200 E3M2,
+ * E2M3, E2M1, and with scales MXFP8_..., MXFP6_..., MXFP4, NVFP4. AMX: BFLOAT16, BINARY16; AVX512: BFLOAT16. Result
+ * FPEMU_NAME_BINARY32, or BINARY16 on NVIDIA's for operands of that, on Ada, H100 (wgmma) and B200 for smaller ones.
+ * FPEMU_ERROR_UNSUPPORTED, and *spec all zero, where there is no such instruction, or none that is known. */
 fpemu_status fpemu_gemm_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_name operands, fpemu_name result);
 
 /* --------------------------------------------------------------------------------------------- the products */
@@ -141,8 +163,8 @@ fpemu_status fpemu_gemm(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *sha
  *   scales_a  m rows of ceil(k / chunk) scales, one row for each row of op(A)
  *   scales_b  n rows of as many, one row for each column of op(B)
  * and so for each product of the batch, one after the other, or once where stride_a (stride_b) is 0. NULL: all 1.
- * Scales are of the type, and binary32 numbers, infinities or NaN, else FPEMU_ERROR_ARGUMENT. No element of c overlaps
- * one. */
+ * Scales are of the type, and binary32 numbers, infinities or NaN, else FPEMU_ERROR_ARGUMENT; where the model has them
+ * inside its steps (group), NaN or numbers of the format `outer`. No element of c overlaps one. */
 fpemu_status fpemu_gemm_scaled(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type,
                                double alpha, const void *a, const void *scales_a, const void *b, const void *scales_b,
                                double beta, void *c, fpemu_stats *stats);

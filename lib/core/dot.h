@@ -131,7 +131,7 @@ FPEMU_FN uint64_t core_dot_roundings(const fpemu_accumulator *s, uint64_t k, uin
     switch (s->model) {
     case FPEMU_MODEL_PAIRWISE: return product * k + (leaves > 1 ? leaves - 1 : leaves);
     case FPEMU_MODEL_KAHAN: return k * (product + 4);
-    case FPEMU_MODEL_FUSED: return chunks;
+    case FPEMU_MODEL_FUSED: return s->group ? 0 : chunks;
     case FPEMU_MODEL_INTEGER: return 0;
     default: return k * (product + 1) + chunks;
     }

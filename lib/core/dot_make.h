@@ -20,12 +20,35 @@ static inline int core_dot_sums_are_narrow(const fpemu_gemm_spec *s, int narrow)
            (s->sum.model != FPEMU_MODEL_PAIRWISE || core_target_is_none(&s->product) || s->product.format.fits_f32);
 }
 
-/* Whether there are such steps of tensor cores, and as many of them to a chunk. */
+/* Whether chunks, or the elements of a scale, go with a step. */
+static inline int core_dot_chunks_fit(const fpemu_accumulator *s)
+{
+    if (!s->group)
+        return s->chunk % (s->order == FPEMU_PRODUCTS_BY_FOURS ? 2 * s->block : s->block) == 0;
+    return s->chunk && s->block % s->group == 0 && s->chunk % s->group == 0 &&
+           (s->chunk % s->block == 0 || s->block % s->chunk == 0);
+}
+
+/* Whether there are such steps of matrix units, and as many of them to a chunk. */
 static inline int core_dot_steps_exist(const fpemu_accumulator *s)
 {
-    const int aligns = s->least_exponent == FPEMU_NO_FLOOR ||
-                       (s->least_exponent >= -CORE_DOT_LEAST_EXPONENT && s->least_exponent <= CORE_DOT_LEAST_EXPONENT);
-    return s->block >= 1 && s->block <= 64 && s->chunk % s->block == 0 && s->fraction_bits <= 40 && aligns;
+    const int chained = s->fraction_bits == FPEMU_SUM_CHAINED, whole = s->fraction_bits == FPEMU_SUM_EXACT;
+    const int plain = !chained && !whole && !s->late, least = s->least_exponent;
+    const int aligns =
+        least == FPEMU_NO_FLOOR || (plain && least >= -CORE_DOT_LEAST_EXPONENT && least <= CORE_DOT_LEAST_EXPONENT);
+    const int ways =
+        s->ways == 0 || (s->ways == 2 && s->late) || ((s->ways == 4 || s->ways == 8) && chained && s->late);
+    const int late = s->late == 0 || (chained ? s->late == 1 : !whole && s->late >= s->fraction_bits && s->late <= 40);
+    const int ordered = s->order == FPEMU_PRODUCTS_IN_ORDER ||
+                        (s->order <= FPEMU_PRODUCTS_BY_FOURS && s->block % 2 == 0 && s->block <= 32 && !s->group);
+    return s->block >= 1 && s->block <= 64 && (chained || whole || s->fraction_bits <= 40) && aligns && ways && late &&
+           ordered && (plain || !s->group) && s->flush <= chained && core_dot_chunks_fit(s);
+}
+
+/* Whether sums of chunks are added up apart. */
+static inline int core_dot_has_outer(const fpemu_accumulator *s)
+{
+    return s->chunk && !s->group;
 }
 
 /* The power of two of an integer operand's grid. */
@@ -40,9 +63,9 @@ static inline int core_dot_quantum(const fpemu_format *f)
 /* What c is rounded to where the sum starts from it. */
 static inline void core_dot_make_start(core_dot *d, const fpemu_accumulator *sum)
 {
-    fpemu_format f = sum->chunk ? sum->outer.format : sum->inner.format;
+    fpemu_format f = core_dot_has_outer(sum) ? sum->outer.format : sum->inner.format;
     const fpemu_rounding nearest = fpemu_rounding_nearest();
-    if (!sum->chunk && sum->model == FPEMU_MODEL_FUSED)
+    if (!core_dot_has_outer(sum) && sum->model == FPEMU_MODEL_FUSED)
         (void)fpemu_format_named(FPEMU_NAME_BINARY32, &f);
     core_plan_make64(&d->start, &f, &nearest, 0);
 }
@@ -61,7 +84,8 @@ static inline void core_dot_make(core_dot *d, const fpemu_gemm_spec *spec, int c
     d->model = (uint8_t)sum->model;
     d->wrap = sum->wrap;
     d->width = (int32_t)sum->width;
-    d->chunk = sum->chunk;
+    d->chunk = core_dot_has_outer(sum) ? sum->chunk : 0;
+    d->scaled = sum->chunk;
     d->block = sum->block;
     d->start_from_c = spec->start_from_c;
     d->wide = carrier == 64;
@@ -74,7 +98,18 @@ static inline void core_dot_make(core_dot *d, const fpemu_gemm_spec *spec, int c
         d->least_a = core_value64(core_power64(spec->a.format.emin));
         d->least_b = core_value64(core_power64(spec->b.format.emin));
         d->least_d = core_value64(core_power64(sum->inner.format.emin));
-        d->scale = core_value64((uint64_t)(1023 + sum->fraction_bits) << 52);
+        d->exact = sum->fraction_bits == FPEMU_SUM_EXACT;
+        d->chained = sum->fraction_bits == FPEMU_SUM_CHAINED;
+        d->scale = core_value64((uint64_t)(1023 + (d->exact || d->chained ? 0 : sum->fraction_bits)) << 52);
+        d->ways = sum->ways;
+        d->late = sum->late;
+        d->group = sum->group;
+        d->order = sum->order;
+        d->flush = sum->flush;
+        if (sum->group)
+            d->least_scale = core_value64(core_power64(sum->outer.format.emin));
+        if (sum->flush) /* to nearest, with as many bits, what is less stays below 2^emin */
+            d->inner.flushed = d->least_d * (1 - core_value64(core_power64(-(int)sum->inner.format.mantissa_bits - 2)));
         d->floor = core_value64((uint64_t)(1023 + least) << 52);
         for (int sign = 0; sign < 2; sign++) /* past the end lies infinity, in rtz too */
             d->inner.plan.overflow[sign] = CORE_INF64 | (sign ? CORE_SIGN64 : 0);

@@ -18,6 +18,7 @@ typedef struct core_target {
     uint8_t by_binary64;  /* operands are binary32 numbers, and binary64 has the bits */
     uint8_t native;       /* operands are binary32 numbers, the target is binary64 itself to nearest */
     uint8_t nan_is_error; /* a NaN has no place in the result, and is reported */
+    double flushed;       /* by_binary64: results of less become zero; 0: none */
 } core_target;
 
 /* Numbers of a and of b: element k lies at p + k * step, in elements of the carrier. */
@@ -51,8 +52,10 @@ typedef struct core_dot {
     double alpha, beta;
     double least_a, least_b, least_d; /* fused: 2^emin of the operands and of d */
     double scale, floor;              /* fused: 2^f, 2^least exponent */
-    uint64_t chunk;
+    double least_scale;               /* fused, scales inside: 2^emin of theirs */
+    uint64_t chunk, scaled;           /* products of a chunk that has an outer sum; of a scale */
     uint32_t block;
+    uint8_t exact, chained, ways, late, group, order, flush; /* fused */
     int32_t quantum_a, quantum_b, width;
     uint8_t model, wrap, start_from_c, wide; /* wide: the carrier is binary64 */
     uint8_t plain;                           /* s is the result */
@@ -92,18 +95,6 @@ FPEMU_FN double core_dot_line_at(const core_dot *p, core_dot_line line, uint64_t
 {
     const int64_t i = (int64_t)k * line.step;
     return p->wide ? ((const double *)line.p)[i] : (double)((const float *)line.p)[i];
-}
-
-/* The scale of the chunk with product k; what is no binary32 number becomes NaN, so that products of two are exact. */
-FPEMU_FN double core_dot_line_scale(const core_dot *p, core_dot_line line, uint64_t k)
-{
-    if (!line.scales)
-        return 1;
-    const uint64_t i = k / p->chunk;
-    if (!p->wide)
-        return (double)((const float *)line.scales)[i];
-    const double x = ((const double *)line.scales)[i], back = (double)(float)x;
-    return core_bits64(back) == core_bits64(x) ? x : core_value64(CORE_INF64 | CORE_INF64 >> 1);
 }
 
 FPEMU_FN uint32_t core_target_bits(const core_target *g, uint64_t t, uint64_t index)
@@ -151,6 +142,25 @@ FPEMU_FN double core_dot_round(const core_target *g, double x, uint32_t r, uint6
     return core_value64(core_finish_any64(p, u, *grid));
 }
 
+/* Whether scales can be x: a number of binary32, so that products of two are exact, and of the format of scales that
+ * are inside. */
+FPEMU_FN int core_dot_is_scale(const core_dot *p, double x)
+{
+    uint64_t grid;
+    const double back = p->group ? core_dot_round(&p->outer, x, 0, &grid) : (double)(float)x;
+    return core_bits64(back) == core_bits64(x);
+}
+
+/* The scale of the chunk with product k; what can be none becomes NaN. */
+FPEMU_FN double core_dot_line_scale(const core_dot *p, core_dot_line line, uint64_t k)
+{
+    if (!line.scales)
+        return 1;
+    const uint64_t i = k / p->scaled;
+    const double x = p->wide ? ((const double *)line.scales)[i] : (double)((const float *)line.scales)[i];
+    return core_dot_is_scale(p, x) ? x : core_value64(CORE_INF64 | CORE_INF64 >> 1);
+}
+
 /* As core_count_exact, the exact result being given by binary64's to odd and to nearest. */
 FPEMU_FN void core_dot_count(const core_target *g, double odd, double nearest, double y, uint64_t grid, int nan_came,
                              core_dot_tally *tally)
@@ -178,7 +188,9 @@ FPEMU_FN double core_dot_operate_with(const core_target *g, uint32_t r, double v
     const double some = has_u ? core_sum_odd(a, b, g->plan.mode == FPEMU_MODE_RTN ? CORE_SIGN64 : 0) : a;
     const double odd = some == some ? some : nan;
     uint64_t grid;
-    const double y = core_dot_round(g, odd, r, &grid);
+    const double rounded = core_dot_round(g, odd, r, &grid);
+    const uint64_t bits = core_bits64(odd), sign = bits & CORE_SIGN64;
+    const double y = core_value64(bits ^ sign) < g->flushed ? core_value64(sign) : rounded;
     if (tally) {
         core_dot_count(g, odd, has_u ? a + b : a, y, grid, v != v || w != w || u != u || f != f, tally);
         if (sum && a - a == 0 && b - b == 0)
@@ -326,27 +338,104 @@ FPEMU_FN double core_dot_pairwise(const core_dot *p, core_dot_line a, core_dot_l
     return core_dot_root(p, &tree, index, tally);
 }
 
-/* One step of a tensor core on products [k, k + n): d anew. */
-FPEMU_FN double core_dot_fused_step(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t k, uint64_t n,
-                                    double d, core_dot_tally *tally)
+/* Whether a model is what every fast path knows of it: not one of the other steps of matrix units. */
+FPEMU_FN int core_dot_is_plain(const core_dot *p)
 {
-    const core_target *g = &p->inner;
+    return !(p->exact | p->chained | p->late | p->group | p->order);
+}
+
+/* How many products steps take in turn, until the next begins where the last ended. */
+FPEMU_FN uint64_t core_dot_period(const core_dot *p)
+{
+    return p->order == FPEMU_PRODUCTS_BY_FOURS ? 2 * p->block : p->block;
+}
+
+/* The place of product i of the step that begins at product k. */
+FPEMU_FN uint64_t core_dot_place(const core_dot *p, uint64_t k, uint64_t i)
+{
+    const uint64_t second = k / p->block & 1;
+    return p->order == FPEMU_PRODUCTS_IN_ORDER    ? k + i
+           : p->order == FPEMU_PRODUCTS_ODD_FIRST ? k + (i ^ 1)
+                                                  : k - second * p->block + 4 * (i / 2) + (i & 1) + 2 * second;
+}
+
+/* What a step adds up: a product or the exact sum of a group, scaled; and 2 to the power of its exponent, or 0. */
+typedef struct core_dot_summand {
+    double x, power;
+    int nan_came;
+} core_dot_summand;
+
+/* Term i of the step at k, of numbers that a and b have from product `from` on, `have` in all. */
+FPEMU_FN core_dot_summand core_dot_summand_at(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t from,
+                                              uint64_t k, uint64_t i, uint64_t have)
+{
+    core_dot_summand t = {0, 0, 0};
+    const uint64_t size = p->group ? p->group : 1, first = core_dot_place(p, k, i * size);
+    if (first >= have)
+        return t;
+    if (!p->group) {
+        const double x = core_dot_line_at(p, a, first), y = core_dot_line_at(p, b, first);
+        t.x = x * y;
+        t.power = core_dot_power(x, p->least_a) * core_dot_power(y, p->least_b);
+        t.nan_came = x != x || y != y;
+        return t;
+    }
+    for (uint64_t l = first; l < first + size && l < have; l++) {
+        const double x = core_dot_line_at(p, a, l), y = core_dot_line_at(p, b, l);
+        const double power = core_dot_power(x, p->least_a) * core_dot_power(y, p->least_b);
+        t.power = power > t.power ? power : t.power;
+        t.x += x * y;
+        t.nan_came |= x != x || y != y;
+    }
+    const double v = core_dot_line_scale(p, a, from + first), w = core_dot_line_scale(p, b, from + first);
+    const double scale = core_dot_power(v, p->least_scale) * core_dot_power(w, p->least_scale);
+    t.power = p->group == 1 || t.power == 0 ? t.power * scale : scale;
+    t.x *= v * w;
+    t.nan_came |= v != v || w != w;
+    return t;
+}
+
+/* The largest integer up to x, |x| < 2^51. */
+FPEMU_FN double core_dot_floor(double x)
+{
+    const double cut = core_dot_cut(x);
+    return cut > x ? cut - 1 : cut;
+}
+
+/* One rounding of a step's sum x to d, to be counted: lost: bits were cut before; nearest: x where x is to odd. */
+FPEMU_FN double core_dot_step_result(const core_dot *p, double x, double nearest, int nan_came, int lost,
+                                     core_dot_tally *tally)
+{
+    const core_target *const g = &p->inner;
+    uint64_t grid;
+    const double y = core_dot_round(g, x == x ? x : core_value64(CORE_INF64 | CORE_INF64 >> 1), 0, &grid);
+    if (tally) {
+        core_dot_count(g, x, nearest, y, grid, nan_came, tally);
+        tally->c.inexact += lost && core_bits64(x) << 1 == core_bits64(y) << 1 && x - x == 0;
+    }
+    return y;
+}
+
+/* One step of a tensor core, at product k of numbers that a and b have from product `from` on, `have` in all: the new
+ * d. */
+FPEMU_FN double core_dot_fused_step(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t from, uint64_t k,
+                                    uint64_t have, double d, core_dot_tally *tally)
+{
+    const uint64_t n = p->group > 1 ? p->block / p->group : p->block;
     double top = core_dot_power(d, p->least_d), plain = d, sum = 0;
     int nan_came = d != d, lost = 0;
-    uint64_t grid;
     top = top < p->floor ? p->floor : top;
-    for (uint64_t l = k; l < k + n; l++) {
-        const double x = core_dot_line_at(p, a, l), y = core_dot_line_at(p, b, l);
-        const double e = core_dot_power(x, p->least_a) * core_dot_power(y, p->least_b);
-        top = e > top ? e : top;
-        plain += x * y;
-        nan_came |= x != x || y != y;
+    for (uint64_t i = 0; i < n; i++) {
+        const core_dot_summand t = core_dot_summand_at(p, a, b, from, k, i, have);
+        top = t.power > top ? t.power : top;
+        plain += t.x;
+        nan_came |= t.nan_came;
     }
     double t = plain;
     if (plain - plain == 0) {
         const double unit = p->scale / top; /* all are powers of two */
-        for (uint64_t l = k; l <= k + n; l++) {
-            const double term = (l < k + n ? core_dot_line_at(p, a, l) * core_dot_line_at(p, b, l) : d) * unit;
+        for (uint64_t i = 0; i <= n; i++) {
+            const double term = (i < n ? core_dot_summand_at(p, a, b, from, k, i, have).x : d) * unit;
             const double kept = core_dot_cut(term);
             sum += kept;
             lost |= kept < term || kept > term;
@@ -355,24 +444,171 @@ FPEMU_FN double core_dot_fused_step(const core_dot *p, core_dot_line a, core_dot
         }
         t = sum / unit;
     }
-    const double y = core_dot_round(g, t == t ? t : core_value64(CORE_INF64 | CORE_INF64 >> 1), 0, &grid);
-    if (tally) {
-        core_dot_count(g, t, t, y, grid, nan_came, tally);
-        tally->c.inexact += lost && core_bits64(t) << 1 == core_bits64(y) << 1 && t - t == 0;
-    }
-    return 0 + y; /* a zero is +0 */
+    return 0 + core_dot_step_result(p, t, t, nan_came, lost, tally); /* a zero is +0 */
 }
 
-/* `from` is a multiple of the products that a step takes; so is `to`, or it is the last. */
+/* The same where d joins late: sums of products by p->ways, each aligned to its own largest exponent; they, then d, are
+ * taken down to their places, and the sum is cut to p->late bits. */
+FPEMU_SLOW double core_dot_late_step(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t k, uint64_t have,
+                                     double d, core_dot_tally *tally)
+{
+    const uint32_t ways = p->ways ? p->ways : 1;
+    const double fine = core_value64((uint64_t)(1023 + p->late) << 52), more = 2 * fine / p->scale;
+    double top[2] = {0, 0}, sum[2] = {0, 0}, plain = d, all = 0;
+    int nan_came = d != d, lost = 0;
+    for (uint64_t i = 0; i < p->block; i++) {
+        const core_dot_summand t = core_dot_summand_at(p, a, b, 0, k, i, have);
+        const uint64_t sign = core_bits64(t.x) & CORE_SIGN64;
+        plain += t.x >= 0x1p128 || t.x <= -0x1p128 ? core_value64(CORE_INF64 | sign) : t.x;
+        top[i % ways] = t.power > top[i % ways] ? t.power : top[i % ways];
+        nan_came |= t.nan_came;
+    }
+    double t = plain;
+    if (plain - plain == 0) {
+        for (uint64_t i = 0; i < p->block; i++) {
+            const double x = core_dot_summand_at(p, a, b, 0, k, i, have).x;
+            const double term = x == 0 ? 0 : x * (p->scale / top[i % ways]), kept = core_dot_cut(term);
+            sum[i % ways] += kept;
+            lost |= kept < term || kept > term;
+            if (tally)
+                tally->swamped += kept == 0 && x != 0;
+        }
+        const double dot = top[0] > top[1] ? top[0] : top[1], power = core_dot_power(d, p->least_d);
+        double last = dot > power ? dot : power;
+        last = last > p->least_d ? last : p->least_d;
+        for (uint32_t i = 0; i < ways && dot > 0; i++) {
+            const double part = sum[i] * (top[i] / dot), kept = core_dot_floor(part);
+            all += kept;
+            lost |= kept < part;
+        }
+        const double products = all * (dot / last) * more, old = d * (p->scale / last);
+        const double kept = core_dot_floor(products);
+        const double kept_old = ways > 1 && power * 2 * p->scale < last ? 0 : core_dot_floor(old);
+        const double whole = 0 + (kept + kept_old * more) * (last / fine / 2);
+        const double unit = core_dot_power(whole, p->least_d) / fine;
+        t = whole == 0 ? whole : core_dot_floor(whole / unit) * unit;
+        lost |= kept < products || kept_old < old || kept_old > old || t < whole;
+        if (tally)
+            tally->swamped += kept_old == 0 && d != 0;
+    }
+    return core_dot_step_result(p, t, t, nan_came, lost, tally);
+}
+
+/* Limbs of 32 bits of an exact sum, and the power of two of the first: products of two numbers of binary32 that have
+ * up to 12 bits, as binary64 has them. */
+#define CORE_DOT_LIMBS 22
+#define CORE_DOT_LOWEST (-384)
+
+/* A number that limbs hold, added to them. */
+FPEMU_FN void core_dot_limbs_add(int64_t *limb, double x)
+{
+    const uint64_t u = core_bits64(x), m = (u & ((UINT64_C(1) << 52) - 1)) | (UINT64_C(1) << 52);
+    if (x == 0)
+        return;
+    const int place = (int)(u >> 52 & 2047) - 1075 - CORE_DOT_LOWEST, bit = place % 32;
+    const int64_t sign = x < 0 ? -1 : 1;
+    const uint64_t low = (m & 0xffffffffu) << bit, high = (m >> 32) << bit;
+    limb[place / 32] += sign * (int64_t)(low & 0xffffffffu);
+    limb[place / 32 + 1] += sign * (int64_t)((low >> 32) + (high & 0xffffffffu));
+    limb[place / 32 + 2] += sign * (int64_t)(high >> 32);
+}
+
+/* Their sum; zero is +0. They become digits of its magnitude. */
+FPEMU_FN core_exact core_dot_limbs_sum(int64_t *limb)
+{
+    core_exact x = core_exact_special(CORE_ZERO, 0, 0);
+    int64_t carry;
+    int last;
+    for (int pass = 0; pass < 2; pass++) {
+        carry = 0;
+        last = -1;
+        for (int i = 0; i < CORE_DOT_LIMBS; i++) {
+            const int64_t v = (x.negative ? -limb[i] : limb[i]) + carry, digit = (int64_t)((uint64_t)v & 0xffffffffu);
+            limb[i] = digit;
+            carry = (v - digit) / INT64_C(0x100000000);
+            last = digit ? i : last;
+        }
+        if (carry == 0)
+            break;
+        x.negative = 1; /* the digits less 2^(32 * limbs): so the magnitude is what is missing */
+    }
+    if (last < 0)
+        return x;
+    uint64_t digit[4];
+    for (int i = 0; i < 4; i++)
+        digit[i] = last >= i ? (uint64_t)limb[last - i] : 0;
+    x.kind = CORE_FINITE;
+    x.high = digit[0] << 32 | digit[1];
+    x.low = digit[2] << 32 | digit[3];
+    for (int i = 0; i <= last - 4; i++)
+        x.low |= limb[i] != 0;
+    x.top = 32 * (last + 1) - 1 + CORE_DOT_LOWEST;
+    core_exact_normalise(&x);
+    return x;
+}
+
+/* The exact sum of d and a step's products, rounded once. */
+FPEMU_SLOW double core_dot_exact_step(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t k, uint64_t have,
+                                      double d, core_dot_tally *tally)
+{
+    int64_t limb[CORE_DOT_LIMBS];
+    double plain = d;
+    int nan_came = d != d;
+    uint64_t grid;
+    memset(limb, 0, sizeof limb);
+    for (uint64_t i = 0; i <= p->block; i++) {
+        core_dot_summand t = {d, 0, 0};
+        if (i < p->block)
+            t = core_dot_summand_at(p, a, b, 0, k, i, have);
+        plain += t.x;
+        nan_came |= t.nan_came;
+        if (t.x - t.x == 0)
+            core_dot_limbs_add(limb, t.x);
+    }
+    const core_exact x = plain - plain == 0 ? core_dot_limbs_sum(limb) : core_exact_from(core_bits64(plain));
+    const double y = core_value64(core_exact_round(&p->inner.plan, &x, 0, &grid));
+    if (tally) {
+        core_count_exact(&p->inner.plan, &x, y, grid, &tally->c);
+        tally->c.invalid += x.kind == CORE_NOT_A_NUMBER && !nan_came;
+        tally->roundings++;
+    }
+    return y;
+}
+
+/* Fused multiply-adds in chains, product after product to the next of them; chains join in pairs, then with d. One
+ * chain without more begins with d. */
+FPEMU_SLOW double core_dot_chained_step(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t k, uint64_t have,
+                                        double d, core_dot_tally *tally)
+{
+    const uint32_t ways = p->ways ? p->ways : 1;
+    double chain[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    chain[0] = p->late ? 0 : d;
+    for (uint64_t i = 0; i < p->block; i++) {
+        const uint64_t l = core_dot_place(p, k, i);
+        if (l < have)
+            chain[i % ways] = core_dot_operate_with(&p->inner, 0, core_dot_line_at(p, a, l), core_dot_line_at(p, b, l),
+                                                    1, chain[i % ways], 1, 1, tally);
+    }
+    for (uint32_t gap = 1; gap < ways; gap *= 2)
+        for (uint32_t i = 0; i < ways; i += 2 * gap)
+            chain[i] = core_dot_operate_with(&p->inner, 0, chain[i], 1, 1, chain[i + gap], 1, 1, tally);
+    return p->late ? core_dot_operate_with(&p->inner, 0, chain[0], 1, 1, d, 1, 1, tally) : chain[0];
+}
+
+/* `from` is a multiple of the products that steps take in turn; so is `to`, or it is the last. */
 FPEMU_FN void core_dot_fused(const core_dot *p, core_dot_line a, core_dot_line b, uint64_t from, uint64_t to,
                              uint64_t index, core_dot_sum *w, core_dot_tally *tally)
 {
     double *const d = p->chunk ? &w->chunk : &w->s;
-    for (uint64_t k = from; k < to; k += p->block) {
-        const uint64_t n = to - k < p->block ? to - k : p->block;
-        *d = core_dot_fused_step(p, a, b, k - from, n, *d, tally);
-        if (core_dot_chunk_ends(p, k + n - 1)) {
-            w->s = core_dot_join(p, a, b, k / p->chunk, index, k, w->chunk, w->s, tally);
+    const uint64_t have = to - from, period = core_dot_period(p), end = (have + period - 1) / period * period;
+    for (uint64_t k = 0; k < end; k += p->block) {
+        const uint64_t at = from + k, past = at + p->block;
+        *d = p->chained ? core_dot_chained_step(p, a, b, k, have, *d, tally)
+             : p->exact ? core_dot_exact_step(p, a, b, k, have, *d, tally)
+             : p->late  ? core_dot_late_step(p, a, b, k, have, *d, tally)
+                        : core_dot_fused_step(p, a, b, from, k, have, *d, tally);
+        if (p->chunk && (past % p->chunk == 0 || (k + p->block == end && to == p->depth))) {
+            w->s = core_dot_join(p, a, b, at / p->chunk, index, at, w->chunk, w->s, tally);
             w->chunk = 0;
         }
     }
@@ -458,6 +694,8 @@ FPEMU_FN void core_dot_begin(const core_dot *p, double c, core_dot_sum *w)
         start->rule == CORE_RULE_POSIT
             ? core_finish64(start, u, m == 0 || m >= CORE_INF64 ? 0 : core_posit64(start, m))
             : core_finish_any64(start, u, m >= CORE_INF64 ? 0 : core_grid64(start, FPEMU_MODE_RNE, 1, 32, m, sign, 0)));
+    if (p->flush && w->s < p->least_d && w->s > -p->least_d)
+        w->s = core_value64(sign);
 }
 
 /* Adds products [from, to), whose numbers a and b have from their beginning on; scales count from product 0. */

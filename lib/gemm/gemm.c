@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "core/gemm_shape.h"
-#include "tiles.h"
 #include "operands.h"
+#include "tiles.h"
 
 /* Whether a target is the native format itself, to nearest. */
 static int is_native(const fpemu_target *t, fpemu_name name)
@@ -66,7 +66,7 @@ static enum gemm_path choose_path(gemm_call *c)
     const fpemu_format *f = &s->sum.inner.format;
     const uint32_t model = s->sum.model;
     int bits, top;
-    if (c->targets.nan_is_error || model == FPEMU_MODEL_INTEGER ||
+    if (c->targets.nan_is_error || model == FPEMU_MODEL_INTEGER || !core_dot_is_plain(&c->targets.dot) ||
         (c->counted && (model == FPEMU_MODEL_FUSED || !c->targets.dot.inner.by_binary64)))
         return PATH_REFERENCE;
     if (c->counted || (model != FPEMU_MODEL_SEQUENTIAL && model != FPEMU_MODEL_CHUNKED))
@@ -119,13 +119,13 @@ static gemm_operand operand_of(const gemm_call *c, const core_operand *o, const 
     s.index_batch = o->stride ? o->rows * o->columns : 0;
     s.scales = o->scales;
     if (o->scales && o->stride && depth)
-        s.scales_batch = (size_t)scales_of(depth, c->targets.dot.chunk, transposed ? o->columns : o->rows);
+        s.scales_batch = (size_t)scales_of(depth, c->targets.dot.scaled, transposed ? o->columns : o->rows);
     s.least = transposed ? c->targets.dot.least_b : c->targets.dot.least_a;
     fpemu_operand_prepare(&s, t, c->targets.carrier);
     return s;
 }
 
-/* Whether scales can be read, lie apart from [from, to), and are binary32 numbers: so products of two are exact. */
+/* Whether scales can be read, lie apart from [from, to), and are what the model takes. */
 static fpemu_status check_scales(const gemm_call *c, const core_operand *o, uint64_t depth, uint64_t count,
                                  uint64_t batch, const core_reach *result)
 {
@@ -133,16 +133,18 @@ static fpemu_status check_scales(const gemm_call *c, const core_operand *o, uint
     const size_t size = carrier == 32 ? sizeof(float) : sizeof(double);
     if (!o->scales)
         return FPEMU_OK;
-    const uint64_t one = scales_of(depth, c->targets.dot.chunk, count), products = o->stride ? batch : 1;
+    const uint64_t one = scales_of(depth, c->targets.dot.scaled, count), products = o->stride ? batch : 1;
     const uint64_t all = one * products;
     core_reach e;
     if (products > UINT64_MAX / one || !core_reach_array(&e, o->scales, all, size))
         return FPEMU_ERROR_ARGUMENT;
     if (core_reaches_meet(&e, result))
         return FPEMU_ERROR_OVERLAP;
-    for (uint64_t i = 0; i < all && carrier == 64; i++)
-        if (!core_is_binary32(load(carrier, (const char *)o->scales + i * size)))
+    for (uint64_t i = 0; i < all && (carrier == 64 || c->targets.dot.group); i++) {
+        const double x = load(carrier, (const char *)o->scales + i * size);
+        if (x == x && !core_dot_is_scale(&c->targets.dot, x))
             return FPEMU_ERROR_ARGUMENT;
+    }
     return FPEMU_OK;
 }
 

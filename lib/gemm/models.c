@@ -47,7 +47,7 @@ static const void *scales_at(const gemm_tile *w, const gemm_operand *s, size_t o
     const size_t size = w->call->targets.carrier == 32 ? sizeof(float) : sizeof(double);
     if (!s->scales)
         return NULL;
-    return (const char *)s->scales + (s->scales_batch * w->batch + o * ((d->depth - 1) / d->chunk + 1)) * size;
+    return (const char *)s->scales + (s->scales_batch * w->batch + o * ((d->depth - 1) / d->scaled + 1)) * size;
 }
 
 void fpemu_reference_advance(gemm_tile *w, size_t row, size_t rows, size_t k0, size_t nk)

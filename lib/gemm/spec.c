@@ -7,59 +7,126 @@
 #include "core/dot_make.h"
 #include "format/text.h"
 
-/* --------------------------------------------------------------------------------------------- tensor cores */
+/* --------------------------------------------------------------------------------------------- matrix units */
 
 static const struct gpu_name {
     const char *name;
     uint32_t gpu;
-} gpu_names[] = {{"v100", FPEMU_GPU_V100}, {"a100", FPEMU_GPU_A100}, {"ada", FPEMU_GPU_ADA},  {"l40s", FPEMU_GPU_ADA},
-                 {"h100", FPEMU_GPU_H100}, {"h200", FPEMU_GPU_H100}, {"b200", FPEMU_GPU_B200}};
+} gpu_names[] = {{"v100", FPEMU_GPU_V100},   {"a100", FPEMU_GPU_A100},   {"ada", FPEMU_GPU_ADA},
+                 {"l40s", FPEMU_GPU_ADA},    {"h100", FPEMU_GPU_H100},   {"h200", FPEMU_GPU_H100},
+                 {"b200", FPEMU_GPU_B200},   {"cdna1", FPEMU_GPU_CDNA1}, {"cdna2", FPEMU_GPU_CDNA2},
+                 {"cdna3", FPEMU_GPU_CDNA3}, {"amx", FPEMU_GPU_AMX},     {"avx512", FPEMU_GPU_AVX512}};
 
 #define GPU_NAMES (sizeof gpu_names / sizeof gpu_names[0])
 
-/* One row a kind of operand; 16-bit operands but on V100 are fp16 and bf16. */
+#define NAMED 5 /* kinds of operands of a row at most */
+#define HALVES FPEMU_NAME_BINARY16, FPEMU_NAME_BFLOAT16
+#define EIGHTS FPEMU_NAME_E4M3FN, FPEMU_NAME_E5M2
+#define SMALL EIGHTS, FPEMU_NAME_E3M2, FPEMU_NAME_E2M3, FPEMU_NAME_E2M1
+#define SCALED FPEMU_NAME_MXFP8_E4M3, FPEMU_NAME_MXFP8_E5M2, FPEMU_NAME_MXFP6_E3M2, FPEMU_NAME_MXFP6_E2M3
+#define TO_NEAREST .to_nearest = 1
+#define FLUSHED TO_NEAREST, .flush = 1, .flush_read = 1
+
+/* One row a kind of operand; what is not told is 0. */
 static const struct core_figures {
-    uint8_t gpu, tf32, fp8, block, fraction_bits, cut; /* cut: fraction bits of the result where fewer than 23 */
-    int16_t least, least_fp16;                         /* the latter 0: no binary16 result */
+    uint8_t gpu, operands[NAMED]; /* fpemu_name */
+    uint32_t block, fraction_bits;
+    int16_t least, least_fp16; /* 0: no floor; no binary16 result */
+    uint8_t cut;               /* fraction bits of the result where fewer than 23 */
+    uint8_t ways, late, group, order;
+    uint8_t scales, scaled;                /* with group: fpemu_name; elements of a scale */
+    uint8_t to_nearest, flush, flush_read; /* results, subnormal ones and operands */
 } core_figures[] = {
-    {FPEMU_GPU_V100, 0, 0, 4, 23, 0, 0, -19},      {FPEMU_GPU_A100, 0, 0, 8, 24, 0, -132, -20},
-    {FPEMU_GPU_A100, 1, 0, 4, 24, 0, -132, 0},     {FPEMU_GPU_ADA, 0, 0, 8, 24, 0, -132, -20},
-    {FPEMU_GPU_ADA, 1, 0, 4, 24, 0, -132, 0},      {FPEMU_GPU_ADA, 0, 1, 16, 13, 13, -132, -20},
-    {FPEMU_GPU_H100, 0, 0, 16, 25, 0, -133, -21},  {FPEMU_GPU_H100, 1, 0, 8, 25, 0, -133, 0},
-    {FPEMU_GPU_H100, 0, 1, 32, 13, 13, -133, -21}, {FPEMU_GPU_B200, 0, 0, 16, 25, 0, -133, -21},
-    {FPEMU_GPU_B200, 1, 0, 8, 25, 0, -133, 0},     {FPEMU_GPU_B200, 0, 1, 32, 25, 0, -133, 0},
+    {FPEMU_GPU_V100, {FPEMU_NAME_BINARY16}, 4, 23, .least_fp16 = -19},
+    {FPEMU_GPU_A100, {HALVES}, 8, 24, .least = -132, .least_fp16 = -20},
+    {FPEMU_GPU_A100, {FPEMU_NAME_TF32}, 4, 24, .least = -132},
+    {FPEMU_GPU_ADA, {HALVES}, 8, 24, .least = -132, .least_fp16 = -20},
+    {FPEMU_GPU_ADA, {FPEMU_NAME_TF32}, 4, 24, .least = -132},
+    {FPEMU_GPU_ADA, {EIGHTS}, 16, 13, .least = -132, .least_fp16 = -20, .cut = 13},
+    {FPEMU_GPU_H100, {HALVES}, 16, 25, .least = -133, .least_fp16 = -21},
+    {FPEMU_GPU_H100, {FPEMU_NAME_TF32}, 8, 25, .least = -133},
+    {FPEMU_GPU_H100, {EIGHTS}, 32, 13, .least = -133, .least_fp16 = -21, .cut = 13},
+    {FPEMU_GPU_B200, {HALVES}, 16, 25, .least = -133, .least_fp16 = -21},
+    {FPEMU_GPU_B200, {FPEMU_NAME_TF32}, 8, 25, .least = -133},
+    {FPEMU_GPU_B200, {SMALL}, 32, 25, .least = -133, .least_fp16 = -21},
+    {FPEMU_GPU_B200, {SCALED}, 32, 25, .least = -133, .group = 1, .scales = FPEMU_NAME_E8M0, .scaled = 32},
+    {FPEMU_GPU_B200, {FPEMU_NAME_MXFP4}, 64, 35, .least = -139, .group = 16, .scales = FPEMU_NAME_E8M0, .scaled = 32},
+    {FPEMU_GPU_B200, {FPEMU_NAME_NVFP4}, 64, 35, .least = -139, .group = 16, .scales = FPEMU_NAME_UE4M3, .scaled = 16},
+    {FPEMU_GPU_CDNA1, {FPEMU_NAME_BINARY16}, 4, FPEMU_SUM_EXACT, TO_NEAREST},
+    {FPEMU_GPU_CDNA1, {FPEMU_NAME_BFLOAT16}, 2, FPEMU_SUM_EXACT, TO_NEAREST},
+    {FPEMU_GPU_CDNA2, {HALVES}, 4, FPEMU_SUM_CHAINED, .ways = 4, .late = 1, FLUSHED},
+    {FPEMU_GPU_CDNA3, {HALVES}, 8, 24, .late = 31, TO_NEAREST},
+    {FPEMU_GPU_CDNA3, {FPEMU_NAME_TF32}, 4, 24, .late = 31, TO_NEAREST},
+    {FPEMU_GPU_CDNA3, {FPEMU_NAME_E4M3FNUZ, FPEMU_NAME_E5M2FNUZ}, 16, 24, .ways = 2, .late = 31, TO_NEAREST},
+    {FPEMU_GPU_AMX, {FPEMU_NAME_BFLOAT16}, 32, FPEMU_SUM_CHAINED, .ways = 2, .late = 1, FLUSHED},
+    {FPEMU_GPU_AMX, {FPEMU_NAME_BINARY16}, 32, FPEMU_SUM_CHAINED, .ways = 2, .late = 1, .flush = 1, TO_NEAREST},
+    {FPEMU_GPU_AVX512, {FPEMU_NAME_BFLOAT16}, 2, FPEMU_SUM_CHAINED, .order = FPEMU_PRODUCTS_ODD_FIRST, FLUSHED},
 };
 
 #define CORE_FIGURES (sizeof core_figures / sizeof core_figures[0])
+
+/* Block-scaled instructions by their names: the first operands, which `ab=` replaces. */
+static const struct block_unit {
+    const char *name;
+    fpemu_name operands, elements;
+} block_units[] = {
+    {"mxf8f6f4", FPEMU_NAME_MXFP8_E4M3, FPEMU_NAME_E4M3FN}, {"mxf4", FPEMU_NAME_MXFP4, FPEMU_NAME_E2M1},
+    {"mxf4nvf4", FPEMU_NAME_NVFP4, FPEMU_NAME_E2M1},        {NULL, FPEMU_NAME_MXFP8_E5M2, FPEMU_NAME_E5M2},
+    {NULL, FPEMU_NAME_MXFP6_E3M2, FPEMU_NAME_E3M2},         {NULL, FPEMU_NAME_MXFP6_E2M3, FPEMU_NAME_E2M3}};
+
+#define BLOCK_UNITS 3 /* with a name */
+
+static int has_name(const struct core_figures *f, fpemu_name operands)
+{
+    for (int i = 0; i < NAMED; i++)
+        if (f->operands[i] == operands && operands != FPEMU_NAME_NONE)
+            return 1;
+    return 0;
+}
+
+/* The figures of an accumulator by a row of the table. */
+static fpemu_status fill_core(fpemu_gemm_spec *spec, const struct core_figures *f, fpemu_name operands,
+                              fpemu_name result)
+{
+    const int half = result == FPEMU_NAME_BINARY16;
+    fpemu_accumulator *const s = &spec->sum;
+    s->model = FPEMU_MODEL_FUSED;
+    s->block = f->block;
+    s->fraction_bits = f->fraction_bits;
+    s->least_exponent = half ? f->least_fp16 : f->least ? f->least : FPEMU_NO_FLOOR;
+    s->ways = f->ways;
+    s->late = f->late;
+    s->group = f->group;
+    s->order = f->order;
+    s->flush = f->flush;
+    s->chunk = f->scaled;
+    if (f->group)
+        fpemu_format_named((fpemu_name)f->scales, &s->outer.format);
+    for (size_t i = 0; i < sizeof block_units / sizeof *block_units; i++)
+        operands = block_units[i].operands == operands ? block_units[i].elements : operands;
+    s->inner.rounding.mode = half || f->to_nearest ? FPEMU_MODE_RNE : FPEMU_MODE_RTZ;
+    fpemu_format_named(operands, &spec->a.format);
+    if (f->flush_read) {
+        spec->a.format.subnormals = FPEMU_SUBNORMALS_FLUSH_IN;
+        fpemu_format_complete(&spec->a.format);
+    }
+    spec->b = spec->a;
+    return f->cut && !half ? fpemu_format_float(&s->inner.format, 8, f->cut, FPEMU_BIAS_DEFAULT, FPEMU_SPECIALS_IEEE, 1)
+                           : fpemu_format_named(result, &s->inner.format);
+}
 
 fpemu_status fpemu_gemm_tensor_core(fpemu_gemm_spec *spec, fpemu_gpu gpu, fpemu_name operands, fpemu_name result)
 {
     if (!spec)
         return FPEMU_ERROR_NULL;
     memset(spec, 0, sizeof *spec);
-    const int fp8 = operands == FPEMU_NAME_E4M3FN || operands == FPEMU_NAME_E5M2, tf32 = operands == FPEMU_NAME_TF32;
-    if (!fp8 && !tf32 && operands != FPEMU_NAME_BINARY16 && (operands != FPEMU_NAME_BFLOAT16 || gpu == FPEMU_GPU_V100))
-        return FPEMU_ERROR_UNSUPPORTED;
     const int half = result == FPEMU_NAME_BINARY16;
-    if (half ? operands != FPEMU_NAME_BINARY16 && !fp8 : result != FPEMU_NAME_BINARY32)
+    if (half ? operands == FPEMU_NAME_BFLOAT16 : result != FPEMU_NAME_BINARY32)
         return FPEMU_ERROR_UNSUPPORTED;
     for (size_t i = 0; i < CORE_FIGURES; i++) {
         const struct core_figures *f = &core_figures[i];
-        if (f->gpu != (uint32_t)gpu || f->tf32 != tf32 || f->fp8 != fp8)
-            continue;
-        if (half && !f->least_fp16)
-            return FPEMU_ERROR_UNSUPPORTED;
-        fpemu_accumulator *s = &spec->sum;
-        s->model = FPEMU_MODEL_FUSED;
-        s->block = f->block;
-        s->fraction_bits = f->fraction_bits;
-        s->least_exponent = half ? f->least_fp16 : f->least ? f->least : FPEMU_NO_FLOOR;
-        s->inner.rounding.mode = half ? FPEMU_MODE_RNE : FPEMU_MODE_RTZ;
-        fpemu_format_named(operands, &spec->a.format);
-        spec->b = spec->a;
-        return f->cut && !half
-                   ? fpemu_format_float(&s->inner.format, 8, f->cut, FPEMU_BIAS_DEFAULT, FPEMU_SPECIALS_IEEE, 1)
-                   : fpemu_format_named(result, &s->inner.format);
+        if (f->gpu == (uint32_t)gpu && has_name(f, operands) && (!half || f->least_fp16))
+            return fill_core(spec, f, operands, result);
     }
     return FPEMU_ERROR_UNSUPPORTED;
 }
@@ -193,38 +260,80 @@ static int take_rounded(reader *r, fpemu_target *t)
     return fail(r, start, "a format without scales and tables, as sums and results have no blocks");
 }
 
-/* [, least=] [, promote=] [, outer=], in any order, each once. */
+/* What a fused model has beside its first three figures, as key=number; low to high. */
+static const struct fused_option {
+    const char *key;
+    uint8_t generic; /* not after the name of a unit */
+    int64_t low, high;
+    const char *expected;
+} fused_options[] = {{"least", 1, -CORE_DOT_LEAST_EXPONENT, CORE_DOT_LEAST_EXPONENT, "an exponent"},
+                     {"promote", 0, 1, UINT32_MAX, "the number of products between promotions"},
+                     {"ways", 1, 2, 8, "2, 4 or 8 interleaved sums"},
+                     {"late", 1, 1, 40, "bits with which the old sum joins, or 1"},
+                     {"group", 1, 1, 64, "1, or products of a group"},
+                     {"every", 0, 1, UINT32_MAX, "the number of elements of a scale"},
+                     {"order", 1, 145, 1032, "0145 or 1032"}};
+
+enum { LEAST, PROMOTE, WAYS, LATE, GROUP, EVERY, ORDER, OUTER, SCALES, FLUSH };
+
+#define GENERIC_OPTIONS "least=, promote=, outer=, ways=, late=, order=, group=, scales=, every= or flush, each once"
+
+static void set_option(fpemu_accumulator *s, int option, int64_t v)
+{
+    switch (option) {
+    case LEAST: s->least_exponent = (int32_t)v; break;
+    case WAYS: s->ways = (uint8_t)v; break;
+    case LATE: s->late = (uint8_t)v; break;
+    case GROUP: s->group = (uint8_t)v; break;
+    case ORDER: s->order = v == 145 ? FPEMU_PRODUCTS_BY_FOURS : FPEMU_PRODUCTS_ODD_FIRST; break;
+    default: s->chunk = (uint32_t)v;
+    }
+}
+
+/* [, KEY=...], in any order, each once. */
 static int take_options(reader *r, fpemu_accumulator *s, int generic)
 {
-    int seen = 0;
+    const size_t first = r->at;
+    unsigned seen = 0;
     while (take(r, ',')) {
         const size_t start = r->at;
+        int option = 0;
         int64_t v;
-        if (generic && !(seen & 1) && take_key(r, "least", 1)) {
-            seen |= 1;
-            if (!take_number(r, -CORE_DOT_LEAST_EXPONENT, CORE_DOT_LEAST_EXPONENT, "an exponent", &v))
+        while (option < OUTER && !((generic || !fused_options[option].generic) && !(seen >> option & 1) &&
+                                   take_key(r, fused_options[option].key, 1)))
+            option++;
+        if (option == OUTER) {
+            option = take_key(r, "outer", 1) ? OUTER : take_key(r, "scales", 1) ? SCALES : FLUSH;
+            if ((seen >> option & 1) || (option == FLUSH && !(generic && take_key(r, "flush", 0))))
+                return fail(r, start,
+                            generic    ? GENERIC_OPTIONS
+                            : s->group ? "scales= or every=, each once"
+                                       : "promote= or outer=, each once");
+            s->flush |= option == FLUSH;
+            if (option != FLUSH && !take_rounded(r, &s->outer))
                 return 0;
-            s->least_exponent = (int32_t)v;
-        } else if (!(seen & 2) && take_key(r, "promote", 1)) {
-            seen |= 2;
-            if (!take_number(r, 1, UINT32_MAX, "the number of products between promotions", &v))
-                return 0;
-            if (v % s->block)
-                return fail(r, start, "a multiple of the products of a step");
-            s->chunk = (uint32_t)v;
-        } else if (!(seen & 4) && take_key(r, "outer", 1)) {
-            seen |= 4;
-            if (!take_rounded(r, &s->outer))
-                return 0;
+            skip_space(r);
         } else {
-            return fail(r, start, generic ? "least=, promote= or outer=, each once" : "promote= or outer=, each once");
+            if (!take_number(r, fused_options[option].low, fused_options[option].high, fused_options[option].expected,
+                             &v))
+                return 0;
+            if (option == PROMOTE && v % s->block)
+                return fail(r, start, "a multiple of the products of a step");
+            if (option == ORDER && v != 145 && v != 1032)
+                return fail(r, start, fused_options[ORDER].expected);
+            set_option(s, option, v);
         }
+        seen |= 1u << option;
     }
-    if ((seen & 4) && !(seen & 2))
+    const unsigned outer = seen >> OUTER & 1, promote = seen >> PROMOTE & 1;
+    const unsigned scales = seen >> SCALES & 1, every = seen >> EVERY & 1;
+    if (outer && !promote)
         return fail(r, r->at, "promote=, which outer= needs");
-    if ((seen & 2) && !(seen & 4))
+    if (s->group ? (outer || promote || (generic && !(scales && every))) : (scales || every))
+        return fail(r, first, "either promote= and outer=, or group=, scales= and every=");
+    if (promote && !outer)
         fpemu_format_named(FPEMU_NAME_BINARY32, &s->outer.format);
-    return 1;
+    return core_dot_steps_exist(s) || fail(r, first, "figures of a step that go together");
 }
 
 /* The name of a format of the table; FPEMU_NAME_NONE otherwise. */
@@ -247,12 +356,17 @@ static int take_tensor_core(reader *r, fpemu_gemm_spec *spec)
         if (fpemu_word_is(r->text + start, length, gpu_names[i].name))
             gpu = gpu_names[i].gpu;
     if (!gpu)
-        return fail(r, start, "v100, a100, ada, l40s, h100, h200 or b200");
+        return fail(r, start, "v100, a100, ada, l40s, h100, h200, b200, cdna1, cdna2, cdna3, amx or avx512");
     if (!need(r, ',', "',' and the format of the operands"))
         return 0;
     const size_t place = r->at;
-    if (!take_target(r, &operands))
+    fpemu_name from = FPEMU_NAME_NONE;
+    for (int i = 0; i < BLOCK_UNITS && !from; i++)
+        from = take_key(r, block_units[i].name, 0) ? block_units[i].operands : from;
+    skip_space(r);
+    if (!from && !take_target(r, &operands))
         return 0;
+    from = from ? from : name_of(&operands.format);
     fpemu_name to = FPEMU_NAME_BINARY32;
     const size_t comma = r->at;
     if (take(r, ',')) {
@@ -268,8 +382,8 @@ static int take_tensor_core(reader *r, fpemu_gemm_spec *spec)
                 return fail(r, word, "fp16 or fp32");
         }
     }
-    if (fpemu_gemm_tensor_core(spec, (fpemu_gpu)gpu, name_of(&operands.format), to))
-        return fail(r, place, "operands and a result that this GPU has");
+    if (fpemu_gemm_tensor_core(spec, (fpemu_gpu)gpu, from, to))
+        return fail(r, place, "operands and a result that this unit has");
     return take_options(r, &spec->sum, 0);
 }
 
@@ -337,7 +451,10 @@ static int take_model(reader *r, fpemu_gemm_spec *spec)
         if (!take_number(r, 1, 64, "1 to 64 products", &v) || !need(r, ',', "',' and fraction bits"))
             return 0;
         s->block = (uint32_t)v;
-        if (!take_number(r, 0, 40, "0 to 40 fraction bits", &v) || !need(r, ',', "',' and a format"))
+        v = take_key(r, "exact", 0) ? FPEMU_SUM_EXACT : take_key(r, "chained", 0) ? FPEMU_SUM_CHAINED : 0;
+        skip_space(r);
+        if ((!v && !take_number(r, 0, 40, "0 to 40 fraction bits, exact or chained", &v)) ||
+            !need(r, ',', "',' and a format"))
             return 0;
         s->fraction_bits = (uint32_t)v;
         s->least_exponent = FPEMU_NO_FLOOR;
@@ -468,43 +585,85 @@ static int equal_targets(const fpemu_target *a, const fpemu_target *b)
     return fpemu_format_equal(&a->format, &b->format) && a->rounding.mode == b->rounding.mode;
 }
 
-/* The first tensor core with these figures; 0 if there is none. *core: its spec. */
-static int find_tensor_core(const fpemu_accumulator *s, const fpemu_gemm_spec *spec, fpemu_gemm_spec *core)
+/* Whether a step has the same figures. */
+static int equal_steps(const fpemu_accumulator *s, const fpemu_accumulator *c)
 {
-    const fpemu_name named = name_of(&spec->a.format);
-    for (size_t i = 0; i < GPU_NAMES; i++)
-        for (int result = FPEMU_NAME_BINARY32; result >= FPEMU_NAME_BINARY16;
-             result -= FPEMU_NAME_BINARY32 - FPEMU_NAME_BINARY16) {
-            if (fpemu_gemm_tensor_core(core, (fpemu_gpu)gpu_names[i].gpu, named, (fpemu_name)result))
-                continue;
-            const fpemu_accumulator *c = &core->sum;
-            if (s->block == c->block && s->fraction_bits == c->fraction_bits &&
-                s->least_exponent == c->least_exponent && equal_targets(&s->inner, &c->inner)) {
-                return (int)i + 1;
+    return s->block == c->block && s->fraction_bits == c->fraction_bits && s->least_exponent == c->least_exponent &&
+           s->ways == c->ways && s->late == c->late && s->group == c->group && s->order == c->order &&
+           s->flush == c->flush && equal_targets(&s->inner, &c->inner);
+}
+
+/* The first unit with these figures, and the same scales if there is one; NULL if there is none. *core: its spec,
+ * *kind: a block-scaled instruction. */
+static const char *find_core(const fpemu_gemm_spec *spec, fpemu_gemm_spec *core, const struct block_unit **kind)
+{
+    for (size_t i = 0; i < 2 * GPU_NAMES; i++)
+        for (size_t row = 0; row < CORE_FIGURES; row++)
+            for (int n = 0; n < 2 * NAMED; n++) {
+                const struct core_figures *const f = &core_figures[row];
+                const fpemu_name operands = (fpemu_name)f->operands[n / 2];
+                const fpemu_name result = n % 2 ? FPEMU_NAME_BINARY16 : FPEMU_NAME_BINARY32;
+                const struct gpu_name *const gpu = &gpu_names[i % GPU_NAMES];
+                const fpemu_accumulator *const s = &spec->sum;
+                if (f->gpu != gpu->gpu || fpemu_gemm_tensor_core(core, (fpemu_gpu)f->gpu, operands, result) ||
+                    !equal_steps(s, &core->sum))
+                    continue;
+                if (f->group && i < GPU_NAMES &&
+                    !(s->chunk == core->sum.chunk && equal_targets(&s->outer, &core->sum.outer)))
+                    continue;
+                *kind = NULL;
+                for (int k = 0; k < BLOCK_UNITS; k++)
+                    *kind = block_units[k].operands == operands ? &block_units[k] : *kind;
+                if (f->group ? *kind != NULL : fpemu_format_equal(&spec->a.format, &core->a.format))
+                    return gpu->name;
             }
-        }
-    return 0;
+    memset(core, 0, sizeof *core);
+    return NULL;
 }
 
 static void write_fused(writer *w, const fpemu_gemm_spec *spec, fpemu_gemm_spec *core)
 {
     const fpemu_accumulator *s = &spec->sum;
-    const int named = find_tensor_core(s, spec, core);
+    const struct block_unit *kind = NULL;
+    const char *const named = find_core(spec, core, &kind);
     if (named) {
         write_text(w, "tc(");
-        write_text(w, gpu_names[named - 1].name);
-        write_target(w, ",", &core->a);
+        write_text(w, named);
+        if (kind) {
+            write_text(w, ",");
+            write_text(w, kind->name);
+        } else {
+            fpemu_target operands = core->a;
+            operands.format.subnormals = FPEMU_SUBNORMALS_KEEP; /* the unit flushes them */
+            write_target(w, ",", &operands);
+        }
         if (name_of(&s->inner.format) == FPEMU_NAME_BINARY16)
             write_text(w, ",fp16");
     } else {
-        memset(core, 0, sizeof *core);
         write_number(w, "fused(", s->block);
-        write_number(w, ",", s->fraction_bits);
+        if (s->fraction_bits <= 40)
+            write_number(w, ",", s->fraction_bits);
+        else
+            write_text(w, s->fraction_bits == FPEMU_SUM_EXACT ? ",exact" : ",chained");
         write_target(w, ",", &s->inner);
         if (s->least_exponent != FPEMU_NO_FLOOR)
             write_number(w, ",least=", s->least_exponent);
+        if (s->ways)
+            write_number(w, ",ways=", s->ways);
+        if (s->late)
+            write_number(w, ",late=", s->late);
+        if (s->order)
+            write_text(w, s->order == FPEMU_PRODUCTS_BY_FOURS ? ",order=0145" : ",order=1032");
+        write_text(w, s->flush ? ",flush" : "");
+        if (s->group)
+            write_number(w, ",group=", s->group);
     }
-    if (s->chunk) {
+    if (s->group) {
+        if (!equal_targets(&s->outer, &core->sum.outer))
+            write_target(w, ",scales=", &s->outer);
+        if (s->chunk != core->sum.chunk)
+            write_number(w, ",every=", s->chunk);
+    } else if (s->chunk) {
         write_number(w, ",promote=", s->chunk);
         if (name_of(&s->outer.format) != FPEMU_NAME_BINARY32 || s->outer.rounding.mode != FPEMU_MODE_RNE)
             write_target(w, ",outer=", &s->outer);

@@ -84,6 +84,20 @@ static int is_step_result(const fpemu_target *t)
            memcmp(&plain, &t->rounding, sizeof plain) == 0;
 }
 
+/* Fused, scales inside: whether binary64 has the terms of a step, and whether these are scales. */
+static core_reason check_group(const fpemu_gemm_spec *spec)
+{
+    const fpemu_format *const a = &spec->a.format, *const b = &spec->b.format, *const scale = &spec->sum.outer.format;
+    const int top = a->emax + b->emax + 2, bits = (int)(a->mantissa_bits + b->mantissa_bits + 2);
+    const int whole = spec->sum.group > 1;
+    if (scale->kind != FPEMU_KIND_FLOAT || scale->is_signed || scale->mantissa_bits > 7 || !scale->fits_f32 ||
+        !scale->has_nan)
+        return REASON_SCALES;
+    if (whole && (top + 6 + 2 + (int)spec->sum.fraction_bits > 50 || top + 6 - a->quantum - b->quantum > 32))
+        return REASON_SCALED_OPERAND;
+    return bits + 2 * (int)scale->mantissa_bits + 2 <= 53 ? REASON_NONE : REASON_SCALED_OPERAND;
+}
+
 static int is_fused_operand(const fpemu_target *t)
 {
     return t->format.kind == FPEMU_KIND_FLOAT && t->format.mantissa_bits <= 11 && t->format.fits_f32 &&
@@ -104,6 +118,7 @@ static core_reason check_fields(const fpemu_gemm_spec *spec)
     const fpemu_accumulator *s = &spec->sum;
     const int fused = s->model == FPEMU_MODEL_FUSED, integer = s->model == FPEMU_MODEL_INTEGER;
     const int has_outer = s->model == FPEMU_MODEL_CHUNKED || (fused && s->chunk);
+    const uint8_t steps[] = {s->ways, s->late, s->group, s->order, s->flush};
     if (s->model == FPEMU_MODEL_INVALID || s->model >= FPEMU_MODEL_COUNT || spec->start_from_c > 1 || s->wrap > 1 ||
         !is_zero(s->reserved0, sizeof s->reserved0) || !is_zero(s->reserved1, sizeof s->reserved1) ||
         !is_zero(spec->reserved0, sizeof spec->reserved0) || !is_zero(spec->reserved1, sizeof spec->reserved1))
@@ -114,7 +129,8 @@ static core_reason check_fields(const fpemu_gemm_spec *spec)
         return REASON_CHUNK_FORMAT;
     if (fused && !core_dot_steps_exist(s))
         return REASON_STEP;
-    if (!fused && ((s->chunk == 0) == has_outer || s->block || s->fraction_bits || s->least_exponent))
+    if (!fused && ((s->chunk == 0) == has_outer || s->block || s->fraction_bits || s->least_exponent ||
+                   !is_zero(steps, sizeof steps)))
         return REASON_CHUNK;
     return (integer ? s->width >= 2 && s->width <= 64 : s->width == 0 && s->wrap == 0) ? REASON_NONE : REASON_WIDTH;
 }
@@ -131,6 +147,11 @@ static core_reason check_model(const fpemu_gemm_spec *spec, fpemu_argument *at)
     if (fused ? !is_step_result(&spec->sum.inner) : spec->start_from_c)
         return fused ? REASON_STEP_FORMAT : REASON_INTEGER_START;
     *at = is_operand(&spec->a) ? FPEMU_ARGUMENT_B : FPEMU_ARGUMENT_A;
+    if (fused && spec->sum.group && is_operand(&spec->a) && is_operand(&spec->b)) {
+        const core_reason reason = check_group(spec);
+        *at = !reason ? FPEMU_ARGUMENT_NONE : reason == REASON_SCALED_OPERAND ? FPEMU_ARGUMENT_A : FPEMU_ARGUMENT_OUTER;
+        return reason;
+    }
     return is_operand(&spec->a) && is_operand(&spec->b) ? REASON_NONE
            : fused                                      ? REASON_STEP_OPERAND
                                                         : REASON_INTEGER_OPERAND;

@@ -218,7 +218,10 @@ static void run_tile(gemm_tile *w)
     const gemm_call *c = w->call;
     const core_dot *d = &c->targets.dot;
     const int few = c->tile_lanes == LANES_FEW, fused = d->model == FPEMU_MODEL_FUSED;
-    const size_t slab = fused ? SLAB_FEW / d->block * d->block : few ? SLAB_FEW : SLAB, depth = (size_t)d->depth;
+    const size_t slab = fused ? SLAB_FEW / core_dot_period(d) * core_dot_period(d)
+                        : few ? SLAB_FEW
+                              : SLAB,
+                 depth = (size_t)d->depth;
     w->ld = is_narrow(c) ? w->lanes : c->tile_lanes;
     for (size_t r = 0; r < w->rows; r++)
         begin_row(w, r);

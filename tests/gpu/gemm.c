@@ -150,6 +150,9 @@ static void one(const char *text, const fpemu_gemm_spec *given, int wide, int wh
         fill(scales[1], 8, wide, next() % 4 == 0);
         for (int i = 0; wide && i < MOST; i++) /* binary32 numbers */
             scales[0][i] = (double)(float)scales[0][i], scales[1][i] = (double)(float)scales[1][i];
+        for (int i = 0; spec.sum.group && i < 2; i++) /* numbers of their format */
+            fpemu_quantize(&spec.sum.outer.format, &spec.sum.outer.rounding, wide ? FPEMU_TYPE_F64 : FPEMU_TYPE_F32,
+                           MOST, scales[i], scales[i], NULL);
         to_device(d_scales[0], scales[0], sizeof a);
         to_device(d_scales[1], scales[1], sizeof b);
     }
@@ -323,7 +326,13 @@ int main(int argc, char **argv)
         "pairwise(bf16/sr); product=fp16/sr", "pairwise(fp32); ab=bf16/sr", "kahan(bf16)",
         "kahan(fp16/sr); product=fp16/rtp", "kahan(fp64)", "tc(v100,fp16)", "tc(a100,bf16)", "tc(h100,fp16,fp16)",
         "tc(h100,e5m2,fp16)", "tc(h100,e4m3fn,promote=64)", "tc(b200,e5m2)", "tc(a100,tf32)",
-        "fused(3,20,fp16,least=-30,promote=6,outer=fp16/sr); ab=fp16", "int(32,saturate); ab=fixed(8,4)",
+        "fused(3,20,fp16,least=-30,promote=6,outer=fp16/sr); ab=fp16", "tc(amx,bf16)", "tc(avx512,bf16); start=c",
+        "tc(cdna1,fp16); start=c", "tc(cdna1,bf16); out=bf16", "tc(cdna2,fp16)", "tc(cdna3,fp16); start=c",
+        "tc(cdna3,tf32)", "tc(cdna3,e4m3fnuz,promote=32); start=c", "tc(b200,mxf8f6f4); start=c",
+        "tc(b200,mxf8f6f4); a=e2m1; b=e5m2", "tc(b200,mxf4); out=fp16", "tc(b200,mxf4nvf4); start=c",
+        "tc(b200,mxf4nvf4,scales=e8m0,every=32)",
+        "fused(16,25,fp16,least=-21,promote=32,outer=fp16,order=0145); ab=e5m2",
+        "fused(6,20,fp32/rtz,order=1032); ab=fp16; start=c", "int(32,saturate); ab=fixed(8,4)",
         "int(12,saturate); ab=int8", "int(14,wrap); a=int(8,scale=0.25); b=uint(6,scale=2)", "seq(fp16); ab=table(nf4)",
         "seq(fp(6,9,0)/sr); a=fp(4,3,4)/sr; b=e5m2; out=fp16/sr", "seq(e4m3fn:saturate/rna); out=bf16");
     const int rounds = argc > 1 ? atoi(argv[1]) : 12;

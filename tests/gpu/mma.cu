@@ -75,50 +75,49 @@ static __global__ void __launch_bounds__(128)
             ((float *)cs)[at + k / 2 * 8 * N + k % 2] = d[k];
 }
 
-/* What an instruction is held to. crossed: it takes the words' lower halves, k = 0 1 4 5 8 9 ..., and then the upper
- * ones. */
+/* What an instruction is held to. */
 typedef struct model {
     const char *text;
     int version;
     enum instruction by;
     enum kind kind;
-    int half, crossed;
+    int half;
 } model;
 
 static const model models[] = {
-    {"tc(a100,fp16)", 80, MMA, FP16, 0, 0},
-    {"tc(a100,fp16,fp16)", 80, MMA, FP16, 1, 0},
-    {"tc(a100,bf16)", 80, MMA, BF16, 0, 0},
-    {"tc(a100,tf32)", 80, MMA, TF32, 0, 0},
-    {"tc(ada,fp16)", 89, MMA, FP16, 0, 0},
-    {"tc(ada,fp16,fp16)", 89, MMA, FP16, 1, 0},
-    {"tc(ada,bf16)", 89, MMA, BF16, 0, 0},
-    {"tc(ada,tf32)", 89, MMA, TF32, 0, 0},
-    {"tc(ada,e4m3fn)", 89, MMA, E4M3, 0, 0},
-    {"tc(ada,e5m2)", 89, MMA, E5M2, 0, 0},
-    {"tc(h100,fp16)", 90, MMA, FP16, 0, 0},
-    {"tc(h100,fp16,fp16)", 90, MMA, FP16, 1, 0},
-    {"tc(h100,bf16)", 90, MMA, BF16, 0, 0},
-    {"tc(h100,tf32)", 90, MMA, TF32, 0, 0},
+    {"tc(a100,fp16)", 80, MMA, FP16, 0},
+    {"tc(a100,fp16,fp16)", 80, MMA, FP16, 1},
+    {"tc(a100,bf16)", 80, MMA, BF16, 0},
+    {"tc(a100,tf32)", 80, MMA, TF32, 0},
+    {"tc(ada,fp16)", 89, MMA, FP16, 0},
+    {"tc(ada,fp16,fp16)", 89, MMA, FP16, 1},
+    {"tc(ada,bf16)", 89, MMA, BF16, 0},
+    {"tc(ada,tf32)", 89, MMA, TF32, 0},
+    {"tc(ada,e4m3fn)", 89, MMA, E4M3, 0},
+    {"tc(ada,e5m2)", 89, MMA, E5M2, 0},
+    {"tc(h100,fp16)", 90, MMA, FP16, 0},
+    {"tc(h100,fp16,fp16)", 90, MMA, FP16, 1},
+    {"tc(h100,bf16)", 90, MMA, BF16, 0},
+    {"tc(h100,tf32)", 90, MMA, TF32, 0},
     /* ptxas makes two HMMA of binary16 numbers from zero, and then adds c */
-    {"fused(16,25,fp32/rtz,least=-133,promote=32); ab=e4m3fn", 90, MMA, E4M3, 0, 1},
-    {"fused(16,25,fp32/rtz,least=-133,promote=32); ab=e5m2", 90, MMA, E5M2, 0, 1},
-    {"fused(16,25,fp16,least=-21,promote=32,outer=fp16); ab=e4m3fn", 90, MMA, E4M3, 1, 1},
-    {"fused(16,25,fp16,least=-21,promote=32,outer=fp16); ab=e5m2", 90, MMA, E5M2, 1, 1},
-    {"tc(h100,fp16)", 90, WGMMA, FP16, 0, 0},
-    {"tc(h100,fp16,fp16)", 90, WGMMA, FP16, 1, 0},
-    {"tc(h100,bf16)", 90, WGMMA, BF16, 0, 0},
-    {"tc(h100,tf32)", 90, WGMMA, TF32, 0, 0},
-    {"tc(h100,e4m3fn)", 90, WGMMA, E4M3, 0, 0},
-    {"tc(h100,e5m2)", 90, WGMMA, E5M2, 0, 0},
-    {"tc(h100,e4m3fn,fp16)", 90, WGMMA, E4M3, 1, 0},
-    {"tc(h100,e5m2,fp16)", 90, WGMMA, E5M2, 1, 0},
-    {"tc(b200,fp16)", 100, MMA, FP16, 0, 0},
-    {"tc(b200,fp16,fp16)", 100, MMA, FP16, 1, 0},
-    {"tc(b200,bf16)", 100, MMA, BF16, 0, 0},
-    {"tc(b200,tf32)", 100, MMA, TF32, 0, 0},
-    {"tc(b200,e4m3fn,promote=32)", 100, MMA, E4M3, 0, 0},
-    {"tc(b200,e5m2,promote=32)", 100, MMA, E5M2, 0, 0},
+    {"fused(16,25,fp32/rtz,least=-133,promote=32,order=0145); ab=e4m3fn", 90, MMA, E4M3, 0},
+    {"fused(16,25,fp32/rtz,least=-133,promote=32,order=0145); ab=e5m2", 90, MMA, E5M2, 0},
+    {"fused(16,25,fp16,least=-21,promote=32,outer=fp16,order=0145); ab=e4m3fn", 90, MMA, E4M3, 1},
+    {"fused(16,25,fp16,least=-21,promote=32,outer=fp16,order=0145); ab=e5m2", 90, MMA, E5M2, 1},
+    {"tc(h100,fp16)", 90, WGMMA, FP16, 0},
+    {"tc(h100,fp16,fp16)", 90, WGMMA, FP16, 1},
+    {"tc(h100,bf16)", 90, WGMMA, BF16, 0},
+    {"tc(h100,tf32)", 90, WGMMA, TF32, 0},
+    {"tc(h100,e4m3fn)", 90, WGMMA, E4M3, 0},
+    {"tc(h100,e5m2)", 90, WGMMA, E5M2, 0},
+    {"tc(h100,e4m3fn,fp16)", 90, WGMMA, E4M3, 1},
+    {"tc(h100,e5m2,fp16)", 90, WGMMA, E5M2, 1},
+    {"tc(b200,fp16)", 100, MMA, FP16, 0},
+    {"tc(b200,fp16,fp16)", 100, MMA, FP16, 1},
+    {"tc(b200,bf16)", 100, MMA, BF16, 0},
+    {"tc(b200,tf32)", 100, MMA, TF32, 0},
+    {"tc(b200,e4m3fn,promote=32)", 100, MMA, E4M3, 0},
+    {"tc(b200,e5m2,promote=32)", 100, MMA, E5M2, 0},
 };
 enum { MODELS = sizeof models / sizeof *models };
 
@@ -130,14 +129,6 @@ static uint16_t half_c[OUTPUTS];
 static unsigned char *d_a, *d_b;
 static void *d_c;
 static FILE *record;
-
-/* What product k of the model is on the device. */
-static unsigned taken(int crossed, unsigned depth, unsigned k)
-{
-    if (!crossed)
-        return k;
-    return k % (depth / 2) / 2 * 4 + k % 2 + k / (depth / 2) * 2;
-}
 
 static void lay_out(enum kind kind)
 {
@@ -221,11 +212,10 @@ static void compute(const model *m, int variant, int tile_count)
     s.stride_c = M * N;
     for (int tile = 0; tile < tile_count; tile++)
         for (unsigned l = 0; l < k; l++) {
-            const unsigned from = taken(m->crossed, k, l);
             for (int i = 0; i < M; i++)
-                wide_a[(tile * M + i) * k + l] = (float)value_of(m->kind, tiles[tile].a[i][from]);
+                wide_a[(tile * M + i) * k + l] = (float)value_of(m->kind, tiles[tile].a[i][l]);
             for (int j = 0; j < N; j++)
-                wide_b[(tile * N + j) * k + l] = (float)value_of(m->kind, tiles[tile].b[j][from]);
+                wide_b[(tile * N + j) * k + l] = (float)value_of(m->kind, tiles[tile].b[j][l]);
         }
     memcpy(want, c, sizeof *c * M * N * (size_t)tile_count);
     if (fpemu_gemm_f32(&spec, &s, 1, wide_a, wide_b, 1, want, NULL)) {

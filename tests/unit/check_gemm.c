@@ -45,6 +45,19 @@ START_TEST(models_by_hand)
         {"tc(v100,fp16,fp16)", 2, {2048, 3}, 1, 1, 0, 7, 2052}, {"tc(v100,fp16); start=c", 1, {1}, 1, 1, 1, 2048, 2049},
         {"fused(2,3,fp32,promote=2); ab=fp16", 4, {8, 1.75f, 0.5f, 1}, 1, 1, 0, 7, 10.5f},
         {"fused(2,3,fp32,least=4); ab=fp16", 2, {3, 1}, 1, 1, 0, 7, 2},
+        /* 2^24 + 1 - 2^24 exactly, in one chain, in two, by steps of two that the odd product begins */
+        {"fused(4,exact,fp32); ab=bf16", 3, {0x1p24f, 1, -0x1p24f}, 1, 1, 0, 7, 1},
+        {"fused(4,chained,fp32); ab=bf16", 3, {0x1p24f, 1, -0x1p24f}, 1, 1, 0, 7, 0},
+        {"tc(amx,bf16)", 3, {0x1p24f, 1, -0x1p24f}, 1, 1, 0, 7, 1},
+        {"tc(cdna2,fp16)", 3, {0x1p15f, 0x1p-10f, -0x1p15f}, 1, 1, 0, 7, 0},
+        {"tc(avx512,bf16)", 4, {1, 0x1p24f, -0x1p24f, 1}, 1, 1, 0, 7, 0},
+        {"tc(avx512,bf16); start=c", 1, {0}, 1, 1, 1, 0x1p-127f, 0},
+        /* c is floored in units of 2^-24: down below zero alone */
+        {"tc(cdna3,fp16); start=c", 1, {1}, 1, 1, 1, 0x1p-30f, 1},
+        {"tc(cdna3,fp16); start=c", 1, {1}, 1, 1, 1, -0x1p-30f, 1 - 0x1p-24f},
+        {"tc(cdna3,e4m3fnuz); start=c", 1, {1}, 1, 1, 1, -0x1p-30f, 1},
+        /* the first step of four has the products 0 1 4 5 */
+        {"fused(4,3,fp32,order=0145); ab=fp16", 5, {8, 0.5f, 1, 0.5f, -8}, 1, 1, 0, 7, 1.5f},
         {"int(8,saturate); ab=int8", 2, {100, 100}, 1, 1, 0, 7, 127},
         {"int(8,wrap); ab=int8", 2, {100, 100}, 1, -1, 0, 7, 56});
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -77,6 +90,17 @@ START_TEST(text)
         {"tc(l40s,fp16,fp16); start=c", "tc(a100,fp16,fp16); start=c"},
         {"tc(ada,e5m2); b=e4m3fn", "tc(ada,e5m2); b=e4m3fn"},
         {"fused(4,23,fp32/rtz); ab=fp16", "tc(v100,fp16)"},
+        {"fused(32, chained, fp32, flush, late=1, ways=2); ab=bf16:flushin", "tc(amx,bf16)"},
+        {"tc(cdna2,float16)", "tc(cdna2,fp16)"},
+        {"tc(cdna3,e5m2fnuz,promote=32); b=e4m3fnuz", "tc(cdna3,e5m2fnuz,promote=32); b=e4m3fnuz"},
+        {"tc(b200,mxfp6_e2m3)", "tc(b200,mxf8f6f4); ab=e2m3"},
+        {"tc(b200,nvfp4)", "tc(b200,mxf4nvf4)"},
+        {"tc(b200, mxf4nvf4, scales=float(5,3,15,fn,0), every=32)",
+         "tc(b200,mxf4,scales=float(e=5,m=3,specials=fn,signed=0))"},
+        {"tc(b200,mxf4nvf4,scales=e8m0)", "tc(b200,mxf4,every=16)"},
+        {"fused(8,exact,fp32,order=1032); ab=e5m2", "fused(8,exact,fp32,order=1032); ab=e5m2"},
+        {"fused(8,20,fp32,group=8,every=8,scales=e8m0); ab=e2m1",
+         "fused(8,20,fp32,group=8,scales=e8m0,every=8); ab=e2m1"},
         {"fused(4,23,fp32/rtz,least=-9,promote=8); ab=fp16", "fused(4,23,fp32/rtz,least=-9,promote=8); ab=fp16"},
         {"int(32, wrap); a=fixed(8,4); b=int(8,scale=0.5)", "int(32,wrap); a=fixed(8,4); b=int(8,scale=0.5)"},
         {"kahan(bf16/stochastic); product=fp16; out=e4m3fn:saturate",
@@ -88,7 +112,11 @@ START_TEST(text)
     } wrong[] = LIST({"", 0}, {"sequence(fp16)", 0}, {"seq(fp17)", 4}, {"seq(fp16", 8}, {"seq(fp16/up)", 9},
                      {"chunk(0,fp16)", 6}, {"tc(k80,fp16)", 3}, {"tc(v100,bf16)", 8}, {"int(32)", 6},
                      {"int(1,wrap)", 4}, {"seq(fp16); c=fp16", 11}, {"seq(fp16); ab=fp16; a=fp16", 20},
-                     {"fp32 fp32", 5}, {"tc(h100,fp16,promote=17)", 13}, {"seq(fp(6,9))", 10});
+                     {"fp32 fp32", 5}, {"tc(h100,fp16,promote=17)", 13}, {"seq(fp(6,9))", 10},
+                     {"tc(b200,mxf4,promote=64)", 12}, {"tc(h100,mxf4)", 8}, {"tc(amx,fp16,fp16)", 7},
+                     {"fused(4,24,fp32,ways=2)", 15}, {"fused(4,24,fp32,flush)", 15}, {"fused(4,24,fp32,group=2)", 15},
+                     {"fused(4,chained,fp32,least=-9)", 20}, {"fused(4,24,fp32,order=12)", 22},
+                     {"fused(5,24,fp32,order=1032)", 15}, {"fused(4,24,fp32,scales=e8m0,every=4)", 15});
     char got[1024];
     fpemu_parse_error e;
     fpemu_gemm_spec s;
@@ -227,7 +255,8 @@ START_TEST(specs_refused)
         LIST("seq(fixed(8,4):wrap)", "seq(int(8,scale=0.1))", "fp32; ab=mxfp4", "seq(fp16); b=nf4",
              "tc(h100,fp16); product=fp16", "tc(h100,fp16); a=posit(8,1)", "fused(4,23,fp32); a=fp16",
              "fused(4,23,fp32/rtp); ab=fp16", "fused(4,23,e4m3fn); ab=fp16", "int(32,wrap); a=fixed(8,4); b=fp16",
-             "int(32,wrap); ab=int(8,scale=0.1)", "int(32,wrap); ab=int8; start=c");
+             "int(32,wrap); ab=int(8,scale=0.1)", "int(32,wrap); ab=int8; start=c",
+             "fused(16,35,fp32,group=16,scales=ue4m3,every=16); ab=e5m2", "tc(b200,mxf4,scales=fp16)");
     for (size_t i = 0; i < COUNT(unsupported); i++) {
         s = model_of(unsupported[i]);
         refuses(&s, FPEMU_ERROR_UNSUPPORTED);
@@ -247,9 +276,11 @@ START_TEST(specs_refused)
     REFUSES(UNSUPPORTED, fpemu_gemm_tensor_core(&s, FPEMU_GPU_V100, FPEMU_NAME_BFLOAT16, FPEMU_NAME_BINARY32));
     REFUSES(UNSUPPORTED, fpemu_gemm_tensor_core(&s, FPEMU_GPU_A100, FPEMU_NAME_E5M2, FPEMU_NAME_BINARY32));
     REFUSES(UNSUPPORTED, fpemu_gemm_tensor_core(&s, FPEMU_GPU_A100, FPEMU_NAME_TF32, FPEMU_NAME_BINARY16));
-    REFUSES(UNSUPPORTED, fpemu_gemm_tensor_core(&s, FPEMU_GPU_B200, FPEMU_NAME_E5M2, FPEMU_NAME_BINARY16));
+    REFUSES(UNSUPPORTED, fpemu_gemm_tensor_core(&s, FPEMU_GPU_CDNA3, FPEMU_NAME_BINARY16, FPEMU_NAME_BINARY16));
+    REFUSES(UNSUPPORTED, fpemu_gemm_tensor_core(&s, FPEMU_GPU_B200, FPEMU_NAME_MXFP4, FPEMU_NAME_BINARY16));
+    REFUSES(UNSUPPORTED, fpemu_gemm_tensor_core(&s, FPEMU_GPU_AVX512, FPEMU_NAME_NONE, FPEMU_NAME_BINARY32));
     REFUSES(UNSUPPORTED, fpemu_gemm_tensor_core(&s, FPEMU_GPU_H100, FPEMU_NAME_BFLOAT16, FPEMU_NAME_BINARY16));
-    REFUSES(UNSUPPORTED, fpemu_gemm_tensor_core(&s, (fpemu_gpu)9, FPEMU_NAME_BINARY16, FPEMU_NAME_BINARY32));
+    REFUSES(UNSUPPORTED, fpemu_gemm_tensor_core(&s, (fpemu_gpu)11, FPEMU_NAME_BINARY16, FPEMU_NAME_BINARY32));
     REFUSES(NULL, fpemu_gemm_tensor_core(NULL, FPEMU_GPU_A100, FPEMU_NAME_TF32, FPEMU_NAME_BINARY32));
 }
 END_TEST
@@ -457,6 +488,44 @@ START_TEST(scaled_by_hand)
 }
 END_TEST
 
+/* Scales inside steps: 448 * 448 * 2^127 * 2^-127, a significand of 1.875 twice on a group, where 36 * 3.515625 loses
+ * nothing to 2^-26; what is no scale. Counted: a step is one rounding. */
+START_TEST(scaled_inside)
+{
+    float a[64] = {0}, b[64] = {0}, c = 0, x[2] = {0x1p127f, 1}, y[2] = {0x1p-127f, 1}, four[4] = {1.875f, 1, 1, 1};
+    fpemu_gemm_shape shape = {.m = 1, .n = 1, .k = 33};
+    fpemu_stats stats = {0};
+    a[0] = b[0] = 448;
+    fpemu_gemm_spec s = model_of("tc(b200,mxf8f6f4)");
+    GIVES_OK(fpemu_gemm_scaled_f32(&s, &shape, 1, a, x, b, y, 0, &c, &stats));
+    ck_assert(c == 448.0f * 448.0f && stats.count == 2 && stats.inexact == 0);
+    s = model_of("tc(b200,mxf4nvf4)");
+    shape.k = 64;
+    a[0] = b[0] = 6;
+    a[16] = b[16] = 0.5f;
+    GIVES_OK(fpemu_gemm_scaled_f32(&s, &shape, 1, a, four, b, four, 0, &c, NULL));
+    ck_assert(c == 36 * 1.875f * 1.875f + 0.25f);
+    four[1] = 2;
+    four[0] = 0x1p-9f; /* the smallest scale: 36 * 2^-18 and 1 */
+    GIVES_OK(fpemu_gemm_scaled_f32(&s, &shape, 1, a, four, b, four, 0, &c, NULL));
+    ck_assert(c == 1 + 36 * 0x1p-18f);
+    for (int i = 0; i < 3; i++) {
+        four[1] = i == 0 ? 1.0625f : i == 1 ? -1.0f : 480;
+        REFUSES(ARGUMENT, fpemu_gemm_scaled_f32(&s, &shape, 1, a, four, b, NULL, 0, &c, NULL));
+    }
+    s = model_of("tc(cdna1,fp16)"); /* exact: 60000 + 2^-20 to nearest; a fifth product is another step */
+    memset(&stats, 0, sizeof stats);
+    const float five[] = {60000, 0x1p-20f, 0, 0, 1}, ones[] = {1, 1, 1, 1, 1};
+    GIVES_OK(fpemu_dot_f32(&s, 5, five, 1, ones, 1, &c, &stats));
+    ck_assert(c == 60001.0f && stats.count == 2 && stats.inexact == 1 && stats.swamped == 0);
+    s = model_of("tc(amx,bf16)"); /* five multiply-adds, then two sums; 1 and -1 end the chains */
+    memset(&stats, 0, sizeof stats);
+    const float tiny[] = {0x1p-64f, 0x1p-64f, 1, -1, 0}, tinier[] = {0x1p-64f, 0x1p-64f, 1, 1, 1};
+    GIVES_OK(fpemu_dot_f32(&s, 5, tiny, 1, tinier, 1, &c, &stats));
+    ck_assert(c == 0 && stats.count == 7 && stats.underflow == 2 && stats.inexact == 2);
+}
+END_TEST
+
 START_TEST(scaled_refused)
 {
     static const char *const without[] = {"fp32", "pairwise(fp16)", "tc(h100,fp16)", "int(32,wrap); ab=int8"};
@@ -488,5 +557,5 @@ int main(void)
 {
     return RUN_SUITE("gemm", NULL, models_by_hand, text, blocks_are_no_targets, specs_refused,
                      lost_products_are_counted, shapes_refused, nan_is_an_error_where_asked, vectors_refused,
-                     scaled_by_hand, scaled_refused);
+                     scaled_by_hand, scaled_inside, scaled_refused);
 }

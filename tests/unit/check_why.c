@@ -73,6 +73,8 @@ static const struct specs_refused {
     {"fused(4,23,fp32/rtp); ab=fp16", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_INNER, "by mode rtz or rne"},
     {"tc(h100,fp16); a=fp32", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_A, "12 bits of precision"},
     {"fused(4,23,fp32); a=fp16", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_B, "12 bits of precision"},
+    {"tc(b200,mxf4,scales=fp16)", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_OUTER, "an unsigned float with NaN"},
+    {"tc(b200,mxf4); ab=e5m2", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_A, "added exactly need few bits"},
     {"int(32,wrap); ab=fp16", 0, 64, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_A, "at most 31 bits"},
     {"int(32,wrap); ab=int8; start=c", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_SPEC, "leave start=c out"},
 };

@@ -13,26 +13,24 @@
 
 enum { TENSOR_BYTES = 32 };
 
-/* crossed: of every four products the instruction takes the first two, then of every four the others. */
 typedef struct tensor_instruction {
     const char *name, *operands, *result, *model;
-    int crossed;
 } tensor_instruction;
 
 static const tensor_instruction tensor_instructions[] =
-    LIST({"mma", "fp16", "fp32", "tc(h100,fp16)", 0}, {"mma", "fp16", "fp16", "tc(h100,fp16,fp16)", 0},
-         {"mma", "bf16", "fp32", "tc(h100,bf16)", 0}, {"mma", "tf32", "fp32", "tc(h100,tf32)", 0},
-         {"mma", "e4m3fn", "fp32", "fused(16,25,fp32/rtz,least=-133,promote=32); ab=e4m3fn", 1},
-         {"mma", "e5m2", "fp32", "fused(16,25,fp32/rtz,least=-133,promote=32); ab=e5m2", 1},
-         {"mma", "e4m3fn", "fp16", "fused(16,25,fp16,least=-21,promote=32,outer=fp16); ab=e4m3fn", 1},
-         {"mma", "e5m2", "fp16", "fused(16,25,fp16,least=-21,promote=32,outer=fp16); ab=e5m2", 1},
-         {"wgmma", "fp16", "fp32", "tc(h100,fp16)", 0}, {"wgmma", "fp16", "fp16", "tc(h100,fp16,fp16)", 0},
-         {"wgmma", "bf16", "fp32", "tc(h100,bf16)", 0}, {"wgmma", "tf32", "fp32", "tc(h100,tf32)", 0},
-         {"wgmma", "e4m3fn", "fp32", "tc(h100,e4m3fn)", 0}, {"wgmma", "e5m2", "fp32", "tc(h100,e5m2)", 0},
-         {"wgmma", "e4m3fn", "fp16", "tc(h100,e4m3fn,fp16)", 0}, {"wgmma", "e5m2", "fp16", "tc(h100,e5m2,fp16)", 0});
+    LIST({"mma", "fp16", "fp32", "tc(h100,fp16)"}, {"mma", "fp16", "fp16", "tc(h100,fp16,fp16)"},
+         {"mma", "bf16", "fp32", "tc(h100,bf16)"}, {"mma", "tf32", "fp32", "tc(h100,tf32)"},
+         {"mma", "e4m3fn", "fp32", "fused(16,25,fp32/rtz,least=-133,promote=32,order=0145); ab=e4m3fn"},
+         {"mma", "e5m2", "fp32", "fused(16,25,fp32/rtz,least=-133,promote=32,order=0145); ab=e5m2"},
+         {"mma", "e4m3fn", "fp16", "fused(16,25,fp16,least=-21,promote=32,outer=fp16,order=0145); ab=e4m3fn"},
+         {"mma", "e5m2", "fp16", "fused(16,25,fp16,least=-21,promote=32,outer=fp16,order=0145); ab=e5m2"},
+         {"wgmma", "fp16", "fp32", "tc(h100,fp16)"}, {"wgmma", "fp16", "fp16", "tc(h100,fp16,fp16)"},
+         {"wgmma", "bf16", "fp32", "tc(h100,bf16)"}, {"wgmma", "tf32", "fp32", "tc(h100,tf32)"},
+         {"wgmma", "e4m3fn", "fp32", "tc(h100,e4m3fn)"}, {"wgmma", "e5m2", "fp32", "tc(h100,e5m2)"},
+         {"wgmma", "e4m3fn", "fp16", "tc(h100,e4m3fn,fp16)"}, {"wgmma", "e5m2", "fp16", "tc(h100,e5m2,fp16)"});
 enum { TENSOR_INSTRUCTIONS = sizeof tensor_instructions / sizeof *tensor_instructions };
 
-/* d of the device: c and n products, in the order in which the model takes them. */
+/* d of the device: c and n products. */
 typedef struct tensor_answer {
     unsigned line, instruction, n;
     float a[TENSOR_BYTES], b[TENSOR_BYTES], c, d;
@@ -53,10 +51,9 @@ static unsigned tensor_numbers(const char *digits, const tensor_instruction *as,
         bytes[i] = (unsigned char)byte;
     }
     for (unsigned k = 0; k < n; k++) {
-        const unsigned from = as->crossed ? k % (n / 2) / 2 * 4 + k % 2 + k / (n / 2) * 2 : k;
         uint32_t word = 0;
         for (unsigned i = 0; i < size; i++)
-            word |= (uint32_t)bytes[from * size + i] << 8 * i;
+            word |= (uint32_t)bytes[k * size + i] << 8 * i;
         const uint16_t narrow = (uint16_t)word;
         const unsigned char byte = (unsigned char)word;
         word &= 0xffffe000u; /* of tf32; the device passes over the rest */
