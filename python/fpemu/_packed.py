@@ -20,6 +20,11 @@ from ._stats import Stats
 
 _UNSUPPORTED = 5  # FPEMU_ERROR_UNSUPPORTED of fpemu/status.h
 _RANGE = struct.Struct("=QQQddddQq24x")
+_DELAYED = struct.Struct("=8xI8xI96x")
+
+
+def _field(i: int, convert: Any, text: str) -> Any:
+    return property(lambda self: convert(self._fields[i]), doc=text)
 
 
 class Range:
@@ -50,35 +55,12 @@ class Range:
     def _fields(self) -> tuple[Any, ...]:
         return _RANGE.unpack(self._content)
 
-    @property
-    def count(self) -> int:
-        """Elements."""
-        return int(self._fields[0])
-
-    @property
-    def nonzero(self) -> int:
-        """Finite elements other than zero."""
-        return int(self._fields[1])
-
-    @property
-    def nonfinite(self) -> int:
-        """NaN and infinities."""
-        return int(self._fields[2])
-
-    @property
-    def amax(self) -> float:
-        """Largest |x| of the finite elements."""
-        return float(self._fields[3])
-
-    @property
-    def max(self) -> float:
-        """Largest finite x, 0 if none is above zero."""
-        return float(self._fields[4])
-
-    @property
-    def min(self) -> float:
-        """Smallest finite x, 0 if none is below zero."""
-        return float(self._fields[5])
+    count: int = _field(0, int, "Elements.")
+    nonzero: int = _field(1, int, "Finite elements other than zero.")
+    nonfinite: int = _field(2, int, "NaN and infinities.")
+    amax: float = _field(3, float, "Largest |x| of the finite elements.")
+    max: float = _field(4, float, "Largest finite x, 0 if none is above zero.")
+    min: float = _field(5, float, "Smallest finite x, 0 if none is below zero.")
 
     def __repr__(self) -> str:
         return f"<fpemu.Range of {self.count}: amax={self.amax} nonfinite={self.nonfinite}>"
@@ -109,7 +91,7 @@ class Delayed:
     def __init__(self, length: int, *, latest: bool = False) -> None:
         if not 1 <= length < 1 << 32:
             raise ValueError(f"the history has one tensor or more, not {length}")
-        self._state = _native.delayed_start(length, latest)
+        self._state = _DELAYED.pack(length, latest) + bytes(8 * length)
 
     def update(self, seen: Range) -> None:
         """Takes in the range of the tensor just seen."""
@@ -118,7 +100,7 @@ class Delayed:
     @property
     def range(self) -> Range:
         """What to pass as `range=`."""
-        return Range(_native.delayed_range(self._state))
+        return Range(self._state[24:_DELAYED.size])
 
 
 def _flat(codes: Any) -> Any:

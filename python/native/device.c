@@ -22,13 +22,12 @@ static struct library {
 } cuda;
 
 /* device_open(path): the bytes of counters on a device. OSError where there is no such library. */
-PyObject *native_device_open(PyObject *module, PyObject *path)
+PyObject *native_device_open(PyObject *module UNUSED, PyObject *path)
 {
     static const struct {
         const char *name;
         size_t place;
     } calls[] = {CALLS(ENTRY)};
-    (void)module;
     const char *const utf8 = text_argument("path", path);
     void *const library = utf8 ? dlopen(utf8, RTLD_NOW | RTLD_LOCAL) : NULL;
     for (size_t i = 0; utf8 && i < sizeof calls / sizeof calls[0]; i++) {
@@ -146,7 +145,6 @@ static int check_tensors(int use, const format_object *format, const fpemu_shape
 NATIVE(device_run)
 {
     enum { USE, STREAM, FORMAT, ROUNDING, INPUTS, RESULT, AXIS, STATS, RANGE, STATE, ARGUMENTS };
-    (void)module;
     view x[3], y, memory, state;
     uint64_t use = 0, stream_at = 0, stats_at = 0;
     if (takes("device_run", nargs, ARGUMENTS, names) || !is_open() || u64_argument(args[USE], "use", &use) ||
@@ -240,7 +238,6 @@ end:
 /* device_measure(stream, x, format): bytes of fpemu_range; waits for the stream */
 NATIVE(device_measure)
 {
-    (void)module;
     view x, memory;
     fpemu_range range;
     uint64_t stream_at = 0;
@@ -280,7 +277,6 @@ end:
 NATIVE(device_matmul)
 {
     enum { STREAM, A, B, RESULT, SIZES, SPEC, TYPE, STATS, ARGUMENTS };
-    (void)module;
     view a, b, y, memory;
     fpemu_gemm_spec spec;
     fpemu_gemm_shape s;
@@ -338,7 +334,6 @@ NATIVE(device_matmul)
 /* device_stats(stream, address, what): clears counters for what an integer asks, or adds them to a Stats, waiting. */
 NATIVE(device_stats)
 {
-    (void)module;
     uint64_t stream_at = 0, address = 0, want = 0;
     stats_object *to = NULL;
     if (takes("device_stats", nargs, 3, names) || !is_open() || u64_argument(args[0], "stream", &stream_at) ||

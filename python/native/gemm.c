@@ -24,9 +24,8 @@ static int is_random(const fpemu_target *t)
 
 /* gemm(text, seed, stream): (bytes of fpemu_gemm_spec, canonical text, products of a chunk, whether the text rounds
  * operands, whether any of its roundings is stochastic) */
-PyObject *native_gemm(PyObject *module, PyObject *args)
+PyObject *native_gemm(PyObject *module UNUSED, PyObject *args)
 {
-    (void)module;
     PyObject *text, *words[2];
     uint64_t seed = 0, stream = 0;
     fpemu_gemm_spec spec;
@@ -281,7 +280,6 @@ int narrow_result(carrier type, fpemu_gemm_spec *spec, fpemu_format *as)
  * type: carrier of the result, or None */
 NATIVE(matmul)
 {
-    (void)module;
     enum { A, B, SPEC, ALPHA, BETA, C, SCALES_A, SCALES_B, OUT, TYPE, STATS, ARGUMENTS };
     view a, b, c, y;
     if (takes("matmul", nargs, ARGUMENTS, names))
@@ -332,11 +330,9 @@ NATIVE(matmul)
     fpemu_format as;
     if (narrow && narrow_result((carrier)type, &spec, &as))
         return NULL;
-    if ((float)alpha != alpha || (float)beta != beta) {
-        if (inside == CARRIER_F32 && alpha == alpha && beta == beta) {
-            PyErr_SetString(PyExc_ValueError, "alpha and beta are no float32 numbers");
-            return NULL;
-        }
+    if (inside == CARRIER_F32 && alpha == alpha && beta == beta && ((float)alpha != alpha || (float)beta != beta)) {
+        PyErr_SetString(PyExc_ValueError, "alpha and beta are no float32 numbers");
+        return NULL;
     }
     batch all;
     operand_scales scales_a, scales_b;

@@ -20,6 +20,7 @@ torch = pytest.importorskip("torch")
 
 import fpemu  # noqa: E402
 import fpemu.torch as ft  # noqa: E402
+from fpemu._arrays import ENCODE, QUANTIZE  # noqa: E402
 from fpemu.torch import _device  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
@@ -176,10 +177,10 @@ def test_counters_are_tensors_of_the_device(device):
 
 def test_tensors_that_do_not_go_together_are_refused(device):
     x, f, rne = torch.ones(4, 8, device=PLACE), fpemu.format("e4m3fn"), ("rne", None)
-    refuses(ValueError, lambda: _device.quantize(x, x[:, 1:], f, rne, -1, None, None), "32 elements where 28")
-    refuses(TypeError, lambda: _device.quantize(x, x.half(), f, rne, -1, None, None), "float32 where float16 is needed")
-    refuses(TypeError, lambda: _device.quantize(x, x.to("meta"), f, rne, -1, None, None), "memory of a device")
-    refuses(ValueError, lambda: _device.encode(x, x[0].byte(), f, rne, None), "8 elements where 32")
+    refuses(ValueError, lambda: _device.run(QUANTIZE, [x], x[:, 1:], f, rne), "32 elements where 28")
+    refuses(TypeError, lambda: _device.run(QUANTIZE, [x], x.half(), f, rne), "float32 where float16 is needed")
+    refuses(TypeError, lambda: _device.run(QUANTIZE, [x], x.to("meta"), f, rne), "memory of a device")
+    refuses(ValueError, lambda: _device.run(ENCODE, [x], x[0].byte(), f, rne), "8 elements where 32")
     for codes, spec in ((x.byte(), "bf16"), (x.to(torch.uint16), "e4m3fn")):
         refuses(TypeError, lambda: ft.decode(codes, spec), "codes of .* are unsigned integers of")
     refuses(ValueError, lambda: ft.unpack(x[0].byte(), "mxfp4", (4, 8)), "8 elements where")

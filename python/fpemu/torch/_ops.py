@@ -18,7 +18,7 @@ from torch import Tensor
 
 import fpemu
 from fpemu import Range, Rounding, Stats, _native
-from fpemu._arrays import carrier_of, has_tangent
+from fpemu._arrays import DECODE, ENCODE, FUNCTION, OPERATION, QUANTIZE, UNPACK, carrier_of, has_tangent
 from fpemu._packed import _scale_dtype, _scales_shape
 from fpemu._values import _OPERATIONS
 
@@ -111,7 +111,7 @@ def _quantize_into(counts: Any, x: Tensor, y: Tensor, format: str, rounding: str
 
     def run(x: Tensor, y: Tensor, r: Rounding, axis: int) -> None:
         if _device.holds(x):
-            _device.quantize(x, y, f, (r, words), axis, counts, known)
+            _device.run(QUANTIZE, [x], y, f, (r, words), axis, counts, known)
         else:
             fpemu.quantize(x, f, r, axis=axis, out=y, stats=counts, range=known)
 
@@ -159,8 +159,7 @@ def _quantize_in_place_fake(x: Tensor, format: str, rounding: str = "rne", state
 
 def code_dtype(format: str) -> torch.dtype:
     """The dtype of a format's codes."""
-    dtype: torch.dtype = getattr(torch, format_of(format).code_dtype.name)
-    return dtype
+    return getattr(torch, format_of(format).code_dtype.name)
 
 
 def _value_dtype(format: str, dtype: torch.dtype | None) -> torch.dtype:
@@ -175,7 +174,7 @@ def _encode(counts: Any, x: Tensor, format: str, rounding: str = "rne", state: T
     _check(x, format, rounding, state)
     codes, how = torch.empty_like(x, dtype=code_dtype(format)), _device.drawn(x, rounding, state)
     if _device.holds(x):
-        return _device.encode(x.detach(), codes, format_of(format), how, counts)
+        return _device.run(ENCODE, [x.detach()], codes, format_of(format), how, stats=counts)
     fpemu.encode(x.detach(), format_of(format), how[0], out=codes, stats=counts)
     return codes
 
@@ -188,7 +187,7 @@ def _encode_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | 
 def _decode(counts: None, codes: Tensor, format: str, dtype: torch.dtype | None = None) -> Tensor:
     values = _decode_fake(codes, format, dtype)
     if _device.holds(codes):
-        return _device.decode(codes, values, format_of(format))
+        return _device.run(DECODE, [codes], values, format_of(format))
     fpemu.decode(codes, format_of(format), values.dtype, out=values)
     return values
 
@@ -207,8 +206,7 @@ def _pack(counts: Any, x: Tensor, format: str, rounding: str = "rne", state: Ten
     how = _device.drawn(x, rounding, state)
     if _device.holds(x):
         return _device.pack(x.detach(), format_of(format), how, axis, range_of(range), counts)
-    packed: Tensor = _native.pack(x.detach(), format_of(format), how[0], axis, 0, range_of(range), counts)
-    return packed
+    return _native.pack(x.detach(), format_of(format), how[0], axis, 0, range_of(range), counts)
 
 
 def _pack_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None, axis: int = -1,
@@ -221,7 +219,7 @@ def _unpack(counts: None, bytes: Tensor, format: str, shape: Sequence[int], axis
             dtype: torch.dtype | None = None) -> Tensor:
     values = _unpack_fake(bytes, format, shape, axis, dtype)
     if _device.holds(bytes):
-        return _device.unpack(bytes, values, format_of(format), axis)
+        return _device.run(UNPACK, [bytes], values, format_of(format), axis=axis)
     _native.unpack(bytes, format_of(format), tuple(shape), axis, carrier_of(values.dtype), values)
     return values
 
@@ -328,10 +326,10 @@ def _arith(counts: Any, operation: str, format: str, a: Tensor, b: Tensor | None
            c: Tensor | None = None, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
     y = _arith_fake(operation, format, a, b, c, rounding, state)
     operands = tuple(t.detach() for t in _operands(operation, a, b, c))
-    how = _device.drawn(a, rounding, state)
+    how, number = _device.drawn(a, rounding, state), _OPERATIONS.index(operation)
     if _device.holds(a):
-        return _device.arith(_OPERATIONS.index(operation), operands, y, format_of(format), how, counts)
-    _native.arith(_OPERATIONS.index(operation), operands, format_of(format), how[0], 0, y, counts)
+        return _device.run(OPERATION + number, operands, y, format_of(format), how, stats=counts)
+    _native.arith(number, operands, format_of(format), how[0], 0, y, counts)
     return y
 
 
@@ -339,7 +337,8 @@ def _apply(counts: Any, function: str, format: str, x: Tensor, rounding: str = "
            state: Tensor | None = None) -> Tensor:
     y, how = _apply_fake(function, format, x, rounding, state), _device.drawn(x, rounding, state)
     if _device.holds(x):
-        return _device.apply(function, x.detach(), y, format_of(format), how, counts)
+        use = FUNCTION + fpemu.functions().index(function)
+        return _device.run(use, [x.detach()], y, format_of(format), how, stats=counts)
     fpemu.apply(function, x.detach(), format_of(format), how[0], out=y, stats=counts)
     return y
 

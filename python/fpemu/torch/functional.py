@@ -247,8 +247,7 @@ def _kept(weight: nn.Parameter, frozen: dict[str, Any], target: Target, axis: in
         content = weight.detach()
         rounded = operators.quantize(content, target.format, target.rounding, axis=axis)
         frozen.update(weight=weight, of=of, rounded=rounded, content=content)  # whose memory is not used anew meanwhile
-    kept: Tensor = frozen["rounded"]
-    return kept
+    return frozen["rounded"]
 
 
 def _round_again(x: Tensor, site: Site, first: int, again: int, axis: int, along: int, serves: bool,
@@ -283,8 +282,7 @@ def _round_gradient(g: Tensor, site: Site, slot: int, axis: int, states: Optiona
 
 def _product(a: Tensor, b: Tensor, spec: Optional[str], states: Optional[Tensor], stats: Stats, slot: int) -> Tensor:
     if spec is None:
-        y: Tensor = aten.matmul.default(a, b)
-        return y
+        return aten.matmul.default(a, b)
     return operators.matmul(a, b, spec, state=None if states is None else states[slot],
                             stats=None if stats is None else stats[slot])
 
@@ -337,8 +335,7 @@ def _pass(x: Tensor, site: Site, forward: int, backward: int, axis: int, states:
     stats = site.stats_for(x)
     if not x.requires_grad or not torch.is_grad_enabled():
         return _round(x, site, forward, axis, states, stats) if there else x
-    result: Tensor = apply(_Pass, x, site, forward, backward, axis, states, stats, site.scale if back else None)
-    return result
+    return apply(_Pass, x, site, forward, backward, axis, states, stats, site.scale if back else None)
 
 
 # ------------------------------------------------------------------------------------------------ linear, matmul
@@ -394,8 +391,7 @@ class _Linear(torch.autograd.Function):
 def _linear(x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Optional[Tensor]) -> Tensor:
     x, w, bias = _autocast(x, w, bias)
     if site.plan.idle:
-        result: Tensor = aten.linear.default(x, w, bias)
-        return result
+        return aten.linear.default(x, w, bias)
     _check_batched(site, x.dim() > 1)
     result = apply(_Linear, x, w, bias, site, states, site.stats_for(x), site.scale)
     return result
@@ -459,8 +455,7 @@ class _Matmul(torch.autograd.Function):
 def _matmul(a: Tensor, b: Tensor, site: Site, states: Optional[Tensor]) -> Tensor:
     a, b = _autocast(a, b)
     if site.plan.idle:
-        result: Tensor = aten.matmul.default(a, b)
-        return result
+        return aten.matmul.default(a, b)
     result = apply(_Matmul, a, b, site, states, site.stats_for(a), site.scale)
     return result
 
@@ -519,9 +514,8 @@ def _spread(g: Tensor, stride: Sequence[int]) -> Tensor:
 
 
 def _convolve(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry) -> Tensor:
-    y: Tensor = aten.convolution.default(x, w, bias, at.stride, at.padding, at.dilation, at.transposed,
-                                         at.output_padding or (0,) * len(at.stride), at.groups)
-    return y
+    return aten.convolution.default(x, w, bias, at.stride, at.padding, at.dilation, at.transposed,
+                                    at.output_padding or (0,) * len(at.stride), at.groups)
 
 
 def _emulated_forward(x: Tensor, w: Tensor, at: Geometry, spec: str, states: Optional[Tensor],
