@@ -237,7 +237,8 @@ class Packed:
         at = int(self._layout["scales_offset"])
         raw = self.bytes[at:at + dtype.itemsize * int(self._layout["blocks"])]
         if dtype.itemsize > 1:
-            raw = np.ascontiguousarray(to_numpy(raw)).view(f"<u{dtype.itemsize}")
+            is_torch = hasattr(raw, "detach")  # whose views begin at whole numbers of them
+            raw = raw.clone().view(getattr(sys.modules["torch"], dtype.name)) if is_torch else raw.view(dtype)
         shape = _scales_shape(self.format, self.shape, self.axis)
         return raw if shape is None else raw.reshape(shape)
 
@@ -318,20 +319,10 @@ def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None 
     fpemu.Error for formats whose blocks have none: those without scales, and s2fp8.
     """
     x, to = told(x), make_format(format)
-    dtype = _scale_dtype(to)
-    if dtype is None:
+    if _scale_dtype(to) is None:
         raise Error(f"scales: {to._check('rne', carrier_of(x.dtype), SCALES)} (format {to})", _UNSUPPORTED)
-    numbers, codes, tensor = _native.scales(x, to, axis, range)
-    if 0 in shape_of(x):
-        codes = _as_type(codes, dtype)
-    shape = _scales_shape(to, shape_of(x), axis)
-    if shape is not None:
-        numbers, codes = numbers.reshape(shape), codes.reshape(shape)
-    return numbers, codes, tensor
-
-
-def _as_type(array: Any, dtype: Any) -> Any:
-    return array.astype(dtype) if hasattr(array, "astype") else array.to(getattr(sys.modules["torch"], dtype.name))
+    packed = pack(x, to, axis=axis, range=range)
+    return packed.scales, packed.scale_codes, packed.tensor_scales or (1.0, 1.0)
 
 
 def swizzle(codes: Any) -> Any:

@@ -131,7 +131,6 @@ static PyMethodDef methods[] = {
     FAST(compare, NULL),
     FAST(pack, NULL),
     FAST(unpack, NULL),
-    FAST(scales, NULL),
     FAST(layout, NULL),
     FAST(measure, NULL),
     FAST(swizzle, NULL),

@@ -224,7 +224,6 @@ NATIVE(apply);
 NATIVE(compare);
 NATIVE(pack);
 NATIVE(unpack);
-NATIVE(scales);
 NATIVE(layout);
 NATIVE(measure);
 NATIVE(swizzle);

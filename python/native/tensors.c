@@ -165,54 +165,6 @@ end:
     return made;
 }
 
-/* scales(x, format, axis, range): (scales, codes, (u, d)); the arrays have one dimension, a block each */
-NATIVE(scales)
-{
-    fpemu_prepared own;
-    view x, s, q;
-    if (takes("scales", nargs, 4, names))
-        return NULL;
-    const int found = operand_view(args[0], "x", NULL, &x);
-    if (found <= 0)
-        return found ? NULL : call_adopter("scales", args, nargs, names);
-    format_object *format = format_of(args[1]);
-    PyObject *values = NULL, *codes = NULL, *result = NULL;
-    tensor_view t = {.memory = NULL};
-    fpemu_range range;
-    const fpemu_range *whole;
-    fpemu_layout layout;
-    int axis;
-    if (!format || axis_argument(args[2], x.dimensions, &axis) || range_of(args[3], &range, &whole))
-        goto end;
-    const fpemu_rounding nearest = fpemu_rounding_nearest();
-    const fpemu_prepared *const call = prepared_of(format, &nearest, x.type, FPEMU_USE_SCALES, "scales", &own);
-    if (!call)
-        goto end;
-    fpemu_status status = layout_of_view(&format->value, &x, axis, whole, &t, &layout);
-    float tensor[2] = {1, 1};
-    if (!status) {
-        const int64_t blocks = (int64_t)layout.blocks;
-        /* cppcheck-suppress uninitStructMember ; set where the status is 0 */
-        const carrier code = layout.scale_bytes == 1 ? CARRIER_U8 : layout.scale_bytes == 2 ? CARRIER_U16 : CARRIER_U32;
-        values = array_like(&x, x.type == CARRIER_F64 ? CARRIER_F64 : CARRIER_F32, 1, &blocks, &s);
-        codes = values ? array_like(&x, code, 1, &blocks, &q) : NULL;
-        if (!codes)
-            goto end;
-        Py_BEGIN_ALLOW_THREADS status = fpemu_run_scales(call, &t.shape, t.data, s.data, q.data, tensor);
-        Py_END_ALLOW_THREADS
-    }
-    if (status)
-        raise_status(status, "scales", format, NULL);
-    else
-        result = Py_BuildValue("(OO(dd))", values, codes, (double)tensor[0], (double)tensor[1]);
-end:
-    free(t.memory);
-    Py_XDECREF(values);
-    Py_XDECREF(codes);
-    Py_XDECREF(format);
-    return result;
-}
-
 /* layout(format, sizes, axis): a dict of fpemu_layout */
 NATIVE(layout)
 {

@@ -3,6 +3,7 @@
 ml_dtypes, exact fractions, and derivatives by differences."""
 
 import copy
+import functools
 import io
 import math
 import pickle
@@ -205,6 +206,9 @@ def samples():
     yield "measure", (x, "nvfp4")
     yield "matmul", (r(2, 3, 4), r(4, 5), "fp32")
     yield "matmul", (r(3, 4), r(4, 5), "seq(fp(6,9,0)/sr)", STATE, "seq(bf16/sr)")
+    yield "matmul", (r(3, 4), r(4, 5), "chunk(2,fp32)", None, None, torch.rand(3, 2), torch.rand(5, 2), torch.rand(()))
+    yield "parts", (x, "nvfp4", -1, 16, "sr", STATE)
+    yield "parts", (x.detach(), "scaled(e4m3fn,block=2x32)", 0, 2)
     yield "arith", ("add", "e4m3fn", r(3, 4), r(4))
     yield "arith", ("fma", "bf16", r(3, 4), r(4), r(1), "sr", STATE)
     yield "arith", ("sqrt", "bf16", positive)
@@ -243,6 +247,11 @@ def test_gradients_of_the_surrogate_by_differences():
     for backward in (None, "fp64"):
         assert torch.autograd.gradcheck(lambda p, q, m=backward: ft.matmul(p, q, "fp64", backward=m), (a, b))
         assert torch.autograd.gradgradcheck(lambda p, q, m=backward: ft.matmul(p, q, "fp64", backward=m), (a, b))
+        scaled = functools.partial(ft.matmul, spec="chunk(3,fp64)", scales_a=torch.rand(2, 3, 2).double(), alpha=0.75,
+                                   scales_b=torch.rand(2, 2).double(), backward=backward)
+        assert torch.autograd.gradcheck(scaled, (a, b)) and torch.autograd.gradgradcheck(scaled, (a, b))
+    scales = torch.ones(2, 3, 2, dtype=torch.float64, requires_grad=True)
+    refuses(ValueError, lambda: ft.matmul(a, b, "chunk(3,fp64)", scales_a=scales), "detach")
 
 
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "sqrt", "fma", "minimum", "maximum"])
@@ -737,5 +746,5 @@ def test_words_and_numbers_at_the_ends():
     for number in (10**400, -10**400):
         with pytest.raises(ValueError, match="none of the tensors' dtype"):
             fpemu.add(torch.ones(3, requires_grad=True), number, "e4m3fn")
-    for scales in (fpemu.scales, ft.scales):
+    for scales in (fpemu.scales, ft.scales, lambda x, spec: OPS.parts(x, spec, 0, 1)):
         refuses(fpemu.Error, lambda: scales(torch.zeros(0, 64), "s2fp8"), "blocks of s2fp8 have no scales")

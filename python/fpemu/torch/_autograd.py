@@ -18,6 +18,8 @@ import torch
 from torch import Tensor
 from torch._functorch import autograd_function
 
+import fpemu
+
 from ._spec import block_of, format_of, is_stochastic, rounding_of
 
 STE = ("identity", "clipped")
@@ -178,31 +180,44 @@ class _Matmul(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        (_, a, b, _, state, ctx.spec) = inputs
-        ctx.save_for_backward(a, b, state if ctx.spec is not None else None)
+        (_, a, b, spec, state, ctx.spec, *scales) = inputs
+        ctx.chunk = fpemu.gemm(spec).chunk
+        ctx.save_for_backward(a, b, state if ctx.spec is not None else None, *scales)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         (gradient,) = gradients
-        a, b, state = ctx.saved_tensors
+        a, b, state, scales_a, scales_b, alpha = ctx.saved_tensors
+
+        def scaled(x: Tensor, scales: Tensor | None, k: int) -> Tensor:
+            """x, which has k along its last dimension, times scales."""
+            return x if scales is None else x * scales.repeat_interleave(ctx.chunk, -1)[..., :k].to(x.dtype)
+
+        k, gradient = a.shape[-1], gradient if alpha is None else gradient * alpha
         of_a = of_b = None
         if ctx.needs_input_grad[1]:
-            of_a = _reduce_to(_product(gradient, b.mT, ctx.spec, state, GRADIENT), a.shape)
+            right = scaled(b.mT, scales_b, k)
+            of_a = _reduce_to(scaled(_product(gradient, right, ctx.spec, state, GRADIENT), scales_a, k), a.shape)
         if ctx.needs_input_grad[2]:
+            a = scaled(a, scales_a, k)
             if b.ndim == 2 and a.ndim > 2:
                 # One product over all rows, as torch's linear has it: no sum follows the rounded ones.
                 of_b = _product(a.flatten(0, -2).mT, gradient.flatten(0, -2), ctx.spec, state, SECOND_GRADIENT)
             else:
-                of_b = _reduce_to(_product(a.mT, gradient, ctx.spec, state, SECOND_GRADIENT), b.shape)
-        return None, of_a, of_b, None, None, None
+                of_b = _product(a.mT, gradient, ctx.spec, state, SECOND_GRADIENT)
+            of_b = _reduce_to(scaled(of_b.mT, scales_b, k).mT, b.shape)
+        return None, of_a, of_b, *[None] * 6
 
 
 def matmul(keyset: Any, stats: Tensor | None, a: Tensor, b: Tensor, spec: str, state: Tensor | None = None,
-           backward: str | None = None) -> Tensor:
+           backward: str | None = None, scales_a: Tensor | None = None, scales_b: Tensor | None = None,
+           alpha: Tensor | None = None) -> Tensor:
+    if wants_gradient(scales_a, scales_b, alpha):
+        raise ValueError("matmul has no gradients of scales and alpha: detach() them")
     if wants_gradient(a, b):
         state = kept(state) if backward is not None else state
-        return apply(_Matmul, stats, a, b, spec, state, backward)
-    return redispatch("matmul", keyset, stats, a, b, spec, state, backward)
+        return apply(_Matmul, stats, a, b, spec, state, backward, scales_a, scales_b, alpha)
+    return redispatch("matmul", keyset, stats, a, b, spec, state, backward, scales_a, scales_b, alpha)
 
 
 # Of fpemu_arith: (gradient, operands) to the gradients of the operands, before sums over broadcast dimensions.
@@ -286,8 +301,11 @@ class _Operation(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         operands = [t for t in ctx.saved_tensors if t is not None]
-        partials = PARTIALS.get(ctx.operation, lambda g, x: (g * DERIVATIVES[ctx.operation](x),))
-        found = [_reduce_to(g, t.shape) for g, t in zip(partials(*gradients, *operands), operands)]
+        if ctx.operation in PARTIALS:
+            parts = PARTIALS[ctx.operation](*gradients, *operands)
+        else:
+            parts = (gradients[0] * DERIVATIVES[ctx.operation](*operands),)
+        found = [_reduce_to(g, t.shape) for g, t in zip(parts, operands)]
         return (None, None, None, None, *found, *[None] * (ctx.places - len(found)), None, None)
 
 

@@ -24,7 +24,7 @@ from torch import Tensor
 import fpemu
 from fpemu import Format, Gemm, Range, Rounding, Stats, _native
 from fpemu._arrays import FUNCTION, OPERATION, PACK, carrier_of
-from fpemu._packed import Packed, _scale_dtype
+from fpemu._packed import Packed
 
 from ._spec import is_stochastic, rounding_of, with_state
 
@@ -112,38 +112,37 @@ def measure(x: Tensor, format: Format) -> Range:
     return Range(_launch(lambda stream: _native.device_measure(stream, x.contiguous(), format), x))
 
 
-def scales(x: Tensor, format: Format, axis: int, known: Range | None) -> tuple[Any, Any, tuple[float, float]]:
-    """What fpemu.scales gives, in arrays of NumPy: read from packed bytes, of which all but the elements are waited
-    for."""
-    if _scale_dtype(format) is None:  # which is refused
-        return fpemu.scales(x.new_empty(0, device="cpu"), format)
-    shape = tuple(x.shape)
-    layout = _native.layout(format, shape, axis)
-    packed = torch.zeros(layout["bytes"], dtype=torch.uint8)
-    packed[:layout["elements_offset"]] = pack(x, format, _NEAREST, axis, known, None)[:layout["elements_offset"]].cpu()
-    found = Packed(packed.numpy(), format, shape, axis, x.dtype)
-    return found.scales, found.scale_codes, found.tensor_scales or (1.0, 1.0)
+def head_of(packed: Tensor, x: Tensor, format: Format, axis: int) -> Packed:
+    """The packed bytes of x on the processor, their scales at least: all but the elements is waited for."""
+    if holds(packed):
+        head = _native.layout(format, tuple(x.shape), axis)["elements_offset"]
+        whole = torch.zeros(packed.shape, dtype=torch.uint8)
+        whole[:head] = packed[:head].cpu()
+        packed = whole
+    return Packed(packed, format, tuple(x.shape), axis, x.dtype)
 
 
-def matmul(a: Tensor, b: Tensor, y: Tensor, model: Gemm, stats: Tensor | None) -> Tensor:
-    """y = a @ b, batches broadcast. y: of the operands' dtype."""
+def matmul(a: Tensor, b: Tensor, y: Tensor, model: Gemm, stats: Tensor | None, scales: Sequence[Tensor | None],
+           alpha: float) -> Tensor:
+    """y = alpha * a @ b, batches broadcast, with scales of a and of b. y: of the operands' dtype."""
     batch, (m, n), k = y.shape[:-2], y.shape[-2:], a.shape[-1]
     wide = torch.promote_types(y.dtype, torch.float32)
 
-    def dense(x: Tensor) -> tuple[Tensor, bool]:
-        """Matrices without gaps, one for all products or one for each, and whether they are held transposed."""
-        shared = x.shape[:-2].numel() == 1
-        x = (x.reshape(x.shape[-2:]) if shared else x.expand(*batch, *x.shape[-2:])).to(wide)
-        return (x.mT, True) if x.mT.is_contiguous() else (x.contiguous(), False)
+    def dense(x: Tensor, scales: Tensor | None) -> tuple[Tensor, bool, Tensor | None]:
+        """Matrices without gaps, one for all products or one for each; whether they are held transposed; scales."""
+        held = [t for t in (x, scales) if t is not None]
+        shared = all(t.shape[:-2].numel() == 1 for t in held)
+        x, *own = ((t.reshape(t.shape[-2:]) if shared else t.expand(*batch, *t.shape[-2:])).to(wide) for t in held)
+        turned = x.mT.is_contiguous()
+        return (x.mT if turned else x.contiguous()), turned, own[0].contiguous() if own else None
 
-    def run(stream: int) -> None:
-        (left, left_transposed), (right, right_transposed) = dense(a), dense(b)
-        sizes = batch.numel(), m, n, k, left_transposed, right_transposed
-        _native.device_matmul(stream, left, right, to, sizes, model._struct, carrier_of(y.dtype),
-                              _counters(stats, y, True))
+    def launch(stream: int) -> None:
+        (left, left_turned, scales_a), (right, right_turned, scales_b) = dense(a, scales[0]), dense(b, scales[1])
+        _native.device_matmul(stream, left, right, to, (batch.numel(), m, n, k, left_turned, right_turned),
+                              model._struct, carrier_of(y.dtype), _counters(stats, y, True), scales_a, scales_b, alpha)
 
     to = y if y.dtype == wide else torch.empty_like(y, dtype=wide)
-    _launch(run, y)
+    _launch(launch, y)
     return y if to is y else y.copy_(to)
 
 

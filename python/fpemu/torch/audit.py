@@ -140,7 +140,7 @@ def _percent(part: float) -> str:
 
 # Products in one kernel.
 _SEVERAL = re.compile("attention|attn|flash|rnn|lstm|gru|transformer|trilinear|backward|solve|lstsq|dist|exp|fft")
-_ROUNDS = re.compile("(quantize|arith|apply|decode|unpack)(_counted)?_?")
+_ROUNDS = re.compile("(quantize|parts|arith|apply|decode|unpack)(_counted)?_?")
 # Each element of a result is one of an operand, or 0.
 _MOVES = frozenset((
     "_reshape_copy _to_copy _unsafe_index cat clone constant_pad_nd copy_ embedding flip gather im2col index "

@@ -255,7 +255,21 @@ def measure(x: Tensor, format: str | Format) -> Tensor:
     return torch.ops.fpemu.measure.default(x, format_text(format))
 
 
-def matmul(a: Tensor, b: Tensor, spec: str, *, state: Tensor | None = None, stats: Tensor | Stats | None = None,
+def parts(x: Tensor, format: str, along: int, chunk: int, rounding: str = "rne", *, axis: int = -1,
+          state: Tensor | None = None, stats: Tensor | Stats | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """What `pack` makes of x as `matmul` takes it: (elements, scales, tensor).
+
+    elements: of x's shape and dtype, values of the element format.
+    scales: float32 (float64 for such an x), one for each `chunk` of the dimension `along`, in the shape of x without
+        that, then as many as it has chunks.
+    tensor: the scale of all of x, nvfp4's d, else 1: one number on the processor.
+    Without a gradient. It waits for a device. ValueError where a chunk has several scales.
+    """
+    return _with_stats("parts", stats, x, format, along, chunk, rounding, state, axis)
+
+
+def matmul(a: Tensor, b: Tensor, spec: str, *, scales_a: Tensor | None = None, scales_b: Tensor | None = None,
+           alpha: Tensor | float | None = None, state: Tensor | None = None, stats: Tensor | Stats | None = None,
            backward: str | None = None) -> Tensor:
     """a @ b as the machine that `spec` describes computes it (`fpemu.gemm`): with what operands, products and sums are
     rounded to, and in which order they are added.
@@ -263,12 +277,15 @@ def matmul(a: Tensor, b: Tensor, spec: str, *, state: Tensor | None = None, stat
     a, b: (..., m, k) and (..., k, n) of one dtype, float64, float32, float16 or bfloat16; batches are broadcast; an
         operand of one dimension is a row, or a column, as for torch.matmul. Any strides; transposes cost nothing.
         The result has their dtype, autocast or not.
+    scales_a, scales_b: a scale for every chunk of k of each row of a, (..., m, ceil(k / chunk)), and of each column of
+        b, (..., n, ceil(k / chunk)), float32 (float64 for such operands); for models that take scales.
+    alpha: a number of the operands' dtype, by which the sum is multiplied before its one rounding to the result.
     state: of stochastic roundings in the spec, [seed, stream, offset]; the offset is not used.
     stats: counts every rounding of products and sums.
     backward: the model of the two products of the backward pass, g b^T and a^T g, and of those of its own backward
-        pass; None: torch.matmul. The gradient is that of the exact product of a and b as they are given; the rounding
-        of operands by the spec is straight-through. With b of two dimensions the gradient of b is one product over all
-        rows of a.
+        pass; None: torch.matmul. The gradient is that of the exact product of a and b as they are given, times scales;
+        the rounding of operands by the spec is straight-through. ValueError for a gradient of scales or alpha. With b
+        of two dimensions the gradient of b is one product over all rows of a.
     """
     check_tensors(a, b)
     rows, columns = a.ndim == 1, b.ndim == 1
@@ -276,7 +293,9 @@ def matmul(a: Tensor, b: Tensor, spec: str, *, state: Tensor | None = None, stat
         a = a.unsqueeze(0)
     if columns:
         b = b.unsqueeze(1)
-    c: Tensor = _with_stats("matmul", stats, a, b, spec, state, backward)
+    if alpha is not None and not isinstance(alpha, Tensor):
+        alpha = torch.tensor(alpha, dtype=torch.float64)
+    c = _with_stats("matmul", stats, a, b, spec, state, backward, scales_a, scales_b, alpha)
     if columns:
         c = c.squeeze(-1)
     return c.squeeze(-1 if columns else -2) if rows else c
