@@ -208,8 +208,6 @@ def test_arrays_that_have_a_protocol_alone(rng, kind):
     x = rng.standard_normal((3, 40)).astype(np.float32)
     assert fpemu.pack(kind(x), "mxfp4") == fpemu.pack(x, "mxfp4")
     assert fpemu.pack(kind(x), "mxfp4").dtype == "float32"
-    for got, expected in zip(fpemu.scales(kind(x), "mxfp4", axis=0), fpemu.scales(x, "mxfp4", axis=0), strict=True):
-        assert np.array_equal(got, expected)
     assert fpemu.compare(kind(x), ["bf16"]).title == fpemu.compare(x, ["bf16"]).title
     assert "3 x 40 float32" in fpemu.compare(kind(x), ["bf16"]).title
     codes = rng.integers(0, 256, (5, 6)).astype(np.uint8)

@@ -617,8 +617,7 @@ def by_fractions(a, b, chunk):
     return (exact(total) * exact(a[2] * b[2])).astype(np.float64).astype(np.float32)
 
 
-@pytest.mark.parametrize("recipe, m, n, k", [(SCALED[0], 150, 140, 200), (SCALED[1], 40, 50, 70),
-                                             (SCALED[2], 20, 18, 40)])
+@pytest.mark.parametrize("recipe, m, n, k", zip(SCALED, (150, 40, 20), (140, 50, 18), (200, 70, 40)))
 def test_products_take_elements_and_scales_apart(recipe, m, n, k):
     model, chunk = recipe.forward.accumulator, fpemu.gemm(recipe.forward.accumulator).chunk
     x, w, g = torch.randn(m, k) * torch.randn(m, 1).exp(), torch.randn(n, k), torch.randn(m, n)
