@@ -665,7 +665,7 @@ def test_scales_that_a_model_cannot_take_are_refused():
             ("tc(h100,e4m3fn,promote=32)", {"right": "forward"}, "do not lie along k"),
             ("tc(h100,e4m3fn,promote=32)", {"left": "s2fp8"}, "has no scales apart")):
         product = ft.Product(accumulator=accumulator, **more)
-        refuses(ValueError, lambda: mx.replace(data_gradient=product), f"^data_gradient: .*{why}.*promote=.*chunk")
+        refuses(ValueError, lambda: mx.replace(data_gradient=product), f"^data_gradient: .*{why}.*chunk")
     taken = mx.replace(**products("tc(h100,e4m3fn,promote=32)"))
     refuses(ValueError, lambda: ft.convert(nn.Conv2d(2, 2, 1), taken), "taps")
     refuses(ValueError, lambda: functional.check_split(functional.make_plan(taken)), "whole batches")

@@ -102,9 +102,10 @@ def chunk_of(accumulator: Optional[str], side: int, target: str, turned: bool) -
             why = f"it takes no such scales as {scales or 'powers of two'}" if chunk else "it has no chunks to scale"
     if why:
         along = length if length and length > 1 else 128
-        raise ValueError(f"the accumulator '{accumulator}' cannot take the scales of '{target}': {why}. One like "
-                         f"tc(h100,e4m3fn,promote={along}), or chunk({along},fp32); ab={element}, takes "
-                         "elements and scales; one without operands, such as chunk(32,fp32), the numbers as they are")
+        none = turned or _scale_dtype(format) is None
+        way = "" if none else f"One like chunk({along},fp32); ab={element} takes them. "
+        raise ValueError(f"the accumulator '{accumulator}' cannot take the scales of '{target}': {why}. {way}One "
+                         "without operands, such as chunk(32,fp32), takes the numbers as they are")
     return chunk
 
 
