@@ -26,6 +26,10 @@ _ROUNDING = struct.Struct("=8B3Q32x")
 _Operator = Callable[["Array", Any], "Array"]
 
 
+def _comparison(name: str) -> Callable[[Array, Any], Any]:
+    return lambda self, other: getattr(_values, name)(self.data, self._operand(other))
+
+
 def _both_ways(name: str) -> tuple[_Operator, _Operator]:
     """An operator, and the same with its operands the other way round."""
     return lambda self, other: self._operate(name, self, other), lambda self, other: self._operate(name, other, self)
@@ -180,8 +184,7 @@ class Array:
                                  "of them to the other")
             return value.data
         if isinstance(value, (int, float)):
-            scalar: float = _quantize(float64_of(value).item(), self.format, self._next(), stats=self.stats)
-            return scalar
+            return _quantize(float64_of(value).item(), self.format, self._next(), stats=self.stats)
         return _quantize(value, self.format, self._next(), stats=self.stats)
 
     def _operate(self, name: str, *operands: Any) -> Array:
@@ -257,21 +260,9 @@ class Array:
     def __ne__(self, other: object) -> Any:
         if not _is_operand(other):
             return NotImplemented
-        equal = _values.equal(self.data, self._operand(other))
-        return ~equal
+        return ~_values.equal(self.data, self._operand(other))
 
-    def __lt__(self, other: Any) -> Any:
-        return _values.less(self.data, self._operand(other))
-
-    def __le__(self, other: Any) -> Any:
-        return _values.less_equal(self.data, self._operand(other))
-
-    def __gt__(self, other: Any) -> Any:
-        return _values.greater(self.data, self._operand(other))
-
-    def __ge__(self, other: Any) -> Any:
-        return _values.greater_equal(self.data, self._operand(other))
-
+    __lt__, __le__, __gt__, __ge__ = map(_comparison, ("less", "less_equal", "greater", "greater_equal"))
     __hash__ = None  # type: ignore[assignment]
 
     # --------------------------------------------------------------------------------------------- reductions

@@ -66,10 +66,7 @@ class Comparison(Sequence[Row]):
             (repr(row.format), f"{row.bits:.4g}", f"{row.sqnr:.2f}", f"{row.max_error:.4g}",
              *(str(getattr(row.stats, name)) for name in ("clipped", "overflow", "underflow", "subnormal", "invalid")))
             for row in self._rows]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-        return "\n".join("  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
-                                   for i, (cell, width) in enumerate(zip(line, widths, strict=True)))
-                         for line in lines)
+        return "\n".join(_files.table(lines, range(1, len(head))))
 
     __repr__ = __str__
 

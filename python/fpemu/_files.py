@@ -8,8 +8,16 @@ import errno
 import os
 import stat
 import tempfile
+from collections.abc import Container, Sequence
 
 _MOST_LINKS = 40
+
+
+def table(rows: Sequence[Sequence[str]], right: Container[int] = ()) -> list[str]:
+    """Rows as lines, with columns of one width, flush right where `right` says so; without blanks at the end."""
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(f"{cell:{'>' if i in right else '<'}{wide[i]}}" for i, cell in enumerate(row)).rstrip()
+            for row in rows]
 
 
 def write(path: str | os.PathLike[str], text: str) -> None:

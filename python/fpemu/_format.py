@@ -29,6 +29,10 @@ def named(spec: Any) -> Any:
     return str(spec).removeprefix("torch.").removesuffix("_x2") if is_torch else spec
 
 
+def _fact(name: str, kind: Any, text: str) -> Any:
+    return property(lambda self: kind(self._facts()[name]), doc=text)
+
+
 class Format(_native.Format):
     """A number format: which values exist and how they are coded; made by `fpemu.format`.
 
@@ -95,35 +99,19 @@ class Format(_native.Format):
         """The format of the scales of blocks; None where they are bare powers of two, or there are none."""
         return self._scale()
 
-    @property
-    def bits_per_element(self) -> float:
-        """Bits of a code; in blocks of a fixed size with the element's part of the scale's code."""
-        return float(self._facts()["bits_per_element"])
-
-    @property
-    def epsilon(self) -> float:
-        """Floats: 2^-m, the distance from 1 to the next value where both are normal; posits: that distance; else 0."""
-        return float(self._facts()["epsilon"])
-
-    @property
-    def value_count(self) -> int:
-        """How many finite values there are, +-0 counted once; 2**64 - 1 if more."""
-        return int(self._facts()["value_count"])
-
-    @property
-    def nan_count(self) -> int:
-        """How many codes stand for NaN."""
-        return int(self._facts()["nan_count"])
-
-    @property
-    def code_dtype(self) -> np.dtype[Any]:
-        """The dtype of codes in an array: uint8, uint16, uint32 or uint64."""
-        return np.dtype(f"u{self._facts()['code_size']}")
+    bits_per_element: float = _fact("bits_per_element", float, "Bits of a code; in blocks of a fixed size with the "
+                                    "element's part of the scale's code.")
+    epsilon: float = _fact("epsilon", float, "Floats: 2^-m, the distance from 1 to the next value where both are "
+                           "normal; posits: that distance; else 0.")
+    value_count: int = _fact("value_count", int, "How many finite values there are, +-0 counted once; 2**64 - 1 if "
+                             "more.")
+    nan_count: int = _fact("nan_count", int, "How many codes stand for NaN.")
+    code_dtype: np.dtype[Any] = _fact("code_size", lambda size: np.dtype(f"u{size}"), "The dtype of codes in an array: "
+                                      "uint8, uint16, uint32 or uint64.")
 
     def values(self) -> npt.NDArray[np.float64]:
         """All finite values in ascending order, zero once, as float64. ValueError past 2**26 of them."""
-        found: npt.NDArray[np.float64] = np.frombuffer(self._enumerate()[0], dtype=np.float64).copy()
-        return found
+        return np.frombuffer(self._enumerate()[0], dtype=np.float64).copy()
 
     def codes(self) -> npt.NDArray[Any]:
         """The codes of `values()`, as unsigned integers."""

@@ -22,10 +22,10 @@ class Gemm:
     roundings. chunk: products of a chunk, or 0.
     """
 
-    __slots__ = ("_random", "_rounds_operands", "_struct", "_text", "chunk", "seed", "spec", "stream")
+    __slots__ = ("_operands", "_random", "_struct", "_text", "chunk", "seed", "spec", "stream")
     _struct: bytes
     _text: str
-    _rounds_operands: bool  # the text says formats of a and b
+    _operands: tuple[str | None, str | None]  # the formats that a and b are rounded to
     _random: bool  # it has a stochastic rounding
     spec: str
     seed: int
@@ -34,9 +34,9 @@ class Gemm:
 
     def __init__(self, text: str, seed: int = 0, stream: int = 0) -> None:
         seed, stream = _word(seed, "seed"), _word(stream, "stream")
-        content, spec, chunk, rounds_operands, random = _native.gemm(text, seed, stream)
+        content, spec, chunk, operands, random = _native.gemm(text, seed, stream)
         for name, value in (("_struct", content), ("_text", text), ("spec", spec), ("seed", seed), ("stream", stream),
-                            ("chunk", chunk), ("_rounds_operands", rounds_operands), ("_random", random)):
+                            ("chunk", chunk), ("_operands", operands), ("_random", random)):
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:

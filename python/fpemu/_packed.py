@@ -20,6 +20,11 @@ from ._stats import Stats
 
 _UNSUPPORTED = 5  # FPEMU_ERROR_UNSUPPORTED of fpemu/status.h
 _RANGE = struct.Struct("=QQQddddQq24x")
+_DELAYED = struct.Struct("=8xI8xI96x")
+
+
+def _field(i: int, convert: Any, text: str) -> Any:
+    return property(lambda self: convert(self._fields[i]), doc=text)
 
 
 class Range:
@@ -50,35 +55,12 @@ class Range:
     def _fields(self) -> tuple[Any, ...]:
         return _RANGE.unpack(self._content)
 
-    @property
-    def count(self) -> int:
-        """Elements."""
-        return int(self._fields[0])
-
-    @property
-    def nonzero(self) -> int:
-        """Finite elements other than zero."""
-        return int(self._fields[1])
-
-    @property
-    def nonfinite(self) -> int:
-        """NaN and infinities."""
-        return int(self._fields[2])
-
-    @property
-    def amax(self) -> float:
-        """Largest |x| of the finite elements."""
-        return float(self._fields[3])
-
-    @property
-    def max(self) -> float:
-        """Largest finite x, 0 if none is above zero."""
-        return float(self._fields[4])
-
-    @property
-    def min(self) -> float:
-        """Smallest finite x, 0 if none is below zero."""
-        return float(self._fields[5])
+    count: int = _field(0, int, "Elements.")
+    nonzero: int = _field(1, int, "Finite elements other than zero.")
+    nonfinite: int = _field(2, int, "NaN and infinities.")
+    amax: float = _field(3, float, "Largest |x| of the finite elements.")
+    max: float = _field(4, float, "Largest finite x, 0 if none is above zero.")
+    min: float = _field(5, float, "Smallest finite x, 0 if none is below zero.")
 
     def __repr__(self) -> str:
         return f"<fpemu.Range of {self.count}: amax={self.amax} nonfinite={self.nonfinite}>"
@@ -109,7 +91,7 @@ class Delayed:
     def __init__(self, length: int, *, latest: bool = False) -> None:
         if not 1 <= length < 1 << 32:
             raise ValueError(f"the history has one tensor or more, not {length}")
-        self._state = _native.delayed_start(length, latest)
+        self._state = _DELAYED.pack(length, latest) + bytes(8 * length)
 
     def update(self, seen: Range) -> None:
         """Takes in the range of the tensor just seen."""
@@ -118,7 +100,7 @@ class Delayed:
     @property
     def range(self) -> Range:
         """What to pass as `range=`."""
-        return Range(_native.delayed_range(self._state))
+        return Range(self._state[24:_DELAYED.size])
 
 
 def _flat(codes: Any) -> Any:
@@ -255,7 +237,8 @@ class Packed:
         at = int(self._layout["scales_offset"])
         raw = self.bytes[at:at + dtype.itemsize * int(self._layout["blocks"])]
         if dtype.itemsize > 1:
-            raw = np.ascontiguousarray(to_numpy(raw)).view(f"<u{dtype.itemsize}")
+            is_torch = hasattr(raw, "detach")  # whose views begin at whole numbers of them
+            raw = raw.clone().view(getattr(sys.modules["torch"], dtype.name)) if is_torch else raw.view(dtype)
         shape = _scales_shape(self.format, self.shape, self.axis)
         return raw if shape is None else raw.reshape(shape)
 
@@ -336,20 +319,10 @@ def scales(x: Any, format: Format | str, *, axis: int = -1, range: Range | None 
     fpemu.Error for formats whose blocks have none: those without scales, and s2fp8.
     """
     x, to = told(x), make_format(format)
-    dtype = _scale_dtype(to)
-    if dtype is None:
+    if _scale_dtype(to) is None:
         raise Error(f"scales: {to._check('rne', carrier_of(x.dtype), SCALES)} (format {to})", _UNSUPPORTED)
-    numbers, codes, tensor = _native.scales(x, to, axis, range)
-    if 0 in shape_of(x):
-        codes = _as_type(codes, dtype)
-    shape = _scales_shape(to, shape_of(x), axis)
-    if shape is not None:
-        numbers, codes = numbers.reshape(shape), codes.reshape(shape)
-    return numbers, codes, tensor
-
-
-def _as_type(array: Any, dtype: Any) -> Any:
-    return array.astype(dtype) if hasattr(array, "astype") else array.to(getattr(sys.modules["torch"], dtype.name))
+    packed = pack(x, to, axis=axis, range=range)
+    return packed.scales, packed.scale_codes, packed.tensor_scales or (1.0, 1.0)
 
 
 def swizzle(codes: Any) -> Any:

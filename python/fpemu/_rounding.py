@@ -33,6 +33,10 @@ def _word(value: SupportsIndex, what: str) -> int:
     return word
 
 
+def _named(field: str, names: tuple[str | None, ...], text: str) -> Any:
+    return property(lambda self: names[getattr(self, field)], doc=text)
+
+
 class Rounding(_native.Rounding):
     """How a number becomes a value of a format: which neighbour, what past the ends, and by which random bits.
 
@@ -42,41 +46,20 @@ class Rounding(_native.Rounding):
 
     __slots__ = ()
 
-    @property
-    def mode(self) -> str:
-        """"rne", "rna", "rnz", "rtz", "raz", "rtp", "rtn", "rto", "sr" or "se"."""
-        return MODES[self._mode]
-
-    @property
-    def overflow(self) -> str | None:
-        """"ieee", "saturate", "keepinf" (saturate, infinities apart), or None: as the format says."""
-        return OVERFLOWS[self._overflow]
-
-    @property
-    def nan(self) -> str | None:
-        """What a NaN becomes where the format has none: "keep", "max", "signmax", "zero", "error", or None: as the
-        format says."""
-        return NANS[self._nan]
-
-    @property
-    def variant(self) -> str:
-        """How stochastic rounding compares with the random bits: "a", "b" or "c" (IEEE P3109, 4.7.4)."""
-        return VARIANTS[self._variant]
+    mode: str = _named("_mode", MODES, '"rne", "rna", "rnz", "rtz", "raz", "rtp", "rtn", "rto", "sr" or "se".')
+    overflow: str | None = _named("_overflow", OVERFLOWS, '"ieee", "saturate", "keepinf" (saturate, infinities apart), '
+                                  'or None: as the format says.')
+    nan: str | None = _named("_nan", NANS, 'What a NaN becomes where the format has none: "keep", "max", "signmax", '
+                             '"zero", "error", or None: as the format says.')
+    variant: str = _named("_variant", VARIANTS, 'How stochastic rounding compares with the random bits: "a", "b" or '
+                          '"c" (IEEE P3109, 4.7.4).')
+    generator: str = _named("_generator", GENERATORS, '"hash", or "philox" (Philox4x32-10).')
+    compat: str | None = _named("_compat", COMPATS, "Whose departures from the rules are followed, or None.")
 
     @property
     def bits(self) -> int:
         """Random bits an element, 1 to 32; used by "sr" and "se" alone."""
         return self._bits or 32
-
-    @property
-    def generator(self) -> str:
-        """"hash", or "philox" (Philox4x32-10)."""
-        return GENERATORS[self._generator]
-
-    @property
-    def compat(self) -> str | None:
-        """Whose departures from the rules are followed, or None."""
-        return COMPATS[self._compat]
 
     @property
     def is_stochastic(self) -> bool:

@@ -18,6 +18,24 @@ _COUNTERS = ("count", "nan", "infinite", "clipped", "overflow", "invalid", "div_
              "saturated_scales")
 
 
+def _sum(i: int, text: str) -> Any:
+    return property(lambda self: self._need_sums()[i], doc=text)
+
+
+def _counts(i: int, text: str) -> Any:
+    def read(self: Stats) -> Counts | None:
+        counts = self._histograms()[i]
+        return None if counts is None else np.frombuffer(counts, dtype=np.uint64)
+    return property(read, doc=text)
+
+
+def _range(which: str, text: str) -> Any:
+    def read(self: Stats) -> tuple[int, int] | None:
+        first, length = getattr(self, which + "_first"), getattr(self, which + "_length")
+        return (first, first + length - 3) if length else None
+    return property(read, doc=text)
+
+
 class Stats(_native.Stats):
     """What happened to the elements of one call or several, which all add to it. x is an input, y what it became.
 
@@ -52,57 +70,33 @@ class Stats(_native.Stats):
         """Whether sums of errors are formed."""
         return bool(self._want & 1)
 
-    @property
-    def sum_error(self) -> float:
-        """Sum of |x - y| over the elements with x and y finite, rounded once."""
-        return self._need_sums()[0]
-
-    @property
-    def sum_error2(self) -> float:
-        """Sum of (x - y)^2."""
-        return self._need_sums()[1]
-
-    @property
-    def sum_square(self) -> float:
-        """Sum of x^2."""
-        return self._need_sums()[2]
-
-    @property
-    def sqnr(self) -> float:
-        """Signal to quantisation noise ratio in dB, 10 log10(sum x^2 / sum (x-y)^2); +inf without error, NaN without
-        signal, or where there is an error and sum x^2 is infinite."""
-        return self._need_sums()[3]
+    sum_error: float = _sum(0, "Sum of |x - y| over the elements with x and y finite, rounded once.")
+    sum_error2: float = _sum(1, "Sum of (x - y)^2.")
+    sum_square: float = _sum(2, "Sum of x^2.")
+    sqnr: float = _sum(3, "Signal to quantisation noise ratio in dB, 10 log10(sum x^2 / sum (x-y)^2); +inf without "
+                          "error, NaN without signal, or where there is an error and sum x^2 is infinite.")
 
     def _need_sums(self) -> tuple[float, float, float, float]:
         if not self.sums:
             raise ValueError("sums were not asked for: fpemu.Stats(sums=True)")
         return self._sums()
 
-    @property
-    def histogram(self) -> Counts | None:
-        """Counts of the exponents of the input: below `first`, each from `first` to `last`, above; or None."""
-        counts = self._histograms()[0]
-        return None if counts is None else np.frombuffer(counts, dtype=np.uint64)
+    histogram: Counts | None = _counts(
+        0, "Counts of the exponents of the input: below `first`, each from `first` to `last`, above; or None.")
+    scale_histogram: Counts | None = _counts(1, "The same of the scales of blocks.")
 
-    @property
-    def scale_histogram(self) -> Counts | None:
-        """The same of the scales of blocks."""
-        counts = self._histograms()[1]
-        return None if counts is None else np.frombuffer(counts, dtype=np.uint64)
+    histogram_range: tuple[int, int] | None = _range("", "First and last exponent of the histogram.")
+    scale_histogram_range: tuple[int, int] | None = _range(
+        "_scale", "First and last exponent of the histogram of scales.")
 
-    @property
-    def histogram_range(self) -> tuple[int, int] | None:
-        """First and last exponent of the histogram."""
-        return (self._first, self._first + self._length - 3) if self._length else None
-
-    @property
-    def scale_histogram_range(self) -> tuple[int, int] | None:
-        """First and last exponent of the histogram of scales."""
-        return (self._scale_first, self._scale_first + self._scale_length - 3) if self._scale_length else None
+    @classmethod
+    def _asking(cls, want: int, *bins: int) -> Stats:
+        """One that asks for what the library's request says: want, and first exponent and length of both histograms."""
+        return super().__new__(cls, bool(want & 1), *bins)
 
     def empty(self) -> Stats:
         """One that asks for the same and has counted nothing."""
-        return type(self)(self.sums, self.histogram_range, self.scale_histogram_range)
+        return type(self)._asking(self._want, self._first, self._length, self._scale_first, self._scale_length)
 
     def copy(self) -> Stats:
         """One that asks for the same and has counted the same."""

@@ -410,17 +410,14 @@ int torch_watches(void)
     return flags;
 }
 
-PyObject *native_watched(PyObject *module, PyObject *unused)
+PyObject *native_watched(PyObject *module UNUSED, PyObject *unused UNUSED)
 {
-    (void)module;
-    (void)unused;
     const int flags = torch_watches();
     return flags < 0 ? NULL : PyLong_FromLong(flags);
 }
 
-PyObject *native_unwatched(PyObject *module, PyObject *args, PyObject *keywords)
+PyObject *native_unwatched(PyObject *module UNUSED, PyObject *args, PyObject *keywords)
 {
-    (void)module;
     PyObject *function, *rest = PyTuple_GetSlice(args, 1, PyTuple_Size(args));
     if (!rest || !(function = PyTuple_GetItem(args, 0))) {
         Py_XDECREF(rest);
@@ -619,9 +616,8 @@ static int overlaps_itself(const view *v)
 
 /* overlap((address, bytes of an element, sizes, strides)[, another such]): whether two elements share memory; of two
  * arrays, one of each, unless they are the very same array. */
-PyObject *native_overlap(PyObject *module, PyObject *args)
+PyObject *native_overlap(PyObject *module UNUSED, PyObject *args)
 {
-    (void)module;
     unsigned long long address[2];
     Py_ssize_t item[2];
     PyObject *sizes[2], *strides[2] = {NULL, NULL};

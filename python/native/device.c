@@ -13,7 +13,7 @@
 #define CALLS(F)                                                                                                       \
     F(status_text)                                                                                                     \
     F(stats_size) F(stats_clear) F(stats_read) F(range_size) F(range_clear) F(range_read) F(measure) F(scratch_size)   \
-        F(quantize_tensor) F(encode) F(decode) F(pack) F(unpack) F(arith) F(apply) F(gemm_scratch_size) F(gemm)
+        F(quantize_tensor) F(encode) F(decode) F(pack) F(unpack) F(arith) F(apply) F(gemm_scratch_size) F(gemm_scaled)
 /* clang-format on */
 #define MEMBER(name) __typeof__(fpemu_cuda_##name) *name;
 #define ENTRY(name) {"fpemu_cuda_" #name, offsetof(struct library, name)},
@@ -22,13 +22,12 @@ static struct library {
 } cuda;
 
 /* device_open(path): the bytes of counters on a device. OSError where there is no such library. */
-PyObject *native_device_open(PyObject *module, PyObject *path)
+PyObject *native_device_open(PyObject *module UNUSED, PyObject *path)
 {
     static const struct {
         const char *name;
         size_t place;
     } calls[] = {CALLS(ENTRY)};
-    (void)module;
     const char *const utf8 = text_argument("path", path);
     void *const library = utf8 ? dlopen(utf8, RTLD_NOW | RTLD_LOCAL) : NULL;
     for (size_t i = 0; utf8 && i < sizeof calls / sizeof calls[0]; i++) {
@@ -42,7 +41,7 @@ PyObject *native_device_open(PyObject *module, PyObject *path)
 
 static int is_open(void)
 {
-    if (cuda.gemm)
+    if (cuda.gemm_scaled)
         return 1;
     PyErr_SetString(PyExc_RuntimeError, "device_open comes first");
     return 0;
@@ -146,7 +145,6 @@ static int check_tensors(int use, const format_object *format, const fpemu_shape
 NATIVE(device_run)
 {
     enum { USE, STREAM, FORMAT, ROUNDING, INPUTS, RESULT, AXIS, STATS, RANGE, STATE, ARGUMENTS };
-    (void)module;
     view x[3], y, memory, state;
     uint64_t use = 0, stream_at = 0, stats_at = 0;
     if (takes("device_run", nargs, ARGUMENTS, names) || !is_open() || u64_argument(args[USE], "use", &use) ||
@@ -240,7 +238,6 @@ end:
 /* device_measure(stream, x, format): bytes of fpemu_range; waits for the stream */
 NATIVE(device_measure)
 {
-    (void)module;
     view x, memory;
     fpemu_range range;
     uint64_t stream_at = 0;
@@ -274,14 +271,14 @@ end:
     return result;
 }
 
-/* device_matmul(stream, a, b, result, (batch, m, n, k, transposed a, transposed b), spec bytes, type, stats): products of
- * matrices without gaps, all in float32 or float64; a and b have one for all products or one for each. type: carrier that
- * holds every result. */
+/* device_matmul(stream, a, b, result, (batch, m, n, k, transposed a, transposed b), spec bytes, type, stats, scales_a,
+ * scales_b, alpha): products of matrices without gaps, all in float32 or float64; a and b have one for all products or one
+ * for each, and so have their scales, or None. type: carrier that holds every result. */
 NATIVE(device_matmul)
 {
-    enum { STREAM, A, B, RESULT, SIZES, SPEC, TYPE, STATS, ARGUMENTS };
-    (void)module;
-    view a, b, y, memory;
+    enum { STREAM, A, B, RESULT, SIZES, SPEC, TYPE, STATS, SCALES_A, SCALES_B, ALPHA, ARGUMENTS };
+    view a, b, y, memory, scales[2];
+    double alpha;
     fpemu_gemm_spec spec;
     fpemu_gemm_shape s;
     fpemu_format as;
@@ -291,7 +288,7 @@ NATIVE(device_matmul)
     if (takes("device_matmul", nargs, ARGUMENTS, names) || !is_open() ||
         u64_argument(args[STREAM], "stream", &stream_at) || u64_argument(args[STATS], "stats", &stats_at) ||
         u64_argument(args[TYPE], "dtype", &carrier_of_result) || take(args[RESULT], NULL, &y) ||
-        take(args[A], &y, &a) || take(args[B], &y, &b) ||
+        take(args[A], &y, &a) || take(args[B], &y, &b) || number_argument(args[ALPHA], "alpha", &alpha) ||
         !PyArg_ParseTuple(args[SIZES], "KKKKpp", &batch, &m, &n, &k, &transposed[0], &transposed[1]))
         return NULL;
     if (!PyBytes_Check(args[SPEC]) || (size_t)PyBytes_Size(args[SPEC]) != sizeof spec) {
@@ -316,6 +313,17 @@ NATIVE(device_matmul)
         check_type(&b, y.type) || check_count(&y, batch * m * n) ||
         check_count(&a, s.stride_a ? batch * m * k : m * k) || check_count(&b, s.stride_b ? batch * k * n : k * n))
         return NULL;
+    for (int i = 0; i < 2; i++) {
+        const uint64_t rows = (i ? n : m) * ((i ? s.stride_b : s.stride_a) ? batch : 1);
+        scales[i].data = NULL;
+        if (args[SCALES_A + i] == Py_None)
+            continue;
+        if (!spec.sum.chunk)
+            return raise_status(FPEMU_ERROR_UNSUPPORTED, "matmul with scales", NULL, NULL);
+        if (take(args[SCALES_A + i], &y, &scales[i]) || check_type(&scales[i], y.type) ||
+            check_count(&scales[i], rows * ((k + spec.sum.chunk - 1) / spec.sum.chunk)))
+            return NULL;
+    }
     const fpemu_type type = type_of(y.type);
     fpemu_why why;
     const fpemu_status fits = fpemu_gemm_check(&spec, type, &why);
@@ -328,8 +336,8 @@ NATIVE(device_matmul)
         return NULL;
     fpemu_cuda_status status = FPEMU_CUDA_OK;
     Py_BEGIN_ALLOW_THREADS if (y.count) status =
-        cuda.gemm(&spec, &s, type, 1, a.data, b.data, 0, y.data, memory.data, (fpemu_cuda_stats *)(uintptr_t)stats_at,
-                  (fpemu_cuda_stream)(uintptr_t)stream_at);
+        cuda.gemm_scaled(&spec, &s, type, alpha, a.data, scales[0].data, b.data, scales[1].data, 0, y.data, memory.data,
+                         (fpemu_cuda_stats *)(uintptr_t)stats_at, (fpemu_cuda_stream)(uintptr_t)stream_at);
     Py_END_ALLOW_THREADS result = status ? raise_device(status, "matmul", NULL) : Py_NewRef(Py_None);
     Py_XDECREF(scratch);
     return result;
@@ -338,7 +346,6 @@ NATIVE(device_matmul)
 /* device_stats(stream, address, what): clears counters for what an integer asks, or adds them to a Stats, waiting. */
 NATIVE(device_stats)
 {
-    (void)module;
     uint64_t stream_at = 0, address = 0, want = 0;
     stats_object *to = NULL;
     if (takes("device_stats", nargs, 3, names) || !is_open() || u64_argument(args[0], "stream", &stream_at) ||

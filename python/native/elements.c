@@ -294,7 +294,6 @@ static PyObject *call_elements(element_call *c, const char *verb, PyObject *cons
 /* encode(x, format, rounding, offset, out, stats) */
 NATIVE(encode)
 {
-    (void)module;
     if (takes("encode", nargs, 6, names))
         return NULL;
     element_call c;
@@ -308,7 +307,6 @@ NATIVE(encode)
 /* decode(codes, format, type, out): type is a carrier's number */
 NATIVE(decode)
 {
-    (void)module;
     if (takes("decode", nargs, 4, names))
         return NULL;
     element_call c;
@@ -344,7 +342,6 @@ NATIVE(decode)
 NATIVE(arith)
 {
     static const int wanted[FPEMU_OPERATION_COUNT] = {2, 2, 2, 2, 1, 3, 2, 2, 2, 2};
-    (void)module;
     if (takes("arith", nargs, 7, names))
         return NULL;
     element_call c;
@@ -368,7 +365,6 @@ NATIVE(arith)
 /* apply(function, x, format, rounding, offset, out, stats): function by its name */
 NATIVE(apply)
 {
-    (void)module;
     if (takes("apply", nargs, 7, names))
         return NULL;
     element_call c;
@@ -389,7 +385,6 @@ NATIVE(apply)
 /* compare(relation, a, b, out) */
 NATIVE(compare)
 {
-    (void)module;
     if (takes("compare", nargs, 4, names))
         return NULL;
     element_call c;

@@ -22,16 +22,21 @@ static int is_random(const fpemu_target *t)
     return target_given(t) && (t->rounding.mode == FPEMU_MODE_SR || t->rounding.mode == FPEMU_MODE_SE);
 }
 
-/* gemm(text, seed, stream): (bytes of fpemu_gemm_spec, canonical text, products of a chunk, whether the text rounds
- * operands, whether any of its roundings is stochastic) */
-PyObject *native_gemm(PyObject *module, PyObject *args)
+/* The format of a target as a text; NULL where none is given, or it has no text. */
+static const char *target_text(const fpemu_target *t, char text[256])
 {
-    (void)module;
+    return target_given(t) && !fpemu_format_print(&t->format, text, 256) ? text : NULL;
+}
+
+/* gemm(text, seed, stream): (bytes of fpemu_gemm_spec, canonical text, products of a chunk, the formats that a and b are
+ * rounded to or None, whether any of its roundings is stochastic) */
+PyObject *native_gemm(PyObject *module UNUSED, PyObject *args)
+{
     PyObject *text, *words[2];
     uint64_t seed = 0, stream = 0;
     fpemu_gemm_spec spec;
     fpemu_parse_error error;
-    char canonical[1024];
+    char canonical[1024], a[256], b[256];
     if (!PyArg_ParseTuple(args, "UOO", &text, &words[0], &words[1]) || u64_argument(words[0], "seed", &seed) ||
         u64_argument(words[1], "stream", &stream))
         return NULL;
@@ -50,8 +55,8 @@ PyObject *native_gemm(PyObject *module, PyObject *args)
         }
     if (fpemu_gemm_print(&spec, canonical, sizeof canonical))
         canonical[0] = 0;
-    return Py_BuildValue("(y#sINN)", (const char *)&spec, (Py_ssize_t)sizeof spec, canonical, spec.sum.chunk,
-                         PyBool_FromLong(target_given(&spec.a) || target_given(&spec.b)), PyBool_FromLong(random));
+    return Py_BuildValue("(y#sI(zz)N)", (const char *)&spec, (Py_ssize_t)sizeof spec, canonical, spec.sum.chunk,
+                         target_text(&spec.a, a), target_text(&spec.b, b), PyBool_FromLong(random));
 }
 
 /* A matrix, or many of one size: what the library is told. */
@@ -281,7 +286,6 @@ int narrow_result(carrier type, fpemu_gemm_spec *spec, fpemu_format *as)
  * type: carrier of the result, or None */
 NATIVE(matmul)
 {
-    (void)module;
     enum { A, B, SPEC, ALPHA, BETA, C, SCALES_A, SCALES_B, OUT, TYPE, STATS, ARGUMENTS };
     view a, b, c, y;
     if (takes("matmul", nargs, ARGUMENTS, names))
@@ -332,11 +336,9 @@ NATIVE(matmul)
     fpemu_format as;
     if (narrow && narrow_result((carrier)type, &spec, &as))
         return NULL;
-    if ((float)alpha != alpha || (float)beta != beta) {
-        if (inside == CARRIER_F32 && alpha == alpha && beta == beta) {
-            PyErr_SetString(PyExc_ValueError, "alpha and beta are no float32 numbers");
-            return NULL;
-        }
+    if (inside == CARRIER_F32 && alpha == alpha && beta == beta && ((float)alpha != alpha || (float)beta != beta)) {
+        PyErr_SetString(PyExc_ValueError, "alpha and beta are no float32 numbers");
+        return NULL;
     }
     batch all;
     operand_scales scales_a, scales_b;

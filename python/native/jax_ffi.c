@@ -177,35 +177,6 @@ static bool answered(const xla_frame *frame)
     return true;
 }
 
-/* Fills *c from a frame with `operands` arrays in and `results` out, of the given ranks for one example. */
-static xla_error *begin(call *c, const xla_frame *frame, int64_t operands, const int64_t *operand_ranks,
-                        int64_t results, const int64_t *result_ranks)
-{
-    if (frame->arguments.count != operands || frame->results.count != results || frame->stage != XLA_STAGE_EXECUTE)
-        return fail(frame, XLA_INVALID_ARGUMENT, "fpemu: a call with another number of arrays than its handler takes");
-    *c = (call){.frame = frame, .examples = 1, .operands = operands};
-    for (int64_t i = 0; i < operands; i++)
-        c->operand[i] = describe(frame->arguments.items[i], operand_ranks[i]);
-    for (int64_t i = 0; i < results; i++)
-        c->result[i] = describe(frame->results.items[i], result_ranks[i]);
-    c->dimensions = c->result[0].buffer->rank - result_ranks[0];
-    c->sizes = c->result[0].buffer->sizes;
-    for (int64_t i = 0; i < operands; i++)
-        if (c->operand[i].buffer->rank != operand_ranks[i] + c->dimensions)
-            return fail(frame, XLA_INVALID_ARGUMENT, "fpemu: arrays of a call have other ranks than its handler takes");
-    for (int64_t i = 0; i < c->dimensions; i++)
-        c->examples *= (uint64_t)c->sizes[i];
-    return NULL;
-}
-
-static xla_error *read_format(call *c)
-{
-    char spec[TEXT_SIZE];
-
-    text(c->frame, "format", spec);
-    return refuse(c->frame, spec, fpemu_format_parse(spec, &c->format, NULL));
-}
-
 /* The fields of a rounding that are fixed: mode, overflow, nan, variant, bits, generator, compat. */
 static void read_rounding(call *c)
 {
@@ -220,6 +191,42 @@ static void read_rounding(call *c)
     c->rounding.bits = (uint8_t)fields[4];
     c->rounding.generator = (uint8_t)fields[5];
     c->rounding.compat = (uint8_t)fields[6];
+}
+
+/* Fills *c from a frame with `operands` arrays in and `results` out, of the given ranks for one example. False where that
+ * is all that was asked, or with *error. */
+static bool begin(call *c, const xla_frame *frame, int64_t operands, const int64_t *operand_ranks, int64_t results,
+                  const int64_t *result_ranks, xla_error **error)
+{
+    char spec[TEXT_SIZE];
+
+    *error = NULL;
+    if (answered(frame))
+        return false;
+    if (frame->arguments.count != operands || frame->results.count != results || frame->stage != XLA_STAGE_EXECUTE) {
+        *error =
+            fail(frame, XLA_INVALID_ARGUMENT, "fpemu: a call with another number of arrays than its handler takes");
+        return false;
+    }
+    *c = (call){.frame = frame, .examples = 1, .operands = operands};
+    for (int64_t i = 0; i < operands; i++)
+        c->operand[i] = describe(frame->arguments.items[i], operand_ranks[i]);
+    for (int64_t i = 0; i < results; i++)
+        c->result[i] = describe(frame->results.items[i], result_ranks[i]);
+    c->dimensions = c->result[0].buffer->rank - result_ranks[0];
+    c->sizes = c->result[0].buffer->sizes;
+    for (int64_t i = 0; i < operands && !*error; i++)
+        if (c->operand[i].buffer->rank != operand_ranks[i] + c->dimensions)
+            *error =
+                fail(frame, XLA_INVALID_ARGUMENT, "fpemu: arrays of a call have other ranks than its handler takes");
+    for (int64_t i = 0; i < c->dimensions; i++)
+        c->examples *= (uint64_t)c->sizes[i];
+    read_rounding(c);
+    if (!*error && attribute(frame, "format", XLA_ATTRIBUTE_STRING)) {
+        text(frame, "format", spec);
+        *error = refuse(frame, spec, fpemu_format_parse(spec, &c->format, NULL));
+    }
+    return !*error;
 }
 
 static bool stochastic(const call *c)
@@ -447,11 +454,8 @@ EXPORT xla_error *fpemu_jax_quantize(const xla_frame *frame)
     call c;
     xla_error *error;
 
-    if (answered(frame))
-        return NULL;
-    if ((error = begin(&c, frame, 5, operand_ranks, 2, result_ranks)) || (error = read_format(&c)))
+    if (!begin(&c, frame, 5, operand_ranks, 2, result_ranks, &error))
         return error;
-    read_rounding(&c);
     n = c.operand[0].count;
     local = c.operand[0].buffer->sizes + c.dimensions;
     global = integers(frame, "global", (size_t)rank);
@@ -524,9 +528,7 @@ EXPORT xla_error *fpemu_jax_measure(const xla_frame *frame)
     call c;
     xla_error *error;
 
-    if (answered(frame))
-        return NULL;
-    if ((error = begin(&c, frame, 1, &rank, 1, &result_rank)) || (error = read_format(&c)))
+    if (!begin(&c, frame, 1, &rank, 1, &result_rank, &error))
         return error;
     for (uint64_t e = 0; e < c.examples; e++) {
         fpemu_range range = {0};
@@ -547,11 +549,8 @@ EXPORT xla_error *fpemu_jax_encode(const xla_frame *frame)
     call c;
     xla_error *error;
 
-    if (answered(frame))
-        return NULL;
-    if ((error = begin(&c, frame, 2, operand_ranks, 1, &rank)) || (error = read_format(&c)))
+    if (!begin(&c, frame, 2, operand_ranks, 1, &rank, &error))
         return error;
-    read_rounding(&c);
     for (uint64_t e = 0; e < c.examples; e++) {
         const fpemu_rounding rounding = seek(&c, &c.operand[1], e);
         const fpemu_status status = fpemu_encode(&c.format, &rounding, type_of(&c.operand[0]), c.operand[0].count,
@@ -570,9 +569,7 @@ EXPORT xla_error *fpemu_jax_decode(const xla_frame *frame)
     call c;
     xla_error *error;
 
-    if (answered(frame))
-        return NULL;
-    if ((error = begin(&c, frame, 1, &rank, 1, &rank)) || (error = read_format(&c)))
+    if (!begin(&c, frame, 1, &rank, 1, &rank, &error))
         return error;
     return refuse(frame, "decode",
                   fpemu_decode(&c.format, type_of(&c.result[0]), c.examples, c.operand[0].buffer->data,
@@ -594,9 +591,8 @@ EXPORT xla_error *fpemu_jax_arith(const xla_frame *frame)
         return NULL;
     if (frame->arguments.count < 2 || frame->arguments.count > 4)
         return fail(frame, XLA_INVALID_ARGUMENT, "fpemu: an operation takes one to three operands");
-    if ((error = begin(&c, frame, frame->arguments.count, operand_ranks, 1, &rank)) || (error = read_format(&c)))
+    if (!begin(&c, frame, frame->arguments.count, operand_ranks, 1, &rank, &error))
         return error;
-    read_rounding(&c);
     for (uint64_t e = 0; e < c.examples; e++) {
         const fpemu_rounding rounding = seek(&c, &c.operand[0], e);
         const void *operands[3] = {NULL, NULL, NULL};
@@ -618,30 +614,19 @@ EXPORT xla_error *fpemu_jax_arith(const xla_frame *frame)
     return NULL;
 }
 
-/* Gives a target that rounds at random the seed and stream of the call. */
-static void aim(fpemu_target *target, const fpemu_rounding *at)
-{
-    if (target->format.kind == FPEMU_KIND_INVALID)
-        return;
-    target->rounding.seed = at->seed;
-    target->rounding.stream = at->stream;
-    target->rounding.offset = at->offset;
-}
-
 /* state, a (products or 1, m, k), b (products or 1, k, n), counters (or 0 words) -> c (products, m, n), counters. */
 EXPORT xla_error *fpemu_jax_matmul(const xla_frame *frame)
 {
     const int64_t operand_ranks[4] = {1, 3, 3, 1}, result_ranks[2] = {3, 1};
     const int64_t *a, *b;
     fpemu_gemm_spec spec;
+    fpemu_target *const targets[] = {&spec.a, &spec.b, &spec.product, &spec.out, &spec.sum.inner, &spec.sum.outer};
     fpemu_gemm_shape shape = {0};
     char model[TEXT_SIZE];
     call c;
     xla_error *error;
 
-    if (answered(frame))
-        return NULL;
-    if ((error = begin(&c, frame, 4, operand_ranks, 2, result_ranks)))
+    if (!begin(&c, frame, 4, operand_ranks, 2, result_ranks, &error))
         return error;
     text(frame, "spec", model);
     if ((error = refuse(frame, model, fpemu_gemm_parse(model, &spec, NULL))))
@@ -661,12 +646,12 @@ EXPORT xla_error *fpemu_jax_matmul(const xla_frame *frame)
         fpemu_stats *stats = NULL;
         fpemu_status status;
 
-        aim(&spec.a, &at);
-        aim(&spec.b, &at);
-        aim(&spec.product, &at);
-        aim(&spec.out, &at);
-        aim(&spec.sum.inner, &at);
-        aim(&spec.sum.outer, &at);
+        for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+            if (targets[i]->format.kind != FPEMU_KIND_INVALID) {
+                targets[i]->rounding.seed = at.seed;
+                targets[i]->rounding.stream = at.stream;
+                targets[i]->rounding.offset = at.offset;
+            }
         if (c.operand[3].count) {
             if ((error = open_counters(&n, &c, &c.operand[3], &c.result[1], e)))
                 return error;

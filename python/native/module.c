@@ -5,7 +5,7 @@
 #include <fpemu_cuda.h>
 
 /* register(name=object, ...): what Python's side lends: classes, and functions for what is rare. */
-static PyObject *native_register(PyObject *module, PyObject *args, PyObject *keywords)
+static PyObject *native_register(PyObject *module UNUSED, PyObject *args UNUSED, PyObject *keywords)
 {
     static const struct {
         const char *name;
@@ -14,8 +14,6 @@ static PyObject *native_register(PyObject *module, PyObject *args, PyObject *key
                  {"Error", &python.error},   {"SpecError", &python.spec_error},
                  {"adopt", &python.adopt},   {"memory", &python.memory},
                  {"bump", &python.bump},     {"grad", &python.grad}};
-    (void)module;
-    (void)args;
     for (size_t i = 0; keywords && i < sizeof table / sizeof table[0]; i++) {
         PyObject *object = PyDict_GetItemString(keywords, table[i].name);
         if (object) {
@@ -27,31 +25,14 @@ static PyObject *native_register(PyObject *module, PyObject *args, PyObject *key
     Py_RETURN_NONE;
 }
 
-static PyObject *native_format(PyObject *module, PyObject *spec)
+static PyObject *native_format(PyObject *module UNUSED, PyObject *spec)
 {
-    (void)module;
     return (PyObject *)format_of(spec);
 }
 
-static PyObject *native_rounding(PyObject *module, PyObject *text)
+static PyObject *native_rounding(PyObject *module UNUSED, PyObject *text)
 {
-    (void)module;
     return (PyObject *)rounding_of(text);
-}
-
-static PyObject *native_library(PyObject *module, PyObject *unused)
-{
-    (void)module;
-    (void)unused;
-    PyObject *variants = PyList_New(0);
-    const char *name;
-    for (unsigned i = 0; variants && (name = fpemu_variant_available(i)); i++) {
-        PyObject *text = PyUnicode_FromString(name);
-        if (!text || PyList_Append(variants, text))
-            Py_CLEAR(variants);
-        Py_XDECREF(text);
-    }
-    return Py_BuildValue("{s:i,s:s,s:N}", "version", fpemu_version(), "variant", fpemu_variant(), "variants", variants);
 }
 
 static PyObject *list_of(const char *(*name)(unsigned), unsigned first, unsigned end)
@@ -66,6 +47,12 @@ static PyObject *list_of(const char *(*name)(unsigned), unsigned first, unsigned
     return list;
 }
 
+static PyObject *native_library(PyObject *module UNUSED, PyObject *unused UNUSED)
+{
+    return Py_BuildValue("{s:i,s:s,s:N}", "version", fpemu_version(), "variant", fpemu_variant(), "variants",
+                         list_of(fpemu_variant_available, 0, UINT_MAX));
+}
+
 static const char *function_name(unsigned i)
 {
     return fpemu_function_name((fpemu_function)i);
@@ -76,27 +63,22 @@ static const char *format_name(unsigned i)
     return fpemu_format_name((fpemu_name)i, 0);
 }
 
-static PyObject *native_functions(PyObject *module, PyObject *unused)
+static PyObject *native_functions(PyObject *module UNUSED, PyObject *unused UNUSED)
 {
-    (void)module;
-    (void)unused;
     return list_of(function_name, 0, FPEMU_FUNCTION_COUNT);
 }
 
-static PyObject *native_names(PyObject *module, PyObject *unused)
+static PyObject *native_names(PyObject *module UNUSED, PyObject *unused UNUSED)
 {
-    (void)module;
-    (void)unused;
     return list_of(format_name, 1, FPEMU_NAME_COUNT);
 }
 
 /* random_word(generator, seed, stream, j) */
-static PyObject *native_random_word(PyObject *module, PyObject *args)
+static PyObject *native_random_word(PyObject *module UNUSED, PyObject *args)
 {
     int generator;
     PyObject *words[3];
     uint64_t seed = 0, stream = 0, j = 0;
-    (void)module;
     if (!PyArg_ParseTuple(args, "iOOO", &generator, &words[0], &words[1], &words[2]) ||
         u64_argument(words[0], "seed", &seed) || u64_argument(words[1], "stream", &stream) ||
         u64_argument(words[2], "j", &j))
@@ -113,38 +95,35 @@ static PyMethodDef methods[] = {
     {"unwatched", (PyCFunction)(void (*)(void))native_unwatched, METH_VARARGS | METH_KEYWORDS, NULL},
     {"library", native_library, METH_NOARGS, NULL},
     FAST(quantize,
-         "quantize($module, /, x, format, rounding='rne', *, axis=-1, offset=0, out=None, stats=None, "
-         "range=None)\n--\n\n"
+         "quantize($module, /, x, format, rounding='rne', *, axis=-1, offset=0, out=None, stats=None, range=None)\n"
+         "--\n"
+         "\n"
          "Rounds every element of x once to a value of the format, by its exact value.\n"
          "\n"
-         "x: an array of NumPy, torch or jax, or anything with __dlpack__ or __array_interface__, of any shape and "
-         "strides; of\n"
-         "    float64, float32, float16 or bfloat16 (a Python number is a float64; an integer that is none is "
-         "refused). A\n"
-         "    dtype must hold every value of the format.\n"
+         "x: an array of NumPy, torch or jax, or anything with __dlpack__ or __array_interface__, of any shape and\n"
+         "    strides; of float64, float32, float16 or bfloat16 (a Python number is a float64; an integer that is\n"
+         "    none is refused). A dtype must hold every value of the format.\n"
          "format: a Format or its spec, such as \"e4m3fn:saturate\" or \"nvfp4\"; see fpemu.format.\n"
          "rounding: a Rounding or its text, such as \"rne\", \"rtz\", \"sr\"; see fpemu.rounding.\n"
          "axis: blocks of formats with scales run along it; tiles along it and the one before.\n"
-         "offset: index of x's first element in the random stream. Elements count in C order, whatever the strides "
-         "are, so that a\n"
-         "    tensor quantised slice by slice, each with the offset of its first element, gets the bits of one call.\n"
-         "out: an array of x's kind, dtype and shape to write to, of any strides, in aligned memory; x itself is "
-         "allowed,\n"
-         "    another array that shares elements with it is not.\n"
+         "offset: index of x's first element in the random stream. Elements count in C order, whatever the strides\n"
+         "    are, so that a tensor quantised slice by slice, each with the offset of its first element, gets the\n"
+         "    bits of one call.\n"
+         "out: an array of x's kind, dtype and shape to write to, of any strides, in aligned memory; x itself is\n"
+         "    allowed, another array that shares elements with it is not.\n"
          "stats: a Stats, to which the call adds what happened.\n"
-         "range: a Range: what is known of the whole tensor of which x is a slice, or of earlier ones (delayed "
-         "scaling).\n"
+         "range: a Range: what is known of the whole tensor of which x is a slice, or of earlier ones (delayed\n"
+         "    scaling).\n"
          "\n"
-         "Returns an array of x's kind, device, dtype and shape, or out. A tensor that requires a gradient goes "
-         "through fpemu.torch,\n"
-         "whose gradient is the identity. Equal arguments give equal bits on every machine and with any number of "
-         "threads.\n"
+         "Returns an array of x's kind, device, dtype and shape, or out. A tensor that requires a gradient goes\n"
+         "through fpemu.torch, whose gradient is the identity. Equal arguments give equal bits on every machine\n"
+         "and with any number of threads.\n"
          "\n"
-         "Raises fpemu.SpecError for a text that cannot be read, fpemu.Error where format, rounding and dtype do not "
-         "go together\n"
-         "(posit(32,2) in float32, a directed mode for a posit) or arrays overlap, TypeError for other dtypes and "
-         "objects,\n"
-         "ValueError for an out that is read-only or of another shape, and for an axis that there is not.\n"),
+         "Raises fpemu.SpecError for a text that cannot be read, fpemu.Error where format, rounding and dtype do\n"
+         "not go together (posit(32,2) in float32, a directed mode for a posit) or arrays overlap, TypeError for\n"
+         "other dtypes and objects, ValueError for an out that is read-only or of another shape, and for an axis\n"
+         "that there is not.\n"
+         ""),
     FAST(encode, NULL),
     FAST(decode, NULL),
     FAST(arith, NULL),
@@ -152,7 +131,6 @@ static PyMethodDef methods[] = {
     FAST(compare, NULL),
     FAST(pack, NULL),
     FAST(unpack, NULL),
-    FAST(scales, NULL),
     FAST(layout, NULL),
     FAST(measure, NULL),
     FAST(swizzle, NULL),
@@ -164,9 +142,7 @@ static PyMethodDef methods[] = {
     FAST(device_measure, NULL),
     FAST(device_matmul, NULL),
     FAST(device_stats, NULL),
-    {"delayed_start", native_delayed_start, METH_VARARGS, NULL},
     {"delayed_update", native_delayed_update, METH_VARARGS, NULL},
-    {"delayed_range", native_delayed_range, METH_O, NULL},
     {"gemm", native_gemm, METH_VARARGS, NULL},
     {"overlap", native_overlap, METH_VARARGS, NULL},
     {"functions", native_functions, METH_NOARGS, NULL},

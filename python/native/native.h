@@ -10,6 +10,7 @@
 #include <fpemu.h>
 
 #define MOST_DIMENSIONS 64
+#define UNUSED __attribute__((unused))
 /* Calls on more elements than this release the interpreter's lock. */
 #define ELEMENTS_WITH_LOCK 4096
 
@@ -214,7 +215,8 @@ int shape_of_views(const fpemu_format *format, const view *x, const view *y, int
 fpemu_status quantize_views(const fpemu_prepared *call, const fpemu_format *format, const fpemu_place *place,
                             const view *x, const view *y, int axis, const fpemu_range *whole, fpemu_stats *stats);
 
-#define NATIVE(name) PyObject *native_##name(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+#define NATIVE(name)                                                                                                   \
+    PyObject *native_##name(PyObject *module UNUSED, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 NATIVE(encode);
 NATIVE(decode);
 NATIVE(arith);
@@ -222,7 +224,6 @@ NATIVE(apply);
 NATIVE(compare);
 NATIVE(pack);
 NATIVE(unpack);
-NATIVE(scales);
 NATIVE(layout);
 NATIVE(measure);
 NATIVE(swizzle);
@@ -234,9 +235,7 @@ NATIVE(device_measure);
 NATIVE(device_matmul);
 NATIVE(device_stats);
 PyObject *native_device_open(PyObject *module, PyObject *path);
-PyObject *native_delayed_start(PyObject *module, PyObject *args);
 PyObject *native_delayed_update(PyObject *module, PyObject *args);
-PyObject *native_delayed_range(PyObject *module, PyObject *state);
 PyObject *native_gemm(PyObject *module, PyObject *args);
 PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 

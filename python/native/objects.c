@@ -154,9 +154,8 @@ static PyMemberDef format_members[] = MEMBERS(
     FIELD(block_rows, T_UINT), FIELD(codebook_length, T_UINT));
 #undef FIELD
 
-static PyObject *format_facts(PyObject *self, PyObject *unused)
+static PyObject *format_facts(PyObject *self, PyObject *unused UNUSED)
 {
-    (void)unused;
     const fpemu_format *f = &((format_object *)self)->value;
     return Py_BuildValue("{s:d,s:K,s:K,s:d,s:n}", "epsilon", fpemu_format_epsilon(f), "value_count",
                          (unsigned long long)fpemu_format_value_count(f), "nan_count",
@@ -177,9 +176,8 @@ OF_A_NUMBER(next_up, PyFloat_FromDouble)
 OF_A_NUMBER(next_down, PyFloat_FromDouble)
 
 /* Bytes of all values as binary64 numbers and of their codes. */
-static PyObject *format_enumerate(PyObject *self, PyObject *unused)
+static PyObject *format_enumerate(PyObject *self, PyObject *unused UNUSED)
 {
-    (void)unused;
     const fpemu_format *f = &((format_object *)self)->value;
     const uint64_t n = fpemu_format_value_count(f);
     if (n > (UINT64_C(1) << 26)) {
@@ -349,11 +347,6 @@ static PyObject *rounding_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     return (PyObject *)r;
 }
 
-static void rounding_free(PyObject *self)
-{
-    free_object(self);
-}
-
 static Py_hash_t rounding_hash(PyObject *self)
 {
     const unsigned char *const bytes = (const unsigned char *)&((rounding_object *)self)->value;
@@ -397,7 +390,7 @@ static PyMethodDef rounding_methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot rounding_slots[] = {{Py_tp_new, rounding_new},
-                                       {Py_tp_dealloc, rounding_free},
+                                       {Py_tp_dealloc, free_object},
                                        {Py_tp_hash, rounding_hash},
                                        {Py_tp_richcompare, rounding_compare},
                                        {Py_tp_members, rounding_members},
@@ -429,24 +422,33 @@ rounding_object *rounding_of(PyObject *argument)
 
 /* ----------------------------------------------------------------------------------------------------- stats */
 
-/* Counts of histograms lie behind the object's own pointer. */
+/* Counts of both histograms lie behind the object's own pointers, one after the other; their bytes. */
+static size_t histogram_bytes(const fpemu_stats_request *r)
+{
+    return ((size_t)r->histogram_length + r->scale_length) * sizeof(uint64_t);
+}
+
+static uint64_t *histogram_memory(const fpemu_stats_request *r)
+{
+    return r->histogram ? r->histogram : r->scale_histogram;
+}
+
 static int allocate_histograms(fpemu_stats *s)
 {
     fpemu_stats_request *r = &s->request;
-    r->histogram = r->want & FPEMU_STATS_HISTOGRAM ? PyMem_Calloc(r->histogram_length, sizeof(uint64_t)) : NULL;
-    r->scale_histogram = r->want & FPEMU_STATS_SCALES ? PyMem_Calloc(r->scale_length, sizeof(uint64_t)) : NULL;
-    if ((!r->histogram && (r->want & FPEMU_STATS_HISTOGRAM)) ||
-        (!r->scale_histogram && (r->want & FPEMU_STATS_SCALES))) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    return 0;
+    const size_t bytes = histogram_bytes(r);
+    uint64_t *const memory = bytes ? PyMem_Calloc(1, bytes) : NULL;
+    r->histogram = r->histogram_length ? memory : NULL;
+    r->scale_histogram = memory && r->scale_length ? memory + r->histogram_length : NULL;
+    if (memory || !bytes)
+        return 0;
+    PyErr_NoMemory();
+    return -1;
 }
 
 static void free_histograms(fpemu_stats *s)
 {
-    PyMem_Free(s->request.histogram);
-    PyMem_Free(s->request.scale_histogram);
+    PyMem_Free(histogram_memory(&s->request));
     s->request.histogram = s->request.scale_histogram = NULL;
 }
 
@@ -493,17 +495,15 @@ static PyObject *counts(const uint64_t *array, uint32_t length)
     return PyBytes_FromStringAndSize((const char *)array, (Py_ssize_t)length * (Py_ssize_t)sizeof *array);
 }
 
-static PyObject *stats_histograms(PyObject *self, PyObject *unused)
+static PyObject *stats_histograms(PyObject *self, PyObject *unused UNUSED)
 {
-    (void)unused;
     const fpemu_stats_request *r = &((stats_object *)self)->value.request;
     return Py_BuildValue("(NN)", counts(r->histogram, r->histogram_length),
                          counts(r->scale_histogram, r->scale_length));
 }
 
-static PyObject *stats_sums(PyObject *self, PyObject *unused)
+static PyObject *stats_sums(PyObject *self, PyObject *unused UNUSED)
 {
-    (void)unused;
     const fpemu_stats *s = &((stats_object *)self)->value;
     return Py_BuildValue("(dddd)", fpemu_stats_sum_error(s), fpemu_stats_sum_error2(s), fpemu_stats_sum_square(s),
                          fpemu_stats_sqnr(s));
@@ -527,23 +527,19 @@ static PyObject *stats_merge(PyObject *self, PyObject *other)
 }
 
 /* All of it as bytes: the struct with its pointers 0, then the histograms. */
-static PyObject *stats_bytes(PyObject *self, PyObject *unused)
+static PyObject *stats_bytes(PyObject *self, PyObject *unused UNUSED)
 {
-    (void)unused;
     const fpemu_stats *s = &((stats_object *)self)->value;
-    const size_t a = s->request.histogram ? s->request.histogram_length * sizeof(uint64_t) : 0;
-    const size_t b = s->request.scale_histogram ? s->request.scale_length * sizeof(uint64_t) : 0;
-    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof *s + a + b));
+    const size_t more = histogram_bytes(&s->request);
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof *s + more));
     if (!bytes)
         return NULL;
     char *to = PyBytes_AsString(bytes);
     fpemu_stats copy = *s;
     copy.request.histogram_word = copy.request.scale_histogram_word = 0;
     memcpy(to, &copy, sizeof copy);
-    if (a)
-        memcpy(to + sizeof copy, s->request.histogram, a);
-    if (b)
-        memcpy(to + sizeof copy + a, s->request.scale_histogram, b);
+    if (more)
+        memcpy(to + sizeof copy, histogram_memory(&s->request), more);
     return bytes;
 }
 
@@ -551,9 +547,8 @@ static PyObject *stats_bytes(PyObject *self, PyObject *unused)
 static PyObject *stats_load(PyObject *self, PyObject *bytes)
 {
     fpemu_stats *s = &((stats_object *)self)->value, copy;
-    const size_t a = s->request.histogram ? s->request.histogram_length * sizeof(uint64_t) : 0;
-    const size_t b = s->request.scale_histogram ? s->request.scale_length * sizeof(uint64_t) : 0;
-    if (!PyBytes_Check(bytes) || (size_t)PyBytes_Size(bytes) != sizeof copy + a + b) {
+    const size_t more = histogram_bytes(&s->request);
+    if (!PyBytes_Check(bytes) || (size_t)PyBytes_Size(bytes) != sizeof copy + more) {
         PyErr_SetString(PyExc_ValueError, "these are not the bytes of stats that ask for the same");
         return NULL;
     }
@@ -567,24 +562,19 @@ static PyObject *stats_load(PyObject *self, PyObject *bytes)
     }
     copy.request = s->request;
     *s = copy;
-    if (a)
-        memcpy(s->request.histogram, from + sizeof copy, a);
-    if (b)
-        memcpy(s->request.scale_histogram, from + sizeof copy + a, b);
+    if (more)
+        memcpy(histogram_memory(&s->request), from + sizeof copy, more);
     Py_RETURN_NONE;
 }
 
-static PyObject *stats_clear(PyObject *self, PyObject *unused)
+static PyObject *stats_clear(PyObject *self, PyObject *unused UNUSED)
 {
-    (void)unused;
     fpemu_stats *s = &((stats_object *)self)->value;
     const fpemu_stats_request request = s->request;
     memset(s, 0, sizeof *s);
     s->request = request;
-    if (request.histogram)
-        memset(request.histogram, 0, request.histogram_length * sizeof(uint64_t));
-    if (request.scale_histogram)
-        memset(request.scale_histogram, 0, request.scale_length * sizeof(uint64_t));
+    if (histogram_bytes(&request))
+        memset(histogram_memory(&request), 0, histogram_bytes(&request));
     Py_RETURN_NONE;
 }
 

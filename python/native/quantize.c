@@ -172,12 +172,11 @@ fpemu_status quantize_views(const fpemu_prepared *call, const fpemu_format *f, c
 
 /* ----------------------------------------------------------------------------------------------- from Python */
 
-PyObject *native_quantize(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+PyObject *native_quantize(PyObject *module UNUSED, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     static const parameters p = {
         "quantize", 8, 3, 2, {"x", "format", "rounding", "axis", "offset", "out", "stats", "range"}};
     PyObject *a[8], *made = NULL;
-    (void)module;
     if (parse_arguments(&p, args, nargs, names, a))
         return NULL;
     view x, y;

@@ -2,6 +2,7 @@
 /* tensors.c - packed bytes, scales and ranges of whole tensors. */
 #include "native.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +59,6 @@ static int sizes_argument(PyObject *sizes, view *v)
 /* pack(x, format, rounding, axis, offset, range, stats): the bytes, as an array of x's kind */
 NATIVE(pack)
 {
-    (void)module;
     fpemu_prepared own;
     view x, y;
     if (takes("pack", nargs, 7, names))
@@ -108,7 +108,6 @@ end:
 /* unpack(bytes, format, sizes, axis, type, out) */
 NATIVE(unpack)
 {
-    (void)module;
     fpemu_prepared own;
     view x, y, like;
     uint64_t type = 0;
@@ -166,59 +165,9 @@ end:
     return made;
 }
 
-/* scales(x, format, axis, range): (scales, codes, (u, d)); the arrays have one dimension, a block each */
-NATIVE(scales)
-{
-    (void)module;
-    fpemu_prepared own;
-    view x, s, q;
-    if (takes("scales", nargs, 4, names))
-        return NULL;
-    const int found = operand_view(args[0], "x", NULL, &x);
-    if (found <= 0)
-        return found ? NULL : call_adopter("scales", args, nargs, names);
-    format_object *format = format_of(args[1]);
-    PyObject *values = NULL, *codes = NULL, *result = NULL;
-    tensor_view t = {.memory = NULL};
-    fpemu_range range;
-    const fpemu_range *whole;
-    fpemu_layout layout;
-    int axis;
-    if (!format || axis_argument(args[2], x.dimensions, &axis) || range_of(args[3], &range, &whole))
-        goto end;
-    const fpemu_rounding nearest = fpemu_rounding_nearest();
-    const fpemu_prepared *const call = prepared_of(format, &nearest, x.type, FPEMU_USE_SCALES, "scales", &own);
-    if (!call)
-        goto end;
-    fpemu_status status = layout_of_view(&format->value, &x, axis, whole, &t, &layout);
-    float tensor[2] = {1, 1};
-    if (!status) {
-        const int64_t blocks = (int64_t)layout.blocks;
-        /* cppcheck-suppress uninitStructMember ; set where the status is 0 */
-        const carrier code = layout.scale_bytes == 1 ? CARRIER_U8 : layout.scale_bytes == 2 ? CARRIER_U16 : CARRIER_U32;
-        values = array_like(&x, x.type == CARRIER_F64 ? CARRIER_F64 : CARRIER_F32, 1, &blocks, &s);
-        codes = values ? array_like(&x, code, 1, &blocks, &q) : NULL;
-        if (!codes)
-            goto end;
-        Py_BEGIN_ALLOW_THREADS status = fpemu_run_scales(call, &t.shape, t.data, s.data, q.data, tensor);
-        Py_END_ALLOW_THREADS
-    }
-    if (status)
-        raise_status(status, "scales", format, NULL);
-    else
-        result = Py_BuildValue("(OO(dd))", values, codes, (double)tensor[0], (double)tensor[1]);
-end:
-    free(t.memory);
-    Py_XDECREF(values);
-    Py_XDECREF(codes);
-    Py_XDECREF(format);
-    return result;
-}
-
 /* layout(format, sizes, axis): a dict of fpemu_layout */
 NATIVE(layout)
 {
-    (void)module;
     view like;
     int axis;
     tensor_view t = {.memory = NULL};
@@ -244,7 +193,6 @@ NATIVE(layout)
 /* measure(x, format, range): bytes of fpemu_range, x's elements added to those of `range` */
 NATIVE(measure)
 {
-    (void)module;
     fpemu_why why;
     view x;
     fpemu_range range;
@@ -285,7 +233,6 @@ NATIVE(measure)
 /* swizzle(codes, rows, columns, back): bytes of codes in the order of tensor cores, or back from it */
 NATIVE(swizzle)
 {
-    (void)module;
     view x, y;
     uint64_t rows = 0, columns = 0;
     if (takes("swizzle", nargs, 4, names))
@@ -318,7 +265,6 @@ NATIVE(swizzle)
 /* unpack_scales(bytes, format, sizes, axis, type): the blocks' scales, an array of one dimension */
 NATIVE(unpack_scales)
 {
-    (void)module;
     fpemu_why why;
     view x, y, like;
     uint64_t type = 0;
@@ -361,7 +307,6 @@ end:
 /* extents(format, sizes, axis): how many elements each block has, a list */
 NATIVE(extents)
 {
-    (void)module;
     view like;
     int axis;
     tensor_view t = {.memory = NULL};
@@ -388,80 +333,37 @@ NATIVE(extents)
 
 /* ---------------------------------------------------------------------------------------- delayed scaling */
 
-/* A state is bytes: the struct, its pointer 0, and the history. */
-PyObject *native_delayed_start(PyObject *module, PyObject *args)
-{
-    unsigned length;
-    int latest;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "Ip", &length, &latest))
-        return NULL;
-    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(sizeof(fpemu_delayed) + length * sizeof(double)));
-    if (!bytes)
-        return NULL;
-    char *to = PyBytes_AsString(bytes);
-    fpemu_delayed state;
-    memset(&state, 0, sizeof state);
-    memset(to, 0, sizeof state + length * sizeof(double));
-    state.length = length;
-    state.latest = (uint32_t)latest;
-    memcpy(to, &state, sizeof state);
-    return bytes;
-}
+/* python/fpemu/_packed.py makes the first state, and reads the range of each. */
+FPEMU_STATIC_ASSERT(offsetof(fpemu_delayed, length) == 8 && offsetof(fpemu_delayed, latest) == 20 &&
+                        offsetof(fpemu_delayed, range) == 24 && sizeof(fpemu_delayed) == 120,
+                    "_packed.py knows a state");
 
-/* The struct of a state. -1 with an exception where the bytes are none. */
-static int delayed_of(PyObject *bytes, fpemu_delayed *state)
-{
-    const size_t size = PyBytes_Check(bytes) ? (size_t)PyBytes_Size(bytes) : 0;
-    if (size >= sizeof *state)
-        memcpy(state, PyBytes_AsString(bytes), sizeof *state);
-    if (size >= sizeof *state && size - sizeof *state == state->length * sizeof(double))
-        return 0;
-    PyErr_SetString(PyExc_TypeError, "a state is the bytes that delayed_start or delayed_update gave");
-    return -1;
-}
-
-PyObject *native_delayed_update(PyObject *module, PyObject *args)
+/* delayed_update(state, range): a state is bytes, the struct with the pointer 0 and the history. */
+PyObject *native_delayed_update(PyObject *module UNUSED, PyObject *args)
 {
     PyObject *before, *seen;
     fpemu_delayed state;
     fpemu_range range;
     const fpemu_range *whole;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "OO", &before, &seen) || delayed_of(before, &state) || range_of(seen, &range, &whole))
+    if (!PyArg_ParseTuple(args, "SO", &before, &seen) || range_of(seen, &range, &whole))
         return NULL;
-    if (!whole) {
-        PyErr_SetString(PyExc_TypeError, "a range is made by fpemu.measure");
+    const size_t size = (size_t)PyBytes_Size(before);
+    if (size >= sizeof state)
+        memcpy(&state, PyBytes_AsString(before), sizeof state);
+    if (!whole || size < sizeof state || size - sizeof state != state.length * sizeof(double)) {
+        PyErr_SetString(PyExc_TypeError, "a range is made by fpemu.measure, and a state by fpemu.Delayed");
         return NULL;
     }
-    const Py_ssize_t size = PyBytes_Size(before);
-    PyObject *bytes = PyBytes_FromStringAndSize(PyBytes_AsString(before), size);
+    PyObject *bytes = PyBytes_FromStringAndSize(PyBytes_AsString(before), (Py_ssize_t)size);
     if (!bytes)
         return NULL;
-    char *to = PyBytes_AsString(bytes);
-    double *const history = malloc((size_t)size);
-    if (!history) {
-        Py_DECREF(bytes);
-        return PyErr_NoMemory();
-    }
-    memcpy(history, to + sizeof state, (size_t)size - sizeof state);
-    state.history = history;
+    char *const to = PyBytes_AsString(bytes);
+    state.history = (double *)(void *)(to + sizeof state); /* Python's bytes are aligned as any allocation is */
     const fpemu_status status = fpemu_delayed_update(&state, &range);
-    memcpy(to + sizeof state, history, (size_t)size - sizeof state);
-    free(history);
     state.history_word = 0;
     memcpy(to, &state, sizeof state);
     if (!status)
         return bytes;
     Py_DECREF(bytes);
     return raise_status(status, "delayed scaling", NULL, NULL);
-}
-
-PyObject *native_delayed_range(PyObject *module, PyObject *state)
-{
-    fpemu_delayed value;
-    (void)module;
-    if (delayed_of(state, &value))
-        return NULL;
-    return PyBytes_FromStringAndSize((const char *)&value.range, sizeof value.range);
 }

@@ -63,6 +63,19 @@ def step(model, *args):
 ROLES = ft.Recipe(input="e4m3fn", weight="e2m1", gradient="e5m2")  # tells weights from activations
 
 
+def products(accumulator, **how):
+    """The same of all three, but what is said of the data gradient's."""
+    own = ft.Product(accumulator=accumulator)
+    return {"forward": own, "data_gradient": ft.Product(accumulator=accumulator, **how), "weight_gradient": own}
+
+
+# Products that take elements and scales apart: DeepSeek-V3's, and those of formats with scales along k.
+RUN, TILE = "scaled(e4m3fn,block=128)", "scaled(e4m3fn,block=128x128)"
+SCALED = (ft.Recipe(RUN, TILE, RUN, **products("tc(h100,e4m3fn,promote=128)", right="forward")),
+          ft.Recipe("mxfp8", "mxfp8", "mxfp8", **products("tc(b200,e4m3fn,promote=32)")),
+          ft.Recipe("nvfp4", "nvfp4", "nvfp4", **products("chunk(16,fp32); ab=e2m1")))
+
+
 def act(x):
     return ft.quantize(x, "e4m3fn")
 

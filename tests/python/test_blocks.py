@@ -159,10 +159,6 @@ def test_packed(rng, spec, shape, axis):
         d = packed.tensor_scales[1] if packed.tensor_scales else 1.0
         with np.errstate(invalid="ignore"):
             assert np.allclose(element * scale * d, y, rtol=2e-7, atol=0)
-        numbers, codes, tensor = fpemu.scales(x, spec, axis=axis)
-        assert_same(numbers, packed.scales)
-        assert np.array_equal(codes, packed.scale_codes)
-        assert tensor[1] == pytest.approx(d)
 
 
 def test_packed_bytes_of_another_number_are_refused():
@@ -203,8 +199,6 @@ def test_a_tensor_without_elements_has_no_scales(spec, shape):
             assert packed.nbytes == 0 and tensor == (1.0, 1.0)
             assert_same(numbers, np.zeros(0, dtype))
             assert_same(codes, np.zeros(0, some.scale_codes.dtype))
-            assert_same(packed.scales, numbers)
-            assert_same(packed.scale_codes, codes)
             if spec in ("mxfp4", "nvfp4") and axis == len(shape) - 1:
                 assert_same(packed.swizzled(), codes)
 
@@ -214,8 +208,6 @@ def test_arrays_that_have_a_protocol_alone(rng, kind):
     x = rng.standard_normal((3, 40)).astype(np.float32)
     assert fpemu.pack(kind(x), "mxfp4") == fpemu.pack(x, "mxfp4")
     assert fpemu.pack(kind(x), "mxfp4").dtype == "float32"
-    for got, expected in zip(fpemu.scales(kind(x), "mxfp4", axis=0), fpemu.scales(x, "mxfp4", axis=0), strict=True):
-        assert np.array_equal(got, expected)
     assert fpemu.compare(kind(x), ["bf16"]).title == fpemu.compare(x, ["bf16"]).title
     assert "3 x 40 float32" in fpemu.compare(kind(x), ["bf16"]).title
     codes = rng.integers(0, 256, (5, 6)).astype(np.uint8)

@@ -7,9 +7,10 @@ import copy
 import functools
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 
 import pytest
-from models import Past, close, e4m3, e5m2, grid, loaded, same, step
+from models import SCALED, Past, close, e4m3, e5m2, grid, loaded, products, same, step
 from same import refuses
 
 torch = pytest.importorskip("torch")
@@ -587,7 +588,6 @@ def test_formats_and_dtypes_are_targets():
 def test_recipes_refuse_what_makes_no_sense():
     refuses(fpemu.SpecError, lambda: ft.Recipe(input="e4m3fm"))
     refuses(fpemu.SpecError, lambda: ft.Product(accumulator="tc(h200k,fp16)"))
-    refuses(ValueError, lambda: ft.recipe("mxfp8").replace(forward=ft.Product(accumulator="tc(h100,e4m3fn)")), "scales")
     refuses(ValueError, lambda: ft.Recipe.from_dict({"inptu": "bf16"}), "has no 'inptu'")
     refuses(TypeError, lambda: ft.Recipe(input=8))
     with pytest.raises(AttributeError):
@@ -596,17 +596,79 @@ def test_recipes_refuse_what_makes_no_sense():
     assert ft.Recipe.from_json(accumulated.to_json()).forward.accumulator == "chunk(32,fp32)"
 
 
-def test_accumulators_mean_the_same_in_any_spelling():
-    """Capitals and blanks are those of doc/accumulation.md."""
-    module = nn.Linear(64, 8)
-    x = torch.randn(4, 64)
-    for spelled, plain in (("SEQ(bf16/SR)", "seq(bf16/sr)"), ("seq(bf16 / SE)", "seq(bf16/se)"),
-                           ("seq(fp16);\tA = bf16", "seq(fp16); a=bf16")):
-        recipes = [ft.Recipe(forward=ft.Product(accumulator=text)) for text in (spelled, plain)]
-        plans = [f.make_plan(recipe.replace(input="bf16", weight="bf16")) for recipe in recipes]
-        assert plans[0].stochastic == plans[1].stochastic == ("/s" in plain)
-        one, other = (ft.convert(copy.deepcopy(module), recipe, seed=3)(x) for recipe in recipes)
-        assert torch.equal(one, other)
+# ------------------------------------------------------------------------------------------------ operands with scales
+
+
+def apart(x, spec):
+    """Of rows of x: elements, a scale for each, and the scale of all, by the numbers that quantize gives."""
+    scales, _, (_, whole) = fpemu.scales(x.numpy(), spec)
+    scales = np.kron(scales, np.ones(fpemu.format(spec).block_shape))[:len(x), :x.shape[1]]
+    elements = fpemu.quantize(fpemu.quantize(x.double().numpy(), spec) / (scales * whole), fpemu.format(spec).element)
+    return elements.astype(np.float32), scales.astype(np.float32), np.float32(whole)
+
+
+def by_fractions(a, b, chunk):
+    """Sums of a chunk are exact here; each times its scales is added, and rounded, and the last sum once more."""
+    exact = np.vectorize(lambda x: Fraction(float(x)), otypes=[object])
+    (p, s), (q, t), total = map(exact, a[:2]), map(exact, b[:2]), np.zeros((len(a[0]), len(b[0])), np.float32)
+    for k in range(0, p.shape[1], chunk):
+        inside = p[:, k:k + chunk] @ q[:, k:k + chunk].T * np.outer(s[:, k], t[:, k])
+        total = (exact(total) + inside).astype(np.float64).astype(np.float32)
+    return (exact(total) * exact(a[2] * b[2])).astype(np.float64).astype(np.float32)
+
+
+@pytest.mark.parametrize("recipe, m, n, k", zip(SCALED, (150, 40, 20), (140, 50, 18), (200, 70, 40)))
+def test_products_take_elements_and_scales_apart(recipe, m, n, k):
+    model, chunk = recipe.forward.accumulator, fpemu.gemm(recipe.forward.accumulator).chunk
+    x, w, g = torch.randn(m, k) * torch.randn(m, 1).exp(), torch.randn(n, k), torch.randn(m, n)
+    specs = recipe.input, recipe.weight, recipe.gradient
+    (a, b, c), (d, e, h) = ([apart(t.contiguous(), spec) for t, spec in zip(ts, specs)]
+                            for ts in ((x, w, g), (x.T, w.T, g.T)))
+    e = (b[0].T, b[1].T, b[2]) if recipe.data_gradient.right else e
+    x, layer = x.view(2, m // 2, k).requires_grad_(), ft.convert(nn.Linear(k, n, False), recipe)
+    layer.weight = nn.Parameter(w)
+    for run in (layer, torch.compile(layer, backend="aot_eager", fullgraph=True)):
+        y = run(x)
+        found = y, *torch.autograd.grad(y, (x, layer.weight), g.view_as(y))
+        for t, (one, other) in zip(found, ((a, b), (c, e), (h, d)), strict=True):
+            want = fpemu.matmul(one[0], other[0].T, model, alpha=float(one[2] * other[2]),
+                                scales_a=one[1][:, ::chunk], scales_b=other[1][:, ::chunk])
+            assert np.array_equal(t.detach().view(want.shape).numpy(), want)
+            assert "chunk" not in model or np.array_equal(by_fractions(one, other, chunk), want)
+    if not recipe.data_gradient.right:  # of two activations
+        p, q = (t.detach().requires_grad_() for t in (x.view(1, m, k), w.T))
+        z = f.matmul(p, q, recipe=recipe)
+        alike = zip((z, *torch.autograd.grad(z, (p, q), g.view_as(z))), (found[0], found[1], found[2].T))
+        assert all(torch.equal(s.view_as(t), t) for s, t in alike)
+
+
+def test_one_scale_serves_all_three_products():
+    recipe = ft.recipe("fp8-scaled").replace(gradient="scaled(e4m3fn)", **products("tc(h100,e4m3fn,promote=128)"))
+    x, layer = torch.randn(3, 50, 130, requires_grad=True), ft.convert(nn.Linear(130, 140, False), recipe)
+    with ft.observe(layer) as log:
+        y = layer(x)
+        y.square().sum().backward()
+    w = layer.weight.detach()
+    assert {name: n.count for name, _, n in log if "sums" not in name} == {
+        "input": x.numel(), "weight": w.numel(), "gradient": y.numel()}
+    a, b, g = (ft.quantize(t.detach(), "scaled(e4m3fn)").flatten(0, -2) for t in (x, w, 2 * y))
+    for found, want in ((y, a @ b.T), (x.grad, g @ b), (layer.weight.grad, g.T @ a)):
+        assert torch.allclose(found.flatten(0, -2), want, 1e-3, 1e-3 * want.abs().max())
+    assert torch.equal(ft.freeze(layer)(x), y) and torch.equal(layer(x), y)
+
+
+def test_scales_that_a_model_cannot_take_are_refused():
+    mx = ft.recipe("mxfp8")
+    for accumulator, more, why in (
+            ("tc(h100,e4m3fn)", {}, "no chunks"), ("tc(h100,e4m3fn,promote=64)", {}, "every 64 .* each is of 32"),
+            ("tc(h100,e5m2,promote=32)", {}, "rounds to e5m2"), ("seq(fp32); a=e4m3fn", {}, "no chunks"),
+            ("tc(h100,e4m3fn,promote=32)", {"right": "forward"}, "do not lie along k"),
+            ("tc(h100,e4m3fn,promote=32)", {"left": "s2fp8"}, "has no scales apart")):
+        product = ft.Product(accumulator=accumulator, **more)
+        refuses(ValueError, lambda: mx.replace(data_gradient=product), f"^data_gradient: .*{why}.*chunk")
+    taken = mx.replace(**products("tc(h100,e4m3fn,promote=32)"))
+    refuses(ValueError, lambda: ft.convert(nn.Conv2d(2, 2, 1), taken), "taps")
+    refuses(ValueError, lambda: functional.check_split(functional.make_plan(taken)), "whole batches")
 
 
 # ------------------------------------------------------------------------------------------------ done and resumed

@@ -105,6 +105,24 @@ def test_attention_of_transformers_by_one_call(name):
         assert not converted(model, "fp8", strict=True)[1] and not run(model, inputs).plain
 
 
+@pytest.mark.parametrize("recipe", models.SCALED, ids=lambda recipe: recipe.input)
+def test_a_llama_trains_through_products_with_scales(recipe):
+    model, inputs = models.of_transformers("LlamaForCausalLM")
+    ft.convert(model, recipe, {"*self_attn": None})
+    rows = [row for row in ft.audit(model, loss=models.loss, **inputs) if row.left.startswith(recipe.input)]
+    assert {(row.operator, row.right, row.rounded) for row in rows} == {
+        (f"fpemu::matmul {recipe.forward.accumulator}", target, 2) for target in (recipe.input, recipe.weight)}
+    assert {row.direction for row in rows} == {"forward", "backward"} and sum(row.calls for row in rows) == 3 * 15
+    optimizer, losses = torch.optim.Adam(model.parameters(), 0.01), []
+    for _ in range(6):
+        optimizer.zero_grad()
+        losses.append(model(**inputs, labels=inputs["input_ids"]).loss)
+        losses[-1].backward()
+        assert all(p.grad.isfinite().all() and p.grad.any() for p in model.parameters())
+        optimizer.step()
+    assert losses[-1] < losses[0] / 2
+
+
 @pytest.mark.parametrize("make, x", [
     (lambda: nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)), (3, 4)),
     (lambda: nn.TransformerEncoderLayer(8, 2, 16), (3, 2, 8)),

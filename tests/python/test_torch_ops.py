@@ -174,8 +174,8 @@ def test_packed_bytes_go_back():
         assert data.dtype == torch.uint8
         assert torch.equal(ft.unpack(data, spec, x.shape), ft.quantize(x, spec))
     scales, codes, tensor = ft.scales(x, "mxfp4")
-    assert scales.shape == codes.shape == (5, 3) and torch.equal(torch.exp2(codes.float() - 127), scales)
-    assert tensor.tolist() == [1.0, 1.0]
+    assert scales.shape == codes.shape == (5, 3) and tensor.tolist() == [1.0, 1.0]
+    assert torch.equal(torch.exp2(codes.float() - 127), scales)
     assert ft.measure(x, "nvfp4").view(torch.float64)[3].item() == x.abs().max().item()
 
 
@@ -205,6 +205,9 @@ def samples():
     yield "measure", (x, "nvfp4")
     yield "matmul", (r(2, 3, 4), r(4, 5), "fp32")
     yield "matmul", (r(3, 4), r(4, 5), "seq(fp(6,9,0)/sr)", STATE, "seq(bf16/sr)")
+    yield "matmul", (r(3, 4), r(4, 5), "chunk(2,fp32)", None, None, torch.rand(3, 2), torch.rand(5, 2), torch.rand(()))
+    yield "parts", (x, "nvfp4", -1, 16, "sr", STATE)
+    yield "parts", (x.detach(), "scaled(e4m3fn,block=2x32)", 0, 2)
     yield "arith", ("add", "e4m3fn", r(3, 4), r(4))
     yield "arith", ("fma", "bf16", r(3, 4), r(4), r(1), "sr", STATE)
     yield "arith", ("sqrt", "bf16", positive)
@@ -243,6 +246,10 @@ def test_gradients_of_the_surrogate_by_differences():
     for backward in (None, "fp64"):
         assert torch.autograd.gradcheck(lambda p, q, m=backward: ft.matmul(p, q, "fp64", backward=m), (a, b))
         assert torch.autograd.gradgradcheck(lambda p, q, m=backward: ft.matmul(p, q, "fp64", backward=m), (a, b))
+        scales = {"scales_a": torch.rand(2, 3, 2).double(), "scales_b": torch.rand(2, 2).double(), "alpha": 0.75}
+        scaled = lambda p, q, m=backward, how=scales: ft.matmul(p, q, "chunk(3,fp64)", backward=m, **how)
+        assert torch.autograd.gradcheck(scaled, (a, b)) and torch.autograd.gradgradcheck(scaled, (a, b))
+    refuses(ValueError, lambda: ft.matmul(a, b, "fp64", alpha=torch.ones((), requires_grad=True)), "detach")
 
 
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "sqrt", "fma", "minimum", "maximum"])
@@ -737,5 +744,5 @@ def test_words_and_numbers_at_the_ends():
     for number in (10**400, -10**400):
         with pytest.raises(ValueError, match="none of the tensors' dtype"):
             fpemu.add(torch.ones(3, requires_grad=True), number, "e4m3fn")
-    for scales in (fpemu.scales, ft.scales):
+    for scales in (fpemu.scales, ft.scales, lambda x, spec: OPS.parts(x, spec, 0, 1)):
         refuses(fpemu.Error, lambda: scales(torch.zeros(0, 64), "s2fp8"), "blocks of s2fp8 have no scales")

@@ -144,11 +144,7 @@ class Counters:
 
     def read(self) -> fpemu.Stats:
         """What was counted, of all dimensions together. Waits for the array; not under a transformation."""
-        def last(first: int, length: int) -> tuple[int, int] | None:
-            return (first, first + length - 3) if length else None
-
-        want, *bins = self.request
-        total = fpemu.Stats(sums=bool(want & 1), histogram=last(*bins[:2]), scale_histogram=last(*bins[2:]))
+        total = fpemu.Stats._asking(*self.request)
         for row in np.asarray(self.words).reshape(-1, self.words.shape[-1]):
             part = total.empty()
             part._load(row.tobytes())
@@ -203,9 +199,8 @@ def _varying(x: Any) -> frozenset[Any]:
     """The axes of the mesh along which x varies inside shard_map. JAX 0.10 has given them a new name, and before 0.6
     arrays have no such type."""
     kind: Any = jax.typeof(x) if hasattr(jax, "typeof") else None
-    axes: frozenset[Any] = (kind.manual_axis_type.varying if hasattr(kind, "manual_axis_type")
-                            else getattr(kind, "vma", frozenset()))
-    return axes
+    return (kind.manual_axis_type.varying if hasattr(kind, "manual_axis_type")
+            else getattr(kind, "vma", frozenset()))
 
 
 def _like(x: Any, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -224,8 +219,7 @@ def _vary(x: jax.Array, axes: frozenset[Any]) -> jax.Array:
     missing = tuple(axes - _varying(x))
     if not missing:
         return x
-    varied: jax.Array = lax.pcast(x, missing, to="varying") if hasattr(lax, "pcast") else lax.pvary(x, missing)
-    return varied
+    return lax.pcast(x, missing, to="varying") if hasattr(lax, "pcast") else lax.pvary(x, missing)
 
 
 def call(name: str, results: Sequence[tuple[tuple[int, ...], Any]], *operands: Any, **attributes: Any) -> Any:

@@ -18,6 +18,8 @@ import torch
 from torch import Tensor
 from torch._functorch import autograd_function
 
+import fpemu
+
 from ._spec import block_of, format_of, is_stochastic, rounding_of
 
 STE = ("identity", "clipped")
@@ -100,12 +102,10 @@ def below(name: str, stats: Tensor | None, *args: Any) -> Tensor:
 def apply(function: type[torch.autograd.Function], *args: Any) -> Tensor:
     """Applies a function inside a kernel of autograd, where one level of torch.func is under way at most."""
     if not torch._C._are_functorch_transforms_active():
-        result: Tensor = function.apply(*args)
-        return result
+        return function.apply(*args)
     single_level: Any = autograd_function.__dict__["enable_single_level_autograd_function"]
     with single_level():
-        of_level: Tensor = _single_level(function).apply(*args)
-        return of_level
+        return _single_level(function).apply(*args)
 
 
 @functools.cache
@@ -113,6 +113,17 @@ def _single_level(function: type[torch.autograd.Function]) -> Any:
     """The same function as torch.func applies it to one of its levels."""
     methods = {name: staticmethod(getattr(function, name)) for name in ("forward", "setup_context", "backward")}
     return type(function.__name__, (torch.autograd.function._SingleLevelFunction,), methods)
+
+
+def straight_through(ctx: Any, gradient: Tensor, run: Callable[..., Tensor]) -> Tensor:
+    """The gradient of a rounding, which `run` rounds if ctx.format says to what; by what was saved, a mask and random
+    state."""
+    mask, state = ctx.saved_tensors
+    if ctx.format is not None:
+        if state is not None:
+            state = torch.ops.fpemu.substream.default(state, GRADIENT)
+        gradient = run(gradient, ctx.format, ctx.rounding, state)
+    return gradient if mask is None else torch.where(mask, gradient, 0.0)
 
 
 class _Quantize(torch.autograd.Function):
@@ -128,16 +139,11 @@ class _Quantize(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
-        (gradient,) = gradients
-        mask, state = ctx.saved_tensors
-        if ctx.format is not None:
-            if state is not None:
-                state = torch.ops.fpemu.substream.default(state, GRADIENT)
-            gradient = call("quantize", ctx.stats, gradient, ctx.format, ctx.rounding, state, ctx.axis,
-                            whole=ctx.whole, start=ctx.start)
-        if mask is not None:
-            gradient = torch.where(mask, gradient, 0.0)
-        return (None, gradient, *[None] * 11)
+        def run(gradient: Tensor, format: str, rounding: str, state: Tensor | None) -> Tensor:
+            return call("quantize", ctx.stats, gradient, format, rounding, state, ctx.axis, whole=ctx.whole,
+                        start=ctx.start)
+
+        return (None, straight_through(ctx, gradients[0], run), *[None] * 11)
 
 
 def quantize(keyset: Any, stats: Tensor | None, x: Tensor, format: str, rounding: str = "rne",
@@ -151,8 +157,7 @@ def quantize(keyset: Any, stats: Tensor | None, x: Tensor, format: str, rounding
             start, range)
     if recorded:
         return apply(_Quantize, *args)
-    y: Tensor = redispatch("quantize", keyset, *args)
-    return y
+    return redispatch("quantize", keyset, *args)
 
 
 def _reduce_to(gradient: Tensor, shape: torch.Size) -> Tensor:
@@ -165,8 +170,7 @@ def _product(a: Tensor, b: Tensor, spec: str | None, state: Tensor | None, numbe
         return torch.matmul(a, b)
     if state is not None:
         state = torch.ops.fpemu.substream.default(state, number)
-    product: Tensor = torch.ops.fpemu.matmul.default(a, b, spec, state, spec)
-    return product
+    return torch.ops.fpemu.matmul.default(a, b, spec, state, spec)
 
 
 class _Matmul(torch.autograd.Function):
@@ -176,48 +180,59 @@ class _Matmul(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        (_, a, b, _, state, ctx.spec) = inputs
-        ctx.save_for_backward(a, b, state if ctx.spec is not None else None)
+        (_, a, b, spec, state, ctx.spec, *scales) = inputs
+        ctx.chunk = fpemu.gemm(spec).chunk
+        ctx.save_for_backward(a, b, state if ctx.spec is not None else None, *scales)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         (gradient,) = gradients
-        a, b, state = ctx.saved_tensors
+        a, b, state, scales_a, scales_b, alpha = ctx.saved_tensors
+
+        def scaled(x: Tensor, scales: Tensor | None, k: int) -> Tensor:
+            """x, which has k along its last dimension, times scales."""
+            return x if scales is None else x * scales.repeat_interleave(ctx.chunk, -1)[..., :k].to(x.dtype)
+
+        k, gradient = a.shape[-1], gradient if alpha is None else gradient * alpha
         of_a = of_b = None
         if ctx.needs_input_grad[1]:
-            of_a = _reduce_to(_product(gradient, b.mT, ctx.spec, state, GRADIENT), a.shape)
+            right = scaled(b.mT, scales_b, k)
+            of_a = _reduce_to(scaled(_product(gradient, right, ctx.spec, state, GRADIENT), scales_a, k), a.shape)
         if ctx.needs_input_grad[2]:
+            a = scaled(a, scales_a, k)
             if b.ndim == 2 and a.ndim > 2:
                 # One product over all rows, as torch's linear has it: no sum follows the rounded ones.
                 of_b = _product(a.flatten(0, -2).mT, gradient.flatten(0, -2), ctx.spec, state, SECOND_GRADIENT)
             else:
-                of_b = _reduce_to(_product(a.mT, gradient, ctx.spec, state, SECOND_GRADIENT), b.shape)
-        return None, of_a, of_b, None, None, None
+                of_b = _product(a.mT, gradient, ctx.spec, state, SECOND_GRADIENT)
+            of_b = _reduce_to(scaled(of_b.mT, scales_b, k).mT, b.shape)
+        return None, of_a, of_b, *[None] * 6
 
 
 def matmul(keyset: Any, stats: Tensor | None, a: Tensor, b: Tensor, spec: str, state: Tensor | None = None,
-           backward: str | None = None) -> Tensor:
+           backward: str | None = None, scales_a: Tensor | None = None, scales_b: Tensor | None = None,
+           alpha: Tensor | None = None) -> Tensor:
+    if wants_gradient(scales_a, scales_b, alpha):
+        raise ValueError("matmul has no gradients of scales and alpha: detach() them")
     if wants_gradient(a, b):
         state = kept(state) if backward is not None else state
-        return apply(_Matmul, stats, a, b, spec, state, backward)
-    c: Tensor = redispatch("matmul", keyset, stats, a, b, spec, state, backward)
-    return c
+        return apply(_Matmul, stats, a, b, spec, state, backward, scales_a, scales_b, alpha)
+    return redispatch("matmul", keyset, stats, a, b, spec, state, backward, scales_a, scales_b, alpha)
 
 
 # Of fpemu_arith: (gradient, operands) to the gradients of the operands, before sums over broadcast dimensions.
-def _share(a: Tensor, b: Tensor, first: Tensor) -> Tensor:
-    """1 where the first operand is taken, 1/2 where both are alike."""
-    return torch.where(a == b, 0.5, first.to(a.dtype))
+def _extreme(g: Tensor, a: Tensor, b: Tensor, first: Tensor) -> tuple[Tensor, ...]:
+    """Half for each where both are alike, and where b is NaN all for a."""
+    share = torch.where(a == b, 0.5, (first | b.isnan()).to(a.dtype))
+    return g * share, g * (1 - share)
 
 
 def _minimum(g: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
-    share = _share(a, b, (a < b) | b.isnan())
-    return g * share, g * (1 - share)
+    return _extreme(g, a, b, a < b)
 
 
 def _maximum(g: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
-    share = _share(a, b, (a > b) | b.isnan())
-    return g * share, g * (1 - share)
+    return _extreme(g, a, b, a > b)
 
 
 PARTIALS: dict[str, Callable[..., tuple[Tensor, ...]]] = {
@@ -270,56 +285,44 @@ DERIVATIVES: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-class _Arith(torch.autograd.Function):
+class _Operation(torch.autograd.Function):
+    """An operation, or a function with its one operand."""
+
     @staticmethod
-    def forward(stats: Tensor | None, *args: Any) -> Tensor:
-        return below("arith", stats, *args)
+    def forward(name: str, stats: Tensor | None, *args: Any) -> Tensor:
+        return below(name, stats, *args)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        _, ctx.operation, _, a, b, c, _, _ = inputs
-        ctx.save_for_backward(a, b, c)
+        _, _, ctx.operation, _, *operands, _, _ = inputs
+        ctx.places = len(operands)
+        ctx.save_for_backward(*operands)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
         operands = [t for t in ctx.saved_tensors if t is not None]
-        parts = PARTIALS[ctx.operation](*gradients, *operands)
+        if ctx.operation in PARTIALS:
+            parts = PARTIALS[ctx.operation](*gradients, *operands)
+        else:
+            parts = (gradients[0] * DERIVATIVES[ctx.operation](*operands),)
         found = [_reduce_to(g, t.shape) for g, t in zip(parts, operands)]
-        return (None, None, None, *found, *[None] * (3 - len(found)), None, None)
+        return (None, None, None, None, *found, *[None] * (ctx.places - len(found)), None, None)
 
 
 def arith(keyset: Any, stats: Tensor | None, operation: str, format: str, a: Tensor, b: Tensor | None = None,
           c: Tensor | None = None, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
     args = (stats, operation, format, a, b, c, rounding, state)
     if wants_gradient(a, b, c):
-        return apply(_Arith, *args)
-    y: Tensor = redispatch("arith", keyset, *args)
-    return y
-
-
-class _Function(torch.autograd.Function):
-    @staticmethod
-    def forward(stats: Tensor | None, *args: Any) -> Tensor:
-        return below("apply", stats, *args)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        ctx.function = inputs[1]
-        ctx.save_for_backward(inputs[3])
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Any:
-        (x,) = ctx.saved_tensors
-        return None, None, None, gradients[0] * DERIVATIVES[ctx.function](x), None, None
+        return apply(_Operation, "arith", *args)
+    return redispatch("arith", keyset, *args)
 
 
 def function(keyset: Any, stats: Tensor | None, function: str, format: str, x: Tensor, rounding: str = "rne",
              state: Tensor | None = None) -> Tensor:
     args = (stats, function, format, x, rounding, state)
     if wants_gradient(x):
-        return apply(_Function, *args)
-    y: Tensor = redispatch("apply", keyset, *args)
-    return y
+        return apply(_Operation, "apply", *args)
+    return redispatch("apply", keyset, *args)
 
 
 def no_gradient(name: str) -> Any:

@@ -23,13 +23,12 @@ from torch import Tensor
 
 import fpemu
 from fpemu import Format, Gemm, Range, Rounding, Stats, _native
-from fpemu._arrays import DECODE, ENCODE, FUNCTION, OPERATION, PACK, QUANTIZE, UNPACK, carrier_of
-from fpemu._packed import Packed, _scale_dtype
+from fpemu._arrays import FUNCTION, OPERATION, PACK, carrier_of
+from fpemu._packed import Packed
 
 from ._spec import is_stochastic, rounding_of, with_state
 
 PLAYED = bool(os.environ.get("FPEMU_CUDA_PLAYED"))
-_FUNCTIONS = fpemu.functions()
 How = tuple[Rounding, Tensor | None]  # a rounding, and its random state where kernels are to read that
 _NEAREST: How = fpemu.rounding("rne"), None
 
@@ -86,44 +85,26 @@ def _launch(call: Callable[..., Any], x: Tensor, *arguments: Any) -> Any:
         return call(torch.cuda.current_stream().cuda_stream, *arguments)
 
 
-def _run(use: int, inputs: Sequence[Tensor], y: Tensor, format: Format, how: How = _NEAREST, axis: int = -1,
-         stats: Tensor | None = None, known: Range | None = None) -> Tensor:
-    """One call on tensors of any strides; returns y, which it fills."""
+def run(use: int, inputs: Sequence[Tensor], y: Tensor, format: Format, how: How = _NEAREST, axis: int = -1,
+        stats: Tensor | None = None, known: Range | None = None) -> Tensor:
+    """One call, by its fpemu_use, on tensors of any strides and one device; returns y, which it fills, and which may be
+    the one input. Of operations the operands broadcast to y's shape."""
+    if OPERATION <= use < FUNCTION:
+        inputs = [x if x.numel() == 1 else x.expand(y.shape) for x in inputs]
     to = y if y.is_contiguous() else torch.empty_like(y, memory_format=torch.contiguous_format)
 
-    def run(stream: int) -> None:
+    def launch(stream: int) -> None:
         _native.device_run(use, stream, format, how[0], tuple(x.contiguous() for x in inputs), to, axis,
                            _counters(stats, y), known, how[1])
 
-    _launch(run, y)
+    _launch(launch, y)
     return y if to is y else y.copy_(to)
-
-
-def quantize(x: Tensor, y: Tensor, format: Format, how: How, axis: int, stats: Tensor | None,
-             known: Range | None) -> None:
-    """x to y, tensors of one device, dtype and shape; they may be the same."""
-    _run(QUANTIZE, [x], y, format, how, axis, stats, known)
-
-
-def encode(x: Tensor, codes: Tensor, format: Format, how: How, stats: Tensor | None) -> Tensor:
-    """x to codes of one shape."""
-    return _run(ENCODE, [x], codes, format, how, stats=stats)
-
-
-def decode(codes: Tensor, y: Tensor, format: Format) -> Tensor:
-    """Codes to values of one shape."""
-    return _run(DECODE, [codes], y, format)
 
 
 def pack(x: Tensor, format: Format, how: How, axis: int, known: Range | None, stats: Tensor | None) -> Tensor:
     """x as packed bytes."""
     size = _native.layout(format, tuple(x.shape), axis)["bytes"]
-    return _run(PACK, [x], x.new_empty(size, dtype=torch.uint8), format, how, axis, stats, known)
-
-
-def unpack(packed: Tensor, y: Tensor, format: Format, axis: int) -> Tensor:
-    """Packed bytes to the values of y's shape."""
-    return _run(UNPACK, [packed], y, format, axis=axis)
+    return run(PACK, [x], x.new_empty(size, dtype=torch.uint8), format, how, axis, stats, known)
 
 
 def measure(x: Tensor, format: Format) -> Range:
@@ -131,50 +112,37 @@ def measure(x: Tensor, format: Format) -> Range:
     return Range(_launch(lambda stream: _native.device_measure(stream, x.contiguous(), format), x))
 
 
-def scales(x: Tensor, format: Format, axis: int, known: Range | None) -> tuple[Any, Any, tuple[float, float]]:
-    """What fpemu.scales gives, in arrays of NumPy: read from packed bytes, of which all but the elements are waited
-    for."""
-    if _scale_dtype(format) is None:  # which is refused
-        return fpemu.scales(x.new_empty(0, device="cpu"), format)
-    shape = tuple(x.shape)
-    layout = _native.layout(format, shape, axis)
-    packed = torch.zeros(layout["bytes"], dtype=torch.uint8)
-    packed[:layout["elements_offset"]] = pack(x, format, _NEAREST, axis, known, None)[:layout["elements_offset"]].cpu()
-    found = Packed(packed.numpy(), format, shape, axis, x.dtype)
-    return found.scales, found.scale_codes, found.tensor_scales or (1.0, 1.0)
+def head_of(packed: Tensor, x: Tensor, format: Format, axis: int) -> Packed:
+    """The packed bytes of x on the processor, their scales at least: all but the elements is waited for."""
+    if holds(packed):
+        head = _native.layout(format, tuple(x.shape), axis)["elements_offset"]
+        whole = torch.zeros(packed.shape, dtype=torch.uint8)
+        whole[:head] = packed[:head].cpu()
+        packed = whole
+    return Packed(packed, format, tuple(x.shape), axis, x.dtype)
 
 
-def arith(operation: int, operands: Sequence[Tensor], y: Tensor, format: Format, how: How,
-          stats: Tensor | None) -> Tensor:
-    """An operation on tensors that broadcast to y's shape."""
-    wide = [x if x.numel() == 1 else x.expand(y.shape) for x in operands]
-    return _run(OPERATION + operation, wide, y, format, how, stats=stats)
-
-
-def apply(function: str, x: Tensor, y: Tensor, format: Format, how: How, stats: Tensor | None) -> Tensor:
-    """An elementary function."""
-    return _run(FUNCTION + _FUNCTIONS.index(function), [x], y, format, how, stats=stats)
-
-
-def matmul(a: Tensor, b: Tensor, y: Tensor, model: Gemm, stats: Tensor | None) -> Tensor:
-    """y = a @ b, batches broadcast. y: of the operands' dtype."""
+def matmul(a: Tensor, b: Tensor, y: Tensor, model: Gemm, stats: Tensor | None, scales: Sequence[Tensor | None],
+           alpha: float) -> Tensor:
+    """y = alpha * a @ b, batches broadcast, with scales of a and of b. y: of the operands' dtype."""
     batch, (m, n), k = y.shape[:-2], y.shape[-2:], a.shape[-1]
     wide = torch.promote_types(y.dtype, torch.float32)
 
-    def dense(x: Tensor) -> tuple[Tensor, bool]:
-        """Matrices without gaps, one for all products or one for each, and whether they are held transposed."""
-        shared = x.shape[:-2].numel() == 1
-        x = (x.reshape(x.shape[-2:]) if shared else x.expand(*batch, *x.shape[-2:])).to(wide)
-        return (x.mT, True) if x.mT.is_contiguous() else (x.contiguous(), False)
+    def dense(x: Tensor, scales: Tensor | None) -> tuple[Tensor, bool, Tensor | None]:
+        """Matrices without gaps, one for all products or one for each; whether they are held transposed; scales."""
+        held = [t for t in (x, scales) if t is not None]
+        shared = all(t.shape[:-2].numel() == 1 for t in held)
+        x, *own = ((t.reshape(t.shape[-2:]) if shared else t.expand(*batch, *t.shape[-2:])).to(wide) for t in held)
+        turned = x.mT.is_contiguous()
+        return (x.mT if turned else x.contiguous()), turned, own[0].contiguous() if own else None
 
-    def run(stream: int) -> None:
-        (left, left_transposed), (right, right_transposed) = dense(a), dense(b)
-        sizes = batch.numel(), m, n, k, left_transposed, right_transposed
-        _native.device_matmul(stream, left, right, to, sizes, model._struct, carrier_of(y.dtype),
-                              _counters(stats, y, True))
+    def launch(stream: int) -> None:
+        (left, left_turned, scales_a), (right, right_turned, scales_b) = dense(a, scales[0]), dense(b, scales[1])
+        _native.device_matmul(stream, left, right, to, (batch.numel(), m, n, k, left_turned, right_turned),
+                              model._struct, carrier_of(y.dtype), _counters(stats, y, True), scales_a, scales_b, alpha)
 
     to = y if y.dtype == wide else torch.empty_like(y, dtype=wide)
-    _launch(run, y)
+    _launch(launch, y)
     return y if to is y else y.copy_(to)
 
 
@@ -222,9 +190,7 @@ def read_stats(stats: Tensor) -> Stats:
     address = _counters(stats, stats)
     found = Stats()
     if stats.shape[0] > _stats_words():
-        want, first, length, scale_first, scale_length = stats[:_ASKED].tolist()
-        found = Stats(bool(want & 1), (first, first + length - 3) if length else None,
-                      (scale_first, scale_first + scale_length - 3) if scale_length else None)
+        found = Stats._asking(*stats[:_ASKED].tolist())
     _launch(_native.device_stats, stats, address, found)
     return found
 

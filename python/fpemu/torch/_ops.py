@@ -18,14 +18,14 @@ from torch import Tensor
 
 import fpemu
 from fpemu import Range, Rounding, Stats, _native
-from fpemu._arrays import carrier_of, has_tangent
+from fpemu._arrays import DECODE, ENCODE, FUNCTION, OPERATION, QUANTIZE, UNPACK, carrier_of, has_tangent
 from fpemu._packed import _scale_dtype, _scales_shape
 from fpemu._values import _OPERATIONS
 
 from . import _autograd, _device
 from ._autograd import counted
 from ._shard import Part, quantize_part
-from ._spec import WORD, block_of, check_state, format_of, is_stochastic, rounding_of, signed
+from ._spec import WORD, block_of, check_state, format_of, is_stochastic, rounding_of, scale_length, signed
 from .counters import check_stats, read_stats, write_stats
 
 FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
@@ -46,7 +46,10 @@ SCHEMAS = {
     "unpack": "(Tensor bytes, str format, SymInt[] shape, int axis=-1, ScalarType? dtype=None) -> Tensor",
     "scales": "(Tensor x, str format, int axis=-1, Tensor? range=None) -> (Tensor, Tensor, Tensor)",
     "measure": "(Tensor x, str format) -> Tensor",
-    "matmul": "(Tensor a, Tensor b, str spec, Tensor? state=None, str? backward=None) -> Tensor",
+    "parts": "(Tensor x, str format, int along, int chunk, str rounding='rne', Tensor? state=None, int axis=-1) -> "
+    "(Tensor, Tensor, Tensor)",
+    "matmul": "(Tensor a, Tensor b, str spec, Tensor? state=None, str? backward=None, Tensor? scales_a=None, "
+    "Tensor? scales_b=None, Tensor? alpha=None) -> Tensor",
     "arith": "(str operation, str format, Tensor a, Tensor? b=None, Tensor? c=None, str rounding='rne', "
     "Tensor? state=None) -> Tensor",
     "apply": "(str function, str format, Tensor x, str rounding='rne', Tensor? state=None) -> Tensor",
@@ -111,7 +114,7 @@ def _quantize_into(counts: Any, x: Tensor, y: Tensor, format: str, rounding: str
 
     def run(x: Tensor, y: Tensor, r: Rounding, axis: int) -> None:
         if _device.holds(x):
-            _device.quantize(x, y, f, (r, words), axis, counts, known)
+            _device.run(QUANTIZE, [x], y, f, (r, words), axis, counts, known)
         else:
             fpemu.quantize(x, f, r, axis=axis, out=y, stats=counts, range=known)
 
@@ -159,8 +162,7 @@ def _quantize_in_place_fake(x: Tensor, format: str, rounding: str = "rne", state
 
 def code_dtype(format: str) -> torch.dtype:
     """The dtype of a format's codes."""
-    dtype: torch.dtype = getattr(torch, format_of(format).code_dtype.name)
-    return dtype
+    return getattr(torch, format_of(format).code_dtype.name)
 
 
 def _value_dtype(format: str, dtype: torch.dtype | None) -> torch.dtype:
@@ -175,7 +177,7 @@ def _encode(counts: Any, x: Tensor, format: str, rounding: str = "rne", state: T
     _check(x, format, rounding, state)
     codes, how = torch.empty_like(x, dtype=code_dtype(format)), _device.drawn(x, rounding, state)
     if _device.holds(x):
-        return _device.encode(x.detach(), codes, format_of(format), how, counts)
+        return _device.run(ENCODE, [x.detach()], codes, format_of(format), how, stats=counts)
     fpemu.encode(x.detach(), format_of(format), how[0], out=codes, stats=counts)
     return codes
 
@@ -188,7 +190,7 @@ def _encode_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | 
 def _decode(counts: None, codes: Tensor, format: str, dtype: torch.dtype | None = None) -> Tensor:
     values = _decode_fake(codes, format, dtype)
     if _device.holds(codes):
-        return _device.decode(codes, values, format_of(format))
+        return _device.run(DECODE, [codes], values, format_of(format))
     fpemu.decode(codes, format_of(format), values.dtype, out=values)
     return values
 
@@ -207,8 +209,7 @@ def _pack(counts: Any, x: Tensor, format: str, rounding: str = "rne", state: Ten
     how = _device.drawn(x, rounding, state)
     if _device.holds(x):
         return _device.pack(x.detach(), format_of(format), how, axis, range_of(range), counts)
-    packed: Tensor = _native.pack(x.detach(), format_of(format), how[0], axis, 0, range_of(range), counts)
-    return packed
+    return _native.pack(x.detach(), format_of(format), how[0], axis, 0, range_of(range), counts)
 
 
 def _pack_fake(x: Tensor, format: str, rounding: str = "rne", state: Tensor | None = None, axis: int = -1,
@@ -221,7 +222,7 @@ def _unpack(counts: None, bytes: Tensor, format: str, shape: Sequence[int], axis
             dtype: torch.dtype | None = None) -> Tensor:
     values = _unpack_fake(bytes, format, shape, axis, dtype)
     if _device.holds(bytes):
-        return _device.unpack(bytes, values, format_of(format), axis)
+        return _device.run(UNPACK, [bytes], values, format_of(format), axis=axis)
     _native.unpack(bytes, format_of(format), tuple(shape), axis, carrier_of(values.dtype), values)
     return values
 
@@ -231,15 +232,22 @@ def _unpack_fake(bytes: Tensor, format: str, shape: Sequence[int], axis: int = -
     return bytes.new_empty(tuple(shape), dtype=_value_dtype(format, dtype))
 
 
+def _need_scales(format: str) -> fpemu.Format:
+    """The format; fpemu.Error where its blocks have no scales apart."""
+    f = format_of(format)
+    if _scale_dtype(f) is None:
+        fpemu.scales(np.zeros(0), f)
+    return f
+
+
 def _scales(counts: None, x: Tensor, format: str, axis: int = -1,
             range: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
     check_float(x)
-    if _device.holds(x):
-        found = _device.scales(x.detach(), format_of(format), axis, range_of(range))
-        numbers, codes = (torch.from_numpy(np.array(array)).to(x.device) for array in found[:2])
-        return numbers, codes, torch.tensor(found[2], dtype=numbers.dtype, device=x.device)
-    numbers, codes, tensor = fpemu.scales(x.detach(), format_of(format), axis=axis, range=range_of(range))
-    return numbers, codes, torch.tensor(tensor, dtype=numbers.dtype)
+    f = _need_scales(format)
+    head = _device.head_of(_pack(None, x, format, "rne", None, axis, range), x, f, axis)
+    numbers, tensor = head.scales, head.tensor_scales or (1.0, 1.0)
+    return (numbers.to(x.device), head.scale_codes.clone().to(x.device),
+            torch.tensor(tensor, dtype=numbers.dtype, device=x.device))
 
 
 def _scales_fake(x: Tensor, format: str, axis: int = -1, range: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
@@ -252,6 +260,48 @@ def _scales_fake(x: Tensor, format: str, axis: int = -1, range: Tensor | None = 
     code = _scale_dtype(format_of(format))
     codes = CODES[code.itemsize if code else 1]
     return (x.new_empty(of_scales, dtype=carrier), x.new_empty(of_scales, dtype=codes), x.new_empty(2, dtype=carrier))
+
+
+def _parts(counts: Any, x: Tensor, format: str, along: int, chunk: int, rounding: str = "rne",
+           state: Tensor | None = None, axis: int = -1) -> tuple[Tensor, Tensor, Tensor]:
+    """Elements, as values of their format; scales, one for each chunk of the dimension `along`, which comes last; the
+    scale of the whole tensor, one number on the processor."""
+    elements, scales, tensor = _parts_fake(x, format, along, chunk, rounding, state, axis)
+    f, axis = _need_scales(format), axis % x.ndim
+    if not x.numel():
+        return elements, scales.fill_(1), tensor.fill_(1)
+    packed = _pack(counts, x, format, rounding, state, axis)
+    head = _device.head_of(packed, x, f, axis)
+    layout, block, found = head.layout, block_of(f), head.scales.numpy()
+    tensor.fill_((head.tensor_scales or (1.0, 1.0))[1])
+    if block == "row":
+        found = np.expand_dims(found, axis)
+    elif block == "run" or (block == "tile" and axis == 0):
+        found = np.moveaxis(found.reshape(*x.shape[:axis], *x.shape[axis + 1:], -1), -1, axis)
+    elif block == "tile":
+        found = np.moveaxis(found, (-2, -1), (axis - 1, axis))
+    else:
+        found = found.reshape([-1 if d == axis else 1 for d in range(x.ndim)])
+    places = [np.arange(0, n, chunk if d == along % x.ndim else 1) // (scale_length(f, d, axis) or n)
+              for d, n in enumerate(x.shape)]
+    scales.copy_(torch.from_numpy(np.moveaxis(found[np.ix_(*places)], along, -1)))
+    one = 0 if f.scale_format is None else int(fpemu.encode(np.ones(1), f.scale_format)[0])
+    ones = np.ones(layout["tensor_bytes"] // 4, "<f4").tobytes() + one.to_bytes(
+        layout["scale_bytes"], "little") * layout["blocks"]
+    packed[:layout["elements_offset"]] = torch.frombuffer(bytearray(ones), dtype=torch.uint8).to(packed.device)
+    return _unpack(None, packed, format, x.shape, axis, x.dtype), scales, tensor
+
+
+def _parts_fake(x: Tensor, format: str, along: int, chunk: int, rounding: str = "rne", state: Tensor | None = None,
+                axis: int = -1) -> tuple[Tensor, Tensor, Tensor]:
+    _check(x, format, rounding, state, axis)
+    wide = torch.promote_types(x.dtype, torch.float32)
+    length, sizes = scale_length(format_of(format), along % x.ndim, axis % x.ndim), list(x.shape)
+    if length is not None and length % chunk:
+        raise ValueError(f"{format} has a scale for each {length} along dimension {along}, and the product one for "
+                         f"each {chunk}")
+    sizes.append(-(-sizes.pop(along) // chunk))
+    return torch.empty_like(x), x.new_empty(sizes, dtype=wide), torch.empty((), dtype=wide, device="cpu")
 
 
 def _measure(counts: None, x: Tensor, format: str) -> Tensor:
@@ -274,7 +324,8 @@ def _same_dtype(*tensors: Tensor | None) -> None:
         raise TypeError(f"operands have the dtypes {', '.join(sorted(map(str, dtypes)))}: fpemu converts none of them")
 
 
-def _matmul_fake(a: Tensor, b: Tensor, spec: str, state: Tensor | None = None, backward: str | None = None) -> Tensor:
+def _matmul_fake(a: Tensor, b: Tensor, spec: str, state: Tensor | None = None, backward: str | None = None,
+                 *scales: Tensor | None) -> Tensor:
     check_float(a, "a")
     _same_dtype(a, b)
     check_state(state)
@@ -290,16 +341,18 @@ def _matmul_fake(a: Tensor, b: Tensor, spec: str, state: Tensor | None = None, b
 
 
 def _matmul(counts: Any, a: Tensor, b: Tensor, spec: str, state: Tensor | None = None,
-            backward: str | None = None) -> Tensor:
+            backward: str | None = None, scales_a: Tensor | None = None, scales_b: Tensor | None = None,
+            alpha: Tensor | None = None) -> Tensor:
     c = _matmul_fake(a, b, spec, state, backward)
     model = fpemu.gemm(spec)
     if state is not None and model._random:
         _device.check_capture(a)
         seed, stream = (word % WORD for word in state.tolist()[:2])
         model = fpemu.gemm(spec, seed=seed, stream=stream)
+    number = 1.0 if alpha is None else float(alpha.item())
     if _device.holds(a):
-        return _device.matmul(a.detach(), b.detach(), c, model, counts)
-    fpemu.matmul(a.detach(), b.detach(), model, out=c, stats=counts)
+        return _device.matmul(a.detach(), b.detach(), c, model, counts, (scales_a, scales_b), number)
+    fpemu.matmul(a.detach(), b.detach(), model, alpha=number, scales_a=scales_a, scales_b=scales_b, out=c, stats=counts)
     return c
 
 
@@ -328,10 +381,10 @@ def _arith(counts: Any, operation: str, format: str, a: Tensor, b: Tensor | None
            c: Tensor | None = None, rounding: str = "rne", state: Tensor | None = None) -> Tensor:
     y = _arith_fake(operation, format, a, b, c, rounding, state)
     operands = tuple(t.detach() for t in _operands(operation, a, b, c))
-    how = _device.drawn(a, rounding, state)
+    how, number = _device.drawn(a, rounding, state), _OPERATIONS.index(operation)
     if _device.holds(a):
-        return _device.arith(_OPERATIONS.index(operation), operands, y, format_of(format), how, counts)
-    _native.arith(_OPERATIONS.index(operation), operands, format_of(format), how[0], 0, y, counts)
+        return _device.run(OPERATION + number, operands, y, format_of(format), how, stats=counts)
+    _native.arith(number, operands, format_of(format), how[0], 0, y, counts)
     return y
 
 
@@ -339,7 +392,8 @@ def _apply(counts: Any, function: str, format: str, x: Tensor, rounding: str = "
            state: Tensor | None = None) -> Tensor:
     y, how = _apply_fake(function, format, x, rounding, state), _device.drawn(x, rounding, state)
     if _device.holds(x):
-        return _device.apply(function, x.detach(), y, format_of(format), how, counts)
+        use = FUNCTION + fpemu.functions().index(function)
+        return _device.run(use, [x.detach()], y, format_of(format), how, stats=counts)
     fpemu.apply(function, x.detach(), format_of(format), how[0], out=y, stats=counts)
     return y
 
@@ -507,6 +561,7 @@ _register("pack", _pack, _pack_fake, _autograd.no_gradient("pack"))
 _register("unpack", _unpack, _unpack_fake, _autograd.no_gradient("unpack"), counts=False)
 _register("scales", _scales, _scales_fake, _autograd.no_gradient("scales"), counts=False)
 _register("measure", _measure, _measure_fake, _autograd.no_gradient("measure"), counts=False)
+_register("parts", _parts, _parts_fake, _autograd.no_gradient("parts"))
 _register("matmul", _matmul, _matmul_fake, _autograd.matmul)
 _register("arith", _arith, _arith_fake, _autograd.arith)
 _register("apply", _apply, _apply_fake, _autograd.function)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from fpemu import Format, Rounding
 
-from ._spec import STOCHASTIC, block_of, scaling_of
+from ._spec import STOCHASTIC, block_of, scale_length, scaling_of
 
 
 class Part(NamedTuple):
@@ -53,18 +53,10 @@ def check_part(part: Part, shape: Sequence[int]) -> None:
 
 def check_blocks(format: Format, axis: int, part: Part, shape: Sequence[int]) -> None:
     """ValueError where a block of the whole lies on both sides of a cut. `axis` is not negative."""
-    block = block_of(format)
-    if block in (None, "tensor"):
+    if block_of(format) in (None, "tensor"):
         return
     for d, (size, all_of_it, first) in enumerate(zip(shape, part.whole, part.start)):
-        if block == "channel":
-            length = 1 if d == axis else all_of_it
-        elif d == axis:
-            length = all_of_it if block == "row" else format.block_length
-        elif d == axis - 1 and block == "tile":
-            length = format.block_rows
-        else:
-            continue
+        length = scale_length(format, d, axis) or all_of_it
         end = first + size
         if size and (first % length or (end % length and end != all_of_it)):
             raise ValueError(f"dimension {d} is cut at {first}..{end} of {all_of_it}, where blocks of {format} have "

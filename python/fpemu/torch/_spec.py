@@ -41,6 +41,17 @@ def block_of(format: Format) -> str | None:
     return BLOCKS[format.block] if format.scaling else None
 
 
+def scale_length(format: Format, dim: int, axis: int) -> int | None:
+    """How many neighbours along a dimension a scale of blocks along `axis` is for; None: all. Neither is negative."""
+    block = block_of(format)
+    if block in ("run", "tile") and dim == axis:
+        return format.block_length
+    if block == "tile" and dim == axis - 1:
+        return format.block_rows
+    whole = block == "tensor" or (block == "row" and dim == axis) or (block == "channel" and dim != axis)
+    return None if whole else 1
+
+
 def format_text(format: str | Format) -> str:
     """The spec of a format; ValueError for a table of the caller's, which has none."""
     format = format if isinstance(format, (str, Format)) else named(format)

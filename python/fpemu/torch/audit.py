@@ -27,6 +27,7 @@ from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
 import fpemu
+from fpemu import _files
 
 from .everywhere import modes as active
 from .everywhere import multiplies
@@ -116,9 +117,7 @@ class Audit:
             name = row.operator.removesuffix("_backward") + " backward" * (row.direction == "backward")
             table.append((share, ("NOT", "HALF", "")[row.rounded], name, f"{row.left} x {row.right}", str(row.calls),
                           row.source, row.module))
-        wide = [max(len(line[i]) for line in table) for i in range(7)]
-        lines = ["  ".join(f"{word:{'>' if i in (0, 4) else '<'}{wide[i]}}" for i, word in enumerate(line)).rstrip()
-                 for line in table]
+        lines = _files.table(table, (0, 4))
         calls = [sum(row.calls for row in self if row.rounded == n) for n in range(3)]
         unknown = sum(row.calls for row in self if row.share is None)
         lines.append(f"{_percent(self._part(2))} of multiplications in emulated products ({calls[2]} of {sum(calls)} "
@@ -141,7 +140,7 @@ def _percent(part: float) -> str:
 
 # Products in one kernel.
 _SEVERAL = re.compile("attention|attn|flash|rnn|lstm|gru|transformer|trilinear|backward|solve|lstsq|dist|exp|fft")
-_ROUNDS = re.compile("(quantize|arith|apply|decode|unpack)(_counted)?_?")
+_ROUNDS = re.compile("(quantize|parts|arith|apply|decode|unpack)(_counted)?_?")
 # Each element of a result is one of an operand, or 0.
 _MOVES = frozenset((
     "_reshape_copy _to_copy _unsafe_index cat clone constant_pad_nd copy_ embedding flip gather im2col index "

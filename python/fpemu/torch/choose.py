@@ -75,9 +75,7 @@ class Choice(dict[str, Recipe]):
             found = {_name(option.recipe): f"{self.decibels(option.error):.2f}" for option in own}
             table.append((layer or "(model)", str(own[0].weights), *(found.get(name, "-") for name in names),
                           _name(self[layer])))
-        wide = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-        lines = ["  ".join([row[0].ljust(wide[0]), *(c.rjust(w) for c, w in zip(row[1:-1], wide[1:-1])), row[-1]])
-                 for row in table]
+        lines = _files.table(table, range(1, len(table[0]) - 1))
         end = "" if self.most_sqnr - self.sqnr < 0.005 else f"; no choice has more than {self.most_sqnr:.2f} dB"
         return "\n".join([f"dB of {self._what}, by layer", *lines,
                           f"{self.bits:.3f} bits a weight, {self.sqnr:.2f} dB{end}"])

@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn.utils.parametrize import is_parametrized
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from .. import _files
 from . import _device
 from ._products import Products
 from ._spec import check_seed
@@ -373,8 +374,7 @@ class Summary:
         table = [("module", "class", "recipe"), *self.converted]
         if self.left:
             table += [("left alone", "", ""), *self.left]
-        wide = [max(len(row[i]) for row in table) for i in range(2)]
-        return "\n".join([*(f"{a:<{wide[0]}}  {b:<{wide[1]}}  {c}".rstrip() for a, b, c in table), str(self.total)])
+        return "\n".join([*_files.table(table), str(self.total)])
 
 
 def _why(module: nn.Module, place: Optional[_Place]) -> str:

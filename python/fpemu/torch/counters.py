@@ -15,7 +15,6 @@ from fpemu import Stats
 from . import _device
 
 _REQUEST = struct.Struct("=IIiIiI")
-_SUMS, _HISTOGRAM, _SCALES = 1, 2, 4
 WORDS = 131  # of the library's struct
 
 
@@ -49,11 +48,10 @@ def read_stats(stats: Tensor) -> Stats:
     if _device.holds(stats):
         return _device.read_stats(stats)
     content = stats.detach().contiguous().numpy().tobytes()
-    want, _, first, length, scale_first, scale_length = _REQUEST.unpack_from(content)
-    if WORDS + length + scale_length != stats.shape[0]:
+    want, _, *bins = _REQUEST.unpack_from(content)
+    if WORDS + bins[1] + bins[3] != stats.shape[0]:
         raise TypeError("stats is a tensor of fpemu.torch.new_stats")
-    result = Stats(bool(want & _SUMS), (first, first + length - 3) if want & _HISTOGRAM else None,
-                   (scale_first, scale_first + scale_length - 3) if want & _SCALES else None)
+    result = Stats._asking(want, *bins)
     result._load(content)
     return result
 

@@ -270,7 +270,7 @@ def _convolution(at: _Call, input: Tensor, weight: Tensor, bias: Optional[Tensor
                  dilation: Any, transposed: bool, output_padding: Any, groups: int, *_: Any) -> Any:
     site, states = at.take(WEIGHTS)
     if transposed:
-        f.check_transposed(site.plan)
+        f.check_conv(site.plan, True)
     steps, pads, spread, more = (f._each(value, weight.dim() - 2, what) for value, what in (
         (stride, "stride"), (padding, "padding"), (dilation, "dilation"), (output_padding, "output_padding")))
     numbers = f.Geometry(steps, pads, spread, groups, transposed, more if transposed else ())

@@ -23,8 +23,8 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Optional, Union
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Optional, Union
 
 import torch
 import torch.nn.functional as F
@@ -85,9 +85,29 @@ class Plan:
         """Nothing is rounded, torch multiplies."""
         return self.sums == (None, None, None) and not any(self.target)
 
+    @property
+    def scaled(self) -> bool:
+        """A product takes elements and scales apart."""
+        return any(t is not None and t.chunk for t in self.target)
+
+
+class Scaled(NamedTuple):
+    """An operand of a product as `operators.parts` gives it."""
+
+    elements: Tensor
+    scales: Tensor
+    tensor: Tensor
+
+    @property
+    def mT(self) -> Scaled:
+        """Of the transpose: scales belong to what is not summed over."""
+        return self._replace(elements=self.elements.mT)
+
 
 def _serves(first: Optional[Target], second: Optional[Target]) -> bool:
-    return first == second and not (first is not None and first.along)
+    if first is None or second is None:
+        return first is second
+    return replace(first, chunk=second.chunk) == second and not first.along
 
 
 def _is_random(accumulator: Optional[str]) -> bool:
@@ -99,7 +119,7 @@ def _accumulator(product: Product, left: Optional[Target], right: Optional[Targe
     text = product.accumulator
     if text is None or left is None or right is None or left.blocked or right.blocked:
         return text
-    if fpemu.gemm(text)._rounds_operands:
+    if any(fpemu.gemm(text)._operands):
         return text
     return f"{text}; a={left.format}; b={right.format}"
 
@@ -108,21 +128,23 @@ def _accumulator(product: Product, left: Optional[Target], right: Optional[Targe
 def make_plan(recipe: Recipe, activations: bool = False) -> Plan:
     """The plan of a layer; of a product of two *activations* in attention."""
 
-    def read(target: Optional[str]) -> Optional[Target]:
-        return None if target is None or target == "forward" else read_target(target)
+    def read(target: Optional[str], chunk: int = 0) -> Optional[Target]:
+        return None if target is None or target == "forward" else replace(read_target(target), chunk=chunk)
 
     slots: list[Optional[Target]] = [None] * (WEIGHT_GRADIENT + 1)
     left, right = recipe.operands("forward", activations)
     data_left, data_right = recipe.operands("data_gradient", activations)
     weight_left, weight_right = recipe.operands("weight_gradient", activations)
-    slots[INPUT], slots[WEIGHT] = read(left), read(right)
+    of, of_data, of_weight = (recipe.chunks(name, activations) for name in ("forward", "data_gradient",
+                                                                            "weight_gradient"))
+    slots[INPUT], slots[WEIGHT] = read(left, of[0]), read(right, of[1])
     slots[BIAS] = None if activations else read(recipe.bias)
     slots[OUTPUT] = read(recipe.forward.result)
-    slots[GRADIENT] = read(data_left)
+    slots[GRADIENT] = read(data_left, of_data[0])
     keep_weight, keep_input = data_right == "forward", weight_right == "forward"
-    slots[WEIGHT_AGAIN] = slots[WEIGHT] if keep_weight else read(data_right)
-    slots[INPUT_AGAIN] = slots[INPUT] if keep_input else read(weight_right)
-    slots[GRADIENT_AGAIN] = read(weight_left)
+    slots[WEIGHT_AGAIN] = read(right if keep_weight else data_right, of_data[1])
+    slots[INPUT_AGAIN] = read(left if keep_input else weight_right, of_weight[1])
+    slots[GRADIENT_AGAIN] = read(weight_left, of_weight[0])
     slots[DATA_GRADIENT] = read(recipe.data_gradient.result)
     slots[WEIGHT_GRADIENT] = read(recipe.weight_gradient.result)
     sums = (_accumulator(recipe.forward, slots[INPUT], slots[WEIGHT]),
@@ -135,15 +157,21 @@ def make_plan(recipe: Recipe, activations: bool = False) -> Plan:
                 PRODUCT_BATCH if activations else LAYER_BATCH)
 
 
-def check_transposed(plan: Plan) -> Plan:
-    """The plan, if a transposed convolution can have it; else ValueError."""
-    if any(plan.sums):
+def check_conv(plan: Plan, transposed: bool = False) -> Plan:
+    """The plan, if a convolution can have it; else ValueError."""
+    if transposed and any(plan.sums):
         raise ValueError("transposed convolutions have no emulated accumulators")
+    if plan.scaled:
+        raise ValueError("blocks along channels do not lie along the taps that a convolution sums too: an accumulator "
+                         "without operands, such as chunk(32,fp32), takes the numbers as they are")
     return plan
 
 
 def check_split(plan: Plan) -> None:
     """ValueError where a part of a batch cannot be rounded as the batch is."""
+    if plan.scaled:
+        raise ValueError("products that take scales apart take whole batches: an accumulator without operands, such as "
+                         "chunk(32,fp32), takes the numbers as they are")
     sums = plan.sums if plan.batch is PRODUCT_BATCH else plan.sums[:2]
     for text in sums:
         if _is_random(text):
@@ -216,19 +244,23 @@ def _states(plan: Plan, state: Optional[Tensor], device: torch.device, rows: int
     return table
 
 
-def _round(x: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor], stats: Stats) -> Tensor:
-    target = site.plan.target[slot]
+def _round(x: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor], stats: Stats,
+           along: Optional[int] = None, again: Optional[int] = None) -> Any:
+    """x as a slot rounds it, with blocks along `axis`. For a product that takes scales apart a Scaled, whose scales lie
+    along another dimension where that is told. again: the slot that says whether this is so, if it is another."""
+    target = site.plan.target[slot if again is None else again]
     if target is None:
         return x
+    along = axis if along is None else along
     state = states[slot] if target.stochastic and states is not None else None
     counts = None if stats is None else stats[slot]
     if type(x) is not Tensor and isinstance(x, nn.Parameter):  # which is asked in Python
         if site.frozen is not None and slot == WEIGHT and not (target.stochastic or counts is not None or
                                                                torch.compiler.is_compiling() or x.is_inference()):
-            return _kept(x, site.frozen, target, axis)
+            return _kept(x, site.frozen, target, axis, along)
         x = x.detach()
     if site.part is None or slot not in site.plan.batch or not target.placed:
-        return operators.quantize(x, target.format, target.rounding, axis=axis, state=state, stats=counts)
+        return _rounded(x, target, axis, along, state, counts)
     part = site.part
     size, *others = x.shape
     range = None
@@ -240,22 +272,29 @@ def _round(x: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor]
                               whole=(part.ranks * size, *others), start=(part.rank * size, *(0 for _ in others)))
 
 
-def _kept(weight: nn.Parameter, frozen: dict[str, Any], target: Target, axis: int) -> Tensor:
+def _rounded(x: Tensor, target: Target, axis: int, along: int, state: Optional[Tensor] = None,
+             stats: Any = None) -> Any:
+    if not target.chunk:
+        return operators.quantize(x, target.format, target.rounding, axis=axis, state=state, stats=stats)
+    return Scaled(*operators.parts(x, target.format, along, target.chunk, target.rounding, axis=axis, state=state,
+                                   stats=stats))
+
+
+def _kept(weight: nn.Parameter, frozen: dict[str, Any], target: Target, axis: int, along: int) -> Any:
     """The rounded weight that a frozen layer keeps; made anew where the weight is another, or was written to."""
-    of = (axis, weight._version, weight.data_ptr(), weight.dtype, weight.shape, weight.stride())
+    of = (axis, along, target, weight._version, weight.data_ptr(), weight.dtype, weight.shape, weight.stride())
     if frozen.get("weight") is not weight or frozen["of"] != of:
         content = weight.detach()
-        rounded = operators.quantize(content, target.format, target.rounding, axis=axis)
+        rounded = _rounded(content, target, axis, along)
         frozen.update(weight=weight, of=of, rounded=rounded, content=content)  # whose memory is not used anew meanwhile
-    kept: Tensor = frozen["rounded"]
-    return kept
+    return frozen["rounded"]
 
 
 def _round_again(x: Tensor, site: Site, first: int, again: int, axis: int, along: int, serves: bool,
-                 states: Optional[Tensor], stats: Stats) -> Tensor:
+                 states: Optional[Tensor], stats: Stats) -> Any:
     """An operand of a product of the backward pass. serves: as the forward product took it, which is rounded once more,
     with the same bits and uncounted, for to keep it takes more memory than to keep x, which others keep too."""
-    return (_round(x, site, first, axis, states, None) if serves else
+    return (_round(x, site, first, axis, states, None, along, again) if serves else
             _round(x, site, again, along, states, stats))
 
 
@@ -271,22 +310,36 @@ def _check_batched(site: Site, batched: bool) -> None:
 
 
 def _round_gradient(g: Tensor, site: Site, slot: int, axis: int, states: Optional[Tensor], stats: Stats,
-                    scale: Optional[Tensor]) -> Tensor:
+                    scale: Optional[Tensor], along: Optional[int] = None, again: Optional[int] = None) -> Any:
     plan = site.plan
     if site.measure and site.measured is None and g.numel():
         numbers = g.detach().float()
         site.measured = torch.stack((numbers.square().mean(), numbers.abs().max()))
     if scale is None or plan.target[slot] is None:
-        return _round(g, site, slot, axis, states, stats)
-    return _round(g * scale, site, slot, axis, states, stats) / scale
+        return _round(g, site, slot, axis, states, stats, along, again)
+    q = _round(g * scale, site, slot, axis, states, stats, along, again)
+    return q._replace(tensor=q.tensor / scale) if isinstance(q, Scaled) else q / scale
 
 
-def _product(a: Tensor, b: Tensor, spec: Optional[str], states: Optional[Tensor], stats: Stats, slot: int) -> Tensor:
+def _gradient_again(gq: Any, g: Tensor, site: Site, axis: int, states: Optional[Tensor], stats: Stats,
+                    scale: Optional[Tensor]) -> Any:
+    """The gradient for the product along `axis`; gq: that of the other one, along the last, or None."""
+    first, again = (site.plan.target[slot] for slot in (GRADIENT, GRADIENT_AGAIN))
+    if gq is None or not site.plan.gradient_serves:
+        return _round_gradient(g, site, GRADIENT_AGAIN, axis, states, stats, scale)
+    if first is None or again is None or not (first.chunk or again.chunk):
+        return gq
+    return _round_gradient(g, site, GRADIENT, -1, states, None, scale, axis, GRADIENT_AGAIN)
+
+
+def _product(a: Any, b: Any, spec: Optional[str], states: Optional[Tensor], stats: Stats, slot: int) -> Tensor:
     if spec is None:
-        y: Tensor = aten.matmul.default(a, b)
-        return y
+        return aten.matmul.default(a, b)
+    (a, scales_a, *whole), (b, scales_b, *other) = (x if isinstance(x, Scaled) else (x, None) for x in (a, b))
+    alpha = None if not whole + other else math.prod(whole + other)
     return operators.matmul(a, b, spec, state=None if states is None else states[slot],
-                            stats=None if stats is None else stats[slot])
+                            stats=None if stats is None else stats[slot], scales_a=scales_a, scales_b=scales_b,
+                            alpha=alpha)
 
 
 def _autocast(*tensors: Optional[Tensor]) -> tuple[Any, ...]:
@@ -337,16 +390,15 @@ def _pass(x: Tensor, site: Site, forward: int, backward: int, axis: int, states:
     stats = site.stats_for(x)
     if not x.requires_grad or not torch.is_grad_enabled():
         return _round(x, site, forward, axis, states, stats) if there else x
-    result: Tensor = apply(_Pass, x, site, forward, backward, axis, states, stats, site.scale if back else None)
-    return result
+    return apply(_Pass, x, site, forward, backward, axis, states, stats, site.scale if back else None)
 
 
 # ------------------------------------------------------------------------------------------------ linear, matmul
 
 
-def _rows(x: Tensor) -> Tensor:
+def _rows(x: Any) -> Any:
     """A matrix of all leading dimensions taken together, which may have no columns."""
-    return x if x.dim() == 2 else x.reshape(x.shape[:-1].numel(), x.shape[-1])
+    return x if isinstance(x, Scaled) or x.dim() == 2 else x.reshape(x.shape[:-1].numel(), x.shape[-1])
 
 
 class _Linear(torch.autograd.Function):
@@ -354,15 +406,16 @@ class _Linear(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Optional[Tensor],
                 stats: Stats, scale: Optional[Tensor]) -> tuple[Tensor, Tensor]:
         plan = site.plan
-        xq = _round(x, site, INPUT, -1, states, stats)
+        xq = _round(_rows(x) if plan.scaled else x, site, INPUT, -1, states, stats)
         wq = _round(w, site, WEIGHT, -1, states, stats)
         bq = None if bias is None else _round(bias, site, BIAS, -1, states, stats)
         ctx.rest = site, stats, bias is not None
         ends = link(ctx, x, _needed(x, ctx.needs_input_grad[1]), w, states, scale)
         if plan.sums[0] is None and plan.target[OUTPUT] is None:
-            return aten.linear.default(xq, wq, bq), ends
+            y = aten.linear.default(xq, wq, bq)
+            return (y.reshape(*x.shape[:-1], w.shape[0]) if plan.scaled else y), ends
         rows = _rows(xq) if plan.sums[0] else xq
-        y = _product(rows, wq.t(), plan.sums[0], states, stats, SUMS).reshape(*x.shape[:-1], w.shape[0])
+        y = _product(rows, wq.mT, plan.sums[0], states, stats, SUMS).reshape(*x.shape[:-1], w.shape[0])
         y = _round(y, site, OUTPUT, -1, states, stats)
         return (y if bq is None else y + bq), ends
 
@@ -382,11 +435,10 @@ class _Linear(torch.autograd.Function):
             dx = _product(gq, wq, plan.sums[1], states, stats, DATA_SUMS).reshape(x.shape)
             dx = _round(dx, site, DATA_GRADIENT, -1, states, stats)
         if need_w:
-            rows = (_rows(_round(x, site, INPUT, -1, states, None)) if plan.input_serves else
-                    _round(_rows(x), site, INPUT_AGAIN, 0, states, stats))
-            if gq is None or not plan.gradient_serves:
-                gq = _round_gradient(g, site, GRADIENT_AGAIN, 0, states, stats, scale)
-            dw = _product(gq.t(), rows, plan.sums[2], states, stats, WEIGHT_SUMS)
+            rows = (_rows(_round(_rows(x) if plan.scaled else x, site, INPUT, -1, states, None, 0, INPUT_AGAIN))
+                    if plan.input_serves else _round(_rows(x), site, INPUT_AGAIN, 0, states, stats))
+            gq = _gradient_again(gq, g, site, 0, states, stats, scale)
+            dw = _product(gq.mT, rows, plan.sums[2], states, stats, WEIGHT_SUMS)
             dw = _round(dw, site, WEIGHT_GRADIENT, -1, states, stats)
         return dx, dw, g.sum(0) if biased and need_b else None, None, None, None, None
 
@@ -394,8 +446,7 @@ class _Linear(torch.autograd.Function):
 def _linear(x: Tensor, w: Tensor, bias: Optional[Tensor], site: Site, states: Optional[Tensor]) -> Tensor:
     x, w, bias = _autocast(x, w, bias)
     if site.plan.idle:
-        result: Tensor = aten.linear.default(x, w, bias)
-        return result
+        return aten.linear.default(x, w, bias)
     _check_batched(site, x.dim() > 1)
     result = apply(_Linear, x, w, bias, site, states, site.stats_for(x), site.scale)
     return result
@@ -449,8 +500,7 @@ class _Matmul(torch.autograd.Function):
             da = _round(da, site, DATA_GRADIENT, -1, states, stats)
         if ctx.needs_input_grad[1]:
             aq = _round_again(a, site, INPUT, INPUT_AGAIN, -1, -2, plan.input_serves, states, stats)
-            if gq is None or not plan.gradient_serves:
-                gq = _round_gradient(g, site, GRADIENT_AGAIN, -2, states, stats, scale)
+            gq = _gradient_again(gq, g, site, -2, states, stats, scale)
             db = _sum_to(_product(gq.mT, aq, plan.sums[2], states, stats, WEIGHT_SUMS).mT, b.shape)
             db = _round(db, site, WEIGHT_GRADIENT, -1, states, stats)
         return da, db, None, None, None, None
@@ -459,8 +509,7 @@ class _Matmul(torch.autograd.Function):
 def _matmul(a: Tensor, b: Tensor, site: Site, states: Optional[Tensor]) -> Tensor:
     a, b = _autocast(a, b)
     if site.plan.idle:
-        result: Tensor = aten.matmul.default(a, b)
-        return result
+        return aten.matmul.default(a, b)
     result = apply(_Matmul, a, b, site, states, site.stats_for(a), site.scale)
     return result
 
@@ -519,9 +568,8 @@ def _spread(g: Tensor, stride: Sequence[int]) -> Tensor:
 
 
 def _convolve(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry) -> Tensor:
-    y: Tensor = aten.convolution.default(x, w, bias, at.stride, at.padding, at.dilation, at.transposed,
-                                         at.output_padding or (0,) * len(at.stride), at.groups)
-    return y
+    return aten.convolution.default(x, w, bias, at.stride, at.padding, at.dilation, at.transposed,
+                                    at.output_padding or (0,) * len(at.stride), at.groups)
 
 
 def _emulated_forward(x: Tensor, w: Tensor, at: Geometry, spec: str, states: Optional[Tensor],
@@ -631,6 +679,7 @@ def _conv(x: Tensor, w: Tensor, bias: Optional[Tensor], at: Geometry, site: Site
     x, w, bias = _autocast(x, w, bias)
     if site.plan.idle:
         return _convolve(x, w, bias, at)
+    check_conv(site.plan)
     single = x.dim() == w.dim() - 1
     _check_batched(site, not single)
     if single:

@@ -183,6 +183,10 @@ class _Linear(Quantized):
 class _Conv(Quantized):
     """A convolution of torch.nn by a recipe: functional.conv1d and its kin."""
 
+    @staticmethod
+    def make_plan(recipe: Recipe) -> Plan:
+        return f.check_conv(make_plan(recipe))
+
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Optional[Tensor]) -> Tensor:
         padding = self.padding
         if self.padding_mode != "zeros":
@@ -197,7 +201,7 @@ class _ConvTranspose(Quantized):
 
     @staticmethod
     def make_plan(recipe: Recipe) -> Plan:
-        return f.check_transposed(make_plan(recipe))
+        return f.check_conv(make_plan(recipe), True)
 
     def forward(self, input: Tensor, output_size: Optional[list[int]] = None) -> Tensor:
         if self.padding_mode != "zeros":

@@ -213,9 +213,7 @@ class Log:
                      for key in ("overflow", "underflow", "subnormal")]
             noise = [f"{found.sqnr:.2f}" if found.sums else ""] * sums
             table.append((name, role, str(found.count), *share, str(found.nan), *noise))
-        wide = [max(len(row[i]) for row in table) for i in range(len(head))]
-        return "\n".join("  ".join([row[0].ljust(wide[0]), row[1].ljust(wide[1])]
-                                   + [row[i].rjust(wide[i]) for i in range(2, len(head))]).rstrip() for row in table)
+        return "\n".join(_files.table(table, range(2, len(head))))
 
     # -------------------------------------------------------------------------------------------- files
 

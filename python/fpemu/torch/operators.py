@@ -18,7 +18,7 @@ from fpemu._arrays import check_memory, is_audited
 from fpemu._values import _OPERATIONS
 
 from . import _device, _ops
-from ._autograd import GRADIENT, call, check_gradient, check_ste, inside_range, wants_gradient
+from ._autograd import call, check_gradient, check_ste, inside_range, straight_through, wants_gradient
 from ._spec import (
     check_state,
     check_tensors,
@@ -121,11 +121,10 @@ def _through_dispatcher(x: Tensor, format: str | Format, rounding: str | Roundin
         state = state_of(rounding)
         if state is None and not isinstance(backward_rounding, str):
             state = state_of(backward_rounding)
-    y: Tensor = _with_stats(
+    return _with_stats(
         "quantize", stats, x, format_text(format), rounding_text(rounding), state, axis, ste,
         None if backward is None else format_text(backward), rounding_text(backward_rounding), backward_stats,
         whole, start, range)
-    return y
 
 
 class _Plain(torch.autograd.Function):
@@ -143,15 +142,10 @@ class _Plain(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
-        (gradient,) = gradients
-        mask, state = ctx.saved_tensors
-        if ctx.format is not None:
-            if state is not None:
-                state = torch.ops.fpemu.substream.default(state, GRADIENT)
-            gradient = quantize(gradient, ctx.format, ctx.rounding, axis=ctx.axis, state=state, stats=ctx.stats)
-        if mask is not None:
-            gradient = torch.where(mask, gradient, 0.0)
-        return (gradient, *[None] * 9)
+        def run(gradient: Tensor, format: str | Format, rounding: str, state: Tensor | None) -> Tensor:
+            return quantize(gradient, format, rounding, axis=ctx.axis, state=state, stats=ctx.stats)
+
+        return (straight_through(ctx, gradients[0], run), *[None] * 9)
 
 
 def _check_gradient(format: str | Format, ste: str, backward: str | Format | None,
@@ -168,9 +162,8 @@ def _plain_gradient(x: Tensor, format: str | Format, rounding: str | Rounding, a
     if backward is not None and state is None:
         state = state_of(rounding)
         state = state_of(backward_rounding) if state is None else state
-    y: Tensor = _Plain.apply(
+    return _Plain.apply(
         x, format, rounding, axis, state, stats, ste, backward, rounding_text(backward_rounding), backward_stats)
-    return y
 
 
 def quantize_(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, axis: int = -1,
@@ -216,9 +209,8 @@ def encode(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *,
     ValueError for formats with blocks, which have no codes apart from their scales: `pack` gives both.
     """
     check_tensors(x)
-    codes: Tensor = _with_stats("encode", stats, x, format_text(format), rounding_text(rounding),
-                                state_of(rounding) if state is None else state)
-    return codes
+    return _with_stats("encode", stats, x, format_text(format), rounding_text(rounding),
+                       state_of(rounding) if state is None else state)
 
 
 def decode(codes: Tensor, format: str | Format, dtype: torch.dtype | None = None) -> Tensor:
@@ -226,8 +218,7 @@ def decode(codes: Tensor, format: str | Format, dtype: torch.dtype | None = None
     number to a byte; of others codes.view(torch.uint16). dtype: float64, float32, float16 or bfloat16; None: float32
     where it holds every value, else float64."""
     check_tensors(codes)
-    values: Tensor = torch.ops.fpemu.decode.default(codes, format_text(format), dtype)
-    return values
+    return torch.ops.fpemu.decode.default(codes, format_text(format), dtype)
 
 
 def pack(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, axis: int = -1,
@@ -235,17 +226,15 @@ def pack(x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *, a
     """x as packed bytes, a flat uint8 tensor laid out as doc/blocks.md, 4, says: scales of blocks along `axis`, then
     elements. Under torch.compile its length makes the sizes of x constants. Without a gradient."""
     check_tensors(x)
-    packed: Tensor = _with_stats("pack", stats, x, format_text(format), rounding_text(rounding),
-                                 state_of(rounding) if state is None else state, axis)
-    return packed
+    return _with_stats("pack", stats, x, format_text(format), rounding_text(rounding),
+                       state_of(rounding) if state is None else state, axis)
 
 
 def unpack(bytes: Tensor, format: str | Format, shape: Sequence[int], *, axis: int = -1,
            dtype: torch.dtype | None = None) -> Tensor:
     """The values of packed bytes, in the shape that was packed. dtype as for `decode`."""
     check_tensors(bytes)
-    values: Tensor = torch.ops.fpemu.unpack.default(bytes, format_text(format), shape, axis, dtype)
-    return values
+    return torch.ops.fpemu.unpack.default(bytes, format_text(format), shape, axis, dtype)
 
 
 def scales(x: Tensor, format: str | Format, *, axis: int = -1) -> tuple[Tensor, Tensor, Tensor]:
@@ -256,19 +245,31 @@ def scales(x: Tensor, format: str | Format, *, axis: int = -1) -> tuple[Tensor, 
     fpemu.Error for formats without scales.
     """
     check_tensors(x)
-    found: tuple[Tensor, Tensor, Tensor] = torch.ops.fpemu.scales.default(x, format_text(format), axis)
-    return found
+    return torch.ops.fpemu.scales.default(x, format_text(format), axis)
 
 
 def measure(x: Tensor, format: str | Format) -> Tensor:
     """What is known of a whole tensor, an int64 tensor of 12 words, from which a scale of all of it follows:
     `fpemu.Range` of x for the format. This, and what is given its result as `range`, waits for a device."""
     check_tensors(x)
-    found: Tensor = torch.ops.fpemu.measure.default(x, format_text(format))
-    return found
+    return torch.ops.fpemu.measure.default(x, format_text(format))
 
 
-def matmul(a: Tensor, b: Tensor, spec: str, *, state: Tensor | None = None, stats: Tensor | Stats | None = None,
+def parts(x: Tensor, format: str, along: int, chunk: int, rounding: str = "rne", *, axis: int = -1,
+          state: Tensor | None = None, stats: Tensor | Stats | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """What `pack` makes of x as `matmul` takes it: (elements, scales, tensor).
+
+    elements: of x's shape and dtype, values of the element format.
+    scales: float32 (float64 for such an x), one for each `chunk` of the dimension `along`, in the shape of x without
+        that, then as many as it has chunks.
+    tensor: the scale of all of x, nvfp4's d, else 1: one number on the processor.
+    Without a gradient. It waits for a device. ValueError where a chunk has several scales.
+    """
+    return _with_stats("parts", stats, x, format, along, chunk, rounding, state, axis)
+
+
+def matmul(a: Tensor, b: Tensor, spec: str, *, scales_a: Tensor | None = None, scales_b: Tensor | None = None,
+           alpha: Tensor | float | None = None, state: Tensor | None = None, stats: Tensor | Stats | None = None,
            backward: str | None = None) -> Tensor:
     """a @ b as the machine that `spec` describes computes it (`fpemu.gemm`): with what operands, products and sums are
     rounded to, and in which order they are added.
@@ -276,12 +277,15 @@ def matmul(a: Tensor, b: Tensor, spec: str, *, state: Tensor | None = None, stat
     a, b: (..., m, k) and (..., k, n) of one dtype, float64, float32, float16 or bfloat16; batches are broadcast; an
         operand of one dimension is a row, or a column, as for torch.matmul. Any strides; transposes cost nothing.
         The result has their dtype, autocast or not.
+    scales_a, scales_b: a scale for every chunk of k of each row of a, (..., m, ceil(k / chunk)), and of each column of
+        b, (..., n, ceil(k / chunk)), float32 (float64 for such operands); for models that take scales.
+    alpha: a number of the operands' dtype, by which the sum is multiplied before its one rounding to the result.
     state: of stochastic roundings in the spec, [seed, stream, offset]; the offset is not used.
     stats: counts every rounding of products and sums.
     backward: the model of the two products of the backward pass, g b^T and a^T g, and of those of its own backward
-        pass; None: torch.matmul. The gradient is that of the exact product of a and b as they are given; the rounding
-        of operands by the spec is straight-through. With b of two dimensions the gradient of b is one product over all
-        rows of a.
+        pass; None: torch.matmul. The gradient is that of the exact product of a and b as they are given, times scales;
+        the rounding of operands by the spec is straight-through. ValueError for a gradient of scales or alpha. With b
+        of two dimensions the gradient of b is one product over all rows of a.
     """
     check_tensors(a, b)
     rows, columns = a.ndim == 1, b.ndim == 1
@@ -289,7 +293,9 @@ def matmul(a: Tensor, b: Tensor, spec: str, *, state: Tensor | None = None, stat
         a = a.unsqueeze(0)
     if columns:
         b = b.unsqueeze(1)
-    c: Tensor = _with_stats("matmul", stats, a, b, spec, state, backward)
+    if alpha is not None and not isinstance(alpha, Tensor):
+        alpha = torch.tensor(alpha, dtype=torch.float64)
+    c = _with_stats("matmul", stats, a, b, spec, state, backward, scales_a, scales_b, alpha)
     if columns:
         c = c.squeeze(-1)
     return c.squeeze(-1 if columns else -2) if rows else c
@@ -307,9 +313,8 @@ def arith(operation: str, operands: Sequence[Tensor], format: str | Format, roun
     a, b, c = (*operands, None, None, None)[:3]
     if a is None or len(operands) > 3:
         raise TypeError(f"{operation} takes one to three operands, not {len(operands)}")
-    y: Tensor = _with_stats("arith", stats, operation, format_text(format), a, b, c, rounding_text(rounding),
-                            state_of(rounding) if state is None else state)
-    return y
+    return _with_stats("arith", stats, operation, format_text(format), a, b, c, rounding_text(rounding),
+                       state_of(rounding) if state is None else state)
 
 
 def apply(function: str, x: Tensor, format: str | Format, rounding: str | Rounding = "rne", *,
@@ -320,9 +325,8 @@ def apply(function: str, x: Tensor, format: str | Format, rounding: str | Roundi
     waited for, others become NaN. The gradient is that of the exact function, in x's dtype.
     """
     check_tensors(x)
-    y: Tensor = _with_stats("apply", stats, function, format_text(format), x, rounding_text(rounding),
-                            state_of(rounding) if state is None else state)
-    return y
+    return _with_stats("apply", stats, function, format_text(format), x, rounding_text(rounding),
+                       state_of(rounding) if state is None else state)
 
 
 def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

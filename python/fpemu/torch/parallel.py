@@ -147,12 +147,12 @@ def split_batch(module: nn.Module, group: dist.ProcessGroup | None = None, dim: 
     A scale of a whole activation, as nvfp4 has, is found by a collective call of the group, forward and backward: all
     ranks run the same layers in the same order.
 
-    ValueError, with nothing changed: accumulators with stochastic rounding; and where activations are rounded
-    stochastically, in blocks or with a scale of the whole, a converted layer with dim other than 0, a
-    module whose functions go by a recipe, such as LSTM and experts, or a MultiheadAttention without batch_first, whose
-    batch is dimension 1. ValueError in a forward or backward pass of such
-    layers: input without a batch, attention whose operands share no batch, and blocks that lie on both sides of a cut
-    (blocks along the batch, in the gradient of a weight). With one rank nothing is refused.
+    ValueError, with nothing changed: accumulators with stochastic rounding, or that take scales apart; and where
+    activations are rounded stochastically, in blocks or with a scale of the whole, a converted layer with dim other
+    than 0, a module whose functions go by a recipe, such as LSTM and experts, or a MultiheadAttention without
+    batch_first, whose batch is dimension 1. ValueError in a forward or backward pass of such layers: input without a
+    batch, attention whose operands share no batch, and blocks that lie on both sides of a cut (blocks along the batch,
+    in the gradient of a weight). With one rank nothing is refused.
     """
     from .modules import Quantized  # noqa: PLC0415
     from .quantizer import Quantizer  # noqa: PLC0415

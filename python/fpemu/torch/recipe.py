@@ -17,11 +17,14 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Optional, Union
 
+import numpy as np
+
 import fpemu
 
 from .._format import named
+from .._packed import _scale_dtype
 from ._shard import has_tensor_scale
-from ._spec import block_of, format_of, is_stochastic, rounding_of
+from ._spec import block_of, format_of, is_stochastic, rounding_of, scale_length
 
 __all__ = ["Product", "Recipe", "recipe", "recipes"]
 
@@ -47,6 +50,7 @@ class Target:
     along: bool  # depends on the axis that blocks lie along
     whole: bool  # a scale of the whole tensor: a part of a tensor is rounded in another way than the tensor
     measured: bool  # a scale follows from the whole tensor (`fpemu.measure`)
+    chunk: int = 0  # products take its elements and its scales apart, a scale for so many along k; 0: the numbers
 
     @property
     def placed(self) -> bool:
@@ -63,6 +67,46 @@ def read_target(target: str) -> Target:
     rounding_of(mode)
     return Target(spec, mode, is_stochastic(mode), block is not None, block not in (None, "tensor"),
                   measured or block in ("channel", "tile"), measured)
+
+
+@functools.cache
+def chunk_of(accumulator: Optional[str], side: int, target: str, turned: bool) -> int:
+    """For how many neighbours along k a product by an accumulator takes a scale of its left (0) or right (1) operand,
+    whose elements it takes apart; 0 where it takes the numbers as they are: without scales, or if the accumulator
+    rounds them to no format. turned: blocks lie along the other dimension than k. ValueError where that cannot be."""
+    to = None if accumulator is None else fpemu.gemm(accumulator)._operands[side]
+    read = read_target(target)
+    if accumulator is None or to is None or not read.blocked:
+        return 0
+    model, format, why = fpemu.gemm(accumulator), format_of(read.format), ""
+    chunk, length = model.chunk, scale_length(format, 1 - turned, 1)
+    element, scales = format.element, format.scale_format
+    held = element.value_count <= 1 << 16 and np.array_equal(fpemu.quantize(element.values(), to), element.values())
+    steps = [1.0, 2.0] if scales is None else [1.0, float(np.float32(1 / 3))]
+    if scales is not None and scales.value_count <= 1 << 16:
+        steps = [step for step in scales.values() if step >= 0]
+    told = np.array(steps, np.float32).reshape(-1, 1)[:, :chunk]
+    if _scale_dtype(format) is None:
+        why = "it would round once more what has no scales apart from the numbers"
+    elif not held:
+        why = f"it rounds to {to}, which lacks values of {element}"
+    elif turned and length == 1:
+        why = "they do not lie along k as the forward product took them: leave right=None, or take tiles"
+    elif length is not None and chunk and length % chunk:
+        why = f"it takes one for every {chunk} along k, and each is of {length}"
+    else:
+        try:
+            nothing = np.zeros((len(told), 1), np.float32)
+            fpemu.matmul(nothing, nothing[:1], model, scales_a=told, scales_b=told[:1])
+        except fpemu.Error:
+            why = f"it takes no such scales as {scales or 'powers of two'}" if chunk else "it has no chunks to scale"
+    if why:
+        along = length if length and length > 1 else 128
+        none = turned or _scale_dtype(format) is None
+        way = "" if none else f"One like chunk({along},fp32); ab={element} takes them. "
+        raise ValueError(f"the accumulator '{accumulator}' cannot take the scales of '{target}': {why}. {way}One "
+                         "without operands, such as chunk(32,fp32), takes the numbers as they are")
+    return chunk
 
 
 def _named(holder: Any, name: str) -> Any:
@@ -83,7 +127,9 @@ class Product:
         the weight, or input, as the forward product took it, whatever axis its blocks lie along.
     accumulator
         the text of a product of ``fpemu.matmul`` (doc/accumulation.md), such as ``tc(h100,e4m3fn,promote=128)``;
-        ``None``: torch's own product of the rounded operands, in their dtype.
+        ``None``: torch's own product of the rounded operands, in their dtype. One that rounds its operands, as this
+        does, takes those that have scales as the hardware does: elements of their format, and a scale for each chunk
+        along k; so its chunks divide the blocks. One that does not, such as ``chunk(32,fp32)``, takes the numbers.
     result
         target of what comes out, without the bias; ``None``: left alone.
     """
@@ -122,8 +168,8 @@ class Recipe:
         a word for printing, and where the recipe comes from; neither takes part in comparisons.
 
     ``print(recipe)`` shows what is rounded, ``recipe.replace(norm="bf16")`` is a copy with changes, ``to_json`` and
-    ``Recipe.from_json`` go to a text and back. fpemu.SpecError for a text that cannot be read; ValueError for
-    accumulators that would round operands with scales once more.
+    ``Recipe.from_json`` go to a text and back. fpemu.SpecError for a text that cannot be read; ValueError for an
+    accumulator that rounds its operands where these have scales that it cannot take.
     """
 
     input: Optional[str] = None
@@ -153,13 +199,10 @@ class Recipe:
                 raise TypeError(f"Recipe.{name} is a Product, not {type(product).__name__}")
             if name == "forward" and product.right == "forward":
                 raise ValueError("the right operand of the forward product cannot be that of the forward product")
-            if product.accumulator is None or not fpemu.gemm(product.accumulator)._rounds_operands:
-                continue
-            for operand in self.operands(name):
-                if operand not in (None, "forward") and read_target(operand).blocked:
-                    raise ValueError(f"{name}: the accumulator '{product.accumulator}' rounds its operands to formats "
-                                     f"of its own, which does not go with the scales of '{operand}'; one without "
-                                     "operands, such as chunk(32,fp32), takes the numbers as they are")
+            try:
+                self.chunks(name)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
 
     def operands(self, product: str, activations: bool = False) -> tuple[Optional[str], Optional[str]]:
         """Targets of the left and right operand of "forward", "data_gradient" or "weight_gradient"; *activations*: both
@@ -169,6 +212,15 @@ class Recipe:
                  "weight_gradient": (self.gradient, self.input)}[product]
         own: Product = getattr(self, product)
         return (own.left if own.left is not None else usual[0], own.right if own.right is not None else usual[1])
+
+    def chunks(self, product: str, activations: bool = False) -> list[int]:
+        """Of both operands, for how many neighbours along k the product takes a scale; 0: it takes the numbers."""
+        accumulator, found = getattr(self, product).accumulator, []
+        for side, target in enumerate(self.operands(product, activations)):
+            turned = target == "forward"
+            target = self.operands("forward", activations)[product == "data_gradient"] if turned else target
+            found.append(0 if target is None else chunk_of(accumulator, side, target, turned))
+        return found
 
     def replace(self, **changes: Any) -> Recipe:
         """A copy with some fields changed; TypeError for a field that there is not."""

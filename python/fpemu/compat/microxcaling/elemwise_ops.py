@@ -10,7 +10,7 @@ import torch
 
 import fpemu
 
-from .formats import cached_format, rounding_of, wanted_defects
+from .formats import rounding_of, wanted_defects
 
 
 def quantize_elemwise_op(A: torch.Tensor, mx_specs: Mapping[str, Any] | None,  # noqa: N803 - microxcaling's name
@@ -37,7 +37,7 @@ def quantize_elemwise_op(A: torch.Tensor, mx_specs: Mapping[str, Any] | None,  #
     flush = "" if mx_specs["bfloat_subnorms"] else ":flushin"
     spec = f"float(e=8,m={bfloat - 9})" if bfloat else f"float(e=5,m={fp - 6})"
     name = mx_specs["round"] if round is None else round
-    x, f, chosen = A.detach(), cached_format(spec + flush), wanted_defects(defects)
+    x, f, chosen = A.detach(), fpemu.format(spec + flush), wanted_defects(defects)
     y: torch.Tensor = fpemu.quantize(x, f, rounding_of(name))
     if "floor_infinite" in chosen and name == "floor":
         past = x.abs() >= 2.0 ** (f.emax + 1)

@@ -62,11 +62,6 @@ ELEMENTS = {ElemFormat.int8: "fixed(8,6):symmetric", ElemFormat.int4: "fixed(4,2
 _ROUNDINGS = {"nearest": "rna", "floor": "rtz", "even": "rne", "dither": "sr"}
 
 
-@functools.lru_cache(maxsize=256)
-def cached_format(spec: str) -> fpemu.Format:
-    return fpemu.format(spec)
-
-
 @functools.cache
 def _rounding(name: str) -> fpemu.Rounding:
     if name not in _ROUNDINGS:

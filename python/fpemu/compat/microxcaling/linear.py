@@ -102,8 +102,7 @@ def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None 
         raise ValueError("prequantized_weights is not needed: rounded weights stay what they are")
     if input.dim() == 1:
         return linear(input[None], weight, bias, mx_specs)[0]
-    result: torch.Tensor = apply(LinearFunction, input, weight, bias, apply_mx_specs(mx_specs))
-    return result
+    return apply(LinearFunction, input, weight, bias, apply_mx_specs(mx_specs))
 
 
 def matmul(in1: torch.Tensor, in2: torch.Tensor, bias: torch.Tensor | None = None, mx_specs: Any = None,
@@ -117,8 +116,7 @@ def matmul(in1: torch.Tensor, in2: torch.Tensor, bias: torch.Tensor | None = Non
         raise ValueError(f"mode_config is aa, aw or wa, not {mode_config!r}")
     if in1.dim() < 2 or in2.dim() < 2:
         raise ValueError("operands have two dimensions or more")
-    result: torch.Tensor = apply(MatMulFunction, in1, in2, bias, apply_mx_specs(mx_specs), mode_config)
-    return result
+    return apply(MatMulFunction, in1, in2, bias, apply_mx_specs(mx_specs), mode_config)
 
 
 def bmm(in1: torch.Tensor, in2: torch.Tensor, mx_specs: Any = None, name: str | None = None) -> torch.Tensor:

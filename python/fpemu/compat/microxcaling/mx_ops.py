@@ -10,7 +10,7 @@ import torch
 
 import fpemu
 
-from .formats import ELEMENTS, ElemFormat, cached_format, rounding_of, scale_format, wanted_defects
+from .formats import ELEMENTS, ElemFormat, rounding_of, scale_format, wanted_defects
 from .specs import mx_assert_test
 
 MIN_NORMAL = 2.0**-126
@@ -62,13 +62,13 @@ def quantize_mx_op(A: torch.Tensor, mx_specs: Mapping[str, Any] | None,  # noqa:
     spec = f"mx({element},block={blocks},scale={scale_format(bits)})"
     chosen = wanted_defects(defects)
     flush, unholdable = bool(mx_specs["mx_flush_fp32_subnorms"]), "nan_scale" in chosen and bits not in (0, 8)
-    y: torch.Tensor = fpemu.quantize(x, cached_format(spec), rounding_of(round), axis=-1)
+    y: torch.Tensor = fpemu.quantize(x, fpemu.format(spec), rounding_of(round), axis=-1)
     if (flush or unholdable) and x.numel():
         largest = _largest(x, blocks)
         if flush:
             y = torch.where(largest < MIN_NORMAL, torch.zeros_like(y), y)
         if unholdable:
-            top = cached_format(element).max
+            top = fpemu.format(element).max
             limit = 2.0 ** (_exponent(top) + (1 << bits - 1))
             y = torch.where(largest >= limit, torch.full_like(y, float("nan")), y)
     if "positive_zero" in chosen:

@@ -36,5 +36,4 @@ def quantize_bfloat(x: torch.Tensor, mx_specs: Mapping[str, Any] | None, round: 
     if mx_specs is None:
         return x
     specs = apply_mx_specs(mx_specs)
-    result: torch.Tensor = apply(QuantizeBfloatFunction, x, specs, round)
-    return result
+    return apply(QuantizeBfloatFunction, x, specs, round)

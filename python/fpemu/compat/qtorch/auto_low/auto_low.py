@@ -73,5 +73,4 @@ def sequential_lower(model: nn.Module, layer_types: Sequence[str] = (), forward_
                 module._modules[name] = lowered(child)
         return module
 
-    result: nn.Module = lowered(copy.deepcopy(model))
-    return result
+    return lowered(copy.deepcopy(model))

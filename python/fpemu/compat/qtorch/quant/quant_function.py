@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -26,11 +25,6 @@ _stochastic = {"float": fpemu.rounding("qpytorch-sr"), "fixed": fpemu.rounding("
                "block": fpemu.rounding("qpytorch-sr")}
 
 
-@functools.lru_cache(maxsize=256)
-def _format(spec: str) -> fpemu.Format:
-    return fpemu.format(spec)
-
-
 def _round(x: torch.Tensor, spec: str, kind: str, rounding: str, axis: int = -1) -> torch.Tensor:
     require(isinstance(x, torch.Tensor), "x is not a tensor")
     require(rounding in ("stochastic", "nearest"), f"rounding is stochastic or nearest, not {rounding}")
@@ -38,13 +32,12 @@ def _round(x: torch.Tensor, spec: str, kind: str, rounding: str, axis: int = -1)
         raise TypeError(f"qtorch quantises float32 tensors, not {x.dtype}")
     x = x.detach().contiguous()
     if rounding == "nearest":
-        y: torch.Tensor = fpemu.quantize(x, _format(spec), _nearest[kind], axis=axis)
-        return y
+        return fpemu.quantize(x, spec, _nearest[kind], axis=axis)
     from fpemu.torch import quantize  # noqa: PLC0415 - takes seconds
 
     state = torch.zeros(3, dtype=torch.int64)
     state[0] = torch.randint(1 << 62, ())  # a tensor, which a graph draws anew in every call
-    return quantize(x, _format(spec), _stochastic[kind], axis=axis, state=state)
+    return quantize(x, spec, _stochastic[kind], axis=axis, state=state)
 
 
 def _unclamped(x: torch.Tensor, fl: int, rounding: str) -> torch.Tensor:
@@ -109,8 +102,7 @@ class _Straight(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, forward: Any, backward: Any) -> torch.Tensor:
         ctx.backward_function = backward
-        y: torch.Tensor = forward(x)
-        return y
+        return forward(x)
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
