@@ -186,11 +186,11 @@ static int block_choose(const block_job *j, size_t count, const uintw *amax, blo
 {
     uintw most;
     s->kind = UNSCALED;
-    if (!j->fused)
+    if (!j->fused || (s->divide && j->block->rule == FPEMU_SCALING_NVFP4_CLAMP)) /* quotients come with one factor */
         return 0;
     j->k->loopsw->runs_amax(count, 1, s->s, &most);
     if (!s->powers &&
-        (j->block->sticky || !(2 * j->block->max * core_value(most) * s->second < core_value(CARRIER_INF))))
+        (j->block->sticky || !(2 * j->block->largest * core_value(most) * s->second < core_value(CARRIER_INF))))
         return 0; /* what underflows must not become zero, or some y might be infinite */
     s->kind = s->powers ? SCALED_POWERS : s->divide ? SCALED_BY : SCALED_TIMES;
     if (s->divide && j->p->quotients && j->element.p->plan.mode == FPEMU_MODE_RNE &&
@@ -236,7 +236,8 @@ static void block_counted_elements(const block_job *j, const block_scales *s, si
 /* Whether the loops of tables do blocks of it at once: their scales are as they are found. */
 static int block_table_is_quick(const block_job *j)
 {
-    return j->block->rule == FPEMU_SCALING_ABSMAX && j->block->same && j->element.p->is_table && j->element.search &&
+    return j->block->rule == FPEMU_SCALING_ABSMAX && j->block->same &&
+           core_bits(j->block->max) == core_bits(j->block->largest) && j->element.p->is_table && j->element.search &&
            !j->call->sink;
 }
 

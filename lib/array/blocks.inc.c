@@ -185,7 +185,7 @@ static void block_plan_elements(block_plan *p, const fpemu_format *f, const fpem
     fpemu_rounding rounding;
     element_rounding(f, r, &rounding);
     element_plan_make(&p->element, f, &rounding, p->codes);
-    p->quotients = (uint8_t)core_fast_quotients(f);
+    p->quotients = f->scaling != FPEMU_SCALING_NVFP4_CLAMP && core_fast_quotients(f); /* which divides by s*d */
     if (!p->codes || p->element.is_table)
         return;
     core_coder_make(&p->coder, f, &rounding);
@@ -751,6 +751,28 @@ static void block_add_part(const block_job *j, block_tile *w, const block_part *
 
 /* -------------------------------------------------------------------------------------------------- blocks */
 
+/* Puts the scale for smaller elements in place of *s where that makes the lesser error. */
+static APART void block_choose_scale(const block_job *j, const core_place *place, const core_extremes *e, core_scale *s)
+{
+    realw x[BLOCK_TILE], row[2][CORE_CHOICE_ROWS] = {{0}, {0}};
+    core_scale four;
+    if (s->kind == CORE_SCALE_NAN)
+        return;
+    core_scale_candidate(j->block, e, 1, &four);
+    for (uint64_t at = 0, n; at < place->elements; at += n) {
+        n = core_smaller(place->elements - at, BLOCK_TILE);
+        block_take(j, place, at, (size_t)n, x);
+        for (uint64_t k = 0; k < n; k++) {
+            const uint64_t r = (at + k) / place->n[3];
+            row[0][r] = core_choice_add(j->block, s, row[0][r], core_bits(x[k]));
+            row[1][r] = core_choice_add(j->block, &four, row[1][r], core_bits(x[k]));
+        }
+    }
+    const unsigned rows = (unsigned)(place->elements / place->n[3]);
+    if (core_choice_total(row[1], rows) < core_choice_total(row[0], rows))
+        *s = four;
+}
+
 /* The scale of a block, counted and told to the sink. */
 static void block_find_scale(const block_job *j, block_part *p, const core_extremes *e, fpemu_stats *counters)
 {
@@ -763,6 +785,8 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
         return;
     }
     core_scale_find(j->block, e, s);
+    if (core_rule_chooses(j->block->rule))
+        block_choose_scale(j, &p->place, e, s);
     if (call->sink && s->kind != CORE_SCALE_S2FP8)
         call->sink->scale(call->sink->context, p->block, core_scale_code(j->block, s));
     if (counters)
@@ -1133,7 +1157,8 @@ static void block_job_tensor(block_job *j, const fpemu_format *f)
 {
     const block_call *call = j->call;
     const fpemu_range *whole = call->shape->whole;
-    const int known = core_has_tensor(f) && call->tensor;
+    /* rules that choose ask for more than packed bytes keep */
+    const int known = core_has_tensor(f) && call->tensor && !core_rule_chooses(f->scaling);
     fpemu_range range;
     /* a block that is the whole tensor is counted by its range, also where its numbers are known */
     if ((!known || (call->stats && f->block == FPEMU_BLOCK_TENSOR)) && !whole) {
@@ -1179,9 +1204,10 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     j->hold_many = j->p->hold_many && w->blocks > FEW_BLOCKS;
     j->many &= (w->inner == 1 && (!call->stats || block_table_is_quick(j))) || j->fused;
     j->codes = (uint8_t)block_can_code(j);
+    j->many &= !core_rule_chooses(f->scaling); /* many blocks are known by amax alone */
     if (!j->codes)
         return;
-    j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && w->inner == 1 &&
+    j->many = f->scaling && !core_rule_chooses(f->scaling) && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && w->inner == 1 &&
               w->x[3] == 1 && w->tile_length <= TILE;
 }
 
@@ -1226,7 +1252,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         j->nan_seen = &nan_seen; /* cppcheck-suppress autoVariables ; nobody looks at *j after this call */
     block_job_elements(j, f);
     /* muppet's scale asks for both ends of a block, which are known of a whole tensor alone */
-    const int by_amax = f->scaling != FPEMU_SCALING_MUPPET || j->whole_known;
+    const int by_amax = (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && !core_rule_chooses(f->scaling);
     if (j->fused_pieces && !j->counted && j->walk.array && block_in_place(j) && by_amax && last - first <= FEW_BLOCKS &&
         j->walk.total <= BLOCK_TILE)
         first += block_run_few(j, first, last);
@@ -1270,8 +1296,8 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         return FPEMU_ERROR_ARGUMENT;
     if (last == call->first)
         return FPEMU_OK;
-    if (!x || (!y && !call->sink))
-        return FPEMU_ERROR_NULL;
+    if (!x || (!y && !call->sink) || (call->compact && core_rule_chooses(f->scaling) && !call->shape->whole))
+        return FPEMU_ERROR_NULL; /* packed bytes do not keep the tensor's amax */
     if (y)
         status = check_arrays(&j.walk, x, y, size);
     if (status)
