@@ -246,13 +246,14 @@ FPEMU_SLOW void gpu_choose_scale(const gpu_blocks_job *j, const gpu_unit *u, con
     if (s->kind == CORE_SCALE_NAN)
         return;
     core_scale_candidate(block, e, 1, &four);
+    const realw down[2] = {s->kind == CORE_SCALE_ZERO ? 0 : s->down, four.kind == CORE_SCALE_ZERO ? 0 : four.down};
     for (; at < u->place.elements; rows++) {
         row[0][rows] = row[1][rows] = 0;
         for (uint64_t k = 0; k < u->place.n[3]; k++, at++) {
             uintw x[4];
             gpu_blocks_load(j, 1, u, at, 1, x);
-            row[0][rows] = core_choice_add(block, s, row[0][rows], x[0]);
-            row[1][rows] = core_choice_add(block, &four, row[1][rows], x[0]);
+            row[0][rows] += core_choice_error(block, down[0], s->s, x[0]);
+            row[1][rows] += core_choice_error(block, down[1], four.s, x[0]);
         }
     }
     if (core_choice_total(row[1], rows) < core_choice_total(row[0], rows))

@@ -197,7 +197,7 @@ static void block_plan_many(block_plan *p, const fpemu_format *scale)
 {
     const int rule = p->block.rule;
     p->hold_many = rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_RECIPROCAL || rule == FPEMU_SCALING_NVFP4 ||
-                   rule == FPEMU_SCALING_NVFP4_AO;
+                   rule == FPEMU_SCALING_NVFP4_AO || core_rule_chooses(rule);
     if (!p->hold_many || p->block.same)
         return;
     p->hold = p->block.scale_plan;
@@ -751,24 +751,46 @@ static void block_add_part(const block_job *j, block_tile *w, const block_part *
 
 /* -------------------------------------------------------------------------------------------------- blocks */
 
+/* Adds the errors of n elements to those of their row, under two candidates. */
+static void block_choice_sums(const block_job *j, const realw down[2], const realw scale[2], size_t n, const realw *x,
+                              realw sum[2])
+{
+    realw error[2][BLOCK_TILE];
+    for (int c = 0; c < 2; c++) {
+        const realw own_down = down[c], own_scale = scale[c];
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+        for (size_t i = 0; i < n; i++)
+            error[c][i] = core_choice_error(j->block, own_down, own_scale, core_bits(x[i]));
+    }
+    for (size_t i = 0; i < n; i++) {
+        sum[0] += error[0][i];
+        sum[1] += error[1][i];
+    }
+}
+
 /* Puts the scale for smaller elements in place of *s where that makes the lesser error. */
 static APART void block_choose_scale(const block_job *j, const core_place *place, const core_extremes *e, core_scale *s)
 {
     realw x[BLOCK_TILE], row[2][CORE_CHOICE_ROWS] = {{0}, {0}};
     core_scale four;
+    unsigned rows = 0;
     if (s->kind == CORE_SCALE_NAN)
         return;
     core_scale_candidate(j->block, e, 1, &four);
-    for (uint64_t at = 0, n; at < place->elements; at += n) {
-        n = core_smaller(place->elements - at, BLOCK_TILE);
-        block_take(j, place, at, (size_t)n, x);
-        for (uint64_t k = 0; k < n; k++) {
-            const uint64_t r = (at + k) / place->n[3];
-            row[0][r] = core_choice_add(j->block, s, row[0][r], core_bits(x[k]));
-            row[1][r] = core_choice_add(j->block, &four, row[1][r], core_bits(x[k]));
+    const realw scale[2] = {s->s, four.s};
+    const realw down[2] = {s->kind == CORE_SCALE_ZERO ? 0 : s->down, four.kind == CORE_SCALE_ZERO ? 0 : four.down};
+    for (uint64_t from = 0; from < place->elements; from += place->n[3], rows++) {
+        realw sum[2] = {0, 0};
+        for (uint64_t at = 0, n; at < place->n[3]; at += n) {
+            n = core_smaller(place->n[3] - at, BLOCK_TILE);
+            block_take(j, place, from + at, (size_t)n, x);
+            block_choice_sums(j, down, scale, (size_t)n, x, sum);
         }
+        row[0][rows] = sum[0];
+        row[1][rows] = sum[1];
     }
-    const unsigned rows = (unsigned)(place->elements / place->n[3]);
     if (core_choice_total(row[1], rows) < core_choice_total(row[0], rows))
         *s = four;
 }
@@ -1204,10 +1226,11 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     j->hold_many = j->p->hold_many && w->blocks > FEW_BLOCKS;
     j->many &= (w->inner == 1 && (!call->stats || block_table_is_quick(j))) || j->fused;
     j->codes = (uint8_t)block_can_code(j);
-    j->many &= !core_rule_chooses(f->scaling); /* many blocks are known by amax alone */
+    if (core_rule_chooses(f->scaling)) /* their counters are those of one block at a time */
+        j->many &= !j->counted && w->inner == 1;
     if (!j->codes)
         return;
-    j->many = f->scaling && !core_rule_chooses(f->scaling) && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && w->inner == 1 &&
+    j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && w->inner == 1 &&
               w->x[3] == 1 && w->tile_length <= TILE;
 }
 

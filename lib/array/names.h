@@ -23,6 +23,8 @@
 #define block_element_search CARRIER(block_element_search)
 #define block_element_search_values CARRIER(block_element_search_values)
 #define block_choose_scale CARRIER(block_choose_scale)
+#define block_choice_sums CARRIER(block_choice_sums)
+#define block_choose_scales CARRIER(block_choose_scales)
 #define block_extremes_between CARRIER(block_extremes_between)
 #define block_extremes_of CARRIER(block_extremes_of)
 #define block_find_scale CARRIER(block_find_scale)

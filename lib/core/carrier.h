@@ -53,7 +53,7 @@
 #define core_blocked_round CARRIER(core_blocked_round)
 #define core_blocked_wide CARRIER(core_blocked_wide)
 #define core_carry CARRIER(core_carry)
-#define core_choice_add CARRIER(core_choice_add)
+#define core_choice_error CARRIER(core_choice_error)
 #define core_choice_total CARRIER(core_choice_total)
 #define core_choose_fast CARRIER(core_choose_fast)
 #define core_codebook_between CARRIER(core_codebook_between)

@@ -343,31 +343,17 @@ FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_
     core_scale_candidate(b, e, 0, s);
 }
 
-/* t for a finite or infinite x, of kinds ZERO, MULTIPLY and DIVIDE; a NaN stays as it is. */
-FPEMU_FN uintw core_block_t(const core_scale *s, int sticky, uintw u)
+/* The error of the element u of e2m1 under a candidate, whose multiplier is 0 where the scale is; 0 of what is not
+ * finite. */
+FPEMU_FN realw core_choice_error(const core_block *b, realw down, realw scale, uintw u)
 {
-    const uintw sign = u & CARRIER_SIGN, a = u & ~CARRIER_SIGN;
-    const realw x = core_value(u);
-    uintw t = s->kind == CORE_SCALE_DIVIDE ? core_bits(x / s->down) : core_bits(x * s->down);
-    t = s->kind == CORE_SCALE_ZERO ? (a < CARRIER_INF ? sign : u) : t;
-    if (sticky && s->kind == CORE_SCALE_MULTIPLY && (t & ~CARRIER_SIGN) == 0)
-        t = sign | (uintw)(a != 0);
-    return a > CARRIER_INF ? u : t;
-}
-
-/* `sum` with the error of the element u of e2m1 under a candidate. */
-FPEMU_FN realw core_choice_add(const core_block *b, const core_scale *s, realw sum, uintw u)
-{
-    if ((u & ~CARRIER_SIGN) >= CARRIER_INF)
-        return sum;
-    const uintw t = core_block_t(s, 0, u), sign = t & CARRIER_SIGN;
-    const realw a = core_value(t ^ sign), kept = a < 6 ? a : 6;
+    const uintw a = u & ~CARRIER_SIGN;
+    const realw x = core_value(a < CARRIER_INF ? a : 0), t = x * down, kept = t < 6 ? t : 6;
     const realw step = (realw)(kept < 2 ? 0.5 : kept < 4 ? 1 : 2);
-    const realw shift = core_value(core_power(CARRIER_MANTISSA)) * step * (realw)1.5;
-    const realw p = core_value(core_bits((kept + shift) - shift) | sign);
-    const realw difference = p * s->s * (realw)b->tensor.amax / (realw)b->tensor.most - core_value(u);
-    return sum + (b->rule == FPEMU_SCALING_4OVER6_MSE ? difference * difference
-                                                      : core_value(core_bits(difference) & ~CARRIER_SIGN));
+    const realw shift = core_value(core_power(CARRIER_MANTISSA)) * (realw)1.5 * step;
+    const realw d = ((kept + shift) - shift) * scale * (realw)b->tensor.amax / (realw)b->tensor.most - x;
+    const realw error = b->rule == FPEMU_SCALING_4OVER6_MSE ? d * d : core_value(core_bits(d) & ~CARRIER_SIGN);
+    return a < CARRIER_INF ? error : 0;
 }
 
 /* Adds the errors of rows, of which there are at most CORE_CHOICE_ROWS: halves by halves. */
@@ -425,6 +411,18 @@ FPEMU_FN uintw core_times_power(uintw a, int c)
     const uintw y =
         core_affine_value(UINT64_C(1) << 52, (field ? field : 1) - CARRIER_BIAS - CARRIER_MANTISSA + c - 52, k);
     return y < CARRIER_INF ? y : CARRIER_INF - 1;
+}
+
+/* t for a finite or infinite x, of kinds ZERO, MULTIPLY and DIVIDE; a NaN stays as it is. */
+FPEMU_FN uintw core_block_t(const core_scale *s, int sticky, uintw u)
+{
+    const uintw sign = u & CARRIER_SIGN, a = u & ~CARRIER_SIGN;
+    const realw x = core_value(u);
+    uintw t = s->kind == CORE_SCALE_DIVIDE ? core_bits(x / s->down) : core_bits(x * s->down);
+    t = s->kind == CORE_SCALE_ZERO ? (a < CARRIER_INF ? sign : u) : t;
+    if (sticky && s->kind == CORE_SCALE_MULTIPLY && (t & ~CARRIER_SIGN) == 0)
+        t = sign | (uintw)(a != 0);
+    return a > CARRIER_INF ? u : t;
 }
 
 /* Whether t, made of a finite x, lies past the carrier's end: then past the element's too, whatever rounding finds on a
