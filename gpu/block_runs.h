@@ -229,7 +229,7 @@ FPEMU_FN int gpu_run_scale(const gpu_blocks_job32 *j, const core_block32 *block,
     *s = core_bits32(scale->s);
     *down = zero ? (divided ? CARRIER_INF : 0) : core_bits32(scale->down);
     return (zero || scale->kind == (divided ? CORE_SCALE_DIVIDE : CORE_SCALE_MULTIPLY)) &&
-           core_bits32((block->max * scale->s) * scale->d) < CARRIER_INF;
+           core_bits32((block->largest * scale->s) * scale->d) < CARRIER_INF;
 }
 
 FPEMU_SLOW uint32_t gpu_run_philox(const gpu_random *g, uint64_t index)
@@ -367,7 +367,7 @@ FPEMU_FN void gpu_block_runs(const gpu_blocks_job32 *j, const gpu_run_table *fas
     if (rule == CORE_RULE_FLOAT)
         table.values = fast->values;
     block.tensor = job->range ? job->range->tensor : job->tensor;
-    const int two = block.rule == FPEMU_SCALING_NVFP4 || block.rule == FPEMU_SCALING_NVFP4_AO;
+    const int two = core_rule_is_nvfp4(block.rule);
     const float second = way == GPU_RUN_PRODUCTS && two ? block.tensor.b : 1;
     const float many = rule == CORE_RULE_EVEN && codes /* of whose steps an integer is made */
                            ? core_value32(core_power32(j->rule.coder.quantum + CARRIER_MANTISSA) | CARRIER_HIDDEN >> 1)

@@ -213,7 +213,7 @@ static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const f
     gpu_blocks_job64 j64;
     fpemu_gpu_formats(f, &element, &scale);
     fpemu_gpu_fill_blocks(&job, c, w, l);
-    const int from_bytes = has_tensor && (reading || job.consecutive);
+    const int from_bytes = has_tensor && (reading || (job.consecutive && !core_rule_chooses(f->scaling)));
     fpemu_cuda_status status = put_table(&job, f, scratch, &p, stream);
     job.tensor_from_bytes = (uint8_t)from_bytes;
     if (!status && !reading && core_needs_range(f) && !(from_bytes && f->block != FPEMU_BLOCK_TENSOR)) {
@@ -274,6 +274,8 @@ static fpemu_cuda_status run_inside(const gpu_tensor *c, fpemu_cuda_stream strea
         return FPEMU_CUDA_ERROR_ARGUMENT;
     if (w.blocks == 0 || c->count == 0)
         return FPEMU_CUDA_OK;
+    if (values_in && c->count != ALL_BLOCKS && core_rule_chooses(f->scaling) && !c->shape->whole)
+        return FPEMU_CUDA_ERROR_NULL; /* packed bytes do not keep the tensor's amax */
     if ((values_in ? !c->x : !c->y) || (packing ? !c->bytes : !c->y))
         return FPEMU_CUDA_ERROR_NULL;
     if (c->rounding && fpemu_gpu_nan_is_error(f, c->rounding))

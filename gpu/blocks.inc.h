@@ -235,6 +235,31 @@ FPEMU_FN void gpu_blocks_count(gpu_lane *lane, gpu_counts *counts, core_events e
         shared_add(&counts->bins[gpu_bin(core_bits64(x) & ~(UINT64_C(1) << 63))], 1);
 }
 
+/* As block_choose_scale of lib/array/blocks.inc.c: each lane for itself, with all elements of its block. */
+FPEMU_SLOW void gpu_choose_scale(const gpu_blocks_job *j, const gpu_unit *u, const core_block *block,
+                                 const core_extremes *e, core_scale *s)
+{
+    realw row[2][CORE_CHOICE_ROWS];
+    core_scale four;
+    uint64_t at = 0;
+    unsigned rows = 0;
+    if (s->kind == CORE_SCALE_NAN)
+        return;
+    core_scale_candidate(block, e, 1, &four);
+    const realw down[2] = {s->kind == CORE_SCALE_ZERO ? 0 : s->down, four.kind == CORE_SCALE_ZERO ? 0 : four.down};
+    for (; at < u->place.elements; rows++) {
+        row[0][rows] = row[1][rows] = 0;
+        for (uint64_t k = 0; k < u->place.n[3]; k++, at++) {
+            uintw x[4];
+            gpu_blocks_load(j, 1, u, at, 1, x);
+            row[0][rows] += core_choice_error(block, down[0], s->s, x[0]);
+            row[1][rows] += core_choice_error(block, down[1], four.s, x[0]);
+        }
+    }
+    if (core_choice_total(row[1], rows) < core_choice_total(row[0], rows))
+        *s = four;
+}
+
 /* Quantises, or packs, the units of a tensor. form, mode: as core_blocked_element has them. */
 FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counted, unsigned width, uint64_t warp,
                          uint64_t warps)
@@ -299,6 +324,8 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
             if (u->begin >= u->end || scalar)
                 continue;
             core_scale_find(&block, &OF(e, l), s);
+            if (core_rule_chooses(block.rule))
+                gpu_choose_scale(j, u, &block, &OF(e, l), s);
             if ((l & (group - 1)) != 0 || u->begin != 0)
                 continue;
             if (job->bytes && job->scale_bytes)

@@ -26,6 +26,7 @@
 #define gpu_byte_codes CARRIER(gpu_byte_codes)
 #define gpu_case_of CARRIER(gpu_case_of)
 #define gpu_case_of_decode CARRIER(gpu_case_of_decode)
+#define gpu_choose_scale CARRIER(gpu_choose_scale)
 #define gpu_converts CARRIER(gpu_converts)
 #define gpu_count CARRIER(gpu_count)
 #define gpu_count_four CARRIER(gpu_count_four)

@@ -39,11 +39,10 @@ static gpu_range_rule tensor_rule(const fpemu_format *f, int type)
     fpemu_format element, scale;
     memset(&rule, 0, sizeof rule);
     fpemu_gpu_formats(f, &element, &scale);
-    const double max = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
     rule.rule = f->scaling;
     rule.wide = type == GPU_F64;
-    rule.largest_scale = core_saturated32(scale.max);
-    rule.largest = core_saturated32(max);
+    rule.largest_scale = f->bound > 0 ? f->bound : core_saturated32(scale.max);
+    rule.largest = core_saturated32(core_block_target(f));
     return rule;
 }
 

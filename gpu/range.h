@@ -42,17 +42,17 @@ FPEMU_FN void gpu_range_value(const gpu_range *r, fpemu_range *to)
 
 /* From a range that was measured, or given by the caller, to what blocks need of it. `given`: NULL, or that. */
 typedef struct gpu_range_rule {
-    float largest_scale, largest; /* K and M of doc/blocks.md, 2.1 */
+    float largest_scale, largest; /* K and T of doc/blocks.md, 2.1 */
     uint8_t rule, wide;           /* fpemu_scaling; wide: the carrier is binary64 */
 } gpu_range_rule;
 
 FPEMU_FN core_tensor gpu_tensor_scales(gpu_range_rule rule, const fpemu_range *w)
 {
-    const core_tensor none = {1, 1};
+    const core_tensor none = {1, 1, 0, 0};
     if (rule.rule == FPEMU_SCALING_S2FP8)
         return core_s2fp8_tensor(w);
-    if (rule.rule == FPEMU_SCALING_NVFP4 || rule.rule == FPEMU_SCALING_NVFP4_AO)
-        return core_nvfp4_tensor(w, rule.rule == FPEMU_SCALING_NVFP4_AO, rule.largest_scale, rule.largest);
+    if (core_rule_is_nvfp4(rule.rule))
+        return core_nvfp4_tensor(w, rule.rule, rule.largest_scale, rule.largest);
     return none;
 }
 
@@ -80,6 +80,7 @@ FPEMU_FN void gpu_store_tensor_scales(unsigned char *bytes, core_tensor t)
 FPEMU_FN core_tensor gpu_load_tensor_scales(const unsigned char *bytes)
 {
     core_tensor t;
+    t.amax = t.most = 0;
     t.a = core_value32((uint32_t)core_load_bytes(bytes, 4));
     t.b = core_value32((uint32_t)core_load_bytes(bytes + 4, 4));
     return t;

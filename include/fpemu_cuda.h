@@ -132,7 +132,7 @@ fpemu_cuda_status fpemu_cuda_pack_tensor_scales(const fpemu_format *format, cons
                                                 fpemu_cuda_stream stream);
 
 /* As fpemu_pack_blocks and fpemu_unpack_blocks; the numbers of the whole tensor are read from the bytes, where the last
- * fpemu_cuda_pack or fpemu_cuda_pack_tensor_scales left them. */
+ * fpemu_cuda_pack or fpemu_cuda_pack_tensor_scales left them; with 4over6 rules from shape->whole. */
 fpemu_cuda_status fpemu_cuda_pack_blocks(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
                                          const fpemu_shape *shape, uint64_t first, uint64_t count, const void *d_x,
                                          void *d_bytes, void *d_scratch, fpemu_cuda_stats *d_stats,

@@ -82,7 +82,10 @@ typedef enum fpemu_scaling {
     FPEMU_SCALING_MUPPET = 11,      /* the smallest power of two that keeps all inside (Rajagopal et al. 2020) */
     FPEMU_SCALING_S2FP8 = 12,       /* shift and squeeze: t = sign(x) 2^beta |x|^alpha (Cambier et al. 2020) */
     FPEMU_SCALING_RECIPROCAL = 13,  /* as absmax, but elements are multiplied by M / amax unrounded: ggml's Q8_0 */
-    FPEMU_SCALING_COUNT = 14
+    FPEMU_SCALING_4OVER6 = 14,      /* as nvfp4, elements reach 6 or 4: the lesser sum of |y - x| (TransformerEngine) */
+    FPEMU_SCALING_4OVER6_MSE = 15,  /* the same, the lesser sum of (y - x)^2 */
+    FPEMU_SCALING_NVFP4_CLAMP = 16, /* as nvfp4-ao, in the order of AMD's ALTO, no scale of zero */
+    FPEMU_SCALING_COUNT = 17
 } fpemu_scaling;
 
 /* Which elements of a tensor of outer x rows x length x inner elements (fpemu_shape) share a scale. */
@@ -162,7 +165,9 @@ typedef struct fpemu_format {
         const float *table; /* codebook custom: the caller's values, strictly ascending, finite; else NULL */
         uint64_t table_word;
     };
-    uint64_t reserved3[11];
+    float target;                /* what amax is to become: a binary32 number near the element's largest value; 0: that */
+    float bound;                 /* rules of nvfp4: the largest scale to aim at; 0: that of the scale format */
+    uint64_t reserved3[10];
 } fpemu_format;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_format) == 256, "fpemu_format has no unnamed padding");
 
@@ -205,7 +210,9 @@ typedef enum fpemu_name {
     FPEMU_NAME_NF4 = 34,
     FPEMU_NAME_S2FP8 = 35,
     FPEMU_NAME_Q8_0 = 36,
-    FPEMU_NAME_COUNT = 37 /* one more than the last */
+    FPEMU_NAME_UE5M3 = 37,
+    FPEMU_NAME_AMDFP4 = 38,
+    FPEMU_NAME_COUNT = 39 /* one more than the last */
 } fpemu_name;
 
 /* Where a text went wrong. */
@@ -259,8 +266,9 @@ fpemu_status fpemu_format_table(fpemu_format *format, uint32_t length, const flo
  *   scale    a float of at most 32 bits without policies of its own; or NULL: powers of two with an exponent of
  *            `exponent_bits` bits, 2..12 (ignored where there is a scale)
  *   rows, length  block_rows and block_length; 0 where `block` has none
- * nvfp4 rules: block run or tile, scale not NULL. Recipe rules: scale fp32; the margin may be set afterwards, followed
- * by fpemu_format_complete. muppet: the element fixed point or an integer with steps of a power of two, scale NULL.
+ * nvfp4 rules: block run or tile, scale not NULL; 4over6 rules: the element e2m1 too, of at most 64 rows and 4096
+ * elements a block. Recipe rules: scale fp32. The margin, the target (of all rules but muppet and s2fp8, a sixteenth to
+ * 16 times the element's largest value) and the bound may be set afterwards, followed by fpemu_format_complete. muppet: the element fixed point or an integer with steps of a power of two, scale NULL.
  * s2fp8: block tensor, the element a float, scale fp32. */
 fpemu_status fpemu_format_blocked(fpemu_format *format, const fpemu_format *element, fpemu_scaling scaling,
                                   const fpemu_format *scale, uint32_t exponent_bits, fpemu_block block, uint32_t rows,

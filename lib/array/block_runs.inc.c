@@ -133,10 +133,51 @@ static uint64_t block_saturated(const block_job *j, size_t count, const uintw *a
     return saturated;
 }
 
-/* Scales of `wanted` blocks: how many, up to the first that is of another kind. */
-static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *amax, block_scales *s)
+/* The same of rules that choose, for blocks of `length` elements in a row from x; 0 if not all are finite. */
+static APART int block_choose_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length,
+                                     const realw *x, block_scales *s)
+{
+    const realw u = (realw)j->block->tensor.a, d = (realw)j->block->tensor.b, max = j->block->max;
+    _Alignas(LINE) realw scale[2][RUN_BLOCKS], down[2][RUN_BLOCKS];
+    uintw most;
+    for (size_t b = 0; b < wanted; b++) {
+        scale[0][b] = core_value(amax[b]) / max * u;
+        scale[1][b] = scale[0][b] * (realw)1.5;
+    }
+    j->k->loopsw->runs_amax(wanted, 1, scale[1], &most);
+    if (most >= CARRIER_INF)
+        return 0;
+    for (int c = 0; c < 2; c++) {
+        j->k->loopsw->round[j->p->hold.rule][FPEMU_MODE_RNE](&j->p->hold, wanted, scale[c], NULL, scale[c]);
+        for (size_t b = 0; b < wanted; b++)
+            down[c][b] = scale[c][b] > 0 ? core_scale_nvfp4(scale[c][b], d) : 0;
+    }
+    for (size_t b = 0; b < wanted; b++) {
+        const realw own_down[2] = {down[0][b], down[1][b]}, own_scale[2] = {scale[0][b], scale[1][b]};
+        realw sum[2] = {0, 0};
+        for (size_t at = 0, n; at < length; at += n) {
+            n = length - at < BLOCK_TILE ? length - at : BLOCK_TILE;
+            block_choice_sums(j, own_down, own_scale, n, x + b * length + at, sum);
+        }
+        const int four = sum[1] < sum[0];
+        s->s[b] = scale[four][b];
+        s->down[b] = down[four][b];
+    }
+    s->divide = 0;
+    s->second = d;
+    return 1;
+}
+
+/* Scales of `wanted` blocks of `length` elements, in a row from x if the rule chooses: how many, up to the first that is
+ * of another kind. */
+static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length, const realw *x,
+                                block_scales *s)
 {
     size_t count = 0;
+    if (core_rule_chooses(j->block->rule)) {
+        s->powers = 0;
+        return j->p->hold_many && block_choose_scales(j, wanted, amax, length, x, s) ? wanted : 0;
+    }
     s->saturated = 0;
     s->powers = j->p->pow2.usable && j->fused;
     if (s->powers) {
@@ -186,11 +227,11 @@ static int block_choose(const block_job *j, size_t count, const uintw *amax, blo
 {
     uintw most;
     s->kind = UNSCALED;
-    if (!j->fused)
+    if (!j->fused || (s->divide && j->block->rule == FPEMU_SCALING_NVFP4_CLAMP)) /* quotients come with one factor */
         return 0;
     j->k->loopsw->runs_amax(count, 1, s->s, &most);
     if (!s->powers &&
-        (j->block->sticky || !(2 * j->block->max * core_value(most) * s->second < core_value(CARRIER_INF))))
+        (j->block->sticky || !(2 * j->block->largest * core_value(most) * s->second < core_value(CARRIER_INF))))
         return 0; /* what underflows must not become zero, or some y might be infinite */
     s->kind = s->powers ? SCALED_POWERS : s->divide ? SCALED_BY : SCALED_TIMES;
     if (s->divide && j->p->quotients && j->element.p->plan.mode == FPEMU_MODE_RNE &&
@@ -236,7 +277,8 @@ static void block_counted_elements(const block_job *j, const block_scales *s, si
 /* Whether the loops of tables do blocks of it at once: their scales are as they are found. */
 static int block_table_is_quick(const block_job *j)
 {
-    return j->block->rule == FPEMU_SCALING_ABSMAX && j->block->same && j->element.p->is_table && j->element.search &&
+    return j->block->rule == FPEMU_SCALING_ABSMAX && j->block->same &&
+           core_bits(j->block->max) == core_bits(j->block->largest) && j->element.p->is_table && j->element.search &&
            !j->call->sink;
 }
 
@@ -326,7 +368,7 @@ static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->loopsw->runs_amax(length, wanted, x, amax);
-        const size_t count = block_tile_scales(j, wanted, amax, &s), n = count * length;
+        const size_t count = block_tile_scales(j, wanted, amax, length, x, &s), n = count * length;
         if (count == 0 || !(table ? s.divide && s.second == 1 : block_choose(j, count, amax, &s)))
             return done;
         for (size_t b = 0; b < count; b += few) /* some blocks, or piece by piece of one */
@@ -406,7 +448,7 @@ static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->loopsw->runs_amax(length, wanted, x, amax);
-        const size_t known = block_tile_scales(j, wanted, amax, &s);
+        const size_t known = block_tile_scales(j, wanted, amax, length, x, &s);
         if (known == 0)
             return done;
         const int fused = block_choose(j, known, amax, &s) && (wide || !j->p->stochastic || length <= TILE);
@@ -448,7 +490,7 @@ static APART uint64_t block_run_columns(const block_job *j, uint64_t v, uint64_t
         const uint64_t lanes = block_lanes(j, left < beside ? left : beside, p.elements);
         const block_columns c = block_columns_begin(j, &p, lanes, tile);
         j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)c.x_step, (size_t)lanes, c.x, amax);
-        const size_t count = block_tile_scales(j, (size_t)lanes, amax, &s);
+        const size_t count = block_tile_scales(j, (size_t)lanes, amax, 0, NULL, &s);
         if (count == 0 || !block_choose(j, count, amax, &s))
             return done;
         for (uint64_t k = 0; k < p.elements; k++) {

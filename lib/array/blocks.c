@@ -71,9 +71,8 @@ static core_tensor tensor_of(const fpemu_format *f, double scale_max, const fpem
 {
     if (f->scaling == FPEMU_SCALING_S2FP8)
         return core_s2fp8_tensor(range);
-    const double max = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
-    return core_nvfp4_tensor(range, f->scaling == FPEMU_SCALING_NVFP4_AO, core_saturated32(scale_max),
-                             core_saturated32(max));
+    return core_nvfp4_tensor(range, f->scaling, f->bound > 0 ? f->bound : core_saturated32(scale_max),
+                             core_saturated32(core_block_target(f)));
 }
 
 int fpemu_block_tensor(const fpemu_format *f, const fpemu_range *range, core_tensor *t)

@@ -185,7 +185,7 @@ static void block_plan_elements(block_plan *p, const fpemu_format *f, const fpem
     fpemu_rounding rounding;
     element_rounding(f, r, &rounding);
     element_plan_make(&p->element, f, &rounding, p->codes);
-    p->quotients = (uint8_t)core_fast_quotients(f);
+    p->quotients = f->scaling != FPEMU_SCALING_NVFP4_CLAMP && core_fast_quotients(f); /* which divides by s*d */
     if (!p->codes || p->element.is_table)
         return;
     core_coder_make(&p->coder, f, &rounding);
@@ -197,7 +197,7 @@ static void block_plan_many(block_plan *p, const fpemu_format *scale)
 {
     const int rule = p->block.rule;
     p->hold_many = rule == FPEMU_SCALING_ABSMAX || rule == FPEMU_SCALING_RECIPROCAL || rule == FPEMU_SCALING_NVFP4 ||
-                   rule == FPEMU_SCALING_NVFP4_AO;
+                   rule == FPEMU_SCALING_NVFP4_AO || core_rule_chooses(rule);
     if (!p->hold_many || p->block.same)
         return;
     p->hold = p->block.scale_plan;
@@ -751,6 +751,50 @@ static void block_add_part(const block_job *j, block_tile *w, const block_part *
 
 /* -------------------------------------------------------------------------------------------------- blocks */
 
+/* Adds the errors of n elements to those of their row, under two candidates. */
+static void block_choice_sums(const block_job *j, const realw down[2], const realw scale[2], size_t n, const realw *x,
+                              realw sum[2])
+{
+    realw error[2][BLOCK_TILE];
+    for (int c = 0; c < 2; c++) {
+        const realw own_down = down[c], own_scale = scale[c];
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+        for (size_t i = 0; i < n; i++)
+            error[c][i] = core_choice_error(j->block, own_down, own_scale, core_bits(x[i]));
+    }
+    for (size_t i = 0; i < n; i++) {
+        sum[0] += error[0][i];
+        sum[1] += error[1][i];
+    }
+}
+
+/* Puts the scale for smaller elements in place of *s where that makes the lesser error. */
+static APART void block_choose_scale(const block_job *j, const core_place *place, const core_extremes *e, core_scale *s)
+{
+    realw x[BLOCK_TILE], row[2][CORE_CHOICE_ROWS] = {{0}, {0}};
+    core_scale four;
+    unsigned rows = 0;
+    if (s->kind == CORE_SCALE_NAN)
+        return;
+    core_scale_candidate(j->block, e, 1, &four);
+    const realw scale[2] = {s->s, four.s};
+    const realw down[2] = {s->kind == CORE_SCALE_ZERO ? 0 : s->down, four.kind == CORE_SCALE_ZERO ? 0 : four.down};
+    for (uint64_t from = 0; from < place->elements; from += place->n[3], rows++) {
+        realw sum[2] = {0, 0};
+        for (uint64_t at = 0, n; at < place->n[3]; at += n) {
+            n = core_smaller(place->n[3] - at, BLOCK_TILE);
+            block_take(j, place, from + at, (size_t)n, x);
+            block_choice_sums(j, down, scale, (size_t)n, x, sum);
+        }
+        row[0][rows] = sum[0];
+        row[1][rows] = sum[1];
+    }
+    if (core_choice_total(row[1], rows) < core_choice_total(row[0], rows))
+        *s = four;
+}
+
 /* The scale of a block, counted and told to the sink. */
 static void block_find_scale(const block_job *j, block_part *p, const core_extremes *e, fpemu_stats *counters)
 {
@@ -763,6 +807,8 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
         return;
     }
     core_scale_find(j->block, e, s);
+    if (core_rule_chooses(j->block->rule))
+        block_choose_scale(j, &p->place, e, s);
     if (call->sink && s->kind != CORE_SCALE_S2FP8)
         call->sink->scale(call->sink->context, p->block, core_scale_code(j->block, s));
     if (counters)
@@ -1133,7 +1179,8 @@ static void block_job_tensor(block_job *j, const fpemu_format *f)
 {
     const block_call *call = j->call;
     const fpemu_range *whole = call->shape->whole;
-    const int known = core_has_tensor(f) && call->tensor;
+    /* rules that choose ask for more than packed bytes keep */
+    const int known = core_has_tensor(f) && call->tensor && !core_rule_chooses(f->scaling);
     fpemu_range range;
     /* a block that is the whole tensor is counted by its range, also where its numbers are known */
     if ((!known || (call->stats && f->block == FPEMU_BLOCK_TENSOR)) && !whole) {
@@ -1179,6 +1226,8 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     j->hold_many = j->p->hold_many && w->blocks > FEW_BLOCKS;
     j->many &= (w->inner == 1 && (!call->stats || block_table_is_quick(j))) || j->fused;
     j->codes = (uint8_t)block_can_code(j);
+    if (core_rule_chooses(f->scaling)) /* their counters are those of one block at a time */
+        j->many &= !j->counted && w->inner == 1;
     if (!j->codes)
         return;
     j->many = f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW && w->inner == 1 &&
@@ -1226,7 +1275,7 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         j->nan_seen = &nan_seen; /* cppcheck-suppress autoVariables ; nobody looks at *j after this call */
     block_job_elements(j, f);
     /* muppet's scale asks for both ends of a block, which are known of a whole tensor alone */
-    const int by_amax = f->scaling != FPEMU_SCALING_MUPPET || j->whole_known;
+    const int by_amax = (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && !core_rule_chooses(f->scaling);
     if (j->fused_pieces && !j->counted && j->walk.array && block_in_place(j) && by_amax && last - first <= FEW_BLOCKS &&
         j->walk.total <= BLOCK_TILE)
         first += block_run_few(j, first, last);
@@ -1270,8 +1319,8 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         return FPEMU_ERROR_ARGUMENT;
     if (last == call->first)
         return FPEMU_OK;
-    if (!x || (!y && !call->sink))
-        return FPEMU_ERROR_NULL;
+    if (!x || (!y && !call->sink) || (call->compact && core_rule_chooses(f->scaling) && !call->shape->whole))
+        return FPEMU_ERROR_NULL; /* packed bytes do not keep the tensor's amax */
     if (y)
         status = check_arrays(&j.walk, x, y, size);
     if (status)

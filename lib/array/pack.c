@@ -208,7 +208,7 @@ static void store_tensor(void *context, core_tensor t)
 static core_tensor load_tensor(const unsigned char *bytes)
 {
     const core_tensor t = {core_value32((uint32_t)core_load_bytes(bytes, 4)),
-                           core_value32((uint32_t)core_load_bytes(bytes + 4, 4))};
+                           core_value32((uint32_t)core_load_bytes(bytes + 4, 4)), 0, 0};
     return t;
 }
 

@@ -133,7 +133,7 @@ static int unpack_scales(const block_reader *r, size_t count, const unsigned cha
         *most = core_power(high);
         return b->near && high + b->emax < ends;
     }
-    if (b->rule == FPEMU_SCALING_NVFP4 || b->rule == FPEMU_SCALING_NVFP4_AO)
+    if (core_rule_is_nvfp4(b->rule))
         *second = (realw)b->tensor.b;
     const carrier_loops *const loops = fpemu_kernels()->loopsw;
     loops->decode(&b->scale_coder, count, bytes, size, 0, s);
@@ -301,7 +301,7 @@ fpemu_status fpemu_unpack_run(int carrier, const void *plan, const fpemu_format 
     if (status)
         return status;
 
-    core_tensor tensor = {1, 1};
+    core_tensor tensor = {1, 1, 0, 0};
     if (l->tensor_bytes)
         tensor = load_tensor(bytes);
     fp_environment environment;

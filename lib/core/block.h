@@ -12,8 +12,7 @@
 /* Rules that have two numbers of the whole tensor. */
 FPEMU_FN int core_has_tensor(const fpemu_format *f)
 {
-    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-           f->scaling == FPEMU_SCALING_S2FP8;
+    return core_rule_is_nvfp4(f->scaling) || f->scaling == FPEMU_SCALING_S2FP8;
 }
 
 /* Whether a range of the whole tensor is needed. */

@@ -34,10 +34,34 @@ enum {
     CORE_STICKY_COUNTERS = 2 /* zero is an end of the element, which the slightest t is beyond: clipped */
 };
 
-/* Two numbers of the whole tensor, as packed: nvfp4 u, d; s2fp8 alpha, beta. */
+/* Rules that choose take blocks of at most so many elements, in at most so many rows. */
+#define CORE_CHOICE_ELEMENTS 4096
+#define CORE_CHOICE_ROWS 64
+
+/* Two numbers of the whole tensor, as packed: nvfp4 u, d; s2fp8 alpha, beta. amax: its largest finite magnitude and
+ * most: [K*T], where a rule looks at errors. */
 typedef struct core_tensor {
-    float a, b;
+    float a, b, amax, most;
 } core_tensor;
+
+/* Rules with a scale of the whole tensor beside those of blocks. */
+FPEMU_FN int core_rule_is_nvfp4(int rule)
+{
+    return rule == FPEMU_SCALING_NVFP4 || rule == FPEMU_SCALING_NVFP4_AO || rule >= FPEMU_SCALING_4OVER6;
+}
+
+/* Rules that look at what becomes of the elements. */
+FPEMU_FN int core_rule_chooses(int rule)
+{
+    return rule == FPEMU_SCALING_4OVER6 || rule == FPEMU_SCALING_4OVER6_MSE;
+}
+
+/* What amax is to become: T of doc/blocks.md, 2. */
+FPEMU_FN double core_block_target(const fpemu_format *f)
+{
+    const double max = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
+    return f->target > 0 ? (double)f->target : max;
+}
 
 /* x, or the largest finite number in place of an infinity; a NaN stays. An infinity is known here and below by its
  * bits: gcc 14 takes 1 / s to be infinite where s is 0 alone, and then makes s that 0, or drops what s > 0 asks. */
@@ -76,7 +100,7 @@ FPEMU_FN double core_wide_value(int64_t high, uint64_t low)
 /* alpha and beta of S2FP8. */
 FPEMU_FN core_tensor core_s2fp8_tensor(const fpemu_range *w)
 {
-    core_tensor t = {1, 0};
+    core_tensor t = {1, 0, 0, 0};
     if (w->nonzero == 0)
         return t;
     /* n * mx - sum, in steps of 2^-32: exact, so that equal magnitudes are known */
@@ -98,12 +122,16 @@ FPEMU_FN core_tensor core_s2fp8_tensor(const fpemu_range *w)
     return t;
 }
 
-/* u and d of the nvfp4 rules; K and M as binary32. */
-FPEMU_FN core_tensor core_nvfp4_tensor(const fpemu_range *w, int ao, float k, float m)
+/* u and d of the nvfp4 rules; K and T as binary32. */
+FPEMU_FN core_tensor core_nvfp4_tensor(const fpemu_range *w, int rule, float k, float m)
 {
-    core_tensor t = {1, 1};
     const float amax = core_saturated32(w->amax), most = core_finite32(k * m);
-    if (ao) {
+    core_tensor t = {1, 1, amax, most};
+    if (rule == FPEMU_SCALING_NVFP4_CLAMP) {
+        const float d = core_finite32(amax / most);
+        t.b = d > 1e-30f ? d : 1e-30f;
+        t.a = core_finite32(1 / t.b);
+    } else if (rule == FPEMU_SCALING_NVFP4_AO) {
         const float d = amax / most;
         t.b = d > 0 ? core_finite32(d) : 1;
         t.a = core_finite32(1 / t.b);

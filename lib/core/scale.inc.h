@@ -3,9 +3,16 @@
 
 /* What the rule needs of the format. */
 typedef struct core_block {
-    realw max, inverse;                       /* M of the element, [1/M] */
-    realw scale_min, scale_max, scale_normal; /* float scales: smallest, largest, smallest normal value */
-    double high, low;                         /* muppet: UB + h, -LB + h; 0 = asks nothing */
+    realw max, inverse; /* T, M of the element or another target, and [1/T] */
+    realw largest;      /* M */
+    union {
+        struct {
+            realw scale_min, scale_max, scale_normal; /* float scales: smallest, largest, smallest normal value */
+        };
+        struct {
+            double high, low; /* muppet, whose scales are bare: UB + h, -LB + h; 0 = asks nothing */
+        };
+    };
     core_tensor tensor;
     int32_t emax, precision; /* of the element */
     int32_t first, last;     /* exponents of the powers of two that the scale format holds */
@@ -74,7 +81,8 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     uintw max = core_from_double(largest);
     max = max < CARRIER_INF ? max : CARRIER_INF - 1;
     b->rule = f->scaling;
-    b->max = core_value(max);
+    b->largest = core_value(max);
+    b->max = f->target > 0 ? (realw)f->target : b->largest;
     b->inverse = b->rule == FPEMU_SCALING_RCEIL ? core_finite(1 / b->max) : 1 / b->max;
     b->emax = core_exponent(max);
     b->precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits - f->is_signed;
@@ -175,6 +183,10 @@ FPEMU_FN realw core_scale_hold(const core_block *b, realw v, core_scale *s)
 /* c of the rules that give a power of two. */
 FPEMU_FN int core_block_power(const core_block *b, uintw a)
 {
+    if (core_bits(b->max) != core_bits(b->largest) && b->rule != FPEMU_SCALING_RCEIL) {
+        a = core_bits(core_finite(core_value(a) * (b->largest / b->max)));
+        a += a == 0;
+    }
     const int e = core_exponent(a), up = a != core_power(e); /* ceil(log2) = e + up */
     switch (b->rule) {
     case FPEMU_SCALING_CEIL: return e + up - b->emax;
@@ -220,8 +232,8 @@ FPEMU_FN realw core_scale_nvfp4(realw s, realw d)
     return e < f ? e : f;
 }
 
-/* The scale of a block. */
-FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_scale *s)
+/* The scale of a block; of rules that choose the one for elements up to T * 2/3 (four), or up to T. */
+FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, int four, core_scale *s)
 {
     const realw amax = core_value(e->amax);
     const int all_zero = e->amax == 0;
@@ -260,6 +272,24 @@ FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_
         s->s = s->s < low ? low : s->s;
         s->d = d;
         s->down = core_scale_inverse(u / s->s);
+        break;
+    }
+    case FPEMU_SCALING_4OVER6:
+    case FPEMU_SCALING_4OVER6_MSE: {
+        const realw base = amax / b->max * (realw)b->tensor.a;
+        s->kind = CORE_SCALE_MULTIPLY;
+        s->s = core_scale_hold(b, four ? base * (realw)1.5 : base, s);
+        s->d = (realw)b->tensor.b;
+        s->down = core_scale_nvfp4(s->s, s->d);
+        break;
+    }
+    case FPEMU_SCALING_NVFP4_CLAMP: {
+        const realw d = (realw)b->tensor.b, v = amax / d / b->max, low = b->scale_min;
+        s->kind = CORE_SCALE_DIVIDE;
+        s->s = core_scale_hold(b, v < low ? low : v, s);
+        s->saturated |= v < low;
+        s->d = d;
+        s->down = core_finite(s->s * d);
         break;
     }
     case FPEMU_SCALING_RECIPE:
@@ -308,6 +338,33 @@ FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_
         s->kind = CORE_SCALE_ZERO;
 }
 
+FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_scale *s)
+{
+    core_scale_candidate(b, e, 0, s);
+}
+
+/* The error of the element u of e2m1 under a candidate, whose multiplier is 0 where the scale is; 0 of what is not
+ * finite. */
+FPEMU_FN realw core_choice_error(const core_block *b, realw down, realw scale, uintw u)
+{
+    const uintw a = u & ~CARRIER_SIGN;
+    const realw x = core_value(a < CARRIER_INF ? a : 0), t = x * down, kept = t < 6 ? t : 6;
+    const realw step = (realw)(kept < 2 ? 0.5 : kept < 4 ? 1 : 2);
+    const realw shift = core_value(core_power(CARRIER_MANTISSA)) * (realw)1.5 * step;
+    const realw d = ((kept + shift) - shift) * scale * (realw)b->tensor.amax / (realw)b->tensor.most - x;
+    const realw error = b->rule == FPEMU_SCALING_4OVER6_MSE ? d * d : core_value(core_bits(d) & ~CARRIER_SIGN);
+    return a < CARRIER_INF ? error : 0;
+}
+
+/* Adds the errors of rows, of which there are at most CORE_CHOICE_ROWS: halves by halves. */
+FPEMU_FN realw core_choice_total(realw *row, unsigned rows)
+{
+    for (unsigned half = CORE_CHOICE_ROWS / 2; half > 0; half /= 2)
+        for (unsigned k = 0; k < half && k + half < rows; k++)
+            row[k] = row[k] + row[k + half];
+    return row[0];
+}
+
 /* The code of a scale that core_scale_find made. */
 FPEMU_FN uint64_t core_scale_code(const core_block *b, const core_scale *s)
 {
@@ -335,7 +392,7 @@ FPEMU_FN void core_scale_read(const core_block *b, uint64_t code, core_scale *s)
         const uintw u = core_decode(&b->scale_coder, code);
         s->kind = (u & ~CARRIER_SIGN) > CARRIER_INF ? CORE_SCALE_NAN : CORE_SCALE_MULTIPLY;
         s->s = core_value(u);
-        if (b->rule == FPEMU_SCALING_NVFP4 || b->rule == FPEMU_SCALING_NVFP4_AO)
+        if (core_rule_is_nvfp4(b->rule))
             s->d = (realw)b->tensor.b;
     }
 }

@@ -4,6 +4,7 @@
 #include "blocking.h"
 
 #include "core/plan.h"
+#include "core/scale.h"
 #include "environment.h"
 #include "scalar.h"
 
@@ -23,6 +24,8 @@ void fpemu_copy_blocked(fpemu_format *to, const fpemu_format *from)
     to->margin = from->margin;
     to->block_length = from->block_length;
     to->block_rows = from->block_rows;
+    to->target = from->target;
+    to->bound = from->bound;
 }
 
 void fpemu_clear_blocked(fpemu_format *format)
@@ -37,7 +40,8 @@ int fpemu_same_blocking(const fpemu_format *a, const fpemu_format *b)
            a->scale_exponent_bits == b->scale_exponent_bits && a->scale_mantissa_bits == b->scale_mantissa_bits &&
            a->scale_specials == b->scale_specials && a->scale_signed == b->scale_signed &&
            a->scale_bias == b->scale_bias && a->margin == b->margin && a->block_length == b->block_length &&
-           a->block_rows == b->block_rows;
+           a->block_rows == b->block_rows && core_bits32(a->target) == core_bits32(b->target) &&
+           core_bits32(a->bound) == core_bits32(b->bound);
 }
 
 /* ------------------------------------------------------------------------------------------------ scales */
@@ -240,6 +244,30 @@ static int passes_binary32(const fpemu_format *f, const fpemu_format *scale)
     return passes;
 }
 
+/* e2m1 without policies that change its values. */
+static int is_plain_e2m1(const fpemu_format *f)
+{
+    return f->kind == FPEMU_KIND_FLOAT && f->exponent_bits == 2 && f->mantissa_bits == 1 && f->bias == 1 &&
+           f->is_signed && f->specials == FPEMU_SPECIALS_FINITE && f->subnormals == FPEMU_SUBNORMALS_KEEP;
+}
+
+/* Target and bound, by bits where they may be anything. */
+static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_problem *problem)
+{
+    const double max = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
+    const double target = (double)f->target, bound = (double)f->bound;
+    const int fixed = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8;
+    if (core_bits32(f->target) && (fixed || !(target >= max / 16 && target / 16 <= max && target >= 0x1p-126)))
+        return refuse(problem, FPEMU_PARAMETER_TARGET | FPEMU_PARAMETER_CLIP | FPEMU_PARAMETER_MARGIN,
+                      fixed ? "no target, margin or clip with the rules muppet and s2fp8"
+                            : "a target from a sixteenth of the element's largest value to 16 times it");
+    if (core_bits32(f->bound) && (!core_rule_is_nvfp4(f->scaling) || f->scale_power ||
+                                  !(bound >= scale->min_normal && bound <= scale->max)))
+        return refuse(problem, FPEMU_PARAMETER_BOUND, "with nvfp4 rules alone, a bound that is a scale from the smallest"
+                                                      " normal one on");
+    return 1;
+}
+
 /* What each rule asks. `scale` is all zero for a power of two. */
 static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_problem *problem)
 {
@@ -254,8 +282,18 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
         if (f->scale_power)
             return refuse(problem, scales, "a float as scale with the rule absmax, such as e8m0");
         break;
+    case FPEMU_SCALING_4OVER6:
+    case FPEMU_SCALING_4OVER6_MSE:
+        if (!is_plain_e2m1(f))
+            return refuse(problem, FPEMU_PARAMETER_ELEMENT | FPEMU_PARAMETER_RULE, "e2m1 with 4over6 rules");
+        if (f->block_rows > CORE_CHOICE_ROWS ||
+            (f->block_rows ? f->block_rows : 1) * (uint64_t)f->block_length > CORE_CHOICE_ELEMENTS)
+            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE,
+                          "at most 64 rows and 4096 elements a block with 4over6 rules");
+        /* fall through */
     case FPEMU_SCALING_NVFP4:
     case FPEMU_SCALING_NVFP4_AO:
+    case FPEMU_SCALING_NVFP4_CLAMP:
         if (f->block != FPEMU_BLOCK_RUN && f->block != FPEMU_BLOCK_TILE)
             return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE, "a block N or RxC with nvfp4 rules");
         if (f->scale_power)
@@ -291,8 +329,8 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
     }
     const int has_margin = f->scaling == FPEMU_SCALING_RECIPE || f->scaling == FPEMU_SCALING_RECIPE_POW2;
     if (f->margin < 0 || f->margin > (has_margin ? 64 : 0))
-        return refuse(problem, FPEMU_PARAMETER_MARGIN, "a margin of 0 to 64, with recipe rules alone");
-    return 1;
+        return refuse(problem, FPEMU_PARAMETER_MARGIN, "margin=N/D, or with recipe rules 0 to 64");
+    return check_range(f, scale, problem);
 }
 
 /* All of that, for complete elements; *scale and own as fpemu_blocks_are_sane has them. */

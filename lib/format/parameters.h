@@ -29,7 +29,10 @@ enum fpemu_parameter {
     FPEMU_PARAMETER_BLOCK_EXPONENT = 1u << 18,
     FPEMU_PARAMETER_RULE = 1u << 19,
     FPEMU_PARAMETER_MARGIN = 1u << 20,
-    FPEMU_PARAMETER_COUNT = 21
+    FPEMU_PARAMETER_TARGET = 1u << 21,
+    FPEMU_PARAMETER_CLIP = 1u << 22,
+    FPEMU_PARAMETER_BOUND = 1u << 23,
+    FPEMU_PARAMETER_COUNT = 24
 };
 
 /* Why parameters make no format. `expected` completes the sentence "found ..., expected ...". */

@@ -94,20 +94,23 @@ static int take_name(reader *r, const argument *list)
     return -1;
 }
 
+/* All names of a call fit. */
+#define NAMES 88
+
 /* "e, m, ..." of the arguments that a call has, or still needs. */
-static const char *list_names(const call *c, const reader *r, int only_missing, char text[64])
+static const char *list_names(const call *c, const reader *r, int only_missing, char text[NAMES])
 {
     size_t n = 0;
     text[0] = '\0';
     for (const argument *a = c->arguments; a->name; a++)
         if (!only_missing || (!a->optional && !(r->given & a->parameter)))
-            n += (size_t)snprintf(text + n, 64 - n, "%s%s=", n ? ", " : "", a->name);
+            n += (size_t)snprintf(text + n, NAMES - n, "%s%s=", n ? ", " : "", a->name);
     return text;
 }
 
 static int take_arguments(reader *r, const call *c, value *values)
 {
-    char names[64], expected[96];
+    char names[NAMES], expected[NAMES + 32];
     int next = 0; /* positional argument, -1 once a name came */
     if (!take(r, '(')) {
         snprintf(expected, sizeof expected, "'(' and arguments %s", list_names(c, r, 0, names));
@@ -117,7 +120,8 @@ static int take_arguments(reader *r, const call *c, value *values)
         const size_t start = r->at;
         int i = take_name(r, c->arguments);
         if (i < 0) {
-            snprintf(expected, sizeof expected, "one of the arguments %s", list_names(c, r, 0, names));
+            const int fits = strlen(list_names(c, r, 0, names)) < 62;
+            snprintf(expected, sizeof expected, "one of %s%s", fits ? "the arguments " : "", names);
             return fail(r, start, expected);
         }
         if (i == MAX_ARGUMENTS) {

@@ -6,18 +6,23 @@
 #include "spec_blocks.h"
 
 #include "blocking.h"
+#include "core/scale.h"
+#include "environment.h"
 #include "named.h"
 
 /* In the order of fpemu_scaling. */
 static const char *const rule_names[FPEMU_SCALING_COUNT] = {"none",        "floor",  "ceil",  "even",      "rceil",
                                                             "hbfp",        "absmax", "nvfp4", "nvfp4-ao",  "recipe",
-                                                            "recipe-pow2", "muppet", "s2fp8", "reciprocal"};
+                                                            "recipe-pow2", "muppet", "s2fp8", "reciprocal", "4over6",
+                                                            "4over6-mse",  "nvfp4-clamp"};
 
 /* Where the element comes from. */
 enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
 
 #define RULE_BIT(name) (1u << FPEMU_SCALING_##name)
 #define POWER_RULES (RULE_BIT(FLOOR) | RULE_BIT(CEIL) | RULE_BIT(EVEN) | RULE_BIT(RCEIL))
+#define NVFP4_RULES                                                                                                    \
+    (RULE_BIT(NVFP4) | RULE_BIT(NVFP4_AO) | RULE_BIT(NVFP4_CLAMP) | RULE_BIT(4OVER6) | RULE_BIT(4OVER6_MSE))
 
 /* clang-format off */
 #define AN_ELEMENT(optional) {"element", FPEMU_PARAMETER_ELEMENT, ELEMENT, optional}
@@ -25,7 +30,9 @@ enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
 #define A_SCALE {"scale", FPEMU_PARAMETER_BLOCK_SCALE, ELEMENT, 1}
 #define AN_EXPONENT {"exponent", FPEMU_PARAMETER_BLOCK_EXPONENT, INTEGER, 1}
 #define A_RULE(optional) {"rule", FPEMU_PARAMETER_RULE, RULE, optional}
-#define A_MARGIN {"margin", FPEMU_PARAMETER_MARGIN, INTEGER, 1}
+#define A_MARGIN {"margin", FPEMU_PARAMETER_MARGIN, FRACTION, 1}
+#define A_RANGE {"target", FPEMU_PARAMETER_TARGET, DECIMAL, 1}, {"clip", FPEMU_PARAMETER_CLIP, DECIMAL, 1}
+#define A_BOUND {"bound", FPEMU_PARAMETER_BOUND, DECIMAL, 1}
 #define A_WIDTH(name) {name, FPEMU_PARAMETER_BITS, INTEGER, 0}
 
 /* What holds where an argument is left out; 0 where it cannot be. */
@@ -40,32 +47,35 @@ static const struct family {
     fpemu_name scale;
     fpemu_name element_name;
 } families[] = {
-    {{"mx", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), {0}}},
+    {{"mx", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, {0}}},
      ANY, POWER_RULES, FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 32, 0, FPEMU_NAME_E8M0, FPEMU_NAME_NONE},
-    {{"hbfp", CALL_BLOCKED, {A_WIDTH("m"), A_BLOCK(1), AN_EXPONENT, {0}}},
+    {{"hbfp", CALL_BLOCKED, {A_WIDTH("m"), A_BLOCK(1), AN_EXPONENT, A_MARGIN, A_RANGE, {0}}},
      FROM_M, RULE_BIT(HBFP), FPEMU_SCALING_HBFP, FPEMU_BLOCK_TENSOR, 0, 12, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
-    {{"bfp", CALL_BLOCKED, {A_WIDTH("m"), A_BLOCK(1), AN_EXPONENT, A_RULE(1), {0}}},
+    {{"bfp", CALL_BLOCKED, {A_WIDTH("m"), A_BLOCK(1), AN_EXPONENT, A_RULE(1), A_MARGIN, A_RANGE, {0}}},
      FROM_M, POWER_RULES | RULE_BIT(HBFP), FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 16, 8, FPEMU_NAME_NONE,
      FPEMU_NAME_NONE},
     {{"bm", CALL_BLOCKED,
-      {{"e", FPEMU_PARAMETER_EXPONENT, INTEGER, 0}, {"m", FPEMU_PARAMETER_MANTISSA, INTEGER, 0}, A_BLOCK(1), {0}}},
+      {{"e", FPEMU_PARAMETER_EXPONENT, INTEGER, 0}, {"m", FPEMU_PARAMETER_MANTISSA, INTEGER, 0}, A_BLOCK(1), A_MARGIN, A_RANGE,
+       {0}}},
      FROM_E_M, RULE_BIT(FLOOR), FPEMU_SCALING_FLOOR, FPEMU_BLOCK_RUN, 32, 8, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
-    {{"nvfp4", CALL_BLOCKED, {AN_ELEMENT(1), A_BLOCK(1), A_SCALE, A_RULE(1), {0}}},
-     ANY, RULE_BIT(NVFP4) | RULE_BIT(NVFP4_AO), FPEMU_SCALING_NVFP4, FPEMU_BLOCK_RUN, 16, 0, FPEMU_NAME_E4M3FN,
+    {{"nvfp4", CALL_BLOCKED, {AN_ELEMENT(1), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, A_BOUND, {0}}},
+     ANY, NVFP4_RULES, FPEMU_SCALING_NVFP4, FPEMU_BLOCK_RUN, 16, 0, FPEMU_NAME_E4M3FN,
      FPEMU_NAME_E2M1},
-    {{"codebook", CALL_BLOCKED, {{"table", FPEMU_PARAMETER_TABLE, TABLE, 0}, A_BLOCK(1), A_SCALE, {0}}},
+    {{"codebook", CALL_BLOCKED,
+      {{"table", FPEMU_PARAMETER_TABLE, TABLE, 0}, A_BLOCK(1), A_SCALE, A_MARGIN, A_RANGE, {0}}},
      FROM_TABLE, RULE_BIT(ABSMAX), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 256, 0, FPEMU_NAME_BINARY32, FPEMU_NAME_NONE},
-    {{"group", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), {0}}},
+    {{"group", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_SCALE, A_RULE(1), A_MARGIN, A_RANGE, {0}}},
      ANY_SYMMETRIC, RULE_BIT(ABSMAX) | RULE_BIT(RECIPROCAL), FPEMU_SCALING_ABSMAX, FPEMU_BLOCK_RUN, 2048, 0, FPEMU_NAME_BINARY32,
      FPEMU_NAME_NONE},
-    {{"scaled", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_MARGIN, A_RULE(1), {0}}},
+    {{"scaled", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(1), A_MARGIN, A_RULE(1), A_RANGE, {0}}},
      ANY, RULE_BIT(RECIPE) | RULE_BIT(RECIPE_POW2), FPEMU_SCALING_RECIPE, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_NAME_BINARY32,
      FPEMU_NAME_NONE},
     {{"muppet", CALL_BLOCKED, {A_WIDTH("bits"), A_BLOCK(1), AN_EXPONENT, {0}}},
      FROM_BITS, RULE_BIT(MUPPET), FPEMU_SCALING_MUPPET, FPEMU_BLOCK_TENSOR, 0, 10, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
     {{"s2fp8", CALL_BLOCKED, {AN_ELEMENT(1), {0}}},
      ANY, RULE_BIT(S2FP8), FPEMU_SCALING_S2FP8, FPEMU_BLOCK_TENSOR, 0, 0, FPEMU_NAME_BINARY32, FPEMU_NAME_E5M2},
-    {{"block", CALL_BLOCKED, {AN_ELEMENT(0), A_BLOCK(0), A_SCALE, AN_EXPONENT, A_RULE(0), A_MARGIN, {0}}},
+    {{"block", CALL_BLOCKED,
+      {AN_ELEMENT(0), A_BLOCK(0), A_SCALE, AN_EXPONENT, A_RULE(0), A_MARGIN, A_RANGE, A_BOUND, {0}}},
      ANY, ~0u, 0, 0, 0, 0, FPEMU_NAME_NONE, FPEMU_NAME_NONE},
 };
 /* clang-format on */
@@ -123,7 +133,24 @@ static int take_rule(reader *r, value *v)
     for (v->number = FPEMU_SCALING_FLOOR; v->number < FPEMU_SCALING_COUNT; v->number++)
         if (fpemu_word_is(r->text + start, r->at - start, rule_names[v->number]))
             return 1;
-    return fail(r, start, "floor [r]ceil even hbfp absmax reciprocal nvfp4[-ao] recipe[-pow2] muppet or s2fp8");
+    return fail(r, start, "floor [r]ceil even hbfp absmax reciprocal nvfp4.. 4over6.. recipe.. muppet or s2fp8");
+}
+
+/* N, or N/D. */
+static int take_fraction(reader *r, value *v)
+{
+    int64_t divisor;
+    v->rows = 0;
+    if (!take_integer(r, &v->number))
+        return 0;
+    if (!take(r, '/'))
+        return 1;
+    const size_t start = r->at;
+    if (!take_integer(r, &divisor))
+        return 0;
+    v->rows = to_unsigned(divisor);
+    return (v->number > 0 && v->number < 65536 && divisor > 0 && divisor < 65536) ||
+           fail(r, start, "a fraction of whole numbers from 1 to 65535");
 }
 
 /* nf4, dynamicB or udynamicB. */
@@ -150,6 +177,7 @@ int fpemu_take_block_value(reader *r, enum argument_type type, value *v)
     case ELEMENT: return r->read_scalar(r, &v->format);
     case TABLE: return take_table(r, v);
     case BLOCK: return take_block(r, v);
+    case FRACTION: return take_fraction(r, v);
     default: return take_rule(r, v);
     }
 }
@@ -209,6 +237,31 @@ static int build_element(const struct family *m, const reader *r, const value *v
     return 1;
 }
 
+/* Sets what amax is to become, of target=, margin=N/D or clip=; *f is the element. */
+static int build_target(const call *c, const reader *r, const value *v, fpemu_format *f, fpemu_problem *problem)
+{
+    const value *target = find(c, r, v, FPEMU_PARAMETER_TARGET), *clip = find(c, r, v, FPEMU_PARAMETER_CLIP);
+    const value *margin = find(c, r, v, FPEMU_PARAMETER_MARGIN);
+    margin = margin && margin->rows ? margin : NULL;
+    const uint32_t all = FPEMU_PARAMETER_TARGET | FPEMU_PARAMETER_CLIP | FPEMU_PARAMETER_MARGIN;
+    fpemu_format element = *f;
+    if (!target && !clip && !margin)
+        return 1;
+    if ((target != NULL) + (clip != NULL) + (margin != NULL) > 1)
+        return refuse(problem, all, "target, margin=N/D or clip, one of them");
+    if (!target && fpemu_format_complete(&element))
+        return 1; /* what is wrong with it is said later */
+    fp_environment environment;
+    fpemu_environment_enter(&environment);
+    const double max = core_block_target(&element);
+    const double wanted = target   ? target->decimal
+                          : margin ? max * (double)margin->rows / (double)margin->number
+                                   : max / clip->decimal;
+    f->target = core_saturated32(wanted);
+    fpemu_environment_leave(&environment);
+    return f->target > 0 || refuse(problem, all, "a number above zero");
+}
+
 int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_format *f, fpemu_problem *problem)
 {
     const struct family *m = families;
@@ -218,20 +271,26 @@ int fpemu_build_blocked(const call *c, const reader *r, const value *v, fpemu_fo
     const value *scale = find(c, r, v, FPEMU_PARAMETER_BLOCK_SCALE);
     const value *exponent = find(c, r, v, FPEMU_PARAMETER_BLOCK_EXPONENT);
     const value *margin = find(c, r, v, FPEMU_PARAMETER_MARGIN);
+    const value *bound = find(c, r, v, FPEMU_PARAMETER_BOUND);
     if (!build_element(m, r, v, f))
         return refuse(problem, FPEMU_PARAMETER_ELEMENT, "an element format");
+    if (!build_target(c, r, v, f, problem))
+        return 0;
     f->scaling = rule ? (uint8_t)rule->number : m->rule;
     if (!(m->rules >> f->scaling & 1))
         return refuse(problem, FPEMU_PARAMETER_RULE,
                       m->rules == POWER_RULES       ? "floor, ceil, even or rceil"
                       : m->element == FROM_M        ? "floor, ceil, even, rceil or hbfp"
-                      : m->rules & RULE_BIT(NVFP4)  ? "nvfp4 or nvfp4-ao"
+                      : m->rules & RULE_BIT(NVFP4)  ? "nvfp4, nvfp4-ao, nvfp4-clamp, 4over6 or 4over6-mse"
                       : m->rules & RULE_BIT(ABSMAX) ? "absmax or reciprocal"
                                                     : "recipe or recipe-pow2");
     f->block = block ? (uint8_t)block->number : m->block;
     f->block_rows = block ? block->rows : 0;
     f->block_length = block ? block->length : m->length;
-    f->margin = margin ? to_signed(margin->number) : 0;
+    f->margin = margin && !margin->rows ? to_signed(margin->number) : 0;
+    f->bound = bound ? core_saturated32(bound->decimal) : 0;
+    if (bound && !(f->bound > 0))
+        return refuse(problem, FPEMU_PARAMETER_BOUND, "a number above zero");
     if (scale && exponent)
         return refuse(problem, FPEMU_PARAMETER_BLOCK_SCALE | FPEMU_PARAMETER_BLOCK_EXPONENT,
                       "scale or exponent, one of them");
@@ -304,7 +363,9 @@ static int says(const struct family *m, const fpemu_format *f)
            (has_default_block(m, f) || has_argument(c, FPEMU_PARAMETER_BLOCK)) &&
            (has_default_scale(m, f) ||
             has_argument(c, f->scale_power ? FPEMU_PARAMETER_BLOCK_EXPONENT : FPEMU_PARAMETER_BLOCK_SCALE)) &&
-           (f->margin == 0 || has_argument(c, FPEMU_PARAMETER_MARGIN));
+           (f->margin == 0 || has_argument(c, FPEMU_PARAMETER_MARGIN)) &&
+           (f->target == 0 || has_argument(c, FPEMU_PARAMETER_TARGET)) &&
+           (f->bound == 0 || has_argument(c, FPEMU_PARAMETER_BOUND));
 }
 
 /* Writes the element as the first arguments of the call; what modifiers are still to be said. */
@@ -342,6 +403,14 @@ static void write_name(writer *w, const char *name)
     write_text(w, name);
 }
 
+static void write_decimal(writer *w, const char *name, float x)
+{
+    char text[FPEMU_DECIMAL_SIZE];
+    fpemu_decimal_print((double)x, text);
+    write_name(w, name);
+    write_text(w, text);
+}
+
 static void write_block(writer *w, const fpemu_format *f)
 {
     static const char *const words[] = {"", "row", "", "channel", "tensor"};
@@ -374,6 +443,10 @@ static void write_argument(writer *w, const struct family *m, const fpemu_format
     } else if (parameter == FPEMU_PARAMETER_MARGIN && f->margin) {
         write_name(w, "margin=");
         write_number(w, "", f->margin);
+    } else if (parameter == FPEMU_PARAMETER_TARGET && f->target > 0) {
+        write_decimal(w, "target=", f->target);
+    } else if (parameter == FPEMU_PARAMETER_BOUND && f->bound > 0) {
+        write_decimal(w, "bound=", f->bound);
     }
 }
 

@@ -138,7 +138,7 @@ static inline int take_choice(reader *r, const char *const *words, const char *e
 
 /* ----------------------------------------------------------------------------------------------------- calls */
 
-enum argument_type { INTEGER, DECIMAL, SPECIALS, DOMAIN, FLAG, ELEMENT, TABLE, BLOCK, RULE };
+enum argument_type { INTEGER, DECIMAL, SPECIALS, DOMAIN, FLAG, ELEMENT, TABLE, BLOCK, RULE, FRACTION };
 
 typedef struct argument {
     const char *name; /* NULL ends a list */
@@ -160,7 +160,7 @@ enum call_kind {
     CALL_BLOCKED
 };
 
-#define MAX_ARGUMENTS 6
+#define MAX_ARGUMENTS 9
 
 typedef struct call {
     const char *name;
@@ -171,7 +171,7 @@ typedef struct call {
 typedef struct value {
     int64_t number;
     double decimal;
-    uint32_t rows, length; /* a block shape */
+    uint32_t rows, length; /* a block shape; rows: what the number of a fraction is divided by, 0 where it is whole */
     fpemu_format format;   /* an element, a table, a scale */
 } value;
 

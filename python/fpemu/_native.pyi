@@ -47,6 +47,8 @@ class Format:
     scaling: int
     block: int
     margin: int
+    target: float
+    bound: float
     block_length: int
     block_rows: int
     codebook_length: int

@@ -151,7 +151,7 @@ static PyMemberDef format_members[] = MEMBERS(
     FIELD(nan_code, T_ULONGLONG), FIELD(has_nan, T_UBYTE), FIELD(has_infinity, T_UBYTE),
     FIELD(has_negative_zero, T_UBYTE), FIELD(has_zero, T_UBYTE), FIELD(fits_f32, T_UBYTE), FIELD(fits_f64, T_UBYTE),
     FIELD(scaling, T_UBYTE), FIELD(block, T_UBYTE), FIELD(margin, T_INT), FIELD(block_length, T_UINT),
-    FIELD(block_rows, T_UINT), FIELD(codebook_length, T_UINT));
+    FIELD(block_rows, T_UINT), FIELD(codebook_length, T_UINT), FIELD(target, T_FLOAT), FIELD(bound, T_FLOAT));
 #undef FIELD
 
 static PyObject *format_facts(PyObject *self, PyObject *unused UNUSED)

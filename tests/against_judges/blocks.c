@@ -413,8 +413,7 @@ static void edges(void)
     unsigned mode = 0;
     c.x = case_room(sizeof *c.x * 400000);
     for (i = 0; case_format(i, &c.f, c.spec); i++) {
-        if (!c.f.scaling || c.f.scaling == FPEMU_SCALING_NVFP4 || c.f.scaling == FPEMU_SCALING_NVFP4_AO ||
-            c.f.scaling == FPEMU_SCALING_S2FP8 || !with_pairs(&c.f))
+        if (!c.f.scaling || case_is_nvfp4(&c.f) || c.f.scaling == FPEMU_SCALING_S2FP8 || !with_pairs(&c.f))
             continue;
         for (c.carrier = 32; c.carrier <= 64; c.carrier += 32) {
             const int *exponents = c.carrier == 32 ? exponents32 : exponents64;

@@ -27,7 +27,15 @@ static const char *const specs[] = LIST(
     "bm(2,5,block=8)", "bm(4,3)", "bm(3,4,block=tensor)", "nvfp4(block=4)", "nvfp4(block=4,rule=nvfp4-ao)",
     "nvfp4(block=2x2)", "nvfp4(block=3x5,rule=nvfp4-ao)", "nvfp4(e2m3,block=6,scale=e5m2)",
     "nvfp4(e4m3fn,block=6,scale=fp16,rule=nvfp4-ao)", "nvfp4(int4,block=4)", "nvfp4(e2m1,block=4,scale=e3m2)",
-    "nvfp4(e2m1,block=4,scale=e3m2,rule=nvfp4-ao)", "group(int2,block=4)", "group(int3,block=4)",
+    "nvfp4(e2m1,block=4,scale=e3m2,rule=nvfp4-ao)", "nvfp4(block=4,rule=4over6)", "nvfp4(block=4,rule=4over6-mse,bound=256)",
+    "nvfp4(block=3x5,rule=4over6)", "nvfp4(block=64x2,rule=4over6-mse,target=5.5)", "nvfp4(block=16,rule=4over6)",
+    "nvfp4(e2m1,block=4,scale=e3m2,rule=4over6)", "nvfp4(block=4,margin=17/16,bound=255.99)",
+    "nvfp4(block=2x2,rule=nvfp4-ao,target=7)", "nvfp4(block=4,rule=nvfp4-clamp)", "nvfp4(int4,block=4,rule=nvfp4-clamp,clip=0.9)",
+    "amdfp4", "nvfp4(block=4,scale=ue5m3)", "mx(e2m1,block=4,rule=rceil,target=7.25)", "mx(e2m1,block=4,clip=0.75)",
+    "mx(e4m3fn,block=4,scale=e5m2,rule=even,margin=17/16)", "bfp(m=3,block=4,rule=ceil,target=0.6)", "hbfp(4,margin=5/4)",
+    "bm(4,3,block=3,target=100)", "group(int4,block=8,clip=0.8)", "group(int8,block=8,rule=reciprocal,margin=9/8)",
+    "codebook(nf4,block=3,clip=0.9)", "scaled(e4m3fn,block=4,margin=17/16)",
+    "scaled(e5m2,block=4,rule=recipe-pow2,target=4000)", "group(int2,block=4)", "group(int3,block=4)",
     "group(int4,block=8,scale=e4m3fn)", "group(int5,block=8,scale=fp16)", "group(int8,block=8,scale=bf16)",
     "group(int10,block=8)", "group(int12,block=row)", "group(int16,block=7)", "group(e4m3fn,block=8)",
     "group(e2m1,block=8,scale=e8m0)", "group(int4,block=8,scale=e2m1)", "group(e3m2,block=tensor)",
@@ -167,9 +175,15 @@ static uint64_t below(uint64_t *state, uint64_t n)
 
 /* ------------------------------------------------------------------------------------------------------- ranges */
 
+int case_is_nvfp4(const fpemu_format *f)
+{
+    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
+           (f->scaling >= FPEMU_SCALING_4OVER6 && f->scaling <= FPEMU_SCALING_NVFP4_CLAMP);
+}
+
 int case_range(const block_case *c, fpemu_range *whole)
 {
-    const int of_tensor = c->f.scaling == FPEMU_SCALING_NVFP4 || c->f.scaling == FPEMU_SCALING_NVFP4_AO;
+    const int of_tensor = case_is_nvfp4(&c->f);
     const int most = c->carrier == 32 ? 127 : 1023;
     uint64_t state = c->seed + 17;
     const uint64_t kind = (lh_next(&state), below(&state, 5)), sign = below(&state, 4);
@@ -279,7 +293,7 @@ static double random_scale(const block_case *c, uint64_t *state)
     const fpemu_format *f = &c->f;
     int top = c->carrier == 32 ? 127 : 1023, bottom = c->carrier == 32 ? -149 : -1074, k;
     double m = (f->scaling >= FPEMU_SCALING_ABSMAX && f->scaling <= FPEMU_SCALING_RECIPE) ||
-                       f->scaling == FPEMU_SCALING_RECIPROCAL
+                       f->scaling >= FPEMU_SCALING_RECIPROCAL
                    ? 1 + (double)(lh_next(state) >> 11) * 0x1p-53
                    : 1;
     int low = f->scale_power ? -(1 << (f->scale_exponent_bits - 1)) : 1 - f->scale_bias - f->scale_mantissa_bits;
@@ -627,8 +641,7 @@ static fpemu_status pack_blocks(const block_case *c, const fpemu_shape *s, uint6
 
 static int has_tensor_numbers(const fpemu_format *f)
 {
-    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-           f->scaling == FPEMU_SCALING_S2FP8;
+    return case_is_nvfp4(f) || f->scaling == FPEMU_SCALING_S2FP8;
 }
 
 static void check_layout(const block_case *c, const ref_tensor *t)

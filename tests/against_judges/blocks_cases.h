@@ -40,6 +40,8 @@ void case_named(block_case *c, const char *spec);
 /* A shape of 1 to 4 dimensions and any axis, of at most a few hundred elements: made by fpemu_shape_of, and compared
  * with what it should be. */
 fpemu_shape case_shape(uint64_t *state);
+/* Whether it has a scale of the whole tensor beside those of blocks. */
+int case_is_nvfp4(const fpemu_format *f);
 /* A range for shape.whole by `seed`, as delayed scaling tells that of earlier tensors: of nothing, or of numbers so much
  * smaller or larger that what is rounded lies past the carrier's end, or below its least; some of one sign only, some
  * with a NaN. 0: no scale of the format, or none that the judge knows, is made of it. */

@@ -85,7 +85,7 @@ static void s2fp8(const block_case *c, const fpemu_shape *s, const void *x, unsi
 static void against_judge(const block_case *c, const ref_tensor *t, const fpemu_layout *l, const unsigned char *codes,
                           const void *scales, const float tensor[2])
 {
-    const int has_tensor = c->f.scaling == FPEMU_SCALING_NVFP4 || c->f.scaling == FPEMU_SCALING_NVFP4_AO;
+    const int has_tensor = case_is_nvfp4(&c->f);
     uint64_t b;
     int bad = 0;
     lh_check(t->blocks == l->blocks, "%s: blocks", c->spec);

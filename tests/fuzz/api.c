@@ -238,6 +238,10 @@ static int draw_blocked(draw *d, fpemu_format *f)
     if (status == FPEMU_OK && (flags >> 4 & 3) == 0) {
         f->margin = (int32_t)margin;
         status = fpemu_format_complete(f);
+    } else if (status == FPEMU_OK && (flags >> 4 & 3) == 1) {
+        f->target = (float)(f->max / 33 * (1 + (double)margin));
+        f->bound = flags & 128 ? (float)margin : 0;
+        status = fpemu_format_complete(f);
     }
     return status == FPEMU_OK;
 }

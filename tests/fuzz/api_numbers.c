@@ -45,7 +45,8 @@ static void quantize_pieces(draw *d, int carrier, const fpemu_format *f, const f
 {
     size_t cut = draw_cut(d, n, r->offset);
     if (f->scaling != FPEMU_SCALING_NONE) {
-        if (f->block != FPEMU_BLOCK_RUN || f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO)
+        if (f->block != FPEMU_BLOCK_RUN || f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
+            f->scaling >= FPEMU_SCALING_4OVER6)
             return; /* pieces have other scales than the whole */
         cut -= cut % f->block_length;
     }

@@ -191,7 +191,7 @@ static int reads_whole(const fpemu_format *f)
 {
     return f->scaling != FPEMU_SCALING_NONE &&
            (f->block == FPEMU_BLOCK_TENSOR || f->scaling == FPEMU_SCALING_S2FP8 || f->scaling == FPEMU_SCALING_NVFP4 ||
-            f->scaling == FPEMU_SCALING_NVFP4_AO);
+            f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling >= FPEMU_SCALING_4OVER6);
 }
 
 int draw_range(draw *d, const fpemu_format *f, fpemu_range *range)

@@ -564,9 +564,23 @@ typedef struct extent {
     int nonfinite, zero;
 } extent;
 
-static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor, ref_block *b)
+static int is_nvfp4(const fpemu_format *f)
 {
-    number amax = plain(x->amax), M = plain(c->max);
+    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
+           f->scaling == FPEMU_SCALING_NVFP4_CLAMP || f->scaling == FPEMU_SCALING_4OVER6 ||
+           f->scaling == FPEMU_SCALING_4OVER6_MSE;
+}
+
+/* T: the target, M where there is none. */
+static double target_of(const context *c)
+{
+    return c->f->target > 0 ? (double)c->f->target : c->max;
+}
+
+/* four: the scale of a rule that chooses, for elements up to 4. */
+static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor, int four, ref_block *b)
+{
+    number amax = plain(x->amax), M = plain(target_of(c));
     unsigned carrier = c->carrier;
     double p;
     long up;
@@ -583,11 +597,15 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         b->saturated = 0;
         return;
     }
+    if (c->f->target > 0 && rule >= FPEMU_SCALING_FLOOR && rule <= FPEMU_SCALING_HBFP && rule != FPEMU_SCALING_RCEIL) {
+        p = saturate(carrier, multiply(carrier, amax, plain(divide(carrier, plain(c->max), M))));
+        amax = plain(p == 0 ? carrier == 32 ? 0x1p-149 : 0x1p-1074 : p);
+    }
     up = x->amax != 0 ? binade(amax) + !is_power(amax) : 0;
     switch (rule) {
     case FPEMU_SCALING_FLOOR: power_scale(c, binade(amax) - c->emax, 0, b); break;
     case FPEMU_SCALING_CEIL: power_scale(c, up - c->emax, 0, b); break;
-    case FPEMU_SCALING_EVEN: power_scale(c, binade_rounded(x->amax, precision_of(c->f)) - c->emax, 0, b); break;
+    case FPEMU_SCALING_EVEN: power_scale(c, binade_rounded(amax.m, precision_of(c->f)) - c->emax, 0, b); break;
     case FPEMU_SCALING_HBFP: power_scale(c, up - c->emax - 1, 0, b); break;
     case FPEMU_SCALING_RCEIL:
         p = saturate(carrier, divide(carrier, plain(1), M));
@@ -615,6 +633,20 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
                 isinf(p) || (r.events & JUDGE_OVERFLOW) ||
                 (x->amax != 0 && (carrier_value(64, r.bits) < normal || (p < c->scale_min && !has_zero(c->scale))));
         }
+        break;
+    }
+    case FPEMU_SCALING_4OVER6:
+    case FPEMU_SCALING_4OVER6_MSE:
+        p = multiply(carrier, plain(divide(carrier, amax, M)), plain((double)tensor->multiplier));
+        value_scale(c, four ? multiply(carrier, plain(p), plain(1.5)) : p, b);
+        break;
+    case FPEMU_SCALING_NVFP4_CLAMP: {
+        int raised, cut;
+        p = divide(carrier, plain(divide(carrier, amax, plain((double)tensor->decode))), M);
+        raised = p < c->scale_min;
+        cut = isinf(p) || (judge_round(c->scale, carrier_bits(64, p), 0, 0).events & JUDGE_OVERFLOW);
+        value_scale(c, raised ? c->scale_min : p > c->scale_max ? c->scale_max : p, b);
+        b->saturated = raised || cut;
         break;
     }
     case FPEMU_SCALING_RECIPE:
@@ -661,7 +693,7 @@ static double recipe_multiplier(context *c, const extent *x)
     double u;
     if (x->amax == 0 || x->nonfinite)
         return 1;
-    u = divide(c->carrier, plain(c->max), plain(x->amax));
+    u = divide(c->carrier, plain(target_of(c)), plain(x->amax));
     u = to_single(u > largest32 ? largest32 : u);
     u = ldexp(u, -c->f->margin);
     if (u < 0x1p-126)
@@ -672,8 +704,14 @@ static double recipe_multiplier(context *c, const extent *x)
 /* u and d: binary32 arithmetic for both carriers. */
 static void tensor_scale(context *c, double largest, ref_tensor *t)
 {
-    double KM = multiply(32, plain(c->scale_max), plain(to_single(c->max))), A = to_single(largest), u = 1, d = 1;
-    if (c->f->scaling == FPEMU_SCALING_NVFP4) {
+    double K = c->f->bound > 0 ? (double)c->f->bound : c->scale_max;
+    double KM = saturate(32, multiply(32, plain(K), plain(to_single(target_of(c))))), A = to_single(largest), u = 1, d = 1;
+    t->amax = (float)A;
+    t->most = (float)KM;
+    if (c->f->scaling == FPEMU_SCALING_NVFP4_CLAMP) {
+        d = fmax(saturate(32, divide(32, plain(A), plain(KM))), (double)1e-30f);
+        u = saturate(32, divide(32, plain(1), plain(d)));
+    } else if (c->f->scaling != FPEMU_SCALING_NVFP4_AO) {
         if (A != 0)
             u = saturate(32, divide(32, plain(KM), plain(A)));
         d = saturate(32, divide(32, plain(1), plain(u)));
@@ -698,7 +736,7 @@ static number block_scale(const ref_block *b)
 /* y of a P under the scale of its block. An infinity, of bytes that others packed, stays one. */
 static double scaled(unsigned carrier, const fpemu_format *f, const ref_tensor *tensor, const ref_block *b, double p)
 {
-    const int twice = f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO;
+    const int twice = is_nvfp4(f);
     double y;
     if (isinf(p))
         return p * b->scale * (twice ? (double)tensor->decode : 1);
@@ -714,7 +752,12 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
     number s = block_scale(b);
     double e;
     switch (c->f->scaling) {
+    case FPEMU_SCALING_NVFP4_CLAMP:
+        e = saturate(carrier, multiply(carrier, s, plain((double)tensor->decode)));
+        return plain(e > 0 ? divide(carrier, plain(x), plain(e)) : copysign(0, x));
     case FPEMU_SCALING_NVFP4:
+    case FPEMU_SCALING_4OVER6:
+    case FPEMU_SCALING_4OVER6_MSE:
         e = saturate(carrier, multiply(carrier, s, plain((double)tensor->decode)));
         e = divide(carrier, plain(1), plain(e));
         return plain(multiply(carrier, plain(x), plain(e > largest32 ? largest32 : e)));
@@ -724,7 +767,7 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
     case FPEMU_SCALING_RECIPE:
     case FPEMU_SCALING_RECIPE_POW2: return plain(multiply(carrier, plain(x), plain(recipe_multiplier(c, extent_))));
     case FPEMU_SCALING_RECIPROCAL:
-        e = saturate(carrier, divide(carrier, plain(extent_->amax), plain(c->max)));
+        e = saturate(carrier, divide(carrier, plain(extent_->amax), plain(target_of(c))));
         e = e > 0 ? divide(carrier, plain(1), plain(e)) : 0;
         return plain(multiply(carrier, plain(x), plain(isinf(e) ? largest32 : e)));
     case FPEMU_SCALING_ABSMAX:
@@ -804,6 +847,44 @@ static int compat_element(context *c, const extent *block, double x, number t, u
     mpq_clears(a, q, (mpq_ptr)NULL);
     mpz_clear(k);
     return 1;
+}
+
+/* a + b, rounded to the carrier: binary64 has more than twice the digits of binary32. */
+static double add(unsigned carrier, double a, double b)
+{
+    return carrier == 32 ? to_single(a + b) : a + b;
+}
+
+/* The error of a block of rules that choose under the scale *b: of each row, then of rows by halves. */
+static double error_of_block(context *c, const ref_tensor *t, const ref_block *b, const extent *block, uint64_t along,
+                             const uint64_t *x)
+{
+    static const double value[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+    uint64_t j, rows = 1, row;
+    double sum[64] = {0};
+
+    for (j = 0; j < b->elements; j++) {
+        double v = carrier_value(c->carrier, x[t->order[b->first + j]]), seen_, p, difference;
+        int k = 0;
+        row = j / along;
+        rows = row + 1;
+        if (!isfinite(v))
+            continue;
+        seen_ = b->scale == 0 ? 0 : fabs(seen(c, t, b, block, v).m);
+        while (k < 7 && (seen_ > (value[k] + value[k + 1]) / 2 || (seen_ == (value[k] + value[k + 1]) / 2 && k % 2)))
+            k++;
+        p = multiply(c->carrier, plain(copysign(value[k], v)), block_scale(b));
+        p = multiply(c->carrier, plain(p), plain((double)t->amax));
+        p = isinf(p) ? p : divide(c->carrier, plain(p), plain((double)t->most));
+        difference = fabs(add(c->carrier, p, -v));
+        if (c->f->scaling == FPEMU_SCALING_4OVER6_MSE)
+            difference = multiply(c->carrier, plain(difference), plain(difference));
+        sum[row] = add(c->carrier, sum[row], difference);
+    }
+    for (uint64_t half = 32; half > 0; half /= 2)
+        for (row = 0; row < half && row + half < rows; row++)
+            sum[row] = add(c->carrier, sum[row], sum[row + half]);
+    return sum[0];
 }
 
 static void one_element(context *c, const ref_tensor *tensor, const ref_block *b, const extent *block, uint64_t index,
@@ -985,7 +1066,7 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
         close_context(&c);
         return t;
     }
-    if (f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO) {
+    if (is_nvfp4(f)) {
         for (j = 0; j < t->n; j++) {
             double v = fabs(carrier_value(carrier, x[j]));
             if (isfinite(v))
@@ -1004,7 +1085,19 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
             e.zero = e.amax == 0 && !e.nonfinite;
         }
         block->zero = e.zero;
-        scale_of_block(&c, &e, t, block);
+        scale_of_block(&c, &e, t, 0, block);
+        if ((f->scaling == FPEMU_SCALING_4OVER6 || f->scaling == FPEMU_SCALING_4OVER6_MSE) && !block->nan) {
+            ref_block other;
+            uint64_t along = shape->length - t->order[block->first] / shape->inner % shape->length; /* to the line's end */
+            along = along < f->block_length ? along : f->block_length;
+            memset(&other, 0, sizeof other);
+            other.elements = block->elements;
+            other.first = block->first;
+            other.zero = block->zero;
+            scale_of_block(&c, &e, t, 1, &other);
+            if (error_of_block(&c, t, &other, &e, along, x) < error_of_block(&c, t, block, &e, along, x))
+                *block = other;
+        }
         for (j = 0; j < block->elements; j++) {
             uint64_t index = t->order[block->first + j];
             one_element(&c, t, block, &e, index, x[index], &t->element[index]);
@@ -1114,10 +1207,7 @@ unsigned ref_scale_bytes(const fpemu_format *f)
 
 static unsigned tensor_bytes(const fpemu_format *f)
 {
-    return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-                   f->scaling == FPEMU_SCALING_S2FP8
-               ? 8
-               : 0;
+    return is_nvfp4(f) || f->scaling == FPEMU_SCALING_S2FP8 ? 8 : 0;
 }
 
 uint64_t ref_packed_size(const fpemu_format *f, const ref_tensor *t)

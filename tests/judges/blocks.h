@@ -34,6 +34,7 @@ typedef struct ref_tensor {
     ref_block *block;
     ref_element *element;     /* by index */
     float multiplier, decode; /* nvfp4: u, d */
+    float amax, most;         /* and A, [K*T] */
 } ref_tensor;
 
 /* x: the elements by index, whatever the strides of `shape`, which are ignored. NULL where the judge has no opinion: a

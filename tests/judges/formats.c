@@ -58,6 +58,7 @@ static const ref_format table[] = {
     {"e2m3", FLOAT(6, 2, 3, 1, 1, FINITE), 7.5, 1, 0x1p-3, 0x1f, 0, 0},
     {"e2m1", FLOAT(4, 2, 1, 1, 1, FINITE), 6, 1, 0.5, 0x7, 0, 0},
     {"ue4m3", FLOAT(7, 4, 3, 7, 0, FN), 448, 0x1p-6, 0x1p-9, 0x7e, 1, 0},
+    {"ue5m3", FLOAT(8, 5, 3, 15, 0, FN), 114688, 0x1p-14, 0x1p-17, 0xfe, 1, 0},
     {"dlfloat16", FLOAT(16, 6, 9, 31, 1, DLFLOAT), 8573157376, 513 * 0x1p-40, 513 * 0x1p-40, 0x7ffe, 2, 0},
     {"fp(4,3,4)", FLOAT(8, 4, 3, 11, 1, FINITE), 30, 0x1p-10, 0x1p-13, 0x7f, 0, 0},
     {"fp(5,2,0)", FLOAT(8, 5, 2, 15, 1, FINITE), 114688, 0x1p-14, 0x1p-16, 0x7f, 0, 0},

@@ -66,6 +66,49 @@ def test_nvfp4_of_torchao(torch, rng):
     assert torch.equal(packed.scale_codes.reshape(-1), tensor.scale.view(torch.uint8).reshape(-1))
 
 
+@pytest.mark.parametrize("spec,tile,bound,error", [(f"nvfp4(block={b},rule={rule},bound={bound})", t, bound, error)
+                                                   for b, t in (("16", (1, 16)), ("16x16", (16, 16)))
+                                                   for rule, error in (("4over6", "MAE"), ("4over6-mse", "MSE"))
+                                                   for bound in (256, 448)])
+def test_4over6_of_transformer_engine(torch, rng, spec, tile, bound, error):
+    of = pytest.importorskip("transformer_engine.pytorch.custom_recipes.reference_nvfp4",
+                             reason="TransformerEngine is not installed")
+    x = rng.standard_normal((64, 128)) * 2.0 ** rng.integers(-4, 4, (64, 1))
+    x[:16] = rng.integers(-24, 25, (16, 128)) / 4  # ties
+    x = torch.from_numpy(x.astype(np.float32)) + 0  # no -0, which becomes 0 there
+    q = of.NVFP4QuantizerRef(None, columnwise=False, quant_tile_shape=tile, nvfp4_use_4over6=True,
+                             nvfp4_e4m3_max=bound, nvfp4_4over6_err_mode=error).quantize(x)
+    rows = 64 // tile[0]
+    packed = fpemu.pack(x, spec)
+    assert torch.equal(packed.scale_codes.reshape(rows, 8), q.scale.view(torch.uint8)[::tile[0]])
+    codes = packed.elements.reshape(rows, 8, tile[0], 8).transpose(1, 2).reshape(64, 64)
+    assert torch.equal(codes, q.data)
+
+
+def test_4over6_adds_in_order():
+    """Errors so near each other that another order of their sums takes the other scale."""
+    run = [
+        3.2, 0.8521423, 0.033928182, -1.8662276, -0.7145797, 0.4695681, -1.0338668, 0.66588944, 1.5239375,
+        -1.524686, -2.4662292, 0.61687875, 2.5478978, -1.0009248, -1.2506957, 0.58896893,
+    ]
+    tile = [
+        3.2, 1.2942116, 0.12703003, -1.0799273, -0.23590383, 0.7379002, 0.3773268, 0.2803459, -0.9847229,
+        1.1878533, 1.3630804, -1.3013536, 2.301495, 0.7225066, -0.488006, -1.9043559,
+    ]
+    x = np.array([run + [8] * 16], np.float32)  # 8: the largest of the tensor
+    assert fpemu.pack(x, "nvfp4(rule=4over6)").scale_codes.reshape(-1)[0] == 0x78  # 256, of 4; else 176, of 6
+    x = np.concatenate([np.reshape(np.array(tile, np.float32), (4, 4)), np.full((4, 4), 8, np.float32)], 1)
+    assert fpemu.pack(x, "nvfp4(block=4x4,rule=4over6)").scale_codes.reshape(-1)[0] == 0x73
+
+
+def test_targets():
+    f = fpemu.format("nvfp4(margin=17/16,bound=256)")
+    assert (f.target, f.bound) == (np.float32(6 * 16 / 17), 256) and fpemu.format(f.spec) == f
+    x = np.array([[1, 7, -3, 0.4]], np.float32)
+    step = np.float32(7 / 254)
+    assert_same(fpemu.quantize(x, "group(int8,4,clip=0.5)"), np.clip(np.rint(x / step), -127, 127) * step)
+
+
 def test_swizzle_of_torchao(torch, rng):
     utils = pytest.importorskip("torchao.prototype.mx_formats.utils", reason="torchao is not installed")
     scale = torch.from_numpy(rng.integers(0, 256, (200, 10)).astype(np.uint8))
@@ -105,7 +148,8 @@ def view_of(values, order, steps):
 
 
 @given(views(),
-       st.sampled_from(["mxfp4", "bfp(5)", "nvfp4", "group(int4,3)", "scaled(e4m3fn)", "e4m3fn", "fixed(8,4)"]),
+       st.sampled_from(["mxfp4", "bfp(5)", "nvfp4", "nvfp4(block=4,rule=4over6)", "group(int4,3,clip=0.9)",
+                        "scaled(e4m3fn)", "amdfp4", "e4m3fn", "fixed(8,4)"]),
        st.sampled_from(["rne", "sr"]), st.sampled_from([np.float32, np.float64, np.float16]))
 def test_strides_change_nothing(case, spec, mode, dtype):
     shape, order, steps, axis, seed = case

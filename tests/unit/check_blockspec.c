@@ -181,7 +181,8 @@ START_TEST(combinations)
         "e8m0", "fp32", "e4m3fn", "ue4m3", "bf16", "float(11,20)", "p3109(8,3,ue)", "fixed(8,4)",
         "fp64", NULL,   NULL,     NULL,    NULL};
     static const char *const rules[] = {"none",  "floor",    "ceil",   "even",        "rceil",  "hbfp",  "absmax",
-                                        "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8", "reciprocal"};
+                                        "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8", "reciprocal",
+                                        "4over6", "4over6-mse", "nvfp4-clamp"};
     static const unsigned exponents[] = {8, 12, 2, 13};
     static const struct {
         const char *text;
@@ -282,6 +283,8 @@ START_TEST(named)
         ROW("bm(4,3,block=channel)", "float(4,3,bias=8,specials=finite)", NULL, FLOOR, 8, CHANNEL, 0, 0, 0),
         ROW("nvfp4(block=16x16)", "e2m1", "e4m3fn", NVFP4, 0, TILE, 16, 16, 0),
         ROW("nvfp4(rule=nvfp4-ao)", "e2m1", "e4m3fn", NVFP4_AO, 0, RUN, 0, 16, 0),
+        ROW("nvfp4(rule=4over6-mse)", "e2m1", "e4m3fn", 4OVER6_MSE, 0, RUN, 0, 16, 0),
+        ROW("amdfp4", "e2m1", "ue5m3", NVFP4_CLAMP, 0, RUN, 0, 16, 0),
         ROW("group(int12)", "int12:symmetric", "fp32", ABSMAX, 0, RUN, 0, 2048, 0),
         ROW("group(int4,128,scale=bf16)", "int4:symmetric", "bf16", ABSMAX, 0, RUN, 0, 128, 0),
         ROW("q8_0", "int8:symmetric", "fp16", RECIPROCAL, 0, RUN, 0, 32, 8.5),
@@ -379,7 +382,7 @@ START_TEST(constructor)
         REFUSES(FORMAT, fpemu_format_complete(&f));                                                                    \
         ck_assert(memcmp(&f, &zero, sizeof f) == 0);                                                                   \
     } while (0)
-    const fpemu_format bfp = format_of("bfp(7)"), table = format_of("table(nf4)");
+    const fpemu_format nvfp4 = format_of("nvfp4"), bfp = format_of("bfp(7)"), table = format_of("table(nf4)");
     SPOILED(element, f.block = 1);
     SPOILED(element, f.block_length = 1);
     SPOILED(element, f.margin = 1);
@@ -397,6 +400,15 @@ START_TEST(constructor)
     SPOILED(blocked, f.scale_specials = 9);
     SPOILED(blocked, f.scale_signed = 2);
     SPOILED(blocked, f.margin = -1);
+    SPOILED(element, f.target = 1);
+    SPOILED(blocked, f.target = NAN);
+    SPOILED(blocked, f.target = -448);
+    SPOILED(blocked, f.target = (float)blocked.max / 17);
+    SPOILED(blocked, f.target = (float)blocked.max * 17);
+    SPOILED(blocked, f.bound = 448);
+    SPOILED(nvfp4, f.bound = 449);
+    SPOILED(nvfp4, f.bound = 0x1p-7f);
+    SPOILED(nvfp4, f.bound = NAN);
     SPOILED(bfp, f.scale_bias = 1);
     SPOILED(bfp, f.scale_mantissa_bits = 1);
     SPOILED(bfp, f.scale_signed = 1);

@@ -177,7 +177,7 @@ START_TEST(refusals)
     REFUSED(plain, f.fraction_bits = 1);
     REFUSED(plain, f.reserved0 = 1);
     REFUSED(plain, f.reserved2 = 1);
-    REFUSED(plain, f.reserved3[10] = 1);
+    REFUSED(plain, f.reserved3[9] = 1);
     REFUSED(plain, f.exponent_bits = 0);
     REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.bias = FPEMU_BIAS_DEFAULT);
     REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.mantissa_bits = 0);

@@ -57,6 +57,8 @@ static void set_table(fpemu_format *format, table *t, const char *spec)
                                        format->block_length),
                   spec);
         blocked.margin = format->margin;
+        blocked.target = format->target;
+        blocked.bound = format->bound;
         cli_check(fpemu_format_complete(&blocked), spec);
         element = blocked;
     }

@@ -129,6 +129,10 @@ static void print_blocks(const fpemu_format *format)
     print_text("scale rule", describe_rule(format));
     if (format->margin != 0)
         print_whole("margin", format->margin);
+    if (format->target > 0)
+        print_number("target", (double)format->target, true);
+    if (format->bound > 0)
+        print_number("bound", (double)format->bound, true);
     print_number("bits per element", fpemu_format_bits_per_element(format), true);
 }
 

@@ -358,12 +358,19 @@ bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y
 static bool same_bytes(const fpemu_format *a, const fpemu_format *b)
 {
     fpemu_format ea, eb, sa, sb;
-    const bool whole = a->scaling == FPEMU_SCALING_NVFP4 || a->scaling == FPEMU_SCALING_NVFP4_AO;
+    const bool whole = a->scaling == FPEMU_SCALING_NVFP4 || a->scaling == FPEMU_SCALING_NVFP4_AO ||
+                       a->scaling >= FPEMU_SCALING_4OVER6;
     return whole == (b->scaling == FPEMU_SCALING_NVFP4) && a->scaling != FPEMU_SCALING_NONE &&
            a->block == FPEMU_BLOCK_RUN && a->block_length == b->block_length && !a->scale_power &&
            fpemu_format_element(a, &ea) == FPEMU_OK && fpemu_format_element(b, &eb) == FPEMU_OK &&
            fpemu_format_scale(a, &sa) == FPEMU_OK && fpemu_format_scale(b, &sb) == FPEMU_OK &&
            fpemu_format_equal(&ea, &eb) && fpemu_format_equal(&sa, &sb);
+}
+
+/* Whether 1/d no longer says d. */
+static bool loses_quotient(const fpemu_format *f)
+{
+    return f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling == FPEMU_SCALING_NVFP4_CLAMP;
 }
 
 bool layout_is_known(const char *software)
@@ -380,7 +387,7 @@ const layout *layout_find(const char *software, const fpemu_format *format)
         fpemu_format own;
         if (strcmp(layouts[k].software, software) == 0 && fpemu_format_parse(layouts[k].spec, &own, NULL) == FPEMU_OK &&
             same_bytes(format, &own) &&
-            (!layouts[k].global_divides || format->scaling == own.scaling)) { /* of nvfp4-ao, 1/d says d no more */
+            (!layouts[k].global_divides || !loses_quotient(format))) {
             return &layouts[k];
         }
     }

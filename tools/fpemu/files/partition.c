@@ -122,7 +122,7 @@ partition partition_of(const file *f, size_t i, const fpemu_format *format, cons
     if (t->dimensions > 0 && t->count > 0)
         a.shape = shape_of(t, format, (unsigned)from_start);
     a.needs_range = format->block == FPEMU_BLOCK_TENSOR || format->scaling == FPEMU_SCALING_NVFP4 ||
-                    format->scaling == FPEMU_SCALING_NVFP4_AO;
+                    format->scaling == FPEMU_SCALING_NVFP4_AO || format->scaling >= FPEMU_SCALING_4OVER6;
     a.as_vector = false;
     choose_pieces(&a, format, format->block_length, rounding->mode == FPEMU_MODE_SR || rounding->mode == FPEMU_MODE_SE);
     return a;

@@ -71,7 +71,8 @@ const char *describe_specials(char text[DESCRIBE_SIZE], const fpemu_format *form
 const char *describe_rule(const fpemu_format *format)
 {
     static const char *const names[] = {NULL,    "floor",    "ceil",   "even",        "rceil",  "hbfp",  "absmax",
-                                        "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8", "reciprocal"};
+                                        "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8", "reciprocal",
+                                        "4over6", "4over6-mse", "nvfp4-clamp"};
     return names[format->scaling < sizeof names / sizeof *names ? format->scaling : 0];
 }
 
@@ -155,6 +156,10 @@ void describe_json(json_t *object, const fpemu_format *format)
     jsonout_set(object, "scale_format", jsonout_text(describe_scale(spec, format)));
     jsonout_set(object, "scale_rule", jsonout_text(describe_rule(format)));
     jsonout_set(object, "margin", blocked ? jsonout_integer(format->margin) : json_null());
+    if (format->target > 0)
+        jsonout_set(object, "target", jsonout_real((double)format->target));
+    if (format->bound > 0)
+        jsonout_set(object, "bound", jsonout_real((double)format->bound));
     jsonout_set(object, "bits_per_element", jsonout_real(fpemu_format_bits_per_element(format)));
     jsonout_set(object, "code_bytes", jsonout_integer((int64_t)fpemu_format_code_size(format)));
     jsonout_set(object, "fits_binary32", jsonout_bool(fpemu_format_fits_f32(format)));
