@@ -320,19 +320,25 @@ SIMD_FN void unpack_stretch(const core_unpack *of, enum unpack_form form, enum u
             simd_load_bytes(from, c);
         EACH_OF_FOUR
         {
+#if SIMD_HAS_F16
             simd_real v = form == UNPACK_HALVES ? simd_load_f16(from + k * SIMD_LANES * 2) * u.times
                                                 : unpack_value(&u, form, c[k]);
+#else
+            simd_real v = unpack_value(&u, form, c[k]);
+#endif
             if (how != UNPACK_ALONE) {
                 const simd_real product = v * s[codes_block(i + (size_t)k * SIMD_LANES, n, shift)] * second;
                 v = how == UNPACK_MENDED ? unpack_mend(v, product) : product;
             }
             if (type == UNPACK_FLOATS)
                 simd_store(to + (size_t)k * SIMD_BYTES, v);
+#if SIMD_HAS_F16
             else
                 words_store(type == UNPACK_BF16, to + (size_t)k * SIMD_BYTES / 2,
                             how == UNPACK_MENDED                          ? words_near(type == UNPACK_BF16, v)
                             : how == UNPACK_SCALED && type == UNPACK_BF16 ? words_inside(v)
                                                                           : v);
+#endif
         }
         if (m < CODES_GROUP)
             memcpy(y + i * size, beside, m * size);
@@ -343,7 +349,7 @@ SIMD_FN void unpack_stretch(const core_unpack *of, enum unpack_form form, enum u
     static void form##_##how(const core_unpack *u, enum unpack_type type, size_t n, int shift, const char *codes,      \
                              const float *s, float second, char *y)                                                    \
     {                                                                                                                  \
-        switch (type) {                                                                                                \
+        switch (SIMD_HAS_F16 ? type : UNPACK_FLOATS) {                                                                 \
         case UNPACK_F16: unpack_stretch(u, form, how, UNPACK_F16, n, shift, codes, s, second, y); break;               \
         case UNPACK_BF16: unpack_stretch(u, form, how, UNPACK_BF16, n, shift, codes, s, second, y); break;             \
         default: unpack_stretch(u, form, how, UNPACK_FLOATS, n, shift, codes, s, second, y);                           \

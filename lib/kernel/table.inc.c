@@ -163,7 +163,7 @@ SIMD_FN void table_group(int scale, int small, int mode, const core_search *s, c
     simd_bits index[KERNEL_VECTORS];
     simd_mask open = simd_less(sum, sum);
     const int steps = mode == FPEMU_MODE_RNE;
-    EACH_VECTOR
+    EACH_OF(vectors)
     {
         t[k] = table_quotient(scale, c, simd_load(from + (size_t)k * SIMD_BYTES));
         sum += t[k];
@@ -171,10 +171,10 @@ SIMD_FN void table_group(int scale, int small, int mode, const core_search *s, c
         within[k] = steps && (!small || scale == TABLE_QUICK) ? t[k] : simd_max(simd_min(t[k], c->high), c->low);
         index[k] = table_index(small, s, c, within[k]);
     }
-    EACH_VECTOR y[k] = table_values(small, s, c, 0, index[k]);
+    EACH_OF(vectors) y[k] = table_values(small, s, c, 0, index[k]);
     if (!steps) {
-        EACH_VECTOR next[k] = table_values(small, s, c, 1, index[k]);
-        EACH_VECTOR
+        EACH_OF(vectors) next[k] = table_values(small, s, c, 1, index[k]);
+        EACH_OF(vectors)
         {
             const simd_bits bits = mode < FPEMU_MODE_SR ? simd_all(0) : simd_load_random(r + k * SIMD_LANES);
             y[k] = simd_select(table_up(mode, c, within[k], y[k], next[k], bits, &open), next[k], y[k]);
@@ -182,9 +182,9 @@ SIMD_FN void table_group(int scale, int small, int mode, const core_search *s, c
         if (simd_any(simd_either(open, simd_differ(sum, sum))))
             table_by_rule(s, (size_t)(vectors * SIMD_LANES), t, r, y);
     } else if (!scale && simd_any(simd_differ(sum, sum))) { /* elements of blocks are finite */
-        EACH_VECTOR y[k] = simd_select(simd_differ(t[k], t[k]), kernel_by_sign(t[k], c->nan), y[k]);
+        EACH_OF(vectors) y[k] = simd_select(simd_differ(t[k], t[k]), simd_by_sign(t[k], c->nan), y[k]);
     }
-    EACH_VECTOR
+    EACH_OF(vectors)
     {
         simd_real z = scale ? y[k] * c->scale : y[k];
         if (scale == TABLE_DIVIDED) { /* an infinite product becomes the largest number */
@@ -213,17 +213,19 @@ SIMD_FN void table_blocks(int scale, int small, int mode, const core_search *s, 
             if (m >= GROUP) {
                 m = GROUP;
                 table_group(scale, small, mode, s, &c, KERNEL_VECTORS, x, bits, y);
-            } else if (m >= (size_t)SIMD_LANES) {
-                m = SIMD_LANES;
-                table_group(scale, small, mode, s, &c, 1, x, bits, y);
             } else {
                 simd_real beside = simd_all_real(0);
                 uint32_t some[SIMD_LANES] = {0};
-                memcpy(&beside, x, m * sizeof(realw));
-                if (bits)
+                const int is_whole = m >= (size_t)SIMD_LANES;
+                m = is_whole ? SIMD_LANES : m;
+                if (!is_whole)
+                    memcpy(&beside, x, m * sizeof(realw));
+                if (!is_whole && bits)
                     memcpy(some, bits, m * sizeof *some);
-                table_group(scale, small, mode, s, &c, 1, (char *)&beside, some, (char *)&beside);
-                memcpy(y, &beside, m * sizeof(realw));
+                table_group(scale, small, mode, s, &c, 1, is_whole ? x : (char *)&beside, is_whole ? bits : some,
+                            is_whole ? y : (char *)&beside);
+                if (!is_whole)
+                    memcpy(y, &beside, m * sizeof(realw));
             }
         }
     }
@@ -257,8 +259,10 @@ static void loop_table_runs(const core_search *s, size_t length, size_t count, c
     int quick = SIMD_HAS_FUSED && s->steps && s->quick;
     for (size_t b = 0; b < count; b++) /* divisors are scales, or infinite */
         quick &= core_search_scales(down[b]);
-    if (quick)
-        TABLE_MODES(TABLE_QUICK);
+    if (quick && s->small)
+        TABLE_BLOCKS(TABLE_QUICK, 1, FPEMU_MODE_RNE);
+    else if (quick)
+        TABLE_BLOCKS(TABLE_QUICK, 0, FPEMU_MODE_RNE);
     else
         TABLE_MODES(TABLE_DIVIDED);
 }
@@ -277,7 +281,7 @@ static void loop_table_begin(core_search *s, const core_codebook *c)
 /* Indices, of a NaN too, of KERNEL_VECTORS vectors. */
 SIMD_FN void table_codes_group(int small, const core_search *s, const table_constants *c, const char *t, uint8_t *codes)
 {
-    enum { GROUP = KERNEL_VECTORS * SIMD_LANES, vectors = KERNEL_VECTORS };
+    enum { GROUP = KERNEL_VECTORS * SIMD_LANES };
     simd_real x[KERNEL_VECTORS], sum = simd_all_real(0);
     simd_bits index[KERNEL_VECTORS];
     EACH_VECTOR

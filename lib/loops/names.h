@@ -4,8 +4,14 @@
 #define FPEMU_LOOPS_NAMES_H
 
 #define carrier_loops CARRIER(carrier_loops)
+#define codes_to_words CARRIER(codes_to_words)
+#define decode_words CARRIER(decode_words)
+#define encode_words CARRIER(encode_words)
 #define kernel_choose CARRIER(kernel_choose)
 #define kernel_ends_of CARRIER(kernel_ends_of)
+#define kernel_instances CARRIER(kernel_instances)
+#define kernel_job CARRIER(kernel_job)
+#define kernel_scales CARRIER(kernel_scales)
 #define loop_add_error CARRIER(loop_add_error)
 #define loop_columns_amax CARRIER(loop_columns_amax)
 #define loop_compat CARRIER(loop_compat)
@@ -39,5 +45,6 @@
 #define loop_scale_t CARRIER(loop_scale_t)
 #define loop_scale_y CARRIER(loop_scale_y)
 #define loop_sixteen_amax CARRIER(loop_sixteen_amax)
+#define words_to_codes CARRIER(words_to_codes)
 
 #endif /* FPEMU_LOOPS_NAMES_H */

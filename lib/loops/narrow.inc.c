@@ -19,6 +19,7 @@ SIMD_FN simd_real words_near(int bfloat, simd_real v)
     return simd_select(simd_at_most(simd_magnitude(v), simd_all_real(FLT_MAX)), near, nan);
 }
 
+#if SIMD_HAS_F16
 SIMD_FN void words_store(int bfloat, void *words, simd_real v)
 {
     if (bfloat)
@@ -26,6 +27,7 @@ SIMD_FN void words_store(int bfloat, void *words, simd_real v)
     else
         simd_store_f16(words, v);
 }
+#endif
 
 FPEMU_FN void words_widen(int bfloat, size_t n, const uint16_t *x, float *y)
 {
