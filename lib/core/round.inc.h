@@ -115,10 +115,10 @@ FPEMU_FN uintw core_up(int mode, int n, uintw one, uintw sig, intw d, uintw odd_
  * nearest twice the rest and what ties need passes the step; else all or nothing of a step is added. */
 FPEMU_FN uintw core_up_read(int mode, uintw one, uintw sig, intw d, uintw odd_mask, uintw sign)
 {
-    const uintw all = ~(uintw)0, nearest = mode <= FPEMU_MODE_RNZ ? all : 0, tie = mode == FPEMU_MODE_RNA;
-    const uintw even = mode == FPEMU_MODE_RNE, away = mode == FPEMU_MODE_RAZ ? all : 0;
-    const uintw plus = mode == FPEMU_MODE_RTP ? all : 0, minus = mode == FPEMU_MODE_RTN ? all : 0;
-    const uintw to_odd = mode == FPEMU_MODE_RTO ? all : 0, negative = (uintw)0 - (uintw)(sign != 0);
+    const uintw tie = mode == FPEMU_MODE_RNA, even = mode == FPEMU_MODE_RNE;
+    const uintw nearest = (uintw)0 - (uintw)(mode <= FPEMU_MODE_RNZ), away = (uintw)0 - (uintw)(mode == FPEMU_MODE_RAZ);
+    const uintw plus = (uintw)0 - (uintw)(mode == FPEMU_MODE_RTP), minus = (uintw)0 - (uintw)(mode == FPEMU_MODE_RTN);
+    const uintw to_odd = (uintw)0 - (uintw)(mode == FPEMU_MODE_RTO), negative = (uintw)0 - (uintw)(sign != 0);
     const intw shift = d > CARRIER_BITS - 2 ? CARRIER_BITS - 2 : d;
     const uintw step = one << shift, rest = sig & (step - 1), odd = (sig >> shift) & odd_mask;
     const uintw up = away | (plus & ~negative) | (minus & negative) | (to_odd & (odd - 1));

@@ -16,7 +16,6 @@
 
 extern const kernel_instances INSTANCES;
 
-
 /* What the stages need of a plan, in every lane. */
 typedef struct kernel_constants {
     simd_real emin, count;                  /* the first binade; 1.5 * 2^MANT steps, where there is one step */
@@ -396,7 +395,8 @@ SIMD_FN simd_real kernel_round(kernel_choice s, const kernel_constants *c, simd_
 }
 
 /* What the kernel leaves open is left to the rule of integers with a scale. */
-SIMD_FN void kernel_again(kernel_choice s, const kernel_constants *c, const simd_real *x, const uint32_t *random, simd_real *y)
+SIMD_FN void kernel_again(kernel_choice s, const kernel_constants *c, const simd_real *x, const uint32_t *random,
+                          simd_real *y)
 {
     simd_real from[KERNEL_VECTORS], to[KERNEL_VECTORS]; /* beside x and y, which need no memory */
     EACH_VECTOR from[k] = x[k];
@@ -463,7 +463,8 @@ SIMD_FN void kernel_end(kernel_choice s, const kernel_constants *c, const simd_r
 }
 
 /* A group of elements, with 32 random bits each; v: the first one's number. */
-SIMD_FN void kernel_group(kernel_choice s, const kernel_constants *c, const kernel_scales *b, size_t v, const char *from, const uint32_t *random, char *to)
+SIMD_FN void kernel_group(kernel_choice s, const kernel_constants *c, const kernel_scales *b, size_t v,
+                          const char *from, const uint32_t *random, char *to)
 {
     simd_real x[KERNEL_VECTORS], y[KERNEL_VECTORS];
     simd_mask open = simd_less(c->step, c->step);

@@ -233,24 +233,32 @@ SIMD_FN void table_blocks(int scale, int small, int mode, const core_search *s, 
 
 #define TABLE_BLOCKS(scale, small, mode)                                                                               \
     table_blocks(scale, small, mode, s, length, count, down, scales, (const char *)x, r, (char *)y)
-#define TABLE_MODES(scale)                                                                                             \
-    do {                                                                                                               \
-        if (s->small && s->steps)                                                                                      \
-            TABLE_BLOCKS(scale, 1, FPEMU_MODE_RNE);                                                                    \
-        else if (s->small && s->table.mode >= FPEMU_MODE_SR && s->table.mode != FPEMU_MODE_SE)                         \
-            TABLE_BLOCKS(scale, 1, FPEMU_MODE_SR);                                                                     \
-        else if (s->steps)                                                                                             \
-            TABLE_BLOCKS(scale, 0, FPEMU_MODE_RNE);                                                                    \
-        else                                                                                                           \
-            TABLE_BLOCKS(scale, s->small, s->table.mode);                                                              \
-    } while (0)
+
+/* Whatever has no constants below. */
+static void loop_table_any(enum table_scale scale, const core_search *s, size_t length, size_t count, const realw *down,
+                           const realw *scales, const void *x, const uint32_t *r, void *y)
+{
+    TABLE_BLOCKS(scale, s->small, s->steps ? FPEMU_MODE_RNE : s->table.mode);
+}
+
+static int table_is_small_sr(const core_search *s)
+{
+    return s->small && s->table.mode >= FPEMU_MODE_SR && s->table.mode != FPEMU_MODE_SE;
+}
 
 /* As the loops of struct carrier_loops. */
 static void loop_table(const core_search *s, size_t length, const void *x, const uint32_t *r, void *y)
 {
     const size_t count = 1;
     const realw *const down = NULL, *const scales = NULL;
-    TABLE_MODES(TABLE_ALONE);
+    if (s->small && s->steps)
+        TABLE_BLOCKS(TABLE_ALONE, 1, FPEMU_MODE_RNE);
+    else if (s->steps)
+        TABLE_BLOCKS(TABLE_ALONE, 0, FPEMU_MODE_RNE);
+    else if (table_is_small_sr(s))
+        TABLE_BLOCKS(TABLE_ALONE, 1, FPEMU_MODE_SR);
+    else
+        loop_table_any(TABLE_ALONE, s, length, count, down, scales, x, r, y);
 }
 
 static void loop_table_runs(const core_search *s, size_t length, size_t count, const realw *down, const realw *scales,
@@ -263,11 +271,12 @@ static void loop_table_runs(const core_search *s, size_t length, size_t count, c
         TABLE_BLOCKS(TABLE_QUICK, 1, FPEMU_MODE_RNE);
     else if (quick)
         TABLE_BLOCKS(TABLE_QUICK, 0, FPEMU_MODE_RNE);
+    else if (table_is_small_sr(s))
+        TABLE_BLOCKS(TABLE_DIVIDED, 1, FPEMU_MODE_SR);
     else
-        TABLE_MODES(TABLE_DIVIDED);
+        loop_table_any(TABLE_DIVIDED, s, length, count, down, scales, x, r, y);
 }
 #undef TABLE_BLOCKS
-#undef TABLE_MODES
 
 static void loop_table_begin(core_search *s, const core_codebook *c)
 {
@@ -289,9 +298,9 @@ SIMD_FN void table_codes_group(int small, const core_search *s, const table_cons
         x[k] = simd_load(t + (size_t)k * SIMD_BYTES);
         sum += x[k];
         index[k] = table_index(small, s, c, small ? simd_max(simd_min(x[k], c->high), c->low) : x[k]);
+        index[k] &= small ? 15 : 255;
     }
-    SIMD for (int l = 0; l < GROUP; l++)
-        codes[l] = (uint8_t)(((const uintw *)index)[l] & (small ? 15 : 255));
+    codes_store(1, index, (char *)codes);
     for (int l = 0; simd_any(simd_differ(sum, sum)) && l < GROUP; l++) {
         realw v;
         memcpy(&v, t + (size_t)l * sizeof v, sizeof v);

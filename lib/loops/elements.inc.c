@@ -1,49 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* elements.inc.c - the array loops of one carrier; included by variant.inc.c for each. */
 
-/* One loop per rule and mode. */
-#define ROUND_LOOP(rule, mode)                                                                                         \
-    static void CARRIER(loop_round_##rule##_##mode)(const core_plan *plan, size_t n, const void *x, const uint32_t *r, \
-                                                    void *y)                                                           \
+/* One loop per rule and mode; `first` makes constants. */
+#define ELEMENT_LOOP(name, first, value)                                                                               \
+    static void CARRIER(name)(const core_plan *plan, size_t n, const void *x, const uint32_t *r, void *y)              \
     {                                                                                                                  \
-        const core_plan p = *plan;                                                                                     \
+        core_plan p = *plan;                                                                                           \
         const char *in = (const char *)x;                                                                              \
         char *out = (char *)y;                                                                                         \
         (void)r;                                                                                                       \
-        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
-            uintw u, v;                                                                                                \
-            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
-            v = core_element_##rule(&p, mode, u, mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0);      \
-            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
-        }                                                                                                              \
+        first;                                                                                                         \
+        EACH_ELEMENT(value)                                                                                            \
     }
+#define RANDOM_BITS(mode) (mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0)
+#define ROUND_LOOP(rule, mode)                                                                                         \
+    ELEMENT_LOOP(loop_round_##rule##_##mode, , core_element_##rule(&p, mode, u, RANDOM_BITS(mode)))
+/* with constants that core_rounds_to_powers asks for */
+#define POWER_LOOP(rule, mode)                                                                                         \
+    ELEMENT_LOOP(loop_round_##rule##_##mode, const uintw last = core_last_power(plan); p.one = 1;                      \
+                 p.d_norm = CARRIER_MANTISSA, core_element_power(&p, last, mode, u, RANDOM_BITS(mode)))
 
 ROUND_LOOP(posit, FPEMU_MODE_RNE)
 ROUND_LOOP(quick_posit, FPEMU_MODE_RNE)
 OWN_MODES(float, ROUND_LOOP)
 EACH_LOOP(any, ROUND_LOOP)
 FAST_MODES(wrapped, ROUND_LOOP)
-#define POWER_LOOP(rule, mode)                                                                                         \
-    static void CARRIER(loop_round_##rule##_##mode)(const core_plan *plan, size_t n, const void *x, const uint32_t *r, \
-                                                    void *y)                                                           \
-    {                                                                                                                  \
-        core_plan p = *plan;                                                                                           \
-        const uintw last = core_last_power(plan);                                                                      \
-        const char *in = (const char *)x;                                                                              \
-        char *out = (char *)y;                                                                                         \
-        (void)r;                                                                                                       \
-        p.one = 1; /* constants, which core_rounds_to_powers asks for */                                               \
-        p.d_norm = CARRIER_MANTISSA;                                                                                   \
-        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
-            uintw u, v;                                                                                                \
-            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
-            v = core_element_power(&p, last, mode, u, mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0); \
-            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
-        }                                                                                                              \
-    }
 FAST_MODES(power, POWER_LOOP)
-#undef POWER_LOOP
-
 EACH_LOOP(affine_fast, ROUND_LOOP)
 #if CARRIER_BITS == 32
 #define core_element_affine_wide core_element_affine_wide32
@@ -51,6 +33,9 @@ EACH_LOOP(affine_wide, ROUND_LOOP)
 #undef core_element_affine_wide
 #endif
 #undef ROUND_LOOP
+#undef POWER_LOOP
+#undef RANDOM_BITS
+#undef ELEMENT_LOOP
 
 static void CARRIER(loop_posit)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y)
 {
@@ -75,19 +60,9 @@ static void loop_finish(const core_plan *plan, size_t n, const void *x, const ui
         return;
     }
     if (p.negative) {
-        SIMD for (size_t i = 0; i < n; i++) {
-            uintw u, v;
-            memcpy(&u, in + i * sizeof u, sizeof u);
-            v = core_finish_any(&p, u, g[i] << 1 >> 1);
-            memcpy(out + i * sizeof v, &v, sizeof v);
-        }
-        return;
-    }
-    SIMD for (size_t i = 0; i < n; i++) {
-        uintw u, v;
-        memcpy(&u, in + i * sizeof u, sizeof u);
-        v = core_finish(&p, u, g[i] << 1 >> 1);
-        memcpy(out + i * sizeof v, &v, sizeof v);
+        EACH_ELEMENT(core_finish_any(&p, u, g[i] << 1 >> 1))
+    } else {
+        EACH_ELEMENT(core_finish(&p, u, g[i] << 1 >> 1))
     }
 }
 
@@ -286,7 +261,7 @@ static int loop_count_nonzero(const core_plan *p, size_t n, const void *x, const
     break
 #define CODE_TO_WORD memcpy(&code, codes + i * sizeof code, sizeof code), words[i] = (uintw)code & mask
 #define WORD_TO_CODE(TYPE) code = (TYPE)words[i], memcpy(codes + i * sizeof code, &code, sizeof code)
-FPEMU_FN void codes_to_words(size_t size, uintw mask, size_t n, const char *codes, uintw *words)
+FPEMU_FN void CARRIER(codes_to_words)(size_t size, uintw mask, size_t n, const char *codes, uintw *words)
 {
     switch (size) {
     case 1: EACH_CODE(uint8_t, CODE_TO_WORD);
@@ -296,7 +271,7 @@ FPEMU_FN void codes_to_words(size_t size, uintw mask, size_t n, const char *code
     }
 }
 
-FPEMU_FN void words_to_codes(size_t size, size_t n, const uintw *words, char *codes)
+FPEMU_FN void CARRIER(words_to_codes)(size_t size, size_t n, const uintw *words, char *codes)
 {
     switch (size) {
     case 1: EACH_CODE(uint8_t, WORD_TO_CODE(uint8_t));
@@ -319,7 +294,7 @@ FPEMU_FN void words_to_codes(size_t size, size_t n, const uintw *words, char *co
     }                                                                                                                  \
     return
 
-FPEMU_FN void encode_words(const core_coder *c, size_t n, const char *x, const char *y, uintw *words)
+FPEMU_FN void CARRIER(encode_words)(const core_coder *c, size_t n, const char *x, const char *y, uintw *words)
 {
     const core_coder k = *c;
     if (k.fast_encode) {
@@ -362,8 +337,8 @@ static void loop_encode(const core_coder *c, size_t n, const void *x, const void
     uintw words[TILE];
     for (size_t at = 0, m; at < n; at += m) {
         m = n - at < TILE ? n - at : TILE;
-        encode_words(c, m, (const char *)x + at * sizeof(uintw), (const char *)y + at * sizeof(uintw), words);
-        words_to_codes(size, m, words, (char *)codes + at * size);
+        CARRIER(encode_words)(c, m, (const char *)x + at * sizeof(uintw), (const char *)y + at * sizeof(uintw), words);
+        CARRIER(words_to_codes)(size, m, words, (char *)codes + at * size);
     }
 }
 
@@ -382,7 +357,7 @@ static void loop_encode_posit(const core_plan *plan, const core_coder *c, size_t
             memcpy(&u, in + i * sizeof u, sizeof u);
             words[i] = core_posit_direct_code(&p, mask, nan, u);
         }
-        words_to_codes(size, m, words, (char *)codes + at * size);
+        CARRIER(words_to_codes)(size, m, words, (char *)codes + at * size);
     }
 }
 
@@ -393,7 +368,7 @@ static void loop_encode_posit(const core_plan *plan, const core_coder *c, size_t
     }                                                                                                                  \
     return
 
-FPEMU_FN void decode_words(const core_coder *c, size_t n, const uintw *words, char *y)
+FPEMU_FN void CARRIER(decode_words)(const core_coder *c, size_t n, const uintw *words, char *y)
 {
     const core_coder k = *c;
     if (k.fast_decode) {
@@ -435,8 +410,8 @@ static void loop_decode(const core_coder *c, size_t n, const void *codes, size_t
     for (size_t at = 0, m; c->bits <= CARRIER_BITS && at < n; at += m) {
         char *const to = (char *)y + at * sizeof(uintw);
         m = n - at < most ? n - at : most;
-        codes_to_words(size, (uintw)c->mask, m, (const char *)codes + at * size, words);
-        decode_words(c, m, words, streaming ? (char *)values : to);
+        CARRIER(codes_to_words)(size, (uintw)c->mask, m, (const char *)codes + at * size, words);
+        CARRIER(decode_words)(c, m, words, streaming ? (char *)values : to);
         if (streaming)
             stream_tile(to, values, m * sizeof *values);
     }

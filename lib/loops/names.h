@@ -4,9 +4,6 @@
 #define FPEMU_LOOPS_NAMES_H
 
 #define carrier_loops CARRIER(carrier_loops)
-#define codes_to_words CARRIER(codes_to_words)
-#define decode_words CARRIER(decode_words)
-#define encode_words CARRIER(encode_words)
 #define kernel_choose CARRIER(kernel_choose)
 #define kernel_ends_of CARRIER(kernel_ends_of)
 #define kernel_instances CARRIER(kernel_instances)
@@ -45,6 +42,5 @@
 #define loop_scale_t CARRIER(loop_scale_t)
 #define loop_scale_y CARRIER(loop_scale_y)
 #define loop_sixteen_amax CARRIER(loop_sixteen_amax)
-#define words_to_codes CARRIER(words_to_codes)
 
 #endif /* FPEMU_LOOPS_NAMES_H */

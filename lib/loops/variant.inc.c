@@ -29,6 +29,15 @@ extern const carrier_loops64 PART_OF(KERNELS, _loops, 64);
 
 #define SIMD _Pragma("omp simd")
 
+/* out[i] = value, which is of u, the bits of in[i], for n elements. */
+#define EACH_ELEMENT(value)                                                                                            \
+    SIMD for (size_t i = 0; i < n; i++) {                                                                              \
+        uintw u, v;                                                                                                    \
+        memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
+        v = value;                                                                                                     \
+        memcpy(out + i * sizeof v, &v, sizeof v);                                                                      \
+    }
+
 /* Adds 1 to n if `condition`, in the form that becomes the fewest instructions. */
 #ifdef __AVX512F__
 #define ADD_IF(n, condition) n = (condition) ? n + 1 : n
