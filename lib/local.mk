@@ -160,11 +160,10 @@ lib_libfpemu_la_LDFLAGS = $(AM_LDFLAGS) $(RELRO_LDFLAGS) $(NODELETE_LDFLAGS) -no
 	$(LIBFPEMU_EXPORTS)
 EXTRA_lib_libfpemu_la_DEPENDENCIES = lib/libfpemu.map
 EXTRA_DIST += lib/libfpemu.map lib/README.md lib/gemm/README.md lib/array/README.md lib/core/README.md \
-	lib/format/README.md \
-	lib/loops/README.md lib/loops/FAST_FORMS.md
+	lib/format/README.md lib/loops/README.md
 
 # Included by other files.
-EXTRA_DIST += lib/kernel/README.md lib/kernel/kernel.inc.c lib/kernel/codes.inc.c lib/kernel/table.inc.c lib/kernel/choice.inc.h lib/kernel/kernels.def \
+EXTRA_DIST += lib/kernel/README.md lib/kernel/kernel.inc.c lib/kernel/runs.inc.c lib/kernel/codes.inc.c lib/kernel/table.inc.c lib/kernel/choice.inc.h lib/kernel/kernels.def \
 	lib/simd/README.md lib/simd/simd.h lib/simd/avx512.h lib/simd/avx2.h lib/simd/plain.h lib/simd/lanes.h lib/simd/philox.h \
 	lib/array/quantize.inc.c lib/loops/variant.inc.c lib/loops/elements.inc.c \
 	lib/loops/settings.inc.c lib/loops/narrow.inc.c \
@@ -178,21 +177,24 @@ EXTRA_DIST += lib/kernel/README.md lib/kernel/kernel.inc.c lib/kernel/codes.inc.
 KERNEL_CFLAGS = $(AM_CFLAGS) $(KERNEL_OPTIMISATION)
 
 KERNELS = lib/libkernels_portable.la
-lib_libkernels_portable_la_SOURCES = lib/loops/portable.c lib/loops/portable_f32.c lib/loops/portable_f64.c
+lib_libkernels_portable_la_SOURCES = lib/loops/portable.c lib/loops/portable_f32.c lib/loops/portable_f64.c \
+	lib/loops/portable_kernel32.c lib/loops/portable_kernel64.c
 lib_libkernels_portable_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_portable_la_CFLAGS = $(KERNEL_CFLAGS)
 
 if HAVE_V3
 KERNELS += lib/libkernels_v3.la
 endif
-lib_libkernels_v3_la_SOURCES = lib/loops/x86_64_v3.c lib/loops/x86_64_v3_f32.c lib/loops/x86_64_v3_f64.c
+lib_libkernels_v3_la_SOURCES = lib/loops/x86_64_v3.c lib/loops/x86_64_v3_f32.c lib/loops/x86_64_v3_f64.c \
+	lib/loops/x86_64_v3_kernel32.c lib/loops/x86_64_v3_kernel64.c
 lib_libkernels_v3_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_v3_la_CFLAGS = $(KERNEL_CFLAGS) $(V3_CFLAGS)
 
 if HAVE_V4
 KERNELS += lib/libkernels_v4.la
 endif
-lib_libkernels_v4_la_SOURCES = lib/loops/x86_64_v4.c lib/loops/x86_64_v4_f32.c lib/loops/x86_64_v4_f64.c
+lib_libkernels_v4_la_SOURCES = lib/loops/x86_64_v4.c lib/loops/x86_64_v4_f32.c lib/loops/x86_64_v4_f64.c \
+	lib/loops/x86_64_v4_kernel32.c lib/loops/x86_64_v4_kernel64.c
 lib_libkernels_v4_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 lib_libkernels_v4_la_CFLAGS = $(KERNEL_CFLAGS) $(V4_CFLAGS)
 

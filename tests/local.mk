@@ -13,9 +13,8 @@ AM_TESTS_ENVIRONMENT = \
 	export CC CXX NM AWK top_srcdir top_builddir FPEMU PATH CK_DEFAULT_TIMEOUT LSAN_OPTIONS;
 
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
-	tests/hdl.sh tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh tests/paths.sh \
-	tests/staged.sh tests/vectorised.sh \
-	tests/configured.sh tests/quickstart.sh
+	tests/hdl.sh tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh \
+	tests/paths.sh tests/staged.sh tests/configured.sh tests/quickstart.sh
 dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
 	tests/random/README.md tests/vectors/README.md
 dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c \
@@ -39,7 +38,7 @@ budgets:
 TESTS += tests/headers/headers.sh tests/headers/abi.sh tests/headers/exports.sh tests/headers/definitions.sh \
 	tests/headers/sizes \
 	tests/readme_example tests/hdl.sh tests/packaging.sh tests/paths.sh tests/staged.sh \
-	tests/vectorised.sh tests/configured.sh tests/quickstart.sh
+	tests/configured.sh tests/quickstart.sh
 
 # Recipes for distributions. check-debian builds, tests and, as root, installs Debian's: a quarter of an hour.
 EXTRA_DIST += packaging/README.md packaging/check.py packaging/conda-forge packaging/debian packaging/oss-fuzz \

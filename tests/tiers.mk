@@ -20,8 +20,7 @@ QUICK_TESTS := $(filter \
 
 # The parts of `make check-full' beside `make check', each `make check-PART'; check-torch and check-jax are one test,
 # which check-torch-device repeats.
-variants_TESTS = tests/vectorised.sh \
-	$(addprefix tests/against_judges/,affine arith codebooks codes properties spans words)
+variants_TESTS = $(addprefix tests/against_judges/,affine arith codebooks codes properties spans words)
 frameworks_TESTS = tests/cli/frameworks.sh tests/cli/fptrain_export.sh tests/cli/fptrain_pictures.sh tests/cli/gguf.sh \
 	tests/cli/layouts.sh tests/cli/models.sh tests/fptrain/weights_python.sh
 trainer_TESTS = $(addsuffix .sh,$(addprefix tests/fptrain/,demo kept methods runs))

@@ -78,6 +78,7 @@ FPEMU_FN uint32_t core_element_affine_wide32(const core_plan32 *p, int mode, uin
     memset(&integers, 0, sizeof integers);
     core_plan_fixed_grid64(&integers, 0);
     integers.one = p->one;
+    integers.mode = p->mode;
     const uint64_t t = core_quotient_odd((double)core_value32(x), scale), s = (uint64_t)sign << 32;
     const uint64_t nearest = core_grid64(&integers, FPEMU_MODE_RNE, 0, 32, t, s, 0);
     const uint64_t rounded = core_grid64(&integers, mode, 0, p->n, t, s, (uint64_t)r << 32);

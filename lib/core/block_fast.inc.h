@@ -9,12 +9,10 @@ typedef struct core_pow2_block {
     uintw ones;        /* all bits; read from here because gcc 12 vectorises 64-bit shifts of variables only */
     uintw shift;       /* fixed point: 3 * 2^(MANT - 1) steps, as bits: adding it rounds */
     uintw max, lowest; /* magnitudes of the ends */
-    uintw past;        /* 2^(emax + 1), which no element passes */
-    uintw normal;      /* smallest normal value of floats; 0: none of its values is subnormal */
     uintw emax;        /* in the exponent's place */
     uintw half;        /* rule even: half a step of the element's precision */
     realw inverse;     /* [1/M] */
-    uint8_t rule, mode, fixed, usable;
+    uint8_t rule, usable;
 } core_pow2_block;
 
 /* b of format f, whose elements saturate; mode: core_mode of the rounding. */
@@ -61,14 +59,10 @@ FPEMU_FN core_pow2_block core_pow2_block_make(const core_block *b, const fpemu_f
     q.shift = is_float ? 0 : core_bits(3 * core_value(core_power(quantum + CARRIER_MANTISSA - 1)));
     q.max = core_from_double(f->max);
     q.lowest = core_from_double(-f->lowest);
-    q.past = core_power(b->emax + 1);
-    q.normal = is_float ? q.emin : 0;
     q.emax = (uintw)(b->emax + CARRIER_BIAS) << CARRIER_MANTISSA;
     q.half = b->precision <= CARRIER_MANTISSA ? CARRIER_HIDDEN >> b->precision : 0;
     q.inverse = b->inverse;
     q.rule = b->rule;
-    q.mode = (uint8_t)mode;
-    q.fixed = (uint8_t)!is_float;
     q.usable = 1;
     return q;
 }

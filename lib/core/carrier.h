@@ -195,6 +195,7 @@
 #define core_unless_nan CARRIER(core_unless_nan)
 #define core_unless_zero CARRIER(core_unless_zero)
 #define core_up CARRIER(core_up)
+#define core_up_read CARRIER(core_up_read)
 #define core_wrapped CARRIER(core_wrapped)
 #define core_wraps_quickly CARRIER(core_wraps_quickly)
 

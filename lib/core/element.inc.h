@@ -69,6 +69,7 @@ FPEMU_FN uintw core_affine_fast_grid(const core_plan *p, int mode, uintw a, uint
     memset(&integers, 0, sizeof integers);
     core_plan_fixed_grid64(&integers, 0);
     integers.one = p->one;
+    integers.mode = p->mode;
     const double x = (double)core_value(a), scale = p->scale_value;
     const uint64_t t = CARRIER_BITS == 32 ? core_quotient_odd(x, scale) : core_quotient_odd64(x, scale);
     const uint64_t s = (uint64_t)sign << (64 - CARRIER_BITS), random = (uint64_t)r << (64 - CARRIER_BITS);

@@ -33,6 +33,8 @@ enum core_rule {
 #define CORE_SR_B FPEMU_MODE_COUNT
 #define CORE_SR_C (FPEMU_MODE_COUNT + 1)
 #define CORE_MODE_COUNT (FPEMU_MODE_COUNT + 2)
+/* In loops: one of the modes without random bits, that of the plan. */
+#define CORE_MODE_READ (-1)
 
 #include "carrier32.h"
 #include "round.inc.h"

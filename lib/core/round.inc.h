@@ -111,6 +111,21 @@ FPEMU_FN uintw core_up(int mode, int n, uintw one, uintw sig, intw d, uintw odd_
     return (sum < top) | ((uintw)(sum + increment) < sum);
 }
 
+/* core_up for a mode without random bits that is known at run time only, so that a loop still has a vector form: to
+ * nearest twice the rest and what ties need passes the step; else all or nothing of a step is added. */
+FPEMU_FN uintw core_up_read(int mode, uintw one, uintw sig, intw d, uintw odd_mask, uintw sign)
+{
+    const uintw tie = mode == FPEMU_MODE_RNA, even = mode == FPEMU_MODE_RNE;
+    const uintw nearest = (uintw)0 - (uintw)(mode <= FPEMU_MODE_RNZ), away = (uintw)0 - (uintw)(mode == FPEMU_MODE_RAZ);
+    const uintw plus = (uintw)0 - (uintw)(mode == FPEMU_MODE_RTP), minus = (uintw)0 - (uintw)(mode == FPEMU_MODE_RTN);
+    const uintw to_odd = (uintw)0 - (uintw)(mode == FPEMU_MODE_RTO), negative = (uintw)0 - (uintw)(sign != 0);
+    const intw shift = d > CARRIER_BITS - 2 ? CARRIER_BITS - 2 : d;
+    const uintw step = one << shift, rest = sig & (step - 1), odd = (sig >> shift) & odd_mask;
+    const uintw up = away | (plus & ~negative) | (minus & negative) | (to_odd & (odd - 1));
+    const uintw more = (nearest & ((odd & even) | tie)) | (~nearest & (((2 * step - 1) & up) - step));
+    return (intw)(2 * rest + more) > (intw)step;
+}
+
 /* Magnitude on the grid without upper end, for a finite magnitude a. `any` as CORE_RULE_ANY. */
 FPEMU_FN uintw core_grid(const core_plan *p, int mode, int any, int n, uintw a, uintw sign, uintw r)
 {
@@ -129,7 +144,9 @@ FPEMU_FN uintw core_grid(const core_plan *p, int mode, int any, int n, uintw a, 
         d = true_field >= p->emin_field ? p->d_norm + deeper : low_d;
     }
     d = d < 0 ? 0 : d;
-    const uintw up = core_up(mode, n, p->one, sig, d, (parity * p->p1 + p->odd) & 1, sign, r);
+    const uintw odd_mask = (parity * p->p1 + p->odd) & 1;
+    const uintw up = mode == CORE_MODE_READ ? core_up_read(p->mode, p->one, sig, d, odd_mask, sign)
+                                            : core_up(mode, n, p->one, sig, d, odd_mask, sign, r);
     const intw shift = d > CARRIER_MANTISSA ? CARRIER_MANTISSA : d;
     const uintw step = p->one << shift;
     uintw result = (a & ~(step - 1)) + (step & ((uintw)0 - up));

@@ -5,6 +5,12 @@
 #ifndef FPEMU_KERNEL_CHOICE
 #define FPEMU_KERNEL_CHOICE
 
+/* Vectors that are made at once, so that they need not wait for one another. */
+#define KERNEL_VECTORS 4
+#define KERNEL_GROUP ((size_t)(KERNEL_VECTORS * SIMD_LANES))
+#define EACH_OF(vectors) UNROLLED for (int k = 0; k < (vectors); k++)
+#define EACH_VECTOR EACH_OF(KERNEL_VECTORS)
+
 enum kernel_grid {
     KERNEL_BINADES,  /* steps that follow the binade of x: floats */
     KERNEL_EVEN,     /* one step: fixed point, integers; no zero is -0 */
@@ -87,3 +93,34 @@ FPEMU_FN kernel_choice kernel_choose(const core_plan *p, int type, int open)
     }
     return s;
 }
+
+/* The scales of blocks whose elements are finite. */
+typedef struct kernel_scales {
+    const realw *down,
+        *s; /* of each block, or of each element; SCALED_POWERS: its first binade, and its largest value */
+    realw second;
+    int each;
+    unsigned shift; /* else vector v is of block v >> shift */
+} kernel_scales;
+
+/* What is to be done to n elements; coder, scales and draw where there are such. */
+typedef struct kernel_job {
+    const core_plan *plan;
+    const core_coder *coder;
+    const kernel_scales *scales;
+    const loop_draw *draw;
+    size_t n;
+    const void *x;
+    void *y;
+} kernel_job;
+
+/* The instances of an instruction set: the rows of kernels.def, or NULL; and by mode those that read the rest at run
+ * time. affine: the rule of integers with a scale. */
+typedef struct kernel_instances {
+    void (*rows[KERNEL_TYPES][KERNEL_GRIDS][KERNEL_ENDS][FPEMU_MODE_COUNT])(const kernel_job *j);
+    void (*scaled_rows[SCALED_KINDS][KERNEL_GRIDS][KERNEL_ENDS][FPEMU_MODE_COUNT])(const kernel_job *j);
+    void (*any[FPEMU_MODE_COUNT])(kernel_choice s, const kernel_job *j);
+    void (*scaled[FPEMU_MODE_COUNT])(kernel_choice s, const kernel_job *j);
+    void (*codes[FPEMU_MODE_COUNT])(kernel_choice s, const kernel_job *j);
+    void (*affine[CORE_MODE_COUNT])(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y);
+} kernel_instances;

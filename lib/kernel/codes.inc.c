@@ -8,7 +8,7 @@
 #define CODES_AHEAD 4096
 /* Codes of a byte at a time. */
 #define UNPACK_TILE 1024
-#define EACH_OF_FOUR UNROLLED for (int k = 0; k < CODES_VECTORS; k++)
+#define EACH_OF_FOUR EACH_OF(CODES_VECTORS)
 
 /* How quotients come from x: not at all, by a multiplier, by a divisor; and of finite numbers by a multiplier, or by a
  * divisor and its inverse as core_fast_quotient has it. */
@@ -159,13 +159,10 @@ SIMD_FN void codes_stretch(const core_direct *d, enum codes_grid grid, enum code
 }
 
 #define CODES_FORM(grid, how)                                                                                          \
-    static void CARRIER(grid##_##how)(const core_direct *d, size_t size, size_t n, int shift, const realw *down,       \
+    static void CARRIER(grid##_##how)(const core_direct *d, size_t n, int shift, const realw *down,                    \
                                       const realw *inverse, const char *x, char *codes)                                \
     {                                                                                                                  \
-        if (size == 1)                                                                                                 \
-            codes_stretch(d, grid, how, 1, n, shift, down, inverse, x, codes);                                         \
-        else                                                                                                           \
-            codes_stretch(d, grid, how, size, n, shift, down, inverse, x, codes);                                      \
+        codes_stretch(d, grid, how, 1, n, shift, down, inverse, x, codes);                                             \
     }
 #define CODES_FORMS(MACRO, grid)                                                                                       \
     MACRO(grid, CODES_ALONE)                                                                                           \
@@ -180,13 +177,24 @@ SIMD_FN int codes_shift(size_t length, size_t count)
     return count > 1 ? core_log2_64(length) : 63;
 }
 
+/* Codes of more than a byte. */
+static void CARRIER(loop_codes_wide)(const core_direct *d, int grid, int how, size_t size, size_t n, int shift,
+                                     const realw *down, const realw *inverse, const char *x, char *codes)
+{
+    switch (grid) {
+    case CODES_STOPS: codes_stretch(d, CODES_STOPS, how, size, n, shift, down, inverse, x, codes); break;
+    case CODES_PASSES: codes_stretch(d, CODES_PASSES, how, size, n, shift, down, inverse, x, codes); break;
+    default: codes_stretch(d, CODES_EVEN, how, size, n, shift, down, inverse, x, codes);
+    }
+}
+
 /* Codes of x, of one block or of `count` of 2^k finite elements, 16 or more. down: divisors or multipliers, or NULL;
  * inverse: NULL, or inverses of divisors, where runs_inverses says so. */
 static void CARRIER(loop_codes)(const core_direct *d, int divide, size_t length, size_t count, const realw *down,
                                 const realw *inverse, const void *x, size_t size, void *codes)
 {
 #define CODES_NAME(grid, how) [how] = CARRIER(grid##_##how),
-    static void (*const forms[CODES_GRIDS][CODES_SCALES])(const core_direct *, size_t, size_t, int, const realw *,
+    static void (*const forms[CODES_GRIDS][CODES_SCALES])(const core_direct *, size_t, int, const realw *,
                                                           const realw *, const char *,
                                                           char *) = {{CODES_FORMS(CODES_NAME, CODES_STOPS)},
                                                                      {CODES_FORMS(CODES_NAME, CODES_PASSES)},
@@ -195,8 +203,12 @@ static void CARRIER(loop_codes)(const core_direct *d, int divide, size_t length,
     const int times = count > 1 ? CODES_FINITE : CODES_TIMES, by = inverse ? CODES_INVERSE : CODES_BY;
     const int how = !down ? CODES_ALONE : divide ? by : times;
     const int grid = d->even ? CODES_EVEN : core_direct_stops(d) ? CODES_STOPS : CODES_PASSES;
-    forms[grid][how](d, size, length * count, codes_shift(length, count), down, inverse, (const char *)x,
-                     (char *)codes);
+    const int shift = codes_shift(length, count);
+    if (size == 1)
+        forms[grid][how](d, length * count, shift, down, inverse, (const char *)x, (char *)codes);
+    else
+        CARRIER(loop_codes_wide)(d, grid, how, size, length * count, shift, down, inverse, (const char *)x,
+                                 (char *)codes);
 }
 
 #if CARRIER_BITS == 32
@@ -320,19 +332,25 @@ SIMD_FN void unpack_stretch(const core_unpack *of, enum unpack_form form, enum u
             simd_load_bytes(from, c);
         EACH_OF_FOUR
         {
+#if SIMD_HAS_F16
             simd_real v = form == UNPACK_HALVES ? simd_load_f16(from + k * SIMD_LANES * 2) * u.times
                                                 : unpack_value(&u, form, c[k]);
+#else
+            simd_real v = unpack_value(&u, form, c[k]);
+#endif
             if (how != UNPACK_ALONE) {
                 const simd_real product = v * s[codes_block(i + (size_t)k * SIMD_LANES, n, shift)] * second;
                 v = how == UNPACK_MENDED ? unpack_mend(v, product) : product;
             }
             if (type == UNPACK_FLOATS)
                 simd_store(to + (size_t)k * SIMD_BYTES, v);
+#if SIMD_HAS_F16
             else
                 words_store(type == UNPACK_BF16, to + (size_t)k * SIMD_BYTES / 2,
                             how == UNPACK_MENDED                          ? words_near(type == UNPACK_BF16, v)
                             : how == UNPACK_SCALED && type == UNPACK_BF16 ? words_inside(v)
                                                                           : v);
+#endif
         }
         if (m < CODES_GROUP)
             memcpy(y + i * size, beside, m * size);
@@ -343,7 +361,7 @@ SIMD_FN void unpack_stretch(const core_unpack *of, enum unpack_form form, enum u
     static void form##_##how(const core_unpack *u, enum unpack_type type, size_t n, int shift, const char *codes,      \
                              const float *s, float second, char *y)                                                    \
     {                                                                                                                  \
-        switch (type) {                                                                                                \
+        switch (SIMD_HAS_F16 ? type : UNPACK_FLOATS) {                                                                 \
         case UNPACK_F16: unpack_stretch(u, form, how, UNPACK_F16, n, shift, codes, s, second, y); break;               \
         case UNPACK_BF16: unpack_stretch(u, form, how, UNPACK_BF16, n, shift, codes, s, second, y); break;             \
         default: unpack_stretch(u, form, how, UNPACK_FLOATS, n, shift, codes, s, second, y);                           \

@@ -10,17 +10,11 @@
  *   codes          of integers, stored instead of values
  *
  * A stage reads what it is to do from a kernel_choice. kernels.def lists the choices that are compiled as constants; all
- * others are read at run time by the same text. */
+ * others are read at run time by the same text. runs.inc.c chooses among them, in another file. */
 
-#include "simd/simd.h"
 #include "choice.inc.h"
 
-/* Vectors that are made at once, so that they need not wait for one another: four, or two at the end of an array. */
-#define KERNEL_VECTORS 4
-#define KERNEL_FEW 2
-/* Elements that have a scale each at a time, of blocks that are no vectors. */
-#define KERNEL_SPREAD 256
-#define EACH_VECTOR UNROLLED for (int k = 0; k < vectors; k++)
+extern const kernel_instances INSTANCES;
 
 /* What the stages need of a plan, in every lane. */
 typedef struct kernel_constants {
@@ -118,12 +112,12 @@ SIMD_FN size_t kernel_size(int type)
 
 /* bfloat16 comes as its even and its odd elements, for which a shift and a mask will do, but where random bits tell
  * elements apart. */
-SIMD_FN void kernel_load(kernel_choice s, int vectors, const char *from, simd_real *x)
+SIMD_FN void kernel_load(kernel_choice s, const char *from, simd_real *x)
 {
     const size_t step = SIMD_LANES * kernel_size(s.type);
-#if CARRIER_BITS == 32
+#if SIMD_HAS_F16
     if (s.type == KERNEL_BF16 && !kernel_is_stochastic(s.mode)) {
-        UNROLLED for (int k = 0; k < vectors; k += 2)
+        UNROLLED for (int k = 0; k < KERNEL_VECTORS; k += 2)
             simd_load_bf16_pair(from + (size_t)k * step, x + k, x + k + 1);
         return;
     }
@@ -131,7 +125,7 @@ SIMD_FN void kernel_load(kernel_choice s, int vectors, const char *from, simd_re
     EACH_VECTOR
     {
         const char *const at = from + (size_t)k * step;
-#if CARRIER_BITS == 32
+#if SIMD_HAS_F16
         x[k] = s.type == KERNEL_F16 ? simd_load_f16(at) : s.type == KERNEL_BF16 ? simd_load_bf16(at) : simd_load(at);
 #else
         x[k] = simd_load(at);
@@ -139,12 +133,12 @@ SIMD_FN void kernel_load(kernel_choice s, int vectors, const char *from, simd_re
     }
 }
 
-SIMD_FN void kernel_store(kernel_choice s, int vectors, char *to, const simd_real *y)
+SIMD_FN void kernel_store(kernel_choice s, char *to, const simd_real *y)
 {
     const size_t step = SIMD_LANES * kernel_size(s.type);
-#if CARRIER_BITS == 32
+#if SIMD_HAS_F16
     if (s.type == KERNEL_BF16 && !kernel_is_stochastic(s.mode)) {
-        UNROLLED for (int k = 0; k < vectors; k += 2)
+        UNROLLED for (int k = 0; k < KERNEL_VECTORS; k += 2)
             simd_store_bf16_pair(to + (size_t)k * step, y[k], y[k + 1]);
         return;
     }
@@ -152,7 +146,7 @@ SIMD_FN void kernel_store(kernel_choice s, int vectors, char *to, const simd_rea
     EACH_VECTOR
     {
         char *const at = to + (size_t)k * step;
-#if CARRIER_BITS == 32
+#if SIMD_HAS_F16
         if (s.type == KERNEL_F16) {
             simd_store_f16(at, y[k]);
             continue;
@@ -167,7 +161,7 @@ SIMD_FN void kernel_store(kernel_choice s, int vectors, char *to, const simd_rea
 }
 
 /* Codes of integers, of which y are the sums of kernel_count, or values, or with a scale steps. */
-SIMD_FN void kernel_store_codes(kernel_choice s, const kernel_constants *c, int vectors, char *to, const simd_real *y)
+SIMD_FN void kernel_store_codes(kernel_choice s, const kernel_constants *c, char *to, const simd_real *y)
 {
     EACH_VECTOR
     {
@@ -176,15 +170,6 @@ SIMD_FN void kernel_store_codes(kernel_choice s, const kernel_constants *c, int 
         simd_store_codes(to + (size_t)(k * SIMD_LANES * s.codes), (size_t)s.codes, code);
     }
 }
-
-/* The scales of blocks whose elements are finite. */
-typedef struct kernel_scales {
-    const realw *down,
-        *s; /* of each block, or of each element; SCALED_POWERS: its first binade, and its largest value */
-    simd_real second;
-    int each;
-    unsigned shift; /* else vector v is of block v >> shift */
-} kernel_scales;
 
 SIMD_FN simd_real kernel_scale_of(const kernel_scales *b, const realw *all, size_t v)
 {
@@ -213,7 +198,7 @@ SIMD_FN simd_real kernel_up(kernel_choice s, const kernel_scales *b, size_t v, s
     if (s.scale == UNSCALED || s.scale == SCALED_POWERS || s.ends == KERNEL_OPEN)
         return y;
     const simd_real scaled = y * kernel_scale_of(b, b->s, v);
-    return s.scale == SCALED_TIMES ? scaled * b->second : scaled;
+    return s.scale == SCALED_TIMES ? scaled * simd_all_real(b->second) : scaled;
 }
 
 /* Whether numbers of both signs are rounded as they are. */
@@ -409,23 +394,13 @@ SIMD_FN simd_real kernel_round(kernel_choice s, const kernel_constants *c, simd_
     return even ? y : (simd_real)((simd_bits)y | ((simd_bits)x & c->keeps));
 }
 
-SIMD_FN simd_real kernel_by_sign(simd_real x, const simd_real of[2])
-{
-    return simd_select(simd_negative((simd_bits)x), of[1], of[0]);
-}
-
-/* The rule of integers with a scale, by mode: for what the kernel leaves open. */
-#define AGAIN(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
-static void (*const kernel_rule[CORE_MODE_COUNT])(const core_plan *, size_t, const void *, const uint32_t *,
-                                                  void *) = {MODES(affine_fast, AGAIN)};
-#undef AGAIN
-
-SIMD_FN void kernel_again(kernel_choice s, const kernel_constants *c, int vectors, const simd_real *x,
-                          const uint32_t *random, simd_real *y)
+/* What the kernel leaves open is left to the rule of integers with a scale. */
+SIMD_FN void kernel_again(kernel_choice s, const kernel_constants *c, const simd_real *x, const uint32_t *random,
+                          simd_real *y)
 {
     simd_real from[KERNEL_VECTORS], to[KERNEL_VECTORS]; /* beside x and y, which need no memory */
     EACH_VECTOR from[k] = x[k];
-    kernel_rule[s.mode](c->plan, (size_t)vectors * SIMD_LANES, from, random, to);
+    INSTANCES.affine[s.mode](c->plan, KERNEL_GROUP, from, random, to);
     EACH_VECTOR
     {
         const simd_real sum = to[k] * c->inverse + c->count, steps = kernel_takes_signs(s.mode) ? sum : sum - c->count;
@@ -440,7 +415,7 @@ SIMD_FN int kernel_leaves(kernel_choice s)
 }
 
 /* Makes the finished results of values y on the grid. */
-SIMD_FN void kernel_end(kernel_choice s, const kernel_constants *c, int vectors, const simd_real *x, simd_real *y)
+SIMD_FN void kernel_end(kernel_choice s, const kernel_constants *c, const simd_real *x, simd_real *y)
 {
     /* what says whether x overflows */
     const simd_real *const v = kernel_is_stochastic(s.mode) ? y : x;
@@ -478,8 +453,8 @@ SIMD_FN void kernel_end(kernel_choice s, const kernel_constants *c, int vectors,
             EACH_VECTOR
             {
                 const simd_mask infinite = simd_at_most(simd_all_real(core_value(CARRIER_INF)), simd_magnitude(x[k]));
-                y[k] = simd_select(infinite, kernel_by_sign(x[k], c->infinite), y[k]);
-                y[k] = simd_select(simd_differ(x[k], x[k]), kernel_by_sign(x[k], c->nan), y[k]);
+                y[k] = simd_select(infinite, simd_by_sign(x[k], c->infinite), y[k]);
+                y[k] = simd_select(simd_differ(x[k], x[k]), simd_by_sign(x[k], c->nan), y[k]);
             }
         break;
     }
@@ -487,13 +462,13 @@ SIMD_FN void kernel_end(kernel_choice s, const kernel_constants *c, int vectors,
     }
 }
 
-/* So many vectors of elements, with 32 random bits each; v: the first one's number. */
-SIMD_FN void kernel_group(kernel_choice s, const kernel_constants *c, const kernel_scales *b, size_t v, int vectors,
+/* A group of elements, with 32 random bits each; v: the first one's number. */
+SIMD_FN void kernel_group(kernel_choice s, const kernel_constants *c, const kernel_scales *b, size_t v,
                           const char *from, const uint32_t *random, char *to)
 {
     simd_real x[KERNEL_VECTORS], y[KERNEL_VECTORS];
     simd_mask open = simd_less(c->step, c->step);
-    kernel_load(s, vectors, from, x);
+    kernel_load(s, from, x);
     EACH_VECTOR
     {
         const size_t at = v + (size_t)k;
@@ -510,13 +485,13 @@ SIMD_FN void kernel_group(kernel_choice s, const kernel_constants *c, const kern
         open = simd_either(open, here);
     }
     if (kernel_leaves(s) && simd_any(open))
-        kernel_again(s, c, vectors, x, random, y);
-    kernel_end(s, c, vectors, x, y);
+        kernel_again(s, c, x, random, y);
+    kernel_end(s, c, x, y);
     EACH_VECTOR y[k] = kernel_up(s, b, v + (size_t)k, y[k]);
     if (s.codes)
-        kernel_store_codes(s, c, vectors, to, y);
+        kernel_store_codes(s, c, to, y);
     else
-        kernel_store(s, vectors, to, y);
+        kernel_store(s, to, y);
 }
 
 /* The hash's first products of indices 0 to 31, with whose lead the others' lowest five bits are those of one of these. */
@@ -566,235 +541,110 @@ static __attribute__((noinline)) void kernel_draw_leads(kernel_random *r, size_t
     }
 }
 
-/* n elements, fewer than KERNEL_FEW vectors by way of a buffer. */
-SIMD_FN void kernel_of(kernel_choice s, const core_plan *p, const core_coder *coder, const kernel_scales *b,
-                       const loop_draw *d, size_t n, const void *x, void *y)
+/* All elements: whole groups as they lie, then what is left of them as one more, by way of buffers. */
+SIMD_FN void kernel_of(kernel_choice s, const kernel_job *j)
 {
-    enum { GROUP = KERNEL_VECTORS * SIMD_LANES, FEW = KERNEL_FEW * SIMD_LANES };
-    kernel_constants c = kernel_begin(s, p);
+    kernel_constants c = kernel_begin(s, j->plan);
     if (s.codes)
-        kernel_begin_codes(s, &c, coder);
+        kernel_begin_codes(s, &c, j->coder);
+    const loop_draw *const d = j->draw;
+    const size_t n = j->n;
     const size_t size = kernel_size(s.type), made = s.codes ? (size_t)s.codes : size;
-    const int draws = kernel_is_stochastic(s.mode) && !d->r, given = kernel_is_stochastic(s.mode) && d->r;
+    const size_t left = n % KERNEL_GROUP;
+    const int is_random = kernel_is_stochastic(s.mode), draws = is_random && !d->r;
+    _Alignas(LINE) uint32_t words[KERNEL_GROUP];
+    _Alignas(LINE) char beside[KERNEL_GROUP * sizeof(realw)];
+    _Alignas(LINE) realw down[KERNEL_GROUP], scale[KERNEL_GROUP];
+    kernel_scales of = s.scale ? *j->scales : (kernel_scales){NULL, NULL, 0, 0, 0};
+    const char *from = (const char *)j->x;
+    const uint32_t *r = draws || !is_random ? words : d->r;
+    char *to = (char *)j->y;
     kernel_random random;
     random.draw = d;
     random.left = 0;
-    for (size_t i = 0, m; i < n; i += m) {
-        _Alignas(LINE) uint32_t words[GROUP];
-        const char *const from = (const char *)x + i * size;
-        char *const to = (char *)y + i * made;
-        const uint32_t *const r = given ? d->r + i : words;
-        m = n - i < FEW ? n - i : n - i < GROUP ? FEW : GROUP;
-        if (draws) {
-            const size_t whole = m < FEW ? FEW : m;
-            if (random.left < whole) {
-                kernel_draw_leads(&random, i, whole, words);
-            } else {
-                kernel_draw(d->key, (uint32_t)(d->index + i), random.lead, random.first, m == GROUP ? GROUP : FEW,
-                            words);
-                random.left -= whole;
+    for (size_t at = 0, end = n - left;; end = at + KERNEL_GROUP) {
+        for (size_t v = 0; at < end; at += KERNEL_GROUP, v += KERNEL_VECTORS) {
+            if (draws && random.left < KERNEL_GROUP) {
+                kernel_draw_leads(&random, at, KERNEL_GROUP, words);
+            } else if (draws) {
+                kernel_draw(d->key, (uint32_t)(d->index + at), random.lead, random.first, KERNEL_GROUP, words);
+                random.left -= KERNEL_GROUP;
             }
+            kernel_group(s, &c, &of, v, from, r, to);
+            from += KERNEL_GROUP * size;
+            to += KERNEL_GROUP * made;
+            if (is_random && !draws)
+                r += KERNEL_GROUP;
         }
-        if (m == GROUP) {
-            kernel_group(s, &c, b, i / SIMD_LANES, KERNEL_VECTORS, from, r, to);
-        } else if (m == FEW) {
-            kernel_group(s, &c, b, i / SIMD_LANES, KERNEL_FEW, from, r, to);
-        } else {
-            _Alignas(LINE) char beside[FEW * sizeof(realw)] = {0};
-            _Alignas(LINE) uint32_t bits[FEW] = {0};
-            _Alignas(LINE) realw down[FEW] = {0}, scale[FEW] = {0};
-            kernel_scales own = {down, scale, simd_all_real(0), 1, 0};
-            memcpy(beside, from, m * size);
-            if (kernel_is_stochastic(s.mode))
-                memcpy(bits, r, m * sizeof *bits);
-            if (s.scale) {
-                for (size_t l = 0; l < m; l++) {
-                    const size_t of = b->each ? i + l : (i + l) / SIMD_LANES >> b->shift;
-                    down[l] = b->down[of];
-                    scale[l] = b->s[of];
-                }
-                own.second = b->second;
-            }
-            kernel_group(s, &c, &own, 0, KERNEL_FEW, beside, bits, beside);
-            memcpy(to, beside, m * made);
+        if (at >= n)
+            break;
+        memset(beside, 0, sizeof beside);
+        memcpy(beside, from, left * size);
+        if (is_random && !draws) {
+            memset(words, 0, sizeof words);
+            memcpy(words, r, left * sizeof *words);
+            r = words;
         }
+        for (size_t l = 0; s.scale && l < KERNEL_GROUP; l++) {
+            const size_t e = at + (l < left ? l : 0), k = of.each ? e : e / SIMD_LANES >> of.shift;
+            down[l] = of.down[k];
+            scale[l] = of.s[k];
+        }
+        of.down = down;
+        of.s = scale;
+        of.each = 1;
+        from = to = beside;
     }
+    if (left)
+        memcpy((char *)j->y + (n - left) * made, beside, left * made);
 }
 
-/* The rows of kernels.def, and all other choices at once. */
+/* The rows of kernels.def, and for each mode all other choices: of values, of elements of blocks, of codes. */
 #define ROW_NAME(of, grid, ends, mode) kernel_##of##_##grid##_##ends##_##mode
+#define INSTANCE(name, type, grid, ends, mode, scale)                                                                  \
+    static void name(const kernel_job *j)                                                                              \
+    {                                                                                                                  \
+        kernel_of((kernel_choice){type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, scale, 0}, j);                \
+    }
 #define ROW(type, grid, ends, mode)                                                                                    \
-    static void ROW_NAME(type, grid, ends, mode)(const core_plan *p, const loop_draw *d, size_t n, const void *x,      \
-                                                 void *y)                                                              \
-    {                                                                                                                  \
-        const kernel_choice s = {KERNEL_##type, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, UNSCALED, 0};         \
-        kernel_of(s, p, NULL, NULL, d, n, x, y);                                                                       \
-    }
+    INSTANCE(ROW_NAME(type, grid, ends, mode), KERNEL_##type, grid, ends, mode, UNSCALED)
 #define SCALED(scale, grid, ends, mode)                                                                                \
-    static void ROW_NAME(scale, grid, ends, mode)(const core_plan *p, const kernel_scales *b, const loop_draw *d,      \
-                                                  size_t n, const void *x, void *y)                                    \
-    {                                                                                                                  \
-        const kernel_choice s = {KERNEL_OWN, KERNEL_##grid, KERNEL_##ends, FPEMU_MODE_##mode, SCALED_##scale, 0};      \
-        kernel_of(s, p, NULL, b, d, n, x, y);                                                                          \
-    }
-#include "kernels.def"
-
+    INSTANCE(ROW_NAME(scale, grid, ends, mode), KERNEL_OWN, grid, ends, mode, SCALED_##scale)
 #define MODE(name)                                                                                                     \
-    static void kernel_any_##name(kernel_choice s, const core_plan *p, const loop_draw *d, size_t n, const void *x,    \
-                                  void *y)                                                                             \
+    static void kernel_any_##name(kernel_choice s, const kernel_job *j)                                                \
     {                                                                                                                  \
-        s.mode = FPEMU_MODE_##name;                                                                                    \
-        s.scale = UNSCALED;                                                                                            \
-        s.codes = 0;                                                                                                   \
-        kernel_of(s, p, NULL, NULL, d, n, x, y);                                                                       \
+        kernel_of((kernel_choice){s.type, s.grid, s.ends, FPEMU_MODE_##name, UNSCALED, 0}, j);                         \
     }                                                                                                                  \
-    static void kernel_scaled_##name(kernel_choice s, const core_plan *p, const kernel_scales *b, const loop_draw *d,  \
-                                     size_t n, const void *x, void *y)                                                 \
+    static void kernel_scaled_##name(kernel_choice s, const kernel_job *j) /* floats and even grids alone */           \
     {                                                                                                                  \
-        s.mode = FPEMU_MODE_##name;                                                                                    \
-        s.type = KERNEL_OWN;                                                                                           \
-        s.codes = 0;                                                                                                   \
-        kernel_of(s, p, NULL, b, d, n, x, y);                                                                          \
+        s.grid = s.grid == KERNEL_EVEN ? KERNEL_EVEN : KERNEL_BINADES;                                                 \
+        s.ends = s.ends == KERNEL_OPEN ? KERNEL_OPEN : KERNEL_CLAMP;                                                   \
+        kernel_of((kernel_choice){KERNEL_OWN, s.grid, s.ends, FPEMU_MODE_##name, s.scale, 0}, j);                      \
     }                                                                                                                  \
-    static void kernel_codes_##name(int grid, size_t size, const core_plan *p, const core_coder *c,                    \
-                                    const loop_draw *d, size_t n, const void *x, void *codes)                          \
+    static void kernel_codes_##name(kernel_choice s, const kernel_job *j) /* integers alone */                         \
     {                                                                                                                  \
-        kernel_choice s = {KERNEL_OWN, KERNEL_EVEN, KERNEL_CLAMP, FPEMU_MODE_##name, UNSCALED, (int)size};             \
-        if (grid == KERNEL_EVEN) {                                                                                     \
-            kernel_of(s, p, c, NULL, d, n, x, codes);                                                                  \
-        } else {                                                                                                       \
-            s.grid = KERNEL_AFFINE;                                                                                    \
-            kernel_of(s, p, c, NULL, d, n, x, codes);                                                                  \
-        }                                                                                                              \
+        s.grid = s.grid == KERNEL_EVEN ? KERNEL_EVEN : KERNEL_AFFINE;                                                  \
+        kernel_of((kernel_choice){KERNEL_OWN, s.grid, KERNEL_CLAMP, FPEMU_MODE_##name, UNSCALED, s.codes}, j);         \
     }
 #include "kernels.def"
+#undef INSTANCE
 
-static void (*const kernel_any[FPEMU_MODE_COUNT])(kernel_choice, const core_plan *, const loop_draw *, size_t,
-                                                  const void *, void *) = {
-#define MODE(name) [FPEMU_MODE_##name] = kernel_any_##name,
-#include "kernels.def"
-};
-
-static void (*const kernel_rows[KERNEL_TYPES][KERNEL_GRIDS][KERNEL_ENDS][FPEMU_MODE_COUNT])(const core_plan *,
-                                                                                            const loop_draw *, size_t,
-                                                                                            const void *, void *) = {
+const kernel_instances INSTANCES = {
+    .rows =
+        {
 #define ROW(type, grid, ends, mode)                                                                                    \
     [KERNEL_##type][KERNEL_##grid][KERNEL_##ends][FPEMU_MODE_##mode] = ROW_NAME(type, grid, ends, mode),
 #include "kernels.def"
-};
-
-static void (*const kernel_codes[FPEMU_MODE_COUNT])(int, size_t, const core_plan *, const core_coder *,
-                                                    const loop_draw *, size_t, const void *, void *) = {
-#define MODE(name) [FPEMU_MODE_##name] = kernel_codes_##name,
-#include "kernels.def"
-};
-
-static void (*const kernel_scaled[FPEMU_MODE_COUNT])(kernel_choice, const core_plan *, const kernel_scales *,
-                                                     const loop_draw *, size_t, const void *, void *) = {
-#define MODE(name) [FPEMU_MODE_##name] = kernel_scaled_##name,
-#include "kernels.def"
-};
-
-static void (*const kernel_scaled_rows[SCALED_KINDS][KERNEL_GRIDS][KERNEL_ENDS][FPEMU_MODE_COUNT])(
-    const core_plan *, const kernel_scales *, const loop_draw *, size_t, const void *, void *) = {
+        },
+    .scaled_rows =
+        {
 #define SCALED(scale, grid, ends, mode)                                                                                \
     [SCALED_##scale][KERNEL_##grid][KERNEL_##ends][FPEMU_MODE_##mode] = ROW_NAME(scale, grid, ends, mode),
 #include "kernels.def"
+        },
+#define MODE(name)                                                                                                     \
+    .any[FPEMU_MODE_##name] = kernel_any_##name, .scaled[FPEMU_MODE_##name] = kernel_scaled_##name,                    \
+    .codes[FPEMU_MODE_##name] = kernel_codes_##name,
+#include "kernels.def"
+    .affine = {EACH_MODE(affine_fast)},
 };
-
-static void kernel_run(const core_plan *p, int type, int open, const loop_draw *d, size_t n, const void *x, void *y)
-{
-    const int own = type == FPEMU_TYPE_F16 ? KERNEL_F16 : type == FPEMU_TYPE_BF16 ? KERNEL_BF16 : KERNEL_OWN;
-    const kernel_choice s = kernel_choose(p, own, open);
-    if (kernel_rows[s.type][s.grid][s.ends][s.mode] && !fpemu_choices_at_run_time())
-        kernel_rows[s.type][s.grid][s.ends][s.mode](p, d, n, x, y);
-    else
-        kernel_any[s.mode](s, p, d, n, x, y);
-}
-
-/* As the loops of struct carrier_loops. */
-static void CARRIER(loop_kernel)(const core_plan *p, int type, const loop_draw *d, size_t n, const void *x, void *y)
-{
-    kernel_run(p, type, 0, d, n, x, y);
-}
-
-static void CARRIER(loop_kernel_given)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y)
-{
-    const loop_draw d = {r, {0, 0}, 0};
-    kernel_run(p, CARRIER_BITS, 0, &d, n, x, y);
-}
-
-static void CARRIER(loop_kernel_open)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y)
-{
-    const loop_draw d = {r, {0, 0}, 0};
-    kernel_run(p, CARRIER_BITS, 1, &d, n, x, y);
-}
-
-static void kernel_scaled_run(kernel_choice s, const core_plan *p, const kernel_scales *b, const loop_draw *d, size_t n,
-                              const void *x, void *y)
-{
-    if (kernel_scaled_rows[s.scale][s.grid][s.ends][s.mode] && !fpemu_choices_at_run_time())
-        kernel_scaled_rows[s.scale][s.grid][s.ends][s.mode](p, b, d, n, x, y);
-    else
-        kernel_scaled[s.mode](s, p, b, d, n, x, y);
-}
-
-static void CARRIER(loop_kernel_scaled)(const core_plan *p, int kind, int open, const loop_draw *draw, size_t length,
-                                        size_t count, const realw *down, const realw *s, realw second, const void *x,
-                                        void *y)
-{
-    const size_t vectors = length / SIMD_LANES, whole = length % SIMD_LANES == 0 && (vectors & (vectors - 1)) == 0;
-    const size_t most = length < KERNEL_SPREAD ? KERNEL_SPREAD / length : 1;
-    const realw first = core_value(p->fast_emin), end = core_value(open ? p->fast_cap : p->overflow[0]);
-    realw binades[RUN_BLOCKS], ends[RUN_BLOCKS];
-    kernel_choice choice = kernel_choose(p, KERNEL_OWN, open);
-    kernel_scales b = {down, s, simd_all_real(second), length == 1, 0};
-    loop_draw d = *draw;
-    choice.scale = kind;
-    if (kind == SCALED_POWERS) {
-        SIMD for (size_t k = 0; k < count; k++) {
-            binades[k] = first * s[k];
-            ends[k] = end * s[k];
-        }
-        b.down = binades;
-        b.s = ends;
-    }
-    if (count == 1)
-        b.shift = 8 * sizeof(size_t) - 1;
-    else if (whole && vectors)
-        b.shift = (unsigned)core_log2((uintw)vectors);
-    if (length == 1 || count == 1 || (whole && vectors)) {
-        kernel_scaled_run(choice, p, &b, &d, length * count, x, y);
-        return;
-    }
-    /* blocks that are no vectors: a scale for each element, of a tile */
-    for (size_t at = 0, runs; at < count; at += runs) {
-        const char *const in = (const char *)x + at * length * sizeof(realw);
-        char *const out = (char *)y + at * length * sizeof(realw);
-        realw each_down[KERNEL_SPREAD], each_s[KERNEL_SPREAD];
-        kernel_scales part = {b.down + at, b.s + at, b.second, 0, 8 * sizeof(size_t) - 1};
-        runs = count - at < most ? count - at : most;
-        if (runs > 1) {
-            loop_spread(length, runs, part.down, each_down);
-            loop_spread(length, runs, part.s, each_s);
-            part = (kernel_scales){each_down, each_s, b.second, 1, 0};
-        }
-        kernel_scaled_run(choice, p, &part, &d, length * runs, in, out);
-        d.index += length * runs;
-        d.r = d.r ? d.r + length * runs : NULL;
-    }
-}
-
-static void CARRIER(loop_affine)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y)
-{
-    if (core_affine_is_quick(p))
-        CARRIER(loop_kernel_given)(p, n, x, r, y);
-    else
-        kernel_rule[p->mode](p, n, x, r, y);
-}
-
-static void CARRIER(loop_kernel_codes)(const core_plan *p, const core_coder *c, const loop_draw *d, size_t n,
-                                       const void *x, size_t size, void *codes)
-{
-    kernel_codes[p->mode](kernel_choose(p, KERNEL_OWN, 0).grid, size, p, c, d, n, x, codes);
-}

@@ -163,7 +163,7 @@ SIMD_FN void table_group(int scale, int small, int mode, const core_search *s, c
     simd_bits index[KERNEL_VECTORS];
     simd_mask open = simd_less(sum, sum);
     const int steps = mode == FPEMU_MODE_RNE;
-    EACH_VECTOR
+    EACH_OF(vectors)
     {
         t[k] = table_quotient(scale, c, simd_load(from + (size_t)k * SIMD_BYTES));
         sum += t[k];
@@ -171,10 +171,10 @@ SIMD_FN void table_group(int scale, int small, int mode, const core_search *s, c
         within[k] = steps && (!small || scale == TABLE_QUICK) ? t[k] : simd_max(simd_min(t[k], c->high), c->low);
         index[k] = table_index(small, s, c, within[k]);
     }
-    EACH_VECTOR y[k] = table_values(small, s, c, 0, index[k]);
+    EACH_OF(vectors) y[k] = table_values(small, s, c, 0, index[k]);
     if (!steps) {
-        EACH_VECTOR next[k] = table_values(small, s, c, 1, index[k]);
-        EACH_VECTOR
+        EACH_OF(vectors) next[k] = table_values(small, s, c, 1, index[k]);
+        EACH_OF(vectors)
         {
             const simd_bits bits = mode < FPEMU_MODE_SR ? simd_all(0) : simd_load_random(r + k * SIMD_LANES);
             y[k] = simd_select(table_up(mode, c, within[k], y[k], next[k], bits, &open), next[k], y[k]);
@@ -182,9 +182,9 @@ SIMD_FN void table_group(int scale, int small, int mode, const core_search *s, c
         if (simd_any(simd_either(open, simd_differ(sum, sum))))
             table_by_rule(s, (size_t)(vectors * SIMD_LANES), t, r, y);
     } else if (!scale && simd_any(simd_differ(sum, sum))) { /* elements of blocks are finite */
-        EACH_VECTOR y[k] = simd_select(simd_differ(t[k], t[k]), kernel_by_sign(t[k], c->nan), y[k]);
+        EACH_OF(vectors) y[k] = simd_select(simd_differ(t[k], t[k]), simd_by_sign(t[k], c->nan), y[k]);
     }
-    EACH_VECTOR
+    EACH_OF(vectors)
     {
         simd_real z = scale ? y[k] * c->scale : y[k];
         if (scale == TABLE_DIVIDED) { /* an infinite product becomes the largest number */
@@ -213,17 +213,19 @@ SIMD_FN void table_blocks(int scale, int small, int mode, const core_search *s, 
             if (m >= GROUP) {
                 m = GROUP;
                 table_group(scale, small, mode, s, &c, KERNEL_VECTORS, x, bits, y);
-            } else if (m >= (size_t)SIMD_LANES) {
-                m = SIMD_LANES;
-                table_group(scale, small, mode, s, &c, 1, x, bits, y);
             } else {
                 simd_real beside = simd_all_real(0);
                 uint32_t some[SIMD_LANES] = {0};
-                memcpy(&beside, x, m * sizeof(realw));
-                if (bits)
+                const int is_whole = m >= (size_t)SIMD_LANES;
+                m = is_whole ? SIMD_LANES : m;
+                if (!is_whole)
+                    memcpy(&beside, x, m * sizeof(realw));
+                if (!is_whole && bits)
                     memcpy(some, bits, m * sizeof *some);
-                table_group(scale, small, mode, s, &c, 1, (char *)&beside, some, (char *)&beside);
-                memcpy(y, &beside, m * sizeof(realw));
+                table_group(scale, small, mode, s, &c, 1, is_whole ? x : (char *)&beside, is_whole ? bits : some,
+                            is_whole ? y : (char *)&beside);
+                if (!is_whole)
+                    memcpy(y, &beside, m * sizeof(realw));
             }
         }
     }
@@ -231,24 +233,32 @@ SIMD_FN void table_blocks(int scale, int small, int mode, const core_search *s, 
 
 #define TABLE_BLOCKS(scale, small, mode)                                                                               \
     table_blocks(scale, small, mode, s, length, count, down, scales, (const char *)x, r, (char *)y)
-#define TABLE_MODES(scale)                                                                                             \
-    do {                                                                                                               \
-        if (s->small && s->steps)                                                                                      \
-            TABLE_BLOCKS(scale, 1, FPEMU_MODE_RNE);                                                                    \
-        else if (s->small && s->table.mode >= FPEMU_MODE_SR && s->table.mode != FPEMU_MODE_SE)                         \
-            TABLE_BLOCKS(scale, 1, FPEMU_MODE_SR);                                                                     \
-        else if (s->steps)                                                                                             \
-            TABLE_BLOCKS(scale, 0, FPEMU_MODE_RNE);                                                                    \
-        else                                                                                                           \
-            TABLE_BLOCKS(scale, s->small, s->table.mode);                                                              \
-    } while (0)
+
+/* Whatever has no constants below. */
+static void loop_table_any(enum table_scale scale, const core_search *s, size_t length, size_t count, const realw *down,
+                           const realw *scales, const void *x, const uint32_t *r, void *y)
+{
+    TABLE_BLOCKS(scale, s->small, s->steps ? FPEMU_MODE_RNE : s->table.mode);
+}
+
+static int table_is_small_sr(const core_search *s)
+{
+    return s->small && s->table.mode >= FPEMU_MODE_SR && s->table.mode != FPEMU_MODE_SE;
+}
 
 /* As the loops of struct carrier_loops. */
 static void loop_table(const core_search *s, size_t length, const void *x, const uint32_t *r, void *y)
 {
     const size_t count = 1;
     const realw *const down = NULL, *const scales = NULL;
-    TABLE_MODES(TABLE_ALONE);
+    if (s->small && s->steps)
+        TABLE_BLOCKS(TABLE_ALONE, 1, FPEMU_MODE_RNE);
+    else if (s->steps)
+        TABLE_BLOCKS(TABLE_ALONE, 0, FPEMU_MODE_RNE);
+    else if (table_is_small_sr(s))
+        TABLE_BLOCKS(TABLE_ALONE, 1, FPEMU_MODE_SR);
+    else
+        loop_table_any(TABLE_ALONE, s, length, count, down, scales, x, r, y);
 }
 
 static void loop_table_runs(const core_search *s, size_t length, size_t count, const realw *down, const realw *scales,
@@ -257,13 +267,16 @@ static void loop_table_runs(const core_search *s, size_t length, size_t count, c
     int quick = SIMD_HAS_FUSED && s->steps && s->quick;
     for (size_t b = 0; b < count; b++) /* divisors are scales, or infinite */
         quick &= core_search_scales(down[b]);
-    if (quick)
-        TABLE_MODES(TABLE_QUICK);
+    if (quick && s->small)
+        TABLE_BLOCKS(TABLE_QUICK, 1, FPEMU_MODE_RNE);
+    else if (quick)
+        TABLE_BLOCKS(TABLE_QUICK, 0, FPEMU_MODE_RNE);
+    else if (table_is_small_sr(s))
+        TABLE_BLOCKS(TABLE_DIVIDED, 1, FPEMU_MODE_SR);
     else
-        TABLE_MODES(TABLE_DIVIDED);
+        loop_table_any(TABLE_DIVIDED, s, length, count, down, scales, x, r, y);
 }
 #undef TABLE_BLOCKS
-#undef TABLE_MODES
 
 static void loop_table_begin(core_search *s, const core_codebook *c)
 {
@@ -277,7 +290,7 @@ static void loop_table_begin(core_search *s, const core_codebook *c)
 /* Indices, of a NaN too, of KERNEL_VECTORS vectors. */
 SIMD_FN void table_codes_group(int small, const core_search *s, const table_constants *c, const char *t, uint8_t *codes)
 {
-    enum { GROUP = KERNEL_VECTORS * SIMD_LANES, vectors = KERNEL_VECTORS };
+    enum { GROUP = KERNEL_VECTORS * SIMD_LANES };
     simd_real x[KERNEL_VECTORS], sum = simd_all_real(0);
     simd_bits index[KERNEL_VECTORS];
     EACH_VECTOR
@@ -285,9 +298,9 @@ SIMD_FN void table_codes_group(int small, const core_search *s, const table_cons
         x[k] = simd_load(t + (size_t)k * SIMD_BYTES);
         sum += x[k];
         index[k] = table_index(small, s, c, small ? simd_max(simd_min(x[k], c->high), c->low) : x[k]);
+        index[k] &= small ? 15 : 255;
     }
-    SIMD for (int l = 0; l < GROUP; l++)
-        codes[l] = (uint8_t)(((const uintw *)index)[l] & (small ? 15 : 255));
+    codes_store(1, index, (char *)codes);
     for (int l = 0; simd_any(simd_differ(sum, sum)) && l < GROUP; l++) {
         realw v;
         memcpy(&v, t + (size_t)l * sizeof v, sizeof v);

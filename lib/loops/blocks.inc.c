@@ -47,15 +47,7 @@ static void loop_logarithms(size_t n, const void *x, int64_t *sum, int64_t *larg
 
 /* t of the kinds ZERO, MULTIPLY and DIVIDE. */
 #define SCALE_T(of_kind, keep)                                                                                         \
-    SIMD for (size_t i = 0; i < n; i++) {                                                                              \
-        core_scale one;                                                                                                \
-        uintw u, v;                                                                                                    \
-        memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
-        one.kind = of_kind;                                                                                            \
-        one.down = down;                                                                                               \
-        v = core_block_t(&one, keep, u);                                                                               \
-        memcpy(out + i * sizeof v, &v, sizeof v);                                                                      \
-    }                                                                                                                  \
+    EACH_ELEMENT(core_block_t(&(core_scale){.kind = of_kind, .down = down}, keep, u))                                  \
     return
 
 static void loop_scale_t(const core_scale *s, int sticky, size_t n, const void *x, void *t)
@@ -75,46 +67,19 @@ static void loop_scale_t(const core_scale *s, int sticky, size_t n, const void *
 }
 #undef SCALE_T
 
+/* y of the kinds MULTIPLY and DIVIDE. */
+static void loop_scale_y(const core_scale *s, size_t n, const void *p, void *y)
+{
+    const realw scale = s->s, second = s->d;
+    const char *in = (const char *)p;
+    char *out = (char *)y;
+    EACH_ELEMENT(core_block_y(&(core_scale){.kind = CORE_SCALE_MULTIPLY, .s = scale, .d = second}, u))
+}
+
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
-#if defined(__AVX512F__) && CARRIER_BITS == 32
-/* The larger of neighbours, of a in the even places and of b in the odd ones: by 32 bits; by 64. */
-FPEMU_FN __m512i loop_larger_pairs(__m512i a, __m512i b)
-{
-    return _mm512_max_epu32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
-}
-
-FPEMU_FN __m512i loop_larger_fours(__m512i a, __m512i b)
-{
-    return _mm512_max_epu32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
-}
-
-/* The same by lanes of 128 bits: those of a in the lower half. */
-FPEMU_FN __m512i loop_larger_lanes(__m512i a, __m512i b)
-{
-    return _mm512_max_epu32(_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(a, b, 0xdd));
-}
-
+#if defined(__AVX2__) && !defined(__AVX512F__) && CARRIER_BITS == 32
 /* Largest magnitudes of 16 blocks of n elements, n a multiple of 16; by hand, since compilers go through memory. */
-FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
-{
-    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
-    __m512i four[4];
-    for (size_t f = 0; f < 4; f++) {
-        __m512i w[4];
-        for (size_t b = 0; b < 4; b++) {
-            const char *const from = in + (4 * f + b) * n * sizeof *amax;
-            w[b] = _mm512_and_si512(_mm512_loadu_si512(from), magnitude);
-            for (size_t k = 16; k < n; k += 16)
-                w[b] = _mm512_max_epu32(w[b], _mm512_and_si512(_mm512_loadu_si512(from + k * sizeof *amax), magnitude));
-        }
-        four[f] = loop_larger_fours(loop_larger_pairs(w[0], w[1]), loop_larger_pairs(w[2], w[3]));
-    }
-    const __m512i all = loop_larger_lanes(loop_larger_lanes(four[0], four[1]), loop_larger_lanes(four[2], four[3]));
-    _mm512_storeu_si512(amax, all);
-}
-#elif defined(__AVX2__) && CARRIER_BITS == 32
-/* Largest magnitudes of 16 blocks of n elements, n a multiple of 16, as above. */
 FPEMU_FN void loop_sixteen_amax(size_t n, const char *in, uintw *amax)
 {
     const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
@@ -211,51 +176,21 @@ static void loop_runs_amax(size_t length, size_t count, const void *x, uintw *am
 #undef LARGER
 
 /* t of such blocks, each with its own divisor or multiplier; and y. */
-#define RUNS_T(of_kind, keep)                                                                                          \
-    for (size_t b = 0; b < count; b++) {                                                                               \
-        const realw one_down = down[b];                                                                                \
-        SIMD for (size_t i = 0; i < length; i++) {                                                                     \
-            core_scale one;                                                                                            \
-            uintw u, v;                                                                                                \
-            memcpy(&u, in + (b * length + i) * sizeof u, sizeof u);                                                    \
-            one.kind = of_kind;                                                                                        \
-            one.down = one_down;                                                                                       \
-            v = core_block_t(&one, keep, u);                                                                           \
-            memcpy(out + (b * length + i) * sizeof v, &v, sizeof v);                                                   \
-        }                                                                                                              \
-    }                                                                                                                  \
-    return
-
 static void loop_runs_t(int divide, int sticky, size_t length, size_t count, const realw *down, const void *x, void *t)
 {
-    const char *in = (const char *)x;
-    char *out = (char *)t;
-    if (divide) {
-        RUNS_T(CORE_SCALE_DIVIDE, 0);
+    for (size_t b = 0; b < count; b++) {
+        const core_scale one = {.kind = divide ? CORE_SCALE_DIVIDE : CORE_SCALE_MULTIPLY, .down = down[b]};
+        const size_t at = b * length * sizeof(realw);
+        loop_scale_t(&one, sticky, length, (const char *)x + at, (char *)t + at);
     }
-    if (sticky) {
-        RUNS_T(CORE_SCALE_MULTIPLY, 1);
-    }
-    RUNS_T(CORE_SCALE_MULTIPLY, 0);
 }
-#undef RUNS_T
 
 static void loop_runs_y(size_t length, size_t count, const realw *scales, realw second, const void *p, void *y)
 {
-    const char *in = (const char *)p;
-    char *out = (char *)y;
     for (size_t b = 0; b < count; b++) {
-        const realw scale = scales[b];
-        SIMD for (size_t i = 0; i < length; i++) {
-            core_scale one;
-            uintw u, v;
-            memcpy(&u, in + (b * length + i) * sizeof u, sizeof u);
-            one.kind = CORE_SCALE_MULTIPLY;
-            one.s = scale;
-            one.d = second;
-            v = core_block_y(&one, u);
-            memcpy(out + (b * length + i) * sizeof v, &v, sizeof v);
-        }
+        const core_scale one = {.kind = CORE_SCALE_MULTIPLY, .s = scales[b], .d = second};
+        const size_t at = b * length * sizeof(realw);
+        loop_scale_y(&one, length, (const char *)p + at, (char *)y + at);
     }
 }
 
@@ -529,24 +464,6 @@ static int loop_runs_inverses(size_t count, const uintw *amax, const realw *s, r
     if (most <= end)
         memcpy(inverse, by, count * sizeof *by);
     return most <= end;
-}
-
-/* y of the kinds MULTIPLY and DIVIDE. */
-static void loop_scale_y(const core_scale *s, size_t n, const void *p, void *y)
-{
-    const realw scale = s->s, second = s->d;
-    const char *in = (const char *)p;
-    char *out = (char *)y;
-    SIMD for (size_t i = 0; i < n; i++) {
-        core_scale one;
-        uintw u, v;
-        memcpy(&u, in + i * sizeof u, sizeof u);
-        one.kind = CORE_SCALE_MULTIPLY;
-        one.s = scale;
-        one.d = second;
-        v = core_block_y(&one, u);
-        memcpy(out + i * sizeof v, &v, sizeof v);
-    }
 }
 
 /* The events that depend on what the element format saw: t, its value g on the grid without ends, and the element made

@@ -1,56 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* elements.inc.c - the array loops of one carrier; included by variant.inc.c for each. */
 
-/* One loop per rule and mode. */
-#define ROUND_LOOP(rule, mode)                                                                                         \
-    static void CARRIER(loop_round_##rule##_##mode)(const core_plan *plan, size_t n, const void *x, const uint32_t *r, \
-                                                    void *y)                                                           \
+/* One loop per rule and mode; `first` makes constants. */
+#define ELEMENT_LOOP(name, first, value)                                                                               \
+    static void CARRIER(name)(const core_plan *plan, size_t n, const void *x, const uint32_t *r, void *y)              \
     {                                                                                                                  \
-        const core_plan p = *plan;                                                                                     \
+        core_plan p = *plan;                                                                                           \
         const char *in = (const char *)x;                                                                              \
         char *out = (char *)y;                                                                                         \
         (void)r;                                                                                                       \
-        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
-            uintw u, v;                                                                                                \
-            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
-            v = core_element_##rule(&p, mode, u, mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0);      \
-            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
-        }                                                                                                              \
+        first;                                                                                                         \
+        EACH_ELEMENT(value)                                                                                            \
     }
+#define RANDOM_BITS(mode) (mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0)
+#define ROUND_LOOP(rule, mode)                                                                                         \
+    ELEMENT_LOOP(loop_round_##rule##_##mode, , core_element_##rule(&p, mode, u, RANDOM_BITS(mode)))
+/* with constants that core_rounds_to_powers asks for */
+#define POWER_LOOP(rule, mode)                                                                                         \
+    ELEMENT_LOOP(loop_round_##rule##_##mode, const uintw last = core_last_power(plan); p.one = 1;                      \
+                 p.d_norm = CARRIER_MANTISSA, core_element_power(&p, last, mode, u, RANDOM_BITS(mode)))
 
 ROUND_LOOP(posit, FPEMU_MODE_RNE)
 ROUND_LOOP(quick_posit, FPEMU_MODE_RNE)
-MODES(float, ROUND_LOOP)
-MODES(any, ROUND_LOOP)
+OWN_MODES(float, ROUND_LOOP)
+EACH_LOOP(any, ROUND_LOOP)
 FAST_MODES(wrapped, ROUND_LOOP)
-#define POWER_LOOP(rule, mode)                                                                                         \
-    static void CARRIER(loop_round_##rule##_##mode)(const core_plan *plan, size_t n, const void *x, const uint32_t *r, \
-                                                    void *y)                                                           \
-    {                                                                                                                  \
-        core_plan p = *plan;                                                                                           \
-        const uintw last = core_last_power(plan);                                                                      \
-        const char *in = (const char *)x;                                                                              \
-        char *out = (char *)y;                                                                                         \
-        (void)r;                                                                                                       \
-        p.one = 1; /* constants, which core_rounds_to_powers asks for */                                               \
-        p.d_norm = CARRIER_MANTISSA;                                                                                   \
-        SIMD for (size_t i = 0; i < n; i++) {                                                                          \
-            uintw u, v;                                                                                                \
-            memcpy(&u, in + i * sizeof u, sizeof u);                                                                   \
-            v = core_element_power(&p, last, mode, u, mode >= FPEMU_MODE_SR ? (uintw)r[i] << (CARRIER_BITS - 32) : 0); \
-            memcpy(out + i * sizeof v, &v, sizeof v);                                                                  \
-        }                                                                                                              \
-    }
 FAST_MODES(power, POWER_LOOP)
-#undef POWER_LOOP
-
-MODES(affine_fast, ROUND_LOOP)
+EACH_LOOP(affine_fast, ROUND_LOOP)
 #if CARRIER_BITS == 32
 #define core_element_affine_wide core_element_affine_wide32
-MODES(affine_wide, ROUND_LOOP)
+EACH_LOOP(affine_wide, ROUND_LOOP)
 #undef core_element_affine_wide
 #endif
 #undef ROUND_LOOP
+#undef POWER_LOOP
+#undef RANDOM_BITS
+#undef ELEMENT_LOOP
 
 static void CARRIER(loop_posit)(const core_plan *p, size_t n, const void *x, const uint32_t *r, void *y)
 {
@@ -75,19 +60,9 @@ static void loop_finish(const core_plan *plan, size_t n, const void *x, const ui
         return;
     }
     if (p.negative) {
-        SIMD for (size_t i = 0; i < n; i++) {
-            uintw u, v;
-            memcpy(&u, in + i * sizeof u, sizeof u);
-            v = core_finish_any(&p, u, g[i] << 1 >> 1);
-            memcpy(out + i * sizeof v, &v, sizeof v);
-        }
-        return;
-    }
-    SIMD for (size_t i = 0; i < n; i++) {
-        uintw u, v;
-        memcpy(&u, in + i * sizeof u, sizeof u);
-        v = core_finish(&p, u, g[i] << 1 >> 1);
-        memcpy(out + i * sizeof v, &v, sizeof v);
+        EACH_ELEMENT(core_finish_any(&p, u, g[i] << 1 >> 1))
+    } else {
+        EACH_ELEMENT(core_finish(&p, u, g[i] << 1 >> 1))
     }
 }
 
@@ -277,95 +252,95 @@ static int loop_count_nonzero(const core_plan *p, size_t n, const void *x, const
     return 1;
 }
 
-/* One loop per rule and size of a code. */
-#define ENCODE(rule, TYPE)                                                                                             \
+/* Codes of so many bytes as words of the carrier, and back. */
+#define EACH_CODE(TYPE, action)                                                                                        \
+    SIMD for (size_t i = 0; i < n; i++) {                                                                              \
+        TYPE code;                                                                                                     \
+        action;                                                                                                        \
+    }                                                                                                                  \
+    break
+#define CODE_TO_WORD memcpy(&code, codes + i * sizeof code, sizeof code), words[i] = (uintw)code & mask
+#define WORD_TO_CODE(TYPE) code = (TYPE)words[i], memcpy(codes + i * sizeof code, &code, sizeof code)
+FPEMU_FN void CARRIER(codes_to_words)(size_t size, uintw mask, size_t n, const char *codes, uintw *words)
+{
+    switch (size) {
+    case 1: EACH_CODE(uint8_t, CODE_TO_WORD);
+    case 2: EACH_CODE(uint16_t, CODE_TO_WORD);
+    case 4: EACH_CODE(uint32_t, CODE_TO_WORD);
+    default: EACH_CODE(uint64_t, CODE_TO_WORD);
+    }
+}
+
+FPEMU_FN void CARRIER(words_to_codes)(size_t size, size_t n, const uintw *words, char *codes)
+{
+    switch (size) {
+    case 1: EACH_CODE(uint8_t, WORD_TO_CODE(uint8_t));
+    case 2: EACH_CODE(uint16_t, WORD_TO_CODE(uint16_t));
+    case 4: EACH_CODE(uint32_t, WORD_TO_CODE(uint32_t));
+    default: EACH_CODE(uint64_t, WORD_TO_CODE(uint64_t));
+    }
+}
+#undef EACH_CODE
+#undef CODE_TO_WORD
+#undef WORD_TO_CODE
+
+/* One loop per rule. */
+#define ENCODE(code)                                                                                                   \
     SIMD for (size_t i = 0; i < n; i++) {                                                                              \
         uintw u, v;                                                                                                    \
-        memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
-        memcpy(&v, rounded + i * sizeof v, sizeof v);                                                                  \
-        const TYPE code = (TYPE)rule(&k, u, v);                                                                        \
-        memcpy(out + i * sizeof code, &code, sizeof code);                                                             \
+        memcpy(&u, x + i * sizeof u, sizeof u);                                                                        \
+        memcpy(&v, y + i * sizeof v, sizeof v);                                                                        \
+        words[i] = code;                                                                                               \
     }                                                                                                                  \
     return
 
-#define AFFINE_CODE(coder, u, v) core_affine_quick_code(coder, inverse, u, v)
-#define FIXED_CODE(coder, u, v) core_fixed_quick_code(coder, many, u, v)
-static void loop_encode(const core_coder *c, size_t n, const void *x, const void *y, size_t size, void *codes)
+FPEMU_FN void CARRIER(encode_words)(const core_coder *c, size_t n, const char *x, const char *y, uintw *words)
 {
     const core_coder k = *c;
-    const char *in = (const char *)x, *rounded = (const char *)y;
-    char *out = (char *)codes;
-    if (k.fast_encode)
-        switch (size) {
-        case 1: ENCODE(core_encode_fast, uint8_t);
-        case 2: ENCODE(core_encode_fast, uint16_t);
-        case 4: ENCODE(core_encode_fast, uint32_t);
-        default: ENCODE(core_encode_fast, uint64_t);
-        }
-    if (size == 1 && core_codes_are_powers(&k) && k.nan[0] == k.nan[1] && k.made_nan[0] == k.nan[0] &&
-        k.made_nan[1] == k.nan[0]) {
-        ENCODE(core_encode_power, uint8_t);
+    if (k.fast_encode) {
+        ENCODE(core_encode_fast(&k, u, v));
     }
-    if (k.kind == FPEMU_KIND_FLOAT)
-        switch (size) {
-        case 1: ENCODE(core_encode_float, uint8_t);
-        case 2: ENCODE(core_encode_float, uint16_t);
-        case 4: ENCODE(core_encode_float, uint32_t);
-        default: ENCODE(core_encode_float, uint64_t);
-        }
-    if (k.kind == FPEMU_KIND_POSIT && core_posit_codes_quickly(&k))
-        switch (size) {
-        case 1: ENCODE(core_posit_quick_code, uint8_t);
-        case 2: ENCODE(core_posit_quick_code, uint16_t);
-        default: ENCODE(core_posit_quick_code, uint32_t);
-        }
+    if (core_codes_are_powers(&k) && k.nan[0] == k.nan[1] && k.made_nan[0] == k.nan[0] && k.made_nan[1] == k.nan[0]) {
+        ENCODE(core_encode_power(&k, u, v));
+    }
+    if (k.kind == FPEMU_KIND_FLOAT) {
+        ENCODE(core_encode_float(&k, u, v));
+    }
+    if (k.kind == FPEMU_KIND_POSIT && core_posit_codes_quickly(&k)) {
+        ENCODE(core_posit_quick_code(&k, u, v));
+    }
     if (core_affine_codes_quickly(&k)) {
         const realw inverse = 1 / (realw)k.scale_value;
-        switch (size) {
-        case 1: ENCODE(AFFINE_CODE, uint8_t);
-        default: ENCODE(AFFINE_CODE, uint16_t);
-        }
+        ENCODE(core_affine_quick_code(&k, inverse, u, v));
     }
-    if (k.affine) /* of at most 22 bits: others are coded as they are rounded */
-        switch (size) {
-        case 1: ENCODE(core_encode_affine_fast, uint8_t);
-        case 2: ENCODE(core_encode_affine_fast, uint16_t);
-        default: ENCODE(core_encode_affine_fast, uint32_t);
-        }
+    if (k.affine) { /* of at most 22 bits: others are coded as they are rounded */
+        ENCODE(core_encode_affine_fast(&k, u, v));
+    }
     if (core_fixed_codes_quickly(&k)) {
         const realw many = core_value(core_power(k.quantum + CARRIER_MANTISSA) | CARRIER_HIDDEN >> 1);
-        switch (size) {
-        case 1: ENCODE(FIXED_CODE, uint8_t);
-        case 2: ENCODE(FIXED_CODE, uint16_t);
-        default: ENCODE(FIXED_CODE, uint32_t);
-        }
+        ENCODE(core_fixed_quick_code(&k, many, u, v));
     }
-    if (k.kind != FPEMU_KIND_POSIT)
-        switch (size) {
-        case 1: ENCODE(core_encode_fixed, uint8_t);
-        case 2: ENCODE(core_encode_fixed, uint16_t);
-        case 4: ENCODE(core_encode_fixed, uint32_t);
-        default: ENCODE(core_encode_fixed, uint64_t);
-        }
+    if (k.kind != FPEMU_KIND_POSIT) {
+        ENCODE(core_encode_fixed(&k, u, v));
+    }
     for (size_t i = 0; i < n; i++) {
         uintw u, v;
-        memcpy(&u, in + i * sizeof u, sizeof u);
-        memcpy(&v, rounded + i * sizeof v, sizeof v);
-        store_code(codes, size, i, core_encode(&k, u, v));
+        memcpy(&u, x + i * sizeof u, sizeof u);
+        memcpy(&v, y + i * sizeof v, sizeof v);
+        words[i] = (uintw)core_encode(&k, u, v);
     }
 }
 #undef ENCODE
-#undef AFFINE_CODE
-#undef FIXED_CODE
 
-#define ENCODE_NEAREST(TYPE, CODE)                                                                                     \
-    SIMD for (size_t i = 0; i < n; i++) {                                                                              \
-        uintw u;                                                                                                       \
-        memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
-        const TYPE code = (TYPE)CODE;                                                                                  \
-        memcpy(out + i * sizeof code, &code, sizeof code);                                                             \
-    }                                                                                                                  \
-    return
+static void loop_encode(const core_coder *c, size_t n, const void *x, const void *y, size_t size, void *codes)
+{
+    uintw words[TILE];
+    for (size_t at = 0, m; at < n; at += m) {
+        m = n - at < TILE ? n - at : TILE;
+        CARRIER(encode_words)(c, m, (const char *)x + at * sizeof(uintw), (const char *)y + at * sizeof(uintw), words);
+        CARRIER(words_to_codes)(size, m, words, (char *)codes + at * size);
+    }
+}
 
 /* Rounding and coding at once, for posits where core_posit_is_quick and core_posit_codes_quickly hold. */
 static void loop_encode_posit(const core_plan *plan, const core_coder *c, size_t n, const void *x, size_t size,
@@ -373,84 +348,71 @@ static void loop_encode_posit(const core_plan *plan, const core_coder *c, size_t
 {
     const core_plan p = *plan;
     const uintw mask = (uintw)c->mask, nan = (uintw)core_encode(c, CARRIER_NAN, p.nan[0]);
-    const char *in = (const char *)x;
-    char *out = (char *)codes;
-    switch (size) {
-    case 1: ENCODE_NEAREST(uint8_t, core_posit_direct_code(&p, mask, nan, u));
-    case 2: ENCODE_NEAREST(uint16_t, core_posit_direct_code(&p, mask, nan, u));
-    default: ENCODE_NEAREST(uint32_t, core_posit_direct_code(&p, mask, nan, u));
+    uintw words[TILE];
+    for (size_t at = 0, m; at < n; at += m) {
+        const char *const in = (const char *)x + at * sizeof(uintw);
+        m = n - at < TILE ? n - at : TILE;
+        SIMD for (size_t i = 0; i < m; i++) {
+            uintw u;
+            memcpy(&u, in + i * sizeof u, sizeof u);
+            words[i] = core_posit_direct_code(&p, mask, nan, u);
+        }
+        CARRIER(words_to_codes)(size, m, words, (char *)codes + at * size);
     }
 }
-#undef ENCODE_NEAREST
 
-#define DECODE(TYPE, VALUE_OF)                                                                                         \
-    for (size_t done = 0, m; done < n; done += m) {                                                                    \
-        _Alignas(LINE) uintw tile[STREAM_TILE / sizeof(uintw)];                                                        \
-        const char *from = in + done * sizeof(TYPE);                                                                   \
-        char *to = streaming ? (char *)tile : out;                                                                     \
-        m = !streaming || n - done < STREAM_TILE / sizeof(uintw) ? n - done : STREAM_TILE / sizeof(uintw);             \
-        SIMD for (size_t i = 0; i < m; i++) {                                                                          \
-            TYPE code;                                                                                                 \
-            memcpy(&code, from + i * sizeof code, sizeof code);                                                        \
-            const uintw v = VALUE_OF;                                                                                  \
-            memcpy(to + i * sizeof v, &v, sizeof v);                                                                   \
-        }                                                                                                              \
-        if (streaming)                                                                                                 \
-            stream_tile(out + done * sizeof(uintw), tile, m * sizeof *tile);                                           \
+#define DECODE(value)                                                                                                  \
+    SIMD for (size_t i = 0; i < n; i++) {                                                                              \
+        const uintw v = value;                                                                                         \
+        memcpy(y + i * sizeof v, &v, sizeof v);                                                                        \
     }                                                                                                                  \
     return
 
-static void loop_decode(const core_coder *c, size_t n, const void *codes, size_t size, int streaming, void *y)
+FPEMU_FN void CARRIER(decode_words)(const core_coder *c, size_t n, const uintw *words, char *y)
 {
     const core_coder k = *c;
-    const uintw mask = (uintw)k.mask;
-    const char *in = (const char *)codes;
-    char *out = (char *)y;
-    if (k.fast_decode)
-        switch (size) {
-        case 1: DECODE(uint8_t, core_decode_fast(&k, code & mask));
-        case 2: DECODE(uint16_t, core_decode_fast(&k, code & mask));
-        case 4: DECODE(uint32_t, core_decode_fast(&k, code & mask));
-        default: DECODE(uint64_t, core_decode_fast(&k, (uintw)code & mask));
-        }
-    if (size == 1 && core_codes_are_powers(&k)) {
-        DECODE(uint8_t, core_decode_power(&k, code & mask));
+    if (k.fast_decode) {
+        DECODE(core_decode_fast(&k, words[i]));
     }
-    if (size <= 2 && core_affine_codes_quickly(&k))
-        switch (size) {
-        case 1: DECODE(uint8_t, core_affine_quick_value(&k, (uint32_t)(code & mask)));
-        default: DECODE(uint16_t, core_affine_quick_value(&k, (uint32_t)(code & mask)));
-        }
+    if (core_codes_are_powers(&k)) {
+        DECODE(core_decode_power(&k, words[i]));
+    }
+    if (k.bits <= 16 && core_affine_codes_quickly(&k)) {
+        DECODE(core_affine_quick_value(&k, (uint32_t)words[i]));
+    }
     if (core_fixed_codes_quickly(&k)) {
         const realw step = core_value(core_power(k.quantum));
-        switch (size) {
-        case 1: DECODE(uint8_t, core_fixed_quick_value(&k, step, (uint32_t)(code & mask)));
-        case 2: DECODE(uint16_t, core_fixed_quick_value(&k, step, (uint32_t)(code & mask)));
-        default: DECODE(uint32_t, core_fixed_quick_value(&k, step, (uint32_t)(code & mask)));
-        }
+        DECODE(core_fixed_quick_value(&k, step, (uint32_t)words[i]));
     }
-    if (size == 1 && n >= 1024) { /* worth a table, whatever the rule */
-        uintw table[256];
-        for (unsigned code = 0; code < 256; code++)
-            table[code] = core_decode(&k, code);
-        DECODE(uint8_t, table[code]);
+    if (k.kind == FPEMU_KIND_POSIT && core_posit_codes_quickly(&k)) {
+        DECODE(core_posit_quick_value(&k, words[i]));
     }
-    if (k.kind == FPEMU_KIND_POSIT && core_posit_codes_quickly(&k))
-        switch (size) {
-        case 1: DECODE(uint8_t, core_posit_quick_value(&k, code & mask));
-        case 2: DECODE(uint16_t, core_posit_quick_value(&k, code & mask));
-        default: DECODE(uint32_t, core_posit_quick_value(&k, (uintw)(code & mask)));
-        }
-    if (k.kind == FPEMU_KIND_FLOAT)
-        switch (size) {
-        case 1: DECODE(uint8_t, core_decode_float(&k, code & mask));
-        case 2: DECODE(uint16_t, core_decode_float(&k, code & mask));
-        case 4: DECODE(uint32_t, core_decode_float(&k, code & mask));
-        default: DECODE(uint64_t, core_decode_float(&k, (uintw)code & mask));
-        }
+    if (k.kind == FPEMU_KIND_FLOAT) {
+        DECODE(core_decode_float(&k, words[i]));
+    }
     for (size_t i = 0; i < n; i++) {
-        const uintw v = core_decode(&k, load_code(codes, size, i));
-        memcpy(out + i * sizeof v, &v, sizeof v);
+        const uintw v = core_decode(&k, words[i]);
+        memcpy(y + i * sizeof v, &v, sizeof v);
     }
 }
 #undef DECODE
+
+static void loop_decode(const core_coder *c, size_t n, const void *codes, size_t size, int streaming, void *y)
+{
+    enum { STREAMED = STREAM_TILE / sizeof(uintw) };
+    _Alignas(LINE) uintw values[STREAMED];
+    uintw words[TILE];
+    const size_t most = streaming ? STREAMED : TILE;
+    for (size_t i = 0; c->bits > CARRIER_BITS && i < n; i++) { /* no words for such codes */
+        const uintw v = core_decode(c, load_code(codes, size, i));
+        memcpy((char *)y + i * sizeof v, &v, sizeof v);
+    }
+    for (size_t at = 0, m; c->bits <= CARRIER_BITS && at < n; at += m) {
+        char *const to = (char *)y + at * sizeof(uintw);
+        m = n - at < most ? n - at : most;
+        CARRIER(codes_to_words)(size, (uintw)c->mask, m, (const char *)codes + at * size, words);
+        CARRIER(decode_words)(c, m, words, streaming ? (char *)values : to);
+        if (streaming)
+            stream_tile(to, values, m * sizeof *values);
+    }
+}

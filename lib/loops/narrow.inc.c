@@ -19,6 +19,7 @@ SIMD_FN simd_real words_near(int bfloat, simd_real v)
     return simd_select(simd_at_most(simd_magnitude(v), simd_all_real(FLT_MAX)), near, nan);
 }
 
+#if SIMD_HAS_F16
 SIMD_FN void words_store(int bfloat, void *words, simd_real v)
 {
     if (bfloat)
@@ -26,6 +27,7 @@ SIMD_FN void words_store(int bfloat, void *words, simd_real v)
     else
         simd_store_f16(words, v);
 }
+#endif
 
 FPEMU_FN void words_widen(int bfloat, size_t n, const uint16_t *x, float *y)
 {
@@ -47,11 +49,9 @@ FPEMU_FN void words_narrow(int bfloat, int exact, size_t n, const float *x, uint
         const simd_real v = simd_load(x + i);
         words_store(bfloat, y + i, exact ? v : words_near(bfloat, v));
     }
-#else
-    (void)exact;
 #endif
     SIMD for (size_t e = i; e < n; e++)
-        y[e] = (uint16_t)core_to_narrow(bfloat, core_bits32(x[e]));
+        y[e] = (uint16_t)(exact && bfloat ? core_bits32(x[e]) >> 16 : core_to_narrow(bfloat, core_bits32(x[e])));
 }
 
 /* As loop_extremes, of at most 65535 words; magnitudes are the type's bits until the end. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* table.inc.c - the loops of one carrier as TABLE, in the part of that carrier. */
 
-#define ROUND(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
 #define FINISHED(rule, mode) [mode] = CARRIER(loop_kernel_given),
 #define OPEN(rule, mode) [mode] = CARRIER(loop_kernel_open),
 #define KERNEL_RULES                                                                                                   \
@@ -11,22 +10,21 @@
     [CORE_RULE_EVEN] = {FAST_MODES(0, FINISHED)}
 #define AFFINE(rule, mode) [mode] = CARRIER(loop_affine),
 
-#if PART == CARRIER_BITS
+#if PART == CARRIER_BITS && !defined(KERNEL_PART)
 const carrier_loops TABLE = {
-    .round = {[CORE_RULE_FLOAT] = {MODES(float, ROUND)},
-              [CORE_RULE_ANY] = {MODES(any, ROUND)},
+    .round = {[CORE_RULE_FLOAT] = {OWN_MODES(float, MODE_OWN) VARIANTS(any, MODE_OWN) READ_MODES(any, MODE_READ)},
+              [CORE_RULE_ANY] = {EACH_MODE(any)},
               KERNEL_RULES,
               [CORE_RULE_POSIT] = {[FPEMU_MODE_RNE] = CARRIER(loop_posit)},
-              [CORE_RULE_AFFINE_FAST] = {FAST_MODES(affine, AFFINE) ROUND(affine_fast, CORE_SR_B)
-                                             ROUND(affine_fast, CORE_SR_C)}},
+              [CORE_RULE_AFFINE_FAST] = {MODES(affine, AFFINE)}},
     .kernel = CARRIER(loop_kernel),
     .kernel_scaled = CARRIER(loop_kernel_scaled),
     .count_scaled = CARRIER(loop_count_scaled),
     .kernel_codes = CARRIER(loop_kernel_codes),
     .finished = CARRIER(loop_kernel_given),
     .compat = loop_compat,
-    .wrapped = {FAST_MODES(wrapped, ROUND)},
-    .power = {FAST_MODES(power, ROUND)},
+    .wrapped = {FAST_MODES(wrapped, MODE_OWN)},
+    .power = {FAST_MODES(power, MODE_OWN)},
     .odd = ODD_TABLE,
     .finish = loop_finish,
     .count = loop_count,
@@ -68,7 +66,6 @@ const carrier_loops TABLE = {
 };
 #endif
 
-#undef ROUND
 #undef FINISHED
 #undef OPEN
 #undef KERNEL_RULES

@@ -2,8 +2,9 @@
 /* variant.inc.c - the array loops, written once and compiled for each instruction set: portable.c, x86_64_v3.c and
  * x86_64_v4.c include this with KERNELS (the table), KERNELS_NAME and KERNELS_VALID defined.
  *
- * Each is compiled in three parts, side by side: by itself, and with PART 32 or 64 by the files named ..._f32.c and
- * ..._f64.c, which make the table of one carrier. The compiler drops the functions that a part's tables do not lead to.
+ * Each is compiled in five parts, side by side: by itself; with PART 32 or 64 by the files named ..._f32.c and
+ * ..._f64.c, which make the table of one carrier; and with KERNEL_PART too, the kernel of that carrier. The compiler
+ * drops the functions that a part's tables do not lead to.
  *
  * Loops are laid out for the compiler's vectoriser: the plan is copied to a local, so that stores cannot alias it;
  * elements are read and written by memcpy, since the caller's arrays are floats and the rules work on bits; `omp simd`
@@ -21,12 +22,21 @@
 #define PART 0
 #endif
 
-#define LOOPS_OF(kernels, bits) LOOPS_NAME(kernels, bits)
-#define LOOPS_NAME(kernels, bits) kernels##_loops##bits
-extern const carrier_loops32 LOOPS_OF(KERNELS, 32);
-extern const carrier_loops64 LOOPS_OF(KERNELS, 64);
+#define PART_OF(kernels, part, bits) PART_NAME(kernels, part, bits)
+#define PART_NAME(kernels, part, bits) kernels##part##bits
+extern const carrier_loops32 PART_OF(KERNELS, _loops, 32);
+extern const carrier_loops64 PART_OF(KERNELS, _loops, 64);
 
 #define SIMD _Pragma("omp simd")
+
+/* out[i] = value, which is of u, the bits of in[i], for n elements. */
+#define EACH_ELEMENT(value)                                                                                            \
+    SIMD for (size_t i = 0; i < n; i++) {                                                                              \
+        uintw u, v;                                                                                                    \
+        memcpy(&u, in + i * sizeof u, sizeof u);                                                                       \
+        v = value;                                                                                                     \
+        memcpy(out + i * sizeof v, &v, sizeof v);                                                                      \
+    }
 
 /* Adds 1 to n if `condition`, in the form that becomes the fewest instructions. */
 #ifdef __AVX512F__
@@ -35,23 +45,31 @@ extern const carrier_loops64 LOOPS_OF(KERNELS, 64);
 #define ADD_IF(n, condition) n += (condition)
 #endif
 
-/* Modes of the fast forms, and every mode of the grid step. */
-#define FAST_MODES(rule, LOOP)                                                                                         \
+/* The modes: those for which a loop is compiled, and those that one loop reads at run time, CORE_MODE_READ. */
+#define OWN_MODES(rule, LOOP)                                                                                          \
     LOOP(rule, FPEMU_MODE_RNE)                                                                                         \
+    LOOP(rule, FPEMU_MODE_SR)                                                                                          \
+    LOOP(rule, FPEMU_MODE_SE)
+
+#define READ_MODES(rule, LOOP)                                                                                         \
     LOOP(rule, FPEMU_MODE_RNA)                                                                                         \
     LOOP(rule, FPEMU_MODE_RNZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_RTZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_RAZ)                                                                                         \
     LOOP(rule, FPEMU_MODE_RTP)                                                                                         \
     LOOP(rule, FPEMU_MODE_RTN)                                                                                         \
-    LOOP(rule, FPEMU_MODE_RTO)                                                                                         \
-    LOOP(rule, FPEMU_MODE_SR)                                                                                          \
-    LOOP(rule, FPEMU_MODE_SE)
+    LOOP(rule, FPEMU_MODE_RTO)
 
-#define MODES(rule, LOOP)                                                                                              \
-    FAST_MODES(rule, LOOP)                                                                                             \
-    LOOP(rule, CORE_SR_B)                                                                                              \
-    LOOP(rule, CORE_SR_C)
+/* All that the fast forms have, and the other two stochastic variants. */
+#define FAST_MODES(rule, LOOP) OWN_MODES(rule, LOOP) READ_MODES(rule, LOOP)
+#define VARIANTS(rule, LOOP) LOOP(rule, CORE_SR_B) LOOP(rule, CORE_SR_C)
+#define MODES(rule, LOOP) FAST_MODES(rule, LOOP) VARIANTS(rule, LOOP)
+
+/* The loops of a rule, and their table. */
+#define EACH_LOOP(rule, LOOP) OWN_MODES(rule, LOOP) VARIANTS(rule, LOOP) LOOP(rule, CORE_MODE_READ)
+#define EACH_MODE(rule) OWN_MODES(rule, MODE_OWN) VARIANTS(rule, MODE_OWN) READ_MODES(rule, MODE_READ)
+#define MODE_OWN(rule, mode) [mode] = CARRIER(loop_round_##rule##_##mode),
+#define MODE_READ(rule, mode) [mode] = CARRIER(loop_round_##rule##_CORE_MODE_READ),
 
 /* A source of random words, and what elements take of them. Elements come in whole groups: those of 32 words of the
  * hash, or the 128 words of 32 counters. */
@@ -188,7 +206,8 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
     fill_groups(&s, philox_source, first, n, r);
 }
 
-#define TABLE LOOPS_OF(KERNELS, CARRIER_BITS)
+#define TABLE PART_OF(KERNELS, _loops, CARRIER_BITS)
+#define INSTANCES PART_OF(KERNELS, _kernel, CARRIER_BITS)
 #include "core/carrier32.h"
 #if PART != 64
 #include "simd/simd.h"
@@ -197,8 +216,10 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "elements.inc.c"
 #include "settings.inc.c"
 #include "blocks.inc.c"
-#if PART == 32
+#if PART == 32 && defined(KERNEL_PART)
 #include "kernel/kernel.inc.c"
+#elif PART == 32
+#include "kernel/runs.inc.c"
 #include "kernel/codes.inc.c"
 #include "kernel/table.inc.c"
 #endif
@@ -206,11 +227,16 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "table.inc.c"
 #include "core/carrier_end.h"
 #include "core/carrier64.h"
+#if PART == 64
+#include "simd/simd.h"
+#endif
 #include "elements.inc.c"
 #include "settings.inc.c"
 #include "blocks.inc.c"
-#if PART == 64
+#if PART == 64 && defined(KERNEL_PART)
 #include "kernel/kernel.inc.c"
+#elif PART == 64
+#include "kernel/runs.inc.c"
 #include "kernel/codes.inc.c"
 #include "kernel/table.inc.c"
 #endif
@@ -218,6 +244,7 @@ static void fill_philox(uint64_t seed, uint64_t stream, int per_word, int n_bits
 #include "table.inc.c"
 #include "core/carrier_end.h"
 #undef TABLE
+#undef INSTANCES
 
 /* Exact results; `zero` is the sign of a zero sum of mixed signs. */
 #define EXACT_LOOP(name, to_nearest, to_odd)                                                                           \
@@ -263,21 +290,19 @@ static void narrow(size_t n, const double *x, float *y)
 
 #include "dot.inc.c"
 
-#define AFFINE_WIDE(rule, mode) [mode] = AFFINE_WIDE_32(loop_round_##rule##_##mode),
-#define AFFINE_WIDE_32(name) name##32
-
 #define MAC_SUMS(form, product)                                                                                        \
     [form] = {[MAC_FULL_RANGE] = mac_##product##_full_range,                                                           \
               [MAC_ENDS] = mac_##product##_ends,                                                                       \
               [MAC_INF] = mac_##product##_inf,                                                                         \
               [MAC_SAT] = mac_##product##_sat}
 
+#define CARRIER(name) name##32 /* of affine32 */
 #if PART == 0
 const kernels KERNELS = {
     .name = KERNELS_NAME,
     .valid = KERNELS_VALID,
-    .loops32 = &LOOPS_OF(KERNELS, 32),
-    .loops64 = &LOOPS_OF(KERNELS, 64),
+    .loops32 = &PART_OF(KERNELS, _loops, 32),
+    .loops64 = &PART_OF(KERNELS, _loops, 64),
     .hash = fill_hash,
     .philox = fill_philox,
     .stream = stream,
@@ -291,7 +316,7 @@ const kernels KERNELS = {
               [FPEMU_OPERATION_MAXIMUM] = exact_maximum,
               [FPEMU_OPERATION_MINIMUM_NUMBER] = exact_minimum_number,
               [FPEMU_OPERATION_MAXIMUM_NUMBER] = exact_maximum_number},
-    .affine32 = {MODES(affine_wide, AFFINE_WIDE)},
+    .affine32 = {EACH_MODE(affine_wide)},
     .widen = widen,
     .narrow = narrow,
     .widen16 = {widen_f16, widen_bf16},
@@ -312,3 +337,4 @@ const kernels KERNELS = {
     .fused_sum = fused_sum,
 };
 #endif
+#undef CARRIER

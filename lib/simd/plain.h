@@ -96,31 +96,6 @@ SIMD_FN simd_mask simd_carries(simd_real z, simd_bits r)
 
 #if CARRIER_BITS == 32
 
-SIMD_FN simd_real simd_load_f16(const void *p)
-{
-    uint16_t words[SIMD_LANES];
-    simd_bits a;
-    memcpy(words, p, sizeof words);
-    SIMD_EACH a[l] = core_from_f16(words[l]);
-    return (simd_real)a;
-}
-
-SIMD_FN void simd_store_f16(void *p, simd_real a)
-{
-    uint16_t words[SIMD_LANES];
-    SIMD_EACH words[l] = (uint16_t)core_to_f16(((simd_bits)a)[l]);
-    memcpy(p, words, sizeof words);
-}
-
-SIMD_FN simd_real simd_load_bf16(const void *p)
-{
-    uint16_t words[SIMD_LANES];
-    simd_bits a;
-    memcpy(words, p, sizeof words);
-    SIMD_EACH a[l] = (uint32_t)words[l] << 16;
-    return (simd_real)a;
-}
-
 SIMD_FN void simd_store_words(void *p, simd_bits a)
 {
     uint16_t words[SIMD_LANES];
@@ -140,11 +115,6 @@ SIMD_FN void simd_store_bytes(void *p, const simd_bits v[4])
     uint32_t wide[4 * SIMD_LANES];
     memcpy(wide, v, sizeof wide);
     _Pragma("omp simd") for (int l = 0; l < 4 * SIMD_LANES; l++)((uint8_t *)p)[l] = (uint8_t)wide[l];
-}
-
-SIMD_FN void simd_store_bf16_pair(void *p, simd_real even, simd_real odd)
-{
-    simd_store(p, (simd_real)((simd_bits)even >> 16 | ((simd_bits)odd & 0xffff0000u)));
 }
 
 #endif

@@ -7,7 +7,7 @@
  *   simd_mask               a yes or no for each lane
  *   SIMD_HAS_SIDES          1 where simd_add_toward rounds one sum to a side, at no cost
  *   SIMD_HAS_FUSED          1 where simd_fused rounds once
- *   SIMD_HAS_F16            1 where the processor converts to binary16: simd_through_f16
+ *   SIMD_HAS_F16            1 where lanes of binary32 have words for 16 bits: the processor converts to binary16
  *   SIMD_HAS_LOOK_UP        1 where vectors are tables: simd_look_up_16, with simd_look_up_32 or else simd_look_up_8
  *
  * tests/unit/check_simd.c compares every word with plain C, lane by lane. */
@@ -68,6 +68,12 @@ SIMD_FN simd_real simd_min_magnitude(simd_real a, simd_real b)
     return simd_min(simd_magnitude(a), simd_magnitude(b));
 }
 #endif
+/* of[1] in the lanes where x has a sign. */
+SIMD_FN simd_real simd_by_sign(simd_real x, const simd_real of[2])
+{
+    return simd_select(simd_negative((simd_bits)x), of[1], of[0]);
+}
+
 /* The highest bits of those of simd_load_random as an integer: as many as binary32 has room for, or all 32. */
 #define SIMD_RANDOM_BITS (CARRIER_BITS == 32 ? 24 : 32)
 SIMD_FN simd_real simd_random(simd_bits r)
@@ -80,7 +86,7 @@ SIMD_FN simd_real simd_random(simd_bits r)
 #endif
 }
 
-#if CARRIER_BITS == 32
+#if SIMD_HAS_F16
 SIMD_FN void simd_store_bf16(void *p, simd_real a)
 {
     simd_store_words(p, (simd_bits)a >> 16);

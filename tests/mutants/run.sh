@@ -75,8 +75,8 @@ set_of() {
 # The files of instruction set $1, and how they are compiled.
 set_files() {
     case $1 in
-    x86-64-v3) printf ' lib/loops/x86_64_v3%s.c' '' _f32 _f64 ;;
-    x86-64-v4) printf ' lib/loops/x86_64_v4%s.c' '' _f32 _f64 ;;
+    x86-64-v3) printf ' lib/loops/x86_64_v3%s.c' '' _f32 _f64 _kernel32 _kernel64 ;;
+    x86-64-v4) printf ' lib/loops/x86_64_v4%s.c' '' _f32 _f64 _kernel32 _kernel64 ;;
     esac
 }
 set_flags() {

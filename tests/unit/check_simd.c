@@ -174,18 +174,6 @@ static void once(void)
     SEE("fused_toward down", simd_fused_toward(SIMD_DOWN, c, d, c), core_bits(rounded_fused(FE_DOWNWARD, A[l], B[l])));
 #endif
 #if BITS == 32
-    simd_real even, odd;
-    SEE("load_f16", simd_load_f16(W), core_from_f16(W[l]));
-    SEE("load_bf16", simd_load_bf16(W), (uint32_t)W[l] << 16);
-    simd_store_f16(Y, simd_load_f16(W));
-    simd_store_bf16(Y + SIMD_LANES, simd_load_bf16(W));
-    simd_load_bf16_pair(W, &even, &odd);
-    SEE("bf16_pair", even, (uint32_t)W[2 * l] << 16);
-    SEE("bf16_pair", odd, (uint32_t)W[2 * l + 1] << 16);
-    for (int l = 0; l < SIMD_LANES; l++) {
-        see("store_f16", l, Y[l], W[l]);
-        see("store_bf16", l, Y[SIMD_LANES + l], W[l]);
-    }
     simd_bits four[4];
     uint8_t from[4 * SIMD_LANES], to[4 * SIMD_LANES];
     memcpy(from, W, 2 * SIMD_LANES);
@@ -198,18 +186,29 @@ static void once(void)
     simd_store_bytes(to, four);
     for (int l = 0; l < 4 * SIMD_LANES; l++)
         see("store_bytes", l, to[l], (uint8_t)(from[l] + S[l % SIMD_LANES]));
+#if SIMD_HAS_F16
+    simd_real even, odd;
+    SEE("load_f16", simd_load_f16(W), core_from_f16(W[l]));
+    SEE("load_bf16", simd_load_bf16(W), (uint32_t)W[l] << 16);
+    simd_store_f16(Y, simd_load_f16(W));
+    simd_store_bf16(Y + SIMD_LANES, simd_load_bf16(W));
+    simd_load_bf16_pair(W, &even, &odd);
+    SEE("bf16_pair", even, (uint32_t)W[2 * l] << 16);
+    SEE("bf16_pair", odd, (uint32_t)W[2 * l + 1] << 16);
+    for (int l = 0; l < SIMD_LANES; l++) {
+        see("store_f16", l, Y[l], W[l]);
+        see("store_bf16", l, Y[SIMD_LANES + l], W[l]);
+    }
     simd_store_bf16_pair(Y, even, odd);
     for (int l = 0; l < 2 * SIMD_LANES; l++)
         see("store_bf16_pair", l, Y[l], W[l]);
-#if SIMD_HAS_F16
     for (int l = 0; l < SIMD_LANES; l++)
         A[l] = (float)((double)next() / 0x1p64 * 60000); /* finite in binary16 */
     SEE("through_f16", simd_through_f16(simd_load(A)), core_from_f16(core_to_f16(core_bits(A[l]))));
 #endif
-#else
+#endif
     (void)Y;
     (void)W;
-#endif
 }
 
 int main(void)
