@@ -165,8 +165,8 @@ typedef struct fpemu_format {
         const float *table; /* codebook custom: the caller's values, strictly ascending, finite; else NULL */
         uint64_t table_word;
     };
-    float target;                /* what amax is to become: a binary32 number near the element's largest value; 0: that */
-    float bound;                 /* rules of nvfp4: the largest scale to aim at; 0: that of the scale format */
+    float target; /* what amax is to become: a binary32 number near the element's largest value; 0: that */
+    float bound;  /* rules of nvfp4: the largest scale to aim at; 0: that of the scale format */
     uint64_t reserved3[10];
 } fpemu_format;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_format) == 256, "fpemu_format has no unnamed padding");

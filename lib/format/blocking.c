@@ -261,10 +261,11 @@ static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_p
         return refuse(problem, FPEMU_PARAMETER_TARGET | FPEMU_PARAMETER_CLIP | FPEMU_PARAMETER_MARGIN,
                       fixed ? "no target, margin or clip with the rules muppet and s2fp8"
                             : "a target from a sixteenth of the element's largest value to 16 times it");
-    if (core_bits32(f->bound) && (!core_rule_is_nvfp4(f->scaling) || f->scale_power ||
-                                  !(bound >= scale->min_normal && bound <= scale->max)))
-        return refuse(problem, FPEMU_PARAMETER_BOUND, "with nvfp4 rules alone, a bound that is a scale from the smallest"
-                                                      " normal one on");
+    if (core_bits32(f->bound) &&
+        (!core_rule_is_nvfp4(f->scaling) || f->scale_power || !(bound >= scale->min_normal && bound <= scale->max)))
+        return refuse(problem, FPEMU_PARAMETER_BOUND,
+                      "with nvfp4 rules alone, a bound that is a scale from the smallest"
+                      " normal one on");
     return 1;
 }
 

@@ -11,10 +11,9 @@
 #include "named.h"
 
 /* In the order of fpemu_scaling. */
-static const char *const rule_names[FPEMU_SCALING_COUNT] = {"none",        "floor",  "ceil",  "even",      "rceil",
-                                                            "hbfp",        "absmax", "nvfp4", "nvfp4-ao",  "recipe",
-                                                            "recipe-pow2", "muppet", "s2fp8", "reciprocal", "4over6",
-                                                            "4over6-mse",  "nvfp4-clamp"};
+static const char *const rule_names[FPEMU_SCALING_COUNT] = {
+    "none",   "floor",       "ceil",   "even",  "rceil",      "hbfp",   "absmax",     "nvfp4",      "nvfp4-ao",
+    "recipe", "recipe-pow2", "muppet", "s2fp8", "reciprocal", "4over6", "4over6-mse", "nvfp4-clamp"};
 
 /* Where the element comes from. */
 enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };

@@ -341,8 +341,9 @@ static bool at_blocks(const place *p, int64_t dimension, uint64_t length)
 
 static bool needs_range(const fpemu_format *f)
 {
-    return f->scaling != FPEMU_SCALING_NONE && (f->block == FPEMU_BLOCK_TENSOR || f->scaling == FPEMU_SCALING_NVFP4 ||
-                                                f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling >= FPEMU_SCALING_4OVER6);
+    return f->scaling != FPEMU_SCALING_NONE &&
+           (f->block == FPEMU_BLOCK_TENSOR || f->scaling == FPEMU_SCALING_NVFP4 ||
+            f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling >= FPEMU_SCALING_4OVER6);
 }
 
 /* Whether the larger tensor's blocks lie wholly inside or outside the piece. `whole`: scales of the whole tensor come

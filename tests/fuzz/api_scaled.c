@@ -247,9 +247,8 @@ static uint64_t packed_bytes(const fpemu_format *f, const fpemu_shape *s, uint64
 {
     const uint64_t all = s->outer * s->rows * s->length * s->inner, bits = f->bits, lines = all / s->length;
     const int scaled = f->scaling != FPEMU_SCALING_NONE && f->scaling != FPEMU_SCALING_S2FP8;
-    const int numbers =
-        f->scaling == FPEMU_SCALING_S2FP8 || f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
-        f->scaling >= FPEMU_SCALING_4OVER6;
+    const int numbers = f->scaling == FPEMU_SCALING_S2FP8 || f->scaling == FPEMU_SCALING_NVFP4 ||
+                        f->scaling == FPEMU_SCALING_NVFP4_AO || f->scaling >= FPEMU_SCALING_4OVER6;
     const uint64_t k = f->block_length, tiled = f->block_rows;
     fpemu_format scale;
     uint64_t code = 0, bytes = 0;

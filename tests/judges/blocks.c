@@ -705,7 +705,8 @@ static double recipe_multiplier(context *c, const extent *x)
 static void tensor_scale(context *c, double largest, ref_tensor *t)
 {
     double K = c->f->bound > 0 ? (double)c->f->bound : c->scale_max;
-    double KM = saturate(32, multiply(32, plain(K), plain(to_single(target_of(c))))), A = to_single(largest), u = 1, d = 1;
+    double KM = saturate(32, multiply(32, plain(K), plain(to_single(target_of(c))))), A = to_single(largest), u = 1,
+           d = 1;
     t->amax = (float)A;
     t->most = (float)KM;
     if (c->f->scaling == FPEMU_SCALING_NVFP4_CLAMP) {
@@ -1088,7 +1089,8 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
         scale_of_block(&c, &e, t, 0, block);
         if ((f->scaling == FPEMU_SCALING_4OVER6 || f->scaling == FPEMU_SCALING_4OVER6_MSE) && !block->nan) {
             ref_block other;
-            uint64_t along = shape->length - t->order[block->first] / shape->inner % shape->length; /* to the line's end */
+            uint64_t along =
+                shape->length - t->order[block->first] / shape->inner % shape->length; /* to the line's end */
             along = along < f->block_length ? along : f->block_length;
             memset(&other, 0, sizeof other);
             other.elements = block->elements;

@@ -180,9 +180,9 @@ START_TEST(combinations)
     static const char *const scales[] = {
         "e8m0", "fp32", "e4m3fn", "ue4m3", "bf16", "float(11,20)", "p3109(8,3,ue)", "fixed(8,4)",
         "fp64", NULL,   NULL,     NULL,    NULL};
-    static const char *const rules[] = {"none",  "floor",    "ceil",   "even",        "rceil",  "hbfp",  "absmax",
-                                        "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8", "reciprocal",
-                                        "4over6", "4over6-mse", "nvfp4-clamp"};
+    static const char *const rules[] = {"none",   "floor",      "ceil",     "even",       "rceil",       "hbfp",
+                                        "absmax", "nvfp4",      "nvfp4-ao", "recipe",     "recipe-pow2", "muppet",
+                                        "s2fp8",  "reciprocal", "4over6",   "4over6-mse", "nvfp4-clamp"};
     static const unsigned exponents[] = {8, 12, 2, 13};
     static const struct {
         const char *text;

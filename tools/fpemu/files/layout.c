@@ -358,8 +358,8 @@ bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y
 static bool same_bytes(const fpemu_format *a, const fpemu_format *b)
 {
     fpemu_format ea, eb, sa, sb;
-    const bool whole = a->scaling == FPEMU_SCALING_NVFP4 || a->scaling == FPEMU_SCALING_NVFP4_AO ||
-                       a->scaling >= FPEMU_SCALING_4OVER6;
+    const bool whole =
+        a->scaling == FPEMU_SCALING_NVFP4 || a->scaling == FPEMU_SCALING_NVFP4_AO || a->scaling >= FPEMU_SCALING_4OVER6;
     return whole == (b->scaling == FPEMU_SCALING_NVFP4) && a->scaling != FPEMU_SCALING_NONE &&
            a->block == FPEMU_BLOCK_RUN && a->block_length == b->block_length && !a->scale_power &&
            fpemu_format_element(a, &ea) == FPEMU_OK && fpemu_format_element(b, &eb) == FPEMU_OK &&
@@ -386,8 +386,7 @@ const layout *layout_find(const char *software, const fpemu_format *format)
     for (unsigned k = 0; k < LAYOUTS; k++) {
         fpemu_format own;
         if (strcmp(layouts[k].software, software) == 0 && fpemu_format_parse(layouts[k].spec, &own, NULL) == FPEMU_OK &&
-            same_bytes(format, &own) &&
-            (!layouts[k].global_divides || !loses_quotient(format))) {
+            same_bytes(format, &own) && (!layouts[k].global_divides || !loses_quotient(format))) {
             return &layouts[k];
         }
     }
