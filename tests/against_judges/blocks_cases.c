@@ -683,6 +683,19 @@ static void check_layout(const block_case *c, const ref_tensor *t)
              name_of(c));
 }
 
+/* What the library measures of all elements of a tensor. */
+static fpemu_range tensor_range(const block_case *c, const ref_tensor *t)
+{
+    fpemu_range range = {0};
+    for (uint64_t b = 0; b < t->blocks; b++)
+        for (uint64_t j = 0; j < t->block[b].elements; j++) {
+            uint64_t word;
+            store(c->carrier, (unsigned char *)&word, 0, c->x[t->order[t->block[b].first + j]]);
+            (void)fpemu_measure(&c->f, c->carrier, 1, &word, &range);
+        }
+    return range;
+}
+
 /* The blocks first .. first+count-1 as an array, unpacked and packed again from the array. */
 static void check_access(const block_case *c, const ref_tensor *t, const unsigned char *bytes, const uint64_t *value,
                          uint64_t *state)
@@ -690,6 +703,8 @@ static void check_access(const block_case *c, const ref_tensor *t, const unsigne
     uint64_t first = below(state, t->blocks), count = 1 + below(state, t->blocks - first), b, j, n = 0, at = 0, i;
     uint64_t size = ref_packed_size(&c->f, t), width = c->carrier / 8;
     unsigned char *again = case_room(size + 1), *y, *x;
+    fpemu_shape told = c->shape;
+    fpemu_range whole;
     fpemu_status status;
 
     for (b = first; b < first + count; b++)
@@ -722,6 +737,12 @@ static void check_access(const block_case *c, const ref_tensor *t, const unsigne
             again[1 + e.offset + i] = 0x5a;
     }
     status = pack_blocks(c, &c->shape, first, count, x, again + 1);
+    if ((c->f.scaling == FPEMU_SCALING_4OVER6 || c->f.scaling == FPEMU_SCALING_4OVER6_MSE) && !c->shape.whole) {
+        lh_check(status == FPEMU_ERROR_NULL, "%s: pack_blocks without the tensor's range", name_of(c));
+        whole = tensor_range(c, t);
+        told.whole = &whole;
+        status = pack_blocks(c, &told, first, count, x, again + 1);
+    }
     lh_check(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "%s: pack_blocks: status %d", name_of(c), (int)status);
     lh_check(memcmp(again + 1, bytes, size) == 0, "%s: pack_blocks %" PRIu64 "+%" PRIu64 " of %" PRIu64 " differs",
              name_of(c), first, count, t->blocks);
