@@ -140,7 +140,8 @@ fpemu_status fpemu_unpack(const fpemu_format *format, fpemu_type type, const fpe
 /* Blocks first .. first+count-1 of a tensor's packed bytes: `bytes` are those of the whole tensor, x and y hold the
  * elements of just these blocks, one after the other in block order. Random bits are those of the elements' indices in
  * the tensor. The numbers of the whole tensor are read from the bytes, where the last fpemu_pack or
- * fpemu_pack_tensor_scales left them; with 4over6 rules from shape->whole (FPEMU_ERROR_NULL without it). FPEMU_ERROR_ARGUMENT for blocks that there are not. */
+ * fpemu_pack_tensor_scales left them; with 4over6 rules from shape->whole (FPEMU_ERROR_NULL without it).
+ * FPEMU_ERROR_ARGUMENT for blocks that there are not. */
 fpemu_status fpemu_pack_blocks(const fpemu_format *format, const fpemu_rounding *rounding, fpemu_type type,
                                const fpemu_shape *shape, uint64_t first, uint64_t count, const void *x, void *bytes,
                                fpemu_stats *stats);
