@@ -94,7 +94,7 @@ static inline void core_dot_make(core_dot *d, const fpemu_gemm_spec *spec, int c
         d->quantum_b = core_dot_quantum(&spec->b.format);
     }
     if (sum->model == FPEMU_MODEL_FUSED) {
-        const int least = sum->least_exponent < -300 ? -300 : sum->least_exponent; /* no exponent is below */
+        const int least = sum->least_exponent < -600 ? -600 : sum->least_exponent; /* no exponent is below */
         d->least_a = core_value64(core_power64(spec->a.format.emin));
         d->least_b = core_value64(core_power64(spec->b.format.emin));
         d->least_d = core_value64(core_power64(sum->inner.format.emin));
@@ -108,8 +108,10 @@ static inline void core_dot_make(core_dot *d, const fpemu_gemm_spec *spec, int c
         d->flush = sum->flush;
         if (sum->group)
             d->least_scale = core_value64(core_power64(sum->outer.format.emin));
-        if (sum->flush) /* to nearest, with as many bits, what is less stays below 2^emin */
-            d->inner.flushed = d->least_d * (1 - core_value64(core_power64(-(int)sum->inner.format.mantissa_bits - 2)));
+        if (sum->flush) { /* to nearest, with as many bits, 2^emin is reached from a quarter of a step below */
+            const double reach = core_value64(core_power64(-(int)sum->inner.format.mantissa_bits - 2));
+            d->inner.flushed = d->least_d * (1 - (d->inner.plan.mode == FPEMU_MODE_RNE ? reach : 0));
+        }
         d->floor = core_value64((uint64_t)(1023 + least) << 52);
         for (int sign = 0; sign < 2; sign++) /* past the end lies infinity, in rtz too */
             d->inner.plan.overflow[sign] = CORE_INF64 | (sign ? CORE_SIGN64 : 0);

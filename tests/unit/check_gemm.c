@@ -52,6 +52,8 @@ START_TEST(models_by_hand)
         {"tc(cdna2,fp16)", 3, {0x1p15f, 0x1p-10f, -0x1p15f}, 1, 1, 0, 7, 0},
         {"tc(avx512,bf16)", 4, {1, 0x1p24f, -0x1p24f, 1}, 1, 1, 0, 7, 0},
         {"tc(avx512,bf16); start=c", 1, {0}, 1, 1, 1, 0x1p-127f, 0},
+        {"fused(1,chained,fp32/rtz,flush); ab=bf16; start=c", 1, {0x1p-76f}, -0x1p-76f, 1, 1, 0x1p-126f, 0},
+        {"fused(1,chained,fp32,flush); ab=bf16; start=c", 1, {0x1p-76f}, -0x1p-76f, 1, 1, 0x1p-126f, 0x1p-126f},
         /* c is floored in units of 2^-24: down below zero alone */
         {"tc(cdna3,fp16); start=c", 1, {1}, 1, 1, 1, 0x1p-30f, 1},
         {"tc(cdna3,fp16); start=c", 1, {1}, 1, 1, 1, -0x1p-30f, 1 - 0x1p-24f},
@@ -90,6 +92,9 @@ START_TEST(text)
         {"tc(l40s,fp16,fp16); start=c", "tc(a100,fp16,fp16); start=c"},
         {"tc(ada,e5m2); b=e4m3fn", "tc(ada,e5m2); b=e4m3fn"},
         {"fused(4,23,fp32/rtz); ab=fp16", "tc(v100,fp16)"},
+        {"fused(4,23,fp32/rtz); a=fp16", "fused(4,23,fp32/rtz); a=fp16"},
+        {"fused(32,25,fp32/rtz,least=-133,group=1,scales=e8m0,every=32)",
+         "fused(32,25,fp32/rtz,least=-133,group=1,scales=e8m0,every=32)"},
         {"fused(32, chained, fp32, flush, late=1, ways=2); ab=bf16:flushin", "tc(amx,bf16)"},
         {"tc(cdna2,float16)", "tc(cdna2,fp16)"},
         {"tc(cdna3,e5m2fnuz,promote=32); b=e4m3fnuz", "tc(cdna3,e5m2fnuz,promote=32); b=e4m3fnuz"},
@@ -512,6 +517,12 @@ START_TEST(scaled_inside)
         four[1] = i == 0 ? 1.0625f : i == 1 ? -1.0f : 480;
         REFUSES(ARGUMENT, fpemu_gemm_scaled_f32(&s, &shape, 1, a, four, b, NULL, 0, &c, NULL));
     }
+    s = model_of("fused(1,0,fp32,group=1,scales=e8m0,every=1); ab=bf16"); /* no exponent is too small */
+    memset(&stats, 0, sizeof stats);
+    a[0] = b[0] = 0x1p-100f;
+    shape.k = 1;
+    GIVES_OK(fpemu_gemm_scaled_f32(&s, &shape, 1, a, y, b, y, 0, &c, &stats));
+    ck_assert(c == 0 && stats.swamped == 0 && stats.min_abs == 0x1p-454);
     s = model_of("tc(cdna1,fp16)"); /* exact: 60000 + 2^-20 to nearest; a fifth product is another step */
     memset(&stats, 0, sizeof stats);
     const float five[] = {60000, 0x1p-20f, 0, 0, 1}, ones[] = {1, 1, 1, 1, 1};
