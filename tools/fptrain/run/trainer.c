@@ -237,8 +237,8 @@ void trainer_free(trainer *t)
 
 /* ------------------------------------------------------------------------------------------------ a step */
 
-/* Adds what the last gradient computation's counters say. Scales follow the numbers: where a format has some, an element
- * past its end is no overflow that a loss scale could mend. */
+/* Adds what the last gradient computation's counters say. Scales follow the numbers: where a format has some, an
+ * element past its end is no overflow that a loss scale could mend. */
 static void note_overflow(const trainer *t, gradient_report *report)
 {
     for (int which = ROLE_DV; which <= ROLE_DW; which++)
