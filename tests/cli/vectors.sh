@@ -154,7 +154,12 @@ grep -q '^0 7f c0 38 38 00000000 7fc00000 00$' hex || failed 'a NaN in a lane'
 
 fails 2 '2 formats, but fma has 3 operands: name one for all, or one for each' vectors fp16 --op fma --from fp16,fp16
 fails 2 '--op dot needs --model' vectors fp32 --op dot
-fails 2 'are for --op dot' vectors fp32 --op add --model fp32
+for option in '--model fp32' '--length 4' '--scales e8m0'; do
+    fails 2 'are for --op dot' vectors fp32 --op add $option
+done
+fails 2 'maximum-number dot' vectors fp32 --op dots --model fp32
+fails 2 "those of 'tc(b200,mxf4nvf4)' are ue4m3" vectors fp32 --op dot --model 'tc(b200,nvfp4)' --scales e4m3fn
+fails 1 'compatibility settings are for conversions' vectors fp32 --op dot --model fp32 -r qpytorch
 fails 2 'has no blocks: chunk(LENGTH,...), or promote=LENGTH' vectors fp32 --op dot --model fp32 --scales e8m0
 fails 2 "leave 'out=' away" vectors fp32 --op dot --model 'fp32; out=fp16'
 fails 2 "character 5: found 'fp33'" vectors fp32 --op dot --model 'seq(fp33)'

@@ -19,6 +19,9 @@ run steps 1 "${steps[@]}" || complain "steps: exit status $?"
 grep -q '"loss"' "$work/steps/run/log.jsonl" && complain "the log has a step"
 grep -q '"steps": 22,' "$work/steps/run/summary.json" || complain "the summary has not 22 steps"
 grep -q '"skipped": [1-9]' "$work/steps/run/summary.json" || complain "the summary has no skipped steps"
+# Elements past the end of a block are no overflow of the format.
+run scaled 1 "${steps[@]}" --set formats.dv=mxfp4 --set 'formats.dw=mxfp8' || complain "scaled: exit status $?"
+grep -q '"skipped": 0' "$work/scaled/run/summary.json" || complain "formats with scales have skipped steps"
 
 for config in hard other; do
     declare -n now=$config

@@ -138,6 +138,28 @@ def test_overflow_of_a_gradient_is_bad_though_nothing_is_infinite():
         scaler.close()
 
 
+@pytest.mark.parametrize("gradient", ["mxfp8", "mxfp4", "nvfp4", "scaled(e5m2)"])
+def test_formats_with_scales_do_not_overflow(gradient):
+    """An element past its end, here 1.99 in blocks of 1, 2, 3, is as far past it whatever the loss is multiplied by."""
+    x = (torch.arange(3 * 32).reshape(3, 32) % 3 + 1).float() * 1.99
+    for kind, expected in (("backoff", 2.0**16), ("logmax", 2.0**24), ("adaptive", 1.0)):
+        model = ft.convert(nn.Sequential(nn.Linear(32, 32)), ft.Recipe(gradient=gradient))
+        optimizer, scaler = torch.optim.SGD(model.parameters(), 1e-9), ft.loss_scaler(kind, model)
+        for bad in (False, False, True):
+            optimizer.zero_grad()
+            with ft.observe(model) if bad else contextlib.nullcontext():
+                scaler.scale((model(x) * x).sum()).backward()
+            if bad:
+                model[0].bias.grad[0] = math.inf
+            scaler.step(optimizer)
+            scaler.update()
+            if not bad:
+                assert scaler.get_scale() == expected and scaler.skipped == 0
+                assert set(scaler.layer_scales().values()) <= {1.0}
+        assert scaler.skipped == 1
+        scaler.close()
+
+
 def test_state_goes_to_a_dict_and_back():
     model, x, g = small("e5m2")
     optimizer = torch.optim.SGD(model.parameters(), 0.0)

@@ -28,6 +28,17 @@ def _power_of_two(x: float) -> bool:
     return x > 0 and math.isfinite(x) and math.frexp(x)[0] == 0.5
 
 
+def _has_scales(format: str) -> bool:
+    """Scales follow the numbers: an element past its format's end is no overflow that a loss scale could mend."""
+    return bool(fpemu.format(format).is_blocked)
+
+
+def _ends(format: str) -> tuple[float, float]:
+    """The smallest and the largest magnitude; with scales those of binary32."""
+    f = fpemu.format("fp32" if _has_scales(format) else format)
+    return float(f.smallest), float(f.max)
+
+
 def _below(x: float) -> float:
     """The largest power of two that is no more than x."""
     return math.ldexp(1.0, math.frexp(x)[1] - 1)
@@ -47,8 +58,9 @@ class LossScaler:
         and after a bad one.
     model
         a converted model: an overflow of one of its gradients makes a step bad, as in fptrain, also where its format
-        saturates; and max_finite, if None, is that of its gradients. Without: a gradient of a parameter that is not
-        finite makes it bad, as in GradScaler. Needed for adaptive. Compiled models are not watched. Ranks do not tell
+        saturates, but not where the format has scales, which follow the numbers; and max_finite, if None, is that of
+        its gradients, with scales that of float32. With or without it a gradient of a parameter that is not finite
+        makes a step bad, as in GradScaler. Needed for adaptive. Compiled models are not watched. Ranks do not tell
         each other what overflowed in their layers: on several ranks leave the model out.
 
     The rule of adaptive is that of Zhao et al., "Adaptive loss scaling for mixed precision training", for the gradient
@@ -112,12 +124,12 @@ class LossScaler:
                 self._watched.append((".".join(part for part in (name, where) if part), site))
                 site.watch, site.watch_tensors = [None] * len(SLOTS), [None] * len(SLOTS)
                 for slot in _GRADIENTS:
-                    if site.plan.target[slot] is not None:
+                    if _can_overflow(site, slot):
                         site.watch[slot] = fpemu.Stats()
                         site.watch_tensors[slot] = new_stats(device=_device.home(module, model))
                 last = site.plan.target[WEIGHT_GRADIENT] or site.plan.target[GRADIENT]
                 if find_room and last is not None:
-                    self._room = min(self._room, float(fpemu.format(last.format).max))
+                    self._room = min(self._room, _ends(last.format)[1])
                 if self.kind == "adaptive":
                     site.scale = torch.ones(())
                     site.measure = True
@@ -185,7 +197,7 @@ class LossScaler:
             held = (site.counters or site.watch, site.tensors or site.watch_tensors)
             for kind, slot in itertools.product(range(2), _GRADIENTS):
                 lent, key = held[kind], (id(site), slot, kind)
-                counts = None if lent is None else lent[slot]
+                counts = lent[slot] if lent is not None and _can_overflow(site, slot) else None
                 known, before, written = self._known.get(key, (None, 0, 0))
                 version = counts._version if isinstance(counts, Tensor) else -1
                 if counts is None or (known is counts and version == written):  # a tensor that nothing was added to
@@ -255,9 +267,8 @@ class LossScaler:
         deviation = math.sqrt(square) if math.isfinite(square) else math.inf
         if deviation == 0 or not math.isfinite(deviation) or not math.isfinite(largest):
             return kept if deviation else 1.0
-        f = fpemu.format(format)
-        lower = max(float(f.smallest) / (deviation * self._quantile), 1.0)
-        return _below(min(lower, float(f.max) / largest))
+        smallest, most = _ends(format)
+        return _below(min(max(smallest / (deviation * self._quantile), 1.0), most / largest))
 
     # ---------------------------------------------------------------------------------------------- state
 
@@ -298,6 +309,11 @@ class LossScaler:
             site.scale = site.watch = site.watch_tensors = site.measured = None
             site.measure = False
         self._watched.clear()
+
+
+def _can_overflow(site: Site, slot: int) -> bool:
+    target = site.plan.target[slot]
+    return target is not None and not _has_scales(target.format)
 
 
 def _overflows(counters: list[Any]) -> list[int]:

@@ -547,7 +547,7 @@ int cmd_fuzz(int argc, char **argv)
     const request q = read_options(&c);
     cli_expect_operands(&c, 1, 1, "SPEC");
     search s = {.spec = c.operand[0], .format = cli_format(c.operand[0]), .strict_nan = q.strict_nan};
-    s.what = operation_find(q.operation);
+    s.what = operation_find(q.operation, "");
     s.mask = UINT64_MAX >> (64 - s.format.bits);
     s.rounding = cli_rounding_get(&q.rounding);
     cli_rounding_refuse_idle(&q.rounding);

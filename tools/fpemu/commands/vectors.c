@@ -306,7 +306,7 @@ static void add_modes(request *q, char *list)
 
 static request read_options(cli *c)
 {
-    request q = {.operation = "convert", .form = "hex", .dot = {.length = 4, .level = 1}};
+    request q = {.operation = "convert", .form = "hex", .dot = {.level = 1}};
     for (int option; (option = cli_next(c, "r:o:", options)) != -1;) {
         switch (option) {
         case CLI_OPT_OPERATION: q.operation = optarg; break;
@@ -353,8 +353,10 @@ static void read_roundings(const bench *b, const request *q, fpemu_rounding *rou
             cli_usage("vectors: stochastic rounding has no one result");
         if (nan == FPEMU_NAN_ERROR)
             cli_usage("vectors: the NaN policy 'error' gives no result");
-        operation_run(b->what != NULL ? b->what : operation_find("convert"), &b->to, &roundings[i], 1, zeros, &y, NULL,
-                      b->spec);
+        if (b->what == NULL)
+            dots_check(&b->sums, &roundings[i]);
+        else
+            operation_run(b->what, &b->to, &roundings[i], 1, zeros, &y, NULL, b->spec);
     }
 }
 
@@ -404,9 +406,9 @@ static void add_field(bench *b, const char *name, const fpemu_format *format, si
 static void start_operation(bench *b, const request *q)
 {
     static const char *const names[OPERATION_MOST] = {"a", "b", "c"};
-    if (q->dot.model != NULL || q->dot.scales != NULL)
-        cli_usage("vectors: --model and --scales are for --op dot");
-    b->what = operation_find(q->operation);
+    b->what = operation_find(q->operation, " dot");
+    if (q->dot.model != NULL || q->dot.length > 0 || q->dot.scales != NULL)
+        cli_usage("vectors: --model, --length and --scales are for --op dot");
     for (int k = 0; k < OPERATION_MOST; k++)
         b->from[k] = b->to;
     if (q->dot.from != NULL || b->what->converts)

@@ -331,11 +331,21 @@ static void read_model(dots *t, const char *text)
             cli_usage("--model: stochastic rounding has no one result");
 }
 
+/* Scales inside the steps of a model are of its own format. */
+static void check_inside(const dots *t)
+{
+    const fpemu_format *own = &t->spec.sum.outer.format;
+    char name[CLI_SPEC_SIZE];
+    if (t->spec.sum.group > 0 && !fpemu_format_equal(own, &t->format[DOTS_SCALES_A])) {
+        cli_spec(own, name);
+        cli_usage("--scales: those of '%s' are %s", t->text, name);
+    }
+}
+
 dots dots_start(const dots_request *q, const fpemu_format *to)
 {
     static const operation what = {.name = "dot", .operands = 3};
     fpemu_format from[OPERATION_MOST];
-    fpemu_why why;
     dots t = {.to = *to, .seed = q->seed, .random = q->random, .level = q->level};
     if (q->model == NULL)
         cli_usage("vectors: --op dot needs --model MODEL, as in --model 'tc(h100,e4m3fn)'");
@@ -348,21 +358,30 @@ dots dots_start(const dots_request *q, const fpemu_format *to)
         t.format[DOTS_A + k] = from[k];
     if (formats == 3)
         t.format[DOTS_C] = from[2];
-    t.count[DOTS_A] = t.count[DOTS_B] = (size_t)q->length;
+    const size_t length = q->length > 0 ? (size_t)q->length : 4;
+    t.count[DOTS_A] = t.count[DOTS_B] = length;
     t.count[DOTS_C] = t.spec.start_from_c || formats == 3;
     if (q->scales != NULL) {
         if (t.spec.sum.chunk == 0)
             cli_usage("--scales: the model has no blocks: chunk(LENGTH,...), or promote=LENGTH, gives their length");
         t.format[DOTS_SCALES_A] = t.format[DOTS_SCALES_B] = cli_format(q->scales);
         cli_check_use(&t.format[DOTS_SCALES_A], &(fpemu_rounding){0}, false, FPEMU_USE_ENCODE, "--scales");
-        t.count[DOTS_SCALES_A] = t.count[DOTS_SCALES_B] = ((size_t)q->length - 1) / t.spec.sum.chunk + 1;
+        check_inside(&t);
+        t.count[DOTS_SCALES_A] = t.count[DOTS_SCALES_B] = (length - 1) / t.spec.sum.chunk + 1;
     }
     for (int s = 0; s < DOTS_OPERANDS; s++)
         t.value[s] = cli_allocate(DOTS_LONGEST, sizeof(double));
     t.spec.out.format = *to;
-    if (fpemu_gemm_check(&t.spec, FPEMU_TYPE_F64, &why) != FPEMU_OK)
-        cli_fail("%s: %s", q->model, why.message);
     return t;
+}
+
+void dots_check(const dots *t, const fpemu_rounding *rounding)
+{
+    fpemu_gemm_spec spec = t->spec;
+    fpemu_why why;
+    spec.out.rounding = *rounding;
+    if (fpemu_gemm_check(&spec, FPEMU_TYPE_F64, &why) != FPEMU_OK)
+        cli_fail("%s: %s", t->text, why.message);
 }
 
 void dots_end(dots *t)

@@ -60,7 +60,8 @@ typedef struct dots_request {
     const char *model;             /* as fpemu_gemm_parse reads it */
     const char *from;              /* formats of a, b and c: one, or two or three with commas between */
     const char *scales;            /* format of the scales of blocks */
-    uint64_t length, seed, random; /* `random`: so many random ones */
+    uint64_t length;               /* products; 0: 4 */
+    uint64_t seed, random;         /* `random`: so many random ones */
     unsigned level;                /* 1 or 2: how many of each case */
 } dots_request;
 
@@ -77,6 +78,8 @@ typedef struct dots {
 /* Ends the program with a usage error where there is no such dot product. */
 dots dots_start(const dots_request *q, const fpemu_format *to);
 void dots_end(dots *t);
+/* Ends the program where the model does not go with the result's format in this rounding. */
+void dots_check(const dots *t, const fpemu_rounding *rounding);
 
 /* Names of the cases: 0, 1, ...; NULL past the end. */
 const char *dots_case(unsigned which);

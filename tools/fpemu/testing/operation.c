@@ -30,7 +30,7 @@ const operation *operation_search(const char *name)
     return NULL;
 }
 
-const operation *operation_find(const char *name)
+const operation *operation_find(const char *name, const char *others)
 {
     const operation *found = operation_search(name);
     char known[160] = "";
@@ -40,7 +40,7 @@ const operation *operation_find(const char *name)
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, " %s", operations[i].name);
     }
-    cli_usage("--op: '%s' is none of:%s", name, known);
+    cli_usage("--op: '%s' is none of:%s%s", name, known, others);
 }
 
 double operation_exact(const operation *o, const double operands[OPERATION_MOST])

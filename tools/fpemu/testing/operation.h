@@ -19,8 +19,9 @@ typedef struct operation {
 
 /* The operation of that name, or NULL. */
 const operation *operation_search(const char *name);
-/* By the argument of --op; a usage error that lists the names otherwise. */
-const operation *operation_find(const char *name);
+/* By the argument of --op; a usage error that lists the names otherwise, and behind them `others`, which the command
+ * has too. */
+const operation *operation_find(const char *name, const char *others);
 
 /* The exact result in binary64, rounded to odd: it lies on the same side of whatever has fewer bits. For a conversion
  * the operand. */

@@ -7,7 +7,7 @@
  * logmax        a normal distribution of log2 max |dw| keeps clear of overflow (Kuchaiev et al. 2018)
  * adaptive      a scale for each operator, from the statistics of its gradient and its weights (Zhao et al.)
  *
- * A step is bad when a dv or dw overflowed, or a dw is not finite.
+ * A step is bad when a dv or dw of a format without scales overflowed, or a dw is not finite.
  */
 #ifndef FPTRAIN_NUMERICS_SCALER_H
 #define FPTRAIN_NUMERICS_SCALER_H
@@ -18,7 +18,7 @@ typedef struct scaler scaler;
 
 /* What the scaler sees of a gradient computation. */
 typedef struct gradient_report {
-    bool overflowed;    /* some dv or dw overflowed, by the counters */
+    bool overflowed;    /* some dv or dw of a format without scales overflowed, by the counters */
     bool dw_not_finite; /* some rounded dw is infinite or NaN */
     double largest_dw;  /* max |dw / its multiplier| over all parameters; 0: all zero */
     double max_finite;  /* of the format of dw (the smallest, where they differ) */

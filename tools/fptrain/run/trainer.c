@@ -237,12 +237,14 @@ void trainer_free(trainer *t)
 
 /* ------------------------------------------------------------------------------------------------ a step */
 
-/* Adds what the last gradient computation's counters say. */
+/* Adds what the last gradient computation's counters say. Scales follow the numbers: where a format has some, an
+ * element past its end is no overflow that a loss scale could mend. */
 static void note_overflow(const trainer *t, gradient_report *report)
 {
     for (int which = ROLE_DV; which <= ROLE_DW; which++)
         for (int i = 0; i < rounder_count(t->r, (role)which); i++)
-            report->overflowed = report->overflowed || t->r->seen[which][i].overflow > 0;
+            report->overflowed = report->overflowed || (t->r->rule[which][i].format.scaling == FPEMU_SCALING_NONE &&
+                                                        t->r->seen[which][i].overflow > 0);
 }
 
 static void finish_report(const trainer *t, gradient_report *report)
