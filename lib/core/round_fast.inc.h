@@ -226,7 +226,7 @@ FPEMU_FN uintw core_element_full_range(const core_plan *p, int mode, uintw u, ui
     return core_unless_nan(p, u, core_full_range(p, mode, u, sign, r));
 }
 
-/* Largest magnitude that does not overflow in a mode that treats both signs alike. */
+/* Largest magnitude of a positive number that does not overflow in a mode that does not stop there. */
 FPEMU_FN uintw core_last_inside(const core_plan *p)
 {
     const uintw max = p->max[0], half = ((uintw)1 << p->d_norm) >> 1;
