@@ -15,8 +15,7 @@ AM_TESTS_ENVIRONMENT = \
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
 	tests/hdl.sh tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh \
 	tests/paths.sh tests/staged.sh tests/configured.sh tests/quickstart.sh
-dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
-	tests/random/README.md tests/vectors/README.md
+dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md
 dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c \
 	tests/headers/header_cxx.cpp
 dist_noinst_DATA += tests/headers/abi/names.txt tests/headers/abi/x86_64.abi
