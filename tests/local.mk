@@ -178,7 +178,6 @@ LONGHAND_TESTS = \
 	tests/against_judges/counters \
 	tests/against_judges/kernels \
 	tests/against_judges/matrix_units \
-	tests/against_judges/peers \
 	tests/against_judges/properties \
 	tests/against_judges/quantize \
 	tests/against_judges/spans \
@@ -207,7 +206,6 @@ tests_against_judges_kernels_SOURCES = tests/against_judges/kernels.c tests/agai
 	tests/against_judges/variants.h
 tests_against_judges_kernels_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 tests_against_judges_kernels_LDADD = $(LONGHAND_LDADD)
-tests_against_judges_peers_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_properties_SOURCES = tests/against_judges/properties.c tests/against_judges/alone.h
 tests_against_judges_properties_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_quantize_LDADD = $(LONGHAND_LDADD)
