@@ -146,11 +146,9 @@ START_TEST(tables_of_a_caller)
         REFUSES(FORMAT, fpemu_format_table(&g, 3, bad));
         ck_assert(memcmp(&g, &zero, sizeof g) == 0);
     }
-    REFUSES(FORMAT, fpemu_format_table(&g, 1, good));
-    REFUSES(FORMAT, fpemu_format_table(&g, 65537, good));
-    REFUSES(NULL, fpemu_format_table(&g, 5, NULL));
-    REFUSES(NULL, fpemu_format_table(NULL, 5, good));
-    REFUSES(NULL, fpemu_format_codebook(NULL, FPEMU_CODEBOOK_NF4, 4));
+    REFUSES(FORMAT, fpemu_format_table(&g, 1, good), fpemu_format_table(&g, 65537, good));
+    REFUSES(NULL, fpemu_format_table(&g, 5, NULL), fpemu_format_table(NULL, 5, good),
+            fpemu_format_codebook(NULL, FPEMU_CODEBOOK_NF4, 4));
     for (int name = -1; name < 5; name++)
         for (uint32_t bits = 0; bits < 12; bits++) {
             const int exists = name == 1 ? bits == 4 : (name == 2 || name == 3) && bits >= 4 && bits <= 8;
@@ -180,9 +178,9 @@ START_TEST(combinations)
     static const char *const scales[] = {
         "e8m0", "fp32", "e4m3fn", "ue4m3", "bf16", "float(11,20)", "p3109(8,3,ue)", "fixed(8,4)",
         "fp64", NULL,   NULL,     NULL,    NULL};
-    static const char *const rules[] = {"none",  "floor",    "ceil",   "even",        "rceil",  "hbfp",  "absmax",
-                                        "nvfp4", "nvfp4-ao", "recipe", "recipe-pow2", "muppet", "s2fp8", "reciprocal",
-                                        "4over6", "4over6-mse", "nvfp4-clamp"};
+    static const char *const rules[] = {"none",   "floor",      "ceil",     "even",       "rceil",       "hbfp",
+                                        "absmax", "nvfp4",      "nvfp4-ao", "recipe",     "recipe-pow2", "muppet",
+                                        "s2fp8",  "reciprocal", "4over6",   "4over6-mse", "nvfp4-clamp"};
     static const unsigned exponents[] = {8, 12, 2, 13};
     static const struct {
         const char *text;
@@ -332,11 +330,10 @@ START_TEST(constructor)
     REFUSES(UNSUPPORTED, fpemu_format_scale(&element, &g));
     REFUSES(NULL, fpemu_format_element(NULL, &g));
     REFUSES(FORMAT, fpemu_format_element(&zero, &g));
-    REFUSES(NULL, fpemu_format_element(&element, NULL));
-    REFUSES(NULL, fpemu_format_scale(NULL, &g));
+    REFUSES(NULL, fpemu_format_element(&element, NULL), fpemu_format_scale(NULL, &g));
     REFUSES(FORMAT, fpemu_format_scale(&zero, &g));
-    REFUSES(NULL, fpemu_format_scale(&blocked, NULL));
-    REFUSES(NULL, fpemu_format_blocked(NULL, &element, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32));
+    REFUSES(NULL, fpemu_format_scale(&blocked, NULL),
+            fpemu_format_blocked(NULL, &element, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32));
     g = element;
     REFUSES(NULL, fpemu_format_blocked(&g, NULL, FPEMU_SCALING_FLOOR, &scale, 0, FPEMU_BLOCK_RUN, 0, 32));
     ck_assert(memcmp(&g, &zero, sizeof g) == 0);
