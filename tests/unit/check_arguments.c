@@ -134,25 +134,6 @@ START_TEST(roundings_out_of_range)
 }
 END_TEST
 
-START_TEST(carriers)
-{
-    static const char *const wide[] = {"posit(32,2)", "fp64",         "fp(8,7,-1)",     "float(e=9,m=3)",
-                                       "fixed(26,0)", "fixed(8,150)", "float(e=5,m=24)"};
-    fpemu_rounding r = fpemu_rounding_nearest();
-    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
-        fpemu_format f = format_of(wide[i]);
-        ck_assert_msg(!fpemu_format_fits_f32(&f) && fpemu_format_fits_f64(&f), "%s", wide[i]);
-        REFUSES(CARRIER, fpemu_quantize_f32(&f, &r, N, x32, y32, &stats),
-                fpemu_encode_f32(&f, &r, N, x32, codes, &stats), fpemu_decode_f32(&f, N, codes, y32));
-        ck_assert(isnan(fpemu_quantize_one_f32(&f, &r, 1.0f, 0)));
-        ck_assert(isnan(fpemu_decode_one_f32(&f, 1)));
-        ck_assert_uint_eq(fpemu_encode_one_f32(&f, &r, 1.0f, 0), 0);
-        nothing_written();
-        GIVES_OK(fpemu_quantize_f64(&f, &r, N, x64, x64, NULL));
-    }
-}
-END_TEST
-
 START_TEST(unsupported)
 {
     fpemu_format f = format_of("posit(16,2)");
@@ -541,7 +522,7 @@ END_TEST
 
 int main(void)
 {
-    return RUN_SUITE("arguments", setup, null_pointers, formats_out_of_range, roundings_out_of_range, carriers,
-                     unsupported, nan_is_an_error, stats_out_of_range, check_is_what_a_call_says,
-                     structs_after_a_refusal, texts_after_a_refusal, types);
+    return RUN_SUITE("arguments", setup, null_pointers, formats_out_of_range, roundings_out_of_range, unsupported,
+                     nan_is_an_error, stats_out_of_range, check_is_what_a_call_says, structs_after_a_refusal,
+                     texts_after_a_refusal, types);
 }

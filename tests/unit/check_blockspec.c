@@ -277,7 +277,7 @@ START_TEST(named)
         ROW("bfp(m=10,block=row,exponent=12,rule=rceil)", "fixed(11,10):symmetric", NULL, RCEIL, 12, ROW, 0, 0, 0),
         ROW("hbfp(8)", "fixed(9,8):symmetric", NULL, HBFP, 12, TENSOR, 0, 0, 0),
         ROW("hbfp(4,block=24x24,exponent=10)", "fixed(5,4):symmetric", NULL, HBFP, 10, TILE, 24, 24, 0),
-        ROW("bm(2,5)", "float(2,5,bias=2,specials=finite)", NULL, FLOOR, 8, RUN, 0, 32, 0),
+        ROW("bm(2,5)", "float(2,5,bias=2,specials=finite)", NULL, FLOOR, 8, RUN, 0, 32, 8.25),
         ROW("bm(4,3,block=channel)", "float(4,3,bias=8,specials=finite)", NULL, FLOOR, 8, CHANNEL, 0, 0, 0),
         ROW("nvfp4(block=16x16)", "e2m1", "e4m3fn", NVFP4, 0, TILE, 16, 16, 0),
         ROW("nvfp4(rule=nvfp4-ao)", "e2m1", "e4m3fn", NVFP4_AO, 0, RUN, 0, 16, 0),

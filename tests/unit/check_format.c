@@ -129,6 +129,9 @@ START_TEST(carriers)
         REQUIRE(fpemu_check(&f, &nearest, 32, NULL) == (rows[i].f32 ? FPEMU_OK : FPEMU_ERROR_CARRIER), "%s",
                 rows[i].spec);
         REQUIRE(fpemu_check(&f, &nearest, 64, NULL) == FPEMU_OK, "%s", rows[i].spec);
+        REQUIRE(rows[i].f32 || (isnan(fpemu_quantize_one_f32(&f, &nearest, 1, 0)) &&
+                                isnan(fpemu_decode_one_f32(&f, 1)) && fpemu_encode_one_f32(&f, &nearest, 1, 0) == 0),
+                "%s: one number", rows[i].spec);
     }
 }
 END_TEST

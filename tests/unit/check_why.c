@@ -43,6 +43,8 @@ static const struct formats_refused {
     {"int(8,scale=0.3)", "rne", 32, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "0.3 is no power of two"},
     {"int(8,scale=0.3)", "rne", 64, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "0.3 is no power of two"},
     {"int(25)", "rne", 32, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "take binary64"},
+    {"int(8,scale=0.1)", "rne", 64, EXP, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "0.1 is no power of two"},
+    {"fp16", "qpytorch", 64, EXP, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "takes a mode alone"},
     {"fixed(8,4):wrap", "rne", 64, EXP, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "let the rounding saturate"},
 };
 
