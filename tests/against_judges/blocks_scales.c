@@ -175,6 +175,7 @@ static int check(const block_case *c, int backwards)
 int main(int argc, char **argv)
 {
     block_case c = {0};
+    fpemu_range whole;
     size_t i;
     unsigned long k, judged = 0;
     case_options(argc, argv, &rounds, &first_seed);
@@ -185,6 +186,8 @@ int main(int argc, char **argv)
             (void)lh_next(&state);
             c.carrier = k % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
             c.shape = k % 4 == 3 ? fpemu_shape_vector(state % 200) : case_shape(&state);
+            if (k % 4 == 1 && case_range(&c, &whole))
+                c.shape.whole = &whole;
             case_fill(&c);
             judged += (unsigned long)check(&c, k % 2);
         }
