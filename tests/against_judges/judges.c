@@ -4,7 +4,6 @@
 #include "../judges/bits.h"
 #include "../judges/formats.h"
 #include "../judges/judge.h"
-#include "../list.h"
 #include "points.h"
 #include <inttypes.h>
 #include <math.h>

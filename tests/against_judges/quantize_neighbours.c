@@ -7,7 +7,6 @@
  * random. A detour through binary32 would show at nearly every midpoint. */
 #include "../judges/bits.h"
 #include "../judges/formats.h"
-#include "../list.h"
 #include "compare.h"
 #include "points.h"
 #include <stdio.h>
