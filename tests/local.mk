@@ -15,8 +15,7 @@ AM_TESTS_ENVIRONMENT = \
 dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
 	tests/hdl.sh tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh \
 	tests/paths.sh tests/staged.sh tests/configured.sh tests/quickstart.sh
-dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md \
-	tests/random/README.md tests/vectors/README.md
+dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md
 dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c \
 	tests/headers/header_cxx.cpp
 dist_noinst_DATA += tests/headers/abi/names.txt tests/headers/abi/x86_64.abi
@@ -179,7 +178,6 @@ LONGHAND_TESTS = \
 	tests/against_judges/counters \
 	tests/against_judges/kernels \
 	tests/against_judges/matrix_units \
-	tests/against_judges/peers \
 	tests/against_judges/properties \
 	tests/against_judges/quantize \
 	tests/against_judges/spans \
@@ -208,7 +206,6 @@ tests_against_judges_kernels_SOURCES = tests/against_judges/kernels.c tests/agai
 	tests/against_judges/variants.h
 tests_against_judges_kernels_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
 tests_against_judges_kernels_LDADD = $(LONGHAND_LDADD)
-tests_against_judges_peers_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_properties_SOURCES = tests/against_judges/properties.c tests/against_judges/alone.h
 tests_against_judges_properties_LDADD = $(LONGHAND_LDADD)
 tests_against_judges_quantize_LDADD = $(LONGHAND_LDADD)

@@ -8,7 +8,6 @@ QUICK_TESTS := $(filter \
 	tests/against_judges/carrier_ends \
 	tests/against_judges/compat \
 	tests/against_judges/counters \
-	tests/against_judges/peers \
 	tests/against_judges/quantize \
 	tests/against_judges/stochastic \
 	tests/against_judges/tensor_cores \

@@ -97,6 +97,11 @@ static void compare(const char *spec, const fpemu_format *f, const fpemu_roundin
     (void)fpemu_quantize(f, r, carrier, n, x, y, NULL);
     alone_values(spec, f, r, carrier, n, x, y, NULL);
     digest = variants_fold(digest, y, n * (size_t)carrier / 8);
+    if (carrier == 64) {
+        fpemu_stats stats = {0};
+        (void)fpemu_quantize(f, r, carrier, n, x, y, &stats);
+        alone_values(spec, f, r, carrier, n, x, y, &stats);
+    }
     if (f->bits > 22)
         return;
     (void)fpemu_encode(f, r, carrier, n, x, &codes, NULL);
@@ -194,16 +199,19 @@ static void compare_all(const char *spec, int mode)
 
 int main(int argc, char **argv)
 {
-    static const char *const specs[] = LIST(
-        "int(8,scale=0.1)", "int(8,scale=0.1,zero=3)", "uint(8,scale=0.02,zero=128)", "int(4,scale=0.3)",
-        "int(8,scale=0.003):symmetric", "int(12,scale=1.7)", "uint(16,scale=0.1)", "int(16,scale=0.7,zero=-5)",
-        "int(16,scale=0.7):symmetric", "int(17,scale=0.3)", "int(18,scale=0.3)", "int(22,scale=0.1)",
-        "int(8,scale=1e-17)", "int(8,scale=3e-18)", "int(8,scale=7e16)", "int(8,scale=9e16)", "int(8,scale=1e-40)",
-        "int(8,scale=0.1):wrap", "int(24,scale=0.1)", "int(32,scale=0.7)", "uint(32,scale=1e-9,zero=100000)",
-        "int(29,scale=0.3,zero=-7)", "uint(31,scale=0.3,zero=2147483647)", "int(32,scale=0.1):wrap",
-        "uint(8,scale=0.02,zero=128):wrap", "uint(27,scale=0.3,zero=5):wrap", "int(32,scale=1e-12):wrap",
-        "int(16,scale=1e5,zero=9):wrap", "uint(3,scale=0.9)", "int(2,scale=1e30)", "int8", "uint8", "int(8,zero=7)",
-        "int4:symmetric", "int16", "int(20,scale=0.25,zero=-9)", "fixed(8,4)", "fixed(13,-2)", "fixed(20,40)");
+    static const char *const specs[] =
+        LIST("int(8,scale=0.1)", "int(8,scale=0.1,zero=3)", "uint(8,scale=0.02,zero=128)", "int(4,scale=0.3)",
+             "int(8,scale=0.003):symmetric", "int(12,scale=1.7)", "uint(16,scale=0.1)", "int(16,scale=0.7,zero=-5)",
+             "int(16,scale=0.7):symmetric", "int(17,scale=0.3)", "int(18,scale=0.3)", "int(22,scale=0.1)",
+             "int(8,scale=1e-17)", "int(8,scale=3e-18)", "int(8,scale=7e16)", "int(8,scale=9e16)", "int(8,scale=1e-40)",
+             "int(8,scale=0.1):wrap", "int(24,scale=0.1)", "int(32,scale=0.7)", "uint(32,scale=1e-9,zero=100000)",
+             "int(29,scale=0.3,zero=-7)", "uint(31,scale=0.3,zero=2147483647)", "int(32,scale=0.1):wrap",
+             "uint(8,scale=0.02,zero=128):wrap", "uint(27,scale=0.3,zero=5):wrap", "int(32,scale=1e-12):wrap",
+             "int(16,scale=1e5,zero=9):wrap", "uint(3,scale=0.9)", "int(2,scale=1e30)", "int8", "uint8",
+             "int(8,zero=7)", "int4:symmetric", "int16", "int(20,scale=0.25,zero=-9)", "fixed(8,4)", "fixed(13,-2)",
+             "fixed(20,40)", /* scales from end to end of binary64 */
+             "int(22,scale=0.2499999999,zero=7)", "int(16,scale=3.7):symmetric", "int(8,scale=1e-270,zero=-3)",
+             "int(22,scale=3e270)", "int(8,scale=1e-300)", "int(8,scale=7e300)", "uint(4,scale=0.3)");
     const int modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RNZ, FPEMU_MODE_RTZ, FPEMU_MODE_RAZ,
                          FPEMU_MODE_RTP, FPEMU_MODE_RTN, FPEMU_MODE_RTO, FPEMU_MODE_SR,  FPEMU_MODE_SE};
     if (argc > 1 && strcmp(argv[1], "--all") == 0) {

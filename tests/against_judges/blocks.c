@@ -795,38 +795,6 @@ static void compat(void)
     case_free(&c);
 }
 
-/* ------------------------------------------------------------------------------------------------- given ranges */
-
-/* Ranges given by hand, which need not fit the data: scales of tensor blocks and of nvfp4. */
-static void given_ranges(void)
-{
-    static const char *const specs[] =
-        LIST("scaled(e4m3fn)", "scaled(e5m2,rule=recipe-pow2,margin=2)", "mx(e2m1,block=tensor)", "hbfp(8)",
-             "muppet(8)", "nvfp4(block=4)", "nvfp4(block=4,rule=nvfp4-ao)", "codebook(dynamic8,block=tensor)");
-    static const double sizes[] = {0, 1, 3, 448, 0x1.fffffep127, 0x1p-149, 0x1p-126, 1e-30, 0x1.8p-140};
-    block_case c = {0};
-    size_t i, k;
-    for (i = 0; i < sizeof specs / sizeof *specs; i++)
-        for (k = 0; k < 6 * (sizeof sizes / sizeof *sizes); k++) {
-            fpemu_range range = {0};
-            uint64_t state = i * 1000 + k + 1;
-            range.amax = range.max = sizes[k % 9];
-            range.min = k & 1 ? -range.max / 2 : 0;
-            range.count = 100;
-            range.nonzero = range.amax != 0 ? 50 : 0;
-            range.nonfinite = k % 5 == 4;
-            case_named(&c, specs[i]);
-            c.carrier = k % 3 == 2 ? 64 : 32;
-            c.seed = state;
-            c.shape = case_shape(&state);
-            case_fill(&c);
-            case_rounding(&c);
-            c.shape.whole = &range;
-            (void)case_values(&c);
-        }
-    case_free(&c);
-}
-
 /* -------------------------------------------------------------------------------------------- threads, variants */
 
 enum { MANY = 50000 };
@@ -911,7 +879,6 @@ int main(int argc, char **argv)
     s2fp8();
     s2fp8_pairs();
     compat();
-    given_ranges();
     threads(expected);
     variants_rerun(argv[0], "digest", expected);
     return lh_report("blocks");

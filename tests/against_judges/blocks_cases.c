@@ -199,7 +199,7 @@ int case_range(const block_case *c, fpemu_range *whole)
         return 1;
     whole->nonzero = 1 + (sign > 1);
     whole->count += whole->nonzero;
-    const int exponent = kind == 1 ? (below(&state, 2) ? most : -most) : (int)below(&state, 255) - 127;
+    const int exponent = kind == 1 ? (below(&state, 2) ? most : -most) : (int)below(&state, 277) - 149;
     whole->amax = ldexp(1 + (double)below(&state, 64) / 64, exponent);
     least = sign > 1 ? whole->amax / (double)(1 + below(&state, 5)) : 0;
     whole->max = sign % 2 ? whole->amax : least;

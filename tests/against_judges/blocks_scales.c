@@ -175,14 +175,10 @@ static int check(const block_case *c, int backwards)
 int main(int argc, char **argv)
 {
     block_case c = {0};
+    fpemu_range whole;
     size_t i;
     unsigned long k, judged = 0;
-    int a;
-    for (a = 1; a + 1 < argc; a += 2)
-        if (!strcmp(argv[a], "--rounds"))
-            rounds = strtoul(argv[a + 1], NULL, 10);
-        else if (!strcmp(argv[a], "--seed"))
-            first_seed = strtoull(argv[a + 1], NULL, 0);
+    case_options(argc, argv, &rounds, &first_seed);
     for (i = 0; case_format(i, &c.f, c.spec); i++)
         for (k = 0; k < 12 * rounds; k++) {
             uint64_t state = (first_seed + k) * UINT64_C(0x9e3779b97f4a7c15) + i;
@@ -190,6 +186,8 @@ int main(int argc, char **argv)
             (void)lh_next(&state);
             c.carrier = k % 3 == 2 || !fpemu_format_fits_f32(&c.f) ? 64 : 32;
             c.shape = k % 4 == 3 ? fpemu_shape_vector(state % 200) : case_shape(&state);
+            if (k % 4 == 1 && case_range(&c, &whole))
+                c.shape.whole = &whole;
             case_fill(&c);
             judged += (unsigned long)check(&c, k % 2);
         }

@@ -302,30 +302,6 @@ static void round_trips(void)
     }
 }
 
-/* Figures of the sources. */
-static void figures(void)
-{
-    static const struct {
-        const char *spec;
-        double bits, max, minimum;
-    } f[] =
-        LIST({"mxfp8_e4m3", 8.25, 448, 0x1p-9}, {"mxfp8_e5m2", 8.25, 57344, 0x1p-16}, {"mxfp6_e3m2", 6.25, 28, 0x1p-4},
-             {"mxfp6_e2m3", 6.25, 7.5, 0x1p-3}, {"mxfp4", 4.25, 6, 0.5}, {"mxint8", 8.25, 1.984375, 0x1p-6},
-             {"nvfp4", 4.5, 6, 0.5}, {"msfp12", 4.5, 0.875, 0.125}, {"msfp16", 8.5, 0.9921875, 0x1p-7},
-             {"nf4", 4.5, 1, 0.07958029955625534}, {"bm(2,5)", 8.25, 3.9375, 0x1p-6}, {"bm(4,3)", 8.25, 240, 0x1p-10});
-    size_t i;
-    for (i = 0; i < sizeof f / sizeof *f; i++) {
-        const fpemu_format format = lh_parsed(f[i].spec);
-        fpemu_format element;
-        lh_check(fpemu_format_element(&format, &element) == FPEMU_OK, "%s", f[i].spec);
-        lh_check(fpemu_format_bits_per_element(&format) == f[i].bits, "%s: %g bits an element, not %g", f[i].spec,
-                 fpemu_format_bits_per_element(&format), f[i].bits);
-        lh_check(fpemu_format_max(&element) == f[i].max &&
-                     fpemu_format_min_positive(&element) == (double)(float)f[i].minimum,
-                 "%s: elements %a to %a", f[i].spec, fpemu_format_min_positive(&element), fpemu_format_max(&element));
-    }
-}
-
 /* MuPPET's printed bracket lowers every value by half a step on average; the reading by default does not. S2FP8: zeros
  * do not count. */
 static void readings(void)
@@ -420,7 +396,6 @@ int main(void)
     mistakes();
     scales();
     round_trips();
-    figures();
     readings();
     return lh_report("blocks_vectors");
 }

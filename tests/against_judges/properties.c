@@ -4,7 +4,6 @@
  *
  * `properties digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,41 +237,6 @@ static void drawn_in_bulk(void)
     }
 }
 
-/* Integers with scales from end to end of binary64, whose loops divide, where one element divides integers: every
- * mode, any bits, and what lies next to values and midpoints. */
-static void scaled_in_bulk(void)
-{
-    enum { MANY = 1500 };
-    static const char *const specs[] =
-        LIST("int(8,scale=0.1)", "int(22,scale=0.2499999999,zero=7)", "int(16,scale=3.7):symmetric",
-             "int(8,scale=1e-270,zero=-3)", "int(22,scale=3e270)", "int(8,scale=1e-300)", "int(8,scale=7e300)",
-             "uint(4,scale=0.3)");
-    static const double special[8] = {0.0, -0.0, 0x1p-1074, -0x1p-1074, HUGE_VAL, -HUGE_VAL, DBL_MAX, NAN};
-    static double in[MANY], out[MANY];
-    static uint32_t codes[MANY];
-    uint64_t state = 99;
-    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
-        fpemu_format f = lh_parsed(specs[k]);
-        for (size_t i = 0; i < MANY; i++) {
-            const uint64_t word = lh_next(&state);
-            const double steps = (double)(int64_t)(word >> 20 & 0x7fffff) * 0.5 - (double)(1 << (word % 22));
-            double x = i % 5 == 0 ? lh_double(word) : steps * f.scale;
-            if (i % 5 > 2)
-                x = nextafter(x, i % 5 == 3 ? HUGE_VAL : -HUGE_VAL);
-            in[i] = i < 8 ? special[i] : x;
-        }
-        for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++) {
-            const fpemu_rounding r = with_mode(mode, 1, k + (uint64_t)mode);
-            fpemu_stats stats = {0};
-            lh_check(fpemu_quantize_f64(&f, &r, MANY, in, out, mode % 2 ? &stats : NULL) == FPEMU_OK &&
-                         fpemu_encode_f64(&f, &r, MANY, in, codes, NULL) == FPEMU_OK,
-                     "%s mode %d: refused", specs[k], mode);
-            alone_values(specs[k], &f, &r, 64, MANY, in, out, mode % 2 ? &stats : NULL);
-            alone_codes(specs[k], &f, &r, 64, MANY, in, codes);
-        }
-    }
-}
-
 /* A digest of values, codes and stats over formats and modes. */
 enum { SETS = 14 };
 static const char *const digest_specs[SETS] = {
@@ -333,32 +297,6 @@ static uint64_t digest(void)
     return result;
 }
 
-/* Every code of a byte, from arrays of many lengths and at any address; nothing beside. */
-static void decode_in_bulk(void)
-{
-    static const char *const specs[] = {
-        "e4m3fn",     "e5m2", "e4m3fnuz", "e2m1",       "p3109(8,3,ue)",    "e8m0",     "fp(4,3,120)",
-        "posit(8,1)", "int8", "uint8",    "fixed(8,4)", "int(8,scale=0.1)", "fp(3,2,3)"};
-    enum { MOST = 700 };
-    uint8_t codes[MOST + 3];
-    float y[MOST + 4];
-    for (size_t i = 0; i < sizeof codes; i++)
-        codes[i] = (uint8_t)(i * 37 + i / 256);
-    for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
-        fpemu_format f = lh_parsed(specs[s]);
-        for (size_t n = 1; n <= MOST; n += n < 500 ? 71 : 1) {
-            const size_t shift = n % 4;
-            for (size_t i = 0; i < sizeof y / sizeof *y; i++)
-                y[i] = 12345;
-            lh_check(fpemu_decode_f32(&f, n, codes + shift % 3, y + shift) == FPEMU_OK, "%s: %zu codes", specs[s], n);
-            alone_decoded(specs[s], &f, 32, n, codes + shift % 3, y + shift);
-            for (size_t i = 0; i < sizeof y / sizeof *y; i++)
-                if (i < shift || i >= shift + n)
-                    lh_check(lh_float_bits(y[i]) == lh_float_bits(12345), "%s: written at %zu of %zu", specs[s], i, n);
-        }
-    }
-}
-
 /* ------------------------------------------------------------------------------------------------ all */
 
 static void every_format(void)
@@ -385,10 +323,8 @@ int main(int argc, char **argv)
         lh_check(streamed() == 0, "large results differ");
         decoded_past_caches();
         drawn_in_bulk();
-        scaled_in_bulk();
     } else {
         every_format();
-        decode_in_bulk();
     }
     return variants_end(argc, argv, "properties", result);
 }

@@ -2,13 +2,15 @@
 /* quantize.c - every format of the tables, in every mode and policy, against the rule worked out by hand.
  *
  * Inputs sit where decisions are made: on the values, half way between two, one place of the carrier beside either, at
- * the ends, and at what is special. Values, codes and the way back are compared, of arrays and of single numbers.
+ * the ends, and at what is special. Values, codes and the way back are compared, of arrays and of single numbers. The
+ * conversions of tests/judges/formats.c, mistakes of other emulators among them, are held against both.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../judges/formats.h"
 #include "../judges/longhand.h"
 #include "../list.h"
 
@@ -148,9 +150,33 @@ static void one_call(const lh_format *f, const fpemu_format *format, const fpemu
     }
 }
 
+/* The rule and the library against what is known of single numbers; in binary32 where it holds the number. */
+static void known(const ref_conversion *c)
+{
+    const lh_rounding how = {c->mode, c->policy, FPEMU_NAN_KEEP, 0, 0, 0};
+    const fpemu_rounding r = {.mode = (uint8_t)c->mode, .overflow = (uint8_t)c->policy};
+    const fpemu_format format = lh_parsed(c->spec);
+    const lh_format *const f = lh_find(c->spec);
+    for (int carrier = format.fits_f32 && (isnan(c->x) || c->x == (double)(float)c->x) ? 32 : 64; carrier <= 64;
+         carrier += 32) {
+        const float x = (float)c->x;
+        const double y = carrier == 32 ? (double)fpemu_quantize_one_f32(&format, &r, x, 0)
+                                       : fpemu_quantize_one_f64(&format, &r, c->x, 0);
+        const uint64_t code =
+            carrier == 32 ? fpemu_encode_one_f32(&format, &r, x, 0) : fpemu_encode_one_f64(&format, &r, c->x, 0);
+        lh_check(lh_same_f64(y, c->y) && (c->code < 0 || code == (uint64_t)c->code),
+                 "%s binary%d mode %d policy %d: %a gives %a, code %llx; known: %a, %llx", c->spec, carrier, c->mode,
+                 c->policy, c->x, y, (unsigned long long)code, c->y, (unsigned long long)c->code);
+        lh_check(f && lh_same_f64(lh_round(f, carrier, how, c->x).y, c->y), "%s mode %d: the rule gives %a of %a",
+                 c->spec, c->mode, f ? lh_round(f, carrier, how, c->x).y : 0, c->x);
+    }
+}
+
 int main(void)
 {
     const lh_format *f;
+    for (size_t i = 0; ref_conversions(i); i++)
+        known(ref_conversions(i));
     for (size_t i = 0; (f = lh_formats(i)); i++) {
         fpemu_format format = lh_parsed(f->spec);
         for (int mode = 0; mode < FPEMU_MODE_COUNT; mode++)

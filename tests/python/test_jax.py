@@ -15,7 +15,7 @@ os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_p
 
 import numpy as np
 import pytest
-from same import refuses
+from same import bits, refuses
 
 pytest.importorskip("jax", reason="JAX is not installed")
 pytest.importorskip("jax.ffi", reason="JAX is older than 0.5")
@@ -35,13 +35,8 @@ EVERY = np.arange(65536, dtype=np.uint16)
 X = (np.random.default_rng(1).standard_normal((8, 64)) * 4).astype(np.float32)
 
 
-def bits(x):
-    """An array as integers: equal bits are what is compared, NaN included."""
-    x = np.ascontiguousarray(np.asarray(x))
-    return x.view(f"u{x.itemsize}")
-
-
 def same(a, b):
+    """Equal bits, NaN included."""
     a, b = np.asarray(a), np.asarray(b)
     assert a.dtype == b.dtype and a.shape == b.shape
     np.testing.assert_array_equal(bits(a), bits(b))

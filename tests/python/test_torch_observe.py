@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import stat
 import subprocess
 from fractions import Fraction
 
@@ -207,7 +206,9 @@ def test_a_step_takes_numbers_alone(layer, tmp_path):
 
 
 def test_json(layer, tmp_path):
-    trained(layer).write_json(tmp_path / "log.json")
+    """By way of a link; what else WHAT IS OVERWRITTEN in fpemu(1) says of files is in test_values.py."""
+    (tmp_path / "link").symlink_to("log.json")
+    trained(layer).write_json(tmp_path / "link")
     content = json.loads((tmp_path / "log.json").read_text(), parse_constant=lambda word: pytest.fail(word))
     assert content["model"] == "Sequential" and len(content["steps"]) == 3 and content["steps"][0]["loss"] == "inf"
     weight = next(t for t in content["tensors"] if t["name"] == "0.weight")
@@ -216,17 +217,7 @@ def test_json(layer, tmp_path):
     assert sum(histogram["counts"]) + histogram["zeros"] == weight["count"]
     low = float(np.float32(weight["min_abs"]))
     assert histogram["first"] == np.frexp(low)[1] - 1
-    assert os.listdir(tmp_path) == ["log.json"]
-
-
-def test_json_follows_links_and_keeps_permissions(layer, tmp_path):
-    file, link = tmp_path / "log.json", tmp_path / "link"
-    file.write_text("old")
-    file.chmod(0o604)
-    link.symlink_to("log.json")
-    trained(layer).write_json(link)
-    assert link.is_symlink() and json.loads(file.read_text())["model"] == "Sequential"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o604
+    assert sorted(os.listdir(tmp_path)) == ["link", "log.json"] and (tmp_path / "link").is_symlink()
 
 
 def test_tensorboard(layer, tmp_path):

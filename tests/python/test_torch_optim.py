@@ -8,6 +8,7 @@ import pickle
 import warnings
 
 import pytest
+from models import e5m2
 from same import refuses
 
 torch = pytest.importorskip("torch")
@@ -21,10 +22,6 @@ from torch import nn  # noqa: E402
 
 def bf16(x):
     return torch.from_numpy(x.detach().numpy().astype(ml_dtypes.bfloat16).astype(np.float32))
-
-
-def e5m2(x):
-    return torch.from_numpy(x.detach().numpy().astype(ml_dtypes.float8_e5m2).astype(np.float32))
 
 
 def model():

@@ -90,12 +90,13 @@ def counters(mesh):
     assert total == want
 
 
+def net():
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(6, 7), torch.nn.Tanh(), torch.nn.Linear(7, 3))
+
+
 def parameters_of_fsdp(mesh):
     """Weights kept in 16 bits by stochastic rounding after each step."""
-    def net():
-        torch.manual_seed(0)
-        return torch.nn.Sequential(torch.nn.Linear(6, 7), torch.nn.Tanh(), torch.nn.Linear(7, 3))
-
     alone, sharded = net(), fully_shard(net(), mesh=mesh)
     with torch.no_grad():
         for step in range(2):
@@ -110,10 +111,6 @@ def parameters_of_fsdp(mesh):
 
 def optimisers_of_fsdp(mesh):
     """The steps of torch's optimiser on copies in float32, which no rounding of the parameters touches."""
-    def net():
-        torch.manual_seed(0)
-        return torch.nn.Sequential(torch.nn.Linear(6, 7), torch.nn.Tanh(), torch.nn.Linear(7, 3))
-
     alone, sharded = net(), fully_shard(net(), mesh=mesh)
     plain = torch.optim.Adam(alone.parameters(), 1e-3)
     ours = ft.optimizer(torch.optim.Adam(sharded.parameters(), 1e-3), parameters="bf16")

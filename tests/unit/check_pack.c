@@ -60,51 +60,44 @@ START_TEST(refusals)
     fpemu_extent extent;
     bad.mode = FPEMU_MODE_COUNT;
     odd.reserved0[1] = 1;
-    REFUSES(NULL, fpemu_packed_layout(NULL, &shape, &layout));
-    REFUSES(NULL, fpemu_packed_layout(&f, NULL, &layout));
-    REFUSES(NULL, fpemu_packed_layout(&f, &shape, NULL));
+    REFUSES(NULL, fpemu_packed_layout(NULL, &shape, &layout), fpemu_packed_layout(&f, NULL, &layout),
+            fpemu_packed_layout(&f, &shape, NULL));
     REFUSES(FORMAT, fpemu_packed_layout(&none, &shape, &layout));
     REFUSES(ARGUMENT, fpemu_packed_layout(&f, &odd, &layout));
     ck_assert_uint_eq(layout.bytes, 0);
     ck_assert_uint_eq(fpemu_packed_size(NULL, &shape), 0);
     ck_assert_uint_eq(fpemu_packed_size(&none, &shape), 0);
     REFUSES(NULL, fpemu_packed_extent(&f, &shape, 0, NULL));
-    REFUSES(ARGUMENT, fpemu_packed_extent(&f, &shape, 2, &extent));
-    REFUSES(ARGUMENT, fpemu_packed_extent(&f, &empty, 0, &extent));
-    REFUSES(NULL, fpemu_pack_f32(NULL, &r, &shape, x, bytes, NULL));
-    REFUSES(NULL, fpemu_pack_f32(&f, NULL, &shape, x, bytes, NULL));
-    REFUSES(NULL, fpemu_pack_f32(&f, &r, NULL, x, bytes, NULL));
-    REFUSES(NULL, fpemu_pack_f32(&f, &r, &shape, NULL, bytes, NULL));
-    REFUSES(NULL, fpemu_pack_f32(&f, &r, &shape, x, NULL, NULL));
+    REFUSES(ARGUMENT, fpemu_packed_extent(&f, &shape, 2, &extent), fpemu_packed_extent(&f, &empty, 0, &extent));
+    REFUSES(NULL, fpemu_pack_f32(NULL, &r, &shape, x, bytes, NULL), fpemu_pack_f32(&f, NULL, &shape, x, bytes, NULL),
+            fpemu_pack_f32(&f, &r, NULL, x, bytes, NULL), fpemu_pack_f32(&f, &r, &shape, NULL, bytes, NULL),
+            fpemu_pack_f32(&f, &r, &shape, x, NULL, NULL));
     REFUSES(ROUNDING, fpemu_pack_f32(&f, &bad, &shape, x, bytes, NULL));
     REFUSES(CARRIER, fpemu_pack_f32(&wide, &r, &shape, x, bytes, NULL));
     GIVES_OK(fpemu_pack_f32(&f, &r, &empty, NULL, NULL, NULL));
     GIVES_OK(fpemu_pack_f32(&nvfp4, &r, &empty, NULL, NULL, NULL));
     GIVES_OK(fpemu_unpack_f32(&nvfp4, &empty, NULL, NULL));
     REFUSES(CARRIER, fpemu_unpack_f32(&wide, &shape, bytes, x));
-    REFUSES(NULL, fpemu_unpack_f32(&f, &shape, NULL, y));
-    REFUSES(NULL, fpemu_unpack_f32(&f, &shape, bytes, NULL));
-    REFUSES(OVERLAP, fpemu_pack_f32(&f, &r, &shape, x, x, NULL));
-    REFUSES(OVERLAP, fpemu_pack_f32(&f, &r, &shape, x, (char *)(x + 63) + 3, NULL));
-    REFUSES(OVERLAP, fpemu_unpack_f32(&f, &shape, y, y));
-    REFUSES(ARGUMENT, fpemu_pack_blocks_f32(&f, &r, &shape, 0, 3, x, bytes, NULL));
-    REFUSES(ARGUMENT, fpemu_pack_blocks_f32(&f, &r, &shape, 3, 0, x, bytes, NULL));
-    REFUSES(ARGUMENT, fpemu_pack_blocks_f32(&f, &r, &shape, 1, UINT64_MAX, x, bytes, NULL));
+    REFUSES(NULL, fpemu_unpack_f32(&f, &shape, NULL, y), fpemu_unpack_f32(&f, &shape, bytes, NULL));
+    REFUSES(OVERLAP, fpemu_pack_f32(&f, &r, &shape, x, x, NULL),
+            fpemu_pack_f32(&f, &r, &shape, x, (char *)(x + 63) + 3, NULL), fpemu_unpack_f32(&f, &shape, y, y));
+    REFUSES(ARGUMENT, fpemu_pack_blocks_f32(&f, &r, &shape, 0, 3, x, bytes, NULL),
+            fpemu_pack_blocks_f32(&f, &r, &shape, 3, 0, x, bytes, NULL),
+            fpemu_pack_blocks_f32(&f, &r, &shape, 1, UINT64_MAX, x, bytes, NULL));
     GIVES_OK(fpemu_pack_blocks_f32(&f, &r, &shape, 2, 0, NULL, NULL, NULL));
     REFUSES(ARGUMENT, fpemu_unpack_blocks_f32(&f, &shape, 1, 2, bytes, y));
-    REFUSES(NULL, fpemu_unpack_blocks_f32(&f, &shape, 0, 2, bytes, NULL));
-    REFUSES(NULL, fpemu_pack_tensor_scales(&nvfp4, &shape, bytes));
+    REFUSES(NULL, fpemu_unpack_blocks_f32(&f, &shape, 0, 2, bytes, NULL),
+            fpemu_pack_tensor_scales(&nvfp4, &shape, bytes));
     GIVES_OK(fpemu_pack_tensor_scales(&f, &shape, NULL));
     const fpemu_range none_has = {.amax = NAN}; /* said of a tensor of no elements too */
     fpemu_shape told[] = {shape, empty};
     for (size_t i = 0; i < 2; i++) {
         told[i].whole = &none_has;
-        REFUSES(ARGUMENT, fpemu_pack_f32(&nvfp4, &r, &told[i], x, bytes, NULL));
-        REFUSES(ARGUMENT, fpemu_pack_blocks_f32(&nvfp4, &r, &told[i], 0, 0, x, bytes, NULL));
-        REFUSES(ARGUMENT, fpemu_quantize_tensor_f32(&nvfp4, &r, &told[i], x, y, NULL));
+        REFUSES(ARGUMENT, fpemu_pack_f32(&nvfp4, &r, &told[i], x, bytes, NULL),
+                fpemu_pack_blocks_f32(&nvfp4, &r, &told[i], 0, 0, x, bytes, NULL),
+                fpemu_quantize_tensor_f32(&nvfp4, &r, &told[i], x, y, NULL));
     }
-    REFUSES(ARGUMENT, fpemu_pack_tensor_scales(&nvfp4, &told[0], bytes));
-    REFUSES(ARGUMENT, fpemu_pack_tensor_scales(&f, &told[0], bytes));
+    REFUSES(ARGUMENT, fpemu_pack_tensor_scales(&nvfp4, &told[0], bytes), fpemu_pack_tensor_scales(&f, &told[0], bytes));
     for (size_t i = 0; i < sizeof bytes; i++)
         ck_assert_uint_eq(bytes[i], 0);
 
@@ -157,10 +150,8 @@ START_TEST(shape_of)
     }
     REFUSES(ARGUMENT, fpemu_shape_of(3, sizes, 3, &s));
     ck_assert(memcmp(&s, &zero, sizeof s) == 0);
-    REFUSES(ARGUMENT, fpemu_shape_of(3, sizes, -4, &s));
-    REFUSES(ARGUMENT, fpemu_shape_of(0, sizes, 0, &s));
-    REFUSES(NULL, fpemu_shape_of(3, NULL, 0, &s));
-    REFUSES(NULL, fpemu_shape_of(3, sizes, 0, NULL));
+    REFUSES(ARGUMENT, fpemu_shape_of(3, sizes, -4, &s), fpemu_shape_of(0, sizes, 0, &s));
+    REFUSES(NULL, fpemu_shape_of(3, NULL, 0, &s), fpemu_shape_of(3, sizes, 0, NULL));
     const uint64_t many[4] = {UINT64_C(1) << 32, 2, UINT64_C(1) << 31, 3};
     REFUSES(ARGUMENT, fpemu_shape_of(3, many, 1, &s));
     GIVES_OK(fpemu_shape_of(2, many, 1, &s));
@@ -298,10 +289,8 @@ START_TEST(swizzle)
     ck_assert_uint_eq(fpemu_swizzled_size(UINT64_C(1) << 40, UINT64_C(1) << 40), 0);
     GIVES_OK(fpemu_swizzle_scales(0, 5, NULL, NULL));
     GIVES_OK(fpemu_unswizzle_scales(3, 0, NULL, NULL));
-    REFUSES(NULL, fpemu_swizzle_scales(1, 1, NULL, tiled));
-    REFUSES(NULL, fpemu_swizzle_scales(1, 1, plain, NULL));
-    REFUSES(OVERLAP, fpemu_swizzle_scales(1, 1, tiled + 511, tiled));
-    REFUSES(OVERLAP, fpemu_unswizzle_scales(1, 1, tiled, tiled + 511));
+    REFUSES(NULL, fpemu_swizzle_scales(1, 1, NULL, tiled), fpemu_swizzle_scales(1, 1, plain, NULL));
+    REFUSES(OVERLAP, fpemu_swizzle_scales(1, 1, tiled + 511, tiled), fpemu_unswizzle_scales(1, 1, tiled, tiled + 511));
     GIVES_OK(fpemu_swizzle_scales(1, 1, tiled + 512, tiled));
     REFUSES(ARGUMENT, fpemu_swizzle_scales(UINT64_MAX, 1, plain, tiled));
 }
@@ -346,8 +335,7 @@ START_TEST(delayed)
         GIVES_OK(fpemu_delayed_update(&d, &range));
         ck_assert(d.range.amax == seen[i]);
     }
-    REFUSES(NULL, fpemu_delayed_update(NULL, &bad[0]));
-    REFUSES(NULL, fpemu_delayed_update(&d, NULL));
+    REFUSES(NULL, fpemu_delayed_update(NULL, &bad[0]), fpemu_delayed_update(&d, NULL));
 #define SPOILED(change, status)                                                                                        \
     do {                                                                                                               \
         fpemu_delayed e = before;                                                                                      \

@@ -43,6 +43,8 @@ static const struct formats_refused {
     {"int(8,scale=0.3)", "rne", 32, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "0.3 is no power of two"},
     {"int(8,scale=0.3)", "rne", 64, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "0.3 is no power of two"},
     {"int(25)", "rne", 32, ADD, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "take binary64"},
+    {"int(8,scale=0.1)", "rne", 64, EXP, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_FORMAT, "0.1 is no power of two"},
+    {"fp16", "qpytorch", 64, EXP, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "takes a mode alone"},
     {"fixed(8,4):wrap", "rne", 64, EXP, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_ROUNDING, "let the rounding saturate"},
 };
 
@@ -126,49 +128,63 @@ START_TEST(words_for_products)
         case 'w': s.sum.width = 8; break;
         default: break;
         }
-        const fpemu_status status = fpemu_gemm_check(row->spec ? &s : NULL, (fpemu_type)row->type, &why);
+        const fpemu_gemm_shape one = {.m = 1, .n = 1, .k = 1};
+        const fpemu_gemm_spec *const spec = row->spec ? &s : NULL;
+        const double x = 0;
+        double y = 7;
+        const fpemu_status status = fpemu_gemm_check(spec, (fpemu_type)row->type, &why);
         says(row->spec ? row->spec : "none", status, &why, row->status, row->argument, row->words);
+        ck_assert_int_eq(fpemu_gemm(spec, &one, (fpemu_type)row->type, 1, &x, &x, 1, &y, NULL), row->status);
+        ck_assert(y == 7);
     }
 }
 END_TEST
 
-/* Whatever is refused has words; whatever is not leaves all zero. A call for each use says the same. */
+/* Whatever is refused has words; whatever is not leaves all zero. A call for each use says the same, of every type, and
+ * writes nothing where it refuses. */
 START_TEST(words_for_all)
 {
-    static const char *const names[] = {"fp64",     "fp16",  "e2m1:nan=error", "e9m23",       "ufixed(8,8):wrap",
-                                        "int(25)",  "uint4", "int8",           "posit(16,1)", "table(dynamic8)",
-                                        "mx(fp64)", "mxfp4", "nvfp4",          "s2fp8",       "bfp(7)",
-                                        "muppet(8)"};
+    static const char *const names[] = LIST(
+        "fp64", "fp16", "e2m1:nan=error", "e9m23", "ufixed(8,8):wrap", "int(25)", "uint4", "int8", "int(8,scale=0.1)",
+        "posit(16,1)", "posit(32,2)", "table(dynamic8)", "mx(fp64)", "mxfp4", "nvfp4", "s2fp8", "bfp(7)", "muppet(8)");
+    static const int uses[] = {QUANTIZE, ENCODE, DECODE, PACK, UNPACK, SCALES, ADD, EXP, TABLE};
+    static const fpemu_type types[] = {FPEMU_TYPE_F16, FPEMU_TYPE_BF16, FPEMU_TYPE_F32, FPEMU_TYPE_F64};
     static const fpemu_why none;
     static const double noughts[4];
     static uint16_t table[65536];
-    const void *const x = noughts;
-    const uint16_t *const words[] = {x, x, x};
+    static unsigned char untouched[8 * sizeof(double)];
+    const void *const x = noughts, *const operands[] = {x, x, x};
     const fpemu_shape shape = fpemu_shape_vector(1);
-    double y[4];
     int refused = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    memset(untouched, 0x5a, sizeof untouched);
+    for (size_t i = 0; i < COUNT(names); i++)
         for (unsigned m = 0; m < FPEMU_MODE_COUNT * FPEMU_COMPAT_COUNT; m++)
-            for (int use = QUANTIZE; use <= TABLE; use += use < SCALES ? 1 : use == SCALES ? ADD - SCALES : 64) {
+            for (size_t u = 0; u <= 4 * (COUNT(uses) - 1); u++) { /* tables of words of binary16 alone */
                 const fpemu_rounding r = {.mode = (uint8_t)(m % FPEMU_MODE_COUNT),
                                           .compat = (uint8_t)(m / FPEMU_MODE_COUNT)};
-                fpemu_format f;
+                const fpemu_format f = format_of(names[i]);
+                const fpemu_type type = types[u % 4];
+                const int use = uses[u / 4];
+                double y[8];
                 fpemu_why why;
-                ck_assert_int_eq(fpemu_format_parse(names[i], &f, NULL), FPEMU_OK);
-                const fpemu_status status = fpemu_check_use(&f, &r, FPEMU_TYPE_F16, use, &why);
-                ck_assert_msg((status == FPEMU_OK) == (memcmp(&why, &none, sizeof why) == 0), "%s", names[i]);
-                ck_assert_msg(status == FPEMU_OK || (why.argument && *why.message), "%s: no words", names[i]);
+                memset(y, 0x5a, sizeof y);
+                const fpemu_status status = fpemu_check_use(&f, &r, type, use, &why);
+                REQUIRE((status == FPEMU_OK) == (memcmp(&why, &none, sizeof why) == 0), "%s", names[i]);
+                REQUIRE(status == FPEMU_OK || (why.argument && *why.message), "%s: no words", names[i]);
                 const fpemu_status call =
-                    use == QUANTIZE ? fpemu_quantize_f16(&f, &r, 1, x, (uint16_t *)y, NULL)
-                    : use == ENCODE ? fpemu_encode_f16(&f, &r, 1, x, y, NULL)
-                    : use == DECODE ? fpemu_decode_f16(&f, 1, x, (uint16_t *)y)
-                    : use == PACK   ? fpemu_pack_f16(&f, &r, &shape, x, (unsigned char *)y, NULL)
-                    : use == UNPACK ? fpemu_unpack_f16(&f, &shape, x, (uint16_t *)y)
-                    : use == SCALES ? fpemu_scales_f16(&f, &shape, x, (float *)y, NULL, NULL)
-                    : use == ADD    ? fpemu_arith_f16(&f, &r, FPEMU_OPERATION_ADD, 1, words, NULL, (uint16_t *)y, NULL)
-                    : use == EXP    ? fpemu_apply_f16(&f, &r, FPEMU_FUNCTION_EXP, 1, x, (uint16_t *)y, NULL)
-                                    : fpemu_function_table_f16(&f, &r, FPEMU_FUNCTION_EXP, table);
-                ck_assert_msg(call == status, "%s, use %d, mode %u: %d, not %d", names[i], use, m, status, call);
+                    use == QUANTIZE ? fpemu_quantize(&f, &r, type, 1, x, y, NULL)
+                    : use == ENCODE ? fpemu_encode(&f, &r, type, 1, x, y, NULL)
+                    : use == DECODE ? fpemu_decode(&f, type, 1, x, y)
+                    : use == PACK   ? fpemu_pack(&f, &r, type, &shape, x, y, NULL)
+                    : use == UNPACK ? fpemu_unpack(&f, type, &shape, x, y)
+                    : use == SCALES ? fpemu_scales(&f, type, &shape, x, y, NULL, NULL)
+                    : use == ADD    ? fpemu_arith(&f, &r, type, FPEMU_OPERATION_ADD, 1, operands, NULL, y, NULL)
+                    : use == EXP    ? fpemu_apply(&f, &r, type, FPEMU_FUNCTION_EXP, 1, x, y, NULL)
+                                    : fpemu_function_table(&f, &r, type, FPEMU_FUNCTION_EXP, table);
+                REQUIRE(call == status, "%s, type %d, use %d, mode %u: %d, not %d", names[i], type, use, m, status,
+                        call);
+                REQUIRE(status == FPEMU_OK || memcmp(y, untouched, sizeof y) == 0, "%s, type %d, use %d, mode %u wrote",
+                        names[i], type, use, m);
                 refused += status != FPEMU_OK;
             }
     ck_assert_int_gt(refused, 1000);

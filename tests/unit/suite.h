@@ -19,9 +19,15 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-/* The call gives this status, FPEMU_OK or FPEMU_ERROR_... */
+/* The call gives FPEMU_OK; each of the calls, which do not depend on one another, gives FPEMU_ERROR_... */
 #define GIVES_OK(...) ck_assert_int_eq(__VA_ARGS__, FPEMU_OK)
-#define REFUSES(error, ...) ck_assert_int_eq(__VA_ARGS__, FPEMU_ERROR_##error)
+#define REFUSES(error, ...)                                                                                            \
+    do {                                                                                                               \
+        const fpemu_status found[] = {__VA_ARGS__};                                                                    \
+        for (size_t call = 0; call < COUNT(found); call++)                                                             \
+            ck_assert_msg(found[call] == FPEMU_ERROR_##error, "call %zu of %s: status %d, not " #error, call + 1,      \
+                          #__VA_ARGS__, found[call]);                                                                  \
+    } while (0)
 
 static inline fpemu_format format_of(const char *spec)
 {
