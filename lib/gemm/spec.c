@@ -626,8 +626,7 @@ static void write_fused(writer *w, const fpemu_gemm_spec *spec, fpemu_gemm_spec 
     const fpemu_accumulator *s = &spec->sum;
     const struct block_unit *kind = NULL;
     /* a unit's name tells both operands */
-    const char *const named =
-        has_no_format(&spec->a) || has_no_format(&spec->b) ? NULL : find_core(spec, core, &kind);
+    const char *const named = has_no_format(&spec->a) || has_no_format(&spec->b) ? NULL : find_core(spec, core, &kind);
     if (named) {
         write_text(w, "tc(");
         write_text(w, named);

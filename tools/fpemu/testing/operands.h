@@ -57,12 +57,12 @@ enum { DOTS_A, DOTS_B, DOTS_SCALES_A, DOTS_SCALES_B, DOTS_C, DOTS_OPERANDS };
 
 /* What is asked for; NULL stands for what the model says, or nothing. */
 typedef struct dots_request {
-    const char *model;             /* as fpemu_gemm_parse reads it */
-    const char *from;              /* formats of a, b and c: one, or two or three with commas between */
-    const char *scales;            /* format of the scales of blocks */
-    uint64_t length;               /* products; 0: 4 */
-    uint64_t seed, random;         /* `random`: so many random ones */
-    unsigned level;                /* 1 or 2: how many of each case */
+    const char *model;     /* as fpemu_gemm_parse reads it */
+    const char *from;      /* formats of a, b and c: one, or two or three with commas between */
+    const char *scales;    /* format of the scales of blocks */
+    uint64_t length;       /* products; 0: 4 */
+    uint64_t seed, random; /* `random`: so many random ones */
+    unsigned level;        /* 1 or 2: how many of each case */
 } dots_request;
 
 typedef struct dots {
