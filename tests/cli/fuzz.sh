@@ -233,6 +233,7 @@ grep -qE '^exact/subnormal +[0-9]+ +-?0 +-?0.001953125, in [0-9]+ of [0-9]+ +-?0
 # Few bits that are not told; the same bits in every call, in pairs of elements; a bias of a hundredth; no random bits
 law 'probability/subnormal probability/normal probability/end bias/subnormal bias/normal' \
     --against ./casts.so:sr_bits
+differs 'probability/normal bias/normal' e4m3fn -r sr --signature f32-to-u8-array --against ./casts.so:sr_byte
 "$FPEMU" fuzz e4m3fn -r sr --against ./casts.so:sr_seeded --signature f32-to-u8-array >out && failed 'one seed'
 grep -qE '^repeats-calls .* 65536 of 65536 alike ' out || failed "one seed: $(cat out)"
 law repeats-elements --against ./casts.so:sr_pairs

@@ -174,7 +174,7 @@ void crashes_on_long(const float *x, uint8_t *codes, size_t n)
 }
 
 /* Stochastic rounding to e4m3fn by 32 random bits, and what went wrong with that elsewhere. */
-enum sr_defect { SR_RIGHT, SR_ZERO, SR_SUBNORMAL, SR_MOVES, SR_BITS, SR_PAIRS, SR_SEEDED, SR_DRIFTS };
+enum sr_defect { SR_RIGHT, SR_ZERO, SR_SUBNORMAL, SR_MOVES, SR_BITS, SR_BYTE, SR_PAIRS, SR_SEEDED, SR_DRIFTS };
 
 static uint32_t random_bits(uint64_t *state)
 {
@@ -190,7 +190,8 @@ static uint8_t sr(float x, uint32_t random, enum sr_defect defect)
     const int subnormal = e < -6;
     e = subnormal ? -6 : e;
     const double size = isfinite(x) ? ldexp(fabs((double)x), 3 - e) : 0, whole = floor(size);
-    double part = size - whole, bits = defect == SR_BITS ? random >> 28 : random * 0x1p-28;
+    random &= defect == SR_BITS ? 0xf0000000 : defect == SR_BYTE ? 0xff000000 : UINT32_MAX;
+    double part = size - whole, bits = random * 0x1p-28;
     part = defect == SR_SUBNORMAL && subnormal ? part / 2 : part;
     part = defect == SR_DRIFTS ? part * 0.99 : part;
     const uint32_t up = floor(part * 16 + bits) >= 16 || (defect == SR_MOVES && part == 0 && random >> 24 == 0);
@@ -214,6 +215,7 @@ SR(sr_zero, SR_ZERO)
 SR(sr_subnormal, SR_SUBNORMAL)
 SR(sr_moves, SR_MOVES)
 SR(sr_bits, SR_BITS)
+SR(sr_byte, SR_BYTE)
 SR(sr_pairs, SR_PAIRS)
 SR(sr_seeded, SR_SEEDED)
 SR(sr_drifts, SR_DRIFTS)

@@ -84,11 +84,12 @@ static void add_point(law *t, double x)
 
 enum { PARTS = 7, MOST_VALUES = 240 };
 
-/* Between u and the next value: u itself, quarters, near both ends and anywhere; all mirrored. */
+/* Between u and the next value: u itself, the middle, near quarters and ends, and anywhere; all mirrored. Most have low
+ * bits by chance, so that random numbers of fewer bits than are told go to one side. */
 static void add_points(law *t, double u, double next)
 {
     const double r = (double)fpemu_random_word(FPEMU_GENERATOR_HASH, t->s->in.seed, 50, t->points) * 0x1p-32;
-    const double parts[PARTS] = {0, 0.25, 0.5, 0.75, 0x1p-6, 1 - 0x1p-6, r};
+    const double parts[PARTS] = {0, 0.5, 0.25 + r * 0x1p-6, 0.75 + r * 0x1p-6, r * 0x1p-6, 1 - r * 0x1p-6, r};
     for (int i = 0; i < PARTS; i++) {
         add_point(t, u + (next - u) * parts[i]);
         add_point(t, -(u + (next - u) * parts[i]));
