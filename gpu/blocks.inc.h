@@ -260,6 +260,20 @@ FPEMU_SLOW void gpu_choose_scale(const gpu_blocks_job *j, const gpu_unit *u, con
         *s = four;
 }
 
+/* As block_find_levels there. */
+FPEMU_SLOW void gpu_find_levels(const gpu_blocks_job *j, const gpu_unit *u, const core_block *block, uintw amax,
+                                core_scale *s)
+{
+    const unsigned each = core_rule_levels(block->rule), n = (unsigned)u->place.elements;
+    uintw group[CORE_LEVEL_ELEMENTS / 2], x[4];
+    for (unsigned i = 0; i < n; i++) {
+        gpu_blocks_load(j, 1, u, i, 1, x);
+        const uintw a = x[0] & ~CARRIER_SIGN, kept = a < CARRIER_INF ? a : 0, before = i % each ? group[i / each] : 0;
+        group[i / each] = kept > before ? kept : before;
+    }
+    core_scale_levels(block, amax, group, (n + each - 1) / each, s);
+}
+
 /* Quantises, or packs, the units of a tensor. form, mode: as core_blocked_element has them. */
 FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counted, unsigned width, uint64_t warp,
                          uint64_t warps)
@@ -326,6 +340,8 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
             core_scale_find(&block, &OF(e, l), s);
             if (core_rule_chooses(block.rule))
                 gpu_choose_scale(j, u, &block, &OF(e, l), s);
+            if (core_rule_levels(block.rule))
+                gpu_find_levels(j, u, &block, OF(e, l).amax, s);
             if ((l & (group - 1)) != 0 || u->begin != 0)
                 continue;
             if (job->bytes && job->scale_bytes)
@@ -360,7 +376,13 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
                                            : 0;
                     core_happened h;
                     uintw p;
-                    const uintw y = core_blocked_element(&j->rule, &table, form, mode, &OF(scale, l), block.tensor,
+                    const core_scale *own = &OF(scale, l);
+                    core_scale levelled;
+                    if (own->levels) {
+                        levelled = core_scale_at(&block, own, (unsigned)(at - u->origin) + k);
+                        own = &levelled;
+                    }
+                    const uintw y = core_blocked_element(&j->rule, &table, form, mode, own, block.tensor,
                                                          OF(e, l).amax, OF(x, l)[k], r, &p, &h);
                     if (job->y)
                         result[k] = gpu_blocks_result(j, y);
@@ -458,8 +480,9 @@ FPEMU_FN void gpu_unpack(const gpu_blocks_job *j, unsigned width, uint64_t warp,
                         continue;
                     const uint64_t code = job->code_size ? gpu_load_code(job->bytes, job->code_size, place.first + k)
                                                          : core_load_code(from, job->element_bits, at + k);
+                    const core_scale own = s.levels ? core_scale_at(&block, &s, (unsigned)at + k) : s;
                     result[k] =
-                        gpu_blocks_result(j, core_blocked_read(&j->rule, &table, &s, block.tensor, code & mask));
+                        gpu_blocks_result(j, core_blocked_read(&j->rule, &table, &own, block.tensor, code & mask));
                 }
                 gpu_blocks_store(j, width, place.y, n, result);
             }

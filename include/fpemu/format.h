@@ -22,7 +22,7 @@ typedef enum fpemu_kind {
     FPEMU_KIND_FLOAT = 1,   /* sign, exponent, mantissa */
     FPEMU_KIND_FIXED = 2,   /* fixed point: an integer times 2^-fraction_bits */
     FPEMU_KIND_INT = 3,     /* affine integer: scale * (q - zero_point), q an integer of `bits` bits */
-    FPEMU_KIND_POSIT = 4,   /* Posit Standard 2022, with any n <= 32 and es <= 4 */
+    FPEMU_KIND_POSIT = 4,   /* Posit Standard 2022, with any n <= 32 and es <= 5 */
     FPEMU_KIND_CODEBOOK = 5 /* a sorted table of values, coded by their index */
 } fpemu_kind;
 
@@ -34,8 +34,9 @@ typedef enum fpemu_specials {
     FPEMU_SPECIALS_FINITE = 3, /* none: every code is a number (OCP FP6, FP4; Lee et al. 2023) */
     FPEMU_SPECIALS_P3109E = 4, /* IEEE P3109, extended domain: one NaN, infinities, no -0 */
     FPEMU_SPECIALS_P3109F = 5, /* IEEE P3109, finite domain: one NaN, no infinity, no -0 */
-    FPEMU_SPECIALS_E8M0 = 6,   /* OCP UE8M0: powers of two from 8 exponent bits, NaN all ones, no zero, no sign */
-    FPEMU_SPECIALS_DLFLOAT = 7 /* IBM DLFloat: one code for NaN and infinity; E = 0 holds normal numbers */
+    FPEMU_SPECIALS_E8M0 = 6,   /* OCP UE8M0, and E6M2 with bias 48: E = 0 is a binade, NaN all ones, no zero, no sign */
+    FPEMU_SPECIALS_DLFLOAT = 7, /* IBM DLFloat: one code for NaN and infinity; E = 0 holds normal numbers */
+    FPEMU_SPECIALS_HIF8 = 8 /* Ascend HiFloat8: a prefix code, 3 to 0 fraction bits; e = 4, m = 3, bias 0 (numerics.md) */
 } fpemu_specials;
 
 /* What there is below the smallest normal magnitude 2^emin. All act on magnitudes, in every mode. */
@@ -85,7 +86,9 @@ typedef enum fpemu_scaling {
     FPEMU_SCALING_4OVER6 = 14,      /* as nvfp4, elements reach 6 or 4: the lesser sum of |y - x| (TransformerEngine) */
     FPEMU_SCALING_4OVER6_MSE = 15,  /* the same, the lesser sum of (y - x)^2 */
     FPEMU_SCALING_NVFP4_CLAMP = 16, /* as nvfp4-ao, in the order of AMD's ALTO, no scale of zero */
-    FPEMU_SCALING_COUNT = 17
+    FPEMU_SCALING_PAIRS = 17,       /* as floor, and a bit of each pair that halves its scale: MX9, MX6, MX4 */
+    FPEMU_SCALING_HIF4 = 18,        /* Ascend HiFloat4: E6M2, a bit for each eight and each four that doubles it */
+    FPEMU_SCALING_COUNT = 19
 } fpemu_scaling;
 
 /* Which elements of a tensor of outer x rows x length x inner elements (fpemu_shape) share a scale. */
@@ -116,7 +119,7 @@ typedef struct fpemu_format {
     /* Parameters */
     uint32_t kind;          /* fpemu_kind */
     uint32_t bits;          /* width of a code: 1..64; of a float it follows from the other parameters */
-    uint32_t exponent_bits; /* float: 0..11; posit: es, 0..4; else 0 */
+    uint32_t exponent_bits; /* float: 0..11; posit: es, 0..5; else 0 */
     uint32_t mantissa_bits; /* float: stored fraction bits, 0..52; else 0 */
     int32_t bias;           /* float: value = (1 + T/2^m) * 2^(E - bias) for E > 0; else 0 */
     int32_t fraction_bits;  /* fixed: may be negative or exceed the word length; else 0 */
@@ -212,7 +215,13 @@ typedef enum fpemu_name {
     FPEMU_NAME_Q8_0 = 36,
     FPEMU_NAME_UE5M3 = 37,
     FPEMU_NAME_AMDFP4 = 38,
-    FPEMU_NAME_COUNT = 39 /* one more than the last */
+    FPEMU_NAME_HIF8 = 39,
+    FPEMU_NAME_UE6M2 = 40,
+    FPEMU_NAME_HIF4 = 41,
+    FPEMU_NAME_MX9 = 42,
+    FPEMU_NAME_MX6 = 43,
+    FPEMU_NAME_MX4 = 44,
+    FPEMU_NAME_COUNT = 45 /* one more than the last */
 } fpemu_name;
 
 /* Where a text went wrong. */
@@ -253,7 +262,7 @@ fpemu_status fpemu_format_fixed(fpemu_format *format, uint32_t word_length, int3
 /* An affine integer of 1..32 bits; scale above 0, and no value beyond binary64 (where the scale is used it is rounded
  * to the carrier). */
 fpemu_status fpemu_format_int(fpemu_format *format, uint32_t bits, int is_signed, double scale, int64_t zero_point);
-/* posit<n,es>: n 2..32, es 0..4. */
+/* posit<n,es>: n 2..32, es 0..5. */
 fpemu_status fpemu_format_posit(fpemu_format *format, uint32_t n, uint32_t es);
 /* A built-in table as a scalar format: nf4 of 4 bits, the dynamic ones of 4..8. */
 fpemu_status fpemu_format_codebook(fpemu_format *format, fpemu_codebook_name name, uint32_t bits);

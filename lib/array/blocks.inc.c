@@ -634,6 +634,19 @@ static void block_wide_part(const block_job *j, const block_part *p, block_tile 
     }
 }
 
+/* t of x, or (back) y of P, of a part whose scale has levels. */
+static void block_level_part(const block_job *j, const block_part *p, int back, const realw *from, realw *to)
+{
+    const unsigned each = core_rule_levels(j->block->rule);
+    for (size_t i = 0, end; i < p->n; i = end) {
+        const core_scale s = core_scale_at(j->block, &p->scale, (unsigned)(p->position + i));
+        end = i + each < p->n ? i + each : p->n;
+        for (size_t k = i; k < end; k++)
+            to[k] = core_value(back ? core_block_y(&s, core_bits(from[k]))
+                                    : core_block_t(&s, j->block->sticky, core_bits(from[k])));
+    }
+}
+
 /* Takes a filled tile through every step. */
 static void block_flush(const block_job *j, block_tile *w, gathering *g)
 {
@@ -654,6 +667,8 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
             memset(t, 0, p->n * sizeof *t);
         else if (kind == CORE_SCALE_NONE)
             memcpy(t, w->x + p->begin, p->n * sizeof *t);
+        else if (p->scale.levels)
+            block_level_part(j, p, 0, w->x + p->begin, t);
         else
             k->loopsw->scale_t(&p->scale, j->block->sticky, p->n, w->x + p->begin, t);
         plain |= kind != CORE_SCALE_POWER && kind != CORE_SCALE_S2FP8;
@@ -680,6 +695,8 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
                                     &seen);
             if (kind == CORE_SCALE_NONE)
                 memcpy(w->y + begin, w->rounded + begin, n * sizeof *w->y);
+            else if (p->scale.levels)
+                block_level_part(j, p, 1, w->rounded + begin, w->y + begin);
             else
                 k->loopsw->scale_y(&p->scale, n, w->rounded + begin, w->y + begin);
         }
@@ -795,6 +812,20 @@ static APART void block_choose_scale(const block_job *j, const core_place *place
         *s = four;
 }
 
+/* Completes a scale by its levels. */
+static APART void block_find_levels(const block_job *j, const core_place *place, uintw amax, core_scale *s)
+{
+    const unsigned each = core_rule_levels(j->block->rule), n = (unsigned)place->elements;
+    realw x[CORE_LEVEL_ELEMENTS];
+    uintw group[CORE_LEVEL_ELEMENTS / 2] = {0};
+    block_take(j, place, 0, n, x);
+    for (unsigned i = 0; i < n; i++) {
+        const uintw a = core_bits(x[i]) & ~CARRIER_SIGN, kept = a < CARRIER_INF ? a : 0;
+        group[i / each] = kept > group[i / each] ? kept : group[i / each];
+    }
+    core_scale_levels(j->block, amax, group, (n + each - 1) / each, s);
+}
+
 /* The scale of a block, counted and told to the sink. */
 static void block_find_scale(const block_job *j, block_part *p, const core_extremes *e, fpemu_stats *counters)
 {
@@ -809,6 +840,8 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
     core_scale_find(j->block, e, s);
     if (core_rule_chooses(j->block->rule))
         block_choose_scale(j, &p->place, e, s);
+    if (core_rule_levels(j->block->rule))
+        block_find_levels(j, &p->place, e->amax, s);
     if (call->sink && s->kind != CORE_SCALE_S2FP8)
         call->sink->scale(call->sink->context, p->block, core_scale_code(j->block, s));
     if (counters)
@@ -836,6 +869,14 @@ static void block_add_elements(const block_job *j, block_tile *w, const block_pa
         if (n)
             continue;
         n = left < BLOCK_TILE ? left : BLOCK_TILE;
+        if (p->scale.levels && p->scale.kind == CORE_SCALE_POWER) { /* exact quotients know one scale a part */
+            block_part own = *p;
+            own.scale = core_scale_at(j->block, &p->scale, (unsigned)at);
+            own.scale.levels = 0;
+            n = core_smaller(core_rule_levels(j->block->rule), left);
+            block_add_part(j, w, &own, at, (size_t)n, g);
+            continue;
+        }
         block_add_part(j, w, p, at, (size_t)n, g);
     }
 }
@@ -1221,11 +1262,13 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     const core_walk *w = &j->walk;
     block_element_begin(&j->element, e, j->counted);
     block_element_search(&j->element, j->k, w->total, !call->sink, j->counted, &j->search);
-    j->fused = (!j->block->sticky || j->p->pow2.usable) && block_is_fast(e);
+    j->fused = (!j->block->sticky || j->p->pow2.usable) && block_is_fast(e) && !core_rule_levels(f->scaling);
     j->fused_pieces = j->fused && !j->p->scalar && !call->rounding->compat && !call->sink && !call->compact;
     j->hold_many = j->p->hold_many && w->blocks > FEW_BLOCKS;
     j->many &= (w->inner == 1 && (!call->stats || block_table_is_quick(j))) || j->fused;
     j->codes = (uint8_t)block_can_code(j);
+    if (core_rule_levels(f->scaling))
+        j->many = j->codes = 0;
     if (core_rule_chooses(f->scaling)) /* their counters are those of one block at a time */
         j->many &= !j->counted && w->inner == 1;
     if (!j->codes)
@@ -1422,14 +1465,17 @@ void fpemu_reader_values(const block_reader *r, uint64_t code, size_t n, const v
     if (!r->scaled)
         return;
     core_scale_read(&r->block, code, &s);
-    if (s.kind == CORE_SCALE_MULTIPLY) {
+    if (s.kind == CORE_SCALE_MULTIPLY && !s.levels) {
         k->loopsw->scale_y(&s, n, y, y);
         return;
     }
+    const core_scale whole = s;
     for (size_t i = 0; i < n; i++) {
+        if (whole.levels) /* of blocks that are read at once */
+            s = core_scale_at(&r->block, &whole, (unsigned)i);
         if (s.kind == CORE_SCALE_NAN)
             y[i] = nan;
-        else if (s.kind == CORE_SCALE_POWER)
+        else if (s.kind != CORE_SCALE_S2FP8)
             y[i] = core_value(core_block_y(&s, core_bits(y[i])));
         else if ((core_bits(y[i]) & ~CARRIER_SIGN) < CARRIER_INF)
             y[i] = core_value((uintw)core_saturated_bits(core_s2fp8_y(r->block.tensor, (double)y[i])));

@@ -26,7 +26,7 @@ static core_reason check_format(const fpemu_format *f, int carrier, const fpemu_
         reserved |= f->reserved3[i];
     if (f->is_signed > 1 || f->symmetric > 1 || f->wrap > 1 || f->kind < FPEMU_KIND_FLOAT ||
         f->kind > FPEMU_KIND_CODEBOOK || f->bits < 1 || f->bits > 64 || reserved || f->mantissa_bits > 52 ||
-        f->exponent_bits > 11 || f->specials > FPEMU_SPECIALS_DLFLOAT || f->subnormals > FPEMU_SUBNORMALS_FLUSH_OUT ||
+        f->exponent_bits > 11 || f->specials > FPEMU_SPECIALS_HIF8 || f->subnormals > FPEMU_SUBNORMALS_FLUSH_OUT ||
         out_of_range(f->overflow, FPEMU_OVERFLOW_IEEE, FPEMU_OVERFLOW_SATURATE_KEEP_INF) ||
         out_of_range(f->nan, FPEMU_NAN_KEEP, FPEMU_NAN_ERROR))
         return REASON_FIELDS;
@@ -50,7 +50,7 @@ static core_reason check_format(const fpemu_format *f, int carrier, const fpemu_
         if (f->zero_point < (f->is_signed ? -half : 0) || f->zero_point >= (f->is_signed ? half : 2 * half))
             return REASON_FIELDS;
     }
-    if (f->kind == FPEMU_KIND_POSIT && (f->bits < 2 || f->bits > 32 || f->exponent_bits > 4))
+    if (f->kind == FPEMU_KIND_POSIT && (f->bits < 2 || f->bits > 32 || f->exponent_bits > 5))
         return REASON_FIELDS;
     if (f->kind == FPEMU_KIND_CODEBOOK ? f->codebook_length < 2 || f->codebook_length > 65536 || f->bits > 16 ||
                                              f->codebook > FPEMU_CODEBOOK_UDYNAMIC || !fpemu_table_values(f)

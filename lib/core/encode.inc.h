@@ -20,7 +20,7 @@ typedef struct core_coder {
     int32_t first_field;     /* exponent field of 2^emin: 1; 0 where E = 0 is a normal binade */
     int32_t quantum;         /* exponent of the smallest step */
     uint32_t bits;           /* width of a code */
-    int32_t n, es;           /* posit */
+    int32_t n, es;           /* posit; n = 0: hif8, whose kind is posit here */
     uint8_t kind;            /* fpemu_kind */
     uint8_t drop_subnormals; /* codes E = 0, T != 0 are zeros */
     uint8_t is_signed, has_infinity, has_nan, has_negative_zero;
@@ -48,6 +48,32 @@ FPEMU_FN uint64_t core_posit_code(const core_coder *c, uintw a)
     const uint64_t head = regime >= 0 ? ((UINT64_C(1) << (run + 1)) - 2) : 1;
     const int drop = CARRIER_MANTISSA + c->es - left;
     return (head << left) | (drop >= 0 ? (uint64_t)tail >> drop : (uint64_t)tail << -drop);
+}
+
+/* hif8. The exponent is a prefix that tells its width w, its sign, and the magnitude's bits below the first. */
+FPEMU_FN uint64_t core_hif8_code(const core_coder *c, uintw y)
+{
+    const uintw a = y & ~CARRIER_SIGN, sign = y >> (CARRIER_BITS - 1);
+    const int e = (int)(a >> CARRIER_MANTISSA) - CARRIER_BIAS, k = e < 0 ? -e : e, m = 3 - (int)core_taper(e);
+    const int w = k ? (int)core_log2((uintw)k) + 1 : 0, first = k ? 1 << (w - 1) : 0;
+    if (a >= CARRIER_INF)
+        return a > CARRIER_INF ? c->nan[0] : c->infinite[sign];
+    if (a == 0)
+        return 0;
+    const int prefix = w < 3 ? 8 << w : 32 * (w - 1), exponent = k ? ((e < 0) * first + k - first) << m : 0;
+    const uint64_t fraction = (a & (CARRIER_HIDDEN - 1)) >> (CARRIER_MANTISSA - m);
+    return (e < -15 ? (uint64_t)(e + 23) : (uint64_t)(prefix + exponent) | fraction) | (sign ? c->sign : 0);
+}
+
+FPEMU_FN uintw core_hif8_value(const core_coder *c, uint64_t code)
+{
+    const int t = (int)(code & c->magnitude), w = t < 16 ? 0 : t < 32 ? 1 : t < 64 ? 2 : t < 96 ? 3 : 4;
+    const int m = w < 3 ? 3 : 5 - w, first = w ? 1 << (w - 1) : 0, k = first + ((t >> m) & (first - (first > 0)));
+    const int e = t < 8 ? t - 23 : (t >> m) & first ? -k : k;
+    const uintw fraction = t < 8 ? 0 : ((uintw)t & (((uintw)1 << m) - 1)) << (CARRIER_MANTISSA - m);
+    if (t == 0)
+        return code ? CARRIER_NAN : 0;
+    return ((uint64_t)t == c->decode_infinity ? CARRIER_INF : core_power(e) | fraction) | (code & c->sign ? CARRIER_SIGN : 0);
 }
 
 /* The same for a float: every kind of result is worked out and one taken, so that the loop has a vector form. */
@@ -102,6 +128,8 @@ FPEMU_FN uint64_t core_encode(const core_coder *c, uintw u, uintw y)
         return core_encode_float(c, u, y);
     if (c->kind != FPEMU_KIND_POSIT)
         return core_encode_fixed(c, u, y);
+    if (c->n == 0)
+        return core_hif8_code(c, y);
     const uintw a = y & ~CARRIER_SIGN;
     if (a > CARRIER_INF)
         return c->nan[0];
@@ -187,6 +215,8 @@ FPEMU_FN uintw core_decode(const core_coder *c, uint64_t code)
     code &= c->mask;
     if (c->kind == FPEMU_KIND_FLOAT)
         return core_decode_float(c, (uintw)code);
+    if (c->kind == FPEMU_KIND_POSIT && c->n == 0)
+        return core_hif8_value(c, code);
     if (c->kind == FPEMU_KIND_POSIT) {
         const uint64_t sign = UINT64_C(1) << (c->n - 1);
         if (code == 0)

@@ -289,7 +289,8 @@ FPEMU_FN core_exact core_exact_result(fpemu_operation operation, int mode, uint6
 FPEMU_FN uint64_t core_exact_grid(const core_plan64 *p, int mode, const core_exact *x, uint64_t r)
 {
     const int fixed = p->emin_bits == CORE_INF64, field = x->top + 1023, normal = !fixed && field >= p->emin_field;
-    const int quantum = (int)(normal ? x->top - 52 + p->d_norm : p->d_low - 1075);
+    const int taper = (int)(core_taper64(x->top) & -(int64_t)(p->p1 >> 1)), bare = taper == 3;
+    const int quantum = (int)(normal ? x->top - 52 + p->d_norm + taper : p->d_low - 1075);
     if (!normal && p->in_min)
         return 0;
     if (x->top > 1023 || x->top - quantum > 62)
@@ -305,7 +306,7 @@ FPEMU_FN uint64_t core_exact_grid(const core_plan64 *p, int mode, const core_exa
         below = v.low << (128 - d);
     }
     fraction = fraction >> 2 | (uint64_t)((fraction & 3) != 0 || below != 0);
-    const uint64_t odd = ((uint64_t)field * p->p1 + p->odd) & 1;
+    const uint64_t odd = ((uint64_t)(field + bare) * (p->p1 | (uint64_t)bare) + p->odd) & 1;
     k += core_up64(mode, p->n, 1, (k & 1) << 62 | fraction, 62, odd, x->negative ? CORE_SIGN64 : 0, r);
     k += k >> 53 & k & 1; /* no number of binary64; an end of 54 bits, 2^53, is passed by 1 */
     const uint64_t g = core_compose64(k, quantum);

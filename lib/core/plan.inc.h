@@ -60,15 +60,16 @@ FPEMU_FN void core_plan_make(core_plan *p, const fpemu_format *f, const fpemu_ro
     uintw value_max[2], infinity[2] = {CARRIER_INF, CARRIER_INF | CARRIER_SIGN};
 
     if (f->kind == FPEMU_KIND_FLOAT) {
-        const int normal_field = f->emin + CARRIER_BIAS;
+        const int hif8 = f->specials == FPEMU_SPECIALS_HIF8, emin = hif8 ? f->quantum : f->emin;
+        const int normal_field = emin + CARRIER_BIAS;
         p->emin_field = normal_field;
-        p->emin_bits = core_power(f->emin);
+        p->emin_bits = core_power(emin);
         p->d_norm = CARRIER_MANTISSA - (int)f->mantissa_bits;
-        const int low_quantum = f->subnormals == FPEMU_SUBNORMALS_NONE ? f->emin : f->emin - (int)f->mantissa_bits;
+        const int low_quantum = f->subnormals == FPEMU_SUBNORMALS_NONE ? f->emin : f->quantum;
         p->d_low = low_quantum + CARRIER_BIAS + CARRIER_MANTISSA;
         p->low_one = core_power(low_quantum);
-        p->p1 = f->mantissa_bits == 0;
-        p->odd = p->p1 ? (uintw)(f->bias - CARRIER_BIAS) & 1 : 1;
+        p->p1 = hif8 ? 2 : f->mantissa_bits == 0;
+        p->odd = p->p1 == 1 ? (uintw)(f->bias - CARRIER_BIAS) & 1 : 1;
         p->min_normal = core_from_double(f->min_normal);
         if (f->subnormals == FPEMU_SUBNORMALS_FLUSH_IN || f->specials == FPEMU_SPECIALS_DLFLOAT ||
             f->specials == FPEMU_SPECIALS_E8M0)
@@ -77,7 +78,7 @@ FPEMU_FN void core_plan_make(core_plan *p, const fpemu_format *f, const fpemu_ro
             p->out_min = p->emin_bits;
         if (f->specials == FPEMU_SPECIALS_DLFLOAT) /* 2^emin has no code: T = 0 there is the zero */
             p->out_min = core_from_double(f->min_positive);
-        p->any = p->in_min || p->out_min || normal_field < 1;
+        p->any = p->in_min || p->out_min || normal_field < 1 || hif8;
     } else if (f->kind == FPEMU_KIND_FIXED) {
         core_plan_fixed_grid(p, f->quantum);
         p->wrap = f->wrap && !saturate;
@@ -153,7 +154,7 @@ FPEMU_FN void core_plan_make(core_plan *p, const fpemu_format *f, const fpemu_ro
     switch (r->compat) {
     case FPEMU_COMPAT_LEE_INF:
     case FPEMU_COMPAT_QPYTORCH:
-        if (is_float && !p->negative && f->specials != FPEMU_SPECIALS_DLFLOAT) {
+        if (is_float && !p->negative && f->specials < FPEMU_SPECIALS_DLFLOAT) {
             p->compat = r->compat;
             p->pre_d = f->emin - 23 + CARRIER_BIAS + CARRIER_MANTISSA;
             p->zero[1] = 0;
@@ -167,7 +168,7 @@ FPEMU_FN void core_plan_make(core_plan *p, const fpemu_format *f, const fpemu_ro
         }
         break;
     case FPEMU_COMPAT_CPFLOAT:
-        if (is_float && f->is_signed && (mode == FPEMU_MODE_SR || mode == FPEMU_MODE_SE))
+        if (is_float && p->p1 < 2 && f->is_signed && (mode == FPEMU_MODE_SR || mode == FPEMU_MODE_SE))
             p->compat = r->compat;
         break;
     case FPEMU_COMPAT_ML_DTYPES:
@@ -304,6 +305,11 @@ FPEMU_FN void core_coder_make(core_coder *c, const fpemu_format *f, const fpemu_
         c->fast_encode = c->nan[0] == c->nan[1] && c->made_nan[0] == c->nan[0] && c->made_nan[1] == c->nan[0];
         c->fast_decode = (f->has_negative_zero || !c->sign || c->decode_nan == c->sign) &&
                          f->max_code <= (CARRIER_INF - 1) >> c->d_norm;
+    }
+    if (f->specials == FPEMU_SPECIALS_HIF8 && is_float) {
+        c->kind = FPEMU_KIND_POSIT; /* coded one by one */
+        c->n = 0;
+        c->fast_encode = c->fast_decode = 0;
     }
     if (is_posit)
         c->nan[0] = c->nan[1] = c->made_nan[0] = c->made_nan[1] = top_bit;

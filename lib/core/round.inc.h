@@ -18,7 +18,7 @@ typedef struct core_plan {
     intw d_norm;     /* discarded bits from 2^emin on */
     intw d_low;      /* discarded bits below 2^emin, plus the exponent field (1 for carrier subnormals) */
     uintw low_one;   /* the low grid's step, as bits */
-    uintw p1, odd;   /* parity of k = 1: (E * p1 + odd) & 1, so that at p = 1 the code's parity decides */
+    uintw p1, odd;   /* parity of k = 1: (E * p1 + odd) & 1, so that at p = 1 the code's parity decides; p1 = 2: hif8 */
     uintw in_min;    /* magnitudes below become zero before rounding */
     uintw out_min;   /* results below become zero */
     uintw one;       /* 1; read from here because gcc 12 vectorises 64-bit shifts of variables only */
@@ -126,6 +126,13 @@ FPEMU_FN uintw core_up_read(int mode, uintw one, uintw sig, intw d, uintw odd_ma
     return (intw)(2 * rest + more) > (intw)step;
 }
 
+/* hif8: how many of three fraction bits a number of exponent e is without. */
+FPEMU_FN intw core_taper(intw e)
+{
+    const intw a = e < 0 ? -e : e;
+    return (a >= 4) + (a >= 8) + (a >= 16);
+}
+
 /* Magnitude on the grid without upper end, for a finite magnitude a. `any` as CORE_RULE_ANY. */
 FPEMU_FN uintw core_grid(const core_plan *p, int mode, int any, int n, uintw a, uintw sign, uintw r)
 {
@@ -136,15 +143,16 @@ FPEMU_FN uintw core_grid(const core_plan *p, int mode, int any, int n, uintw a, 
     const uintw sig = (a & (CARRIER_HIDDEN - 1)) | (implicit << CARRIER_MANTISSA);
     const intw low_d = p->d_low - (intw)(field + (implicit ^ 1));
     intw d = a < p->emin_bits ? low_d : p->d_norm;
-    uintw parity = field;
+    uintw parity = field, bare = 0; /* bare: of hif8 without fraction bits */
     if (any) { /* normals of the format that are subnormal in the carrier */
         const intw true_field = field == 0 ? 1 - core_subnormal_shift(a) : (intw)field;
-        const intw deeper = field == 0 ? true_field - 1 : 0;
-        parity = (uintw)true_field;
-        d = true_field >= p->emin_field ? p->d_norm + deeper : low_d;
+        const intw deeper = field == 0 ? true_field - 1 : 0, taper = core_taper(true_field - CARRIER_BIAS) & -(intw)(p->p1 >> 1);
+        bare = taper == 3;
+        parity = (uintw)true_field + bare;
+        d = true_field >= p->emin_field ? p->d_norm + deeper + taper : low_d;
     }
     d = d < 0 ? 0 : d;
-    const uintw odd_mask = (parity * p->p1 + p->odd) & 1;
+    const uintw odd_mask = (parity * (p->p1 | bare) + p->odd) & 1;
     const uintw up = mode == CORE_MODE_READ ? core_up_read(p->mode, p->one, sig, d, odd_mask, sign)
                                             : core_up(mode, n, p->one, sig, d, odd_mask, sign, r);
     const intw shift = d > CARRIER_MANTISSA ? CARRIER_MANTISSA : d;

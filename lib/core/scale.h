@@ -38,6 +38,9 @@ enum {
 #define CORE_CHOICE_ELEMENTS 4096
 #define CORE_CHOICE_ROWS 64
 
+/* Blocks of rules with levels have at most so many elements. */
+#define CORE_LEVEL_ELEMENTS 64
+
 /* Two numbers of the whole tensor, as packed: nvfp4 u, d; s2fp8 alpha, beta. amax: its largest finite magnitude and
  * most: [K*T], where a rule looks at errors. */
 typedef struct core_tensor {
@@ -47,7 +50,22 @@ typedef struct core_tensor {
 /* Rules with a scale of the whole tensor beside those of blocks. */
 FPEMU_FN int core_rule_is_nvfp4(int rule)
 {
-    return rule == FPEMU_SCALING_NVFP4 || rule == FPEMU_SCALING_NVFP4_AO || rule >= FPEMU_SCALING_4OVER6;
+    return rule == FPEMU_SCALING_NVFP4 || rule == FPEMU_SCALING_NVFP4_AO ||
+           (rule >= FPEMU_SCALING_4OVER6 && rule <= FPEMU_SCALING_NVFP4_CLAMP);
+}
+
+/* Rules whose scale has finer levels: of so many neighbours the finest; 0 of the others. */
+FPEMU_FN unsigned core_rule_levels(int rule)
+{
+    return rule == FPEMU_SCALING_HIF4 ? 4 : rule == FPEMU_SCALING_PAIRS ? 2 : 0;
+}
+
+/* The scale of the element at `place` is that of its block times 2 to this. */
+FPEMU_FN int core_level(int rule, uint32_t levels, unsigned place)
+{
+    if (rule == FPEMU_SCALING_PAIRS)
+        return -(int)(levels >> place / 2 & 1);
+    return (int)(levels >> place / 8 & 1) + (int)(levels >> (8 + place / 4) & 1);
 }
 
 /* Rules that look at what becomes of the elements. */

@@ -26,6 +26,7 @@ typedef struct core_block {
     uint8_t same;     /* the scale format holds every number of the carrier */
     uint8_t nan;      /* a block may become NaN */
     uint8_t near;     /* the element's numbers are far from the carrier's ends: kind MULTIPLY may do */
+    uint8_t level_shift; /* where the bits of levels begin in the code of a scale */
     uint8_t sticky;   /* what underflows in an exact t must not become zero: CORE_STICKY_... */
     /* set only where they are used, since calls on few elements feel it */
     core_plan scale_plan;   /* of a float scale, where core_scale_hold rounds */
@@ -43,6 +44,7 @@ typedef struct core_extremes {
 typedef struct core_scale {
     realw down, s, d;
     int32_t exponent;  /* floor(log2 s) */
+    uint32_t levels;   /* bits that change the scale of some of the elements: core_level */
     uint8_t kind;      /* enum core_scale_kind */
     uint8_t saturated; /* cut to an end of the scale format */
     uint8_t counted;   /* s is finite and not 0: in the histogram */
@@ -88,7 +90,8 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     b->precision = f->kind == FPEMU_KIND_FLOAT ? (int)f->mantissa_bits + 1 : (int)f->bits - f->is_signed;
     b->margin = f->margin;
     b->bare = f->scale_power;
-    b->powers = b->rule <= FPEMU_SCALING_HBFP || b->rule == FPEMU_SCALING_MUPPET;
+    b->powers = b->rule <= FPEMU_SCALING_HBFP || b->rule == FPEMU_SCALING_MUPPET || b->rule == FPEMU_SCALING_PAIRS;
+    b->level_shift = (uint8_t)(f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed);
     b->has_zero = f->has_zero;
     const int own =
         b->rule == FPEMU_SCALING_RECIPE || b->rule == FPEMU_SCALING_RECIPE_POW2 || b->rule == FPEMU_SCALING_S2FP8;
@@ -232,6 +235,13 @@ FPEMU_FN realw core_scale_nvfp4(realw s, realw d)
     return e < f ? e : f;
 }
 
+/* x > 0 rounded to the precision of bfloat16, to nearest even; not near the carrier's ends. */
+FPEMU_FN realw core_bfloat(realw x)
+{
+    const uintw u = core_bits(x), half = (uintw)1 << (CARRIER_MANTISSA - 8);
+    return core_value((u + half - 1 + ((u / half / 2) & 1)) & ~(2 * half - 1));
+}
+
 /* The scale of a block; of rules that choose the one for elements up to T * 2/3 (four), or up to T. */
 FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, int four, core_scale *s)
 {
@@ -308,6 +318,11 @@ FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, 
         s->s = (realw)(float)(1 / u); /* binary32, also where the compiler evaluates wider */
         break;
     }
+    case FPEMU_SCALING_HIF4:
+        s->kind = CORE_SCALE_MULTIPLY;
+        s->s = core_scale_hold(b, core_bfloat(amax * (realw)0.142578125), s); /* 1/7 in bfloat16 */
+        s->down = core_bfloat(1 / s->s);
+        break;
     case FPEMU_SCALING_S2FP8: s->kind = CORE_SCALE_S2FP8; return;
     case FPEMU_SCALING_MUPPET: {
         const double high = b->high > 0 ? core_to_double(e->high) : 0, low = b->low > 0 ? core_to_double(e->low) : 0;
@@ -343,6 +358,33 @@ FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_
     core_scale_candidate(b, e, 0, s);
 }
 
+/* Completes *s by the bits of levels. group: the largest finite magnitudes of core_rule_levels(rule) neighbours each. */
+FPEMU_FN void core_scale_levels(const core_block *b, uintw amax, const uintw *group, unsigned groups, core_scale *s)
+{
+    if (s->kind == CORE_SCALE_NAN || amax == 0)
+        return;
+    for (unsigned g = 0; g < groups; g++) {
+        const uintw a = group[g], beside = (g ^ 1) < groups ? group[g ^ 1] : 0;
+        if (b->rule == FPEMU_SCALING_PAIRS) {
+            s->levels |= (uint32_t)(a == 0 || core_exponent(a) < core_exponent(amax)) << g;
+        } else {
+            const uint32_t high = core_value(a > beside ? a : beside) * s->down >= 4;
+            s->levels |= high << g / 2 | (uint32_t)(core_value(a) * s->down >= (high ? 4 : 2)) << (8 + g);
+        }
+    }
+}
+
+/* The scale of the element at `place` of a block with scale *s. */
+FPEMU_FN core_scale core_scale_at(const core_block *b, const core_scale *s, unsigned place)
+{
+    const int c = core_level(b->rule, s->levels, place);
+    core_scale own = *s;
+    own.exponent += c;
+    own.down *= core_value(core_power(-c));
+    own.s *= core_value(core_power(c));
+    return own;
+}
+
 /* The error of the element u of e2m1 under a candidate, whose multiplier is 0 where the scale is; 0 of what is not
  * finite. */
 FPEMU_FN realw core_choice_error(const core_block *b, realw down, realw scale, uintw u)
@@ -368,13 +410,14 @@ FPEMU_FN realw core_choice_total(realw *row, unsigned rows)
 /* The code of a scale that core_scale_find made. */
 FPEMU_FN uint64_t core_scale_code(const core_block *b, const core_scale *s)
 {
+    const uint64_t levels = (uint64_t)s->levels << b->level_shift;
     if (b->bare)
-        return (uint32_t)s->exponent & b->code_mask;
+        return ((uint32_t)s->exponent & b->code_mask) | levels;
     if (s->kind == CORE_SCALE_NAN)
         return core_encode(&b->scale_coder, CARRIER_NAN, CARRIER_NAN);
     const int power = b->powers && s->kind != CORE_SCALE_DIVIDE;
     const uintw u = power ? core_power(s->exponent) : core_bits(s->s);
-    return core_encode(&b->scale_coder, u, u);
+    return core_encode(&b->scale_coder, u, u) | levels;
 }
 
 /* What a code says of the elements' values; `down` is not set. */
@@ -382,6 +425,7 @@ FPEMU_FN void core_scale_read(const core_block *b, uint64_t code, core_scale *s)
 {
     memset(s, 0, sizeof *s);
     s->d = 1;
+    s->levels = core_rule_levels(b->rule) ? (uint32_t)(code >> b->level_shift) : 0;
     if (b->rule == FPEMU_SCALING_S2FP8) {
         s->kind = CORE_SCALE_S2FP8;
     } else if (b->bare) {

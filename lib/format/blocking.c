@@ -159,7 +159,7 @@ static const fpemu_format *find_scale(const fpemu_format *f, fpemu_format *own)
     }
     fpemu_set_float(own, f->scale_exponent_bits, f->scale_mantissa_bits, f->scale_bias, f->scale_specials,
                     f->scale_signed);
-    if (f->scale_specials <= FPEMU_SPECIALS_DLFLOAT && fpemu_derive_float(own, &problem))
+    if (f->scale_specials <= FPEMU_SPECIALS_HIF8 && fpemu_derive_float(own, &problem))
         return own;
     return NULL;
 }
@@ -194,8 +194,10 @@ uint32_t fpemu_scale_bits(const fpemu_format *f)
 {
     if (f->scaling == FPEMU_SCALING_NONE || f->scaling == FPEMU_SCALING_S2FP8)
         return 0;
-    return f->scale_power ? f->scale_exponent_bits
-                          : (uint32_t)f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed;
+    const uint32_t levels = f->scaling == FPEMU_SCALING_HIF4    ? 24
+                            : f->scaling == FPEMU_SCALING_PAIRS ? (f->block_length + 1) / 2
+                                                                : 0;
+    return levels + f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed;
 }
 
 /* ---------------------------------------------------------------------------------------------- validity */
@@ -256,10 +258,11 @@ static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_p
 {
     const double max = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
     const double target = (double)f->target, bound = (double)f->bound;
-    const int fixed = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8;
+    const int fixed = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8 ||
+                      f->scaling == FPEMU_SCALING_HIF4;
     if (core_bits32(f->target) && (fixed || !(target >= max / 16 && target / 16 <= max && target >= 0x1p-126)))
         return refuse(problem, FPEMU_PARAMETER_TARGET | FPEMU_PARAMETER_CLIP | FPEMU_PARAMETER_MARGIN,
-                      fixed ? "no target, margin or clip with the rules muppet and s2fp8"
+                      fixed ? "no target, margin or clip with the rules muppet, s2fp8 and hif4"
                             : "a target from a sixteenth of the element's largest value to 16 times it");
     if (core_bits32(f->bound) &&
         (!core_rule_is_nvfp4(f->scaling) || f->scale_power || !(bound >= scale->min_normal && bound <= scale->max)))
@@ -317,6 +320,21 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
         if (!has_power_steps(f))
             return refuse(problem, FPEMU_PARAMETER_ELEMENT | FPEMU_PARAMETER_RULE,
                           "fixed or int with steps of a power of two with the rule muppet");
+        break;
+    case FPEMU_SCALING_PAIRS:
+        if (f->block != FPEMU_BLOCK_RUN || f->block_length > 32)
+            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE, "a block N of 1 to 32 with the rule pairs");
+        if (f->scale_mantissa_bits || f->scale_signed)
+            return refuse(problem, scales, "powers of two as scale with the rule pairs, such as e8m0");
+        break;
+    case FPEMU_SCALING_HIF4:
+        if (f->block != FPEMU_BLOCK_RUN || f->block_length != 64)
+            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE, "block=64 with the rule hif4");
+        if (f->scale_exponent_bits != 6 || f->scale_specials != FPEMU_SPECIALS_E8M0)
+            return refuse(problem, scales, "scale=ue6m2 with the rule hif4");
+        if (f->kind != FPEMU_KIND_FIXED || f->bits != 4 || f->fraction_bits != 2 || !f->symmetric)
+            return refuse(problem, FPEMU_PARAMETER_ELEMENT | FPEMU_PARAMETER_RULE,
+                          "fixed(4,2):symmetric with the rule hif4");
         break;
     case FPEMU_SCALING_S2FP8:
         if (f->block != FPEMU_BLOCK_TENSOR)

@@ -54,7 +54,7 @@ static int check_fields(const fpemu_format *f, fpemu_problem *problem)
         return refuse(problem, FPEMU_PARAMETER_OVERFLOW, "a known overflow policy");
     if (f->nan > FPEMU_NAN_ERROR)
         return refuse(problem, FPEMU_PARAMETER_NAN, "a known NaN policy");
-    if (is_float ? f->specials > FPEMU_SPECIALS_DLFLOAT : f->specials != 0)
+    if (is_float ? f->specials > FPEMU_SPECIALS_HIF8 : f->specials != 0)
         return refuse(problem, FPEMU_PARAMETER_SPECIALS, "known specials");
     if (is_float ? f->subnormals > FPEMU_SUBNORMALS_FLUSH_OUT : f->subnormals != 0)
         return refuse(problem, FPEMU_PARAMETER_SUBNORMALS, "a known reading of subnormals");

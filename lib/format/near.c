@@ -63,8 +63,8 @@ static const struct width {
     {{"fp8", "float8", "f8", "fp8e"},
      "e4m3fn or e5m2 (OCP), e4m3fnuz or e5m2fnuz",
      "e4m3fn or e5m2 (OCP), e4m3fnuz, e5m2fnuz, mxfp8_e4m3 or mxfp8_e5m2"},
-    {{"fp6", "float6", "f6", "mx6"}, "e2m3 or e3m2", "e2m3, e3m2, mxfp6_e2m3 or mxfp6_e3m2"},
-    {{"fp4", "float4", "f4", "mx4"}, "e2m1", "e2m1, mxfp4 or nvfp4"},
+    {{"fp6", "float6", "f6", "fp6e"}, "e2m3 or e3m2", "e2m3, e3m2, mxfp6_e2m3 or mxfp6_e3m2"},
+    {{"fp4", "float4", "f4", "fp4e"}, "e2m1", "e2m1, mxfp4 or nvfp4"},
 };
 
 /* posit8, posit16: the posits of the standard of 2022. */

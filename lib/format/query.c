@@ -9,6 +9,7 @@
 #include "scalar.h"
 
 #include "core/reach.h"
+#include "core/round.h"
 
 static double not_a_number(void)
 {
@@ -53,7 +54,7 @@ double fpemu_format_epsilon(const fpemu_format *format)
 /* Floats: how many values are above zero. */
 static uint64_t positive_count(const fpemu_format *f)
 {
-    return f->max_code - fpemu_smallest_code(f) + 1;
+    return f->specials == FPEMU_SPECIALS_HIF8 ? 126 : f->max_code - fpemu_smallest_code(f) + 1;
 }
 
 uint64_t fpemu_format_value_count(const fpemu_format *format)
@@ -134,6 +135,18 @@ static fpemu_format element_of(const fpemu_format *format)
     return f;
 }
 
+/* Code of the k-th value of hif8 above zero, k from 0. */
+static uint64_t hif8_code(const fpemu_format *f, uint64_t k)
+{
+    const fpemu_rounding exact = {0};
+    for (int e = f->quantum;; e++) {
+        const int fraction = 3 - (int)core_taper64(e);
+        if (k >> fraction == 0)
+            return fpemu_encode_one_f64(f, &exact, fpemu_exact((UINT64_C(1) << fraction) + k, e - fraction), 0);
+        k -= UINT64_C(1) << fraction;
+    }
+}
+
 /* Code of the i-th finite value in ascending order, i < fpemu_format_value_count. */
 static uint64_t code_at(const fpemu_format *f, uint64_t i)
 {
@@ -142,6 +155,10 @@ static uint64_t code_at(const fpemu_format *f, uint64_t i)
     if (f->kind != FPEMU_KIND_FLOAT) /* two's complement, so the codes count upward from the lowest */
         return (f->lowest_code + i) & fpemu_ones(f->bits);
     const uint64_t positive = positive_count(f), skipped = fpemu_smallest_code(f) - f->has_zero;
+    if (f->specials == FPEMU_SPECIALS_HIF8)
+        return i == positive ? 0
+               : i > positive ? hif8_code(f, i - positive - 1)
+                              : hif8_code(f, positive - 1 - i) | UINT64_C(0x80);
     if (f->is_signed && i < positive)
         return (positive - i + skipped) | UINT64_C(1) << (f->bits - 1);
     i -= f->is_signed ? positive : 0;

@@ -23,13 +23,15 @@ int32_t fpemu_default_bias(uint32_t exponent_bits, uint32_t specials)
     const int32_t half = (int32_t)1 << (exponent_bits - 1);
     return specials == FPEMU_SPECIALS_FNUZ || specials == FPEMU_SPECIALS_P3109E || specials == FPEMU_SPECIALS_P3109F
                ? half
-               : half - 1;
+           : specials == FPEMU_SPECIALS_HIF8 ? 0
+                                             : half - 1;
 }
 
 /* E = 0 is a binade of normal numbers. */
 static int zero_exponent_is_normal(const fpemu_format *f)
 {
-    return f->specials == FPEMU_SPECIALS_E8M0 || f->specials == FPEMU_SPECIALS_DLFLOAT;
+    return f->specials == FPEMU_SPECIALS_E8M0 || f->specials == FPEMU_SPECIALS_DLFLOAT ||
+           f->specials == FPEMU_SPECIALS_HIF8;
 }
 
 /* What the special values ask of the other parameters. */
@@ -58,13 +60,18 @@ static int check_specials(const fpemu_format *f, fpemu_problem *problem)
             return refuse(problem, fields | FPEMU_PARAMETER_SIGNED, "at least 3 bits in all with specials of P3109");
         break;
     case FPEMU_SPECIALS_E8M0:
-        if (e != 8 || m != 0 || f->is_signed || f->bias != 127)
+        if (f->is_signed || (!(e == 8 && m == 0 && f->bias == 127) && !(e == 6 && m == 2 && f->bias == 48)))
             return refuse(problem, fields | FPEMU_PARAMETER_BIAS | FPEMU_PARAMETER_SIGNED,
-                          "e=8, m=0, bias=127, signed=0 with specials=e8m0");
+                          "e=8, m=0, bias=127 (or 6, 2, 48), signed=0 with specials=e8m0");
         break;
     case FPEMU_SPECIALS_DLFLOAT:
         if (e == 0 || !f->is_signed)
             return refuse(problem, fields | FPEMU_PARAMETER_SIGNED, "e >= 1 and a sign with specials=dlfloat");
+        break;
+    case FPEMU_SPECIALS_HIF8:
+        if (e != 4 || m != 3 || !f->is_signed || f->bias != 0)
+            return refuse(problem, fields | FPEMU_PARAMETER_BIAS | FPEMU_PARAMETER_SIGNED,
+                          "e=4, m=3, bias=0, signed=1 with specials=hif8");
         break;
     default: break;
     }
@@ -109,6 +116,8 @@ uint64_t fpemu_smallest_code(const fpemu_format *f)
 {
     if (f->specials == FPEMU_SPECIALS_E8M0)
         return 0;
+    if (f->specials == FPEMU_SPECIALS_HIF8)
+        return 1;
     return f->subnormals == FPEMU_SUBNORMALS_KEEP ? 1 : UINT64_C(1) << f->mantissa_bits;
 }
 
@@ -216,6 +225,26 @@ int fpemu_scalar_fits(const fpemu_format *f, int precision, int quantum, int ema
     }
 }
 
+/* 2^-22 to 2^15, of which those below 2^-15 have no fraction bits. Codes do not ascend. */
+static int derive_hif8(fpemu_format *f)
+{
+    f->bits = 8;
+    f->precision = 4;
+    f->emin = -15;
+    f->emax = 15;
+    f->quantum = -22;
+    f->max_code = 0x6e;
+    f->lowest_code = 0xee;
+    f->nan_code = 0x80;
+    f->max = fpemu_exact(1, 15);
+    f->lowest = negative(f->max);
+    f->min_normal = fpemu_exact(1, f->emin);
+    f->min_positive = fpemu_exact(1, f->quantum);
+    f->has_nan = f->has_infinity = f->has_zero = 1;
+    f->fits_f32 = f->fits_f64 = 1;
+    return 1;
+}
+
 int fpemu_derive_float(fpemu_format *f, fpemu_problem *problem)
 {
     if (f->symmetric || f->wrap)
@@ -241,6 +270,8 @@ int fpemu_derive_float(fpemu_format *f, fpemu_problem *problem)
         return refuse(problem, FPEMU_PARAMETER_SUBNORMALS, "no word on subnormals: the format has none by nature");
     if (f->subnormals != FPEMU_SUBNORMALS_KEEP && !has_normal)
         return refuse(problem, FPEMU_PARAMETER_SUBNORMALS, "subnormals kept: the format has no other values");
+    if (f->specials == FPEMU_SPECIALS_HIF8)
+        return derive_hif8(f);
     /* binary64 ends at 2^1024 and 2^-1074; a first, wide check keeps the sums below small. */
     const char *const bias_text = "a bias with which binary64 holds every value";
     if (f->bias < -4096 || f->bias > 4096)
@@ -366,8 +397,8 @@ static int derive_posit(fpemu_format *f, fpemu_problem *problem)
     const int32_t n = (int32_t)f->bits, es = (int32_t)f->exponent_bits;
     if (f->bits < 2 || f->bits > 32)
         return refuse(problem, FPEMU_PARAMETER_BITS, "2 to 32 bits");
-    if (f->exponent_bits > 4)
-        return refuse(problem, FPEMU_PARAMETER_EXPONENT, "0 to 4 exponent bits");
+    if (f->exponent_bits > 5)
+        return refuse(problem, FPEMU_PARAMETER_EXPONENT, "0 to 5 exponent bits");
     if (f->symmetric || f->wrap)
         return refuse(problem, FPEMU_PARAMETER_SYMMETRIC | FPEMU_PARAMETER_WRAP, "no wrap and no symmetric on a posit");
     const int32_t top = (n - 2) * (1 << es);
@@ -421,7 +452,7 @@ void fpemu_set_float(fpemu_format *format, uint32_t exponent_bits, uint32_t mant
     format->exponent_bits = exponent_bits;
     format->mantissa_bits = mantissa_bits;
     format->bias = bias;
-    format->specials = specials <= FPEMU_SPECIALS_DLFLOAT ? (uint8_t)specials : UINT8_MAX;
+    format->specials = specials <= FPEMU_SPECIALS_HIF8 ? (uint8_t)specials : UINT8_MAX;
     format->is_signed = is_signed != 0;
     format->overflow = FPEMU_OVERFLOW_IEEE;
     format->nan = FPEMU_NAN_KEEP;

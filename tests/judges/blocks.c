@@ -564,6 +564,30 @@ typedef struct extent {
     int nonfinite, zero;
 } extent;
 
+/* Bits of a scale's code below those of its levels. */
+static unsigned scale_width(const fpemu_format *f)
+{
+    return f->scale_power ? f->scale_exponent_bits
+                          : (unsigned)f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed;
+}
+
+/* What the levels of a scale's code make of the exponent of its element j. */
+static long level(const fpemu_format *f, uint64_t code, uint64_t j)
+{
+    code >>= scale_width(f);
+    if (f->scaling == FPEMU_SCALING_PAIRS)
+        return code >> j / 2 & 1 ? -1 : 0;
+    return f->scaling == FPEMU_SCALING_HIF4 ? (long)(code >> j / 8 & 1) + (long)(code >> (8 + j / 4) & 1) : 0;
+}
+
+/* x to eight digits, ties to even. */
+static double bfloat(double x)
+{
+    int e;
+    const double fraction = frexp(x, &e);
+    return ldexp(nearbyint(fraction * 256), e - 8);
+}
+
 static int is_nvfp4(const fpemu_format *f)
 {
     return f->scaling == FPEMU_SCALING_NVFP4 || f->scaling == FPEMU_SCALING_NVFP4_AO ||
@@ -606,18 +630,21 @@ static void scale_of_block(context *c, const extent *x, const ref_tensor *tensor
         b->scale = NAN;
         return;
     }
-    if (x->amax == 0 && ((rule >= FPEMU_SCALING_FLOOR && rule <= FPEMU_SCALING_HBFP))) {
+    const int powers = (rule >= FPEMU_SCALING_FLOOR && rule <= FPEMU_SCALING_HBFP) || rule == FPEMU_SCALING_PAIRS;
+    if (x->amax == 0 && powers) {
         power_scale(c, 0, -1, b);
         b->saturated = 0;
         return;
     }
-    if (c->f->target > 0 && rule >= FPEMU_SCALING_FLOOR && rule <= FPEMU_SCALING_HBFP && rule != FPEMU_SCALING_RCEIL) {
+    if (c->f->target > 0 && powers && rule != FPEMU_SCALING_RCEIL) {
         p = saturate(carrier, multiply(carrier, amax, plain(divide(carrier, plain(c->max), M))));
         amax = plain(p == 0 ? carrier == 32 ? 0x1p-149 : 0x1p-1074 : p);
     }
     up = x->amax != 0 ? binade(amax) + !is_power(amax) : 0;
     switch (rule) {
+    case FPEMU_SCALING_PAIRS:
     case FPEMU_SCALING_FLOOR: power_scale(c, binade(amax) - c->emax, 0, b); break;
+    case FPEMU_SCALING_HIF4: value_scale(c, bfloat(multiply(carrier, amax, plain(bfloat(1.0 / 7)))), b); break;
     case FPEMU_SCALING_CEIL: power_scale(c, up - c->emax, 0, b); break;
     case FPEMU_SCALING_EVEN: power_scale(c, binade_rounded(amax.m, precision_of(c->f)) - c->emax, 0, b); break;
     case FPEMU_SCALING_HBFP: power_scale(c, up - c->emax - 1, 0, b); break;
@@ -760,6 +787,7 @@ static number seen(context *c, const ref_tensor *tensor, const ref_block *b, con
         e = saturate(carrier, divide(carrier, plain(extent_->amax), plain(target_of(c))));
         e = e > 0 ? divide(carrier, plain(1), plain(e)) : 0;
         return plain(multiply(carrier, plain(x), plain(isinf(e) ? largest32 : e)));
+    case FPEMU_SCALING_HIF4: return plain(multiply(carrier, plain(x), (number){bfloat(1 / b->scale), -b->exponent}));
     case FPEMU_SCALING_ABSMAX:
         if (!c->f->scale_power)
             return plain(divide(carrier, plain(x), s));
@@ -875,6 +903,29 @@ static double error_of_block(context *c, const ref_tensor *t, const ref_block *b
         for (row = 0; row < half && row + half < rows; row++)
             sum[row] = add(c->carrier, sum[row], sum[row + half]);
     return sum[0];
+}
+
+/* Adds the bits of levels to the code of a block's scale. */
+static void add_levels(context *c, const ref_tensor *t, ref_block *b, const extent *block, const uint64_t *x)
+{
+    const int pairs = c->f->scaling == FPEMU_SCALING_PAIRS;
+    double most[16] = {0}; /* of two or four neighbours */
+    if (b->nan || block->amax == 0 || (!pairs && c->f->scaling != FPEMU_SCALING_HIF4))
+        return;
+    for (uint64_t j = 0; j < b->elements; j++) {
+        const double a = fabs(carrier_value(c->carrier, x[t->order[b->first + j]]));
+        if (isfinite(a))
+            most[j / (pairs ? 2 : 4)] = fmax(most[j / (pairs ? 2 : 4)], a);
+    }
+    for (uint64_t g = 0; g < (b->elements + (pairs ? 1 : 3)) / (pairs ? 2 : 4); g++) {
+        const double both = fmax(most[g], pairs ? 0 : most[g ^ 1]), down = pairs ? 0 : bfloat(1 / b->scale);
+        const int high = !pairs && multiply(c->carrier, plain(both), plain(down)) >= 4;
+        if (pairs ? most[g] == 0 || binade(plain(most[g])) < binade(plain(block->amax))
+                  : multiply(c->carrier, plain(most[g]), plain(down)) >= (high ? 4 : 2))
+            b->code |= UINT64_C(1) << (scale_width(c->f) + g + (pairs ? 0 : 8));
+        if (high)
+            b->code |= UINT64_C(1) << (scale_width(c->f) + g / 2);
+    }
 }
 
 static void one_element(context *c, const ref_tensor *tensor, const ref_block *b, const extent *block, uint64_t index,
@@ -1089,9 +1140,12 @@ ref_tensor *ref_quantize(const fpemu_format *f, const fpemu_rounding *r, unsigne
             if (error_of_block(&c, t, &other, &e, along, x) < error_of_block(&c, t, block, &e, along, x))
                 *block = other;
         }
+        add_levels(&c, t, block, &e, x);
         for (j = 0; j < block->elements; j++) {
             uint64_t index = t->order[block->first + j];
-            one_element(&c, t, block, &e, index, x[index], &t->element[index]);
+            ref_block own = *block;
+            own.exponent += level(f, block->code, j);
+            one_element(&c, t, &own, &e, index, x[index], &t->element[index]);
         }
     }
     close_context(&c);
@@ -1191,8 +1245,9 @@ unsigned ref_scale_bytes(const fpemu_format *f)
     unsigned bits;
     if (!f->scaling || f->scaling == FPEMU_SCALING_S2FP8)
         return 0;
-    bits = f->scale_power ? f->scale_exponent_bits
-                          : (unsigned)f->scale_exponent_bits + f->scale_mantissa_bits + f->scale_signed;
+    bits = scale_width(f) + (f->scaling == FPEMU_SCALING_HIF4    ? 24
+                             : f->scaling == FPEMU_SCALING_PAIRS ? (f->block_length + 1) / 2
+                                                                 : 0);
     return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
 }
 
@@ -1266,8 +1321,8 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
     if (tensor_bytes(f) && t->n)
         decoded.decode = lh_float((uint32_t)get(bytes + 4, 4));
     for (b = 0; b < t->blocks; b++) {
-        ref_block block = {0};
-        uint64_t code = get(scales + b * width, width);
+        ref_block block = {0}, own;
+        uint64_t code = get(scales + b * width, width), all = code;
         if (f->scale_power) {
             uint64_t sign = UINT64_C(1) << (f->scale_exponent_bits - 1);
             code &= 2 * sign - 1;
@@ -1287,8 +1342,10 @@ int ref_unpack(const fpemu_format *f, unsigned carrier, const ref_tensor *t, con
                 p = q < c.length ? (double)c.table[q] + 0.0 : NAN;
             else
                 p = carrier_value(carrier, judge_decode(c.element, q));
+            own = block;
+            own.exponent += level(f, all, j);
             if (f->scaling)
-                p = isnan(p) || isnan(block.scale) ? NAN : scaled(carrier, f, &decoded, &block, p);
+                p = isnan(p) || isnan(block.scale) ? NAN : scaled(carrier, f, &decoded, &own, p);
             y[t->order[t->block[b].first + j]] = carrier_bits(carrier, p);
         }
         codes += (t->block[b].elements * f->bits + 7) / 8;

@@ -362,7 +362,8 @@ static int covered(const fpemu_format *f, const fpemu_rounding *r)
         return 0;
     if (f->kind == FPEMU_KIND_FIXED)
         return f->bits < 53;
-    return f->kind == FPEMU_KIND_FLOAT && f->subnormals != FPEMU_SUBNORMALS_NONE &&
+    return f->kind == FPEMU_KIND_FLOAT && f->subnormals != FPEMU_SUBNORMALS_NONE && f->specials < FPEMU_SPECIALS_HIF8 &&
+           !(f->specials == FPEMU_SPECIALS_E8M0 && f->mantissa_bits) &&
            !(f->mantissa_bits == 0 && r->mode == FPEMU_MODE_RNE);
 }
 

@@ -57,12 +57,19 @@ static int has_nan(const slow *s)
 static int has_infinity(const slow *s)
 {
     return s->f.kind == FPEMU_KIND_FLOAT &&
-           (s->f.specials == FPEMU_SPECIALS_IEEE || s->f.specials == FPEMU_SPECIALS_P3109E);
+           (s->f.specials == FPEMU_SPECIALS_IEEE || s->f.specials == FPEMU_SPECIALS_P3109E ||
+            s->f.specials == FPEMU_SPECIALS_HIF8);
 }
 
 static int has_negative_zero(const slow *s)
 {
-    return s->f.kind == FPEMU_KIND_FLOAT && s->f.is_signed && s->f.specials != FPEMU_SPECIALS_FNUZ && !is_p3109(s);
+    return s->f.kind == FPEMU_KIND_FLOAT && s->f.is_signed && s->f.specials != FPEMU_SPECIALS_FNUZ && !is_p3109(s) &&
+           s->f.specials != FPEMU_SPECIALS_HIF8;
+}
+
+static int is_hif8(const slow *s)
+{
+    return s->f.kind == FPEMU_KIND_FLOAT && s->f.specials == FPEMU_SPECIALS_HIF8;
 }
 
 static int is_e8m0(const slow *s)
@@ -135,8 +142,38 @@ static uint64_t store(slow *s, int negative, const mpz_t mag)
 
 /* ------------------------------------------------------------------------------------------------- decode */
 
+/* The fields of HiFloat8 from the highest bit on: sign, dot (11, 10, 01, 001, 0001: exponents of 4, 3, 2, 1, 0 bits;
+ * 0000: 2^(M - 23)), sign of the exponent, its magnitude less the first bit, fraction. */
+static outcome decode_hif8(const slow *s, uint64_t code, mpz_t mag, int *negative)
+{
+    static const struct {
+        unsigned dot, width, exponent, fraction;
+    } fields[] = {{3, 2, 4, 1}, {2, 2, 3, 2}, {1, 2, 2, 3}, {1, 3, 1, 3}, {1, 4, 0, 3}};
+    const uint64_t body = code & 0x7f;
+    *negative = bit(code, 7);
+    if (body == 0) {
+        mpz_set_ui(mag, 0);
+        return *negative ? NAN_OUT : FINITE;
+    }
+    if (body == 0x6f)
+        return INFINITE;
+    for (unsigned i = 0; i < 5; i++)
+        if (body >> (7 - fields[i].width) == fields[i].dot) {
+            const unsigned d = fields[i].exponent, m = fields[i].fraction;
+            const uint64_t rest = body >> m & ones(d);
+            const long size = d ? (long)((uint64_t)1 << (d - 1) | (rest & ones(d - 1))) : 0;
+            const long e = d && bit(rest, d - 1) ? -size : size;
+            set_scaled(s, mag, (uint64_t)1 << m | (body & ones(m)), e - (long)m);
+            return FINITE;
+        }
+    set_scaled(s, mag, 1, (long)body - 23);
+    return FINITE;
+}
+
 static outcome decode_float(const slow *s, uint64_t code, mpz_t mag, int *negative)
 {
+    if (is_hif8(s))
+        return decode_hif8(s, code, mag, negative);
     const fpemu_format *f = &s->f;
     unsigned mag_bits = f->bits - f->is_signed;
     unsigned m = f->mantissa_bits;
@@ -167,7 +204,7 @@ static outcome decode_float(const slow *s, uint64_t code, mpz_t mag, int *negati
     case FPEMU_SPECIALS_E8M0:
         if (body == ones(mag_bits))
             return NAN_OUT;
-        set_scaled(s, mag, 1, (long)E - f->bias);
+        set_scaled(s, mag, (uint64_t)1 << m | T, (long)E - f->bias - (long)m);
         return FINITE;
     case FPEMU_SPECIALS_DLFLOAT:
         if (body == ones(mag_bits))
@@ -350,12 +387,18 @@ static void round_float(slow *s, int negative, uint32_t random)
     long top = floor_log2(s, s->x);
     int below = top < s->emin;
     int odd = -1;
-    if (below && (f->subnormals == FPEMU_SUBNORMALS_FLUSH_IN || f->specials == FPEMU_SPECIALS_DLFLOAT)) {
+    if (below && (f->subnormals == FPEMU_SUBNORMALS_FLUSH_IN || f->specials == FPEMU_SPECIALS_DLFLOAT || is_e8m0(s))) {
         mpz_set_ui(s->y, 0);
         return;
     }
     if (below)
         top = s->emin;
+    if (is_hif8(s)) {
+        const long size = top < 0 ? -top : top;
+        const int m = size < 4 ? 3 : size < 8 ? 2 : size < 16 ? 1 : 0;
+        round_to_step(s, negative, top - m, m ? -1 : below ? 0 : (int)((top + 23) & 1), random);
+        return;
+    }
     /* With one digit of precision the parity is the code's, that of the exponent field; zero counts as even. */
     if (f->mantissa_bits == 0)
         odd = below ? 0 : (int)((top + f->bias) & 1);
@@ -530,6 +573,7 @@ static uint64_t nan_code(const slow *s)
         if (f->bits <= 8)
             return ones(mag_bits);
         return ones(f->exponent_bits) << f->mantissa_bits | (uint64_t)1 << (f->mantissa_bits - 1);
+    case FPEMU_SPECIALS_HIF8:
     case FPEMU_SPECIALS_FNUZ: return (uint64_t)1 << (f->bits - 1);
     case FPEMU_SPECIALS_P3109E:
     case FPEMU_SPECIALS_P3109F: return f->is_signed ? (uint64_t)1 << (f->bits - 1) : ones(mag_bits);
@@ -542,6 +586,8 @@ static uint64_t infinity_code(const slow *s, int negative)
     const fpemu_format *f = &s->f;
     unsigned mag_bits = f->bits - f->is_signed;
     uint64_t sign = negative ? (uint64_t)1 << (f->bits - 1) : 0;
+    if (is_hif8(s))
+        return sign | 0x6f;
     if (f->specials == FPEMU_SPECIALS_P3109E)
         return sign | (ones(mag_bits) - (f->is_signed ? 0 : 1));
     return sign | ones(f->exponent_bits) << f->mantissa_bits;
@@ -557,6 +603,9 @@ static uint64_t finite_code(slow *s, int negative, const mpz_t mag)
         uint64_t u = code_at_most(s, mag);
         return negative ? (0 - u) & ones(s->f.bits) : u;
     }
+    for (uint64_t code = 1; is_hif8(s); code++) /* does not rise with the value */
+        if (mpz_sgn(mag) == 0 || (decode(s, code, s->a, &(int){0}) == FINITE && mpz_cmp(s->a, mag) == 0))
+            return mpz_sgn(mag) ? code | (negative ? 0x80u : 0) : 0;
     return (mpz_sgn(mag) ? code_at_most(s, mag) : 0) | (negative ? (uint64_t)1 << (s->f.bits - 1) : 0);
 }
 
@@ -738,6 +787,13 @@ static int open_float(slow *s)
     const fpemu_format *f = &s->f;
     unsigned mag_bits = f->bits - f->is_signed;
     int dummy;
+    if (is_hif8(s)) {
+        s->emin = -22;
+        s->end_code = 0x6e;
+        set_scaled(s, s->max, 1, 15);
+        mpz_neg(s->lowest, s->max);
+        return 1;
+    }
     s->emin = f->specials == FPEMU_SPECIALS_E8M0 || f->specials == FPEMU_SPECIALS_DLFLOAT ? -(long)f->bias
                                                                                           : 1 - (long)f->bias;
     switch (f->specials) {

@@ -25,7 +25,7 @@ const char *describe_kind(const fpemu_format *format)
 
 const char *describe_special_rule(const fpemu_format *format)
 {
-    static const char *const names[] = {"ieee", "fn", "fnuz", "finite", "p3109e", "p3109f", "e8m0", "dlfloat"};
+    static const char *const names[] = {"ieee", "fn", "fnuz", "finite", "p3109e", "p3109f", "e8m0", "dlfloat", "hif8"};
     return is_float(format) ? names[format->specials] : NULL;
 }
 
@@ -72,7 +72,8 @@ const char *describe_rule(const fpemu_format *format)
 {
     static const char *const names[] = {NULL,     "floor",      "ceil",     "even",       "rceil",       "hbfp",
                                         "absmax", "nvfp4",      "nvfp4-ao", "recipe",     "recipe-pow2", "muppet",
-                                        "s2fp8",  "reciprocal", "4over6",   "4over6-mse", "nvfp4-clamp"};
+                                        "s2fp8",  "reciprocal", "4over6",   "4over6-mse", "nvfp4-clamp",
+                                        "pairs",  "hif4"};
     return names[format->scaling < sizeof names / sizeof *names ? format->scaling : 0];
 }
 
