@@ -139,8 +139,8 @@ uint32_t fpemu_gpu_run_length(const gpu_tensor *c, const core_walk *w, const gpu
 /* The run of a job for gpu_unpack_runs; 0: it does not go by that. */
 uint32_t fpemu_gpu_unpack_length(const gpu_tensor *c, const core_walk *w, const gpu_blocks_job32 *j)
 {
-    if (!j->rule.scaled || j->rule.block.rule == FPEMU_SCALING_S2FP8 || core_rule_levels(j->rule.block.rule) || j->call.element_bits > 8 ||
-        gpu_run_codes(j) == GPU_RUN_NO_CODES || j->rule.coder.has_infinity)
+    if (!j->rule.scaled || j->rule.block.rule == FPEMU_SCALING_S2FP8 || core_rule_levels(j->rule.block.rule) ||
+        j->call.element_bits > 8 || gpu_run_codes(j) == GPU_RUN_NO_CODES || j->rule.coder.has_infinity)
         return 0;
     return run_length(c, w, j->call.whole);
 }

@@ -382,8 +382,8 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
                         levelled = core_scale_at(&block, own, (unsigned)(at - u->origin) + k);
                         own = &levelled;
                     }
-                    const uintw y = core_blocked_element(&j->rule, &table, form, mode, own, block.tensor,
-                                                         OF(e, l).amax, OF(x, l)[k], r, &p, &h);
+                    const uintw y = core_blocked_element(&j->rule, &table, form, mode, own, block.tensor, OF(e, l).amax,
+                                                         OF(x, l)[k], r, &p, &h);
                     if (job->y)
                         result[k] = gpu_blocks_result(j, y);
                     if (job->bytes)

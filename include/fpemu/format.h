@@ -36,7 +36,8 @@ typedef enum fpemu_specials {
     FPEMU_SPECIALS_P3109F = 5, /* IEEE P3109, finite domain: one NaN, no infinity, no -0 */
     FPEMU_SPECIALS_E8M0 = 6,   /* OCP UE8M0, and E6M2 with bias 48: E = 0 is a binade, NaN all ones, no zero, no sign */
     FPEMU_SPECIALS_DLFLOAT = 7, /* IBM DLFloat: one code for NaN and infinity; E = 0 holds normal numbers */
-    FPEMU_SPECIALS_HIF8 = 8 /* Ascend HiFloat8: a prefix code, 3 to 0 fraction bits; e = 4, m = 3, bias 0 (numerics.md) */
+    FPEMU_SPECIALS_HIF8 =
+        8 /* Ascend HiFloat8: a prefix code, 3 to 0 fraction bits; e = 4, m = 3, bias 0 (numerics.md) */
 } fpemu_specials;
 
 /* What there is below the smallest normal magnitude 2^emin. All act on magnitudes, in every mode. */

@@ -77,9 +77,9 @@ fpemu_status fpemu_quantize_tensor(const fpemu_format *format, const fpemu_round
 /* The scales of a tensor's blocks: those that fpemu_quantize_tensor and fpemu_pack use for the same x, which no
  * rounding changes. Any of the three outputs may be NULL, not all:
  *   scales  one number a block, in the order of fpemu_packed_extent, fpemu_layout.blocks of them: s of doc/blocks.md,
- *           2. The value of an element is y = P * s, with P a value of the element format (nvfp4 rules: P * s * d)
+ *           2. The value of an element is y = P * s, P a value of its format (nvfp4 rules: P * s * d; levels: 2.6)
  *   codes   their codes, as many unsigned integers of fpemu_layout.scale_bytes bytes in host byte order, the code in
- *           the low bits: of fpemu_format_scale, or, of a bare power of two, the exponent in two's complement
+ *           the low bits: of fpemu_format_scale, or the exponent in two's complement; bits of levels above
  *   tensor  the two numbers of the whole tensor: nvfp4 rules the multiplier u and the tensor's scale d; s2fp8 alpha and
  *           beta; other rules 1 and 1
  * The y_stride of `shape` is not used. A block that becomes NaN has the scale NaN. Scales of 16-bit arrays are binary32

@@ -73,7 +73,8 @@ FPEMU_FN uintw core_hif8_value(const core_coder *c, uint64_t code)
     const uintw fraction = t < 8 ? 0 : ((uintw)t & (((uintw)1 << m) - 1)) << (CARRIER_MANTISSA - m);
     if (t == 0)
         return code ? CARRIER_NAN : 0;
-    return ((uint64_t)t == c->decode_infinity ? CARRIER_INF : core_power(e) | fraction) | (code & c->sign ? CARRIER_SIGN : 0);
+    return ((uint64_t)t == c->decode_infinity ? CARRIER_INF : core_power(e) | fraction) |
+           (code & c->sign ? CARRIER_SIGN : 0);
 }
 
 /* The same for a float: every kind of result is worked out and one taken, so that the loop has a vector form. */

@@ -172,7 +172,7 @@ FPEMU_FN void core_plan_make(core_plan *p, const fpemu_format *f, const fpemu_ro
             p->compat = r->compat;
         break;
     case FPEMU_COMPAT_ML_DTYPES:
-        if (p->negative) {
+        if (p->negative && p->p1) {
             p->compat = r->compat;
             if (saturate)
                 p->negative = p->emin_bits; /* and zero */
@@ -181,7 +181,7 @@ FPEMU_FN void core_plan_make(core_plan *p, const fpemu_format *f, const fpemu_ro
         }
         break;
     case FPEMU_COMPAT_CUDA:
-        if (p->negative) {
+        if (p->negative && p->p1) {
             p->compat = r->compat; /* the sign is dropped first */
             p->max[1] = p->max[0];
             p->negative = 0;

@@ -144,9 +144,10 @@ FPEMU_FN uintw core_grid(const core_plan *p, int mode, int any, int n, uintw a, 
     const intw low_d = p->d_low - (intw)(field + (implicit ^ 1));
     intw d = a < p->emin_bits ? low_d : p->d_norm;
     uintw parity = field, bare = 0; /* bare: of hif8 without fraction bits */
-    if (any) { /* normals of the format that are subnormal in the carrier */
+    if (any) {                      /* normals of the format that are subnormal in the carrier */
         const intw true_field = field == 0 ? 1 - core_subnormal_shift(a) : (intw)field;
-        const intw deeper = field == 0 ? true_field - 1 : 0, taper = core_taper(true_field - CARRIER_BIAS) & -(intw)(p->p1 >> 1);
+        const intw deeper = field == 0 ? true_field - 1 : 0,
+                   taper = core_taper(true_field - CARRIER_BIAS) & -(intw)(p->p1 >> 1);
         bare = taper == 3;
         parity = (uintw)true_field + bare;
         d = true_field >= p->emin_field ? p->d_norm + deeper + taper : low_d;

@@ -18,16 +18,16 @@ typedef struct core_block {
     int32_t first, last;     /* exponents of the powers of two that the scale format holds */
     int32_t margin;
     uint32_t code_mask;
-    uint8_t rule;     /* fpemu_scaling */
-    uint8_t no_zero;  /* the scale format has none */
-    uint8_t powers;   /* the rule gives powers of two */
-    uint8_t has_zero; /* the element has one */
-    uint8_t bare;     /* the scale is a power of two by itself */
-    uint8_t same;     /* the scale format holds every number of the carrier */
-    uint8_t nan;      /* a block may become NaN */
-    uint8_t near;     /* the element's numbers are far from the carrier's ends: kind MULTIPLY may do */
+    uint8_t rule;        /* fpemu_scaling */
+    uint8_t no_zero;     /* the scale format has none */
+    uint8_t powers;      /* the rule gives powers of two */
+    uint8_t has_zero;    /* the element has one */
+    uint8_t bare;        /* the scale is a power of two by itself */
+    uint8_t same;        /* the scale format holds every number of the carrier */
+    uint8_t nan;         /* a block may become NaN */
+    uint8_t near;        /* the element's numbers are far from the carrier's ends: kind MULTIPLY may do */
     uint8_t level_shift; /* where the bits of levels begin in the code of a scale */
-    uint8_t sticky;   /* what underflows in an exact t must not become zero: CORE_STICKY_... */
+    uint8_t sticky;      /* what underflows in an exact t must not become zero: CORE_STICKY_... */
     /* set only where they are used, since calls on few elements feel it */
     core_plan scale_plan;   /* of a float scale, where core_scale_hold rounds */
     core_coder scale_coder; /* where codes are made or read: core_block_codes */

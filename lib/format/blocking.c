@@ -258,8 +258,8 @@ static int check_range(const fpemu_format *f, const fpemu_format *scale, fpemu_p
 {
     const double max = f->kind == FPEMU_KIND_CODEBOOK && -f->lowest > f->max ? -f->lowest : f->max;
     const double target = (double)f->target, bound = (double)f->bound;
-    const int fixed = f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8 ||
-                      f->scaling == FPEMU_SCALING_HIF4;
+    const int fixed =
+        f->scaling == FPEMU_SCALING_MUPPET || f->scaling == FPEMU_SCALING_S2FP8 || f->scaling == FPEMU_SCALING_HIF4;
     if (core_bits32(f->target) && (fixed || !(target >= max / 16 && target / 16 <= max && target >= 0x1p-126)))
         return refuse(problem, FPEMU_PARAMETER_TARGET | FPEMU_PARAMETER_CLIP | FPEMU_PARAMETER_MARGIN,
                       fixed ? "no target, margin or clip with the rules muppet, s2fp8 and hif4"
@@ -323,7 +323,8 @@ static int check_rule(const fpemu_format *f, const fpemu_format *scale, fpemu_pr
         break;
     case FPEMU_SCALING_PAIRS:
         if (f->block != FPEMU_BLOCK_RUN || f->block_length > 32)
-            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE, "a block N of 1 to 32 with the rule pairs");
+            return refuse(problem, FPEMU_PARAMETER_BLOCK | FPEMU_PARAMETER_RULE,
+                          "a block N of 1 to 32 with the rule pairs");
         if (f->scale_mantissa_bits || f->scale_signed)
             return refuse(problem, scales, "powers of two as scale with the rule pairs, such as e8m0");
         break;

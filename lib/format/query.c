@@ -156,7 +156,7 @@ static uint64_t code_at(const fpemu_format *f, uint64_t i)
         return (f->lowest_code + i) & fpemu_ones(f->bits);
     const uint64_t positive = positive_count(f), skipped = fpemu_smallest_code(f) - f->has_zero;
     if (f->specials == FPEMU_SPECIALS_HIF8)
-        return i == positive ? 0
+        return i == positive  ? 0
                : i > positive ? hif8_code(f, i - positive - 1)
                               : hif8_code(f, positive - 1 - i) | UINT64_C(0x80);
     if (f->is_signed && i < positive)

@@ -61,7 +61,7 @@ static const call calls[] = {
 
 /* In the order of fpemu_specials. */
 static const char *const specials_names[] = {"ieee",   "fn",   "fnuz",    "finite", "p3109e",
-                                             "p3109f", "e8m0", "dlfloat", "hif8", NULL};
+                                             "p3109f", "e8m0", "dlfloat", "hif8",   NULL};
 /* Bit 0: finite, bit 1: unsigned. */
 static const char *const domain_names[] = {"se", "sf", "ue", "uf", NULL};
 static const char *const flag_names[] = {"0", "1", NULL};

@@ -12,9 +12,9 @@
 
 /* In the order of fpemu_scaling. */
 static const char *const rule_names[FPEMU_SCALING_COUNT] = {
-    "none",   "floor",       "ceil",   "even",  "rceil",      "hbfp",   "absmax",     "nvfp4",      "nvfp4-ao",
-    "recipe", "recipe-pow2", "muppet", "s2fp8", "reciprocal", "4over6", "4over6-mse", "nvfp4-clamp",
-    "pairs",  "hif4"};
+    "none",   "floor",      "ceil",        "even",        "rceil",  "hbfp",  "absmax",
+    "nvfp4",  "nvfp4-ao",   "recipe",      "recipe-pow2", "muppet", "s2fp8", "reciprocal",
+    "4over6", "4over6-mse", "nvfp4-clamp", "pairs",       "hif4"};
 
 /* Where the element comes from. */
 enum element { ANY, FROM_M, FROM_E_M, FROM_BITS, ANY_SYMMETRIC, FROM_TABLE };
@@ -133,7 +133,8 @@ static int take_rule(reader *r, value *v)
     for (v->number = FPEMU_SCALING_FLOOR; v->number < FPEMU_SCALING_COUNT; v->number++)
         if (fpemu_word_is(r->text + start, r->at - start, rule_names[v->number]))
             return 1;
-    return fail(r, start, "floor [r]ceil even hbfp absmax reciprocal nvfp4.. 4over6.. recipe.. muppet s2fp8 pairs or hif4");
+    return fail(r, start,
+                "floor [r]ceil even hbfp absmax reciprocal nvfp4.. 4over6.. recipe.. muppet s2fp8 pairs or hif4");
 }
 
 /* N, or N/D. */

@@ -117,6 +117,11 @@ def _scale_dtype(format: Format) -> np.dtype[Any] | None:
     return np.dtype(f"u{size}") if size else None
 
 
+def has_levels(format: Format) -> bool:
+    """Whether the code of a scale has bits that change it for some of the elements."""
+    return format.scaling_rule in ("pairs", "hif4")
+
+
 def _scales_shape(format: Format, shape: tuple[int, ...], axis: int) -> tuple[int, ...] | None:
     """The shape in which the scales' order is C order; None where there is none but a list, as of a tensor without
     elements, which has no blocks."""
@@ -230,7 +235,7 @@ class Packed:
     @property
     def scale_codes(self) -> Any:
         """The codes of the blocks' scales, unsigned integers, shaped as `scales`; of a bare power of two its exponent
-        in two's complement. None for scalar formats and s2fp8."""
+        in two's complement; above either the bits of levels (rules pairs, hif4). None for scalar formats and s2fp8."""
         dtype = _scale_dtype(self.format)
         if dtype is None:
             return None

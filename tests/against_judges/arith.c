@@ -838,6 +838,11 @@ static void check_all_specials(void)
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
         if ((r = ref_find(specials[i])) && subject_named(&s, r->spec, &r->f))
             check_specials(&s);
+    const fpemu_format hif8 = ref_float(4, 3, 0, FPEMU_SPECIALS_HIF8, 1);
+    if (subject_named(&s, "hif8", &hif8)) {
+        check_specials(&s);
+        check_pairs(&s);
+    }
 }
 
 static void check_decisions(void)

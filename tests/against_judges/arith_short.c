@@ -19,7 +19,7 @@ static const char *const formats[] =
          "fp(7,20,63):flushin", "int8", "uint8", "e8m0", "int(8,zero=3)", "posit(16,1)", "fp(8,21,126)",
          "bf16:saturate", "fixed(22,-104)", "fixed(24,-103)", "float(e=8,m=20):flushout", "fp(8,18,127)",
          "float(e=11,m=40)", "float(e=10,m=50)", "float(e=10,m=51)", "fixed(40,20)", "posit(8,0)", "posit(16,2)",
-         "posit(17,3)", "posit(22,2)", "posit(32,2)", "posit(32,4)", "posit(6,4)");
+         "posit(17,3)", "posit(22,2)", "posit(32,2)", "posit(32,5)", "posit(6,4)");
 enum { KINDS = 7, POLICIES = FPEMU_OVERFLOW_SATURATE_KEEP_INF + 1 };
 
 static float pick(int kind, const fpemu_format *f, uint64_t *state)

@@ -47,10 +47,10 @@ static const char *const specs[] = LIST(
     "codebook(nf4,block=3,scale=e3m2)", "codebook(dynamic6,block=tensor)", "codebook(dynamic7,block=4,scale=fp16)",
     "scaled(e4m3fn)", "scaled(e5m2,block=row,margin=3)", "scaled(e4m3fn,block=channel,rule=recipe-pow2)",
     "scaled(e5m2,block=4,rule=recipe-pow2,margin=64)", "scaled(e2m1,block=2x2)", "scaled(int8,block=6)", "muppet(8)",
-    "muppet(4,block=row)", "muppet(16,block=4)", "muppet(8,block=3,exponent=4)", "muppet(2,block=channel)",
-    "hif8", "mx9", "mx6", "mx4", "hif4", "block(e2m1,5,scale=e8m0,rule=pairs)",
-    "block(fixed(8,6),3,exponent=4,rule=pairs)", "block(int8,32,exponent=8,rule=pairs,target=100)", "group(hif8,block=4)",
-    "mx(hif8,block=4)", "table(dynamic8)", "table(nf4)", "e4m3fn", "e2m1", "int8:wrap", "fixed(12,4)", "posit(8,2)", "fp16");
+    "muppet(4,block=row)", "muppet(16,block=4)", "muppet(8,block=3,exponent=4)", "muppet(2,block=channel)", "hif8",
+    "mx9", "mx6", "mx4", "hif4", "block(e2m1,5,scale=e8m0,rule=pairs)", "block(fixed(8,6),3,exponent=4,rule=pairs)",
+    "block(int8,32,exponent=8,rule=pairs,target=100)", "group(hif8,block=4)", "mx(hif8,block=4)", "table(dynamic8)",
+    "table(nf4)", "e4m3fn", "e2m1", "int8:wrap", "fixed(12,4)", "posit(8,2)", "fp16");
 
 /* What the grammar does not say. */
 static const struct made {

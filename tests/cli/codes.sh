@@ -13,6 +13,12 @@ gives '0x3ff0000000000000 0x7ff8000000000000' encode fp64 --double 1 nan
 gives '0x80 0x00' encode e4m3fnuz nan -0
 gives '0x7fff 0x7ffe' encode dlfloat16 inf 8573157376
 gives '0xfe 0xff 0x00 0x7f' encode e8m0 1.7014118346046923e38 -1 0 1
+# values of CANN's own test of hif8; then one of each prefix, ties away, infinity, NaN
+gives '0x04 0x05 0x06 0x06 0x1d 0x19' encode hif8 -r rna 2.75313869e-06 4.55029203e-06 6.82727705e-06 9.30949318e-06 0.783273578 0.567049742
+gives '0x00 0x01 0x07 0x70 0x5c 0x3c 0x18 0x08 0x0a 0x17 0x2f 0x4f 0x6e 0x6f 0xef 0x80 0x00' \
+    encode hif8 -r rna 1.1e-7 1.1920928955078125e-07 2e-5 0.00390625 0.0078125 0.1875 0.5 1 1.1875 3.8 15 224 40959 40960 \
+    -inf nan -0
+gives '0xff 0x00 0x01 0xff' encode ue6m2 1e9 0 4.5e-15 -1
 gives '0x80 0x7f 0x01' encode 'posit(8,2)' nan 1e30 1e-30
 gives '0xf0 0x7f 0x80' encode 'fixed(8,4)' -1 100 -100
 gives '0x00' encode 'fixed(8,4)' nan

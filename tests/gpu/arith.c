@@ -299,7 +299,7 @@ static void check_refusals(void)
 int main(void)
 {
     static const char *const specs[] = {"fp16",        "e5m2", "bf16:saturate", "fixed(12,4)",
-                                        "posit(16,2)", "e8m0", "fp32",          "e4m3fnuz",
+                                        "posit(16,2)", "e8m0", "fp32",          "hif8",
                                         "fp64",        "e2m1", "fp16:flushout", "int(8,scale=0.5)"};
     static const size_t lengths[] = {1, 31, 33, 400, 4097, 5000};
     device_begin();

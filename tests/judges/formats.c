@@ -316,14 +316,14 @@ int ref_generic_max(size_t i, fpemu_format *f, char *text, double *max)
         return 1;
     }
     i -= n;
-    /* Posits: every n from 2 to 12 with es 0..4, then a few wide ones; some fill the significand of binary32. */
-    if (i < 55) {
-        *f = ref_posit(2 + (unsigned)i / 5, (unsigned)i % 5);
+    /* Posits: every n from 2 to 12 with es 0..5, then a few wide ones; some fill the significand of binary32. */
+    if (i < 66) {
+        *f = ref_posit(2 + (unsigned)i / 6, (unsigned)i % 6);
         snprintf(text, 80, "posit(%u,%u)", f->bits, f->exponent_bits);
         return 1;
     }
-    i -= 55;
-    static const uint8_t wide[][2] = {{16, 0}, {16, 4}, {24, 1}, {32, 4}, {26, 0}, {27, 1}, {28, 2}};
+    i -= 66;
+    static const uint8_t wide[][2] = {{16, 0}, {16, 4}, {24, 1}, {32, 5}, {26, 0}, {27, 1}, {28, 2}};
     n = sizeof wide / sizeof *wide;
     if (i < n) {
         *f = ref_posit(wide[i][0], wide[i][1]);

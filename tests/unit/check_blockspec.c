@@ -178,9 +178,10 @@ START_TEST(combinations)
     static const char *const scales[] = {
         "e8m0", "fp32", "e4m3fn", "ue4m3", "bf16", "float(11,20)", "p3109(8,3,ue)", "fixed(8,4)",
         "fp64", NULL,   NULL,     NULL,    NULL};
-    static const char *const rules[] = {"none",   "floor",      "ceil",     "even",       "rceil",       "hbfp",
-                                        "absmax", "nvfp4",      "nvfp4-ao", "recipe",     "recipe-pow2", "muppet",
-                                        "s2fp8",  "reciprocal", "4over6",   "4over6-mse", "nvfp4-clamp"};
+    static const char *const rules[] = {"none",        "floor",       "ceil",  "even",       "rceil",
+                                        "hbfp",        "absmax",      "nvfp4", "nvfp4-ao",   "recipe",
+                                        "recipe-pow2", "muppet",      "s2fp8", "reciprocal", "4over6",
+                                        "4over6-mse",  "nvfp4-clamp", "pairs", "hif4"};
     static const unsigned exponents[] = {8, 12, 2, 13};
     static const struct {
         const char *text;
@@ -283,6 +284,10 @@ START_TEST(named)
         ROW("nvfp4(rule=nvfp4-ao)", "e2m1", "e4m3fn", NVFP4_AO, 0, RUN, 0, 16, 0),
         ROW("nvfp4(rule=4over6-mse)", "e2m1", "e4m3fn", 4OVER6_MSE, 0, RUN, 0, 16, 0),
         ROW("amdfp4", "e2m1", "ue5m3", NVFP4_CLAMP, 0, RUN, 0, 16, 0),
+        ROW("mx9", "fixed(8,6):symmetric", "e8m0", PAIRS, 0, RUN, 0, 16, 9),
+        ROW("mx6", "fixed(5,3):symmetric", "e8m0", PAIRS, 0, RUN, 0, 16, 6),
+        ROW("mx4", "fixed(3,1):symmetric", "e8m0", PAIRS, 0, RUN, 0, 16, 4),
+        ROW("hif4", "fixed(4,2):symmetric", "ue6m2", HIF4, 0, RUN, 0, 64, 4.5),
         ROW("group(int12)", "int12:symmetric", "fp32", ABSMAX, 0, RUN, 0, 2048, 0),
         ROW("group(int4,128,scale=bf16)", "int4:symmetric", "bf16", ABSMAX, 0, RUN, 0, 128, 0),
         ROW("q8_0", "int8:symmetric", "fp16", RECIPROCAL, 0, RUN, 0, 32, 8.5),

@@ -168,7 +168,7 @@ START_TEST(bad_specs)
              {"int(8,scale=1e400)", 12, "binary64"}, {"int(8,scale=1e-400)", 12, "above 0"},
              {"int(8,scale=.)", 13, "decimal"}, {"int(8,scale=1,zero=128)", 19, "zero point"},
              {"int(8,scale=1,5", 14, "named argument"}, {"int(8,scale=0,1", 14, "named argument"},
-             {"posit(1,0)", 6, "2 to 32"}, {"posit(33,2)", 6, "2 to 32"}, {"posit(8,5)", 8, "0 to 4"},
+             {"posit(1,0)", 6, "2 to 32"}, {"posit(33,2)", 6, "2 to 32"}, {"posit(8,6)", 8, "0 to 5"},
              {"posit(8)", 7, "es="},
              /* modifiers */
              {"bf16:", 5, "saturate"}, {"bf16:bogus", 5, "'bogus'"}, {"bf16::saturate", 5, "':'"},
@@ -288,7 +288,8 @@ END_TEST
 /* Every kind, parameter and modifier, in generated texts: right ones read back, wrong ones are refused cleanly. */
 START_TEST(generated)
 {
-    static const char *const specials[] = {"ieee", "fn", "fnuz", "finite", "p3109e", "p3109f", "e8m0", "dlfloat"};
+    static const char *const specials[] = {"ieee",   "fn",   "fnuz",    "finite", "p3109e",
+                                           "p3109f", "e8m0", "dlfloat", "hif8"};
     static const char *const policies[] = {"", "", "", ":saturate", ":ieee", ":keepinf"};
     static const char *const low[] = {"", "", ":nosub", ":flushin", ":flushout"};
     static const char *const ends[] = {"", "", "", ":wrap", ":symmetric"};

@@ -19,7 +19,7 @@ from torch import Tensor
 import fpemu
 from fpemu import Range, Rounding, Stats, _native
 from fpemu._arrays import DECODE, ENCODE, FUNCTION, OPERATION, QUANTIZE, UNPACK, carrier_of, has_tangent
-from fpemu._packed import _scale_dtype, _scales_shape
+from fpemu._packed import _scale_dtype, _scales_shape, has_levels
 from fpemu._values import _OPERATIONS
 
 from . import _autograd, _device
@@ -268,6 +268,9 @@ def _parts(counts: Any, x: Tensor, format: str, along: int, chunk: int, rounding
     scale of the whole tensor, one number on the processor."""
     elements, scales, tensor = _parts_fake(x, format, along, chunk, rounding, state, axis)
     f, axis = _need_scales(format), axis % x.ndim
+    if has_levels(f):
+        raise fpemu.Error(f"{format}: products take no scales with levels apart from the elements; round the operands, "
+                          "and multiply the numbers")
     if not x.numel():
         return elements, scales.fill_(1), tensor.fill_(1)
     packed = _pack(counts, x, format, rounding, state, axis)

@@ -22,7 +22,7 @@ import numpy as np
 import fpemu
 
 from .._format import named
-from .._packed import _scale_dtype
+from .._packed import _scale_dtype, has_levels
 from ._shard import has_tensor_scale
 from ._spec import block_of, format_of, is_stochastic, rounding_of, scale_length
 
@@ -86,7 +86,7 @@ def chunk_of(accumulator: Optional[str], side: int, target: str, turned: bool) -
     if scales is not None and scales.value_count <= 1 << 16:
         steps = [step for step in scales.values() if step >= 0]
     told = np.array(steps, np.float32).reshape(-1, 1)[:, :chunk]
-    if _scale_dtype(format) is None:
+    if _scale_dtype(format) is None or has_levels(format):
         why = "it would round once more what has no scales apart from the numbers"
     elif not held:
         why = f"it rounds to {to}, which lacks values of {element}"
@@ -102,7 +102,7 @@ def chunk_of(accumulator: Optional[str], side: int, target: str, turned: bool) -
             why = f"it takes no such scales as {scales or 'powers of two'}" if chunk else "it has no chunks to scale"
     if why:
         along = length if length and length > 1 else 128
-        none = turned or _scale_dtype(format) is None
+        none = turned or _scale_dtype(format) is None or has_levels(format)
         way = "" if none else f"One like chunk({along},fp32); ab={element} takes them. "
         raise ValueError(f"the accumulator '{accumulator}' cannot take the scales of '{target}': {why}. {way}One "
                          "without operands, such as chunk(32,fp32), takes the numbers as they are")
