@@ -634,6 +634,24 @@ static void block_wide_part(const block_job *j, const block_part *p, block_tile 
     }
 }
 
+/* The same of one whose scale may have levels. */
+static void block_wide_levels(const block_job *j, const block_part *p, block_tile *w, tile_counts *c)
+{
+    const size_t each = p->scale.levels ? core_rule_levels(j->block->rule) : p->n;
+    for (size_t i = 0; i < p->n; i += each) {
+        block_part own = *p;
+        tile_counts seen = {0};
+        own.begin += i;
+        own.n = p->n - i < each ? p->n - i : each;
+        if (p->scale.levels)
+            own.scale = core_scale_at(j->block, &p->scale, (unsigned)(p->position + i));
+        block_wide_part(j, &own, w, &seen);
+        c->clipped += seen.clipped;
+        c->overflow += seen.overflow;
+        c->subnormal += seen.subnormal;
+    }
+}
+
 /* t of x, or (back) y of P, of a part whose scale has levels. */
 static void block_level_part(const block_job *j, const block_part *p, int back, const realw *from, realw *to)
 {
@@ -681,7 +699,7 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         const int kind = p->scale.kind;
         tile_counts seen = {0};
         if (kind == CORE_SCALE_POWER || kind == CORE_SCALE_S2FP8) {
-            block_wide_part(j, p, w, &seen);
+            block_wide_levels(j, p, w, &seen);
         } else if (kind == CORE_SCALE_NAN) {
             for (size_t e = begin; e < begin + n; e++) {
                 const uintw nan = CARRIER_INF | CARRIER_INF >> 1;
@@ -869,14 +887,6 @@ static void block_add_elements(const block_job *j, block_tile *w, const block_pa
         if (n)
             continue;
         n = left < BLOCK_TILE ? left : BLOCK_TILE;
-        if (p->scale.levels && p->scale.kind == CORE_SCALE_POWER) { /* exact quotients know one scale a part */
-            block_part own = *p;
-            own.scale = core_scale_at(j->block, &p->scale, (unsigned)at);
-            own.scale.levels = 0;
-            n = core_smaller(core_rule_levels(j->block->rule), left);
-            block_add_part(j, w, &own, at, (size_t)n, g);
-            continue;
-        }
         block_add_part(j, w, p, at, (size_t)n, g);
     }
 }

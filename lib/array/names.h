@@ -103,6 +103,7 @@
 #define block_take CARRIER(block_take)
 #define block_tile CARRIER(block_tile)
 #define block_tile_scales CARRIER(block_tile_scales)
+#define block_wide_levels CARRIER(block_wide_levels)
 #define block_wide_part CARRIER(block_wide_part)
 #define decode_array CARRIER(decode_array)
 #define decode_elements CARRIER(decode_elements)

@@ -233,7 +233,10 @@ START_TEST(combinations)
                                     fpemu_format_fits_f64(&f),
                                 "%s: fits", spec);
                         const double per_block = shapes[b].rows ? 16 * 32 : shapes[b].length;
-                        const double width = !scales[s] ? exponent : rule == FPEMU_SCALING_S2FP8 ? 0 : scale.bits;
+                        const double levels = rule == FPEMU_SCALING_PAIRS ? (shapes[b].length + 1) / 2 : 0;
+                        const double width = levels + (!scales[s]                    ? exponent
+                                                       : rule == FPEMU_SCALING_S2FP8 ? 0
+                                                                                     : scale.bits);
                         const double bits = element.bits + (per_block > 0 ? width / per_block : 0);
                         REQUIRE(fpemu_format_bits_per_element(&f) == bits, "%s: %g bits", spec,
                                 fpemu_format_bits_per_element(&f));

@@ -154,7 +154,7 @@ START_TEST(refusals)
     EACH(DAMAGED(plain, 1, f.kind = 0), DAMAGED(plain, 1, f.kind = 5), DAMAGED(plain, 1, f.exponent_bits = 12),
          REFUSED(plain, f.exponent_bits = UINT32_MAX), DAMAGED(plain, 1, f.mantissa_bits = 53),
          REFUSED(plain, f.bias = 1073), REFUSED(plain, f.bias = -1010), REFUSED(plain, f.bias = INT32_MAX),
-         REFUSED(plain, f.bias = INT32_MIN + 1), DAMAGED(plain, 1, f.is_signed = 2), DAMAGED(plain, 1, f.specials = 8),
+         REFUSED(plain, f.bias = INT32_MIN + 1), DAMAGED(plain, 1, f.is_signed = 2), DAMAGED(plain, 1, f.specials = 9),
          DAMAGED(plain, 1, f.subnormals = 4), DAMAGED(plain, 1, f.overflow = 4), DAMAGED(plain, 1, f.nan = 6),
          REFUSED(plain, f.symmetric = 1), REFUSED(plain, f.wrap = 1), REFUSED(plain, f.scale = 1),
          REFUSED(plain, f.zero_point = 1), REFUSED(plain, f.fraction_bits = 1), REFUSED(plain, f.reserved0 = 1),
@@ -187,7 +187,7 @@ START_TEST(refusals)
          DAMAGED(integer, 1, f.zero_point = 128), REFUSED(integer, f.zero_point = -129),
          REFUSED(integer, f.is_signed = 0, f.zero_point = -1), REFUSED(integer, f.symmetric = 1, f.zero_point = 1),
          REFUSED(integer, f.fraction_bits = 1));
-    EACH(DAMAGED(posit, 1, f.bits = 1), DAMAGED(posit, 1, f.bits = 33), DAMAGED(posit, 1, f.exponent_bits = 5),
+    EACH(DAMAGED(posit, 1, f.bits = 1), DAMAGED(posit, 1, f.bits = 33), DAMAGED(posit, 1, f.exponent_bits = 6),
          REFUSED(posit, f.mantissa_bits = 1), REFUSED(posit, f.wrap = 1));
 #undef REFUSED
 #undef DAMAGED
