@@ -3,13 +3,8 @@
 #include "backends/backends.h"
 #include "ops/ops.h"
 #include "policies/assignment_policy.h"
-#include "policies/named.h"
+#include "policies/policy.h"
 #include "sweep/sweep.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "expect.h"
 

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* rounding.c - which tensor takes which format, along which axis and with which random words; counters. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "backends/backends.h"
 #include "expect.h"
 #include "numerics/calibration.h"
 #include "numerics/rounder.h"
 #include "ops/ops.h"
-#include "policies/fixed.h"
+#include "policies/policy.h"
 
 /* input (32, 2, 1) -> conv1 (8 of 1x1) -> relu2 -> linear3 (3) */
 static graph *network(void)

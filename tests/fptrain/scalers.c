@@ -2,10 +2,7 @@
 /* scalers.c - loss scalers step by step, against sequences worked by hand. */
 #include "numerics/adaptive.h"
 #include "numerics/scaler.h"
-#include "policies/fixed.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "policies/policy.h"
 
 #include "expect.h"
 #include "models/model.h"
