@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "backends/backends.h"
-#include "policies/named.h"
+#include "policies/policy.h"
 #include "run/network.h"
 #include "run/trainer.h"
 

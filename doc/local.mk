@@ -37,8 +37,8 @@ endif
 validationdir = $(docdir)/validation
 dist_validation_DATA = doc/validation/README.md doc/validation/exhaustive.txt doc/validation/fast_forms.txt \
 	doc/validation/mutants.txt \
-	doc/validation/machines.txt doc/validation/functions.txt doc/validation/random.txt doc/validation/triples.txt \
-	doc/validation/conversions.txt doc/validation/gpu.txt doc/validation/kills.txt
+	doc/validation/machines.txt doc/validation/functions.txt doc/validation/random.txt \
+	doc/validation/gpu.txt doc/validation/kills.txt
 EXTRA_DIST += tests/digests.txt
 
 # Model files: the container of packed tensors, and how the readers were fuzzed.

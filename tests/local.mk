@@ -16,7 +16,7 @@ dist_noinst_SCRIPTS += tests/headers/headers.sh tests/headers/exports.sh \
 	tests/hdl.sh tests/headers/abi.sh tests/headers/definitions.sh tests/installed.sh tests/packaging.sh \
 	tests/paths.sh tests/staged.sh tests/configured.sh tests/quickstart.sh
 dist_noinst_DATA += tests/README.md tests/against_judges/README.md tests/judges/README.md tests/mutants/README.md
-dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk tests/headers/header_c.c \
+dist_noinst_DATA += tests/readme_example.awk tests/headers/sizes.awk \
 	tests/headers/header_cxx.cpp
 dist_noinst_DATA += tests/headers/abi/names.txt tests/headers/abi/x86_64.abi
 
@@ -392,7 +392,7 @@ tests_cli_allocation_CPPFLAGS = $(tools_fpemu_fpemu_CPPFLAGS)
 tests_cli_allocation_LDADD = tools/libcommon.la lib/libfpemu.la $(JANSSON_LIBS)
 
 # ------------------------------------------------------------------------------------- files from strangers
-EXTRA_DIST += tests/fuzz/README.md tests/fuzz/build.sh tests/fuzz/entry.c tests/fuzz/corpus tests/fuzz/run.sh \
+EXTRA_DIST += tests/fuzz/README.md tests/fuzz/build.sh tests/fuzz/corpus tests/fuzz/run.sh \
 	tests/fuzz/words.dict
 FUZZ_ARCHIVE = tests/fuzz/archive.c tests/fuzz/archive.h
 tests_fuzz_replay_SOURCES = tests/fuzz/replay.c $(FUZZ_ARCHIVE) tests/fuzz/input.c tests/fuzz/input.h tests/fuzz/reader.c tests/fuzz/reader.h

@@ -9,7 +9,6 @@ tools_libcommon_la_SOURCES = \
 	tools/common/axis.h \
 	tools/common/byte_order.c \
 	tools/common/byte_order.h \
-	tools/common/bytes.h \
 	tools/common/clock.c \
 	tools/common/clock.h \
 	tools/common/coded.c \

@@ -3,7 +3,7 @@
 #include "backends/backends.h"
 #include "ops/ops.h"
 #include "policies/assignment_policy.h"
-#include "policies/named.h"
+#include "policies/policy.h"
 #include "sweep/sweep.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* muppet.c - MuPPET: scales, diversity and switches worked out by hand, exact sums against integers of 64 bits. */
 #include "policies/muppet.h"
-#include "policies/muppet_policy.h"
+#include "policies/policy.h"
 
 #include "backends/backends.h"
 #include "bench.h"

@@ -2,7 +2,7 @@
 /* optimizers.c - what optimisers count and report, schedules, by hand, and settings that are refused; updates.c and
  * packed.c have their weights. */
 #include "bench.h"
-#include "policies/fixed.h"
+#include "policies/policy.h"
 #include "run/schedule.h"
 
 static bench start(const optimizer_settings *settings, const char *w)

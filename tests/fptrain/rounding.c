@@ -9,7 +9,7 @@
 #include "numerics/calibration.h"
 #include "numerics/rounder.h"
 #include "ops/ops.h"
-#include "policies/fixed.h"
+#include "policies/policy.h"
 
 /* input (32, 2, 1) -> conv1 (8 of 1x1) -> relu2 -> linear3 (3) */
 static graph *network(void)

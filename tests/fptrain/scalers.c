@@ -2,7 +2,7 @@
 /* scalers.c - loss scalers step by step, against sequences worked by hand. */
 #include "numerics/adaptive.h"
 #include "numerics/scaler.h"
-#include "policies/fixed.h"
+#include "policies/policy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -153,14 +153,14 @@ build_reader() { # PROGRAM ENTRIES KIND LIBRARIES CFLAGS
 
 build_library
 for program in model command trainer; do
-    packages="jansson libzip zlib" kinds=("${tensors[@]}") files=("${model_files[@]}") entries="reader input entry" defines=
+    packages="jansson libzip zlib" kinds=("${tensors[@]}") files=("${model_files[@]}") entries="reader input replay" defines=
     if [ $program = command ]; then # which ends where it would have ended the program
-        kinds=(command) files=("${command_files[@]}") entries="command input entry"
+        kinds=(command) files=("${command_files[@]}") entries="command input replay"
         defines="-Dexit=command_exit -Datexit=command_atexit"
     fi
     if [ $program = trainer ]; then
         packages="inih jansson liblzma libpng libzip zlib" kinds=("${trainer[@]}") files=("${trainer_files[@]}")
-        entries="trainer entry"
+        entries="trainer replay"
         if pkg-config --exists libjpeg; then # as configure decides it
             packages+=" libjpeg"
             flags+=(-DHAVE_JPEG=1)

@@ -4,10 +4,20 @@
  *   replay                   every input of the corpus: good-... has to be read, bad-... to be refused; without libjpeg
  *                            pictures that it would read are passed over
  *   replay KIND FILE...      these files
+ *
+ * With FUZZ_KIND it is the entry point of libFuzzer for this kind instead.
  */
 #include "archive.h"
 #include "reader.h"
 
+#ifdef FUZZ_KIND
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    reader_run(FUZZ_KIND, bytes, size);
+    return 0;
+}
+#else
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,3 +71,4 @@ int main(int argc, char **argv)
     }
     return defects > 0;
 }
+#endif

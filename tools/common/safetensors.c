@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/bytes.h"
+#include "common/byte_order.h"
 #include "common/json.h"
 #include "common/shape.h"
 

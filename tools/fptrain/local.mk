@@ -10,8 +10,6 @@ trainer_base = \
 	tools/fptrain/base/listing.h \
 	tools/fptrain/base/number.c \
 	tools/fptrain/base/number.h \
-	tools/fptrain/base/output.c \
-	tools/fptrain/base/output.h \
 	tools/fptrain/base/patterns.c \
 	tools/fptrain/base/patterns.h \
 	tools/fptrain/base/source.c \
@@ -54,7 +52,6 @@ trainer_backends = \
 	tools/fptrain/backends/exact.c \
 	tools/fptrain/backends/free_list.c \
 	tools/fptrain/backends/free_list.h \
-	tools/fptrain/backends/kinds.h \
 	tools/fptrain/backends/lowered.c \
 	tools/fptrain/backends/lowered.h \
 	tools/fptrain/backends/onednn.c
@@ -125,11 +122,9 @@ trainer_optimizer = \
 	tools/fptrain/optimizer/clipping.c \
 	tools/fptrain/optimizer/clipping.h \
 	tools/fptrain/optimizer/fp32_state.c \
-	tools/fptrain/optimizer/fp32_state.h \
 	tools/fptrain/optimizer/optimizer.c \
 	tools/fptrain/optimizer/optimizer.h \
 	tools/fptrain/optimizer/packed_state.c \
-	tools/fptrain/optimizer/packed_state.h \
 	tools/fptrain/optimizer/state.h
 trainer_policies = \
 	tools/fptrain/policies/assignment.c \
@@ -139,13 +134,10 @@ trainer_policies = \
 	tools/fptrain/policies/assignment_settings.c \
 	tools/fptrain/policies/assignment_settings.h \
 	tools/fptrain/policies/fixed.c \
-	tools/fptrain/policies/fixed.h \
 	tools/fptrain/policies/muppet.c \
 	tools/fptrain/policies/muppet.h \
 	tools/fptrain/policies/muppet_policy.c \
-	tools/fptrain/policies/muppet_policy.h \
 	tools/fptrain/policies/named.c \
-	tools/fptrain/policies/named.h \
 	tools/fptrain/policies/policy.h
 trainer_run = \
 	tools/fptrain/run/data_settings.c \
@@ -202,7 +194,6 @@ trainer_report = \
 	tools/fptrain/report/assignment_plot.h \
 	tools/fptrain/report/chart.c \
 	tools/fptrain/report/chart.h \
-	tools/fptrain/report/choice.h \
 	tools/fptrain/report/csv.c \
 	tools/fptrain/report/csv.h \
 	tools/fptrain/report/estimate_plot.c \
@@ -213,8 +204,6 @@ trainer_report = \
 	tools/fptrain/report/group.h \
 	tools/fptrain/report/heat.c \
 	tools/fptrain/report/heat.h \
-	tools/fptrain/report/labels.c \
-	tools/fptrain/report/labels.h \
 	tools/fptrain/report/limits.c \
 	tools/fptrain/report/limits.h \
 	tools/fptrain/report/log_lines.c \
@@ -222,21 +211,16 @@ trainer_report = \
 	tools/fptrain/report/log_values.c \
 	tools/fptrain/report/log_values.h \
 	tools/fptrain/report/overflow.c \
-	tools/fptrain/report/overflow.h \
 	tools/fptrain/report/page.c \
-	tools/fptrain/report/page.h \
 	tools/fptrain/report/plots.c \
-	tools/fptrain/report/plots.h \
 	tools/fptrain/report/run_data.c \
 	tools/fptrain/report/run_data.h \
 	tools/fptrain/report/shared.c \
 	tools/fptrain/report/shared.h \
-	tools/fptrain/report/svg_style.c \
-	tools/fptrain/report/svg_style.h \
 	tools/fptrain/report/tables.c \
-	tools/fptrain/report/tables.h \
 	tools/fptrain/report/tensorboard.c \
-	tools/fptrain/report/tensorboard.h
+	tools/fptrain/report/tensorboard.h \
+	tools/fptrain/report/views.h
 
 if FPTRAIN
 noinst_LTLIBRARIES += tools/libfptrain.la

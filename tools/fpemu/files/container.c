@@ -9,7 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "common/bytes.h"
+#include "common/byte_order.h"
 #include "common/json.h"
 #include "common/safetensors.h"
 #include "files/json_header.h"

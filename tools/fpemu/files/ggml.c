@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "common/bytes.h"
+#include "common/byte_order.h"
 #include "fpemu.h"
 
 /* ------------------------------------------------------------------------------------------- blocks of 32 */

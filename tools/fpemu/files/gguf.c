@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/bytes.h"
+#include "common/byte_order.h"
 #include "files/ggml.h"
 
 enum { MOST_EXTENTS = 4, LONGEST_NAME = 65535, DEFAULT_ALIGNMENT = 32 };

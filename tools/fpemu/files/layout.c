@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/bytes.h"
+#include "common/byte_order.h"
 #include "common/safetensors.h"
 #include "files/grid.h"
 #include "files/json_header.h"

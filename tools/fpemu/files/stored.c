@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "common/byte_order.h"
-#include "common/bytes.h"
 #include "files/ggml.h"
 #include "files/grid.h"
 #include "files/layout.h"

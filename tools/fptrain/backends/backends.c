@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#include "backends/kinds.h"
-
 const backend *backend_named(const char *name, trouble *why)
 {
     if (strcmp(name, "blas") == 0)

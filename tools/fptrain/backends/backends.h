@@ -10,4 +10,10 @@
 const backend *backend_named(const char *name, trouble *why);
 void backend_free(const backend *b);
 
+/* One maker for each. NULL and a sentence where it cannot be. model: what follows "emulated:". */
+backend *backend_blas(trouble *why);
+backend *backend_onednn(trouble *why);
+backend *backend_emulated(const char *model, trouble *why);
+backend *backend_exact(const char *option, trouble *why); /* "" or "saturate" */
+
 #endif

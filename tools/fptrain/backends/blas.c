@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* blas.c - products of matrices by CBLAS. */
-#include "backends/kinds.h"
+#include "backends/backends.h"
 #include "backends/lowered.h"
 
 #include <cblas.h>

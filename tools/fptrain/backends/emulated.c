@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* emulated.c - every product by libfpemu's emulated GEMM. A sum is never cut: convolutions lay out the
  * windows of the whole batch for the gradient of weights. */
-#include "backends/kinds.h"
+#include "backends/backends.h"
 #include "backends/lowered.h"
 #include "common/shown.h"
 

@@ -8,7 +8,7 @@
  *
  * A sum outside 32 bits is counted and kept, or (exact:saturate) counted and cut.
  */
-#include "backends/kinds.h"
+#include "backends/backends.h"
 #include "backends/lowered.h"
 
 #include <cblas.h>

@@ -7,9 +7,9 @@
  * which the arrays in oneDNN's layouts and its scratchpad lie: each thread has one piece for all convolutions. */
 #include <config.h>
 
+#include "backends/backends.h"
 #include "backends/depthwise.h"
 #include "backends/free_list.h"
-#include "backends/kinds.h"
 
 #if HAVE_ONEDNN && defined _OPENMP
 

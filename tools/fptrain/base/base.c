@@ -138,3 +138,19 @@ double random_normal(uint64_t seed, purpose why, uint64_t stream, uint64_t index
     const double u = 1 - random_unit(seed, why, stream, 2 * index); /* (0, 1] */
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * random_unit(seed, why, stream, 2 * index + 1));
 }
+
+atomic_file output_open(const char *command, const char *path)
+{
+    atomic_file file;
+    trouble why;
+    if (!atomic_file_open(&file, path, &why))
+        die("%s: %s", command, why.text);
+    return file;
+}
+
+void output_commit(const char *command, atomic_file *file)
+{
+    trouble why;
+    if (!atomic_file_commit(file, &why))
+        die("%s: %s", command, why.text);
+}

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/atomic_file.h"
 #include "common/clock.h"
 #include "common/trouble.h"
 
@@ -28,6 +29,10 @@ char *copy_text(const char *text, size_t length);      /* so many bytes of it, a
 bool ends_with(const char *text, const char *end);
 char *text_joined(const char *a, const char *b, const char *c); /* one after the other, for free() */
 char *path_join(const char *directory, const char *name);       /* DIRECTORY/NAME, for free() */
+
+/* A command's files that must be whole. On failure: die, with the name of the command before the sentence. */
+atomic_file output_open(const char *command, const char *path);
+void output_commit(const char *command, atomic_file *file);
 
 /* A value goes into an object or an array of JSON and belongs to it; all three are as jansson made them, NULL too. */
 struct json_t;

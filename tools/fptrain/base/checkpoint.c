@@ -13,7 +13,6 @@
 
 #include "common/atomic_file.h"
 #include "common/byte_order.h"
-#include "common/bytes.h"
 #include "common/safetensors.h"
 
 enum { LONGEST_NAME = 255, CRC_DIGITS = 8, SIZE_DIGITS = 20 };

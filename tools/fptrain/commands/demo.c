@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/output.h"
+#include "base/base.h"
 #include "commands/commands.h"
 #include "report/chart.h"
 #include "report/log_values.h"

@@ -11,20 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/number.h"
-#include "base/output.h"
 #include "commands/commands.h"
 #include "commands/options.h"
 #include "common/outputs.h"
 #include "common/shown.h"
 #include "report/csv.h"
 #include "report/group.h"
-#include "report/labels.h"
 #include "report/log_values.h"
-#include "report/page.h"
-#include "report/plots.h"
-#include "report/tables.h"
 #include "report/tensorboard.h"
+#include "report/views.h"
 #include "run/occupied.h"
 
 static const char help[] =

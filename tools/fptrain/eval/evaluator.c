@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "data/fingerprint.h"
-#include "policies/fixed.h"
+#include "policies/policy.h"
 #include "run/weights.h"
 
 struct evaluator {

@@ -4,7 +4,7 @@
  * With a master copy the passes see a rounded copy of every parameter whose format is not FP32; without one the array
  * itself is rounded, after every update. All loops run over pieces of fixed length, so threads change no bit.
  */
-#include "optimizer/fp32_state.h"
+#include "optimizer/state.h"
 
 #include "optimizer/clipping.h"
 

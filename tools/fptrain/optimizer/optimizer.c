@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "optimizer/clipping.h"
-#include "optimizer/fp32_state.h"
-#include "optimizer/packed_state.h"
+#include "optimizer/state.h"
 
 static const char *const names[METHODS] = {
     [SGD] = "sgd", [MOMENTUM] = "momentum", [NESTEROV] = "nesterov", [ADAM] = "adam", [ADAMW] = "adamw"};

@@ -15,7 +15,7 @@
  * moment does not become 0 but the smallest positive value of its group, or of a format without groups, since
  * m / epsilon would be far too large a step. The random bits come from a stream for each (array, parameter, rounding).
  */
-#include "optimizer/packed_state.h"
+#include "optimizer/state.h"
 
 #include "optimizer/clipping.h"
 

@@ -123,4 +123,12 @@ struct optimizer {
     update_counts counts;    /* of the last step that was counted */
 };
 
+/* Everything as arrays of float. */
+optimizer *optimizer_fp32(const optimizer_settings *settings, method m, graph *g, rounder *r);
+/* Everything as packed bytes; NULL, or false, and a sentence where the formats do not fit. */
+optimizer *optimizer_packed(const optimizer_settings *settings, method m, graph *g, rounder *r, trouble *why);
+/* What `bytes` and `workspace` would say of one, without making it. */
+bool optimizer_packed_memory(const optimizer_settings *settings, method m, graph *g, optimizer_memory *to,
+                             trouble *why);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* fixed.c - see fixed.h */
-#include "policies/fixed.h"
+/* fixed.c - formats by role, then by patterns of tensor names. */
+#include "policies/policy.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

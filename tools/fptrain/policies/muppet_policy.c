@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* muppet_policy.c - see muppet_policy.h */
-#include "policies/muppet_policy.h"
+/* muppet_policy.c - training under MuPPET. */
+#include "policies/policy.h"
 
 #include <math.h>
 #include <stdio.h>

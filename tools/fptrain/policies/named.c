@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* named.c - see named.h */
-#include "policies/named.h"
+/* named.c - policies by name. */
+#include "policies/policy.h"
 
 #include <string.h>
 
 #include "policies/assignment_policy.h"
-#include "policies/fixed.h"
-#include "policies/muppet_policy.h"
 
 policy *policy_named(const char *text, int count, const format_line *lines, trouble *why)
 {

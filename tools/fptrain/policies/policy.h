@@ -53,4 +53,18 @@ typedef struct format_line {
     const char *mode;    /* as fpemu_rounding_parse; NULL: rne */
 } format_line;
 
+/* "fixed", "assign:TEXT" (assignment_policy.h) or "muppet:TEXT" (muppet.h). For fixed, lines of formats are the rules;
+ * for assign they are exceptions; muppet takes none. NULL and a sentence on failure. */
+policy *policy_named(const char *text, int count, const format_line *lines, trouble *why);
+
+/* Formats by role, then by patterns of tensor names. The later line wins; `fp32` leaves alone. A pattern that fits no tensor ends the program when formats are
+ * assigned. */
+policy *policy_fixed(int count, const format_line *lines, trouble *why);
+
+/* The line that decides about a tensor; NULL: none does. */
+const format_line *format_line_of(int count, const format_line *lines, const char *role, const char *name);
+
+/* The word length of every tensor under MuPPET, and the learning rate that goes with it. text: as muppet_read. Its note for the summary: after which policy epochs the word length grew. */
+policy *policy_muppet(const char *text, trouble *why);
+
 #endif

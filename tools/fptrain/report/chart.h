@@ -34,6 +34,8 @@ void chart_key(FILE *out, int curve);
 enum { CHART_NOTE = 512 };
 const char *chart_note(const curves *of, char text[CHART_NOTE]);
 
+/* The start of an SVG file that stands outside of the page, with a style sheet of its own. */
+void report_svg_begin(FILE *out, int width, int height);
 /* A file of its own: the charts below one another, with the legend. */
 void charts_write_alone(FILE *out, int charts, const chart *c, const size_t *place_of_series, const curves *of);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "common/bytes.h"
+#include "common/byte_order.h"
 #include "common/utf8.h"
 
 /* Kinds of fields of a protobuf. */

@@ -9,8 +9,8 @@
 
 #include "common/axis.h"
 #include "common/svg.h"
+#include "report/chart.h"
 #include "report/heat.h"
-#include "report/svg_style.h"
 
 /* The width of the paper, of the cells and of the names, where rows begin and how high they are; what the column of
  * zeros takes from the cells, and how much of it is filled. */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "policies/fixed.h"
+#include "policies/policy.h"
 
 limits limits_of(const settings *s, const char *role, const char *tensor)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/chart.h"
-#include "report/overflow.h"
+#include "report/views.h"
 
 enum { MOST = 5 };
 

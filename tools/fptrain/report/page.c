@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* page.c - the page: a table of the runs, curves of all, heat maps of each. */
-#include "report/page.h"
+#include "report/views.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +11,6 @@
 #include "common/svg.h"
 #include "report/chart.h"
 #include "report/heat.h"
-#include "report/overflow.h"
 #include "report/shared.h"
 
 enum { COLUMNS = 60 }; /* of a map */

@@ -11,8 +11,7 @@
 #include "common/atomic_file.h"
 #include "report/chart.h"
 #include "report/heat.h"
-#include "report/overflow.h"
-#include "report/plots.h"
+#include "report/views.h"
 
 enum { COLUMNS = 30 }; /* of a map: files that documents carry are small */
 

@@ -9,7 +9,7 @@
 
 #include "common/shown.h"
 #include "report/shared.h"
-#include "report/tables.h"
+#include "report/views.h"
 
 /* Text of others between ours: nothing that ends the cell or begins something else. */
 static void put_word(FILE *out, const char *before, const char *text, const char *after)

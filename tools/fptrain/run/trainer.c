@@ -12,7 +12,7 @@
 
 #include "backends/backends.h"
 #include "ops/ops.h"
-#include "policies/named.h"
+#include "policies/policy.h"
 #include "run/data_settings.h"
 #include "run/network.h"
 #include "run/schedule.h"

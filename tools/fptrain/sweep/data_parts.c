@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/output.h"
+#include "base/base.h"
 #include "sweep/sweep.h"
 
 static const trial *fp32_of(const sweep *s)

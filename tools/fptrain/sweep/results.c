@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/output.h"
+#include "base/base.h"
 #include "common/axis.h"
 #include "common/svg.h"
 #include "sweep/sweep.h"
