@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "common/byte_order.h"
-#include "common/bytes.h"
 #include "common/safetensors.h"
 #include "files/shards.h"
 #include "files/stored.h"
