@@ -165,6 +165,13 @@ void forgets_array(const float *x, uint8_t *codes, size_t n)
     right_array(x, codes, n > 1 ? n & ~(size_t)1 : n);
 }
 
+/* One element past the end. */
+void writes_on_array(const float *x, uint8_t *codes, size_t n)
+{
+    right_array(x, codes, n);
+    codes[n] = 0;
+}
+
 /* Only on arrays: no element is to blame. */
 void crashes_on_long(const float *x, uint8_t *codes, size_t n)
 {
@@ -295,6 +302,14 @@ MX(mx_power, MX_POWER)
 MX(mx_short, MX_SHORT)
 MX(mx_nan, MX_NAN)
 MX(mx_crash, MX_CRASH)
+
+/* Whole blocks of a tensor with a short one. */
+void mx_whole(const float *x, float *y, size_t n)
+{
+    mx_right(x, y, n);
+    for (; n % 32 != 0; n++)
+        y[n] = 0;
+}
 
 #ifdef MAIN
 /* A tensor a line. */

@@ -11,14 +11,14 @@
 enum { LANES = 256, TEXT = 256 };
 
 static char error[TEXT];
-static struct {
-    char spec[TEXT];
-    fpemu_format format;
-} formats[FPEMU_DPI_HANDLES];
-static struct {
+typedef struct handle {
     char text[TEXT];
-    fpemu_gemm_spec spec;
-} models[FPEMU_DPI_HANDLES];
+    union {
+        fpemu_format format;
+        fpemu_gemm_spec model;
+    } is;
+} handle;
+static handle formats[FPEMU_DPI_HANDLES], models[FPEMU_DPI_HANDLES];
 static int format_count, model_count;
 
 static int refuse(const char *what, const char *why)
@@ -32,32 +32,31 @@ const char *fpemu_dpi_error(void)
     return error;
 }
 
-int fpemu_dpi_format(const char *spec)
+/* The handle of a text among those of the table, or the next one. */
+static int handle_of(handle *table, int *count, const char *text)
 {
     fpemu_parse_error wrong;
-    for (int i = 0; i < format_count; i++)
-        if (strcmp(formats[i].spec, spec) == 0)
+    handle *next = &table[*count];
+    for (int i = 0; i < *count; i++)
+        if (strcmp(table[i].text, text) == 0)
             return i;
-    if (format_count == FPEMU_DPI_HANDLES || strlen(spec) >= TEXT)
-        return refuse(spec, "too many formats, or too long a text");
-    if (fpemu_format_parse(spec, &formats[format_count].format, &wrong) != FPEMU_OK)
-        return refuse(spec, wrong.message);
-    strcpy(formats[format_count].spec, spec);
-    return format_count++;
+    if (*count == FPEMU_DPI_HANDLES || strlen(text) >= TEXT)
+        return refuse(text, "too many handles, or too long a text");
+    if ((table == formats ? fpemu_format_parse(text, &next->is.format, &wrong)
+                          : fpemu_gemm_parse(text, &next->is.model, &wrong)) != FPEMU_OK)
+        return refuse(text, wrong.message);
+    strcpy(next->text, text);
+    return (*count)++;
+}
+
+int fpemu_dpi_format(const char *spec)
+{
+    return handle_of(formats, &format_count, spec);
 }
 
 int fpemu_dpi_model(const char *text)
 {
-    fpemu_parse_error wrong;
-    for (int i = 0; i < model_count; i++)
-        if (strcmp(models[i].text, text) == 0)
-            return i;
-    if (model_count == FPEMU_DPI_HANDLES || strlen(text) >= TEXT)
-        return refuse(text, "too many models, or too long a text");
-    if (fpemu_gemm_parse(text, &models[model_count].spec, &wrong) != FPEMU_OK)
-        return refuse(text, wrong.message);
-    strcpy(models[model_count].text, text);
-    return model_count++;
+    return handle_of(models, &model_count, text);
 }
 
 int fpemu_dpi_mode(const char *name)
@@ -68,7 +67,7 @@ int fpemu_dpi_mode(const char *name)
 
 static const fpemu_format *find(int format)
 {
-    return format >= 0 && format < format_count ? &formats[format].format : NULL;
+    return format >= 0 && format < format_count ? &formats[format].is.format : NULL;
 }
 
 int fpemu_dpi_bits(int format)
@@ -88,7 +87,7 @@ static int check(int format, int mode, int use)
     if (mode < 0 || mode > FPEMU_MODE_SR)
         return refuse("mode", "0 to 8, rne to sr");
     return fpemu_check_use(find(format), &rounding, FPEMU_TYPE_F64, use, &why) != FPEMU_OK
-               ? refuse(formats[format].spec, why.message)
+               ? refuse(formats[format].text, why.message)
                : 0;
 }
 
@@ -159,7 +158,7 @@ static int compute(int operation, const int *from, const long long *code, int n,
         operation < 0 ? fpemu_quantize_f64(f, &rounding, 1, x, &y, &stats)
                       : fpemu_arith_f64(f, &rounding, (fpemu_operation)operation, 1, operands, NULL, &y, &stats);
     if (status != FPEMU_OK)
-        return refuse(formats[to].spec, fpemu_status_text(status));
+        return refuse(formats[to].text, fpemu_status_text(status));
     memset(&rounding, 0, sizeof rounding);
     word = fpemu_encode_one_f64(f, &rounding, y, 0);
     *result = (long long)word;
@@ -202,7 +201,7 @@ static int load(int format, const uint32_t *v, int n, double *x)
         return -1;
     const int width = fpemu_dpi_bits(format);
     if (n * width > 32 * FPEMU_DPI_WORDS)
-        return refuse(formats[format].spec, "more lanes than a vector has bits");
+        return refuse(formats[format].text, "more lanes than a vector has bits");
     for (int i = 0; i < n; i++)
         x[i] = value(format, (long long)lane(v, width, i));
     return 0;
@@ -222,7 +221,7 @@ int fpemu_dpi_dot(int model, int from_a, int from_b, int scale, int to, int mode
         return refuse(models[model].text, "1 to 256 products, and a mode other than sr");
     memset(&shape, 0, sizeof shape);
     memset(&stats, 0, sizeof stats);
-    spec = models[model].spec;
+    spec = models[model].is.model;
     const int blocks = spec.sum.chunk > 0 ? (length - 1) / (int)spec.sum.chunk + 1 : 1;
     if (check(to, mode, FPEMU_USE_ENCODE) != 0 || load(from_a, a, length, x[0]) != 0 ||
         load(from_b, b, length, x[1]) != 0 ||
@@ -261,11 +260,11 @@ int fpemu_dpi_quantise(int format, int mode, int length, const uint32_t *x, uint
     const fpemu_shape shape = fpemu_shape_vector((uint64_t)length);
     const uint64_t size = fpemu_packed_size(find(format), &shape);
     if (size > sizeof result)
-        return refuse(formats[format].spec, "more bytes than a vector has");
+        return refuse(formats[format].text, "more bytes than a vector has");
     memcpy(values, x, (size_t)length * sizeof *values);
     const fpemu_status status = fpemu_pack(find(format), &rounding, FPEMU_TYPE_F32, &shape, values, result, NULL);
     if (status != FPEMU_OK)
-        return refuse(formats[format].spec, fpemu_status_text(status));
+        return refuse(formats[format].text, fpemu_status_text(status));
     memset(packed, 0, sizeof result);
     for (uint64_t i = 0; i < size; i++)
         packed[i / 4] |= (uint32_t)result[i] << 8 * (i % 4);

@@ -97,30 +97,43 @@ static void call_scalar(external_shared *s, function f, const external_signature
     }
 }
 
-/* At the machine's level pointers of all types are alike, as `void *` is to C for data. */
-static void call_slice(external_shared *s, function f, const external_signature *signature, size_t first, size_t n)
+enum { GUARD = 256, GUARD_BYTE = 0x5a };
+
+/* The function writes between guard bytes, and its result is copied. At the machine's level pointers of all types are
+ * alike, as `void *` is to C for data. False: a guard byte changed. */
+static bool call_slice(external_shared *s, function f, const external_signature *signature, size_t first, size_t n)
 {
+    static double room[GUARD / sizeof(double) + EXTERNAL_BATCH + GUARD / sizeof(double)];
+    const size_t bytes = n * s->results * signature_size(signature->out);
+    char *y = (char *)room + GUARD, *out = (char *)s->out + first * s->results * signature_size(signature->out);
     const size_t in = first * s->width * signature_size(signature->in);
     const void *a = (const char *)s->in[0] + in, *b = (const char *)s->in[1] + in, *c = (const char *)s->in[2] + in;
-    void *y = (char *)s->out + first * s->results * signature_size(signature->out);
+    memset(y - GUARD, GUARD_BYTE, GUARD);
+    memcpy(y, out, bytes);
+    memset(y + bytes, GUARD_BYTE, GUARD);
     n *= s->width;
     switch (signature->operands) {
     case 1: ((void (*)(const void *, void *, size_t))f.any)(a, y, n); break;
     case 2: ((void (*)(const void *, const void *, void *, size_t))f.any)(a, b, y, n); break;
     default: ((void (*)(const void *, const void *, const void *, void *, size_t))f.any)(a, b, c, y, n); break;
     }
+    memcpy(out, y, bytes);
+    bool whole = true;
+    for (size_t i = 0; i < GUARD; i++)
+        whole = whole && y[-1 - (ptrdiff_t)i] == GUARD_BYTE && y[bytes + i] == GUARD_BYTE;
+    return whole;
 }
 
-static void call_array(external_shared *s, function f, const external_signature *signature, size_t n)
+static bool call_array(external_shared *s, function f, const external_signature *signature, size_t n)
 {
-    if (!s->one_by_one) {
-        call_slice(s, f, signature, 0, n);
-        return;
-    }
+    if (!s->one_by_one)
+        return call_slice(s, f, signature, 0, n);
     for (size_t i = 0; i < n; i++) {
         s->at = i;
-        call_slice(s, f, signature, i, 1);
+        if (!call_slice(s, f, signature, i, 1))
+            return false;
     }
+    return true;
 }
 
 static function load(external *f)
@@ -141,22 +154,19 @@ static _Noreturn void work(external *f, int channel)
 {
     dup2(STDERR_FILENO, STDOUT_FILENO); /* what the function prints is no result */
     const function converter = load(f);
-    const char loaded = converter.data != NULL ? 'y' : 'n', done = 'y';
-    const char *answer = &loaded;
+    char answer = converter.data != NULL ? 'y' : 'n';
     uint64_t n;
-    while (send(channel, answer, 1, MSG_NOSIGNAL) == 1 && recv(channel, &n, sizeof n, 0) == (ssize_t)sizeof n) {
-        if (f->signature.array)
-            call_array(f->shared, converter, &f->signature, (size_t)n);
-        else
+    while (send(channel, &answer, 1, MSG_NOSIGNAL) == 1 && recv(channel, &n, sizeof n, 0) == (ssize_t)sizeof n)
+        if (!f->signature.array)
             call_scalar(f->shared, converter, &f->signature, (size_t)n);
-        answer = &done;
-    }
+        else if (!call_array(f->shared, converter, &f->signature, (size_t)n))
+            answer = 'w';
     _exit(0);
 }
 
 enum { LATE = -1, STUCK = -2 };
 
-/* The answer of the child: 'y' or 'n', 0 where it has ended without one, LATE past the deadline, STUCK where it has
+/* The answer of the child: 'y' or 'n', 'w' where a function wrote outside of its result, 0 where it has ended without one, LATE past the deadline, STUCK where it has
  * been at one input for longer than `patience`. */
 static int await(external *f, double deadline, double patience)
 {
@@ -211,6 +221,16 @@ static external_end worker_hangs(external *f)
     close_worker(f);
     f->failing = EXTERNAL_HUNG;
     describe(f, "%.120s hangs: no result for %g s", f->name, f->patience);
+    return EXTERNAL_FAILED;
+}
+
+/* What else it wrote to is not known: it is not asked again. */
+static external_end worker_writes_outside(external *f)
+{
+    f->failed_at = f->shared->at;
+    close_worker(f);
+    f->failing = EXTERNAL_OUTSIDE;
+    describe(f, "%.120s writes outside of its result", f->name);
     return EXTERNAL_FAILED;
 }
 
@@ -277,6 +297,8 @@ static external_end find_element(external *f, size_t n, double deadline)
         return worker_died(f);
     if (answer == STUCK)
         return worker_hangs(f);
+    if (answer == 'w')
+        return worker_writes_outside(f);
     close_worker(f);
     f->failed_at = EXTERNAL_NOWHERE;
     return EXTERNAL_FAILED;
@@ -303,7 +325,9 @@ static external_end run_library(external *f, size_t n, double deadline)
     }
     if (answer == 'y')
         return EXTERNAL_DONE;
-    const external_end end = answer == STUCK ? worker_hangs(f) : worker_died(f);
+    const external_end end = answer == STUCK ? worker_hangs(f)
+                             : answer == 'w' ? worker_writes_outside(f)
+                                             : worker_died(f);
     f->good = whole ? 0 : f->failed_at;
     return whole ? find_element(f, n, deadline) : end;
 }

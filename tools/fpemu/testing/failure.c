@@ -8,7 +8,8 @@
 
 #include "testing/difference.h"
 
-const char *const failure_names[EXTERNAL_FAILINGS] = {"crash", "exit", "hang", "too-many", "too-few", "unreadable"};
+const char *const failure_names[EXTERNAL_FAILINGS] = {"crash",   "exit",       "hang",   "too-many",
+                                                      "too-few", "unreadable", "outside"};
 
 enum { TRIES = 400, TRIES_OF_HANGS = 4 };
 
