@@ -11,6 +11,7 @@ layouts_judge.py same CASE                         CASE-out.safetensors has thes
 """
 
 import json
+import os
 import sys
 
 import ml_dtypes
@@ -264,22 +265,27 @@ def modelopt_cases(torch, source):
 
 
 def gptq_cases(torch, source):
-    from gptqmodel.nn_modules.qlinear.torch import TorchLinear
+    from types import SimpleNamespace
 
-    for bits, order in (4, False), (8, False), (3, True):
-        linear = torch.nn.Linear(192, 40, bias=False).half()
-        linear.weight.data = source.half()
+    from gptqmodel.nn_modules.qlinear.torch import TorchLinear
+    from gptqmodel.utils.model import convert_gptq_v2_to_v1_format_module
+
+    os.makedirs("v2", exist_ok=True)
+    with open("v2/config.json", "w") as f:
+        json.dump({"quantization_config": {"checkpoint_format": "gptq_v2"}}, f)
+    for case, bits, order in ("v2/gptq-4", 4, False), ("gptq-4", 4, False), ("gptq-8", 8, False), ("gptq-3", 3, True):
+        linear = torch.nn.Linear(192, 64, bias=False).half()
         groups = torch.arange(192) // 32
-        if order:
-            groups = groups[torch.randperm(192)]
-        scale = torch.rand(40, 6).half() / 8 + 0.01
-        zero = torch.randint(1, 2**bits, (40, 6)).float()
-        module = TorchLinear(bits=bits, group_size=32, sym=False, desc_act=order, in_features=192, out_features=40)
-        module.pack(linear, scale, zero, groups.int())
-        state = {"l." + k: v.clone() for k, v in module.state_dict().items()}
+        groups = groups[torch.randperm(192)] if order else groups
+        scale, zero = torch.rand(64, 6).half() / 8 + 0.01, torch.randint(1, 2**bits, (64, 6)).float()
+        module = TorchLinear(bits=bits, group_size=32, sym=False, desc_act=order, in_features=192, out_features=64)
+        module.pack_original(linear, scale, zero, groups.int())
         module.eval()
         module.post_init()
-        yield f"gptq-v2-{bits}", state, module.dequantize_weight().T, None
+        values = module.dequantize_weight().T.clone()
+        if "v2" not in case:
+            convert_gptq_v2_to_v1_format_module(module, SimpleNamespace(bits=bits, pack_dtype=torch.int32))
+        yield case, {"l." + k: v.clone() for k, v in module.state_dict().items()}, values, None
 
 
 def awq_cases(torch, source):

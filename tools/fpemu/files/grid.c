@@ -551,7 +551,8 @@ static bool find_qweight(search *s)
                                                                                       : 0;
     const uint64_t inputs = awq ? e->extent[0] : bits > 0 ? 32 * e->extent[0] / bits : 0;
     g->software = awq ? "AWQ" : "GPTQ";
-    if (bits == 0 || inputs == 0 || (!awq && (e->extent[1] != outputs || inputs * bits != 32 * e->extent[0])) ||
+    if (!(bits == 2 || bits == 3 || bits == 4 || bits == 8) || inputs == 0 ||
+        (!awq && (e->extent[1] != outputs || inputs * bits != 32 * e->extent[0])) ||
         (order != NULL && (!is(order, "I32") || order->count != inputs)) ||
         (g->block[1] = block_along(inputs, groups)) == 0) {
         return lacks(s, "codes, scales and zero points for the same inputs and outputs");
