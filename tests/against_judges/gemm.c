@@ -13,14 +13,8 @@
  */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/exact.h"
-#include "../list.h"
 #include "expected.h"
 #include "variants.h"
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif

@@ -2,12 +2,7 @@
 /* api_products.c - products of matrices and vectors, with scales and without. */
 #include "../../tools/common/system.h"
 
-#include "../list.h"
 #include "api.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------ the models */
 static void draw_target(draw *d, fpemu_target *t)

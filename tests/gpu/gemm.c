@@ -6,12 +6,7 @@
  *   chunks with scales; matrices that are no multiple of a tile
  *   both carriers; orders, transposes, leading dimensions, batches; alpha and beta; gemv and dot with steps
  *   lengths around chunks, steps of tensor cores, levels of the tree and warps */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "../list.h"
 #include "memory.h"
 
 #define SEED 5

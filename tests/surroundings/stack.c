@@ -4,8 +4,6 @@
  * instruction set; `stack --print` says what each part took. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #ifdef _OPENMP

@@ -2,9 +2,6 @@
 /* check_gemm.c - dot products, gemv, gemm: arguments, text, each model and counter by hand. The judge of models,
  * layouts, batches, calls and threads is tests/against_judges/gemm.c. */
 #include "suite.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* ------------------------------------------------------------------------------------------------- matrices */
 

@@ -2,7 +2,6 @@
 /* check_why.c - the argument and the words of every reason for which checks refuse, and that calls refuse with the same
  * status. */
 #include "suite.h"
-#include <string.h>
 
 enum { QUANTIZE, ENCODE, DECODE, PACK, UNPACK, SCALES, ADD = 64, EXP = 128, TABLE = 192 };
 
