@@ -26,7 +26,7 @@ abi-record: lib/libfpemu.la
 .PHONY: abi-record
 
 # ------------------------------------------------------------------------------------- which run when
-EXTRA_DIST += tests/tiers.mk tests/timed.sh tests/budgets.sh tests/list.h tests/unit/suite.h
+EXTRA_DIST += tests/tiers.mk tests/timed.sh tests/budgets.sh tests/common.h tests/unit/suite.h
 -include $(srcdir)/tests/tiers.mk
 CLEANFILES += check-*.log quick.log examples/*.log examples/*.t[ri]* tests/*.log tests/*.t[ri]* tests/*/*.log tests/*/*.t[ri]*
 budgets:

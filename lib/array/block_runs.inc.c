@@ -334,9 +334,9 @@ static void block_table_seen(const block_job *j, size_t n, const realw *x, const
 }
 
 /* As block_counted_elements, of a table. */
-static void block_counted_table(const block_job *j, const block_scales *s, const uintw *amax, size_t first,
-                                uint64_t index, size_t length, size_t count, uint64_t position, uint64_t whole,
-                                const realw *x, realw *y, gathering *g)
+static APART void block_counted_table(const block_job *j, const block_scales *s, const uintw *amax, size_t first,
+                                      uint64_t index, size_t length, size_t count, uint64_t position, uint64_t whole,
+                                      const realw *x, realw *y, gathering *g)
 {
     const size_t n = length * count;
     _Alignas(LINE) realw held[TILE];

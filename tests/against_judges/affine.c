@@ -2,16 +2,11 @@
 /* affine.c - arrays of affine integers, which the loops round by a quick form where it holds, against each element by
  * itself, which follows the rule of doc/numerics.md step by step: at every integer and every half between two, and
  * stochastically where the random bits just decide. tests/against_judges/quantize.c and, for all floats,
- * quantize_exhaustive.c judge these formats by other means. Integers with plain steps are here for their codes.
- *
- *   affine --all FORMAT...      the codes of all floats, whose values must be those that quantising gives */
+ * quantize_exhaustive.c judge these formats by other means. Integers with plain steps are here for their codes. */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/longhand.h"
-#include "../list.h"
 #include "alone.h"
 #include "variants.h"
-#include <math.h>
-#include <stdlib.h>
 
 #define MOST 8192
 
@@ -167,36 +162,6 @@ static void compare_ends(const char *spec, const fpemu_format *f, int mode)
         }
 }
 
-/* Codes of all floats: those of numbers by their values, of NaN by each element. */
-static void compare_all(const char *spec, int mode)
-{
-    enum { N = 1 << 16 };
-    static float x[N], y[N], back[N];
-    static uint32_t codes[N];
-    fpemu_rounding r = {0};
-    r.mode = (uint8_t)mode;
-    fpemu_format f = lh_parsed(spec);
-    const size_t size = fpemu_format_code_size(&f);
-    for (uint32_t high = 0; high < 1 << 16; high++) {
-        for (uint32_t i = 0; i < N; i++)
-            x[i] = lh_float(high << 16 | i);
-        (void)fpemu_quantize_f32(&f, &r, N, x, y, NULL);
-        (void)fpemu_encode_f32(&f, &r, N, x, codes, NULL);
-        (void)fpemu_decode_f32(&f, N, codes, back);
-        if ((high & 0x7fff) < 0x7f80) {
-            lh_check(memcmp(y, back, sizeof y) == 0, "%s mode %d: codes of 0x%04x....", spec, mode, high);
-            continue;
-        }
-        for (uint32_t i = 0; i < N; i += i == 0 ? 1 : i) { /* infinity and NaN */
-            uint32_t code = 0;
-            memcpy(&code, (const char *)codes + i * size, size);
-            lh_check(code == fpemu_encode_one_f32(&f, &r, x[i], i), "%s mode %d: %a has code %d", spec, mode,
-                     (double)x[i], (int)code);
-        }
-    }
-    printf("%s mode %d: codes of all floats\n", spec, mode);
-}
-
 int main(int argc, char **argv)
 {
     static const char *const specs[] =
@@ -214,12 +179,6 @@ int main(int argc, char **argv)
              "int(22,scale=3e270)", "int(8,scale=1e-300)", "int(8,scale=7e300)", "uint(4,scale=0.3)");
     const int modes[] = {FPEMU_MODE_RNE, FPEMU_MODE_RNA, FPEMU_MODE_RNZ, FPEMU_MODE_RTZ, FPEMU_MODE_RAZ,
                          FPEMU_MODE_RTP, FPEMU_MODE_RTN, FPEMU_MODE_RTO, FPEMU_MODE_SR,  FPEMU_MODE_SE};
-    if (argc > 1 && strcmp(argv[1], "--all") == 0) {
-        for (int k = 2; k < argc; k++)
-            for (int mode = FPEMU_MODE_RNE; mode <= FPEMU_MODE_RTO; mode++)
-                compare_all(argv[k], mode);
-        return lh_report("affine");
-    }
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
         fpemu_format f = lh_parsed(specs[k]);
         for (size_t m = 0; m < sizeof modes / sizeof *modes; m++)

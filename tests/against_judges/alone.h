@@ -5,8 +5,6 @@
 #define ALONE_H
 
 #include "../judges/longhand.h"
-#include <math.h>
-#include <string.h>
 
 /* Whether element i of y is the carrier's number v. */
 static inline int alone_is(int carrier, const void *y, size_t i, double v)

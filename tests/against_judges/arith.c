@@ -12,11 +12,6 @@
 #include "../judges/formats.h"
 #include "expected.h"
 #include "points.h"
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const mode_names[] = {"rne", "rna", "rnz", "rtz", "raz", "rtp", "rtn", "rto", "sr", "se"};
 static const char *const operation_names[] = {"add", "sub",     "mul",     "div",           "sqrt",

@@ -12,11 +12,6 @@
 #include "../judges/formats.h"
 #include "expected.h"
 #include "variants.h"
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ------------------------------------------------------------------------------------------ exact numbers */
 

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* arith_short.c - operations on arrays without counters, which take the carrier itself where it has the bits, against
  * the call for one element, which takes 128 bits: ordinary operands, halves and neighbours of the format's numbers,
- * zeros, operands beside the carrier's ends, infinity and NaN; arrays and single numbers of both carriers.
- *
- * usage: arith_short [--pairs SPEC...]     every pair of numbers of these formats, in every mode and both carriers; of
- *                                          formats of more than 8 bits those beside the beginning, middle and end of
- *                                          binades, and others */
+ * zeros, operands beside the carrier's ends, infinity and NaN; arrays and single numbers of both carriers. */
 #include "../judges/longhand.h"
-#include "../list.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { N = 2600, WIDE = 1300 }; /* more than two tiles, and one */
 
@@ -123,75 +115,9 @@ static void one_call(const char *spec, const fpemu_format *f, int carrier, uint8
     }
 }
 
-/* Every number of at most 8 bits; of more, in every binade or of some 32 of them those beside its beginning, middle and
- * end, and some others. */
-static size_t choose_numbers(const fpemu_format *f, double *x, size_t most)
-{
-    size_t n = 0;
-    for (uint64_t code = 0; code >> f->bits == 0 && n < most; code++) {
-        const unsigned places = f->mantissa_bits ? f->mantissa_bits : f->bits - 4u;
-        const unsigned kept = f->bits <= 8 ? 0 : places;
-        const uint64_t low = code & ((UINT64_C(1) << kept) - 1), half = (UINT64_C(1) << kept) >> 1;
-        const uint64_t binade = code >> kept,
-                       binades = f->exponent_bits > 5 ? (uint64_t)1 << (f->exponent_bits - 5) : 1;
-        const int chosen = kept == 0 ||
-                           (binade % binades < 2 && (low <= 1 || low + 1 == 2 * half || low - half <= 1)) ||
-                           code % 449 == 0;
-        if (chosen)
-            x[n++] = fpemu_decode_one_f64(f, code);
-    }
-    return n;
-}
-
-static void check_pairs(const char *spec)
-{
-    static double x[8192], a[8192], b[8192], c[8192], y[8192];
-    static float a32[8192], b32[8192], c32[8192], y32[8192];
-    unsigned long pairs = 0;
-    fpemu_format f = lh_parsed(spec);
-    const size_t n = choose_numbers(&f, x, sizeof x / sizeof *x);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++) {
-            a[k] = x[i];
-            b[k] = x[k];
-            c[k] = x[(i * 7 + k * 13 + 5) % n];
-            a32[k] = (float)a[k];
-            b32[k] = (float)b[k];
-            c32[k] = (float)c[k];
-            if (k + 1 < n)
-                continue;
-            for (int operation = 0; operation < 6; operation++)
-                for (uint8_t mode = 0; mode <= FPEMU_MODE_SE; mode++) {
-                    static const size_t steps[] = {1, 1, 1};
-                    const double *const wide[] = {operation == FPEMU_OPERATION_SQRT ? b : a, b, c};
-                    const float *const narrow[] = {operation == FPEMU_OPERATION_SQRT ? b32 : a32, b32, c32};
-                    fpemu_rounding r = fpemu_rounding_nearest();
-                    size_t first;
-                    r.mode = mode;
-                    if (f.kind == FPEMU_KIND_POSIT && mode)
-                        continue;
-                    lh_check(fpemu_arith_f64(&f, &r, (fpemu_operation)operation, n, wide, NULL, y, NULL) == FPEMU_OK &&
-                                 fpemu_arith_f32(&f, &r, (fpemu_operation)operation, n, narrow, NULL, y32, NULL) ==
-                                     FPEMU_OK,
-                             "%s refused", spec);
-                    const unsigned differ = differing(&f, &r, 64, operation, n, wide, steps, y, &first) +
-                                            differing(&f, &r, 32, operation, n, wide, steps, y32, &first);
-                    lh_check(differ == 0, "%s operation %d mode %u, first operand %a: %u differ", spec, operation, mode,
-                             x[i], differ);
-                    pairs += n;
-                }
-        }
-    printf("%-16s %zu numbers, %lu results in each carrier\n", spec, n, pairs);
-}
-
-int main(int argc, char **argv)
+int main(void)
 {
     uint64_t seed = 0;
-    if (argc > 1 && strcmp(argv[1], "--pairs") == 0) {
-        for (int i = 2; i < argc; i++)
-            check_pairs(argv[i]);
-        return lh_report("arith_short --pairs");
-    }
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         fpemu_format f = lh_parsed(formats[i]);
         for (int operation = 0; operation < 6; operation++)

@@ -6,15 +6,8 @@
  */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/longhand.h"
-#include "../list.h"
 #include "blocks_cases.h"
 #include "variants.h"
-#include <float.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -681,10 +674,7 @@ static void s2fp8_case(const block_case *c, const uint64_t *codes)
         lh_check(got == back || isnan(carrier_value(c->carrier, got)), "%s: unpack gives %a, quantize %a", c->spec,
                  carrier_value(c->carrier, back), carrier_value(c->carrier, got));
     }
-    free(x);
-    free(y);
-    free(z);
-    free(bytes);
+    FREE(x, y, z, bytes);
     ref_free(t);
 }
 

@@ -2,14 +2,8 @@
 /* blocks_cases.c - cases for the tests of blocks, and the library against the judge on them. */
 #include "blocks_cases.h"
 #include "../judges/longhand.h"
-#include "../list.h"
 #include "compare.h"
 #include "expected.h"
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const specs[] = LIST(
     "mxfp8_e4m3", "mxfp8_e5m2", "mxfp6_e2m3", "mxfp6_e3m2", "mxfp4", "mxint8", "nvfp4", "msfp12", "msfp16", "nf4",
@@ -542,8 +536,7 @@ static void refused(const block_case *c)
     fpemu_status status = quantize(c, &s, x, y, NULL);
     lh_check(c->n == 0 || status == FPEMU_ERROR_UNSUPPORTED || status == FPEMU_ERROR_CARRIER,
              "%s: status %d where no rule is", name_of(c), (int)status);
-    free(x);
-    free(y);
+    FREE(x, y);
 }
 
 int case_values(const block_case *c)
@@ -746,9 +739,7 @@ static void check_access(const block_case *c, const ref_tensor *t, const unsigne
     lh_check(status == FPEMU_OK || status == FPEMU_ERROR_NAN, "%s: pack_blocks: status %d", name_of(c), (int)status);
     lh_check(memcmp(again + 1, bytes, size) == 0, "%s: pack_blocks %" PRIu64 "+%" PRIu64 " of %" PRIu64 " differs",
              name_of(c), first, count, t->blocks);
-    free(again);
-    free(x);
-    free(y);
+    FREE(again, x, y);
 }
 
 int case_packing(const block_case *c)
@@ -806,11 +797,7 @@ int case_packing(const block_case *c)
         if (t->blocks && !bad)
             check_access(c, t, bytes + shift, value, &state);
     }
-    free(value);
-    free(want);
-    free(bytes);
-    free(x);
-    free(y);
+    FREE(value, want, bytes, x, y);
     ref_free(t);
     return 1;
 }
@@ -915,9 +902,7 @@ int case_counters(const block_case *c)
     /* A NaN that became a number's code is the one thing in which y differs. */
     if (lh_check(status == wanted_status(t), "%s: status %d of pack", name_of(c), (int)status))
         check_stats(c, "pack", &want, sums, &got);
-    free(x);
-    free(y);
-    free(bytes);
+    FREE(x, y, bytes);
     ref_free(t);
     return 1;
 }

@@ -5,8 +5,6 @@
 #define BLOCKS_CASES_H
 
 #include "../judges/blocks.h"
-#include <stddef.h>
-#include <string.h>
 
 /* Fills what the next call has as its stack with a byte of 0 to 15, which could be a mode or a rule of it. A call that
  * uses what it has not set then goes wrong sooner or later, whatever came before it. */

@@ -6,11 +6,6 @@
  */
 #include "../judges/longhand.h"
 #include "blocks_cases.h"
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static unsigned long rounds = 1;
 static uint64_t first_seed = 1;
@@ -134,8 +129,7 @@ static void against_bytes(const block_case *c, const fpemu_layout *l, const fpem
             lh_check(same(number(c->carrier, read, b), number(c->carrier, scales, from + b)),
                      "%s: unpacked scale of block %" PRIu64, c->spec, from + b);
     }
-    free(bytes);
-    free(read);
+    FREE(bytes, read);
 }
 
 static int check(const block_case *c, int backwards)
@@ -166,9 +160,7 @@ static int check(const block_case *c, int backwards)
     } else {
         lh_check(find(c, &s, x, scales, codes, tensor) != FPEMU_OK, "%s: not refused", c->spec);
     }
-    free(memory);
-    free(scales);
-    free(codes);
+    FREE(memory, scales, codes);
     return judged;
 }
 

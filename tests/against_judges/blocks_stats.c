@@ -6,11 +6,6 @@
  */
 #include "../judges/longhand.h"
 #include "blocks_cases.h"
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static unsigned long rounds = 1;
 static uint64_t first_seed = 1;

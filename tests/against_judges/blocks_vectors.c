@@ -4,15 +4,8 @@
  *
  * Names in front: the software, and what went wrong there.
  */
-#include <float.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../judges/longhand.h"
-#include "../list.h"
 
 /* ------------------------------------------------------------------------------------------------- known answers */
 

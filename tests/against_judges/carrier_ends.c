@@ -2,8 +2,6 @@
 /* carrier_ends.c - formats whose values, scales or settings reach the ends of their carrier, or its last place: figures
  * worked out by hand from doc/numerics.md and doc/blocks.md. In arrays of some lengths, which go different ways, counted
  * and not. */
-#include <math.h>
-#include <string.h>
 
 #include "../judges/longhand.h"
 #include "alone.h"

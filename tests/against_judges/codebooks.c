@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* codebooks.c - long arrays through tables, which are looked up by the loops, against the same elements in calls too
  * short for that, which search by the rule of doc/blocks.md, 5, and against quotients that are rounded one by one.
- * tests/against_judges/blocks.c judges the rule.
- *
- *   codebooks              every table, mode, carrier and NaN policy: values, codes, counters, scales; every variant
- *   codebooks --all [MODE] [K...]
- *                          all 2^32 binary32 inputs of table K, to nearest or in MODE, which is another that does not
- *                          ask for random bits: the same index at both ends of a run of equal results, or each element
- *                          by itself
- */
+ * tests/against_judges/blocks.c judges the rule. */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
 #include "../judges/longhand.h"
-#include "../list.h"
 #include "alone.h"
 #include "variants.h"
-#include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 #define MOST 16384
 typedef struct book {
@@ -322,30 +311,6 @@ static void scaled(void)
     }
 }
 
-/* All inputs of a table. */
-static void exhaustive(const book *b, int mode)
-{
-    static float x[1 << 16], y[1 << 16];
-    fpemu_format f;
-    const fpemu_rounding r = {.mode = (uint8_t)mode};
-    uint64_t judged = 0;
-    lh_check(open_book(b, &f) == FPEMU_OK, "%s: no format", b->name);
-    for (uint32_t high = 0; high < 1 << 16; high++) {
-        for (uint32_t low = 0; low < 1 << 16; low++)
-            x[low] = lh_float(high << 16 | low);
-        (void)fpemu_quantize_f32(&f, &r, 1 << 16, x, y, NULL);
-        int even = (high & 0x7fff) < 0x7f80; /* a stretch of finite numbers of one sign, where rounding is monotone */
-        for (uint32_t low = 1; low < 1 << 16; low++)
-            even &= lh_float_bits(y[low]) == lh_float_bits(y[0]);
-        for (uint32_t low = 0; low < 1 << 16; low += even ? 0xffff : 1, judged++)
-            if (!lh_check(lh_float_bits(y[low]) == lh_float_bits(fpemu_quantize_one_f32(&f, &r, x[low], 0)),
-                          "%s: %a gives %a", b->name, (double)x[low], (double)y[low]))
-                return;
-    }
-    printf("%s: all inputs of mode %d, %llu judged by themselves\n", b->name, mode, (unsigned long long)judged);
-    fflush(stdout);
-}
-
 int main(int argc, char **argv)
 {
     uint64_t state = 9;
@@ -355,23 +320,6 @@ int main(int argc, char **argv)
         random_values[i] = (float)(i - 128) + (float)(lh_next(&state) >> 41) * 0x1p-23f;
     for (int i = 0; i < 300; i++)
         longer[i] = (float)i / 8;
-    if (argc > 1 && strcmp(argv[1], "--all") == 0) {
-        static const char *const names[] = {"rtz", "raz", "rtp", "rtn"};
-        int first = 2, mode = FPEMU_MODE_RNE;
-        for (int m = 0; m < 4 && argc > 2; m++)
-            if (strcmp(argv[2], names[m]) == 0) {
-                mode = modes[m + 1];
-                first = 3;
-            }
-        for (int b = 0; b < BOOKS; b++) {
-            int wanted = argc == first;
-            for (int i = first; i < argc; i++)
-                wanted |= strcmp(argv[i], books[b].name) == 0;
-            if (wanted)
-                exhaustive(&books[b], mode);
-        }
-        return lh_report("codebooks");
-    }
     lonely_nan();
     unscaled();
     scaled();

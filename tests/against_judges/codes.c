@@ -4,10 +4,6 @@
 #include "../judges/bits.h"
 #include "../judges/formats.h"
 #include "compare.h"
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static unsigned long failures, formats;
 static unsigned long long codes_checked;
@@ -136,11 +132,7 @@ static void check_carrier(const char *spec, const fpemu_format *f, const fpemu_f
         if (!shared && (r.bits != values[i] || (!is_nan && !unused && r.code != codes[i])))
             fail(spec, "the judge itself does not come back", codes[i], codes[i], r.code);
     }
-    free(codes);
-    free(values);
-    free(in);
-    free(out);
-    free(back);
+    FREE(codes, values, in, out, back);
     judge_close(j);
 }
 

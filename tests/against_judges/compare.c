@@ -2,9 +2,6 @@
 /* compare.c - the library against a judge, over an array of inputs. */
 #include "compare.h"
 #include "../judges/bits.h"
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 const char *compare_mode(unsigned mode)
 {
@@ -165,8 +162,6 @@ unsigned long compare_array(const char *spec, const fpemu_format *format, const 
             else if (got_encoded[k] != want[k])
                 check(&c, "counter of encode", k, 0, want[k], got_encoded[k]);
     }
-    free(in);
-    free(out);
-    free(codes);
+    FREE(in, out, codes);
     return c.failures;
 }

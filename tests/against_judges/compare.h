@@ -4,8 +4,6 @@
 #define COMPARE_H
 
 #include "../judges/judge.h"
-#include <stddef.h>
-#include <stdio.h>
 
 /* Short name of a mode, "ieee" and the like for a policy. */
 const char *compare_mode(unsigned mode);

@@ -5,10 +5,6 @@
  * were compared with ml_dtypes 0.6.0 over all bfloat16 and binary16 inputs and a million binary32 inputs for each
  * format; e8m0, which takes 2^-127 < x < 1.5 * 2^-127 up to 2^-126, over all binary32 inputs, saturating and not.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../judges/longhand.h"
 

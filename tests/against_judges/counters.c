@@ -5,16 +5,11 @@
  * definitions. Sums follow the stated order: blocks of 4096 by absolute index, 32 lanes, a tree, block totals added
  * exactly in a fixed-point number of 34 words.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
 #include "../judges/longhand.h"
-#include "../list.h"
 #include "expected.h"
 
 enum { COUNT = 3 * 4096 + 777, BINS = 40, FIRST_BIN = -20 };
@@ -347,9 +342,7 @@ static void threads(void)
         }
         omp_set_num_threads(before);
     }
-    free(x);
-    free(y);
-    free(z);
+    FREE(x, y, z);
 #endif
 }
 

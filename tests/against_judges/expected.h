@@ -6,12 +6,6 @@
 
 #include "../judges/bits.h"
 #include "../judges/exact.h"
-#include "../list.h"
-#include <inttypes.h>
-#include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
 /* ------------------------------------------------------------------------------------------- exact numbers */
 

@@ -4,8 +4,6 @@
  * arrays, in place too. */
 #include "../judges/longhand.h"
 #include "half_words.h"
-#include <math.h>
-#include <string.h>
 
 enum { LONG = 300000 };
 

@@ -11,11 +11,6 @@
 #include "../judges/formats.h"
 #include "expected.h"
 #include "points.h"
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static unsigned long failures, comparisons;
 

@@ -12,13 +12,10 @@
  *
  * usage: functions_proof [--float] [FUNCTION...]
  */
+#include "../common.h"
 #include "../judges/functions.h"
 #include "core/functions.h"
-#include <math.h>
 #include <mpfr.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 typedef struct tally {

@@ -4,9 +4,8 @@
 #ifndef HALF_WORDS_H
 #define HALF_WORDS_H
 
+#include "../common.h"
 #include <fpemu.h>
-#include <math.h>
-#include <stdint.h>
 
 enum { WORDS = 1 << 16, TYPES = 2 };
 

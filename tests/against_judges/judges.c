@@ -5,11 +5,6 @@
 #include "../judges/formats.h"
 #include "../judges/judge.h"
 #include "points.h"
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static unsigned long failures, comparisons;
 

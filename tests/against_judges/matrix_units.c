@@ -3,12 +3,9 @@
  * AMX-BF16, AMX-FP16, AMX-INT8. Results are compared bit by bit, NaN with NaN. Skipped elsewhere. */
 #define _GNU_SOURCE /* syscall */
 
-#include <stdio.h>
-
 #if defined __x86_64__ && defined __linux__ && (defined __clang__ ? __clang_major__ >= 12 : __GNUC__ >= 11)
 #include <cpuid.h>
 #include <immintrin.h>
-#include <math.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -6,13 +6,10 @@
  * `narrow digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
 #define _POSIX_C_SOURCE 200809L /* popen */
 #include "../judges/formats.h"
-#include "../list.h"
 #include "blocks_cases.h"
 #include "expected.h"
 #include "half_words.h"
 #include "variants.h"
-#include <math.h>
-#include <stdlib.h>
 
 static uint64_t digest = UINT64_C(0xcbf29ce484222325);
 static unsigned long lines;
@@ -162,24 +159,15 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
                 lh_check(fpemu_unpack_blocks(&c->f, t->type, &c->shape, b, 1, packed, given) == FPEMU_OK &&
                              memcmp(given, part, m * 2) == 0 && given[m] == 0,
                          "%s, %s: one block unpacked", t->name, c->spec);
-                free(part);
-                free(given);
+                FREE(part, given);
             }
-            free(bytes);
-            free(packed);
-            free(codes);
-            free(scales);
+            FREE(bytes, packed, codes, scales);
         }
     }
     digest = variants_fold(digest, y, room * 2);
     if (right)
         ref_free(right);
-    free(x);
-    free(y);
-    free(want);
-    free(dense);
-    free(place);
-    free(read);
+    FREE(x, y, want, dense, place, read);
 }
 
 static void blocks(void)

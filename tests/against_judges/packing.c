@@ -4,13 +4,7 @@
  * packing [--rounds N] [--seed S]
  */
 #include "../judges/longhand.h"
-#include "../list.h"
 #include "blocks_cases.h"
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static unsigned long rounds = 1;
 static uint64_t first_seed = 1;
@@ -116,9 +110,7 @@ static void contents(void)
                               carrier_value(carrier, want[k]), (double)y[k]))
                     bad++;
         ref_free(t);
-        free(bytes);
-        free(want);
-        free(y);
+        FREE(bytes, want, y);
     }
 }
 
@@ -172,9 +164,7 @@ static void piecewise(void)
             lh_check(memcmp(all, pieces, l.bytes) == 0, "%s: packed in pieces of %" PRIu64 " blocks differs", specs[i],
                      step);
             ref_free(t);
-            free(x);
-            free(all);
-            free(pieces);
+            FREE(x, all, pieces);
         }
     case_free(&c);
 }
@@ -265,11 +255,7 @@ static void any_bytes(void)
                                      specs[i], e, words[e], codes[e]);
             }
             ref_free(t);
-            free(bytes);
-            free(y);
-            free(words);
-            free(codes);
-            free(value);
+            FREE(bytes, y, words, codes, value);
         }
 }
 

@@ -2,11 +2,6 @@
 /* points.c - boundary-heavy inputs of a format, from the judge's idea of its values. */
 #include "points.h"
 #include "../judges/judge.h"
-#include "../list.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct list {
     double *v;

@@ -4,9 +4,8 @@
 #ifndef POINTS_H
 #define POINTS_H
 
+#include "../common.h"
 #include <fpemu.h>
-#include <stddef.h>
-#include <stdint.h>
 
 typedef struct points {
     uint64_t *x; /* bits of the carrier, each once */

@@ -4,13 +4,8 @@
  *
  * `properties digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../judges/longhand.h"
-#include "../list.h"
 #include "alone.h"
 #include "variants.h"
 
@@ -160,9 +155,7 @@ static size_t streamed(void)
         differing += streamed_as(scaled[k / 4], with_mode(k % 3 ? FPEMU_MODE_RNE : FPEMU_MODE_RTZ, 0, 0), carrier,
                                  piece, counted, x, wide, begin);
     }
-    free(x);
-    free(wide);
-    free(out);
+    FREE(x, wide, out);
     return differing;
 }
 
@@ -184,8 +177,7 @@ static void decoded_past_caches(void)
         lh_check(fpemu_decode_f64(&f, MANY / 2, codes, y64) == FPEMU_OK, "%s", specs[k]);
         alone_decoded(specs[k], &f, 64, MANY / 2, codes, y64);
     }
-    free(codes);
-    free(out);
+    FREE(codes, out);
 }
 
 /* Stochastic rounding of many elements, where most are in range or none is. Indices pass those of 2^17 and 2^32 words,

@@ -5,14 +5,9 @@
  * the ends, and at what is special. Values, codes and the way back are compared, of arrays and of single numbers. The
  * conversions of tests/judges/formats.c, mistakes of other emulators among them, are held against both.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../judges/formats.h"
 #include "../judges/longhand.h"
-#include "../list.h"
 
 enum { COUNT = 1500 };
 

@@ -7,12 +7,7 @@
  * policies ieee and saturate. One line can be run again by its first three words: quantize_exhaustive e4m3fn rne ieee.
  */
 #include "../judges/formats.h"
-#include "../list.h"
 #include "sweep.h"
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -218,7 +213,6 @@ int main(int argc, char **argv)
             failed = 1;
         }
     }
-    free(tasks);
-    free(specs);
+    FREE(tasks, specs);
     return failed;
 }

@@ -9,8 +9,6 @@
 #include "../judges/formats.h"
 #include "compare.h"
 #include "points.h"
-#include <stdio.h>
-#include <string.h>
 
 static unsigned long failures, printed, lines;
 static unsigned long long inputs;

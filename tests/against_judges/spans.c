@@ -8,11 +8,8 @@
  */
 #define _POSIX_C_SOURCE 200809L /* popen */
 #include "../judges/longhand.h"
-#include "../list.h"
 #include "alone.h"
 #include "variants.h"
-#include <math.h>
-#include <stdlib.h>
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #define CONTROL (_mm_getcsr() & ~0x3fu)

@@ -5,13 +5,8 @@
  * is run over so many elements that each R occurs, and every element must agree. The number of ups in the table is
  * P(up) * 2^N and must equal its closed form. N = 17..32 is tested at each element's own threshold instead.
  */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../judges/longhand.h"
-#include "../list.h"
 
 enum { SEED = 20261120, MAX_ELEMENTS = 1 << 20 };
 

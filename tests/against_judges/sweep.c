@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sweep.c - all binary32 inputs of one format and rounding, library against judge. */
 #include "sweep.h"
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CHUNK ((size_t)1 << 16)
 #define BLOCK ((size_t)512)
@@ -255,7 +252,6 @@ int sweep_f32(sweep *s, const char *spec, const fpemu_format *format, const fpem
     }
     sweep_sign(&w, 0, progress);
     sweep_sign(&w, 0x80000000, progress);
-    free(w.x);
-    free(w.y);
+    FREE(w.x, w.y);
     return 1;
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* tensor_cores.c - the models of tensor cores against what devices gave (tests/vectors/tensor_cores.txt): one matrix
  * instruction a line, whose words must come out, by every way that a product is computed. One NaN is like another. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../judges/longhand.h"
 #include "../vectors/tensor_answers.h"

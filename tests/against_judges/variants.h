@@ -4,10 +4,6 @@
 #define VARIANTS_H
 
 #include "../judges/longhand.h"
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* FNV-1a. */
 static inline uint64_t variants_fold(uint64_t digest, const void *bytes, size_t n)

@@ -9,11 +9,8 @@
  * Words come in their order, where the neighbours of a number are its likes, and mixed, where they are not; with
  * counters and without, in place, and in parts that begin anywhere. Every variant runs all of it. */
 #define _POSIX_C_SOURCE 200809L /* popen, of variants.h */
-#include "../list.h"
 #include "half_words.h"
 #include "variants.h"
-
-#include <stdlib.h>
 
 enum { ORDERS = 3 };
 
@@ -115,36 +112,6 @@ static void arrays(const struct type *t, const char *spec, const fpemu_format *f
     lines++;
 }
 
-/* Words whose magnitudes lie from low to high, and zeros. */
-static size_t between(const struct type *t, float low, float high, int zeros, uint16_t *x)
-{
-    static uint16_t all[WORDS];
-    size_t n = 0, m = 0;
-    for (unsigned i = 0; i < WORDS; i++)
-        if (fabs(values[t - types][i]) >= (double)low && fabs(values[t - types][i]) <= (double)high)
-            all[n++] = (uint16_t)i;
-    for (size_t i = 0; n && i < 12007; i++, m++)
-        x[i] = i % 97 == 5 && zeros ? (uint16_t)(i % 2 << 15) : all[i * 7919 % n];
-    return m;
-}
-
-/* Words of the format's range, with few others; and those far below it. */
-static void fast_forms(const struct type *t, const char *spec, const fpemu_format *f, const fpemu_rounding *r)
-{
-    static uint16_t some[WORDS], below[WORDS];
-    const float low = f->max > 0 ? (float)fpemu_format_min_positive(f) : 1;
-    const float high = f->max > 0 ? (float)fpemu_format_max(f) : 8;
-    const size_t small = between(t, low / 8, low * 0.99f, 0, below);
-    size_t n = between(t, low, high, r->nan != 1, some);
-    for (size_t i = 3; small && r->overflow != 1 && i < n; i += 701)
-        some[i] = below[i % small];
-    if (n)
-        arrays(t, spec, f, r, n, some, r->overflow == 2);
-    n = between(t, low * 0x1p-40f, low * 0x1p-26f, 0, some); /* errors that binary32 cannot hold */
-    if (n && r->overflow == 1)
-        arrays(t, spec, f, r, 3001, some, 0);
-}
-
 /* Runs of words, each with a largest magnitude of its own, some that of the type, others near it and far below; many of
  * them end in zeros, which makes ties, and some are zero. */
 static void fill_runs(const struct type *t, size_t run, uint64_t *state, uint16_t *x)
@@ -187,60 +154,6 @@ static fpemu_rounding drawn(unsigned k)
     r.bits = bits[k % 5];
     r.offset = offsets[k % 5];
     return r;
-}
-
-/* All words that are not larger than the first of every block, under scales that differ by a few steps from one call to
- * the next. */
-static void every_word(const struct type *t)
-{
-    static uint16_t x[WORDS];
-    const fpemu_rounding nearest = {0};
-    for (size_t k = 0; k < sizeof packed / sizeof *packed; k++) {
-        fpemu_format f;
-        if (fpemu_format_parse(packed[k], &f, NULL) != FPEMU_OK || f.scaling < FPEMU_SCALING_FLOOR ||
-            (f.scaling > FPEMU_SCALING_HBFP && f.kind != FPEMU_KIND_CODEBOOK))
-            continue;
-        const unsigned fields = (unsigned)t->infinity >> t->digits, stride = t->digits == 10 ? 4 : 37;
-        for (unsigned field = 1 + (unsigned)k % stride, call = 0; field < fields; field += stride, call++) {
-            const unsigned most = (field << t->digits) + (field * 7919 + 77 * call) % (1u << t->digits);
-            for (unsigned i = 0; i < 2 * (most + 1);) {
-                size_t n = 0;
-                for (; n < WORDS && i < 2 * (most + 1); n++) {
-                    x[n] = (uint16_t)(n % f.block_length ? i / 2 | i % 2 << 15 : most);
-                    i += n % f.block_length > 0;
-                }
-                for (size_t e = 0; e < n; e++)
-                    x32[e] = (float)values[t - types][x[e]];
-                const fpemu_rounding r = drawn(call + (unsigned)k);
-                rounded_blocks(t, packed[k], &f, &nearest, n, x);
-                rounded_blocks(t, packed[k], &f, &r, n, x);
-            }
-        }
-    }
-}
-
-/* Words below the first step of their blocks whose fraction of it has the upper 16 bits that the random ones leave, and
- * more below them. */
-static void near_draws(const struct type *t)
-{
-    static const char *const some[] = {"mxfp8", "mxfp4", "mxint8", "mx(int8,block=16)"};
-    static uint16_t x[WORDS];
-    for (unsigned k = 0; k < 8; k++) {
-        fpemu_rounding r = fpemu_rounding_stochastic(3, k);
-        fpemu_format f = lh_parsed(some[k % 4]);
-        r.bits = k < 4 ? 0 : 27;
-        const unsigned fields = 1u << (15 - t->digits), most = (fields - 3) << t->digits;
-        const int c = ilogb(values[t - types][most]) - ilogb(fpemu_format_max(&f));
-        const float first = ldexpf((float)fpemu_format_min_positive(&f), c);
-        for (uint32_t i = 0; i < WORDS; i++) {
-            const uint32_t left = ~(fpemu_random_bits(&r, i) << (32 - r.bits) % 32) >> 16;
-            const float fraction = ((float)left + 0x0.ffp0f) * 0x1p-16f * first;
-            const unsigned word = word_of(t, (double)fraction);
-            x[i] = (uint16_t)(i % f.block_length ? word - (values[t - types][word] > (double)fraction) : most);
-            x32[i] = (float)values[t - types][x[i]];
-        }
-        rounded_blocks(t, some[k % 4], &f, &r, WORDS, x);
-    }
 }
 
 /* All words by tables of few values: thresholds that are zero, that are words and lie between them, beyond the type and
@@ -436,8 +349,6 @@ static void format_of_words(const struct type *t, const char *spec, size_t k, in
                 (!every && (k + mode) % 4 != overflow))
                 continue;
             arrays(t, spec, &f, &r, WORDS, orders[t - types][(k + mode + overflow) % ORDERS], overflow == 3);
-            if (every)
-                fast_forms(t, spec, &f, &r);
         }
 }
 
@@ -467,8 +378,6 @@ int main(int argc, char **argv)
         }
         formats(&types[t]);
         blocks(&types[t]);
-        every_word(&types[t]);
-        near_draws(&types[t]);
         tables(&types[t]);
         other_ranges(&types[t]);
         operations(&types[t]);

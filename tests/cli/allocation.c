@@ -5,10 +5,7 @@
 
 #include "plans/allocation.h"
 
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "../common.h"
 
 enum { MOST_ITEMS = 80, MOST_OPTIONS = 6 };
 
@@ -88,8 +85,7 @@ static double try_bits(const instance *x, size_t limit)
         next = swap;
     }
     const double best = now[limit];
-    free(now);
-    free(next);
+    FREE(now, next);
     return best;
 }
 

@@ -9,13 +9,11 @@
 #endif
 #include "common/atomic_file.h"
 
+#include "../common.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #ifdef __linux__
@@ -304,8 +302,7 @@ static void of_the_dead(void)
     unlink(".fpemu-other-Ab1xyZ");
     unlink(".fpemu-out-longer-name");
     unlink("out");
-    free(living_name);
-    free(directory);
+    FREE(living_name, directory);
     insist(leftovers(".", name) == 0, "%s", name);
 }
 

@@ -2,12 +2,8 @@
 /* fuzz_casts.c - conversions to 8-bit floats, one right and the others each with one defect. Built as a shared library,
  * or with -DMAIN as a program that reads numbers and prints codes of e4m3fn.
  */
-#include <math.h>
+#include "../common.h"
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum defect {
     RIGHT,

@@ -3,11 +3,8 @@
  * defect, and conversions of fp16. Built as a shared library, or with -DMAIN as a program that reads pairs of codes of
  * e4m3fn and prints codes of their sums.
  */
-#include <math.h>
+#include "../common.h"
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 struct target {
     int m, emin;

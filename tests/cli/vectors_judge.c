@@ -5,13 +5,7 @@
  * Usage: vectors_judge FROM[,FROM...] TO [OPERATION] <vectors. Prints and counts the lines it does not agree with;
  * prints how many it read. Operations are for operands of up to 24 bits of precision, and results of no more.
  */
-#include <inttypes.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../common.h"
 
 enum specials { IEEE, FN, FINITE };
 enum { INEXACT = 1, UNDERFLOW = 2, OVERFLOW = 4, DIVISION_BY_ZERO = 8, INVALID = 0x10, SUBNORMAL = 0x20 };

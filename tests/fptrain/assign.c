@@ -6,11 +6,6 @@
 #include "policies/policy.h"
 #include "sweep/sweep.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "expect.h"
 
 /* ---------------------------------------------------------------------------------------------- networks */

@@ -3,9 +3,6 @@
 #ifndef TESTS_FPTRAIN_BENCH_H
 #define TESTS_FPTRAIN_BENCH_H
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "expect.h"
 #include "models/model.h"
 #include "optimizer/optimizer.h"

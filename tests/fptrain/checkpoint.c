@@ -4,10 +4,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/checkpoint.h"
 
+#include "../common.h"
 #include <check.h> /* after ours: it has a macro of the name of one of our functions */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static trouble why;
 

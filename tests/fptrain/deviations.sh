@@ -4,7 +4,7 @@
 . "$(dirname "$0")/common.sh"
 page=$top_srcdir/doc/deviations.md
 
-# One line a row: its section, a tab, the settings between backticks with tabs between, or WHERE, function and file.
+# One line a row: its section, a tab, the settings between backticks with tabs between, or WHERE, file:function.
 awk -v rows="$work/rows" -v places="$work/places" '
     function words(text, out) {
         while (match(text, /`[^`]+`/)) {
@@ -25,10 +25,8 @@ awk -v rows="$work/rows" -v places="$work/places" '
     END { exit bad }' "$page" || complain 'the page is not as this test reads it'
 [ "$(wc -l <"$work/places")" -gt 50 ] && [ "$(wc -l <"$work/rows")" -gt 20 ] || complain 'few rows'
 
-while IFS='	' read -r section function file; do
-    name=${function%()}
-    [ "$name" != "$function" ] && [ -n "$file" ] && grep -qE "^[a-z].*[ *]$name\(" "$top_srcdir/$file" ||
-        complain "$section: $function is not defined in $file"
+while IFS='	' read -r section place; do
+    grep -qE "^[a-z].*[ *]${place#*.c:}\(" "$top_srcdir/${place%:*}" || complain "$section: there is no $place"
 done <"$work/places"
 
 # --------------------------------------------------------------------------------------- the settings

@@ -2,12 +2,9 @@
 /* estimate.c - times of a step worked out by hand from the shapes of three products for each layer, and hardware files
  * that are refused. */
 #define _POSIX_C_SOURCE 200809L
-#include "../list.h"
 #include "estimate/time.h"
 #include "ops/ops.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "expect.h"

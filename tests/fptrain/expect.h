@@ -3,8 +3,7 @@
 #ifndef TESTS_FPTRAIN_EXPECT_H
 #define TESTS_FPTRAIN_EXPECT_H
 
-#include <math.h>
-#include <stdio.h>
+#include "../common.h"
 
 static int failures;
 

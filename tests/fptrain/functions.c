@@ -3,9 +3,6 @@
  * the C library, and with the bits of glibc 2.36 (x86-64 with FMA), whose digests over each 4099th float stand here. */
 #include "ops/functions.h"
 
-#include <stdint.h>
-#include <string.h>
-
 #include "expect.h"
 
 enum { STRIDE = 4099, N = 1 << 20 };

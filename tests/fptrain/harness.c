@@ -2,11 +2,7 @@
 /* harness.c - see harness.h */
 #include "harness.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static int failed;
 
@@ -142,21 +138,11 @@ harness *harness_new(graph *g, double spread, uint64_t seed)
 
 void harness_free(harness *h)
 {
-    for (int p = 0; p < graph_params(h->g); p++) {
-        free(h->w[p]);
-        free(h->dw[p]);
-    }
-    for (int i = 0; i < graph_values(h->g); i++) {
-        free(h->v[i]);
-        free(h->dv[i]);
-    }
-    free(h->w);
-    free(h->dw);
-    free(h->v);
-    free(h->dv);
-    free(h->v_calls);
-    free(h->dv_calls);
-    free(h->v_size);
+    for (int p = 0; p < graph_params(h->g); p++)
+        FREE(h->w[p], h->dw[p]);
+    for (int i = 0; i < graph_values(h->g); i++)
+        FREE(h->v[i], h->dv[i]);
+    FREE(h->w, h->dw, h->v, h->dv, h->v_calls, h->dv_calls, h->v_size);
     graph_free(h->g);
     free(h);
 }
@@ -195,7 +181,6 @@ forward_result harness_feed(harness *h, int samples, double scale)
     for (size_t i = 0; i < rows; i++)
         labels[i] = (int)((i * 5 + 2) % out->row);
     const forward_result r = harness_run(h, samples, x, labels, NULL, scale);
-    free(x);
-    free(labels);
+    FREE(x, labels);
     return r;
 }

@@ -4,6 +4,7 @@
 #ifndef TESTS_FPTRAIN_HARNESS_H
 #define TESTS_FPTRAIN_HARNESS_H
 
+#include "../common.h"
 #include "backends/backends.h"
 #include "ops/ops.h"
 

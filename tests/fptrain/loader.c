@@ -5,9 +5,6 @@
 
 #include "../unit/suite.h" /* after ours: check.h has a macro of the name of one of our functions */
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { N = 103 };
 
 /* N samples of 1 x 1 x 1; sample i has the pixel i and the label i. */

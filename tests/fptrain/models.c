@@ -2,9 +2,6 @@
 /* models.c - parameter counts of the named models, against the counts that others publish for the same networks. */
 #include "models/model.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "expect.h"
 
 typedef struct expected {

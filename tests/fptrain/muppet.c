@@ -341,15 +341,7 @@ static uint64_t exact(const char *name, int bits, conv_shape s)
     EXPECT(b->outside(b) == outside, "%d sums outside 32 bits, not %d", (int)b->outside(b), (int)outside);
     b->conv_free(b, c);
     backend_free(b);
-    free(x);
-    free(w);
-    free(dy);
-    free(y);
-    free(dx);
-    free(dw);
-    free(j.y);
-    free(j.dx);
-    free(j.dw);
+    FREE(x, w, dy, y, dx, dw, j.y, j.dx, j.dw);
     return outside;
 }
 

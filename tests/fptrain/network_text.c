@@ -6,9 +6,6 @@
 #include "models/layers.h"
 #include "models/model.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "expect.h"
 
 static model_settings settings_of(const char *name, bool text, double width)
@@ -73,8 +70,7 @@ static void same_weights(const char *name, graph *a, graph *b)
             graph_initial(b, i, v);
             EXPECT(!memcmp(u, v, x->size * sizeof *u), "%s: other first weights of %s", name, x->name);
         }
-        free(u);
-        free(v);
+        FREE(u, v);
     }
 }
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* networks.c - losses, logits and gradients of whole networks against those of another framework in double precision:
  * tests/vectors/fptrain.txt, made by fptrain.py beside it. The first argument is the file; else $top_srcdir tells. */
-#include "../list.h"
 #include "harness.h"
 #include "models/model.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { SAMPLES = 10, STEPS = 9, VOCABULARY = 11 };
 

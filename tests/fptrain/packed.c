@@ -3,7 +3,6 @@
  * a tensor of more than 2^24 elements. */
 #include <fpemu.h>
 
-#include "../list.h"
 #include "bench.h"
 #include "optimizer/clipping.h"
 
@@ -119,11 +118,8 @@ static void follow(int micro_batches, const char *clipping, double clip)
                        (double)stored[i], (double)j[p].w[i]);
         }
     }
-    for (int p = 0; p < params; p++) {
-        free(j[p].w);
-        free(j[p].m);
-        free(j[p].g);
-    }
+    for (int p = 0; p < params; p++)
+        FREE(j[p].w, j[p].m, j[p].g);
     bench_stop(&b);
 }
 

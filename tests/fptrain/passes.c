@@ -5,9 +5,6 @@
 
 #include "harness.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -294,8 +291,7 @@ static void test_first_values(void)
               sum / (double)n);
         check(fabs(sqrt(square / (double)n) - deviations[p]) <= 4 * deviations[p] / sqrt((double)n), "%s: deviation %g",
               names[p], sqrt(square / (double)n));
-        free(w);
-        free(again);
+        FREE(w, again);
     }
     const op_info conv = graph_op(g, 0), head = graph_op(g, 2);
     check(conv.gemm && conv.fan == 288 && conv.macs == 64.0 * 32 * 72 && conv.params == 2 && conv.first_param == 0,

@@ -10,9 +10,6 @@
 #include "../unit/suite.h" /* after ours: check.h has a macro of the name of one of our functions */
 
 #include <lzma.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <zlib.h>

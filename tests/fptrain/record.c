@@ -7,10 +7,6 @@
 #include "../unit/suite.h" /* after ours: check.h has a macro of the name of one of our functions */
 
 #include <jansson.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static trouble why;

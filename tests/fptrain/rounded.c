@@ -7,9 +7,6 @@
  */
 #include "harness.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { N = 3, CLASSES = 3, UNIT = 40 };
 
 typedef int64_t fixed;

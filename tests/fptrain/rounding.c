@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* rounding.c - which tensor takes which format, along which axis and with which random words; counters. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "backends/backends.h"
 #include "expect.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* same_checkpoint.c - for scripts: whether two checkpoints hold the same arrays and settings; the text "run" has an id
  * of its own and times. Exit status 0, or 1 and a line that names the first array that differs. */
-#include <stdio.h>
-#include <string.h>
+#include "../common.h"
 
 #include "base/checkpoint.h"
 

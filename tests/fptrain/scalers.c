@@ -4,9 +4,6 @@
 #include "numerics/scaler.h"
 #include "policies/policy.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "expect.h"
 #include "models/model.h"
 #include "ops/ops.h"

@@ -6,9 +6,6 @@
 
 #include "../unit/suite.h" /* after ours: check.h has a macro of the name of one of our functions */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static trouble why;
@@ -151,8 +148,7 @@ START_TEST(all_keys_there_and_back)
     parse(&again, text);
     char *text_again = settings_print(&again);
     ck_assert_str_eq(text, text_again);
-    free(text);
-    free(text_again);
+    FREE(text, text_again);
     settings_free(&s);
     settings_free(&again);
 }
@@ -206,8 +202,7 @@ static void comes_back(const settings *s, const char *from)
     ck_assert(settings_same_formats(s, &again));
     char *text_again = settings_print(&again);
     ck_assert_str_eq(text, text_again);
-    free(text);
-    free(text_again);
+    FREE(text, text_again);
     settings_free(&again);
 }
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* sharing.c - memory that values and gradients share: the peak of a training, as foretold and as the system counts it;
  * and rectifiers, which keep a bit for each element of an input that is gone. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -6,8 +6,6 @@
 #include "run/trainer.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "expect.h"
 

@@ -4,12 +4,6 @@
  * that are not finite. */
 #include <fpemu.h>
 
-#include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "harness.h"
 #include "optimizer/clipping.h"
 #include "optimizer/optimizer.h"

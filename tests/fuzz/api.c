@@ -8,9 +8,6 @@
 #include "api.h"
 #include "archive.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif

@@ -8,9 +8,7 @@
 #ifndef FPEMU_FUZZ_API_H
 #define FPEMU_FUZZ_API_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "../common.h"
 
 #include "fpemu.h"
 

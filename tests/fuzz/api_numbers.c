@@ -2,12 +2,7 @@
 /* api_numbers.c - calls on arrays of numbers: quantise, encode and decode, functions. */
 #include "../../tools/common/system.h"
 
-#include "../list.h"
 #include "api.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { SHORT = 48 };
 

@@ -4,9 +4,6 @@
 
 #include "api.h"
 
-#include <math.h>
-#include <string.h>
-
 /* The same bytes and values block by block. */
 static void pack_by_blocks(draw *d, int carrier, const fpemu_format *f, const fpemu_rounding *r, const fpemu_shape *s,
                            const fpemu_layout *layout, const array *x, const array *bytes, const array *y)

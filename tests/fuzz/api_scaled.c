@@ -5,10 +5,6 @@
 
 #include "api.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SHORT = 48 };
 
 /* ------------------------------------------------------------------------------------------- operands with scales */

@@ -4,10 +4,6 @@
 
 #include "api.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ------------------------------------------------------------------------------------------------------ the shapes */
 size_t shape_elements(const fpemu_shape *s)
 {

@@ -3,10 +3,6 @@
  * of more than 15 characters stand in the member "//". */
 #include "archive.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MOST = 1 << 24, HEAD = 60, LENGTH = 48 };
 static const char *const magic = "!<arch>\n";
 

@@ -3,8 +3,7 @@
 #ifndef FPEMU_FUZZ_ARCHIVE_H
 #define FPEMU_FUZZ_ARCHIVE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "../common.h"
 
 typedef void (*archive_taker)(const void *context, const char *name, const uint8_t *bytes, size_t size);
 

@@ -8,7 +8,6 @@
  * command that refuses has allocated is lost then, so the search for leaks is off. Else $FPEMU runs. */
 #include "common/system.h"
 
-#include "../list.h"
 #include "common/utf8.h"
 #include "input.h"
 #include "reader.h"
@@ -16,9 +15,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -290,8 +286,7 @@ static void insist_same_tensors(int first, int second)
         insist(s->type != NULL && s->stored.name == NULL ? same_numbers(s, x, t, y, n / s->type->size)
                                                          : memcmp(x, y, n) == 0,
                "other data");
-        free(x);
-        free(y);
+        FREE(x, y);
     }
     reader_close(&a);
     reader_close(&b);

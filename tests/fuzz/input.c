@@ -4,7 +4,6 @@
 
 #include "input.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "files/container.h"

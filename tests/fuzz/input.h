@@ -3,8 +3,7 @@
 #ifndef FPEMU_FUZZ_INPUT_H
 #define FPEMU_FUZZ_INPUT_H
 
-#include <stdint.h>
-#include <stdio.h>
+#include "../common.h"
 
 #include "files/model.h"
 

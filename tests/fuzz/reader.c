@@ -2,14 +2,9 @@
 /* reader.c - see reader.h */
 #include "common/system.h"
 
-#include "../list.h"
 #include "input.h"
 #include "reader.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "files/container.h"
@@ -91,8 +86,7 @@ static bool unpack_data(model *m, tensor *t)
         insist(fpemu_unpack_f32(&format, &shape, bytes, (float *)y) == FPEMU_OK || !fpemu_format_fits_f32(&format),
                "not unpacked");
     }
-    free(bytes);
-    free(y);
+    FREE(bytes, y);
     return good;
 }
 
@@ -135,8 +129,7 @@ static void check_print(const model *m)
         }
         reader_close(&again);
     }
-    free(header);
-    free(types);
+    FREE(header, types);
 }
 
 /* ------------------------------------------------------------------------------------- an index, beside two files */

@@ -3,8 +3,7 @@
 #ifndef FPEMU_FUZZ_READER_H
 #define FPEMU_FUZZ_READER_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "../common.h"
 
 /* "npy", "npz", "safetensors", "gguf", "container", "index", "plan", "table"; NULL past the end. */
 const char *reader_kind(unsigned i);

@@ -18,9 +18,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     return 0;
 }
 #else
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { KINDS = 32 };
 static int defects, taken[KINDS];

@@ -3,12 +3,8 @@
  * "picture", "settings", "checkpoint", "weights", "network", "log", "names", "hardware". */
 #include "common/system.h"
 
-#include "../list.h"
 #include "reader.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -93,8 +89,7 @@ static bool run_cifar(const uint8_t *bytes, size_t size)
         insist(sum <= 3072 * 255 * (uint64_t)to.count, "pixels");
         for (size_t i = 0; i < to.count; i++)
             insist(to.labels[i] < classes, "a label out of range");
-        free(to.pixels);
-        free(to.labels);
+        FREE(to.pixels, to.labels);
     }
     return good;
 }
@@ -231,8 +226,7 @@ static bool run_settings(const uint8_t *bytes, size_t size)
         insist(settings_parse(&again, text, strlen(text), "printed", &why), why.text);
         char *text_again = settings_print(&again);
         insist(strcmp(text, text_again) == 0, "other settings");
-        free(text);
-        free(text_again);
+        FREE(text, text_again);
         settings_free(&again);
     }
     settings_free(&s);

@@ -2,11 +2,9 @@
 /* absent.c - libfpemu_cuda where no device reaches the memory it is given: every verb says so, in words, and touches
  * nothing. Without a device none does; with one each verb is given memory of the host in every place in turn, the other
  * places being of the device. */
+#include "../common.h"
 #include <cuda_runtime_api.h>
 #include <fpemu_cuda.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { N = 64, ROOM = 1 << 16 };
 

@@ -7,11 +7,6 @@
  *   operands with scales of one block, of many, repeated; scales that are no powers of two
  *   every function on numbers of 16 bits; wider ones become NaN
  *   every relation; lengths around warps and blocks of sums, offsets within them */
-#include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "memory.h"
 

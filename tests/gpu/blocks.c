@@ -8,11 +8,7 @@
  *   shapes around warps, blocks and pieces; strides with gaps, backwards, repeated; in place; slices of a tensor
  *   float, double, bfloat16 and binary16 arrays, at any multiple of their elements' size; bytes at any alignment
  *   the numbers of a whole tensor, measured by the device or told */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "../list.h"
 #include "memory.h"
 
 #define SEED 11

@@ -4,11 +4,9 @@
  * 16-bit words. What can be read back is compared with libfpemu: windows around every multiple of 2^31 and at both
  * ends, the last element included; of counters and ranges everything. Skips, saying so, where the device's free memory
  * is too small. */
+#include "../common.h"
 #include <cuda_runtime_api.h>
 #include <fpemu_cuda.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #ifndef STEP
 #define STEP ((size_t)1 << 31) /* windows lie around multiples of this */

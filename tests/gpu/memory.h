@@ -4,9 +4,8 @@
 #ifndef TEST_MEMORY_H
 #define TEST_MEMORY_H
 
+#include "../common.h"
 #include <fpemu_cuda.h>
-#include <stdio.h>
-#include <string.h>
 
 /* Ends the program with 77 (skipped) where there is no device. */
 void device_begin(void);

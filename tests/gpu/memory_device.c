@@ -2,8 +2,6 @@
 /* memory_device.c - memory.h on a CUDA device. */
 #include "memory.h"
 #include <cuda_runtime_api.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static void must(cudaError_t error)
 {

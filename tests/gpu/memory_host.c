@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* memory_host.c - memory.h where the processor simulates the device. */
 #include "memory.h"
-#include <stdlib.h>
-#include <string.h>
 
 void device_begin(void)
 {

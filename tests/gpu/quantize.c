@@ -9,12 +9,7 @@
  *   beside the result stays
  *   float, double, bfloat16 and binary16 arrays; codes of 1, 2, 4 and 8 bytes, both ways
  *   largest errors to the last bit */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "../list.h"
 #include "memory.h"
 
 #define SEED 7

@@ -3,8 +3,8 @@
 #ifndef TEST_RANDOM_H
 #define TEST_RANDOM_H
 
+#include "../common.h"
 #include <fpemu.h>
-#include <stdint.h>
 
 static uint64_t state = SEED;
 

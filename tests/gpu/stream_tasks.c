@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* stream_tasks.c - the tasks of streams.c, on both sides, and what is right. */
 #include "stream_tasks.h"
-#include "../list.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SEED 13
 #include "random.h"

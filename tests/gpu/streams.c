@@ -12,11 +12,9 @@
  * The calls are the tasks of stream_tasks.h. */
 #include "stream_tasks.h"
 
+#include "../common.h"
 #include <cuda_runtime_api.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { STREAMS = 8, THREADS_AT_ONCE = 4 };
 

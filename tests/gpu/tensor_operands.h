@@ -5,10 +5,6 @@
 #ifndef TENSOR_OPERANDS_H
 #define TENSOR_OPERANDS_H
 
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
-
 #define SEED 17
 #include "random.h"
 

@@ -4,10 +4,6 @@
  *
  *   blocks.txt       what every blocked format makes of a tensor, and its bytes
  *   tensor_cores.txt what matrix instructions gave */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../vectors/tensor_answers.h"
 #include "memory.h"

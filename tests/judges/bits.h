@@ -3,10 +3,7 @@
 #ifndef JUDGES_BITS_H
 #define JUDGES_BITS_H
 
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "../common.h"
 
 static inline uint32_t lh_float_bits(float x)
 {

@@ -4,13 +4,9 @@
  * A number is m * 2^e with a binary64 m: powers of two as scales leave every carrier's range, and t = x/s with them.
  */
 #include "blocks.h"
-#include "../list.h"
 #include "exact.h"
 #include "longhand.h"
-#include <math.h>
 #include <mpfr.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct number {
     double m;
@@ -231,8 +227,7 @@ static void close_context(context *c)
             mpq_clear(c->points[i]);
         mpq_clears(c->t, c->a, (mpq_ptr)NULL);
     }
-    free(c->points);
-    free(c->table);
+    FREE(c->points, c->table);
 }
 
 static int open_codebook(context *c)
@@ -992,12 +987,8 @@ ref_tensor *ref_lay_out(const fpemu_format *f, unsigned carrier, const fpemu_sha
 
 void ref_free(ref_tensor *t)
 {
-    if (t) {
-        free(t->order);
-        free(t->block);
-        free(t->element);
-        free(t);
-    }
+    if (t)
+        FREE(t->order, t->block, t->element, t);
 }
 
 static extent extent_of(unsigned carrier, const ref_tensor *t, const ref_block *b, const uint64_t *x)

@@ -2,10 +2,6 @@
 /* formats.c - the formats that the judges know; the numbers are those of the tables of the format reference, or were
  * worked out by hand. */
 #include "formats.h"
-#include "../list.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #define FLOAT(w, e, m, b, s, sp)                                                                                       \
     {.kind = FPEMU_KIND_FLOAT,                                                                                         \

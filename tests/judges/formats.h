@@ -4,9 +4,8 @@
 #ifndef REF_FORMATS_H
 #define REF_FORMATS_H
 
+#include "../common.h"
 #include <fpemu.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* A format of the reference with what its tables say of it. */
 typedef struct ref_format {

@@ -12,8 +12,8 @@
 #ifndef JUDGE_H
 #define JUDGE_H
 
+#include "../common.h"
 #include <fpemu.h>
-#include <stdint.h>
 
 typedef enum judge_kind { JUDGE_SLOW, JUDGE_MPFR } judge_kind;
 

@@ -3,11 +3,7 @@
 #include "longhand.h"
 #include "formats.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ------------------------------------------------------------------------------------------------ formats */
 

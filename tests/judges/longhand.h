@@ -7,9 +7,6 @@
 #ifndef LONGHAND_H
 #define LONGHAND_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "bits.h"
 #include "fpemu.h"
 

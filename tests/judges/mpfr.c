@@ -7,10 +7,7 @@
  * `none` subnormals, ties to even with one digit (MPFR's rule there is another), affine integers and posits.
  */
 #include "judge.h"
-#include <math.h>
 #include <mpfr.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct by_mpfr {
     judge base;

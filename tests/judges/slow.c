@@ -6,8 +6,6 @@
  * decoding, which leaves one definition of a format: what its codes mean. Assumes a 64-bit unsigned long.
  */
 #include "exact.h"
-#include <stdlib.h>
-#include <string.h>
 
 typedef enum outcome { FINITE, INFINITE, NAN_OUT } outcome;
 

@@ -3,9 +3,7 @@
  *
  * usage: crush small | crush TEST...: tests of Crush by number
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../common.h"
 
 #include <TestU01.h>
 

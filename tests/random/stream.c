@@ -8,10 +8,7 @@
  * nobody reads any more. `feistel' is no generator of the library: a random permutation of 32 bits, to tell what a test
  * sees of the hash from what it sees of any permutation.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../common.h"
 
 #include "fpemu.h"
 

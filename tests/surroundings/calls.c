@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* calls.c - see calls.h. Nothing here computes in floating point: a caller's surroundings would see it. */
 #include "calls.h"
-#include "../list.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static size_t size_of(int carrier)
 {
@@ -25,10 +20,8 @@ static uint64_t next(uint64_t *state)
  * a signalling one too. */
 static uint64_t number(uint64_t *state, int carrier, int few, int specials)
 {
-    const int width = carrier < 0 ? 16 : carrier, fraction = carrier == 64   ? 52
-                                                             : carrier == 32 ? 23
-                                                             : carrier == 16 ? 10
-                                                                             : 7;
+    const int width = carrier < 0 ? 16 : carrier;
+    const int fraction = carrier < 0 ? 7 : carrier == 16 ? 10 : carrier == 32 ? 23 : 52;
     const uint64_t sign = UINT64_C(1) << (width - 1), ones = sign - (UINT64_C(1) << fraction),
                    half = (ones >> 1) & ones;
     const uint64_t r = next(state), s = next(state);
@@ -57,11 +50,7 @@ static void fill_numbers(void *at, size_t bytes, int carrier, int few, int speci
         const uint64_t x = number(&state, carrier, few, specials);
         const uint32_t word = (uint32_t)x;
         const uint16_t half = (uint16_t)x;
-        memcpy((char *)at + i,
-               size == 8   ? (const void *)&x
-               : size == 4 ? (const void *)&word
-                           : (const void *)&half,
-               size);
+        memcpy((char *)at + i, size == 2 ? (const void *)&half : size == 4 ? (const void *)&word : &x, size);
     }
 }
 
@@ -97,15 +86,14 @@ void calls_fill(const call *c, void *const *at)
     if (c->need[CALL_RANGE].bytes > 0)
         memset(at[CALL_RANGE], 0, c->need[CALL_RANGE].bytes);
     if (c->need[CALL_STATS].bytes > 0) {
-        fpemu_stats *const s = at[CALL_STATS];
-        memset(s, 0, sizeof *s);
-        s->request.want = c->want;
-        s->request.histogram_first = -20;
-        s->request.histogram_length = (uint32_t)(c->need[CALL_HISTOGRAM].bytes / 8);
-        s->request.histogram = at[CALL_HISTOGRAM];
-        s->request.scale_first = -10;
-        s->request.scale_length = (uint32_t)(c->need[CALL_SCALE_HISTOGRAM].bytes / 8);
-        s->request.scale_histogram = at[CALL_SCALE_HISTOGRAM];
+        *(fpemu_stats *)at[CALL_STATS] =
+            (fpemu_stats){.request = {.want = c->want,
+                                      .histogram_first = -20,
+                                      .histogram_length = (uint32_t)(c->need[CALL_HISTOGRAM].bytes / 8),
+                                      .histogram = at[CALL_HISTOGRAM],
+                                      .scale_first = -10,
+                                      .scale_length = (uint32_t)(c->need[CALL_SCALE_HISTOGRAM].bytes / 8),
+                                      .scale_histogram = at[CALL_SCALE_HISTOGRAM]}};
         for (int i = CALL_HISTOGRAM; i <= CALL_SCALE_HISTOGRAM; i++)
             if (c->need[i].bytes > 0)
                 memset(at[i], 0, c->need[i].bytes);
@@ -425,8 +413,7 @@ static fpemu_status run_stats(const call *c, void *const *at)
     uint64_t *to = at[CALL_Y];
     fpemu_stats *const s = at[CALL_STATS], other;
     fpemu_status status = fpemu_quantize_f64(&c->format, &c->rounding, c->n, at[CALL_A], at[CALL_BYTES], s);
-    memset(&other, 0, sizeof other);
-    other.request.want = FPEMU_STATS_SUMS;
+    other = (fpemu_stats){.request = {.want = FPEMU_STATS_SUMS}};
     s->request.want = FPEMU_STATS_SUMS;
     status = status ? status : fpemu_stats_merge(&other, s);
     status = status ? status : fpemu_stats_merge(s, &other);
@@ -435,10 +422,8 @@ static fpemu_status run_stats(const call *c, void *const *at)
     put(&to, fpemu_stats_sum_square(s));
     put(&to, fpemu_stats_sqnr(s));
     double history[3] = {0, 0, 0};
-    fpemu_delayed delayed = {0};
+    fpemu_delayed delayed = {.history = history, .length = 3};
     fpemu_range range = {0};
-    delayed.history = history;
-    delayed.length = 3;
     status = status ? status : fpemu_measure_f64(&c->format, 8, at[CALL_A], &range);
     for (int i = 0; i < 5 && !status; i++)
         status = fpemu_delayed_update(&delayed, &range);
@@ -604,10 +589,12 @@ static void visit_tensor(walk *w, const call *like)
                        : layout == 1 ? "columns"
                                      : "strided",
                        run_quantize_tensor, like);
-        fpemu_shape s = fpemu_shape_vector(0);
-        s.outer = 2;
-        s.rows = layout == 1 ? 3 : w->threads ? 8 : 4;
-        s.inner = layout == 1 ? 19 : 1;
+        fpemu_shape s = {.outer = 2,
+                         .rows = layout == 1  ? 3
+                                 : w->threads ? 8
+                                              : 4,
+                         .inner = layout == 1 ? 19 : 1,
+                         .length = 0};
         s.length = like->n / (s.outer * s.rows * s.inner) + 1;
         const size_t n = (size_t)(s.outer * s.rows * s.inner * s.length);
         size_t places = n;
@@ -694,9 +681,7 @@ static void visit_formats(walk *w)
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < (w->threads ? 1 : sizeof roundings / sizeof *roundings); j++) {
             for (size_t k = w->threads ? i % 2 : 0; k < (w->threads ? i % 2 + 1 : 4); k++) {
-                call like = {0};
-                like.n = w->n;
-                like.carrier = carriers[k];
+                call like = {.n = w->n, .carrier = carriers[k]};
                 const char *const spec = w->threads ? large[i] : specs[i];
                 if (!works(fpemu_format_parse(spec, &like.format, NULL)) ||
                     !works(fpemu_rounding_parse(roundings[j], &like.rounding, NULL))) {
@@ -740,21 +725,16 @@ static void visit_products(walk *w)
              "seq(fp64); out=e4m3fn/sr", "seq(posit(16,1))");
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         for (int carrier = 32; carrier <= 64; carrier += 32) {
-            call like = {0};
+            call like = {.carrier = carrier, .specials = 1};
             fpemu_parse_error error;
-            if (fpemu_gemm_parse(specs[i], &like.gemm, &error) != FPEMU_OK) {
-                /* one of these may be no model: then it says so */
+            if (!works(fpemu_gemm_parse(specs[i], &like.gemm, &error)) ||
+                !works(fpemu_gemm_check(&like.gemm, carrier, NULL))) /* one of these may be no model */
                 continue;
-            }
-            if (!works(fpemu_gemm_check(&like.gemm, carrier, NULL)))
-                continue;
-            like.carrier = carrier;
-            like.specials = 1;
-            const size_t size = size_of(carrier);
-            like.product.m = w->threads ? 64 : 9;
-            like.product.n = w->threads ? 80 : 37;
-            like.product.k = w->threads ? 64 : 70;
-            const size_t m = (size_t)like.product.m, n = (size_t)like.product.n, k = (size_t)like.product.k;
+            const size_t size = size_of(carrier), m = w->threads ? 64 : 9, n = w->threads ? 80 : 37;
+            const size_t k = w->threads ? 64 : 70;
+            like.product.m = m;
+            like.product.n = n;
+            like.product.k = k;
             (void)snprintf(like.name, sizeof like.name, "%s carrier %d", specs[i], carrier);
             call c = begin("gemm", "gemm", run_gemm, &like);
             NEED(&c, {CALL_A, m * k * size, size}, {CALL_B, k * n * size, size}, {CALL_Y, m * n * size, size});
@@ -783,11 +763,7 @@ static void visit_rest(walk *w)
     static const int carriers[] = {32, 64, 16, -16};
     for (size_t k = 0; k < 4; k++) {
         for (int relation = 0; relation < FPEMU_RELATION_COUNT; relation++) {
-            call like = {0};
-            like.carrier = carriers[k];
-            like.specials = 1;
-            like.which = relation;
-            like.n = w->n;
+            call like = {.carrier = carriers[k], .specials = 1, .which = relation, .n = w->n};
             const size_t size = size_of(like.carrier), wide = like.carrier == 64 ? 8 : 4;
             (void)snprintf(like.name, sizeof like.name, "relation %d carrier %d", relation, like.carrier);
             call c = begin("compare", "compare", run_compare, &like);
@@ -802,12 +778,7 @@ static void visit_rest(walk *w)
     }
     if (w->threads)
         return;
-    call like = {0};
-    like.carrier = 64;
-    like.specials = 1;
-    like.n = 40;
-    like.product.m = 200;
-    like.product.n = 7;
+    call like = {.carrier = 64, .specials = 1, .n = 40, .product = {.m = 200, .n = 7}};
     (void)fpemu_format_parse("e4m3fn", &like.format, NULL);
     (void)snprintf(like.name, sizeof like.name, "of 200 x 7");
     const size_t tiled = (size_t)fpemu_swizzled_size(200, 7);

@@ -4,8 +4,7 @@
 #ifndef SURROUNDINGS_CALLS_H
 #define SURROUNDINGS_CALLS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "../common.h"
 
 #include "fpemu.h"
 

@@ -8,8 +8,6 @@
 #include <locale.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -19,7 +17,6 @@
 #endif
 
 #include "../against_judges/variants.h"
-#include "../list.h"
 #include "calls.h"
 
 /* The registers that a caller may set; 0 where there are none such. */

@@ -5,9 +5,6 @@
  * sizes that no memory has, and arrays that pass an end of memory, are refused, and nothing is written. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -383,7 +380,6 @@ int main(void)
     other_ends();
     for (int i = 0; i < CALL_ARRAYS; i++)
         free(plain[i]);
-    free(shared);
-    free(kept);
+    FREE(shared, kept);
     return lh_report("memory");
 }

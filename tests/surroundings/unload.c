@@ -3,10 +3,8 @@
  * threads are there still, and so must be the code that they wait in. */
 #include "../../tools/common/system.h"
 
+#include "../common.h"
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "fpemu.h"

@@ -2,8 +2,6 @@
 /* check_arguments.c - what is refused, with which status, and what a refused call leaves: arrays and counters as they
  * were, structs all zero, texts empty. */
 #include "suite.h"
-#include <math.h>
-#include <string.h>
 
 enum { N = 40 };
 
@@ -87,18 +85,10 @@ START_TEST(formats_out_of_range)
     fpemu_rounding r = fpemu_rounding_nearest();
     fpemu_format zero = {0}, f;
     all_refuse(&zero, &r, FPEMU_ERROR_FORMAT, 1);
-#define TAMPER(spec, field, value)                                                                                     \
-    do {                                                                                                               \
-        f = format_of(spec);                                                                                           \
-        f.field = value;                                                                                               \
-        all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1);                                                                     \
-    } while (0)
-    TAMPER("e4m3fn", kind, 0xffffffffu);
-    TAMPER("e4m3fn", mantissa_bits, 53);
-    TAMPER("fixed(8,4)", bits, 65);
-    TAMPER("int8", scale, NAN);
-    TAMPER("posit(8,2)", exponent_bits, 5);
-    TAMPER("e4m3fn", bits, 65); /* fpemu_format_complete derives the width of a float; other calls do not */
+#define TAMPER(spec, field, value) (f = format_of(spec), f.field = value, all_refuse(&f, &r, FPEMU_ERROR_FORMAT, 1))
+    /* fpemu_format_complete derives the width of a float; other calls do not */
+    EACH(TAMPER("e4m3fn", kind, 0xffffffffu), TAMPER("e4m3fn", mantissa_bits, 53), TAMPER("fixed(8,4)", bits, 65),
+         TAMPER("int8", scale, NAN), TAMPER("posit(8,2)", exponent_bits, 5), TAMPER("e4m3fn", bits, 65));
 #undef TAMPER
     f = format_of("int(8,scale=0.1)"); /* a scale that binary32 makes zero or infinite of, there */
     f.scale = 1e-60;
@@ -114,22 +104,10 @@ START_TEST(roundings_out_of_range)
     fpemu_format f = format_of("e4m3fn");
     fpemu_rounding r;
 #define TAMPER(field, value)                                                                                           \
-    do {                                                                                                               \
-        r = fpemu_rounding_nearest();                                                                                  \
-        r.field = value;                                                                                               \
-        all_refuse(&f, &r, FPEMU_ERROR_ROUNDING, 0);                                                                   \
-    } while (0)
-    TAMPER(mode, FPEMU_MODE_COUNT);
-    TAMPER(mode, 255);
-    TAMPER(overflow, 4);
-    TAMPER(nan, 6);
-    TAMPER(variant, 3);
-    TAMPER(bits, 33);
-    TAMPER(generator, 2);
-    TAMPER(compat, FPEMU_COMPAT_COUNT);
-    TAMPER(reserved0, 1);
-    TAMPER(reserved1[0], 1);
-    TAMPER(reserved1[3], UINT64_C(1) << 63);
+    (r = fpemu_rounding_nearest(), r.field = value, all_refuse(&f, &r, FPEMU_ERROR_ROUNDING, 0))
+    EACH(TAMPER(mode, FPEMU_MODE_COUNT), TAMPER(mode, 255), TAMPER(overflow, 4), TAMPER(nan, 6), TAMPER(variant, 3),
+         TAMPER(bits, 33), TAMPER(generator, 2), TAMPER(compat, FPEMU_COMPAT_COUNT), TAMPER(reserved0, 1),
+         TAMPER(reserved1[0], 1), TAMPER(reserved1[3], UINT64_C(1) << 63));
 #undef TAMPER
 }
 END_TEST

@@ -3,8 +3,6 @@
  * special values, in slices and threads, in place and of one number for a whole array, is for tests/against_judges and
  * tests/fuzz/api.sh. */
 #include "suite.h"
-#include <math.h>
-#include <string.h>
 
 enum { N = 3000 };
 

@@ -2,8 +2,6 @@
 /* check_block.c - quantising with scales: what is refused, and what is rare. Values, shapes, strides and pieces are the judge's
  * (tests/against_judges/blocks.c), as are counters (blocks_stats.c), environments tests/surroundings'. */
 #include "suite.h"
-#include <math.h>
-#include <string.h>
 #ifdef __SSE2__
 #include <xmmintrin.h>
 #endif

@@ -3,9 +3,6 @@
  * texts are in check_spec.c. */
 
 #include "suite.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* ----------------------------------------------------------------------------------------------------- tables */
 
@@ -308,6 +305,12 @@ START_TEST(named)
 }
 END_TEST
 
+static void spoiled(fpemu_format *f, const char *why)
+{
+    static const fpemu_format zero;
+    REQUIRE(fpemu_format_complete(f) == FPEMU_ERROR_FORMAT && memcmp(f, &zero, sizeof zero) == 0, "%s", why);
+}
+
 START_TEST(constructor)
 {
     static const fpemu_format zero;
@@ -372,45 +375,19 @@ START_TEST(constructor)
     f.block_length = 16;
     GIVES_OK(fpemu_format_complete(&f));
     ck_assert_int_eq(fpemu_format_equal(&f, &blocked), 0);
-#define SPOILED(base, change)                                                                                          \
-    do {                                                                                                               \
-        f = (base);                                                                                                    \
-        change;                                                                                                        \
-        REFUSES(FORMAT, fpemu_format_complete(&f));                                                                    \
-        ck_assert(memcmp(&f, &zero, sizeof f) == 0);                                                                   \
-    } while (0)
+#define SPOILED(base, change) (f = (base), change, spoiled(&f, #base ": " #change))
     const fpemu_format nvfp4 = format_of("nvfp4"), bfp = format_of("bfp(7)"), table = format_of("table(nf4)");
-    SPOILED(element, f.block = 1);
-    SPOILED(element, f.block_length = 1);
-    SPOILED(element, f.margin = 1);
-    SPOILED(element, f.codebook = 1);
-    SPOILED(element, f.codebook_length = 16);
-    SPOILED(element, f.table_word = 1);
-    SPOILED(table, f.codebook = 4);
-    SPOILED(table, f.bits = 5);
-    SPOILED(table, f.codebook = 0); /* no table */
-    SPOILED(table, f.wrap = 1);
-    SPOILED(table, f.symmetric = 1);
-    SPOILED(blocked, f.scaling = FPEMU_SCALING_COUNT);
-    SPOILED(blocked, f.scale_power = 2);
-    SPOILED(blocked, f.scale_mantissa_bits = 24);
-    SPOILED(blocked, f.scale_specials = 9);
-    SPOILED(blocked, f.scale_signed = 2);
-    SPOILED(blocked, f.margin = -1);
-    SPOILED(element, f.target = 1);
-    SPOILED(blocked, f.target = NAN);
-    SPOILED(blocked, f.target = -448);
-    SPOILED(blocked, f.target = (float)blocked.max / 17);
-    SPOILED(blocked, f.target = (float)blocked.max * 17);
-    SPOILED(blocked, f.bound = 448);
-    SPOILED(nvfp4, f.bound = 449);
-    SPOILED(nvfp4, f.bound = 0x1p-7f);
-    SPOILED(nvfp4, f.bound = NAN);
-    SPOILED(bfp, f.scale_bias = 1);
-    SPOILED(bfp, f.scale_mantissa_bits = 1);
-    SPOILED(bfp, f.scale_signed = 1);
-    SPOILED(bfp, f.reserved2 = 1);
-    SPOILED(bfp, f.reserved3[0] = 1);
+    EACH(SPOILED(element, f.block = 1), SPOILED(element, f.block_length = 1), SPOILED(element, f.margin = 1),
+         SPOILED(element, f.codebook = 1), SPOILED(element, f.codebook_length = 16), SPOILED(element, f.table_word = 1),
+         SPOILED(table, f.codebook = 4), SPOILED(table, f.bits = 5), SPOILED(table, f.codebook = 0),
+         SPOILED(table, f.wrap = 1), SPOILED(table, f.symmetric = 1), SPOILED(blocked, f.scaling = FPEMU_SCALING_COUNT),
+         SPOILED(blocked, f.scale_power = 2), SPOILED(blocked, f.scale_mantissa_bits = 24),
+         SPOILED(blocked, f.scale_specials = 9), SPOILED(blocked, f.scale_signed = 2), SPOILED(blocked, f.margin = -1),
+         SPOILED(element, f.target = 1), SPOILED(blocked, f.target = NAN), SPOILED(blocked, f.target = -448),
+         SPOILED(blocked, f.target = (float)blocked.max / 17), SPOILED(blocked, f.target = (float)blocked.max * 17),
+         SPOILED(blocked, f.bound = 448), SPOILED(nvfp4, f.bound = 449), SPOILED(nvfp4, f.bound = 0x1p-7f),
+         SPOILED(nvfp4, f.bound = NAN), SPOILED(bfp, f.scale_bias = 1), SPOILED(bfp, f.scale_mantissa_bits = 1),
+         SPOILED(bfp, f.scale_signed = 1), SPOILED(bfp, f.reserved2 = 1), SPOILED(bfp, f.reserved3[0] = 1));
     f = table;
     f.codebook_length = 0; /* follows from the width */
     GIVES_OK(fpemu_format_complete(&f));

@@ -3,9 +3,6 @@
 
 #include "../judges/formats.h"
 #include "suite.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static uint64_t bits_of(double x)
 {
@@ -150,88 +147,48 @@ START_TEST(refusals)
 {
     const fpemu_format plain = format_of("e4m3"), fixed = format_of("fixed(8,4)"), integer = format_of("int8"),
                        posit = format_of("posit(8,2)");
-    fpemu_format good;
+    fpemu_format good, f;
 
-#define DAMAGED(base, looked_at, ...)                                                                                  \
-    do {                                                                                                               \
-        fpemu_format f = base;                                                                                         \
-        __VA_ARGS__;                                                                                                   \
-        refused(f, looked_at, #base ": " #__VA_ARGS__);                                                                \
-    } while (0)
+#define DAMAGED(base, looked_at, ...) (f = base, __VA_ARGS__, refused(f, looked_at, #base ": " #__VA_ARGS__))
 #define REFUSED(base, ...) DAMAGED(base, 0, __VA_ARGS__)
-    DAMAGED(plain, 1, f.kind = 0);
-    DAMAGED(plain, 1, f.kind = 5);
-    DAMAGED(plain, 1, f.exponent_bits = 12);
-    REFUSED(plain, f.exponent_bits = UINT32_MAX);
-    DAMAGED(plain, 1, f.mantissa_bits = 53);
-    REFUSED(plain, f.bias = 1073);
-    REFUSED(plain, f.bias = -1010);
-    REFUSED(plain, f.bias = INT32_MAX);
-    REFUSED(plain, f.bias = INT32_MIN + 1);
-    DAMAGED(plain, 1, f.is_signed = 2);
-    DAMAGED(plain, 1, f.specials = 8);
-    DAMAGED(plain, 1, f.subnormals = 4);
-    DAMAGED(plain, 1, f.overflow = 4);
-    DAMAGED(plain, 1, f.nan = 6);
-    REFUSED(plain, f.symmetric = 1);
-    REFUSED(plain, f.wrap = 1);
-    REFUSED(plain, f.scale = 1);
-    REFUSED(plain, f.zero_point = 1);
-    REFUSED(plain, f.fraction_bits = 1);
-    REFUSED(plain, f.reserved0 = 1);
-    REFUSED(plain, f.reserved2 = 1);
-    REFUSED(plain, f.reserved3[9] = 1);
-    REFUSED(plain, f.exponent_bits = 0);
-    REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.bias = FPEMU_BIAS_DEFAULT);
-    REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.mantissa_bits = 0);
-    REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FN, f.mantissa_bits = 1);
-    REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.subnormals = FPEMU_SUBNORMALS_NONE);
-    REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_P3109F);
-    REFUSED(plain, f.exponent_bits = 1, f.mantissa_bits = 0);
-    REFUSED(plain, f.exponent_bits = 1, f.subnormals = FPEMU_SUBNORMALS_FLUSH_IN);
-    REFUSED(plain, f.exponent_bits = 1, f.mantissa_bits = 0, f.specials = FPEMU_SPECIALS_FN);
-    REFUSED(plain, f.exponent_bits = 1, f.mantissa_bits = 0, f.specials = FPEMU_SPECIALS_P3109F);
-    REFUSED(plain, f.exponent_bits = 11, f.bias = 1023, f.specials = FPEMU_SPECIALS_FN); /* no carrier holds 2^1024 */
-    REFUSED(plain, f.specials = FPEMU_SPECIALS_FNUZ, f.is_signed = 0);
-    REFUSED(plain, f.specials = FPEMU_SPECIALS_E8M0);
-    REFUSED(plain, f.specials = FPEMU_SPECIALS_E8M0, f.exponent_bits = 8, f.mantissa_bits = 0, f.bias = 127);
-    REFUSED(plain, f.specials = FPEMU_SPECIALS_DLFLOAT, f.is_signed = 0);
-    REFUSED(plain, f.specials = FPEMU_SPECIALS_DLFLOAT, f.subnormals = FPEMU_SUBNORMALS_NONE);
-    DAMAGED(fixed, 1, f.bits = 0);
-    REFUSED(fixed, f.bits = 55);
-    REFUSED(fixed, f.bits = 54, f.is_signed = 0);
-    DAMAGED(fixed, 1, f.bits = 65);
-    REFUSED(fixed, f.bits = UINT32_MAX);
-    REFUSED(fixed, f.fraction_bits = 1075);
-    REFUSED(fixed, f.fraction_bits = -1017);
-    REFUSED(fixed, f.fraction_bits = INT32_MIN);
-    REFUSED(fixed, f.exponent_bits = 1);
-    REFUSED(fixed, f.bias = 1);
-    REFUSED(fixed, f.specials = 1);
-    REFUSED(fixed, f.subnormals = 1);
-    REFUSED(fixed, f.scale = 1);
-    REFUSED(fixed, f.symmetric = 2);
-    REFUSED(fixed, f.symmetric = 1, f.wrap = 1);
-    REFUSED(fixed, f.symmetric = 1, f.is_signed = 0);
-    REFUSED(fixed, f.symmetric = 1, f.bits = 1);
-    REFUSED(fixed, f.wrap = 1, f.overflow = FPEMU_OVERFLOW_SATURATE);
-    REFUSED(integer, f.bits = 0);
-    DAMAGED(integer, 1, f.bits = 33);
-    DAMAGED(integer, 1, f.scale = 0);
-    DAMAGED(integer, 1, f.scale = -1);
-    REFUSED(integer, f.scale = (double)INFINITY);
-    DAMAGED(integer, 1, f.scale = (double)NAN);
-    REFUSED(integer, f.scale = 0x1p1017);
-    DAMAGED(integer, 1, f.zero_point = 128);
-    REFUSED(integer, f.zero_point = -129);
-    REFUSED(integer, f.is_signed = 0, f.zero_point = -1);
-    REFUSED(integer, f.symmetric = 1, f.zero_point = 1);
-    REFUSED(integer, f.fraction_bits = 1);
-    DAMAGED(posit, 1, f.bits = 1);
-    DAMAGED(posit, 1, f.bits = 33);
-    DAMAGED(posit, 1, f.exponent_bits = 5);
-    REFUSED(posit, f.mantissa_bits = 1);
-    REFUSED(posit, f.wrap = 1);
+    EACH(DAMAGED(plain, 1, f.kind = 0), DAMAGED(plain, 1, f.kind = 5), DAMAGED(plain, 1, f.exponent_bits = 12),
+         REFUSED(plain, f.exponent_bits = UINT32_MAX), DAMAGED(plain, 1, f.mantissa_bits = 53),
+         REFUSED(plain, f.bias = 1073), REFUSED(plain, f.bias = -1010), REFUSED(plain, f.bias = INT32_MAX),
+         REFUSED(plain, f.bias = INT32_MIN + 1), DAMAGED(plain, 1, f.is_signed = 2), DAMAGED(plain, 1, f.specials = 8),
+         DAMAGED(plain, 1, f.subnormals = 4), DAMAGED(plain, 1, f.overflow = 4), DAMAGED(plain, 1, f.nan = 6),
+         REFUSED(plain, f.symmetric = 1), REFUSED(plain, f.wrap = 1), REFUSED(plain, f.scale = 1),
+         REFUSED(plain, f.zero_point = 1), REFUSED(plain, f.fraction_bits = 1), REFUSED(plain, f.reserved0 = 1),
+         REFUSED(plain, f.reserved2 = 1), REFUSED(plain, f.reserved3[9] = 1), REFUSED(plain, f.exponent_bits = 0),
+         REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.bias = FPEMU_BIAS_DEFAULT),
+         REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.mantissa_bits = 0),
+         REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FN, f.mantissa_bits = 1),
+         REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_FINITE, f.subnormals = FPEMU_SUBNORMALS_NONE),
+         REFUSED(plain, f.exponent_bits = 0, f.specials = FPEMU_SPECIALS_P3109F),
+         REFUSED(plain, f.exponent_bits = 1, f.mantissa_bits = 0),
+         REFUSED(plain, f.exponent_bits = 1, f.subnormals = FPEMU_SUBNORMALS_FLUSH_IN),
+         REFUSED(plain, f.exponent_bits = 1, f.mantissa_bits = 0, f.specials = FPEMU_SPECIALS_FN),
+         REFUSED(plain, f.exponent_bits = 1, f.mantissa_bits = 0, f.specials = FPEMU_SPECIALS_P3109F),
+         REFUSED(plain, f.exponent_bits = 11, f.bias = 1023, f.specials = FPEMU_SPECIALS_FN),
+         REFUSED(plain, f.specials = FPEMU_SPECIALS_FNUZ, f.is_signed = 0),
+         REFUSED(plain, f.specials = FPEMU_SPECIALS_E8M0),
+         REFUSED(plain, f.specials = FPEMU_SPECIALS_E8M0, f.exponent_bits = 8, f.mantissa_bits = 0, f.bias = 127),
+         REFUSED(plain, f.specials = FPEMU_SPECIALS_DLFLOAT, f.is_signed = 0),
+         REFUSED(plain, f.specials = FPEMU_SPECIALS_DLFLOAT, f.subnormals = FPEMU_SUBNORMALS_NONE));
+    EACH(DAMAGED(fixed, 1, f.bits = 0), REFUSED(fixed, f.bits = 55), REFUSED(fixed, f.bits = 54, f.is_signed = 0),
+         DAMAGED(fixed, 1, f.bits = 65), REFUSED(fixed, f.bits = UINT32_MAX), REFUSED(fixed, f.fraction_bits = 1075),
+         REFUSED(fixed, f.fraction_bits = -1017), REFUSED(fixed, f.fraction_bits = INT32_MIN),
+         REFUSED(fixed, f.exponent_bits = 1), REFUSED(fixed, f.bias = 1), REFUSED(fixed, f.specials = 1),
+         REFUSED(fixed, f.subnormals = 1), REFUSED(fixed, f.scale = 1), REFUSED(fixed, f.symmetric = 2),
+         REFUSED(fixed, f.symmetric = 1, f.wrap = 1), REFUSED(fixed, f.symmetric = 1, f.is_signed = 0),
+         REFUSED(fixed, f.symmetric = 1, f.bits = 1), REFUSED(fixed, f.wrap = 1, f.overflow = FPEMU_OVERFLOW_SATURATE));
+    EACH(REFUSED(integer, f.bits = 0), DAMAGED(integer, 1, f.bits = 33), DAMAGED(integer, 1, f.scale = 0),
+         DAMAGED(integer, 1, f.scale = -1), REFUSED(integer, f.scale = (double)INFINITY),
+         DAMAGED(integer, 1, f.scale = (double)NAN), REFUSED(integer, f.scale = 0x1p1017),
+         DAMAGED(integer, 1, f.zero_point = 128), REFUSED(integer, f.zero_point = -129),
+         REFUSED(integer, f.is_signed = 0, f.zero_point = -1), REFUSED(integer, f.symmetric = 1, f.zero_point = 1),
+         REFUSED(integer, f.fraction_bits = 1));
+    EACH(DAMAGED(posit, 1, f.bits = 1), DAMAGED(posit, 1, f.bits = 33), DAMAGED(posit, 1, f.exponent_bits = 5),
+         REFUSED(posit, f.mantissa_bits = 1), REFUSED(posit, f.wrap = 1));
 #undef REFUSED
 #undef DAMAGED
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_overlap.c - inputs and outputs inside one array: what shares a byte is refused and what does not is not, as
  * counting the bytes one by one says; results are those of arrays of their own. */
-#include "../list.h"
 #include "suite.h"
-#include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 enum { ROOM = 16384, TRIALS = 20000 };
 

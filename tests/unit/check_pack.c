@@ -3,10 +3,6 @@
  * bytes, widths, strides and single blocks are for tests/against_judges/packing.c, threads for fuzz/api.sh. */
 
 #include "suite.h"
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 /* A number of some magnitude, now and then a zero or a number at an end. */
 static double sample(void)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_prepare.c - prepared calls give the bits, counters and statuses of the calls that plan anew, which the judges
  * look at; whatever is not to be kept is not kept. */
-#include <math.h>
-#include <string.h>
 
 #include "suite.h"
 
@@ -135,9 +133,7 @@ START_TEST(same_as_planned_anew)
         for (size_t m = 0; m < COUNT(roundings); m++)
             for (size_t u = 0; u < COUNT(uses); u++)
                 compare(specs[s], roundings[m], uses[u], x, y, z);
-    free(x);
-    free(y);
-    free(z);
+    FREE(x, y, z);
 }
 END_TEST
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_rng.c - random words and the bits of an element, against published vectors and a second implementation. */
 #include "suite.h"
-#include <inttypes.h>
-#include <stdio.h>
 
 #include "../judges/longhand.h"
 

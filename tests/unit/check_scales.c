@@ -3,8 +3,6 @@
  * rules, of ranges that are told too, is met in against_judges/blocks_scales.c, the caller's environment in
  * tests/surroundings. */
 #include "suite.h"
-#include <math.h>
-#include <string.h>
 
 START_TEST(by_hand)
 {

@@ -8,11 +8,9 @@
 #include "core/carrier64.h"
 #endif
 #define FMA(a, b, c) (BITS == 32 ? (double)fmaf((float)(a), (float)(b), (float)(c)) : fma(a, b, c))
+#include "../common.h"
 #include "simd/simd.h"
 #include <fenv.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static unsigned failures;
 static uint64_t state = 88172645463325252u;

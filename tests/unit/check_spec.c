@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* check_spec.c - spec strings, names of roundings, and the decimals in them. */
 
-#include "../list.h"
 #include "suite.h"
 #include <fenv.h>
 #include <locale.h>
-#include <stdio.h>
-#include <string.h>
 
 /* splitmix64 */
 static uint64_t draw(void)

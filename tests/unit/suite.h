@@ -4,11 +4,9 @@
 #ifndef UNIT_SUITE_H
 #define UNIT_SUITE_H
 
-#include "../list.h"
+#include "../common.h"
 #include "fpemu.h"
 #include <check.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Check takes note of every assertion that holds, which is too much in a loop. */
 #define REQUIRE(condition, ...)                                                                                        \
@@ -18,6 +16,9 @@
     } while (0)
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+/* One after the other; the formatter fills lines with them. */
+#define EACH(...) ((void)(__VA_ARGS__))
 
 /* The call gives FPEMU_OK; each of the calls, which do not depend on one another, gives FPEMU_ERROR_... */
 #define GIVES_OK(...) ck_assert_int_eq(__VA_ARGS__, FPEMU_OK)

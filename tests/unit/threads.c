@@ -5,11 +5,8 @@
  *   threads [alone]     alone: the same calls from one thread, which leaves those to watch that OpenMP starts
  */
 #define _POSIX_C_SOURCE 200809L /* barriers */
+#include "../common.h"
 #include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "fpemu.h"
 

@@ -3,12 +3,7 @@
 #ifndef TENSOR_ANSWERS_H
 #define TENSOR_ANSWERS_H
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "../list.h"
+#include "../common.h"
 #include "fpemu.h"
 
 enum { TENSOR_BYTES = 32 };
