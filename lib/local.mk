@@ -97,6 +97,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/gemm/call.h \
 	lib/gemm/models.h \
 	lib/gemm/operands.h \
+	lib/gemm/split.h \
 	lib/gemm/targets.h \
 	lib/gemm/tiles.h \
 	lib/format/environment.h \
@@ -146,6 +147,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/gemm/models_fast.c \
 	lib/gemm/operands.c \
 	lib/gemm/spec.c \
+	lib/gemm/split.c \
 	lib/gemm/tiles.c \
 	lib/format/environment.c \
 	lib/array/pack.c \

@@ -195,6 +195,8 @@ tools_libmodel_la_SOURCES = \
 	tools/fpemu/files/ggml.h \
 	tools/fpemu/files/gguf.c \
 	tools/fpemu/files/gguf.h \
+	tools/fpemu/files/grid.c \
+	tools/fpemu/files/grid.h \
 	tools/fpemu/files/json_header.c \
 	tools/fpemu/files/json_header.h \
 	tools/fpemu/files/layout.c \
