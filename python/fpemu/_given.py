@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
-from ._arrays import grad_enabled, to_numpy, told
+from ._arrays import float64_of, grad_enabled, to_numpy, told
 from ._format import Format
 from ._format import format as make_format
 from ._packed import _scales_shape
@@ -24,10 +24,8 @@ def _blocks(x: Any, format: Format, scale: Any, reciprocal: bool) -> tuple[Any, 
     """x, a format with blocks, their axis, and for each block the place of its number in `scale` and arrays like it."""
     shape, sizes = tuple(x.shape), scale.shape
     if len(sizes) > len(shape) or any(n < 1 or m % n for n, m in zip(sizes[::-1], shape[::-1], strict=False)):
-        raise ValueError(
-            f"a scale of shape {sizes} does not go with x of shape {shape}: each of its sizes divides "
-            "x's, and stands for as many neighbours"
-        )
+        why = "each of its sizes divides x's, and stands for as many neighbours"
+        raise ValueError(f"a scale of shape {sizes} does not go with x of shape {shape}: {why}")
     sizes = (1,) * (len(shape) - len(sizes)) + sizes
     some = [d for d, n in enumerate(sizes) if n > 1]
     place = np.arange(scale.size).reshape(sizes)
@@ -48,71 +46,44 @@ def _blocks(x: Any, format: Format, scale: Any, reciprocal: bool) -> tuple[Any, 
 
 
 def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Carries out quantize(*args, **kwargs)."""
-    assert verb == "quantize"
-    return quantize(*args, **kwargs)
-
-
-def quantize(
-    x: Any,
-    format: Any,
-    rounding: Any = "rne",
-    *,
-    axis: int = -1,
-    offset: int = 0,
-    out: Any = None,
-    stats: Any = None,
-    range: Any = None,
-    scale: Any = None,
-    zero: Any = None,
-    zero_order: str = "after",
-    reciprocal: bool = False,
-    tensor_scale: float = 0.0,
-    words: Any = None,
-    layout: str = "each",
-) -> Any:
-    """As _native.quantize describes it."""
-    x, to, back = told(x), make_format(format), None
+    """Carries out _native.<verb>, which is quantize, and has refused other names of arguments."""
+    k: dict[str, Any] = {**dict(zip(("x", "format", "rounding"), args, strict=False)), **kwargs}
+    x, format, axis = told(k["x"]), make_format(k["format"]), k.get("axis", -1)
+    x = float64_of(x) if isinstance(x, (int, float)) else x
+    scale, zero, words, shape = k.get("scale"), k.get("zero"), k.get("words"), tuple(x.shape)
     if getattr(x, "requires_grad", False) and grad_enabled():
         raise TypeError("scale=, zero= and words= carry no gradient: pass x.detach()")
-    if out is not None:
+    if k.get("out") is not None:
         raise TypeError("out= does not go with scale= and words=")
-    scales = zeros = None
-    if scale is None and (zero is not None or reciprocal or tensor_scale):
+    if scale is None and (zero is not None or k.get("reciprocal") or k.get("tensor_scale")):
         raise TypeError("zero=, reciprocal= and tensor_scale= go with scale=")
     if scale is not None:
         scale = np.asarray(to_numpy(scale), np.float32)
         if zero is not None:
             scale, zero = np.broadcast_arrays(scale, np.asarray(to_numpy(zero), np.float32))
-        if to.is_blocked:
-            if reciprocal:
-                raise ValueError("reciprocal= is for formats without scales: write rule=reciprocal in the format")
-            grid = _scales_shape(to, tuple(x.shape), axis)
-            place = np.broadcast_to(np.arange(scale.size).reshape(scale.shape), grid or ()).ravel()
+        if not format.is_blocked:
+            x, format, axis, place = _blocks(x, format, scale, k.get("reciprocal"))
+        elif k.get("reciprocal"):
+            raise ValueError("reciprocal= is for formats without scales: write rule=reciprocal in the format")
         else:
-            back = x.shape
-            x, to, axis, place = _blocks(x, to, scale, reciprocal)
-        scales = scale.ravel()[place]
-        zeros = None if zero is None else zero.ravel()[place]
+            grid = _scales_shape(format, shape, axis) or ()
+            place = np.broadcast_to(np.arange(scale.size).reshape(scale.shape), grid).ravel()
+        scale, zero = scale.ravel()[place], None if zero is None else zero.ravel()[place]
+    rounding = make_rounding(k.get("rounding", "rne"))
     if words is not None:
-        rounding = make_rounding(rounding)
+        words = np.ascontiguousarray(to_numpy(words))
         if not rounding.is_stochastic:
             raise ValueError(f"words= are for the modes sr and se, not {rounding}")
-        words = np.ascontiguousarray(to_numpy(words))
         if words.dtype not in (np.uint32, np.int32):
             raise TypeError(f"random words are uint32 or int32, not {words.dtype}")
-    order = 0 if zero is None else _index(ORDERS, zero_order, "zero_order")
-    scales, zeros, words = (None if a is None else a.tobytes() for a in (scales, zeros, words))
-    given = (scales, zeros, order, float(tensor_scale), words, _index(LAYOUTS, layout, "layout"))
-    tensor = x if hasattr(x, "detach") else None
-    if tensor is not None:
-        x = to_numpy(x)
-    y = _native.quantize(x, to, rounding, axis=axis, offset=offset, stats=stats, range=range, given=given)
-    y = y if back is None else y.reshape(back)
-    if tensor is None:
+    order = 0 if zero is None else _index(ORDERS, k.get("zero_order", "after"), "zero_order")
+    scales, zeros, drawn = (None if a is None else a.tobytes() for a in (scale, zero, words))
+    layout = _index(LAYOUTS, k.get("layout", "each"), "layout")
+    given = (scales, zeros, order, float(k.get("tensor_scale", 0)), drawn, layout)
+    rest = {name: k[name] for name in ("offset", "stats", "range") if name in k}
+    torch = sys.modules["torch"] if hasattr(x, "detach") else None
+    y = _native.quantize(to_numpy(x) if torch else x, format, rounding, axis=axis, given=given, **rest).reshape(shape)
+    if torch is None:
         return y
-    torch = sys.modules["torch"]
-    held = (
-        torch.from_numpy(y.view(np.int16)).view(torch.bfloat16) if y.dtype.name == "bfloat16" else torch.from_numpy(y)
-    )
-    return held.to(tensor.device)
+    y = torch.from_numpy(y.view(np.int16)).view(torch.bfloat16) if y.dtype.name == "bfloat16" else torch.from_numpy(y)
+    return y.to(x.device)
