@@ -177,7 +177,7 @@ static uint8_t carrier_of(gpu_gemm_job *j, const fpemu_gemm_spec *s)
     return g->inner.form && (!chunked || g->outer.form) && (!product || g->product.form) ? 64 : 0;
 }
 
-/* What the CPU does not refuse, and devices do: NaN policy `error`, formats with scales. */
+/* What the CPU does not refuse, and devices do: NaN policy `error`, formats with scales, split operands. */
 static int is_refused(const fpemu_gemm_spec *s)
 {
     const fpemu_target *const all[] = {&s->a, &s->b, &s->product, &s->out, &s->sum.inner, &s->sum.outer};
@@ -185,7 +185,7 @@ static int is_refused(const fpemu_gemm_spec *s)
         if (!core_target_is_none(all[k]) &&
             (fpemu_gpu_nan_is_error(&all[k]->format, &all[k]->rounding) || all[k]->format.scaling))
             return 1;
-    return 0;
+    return s->splits != FPEMU_SPLITS_NONE;
 }
 
 /* How many scales belong to `count` rows or columns of an operand. */

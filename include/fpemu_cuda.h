@@ -184,7 +184,7 @@ fpemu_cuda_status fpemu_cuda_compare_scaled(fpemu_type type, fpemu_relation rela
  * shape are the length of the result and 1, for a dot product 1. */
 uint64_t fpemu_cuda_gemm_scratch_size(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type);
 /* As fpemu_gemm, fpemu_gemv and fpemu_dot; d_result is read first where the sum starts from it. With counters k is at
- * most 2^28. Formats with scales are refused (FPEMU_CUDA_ERROR_UNSUPPORTED), see fpemu_cuda_gemm_scaled. */
+ * most 2^28. Formats with scales, and splits, are refused (FPEMU_CUDA_ERROR_UNSUPPORTED), see fpemu_cuda_gemm_scaled. */
 fpemu_cuda_status fpemu_cuda_gemm(const fpemu_gemm_spec *spec, const fpemu_gemm_shape *shape, fpemu_type type,
                                   double alpha, const void *d_a, const void *d_b, double beta, void *d_c,
                                   void *d_scratch, fpemu_cuda_stats *d_stats, fpemu_cuda_stream stream);

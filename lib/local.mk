@@ -97,6 +97,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/gemm/call.h \
 	lib/gemm/models.h \
 	lib/gemm/operands.h \
+	lib/gemm/split.h \
 	lib/gemm/targets.h \
 	lib/gemm/tiles.h \
 	lib/format/environment.h \
@@ -146,6 +147,7 @@ lib_libfpemu_la_SOURCES = \
 	lib/gemm/models_fast.c \
 	lib/gemm/operands.c \
 	lib/gemm/spec.c \
+	lib/gemm/split.c \
 	lib/gemm/tiles.c \
 	lib/format/environment.c \
 	lib/array/pack.c \
@@ -180,7 +182,8 @@ KERNELS = lib/libkernels_portable.la
 lib_libkernels_portable_la_SOURCES = lib/loops/portable.c lib/loops/portable_f32.c lib/loops/portable_f64.c \
 	lib/loops/portable_kernel32.c lib/loops/portable_kernel64.c
 lib_libkernels_portable_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
-lib_libkernels_portable_la_CFLAGS = $(KERNEL_CFLAGS)
+lib_libkernels_portable_la_CFLAGS = $(AM_CFLAGS) $(PORTABLE_OPTIMISATION)
+$(lib_libkernels_portable_la_OBJECTS): variants.h
 
 if HAVE_V3
 KERNELS += lib/libkernels_v3.la

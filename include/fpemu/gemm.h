@@ -75,6 +75,20 @@ typedef struct fpemu_accumulator {
 } fpemu_accumulator;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_accumulator) == 704, "fpemu_accumulator has no unnamed padding");
 
+/* Each operand as a sum of pieces, of which some products are added: 3 of two pieces, 6 or 9 of three. Floats: a and
+ * b are the format of the pieces, by mode rne, rna, rnz or rtz. INT8 (Ozaki): integer slices below the largest exponent
+ * of a row or column, whose exact sums enter a sequential sum; a, b and product are none, and it does not start from
+ * c; k is at most 2^29, else FPEMU_ERROR_ARGUMENT. */
+typedef enum fpemu_splits {
+    FPEMU_SPLITS_NONE = 0,
+    FPEMU_SPLITS_BF16X3 = 1,
+    FPEMU_SPLITS_BF16X6 = 2,
+    FPEMU_SPLITS_BF16X9 = 3,
+    FPEMU_SPLITS_TF32X3 = 4,
+    FPEMU_SPLITS_INT8 = 5,
+    FPEMU_SPLITS_COUNT = 6
+} fpemu_splits;
+
 /* A dot product: s = sum of a[k] * b[k] over k = 0 .. K-1, and its result out(alpha * s + beta * c), exact but for one
  * rounding. Random bits: rounding number t of output i (doc/accumulation.md numbers them) is element i of the stream
  * mix(stream + (t+1) * 0x9e3779b97f4a7c15); an operand is the element of its index. */
@@ -86,7 +100,10 @@ typedef struct fpemu_gemm_spec {
     fpemu_target out;     /* what the result is rounded to; none: the carrier, to nearest even */
     fpemu_accumulator sum;
     uint8_t start_from_c; /* 1: the sum starts from c in place of +0, as the instruction does; alpha and beta are 1 */
-    uint8_t reserved0[7];
+    uint8_t splits;       /* fpemu_splits */
+    uint8_t slices;       /* with INT8: of each operand, 2..18 */
+    uint8_t reserved0;
+    uint32_t split_block; /* elements of k of which all products of pieces are added before the next ones; 0: all */
     uint64_t reserved1[7];
 } fpemu_gemm_spec;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_gemm_spec) == 2048, "fpemu_gemm_spec has no unnamed padding");
@@ -112,11 +129,12 @@ typedef enum fpemu_gpu {
     FPEMU_GPU_ADA = 3,  /* L40S */
     FPEMU_GPU_H100 = 4, /* H200 */
     FPEMU_GPU_B200 = 5,
-    FPEMU_GPU_CDNA1 = 6,  /* AMD: MI100, */
-    FPEMU_GPU_CDNA2 = 7,  /* MI200, */
-    FPEMU_GPU_CDNA3 = 8,  /* MI300 */
-    FPEMU_GPU_AMX = 9,    /* Intel: TDPBF16PS, TDPFP16PS */
-    FPEMU_GPU_AVX512 = 10 /* VDPBF16PS */
+    FPEMU_GPU_CDNA1 = 6,     /* AMD: MI100, */
+    FPEMU_GPU_CDNA2 = 7,     /* MI200, */
+    FPEMU_GPU_CDNA3 = 8,     /* MI300 */
+    FPEMU_GPU_AMX = 9,       /* Intel: TDPBF16PS, TDPFP16PS */
+    FPEMU_GPU_AVX512 = 10,   /* VDPBF16PS */
+    FPEMU_GPU_CDNA2_OLD = 11 /* BFLOAT16 by the instructions without _1k */
 } fpemu_gpu;
 /* The matrix unit of a GPU or CPU: a model made from measurements that others published or from documents; those of
  * H100, AVX512 and AMX with BFLOAT16 have been compared with one. Operands FPEMU_NAME_BINARY16; all but V100 also

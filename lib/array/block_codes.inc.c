@@ -17,11 +17,12 @@ static int block_codes_at_once(const block_job *j)
     return j->p->at_once && !j->element.p->is_table && !j->block->sticky;
 }
 
-/* Codes of at most TILE elements x, of which t are the quotients; `index` is the first one's. */
-static void block_codes_of(const block_job *j, uint64_t index, size_t n, const realw *x, const realw *t, void *codes)
+/* Codes of at most TILE elements x, of which t are the quotients; `index` is the first one's. rounded: room for as many,
+ * which may be that of t. */
+static void block_codes_of(const block_job *j, uint64_t index, size_t n, const realw *x, const realw *t, realw *rounded,
+                           void *codes)
 {
     const core_plan *p = &j->element.p->plan;
-    _Alignas(LINE) realw rounded[TILE];
     _Alignas(LINE) uint32_t r[TILE];
     if (j->element.p->is_table) {
         j->k->loopsw->codebook_codes(j->element.search, n, t, codes);
@@ -120,7 +121,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
             block_load(j, at, 1, wanted * length, tile);
         j->k->loopsw->runs_amax(length, wanted, x, amax);
         const size_t count = powers ? block_coded_powers(j, wanted, amax, &s, scale_size, scales)
-                                    : block_tile_scales(j, wanted, amax, length, x, &s);
+                                    : block_tile_scales(j, wanted, amax, length, index, x, &s);
         const size_t n = count * length;
         if (count == 0)
             return done;
@@ -130,7 +131,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
                                 j->p->size, codes);
         } else {
             j->k->loopsw->runs_t(s.divide, j->block->sticky, length, count, s.down, x, t);
-            block_codes_of(j, index, n, x, t, codes);
+            block_codes_of(j, index, n, x, t, t, codes);
         }
         if (!powers)
             block_scale_codes(j, count, amax, &s, scale_size, scales);
@@ -184,7 +185,7 @@ static APART uint64_t block_code_piece(const block_job *j, const block_part *p, 
         } else {
             if (kind != CORE_SCALE_NONE)
                 j->k->loopsw->scale_t(&p->scale, j->block->sticky, (size_t)m, x, t);
-            block_codes_of(j, span.first + at, (size_t)m, x, kind == CORE_SCALE_NONE ? x : t, codes);
+            block_codes_of(j, span.first + at, (size_t)m, x, kind == CORE_SCALE_NONE ? x : t, t, codes);
         }
         sink->codes(sink->context, p->block, position + at, (size_t)m, j->p->size, codes);
     }

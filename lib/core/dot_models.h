@@ -32,7 +32,7 @@ typedef struct core_dot_line {
 typedef struct core_dot_sum {
     double s, chunk; /* chunk: the sum of the chunk; Kahan's e; the tensor core's d */
     int64_t whole;
-    int nan;
+    int nan, exponent; /* exponent: the result is to be taken times 2^exponent */
 } core_dot_sum;
 
 /* Most levels of the tree of a pairwise sum. */
@@ -726,6 +726,7 @@ FPEMU_FN double core_dot_end(const core_dot *p, uint64_t index, double c, const 
             x = w->nan ? core_exact_special(CORE_NOT_A_NUMBER, 0, 0)
                        : core_exact_integer(w->whole, p->quantum_a + p->quantum_b);
         nan_came |= x.kind == CORE_NOT_A_NUMBER;
+        x.top += w->exponent;
         if (!(p->alpha == 1))
             x = core_exact_multiply(core_exact_from(core_bits64(p->alpha)), x);
     }

@@ -28,6 +28,7 @@ typedef struct gemm_operand {
     const void *scales;                     /* of chunk j of element o: [o * chunks + j]; NULL: all 1 */
     size_t scales_batch;                    /* from one product of a batch to the next */
     double least;                           /* fused: 2^emin */
+    uint8_t side;                           /* 0: op(A), 1: op(B) */
 
     const fpemu_target *target; /* NULL: none */
     /* the loop that rounds to it, by the carrier; NULL: fpemu_quantize does */
@@ -55,6 +56,7 @@ typedef struct gemm_call {
     double growth;           /* of a sum by the roundings of a slab, at most */
     gemm_operand rows, lanes;
     enum gemm_path path;
+    gemm_split split;
     uint8_t counted;
     size_t m, n, batch;           /* rows, lanes, products */
     size_t tile_rows, tile_lanes; /* of a tile, at most */
@@ -79,6 +81,7 @@ typedef struct gemm_tile {
         core_dot_sum sums[STATES * sizeof(double) / sizeof(core_dot_sum)];
         core_dot_tree trees[STATES * sizeof(double) / sizeof(core_dot_tree)];
     } state;
+    int16_t row_exponents[TILE_ROWS], lane_exponents[2 * DOT_LANES]; /* of integer slices */
     double leaf_factors[TILE_ROWS]; /* pairwise, by rows: a leaf that waits is to be multiplied by it */
     union {
         double d[ROWS_READ * SLAB_FEW];
@@ -122,6 +125,12 @@ static inline size_t tree_levels(const core_dot *d)
 static inline uint64_t tile_index(const gemm_tile *w, size_t r)
 {
     return ((uint64_t)w->batch * w->call->m + w->row + r) * w->call->index_row + w->lane;
+}
+
+/* The power of two that is left out of output (row r, lane i) of the tile. */
+static inline int tile_exponent(const gemm_tile *w, size_t r, size_t i)
+{
+    return w->call->split.bits ? w->row_exponents[r] + w->lane_exponents[i] : 0;
 }
 
 /* Steps of a float as parts of its numbers, at most. */

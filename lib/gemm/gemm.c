@@ -64,7 +64,7 @@ static enum gemm_path choose_path(gemm_call *c)
 {
     const fpemu_gemm_spec *s = c->targets.spec;
     const fpemu_format *f = &s->sum.inner.format;
-    const uint32_t model = s->sum.model;
+    const uint32_t model = c->targets.dot.model;
     int bits, top;
     if (c->targets.nan_is_error || model == FPEMU_MODEL_INTEGER || !core_dot_is_plain(&c->targets.dot) ||
         (c->counted && (model == FPEMU_MODEL_FUSED || !c->targets.dot.inner.by_binary64)))
@@ -113,6 +113,7 @@ static gemm_operand operand_of(const gemm_call *c, const core_operand *o, const 
     /* op(A) has its rows in o; op(B) its columns */
     s.step_o = transposed ? o->step_column : o->step_row;
     s.step_k = transposed ? o->step_row : o->step_column;
+    s.side = (uint8_t)transposed;
     s.index_o = transposed ? 1 : o->columns;
     s.index_k = transposed ? o->columns : 1;
     s.stride = (size_t)o->stride;
@@ -184,6 +185,7 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
     const core_operand *c = &m->c;
     core_dot *const d = &call->targets.dot;
     if ((spec->start_from_c && !(m->alpha == 1 && m->beta == 1)) ||
+        (spec->splits == FPEMU_SPLITS_INT8 && m->a.columns > SPLIT_DEPTH) ||
         (call->targets.carrier == 32 && !(core_is_binary32(m->alpha) && core_is_binary32(m->beta))))
         return FPEMU_ERROR_ARGUMENT;
     if (c->rows == 0 || c->columns == 0)
@@ -193,8 +195,14 @@ static fpemu_status multiply_inside(gemm_call *call, const matrices *m, fpemu_st
         status = stats->request.want ? FPEMU_ERROR_STATS : fpemu_stats_check(stats);
     if (status)
         return status;
-    core_dot_make_call(d, spec, m->alpha, m->beta, m->a.columns);
-    d->depth = m->alpha != 0 ? m->a.columns : 0; /* A and B are not read */
+    const uint64_t depth = fpemu_split_begin(&call->split, spec, m->a.columns);
+    core_dot_make_call(d, spec, m->alpha, m->beta, depth);
+    if (call->split.bits) {
+        d->chunk = m->a.columns;
+        d->total = depth ? depth + call->split.terms : 0;
+        d->plain = 0;
+    }
+    d->depth = m->alpha != 0 ? depth : 0; /* A and B are not read */
     call->k = fpemu_kernels();
     call->counted = stats != NULL;
     call->batch = (size_t)m->batch;
@@ -241,7 +249,7 @@ fpemu_status fpemu_gemm_scaled(const fpemu_gemm_spec *spec, const fpemu_gemm_sha
     const fpemu_status status = fpemu_gemm_targets(&call.targets, spec, (int)type, NULL);
     if (status)
         return status;
-    if ((scales_a || scales_b) && !spec->sum.chunk)
+    if ((scales_a || scales_b) && (!spec->sum.chunk || spec->splits))
         return FPEMU_ERROR_UNSUPPORTED;
     if (!s)
         return FPEMU_ERROR_NULL;

@@ -80,5 +80,6 @@ double fpemu_reference_end(gemm_tile *w, size_t row, size_t lane, double c)
         sum = w->state.sums[place];
     else if (d->depth + d->start_from_c)
         sum.s = core_dot_root(d, w->state.trees + place, index, counts_of(w));
+    sum.exponent = tile_exponent(w, row, lane);
     return core_dot_end(d, index, c, &sum, counts_of(w));
 }

@@ -87,8 +87,55 @@ static void put_numbers(const gemm_call *c, const void *from, size_t n, size_t a
     }
 }
 
-void fpemu_operand_read(gemm_tile *w, const gemm_operand *s, size_t first, size_t count, size_t k0, size_t nk,
-                        size_t out_o, size_t out_l, void *out, void *room)
+/* n numbers of the carrier, to piece number `piece` of each, a float. */
+static void take_floats(gemm_tile *w, const gemm_operand *s, unsigned piece, size_t n, void *x)
+{
+    union {
+        float f[64];
+        double d[64];
+    } part;
+    const int narrow = w->call->targets.carrier == 32;
+    for (size_t at = 0; at < n; at += 64) {
+        const size_t m = n - at < 64 ? n - at : 64, size = narrow ? sizeof(float) : sizeof(double);
+        float *const f = narrow ? (float *)x + at : NULL;
+        double *const d = narrow ? NULL : (double *)x + at;
+        for (unsigned i = 0; i <= piece; i++) {
+            for (size_t j = 0; j < m && i > 0; j++) /* exactly */
+                narrow ? (f[j] -= part.f[j]) : (d[j] -= part.d[j]);
+            memcpy(&part, narrow ? (void *)f : (void *)d, m * size);
+            round_numbers(w, s, 0, m, &part);
+        }
+        memcpy(narrow ? (void *)f : (void *)d, &part, m * size);
+    }
+}
+
+/* Lines of numbers, to integer slices; a line is one element's, or each of its numbers another's. */
+static void take_slices(const gemm_tile *w, const gemm_operand *s, unsigned piece, size_t first, size_t lines,
+                        size_t length, void *x)
+{
+    const gemm_call *c = w->call;
+    const int16_t *exponents = s == &c->rows ? w->row_exponents + (first - w->row) : w->lane_exponents;
+    for (size_t i = 0; i < lines * length; i++) {
+        const int exponent = exponents[s->index_k == 1 ? i / length : i % length];
+        if (c->targets.carrier == 32)
+            ((float *)x)[i] = (float)fpemu_split_slice((double)((float *)x)[i], exponent, piece, c->split.bits);
+        else
+            ((double *)x)[i] = fpemu_split_slice(((double *)x)[i], exponent, piece, c->split.bits);
+    }
+}
+
+int fpemu_operand_exponent(const gemm_tile *w, const gemm_operand *s, size_t o)
+{
+    const gemm_call *c = w->call;
+    const size_t depth = c->targets.dot.depth ? (size_t)c->split.depth : 0;
+    const ptrdiff_t at = (ptrdiff_t)(s->stride * w->batch) + (ptrdiff_t)o * s->step_o;
+    const ptrdiff_t size = c->targets.carrier == 32 ? sizeof(float) : sizeof(double);
+    return fpemu_split_exponent(c->targets.carrier, (const char *)s->p + at * size, s->step_k, depth);
+}
+
+/* As fpemu_operand_read; where operands are split, elements k0 .. k0+nk, each this piece of it. */
+static void read_elements(gemm_tile *w, const gemm_operand *s, unsigned piece, size_t first, size_t count, size_t k0,
+                          size_t nk, size_t out_o, size_t out_l, void *out, void *room)
 {
     const int carrier = w->call->targets.carrier;
     const int along_k = s->index_k == 1; /* lines are runs of the index */
@@ -104,7 +151,11 @@ void fpemu_operand_read(gemm_tile *w, const gemm_operand *s, size_t first, size_
     for (size_t line = 0; line < lines; line++)
         gather_numbers(carrier, lined + line * length * size, p + (ptrdiff_t)line * step_line * (ptrdiff_t)size, step,
                        length);
-    if (s->target) {
+    if (w->call->split.bits) {
+        take_slices(w, s, piece, first, lines, length, lined);
+    } else if (w->call->split.terms) {
+        take_floats(w, s, piece, lines * length, lined);
+    } else if (s->target) {
         const uint64_t index = s->index_batch * w->batch + s->index_o * first + s->index_k * k0;
         if (s->target->rounding.mode < FPEMU_MODE_SR)
             round_numbers(w, s, index, lines * length, lined);
@@ -115,4 +166,21 @@ void fpemu_operand_read(gemm_tile *w, const gemm_operand *s, size_t first, size_
     }
     for (size_t line = 0; line < lines && !in_place; line++)
         put_numbers(w->call, lined + line * length * size, length, line * out_line, out_step, out);
+}
+
+void fpemu_operand_read(gemm_tile *w, const gemm_operand *s, size_t first, size_t count, size_t k0, size_t nk,
+                        size_t out_o, size_t out_l, void *out, void *room)
+{
+    const gemm_split *split = &w->call->split;
+    if (!split->terms) {
+        read_elements(w, s, 0, first, count, k0, nk, out_o, out_l, out, room);
+        return;
+    }
+    const size_t size = is_narrow(w->call) ? sizeof(float) : sizeof(double);
+    for (size_t l = 0; l < nk;) {
+        const split_run run = fpemu_split_run(split, k0 + l, nk - l);
+        read_elements(w, s, split->piece[s->side][run.term], first, count, run.k, run.count, out_o, out_l,
+                      (char *)out + l * out_l * size, room);
+        l += run.count;
+    }
 }

@@ -13,4 +13,7 @@ void fpemu_operand_prepare(gemm_operand *o, const fpemu_target *t, int carrier);
 void fpemu_operand_read(gemm_tile *w, const gemm_operand *s, size_t first, size_t count, size_t k0, size_t nk,
                         size_t out_o, size_t out_l, void *out, void *room);
 
+/* e with |x| < 2^e for the numbers of element o, a row of op(A) or a column of op(B). */
+int fpemu_operand_exponent(const gemm_tile *w, const gemm_operand *s, size_t o);
+
 #endif /* FPEMU_GEMM_OPERANDS_H */

@@ -6,16 +6,18 @@
 #include "array/array.h"
 #include "core/dot_make.h"
 #include "format/text.h"
+#include "split.h"
 
 /* --------------------------------------------------------------------------------------------- matrix units */
 
 static const struct gpu_name {
     const char *name;
     uint32_t gpu;
-} gpu_names[] = {{"v100", FPEMU_GPU_V100},   {"a100", FPEMU_GPU_A100},   {"ada", FPEMU_GPU_ADA},
-                 {"l40s", FPEMU_GPU_ADA},    {"h100", FPEMU_GPU_H100},   {"h200", FPEMU_GPU_H100},
-                 {"b200", FPEMU_GPU_B200},   {"cdna1", FPEMU_GPU_CDNA1}, {"cdna2", FPEMU_GPU_CDNA2},
-                 {"cdna3", FPEMU_GPU_CDNA3}, {"amx", FPEMU_GPU_AMX},     {"avx512", FPEMU_GPU_AVX512}};
+} gpu_names[] = {{"v100", FPEMU_GPU_V100},         {"a100", FPEMU_GPU_A100},   {"ada", FPEMU_GPU_ADA},
+                 {"l40s", FPEMU_GPU_ADA},          {"h100", FPEMU_GPU_H100},   {"h200", FPEMU_GPU_H100},
+                 {"b200", FPEMU_GPU_B200},         {"cdna1", FPEMU_GPU_CDNA1}, {"cdna2", FPEMU_GPU_CDNA2},
+                 {"cdna3", FPEMU_GPU_CDNA3},       {"amx", FPEMU_GPU_AMX},     {"avx512", FPEMU_GPU_AVX512},
+                 {"cdna2old", FPEMU_GPU_CDNA2_OLD}};
 
 #define GPU_NAMES (sizeof gpu_names / sizeof gpu_names[0])
 
@@ -55,6 +57,7 @@ static const struct core_figures {
     {FPEMU_GPU_CDNA1, {FPEMU_NAME_BINARY16}, 4, FPEMU_SUM_EXACT, TO_NEAREST},
     {FPEMU_GPU_CDNA1, {FPEMU_NAME_BFLOAT16}, 2, FPEMU_SUM_EXACT, TO_NEAREST},
     {FPEMU_GPU_CDNA2, {HALVES}, 4, FPEMU_SUM_CHAINED, .ways = 4, .late = 1, FLUSHED},
+    {FPEMU_GPU_CDNA2_OLD, {FPEMU_NAME_BFLOAT16}, 2, FPEMU_SUM_CHAINED, .ways = 2, .late = 1, FLUSHED},
     {FPEMU_GPU_CDNA3, {HALVES}, 8, 24, .late = 31, TO_NEAREST},
     {FPEMU_GPU_CDNA3, {FPEMU_NAME_TF32}, 4, 24, .late = 31, TO_NEAREST},
     {FPEMU_GPU_CDNA3, {FPEMU_NAME_E4M3FNUZ, FPEMU_NAME_E5M2FNUZ}, 16, 24, .ways = 2, .late = 31, TO_NEAREST},
@@ -356,7 +359,7 @@ static int take_tensor_core(reader *r, fpemu_gemm_spec *spec)
         if (fpemu_word_is(r->text + start, length, gpu_names[i].name))
             gpu = gpu_names[i].gpu;
     if (!gpu)
-        return fail(r, start, "v100, a100, ada, l40s, h100, h200, b200, cdna1, cdna2, cdna3, amx or avx512");
+        return fail(r, start, "v100, a100, ada, l40s, h100, h200, b200, cdna1, cdna2, cdna2old, cdna3, amx or avx512");
     if (!need(r, ',', "',' and the format of the operands"))
         return 0;
     const size_t place = r->at;
@@ -468,6 +471,40 @@ static int take_model(reader *r, fpemu_gemm_spec *spec)
     return need(r, ')', "',' or ')'");
 }
 
+static const char *const split_names[FPEMU_SPLITS_COUNT] = {"", "bf16x3", "bf16x6", "bf16x9", "tf32x3", "int8x"};
+
+/* NAME [/BLOCK], or int8xSLICES. */
+static int take_splits(reader *r, fpemu_gemm_spec *spec)
+{
+    const size_t start = r->at;
+    int64_t v = 0;
+    for (uint8_t i = 1; i < FPEMU_SPLITS_INT8; i++)
+        spec->splits = take_key(r, split_names[i], 0) ? i : spec->splits;
+    if (!spec->splits && r->length - start >= 5 && fpemu_word_is(r->text + start, 5, split_names[FPEMU_SPLITS_INT8])) {
+        spec->splits = FPEMU_SPLITS_INT8;
+        r->at += 5;
+        if (!take_number(r, 2, SPLIT_SLICES, "2 to 18 slices", &v))
+            return 0;
+        spec->slices = (uint8_t)v;
+    } else if (spec->splits && take(r, '/')) {
+        if (!take_number(r, 1, UINT32_MAX, "elements of a block", &v))
+            return 0;
+        spec->split_block = (uint32_t)v;
+    }
+    skip_space(r);
+    return spec->splits || fail(r, start, "bf16x3, bf16x6, bf16x9 or tf32x3, or int8x and 2 to 18 slices");
+}
+
+/* What operands that are not told are where they are split. */
+static void imply_pieces(fpemu_gemm_spec *spec)
+{
+    const fpemu_name piece = fpemu_split_format((fpemu_splits)spec->splits);
+    if (piece && spec->a.format.kind == FPEMU_KIND_INVALID)
+        fpemu_format_named(piece, &spec->a.format);
+    if (piece && spec->b.format.kind == FPEMU_KIND_INVALID)
+        fpemu_format_named(piece, &spec->b.format);
+}
+
 static int take_spec(reader *r, fpemu_gemm_spec *spec)
 {
     if (r->length > TEXT_LENGTH)
@@ -492,9 +529,14 @@ static int take_spec(reader *r, fpemu_gemm_spec *spec)
             skip_space(r);
             continue;
         }
+        if (key == 5 && !spec->splits && take_key(r, "splits", 1)) {
+            if (!take_splits(r, spec))
+                return 0;
+            continue;
+        }
         const int bits = key == 0 ? 1 : key == 1 ? 2 : key == 2 ? 3 : key == 3 ? 4 : 8;
         if (key == 5 || (seen & bits))
-            return fail(r, start, "a=, b=, ab=, product=, out= or start=c, each once");
+            return fail(r, start, "a=, b=, ab=, product=, out=, splits= or start=c, each once");
         seen |= bits;
         if (!(bits & 3 ? take_target(r, &t) : take_rounded(r, &t)))
             return 0;
@@ -507,6 +549,7 @@ static int take_spec(reader *r, fpemu_gemm_spec *spec)
         if (bits == 8)
             spec->out = t;
     }
+    imply_pieces(spec);
     return r->at >= r->length || fail(r, r->at, "';' or the end");
 }
 
@@ -681,7 +724,7 @@ fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t ca
     const fpemu_accumulator *s = &spec->sum;
     if (s->model == FPEMU_MODEL_INVALID || s->model >= FPEMU_MODEL_COUNT ||
         (s->model == FPEMU_MODEL_INTEGER && (s->width < 2 || s->width > 64)) ||
-        (s->model == FPEMU_MODEL_CHUNKED && s->chunk == 0) ||
+        (s->model == FPEMU_MODEL_CHUNKED && s->chunk == 0) || !fpemu_splits_exist(spec) ||
         (s->model == FPEMU_MODEL_FUSED && !core_dot_steps_exist(s)))
         return FPEMU_ERROR_ARGUMENT;
     const fpemu_format *const rounded[] = {&spec->product.format, &spec->out.format, &s->inner.format,
@@ -708,6 +751,8 @@ fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t ca
             write_target(&w, ",", &s->outer);
     }
     write_text(&w, ")");
+    core.splits = spec->splits;
+    imply_pieces(&core);
     const int a = !equal_targets(&spec->a, &core.a), b = !equal_targets(&spec->b, &core.b);
     const int both = a && b && equal_targets(&spec->a, &spec->b) && !has_no_format(&spec->a);
     if (both)
@@ -720,6 +765,13 @@ fpemu_status fpemu_gemm_print(const fpemu_gemm_spec *spec, char *text, size_t ca
         write_target(&w, "; product=", &spec->product);
     if (!has_no_format(&spec->out))
         write_target(&w, "; out=", &spec->out);
+    if (spec->splits)
+        write_text(&w, "; splits=");
+    write_text(&w, split_names[spec->splits]);
+    if (spec->splits == FPEMU_SPLITS_INT8)
+        write_number(&w, "", spec->slices);
+    if (spec->split_block)
+        write_number(&w, "/", spec->split_block);
     if (spec->start_from_c)
         write_text(&w, "; start=c");
     if (w.status)

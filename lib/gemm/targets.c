@@ -28,13 +28,20 @@ static fpemu_status refused_at(fpemu_why *why, fpemu_argument argument, fpemu_st
     return status;
 }
 
+/* A target by itself: words of the caller's have no order here. */
+static fpemu_status check_own(const fpemu_target *t, int carrier, fpemu_why *why)
+{
+    const fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier, why);
+    return !status && t->rounding.generator == FPEMU_GENERATOR_WORDS ? FPEMU_ERROR_UNSUPPORTED : status;
+}
+
 /* Whether a target goes with arithmetic; *rule is its plan. narrow: operands are binary32 numbers. */
 static fpemu_status prepare_target(core_target *rule, const fpemu_target *t, int carrier, int narrow,
                                    fpemu_argument argument, fpemu_why *why)
 {
     if (core_target_is_none(t))
         return FPEMU_OK;
-    fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier, why);
+    fpemu_status status = check_own(t, carrier, why);
     if (!status)
         status = fpemu_refuse(why, core_target_make(rule, t, carrier, narrow), &t->format, &t->rounding, carrier);
     return refused_at(why, argument, status);
@@ -56,7 +63,7 @@ static fpemu_status check_operand(const fpemu_target *t, int carrier, fpemu_argu
 {
     if (core_target_is_none(t))
         return FPEMU_OK;
-    fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier, why);
+    fpemu_status status = check_own(t, carrier, why);
     if (!status && (t->rounding.compat || t->format.scaling))
         /* blocks of an operand with scales are not those of the slabs in which it is read */
         status = refuse(why, t->rounding.compat ? REASON_RESULT_COMPAT : REASON_OPERAND_BLOCKS);
@@ -112,6 +119,36 @@ static int is_integer_operand(const fpemu_target *t)
                                     (t->format.kind == FPEMU_KIND_INT && core_is_power(t->format.scale, &exponent)));
 }
 
+/* Whether an operand may be split; *at: which may not. */
+static core_reason check_splits(const fpemu_gemm_spec *spec, fpemu_argument *at)
+{
+    const int slices = spec->splits == FPEMU_SPLITS_INT8;
+    const fpemu_target *const operands[] = {&spec->a, &spec->b, &spec->product};
+    fpemu_format piece;
+    for (int i = 0; i < 3 && slices; i++)
+        if (!core_target_is_none(operands[i]))
+            return REASON_SLICES;
+    if (slices)
+        return spec->sum.model == FPEMU_MODEL_SEQUENTIAL && !spec->start_from_c ? REASON_NONE : REASON_SLICES;
+    if (!spec->splits)
+        return REASON_NONE;
+    (void)fpemu_format_named(fpemu_split_format((fpemu_splits)spec->splits), &piece);
+    for (int i = 0; i < 2; i++) {
+        const fpemu_rounding *const r = &operands[i]->rounding;
+        fpemu_rounding plain = fpemu_rounding_nearest();
+        fpemu_format f = operands[i]->format;
+        f.subnormals = FPEMU_SUBNORMALS_KEEP; /* a unit may flush them */
+        (void)fpemu_format_complete(&f);
+        plain.mode = r->mode;
+        *at = i ? FPEMU_ARGUMENT_B : FPEMU_ARGUMENT_A;
+        if (!fpemu_format_equal(&f, &piece) || memcmp(&plain, r, sizeof plain) != 0 ||
+            !(r->mode == FPEMU_MODE_RNE || r->mode == FPEMU_MODE_RNA || r->mode == FPEMU_MODE_RNZ ||
+              r->mode == FPEMU_MODE_RTZ))
+            return REASON_SPLIT_OPERAND;
+    }
+    return REASON_NONE;
+}
+
 /* Fields of the accumulator, by its model; targets are checked already. */
 static core_reason check_fields(const fpemu_gemm_spec *spec)
 {
@@ -120,8 +157,8 @@ static core_reason check_fields(const fpemu_gemm_spec *spec)
     const int has_outer = s->model == FPEMU_MODEL_CHUNKED || (fused && s->chunk);
     const uint8_t steps[] = {s->ways, s->late, s->group, s->order, s->flush};
     if (s->model == FPEMU_MODEL_INVALID || s->model >= FPEMU_MODEL_COUNT || spec->start_from_c > 1 || s->wrap > 1 ||
-        !is_zero(s->reserved0, sizeof s->reserved0) || !is_zero(s->reserved1, sizeof s->reserved1) ||
-        !is_zero(spec->reserved0, sizeof spec->reserved0) || !is_zero(spec->reserved1, sizeof spec->reserved1))
+        !is_zero(s->reserved0, sizeof s->reserved0) || !is_zero(s->reserved1, sizeof s->reserved1) || spec->reserved0 ||
+        !is_zero(spec->reserved1, sizeof spec->reserved1) || !fpemu_splits_exist(spec))
         return REASON_NO_MODEL;
     if (core_target_is_none(&s->inner) != integer)
         return REASON_SUM_FORMAT;
@@ -169,7 +206,8 @@ static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, i
         status = check_operand(&spec->b, carrier, FPEMU_ARGUMENT_B, why);
     if (status)
         return status;
-    const int narrow = carrier == 32 || (is_of_binary32(&spec->a) && is_of_binary32(&spec->b));
+    const int slices = spec->splits == FPEMU_SPLITS_INT8;
+    const int narrow = carrier == 32 || slices || (is_of_binary32(&spec->a) && is_of_binary32(&spec->b));
     if (!status)
         status = prepare_target(&d->product, &spec->product, 64, narrow, FPEMU_ARGUMENT_PRODUCT, why);
     if (!status)
@@ -184,18 +222,27 @@ static fpemu_status prepare_spec(gemm_targets *t, const fpemu_gemm_spec *spec, i
     fpemu_argument operand = FPEMU_ARGUMENT_NONE;
     if (!status)
         status = refuse(why, check_model(spec, &operand));
-    if (operand)
+    if (!status)
+        status = refuse(why, check_splits(spec, &operand));
+    if (operand && status)
         status = refused_at(why, operand, status);
     if (status)
         return status;
     core_dot_make(d, spec, carrier);
+    if (slices) { /* a term's products are a chunk, added exactly */
+        fpemu_target wide = {.rounding = fpemu_rounding_nearest()};
+        (void)fpemu_format_named(FPEMU_NAME_BINARY64, &wide.format);
+        d->model = FPEMU_MODEL_CHUNKED;
+        d->outer = d->inner;
+        (void)core_target_make(&d->inner, &wide, 64, narrow);
+    }
     t->spec = spec;
     t->carrier = carrier;
     t->binary32 = (uint8_t)narrow;
     t->nan_is_error = d->product.nan_is_error || d->inner.nan_is_error || d->outer.nan_is_error || d->out.nan_is_error;
     t->product = fast_target(&d->product, &spec->product, 0);
-    t->inner = fast_target(&d->inner, &s->inner, d->product.given && !spec->product.format.fits_f32);
-    t->outer = fast_target(&d->outer, &s->outer, d->inner.given && !s->inner.format.fits_f32);
+    t->inner = fast_target(&d->inner, &s->inner, slices || (d->product.given && !spec->product.format.fits_f32));
+    t->outer = fast_target(&d->outer, slices ? &s->inner : &s->outer, d->inner.given && !s->inner.format.fits_f32);
     return FPEMU_OK;
 }
 

@@ -3,8 +3,8 @@
 #ifndef FPEMU_GEMM_TARGETS_H
 #define FPEMU_GEMM_TARGETS_H
 
-#include "core/dot_make.h"
 #include "array/array.h"
+#include "split.h"
 
 /* A target as the fast models use it. */
 typedef struct gemm_target {

@@ -208,9 +208,20 @@ static void end_row(gemm_tile *w, size_t r)
     memset(&sum, 0, sizeof sum);
     for (size_t i = 0; i < w->lanes; i++) {
         sum.s = s[i];
+        sum.exponent = tile_exponent(w, r, i);
         store(carrier, output(w, r, i),
               core_dot_end(d, tile_index(w, r) + i, old_output(w, r, i), &sum, c->counted ? &w->tally : NULL));
     }
+}
+
+/* Of every row and lane, below which its integer slices lie. */
+static void take_exponents(gemm_tile *w)
+{
+    const gemm_call *c = w->call;
+    for (size_t i = 0; i < w->rows; i++)
+        w->row_exponents[i] = (int16_t)fpemu_operand_exponent(w, &c->rows, w->row + i);
+    for (size_t i = 0; i < w->lanes; i++)
+        w->lane_exponents[i] = (int16_t)fpemu_operand_exponent(w, &c->lanes, w->lane + i);
 }
 
 static void run_tile(gemm_tile *w)
@@ -223,6 +234,8 @@ static void run_tile(gemm_tile *w)
                               : SLAB,
                  depth = (size_t)d->depth;
     w->ld = is_narrow(c) ? w->lanes : c->tile_lanes;
+    if (c->split.bits)
+        take_exponents(w);
     for (size_t r = 0; r < w->rows; r++)
         begin_row(w, r);
     for (size_t k = 0; k < depth;) {

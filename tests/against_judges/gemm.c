@@ -15,6 +15,7 @@
 #include "../judges/exact.h"
 #include "expected.h"
 #include "variants.h"
+#include <limits.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -90,7 +91,7 @@ static void round_number(const target *to, number *x, uint64_t t, uint64_t i)
 
 /* --------------------------------------------------------------------------------------------- the models */
 
-enum { LONGEST = 300 };
+enum { LONGEST = 400 };
 
 typedef struct product_spec {
     const fpemu_gemm_spec *spec;
@@ -99,6 +100,7 @@ typedef struct product_spec {
 } product_spec;
 
 static number p[LONGEST], s, u, v, w, carry;
+static long left_out; /* s is to be taken times 2^left_out */
 
 /* Scales of the blocks of an output's operands, one a chunk; NULL: none. */
 static const double *row_scales, *column_scales;
@@ -225,81 +227,241 @@ static long emin_of(const fpemu_format *f)
     return 1 - f->bias;
 }
 
-/* Section 2.5: one step, from s and products first .. end-1 of operands x, y; s is a number of `inner`. */
-static void fused_step(const product_spec *g, const double *x, const double *y, uint64_t first, uint64_t end)
+/* Product i of the step that begins at product k, by the order in which steps take them. */
+static uint64_t product_at(const fpemu_accumulator *sum, uint64_t k, uint64_t i)
+{
+    const uint64_t n = sum->block, second = k / n % 2;
+    switch (sum->order) {
+    case FPEMU_PRODUCTS_ODD_FIRST: return k + (i % 2 ? i - 1 : i + 1);
+    case FPEMU_PRODUCTS_BY_FOURS: return k - second * n + i / 2 * 4 + i % 2 + 2 * second;
+    default: return k + i;
+    }
+}
+
+/* What a step adds up: products, or groups of them, that are not zero; d is the last. */
+typedef struct summand {
+    number x;
+    long e; /* the exponent that counts */
+    uint64_t chain;
+} summand;
+
+static summand *summands_at(const product_spec *g, const double *x, const double *y, uint64_t k, uint64_t K, int *n)
 {
     const fpemu_accumulator *sum = &g->spec->sum;
-    int nan = 0, made_nan = 0, plus = 0, minus = 0, terms = 0, cut = 0;
-    long E = sum->least_exponent == FPEMU_NO_FLOOR ? -100000 : sum->least_exponent, e;
-    static mpz_t S, term, rest;
-    if (!S->_mp_alloc)
-        mpz_inits(S, term, rest, (mpz_ptr)NULL);
-    nan = s.kind == NOT_A_NUMBER;
-    plus = s.kind == INFINITE && !s.negative;
-    minus = s.kind == INFINITE && s.negative;
-    for (uint64_t k = first; k < end; k++) {
-        if (p[k].kind == NOT_A_NUMBER) {
-            nan |= !p[k].invalid;
-            made_nan |= p[k].invalid;
-        }
-        plus |= p[k].kind == INFINITE && !p[k].negative;
-        minus |= p[k].kind == INFINITE && p[k].negative;
-    }
-    if (nan || made_nan || (plus && minus)) {
-        make_nan(&s, !nan);
-        count(&s, NAN, 0);
-        s.invalid = 0;
-        return;
-    }
-    if (plus || minus) {
-        number_double(&s, plus ? INFINITY : -INFINITY);
-        count(&s, 0, 0);
-        return;
-    }
-    for (uint64_t k = first; k < end; k++)
-        if (!is_zero(&p[k])) {
-            e = exponent_of(x[k], emin_of(&g->spec->a.format)) + exponent_of(y[k], emin_of(&g->spec->b.format));
-            E = e > E ? e : E;
-            terms++;
-        }
-    if (!is_zero(&s)) {
-        e = exponent_of(nearest_double(&s), emin_of(&sum->inner.format));
-        E = e > E ? e : E;
-        terms++;
-    }
-    mpz_set_ui(S, 0);
-    if (terms) {
-        const long unit = E - (long)sum->fraction_bits;
-        for (uint64_t k = first; k <= end; k++) {
-            const number *n = k < end ? &p[k] : &s;
-            if (is_zero(n))
+    const uint64_t size = sum->group ? sum->group : 1;
+    static summand list[65];
+    static number part;
+    *n = 0;
+    for (uint64_t i = 0; i < sum->block; i += size) {
+        summand *const t = &list[*n];
+        const uint64_t first = product_at(sum, k, i);
+        int zero = 1;
+        if (!t->x.k->_mp_alloc)
+            mpz_init(t->x.k);
+        number_double(&t->x, 0);
+        t->e = LONG_MIN;
+        t->chain = i % (sum->ways ? sum->ways : 1);
+        for (uint64_t l = first; l < first + size && l < K; l++) {
+            const long e =
+                exponent_of(x[l], emin_of(&g->spec->a.format)) + exponent_of(y[l], emin_of(&g->spec->b.format));
+            if (is_zero(&p[l]))
                 continue;
-            if (n->e >= unit) {
-                mpz_mul_2exp(term, n->k, (unsigned long)(n->e - unit));
-            } else {
-                mpz_fdiv_r_2exp(rest, n->k, (unsigned long)(unit - n->e));
-                mpz_fdiv_q_2exp(term, n->k, (unsigned long)(unit - n->e));
-                cut |= mpz_sgn(rest) != 0;
-            }
-            tally.swamped += mpz_sgn(term) == 0;
-            if (n->negative)
-                mpz_sub(S, S, term);
-            else
-                mpz_add(S, S, term);
+            add(&t->x, &p[l], 0);
+            t->e = e > t->e ? e : t->e;
+            zero = 0;
         }
-        s.e = unit;
-    } else {
-        s.e = 0;
+        if (sum->group && first < K) {
+            const double *const scales[] = {row_scales, column_scales};
+            if (!part.k->_mp_alloc)
+                mpz_init(part.k);
+            t->e = sum->group > 1 ? 0 : t->e;
+            for (int side = 0; side < 2; side++) {
+                const double scale = scales[side] ? scales[side][first / sum->chunk] : 1;
+                number_double(&part, scale);
+                if (t->x.kind != NOT_A_NUMBER || isnan(scale)) /* else it stays what made it */
+                    multiply(&t->x, &part);
+                zero &= t->x.kind == FINITE;
+                t->e += isnan(scale) || zero ? 0 : exponent_of(scale, emin_of(&sum->outer.format));
+            }
+        }
+        if (sum->late > 1 && t->x.kind == FINITE && mpz_sgn(t->x.k) && t->x.e + (long)mpz_sizeinbase(t->x.k, 2) > 128)
+            t->x.kind = INFINITE;
+        *n += !zero;
     }
-    s.kind = FINITE;
-    s.negative = mpz_sgn(S) < 0;
-    mpz_abs(s.k, S);
-    const judge_result result = judge_number(g->inner.j, g->inner.carrier, &s, 0);
+    if (!list[*n].x.k->_mp_alloc)
+        mpz_init(list[*n].x.k);
+    number_copy(&list[*n].x, &s);
+    if (!is_zero(&s)) {
+        list[*n].e = s.kind == FINITE ? exponent_of(nearest_double(&s), emin_of(&sum->inner.format)) : 0;
+        ++*n;
+    }
+    return list;
+}
+
+/* x toward zero, or down, to a multiple of 2^unit; whether bits were lost. */
+static int cut_to(number *x, long unit, int down)
+{
+    if (x->e >= unit)
+        return 0;
+    const mp_bitcnt_t shift = (mp_bitcnt_t)(unit - x->e);
+    const int lost = mpz_scan1(x->k, 0) < shift;
+    if (down && x->negative)
+        mpz_cdiv_q_2exp(x->k, x->k, shift);
+    else
+        mpz_fdiv_q_2exp(x->k, x->k, shift);
+    x->e = unit;
+    return lost && mpz_sgn(x->k) >= 0;
+}
+
+/* A step's result: past the end lies infinity. flush: what would be below 2^emin if exponents had no end is zero. */
+static void round_step(const product_spec *g, uint32_t more)
+{
+    const fpemu_target *inner = &g->spec->sum.inner;
+    judge_result result = judge_number(g->inner.j, g->inner.carrier, &s, 0);
     double d = carrier_value(64, result.bits);
     if (result.events & JUDGE_OVERFLOW)
         d = s.negative ? -INFINITY : INFINITY;
-    count(&s, d, result.events | (cut ? JUDGE_INEXACT : 0));
-    number_double(&s, d == 0 ? 0 : d);
+    if (g->spec->sum.flush && s.kind == FINITE && !is_zero(&s)) {
+        static number near;
+        if (!near.k->_mp_alloc)
+            mpz_init(near.k);
+        number_copy(&near, &s);
+        const long digits = (long)inner->format.mantissa_bits + 1, have = (long)mpz_sizeinbase(s.k, 2);
+        if (have > digits && inner->rounding.mode == FPEMU_MODE_RNE) { /* half a step more, a tie as it is */
+            mpz_mul_2exp(near.k, near.k, 1);
+            mpz_setbit(near.k, 0);
+            near.e--;
+            mpz_set_ui(u.k, 1);
+            mpz_mul_2exp(u.k, u.k, (mp_bitcnt_t)(have - digits));
+            mpz_add(near.k, near.k, u.k);
+        }
+        if (near.e + (long)mpz_sizeinbase(near.k, 2) - 1 < emin_of(&inner->format)) {
+            d = s.negative ? -0.0 : 0.0;
+            result.events = JUDGE_UNDERFLOW | JUDGE_INEXACT;
+        }
+    }
+    count(&s, d, result.events | more);
+    number_double(&s, d);
+}
+
+/* s = rounded(s + y), a multiply-add of a chain. */
+static void add_step(const product_spec *g, const number *y)
+{
+    static number before;
+    if (!before.k->_mp_alloc)
+        mpz_init(before.k);
+    number_copy(&before, &s);
+    add(&s, y, 0);
+    round_step(g, 0);
+    if (before.kind == FINITE && y->kind == FINITE && s.kind == FINITE)
+        tally.swamped += (compare(&s, &before) == 0 && !is_zero(y)) || (compare(&s, y) == 0 && !is_zero(&before));
+}
+
+static void chained_step(const product_spec *g, uint64_t k, uint64_t K)
+{
+    const fpemu_accumulator *sum = &g->spec->sum;
+    const uint64_t ways = sum->ways ? sum->ways : 1;
+    static number chain[8], start;
+    for (uint64_t i = 0; i < 8 && !chain[i].k->_mp_alloc; i++)
+        mpz_init(chain[i].k);
+    if (!start.k->_mp_alloc)
+        mpz_init(start.k);
+    number_copy(&start, &s);
+    for (uint64_t way = 0; way < ways; way++) {
+        if (way || sum->late)
+            number_double(&s, 0);
+        for (uint64_t i = way; i < sum->block; i += ways)
+            if (product_at(sum, k, i) < K)
+                add_step(g, &p[product_at(sum, k, i)]);
+        number_copy(&chain[way], &s);
+    }
+    for (uint64_t gap = 1; gap < ways; gap *= 2)
+        for (uint64_t i = 0; i < ways; i += 2 * gap) {
+            number_copy(&s, &chain[i]);
+            add_step(g, &chain[i + gap]);
+            number_copy(&chain[i], &s);
+        }
+    number_copy(&s, &chain[0]);
+    if (sum->late)
+        add_step(g, &start);
+}
+
+/* Steps 3 to 6 where d joins late, toward minus infinity; whether bits were lost. */
+static int add_late(const fpemu_accumulator *sum, summand *t, int n, int has_d)
+{
+    const long f = (long)sum->fraction_bits, L = sum->late, emin = emin_of(&sum->inner.format);
+    long E[2] = {LONG_MIN, LONG_MIN};
+    int cut = 0;
+    for (int i = 0; i < n - has_d; i++)
+        E[t[i].chain] = t[i].e > E[t[i].chain] ? t[i].e : E[t[i].chain];
+    const long E1 = E[0] > E[1] ? E[0] : E[1];
+    const long d = has_d ? t[n - 1].e : emin, E2 = E1 > d ? E1 : d;
+    number_double(&s, 0);
+    for (uint64_t way = 0; way < 2; way++) {
+        number_double(&v, 0);
+        for (int i = 0; i < n - has_d; i++)
+            if (t[i].chain == way) {
+                cut |= cut_to(&t[i].x, E[way] - f, 0);
+                tally.swamped += mpz_sgn(t[i].x.k) == 0;
+                add(&v, &t[i].x, 0);
+            }
+        cut |= !is_zero(&v) && cut_to(&v, E1 - f, 1);
+        add(&s, &v, 0);
+    }
+    const long last = E2 > emin ? E2 : emin;
+    cut |= !is_zero(&s) && cut_to(&s, last - L - 1, 1);
+    if (has_d) {
+        number *const old = &t[n - 1].x;
+        if (sum->ways == 2 && d < last - f - 1)
+            mpz_set_ui(old->k, 0), cut = 1;
+        cut |= cut_to(old, last - f, 1);
+        tally.swamped += mpz_sgn(old->k) == 0;
+        add(&s, old, 0);
+    }
+    if (is_zero(&s))
+        return cut;
+    const long top = s.e + (long)mpz_sizeinbase(s.k, 2) - 1;
+    return cut | cut_to(&s, (top > emin ? top : emin) - L, 1);
+}
+
+/* Section 2.5: one step, from s and the products from k on; s is a number of `inner`. */
+static void fused_step(const product_spec *g, const double *x, const double *y, uint64_t k, uint64_t K)
+{
+    const fpemu_accumulator *sum = &g->spec->sum;
+    int n, cut = 0;
+    summand *const t = summands_at(g, x, y, k, K, &n);
+    const int has_d = !is_zero(&s);
+    long E = sum->least_exponent == FPEMU_NO_FLOOR ? -100000 : sum->least_exponent;
+    number_double(&u, 0);
+    int special = 0;
+    for (int i = 0; i < n; i++) {
+        special |= t[i].x.kind != FINITE;
+        if (t[i].x.kind != FINITE)
+            add(&u, &t[i].x, 0);
+        E = t[i].e > E ? t[i].e : E;
+    }
+    if (special) {
+        number_copy(&s, &u);
+        count(&s, 0, 0);
+        s.invalid = 0;
+        return;
+    }
+    if (sum->late) {
+        cut = add_late(sum, t, n, has_d);
+    } else {
+        number_double(&s, 0);
+        for (int i = 0; i < n; i++) {
+            if (sum->fraction_bits <= 40 && !is_zero(&t[i].x)) { /* a group may cancel */
+                cut |= cut_to(&t[i].x, E - (long)sum->fraction_bits, 0);
+                tally.swamped += (uint64_t)is_zero(&t[i].x);
+            }
+            add(&s, &t[i].x, 0);
+        }
+    }
+    s.negative &= !is_zero(&s);
+    round_step(g, cut ? JUDGE_INEXACT : 0);
+    if (!sum->late && sum->fraction_bits <= 40 && is_zero(&s))
+        s.negative = 0;
 }
 
 static uint64_t add_fused(const product_spec *g, const double *x, const double *y, uint64_t K, uint64_t i)
@@ -309,20 +471,25 @@ static uint64_t add_fused(const product_spec *g, const double *x, const double *
     static number outer;
     if (!outer.k->_mp_alloc)
         mpz_init(outer.k);
-    if (sum->chunk) {
+    if (sum->chunk && !sum->group) {
         number_copy(&outer, &s);
         number_double(&s, 0);
     }
-    for (uint64_t k = 0; k < K; k += sum->block) {
-        fused_step(g, x, y, k, k + sum->block < K ? k + sum->block : K);
+    const uint64_t period = sum->order == FPEMU_PRODUCTS_BY_FOURS ? 2 * sum->block : sum->block;
+    const uint64_t end = (K + period - 1) / period * period;
+    for (uint64_t k = 0; k < end; k += sum->block) {
+        if (sum->fraction_bits == FPEMU_SUM_CHAINED)
+            chained_step(g, k, K);
+        else
+            fused_step(g, x, y, k, K);
         const uint64_t done = k + sum->block;
-        if (sum->chunk && (done % sum->chunk == 0 || done >= K)) {
+        if (!sum->group && sum->chunk && (done % sum->chunk == 0 || done == end)) {
             scale_chunk(&s, t);
             add_rounded(&g->outer, &outer, &s, t++, i, 1);
             number_double(&s, 0);
         }
     }
-    if (sum->chunk)
+    if (sum->chunk && !sum->group)
         number_copy(&s, &outer);
     return t;
 }
@@ -412,7 +579,7 @@ static double one_output(const product_spec *g, double alpha, double beta, const
     target start;
     number_double(&s, 0);
     if (from_c) {
-        if (sum->model == FPEMU_MODEL_CHUNKED || (sum->model == FPEMU_MODEL_FUSED && sum->chunk))
+        if (sum->model == FPEMU_MODEL_CHUNKED || (sum->model == FPEMU_MODEL_FUSED && sum->chunk && !sum->group))
             plain.format = sum->outer.format;
         else if (sum->model == FPEMU_MODEL_FUSED)
             fpemu_format_named(FPEMU_NAME_BINARY32, &plain.format);
@@ -422,6 +589,8 @@ static double one_output(const product_spec *g, double alpha, double beta, const
         number_double(&s, c);
         number_double(&s, carrier_value(64, judge_number(start.j, start.carrier, &s, 0).bits));
         target_close(&start);
+        if (sum->flush && s.kind == FINITE && fabs(nearest_double(&s)) < ldexp(1, (int)emin_of(&sum->inner.format)))
+            number_double(&s, s.negative ? -0.0 : 0);
     }
     if (alpha != 0) {
         for (uint64_t k = 0; k < K; k++) {
@@ -443,10 +612,11 @@ static double one_output(const product_spec *g, double alpha, double beta, const
         case FPEMU_MODEL_CHUNKED: T = K * (P + 1) + (K + sum->chunk - 1) / sum->chunk; break;
         case FPEMU_MODEL_PAIRWISE: T = K ? P * K + (K > 1 ? K - 1 : 1) : 0; break;
         case FPEMU_MODEL_KAHAN: T = K * (P + 4); break;
-        case FPEMU_MODEL_FUSED: T = sum->chunk ? (K + sum->chunk - 1) / sum->chunk : 0; break;
+        case FPEMU_MODEL_FUSED: T = sum->chunk && !sum->group ? (K + sum->chunk - 1) / sum->chunk : 0; break;
         default: T = 0;
         }
     }
+    s.e += left_out;
     if (!from_c) {
         const int down = rounds_down(&g->out);
         number_double(&u, alpha);
@@ -520,25 +690,117 @@ static double round_operand(const target *to, double x, uint64_t index)
     return carrier_value(to->carrier, judge_number(to->j, to->carrier, &u, random).bits);
 }
 
+/* Section 2.8: which pieces each product takes, by the names of the rule. */
+static const struct split_rule {
+    int pieces, terms;
+    const char *term; /* piece of x, piece of y, ... */
+} split_rules[] = {{1, 1, "00"},
+                   {2, 3, "01 10 00"},
+                   {3, 6, "02 11 20 01 10 00"},
+                   {3, 9, "22 12 21 02 11 20 01 10 00"},
+                   {2, 3, "10 01 00"}};
+
+/* Integer slice number `piece` of x below 2^top. */
+static double slice_of(double x, long top, unsigned piece, unsigned bits)
+{
+    int e;
+    static mpz_t q;
+    if (!q->_mp_alloc)
+        mpz_init(q);
+    if (!isfinite(x))
+        return NAN;
+    mpz_set_d(q, ldexp(fabs(frexp(x, &e)), 53));
+    const long up = e - 53 - top + (long)((piece + 1) * bits);
+    if (up >= 0)
+        mpz_mul_2exp(q, q, (mp_bitcnt_t)up);
+    else
+        mpz_tdiv_q_2exp(q, q, (mp_bitcnt_t)-up);
+    mpz_fdiv_r_2exp(q, q, bits);
+    return ldexp(x < 0 ? -mpz_get_d(q) : mpz_get_d(q), -(int)((piece + 1) * bits));
+}
+
+static double piece_of(const target *to, double x, int piece)
+{
+    double part = round_operand(to, x, 0);
+    for (; piece > 0; piece--) {
+        x -= part;
+        part = round_operand(to, x, 0);
+    }
+    return part;
+}
+
+/* The exponent below which all finite ones of K numbers lie. */
+static long top_of(const double *x, uint64_t K)
+{
+    long top = LONG_MIN;
+    for (uint64_t k = 0; k < K; k++)
+        if (isfinite(x[k]) && x[k] != 0 && ilogb(x[k]) + 1 > top)
+            top = ilogb(x[k]) + 1;
+    return top == LONG_MIN ? 0 : top;
+}
+
+/* In place of K operands each those whose products are added; how many. */
+static uint64_t split(const fpemu_gemm_spec *spec, const target *a, const target *b, double *x, double *y, uint64_t K)
+{
+    static double from_x[LONGEST], from_y[LONGEST];
+    const uint64_t block = spec->split_block ? spec->split_block : K;
+    const struct split_rule *rule = &split_rules[spec->splits % FPEMU_SPLITS_INT8];
+    uint64_t n = 0;
+    memcpy(from_x, x, K * sizeof *x);
+    memcpy(from_y, y, K * sizeof *y);
+    if (spec->splits == FPEMU_SPLITS_INT8) {
+        const unsigned bits = K <= 1 << 17 ? 7 : 0;
+        const long top_x = top_of(x, K), top_y = top_of(y, K);
+        left_out = top_x + top_y;
+        for (unsigned sum = 0; sum < spec->slices; sum++)
+            for (unsigned i = 0; i <= sum; i++)
+                for (uint64_t k = 0; k < K; k++, n++) {
+                    x[n] = slice_of(from_x[k], top_x, i, bits);
+                    y[n] = slice_of(from_y[k], top_y, sum - i, bits);
+                }
+        return n;
+    }
+    for (uint64_t first = 0; first < K; first += block)
+        for (int t = 0; t < rule->terms; t++)
+            for (uint64_t k = first; k < K && k < first + block; k++, n++) {
+                x[n] = piece_of(a, from_x[k], rule->term[3 * t] - '0');
+                y[n] = piece_of(b, from_y[k], rule->term[3 * t + 1] - '0');
+            }
+    return n;
+}
+
 /* Fills want and the tally. */
 static void judge_product(const fpemu_gemm_spec *spec, unsigned carrier, double alpha, double beta, matrices *x)
 {
     static double row[LONGEST], column[LONGEST];
+    static fpemu_gemm_spec sliced;
     product_spec g;
     target a, b;
-    open_product(&g, spec, carrier);
+    left_out = 0;
+    if (spec->splits == FPEMU_SPLITS_INT8) {
+        sliced = *spec;
+        sliced.sum.model = FPEMU_MODEL_CHUNKED;
+        sliced.sum.chunk = (uint32_t)x->k;
+        sliced.sum.outer = spec->sum.inner;
+        memset(&sliced.sum.inner, 0, sizeof sliced.sum.inner);
+        fpemu_format_named(FPEMU_NAME_BINARY64, &sliced.sum.inner.format);
+    }
+    open_product(&g, spec->splits == FPEMU_SPLITS_INT8 && x->k ? &sliced : spec, carrier);
     target_open(&a, &spec->a, carrier, 0);
     target_open(&b, &spec->b, carrier, 0);
     memset(&tally, 0, sizeof tally);
     for (uint64_t i = 0; i < x->m; i++)
         for (uint64_t j = 0; j < x->n; j++) {
             for (uint64_t k = 0; k < x->k && alpha != 0; k++) {
-                row[k] = round_operand(&a, x->a[i * x->k + k], i * x->k + k);
-                column[k] = round_operand(&b, x->b[k * x->n + j], k * x->n + j);
+                const double p = x->a[i * x->k + k], q = x->b[k * x->n + j];
+                row[k] = spec->splits ? p : round_operand(&a, p, i * x->k + k);
+                column[k] = spec->splits ? q : round_operand(&b, q, k * x->n + j);
             }
+            const uint64_t products = spec->splits ? split(spec, &a, &b, row, column, x->k) : x->k;
             row_scales = x->scaled & 1 ? x->scales_a + i * chunks_of(spec, x) : NULL;
             column_scales = x->scaled & 2 ? x->scales_b + j * chunks_of(spec, x) : NULL;
-            x->want[i * x->n + j] = one_output(&g, alpha, beta, row, column, x->k, x->c[i * x->n + j], i * x->n + j);
+            x->want[i * x->n + j] =
+                one_output(&g, alpha, beta, row, column, products, x->c[i * x->n + j], i * x->n + j);
         }
     target_close(&a);
     target_close(&b);
@@ -752,6 +1014,8 @@ static void try_spec(const char *text, unsigned rounds)
             x.k = lengths[pick(sizeof lengths / sizeof *lengths)];
             if (x.n > 8 && x.k > 40)
                 x.k = 40;
+            if (spec.splits && x.k > 40)
+                x.k -= x.k > 200 ? 215 : x.k - 40;
             if (spec.start_from_c) {
                 beta = 1;
             } else if (round % 3 == 2) {
@@ -763,10 +1027,12 @@ static void try_spec(const char *text, unsigned rounds)
                 beta = (double)(float)beta;
             }
             fill(&x, round % KINDS, carrier);
-            x.scaled = spec.sum.chunk && round % 2 ? 1 + (int)pick(3) : 0;
+            x.scaled = spec.sum.chunk && !spec.splits && round % 2 ? 1 + (int)pick(3) : 0;
             if (x.scaled) {
-                draw_scales(x.scales_a, x.m * chunks_of(&spec, &x), pick(4));
-                draw_scales(x.scales_b, x.n * chunks_of(&spec, &x), pick(4));
+                const unsigned inside = spec.sum.group, kind = pick(4); /* scales inside are numbers of their format */
+                draw_scales(x.scales_a, x.m * chunks_of(&spec, &x), inside ? 0 : kind);
+                draw_scales(x.scales_b, x.n * chunks_of(&spec, &x), inside ? 0 : pick(4));
+                x.scales_a[0] = inside && pick(8) == 0 ? NAN : x.scales_a[0];
             }
             judge_product(&spec, carrier, alpha, beta, &x);
             draw_lying(&l);
@@ -793,14 +1059,14 @@ static void check_batch(const char *text, const fpemu_gemm_spec *spec)
     part.m = M;
     part.n = N;
     part.k = K;
-    part.scaled = spec->sum.chunk ? 3 : 0;
-    const uint64_t chunks = chunks_of(spec, &part);
+    part.scaled = spec->sum.chunk && !spec->splits ? 3 : 0;
+    const uint64_t chunks = part.scaled ? chunks_of(spec, &part) : 0;
     for (size_t i = 0; i < Q * M * K; i++)
         a[i] = (float)random_number(0, 32);
     for (size_t i = 0; i < Q * K * N; i++)
         b[i] = (float)random_number(0, 32);
     for (uint64_t i = 0; i < Q * M * chunks; i++)
-        scales_a[i] = (float)ldexp(1 + (double)pick(8) / 8, (int)pick(5) - 2);
+        scales_a[i] = (float)ldexp(1 + (double)pick(spec->sum.group ? 1 : 8) / 8, (int)pick(5) - 2);
     for (uint64_t i = 0; i < Q * N * chunks; i++)
         scales_b[i] = (float)ldexp(1, (int)pick(5) - 2);
     for (int shared = 0; shared < 3; shared++) { /* b, a, none */
@@ -1063,7 +1329,20 @@ static const char *const specs[] =
          "int(64,saturate); ab=fixed(16,14); out=fixed(8,4)/sr", "int(2,wrap); ab=fixed(4,0)",
          "int(12,wrap); a=fixed(8,4)/sr; b=ufixed(6,2); out=fixed(10,3)/rtz", "fp64; ab=e5m2/sr; out=bf16",
          "seq(fp16/rtn); product=fp16/rtp", "seq(dlfloat16); product=dlfloat16/rna",
-         "seq(fixed(16,8)); product=fixed(16,8)/rtz", "fused(5,20,fp16,least=-3); a=e5m2; b=e4m3fn");
+         "seq(fixed(16,8)); product=fixed(16,8)/rtz", "fused(5,20,fp16,least=-3); a=e5m2; b=e4m3fn", "tc(cdna1,fp16)",
+         "tc(cdna1,bf16); start=c", "tc(cdna2,bf16); start=c", "tc(cdna2,fp16)", "tc(cdna2old,bf16)",
+         "tc(cdna3,fp16); start=c", "tc(cdna3,tf32)", "tc(cdna3,e4m3fnuz)", "tc(cdna3,e5m2fnuz,promote=32); start=c",
+         "tc(amx,bf16); start=c", "tc(amx,fp16)", "tc(avx512,bf16); start=c", "tc(b200,mxf8f6f4)",
+         "tc(b200,mxf4); start=c", "tc(b200,mxf4nvf4)", "tc(b200,mxf8f6f4); a=e2m1; b=e5m2; start=c",
+         "fused(16,25,fp16,least=-21,promote=32,outer=fp16,order=0145); ab=e5m2", "fused(4,exact,fp16/rtz); ab=fp16",
+         "fused(8,chained,fp32/rtz,ways=4,late=1,flush); ab=bf16; start=c",
+         "fused(6,exact,fp32,order=1032); ab=bf16; start=c", "fused(8,13,fp16,ways=2,late=20); ab=fp16; start=c",
+         "fp32; splits=bf16x3", "fp32; splits=bf16x6/16; start=c", "tc(b200,bf16,promote=144); splits=bf16x9/16",
+         "fp64; splits=bf16x9", "tc(h100,bf16); splits=bf16x9; start=c", "tc(a100,tf32); splits=tf32x3/8",
+         "fused(8,24,fp32/rtz); a=tf32/rtz; b=tf32/rna; splits=tf32x3; out=bf16/sr", "pairwise(fp16); splits=bf16x3",
+         "kahan(bf16); product=bf16; splits=bf16x3/5", "tc(amx,bf16); splits=bf16x6",
+         "chunk(12,fp(6,9,0)/sr,fp32); product=fp32; splits=bf16x6", "fp64; splits=int8x3", "fp32; splits=int8x2",
+         "seq(bf16/sr); splits=int8x3; out=fp16/sr", "seq(fp16/rtn); splits=int8x4");
 
 /* ------------------------------------------------------------------------------- threads, instruction sets */
 

@@ -20,12 +20,12 @@ static int draw_spec(draw *d, fpemu_gemm_spec *spec)
     static const char *const texts[] =
         LIST("seq(fp(6,9,0)/sr)", "chunk(7,fp(6,9,0)); ab=e5m2", "pairwise(fp16)", "fp32", "kahan(bf16); product=bf16",
              "tc(h100,fp16)", "tc(h100,e4m3fn,promote=128)", "int(32,saturate); ab=fixed(8,4)", "tc(v100,fp16)",
-             "seq(e5m2); out=e4m3fn/rtz");
+             "seq(e5m2); out=e4m3fn/rtz", "fp32; splits=bf16x6/3", "seq(bf16/rtn); splits=int8x3");
     const uint32_t which = draw_below(d, 16), fields = draw_below(d, 256);
     memset(spec, 0, sizeof *spec);
-    if (which < 10) {
+    if (which < 12) {
         INSIST(fpemu_gemm_parse(texts[which], spec, NULL) == FPEMU_OK, texts[which]);
-    } else if (which < 13) {
+    } else if (which < 14) {
         draw_text(d, text, sizeof text);
         CASE("gemm_parse %s", text);
         if (fpemu_gemm_parse(text, spec, NULL) != FPEMU_OK)

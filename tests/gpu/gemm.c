@@ -239,12 +239,15 @@ static void check_refusals(void)
     float *const x = device_memory(0, sizeof a);
     unsigned char *const d_s = device_memory(2, fpemu_cuda_stats_size() + 8);
     fpemu_cuda_stats *const crooked = (fpemu_cuda_stats *)(void *)(d_s + 4);
+    fpemu_gemm_spec split;
+    fpemu_gemm_parse("fp32; splits=bf16x3", &split, NULL);
     fpemu_gemm_parse("seq(fp16); ab=e4m3fn", &spec, NULL);
     s.m = s.n = s.k = 4;
     float *const scratch = device_memory(4, 512), *const y = x + 32;
     const refusal cases[] = {
         SAYS(ERROR_NULL, "no scratch", fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, y, NULL, NULL, NULL)),
         SAYS(ERROR_OVERLAP, "overlap", fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, x + 8, scratch, NULL, NULL)),
+        SAYS(ERROR_UNSUPPORTED, "splits", fpemu_cuda_gemm_f32(&split, &s, 1, x, x + 16, 0, y, scratch, NULL, NULL)),
         SAYS(ERROR_ARGUMENT, "crooked scratch",
              fpemu_cuda_gemm_f32(&spec, &s, 1, x, x + 16, 0, y, scratch + 2, NULL, NULL)),
         SAYS(ERROR_ARGUMENT, "crooked stats",

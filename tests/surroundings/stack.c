@@ -31,7 +31,7 @@ static struct {
 } groups[] = {
     {"format", 32, 0, ""}, {"compare", 32, 0, ""}, {"quantize", 112, 0, ""},
     {"apply", 112, 0, ""}, {"arith", 112, 0, ""},  {"arith_scaled", 112, 0, ""},
-    {"gemm", 120, 0, ""},  {"pack", 160, 0, ""},   {"tensor", 160, 0, ""},
+    {"gemm", 120, 0, ""},  {"pack", 144, 0, ""},   {"tensor", 160, 0, ""},
 };
 enum { GROUPS = sizeof groups / sizeof *groups, SIZE = 1 << 20, MOST = 3 << 17, PAINT = 0xa5 };
 

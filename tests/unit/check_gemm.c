@@ -57,6 +57,12 @@ START_TEST(models_by_hand)
         {"tc(cdna3,e4m3fnuz); start=c", 1, {1}, 1, 1, 1, -0x1p-30f, 1},
         /* the first step of four has the products 0 1 4 5 */
         {"fused(4,3,fp32,order=0145); ab=fp16", 5, {8, 0.5f, 1, 0.5f, -8}, 1, 1, 0, 7, 1.5f},
+        /* bf16 leaves 2^-8, a tie, to the second piece: both of them as a product are left out, and taken in */
+        {"fp32; splits=bf16x3", 1, {1 + 0x1p-8f}, 1 + 0x1p-8f, 1, 0, 7, 1 + 0x1p-7f},
+        {"fp32; splits=bf16x6", 1, {1 + 0x1p-8f}, 1 + 0x1p-8f, 1, 0, 7, 1 + 0x1p-7f + 0x1p-16f},
+        {"fp32; splits=bf16x3", 1, {INFINITY}, 1, 1, 0, 7, NAN},
+        {"fp64; splits=int8x2", 2, {1 + 0x1p-8f, 0x1p-14f}, 1 + 0x1p-8f, 1, 1, 7, 8 + 0x1p-7f},
+        {"fp64; splits=int8x2", 2, {INFINITY, 1}, 0, 1, 0, 7, NAN},
         {"int(8,saturate); ab=int8", 2, {100, 100}, 1, 1, 0, 7, 127},
         {"int(8,wrap); ab=int8", 2, {100, 100}, 1, -1, 0, 7, 56});
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -94,6 +100,10 @@ START_TEST(text)
          "fused(32,25,fp32/rtz,least=-133,group=1,scales=e8m0,every=32)"},
         {"fused(32, chained, fp32, flush, late=1, ways=2); ab=bf16:flushin", "tc(amx,bf16)"},
         {"tc(cdna2,float16)", "tc(cdna2,fp16)"},
+        {"fused(2,chained,fp32,ways=2,late=1,flush); ab=bf16:flushin", "tc(cdna2old,bf16)"},
+        {"FP32; splits = BF16x9 / 16; ab=bf16", "seq(fp32); splits=bf16x9/16"},
+        {"tc(amx,bf16); splits=bf16x6; start=c", "tc(amx,bf16); splits=bf16x6; start=c"},
+        {"fp64; splits=int8x18; out=fp16", "seq(fp64); out=fp16; splits=int8x18"},
         {"tc(cdna3,e5m2fnuz,promote=32); b=e4m3fnuz", "tc(cdna3,e5m2fnuz,promote=32); b=e4m3fnuz"},
         {"tc(b200,mxfp6_e2m3)", "tc(b200,mxf8f6f4); ab=e2m3"},
         {"tc(b200,nvfp4)", "tc(b200,mxf4nvf4)"},
@@ -110,14 +120,15 @@ START_TEST(text)
     static const struct {
         const char *text;
         uint32_t position;
-    } wrong[] = LIST({"", 0}, {"sequence(fp16)", 0}, {"seq(fp17)", 4}, {"seq(fp16", 8}, {"seq(fp16/up)", 9},
-                     {"chunk(0,fp16)", 6}, {"tc(k80,fp16)", 3}, {"tc(v100,bf16)", 8}, {"int(32)", 6},
-                     {"int(1,wrap)", 4}, {"seq(fp16); c=fp16", 11}, {"seq(fp16); ab=fp16; a=fp16", 20},
-                     {"fp32 fp32", 5}, {"tc(h100,fp16,promote=17)", 13}, {"seq(fp(6,9))", 10},
-                     {"tc(b200,mxf4,promote=64)", 12}, {"tc(h100,mxf4)", 8}, {"tc(amx,fp16,fp16)", 7},
-                     {"fused(4,24,fp32,ways=2)", 15}, {"fused(4,24,fp32,flush)", 15}, {"fused(4,24,fp32,group=2)", 15},
-                     {"fused(4,chained,fp32,least=-9)", 20}, {"fused(4,24,fp32,order=12)", 22},
-                     {"fused(5,24,fp32,order=1032)", 15}, {"fused(4,24,fp32,scales=e8m0,every=4)", 15});
+    } wrong[] = LIST(
+        {"", 0}, {"sequence(fp16)", 0}, {"seq(fp17)", 4}, {"seq(fp16", 8}, {"seq(fp16/up)", 9}, {"chunk(0,fp16)", 6},
+        {"tc(k80,fp16)", 3}, {"tc(v100,bf16)", 8}, {"int(32)", 6}, {"int(1,wrap)", 4}, {"seq(fp16); c=fp16", 11},
+        {"seq(fp16); ab=fp16; a=fp16", 20}, {"fp32 fp32", 5}, {"tc(h100,fp16,promote=17)", 13}, {"seq(fp(6,9))", 10},
+        {"tc(b200,mxf4,promote=64)", 12}, {"tc(h100,mxf4)", 8}, {"tc(amx,fp16,fp16)", 7},
+        {"fused(4,24,fp32,ways=2)", 15}, {"fused(4,24,fp32,flush)", 15}, {"fused(4,24,fp32,group=2)", 15},
+        {"fused(4,chained,fp32,least=-9)", 20}, {"fused(4,24,fp32,order=12)", 22}, {"fused(5,24,fp32,order=1032)", 15},
+        {"fused(4,24,fp32,scales=e8m0,every=4)", 15}, {"fp32; splits=bf16x4", 13}, {"fp64; splits=int8x19", 18},
+        {"fp64; splits=int8x", 18}, {"fp32; splits=tf32x3/0", 20}, {"fp32; splits=bf16x3; splits=bf16x3", 21});
     char got[1024];
     fpemu_parse_error e;
     fpemu_gemm_spec s;
@@ -234,6 +245,16 @@ START_TEST(specs_refused)
     s = model_of("fp32");
     s.sum.reserved1[3] = 1;
     refuses(&s, FPEMU_ERROR_ARGUMENT);
+    s = model_of("fp64; splits=int8x8");
+    REFUSES(ARGUMENT, fpemu_dot_f64(&s, (1 << 29) + 1, a64, 1, b64, 1, c64, NULL));
+    for (int i = 0; i < 3; i++) {
+        s = model_of("fp64; splits=int8x8");
+        s.splits = i ? s.splits : FPEMU_SPLITS_COUNT;
+        s.slices = i == 1 ? 1 : s.slices;
+        s.split_block = i == 2;
+        refuses(&s, FPEMU_ERROR_ARGUMENT);
+        REFUSES(ARGUMENT, fpemu_gemm_print(&s, (char[99]){""}, 99));
+    }
     s = model_of("fp32");
     s.product.rounding.mode = 3; /* neither none nor a format */
     refuses(&s, FPEMU_ERROR_FORMAT);

@@ -77,6 +77,9 @@ static const struct specs_refused {
     {"tc(b200,mxf4,scales=fp16)", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_OUTER, "an unsigned float with NaN"},
     {"tc(b200,mxf4); ab=e5m2", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_A, "added exactly need few bits"},
     {"int(32,wrap); ab=fp16", 0, 64, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_A, "at most 31 bits"},
+    {"tc(h100,fp16); splits=bf16x9", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_A, "the format of the pieces"},
+    {"fp32; b=bf16/sr; splits=bf16x3", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_B, "or leave it out"},
+    {"kahan(fp64); splits=int8x8", 0, 64, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_SPEC, "a sequential sum"},
     {"int(32,wrap); ab=int8; start=c", 0, 32, FPEMU_ERROR_UNSUPPORTED, FPEMU_ARGUMENT_SPEC, "leave start=c out"},
 };
 
