@@ -1,7 +1,7 @@
 dist_man_MANS += doc/man/fpemu.3 doc/man/fpemu-formats.7
 dist_doc_DATA += doc/numerics.md doc/blocks.md doc/accumulation.md doc/adding.md doc/release.md doc/architecture.md \
 	doc/speed.md \
-	doc/python.md doc/tutorial.md doc/deviations.md doc/limits.md
+	doc/python.md doc/tutorial.md doc/deviations.md doc/limits.md doc/hardware.md
 EXTRA_DIST += doc/README.md
 
 # Pictures, made by doc/pictures/draw.sh; those of Python by examples/python.

@@ -24,21 +24,21 @@ def number(x):
 
 e4m3 = ("F8_E4M3", [256, 256], b"\x38" * 65536)  # ones
 norm = ("norm", "F32", [2], number(1.0625) + number(3))
-put("deepseek", ("w", *e4m3), ("w_scale_inv", "F32", [2, 2]), norm)
-put("deepseek4", ("l.weight", *e4m3), ("l.scale", "F8_E8M0", [2, 2]))
-put("channels", ("l.weight", *e4m3), ("l.weight_scale", "BF16", [256, 1]))
-put("modelopt8", ("l.input_scale", "F32", []), ("l.weight", *e4m3), ("l.weight_scale", "F32", []))
-put("modelopt4", ("l.weight", "U8", [4, 16]), ("l.weight_scale", "F8_E4M3", [4, 2]), ("l.weight_scale_2", "F32", []))
+put("deepseek", ("w", *e4m3), ("w_scale_inv", "F32", [3, 2]), norm)
+put("deepseek4", ("l.weight", *e4m3), ("l.scale", "I32", [2, 2]))
+put("channels", ("l.weight", *e4m3), ("l.weight_scale", "BF16", [255, 1]))
+put("modelopt8", ("l.input_scale", "F32", []), ("l.weight", *e4m3), ("l.weight_scale", "I32", []))
+put("modelopt4", ("l.weight", "U8", [4, 16]), ("l.weight_scale", "F8_E4M3", [4, 2]), ("l.weight_scale_2", "F32", [2]))
 put("whole", ("l.weight_packed", "U8", [4, 16]), ("l.weight_scale", "F8_E4M3", [4, 2]))
 put("words", ("l.weight_packed", "I32", [4, 4]), ("l.weight_scale", "BF16", [4, 1]), ("l.weight_zero_point", "I8", [1]))
 put("gptq", ("l.g_idx", "I32", [32]), ("l.qweight", "I32", [4, 8]), ("l.qzeros", "I32", [1]), ("l.scales", "F16", [8]))
 put("bitsandbytes4", ("l.weight", "U8", [64, 1]), ("l.weight.absmax", "F32", [1]), ("l.weight.quant_map", "F32", [16]))
-put("bitsandbytes8", ("l.SCB", "F32", [4]), ("l.weight", "I8", [4, 8]))
-put("quark", ("l.weight", "U8", [4, 16]), ("l.weight_scale", "U8", [4, 1]), ("norm", "F32", [2]))
+put("bitsandbytes8", ("l.SCB", "F32", [3]), ("l.weight", "I8", [4, 8]))
+put("quark", ("l.weight", "U8", [4, 16]), ("l.weight_scale", "U8", [4, 2]), ("norm", "F32", [2]))
 put("mlx", ("l.biases", "F16", [4, 1]), ("l.scales", "F16", [4, 1]), ("l.weight", "U32", [4, 8]))
 put("hqq", ("l.W_q", "U8", [4, 8]), ("l.scale", "F16", [4, 1]), ("l.zero", "F16", [4, 1]))
 put("quanto", ("l.weight._data", "I8", [4, 8]), ("l.weight._scale", "F32", [4, 1]))
-put("sub", ("l.weight", "F4", [4, 8]), ("l.weight_scale", "F32", [4, 1]))
+put("sub", ("l.weight", "F4", [4, 8]), ("l.weight_scale", "F32", [4, 3]))
 put("ao", ("l._weight_qdata", "F8_E4M3", [4, 32]), ("l._weight_scale", "F8_E8M0", [4, 1]))
 put("several/a", ("l.weight", "F8_E4M3", [2, 32]))
 put("several/b", ("l.weight_scale", "U8", [2, 1]))
@@ -74,25 +74,28 @@ refused() {
     fails 1 "'$2'" apply exp bf16 "$1" -o no.safetensors
     fails 1 "'$3'" unpack "$1" -o no.safetensors
 }
-near8="mxfp8 of compressed-tensors, the nearest, has U8"
+blocks='the nearest, has a scale for the tensor, a row or equal blocks'
 none='no layout that is read is near'
-refused deepseek.safetensors w w_scale_inv "$near8 'w_scale', a scale for 32 elements of a row; 2 tensors are such"
-refused deepseek4.safetensors l.weight l.scale "$near8 'l.weight_scale', a scale"
-refused channels.safetensors l.weight l.weight_scale "$near8 'l.weight_scale', a scale"
-refused modelopt8.safetensors l.weight l.weight_scale "$near8 'l.weight_scale', a scale"
+refused deepseek.safetensors w w_scale_inv "DeepSeek, $blocks; 2 tensors are such"
+refused deepseek4.safetensors l.weight l.scale 'DeepSeek, the nearest, has scales of F32, BF16 or F8_E8M0'
+refused channels.safetensors l.weight l.weight_scale "compressed-tensors, $blocks"
+refused modelopt8.safetensors l.weight l.weight_scale 'ModelOpt, Quark, the nearest, has scales of F32, F16 or BF16'
 refused modelopt4.safetensors l.weight l.weight_scale \
-    "nvfp4 of compressed-tensors, the nearest, has U8 'l.weight_packed', F32 'l.weight_global_scale'; 3 tensors"
+    "nvfp4 of ModelOpt, the nearest, has F32 'l.weight_scale_2'; 3 tensors"
 refused whole.safetensors l.weight_packed l.weight_scale \
     "nvfp4 of compressed-tensors, the nearest, has F32 'l.weight_global_scale'; 2"
-refused words.safetensors l.weight_packed l.weight_scale "$none; 3 tensors"
-refused gptq.safetensors l.qweight l.scales "$none; 3 tensors"
-refused bitsandbytes4.safetensors l.weight l.weight.absmax "$none"
-refused bitsandbytes8.safetensors l.weight l.SCB "$none"
-refused quark.safetensors l.weight l.weight_scale "mxfp4 of compressed-tensors, the nearest, has U8 'l.weight_packed'"
+refused words.safetensors l.weight_packed l.weight_scale \
+    'compressed-tensors, the nearest, has X_shape, two numbers, and scales of F32, F16 or BF16; 3 tensors'
+refused gptq.safetensors l.qweight l.scales \
+    'GPTQ, the nearest, has scales of groups times outputs, and as many zero points; 3 tensors'
+refused bitsandbytes4.safetensors l.weight l.weight.absmax \
+    'bitsandbytes, the nearest, has X.quant_state.bitsandbytes__nf4 or __fp4'
+refused bitsandbytes8.safetensors l.weight l.SCB 'bitsandbytes, the nearest, has F32 M.SCB for each row'
+refused quark.safetensors l.weight l.weight_scale 'Quark, the nearest, has a scale for 32 elements of a row'
 refused mlx.safetensors l.weight l.scales "$none"
 refused hqq.safetensors l.W_q l.scale "$none; 3 tensors"
 refused quanto.safetensors l.weight._data l.weight._scale "$none"
-refused sub.safetensors l.weight l.weight_scale "$none"
+refused sub.safetensors l.weight l.weight_scale "compressed-tensors, $blocks"
 refused ao.safetensors l._weight_qdata l._weight_scale \
     'mxfp8 of torchao, the nearest, has metadata that say MXTensor, is_swizzled_scales false'
 refused experts.safetensors e.down_proj_blocks e.down_proj_scales 'mxfp4 of gpt-oss, the nearest, has a scale for 32'

@@ -79,6 +79,11 @@ assert t[0]["name"] == "m.big" and {a["dtype"] for a in t} == {sys.argv[2]}, t' 
     done
 done
 gives '' quantize mxfp4 out.safetensors -o /dev/null --axis 0
+gives '' pack nvfp4 in.safetensors -o out.safetensors --layout ModelOpt --tensors m.big --config c.json
+gives '' unpack out.safetensors -o back.safetensors
+same back.safetensors wanted.safetensors
+python_checks c.json 'assert j["quantization_config"]["quant_algo"] == "NVFP4", j'
+rm c.json
 
 # Parts that do not belong together are refused, with what they lack
 python3 - <<'END' || failed 'no file'
@@ -219,5 +224,14 @@ for spec in mxfp4 mxfp8 nvfp4; do
     done
 done
 OMP_NUM_THREADS=1 python3 "$here/layouts_judge.py" check $checks 2>judged || failed "$(tail -3 judged)"
+
+# What packages write is read as they read it
+python3 -c 'import torch, safetensors.torch' 2>/dev/null || { echo 'not all: no torch'; finish; }
+OMP_NUM_THREADS=1 python3 "$here/layouts_judge.py" packages >packages.out 2>judged || failed "$(tail -3 judged)"
+grep '^without' judged
+for case in $(sed -n 's/^case //p' packages.out); do
+    gives '' quantize fp32 "$case.safetensors" -o "$case-out.safetensors"
+    python3 "$here/layouts_judge.py" same "$case" 2>judged || failed "$case: $(tail -1 judged)"
+done
 
 finish

@@ -181,8 +181,8 @@ static void print_list(const job *j)
         printf("%-*s  %-7s  %-14s  %12" PRIu64 "  ", width, file_name_text(name, t), file_type_text(type, t->type_text),
                file_shape_text(shape, t), model_bytes(t));
         if (t->stored.name != NULL) {
-            printf("%s%s%s\n", t->stored.name, t->stored.layout != NULL ? ", as " : "",
-                   t->stored.layout != NULL ? t->stored.layout->software : "");
+            printf("%s%s%s\n", t->stored.name, t->stored.software != NULL ? ", as " : "",
+                   t->stored.software != NULL ? t->stored.software : "");
         } else if (t->spec != NULL) {
             printf("%s, axis %d\n", t->spec, t->axis);
         } else {
@@ -208,7 +208,7 @@ static void print_json(const job *j)
     jsonout_print(object);
 }
 
-static void expect_blocks(const file *f)
+static void expect_blocks(file *f)
 {
     bool packed = f->model.kind == MODEL_CONTAINER || f->model.kind == MODEL_GGUF;
     for (size_t i = 0; i < f->model.count; i++)

@@ -36,6 +36,14 @@ const dtype *dtype_named(const char *name)
     return NULL;
 }
 
+const dtype *dtype_texted(const char *text)
+{
+    for (unsigned i = 0; i < TYPES; i++)
+        if (strcmp(types[i].text, text) == 0)
+            return &types[i];
+    return NULL;
+}
+
 const dtype *dtype_coded(const char *code)
 {
     for (unsigned i = 0; i < TYPES; i++)

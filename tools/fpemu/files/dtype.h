@@ -18,8 +18,9 @@ typedef struct dtype {
 
 /* i = 0, 1, ...; NULL past the end. The types of floating-point numbers only. */
 const dtype *dtype_at(unsigned i);
-/* By name, upper or lower case, or by code; NULL if there is none. */
+/* By name, upper or lower case, by what NumPy says, or by code; NULL if there is none. */
 const dtype *dtype_named(const char *name);
+const dtype *dtype_texted(const char *text);
 const dtype *dtype_coded(const char *code);
 fpemu_format dtype_format(const dtype *type);
 /* Whether every value of the format, its infinities and NaN included, is a value of the type. Of a format with scales

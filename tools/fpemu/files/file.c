@@ -160,8 +160,10 @@ static void find_codes(file *f)
     coded_tensor *t = cli_allocate(m->count, sizeof *t);
     for (size_t i = 0; i < m->count; i++) {
         const tensor *own = &m->tensor[i];
-        const bool numbers = own->stored.layout != NULL || m->kind == MODEL_CONTAINER;
-        t[i] = (coded_tensor){own->name, numbers ? "F32" : model_type_text(own)};
+        const bool numbers = own->stored.software != NULL || m->kind == MODEL_CONTAINER;
+        t[i] = (coded_tensor){own->name, numbers                 ? "F32"
+                                         : own->stored.parts > 0 ? own->stored.part[0].type_text
+                                                                 : model_type_text(own)};
     }
     f->pair = coded_find(m->count, t);
     if (f->pair == NULL)
@@ -209,7 +211,7 @@ file file_open(const char *path, file_options *options)
     return f;
 }
 
-void file_expect_tensors(const file *f)
+void file_expect_tensors(file *f)
 {
     char text[400] = "";
     size_t used = 0, i = 0;
@@ -230,7 +232,7 @@ void file_expect_tensors(const file *f)
              f->model.count == 1 ? "is" : "are", text, i < f->model.count ? ", ..." : "");
 }
 
-void file_expect_numbers(const file *f)
+void file_expect_numbers(file *f)
 {
     const tensor *t = f->model.tensor;
     size_t count = 0, first = 0;

@@ -70,10 +70,10 @@ typedef struct file {
 file file_open(const char *path, file_options *options);
 void file_close(file *f);
 /* Ends the program where no tensor is chosen, and says which there are. */
-void file_expect_tensors(const file *f);
+void file_expect_tensors(file *f);
 /* Ends the program where a tensor that is asked for is codes, or their scales, in a layout that is not read. With
  * as_numbers a line says that it is taken as it is. */
-void file_expect_numbers(const file *f);
+void file_expect_numbers(file *f);
 /* Ends the program: no tensor matches the pattern of an option; the nearest name is named. */
 _Noreturn void file_refuse_pattern(const file *f, const char *option, const char *pattern);
 /* Whether there is one array, without a name of its own. */

@@ -12,6 +12,7 @@
 
 #include "common/byte_order.h"
 #include "common/safetensors.h"
+#include "files/grid.h"
 #include "files/json_header.h"
 #include "files/safetensors.h"
 #include "files/stored.h"
@@ -24,6 +25,7 @@ static const layout layouts[] = {
     {"compressed-tensors", "mxfp8", 32, 8, "", "F8_E4M3", "_scale", "U8", NULL, false, false, false, false,
      "mxfp8-quantized"},
     {"gpt-oss", "mxfp4", 32, 4, "_blocks", "U8", "_scales", "U8", NULL, false, false, true, false, "mxfp4"},
+    {"ModelOpt", "nvfp4", 16, 4, "", "U8", "_scale", "F8_E4M3", "_scale_2", false, false, false, false, "NVFP4"},
     {"torchao", "mxfp4", 32, 4, "_qdata", "U8", "_scale", "F8_E8M0", NULL, false, false, false, true, "MXTensor"},
     {"torchao", "mxfp8", 32, 8, "_qdata", "F8_E4M3", "_scale", "F8_E8M0", NULL, false, false, false, true, "MXTensor"},
     {"torchao", "nvfp4", 16, 4, "_qdata", "U8", "_scale", "F8_E4M3", "_per_tensor_scale", false, false, false, true,
@@ -140,48 +142,86 @@ static bool find_parts(const directory *d, const layout *l, const char *name, te
     return (same == NULL || same == e) && shapes_fit(l, e, parts[1]) && metadata_fit(d->m, l, name);
 }
 
-/* Moves the parts into one tensor in the place of the elements. */
-static bool join(const directory *d, const layout *l, const char *name, tensor *parts[3])
+/* Moves the parts into one tensor in the place of the elements; *whole has the rest. */
+static bool join(const directory *d, tensor *whole, unsigned dimensions, const uint64_t *extent,
+                 const tensor *const *parts, unsigned count)
 {
     model *m = d->m;
-    const unsigned count = l->global != NULL ? 3 : 2;
-    const tensor *s = parts[1];
-    uint64_t extent[MODEL_MOST_DIMENSIONS];
-    tensor whole = {.name = strdup(name), .part = s->part, .type = dtype_named("F32"), .type_text = "F32"};
-    whole.stored = (tensor_stored){.name = l->spec, .layout = l, .count = l->block, .size = l->block * l->bits / 8};
-    memcpy(extent, s->extent, s->dimensions * sizeof *extent);
-    extent[s->dimensions - 1] *= l->block;
-    whole.stored.part = calloc(count, sizeof *whole.stored.part);
-    if (whole.name == NULL || whole.stored.part == NULL || !model_set_shape(m, &whole, s->dimensions, extent, 32)) {
-        free(whole.name);
-        free(whole.stored.part);
-        free(whole.extent);
-        return m->error[0] == '\0' ? model_refuse(m, "out of memory") : model_blame(m, "tensor", name);
+    tensor *e = &m->tensor[parts[0] - m->tensor];
+    whole->part = e->part;
+    whole->type = dtype_named("F32");
+    strcpy(whole->type_text, "F32");
+    whole->stored.part = calloc(count, sizeof *whole->stored.part);
+    if (whole->name == NULL || whole->stored.part == NULL || !model_set_shape(m, whole, dimensions, extent, 32)) {
+        const bool told = m->error[0] == '\0' ? model_refuse(m, "out of memory") : model_blame(m, "tensor", e->name);
+        free(whole->name);
+        free(whole->stored.part);
+        free(whole->stored.grid);
+        free(whole->extent);
+        return told;
     }
     for (unsigned i = 0; i < count; i++) {
-        whole.stored.bytes += parts[i]->bytes;
-        whole.stored.part[i] = *parts[i];
+        whole->stored.bytes += parts[i]->bytes;
+        whole->stored.part[i] = *parts[i];
         d->taken[parts[i] - m->tensor] = true;
     }
-    whole.stored.parts = count;
-    whole.place = whole.stored.part[0].place;
-    *parts[0] = whole;
-    d->taken[parts[0] - m->tensor] = false;
+    whole->stored.parts = count;
+    whole->place = whole->stored.part[0].place;
+    *e = *whole;
+    d->taken[e - m->tensor] = false;
     return true;
+}
+
+static bool join_blocks(const directory *d, const layout *l, const char *name, tensor *const parts[3])
+{
+    const tensor *s = parts[1];
+    uint64_t extent[MODEL_MOST_DIMENSIONS];
+    tensor whole = {.name = strdup(name)};
+    whole.stored = (tensor_stored){l->spec, .layout = l, .count = l->block, .size = l->block * l->bits / 8};
+    whole.stored.software = l->software;
+    memcpy(extent, s->extent, s->dimensions * sizeof *extent);
+    extent[s->dimensions - 1] *= l->block;
+    return join(d, &whole, s->dimensions, extent, (const tensor *const *)parts, l->global != NULL ? 3 : 2);
+}
+
+/* A part that is one tensor of the file still. */
+static const tensor *look_up_free(const void *directory_, const char *name)
+{
+    const directory *d = directory_;
+    const tensor *t = look_up(d, name);
+    return t == NULL || d->taken[t - d->m->tensor] ? NULL : t;
+}
+
+static bool join_grid(const directory *d, tensor *e)
+{
+    grid_found f;
+    if (!grid_find(d->m, look_up_free, d, e, &f))
+        return false;
+    const tensor *same = f.grid != NULL ? look_up(d, f.name) : NULL;
+    for (unsigned i = 0; same != NULL && i < f.parts; i++)
+        same = same == f.part[i] ? NULL : same;
+    if (f.grid == NULL || same != NULL) {
+        free(f.grid);
+        free(f.name);
+        return true;
+    }
+    tensor whole = {.name = f.name, .stored = {.name = f.grid->element, .grid = f.grid, .count = 1, .size = 1}};
+    whole.stored.software = f.grid->software;
+    return join(d, &whole, f.dimensions, f.extent, f.part, f.parts);
 }
 
 /* Tries the layouts with the elements in tensor e. */
 static bool join_at(const directory *d, tensor *e)
 {
-    bool good = true, done = false;
+    bool good = true, done = e->stored.name != NULL;
     for (unsigned k = 0; good && !done && k < LAYOUTS; k++) {
         tensor *parts[3];
         char *name = whole_name(&layouts[k], e->name);
         done = name != NULL && find_parts(d, &layouts[k], name, e, parts);
-        good = !done || join(d, &layouts[k], name, parts);
+        good = !done || join_blocks(d, &layouts[k], name, parts);
         free(name);
     }
-    return good;
+    return good && (done || join_grid(d, e));
 }
 
 /* What metadata say of the layouts of these tensors is no longer so. */
@@ -292,14 +332,37 @@ static differences compare_with(const layout *l, const model *m, const tensor *c
     return d;
 }
 
-const char *layout_nearest(const model *m, const tensor *codes, const tensor *scales, char text[LAYOUT_NEAREST_SIZE])
+static const tensor *look_up_slowly(const void *m, const char *name)
+{
+    const model *of = m;
+    for (size_t i = 0; i < of->count; i++)
+        if (strcmp(of->tensor[i].name, name) == 0)
+            return &of->tensor[i];
+    return NULL;
+}
+
+const char *layout_nearest(model *m, const tensor *codes, const tensor *scales, char text[LAYOUT_NEAREST_SIZE])
 {
     enum { MOST = 2 }; /* with more, it is none */
     unsigned least = MOST;
+    grid_found f;
     snprintf(text, LAYOUT_NEAREST_SIZE, "no layout that is read is near");
+    const bool fits = grid_find(m, look_up_slowly, m, codes, &f) && f.grid != NULL;
+    if (fits || f.why[0] != '\0') {
+        if (fits)
+            snprintf(text, LAYOUT_NEAREST_SIZE, "%s, the nearest, has no other tensor '%.80s'", f.grid->software,
+                     f.name);
+        else
+            snprintf(text, LAYOUT_NEAREST_SIZE, "%s", f.why);
+        free(f.grid);
+        free(f.name);
+        return text;
+    }
     for (unsigned k = 0; k < LAYOUTS; k++) {
         const differences d = compare_with(&layouts[k], m, codes, scales);
-        if (d.count <= least) {
+        const bool named =
+            layouts[k].elements[0] != '\0' || strncmp(codes->name, scales->name, strlen(codes->name)) == 0;
+        if (d.count <= least && named) {
             least = d.count;
             snprintf(text, LAYOUT_NEAREST_SIZE, "%s of %s, the nearest, has %s", layouts[k].spec, layouts[k].software,
                      d.count > 0 ? d.text : "no other tensor of the name that both parts make");
@@ -651,7 +714,10 @@ json_t *layout_config(const model *m, const layout *const *of)
 {
     const layout *l = first_of(m, of);
     json_t *config;
-    if (strcmp(l->software, "gpt-oss") == 0) {
+    if (strcmp(l->software, "ModelOpt") == 0) {
+        config = json_pack("{s:s, s:s, s:i, s:o}", "quant_method", "modelopt", "quant_algo", l->method, "group_size",
+                           (int)l->block, "ignore", modules(m, of, NULL));
+    } else if (strcmp(l->software, "gpt-oss") == 0) {
         config = json_pack("{s:s, s:o}", "quant_method", l->method, "modules_to_not_convert", modules(m, of, NULL));
     } else {
         json_t *groups = groups_of(m, of);

@@ -4,6 +4,7 @@
  *
  *   compressed-tensors  X_packed and X_scale, for NVFP4 X_global_scale; MXFP8: X and X_scale
  *   gpt-oss             X_blocks and X_scales, MXFP4
+ *   ModelOpt            X, X_scale, X_scale_2, NVFP4
  *   torchao             A._B_qdata, A._B_scale, A._B_per_tensor_scale for a tensor A.B; the metadata say more
  */
 #ifndef FPEMU_TOOL_LAYOUT_H
@@ -28,8 +29,8 @@ typedef struct layout {
 } layout;
 
 /* What the layouts are called, for messages. */
-#define LAYOUT_NAMES "compressed-tensors, gpt-oss, torchao"
-#define LAYOUT_FORMATS "mxfp8, mxfp4, nvfp4 (compressed-tensors, torchao), mxfp4 (gpt-oss)"
+#define LAYOUT_NAMES "compressed-tensors, gpt-oss, ModelOpt, torchao"
+#define LAYOUT_FORMATS "mxfp8, mxfp4, nvfp4 (compressed-tensors, torchao), mxfp4 (gpt-oss), nvfp4 (ModelOpt)"
 
 bool layout_is_known(const char *software);
 /* The layout of some software for a format; NULL: it has none. */
@@ -38,7 +39,7 @@ const layout *layout_find(const char *software, const fpemu_format *format);
 bool layout_join(model *m);
 /* Of codes and scales that do not belong together so: the layout that comes nearest, and what it has otherwise. */
 #define LAYOUT_NEAREST_SIZE 512
-const char *layout_nearest(const model *m, const tensor *codes, const tensor *scales, char text[LAYOUT_NEAREST_SIZE]);
+const char *layout_nearest(model *m, const tensor *codes, const tensor *scales, char text[LAYOUT_NEAREST_SIZE]);
 /* n blocks of such a tensor as numbers. */
 bool layout_decode(model *m, const tensor *t, uint64_t first, size_t n, float *y);
 

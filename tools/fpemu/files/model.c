@@ -150,6 +150,7 @@ static void free_tensor(tensor *t)
     for (unsigned i = 0; i < t->stored.parts; i++)
         free_tensor(&t->stored.part[i]);
     free(t->stored.part);
+    free(t->stored.grid);
     free(t->name);
     free(t->extent);
     free(t->spec);
@@ -169,6 +170,8 @@ void model_free(model *m)
     free(m->index_name);
     free(m->index_path);
     json_decref(m->index);
+    json_decref(m->config);
+    free(m->pages);
     json_decref(m->metadata);
     memset(m, 0, sizeof *m);
 }

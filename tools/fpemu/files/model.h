@@ -35,7 +35,9 @@ enum { MODEL_MOST_DIMENSIONS = 64 }; /* as NumPy 2 */
 typedef struct tensor_stored {
     const char *name;             /* how: "Q4_K", "mxfp4" */
     const struct ggml_type *ggml; /* of GGUF files */
+    const char *software;         /* whose layout it is; NULL: of a file of its own kind */
     const struct layout *layout;  /* of safetensors, with the tensors there that make this one */
+    struct grid *grid;            /* as that */
     struct tensor *part;
     unsigned parts;
     unsigned count, size; /* elements of a block, and their bytes */
@@ -76,6 +78,8 @@ typedef struct model {
     size_t parts, turned; /* turned: the one that `file` is */
     json_t *index;        /* what the index of such files says; NULL: there is none */
     char *index_name, *index_path;
+    json_t *config; /* the config.json beside them; or NULL */
+    void *pages;    /* what grid.c read last; or NULL */
     FILE *file;
     struct npz *npz;
     bool walkable; /* no pipe */

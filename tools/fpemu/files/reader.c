@@ -160,7 +160,8 @@ bool reader_open(model *m, FILE *file, model_kind kind, const char *name, const 
     switch (m->kind) {
     case MODEL_RAW: return raw_open(m, raw);
     case MODEL_NPZ: return members_open(m);
-    case MODEL_SAFETENSORS: return safetensors_open(m) && layout_join(m);
+    case MODEL_SAFETENSORS:
+        return (name == NULL || shards_read_config(m, name)) && safetensors_open(m) && layout_join(m);
     case MODEL_GGUF: return gguf_open(m);
     case MODEL_CONTAINER: return container_open(m);
     default: return npy_open(m);

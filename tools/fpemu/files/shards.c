@@ -420,21 +420,45 @@ static bool open_directory(model *m, const char *path)
     return good;
 }
 
+/* Where a file is; to be freed. */
+static char *directory_of(model *m, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    char *directory = calloc(length + 3, 1);
+    if (directory == NULL)
+        model_refuse(m, "out of memory");
+    else
+        memcpy(directory, length > 0 ? path : "./", length > 0 ? length : 2);
+    return directory;
+}
+
+bool shards_read_config(model *m, const char *path)
+{
+    enum { LONGEST = 1 << 20 };
+    struct stat status;
+    const bool inside = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    char *directory = inside ? strdup(path) : directory_of(m, path);
+    char *name = directory != NULL ? join(m, directory, "config.json") : NULL;
+    if (name != NULL && stat(name, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= LONGEST)
+        m->config = json_load_file(name, 0, NULL);
+    free(directory);
+    free(name);
+    return name != NULL || model_refuse(m, "out of memory");
+}
+
 bool shards_open(model *m, const char *path)
 {
     struct stat status;
     *m = (model){.kind = MODEL_SAFETENSORS, .walkable = true};
     if (stat(path, &status) != 0)
         return model_refuse(m, "%s", strerror(errno));
+    if (!shards_read_config(m, path))
+        return false;
     if (S_ISDIR(status.st_mode))
         return open_directory(m, path) && join_layouts(m);
-    const char *slash = strrchr(path, '/');
-    const size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-    char *directory = calloc(length + 3, 1);
-    if (directory == NULL)
-        return model_refuse(m, "out of memory");
-    memcpy(directory, length > 0 ? path : "./", length > 0 ? length : 2);
-    const bool good = read_index(m, directory, path) && join_layouts(m);
+    char *directory = directory_of(m, path);
+    const bool good = directory != NULL && read_index(m, directory, path) && join_layouts(m);
     free(directory);
     return good;
 }

@@ -19,6 +19,8 @@
 bool shards_named(const char *path);
 /* Fills in the tensors and the parts. */
 bool shards_open(model *m, const char *path);
+/* Reads the config.json in a directory, or beside a file, where there is one; false where memory runs out. */
+bool shards_read_config(model *m, const char *path);
 /* Makes the file of a part the one that is read. Models without parts are as they are. */
 bool shards_turn_to(model *m, size_t part);
 /* The name of a part or an index when the parts are of this kind: .fpk for .safetensors, or the other way round. To be

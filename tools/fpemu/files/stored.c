@@ -11,26 +11,34 @@
 
 #include "common/byte_order.h"
 #include "files/ggml.h"
+#include "files/grid.h"
 #include "files/layout.h"
 
 enum { PIECE = 8192 }; /* elements that are decoded at a time: a multiple of the elements of every block */
 
-bool stored_bytes(model *m, uint64_t place, void *bytes, size_t size)
+bool stored_some(model *m, uint64_t place, void *bytes, size_t size, size_t least)
 {
     for (size_t done = 0; done < size;) {
         const ssize_t got = pread(fileno(m->file), (char *)bytes + done, size - done, (off_t)(place + done));
         if (got < 0 && errno != EINTR)
             return model_refuse(m, "%s", strerror(errno));
         if (got == 0)
-            return model_refuse(m, "truncated while it was read");
+            return done >= least || model_refuse(m, "truncated while it was read");
         done += got > 0 ? (size_t)got : 0;
     }
     return true;
 }
 
+bool stored_bytes(model *m, uint64_t place, void *bytes, size_t size)
+{
+    return stored_some(m, place, bytes, size, size);
+}
+
 /* n blocks, the first of them number `first`. */
 static bool decode(model *m, const tensor *t, uint64_t first, size_t n, float *y)
 {
+    if (t->stored.grid != NULL)
+        return grid_decode(m, t, first, n, y);
     if (t->stored.ggml == NULL)
         return layout_decode(m, t, first, n, y);
     unsigned char bytes[PIECE / 32 * 36]; /* no type takes more than 36 bytes for 32 elements */

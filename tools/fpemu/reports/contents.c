@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/error.h"
-#include "files/layout.h"
+#include "files/grid.h"
 #include "reports/jsonout.h"
 #include "reports/report.h"
 
@@ -92,13 +92,17 @@ static void print_part(const file *f, size_t i)
     char name[FILE_NAME_SIZE] = "", scales[FILE_NAME_SIZE];
     if (m->parts > 0)
         file_name_text(name, &(tensor){.name = m->part[t->part].name});
-    const layout *l = t->stored.layout;
-    const char *how = l != NULL ? l->software : t->spec != NULL ? t->spec : "", *before = l != NULL ? "as " : "";
+    const char *software = t->stored.software;
+    const char *how = software != NULL ? software : t->spec != NULL ? t->spec : "";
+    const char *before = software != NULL ? "as " : "";
     if (scales_of(f, i) != NULL) {
         how = file_name_text(scales, &(tensor){.name = (char *)scales_of(f, i)});
         before = "codes, not read with the scales in ";
     }
-    printf("  %s%s%s%s\n", name, name[0] != '\0' && how[0] != '\0' ? ", " : "", before, how);
+    printf("  %s%s%s%s", name, name[0] != '\0' && how[0] != '\0' ? ", " : "", before, how);
+    if (software != NULL && t->stored.grid != NULL)
+        printf(", scales by %s", t->stored.grid->blocks);
+    putchar('\n');
 }
 
 void contents_print(const file *f)
@@ -108,7 +112,7 @@ void contents_print(const file *f)
     uint64_t elements = 0, bytes = 0;
     bool packed = false;
     for (size_t i = 0; i < m->count; i++)
-        packed |= m->tensor[i].spec != NULL || m->tensor[i].stored.layout != NULL || scales_of(f, i) != NULL;
+        packed |= m->tensor[i].spec != NULL || m->tensor[i].stored.software != NULL || scales_of(f, i) != NULL;
     printf("%-*s  %-7s  %-14s  %12s  %s\n", width, "tensor", "dtype", "shape", "bytes",
            m->parts > 0 ? "file"
            : packed     ? "format"
