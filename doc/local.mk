@@ -71,7 +71,8 @@ dist_results_DATA = doc/results/assign-lenet-curves.svg \
 	doc/results/muppet-resnet20.svg \
 	doc/results/muppet-switches.svg \
 	doc/results/muppet.md \
-	doc/results/scaling.md
+	doc/results/scaling.md \
+	doc/results/units.md
 
 scalingdir = $(resultsdir)/scaling
 dist_scaling_DATA = \
