@@ -76,7 +76,7 @@ typedef struct fpemu_shape {
     };
     union {
         const fpemu_given *given; /* scales in place of those that the rule finds; NULL = none.
-                                     FPEMU_ERROR_UNSUPPORTED for scalar formats (write group(ELEMENT,...)), for s2fp8,
+                                     FPEMU_ERROR_UNSUPPORTED for scalar formats (write group(ELEMENT,...)), s2fp8, levels,
                                      and for compatibility settings. Unpacking looks at the zero points alone */
         uint64_t given_word;
     };

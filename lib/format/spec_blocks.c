@@ -133,7 +133,7 @@ static int take_rule(reader *r, value *v)
     for (v->number = FPEMU_SCALING_FLOOR; v->number < FPEMU_SCALING_COUNT; v->number++)
         if (fpemu_word_is(r->text + start, r->at - start, rule_names[v->number]))
             return 1;
-    return fail(r, start, "floor [r]ceil even hbfp absmax reciprocal nvfp4.. 4over6 recipe muppet s2fp8 pairs hif4");
+    return fail(r, start, "floor ceil even hbfp absmax reciprocal nvfp4.. 4over6.. recipe muppet s2fp8 pairs hif4");
 }
 
 /* N, or N/D. */
