@@ -1,7 +1,7 @@
 dist_man_MANS += doc/man/fpemu.3 doc/man/fpemu-formats.7
 dist_doc_DATA += doc/numerics.md doc/blocks.md doc/accumulation.md doc/adding.md doc/release.md doc/architecture.md \
 	doc/speed.md \
-	doc/python.md doc/tutorial.md doc/deviations.md doc/limits.md
+	doc/python.md doc/tutorial.md doc/deviations.md doc/limits.md doc/hardware.md
 EXTRA_DIST += doc/README.md
 
 # Pictures, made by doc/pictures/draw.sh; those of Python by examples/python.
@@ -71,7 +71,8 @@ dist_results_DATA = doc/results/assign-lenet-curves.svg \
 	doc/results/muppet-resnet20.svg \
 	doc/results/muppet-switches.svg \
 	doc/results/muppet.md \
-	doc/results/scaling.md
+	doc/results/scaling.md \
+	doc/results/units.md
 
 scalingdir = $(resultsdir)/scaling
 dist_scaling_DATA = \

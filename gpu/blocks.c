@@ -51,8 +51,11 @@ static fpemu_cuda_status check_tensor(const gpu_tensor *c)
     const fpemu_rounding nearest = fpemu_rounding_nearest();
     const fpemu_cuda_status status =
         fpemu_gpu_check(c->format, c->rounding ? c->rounding : &nearest, gpu_carrier(c->type));
+    const fpemu_given *const given = c->rounding ? c->shape->given : NULL;
     if (!status && c->rounding && !core_told_range_is_sane(c->shape))
         return FPEMU_CUDA_ERROR_ARGUMENT;
+    if (!status && given && (c->rounding->compat || (given->tensor > 0 && c->bytes)))
+        return FPEMU_CUDA_ERROR_UNSUPPORTED; /* nothing puts the two numbers of the tensor before packed bytes */
     return status;
 }
 
@@ -81,7 +84,8 @@ static fpemu_cuda_status check_arrays(const gpu_tensor *c, const core_walk *w, c
         return FPEMU_CUDA_ERROR_OVERLAP;
     if (c->code_size && (uintptr_t)c->bytes % c->code_size)
         return FPEMU_CUDA_ERROR_ARGUMENT;
-    const void *const all[] = {c->x, c->y, c->bytes};
+    const fpemu_given *const given = c->shape->given;
+    const void *const all[] = {c->x, c->y, c->bytes, given ? given->scales : NULL, given ? given->zeros : NULL};
     fpemu_cuda_status status = FPEMU_CUDA_OK;
     for (size_t k = 0; k < sizeof all / sizeof *all && !status; k++)
         status = all[k] ? fpemu_gpu_reachable(all[k]) : FPEMU_CUDA_OK;
@@ -216,7 +220,8 @@ static fpemu_cuda_status launch(const gpu_tensor *c, const core_walk *w, const f
     const int from_bytes = has_tensor && (reading || (job.consecutive && !core_rule_chooses(f->scaling)));
     fpemu_cuda_status status = put_table(&job, f, scratch, &p, stream);
     job.tensor_from_bytes = (uint8_t)from_bytes;
-    if (!status && !reading && core_needs_range(f) && !(from_bytes && f->block != FPEMU_BLOCK_TENSOR)) {
+    if (!status && !reading && core_needs_range(f) && !(job.given.tensor > 0) &&
+        !(from_bytes && f->block != FPEMU_BLOCK_TENSOR)) {
         job.range = (gpu_range *)(void *)(scratch + p.range);
         job.whole = f->block == FPEMU_BLOCK_TENSOR;
         job.other = c->shape->whole != NULL;

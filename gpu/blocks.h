@@ -39,6 +39,7 @@ typedef struct gpu_blocks_call {
     gpu_extremes *extremes; /* of every block, NULL: found on the way, or those of the range */
     gpu_counts *counts;
     core_tensor tensor; /* where they come from neither range nor bytes */
+    fpemu_given given;  /* scales on the device in place of those found; or all zero */
     uint32_t scale_bytes, element_bits;
     uint32_t group, quad_group; /* lanes of a group; 0: no four neighbours lie aligned */
     uint32_t run; /* not 0: whole strips of 128 neighbours in memory, in blocks of so many, go by gpu_block_runs */

@@ -323,8 +323,11 @@ FPEMU_FN void gpu_blocks(const gpu_blocks_job *j, int form, int mode, int counte
             memset(s, 0, sizeof *s);
             if (u->begin >= u->end || scalar)
                 continue;
-            core_scale_find(&block, &OF(e, l), s);
-            if (core_rule_chooses(block.rule))
+            if (job->given.scales)
+                core_scale_given(&block, &job->given, u->block, s);
+            else
+                core_scale_find(&block, &OF(e, l), s);
+            if (core_rule_chooses(block.rule) && !job->given.scales)
                 gpu_choose_scale(j, u, &block, &OF(e, l), s);
             if ((l & (group - 1)) != 0 || u->begin != 0)
                 continue;
@@ -444,6 +447,10 @@ FPEMU_FN void gpu_unpack(const gpu_blocks_job *j, unsigned width, uint64_t warp,
                     &block,
                     core_load_bytes(job->bytes + job->scales_offset + u.block * job->scale_bytes, job->scale_bytes),
                     &s);
+            if (job->given.zeros) {
+                s.order = job->given.order;
+                s.zero = (realw)job->given.zeros[u.block];
+            }
             const unsigned char *const from =
                 job->bytes + job->elements_offset + core_layout_before(&job->layout, u.block, job->element_bits);
             for (uint64_t row = 0; row < rows; row++) {

@@ -83,7 +83,9 @@ fpemu_cuda_status fpemu_gpu_check(const fpemu_format *f, const fpemu_rounding *r
 {
     fpemu_rounding plain = *r;
     plain.generator &= (uint8_t)~FPEMU_CUDA_STATE;
-    const fpemu_cuda_status status = gpu_status(fpemu_check(f, &plain, carrier, NULL));
+    const fpemu_cuda_status status = plain.generator == FPEMU_GENERATOR_WORDS
+                                         ? FPEMU_CUDA_ERROR_UNSUPPORTED
+                                         : gpu_status(fpemu_check(f, &plain, carrier, NULL));
     if (status || plain.generator == r->generator)
         return status;
     return r->seed ? fpemu_gpu_check_words((const void *)(uintptr_t)r->seed) : FPEMU_CUDA_ERROR_NULL;

@@ -52,7 +52,8 @@ fpemu_cuda_status fpemu_gpu_find_range(const gpu_tensor *c, gpu_range *range, un
 {
     const fpemu_range *whole = c->shape->whole;
     fpemu_cuda_status status = fpemu_gpu_zero((uint64_t *)(void *)range, sizeof *range / 8, stream);
-    const fpemu_shape shape = c->count == ALL_BLOCKS ? *c->shape : fpemu_gpu_contiguous(c->shape);
+    fpemu_shape shape = c->count == ALL_BLOCKS ? *c->shape : fpemu_gpu_contiguous(c->shape);
+    shape.given = NULL;
     if (!status && !whole)
         status = measure(c->format, &shape, c->x, c->type, range, stream);
     return status ? status

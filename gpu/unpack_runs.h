@@ -122,7 +122,7 @@ FPEMU_FN void gpu_unpack_runs(const gpu_blocks_job32 *j, const float *values, in
         UNROLLED for (unsigned h = 0; h < GPU_RUN_STRIPS; h++)
             FOR_LANES(l) {
                 const uint32_t field = gpu_run_field(word[h], b, l), s = lanes_from(scale, (l & ~(group - 1)) + h);
-                const core_scale32 product = {0, core_value32(s), OF(second, l), 0, CORE_SCALE_MULTIPLY, 0, 0};
+                const core_scale32 product = {.s = core_value32(s), .d = OF(second, l), .kind = CORE_SCALE_MULTIPLY};
                 uint32_t y[4];
                 UNROLLED for (unsigned k = 0; k < 4; k++)
                     y[k] = core_block_y32(&product,

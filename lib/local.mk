@@ -182,7 +182,8 @@ KERNELS = lib/libkernels_portable.la
 lib_libkernels_portable_la_SOURCES = lib/loops/portable.c lib/loops/portable_f32.c lib/loops/portable_f64.c \
 	lib/loops/portable_kernel32.c lib/loops/portable_kernel64.c
 lib_libkernels_portable_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/lib
-lib_libkernels_portable_la_CFLAGS = $(KERNEL_CFLAGS)
+lib_libkernels_portable_la_CFLAGS = $(AM_CFLAGS) $(PORTABLE_OPTIMISATION)
+$(lib_libkernels_portable_la_OBJECTS): variants.h
 
 if HAVE_V3
 KERNELS += lib/libkernels_v3.la

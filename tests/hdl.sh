@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The library in SystemVerilog, by share/fpemu/hdl and Verilator: a dot product of four lanes of e2m1 as hardware against
-# the model, with and without a planted defect; operations, stochastic rounding by given bits, a quantiser.
+# the model, with and without a planted defect; operations, stochastic rounding by given bits, a quantiser. With cocotb
+# and the package fpemu the examples too, each with its planted defect, by Verilator and Icarus.
 set -euo pipefail
 
 verilator --version >/dev/null 2>&1 || { echo 'skipped: no verilator'; exit 77; }
@@ -125,3 +126,15 @@ verilator --binary -Wno-fatal --top-module bench bench.sv e2m1_dot4.sv fpemu_dpi
     -LDFLAGS "-L$library -lfpemu -Wl,-rpath,$library" >log 2>&1 || { cat log; exit 1; }
 obj_dir/Vbench >out || { cat out; exit 1; }
 grep -q '^passed, ' out || { cat out; exit 1; }
+
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+if python3 -c 'import cocotb, fpemu' 2>/dev/null; then
+    for simulator in icarus verilator; do
+        [ $simulator = verilator ] || iverilog -V >/dev/null 2>&1 || { echo 'no iverilog'; continue; }
+        python3 "$hdl/examples/bench.py" $simulator >log 2>&1 || { cat log; exit 1; }
+        grep -E '_(y|wrong): ' log
+        [ "$(grep -cE '^[a-z0-9]+_wrong: .* found after [0-9]+: .* = .* is .*, not ' log)" -eq 4 ]
+    done
+else
+    echo 'without the examples: no cocotb, or no package fpemu'
+fi

@@ -48,7 +48,10 @@ EXTRA_DIST += tools/README.md tools/common/README.md
 
 # The library for simulators of hardware.
 hdldir = $(datadir)/fpemu/hdl
-dist_hdl_DATA = share/fpemu/hdl/fpemu_dpi.c share/fpemu/hdl/fpemu_dpi.h share/fpemu/hdl/fpemu_dpi.svh
+dist_hdl_DATA = share/fpemu/hdl/fpemu_dpi.c share/fpemu/hdl/fpemu_dpi.h share/fpemu/hdl/fpemu_dpi.svh \
+	share/fpemu/hdl/fpemu_cocotb.py
+hdlexamplesdir = $(hdldir)/examples
+dist_hdlexamples_DATA = share/fpemu/hdl/examples/bench.py share/fpemu/hdl/examples/designs.sv
 
 # Completion of both programs, where bash and zsh look for it.
 bashcompdir = $(datadir)/bash-completion/completions

@@ -34,9 +34,20 @@ typedef enum fpemu_sr_variant {
 } fpemu_sr_variant;
 
 typedef enum fpemu_generator {
-    FPEMU_GENERATOR_HASH = 0,  /* a keyed hash of the element's index */
-    FPEMU_GENERATOR_PHILOX = 1 /* Philox4x32-10 (Salmon et al. 2011) */
+    FPEMU_GENERATOR_HASH = 0,   /* a keyed hash of the element's index */
+    FPEMU_GENERATOR_PHILOX = 1, /* Philox4x32-10 (Salmon et al. 2011) */
+    FPEMU_GENERATOR_WORDS = 2   /* the caller's own words */
 } fpemu_generator;
+
+/* How the elements of a call share the caller's words: element i, offset included, has of them these bits. What is
+ * known of instructions is in doc/numerics.md, 5.4. */
+typedef enum fpemu_words_layout {
+    FPEMU_WORDS_EACH = 0,   /* the top `bits` of word i; AMD's v_cvt_sr_fp8_f32: bits 20, v_cvt_sr_bf8_f32: 21 */
+    FPEMU_WORDS_PTX_X2 = 1, /* of word i / 2 the low `bits` of the low half, or, odd i, of the high half; PTX cvt.rs:
+                               f16x2 bits 13, bf16x2 16 */
+    FPEMU_WORDS_PTX_X4 = 2  /* of word i / 4 the top `bits` of the low half, i / 2 odd: of the high half; odd i: of the
+                               half with its 16 bits in reverse; PTX cvt.rs.satfinite.e4m3x4.f32: bits 16 */
+} fpemu_words_layout;
 
 /* How other software departs from these rules, where no combination of the other fields says it. A setting acts on the
  * formats and modes named here; all others are as without it, but formats with scales, which refuse it
@@ -77,12 +88,16 @@ typedef struct fpemu_rounding {
     uint8_t bits;      /* random bits an element, for sr and se: 1..32; 0 = 32 */
     uint8_t generator; /* fpemu_generator */
     uint8_t compat;    /* fpemu_compat */
-    uint8_t reserved0; /* 0, as reserved1 */
+    uint8_t layout;    /* fpemu_words_layout, of generator words; else 0 */
     uint64_t seed;
     uint64_t stream; /* numbers from different streams are independent: say, one for each tensor and step */
     uint64_t offset; /* index of this call's first element in its stream: a tensor quantised slice by slice, each with
                           the offset of its first element, gets the bits of one call */
-    uint64_t reserved1[4];
+    union {
+        const uint32_t *words; /* of generator words: as many as the layout has for all elements, offset included */
+        uint64_t words_word;
+    };
+    uint64_t reserved1[3]; /* 0 */
 } fpemu_rounding;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_rounding) == 64, "fpemu_rounding has no unnamed padding");
 

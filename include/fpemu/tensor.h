@@ -35,6 +35,28 @@ FPEMU_STATIC_ASSERT(sizeof(fpemu_range) == 96, "fpemu_range has no unnamed paddi
  * the end of memory, or a range that cannot be. */
 fpemu_status fpemu_measure(const fpemu_format *format, fpemu_type type, size_t n, const void *x, fpemu_range *range);
 
+/* Scales, and zero points of integers, that the caller gives (doc/blocks.md, 1.4): arrays of one number a block, in the
+ * order of fpemu_packed_extent, apart from what a call writes. All binary32 numbers, whatever the data. */
+typedef enum fpemu_zero_order {
+    FPEMU_ZERO_NONE = 0,
+    FPEMU_ZERO_AFTER = 1, /* q = round(x / s) + z: whole numbers within the integers' range */
+    FPEMU_ZERO_BEFORE = 2 /* q = round(x / s + z): any finite number */
+} fpemu_zero_order;
+typedef struct fpemu_given {
+    union {
+        const float *scales; /* finite, at least 0; a block with another one becomes NaN */
+        uint64_t scales_word;
+    };
+    union {
+        const float *zeros; /* NULL = none; for elements int(B), B at most 16, and rules absmax and reciprocal */
+        uint64_t zeros_word;
+    };
+    float tensor;          /* nvfp4 rules: the tensor's scale d, the multiplier being [1/d]; 0 = as the rule finds it */
+    uint8_t order;         /* fpemu_zero_order */
+    uint8_t reserved0[11]; /* 0 */
+} fpemu_given;
+FPEMU_STATIC_ASSERT(sizeof(fpemu_given) == 32, "fpemu_given has no unnamed padding");
+
 /* A tensor of outer x rows x length x inner elements. Element (o, r, l, i) has the index ((o*rows + r)*length +
  * l)*inner + i, which is also its place in the random stream, whatever the strides are. Blocks run along `length`,
  * tiles along `rows` and `length`. For blocks along any axis of a contiguous tensor: outer = the product of the axes
@@ -52,7 +74,13 @@ typedef struct fpemu_shape {
                                      does not have are rounded to it. NULL = this is all of it, and it is measured */
         uint64_t whole_word;
     };
-    uint64_t reserved0[3];
+    union {
+        const fpemu_given *given; /* scales in place of those that the rule finds; NULL = none.
+                                     FPEMU_ERROR_UNSUPPORTED for scalar formats (write group(ELEMENT,...)), for s2fp8,
+                                     and for compatibility settings. Unpacking looks at the zero points alone */
+        uint64_t given_word;
+    };
+    uint64_t reserved0[2];
 } fpemu_shape;
 FPEMU_STATIC_ASSERT(sizeof(fpemu_shape) == 128, "fpemu_shape has no unnamed padding");
 

@@ -121,7 +121,7 @@ static uint64_t block_code_runs(const block_job *j, uint64_t block, uint64_t ind
             block_load(j, at, 1, wanted * length, tile);
         j->k->loopsw->runs_amax(length, wanted, x, amax);
         const size_t count = powers ? block_coded_powers(j, wanted, amax, &s, scale_size, scales)
-                                    : block_tile_scales(j, wanted, amax, length, x, &s);
+                                    : block_tile_scales(j, wanted, amax, length, index, x, &s);
         const size_t n = count * length;
         if (count == 0)
             return done;

@@ -168,18 +168,20 @@ static APART int block_choose_scales(const block_job *j, size_t wanted, const ui
     return 1;
 }
 
-/* Scales of `wanted` blocks of `length` elements, in a row from x if the rule chooses: how many, up to the first that is
- * of another kind. */
-static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length, const realw *x,
-                                block_scales *s)
+/* Scales of `wanted` blocks of `length` elements, in a row from x if the rule chooses, the first of them of this index
+ * if they are given: how many, up to the first that is of another kind. */
+static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *amax, size_t length, uint64_t index,
+                                const realw *x, block_scales *s)
 {
+    const core_walk *w = &j->walk;
+    const uint64_t first = j->given ? index / w->length * w->across + index % w->length / w->tile_length : 0;
     size_t count = 0;
-    if (core_rule_chooses(j->block->rule)) {
+    if (core_rule_chooses(j->block->rule) && !j->given) {
         s->powers = 0;
         return j->p->hold_many && block_choose_scales(j, wanted, amax, length, x, s) ? wanted : 0;
     }
     s->saturated = 0;
-    s->powers = j->p->pow2.usable && j->fused;
+    s->powers = j->p->pow2.usable && j->fused && !j->given;
     if (s->powers) {
         s->divide = 0;
         s->second = 1;
@@ -209,7 +211,10 @@ static size_t block_tile_scales(const block_job *j, size_t wanted, const uintw *
     while (count < wanted && amax[count] < CARRIER_INF) {
         const core_extremes e = {amax[count], 0, 0, 0, 0};
         core_scale scale;
-        core_scale_find(j->block, &e, &scale);
+        if (j->given)
+            core_scale_given(j->block, j->given, first + count, &scale);
+        else
+            core_scale_find(j->block, &e, &scale);
         const int divides = scale.kind == CORE_SCALE_DIVIDE;
         if ((scale.kind != CORE_SCALE_MULTIPLY && !divides) || (count && divides != s->divide))
             break;
@@ -277,7 +282,7 @@ static void block_counted_elements(const block_job *j, const block_scales *s, si
 /* Whether the loops of tables do blocks of it at once: their scales are as they are found. */
 static int block_table_is_quick(const block_job *j)
 {
-    return j->block->rule == FPEMU_SCALING_ABSMAX && j->block->same &&
+    return j->block->rule == FPEMU_SCALING_ABSMAX && j->block->same && !j->given &&
            core_bits(j->block->max) == core_bits(j->block->largest) && j->element.p->is_table && j->element.search &&
            !j->call->sink;
 }
@@ -368,7 +373,7 @@ static APART uint64_t block_count_tiles(const block_job *j, uint64_t index, uint
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->loopsw->runs_amax(length, wanted, x, amax);
-        const size_t count = block_tile_scales(j, wanted, amax, length, x, &s), n = count * length;
+        const size_t count = block_tile_scales(j, wanted, amax, length, index, x, &s), n = count * length;
         if (count == 0 || !(table ? s.divide && s.second == 1 : block_choose(j, count, amax, &s)))
             return done;
         for (size_t b = 0; b < count; b += few) /* some blocks, or piece by piece of one */
@@ -448,7 +453,7 @@ static APART uint64_t block_run_tiles(const block_job *j, uint64_t index, uint64
     for (uint64_t done = 0; done < blocks;) {
         const size_t wanted = blocks - done < full ? (size_t)(blocks - done) : full;
         j->k->loopsw->runs_amax(length, wanted, x, amax);
-        const size_t known = block_tile_scales(j, wanted, amax, length, x, &s);
+        const size_t known = block_tile_scales(j, wanted, amax, length, index, x, &s);
         if (known == 0)
             return done;
         const int fused = block_choose(j, known, amax, &s) && (wide || !j->p->stochastic || length <= TILE);
@@ -490,7 +495,7 @@ static APART uint64_t block_run_columns(const block_job *j, uint64_t v, uint64_t
         const uint64_t lanes = block_lanes(j, left < beside ? left : beside, p.elements);
         const block_columns c = block_columns_begin(j, &p, lanes, tile);
         j->k->loopsw->columns_amax((size_t)p.elements, (ptrdiff_t)c.x_step, (size_t)lanes, c.x, amax);
-        const size_t count = block_tile_scales(j, (size_t)lanes, amax, 0, NULL, &s);
+        const size_t count = block_tile_scales(j, (size_t)lanes, amax, 0, 0, NULL, &s);
         if (count == 0 || !block_choose(j, count, amax, &s))
             return done;
         for (uint64_t k = 0; k < p.elements; k++) {
@@ -520,7 +525,7 @@ static uint64_t block_fused_piece(const block_job *j, const block_part *p, uint6
     block_scales s;
     realw power;
     s.divide = p->scale.kind == CORE_SCALE_DIVIDE;
-    s.powers = j->p->pow2.usable && j->k->loopsw->pow2_scales(&j->p->pow2, 1, &p->amax, &power) == 1 &&
+    s.powers = j->p->pow2.usable && !j->given && j->k->loopsw->pow2_scales(&j->p->pow2, 1, &p->amax, &power) == 1 &&
                power == p->scale.s; /* that of zeros may be another */
     if (p->scale.kind != CORE_SCALE_MULTIPLY && !s.divide)
         return 0;

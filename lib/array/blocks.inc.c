@@ -222,7 +222,8 @@ typedef struct block_job {
 #endif
     core_walk walk;
     core_extremes whole; /* of the tensor, where its blocks are one */
-    const realw *x;      /* NULL where the carrier is narrow */
+    const fpemu_given *given;
+    const realw *x; /* NULL where the carrier is narrow */
     realw *y;
 #if CARRIER_BITS == 32
     const uint16_t *words_x; /* then these */
@@ -232,6 +233,8 @@ typedef struct block_job {
     uint32_t want;
     int *nan_seen; /* set where policy `error` is broken; else NULL */
     uint8_t counted, whole_known;
+    uint8_t looks;        /* at the extremes of each block */
+    uint8_t zeros;        /* integers have zero points */
     uint8_t many;         /* many blocks at a time: block_runs.inc.c */
     uint8_t stream;       /* whose results pass the caches */
     uint8_t hold_many;    /* their scales too */
@@ -509,7 +512,9 @@ static void block_measure(const block_job *j, const fpemu_format *f, const fpemu
         block_range_add(j->k, logarithms, only_amax, (size_t)known->total, j->x, range);
         return;
     }
-    if (fpemu_walk_begin(&all, &scalar, shape, carrier_size(j->carrier), 0) || all.blocks == 0)
+    fpemu_shape plain = *shape;
+    plain.given = NULL;
+    if (fpemu_walk_begin(&all, &scalar, &plain, carrier_size(j->carrier), 0) || all.blocks == 0)
         return;
     fpemu_walk_block(&all, 0, &place);
     const int parts = thread_count((size_t)all.total);
@@ -634,6 +639,45 @@ static void block_wide_part(const block_job *j, const block_part *p, block_tile 
     }
 }
 
+/* t of a part with a zero point, from its quotients. */
+static void block_zero_t(const block_job *j, const block_part *p, block_tile *w)
+{
+    const uintw *const nan = j->element.p->plan.nan;
+    const core_scale s = p->scale;
+    realw *const t = w->t + p->begin;
+    const realw *const x = w->x + p->begin;
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+    for (size_t i = 0; i < p->n; i++)
+        t[i] = core_value(core_zero_t(&s, CORE_BY_SIGN(core_bits(x[i]), nan), core_bits(t[i])));
+}
+
+/* q of its elements in place of P, their y, and their counts. */
+static void block_zero_part(const block_job *j, const block_part *p, block_tile *w, tile_counts *c)
+{
+    const uintw *const nan = j->element.p->plan.nan;
+    const core_scale s = p->scale;
+    const realw *const x = w->x + p->begin, *const t = w->t + p->begin;
+    const uintw *const grid = w->grid + p->begin;
+    realw *const q = w->rounded + p->begin, *const y = w->y + p->begin;
+    uintw clipped = 0, overflow = 0;
+#ifdef _OPENMP
+#pragma omp simd reduction(+ : clipped, overflow)
+#endif
+    for (size_t i = 0; i < p->n; i++) {
+        const uintw u = core_bits(x[i]), finite = (u & ~CARRIER_SIGN) < CARRIER_INF;
+        int past, over;
+        const uintw v = core_zero_q(j->block, &s, CORE_BY_SIGN(u, nan), core_bits(t[i]), grid[i], &past, &over);
+        q[i] = core_value(v);
+        y[i] = core_value(core_zero_y(&s, v));
+        clipped += (uintw)past & finite;
+        overflow += (uintw)over & finite;
+    }
+    c->clipped = clipped;
+    c->overflow = overflow;
+}
+
 /* Takes a filled tile through every step. */
 static void block_flush(const block_job *j, block_tile *w, gathering *g)
 {
@@ -656,10 +700,12 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
             memcpy(t, w->x + p->begin, p->n * sizeof *t);
         else
             k->loopsw->scale_t(&p->scale, j->block->sticky, p->n, w->x + p->begin, t);
+        if (p->scale.order)
+            block_zero_t(j, p, w);
         plain |= kind != CORE_SCALE_POWER && kind != CORE_SCALE_S2FP8;
     }
     if (plain)
-        block_element_run(&j->element, k, w->n, w->t, w->r, j->counted, w->grid, w->rounded, w->q);
+        block_element_run(&j->element, k, w->n, w->t, w->r, j->counted | j->zeros, w->grid, w->rounded, w->q);
     for (size_t i = 0; i < w->count; i++) {
         const block_part *p = w->parts + i;
         const size_t begin = p->begin, n = p->n;
@@ -675,12 +721,14 @@ static void block_flush(const block_job *j, block_tile *w, gathering *g)
         } else {
             if (core_block_compat_acts(&j->p->compat, &p->scale, p->amax))
                 block_compat_run(j, p, w, NULL);
-            if (j->counted)
+            if (p->scale.order)
+                block_zero_part(j, p, w, &seen);
+            else if (j->counted)
                 block_element_count(&j->element, k, n, w->x + begin, w->t + begin, w->rounded + begin, w->grid + begin,
                                     &seen);
             if (kind == CORE_SCALE_NONE)
                 memcpy(w->y + begin, w->rounded + begin, n * sizeof *w->y);
-            else
+            else if (!p->scale.order)
                 k->loopsw->scale_y(&p->scale, n, w->rounded + begin, w->y + begin);
         }
         if (j->counted) {
@@ -806,8 +854,11 @@ static void block_find_scale(const block_job *j, block_part *p, const core_extre
         s->kind = CORE_SCALE_NONE;
         return;
     }
-    core_scale_find(j->block, e, s);
-    if (core_rule_chooses(j->block->rule))
+    if (j->given)
+        core_scale_given(j->block, j->given, p->block, s);
+    else
+        core_scale_find(j->block, e, s);
+    if (core_rule_chooses(j->block->rule) && !j->given)
         block_choose_scale(j, &p->place, e, s);
     if (call->sink && s->kind != CORE_SCALE_S2FP8)
         call->sink->scale(call->sink->context, p->block, core_scale_code(j->block, s));
@@ -863,7 +914,7 @@ static void block_run_blocks(const block_job *j, block_tile *w, uint64_t begin, 
             p.place.x = (int64_t)compact;
             compact += p.place.elements;
         }
-        if (!j->p->scalar && !j->whole_known)
+        if (j->looks)
             e = block_extremes_between(j, &p.place, 0, p.place.elements);
         block_find_scale(j, &p, &e, g ? &g->stats : NULL);
         if (!j->scales_only)
@@ -939,7 +990,7 @@ static void block_run_all(const block_job *j, uint64_t first, uint64_t end)
         core_extremes e = j->whole;
         p.block = b;
         fpemu_walk_block(w, b, &p.place);
-        if (!j->p->scalar && !j->whole_known)
+        if (j->looks)
             block_large_extremes(j, &p.place, parts, &e);
         block_find_scale(j, &p, &e, j->counted ? j->call->stats : NULL);
         if (!j->scales_only)
@@ -1146,6 +1197,8 @@ static void block_job_begin(block_job *j, const block_call *call, const block_pl
     j->whole_known = 0;
     j->counted = call->stats != NULL;
     j->want = call->stats ? call->stats->request.want : 0;
+    j->given = call->shape->given;
+    j->zeros = j->given && j->given->order;
     j->nan_seen = NULL;
     j->scales_only = call->sink && !call->sink->codes;
     j->own_words = p->stochastic && call->rounding->generator == FPEMU_GENERATOR_HASH &&
@@ -1162,7 +1215,8 @@ static void block_job_lie(block_job *j, const fpemu_format *f)
     const core_walk *w = &j->walk;
     const uint64_t most = w->inner == 1 ? WORDS_TILE : WORDS_TILE / 16; /* of words, so that tiles are not small */
     const int fits = block_in_place(j) || w->tile_length <= most;
-    const int runs = fits && f->scaling && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
+    const int takes = !j->given || (!j->zeros && !j->counted && w->inner == 1);
+    const int runs = fits && f->scaling && takes && f->scaling != FPEMU_SCALING_MUPPET && f->block <= FPEMU_BLOCK_ROW &&
                      !call->rounding->compat && !call->sink;
     if (w->inner == 1)
         j->many = runs && w->x[3] == 1 && w->y[3] == 1;
@@ -1174,6 +1228,17 @@ static void block_job_lie(block_job *j, const fpemu_format *f)
     j->hold_many = 0;
 }
 
+/* The numbers of the whole tensor that follow from its scale, where the caller gives it. */
+static void block_given_tensor(block_job *j, const fpemu_given *given)
+{
+    const block_sink *sink = j->call->sink;
+    if (!(given->tensor > 0))
+        return;
+    block_own(j)->tensor = core_given_tensor(given);
+    if (sink && sink->tensor)
+        sink->tensor(sink->context, j->block->tensor);
+}
+
 /* The numbers of the whole tensor, and its range where its blocks are one: measured, unless the caller tells them. */
 static void block_job_tensor(block_job *j, const fpemu_format *f)
 {
@@ -1181,6 +1246,12 @@ static void block_job_tensor(block_job *j, const fpemu_format *f)
     const fpemu_range *whole = call->shape->whole;
     /* rules that choose ask for more than packed bytes keep */
     const int known = core_has_tensor(f) && call->tensor && !core_rule_chooses(f->scaling);
+    const fpemu_given *given = call->shape->given;
+    if (given && (given->tensor > 0 || !core_has_tensor(f))) {
+        block_given_tensor(j, given);
+        if (!whole || f->block != FPEMU_BLOCK_TENSOR) /* which its range judges */
+            return;
+    }
     fpemu_range range;
     /* a block that is the whole tensor is counted by its range, also where its numbers are known */
     if ((!known || (call->stats && f->block == FPEMU_BLOCK_TENSOR)) && !whole) {
@@ -1219,13 +1290,15 @@ static void block_job_elements(block_job *j, const fpemu_format *f)
     const block_call *call = j->call;
     const element_plan *e = &j->p->element;
     const core_walk *w = &j->walk;
-    block_element_begin(&j->element, e, j->counted);
+    block_element_begin(&j->element, e, j->counted | j->zeros);
     block_element_search(&j->element, j->k, w->total, !call->sink, j->counted, &j->search);
     j->fused = (!j->block->sticky || j->p->pow2.usable) && block_is_fast(e);
-    j->fused_pieces = j->fused && !j->p->scalar && !call->rounding->compat && !call->sink && !call->compact;
-    j->hold_many = j->p->hold_many && w->blocks > FEW_BLOCKS;
+    j->fused_pieces =
+        j->fused && !j->p->scalar && !j->zeros && !call->rounding->compat && !call->sink && !call->compact;
+    j->hold_many = j->p->hold_many && !j->given && w->blocks > FEW_BLOCKS;
     j->many &= (w->inner == 1 && (!call->stats || block_table_is_quick(j))) || j->fused;
-    j->codes = (uint8_t)block_can_code(j);
+    j->codes = (uint8_t)(block_can_code(j) && !j->zeros && !(j->given && j->block->powers));
+    j->looks = !j->p->scalar && !j->whole_known && (!j->given || j->counted);
     if (core_rule_chooses(f->scaling)) /* their counters are those of one block at a time */
         j->many &= !j->counted && w->inner == 1;
     if (!j->codes)
@@ -1275,7 +1348,8 @@ static APART fpemu_status block_run_checked(block_job *j, const block_call *call
         j->nan_seen = &nan_seen; /* cppcheck-suppress autoVariables ; nobody looks at *j after this call */
     block_job_elements(j, f);
     /* muppet's scale asks for both ends of a block, which are known of a whole tensor alone */
-    const int by_amax = (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && !core_rule_chooses(f->scaling);
+    const int by_amax =
+        (f->scaling != FPEMU_SCALING_MUPPET || j->whole_known) && !core_rule_chooses(f->scaling) && !j->given;
     if (j->fused_pieces && !j->counted && j->walk.array && block_in_place(j) && by_amax && last - first <= FEW_BLOCKS &&
         j->walk.total <= BLOCK_TILE)
         first += block_run_few(j, first, last);
@@ -1314,6 +1388,8 @@ static fpemu_status block_run_inside(const block_call *call, const void *x, void
         j.walk = *call->walk;
     if (!core_told_range_is_sane(call->shape))
         return FPEMU_ERROR_ARGUMENT;
+    if (call->shape->given && call->rounding->compat)
+        return FPEMU_ERROR_UNSUPPORTED;
     const uint64_t blocks = j.walk.blocks, last = call->count == UINT64_MAX ? blocks : call->first + call->count;
     if (call->first > blocks || last < call->first || last > blocks)
         return FPEMU_ERROR_ARGUMENT;
@@ -1413,7 +1489,7 @@ void fpemu_reader_elements(const block_reader *r, size_t n, const void *codes, r
         k->loopsw->decode(&r->coder, n, codes, r->size, 0, y);
 }
 
-void fpemu_reader_values(const block_reader *r, uint64_t code, size_t n, const void *codes, realw *y)
+void fpemu_reader_values(const block_reader *r, uint64_t code, realw zero, size_t n, const void *codes, realw *y)
 {
     const kernels *k = fpemu_kernels();
     const realw nan = core_value(CARRIER_INF | CARRIER_INF >> 1);
@@ -1422,6 +1498,8 @@ void fpemu_reader_values(const block_reader *r, uint64_t code, size_t n, const v
     if (!r->scaled)
         return;
     core_scale_read(&r->block, code, &s);
+    for (size_t i = 0; i < n && zero != 0; i++)
+        y[i] -= zero;
     if (s.kind == CORE_SCALE_MULTIPLY) {
         k->loopsw->scale_y(&s, n, y, y);
         return;
@@ -1484,14 +1562,14 @@ fpemu_status fpemu_reader_run(const block_reader *reader, int carrier, size_t n,
     if (status)
         return status;
     if (carrier == CARRIER_BITS) {
-        fpemu_reader_values(reader, 0, n, codes, (realw *)y);
+        fpemu_reader_values(reader, 0, 0, n, codes, (realw *)y);
         return FPEMU_OK;
     }
 #if CARRIER_BITS == 32
     for (size_t at = 0, m; at < n; at += m) {
         _Alignas(LINE) float tile[BLOCK_TILE];
         m = n - at < BLOCK_TILE ? n - at : BLOCK_TILE;
-        fpemu_reader_values(reader, 0, m, (const char *)codes + at * size, tile);
+        fpemu_reader_values(reader, 0, 0, m, (const char *)codes + at * size, tile);
         carrier_narrow(fpemu_kernels(), carrier, m, tile, (char *)y + at * element);
     }
 #endif

@@ -66,18 +66,21 @@ static core_reason check_format(const fpemu_format *f, int carrier, const fpemu_
 
 const char *fpemu_rounding_damage(const fpemu_rounding *r)
 {
-    uint64_t reserved = r->reserved0;
+    const int words = r->generator == FPEMU_GENERATOR_WORDS;
+    uint64_t reserved = words ? 0 : r->layout | r->words_word;
     for (size_t i = 0; i < sizeof r->reserved1 / sizeof r->reserved1[0]; i++)
         reserved |= r->reserved1[i];
-    return r->mode >= FPEMU_MODE_COUNT                      ? "mode"
-           : r->overflow > FPEMU_OVERFLOW_SATURATE_KEEP_INF ? "overflow"
-           : r->nan > FPEMU_NAN_ERROR                       ? "nan"
-           : r->variant > FPEMU_SR_VARIANT_C                ? "variant"
-           : r->bits > 32                                   ? "bits"
-           : r->generator > FPEMU_GENERATOR_PHILOX          ? "generator"
-           : r->compat >= FPEMU_COMPAT_COUNT                ? "compat"
-           : reserved                                       ? "reserved"
-                                                            : NULL;
+    return r->mode >= FPEMU_MODE_COUNT                        ? "mode"
+           : r->overflow > FPEMU_OVERFLOW_SATURATE_KEEP_INF   ? "overflow"
+           : r->nan > FPEMU_NAN_ERROR                         ? "nan"
+           : r->variant > FPEMU_SR_VARIANT_C                  ? "variant"
+           : r->layout > FPEMU_WORDS_PTX_X4                   ? "layout"
+           : r->bits > 32 || (r->layout && r->bits - 1u > 15) ? "bits"
+           : r->generator > FPEMU_GENERATOR_WORDS             ? "generator"
+           : words && !r->words                               ? "words"
+           : r->compat >= FPEMU_COMPAT_COUNT                  ? "compat"
+           : reserved                                         ? "reserved"
+                                                              : NULL;
 }
 
 /* Modes that codebooks and posits have, compatibility settings that blocks have. */

@@ -290,6 +290,7 @@ typedef struct unpack_to {
     int carrier, compact;
     uint64_t before; /* compact: elements before the first */
     void *y;
+    const float *zeros; /* NULL, or one a block */
 } unpack_to;
 
 #include "core/carrier32.h"

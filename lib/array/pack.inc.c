@@ -211,12 +211,12 @@ static int unpack_row(const packing *p, const block_reader *r, const core_unpack
 
 /* n values of a block with this scale, of these codes, to places of y that may lie apart; compact: from `first` on. */
 static void unpack_apart(const packing *p, const block_reader *r, const unpack_to *to, const core_place *place,
-                         uint64_t position, uint64_t scale, size_t n, const void *codes, int64_t first)
+                         uint64_t position, uint64_t scale, realw zero, size_t n, const void *codes, int64_t first)
 {
     realw values[TILE];
     for (size_t at = 0, m; at < n; at += m) {
         m = n - at < TILE ? n - at : TILE;
-        fpemu_reader_values(r, scale, m, (const char *)codes + at * r->size, values);
+        fpemu_reader_values(r, scale, zero, m, (const char *)codes + at * r->size, values);
         if (to->compact)
             unpack_values(to->carrier, first + (int64_t)at, 1, m, values, to->y);
         for (size_t done = 0; done < m && !to->compact;) {
@@ -238,7 +238,8 @@ static void unpack_pieces(const packing *p, const block_reader *r, const core_un
     for (uint64_t i = begin; i < end; i++) {
         const uint64_t b = first + i / pieces, position = i % pieces * most;
         core_place place;
-        if (pieces == 1 && i >= again) {
+        const realw zero = to->zeros ? (realw)to->zeros[b] : 0;
+        if (pieces == 1 && i >= again && !to->zeros) {
             const uint64_t done = unpack_runs(p, r, u, to, b, first + end, bytes);
             again = done ? 0 : i + 16; /* where one block is left out, the next ones likely are */
             if (done) {
@@ -258,14 +259,14 @@ static void unpack_pieces(const packing *p, const block_reader *r, const core_un
         core_span s = {n, 0, 1, 0, 1, (int64_t)(bytes_before(p, b, 8) - to->before + position), 1};
         if (!compact)
             s = fpemu_walk_span(&p->walk, &place, position, n);
-        if (s.n == n && s.y_step == 1 && unpack_row(p, r, u, to, scale_bytes, n, from, s.y))
+        if (!to->zeros && s.n == n && s.y_step == 1 && unpack_row(p, r, u, to, scale_bytes, n, from, s.y))
             continue;
         if (!as_they_are)
             unpack_codes(r->size, (int)l->element_bits, n, from, codes);
         if (direct && s.n == n && s.y_step == 1)
-            fpemu_reader_values(r, scale, n, read, (realw *)to->y + s.y);
+            fpemu_reader_values(r, scale, zero, n, read, (realw *)to->y + s.y);
         else
-            unpack_apart(p, r, to, &place, position, scale, n, read, s.y);
+            unpack_apart(p, r, to, &place, position, scale, zero, n, read, s.y);
     }
 }
 
@@ -316,7 +317,8 @@ fpemu_status fpemu_unpack_run(int carrier, const void *plan, const fpemu_format 
         from = &reader;
     }
     const core_unpack *const u = unpack_table(&table, from, (uint32_t)l->element_bits, elements);
-    const unpack_to to = {carrier, compact, compact ? bytes_before(&p, first, 8) : 0, y};
+    const unpack_to to = {carrier, compact, compact ? bytes_before(&p, first, 8) : 0, y,
+                          shape->given ? shape->given->zeros : NULL};
     const size_t most = UNPACK_BYTES / from->size;
     const uint64_t pieces = (l->block_elements - 1) / most + 1, total = pieces * count;
     const int parts = thread_count((size_t)elements);

@@ -169,7 +169,18 @@ FPEMU_FN uintw core_blocked_element(const core_blocked *b, const core_codebook *
         *h = happened;
         return y;
     }
-    const uintw t = s->kind == CORE_SCALE_NONE ? u : core_block_t(s, b->block.sticky, u);
+    uintw t = s->kind == CORE_SCALE_NONE ? u : core_block_t(s, b->block.sticky, u);
+    if (s->order) {
+        const uintw nan = b->plan.nan[u >> (CARRIER_BITS - 1)];
+        int past;
+        t = core_zero_t(s, nan, t);
+        const uintw sign = t & CARRIER_SIGN, a = t ^ sign;
+        const uintw g = core_grid(&b->plan, b->plan.mode, 0, b->plan.n, a, sign, (uintw)r << (CARRIER_BITS - 32));
+        *rounded = core_zero_q(&b->block, s, nan, t, g, &past, &over);
+        h->past = (uint8_t)past;
+        h->over = (uint8_t)over;
+        return core_zero_y(s, *rounded);
+    }
     uintw p = form < 2 ? core_element_with_overflow(&b->plan, form, mode, t, (uintw)r << (CARRIER_BITS - 32), &over)
                        : core_blocked_round(b, table, t, r, &over, &h->q);
     const int finite = (u & ~CARRIER_SIGN) < CARRIER_INF;
@@ -207,7 +218,7 @@ FPEMU_FN uintw core_blocked_read(const core_blocked *b, const core_codebook *tab
     if (s->kind == CORE_SCALE_NAN)
         return CARRIER_NAN;
     if (s->kind != CORE_SCALE_S2FP8)
-        return core_block_y(s, p);
+        return s->order ? core_zero_y(s, p) : core_block_y(s, p);
     if ((p & ~CARRIER_SIGN) >= CARRIER_INF)
         return p;
     const double y = core_s2fp8_y(tensor, core_to_double(p));

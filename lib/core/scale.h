@@ -83,6 +83,13 @@ FPEMU_FN float core_saturated32(double x)
     return core_finite32(core_value32(core_narrow(core_finite64(x))));
 }
 
+/* Those of a tensor whose scale is given. */
+FPEMU_FN core_tensor core_given_tensor(const fpemu_given *g)
+{
+    const core_tensor t = {core_finite32(1 / g->tensor), g->tensor, 0, 0};
+    return t;
+}
+
 /* The 128-bit integer (high, low), rounded once to binary64. */
 FPEMU_FN double core_wide_value(int64_t high, uint64_t low)
 {

@@ -3,8 +3,8 @@
 
 /* What the rule needs of the format. */
 typedef struct core_block {
-    realw max, inverse; /* T, M of the element or another target, and [1/T] */
-    realw largest;      /* M */
+    realw max, inverse;    /* T, M of the element or another target, and [1/T] */
+    realw largest, lowest; /* M, and the lowest value of an element */
     union {
         struct {
             realw scale_min, scale_max, scale_normal; /* float scales: smallest, largest, smallest normal value */
@@ -42,7 +42,9 @@ typedef struct core_extremes {
 
 typedef struct core_scale {
     realw down, s, d;
+    realw zero;        /* the zero point of integers */
     int32_t exponent;  /* floor(log2 s) */
+    uint8_t order;     /* fpemu_zero_order */
     uint8_t kind;      /* enum core_scale_kind */
     uint8_t saturated; /* cut to an end of the scale format */
     uint8_t counted;   /* s is finite and not 0: in the histogram */
@@ -82,6 +84,7 @@ FPEMU_FN void core_block_make(core_block *b, const fpemu_format *f, const fpemu_
     max = max < CARRIER_INF ? max : CARRIER_INF - 1;
     b->rule = f->scaling;
     b->largest = core_value(max);
+    b->lowest = core_value(core_from_double(lowest));
     b->max = f->target > 0 ? (realw)f->target : b->largest;
     b->inverse = b->rule == FPEMU_SCALING_RCEIL ? core_finite(1 / b->max) : 1 / b->max;
     b->emax = core_exponent(max);
@@ -232,6 +235,38 @@ FPEMU_FN realw core_scale_nvfp4(realw s, realw d)
     return e < f ? e : f;
 }
 
+/* What follows of a scale that is held, for the rules whose elements see no more than that: their t and y. */
+FPEMU_FN void core_scale_ready(const core_block *b, core_scale *s)
+{
+    s->kind = CORE_SCALE_MULTIPLY;
+    if (core_rule_is_nvfp4(b->rule))
+        s->d = (realw)b->tensor.b;
+    switch (b->rule) {
+    case FPEMU_SCALING_ABSMAX:
+        s->kind = CORE_SCALE_DIVIDE;
+        s->down = s->s;
+        break;
+    case FPEMU_SCALING_NVFP4_CLAMP:
+        s->kind = CORE_SCALE_DIVIDE;
+        s->down = core_finite(s->s * s->d);
+        break;
+    case FPEMU_SCALING_NVFP4_AO: s->down = core_scale_inverse((realw)b->tensor.a / s->s); break;
+    case FPEMU_SCALING_RECIPROCAL:
+    case FPEMU_SCALING_RECIPE:
+    case FPEMU_SCALING_RECIPE_POW2: s->down = s->s > 0 ? core_scale_inverse(1 / s->s) : 0; break;
+    default: s->down = core_scale_nvfp4(s->s, s->d); break;
+    }
+}
+
+/* What is known of a scale that is no power of two by rule. */
+FPEMU_FN void core_scale_end(core_scale *s)
+{
+    s->counted = s->s > 0;
+    s->exponent = s->counted ? core_exponent(core_bits(s->s)) : 0;
+    if (!s->counted || s->down == 0) /* down: of a multiplier that underflowed, which an infinity would make a NaN of */
+        s->kind = CORE_SCALE_ZERO;
+}
+
 /* The scale of a block; of rules that choose the one for elements up to T * 2/3 (four), or up to T. */
 FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, int four, core_scale *s)
 {
@@ -245,8 +280,8 @@ FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, 
     }
     switch (b->rule) {
     case FPEMU_SCALING_ABSMAX:
-        s->kind = CORE_SCALE_DIVIDE;
-        s->s = s->down = core_scale_hold(b, amax / b->max, s);
+        s->s = core_scale_hold(b, amax / b->max, s);
+        core_scale_ready(b, s);
         break;
     case FPEMU_SCALING_RECIPROCAL: {
         const realw v = amax / b->max, d = core_finite(v);
@@ -255,41 +290,30 @@ FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, 
         s->down = d > 0 ? core_scale_inverse(1 / d) : 0;
         break;
     }
-    case FPEMU_SCALING_NVFP4: {
-        const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b;
-        s->kind = CORE_SCALE_MULTIPLY;
-        s->s = core_scale_hold(b, amax * (u * b->inverse), s);
-        s->d = d;
-        s->down = core_scale_nvfp4(s->s, d);
+    case FPEMU_SCALING_NVFP4:
+        s->s = core_scale_hold(b, amax * ((realw)b->tensor.a * b->inverse), s);
+        core_scale_ready(b, s);
         break;
-    }
     case FPEMU_SCALING_NVFP4_AO: {
-        const realw u = (realw)b->tensor.a, d = (realw)b->tensor.b, v = amax / b->max / d;
-        const realw low = b->scale_normal;
-        s->kind = CORE_SCALE_MULTIPLY;
+        const realw v = amax / b->max / (realw)b->tensor.b, low = b->scale_normal;
         s->s = core_scale_hold(b, v, s); /* both ends of the clamp are values: it may come after rounding */
         s->saturated |= s->s < low;
         s->s = s->s < low ? low : s->s;
-        s->d = d;
-        s->down = core_scale_inverse(u / s->s);
+        core_scale_ready(b, s);
         break;
     }
     case FPEMU_SCALING_4OVER6:
     case FPEMU_SCALING_4OVER6_MSE: {
         const realw base = amax / b->max * (realw)b->tensor.a;
-        s->kind = CORE_SCALE_MULTIPLY;
         s->s = core_scale_hold(b, four ? base * (realw)1.5 : base, s);
-        s->d = (realw)b->tensor.b;
-        s->down = core_scale_nvfp4(s->s, s->d);
+        core_scale_ready(b, s);
         break;
     }
     case FPEMU_SCALING_NVFP4_CLAMP: {
-        const realw d = (realw)b->tensor.b, v = amax / d / b->max, low = b->scale_min;
-        s->kind = CORE_SCALE_DIVIDE;
+        const realw v = amax / (realw)b->tensor.b / b->max, low = b->scale_min;
         s->s = core_scale_hold(b, v < low ? low : v, s);
         s->saturated |= v < low;
-        s->d = d;
-        s->down = core_finite(s->s * d);
+        core_scale_ready(b, s);
         break;
     }
     case FPEMU_SCALING_RECIPE:
@@ -332,10 +356,34 @@ FPEMU_FN void core_scale_candidate(const core_block *b, const core_extremes *e, 
         return;
     }
     s->saturated = s->saturated && !all_zero;
-    s->counted = s->s > 0;
-    s->exponent = s->counted ? core_exponent(core_bits(s->s)) : 0;
-    if (!s->counted || s->down == 0) /* down: of a multiplier that underflowed, which an infinity would make a NaN of */
-        s->kind = CORE_SCALE_ZERO;
+    core_scale_end(s);
+}
+
+/* The scale of block `block` that the caller gives, and the zero point of its integers: doc/blocks.md, 1.4. */
+FPEMU_FN void core_scale_given(const core_block *b, const fpemu_given *given, uint64_t block, core_scale *s)
+{
+    const int order = given->order;
+    const realw v = (realw)given->scales[block], zero = order ? (realw)given->zeros[block] : 0;
+    const uintw u = core_bits(v), z = core_bits(zero) & ~CARRIER_SIGN; /* u: negative ones are beyond infinity */
+    const int own = b->rule == FPEMU_SCALING_RECIPE || b->rule == FPEMU_SCALING_RECIPE_POW2;
+    memset(s, 0, sizeof *s);
+    s->d = 1;
+    s->kind = CORE_SCALE_NAN;
+    if (u >= CARRIER_INF || z >= CARRIER_INF)
+        return;
+    if (order == FPEMU_ZERO_AFTER && (!(zero >= b->lowest && zero <= b->largest) || (realw)(int32_t)zero != zero))
+        return;
+    if (b->powers) {
+        const int c = u ? core_exponent(u) : 0;
+        if (u == core_power(c))
+            core_scale_power(b, c, c, s);
+        return;
+    }
+    s->s = own ? v : core_scale_hold(b, v, s);
+    core_scale_ready(b, s);
+    core_scale_end(s);
+    s->zero = zero;
+    s->order = (uint8_t)order;
 }
 
 FPEMU_FN void core_scale_find(const core_block *b, const core_extremes *e, core_scale *s)
@@ -425,12 +473,38 @@ FPEMU_FN uintw core_block_t(const core_scale *s, int sticky, uintw u)
     return a > CARRIER_INF ? u : t;
 }
 
+/* t of an integer element with a zero point, from the quotient t; nan: P of a NaN, whose 0 means the zero point. */
+FPEMU_FN uintw core_zero_t(const core_scale *s, uintw nan, uintw t)
+{
+    const realw v = core_value((t & ~CARRIER_SIGN) > CARRIER_INF && nan == 0 ? 0 : t);
+    return core_bits(s->order == FPEMU_ZERO_BEFORE ? v + s->zero : v);
+}
+
+/* q of the t that core_zero_t gave: g is t on the grid of integers without ends, a magnitude; nan as before. *past: t
+ * lies outside the ends, *over: so does what it was rounded to. */
+FPEMU_FN uintw core_zero_q(const core_block *b, const core_scale *s, uintw nan, uintw t, uintw g, int *past, int *over)
+{
+    const uintw a = t & ~CARRIER_SIGN;
+    const realw add = s->order == FPEMU_ZERO_AFTER ? s->zero : 0, low = b->lowest, high = b->largest;
+    const realw exact = core_value(t) + add, v = core_value((t & CARRIER_SIGN) | (a < CARRIER_INF ? g : a)) + add;
+    *past = exact < low || exact > high;
+    *over = v < low || v > high;
+    return a > CARRIER_INF ? nan : core_bits((v < low ? low : v > high ? high : v) + 0);
+}
+
 /* Whether t, made of a finite x, lies past the carrier's end: then past the element's too, whatever rounding finds on a
  * grid, which has no such number; but what is negative is nothing of e8m0. positive: the element has no negative numbers
  * at all, as e8m0. */
 FPEMU_FN uintw core_block_t_over(uintw positive, uintw t)
 {
     return (uintw)((t & ~CARRIER_SIGN) == CARRIER_INF) & ~((t >> (CARRIER_BITS - 1)) & positive);
+}
+
+/* y for q of an element with a zero point. */
+FPEMU_FN uintw core_zero_y(const core_scale *s, uintw q)
+{
+    const realw y = (core_value(q) - s->zero) * s->s;
+    return y == y ? core_bits(core_finite(y)) : CARRIER_NAN;
 }
 
 /* y for P, of every kind but NAN, ZERO (P as it is) and S2FP8. */

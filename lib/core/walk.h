@@ -88,6 +88,23 @@ FPEMU_FN void core_walk_array(core_walk *w)
     w->blocks = runs ? w->across : 1;
 }
 
+/* Whether a format takes scales and zero points that are given, and they can be some. */
+FPEMU_FN fpemu_status core_given_check(const fpemu_format *f, const fpemu_given *g)
+{
+    const int plain = f->scaling == FPEMU_SCALING_ABSMAX || f->scaling == FPEMU_SCALING_RECIPROCAL;
+    const int integers = f->kind == FPEMU_KIND_INT && f->scale == 1 && f->zero_point == 0 && f->bits <= 16 && !f->wrap;
+    uint32_t reserved = 0;
+    for (size_t i = 0; i < sizeof g->reserved0; i++)
+        reserved |= g->reserved0[i];
+    if (!f->scaling || f->scaling == FPEMU_SCALING_S2FP8 || (g->zeros && !(plain && integers)))
+        return FPEMU_ERROR_UNSUPPORTED;
+    if (!g->scales)
+        return FPEMU_ERROR_NULL;
+    return reserved || (g->zeros ? g->order - 1u > 1 : g->order) || !(g->tensor >= 0 && g->tensor <= FLT_MAX)
+               ? FPEMU_ERROR_ARGUMENT
+               : FPEMU_OK;
+}
+
 /* Checks the shape; size: bytes of an element; lines: scalar formats have a line as block, not all of the tensor. */
 FPEMU_FN fpemu_status core_walk_begin(core_walk *w, const fpemu_format *f, const fpemu_shape *shape, size_t size,
                                       int lines)
@@ -95,8 +112,11 @@ FPEMU_FN fpemu_status core_walk_begin(core_walk *w, const fpemu_format *f, const
     const uint64_t extent[4] = {shape->outer, shape->rows, shape->length, shape->inner};
     const int scalar = f->scaling == FPEMU_SCALING_NONE;
     memset(w, 0, sizeof *w);
-    if (shape->reserved0[0] | shape->reserved0[1] | shape->reserved0[2])
+    if (shape->reserved0[0] | shape->reserved0[1])
         return FPEMU_ERROR_ARGUMENT;
+    const fpemu_status status = shape->given ? core_given_check(f, shape->given) : FPEMU_OK;
+    if (status)
+        return status;
     w->outer = extent[0];
     w->rows = extent[1];
     w->length = extent[2];

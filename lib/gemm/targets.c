@@ -28,13 +28,20 @@ static fpemu_status refused_at(fpemu_why *why, fpemu_argument argument, fpemu_st
     return status;
 }
 
+/* A target by itself: words of the caller's have no order here. */
+static fpemu_status check_own(const fpemu_target *t, int carrier, fpemu_why *why)
+{
+    const fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier, why);
+    return !status && t->rounding.generator == FPEMU_GENERATOR_WORDS ? FPEMU_ERROR_UNSUPPORTED : status;
+}
+
 /* Whether a target goes with arithmetic; *rule is its plan. narrow: operands are binary32 numbers. */
 static fpemu_status prepare_target(core_target *rule, const fpemu_target *t, int carrier, int narrow,
                                    fpemu_argument argument, fpemu_why *why)
 {
     if (core_target_is_none(t))
         return FPEMU_OK;
-    fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier, why);
+    fpemu_status status = check_own(t, carrier, why);
     if (!status)
         status = fpemu_refuse(why, core_target_make(rule, t, carrier, narrow), &t->format, &t->rounding, carrier);
     return refused_at(why, argument, status);
@@ -56,7 +63,7 @@ static fpemu_status check_operand(const fpemu_target *t, int carrier, fpemu_argu
 {
     if (core_target_is_none(t))
         return FPEMU_OK;
-    fpemu_status status = fpemu_check_call(&t->format, &t->rounding, carrier, why);
+    fpemu_status status = check_own(t, carrier, why);
     if (!status && (t->rounding.compat || t->format.scaling))
         /* blocks of an operand with scales are not those of the slabs in which it is read */
         status = refuse(why, t->rounding.compat ? REASON_RESULT_COMPAT : REASON_OPERAND_BLOCKS);

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+/* Calls function(verb, positional arguments, those by name). */
+static PyObject *call_by(PyObject *function, const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     PyObject *tuple = PyTuple_New(nargs), *keywords = PyDict_New(), *result = NULL;
     if (tuple && keywords) {
@@ -18,11 +19,26 @@ PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs
         for (Py_ssize_t j = 0; j < named; j++)
             failed |= PyDict_SetItem(keywords, PyTuple_GetItem(names, j), args[nargs + j]);
         if (!failed)
-            result = PyObject_CallFunction(python.adopt, "sOO", verb, tuple, keywords);
+            result = PyObject_CallFunction(function, "sOO", verb, tuple, keywords);
     }
     Py_XDECREF(tuple);
     Py_XDECREF(keywords);
     return result;
+}
+
+PyObject *call_given(PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    PyObject *module = PyImport_ImportModule("fpemu._given");
+    PyObject *by = module ? PyObject_GetAttrString(module, "adopt") : NULL;
+    PyObject *result = by ? call_by(by, "quantize", args, nargs, names) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(by);
+    return result;
+}
+
+PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    return call_by(python.adopt, verb, args, nargs, names);
 }
 
 int wants_gradient(const view *v)

@@ -9,7 +9,7 @@
 /* python/fpemu/_array.py puts targets into a model by these places. */
 FPEMU_STATIC_ASSERT(offsetof(fpemu_gemm_spec, out) == 960 && offsetof(fpemu_gemm_spec, sum.inner) == 1344 &&
                         sizeof(fpemu_format) == 256 && sizeof(fpemu_target) == 320 &&
-                        offsetof(fpemu_rounding, seed) == 8 && offsetof(fpemu_rounding, reserved1) == 32,
+                        offsetof(fpemu_rounding, seed) == 8 && offsetof(fpemu_rounding, words) == 32,
                     "_array.py knows where targets lie");
 
 static int target_given(const fpemu_target *t)

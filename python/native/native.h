@@ -133,6 +133,9 @@ rounding_object *rounding_of(PyObject *argument);
 /* The call that is prepared for a format, what a rounding says beside its place, a type and an fpemu_use. The first of
  * them are kept with the format, and constant as long as it lives; others are made in *own. NULL with an exception, of
  * `verb`, where the library refuses them. */
+/* The same, not kept: words belong to one call. */
+const fpemu_prepared *prepared_apart(format_object *format, const fpemu_rounding *rounding, carrier type, int use,
+                                     const char *verb, fpemu_prepared *own);
 const fpemu_prepared *prepared_of(format_object *format, const fpemu_rounding *rounding, carrier type, int use,
                                   const char *verb, fpemu_prepared *own);
 static inline fpemu_place place_of(const fpemu_rounding *rounding, uint64_t offset)
@@ -174,7 +177,7 @@ PyObject *raise_spec(const char *noun, PyObject *text, const fpemu_parse_error *
 typedef struct parameters {
     const char *function;
     int count, positional, required;
-    const char *name[12];
+    const char *name[16];
 } parameters;
 int parse_arguments(const parameters *p, PyObject *const *args, Py_ssize_t positional, PyObject *names,
                     PyObject **value);
@@ -191,6 +194,8 @@ int axis_argument(PyObject *argument, int dimensions, int *axis);
 
 /* ------------------------------------------------------------------------------------------------ calls */
 
+/* quantize with arrays that fpemu/_given.py puts in the order of blocks. */
+PyObject *call_given(PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 /* Python's side takes the call: it knows other arrays. */
 PyObject *call_adopter(const char *verb, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 /* Whether a tensor takes part in autograd now; -1 with an exception. */
@@ -213,7 +218,8 @@ PyObject *finish_call(PyObject *made, PyObject *out, const view *y, counting *c,
 int shape_of_views(const fpemu_format *format, const view *x, const view *y, int axis, fpemu_shape *shape);
 /* x to y by a call that is prepared for the format; both are on the processor and of one type. */
 fpemu_status quantize_views(const fpemu_prepared *call, const fpemu_format *format, const fpemu_place *place,
-                            const view *x, const view *y, int axis, const fpemu_range *whole, fpemu_stats *stats);
+                            const view *x, const view *y, int axis, const fpemu_range *whole, const fpemu_given *given,
+                            fpemu_stats *stats);
 
 #define NATIVE(name)                                                                                                   \
     PyObject *native_##name(PyObject *module UNUSED, PyObject *const *args, Py_ssize_t nargs, PyObject *names)

@@ -283,6 +283,17 @@ typedef struct kept {
 } kept;
 _Static_assert(offsetof(fpemu_rounding, seed) == sizeof(uint64_t), "a place follows what else a rounding says");
 
+const fpemu_prepared *prepared_apart(format_object *f, const fpemu_rounding *r, carrier type, int use, const char *verb,
+                                     fpemu_prepared *own)
+{
+    fpemu_why why;
+    const fpemu_status status = fpemu_prepare(own, &f->value, r, type_of(type), use, &why);
+    if (!status)
+        return own;
+    raise_status(status, verb, f, &why);
+    return NULL;
+}
+
 const fpemu_prepared *prepared_of(format_object *f, const fpemu_rounding *r, carrier type, int use, const char *verb,
                                   fpemu_prepared *own)
 {
@@ -292,12 +303,8 @@ const fpemu_prepared *prepared_of(format_object *f, const fpemu_rounding *r, car
     for (; i < MOST_KEPT && f->kept[i]; i++)
         if (f->kept[i]->rounding == rounding && f->kept[i]->type == type && f->kept[i]->use == use)
             return &f->kept[i]->call;
-    fpemu_why why;
-    const fpemu_status status = fpemu_prepare(own, &f->value, r, type_of(type), use, &why);
-    if (status) {
-        raise_status(status, verb, f, &why);
+    if (!prepared_apart(f, r, type, use, verb, own))
         return NULL;
-    }
     kept *const made = i < MOST_KEPT ? PyMem_Malloc(sizeof *made) : NULL;
     if (!made)
         return own;

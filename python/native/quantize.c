@@ -138,7 +138,8 @@ static void make_contiguous(view *v, char *data)
 /* Through contiguous memory: dimensions that four strides cannot tell, of formats with blocks or where sums are wanted.
  */
 static fpemu_status through_memory(const fpemu_prepared *call, const fpemu_format *f, const fpemu_place *place,
-                                   const view *x, const view *y, int axis, const fpemu_range *whole, fpemu_stats *stats)
+                                   const view *x, const view *y, int axis, const fpemu_range *whole,
+                                   const fpemu_given *given, fpemu_stats *stats)
 {
     char *const memory = malloc(x->count * x->item);
     if (!memory)
@@ -146,7 +147,7 @@ static fpemu_status through_memory(const fpemu_prepared *call, const fpemu_forma
     view held = *x;
     make_contiguous(&held, memory);
     gather(x, 0, x->count, memory);
-    const fpemu_status status = quantize_views(call, f, place, &held, &held, axis, whole, stats);
+    const fpemu_status status = quantize_views(call, f, place, &held, &held, axis, whole, given, stats);
     if (!status || status == FPEMU_ERROR_NAN)
         scatter(y, 0, y->count, memory);
     free(memory);
@@ -154,31 +155,80 @@ static fpemu_status through_memory(const fpemu_prepared *call, const fpemu_forma
 }
 
 fpemu_status quantize_views(const fpemu_prepared *call, const fpemu_format *f, const fpemu_place *place, const view *x,
-                            const view *y, int axis, const fpemu_range *whole, fpemu_stats *stats)
+                            const view *y, int axis, const fpemu_range *whole, const fpemu_given *given,
+                            fpemu_stats *stats)
 {
     fpemu_shape shape;
     if (x->count == 0)
         return FPEMU_OK;
-    if (x->contiguous && y->contiguous && (!f->scaling || x->dimensions <= 1) && !whole)
+    if (x->contiguous && y->contiguous && (!f->scaling || x->dimensions <= 1) && !whole && !given)
         return fpemu_run(call, place, x->count, x->data, y->data, stats);
     if (shape_of_views(f, x, y, axis, &shape)) {
         shape.whole = whole;
+        shape.given = given;
         return fpemu_run_tensor(call, place, &shape, x->data, y->data, stats);
     }
     return f->scaling || (stats && stats->request.want & FPEMU_STATS_SUMS)
-               ? through_memory(call, f, place, x, y, axis, whole, stats)
+               ? through_memory(call, f, place, x, y, axis, whole, given, stats)
                : slice_by_slice(call, f, place, x, y, stats);
 }
 
 /* ----------------------------------------------------------------------------------------------- from Python */
 
+/* What _given.py made of scales, zero points and words: one a block, and one for each place of the layout. */
+typedef struct own_arrays {
+    fpemu_given given;
+    fpemu_rounding rounding; /* words = NULL: the caller's own rounding serves */
+} own_arrays;
+
+/* Bytes of the caller's, or None: NULL. */
+static const void *bytes_or_none(PyObject *o)
+{
+    return o == Py_None ? NULL : PyBytes_AsString(o); /* as aligned as any allocation */
+}
+
+static int own_arrays_of(PyObject *argument, const fpemu_rounding *r, uint64_t first, uint64_t count, own_arrays *own)
+{
+    PyObject *scales, *zeros, *words;
+    int order, layout;
+    memset(own, 0, sizeof *own);
+    if (!argument || argument == Py_None)
+        return 0;
+    if (!PyArg_ParseTuple(argument, "OOifOi", &scales, &zeros, &order, &own->given.tensor, &words, &layout))
+        return -1;
+    own->given.scales = bytes_or_none(scales);
+    own->given.zeros = bytes_or_none(zeros);
+    own->given.order = (uint8_t)order;
+    own->rounding = *r;
+    own->rounding.words = bytes_or_none(words);
+    own->rounding.generator = FPEMU_GENERATOR_WORDS;
+    own->rounding.layout = (uint8_t)layout;
+    if (PyErr_Occurred())
+        return -1;
+    const uint64_t held = own->rounding.words ? (uint64_t)PyBytes_Size(words) / 4 : 0;
+    const uint64_t wanted = count ? ((first + count - 1) >> layout) + 1 : 0;
+    if (own->rounding.words && wanted > held) {
+        PyErr_Format(PyExc_ValueError, "%llu random words are too few: the elements take %llu",
+                     (unsigned long long)held, (unsigned long long)wanted);
+        return -1;
+    }
+    return 0;
+}
+
 PyObject *native_quantize(PyObject *module UNUSED, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
-    static const parameters p = {
-        "quantize", 8, 3, 2, {"x", "format", "rounding", "axis", "offset", "out", "stats", "range"}};
-    PyObject *a[8], *made = NULL;
+    static const parameters p = {"quantize",
+                                 16,
+                                 3,
+                                 2,
+                                 {"x", "format", "rounding", "axis", "offset", "out", "stats", "range", "scale", "zero",
+                                  "zero_order", "reciprocal", "tensor_scale", "words", "layout", "given"}};
+    PyObject *a[16], *made = NULL;
     if (parse_arguments(&p, args, nargs, names, a))
         return NULL;
+    for (int i = 8; i < 15; i++)
+        if (a[i])
+            return call_given(args, nargs, names);
     view x, y;
     const int found = operand_view(a[0], "x", NULL, &x);
     if (found <= 0)
@@ -190,13 +240,17 @@ PyObject *native_quantize(PyObject *module UNUSED, PyObject *const *args, Py_ssi
     fpemu_prepared own;
     fpemu_range range;
     const fpemu_range *whole = NULL;
+    own_arrays given;
     uint64_t offset = 0;
     int axis = -1;
     if (!rounding || stats_of(a[6], &stats) || u64_argument(a[4], "offset", &offset) ||
         axis_argument(a[3], x.dimensions, &axis) || range_of(a[7], &range, &whole))
         goto end;
+    if (own_arrays_of(a[15], &rounding->value, offset + rounding->value.offset, x.count, &given))
+        goto end;
     const fpemu_prepared *const call =
-        prepared_of(format, &rounding->value, x.type, FPEMU_USE_QUANTIZE, "quantize", &own);
+        given.rounding.words ? prepared_apart(format, &given.rounding, x.type, FPEMU_USE_QUANTIZE, "quantize", &own)
+                             : prepared_of(format, &rounding->value, x.type, FPEMU_USE_QUANTIZE, "quantize", &own);
     if (!call || !(made = result_view(out, &x, 1, x.type, -1, NULL, &y)))
         goto end;
     const fpemu_place place = place_of(&rounding->value, offset);
@@ -206,7 +260,8 @@ PyObject *native_quantize(PyObject *module UNUSED, PyObject *const *args, Py_ssi
         goto end;
     }
     PyThreadState *const state = x.count > ELEMENTS_WITH_LOCK ? PyEval_SaveThread() : NULL;
-    const fpemu_status status = quantize_views(call, &format->value, &place, &x, &y, axis, whole, c.stats);
+    const fpemu_status status = quantize_views(call, &format->value, &place, &x, &y, axis, whole,
+                                               given.given.scales ? &given.given : NULL, c.stats);
     if (state)
         PyEval_RestoreThread(state);
     made = finish_call(made, out, &y, &c, status, "quantize", format, NULL);

@@ -151,6 +151,27 @@ holds "$(sed -n 2p memh)" = "// 108 bits: mode [107:104], a [103:88] = a[0] to a
  b [87:72] = b[0] to b[1], 8 bits each, c [71:40], result [39:8], flags [7:0]"
 grep -v '^//' memh | tr _ ' ' | cmp - hex || failed 'memh and hex differ'
 grep -q '^0 7f c0 38 38 00000000 7fc00000 00$' hex || failed 'a NaN in a lane'
+"$FPEMU" vectors fp32 --op dot --model 'tc(h100,e4m3fn); start=c' --length 2 --as svh >svh || failed 'dot as svh'
+holds "$(cat svh)" = "localparam int COUNT = $(wc -l <hex), WIDTH = 108, MODE_LOW = 104;
+localparam int A_LOW = 88, A_BITS = 8, A_LANES = 2; // the first lane is the highest
+localparam int B_LOW = 72, B_BITS = 8, B_LANES = 2; // the first lane is the highest
+localparam int C_LOW = 40, C_BITS = 32, C_LANES = 1;
+localparam int RESULT_LOW = 8, RESULT_BITS = 32, FLAGS_LOW = 0;"
+for options in 'fp16 -r rne,rtz' 'e4m3fn --from e5m2' 'fp16 --op mul' 'e5m2 --op add'; do
+    "$FPEMU" vectors $options --as svh | grep -qF "COUNT = $("$FPEMU" vectors $options | wc -l)," || failed "$options"
+done
+
+# IEEE 754's underflow of fp16, whose least normal number is 2^-14 (0400). 2^-14 less 2^-26 (2ffe) becomes it, among
+# subnormal numbers and as if there were none; less 2^-25 (2ffc) among subnormal ones alone; less 2^-24 is exact.
+for when in before after; do
+    "$FPEMU" vectors fp16 --from 'float(e=3,m=12,bias=17)' -r rne,rtz --level 2 --tininess $when >$when ||
+        failed 'vectors --tininess'
+    for line in '0 2ffc 0400 03' '0 2ff8 03ff 20' '0 3000 0400 00' '3 2ffe 03ff 23'; do
+        grep -qx "$line" $when || failed "--tininess $when: not $line"
+    done
+done
+grep -qx '0 2ffe 0400 03' before && grep -qx '0 2ffe 0400 01' after || failed '--tininess of 2ffe'
+holds "$(diff before after | grep -c '^>')" -eq 4
 
 fails 2 '2 formats, but fma has 3 operands: name one for all, or one for each' vectors fp16 --op fma --from fp16,fp16
 fails 2 '--op dot needs --model' vectors fp32 --op dot
@@ -173,6 +194,8 @@ fails 2 'expected SPEC' vectors
 same out wanted
 holds ! -e -
 fails 2 "'xml' is none of" vectors e4m3fn --as xml
+fails 2 'neither before nor after' vectors e4m3fn --tininess now
+fails 2 'to floats' vectors 'fixed(8,4)' --tininess after
 fails 2 '--level' vectors e4m3fn --level 3
 fails 2 'stochastic' vectors e4m3fn -r rne,sr
 fails 2 "rounding ''" vectors e4m3fn -r rne,

@@ -47,7 +47,7 @@ done <"$work/pages"
 # Identifiers of the sources.
 grep -E '\.(c|h|cu|cuh|def|map|m4|py)$' "$work/files" | grep -E '^(include|lib|gpu|tools|m4|python|examples)/' | xargs cat |
     grep -owE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$work/names"
-echo fpemu_noun_verb >>"$work/names" # how names are made
+{ echo fpemu_noun_verb; ls share/fpemu/hdl | sed 's/\..*//'; } >>"$work/names" # how names are made; files
 [ "$(wc -l <"$work/names")" -gt 1000 ] || complain "few names found"
 { echo NEWS; grep -v -e doc/results -e tests/ "$work/pages"; } >"$work/own"
 while read -r page; do

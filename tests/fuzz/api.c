@@ -287,7 +287,7 @@ void draw_rounding(draw *d, fpemu_rounding *r)
     r->compat = (uint8_t)(draw_below(d, 4) ? 0 : draw_below(d, FPEMU_COMPAT_COUNT + (wrong ? 1 : 0)));
     r->offset = draw_word(d, draw_below(d, 9));
     if (wrong && draw_below(d, 2))
-        r->reserved0 = 1;
+        r->layout = 1;
 }
 
 /* ---------------------------------------------------------------------------------------------- the carriers */

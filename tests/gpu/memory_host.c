@@ -8,8 +8,8 @@ void device_begin(void)
 
 void *device_memory(int which, size_t bytes)
 {
-    static void *buffer[8];
-    static size_t size[8];
+    static void *buffer[10];
+    static size_t size[10];
     if (bytes > size[which]) {
         free(buffer[which]);
         buffer[which] = malloc(bytes);

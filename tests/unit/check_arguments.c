@@ -106,8 +106,8 @@ START_TEST(roundings_out_of_range)
 #define TAMPER(field, value)                                                                                           \
     (r = fpemu_rounding_nearest(), r.field = value, all_refuse(&f, &r, FPEMU_ERROR_ROUNDING, 0))
     EACH(TAMPER(mode, FPEMU_MODE_COUNT), TAMPER(mode, 255), TAMPER(overflow, 4), TAMPER(nan, 6), TAMPER(variant, 3),
-         TAMPER(bits, 33), TAMPER(generator, 2), TAMPER(compat, FPEMU_COMPAT_COUNT), TAMPER(reserved0, 1),
-         TAMPER(reserved1[0], 1), TAMPER(reserved1[3], UINT64_C(1) << 63));
+         TAMPER(bits, 33), TAMPER(generator, 2), TAMPER(compat, FPEMU_COMPAT_COUNT), TAMPER(layout, 1),
+         TAMPER(words_word, 8), TAMPER(reserved1[2], UINT64_C(1) << 63));
 #undef TAMPER
 }
 END_TEST
@@ -248,7 +248,7 @@ START_TEST(check_is_what_a_call_says)
                     r.nan = (uint8_t)(other == 3 ? 5 : other == 4 ? 6 : 0);
                     r.bits = (uint8_t)(other == 5 ? 32 : other == 6 ? 33 : 0);
                     r.generator = other == 7;
-                    r.reserved1[3] = other == 8;
+                    r.reserved1[2] = other == 8;
                     refused += agrees(&f, &r, specs[i]);
                 }
         fpemu_format damaged = f;

@@ -38,7 +38,7 @@ START_TEST(refused)
 {
     const fpemu_format f = format_of("mxfp4");
     const fpemu_rounding r = fpemu_rounding_nearest();
-    fpemu_shape shape = {2, 2, 40, 2, {0}, {0}, {NULL}, {0}};
+    fpemu_shape shape = {2, 2, 40, 2, {0}, {0}, {NULL}, {NULL}, {0}};
     fpemu_stats stats = {0};
     fpemu_range range = {0};
     for (int i = 0; i < N; i++) {

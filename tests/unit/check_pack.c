@@ -98,7 +98,7 @@ START_TEST(refusals)
         ck_assert_uint_eq(bytes[i], 0);
 
     /* sizes that do not fit, and those that just do */
-    const fpemu_shape huge = {UINT64_C(1) << 32, UINT64_C(1) << 32, 1, 1, {0}, {0}, {NULL}, {0}};
+    const fpemu_shape huge = {UINT64_C(1) << 32, UINT64_C(1) << 32, 1, 1, {0}, {0}, {NULL}, {NULL}, {0}};
     REFUSES(ARGUMENT, fpemu_packed_layout(&f, &huge, &layout));
     const fpemu_shape large = fpemu_shape_vector((UINT64_C(1) << 59) + 1);
     REFUSES(ARGUMENT, fpemu_packed_layout(&f, &large, &layout));

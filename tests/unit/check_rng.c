@@ -106,8 +106,43 @@ START_TEST(bits_of_an_element)
 }
 END_TEST
 
+/* Words of the caller's, as instructions share them: bits worked by hand. */
+START_TEST(words_that_are_given)
+{
+    static const uint32_t words[2] = {0x12345678, 0x9abcdef0};
+    static const struct {
+        int layout, bits;
+        uint32_t of[4];
+    } cases[] = {{FPEMU_WORDS_EACH, 20, {0x12345, 0x9abcd}},
+                 {FPEMU_WORDS_PTX_X2, 13, {0x1678, 0x1234, 0x1ef0, 0x1abc}},
+                 {FPEMU_WORDS_PTX_X4, 16, {0x5678, 0x1e6a, 0x1234, 0x2c48}}};
+    for (size_t c = 0; c < 3; c++) {
+        fpemu_rounding r = fpemu_rounding_stochastic(0, 0);
+        r.generator = FPEMU_GENERATOR_WORDS;
+        r.layout = (uint8_t)cases[c].layout;
+        r.bits = (uint8_t)cases[c].bits;
+        r.words = words;
+        const fpemu_format f = format_of("fixed(20,0)");
+        float x[4] = {0.5f, 0.5f, 0.5f, 0.5f}, y[4];
+        const size_t n = c ? 4 : 2;
+        GIVES_OK(fpemu_quantize_f32(&f, &r, n, x, y, NULL));
+        for (size_t i = 0; i < n; i++) {
+            ck_assert_uint_eq(fpemu_random_bits(&r, i), cases[c].of[i]);
+            ck_assert(y[i] == (float)(cases[c].of[i] >> (cases[c].bits - 1))); /* up where the first bit is 1 */
+        }
+        r.offset = 1;
+        ck_assert_uint_eq(fpemu_random_bits(&r, 0), cases[c].of[1]);
+        r.bits = c ? 17 : 33;
+        REFUSES(ROUNDING, fpemu_quantize_f32(&f, &r, n, x, y, NULL));
+        r.bits = 1;
+        r.words = NULL;
+        REFUSES(ROUNDING, fpemu_quantize_f32(&f, &r, n, x, y, NULL));
+    }
+}
+END_TEST
+
 int main(void)
 {
     return RUN_SUITE("rng", NULL, hash_has_its_test_values, philox_has_the_published_vectors,
-                     words_equal_the_definition, bits_of_an_element);
+                     words_equal_the_definition, bits_of_an_element, words_that_are_given);
 }

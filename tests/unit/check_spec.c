@@ -235,7 +235,7 @@ START_TEST(bad_specs)
              {"block(e5m2,block=32,scale=fp32,rule=s2fp8)", 36, "tensor"},
              {"block(e5m2,block=tensor,scale=fp32,rule=none)", 40, "floor"}, {"int33", 3, "1 to 32"},
              {"int0", 3, "1 to 32"}, {"uint99999999999999999999", 4, "1 to 32"}, {"int5x", 0, "format"},
-             {"sint5", 0, "format"});
+             {"sint5", 0, "format"}, {"mxfp4(block=16)", 0, "did you mean mx(e2m1,block=16)?"});
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fpemu_format f;
         fpemu_parse_error error;

@@ -320,7 +320,8 @@ dist_experiments_DATA = \
 	share/fptrain/experiments/muppet-cifar-full.ini \
 	share/fptrain/experiments/muppet-lenet-small.ini \
 	share/fptrain/experiments/muppet-resnet20-small.ini \
-	share/fptrain/experiments/muppet-schedules-small.ini
+	share/fptrain/experiments/muppet-schedules-small.ini \
+	share/fptrain/experiments/units-text-small.ini
 endif
 
 # The link by which the program finds them in a build tree; configure makes it.

@@ -2,6 +2,7 @@
 /* vectors.c - fpemu vectors: operands, results and flags for a simulator's test bench. */
 #include "common/system.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -45,6 +46,10 @@ static const char help[] =
     "                        memh: the same as one word a line, as $readmemh reads it\n"
     "                        csv: a column for each flag, and the values\n"
     "                        (memh and csv name the case of a dot product)\n"
+    "                        svh: no vectors, but localparams of SystemVerilog for those of memh:\n"
+    "                        how many there are, and where each field is\n"
+    "      --tininess WHEN   before or after rounding: flag 02 is IEEE 754's underflow, a tiny and\n"
+    "                        inexact result (default: 02 is our counter, a result of zero)\n"
     "  -o, --output FILE     the file to write (default: standard output)\n"
     "\n"
     "Flags: 01 inexact, 02 underflow, 04 overflow, 08 division by zero, 10 invalid, 20 subnormal.\n"
@@ -55,13 +60,14 @@ static const char help[] =
     "          fpemu vectors fp32 --op dot --model 'tc(h100,e4m3fn); start=c' --length 32\n"
     "          fpemu vectors fp32 --op dot --model 'chunk(32,fp32); ab=e2m1' --length 64 --scales e8m0\n";
 
-enum { OPT_MODEL = CLI_OPT_HANG + 1000, OPT_LENGTH, OPT_SCALES };
+enum { OPT_MODEL = CLI_OPT_HANG + 1000, OPT_LENGTH, OPT_SCALES, OPT_TININESS };
 
 static const struct option options[] = {{"op", required_argument, NULL, CLI_OPT_OPERATION},
                                         {"from", required_argument, NULL, CLI_OPT_FROM},
                                         {"model", required_argument, NULL, OPT_MODEL},
                                         {"length", required_argument, NULL, OPT_LENGTH},
                                         {"scales", required_argument, NULL, OPT_SCALES},
+                                        {"tininess", required_argument, NULL, OPT_TININESS},
                                         {"rounding", required_argument, NULL, 'r'},
                                         {"overflow", required_argument, NULL, CLI_OPT_OVERFLOW},
                                         {"nan", required_argument, NULL, CLI_OPT_NAN},
@@ -108,6 +114,8 @@ typedef struct bench {
     int field_count;
     bool lanes; /* codes have numbers */
     operands in;
+    uint64_t count; /* of vectors */
+    enum { TININESS_OURS, TININESS_BEFORE, TININESS_AFTER } tininess;
     dots sums;
     const struct form *form;
     output out; /* its file is stdout where no other was asked for */
@@ -120,6 +128,26 @@ static unsigned flags_of(const fpemu_stats *s)
     return (s->inexact ? FLAG_INEXACT : 0u) | (s->underflow ? FLAG_UNDERFLOW : 0u) |
            (s->overflow ? FLAG_OVERFLOW : 0u) | (s->div_by_zero ? FLAG_DIVISION_BY_ZERO : 0u) |
            (s->invalid ? FLAG_INVALID : 0u) | (s->subnormal ? FLAG_SUBNORMAL : 0u);
+}
+
+/* IEEE 754's underflow in place of ours: the exact result, or what it rounds to as if exponents had no end, is below the
+ * smallest normal number, and the result inexact. */
+static void judge_tininess(const bench *b, const fpemu_rounding *rounding, vector *v)
+{
+    double x[OPERATION_MOST] = {0, 0, 0};
+    const double normal = fpemu_format_min_normal(&b->to);
+    if (b->tininess == TININESS_OURS)
+        return;
+    for (int k = 0; k < b->what->operands; k++)
+        x[k] = fpemu_decode_one_f64(&b->from[k], v->operand[k]);
+    double exact = operation_exact(b->what, x), limit = normal;
+    if (b->tininess == TININESS_AFTER && exact != 0 && fabs(exact) < normal) { /* among normal numbers, by a power */
+        const int up = ilogb(normal) + 1 - ilogb(exact);
+        exact = fpemu_quantize_one_f64(&b->to, rounding, ldexp(exact, up), 0);
+        limit = ldexp(normal, up);
+    }
+    const bool tiny = exact != 0 && fabs(exact) < limit;
+    v->flags = (v->flags & ~(unsigned)FLAG_UNDERFLOW) | (tiny && (v->flags & FLAG_INEXACT) ? FLAG_UNDERFLOW : 0u);
 }
 
 /* In binary32 where that holds both formats, else in binary64. */
@@ -190,13 +218,38 @@ static void print_hex(const bench *b, const vector *v)
     print_codes(b, v, ' ');
 }
 
+/* Bits of a vector. */
+static int width(const bench *b)
+{
+    int bits = 4 + 4 * digits(&b->to) + 8;
+    for (int f = 0; f < b->field_count; f++)
+        bits += (int)b->fields[f].count * 4 * digits(&b->fields[f].format);
+    return bits;
+}
+
+static void head_svh(const bench *b)
+{
+    FILE *file = b->out.file;
+    int low = width(b) - 4;
+    fprintf(file, "localparam int COUNT = %" PRIu64 ", WIDTH = %d, MODE_LOW = %d;\n", b->count, width(b), low);
+    for (int f = 0; f < b->field_count; f++) {
+        const field *x = &b->fields[f];
+        const int bits = 4 * digits(&x->format);
+        char name[16] = "";
+        for (size_t i = 0; x->name[i] != '\0' && i + 1 < sizeof name; i++)
+            name[i] = (char)toupper((unsigned char)x->name[i]);
+        low -= (int)x->count * bits;
+        fprintf(file, "localparam int %s_LOW = %d, %s_BITS = %d, %s_LANES = %zu;%s\n", name, low, name, bits, name,
+                x->count, x->count > 1 ? " // the first lane is the highest" : "");
+    }
+    fprintf(file, "localparam int RESULT_LOW = 8, RESULT_BITS = %d, FLAGS_LOW = 0;\n", 4 * digits(&b->to));
+}
+
 static void head_memh(const bench *b)
 {
     char from[OPERANDS_FORMATS_SIZE], to[CLI_SPEC_SIZE];
     FILE *file = b->out.file;
-    int low = 8 + 4 * digits(&b->to); /* of the mode */
-    for (int f = 0; f < b->field_count; f++)
-        low += (int)b->fields[f].count * 4 * digits(&b->fields[f].format);
+    int low = width(b) - 4; /* of the mode */
     cli_spec(&b->to, to);
     if (b->what == NULL)
         fprintf(file, "// dot product of %zu, %s, to %s\n", b->fields[0].count, b->sums.text, to);
@@ -278,13 +331,16 @@ typedef struct form {
     void (*head)(const bench *b);
     void (*print)(const bench *b, const vector *v);
 } form;
-static const form forms[] = {
-    {"hex", NULL, print_hex}, {"memh", head_memh, print_memh}, {"csv", head_csv, print_csv}, {NULL, NULL, NULL}};
+static const form forms[] = {{"hex", NULL, print_hex},
+                             {"memh", head_memh, print_memh},
+                             {"csv", head_csv, print_csv},
+                             {"svh", head_svh, NULL},
+                             {NULL, NULL, NULL}};
 
 /* ------------------------------------------------------------------------------------------------- command */
 
 typedef struct request {
-    const char *operation, *form, *output;
+    const char *operation, *form, *output, *tininess;
     dots_request dot; /* its `from`, `seed` and `level` are those of operations too */
     const char *modes[MOST_MODES];
     int mode_count;
@@ -314,6 +370,7 @@ static request read_options(cli *c)
         case OPT_MODEL: q.dot.model = optarg; break;
         case OPT_LENGTH: q.dot.length = cli_option_u64("--length", optarg, 1, DOTS_LONGEST); break;
         case OPT_SCALES: q.dot.scales = optarg; break;
+        case OPT_TININESS: q.tininess = optarg; break;
         case 'r': add_modes(&q, optarg); break;
         case CLI_OPT_LEVEL: q.dot.level = (unsigned)cli_option_u64("--level", optarg, 1, 2); break;
         case CLI_OPT_SEED: /* of the operands, not of the rounding */
@@ -335,7 +392,7 @@ static const form *find_form(const char *name)
     while (f->name != NULL && strcmp(f->name, name) != 0)
         f++;
     if (f->name == NULL)
-        cli_usage("--as: '%s' is none of: hex memh csv", name);
+        cli_usage("--as: '%s' is none of: hex memh csv svh", name);
     return f;
 }
 
@@ -375,8 +432,26 @@ static void write_vector(bench *b, vector *v, const fpemu_rounding *rounding)
         convert(b, rounding, v);
     else
         operate(b, rounding, v);
+    judge_tininess(b, rounding, v);
     b->form->print(b, v);
     check_written(b);
+}
+
+static bool has_stage(const bench *b, const request *q, const input_depth *depth, input_stage stage)
+{
+    return (stage == INPUTS_ALL) == (b->in.bits <= depth->every_bits) &&
+           (stage != INPUTS_COVERAGE || q->dot.level > 1 || !b->what->converts);
+}
+
+/* How many vectors of one rounding there are. */
+static uint64_t count_vectors(const bench *b, const request *q, const input_depth *depth)
+{
+    uint64_t count = 0;
+    for (unsigned which = 0; b->what == NULL && dots_case(which) != NULL; which++)
+        count += dots_count(&b->sums, which);
+    for (input_stage stage = INPUTS_BOUNDARY; b->what != NULL && stage < INPUT_STAGES; stage++)
+        count += has_stage(b, q, depth, stage) ? b->in.count[stage] : 0;
+    return count;
 }
 
 static void write_stage(bench *b, vector *v, input_stage stage, const fpemu_rounding *rounding)
@@ -395,6 +470,17 @@ static void write_cases(bench *b, vector *v, const fpemu_rounding *rounding)
             write_vector(b, v, rounding);
         }
     }
+}
+
+static void read_tininess(bench *b, const char *when)
+{
+    if (when == NULL)
+        return;
+    if (strcmp(when, "before") != 0 && strcmp(when, "after") != 0)
+        cli_usage("--tininess: '%s' is neither before nor after", when);
+    if (b->what == NULL || b->to.kind != FPEMU_KIND_FLOAT)
+        cli_usage("--tininess: of conversions and operations to floats");
+    b->tininess = strcmp(when, "before") == 0 ? TININESS_BEFORE : TININESS_AFTER;
 }
 
 static void add_field(bench *b, const char *name, const fpemu_format *format, size_t count)
@@ -441,10 +527,12 @@ int cmd_vectors(int argc, char **argv)
         start_dot(&b, &q);
     else
         start_operation(&b, &q);
+    read_tininess(&b, q.tininess);
     fpemu_rounding roundings[MOST_MODES];
     read_roundings(&b, &q, roundings);
     if (b.what != NULL)
         b.in = operands_start(b.what, b.from, &b.to, depth, q.dot.random, q.dot.seed);
+    b.count = (uint64_t)q.mode_count * count_vectors(&b, &q, &depth);
     if (q.output != NULL) {
         cli_refuse_tables("-o", q.output);
         b.out = output_open(q.output);
@@ -455,20 +543,15 @@ int cmd_vectors(int argc, char **argv)
         b.form->head(&b);
         check_written(&b);
     }
-    for (int i = 0; i < q.mode_count; i++) {
+    for (int i = 0; i < q.mode_count && b.form->print != NULL; i++) {
         vector v = {.mode = q.modes[i], .mode_number = roundings[i].mode};
         if (b.what == NULL) {
             write_cases(&b, &v, &roundings[i]);
             continue;
         }
-        if (b.in.bits <= depth.every_bits) {
-            write_stage(&b, &v, INPUTS_ALL, &roundings[i]);
-            continue;
-        }
-        write_stage(&b, &v, INPUTS_BOUNDARY, &roundings[i]);
-        if (q.dot.level > 1 || !b.what->converts)
-            write_stage(&b, &v, INPUTS_COVERAGE, &roundings[i]);
-        write_stage(&b, &v, INPUTS_RANDOM, &roundings[i]);
+        for (input_stage stage = INPUTS_BOUNDARY; stage < INPUT_STAGES; stage++)
+            if (has_stage(&b, &q, &depth, stage))
+                write_stage(&b, &v, stage, &roundings[i]);
     }
     if (q.output != NULL)
         output_commit(&b.out);

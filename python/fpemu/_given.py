@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""quantize() with scales, zero points or random words of the caller: arrays that broadcast, in the order of blocks."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from . import _native
+from ._arrays import float64_of, grad_enabled, to_numpy, told
+from ._format import Format
+from ._format import format as make_format
+from ._packed import _scales_shape
+from ._rounding import _index
+from ._rounding import rounding as make_rounding
+
+ORDERS = (None, "after", "before")
+LAYOUTS = ("each", "ptx-x2", "ptx-x4")
+
+
+def _blocks(x: Any, format: Format, scale: Any, reciprocal: bool) -> tuple[Any, Format, int, Any]:
+    """x, a format with blocks, their axis, and for each block the place of its number in `scale` and arrays like it."""
+    shape, sizes = tuple(x.shape), scale.shape
+    if len(sizes) > len(shape) or any(n < 1 or m % n for n, m in zip(sizes[::-1], shape[::-1], strict=False)):
+        why = "each of its sizes divides x's, and stands for as many neighbours"
+        raise ValueError(f"a scale of shape {sizes} does not go with x of shape {shape}: {why}")
+    sizes = (1,) * (len(shape) - len(sizes)) + sizes
+    some = [d for d, n in enumerate(sizes) if n > 1]
+    place = np.arange(scale.size).reshape(sizes)
+    axis = -1
+    if not some:
+        block = "tensor"
+    elif len(some) == 1 and sizes[some[0]] == shape[some[0]]:
+        block, axis = "channel", some[0]
+    else:
+        last = some[-1]
+        for d in some[:-1]:
+            place = place.repeat(shape[d] // sizes[d], d)
+        place = np.broadcast_to(place, (*shape[:last], *place.shape[last:]))
+        block = str(int(np.prod(shape[last:])) // sizes[last])
+        x = x.reshape((*shape[:last], -1))
+    rule = "reciprocal" if reciprocal else "absmax"
+    return x, make_format(f"block({format},block={block},scale=fp32,rule={rule})"), axis, place.ravel()
+
+
+def adopt(verb: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Carries out _native.<verb>, which is quantize, and has refused other names of arguments."""
+    k: dict[str, Any] = {**dict(zip(("x", "format", "rounding"), args, strict=False)), **kwargs}
+    x, format, axis = told(k["x"]), make_format(k["format"]), k.get("axis", -1)
+    x = float64_of(x) if isinstance(x, (int, float)) else x
+    scale, zero, words, shape = k.get("scale"), k.get("zero"), k.get("words"), tuple(x.shape)
+    if getattr(x, "requires_grad", False) and grad_enabled():
+        raise TypeError("scale=, zero= and words= carry no gradient: pass x.detach()")
+    if k.get("out") is not None:
+        raise TypeError("out= does not go with scale= and words=")
+    if scale is None and (zero is not None or k.get("reciprocal") or k.get("tensor_scale")):
+        raise TypeError("zero=, reciprocal= and tensor_scale= go with scale=")
+    if scale is not None:
+        scale = np.asarray(to_numpy(scale), np.float32)
+        if zero is not None:
+            scale, zero = np.broadcast_arrays(scale, np.asarray(to_numpy(zero), np.float32))
+        if not format.is_blocked:
+            x, format, axis, place = _blocks(x, format, scale, k.get("reciprocal"))
+        elif k.get("reciprocal"):
+            raise ValueError("reciprocal= is for formats without scales: write rule=reciprocal in the format")
+        else:
+            grid = _scales_shape(format, shape, axis) or ()
+            place = np.broadcast_to(np.arange(scale.size).reshape(scale.shape), grid).ravel()
+        scale, zero = scale.ravel()[place], None if zero is None else zero.ravel()[place]
+    rounding = make_rounding(k.get("rounding", "rne"))
+    if words is not None:
+        words = np.ascontiguousarray(to_numpy(words))
+        if not rounding.is_stochastic:
+            raise ValueError(f"words= are for the modes sr and se, not {rounding}")
+        if words.dtype not in (np.uint32, np.int32):
+            raise TypeError(f"random words are uint32 or int32, not {words.dtype}")
+    order = 0 if zero is None else _index(ORDERS, k.get("zero_order", "after"), "zero_order")
+    scales, zeros, drawn = (None if a is None else a.tobytes() for a in (scale, zero, words))
+    layout = _index(LAYOUTS, k.get("layout", "each"), "layout")
+    given = (scales, zeros, order, float(k.get("tensor_scale", 0)), drawn, layout)
+    rest = {name: k[name] for name in ("offset", "stats", "range") if name in k}
+    torch = sys.modules["torch"] if hasattr(x, "detach") else None
+    y = _native.quantize(to_numpy(x) if torch else x, format, rounding, axis=axis, given=given, **rest).reshape(shape)
+    if torch is None:
+        return y
+    y = torch.from_numpy(y.view(np.int16)).view(torch.bfloat16) if y.dtype.name == "bfloat16" else torch.from_numpy(y)
+    return y.to(x.device)

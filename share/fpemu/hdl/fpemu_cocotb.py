@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""fpemu_cocotb: operands, a model and a scoreboard for the bench of a design, with cocotb and the package fpemu.
+
+bench = Bench(dut, {"a": "e4m3fn", "b": "e4m3fn"}, {"y": "fp16"}, lambda a, b: fpemu.mul(a, b, "fp16"))
+await bench.run(bench.operands(10000))
+bench.check()
+"""
+
+from collections import Counter
+
+import fpemu
+import numpy as np
+from cocotb.triggers import RisingEdge, Timer
+
+CLASSES = ("normal", "subnormal", "zero", "infinity", "nan")
+
+
+class Bench:
+    """A design beside a model.
+
+    inputs, outputs: what the ports are, by name: a format, or (format, lanes), the first lane in the lowest bits.
+    model: takes an array of values for each input, float64, (n,) or (n, lanes). Returns for each output as many
+        numbers, which are rounded to nearest in the port's format, or codes, unsigned integers. Any NaN equals another.
+    clock: a port; results are then read `latency` rising edges after their operands. Without, after a time step.
+    coverage: how often which classes of the inputs and the first output came, such as ("normal", "zero", "zero"); of
+        lanes the last in the order of CLASSES.
+    """
+
+    def __init__(self, dut, inputs, outputs, model, clock=None, latency=1):
+        self.dut, self.model, self.clock, self.latency = dut, model, clock, latency if clock else 0
+        pairs = {name: p if isinstance(p, tuple) else (p, 0) for name, p in {**inputs, **outputs}.items()}
+        self.ports = {name: (fpemu.format(spec), lanes) for name, (spec, lanes) in pairs.items()}
+        self.inputs, self.outputs = list(inputs), list(outputs)
+        self.tried, self.wrong, self.worst, self.coverage = 0, 0, "", Counter()
+
+    def operands(self, count, seed=0):
+        """Codes of the inputs: all, of single numbers of 16 bits together; else for each input by turns special values
+        and their neighbours, numbers of few bits about as large as one another, and any codes."""
+        rng, columns = np.random.default_rng(seed), []
+        ports = [self.ports[name] for name in self.inputs]
+        if sum(f.bits for f, _ in ports) <= 16 and not any(lanes for _, lanes in ports):
+            every = np.arange(1 << sum(f.bits for f, _ in ports))
+            for f, _ in ports:
+                columns.append(every & ((1 << f.bits) - 1))
+                every = every >> f.bits
+            return columns
+        for f, lanes in ports:
+            shape, sign = (count, max(lanes, 1)), [1, -1] if f.is_signed else [1]
+            points = [s * v for v in (0, 1, f.max, f.smallest, f.smallest_normal) for s in sign]
+            codes = fpemu.encode(np.array(points + [np.inf, np.nan], np.float64), f).astype(np.int64)
+            special = rng.choice(np.concatenate([codes, codes + 1, codes - 1]), shape)
+            near = np.ldexp(rng.integers(1, 17, shape) / 16, rng.integers(-3, 4, shape)) * rng.choice(sign, shape)
+            turn = [rng.integers(0, 3, (count, 1)) == k for k in (0, 1)]
+            any_code = rng.integers(0, 1 << f.bits, shape)
+            codes = np.select(turn, [special, fpemu.encode(near, f).astype(np.int64)], any_code) & ((1 << f.bits) - 1)
+            columns.append(codes if lanes else codes[:, 0])
+        return columns
+
+    async def run(self, columns, stop=None):
+        """Drives codes, an array for each input, and compares what comes out; ends after `stop` differences."""
+        values = [self._values(name, column) for name, column in zip(self.inputs, columns)]
+        right = self.model(*values)
+        right = [np.asarray(want) for want in ([right] if len(self.outputs) == 1 else right)]
+        right = [
+            want if want.dtype.kind == "u" else fpemu.encode(want.astype(np.float64), self.ports[name][0])
+            for name, want in zip(self.outputs, right)
+        ]
+        first = [(self.outputs[0], self._values(self.outputs[0], right[0]))]
+        classes = [self._classes(name, column) for name, column in [*zip(self.inputs, values), *first]]
+        self.coverage.update(zip(*classes))
+        driven = [self._words(name, column) for name, column in zip(self.inputs, columns)]
+        wanted = [self._words(name, column) for name, column in zip(self.outputs, right)]
+        for i in range(len(columns[0]) + self.latency):
+            for name, words in zip(self.inputs, driven):
+                getattr(self.dut, name).value = words[min(i, len(words) - 1)]
+            await (RisingEdge(getattr(self.dut, self.clock)) if self.clock else Timer(1))
+            row = i - self.latency
+            if row < 0:
+                continue
+            self.tried += 1
+            differ = [text for name, words in zip(self.outputs, wanted) if (text := self._judge(name, words[row]))]
+            if differ:
+                self.wrong += 1
+                shown = ", ".join(f"{name} = {value[row].tolist()}" for name, value in zip(self.inputs, values))
+                self.worst = self.worst or f"{shown}: {differ[0]}"
+                if self.wrong == stop:
+                    break
+
+    def check(self):
+        """AssertionError where something differed: how much, and the first in numbers."""
+        assert self.wrong == 0, f"{self.wrong} of {self.tried} differ, such as {self.worst}"
+
+    def _values(self, name, codes):
+        f = self.ports[name][0]
+        return fpemu.decode(np.asarray(codes).astype(f.code_dtype), f, "float64")
+
+    def _classes(self, name, values):
+        size = np.abs(values.reshape(len(values), -1))
+        small = size < self.ports[name][0].smallest_normal
+        rank = np.select([np.isnan(size), np.isinf(size), size == 0, small], [4, 3, 2, 1], 0)
+        return [CLASSES[k] for k in rank.max(axis=1)]
+
+    def _words(self, name, codes):
+        bits = self.ports[name][0].bits
+        rows = [row if isinstance(row, list) else [row] for row in np.asarray(codes).tolist()]
+        return [sum(code << bits * k for k, code in enumerate(row)) for row in rows]
+
+    def _judge(self, name, want):
+        """What is wrong with a port; "": nothing."""
+        f, lanes = self.ports[name]
+        try:
+            got = int(getattr(self.dut, name).value)
+        except ValueError:
+            return f"{name} has unknown bits"
+        if got == want:
+            return ""
+        codes = [[word >> f.bits * k & ((1 << f.bits) - 1) for k in range(max(lanes, 1))] for word in (want, got)]
+        a, b = (self._values(name, row).tolist() for row in codes)
+        if all(c == d or (u != u and v != v) for c, d, u, v in zip(*codes, a, b)):
+            return ""
+        return f"{name} is {a if lanes else a[0]}, not {b if lanes else b[0]}"
