@@ -11,6 +11,7 @@ QUICK_TESTS := $(filter \
 	tests/against_judges/quantize \
 	tests/against_judges/stochastic \
 	tests/against_judges/tensor_cores \
+	tests/cli/apply.sh \
 	tests/cli/compare.sh \
 	tests/cli/quantize.sh \
 	tests/cli/round.sh \
