@@ -43,7 +43,7 @@ EXTRA_DIST += tests/digests.txt
 
 # Model files: the container of packed tensors, and how the readers were fuzzed.
 dist_doc_DATA += doc/container.md doc/files.md
-dist_validation_DATA += doc/validation/fuzzing.txt doc/validation/blocks.txt \
+dist_validation_DATA += doc/validation/fuzzing.txt doc/validation/blocks.txt doc/validation/findings.txt \
 	doc/validation/packaging.txt doc/validation/sanitized.txt
 
 # Experiments with the trainer, and what they gave.
