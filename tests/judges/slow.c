@@ -138,8 +138,7 @@ static outcome decode_float(const slow *s, uint64_t code, mpz_t mag, int *negati
     const fpemu_format *f = &s->f;
     unsigned mag_bits = f->bits - f->is_signed;
     unsigned m = f->mantissa_bits;
-    uint64_t body = code & ones(mag_bits);
-    uint64_t E = body >> m, T = body & ones(m);
+    uint64_t body = code & ones(mag_bits), E = body >> m, T = body & ones(m);
     int sign = f->is_signed && bit(code, f->bits - 1);
     *negative = sign;
     switch (f->specials) {
@@ -346,8 +345,7 @@ static void round_float(slow *s, int negative, uint32_t random)
 {
     const fpemu_format *f = &s->f;
     long top = floor_log2(s, s->x);
-    int below = top < s->emin;
-    int odd = -1;
+    int below = top < s->emin, odd = -1;
     if (below && (f->subnormals == FPEMU_SUBNORMALS_FLUSH_IN || f->specials == FPEMU_SPECIALS_DLFLOAT)) {
         mpz_set_ui(s->y, 0);
         return;
