@@ -544,8 +544,7 @@ int case_values(const block_case *c)
         return 0;
     }
     (void)lh_next(&state);
-    placing from = choose_strides(&s, c->n, c->plain, &state);
-    placing to = choose_strides(&s, c->n, c->plain, &state);
+    placing from = choose_strides(&s, c->n, c->plain, &state), to = choose_strides(&s, c->n, c->plain, &state);
     inplace = below(&state, 4) == 0;
     if (inplace)
         to = from;
@@ -741,8 +740,7 @@ int case_packing(const block_case *c)
         return 0;
     (void)lh_next(&state);
     check_layout(c, t);
-    placing from = choose_strides(&s, c->n, c->plain, &state);
-    placing to = choose_strides(&s, c->n, c->plain, &state);
+    placing from = choose_strides(&s, c->n, c->plain, &state), to = choose_strides(&s, c->n, c->plain, &state);
     memcpy(s.x_stride, from.stride, sizeof from.stride);
     memcpy(s.y_stride, to.stride, sizeof to.stride);
     size = ref_packed_size(&c->f, t);

@@ -110,8 +110,7 @@ static void make_points(const fpemu_format *f, double scale, size_t most)
         }
     while (count < most) {
         const uint64_t z = lh_next(&state);
-        const double up = f->max > -f->lowest ? f->max : -f->lowest;
-        const double u = (double)(z >> 11) * 0x1p-53;
+        const double up = f->max > -f->lowest ? f->max : -f->lowest, u = (double)(z >> 11) * 0x1p-53;
         if (z % 97 == 0)
             add_point(0);
         add_point(scale * (z & 1 ? 1 : -1) * (z & 2 ? u * up : ldexp(u + 1, (int)(z >> 3 & 31) - 28) * up));

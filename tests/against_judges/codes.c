@@ -117,8 +117,7 @@ static void check_carrier(const char *spec, const fpemu_format *f, const fpemu_f
     for (i = 0; i < n; i++) {
         judge_result r = judge_round(j, values[i], 0, 1);
         uint64_t code = code_at(back, fpemu_format_code_size(f), i);
-        int shared;
-        int is_nan = carrier == 32 ? values[i] == 0x7fc00000 : values[i] == UINT64_C(0x7ff8000000000000);
+        int shared, is_nan = carrier == 32 ? values[i] == 0x7fc00000 : values[i] == UINT64_C(0x7ff8000000000000);
         /* Codes of the subnormal range of a format without subnormals all mean zero; NaN has one code. */
         int unused = f->kind == FPEMU_KIND_FLOAT && f->subnormals && (r.code & mask_of(f->bits - f->is_signed)) == 0;
         if (code != r.code)

@@ -394,8 +394,7 @@ static int add_late(const fpemu_accumulator *sum, summand *t, int n, int has_d)
     int cut = 0;
     for (int i = 0; i < n - has_d; i++)
         E[t[i].chain] = t[i].e > E[t[i].chain] ? t[i].e : E[t[i].chain];
-    const long E1 = E[0] > E[1] ? E[0] : E[1];
-    const long d = has_d ? t[n - 1].e : emin, E2 = E1 > d ? E1 : d;
+    const long E1 = E[0] > E[1] ? E[0] : E[1], d = has_d ? t[n - 1].e : emin, E2 = E1 > d ? E1 : d;
     number_double(&s, 0);
     for (uint64_t way = 0; way < 2; way++) {
         number_double(&v, 0);

@@ -38,8 +38,7 @@ static const char *const packed[] = LIST(
 
 static uint16_t orders[TYPES][ORDERS][WORDS], want[WORDS], y[WORDS];
 static float x32[WORDS], y32[WORDS];
-static uint64_t codes[2][WORDS];
-static uint64_t digest = UINT64_C(0xcbf29ce484222325);
+static uint64_t codes[2][WORDS], digest = UINT64_C(0xcbf29ce484222325);
 static unsigned long lines;
 
 /* The word that is v. */

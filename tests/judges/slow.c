@@ -293,8 +293,7 @@ static int goes_up(slow *s, int negative, int odd, const mpz_t rem, unsigned lon
     const unsigned n = s->random_bits;
     if (mpz_sgn(rem) == 0)
         return 0;
-    const int at_least_half = mpz_tstbit(rem, shift - 1);
-    const int tie = at_least_half && mpz_scan1(rem, 0) == shift - 1;
+    const int at_least_half = mpz_tstbit(rem, shift - 1), tie = at_least_half && mpz_scan1(rem, 0) == shift - 1;
     switch (s->mode) {
     case FPEMU_MODE_RNE: return tie ? odd : at_least_half;
     case FPEMU_MODE_RNA: return at_least_half;
