@@ -164,7 +164,7 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
             FREE(bytes, packed, codes, scales);
         }
     }
-    digest = variants_fold(digest, y, room * 2);
+    digest = fnv(digest, y, room * 2);
     if (right)
         ref_free(right);
     FREE(x, y, want, dense, place, read);
@@ -172,8 +172,7 @@ static void block_tensor(const struct type *t, block_case *c, uint64_t state)
 
 static void blocks(void)
 {
-    block_case c = {0};
-    c.carrier = 32;
+    block_case c = {.carrier = 32};
     for (size_t i = 0; case_format(i, &c.f, c.spec); i++)
         for (unsigned k = 0; k < 8 && c.f.scaling != FPEMU_SCALING_S2FP8 && fpemu_format_fits_f32(&c.f); k++) {
             uint64_t state = k * UINT64_C(0x2545f4914f6cdd1d) + i + 1;
@@ -275,7 +274,7 @@ static void operations(const struct type *t, const char *spec, fpemu_subnormals 
                     judge_close(j);
                 }
                 lines++;
-                digest = variants_fold(digest, y, sizeof y);
+                digest = fnv(digest, y, sizeof y);
                 for (int k = 0; k < FPEMU_RELATION_COUNT; k++) {
                     lh_check(fpemu_compare_scaled(t->type, (fpemu_relation)k, N, operands, steps,
                                                   scaled ? scales : NULL, relation) == FPEMU_OK,
