@@ -5,9 +5,7 @@
  *
  * `narrow digest variant` ends with a digest of results; the program runs itself so for each instruction set. */
 #define _POSIX_C_SOURCE 200809L /* popen */
-#include "../judges/formats.h"
 #include "blocks_cases.h"
-#include "expected.h"
 #include "half_words.h"
 #include "variants.h"
 
