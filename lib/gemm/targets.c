@@ -123,15 +123,13 @@ static int is_integer_operand(const fpemu_target *t)
 static core_reason check_splits(const fpemu_gemm_spec *spec, fpemu_argument *at)
 {
     const int slices = spec->splits == FPEMU_SPLITS_INT8;
-    const fpemu_target *const operands[] = {&spec->a, &spec->b, &spec->product};
+    const fpemu_target *const operands[] = {&spec->a, &spec->b};
     fpemu_format piece;
-    for (int i = 0; i < 3 && slices; i++)
-        if (!core_target_is_none(operands[i]))
-            return REASON_SLICES;
-    if (slices)
-        return spec->sum.model == FPEMU_MODEL_SEQUENTIAL && !spec->start_from_c ? REASON_NONE : REASON_SLICES;
     if (!spec->splits)
         return REASON_NONE;
+    if (slices &&
+        (!core_target_is_none(&spec->product) || spec->sum.model != FPEMU_MODEL_SEQUENTIAL || spec->start_from_c))
+        return REASON_SLICES;
     (void)fpemu_format_named(fpemu_split_format((fpemu_splits)spec->splits), &piece);
     for (int i = 0; i < 2; i++) {
         const fpemu_rounding *const r = &operands[i]->rounding;
@@ -141,7 +139,9 @@ static core_reason check_splits(const fpemu_gemm_spec *spec, fpemu_argument *at)
         (void)fpemu_format_complete(&f);
         plain.mode = r->mode;
         *at = i ? FPEMU_ARGUMENT_B : FPEMU_ARGUMENT_A;
-        if (!fpemu_format_equal(&f, &piece) || memcmp(&plain, r, sizeof plain) != 0 ||
+        if (slices && core_target_is_none(operands[i]))
+            continue;
+        if ((!slices && !fpemu_format_equal(&f, &piece)) || memcmp(&plain, r, sizeof plain) != 0 ||
             !(r->mode == FPEMU_MODE_RNE || r->mode == FPEMU_MODE_RNA || r->mode == FPEMU_MODE_RNZ ||
               r->mode == FPEMU_MODE_RTZ))
             return REASON_SPLIT_OPERAND;

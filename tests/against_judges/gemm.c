@@ -793,8 +793,8 @@ static void judge_product(const fpemu_gemm_spec *spec, unsigned carrier, double 
         for (uint64_t j = 0; j < x->n; j++) {
             for (uint64_t k = 0; k < x->k && alpha != 0; k++) {
                 const double p = x->a[i * x->k + k], q = x->b[k * x->n + j];
-                row[k] = spec->splits ? p : round_operand(&a, p, i * x->k + k);
-                column[k] = spec->splits ? q : round_operand(&b, q, k * x->n + j);
+                row[k] = spec->splits % FPEMU_SPLITS_INT8 ? p : round_operand(&a, p, i * x->k + k);
+                column[k] = spec->splits % FPEMU_SPLITS_INT8 ? q : round_operand(&b, q, k * x->n + j);
             }
             const uint64_t products = spec->splits ? split(spec, &a, &b, row, column, x->k) : x->k;
             row_scales = x->scaled & 1 ? x->scales_a + i * chunks_of(spec, x) : NULL;
@@ -1342,7 +1342,7 @@ static const char *const specs[] =
          "fused(8,24,fp32/rtz); a=tf32/rtz; b=tf32/rna; splits=tf32x3; out=bf16/sr", "pairwise(fp16); splits=bf16x3",
          "kahan(bf16); product=bf16; splits=bf16x3/5", "tc(amx,bf16); splits=bf16x6",
          "chunk(12,fp(6,9,0)/sr,fp32); product=fp32; splits=bf16x6", "fp64; splits=int8x3", "fp32; splits=int8x2",
-         "seq(bf16/sr); splits=int8x3; out=fp16/sr", "seq(fp16/rtn); splits=int8x4");
+         "seq(bf16/sr); splits=int8x3; out=fp16/sr", "seq(fp16/rtn); a=fixed(8,0); b=e4m3fn/rtz; splits=int8x4");
 
 /* ------------------------------------------------------------------------------- threads, instruction sets */
 
